@@ -5,6 +5,7 @@
 #
 #	PREFIX/lib/libgemu.so
 #	PREFIX/lib/gemu/libcuda.so.1   apart, so that only who asks for it gets it
+#	PREFIX/lib/gemu/libcudart.so.12, .13
 #	PREFIX/include/gemu.h
 #	PREFIX/lib/pkgconfig/gemu.pc
 set -euo pipefail
@@ -15,12 +16,17 @@ cd "$(dirname "$0")/.."
 library() { # DIRECTORY SONAME FILE
   go build -buildmode=c-shared -trimpath -o "$3" \
     -ldflags "-s -extldflags '-Wl,-soname,$2 -Wl,--version-script=$PWD/cmd/$1/exports.map'" "./cmd/$1"
-  rm -f "${3%.*}.h" # what cgo says of it is not for clients
+  mv -f "${3%.*}.h" "$headers" # what cgo says of it is not for clients
 }
 
+headers=$(mktemp -d)
+trap 'rm -rf "$headers"' EXIT
 mkdir -p "$root/lib/gemu" "$root/lib/pkgconfig" "$root/include"
 library libgemu libgemu.so "$root/lib/libgemu.so"
 library libcuda libcuda.so.1 "$root/lib/gemu/libcuda.so.1"
+for major in 12 13; do
+  cmd/libcudart/build.sh "$major" "$root/lib/gemu" "$headers"
+done
 ln -sf libcuda.so.1 "$root/lib/gemu/libcuda.so"
 cp cmd/libgemu/gemu.h "$root/include/gemu.h"
 sed "s|@PREFIX@|$prefix|" cmd/libgemu/gemu.pc.in >"$root/lib/pkgconfig/gemu.pc"

@@ -95,6 +95,7 @@ func (c *Context) destroy() {
 		delete(d.objects, h)
 	}
 	for s := range c.streams {
+		s.forsake()
 		delete(d.objects, s.handle)
 		d.ordering.giveBack(s.line)
 	}
@@ -310,6 +311,10 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.contextOr(h)
 	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	if err := c.uncaptured(); err != nil {
 		t.d.mu.Unlock()
 		return err
 	}

@@ -50,6 +50,7 @@ type Driver struct {
 	regions  regions
 	textures map[uint64]*texture // objects that clients have made, by handle
 	buffers  int                 // that were ever allocated
+	captures uint64              // that ever began
 
 	nextPool uint64 // address of the next stream-ordered allocation
 }

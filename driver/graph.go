@@ -20,7 +20,10 @@ type Node struct {
 	graph  *Graph
 	kind   NodeKind
 	after  []*Node
-	work   work
+	work   work   // nil of a ChildNode
+	child  *Graph // of a ChildNode
+
+	original *Node // of which it was cloned; nil of others
 }
 
 // NodeKind says what a node does; the numbers are those of CUgraphNodeType.
@@ -32,6 +35,7 @@ const (
 	MemcpyNode NodeKind = 1
 	MemsetNode NodeKind = 2
 	HostNode   NodeKind = 3
+	ChildNode  NodeKind = 4
 	EmptyNode  NodeKind = 5
 )
 
@@ -88,6 +92,8 @@ type execNode struct {
 	work   work
 	after  []int // indices of the nodes that come before
 	chain  int
+
+	disabled bool
 }
 
 // GraphCreate is cuGraphCreate.
@@ -100,9 +106,14 @@ func (t *Thread) GraphCreate(flags uint32) (Handle, error) {
 	case flags != 0:
 		return 0, fail(InvalidValue, "flags %d, want 0", flags)
 	}
+	return t.d.newGraph().handle, nil
+}
+
+// newGraph makes a graph. d.mu is held.
+func (d *Driver) newGraph() *Graph {
 	g := &Graph{}
-	g.handle = t.d.add(g)
-	return g.handle, nil
+	g.handle = d.add(g)
+	return g
 }
 
 // GraphDestroy is cuGraphDestroy. What was instantiated from the graph lives on.
@@ -113,11 +124,19 @@ func (t *Thread) GraphDestroy(h Handle) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range g.nodes {
-		delete(t.d.objects, n.handle)
-	}
-	delete(t.d.objects, h)
+	t.d.drop(g)
 	return nil
+}
+
+// drop ends a graph. d.mu is held.
+func (d *Driver) drop(g *Graph) {
+	for _, n := range g.nodes {
+		delete(d.objects, n.handle)
+		if n.child != nil {
+			d.drop(n.child)
+		}
+	}
+	delete(d.objects, g.handle)
 }
 
 // addNode adds a node to a graph, after others of it.
@@ -128,17 +147,20 @@ func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (H
 	if err != nil {
 		return 0, err
 	}
-	n := &Node{graph: g, kind: kind, work: w}
-	for _, h := range after {
-		before, err := g.node(t.d, h)
-		if err != nil {
-			return 0, err
-		}
-		n.after = append(n.after, before)
+	before, err := g.nodesOf(t.d, after)
+	if err != nil {
+		return 0, err
 	}
-	n.handle = t.d.add(n)
-	g.nodes = append(g.nodes, n)
+	n := &Node{kind: kind, work: w, after: before}
+	g.add(t.d, n)
 	return n.handle, nil
+}
+
+// add makes a node one of the graph's. d.mu is held.
+func (g *Graph) add(d *Driver, n *Node) {
+	n.graph = g
+	n.handle = d.add(n)
+	g.nodes = append(g.nodes, n)
 }
 
 // node is a node of the graph. d.mu is held.
@@ -148,6 +170,31 @@ func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
 		err = fail(InvalidValue, "node %#x is of another graph", uint64(h))
 	}
 	return n, err
+}
+
+// nodesOf are nodes of the graph, each named once. d.mu is held.
+func (g *Graph) nodesOf(d *Driver, handles []Handle) ([]*Node, error) {
+	var list []*Node
+	for _, h := range handles {
+		n, err := g.node(d, h)
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.Contains(list, n):
+			return nil, fail(InvalidValue, "node %#x is named twice", uint64(h))
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// nodeHandles are the handles of nodes.
+func nodeHandles(list []*Node) []Handle {
+	var handles []Handle
+	for _, n := range list {
+		handles = append(handles, n.handle)
+	}
+	return handles
 }
 
 // GraphAddKernelNode is cuGraphAddKernelNode. The arguments are copied.
@@ -233,11 +280,7 @@ func (t *Thread) GraphGetNodes(graph Handle) ([]Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Handle
-	for _, n := range g.nodes {
-		list = append(list, n.handle)
-	}
-	return list, nil
+	return nodeHandles(g.nodes), nil
 }
 
 // GraphNodeGetType is cuGraphNodeGetType.
@@ -278,27 +321,73 @@ func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	nodes, err := g.order()
-	if err != nil {
+	x := &GraphExec{}
+	if x.nodes, _, err = g.flat(nil, nil); err != nil {
 		return 0, err
 	}
-	x := &GraphExec{}
 	var after [][]int
-	index := map[*Node]int{}
-	for i, n := range nodes {
-		var before []int
-		for _, b := range n.after {
-			before = append(before, index[b])
-		}
-		after = append(after, before)
-		index[n] = i
+	for _, n := range x.nodes {
+		after = append(after, n.after)
 	}
-	var on []int
-	on, x.chains = chains(after)
-	for i, n := range nodes {
-		x.nodes = append(x.nodes, execNode{n.handle, n.kind, n.work, after[i], on[i]})
+	on, n := chains(after)
+	for i := range x.nodes {
+		x.nodes[i].chain = on[i]
 	}
+	x.chains = n
 	return t.d.add(x), nil
+}
+
+// flat appends the graph's nodes to a list, in place of a child's node those of the child. They
+// come after some that are in the list; ends are those that what follows the graph comes after.
+// d.mu is held.
+func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int, err error) {
+	nodes, err := g.order()
+	if err != nil {
+		return nil, nil, err
+	}
+	lasts := map[*Node][]int{}
+	inner := map[*Node]bool{}
+	for _, n := range nodes {
+		after := before
+		if len(n.after) > 0 {
+			after = nil
+		}
+		for _, b := range n.after {
+			inner[b] = true
+			for _, i := range lasts[b] {
+				if !slices.Contains(after, i) {
+					after = append(after, i)
+				}
+			}
+		}
+		if n.child == nil {
+			lasts[n] = []int{len(list)}
+			list = append(list, execNode{handle: n.handle, kind: n.kind, work: n.work, after: after})
+			continue
+		}
+		if list, lasts[n], err = n.child.flat(list, after); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(nodes) == 0 {
+		return list, before, nil
+	}
+	for _, n := range nodes {
+		if !inner[n] {
+			ends = append(ends, lasts[n]...)
+		}
+	}
+	return list, ends, nil
+}
+
+// GraphUpload is cuGraphUpload. There is nowhere to upload a graph to.
+func (t *Thread) GraphUpload(exec, stream Handle) error {
+	if _, err := t.enterStream(stream); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	_, err := object[*GraphExec](t.d, exec)
+	return err
 }
 
 // GraphExecDestroy is cuGraphExecDestroy. A launch under way runs to its end.
@@ -379,11 +468,12 @@ func (t *Thread) GraphKernelNodeAttributes(node Handle) (KernelAttributes, error
 func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) error {
 	t.d.mu.Lock()
 	n, l, err := t.kernelNode(node)
-	t.d.mu.Unlock()
 	if err != nil {
+		t.d.mu.Unlock()
 		return err
 	}
-	to := *l
+	to := *l // with what is lent of it
+	t.d.mu.Unlock()
 	p := &LaunchParams{Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
 	if to.l.Cluster, err = l.f.extents(t.d, p); err != nil {
 		return err
@@ -461,7 +551,7 @@ var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy"
 // GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation
 // of the stream, after the graph's launches before it.
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
 	}
@@ -470,9 +560,14 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
+	if s.capture != nil {
+		s.recordNode(&Node{kind: ChildNode, child: x.graph(t.d)})
+		t.d.mu.Unlock()
+		return nil
+	}
 	var runs []func(*interp.Order) error
 	for _, n := range x.nodes {
-		run, err := n.work.start(t.d)
+		run, err := n.enabled().start(t.d)
 		if err != nil {
 			t.d.mu.Unlock()
 			return err

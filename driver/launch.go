@@ -37,8 +37,10 @@ const (
 
 // launch is a launch that was checked, its arguments copied.
 type launch struct {
-	f *Function
-	l interp.Launch
+	f      *Function
+	handle Handle // that the client has named it by
+	l      interp.Launch
+	lent   *Loan // its arguments; nil if nobody has asked for them
 }
 
 // extents checks the extents of a launch, which are all that the parameters are asked for, and
@@ -84,7 +86,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if err != nil {
 		return nil, d.complain(err)
 	}
-	return &launch{f, interp.Launch{
+	return &launch{f: f, handle: p.Func, l: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
 		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Early: d.settings.Early, Stats: d.settings.Stats != "",
 		Probes: p.Probes,
@@ -172,20 +174,23 @@ func (l *launch) bound() (*launch, error) {
 
 // LaunchKernel is cuLaunchKernel.
 func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
-	l, err := t.prepare(p)
+	prepared, err := t.prepare(p)
 	if err != nil {
 		return err
 	}
-	s, l, err := t.enterLaunch(l, stream)
-	if err != nil {
+	s, l, err := t.enterLaunch(prepared, stream)
+	switch {
+	case err != nil:
 		return err
+	case s.capture != nil:
+		return s.record(KernelNode, prepared)
 	}
 	return s.finish(s.submit("a launch", l.run), t.d.settings.Blocking)
 }
 
 // enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
 func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error) {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -544,13 +544,16 @@ type Async bool
 // Memcpy is the cuMemcpy family on plain memory: n bytes on a stream; without Async
 // it waits. A copy from or to memory of the host that is not page-locked waits too.
 func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) error {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
 		t.d.mu.Unlock()
 		return nil
+	}
+	if s.capture != nil {
+		return s.recordTransfer(MemcpyNode, &copyWork{Copy3D{Src: Side{Place: src}, Dst: Side{Place: dst}, Width: n, Height: 1, Depth: 1}}, async)
 	}
 	var to, from []byte
 	var stays1, stays2 bool
@@ -724,9 +727,12 @@ func (d *Driver) plan(c *Copy3D) (work func(*interp.Order), stays bool, err erro
 
 // Memcpy3D is cuMemcpy3D and cuMemcpy2D, which has one slice.
 func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
+	}
+	if s.capture != nil {
+		return s.recordTransfer(MemcpyNode, &copyWork{*c}, async)
 	}
 	work, stays, err := t.d.plan(c)
 	if err != nil {
@@ -787,9 +793,12 @@ func fillRow(row []byte, value uint32, size int) {
 
 // Memset is the cuMemset family. Without Async it waits if the host sees the memory.
 func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
+	}
+	if s.capture != nil {
+		return s.recordTransfer(MemsetNode, &fillWork{*f}, async)
 	}
 	work, err := t.d.fill(f)
 	if err != nil {

@@ -225,11 +225,14 @@ func (d *Driver) MemPoolGetAccess(h Handle, dev int) (PoolAccess, error) {
 // MemAllocAsync is cuMemAllocFromPoolAsync; pool 0 is the current one of the stream's
 // device, as cuMemAllocAsync takes it. The memory is zero at first.
 func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error) {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.allocate(size, pool)
+	var r *region
+	if err = s.noMemoryNodes(); err == nil {
+		r, err = s.allocate(size, pool)
+	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return 0, err
@@ -283,11 +286,15 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 
 // MemFreeAsync is cuMemFreeAsync, of any memory that MemFree frees.
 func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
-	s, err := t.enterStream(stream)
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
 	}
 	d := t.d
+	if err := s.noMemoryNodes(); err != nil {
+		d.mu.Unlock()
+		return err
+	}
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || !r.freeable() {
 		d.mu.Unlock()

@@ -52,6 +52,16 @@ const (
 	CooperativeLaunchTooLarge   Result = 720
 	NotPermitted                Result = 800
 	NotSupported                Result = 801
+	StreamCaptureUnsupported    Result = 900
+	StreamCaptureInvalidated    Result = 901
+	StreamCaptureMerge          Result = 902
+	StreamCaptureUnmatched      Result = 903
+	StreamCaptureUnjoined       Result = 904
+	StreamCaptureIsolation      Result = 905
+	StreamCaptureImplicit       Result = 906
+	CapturedEvent               Result = 907
+	StreamCaptureWrongThread    Result = 908
+	GraphExecUpdateFailure      Result = 910
 	InvalidClusterSize          Result = 912
 	Unknown                     Result = 999
 )

@@ -60,10 +60,11 @@ type Settings struct {
 	Stderr io.Writer // receives messages; nil: nobody
 }
 
-// DefaultSettings are the settings without any variable set.
+// DefaultSettings are the settings without any variable set. The version is that of the newest runtime
+// library, which a driver must not be older than.
 func DefaultSettings() Settings {
 	auto, _ := interp.EngineNamed("auto") // which there is always
-	return Settings{SM: interp.DefaultSM, Version: 12090, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto}
+	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto}
 }
 
 // Variable is an environment variable that changes the settings.
@@ -86,7 +87,7 @@ var Variables = []Variable{
 		s.SM = 10*major + minor
 		return nil
 	}},
-	{"GEMU_DRIVER", "MAJOR.MINOR", "12.9", "Version of CUDA that the driver reports.", func(s *Settings, v string) error {
+	{"GEMU_DRIVER", "MAJOR.MINOR", "13.5", "Version of CUDA that the driver reports.", func(s *Settings, v string) error {
 		major, minor, ok := version(v)
 		if !ok || major < 11 {
 			return fmt.Errorf("want a version of CUDA such as 12.9, from 11.0 on")

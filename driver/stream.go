@@ -10,6 +10,9 @@ package driver
 // two tasks wait for each other.
 
 import (
+	"encoding/binary"
+	"maps"
+	"slices"
 	"time"
 
 	"gemu/interp"
@@ -31,6 +34,11 @@ type Stream struct {
 	priority    int
 	line        int   // see ordering
 	last        *task // nil at first
+
+	attributes map[StreamAttribute]AttributeValue // that were set
+	capture    *capture                           // nil while work runs
+	tips       []*Node                            // what the next node of the capture comes after
+	lent       *Loan                              // the tips that a client was told last
 }
 
 // Streams without a handle of their own.
@@ -40,6 +48,11 @@ const (
 )
 
 const flagNonBlocking = 1
+
+// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, a node for others.
+const eventExternal uint32 = 1
+
+var errExternal = fail(InvalidValue, "an external event outside of a capture")
 
 // newStream makes a stream. d.mu is held.
 func (c *Context) newStream(flags uint32, priority int) *Stream {
@@ -248,6 +261,7 @@ func (t *Thread) StreamDestroy(h Handle) error {
 	if s == c.legacy {
 		return fail(InvalidHandle, "the default stream cannot be destroyed")
 	}
+	s.forsake()
 	delete(t.d.objects, h)
 	if s.last.over() {
 		s.gone()
@@ -265,11 +279,14 @@ func (t *Thread) StreamDestroy(h Handle) error {
 
 // StreamQuery is cuStreamQuery: NotReady while there is work.
 func (t *Thread) StreamQuery(h Handle) error {
-	s, err := t.enterStream(h)
+	s, err := t.enterWork(h)
 	if err != nil {
 		return err
 	}
 	defer t.d.mu.Unlock()
+	if err := s.uncaptured(); err != nil {
+		return err
+	}
 	tasks := s.waited()
 	for _, last := range tasks {
 		if !last.over() {
@@ -297,8 +314,12 @@ func (s *Stream) waited() []*task {
 
 // StreamSynchronize is cuStreamSynchronize.
 func (t *Thread) StreamSynchronize(h Handle) error {
-	s, err := t.enterStream(h)
+	s, err := t.enterWork(h)
 	if err != nil {
+		return err
+	}
+	if err := s.uncaptured(); err != nil {
+		t.d.mu.Unlock()
 		return err
 	}
 	tasks := s.waited()
@@ -310,7 +331,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 // StreamWaitEvent is cuStreamWaitEvent: what follows on the stream comes after what
 // the event has recorded.
 func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
-	s, err := t.enterStream(h)
+	s, err := t.enterWork(h)
 	if err != nil {
 		return err
 	}
@@ -319,10 +340,15 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	if err != nil {
 		return err
 	}
-	if flags&^1 != 0 {
+	if flags&^eventExternal != 0 {
 		return fail(InvalidValue, "flags %#x", flags)
 	}
-	if e.task != nil {
+	switch {
+	case flags == eventExternal && s.capture == nil:
+		return errExternal
+	case s.capture != nil || e.capture != nil:
+		return s.waitCaptured(e, flags)
+	case e.task != nil:
 		s.submit("", nothing, e.task)
 	}
 	return nil
@@ -331,9 +357,12 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 // LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
 // the driver.
 func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
-	s, err := t.enterStream(h)
+	s, err := t.enterWork(h)
 	if err != nil {
 		return err
+	}
+	if s.capture != nil {
+		return s.record(HostNode, hostWork(f))
 	}
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *interp.Order) error {
@@ -347,11 +376,14 @@ func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
 // StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f runs after a
 // fault too, and is told of it.
 func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
-	s, err := t.enterStream(h)
+	s, err := t.enterWork(h)
 	if err != nil {
 		return err
 	}
 	defer t.d.mu.Unlock()
+	if err := s.uncaptured(); err != nil {
+		return err
+	}
 	c := s.ctx
 	s.always("", func(o *interp.Order) {
 		t.d.hostKnows(o)
@@ -388,6 +420,83 @@ func (t *Thread) StreamGetPriority(h Handle) (int, error) {
 	return streamValue(t, h, func(s *Stream) int { return s.priority })
 }
 
+// StreamAttribute is a CUlaunchAttributeID of a stream.
+type StreamAttribute int32
+
+// The attributes that a stream has. But for its priority, they are hints that change nothing here:
+// they are remembered.
+const (
+	StreamAccessPolicyWindow    StreamAttribute = 1
+	StreamSynchronizationPolicy StreamAttribute = 3
+	StreamPriority              StreamAttribute = 8
+	StreamMemSyncDomainMap      StreamAttribute = 9
+	StreamMemSyncDomain         StreamAttribute = 10
+)
+
+// AttributeValue is a CUlaunchAttributeValue.
+type AttributeValue [64]byte
+
+func (a StreamAttribute) check() error {
+	switch a {
+	case StreamAccessPolicyWindow, StreamSynchronizationPolicy, StreamPriority, StreamMemSyncDomainMap, StreamMemSyncDomain:
+		return nil
+	}
+	return fail(InvalidValue, "attribute %d of a stream", a)
+}
+
+// StreamSetAttribute is cuStreamSetAttribute.
+func (t *Thread) StreamSetAttribute(h Handle, a StreamAttribute, v AttributeValue) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if err := a.check(); err != nil {
+		return err
+	}
+	if a == StreamPriority {
+		s.priority = min(max(int(int32(binary.LittleEndian.Uint32(v[:]))), greatestPriority), 0)
+		return nil
+	}
+	if s.attributes == nil {
+		s.attributes = map[StreamAttribute]AttributeValue{}
+	}
+	s.attributes[a] = v
+	return nil
+}
+
+// StreamGetAttribute is cuStreamGetAttribute: zero if it was not set.
+func (t *Thread) StreamGetAttribute(h Handle, a StreamAttribute) (v AttributeValue, err error) {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return v, err
+	}
+	defer t.d.mu.Unlock()
+	if err := a.check(); err != nil {
+		return v, err
+	}
+	v = s.attributes[a]
+	if a == StreamPriority {
+		binary.LittleEndian.PutUint32(v[:], uint32(int32(s.priority)))
+	}
+	return v, nil
+}
+
+// StreamCopyAttributes is cuStreamCopyAttributes.
+func (t *Thread) StreamCopyAttributes(to, from Handle) error {
+	s, err := t.enterStream(to)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	o, err := t.stream(from)
+	if err != nil {
+		return err
+	}
+	s.attributes, s.priority = maps.Clone(o.attributes), o.priority
+	return nil
+}
+
 // StreamGetCtx is cuStreamGetCtx.
 func (t *Thread) StreamGetCtx(h Handle) (Handle, error) {
 	return streamValue(t, h, func(s *Stream) Handle { return s.ctx.handle })
@@ -408,6 +517,9 @@ type Event struct {
 	ctx      *Context
 	noTiming bool
 	task     *task // nil until it is recorded
+
+	capture *capture // nil, or that in which the event was recorded last
+	tips    []*Node  // what it was recorded after there
 }
 
 const flagNoTiming = 2
@@ -446,8 +558,11 @@ func (d *Driver) event(h Handle) (*Event, error) {
 }
 
 // EventRecord is cuEventRecord.
-func (t *Thread) EventRecord(h, stream Handle) error {
-	s, err := t.enterStream(stream)
+func (t *Thread) EventRecord(h, stream Handle) error { return t.EventRecordWithFlags(h, stream, 0) }
+
+// EventRecordWithFlags is cuEventRecordWithFlags.
+func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
+	s, err := t.enterWork(stream)
 	if err != nil {
 		return err
 	}
@@ -456,10 +571,19 @@ func (t *Thread) EventRecord(h, stream Handle) error {
 	if err != nil {
 		return err
 	}
-	if e.ctx != s.ctx {
+	switch {
+	case e.ctx != s.ctx:
 		return fail(InvalidHandle, "the event and the stream belong to different contexts")
+	case flags&^eventExternal != 0:
+		return fail(InvalidValue, "flags %#x", flags)
+	case flags == eventExternal && s.capture == nil:
+		return errExternal
+	case flags == eventExternal:
+		return s.capture.invalidate(NotSupported, "a graph that records an event for others")
 	}
-	e.task = s.submit("", nothing)
+	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
+		e.task = s.submit("", nothing)
+	}
 	return nil
 }
 
@@ -471,6 +595,8 @@ func (t *Thread) EventQuery(h Handle) error {
 	switch {
 	case err != nil:
 		return err
+	case e.capture != nil:
+		return e.captured()
 	case !e.task.over():
 		return NotReady
 	}
@@ -482,6 +608,9 @@ func (t *Thread) EventQuery(h Handle) error {
 func (t *Thread) EventSynchronize(h Handle) error {
 	t.d.mu.Lock()
 	e, err := t.d.event(h)
+	if err == nil && e.capture != nil {
+		err = e.captured()
+	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
@@ -504,6 +633,10 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case a.capture != nil:
+		return 0, a.captured()
+	case b.capture != nil:
+		return 0, b.captured()
 	case a.task == nil || b.task == nil:
 		return 0, fail(InvalidHandle, "an event that was not recorded")
 	case a.noTiming || b.noTiming:

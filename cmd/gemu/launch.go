@@ -53,7 +53,7 @@ type kernelFlags struct {
 	Seed    uint64 `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
 	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	Workers int    `help:"Host threads (default: all); results do not depend on it."`
-	Engine  string `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
+	Engine  string `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`

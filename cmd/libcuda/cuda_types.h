@@ -154,6 +154,15 @@ typedef struct {
 	int result;
 } CUDA_GRAPH_INSTANTIATE_PARAMS;
 
+typedef struct {
+	unsigned char from_port, to_port, type, reserved[5];
+} CUgraphEdgeData;
+
+typedef struct {
+	int result;
+	CUgraphNode errorNode, errorFromNode;
+} CUgraphExecUpdateResultInfo;
+
 typedef union {
 	char bytes[64];
 	unsigned dim[3];

@@ -40,8 +40,11 @@ func kernelParams(p *C.CUDA_KERNEL_NODE_PARAMS, version int) *driver.LaunchParam
 // addNode is a call that adds a node with parameters.
 func addNode[P any](call string, node *C.CUgraphNode, after *C.CUgraphNode, n C.size_t, params *P, add func(t *driver.Thread, after []driver.Handle) (driver.Handle, error)) C.CUresult {
 	return get(call, node, func(t *driver.Thread) (driver.Handle, error) {
-		if params == nil || n > 0 && after == nil {
+		if params == nil {
 			return 0, driver.InvalidValue
+		}
+		if err := plainEdges(after, nil, n); err != nil {
+			return 0, err
 		}
 		return add(t, handles((*C.uint64_t)(after), n))
 	})
@@ -159,38 +162,6 @@ func cuGraphAddEmptyNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphN
 	})
 }
 
-//export cuGraphAddDependencies
-func cuGraphAddDependencies(graph C.CUgraph, from, to *C.CUgraphNode, n C.size_t) C.CUresult {
-	return do("cuGraphAddDependencies", func(t *driver.Thread) error {
-		if n > 0 && (from == nil || to == nil) {
-			return driver.InvalidValue
-		}
-		return t.GraphAddDependencies(driver.Handle(graph), handles((*C.uint64_t)(from), n), handles((*C.uint64_t)(to), n))
-	})
-}
-
-//export cuGraphGetNodes
-func cuGraphGetNodes(graph C.CUgraph, nodes *C.CUgraphNode, n *C.size_t) C.CUresult {
-	return do("cuGraphGetNodes", func(t *driver.Thread) error {
-		if n == nil {
-			return driver.InvalidValue
-		}
-		list, err := t.GraphGetNodes(driver.Handle(graph))
-		if err != nil {
-			return err
-		}
-		if nodes == nil {
-			*n = C.size_t(len(list))
-			return nil
-		}
-		to := handles((*C.uint64_t)(nodes), *n)
-		k := copy(to, list)
-		clear(to[k:])
-		*n = C.size_t(k)
-		return nil
-	})
-}
-
 //export cuGraphNodeGetType
 func cuGraphNodeGetType(node C.CUgraphNode, kind *C.int) C.CUresult {
 	return get("cuGraphNodeGetType", kind, func(t *driver.Thread) (driver.NodeKind, error) { return t.GraphNodeGetType(driver.Handle(node)) })
@@ -263,14 +234,9 @@ func cuGraphLaunch(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
 	return do("cuGraphLaunch", func(t *driver.Thread) error { return t.GraphLaunch(driver.Handle(exec), driver.Handle(stream)) })
 }
 
-// There is nowhere to upload a graph to.
-
 //export cuGraphUpload
 func cuGraphUpload(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
-	return do("cuGraphUpload", func(t *driver.Thread) error {
-		_, err := t.StreamGetFlags(driver.Handle(stream))
-		return err
-	})
+	return do("cuGraphUpload", func(t *driver.Thread) error { return t.GraphUpload(driver.Handle(exec), driver.Handle(stream)) })
 }
 
 //export cuGraphExecDestroy

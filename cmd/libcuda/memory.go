@@ -344,6 +344,9 @@ func cuMemcpy3DPeerAsync(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
 	return move3D("cuMemcpy3DPeerAsync", c, stream, true)
 }
 
+// perThread is CU_STREAM_PER_THREAD.
+const perThread C.CUstream = 2
+
 // fill is a memset of n elements of size bytes, or of rows of them.
 func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
 	f := driver.Fill2D{Dst: uint64(dst), Pitch: uint64(pitch), Value: value, Size: size, Width: uint64(width), Height: uint64(height)}
@@ -363,6 +366,39 @@ func cuMemsetD16_v2(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
 //export cuMemsetD32_v2
 func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
 	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0, false)
+}
+
+// Fills that wait only if the host sees the memory cannot be made of those that never do, so that
+// those of the thread's own default stream are here and not in shims.c.
+
+//export cuMemsetD8_v2_ptds
+func cuMemsetD8_v2_ptds(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {
+	return fill("cuMemsetD8_v2_ptds", dst, 0, uint32(value), 1, n, 1, perThread, false)
+}
+
+//export cuMemsetD16_v2_ptds
+func cuMemsetD16_v2_ptds(dst C.CUdeviceptr, value C.ushort, n C.size_t) C.CUresult {
+	return fill("cuMemsetD16_v2_ptds", dst, 0, uint32(value), 2, n, 1, perThread, false)
+}
+
+//export cuMemsetD32_v2_ptds
+func cuMemsetD32_v2_ptds(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
+	return fill("cuMemsetD32_v2_ptds", dst, 0, uint32(value), 4, n, 1, perThread, false)
+}
+
+//export cuMemsetD2D8_v2_ptds
+func cuMemsetD2D8_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.uchar, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D8_v2_ptds", dst, pitch, uint32(value), 1, width, height, perThread, false)
+}
+
+//export cuMemsetD2D16_v2_ptds
+func cuMemsetD2D16_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.ushort, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D16_v2_ptds", dst, pitch, uint32(value), 2, width, height, perThread, false)
+}
+
+//export cuMemsetD2D32_v2_ptds
+func cuMemsetD2D32_v2_ptds(dst C.CUdeviceptr, pitch C.size_t, value C.uint, width, height C.size_t) C.CUresult {
+	return fill("cuMemsetD2D32_v2_ptds", dst, pitch, uint32(value), 4, width, height, perThread, false)
 }
 
 //export cuMemsetD8Async

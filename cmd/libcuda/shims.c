@@ -45,12 +45,6 @@ CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t at, CUdeviceptr src, size_t n)
 CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr dst, CUarray src, size_t at, size_t n) { return cuMemcpyAtoD_v2(dst, src, at, n); }
 CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t to, CUarray src, size_t from, size_t n) { return cuMemcpyAtoA_v2(dst, to, src, from, n); }
 
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr dst, unsigned char v, size_t n) { return cuMemsetD8Async(dst, v, n, per_thread); }
-CUresult cuMemsetD16_v2_ptds(CUdeviceptr dst, unsigned short v, size_t n) { return cuMemsetD16Async(dst, v, n, per_thread); }
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr dst, unsigned v, size_t n) { return cuMemsetD32Async(dst, v, n, per_thread); }
-CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned char v, size_t w, size_t h) { return cuMemsetD2D8Async(dst, pitch, v, w, h, per_thread); }
-CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned short v, size_t w, size_t h) { return cuMemsetD2D16Async(dst, pitch, v, w, h, per_thread); }
-CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h) { return cuMemsetD2D32Async(dst, pitch, v, w, h, per_thread); }
 CUresult cuMemsetD8Async_ptsz(CUdeviceptr dst, unsigned char v, size_t n, CUstream s) { return cuMemsetD8Async(dst, v, n, of_thread(s)); }
 CUresult cuMemsetD16Async_ptsz(CUdeviceptr dst, unsigned short v, size_t n, CUstream s) { return cuMemsetD16Async(dst, v, n, of_thread(s)); }
 CUresult cuMemsetD32Async_ptsz(CUdeviceptr dst, unsigned v, size_t n, CUstream s) { return cuMemsetD32Async(dst, v, n, of_thread(s)); }
@@ -118,6 +112,64 @@ CUresult cuEventRecordWithFlags_ptsz(CUevent e, CUstream s, unsigned flags) { re
 CUresult cuGraphLaunch_ptsz(CUgraphExec x, CUstream s) { return cuGraphLaunch(x, of_thread(s)); }
 CUresult cuGraphUpload_ptsz(CUgraphExec x, CUstream s) { return cuGraphUpload(x, of_thread(s)); }
 CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *x, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p) { return cuGraphInstantiateWithParams(x, g, p); }
+
+CUresult cuStreamSetAttribute_ptsz(CUstream s, int id, const CUlaunchAttributeValue *v) { return cuStreamSetAttribute(of_thread(s), id, (CUlaunchAttributeValue *)v); }
+CUresult cuStreamGetAttribute_ptsz(CUstream s, int id, CUlaunchAttributeValue *v) { return cuStreamGetAttribute(of_thread(s), id, v); }
+CUresult cuStreamCopyAttributes_ptsz(CUstream to, CUstream from) { return cuStreamCopyAttributes(of_thread(to), of_thread(from)); }
+CUresult cuStreamBeginCapture(CUstream s) { return cuStreamBeginCapture_v2(s, 0); }
+CUresult cuStreamBeginCapture_ptsz(CUstream s) { return cuStreamBeginCapture(of_thread(s)); }
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream s, int mode) { return cuStreamBeginCapture_v2(of_thread(s), mode); }
+CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream s, CUgraph g, CUgraphNode *after, CUgraphEdgeData *edges, size_t n, int mode) { return cuStreamBeginCaptureToGraph(of_thread(s), g, after, edges, n, mode); }
+CUresult cuStreamEndCapture_ptsz(CUstream s, CUgraph *g) { return cuStreamEndCapture(of_thread(s), g); }
+CUresult cuStreamGetCaptureInfo(CUstream s, int *status, uint64_t *id) { return cuStreamGetCaptureInfo_v3(s, status, id, NULL, NULL, NULL, NULL); }
+CUresult cuStreamGetCaptureInfo_ptsz(CUstream s, int *status, uint64_t *id) { return cuStreamGetCaptureInfo(of_thread(s), status, id); }
+CUresult cuStreamGetCaptureInfo_v2(CUstream s, int *status, uint64_t *id, CUgraph *g, CUgraphNode **after, size_t *n) { return cuStreamGetCaptureInfo_v3(s, status, id, g, after, NULL, n); }
+CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream s, int *status, uint64_t *id, CUgraph *g, CUgraphNode **after, size_t *n) { return cuStreamGetCaptureInfo_v2(of_thread(s), status, id, g, after, n); }
+CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream s, int *status, uint64_t *id, CUgraph *g, CUgraphNode **after, CUgraphEdgeData **edges, size_t *n) { return cuStreamGetCaptureInfo_v3(of_thread(s), status, id, g, after, edges, n); }
+CUresult cuStreamUpdateCaptureDependencies(CUstream s, CUgraphNode *after, size_t n, unsigned flags) { return cuStreamUpdateCaptureDependencies_v2(s, after, NULL, n, flags); }
+CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream s, CUgraphNode *after, size_t n, unsigned flags) { return cuStreamUpdateCaptureDependencies(of_thread(s), after, n, flags); }
+CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream s, CUgraphNode *after, CUgraphEdgeData *edges, size_t n, unsigned flags) { return cuStreamUpdateCaptureDependencies_v2(of_thread(s), after, edges, n, flags); }
+
+CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n) { return cuGraphAddDependencies_v2(g, (CUgraphNode *)from, (CUgraphNode *)to, NULL, n); }
+CUresult cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t n) { return cuGraphRemoveDependencies_v2(g, (CUgraphNode *)from, (CUgraphNode *)to, NULL, n); }
+CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to, size_t *n) { return cuGraphGetEdges_v2(g, from, to, NULL, n); }
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *list, size_t *n) { return cuGraphNodeGetDependencies_v2(node, list, NULL, n); }
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *list, size_t *n) { return cuGraphNodeGetDependentNodes_v2(node, list, NULL, n); }
+
+// Version 1 of the structure ends before the member kern.
+CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *p)
+{
+	CUDA_KERNEL_NODE_PARAMS all;
+	CUresult r = cuGraphKernelNodeGetParams_v2(node, p == NULL ? NULL : &all);
+	if (r == 0)
+		memcpy(p, &all, offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
+	return r;
+}
+
+CUresult cuGraphExecUpdate(CUgraphExec x, CUgraph g, CUgraphNode *node, int *result)
+{
+	CUgraphExecUpdateResultInfo info = {0};
+	CUresult r = cuGraphExecUpdate_v2(x, g, &info);
+	if (node != NULL)
+		*node = info.errorNode;
+	if (result != NULL)
+		*result = info.result;
+	return r;
+}
+
+// Calls that a mode would forbid do no harm, and are let through in each: only what the mode was set to
+// is known.
+CUresult cuThreadExchangeStreamCaptureMode(int *mode)
+{
+	enum { invalid_value = 1, relaxed = 2 };
+	static _Thread_local int now;
+	if (mode == NULL || *mode < 0 || *mode > relaxed)
+		return invalid_value;
+	int before = now;
+	now = *mode;
+	*mode = before;
+	return 0;
+}
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid(uuid, dev); }
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { return cuDevicePrimaryCtxRelease_v2(dev); }

@@ -80,13 +80,34 @@ func cuStreamGetId(stream C.CUstream, id *C.uint64_t) C.CUresult {
 	return get("cuStreamGetId", id, func(t *driver.Thread) (uint64, error) { return t.StreamGetID(driver.Handle(stream)) })
 }
 
-// Streams are never captured.
+//export cuStreamSetAttribute
+func cuStreamSetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
+	return do("cuStreamSetAttribute", func(t *driver.Thread) error {
+		if value == nil {
+			return driver.InvalidValue
+		}
+		return t.StreamSetAttribute(driver.Handle(stream), driver.StreamAttribute(id), *(*driver.AttributeValue)(unsafe.Pointer(value)))
+	})
+}
 
-//export cuStreamIsCapturing
-func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
-	return get("cuStreamIsCapturing", status, func(t *driver.Thread) (int, error) {
-		_, err := t.StreamGetFlags(driver.Handle(stream))
-		return 0, err
+//export cuStreamGetAttribute
+func cuStreamGetAttribute(stream C.CUstream, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {
+	return do("cuStreamGetAttribute", func(t *driver.Thread) error {
+		if value == nil {
+			return driver.InvalidValue
+		}
+		v, err := t.StreamGetAttribute(driver.Handle(stream), driver.StreamAttribute(id))
+		if err == nil {
+			*(*driver.AttributeValue)(unsafe.Pointer(value)) = v
+		}
+		return err
+	})
+}
+
+//export cuStreamCopyAttributes
+func cuStreamCopyAttributes(to, from C.CUstream) C.CUresult {
+	return do("cuStreamCopyAttributes", func(t *driver.Thread) error {
+		return t.StreamCopyAttributes(driver.Handle(to), driver.Handle(from))
 	})
 }
 
@@ -128,10 +149,7 @@ func cuEventRecord(event C.CUevent, stream C.CUstream) C.CUresult {
 //export cuEventRecordWithFlags
 func cuEventRecordWithFlags(event C.CUevent, stream C.CUstream, flags C.uint) C.CUresult {
 	return do("cuEventRecordWithFlags", func(t *driver.Thread) error {
-		if flags > 1 {
-			return driver.InvalidValue
-		}
-		return t.EventRecord(driver.Handle(event), driver.Handle(stream))
+		return t.EventRecordWithFlags(driver.Handle(event), driver.Handle(stream), uint32(flags))
 	})
 }
 

@@ -80,8 +80,6 @@ STUB(cuGLUnmapBufferObjectAsync)
 STUB(cuGLUnregisterBufferObject)
 STUB(cuGetExportTable)
 STUB(cuGraphAddBatchMemOpNode)
-STUB(cuGraphAddChildGraphNode)
-STUB(cuGraphAddDependencies_v2)
 STUB(cuGraphAddEventRecordNode)
 STUB(cuGraphAddEventWaitNode)
 STUB(cuGraphAddExternalSemaphoresSignalNode)
@@ -92,11 +90,8 @@ STUB(cuGraphAddNode)
 STUB(cuGraphAddNode_v2)
 STUB(cuGraphBatchMemOpNodeGetParams)
 STUB(cuGraphBatchMemOpNodeSetParams)
-STUB(cuGraphChildGraphNodeGetGraph)
-STUB(cuGraphClone)
 STUB(cuGraphConditionalHandleCreate)
 STUB(cuGraphDebugDotPrint)
-STUB(cuGraphDestroyNode)
 STUB(cuGraphEventRecordNodeGetEvent)
 STUB(cuGraphEventRecordNodeSetEvent)
 STUB(cuGraphEventWaitNodeGetEvent)
@@ -108,41 +103,17 @@ STUB(cuGraphExecEventWaitNodeSetEvent)
 STUB(cuGraphExecExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExecExternalSemaphoresWaitNodeSetParams)
 STUB(cuGraphExecGetFlags)
-STUB(cuGraphExecHostNodeSetParams)
 STUB(cuGraphExecNodeSetParams)
-STUB(cuGraphExecUpdate)
-STUB(cuGraphExecUpdate_v2)
 STUB(cuGraphExternalSemaphoresSignalNodeGetParams)
 STUB(cuGraphExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeGetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeSetParams)
-STUB(cuGraphGetEdges)
-STUB(cuGraphGetEdges_v2)
-STUB(cuGraphGetRootNodes)
 STUB(cuGraphHostNodeGetParams)
-STUB(cuGraphHostNodeSetParams)
 STUB(cuGraphInstantiate)
-STUB(cuGraphKernelNodeGetParams)
-STUB(cuGraphKernelNodeGetParams_v2)
-STUB(cuGraphKernelNodeSetParams)
-STUB(cuGraphKernelNodeSetParams_v2)
 STUB(cuGraphMemAllocNodeGetParams)
 STUB(cuGraphMemFreeNodeGetParams)
-STUB(cuGraphMemcpyNodeGetParams)
-STUB(cuGraphMemcpyNodeSetParams)
-STUB(cuGraphMemsetNodeGetParams)
-STUB(cuGraphMemsetNodeSetParams)
-STUB(cuGraphNodeFindInClone)
-STUB(cuGraphNodeGetDependencies)
-STUB(cuGraphNodeGetDependencies_v2)
-STUB(cuGraphNodeGetDependentNodes)
-STUB(cuGraphNodeGetDependentNodes_v2)
-STUB(cuGraphNodeGetEnabled)
-STUB(cuGraphNodeSetEnabled)
 STUB(cuGraphNodeSetParams)
 STUB(cuGraphReleaseUserObject)
-STUB(cuGraphRemoveDependencies)
-STUB(cuGraphRemoveDependencies_v2)
 STUB(cuGraphRetainUserObject)
 STUB(cuGraphicsEGLRegisterImage)
 STUB(cuGraphicsGLRegisterBuffer)
@@ -278,30 +249,6 @@ STUB(cuStreamBatchMemOp)
 STUB(cuStreamBatchMemOp_ptsz)
 STUB(cuStreamBatchMemOp_v2)
 STUB(cuStreamBatchMemOp_v2_ptsz)
-STUB(cuStreamBeginCapture)
-STUB(cuStreamBeginCaptureToGraph)
-STUB(cuStreamBeginCaptureToGraph_ptsz)
-STUB(cuStreamBeginCapture_ptsz)
-STUB(cuStreamBeginCapture_v2)
-STUB(cuStreamBeginCapture_v2_ptsz)
-STUB(cuStreamCopyAttributes)
-STUB(cuStreamCopyAttributes_ptsz)
-STUB(cuStreamEndCapture)
-STUB(cuStreamEndCapture_ptsz)
-STUB(cuStreamGetAttribute)
-STUB(cuStreamGetAttribute_ptsz)
-STUB(cuStreamGetCaptureInfo)
-STUB(cuStreamGetCaptureInfo_ptsz)
-STUB(cuStreamGetCaptureInfo_v2)
-STUB(cuStreamGetCaptureInfo_v2_ptsz)
-STUB(cuStreamGetCaptureInfo_v3)
-STUB(cuStreamGetCaptureInfo_v3_ptsz)
-STUB(cuStreamSetAttribute)
-STUB(cuStreamSetAttribute_ptsz)
-STUB(cuStreamUpdateCaptureDependencies)
-STUB(cuStreamUpdateCaptureDependencies_ptsz)
-STUB(cuStreamUpdateCaptureDependencies_v2)
-STUB(cuStreamUpdateCaptureDependencies_v2_ptsz)
 STUB(cuStreamWaitValue32)
 STUB(cuStreamWaitValue32_ptsz)
 STUB(cuStreamWaitValue32_v2)
@@ -324,7 +271,6 @@ STUB(cuTexRefGetAddress)
 STUB(cuTexRefSetAddress)
 STUB(cuTexRefSetAddress2D)
 STUB(cuTexRefSetAddress2D_v2)
-STUB(cuThreadExchangeStreamCaptureMode)
 STUB(cuUserObjectCreate)
 STUB(cuUserObjectRelease)
 STUB(cuUserObjectRetain)
@@ -418,31 +364,60 @@ int cuGetErrorName(void);
 int cuGetErrorString(void);
 int cuGetProcAddress(void);
 int cuGetProcAddress_v2(void);
+int cuGraphAddChildGraphNode(void);
 int cuGraphAddDependencies(void);
+int cuGraphAddDependencies_v2(void);
 int cuGraphAddEmptyNode(void);
 int cuGraphAddHostNode(void);
 int cuGraphAddKernelNode(void);
 int cuGraphAddKernelNode_v2(void);
 int cuGraphAddMemcpyNode(void);
 int cuGraphAddMemsetNode(void);
+int cuGraphChildGraphNodeGetGraph(void);
+int cuGraphClone(void);
 int cuGraphCreate(void);
 int cuGraphDestroy(void);
+int cuGraphDestroyNode(void);
 int cuGraphExecDestroy(void);
+int cuGraphExecHostNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams_v2(void);
 int cuGraphExecMemcpyNodeSetParams(void);
 int cuGraphExecMemsetNodeSetParams(void);
+int cuGraphExecUpdate(void);
+int cuGraphExecUpdate_v2(void);
+int cuGraphGetEdges(void);
+int cuGraphGetEdges_v2(void);
 int cuGraphGetNodes(void);
+int cuGraphGetRootNodes(void);
+int cuGraphHostNodeSetParams(void);
 int cuGraphInstantiateWithFlags(void);
 int cuGraphInstantiateWithParams(void);
 int cuGraphInstantiateWithParams_ptsz(void);
 int cuGraphInstantiate_v2(void);
 int cuGraphKernelNodeCopyAttributes(void);
 int cuGraphKernelNodeGetAttribute(void);
+int cuGraphKernelNodeGetParams(void);
+int cuGraphKernelNodeGetParams_v2(void);
 int cuGraphKernelNodeSetAttribute(void);
+int cuGraphKernelNodeSetParams(void);
+int cuGraphKernelNodeSetParams_v2(void);
 int cuGraphLaunch(void);
 int cuGraphLaunch_ptsz(void);
+int cuGraphMemcpyNodeGetParams(void);
+int cuGraphMemcpyNodeSetParams(void);
+int cuGraphMemsetNodeGetParams(void);
+int cuGraphMemsetNodeSetParams(void);
+int cuGraphNodeFindInClone(void);
+int cuGraphNodeGetDependencies(void);
+int cuGraphNodeGetDependencies_v2(void);
+int cuGraphNodeGetDependentNodes(void);
+int cuGraphNodeGetDependentNodes_v2(void);
+int cuGraphNodeGetEnabled(void);
 int cuGraphNodeGetType(void);
+int cuGraphNodeSetEnabled(void);
+int cuGraphRemoveDependencies(void);
+int cuGraphRemoveDependencies_v2(void);
 int cuGraphUpload(void);
 int cuGraphUpload_ptsz(void);
 int cuInit(void);
@@ -615,10 +590,28 @@ int cuStreamAddCallback(void);
 int cuStreamAddCallback_ptsz(void);
 int cuStreamAttachMemAsync(void);
 int cuStreamAttachMemAsync_ptsz(void);
+int cuStreamBeginCapture(void);
+int cuStreamBeginCaptureToGraph(void);
+int cuStreamBeginCaptureToGraph_ptsz(void);
+int cuStreamBeginCapture_ptsz(void);
+int cuStreamBeginCapture_v2(void);
+int cuStreamBeginCapture_v2_ptsz(void);
+int cuStreamCopyAttributes(void);
+int cuStreamCopyAttributes_ptsz(void);
 int cuStreamCreate(void);
 int cuStreamCreateWithPriority(void);
 int cuStreamDestroy(void);
 int cuStreamDestroy_v2(void);
+int cuStreamEndCapture(void);
+int cuStreamEndCapture_ptsz(void);
+int cuStreamGetAttribute(void);
+int cuStreamGetAttribute_ptsz(void);
+int cuStreamGetCaptureInfo(void);
+int cuStreamGetCaptureInfo_ptsz(void);
+int cuStreamGetCaptureInfo_v2(void);
+int cuStreamGetCaptureInfo_v2_ptsz(void);
+int cuStreamGetCaptureInfo_v3(void);
+int cuStreamGetCaptureInfo_v3_ptsz(void);
 int cuStreamGetCtx(void);
 int cuStreamGetCtx_ptsz(void);
 int cuStreamGetCtx_v2(void);
@@ -635,8 +628,14 @@ int cuStreamIsCapturing(void);
 int cuStreamIsCapturing_ptsz(void);
 int cuStreamQuery(void);
 int cuStreamQuery_ptsz(void);
+int cuStreamSetAttribute(void);
+int cuStreamSetAttribute_ptsz(void);
 int cuStreamSynchronize(void);
 int cuStreamSynchronize_ptsz(void);
+int cuStreamUpdateCaptureDependencies(void);
+int cuStreamUpdateCaptureDependencies_ptsz(void);
+int cuStreamUpdateCaptureDependencies_v2(void);
+int cuStreamUpdateCaptureDependencies_v2_ptsz(void);
 int cuStreamWaitEvent(void);
 int cuStreamWaitEvent_ptsz(void);
 int cuSurfObjectCreate(void);
@@ -678,6 +677,7 @@ int cuTexRefSetMipmapFilterMode(void);
 int cuTexRefSetMipmapLevelBias(void);
 int cuTexRefSetMipmapLevelClamp(void);
 int cuTexRefSetMipmappedArray(void);
+int cuThreadExchangeStreamCaptureMode(void);
 
 const struct symbol gemu_symbols[] = {
 	{"cuArray3DCreate", 0, 0, (void *)cuArray3DCreate},
@@ -836,7 +836,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuGetProcAddress", 11030, 0, (void *)cuGetProcAddress},
 	{"cuGetProcAddress", 12000, 0, (void *)cuGetProcAddress_v2},
 	{"cuGraphAddBatchMemOpNode", 0, 0, (void *)cuGraphAddBatchMemOpNode},
-	{"cuGraphAddChildGraphNode", 0, 0, (void *)cuGraphAddChildGraphNode},
+	{"cuGraphAddChildGraphNode", 10000, 0, (void *)cuGraphAddChildGraphNode},
 	{"cuGraphAddDependencies", 10000, 0, (void *)cuGraphAddDependencies},
 	{"cuGraphAddDependencies", 12030, 0, (void *)cuGraphAddDependencies_v2},
 	{"cuGraphAddEmptyNode", 10000, 0, (void *)cuGraphAddEmptyNode},
@@ -855,13 +855,13 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphAddNode", 0, 0, (void *)cuGraphAddNode_v2},
 	{"cuGraphBatchMemOpNodeGetParams", 0, 0, (void *)cuGraphBatchMemOpNodeGetParams},
 	{"cuGraphBatchMemOpNodeSetParams", 0, 0, (void *)cuGraphBatchMemOpNodeSetParams},
-	{"cuGraphChildGraphNodeGetGraph", 0, 0, (void *)cuGraphChildGraphNodeGetGraph},
-	{"cuGraphClone", 0, 0, (void *)cuGraphClone},
+	{"cuGraphChildGraphNodeGetGraph", 10000, 0, (void *)cuGraphChildGraphNodeGetGraph},
+	{"cuGraphClone", 10000, 0, (void *)cuGraphClone},
 	{"cuGraphConditionalHandleCreate", 0, 0, (void *)cuGraphConditionalHandleCreate},
 	{"cuGraphCreate", 10000, 0, (void *)cuGraphCreate},
 	{"cuGraphDebugDotPrint", 0, 0, (void *)cuGraphDebugDotPrint},
 	{"cuGraphDestroy", 10000, 0, (void *)cuGraphDestroy},
-	{"cuGraphDestroyNode", 0, 0, (void *)cuGraphDestroyNode},
+	{"cuGraphDestroyNode", 10000, 0, (void *)cuGraphDestroyNode},
 	{"cuGraphEventRecordNodeGetEvent", 0, 0, (void *)cuGraphEventRecordNodeGetEvent},
 	{"cuGraphEventRecordNodeSetEvent", 0, 0, (void *)cuGraphEventRecordNodeSetEvent},
 	{"cuGraphEventWaitNodeGetEvent", 0, 0, (void *)cuGraphEventWaitNodeGetEvent},
@@ -874,24 +874,24 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphExecExternalSemaphoresSignalNodeSetParams", 0, 0, (void *)cuGraphExecExternalSemaphoresSignalNodeSetParams},
 	{"cuGraphExecExternalSemaphoresWaitNodeSetParams", 0, 0, (void *)cuGraphExecExternalSemaphoresWaitNodeSetParams},
 	{"cuGraphExecGetFlags", 0, 0, (void *)cuGraphExecGetFlags},
-	{"cuGraphExecHostNodeSetParams", 0, 0, (void *)cuGraphExecHostNodeSetParams},
+	{"cuGraphExecHostNodeSetParams", 10020, 0, (void *)cuGraphExecHostNodeSetParams},
 	{"cuGraphExecKernelNodeSetParams", 10000, 0, (void *)cuGraphExecKernelNodeSetParams},
 	{"cuGraphExecKernelNodeSetParams", 12000, 0, (void *)cuGraphExecKernelNodeSetParams_v2},
 	{"cuGraphExecMemcpyNodeSetParams", 10020, 0, (void *)cuGraphExecMemcpyNodeSetParams},
 	{"cuGraphExecMemsetNodeSetParams", 10020, 0, (void *)cuGraphExecMemsetNodeSetParams},
 	{"cuGraphExecNodeSetParams", 0, 0, (void *)cuGraphExecNodeSetParams},
-	{"cuGraphExecUpdate", 0, 0, (void *)cuGraphExecUpdate},
-	{"cuGraphExecUpdate", 0, 0, (void *)cuGraphExecUpdate_v2},
+	{"cuGraphExecUpdate", 10020, 0, (void *)cuGraphExecUpdate},
+	{"cuGraphExecUpdate", 12000, 0, (void *)cuGraphExecUpdate_v2},
 	{"cuGraphExternalSemaphoresSignalNodeGetParams", 0, 0, (void *)cuGraphExternalSemaphoresSignalNodeGetParams},
 	{"cuGraphExternalSemaphoresSignalNodeSetParams", 0, 0, (void *)cuGraphExternalSemaphoresSignalNodeSetParams},
 	{"cuGraphExternalSemaphoresWaitNodeGetParams", 0, 0, (void *)cuGraphExternalSemaphoresWaitNodeGetParams},
 	{"cuGraphExternalSemaphoresWaitNodeSetParams", 0, 0, (void *)cuGraphExternalSemaphoresWaitNodeSetParams},
-	{"cuGraphGetEdges", 0, 0, (void *)cuGraphGetEdges},
-	{"cuGraphGetEdges", 0, 0, (void *)cuGraphGetEdges_v2},
+	{"cuGraphGetEdges", 10000, 0, (void *)cuGraphGetEdges},
+	{"cuGraphGetEdges", 12030, 0, (void *)cuGraphGetEdges_v2},
 	{"cuGraphGetNodes", 10000, 0, (void *)cuGraphGetNodes},
-	{"cuGraphGetRootNodes", 0, 0, (void *)cuGraphGetRootNodes},
+	{"cuGraphGetRootNodes", 10000, 0, (void *)cuGraphGetRootNodes},
 	{"cuGraphHostNodeGetParams", 0, 0, (void *)cuGraphHostNodeGetParams},
-	{"cuGraphHostNodeSetParams", 0, 0, (void *)cuGraphHostNodeSetParams},
+	{"cuGraphHostNodeSetParams", 10000, 0, (void *)cuGraphHostNodeSetParams},
 	{"cuGraphInstantiate", 0, 0, (void *)cuGraphInstantiate},
 	{"cuGraphInstantiateWithFlags", 11040, 0, (void *)cuGraphInstantiateWithFlags},
 	{"cuGraphInstantiate", 12000, 0, (void *)cuGraphInstantiateWithFlags},
@@ -900,31 +900,31 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphInstantiate", 11000, 0, (void *)cuGraphInstantiate_v2},
 	{"cuGraphKernelNodeCopyAttributes", 11000, 0, (void *)cuGraphKernelNodeCopyAttributes},
 	{"cuGraphKernelNodeGetAttribute", 11000, 0, (void *)cuGraphKernelNodeGetAttribute},
-	{"cuGraphKernelNodeGetParams", 0, 0, (void *)cuGraphKernelNodeGetParams},
-	{"cuGraphKernelNodeGetParams", 0, 0, (void *)cuGraphKernelNodeGetParams_v2},
+	{"cuGraphKernelNodeGetParams", 10000, 0, (void *)cuGraphKernelNodeGetParams},
+	{"cuGraphKernelNodeGetParams", 12000, 0, (void *)cuGraphKernelNodeGetParams_v2},
 	{"cuGraphKernelNodeSetAttribute", 11000, 0, (void *)cuGraphKernelNodeSetAttribute},
-	{"cuGraphKernelNodeSetParams", 0, 0, (void *)cuGraphKernelNodeSetParams},
-	{"cuGraphKernelNodeSetParams", 0, 0, (void *)cuGraphKernelNodeSetParams_v2},
+	{"cuGraphKernelNodeSetParams", 10000, 0, (void *)cuGraphKernelNodeSetParams},
+	{"cuGraphKernelNodeSetParams", 12000, 0, (void *)cuGraphKernelNodeSetParams_v2},
 	{"cuGraphLaunch", 10000, 0, (void *)cuGraphLaunch},
 	{"cuGraphLaunch", 10000, 1, (void *)cuGraphLaunch_ptsz},
 	{"cuGraphMemAllocNodeGetParams", 0, 0, (void *)cuGraphMemAllocNodeGetParams},
 	{"cuGraphMemFreeNodeGetParams", 0, 0, (void *)cuGraphMemFreeNodeGetParams},
-	{"cuGraphMemcpyNodeGetParams", 0, 0, (void *)cuGraphMemcpyNodeGetParams},
-	{"cuGraphMemcpyNodeSetParams", 0, 0, (void *)cuGraphMemcpyNodeSetParams},
-	{"cuGraphMemsetNodeGetParams", 0, 0, (void *)cuGraphMemsetNodeGetParams},
-	{"cuGraphMemsetNodeSetParams", 0, 0, (void *)cuGraphMemsetNodeSetParams},
-	{"cuGraphNodeFindInClone", 0, 0, (void *)cuGraphNodeFindInClone},
-	{"cuGraphNodeGetDependencies", 0, 0, (void *)cuGraphNodeGetDependencies},
-	{"cuGraphNodeGetDependencies", 0, 0, (void *)cuGraphNodeGetDependencies_v2},
-	{"cuGraphNodeGetDependentNodes", 0, 0, (void *)cuGraphNodeGetDependentNodes},
-	{"cuGraphNodeGetDependentNodes", 0, 0, (void *)cuGraphNodeGetDependentNodes_v2},
-	{"cuGraphNodeGetEnabled", 0, 0, (void *)cuGraphNodeGetEnabled},
+	{"cuGraphMemcpyNodeGetParams", 10000, 0, (void *)cuGraphMemcpyNodeGetParams},
+	{"cuGraphMemcpyNodeSetParams", 10000, 0, (void *)cuGraphMemcpyNodeSetParams},
+	{"cuGraphMemsetNodeGetParams", 10000, 0, (void *)cuGraphMemsetNodeGetParams},
+	{"cuGraphMemsetNodeSetParams", 10000, 0, (void *)cuGraphMemsetNodeSetParams},
+	{"cuGraphNodeFindInClone", 10000, 0, (void *)cuGraphNodeFindInClone},
+	{"cuGraphNodeGetDependencies", 10000, 0, (void *)cuGraphNodeGetDependencies},
+	{"cuGraphNodeGetDependencies", 12030, 0, (void *)cuGraphNodeGetDependencies_v2},
+	{"cuGraphNodeGetDependentNodes", 10000, 0, (void *)cuGraphNodeGetDependentNodes},
+	{"cuGraphNodeGetDependentNodes", 12030, 0, (void *)cuGraphNodeGetDependentNodes_v2},
+	{"cuGraphNodeGetEnabled", 11060, 0, (void *)cuGraphNodeGetEnabled},
 	{"cuGraphNodeGetType", 10000, 0, (void *)cuGraphNodeGetType},
-	{"cuGraphNodeSetEnabled", 0, 0, (void *)cuGraphNodeSetEnabled},
+	{"cuGraphNodeSetEnabled", 11060, 0, (void *)cuGraphNodeSetEnabled},
 	{"cuGraphNodeSetParams", 0, 0, (void *)cuGraphNodeSetParams},
 	{"cuGraphReleaseUserObject", 0, 0, (void *)cuGraphReleaseUserObject},
-	{"cuGraphRemoveDependencies", 0, 0, (void *)cuGraphRemoveDependencies},
-	{"cuGraphRemoveDependencies", 0, 0, (void *)cuGraphRemoveDependencies_v2},
+	{"cuGraphRemoveDependencies", 10000, 0, (void *)cuGraphRemoveDependencies},
+	{"cuGraphRemoveDependencies", 12030, 0, (void *)cuGraphRemoveDependencies_v2},
 	{"cuGraphRetainUserObject", 0, 0, (void *)cuGraphRetainUserObject},
 	{"cuGraphUpload", 11010, 0, (void *)cuGraphUpload},
 	{"cuGraphUpload", 11010, 1, (void *)cuGraphUpload_ptsz},
@@ -1232,28 +1232,28 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamBatchMemOp", 0, 1, (void *)cuStreamBatchMemOp_ptsz},
 	{"cuStreamBatchMemOp", 0, 0, (void *)cuStreamBatchMemOp_v2},
 	{"cuStreamBatchMemOp", 0, 1, (void *)cuStreamBatchMemOp_v2_ptsz},
-	{"cuStreamBeginCapture", 0, 0, (void *)cuStreamBeginCapture},
-	{"cuStreamBeginCaptureToGraph", 0, 0, (void *)cuStreamBeginCaptureToGraph},
-	{"cuStreamBeginCaptureToGraph", 0, 1, (void *)cuStreamBeginCaptureToGraph_ptsz},
-	{"cuStreamBeginCapture", 0, 1, (void *)cuStreamBeginCapture_ptsz},
-	{"cuStreamBeginCapture", 0, 0, (void *)cuStreamBeginCapture_v2},
-	{"cuStreamBeginCapture", 0, 1, (void *)cuStreamBeginCapture_v2_ptsz},
-	{"cuStreamCopyAttributes", 0, 0, (void *)cuStreamCopyAttributes},
-	{"cuStreamCopyAttributes", 0, 1, (void *)cuStreamCopyAttributes_ptsz},
+	{"cuStreamBeginCapture", 10000, 0, (void *)cuStreamBeginCapture},
+	{"cuStreamBeginCaptureToGraph", 12030, 0, (void *)cuStreamBeginCaptureToGraph},
+	{"cuStreamBeginCaptureToGraph", 12030, 1, (void *)cuStreamBeginCaptureToGraph_ptsz},
+	{"cuStreamBeginCapture", 10000, 1, (void *)cuStreamBeginCapture_ptsz},
+	{"cuStreamBeginCapture", 10010, 0, (void *)cuStreamBeginCapture_v2},
+	{"cuStreamBeginCapture", 10010, 1, (void *)cuStreamBeginCapture_v2_ptsz},
+	{"cuStreamCopyAttributes", 11000, 0, (void *)cuStreamCopyAttributes},
+	{"cuStreamCopyAttributes", 11000, 1, (void *)cuStreamCopyAttributes_ptsz},
 	{"cuStreamCreate", 2000, 0, (void *)cuStreamCreate},
 	{"cuStreamCreateWithPriority", 5050, 0, (void *)cuStreamCreateWithPriority},
 	{"cuStreamDestroy", 2000, 0, (void *)cuStreamDestroy},
 	{"cuStreamDestroy", 4000, 0, (void *)cuStreamDestroy_v2},
-	{"cuStreamEndCapture", 0, 0, (void *)cuStreamEndCapture},
-	{"cuStreamEndCapture", 0, 1, (void *)cuStreamEndCapture_ptsz},
-	{"cuStreamGetAttribute", 0, 0, (void *)cuStreamGetAttribute},
-	{"cuStreamGetAttribute", 0, 1, (void *)cuStreamGetAttribute_ptsz},
-	{"cuStreamGetCaptureInfo", 0, 0, (void *)cuStreamGetCaptureInfo},
-	{"cuStreamGetCaptureInfo", 0, 1, (void *)cuStreamGetCaptureInfo_ptsz},
-	{"cuStreamGetCaptureInfo", 0, 0, (void *)cuStreamGetCaptureInfo_v2},
-	{"cuStreamGetCaptureInfo", 0, 1, (void *)cuStreamGetCaptureInfo_v2_ptsz},
-	{"cuStreamGetCaptureInfo", 0, 0, (void *)cuStreamGetCaptureInfo_v3},
-	{"cuStreamGetCaptureInfo", 0, 1, (void *)cuStreamGetCaptureInfo_v3_ptsz},
+	{"cuStreamEndCapture", 10000, 0, (void *)cuStreamEndCapture},
+	{"cuStreamEndCapture", 10000, 1, (void *)cuStreamEndCapture_ptsz},
+	{"cuStreamGetAttribute", 11000, 0, (void *)cuStreamGetAttribute},
+	{"cuStreamGetAttribute", 11000, 1, (void *)cuStreamGetAttribute_ptsz},
+	{"cuStreamGetCaptureInfo", 10010, 0, (void *)cuStreamGetCaptureInfo},
+	{"cuStreamGetCaptureInfo", 10010, 1, (void *)cuStreamGetCaptureInfo_ptsz},
+	{"cuStreamGetCaptureInfo", 11030, 0, (void *)cuStreamGetCaptureInfo_v2},
+	{"cuStreamGetCaptureInfo", 11030, 1, (void *)cuStreamGetCaptureInfo_v2_ptsz},
+	{"cuStreamGetCaptureInfo", 12030, 0, (void *)cuStreamGetCaptureInfo_v3},
+	{"cuStreamGetCaptureInfo", 12030, 1, (void *)cuStreamGetCaptureInfo_v3_ptsz},
 	{"cuStreamGetCtx", 9020, 0, (void *)cuStreamGetCtx},
 	{"cuStreamGetCtx", 9020, 1, (void *)cuStreamGetCtx_ptsz},
 	{"cuStreamGetCtx", 12050, 0, (void *)cuStreamGetCtx_v2},
@@ -1270,14 +1270,14 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamIsCapturing", 10000, 1, (void *)cuStreamIsCapturing_ptsz},
 	{"cuStreamQuery", 2000, 0, (void *)cuStreamQuery},
 	{"cuStreamQuery", 2000, 1, (void *)cuStreamQuery_ptsz},
-	{"cuStreamSetAttribute", 0, 0, (void *)cuStreamSetAttribute},
-	{"cuStreamSetAttribute", 0, 1, (void *)cuStreamSetAttribute_ptsz},
+	{"cuStreamSetAttribute", 11000, 0, (void *)cuStreamSetAttribute},
+	{"cuStreamSetAttribute", 11000, 1, (void *)cuStreamSetAttribute_ptsz},
 	{"cuStreamSynchronize", 2000, 0, (void *)cuStreamSynchronize},
 	{"cuStreamSynchronize", 2000, 1, (void *)cuStreamSynchronize_ptsz},
-	{"cuStreamUpdateCaptureDependencies", 0, 0, (void *)cuStreamUpdateCaptureDependencies},
-	{"cuStreamUpdateCaptureDependencies", 0, 1, (void *)cuStreamUpdateCaptureDependencies_ptsz},
-	{"cuStreamUpdateCaptureDependencies", 0, 0, (void *)cuStreamUpdateCaptureDependencies_v2},
-	{"cuStreamUpdateCaptureDependencies", 0, 1, (void *)cuStreamUpdateCaptureDependencies_v2_ptsz},
+	{"cuStreamUpdateCaptureDependencies", 11030, 0, (void *)cuStreamUpdateCaptureDependencies},
+	{"cuStreamUpdateCaptureDependencies", 11030, 1, (void *)cuStreamUpdateCaptureDependencies_ptsz},
+	{"cuStreamUpdateCaptureDependencies", 12030, 0, (void *)cuStreamUpdateCaptureDependencies_v2},
+	{"cuStreamUpdateCaptureDependencies", 12030, 1, (void *)cuStreamUpdateCaptureDependencies_v2_ptsz},
 	{"cuStreamWaitEvent", 3020, 0, (void *)cuStreamWaitEvent},
 	{"cuStreamWaitEvent", 3020, 1, (void *)cuStreamWaitEvent_ptsz},
 	{"cuStreamWaitValue32", 0, 0, (void *)cuStreamWaitValue32},
@@ -1341,7 +1341,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuTexRefSetMipmapLevelBias", 0, 0, (void *)cuTexRefSetMipmapLevelBias},
 	{"cuTexRefSetMipmapLevelClamp", 0, 0, (void *)cuTexRefSetMipmapLevelClamp},
 	{"cuTexRefSetMipmappedArray", 0, 0, (void *)cuTexRefSetMipmappedArray},
-	{"cuThreadExchangeStreamCaptureMode", 0, 0, (void *)cuThreadExchangeStreamCaptureMode},
+	{"cuThreadExchangeStreamCaptureMode", 10010, 0, (void *)cuThreadExchangeStreamCaptureMode},
 	{"cuUserObjectCreate", 0, 0, (void *)cuUserObjectCreate},
 	{"cuUserObjectRelease", 0, 0, (void *)cuUserObjectRelease},
 	{"cuUserObjectRetain", 0, 0, (void *)cuUserObjectRetain},

@@ -30,6 +30,10 @@ CUresult cuLibraryLoadData(CUlibrary *, const void *, int *, void **, unsigned, 
 CUresult cuGraphCreate(CUgraph *, unsigned), cuGraphAddKernelNode_v2(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_KERNEL_NODE_PARAMS *);
 CUresult cuGraphAddMemcpyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t, const CUDA_MEMCPY3D *, CUcontext), cuGraphInstantiateWithFlags(CUgraphExec *, CUgraph, unsigned long long);
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, int, const CUlaunchAttributeValue *), cuGraphKernelNodeGetAttribute(CUgraphNode, int, CUlaunchAttributeValue *);
+CUresult cuStreamBeginCapture_v2(CUstream, int), cuStreamEndCapture(CUstream, CUgraph *), cuStreamIsCapturing(CUstream, int *);
+CUresult cuStreamGetCaptureInfo_v2(CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, size_t *), cuMemsetD32Async(CUdeviceptr, unsigned, size_t, CUstream);
+CUresult cuGraphGetEdges(CUgraph, CUgraphNode *, CUgraphNode *, size_t *), cuGraphKernelNodeGetParams(CUgraphNode, void *), cuGraphMemsetNodeGetParams(CUgraphNode, CUDA_MEMSET_NODE_PARAMS *);
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode, const CUDA_MEMSET_NODE_PARAMS *), cuGraphExecUpdate_v2(CUgraphExec, CUgraph, CUgraphExecUpdateResultInfo *), cuGraphUpload(CUgraphExec, CUstream);
 CUresult cuGraphLaunch(CUgraphExec, CUstream), cuGraphDestroy(CUgraph), cuGraphExecDestroy(CUgraphExec), cuArrayGetPlane(CUarray *, CUarray, unsigned);
 CUresult cuArrayCreate_v2(CUarray *, const CUDA_ARRAY_DESCRIPTOR *), cuArray3DCreate_v2(CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *), cuArrayDestroy(CUarray);
 CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *, CUarray), cuMipmappedArrayCreate(CUmipmappedArray *, const CUDA_ARRAY3D_DESCRIPTOR *, unsigned);
@@ -264,7 +268,7 @@ static void modules(void)
 static void graphs(CUmodule m)
 {
 	CUgraph g;
-	CUgraphNode first, second;
+	CUgraphNode first, second, third;
 	CUgraphExec x;
 	CUdeviceptr a, b;
 	unsigned n = 3, got[100];
@@ -288,6 +292,52 @@ static void graphs(CUmodule m)
 	OK(cuMemcpyDtoH_v2(got, b, 400));
 	EQUAL(got[99], 6);
 	OK(cuGraphExecDestroy(x));
+
+	// Captured, looked at, and changed.
+	CUstream s;
+	OK(cuStreamCreate(&s, 0));
+	int status;
+	uint64_t id;
+	const CUgraphNode *after;
+	size_t count;
+	OK(cuStreamBeginCapture_v2(s, 0));
+	OK(cuMemsetD32Async(a, 5, 100, s));
+	OK(cuLaunchKernel(k.func, 1, 1, 1, 100, 1, 1, 0, s, k.kernelParams, NULL));
+	OK(cuStreamGetCaptureInfo_v2(s, &status, &id, NULL, &after, &count));
+	EQUAL(status, 1);
+	EQUAL(count, 1);
+	second = after[0];
+	OK(cuStreamEndCapture(s, &g));
+	OK(cuStreamIsCapturing(s, &status));
+	EQUAL(status, 0);
+	count = 1;
+	OK(cuGraphGetEdges(g, &first, &second, &count));
+	EQUAL(second, after[0]);
+	count = SIZE_MAX; // no list is that long
+	EQUAL(cuGraphGetEdges(g, &first, &second, &count), 1);
+	EQUAL(cuGraphAddKernelNode_v2(&third, g, &first, SIZE_MAX / 2 + 1, &k), 1);
+	CUDA_KERNEL_NODE_PARAMS v1 = {.kern = 77};
+	OK(cuGraphKernelNodeGetParams(second, &v1));
+	EQUAL(v1.func, k.func);
+	EQUAL(v1.kern, 77); // version 1 of the structure does not have it
+	CUDA_KERNEL_NODE_PARAMS again = {0};
+	OK(cuGraphKernelNodeGetParams(second, &again)); // has the same arguments, which stay
+	HOLDS(again.kernelParams == v1.kernelParams);
+	EQUAL(*(uint64_t *)v1.kernelParams[0], *(uint64_t *)k.kernelParams[0]);
+	OK(cuGraphInstantiateWithFlags(&x, g, 0));
+	CUDA_MEMSET_NODE_PARAMS fill;
+	OK(cuGraphMemsetNodeGetParams(first, &fill));
+	EQUAL(fill.value, 5);
+	fill.value = 50;
+	OK(cuGraphMemsetNodeSetParams(first, &fill));
+	CUgraphExecUpdateResultInfo info;
+	OK(cuGraphExecUpdate_v2(x, g, &info));
+	EQUAL(info.result, 0);
+	EQUAL(cuGraphUpload(0, s), 400);
+	OK(cuGraphUpload(x, s));
+	OK(cuGraphDestroy(g));
+	OK(cuGraphExecDestroy(x));
+	OK(cuStreamDestroy_v2(s));
 	OK(cuMemFree_v2(a));
 	OK(cuMemFree_v2(b));
 }

@@ -1,0 +1,116 @@
+package main
+
+// This file is stream capture.
+
+/*
+#include <stdlib.h>
+
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+//export cuStreamBeginCapture_v2
+func cuStreamBeginCapture_v2(stream C.CUstream, mode C.int) C.CUresult {
+	return do("cuStreamBeginCapture_v2", func(t *driver.Thread) error {
+		return t.StreamBeginCapture(driver.Handle(stream), driver.CaptureMode(mode))
+	})
+}
+
+//export cuStreamBeginCaptureToGraph
+func cuStreamBeginCaptureToGraph(stream C.CUstream, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, mode C.int) C.CUresult {
+	return do("cuStreamBeginCaptureToGraph", func(t *driver.Thread) error {
+		if err := plainEdges(after, edges, n); err != nil {
+			return err
+		}
+		return t.StreamBeginCaptureToGraph(driver.Handle(stream), driver.Handle(graph), handles((*C.uint64_t)(after), n), driver.CaptureMode(mode))
+	})
+}
+
+//export cuStreamEndCapture
+func cuStreamEndCapture(stream C.CUstream, graph *C.CUgraph) C.CUresult {
+	return do("cuStreamEndCapture", func(t *driver.Thread) error {
+		if graph == nil {
+			return driver.InvalidValue
+		}
+		g, err := t.StreamEndCapture(driver.Handle(stream))
+		*graph = C.CUgraph(g)
+		return err
+	})
+}
+
+//export cuStreamIsCapturing
+func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
+	return get("cuStreamIsCapturing", status, func(t *driver.Thread) (driver.CaptureStatus, error) {
+		info, err := t.StreamGetCaptureInfo(driver.Handle(stream))
+		return info.Status, err
+	})
+}
+
+// lend copies a list of nodes for a client, with the data of as many plain edges behind it.
+func lend(l *driver.Loan, list []driver.Handle) (nodes *C.CUgraphNode, edges *C.CUgraphEdgeData) {
+	n := C.size_t(len(list))
+	p := l.Memory(func() unsafe.Pointer {
+		p := C.calloc(n+1, C.sizeof_CUgraphNode+C.sizeof_CUgraphEdgeData)
+		copy(unsafe.Slice((*driver.Handle)(p), len(list)), list)
+		return p
+	}, release)
+	return (*C.CUgraphNode)(p), (*C.CUgraphEdgeData)(unsafe.Add(p, len(list)*C.sizeof_CUgraphNode))
+}
+
+// release gives back what was lent.
+func release(p unsafe.Pointer) { C.free(p) }
+
+//export cuStreamGetCaptureInfo_v3
+func cuStreamGetCaptureInfo_v3(stream C.CUstream, status *C.int, id *C.uint64_t, graph *C.CUgraph, after **C.CUgraphNode, edges **C.CUgraphEdgeData, n *C.size_t) C.CUresult {
+	return do("cuStreamGetCaptureInfo_v3", func(t *driver.Thread) error {
+		if status == nil {
+			return driver.InvalidValue
+		}
+		info, err := t.StreamGetCaptureInfo(driver.Handle(stream))
+		if err != nil {
+			return err
+		}
+		*status = C.int(info.Status)
+		if info.Status != driver.Captured {
+			return nil
+		}
+		if id != nil {
+			*id = C.uint64_t(info.ID)
+		}
+		if graph != nil {
+			*graph = C.CUgraph(info.Graph)
+		}
+		if n != nil {
+			*n = C.size_t(len(info.After))
+		}
+		if after != nil || edges != nil {
+			list, data := lend(info.Lent, info.After)
+			if after != nil {
+				*after = list
+			}
+			if edges != nil {
+				*edges = data
+			}
+		}
+		return nil
+	})
+}
+
+//export cuStreamUpdateCaptureDependencies_v2
+func cuStreamUpdateCaptureDependencies_v2(stream C.CUstream, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, flags C.uint) C.CUresult {
+	return do("cuStreamUpdateCaptureDependencies_v2", func(t *driver.Thread) error {
+		if err := plainEdges(after, edges, n); err != nil {
+			return err
+		}
+		if flags > 1 {
+			return driver.InvalidValue
+		}
+		return t.StreamUpdateCaptureDependencies(driver.Handle(stream), handles((*C.uint64_t)(after), n), flags == 1)
+	})
+}

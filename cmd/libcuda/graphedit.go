@@ -1,0 +1,344 @@
+package main
+
+// This file is what can be asked of graphs, and changed in them.
+
+/*
+#include <stdlib.h>
+
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+// mostHandles is more than memory has room for: what is said to be longer is no list.
+const mostHandles = 1 << 44
+
+// plainEdges checks a list of n dependencies. Their data, if there is some, must say nothing but that
+// a node waits for the end of another.
+func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error {
+	if n > 0 && list == nil || n > mostHandles {
+		return driver.InvalidValue
+	}
+	if edges != nil {
+		for _, e := range unsafe.Slice(edges, int(n)) {
+			if e != (C.CUgraphEdgeData{}) {
+				return driver.NotSupported
+			}
+		}
+	}
+	return nil
+}
+
+// putNodes gives a client as many nodes as it has room for, and says how many; if it has given no
+// room, how many there are. Room that is left over is set to 0.
+func putNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
+	if to == nil {
+		*n = C.size_t(len(list))
+		return
+	}
+	room := handles((*C.uint64_t)(to), *n)
+	k := copy(room, list)
+	clear(room[k:])
+	*n = C.size_t(k)
+}
+
+// nodes is a call that lists nodes. The data of edges, if the client wants some, is plain.
+func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if n == nil || to != nil && *n > mostHandles {
+			return driver.InvalidValue
+		}
+		list, err := f(t)
+		if err != nil {
+			return err
+		}
+		putNodes(to, n, list)
+		if to != nil && edges != nil {
+			clear(unsafe.Slice(edges, int(*n)))
+		}
+		return nil
+	})
+}
+
+//export cuGraphGetNodes
+func cuGraphGetNodes(graph C.CUgraph, to *C.CUgraphNode, n *C.size_t) C.CUresult {
+	return nodes("cuGraphGetNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) { return t.GraphGetNodes(driver.Handle(graph)) })
+}
+
+//export cuGraphGetRootNodes
+func cuGraphGetRootNodes(graph C.CUgraph, to *C.CUgraphNode, n *C.size_t) C.CUresult {
+	return nodes("cuGraphGetRootNodes", to, nil, n, func(t *driver.Thread) ([]driver.Handle, error) {
+		return t.GraphGetRootNodes(driver.Handle(graph))
+	})
+}
+
+//export cuGraphNodeGetDependencies_v2
+func cuGraphNodeGetDependencies_v2(node C.CUgraphNode, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
+	return nodes("cuGraphNodeGetDependencies_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
+		return t.GraphNodeGetDependencies(driver.Handle(node))
+	})
+}
+
+//export cuGraphNodeGetDependentNodes_v2
+func cuGraphNodeGetDependentNodes_v2(node C.CUgraphNode, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
+	return nodes("cuGraphNodeGetDependentNodes_v2", to, edges, n, func(t *driver.Thread) ([]driver.Handle, error) {
+		return t.GraphNodeGetDependentNodes(driver.Handle(node))
+	})
+}
+
+//export cuGraphGetEdges_v2
+func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
+	return do("cuGraphGetEdges_v2", func(t *driver.Thread) error {
+		if n == nil || (from == nil) != (to == nil) || to != nil && *n > mostHandles {
+			return driver.InvalidValue
+		}
+		list, err := t.GraphGetEdges(driver.Handle(graph))
+		if err != nil {
+			return err
+		}
+		var begins, ends []driver.Handle
+		for _, e := range list {
+			begins, ends = append(begins, e.From), append(ends, e.To)
+		}
+		room := *n
+		putNodes(from, n, begins)
+		if to != nil {
+			*n = room
+			putNodes(to, n, ends)
+			if edges != nil {
+				clear(unsafe.Slice(edges, int(*n)))
+			}
+		}
+		return nil
+	})
+}
+
+// changeEdges is a call that adds dependencies or removes some.
+func changeEdges(call string, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, change func(t *driver.Thread, from, to []driver.Handle) error) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if err := plainEdges(from, edges, n); err != nil {
+			return err
+		}
+		if n > 0 && to == nil {
+			return driver.InvalidValue
+		}
+		return change(t, handles((*C.uint64_t)(from), n), handles((*C.uint64_t)(to), n))
+	})
+}
+
+//export cuGraphAddDependencies_v2
+func cuGraphAddDependencies_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) C.CUresult {
+	return changeEdges("cuGraphAddDependencies_v2", from, to, edges, n, func(t *driver.Thread, from, to []driver.Handle) error {
+		return t.GraphAddDependencies(driver.Handle(graph), from, to)
+	})
+}
+
+//export cuGraphRemoveDependencies_v2
+func cuGraphRemoveDependencies_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) C.CUresult {
+	return changeEdges("cuGraphRemoveDependencies_v2", from, to, edges, n, func(t *driver.Thread, from, to []driver.Handle) error {
+		return t.GraphRemoveDependencies(driver.Handle(graph), from, to)
+	})
+}
+
+//export cuGraphDestroyNode
+func cuGraphDestroyNode(node C.CUgraphNode) C.CUresult {
+	return do("cuGraphDestroyNode", func(t *driver.Thread) error { return t.GraphDestroyNode(driver.Handle(node)) })
+}
+
+//export cuGraphClone
+func cuGraphClone(clone *C.CUgraph, graph C.CUgraph) C.CUresult {
+	return get("cuGraphClone", clone, func(t *driver.Thread) (driver.Handle, error) { return t.GraphClone(driver.Handle(graph)) })
+}
+
+//export cuGraphNodeFindInClone
+func cuGraphNodeFindInClone(found *C.CUgraphNode, node C.CUgraphNode, clone C.CUgraph) C.CUresult {
+	return get("cuGraphNodeFindInClone", found, func(t *driver.Thread) (driver.Handle, error) {
+		return t.GraphNodeFindInClone(driver.Handle(node), driver.Handle(clone))
+	})
+}
+
+//export cuGraphAddChildGraphNode
+func cuGraphAddChildGraphNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, child C.CUgraph) C.CUresult {
+	return addNode("cuGraphAddChildGraphNode", node, after, n, node, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddChildGraphNode(driver.Handle(graph), after, driver.Handle(child))
+	})
+}
+
+//export cuGraphChildGraphNodeGetGraph
+func cuGraphChildGraphNodeGetGraph(node C.CUgraphNode, graph *C.CUgraph) C.CUresult {
+	return get("cuGraphChildGraphNodeGetGraph", graph, func(t *driver.Thread) (driver.Handle, error) {
+		return t.GraphChildGraphNodeGetGraph(driver.Handle(node))
+	})
+}
+
+func setNodeKernel(call string, node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS, version int) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphKernelNodeSetParams(driver.Handle(node), kernelParams(p, version))
+	})
+}
+
+//export cuGraphKernelNodeSetParams
+func cuGraphKernelNodeSetParams(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return setNodeKernel("cuGraphKernelNodeSetParams", node, p, 1)
+}
+
+//export cuGraphKernelNodeSetParams_v2
+func cuGraphKernelNodeSetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return setNodeKernel("cuGraphKernelNodeSetParams_v2", node, p, 2)
+}
+
+// lendArguments copies the arguments of a node's kernel, behind an array of pointers to them.
+func lendArguments(l *driver.Loan, args [][]byte) *unsafe.Pointer {
+	const align = 16
+	aligned := func(n int) int { return (n + align - 1) / align * align }
+	return (*unsafe.Pointer)(l.Memory(func() unsafe.Pointer {
+		at := aligned((len(args) + 1) * 8)
+		size := at
+		for _, a := range args {
+			size += aligned(len(a))
+		}
+		p := C.calloc(1, C.size_t(size))
+		pointers := unsafe.Slice((*unsafe.Pointer)(p), len(args))
+		for i, a := range args {
+			pointers[i] = unsafe.Add(p, at)
+			copy(unsafe.Slice((*byte)(pointers[i]), len(a)), a)
+			at += aligned(len(a))
+		}
+		return p
+	}, release))
+}
+
+//export cuGraphKernelNodeGetParams_v2
+func cuGraphKernelNodeGetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PARAMS) C.CUresult {
+	return do("cuGraphKernelNodeGetParams_v2", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		l, args, lent, err := t.GraphKernelNodeGetParams(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		*p = C.CUDA_KERNEL_NODE_PARAMS{
+			_func:    C.CUfunction(l.Func),
+			gridDimX: C.uint(l.Grid.X), gridDimY: C.uint(l.Grid.Y), gridDimZ: C.uint(l.Grid.Z),
+			blockDimX: C.uint(l.Block.X), blockDimY: C.uint(l.Block.Y), blockDimZ: C.uint(l.Block.Z),
+			sharedMemBytes: C.uint(l.Shared), kernelParams: lendArguments(lent, args),
+		}
+		return nil
+	})
+}
+
+//export cuGraphMemcpyNodeSetParams
+func cuGraphMemcpyNodeSetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresult {
+	return do("cuGraphMemcpyNodeSetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphMemcpyNodeSetParams(driver.Handle(node), copy3D(p))
+	})
+}
+
+//export cuGraphMemcpyNodeGetParams
+func cuGraphMemcpyNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMCPY3D) C.CUresult {
+	return do("cuGraphMemcpyNodeGetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		c, err := t.GraphMemcpyNodeGetParams(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		*p = C.CUDA_MEMCPY3D{
+			srcXInBytes: C.size_t(c.Src.X), srcY: C.size_t(c.Src.Y), srcZ: C.size_t(c.Src.Z),
+			srcMemoryType: C.uint(c.Src.Kind), srcHost: c.Src.Host, srcDevice: C.CUdeviceptr(c.Src.Device), srcArray: C.uint64_t(c.Src.Array),
+			srcPitch: C.size_t(c.Src.Pitch), srcHeight: C.size_t(c.Src.Height),
+			dstXInBytes: C.size_t(c.Dst.X), dstY: C.size_t(c.Dst.Y), dstZ: C.size_t(c.Dst.Z),
+			dstMemoryType: C.uint(c.Dst.Kind), dstHost: c.Dst.Host, dstDevice: C.CUdeviceptr(c.Dst.Device), dstArray: C.uint64_t(c.Dst.Array),
+			dstPitch: C.size_t(c.Dst.Pitch), dstHeight: C.size_t(c.Dst.Height),
+			WidthInBytes: C.size_t(c.Width), Height: C.size_t(c.Height), Depth: C.size_t(c.Depth),
+		}
+		return nil
+	})
+}
+
+//export cuGraphMemsetNodeSetParams
+func cuGraphMemsetNodeSetParams(node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS) C.CUresult {
+	return do("cuGraphMemsetNodeSetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphMemsetNodeSetParams(driver.Handle(node), fillParams(p))
+	})
+}
+
+//export cuGraphMemsetNodeGetParams
+func cuGraphMemsetNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEMSET_NODE_PARAMS) C.CUresult {
+	return do("cuGraphMemsetNodeGetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		f, err := t.GraphMemsetNodeGetParams(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		*p = C.CUDA_MEMSET_NODE_PARAMS{
+			dst: C.CUdeviceptr(f.Dst), pitch: C.size_t(f.Pitch), value: C.uint(f.Value), elementSize: C.uint(f.Size),
+			width: C.size_t(f.Width), height: C.size_t(f.Height),
+		}
+		return nil
+	})
+}
+
+//export cuGraphHostNodeSetParams
+func cuGraphHostNodeSetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
+	return do("cuGraphHostNodeSetParams", func(t *driver.Thread) error {
+		if p == nil || p.fn == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphHostNodeSetParams(driver.Handle(node), hostFunction(p.fn, p.userData))
+	})
+}
+
+//export cuGraphExecHostNodeSetParams
+func cuGraphExecHostNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
+	return do("cuGraphExecHostNodeSetParams", func(t *driver.Thread) error {
+		if p == nil || p.fn == nil {
+			return driver.InvalidValue
+		}
+		return t.GraphExecHostNodeSetParams(driver.Handle(exec), driver.Handle(node), hostFunction(p.fn, p.userData))
+	})
+}
+
+//export cuGraphNodeSetEnabled
+func cuGraphNodeSetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled C.uint) C.CUresult {
+	return do("cuGraphNodeSetEnabled", func(t *driver.Thread) error {
+		return t.GraphNodeSetEnabled(driver.Handle(exec), driver.Handle(node), enabled != 0)
+	})
+}
+
+//export cuGraphNodeGetEnabled
+func cuGraphNodeGetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled *C.uint) C.CUresult {
+	return get("cuGraphNodeGetEnabled", enabled, func(t *driver.Thread) (int, error) {
+		return truth(t.GraphNodeGetEnabled(driver.Handle(exec), driver.Handle(node)))
+	})
+}
+
+//export cuGraphExecUpdate_v2
+func cuGraphExecUpdate_v2(exec C.CUgraphExec, graph C.CUgraph, info *C.CUgraphExecUpdateResultInfo) C.CUresult {
+	return do("cuGraphExecUpdate_v2", func(t *driver.Thread) error {
+		if info == nil {
+			return driver.InvalidValue
+		}
+		what, node, err := t.GraphExecUpdate(driver.Handle(exec), driver.Handle(graph))
+		*info = C.CUgraphExecUpdateResultInfo{result: C.int(what), errorNode: C.CUgraphNode(node)}
+		return err
+	})
+}

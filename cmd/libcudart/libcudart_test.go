@@ -1,0 +1,293 @@
+//go:build cgo
+
+package libcudart
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gemu/cmd/internal/libtest"
+)
+
+var majors = []string{"12", "13"}
+
+// built is a directory with the libraries, and a list per major of the functions that are refused.
+var built struct {
+	sync.Once
+	dir   string
+	whole bool
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(status)
+}
+
+// libraries gives a directory with libcuda.so.1 and both runtime libraries.
+func libraries(t *testing.T) string {
+	t.Helper()
+	built.Do(func() {
+		dir, err := os.MkdirTemp("", "libcudart")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir = dir
+		exports, err := filepath.Abs("../libcuda/exports.map")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, nil, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libcuda.so.1"),
+			"-ldflags=-extldflags '-Wl,-soname,libcuda.so.1 -Wl,--version-script="+exports+"'", "../libcuda")
+		for _, major := range majors {
+			run(t, nil, "./build.sh", major, dir, dir, filepath.Join(dir, "refused"+major))
+		}
+		built.whole = true
+	})
+	if !built.whole {
+		t.Fatal("the libraries could not be built")
+	}
+	return built.dir
+}
+
+// run runs a command with more in its environment, and gives what it prints.
+func run(t *testing.T, env []string, name string, args ...string) (stdout, stderr string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, args, err, &out, &messages)
+	}
+	return out.String(), messages.String()
+}
+
+// link compiles a C program with the library of a major.
+func link(t *testing.T, major, source string) string {
+	t.Helper()
+	dir := libraries(t)
+	return libtest.Program(t, source, "-DMAJOR="+major, filepath.Join(dir, "libcudart.so."+major), filepath.Join(dir, "libcuda.so.1"), "-Wl,-rpath,"+dir)
+}
+
+// listed are the names of a list that a major version has.
+func listed(t *testing.T, file, major string) []string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) > 0 && f[0] != "#" && (len(f) == 1 || f[1] == major) {
+			names = append(names, f[0])
+		}
+	}
+	return names
+}
+
+// A C program that does what generated code does runs with either library.
+func TestClient(t *testing.T) {
+	for _, major := range majors {
+		program := link(t, major, "testdata/client.c")
+		out, messages := run(t, []string{"GEMU_TRACE=1"}, program)
+		if out != "ok\n" {
+			t.Errorf("%s: printed %q\n%s", major, out, messages)
+		}
+		for _, want := range []string{
+			"gemu: cudaIpcGetMemHandle: cudaErrorNotSupported: gemu does not have this function\n",
+			"gemu: cudaLaunchKernel: cudaErrorInvalidDeviceFunction\n",
+			"nearest allocation: buffer #",
+		} {
+			if !strings.Contains(messages, want) {
+				t.Errorf("%s: does not say %q\n%s", major, want, messages)
+			}
+		}
+		out, messages = run(t, []string{"GEMU_DEVICES=2"}, program)
+		if want := "gemu: managed variables on several devices are not supported\n"; out != "ok\n" || strings.Count(messages, want) != 1 {
+			t.Errorf("%s: with two devices it printed %q, and does not say %q once\n%s", major, out, want, messages)
+		}
+	}
+}
+
+// Each function that is not there gives its error by name; refused.txt lists them, and the
+// documentation counts them.
+func TestRefused(t *testing.T) {
+	dir := libraries(t)
+	docs, err := os.ReadFile("../../docs/libraries.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, major := range majors {
+		names := listed(t, filepath.Join(dir, "refused"+major), major)
+		if want := listed(t, "refused.txt", major); !slices.Equal(names, want) {
+			t.Errorf("%s: refused are\n%s\nand refused.txt has\n%s", major, strings.Join(names, "\n"), strings.Join(want, "\n"))
+		}
+		if count := fmt.Sprintf("\n%s %d %d\n", major, len(listed(t, "names.txt", major)), len(names)); !strings.Contains(string(docs), count) {
+			t.Errorf("docs/libraries.md does not say%s", count)
+		}
+		var c strings.Builder
+		for _, name := range names {
+			fmt.Fprintf(&c, "int %s(void);\n", name)
+		}
+		fmt.Fprint(&c, "int main(void)\n{\n\treturn ")
+		for _, name := range names {
+			fmt.Fprintf(&c, "%s() != 801 || ", name)
+		}
+		fmt.Fprint(&c, "0;\n}\n")
+		source := filepath.Join(t.TempDir(), "refused.c")
+		if err := os.WriteFile(source, []byte(c.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, messages := run(t, []string{"GEMU_TRACE=1"}, link(t, major, source))
+		for _, name := range names {
+			if want := "gemu: " + name + ": cudaErrorNotSupported: "; !strings.Contains(messages, want) {
+				t.Errorf("%s: nothing says %q", major, want)
+			}
+		}
+	}
+}
+
+// toolkit is the directory of a major that toolkit.sh has made in GEMU_CUDA.
+func toolkit(t *testing.T, major string) string {
+	t.Helper()
+	root := os.Getenv("GEMU_CUDA")
+	if root == "" {
+		t.Skip("GEMU_CUDA does not say where toolkit.sh has put CUDA's compilers and headers")
+	}
+	dir, err := filepath.Abs(filepath.Join(root, major))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "include", "cuda_runtime_api.h"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// names.txt has the functions of CUDA's headers.
+func TestNames(t *testing.T) {
+	for _, major := range majors {
+		out, _ := run(t, nil, "./names.py", filepath.Join(toolkit(t, major), "include"))
+		want := strings.Fields(out)
+		slices.Sort(want)
+		if got := listed(t, "names.txt", major); !slices.Equal(got, want) {
+			t.Errorf("%s: names.txt has\n%s\nthe headers\n%s", major, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// Structures are laid out as CUDA's headers have them.
+func TestLayout(t *testing.T) {
+	cc, _ := run(t, nil, "go", "env", "CC")
+	for _, major := range majors {
+		dir := toolkit(t, major)
+		print := func(flags ...string) string {
+			program := filepath.Join(t.TempDir(), "layout")
+			run(t, nil, strings.TrimSpace(cc), append(flags, "-w", "-o", program, "testdata/layout.c")...)
+			out, _ := run(t, nil, program)
+			return out
+		}
+		want, got := print("-DHEADERS", "-I"+filepath.Join(dir, "include")), print("-DMAJOR="+major)
+		if got != want {
+			w := strings.Split(want, "\n")
+			for i, line := range strings.Split(got, "\n") {
+				if i < len(w) && line != w[i] {
+					t.Errorf("%s: %s, want %s", major, line, w[i])
+				}
+			}
+		}
+	}
+}
+
+// Errors have the numbers that CUDA's headers give them.
+func TestErrors(t *testing.T) {
+	enum := regexp.MustCompile(`(?s)enum __device_builtin__ cudaError\s*\{.*?\};`)
+	enumerator := regexp.MustCompile(`\b(cudaError\w+|cudaSuccess)\s*=\s*(\d+)`)
+	comment := regexp.MustCompile(`(?s)/\*.*?\*/`)
+	for _, major := range majors {
+		b, err := os.ReadFile(filepath.Join(toolkit(t, major), "include", "driver_types.h"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := comment.ReplaceAll(enum.Find(b), nil)
+		var c strings.Builder
+		c.WriteString("#include <stdio.h>\nconst char *cudaGetErrorName(int), *cudaGetErrorString(int);\nint main(void)\n{\n")
+		all := enumerator.FindAllSubmatch(text, -1)
+		for _, m := range all {
+			fmt.Fprintf(&c, "\tprintf(\"%%s %s %%s\\n\", cudaGetErrorName(%s), cudaGetErrorString(%s));\n", m[1], m[2], m[2])
+		}
+		c.WriteString("\treturn 0;\n}\n")
+		source := filepath.Join(t.TempDir(), "errors.c")
+		if err := os.WriteFile(source, []byte(c.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := run(t, nil, link(t, major, source))
+		if len(all) < 100 {
+			t.Errorf("%s: the header has %d errors", major, len(all))
+		}
+		for line := range strings.Lines(out) {
+			if f := strings.Fields(line); len(f) < 3 || f[0] != f[1] {
+				t.Errorf("%s: name and text of an error are %q", major, line)
+			}
+		}
+	}
+}
+
+// Programs of CUDA C++ run with the library, as nvcc compiles them. With -short only some do.
+func TestPrograms(t *testing.T) {
+	type variant struct {
+		name    string
+		sources []string
+		flags   []string
+		short   bool
+	}
+	ptx := []string{"-arch=compute_80", "-code=compute_80"}
+	var all []variant
+	for _, name := range []string{"vector", "managed", "streams", "reduce", "cooperative", "thrust", "cub", "graph", "texture", "errors"} {
+		all = append(all, variant{name, []string{name + ".cu"}, ptx, name == "vector" || name == "errors"})
+	}
+	all = append(all,
+		variant{"streams of threads", []string{"streams.cu"}, append(ptx, "-default-stream=per-thread"), false},
+		variant{"mixed", []string{"mixed.cu"}, append(ptx, "-lcuda"), true},
+		variant{"rdc", []string{"rdc.cu", "rdc_device.cu"}, append(ptx, "-rdc=true"), false},
+		variant{"cooperative, rdc", []string{"cooperative.cu"}, append(ptx, "-rdc=true"), false},
+		variant{"compressed, with machine code", []string{"vector.cu"}, []string{"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_75,code=compute_75", "-Xfatbin=-compress-all"}, false},
+		variant{"machine code", []string{"sass.cu"}, []string{"-arch=compute_80", "-code=sm_80"}, false},
+	)
+	for _, major := range majors {
+		cuda := toolkit(t, major)
+		dir := libraries(t)
+		for _, v := range all {
+			if testing.Short() && !v.short {
+				continue
+			}
+			t.Run(major+"/"+v.name, func(t *testing.T) {
+				// -lcuda is gemu's, which has no name for linkers.
+				here := t.TempDir()
+				if err := os.Symlink(filepath.Join(dir, "libcuda.so.1"), filepath.Join(here, "libcuda.so")); err != nil {
+					t.Fatal(err)
+				}
+				program := filepath.Join(here, "program")
+				args := append([]string{"-std=c++17", "-cudart=shared", "-L" + here, "-o", program}, v.flags...)
+				for _, s := range v.sources {
+					args = append(args, filepath.Join("testdata", s))
+				}
+				run(t, nil, filepath.Join(cuda, "bin", "nvcc"), args...)
+				out, messages := run(t, []string{"LD_LIBRARY_PATH=" + dir}, program)
+				if out != "ok\n" {
+					t.Errorf("printed %q\n%s", out, messages)
+				}
+			})
+		}
+	}
+}

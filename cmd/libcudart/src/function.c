@@ -1,0 +1,152 @@
+// Kernels: what they need, occupancy, and libraries.
+
+#include <pthread.h>
+
+#include "cudart.h"
+
+// KERNEL gives the result of a call of the driver on the kernel k of a function.
+#define KERNEL(function, call)                 \
+	do {                                   \
+		CUkernel k;                    \
+		ENTER();                       \
+		int r_ = kernel_of(function, &k); \
+		return DONE(r_ != 0 ? r_ : (call)); \
+	} while (0)
+
+static int attributes(struct cudaFuncAttributes *a, CUkernel k)
+{
+	*a = (struct cudaFuncAttributes){0};
+	int shared = 0, constant = 0, local = 0;
+	int *to[] = {
+		&a->maxThreadsPerBlock, &shared, &constant, &local, &a->numRegs, &a->ptxVersion, &a->binaryVersion, &a->cacheModeCA,
+		&a->maxDynamicSharedSizeBytes, &a->preferredShmemCarveout, &a->clusterDimMustBeSet,
+		&a->requiredClusterWidth, &a->requiredClusterHeight, &a->requiredClusterDepth,
+		&a->nonPortableClusterSizeAllowed, &a->clusterSchedulingPolicyPreference,
+	}; // by CUfunction_attribute
+	for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
+		int r = cuFuncGetAttribute(to[i], i, k);
+		if (r != 0)
+			return r;
+	}
+	a->sharedSizeBytes = shared;
+	a->constSizeBytes = constant;
+	a->localSizeBytes = local;
+	return 0;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, const void *f)
+{
+	if (a == NULL)
+		return DONE(invalidValue);
+	KERNEL(f, attributes(a, k));
+}
+
+cudaError_t cudaFuncSetAttribute(const void *f, int attribute, int value) { KERNEL(f, cuFuncSetAttribute(k, attribute, value)); }
+cudaError_t cudaFuncSetCacheConfig(const void *f, int config) { KERNEL(f, cuFuncSetCacheConfig(k, config)); }
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, int config) { KERNEL(f, cuFuncSetSharedMemConfig(k, config)); }
+cudaError_t cudaFuncGetName(const char **name, const void *f) { KERNEL(f, cuKernelGetName((char **)name, k)); }
+cudaError_t cudaFuncGetParamInfo(const void *f, size_t i, size_t *offset, size_t *size) { KERNEL(f, cuKernelGetParamInfo(k, i, offset, size)); }
+
+#if MAJOR >= 13
+static int parameters(CUkernel k, size_t *n)
+{
+	size_t offset, size;
+	for (*n = 0; cuKernelGetParamInfo(k, *n, &offset, &size) == 0;)
+		++*n;
+	return 0;
+}
+
+cudaError_t cudaFuncGetParamCount(const void *f, size_t *n) { KERNEL(f, n == NULL ? invalidValue : parameters(k, n)); }
+#endif
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t k, int attribute, int value, int device) { IN(cuKernelSetAttribute(attribute, value, k, device)); }
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *n, const void *f, int threads, size_t shared) { KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessor(n, k, threads, shared)); }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *n, const void *f, int threads, size_t shared, unsigned flags) { KERNEL(f, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(n, k, threads, shared, flags)); }
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *size, const void *f, int blocks, int threads) { KERNEL(f, cuOccupancyAvailableDynamicSMemPerBlock(size, k, blocks, threads)); }
+
+int launch_config(const cudaLaunchConfig_t *c, CUlaunchConfig *to)
+{
+	if (c == NULL || c->dynamicSmemBytes > UINT32_MAX)
+		return invalidValue;
+	*to = (CUlaunchConfig){
+		c->gridDim.x, c->gridDim.y, c->gridDim.z, c->blockDim.x, c->blockDim.y, c->blockDim.z,
+		c->dynamicSmemBytes, c->stream, (CUlaunchAttribute *)c->attrs, c->numAttrs,
+	};
+	return 0;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *n, const void *f, const cudaLaunchConfig_t *c)
+{
+	CUlaunchConfig config;
+	int r = launch_config(c, &config);
+	if (r != 0)
+		return DONE(r);
+	KERNEL(f, cuOccupancyMaxActiveClusters(n, k, &config));
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f, const cudaLaunchConfig_t *c)
+{
+	CUlaunchConfig config;
+	int r = launch_config(c, &config);
+	if (r != 0)
+		return DONE(r);
+	KERNEL(f, cuOccupancyMaxPotentialClusterSize(n, k, &config));
+}
+
+// most are the limits of launches, by CUdevice_attribute. All devices are alike.
+static int most[8], limits; // and the result of asking for them
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+
+static void ask(void)
+{
+	for (int i = 1; limits == 0 && i <= 7; i++)
+		limits = cuDeviceGetAttribute(&most[i], i, 0);
+}
+
+// check_extent checks what the driver would call an invalid value.
+int check_extent(dim3 grid, dim3 block)
+{
+	pthread_once(&asked, ask);
+	if (limits != 0)
+		return limits;
+	const unsigned extents[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
+	for (int i = 0; i < 6; i++)
+		if (extents[i] == 0 || extents[i] > (unsigned)most[i + 2])
+			return invalidConfiguration;
+	return (uint64_t)block.x * block.y * block.z <= (uint64_t)most[1] ? 0 : invalidConfiguration;
+}
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *l, const void *code, int *options, void **values, unsigned n, int *libraryOptions, void **libraryValues, unsigned libraryN)
+{
+	IN(cuLibraryLoadData(l, (void *)code, options, values, n, libraryOptions, libraryValues, libraryN));
+}
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *l, const char *file, int *options, void **values, unsigned n, int *libraryOptions, void **libraryValues, unsigned libraryN)
+{
+	if (file == NULL)
+		return DONE(invalidValue);
+	IN(cuLibraryLoadFromFile(l, (char *)file, options, values, n, libraryOptions, libraryValues, libraryN));
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t l) { IN(cuLibraryUnload(l)); }
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *k, cudaLibrary_t l, const char *name) { IN(name == NULL ? invalidValue : cuLibraryGetKernel(k, l, (char *)name)); }
+cudaError_t cudaLibraryGetKernelCount(unsigned *n, cudaLibrary_t l) { IN(cuLibraryGetKernelCount(n, l)); }
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *list, unsigned n, cudaLibrary_t l) { IN(cuLibraryEnumerateKernels(list, n, l)); }
+cudaError_t cudaLibraryGetGlobal(void **p, size_t *size, cudaLibrary_t l, const char *name) { IN(name == NULL ? invalidValue : cuLibraryGetGlobal((CUdeviceptr *)p, size, l, (char *)name)); }
+
+// A library's managed variables are variables that the host reaches, too.
+cudaError_t cudaLibraryGetManaged(void **p, size_t *size, cudaLibrary_t l, const char *name)
+{
+	enum { isManaged = 8 };
+	CUdeviceptr at;
+	size_t n;
+	unsigned char whether = 0;
+	ENTER();
+	int r = name == NULL ? invalidValue : cuLibraryGetGlobal(&at, &n, l, (char *)name);
+	if (r == 0 && (cuPointerGetAttribute(&whether, isManaged, at) != 0 || !whether))
+		r = symbolNotFound;
+	if (r == 0 && p != NULL)
+		*p = pointer(at);
+	if (r == 0 && size != NULL)
+		*size = n;
+	return DONE(r);
+}

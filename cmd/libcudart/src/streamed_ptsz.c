@@ -1,0 +1,4 @@
+// See streamed.c.
+
+#define PER_THREAD
+#include "streamed.c"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes what the tests compile CUDA C++ with out of NVIDIA's Python packages:
+#
+#	cmd/libcudart/toolkit.sh DIRECTORY
+#	GEMU_CUDA=DIRECTORY go test ./cmd/libcudart -v
+#
+#	DIRECTORY/13    nvcc, headers and libraries of CUDA 13
+#	DIRECTORY/12    the same nvcc with the headers and libraries of 12, of which there is no package
+#	                with an nvcc
+set -euo pipefail
+mkdir -p "$1"
+cd "$1"
+python3 -m pip install --quiet --no-deps --upgrade --target packages13 \
+  nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-profiler-api
+python3 -m pip install --quiet --no-deps --upgrade --target packages12 \
+  nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12 nvidia-cuda-profiler-api-cu12
+cuda13=$PWD/packages13/nvidia/cu13 cuda12=$PWD/packages12/nvidia
+for major in 12 13; do
+  rm -rf "$major"
+  mkdir -p "$major/lib"
+  cp -r "$cuda13/bin" "$major/bin" # it looks for the rest beside itself
+  ln -s "$cuda13/nvvm" "$major/nvvm"
+done
+chmod +x 1[23]/bin/* "$cuda13"/nvvm/bin/*
+ln -s "$cuda13/include" 13/include
+mkdir -p 12/include/cccl
+cp -rs "$cuda12"/cuda_nvcc/include/. "$cuda12"/cuda_runtime/include/. "$cuda12"/cuda_profiler_api/include/. 12/include/
+cp -rs "$cuda12"/cuda_cccl/include/. 12/include/cccl/
+ln -s "$cuda13"/lib/*.a 13/lib/
+ln -s "$cuda12"/cuda_runtime/lib/*.a 12/lib/
+# Programs are linked with NVIDIA's library, and run with gemu's.
+ln -s "$cuda13/lib/libcudart.so.13" 13/lib/libcudart.so
+ln -s "$cuda12/cuda_runtime/lib/libcudart.so.12" 12/lib/libcudart.so

@@ -1,0 +1,376 @@
+package driver
+
+// This file is stream capture (driver API, "Stream Management", "Graph Management"): what is
+// submitted to a stream that is captured becomes a node of a graph, and does not run.
+//
+// A stream knows after which nodes its next one comes. An event that is recorded on it knows the
+// same, and another stream that waits for the event takes part in the capture from then on. What
+// does not fit invalidates the capture: all that remains is to end it.
+
+import (
+	"cmp"
+	"slices"
+)
+
+// CaptureMode is a CUstreamCaptureMode. It says which threads may end a capture; calls that
+// are not of streams, which it forbids on a GPU, do no harm here.
+type CaptureMode int32
+
+// The modes.
+const (
+	CaptureGlobal CaptureMode = iota
+	CaptureThreadLocal
+	CaptureRelaxed
+)
+
+// CaptureStatus is a CUstreamCaptureStatus.
+type CaptureStatus int32
+
+// What a stream can be.
+const (
+	NotCaptured CaptureStatus = iota
+	Captured
+	CaptureInvalid
+)
+
+// capture is streams that are captured into one graph.
+type capture struct {
+	id      uint64
+	graph   *Graph
+	given   bool // the graph is the client's
+	origin  *Stream
+	thread  *Thread // that may end it; nil: any
+	streams []*Stream
+	invalid bool
+	ended   bool
+}
+
+// invalidate makes the capture one that can only be ended, and gives the error of the call that
+// does not fit.
+func (c *capture) invalidate(r Result, format string, args ...any) error {
+	c.invalid = true
+	return fail(r, format, args...)
+}
+
+// enterWork is enterStream for a call that submits work, or waits for some.
+func (t *Thread) enterWork(h Handle) (*Stream, error) {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.submittable(); err != nil {
+		t.d.mu.Unlock()
+	}
+	return s, err
+}
+
+// submittable reports what keeps work from being submitted to a stream. d.mu is held.
+func (s *Stream) submittable() error {
+	if s.capture != nil && s.capture.invalid {
+		return fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
+	}
+	captured := s.implicit()
+	for _, o := range captured {
+		o.capture.invalid = true
+	}
+	return implicitError(captured)
+}
+
+// implicit lists the streams that are captured and that the default stream waits for: none, if s is
+// not that stream. d.mu is held.
+func (s *Stream) implicit() []*Stream {
+	if s != s.ctx.legacy {
+		return nil
+	}
+	return slices.DeleteFunc(s.ctx.captured(), func(o *Stream) bool { return o.nonBlocking })
+}
+
+// implicitError is the error of a call on the default stream while these streams are captured.
+func implicitError(captured []*Stream) error {
+	if len(captured) == 0 {
+		return nil
+	}
+	return fail(StreamCaptureImplicit, "the default stream would wait for %s, which is captured", captured[0].name())
+}
+
+// captured lists the context's streams that are captured, by their handles. d.mu is held.
+func (c *Context) captured() []*Stream {
+	var list []*Stream
+	for s := range c.streams {
+		if s.capture != nil {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Stream) int { return cmp.Compare(a.handle, b.handle) })
+	return list
+}
+
+// uncaptured reports that a call cannot be captured. d.mu is held.
+func (s *Stream) uncaptured() error {
+	if s.capture == nil {
+		return nil
+	}
+	return s.capture.invalidate(StreamCaptureUnsupported, "%s is captured", s.name())
+}
+
+// uncaptured reports that a stream of the context is captured: a call that waits for all of them
+// invalidates each capture. d.mu is held.
+func (c *Context) uncaptured() (err error) {
+	for _, s := range slices.Backward(c.captured()) {
+		err = s.uncaptured()
+	}
+	return err
+}
+
+// record adds work to the graph that the stream is captured into. It ends the call. d.mu is
+// held, and given up.
+func (s *Stream) record(kind NodeKind, w work) error {
+	d := s.ctx.dev.d
+	defer d.mu.Unlock()
+	if _, err := w.start(d); err != nil {
+		return err
+	}
+	s.recordNode(&Node{kind: kind, work: w})
+	return nil
+}
+
+// recordTransfer is record for copies and fills; calls that wait for them cannot be captured.
+func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
+	if !async {
+		defer s.ctx.dev.d.mu.Unlock()
+		return s.uncaptured()
+	}
+	return s.record(kind, w)
+}
+
+// recordNode adds a node to the graph that the stream is captured into. d.mu is held.
+func (s *Stream) recordNode(n *Node) {
+	n.after = s.tips
+	s.capture.graph.add(s.ctx.dev.d, n)
+	s.tips = []*Node{n}
+}
+
+// noMemoryNodes reports that stream-ordered memory cannot be captured. d.mu is held.
+func (s *Stream) noMemoryNodes() error {
+	if s.capture == nil {
+		return nil
+	}
+	return s.capture.invalidate(NotSupported, "memory that a graph allocates or frees")
+}
+
+// StreamBeginCapture is cuStreamBeginCapture.
+func (t *Thread) StreamBeginCapture(h Handle, mode CaptureMode) error {
+	return t.beginCapture(h, nil, nil, mode)
+}
+
+// StreamBeginCaptureToGraph is cuStreamBeginCaptureToGraph: the first nodes come after others
+// that the graph has.
+func (t *Thread) StreamBeginCaptureToGraph(h, graph Handle, after []Handle, mode CaptureMode) error {
+	return t.beginCapture(h, &graph, after, mode)
+}
+
+func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode CaptureMode) error {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	switch {
+	case mode < CaptureGlobal || mode > CaptureRelaxed:
+		return fail(InvalidValue, "capture mode %d", mode)
+	case s == s.ctx.legacy:
+		return fail(StreamCaptureUnsupported, "the default stream cannot be captured")
+	case s.capture != nil:
+		return fail(IllegalState, "%s is captured already", s.name())
+	}
+	t.d.captures++
+	c := &capture{id: t.d.captures, origin: s, streams: []*Stream{s}}
+	var tips []*Node
+	if graph != nil {
+		c.given = true
+		if c.graph, err = object[*Graph](t.d, *graph); err == nil {
+			tips, err = c.graph.nodesOf(t.d, after)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		c.graph = t.d.newGraph()
+	}
+	if mode != CaptureRelaxed {
+		c.thread = t
+	}
+	s.capture, s.tips = c, tips
+	return nil
+}
+
+// StreamEndCapture is cuStreamEndCapture. The graph is 0 with an error.
+func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	c := s.capture
+	switch {
+	case c == nil:
+		return 0, fail(IllegalState, "%s is not captured", s.name())
+	case c.origin != s:
+		return 0, c.invalidate(StreamCaptureUnmatched, "the capture began on %s", c.origin.name())
+	case c.thread != nil && c.thread != t:
+		return 0, fail(StreamCaptureWrongThread, "the capture began in another thread")
+	case c.invalid:
+		err = fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
+	case t.d.objects[c.graph.handle] != any(c.graph):
+		err = fail(StreamCaptureInvalidated, "the graph was destroyed")
+	default:
+		for _, o := range c.streams {
+			if !s.joined(o.tips) {
+				err = fail(StreamCaptureUnjoined, "%s does not wait for what was captured on %s", s.name(), o.name())
+			}
+		}
+	}
+	t.d.leave(c)
+	if err != nil {
+		if !c.given {
+			t.d.drop(c.graph)
+		}
+		return 0, err
+	}
+	return c.graph.handle, nil
+}
+
+// leave ends a capture. d.mu is held.
+func (d *Driver) leave(c *capture) {
+	c.ended = true
+	for _, s := range c.streams {
+		s.capture, s.tips = nil, nil
+	}
+}
+
+// forsake is for a stream that goes while it is captured. d.mu is held.
+func (s *Stream) forsake() {
+	switch c := s.capture; {
+	case c == nil:
+	case c.origin == s:
+		s.ctx.dev.d.leave(c)
+		if !c.given {
+			s.ctx.dev.d.drop(c.graph)
+		}
+	default:
+		c.invalid = true
+		c.streams = slices.DeleteFunc(c.streams, func(o *Stream) bool { return o == s })
+		s.capture, s.tips = nil, nil
+	}
+}
+
+// joined reports whether what the stream captures next comes after some nodes.
+func (s *Stream) joined(nodes []*Node) bool {
+	seen := map[*Node]bool{}
+	var visit func(list []*Node)
+	visit = func(list []*Node) {
+		for _, n := range list {
+			if !seen[n] {
+				seen[n] = true
+				visit(n.after)
+			}
+		}
+	}
+	visit(s.tips)
+	return !slices.ContainsFunc(nodes, func(n *Node) bool { return !seen[n] })
+}
+
+// waitCaptured is StreamWaitEvent where the stream or the event is captured. d.mu is held.
+func (s *Stream) waitCaptured(e *Event, flags uint32) error {
+	c := e.capture
+	switch {
+	case c == nil && e.task == nil: // never recorded
+		return nil
+	case c == nil && flags == eventExternal:
+		return s.capture.invalidate(NotSupported, "a graph that waits for an event from outside")
+	case c == nil:
+		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for what is not captured", s.name())
+	case c.ended:
+		return fail(CapturedEvent, "the event was recorded in a capture that has ended")
+	case c.invalid:
+		return fail(StreamCaptureInvalidated, "the capture of the event was invalidated")
+	case s == s.ctx.legacy:
+		return c.invalidate(StreamCaptureImplicit, "the default stream would wait for what is captured")
+	case s.capture == nil:
+		s.capture, s.tips = c, nil
+		c.streams = append(c.streams, s)
+	case s.capture != c:
+		s.capture.invalid = true
+		return c.invalidate(StreamCaptureMerge, "%s is of another capture than the event", s.name())
+	}
+	s.tips = union(s.tips, e.tips)
+	return nil
+}
+
+// captured is the error of a call that asks for the event's time, as long as it was last recorded in
+// a capture. d.mu is held.
+func (e *Event) captured() error {
+	return e.capture.invalidate(CapturedEvent, "the event was recorded in a capture")
+}
+
+// union is the nodes of two lists.
+func union(a, b []*Node) []*Node {
+	list := slices.Clone(a)
+	for _, n := range b {
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// CaptureInfo is what StreamGetCaptureInfo tells. But for Status, it is of a stream that is
+// Captured.
+type CaptureInfo struct {
+	Status CaptureStatus
+	ID     uint64
+	Graph  Handle
+	After  []Handle // what the stream's next node comes after
+	Lent   *Loan    // for a copy of After: it lasts until the next question of the stream
+}
+
+// StreamGetCaptureInfo is cuStreamGetCaptureInfo, and cuStreamIsCapturing. Of the default stream,
+// while one is captured that it waits for, they give StreamCaptureImplicit; the capture goes on.
+func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
+	s, err := t.enterStream(h)
+	if err != nil {
+		return CaptureInfo{}, err
+	}
+	defer t.d.mu.Unlock()
+	c := s.capture
+	switch {
+	case c == nil:
+		return CaptureInfo{}, implicitError(s.implicit())
+	case c.invalid:
+		return CaptureInfo{Status: CaptureInvalid}, nil
+	}
+	s.lent = &Loan{}
+	return CaptureInfo{Captured, c.id, c.graph.handle, nodeHandles(s.tips), s.lent}, nil
+}
+
+// StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: the stream's next node
+// comes after these, too, or after these only.
+func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only bool) error {
+	s, err := t.enterWork(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if s.capture == nil {
+		return fail(IllegalState, "%s is not captured", s.name())
+	}
+	nodes, err := s.capture.graph.nodesOf(t.d, after)
+	switch {
+	case err != nil:
+		return err
+	case only:
+		s.tips = nil
+	}
+	s.tips = union(s.tips, nodes)
+	return nil
+}

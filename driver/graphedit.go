@@ -1,0 +1,390 @@
+package driver
+
+// This file is what can be asked of graphs, and changed in them, after their nodes were added.
+
+import (
+	"slices"
+)
+
+// Edge says that a node comes before another.
+type Edge struct{ From, To Handle }
+
+// graphValue reads something of a graph.
+func graphValue[T any](t *Thread, h Handle, get func(*Graph) (T, error)) (v T, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, h)
+	if err != nil {
+		return v, err
+	}
+	return get(g)
+}
+
+// nodeValue reads or changes something of a node.
+func nodeValue[T any](t *Thread, h Handle, get func(*Node) (T, error)) (v T, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := object[*Node](t.d, h)
+	if err != nil {
+		return v, err
+	}
+	return get(n)
+}
+
+// GraphGetRootNodes is cuGraphGetRootNodes: the nodes that come after no other.
+func (t *Thread) GraphGetRootNodes(graph Handle) ([]Handle, error) {
+	return graphValue(t, graph, func(g *Graph) (list []Handle, _ error) {
+		for _, n := range g.nodes {
+			if len(n.after) == 0 {
+				list = append(list, n.handle)
+			}
+		}
+		return list, nil
+	})
+}
+
+// GraphGetEdges is cuGraphGetEdges.
+func (t *Thread) GraphGetEdges(graph Handle) ([]Edge, error) {
+	return graphValue(t, graph, func(g *Graph) (list []Edge, _ error) {
+		for _, n := range g.nodes {
+			for _, b := range n.after {
+				list = append(list, Edge{b.handle, n.handle})
+			}
+		}
+		return list, nil
+	})
+}
+
+// GraphNodeGetDependencies is cuGraphNodeGetDependencies.
+func (t *Thread) GraphNodeGetDependencies(node Handle) ([]Handle, error) {
+	return nodeValue(t, node, func(n *Node) ([]Handle, error) { return nodeHandles(n.after), nil })
+}
+
+// GraphNodeGetDependentNodes is cuGraphNodeGetDependentNodes.
+func (t *Thread) GraphNodeGetDependentNodes(node Handle) ([]Handle, error) {
+	return nodeValue(t, node, func(n *Node) (list []Handle, _ error) {
+		for _, o := range n.graph.nodes {
+			if slices.Contains(o.after, n) {
+				list = append(list, o.handle)
+			}
+		}
+		return list, nil
+	})
+}
+
+// GraphRemoveDependencies is cuGraphRemoveDependencies: none of them is removed if one of them is
+// not there.
+func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error {
+	_, err := graphValue(t, graph, func(g *Graph) (_ struct{}, err error) {
+		before := map[*Node][]*Node{} // what nodes came after
+		defer func() {
+			if err != nil {
+				for n, after := range before {
+					n.after = after
+				}
+			}
+		}()
+		for i := range from {
+			b, err := g.node(t.d, from[i])
+			if err != nil {
+				return struct{}{}, err
+			}
+			n, err := g.node(t.d, to[i])
+			if err != nil {
+				return struct{}{}, err
+			}
+			at := slices.Index(n.after, b)
+			if at < 0 {
+				return struct{}{}, fail(InvalidValue, "node %#x does not depend on %#x", uint64(to[i]), uint64(from[i]))
+			}
+			if _, known := before[n]; !known {
+				before[n] = n.after
+			}
+			n.after = slices.Delete(slices.Clone(n.after), at, at+1)
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// GraphDestroyNode is cuGraphDestroyNode: its dependencies go with it.
+func (t *Thread) GraphDestroyNode(node Handle) error {
+	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
+		g := n.graph
+		g.nodes = slices.DeleteFunc(g.nodes, func(o *Node) bool { return o == n })
+		for _, o := range g.nodes {
+			o.after = slices.DeleteFunc(slices.Clone(o.after), func(b *Node) bool { return b == n })
+		}
+		delete(t.d.objects, n.handle)
+		if n.child != nil {
+			t.d.drop(n.child)
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// clone copies a graph; nodes of the copy know those that they are made of. d.mu is held.
+func (g *Graph) clone(d *Driver) *Graph {
+	c := d.newGraph()
+	of := map[*Node]*Node{}
+	for _, n := range g.nodes {
+		m := &Node{kind: n.kind, work: n.work, original: n}
+		if n.child != nil {
+			m.child = n.child.clone(d)
+		}
+		of[n] = m
+		c.add(d, m)
+	}
+	for _, n := range g.nodes {
+		for _, b := range n.after {
+			of[n].after = append(of[n].after, of[b])
+		}
+	}
+	return c
+}
+
+// graph is a graph of what is executable. d.mu is held.
+func (x *GraphExec) graph(d *Driver) *Graph {
+	g := d.newGraph()
+	for _, n := range x.nodes {
+		m := &Node{kind: n.kind, work: n.enabled()}
+		for _, b := range n.after {
+			m.after = append(m.after, g.nodes[b])
+		}
+		g.add(d, m)
+	}
+	return g
+}
+
+// GraphClone is cuGraphClone.
+func (t *Thread) GraphClone(graph Handle) (Handle, error) {
+	return graphValue(t, graph, func(g *Graph) (Handle, error) { return g.clone(t.d).handle, nil })
+}
+
+// GraphNodeFindInClone is cuGraphNodeFindInClone.
+func (t *Thread) GraphNodeFindInClone(node, clone Handle) (Handle, error) {
+	return graphValue(t, clone, func(g *Graph) (Handle, error) {
+		for _, n := range g.nodes {
+			if n.original != nil && n.original.handle == node {
+				return n.handle, nil
+			}
+		}
+		return 0, fail(InvalidValue, "no node of the graph was made of %#x", uint64(node))
+	})
+}
+
+// GraphAddChildGraphNode is cuGraphAddChildGraphNode. The child is copied.
+func (t *Thread) GraphAddChildGraphNode(graph Handle, after []Handle, child Handle) (Handle, error) {
+	return graphValue(t, graph, func(g *Graph) (Handle, error) {
+		c, err := object[*Graph](t.d, child)
+		if err != nil {
+			return 0, err
+		}
+		before, err := g.nodesOf(t.d, after)
+		if err != nil {
+			return 0, err
+		}
+		n := &Node{kind: ChildNode, child: c.clone(t.d), after: before}
+		g.add(t.d, n)
+		return n.handle, nil
+	})
+}
+
+// GraphChildGraphNodeGetGraph is cuGraphChildGraphNodeGetGraph.
+func (t *Thread) GraphChildGraphNodeGetGraph(node Handle) (Handle, error) {
+	return nodeValue(t, node, func(n *Node) (Handle, error) {
+		if n.child == nil {
+			return 0, fail(InvalidValue, "node %#x is of no child", uint64(node))
+		}
+		return n.child.handle, nil
+	})
+}
+
+// nodeWork gives a node of a kind other work. d.mu is not held.
+func (t *Thread) nodeWork(node Handle, kind NodeKind, w work) error {
+	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
+		if n.kind != kind {
+			return struct{}{}, fail(InvalidValue, "node %#x is of another kind", uint64(node))
+		}
+		n.work = w
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// GraphKernelNodeSetParams is cuGraphKernelNodeSetParams. The node keeps its attributes.
+func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
+	has, err := t.GraphKernelNodeAttributes(node)
+	if err != nil {
+		return err
+	}
+	with := *p
+	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
+	l, err := t.prepare(&with)
+	if err != nil {
+		return err
+	}
+	return t.nodeWork(node, KernelNode, l)
+}
+
+// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams: the launch, and the bytes of its
+// arguments, with a loan that lasts until the node's parameters change or it is destroyed.
+func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, lent *Loan, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, l, err := t.kernelNode(node)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	for _, a := range l.l.Args {
+		args = append(args, a.([]byte))
+	}
+	if l.lent == nil {
+		l.lent = &Loan{}
+	}
+	return LaunchParams{Func: l.handle, Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: l.l.Cooperative, Cluster: l.l.Cluster}, args, l.lent, nil
+}
+
+// GraphMemcpyNodeSetParams is cuGraphMemcpyNodeSetParams.
+func (t *Thread) GraphMemcpyNodeSetParams(node Handle, c *Copy3D) error {
+	w := &copyWork{*c}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.nodeWork(node, MemcpyNode, w)
+}
+
+// GraphMemcpyNodeGetParams is cuGraphMemcpyNodeGetParams.
+func (t *Thread) GraphMemcpyNodeGetParams(node Handle) (Copy3D, error) {
+	return nodeValue(t, node, func(n *Node) (Copy3D, error) {
+		w, ok := n.work.(*copyWork)
+		if !ok {
+			return Copy3D{}, fail(InvalidValue, "node %#x is of no copy", uint64(node))
+		}
+		return w.Copy3D, nil
+	})
+}
+
+// GraphMemsetNodeSetParams is cuGraphMemsetNodeSetParams.
+func (t *Thread) GraphMemsetNodeSetParams(node Handle, f *Fill2D) error {
+	w := &fillWork{*f}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.nodeWork(node, MemsetNode, w)
+}
+
+// GraphMemsetNodeGetParams is cuGraphMemsetNodeGetParams.
+func (t *Thread) GraphMemsetNodeGetParams(node Handle) (Fill2D, error) {
+	return nodeValue(t, node, func(n *Node) (Fill2D, error) {
+		w, ok := n.work.(*fillWork)
+		if !ok {
+			return Fill2D{}, fail(InvalidValue, "node %#x is of no fill", uint64(node))
+		}
+		return w.Fill2D, nil
+	})
+}
+
+// GraphHostNodeSetParams is cuGraphHostNodeSetParams.
+func (t *Thread) GraphHostNodeSetParams(node Handle, f func()) error {
+	return t.nodeWork(node, HostNode, hostWork(f))
+}
+
+// GraphExecHostNodeSetParams is cuGraphExecHostNodeSetParams.
+func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f func()) error {
+	return t.setWork(exec, node, HostNode, hostWork(f))
+}
+
+// enabled is what the node does: nothing, while it is disabled.
+func (n *execNode) enabled() work {
+	if n.disabled {
+		return noWork{}
+	}
+	return n.work
+}
+
+// switchable is a node of an executable graph that can be disabled. d.mu is held.
+func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x.nodes {
+		if n := &x.nodes[i]; n.handle == node && (n.kind == KernelNode || n.kind == MemcpyNode || n.kind == MemsetNode) {
+			return n, nil
+		}
+	}
+	return nil, fail(InvalidValue, "node %#x is no launch, copy or fill of the graph", uint64(node))
+}
+
+// GraphNodeSetEnabled is cuGraphNodeSetEnabled: a node that is disabled does nothing.
+func (t *Thread) GraphNodeSetEnabled(exec, node Handle, enabled bool) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := t.switchable(exec, node)
+	if err == nil {
+		n.disabled = !enabled
+	}
+	return err
+}
+
+// GraphNodeGetEnabled is cuGraphNodeGetEnabled.
+func (t *Thread) GraphNodeGetEnabled(exec, node Handle) (bool, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := t.switchable(exec, node)
+	return err == nil && !n.disabled, err
+}
+
+// GraphUpdate is a CUgraphExecUpdateResult.
+type GraphUpdate int32
+
+// What became of an update.
+const (
+	UpdateSuccess         GraphUpdate = 0
+	UpdateError           GraphUpdate = 1
+	UpdateTopologyChanged GraphUpdate = 2
+	UpdateNodeTypeChanged GraphUpdate = 3
+)
+
+// GraphExecUpdate is cuGraphExecUpdate: an executable graph does what the nodes of another graph
+// do, which must be of the same kinds and depend on each other in the same way. node is the first
+// that does not fit.
+func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Handle, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	nodes, _, err := g.flat(nil, nil)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	if len(nodes) != len(x.nodes) {
+		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "%d nodes in place of %d", len(nodes), len(x.nodes))
+	}
+	for i := range nodes {
+		n, was := &nodes[i], &x.nodes[i]
+		switch {
+		case n.kind != was.kind:
+			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x is of another kind", uint64(n.handle))
+		case !sameNumbers(n.after, was.after):
+			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x depends on others", uint64(n.handle))
+		}
+	}
+	for i := range nodes {
+		x.nodes[i].work = nodes[i].work
+	}
+	return UpdateSuccess, 0, nil
+}
+
+// sameNumbers reports whether two lists have the same elements.
+func sameNumbers(a, b []int) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
