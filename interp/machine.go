@@ -42,7 +42,7 @@ var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 type Backend = simt.Backend
 
 // Portable is the backend in Go, which every host has; Native that of machine code, nil where the host
-// is no x86-64 processor with AVX2 under Linux.
+// is neither an x86-64 processor with AVX2 nor an arm64 one under Linux.
 var (
 	Portable = simt.Portable
 	Native   = simt.Native
@@ -61,7 +61,7 @@ func EngineNamed(name string) (Backend, error) {
 	case name != "native":
 		return nil, fmt.Errorf("want %s", strings.Join(Engines, ", "))
 	case Native == nil:
-		return nil, errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA; the engine portable runs anywhere")
+		return nil, errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA, or on arm64; the engine portable runs anywhere")
 	}
 	return Native, nil
 }

@@ -61,6 +61,41 @@ func cvtRziS64F64(a float64) int64 {
 	return int64(fp.F64ToInt(a, fp.RZ, 64, true))
 }
 
+// To integral values: floor, ceil, trunc, rint.
+//
+//gemu:kernel cvt.rni{ftz}.f32.f32
+func cvtRniF32(a float32) float32 { return fp.RoundIntegral32(a, fp.RN) }
+
+//gemu:kernel cvt.rzi{ftz}.f32.f32
+func cvtRziF32(a float32) float32 { return fp.RoundIntegral32(a, fp.RZ) }
+
+//gemu:kernel cvt.rmi{ftz}.f32.f32
+func cvtRmiF32(a float32) float32 { return fp.RoundIntegral32(a, fp.RM) }
+
+//gemu:kernel cvt.rpi{ftz}.f32.f32
+func cvtRpiF32(a float32) float32 { return fp.RoundIntegral32(a, fp.RP) }
+
+//gemu:kernel cvt.rni.f64.f64
+func cvtRniF64(a float64) float64 { return fp.RoundIntegral64(a, fp.RN) }
+
+//gemu:kernel cvt.rzi.f64.f64
+func cvtRziF64(a float64) float64 { return fp.RoundIntegral64(a, fp.RZ) }
+
+//gemu:kernel cvt.rmi.f64.f64
+func cvtRmiF64(a float64) float64 { return fp.RoundIntegral64(a, fp.RM) }
+
+//gemu:kernel cvt.rpi.f64.f64
+func cvtRpiF64(a float64) float64 { return fp.RoundIntegral64(a, fp.RP) }
+
+//gemu:kernel cvt.rni.s32.f32
+func cvtRniS32F32(a float32) int32 { return int32(fp.F32ToInt(a, fp.RN, 32, true)) }
+
+//gemu:kernel cvt.rmi.s32.f32
+func cvtRmiS32F32(a float32) int32 { return int32(fp.F32ToInt(a, fp.RM, 32, true)) }
+
+//gemu:kernel cvt.rpi.s32.f32
+func cvtRpiS32F32(a float32) int32 { return int32(fp.F32ToInt(a, fp.RP, 32, true)) }
+
 //gemu:kernel cvt.f32.f16
 func cvtF32F16(a uint16) float32 { return fp.F16ToF32(a) }
 

@@ -182,6 +182,21 @@ var Vec = [code.Count]Kernel{
 	code.CvtRziU32F32:             k_cvt_rzi_u32_f32,
 	code.CvtRziS32F64:             k_cvt_rzi_s32_f64,
 	code.CvtRziS64F64:             k_cvt_rzi_s64_f64,
+	code.CvtRniF32F32:             k_cvt_rni_f32_f32,
+	code.CvtRniFtzF32F32:          k_cvt_rni_ftz_f32_f32,
+	code.CvtRziF32F32:             k_cvt_rzi_f32_f32,
+	code.CvtRziFtzF32F32:          k_cvt_rzi_ftz_f32_f32,
+	code.CvtRmiF32F32:             k_cvt_rmi_f32_f32,
+	code.CvtRmiFtzF32F32:          k_cvt_rmi_ftz_f32_f32,
+	code.CvtRpiF32F32:             k_cvt_rpi_f32_f32,
+	code.CvtRpiFtzF32F32:          k_cvt_rpi_ftz_f32_f32,
+	code.CvtRniF64F64:             k_cvt_rni_f64_f64,
+	code.CvtRziF64F64:             k_cvt_rzi_f64_f64,
+	code.CvtRmiF64F64:             k_cvt_rmi_f64_f64,
+	code.CvtRpiF64F64:             k_cvt_rpi_f64_f64,
+	code.CvtRniS32F32:             k_cvt_rni_s32_f32,
+	code.CvtRmiS32F32:             k_cvt_rmi_s32_f32,
+	code.CvtRpiS32F32:             k_cvt_rpi_s32_f32,
 	code.CvtF32F16:                k_cvt_f32_f16,
 	code.CvtF32Bf16:               k_cvt_f32_bf16,
 	code.CvtRnF16F32:              k_cvt_rn_f16_f32,
@@ -820,6 +835,21 @@ var Single = [code.Count]One{
 	code.CvtRziU32F32:             one_k_cvt_rzi_u32_f32,
 	code.CvtRziS32F64:             one_k_cvt_rzi_s32_f64,
 	code.CvtRziS64F64:             one_k_cvt_rzi_s64_f64,
+	code.CvtRniF32F32:             one_k_cvt_rni_f32_f32,
+	code.CvtRniFtzF32F32:          one_k_cvt_rni_ftz_f32_f32,
+	code.CvtRziF32F32:             one_k_cvt_rzi_f32_f32,
+	code.CvtRziFtzF32F32:          one_k_cvt_rzi_ftz_f32_f32,
+	code.CvtRmiF32F32:             one_k_cvt_rmi_f32_f32,
+	code.CvtRmiFtzF32F32:          one_k_cvt_rmi_ftz_f32_f32,
+	code.CvtRpiF32F32:             one_k_cvt_rpi_f32_f32,
+	code.CvtRpiFtzF32F32:          one_k_cvt_rpi_ftz_f32_f32,
+	code.CvtRniF64F64:             one_k_cvt_rni_f64_f64,
+	code.CvtRziF64F64:             one_k_cvt_rzi_f64_f64,
+	code.CvtRmiF64F64:             one_k_cvt_rmi_f64_f64,
+	code.CvtRpiF64F64:             one_k_cvt_rpi_f64_f64,
+	code.CvtRniS32F32:             one_k_cvt_rni_s32_f32,
+	code.CvtRmiS32F32:             one_k_cvt_rmi_s32_f32,
+	code.CvtRpiS32F32:             one_k_cvt_rpi_s32_f32,
 	code.CvtF32F16:                one_k_cvt_f32_f16,
 	code.CvtF32Bf16:               one_k_cvt_f32_bf16,
 	code.CvtRnF16F32:              one_k_cvt_rn_f16_f32,
@@ -3947,6 +3977,306 @@ func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
 
 func one_k_cvt_rzi_s64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(cvtRziS64F64(math.Float64frombits(a)))), 0
+}
+
+func k_cvt_rni_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRniF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRniF32(a[i])
+	}
+}
+
+func one_k_cvt_rni_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(cvtRniF32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rni_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(cvtRniF32(fp.FTZ32(a[i])))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fp.FTZ32(cvtRniF32(fp.FTZ32(a[i])))
+	}
+}
+
+func one_k_cvt_rni_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(fp.FTZ32(cvtRniF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
+}
+
+func k_cvt_rzi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRziF32(a[i])
+	}
+}
+
+func one_k_cvt_rzi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(cvtRziF32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rzi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(cvtRziF32(fp.FTZ32(a[i])))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fp.FTZ32(cvtRziF32(fp.FTZ32(a[i])))
+	}
+}
+
+func one_k_cvt_rzi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(fp.FTZ32(cvtRziF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
+}
+
+func k_cvt_rmi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRmiF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRmiF32(a[i])
+	}
+}
+
+func one_k_cvt_rmi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(cvtRmiF32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rmi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(cvtRmiF32(fp.FTZ32(a[i])))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fp.FTZ32(cvtRmiF32(fp.FTZ32(a[i])))
+	}
+}
+
+func one_k_cvt_rmi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(fp.FTZ32(cvtRmiF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
+}
+
+func k_cvt_rpi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRpiF32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRpiF32(a[i])
+	}
+}
+
+func one_k_cvt_rpi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(cvtRpiF32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rpi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = fp.FTZ32(cvtRpiF32(fp.FTZ32(a[i])))
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = fp.FTZ32(cvtRpiF32(fp.FTZ32(a[i])))
+	}
+}
+
+func one_k_cvt_rpi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float32bits(fp.FTZ32(cvtRpiF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
+}
+
+func k_cvt_rni_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRniF64(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRniF64(a[i])
+	}
+}
+
+func one_k_cvt_rni_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(cvtRniF64(math.Float64frombits(a)))), 0
+}
+
+func k_cvt_rzi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRziF64(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRziF64(a[i])
+	}
+}
+
+func one_k_cvt_rzi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(cvtRziF64(math.Float64frombits(a)))), 0
+}
+
+func k_cvt_rmi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRmiF64(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRmiF64(a[i])
+	}
+}
+
+func one_k_cvt_rmi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(cvtRmiF64(math.Float64frombits(a)))), 0
+}
+
+func k_cvt_rpi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRpiF64(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRpiF64(a[i])
+	}
+}
+
+func one_k_cvt_rpi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(math.Float64bits(cvtRpiF64(math.Float64frombits(a)))), 0
+}
+
+func k_cvt_rni_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRniS32F32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRniS32F32(a[i])
+	}
+}
+
+func one_k_cvt_rni_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtRniS32F32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rmi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRmiS32F32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRmiS32F32(a[i])
+	}
+}
+
+func one_k_cvt_rmi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtRmiS32F32(math.Float32frombits(uint32(a))))), 0
+}
+
+func k_cvt_rpi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+	_, _ = *a, *d
+	if m == regfile.Full {
+		for i := 0; i < regfile.Lanes; i += 1 {
+			d[i] = cvtRpiS32F32(a[i])
+		}
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = cvtRpiS32F32(a[i])
+	}
+}
+
+func one_k_cvt_rpi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(uint32(cvtRpiS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
 func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {

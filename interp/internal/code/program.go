@@ -20,7 +20,7 @@ type Program struct {
 	Fixed   []Fixed
 	Ref     *Program // the same with rows of its own, none of them compact or shared; or nil
 	Consts  regfile.Constants
-	Hits    int  // memory instructions: each remembers the allocation it hit
+	Hits    int  // allocations that memory instructions remember, Known each
 	Ordered bool // some instruction lets a CTA see what other CTAs did
 	Cancels bool // some instruction takes clusters that have not begun out of the launch
 

@@ -31,7 +31,7 @@ type Access struct {
 	Elems   []Elem
 	Bytes   int // of all elements: what the address must be a multiple of
 	Signed  bool
-	Hit     int             // index of the allocation remembered
+	Hit     int             // index of the first of the Known allocations remembered
 	Fixed   *mem.Allocation // where Off lies, of a fixed address in device memory
 	Move    *mem.Strided    // copies of rows of elements; nil for 128 bits
 	Store   bool
@@ -39,6 +39,9 @@ type Access struct {
 	Atom    *Atom
 	Tile    *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
 }
+
+// Known is how many allocations a memory instruction remembers: first the one it has hit last.
+const Known = 4
 
 // Elem is an element of a vector access.
 type Elem struct {

@@ -177,6 +177,21 @@ const (
 	CvtRziU32F32
 	CvtRziS32F64
 	CvtRziS64F64
+	CvtRniF32F32
+	CvtRniFtzF32F32
+	CvtRziF32F32
+	CvtRziFtzF32F32
+	CvtRmiF32F32
+	CvtRmiFtzF32F32
+	CvtRpiF32F32
+	CvtRpiFtzF32F32
+	CvtRniF64F64
+	CvtRziF64F64
+	CvtRmiF64F64
+	CvtRpiF64F64
+	CvtRniS32F32
+	CvtRmiS32F32
+	CvtRpiS32F32
 	CvtF32F16
 	CvtF32Bf16
 	CvtRnF16F32
@@ -815,6 +830,21 @@ var kernels = [...]Signature{
 	CvtRziU32F32 - kernel:             {Name: "cvt.rzi.u32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	CvtRziS32F64 - kernel:             {Name: "cvt.rzi.s32.f64", Kind: Arithmetic, Dst: R, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 32}},
 	CvtRziS64F64 - kernel:             {Name: "cvt.rzi.s64.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	CvtRniF32F32 - kernel:             {Name: "cvt.rni.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRniFtzF32F32 - kernel:          {Name: "cvt.rni.ftz.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRziF32F32 - kernel:             {Name: "cvt.rzi.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRziFtzF32F32 - kernel:          {Name: "cvt.rzi.ftz.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRmiF32F32 - kernel:             {Name: "cvt.rmi.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRmiFtzF32F32 - kernel:          {Name: "cvt.rmi.ftz.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRpiF32F32 - kernel:             {Name: "cvt.rpi.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRpiFtzF32F32 - kernel:          {Name: "cvt.rpi.ftz.f32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRniF64F64 - kernel:             {Name: "cvt.rni.f64.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	CvtRziF64F64 - kernel:             {Name: "cvt.rzi.f64.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	CvtRmiF64F64 - kernel:             {Name: "cvt.rmi.f64.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	CvtRpiF64F64 - kernel:             {Name: "cvt.rpi.f64.f64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 64}},
+	CvtRniS32F32 - kernel:             {Name: "cvt.rni.s32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRmiS32F32 - kernel:             {Name: "cvt.rmi.s32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	CvtRpiS32F32 - kernel:             {Name: "cvt.rpi.s32.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	CvtF32F16 - kernel:                {Name: "cvt.f32.f16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	CvtF32Bf16 - kernel:               {Name: "cvt.f32.bf16", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 16, Out: 32}},
 	CvtRnF16F32 - kernel:              {Name: "cvt.rn.f16.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 16}},

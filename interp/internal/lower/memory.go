@@ -24,7 +24,7 @@ func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr 
 func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
 	a = &code.Access{Size: in.Type().Size(), Hit: l.prog.Hits, Off: uint64(o.Off()), Space: space}
 	addr = code.NoRow
-	l.prog.Hits++
+	l.prog.Hits += code.Known
 	if cluster && l.opt.Cluster && o.Sym() == nil {
 		a.Space, a.Cluster = ptx.Generic, true
 		a.Off += mem.SharedWindow

@@ -4,10 +4,10 @@ package native
 // warp do together.
 
 import (
-	"fmt"
 	"math"
+	"math/bits"
 	"slices"
-	"strings"
+	"strconv"
 
 	"gemu/interp/internal/code"
 	"gemu/ptx"
@@ -22,23 +22,26 @@ func spaceOf(acc *code.Access) string {
 	return "_hit"
 }
 
+// memoryTypes are the types of elements in memory by the logarithm of their bytes: unsigned, and signed.
+var memoryTypes = [...][2]string{{"u8", "s8"}, {"u16", "s16"}, {"u32", "s32"}, {"u64", "s64"}}
+
 // element is what stencils call an element of an access and the row it is loaded to or stored from, as in u8_r.
 func element(acc *code.Access, e code.Elem) string {
-	return fmt.Sprintf("%s_%v", memoryType(acc, e), e.Slot)
+	return memoryType(acc, e) + "_" + e.Slot.String()
 }
 
 // addressed is that with the kind of row that addresses are in, as in u8_q_r.
 func addressed(acc *code.Access, e code.Elem) string {
-	return fmt.Sprintf("%s_%v_%v", memoryType(acc, e), acc.Addr, e.Slot)
+	return memoryType(acc, e) + "_" + acc.Addr.String() + "_" + e.Slot.String()
 }
 
 // memoryType is the element's type in memory, which matters as far as it is extended.
 func memoryType(acc *code.Access, e code.Elem) string {
-	sign := "u"
+	sign := 0
 	if acc.Signed && acc.Size < e.Slot.Bits()/8 && !acc.Store {
-		sign = "s"
+		sign = 1
 	}
-	return fmt.Sprintf("%s%d", sign, 8*acc.Size)
+	return memoryTypes[bits.TrailingZeros(uint(acc.Size))][sign]
 }
 
 // access is an instruction that accesses memory.
@@ -46,25 +49,41 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 	acc := &a.prog.Access[in.Side]
 	h := holes{n0: int64(acc.Off), leave: a.exit(pc, Lacks)}
 	switch {
-	case in.Op == code.Atomic:
-		return a.atomic(in, acc, h, form)
-	case acc.Size > 8 || acc.Tile != nil || acc.Cluster:
+	case acc.Tile != nil || acc.Cluster || acc.Size > 8:
 		return false
+	case in.Op == code.Atomic:
+		return a.atomic(in, acc, &h, form)
 	case acc.Addr == code.NoSlot && !acc.Frame:
 		return a.fixed(in, acc, h, form)
 	case len(acc.Elems) > 1:
-		return a.vector(in, acc, h, form)
-	}
-	switch in.Op {
-	case code.LoadLocal, code.StoreLocal:
-		return a.one(in, acc, 0, h, "_local_"+addressed(acc, acc.Elems[0])+form)
-	case code.LoadFrame, code.StoreFrame:
-		return a.one(in, acc, 0, h, "_frame_"+element(acc, acc.Elems[0])+form)
-	case code.LoadEach, code.StoreEach:
+		return a.recalling(in, acc, &h, func() bool { return a.vector(in, acc, h, form) })
+	case in.Op == code.LoadEach || in.Op == code.StoreEach:
 		return false
 	}
-	h.n1 = int64(8 * acc.Hit)
-	return a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+form)
+	return a.recalling(in, acc, &h, func() bool {
+		if e := acc.Elems[0]; acc.Space == ptx.Local {
+			return a.one(in, acc, 0, h, elementAt(acc, e)+form)
+		} else {
+			return a.one(in, acc, 0, h, "_"+addressed(acc, e)+spaceOf(acc)+form)
+		}
+	})
+}
+
+// recalling puts an access by addresses in a row. Where what it has hit last is not what they are in, it tries others
+// that it remembers before it leaves.
+func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put func() bool) bool {
+	if acc.Space == ptx.Shared || acc.Space == ptx.Local {
+		return put()
+	}
+	begin, away := a.label(), h.leave
+	a.here(begin)
+	h.n1, h.leave = int64(8*acc.Hit), a.label()
+	again := recall{label: h.leave, name: "recall_" + acc.Addr.String(), holes: holes{n0: h.n0, n1: h.n1, other: begin, leave: away}}
+	if again.n0 != int64(int32(again.n0)) || !a.place(&again.a, &again.constant, 'A', acc.Addr, in.A) || !put() {
+		return false
+	}
+	a.recalls = append(a.recalls, again)
+	return true
 }
 
 // one puts the stencil of the access to an element.
@@ -82,18 +101,11 @@ func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name s
 // fixed is an access to an address that is the same in all lanes. The last element goes first: if it is in reach, all
 // are.
 func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string) bool {
-	space, off := "_shared", h.n0
-	switch {
-	case acc.Space == ptx.Local || acc.Off%uint64(acc.Bytes) != 0:
+	space, ok := a.fixedAt(in, acc, &h)
+	if !ok {
 		return false
-	case acc.Space != ptx.Shared && acc.AtFixed() == nil:
-		return false
-	case acc.Space != ptx.Shared:
-		space, off, h.n1 = "_fixed", int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
-		if off > math.MaxInt32-int64(acc.Bytes) {
-			return false
-		}
 	}
+	off := h.n0
 	for i := len(acc.Elems) - 1; i >= 0; i-- {
 		e := acc.Elems[i]
 		h.n0 = off + int64(i*acc.Size)
@@ -104,12 +116,27 @@ func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string
 	return true
 }
 
-// vector is an access to several elements, by addresses in a row: first it is seen to it that all are in reach.
+// fixedAt is where that address is: how stencils call the memory, and in what holes they have the place; no holes
+// have room for some.
+func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space string, ok bool) {
+	switch {
+	case acc.Space == ptx.Local || acc.Frame || acc.Off%uint64(acc.Bytes) != 0:
+		return "", false
+	case acc.Space == ptx.Shared:
+		return "_shared", h.n0 == int64(int32(h.n0))
+	case acc.AtFixed() == nil:
+		return "", false
+	}
+	h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
+	return "_fixed", h.n0 <= math.MaxInt32-int64(acc.Bytes)
+}
+
+// vector is an access to several elements, by addresses in a row or in a frame: first it is seen to it that all are in
+// reach.
 func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) bool {
-	h.n1 = int64(8 * acc.Hit)
 	where := h
-	if acc.Space == ptx.Local || acc.Frame || h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
-		!a.try(fmt.Sprintf("reach_%d_%v%s%s", acc.Bytes, acc.Addr, spaceOf(acc), form), where) {
+	if h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || acc.Addr != code.NoSlot && !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
+		!a.try("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where) {
 		return false
 	}
 	for i, e := range acc.Elems {
@@ -120,11 +147,33 @@ func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form strin
 			return false // the others would not have their addresses any more
 		}
 		h.n0 = where.n0 + int64(i*acc.Size)
-		if !a.one(in, acc, i, h, "_element_"+addressed(acc, e)+spaceOf(acc)+form) {
+		if !a.one(in, acc, i, h, elementAt(acc, e)+form) {
 			return false
 		}
 	}
 	return true
+}
+
+// reached is how the stencils that look whether all of a vector is in reach say where it is.
+func reached(acc *code.Access) string {
+	switch {
+	case acc.Frame:
+		return "_frame"
+	case acc.Space == ptx.Local:
+		return "_" + acc.Addr.String() + "_local"
+	}
+	return "_" + acc.Addr.String() + spaceOf(acc)
+}
+
+// elementAt is how the stencils of one element say where it is: of local memory, or of a vector that is in reach.
+func elementAt(acc *code.Access, e code.Elem) string {
+	switch {
+	case acc.Frame:
+		return "_frame_" + element(acc, e)
+	case acc.Space == ptx.Local:
+		return "_local_" + addressed(acc, e)
+	}
+	return "_element_" + addressed(acc, e) + spaceOf(acc)
 }
 
 // atomics are the names of atomic operations.
@@ -133,11 +182,11 @@ var atomics = [...]string{
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
 
-// atomic is atom and red, on one element of global or shared memory. Generic addresses may be of either.
-func (a *assembler) atomic(in *code.Instr, acc *code.Access, h holes, form string) bool {
+// atomic is atom and red, on one element of global or shared memory. A generic address may be of either, which is the same
+// but to sums of .f32.
+func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form string) bool {
 	t := acc.Atom
-	if len(acc.Elems) != 1 || acc.Addr == code.NoSlot || acc.Space != ptx.Shared && acc.Space != ptx.Global || int(t.Op) >= len(atomics) ||
-		acc.Size != 4 && acc.Size != 8 || t.Type.Bits() != 8*acc.Size || h.n0 != int64(int32(h.n0)) {
+	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type == ptx.F32 || int(t.Op) >= len(atomics) || acc.Size < 4 || t.Type.Bits() != 8*acc.Size {
 		return false
 	}
 	slot, name := code.R, atomics[t.Op]
@@ -161,14 +210,21 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h holes, form strin
 	} else if e.Slot != slot || !a.place(&h.d, nil, 'D', slot, e.Row) {
 		return false
 	}
-	if b.Slot != slot || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) || !a.place(&h.b, &h.constant, 'B', slot, b.Row) {
+	if b.Slot != slot || !a.place(&h.b, &h.constant, 'B', slot, b.Row) {
 		return false
 	}
 	if t.C != nil && (t.C[0].Slot != slot || !a.place(&h.c, &h.constant, 'C', slot, t.C[0].Row)) {
 		return false
 	}
-	h.n1 = int64(8 * acc.Hit)
-	return a.try(fmt.Sprintf("%s_%s%d_%v%s%s", kind, name, 8*acc.Size, acc.Addr, spaceOf(acc), form), h)
+	name = kind + "_" + name + strconv.Itoa(8*acc.Size)
+	if acc.Addr == code.NoSlot {
+		space, ok := a.fixedAt(in, acc, h)
+		return ok && a.try(name+space+form, *h)
+	}
+	if h.n0 != int64(int32(h.n0)) || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
+		return false
+	}
+	return a.recalling(in, acc, h, func() bool { return a.try(name+"_"+acc.Addr.String()+spaceOf(acc)+form, *h) })
 }
 
 // rowOf is the stencil, and the row, for special registers that differ between lanes.
@@ -191,9 +247,9 @@ func (a *assembler) special(in *code.Instr, form string) bool {
 	}
 	switch r := ptx.SpecialReg(in.Imm); in.Op {
 	case code.Frame32, code.Frame64:
-		return a.try(fmt.Sprintf("frame_%v", s.Dst)+form, h)
+		return a.try("frame_"+s.Dst.String()+form, h)
 	case code.Shared32, code.Shared64:
-		return a.try(fmt.Sprintf("shared_%v", s.Dst)+form, h)
+		return a.try("shared_"+s.Dst.String()+form, h)
 	case code.Sreg16, code.Sreg32, code.Sreg64:
 		if s.Width == 16 {
 			h.n1 = 0xffff
@@ -207,7 +263,7 @@ func (a *assembler) special(in *code.Instr, form string) bool {
 		} else {
 			h.n0 *= 8
 		}
-		return a.try(fmt.Sprintf("%s_%v", name, s.Dst)+form, h)
+		return a.try(name+"_"+s.Dst.String()+form, h)
 	}
 	return false
 }
@@ -243,7 +299,7 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) bool {
 		if !a.place(&member.a, &member.constant, 'A', code.R, in.Sources()[s.Member-1]) || !a.try(before+form, member) {
 			return false
 		}
-		h.constant = strings.ReplaceAll(h.constant, "ABCE"[s.Member-1:s.Member], "")
+		h.constant &^= operand(letters[s.Member-1])
 	}
 	if !a.try(name+form, h) {
 		return false

@@ -24,6 +24,7 @@ type accessRig struct {
 	acc         *code.Access
 	file        *regfile.File
 	hit, shared *mem.Allocation
+	known       []*mem.Allocation // hit is one of these
 	local       mem.Local
 	from, to    uint64 // of local memory
 	frame       uint64
@@ -52,6 +53,13 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Instrs: make([]code.Instr, 2), Funcs: []*code.Func{{Frame: frame}}}}
 	r.hit = allocation(rng, 0x1000_0200, 200+rng.IntN(1200))
 	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, 200+rng.IntN(1200))
+	r.known = make([]*mem.Allocation, code.Known)
+	for i := range r.known {
+		if rng.IntN(2) == 0 {
+			r.known[i] = allocation(rng, 0x2000_0000+uint64(i)<<12, 64<<rng.IntN(7))
+		}
+	}
+	r.known[max(0, rng.IntN(2*code.Known)-code.Known)] = r.hit
 	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*uint64(rng.IntN(36))
 	for i := range r.local {
 		for lane := range r.local[i] {
@@ -86,15 +94,25 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 			a.Fixed = r.hit
 		}
 	case "local":
-		a.Space = ptx.Local
+		n, a.Space = 1<<rng.IntN(3), ptx.Local
 	case "frame":
-		a.Space, a.Addr, a.Frame = ptx.Local, code.NoSlot, true
+		n, a.Space, a.Addr, a.Frame = 1<<rng.IntN(3), ptx.Local, code.NoSlot, true
 	case "atomic":
 		a.Size, a.Store, a.Signed = 4<<rng.IntN(2), false, false
+		if a.Space == ptx.Global && rng.IntN(4) == 0 {
+			a.Space = ptx.Generic
+			r.shared = r.hit // which it may be, then
+		}
+		if a.Space != ptx.Generic && rng.IntN(4) == 0 {
+			a.Addr = code.NoSlot
+			if a.Space == ptx.Global {
+				a.Fixed = r.hit
+			}
+		}
 		t := [...][2]ptx.Type{{ptx.U32, ptx.U64}, {ptx.S32, ptx.S64}, {ptx.B32, ptx.B64}}[rng.IntN(3)][a.Size/8]
 		a.Atom = &code.Atom{Reduction: code.Reduction{Op: code.AtomicOp(rng.IntN(int(code.AtomFloat))), Type: t}}
-		if a.Size == 4 && rng.IntN(4) == 0 {
-			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, ptx.F32, a.Space)
+		if rng.IntN(4) == 0 {
+			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{4: ptx.F32, 8: ptx.F64}[a.Size], a.Space)
 		}
 		a.Atom.B = []code.Elem{source()}
 		if a.Atom.Op == code.AtomCas {
@@ -134,9 +152,10 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 			r.file.Row32(i)[lane], r.file.Row64(i)[lane] = rng.Uint32(), rng.Uint64()
 		}
 	}
-	if a.Atom != nil && a.Atom.Type == ptx.F32 { // numbers, and what is none
+	if a.Atom != nil && a.Atom.Type.IsFloat() { // numbers, and what is none
 		for lane := range regfile.Lanes {
-			r.file.Row32(a.Atom.B[0].Row & 3)[lane] = uint32(corners[rng.IntN(len(corners))])
+			v := corners[rng.IntN(len(corners))]
+			r.file.Row32(a.Atom.B[0].Row & 3)[lane], r.file.Row64(a.Atom.B[0].Row & 3)[lane] = uint32(v), v
 		}
 	}
 	r.place(&a)
@@ -282,13 +301,13 @@ func (r *accessRig) do(f *regfile.File, m uint32) (may, changed bool) {
 			var v uint64
 			load := func() uint64 {
 				if a.Space == ptx.Local {
-					return r.local.Load(r.localAt(lane), lane, a.Size)
+					return r.local.Load(r.localAt(lane)+i*a.Size, lane, a.Size)
 				}
 				return mem.LoadBits(unsafe.Pointer(&data[i*a.Size]), a.Size)
 			}
 			store := func(v uint64) {
 				if a.Space == ptx.Local {
-					r.local.Store(r.localAt(lane), lane, a.Size, v)
+					r.local.Store(r.localAt(lane)+i*a.Size, lane, a.Size, v)
 				} else {
 					mem.StoreBits(unsafe.Pointer(&data[i*a.Size]), a.Size, v)
 					changed = true
@@ -323,6 +342,13 @@ func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 	}
 	switch a.Atom.Op {
 	case code.AtomAdd:
+		if a.Atom.Type == ptx.F64 {
+			s := math.Float64frombits(x) + math.Float64frombits(y)
+			if s != s {
+				return 0x7ff8000000000000
+			}
+			return math.Float64bits(s)
+		}
 		if a.Atom.Type == ptx.F32 {
 			flush := func(f float32) float32 {
 				if a.Atom.Flush && math.Abs(float64(f)) < 0x1p-126 {
@@ -408,7 +434,7 @@ func TestAccesses(t *testing.T) {
 			c := New(r.prog)
 			changed := false
 			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
-			ctx.Room([]*mem.Allocation{r.hit}, r.shared, &changed)
+			ctx.Room(r.known, r.shared, &changed)
 			ctx.Local(r.local, r.from, r.to, r.frame)
 			ctx.Parallel(rng.IntN(2) == 0)
 			if !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
@@ -435,6 +461,8 @@ func TestAccesses(t *testing.T) {
 				t.Fatalf("%s: registers differ", says)
 			case !bytes.Equal(r.memory(), should):
 				t.Fatalf("%s: memory differs", says)
+			case may && r.acc.Addr != code.NoSlot && r.acc.Space != ptx.Shared && r.acc.Space != ptx.Local && r.known[0] != r.hit:
+				t.Fatalf("%s: what it has hit is not what it remembers first", says)
 			case changed != changes && r.acc.Space != ptx.Local:
 				t.Fatalf("%s: memory has changed: %v", says, changed)
 			}

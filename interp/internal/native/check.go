@@ -5,7 +5,9 @@ package native
 // Go's: then nothing of the instruction has been done, or the reason says what has.
 
 import (
-	"sync/atomic"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
 	"unsafe"
 
 	"gemu/affinetrack"
@@ -59,18 +61,24 @@ type Check struct {
 	first  []int32 // by block: the number of its first step
 	counts Counts
 	both   code.Program // the reference, its rows where they lie
-	forms  [2]atomic.Pointer[checkBody]
-}
-
-// checkBody is the code of a program beside its reference, for all lanes or those of a mask.
-type checkBody struct {
-	body
-	steps []int32 // by number: where it begins
-	ends  []int32 // by block: where the end is, behind its steps
+	beside forms
 }
 
 // NoteSize is how many bytes a note takes: a row, or a shadow.
 const NoteSize = 8 * regfile.Lanes
+
+// idleHead is how many bytes are before what is noted of memory, and say of which lanes something is.
+const idleHead = 8
+
+// Idle is what was in memory where a lane would have stored so many bytes that does not execute a store, by the notes of a
+// step with so many operands and results; nil if nothing was noted.
+func Idle(notes []byte, operands, lane, bytes int) []byte {
+	note := notes[operands*NoteSize:]
+	if binary.LittleEndian.Uint32(note)>>lane&1 == 0 {
+		return nil
+	}
+	return note[idleHead+lane*bytes:][:bytes]
+}
 
 // Notes is how many bytes a step notes at most: of each operand, and behind them of each result, one note.
 const Notes = 64 * NoteSize
@@ -129,6 +137,21 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		}
 	}
 	k.first = append(k.first, n)
+	k.beside.sum = sync.OnceValue(func() [sha256.Size]byte {
+		d := new(digest)
+		d.program(c.prog)
+		d.accesses(k.both.Access)
+		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
+			integer(d, n)
+		}
+		for _, list := range steps {
+			integer(d, len(list))
+			for i := range list {
+				d.step(&list[i])
+			}
+		}
+		return d.sum()
+	})
 	return k
 }
 
@@ -143,40 +166,25 @@ func (k *Check) Step(n int32) (block, i int32) {
 // Blocks executes from the beginning of a block on, by its index.
 func (k *Check) Blocks(ctx *Context, f *regfile.File, index int32) {
 	b := k.form(ctx)
-	k.run(ctx, f, &b.body, b.blocks[index])
+	k.run(ctx, f, b, b.blocks[index])
 }
 
 // Steps executes from a step on.
 func (k *Check) Steps(ctx *Context, f *regfile.File, n int32) {
 	b := k.form(ctx)
-	k.run(ctx, f, &b.body, b.steps[n])
+	k.run(ctx, f, b, b.steps[n])
 }
 
 // End executes from the end of a block on, by its index.
 func (k *Check) End(ctx *Context, f *regfile.File, index int32) {
 	b := k.form(ctx)
-	k.run(ctx, f, &b.body, b.ends[index])
+	k.run(ctx, f, b, b.ends[index])
 }
 
 // Ready reports whether the host executes the code.
 func (k *Check) Ready(ctx *Context) bool { return k.form(ctx).text.memory != nil }
 
-func (k *Check) form(ctx *Context) *checkBody {
-	masked := ctx.Mask != regfile.Full
-	f := &k.forms[0]
-	if masked {
-		f = &k.forms[1]
-	}
-	if b := f.Load(); b != nil {
-		return b
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if f.Load() == nil {
-		f.Store(k.assemble(masked))
-	}
-	return f.Load()
-}
+func (k *Check) form(ctx *Context) *body { return k.beside.form(ctx, k.lib, k.assemble) }
 
 // CheckRoom says where check mode's notes are, Notes bytes, and the counts.
 func (c *Context) CheckRoom(notes []byte, counts unsafe.Pointer) {
@@ -184,50 +192,50 @@ func (c *Context) CheckRoom(notes []byte, counts unsafe.Pointer) {
 }
 
 // assemble makes the code.
-func (k *Check) assemble(masked bool) *checkBody {
+func (k *Check) assemble(masked bool) *body {
 	a := newAssembler(k.Code, masked)
 	defer a.rest()
 	a.check = k
-	out := &checkBody{steps: make([]int32, k.first[len(k.first)-1]), ends: make([]int32, len(k.prog.Blocks))}
+	a.arrival()
+	a.turning()
+	starts, ends := make([]int32, k.first[len(k.first)-1]), make([]int32, len(k.prog.Blocks))
 	for i := range k.prog.Blocks {
 		b := &k.prog.Blocks[i]
 		a.here(int(a.blocks[i]))
 		if b.Caution != 0 {
 			a.leave(b.First, Cautious)
 			for n := k.first[i]; n < k.first[i+1]; n++ {
-				out.steps[n] = int32(len(a.out))
+				starts[n] = int32(len(a.out))
 				a.leave(b.First, Cautious)
 			}
-			out.ends[i] = int32(len(a.out))
+			ends[i] = int32(len(a.out))
 			a.end(b)
 			a.placeStubs()
 			continue
 		}
 		a.put("begin", holes{n0: int64(b.Sources.Len())})
+		a.length = 0
 		for j := range k.steps[i] {
+			a.island()
 			s := &k.steps[i][j]
 			a.step = k.first[i] + int32(j)
-			out.steps[a.step] = int32(len(a.out))
-			if j%CheckStretch == CheckStretch-1 || !a.undone(func() bool { return a.checked(b, s) }) {
+			before := len(a.out)
+			if a.long(CheckStretch) {
+				a.leave(a.step, Rests)
+			}
+			starts[a.step] = int32(len(a.out))
+			if !a.undone(func() bool { return a.checked(b, s) }) {
+				a.out, starts[a.step] = a.out[:before], int32(before)
 				a.leave(a.step, Lacks)
 			}
 		}
-		out.ends[i] = int32(len(a.out))
+		ends[i] = int32(len(a.out))
 		a.end(b)
 		a.placeStubs()
 	}
-	out.body = *a.body(k.prog)
+	out := a.body(k.prog)
+	out.steps, out.ends = starts, ends
 	return out
-}
-
-// undone makes code, or none.
-func (a *assembler) undone(of func() bool) bool {
-	start, fixes, stubs := len(a.out), len(a.fixes), len(a.stubs)
-	if of() {
-		return true
-	}
-	a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
-	return false
 }
 
 // checked makes the code of a step, if it has any.
@@ -279,6 +287,12 @@ func (a *assembler) checkedEnd(b *code.Block, s *Step) bool {
 	end := a.prog.End(b)
 	switch end.Op {
 	case code.Jump, code.Branch, code.Return:
+	case code.Barrier, code.Exit:
+		if end.Guard == 0 && len(s.Reads) == 0 { // nothing decides it
+			return true
+		}
+		a.leave(b.Last, Control)
+		return true
 	default:
 		a.leave(b.Last, Control)
 		return true
@@ -492,17 +506,14 @@ func (a *assembler) memory(s *Step, form string) bool {
 	}
 	lanes, done := a.label(), a.label()
 	if s.In.How.Exec != code.Expanded {
-		if acc.Store && form == "_masked" {
-			a.put("alone", holes{leave: a.exit(a.step, Lacks)})
-		}
 		if acc.Addr == code.NoSlot { // the address is compact always
 			lanes = a.exit(a.step, Lacks)
 		}
-		if !a.compactly(s.In, acc, form, lanes) {
+		if !a.reach(s.In, acc, form, lanes) || !a.besides("before", s, acc, form) || !a.moves(s.In, acc, form) {
 			return false
 		}
 		a.countCompact(s.In.Op.Signature())
-		if acc.Store && !a.stored(refAcc, form) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, form)) {
+		if acc.Store && !(a.stored(refAcc, form) && a.besides("after", s, acc, form)) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, form)) {
 			return false
 		}
 		if acc.Addr == code.NoSlot {
@@ -511,6 +522,9 @@ func (a *assembler) memory(s *Step, form string) bool {
 		a.put("jump", holes{other: done})
 	}
 	a.here(lanes)
+	if s.In.How.Exec != code.Expanded && !a.unreached(s.PC, s.In) {
+		return false
+	}
 	if !a.expandSources(s.In) || !a.same(s.Fresh, form) || !a.operation(s.PC, s.In, form) {
 		return false
 	}
@@ -520,6 +534,15 @@ func (a *assembler) memory(s *Step, form string) bool {
 	}
 	a.here(done)
 	return a.alike(s, form)
+}
+
+// besides puts before or after, of a store whose lanes may be idle, unless all store to one place.
+func (a *assembler) besides(name string, s *Step, acc *code.Access, form string) bool {
+	if !acc.Store || form != "_masked" || acc.Addr == code.NoSlot {
+		return true
+	}
+	note := (len(s.Reads) + len(s.Writes)) * NoteSize
+	return note+idleHead+regfile.Lanes*acc.Bytes <= Notes && a.try(name+spaceOf(acc), holes{n0: int64(note), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), leave: a.exit(a.step, Differs)})
 }
 
 // stored compares what a store at a compact address has left in memory with what the reference's rows have.

@@ -3,9 +3,9 @@ package native
 // This file makes machine code of lowered code.
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -31,8 +31,14 @@ type Code struct {
 	// Uniform is the special registers that Context.Special has to have.
 	Uniform []ptx.SpecialReg
 
-	forms [2]atomic.Pointer[body]
-	mu    sync.Mutex // held to make one
+	made forms
+}
+
+// forms are a program's code for all lanes, and for some.
+type forms struct {
+	all, some atomic.Pointer[body]
+	mu        sync.Mutex               // held to make one
+	sum       func() [sha256.Size]byte // of what they are made of
 }
 
 // New is the machine code of a program, whose constants are laid out.
@@ -44,45 +50,61 @@ func (l *Library) New(p *code.Program) *Code {
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
+	c.made.sum = sync.OnceValue(func() [sha256.Size]byte {
+		d := new(digest)
+		d.program(p)
+		return d.sum()
+	})
 	return c
 }
 
 // body is the code of a program for all lanes, or for those of a mask. Places are offsets.
 type body struct {
 	text   *text
-	blocks []int32 // by block: its beginning, where it is counted
-	instrs []int32 // by pc: where it begins; none: it has no stencil
+	blocks []int32   // by block: its beginning, where it is counted
+	behind []int32   // … the same of blocks that have to be looked at first, behind that
+	instrs []int32   // by pc: where it begins; none: it has no stencil
+	begins []uintptr // by pc of the first instruction of a block: the address of its beginning
+
+	// Of check mode.
+	steps []int32 // by number: where it begins
+	ends  []int32 // by block: where the end is, behind its steps
 }
 
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
-// that many, and what is left of a block up to its end or to an instruction of Go's, of which there is one in so many. It
-// takes less than 100 µs also where all are loads of 32 lanes from memory that no cache has.
+// that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
+// takes less than 100 µs also where all are loads of 32 lanes from memory that no cache has, and up to 0.8 ms of the
+// slowest operations on halves.
 const Stretch = 256
+
+// Slow is for how many instructions one counts there that does few lanes at a time.
+const Slow = 16
 
 // none is no place.
 const none = -1
 
 // form is the program's code for all lanes, or for those of a mask.
-func (c *Code) form(ctx *Context) *body {
+func (c *Code) form(ctx *Context) *body { return c.made.form(ctx, c.lib, c.assemble) }
+
+// form is the one that a context needs.
+func (f *forms) form(ctx *Context, l *Library, assemble func(masked bool) *body) *body {
+	all, some := f.all.Load(), f.some.Load()
+	ctx.lets(all, some)
 	masked := ctx.Mask != regfile.Full
-	f := &c.forms[0]
+	to, b := &f.all, all
 	if masked {
-		f = &c.forms[1]
+		to, b = &f.some, some
 	}
-	if b := f.Load(); b != nil {
+	if b != nil {
 		return b
 	}
-	return c.make(f, masked)
-}
-
-// make makes a form that is needed first.
-func (c *Code) make(f *atomic.Pointer[body], masked bool) *body {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f.Load() == nil {
-		f.Store(assemble(c, masked))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b = to.Load(); b == nil {
+		b = l.body(f.sum, masked, assemble)
+		to.Store(b)
 	}
-	return f.Load()
+	return b
 }
 
 // Ready reports whether the host executes the code.
@@ -104,6 +126,12 @@ func (c *Code) Block(ctx *Context, f *regfile.File, index int32) {
 	c.run(ctx, f, b, b.blocks[index])
 }
 
+// Behind executes from the beginning of a block on that has been looked at (see Cautious).
+func (c *Code) Behind(ctx *Context, f *regfile.File, index int32) {
+	b := c.form(ctx)
+	c.run(ctx, f, b, b.behind[index])
+}
+
 // Instr executes from an instruction on, which has a stencil or ends its block.
 func (c *Code) Instr(ctx *Context, f *regfile.File, pc int32) {
 	b := c.form(ctx)
@@ -119,12 +147,23 @@ type assembler struct {
 	consts  [code.P + 1]int64 // where constants of each kind begin
 	shadows [code.P + 1]int64 // … and their shadows
 	out     []byte
-	pools   map[string]int // by the constant: its number
-	pool    []string
+	pools   []int32          // by a constant's number in the library: 1 + its number among those of the code; 0: it has no place yet
+	used    []int32          // … of those that have one
+	numbers map[uint32]int32 // numbers that are no part of an instruction, likewise
+	pool    []string         // constants
+	places  []int            // of those that have one in the code
+	placed  int              // the end of the code where they were placed last
+	far     bool             // some place is further than the host jumps
 	fixes   []fix
-	labels  []int32 // places by number
-	stubs   []stub  // at the end of the block
-	blocks  []int32 // labels
+	labels  []int32  // places by number
+	stubs   []stub   // at the end of the block
+	recalls []recall // … before them
+	asides  []aside  // … and before these
+	length  int      // instructions since it could come back in the block under way
+	meet    int      // label of what is done where lanes meet
+	turn    int      // … where a warp has stopped
+	blocks  []int32  // labels
+	behind  []int32
 	instrs  []int32
 
 	// Of check mode.
@@ -136,10 +175,8 @@ type assembler struct {
 
 // fix is a jump or constant whose place is not known yet.
 type fix struct {
-	at     int
-	addend int
-	label  int // of a jump; or
-	pool   int // a constant, counted from 1
+	at, addend int32
+	label      int32 // of a jump; below 0: the complement of a constant's number
 }
 
 // stub is a way out.
@@ -147,12 +184,25 @@ type stub struct {
 	label  int
 	pc     int32
 	reason Reason
+
+	block    *code.Block // of Parts
+	to       int32       // of Meets: the block that lanes come to
+	branches int64       // … how many that is
 }
 
-// assemble makes the code of a program.
-func assemble(c *Code, masked bool) *body {
+// recall is what an instruction does before it leaves: a stencil at a label.
+type recall struct {
+	label int
+	name  string
+	holes
+}
+
+// assemble makes the code.
+func (c *Code) assemble(masked bool) *body {
 	a := newAssembler(c, masked)
 	defer a.rest()
+	a.arrival()
+	a.turning()
 	for i := range c.prog.Blocks {
 		a.block(&c.prog.Blocks[i])
 	}
@@ -168,7 +218,7 @@ func newAssembler(c *Code, masked bool) *assembler {
 	}
 	a.consts[code.R], a.consts[code.Q], a.consts[code.P] = p.Consts.Places()
 	a.shadows[code.R], a.shadows[code.Q] = p.Consts.ShadowPlaces()
-	a.blocks, a.instrs = make([]int32, len(p.Blocks)), make([]int32, len(p.Instrs))
+	a.blocks, a.behind, a.instrs = make([]int32, len(p.Blocks)), make([]int32, len(p.Blocks)), make([]int32, len(p.Instrs))
 	for i := range a.blocks {
 		a.blocks[i] = int32(a.label())
 	}
@@ -180,21 +230,24 @@ func newAssembler(c *Code, masked bool) *assembler {
 
 // body is what has been made.
 func (a *assembler) body(p *code.Program) *body {
-	b := &body{blocks: make([]int32, len(p.Blocks)), instrs: a.instrs}
+	b := &body{blocks: make([]int32, len(p.Blocks)), behind: a.behind, instrs: a.instrs, begins: make([]uintptr, len(p.Instrs))}
+	b.text = newText(a.finish())
 	for i, l := range a.blocks {
 		b.blocks[i] = a.labels[l]
+		if b.text.memory != nil {
+			b.begins[p.Blocks[i].First] = uintptr(b.text.at(b.blocks[i]))
+		}
 	}
-	b.text = newText(a.finish())
 	return b
 }
 
 // assemblers have room that others have made.
-var assemblers = sync.Pool{New: func() any { return &assembler{pools: map[string]int{}} }}
+var assemblers = sync.Pool{New: func() any { return &assembler{numbers: map[uint32]int32{}} }}
 
 // rest is the end of the assembler's work; its room is for another.
 func (a *assembler) rest() {
-	clear(a.pools)
-	*a = assembler{out: a.out[:0], pools: a.pools, pool: a.pool[:0], fixes: a.fixes[:0], labels: a.labels[:0], stubs: a.stubs[:0]}
+	a.forgetConstants()
+	*a = assembler{out: a.out[:0], pools: a.pools, used: a.used, numbers: a.numbers, pool: a.pool[:0], places: a.places[:0], fixes: a.fixes[:0], labels: a.labels[:0], stubs: a.stubs[:0], recalls: a.recalls[:0], asides: a.asides[:0]}
 	assemblers.Put(a)
 }
 
@@ -211,12 +264,19 @@ func (a *assembler) here(label int) { a.labels[label] = int32(len(a.out)) }
 func (a *assembler) block(b *code.Block) {
 	a.here(int(a.blocks[b.Index]))
 	if b.Caution != 0 {
-		a.leave(b.First, Cautious)
-		return
+		a.look(b)
 	}
+	a.behind[b.Index] = int32(len(a.out))
 	a.put("begin", holes{n0: int64(b.Sources.Len())})
+	a.length = 0
 	for pc := b.First; pc < b.Last; pc++ {
-		if (pc-b.First)%Stretch == Stretch-1 || !a.instr(pc, &a.prog.Instrs[pc]) {
+		a.island()
+		before := len(a.out)
+		if a.long(Stretch) {
+			a.leave(pc, Rests)
+		}
+		if !a.undone(func() bool { return a.instr(pc, &a.prog.Instrs[pc]) }) {
+			a.out = a.out[:before]
 			a.leave(pc, Lacks)
 		}
 	}
@@ -225,10 +285,35 @@ func (a *assembler) block(b *code.Block) {
 	a.placeStubs()
 }
 
-// placeStubs puts the ways out behind a block.
+// long reports, before each instruction of a block, whether code has to come back between two of them, after so many.
+func (a *assembler) long(stretch int) bool {
+	a.length++
+	if a.length < stretch {
+		return false
+	}
+	a.length = 0
+	return true
+}
+
+// placeStubs puts the ways out behind a block, and what is rarely come to.
 func (a *assembler) placeStubs() {
-	for _, s := range a.stubs {
+	a.placeAsides()
+	for _, r := range a.recalls {
+		a.island()
+		a.here(r.label)
+		a.put(r.name, r.holes)
+	}
+	a.recalls = a.recalls[:0]
+	for i := range a.stubs {
+		s := &a.stubs[i]
 		a.here(s.label)
+		switch s.reason {
+		case Meets:
+			a.comes(s)
+			continue
+		case Parts:
+			a.parting(s)
+		}
 		a.leave(s.pc, s.reason)
 	}
 	a.stubs = a.stubs[:0]
@@ -236,22 +321,36 @@ func (a *assembler) placeStubs() {
 
 // leave goes out of native code.
 func (a *assembler) leave(pc int32, why Reason) {
+	a.island()
 	a.put("out", holes{n0: int64(pc), n1: int64(why)})
 }
 
 // exit is the label of a way out, which is behind the block.
 func (a *assembler) exit(pc int32, why Reason) int {
+	l := a.label()
+	a.exitAt(l, pc, why)
+	return l
+}
+
+// exitAt has a label be that of one.
+func (a *assembler) exitAt(label int, pc int32, why Reason) {
 	if a.check != nil && why == Lacks { // before a step, or in the middle of one
 		pc, why = a.step, a.lacks
 	}
-	l := a.label()
-	a.stubs = append(a.stubs, stub{l, pc, why})
-	return l
+	a.stubs = append(a.stubs, stub{label: label, pc: pc, reason: why})
+}
+
+// stub is the label of one.
+func (a *assembler) stub(s stub) int {
+	s.label = a.label()
+	a.stubs = append(a.stubs, s)
+	return s.label
 }
 
 // end makes the code of the end of a block.
 func (a *assembler) end(b *code.Block) {
 	switch end := a.prog.End(b); {
+	case a.barrier(b, end) || a.warpEnd(b, end):
 	case end.Op == code.Jump:
 		a.edge(b, b.Next, 0)
 	case (end.Op == code.Branch || end.Op == code.Return) && end.Guard == 0:
@@ -260,7 +359,7 @@ func (a *assembler) end(b *code.Block) {
 		all := a.label()
 		parts := all
 		if b.Target != b.Next {
-			parts = a.exit(b.Last, Parts)
+			parts = a.stub(stub{pc: b.Last, reason: Parts, block: b})
 		}
 		p, negated := code.GuardRow(end.Guard)
 		a.put("branch", holes{a: int64(4 * p), n0: ones(negated), other: all, leave: parts})
@@ -282,15 +381,15 @@ func ones(b bool) int64 {
 
 // edge goes from a block to the one at pc to, with so many branches.
 func (a *assembler) edge(b *code.Block, to int32, branches int64) {
-	a.put("edge", holes{n0: int64(to), n1: branches, other: a.exit(to, Used), leave: a.exit(b.Last, Meets)})
+	a.put("edge", holes{n0: int64(to), n1: branches, other: a.exit(to, Used), leave: a.stub(stub{pc: b.Last, reason: Meets, to: to, branches: branches})})
 	a.put("jump", holes{other: int(a.blocks[a.prog.Block(to).Index])})
 }
 
 // holes is what fills a stencil's holes: places of operands, in bytes, numbers, labels.
 type holes struct {
 	d, f, a, b, c, e int64
-	constant         string // operands that are constants
 	n0, n1           int64
+	constant         operands // that are constants
 	other, leave     int
 }
 
@@ -304,106 +403,147 @@ func (a *assembler) put(name string, h holes) {
 // try puts a stencil if there is one whose holes have room for the values.
 func (a *assembler) try(name string, h holes) bool {
 	s := a.lib.get(name)
-	if s == nil || strings.ContainsAny(h.constant, s.never) || s.one && len(h.constant) > 1 {
+	if s == nil || h.constant&s.never != 0 || s.one && h.constant&(h.constant-1) != 0 {
 		return false
 	}
 	base := len(a.out)
 	a.out = append(a.out, s.code...)
+	code := a.out[base:]
+	values := [...]int64{holeD: h.d, holeF: h.f, holeA: h.a, holeB: h.b, holeC: h.c, holeE: h.e, hole0: h.n0, hole1: h.n1}
 	for i := range s.refs {
 		r := &s.refs[i]
-		at := base + r.off
-		v := int64(0)
-		switch r.what {
-		case 'D':
-			v = h.d
-		case 'F':
-			v = h.f
-		case 'A':
-			v = h.a
-		case 'B':
-			v = h.b
-		case 'C':
-			v = h.c
-		case 'E':
-			v = h.e
-		case '0':
-			v = h.n0
-		case '1':
-			v = h.n1
-		default:
-			a.fixes = append(a.fixes, a.jump(r, at, &h))
+		if r.what >= toNext {
+			a.jump(r, base, len(code), &h)
 			continue
 		}
-		if v += int64(r.addend); v != int64(int32(v)) {
+		v := values[r.what] + int64(r.addend)
+		if v != int64(int32(v)) {
 			panic("BUG: a number that does not fit")
 		}
-		binary.LittleEndian.PutUint32(a.out[at:], uint32(v))
+		if !host.number(code[r.off:r.off+4], int32(v)) {
+			a.fixes = append(a.fixes, fix{at: int32(base) + r.off, label: ^a.number(uint32(v))})
+		}
 	}
-	for _, f := range s.flips {
-		if strings.IndexByte(h.constant, f.operand) >= 0 {
-			a.out[base+f.off] ^= f.xor
+	if h.constant != 0 {
+		for _, f := range s.flips {
+			if h.constant&f.of != 0 {
+				code[f.off] ^= f.xor
+			}
 		}
 	}
 	return true
 }
 
-// jump is a hole, at a place of the code, for a jump or a constant. The code ends where the stencil does.
-func (a *assembler) jump(r *ref, at int, h *holes) fix {
-	f := fix{at: at, addend: r.addend}
+// jump fills a hole for a jump or a constant, in a stencil of some length that begins at base, or notes it for when
+// it is known where that is.
+func (a *assembler) jump(r *ref, base, length int, h *holes) {
+	f := fix{at: int32(base) + r.off, addend: r.addend}
 	switch r.what {
-	case 'n':
-		f.label = a.label()
-		a.here(f.label)
-	case 'o':
-		f.label = h.other
-	case 'l':
-		f.label = h.leave
-	case 'p':
-		n, ok := a.pools[r.pool]
-		if !ok {
-			a.pool = append(a.pool, r.pool)
-			n = len(a.pool)
-			a.pools[r.pool] = n
-		}
-		f.pool = n
+	case toNext:
+		a.far = !host.distance(a.out[f.at:f.at+4], length-int(r.off)+int(r.addend)) || a.far
+		return
+	case toOther:
+		f.label = int32(h.other)
+	case toLeave:
+		f.label = int32(h.leave)
+	case toPool:
+		f.label = ^a.constant(r.pool)
 	}
-	return f
+	a.fixes = append(a.fixes, f)
 }
 
-// poolAlign is what constants begin at multiples of: the size of the largest.
-const poolAlign = 32
+// constant is the number of a constant among those of the code, by its number in the library.
+func (a *assembler) constant(n int32) int32 {
+	for int(n) >= len(a.pools) {
+		a.pools = append(a.pools, 0)
+	}
+	if a.pools[n] == 0 {
+		a.pool = append(a.pool, a.lib.constants()[n])
+		a.used, a.pools[n] = append(a.used, n), int32(len(a.pool))
+	}
+	return a.pools[n] - 1
+}
 
-// finish places the constants, and fills in jumps and where constants are.
-func (a *assembler) finish() []byte {
-	places := make([]int, len(a.pool)+1)
-	for i, p := range a.pool {
-		for len(a.out)%poolAlign != 0 {
+// number is that of a constant of four bytes.
+func (a *assembler) number(v uint32) int32 {
+	n, ok := a.numbers[v]
+	if !ok {
+		n = int32(len(a.pool))
+		a.pool = append(a.pool, string(binary.LittleEndian.AppendUint32(nil, v)))
+		a.numbers[v] = n
+	}
+	return n
+}
+
+// codeAlign is what instructions begin at multiples of, on any host.
+const codeAlign = 4
+
+// constants places those that have no place yet.
+func (a *assembler) constants() {
+	for _, p := range a.pool[len(a.places):] {
+		for len(a.out)%len(p) != 0 {
 			a.out = append(a.out, 0xcc)
 		}
-		places[i+1] = len(a.out)
+		a.places = append(a.places, len(a.out))
 		a.out = append(a.out, p...)
 	}
-	for _, f := range a.fixes {
-		to := places[f.pool]
-		if f.pool == 0 {
+	for len(a.out)%codeAlign != 0 {
+		a.out = append(a.out, 0xcc)
+	}
+	a.forgetConstants()
+	a.placed = len(a.out)
+}
+
+// forgetConstants has constants that are wanted from now on be others.
+func (a *assembler) forgetConstants() {
+	for _, n := range a.used {
+		a.pools[n] = 0
+	}
+	a.used = a.used[:0]
+	clear(a.numbers)
+}
+
+// island places the constants between instructions, if the code since they were placed last is as long as a quarter of
+// how far from it they can be: an instruction's code and the constants are not as long as the rest.
+func (a *assembler) island() {
+	if len(a.out)-a.placed < host.reach/4 {
+		return
+	}
+	behind := a.label()
+	a.put("jump", holes{other: behind})
+	a.constants()
+	a.here(behind)
+}
+
+// finish places the constants, and fills in jumps and where constants are. It gives nothing if some place is
+// further than the host jumps.
+func (a *assembler) finish() []byte {
+	a.constants()
+	for i := range a.fixes {
+		f := &a.fixes[i]
+		to := 0
+		if f.label < 0 {
+			to = a.places[^f.label]
+		} else {
 			to = int(a.labels[f.label])
 		}
-		binary.LittleEndian.PutUint32(a.out[f.at:], uint32(int32(to+f.addend-f.at)))
+		a.far = !host.distance(a.out[f.at:f.at+4], to+int(f.addend)-int(f.at)) || a.far
+	}
+	if a.far {
+		return nil
 	}
 	return a.out
 }
 
 // instr makes the code of an instruction, if it has any.
 func (a *assembler) instr(pc int32, in *code.Instr) bool {
-	start, fixes, stubs := len(a.out), len(a.fixes), len(a.stubs)
-	form, behind := a.form, 0
+	start, form, behind := len(a.out), a.form, 0
 	if in.Guard != 0 {
 		form, behind = "_masked", a.label()
 		p, negated := code.GuardRow(in.Guard)
 		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
 	}
 	if !a.execution(pc, in, form) {
-		a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
 		return false
 	}
 	if in.Guard != 0 {
@@ -416,6 +556,17 @@ func (a *assembler) instr(pc int32, in *code.Instr) bool {
 	}
 	a.instrs[pc] = int32(start)
 	return true
+}
+
+// undone makes code, or none.
+func (a *assembler) undone(of func() bool) bool {
+	start, fixes, stubs, recalls, asides := len(a.out), len(a.fixes), len(a.stubs), len(a.recalls), len(a.asides)
+	if of() {
+		return true
+	}
+	a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
+	a.recalls, a.asides = a.recalls[:recalls], a.asides[:asides]
+	return false
 }
 
 // operation is what an instruction does, without its guard.
@@ -431,7 +582,14 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		}
 		h, ok := a.operands(in)
 		h.n0 = int64(in.Imm)
-		return ok && a.try(name+form, h)
+		if !ok || !a.try(name+form, h) {
+			return false
+		}
+		if a.lib.get(name + form).slow {
+			a.length += Slow
+			a.put("slow", holes{n0: Slow})
+		}
+		return true
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		return a.access(pc, in, form)
 	case s.Kind == code.Read:
@@ -445,7 +603,7 @@ func (a *assembler) operands(in *code.Instr) (h holes, ok bool) {
 	s := in.Op.Signature()
 	ok = a.place(&h.d, nil, 'D', s.Dst, in.D) && a.place(&h.f, nil, 'F', s.Dst2, in.F)
 	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
-		ok = ok && a.place(to, &h.constant, "ABCE"[i], s.Src[i], in.Sources()[i])
+		ok = ok && a.place(to, &h.constant, letters[i], s.Src[i], in.Sources()[i])
 	}
 	return h, ok
 }
@@ -454,7 +612,7 @@ func (a *assembler) operands(in *code.Instr) (h holes, ok bool) {
 var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
 
 // place is that of an operand, in bytes from where its kind of rows begins, or the constants.
-func (a *assembler) place(to *int64, constant *string, operand byte, slot code.Slot, row int32) bool {
+func (a *assembler) place(to *int64, constant *operands, letter byte, slot code.Slot, row int32) bool {
 	if slot == code.NoSlot || row == code.NoRow {
 		return true
 	}
@@ -464,8 +622,11 @@ func (a *assembler) place(to *int64, constant *string, operand byte, slot code.S
 		return *to <= math.MaxInt32-size
 	}
 	*to = a.consts[slot] + size*int64(^row)
-	*constant += string(operand)
-	return constant != nil && *to <= math.MaxInt32-size
+	if constant == nil {
+		return false
+	}
+	*constant |= operand(letter)
+	return *to <= math.MaxInt32-size
 }
 
 // compare is a comparison: its outcome, and what becomes of it.

@@ -42,27 +42,27 @@ func (a *assembler) execution(pc int32, in *code.Instr, form string) bool {
 const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
 // shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants.
-func (a *assembler) shadow(to *int64, constant *string, operand byte, o code.Row) bool {
+func (a *assembler) shadow(to *int64, constant *operands, letter byte, o code.Row) bool {
 	if o.Row >= 0 {
 		*to = compactSize * int64(o.Row)
 		return *to <= math.MaxInt32-compactSize
 	}
 	*to = a.shadows[o.Slot] + compactSize*int64(^o.Row)
-	*constant += string(operand)
+	*constant |= operand(letter)
 	return *to <= math.MaxInt32-compactSize
 }
 
 // onShadow puts a stencil of one operand's shadow, in a form for its slot.
-func (a *assembler) onShadow(name string, operand byte, o code.Row, others ...int) bool {
+func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int) bool {
 	var h holes
 	if len(others) > 0 {
 		h.other = others[0]
 	}
 	to := &h.a
-	if operand == 'D' {
+	if letter == 'D' {
 		to = &h.d
 	}
-	return a.shadow(to, &h.constant, operand, o) && a.try(name+"_"+o.Slot.String(), h)
+	return a.shadow(to, &h.constant, letter, o) && a.try(name+"_"+o.Slot.String(), h)
 }
 
 // expand writes what the shadow of a register has for the lanes that execute to its row.
@@ -141,19 +141,72 @@ func (a *assembler) uncompactResults(in *code.Instr) bool {
 	return true
 }
 
-// otherwise puts the way of an instruction on the lanes behind that on shadows, which goes there by a label.
-func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) bool {
-	behind := a.label()
+// otherwise has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
+// has no machine code, it is Go's.
+func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) {
 	if a.counting {
 		a.countCompact(in.Op.Signature())
 	}
-	a.put("jump", holes{other: behind})
-	a.here(lanes)
-	if !a.expanded(pc, in, form) {
+	a.beside(aside{pc: pc, in: in, form: form, label: lanes, code: (*assembler).onLanes})
+}
+
+// onLanes is an instruction of otherwise on the lanes.
+func (a *assembler) onLanes(s *aside) bool {
+	return a.unreached(s.pc, s.in) && a.expanded(s.pc, s.in, s.form)
+}
+
+// unreached has Go make a load of one value for all lanes from an address that is compact, but where reach has found no
+// memory: what it gives is compact, if it is not local memory.
+func (a *assembler) unreached(pc int32, in *code.Instr) bool {
+	if in.Op.Signature().Kind != code.Load || !in.How.Dirty {
+		return true
+	}
+	lanes := a.label()
+	if !a.onShadow("held", 'A', code.Row{Slot: a.prog.Access[in.Side].Addr, Row: in.A}, lanes) {
 		return false
 	}
-	a.here(behind)
+	a.put("jump", holes{other: a.exit(pc, Lacks)})
+	a.here(lanes)
 	return true
+}
+
+// aside is code that is rarely come to: by a label, from which it goes on at another. What it lacks, it leaves to Go.
+type aside struct {
+	pc    int32
+	in    *code.Instr
+	form  string
+	keeps bool // the result is to be kept here
+	label int
+	code  func(*assembler, *aside) bool
+
+	// Of the assembler when it came there.
+	on       int
+	step     int32
+	lacks    Reason
+	counting bool
+}
+
+// beside has code be behind the block. It goes on with what is put next.
+func (a *assembler) beside(s aside) {
+	s.on, s.step, s.lacks, s.counting = a.label(), a.step, a.lacks, a.counting
+	a.here(s.on)
+	a.asides = append(a.asides, s)
+}
+
+// placeAsides puts the code behind a block.
+func (a *assembler) placeAsides() {
+	for i := range a.asides {
+		s := &a.asides[i]
+		a.island()
+		a.step, a.lacks, a.counting = s.step, s.lacks, s.counting
+		if a.here(s.label); a.undone(func() bool { return s.code(a, s) }) {
+			a.put("jump", holes{other: s.on})
+		} else {
+			a.exitAt(s.label, s.pc, Lacks)
+		}
+	}
+	clear(a.asides) // for the assembler is kept
+	a.asides, a.lacks, a.counting = a.asides[:0], Lacks, false
 }
 
 // scalar has the result of an operation on single values be under way.
@@ -226,22 +279,11 @@ func (a *assembler) level(pc int32, in *code.Instr, lanes int) bool {
 func (a *assembler) compact(pc int32, in *code.Instr, form string) bool {
 	s, lanes := in.Op.Signature(), a.label()
 	d := code.Row{Slot: s.Dst, Row: in.D}
-	if d.Row < 0 || d.Slot != code.R && d.Slot != code.Q {
+	if d.Row < 0 || d.Slot != code.R && d.Slot != code.Q || !a.result(pc, in, d, form, lanes) || !a.both(in, d) {
 		return false
 	}
-	if s.Rule == ptx.AffineSelect {
-		if int(s.Out) != d.Slot.Bits() || int(s.Width) != d.Slot.Bits() || s.Src != [...]code.Slot{d.Slot, d.Slot, code.P, code.NoSlot} {
-			return false
-		}
-		h, ok := a.shadows4(in)
-		h.other = lanes
-		if !ok || !a.try("affine_select_"+d.Slot.String(), h) {
-			return false
-		}
-	} else if !a.held(in, lanes) || !a.result(pc, in, lanes) {
-		return false
-	}
-	return a.keep(in, d, form) && a.otherwise(pc, in, form, lanes)
+	a.otherwise(pc, in, form, lanes)
+	return true
 }
 
 // fasts are what stencils call fast forms of operations, and what the rest of a name is.
@@ -261,42 +303,50 @@ const (
 	bySign                 // of the operands
 )
 
-// result has the result of an operation whose sources are compact be under way.
-func (a *assembler) result(pc int32, in *code.Instr, lanes int) bool {
+// result has a register be compact with the result of an operation on compact operands. It goes to a label if they are
+// not, or the result is not.
+func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, lanes int) bool {
 	s := in.Op.Signature()
 	name, sign, once := "", "u", none
 	if s.Signed {
 		sign = "s"
 	}
 	switch f := fasts[s.Fast]; {
+	case s.Rule == ptx.AffineSelect:
+		if int(s.Out) != d.Slot.Bits() || int(s.Width) != d.Slot.Bits() || s.Src != [...]code.Slot{d.Slot, d.Slot, code.P, code.NoSlot} {
+			return false
+		}
+		name = "select_" + d.Slot.String()
 	case f.by == bySign:
 		name = f.name + sign
 	case f.by == bySlot:
 		name = f.name + s.Dst.String()
 	default:
 		if name = ruled(s, sign); name == "" {
-			return a.level(pc, in, lanes) && a.scalar(in)
+			return a.held(in, lanes) && a.level(pc, in, lanes) && a.scalar(in) && a.keep(d, form)
 		}
 		once = a.label()
 	}
 	h, ok := a.shadows4(in)
 	h.other, h.leave = lanes, once
-	if !ok || !a.try("affine_"+name, h) {
+	if !ok || !a.shadow(&h.d, nil, 'D', d) || !a.try("affine_"+name+form, h) {
 		return false
 	}
-	if once < 0 {
-		return true
+	kept := form == "_full" // by the stencil
+	if once >= 0 {
+		a.beside(aside{pc: pc, in: in, form: form, keeps: kept, label: once, code: (*assembler).onceForAll})
 	}
-	has := a.label()
-	a.put("jump", holes{other: has})
-	a.here(once)
-	if !a.scalar(in) {
+	return kept || a.keep(d, form)
+}
+
+// onceForAll is an operation of result whose operands are the same in all lanes.
+func (a *assembler) onceForAll(s *aside) bool {
+	if !a.scalar(s.in) || s.keeps && !a.keep(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.form) {
 		return false
 	}
 	if a.counting {
 		a.tally(a.check.counts.Quick, 1)
 	}
-	a.here(has)
 	return true
 }
 
@@ -337,6 +387,7 @@ func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 // source reads a special register that is uniform or affine.
 func (a *assembler) source(in *code.Instr, form string) bool {
 	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
+	d := code.Row{Slot: s.Dst, Row: in.D}
 	i := slices.Index(a.sources, r)
 	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
 		return false
@@ -345,7 +396,7 @@ func (a *assembler) source(in *code.Instr, form string) bool {
 	if r >= ptx.TidX && r <= ptx.TidZ {
 		name = "source_thread"
 	}
-	if !a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) || !a.keep(in, code.Row{Slot: s.Dst, Row: in.D}, form) {
+	if !a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) || !a.keep(d, form) || !a.both(in, d) {
 		return false
 	}
 	if a.counting {
@@ -355,21 +406,20 @@ func (a *assembler) source(in *code.Instr, form string) bool {
 }
 
 // keep has a register be compact for the lanes that execute, with the result under way.
-func (a *assembler) keep(in *code.Instr, d code.Row, form string) bool {
+func (a *assembler) keep(d code.Row, form string) bool {
 	var h holes
-	return a.shadow(&h.d, nil, 'D', d) && a.place(&h.f, nil, 'F', d.Slot, d.Row) && a.try("keep_"+d.Slot.String()+form, h) &&
-		(!in.How.Both || a.expand(d))
+	return a.shadow(&h.d, nil, 'D', d) && a.place(&h.f, nil, 'F', d.Slot, d.Row) && a.try("keep_"+d.Slot.String()+form, h)
 }
+
+// both expands a register that is to be in both places.
+func (a *assembler) both(in *code.Instr, d code.Row) bool { return !in.How.Both || a.expand(d) }
 
 // comparisons are what stencils call those of integers.
 var comparisons = [...]string{affinetrack.Eq: "eq", affinetrack.Ne: "ne", affinetrack.Lt: "lt", affinetrack.Le: "le", affinetrack.Gt: "gt", affinetrack.Ge: "ge"}
 
 // compactCompare is a comparison, on shadows if it can be.
 func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
-	s, lanes, combine := in.Op.Signature(), a.label(), a.label()
-	if !a.held(in, lanes) {
-		return false
-	}
+	s, lanes := in.Op.Signature(), a.label()
 	if s.Fast == affinetrack.FastCompare && s.Cmp != affinetrack.NoCmp {
 		sign := "u"
 		if s.Signed {
@@ -377,25 +427,28 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
 		}
 		h, ok := a.shadows4(in)
 		h.other = lanes
-		if !ok || !a.try("affine_"+comparisons[s.Cmp]+"_"+sign, h) {
+		if !ok || !a.try("affine_"+comparisons[s.Cmp]+"_"+sign+form, h) {
 			return false
 		}
-	} else if !a.level(pc, in, lanes) || !a.scalar(in) {
+	} else if !a.held(in, lanes) || !a.level(pc, in, lanes) || !a.scalar(in) {
 		return false
 	}
 	if a.counting {
 		a.countCompact(in.Op.Signature())
 	}
-	a.put("jump", holes{other: combine})
-	a.here(lanes)
-	if !a.expandSources(in) || !a.outcome(in) {
+	a.beside(aside{pc: pc, in: in, label: lanes, code: (*assembler).lanesOutcome})
+	return a.combine(in, form)
+}
+
+// lanesOutcome has the outcome of a comparison on the lanes be under way.
+func (a *assembler) lanesOutcome(s *aside) bool {
+	if !a.expandSources(s.in) || !a.outcome(s.in) {
 		return false
 	}
 	if a.counting {
 		a.tally(a.check.counts.OnLanes, 1)
 	}
-	a.here(combine)
-	return a.combine(in, form)
+	return true
 }
 
 // compactAccess is a load or store, at a compact address if it has one.
@@ -407,14 +460,20 @@ func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
 	if acc.Addr == code.NoSlot { // the address is compact always
 		return a.compactly(in, acc, form, a.exit(pc, Lacks))
 	}
-	return a.compactly(in, acc, form, lanes) && a.otherwise(pc, in, form, lanes)
+	if !a.compactly(in, acc, form, lanes) {
+		return false
+	}
+	a.otherwise(pc, in, form, lanes)
+	return true
 }
 
 // compactly is an access at a compact address; it goes to a label if there is none.
 func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lanes int) bool {
-	if !a.reach(in, acc, lanes) {
-		return false
-	}
+	return a.reach(in, acc, form, lanes) && a.moves(in, acc, form)
+}
+
+// moves loads or stores the elements of an access whose memory has been found.
+func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) bool {
 	if acc.Store {
 		a.put("changes", holes{})
 	}
@@ -431,7 +490,7 @@ func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lan
 				return false
 			}
 		case in.How.Dirty: // its address is the same in all lanes, where it is compact
-			if !a.try("one_"+name, h) || !a.keep(in, o, form) {
+			if !a.try("one_"+name, h) || !a.keep(o, form) || !a.both(in, o) {
 				return false
 			}
 		default:
@@ -444,7 +503,7 @@ func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lan
 }
 
 // reach finds the memory of an access at a compact address; it goes to a label if there is none.
-func (a *assembler) reach(in *code.Instr, acc *code.Access, lanes int) bool {
+func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes int) bool {
 	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), other: lanes}
 	name := "reach_"
 	switch acc.Addr {
@@ -466,6 +525,9 @@ func (a *assembler) reach(in *code.Instr, acc *code.Access, lanes int) bool {
 		if acc.Space == ptx.Shared {
 			name = "reach_" + acc.Addr.String() + "_shared"
 		}
+	}
+	if name != "reach_fixed" {
+		name += form
 	}
 	return h.n0 == int64(int32(h.n0)) && a.try(name, h)
 }

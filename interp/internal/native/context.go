@@ -42,11 +42,34 @@ type Context struct {
 	local               unsafe.Pointer // local memory: word i of all lanes is row i
 	localFrom, localTo  uint64         // where it begins and ends for a thread, in bytes
 	frame               uint64         // where that of the running function begins
+	k                   unsafe.Pointer // constants
 	parallel            uint32         // 1: atomics on global memory have to be the host's
+
+	Ways
+	Turns
 }
 
 // The stencils that know of sources have them behind p, and p behind Heed.
 var _ = [1]struct{}{}[unsafe.Offsetof(Context{}.sources)-HeedAt-32]
+
+// Until readies the context for code to go on until about so many instructions are executed, but no more than a stretch.
+func (c *Context) Until(enough int64) *Context { return c.until(enough, Stretch) }
+
+// UntilChecked is Until in check mode.
+func (c *Context) UntilChecked(enough int64) *Context { return c.until(enough, CheckStretch) }
+
+func (c *Context) until(enough, stretch int64) *Context {
+	c.Enough = min(enough, c.Count+stretch)
+	if c.team != nil {
+		c.team.allowed, c.team.entered = stretch, c.Count
+	}
+	return c
+}
+
+// Counted forgets what was counted but Count: somebody has added it up.
+func (c *Context) Counted() {
+	c.Held, c.Branches, c.Slots, c.Divergent, c.Met, c.Leaves, c.Expanded, c.Kept = 0, 0, 0, 0, 0, 0, 0, 0
+}
 
 // Source is a special register as a progression over the lanes of a warp.
 type Source struct{ Base, Stride uint64 }
@@ -66,10 +89,14 @@ const (
 	Meets                  // at the end of a block, from which it comes to where lanes meet
 	Control                // at another end of a block
 	Used                   // before a block: Count has come to Enough
+	Nobody                 // its lanes wait where others are to meet them, of which Go knows
+	Turned                 // nowhere: the warp has had its turn, and Go has to say which is next
 
-	// Of check mode, where PC is the number of a step, as it is for Lacks.
+	// Of check mode, where PC is the number of a step, as it is for Lacks and Rests.
 	Halfway // the program has executed the step, the reference has not
 	Differs // both have, and what they have is not the same
+
+	Rests // before an instruction, where it goes on: a stretch has ended in the middle of a block
 )
 
 // HeedAt is where the last field that stencils know of is: the generator compares it.

@@ -3,9 +3,9 @@
 
 // func enter(code unsafe.Pointer, c *Context)
 //
-// The frame is what native code may take of the stack, and more: Go makes room for it. R14, which
-// holds g in Go, and X15 are set again by Go's wrapper of this function, and a signal's handler finds g
-// elsewhere. Stencils want a stack that is aligned as in C. The frame pointer is saved by the assembler.
+// The frame is what native code may take of the stack, and more: Go makes room for it, and native code begins at its
+// upper end. R14, which holds g in Go, and X15 are set again by Go's wrapper of this function, and a signal's handler
+// finds g elsewhere. Stencils want a stack that is aligned as in C. The frame pointer is saved by the assembler.
 TEXT ·enter(SB), 0, $1552-16
 	MOVQ code+0(FP), AX
 	MOVQ c+8(FP), R12
@@ -14,10 +14,12 @@ TEXT ·enter(SB), 0, $1552-16
 	MOVQ Context_q(R12), SI
 	MOVQ Context_p(R12), DX
 	MOVQ Context_constants(R12), CX
+	ADJSP $-1536
 	MOVQ SP, BP // which stencils keep
 	ANDQ $-16, SP
 	CALL AX
 	MOVQ BP, SP
+	ADJSP $1536
 	VZEROUPPER
 	RET
 

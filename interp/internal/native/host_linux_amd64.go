@@ -2,18 +2,16 @@ package native
 
 import (
 	_ "embed"
-	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/cpu"
-
-	"gemu/regfile"
 )
 
 // The tables of stencils.
 var (
 	//go:embed lanes_amd64.txt
 	lanes string
+	//go:embed narrow_amd64.txt
+	narrow string
 	//go:embed scalar_amd64.txt
 	scalar string
 	//go:embed machine_amd64.txt
@@ -24,7 +22,10 @@ var (
 	vectors string
 )
 
-var tables = []string{lanes, scalar, machine, memory, vectors}
+var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
+
+// host is how the stencils' instructions are encoded.
+var host = &amd64
 
 // Supported reports whether this host has what the stencils are compiled for: x86-64-v3.
 func Supported() bool {
@@ -36,14 +37,5 @@ func Supported() bool {
 // cpuid is what the processor says of itself in ECX.
 func cpuid(leaf uint32) (ecx uint32)
 
-//go:noescape
-func enter(code unsafe.Pointer, c *Context)
-
-// run executes from a place of the code on, until native code comes back.
-func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
-	ctx.r, ctx.q, ctx.p = f.Begin()
-	ctx.shadowR, ctx.shadowQ = f.BeginShadows()
-	ctx.constants, ctx.fixed = c.k, unsafe.Pointer(unsafe.SliceData(c.fixed))
-	enter(b.text.at(place), ctx)
-	runtime.KeepAlive(b)
-}
+// synchronized has the host execute code that has been written: it sees by itself that it is new.
+func synchronized([]byte) {}

@@ -1,4 +1,4 @@
-//go:build !(linux && amd64)
+//go:build !linux || !(amd64 || arm64)
 
 package native
 
@@ -6,6 +6,9 @@ import "gemu/regfile"
 
 // table is that of the stencils of this host: there are none.
 var tables []string
+
+// host is how their instructions would be encoded.
+var host = &amd64
 
 // Supported reports whether this host has what the stencils are compiled for.
 func Supported() bool { return false }

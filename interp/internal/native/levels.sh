@@ -1,19 +1,33 @@
 #!/usr/bin/env bash
 # Runs gemu and the tests of the stencils on processors that this host is not, by qemu-user: on one
-# without AVX2, where there is no machine code and the command has to say so, and on one that has no more than
-# the stencils want. What it does not run: any other test; kernels with more than one thread of the host at work.
+# without AVX2, where there is no machine code and the command has to say so, on one that has no more than
+# the stencils want, and on an arm64 one, there also the tests of machine code beside Go, in part: a quarter of an hour. It
+# runs no other test. What qemu does not show: caches that have old instructions, memory that threads see in different orders.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-qemu=$(command -v qemu-x86_64) || { echo 'there is no qemu-x86_64: apt-get install qemu-user'; exit 2; }
+qemu() { command -v "qemu-$1" || { echo "there is no qemu-$1: apt-get install qemu-user" >&2; exit 2; }; }
+x86=$(qemu x86_64)
+arm=$(qemu aarch64)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-go build -o "$dir/gemu" ./cmd/gemu
-go test -c -o "$dir/native.test" ./interp/internal/native
 
-# CPU STATUS TEXT COMMAND...: the command ends with a status, and says so.
+# make ARCH PACKAGE... builds the command and the tests of packages.
+make() {
+  local arch=$1 p
+  mkdir "$dir/$arch"
+  GOARCH=$arch go build -o "$dir/$arch/gemu" ./cmd/gemu
+  shift
+  for p in "$@"; do
+    GOARCH=$arch go test -c -o "$dir/$arch/${p##*/}.test" "./$p"
+  done
+}
+make amd64 interp/internal/native
+make arm64 interp/internal/native interp/internal/simt interp
+
+# QEMU CPU STATUS TEXT COMMAND...: the command ends with a status, and says so.
 expect() {
-  local cpu=$1 status=$2 text=$3 got=0
-  shift 3
+  local qemu=$1 cpu=$2 status=$3 text=$4 got=0
+  shift 4
   "$qemu" -cpu "$cpu" "$@" >"$dir/out" 2>&1 || got=$?
   if [ "$got" != "$status" ] || ! grep -q -- "$text" "$dir/out"; then
     printf 'on %s, %s: status %s, want %s and %q:\n' "$cpu" "$*" "$got" "$status" "$text"
@@ -23,10 +37,24 @@ expect() {
   printf 'on %s: %s: as it should be\n' "$cpu" "${*##*/}"
 }
 
+amd64=$dir/amd64
 for old in Nehalem SandyBridge; do # AVX2 came with Haswell
-  expect $old 2 'there is no machine code for this host' "$dir/gemu" run @saxpy --mode vector --engine native
-  expect $old 0 '' "$dir/gemu" run @saxpy --mode vector
-  expect $old 0 'SKIP: TestStencils' "$dir/native.test" -test.short -test.v -test.run Stencils
+  expect "$x86" $old 2 'there is no machine code for this host' "$amd64/gemu" run @saxpy --mode vector --engine native
+  expect "$x86" $old 0 '' "$amd64/gemu" run @saxpy --mode vector
+  expect "$x86" $old 0 'SKIP: TestStencils' "$amd64/native.test" -test.short -test.v -test.run Stencils
 done
-expect Haswell 0 '' "$dir/gemu" run @saxpy --mode vector --engine native
-expect Haswell 0 'PASS: TestStencils' "$dir/native.test" -test.short -test.v -test.run Stencils
+expect "$x86" Haswell 0 '' "$amd64/gemu" run @saxpy --mode vector --engine native
+expect "$x86" Haswell 0 'PASS: TestStencils' "$amd64/native.test" -test.short -test.v -test.run Stencils
+
+# tests PACKAGE PATTERN TEST runs tests in their folder, that one among them.
+tests() {
+  (cd "$1" && expect "$arm" cortex-a53 0 "PASS: $3" "$dir/arm64/${1##*/}.test" -test.short -test.v -test.run "$2" -test.timeout 1h)
+}
+for kernel in saxpy nqueens; do # in the second, lanes part
+  for mode in vector affine check; do # cortex-a53 has Armv8.0-A
+    expect "$arm" cortex-a53 0 'the result is that of the host reference' "$dir/arm64/gemu" run @$kernel --mode $mode --engine native
+  done
+done
+tests interp/internal/native . TestStencils
+tests interp/internal/simt '^Test(Backends|Compact|Checked)' TestCheckedKernels
+tests interp MachineCode TestMachineCode

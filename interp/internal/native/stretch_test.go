@@ -9,7 +9,37 @@ import (
 )
 
 // TestStretch: code comes back after so many instructions, from a loop as from one long block.
-func TestStretch(t *testing.T) {
+func TestStretch(t *testing.T) { stretches(t) }
+
+// TestIslands: so it does where constants lie between its instructions, because they can be no further away.
+func TestIslands(t *testing.T) {
+	near, far := *host, host
+	near.reach = 4096
+	host = &near
+	defer func() { host = far }()
+	stretches(t)
+}
+
+// TestFar: code in which some place is further than the host jumps is not executed.
+func TestFar(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	short, far := *host, host
+	short.distance = func([]byte, int) bool { return false }
+	host = &short
+	defer func() { host = far }()
+	p := &code.Program{Width: regfile.Lanes, Instrs: []code.Instr{{Op: code.Jump}}, Blocks: []code.Block{{}}, Funcs: []*code.Func{{}}}
+	p.Consts.Lay()
+	p.Link()
+	if c := New(p); c.Ready(&Context{Mask: regfile.Full}) || c.Ready(&Context{Mask: 1}) {
+		t.Error("it is ready")
+	}
+}
+
+// stretches executes what comes back.
+func stretches(t *testing.T) {
+	t.Helper()
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -38,17 +68,17 @@ func TestStretch(t *testing.T) {
 		}
 		came := 0
 		c.Block(ctx, f, 0)
-		for ; ctx.Reason == Lacks; came++ {
+		for ; ctx.Reason == Rests; came++ {
 			if ctx.PC%Stretch != Stretch-1 {
 				t.Fatalf("it comes back at %d", ctx.PC)
 			}
-			c.Instr(ctx, f, c.Next(ctx, ctx.PC+1))
+			c.Instr(ctx, f, ctx.PC)
 		}
 		if ctx.Reason != Control || ctx.PC != long || came != long/Stretch {
 			t.Errorf("a block of %d instructions comes back %d times, and then at %d for %d", long, came, ctx.PC, ctx.Reason)
 		}
-		if want := float32(long - came); f.Row32(1)[0] != math.Float32bits(want) {
-			t.Errorf("%d additions give %#x, want %#x", long-came, f.Row32(1)[0], math.Float32bits(want))
+		if f.Row32(1)[0] != math.Float32bits(long) {
+			t.Errorf("%d additions give %#x, want %#x", long, f.Row32(1)[0], math.Float32bits(long))
 		}
 		ctx.Count = 0
 		c.Block(ctx, f, 1)

@@ -7,10 +7,9 @@ import (
 	"encoding/hex"
 	"iter"
 	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"gemu/interp/internal/code"
 )
@@ -20,35 +19,76 @@ type stencil struct {
 	code  []byte
 	refs  []ref
 	flips []flip
-	never string // operands that cannot be constants
-	one   bool   // no two operands can be constants
+	never operands // that cannot be constants
+	one   bool     // no two operands can be constants
+	slow  bool     // it does few lanes at a time
 }
+
+// operands is a set of source operands.
+type operands uint8
+
+// operand is the set of one, by its letter.
+func operand(letter byte) operands { return 1 << (letter - 'A') }
 
 // ref is four bytes of code to fill in.
 type ref struct {
-	off    int
-	what   byte // the letter of an operand, the digit of a number; n, o, l: a jump to next, other, leave; p: a constant
-	addend int
-	pool   string // the constant's bytes
+	off, addend int32
+	pool        int32 // of a constant: its number in the library
+	what        what
 }
+
+// what goes into a hole.
+type what uint8
+
+// The places and numbers are in the order of holes.
+const (
+	holeD what = iota
+	holeF
+	holeA
+	holeB
+	holeC
+	holeE
+	hole0
+	hole1
+	toNext // jumps
+	toOther
+	toLeave
+	toPool // a constant
+)
 
 // flip is what changes where an operand is a constant.
 type flip struct {
-	operand byte
-	off     int
-	xor     byte
+	off int32
+	xor byte
+	of  operands // one
 }
 
 // Library is stencils by name. What is in a line of its table is read when it is needed first.
 type Library struct {
-	lines   map[string]string
+	lines   map[string]*line
 	kernels map[string]string // of operations, by their names
-	mu      sync.Mutex
-	read    map[string]*stencil
+
+	mu     sync.Mutex
+	wanted []*line
+	number map[string]int32 // of constants
+	pool   []string         // constants by number
+
+	kept keeper
+}
+
+// line is that of a stencil.
+type line struct {
+	name, text string
+	read       atomic.Pointer[stencil]
+	wanted     atomic.Bool // since Take
 }
 
 // Shipped is the library of this host.
-var Shipped = sync.OnceValue(func() *Library { return NewLibrary(tables...) })
+var Shipped = sync.OnceValue(func() *Library {
+	l := NewLibrary(tables...)
+	l.kept.room = room
+	return l
+})
 
 // Tables are the texts that it is made of: a line for each stencil, which says its name, its code and its holes, with tabs
 // between them, and lines of the form "=operation, tab, name".
@@ -56,15 +96,15 @@ func Tables() []string { return tables }
 
 // NewLibrary is the stencils of tables; of one name, the last. What is wrong with one comes out when it is needed.
 func NewLibrary(tables ...string) *Library {
-	l := &Library{lines: map[string]string{}, kernels: map[string]string{}, read: map[string]*stencil{}}
+	l := &Library{lines: map[string]*line{}, kernels: map[string]string{}, number: map[string]int32{}}
 	for _, table := range tables {
-		for line := range strings.Lines(table) {
-			switch name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); name[0] {
+		for text := range strings.Lines(table) {
+			switch name, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t"); name[0] {
 			case '#':
 			case '=':
 				l.kernels[name[1:]] = rest
 			default:
-				l.lines[name] = rest
+				l.lines[name] = &line{name: name, text: rest}
 			}
 		}
 	}
@@ -74,14 +114,23 @@ func NewLibrary(tables ...string) *Library {
 // Names are those of all stencils, in no order.
 func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
 
-// Take is the names of the stencils that code has wanted since the last call, in no order.
+// Take is the names of the stencils that code has wanted since the last call, in no order. Code that is kept is forgotten,
+// so that the same code wants them again.
 func (l *Library) Take() (names []string) {
+	l.Forget()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	names = slices.Collect(maps.Keys(l.read))
-	clear(l.read)
+	for _, line := range l.wanted {
+		line.wanted.Store(false)
+		names = append(names, line.name)
+	}
+	clear(l.wanted)
+	l.wanted = l.wanted[:0]
 	return names
 }
+
+// Forget forgets the machine code that it keeps.
+func (l *Library) Forget() { l.kept.forget() }
 
 // Has reports whether there is machine code of an operation that computes.
 func Has(op code.Op) bool {
@@ -91,63 +140,113 @@ func Has(op code.Op) bool {
 
 // get is the stencil of a name; nil if there is none.
 func (l *Library) get(name string) *stencil {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s, ok := l.read[name]
-	if line, has := l.lines[name]; !ok && has {
-		s = parse(line)
-		l.read[name] = s
+	line := l.lines[name]
+	if line == nil {
+		return nil
+	}
+	if !line.wanted.Load() && line.wanted.CompareAndSwap(false, true) {
+		l.mu.Lock()
+		l.wanted = append(l.wanted, line)
+		l.mu.Unlock()
+	}
+	s := line.read.Load()
+	if s == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		s = l.parse(line.text)
+		line.read.Store(s)
 	}
 	return s
 }
 
-// parse reads what is behind the name of a stencil.
-func parse(line string) *stencil {
+// constants are those of the stencils that have been read, by number.
+func (l *Library) constants() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pool
+}
+
+// parse reads what is behind the name of a stencil. The library is locked.
+func (l *Library) parse(line string) *stencil {
 	text, holes, _ := strings.Cut(line, "\t")
 	code, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	s := &stencil{code: code}
-	for _, h := range strings.Fields(holes) {
-		if op, ok := strings.CutSuffix(h, "!no"); ok {
-			s.never += op
-			continue
-		}
-		if h == "!one" {
+	s := &stencil{code: code, refs: make([]ref, 0, strings.Count(holes, " ")+1)}
+	for holes != "" {
+		var h string
+		h, holes, _ = strings.Cut(holes, " ")
+		switch h {
+		case "!one":
 			s.one = true
+			continue
+		case "!slow":
+			s.slow = true
 			continue
 		}
 		letter, rest := h[0], h[1:]
-		if off, xor, ok := strings.Cut(rest, "^"); ok {
-			s.flips = append(s.flips, flip{letter - 'a' + 'A', number(off), byte(number(xor))})
+		if rest == "!no" {
+			s.never |= operand(letter)
 			continue
 		}
-		r := ref{what: letter}
-		if letter == '_' { // a jump or a constant: relative to the end of its four bytes, if nothing else is said
-			r.what, rest, r.addend = rest[0], rest[1:], -4
+		r := ref{}
+		if letter == '_' { // a jump or a constant
+			letter, rest = rest[0], rest[1:]
+			at := strings.IndexByte("nolp", letter)
+			if at < 0 {
+				panic("BUG: " + h)
+			}
+			r.what = toNext + what(at)
+		} else if at := strings.IndexByte("DFABCE01", letter); at >= 0 {
+			r.what = holeD + what(at)
+		} else { // a small letter
+			f := flip{of: operand(letter - 'a' + 'A')}
+			f.off, rest = number(rest)
+			xor, _ := number(rest[1:])
+			f.xor = byte(xor)
+			s.flips = append(s.flips, f)
+			continue
 		}
-		rest, pool, _ := strings.Cut(rest, ":")
-		if at := strings.IndexAny(rest, "+-"); at >= 0 {
-			r.addend += number(rest[at:])
-			rest = rest[:at]
+		if r.off, rest = number(rest); rest != "" && rest[0] != ':' {
+			minus := rest[0] == '-'
+			var n int32
+			if n, rest = number(rest[1:]); minus {
+				n = -n
+			}
+			r.addend += n
 		}
-		r.off = number(rest)
-		bytes, err := hex.DecodeString(pool)
-		if err != nil {
-			panic("BUG: " + h)
+		if r.what == toPool {
+			r.pool = l.constant(rest[1:])
 		}
-		r.pool = string(bytes)
 		s.refs = append(s.refs, r)
 	}
 	return s
 }
 
-// number is a number of the table.
-func number(text string) int {
-	n, err := strconv.Atoi(text)
+// constant is the number of a constant, given in hexadecimal.
+func (l *Library) constant(text string) int32 {
+	bytes, err := hex.DecodeString(text)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
+	n, ok := l.number[string(bytes)]
+	if !ok {
+		n = int32(len(l.pool))
+		l.pool = append(l.pool, string(bytes))
+		l.number[l.pool[n]] = n
+	}
 	return n
+}
+
+// number is the number that a text begins with, and what is behind it.
+func number(text string) (n int32, rest string) {
+	i := 0
+	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
+		n = 10*n + int32(text[i]-'0')
+	}
+	if i == 0 {
+		panic("BUG: a number is missing before " + text)
+	}
+	return n, text[i:]
 }

@@ -458,9 +458,20 @@ func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p un
 	// reach for 32-bit addresses that wrap.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%hitAlign == 0 && a.Space != ptx.Shared && !wraps {
-		w.cta.hits[a.Hit] = place.Alloc
+		w.cta.remember(a, place.Alloc)
 	}
 	return unsafe.Add(place.Alloc.Ptr, place.Off), 0
+}
+
+// remember has an allocation be the one that an access has hit last, before others.
+func (c *cta) remember(a *code.Access, hit *mem.Allocation) {
+	known := c.hits[a.Hit:][:code.Known]
+	i := 0
+	for i < len(known)-1 && known[i] != hit {
+		i++
+	}
+	copy(known[1:], known[:i])
+	known[0] = hit
 }
 
 // addresses gives the addresses of the lanes of half h.

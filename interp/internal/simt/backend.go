@@ -72,6 +72,7 @@ const (
 	used                  // the budget is used up, or the warp gives up the rest; before a block
 	parts                 // at a block's end, a branch whose lanes go different ways
 	meets                 // at a block's end, from which it comes to a place that the policy wants to know of
+	nobody                // nowhere: its lanes wait where others are to meet them
 	control               // at another end of a block: a call, return, exit or barrier; where somebody watches, any
 	visible               // before a block that the CTA may only execute in its turn
 	behind                // before a wait for what the warp's warpgroup has yet to issue

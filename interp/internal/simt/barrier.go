@@ -114,6 +114,7 @@ func (w *warp) arriveAt(b *code.Block, lanes uint64, why wait) {
 
 // meetAt is for a warp all of whose lanes are at a barrier.
 func (w *warp) meetAt(id int) {
+	w.cta.recalls()
 	if id == clusterBarrier {
 		w.meetCluster()
 		return

@@ -274,6 +274,9 @@ func (cl *cluster) complete() {
 
 // atClusterBarrier reports whether the warp waits for the barrier of the cluster to complete.
 func (w *warp) atClusterBarrier() bool {
+	if len(w.others) == 0 { // machine code has it wait, at a barrier of the CTA
+		return false
+	}
 	b := w.others[0].wait
 	return b.op != nil && b.id == clusterBarrier && b.arrived
 }

@@ -18,10 +18,10 @@ type Kernel struct {
 	ref    *reference // see Launch.Lowering; nil without
 
 	native   *native.Code
-	needed   *needs        // see needs
-	idle     sync.Pool     // *cta: see Grid.leaveContexts
-	accessOf []accessing   // see accesses
-	checked  *native.Check // beside ref; nil without
+	needed   *needs               // see needs
+	idle     sync.Pool            // *cta: see Grid.leaveContexts
+	accessOf []accessing          // see accesses
+	checked  func() *native.Check // beside ref, made when it is asked for: see twin
 }
 
 // NewKernel readies a kernel of a module, lowered to p, to be run.
@@ -29,7 +29,7 @@ func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
 	c := &Kernel{Program: p, mod: m, kernel: k, entry: p.Funcs[0], native: native.New(p)}
 	if p.Ref != nil {
 		c.ref = newReference(c, &Kernel{Program: p.Ref, mod: m, kernel: k, entry: p.Ref.Funcs[0]})
-		c.checked = c.twin()
+		c.checked = sync.OnceValue(c.twin)
 	}
 	return c
 }

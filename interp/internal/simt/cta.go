@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"gemu/affinetrack"
@@ -72,6 +73,9 @@ func newCTA(g *Grid) *cta {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.cta, w.id, w.rc, w.heeds, w.stays = c, i, g.reconverge.new(), g.reconverge.heeds, g.reconverge.waits
+		if s, ok := w.rc.(stacked); ok && !w.heeds && !w.stays {
+			w.ways = s.stacks()
+		}
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
@@ -82,7 +86,7 @@ func newCTA(g *Grid) *cta {
 		}
 		w.check = &check{reference: g.ref, native: g.native(), files: make([]regfile.File, len(w.files)), own: w.files}
 		for h := range w.files {
-			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.code.checked != nil {
+			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.code.adjoins() {
 				w.check.files[h] = *w.files[h].Beside(&g.ref.Consts, g.code.entry.Frame, g.ref.entry.Frame)
 			}
 		}
@@ -134,13 +138,23 @@ func (c *cta) start(order int) {
 	c.watch()
 	c.runner = c.runnerOf()
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
-		clear(c.hits) // what is told and counted does not depend on the CTAs that the context had before
+		c.demote() // what is told and counted does not depend on the CTAs that the context had before
 	}
 	c.tell(OnCTA)
 	c.frame.last = nil
 	sliced := c.grid.takesTurns()
 	for i := range c.warps {
 		c.warps[i].start(sliced)
+	}
+}
+
+// demote has memory instructions not know what they have hit last, but before.
+func (c *cta) demote() {
+	for known := range slices.Chunk(c.hits, code.Known) {
+		if known[0] != nil {
+			copy(known[1:], known)
+			known[0] = nil
+		}
 	}
 }
 
@@ -203,10 +217,11 @@ func (c *cta) share() int {
 
 // slice is the share of a CTA under way: its warps have their turns, pass after pass.
 type slice struct {
-	left   int  // instructions
-	seen   int  // warps in this pass
-	idle   bool // none of them could run
-	paused bool // in the turn of warp next
+	left   int   // instructions; of the turn under way they are not taken off
+	began  int64 // instructions that the warp had executed when its turn began
+	seen   int   // warps in this pass
+	idle   bool  // none of them could run
+	paused bool  // in the turn of warp next
 }
 
 // status is why a CTA stopped running.
@@ -226,6 +241,13 @@ const (
 // instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
 // paused it goes on with the share that it had.
 func (c *cta) run(budget int, turn bool) status {
+	s := c.takeTurns(budget, turn)
+	c.recalls()
+	return s
+}
+
+// takeTurns is run, behind which machine code may have warps that wait.
+func (c *cta) takeTurns(budget int, turn bool) status {
 	if !c.paused {
 		c.slice = slice{left: budget, seen: len(c.warps)}
 		c.turn = turn
@@ -264,6 +286,7 @@ func (c *cta) run(budget int, turn bool) status {
 			}
 			continue
 		}
+		c.recalls()
 		waiting, cluster, group := false, false, (*warp)(nil)
 		for i := range c.warps {
 			switch w := &c.warps[i]; w.state {
@@ -317,14 +340,16 @@ func (c *cta) lives() bool {
 	return false
 }
 
-// takeTurn has a warp run for its share, and reports whether the CTA can go on.
+// takeTurn has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
+// CTA can go on.
 func (c *cta) takeTurn(w *warp) bool {
-	before := w.count.WarpInstructions
+	c.began = w.count.WarpInstructions
 	if !c.paused {
-		w.share = int(min(int64(min(c.share(), c.left)), max(c.grid.maxSteps-before+1, 1)))
+		w.share = int(min(int64(min(c.share(), c.left)), max(c.grid.maxSteps-c.began+1, 1)))
 	}
-	w.run()
-	c.left -= int(w.count.WarpInstructions - before)
+	w = w.run()
+	c.next = w.id
+	c.left -= int(w.count.WarpInstructions - c.began)
 	if c.paused = w.paused; c.paused {
 		return false
 	}
@@ -332,6 +357,7 @@ func (c *cta) takeTurn(w *warp) bool {
 		return false
 	}
 	if w.state == ended {
+		c.recalls()
 		if c.met {
 			c.release()
 		}

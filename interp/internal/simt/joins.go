@@ -34,12 +34,7 @@ func (t *joins) join(w *warp, pc int32) *join {
 	if outer != nil && outer.pc == pc && outer.frame == w.frame {
 		return outer
 	}
-	var j *join
-	if n := len(t.free); n > 0 {
-		j, t.free = t.free[n-1], t.free[:n-1]
-	} else {
-		j = new(join)
-	}
+	j := t.take()
 	*j = join{pc: pc, frame: w.frame, outer: outer, lanes: w.mask}
 	if outer != nil {
 		j.depth = outer.depth + 1
@@ -51,6 +46,17 @@ func (t *joins) join(w *warp, pc int32) *join {
 func (j *join) come(lanes uint64) {
 	j.here |= lanes
 	j.arrivals++
+}
+
+// take is room for a join.
+func (t *joins) take() *join {
+	n := len(t.free)
+	if n == 0 {
+		return new(join)
+	}
+	j := t.free[n-1]
+	t.free = t.free[:n-1]
+	return j
 }
 
 // split makes the first group that does not wait at the join the running strand; the

@@ -16,6 +16,7 @@ import (
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
 // the device becomes a trap.
 func (c *cta) runGuarded(budget int, turn bool) (s status) {
+	defer c.recalls()
 	if addr, faulted := hostfault.Catch(func() { s = c.run(budget, turn) }); faulted {
 		c.err, s = c.hostFault(addr), failed
 	}

@@ -4,6 +4,8 @@ package simt
 // has not.
 
 import (
+	"slices"
+
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/native"
 	"gemu/ptx"
@@ -28,131 +30,217 @@ func (machineCode) span(w *warp, from, to int32) int32 { return Portable.span(w,
 
 // machine is what native code is told of a CTA.
 type machine struct {
-	native.Context // of the warp that executes
+	team     native.Team
+	lent     []lent             // by warp; nil: nobody has asked
+	contexts []*native.Context  // of them
+	tid      [][3]regfile.Row32 // by warp: the thread index
+	index    [][3]native.Source // … as progressions, of which some dimensions are none
+	has      []bool             // … are there
+	uniform  [native.Registers]uint64
+	of       int   // 1 + index of the CTA whose special registers these are
+	out      bool  // machine code may have warps that wait, or are ready
+	turned   *warp // in the run that has ended, this one has got its turn
+}
 
-	tid     [][3]regfile.Row32 // by warp: the thread index; nil: nobody has asked
-	has     []bool             // … is there
-	uniform [native.Registers]uint64
-	of      int // 1 + index of the CTA whose special registers these are
+// lent is what native code is told of a warp.
+type lent struct {
+	native.Context
+
+	loan    loan
+	out     bool                      // machine code may have it run; its strands are where that says
+	told    bool                      // what is the same in all CTAs
+	uniform *[native.Registers]uint64 // special registers, if those of the CTA do not do
 }
 
 // forget forgets a launch, but for the threads' indices in the block.
-func (n *machine) forget() { n.Context, n.of = native.Context{}, 0 }
+func (n *machine) forget() {
+	clear(n.lent)
+	n.team, n.of, n.out = native.Team{}, 0, false
+}
 
 // tellNative tells native code what it wants to know of the running strand besides registers and memory that it
 // has hit.
 func (w *warp) tellNative() {
 	c := w.cta
-	n := &c.native
+	n, l := &c.native, w.lent
 	if n.of != 1+c.index {
 		n.of = 1 + c.index
 		for _, r := range c.code.native.Uniform {
 			n.uniform[r] = w.uniformSreg(&code.Instr{Imm: uint64(r)})
 		}
 	}
-	n.uniform[ptx.WarpID] = uint64(w.id)
-	if n.tid == nil {
-		n.tid, n.has = make([][3]regfile.Row32, len(c.warps)), make([]bool, len(c.warps))
+	if !l.told {
+		l.told = true
+		w.tellOnce()
 	}
-	tid := &n.tid[w.id]
-	if !n.has[w.id] {
-		n.has[w.id] = true
-		for i := range tid {
-			sregRow(w, 0, &tid[i], &code.Instr{Imm: uint64(ptx.TidX) + uint64(i)}, ^uint32(0), regfile.Full)
-		}
+	if l.uniform != nil {
+		*l.uniform = n.uniform
+		l.uniform[ptx.WarpID] = uint64(w.id)
 	}
-	n.Special(tid, &n.uniform)
-	n.Parallel(c.grid.atomics && !c.turn)
-	if list := c.code.native.Sources; len(list) > 0 {
-		n.Read(w.readSources(list))
+	l.Parallel(c.grid.atomics && !c.turn)
+	if list := c.code.native.Sources; len(list) > 0 && !w.sourced {
+		l.Read(w.readSources(list))
 	}
 	w.tellLocal()
+}
+
+// tellOnce tells it what is the same in all CTAs of a launch.
+func (w *warp) tellOnce() {
+	c := w.cta
+	n, l := &c.native, w.lent
+	tid, uniform := &n.tid[w.id], &n.uniform
+	if !n.has[w.id] {
+		n.has[w.id] = true
+		there := uint32(regfile.Full) >> (regfile.Lanes - min(c.code.Width, c.grid.block.Count()-w.tid(0)))
+		for i := range tid {
+			in := &code.Instr{Imm: uint64(ptx.TidX) + uint64(i)}
+			sregRow(w, 0, &tid[i], in, ^uint32(0), regfile.Full)
+			v := sregSource(w, 0, in, there)
+			n.index[w.id][i] = native.Source{Base: v.Base, Stride: v.Stride}
+		}
+	}
+	if slices.Contains(c.code.native.Uniform, ptx.WarpID) {
+		l.uniform = new([native.Registers]uint64)
+		uniform = l.uniform
+	}
+	l.In(&n.team)
+	l.Special(tid, uniform)
+	l.Room(c.hits, c.sharedMem, &c.changed)
 }
 
 // tellLocal tells it of local memory, which an instruction may have moved.
 func (w *warp) tellLocal() {
 	from, to := w.localRange()
-	w.cta.native.Local(w.local[0], from, to, 4*uint64(w.frame.local))
+	w.lent.Local(w.local[0], from, to, 4*uint64(w.frame.local))
 }
 
-// readSources has the special registers that machine code reads compactly, once for each CTA.
+// readSources has the special registers that machine code reads compactly, once for each warp.
 func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
-	if w.sourced {
-		return w.sources
-	}
 	w.sourced, w.sources = true, w.sources[:0]
-	width := w.cta.code.Width
-	there := uint32(regfile.Full) >> (regfile.Lanes - min(width, w.cta.grid.block.Count()-w.id*width))
+	n := &w.cta.native
 	for _, r := range list {
-		v := sregSource(w, 0, &code.Instr{Op: code.Sreg64, Imm: uint64(r)}, there)
-		w.sources = append(w.sources, native.Source{Base: v.Base, Stride: v.Stride})
+		v := native.Source{Stride: 1} // the lane
+		switch {
+		case !r.PerLane():
+			v = native.Source{Base: n.uniform[r]}
+			if r == ptx.WarpID {
+				v.Base = uint64(w.id)
+			}
+		case r <= ptx.TidZ:
+			v = n.index[w.id][r-ptx.TidX]
+		}
+		w.sources = append(w.sources, v)
 	}
 	return w.sources
 }
 
 func (machineCode) run(w *warp, budget int) reason {
-	c := w.cta
-	if len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() || c.grid.mode != Vector && !w.unit.Fast() {
+	w.comesHome()
+	c, m := w.cta, w.cta.code.native
+	if !w.fits() || c.grid.mode != Vector && !w.unit.Fast() || !m.Ready(w.readies()) {
 		return Portable.run(w, budget)
 	}
-	w.activate()
-	m, f, ctx := c.code.native, &w.files[0], &c.native.Context
-	w.readies(ctx)
-	if !m.Ready(ctx) {
-		return Portable.run(w, budget)
-	}
-	w.tellNative()
-	enough := w.count.WarpInstructions + int64(budget)
-	for at, begins := w.pc, true; ; {
-		ctx.Count = w.count.WarpInstructions
-		ctx.Enough = min(enough, ctx.Count+native.Stretch)
-		ctx.Held, ctx.Branches = 0, 0
-		if begins {
-			m.Block(ctx, f, c.code.Block(at).Index)
-		} else {
-			m.Instr(ctx, f, at)
+	w.depart(budget)
+	m.Block(w.goes(), &w.files[0], c.code.Block(w.pc).Index)
+	for {
+		w = w.landed()
+		f, ctx := &w.files[0], &w.lent.Context
+		if w.goesOn() {
+			m.Block(w.goes(), f, c.code.Block(ctx.PC).Index)
+			continue
 		}
-		w.count.WarpInstructions = ctx.Count
-		w.count.ThreadInstructions -= ctx.Held
-		w.count.Branches += ctx.Branches
-		w.pc = ctx.PC
+		if ctx.Reason == native.Rests {
+			m.Instr(w.goes(), f, ctx.PC)
+			continue
+		}
+		if ctx.Reason == native.Turned {
+			return goesOn
+		}
+		w.reclaim()
 		switch ctx.Reason {
 		case native.Lacks:
 			b := c.code.Block(w.pc)
-			at, begins = m.Next(ctx, w.pc+1), false
+			at := m.Next(ctx, w.pc+1)
 			insts := c.code.Instrs[w.pc:at]
 			w.pc = b.First
 			if w.block(insts); w.err != nil {
 				return w.failed(b)
 			}
-			if w.frame.fn.Allocates {
-				w.tellLocal()
-			}
-			if w.yield {
-				enough = 0 // at the end of the block
-			}
+			w.relend()
+			m.Instr(w.goes(), f, at)
 		case native.Cautious:
-			return Portable.run(w, 1)
-		case native.Parts:
-			return parts
-		case native.Meets:
-			return meets
-		case native.Control:
-			return control
-		case native.Used:
-			if w.count.WarpInstructions >= enough || w.yield {
-				return used
+			b := c.code.Block(w.pc)
+			if why := w.barred(b); why != goesOn {
+				return why
 			}
-			at, begins = w.pc, true
+			w.relend()
+			m.Behind(w.goes(), f, b.Index)
+		default:
+			return reasons[ctx.Reason]
 		}
 	}
 }
 
+// reasons are those for which machine code comes back and the machine goes on.
+var reasons = [...]reason{native.Used: used, native.Parts: parts, native.Meets: meets, native.Control: control, native.Nobody: nobody}
+
+// fits reports whether a warp is of the kind that machine code runs.
+func (w *warp) fits() bool {
+	return len(w.files) == 1 && w.owed == 0 && !w.paused && !w.cta.grid.dev.Memory.HasMapped()
+}
+
 // readies tells native code of the running strand and its memory.
-func (w *warp) readies(ctx *native.Context) {
+func (w *warp) readies() *native.Context {
+	c := w.cta
+	if c.native.lent == nil {
+		c.native.make(c)
+	}
+	w.comesHome()
+	w.activate()
+	ctx := &w.lent.Context
+	ctx.Count, ctx.PC = w.count.WarpInstructions, w.pc
 	ctx.Mask, ctx.Live, ctx.Stop, ctx.Heed = uint32(w.mask), uint32(w.live), w.stop, 0
 	if w.heeds && len(w.others) > 0 {
 		ctx.Heed = 1
 	}
-	ctx.Room(w.cta.hits, w.cta.sharedMem, &w.cta.changed)
+	return ctx
+}
+
+// comesHome has Go know where the strands of a warp are that machine code may have, since it was ready when another had its
+// turn.
+func (w *warp) comesHome() {
+	if w.lent != nil && w.lent.out {
+		w.reclaim()
+	}
+}
+
+// make makes room for what native code is told of the CTA's warps.
+func (n *machine) make(c *cta) {
+	size := len(c.warps)
+	n.lent, n.contexts = make([]lent, size), make([]*native.Context, size)
+	n.tid, n.index, n.has = make([][3]regfile.Row32, size), make([][3]native.Source, size), make([]bool, size)
+	for i := range c.warps {
+		n.contexts[i] = &n.lent[i].Context
+		c.warps[i].lent = &n.lent[i]
+	}
+}
+
+// took is what machine code says when it comes back: where the strand is, and what it has counted.
+func (w *warp) took() {
+	ctx, n := &w.lent.Context, &w.count
+	w.pc = ctx.PC
+	n.WarpInstructions = ctx.Count
+	n.ThreadInstructions += ctx.Slots - ctx.Held
+	n.LaneSlots += ctx.Slots
+	n.Branches += ctx.Branches
+	n.DivergentBranches += ctx.Divergent
+	n.Splits += ctx.Divergent - ctx.Leaves
+	n.Reconvergences += ctx.Met
+	if w.check != nil {
+		n.Engine.Expanded += ctx.Expanded
+		n.Engine.Kept += ctx.Kept
+	}
+	w.settled = ctx.Since
+	w.unpaid += ctx.Leaves
+	ctx.Counted()
 }

@@ -13,10 +13,13 @@ import (
 	"gemu/regfile"
 )
 
-// twin is a kernel beside its reference as machine code; nil if it calls functions, whose registers would lie where
-// those of the reference are.
+// adjoins reports whether the registers of the reference lie behind those of the kernel: unless it calls functions, whose
+// would lie there.
+func (c *Kernel) adjoins() bool { return c.ref != nil && len(c.Funcs) == 1 }
+
+// twin is a kernel beside its reference as machine code; nil if the reference's registers are elsewhere.
 func (c *Kernel) twin() *native.Check {
-	if c.ref == nil || len(c.Funcs) > 1 {
+	if !c.adjoins() {
 		return nil
 	}
 	steps := make([][]native.Step, len(c.Blocks))
@@ -71,33 +74,29 @@ func (machineCode) checks() runner { return checkedCode{} }
 type checkedCode struct{}
 
 func (checkedCode) run(w *warp, budget int) reason {
-	c, k, m := w.cta, w.check, w.cta.code.checked
-	if m == nil || len(w.files) > 1 || w.owed != 0 || w.paused || c.grid.dev.Memory.HasMapped() || !w.unit.Fast() || !w.files[0].Adjoins(&k.files[0], c.code.entry.Frame) {
+	w.comesHome()
+	c, m := w.cta, w.cta.code.checked()
+	if m == nil || !w.fits() || !w.unit.Fast() || !w.adjoins() || !m.Ready(w.readies()) {
 		return checked{}.run(w, budget)
 	}
-	w.activate()
-	f, ctx := &w.files[0], &c.native.Context
-	w.readies(ctx)
-	if !m.Ready(ctx) {
-		return checked{}.run(w, budget)
-	}
-	w.tellNative()
-	if k.notes == nil {
-		k.notes = make([]byte, native.Notes)
-	}
-	ctx.CheckRoom(k.notes, unsafe.Pointer(&w.count.Engine))
-	enough := w.count.WarpInstructions + int64(budget)
-	for enter := func() { m.Blocks(ctx, f, c.code.Block(w.pc).Index) }; ; {
-		ctx.Count = w.count.WarpInstructions
-		ctx.Enough = min(enough, ctx.Count+native.CheckStretch)
-		ctx.Held, ctx.Branches, ctx.Expanded, ctx.Kept = 0, 0, 0, 0
-		enter()
-		w.count.WarpInstructions = ctx.Count
-		w.count.ThreadInstructions -= ctx.Held
-		w.count.Branches += ctx.Branches
-		w.count.Engine.Expanded += ctx.Expanded
-		w.count.Engine.Kept += ctx.Kept
-		w.pc = ctx.PC
+	w.depart(budget)
+	w.checkRoom()
+	m.Blocks(w.goes(), &w.files[0], c.code.Block(w.pc).Index)
+	for {
+		w = w.landed()
+		f, k, ctx := &w.files[0], w.check, &w.lent.Context
+		if w.goesOn() {
+			m.Blocks(w.goes(), f, c.code.Block(ctx.PC).Index)
+			continue
+		}
+		if ctx.Reason == native.Rests {
+			m.Steps(w.goes(), f, ctx.PC)
+			continue
+		}
+		if ctx.Reason == native.Turned {
+			return goesOn
+		}
+		w.reclaim()
 		switch ctx.Reason {
 		case native.Lacks, native.Halfway, native.Differs:
 			n := ctx.PC
@@ -107,34 +106,40 @@ func (checkedCode) run(w *warp, budget int) reason {
 			if w.stepInGo(b, int(i), ctx.Reason); w.err != nil {
 				return w.failed(b)
 			}
-			if w.frame.fn.Allocates {
-				w.tellLocal()
-			}
-			if w.yield {
-				enough = 0 // at the end of the block
-			}
-			if enter = func() { m.Steps(ctx, f, n+1) }; int(i) == len(k.pairs[index]) {
-				enter = func() { m.End(ctx, f, index) }
+			w.relend()
+			if int(i) == len(k.pairs[index]) {
+				m.End(w.goes(), f, index)
+			} else {
+				m.Steps(w.goes(), f, n+1)
 			}
 		case native.Cautious:
 			return checked{}.run(w, 1)
-		case native.Parts:
-			return parts
-		case native.Meets:
-			return meets
 		case native.Control:
 			b := c.code.Block(w.pc)
 			if w.endInGo(b); w.err != nil {
 				return w.failed(b)
 			}
 			return control
-		case native.Used:
-			if w.count.WarpInstructions >= enough || w.yield {
-				return used
-			}
-			enter = func() { m.Blocks(ctx, f, c.code.Block(w.pc).Index) }
+		default:
+			return reasons[ctx.Reason]
 		}
 	}
+}
+
+// adjoins reports whether the rows of the reference lie behind those of the program.
+func (w *warp) adjoins() bool {
+	return w.files[0].Adjoins(&w.check.files[0], w.cta.code.entry.Frame)
+}
+
+// checkRoom says where machine code counts, and where it notes what was there before: that is needed in a step alone, and the
+// same for all warps of a CTA.
+func (w *warp) checkRoom() {
+	k := w.cta.warps[0].check
+	if k.notes == nil {
+		k.notes = make([]byte, native.Notes)
+	}
+	w.check.notes = k.notes
+	w.lent.CheckRoom(k.notes, unsafe.Pointer(&w.count.Engine))
 }
 
 // stepInGo executes a step of a block that machine code has not executed, or compares what it has found to differ.
@@ -165,7 +170,7 @@ func (w *warp) differs(one []pair, why native.Reason) {
 	k.begin(r)
 	p := &r.pairs[0]
 	if p.ref.Guard != 0 {
-		kept := k.lanes &^ w.cta.native.Lanes // for the guard may be overwritten
+		kept := k.lanes &^ w.lent.Lanes // for the guard may be overwritten
 		k.lanes &^= kept
 		k.idle |= kept
 		if p.ref.Skips {
@@ -188,6 +193,7 @@ func (w *warp) differs(one []pair, why native.Reason) {
 	}
 	kept := w.count.Engine.Kept
 	if store {
+		w.takeBefore(p)
 		w.afterStore(p)
 	} else {
 		w.compareResults(p.writes)
@@ -221,6 +227,18 @@ func (k *check) takeNotes(p *pair) {
 		k.operands[int(p.operand)+i] = *(*regfile.Compact)(unsafe.Pointer(&k.notes[i*native.NoteSize]))
 	}
 	k.noted = true
+}
+
+// takeBefore has what was in memory where idle lanes would store be what machine code has noted of that.
+func (w *warp) takeBefore(p *pair) {
+	k, a := w.check, w.access(p.in)
+	for n := k.idle; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		k.before[lane] = k.before[lane][:0]
+		if a.Addr != code.NoSlot { // else all lanes store to one place
+			k.before[lane] = append(k.before[lane], native.Idle(k.notes, len(p.reads)+len(p.writes), lane, a.Bytes)...)
+		}
+	}
 }
 
 // compareNoted compares what machine code has noted of results with what lanes have now that do not execute

@@ -207,6 +207,8 @@ func (cl *cluster) bytes() (n uint64) {
 func (c *cta) assume(o *cta) {
 	own := *c
 	*c = *o
+	c.native = own.native
+	c.native.of = 0
 	c.warps, c.shared, c.sharedMem, c.hits, c.room = own.warps, own.shared, own.sharedMem, own.hits, own.room
 	c.cluster, c.alone = own.cluster, own.alone
 	copy(c.shared, o.shared)
@@ -244,9 +246,10 @@ func (c *cta) assume(o *cta) {
 func (w *warp) assume(o *warp, m *moved) {
 	own := *w
 	*w = *o
-	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.expanding = own.cta, own.rc, own.files, own.local, own.check, own.unit, own.expanding
+	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.expanding, w.lent = own.cta, own.rc, own.files, own.local, own.check, own.unit, own.expanding, own.lent
 	w.listen()
 	w.spare, w.away = nil, nil
+	w.sourced, w.sources = false, nil
 	w.latest = slices.Clone(o.latest)
 	w.eased = 0 // sinks that do not go back may have lost what it was eased for
 	w.strand = m.strand(&o.strand)

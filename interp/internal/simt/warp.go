@@ -28,6 +28,7 @@ type warp struct {
 	cta   *cta
 	files []regfile.File // one per 32 lanes
 	rc    reconverger
+	ways  *joins // of a policy whose strands machine code may keep; nil of others
 
 	others []strand    // that do not run
 	left   int         // where strands take turns, what is left of that of the running one
@@ -44,6 +45,7 @@ type warp struct {
 	check  *check       // in check mode
 
 	sources   []native.Source                            // special registers, for machine code
+	lent      *lent                                      // what machine code is told; nil: nobody has asked
 	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
 	unit      affinetrack.Unit
 }
@@ -66,6 +68,10 @@ type life struct {
 	awaits    uint64 // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
 	arrivedIn int    // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
 	count     Counts
+
+	// Of the run under way, where a backend parts and joins strands itself.
+	settled int64 // of count.WarpInstructions, those whose lanes are counted
+	unpaid  int64 // … exits of lanes that a branch takes there, which nobody's share pays for
 }
 
 type warpState uint8
@@ -117,21 +123,22 @@ func (c *Counts) ActiveLanesMean() float64 {
 }
 
 // run executes until the warp stops being ready, traps, pauses, or has executed about its
-// share of instructions.
-func (w *warp) run() {
+// share of instructions. Where a backend has had others go on meanwhile, it gives the one whose turn it is then.
+func (w *warp) run() *warp {
 	if w.paused {
 		w.share = max(w.share, 1) // it has a block to finish
 	} else if w.yield = false; w.sliced {
 		w.cta.note()
 	}
-	w.execute()
+	w = w.execute()
 	if w.sliced {
 		w.changed = w.changed || w.cta.changed
 	}
+	return w
 }
 
-// execute has the backend execute, and does what that leaves to the machine.
-func (w *warp) execute() {
+// execute has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
+func (w *warp) execute() *warp {
 	c := w.cta.code
 	for w.share > 0 && w.state == ready && w.err == nil && (!w.yield || w.paused) {
 		share := w.share
@@ -139,11 +146,15 @@ func (w *warp) execute() {
 			share = min(share, w.left)
 		}
 		before := w.count.WarpInstructions
+		w.settled, w.unpaid = before, 0
 		why := w.cta.runner.run(w, share)
+		if o := w.cta.native.turned; o != nil { // its turn began meanwhile
+			w, before, w.cta.native.turned = o, w.cta.began, nil
+		}
 		if why == lacks { // the block is executed to its end, so that shares are those of any backend
 			why = Portable.run(w, 1)
 		}
-		w.charge(int(w.count.WarpInstructions - before))
+		w.charge(int(w.count.WarpInstructions - before - w.unpaid))
 		switch why {
 		case visible:
 			w.state = atVisible
@@ -156,10 +167,12 @@ func (w *warp) execute() {
 			continue
 		case event:
 			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
-				return
+				return w
 			}
 		case parts, meets, control:
 			w.finish(c.Block(w.pc))
+		case nobody:
+			w.schedule()
 		}
 		if w.sliced && w.state == ready && w.err == nil && (w.left <= 0 || w.yield) {
 			w.changed = w.changed || w.cta.changed
@@ -171,15 +184,16 @@ func (w *warp) execute() {
 	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
 		w.exceeds()
 	}
+	return w
 }
 
-// charge counts PTX instructions that the running strand has executed.
+// charge counts PTX instructions that the warp has executed, and those of the running strand that are not settled yet.
 func (w *warp) charge(n int) {
 	w.share -= n
 	if w.sliced {
 		w.left -= n
 	}
-	lanes := int64(n * bits.OnesCount64(w.mask))
+	lanes := (w.count.WarpInstructions - w.settled) * int64(bits.OnesCount64(w.mask))
 	w.count.LaneSlots += lanes
 	w.count.ThreadInstructions += lanes
 }
@@ -188,6 +202,7 @@ func (w *warp) charge(n int) {
 // other, and change memory while they do, end so: the trap says where those of the CTA are.
 func (w *warp) exceeds() {
 	c := w.cta
+	c.recalls()
 	t := w.fail(c.code.anchor(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
 	if w.mayWait(&w.strand) {
 		t.Notes = append(t.Notes, "it is in a loop that may wait for other threads; if it waits in vain, that is not found out earlier where somebody changes memory all the time")

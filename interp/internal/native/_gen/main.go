@@ -1,6 +1,7 @@
 // Command _gen compiles the stencils of the native backend and writes their machine code, with the
-// holes in it, to tables: operations on rows to lanes_amd64.txt, on single values to scalar_amd64.txt, and
-// what is between and around them to machine_amd64.txt. It needs clang 19.
+// holes in it, to tables, for each host: for amd64 operations on rows to lanes_amd64.txt, those of fewer lanes at a time to
+// narrow_amd64.txt, on single values to scalar_amd64.txt, what accesses memory to memory_amd64.txt and vectors_amd64.txt, and what
+// is between and around them to machine_amd64.txt. It needs clang 19.
 //
 // The C of the arithmetic is made of the functions of package alu (translate.go); that of
 // memory and control is in c, whose stencil.h says what a stencil is.
@@ -8,10 +9,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"debug/elf"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,6 +29,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/alu/directive"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
 )
@@ -37,89 +38,123 @@ const compiler = "clang-19"
 
 // flags are those of the compiler: no tables of jumps, no libm, nothing that a result
 // depends on but the operations of C.
-var flags = []string{
-	"-O3", "-march=x86-64-v3", "-std=gnu17", "-fno-pic", "-mcmodel=small", "-ffunction-sections", "-ffreestanding", "-fwrapv",
-	"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
-	"-fno-jump-tables", "-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0", "-Wall", "-Wno-unused-function",
-	fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
-	fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
-	fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_HEED=%d", native.HeedAt),
-	"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
+func (t *target) flags() []string {
+	return slices.Concat([]string{
+		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
+		"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
+		"-fno-jump-tables",
+	}, t.own, []string{
+		"-Wall", "-Wno-unused-function",
+		fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
+		fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
+		fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_HEED=%d", native.HeedAt),
+		"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
+	})
 }
 
 // bound is how many bytes of stack a stencil may take.
 const bound = 1024
 
 // tables are the files written, each of some stencils.
-var tables = []string{lanes, scalar, machine, memory, vectors}
+var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
 
 const (
 	lanes   = "lanes"
+	narrow  = "narrow"
 	scalar  = "scalar"
 	machine = "machine"
 	memory  = "memory"
 	vectors = "vectors"
-	suffix  = "_amd64.txt"
 )
 
 func main() {
 	log.SetFlags(0)
 	check := flag.Bool("check", false, "only see whether the tables are of these sources")
+	only := flag.String("only", "", "the tables of this `host` only, as Go calls it")
 	flag.Parse()
-	sources, err := readSources("_gen")
-	if err != nil {
-		log.Fatal(err)
+	if *only != "" && !slices.ContainsFunc(targets, func(t *target) bool { return t.name == *only }) {
+		log.Fatalf("there are no stencils for %q", *only)
 	}
-	if *check {
-		for _, name := range tables {
-			table, err := os.ReadFile(name + suffix)
-			if err != nil {
-				log.Fatal(err)
-			}
-			if first, _, _ := strings.Cut(string(table), "\n"); !strings.HasSuffix(first, sources.heading()) {
-				log.Fatalf("%s is not of these sources: go generate ./interp/internal/native, with %s", name+suffix, compiler)
-			}
+	for _, t := range targets {
+		if *only != "" && *only != t.name {
+			continue
 		}
-		return
-	}
-	stencils, refused, err := sources.compile()
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, r := range append(sources.goes, refused...) {
-		log.Print(r)
-	}
-	for _, name := range tables {
-		if err := os.WriteFile(name+suffix, sources.text(name, stencils), 0o644); err != nil {
+		sources, err := readSources("_gen", t)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if *check {
+			err = sources.current()
+		} else {
+			err = sources.generate()
+		}
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	total := 0
-	for _, s := range stencils {
-		total += len(s.code)
-	}
-	log.Printf("%d stencils, %d bytes of code", len(stencils), total)
 }
 
-// sources are the C that the stencils are made of.
+// current is an error unless the tables are of these sources.
+func (s *sources) current() error {
+	for _, name := range tables {
+		table, err := os.ReadFile(s.target.table(name))
+		if err != nil {
+			return err
+		}
+		if first, _, _ := strings.Cut(string(table), "\n"); !strings.HasSuffix(first, s.heading()) {
+			return fmt.Errorf("%s is not of these sources: go generate ./interp/internal/native, with %s", s.target.table(name), compiler)
+		}
+	}
+	return nil
+}
+
+// generate writes the tables.
+func (s *sources) generate() error {
+	stencils, refused, err := s.compile()
+	if err != nil {
+		return err
+	}
+	for _, r := range append(s.goes, refused...) {
+		log.Print(r)
+	}
+	for _, name := range tables {
+		if err := os.WriteFile(s.target.table(name), s.text(name, stencils), 0o644); err != nil {
+			return err
+		}
+	}
+	total := 0
+	for _, st := range stencils {
+		total += len(st.code)
+	}
+	log.Printf("%s: %d stencils, %d bytes of code", s.target.name, len(stencils), total)
+	return nil
+}
+
+// sources are the C that the stencils are made of, for a host.
 type sources struct {
-	dir   string
-	files []file      // headers first
-	ops   [][2]string // operations and their kernels
-	goes  []string    // why kernels run in Go
+	target *target
+	dir    string
+	files  []file      // headers first
+	ops    [][2]string // operations and their kernels
+	goes   []string    // why kernels run in Go
 }
 
 type file struct {
 	name, text string
-	table      string // of its stencils; headers have none
-	operands   string // sources that its stencils have at most
-	weak       bool   // a stencil that cannot be had is left out: its operation runs in Go
+	table      string   // of its stencils; headers have none
+	operands   string   // sources that its stencils have at most
+	weak       bool     // a stencil that cannot be had is left out: its operation runs in Go
+	kernels    []kernel // that it is of; none: only the file as a whole
+	flags      []string // besides those of all
 }
 
+// kernel is the C of a kernel's stencils.
+type kernel struct{ name, text string }
+
 // readSources reads and generates the C.
-func readSources(dir string) (*sources, error) {
-	s := &sources{dir: dir}
-	for _, name := range []string{"go.h", "c/stencil.h", "c/rows.h", "c/control.c", "c/compact.c", "c/check.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c"} {
+func readSources(dir string, t *target) (*sources, error) {
+	s := &sources{target: t, dir: dir}
+	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -144,7 +179,7 @@ func (s *sources) sum() string {
 	for _, f := range s.files {
 		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
 	}
-	fmt.Fprintln(h, compiler, flags)
+	fmt.Fprintln(h, compiler, s.target.flags())
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
@@ -188,7 +223,8 @@ func (s *sources) arithmetic(dir string) error {
 	if err != nil {
 		return err
 	}
-	var wrappers, scalars [len(letters) + 1]strings.Builder // by how many operands
+	var scalars [len(letters) + 1]strings.Builder // by how many operands
+	var wrappers [len(letters) + 1][]kernel
 	for _, k := range directive.Read(dir) {
 		lane, err := t.lane(k)
 		if err != nil {
@@ -196,7 +232,9 @@ func (s *sources) arithmetic(dir string) error {
 			continue
 		}
 		n := len(operandsOf(&k))
-		stencilsOf(&wrappers[n], &k, lane)
+		var text strings.Builder
+		stencilsOf(&text, &k, lane)
+		wrappers[n] = append(wrappers[n], kernel{strings.TrimPrefix(k.Name, "k_"), text.String()})
 		scalarOf(&scalars[n], &k, lane)
 		for _, o := range k.Ops {
 			s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
@@ -205,8 +243,13 @@ func (s *sources) arithmetic(dir string) error {
 	s.files = append(s.files, file{name: "lanes.h", text: t.text()})
 	const head = "#include \"stencil.h\"\n#include \"lanes.h\"\n"
 	for n := range wrappers {
-		s.files = append(s.files, file{fmt.Sprintf("arithmetic%d.c", n), head + wrappers[n].String(), lanes, letters[:n], true},
-			file{fmt.Sprintf("scalar%d.c", n), head + "#ifndef MASKED\n" + scalars[n].String() + "#endif\n", scalar, letters[:n], true})
+		f := file{name: fmt.Sprintf("arithmetic%d.c", n), text: head, table: lanes, operands: letters[:n], weak: true, kernels: wrappers[n]}
+		f.text += "#include \"numbers.h\"\n"
+		for _, k := range f.kernels {
+			f.text += k.text
+		}
+		s.files = append(s.files, f,
+			file{name: fmt.Sprintf("scalar%d.c", n), text: head + "#ifndef MASKED\n" + scalars[n].String() + "#endif\n", table: scalar, operands: letters[:n], weak: true})
 	}
 	return nil
 }
@@ -243,6 +286,15 @@ func in(t string) string {
 	return "u32"
 }
 
+// element is an element of a row that holds operands of a Go type. Numbers are zero of lanes that do not execute: what such a lane
+// has may be a denormal, with which a processor takes ten times as long for all.
+func element(t, of string) string {
+	if c := in(t); strings.HasPrefix(c, "f") {
+		return fmt.Sprintf("ACTIVE_%s(%s)", c, of)
+	}
+	return of
+}
+
 // stencilsOf writes the stencils of a kernel.
 func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	var rows, args strings.Builder
@@ -262,10 +314,10 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 			fmt.Fprintf(&args, ", (bool)(%s >> i & 1)", v)
 		case "Q":
 			fmt.Fprintf(&rows, "\tconst %s *%s = WIDE(%[1]s, %[3]s);\n", in(p.Type), v, x)
-			fmt.Fprintf(&args, ", %s[i]", v)
+			fmt.Fprintf(&args, ", %s", element(p.Type, v+"[i]"))
 		default:
 			fmt.Fprintf(&rows, "\tconst %s *%s = ROW(%[1]s, %[3]s);\n", in(p.Type), v, x)
-			fmt.Fprintf(&args, ", (%s)%s[i]", cTypes[p.Type], v)
+			fmt.Fprintf(&args, ", (%s)%s", cTypes[p.Type], element(p.Type, v+"[i]"))
 		}
 		i++
 	}
@@ -369,7 +421,7 @@ type stencil struct {
 	code  []byte
 	refs  []ref
 	flips []flip
-	never []string // "A!no": A cannot be a constant; "!one": no two operands can be
+	never []string // "A!no": A cannot be a constant; "!one": no two operands can be; holes adds "!slow" to those that do few lanes at a time
 }
 
 // ref is four bytes of code that the patcher fills in.
@@ -388,17 +440,17 @@ type flip struct {
 }
 
 // holes is the table's third column: the first letter of what goes into a hole (of an operand or number its own),
-// its offset, and what is to be added if that is not 0 (of a jump or constant -4); of a constant its bytes. A small
+// its offset, and what is to be added if that is not 0; of a constant its bytes. A small
 // letter says what is to be changed if that operand is a constant.
 func (s *stencil) holes() (list []string) {
 	for _, r := range s.refs {
-		letter, usual := strings.TrimPrefix(r.what, "H"), int64(0)
+		letter := strings.TrimPrefix(r.what, "H")
 		if letter == r.what {
-			letter, usual = "_"+r.what[:1], -4
+			letter = "_" + r.what[:1]
 		}
 		t := fmt.Sprintf("%s%d", letter, r.off)
-		if r.addend != usual {
-			t += fmt.Sprintf("%+d", r.addend-usual)
+		if r.addend != 0 {
+			t += fmt.Sprintf("%+d", r.addend)
 		}
 		if r.pool != "" {
 			t += ":" + r.pool
@@ -407,6 +459,9 @@ func (s *stencil) holes() (list []string) {
 	}
 	for _, f := range s.flips {
 		list = append(list, fmt.Sprintf("%c%d^%d", f.operand+'a'-'A', f.off, f.xor))
+	}
+	if s.table == narrow {
+		list = append(list, "!slow")
 	}
 	return append(list, s.never...)
 }
@@ -427,28 +482,85 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 		if !strings.HasSuffix(f.name, ".c") {
 			continue
 		}
-		for _, form := range []string{"", "-DMASKED"} {
-			objects, err := s.objects(tmp, f, form)
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, name := range slices.Sorted(maps.Keys(objects[""])) {
-				st := objects[""][name]
-				why := st.learn(f.operands, objects)
-				switch {
-				case why == nil:
-					st.table = f.table
-					all = append(all, st)
-				case f.weak:
-					refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, why))
-				default:
-					return nil, nil, fmt.Errorf("%s: %v", name, why)
-				}
+		learned, err := s.learned(tmp, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := s.narrowed(tmp, f, learned); err != nil {
+			return nil, nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(learned)) {
+			switch o := learned[name]; {
+			case o.why == nil:
+				o.st.table = cmp.Or(o.st.table, f.table)
+				all = append(all, o.st)
+			case f.weak:
+				refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, o.why))
+			default:
+				return nil, nil, fmt.Errorf("%s: %v", name, o.why)
 			}
 		}
 	}
 	slices.SortFunc(all, func(a, b *stencil) int { return strings.Compare(a.name, b.name) })
 	return all, refused, nil
+}
+
+// outcome is a stencil, or why there is none.
+type outcome struct {
+	st  *stencil
+	why error
+}
+
+// poor reports whether there is none, or none of all constants.
+func (o outcome) poor() bool { return o.why != nil || o.st != nil && len(o.st.never) > 0 }
+
+// learned compiles a file in all forms and gives its stencils by name.
+func (s *sources) learned(tmp string, f file) (map[string]outcome, error) {
+	out := map[string]outcome{}
+	for _, form := range []string{"", "-DMASKED"} {
+		objects, err := s.objects(tmp, f, form)
+		if err != nil {
+			return nil, err
+		}
+		for name, st := range objects[""] {
+			why := st.learn(f.operands, objects)
+			out[name] = outcome{st, why}
+		}
+	}
+	return out, nil
+}
+
+// narrowed compiles again the kernels of a file whose stencils are poor: with bases that are read from the context,
+// which are the same code for constants, and then of fewer lanes at a time, which takes less of the stack.
+func (s *sources) narrowed(tmp string, f file, learned map[string]outcome) error {
+	for _, width := range []int{32, 8, 4, 1} {
+		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
+		n.text = "#include \"rows.h\" // and \"stencil.h\"\n#include \"lanes.h\"\n#include \"narrow.h\"\n#include \"numbers.h\"\n"
+		any := false
+		for _, k := range f.kernels {
+			if learned[k.name].poor() || learned[k.name+"_full"].poor() || learned[k.name+"_masked"].poor() {
+				n.text += k.text
+				any = true
+			}
+		}
+		if !any {
+			return nil
+		}
+		if err := os.WriteFile(filepath.Join(tmp, n.name), []byte(n.text), 0o644); err != nil {
+			return err
+		}
+		others, err := s.learned(tmp, n)
+		if err != nil {
+			return err
+		}
+		for name, o := range others {
+			if was := learned[name]; was.poor() && o.why == nil && (was.why != nil || !o.poor()) {
+				o.st.table = narrow
+				learned[name] = o
+			}
+		}
+	}
+	return nil
 }
 
 // objects compiles a file for each set of operands that are constants: none, each, all.
@@ -476,10 +588,18 @@ func (s *sources) objects(tmp string, f file, form string) (map[string]map[strin
 
 // object compiles a file and reads the stencils in it. One that cannot be used has no code.
 func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
-	args := slices.Clone(flags)
-	args = append(args, "-fstack-usage")
+	args := append(s.target.flags(), "-fstack-usage")
+	args = append(args, f.flags...)
 	if strings.Contains(f.text, `"rows.h"`) {
-		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt))
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.Known))
+	}
+	if strings.Contains(f.text, `"ways.h"`) {
+		args = append(args, fmt.Sprintf("-DUSED=%d", native.Used), fmt.Sprintf("-DMEETS=%d", native.Meets), fmt.Sprintf("-DNOBODY=%d", native.Nobody),
+			fmt.Sprintf("-DTURNED=%d", native.Turned), fmt.Sprintf("-DCONTEXT_AT=%d", native.AtAt), fmt.Sprintf("-DTEAM_DIRTY=%d", native.DirtyAt))
+	}
+	if f.name == "compact.c" || f.name == "check.c" {
+		// A shadow that is written in two halves and read as one vector does not come from the store buffer.
+		args = append(args, "-fno-slp-vectorize")
 	}
 	if form != "" {
 		args = append(args, form)
@@ -491,7 +611,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	if err != nil {
 		return nil, err
 	}
-	stencils, err := readObject(o)
+	stencils, err := s.target.readObject(o)
 	if err != nil {
 		return nil, err
 	}
@@ -517,10 +637,8 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, version(), args, f.name, f.text)
-	for _, header := range s.files {
-		if strings.HasSuffix(header.name, ".h") && (strings.Contains(f.text, strconv.Quote(header.name)) || header.name == "go.h") {
-			fmt.Fprintln(h, header.name, header.text)
-		}
+	for _, header := range s.included(f) {
+		fmt.Fprintln(h, header.name, header.text)
 	}
 	dir := tmp
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -549,6 +667,27 @@ func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	return o, nil
 }
 
+// included is the headers that a file includes, those that they include among them.
+func (s *sources) included(f file) (list []file) {
+	has := map[string]bool{}
+	var add func(text string)
+	add = func(text string) {
+		for _, h := range s.files {
+			if !has[h.name] && strings.HasSuffix(h.name, ".h") && (strings.Contains(text, strconv.Quote(h.name)) || strings.Contains(text, "<"+h.name+">")) {
+				has[h.name] = true
+				add(h.text)
+			}
+		}
+	}
+	add(f.text)
+	for _, h := range s.files {
+		if has[h.name] {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
 // move moves a file, which may be to another file system.
 func move(from, to string) error {
 	text, err := os.ReadFile(from)
@@ -560,96 +699,6 @@ func move(from, to string) error {
 		return err
 	}
 	return os.Rename(part, to)
-}
-
-// readObject reads the functions of an object file. One with relocations that a patcher
-// cannot do has no code, and the reason for a name.
-func readObject(path string) (map[string]*stencil, error) {
-	o, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Close()
-	symbols, err := o.Symbols()
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]*stencil{}
-	for _, sec := range o.Sections {
-		name, ok := strings.CutPrefix(sec.Name, ".text.")
-		if !ok {
-			continue
-		}
-		code, err := sec.Data()
-		if err != nil {
-			return nil, err
-		}
-		out[name] = &stencil{name: name, code: code}
-	}
-	for _, sec := range o.Sections {
-		name, ok := strings.CutPrefix(sec.Name, ".rela.text.")
-		if !ok {
-			continue
-		}
-		data, err := sec.Data()
-		if err != nil {
-			return nil, err
-		}
-		st := out[name]
-		for ; len(data) > 0 && st.code != nil; data = data[24:] {
-			info := binary.LittleEndian.Uint64(data[8:])
-			sym, typ := symbols[info>>32-1], elf.R_X86_64(uint32(info))
-			r := ref{off: int(binary.LittleEndian.Uint64(data)), what: sym.Name, addend: int64(binary.LittleEndian.Uint64(data[16:]))}
-			switch {
-			case typ == elf.R_X86_64_32S || typ == elf.R_X86_64_32:
-				if len(r.what) != 2 || r.what[0] != 'H' {
-					*st = stencil{name: "an absolute address of " + sym.Name}
-					continue
-				}
-			case (typ == elf.R_X86_64_PLT32 || typ == elf.R_X86_64_PC32) && (r.what == "next" || r.what == "other" || r.what == "leave"):
-			case typ == elf.R_X86_64_PC32 && sym.Section < elf.SHN_LORESERVE && strings.HasPrefix(o.Sections[sym.Section].Name, ".rodata.cst"):
-				pool := o.Sections[sym.Section]
-				bytes, err := pool.Data()
-				if err != nil {
-					return nil, err
-				}
-				r.what, r.pool = "pool", fmt.Sprintf("%x", bytes[sym.Value:][:pool.Entsize])
-			case typ == elf.R_X86_64_PC32 && sym.Section < elf.SHN_LORESERVE && o.Sections[sym.Section].Name == ".rodata" && broadcasts(st.code, r.off) > 0:
-				// constants of one and two bytes, which have no section of their own
-				pool, err := o.Sections[sym.Section].Data()
-				if err != nil {
-					return nil, err
-				}
-				at := int(sym.Value) + int(r.addend) + 4
-				r.what, r.pool, r.addend = "pool", fmt.Sprintf("%x", pool[at:at+broadcasts(st.code, r.off)]), -4
-			default:
-				*st = stencil{name: fmt.Sprintf("it wants %s (%v)", sym.Name, typ)}
-				continue
-			}
-			st.refs = append(st.refs, r)
-		}
-	}
-	for _, st := range out {
-		st.cut()
-	}
-	return out, nil
-}
-
-// broadcasts is how many bytes a vpbroadcastb or vpbroadcastw whose address is at off reads; 0 if it is
-// something else.
-func broadcasts(code []byte, off int) int {
-	if off >= 5 && code[off-5] == 0xc4 && code[off-1]&0xc7 == 0x05 && (code[off-2] == 0x78 || code[off-2] == 0x79) {
-		return int(code[off-2]-0x78) + 1
-	}
-	return 0
-}
-
-// cut cuts off a jump to what is behind.
-func (s *stencil) cut() {
-	slices.SortFunc(s.refs, func(a, b ref) int { return a.off - b.off })
-	if n := len(s.refs) - 1; n >= 0 && s.refs[n].what == "next" && s.refs[n].off == len(s.code)-4 && s.code[len(s.code)-5] == 0xe9 {
-		s.code, s.refs = s.code[:len(s.code)-5], s.refs[:n]
-	}
 }
 
 // learn finds which bytes say that an operand is a row, by the same with constants; an operand with

@@ -139,7 +139,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	case 1:
 		a.Size = uint64(t.IntN(s.size))
 	}
-	p, row := &code.Program{Hits: 3}, t.Int32N(int32(frame.R))
+	p, row := &code.Program{Hits: 2 + code.Known}, t.Int32N(int32(frame.R))
 	in := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
 	off := uint64([]int{0, 0, 16, -16, 1 << 20, -1 << 20}[t.IntN(6)])
 	addresses := make([]uint64, regfile.Lanes)
@@ -189,21 +189,25 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	if c == nil {
 		return false
 	}
-	hits, changed := []*mem.Allocation{nil, nil, a}, false
+	hits, changed := make([]*mem.Allocation, 2+code.Known), false
+	hits[2+max(0, t.IntN(2*code.Known)-code.Known)] = a // the instruction remembers it, if not always first
+	if hits[2] == nil && t.IntN(2) == 0 {
+		hits[2], _ = t.allocation(1<<46, 64)
+	}
 	shared := a
 	if space != ptx.Shared {
 		shared = nil
 	} else {
-		hits[2] = nil
+		clear(hits)
 	}
 	if t.IntN(20) == 0 && space != ptx.Shared {
-		hits[2] = nil // nothing is hit yet
+		clear(hits) // nothing is hit yet
 	}
 	ctx.Room(hits, shared, &changed)
 
 	// What it should be.
 	want, memory := made.copied(), slices.Clone(around)
-	good := space == ptx.Shared || hits[2] != nil
+	good := space == ptx.Shared || slices.Contains(hits, a)
 	at := make([]uint64, regfile.Lanes)
 	for lane := range at {
 		address := addresses[lane] & (1<<s.addr.Bits() - 1)
@@ -243,6 +247,8 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
 	case diff == "" && !slices.Equal(memory, around):
 		diff = "memory differs"
+	case diff == "" && good && space != ptx.Shared && hits[2] != a:
+		diff = "what it has hit is not what it remembers first"
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
 	}

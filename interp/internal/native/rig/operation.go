@@ -5,6 +5,7 @@ package rig
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
@@ -67,8 +68,9 @@ func (p *program) operands(in *code.Instr, s *code.Signature) (list []string) {
 	return list
 }
 
-// imms are values of Imm that general forms of operations may have.
-var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x100, 0x101}
+// imms are values of Imm that general forms of operations may have. The low byte is the size of cvt.pack, which of signed
+// numbers is not 0.
+var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x101, 0x108, 0x308}
 
 // bools are what comparisons do with their outcomes.
 var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.BoolAnd | alu.ComplementC, alu.BoolOr | alu.ComplementC, alu.BoolXor | alu.ComplementC}
@@ -93,6 +95,12 @@ func (t *trier) operationProgram(op code.Op, set, round int) *program {
 		}
 	} else {
 		in.Imm = imms[t.IntN(len(imms))]
+		switch {
+		case op == code.CvtPack:
+			in.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // of 2 to 16 bits, with signs or without
+		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
+			in.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
+		}
 	}
 	made := t.single(p, in)
 	if slices.Contains([]uint8{8, 16}, s.Width) { // rows keep values zero-extended

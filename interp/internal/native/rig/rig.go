@@ -44,6 +44,7 @@ func Subjects() iter.Seq[Subject] {
 			}
 		}
 		yield(Subject{"control", (*trier).control})
+		yield(Subject{"turns", (*trier).turns})
 	}
 }
 
@@ -60,8 +61,8 @@ var elsewhere = []struct {
 }{
 	{"package simt, TestCompact", compact},
 	{"package simt, TestCompactSources", regexp.MustCompile(`^source_`)},
-	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note)_|^(tally|tally_level|told|alone)$`)},
-	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red)_|^reach_[0-9]|^alike_`)},
+	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
+	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
 	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
 }
 
@@ -209,12 +210,15 @@ func (p *program) finish(f *regfile.File, m uint32) {
 	}
 }
 
+// everywhere are stencils that every program has.
+var everywhere = []string{"begin", "out", "arrive", "turn", "warp_end"}
+
 // own reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
 // that every program has.
 func own(in *code.Instr, stencil string) bool {
 	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
 	name, _, _ = strings.Cut(name, ".masked")
-	return name == in.Op.String() || name != "begin" && name != "out" && !slices.ContainsFunc(tail, func(last code.Instr) bool { return last.Op.String() == name })
+	return name == in.Op.String() || !slices.Contains(everywhere, stencil) && !slices.ContainsFunc(tail, func(last code.Instr) bool { return last.Op.String() == name })
 }
 
 // newProgram gives a program registers.

@@ -18,38 +18,61 @@
 	} \
 	changed |= now != old;
 
+// ATOMIC_AT is an operation of whoever executes it, on memory in reach at AT.
+#define ATOMIC_AT(T, at, value, parallel, result) \
+	u64 changed = 0; \
+	EVERY(i) { \
+		ONE(T, at, value, parallel) \
+		result; \
+	} \
+	if (changed) \
+		*ctx->changed = 1; \
+	NEXT;
+
 // ATOMIC gives what was there, REDUCE does not.
 #define ATOMIC_(kind, name, T, as, ds, space, value, result) \
 	STENCIL(FORM(kind##_##name##_##as##_##space)) { \
 		REACH_##space(sizeof(T)) ADDR_##as \
 		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
-		u64 bad = 0, changed = 0; \
+		u64 bad = 0; \
 		EVERY(i) bad |= outside(a[i] + off, last, sizeof(T)); \
 		if (RARELY(bad)) \
 			LEAVE; \
 		u32 parallel = PARALLEL_##space; \
-		EVERY(i) { \
-			ONE(T, p + (a[i] + off), value, parallel) \
-			result; \
-		} \
-		if (changed) \
-			*ctx->changed = 1; \
-		NEXT; \
+		ATOMIC_AT(T, p + (a[i] + off), value, parallel, result) \
+	}
+
+// ATOMIC_FIXED is at an address that is the same in all lanes.
+#define ATOMIC_FIXED(kind, name, T, ds, space, value, result) \
+	STENCIL(FORM(kind##_##name##_##space)) { \
+		AT_##space(sizeof(T)) \
+		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
+		T *d = (T *)AT(char, D, BASE_##ds); \
+		u32 parallel = PARALLEL_##space; \
+		char *p = al->ptr + o; \
+		ATOMIC_AT(T, p, value, parallel, result) \
 	}
 #define BASE_r R
 #define BASE_q Q
-#define PARALLEL_hit MACHINE->parallel
+#define PARALLEL_hit (MACHINE->parallel && al != ctx->shared) // a generic address may be of shared memory
 #define PARALLEL_shared 0
+#define PARALLEL_fixed MACHINE->parallel
 #define ATOMIC(name, T, ds, value) \
 	ATOMIC_(atom, name, T, r, ds, hit, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, hit, value, d[i] = old) \
 	ATOMIC_(atom, name, T, r, ds, shared, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, shared, value, d[i] = old) \
 	ATOMIC_(red, name, T, r, ds, hit, value, ) ATOMIC_(red, name, T, q, ds, hit, value, ) \
-	ATOMIC_(red, name, T, r, ds, shared, value, ) ATOMIC_(red, name, T, q, ds, shared, value, )
+	ATOMIC_(red, name, T, r, ds, shared, value, ) ATOMIC_(red, name, T, q, ds, shared, value, ) \
+	ATOMIC_FIXED(atom, name, T, ds, fixed, value, d[i] = old) ATOMIC_FIXED(atom, name, T, ds, shared, value, d[i] = old) \
+	ATOMIC_FIXED(red, name, T, ds, fixed, value, ) ATOMIC_FIXED(red, name, T, ds, shared, value, )
 
 static inline u32 sum32(u32 a, u32 b) { return go_Float32bits(go_canonical32(go_Float32frombits(a) + go_Float32frombits(b))); }
 static inline u32 flushed32(u32 a, u32 b) {
 	return go_Float32bits(go_ftz32(go_canonical32(go_ftz32(go_Float32frombits(a)) + go_ftz32(go_Float32frombits(b)))));
+}
+static inline u64 sum64(u64 a, u64 b) {
+	f64 s = go_Float64frombits(a) + go_Float64frombits(b);
+	return s != s ? 0x7ff8000000000000 : go_Float64bits(s);
 }
 #define INTEGERS(T, S, ds) \
 	ATOMIC(add_##T, T, ds, old + b[i]) ATOMIC(and_##T, T, ds, old & b[i]) ATOMIC(or_##T, T, ds, old | b[i]) ATOMIC(xor_##T, T, ds, old ^ b[i]) \
@@ -59,4 +82,4 @@ static inline u32 flushed32(u32 a, u32 b) {
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
 ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
 ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
-ATOMIC(add_f32, u32, r, sum32(old, b[i])) ATOMIC(addftz_f32, u32, r, flushed32(old, b[i]))
+ATOMIC(add_f32, u32, r, sum32(old, b[i])) ATOMIC(addftz_f32, u32, r, flushed32(old, b[i])) ATOMIC(add_f64, u64, q, sum64(old, b[i]))

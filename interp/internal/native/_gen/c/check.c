@@ -2,17 +2,43 @@
 // Where it differs they leave.
 
 #include "stencil.h"
+#include <immintrin.h>
 
 #ifdef MASKED
-#define OF_LANES(i, diff) ((diff) & -(typeof((diff) + 0u))ACTIVE(i))
 #define ALL(m) (u32)(m)
 #else
-#define OF_LANES(i, diff) (diff)
 #define ALL(m) 0xffffffff
 #endif
 
 #define ROW_OF_r(X) ROW(u32, X)
 #define ROW_OF_q(X) WIDE(u64, X)
+
+// The values of a progression, some lanes at a time: LANES_r or LANES_q of them, the first VALUES_OF has. Loops are not
+// unrolled: there are many such places in the code of a program.
+typedef u32 vector_r __attribute__((ext_vector_type(8), aligned(4)));
+typedef u64 vector_q __attribute__((ext_vector_type(4), aligned(8)));
+#define LANES_r 8
+#define LANES_q 4
+#define INDEX_r (vector_r){0, 1, 2, 3, 4, 5, 6, 7}
+#define INDEX_q (vector_q){0, 1, 2, 3}
+#define VECTORS(s, i) _Pragma("clang loop unroll(disable)") for (int i = 0; i < 32; i += LANES_##s)
+#define VALUES_OF(s, v, base, stride) vector_##s v = (base) + INDEX_##s * (stride), v##_step = (vector_##s)((stride) * LANES_##s);
+
+// AMONG is all ones for the first lanes of a mask, as many as a vector has.
+#define AMONG(s, mask) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << INDEX_##s)) != 0))
+#define ANY(v) (!_mm256_testz_si256((__m256i)(v), (__m256i)(v)))
+
+// STEPPED is a vector of values, and goes on to the next.
+#define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
+
+// DIFFER has diff know where row C is not what the vectors are that has gives, in some lanes, or in all.
+#define DIFFER(s, some, has) \
+	if ((some) == 0xffffffff) { \
+		VECTORS(s, i) diff |= *(vector_##s *)(want + i) ^ (has); \
+	} else { \
+		u32 left = (some); \
+		VECTORS(s, i) diff |= (*(vector_##s *)(want + i) ^ (has)) & AMONG(s, left), left >>= LANES_##s; \
+	}
 
 // agree: a register, of shadow A and row B, has what row C has: in the shadow for lanes that it speaks for, in the row for
 // others and those it is clean for. Lanes of H0 that the shadow speaks for are counted.
@@ -20,20 +46,19 @@
 	STENCIL(FORM(agree_##s)) { \
 		const struct compact *c = SHADOW(A, s##_shadows); \
 		const T *row = ROW_OF_##s(B), *want = ROW_OF_##s(C); \
-		u32 held = c->mask & ALL(m), clean = c->clean; \
-		T base = (T)c->base, stride = (T)c->stride, diff = 0; \
-		if (held && (base != c->base || stride != c->stride)) \
-			LEAVE; \
-		if (held == ALL(m) && !(clean & held)) { \
-			SHORT_LANES diff |= OF_LANES(i, want[i] ^ (base + (T)i * stride)); \
-		} else { \
-			u32 rows = ~held | clean; \
-			LANES { \
-				T in = -(T)(held >> i & 1), from = -(T)(rows >> i & 1); \
-				diff |= OF_LANES(i, (want[i] ^ (base + (T)i * stride)) & in | (want[i] ^ row[i]) & from); \
-			} \
+		u32 held = c->mask & ALL(m), rows = ALL(m) & ~(held & ~c->clean); \
+		vector_##s diff = {0}; \
+		if (rows) { \
+			DIFFER(s, rows, *(vector_##s *)(row + i)) \
 		} \
-		if (diff) \
+		if (held) { \
+			T base = (T)c->base, stride = (T)c->stride; \
+			if (base != c->base || stride != c->stride) \
+				LEAVE; \
+			VALUES_OF(s, v, base, stride) \
+			DIFFER(s, held, STEPPED(v)) \
+		} \
+		if (ANY(diff)) \
 			LEAVE; \
 		ctx->kept += __builtin_popcount(held & (u32)NUMBER(H0)); \
 		NEXT; \
@@ -44,9 +69,9 @@ AGREE(r, u32) AGREE(q, u64)
 #define SAME(s, T) \
 	STENCIL(FORM(same_##s)) { \
 		const T *row = ROW_OF_##s(B), *want = ROW_OF_##s(C); \
-		T diff = 0; \
-		SHORT_LANES diff |= OF_LANES(i, want[i] ^ row[i]); \
-		if (diff) \
+		vector_##s diff = {0}; \
+		DIFFER(s, ALL(m), *(vector_##s *)(row + i)) \
+		if (ANY(diff)) \
 			LEAVE; \
 		NEXT; \
 	}
@@ -149,44 +174,98 @@ STENCIL(alone) {
 	NEXT;
 }
 #else
-// VALUE is what a register has in lane i, wherever that is.
-#define VALUE(T) \
-	T in = -(T)(held >> i & 1); \
-	T v = row[i] & ~in | (base + (T)i * stride) & in;
+// HAS is what a register, of shadow A and row B, has in the next lanes, from i on, wherever that is: v is what the shadow has.
+#define HAS(s, i) ({ \
+	vector_##s in = AMONG(s, held), has = STEPPED(v) & in | *(vector_##s *)(row + i) & ~in; \
+	held >>= LANES_##s; \
+	has; \
+})
+#define HELD(s, T) \
+	const struct compact *c = SHADOW(A, s##_shadows); \
+	const T *row = ROW_OF_##s(B); \
+	u32 held = c->mask; \
+	VALUES_OF(s, v, (T)c->base, (T)c->stride)
 
-// idle notes what a register, of shadow A and row B, has, at H0 of the notes; idled: the lanes that do not execute, and live,
-// have it still.
+// idle notes what a register has at H0 of the notes; idled: the lanes that do not execute, and live, have it still.
 #define IDLE(s, T) \
 	STENCIL(idle_##s) { \
 		if (!(ctx->live & ~(u32)m)) \
 			NEXT; \
-		const struct compact *c = SHADOW(A, s##_shadows); \
-		const T *row = ROW_OF_##s(B); \
-		T *note = (T *)(ctx->notes + PLACE(H0)), base = (T)c->base, stride = (T)c->stride; \
-		u32 held = c->mask; \
-		LANES { \
-			VALUE(T) \
-			note[i] = v; \
-		} \
+		HELD(s, T) \
+		T *note = (T *)(ctx->notes + PLACE(H0)); \
+		VECTORS(s, i) *(vector_##s *)(note + i) = HAS(s, i); \
 		NEXT; \
 	} \
 	STENCIL(idled_##s) { \
 		u32 idle = ctx->live & ~(u32)m; \
 		if (!idle) \
 			NEXT; \
-		const struct compact *c = SHADOW(A, s##_shadows); \
-		const T *row = ROW_OF_##s(B), *note = (const T *)(ctx->notes + PLACE(H0)); \
-		T base = (T)c->base, stride = (T)c->stride, diff = 0; \
-		u32 held = c->mask; \
-		LANES { \
-			VALUE(T) \
-			diff |= (v ^ note[i]) & -(T)(idle >> i & 1); \
-		} \
-		if (diff) \
+		HELD(s, T) \
+		const T *note = (const T *)(ctx->notes + PLACE(H0)); \
+		vector_##s diff = {0}; \
+		VECTORS(s, i) diff |= (HAS(s, i) ^ *(vector_##s *)(note + i)) & AMONG(s, idle), idle >>= LANES_##s; \
+		if (ANY(diff)) \
 			LEAVE; \
 		NEXT; \
 	}
 IDLE(r, u32) IDLE(q, u64)
+// before notes, at H0 of the notes, what is in memory where lanes that do not execute a store, and live, would store by
+// the progression that reach has found: which lanes, and of each the HE bytes there. What is out of the allocation is
+// nobody's. after: it is there still. Where all lanes store to one place there is nothing to note.
+#define EACH_IDLE(al) \
+	const char *from = (al)->ptr; \
+	u64 bytes = (u32)NUMBER(HE), size = (al)->size; \
+	s64 step = ctx->step, first = ctx->at - from - (s64)__builtin_ctz((u32)m) * step; \
+	for (u32 n = step ? ctx->live & ~(u32)m : 0; n; n &= n - 1)
+#define IDLE_AT(n) \
+	int i = __builtin_ctz(n); \
+	u64 at = (u64)(first + (s64)i * step); \
+	if (at >= (size & -bytes)) \
+		continue; \
+	const char *p = from + at; \
+	char *kept = note + sizeof(u64) + i * bytes;
+#define MOVE(E, to, at) *(E##_u *)(to) = *(const E##_u *)(at)
+#define DIFFERS(E, is, at) (*(const E##_u *)(is) != *(const E##_u *)(at))
+#define BESIDE(name, al) \
+	STENCIL(before_##name) { \
+		char *note = ctx->notes + PLACE(H0); \
+		u32 noted = 0; \
+		EACH_IDLE(al) { \
+			IDLE_AT(n) \
+			noted |= n & -n; \
+			if (bytes == 4) \
+				MOVE(u32, kept, p); \
+			else if (bytes == 1) \
+				MOVE(u8, kept, p); \
+			else if (bytes == 2) \
+				MOVE(u16, kept, p); \
+			else \
+				_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 j = 0; j < bytes; j += 8) MOVE(u64, kept + j, p + j); \
+		} \
+		*(u32_u *)note = noted; \
+		NEXT; \
+	} \
+	STENCIL(after_##name) { \
+		char *note = ctx->notes + PLACE(H0); \
+		u32 differ = 0; \
+		EACH_IDLE(al) { \
+			IDLE_AT(n) \
+			if (bytes == 4) \
+				differ |= DIFFERS(u32, kept, p); \
+			else if (bytes == 1) \
+				differ |= DIFFERS(u8, kept, p); \
+			else if (bytes == 2) \
+				differ |= DIFFERS(u16, kept, p); \
+			else \
+				_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 j = 0; j < bytes; j += 8) differ |= DIFFERS(u64, kept + j, p + j); \
+		} \
+		if (differ) \
+			LEAVE; \
+		NEXT; \
+	}
+BESIDE(hit, *(struct allocation **)((char *)ctx->hits + PLACE(H1)))
+BESIDE(shared, ctx->shared)
+
 STENCIL(idle_p) {
 	*(u32 *)(ctx->notes + PLACE(H0)) = PREDICATE(B);
 	NEXT;

@@ -4,6 +4,14 @@
 
 #include "stencil.h"
 
+// The lanes that execute, and whether there are some that a shadow with a mask does not speak for.
+#ifdef MASKED
+#define EXECUTING ((u32)m)
+#else
+#define EXECUTING 0xffffffffu
+#endif
+#define LACKING(mask) (EXECUTING & ~(mask))
+
 static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
 static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 
@@ -20,6 +28,16 @@ typedef u64 vector_q __attribute__((ext_vector_type(4)));
 		_Pragma("clang loop unroll(disable)") for (int i = 0; i < 32 / n; i++, lanes >>= n, v += step) \
 			to[i] = ((vector_##s)lanes & bit) != 0 ? v : to[i]; \
 	}
+// whole writes it to all lanes.
+#define WHOLE(T, s, n, ...) \
+	static inline void whole_##s(T *d, T base, T stride) { \
+		typedef vector_##s vector __attribute__((aligned(sizeof(T)))); \
+		vector_##s v = base + (const vector_##s){__VA_ARGS__} * stride, step = (vector_##s)(stride * n); \
+		vector *to = (vector *)d; \
+		_Pragma("clang loop unroll(full)") for (int i = 0; i < 32 / n; i++, v += step) to[i] = v; \
+	}
+WHOLE(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
+WHOLE(u64, q, 4, 0, 1, 2, 3)
 FILLED(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
 FILLED(u64, q, 4, 0, 1, 2, 3)
 
@@ -101,7 +119,10 @@ PROVED(r, u32) PROVED(q, u64)
 		if (need) { \
 			a->clean |= need; \
 			ctx->expanded += __builtin_popcount(need); \
-			filled_##s(row, (T)a->base, (T)a->stride, need); \
+			if (need == 0xffffffff) \
+				whole_##s(row, (T)a->base, (T)a->stride); \
+			else \
+				filled_##s(row, (T)a->base, (T)a->stride, need); \
 		} \
 		NEXT; \
 	}
@@ -116,8 +137,32 @@ EXPAND(q, u64, WIDE(u64, D))
 	}
 UNCOMPACT(r) UNCOMPACT(q)
 
+#endif
+
 // What follows is the fast forms of affinetrack (fast.go there), which compute with progressions modulo the width of
-// the slot.
+// the slot. They look whether their operands are compact. If all lanes execute, they keep their results in the shadow
+// D; if some do, keep is behind them.
+#ifdef MASKED
+#define RESULT(s, base_of, stride_of) \
+	{ \
+		outcome = (base_of); \
+		spare = (stride_of); \
+		NEXT; \
+	}
+#else
+#define RESULT(s, base_of, stride_of) \
+	{ \
+		u64 to_base = (T_##s)(base_of), to_stride = (T_##s)(stride_of); \
+		struct compact *kept = SHADOW(D, s##_shadows); \
+		u64 differ = (kept->base ^ to_base) | (kept->stride ^ to_stride); \
+		kept->both = (differ ? 0 : kept->both) | 0xffffffff; \
+		kept->base = to_base; \
+		kept->stride = to_stride; \
+		NEXT; \
+	}
+#endif
+#define T_r u32
+#define T_q u64
 
 // widened extends a progression of 32 bits; 0: it leaves the range of 32-bit numbers between lanes of m.
 static inline int widened(u64 *base, u64 *stride, const struct compact *v, int is_signed, u32 m) {
@@ -137,150 +182,124 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 	return end == (s64)(u64)(u32)end;
 }
 
-#define MOVE(s) \
-	STENCIL(affine_move_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows); \
-		outcome = a->base; \
-		spare = a->stride; \
-		NEXT; \
+#define HELD_A(s) \
+	const struct compact *a = SHADOW(A, s##_shadows); \
+	if (LACKING(a->mask)) \
+		OTHER;
+#define HELD_AB(s, t) \
+	const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, t##_shadows); \
+	if (LACKING(a->mask & b->mask)) \
+		OTHER;
+
+#define UNARY(name, s, t, base_of, stride_of) \
+	STENCIL(FORM(affine_##name##_##s)) { \
+		HELD_A(t) \
+		RESULT(s, base_of, stride_of) \
 	}
-MOVE(r) MOVE(q)
+#define UNARIES(s) \
+	UNARY(move, s, s, a->base, a->stride) UNARY(neg, s, s, -a->base, -a->stride) UNARY(not, s, s, ~a->base, -a->stride)
+UNARIES(r) UNARIES(q) UNARY(narrow, r, q, a->base, a->stride)
 
 #define SUM(name, op, s) \
-	STENCIL(affine_##name##_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
-		outcome = a->base op b->base; \
-		spare = a->stride op b->stride; \
-		NEXT; \
+	STENCIL(FORM(affine_##name##_##s)) { \
+		HELD_AB(s, s) \
+		RESULT(s, a->base op b->base, a->stride op b->stride) \
 	}
 SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 
 #define PRODUCT(s) \
-	STENCIL(affine_mul_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
+	STENCIL(FORM(affine_mul_##s)) { \
+		HELD_AB(s, s) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (dx && dy) \
 			OTHER; \
-		outcome = x * y; \
-		spare = dx * y + x * dy; \
-		NEXT; \
+		RESULT(s, x * y, dx * y + x * dy) \
 	} \
-	STENCIL(affine_mad_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows), *c = SHADOW(C, s##_shadows); \
+	STENCIL(FORM(affine_mad_##s)) { \
+		const struct compact *c = SHADOW(C, s##_shadows); \
+		if (LACKING(c->mask)) \
+			OTHER; \
+		HELD_AB(s, s) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (dx && dy) \
 			OTHER; \
-		outcome = x * y + c->base; \
-		spare = dx * y + x * dy + c->stride; \
-		NEXT; \
+		RESULT(s, x * y + c->base, dx * y + x * dy + c->stride) \
 	}
 PRODUCT(r) PRODUCT(q)
 
-#define NEGATIVE(s) \
-	STENCIL(affine_neg_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows); \
-		outcome = -a->base; \
-		spare = -a->stride; \
-		NEXT; \
-	} \
-	STENCIL(affine_not_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows); \
-		outcome = ~a->base; \
-		spare = -a->stride; \
-		NEXT; \
-	}
-NEGATIVE(r) NEGATIVE(q)
-
-// What is cut to 32 bits is so where it is kept.
-STENCIL(affine_narrow_r) {
-	const struct compact *a = SHADOW(A, q_shadows);
-	outcome = a->base;
-	spare = a->stride;
-	NEXT;
-}
-
 // A shift by the width and more gives 0.
 #define SHIFT(s) \
-	STENCIL(affine_shl_##s) { \
-		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, r_shadows); \
+	STENCIL(FORM(affine_shl_##s)) { \
+		HELD_AB(s, r) \
 		u32 k = (u32)b->base; \
 		if (b->stride) \
 			OTHER; \
-		outcome = k < 64 ? a->base << k : 0; \
-		spare = k < 64 ? a->stride << k : 0; \
-		NEXT; \
+		RESULT(s, k < 64 ? a->base << k : 0, k < 64 ? a->stride << k : 0) \
 	}
 SHIFT(r) SHIFT(q)
 
 #define WIDEN(name, is_signed) \
-	STENCIL(affine_widen_##name) { \
+	STENCIL(FORM(affine_widen_##name)) { \
+		HELD_A(r) \
 		u64 base, stride; \
-		if (!widened(&base, &stride, SHADOW(A, r_shadows), is_signed, (u32)m)) \
+		if (!widened(&base, &stride, a, is_signed, EXECUTING)) \
 			OTHER; \
-		outcome = base; \
-		spare = stride; \
-		NEXT; \
+		RESULT(q, base, stride) \
 	}
 WIDEN(s, 1) WIDEN(u, 0)
 
 // WIDE_PRODUCT has base and stride be those of A·B, one of which is the same in all lanes.
 #define WIDE_PRODUCT(is_signed) \
-	const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+	HELD_AB(r, r) \
 	if (b->stride) { \
 		const struct compact *c = a; \
 		a = b, b = c; \
 	} \
 	u64 base, stride, by = is_signed ? (u64)(s64)(s32)b->base : (u64)(u32)b->base; \
-	if (b->stride || !widened(&base, &stride, a, is_signed, (u32)m)) \
+	if (b->stride || !widened(&base, &stride, a, is_signed, EXECUTING)) \
 		OTHER; \
 	base *= by; \
 	stride *= by;
 #define MUL_WIDE(name, is_signed) \
-	STENCIL(affine_mulwide_##name) { \
+	STENCIL(FORM(affine_mulwide_##name)) { \
 		WIDE_PRODUCT(is_signed) \
-		outcome = base; \
-		spare = stride; \
-		NEXT; \
+		RESULT(q, base, stride) \
 	} \
-	STENCIL(affine_madwide_##name) { \
+	STENCIL(FORM(affine_madwide_##name)) { \
 		const struct compact *c = SHADOW(C, q_shadows); \
 		u64 cb = c->base, cs = c->stride; \
+		if (LACKING(c->mask)) \
+			OTHER; \
 		WIDE_PRODUCT(is_signed) \
-		outcome = base + cb; \
-		spare = stride + cs; \
-		NEXT; \
+		RESULT(q, base + cb, stride + cs) \
 	}
 MUL_WIDE(s, 1) MUL_WIDE(u, 0)
 
 // RULE is a rule on numbers of 32 bits: of A, from x in the lowest lane that executes to end in the highest, step
 // from one to the next. Where both operands are the same in all lanes it leaves, for an operation on single values.
 #define RULE(name, is_signed, ...) \
-	STENCIL(affine_##name) { \
-		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+	STENCIL(FORM(affine_##name)) { \
+		HELD_AB(r, r) \
 		u64 base, stride; \
 		if (!(a->stride | b->stride)) \
 			LEAVE; \
-		if (!widened(&base, &stride, a, is_signed, (u32)m)) \
+		if (!widened(&base, &stride, a, is_signed, EXECUTING)) \
 			OTHER; \
-		s64 first = lowest((u32)m), n = highest((u32)m) - first, step = stride, x = base + first * step, end = x + n * step; \
+		s64 first = lowest(EXECUTING), n = highest(EXECUTING) - first, step = stride, x = base + first * step, end = x + n * step; \
 		__VA_ARGS__ \
-		NEXT; \
 	}
 #define ANCHORED(at, by) \
-	spare = (by); \
-	outcome = (at) - (u64)first * spare;
+	u64 each = (by); \
+	RESULT(r, (at) - (u64)first * each, each)
 
-// DIVIDED is a quotient rounded down, that of the lowest lane q and of the highest r: it is the same in all lanes, or the
+// DIVIDED is a quotient rounded down, that of the lowest lane and of the highest: it is the same in all lanes, or the
 // divisor divides the stride.
-#define DIVIDED(q, r, exact, by) \
-	if ((q) == (r)) { \
-		outcome = (q); \
-		spare = 0; \
-		NEXT; \
-	} \
+#define DIVIDED(low, high, exact, by) \
+	if ((low) == (high)) \
+		RESULT(r, low, 0) \
 	if (!(exact)) \
 		OTHER; \
-	ANCHORED(q, by)
+	ANCHORED(low, by)
 #define SHIFT_RIGHT(name, is_signed) \
 	RULE(shr_##name, is_signed, \
 		if (b->stride) \
@@ -299,12 +318,10 @@ SHIFT_RIGHT(s, 1) SHIFT_RIGHT(u, 0)
 		u32 q = (u32)x / d, rest = (u32)x % d; \
 		if (q == (u32)end / d) { \
 			ANCHORED(rest, step) \
-			NEXT; \
 		} \
 		if (step % (s64)d) \
 			OTHER; \
-		outcome = rest; \
-		spare = 0;)
+		RESULT(r, rest, 0))
 #define DIVISOR(is_signed) \
 	u32 d = (u32)b->base; \
 	if (b->stride || !d || (is_signed && ((s32)d < 0 || x < 0 || end < 0))) \
@@ -315,26 +332,25 @@ DIVISION(s, 1) DIVISION(u, 0)
 #define EXTREME(name, is_signed, op) \
 	RULE(name, is_signed, \
 		u64 other_base, other_stride; \
-		if (!widened(&other_base, &other_stride, b, is_signed, (u32)m)) \
+		if (!widened(&other_base, &other_stride, b, is_signed, EXECUTING)) \
 			OTHER; \
 		s64 from = x - (s64)(other_base + first * other_stride), to = from + n * (step - (s64)other_stride); \
 		if (from < 0 && to > 0 || from > 0 && to < 0) \
 			OTHER; \
 		a = (from ? from : to) op 0 ? a : b; \
-		outcome = a->base; \
-		spare = a->stride;)
+		RESULT(r, a->base, a->stride))
 EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u, 0, >=)
 
 // BITWISE is an operation of a progression and a number u that is the same in all lanes: vary has the bits that differ
 // between lanes, below which nothing does, nor above them if the numbers do not wrap.
 #define BITWISE(name, op, ...) \
-	STENCIL(affine_##name) { \
-		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+	STENCIL(FORM(affine_##name)) { \
+		HELD_AB(r, r) \
 		if (!(a->stride | b->stride)) \
 			LEAVE; \
 		if (a->stride && b->stride) \
 			OTHER; \
-		u64 by = a->stride, base, stride, first = lowest((u32)m); \
+		u64 by = a->stride, base, stride, first = lowest(EXECUTING); \
 		if (b->stride) { \
 			const struct compact *c = a; \
 			a = b, b = c; \
@@ -342,25 +358,22 @@ EXTREME(min_s, 1, <=) EXTREME(min_u, 0, <=) EXTREME(max_s, 1, >=) EXTREME(max_u,
 		} \
 		u32 u = (u32)b->base, vary = -((u32)by & -(u32)by); \
 		u64 at = a->base + first * by; \
-		if (widened(&base, &stride, a, 0, (u32)m)) { \
-			u32 differ = (u32)(base + first * stride) ^ (u32)(base + (u64)highest((u32)m) * stride); \
+		if (widened(&base, &stride, a, 0, EXECUTING)) { \
+			u32 differ = (u32)(base + first * stride) ^ (u32)(base + (u64)highest(EXECUTING) * stride); \
 			vary &= differ ? 0xffffffffu >> __builtin_clz(differ) : 0; \
 		} \
 		at = at op u; \
 		__VA_ARGS__ \
-		NEXT; \
 	}
 // The operation leaves all varying bits as they are, if u has none of them (or, for and, all), or has them be alike in all
 // lanes.
 #define LEAVES_OR_LEVELS(leaves, levels) \
 	if (leaves) { \
 		ANCHORED(at, by) \
-		NEXT; \
 	} \
 	if (!(levels)) \
 		OTHER; \
-	outcome = at; \
-	spare = 0;
+	RESULT(r, at, 0)
 BITWISE(and, &, LEAVES_OR_LEVELS((u & vary) == vary, !(u & vary)))
 BITWISE(or, |, LEAVES_OR_LEVELS(!(u & vary), (u & vary) == vary))
 BITWISE(xor, ^,
@@ -370,17 +383,17 @@ BITWISE(xor, ^,
 
 // A comparison's outcome is the lanes it holds for: all or none.
 #define COMPARE(name, is_signed, if_same, holds, clear) \
-	STENCIL(affine_##name) { \
-		const struct compact *a = SHADOW(A, r_shadows), *b = SHADOW(B, r_shadows); \
+	STENCIL(FORM(affine_##name)) { \
+		HELD_AB(r, r) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
 		if (x == y && dx == dy) { \
 			outcome = if_same ? 0xffffffff : 0; \
 			NEXT; \
 		} \
-		if (!widened(&x, &dx, a, is_signed, (u32)m) || !widened(&y, &dy, b, is_signed, (u32)m)) \
+		if (!widened(&x, &dx, a, is_signed, EXECUTING) || !widened(&y, &dy, b, is_signed, EXECUTING)) \
 			OTHER; \
 		s64 base = x - y, step = dx - dy; \
-		s64 d0 = base + (s64)lowest((u32)m) * step, d1 = base + (s64)highest((u32)m) * step; \
+		s64 d0 = base + (s64)lowest(EXECUTING) * step, d1 = base + (s64)highest(EXECUTING) * step; \
 		if (!(clear)) \
 			OTHER; \
 		outcome = (holds) ? 0xffffffff : 0; \
@@ -397,17 +410,16 @@ ORDER(s, 1) ORDER(u, 0)
 
 // A selection takes A where predicate C holds, else B, and does not look at the other.
 #define SELECT(s) \
-	STENCIL(affine_select_##s) { \
-		u32 p = PREDICATE(C) & (u32)m; \
-		if (p && p != (u32)m) \
+	STENCIL(FORM(affine_select_##s)) { \
+		u32 p = PREDICATE(C) & EXECUTING; \
+		if (p && p != EXECUTING) \
 			OTHER; \
 		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
 		a = p ? a : b; \
-		if ((u32)m & ~a->mask) \
+		if (LACKING(a->mask)) \
 			OTHER; \
-		outcome = a->base; \
-		spare = a->stride; \
-		NEXT; \
+		spare = a->stride; /* tally_level asks, when all lanes execute, too */ \
+		RESULT(s, a->base, spare) \
 	}
 SELECT(r) SELECT(q)
 
@@ -415,13 +427,13 @@ SELECT(r) SELECT(q)
 // lane, ctx->step from one lane to the next. H1 is the place of the allocation.
 #define AT_q \
 	const struct compact *a = SHADOW(A, q_shadows); \
-	if ((u32)m & ~a->mask) \
+	if (LACKING(a->mask)) \
 		OTHER; \
 	u64 base = a->base, by = a->stride;
 #define AT_r \
 	const struct compact *a = SHADOW(A, r_shadows); \
 	u64 base, by; \
-	if ((u32)m & ~a->mask || !widened(&base, &by, a, 0, (u32)m)) \
+	if (LACKING(a->mask) || !widened(&base, &by, a, 0, EXECUTING)) \
 		OTHER;
 #define AT_none u64 base = 0, by = 0;
 #define IN_hit \
@@ -433,9 +445,9 @@ SELECT(r) SELECT(q)
 	struct allocation *al = ctx->shared; \
 	u64 begin = al->base - SHARED_WINDOW;
 #define REACH(as, in) \
-	STENCIL(reach_##as##_##in) { \
+	STENCIL(FORM(reach_##as##_##in)) { \
 		IN_##in AT_##as \
-		u64 first = lowest((u32)m), n = highest((u32)m) - first, bytes = (u32)NUMBER(HE); \
+		u64 first = lowest(EXECUTING), n = highest(EXECUTING) - first, bytes = (u32)NUMBER(HE); \
 		u64 from = base + first * by + (u64)NUMBER(H0) - begin, to = from + n * by, end = al->size & -bytes; \
 		if (by != (u64)(s64)(s32)by || from >= end || to >= end || ((from | by) & (bytes - 1))) \
 			OTHER; \
@@ -445,6 +457,7 @@ SELECT(r) SELECT(q)
 	}
 REACH(q, hit) REACH(q, shared) REACH(r, hit) REACH(r, shared) REACH(none, shared)
 
+#ifndef MASKED
 // reach_fixed is reach at offset H0 of the allocation whose place among those of fixed addresses is H1.
 STENCIL(reach_fixed) {
 	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1));

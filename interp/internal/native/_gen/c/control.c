@@ -32,13 +32,15 @@ STENCIL(unguard_counted) {
 	NEXT;
 }
 
-// branch goes to other if all lanes do, next if none does, and leaves if they part.
+// branch goes to other if all lanes do, next if none does, and leaves if they part, with the lanes that do.
 STENCIL(branch) {
 	u32 taken = (PREDICATE(A) ^ (u32)NUMBER(H0)) & (u32)m;
 	if (taken == (u32)m)
 		OTHER;
-	if (taken != 0)
+	if (taken != 0) {
+		outcome = taken;
 		LEAVE;
+	}
 	NEXT;
 }
 

@@ -5,18 +5,6 @@
 #define FILL(ds, v) EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(v))
 #define LAST_LANE (31 - __builtin_clz((u32)m)) // what it stores, stays
 
-// AT_fixed is offset H0 of the allocation whose place among those of fixed addresses is H1, AT_shared address H0
-// of shared memory.
-#define AT_fixed(n) \
-	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
-	u64 o = PLACE(H0); \
-	if (RARELY(al->size < o + (n))) \
-		LEAVE;
-#define AT_shared(n) \
-	struct allocation *al = ctx->shared; \
-	u64 o = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW); \
-	if (RARELY(al->size < (n) || o > al->size - (n))) \
-		LEAVE;
 #define LOAD(E, ds, space) \
 	STENCIL(FORM(load_##space##_##E##_##ds)) { \
 		AT_##space(sizeof(E)) DATA_##ds(D) \
@@ -55,6 +43,29 @@
 		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \
 		NEXT; \
 	}
+
+// recall is for an instruction that finds its lanes elsewhere than it has hit last: where the first lane is in
+// another of the allocations that it remembers, that is the one now, and the instruction is executed once more. What it
+// remembers begins at H1, and does not overlap.
+#ifndef MASKED
+#define RECALL(as) \
+	STENCIL(recall_##as) { \
+		struct allocation **known = (struct allocation **)((char *)ctx->hits + PLACE(H1)), *last = *known; \
+		ADDR_##as \
+		u64 at = a[__builtin_ctz((u32)m)] + (u64)NUMBER(H0); \
+		if (last && at - last->base < last->size) \
+			LEAVE; \
+		_Pragma("clang loop unroll(disable)") for (int i = 1; i < ALLOCATIONS_KNOWN; i++) { \
+			struct allocation *al = known[i]; \
+			if (al && at - al->base < al->size) { \
+				known[0] = al, known[i] = last; \
+				OTHER; \
+			} \
+		} \
+		LEAVE; \
+	}
+RECALL(r) RECALL(q)
+#endif
 
 // Local memory: word i of all lanes is row i. A lane's address is computed in the width of its row.
 #define LOCAL_BEGIN(n) \
@@ -114,6 +125,28 @@
 		NEXT; \
 	}
 
+// VECTOR_LOCAL and VECTOR_FRAME are VECTOR for local memory.
+#define VECTOR_LOCAL(n, as) \
+	STENCIL(FORM(reach_##n##_##as##_local)) { \
+		LOCAL_BEGIN(n) ADDR_##as \
+		u64 bad = 0; \
+		EVERY(i) { \
+			u64 at = LANE_AT; \
+			bad |= ASTRAY_LOCAL(at, n); \
+		} \
+		if (RARELY(bad)) \
+			LEAVE; \
+		NEXT; \
+	}
+#define VECTOR_FRAME(n) \
+	STENCIL(FORM(reach_##n##_frame)) { \
+		LOCAL_BEGIN(n) \
+		u64 at = w->frame + (u64)NUMBER(H0); \
+		if (RARELY(ASTRAY_LOCAL(at, n))) \
+			LEAVE; \
+		NEXT; \
+	}
+
 #define LOADS(E, ds) \
 	LOAD(E, ds, fixed) LOAD(E, ds, shared) \
 	LOAD_ELEMENT(E, r, ds, hit) LOAD_ELEMENT(E, q, ds, hit) LOAD_ELEMENT(E, r, ds, shared) LOAD_ELEMENT(E, q, ds, shared) \
@@ -128,3 +161,5 @@ STORES(u8, r) STORES(u16, r) STORES(u32, r)
 STORES(u8, q) STORES(u16, q) STORES(u32, q) STORES(u64, q)
 #define VECTORS(as, space) VECTOR(2, as, space) VECTOR(4, as, space) VECTOR(8, as, space) VECTOR(16, as, space) VECTOR(32, as, space)
 VECTORS(r, hit) VECTORS(q, hit) VECTORS(r, shared) VECTORS(q, shared)
+#define LOCAL_VECTORS(n) VECTOR_LOCAL(n, r) VECTOR_LOCAL(n, q) VECTOR_FRAME(n)
+LOCAL_VECTORS(2) LOCAL_VECTORS(4) LOCAL_VECTORS(8) LOCAL_VECTORS(16) LOCAL_VECTORS(32)

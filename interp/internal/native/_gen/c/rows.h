@@ -17,10 +17,42 @@ struct machine {
 	char *local;         // local memory: word i of all lanes is row i
 	u64 from, to;        // where it begins and ends for a thread
 	u64 frame;           // where the running function's begins
+	char *k;             // constants: ARGS have them
 	u32 parallel;        // CTAs run in parallel: atomics on global memory have to be the host's
 };
 #define MACHINE ((struct machine *)ctx)
 _Static_assert(__builtin_offsetof(struct machine, parallel) == CONTEXT_PARALLEL, "Context has another layout");
+
+// Stencils of some length have other code with another base in a register. Here each source reads its base from the
+// context, so that only the place in that is another if it is a constant.
+#define BASE_OF(field) (*(char *volatile *)&MACHINE->field)
+#define BASE_OF_R BASE_OF(r)
+#define BASE_OF_Q BASE_OF(q)
+#define BASE_OF_P BASE_OF(p)
+#undef BASE_A
+#ifdef CONSTANT_A
+#define BASE_A(base) BASE_OF(k)
+#else
+#define BASE_A(base) BASE_OF_##base
+#endif
+#undef BASE_B
+#ifdef CONSTANT_B
+#define BASE_B(base) BASE_OF(k)
+#else
+#define BASE_B(base) BASE_OF_##base
+#endif
+#undef BASE_C
+#ifdef CONSTANT_C
+#define BASE_C(base) BASE_OF(k)
+#else
+#define BASE_C(base) BASE_OF_##base
+#endif
+#undef BASE_E
+#ifdef CONSTANT_E
+#define BASE_E(base) BASE_OF(k)
+#else
+#define BASE_E(base) BASE_OF_##base
+#endif
 
 // Vectors of elements, wherever they lie.
 #define ELEMENT(E) typedef E E##x8 __attribute__((ext_vector_type(8), aligned(1)));
@@ -132,6 +164,19 @@ static inline void put_u64(char *to, u64 m, int i, u64x8 v) {
 		LEAVE; \
 	u64 off = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW), last = al->size - (n); \
 	char *p = al->ptr;
+
+// AT_fixed is offset H0 of the allocation whose place among those of fixed addresses is H1, AT_shared address H0
+// of shared memory.
+#define AT_fixed(n) \
+	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
+	u64 o = PLACE(H0); \
+	if (RARELY(al->size < o + (n))) \
+		LEAVE;
+#define AT_shared(n) \
+	struct allocation *al = ctx->shared; \
+	u64 o = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW); \
+	if (RARELY(al->size < (n) || o > al->size - (n))) \
+		LEAVE;
 
 // outside is not 0 where an access of n bytes at offset o is out of reach or not aligned.
 static inline u64 outside(u64 o, u64 last, u64 n) { return (o > last) | (o & (n - 1)); }

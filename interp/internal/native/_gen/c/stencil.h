@@ -3,7 +3,7 @@
 // puts their machine code one behind the other and fills the holes.
 //
 // Arguments stay in the same registers from stencil to stencil (calling convention
-// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx): the context, the lanes that execute, the outcome of a comparison
+// preserve_none: r12, r13, r14, r15, rdi, rsi, rdx, rcx; x20 to x27): the context, the lanes that execute, the outcome of a comparison
 // for the stencil behind it, one that nobody uses, so that the others are in registers which instructions name alike, and
 // where rows, wide rows, predicates and constants begin. Operands are holes: offsets from one of these, which
 // the linker calls addresses of symbols. Which operands are constants is not known here; the generator compiles

@@ -1,0 +1,15 @@
+// Loops over lanes, of WIDTH at a time: for stencils that have not enough room on the stack for more. The bases of
+// sources are those of rows.h.
+
+#if WIDTH < 32
+#undef LANES
+#undef SHORT_LANES
+#define SHORT_LANES LANES
+#if WIDTH == 8
+#define LANES _Pragma("clang loop vectorize(assume_safety) vectorize_width(8) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
+#elif WIDTH == 4
+#define LANES _Pragma("clang loop vectorize(assume_safety) vectorize_width(4) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
+#else
+#define LANES _Pragma("clang loop vectorize(disable) unroll(disable)") for (int i = 0; i < 32; i++)
+#endif
+#endif

@@ -1,0 +1,11 @@
+// Sources that are numbers are 0 of lanes that do not execute: what such a lane has may be a denormal, with which a
+// processor takes ten times as long for all lanes.
+
+#ifdef MASKED
+#define ACTIVE_BITS(f, u, v) __builtin_bit_cast(f, __builtin_bit_cast(u, v) & -(u)ACTIVE(i))
+#define ACTIVE_f32(v) ACTIVE_BITS(f32, u32, v)
+#define ACTIVE_f64(v) ACTIVE_BITS(f64, u64, v)
+#else
+#define ACTIVE_f32(v) (v)
+#define ACTIVE_f64(v) (v)
+#endif

@@ -1,0 +1,58 @@
+#include "textflag.h"
+#include "go_asm.h"
+
+// func enter(code unsafe.Pointer, c *Context)
+//
+// The frame is what native code may take of the stack, and more: Go makes room for it, and native code begins at its
+// upper end. Go's wrapper of this function has nothing in registers but g, R28, which stencils do not touch; they keep
+// the stack pointer, the frame pointer and where they return to. What another thread has written as code is executed
+// behind an ISB. Stencils want the context in R20, and so on: the calling convention preserve_none.
+TEXT ·enter(SB), 0, $1552-16
+	MOVD code+0(FP), R0
+	MOVD c+8(FP), R20
+	MOVWU Context_Mask(R20), R21
+	MOVD Context_r(R20), R24
+	MOVD Context_q(R20), R25
+	MOVD Context_p(R20), R26
+	MOVD Context_constants(R20), R27
+	ISB $15
+	ADD $1536, RSP
+	BL (R0)
+	SUB $1536, RSP
+	RET
+
+// func synchronize(from, to uintptr)
+//
+// It has instructions be fetched anew, as they are in memory (Arm ARM, B2.4.4): what the data cache has goes to where both
+// caches meet, what the instruction cache has is given up. CTR_EL0 says how large their lines are.
+TEXT ·synchronize(SB), NOSPLIT, $0-16
+	MOVD from+0(FP), R0
+	MOVD to+8(FP), R1
+	MRS CTR_EL0, R2
+	MOVD $4, R5
+	UBFX $16, R2, $4, R3
+	LSL R3, R5, R3
+	AND $15, R2, R4
+	LSL R4, R5, R4
+	SUB $1, R3, R6
+	BIC R6, R0, R6
+data:
+	CMP R1, R6
+	BHS cleaned
+	DC CVAU, R6
+	ADD R3, R6
+	B data
+cleaned:
+	DSB $11 // ISH
+	SUB $1, R4, R6
+	BIC R6, R0, R6
+instructions:
+	CMP R1, R6
+	BHS done
+	WORD $0xd50b7526 // IC IVAU, R6, which the assembler does not know
+	ADD R4, R6
+	B instructions
+done:
+	DSB $11
+	ISB $15
+	RET

@@ -1,0 +1,182 @@
+package native
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+	"gemu/regfile"
+)
+
+// fields calls f for each field that a struct has, and the structs in it, with its name. Of pointers and lists there are
+// none.
+func fields(v reflect.Value, name string, f func(name string, field reflect.Value)) {
+	for i := range v.NumField() {
+		field, name := v.Field(i), name+"."+v.Type().Field(i).Name
+		switch field.Kind() {
+		case reflect.Struct:
+			fields(field, name, f)
+		case reflect.Pointer, reflect.Slice:
+		default:
+			f(name, field)
+		}
+	}
+}
+
+// TestContent: code is kept for programs that are the same, and no other: the sum is another if something is that machine
+// code may be made of. A field that is new has to be in it, or here among those that nothing is made of.
+func TestContent(t *testing.T) {
+	unread := []string{
+		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.Once", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
+	}
+	at := &mem.Allocation{Base: mem.FirstAddress, Size: 4096, Data: make([]byte, 4096)}
+	elems := func() []code.Elem { return []code.Elem{{Slot: code.R, Row: 1}, {Slot: code.Q, Row: 2}} }
+	p := &code.Program{Instrs: make([]code.Instr, 2), Blocks: []code.Block{{Sources: code.Range{End: 4}}}}
+	access := func(a code.Access) { p.Access = append(p.Access, a) }
+	access(code.Access{Space: ptx.Global, Addr: code.Q, Off: 8, Size: 4, Bytes: 8, Elems: elems(), Atom: &code.Atom{B: elems(), C: elems()}})
+	access(code.Access{Space: ptx.Global, Off: at.Base + 8, Size: 4, Bytes: 4, Fixed: at, Elems: elems()})
+	p.Barriers = make([]code.BarrierOp, 1)
+	in, ref := p.Instrs[0], p.Instrs[1]
+	pair := func() []Pair { return []Pair{{code.Row{Slot: code.R, Row: 1}, code.Row{Slot: code.R, Row: 3}}} }
+	s := &Step{In: &in, Ref: &ref, Reads: pair(), Writes: pair(), Fresh: pair(), Wanted: pair(), Uniform: pair()}
+	sum := func() [32]byte {
+		d := new(digest)
+		d.program(p)
+		d.step(s)
+		return d.sum()
+	}
+	was, seen := sum(), map[string]bool{}
+	changes := func(name string, field reflect.Value, v reflect.Value) {
+		old := reflect.New(field.Type()).Elem()
+		old.Set(field)
+		field.Set(v)
+		if same := sum() == was; same != slices.Contains(unread, name) {
+			t.Errorf("%s is another: the sum is the same: %v", name, same)
+		}
+		field.Set(old)
+		seen[name] = true
+	}
+	each := func(name string, of any) {
+		fields(reflect.ValueOf(of).Elem(), name, func(name string, field reflect.Value) {
+			v := reflect.New(field.Type()).Elem()
+			switch field.Kind() {
+			case reflect.Bool:
+				v.SetBool(!field.Bool())
+			case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+				v.SetInt(field.Int() + 1)
+			case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+				v.SetUint(field.Uint() + 1)
+			default:
+				t.Fatalf("%s is a %v", name, field.Kind())
+			}
+			changes(name, field, v)
+		})
+	}
+	a, fixed := &p.Access[0], &p.Access[1]
+	each("Instr", &p.Instrs[0])
+	each("Instr", &p.Instrs[1])
+	each("Block", &p.Blocks[0])
+	each("Barrier", &p.Barriers[0])
+	each("Access", a)
+	each("Access", fixed)
+	each("Atom", a.Atom)
+	for _, list := range [][]code.Elem{a.Elems, fixed.Elems, a.Atom.B, a.Atom.C} {
+		for i := range list {
+			each("Access.Elem", &list[i])
+		}
+	}
+	each("Step", s)
+	each("Instr", s.In)
+	each("Instr", s.Ref)
+	for _, list := range [][]Pair{s.Reads, s.Writes, s.Fresh, s.Wanted, s.Uniform} {
+		each("Pair", &list[0])
+	}
+	set := func(name string, field, v any) { changes(name, reflect.ValueOf(field).Elem(), reflect.ValueOf(v)) }
+	set("Instrs", &p.Instrs, append(p.Instrs[:2:2], code.Instr{}))
+	set("Blocks", &p.Blocks, append(p.Blocks[:1:1], code.Block{}))
+	set("Barriers", &p.Barriers, []code.BarrierOp(nil))
+	set("Access", &p.Access, p.Access[:1])
+	set("Access.Elems", &a.Elems, a.Elems[:1])
+	set("Access.Fixed", &fixed.Fixed, (*mem.Allocation)(nil))
+	set("Access.Move", &a.Move, new(mem.Strided))
+	set("Access.Atom", &a.Atom, (*code.Atom)(nil))
+	set("Access.Tile", &a.Tile, new(matrix.Tile))
+	set("Atom.C", &a.Atom.C, []code.Elem(nil))
+	set("Step.In", &s.In, (*code.Instr)(nil))
+	set("Step.Reads", &s.Reads, []Pair(nil))
+	p.Consts.Add32(0)
+	if sum() == was {
+		t.Error("one constant more: the sum is the same")
+	}
+	for _, name := range unread {
+		if !seen[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+
+	// Where an allocation is does not matter.
+	was = sum()
+	moved := *at
+	moved.Base += 1 << 20
+	fixed.Fixed, fixed.Off = &moved, fixed.Off+1<<20
+	if sum() != was {
+		t.Error("an allocation is elsewhere: the sum is another")
+	}
+}
+
+// TestKept: the same code is made once, also if several want it at once; another is made anew; and what was wanted longest
+// ago goes when there is no room.
+func TestKept(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	program := func(reg int32) *code.Program {
+		p := &code.Program{Width: regfile.Lanes, Instrs: []code.Instr{{Op: code.Activemask, D: reg, F: code.NoRow}, {Op: code.Exit}}, Blocks: []code.Block{{Last: 1}}}
+		p.Consts.Lay()
+		p.Link()
+		return p
+	}
+	l := NewLibrary(Tables()...)
+	made := func(reg int32, mask uint32) *body { return l.New(program(reg)).form(&Context{Mask: mask}) }
+	one := made(0, regfile.Full)
+	if made(0, regfile.Full) == one {
+		t.Error("a library that has no room keeps code")
+	}
+	if one.text.memory == nil {
+		t.Skip("this host gives no memory for machine code")
+	}
+	l.kept.room = 7 * one.size() / 2
+	bodies := make([]*body, 8)
+	var all sync.WaitGroup
+	for i := range bodies {
+		all.Go(func() { bodies[i] = made(0, regfile.Full) })
+	}
+	all.Wait()
+	first := made(0, regfile.Full)
+	if first != made(0, regfile.Full) || !slices.Contains(bodies, first) {
+		t.Error("code that is kept is made again")
+	}
+	if made(0, 1) == first || made(1, regfile.Full) == first {
+		t.Error("other code is the same")
+	}
+	made(0, regfile.Full)
+	made(2, regfile.Full) // now there are four, the oldest of which goes
+	if l.kept.taken > l.kept.room || len(l.kept.by) != 3 || l.kept.order.Len() != 3 {
+		t.Errorf("it has %d bytes of %d, in %d of %d", l.kept.taken, l.kept.room, len(l.kept.by), l.kept.order.Len())
+	}
+	if made(0, regfile.Full) != first {
+		t.Error("what was wanted last has gone")
+	}
+	if l.Forget(); made(0, regfile.Full) == first || l.kept.taken != one.size() {
+		t.Error("what is forgotten is kept")
+	}
+	l.kept.room = 1
+	if made(5, regfile.Full); len(l.kept.by) != 1 {
+		t.Error("code is kept that there is no room for")
+	}
+}

@@ -1,0 +1,166 @@
+package simt
+
+// This file has the warps of a CTA take turns in machine code: where one waits at a barrier, or ends, the next goes on, in
+// the order and for the share that cta.run would give it. Go is told when it has something to do.
+
+import (
+	"gemu/interp/internal/native"
+)
+
+// inTeam reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
+func (c *cta) inTeam() bool {
+	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.pauses && c.stream == nil && c.warps[0].ways != nil && !c.grid.takesTurns()
+}
+
+// depart has a warp that is readied begin its run, which ends when so many instructions are executed, and others go on where
+// it cannot.
+func (w *warp) depart(budget int) {
+	c := w.cta
+	t := &c.native.team
+	t.End, t.Began, t.Left = w.count.WarpInstructions+int64(budget), c.began, int64(c.left)
+	t.Quantum, t.Most = quantum, c.grid.maxSteps-quantum
+	t.Now, t.Live, t.Apart, t.Turned, t.Steps, t.Dirty = uint32(w.id), 0, 0, 0, 0, 0
+	w.tellNative()
+	w.lend()
+	t.Of(nil)
+	if !c.inTeam() {
+		return
+	}
+	for i := range c.warps {
+		if o := &c.warps[i]; o != w && !c.gathers(o, w) {
+			return
+		}
+	}
+	for i := range c.barriers {
+		if c.met && c.barriers[i].arrived > 0 { // perhaps of a warp that has gone on
+			t.Apart = 1
+		}
+	}
+	t.Live++
+	t.Of(c.native.contexts)
+}
+
+// gathers has machine code know whether another warp than the one that departs is to run. It reports whether warps may take turns
+// at all.
+func (c *cta) gathers(o, w *warp) bool {
+	t, l := &c.native.team, o.lent
+	if o.state != ended {
+		t.Live++
+	}
+	if l.out {
+		return true
+	}
+	switch l.State = native.Out; {
+	case o.state == atGroup:
+		return false // what others execute may wake it
+	case o.state == atBarrier:
+		t.Apart = 1
+	case o.state != ready:
+	case o.mask == 0 || !o.fits() || o.check != nil && !o.adjoins():
+		l.State = native.Stops
+	default:
+		o.settled, o.unpaid = o.count.WarpInstructions, 0
+		o.readies()
+		o.tellNative()
+		o.lend()
+		if l.Like(&w.lent.Context); o.check != nil {
+			o.checkRoom()
+		}
+		c.code.native.Fill(&l.Context, &o.files[0])
+	}
+	return true
+}
+
+// relend has machine code go on with a warp of which Go has executed something.
+func (w *warp) relend() {
+	if w.frame.fn.Allocates {
+		w.tellLocal()
+	}
+	if w.yield {
+		w.cta.native.team.End = 0 // at the end of the block
+	}
+	w.lend()
+}
+
+// goes is the context of a warp that goes on in machine code.
+func (w *warp) goes() *native.Context {
+	if t := &w.cta.native.team; w.cta.turn {
+		t.May = 1
+	} else {
+		t.May = 0
+	}
+	if w.check != nil {
+		return w.lent.UntilChecked(w.cta.native.team.End)
+	}
+	return w.lent.Until(w.cta.native.team.End)
+}
+
+// goesOn reports whether machine code has come back for nothing.
+func (w *warp) goesOn() bool {
+	ctx := &w.lent.Context
+	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
+}
+
+// landed is the warp that machine code has come back with. Go learns of what others have done meanwhile.
+func (w *warp) landed() *warp {
+	c := w.cta
+	n := &c.native
+	t := &n.team
+	if t.Dirty == 0 {
+		w.took()
+		return w
+	}
+	t.Dirty = 0
+	for i := range n.lent {
+		l, o := &n.lent[i], &c.warps[i]
+		if l.Touched == 0 {
+			continue
+		}
+		l.Touched = 0
+		o.took()
+		switch l.State {
+		case native.Ready:
+			o.state = ready
+		case native.Waits:
+			o.state = atBarrier
+		case native.Stands:
+			o.reclaim()
+			o.state = atVisible
+		case native.Ended:
+			l.Mask, l.Live, l.Meetings = 0, 0, 0
+			o.reclaim()
+			if o.state = ended; uint32(i) != t.Now {
+				c.cluster.leave(o)
+			}
+		}
+	}
+	w = &c.warps[t.Now]
+	if w.took(); t.Turned == 0 {
+		return w
+	}
+	c.seen = (c.seen + int(t.Steps)) % len(c.warps)
+	t.Turned, t.Steps, n.turned = 0, 0, w
+	c.next, c.left, c.began = w.id, int(t.Left), t.Began
+	w.yield, w.share, w.unpaid = false, int(t.Share), max(0, t.End-t.Began-t.Share)
+	return w
+}
+
+// recalls has Go know who waits, as if it had had them wait.
+func (c *cta) recalls() {
+	n := &c.native
+	if !n.out {
+		return
+	}
+	n.out = false
+	for i := range n.lent {
+		l, o := &n.lent[i], &c.warps[i]
+		if !l.out {
+			continue
+		}
+		waits := l.State == native.Waits
+		if o.reclaim(); waits {
+			o.barrier(c.code.Block(l.At))
+		}
+	}
+	n.team.Disband()
+}

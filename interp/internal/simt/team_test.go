@@ -1,0 +1,203 @@
+package simt_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+)
+
+// teams are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
+// %w is the warp's number.
+var teams = map[string]string{
+	"a barrier between the halves of that of the cluster": `
+	barrier.cluster.arrive.aligned;
+	bar.sync 0;
+	barrier.cluster.wait.aligned;`,
+	"an end beside the barrier of the cluster": `
+	setp.eq.u32 %q, %w, 2;
+	@%q bra X;
+	barrier.cluster.arrive.aligned;
+	bar.sync 1;
+	@%p bra Y;
+	mov.u32 %i, %clock;
+Y:	bar.sync 0;
+	barrier.cluster.wait.aligned;
+	bra Z;
+X:	bar.sync 1;
+Z:`,
+	"a warp that has arrived goes on": `
+	@!%p bra S;
+	bar.arrive 0, 96;
+S:	bar.sync 0;`,
+	"clocks and sums": `
+	mov.u32 %i, %clock;
+	bar.sync 0;
+	mov.u32 %t, %clock;
+	add.u32 %t, %t, %i;
+	bar.sync 3;
+	setp.lt.u32 %q, %w, 2;
+	@%q bra Y;
+	nanosleep.u32 50;
+Y:	bar.sync 4;
+	atom.global.add.u32 %i, [%o], %t;
+	bar.sync 5;
+	@%p exit;
+	mov.u32 %i, %clock;
+	atom.global.add.u32 %i, [%o], %i;`,
+	"a deadlock": `
+	bar.sync 0;
+	@%p bar.sync 1;
+	setp.eq.u32 %q, %w, 1;
+	@%q bar.sync 2;`,
+	"too many instructions": `
+L:	bar.sync 0;
+	setp.eq.u32 %q, %w, 5;
+	@%q bra Z;
+	add.u32 %i, %i, 1;
+	bra L;
+Z:`,
+	"lanes that end before others": `
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q exit;
+	bar.sync 0;
+	setp.eq.u32 %q, %i, 2;
+	@%q bra E;
+	bar.sync 0;
+E:`,
+}
+
+// TestTeams: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
+func TestTeams(t *testing.T) {
+	t.Parallel()
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for name, body := range teams {
+		source := `.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b32 %t, %w, %i;
+	.reg .pred %p, %q;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %t, %tid.x;
+	shr.u32 %w, %t, 5;
+	setp.eq.u32 %p, %w, 0;` + body + `
+	ret;
+}`
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			outcome := func(b interp.Backend) string {
+				dev := interp.NewDevice(interp.Config{Workers: 1})
+				m, err := dev.Load("k.ptx", []byte(source))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := interp.NewBuffer(dev, make([]uint32, 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), Args: []any{out}, MaxSteps: 1 << 14, Mode: mode, Eager: true, Backend: b})
+				text := fmt.Sprint(err)
+				if trap := new(interp.Trap); errors.As(err, &trap) {
+					text = trap.Report()
+				}
+				if r != nil {
+					text += fmt.Sprintf(" %+v", r.Counts)
+				}
+				return text + fmt.Sprint(interp.Slice[uint32](out))
+			}
+			if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
+				t.Errorf("%s, %v mode: machine code\n%s\nGo\n%s", name, mode, got, want)
+			} else if traps := strings.Contains(want, "trap:"); traps != (name == "a deadlock" || name == "too many instructions" || name == "a warp that has arrived goes on") {
+				t.Errorf("%s, %v mode: %s", name, mode, want)
+			}
+		}
+	}
+}
+
+// pauser pauses a launch once, in the second CTA; the first is not watched.
+type pauser struct{ told int }
+
+func (*pauser) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+
+func (p *pauser) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+	if index == 0 {
+		return nil
+	}
+	return p
+}
+
+func (p *pauser) Tell(e *interp.Event) {
+	if p.told++; p.told == 4 {
+		e.Pause()
+	}
+}
+
+// TestRestored: a warp that was in machine code when a launch was saved goes on there when it is restored.
+func TestRestored(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+		dev := interp.NewDevice(interp.Config{Workers: 1})
+		m, err := dev.Load("k.ptx", []byte(`.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b32 %c, %x, %y;
+	.reg .pred %p;
+	.reg .b64 %o;
+	ld.param.u64 %o, [out];
+	mov.u32 %c, %ctaid.x;
+	setp.eq.u32 %p, %c, 0;
+	@%p bra WAIT;
+	st.volatile.global.u32 [%o], 7;
+	ret;
+WAIT:
+	ld.volatile.global.u32 %x, [%o];
+	mov.u32 %y, %tid.x;
+	setp.ne.u32 %p, %x, 7;
+	@%p bra WAIT;
+	mad.wide.u32 %o, %y, 4, %o;
+	st.global.u32 [%o+4], %y;
+	ret;
+}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := interp.NewBuffer(dev, make([]uint32, 33))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Start(&interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{out}, Mode: mode, Eager: true, Backend: interp.Native, Probes: []interp.Probe{new(pauser)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if ended, err := e.Continue(t.Context()); ended || err != nil {
+			t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+		}
+		state, err := e.Save()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Restore(state); err != nil {
+			t.Fatal(err)
+		}
+		if ended, err := e.Continue(t.Context()); !ended || err != nil {
+			t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
+		}
+		for i, v := range interp.Slice[uint32](out) {
+			if want := uint32(max(i-1, 0)); i > 0 && v != want || i == 0 && v != 7 {
+				t.Errorf("%v mode: element %d is %d", mode, i, v)
+			}
+		}
+	}
+}
