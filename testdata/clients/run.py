@@ -40,7 +40,7 @@ ROOT = HERE.parent.parent
 @dataclasses.dataclass
 class Client:
     """What CLIENT.toml says. In its strings {site} is the environment's folder of packages, {source}
-    that of the unpacked source, {gemu} that of gemu's libraries."""
+    that of the unpacked source, {gemu} that of gemu's libraries, {here} that of this file."""
 
     packages: list  # what pip installs, as it wants it
     tests: str  # a folder; names of tests are relative to it
@@ -86,7 +86,7 @@ class Workplace:
             done.write_text(wanted)
         site = run([self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]).strip()
         source = next((p for p in (self.folder / "source").glob("*") if p.is_dir()), "")
-        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu")}
+        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu"), "here": str(HERE)}
         self.root = pathlib.Path(self.fill(self.client.tests))
         (self.folder / "plugin").mkdir(exist_ok=True)
         (self.folder / "plugin/client_plugin.py").write_text(self.client.plugin)
