@@ -25,6 +25,7 @@ func grammar(args []string) any {
 			found = true
 		} else {
 			f.Type = reflect.TypeFor[struct{}]()
+			f.Tag = reflect.StructTag(strings.ReplaceAll(string(f.Tag), ` passthrough:""`, "")) // which wants an argument to be there
 		}
 		fields = append(fields, f)
 	}
