@@ -23,9 +23,8 @@ func grammar(args []string) any {
 		if _, command := f.Tag.Lookup("cmd"); !command {
 		} else if name == args[0] {
 			found = true
-		} else {
+		} else if _, passes := f.Tag.Lookup("passthrough"); !passes { // it has an argument, which kong wants to see, and no flags
 			f.Type = reflect.TypeFor[struct{}]()
-			f.Tag = reflect.StructTag(strings.ReplaceAll(string(f.Tag), ` passthrough:""`, "")) // which wants an argument to be there
 		}
 		fields = append(fields, f)
 	}
