@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Runs a client's own tests over gemu's libraries, and compares what they give with what is recorded.
+
+    testdata/clients/run.py CLIENT [--match PATTERN] [--record] [--jobs N] [--work FOLDER]
+
+CLIENT.toml says what the client is; its keys are those of Client below. The packages come from the
+registry that pip is set to, into a virtual environment, and nothing of them is changed. Each file of
+tests has a process of its own, and what takes too long or ends its process is a failure of the test
+that did. CLIENT.txt is the record: each test that fails or is skipped, with a line that says
+why, and how many pass of each file. Prints what differs from it, and ends with status 1 if anything does.
+
+--match PATTERN runs only the files of tests whose path matches it (a regular expression).
+--record writes what the files that ran have given to CLIENT.txt. Explanations stay; failures that are
+new have "?" and the message of the test, to be replaced by hand.
+--jobs N runs N processes at once.
+--work FOLDER keeps the environments and logs there, instead of in the user's cache: FOLDER/CLIENT/log has
+a file for each process, with the calls that gemu refuses (GEMU_TRACE=1).
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+@dataclasses.dataclass
+class Client:
+    """What CLIENT.toml says. In its strings {site} is the environment's folder of packages, {source}
+    that of the unpacked source, {gemu} that of gemu's libraries."""
+
+    packages: list  # what pip installs, as it wants it
+    tests: str  # a folder; names of tests are relative to it
+    files: list  # patterns of files in it; each has a process of its own
+    versions: list  # distributions that the record names with their versions
+    source: str = ""  # a package whose source distribution is unpacked
+    source_environment: dict = dataclasses.field(default_factory=dict)  # to have pip unpack it
+    environment: dict = dataclasses.field(default_factory=dict)  # of the tests
+    runner: str = "pytest"  # or "program": each file is a test, which passes if its exit status is 0
+    options: list = dataclasses.field(default_factory=list)  # of pytest, or arguments of each program
+    plugin: str = ""  # Python that pytest loads as a plugin
+    timeout: int = 120  # seconds for a test
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a test."""
+
+    outcome: str  # passed, failed or skipped
+    message: str = ""  # of a failure or a skip: one line
+
+
+class Workplace:
+    """The folder of a client, where all is installed that its tests need."""
+
+    def __init__(self, name, folder, client):
+        self.name, self.folder, self.client = name, folder / name, client
+        self.python = self.folder / "venv/bin/python"
+        self.logs = self.folder / "log"
+        self.logs.mkdir(parents=True, exist_ok=True)
+
+    def prepare(self):
+        """Installs gemu's libraries, the packages and the source, if they are not there."""
+        self.gemu = self.folder / "gemu"
+        run([ROOT / "cmd/install.sh", self.gemu])
+        wanted = "\n".join(self.client.packages + [self.client.source])
+        done = self.folder / "installed"
+        if not done.exists() or done.read_text() != wanted:
+            run([sys.executable, "-m", "venv", "--clear", self.folder / "venv"])
+            run([self.python, "-m", "pip", "install", "--quiet", *self.client.packages])
+            if self.client.source:
+                self.unpack()
+            done.write_text(wanted)
+        site = run([self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]).strip()
+        source = next((p for p in (self.folder / "source").glob("*") if p.is_dir()), "")
+        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu")}
+        self.root = pathlib.Path(self.fill(self.client.tests))
+        (self.folder / "plugin").mkdir(exist_ok=True)
+        (self.folder / "plugin/client_plugin.py").write_text(self.client.plugin)
+
+    def unpack(self):
+        """Unpacks the source distribution. pip asks it for its dependencies, so it may want an environment."""
+        to = self.folder / "source"
+        name = re.split("[=<>]", self.client.source)[0]
+        run([self.python, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest", to, self.client.source], self.client.source_environment)
+        for archive in to.glob("*.tar.gz"):
+            with tarfile.open(archive) as tar:
+                tar.extractall(to, filter="data")
+            archive.unlink()
+
+    def fill(self, text):
+        return text.format(**self.places)
+
+    def environment(self):
+        path = os.pathsep.join(str(p) for p in (HERE, self.folder / "plugin"))
+        env = {"LD_LIBRARY_PATH": self.places["gemu"], "GEMU_TRACE": "1", "PYTHONPATH": path, "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"}
+        return os.environ | env | {k: self.fill(v) for k, v in self.client.environment.items()}
+
+    def files(self, match):
+        """The files of tests, by their paths from the folder of tests."""
+        every = {str(p.relative_to(self.root)) for pattern in self.client.files for p in self.root.glob(pattern)}
+        return sorted(f for f in every if re.search(match, f))
+
+    def versions(self):
+        code = "import importlib.metadata as m, sys; print(*(f'{d} {m.version(d)}' for d in sys.argv[1:]), sep=', ')"
+        return run([self.python, "-c", code, *self.client.versions]).strip()
+
+
+def run(command, environment={}):
+    """Runs a command that has to succeed, and returns its output."""
+    made = subprocess.run(command, env=os.environ | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if made.returncode != 0:
+        sys.exit(f"{made.stdout}{made.stderr}run.py: {command[0]}: status {made.returncode}")
+    return made.stdout
+
+
+def run_file(place, file):
+    """What the tests of a file give, by name. When a test takes too long or ends its process, those behind
+    it run in another."""
+    log = place.logs / re.sub(r"\W", "_", file)
+    events, output = log.with_suffix(".jsonl"), log.with_suffix(".log")
+    client, found = place.client, {}
+    if client.runner == "program":
+        command = [place.python, place.root / file, *map(place.fill, client.options)]
+    else:
+        command = [place.python, "-m", "pytest", "-p", "outcomes", "-p", "client_plugin", "-p", "no:cacheprovider", "--capture=no", "--quiet",
+                   "--rootdir", place.root, *map(place.fill, client.options), file]
+    with open(output, "w") as out:
+        while True:
+            events.write_text("")
+            env = place.environment() | {"OUTCOMES": str(events), "OUTCOMES_KNOWN": json.dumps(sorted(found))}
+            process = subprocess.Popen(command, cwd=place.root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+            late = not wait(process, events, client.timeout)
+            if client.runner == "program":
+                return {file: ended(process, late, client.timeout) or Outcome("passed")}
+            began, seen = read(events)
+            found |= seen
+            status = ended(process, late, client.timeout)
+            if process.returncode in (0, 1, 5) and not late:  # pytest: all pass, some fail, none are there
+                return found
+            if began is None:
+                return found | {file: status}
+            found[began] = status
+
+
+def wait(process, events, limit):
+    """Waits for a process, and kills it and its children when it writes no event for so many seconds.
+    Reports whether it ended by itself."""
+    written, since = 0, time.monotonic()
+    while True:
+        try:
+            process.wait(1)
+            return True
+        except subprocess.TimeoutExpired:
+            pass
+        if (size := events.stat().st_size) != written:
+            written, since = size, time.monotonic()
+        if time.monotonic() - since > limit:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return False
+
+
+def ended(process, late, limit):
+    """The failure that the end of a process is; None if it is none."""
+    if late:
+        return Outcome("failed", f"no end within {limit} s")
+    if process.returncode < 0:
+        return Outcome("failed", f"ends the process by {signal.Signals(-process.returncode).name}")
+    if process.returncode > 0:
+        return Outcome("failed", f"ends the process with status {process.returncode}")
+    return None
+
+
+def read(events):
+    """The test that had begun last and has not ended, or None, and the outcomes of those that have."""
+    began, found = None, {}
+    for line in events.read_text().splitlines():
+        event = json.loads(line)
+        if "begin" in event:
+            began = event["begin"]
+            continue
+        found[event["test"]] = Outcome(event["outcome"], event["message"])
+        began = None
+    return began, found
+
+
+def lacking(place):
+    """The calls that gemu refused because it does not have them, of all logs."""
+    names = set()
+    for log in place.logs.glob("*.log"):
+        names |= set(re.findall(r"^gemu: (\w+): .*gemu does not have this function", log.read_text(errors="replace"), re.M))
+    return sorted(names)
+
+
+class Record:
+    """What CLIENT.txt says: a paragraph for the tests that fail or are skipped for one reason, and one that
+    says how many pass of each file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.reasons = {}  # of tests that do not pass: ("failed", why)
+        self.passes = collections.Counter()  # by file
+        if not path.exists():
+            return
+        for paragraph in path.read_text().split("\n\n")[1:]:
+            head, *lines = paragraph.strip().splitlines()
+            kind, _, why = head.partition(": ")
+            if kind == "passed":
+                self.passes.update({file: int(n) for n, file in (line.split(maxsplit=1) for line in lines)})
+            elif kind in ("failed", "skipped"):
+                self.reasons |= {line.strip(): (kind, why) for line in lines}
+
+    def compare(self, files, found):
+        """Lines that say where what was found in the files differs."""
+        for test in sorted(found.keys() | {t for t in self.reasons if file_of(t) in files}):
+            was, now = self.reasons.get(test, ("passed",))[0], found.get(test, Outcome("not there"))
+            if was != now.outcome and (was, now.outcome) != ("passed", "skipped"):
+                yield f"{test}: recorded {was}, now {now.outcome} {now.message}"
+        passes = passing(found)
+        for file in files:
+            if passes[file] != self.passes[file]:
+                yield f"{file}: {passes[file]} pass, recorded {self.passes[file]}"
+
+    def unexplained(self):
+        return sum(why.startswith("?") for kind, why in self.reasons.values() if kind == "failed")
+
+    def update(self, files, found):
+        """Takes what was found in the files, and forgets what was known of them."""
+        reasons = {t: r for t, r in self.reasons.items() if file_of(t) not in files}
+        for test, now in found.items():
+            if now.outcome == "passed":
+                continue
+            kind, why = self.reasons.get(test, ("", ""))
+            if now.outcome == "skipped" or kind != "failed":
+                why = now.message if now.outcome == "skipped" else "? " + now.message
+            reasons[test] = (now.outcome, why)
+        self.reasons = reasons
+        for file in files:
+            self.passes[file] = passing(found)[file]
+
+    def write(self, versions, calls):
+        """Writes the record; calls are those that gemu does not have."""
+        kinds = collections.Counter(kind for kind, _ in self.reasons.values())
+        text = [f"{versions}\n{sum(self.passes.values())} pass, {kinds['failed']} fail, {kinds['skipped']} are skipped\n"]
+        by_reason = lambda item: (item[1], item[0])
+        for (kind, why), group in itertools.groupby(sorted(self.reasons.items(), key=by_reason), key=lambda item: item[1]):
+            text.append(f"{kind}: {why}\n" + "".join(f"    {test}\n" for test, _ in group))
+        if calls:
+            text.append("calls that gemu does not have:\n" + "".join(f"    {name}\n" for name in calls))
+        text.append("passed: of each file\n" + "".join(f"{n:5} {file}\n" for file, n in sorted(self.passes.items()) if n))
+        self.path.write_text("\n".join(text))
+
+
+def file_of(test):
+    return test.partition("::")[0]
+
+
+def passing(found):
+    return collections.Counter(file_of(test) for test, now in found.items() if now.outcome == "passed")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    clients = sorted(p.stem for p in HERE.glob("*.toml"))
+    parser.add_argument("client", choices=clients)
+    parser.add_argument("--match", default="")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    parser.add_argument("--work", type=pathlib.Path, default=cache / "gemu-clients")
+    args = parser.parse_args()
+
+    client = Client(**tomllib.loads((HERE / f"{args.client}.toml").read_text()))
+    place = Workplace(args.client, args.work.resolve(), client)
+    place.prepare()
+    files = place.files(args.match)
+    if not files:
+        parser.error(f"no file of tests matches {args.match!r}")
+    for log in place.logs.glob("*"):
+        log.unlink()
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for file, outcomes in zip(files, pool.map(lambda f: run_file(place, f), files)):
+            found |= outcomes
+            counts = collections.Counter(o.outcome for o in outcomes.values())
+            print(f"{file}: {', '.join(f'{n} {k}' for k, n in sorted(counts.items()))}", flush=True)
+
+    record = Record(HERE / f"{args.client}.txt")
+    differences = list(record.compare(files, found))
+    print(*differences, sep="\n")
+    for name in lacking(place):
+        print(f"gemu does not have {name}")
+    if args.record:
+        record.update(files, found)
+        record.write(place.versions(), lacking(place))
+        print(f"{record.path}: {record.unexplained()} failures to explain")
+        return
+    sys.exit(bool(differences))
+
+
+if __name__ == "__main__":
+    main()
