@@ -290,21 +290,19 @@ def main():
         parser.error(f"no file of tests matches {args.match!r}")
     for log in place.logs.glob("*"):
         log.unlink()
-    found = {}
+    record, differences = Record(HERE / f"{args.client}.txt"), []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for file, outcomes in zip(files, pool.map(lambda f: run_file(place, f), files)):
-            found |= outcomes
-            counts = collections.Counter(o.outcome for o in outcomes.values())
+        for file, found in zip(files, pool.map(lambda f: run_file(place, f), files)):
+            counts = collections.Counter(o.outcome for o in found.values())
             print(f"{file}: {', '.join(f'{n} {k}' for k, n in sorted(counts.items()))}", flush=True)
-
-    record = Record(HERE / f"{args.client}.txt")
-    differences = list(record.compare(files, found))
+            differences += record.compare([file], found)
+            if args.record:
+                record.update([file], found)
+                record.write(place.versions(), lacking(place))
     print(*differences, sep="\n")
     for name in lacking(place):
         print(f"gemu does not have {name}")
     if args.record:
-        record.update(files, found)
-        record.write(place.versions(), lacking(place))
         print(f"{record.path}: {record.unexplained()} failures to explain")
         return
     sys.exit(bool(differences))
