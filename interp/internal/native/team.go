@@ -17,7 +17,7 @@ type Team struct {
 	warps      unsafe.Pointer // array of *Context, by warp
 	full, some unsafe.Pointer // by pc: code of the block that begins there, for all lanes, and for those of a mask
 
-	Left             int64 // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
+	Left    int64 // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
 	allowed int64 // … up to when it comes back to Go, as they were when the warp that runs was entered
 	given   int64 // … of which it may execute so many
 

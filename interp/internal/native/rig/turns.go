@@ -19,13 +19,13 @@ import (
 type crew struct {
 	native.Team
 
-	warps            []*walk
-	arrived          uint32
-	barrier          uint32
-	allowed, given   int64
-	shared           []byte
-	uniform          [native.Registers]uint64
-	zero             []code.Row
+	warps          []*walk
+	arrived        uint32
+	barrier        uint32
+	allowed, given int64
+	shared         []byte
+	uniform        [native.Registers]uint64
+	zero           []code.Row
 }
 
 // stops has a warp come to the end of a block at which it ends or waits. It goes on itself, or nobody is given, and another has its
