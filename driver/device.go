@@ -16,7 +16,6 @@ type Device struct {
 	ordinal int
 	used    uint64 // bytes allocated by clients
 
-	pool, defaultPool *Pool // the current one, and the first
 
 	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
 	primary  *Context   // nil until it is first wanted

@@ -53,12 +53,13 @@ type Driver struct {
 	buffers  int                 // that were ever allocated
 	captures uint64              // that ever began
 
-	nextPool uint64 // address of the next stream-ordered allocation
+	pools    map[poolPlace]*pools
+	nextPool uint64 // address of the next stream-ordered allocation on a device
 }
 
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
-	d := &Driver{settings: s, objects: map[Handle]any{}, nextPool: poolAddress}
+	d := &Driver{settings: s, objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
@@ -84,10 +85,7 @@ func New(s Settings) *Driver {
 	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
-		v := &Device{ordinal: i, d: d}
-		v.defaultPool = v.newPool(0)
-		v.pool = v.defaultPool
-		d.devices = append(d.devices, v)
+		d.devices = append(d.devices, &Device{ordinal: i, d: d})
 	}
 	return d
 }
@@ -206,6 +204,8 @@ func kindName[T any]() string {
 		return "mipmapped array"
 	case *Memory:
 		return "created memory"
+	case *UserObject:
+		return "user object"
 	case *Reference:
 		return "texture or surface reference"
 	}

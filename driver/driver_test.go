@@ -558,7 +558,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	if got := must(c.d.DeviceGetAttribute(115, 0))(t); got != 1 {
 		t.Errorf("MEMORY_POOLS_SUPPORTED is %d", got)
 	}
-	pool := must(c.d.DeviceGetMemPool(0))(t)
+	pool := must(c.d.MemGetMemPool(Location{OnDevice, 0}, PinnedMemory))(t)
 	attribute := func(a PoolAttribute, want uint64) {
 		t.Helper()
 		if got := must(c.d.MemPoolGetAttribute(pool, a))(t); got != want {
@@ -598,8 +598,8 @@ func TestStreamOrderedMemory(t *testing.T) {
 	c.ok(c.MemFreeAsync(c.alloc(8), 0))
 	attribute(PoolUsed, 0)
 
-	mine := must(c.d.MemPoolCreate(0, 5000))(t)
-	c.ok(c.d.DeviceSetMemPool(0, mine))
+	mine := must(c.d.MemPoolCreate(Location{OnDevice, 0}, PinnedMemory, 5000))(t)
+	c.ok(c.d.MemSetMemPool(Location{OnDevice, 0}, PinnedMemory, mine))
 	z := must(c.MemAllocAsync(4000, 0, s))(t)
 	if got := must(c.PointerGetAttribute(PointerMemPool, z))(t); got != uint64(mine) {
 		t.Errorf("of pool %#x, want %#x", got, mine)
@@ -609,7 +609,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	c.ok(c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "", c.d.MemPoolDestroy(mine))
 	c.want(InvalidValue, "default", c.d.MemPoolDestroy(pool))
-	if got := must(c.d.DeviceGetMemPool(0))(t); got != pool {
+	if got := must(c.d.MemGetMemPool(Location{OnDevice, 0}, PinnedMemory))(t); got != pool {
 		t.Errorf("pool %#x is current, want %#x", got, pool)
 	}
 	c.ok(c.MemFreeAsync(z, s))
@@ -618,6 +618,43 @@ func TestStreamOrderedMemory(t *testing.T) {
 	if !strings.Contains(c.messages.String(), "has been freed") {
 		t.Errorf("told: %s", c.messages)
 	}
+}
+
+// Stream-ordered memory of the host and managed memory have their addresses on the host, where they are read.
+func TestStreamOrderedHostMemory(t *testing.T) {
+	c := newClient(t, nil)
+	for _, of := range []struct {
+		where  Location
+		kind   MemoryType
+		charge uint64
+	}{{Location{Type: 2}, PinnedMemory, 0}, {Location{Type: 3}, PinnedMemory, 0}, {Location{}, ManagedMemory, 400}, {Location{OnDevice, 0}, ManagedMemory, 400}} {
+		pool := must(c.d.MemGetDefaultMemPool(of.where, of.kind))(t)
+		s := must(c.StreamCreate(1, 0))(t)
+		x := must(c.MemAllocAsync(400, pool, s))(t)
+		c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 100, x, 5), s))
+		c.ok(c.StreamSynchronize(s))
+		if got := *(*uint32)(pointer(x + 396)); got != 5 {
+			t.Errorf("%+v: got %d, want 5", of, got)
+		}
+		if free, total, err := c.MemGetInfo(); err != nil || total-free != of.charge {
+			t.Errorf("%+v: %d of %d bytes are free, %v", of, free, total, err)
+		}
+		if got := must(c.d.MemPoolGetAttribute(pool, PoolMemoryType))(t); got != uint64(of.kind) {
+			t.Errorf("%+v: the memory is of type %d", of, got)
+		}
+		c.want(InvalidValue, "not the beginning of such memory", c.MemFreeHost(pointer(x)))
+		c.ok(c.MemFreeAsync(x, s))
+		c.ok(c.StreamSynchronize(s))
+		if free, total, err := c.MemGetInfo(); err != nil || free != total {
+			t.Errorf("%+v: %d of %d bytes are free, %v", of, free, total, err)
+		}
+	}
+	_, err := c.d.MemGetMemPool(Location{OnDevice, 1}, ManagedMemory)
+	c.want(InvalidDevice, "", err)
+	_, err = c.d.MemGetMemPool(Location{}, PinnedMemory)
+	c.want(NotSupported, "location of type 0", err)
+	_, err = c.d.MemGetMemPool(Location{OnDevice, 0}, 3)
+	c.want(InvalidValue, "type 3", err)
 }
 
 func TestHostMemory(t *testing.T) {

@@ -59,7 +59,7 @@ func (r *region) discharge() {
 		r.ctx.dev.used -= r.charge
 		return
 	}
-	r.pool.dev.used -= r.charge
+	r.pool.device().used -= r.charge
 	r.pool.used -= r.size
 }
 
@@ -68,7 +68,7 @@ func (r *region) onHost() bool { return r.kind == hostRegion || r.kind == regist
 
 // freeable reports whether cuMemFree may free the region.
 func (r *region) freeable() bool {
-	return r.kind == deviceRegion || r.kind == managedRegion && r.module == nil
+	return r.kind == deviceRegion || r.pool != nil || r.kind == managedRegion && r.module == nil
 }
 
 // device is the device whose memory the region is. d.mu is held.
@@ -339,7 +339,7 @@ func (t *Thread) MemFree(addr uint64) error {
 
 // MemFreeHost is cuMemFreeHost.
 func (t *Thread) MemFreeHost(p unsafe.Pointer) error {
-	return t.release(address(p), InvalidValue, func(r *region) bool { return r.kind == hostRegion })
+	return t.release(address(p), InvalidValue, func(r *region) bool { return r.kind == hostRegion && r.pool == nil })
 }
 
 // MemHostRegister is cuMemHostRegister: kernels reach the memory by its address.

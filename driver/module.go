@@ -443,6 +443,8 @@ const (
 	FuncClusterDepth
 	FuncNonPortableCluster
 	FuncClusterPolicy
+	FuncDeviceNodeUpdate
+	FuncSharedMemoryMode
 	funcAttributes
 )
 
@@ -496,7 +498,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncClusterPolicy:
 		return f.scheduling, nil
 	}
-	return 0, nil // of caches
+	return 0, nil // of caches, and what there is none of
 }
 
 func number(b bool) int {

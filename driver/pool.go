@@ -7,22 +7,73 @@ package driver
 
 import (
 	"fmt"
+	"unsafe"
 
 	"gemu/interp"
 )
 
-// poolAddress is where stream-ordered memory begins. It has addresses of its own, so that
-// what kernels allocate meanwhile does not move it.
+// poolAddress is where stream-ordered memory of devices begins. It has addresses of its own, so that
+// what kernels allocate meanwhile does not move it. Other memory has those that it has on the host.
 const poolAddress = 1 << 52
 
-// Pool is a memory pool of a device.
+// Pool is a memory pool.
 type Pool struct {
 	handle Handle
-	dev    *Device
+	d      *Driver
+	place  poolPlace
 	limit  uint64 // bytes in use at once; 0: what the device has
 	used   uint64
 	values map[PoolAttribute]uint64 // that were set; high water marks: since they were reset
-	access map[int]MemoryAccess     // of other devices, by ordinal
+	access map[int]MemoryAccess     // of devices that do not have it anyway, by ordinal
+}
+
+// poolPlace says which memory a pool is of.
+type poolPlace struct {
+	kind regionKind // deviceRegion, hostRegion or managedRegion
+	dev  *Device    // nil of host memory, and of managed memory that is preferred nowhere
+}
+
+// pools are those that allocations take which name none.
+type pools struct{ standard, now *Pool }
+
+// poolsOf are those of a place. d.mu is held.
+func (d *Driver) poolsOf(place poolPlace) *pools {
+	p := d.pools[place]
+	if p == nil {
+		p = &pools{standard: d.newPool(place, 0)}
+		p.now = p.standard
+		d.pools[place] = p
+	}
+	return p
+}
+
+// poolPlace is the place of memory of a type at a location. d.mu is held.
+func (d *Driver) poolPlace(where Location, kind MemoryType) (poolPlace, error) {
+	switch {
+	case !d.ready:
+		return poolPlace{}, fail(NotInitialized, "cuInit was not called")
+	case kind != PinnedMemory && kind != ManagedMemory:
+		return poolPlace{}, fail(InvalidValue, "memory of type %d", kind)
+	case where.Type == OnDevice:
+		v, err := d.device(int(where.ID))
+		if kind == ManagedMemory {
+			return poolPlace{managedRegion, v}, err
+		}
+		return poolPlace{deviceRegion, v}, err
+	case kind == ManagedMemory && where.Type >= nowhere && where.Type <= onThisNode:
+		return poolPlace{managedRegion, nil}, nil
+	case kind == PinnedMemory && where.Type >= onAnyNode && where.Type <= onThisNode:
+		return poolPlace{hostRegion, nil}, nil
+	}
+	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", where.Type)
+}
+
+// device is the device that pays for the memory. d.mu is held.
+func (p *Pool) device() *Device {
+	if p.place.dev != nil {
+		return p.place.dev
+	}
+	return p.d.devices[0]
 }
 
 // PoolAttribute is a CUmemPool_attribute.
@@ -38,6 +89,13 @@ const (
 	PoolReservedHigh
 	PoolUsed
 	PoolUsedHigh
+	PoolMemoryType
+	PoolHandleTypes
+	PoolLocationID
+	PoolLocationType
+	PoolLimit
+	PoolDecompression
+	PoolLocality
 )
 
 // MemoryAccess is a CUmemAccess_flags.
@@ -51,10 +109,10 @@ const (
 )
 
 // newPool makes a pool. d.mu is held.
-func (v *Device) newPool(limit uint64) *Pool {
-	p := &Pool{dev: v, limit: limit, access: map[int]MemoryAccess{}}
+func (d *Driver) newPool(place poolPlace, limit uint64) *Pool {
+	p := &Pool{d: d, place: place, limit: limit, access: map[int]MemoryAccess{}}
 	p.values = map[PoolAttribute]uint64{PoolReuseFollowEvents: 1, PoolReuseOpportunistic: 1, PoolReuseInternal: 1}
-	p.handle = v.d.add(p)
+	p.handle = d.add(p)
 	return p
 }
 
@@ -70,33 +128,33 @@ func (d *Driver) pool(h Handle) (*Pool, error) {
 	return p, nil
 }
 
-// DeviceGetDefaultMemPool is cuDeviceGetDefaultMemPool.
-func (d *Driver) DeviceGetDefaultMemPool(dev int) (Handle, error) {
+// MemGetDefaultMemPool is cuMemGetDefaultMemPool, and cuDeviceGetDefaultMemPool for pinned memory on a device.
+func (d *Driver) MemGetDefaultMemPool(where Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v, err := d.device(dev)
+	place, err := d.poolPlace(where, kind)
 	if err != nil {
 		return 0, err
 	}
-	return v.defaultPool.handle, nil
+	return d.poolsOf(place).standard.handle, nil
 }
 
-// DeviceGetMemPool is cuDeviceGetMemPool: the pool that MemAllocAsync takes.
-func (d *Driver) DeviceGetMemPool(dev int) (Handle, error) {
+// MemGetMemPool is cuMemGetMemPool, and cuDeviceGetMemPool: the pool that MemAllocAsync takes.
+func (d *Driver) MemGetMemPool(where Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v, err := d.device(dev)
+	place, err := d.poolPlace(where, kind)
 	if err != nil {
 		return 0, err
 	}
-	return v.pool.handle, nil
+	return d.poolsOf(place).now.handle, nil
 }
 
-// DeviceSetMemPool is cuDeviceSetMemPool.
-func (d *Driver) DeviceSetMemPool(dev int, h Handle) error {
+// MemSetMemPool is cuMemSetMemPool, and cuDeviceSetMemPool.
+func (d *Driver) MemSetMemPool(where Location, kind MemoryType, h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v, err := d.device(dev)
+	place, err := d.poolPlace(where, kind)
 	if err != nil {
 		return err
 	}
@@ -104,23 +162,23 @@ func (d *Driver) DeviceSetMemPool(dev int, h Handle) error {
 	switch {
 	case err != nil:
 		return err
-	case p.dev != v:
-		return fail(InvalidValue, "the pool is of device %d", p.dev.ordinal)
+	case p.place != place:
+		return fail(InvalidValue, "the pool is of other memory")
 	}
-	v.pool = p
+	d.poolsOf(place).now = p
 	return nil
 }
 
-// MemPoolCreate is cuMemPoolCreate for memory of a device that stays in this process, at
-// most limit bytes of it if that is not 0.
-func (d *Driver) MemPoolCreate(dev int, limit uint64) (Handle, error) {
+// MemPoolCreate is cuMemPoolCreate for memory that stays in this process, at most limit bytes of it if
+// that is not 0.
+func (d *Driver) MemPoolCreate(where Location, kind MemoryType, limit uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v, err := d.device(dev)
+	place, err := d.poolPlace(where, kind)
 	if err != nil {
 		return 0, err
 	}
-	return v.newPool(limit).handle, nil
+	return d.newPool(place, limit).handle, nil
 }
 
 // MemPoolDestroy is cuMemPoolDestroy. What was allocated from the pool stays.
@@ -128,13 +186,14 @@ func (d *Driver) MemPoolDestroy(h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case p == p.dev.defaultPool:
+	}
+	switch of := d.poolsOf(p.place); p {
+	case of.standard:
 		return fail(InvalidValue, "the default pool cannot be destroyed")
-	case p == p.dev.pool:
-		p.dev.pool = p.dev.defaultPool
+	case of.now:
+		of.now = of.standard
 	}
 	delete(d.objects, h)
 	return nil
@@ -156,12 +215,35 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 	switch {
 	case err != nil:
 		return 0, err
-	case a < PoolReuseFollowEvents || a > PoolUsedHigh:
+	case a < PoolReuseFollowEvents || a > PoolLocality:
 		return 0, fail(InvalidValue, "pool attribute %d", a)
 	case a == PoolReserved || a == PoolUsed:
 		return p.used, nil
 	case a == PoolReservedHigh || a == PoolUsedHigh:
 		return max(p.values[a], p.used), nil
+	}
+	switch a {
+	case PoolMemoryType:
+		if p.place.kind == managedRegion {
+			return uint64(ManagedMemory), nil
+		}
+		return uint64(PinnedMemory), nil
+	case PoolLocationType:
+		switch {
+		case p.place.dev != nil:
+			return OnDevice, nil
+		case p.place.kind == hostRegion:
+			return onAnyNode, nil
+		}
+		return nowhere, nil
+	case PoolLocationID:
+		if p.place.dev != nil {
+			return uint64(p.place.dev.ordinal), nil
+		}
+	case PoolLimit:
+		return p.limit, nil
+	case PoolLocality:
+		return 1<<64 - 1, nil // -1: it has none
 	}
 	return p.values[a], nil
 }
@@ -184,42 +266,49 @@ func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) er
 	return nil
 }
 
+// reads reports whether a device reads and writes the pool's memory in any case.
+func (p *Pool) reads(dev int) bool {
+	return p.place.kind == managedRegion || p.place.dev != nil && dev == p.place.dev.ordinal
+}
+
 // MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is within reach anyway;
 // what is set is remembered.
-func (d *Driver) MemPoolSetAccess(h Handle, dev int, access MemoryAccess) error {
+func (d *Driver) MemPoolSetAccess(h Handle, where Location, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
 	if err != nil {
 		return err
 	}
-	switch _, err = d.device(dev); {
+	switch v, err := where.device(d); {
 	case err != nil:
 		return err
 	case access != NoAccess && access != Read && access != ReadWrite:
 		return fail(InvalidValue, "access %d", access)
-	case dev == p.dev.ordinal && access != ReadWrite:
-		return fail(InvalidValue, "a pool's own device reads and writes it")
+	case p.reads(v.ordinal) && access != ReadWrite:
+		return fail(InvalidValue, "device %d reads and writes the memory in any case", v.ordinal)
+	default:
+		p.access[v.ordinal] = access
 	}
-	p.access[dev] = access
 	return nil
 }
 
 // MemPoolGetAccess is cuMemPoolGetAccess.
-func (d *Driver) MemPoolGetAccess(h Handle, dev int) (MemoryAccess, error) {
+func (d *Driver) MemPoolGetAccess(h Handle, where Location) (MemoryAccess, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
-	if err == nil {
-		_, err = d.device(dev)
+	if err != nil {
+		return 0, err
 	}
+	v, err := where.device(d)
 	switch {
 	case err != nil:
 		return 0, err
-	case dev == p.dev.ordinal:
+	case p.reads(v.ordinal):
 		return ReadWrite, nil
 	}
-	return p.access[dev], nil
+	return p.access[v.ordinal], nil
 }
 
 // MemAllocAsync is cuMemAllocFromPoolAsync; pool 0 is the current one of the stream's
@@ -250,7 +339,7 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 // allocate takes a region from a pool. d.mu is held.
 func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	d := s.ctx.dev.d
-	p := s.ctx.dev.pool
+	p := d.poolsOf(poolPlace{deviceRegion, s.ctx.dev}).now
 	if pool != 0 {
 		var err error
 		if p, err = d.pool(pool); err != nil {
@@ -263,12 +352,16 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	case p.limit > 0 && size > p.limit-p.used:
 		return nil, fail(OutOfMemory, "%d bytes wanted, %d of the pool's %d in use", size, p.used, p.limit)
 	}
-	if err := p.dev.reserve(size); err != nil {
+	charge := size
+	if p.place.kind == hostRegion {
+		charge = 0
+	}
+	if err := p.device().reserve(charge); err != nil {
 		return nil, err
 	}
 	data, release, err := d.pages.allocate(size)
 	if err != nil {
-		p.dev.used -= size
+		p.device().used -= charge
 		return nil, fail(OutOfMemory, "%v", err)
 	}
 	p.used += size
@@ -276,10 +369,13 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 		p.values[a] = max(p.values[a], p.used)
 	}
 	d.buffers++
-	align := interp.Alignment(size)
-	addr := (d.nextPool + align - 1) / align * align
-	d.nextPool = addr + size + align
-	r := &region{addr: addr, size: size, data: data, kind: deviceRegion, ctx: s.ctx, pool: p, charge: size, pages: release}
+	addr := address(unsafe.Pointer(unsafe.SliceData(data)))
+	if p.place.kind == deviceRegion {
+		align := interp.Alignment(size)
+		addr = (d.nextPool + align - 1) / align * align
+		d.nextPool = addr + size + align
+	}
+	r := &region{addr: addr, size: size, data: data, kind: p.place.kind, ctx: s.ctx, pool: p, charge: charge, pages: release}
 	d.addRegion(r)
 	return r, nil
 }

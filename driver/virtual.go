@@ -77,8 +77,11 @@ type MemoryProperties struct {
 // MemoryType is a CUmemAllocationType.
 type MemoryType int32
 
-// PinnedMemory is the one type of memory that can be created.
-const PinnedMemory MemoryType = 1
+// The types of memory. That which MemCreate creates is pinned.
+const (
+	PinnedMemory  MemoryType = 1
+	ManagedMemory MemoryType = 2
+)
 
 // HandleTypes is a set of CUmemAllocationHandleType.
 type HandleTypes int32
@@ -89,8 +92,14 @@ const FileDescriptor HandleTypes = 1
 // Location is a CUmemLocation.
 type Location struct{ Type, ID int32 }
 
-// OnDevice is the type of the location that is a device, whose ordinal is the ID.
-const OnDevice = 1
+// The types of location. The ID of that on a device is its ordinal; onAnyNode to onThisNode are of the host, whose nodes
+// are all the same here.
+const (
+	nowhere    = 0
+	OnDevice   = 1
+	onAnyNode  = 2
+	onThisNode = 4
+)
 
 // AccessOf is a CUmemAccessDesc.
 type AccessOf struct {

@@ -13,13 +13,6 @@ import (
 	"gemu/driver"
 )
 
-// Numbers that describe the memory of a pool: CU_MEM_LOCATION_TYPE_DEVICE and
-// CU_MEM_ALLOCATION_TYPE_PINNED.
-const (
-	onDevice = 1
-	pinned   = 1
-)
-
 //export cuMemAllocAsync
 func cuMemAllocAsync(addr *C.CUdeviceptr, size C.size_t, stream C.CUstream) C.CUresult {
 	return get("cuMemAllocAsync", addr, func(t *driver.Thread) (uint64, error) {
@@ -47,72 +40,59 @@ func cuMemFreeAsync(addr C.CUdeviceptr, stream C.CUstream) C.CUresult {
 	})
 }
 
+// onDevice is where memory of a device is.
+func onDevice(dev C.CUdevice) driver.Location {
+	return driver.Location{Type: driver.OnDevice, ID: int32(dev)}
+}
+
 //export cuDeviceGetDefaultMemPool
 func cuDeviceGetDefaultMemPool(pool *C.CUmemoryPool, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) { return d.DeviceGetDefaultMemPool(int(dev)) })
+	return ask("cuDeviceGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+		return d.MemGetDefaultMemPool(onDevice(dev), driver.PinnedMemory)
+	})
 }
 
 //export cuDeviceGetMemPool
 func cuDeviceGetMemPool(pool *C.CUmemoryPool, dev C.CUdevice) C.CUresult {
-	return ask("cuDeviceGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) { return d.DeviceGetMemPool(int(dev)) })
+	return ask("cuDeviceGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
+		return d.MemGetMemPool(onDevice(dev), driver.PinnedMemory)
+	})
 }
 
 //export cuDeviceSetMemPool
 func cuDeviceSetMemPool(dev C.CUdevice, pool C.CUmemoryPool) C.CUresult {
-	return result("cuDeviceSetMemPool", func(d *driver.Driver) error { return d.DeviceSetMemPool(int(dev), driver.Handle(pool)) })
-}
-
-// located is the device that a location names.
-func located(where *C.CUmemLocation) (int, error) {
-	switch {
-	case where == nil:
-		return 0, driver.InvalidValue
-	case where._type != onDevice:
-		return 0, &driver.Error{Result: driver.NotSupported, Detail: "pools of memory that is not a device's"}
-	}
-	return int(where.id), nil
-}
-
-// Since CUDA 13 a location stands for a device, and with it goes a type of memory, of
-// which a device has one.
-
-func located13(where *C.CUmemLocation, kind C.int) (int, error) {
-	if kind != pinned {
-		return 0, driver.InvalidValue
-	}
-	return located(where)
+	return result("cuDeviceSetMemPool", func(d *driver.Driver) error {
+		return d.MemSetMemPool(onDevice(dev), driver.PinnedMemory, driver.Handle(pool))
+	})
 }
 
 //export cuMemGetDefaultMemPool
 func cuMemGetDefaultMemPool(pool *C.CUmemoryPool, where *C.CUmemLocation, kind C.int) C.CUresult {
 	return ask("cuMemGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
-		dev, err := located13(where, kind)
-		if err != nil {
-			return 0, err
+		if where == nil {
+			return 0, driver.InvalidValue
 		}
-		return d.DeviceGetDefaultMemPool(dev)
+		return d.MemGetDefaultMemPool(location(where), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemGetMemPool
 func cuMemGetMemPool(pool *C.CUmemoryPool, where *C.CUmemLocation, kind C.int) C.CUresult {
 	return ask("cuMemGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
-		dev, err := located13(where, kind)
-		if err != nil {
-			return 0, err
+		if where == nil {
+			return 0, driver.InvalidValue
 		}
-		return d.DeviceGetMemPool(dev)
+		return d.MemGetMemPool(location(where), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemSetMemPool
 func cuMemSetMemPool(where *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.CUresult {
 	return result("cuMemSetMemPool", func(d *driver.Driver) error {
-		dev, err := located13(where, kind)
-		if err != nil {
-			return err
+		if where == nil {
+			return driver.InvalidValue
 		}
-		return d.DeviceSetMemPool(dev, driver.Handle(pool))
+		return d.MemSetMemPool(location(where), driver.MemoryType(kind), driver.Handle(pool))
 	})
 }
 
@@ -120,16 +100,12 @@ func cuMemSetMemPool(where *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.
 func cuMemPoolCreate(pool *C.CUmemoryPool, props *C.CUmemPoolProps) C.CUresult {
 	return ask("cuMemPoolCreate", pool, func(d *driver.Driver) (driver.Handle, error) {
 		switch {
-		case props == nil || props.allocType != pinned:
+		case props == nil:
 			return 0, driver.InvalidValue
 		case props.handleTypes != 0:
 			return 0, &driver.Error{Result: driver.NotSupported, Detail: "pools that are shared between processes"}
 		}
-		dev, err := located(&props.location)
-		if err != nil {
-			return 0, err
-		}
-		return d.MemPoolCreate(dev, uint64(props.maxSize))
+		return d.MemPoolCreate(location(&props.location), driver.MemoryType(props.allocType), uint64(props.maxSize))
 	})
 }
 
@@ -143,9 +119,14 @@ func cuMemPoolTrimTo(pool C.CUmemoryPool, keep C.size_t) C.CUresult {
 	return result("cuMemPoolTrimTo", func(d *driver.Driver) error { return d.MemPoolTrimTo(driver.Handle(pool), uint64(keep)) })
 }
 
-// The first attributes of a pool are ints, the others 64-bit numbers.
-
-func poolInt(a C.int) bool { return driver.PoolAttribute(a) <= driver.PoolReuseInternal }
+// poolInt reports whether an attribute of a pool is an int; others are 64-bit numbers.
+func poolInt(a C.int) bool {
+	switch driver.PoolAttribute(a) {
+	case driver.PoolReleaseThreshold, driver.PoolReserved, driver.PoolReservedHigh, driver.PoolUsed, driver.PoolUsedHigh, driver.PoolLimit:
+		return false
+	}
+	return true
+}
 
 //export cuMemPoolGetAttribute
 func cuMemPoolGetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Pointer) C.CUresult {
@@ -189,11 +170,7 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 			return driver.InvalidValue
 		}
 		for _, a := range unsafe.Slice(list, int(n)) {
-			dev, err := located(&a.location)
-			if err == nil {
-				err = d.MemPoolSetAccess(driver.Handle(pool), dev, driver.MemoryAccess(a.flags))
-			}
-			if err != nil {
+			if err := d.MemPoolSetAccess(driver.Handle(pool), location(&a.location), driver.MemoryAccess(a.flags)); err != nil {
 				return err
 			}
 		}
@@ -204,10 +181,9 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 //export cuMemPoolGetAccess
 func cuMemPoolGetAccess(flags *C.int, pool C.CUmemoryPool, where *C.CUmemLocation) C.CUresult {
 	return ask("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
-		dev, err := located(where)
-		if err != nil {
-			return 0, err
+		if where == nil {
+			return 0, driver.InvalidValue
 		}
-		return d.MemPoolGetAccess(driver.Handle(pool), dev)
+		return d.MemPoolGetAccess(driver.Handle(pool), location(where))
 	})
 }

@@ -3,6 +3,7 @@
 package libnvjitlink
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -20,9 +21,13 @@ func TestClient(t *testing.T) {
 		}
 		program := libtest.Program(t, "testdata/client.c", "-DMAJOR="+major, filepath.Join(dir, "libnvJitLink.so."+major),
 			filepath.Join(dir, "libcuda.so.1"), "-Wl,-rpath,"+dir)
-		out, err := exec.Command(program, t.TempDir()).Output()
-		if err != nil || string(out) != "ok\n" {
-			t.Errorf("%s: printed %q, %v", major, out, err)
+		optimizer := libtest.Program(t, "testdata/optimizer.c", "-DMAJOR="+major, "-shared", "-fPIC")
+		for _, env := range []string{"GEMU_NVJITLINK=", "GEMU_NVJITLINK=" + optimizer} {
+			cmd := exec.Command(program, t.TempDir())
+			cmd.Env = append(os.Environ(), env)
+			if out, err := cmd.Output(); err != nil || string(out) != "ok\n" {
+				t.Errorf("%s, %s: printed %q, %v", major, env, out, err)
+			}
 		}
 	}
 }

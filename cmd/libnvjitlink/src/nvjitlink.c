@@ -1,6 +1,9 @@
 // The linker of device code as a library of its own (CUDA's nvJitLink), over the linker of the driver: what it
-// makes is what cuLinkComplete makes. Its log has what the driver says of each input.
+// makes is what cuLinkComplete makes. Its log has what the driver says of each input. Of LTO-IR, which is NVIDIA's
+// own, NVIDIA's linker makes PTX first, if there is one.
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -43,6 +46,12 @@ struct nvJitLink {
 	char *log;           // NULL: nothing was said
 	void *image;         // NULL: not complete
 	size_t size;
+	char **given; // options of Create
+	uint32_t n;
+	bool to_ptx;     // PTX of LTO-IR is all that is wanted
+	void *optimizer; // NVIDIA's linker with the inputs that are LTO-IR; NULL: there are none
+	char *ptx;       // that it has made; NULL: none yet
+	size_t ptx_size;
 };
 
 typedef struct nvJitLink *handle;
@@ -80,6 +89,106 @@ static result outcome(handle h, const char *what, int r)
 	return r == invalid_ptx ? ptx_compile : invalid_input;
 }
 
+// NVIDIA's linker. GEMU_NVJITLINK names its library, of the same version as this one.
+static struct {
+	const char *missing; // why there is none; NULL: there is
+	result (*create)(void **, uint32_t, const char **), (*destroy)(void **), (*complete)(void *);
+	result (*add)(void *, input, const void *, size_t, const char *);
+	result (*log_size)(void *, size_t *), (*log)(void *, char *), (*ptx_size)(void *, size_t *), (*ptx)(void *, char *);
+} nvidia;
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+#define NVIDIA(member, name) {(void **)&nvidia.member, "__nvJitLink" name "_" TEXT(MAJOR) "_0"}
+
+static void open_nvidia(void)
+{
+	const struct {
+		void **function;
+		const char *name;
+	} functions[] = {
+		NVIDIA(create, "Create"), NVIDIA(destroy, "Destroy"), NVIDIA(complete, "Complete"), NVIDIA(add, "AddData"),
+		NVIDIA(log_size, "GetErrorLogSize"), NVIDIA(log, "GetErrorLog"), NVIDIA(ptx_size, "GetLinkedPtxSize"), NVIDIA(ptx, "GetLinkedPtx"),
+	};
+	const char *file = getenv("GEMU_NVJITLINK");
+	if (file == NULL || *file == 0) {
+		nvidia.missing = "gemu does not compile it: GEMU_NVJITLINK can name NVIDIA's library, which does";
+		return;
+	}
+	// It calls itself by names that are ours, too.
+	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	if (library == NULL)
+		nvidia.missing = strdup(dlerror());
+	for (size_t i = 0; nvidia.missing == NULL && i < sizeof functions / sizeof *functions; i++)
+		if ((*functions[i].function = dlsym(library, functions[i].name)) == NULL)
+			nvidia.missing = strdup(dlerror());
+}
+
+// optimized is the outcome of a call of NVIDIA's linker, whose log becomes ours if it fails.
+static result optimized(handle h, const char *what, result r)
+{
+	size_t n;
+	if (r == success)
+		return success;
+	if (h->optimizer != NULL && nvidia.log_size(h->optimizer, &n) == success && n > 1) {
+		char *log = calloc(n + 1, 1);
+		if (log != NULL && nvidia.log(h->optimizer, log) == success)
+			told(h, r, "%s", log);
+		free(log);
+	}
+	return told(h, r, "ERROR: %s: NVIDIA's linker refuses it", what);
+}
+
+// has_option reports whether an option was given.
+static bool has_option(handle h, const char *option)
+{
+	for (uint32_t i = 0; i < h->n; i++)
+		if (strcmp(h->given[i], option) == 0)
+			return true;
+	return false;
+}
+
+// open_optimizer makes NVIDIA's linker, with the options that were given, for a link to PTX.
+static result open_optimizer(handle h)
+{
+	const char *options[h->n + 2];
+	uint32_t n = 0;
+	while (n < h->n) {
+		options[n] = h->given[n];
+		n++;
+	}
+	if (!has_option(h, "-lto"))
+		options[n++] = "-lto";
+	if (!has_option(h, "-ptx"))
+		options[n++] = "-ptx";
+	return nvidia.create(&h->optimizer, n, options);
+}
+
+// add_ltoir adds LTO-IR.
+static result add_ltoir(handle h, const void *data, size_t size, const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, open_nvidia);
+	if (nvidia.missing != NULL)
+		return told(h, invalid_input, "ERROR: %s is LTO-IR, and %s", name, nvidia.missing);
+	result r = success;
+	if (h->optimizer == NULL)
+		r = optimized(h, name, open_optimizer(h));
+	return r != success ? r : optimized(h, name, nvidia.add(h->optimizer, input_ltoir, data, size, name));
+}
+
+// optimize makes PTX of the LTO-IR.
+static result optimize(handle h)
+{
+	const char *what = "the LTO-IR";
+	result r = optimized(h, what, nvidia.complete(h->optimizer));
+	if (r == success)
+		r = optimized(h, what, nvidia.ptx_size(h->optimizer, &h->ptx_size));
+	if (r == success && (h->ptx = calloc(h->ptx_size + 1, 1)) == NULL)
+		r = internal;
+	return r != success ? r : optimized(h, what, nvidia.ptx(h->optimizer, h->ptx));
+}
+
 // Options that change nothing here: they are about machine code, or speed. Those that end in "=" have
 // a value.
 static const char *const idle[] = {
@@ -105,14 +214,27 @@ static result read_options(handle h, uint32_t n, const char **options)
 	unsigned sm;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *o = options[i];
-		if (strncmp(o, "-arch=compute_", 14) == 0 || strcmp(o, "-ptx") == 0)
+		if (strncmp(o, "-arch=compute_", 14) == 0)
 			return told(h, invalid_input, "ERROR: %s: gemu links to a container that its driver loads, not to PTX", o);
-		if (sscanf(o, "-arch=sm_%u", &sm) == 1)
+		if (strcmp(o, "-ptx") == 0)
+			h->to_ptx = true;
+		else if (sscanf(o, "-arch=sm_%u", &sm) == 1)
 			arch = true;
 		else if (!is_idle(o))
 			return told(h, unrecognized_option, "unrecognized option: %s", o);
 	}
 	return arch ? success : missing_arch;
+}
+
+// keep_options copies the options, for NVIDIA's linker.
+static result keep_options(handle h, uint32_t n, const char **options)
+{
+	if ((h->given = calloc(n + 1, sizeof *h->given)) == NULL)
+		return internal;
+	for (; h->n < n; h->n++)
+		if ((h->given[h->n] = strdup(options[h->n])) == NULL)
+			return internal;
+	return success;
 }
 
 // open_link makes the linker of the driver, in the primary context of the first device.
@@ -144,6 +266,8 @@ result nvJitLinkCreate(handle *out, uint32_t n, const char **options)
 	if ((*out = h) == NULL)
 		return internal;
 	result r = read_options(h, n, options);
+	if (r == success)
+		r = keep_options(h, n, options);
 	if (r == success && outcome(h, "the driver", open_link(h)) != success)
 		r = internal;
 	return r;
@@ -157,6 +281,12 @@ result nvJitLinkDestroy(handle *h)
 		cuLinkDestroy((*h)->link);
 		cuDevicePrimaryCtxRelease_v2((*h)->device);
 	}
+	if ((*h)->optimizer != NULL)
+		nvidia.destroy(&(*h)->optimizer);
+	for (uint32_t i = 0; i < (*h)->n; i++)
+		free((*h)->given[i]);
+	free((*h)->given);
+	free((*h)->ptx);
 	free((*h)->log);
 	free(*h);
 	*h = NULL;
@@ -169,33 +299,32 @@ static bool has_library(const void *data, size_t n) { return n >= 8 && memcmp(da
 // is_ltoir reports whether data is LTO-IR.
 static bool is_ltoir(const void *data, size_t n) { return n >= 4 && memcmp(data, "\xed\x43\x4e\x7f", 4) == 0; }
 
+enum { ptx_input = 1 }; // the driver's number for PTX
+
 // kind_of is the driver's number for a kind of input: -1 for one that it does not link.
 static int kind_of(handle h, input kind, const char *name)
 {
-	enum { cubin = 0, ptx = 1, fatbin = 2, object = 3, library = 4 };
+	enum { cubin = 0, fatbin = 2, object = 3, library = 4 };
 	switch (kind) {
 	case input_cubin:
 		return cubin;
 	case input_ptx:
 	case input_any: // the driver sees what it is
-		return ptx;
+		return ptx_input;
 	case input_fatbin:
 		return fatbin;
 	case input_object:
 		return object;
 	case input_library:
 		return library;
-	case input_ltoir:
-		told(h, invalid_input, "ERROR: %s is LTO-IR, and gemu links PTX", name);
-		break;
 	default:
 		told(h, invalid_input, "unsupported input type: %s", name);
+		return -1;
 	}
-	return -1;
 }
 
 // ready reports whether inputs can be added.
-static bool ready(handle h) { return h != NULL && h->made && h->image == NULL; }
+static bool ready(handle h) { return h != NULL && h->made && h->image == NULL && h->ptx == NULL; }
 
 result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, const char *name)
 {
@@ -207,6 +336,10 @@ result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, con
 		kind = input_library;
 	if (kind == input_any && is_ltoir(data, size))
 		kind = input_ltoir;
+	if (kind == input_ltoir)
+		return add_ltoir(h, data, size, name);
+	if (h->to_ptx)
+		return told(h, invalid_input, "ERROR: %s is no LTO-IR: with -ptx there is PTX of nothing else", name);
 	int as = kind_of(h, kind, name);
 	if (as < 0)
 		return invalid_input;
@@ -217,26 +350,38 @@ result nvJitLinkAddFile(handle h, input kind, const char *file)
 {
 	if (!ready(h) || file == NULL)
 		return invalid_input;
-	char start[8];
 	FILE *f = fopen(file, "rb");
 	if (f == NULL)
 		return told(h, invalid_input, "ERROR: %s cannot be read", file);
-	size_t n = fread(start, 1, sizeof start, f);
+	char *data = NULL;
+	size_t size = 0, n = 1;
+	while (n > 0) {
+		char *more = realloc(data, size + (64 << 10));
+		if (more == NULL)
+			break;
+		data = more;
+		size += n = fread(data + size, 1, 64 << 10, f);
+	}
+	bool bad = n > 0 || ferror(f);
 	fclose(f);
-	if (kind == input_any && has_library(start, n))
-		kind = input_library;
-	if (kind == input_any && is_ltoir(start, n))
-		kind = input_ltoir;
-	int as = kind_of(h, kind, file);
-	if (as < 0)
-		return invalid_input;
-	return outcome(h, file, cuLinkAddFile_v2(h->link, as, (char *)file, 0, NULL, NULL));
+	result r = bad ? told(h, invalid_input, "ERROR: %s cannot be read", file) : nvJitLinkAddData(h, kind, data, size, file);
+	free(data);
+	return r;
 }
 
 result nvJitLinkComplete(handle h)
 {
 	if (h == NULL || !h->made)
 		return invalid_input;
+	if (h->optimizer != NULL && h->ptx == NULL) {
+		result r = optimize(h);
+		if (r == success && !h->to_ptx)
+			r = outcome(h, "the LTO-IR", cuLinkAddData_v2(h->link, ptx_input, h->ptx, h->ptx_size, "lto.ptx", 0, NULL, NULL));
+		if (r != success)
+			return r;
+	}
+	if (h->to_ptx)
+		return h->ptx != NULL ? success : told(h, invalid_input, "ERROR: there is nothing to link");
 	return outcome(h, "linking", cuLinkComplete(h->link, &h->image, &h->size));
 }
 
@@ -264,14 +409,18 @@ static result without(handle h, const char *what)
 
 result nvJitLinkGetLinkedPtxSize(handle h, size_t *size)
 {
-	(void)size;
-	return without(h, "PTX");
+	if (h == NULL || !h->to_ptx || h->ptx == NULL || size == NULL)
+		return without(h, "PTX");
+	*size = h->ptx_size;
+	return success;
 }
 
 result nvJitLinkGetLinkedPtx(handle h, char *ptx)
 {
-	(void)ptx;
-	return without(h, "PTX");
+	if (h == NULL || !h->to_ptx || h->ptx == NULL || ptx == NULL)
+		return without(h, "PTX");
+	memcpy(ptx, h->ptx, h->ptx_size);
+	return success;
 }
 
 #if MAJOR >= 13
