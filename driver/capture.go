@@ -258,8 +258,10 @@ func (s *Stream) forsake() {
 			s.ctx.dev.d.drop(c.graph)
 		}
 	default:
-		c.invalid = true
 		c.streams = slices.DeleteFunc(c.streams, func(o *Stream) bool { return o == s })
+		if !slices.ContainsFunc(c.streams, func(o *Stream) bool { return o.joined(s.tips) }) {
+			c.invalid = true // nobody could wait for it any more
+		}
 		s.capture, s.tips = nil, nil
 	}
 }

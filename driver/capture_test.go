@@ -222,6 +222,7 @@ func TestCaptureInvalid(t *testing.T) {
 			o := must(c.StreamCreate(0, 0))(t)
 			c.ok(c.EventRecord(within, s))
 			c.ok(c.StreamWaitEvent(o, within, 0))
+			c.ok(c.add(x, 1, 1, o))
 			return c.StreamDestroy(o)
 		}},
 	} {
@@ -242,6 +243,16 @@ func TestCaptureInvalid(t *testing.T) {
 
 	// These leave the capture as it is.
 	s := c.capturing()
+	goes := must(c.StreamCreate(0, 0))(t)
+	c.ok(c.EventRecord(within, s))
+	c.ok(c.StreamWaitEvent(goes, within, 0))
+	c.ok(c.add(x, 1, 1, goes))
+	c.ok(c.EventRecord(within, goes))
+	c.ok(c.StreamWaitEvent(s, within, 0))
+	c.ok(c.StreamDestroy(goes)) // s waits for what it has captured
+	if info := must(c.StreamGetCaptureInfo(s))(t); info.Status != Captured {
+		t.Errorf("a stream that goes when it is waited for: %+v", info)
+	}
 	c.want(IllegalState, "already", c.StreamBeginCapture(s, CaptureGlobal))
 	c.want(InvalidValue, "argument", c.LaunchKernel(&LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1)}, s))
 	c.want(InvalidValue, "allocation", c.Memset(fillOf(x, 1, 5), s, true))

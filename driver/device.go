@@ -16,7 +16,6 @@ type Device struct {
 	ordinal int
 	used    uint64 // bytes allocated by clients
 
-
 	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
 	primary  *Context   // nil until it is first wanted
 	retained int
@@ -153,6 +152,8 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		123: 1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
 		134: -1,                     // HOST_NUMA_ID: not known
+		142: 1,                      // HOST_NUMA_MEMORY_POOLS_SUPPORTED
+		144: 1,                      // HOST_MEMORY_POOLS_SUPPORTED
 		149: 1,                      // LOCALITY_DOMAIN_COUNT
 		157: interp.Multiprocessors, // LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT
 		160: 1<<31 - 1,              // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: there is no such class

@@ -200,7 +200,7 @@ def lacking(place):
     """The calls that gemu refused because it does not have them, of all logs."""
     names = set()
     for log in place.logs.glob("*.log"):
-        names |= set(re.findall(r"^gemu: (\w+): .*gemu does not have this function", log.read_text(errors="replace"), re.M))
+        names |= set(re.findall(r"gemu: (\w+): .*gemu does not have this function", log.read_text(errors="replace")))
     return sorted(names)
 
 
