@@ -13,7 +13,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 MAJOR, MINOR = map(int, os.environ["GEMU_SM"].split("."))  # of the device
 MAPS = MAJOR >= 9  # it has tensor maps
-PRODUCT = {7: "fma.rn.f32", 9: "wgmma.mma_async", 10: "tcgen05.mma"}.get(MAJOR, "mma.sync")  # what Triton makes products of
+PRODUCT = {7: "fma.rn.f32", 9: "wgmma.mma_async"}.get(MAJOR, "mma.sync")  # what Triton makes products of
 ROOMY = MAJOR >= 8  # it has more than 64 KiB of shared memory for a block
 
 

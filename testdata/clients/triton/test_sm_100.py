@@ -1,7 +1,0 @@
-"""The programs on a device of compute capability 10.0."""
-
-import os
-
-os.environ["GEMU_SM"] = "10.0"  # before the library is loaded
-
-from programs import *  # noqa: E402, F403
