@@ -390,6 +390,8 @@ func (as *assembly) describe(a *app, m *ptx.Module) error {
 		needs, err := mod.Info(k.Name, interp.Vector)
 		var unsupported *ptx.Unsupported
 		switch {
+		case errors.As(err, &unsupported) && as.relocatable: // it may call what it is to be linked with
+			continue
 		case errors.As(err, &unsupported):
 			warn("%s will not run: %v", k.Name, err)
 			continue

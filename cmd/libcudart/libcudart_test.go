@@ -267,21 +267,51 @@ func TestPrograms(t *testing.T) {
 				continue
 			}
 			t.Run(major+"/"+v.name, func(t *testing.T) {
-				// -lcuda is gemu's, which has no name for linkers.
-				here := t.TempDir()
-				if err := os.Symlink(filepath.Join(dir, "libcuda.so.1"), filepath.Join(here, "libcuda.so")); err != nil {
-					t.Fatal(err)
-				}
-				program := filepath.Join(here, "program")
-				args := append([]string{"-std=c++17", "-cudart=shared", "-L" + here, "-o", program}, v.flags...)
-				for _, s := range v.sources {
-					args = append(args, filepath.Join("testdata", s))
-				}
-				run(t, nil, filepath.Join(cuda, "bin", "nvcc"), args...)
-				out, messages := run(t, []string{"LD_LIBRARY_PATH=" + dir}, program)
-				if out != "ok\n" {
-					t.Errorf("printed %q\n%s", out, messages)
-				}
+				compiled(t, dir, filepath.Join(cuda, "bin", "nvcc"), v.sources, v.flags)
+			})
+		}
+	}
+}
+
+// compiled runs what an nvcc makes of sources with the libraries of a directory.
+func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
+	t.Helper()
+	here := t.TempDir()
+	if err := os.Symlink(filepath.Join(dir, "libcuda.so.1"), filepath.Join(here, "libcuda.so")); err != nil { // for -lcuda
+		t.Fatal(err)
+	}
+	program := filepath.Join(here, "program")
+	args := append([]string{"-std=c++17", "-cudart=shared", "-L" + here, "-o", program}, flags...)
+	for _, s := range sources {
+		args = append(args, filepath.Join("testdata", s))
+	}
+	run(t, nil, nvcc, args...)
+	out, messages := run(t, []string{"LD_LIBRARY_PATH=" + dir}, program)
+	if out != "ok\n" {
+		t.Errorf("printed %q\n%s", out, messages)
+	}
+}
+
+// Programs that nvcc has assembled with gemu run, though they have nothing but what assemblers make.
+func TestAssembler(t *testing.T) {
+	for _, major := range majors {
+		cuda, here := toolkit(t, major), t.TempDir()
+		run(t, nil, "cp", "-rsT", cuda, here)
+		bin := filepath.Join(here, "bin")
+		for _, name := range []string{"nvcc", "ptxas"} {
+			if err := os.Remove(filepath.Join(bin, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, nil, "cp", filepath.Join(cuda, "bin", "nvcc"), bin) // it looks for the rest beside itself
+		run(t, nil, "go", "build", "-o", filepath.Join(bin, "ptxas"), "../gemu")
+		code := []string{"-arch=compute_80", "-code=sm_80"}
+		for name, v := range map[string]struct{ sources, flags []string }{
+			"vector": {[]string{"vector.cu"}, code},
+			"rdc":    {[]string{"rdc.cu", "rdc_device.cu"}, append(code, "-rdc=true")},
+		} {
+			t.Run(major+"/"+name, func(t *testing.T) {
+				compiled(t, libraries(t), filepath.Join(bin, "nvcc"), v.sources, v.flags)
 			})
 		}
 	}

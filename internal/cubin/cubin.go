@@ -4,6 +4,7 @@
 //
 //	header            type EXEC, or REL where a linker is to have it; the compute capability in the flags
 //	.shstrtab         the names of the sections
+//	.strtab, .symtab  no symbols, without which NVIDIA's nvlink takes no file
 //	.gemu.ptx         the PTX, compressed as ELF does it (SHF_COMPRESSED, zlib) where it is large
 //	section headers   which end the file: a host's pointer to it tells its size thereby
 //
@@ -46,11 +47,22 @@ var ErrNoPTX = errors.New("machine code without PTX")
 // Pack makes a container of a module. sm is the compute capability that it was assembled for, 86 is
 // 8.6; relocatable says that it is to be linked.
 func Pack(text []byte, sm int, relocatable bool) []byte {
-	data, flags := text, elf.SectionFlag(0)
+	content := part{name: section, data: text, Section64: elf.Section64{Type: uint32(elf.SHT_PROGBITS)}}
 	if len(text) >= large {
-		data, flags = deflate(text), elf.SHF_COMPRESSED
+		content.data, content.Flags = deflate(text), uint64(elf.SHF_COMPRESSED)
 	}
-	names := "\x00.shstrtab\x00" + section + "\x00"
+	parts := []part{
+		{},
+		{name: ".shstrtab", Section64: elf.Section64{Type: uint32(elf.SHT_STRTAB)}},
+		{name: ".strtab", data: []byte{0}, Section64: elf.Section64{Type: uint32(elf.SHT_STRTAB)}},
+		{name: ".symtab", data: make([]byte, elf.Sym64Size), Section64: elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: 2, Info: 1, Entsize: elf.Sym64Size}},
+		content,
+	}
+	names := &parts[1].data
+	for i := range parts {
+		parts[i].Name = uint32(len(*names))
+		*names = append(append(*names, parts[i].name...), 0)
+	}
 	header := elf.Header64{
 		Ident:     [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT), osABI, abiVersion},
 		Type:      uint16(elf.ET_EXEC),
@@ -59,49 +71,54 @@ func Pack(text []byte, sm int, relocatable bool) []byte {
 		Flags:     uint32(sm)<<16 | bits64 | uint32(sm), // of the virtual architecture, and of the real one
 		Ehsize:    headerSize,
 		Shentsize: sectionSize,
-		Shnum:     3,
+		Shnum:     uint16(len(parts)),
 		Shstrndx:  1,
 	}
 	if relocatable {
 		header.Type = uint16(elf.ET_REL)
 	}
-	dataAt := aligned(headerSize + len(names))
-	header.Shoff = uint64(aligned(dataAt + len(data)))
-	sections := []elf.Section64{
-		{},
-		{Name: 1, Type: uint32(elf.SHT_STRTAB), Off: headerSize, Size: uint64(len(names)), Addralign: 1},
-		{Name: uint32(len("\x00.shstrtab\x00")), Type: uint32(elf.SHT_PROGBITS), Flags: uint64(flags), Off: uint64(dataAt), Size: uint64(len(data)), Addralign: 8},
+	var body bytes.Buffer // what is behind the header
+	for i := range parts[1:] {
+		p := &parts[1+i]
+		p.Off, p.Size, p.Addralign = uint64(headerSize+body.Len()), uint64(len(p.data)), 8
+		body.Write(p.data)
+		body.Write(make([]byte, -body.Len()&7))
 	}
-	var b bytes.Buffer
-	write := func(v any) { // which a buffer always takes
-		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-			panic(fmt.Sprintf("BUG: %v", err))
-		}
+	header.Shoff = uint64(headerSize + body.Len())
+	for i := range parts {
+		put(&body, parts[i].Section64)
 	}
-	write(header)
-	b.WriteString(names)
-	b.Write(make([]byte, dataAt-b.Len()))
-	b.Write(data)
-	b.Write(make([]byte, int(header.Shoff)-b.Len()))
-	write(sections)
-	return b.Bytes()
+	var file bytes.Buffer
+	put(&file, header)
+	file.Write(body.Bytes())
+	return file.Bytes()
 }
 
-// aligned is the next offset that a header of ELF may have.
-func aligned(n int) int { return (n + 7) &^ 7 }
+// part is a section: its header, name and contents.
+type part struct {
+	elf.Section64
+	name string
+	data []byte
+}
+
+// put writes a header to a buffer, which takes everything.
+func put(b *bytes.Buffer, header any) {
+	if err := binary.Write(b, binary.LittleEndian, header); err != nil {
+		panic(fmt.Sprintf("BUG: %v", err))
+	}
+}
 
 // deflate is the contents of a compressed section.
 func deflate(text []byte) []byte {
 	var b bytes.Buffer
-	h := elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(len(text)), Addralign: 1}
+	put(&b, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(len(text)), Addralign: 1})
 	w := zlib.NewWriter(&b)
-	if err := errors.Join(binary.Write(&b, binary.LittleEndian, h), second(w.Write(text)), w.Close()); err != nil {
+	_, err := w.Write(text)
+	if err = errors.Join(err, w.Close()); err != nil {
 		panic(fmt.Sprintf("BUG: %v", err)) // a buffer takes everything
 	}
 	return b.Bytes()
 }
-
-func second(_ int, err error) error { return err }
 
 // Size is that of the ELF file of 64 bits which begins with a header, as far as the section headers
 // go. It is 0 if the header is that of something else.

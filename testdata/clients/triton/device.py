@@ -11,6 +11,17 @@ cuda.cuMemFree_v2.argtypes = [ctypes.c_void_p]
 ATTACH_GLOBAL = 1
 
 
+def check(status, what):
+    if status:
+        raise RuntimeError(f"{what}: status {status}")
+
+
+context = ctypes.c_void_p()
+check(cuda.cuInit(0), "cuInit")
+check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0), "cuDevicePrimaryCtxRetain")
+check(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent")
+
+
 class Type(str):
     """A type of elements by Triton's name for it."""
 
@@ -29,8 +40,7 @@ class Array:
     def __init__(self, values):
         values = numpy.asarray(values)
         self.address = ctypes.c_void_p()
-        if status := cuda.cuMemAllocManaged(ctypes.byref(self.address), max(values.nbytes, 1), ATTACH_GLOBAL):
-            raise MemoryError(f"cuMemAllocManaged of {values.nbytes} bytes: {status}")
+        check(cuda.cuMemAllocManaged(ctypes.byref(self.address), max(values.nbytes, 1), ATTACH_GLOBAL), "cuMemAllocManaged")
         room = (ctypes.c_char * values.nbytes).from_address(self.address.value)
         self.memory = numpy.frombuffer(room, values.dtype).reshape(values.shape)
         self.memory[...] = values
@@ -49,8 +59,7 @@ class Array:
     @property
     def host(self):
         """What it holds when all kernels have ended."""
-        if status := cuda.cuCtxSynchronize():
-            raise RuntimeError(f"cuCtxSynchronize: {status}")
+        check(cuda.cuCtxSynchronize(), "cuCtxSynchronize")
         return self.memory.copy()
 
 
