@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Builds the shared libraries and installs them with what goes with them:
+# Builds the command and the shared libraries and installs them with what goes with them:
 #
 #	cmd/install.sh [PREFIX]        (default /usr/local; DESTDIR goes before it)
 #
+#	PREFIX/bin/gemu
+#	PREFIX/lib/gemu/ptxas          which is gemu; apart, as the libraries of NVIDIA's names are
 #	PREFIX/lib/libgemu.so
 #	PREFIX/lib/gemu/libcuda.so.1   apart, so that only who asks for it gets it
 #	PREFIX/lib/gemu/libcudart.so.12, .13
@@ -21,7 +23,9 @@ library() { # DIRECTORY SONAME FILE
 
 headers=$(mktemp -d)
 trap 'rm -rf "$headers"' EXIT
-mkdir -p "$root/lib/gemu" "$root/lib/pkgconfig" "$root/include"
+mkdir -p "$root/bin" "$root/lib/gemu" "$root/lib/pkgconfig" "$root/include"
+go build -trimpath -ldflags -s -o "$root/bin/gemu" ./cmd/gemu
+ln -sf ../../bin/gemu "$root/lib/gemu/ptxas"
 library libgemu libgemu.so "$root/lib/libgemu.so"
 library libcuda libcuda.so.1 "$root/lib/gemu/libcuda.so.1"
 for major in 12 13; do

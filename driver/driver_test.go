@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/internal/cubin"
 	"gemu/interp"
 )
 
@@ -1016,8 +1017,8 @@ func TestLink(t *testing.T) {
 	l := must(c.LinkCreate())(t)
 	c.ok(c.LinkAddData(l, LinkPTX, cString(main), uint64(len(main)+1), "main"))
 	one := must(c.LinkComplete(l))(t)
-	if string(one) != main+"\x00" {
-		t.Errorf("one input is not handed through: %q", one)
+	if text, err := cubin.Unpack(one, maxImage); err != nil || string(text) != main {
+		t.Errorf("one input is not handed through: %q, %v", text, err)
 	}
 	c.ok(c.LinkDestroy(l))
 	l = must(c.LinkCreate())(t)
@@ -1044,8 +1045,25 @@ func TestLink(t *testing.T) {
 		c.expect(x, 9)
 		c.ok(c.LinkDestroy(l))
 	}
+	// What an assembler or a linker has made is linked as the PTX that it has.
+	packed := cubin.Pack([]byte(main), 80, true)
+	file := filepath.Join(t.TempDir(), "other.cubin")
+	if err := os.WriteFile(file, cubin.Pack([]byte(other), 80, true), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	l = must(c.LinkCreate())(t)
-	c.want(NoBinaryForGPU, "machine code", c.LinkAddData(l, LinkCubin, cString("x"), 1, "x"))
+	c.ok(c.LinkAddData(l, LinkCubin, unsafe.Pointer(&packed[0]), uint64(len(packed)), "main"))
+	c.ok(c.LinkAddFile(l, LinkCubin, file))
+	image = must(c.LinkComplete(l))(t)
+	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
+	c.write(x, 0)
+	c.ok(c.launch("k", 1, 1, x))
+	c.expect(x, 7)
+	c.ok(c.LinkDestroy(l))
+	l = must(c.LinkCreate())(t)
+	machine := bytes.Clone(packed)
+	copy(machine[bytes.Index(machine, []byte(".gemu.ptx")):], ".text.k\x00")
+	c.want(NoBinaryForGPU, "machine code", c.LinkAddData(l, LinkCubin, unsafe.Pointer(&machine[0]), uint64(len(machine)), "x"))
 	_, err := c.LinkComplete(l)
 	c.want(InvalidImage, "nothing to link", err)
 }
@@ -1158,8 +1176,9 @@ func TestDeviceRuntime(t *testing.T) {
 	_, err := c.LinkComplete(l)
 	c.want(InvalidImage, "nothing to link", err)
 	c.ok(c.LinkAddData(l, LinkPTX, cString(kernels), uint64(len(kernels)), "kernels"))
-	if image := must(c.LinkComplete(l))(t); string(image) != kernels+"\x00" {
-		t.Errorf("linked: %q", image)
+	image = must(c.LinkComplete(l))(t)
+	if text, err := cubin.Unpack(image, maxImage); err != nil || string(text) != kernels {
+		t.Errorf("linked: %q, %v", text, err)
 	}
 	l = must(c.LinkCreate())(t)
 	c.want(FileNotFound, "", c.LinkAddFile(l, LinkLibrary, file+".none"))

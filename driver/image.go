@@ -1,7 +1,8 @@
 package driver
 
-// This file finds PTX in what a client loads: text, or a fat binary, which holds
-// PTX and machine code for several devices.
+// This file finds PTX in what a client loads: text, a container that gemu's assembler or linker
+// has made (package cubin), or a fat binary, which holds such and machine code for several
+// devices.
 //
 // A fat binary is a header and entries behind it, all numbers little endian:
 //
@@ -15,6 +16,7 @@ package driver
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +24,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"gemu/internal/cubin"
 )
 
 const (
@@ -37,8 +41,6 @@ const (
 	flagLZ4  = 1 << 13
 	flagZstd = 1 << 15
 )
-
-const elfMagic = "\x7fELF"
 
 // maxImage bounds the size of a module's source.
 const maxImage = 1 << 30
@@ -77,8 +79,16 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 			return nil, fail(InvalidImage, "a fat binary with a header of %d bytes and %d behind it", head, body)
 		}
 		return fatbinPTX(hostBytes(p, head+body)[head:], d.settings.SM)
-	case string(magic) == elfMagic:
-		return nil, fail(NoBinaryForGPU, "the image is machine code (a cubin), and gemu runs PTX: compile to PTX, as with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d", d.settings.SM)
+	case string(magic) == cubin.Magic:
+		file, err := cubinFile(p, size)
+		if err != nil {
+			return nil, err
+		}
+		text, err := cubinPTX(file)
+		if ResultOf(err) == NoBinaryForGPU {
+			return nil, fail(NoBinaryForGPU, "the image is machine code (a cubin), and gemu runs PTX: compile to PTX, as with nvcc -ptx or -gencode arch=compute_%d,code=compute_%[1]d, or assemble with gemu ptxas", d.settings.SM)
+		}
+		return text, err
 	}
 	if size == 0 {
 		size = textLength(p)
@@ -88,6 +98,30 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 		text = text[:i]
 	}
 	return bytes.Clone(text), nil
+}
+
+// cubinFile is the ELF file that a client points to, with its size if that is known and 0 otherwise.
+func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
+	if size > 0 && size < cubin.HeaderSize {
+		return nil, fail(InvalidImage, "%d bytes of an ELF file", size)
+	}
+	told := cubin.Size(hostBytes(p, cubin.HeaderSize))
+	if told > maxImage || size > 0 && told > size {
+		return nil, fail(InvalidImage, "an ELF file of %d bytes, by its header", told)
+	}
+	return hostBytes(p, max(told, cubin.HeaderSize)), nil
+}
+
+// cubinPTX is the PTX in a container. The result is NoBinaryForGPU if it is a cubin with machine code.
+func cubinPTX(file []byte) ([]byte, error) {
+	text, err := cubin.Unpack(file, maxImage)
+	switch {
+	case errors.Is(err, cubin.ErrNoPTX):
+		return nil, fail(NoBinaryForGPU, "%v", err)
+	case err != nil:
+		return nil, fail(InvalidImage, "%v", err)
+	}
+	return text, nil
 }
 
 // textLength is the length of a text that ends with a zero.
@@ -129,20 +163,26 @@ func entries(rest []byte) ([]fatEntry, error) {
 
 // fatbinPTX is the PTX of a fat binary for the highest compute capability that the
 // device has, or else for the lowest above it; body is what follows its header.
-func fatbinPTX(body []byte, sm int) ([]byte, error) {
+func fatbinPTX(body []byte, device int) ([]byte, error) {
 	list, err := entries(body)
 	if err != nil {
 		return nil, err
 	}
-	var best *fatEntry
+	var best []byte // its text
+	sm := -1
 	var others []string
 	for i := range list {
 		e := &list[i]
-		switch {
-		case e.kind == kindELF:
+		if e.kind != kindPTX && e.kind != kindELF || best != nil && !nearer(e.sm, sm, device) {
+			continue
+		}
+		switch text, err := e.text(); {
+		case ResultOf(err) == NoBinaryForGPU:
 			others = append(others, fmt.Sprintf("machine code for sm_%d", e.sm))
-		case e.kind == kindPTX && (best == nil || nearer(e.sm, best.sm, sm)):
-			best = e
+		case err != nil:
+			return nil, err
+		default:
+			best, sm = text, e.sm
 		}
 	}
 	if best == nil {
@@ -151,7 +191,7 @@ func fatbinPTX(body []byte, sm int) ([]byte, error) {
 		}
 		return nil, fail(NoBinaryForGPU, "a fat binary without PTX: it has %s", strings.Join(slices.Compact(others), ", "))
 	}
-	return best.unpack()
+	return best, nil
 }
 
 // nearer reports whether code for compute capability a suits a device better than code
@@ -163,30 +203,42 @@ func nearer(a, b, device int) bool {
 	return a < b
 }
 
-// unpack is the text of an entry.
+// text is the PTX of an entry. The result is NoBinaryForGPU if it has machine code.
+func (e *fatEntry) text() ([]byte, error) {
+	data, err := e.unpack()
+	switch {
+	case err != nil:
+		return nil, err
+	case e.kind == kindELF:
+		return cubinPTX(data)
+	}
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		data = data[:i]
+	}
+	return bytes.Clone(data), nil
+}
+
+// unpack is what an entry has, uncompressed.
 func (e *fatEntry) unpack() ([]byte, error) {
-	text := e.data
+	data := e.data
 	var err error
 	switch {
 	case e.plain > maxImage:
-		return nil, fail(InvalidImage, "a fat binary with %d bytes of PTX", e.plain)
+		return nil, fail(InvalidImage, "a fat binary with %d bytes in an entry", e.plain)
 	case e.flags&flagLZ4 != 0:
-		text = make([]byte, e.plain)
+		data = make([]byte, e.plain)
 		var n int
-		n, err = lz4.UncompressBlock(e.data, text)
-		text = text[:max(n, 0)]
+		n, err = lz4.UncompressBlock(e.data, data)
+		data = data[:max(n, 0)]
 	case e.flags&flagZstd != 0:
 		var r *zstd.Decoder
 		if r, err = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxImage), zstd.WithDecoderConcurrency(1)); err == nil {
-			text, err = r.DecodeAll(e.data, nil)
+			data, err = r.DecodeAll(e.data, nil)
 			r.Close()
 		}
 	}
 	if err != nil {
-		return nil, fail(InvalidImage, "compressed PTX in a fat binary: %v", err)
+		return nil, fail(InvalidImage, "compressed data in a fat binary: %v", err)
 	}
-	if i := bytes.IndexByte(text, 0); i >= 0 {
-		text = text[:i]
-	}
-	return bytes.Clone(text), nil
+	return data, nil
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"gemu/internal/cubin"
 )
 
 // fatEntryOf makes an entry of a fat binary, with the fields where compilers have
@@ -104,7 +107,8 @@ func TestFatbin(t *testing.T) {
 	}
 	bad(NoBinaryForGPU, "it has machine code for sm_86", fatbin(sass))
 	bad(NoBinaryForGPU, "it has nothing", fatbin())
-	bad(NoBinaryForGPU, "a cubin", []byte("\x7fELF and more"))
+	bad(NoBinaryForGPU, "a cubin", slices.Concat([]byte("\x7fELF and more"), make([]byte, cubin.HeaderSize)))
+	bad(InvalidImage, "13 bytes of an ELF file", []byte("\x7fELF and more"))
 	// A broken one is told, wherever it is broken.
 	for at := range all {
 		broken := slices.Clone(all)
@@ -128,4 +132,44 @@ func TestFatbin(t *testing.T) {
 	bad(InvalidImage, "points to something else", wrapper)
 	_, err := c.ModuleLoadData(pointer(64), 0)
 	c.want(InvalidValue, "no memory of the host", err)
+}
+
+// TestCubin loads what gemu's assembler makes: by itself, where its size is not known, and in a fat
+// binary, where it counts as PTX for its device.
+func TestCubin(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(4)
+	run := func(image []byte, size int, want uint32) {
+		t.Helper()
+		c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), uint64(size)))(t)
+		c.ok(c.launch("k", 1, 1, x))
+		c.expect(x, want)
+	}
+	small := cubin.Pack(answer("1"), 80, false)
+	large := cubin.Pack(answer("2"+strings.Repeat(" ", 1<<20)), 80, false)
+	if len(large) > 1<<16 {
+		t.Errorf("a text of a megabyte of spaces is in %d bytes", len(large))
+	}
+	for _, image := range []struct {
+		data []byte
+		want uint32
+	}{{small, 1}, {large, 2}} {
+		behind := append(slices.Clone(image.data), make([]byte, 100)...)
+		run(behind, 0, image.want)
+		run(image.data, len(image.data), image.want)
+		run(behind, len(behind), image.want)
+		run(fatbin(fatEntryOf(kindELF, 80, 0, image.data, 0)), 0, image.want)
+		run(fatbin(fatEntryOf(kindELF, 80, flagZstd, compressZstd(t, image.data), len(image.data))), 0, image.want)
+	}
+	seven := fatEntryOf(kindPTX, 70, 0, append(answer("7"), 0), 0)
+	run(fatbin(seven, fatEntryOf(kindELF, 80, 0, small, 0)), 0, 1)
+	run(fatbin(seven, fatEntryOf(kindELF, 90, 0, small, 0)), 0, 7)
+
+	short := small[:len(small)-1]
+	_, err := c.ModuleLoadData(unsafe.Pointer(&short[0]), uint64(len(short)))
+	c.want(InvalidImage, "an ELF file of", err)
+	broken := slices.Clone(large)
+	broken[bytes.Index(broken, []byte{0x78, 0x9c})+2] ^= 0xff // the first block of zlib's
+	_, err = c.ModuleLoadData(unsafe.Pointer(&broken[0]), uint64(len(broken)))
+	c.want(InvalidImage, "section .gemu.ptx", err)
 }

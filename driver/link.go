@@ -1,8 +1,7 @@
 package driver
 
-// This file is the linker. It hands PTX through, and makes one PTX module of
-// several: there is no machine code to link. Of libraries it knows CUDA's device runtime,
-// for which gemu has PTX of its own.
+// This file is the linker. It makes one PTX module of several, in a container: there is no machine
+// code to link. Of libraries it knows CUDA's device runtime, for which gemu has PTX of its own.
 
 import (
 	"bytes"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"gemu/internal/cubin"
 	"gemu/internal/input"
 	"gemu/ptx"
 )
@@ -29,7 +29,7 @@ type Link struct {
 	ctx    *Context
 	inputs []linkInput
 	libs   []linkInput // of them what defines something that is missing is linked
-	image  []byte      // what Complete has made: text with a zero behind it
+	image  []byte      // what Complete has made
 	free   func()      // gives image back; may be nil
 }
 
@@ -72,9 +72,7 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 			return err
 		}
 		return t.linkLibrary(h, name, archive)
-	case LinkCubin, LinkObject:
-		return t.d.complain(fail(NoBinaryForGPU, "%s is machine code, and gemu links PTX", name))
-	case LinkPTX, LinkFatbin:
+	case LinkCubin, LinkPTX, LinkFatbin, LinkObject:
 	case LinkNVVM:
 		return t.d.complain(fail(NotSupported, "%s is NVVM code, and gemu links PTX", name))
 	default:
@@ -93,7 +91,7 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 		return fail(FileNotFound, "%v", err)
 	}
 	switch kind {
-	case LinkPTX, LinkFatbin:
+	case LinkCubin, LinkPTX, LinkFatbin, LinkObject:
 		src, err := t.d.readFile(file)
 		if err != nil {
 			return err
@@ -195,8 +193,7 @@ func (t *Thread) link(h Handle) (*Link, error) {
 	return object[*Link](t.d, h)
 }
 
-// LinkComplete is cuLinkComplete: the image, with a zero behind it. It lives until
-// LinkDestroy.
+// LinkComplete is cuLinkComplete: a container with what was linked. It lives until LinkDestroy.
 func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -223,11 +220,12 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 			return nil, t.d.complain(fail(InvalidPTX, "%s", explain(err)))
 		}
 	}
-	image, free, err := t.d.pages.allocate(uint64(len(text)) + 1)
+	packed := cubin.Pack(text, t.d.settings.SM, false)
+	image, free, err := t.d.pages.allocate(uint64(len(packed)))
 	if err != nil {
 		return nil, fail(OutOfMemory, "%v", err)
 	}
-	copy(image, text)
+	copy(image, packed)
 	l.image, l.free = image, free
 	return image, nil
 }

@@ -23,7 +23,7 @@ func grammar(args []string) any {
 		if _, command := f.Tag.Lookup("cmd"); !command {
 		} else if name == args[0] {
 			found = true
-		} else {
+		} else if _, passes := f.Tag.Lookup("passthrough"); !passes { // it has an argument, which kong wants to see, and no flags
 			f.Type = reflect.TypeFor[struct{}]()
 		}
 		fields = append(fields, f)

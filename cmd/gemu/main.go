@@ -48,6 +48,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
 	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
 	Spill      spillCmd      `cmd:"" help:"Rewrite PTX to a number of registers a thread: allocate them, and spill what does not fit to local memory."`
+	Ptxas      ptxasCmd      `cmd:"" passthrough:"" help:"Check PTX and pack it for gemu's driver, with the command line and the messages of NVIDIA's assembler."`
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 
@@ -68,7 +69,7 @@ type app struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run executes a command line and returns its exit status.
@@ -222,7 +223,11 @@ func (a *app) report(err error) int {
 	var unsupported *ptx.Unsupported
 	var f *failure
 	var several together
+	var assembler *ptxasError
 	switch {
+	case errors.As(err, &assembler):
+		fmt.Fprint(a.stderr, assembler.text)
+		return assembler.status
 	case errors.As(err, &several):
 		status := exitGood
 		for _, err := range several {

@@ -15,9 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"gemu": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+	gemu := func() { os.Exit(run(context.Background(), commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"gemu": gemu, "ptxas": gemu})
 }
 
 func TestScript(t *testing.T) {

@@ -230,7 +230,8 @@ static void modules(void)
 	OK(cuModuleLoadDataEx(&m, ptx, 5, options, values));
 	EQUAL(strlen(errors), 0);
 	OK(cuModuleUnload(m));
-	EQUAL(cuModuleLoadData(&m, "\x7f" "ELF, machine code"), 209);
+	static const char machine_code[64] = "\x7f" "ELF";
+	EQUAL(cuModuleLoadData(&m, machine_code), 209);
 
 	CUlinkState link;
 	void *image;

@@ -1,0 +1,83 @@
+package cubin
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+
+// TestPack reads containers with the standard library's reader of ELF files, which knows nothing of
+// them.
+func TestPack(t *testing.T) {
+	for _, text := range []string{"", module, strings.Repeat(module, 1000)} {
+		for _, relocatable := range []bool{false, true} {
+			file := Pack([]byte(text), 86, relocatable)
+			if len(file) > len(text)+1000 || Size(file) != uint64(len(file)) {
+				t.Errorf("%d bytes of text in %d bytes of a file that says it has %d", len(text), len(file), Size(file))
+			}
+			f, err := elf.NewFile(bytes.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := elf.ET_EXEC
+			if relocatable {
+				want = elf.ET_REL
+			}
+			header := f.FileHeader
+			if f.Machine != elf.EM_CUDA || f.Class != elf.ELFCLASS64 || f.Type != want {
+				t.Errorf("machine %v, class %v, type %v", header.Machine, header.Class, header.Type)
+			}
+			if data, err := f.Section(section).Data(); err != nil || string(data) != text {
+				t.Errorf("section %s has %d bytes, want %d (%v)", section, len(data), len(text), err)
+			}
+			if got, err := Unpack(file, len(text)); err != nil || string(got) != text {
+				t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(text), err)
+			}
+			// Where it lies in memory, what follows does not matter.
+			if got, err := Unpack(append(file, "more"...)[:Size(file)], len(text)); err != nil || string(got) != text {
+				t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(text), err)
+			}
+		}
+	}
+	// The virtual and the real architecture are where a host looks for them (EF_CUDA_VIRTUAL_SM and EF_CUDA_SM).
+	if flags := Pack(nil, 86, false)[48:52]; flags[0] != 86 || flags[2] != 86 {
+		t.Errorf("flags % x", flags)
+	}
+}
+
+// TestBroken: a file that is broken, wherever it is, is an error or the same text; and one without PTX is told apart.
+func TestBroken(t *testing.T) {
+	for _, text := range []string{module, strings.Repeat(module, 100)} {
+		file := Pack([]byte(text), 86, false)
+		if _, err := Unpack(file, len(text)-1); err == nil {
+			t.Error("more text than the limit is no error")
+		}
+		for i := range file {
+			for _, flip := range []byte{1, 0x80, 0xff} {
+				broken := slices.Clone(file)
+				broken[i] ^= flip
+				Size(broken)
+				_, _ = Unpack(broken, 1<<20) // it returns
+			}
+			if _, err := Unpack(file[:i], 1<<20); err == nil {
+				t.Fatalf("%d of %d bytes are no error", i, len(file))
+			}
+		}
+		none := bytes.Replace(slices.Clone(file), []byte(section), []byte(".text.kern"), 1)
+		other := slices.Clone(file)
+		other[18] = byte(elf.EM_X86_64) // the machine
+		for _, file := range [][]byte{none, other, []byte("\x7fELF and more")} {
+			if _, err := Unpack(file, 1<<20); !errors.Is(err, ErrNoPTX) {
+				t.Errorf("%v, want %v", err, ErrNoPTX)
+			}
+		}
+		if Size(other) != 0 {
+			t.Error("the size of another machine's file is told")
+		}
+	}
+}
