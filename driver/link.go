@@ -287,8 +287,8 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 
 // merge makes one module of several: the text of one behind the other, with the
 // headers that satisfy them all. Declarations of what others define get its linkage, and
-// resolve as they do within a module; what has the same name in two of them is an error when the
-// whole is parsed.
+// resolve as they do within a module. A module's own symbols get other names where others have theirs;
+// what else has the same name in two of them is an error when the whole is parsed.
 func merge(inputs []linkInput) []byte {
 	var version ptx.Version
 	sm, size := 0, 0
@@ -300,8 +300,8 @@ func merge(inputs []linkInput) []byte {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
-	for _, in := range inputs {
-		text := headers.ReplaceAll(in.text, nil)
+	for i, in := range inputs {
+		text := rename(headers.ReplaceAll(in.text, nil), ownNames(inputs, i))
 		for _, f := range in.missing() {
 			for _, o := range inputs {
 				def := o.definition(f.Name)
@@ -319,6 +319,58 @@ func merge(inputs []linkInput) []byte {
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
+}
+
+// ownNames are new names for the symbols that the i-th input keeps to itself and another has, too.
+func ownNames(inputs []linkInput, i int) map[string]string {
+	taken := func(name string, but int) bool {
+		for j, in := range inputs {
+			if j != but && in.mod.Lookup(name) != nil {
+				return true
+			}
+		}
+		return false
+	}
+	names := map[string]string{}
+	for _, d := range inputs[i].mod.Decls {
+		var name string
+		switch s := d.(type) {
+		case *ptx.Var:
+			if s.Linkage == ptx.Internal {
+				name = s.Name
+			}
+		case *ptx.Func:
+			if s.Linkage == ptx.Internal && !s.Entry {
+				name = s.Name
+			}
+		}
+		if name == "" || !taken(name, i) {
+			continue
+		}
+		n := i
+		other := func() string { return fmt.Sprintf("%s__%d", name, n) }
+		for taken(other(), -1) {
+			n += len(inputs)
+		}
+		names[name] = other()
+	}
+	return names
+}
+
+// token is what a name can be part of, and a name.
+var token = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
+
+// rename gives names of a text others.
+func rename(text []byte, names map[string]string) []byte {
+	if len(names) == 0 {
+		return text
+	}
+	return token.ReplaceAllFunc(text, func(word []byte) []byte {
+		if other, ok := names[string(word)]; ok {
+			return []byte(other)
+		}
+		return word
+	})
 }
 
 // ownLinkage changes the .extern declaration of a function to one of a module that defines it,
