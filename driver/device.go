@@ -53,7 +53,7 @@ const (
 type DeviceAttribute int32
 
 // attributeCount is the first number that is no attribute in this version.
-const attributeCount DeviceAttribute = 144
+const attributeCount DeviceAttribute = 162
 
 // attributes are those that are not 0.
 func (v *Device) attributes() map[DeviceAttribute]int {
@@ -137,16 +137,26 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		87:  1,                      // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 		89:  1,                      // CONCURRENT_MANAGED_ACCESS
 		91:  1,                      // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+		92:  1,                      // CAN_USE_STREAM_MEM_OPS_V1
+		93:  1,                      // CAN_USE_64_BIT_STREAM_MEM_OPS_V1
+		94:  1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR_V1
 		95:  1,                      // COOPERATIVE_LAUNCH
 		97:  l.PerBlock,             // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 		99:  1,                      // HOST_REGISTER_SUPPORTED
+		102: number(haveVirtual),    // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+		103: number(haveVirtual),    // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
 		106: l.Blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
 		111: l.Reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
 		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
 		115: 1,                      // MEMORY_POOLS_SUPPORTED
 		120: number(sm >= 90),       // CLUSTER_LAUNCH
+		122: 1,                      // CAN_USE_64_BIT_STREAM_MEM_OPS
+		123: 1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
 		134: -1,                     // HOST_NUMA_ID: not known
+		149: 1,                      // LOCALITY_DOMAIN_COUNT
+		157: interp.Multiprocessors, // LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT
+		160: 1<<31 - 1,              // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: there is no such class
 	}
 }
 

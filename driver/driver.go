@@ -42,6 +42,7 @@ type Driver struct {
 	log       *commitLog // nil: none is kept
 	debugger  *debugger  // nil: there is none
 	host      host
+	virtual   virtual
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
 	ready    bool       // Init was called
@@ -123,6 +124,7 @@ func (d *Driver) Close() error {
 		c.destroy()
 	}
 	d.pages.close()
+	d.virtual.close()
 	return d.Exit()
 }
 
@@ -204,6 +206,8 @@ func kindName[T any]() string {
 		return "array"
 	case *mipmap:
 		return "mipmapped array"
+	case *Memory:
+		return "created memory"
 	case *Reference:
 		return "texture or surface reference"
 	}

@@ -1045,6 +1045,40 @@ func TestLink(t *testing.T) {
 		c.expect(x, 9)
 		c.ok(c.LinkDestroy(l))
 	}
+	// A declaration with results is linked with a definition that has none.
+	some := head + ".extern .func (.param .b32 r) note(.param .u64 x); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .param .u64 p; .param .b32 q; ld.param.u64 %rd, [x]; st.param.u64 [p], %rd; call.uni (q), note, (p); ret; }"
+	none := head + ".visible .func note(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.u32 [%rd], 8; ret; }"
+	// Of weak definitions one stays, and none if there is another.
+	weak := func(n int) string {
+		return head + fmt.Sprintf("\n/* { */ .weak .func (.param .u32 r) number() {\n{ st.param.u32 [r], %d; } ret; }\n.visible .func other%d() { ret; }", n, n)
+	}
+	strong := head + ".visible .func (.param .u32 r) number() { st.param.u32 [r], 5; ret; }"
+	number := head + ".extern .func (.param .u32 r) number(); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; .param .u32 p; ld.param.u64 %rd, [x]; call.uni (p), number; ld.param.u32 %r, [p]; st.u32 [%rd], %r; ret; }"
+	for _, parts := range []struct {
+		want  uint32
+		texts []string
+	}{
+		{8, []string{some, none}}, {8, []string{none, some}},
+		{1, []string{weak(1), weak(2), number}}, {2, []string{number, weak(2), weak(1)}},
+		{5, []string{weak(1), strong, number, weak(2)}}, {5, []string{number, strong, weak(1)}},
+	} {
+		l = must(c.LinkCreate())(t)
+		for _, text := range parts.texts {
+			c.ok(c.LinkAddData(l, LinkPTX, cString(text), uint64(len(text)), "part"))
+		}
+		image = must(c.LinkComplete(l))(t)
+		c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
+		c.write(x, 0)
+		c.ok(c.launch("k", 1, 1, x))
+		c.expect(x, parts.want)
+		c.ok(c.LinkDestroy(l))
+	}
+	l = must(c.LinkCreate())(t)
+	for range 2 {
+		c.ok(c.LinkAddData(l, LinkPTX, cString(strong), uint64(len(strong)), "part"))
+	}
+	_, err := c.LinkComplete(l)
+	c.want(InvalidPTX, "declared twice", err)
 	// Names that modules keep to themselves do not meet, nor do words that look like them.
 	own := func(kernel, value string) string {
 		return head + ".global .align 4 .u32 global = " + value + ";\n.func (.param .u32 r) $own() { .reg .u32 %r; ld.global.u32 %r, [global]; st.param.u32 [r], %r; ret; } // $own\n" +
@@ -1080,7 +1114,7 @@ func TestLink(t *testing.T) {
 	machine := bytes.Clone(packed)
 	copy(machine[bytes.Index(machine, []byte(".gemu.ptx")):], ".text.k\x00")
 	c.want(NoBinaryForGPU, "machine code", c.LinkAddData(l, LinkCubin, unsafe.Pointer(&machine[0]), uint64(len(machine)), "x"))
-	_, err := c.LinkComplete(l)
+	_, err = c.LinkComplete(l)
 	c.want(InvalidImage, "nothing to link", err)
 }
 

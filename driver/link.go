@@ -287,8 +287,9 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 
 // merge makes one module of several: the text of one behind the other, with the
 // headers that satisfy them all. Declarations of what others define get its linkage, and
-// resolve as they do within a module. A module's own symbols get other names where others have theirs;
-// what else has the same name in two of them is an error when the whole is parsed.
+// resolve as they do within a module; of a function that several define, weakly but for one perhaps, one
+// definition stays; a module's own symbols get other names where others have theirs; what else has the same
+// name in two of them is an error when the whole is parsed.
 func merge(inputs []linkInput) []byte {
 	var version ptx.Version
 	sm, size := 0, 0
@@ -298,18 +299,28 @@ func merge(inputs []linkInput) []byte {
 		}
 		sm, size = max(sm, in.mod.SM()), max(size, in.mod.AddressSize)
 	}
+	stays := definitions(inputs)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
 	for i, in := range inputs {
-		text := rename(headers.ReplaceAll(in.text, nil), ownNames(inputs, i))
+		text := in.text
+		for _, d := range slices.Backward(in.mod.Decls) {
+			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && stays[f.Name] != f {
+				text = ownLinkage(withoutBody(text, f), stays[f.Name])
+			}
+		}
+		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
 		for _, f := range in.missing() {
 			for _, o := range inputs {
 				def := o.definition(f.Name)
 				if def == nil {
 					continue
 				}
-				if len(f.Rets) == 0 && len(def.Rets) > 0 {
+				switch {
+				case len(f.Rets) == 0 && len(def.Rets) > 0:
 					text = ignoreResults(text, def)
+				case len(f.Rets) > 0 && len(def.Rets) == 0:
+					text = noResults(text, def)
 				}
 				text = ownLinkage(text, def)
 			}
@@ -319,6 +330,41 @@ func merge(inputs []linkInput) []byte {
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
+}
+
+// definitions are the definitions of functions that others see and that stay, by name: of several the first
+// that is not weak, or the first.
+func definitions(inputs []linkInput) map[string]*ptx.Func {
+	stays := map[string]*ptx.Func{}
+	for _, in := range inputs {
+		for _, d := range in.mod.Decls {
+			f, ok := d.(*ptx.Func)
+			if !ok || !f.Defined || f.Linkage == ptx.Internal {
+				continue
+			}
+			if other := stays[f.Name]; other == nil || other.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
+				stays[f.Name] = f
+			}
+		}
+	}
+	return stays
+}
+
+// withoutBody makes a declaration of a function's definition in the text of its module. It leaves what is
+// before the body where it is.
+func withoutBody(text []byte, f *ptx.Func) []byte {
+	name, end := offset(text, f.Pos), offset(text, f.End)
+	begin := name + bytes.IndexByte(text[name:], '{')
+	return slices.Concat(text[:begin], []byte(";"), text[end+1:])
+}
+
+// offset is where a position is in a text.
+func offset(text []byte, pos ptx.Pos) int {
+	at := 0
+	for range pos.Line - 1 {
+		at += bytes.IndexByte(text[at:], '\n') + 1
+	}
+	return at + int(pos.Col) - 1
 }
 
 // ownNames are new names for the symbols that the i-th input keeps to itself and another has, too.
@@ -373,13 +419,13 @@ func rename(text []byte, names map[string]string) []byte {
 	})
 }
 
-// ownLinkage changes the .extern declaration of a function to one of a module that defines it,
-// whose linkage others may name.
+// ownLinkage changes the declaration of a function that is .extern, or weak, to one of a module that
+// defines it, whose linkage others may name.
 func ownLinkage(text []byte, def *ptx.Func) []byte {
 	if def.Linkage != ptx.Visible && def.Linkage != ptx.Weak {
 		return text
 	}
-	declaration := regexp.MustCompile(`\.extern(\s+\.func\s+(?:\([^)]*\)\s*)?` + regexp.QuoteMeta(def.Name) + `\s*[(;])`)
+	declaration := regexp.MustCompile(`\.(?:extern|weak)(\s+\.func\s+(?:\([^)]*\)\s*)?` + regexp.QuoteMeta(def.Name) + `\s*[(;])`)
 	return declaration.ReplaceAll(text, []byte(def.Linkage.String()+"${1}"))
 }
 
@@ -397,4 +443,14 @@ func ignoreResults(text []byte, def *ptx.Func) []byte {
 	none := strings.TrimSuffix(strings.Repeat("_, ", len(def.Rets)), ", ")
 	text = declaration.ReplaceAll(text, []byte("${1}("+strings.ReplaceAll(strings.Join(results, ", "), "$", "$$")+") ${2}"))
 	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
+}
+
+// noResults changes a text that knows results of a function which has none: its declaration loses them, and
+// so do calls. What they were to be stored in keeps what it has.
+func noResults(text []byte, def *ptx.Func) []byte {
+	name := regexp.QuoteMeta(def.Name)
+	declaration := regexp.MustCompile(`(\.func\s+)\([^)]*\)\s*(` + name + `\s*[(;])`)
+	call := regexp.MustCompile(`(\bcall(?:\.uni)?\s+)\([^)]*\)\s*,\s*(` + name + `\s*[,;])`)
+	text = declaration.ReplaceAll(text, []byte("${1}${2}"))
+	return call.ReplaceAll(text, []byte("${1}${2}"))
 }

@@ -23,22 +23,24 @@ const (
 	managedRegion                      // cuMemAllocManaged, or a variable with .managed
 	hostRegion                         // cuMemHostAlloc
 	registeredRegion                   // cuMemHostRegister
+	mappedRegion                       // cuMemMap
 )
 
 // region is memory that kernels can reach.
 type region struct {
-	addr   uint64
-	size   uint64
-	data   []byte
-	kind   regionKind
-	ctx    *Context
-	module *Module        // of a variable
-	flags  uint32         // of host memory
-	pool   *Pool          // of stream-ordered memory; nil otherwise
-	charge uint64         // bytes of the device's memory
-	buf    *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
-	pages  func()         // gives host memory back; may be nil
-	id     uint64
+	addr    uint64
+	size    uint64
+	data    []byte
+	kind    regionKind
+	ctx     *Context       // nil of mapped memory, which is of no context
+	module  *Module        // of a variable
+	flags   uint32         // of host memory
+	pool    *Pool          // of stream-ordered memory; nil otherwise
+	mapping *mapping       // of mapped memory; nil otherwise
+	charge  uint64         // bytes of the device's memory
+	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
+	pages   func()         // gives host memory back; may be nil
+	id      uint64
 }
 
 // free gives the region's memory back; order is nil if nobody uses it any more.
@@ -69,6 +71,22 @@ func (r *region) freeable() bool {
 	return r.kind == deviceRegion || r.kind == managedRegion && r.module == nil
 }
 
+// device is the device whose memory the region is. d.mu is held.
+func (r *region) device(d *Driver) *Device {
+	if r.mapping != nil {
+		return d.devices[r.mapping.memory.properties.Location.ID]
+	}
+	return r.ctx.dev
+}
+
+// extent is the range of addresses that the region is of: its own, or what was reserved.
+func (r *region) extent() (addr, size uint64) {
+	if r.mapping != nil {
+		return r.mapping.in.addr, r.mapping.in.size
+	}
+	return r.addr, r.size
+}
+
 // regions is the memory that kernels can reach, by address.
 type regions []*region
 
@@ -82,6 +100,18 @@ func (l regions) find(addr uint64) *region {
 		return l[i-1]
 	}
 	return nil
+}
+
+// joined is a region of mapped memory together with those right behind it in its reservation.
+func (l regions) joined(r *region) *region {
+	in, end := r.mapping.in, r.addr+r.size
+	for _, next := range l[l.after(r.addr):] {
+		if next.addr != end || next.mapping == nil || next.mapping.in != in {
+			break
+		}
+		end += next.size
+	}
+	return &region{addr: r.addr, size: end - r.addr, data: in.mem[r.addr-in.addr : end-in.addr]}
 }
 
 func (l *regions) insert(r *region) { *l = slices.Insert(*l, l.after(r.addr), r) }
@@ -290,12 +320,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	}
 	d.regions.remove(r)
 	r.discharge()
-	var tasks []*task
-	for _, o := range d.objects {
-		if c, ok := o.(*Context); ok && !c.dead {
-			tasks = append(tasks, c.pending()...)
-		}
-	}
+	tasks := d.pending()
 	d.mu.Unlock()
 	wait(tasks)
 	if r.pool == nil { // others are freed without a synchronisation
@@ -386,7 +411,8 @@ func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) 
 	if r == nil {
 		return 0, 0, fail(NotFound, "%#x is in no allocation", addr)
 	}
-	return r.addr, r.size, nil
+	base, size = r.extent()
+	return base, size, nil
 }
 
 // MemAdvise checks the range of the calls that give hints about managed memory;
@@ -403,9 +429,13 @@ func (t *Thread) MemAdvise(addr, size uint64) error {
 	return nil
 }
 
-// deviceBytes is n bytes of memory that kernels can reach. d.mu is held.
+// deviceBytes is n bytes of memory that kernels can reach: of one allocation, or of mapped memory without
+// a gap. d.mu is held.
 func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 	r := d.regions.find(addr)
+	if r != nil && r.mapping != nil {
+		r = d.regions.joined(r)
+	}
 	if r == nil || n > r.size-(addr-r.addr) {
 		detail := ""
 		if r != nil {
@@ -831,6 +861,9 @@ const (
 	PointerRDMACapable   PointerAttribute = 15
 	PointerAccessFlags   PointerAttribute = 16
 	PointerMemPool       PointerAttribute = 17
+	PointerMappingSize   PointerAttribute = 18
+	PointerMappingStart  PointerAttribute = 19
+	PointerMemoryBlockID PointerAttribute = 20
 )
 
 // errNoPointer is an address that the driver knows nothing of.
@@ -875,7 +908,7 @@ func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]u
 
 // pointerAttribute is one attribute. d.mu is held.
 func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, error) {
-	if a < PointerContext || a > PointerMemPool || a == 5 {
+	if a < PointerContext || a > PointerMemoryBlockID || a == 5 {
 		return 0, fail(InvalidValue, "pointer attribute %d", a)
 	}
 	r := d.regions.find(addr)
@@ -890,6 +923,9 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	}
 	switch a {
 	case PointerContext:
+		if r.ctx == nil {
+			return 0, nil
+		}
 		return uint64(r.ctx.handle), nil
 	case PointerMemoryType:
 		if r.onHost() {
@@ -908,15 +944,33 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerIsManaged:
 		return truth(r.kind == managedRegion)
 	case PointerDeviceOrdinal:
-		return uint64(r.ctx.dev.ordinal), nil
+		return uint64(r.device(d).ordinal), nil
 	case PointerRangeStart:
-		return r.addr, nil
+		start, _ := r.extent()
+		return start, nil
 	case PointerRangeSize:
+		_, size := r.extent()
+		return size, nil
+	case PointerMappingStart:
+		return r.addr, nil
+	case PointerMappingSize:
 		return r.size, nil
 	case PointerMapped:
 		return 1, nil
+	case PointerHandleTypes:
+		if r.mapping != nil {
+			return uint64(r.mapping.memory.properties.HandleTypes), nil
+		}
 	case PointerAccessFlags:
+		if r.mapping != nil {
+			return uint64(r.mapping.most), nil
+		}
 		return uint64(ReadWrite), nil
+	case PointerMemoryBlockID:
+		if r.mapping != nil {
+			return uint64(r.mapping.memory.handle), nil
+		}
+		return r.id, nil
 	case PointerMemPool:
 		if r.pool != nil {
 			return uint64(r.pool.handle), nil

@@ -22,7 +22,7 @@ type Pool struct {
 	limit  uint64 // bytes in use at once; 0: what the device has
 	used   uint64
 	values map[PoolAttribute]uint64 // that were set; high water marks: since they were reset
-	access map[int]PoolAccess       // of other devices, by ordinal
+	access map[int]MemoryAccess     // of other devices, by ordinal
 }
 
 // PoolAttribute is a CUmemPool_attribute.
@@ -40,19 +40,19 @@ const (
 	PoolUsedHigh
 )
 
-// PoolAccess is a CUmemAccess_flags.
-type PoolAccess int32
+// MemoryAccess is a CUmemAccess_flags.
+type MemoryAccess int32
 
-// What a device may do with the memory of a pool.
+// What a device may do with the memory of a pool, or with what is mapped.
 const (
-	NoAccess  PoolAccess = 0
-	Read      PoolAccess = 1
-	ReadWrite PoolAccess = 3
+	NoAccess  MemoryAccess = 0
+	Read      MemoryAccess = 1
+	ReadWrite MemoryAccess = 3
 )
 
 // newPool makes a pool. d.mu is held.
 func (v *Device) newPool(limit uint64) *Pool {
-	p := &Pool{dev: v, limit: limit, access: map[int]PoolAccess{}}
+	p := &Pool{dev: v, limit: limit, access: map[int]MemoryAccess{}}
 	p.values = map[PoolAttribute]uint64{PoolReuseFollowEvents: 1, PoolReuseOpportunistic: 1, PoolReuseInternal: 1}
 	p.handle = v.d.add(p)
 	return p
@@ -186,7 +186,7 @@ func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) er
 
 // MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is within reach anyway;
 // what is set is remembered.
-func (d *Driver) MemPoolSetAccess(h Handle, dev int, access PoolAccess) error {
+func (d *Driver) MemPoolSetAccess(h Handle, dev int, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
@@ -206,7 +206,7 @@ func (d *Driver) MemPoolSetAccess(h Handle, dev int, access PoolAccess) error {
 }
 
 // MemPoolGetAccess is cuMemPoolGetAccess.
-func (d *Driver) MemPoolGetAccess(h Handle, dev int) (PoolAccess, error) {
+func (d *Driver) MemPoolGetAccess(h Handle, dev int) (MemoryAccess, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)

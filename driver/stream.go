@@ -211,6 +211,17 @@ func (c *Context) pending() []*task {
 	return list
 }
 
+// pending lists the last tasks of all streams. d.mu is held.
+func (d *Driver) pending() []*task {
+	var list []*task
+	for _, o := range d.objects {
+		if c, ok := o.(*Context); ok && !c.dead {
+			list = append(list, c.pending()...)
+		}
+	}
+	return list
+}
+
 // settle waits for tasks of the context, which the host then knows to be over, and tells whether it
 // has faulted.
 func (c *Context) settle(tasks []*task) error {

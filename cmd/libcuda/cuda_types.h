@@ -14,6 +14,7 @@ typedef uint64_t CUdeviceptr;
 typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
 typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
 typedef uint64_t CUmemoryPool, CUgreenCtx;
+typedef uint64_t CUmemGenericAllocationHandle;
 
 typedef struct { char bytes[16]; } CUuuid;
 
@@ -122,6 +123,28 @@ typedef struct {
 	unsigned short usage;
 	unsigned char reserved[54];
 } CUmemPoolProps;
+
+typedef struct {
+	int type, requestedHandleTypes;
+	CUmemLocation location;
+	void *win32HandleMetaData;
+	struct {
+		unsigned char compressionType, gpuDirectRDMACapable;
+		unsigned short usage;
+		unsigned char reserved[4];
+	} allocFlags;
+} CUmemAllocationProp;
+
+// A union in CUDA's own header: what is behind barrierFlags is of waits and writes.
+typedef struct {
+	int operation;
+	unsigned barrierFlags;
+	CUdeviceptr address;
+	uint64_t value;
+	unsigned flags;
+	CUdeviceptr alias;
+	uint64_t pad;
+} CUstreamBatchMemOpParams;
 
 typedef struct {
 	CUdeviceptr dst;

@@ -191,7 +191,7 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 		for _, a := range unsafe.Slice(list, int(n)) {
 			dev, err := located(&a.location)
 			if err == nil {
-				err = d.MemPoolSetAccess(driver.Handle(pool), dev, driver.PoolAccess(a.flags))
+				err = d.MemPoolSetAccess(driver.Handle(pool), dev, driver.MemoryAccess(a.flags))
 			}
 			if err != nil {
 				return err
@@ -203,7 +203,7 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 
 //export cuMemPoolGetAccess
 func cuMemPoolGetAccess(flags *C.int, pool C.CUmemoryPool, where *C.CUmemLocation) C.CUresult {
-	return ask("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.PoolAccess, error) {
+	return ask("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
 		dev, err := located(where)
 		if err != nil {
 			return 0, err

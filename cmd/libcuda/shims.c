@@ -104,6 +104,23 @@ CUresult cuStreamGetCtx_v2(CUstream s, CUcontext *ctx, CUgreenCtx *green)
 }
 CUresult cuStreamGetCtx_v2_ptsz(CUstream s, CUcontext *ctx, CUgreenCtx *green) { return cuStreamGetCtx_v2(of_thread(s), ctx, green); }
 
+// The versions differ in which GPUs have them.
+CUresult cuStreamWaitValue32(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(s, p, v, flags); }
+CUresult cuStreamWaitValue32_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWaitValue32_v2_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWaitValue64(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWaitValue64_v2(s, p, v, flags); }
+CUresult cuStreamWaitValue64_ptsz(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWaitValue64_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWaitValue64_v2_ptsz(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWaitValue64_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWriteValue32(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWriteValue32_v2(s, p, v, flags); }
+CUresult cuStreamWriteValue32_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWriteValue32_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWriteValue32_v2_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWriteValue32_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWriteValue64(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWriteValue64_v2(s, p, v, flags); }
+CUresult cuStreamWriteValue64_ptsz(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWriteValue64_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamWriteValue64_v2_ptsz(CUstream s, CUdeviceptr p, uint64_t v, unsigned flags) { return cuStreamWriteValue64_v2(of_thread(s), p, v, flags); }
+CUresult cuStreamBatchMemOp(CUstream s, unsigned n, CUstreamBatchMemOpParams *ops, unsigned flags) { return cuStreamBatchMemOp_v2(s, n, ops, flags); }
+CUresult cuStreamBatchMemOp_ptsz(CUstream s, unsigned n, CUstreamBatchMemOpParams *ops, unsigned flags) { return cuStreamBatchMemOp_v2(of_thread(s), n, ops, flags); }
+CUresult cuStreamBatchMemOp_v2_ptsz(CUstream s, unsigned n, CUstreamBatchMemOpParams *ops, unsigned flags) { return cuStreamBatchMemOp_v2(of_thread(s), n, ops, flags); }
+
 CUresult cuStreamGetCtx_ptsz(CUstream s, CUcontext *ctx) { return cuStreamGetCtx(of_thread(s), ctx); }
 CUresult cuStreamGetDevice_ptsz(CUstream s, CUdevice *dev) { return cuStreamGetDevice(of_thread(s), dev); }
 CUresult cuStreamGetId_ptsz(CUstream s, uint64_t *id) { return cuStreamGetId(of_thread(s), id); }

@@ -169,3 +169,48 @@ func cuEventElapsedTime(ms *C.float, start, end C.CUevent) C.CUresult {
 		return t.EventElapsedTime(driver.Handle(start), driver.Handle(end))
 	})
 }
+
+// memoryOp is a batch of one operation.
+func memoryOp(call string, stream C.CUstream, op driver.MemoryOp) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		return t.StreamMemoryOps(driver.Handle(stream), []driver.MemoryOp{op}, 0)
+	})
+}
+
+//export cuStreamWaitValue32_v2
+func cuStreamWaitValue32_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint32_t, flags C.uint) C.CUresult {
+	return memoryOp("cuStreamWaitValue32", stream, driver.MemoryOp{Kind: driver.WaitValue32, Addr: uint64(addr), Value: uint64(value), Flags: uint32(flags)})
+}
+
+//export cuStreamWaitValue64_v2
+func cuStreamWaitValue64_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint64_t, flags C.uint) C.CUresult {
+	return memoryOp("cuStreamWaitValue64", stream, driver.MemoryOp{Kind: driver.WaitValue64, Addr: uint64(addr), Value: uint64(value), Flags: uint32(flags)})
+}
+
+//export cuStreamWriteValue32_v2
+func cuStreamWriteValue32_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint32_t, flags C.uint) C.CUresult {
+	return memoryOp("cuStreamWriteValue32", stream, driver.MemoryOp{Kind: driver.WriteValue32, Addr: uint64(addr), Value: uint64(value), Flags: uint32(flags)})
+}
+
+//export cuStreamWriteValue64_v2
+func cuStreamWriteValue64_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint64_t, flags C.uint) C.CUresult {
+	return memoryOp("cuStreamWriteValue64", stream, driver.MemoryOp{Kind: driver.WriteValue64, Addr: uint64(addr), Value: uint64(value), Flags: uint32(flags)})
+}
+
+//export cuStreamBatchMemOp_v2
+func cuStreamBatchMemOp_v2(stream C.CUstream, n C.uint, list *C.CUstreamBatchMemOpParams, flags C.uint) C.CUresult {
+	return do("cuStreamBatchMemOp", func(t *driver.Thread) error {
+		if list == nil {
+			return driver.InvalidValue
+		}
+		var ops []driver.MemoryOp
+		for _, p := range unsafe.Slice(list, int(n)) {
+			op := driver.MemoryOp{Kind: driver.MemoryOpKind(p.operation), Addr: uint64(p.address), Value: uint64(p.value), Flags: uint32(p.flags)}
+			if op.Kind == driver.MemoryBarrier {
+				op = driver.MemoryOp{Kind: op.Kind, Flags: uint32(p.barrierFlags)}
+			}
+			ops = append(ops, op)
+		}
+		return t.StreamMemoryOps(driver.Handle(stream), ops, uint32(flags))
+	})
+}

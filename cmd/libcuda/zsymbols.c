@@ -150,29 +150,20 @@ STUB(cuLogsDumpToFile)
 STUB(cuLogsDumpToMemory)
 STUB(cuLogsRegisterCallback)
 STUB(cuLogsUnregisterCallback)
-STUB(cuMemAddressFree)
-STUB(cuMemAddressReserve)
 STUB(cuMemAlloc)
 STUB(cuMemAllocHost)
 STUB(cuMemAllocPitch)
 STUB(cuMemBatchDecompressAsync)
 STUB(cuMemBatchDecompressAsync_ptsz)
-STUB(cuMemCreate)
 STUB(cuMemDiscardAndPrefetchBatchAsync)
 STUB(cuMemDiscardAndPrefetchBatchAsync_ptsz)
 STUB(cuMemDiscardBatchAsync)
 STUB(cuMemDiscardBatchAsync_ptsz)
-STUB(cuMemExportToShareableHandle)
 STUB(cuMemFree)
-STUB(cuMemGetAccess)
 STUB(cuMemGetAddressRange)
-STUB(cuMemGetAllocationGranularity)
-STUB(cuMemGetAllocationPropertiesFromHandle)
 STUB(cuMemGetHandleForAddressRange)
 STUB(cuMemGetInfo)
 STUB(cuMemHostGetDevicePointer)
-STUB(cuMemImportFromShareableHandle)
-STUB(cuMemMap)
 STUB(cuMemMapArrayAsync)
 STUB(cuMemMapArrayAsync_ptsz)
 STUB(cuMemPoolExportPointer)
@@ -183,10 +174,6 @@ STUB(cuMemPrefetchBatchAsync)
 STUB(cuMemPrefetchBatchAsync_ptsz)
 STUB(cuMemRangeGetAttribute)
 STUB(cuMemRangeGetAttributes)
-STUB(cuMemRelease)
-STUB(cuMemRetainAllocationHandle)
-STUB(cuMemSetAccess)
-STUB(cuMemUnmap)
 STUB(cuMemcpy2D)
 STUB(cuMemcpy2DAsync)
 STUB(cuMemcpy2DUnaligned)
@@ -232,26 +219,6 @@ STUB(cuPointerSetAttribute)
 STUB(cuProfilerInitialize)
 STUB(cuSignalExternalSemaphoresAsync)
 STUB(cuSignalExternalSemaphoresAsync_ptsz)
-STUB(cuStreamBatchMemOp)
-STUB(cuStreamBatchMemOp_ptsz)
-STUB(cuStreamBatchMemOp_v2)
-STUB(cuStreamBatchMemOp_v2_ptsz)
-STUB(cuStreamWaitValue32)
-STUB(cuStreamWaitValue32_ptsz)
-STUB(cuStreamWaitValue32_v2)
-STUB(cuStreamWaitValue32_v2_ptsz)
-STUB(cuStreamWaitValue64)
-STUB(cuStreamWaitValue64_ptsz)
-STUB(cuStreamWaitValue64_v2)
-STUB(cuStreamWaitValue64_v2_ptsz)
-STUB(cuStreamWriteValue32)
-STUB(cuStreamWriteValue32_ptsz)
-STUB(cuStreamWriteValue32_v2)
-STUB(cuStreamWriteValue32_v2_ptsz)
-STUB(cuStreamWriteValue64)
-STUB(cuStreamWriteValue64_ptsz)
-STUB(cuStreamWriteValue64_v2)
-STUB(cuStreamWriteValue64_v2_ptsz)
 STUB(cuTexRefCreate)
 STUB(cuTexRefDestroy)
 STUB(cuTexRefGetAddress)
@@ -447,6 +414,8 @@ int cuLinkComplete(void);
 int cuLinkCreate(void);
 int cuLinkCreate_v2(void);
 int cuLinkDestroy(void);
+int cuMemAddressFree(void);
+int cuMemAddressReserve(void);
 int cuMemAdvise(void);
 int cuMemAdvise_v2(void);
 int cuMemAllocAsync(void);
@@ -457,11 +426,16 @@ int cuMemAllocHost_v2(void);
 int cuMemAllocManaged(void);
 int cuMemAllocPitch_v2(void);
 int cuMemAlloc_v2(void);
+int cuMemCreate(void);
+int cuMemExportToShareableHandle(void);
 int cuMemFreeAsync(void);
 int cuMemFreeAsync_ptsz(void);
 int cuMemFreeHost(void);
 int cuMemFree_v2(void);
+int cuMemGetAccess(void);
 int cuMemGetAddressRange_v2(void);
+int cuMemGetAllocationGranularity(void);
+int cuMemGetAllocationPropertiesFromHandle(void);
 int cuMemGetDefaultMemPool(void);
 int cuMemGetInfo_v2(void);
 int cuMemGetMemPool(void);
@@ -471,6 +445,8 @@ int cuMemHostGetFlags(void);
 int cuMemHostRegister(void);
 int cuMemHostRegister_v2(void);
 int cuMemHostUnregister(void);
+int cuMemImportFromShareableHandle(void);
+int cuMemMap(void);
 int cuMemPoolCreate(void);
 int cuMemPoolDestroy(void);
 int cuMemPoolGetAccess(void);
@@ -482,7 +458,11 @@ int cuMemPrefetchAsync(void);
 int cuMemPrefetchAsync_ptsz(void);
 int cuMemPrefetchAsync_v2(void);
 int cuMemPrefetchAsync_v2_ptsz(void);
+int cuMemRelease(void);
+int cuMemRetainAllocationHandle(void);
+int cuMemSetAccess(void);
 int cuMemSetMemPool(void);
+int cuMemUnmap(void);
 int cuMemcpy(void);
 int cuMemcpy2DAsync_v2(void);
 int cuMemcpy2DAsync_v2_ptsz(void);
@@ -590,6 +570,10 @@ int cuStreamAddCallback(void);
 int cuStreamAddCallback_ptsz(void);
 int cuStreamAttachMemAsync(void);
 int cuStreamAttachMemAsync_ptsz(void);
+int cuStreamBatchMemOp(void);
+int cuStreamBatchMemOp_ptsz(void);
+int cuStreamBatchMemOp_v2(void);
+int cuStreamBatchMemOp_v2_ptsz(void);
 int cuStreamBeginCapture(void);
 int cuStreamBeginCaptureToGraph(void);
 int cuStreamBeginCaptureToGraph_ptsz(void);
@@ -638,6 +622,22 @@ int cuStreamUpdateCaptureDependencies_v2(void);
 int cuStreamUpdateCaptureDependencies_v2_ptsz(void);
 int cuStreamWaitEvent(void);
 int cuStreamWaitEvent_ptsz(void);
+int cuStreamWaitValue32(void);
+int cuStreamWaitValue32_ptsz(void);
+int cuStreamWaitValue32_v2(void);
+int cuStreamWaitValue32_v2_ptsz(void);
+int cuStreamWaitValue64(void);
+int cuStreamWaitValue64_ptsz(void);
+int cuStreamWaitValue64_v2(void);
+int cuStreamWaitValue64_v2_ptsz(void);
+int cuStreamWriteValue32(void);
+int cuStreamWriteValue32_ptsz(void);
+int cuStreamWriteValue32_v2(void);
+int cuStreamWriteValue32_v2_ptsz(void);
+int cuStreamWriteValue64(void);
+int cuStreamWriteValue64_ptsz(void);
+int cuStreamWriteValue64_v2(void);
+int cuStreamWriteValue64_v2_ptsz(void);
 int cuSurfObjectCreate(void);
 int cuSurfObjectDestroy(void);
 int cuSurfObjectGetResourceDesc(void);
@@ -1003,8 +1003,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuLogsDumpToMemory", 0, 0, (void *)cuLogsDumpToMemory},
 	{"cuLogsRegisterCallback", 0, 0, (void *)cuLogsRegisterCallback},
 	{"cuLogsUnregisterCallback", 0, 0, (void *)cuLogsUnregisterCallback},
-	{"cuMemAddressFree", 0, 0, (void *)cuMemAddressFree},
-	{"cuMemAddressReserve", 0, 0, (void *)cuMemAddressReserve},
+	{"cuMemAddressFree", 10020, 0, (void *)cuMemAddressFree},
+	{"cuMemAddressReserve", 10020, 0, (void *)cuMemAddressReserve},
 	{"cuMemAdvise", 8000, 0, (void *)cuMemAdvise},
 	{"cuMemAdvise", 12020, 0, (void *)cuMemAdvise_v2},
 	{"cuMemAlloc", 0, 0, (void *)cuMemAlloc},
@@ -1020,22 +1020,22 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemAlloc", 3020, 0, (void *)cuMemAlloc_v2},
 	{"cuMemBatchDecompressAsync", 0, 0, (void *)cuMemBatchDecompressAsync},
 	{"cuMemBatchDecompressAsync", 0, 1, (void *)cuMemBatchDecompressAsync_ptsz},
-	{"cuMemCreate", 0, 0, (void *)cuMemCreate},
+	{"cuMemCreate", 10020, 0, (void *)cuMemCreate},
 	{"cuMemDiscardAndPrefetchBatchAsync", 13000, 0, (void *)cuMemDiscardAndPrefetchBatchAsync},
 	{"cuMemDiscardAndPrefetchBatchAsync", 13000, 1, (void *)cuMemDiscardAndPrefetchBatchAsync_ptsz},
 	{"cuMemDiscardBatchAsync", 13000, 0, (void *)cuMemDiscardBatchAsync},
 	{"cuMemDiscardBatchAsync", 13000, 1, (void *)cuMemDiscardBatchAsync_ptsz},
-	{"cuMemExportToShareableHandle", 0, 0, (void *)cuMemExportToShareableHandle},
+	{"cuMemExportToShareableHandle", 10020, 0, (void *)cuMemExportToShareableHandle},
 	{"cuMemFree", 0, 0, (void *)cuMemFree},
 	{"cuMemFreeAsync", 11020, 0, (void *)cuMemFreeAsync},
 	{"cuMemFreeAsync", 11020, 1, (void *)cuMemFreeAsync_ptsz},
 	{"cuMemFreeHost", 2000, 0, (void *)cuMemFreeHost},
 	{"cuMemFree", 3020, 0, (void *)cuMemFree_v2},
-	{"cuMemGetAccess", 0, 0, (void *)cuMemGetAccess},
+	{"cuMemGetAccess", 10020, 0, (void *)cuMemGetAccess},
 	{"cuMemGetAddressRange", 0, 0, (void *)cuMemGetAddressRange},
 	{"cuMemGetAddressRange", 3020, 0, (void *)cuMemGetAddressRange_v2},
-	{"cuMemGetAllocationGranularity", 0, 0, (void *)cuMemGetAllocationGranularity},
-	{"cuMemGetAllocationPropertiesFromHandle", 0, 0, (void *)cuMemGetAllocationPropertiesFromHandle},
+	{"cuMemGetAllocationGranularity", 10020, 0, (void *)cuMemGetAllocationGranularity},
+	{"cuMemGetAllocationPropertiesFromHandle", 10020, 0, (void *)cuMemGetAllocationPropertiesFromHandle},
 	{"cuMemGetDefaultMemPool", 13000, 0, (void *)cuMemGetDefaultMemPool},
 	{"cuMemGetHandleForAddressRange", 0, 0, (void *)cuMemGetHandleForAddressRange},
 	{"cuMemGetInfo", 0, 0, (void *)cuMemGetInfo},
@@ -1048,8 +1048,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemHostRegister", 4000, 0, (void *)cuMemHostRegister},
 	{"cuMemHostRegister", 6050, 0, (void *)cuMemHostRegister_v2},
 	{"cuMemHostUnregister", 4000, 0, (void *)cuMemHostUnregister},
-	{"cuMemImportFromShareableHandle", 0, 0, (void *)cuMemImportFromShareableHandle},
-	{"cuMemMap", 0, 0, (void *)cuMemMap},
+	{"cuMemImportFromShareableHandle", 10020, 0, (void *)cuMemImportFromShareableHandle},
+	{"cuMemMap", 10020, 0, (void *)cuMemMap},
 	{"cuMemMapArrayAsync", 0, 0, (void *)cuMemMapArrayAsync},
 	{"cuMemMapArrayAsync", 0, 1, (void *)cuMemMapArrayAsync_ptsz},
 	{"cuMemPoolCreate", 11020, 0, (void *)cuMemPoolCreate},
@@ -1071,11 +1071,11 @@ const struct symbol gemu_symbols[] = {
 	{"cuMemPrefetchBatchAsync", 13000, 1, (void *)cuMemPrefetchBatchAsync_ptsz},
 	{"cuMemRangeGetAttribute", 0, 0, (void *)cuMemRangeGetAttribute},
 	{"cuMemRangeGetAttributes", 0, 0, (void *)cuMemRangeGetAttributes},
-	{"cuMemRelease", 0, 0, (void *)cuMemRelease},
-	{"cuMemRetainAllocationHandle", 0, 0, (void *)cuMemRetainAllocationHandle},
-	{"cuMemSetAccess", 0, 0, (void *)cuMemSetAccess},
+	{"cuMemRelease", 10020, 0, (void *)cuMemRelease},
+	{"cuMemRetainAllocationHandle", 11000, 0, (void *)cuMemRetainAllocationHandle},
+	{"cuMemSetAccess", 10020, 0, (void *)cuMemSetAccess},
 	{"cuMemSetMemPool", 13000, 0, (void *)cuMemSetMemPool},
-	{"cuMemUnmap", 0, 0, (void *)cuMemUnmap},
+	{"cuMemUnmap", 10020, 0, (void *)cuMemUnmap},
 	{"cuMemcpy", 4000, 0, (void *)cuMemcpy},
 	{"cuMemcpy2D", 0, 0, (void *)cuMemcpy2D},
 	{"cuMemcpy2DAsync", 0, 0, (void *)cuMemcpy2DAsync},
@@ -1228,10 +1228,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamAddCallback", 5000, 1, (void *)cuStreamAddCallback_ptsz},
 	{"cuStreamAttachMemAsync", 6000, 0, (void *)cuStreamAttachMemAsync},
 	{"cuStreamAttachMemAsync", 6000, 1, (void *)cuStreamAttachMemAsync_ptsz},
-	{"cuStreamBatchMemOp", 0, 0, (void *)cuStreamBatchMemOp},
-	{"cuStreamBatchMemOp", 0, 1, (void *)cuStreamBatchMemOp_ptsz},
-	{"cuStreamBatchMemOp", 0, 0, (void *)cuStreamBatchMemOp_v2},
-	{"cuStreamBatchMemOp", 0, 1, (void *)cuStreamBatchMemOp_v2_ptsz},
+	{"cuStreamBatchMemOp", 8000, 0, (void *)cuStreamBatchMemOp},
+	{"cuStreamBatchMemOp", 8000, 1, (void *)cuStreamBatchMemOp_ptsz},
+	{"cuStreamBatchMemOp", 11070, 0, (void *)cuStreamBatchMemOp_v2},
+	{"cuStreamBatchMemOp", 11070, 1, (void *)cuStreamBatchMemOp_v2_ptsz},
 	{"cuStreamBeginCapture", 10000, 0, (void *)cuStreamBeginCapture},
 	{"cuStreamBeginCaptureToGraph", 12030, 0, (void *)cuStreamBeginCaptureToGraph},
 	{"cuStreamBeginCaptureToGraph", 12030, 1, (void *)cuStreamBeginCaptureToGraph_ptsz},
@@ -1280,22 +1280,22 @@ const struct symbol gemu_symbols[] = {
 	{"cuStreamUpdateCaptureDependencies", 12030, 1, (void *)cuStreamUpdateCaptureDependencies_v2_ptsz},
 	{"cuStreamWaitEvent", 3020, 0, (void *)cuStreamWaitEvent},
 	{"cuStreamWaitEvent", 3020, 1, (void *)cuStreamWaitEvent_ptsz},
-	{"cuStreamWaitValue32", 0, 0, (void *)cuStreamWaitValue32},
-	{"cuStreamWaitValue32", 0, 1, (void *)cuStreamWaitValue32_ptsz},
-	{"cuStreamWaitValue32", 0, 0, (void *)cuStreamWaitValue32_v2},
-	{"cuStreamWaitValue32", 0, 1, (void *)cuStreamWaitValue32_v2_ptsz},
-	{"cuStreamWaitValue64", 0, 0, (void *)cuStreamWaitValue64},
-	{"cuStreamWaitValue64", 0, 1, (void *)cuStreamWaitValue64_ptsz},
-	{"cuStreamWaitValue64", 0, 0, (void *)cuStreamWaitValue64_v2},
-	{"cuStreamWaitValue64", 0, 1, (void *)cuStreamWaitValue64_v2_ptsz},
-	{"cuStreamWriteValue32", 0, 0, (void *)cuStreamWriteValue32},
-	{"cuStreamWriteValue32", 0, 1, (void *)cuStreamWriteValue32_ptsz},
-	{"cuStreamWriteValue32", 0, 0, (void *)cuStreamWriteValue32_v2},
-	{"cuStreamWriteValue32", 0, 1, (void *)cuStreamWriteValue32_v2_ptsz},
-	{"cuStreamWriteValue64", 0, 0, (void *)cuStreamWriteValue64},
-	{"cuStreamWriteValue64", 0, 1, (void *)cuStreamWriteValue64_ptsz},
-	{"cuStreamWriteValue64", 0, 0, (void *)cuStreamWriteValue64_v2},
-	{"cuStreamWriteValue64", 0, 1, (void *)cuStreamWriteValue64_v2_ptsz},
+	{"cuStreamWaitValue32", 8000, 0, (void *)cuStreamWaitValue32},
+	{"cuStreamWaitValue32", 8000, 1, (void *)cuStreamWaitValue32_ptsz},
+	{"cuStreamWaitValue32", 11070, 0, (void *)cuStreamWaitValue32_v2},
+	{"cuStreamWaitValue32", 11070, 1, (void *)cuStreamWaitValue32_v2_ptsz},
+	{"cuStreamWaitValue64", 9000, 0, (void *)cuStreamWaitValue64},
+	{"cuStreamWaitValue64", 9000, 1, (void *)cuStreamWaitValue64_ptsz},
+	{"cuStreamWaitValue64", 11070, 0, (void *)cuStreamWaitValue64_v2},
+	{"cuStreamWaitValue64", 11070, 1, (void *)cuStreamWaitValue64_v2_ptsz},
+	{"cuStreamWriteValue32", 8000, 0, (void *)cuStreamWriteValue32},
+	{"cuStreamWriteValue32", 8000, 1, (void *)cuStreamWriteValue32_ptsz},
+	{"cuStreamWriteValue32", 11070, 0, (void *)cuStreamWriteValue32_v2},
+	{"cuStreamWriteValue32", 11070, 1, (void *)cuStreamWriteValue32_v2_ptsz},
+	{"cuStreamWriteValue64", 9000, 0, (void *)cuStreamWriteValue64},
+	{"cuStreamWriteValue64", 9000, 1, (void *)cuStreamWriteValue64_ptsz},
+	{"cuStreamWriteValue64", 11070, 0, (void *)cuStreamWriteValue64_v2},
+	{"cuStreamWriteValue64", 11070, 1, (void *)cuStreamWriteValue64_v2_ptsz},
 	{"cuSurfObjectCreate", 0, 0, (void *)cuSurfObjectCreate},
 	{"cuSurfObjectDestroy", 0, 0, (void *)cuSurfObjectDestroy},
 	{"cuSurfObjectGetResourceDesc", 0, 0, (void *)cuSurfObjectGetResourceDesc},

@@ -40,7 +40,7 @@ ROOT = HERE.parent.parent
 @dataclasses.dataclass
 class Client:
     """What CLIENT.toml says. In its strings {site} is the environment's folder of packages, {source}
-    that of the unpacked source, {gemu} that of gemu's libraries."""
+    that of the unpacked source, {gemu} that of gemu's libraries, {here} that of the file."""
 
     packages: list  # what pip installs, as it wants it
     tests: str  # a folder; names of tests are relative to it
@@ -86,7 +86,7 @@ class Workplace:
             done.write_text(wanted)
         site = run([self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]).strip()
         source = next((p for p in (self.folder / "source").glob("*") if p.is_dir()), "")
-        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu")}
+        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu"), "here": str(HERE)}
         self.root = pathlib.Path(self.fill(self.client.tests))
         (self.folder / "plugin").mkdir(exist_ok=True)
         (self.folder / "plugin/client_plugin.py").write_text(self.client.plugin)
@@ -128,15 +128,15 @@ def run(command, environment={}):
 
 
 def run_file(place, file):
-    """What the tests of a file give, by name. When a test takes too long or ends its process, those behind
-    it run in another."""
+    """What the tests of a file give, by name. When a test fails, takes too long or ends its process, those
+    behind it run in another: a fault stays in the context of a process, and is none of theirs."""
     log = place.logs / re.sub(r"\W", "_", file)
     events, output = log.with_suffix(".jsonl"), log.with_suffix(".log")
     client, found = place.client, {}
     if client.runner == "program":
         command = [place.python, place.root / file, *map(place.fill, client.options)]
     else:
-        command = [place.python, "-m", "pytest", "-p", "outcomes", "-p", "client_plugin", "-p", "no:cacheprovider", "--capture=no", "--quiet",
+        command = [place.python, "-m", "pytest", "-p", "outcomes", "-p", "client_plugin", "-p", "no:cacheprovider", "--capture=no", "--quiet", "--exitfirst",
                    "--rootdir", place.root, *map(place.fill, client.options), file]
     with open(output, "w") as out:
         while True:
@@ -148,12 +148,12 @@ def run_file(place, file):
                 return {file: ended(process, late, client.timeout) or Outcome("passed")}
             began, seen = read(events)
             found |= seen
-            status = ended(process, late, client.timeout)
-            if process.returncode in (0, 1, 5) and not late:  # pytest: all pass, some fail, none are there
+            if began is not None:
+                found[began] = ended(process, late, client.timeout)
+            elif process.returncode in (0, 5) and not late:  # pytest: all pass, none are there
                 return found
-            if began is None:
-                return found | {file: status}
-            found[began] = status
+            elif not seen:
+                return {file: ended(process, late, client.timeout)} | found
 
 
 def wait(process, events, limit):

@@ -55,6 +55,14 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool, int, void *), cuMemPoolSetAccess(CU
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *, CUmemLocation *, int), cuCtxGetDevice_v2(CUdevice *, CUcontext), cuCtxSynchronize_v2(CUcontext);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
 CUresult cuOccupancyMaxActiveClusters(int *, CUfunction, const CUlaunchConfig *), cuOccupancyMaxPotentialClusterSize(int *, CUfunction, const CUlaunchConfig *);
+CUresult cuMemAddressReserve(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long), cuMemAddressFree(CUdeviceptr, size_t);
+CUresult cuMemGetAllocationGranularity(size_t *, const CUmemAllocationProp *, int), cuMemCreate(CUmemGenericAllocationHandle *, size_t, const CUmemAllocationProp *, unsigned long long);
+CUresult cuMemMap(CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long), cuMemUnmap(CUdeviceptr, size_t), cuMemRelease(CUmemGenericAllocationHandle);
+CUresult cuMemSetAccess(CUdeviceptr, size_t, const CUmemAccessDesc *, size_t), cuMemGetAccess(unsigned long long *, const CUmemLocation *, CUdeviceptr);
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *, void *), cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *, CUmemGenericAllocationHandle);
+CUresult cuMemExportToShareableHandle(void *, CUmemGenericAllocationHandle, int, unsigned long long), cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *, void *, int);
+CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, uint32_t, unsigned), cuStreamWaitValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned), cuStreamWriteValue32_v2_ptsz(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuStreamWriteValue64(CUstream, CUdeviceptr, uint64_t, unsigned), cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -385,6 +393,75 @@ static void pools(CUdevice dev, CUmodule m)
 	OK(cuStreamDestroy_v2(s));
 }
 
+// virtual_memory writes to memory in this process where it is mapped, and looks at it where it is imported.
+static void virtual_memory(CUdevice dev)
+{
+	CUmemAllocationProp props = {.type = 1, .requestedHandleTypes = 1, .location = {1, dev}}, read = {0};
+	CUmemAccessDesc access = {{1, dev}, 3};
+	CUmemGenericAllocationHandle memory, imported, again;
+	CUdeviceptr d, e;
+	size_t size;
+	unsigned long long flags;
+	int fd, x = 0, yes;
+	OK(cuDeviceGetAttribute(&yes, 102, dev));
+	if (!yes)
+		return; // not on this system
+	EQUAL(sizeof props, 32);
+	OK(cuMemGetAllocationGranularity(&size, &props, 1));
+	OK(cuMemCreate(&memory, size, &props, 0));
+	OK(cuMemAddressReserve(&d, 2 * size, 0, 0, 0));
+	OK(cuMemMap(d, size, 0, memory, 0));
+	OK(cuMemExportToShareableHandle(&fd, memory, 1, 0));
+	OK(cuMemImportFromShareableHandle(&imported, (void *)(uintptr_t)fd, 1));
+	OK(cuMemMap(d + size, size, 0, imported, 0));
+	OK(cuMemSetAccess(d, 2 * size, &access, 1));
+	OK(cuMemGetAccess(&flags, &access.location, d));
+	EQUAL(flags, 3);
+	OK(cuMemGetAllocationPropertiesFromHandle(&read, memory));
+	EQUAL(memcmp(&read, &props, sizeof read), 0);
+	OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(d + 8)));
+	EQUAL(again, memory);
+	OK(cuMemcpyHtoD_v2(d + 12, &(int){77}, 4));
+	OK(cuMemcpyDtoH_v2(&x, d + size + 12, 4));
+	EQUAL(x, 77);
+	OK(cuPointerGetAttribute(&e, 11, d + size + 12));
+	EQUAL(e, d);
+	OK(cuMemUnmap(d, 2 * size));
+	for (int i = 0; i < 2; i++)
+		OK(cuMemRelease(memory));
+	OK(cuMemRelease(imported));
+	EQUAL(cuMemRelease(memory), 1);
+	OK(cuMemAddressFree(d, 2 * size));
+}
+
+// memory_operations has streams wait for what others write.
+static void memory_operations(void)
+{
+	CUstream s;
+	CUdeviceptr d;
+	uint64_t x[2];
+	CUstreamBatchMemOpParams ops[3] = {
+		{.operation = 4, .value = 1ull << 40},
+		{.operation = 6, .barrierFlags = 1},
+		{.operation = 2, .value = 5},
+	};
+	EQUAL(sizeof ops[0], 48);
+	OK(cuStreamCreate(&s, 1));
+	OK(cuMemAlloc_v2(&d, sizeof x));
+	ops[0].address = d;
+	ops[2].address = d + 8;
+	OK(cuStreamBatchMemOp_v2(s, 3, ops, 0));
+	OK(cuStreamWriteValue64(0, d, 1ull << 40, 0));
+	OK(cuStreamWaitValue32(0, d + 8, 5, 1));
+	OK(cuStreamWriteValue32_v2_ptsz(0, d + 12, 6, 0));
+	OK(cuStreamWaitValue64_v2(0, d + 8, 6ull << 32 | 5, 1));
+	OK(cuMemcpyDtoH_v2(x, d, sizeof x));
+	EQUAL(x[0] >> 40, 1);
+	EQUAL(cuStreamWriteValue64(0, d + 4, 0, 0), 1);
+	OK(cuMemFree_v2(d));
+	OK(cuStreamDestroy_v2(s));
+}
+
 static void cooperative(CUdevice dev, CUmodule m)
 {
 	CUdeviceptr d;
@@ -612,6 +689,8 @@ int main(void)
 	modules();
 	graphs(m);
 	pools(dev, m);
+	virtual_memory(dev);
+	memory_operations();
 	cooperative(dev, m);
 	textures();
 	symbols();

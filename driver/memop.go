@@ -1,0 +1,181 @@
+package driver
+
+// This file is stream memory operations (driver API, "Stream Memory Operations"): a stream writes
+// words, and waits for what others write.
+
+import (
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"gemu/interp"
+)
+
+// MemoryOp is a memory operation of a stream.
+type MemoryOp struct {
+	Kind  MemoryOpKind
+	Addr  uint64
+	Value uint64
+	Flags uint32
+}
+
+// MemoryOpKind is a CUstreamBatchMemOpType.
+type MemoryOpKind int32
+
+// The kinds of operation that there are.
+const (
+	WaitValue32   MemoryOpKind = 1
+	WriteValue32  MemoryOpKind = 2
+	WaitValue64   MemoryOpKind = 4
+	WriteValue64  MemoryOpKind = 5
+	MemoryBarrier MemoryOpKind = 6 // operations are in order anyway
+)
+
+// The conditions that a wait is for, by its flags: what the word minus the value is at least 0,
+// the word is the value, has a bit of it, or has not all of the bits that it has not.
+const (
+	waitGreaterOrEqual uint32 = iota
+	waitEqual
+	waitAnd
+	waitNor
+)
+
+// waitFlush is the flag that asks for a flush of remote writes, which no GPU of this driver has.
+const waitFlush uint32 = 1 << 30
+
+// maxMemoryOps is how many operations a batch may have.
+const maxMemoryOps = 255
+
+// waits reports whether the operation is a wait, and size is how many bytes its word has: 0 if it
+// has none.
+func (op *MemoryOp) waits() bool { return op.Kind == WaitValue32 || op.Kind == WaitValue64 }
+
+func (op *MemoryOp) size() uint64 {
+	switch op.Kind {
+	case WaitValue32, WriteValue32:
+		return 4
+	case WaitValue64, WriteValue64:
+		return 8
+	}
+	return 0
+}
+
+// word is what an operation works on.
+type word struct {
+	MemoryOp
+	at unsafe.Pointer
+}
+
+// load and store access the word as one, as the threads of a kernel may be doing.
+
+func (w *word) load() uint64 {
+	if w.size() == 4 {
+		return uint64(atomic.LoadUint32((*uint32)(w.at)))
+	}
+	return atomic.LoadUint64((*uint64)(w.at))
+}
+
+func (w *word) store() {
+	if w.size() == 4 {
+		atomic.StoreUint32((*uint32)(w.at), uint32(w.Value))
+	} else {
+		atomic.StoreUint64((*uint64)(w.at), w.Value)
+	}
+}
+
+// met reports whether the condition of a wait holds.
+func (w *word) met() bool {
+	now, value, unused := w.load(), w.Value, 64-8*w.size()
+	switch w.Flags {
+	case waitEqual:
+		return now<<unused == value<<unused
+	case waitAnd:
+		return now&value<<unused != 0
+	case waitNor:
+		return ^(now|value)<<unused != 0
+	}
+	return int64((now-value)<<unused) >= 0
+}
+
+// StreamMemoryOps is cuStreamBatchMemOp: the operations happen one after the other, in the stream's
+// turn. A wait ends with its context, if not before.
+func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
+	s, err := t.enterWork(h)
+	if err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	switch {
+	case flags != 0:
+		return fail(InvalidValue, "flags %#x", flags)
+	case len(ops) == 0 || len(ops) > maxMemoryOps:
+		return fail(InvalidValue, "%d operations, want 1 to %d", len(ops), maxMemoryOps)
+	case s.capture != nil:
+		return s.capture.invalidate(NotSupported, "memory operations of a graph")
+	}
+	words := make([]word, len(ops))
+	for i, op := range ops {
+		if words[i], err = t.d.word(op); err != nil {
+			return err
+		}
+	}
+	s.submit("memory operations", func(o *interp.Order) error {
+		for i := range words {
+			switch w := &words[i]; {
+			case w.waits():
+				s.ctx.waitFor(w)
+			case w.size() > 0:
+				w.store()
+				t.d.gpu.HostWrite(w.Addr, int(w.size()), o)
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// word checks an operation, and finds the word that it works on. d.mu is held.
+func (d *Driver) word(op MemoryOp) (word, error) {
+	w := word{MemoryOp: op}
+	switch {
+	case op.Kind == MemoryBarrier && op.Flags <= 1:
+		return w, nil
+	case op.size() == 0 && op.Kind != MemoryBarrier:
+		return w, fail(NotSupported, "memory operation %d", op.Kind)
+	case op.waits() && op.Flags&waitFlush != 0:
+		return w, fail(NotSupported, "a flush of remote writes")
+	case op.waits() && op.Flags > waitNor || !op.waits() && op.Flags > 1:
+		return w, fail(InvalidValue, "flags %#x", op.Flags)
+	case op.Addr%op.size() != 0:
+		return w, fail(InvalidValue, "%#x is no multiple of %d", op.Addr, op.size())
+	case op.waits() && d.ordering.on:
+		// All work is in the order of the calls then, so that what is waited for might never be written.
+		return w, fail(NotSupported, "a stream that waits for a value, while races are looked for")
+	}
+	b, err := d.deviceBytes(op.Addr, op.size())
+	if err == nil {
+		w.at = unsafe.Pointer(unsafe.SliceData(b))
+	}
+	return w, err
+}
+
+// A stream that waits looks for its word after shortestLook at first, and then ever more seldom, down to
+// longestLook.
+const (
+	shortestLook = 10 * time.Microsecond
+	longestLook  = time.Millisecond
+)
+
+// waitFor waits until the condition is met, or the context is destroyed or has faulted.
+func (c *Context) waitFor(w *word) {
+	d := c.dev.d
+	for look := shortestLook; !w.met(); look = min(2*look, longestLook) {
+		d.mu.Lock()
+		over := c.dead || c.err != nil
+		d.mu.Unlock()
+		if over {
+			return
+		}
+		time.Sleep(look)
+	}
+}

@@ -1,0 +1,26 @@
+//go:build !linux
+
+package driver
+
+import (
+	"errors"
+	"os"
+)
+
+// Virtual memory management is there on Linux only, and these are not called elsewhere.
+
+const haveVirtual = false
+
+func reserveAddresses(uint64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func freeAddresses([]byte) {}
+
+func createMemory(uint64) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func openMemory(int) (*os.File, uint64, error) { return nil, 0, errors.ErrUnsupported }
+
+func duplicate(int) (int, error) { return 0, errors.ErrUnsupported }
+
+func mapMemory([]byte, *os.File) error { return errors.ErrUnsupported }
+
+func unmapMemory([]byte) {}
