@@ -8,6 +8,7 @@
 #	PREFIX/lib/libgemu.so
 #	PREFIX/lib/gemu/libcuda.so.1   apart, so that only who asks for it gets it
 #	PREFIX/lib/gemu/libcudart.so.12, .13
+#	PREFIX/lib/gemu/libnvJitLink.so.12, .13
 #	PREFIX/include/gemu.h
 #	PREFIX/lib/pkgconfig/gemu.pc
 set -euo pipefail
@@ -30,6 +31,7 @@ library libgemu libgemu.so "$root/lib/libgemu.so"
 library libcuda libcuda.so.1 "$root/lib/gemu/libcuda.so.1"
 for major in 12 13; do
   cmd/libcudart/build.sh "$major" "$root/lib/gemu" "$headers"
+  cmd/libnvjitlink/build.sh "$major" "$root/lib/gemu" "$headers"
 done
 ln -sf libcuda.so.1 "$root/lib/gemu/libcuda.so"
 cp cmd/libgemu/gemu.h "$root/include/gemu.h"

@@ -466,3 +466,40 @@ func TestGraphEdit(t *testing.T) {
 	c.want(InvalidValue, "of no copy", func() error { _, err := c.GraphMemcpyNodeGetParams(k); return err }())
 	c.want(InvalidValue, "no launch, copy or fill", c.GraphNodeSetEnabled(exec, h, false))
 }
+
+// A user object lives as long as the client, a graph or what was made from one refers to it.
+func TestUserObject(t *testing.T) {
+	c := newClient(t, nil)
+	gone := make(chan bool, 1)
+	alive := func() {
+		t.Helper()
+		select {
+		case <-gone:
+			t.Error("the object was destroyed")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	o := must(c.d.UserObjectCreate(func() { gone <- true }, 2, 1))(t)
+	parent, g := must(c.GraphCreate(0))(t), must(c.GraphCreate(0))(t)
+	c.ok(c.d.GraphRetainUserObject(g, o, 2, 1)) // the client's own
+	c.ok(c.d.GraphRetainUserObject(g, o, 1, 0))
+	must(c.GraphAddChildGraphNode(parent, nil, g))(t)
+	exec := must(c.GraphInstantiate(parent))(t)
+	c.want(InvalidValue, "4 references of 3", c.d.GraphReleaseUserObject(g, o, 4))
+	c.ok(c.d.GraphReleaseUserObject(g, o, 3))
+	alive()
+	c.ok(c.GraphDestroy(g))
+	c.ok(c.GraphDestroy(parent))
+	alive()
+	c.ok(c.GraphLaunch(exec, 0))
+	c.ok(c.GraphExecDestroy(exec))
+	<-gone
+	c.want(InvalidValue, "no user object", c.d.UserObjectRetain(o, 1))
+	_, err := c.d.UserObjectCreate(func() {}, 1, 0)
+	c.want(InvalidValue, "flags", err)
+	o = must(c.d.UserObjectCreate(func() { gone <- true }, 1, 1))(t)
+	c.ok(c.d.UserObjectRetain(o, 1))
+	c.want(InvalidValue, "3 references of 2", c.d.UserObjectRelease(o, 3))
+	c.ok(c.d.UserObjectRelease(o, 2))
+	<-gone
+}

@@ -208,6 +208,8 @@ func kindName[T any]() string {
 		return "mipmapped array"
 	case *Memory:
 		return "created memory"
+	case *UserObject:
+		return "user object"
 	case *Reference:
 		return "texture or surface reference"
 	}

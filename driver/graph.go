@@ -12,6 +12,7 @@ import (
 type Graph struct {
 	handle Handle
 	nodes  []*Node // in the order they were added
+	keeps  keeps
 }
 
 // Node is a piece of a graph's work.
@@ -83,6 +84,7 @@ type GraphExec struct {
 	chains int        // that the nodes are on
 	lines  []int      // by chain, see ordering; nil before the first launch
 	last   *task      // the last launch: they come one after the other
+	keeps  keeps
 }
 
 // execNode is a node as it was when the graph was instantiated.
@@ -137,6 +139,7 @@ func (d *Driver) drop(g *Graph) {
 		}
 	}
 	delete(d.objects, g.handle)
+	g.keeps.release(d)
 }
 
 // addNode adds a node to a graph, after others of it.
@@ -334,6 +337,7 @@ func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
 		x.nodes[i].chain = on[i]
 	}
 	x.chains = n
+	x.keeps = g.all()
 	return t.d.add(x), nil
 }
 
@@ -400,6 +404,14 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	}
 	delete(t.d.objects, h)
 	t.d.ordering.giveBack(x.lines...)
+	if last := x.last; len(x.keeps) > 0 {
+		go func() {
+			wait([]*task{last})
+			t.d.mu.Lock()
+			defer t.d.mu.Unlock()
+			x.keeps.release(t.d)
+		}()
+	}
 	return nil
 }
 

@@ -127,6 +127,7 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 // clone copies a graph; nodes of the copy know those that they are made of. d.mu is held.
 func (g *Graph) clone(d *Driver) *Graph {
 	c := d.newGraph()
+	c.keeps = g.keeps.copy()
 	of := map[*Node]*Node{}
 	for _, n := range g.nodes {
 		m := &Node{kind: n.kind, work: n.work, original: n}
@@ -381,6 +382,9 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 	for i := range nodes {
 		x.nodes[i].work = nodes[i].work
 	}
+	was := x.keeps
+	x.keeps = g.all()
+	was.release(t.d)
 	return UpdateSuccess, 0, nil
 }
 

@@ -444,6 +444,8 @@ const (
 	FuncClusterDepth
 	FuncNonPortableCluster
 	FuncClusterPolicy
+	FuncDeviceNodeUpdate
+	FuncSharedMemoryMode
 	funcAttributes
 )
 
@@ -497,7 +499,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncClusterPolicy:
 		return f.scheduling, nil
 	}
-	return 0, nil // of caches
+	return 0, nil // of caches, and what there is none of
 }
 
 func number(b bool) int {

@@ -78,7 +78,9 @@ var results = map[Result][2]string{
 	7:   {"CUDA_ERROR_PROFILER_ALREADY_STARTED", "profiler already started"},
 	8:   {"CUDA_ERROR_PROFILER_ALREADY_STOPPED", "profiler already stopped"},
 	34:  {"CUDA_ERROR_STUB_LIBRARY", "the library is a stub"},
+	36:  {"CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "API call requires a newer CUDA driver"},
 	46:  {"CUDA_ERROR_DEVICE_UNAVAILABLE", "the device is busy or unavailable"},
+	47:  {"CUDA_ERROR_MULTICAST_RESOURCE_FULL", "no multicast resources are left"},
 	100: {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
 	101: {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
 	102: {"CUDA_ERROR_DEVICE_NOT_LICENSED", "the device is not licensed"},
@@ -107,6 +109,7 @@ var results = map[Result][2]string{
 	224: {"CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the provided execution affinity is not supported"},
 	225: {"CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC", "the operation cannot be performed in the present state of device-side synchronization"},
 	226: {"CUDA_ERROR_CONTAINED", "invalid access of peer memory was contained"},
+	227: {"CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the loader is too old for the image"},
 	300: {"CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
 	301: {"CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
 	302: {"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "shared object symbol not found"},
@@ -167,6 +170,9 @@ var results = map[Result][2]string{
 	914: {"CUDA_ERROR_INVALID_RESOURCE_TYPE", "the resource type is not valid for the operation"},
 	915: {"CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "the resource configuration is not valid for the operation"},
 	916: {"CUDA_ERROR_KEY_ROTATION", "the operation was interrupted by a key rotation"},
+	917: {"CUDA_ERROR_STREAM_DETACHED", "the stream was detached from its context"},
+	918: {"CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "what is captured again differs from the graph"},
+	919: {"CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},
 	999: {"CUDA_ERROR_UNKNOWN", "unknown error"},
 }
 

@@ -14,7 +14,7 @@ typedef uint64_t CUdeviceptr;
 typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
 typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
 typedef uint64_t CUmemoryPool, CUgreenCtx;
-typedef uint64_t CUmemGenericAllocationHandle;
+typedef uint64_t CUmemGenericAllocationHandle, CUuserObject;
 
 typedef struct { char bytes[16]; } CUuuid;
 

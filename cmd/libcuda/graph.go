@@ -243,3 +243,37 @@ func cuGraphUpload(exec C.CUgraphExec, stream C.CUstream) C.CUresult {
 func cuGraphExecDestroy(exec C.CUgraphExec) C.CUresult {
 	return do("cuGraphExecDestroy", func(t *driver.Thread) error { return t.GraphExecDestroy(driver.Handle(exec)) })
 }
+
+//export cuUserObjectCreate
+func cuUserObjectCreate(object *C.CUuserObject, thing unsafe.Pointer, destroy C.CUhostFn, n, flags C.uint) C.CUresult {
+	return ask("cuUserObjectCreate", object, func(d *driver.Driver) (driver.Handle, error) {
+		if destroy == nil {
+			return 0, driver.InvalidValue
+		}
+		return d.UserObjectCreate(hostFunction(destroy, thing), uint32(n), uint32(flags))
+	})
+}
+
+//export cuUserObjectRetain
+func cuUserObjectRetain(object C.CUuserObject, n C.uint) C.CUresult {
+	return result("cuUserObjectRetain", func(d *driver.Driver) error { return d.UserObjectRetain(driver.Handle(object), uint32(n)) })
+}
+
+//export cuUserObjectRelease
+func cuUserObjectRelease(object C.CUuserObject, n C.uint) C.CUresult {
+	return result("cuUserObjectRelease", func(d *driver.Driver) error { return d.UserObjectRelease(driver.Handle(object), uint32(n)) })
+}
+
+//export cuGraphRetainUserObject
+func cuGraphRetainUserObject(graph C.CUgraph, object C.CUuserObject, n, flags C.uint) C.CUresult {
+	return result("cuGraphRetainUserObject", func(d *driver.Driver) error {
+		return d.GraphRetainUserObject(driver.Handle(graph), driver.Handle(object), uint32(n), uint32(flags))
+	})
+}
+
+//export cuGraphReleaseUserObject
+func cuGraphReleaseUserObject(graph C.CUgraph, object C.CUuserObject, n C.uint) C.CUresult {
+	return result("cuGraphReleaseUserObject", func(d *driver.Driver) error {
+		return d.GraphReleaseUserObject(driver.Handle(graph), driver.Handle(object), uint32(n))
+	})
+}

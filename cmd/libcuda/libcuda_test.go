@@ -53,6 +53,15 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// A thread may lose its alternate signal stack between two calls.
+func TestSignalStack(t *testing.T) {
+	cmd := exec.Command(libtest.Client(t, "testdata/sigstack.c", "libcuda.so.1"))
+	cmd.Env = append(os.Environ(), "GOGC=1")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
+		t.Errorf("%v\n%.2000s", err, out)
+	}
+}
+
 // What the environment says wrong is the result of cuInit, and is told.
 func TestBadEnvironment(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "testdata/driver.c", "libcuda.so.1"))

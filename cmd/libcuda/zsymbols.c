@@ -108,8 +108,6 @@ STUB(cuGraphInstantiate)
 STUB(cuGraphMemAllocNodeGetParams)
 STUB(cuGraphMemFreeNodeGetParams)
 STUB(cuGraphNodeSetParams)
-STUB(cuGraphReleaseUserObject)
-STUB(cuGraphRetainUserObject)
 STUB(cuGraphicsEGLRegisterImage)
 STUB(cuGraphicsGLRegisterBuffer)
 STUB(cuGraphicsGLRegisterImage)
@@ -225,9 +223,6 @@ STUB(cuTexRefGetAddress)
 STUB(cuTexRefSetAddress)
 STUB(cuTexRefSetAddress2D)
 STUB(cuTexRefSetAddress2D_v2)
-STUB(cuUserObjectCreate)
-STUB(cuUserObjectRelease)
-STUB(cuUserObjectRetain)
 STUB(cuVDPAUCtxCreate)
 STUB(cuVDPAUCtxCreate_v2)
 STUB(cuVDPAUGetDevice)
@@ -375,8 +370,10 @@ int cuGraphNodeGetDependentNodes_v2(void);
 int cuGraphNodeGetEnabled(void);
 int cuGraphNodeGetType(void);
 int cuGraphNodeSetEnabled(void);
+int cuGraphReleaseUserObject(void);
 int cuGraphRemoveDependencies(void);
 int cuGraphRemoveDependencies_v2(void);
+int cuGraphRetainUserObject(void);
 int cuGraphUpload(void);
 int cuGraphUpload_ptsz(void);
 int cuInit(void);
@@ -678,6 +675,9 @@ int cuTexRefSetMipmapLevelBias(void);
 int cuTexRefSetMipmapLevelClamp(void);
 int cuTexRefSetMipmappedArray(void);
 int cuThreadExchangeStreamCaptureMode(void);
+int cuUserObjectCreate(void);
+int cuUserObjectRelease(void);
+int cuUserObjectRetain(void);
 
 const struct symbol gemu_symbols[] = {
 	{"cuArray3DCreate", 0, 0, (void *)cuArray3DCreate},
@@ -922,10 +922,10 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphNodeGetType", 10000, 0, (void *)cuGraphNodeGetType},
 	{"cuGraphNodeSetEnabled", 11060, 0, (void *)cuGraphNodeSetEnabled},
 	{"cuGraphNodeSetParams", 0, 0, (void *)cuGraphNodeSetParams},
-	{"cuGraphReleaseUserObject", 0, 0, (void *)cuGraphReleaseUserObject},
+	{"cuGraphReleaseUserObject", 11030, 0, (void *)cuGraphReleaseUserObject},
 	{"cuGraphRemoveDependencies", 10000, 0, (void *)cuGraphRemoveDependencies},
 	{"cuGraphRemoveDependencies", 12030, 0, (void *)cuGraphRemoveDependencies_v2},
-	{"cuGraphRetainUserObject", 0, 0, (void *)cuGraphRetainUserObject},
+	{"cuGraphRetainUserObject", 11030, 0, (void *)cuGraphRetainUserObject},
 	{"cuGraphUpload", 11010, 0, (void *)cuGraphUpload},
 	{"cuGraphUpload", 11010, 1, (void *)cuGraphUpload_ptsz},
 	{"cuGraphicsEGLRegisterImage", 0, 0, (void *)cuGraphicsEGLRegisterImage},
@@ -1342,9 +1342,9 @@ const struct symbol gemu_symbols[] = {
 	{"cuTexRefSetMipmapLevelClamp", 0, 0, (void *)cuTexRefSetMipmapLevelClamp},
 	{"cuTexRefSetMipmappedArray", 0, 0, (void *)cuTexRefSetMipmappedArray},
 	{"cuThreadExchangeStreamCaptureMode", 10010, 0, (void *)cuThreadExchangeStreamCaptureMode},
-	{"cuUserObjectCreate", 0, 0, (void *)cuUserObjectCreate},
-	{"cuUserObjectRelease", 0, 0, (void *)cuUserObjectRelease},
-	{"cuUserObjectRetain", 0, 0, (void *)cuUserObjectRetain},
+	{"cuUserObjectCreate", 11030, 0, (void *)cuUserObjectCreate},
+	{"cuUserObjectRelease", 11030, 0, (void *)cuUserObjectRelease},
+	{"cuUserObjectRetain", 11030, 0, (void *)cuUserObjectRetain},
 	{"cuVDPAUCtxCreate", 0, 0, (void *)cuVDPAUCtxCreate},
 	{"cuVDPAUCtxCreate", 0, 0, (void *)cuVDPAUCtxCreate_v2},
 	{"cuVDPAUGetDevice", 0, 0, (void *)cuVDPAUGetDevice},

@@ -41,12 +41,7 @@ func libraries(t *testing.T) string {
 			t.Fatal(err)
 		}
 		built.dir = dir
-		exports, err := filepath.Abs("../libcuda/exports.map")
-		if err != nil {
-			t.Fatal(err)
-		}
-		run(t, nil, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libcuda.so.1"),
-			"-ldflags=-extldflags '-Wl,-soname,libcuda.so.1 -Wl,--version-script="+exports+"'", "../libcuda")
+		libtest.Driver(t, dir)
 		for _, major := range majors {
 			run(t, nil, "./build.sh", major, dir, dir, filepath.Join(dir, "refused"+major))
 		}

@@ -40,7 +40,7 @@ ROOT = HERE.parent.parent
 @dataclasses.dataclass
 class Client:
     """What CLIENT.toml says. In its strings {site} is the environment's folder of packages, {source}
-    that of the unpacked source, {gemu} that of gemu's libraries, {here} that of the file."""
+    that of the unpacked source, {gemu} that of gemu's libraries, {here} that of this file."""
 
     packages: list  # what pip installs, as it wants it
     tests: str  # a folder; names of tests are relative to it
@@ -140,20 +140,20 @@ def run_file(place, file):
                    "--rootdir", place.root, *map(place.fill, client.options), file]
     with open(output, "w") as out:
         while True:
-            events.write_text("")
-            env = place.environment() | {"OUTCOMES": str(events), "OUTCOMES_KNOWN": json.dumps(sorted(found))}
+            events.write_text("".join(json.dumps({"known": test}) + "\n" for test in found))
+            env = place.environment() | {"OUTCOMES": str(events)}
             process = subprocess.Popen(command, cwd=place.root, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
-            late = not wait(process, events, client.timeout)
+            end = ended(process, wait(process, events, client.timeout), client.timeout)
             if client.runner == "program":
-                return {file: ended(process, late, client.timeout) or Outcome("passed")}
+                return {file: end if process.returncode else Outcome("passed")}
             began, seen = read(events)
             found |= seen
             if began is not None:
-                found[began] = ended(process, late, client.timeout)
-            elif process.returncode in (0, 5) and not late:  # pytest: all pass, none are there
+                found[began] = end
+            elif process.returncode in (0, 5):  # pytest: all pass, none are there
                 return found
             elif not seen:
-                return {file: ended(process, late, client.timeout)} | found
+                return {file: end} | found
 
 
 def wait(process, events, limit):
@@ -174,15 +174,13 @@ def wait(process, events, limit):
             return False
 
 
-def ended(process, late, limit):
-    """The failure that the end of a process is; None if it is none."""
-    if late:
+def ended(process, by_itself, limit):
+    """The failure that the end of a process is, if it is one."""
+    if not by_itself:
         return Outcome("failed", f"no end within {limit} s")
     if process.returncode < 0:
         return Outcome("failed", f"ends the process by {signal.Signals(-process.returncode).name}")
-    if process.returncode > 0:
-        return Outcome("failed", f"ends the process with status {process.returncode}")
-    return None
+    return Outcome("failed", f"ends the process with status {process.returncode}")
 
 
 def read(events):
@@ -192,9 +190,9 @@ def read(events):
         event = json.loads(line)
         if "begin" in event:
             began = event["begin"]
-            continue
-        found[event["test"]] = Outcome(event["outcome"], event["message"])
-        began = None
+        elif "test" in event:
+            found[event["test"]] = Outcome(event["outcome"], event["message"])
+            began = None
     return began, found
 
 

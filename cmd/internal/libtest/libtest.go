@@ -24,6 +24,18 @@ func Shared(t *testing.T, name string) string {
 	return lib
 }
 
+// Driver builds libcuda.so.1 in a directory, with the header that go build writes beside it: a library
+// over it is built of both.
+func Driver(t *testing.T, dir string) {
+	t.Helper()
+	exports, err := filepath.Abs("../libcuda/exports.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libcuda.so.1"),
+		"-ldflags=-extldflags '-Wl,-soname,libcuda.so.1 -Wl,--version-script="+exports+"'", "../libcuda")
+}
+
 // Client compiles a C program with the library of the package in the current
 // directory and gives its path. If the test has a race detector, so has the library:
 // then it is an archive, as the detector wants code at low addresses.

@@ -60,7 +60,7 @@ func getenv(name string) string {
 // is no driver; but whether a child gets here depends on what the Go runtime was doing
 // at the fork.
 func Driver() (*driver.Driver, error) {
-	if C.process_forked() != 0 {
+	if C.process_enter() != 0 {
 		return nil, errForked
 	}
 	start()

@@ -1,6 +1,7 @@
 #include "thread.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "_cgo_export.h"
@@ -39,7 +40,18 @@ __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(befo
 
 static void make_key(void) { pthread_key_create(&key, end); }
 
-int process_forked(void) { return forked; }
+int process_enter(void)
+{
+	enum { size = 64 << 10 };
+	stack_t stack;
+	if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
+		// It is never given back: few threads lose theirs, and signals may come to the last.
+		stack = (stack_t){.ss_sp = malloc(size), .ss_size = size};
+		if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0)
+			abort();
+	}
+	return forked;
+}
 
 uint64_t process_thread(void)
 {
@@ -73,7 +85,7 @@ uint64_t process_thread_ended(void)
 
 static void at_exit(void)
 {
-	if (!forked)
+	if (!process_enter())
 		process_exit();
 }
 

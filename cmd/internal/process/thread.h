@@ -10,9 +10,11 @@ uint64_t process_thread(void);
 // returned before; 0 if there is none.
 uint64_t process_thread_ended(void);
 
-// process_forked reports whether this is a child of the process that has loaded the
-// library.
-int process_forked(void);
+// process_enter begins a call of the library. It reports whether this is a child of the process
+// that has loaded the library, and sees to it that the thread has an alternate signal stack: Go's runtime
+// gives it one when it first calls, or takes the one it has, and ends the process if a signal finds none
+// later. That of Python's faulthandler is gone before the last calls of its process.
+int process_enter(void);
 
 // process_at_exit makes the process call process_exit when it ends by exit or by
 // returning from main.

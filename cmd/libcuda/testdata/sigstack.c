@@ -1,0 +1,30 @@
+// A program that takes the alternate signal stack of its thread away after it has called the driver
+// library, as the interpreter of Python does as it ends, and then calls it again: for so long that Go's
+// runtime sends the thread signals meanwhile. It ends with "ok" and status 0.
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "../cuda_types.h"
+
+CUresult cuInit(unsigned), cuDevicePrimaryCtxRetain(CUcontext *, CUdevice), cuCtxSetCurrent(CUcontext);
+CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleUnload(CUmodule);
+
+int main(void)
+{
+	CUcontext ctx;
+	CUmodule m;
+	static char own[1 << 16], text[200];
+	stack_t stack = {.ss_sp = own, .ss_size = sizeof own}, none = {.ss_flags = SS_DISABLE};
+	if (sigaltstack(&stack, NULL) != 0 || cuInit(0) != 0 || cuDevicePrimaryCtxRetain(&ctx, 0) != 0 || cuCtxSetCurrent(ctx) != 0)
+		return 1;
+	if (sigaltstack(&none, NULL) != 0)
+		return 1;
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof text, ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry f%d() { ret; }\n", i);
+		if (cuModuleLoadData(&m, text) != 0 || cuModuleUnload(m) != 0)
+			return 1;
+	}
+	puts("ok");
+	return 0;
+}

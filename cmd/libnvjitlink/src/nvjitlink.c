@@ -1,0 +1,335 @@
+// The linker of device code as a library of its own (CUDA's nvJitLink), over the linker of the driver: what it
+// makes is what cuLinkComplete makes. Its log has what the driver says of each input.
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libcuda.so.h" // what Go says of the driver: go build writes it beside the library
+
+// Results and kinds of input have the numbers of nvJitLink.h.
+typedef enum {
+	success = 0,
+	unrecognized_option = 1,
+	missing_arch = 2,
+	invalid_input = 3,
+	ptx_compile = 4,
+	internal = 6,
+} result;
+
+typedef enum {
+	input_none = 0,
+	input_cubin = 1,
+	input_ptx = 2,
+	input_ltoir = 3,
+	input_fatbin = 4,
+	input_object = 5,
+	input_library = 6,
+	input_index = 7,
+	input_any = 10,
+} input;
+
+// A linker. The driver's has a log of its own for each call, which is added to the whole one.
+struct nvJitLink {
+	bool made; // with context and link
+	CUdevice device;
+	CUcontext context;
+	CUlinkState link;
+	int options[2]; // of link, which writes to the values as long as it lives
+	void *values[2];
+	char said[64 << 10]; // by the driver, in its last call
+	char *log;           // NULL: nothing was said
+	void *image;         // NULL: not complete
+	size_t size;
+};
+
+typedef struct nvJitLink *handle;
+
+// told adds a line to the log, and gives a result.
+__attribute__((format(printf, 3, 4))) static result told(handle h, result r, const char *format, ...)
+{
+	char *line, *log;
+	va_list args;
+	va_start(args, format);
+	int n = vasprintf(&line, format, args);
+	va_end(args);
+	if (n < 0)
+		return r;
+	if (asprintf(&log, "%s%s\n", h->log == NULL ? "" : h->log, line) >= 0) {
+		free(h->log);
+		h->log = log;
+	}
+	free(line);
+	return r;
+}
+
+// outcome is what a result of the driver is here, with what the driver says in the log.
+static result outcome(handle h, const char *what, int r)
+{
+	enum { invalid_ptx = 218 };
+	const char *name = NULL;
+	if (r == 0)
+		return success;
+	if (h->said[0] != 0)
+		told(h, internal, "%s", h->said);
+	if (cuGetErrorName(r, (char **)&name) != 0)
+		name = "unknown error";
+	told(h, internal, "ERROR: %s: %s", what, name);
+	return r == invalid_ptx ? ptx_compile : invalid_input;
+}
+
+// Options that change nothing here: they are about machine code, or speed. Those that end in "=" have
+// a value.
+static const char *const idle[] = {
+	"-maxrregcount=", "-time", "-verbose", "-lto", "-O0", "-O3", "-g", "-lineinfo", "-ftz=", "-prec-div=", "-prec-sqrt=", "-fma=",
+	"-kernels-used=", "-variables-used=", "-optimize-unused-variables", "-Xptxas=", "-Xnvvm=", "-split-compile=", "-split-compile-extended=",
+	"-jump-table-density=", "-no-cache", "-device-stack-protector", NULL,
+};
+
+static bool is_idle(const char *option)
+{
+	for (const char *const *o = idle; *o != NULL; o++) {
+		size_t n = strlen(*o);
+		if ((*o)[n - 1] == '=' ? strncmp(option, *o, n) == 0 : strcmp(option, *o) == 0)
+			return true;
+	}
+	return false;
+}
+
+// read_options checks the options: an architecture has to be among them.
+static result read_options(handle h, uint32_t n, const char **options)
+{
+	bool arch = false;
+	unsigned sm;
+	for (uint32_t i = 0; i < n; i++) {
+		const char *o = options[i];
+		if (strncmp(o, "-arch=compute_", 14) == 0 || strcmp(o, "-ptx") == 0)
+			return told(h, invalid_input, "ERROR: %s: gemu links to a container that its driver loads, not to PTX", o);
+		if (sscanf(o, "-arch=sm_%u", &sm) == 1)
+			arch = true;
+		else if (!is_idle(o))
+			return told(h, unrecognized_option, "unrecognized option: %s", o);
+	}
+	return arch ? success : missing_arch;
+}
+
+// open_link makes the linker of the driver, in the primary context of the first device.
+static int open_link(handle h)
+{
+	enum { error_log = 5, error_size = 6 };
+	CUcontext before;
+	int r;
+	if ((r = cuInit(0)) != 0 || (r = cuDeviceGet(&h->device, 0)) != 0 || (r = cuDevicePrimaryCtxRetain(&h->context, h->device)) != 0)
+		return r;
+	if ((r = cuCtxPushCurrent_v2(h->context)) == 0) {
+		h->options[0] = error_log, h->values[0] = h->said;
+		h->options[1] = error_size, h->values[1] = (void *)sizeof h->said;
+		r = cuLinkCreate_v2(2, h->options, h->values, &h->link);
+		cuCtxPopCurrent_v2(&before);
+	}
+	if (r != 0)
+		cuDevicePrimaryCtxRelease_v2(h->device);
+	h->made = r == 0;
+	return r;
+}
+
+// Of a linker whose options are wrong there is a handle too: it has the log.
+result nvJitLinkCreate(handle *out, uint32_t n, const char **options)
+{
+	if (out == NULL || (n > 0 && options == NULL))
+		return invalid_input;
+	handle h = calloc(1, sizeof *h);
+	if ((*out = h) == NULL)
+		return internal;
+	result r = read_options(h, n, options);
+	if (r == success && outcome(h, "the driver", open_link(h)) != success)
+		r = internal;
+	return r;
+}
+
+result nvJitLinkDestroy(handle *h)
+{
+	if (h == NULL || *h == NULL)
+		return invalid_input;
+	if ((*h)->made) {
+		cuLinkDestroy((*h)->link);
+		cuDevicePrimaryCtxRelease_v2((*h)->device);
+	}
+	free((*h)->log);
+	free(*h);
+	*h = NULL;
+	return success;
+}
+
+// has_library reports whether data is an archive, which the driver wants to be told.
+static bool has_library(const void *data, size_t n) { return n >= 8 && memcmp(data, "!<arch>\n", 8) == 0; }
+
+// is_ltoir reports whether data is LTO-IR.
+static bool is_ltoir(const void *data, size_t n) { return n >= 4 && memcmp(data, "\xed\x43\x4e\x7f", 4) == 0; }
+
+// kind_of is the driver's number for a kind of input: -1 for one that it does not link.
+static int kind_of(handle h, input kind, const char *name)
+{
+	enum { cubin = 0, ptx = 1, fatbin = 2, object = 3, library = 4 };
+	switch (kind) {
+	case input_cubin:
+		return cubin;
+	case input_ptx:
+	case input_any: // the driver sees what it is
+		return ptx;
+	case input_fatbin:
+		return fatbin;
+	case input_object:
+		return object;
+	case input_library:
+		return library;
+	case input_ltoir:
+		told(h, invalid_input, "ERROR: %s is LTO-IR, and gemu links PTX", name);
+		break;
+	default:
+		told(h, invalid_input, "unsupported input type: %s", name);
+	}
+	return -1;
+}
+
+// ready reports whether inputs can be added.
+static bool ready(handle h) { return h != NULL && h->made && h->image == NULL; }
+
+result nvJitLinkAddData(handle h, input kind, const void *data, size_t size, const char *name)
+{
+	if (!ready(h) || data == NULL)
+		return invalid_input;
+	if (name == NULL)
+		name = "input";
+	if (kind == input_any && has_library(data, size))
+		kind = input_library;
+	if (kind == input_any && is_ltoir(data, size))
+		kind = input_ltoir;
+	int as = kind_of(h, kind, name);
+	if (as < 0)
+		return invalid_input;
+	return outcome(h, name, cuLinkAddData_v2(h->link, as, (void *)data, size, (char *)name, 0, NULL, NULL));
+}
+
+result nvJitLinkAddFile(handle h, input kind, const char *file)
+{
+	if (!ready(h) || file == NULL)
+		return invalid_input;
+	char start[8];
+	FILE *f = fopen(file, "rb");
+	if (f == NULL)
+		return told(h, invalid_input, "ERROR: %s cannot be read", file);
+	size_t n = fread(start, 1, sizeof start, f);
+	fclose(f);
+	if (kind == input_any && has_library(start, n))
+		kind = input_library;
+	if (kind == input_any && is_ltoir(start, n))
+		kind = input_ltoir;
+	int as = kind_of(h, kind, file);
+	if (as < 0)
+		return invalid_input;
+	return outcome(h, file, cuLinkAddFile_v2(h->link, as, (char *)file, 0, NULL, NULL));
+}
+
+result nvJitLinkComplete(handle h)
+{
+	if (h == NULL || !h->made)
+		return invalid_input;
+	return outcome(h, "linking", cuLinkComplete(h->link, &h->image, &h->size));
+}
+
+result nvJitLinkGetLinkedCubinSize(handle h, size_t *size)
+{
+	if (h == NULL || size == NULL || h->image == NULL)
+		return invalid_input;
+	*size = h->size;
+	return success;
+}
+
+result nvJitLinkGetLinkedCubin(handle h, void *cubin)
+{
+	if (h == NULL || cubin == NULL || h->image == NULL)
+		return invalid_input;
+	memcpy(cubin, h->image, h->size);
+	return success;
+}
+
+// without is the result of asking for what gemu does not link to.
+static result without(handle h, const char *what)
+{
+	return h == NULL ? invalid_input : told(h, invalid_input, "ERROR: there is no linked %s: gemu links to a container that its driver loads", what);
+}
+
+result nvJitLinkGetLinkedPtxSize(handle h, size_t *size)
+{
+	(void)size;
+	return without(h, "PTX");
+}
+
+result nvJitLinkGetLinkedPtx(handle h, char *ptx)
+{
+	(void)ptx;
+	return without(h, "PTX");
+}
+
+#if MAJOR >= 13
+result nvJitLinkGetLinkedLTOIRSize(handle h, size_t *size)
+{
+	(void)size;
+	return without(h, "LTO-IR");
+}
+
+result nvJitLinkGetLinkedLTOIR(handle h, void *ltoir)
+{
+	(void)ltoir;
+	return without(h, "LTO-IR");
+}
+#endif
+
+// The size of a log counts the zero behind it; that of an empty one is 0.
+result nvJitLinkGetErrorLogSize(handle h, size_t *size)
+{
+	if (h == NULL || size == NULL)
+		return invalid_input;
+	*size = h->log == NULL ? 0 : strlen(h->log) + 1;
+	return success;
+}
+
+result nvJitLinkGetErrorLog(handle h, char *log)
+{
+	if (h == NULL || log == NULL)
+		return invalid_input;
+	strcpy(log, h->log == NULL ? "" : h->log);
+	return success;
+}
+
+// Of what goes well nothing is said.
+result nvJitLinkGetInfoLogSize(handle h, size_t *size)
+{
+	if (h == NULL || size == NULL)
+		return invalid_input;
+	*size = 0;
+	return success;
+}
+
+result nvJitLinkGetInfoLog(handle h, char *log)
+{
+	if (h == NULL || log == NULL)
+		return invalid_input;
+	*log = 0;
+	return success;
+}
+
+result nvJitLinkVersion(unsigned *major, unsigned *minor)
+{
+	if (major == NULL || minor == NULL)
+		return invalid_input;
+	*major = MAJOR;
+	*minor = MINOR;
+	return success;
+}
+
+// The header calls each function by the name that it has in its version.
+#include "versions.h"

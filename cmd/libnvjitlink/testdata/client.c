@@ -1,0 +1,173 @@
+// Links with the library as programs do that include NVIDIA's header, and runs what comes of it. Prints "ok".
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Of nvJitLink.h, whose inline functions call those of its version.
+#define JOIN_(name, major) __##name##_##major##_0
+#define JOIN(name, major) JOIN_(name, major)
+#define create JOIN(nvJitLinkCreate, MAJOR)
+#define destroy JOIN(nvJitLinkDestroy, MAJOR)
+#define add_data JOIN(nvJitLinkAddData, MAJOR)
+#define add_file JOIN(nvJitLinkAddFile, MAJOR)
+#define complete JOIN(nvJitLinkComplete, MAJOR)
+#define cubin_size JOIN(nvJitLinkGetLinkedCubinSize, MAJOR)
+#define cubin JOIN(nvJitLinkGetLinkedCubin, MAJOR)
+#define ptx_size JOIN(nvJitLinkGetLinkedPtxSize, MAJOR)
+#define error_size JOIN(nvJitLinkGetErrorLogSize, MAJOR)
+#define error_log JOIN(nvJitLinkGetErrorLog, MAJOR)
+#define info_size JOIN(nvJitLinkGetInfoLogSize, MAJOR)
+typedef struct nvJitLink *link_t;
+int create(link_t *, uint32_t, const char **), destroy(link_t *), complete(link_t);
+int add_data(link_t, int, const void *, size_t, const char *), add_file(link_t, int, const char *);
+int cubin_size(link_t, size_t *), cubin(link_t, void *), ptx_size(link_t, size_t *);
+int error_size(link_t, size_t *), error_log(link_t, char *), info_size(link_t, size_t *);
+int nvJitLinkVersion(unsigned *, unsigned *);
+enum { success, unrecognized_option, missing_arch, invalid_input, ptx_compile };
+enum { CUBIN = 1, PTX, LTOIR, FATBIN, OBJECT, LIBRARY, INDEX, ANY = 10 };
+
+// Of cuda.h.
+typedef void *CUcontext, *CUmodule, *CUfunction;
+typedef uint64_t CUdeviceptr;
+int cuInit(unsigned), cuCtxCreate_v2(CUcontext *, unsigned, int), cuCtxGetCurrent(CUcontext *), cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemcpyDtoH_v2(void *, CUdeviceptr, size_t);
+int cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *);
+int cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static void equal(int line, long got, long want)
+{
+	if (got == want)
+		return;
+	printf("line %d: %ld, want %ld\n", line, got, want);
+	exit(1);
+}
+#define EQUAL(got, want) equal(__LINE__, (long)(got), (long)(want))
+
+// logs checks that the error log has a text.
+static void logs(int line, link_t l, const char *text)
+{
+	size_t n;
+	equal(line, error_size(l, &n), success);
+	char log[n + 1];
+	equal(line, error_log(l, log), success);
+	equal(line, n, n == 0 ? 0 : strlen(log) + 1);
+	if (strstr(log, text) == NULL) {
+		printf("line %d: the log is %s\nwant %s\n", line, log, text);
+		exit(1);
+	}
+}
+#define LOGS(link, text) logs(__LINE__, link, text)
+
+#define HEAD ".version 7.8\n.target sm_50\n.address_size 64\n"
+
+static const char *options[] = {"-arch=sm_90a", "-O3", "-lineinfo", "-maxrregcount=32", "-Xptxas=-v", "-lto"};
+
+static const char kernel[] = HEAD ".extern .func (.param .u32 r) seven();\n"
+	".visible .entry k(.param .u64 x) { .reg .u64 %x; .reg .u32 %r; ld.param.u64 %x, [x]; { .param .u32 p; call (p), seven; ld.param.u32 %r, [p]; } st.global.u32 [%x], %r; ret; }\n";
+static const char seven[] = HEAD ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 7; ret; }\n";
+
+// refused checks what options give.
+static void refused(int line, int result, const char *text, uint32_t n, const char **with)
+{
+	link_t l = NULL;
+	equal(line, create(&l, n, with), result);
+	logs(line, l, text);
+	equal(line, add_data(l, PTX, seven, sizeof seven, "seven"), invalid_input);
+	equal(line, destroy(&l), success);
+}
+#define REFUSED(result, text, n, ...) refused(__LINE__, result, text, n, (const char *[]){__VA_ARGS__})
+
+int main(int argc, char **argv)
+{
+	unsigned major, minor;
+	link_t l;
+	size_t n;
+	EQUAL(argc, 2); // the folder for files
+	EQUAL(nvJitLinkVersion(&major, &minor), success);
+	EQUAL(major, MAJOR);
+
+	// One module by itself: a container, which is linked like PTX.
+	EQUAL(create(&l, sizeof options / sizeof *options, options), success);
+	EQUAL(cubin_size(l, &n), invalid_input); // not complete
+	EQUAL(add_data(l, PTX, seven, sizeof seven, NULL), success);
+	EQUAL(complete(l), success);
+	EQUAL(cubin_size(l, &n), success);
+	char *part = malloc(n);
+	EQUAL(cubin(l, part), success);
+	EQUAL(memcmp(part, "\x7f" "ELF", 4), 0);
+	EQUAL(ptx_size(l, &n), invalid_input);
+	LOGS(l, "no linked PTX");
+	EQUAL(add_data(l, PTX, seven, sizeof seven, "late"), invalid_input);
+	char name[1000];
+	snprintf(name, sizeof name, "%s/seven.cubin", argv[1]);
+	FILE *f = fopen(name, "wb");
+	EQUAL(cubin_size(l, &n), success);
+	EQUAL(fwrite(part, 1, n, f), n);
+	EQUAL(fclose(f), 0);
+	free(part);
+	EQUAL(destroy(&l), success);
+	EQUAL(l == NULL, 1);
+
+	CUcontext context, current;
+	EQUAL(cuInit(0), 0);
+	EQUAL(cuCtxCreate_v2(&context, 0, 0), 0);
+	EQUAL(create(&l, 1, options), success);
+	EQUAL(add_data(l, ANY, kernel, strlen(kernel), "kernel.ptx"), success);
+	EQUAL(add_file(l, CUBIN, name), success);
+	EQUAL(complete(l), success);
+	EQUAL(cuCtxGetCurrent(&current), 0);
+	EQUAL(current == context, 1); // it leaves the caller's
+	EQUAL(cubin_size(l, &n), success);
+	char *image = malloc(n);
+	EQUAL(cubin(l, image), success);
+	EQUAL(error_size(l, &n), success);
+	EQUAL(n, 0);
+	EQUAL(info_size(l, &n), success);
+	EQUAL(n, 0);
+	EQUAL(destroy(&l), success);
+	CUmodule m;
+	CUfunction k;
+	CUdeviceptr x;
+	uint32_t got = 0;
+	EQUAL(cuMemAlloc_v2(&x, 4), 0);
+	EQUAL(cuModuleLoadData(&m, image), 0);
+	EQUAL(cuModuleGetFunction(&k, m, "k"), 0);
+	EQUAL(cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&x}, NULL), 0);
+	EQUAL(cuMemcpyDtoH_v2(&got, x, 4), 0);
+	EQUAL(got, 7);
+	free(image);
+
+	// What is wrong is told by name, with all that came before.
+	EQUAL(create(&l, 1, options), success);
+	EQUAL(add_data(l, PTX, HEAD "bogus", strlen(HEAD "bogus"), "first.ptx"), ptx_compile);
+	LOGS(l, "first.ptx:4:1");
+	EQUAL(add_data(l, LTOIR, "\xed\x43\x4e\x7f", 4, "second"), invalid_input);
+	LOGS(l, "second is LTO-IR, and gemu links PTX");
+	EQUAL(add_data(l, ANY, "\xed\x43\x4e\x7f", 4, "third"), invalid_input);
+	LOGS(l, "third is LTO-IR");
+	static const char machine_code[64] = "\x7f" "ELF";
+	EQUAL(add_data(l, CUBIN, machine_code, sizeof machine_code, "fourth"), invalid_input);
+	LOGS(l, "machine code");
+	LOGS(l, "ERROR: fourth: CUDA_ERROR_NO_BINARY_FOR_GPU");
+	EQUAL(add_data(l, INDEX, seven, sizeof seven, "fifth"), invalid_input);
+	LOGS(l, "unsupported input type: fifth");
+	EQUAL(add_file(l, PTX, "/none/file"), invalid_input);
+	LOGS(l, "/none/file cannot be read");
+	LOGS(l, "first.ptx:4:1");
+	EQUAL(complete(l), invalid_input);
+	LOGS(l, "nothing to link");
+	EQUAL(destroy(&l), success);
+
+	REFUSED(missing_arch, "", 1, "-O3");
+	REFUSED(unrecognized_option, "unrecognized option: -frobnicate", 2, "-arch=sm_80", "-frobnicate");
+	REFUSED(unrecognized_option, "unrecognized option: -arch=new", 1, "-arch=new");
+	REFUSED(unrecognized_option, "unrecognized option: -O2", 2, "-arch=sm_80", "-O2");
+	REFUSED(invalid_input, "not to PTX", 1, "-arch=compute_80");
+	REFUSED(invalid_input, "not to PTX", 3, "-arch=sm_80", "-lto", "-ptx");
+	EQUAL(create(NULL, 0, NULL), invalid_input);
+	EQUAL(complete(NULL), invalid_input);
+	EQUAL(destroy(NULL), invalid_input);
+	puts("ok");
+	return 0;
+}
