@@ -52,14 +52,17 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 	case acc.Tile != nil || acc.Cluster || acc.Size > 8:
 		return false
 	case in.Op == code.Atomic:
+		a.takes(atomicly)
 		return a.atomic(in, acc, &h, form)
 	case acc.Addr == code.NoSlot && !acc.Frame:
 		return a.fixed(in, acc, h, form)
 	case len(acc.Elems) > 1:
+		a.takes(byVectors)
 		return a.recalling(in, acc, &h, func() bool { return a.vector(in, acc, h, form) })
 	case in.Op == code.LoadEach || in.Op == code.StoreEach:
 		return false
 	}
+	a.length += gathering
 	return a.recalling(in, acc, &h, func() bool {
 		if e := acc.Elems[0]; acc.Space == ptx.Local {
 			return a.one(in, acc, 0, h, elementAt(acc, e)+form)

@@ -73,12 +73,16 @@ type body struct {
 
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
 // that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
-// takes less than 100 µs also where all are loads of 32 lanes from memory that no cache has, and up to 0.8 ms of the
-// slowest operations on halves.
-const Stretch = 256
+// takes less than 100 µs, for what takes long counts as several, but up to 0.8 ms of the slowest operations on halves.
+const Stretch = 1024
 
-// Slow is for how many instructions one counts there that does few lanes at a time.
-const Slow = 16
+// How many instructions one counts as there, besides itself.
+const (
+	Slow      = 63 // that does few lanes at a time
+	atomicly  = 15 // that has each lane wait for memory in turn
+	byVectors = 7  // that loads or stores vectors
+	gathering = 3  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
+)
 
 // none is no place.
 const none = -1
@@ -586,8 +590,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 			return false
 		}
 		if a.lib.get(name + form).slow {
-			a.length += Slow
-			a.put("slow", holes{n0: Slow})
+			a.takes(Slow)
 		}
 		return true
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
@@ -596,6 +599,12 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		return a.special(in, form)
 	}
 	return a.together(pc, in, form)
+}
+
+// takes has an instruction count as so many more.
+func (a *assembler) takes(n int) {
+	a.length += n
+	a.put("slow", holes{n0: int64(n)})
 }
 
 // operands are the places of an instruction's operands.

@@ -61,7 +61,7 @@ func (c *Context) UntilChecked(enough int64) *Context { return c.until(enough, C
 func (c *Context) until(enough, stretch int64) *Context {
 	c.Enough = min(enough, c.Count+stretch)
 	if c.team != nil {
-		c.team.allowed, c.team.entered = stretch, c.Count
+		c.team.allowed, c.team.given = stretch, c.Enough-c.Count
 	}
 	return c
 }

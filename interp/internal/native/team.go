@@ -4,9 +4,11 @@ package native
 // a barrier, or ends, the next goes on, without Go.
 
 import (
+	"slices"
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -15,8 +17,9 @@ type Team struct {
 	warps      unsafe.Pointer // array of *Context, by warp
 	full, some unsafe.Pointer // by pc: code of the block that begins there, for all lanes, and for those of a mask
 
-	Left             int64 // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
-	allowed, entered int64 // … up to when it comes back to Go, as they were when Count of the warp that runs was entered
+	Left    int64 // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
+	allowed int64 // … up to when it comes back to Go, as they were when the warp that runs was entered
+	given   int64 // … of which it may execute so many
 
 	Began   int64 // Count of the warp that runs, when its turn did
 	End     int64 // … when its turn is to end
@@ -36,10 +39,59 @@ type Team struct {
 	Turned uint32 // 1: other warps than the first have run
 	Steps  uint32 // … and so many have been looked at
 	Dirty  uint32 // 1: warps are touched
+
+	Follow
 }
 
-// DirtyAt is where the last field of it is: the generator compares it.
-const DirtyAt = unsafe.Offsetof(Team{}.Dirty)
+// Follow is CTAs that follow each other: where the last warp of one has ended, the first of the next goes on, without Go.
+type Follow struct {
+	More     uint32    // that may
+	Followed uint32    // that have
+	Usual    uint32    // lanes that a warp begins with
+	Last     uint32    // … the last one
+	Entry    int32     // where
+	At       [3]uint64 // the CTA that runs: ctaid
+	Width    [2]uint64 // CTAs along x and y
+	Slice    int64     // Team.Left of one
+
+	id      unsafe.Pointer // special registers ctaid
+	sources [3]int64       // where they are among those that Context.Read is given, in bytes; below 0: they are not
+	shadows [2]uint64      // bytes of shadows, of 32-bit rows and of 64-bit rows
+	zero    unsafe.Pointer // array of code.Row: those that a warp begins with zeros in
+	zeros   uint64         // how many
+
+	Ended Counted
+}
+
+// Counted is what warps have counted whose CTAs have ended, summed: the fields of Context.
+type Counted struct{ Count, Slots, Held, Branches, Divergent, Met, Leaves int64 }
+
+// LeavesAt is where the last field of a team is: the generator compares it.
+const LeavesAt = unsafe.Offsetof(Team{}.Follow) + unsafe.Offsetof(Follow{}.Ended) + unsafe.Offsetof(Counted{}.Leaves)
+
+// The stencil knows them.
+var (
+	_ = [1]struct{}{}[unsafe.Sizeof(code.Row{})-8]
+	_ = [1]struct{}{}[code.R-1+code.Q-2+code.P-3]
+)
+
+// Follows has CTAs of the program follow each other, whose warps have registers as the file has, zeros in some of them, and
+// read these special registers.
+func (c *Code) Follows(f *Follow, file *regfile.File, zero []code.Row, uniform *[Registers]uint64) {
+	f.zero, f.zeros = unsafe.Pointer(unsafe.SliceData(zero)), uint64(len(zero))
+	f.id = unsafe.Pointer(&uniform[ptx.CtaidX])
+	for d := range f.sources {
+		f.sources[d] = -1
+		if i := slices.Index(c.Sources, ptx.CtaidX+ptx.SpecialReg(d)); i >= 0 {
+			f.sources[d] = int64(i) * int64(unsafe.Sizeof(Source{}))
+		}
+	}
+	f.shadows = [2]uint64{}
+	if file.Tracked() {
+		const size = uint64(unsafe.Sizeof(regfile.Compact{}))
+		f.shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
+	}
+}
 
 // State is what machine code may do with a warp of a team.
 type State uint32

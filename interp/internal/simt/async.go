@@ -63,6 +63,11 @@ type async struct {
 	tensor     tensorState // tensor memory
 }
 
+// used reports whether a thread of the CTA has issued something, or had tensor memory.
+func (a *async) used() bool {
+	return a.kept != 0 || a.lanes != nil || a.warpgroups != nil || a.tensor.memory != nil || a.tensor.ended || a.tensor.warps != nil
+}
+
 // queue is which of a thread's a kind of operation is in.
 func queue(op code.Async) int {
 	if op.Bulk {

@@ -42,10 +42,13 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	native machine // what machine code is told
-	runner runner  // of its warps
-	stream *stream // nil if nobody watches
-	room   *stream // for one
+	native machine  // what machine code is told
+	ahead  []flight // CTAs that it may go on with where all warps have ended
+	passed int      // … that have ended so
+	before Counts   // of them
+	runner runner   // of its warps
+	stream *stream  // nil if nobody watches
+	room   *stream  // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -107,18 +110,47 @@ func (g *Grid) native() bool {
 // start readies the context for a CTA of the grid, by its place in the order in which they
 // begin.
 func (c *cta) start(order int) {
+	c.at(order)
+	if c.grid.clustered() {
+		c.sharedMem.Give(c.rank)
+		clear(c.hits) // other clusters had the CTAs that they may be of
+	}
+	clear(c.shared)
+	clear(c.sharedMem.Shadow)
+	c.out.Reset()
+	c.begin()
+	if c.random = c.grid.seed; c.random != 0 {
+		c.random = c.grid.seed<<32 ^ uint64(order)
+		c.next = int(c.draw() % uint64(len(c.warps)))
+	}
+	c.watch()
+	c.runner = c.runnerOf()
+	if len(c.grid.probes) > 0 || c.grid.mode == Check {
+		c.demote() // what is told and counted does not depend on the CTAs that the context had before
+	}
+	c.tell(OnCTA)
+	for i := range c.warps {
+		w := &c.warps[i]
+		w.fresh()
+		w.tellLanes(OnWarp, nil, w.live)
+	}
+}
+
+// at says which CTA it is, by its place in the order in which they begin.
+func (c *cta) at(order int) {
 	c.index = order
 	c.id = c.grid.dim.at(order)
 	if c.grid.clustered() {
 		c.id = c.grid.place(order)
 		c.index = c.grid.dim.index(c.id)
-		c.sharedMem.Give(c.rank)
-		clear(c.hits) // other clusters had the CTAs that they may be of
-	} else {
+	}
+}
+
+// begin has the CTA be where it begins, but for its memory and registers.
+func (c *cta) begin() {
+	if !c.grid.clustered() {
 		c.alone = cluster{ctas: c.alone.ctas, live: len(c.warps), missing: len(c.warps)}
 	}
-	clear(c.shared)
-	clear(c.sharedMem.Shadow)
 	if c.met {
 		for i := range c.barriers {
 			b := &c.barriers[i]
@@ -128,23 +160,11 @@ func (c *cta) start(order int) {
 	}
 	clear(c.open)
 	c.async = async{}
-	c.out.Reset()
-	c.next, c.random = 0, c.grid.seed
-	if c.random != 0 {
-		c.random = c.grid.seed<<32 ^ uint64(order)
-		c.next = int(c.draw() % uint64(len(c.warps)))
-	}
-	c.err, c.done, c.turn, c.slept, c.slice = nil, false, false, 0, slice{}
-	c.watch()
-	c.runner = c.runnerOf()
-	if len(c.grid.probes) > 0 || c.grid.mode == Check {
-		c.demote() // what is told and counted does not depend on the CTAs that the context had before
-	}
-	c.tell(OnCTA)
+	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
 	c.frame.last = nil
 	sliced := c.grid.takesTurns()
 	for i := range c.warps {
-		c.warps[i].start(sliced)
+		c.warps[i].begin(sliced)
 	}
 }
 
@@ -158,13 +178,26 @@ func (c *cta) demote() {
 	}
 }
 
-// start readies the warp for the CTA that the context is for.
-func (w *warp) start(sliced bool) {
+// begin has the warp be where it begins.
+func (w *warp) begin(sliced bool) {
 	c := w.cta
-	fn, words := c.code.entry, c.frame.local+c.code.entry.Local
-	lanes := ^uint64(0) >> (64 - min(c.code.Width, c.grid.threads-w.tid(0)))
+	lanes := w.all()
 	w.life = life{live: lanes, sliced: sliced}
 	w.others, w.latest, w.shadow = w.others[:0], w.latest[:0], nil
+	w.strand, w.stop = strand{pc: c.code.entry.Begin, mask: lanes, frame: &c.frame}, noBlock
+	w.shown, w.left = &c.frame, turnLength
+}
+
+// all is the lanes that there are threads for.
+func (w *warp) all() uint64 {
+	c := w.cta
+	return ^uint64(0) >> (64 - min(c.code.Width, c.grid.threads-w.tid(0)))
+}
+
+// fresh has registers and local memory be as they are when a warp begins.
+func (w *warp) fresh() {
+	c := w.cta
+	fn, words := c.code.entry, c.localWords()
 	for h := range w.files {
 		f := &w.files[h]
 		f.Reset(fn.Frame)
@@ -183,10 +216,10 @@ func (w *warp) start(sliced bool) {
 	if w.files[0].Tracked() {
 		w.listen()
 	}
-	w.strand, w.stop = strand{pc: fn.Begin, mask: lanes, frame: &c.frame}, noBlock
-	w.shown, w.left = &c.frame, turnLength
-	w.tellLanes(OnWarp, nil, lanes)
 }
+
+// localWords is how much local memory a thread begins with, in words.
+func (c *cta) localWords() int { return c.frame.local + c.code.entry.Local }
 
 // rest readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
 // alive.

@@ -84,6 +84,7 @@ type Grid struct {
 	steps   int64  // of a launch in order that is watched: instructions that have begun; see Event.Step
 	until   int64  // before which of them it pauses
 	lends   bool   // contexts may be those of other launches
+	follows bool   // machine code may go from a CTA to the next
 	visited []bool // of a launch that may pause, by index: blocks that were begun; see Visited
 	last    *State // that was saved or restored last
 	keeps   uint64 // bytes of CTAs in states
@@ -224,7 +225,7 @@ func (g *Grid) Begin() error {
 	if err := g.fold(); err != nil {
 		return err
 	}
-	g.lends = g.mayLend()
+	g.lends, g.follows = g.mayLend(), g.mayFollow()
 	g.window = max(windowFree, min(windowSmall, int(smallBytes/g.Footprint())))
 	if g.code.Ordered {
 		g.window = windowOrdered
@@ -351,59 +352,82 @@ func (g *Grid) fold() (err error) {
 	return nil
 }
 
+// batches is how many batches of CTAs a worker takes at least in a round, if there are so many.
+const batches = 8
+
 // parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
 // they only do where there is one worker.
 func (g *Grid) parallelHalf() (paused bool) {
+	workers := max(1, min(g.workers, len(g.flights)/g.size))
+	batch := g.size
+	if g.follows {
+		if batch = len(g.flights); workers > 1 {
+			batch = max(1, batch/(batches*workers))
+		}
+	}
 	var next atomic.Int64
 	next.Store(int64(g.at))
 	work := func() {
 		var spare *cta
+		defer func() {
+			if spare != nil {
+				g.putContext(spare)
+			}
+		}()
 		for {
-			i := int(next.Add(int64(g.size))) - g.size
+			i := int(next.Add(int64(batch))) - batch
 			if i >= len(g.flights) {
-				break
+				return
 			}
-			f := &g.flights[i]
-			if int64(f.index) > g.lowFail.Load() {
-				continue // a CTA before it has failed
-			}
-			if g.clustered() {
-				if g.parallelCluster(g.flights[i : i+g.size]) {
-					g.at, paused = i, true
+			list := g.flights[i:min(i+batch, len(g.flights))]
+			for len(list) > 0 && int64(list[0].index) < g.lowFail.Load() { // no CTA before has failed
+				if g.clustered() {
+					if g.parallelCluster(list) {
+						g.at, paused = i, true
+						return
+					}
 					break
 				}
-				continue
-			}
-			if f.cta == nil {
-				if f.cta = spare; f.cta == nil {
-					f.cta = g.context()
+				f := &list[0]
+				if f.cta == nil {
+					if f.cta = spare; f.cta == nil {
+						f.cta = g.context()
+					}
+					spare = nil
+					f.cta.start(f.index)
 				}
-				spare = nil
-				f.cta.start(f.index)
+				f.cta.ahead = g.fresh(list)
+				f, ended := g.advance(f, sliceParallel, false)
+				if ended && spare == nil {
+					spare, f.cta = f.cta, nil
+				}
+				if f.status == hasPaused {
+					g.at, paused = i, true
+					return
+				}
+				list = list[1+f.index-list[0].index:]
 			}
-			if g.advance(f, sliceParallel, false) && spare == nil {
-				spare, f.cta = f.cta, nil
-			}
-			if f.status == hasPaused {
-				g.at, paused = i, true
-				break
-			}
-		}
-		if spare != nil {
-			g.putContext(spare)
 		}
 	}
-	n := min(g.workers, len(g.flights)/g.size)
-	if n <= 1 {
+	if workers == 1 {
 		work()
 		return paused
 	}
 	var wg sync.WaitGroup
-	for range n {
+	for range workers {
 		wg.Go(work)
 	}
 	wg.Wait()
 	return false
+}
+
+// fresh is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
+func (g *Grid) fresh(list []flight) []flight {
+	n := 1
+	for n < len(list) && g.follows && list[n].cta == nil && list[n].status != hasFinished && list[n].index == list[0].index+n {
+		n++
+	}
+	return list[1:n]
 }
 
 // turns runs the CTAs that stand before a visible instruction, one at a time, and reports
@@ -424,15 +448,28 @@ func (g *Grid) turns() (paused bool) {
 	return false
 }
 
-// advance runs a CTA for a slice and reports whether it has ended.
-func (g *Grid) advance(f *flight, slice int, turn bool) bool {
-	f.cta.cluster.touched = true
+// advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, and reports
+// whether that has ended.
+func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, ended bool) {
+	c, run := f.cta, f.cta.run
+	c.cluster.touched = true
 	if g.mapped {
-		f.status = f.cta.runGuarded(slice, turn)
-	} else {
-		f.status = f.cta.run(slice, turn)
+		run = c.runGuarded
 	}
-	switch f.status {
+	status := run(slice, turn)
+	if n := c.passed; n > 0 {
+		f.count.Add(&c.before)
+		f.cta, f.status = nil, hasFinished
+		for i := range c.ahead[:n-1] {
+			c.ahead[i].status = hasFinished
+		}
+		f = &c.ahead[n-1]
+		f.cta = c
+		g.finished.Add(int64(n))
+		c.passed, c.before = 0, Counts{}
+	}
+	c.ahead = nil
+	switch f.status = status; status {
 	case hasFinished:
 		g.finished.Add(1)
 		f.cta.sum(&f.count)
@@ -441,14 +478,14 @@ func (g *Grid) advance(f *flight, slice int, turn bool) bool {
 			g.prints(f.index, slices.Clone(f.cta.out.Bytes()))
 			g.mu.Unlock()
 		}
-		return true
+		return f, true
 	case failed:
 		if t, ok := f.cta.err.(*Trap); ok {
 			f.cta.tellTrap(t)
 		}
 		g.fails(f)
 	}
-	return false
+	return f, false
 }
 
 // fails notes that a CTA has failed.

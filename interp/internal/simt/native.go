@@ -49,6 +49,7 @@ type lent struct {
 	loan    loan
 	out     bool                      // machine code may have it run; its strands are where that says
 	told    bool                      // what is the same in all CTAs
+	filled  bool                      // … and where registers are
 	uniform *[native.Registers]uint64 // special registers, if those of the CTA do not do
 }
 

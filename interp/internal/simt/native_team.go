@@ -4,7 +4,10 @@ package simt
 // the order and for the share that cta.run would give it. Go is told when it has something to do.
 
 import (
+	"slices"
+
 	"gemu/interp/internal/native"
+	"gemu/ptx"
 )
 
 // inTeam reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
@@ -19,9 +22,10 @@ func (w *warp) depart(budget int) {
 	t := &c.native.team
 	t.End, t.Began, t.Left = w.count.WarpInstructions+int64(budget), c.began, int64(c.left)
 	t.Quantum, t.Most = quantum, c.grid.maxSteps-quantum
-	t.Now, t.Live, t.Apart, t.Turned, t.Steps, t.Dirty = uint32(w.id), 0, 0, 0, 0, 0
+	t.Now, t.Live, t.Apart, t.Turned, t.Steps, t.Dirty, t.More = uint32(w.id), 0, 0, 0, 0, 0, 0
 	w.tellNative()
 	w.lend()
+	w.lent.filled = true // when it goes
 	t.Of(nil)
 	if !c.inTeam() {
 		return
@@ -38,6 +42,77 @@ func (w *warp) depart(budget int) {
 	}
 	t.Live++
 	t.Of(c.native.contexts)
+	c.leads()
+}
+
+// leads has machine code go on with the CTAs that follow where all warps of this one have ended, if there is nothing else to
+// be done between them.
+func (c *cta) leads() {
+	t := &c.native.team
+	if len(c.ahead) == c.passed || c.async.used() || c.out.Len() > 0 {
+		return
+	}
+	for i := range c.native.lent {
+		if l := &c.native.lent[i]; !l.filled || l.State == native.Stops {
+			return
+		}
+	}
+	t.More = uint32(len(c.ahead) - c.passed)
+	t.At = [3]uint64{uint64(c.id.X), uint64(c.id.Y), uint64(c.id.Z)}
+	t.Width = [2]uint64{uint64(c.grid.dim.X), uint64(c.grid.dim.Y)}
+	t.Usual, t.Last = uint32(c.warps[0].all()), uint32(c.warps[len(c.warps)-1].all())
+	t.Entry, t.Slice = c.code.entry.Begin, sliceParallel
+	c.code.native.Follows(&t.Follow, &c.warps[0].files[0], c.code.entry.Zero, &c.native.uniform)
+}
+
+// mayFollow reports whether a launch's CTAs may follow each other in machine code: what differs between them when they
+// begin is nothing but ctaid, and neither registers nor local memory are elsewhere.
+func (g *Grid) mayFollow() bool {
+	k := g.code
+	moves := k.entry.Align+k.entry.Local > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
+	if g.mode == Check || g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves {
+		return false
+	}
+	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool {
+		return r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ || r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ || r == ptx.ClusterCtarank || r == ptx.WarpID || r == ptx.SMID
+	})
+}
+
+// followed has Go know that machine code has gone on with other CTAs, whose this context is now.
+func (c *cta) followed() {
+	n := &c.native
+	f, b := &n.team.Follow, &c.before
+	for i := range c.warps {
+		own := c.warps[i].count
+		own.WarpInstructions = 0 // machine code counts on from Go's
+		b.addExecuted(&own)
+	}
+	e := &f.Ended
+	b.addExecuted(&Counts{
+		WarpInstructions: e.Count, ThreadInstructions: e.Slots - e.Held, LaneSlots: e.Slots, Branches: e.Branches,
+		DivergentBranches: e.Divergent, Splits: e.Divergent - e.Leaves, Reconvergences: e.Met,
+	})
+	c.passed += int(f.Followed)
+	c.at(c.index + int(f.Followed))
+	n.of = 1 + c.index
+	f.Followed, f.Ended = 0, native.Counted{}
+	c.begin()
+	for i := range n.lent {
+		c.warps[i].released()
+	}
+	n.out = true
+}
+
+// released has machine code have a warp from its beginning on, and Go the joins that it had lent before.
+func (w *warp) released() {
+	l := w.lent
+	for _, j := range l.loan.joins {
+		if j != nil {
+			w.ways.free = append(w.ways.free, j)
+		}
+	}
+	l.loan = loan{joins: l.loan.joins[:0]}
+	l.out = true
 }
 
 // gathers has machine code know whether another warp than the one that departs is to run. It reports whether warps may take turns
@@ -67,6 +142,7 @@ func (c *cta) gathers(o, w *warp) bool {
 			o.checkRoom()
 		}
 		c.code.native.Fill(&l.Context, &o.files[0])
+		l.filled = true
 	}
 	return true
 }
@@ -111,6 +187,9 @@ func (w *warp) landed() *warp {
 		return w
 	}
 	t.Dirty = 0
+	if t.Followed > 0 {
+		c.followed()
+	}
 	for i := range n.lent {
 		l, o := &n.lent[i], &c.warps[i]
 		if l.Touched == 0 {

@@ -595,7 +595,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	}
 	if strings.Contains(f.text, `"ways.h"`) {
 		args = append(args, fmt.Sprintf("-DUSED=%d", native.Used), fmt.Sprintf("-DMEETS=%d", native.Meets), fmt.Sprintf("-DNOBODY=%d", native.Nobody),
-			fmt.Sprintf("-DTURNED=%d", native.Turned), fmt.Sprintf("-DCONTEXT_AT=%d", native.AtAt), fmt.Sprintf("-DTEAM_DIRTY=%d", native.DirtyAt))
+			fmt.Sprintf("-DTURNED=%d", native.Turned), fmt.Sprintf("-DCONTEXT_AT=%d", native.AtAt), fmt.Sprintf("-DTEAM_LEAVES=%d", native.LeavesAt))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
 		// A shadow that is written in two halves and read as one vector does not come from the store buffer.

@@ -3,11 +3,15 @@ package rig
 // This file tries warps that take turns.
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -15,10 +19,13 @@ import (
 type crew struct {
 	native.Team
 
-	warps            []*walk
-	arrived          uint32
-	barrier          uint32
-	allowed, entered int64
+	warps          []*walk
+	arrived        uint32
+	barrier        uint32
+	allowed, given int64
+	shared         []byte
+	uniform        [native.Registers]uint64
+	zero           []code.Row
 }
 
 // stops has a warp come to the end of a block at which it ends or waits. It goes on itself, or nobody is given, and another has its
@@ -66,8 +73,11 @@ func (c *crew) stops(w *walk, b *code.Block, end *code.Instr) (on *walk, ok bool
 func (c *crew) turn(w *walk) {
 	executed := w.context.Count
 	c.Left -= executed - c.Began
-	c.allowed -= executed - c.entered
-	c.Began, c.entered = executed, executed
+	c.allowed -= executed - w.context.Enough + c.given
+	c.Began = executed
+	if c.Live == 0 && c.More > 0 && c.Left > 0 {
+		c.follow()
+	}
 	for k := 1; k <= len(c.warps) && c.Left > 0; k++ {
 		i := (int(c.Now) + k) % len(c.warps)
 		o := c.warps[i]
@@ -80,8 +90,9 @@ func (c *crew) turn(w *walk) {
 		}
 		c.Now, c.Turned, c.Steps = uint32(i), 1, c.Steps+uint32(k)
 		c.Share = min(c.Left, c.Quantum)
-		c.Began, c.entered, c.End, x.Touched = x.Count, x.Count, x.Count+c.Share, 1
-		if x.Enough = x.Count + min(c.Share, c.allowed); c.allowed <= 0 {
+		c.Began, c.End, x.Touched = x.Count, x.Count+c.Share, 1
+		c.given = min(c.Share, c.allowed)
+		if x.Enough = x.Count + c.given; c.allowed <= 0 {
 			x.Reason = native.Used
 			return
 		}
@@ -91,10 +102,49 @@ func (c *crew) turn(w *walk) {
 	w.context.Reason = native.Turned
 }
 
+// follow has all warps be those of the next CTA.
+func (c *crew) follow() {
+	c.More--
+	c.Followed++
+	if c.At[0]++; c.At[0] == c.Width[0] {
+		c.At[0] = 0
+		if c.At[1]++; c.At[1] == c.Width[1] {
+			c.At[1] = 0
+			c.At[2]++
+		}
+	}
+	copy(c.uniform[ptx.CtaidX:], c.At[:])
+	clear(c.shared)
+	for i, w := range c.warps {
+		x, e := &w.context, &c.Ended
+		e.Count, e.Slots, e.Held, e.Branches = e.Count+x.Count, e.Slots+x.Slots, e.Held+x.Held, e.Branches+x.Branches
+		e.Divergent, e.Met, e.Leaves = e.Divergent+x.Divergent, e.Met+x.Met, e.Leaves+x.Leaves
+		x.Count, x.Since = 0, 0
+		x.Counted()
+		if x.Live = c.Usual; i == len(c.warps)-1 {
+			x.Live = c.Last
+		}
+		x.Mask, x.Stop, x.PC, x.Most, x.Ends, x.Meetings, x.Others = x.Live, -1, c.Entry, native.MostWays, 1, 0, 0
+		x.State, x.Touched = native.Ready, 0
+		for _, z := range c.zero {
+			switch z.Slot {
+			case code.R:
+				*w.file.Row32(z.Row) = regfile.Row32{}
+			case code.Q:
+				*w.file.Row64(z.Row) = regfile.Row64{}
+			default:
+				w.file.SetP(z.Row, regfile.Full, 0)
+			}
+		}
+	}
+	c.Live, c.Left, c.Now, c.Dirty = uint32(len(c.warps)), c.Slice, uint32(len(c.warps)-1), 1
+	c.Steps = ^uint32(0)
+}
+
 // enters says up to when the warp may execute whose turn it is.
 func (c *crew) enters(x *native.Context) {
 	x.Enough = min(c.End, x.Count+native.Stretch)
-	c.allowed, c.entered = native.Stretch, x.Count
+	c.allowed, c.given = native.Stretch, x.Enough-x.Count
 }
 
 // turns tries programs that several warps execute.
@@ -104,6 +154,8 @@ func (t *trier) turns(round int) bool {
 		c := t.lib.New(p.Program)
 		size := 1 + t.IntN(5)
 		team, want := new(native.Team), new(crew)
+		shared := mem.NewMap(1<<20, 1<<20, nil).NewShared(uint64(t.IntN(100)))
+		uniform, changed := [native.Registers]uint64{}, false
 		warps, contexts := make([]*program, size), make([]*native.Context, size)
 		t.lib.Take()
 		for i := range size {
@@ -126,6 +178,7 @@ func (t *trier) turns(round int) bool {
 				x.Stop = p.Blocks[t.IntN(len(p.Blocks))].First
 			}
 			x.In(team)
+			x.Room(nil, shared, &changed)
 			x.Since = x.Count
 			if !c.Ready(x) || !c.Ready(&native.Context{Mask: 1}) || !c.Ready(&native.Context{Mask: regfile.Full}) || !c.Ready(x) {
 				return false
@@ -146,8 +199,26 @@ func (t *trier) turns(round int) bool {
 		team.Left, team.Quantum, team.Most = t.Int64N(2000), 1+t.Int64N(60), 1<<40-t.Int64N(1<<36)
 		team.Began = contexts[0].Count
 		team.End = team.Began + 1 + t.Int64N(60)
+		team.Usual, team.Last, team.Entry, team.Slice = regfile.Full, regfile.Full, p.Blocks[t.IntN(len(p.Blocks))].First, 1+t.Int64N(2000)
+		if t.IntN(2) == 0 {
+			team.Last = t.mask(n)
+		}
+		if t.IntN(3) > 0 {
+			team.More = t.Uint32N(5)
+		}
+		for d := range team.Width {
+			team.Width[d] = 1 + t.Uint64N(3)
+			team.At[d] = t.Uint64N(team.Width[d])
+		}
+		for i := range shared.Data {
+			shared.Data[i] = byte(1 + t.IntN(255))
+		}
+		for range t.IntN(4) {
+			want.zero = append(want.zero, []code.Row{{Slot: code.R, Row: t.Int32N(int32(frame.R))}, {Slot: code.Q, Row: t.Int32N(int32(frame.Q))}, {Slot: code.P, Row: t.Int32N(int32(frame.P))}}[t.IntN(3)])
+		}
+		c.Follows(&team.Follow, warps[0].file, want.zero, &uniform)
 		t.Stencils = append(t.Stencils, t.lib.Take()...)
-		want.Team = *team
+		want.Team, want.shared = *team, slices.Clone(shared.Data)
 		if team.Of(contexts); t.IntN(8) == 0 {
 			team.Of(nil)
 		}
@@ -175,6 +246,10 @@ func (t *trier) turns(round int) bool {
 				t.Differs = fmt.Sprintf("%d warps take turns, %s: %s\n%v", size, from, diff, p)
 				return false
 			}
+			if uniform != want.uniform || !bytes.Equal(shared.Data, want.shared) {
+				t.Differs = fmt.Sprintf("%d warps take turns, %s: CTA %v has special registers %v, shared memory %v,\nnot %v, %v", size, from, team.At, uniform, shared.Data, want.uniform, want.shared)
+				return false
+			}
 			team.Dirty, want.Dirty = 0, 0 // Go has looked
 			for i := range size {
 				contexts[i].Touched, want.warps[i].context.Touched = 0, 0
@@ -196,7 +271,7 @@ func (t *trier) turns(round int) bool {
 // turnsDiffer says how warps that have taken turns differ from what they should be; "" for not at all.
 func (t *trier) turnsDiffer(team *native.Team, want *crew, warps []*program, contexts []*native.Context) string {
 	told := func(t *native.Team) string {
-		return fmt.Sprintf("left %d, began %d, end %d, share %d, now %d, live %d, turned %d, steps %d, dirty %d", t.Left, t.Began, t.End, t.Share, t.Now, t.Live, t.Turned, t.Steps, t.Dirty)
+		return fmt.Sprintf("left %d, began %d, end %d, share %d, now %d, live %d, turned %d, steps %d, dirty %d, follow %d %d %v %d", t.Left, t.Began, t.End, t.Share, t.Now, t.Live, t.Turned, t.Steps, t.Dirty, t.More, t.Followed, t.At, t.Ended)
 	}
 	g, w := told(team)+fmt.Sprint(team.Waiting()), told(&want.Team)+fmt.Sprint(want.arrived > 0)
 	if !team.Turns() { // nothing is done for a team that there is not, but that its end is put off

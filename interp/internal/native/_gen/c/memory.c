@@ -13,31 +13,42 @@
 	OUTERMOST \
 	const u64 n = sizeof(E); \
 	u64 o = a[f] + off - f * n, o2 = a[f2] + off - f2 * n;
+// AS_BESIDE is whether the outermost lanes of each half are as they are where all are side by side.
+#define AS_BESIDE(as) AS_BESIDE_##as(f, l) && AS_BESIDE_##as(f2, l2)
+#define AS_BESIDE_r(f, l) (a[l] - a[f] == (u32)(l - f) * (u32)n)
+#define AS_BESIDE_q(f, l) (a[l] - a[f] == (u64)(l - f) * n)
 #define SIDE_BY_SIDE(as) beside_##as(a, m, a[f] - f * n, a[f2] - f2 * n, n)
 #define CHECK_OUTERMOST \
 	if (RARELY(past(a[f] + off, a[l] + off, last, n) | past(a[f2] + off, a[l2] + off, last, n))) \
 		LEAVE;
+
+// TAKES counts what takes as long as n others besides itself: machine code comes back so much earlier.
+#define TAKES(n) (ctx->enough = ctx->enough > (n) ? ctx->enough - (n) : 0)
 
 #define LOAD(E, as, ds, space) \
 	STENCIL(FORM(load_##E##_##as##_##ds##_##space)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		FEWER(sizeof(E), EVERY(i) d[i] = *(E##_u *)(p + (a[i] + off));) \
 		FIND(E) \
-		if (SIDE_BY_SIDE(as)) { \
+		if (a[f] == a[l] && a[f2] == a[l2]) { \
+			if (beside_##as(a, m, a[f], a[f2], 0)) { \
+				if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
+					LEAVE; \
+				E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
+				EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
+				NEXT; \
+			} \
+		} else if (AS_BESIDE(as) && ({ AGAIN; SIDE_BY_SIDE(as); })) { \
 			CHECK_OUTERMOST \
 			if (WHOLE(n)) { \
 				AGAIN; \
 				EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(*(E##x8 *)(p + (i < 2 ? o : o2) + 8 * n * i), EIGHT_##ds)); \
 				NEXT; \
 			} \
-		} else if (({ AGAIN; beside_##as(a, m, a[f], a[f2], 0); })) { \
-			if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
-				LEAVE; \
-			E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
-			EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
-			NEXT; \
-		} else if (RARELY(ASTRAY(as, n))) \
+		} \
+		if (RARELY(ASTRAY(as, n))) \
 			LEAVE; \
+		TAKES(3); \
 		p += off; \
 		EVERY(i) d[i] = *(E##_u *)(p + a[i]); \
 		NEXT; \
@@ -47,7 +58,7 @@
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		FEWER(sizeof(E), *ctx->changed = 1; EVERY(i) *(E##_u *)(p + (a[i] + off)) = (E)d[i];) \
 		FIND(E) \
-		if (PUTS_##E && SIDE_BY_SIDE(as)) { \
+		if (PUTS_##E && AS_BESIDE(as) && SIDE_BY_SIDE(as)) { \
 			CHECK_OUTERMOST \
 			*ctx->changed = 1; \
 			EACH(i, 4) PUT(E, ds, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i); \
@@ -55,6 +66,7 @@
 		} \
 		if (RARELY(ASTRAY(as, n))) \
 			LEAVE; \
+		TAKES(3); \
 		*ctx->changed = 1; \
 		p += off; \
 		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \

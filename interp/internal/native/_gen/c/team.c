@@ -69,21 +69,75 @@ STENCIL(look) {
 
 // slow is behind what takes as long as H0 others: machine code comes back so much earlier.
 STENCIL(slow) {
-	s64 n = NUMBER(H0);
-	struct team *t = WAYS->team;
-	ctx->enough = ctx->enough > (u64)n ? ctx->enough - (u64)n : 0;
-	if (t)
-		t->allowed -= n;
+	u64 n = PLACE(H0);
+	ctx->enough = ctx->enough > n ? ctx->enough - n : 0;
 	NEXT;
 }
 
-// turn gives the next warp that is ready its turn, if Go need not.
+// zeroes clears memory. What is volatile does not become a call.
+static inline void zeroes(char *p, u64 n) {
+	u64 i = 0;
+	for (; i + sizeof(u64x4) <= n; i += sizeof(u64x4))
+		*(volatile u64x4 *)(p + i) = (u64x4)0;
+	for (; i < n; i++)
+		*(volatile char *)(p + i) = 0;
+}
+
+// follow has the warps of a CTA that has ended be those of the next: cta.start of package simt.
+static inline void follow(struct team *t, struct allocation *shared) {
+	t->more--, t->followed++;
+	if (++t->at[0] == t->width[0]) {
+		t->at[0] = 0;
+		if (++t->at[1] == t->width[1]) {
+			t->at[1] = 0;
+			t->at[2]++;
+		}
+	}
+	_Pragma("clang loop unroll(disable) vectorize(disable)") for (int d = 0; d < 3; d++)
+		t->id[d] = t->at[d];
+	zeroes(shared->data, shared->len);
+	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < t->size; i++) {
+		struct ways *w = t->warps[i];
+		struct context *c = &w->rest.known;
+		t->executed += c->count, t->slots += w->slots, t->held += c->held, t->branches += c->branches;
+		t->divergent += w->divergent, t->meets += w->meets, t->leaves += w->leaves;
+		c->count = c->held = c->branches = w->slots = w->since = w->divergent = w->meets = w->leaves = 0;
+		c->mask = c->live = i + 1 == t->size ? t->last : t->usual;
+		c->stop = -1;
+		c->pc = t->entry;
+		w->most = sizeof w->meeting / sizeof *w->meeting;
+		w->ends = 1;
+		w->meetings = w->others = 0;
+		w->state = READY;
+		w->touched = 0;
+		_Pragma("clang loop unroll(disable) vectorize(disable)") for (int d = 0; d < 3; d++)
+			if (t->sources[d] >= 0)
+				*(u64 *)(w->rest.sources + t->sources[d]) = t->at[d];
+		_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 k = 0; k < t->zeros; k++) {
+			u64 size = t->zero[k].slot == 1 ? 4 * 32 : t->zero[k].slot == 2 ? 8 * 32 : 4;
+			char *rows = t->zero[k].slot == 1 ? w->rest.r : t->zero[k].slot == 2 ? w->rest.q : w->rest.p;
+			zeroes(rows + (u64)t->zero[k].row * size, size);
+		}
+		zeroes(c->r_shadows, t->shadows[0]);
+		zeroes(c->q_shadows, t->shadows[1]);
+	}
+	t->live = t->size;
+	t->left = t->slice;
+	t->now = t->size - 1;
+	t->dirty = 1;
+	t->steps = -1; // its first warp is looked at
+}
+
+// turn gives the next warp that is ready its turn, if Go need not. Where all have ended it is the first of the CTA that
+// follows, if one may.
 STENCIL(turn) {
 	struct team *t = WAYS->team;
 	s64 count = (s64)ctx->count;
 	t->left -= count - t->began;
-	t->allowed -= count - t->entered;
-	t->began = t->entered = count;
+	t->allowed -= count - (s64)ctx->enough + t->given;
+	t->began = count;
+	if (t->live == 0 && t->more && t->left > 0)
+		follow(t, ctx->shared);
 	u32 i = t->now;
 	for (u32 k = t->left > 0 ? t->size : 0; k; k--) {
 		if (++i == t->size)
@@ -100,11 +154,12 @@ STENCIL(turn) {
 		t->turned = 1;
 		t->steps += t->size - k + 1;
 		t->share = t->left < t->quantum ? t->left : t->quantum;
-		t->began = t->entered = count;
+		t->began = count;
 		t->end = count + t->share;
 		w->touched = 1;
 		ctx = (struct context *)w;
-		ctx->enough = (u64)(count + (t->share < t->allowed ? t->share : t->allowed));
+		t->given = t->share < t->allowed ? t->share : t->allowed;
+		ctx->enough = (u64)(count + t->given);
 		m = lanes;
 		R = w->rest.r;
 		Q = w->rest.q;

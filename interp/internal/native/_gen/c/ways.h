@@ -31,12 +31,17 @@ _Static_assert(__builtin_offsetof(struct ways, at) == CONTEXT_AT, "Context has a
 
 enum { OUT, STOPS, READY, WAITS, ENDED, STANDS }; // State in team.go
 
+struct zero { // code.Row
+	u8 slot; // 1: a row, 2: a wide row, 3: a predicate
+	s32 row;
+};
+
 struct team { // Team in team.go
 	struct ways **warps;
 	stencil **full, **some; // as in struct ways
 	s64 left;               // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
-	s64 allowed;            // … up to when it comes back to Go, as they were when count of the warp that runs was entered
-	s64 entered;
+	s64 allowed;            // … up to when it comes back to Go, as they were when the warp that runs was entered
+	s64 given;              // … of which it may execute so many
 	s64 began;              // count of the warp that runs, when its turn did
 	s64 end;                // … when its turn is to end
 	s64 share;              // how long that is
@@ -50,8 +55,21 @@ struct team { // Team in team.go
 	u32 turned;             // other warps than the first have run
 	u32 steps;              // … and so many have been looked at
 	u32 dirty;              // warps are touched
+
+	// CTAs that follow.
+	u32 more, followed;      // that may; that have
+	u32 usual, last;         // lanes of a warp when it begins, and of the last one
+	s32 entry;               // the block where it does
+	u64 at[3], width[2];     // which CTA it is; how many there are along x and y
+	s64 slice;               // what left is for one
+	u64 *id;                 // special registers ctaid
+	s64 sources[3];          // where they are among those that are read compactly, in bytes; below 0: they are not
+	u64 shadows[2];          // bytes of shadows, of rows and of wide rows
+	struct zero *zero;       // rows that a warp begins with zeros in
+	u64 zeros;               // how many
+	u64 executed, slots, held, branches, divergent, meets, leaves; // of CTAs that have ended, summed over warps
 };
-_Static_assert(__builtin_offsetof(struct team, dirty) == TEAM_DIRTY, "Team has another layout");
+_Static_assert(__builtin_offsetof(struct team, leaves) == TEAM_LEAVES, "Team has another layout");
 _Static_assert(__builtin_offsetof(struct ways, slots) == CONTEXT_PARALLEL + 8, "Context has another layout");
 #define WAYS ((struct ways *)ctx)
 

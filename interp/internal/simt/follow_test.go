@@ -1,0 +1,151 @@
+package simt_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/interp"
+)
+
+// followers are kernels of 3·2·2 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
+// thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
+var followers = map[string]string{
+	"memory and registers that begin as zeros": `
+	shl.b32 %x, %i, 2;
+	mov.u32 %y, block;
+	add.u32 %x, %x, %y;
+	ld.shared.u32 %y, [%x];
+	add.u32 %y, %y, %never;
+	mad.lo.u32 %y, %y, 1000, %n;
+	st.global.u32 [%a], %y;
+	mov.u32 %never, %n;
+	bar.sync 0;
+	st.shared.u32 [%x], %never;`,
+	"lanes that end early": `
+	and.b32 %x, %n, 5;
+	setp.eq.u32 %p, %x, 5;
+	@%p exit;
+	setp.lt.u32 %p, %i, 40;
+	@%p bra Y;
+	mad.lo.u32 %n, %n, 3, 1;
+Y:	st.global.u32 [%a], %n;`,
+	"more instructions in some than Go waits for": `
+	and.b32 %x, %c, 3;
+	mul.lo.u32 %x, %x, 700;
+L:	mad.lo.u32 %n, %n, 5, 3;
+	setp.eq.u32 %p, %x, 0;
+	sub.u32 %x, %x, 1;
+	@!%p bra L;
+	st.global.u32 [%a], %n;`,
+	"warps that wait, and go on in turn": `
+	setp.ge.u32 %p, %i, 64;
+	@%p bra Y;
+	bar.sync 1, 64;
+Y:	bar.sync 0;
+	st.global.u32 [%a], %n;
+	bar.sync 0;`,
+	"what only one CTA may do at a time": `
+	atom.global.exch.b32 %x, [%o], %c;
+	st.global.u32 [%a], %n;`,
+	"instructions that are Go's": `
+	cvt.rn.f64.u32 %d, %n;
+	red.global.add.f64 [%o], %d;
+	mov.u32 %x, %clock;
+	st.global.u32 [%a], %n;`,
+	"zeros beside what is the same in all lanes": `
+	add.u32 %x, %c, %never;
+	st.global.u32 [%a], %x;
+	add.u32 %never, %i, %c;
+	bar.sync 0;
+	st.shared.u32 [block], %never;`,
+	"the number of the warp": `
+	mov.u32 %x, %warpid;
+	st.global.u32 [%a], %x;`,
+	"the multiprocessor": `
+	mov.u32 %x, %smid;
+	mov.u32 %y, %nctaid.y;
+	add.u32 %x, %x, %y;
+	st.global.u32 [%a], %x;`,
+	"a trap in one": `
+	setp.eq.u32 %p, %c, 7;
+	@%p mov.b64 %a, 16;
+	st.global.u32 [%a], %n;`,
+	"a loop that does not end in one": `
+	setp.eq.u32 %p, %c, 5;
+L:	@%p bra L;
+	st.global.u32 [%a], %n;`,
+}
+
+// TestFollowers: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
+// several threads.
+func TestFollowers(t *testing.T) {
+	t.Parallel()
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for name, body := range followers {
+		source := `.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 out)
+{
+	.reg .b32 %x, %y, %i, %c, %n, %never;
+	.reg .pred %p;
+	.reg .b64 %o, %a;
+	.reg .f64 %d;
+	.shared .b32 block[80];
+	ld.param.u64 %o, [out];
+	mov.u32 %i, %tid.x;
+	mov.u32 %c, %ctaid.z;
+	mov.u32 %x, %ctaid.y;
+	mad.lo.u32 %c, %c, 2, %x;
+	mov.u32 %x, %ctaid.x;
+	mad.lo.u32 %c, %c, 3, %x;
+	mad.lo.u32 %n, %c, 80, %i;
+	mad.wide.u32 %a, %n, 4, %o;
+	add.s64 %a, %a, 8;` + body + `
+	ret;
+}`
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			outcome := func(b interp.Backend, workers int) (string, []uint32) {
+				dev := interp.NewDevice(interp.Config{Workers: workers})
+				m, err := dev.Load("k.ptx", []byte(source))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := interp.NewBuffer(dev, make([]uint32, 2+12*80))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := ""
+				for range 2 { // in contexts that a launch has left, too
+					r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3, 2, 2), Block: interp.Dim(80), Args: []any{out}, MaxSteps: 1 << 14, Mode: mode, Eager: true, Backend: b})
+					text += fmt.Sprint(err)
+					if trap := new(interp.Trap); errors.As(err, &trap) {
+						text += trap.Report()
+					}
+					if r != nil {
+						text += fmt.Sprintf(" %+v\n", r.Counts)
+					}
+				}
+				return text, interp.Slice[uint32](out)
+			}
+			want, wanted := outcome(interp.Portable, 1)
+			if traps := strings.Contains(want, "trap:"); traps != (name == "a trap in one" || name == "a loop that does not end in one") {
+				t.Errorf("%s, %v mode: %s", name, mode, want)
+			}
+			for workers := 1; workers <= 2; workers++ {
+				got, out := outcome(interp.Native, workers)
+				if got != want {
+					t.Errorf("%s, %v mode, %d threads: machine code\n%s\nGo\n%s", name, mode, workers, got, want)
+				}
+				if !strings.Contains(want, "trap:") && !slices.Equal(out, wanted) {
+					t.Errorf("%s, %v mode, %d threads: machine code has\n%v\nGo\n%v", name, mode, workers, out, wanted)
+				}
+			}
+		}
+	}
+}
