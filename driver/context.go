@@ -13,6 +13,7 @@ type Context struct {
 	dev     *Device
 	flags   uint32
 	primary bool
+	users   int // besides who has made it: calls of CtxAttach less those of CtxDetach
 	dead    bool
 	err     error // the first fault; the result of all calls from then on
 
@@ -38,7 +39,7 @@ func (v *Device) newContext(flags uint32) *Context {
 
 // reset gives a context the state of a new one. d.mu is held.
 func (c *Context) reset() {
-	c.dead, c.err = false, nil
+	c.dead, c.err, c.users = false, nil, 0
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = map[int]uint64{limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20}
 	c.past = [2]clock{}
@@ -173,6 +174,40 @@ func (t *Thread) CtxDestroy(h Handle) error {
 	}
 	c.destroy()
 	return nil
+}
+
+// CtxAttach is cuCtxAttach: the current context has one more user, and the call gives its handle.
+func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
+	if flags != 0 {
+		return 0, fail(InvalidValue, "flags %d, want 0", flags)
+	}
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	c.users++
+	return c.handle, nil
+}
+
+// CtxDetach is cuCtxDetach: the current context, which h has to be, has one user less. The last
+// one destroys it.
+func (t *Thread) CtxDetach(h Handle) error {
+	t.d.mu.Lock()
+	c, err := t.d.context(h)
+	switch {
+	case err == nil && c != t.top():
+		err = fail(InvalidContext, "the context to leave is not current")
+	case err == nil && c.users > 0:
+		c.users--
+		t.d.mu.Unlock()
+		return nil
+	}
+	t.d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return t.CtxDestroy(h)
 }
 
 // CtxPushCurrent is cuCtxPushCurrent.

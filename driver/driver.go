@@ -36,6 +36,8 @@ type Driver struct {
 	stats    *statistics
 	out      output
 
+	exportTable sync.Once // somebody has asked for one
+
 	sanitizer *sanitize.Sanitizer
 	log       *commitLog // nil: none is kept
 	debugger  *debugger  // nil: there is none
@@ -321,6 +323,17 @@ func (d *Driver) Trace(call string, err error) Result {
 // Unsupported is the result of a function that the driver does not have.
 func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
+}
+
+// ExportTable is cuGetExportTable, which no header documents and the driver does not have. It is where
+// programs end that NVIDIA's runtime is linked into, so the first call says so, trace or not: caller is the
+// file that the call comes from.
+func (d *Driver) ExportTable(caller string) Result {
+	d.exportTable.Do(func() {
+		d.message("%s asks for private functions of NVIDIA's driver, as NVIDIA's CUDA runtime does, which is in it or loaded by it: "+
+			"that runtime does not work with gemu. What is built with -cudart shared works with gemu's own (docs/libraries.md)", caller)
+	})
+	return d.Unsupported("cuGetExportTable")
 }
 
 // is reports whether the error has a result.

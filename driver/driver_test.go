@@ -1116,6 +1116,22 @@ func TestLink(t *testing.T) {
 	}
 	_, err := c.LinkComplete(l)
 	c.want(InvalidPTX, "declared twice", err)
+	// Names that modules keep to themselves do not meet, nor do words that look like them.
+	own := func(kernel, value string) string {
+		return head + ".global .align 4 .u32 global = " + value + ";\n.func (.param .u32 r) $own() { .reg .u32 %r; ld.global.u32 %r, [global]; st.param.u32 [r], %r; ret; } // $own\n" +
+			".visible .entry " + kernel + "(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; .param .u32 p; ld.param.u64 %rd, [x]; call (p), $own, (); ld.param.u32 %r, [p]; st.global.u32 [%rd], %r; ret; }\n"
+	}
+	l = must(c.LinkCreate())(t)
+	for _, text := range []string{own("k", "11"), own("other", "12") + ".visible .global .u32 global__0;"} {
+		c.ok(c.LinkAddData(l, LinkPTX, cString(text), uint64(len(text)), "part"))
+	}
+	image = must(c.LinkComplete(l))(t)
+	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
+	c.ok(c.launch("k", 1, 1, x))
+	c.expect(x, 11)
+	c.ok(c.launch("other", 1, 1, x))
+	c.expect(x, 12)
+	c.ok(c.LinkDestroy(l))
 	// What an assembler or a linker has made is linked as the PTX that it has.
 	packed := cubin.Pack([]byte(main), 80, true)
 	file := filepath.Join(t.TempDir(), "other.cubin")

@@ -22,8 +22,9 @@ type LaunchParams struct {
 	Cluster     interp.Dim3 // blocks of a cluster; zero: those that the kernel requires, if it does
 
 	// The arguments: either an array of pointers to them, or the "extra" array,
-	// which tells of a buffer that holds them.
+	// which tells of a buffer that holds them, or such a buffer.
 	Params, Extra unsafe.Pointer
+	Buffer        []byte
 
 	Probes []interp.Probe // that watch the launch
 }
@@ -82,7 +83,7 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	args, err := arguments(f.kernel.Name, info, p.Params, p.Extra)
+	args, err := p.arguments(f.kernel.Name, info)
 	if err != nil {
 		return nil, d.complain(err)
 	}
@@ -94,37 +95,39 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 }
 
 // arguments copies the arguments of a launch from the client's memory.
-func arguments(kernel string, info *interp.KernelInfo, params, extra unsafe.Pointer) (args []any, err error) {
+func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args []any, err error) {
 	switch {
 	case len(info.Params) == 0:
 		return nil, nil
-	case params != nil && extra != nil:
+	case p.Params != nil && p.Extra != nil:
 		return nil, fail(InvalidValue, "kernel %s: arguments by pointers and by a buffer", kernel)
-	case params == nil && extra == nil:
+	case p.Params == nil && p.Extra == nil && p.Buffer == nil:
 		return nil, fail(InvalidValue, "kernel %s: %d arguments wanted, none given", kernel, len(info.Params))
 	}
 	bad := safely(func() {
-		if params != nil {
-			for i, p := range info.Params {
-				at := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(params, 8*i), 8)))
+		if p.Params != nil {
+			for i, param := range info.Params {
+				at := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(p.Params, 8*i), 8)))
 				if at == nil {
 					err = fail(InvalidValue, "kernel %s: the pointer to argument %d is null", kernel, i)
 					return
 				}
-				args = append(args, append([]byte(nil), hostBytes(at, uint64(p.Size))...))
+				args = append(args, append([]byte(nil), hostBytes(at, uint64(param.Size))...))
 			}
 			return
 		}
-		var buffer []byte
-		if buffer, err = extraBuffer(extra); err != nil {
-			return
-		}
-		for i, p := range info.Params {
-			if p.Offset+p.Size > len(buffer) {
-				err = fail(InvalidValue, "kernel %s: a buffer of %d bytes for arguments of %d: argument %d is at %d", kernel, len(buffer), info.ParamBytes, i, p.Offset)
+		buffer := p.Buffer
+		if p.Extra != nil {
+			if buffer, err = extraBuffer(p.Extra); err != nil {
 				return
 			}
-			args = append(args, append([]byte(nil), buffer[p.Offset:p.Offset+p.Size]...))
+		}
+		for i, param := range info.Params {
+			if param.Offset+param.Size > len(buffer) {
+				err = fail(InvalidValue, "kernel %s: a buffer of %d bytes for arguments of %d: argument %d is at %d", kernel, len(buffer), info.ParamBytes, i, param.Offset)
+				return
+			}
+			args = append(args, append([]byte(nil), buffer[param.Offset:param.Offset+param.Size]...))
 		}
 	})
 	if bad != nil {

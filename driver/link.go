@@ -288,7 +288,8 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 // merge makes one module of several: the text of one behind the other, with the
 // headers that satisfy them all. Declarations of what others define get its linkage, and
 // resolve as they do within a module; of a function that several define, weakly but for one perhaps, one
-// definition stays; what else has the same name in two of them is an error when the whole is parsed.
+// definition stays; a module's own symbols get other names where others have theirs; what else has the same
+// name in two of them is an error when the whole is parsed.
 func merge(inputs []linkInput) []byte {
 	var version ptx.Version
 	sm, size := 0, 0
@@ -301,14 +302,14 @@ func merge(inputs []linkInput) []byte {
 	stays := definitions(inputs)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
-	for _, in := range inputs {
+	for i, in := range inputs {
 		text := in.text
 		for _, d := range slices.Backward(in.mod.Decls) {
 			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && stays[f.Name] != f {
 				text = ownLinkage(withoutBody(text, f), stays[f.Name])
 			}
 		}
-		text = headers.ReplaceAll(text, nil)
+		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
 		for _, f := range in.missing() {
 			for _, o := range inputs {
 				def := o.definition(f.Name)
@@ -331,14 +332,14 @@ func merge(inputs []linkInput) []byte {
 	return b.Bytes()
 }
 
-// definitions are the definitions of functions that stay, by name: of several the first that is not weak,
-// or the first.
+// definitions are the definitions of functions that others see and that stay, by name: of several the first
+// that is not weak, or the first.
 func definitions(inputs []linkInput) map[string]*ptx.Func {
 	stays := map[string]*ptx.Func{}
 	for _, in := range inputs {
 		for _, d := range in.mod.Decls {
 			f, ok := d.(*ptx.Func)
-			if !ok || !f.Defined {
+			if !ok || !f.Defined || f.Linkage == ptx.Internal {
 				continue
 			}
 			if other := stays[f.Name]; other == nil || other.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
@@ -364,6 +365,58 @@ func offset(text []byte, pos ptx.Pos) int {
 		at += bytes.IndexByte(text[at:], '\n') + 1
 	}
 	return at + int(pos.Col) - 1
+}
+
+// ownNames are new names for the symbols that the i-th input keeps to itself and another has, too.
+func ownNames(inputs []linkInput, i int) map[string]string {
+	taken := func(name string, but int) bool {
+		for j, in := range inputs {
+			if j != but && in.mod.Lookup(name) != nil {
+				return true
+			}
+		}
+		return false
+	}
+	names := map[string]string{}
+	for _, d := range inputs[i].mod.Decls {
+		var name string
+		switch s := d.(type) {
+		case *ptx.Var:
+			if s.Linkage == ptx.Internal {
+				name = s.Name
+			}
+		case *ptx.Func:
+			if s.Linkage == ptx.Internal && !s.Entry {
+				name = s.Name
+			}
+		}
+		if name == "" || !taken(name, i) {
+			continue
+		}
+		n := i
+		other := func() string { return fmt.Sprintf("%s__%d", name, n) }
+		for taken(other(), -1) {
+			n += len(inputs)
+		}
+		names[name] = other()
+	}
+	return names
+}
+
+// token is what a name can be part of, and a name.
+var token = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
+
+// rename gives names of a text others.
+func rename(text []byte, names map[string]string) []byte {
+	if len(names) == 0 {
+		return text
+	}
+	return token.ReplaceAllFunc(text, func(word []byte) []byte {
+		if other, ok := names[string(word)]; ok {
+			return []byte(other)
+		}
+		return word
+	})
 }
 
 // ownLinkage changes the declaration of a function that is .extern, or weak, to one of a module that

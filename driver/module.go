@@ -135,6 +135,7 @@ type Function struct {
 	nonPortable bool        // clusters may have more than 8 blocks
 	scheduling  int         // of clusters: a preference
 	cacheConfig int
+	setup       setup
 }
 
 // ModuleLoadData is cuModuleLoadData: it loads an image, of size bytes where that

@@ -42,6 +42,16 @@ func cuCtxDestroy_v2(ctx C.CUcontext) C.CUresult {
 	return do("cuCtxDestroy_v2", func(t *driver.Thread) error { return t.CtxDestroy(driver.Handle(ctx)) })
 }
 
+//export cuCtxAttach
+func cuCtxAttach(ctx *C.CUcontext, flags C.uint) C.CUresult {
+	return get("cuCtxAttach", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxAttach(uint32(flags)) })
+}
+
+//export cuCtxDetach
+func cuCtxDetach(ctx C.CUcontext) C.CUresult {
+	return do("cuCtxDetach", func(t *driver.Thread) error { return t.CtxDetach(driver.Handle(ctx)) })
+}
+
 //export cuCtxPushCurrent_v2
 func cuCtxPushCurrent_v2(ctx C.CUcontext) C.CUresult {
 	return do("cuCtxPushCurrent_v2", func(t *driver.Thread) error { return t.CtxPushCurrent(driver.Handle(ctx)) })

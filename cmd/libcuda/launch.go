@@ -255,3 +255,44 @@ func cuOccupancyAvailableDynamicSMemPerBlock(dynamic *C.size_t, function C.CUfun
 		return t.OccupancyAvailableDynamicShared(driver.Handle(function), int(blocks), int(threads))
 	})
 }
+
+//export cuFuncSetBlockShape
+func cuFuncSetBlockShape(function C.CUfunction, x, y, z C.int) C.CUresult {
+	return do("cuFuncSetBlockShape", func(t *driver.Thread) error {
+		return t.FuncSetBlockShape(driver.Handle(function), interp.Dim3{X: int(x), Y: int(y), Z: int(z)})
+	})
+}
+
+//export cuFuncSetSharedSize
+func cuFuncSetSharedSize(function C.CUfunction, size C.uint) C.CUresult {
+	return do("cuFuncSetSharedSize", func(t *driver.Thread) error { return t.FuncSetSharedSize(driver.Handle(function), uint32(size)) })
+}
+
+//export cuParamSetSize
+func cuParamSetSize(function C.CUfunction, size C.uint) C.CUresult {
+	return do("cuParamSetSize", func(t *driver.Thread) error { return t.ParamSetSize(driver.Handle(function), uint32(size)) })
+}
+
+//export cuParamSetv
+func cuParamSetv(function C.CUfunction, offset C.int, value unsafe.Pointer, size C.uint) C.CUresult {
+	return do("cuParamSetv", func(t *driver.Thread) error {
+		if value == nil && size > 0 {
+			return driver.InvalidValue
+		}
+		return t.ParamSet(driver.Handle(function), int(offset), unsafe.Slice((*byte)(value), int(size)))
+	})
+}
+
+//export cuParamSetTexRef
+func cuParamSetTexRef(function C.CUfunction, unit C.int, reference C.CUtexref) C.CUresult {
+	return do("cuParamSetTexRef", func(t *driver.Thread) error {
+		return t.ParamSetTexRef(driver.Handle(function), int(unit), driver.Handle(reference))
+	})
+}
+
+//export cuLaunchGridAsync
+func cuLaunchGridAsync(function C.CUfunction, width, height C.int, stream C.CUstream) C.CUresult {
+	return do("cuLaunchGridAsync", func(t *driver.Thread) error {
+		return t.LaunchGrid(driver.Handle(function), int(width), int(height), driver.Handle(stream))
+	})
+}

@@ -32,6 +32,10 @@ func TestClient(t *testing.T) {
 		if n := strings.Count(stderr.String(), "nearest allocation: buffer #"); n != 1 || !strings.Contains(stderr.String(), "trap: out-of-bounds global load of 4 bytes") {
 			t.Errorf("%v: %d traps are told\n%s", env, n, &stderr)
 		}
+		// Whose runtime wants what gemu does not have is told, with a trace and without.
+		if n := strings.Count(stderr.String(), program+" asks for private functions"); n != 1 {
+			t.Errorf("%v: it is told %d times\n%s", env, n, &stderr)
+		}
 		traced := strings.Contains(stderr.String(), "gemu: cuArrayGetPlane: CUDA_ERROR_NOT_SUPPORTED")
 		if want := len(env) > 1; traced != want {
 			t.Errorf("%v: a function that is not there is told of: %t, want %t\n%s", env, traced, want, &stderr)
@@ -46,9 +50,9 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The client launches the kernel three times plainly, twice on a stream, once of a
-	// library, twice in a graph, once on stream-ordered memory, twice cooperatively, once in clusters, and
+	// library, twice in a graph, once on stream-ordered memory, twice cooperatively, once in clusters, twice as it was set up, and
 	// twenty times in each of eight threads; and one that samples textures.
-	if s.Mode != "vector" || len(s.Kernels) != 2 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+1+8*20+1 || s.Total.Structure == nil {
+	if s.Mode != "vector" || len(s.Kernels) != 2 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+1+2+8*20+1 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
 	}
 }

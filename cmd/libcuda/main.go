@@ -126,3 +126,14 @@ func gemu_unsupported(name *C.char) C.int {
 	}
 	return C.int(d.Unsupported(C.GoString(name)))
 }
+
+// gemu_export_table is cuGetExportTable, called from a file.
+//
+//export gemu_export_table
+func gemu_export_table(caller *C.char) C.CUresult {
+	d, err := process.Driver()
+	if err != nil {
+		return C.CUresult(driver.ResultOf(err))
+	}
+	return C.CUresult(d.ExportTable(C.GoString(caller)))
+}

@@ -1,7 +1,10 @@
 // The functions that only say something in another way: those with the thread's own
 // default stream (suffix _ptsz, and _ptds where there is no stream to name), those
-// whose version 2 has the same interface as version 1, and cuGetProcAddress.
+// whose version 2 has the same interface as version 1, the launches from before
+// cuLaunchKernel, cuGetProcAddress and cuGetExportTable.
 
+#define _GNU_SOURCE // for dladdr
+#include <dlfcn.h>
 #include <string.h>
 
 #include "_cgo_export.h"
@@ -209,6 +212,11 @@ CUresult cuLinkAddFile(CUlinkState link, int kind, const char *file, unsigned n,
 	return cuLinkAddFile_v2(link, kind, (char *)file, n, options, values);
 }
 
+CUresult cuParamSeti(CUfunction f, int offset, unsigned value) { return cuParamSetv(f, offset, &value, sizeof value); }
+CUresult cuParamSetf(CUfunction f, int offset, float value) { return cuParamSetv(f, offset, &value, sizeof value); }
+CUresult cuLaunch(CUfunction f) { return cuLaunchGridAsync(f, 1, 1, 0); }
+CUresult cuLaunchGrid(CUfunction f, int width, int height) { return cuLaunchGridAsync(f, width, height, 0); }
+
 // Results of cuGetProcAddress_v2 (CUdriverProcAddressQueryResult).
 enum { found = 0, not_found = 1, version_not_sufficient = 2 };
 
@@ -251,4 +259,11 @@ CUresult cuGetProcAddress_v2(const char *name, void **address, int version, uint
 CUresult cuGetProcAddress(const char *name, void **address, int version, uint64_t flags)
 {
 	return cuGetProcAddress_v2(name, address, version, flags, NULL);
+}
+
+CUresult cuGetExportTable(const void **table, const CUuuid *id)
+{
+	Dl_info caller;
+	int known = dladdr(__builtin_return_address(0), &caller);
+	return gemu_export_table(known ? (char *)caller.dli_fname : "a program");
 }

@@ -23,9 +23,7 @@ STUB(cuCoredumpGetAttribute)
 STUB(cuCoredumpGetAttributeGlobal)
 STUB(cuCoredumpSetAttribute)
 STUB(cuCoredumpSetAttributeGlobal)
-STUB(cuCtxAttach)
 STUB(cuCtxCreate)
-STUB(cuCtxDetach)
 STUB(cuCtxFromGreenCtx)
 STUB(cuCtxGetDevResource)
 STUB(cuCtxGetExecAffinity)
@@ -62,8 +60,6 @@ STUB(cuExternalMemoryGetMappedMipmappedArray)
 STUB(cuFlushGPUDirectRDMAWrites)
 STUB(cuFuncIsLoaded)
 STUB(cuFuncLoad)
-STUB(cuFuncSetBlockShape)
-STUB(cuFuncSetSharedSize)
 STUB(cuGLCtxCreate)
 STUB(cuGLCtxCreate_v2)
 STUB(cuGLGetDevices)
@@ -78,7 +74,6 @@ STUB(cuGLSetBufferObjectMapFlags)
 STUB(cuGLUnmapBufferObject)
 STUB(cuGLUnmapBufferObjectAsync)
 STUB(cuGLUnregisterBufferObject)
-STUB(cuGetExportTable)
 STUB(cuGraphAddBatchMemOpNode)
 STUB(cuGraphAddEventRecordNode)
 STUB(cuGraphAddEventWaitNode)
@@ -145,10 +140,7 @@ STUB(cuIpcGetMemHandle)
 STUB(cuIpcOpenEventHandle)
 STUB(cuIpcOpenMemHandle)
 STUB(cuIpcOpenMemHandle_v2)
-STUB(cuLaunch)
 STUB(cuLaunchCooperativeKernelMultiDevice)
-STUB(cuLaunchGrid)
-STUB(cuLaunchGridAsync)
 STUB(cuLibraryGetManaged)
 STUB(cuLibraryGetUnifiedFunction)
 STUB(cuLogsCurrent)
@@ -221,11 +213,6 @@ STUB(cuMulticastBindMem)
 STUB(cuMulticastCreate)
 STUB(cuMulticastGetGranularity)
 STUB(cuMulticastUnbind)
-STUB(cuParamSetSize)
-STUB(cuParamSetTexRef)
-STUB(cuParamSetf)
-STUB(cuParamSeti)
-STUB(cuParamSetv)
 STUB(cuPointerSetAttribute)
 STUB(cuProfilerInitialize)
 STUB(cuSignalExternalSemaphoresAsync)
@@ -249,11 +236,13 @@ int cuArray3DGetDescriptor_v2(void);
 int cuArrayCreate_v2(void);
 int cuArrayDestroy(void);
 int cuArrayGetDescriptor_v2(void);
+int cuCtxAttach(void);
 int cuCtxCreate_v2(void);
 int cuCtxCreate_v3(void);
 int cuCtxCreate_v4(void);
 int cuCtxDestroy(void);
 int cuCtxDestroy_v2(void);
+int cuCtxDetach(void);
 int cuCtxDisablePeerAccess(void);
 int cuCtxEnablePeerAccess(void);
 int cuCtxGetApiVersion(void);
@@ -320,10 +309,13 @@ int cuFuncGetModule(void);
 int cuFuncGetName(void);
 int cuFuncGetParamInfo(void);
 int cuFuncSetAttribute(void);
+int cuFuncSetBlockShape(void);
 int cuFuncSetCacheConfig(void);
 int cuFuncSetSharedMemConfig(void);
+int cuFuncSetSharedSize(void);
 int cuGetErrorName(void);
 int cuGetErrorString(void);
+int cuGetExportTable(void);
 int cuGetProcAddress(void);
 int cuGetProcAddress_v2(void);
 int cuGraphAddChildGraphNode(void);
@@ -392,8 +384,11 @@ int cuKernelGetName(void);
 int cuKernelGetParamInfo(void);
 int cuKernelSetAttribute(void);
 int cuKernelSetCacheConfig(void);
+int cuLaunch(void);
 int cuLaunchCooperativeKernel(void);
 int cuLaunchCooperativeKernel_ptsz(void);
+int cuLaunchGrid(void);
+int cuLaunchGridAsync(void);
 int cuLaunchHostFunc(void);
 int cuLaunchHostFunc_ptsz(void);
 int cuLaunchKernel(void);
@@ -559,6 +554,11 @@ int cuOccupancyMaxActiveClusters(void);
 int cuOccupancyMaxPotentialBlockSize(void);
 int cuOccupancyMaxPotentialBlockSizeWithFlags(void);
 int cuOccupancyMaxPotentialClusterSize(void);
+int cuParamSetSize(void);
+int cuParamSetTexRef(void);
+int cuParamSetf(void);
+int cuParamSeti(void);
+int cuParamSetv(void);
 int cuPointerGetAttribute(void);
 int cuPointerGetAttributes(void);
 int cuProfilerStart(void);

@@ -47,6 +47,7 @@ class Client:
     files: list  # patterns of files in it; each has a process of its own
     versions: list  # distributions that the record names with their versions
     source: str = ""  # a package whose source distribution is unpacked
+    prepare: str = ""  # commands of bash that make what the tests need of the packages and the source, in the client's folder
     source_environment: dict = dataclasses.field(default_factory=dict)  # to have pip unpack it
     environment: dict = dataclasses.field(default_factory=dict)  # of the tests
     runner: str = "pytest"  # or "program": each file is a test, which passes if its exit status is 0
@@ -76,17 +77,21 @@ class Workplace:
         """Installs gemu's libraries, the packages and the source, if they are not there."""
         self.gemu = self.folder / "gemu"
         run([ROOT / "cmd/install.sh", self.gemu])
-        wanted = "\n".join(self.client.packages + [self.client.source])
+        wanted = "\n".join([*self.client.packages, self.client.source, self.client.prepare])
         done = self.folder / "installed"
-        if not done.exists() or done.read_text() != wanted:
+        fresh = not done.exists() or done.read_text() != wanted
+        if fresh:
             run([sys.executable, "-m", "venv", "--clear", self.folder / "venv"])
             run([self.python, "-m", "pip", "install", "--quiet", *self.client.packages])
             if self.client.source:
                 self.unpack()
-            done.write_text(wanted)
         site = run([self.python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))"]).strip()
         source = next((p for p in (self.folder / "source").glob("*") if p.is_dir()), "")
-        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu"), "here": str(HERE)}
+        self.places = {"site": site, "source": str(source), "gemu": str(self.gemu / "lib/gemu"), "here": str(HERE), "folder": str(self.folder)}
+        self.places["path"] = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        if fresh:
+            run(["bash", "-ec", f"cd {self.folder}\n" + self.fill(self.client.prepare)], self.environment())
+            done.write_text(wanted)
         self.root = pathlib.Path(self.fill(self.client.tests))
         (self.folder / "plugin").mkdir(exist_ok=True)
         (self.folder / "plugin/client_plugin.py").write_text(self.client.plugin)
@@ -106,7 +111,7 @@ class Workplace:
 
     def environment(self):
         path = os.pathsep.join(str(p) for p in (HERE, self.folder / "plugin"))
-        env = {"LD_LIBRARY_PATH": self.places["gemu"], "GEMU_TRACE": "1", "PYTHONPATH": path, "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"}
+        env = {"LD_LIBRARY_PATH": self.places["gemu"], "GEMU_TRACE": "1", "PYTHONPATH": path, "PATH": self.places["path"]}
         return os.environ | env | {k: self.fill(v) for k, v in self.client.environment.items()}
 
     def files(self, match):

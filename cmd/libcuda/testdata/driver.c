@@ -64,6 +64,10 @@ CUresult cuMemExportToShareableHandle(void *, CUmemGenericAllocationHandle, int,
 CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, uint32_t, unsigned), cuStreamWaitValue64_v2(CUstream, CUdeviceptr, uint64_t, unsigned), cuStreamWriteValue32_v2_ptsz(CUstream, CUdeviceptr, uint32_t, unsigned);
 CUresult cuStreamWriteValue64(CUstream, CUdeviceptr, uint64_t, unsigned), cuStreamBatchMemOp_v2(CUstream, unsigned, CUstreamBatchMemOpParams *, unsigned);
 
+CUresult cuFuncSetBlockShape(CUfunction, int, int, int), cuFuncSetSharedSize(CUfunction, unsigned), cuParamSetSize(CUfunction, unsigned), cuParamSeti(CUfunction, int, unsigned);
+CUresult cuParamSetv(CUfunction, int, void *, unsigned), cuLaunch(CUfunction), cuLaunchGridAsync(CUfunction, int, int, CUstream), cuCtxAttach(CUcontext *, unsigned), cuCtxDetach(CUcontext);
+CUresult cuGetExportTable(const void **, const CUuuid *);
+
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
 	".global .align 4 .u32 v = 40;\n"
@@ -497,6 +501,34 @@ static void cooperative(CUdevice dev, CUmodule m)
 }
 
 // A texture and a surface as objects, and a texture by its name in a module.
+// set_up launches a kernel as it was done before cuLaunchKernel.
+static void set_up(CUmodule m)
+{
+	CUdeviceptr d;
+	CUcontext same;
+	unsigned n = 0;
+	const void *table;
+	CUuuid id = {{0}};
+	CUfunction f = function_of(m);
+	OK(cuMemAlloc_v2(&d, 8));
+	OK(cuFuncSetBlockShape(f, 1, 1, 1));
+	OK(cuFuncSetSharedSize(f, 0));
+	OK(cuParamSetv(f, 0, &d, sizeof d));
+	OK(cuParamSeti(f, 8, 6));
+	OK(cuParamSetSize(f, 12));
+	OK(cuLaunch(f));
+	OK(cuLaunchGridAsync(f, 2, 1, 0));
+	OK(cuMemcpyDtoH_v2(&n, d, 4));
+	EQUAL(n, 12);
+	EQUAL(cuParamSetv(f, 0, NULL, 8), 1);
+	OK(cuMemFree_v2(d));
+	OK(cuCtxAttach(&same, 0));
+	EQUAL(same == shared, 1);
+	OK(cuCtxDetach(same));
+	OK(cuCtxSynchronize());
+	EQUAL(cuGetExportTable(&table, &id), 801);
+}
+
 static void textures(void)
 {
 	static const char *const source =
@@ -692,6 +724,7 @@ int main(void)
 	virtual_memory(dev);
 	memory_operations();
 	cooperative(dev, m);
+	set_up(m);
 	textures();
 	symbols();
 	threads();

@@ -1,0 +1,107 @@
+package driver
+
+// This file is launches as CUDA had them before cuLaunchKernel: what a kernel is launched with is set
+// call by call, and stays with the function.
+
+import (
+	"slices"
+
+	"gemu/interp"
+)
+
+// setup is what such calls have set for the launches of a function.
+type setup struct {
+	block  interp.Dim3
+	shared uint32 // bytes of dynamic shared memory
+	params []byte // the arguments, each at its offset
+}
+
+// paramLimit is how many bytes the parameters of a kernel can have (PTX ISA, "Kernel Function Parameters").
+const paramLimit = 32764
+
+// setUp changes what launches of a function begin with.
+func (t *Thread) setUp(h Handle, change func(*setup) error) error {
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	return change(&f.setup)
+}
+
+// FuncSetBlockShape is cuFuncSetBlockShape.
+func (t *Thread) FuncSetBlockShape(h Handle, block interp.Dim3) error {
+	return t.setUp(h, func(s *setup) error {
+		if min(block.X, block.Y, block.Z) < 1 {
+			return fail(InvalidValue, "a block of %d×%d×%d threads", block.X, block.Y, block.Z)
+		}
+		s.block = block
+		return nil
+	})
+}
+
+// FuncSetSharedSize is cuFuncSetSharedSize, in bytes.
+func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
+	return t.setUp(h, func(s *setup) error {
+		s.shared = size
+		return nil
+	})
+}
+
+// ParamSetSize is cuParamSetSize: how many bytes the arguments take. What was not set of them is 0.
+func (t *Thread) ParamSetSize(h Handle, size uint32) error {
+	return t.setUp(h, func(s *setup) error { return s.resize(int64(size)) })
+}
+
+// ParamSet is cuParamSetv, and for numbers cuParamSeti and cuParamSetf: bytes of the arguments.
+func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
+	return t.setUp(h, func(s *setup) error {
+		if offset < 0 {
+			return fail(InvalidValue, "an argument at offset %d", offset)
+		}
+		if end := int64(offset) + int64(len(value)); end > int64(len(s.params)) {
+			if err := s.resize(end); err != nil {
+				return err
+			}
+		}
+		copy(s.params[offset:], value)
+		return nil
+	})
+}
+
+// resize gives the arguments a size in bytes.
+func (s *setup) resize(size int64) error {
+	if size > paramLimit {
+		return fail(InvalidValue, "arguments of %d bytes, at most %d", size, paramLimit)
+	}
+	params := make([]byte, size)
+	copy(params, s.params)
+	s.params = params
+	return nil
+}
+
+// ParamSetTexRef is cuParamSetTexRef. A kernel has the references of its module without it; the unit must be
+// CU_PARAM_TR_DEFAULT, which is -1.
+func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
+	return t.setUp(h, func(*setup) error {
+		if unit != -1 {
+			return fail(InvalidValue, "texture unit %d, want -1", unit)
+		}
+		_, err := object[*Reference](t.d, reference)
+		return err
+	})
+}
+
+// LaunchGrid is cuLaunchGridAsync: it launches a kernel as it was set up.
+func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
+	p := LaunchParams{Func: h, Grid: interp.Dim3{X: width, Y: height, Z: 1}}
+	err := t.setUp(h, func(s *setup) error {
+		p.Block, p.Shared, p.Buffer = s.block, s.shared, slices.Clone(s.params)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.LaunchKernel(&p, stream)
+}

@@ -1,0 +1,90 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"gemu/interp"
+)
+
+// A kernel that is set up call by call runs as one that cuLaunchKernel launches.
+func TestSetup(t *testing.T) {
+	c := newClient(t, nil)
+	f, x := c.function("add"), c.alloc(256)
+	word := func(v uint32) []byte { return binary.LittleEndian.AppendUint32(nil, v) }
+
+	c.want(InvalidValue, "block", c.LaunchGrid(f, 1, 1, 0))
+	c.ok(c.FuncSetBlockShape(f, interp.Dim3{X: 32, Y: 1, Z: 1}))
+	c.want(InvalidValue, "none given", c.LaunchGrid(f, 1, 1, 0))
+	c.ok(c.ParamSet(f, 0, binary.LittleEndian.AppendUint64(nil, x)))
+	c.ok(c.ParamSet(f, 8, word(5)))
+	c.ok(c.LaunchGrid(f, 2, 1, 0))
+	c.expect(x, 5, 5)
+	// All of it is there for the next launch; cuParamSetSize cuts it and brings zeroes.
+	c.ok(c.ParamSet(f, 8, word(90)))
+	c.ok(c.LaunchGrid(f, 1, 1, 0))
+	c.expect(x, 95, 95)
+	c.ok(c.ParamSetSize(f, 8))
+	c.want(InvalidValue, "a buffer of 8 bytes", c.LaunchGrid(f, 1, 1, 0))
+	c.ok(c.ParamSetSize(f, 12))
+	c.ok(c.LaunchGrid(f, 1, 1, 0))
+	c.expect(x, 95, 95)
+
+	shared := c.function("scratch")
+	c.ok(c.FuncSetBlockShape(shared, interp.Dim(1)))
+	c.ok(c.FuncSetSharedSize(shared, 48<<10))
+	c.ok(c.ParamSetSize(shared, 12))
+	c.want(InvalidValue, "bytes of dynamic shared memory", c.LaunchGrid(shared, 1, 1, 0))
+
+	c.want(InvalidValue, "0×1×1", c.FuncSetBlockShape(f, interp.Dim3{X: 0, Y: 1, Z: 1}))
+	c.want(InvalidValue, "offset -4", c.ParamSet(f, -4, word(1)))
+	c.want(InvalidValue, "at most 32764", c.ParamSet(f, paramLimit-3, word(1)))
+	c.want(InvalidValue, "texture unit 0", c.ParamSetTexRef(f, 0, 0))
+	c.want(InvalidHandle, "no texture or surface reference", c.ParamSetTexRef(f, -1, f))
+	c.want(InvalidHandle, "no function", c.LaunchGrid(c.mod, 1, 1, 0))
+}
+
+// A context lives until all of its users have left it.
+func TestAttach(t *testing.T) {
+	c := newClient(t, nil)
+	h, err := c.CtxCreate(0, 0)
+	c.ok(err)
+	again, err := c.CtxAttach(0)
+	c.ok(err)
+	if again != h {
+		t.Errorf("attached to context %#x, want %#x", again, h)
+	}
+	c.ok(c.CtxDetach(h))
+	c.ok(c.CtxSynchronize(h))
+	c.ok(c.CtxDetach(h))
+	c.want(InvalidContext, "is no context", c.CtxSynchronize(h))
+	c.want(InvalidContext, "is no context", c.CtxDetach(h))
+
+	primary, err := c.d.PrimaryCtxRetain(0)
+	c.ok(err)
+	c.ok(c.CtxSetCurrent(primary))
+	c.want(InvalidContext, "a primary context is released", c.CtxDetach(primary))
+	_, err = c.CtxAttach(1)
+	c.want(InvalidValue, "flags 1", err)
+	other, err := c.CtxCreate(0, 0)
+	c.ok(err)
+	c.want(InvalidContext, "not current", c.CtxDetach(primary))
+	c.ok(c.CtxDetach(other))
+	c.ok(c.d.PrimaryCtxRelease(0))
+}
+
+// The first call of cuGetExportTable says what that means.
+func TestExportTable(t *testing.T) {
+	var told bytes.Buffer
+	d := New(Settings{Devices: 1, Stderr: &told})
+	defer d.Close()
+	for range 2 {
+		if got := d.ExportTable("/opt/program"); got != NotSupported {
+			t.Errorf("the result is %v", got)
+		}
+	}
+	if n := bytes.Count(told.Bytes(), []byte("/opt/program asks for private functions")); n != 1 || bytes.Count(told.Bytes(), []byte("\n")) != 1 {
+		t.Errorf("told %d times: %s", n, &told)
+	}
+}
