@@ -12,7 +12,6 @@ package fp
 
 import (
 	"math"
-	"math/bits"
 )
 
 // RcpApprox32 is rcp.approx.f32: 1/x. Bound: 1 ulp.
@@ -263,6 +262,13 @@ var twoOverPi = [...]uint64{
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 }
 
+// mul24 returns the product of w and m, below 2^24. It does what processors do on several at once.
+func mul24(w, m uint64) (hi, lo uint64) {
+	low := w & (1<<32 - 1) * m
+	high := w>>32*m + low>>32
+	return high >> 32, high<<32 | low&(1<<32-1)
+}
+
 // reducePiOver2 returns y with |y| <= pi/4, about, and n so that x = n*pi/2 + y modulo 2*pi. It returns NaN
 // and 0 for Inf and NaN.
 //
@@ -284,22 +290,32 @@ func reducePiOver2(x float32) (n uint, y float64) {
 	// The word w2:w1:w0 is 2/pi * 2^e in units of 2^-190, without the bits worth 4 or more, which m*w
 	// would lose anyway. The bit of worth 2^(1-e) in 2/pi becomes its top bit.
 	i, s := uint(e+62)/64, uint(e+62)%64
-	word := func(i uint) uint64 { return twoOverPi[i]<<s | twoOverPi[i+1]>>(64-s) }
-	w2, w1, w0 := word(i), word(i+1), word(i+2)
+	is2 := -uint64(i >> 1)
+	is1 := -uint64(i & 1)
+	word := func(i uint) uint64 { return twoOverPi[i]&^(is1|is2) | twoOverPi[i+1]&is1 | twoOverPi[i+2]&is2 }
+	a, b, c, d := word(0), word(1), word(2), word(3)
+	w2, w1, w0 := a<<s|b>>(64-s), b<<s|c>>(64-s), c<<s|d>>(64-s)
 
 	// t = |x| * 2/pi modulo 4, in the same units.
-	c0, _ := bits.Mul64(w0, m)
-	c1, t1 := bits.Mul64(w1, m)
-	t1, carry := bits.Add64(t1, c0, 0)
-	t2 := w2*m + c1 + carry
+	c0, _ := mul24(w0, m)
+	c1, t1 := mul24(w1, m)
+	_, t2 := mul24(w2, m)
+	t1 += c0
+	t2 += c1
+	if t1 < c0 {
+		t2++
+	}
 
 	// Split t into the nearest integer and a fraction within [-1/2, 1/2].
 	n = uint((t2 + 1<<61) >> 62)
 	t2 -= uint64(n) << 62
 	negative := t2>>63 == 1
 	if negative {
-		t1, carry = bits.Sub64(0, t1, 0)
-		t2, _ = bits.Sub64(0, t2, carry)
+		t2 = ^t2
+		if t1 == 0 {
+			t2++
+		}
+		t1 = -t1
 	}
 	y = (float64(float64(t2)*0x1p-62) + float64(float64(t1)*0x1p-126)) * (math.Pi / 2)
 	if negative != (x < 0) {

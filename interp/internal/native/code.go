@@ -73,7 +73,7 @@ type body struct {
 
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
 // that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
-// takes less than 100 µs, for what takes long counts as several, but up to 0.8 ms of the slowest operations on halves.
+// takes less than 100 µs, for what takes long counts as several; of the slowest operations on halves up to 0.8 ms.
 const Stretch = 1024
 
 // How many instructions one counts as there, besides itself.

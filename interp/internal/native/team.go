@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -59,6 +60,7 @@ type Follow struct {
 	shadows [2]uint64      // bytes of shadows, of 32-bit rows and of 64-bit rows
 	zero    unsafe.Pointer // array of code.Row: those that a warp begins with zeros in
 	zeros   uint64         // how many
+	takes   int64          // how many instructions going on with a CTA counts as
 
 	Ended Counted
 }
@@ -77,7 +79,8 @@ var (
 
 // Follows has CTAs of the program follow each other, whose warps have registers as the file has, zeros in some of them, and
 // read these special registers.
-func (c *Code) Follows(f *Follow, file *regfile.File, zero []code.Row, uniform *[Registers]uint64) {
+func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero []code.Row, uniform *[Registers]uint64) {
+	f := &t.Follow
 	f.zero, f.zeros = unsafe.Pointer(unsafe.SliceData(zero)), uint64(len(zero))
 	f.id = unsafe.Pointer(&uniform[ptx.CtaidX])
 	for d := range f.sources {
@@ -91,6 +94,8 @@ func (c *Code) Follows(f *Follow, file *regfile.File, zero []code.Row, uniform *
 		const size = uint64(unsafe.Sizeof(regfile.Compact{}))
 		f.shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
 	}
+	const asLong = 1024 // bytes are cleared, at most, in the time that an instruction may take which counts as one
+	f.takes = int64(uint64(len(shared.Data))/asLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/asLong+f.zeros))
 }
 
 // State is what machine code may do with a warp of a team.
@@ -120,6 +125,14 @@ const AtAt = unsafe.Offsetof(Context{}.Turns) + unsafe.Offsetof(Turns{}.At)
 // Of has warps take turns; of none, nobody does.
 func (t *Team) Of(warps []*Context) {
 	t.warps, t.size = unsafe.Pointer(unsafe.SliceData(warps)), uint32(len(warps))
+}
+
+// Enters reports whether there is code for a warp with these lanes.
+func (t *Team) Enters(lanes uint32) bool {
+	if lanes == regfile.Full {
+		return t.full != nil
+	}
+	return t.some != nil
 }
 
 // Turns reports whether there are any that take turns.

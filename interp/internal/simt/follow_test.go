@@ -10,7 +10,7 @@ import (
 	"gemu/interp"
 )
 
-// followers are kernels of 3·2·2 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
+// followers are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
 // thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
 var followers = map[string]string{
 	"memory and registers that begin as zeros": `
@@ -69,12 +69,35 @@ Y:	bar.sync 0;
 	mov.u32 %y, %nctaid.y;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`,
+	"effects that come late": `
+	setp.ne.u32 %p, %i, 0;
+	mov.u32 %x, block;
+	st.shared.u32 [%x], %n;
+	@%p bra E;
+	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
+	cp.async.bulk.commit_group;
+E:`,
+	"lanes that have parted, and do something together": `
+	setp.lt.u32 %p, %i, 50;
+	@%p bra Y;
+	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
+	ret;
+Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
+	st.global.u32 [%a], %x;`,
+	"halves that end early": `
+	and.b32 %x, %c, 1;
+	setp.eq.u32 %p, %x, 0;
+	@%p exit;
+	bar.sync 1;
+	st.global.u32 [%a], %n;
+	mov.u32 %x, %clock;
+	st.global.u32 [%a], %c;`,
 	"a trap in one": `
-	setp.eq.u32 %p, %c, 7;
+	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
 	st.global.u32 [%a], %n;`,
 	"a loop that does not end in one": `
-	setp.eq.u32 %p, %c, 5;
+	setp.eq.u32 %p, %c, 85;
 L:	@%p bra L;
 	st.global.u32 [%a], %n;`,
 }
@@ -94,9 +117,9 @@ func TestFollowers(t *testing.T) {
 {
 	.reg .b32 %x, %y, %i, %c, %n, %never;
 	.reg .pred %p;
-	.reg .b64 %o, %a;
+	.reg .b64 %o, %a, %q;
 	.reg .f64 %d;
-	.shared .b32 block[80];
+	.shared .align 16 .b32 block[80];
 	ld.param.u64 %o, [out];
 	mov.u32 %i, %tid.x;
 	mov.u32 %c, %ctaid.z;
@@ -106,23 +129,25 @@ func TestFollowers(t *testing.T) {
 	mad.lo.u32 %c, %c, 3, %x;
 	mad.lo.u32 %n, %c, 80, %i;
 	mad.wide.u32 %a, %n, 4, %o;
-	add.s64 %a, %a, 8;` + body + `
+	add.s64 %a, %a, 8;
+	mad.wide.u32 %q, %c, 320, %o;
+	add.s64 %q, %q, 16;` + body + `
 	ret;
 }`
 		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			outcome := func(b interp.Backend, workers int) (string, []uint32) {
+			outcome := func(b interp.Backend, workers int, most int64) (string, []uint32) {
 				dev := interp.NewDevice(interp.Config{Workers: workers})
 				m, err := dev.Load("k.ptx", []byte(source))
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := interp.NewBuffer(dev, make([]uint32, 2+12*80))
+				out, err := interp.NewBuffer(dev, make([]uint32, 2+120*80))
 				if err != nil {
 					t.Fatal(err)
 				}
 				text := ""
 				for range 2 { // in contexts that a launch has left, too
-					r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3, 2, 2), Block: interp.Dim(80), Args: []any{out}, MaxSteps: 1 << 14, Mode: mode, Eager: true, Backend: b})
+					r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), Args: []any{out}, MaxSteps: most, Mode: mode, Eager: true, Backend: b})
 					text += fmt.Sprint(err)
 					if trap := new(interp.Trap); errors.As(err, &trap) {
 						text += trap.Report()
@@ -133,17 +158,19 @@ func TestFollowers(t *testing.T) {
 				}
 				return text, interp.Slice[uint32](out)
 			}
-			want, wanted := outcome(interp.Portable, 1)
-			if traps := strings.Contains(want, "trap:"); traps != (name == "a trap in one" || name == "a loop that does not end in one") {
-				t.Errorf("%s, %v mode: %s", name, mode, want)
-			}
-			for workers := 1; workers <= 2; workers++ {
-				got, out := outcome(interp.Native, workers)
-				if got != want {
-					t.Errorf("%s, %v mode, %d threads: machine code\n%s\nGo\n%s", name, mode, workers, got, want)
+			for _, most := range []int64{500, 2047, 2048, 1 << 14} { // a turn is 2048
+				want, wanted := outcome(interp.Portable, 1, most)
+				if traps := strings.Contains(want, "trap:"); most == 1<<14 && traps != (name == "a trap in one" || name == "a loop that does not end in one") {
+					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
-				if !strings.Contains(want, "trap:") && !slices.Equal(out, wanted) {
-					t.Errorf("%s, %v mode, %d threads: machine code has\n%v\nGo\n%v", name, mode, workers, out, wanted)
+				for workers := 1; workers <= 2; workers++ {
+					got, out := outcome(interp.Native, workers, most)
+					if got != want {
+						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, workers, got, want)
+					}
+					if !strings.Contains(want, "trap:") && !slices.Equal(out, wanted) {
+						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code has\n%v\nGo\n%v", name, mode, most, workers, out, wanted)
+					}
 				}
 			}
 		}

@@ -465,7 +465,6 @@ func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, ended boo
 		}
 		f = &c.ahead[n-1]
 		f.cta = c
-		g.finished.Add(int64(n))
 		c.passed, c.before = 0, Counts{}
 	}
 	c.ahead = nil

@@ -49,7 +49,8 @@ func (w *warp) depart(budget int) {
 // be done between them.
 func (c *cta) leads() {
 	t := &c.native.team
-	if len(c.ahead) == c.passed || c.async.used() || c.out.Len() > 0 {
+	usual, last := uint32(c.warps[0].all()), uint32(c.warps[len(c.warps)-1].all())
+	if len(c.ahead) == c.passed || !c.quiet() || t.Most < 0 || !t.Enters(usual) || !t.Enters(last) {
 		return
 	}
 	for i := range c.native.lent {
@@ -60,10 +61,13 @@ func (c *cta) leads() {
 	t.More = uint32(len(c.ahead) - c.passed)
 	t.At = [3]uint64{uint64(c.id.X), uint64(c.id.Y), uint64(c.id.Z)}
 	t.Width = [2]uint64{uint64(c.grid.dim.X), uint64(c.grid.dim.Y)}
-	t.Usual, t.Last = uint32(c.warps[0].all()), uint32(c.warps[len(c.warps)-1].all())
+	t.Usual, t.Last = usual, last
 	t.Entry, t.Slice = c.code.entry.Begin, sliceParallel
-	c.code.native.Follows(&t.Follow, &c.warps[0].files[0], c.code.entry.Zero, &c.native.uniform)
+	c.code.native.Follows(t, &c.warps[0].files[0], c.sharedMem, c.code.entry.Zero, &c.native.uniform)
 }
+
+// quiet reports whether Go has nothing to do where all warps have ended: to finish asynchronous effects, or to print.
+func (c *cta) quiet() bool { return !c.async.used() && c.out.Len() == 0 }
 
 // mayFollow reports whether a launch's CTAs may follow each other in machine code: what differs between them when they
 // begin is nothing but ctaid, and neither registers nor local memory are elsewhere.
@@ -84,7 +88,7 @@ func (c *cta) followed() {
 	f, b := &n.team.Follow, &c.before
 	for i := range c.warps {
 		own := c.warps[i].count
-		own.WarpInstructions = 0 // machine code counts on from Go's
+		own.WarpInstructions = 0 // they are all in Context.Count
 		b.addExecuted(&own)
 	}
 	e := &f.Ended
@@ -93,7 +97,11 @@ func (c *cta) followed() {
 		DivergentBranches: e.Divergent, Splits: e.Divergent - e.Leaves, Reconvergences: e.Met,
 	})
 	c.passed += int(f.Followed)
+	c.grid.finished.Add(int64(f.Followed))
 	c.at(c.index + int(f.Followed))
+	if int64(c.index) > c.grid.lowFail.Load() { // what comes behind does not count
+		c.ahead, f.More = c.ahead[:c.passed], 0
+	}
 	n.of = 1 + c.index
 	f.Followed, f.Ended = 0, native.Counted{}
 	c.begin()
@@ -125,6 +133,7 @@ func (c *cta) gathers(o, w *warp) bool {
 	if l.out {
 		return true
 	}
+	l.Count = o.count.WarpInstructions // also of one that has ended in Go
 	switch l.State = native.Out; {
 	case o.state == atGroup:
 		return false // what others execute may wake it
@@ -151,6 +160,9 @@ func (c *cta) gathers(o, w *warp) bool {
 func (w *warp) relend() {
 	if w.frame.fn.Allocates {
 		w.tellLocal()
+	}
+	if !w.cta.quiet() {
+		w.cta.native.team.More = 0
 	}
 	if w.yield {
 		w.cta.native.team.End = 0 // at the end of the block

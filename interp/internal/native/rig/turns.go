@@ -26,6 +26,7 @@ type crew struct {
 	shared         []byte
 	uniform        [native.Registers]uint64
 	zero           []code.Row
+	takes          int64
 }
 
 // stops has a warp come to the end of a block at which it ends or waits. It goes on itself, or nobody is given, and another has its
@@ -106,6 +107,7 @@ func (c *crew) turn(w *walk) {
 func (c *crew) follow() {
 	c.More--
 	c.Followed++
+	c.allowed -= c.takes
 	if c.At[0]++; c.At[0] == c.Width[0] {
 		c.At[0] = 0
 		if c.At[1]++; c.At[1] == c.Width[1] {
@@ -154,7 +156,7 @@ func (t *trier) turns(round int) bool {
 		c := t.lib.New(p.Program)
 		size := 1 + t.IntN(5)
 		team, want := new(native.Team), new(crew)
-		shared := mem.NewMap(1<<20, 1<<20, nil).NewShared(uint64(t.IntN(100)))
+		shared := mem.NewMap(1<<20, 1<<20, nil).NewShared(uint64(t.IntN(5000)))
 		uniform, changed := [native.Registers]uint64{}, false
 		warps, contexts := make([]*program, size), make([]*native.Context, size)
 		t.lib.Take()
@@ -216,7 +218,9 @@ func (t *trier) turns(round int) bool {
 		for range t.IntN(4) {
 			want.zero = append(want.zero, []code.Row{{Slot: code.R, Row: t.Int32N(int32(frame.R))}, {Slot: code.Q, Row: t.Int32N(int32(frame.Q))}, {Slot: code.P, Row: t.Int32N(int32(frame.P))}}[t.IntN(3)])
 		}
-		c.Follows(&team.Follow, warps[0].file, want.zero, &uniform)
+		team.Of(contexts)
+		c.Follows(team, warps[0].file, shared, want.zero, &uniform)
+		want.takes = int64(len(shared.Data)/1024 + size*(2+len(want.zero)))
 		t.Stencils = append(t.Stencils, t.lib.Take()...)
 		want.Team, want.shared = *team, slices.Clone(shared.Data)
 		if team.Of(contexts); t.IntN(8) == 0 {

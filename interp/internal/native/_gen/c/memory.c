@@ -18,8 +18,12 @@
 #define AS_BESIDE_r(f, l) (a[l] - a[f] == (u32)(l - f) * (u32)n)
 #define AS_BESIDE_q(f, l) (a[l] - a[f] == (u64)(l - f) * n)
 #define SIDE_BY_SIDE(as) beside_##as(a, m, a[f] - f * n, a[f2] - f2 * n, n)
+// An offset o is in [0, last] where neither o nor last - o has a sign, and one is not before another where their difference has
+// none: addresses may have wrapped round.
+#define WITHIN(o, end) ((o) | (last - (o)) | (end) | (last - (end)) | ((end) - (o)))
 #define CHECK_OUTERMOST \
-	if (RARELY(past(a[f] + off, a[l] + off, last, n) | past(a[f2] + off, a[l2] + off, last, n))) \
+	u64 first = a[f] + off, first2 = a[f2] + off; \
+	if (RARELY(((WITHIN(first, a[l] + off) | WITHIN(first2, a[l2] + off)) & SIGN) | ((first | first2) & (n - 1)))) \
 		LEAVE;
 
 // TAKES counts what takes as long as n others besides itself: machine code comes back so much earlier.

@@ -83,14 +83,14 @@ static inline u64x4 four_q(const u64 *a) { return *(const u64x4 *)a; }
 // beside is whether lane i has address at + i·n in the one half, at2 + i·n in the other: elements of n bytes side by
 // side or, n being 0, the same.
 static inline int beside_q(const u64 *a, u64 m, u64 at, u64 at2, u64 n) {
-	u64x4 is = (u64x4)(-1ull);
-	EACH(i, 8) is &= (u64x4)(four_q(a + 4 * i) == (u64x4)(i < 4 ? at : at2) + ((u64x4){0, 1, 2, 3} + (u64)(4 * i)) * n) | IDLE4(4 * i);
-	return _mm256_testc_si256((__m256i)is, _mm256_set1_epi64x(-1));
+	u64x4 off = (u64x4)0;
+	EACH(i, 8) off |= (four_q(a + 4 * i) ^ ((u64x4)(i < 4 ? at : at2) + ((u64x4){0, 1, 2, 3} + (u64)(4 * i)) * n)) & ~IDLE4(4 * i);
+	return _mm256_testz_si256((__m256i)off, (__m256i)off);
 }
 static inline int beside_r(const u32 *a, u64 m, u32 at, u32 at2, u32 n) {
-	u32x8 is = (u32x8)(-1u);
-	EACH(i, 4) is &= (u32x8)(*(const u32x8 *)(a + 8 * i) == (u32x8)(i < 2 ? at : at2) + ((u32x8){0, 1, 2, 3, 4, 5, 6, 7} + (u32)(8 * i)) * n) | IDLE8(8 * i);
-	return _mm256_testc_si256((__m256i)is, _mm256_set1_epi64x(-1));
+	u32x8 off = (u32x8)0;
+	EACH(i, 4) off |= (*(const u32x8 *)(a + 8 * i) ^ ((u32x8)(i < 2 ? at : at2) + ((u32x8){0, 1, 2, 3, 4, 5, 6, 7} + (u32)(8 * i)) * n)) & ~IDLE8(8 * i);
+	return _mm256_testz_si256((__m256i)off, (__m256i)off);
 }
 
 // Eight lanes of a row of registers.

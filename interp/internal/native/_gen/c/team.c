@@ -86,6 +86,7 @@ static inline void zeroes(char *p, u64 n) {
 // follow has the warps of a CTA that has ended be those of the next: cta.start of package simt.
 static inline void follow(struct team *t, struct allocation *shared) {
 	t->more--, t->followed++;
+	t->allowed -= t->takes;
 	if (++t->at[0] == t->width[0]) {
 		t->at[0] = 0;
 		if (++t->at[1] == t->width[1]) {
@@ -125,7 +126,7 @@ static inline void follow(struct team *t, struct allocation *shared) {
 	t->left = t->slice;
 	t->now = t->size - 1;
 	t->dirty = 1;
-	t->steps = -1; // its first warp is looked at
+	t->steps = -1; // which its first warp, that can run, makes 0
 }
 
 // turn gives the next warp that is ready its turn, if Go need not. Where all have ended it is the first of the CTA that

@@ -67,6 +67,7 @@ struct team { // Team in team.go
 	u64 shadows[2];          // bytes of shadows, of rows and of wide rows
 	struct zero *zero;       // rows that a warp begins with zeros in
 	u64 zeros;               // how many
+	s64 takes;               // how many instructions going on with a CTA counts as
 	u64 executed, slots, held, branches, divergent, meets, leaves; // of CTAs that have ended, summed over warps
 };
 _Static_assert(__builtin_offsetof(struct team, leaves) == TEAM_LEAVES, "Team has another layout");
