@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"gemu/debug"
 	"gemu/interp"
@@ -59,6 +60,9 @@ type Driver struct {
 	nextPool uint64 // address of the next stream-ordered allocation on a device
 }
 
+// grace is how long a kernel whose threads all wait for memory may do so, which streams and the host may yet write.
+const grace = 500 * time.Millisecond
+
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
 	d := &Driver{settings: s, objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
@@ -79,12 +83,16 @@ func New(s Settings) *Driver {
 		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
 		stdout, d.settings.Blocking = d.debugger.output, true
 	}
+	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
+	patience := grace
+	if d.ordering.on { // nothing happens beside a launch
+		patience = 0
+	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
-		SM: s.SM,
+		SM: s.SM, Grace: patience,
 	})
-	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
 		d.devices = append(d.devices, &Device{ordinal: i, d: d})

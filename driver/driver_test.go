@@ -413,6 +413,7 @@ func TestFaultResults(t *testing.T) {
 		{"trap;", LaunchFailed},
 		{"st.global.u32 [%rd+1024], 0;", IllegalAddress},
 		{"L: bra L;", LaunchTimeout},
+		{".reg .u32 %r; .reg .pred %p; L: ld.volatile.global.u32 %r, [%rd]; setp.eq.u32 %p, %r, 0; @%p bra L;", LaunchTimeout},
 	} {
 		c := newClient(t, nil)
 		c.mod = c.load(".version 7.8 .target sm_80 .address_size 64 .entry k(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; " + k.body + " ret; }")

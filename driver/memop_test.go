@@ -45,13 +45,13 @@ func TestMemoryOps(t *testing.T) {
 		c.expect(x+8, 1)
 	}
 
-	// A kernel that waits for a word sees what a stream has written. It does not wait long for one that is to write: where nothing
-	// changes memory, it is in a deadlock.
+	// A kernel that spins sees what a stream writes, also where it has spun for long.
 	c.write(x, 0, 0)
-	c.ok(c.StreamMemoryOps(b, []MemoryOp{{Kind: WriteValue32, Addr: x, Value: 1}, {Kind: MemoryBarrier}, {Kind: WriteValue64, Addr: x + 8, Value: 1 << 33}}, 0))
-	c.ok(c.StreamSynchronize(b))
 	c.ok(c.LaunchKernel(launchParams(c.function("spin"), 1, 1, x), a))
+	time.Sleep(50 * time.Millisecond)
+	c.ok(c.StreamMemoryOps(b, []MemoryOp{{Kind: WriteValue32, Addr: x, Value: 1}, {Kind: MemoryBarrier}, {Kind: WriteValue64, Addr: x + 8, Value: 1 << 33}}, 0))
 	c.ok(c.StreamSynchronize(a))
+	c.ok(c.StreamSynchronize(b))
 	c.expect(x, 1, 0, 0, 2)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 
 	"gemu/interp/internal/mem"
@@ -54,6 +55,9 @@ type Config struct {
 	// ShadowBytes is how many bytes are kept for probes beside each byte of memory, of
 	// every state space: see Access.Shadow and Allocation.Shadow.
 	ShadowBytes int
+	// Grace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
+	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
+	Grace time.Duration
 }
 
 // DefaultSM is the compute capability of a device that nothing else is said of: 8.6.
@@ -101,7 +105,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM}}
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace}}
 }
 
 // Buffer is a piece of device memory.

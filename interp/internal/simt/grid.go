@@ -25,6 +25,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"gemu/affinetrack"
@@ -172,6 +173,7 @@ type schedule struct {
 	before int64      // CTAs that had ended when the round began
 	idle   int        // rounds without one that ended
 	stall  stallWatch // in such rounds
+	stuck  time.Time  // when it was first seen not to get on, since one has ended
 }
 
 // phase is a part of a round.
@@ -313,7 +315,7 @@ func (g *Grid) round() (paused bool) {
 // error is that of a launch that cannot.
 func (g *Grid) progress() error {
 	if g.finished.Load() > g.before {
-		g.idle, g.stall = 0, stallWatch{}
+		g.idle, g.stall, g.stuck = 0, stallWatch{}, time.Time{}
 		return nil
 	}
 	g.idle++
@@ -326,11 +328,25 @@ func (g *Grid) progress() error {
 	case more && (stalled || g.idle%patience == 0):
 		g.window = min(g.window+windowOrdered, most)
 		g.stall = stallWatch{spun: g.stall.spun}
+	case stalled && g.hopes():
+		g.stall = stallWatch{}
 	case stalled:
 		g.flush(g.total)
 		return g.standstill()
 	}
 	return nil
+}
+
+// hopes waits a little, if a launch that does not get on may still wait for others to change memory, and reports whether it may.
+func (g *Grid) hopes() bool {
+	if g.stuck.IsZero() {
+		g.stuck = time.Now()
+	}
+	if time.Since(g.stuck) >= g.dev.Grace {
+		return false
+	}
+	time.Sleep(time.Millisecond)
+	return true
 }
 
 // fold computes the constants of the launch. Where that fails, in check mode, nobody but

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"time"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/lower"
@@ -23,6 +24,10 @@ type Device struct {
 	SM      int       // compute capability, by which tensor cores add: 90 is 9.0
 	Probes  []Probe   // of all launches, and of what the host does to memory
 	Objects Objects   // textures, surfaces and samplers
+
+	// Grace is how long a launch that does not get on waits for others than its threads to change memory, before that
+	// is a deadlock.
+	Grace time.Duration
 
 	heapUsed uint64
 	grids    uint64 // there have been
