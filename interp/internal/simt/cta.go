@@ -42,13 +42,13 @@ type cta struct {
 	frame frame          // of the kernel, in all warps
 	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
 
-	native machine  // what machine code is told
-	ahead  []flight // CTAs that it may go on with where all warps have ended
-	passed int      // … that have ended so
-	before Counts   // of them
-	runner runner   // of its warps
-	stream *stream  // nil if nobody watches
-	room   *stream  // for one
+	native  machine  // what machine code is told
+	ahead   []flight // CTAs that it may go on with where all warps have ended
+	passed  int      // … that have ended so
+	counted Counts   // of them
+	runner  runner   // of its warps
+	stream  *stream  // nil if nobody watches
+	room    *stream  // for one
 
 	out     bytes.Buffer // what the CTA has printed
 	changed bool         // memory has changed since the last time somebody looked
@@ -197,7 +197,7 @@ func (w *warp) all() uint64 {
 // fresh has registers and local memory be as they are when a warp begins.
 func (w *warp) fresh() {
 	c := w.cta
-	fn, words := c.code.entry, c.localWords()
+	fn, words := c.code.entry, c.code.localWords()
 	for h := range w.files {
 		f := &w.files[h]
 		f.Reset(fn.Frame)
@@ -219,7 +219,7 @@ func (w *warp) fresh() {
 }
 
 // localWords is how much local memory a thread begins with, in words.
-func (c *cta) localWords() int { return c.frame.local + c.code.entry.Local }
+func (c *Kernel) localWords() int { return c.entry.Align + c.entry.Local }
 
 // rest readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
 // alive.

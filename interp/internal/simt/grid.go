@@ -368,7 +368,8 @@ func (g *Grid) fold() (err error) {
 	return nil
 }
 
-// batches is how many batches of CTAs a worker takes at least in a round, if there are so many.
+// batches is how many batches of CTAs there are for each worker in a round in which they may follow each other, if there
+// are so many CTAs: the more, the better is the work shared.
 const batches = 8
 
 // parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
@@ -384,44 +385,16 @@ func (g *Grid) parallelHalf() (paused bool) {
 	var next atomic.Int64
 	next.Store(int64(g.at))
 	work := func() {
-		var spare *cta
-		defer func() {
-			if spare != nil {
-				g.putContext(spare)
-			}
-		}()
+		k := worker{g: g}
+		defer k.rest()
 		for {
 			i := int(next.Add(int64(batch))) - batch
 			if i >= len(g.flights) {
 				return
 			}
-			list := g.flights[i:min(i+batch, len(g.flights))]
-			for len(list) > 0 && int64(list[0].index) < g.lowFail.Load() { // no CTA before has failed
-				if g.clustered() {
-					if g.parallelCluster(list) {
-						g.at, paused = i, true
-						return
-					}
-					break
-				}
-				f := &list[0]
-				if f.cta == nil {
-					if f.cta = spare; f.cta == nil {
-						f.cta = g.context()
-					}
-					spare = nil
-					f.cta.start(f.index)
-				}
-				f.cta.ahead = g.fresh(list)
-				f, ended := g.advance(f, sliceParallel, false)
-				if ended && spare == nil {
-					spare, f.cta = f.cta, nil
-				}
-				if f.status == hasPaused {
-					g.at, paused = i, true
-					return
-				}
-				list = list[1+f.index-list[0].index:]
+			if k.runs(g.flights[i:min(i+batch, len(g.flights))]) {
+				g.at, paused = i, true
+				return
 			}
 		}
 	}
@@ -437,8 +410,49 @@ func (g *Grid) parallelHalf() (paused bool) {
 	return false
 }
 
-// fresh is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
-func (g *Grid) fresh(list []flight) []flight {
+// worker runs CTAs, and keeps the context of one that has ended for the next.
+type worker struct {
+	g     *Grid
+	spare *cta
+}
+
+// runs runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
+func (k *worker) runs(list []flight) (paused bool) {
+	g := k.g
+	for len(list) > 0 && int64(list[0].index) < g.lowFail.Load() {
+		if g.clustered() {
+			return g.parallelCluster(list)
+		}
+		f := &list[0]
+		if f.cta == nil {
+			if f.cta = k.spare; f.cta == nil {
+				f.cta = g.context()
+			}
+			k.spare = nil
+			f.cta.start(f.index)
+		}
+		f.cta.ahead = g.unbegun(list)
+		f, n, ended := g.advance(f, sliceParallel, false)
+		if ended && k.spare == nil {
+			k.spare, f.cta = f.cta, nil
+		}
+		if f.status == hasPaused {
+			return true
+		}
+		list = list[n:]
+	}
+	return false
+}
+
+// rest is the end of its work.
+func (k *worker) rest() {
+	if k.spare != nil {
+		k.g.putContext(k.spare)
+	}
+}
+
+// unbegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
+func (g *Grid) unbegun(list []flight) []flight {
 	n := 1
 	for n < len(list) && g.follows && list[n].cta == nil && list[n].status != hasFinished && list[n].index == list[0].index+n {
 		n++
@@ -464,26 +478,26 @@ func (g *Grid) turns() (paused bool) {
 	return false
 }
 
-// advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, and reports
-// whether that has ended.
-func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, ended bool) {
+// advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
+// whether the last has ended.
+func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, n int, ended bool) {
 	c, run := f.cta, f.cta.run
 	c.cluster.touched = true
 	if g.mapped {
 		run = c.runGuarded
 	}
 	status := run(slice, turn)
-	if n := c.passed; n > 0 {
-		f.count.Add(&c.before)
+	passed := c.passed
+	if passed > 0 {
+		f.count.Add(&c.counted)
 		f.cta, f.status = nil, hasFinished
-		for i := range c.ahead[:n-1] {
+		for i := range c.ahead[:passed-1] {
 			c.ahead[i].status = hasFinished
 		}
-		f = &c.ahead[n-1]
+		f = &c.ahead[passed-1]
 		f.cta = c
-		c.passed, c.before = 0, Counts{}
 	}
-	c.ahead = nil
+	c.ahead, c.passed, c.counted = nil, 0, Counts{}
 	switch f.status = status; status {
 	case hasFinished:
 		g.finished.Add(1)
@@ -493,14 +507,14 @@ func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, ended boo
 			g.prints(f.index, slices.Clone(f.cta.out.Bytes()))
 			g.mu.Unlock()
 		}
-		return f, true
+		return f, 1 + passed, true
 	case failed:
 		if t, ok := f.cta.err.(*Trap); ok {
 			f.cta.tellTrap(t)
 		}
 		g.fails(f)
 	}
-	return f, false
+	return f, 1 + passed, false
 }
 
 // fails notes that a CTA has failed.

@@ -144,16 +144,8 @@ func (machineCode) run(w *warp, budget int) reason {
 	w.depart(budget)
 	m.Block(w.goes(), &w.files[0], c.code.Block(w.pc).Index)
 	for {
-		w = w.landed()
+		w = w.returned(m.Block, m.Instr)
 		f, ctx := &w.files[0], &w.lent.Context
-		if w.goesOn() {
-			m.Block(w.goes(), f, c.code.Block(ctx.PC).Index)
-			continue
-		}
-		if ctx.Reason == native.Rests {
-			m.Instr(w.goes(), f, ctx.PC)
-			continue
-		}
 		if ctx.Reason == native.Turned {
 			return goesOn
 		}

@@ -83,16 +83,8 @@ func (checkedCode) run(w *warp, budget int) reason {
 	w.checkRoom()
 	m.Blocks(w.goes(), &w.files[0], c.code.Block(w.pc).Index)
 	for {
-		w = w.landed()
+		w = w.returned(m.Blocks, m.Steps)
 		f, k, ctx := &w.files[0], w.check, &w.lent.Context
-		if w.goesOn() {
-			m.Blocks(w.goes(), f, c.code.Block(ctx.PC).Index)
-			continue
-		}
-		if ctx.Reason == native.Rests {
-			m.Steps(w.goes(), f, ctx.PC)
-			continue
-		}
 		if ctx.Reason == native.Turned {
 			return goesOn
 		}

@@ -8,6 +8,7 @@ import (
 
 	"gemu/interp/internal/native"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // inTeam reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
@@ -73,19 +74,17 @@ func (c *cta) quiet() bool { return !c.async.used() && c.out.Len() == 0 }
 // begin is nothing but ctaid, and neither registers nor local memory are elsewhere.
 func (g *Grid) mayFollow() bool {
 	k := g.code
-	moves := k.entry.Align+k.entry.Local > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
+	moves := k.localWords() > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
 	if g.mode == Check || g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves {
 		return false
 	}
-	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool {
-		return r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ || r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ || r == ptx.ClusterCtarank || r == ptx.WarpID || r == ptx.SMID
-	})
+	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
 }
 
 // followed has Go know that machine code has gone on with other CTAs, whose this context is now.
 func (c *cta) followed() {
 	n := &c.native
-	f, b := &n.team.Follow, &c.before
+	f, b := &n.team.Follow, &c.counted
 	for i := range c.warps {
 		own := c.warps[i].count
 		own.WarpInstructions = 0 // they are all in Context.Count
@@ -234,6 +233,23 @@ func (w *warp) landed() *warp {
 	c.next, c.left, c.began = w.id, int(t.Left), t.Began
 	w.yield, w.share, w.unpaid = false, int(t.Share), max(0, t.End-t.Began-t.Share)
 	return w
+}
+
+// returned is the warp that machine code comes back with when there is something for Go to do. Until then it goes on: at the
+// beginning of a block, or where it rests.
+func (w *warp) returned(block, rest func(*native.Context, *regfile.File, int32)) *warp {
+	for {
+		w = w.landed()
+		f, ctx := &w.files[0], &w.lent.Context
+		switch {
+		case w.goesOn():
+			block(w.goes(), f, w.cta.code.Block(ctx.PC).Index)
+		case ctx.Reason == native.Rests:
+			rest(w.goes(), f, ctx.PC)
+		default:
+			return w
+		}
+	}
 }
 
 // recalls has Go know who waits, as if it had had them wait.
