@@ -5,6 +5,8 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -175,6 +177,9 @@ var results = map[Result][2]string{
 	919: {"CUDA_ERROR_FABRIC_NOT_READY", "the fabric is not ready"},
 	999: {"CUDA_ERROR_UNKNOWN", "unknown error"},
 }
+
+// Results are all results of the API, in order.
+func Results() []Result { return slices.Sorted(maps.Keys(results)) }
 
 // Name is the result's name in C, "" if there is no such result.
 func (r Result) Name() string { return results[r][0] }

@@ -220,4 +220,8 @@ typedef struct {
 	int textureAlign;
 } CUdevprop;
 
+// What results are called is said in C.
+CUresult cuGetErrorName(CUresult of, const char **to);
+CUresult cuGetErrorString(CUresult of, const char **to);
+
 #endif

@@ -35,30 +35,6 @@ func constant(s string) *C.char {
 	return p.(*C.char)
 }
 
-// describe gives a text about a result.
-func describe(of C.CUresult, to **C.char, text func(driver.Result) string) C.CUresult {
-	if to == nil {
-		return C.CUresult(driver.InvalidValue)
-	}
-	s := text(driver.Result(of))
-	if s == "" {
-		*to = nil
-		return C.CUresult(driver.InvalidValue)
-	}
-	*to = constant(s)
-	return 0
-}
-
-//export cuGetErrorString
-func cuGetErrorString(of C.CUresult, to **C.char) C.CUresult {
-	return describe(of, to, driver.Result.Description)
-}
-
-//export cuGetErrorName
-func cuGetErrorName(of C.CUresult, to **C.char) C.CUresult {
-	return describe(of, to, driver.Result.Name)
-}
-
 //export cuDeviceGet
 func cuDeviceGet(dev *C.CUdevice, ordinal C.int) C.CUresult {
 	return ask("cuDeviceGet", dev, func(d *driver.Driver) (int, error) { return d.DeviceGet(int(ordinal)) })

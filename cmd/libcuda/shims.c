@@ -1,7 +1,8 @@
 // The functions that only say something in another way: those with the thread's own
 // default stream (suffix _ptsz, and _ptds where there is no stream to name), those
 // whose version 2 has the same interface as version 1, the launches from before
-// cuLaunchKernel, cuGetProcAddress and cuGetExportTable.
+// cuLaunchKernel, cuGetProcAddress and cuGetExportTable; and what results are called, which
+// a child of fork may ask as well.
 
 #define _GNU_SOURCE // for dladdr
 #include <dlfcn.h>
@@ -267,3 +268,23 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
 	int known = dladdr(__builtin_return_address(0), &caller);
 	return gemu_export_table(known ? (char *)caller.dli_fname : "a program");
 }
+
+static const struct result *result_of(CUresult code)
+{
+	const struct result *r = gemu_results;
+	while (r->name != NULL && r->code != code)
+		r++;
+	return r;
+}
+
+static CUresult tell(const char *text, const char **to)
+{
+	enum { invalid_value = 1 };
+	if (to == NULL)
+		return invalid_value;
+	*to = text;
+	return text != NULL ? 0 : invalid_value;
+}
+
+CUresult cuGetErrorName(CUresult of, const char **to) { return tell(result_of(of)->name, to); }
+CUresult cuGetErrorString(CUresult of, const char **to) { return tell(result_of(of)->description, to); }

@@ -14,6 +14,15 @@ struct symbol {
 // gemu_symbols are all of them, with a null request behind the last.
 extern const struct symbol gemu_symbols[];
 
+// result is what a result is called, and what it means.
+struct result {
+	int code;
+	const char *name, *description;
+};
+
+// gemu_results are all of them, with a null name behind the last.
+extern const struct result gemu_results[];
+
 // gemu_unsupported is the result of a function that the library does not have.
 int gemu_unsupported(char *name);
 

@@ -130,13 +130,17 @@ func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz,
 	return c.failed(err)
 }
 
-//export gemu_last_error
-func gemu_last_error() *C.char {
+// last_error is gemu_last_error, but in a child of fork.
+//
+//export last_error
+func last_error(to **C.char) C.int {
 	c, err := thisClient()
 	if err != nil || c.message == nil {
-		return noMessage
+		*to = noMessage
+	} else {
+		*to = c.message
 	}
-	return c.message
+	return 0
 }
 
 var noMessage = C.CString("")
@@ -266,15 +270,20 @@ func countsOf(r *interp.Result) C.gemu_counts {
 	}
 }
 
-//export gemu_statistics
-func gemu_statistics() *C.char {
+// statistics is gemu_statistics, but in a child of fork.
+//
+//export statistics
+func statistics(to **C.char) C.int {
+	*to = C.CString("{}")
 	d, err := process.Driver()
 	if err != nil {
-		return C.CString("{}")
+		return 0
 	}
 	b, err := json.MarshalIndent(d.Statistics(), "", "  ")
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return C.CString(string(b) + "\n")
+	C.free(unsafe.Pointer(*to))
+	*to = C.CString(string(b) + "\n")
+	return 0
 }

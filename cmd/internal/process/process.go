@@ -4,6 +4,7 @@
 package process
 
 /*
+#cgo LDFLAGS: -Wl,-wrap=crosscall2
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,18 +57,12 @@ func getenv(name string) string {
 }
 
 // Driver is the process's driver. The error is one of the environment, which was
-// printed when it was found, or that the process is a child of fork, in which there
-// is no driver; but whether a child gets here depends on what the Go runtime was doing
-// at the fork.
+// printed when it was found. In a child of fork nobody gets here.
 func Driver() (*driver.Driver, error) {
-	if C.process_enter() != 0 {
-		return nil, errForked
-	}
+	C.process_enter()
 	start()
 	return drv, drvErr
 }
-
-var errForked = &driver.Error{Result: driver.NotInitialized, Detail: "gemu does not work in a child of fork that has not called exec"}
 
 // Client is the driver as a thread of C sees it.
 type Client struct {

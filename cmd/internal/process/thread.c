@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "_cgo_export.h"
 
@@ -38,9 +39,23 @@ static void before_fork(void) { pthread_once(&started, process_started); }
 // Even a child that is forked before the first call lacks Go's threads.
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
 
+void __real_crosscall2(void (*)(void *), void *, int, size_t);
+
+// __wrap_crosscall2 is what cgo's functions call Go with (the linker's option -wrap): n bytes at a are the arguments, and
+// an int behind them, the result. A child of fork lacks Go's threads, and any of the runtime's locks may be held for
+// ever in it, so a call does not enter Go: its result, if it has one, is process_forked.
+void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
+{
+	const int32_t result = process_forked;
+	if (!forked)
+		__real_crosscall2(fn, a, n, context);
+	else if (n >= (int)sizeof result)
+		memcpy((char *)a + n - sizeof result, &result, sizeof result);
+}
+
 static void make_key(void) { pthread_key_create(&key, end); }
 
-int process_enter(void)
+void process_enter(void)
 {
 	enum { size = 64 << 10 };
 	stack_t stack;
@@ -50,7 +65,6 @@ int process_enter(void)
 		if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0)
 			abort();
 	}
-	return forked;
 }
 
 uint64_t process_thread(void)
@@ -85,8 +99,8 @@ uint64_t process_thread_ended(void)
 
 static void at_exit(void)
 {
-	if (!process_enter())
-		process_exit();
+	process_enter();
+	process_exit();
 }
 
 void process_at_exit(void)

@@ -1,6 +1,6 @@
 // Command _gen writes zsymbols.c: the table of all names that the library exports,
-// for cuGetProcAddress, and a function for each of those in names.txt that no file
-// defines. It runs in the directory of the library.
+// for cuGetProcAddress, a function for each of those in names.txt that no file
+// defines, and what the results are called. It runs in the directory of the library.
 package main
 
 import (
@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gemu/driver"
 )
 
 // symbol is a line of names.txt.
@@ -123,6 +125,10 @@ func generate(symbols []symbol, have map[string]bool) []byte {
 		}
 		fmt.Fprintf(&b, "\t{\"%s\", %s, %d, (void *)%s},\n", s.request, s.since, perThread, s.name)
 	}
-	b.WriteString("\t{0, 0, 0, 0},\n};\n")
+	b.WriteString("\t{0, 0, 0, 0},\n};\n\nconst struct result gemu_results[] = {\n")
+	for _, r := range driver.Results() {
+		fmt.Fprintf(&b, "\t{%d, %q, %q},\n", r, r.Name(), r.Description())
+	}
+	b.WriteString("\t{0, 0, 0},\n};\n")
 	return b.Bytes()
 }

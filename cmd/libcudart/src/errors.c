@@ -168,7 +168,7 @@ const char *cudaGetErrorName(cudaError_t e)
 const char *cudaGetErrorString(cudaError_t e)
 {
 	const struct error *f = find(e);
-	char *text;
+	const char *text;
 	if (f == NULL)
 		return unknown;
 	if (f->text != NULL)

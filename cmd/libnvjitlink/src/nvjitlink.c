@@ -83,7 +83,7 @@ static result outcome(handle h, const char *what, int r)
 		return success;
 	if (h->said[0] != 0)
 		told(h, internal, "%s", h->said);
-	if (cuGetErrorName(r, (char **)&name) != 0)
+	if (cuGetErrorName(r, &name) != 0)
 		name = "unknown error";
 	told(h, internal, "ERROR: %s: %s", what, name);
 	return r == invalid_ptx ? ptx_compile : invalid_input;

@@ -1,0 +1,17 @@
+// The functions whose result is a text: a call into Go gives a number, in a child of fork without entering Go.
+
+#include <string.h>
+
+#include "_cgo_export.h"
+
+const char *gemu_last_error(void)
+{
+	char *text;
+	return last_error(&text) == 0 ? text : "gemu does not work in a child of fork that has not called exec";
+}
+
+char *gemu_statistics(void)
+{
+	char *text;
+	return statistics(&text) == 0 ? text : strdup("{}");
+}
