@@ -93,6 +93,17 @@ func implicitError(captured []*Stream) error {
 	return fail(StreamCaptureImplicit, "the default stream would wait for %s, which is captured", captured[0].name())
 }
 
+// capturing lists the captures into a graph. d.mu is held.
+func (d *Driver) capturing(g *Graph) []*capture {
+	var list []*capture
+	for _, o := range d.objects {
+		if s, ok := o.(*Stream); ok && s.capture != nil && s.capture.graph == g && s.capture.origin == s {
+			list = append(list, s.capture)
+		}
+	}
+	return list
+}
+
 // captured lists the context's streams that are captured, by their handles. d.mu is held.
 func (c *Context) captured() []*Stream {
 	var list []*Stream
@@ -127,7 +138,7 @@ func (c *Context) uncaptured() (err error) {
 func (s *Stream) record(kind NodeKind, w work) error {
 	d := s.ctx.dev.d
 	defer d.mu.Unlock()
-	if _, err := w.start(d); err != nil {
+	if err := d.try(w); err != nil {
 		return err
 	}
 	s.recordNode(&Node{kind: kind, work: w})
@@ -148,14 +159,6 @@ func (s *Stream) recordNode(n *Node) {
 	n.after = s.tips
 	s.capture.graph.add(s.ctx.dev.d, n)
 	s.tips = []*Node{n}
-}
-
-// noMemoryNodes reports that stream-ordered memory cannot be captured. d.mu is held.
-func (s *Stream) noMemoryNodes() error {
-	if s.capture == nil {
-		return nil
-	}
-	return s.capture.invalidate(NotSupported, "memory that a graph allocates or frees")
 }
 
 // StreamBeginCapture is cuStreamBeginCapture.

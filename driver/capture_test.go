@@ -78,7 +78,7 @@ func TestCapture(t *testing.T) {
 	if !slices.Equal(edges, want) {
 		t.Errorf("edges are %x, want %x", edges, want)
 	}
-	exec := must(c.GraphInstantiate(g))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
 	for range 2 {
 		c.ok(c.GraphLaunch(exec, s))
 		c.ok(c.StreamSynchronize(s))
@@ -103,7 +103,7 @@ func TestCapture(t *testing.T) {
 	if n := len(must(c.GraphGetEdges(child))(t)); n != len(edges) {
 		t.Errorf("the child has %d edges, want %d", n, len(edges))
 	}
-	c.ok(c.GraphLaunch(must(c.GraphInstantiate(outer))(t), s))
+	c.ok(c.GraphLaunch(must(c.GraphInstantiate(outer, 0))(t), s))
 	c.ok(c.StreamSynchronize(s))
 	c.expect(y, 1005, 1005, 1100, 1100)
 }
@@ -136,7 +136,7 @@ func TestCaptureThreads(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					exec, err := o.GraphInstantiate(g)
+					exec, err := o.GraphInstantiate(g, 0)
 					if err != nil {
 						return err
 					}
@@ -171,7 +171,7 @@ func TestCaptureToGraph(t *testing.T) {
 	if list := must(c.GraphNodeGetDependentNodes(first))(t); len(list) != 2 {
 		t.Errorf("%d nodes depend on the first, want 2", len(list))
 	}
-	c.ok(c.GraphLaunch(must(c.GraphInstantiate(g))(t), s))
+	c.ok(c.GraphLaunch(must(c.GraphInstantiate(g, 0))(t), s))
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, 4, 4, 4, 4)
 }
@@ -201,11 +201,11 @@ func TestCaptureInvalid(t *testing.T) {
 		{"an event from outside", StreamCaptureIsolation, func(s Handle) error { return c.StreamWaitEvent(s, before, 0) }},
 		{"an external event", NotSupported, func(s Handle) error { return c.StreamWaitEvent(s, before, 1) }},
 		{"an event for others", NotSupported, func(s Handle) error { return c.EventRecordWithFlags(within, s, 1) }},
-		{"MemAllocAsync", NotSupported, func(s Handle) error {
-			_, err := c.MemAllocAsync(16, 0, s)
+		{"MemAllocAsync", InvalidValue, func(s Handle) error {
+			_, err := c.MemAllocAsync(0, 0, s)
 			return err
 		}},
-		{"MemFreeAsync", NotSupported, func(s Handle) error { return c.MemFreeAsync(x, s) }},
+		{"MemFreeAsync", InvalidValue, func(s Handle) error { return c.MemFreeAsync(x, s) }},
 		{"EventQuery", CapturedEvent, func(s Handle) error {
 			c.ok(c.EventRecord(within, s))
 			return c.EventQuery(within)
@@ -395,7 +395,7 @@ func TestGraphEdit(t *testing.T) {
 		c.ok(c.GraphLaunch(exec, 0))
 		c.expect(x, want...)
 	}
-	exec := must(c.GraphInstantiate(g))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
 	run(exec, 2, 2, 2, 2)
 	if what, _, err := c.GraphExecUpdate(exec, clone); what != UpdateSuccess || err != nil {
 		t.Error(what, err)
@@ -418,7 +418,7 @@ func TestGraphEdit(t *testing.T) {
 	if inner := must(c.GraphChildGraphNodeGetGraph(child))(t); len(must(c.GraphGetNodes(inner))(t)) != 2 {
 		t.Error("the child does not have the nodes of the graph")
 	}
-	whole := must(c.GraphInstantiate(outer))(t)
+	whole := must(c.GraphInstantiate(outer, 0))(t)
 	run(whole, 111, 111, 11, 11)
 	if after := c.d.objects[whole].(*GraphExec).nodes[2].after; !slices.Equal(after, []int{1}) {
 		t.Errorf("the last node comes after %v, want the second", after)
@@ -466,7 +466,7 @@ func TestGraphEdit(t *testing.T) {
 	if got := must(c.GraphMemcpyNodeGetParams(cp))(t); got != back {
 		t.Errorf("the copy is %+v", got)
 	}
-	exec = must(c.GraphInstantiate(g))(t)
+	exec = must(c.GraphInstantiate(g, 0))(t)
 	run(exec, 8, 8, 8, 8)
 	c.ok(c.GraphExecHostNodeSetParams(exec, h, func() { calls += 100 }))
 	run(exec, 8, 8, 8, 8)
@@ -495,7 +495,7 @@ func TestUserObject(t *testing.T) {
 	c.ok(c.d.GraphRetainUserObject(g, o, 2, 1)) // the client's own
 	c.ok(c.d.GraphRetainUserObject(g, o, 1, 0))
 	must(c.GraphAddChildGraphNode(parent, nil, g))(t)
-	exec := must(c.GraphInstantiate(parent))(t)
+	exec := must(c.GraphInstantiate(parent, 0))(t)
 	c.want(InvalidValue, "4 references of 3", c.d.GraphReleaseUserObject(g, o, 4))
 	c.ok(c.d.GraphReleaseUserObject(g, o, 3))
 	alive()

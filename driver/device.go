@@ -15,6 +15,7 @@ type Device struct {
 	d       *Driver
 	ordinal int
 	used    uint64 // bytes allocated by clients
+	graphs  graphMemory
 
 	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
 	primary  *Context   // nil until it is first wanted

@@ -52,6 +52,7 @@ type Driver struct {
 	ordering ordering
 	last     Handle
 	regions  regions
+	resting  regions             // memory of graphs that is not allocated
 	textures map[uint64]*texture // objects that clients have made, by handle
 	buffers  int                 // that were ever allocated
 	captures uint64              // that ever began

@@ -13,6 +13,8 @@ type Graph struct {
 	handle Handle
 	nodes  []*Node // in the order they were added
 	keeps  keeps
+
+	conditions []*condition
 }
 
 // Node is a piece of a graph's work.
@@ -38,12 +40,20 @@ const (
 	HostNode   NodeKind = 3
 	ChildNode  NodeKind = 4
 	EmptyNode  NodeKind = 5
+
+	MemAllocNode NodeKind = 10
+	MemFreeNode  NodeKind = 11
+
+	ConditionalNode NodeKind = 13
 )
 
 // work is what a node does. start checks it and gives what runs it; d.mu is held.
 type work interface {
 	start(d *Driver) (run func(*interp.Order) error, err error)
 }
+
+// reversible is work whose start changes what memory there is; back undoes that, before it has run.
+type reversible interface{ back(d *Driver) }
 
 type copyWork struct{ Copy3D }
 type fillWork struct{ Fill2D }
@@ -85,6 +95,10 @@ type GraphExec struct {
 	lines  []int      // by chain, see ordering; nil before the first launch
 	last   *task      // the last launch: they come one after the other
 	keeps  keeps
+
+	conditions []*condition
+
+	autoFree bool // a launch frees what the last one has left allocated
 }
 
 // execNode is a node as it was when the graph was instantiated.
@@ -134,9 +148,9 @@ func (t *Thread) GraphDestroy(h Handle) error {
 func (d *Driver) drop(g *Graph) {
 	for _, n := range g.nodes {
 		delete(d.objects, n.handle)
-		if n.child != nil {
-			d.drop(n.child)
-		}
+	}
+	for _, inner := range g.inner() {
+		d.drop(inner)
 	}
 	delete(d.objects, g.handle)
 	g.keeps.release(d)
@@ -146,17 +160,23 @@ func (d *Driver) drop(g *Graph) {
 func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	g, err := object[*Graph](t.d, graph)
-	if err != nil {
-		return 0, err
-	}
-	before, err := g.nodesOf(t.d, after)
+	g, before, err := t.d.place(graph, after)
 	if err != nil {
 		return 0, err
 	}
 	n := &Node{kind: kind, work: w, after: before}
 	g.add(t.d, n)
 	return n.handle, nil
+}
+
+// place is a graph, and nodes of it that a new one comes after. d.mu is held.
+func (d *Driver) place(graph Handle, after []Handle) (*Graph, []*Node, error) {
+	g, err := object[*Graph](d, graph)
+	if err != nil {
+		return nil, nil, err
+	}
+	before, err := g.nodesOf(d, after)
+	return g, before, err
 }
 
 // add makes a node one of the graph's. d.mu is held.
@@ -241,7 +261,17 @@ func (t *Thread) GraphAddEmptyNode(graph Handle, after []Handle) (Handle, error)
 func (t *Thread) try(w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	_, err := w.start(t.d)
+	return t.d.try(w)
+}
+
+// try checks work that will run as part of a graph, when memory that graphs allocate will be there.
+// d.mu is held.
+func (d *Driver) try(w work) error {
+	for _, r := range d.resting {
+		d.regions.insert(r)
+	}
+	_, err := w.start(d)
+	d.regions.take(func(r *region) bool { return slices.Contains(d.resting, r) })
 	return err
 }
 
@@ -316,16 +346,22 @@ func (g *Graph) order() ([]*Node, error) {
 	return list, nil
 }
 
-// GraphInstantiate is cuGraphInstantiate.
-func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
+// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH.
+const autoFreeOnLaunch uint64 = 1
+
+// GraphInstantiate is cuGraphInstantiate. Of the flags one changes something here.
+func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	g, err := object[*Graph](t.d, graph)
 	if err != nil {
 		return 0, err
 	}
-	x := &GraphExec{}
+	x := &GraphExec{autoFree: flags&autoFreeOnLaunch != 0}
 	if x.nodes, _, err = g.flat(nil, nil); err != nil {
+		return 0, err
+	}
+	if err := x.takeMemory(); err != nil {
 		return 0, err
 	}
 	var after [][]int
@@ -337,7 +373,7 @@ func (t *Thread) GraphInstantiate(graph Handle) (Handle, error) {
 		x.nodes[i].chain = on[i]
 	}
 	x.chains = n
-	x.keeps = g.all()
+	x.keeps, x.conditions = g.all(), g.allConditions()
 	return t.d.add(x), nil
 }
 
@@ -365,8 +401,14 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 			}
 		}
 		if n.child == nil {
+			e := execNode{handle: n.handle, kind: n.kind, work: n.work, after: after}
+			if w, ok := n.work.(*conditional); ok {
+				if e.work, err = w.ready(); err != nil {
+					return nil, nil, err
+				}
+			}
 			lasts[n] = []int{len(list)}
-			list = append(list, execNode{handle: n.handle, kind: n.kind, work: n.work, after: after})
+			list = append(list, e)
 			continue
 		}
 		if list, lasts[n], err = n.child.flat(list, after); err != nil {
@@ -403,6 +445,7 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 		return err
 	}
 	delete(t.d.objects, h)
+	x.leaveMemory()
 	t.d.ordering.giveBack(x.lines...)
 	if last := x.last; len(x.keeps) > 0 {
 		go func() {
@@ -573,14 +616,25 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		return err
 	}
 	if s.capture != nil {
+		defer t.d.mu.Unlock()
+		if err := x.copyable(); err != nil {
+			return err
+		}
 		s.recordNode(&Node{kind: ChildNode, child: x.graph(t.d)})
-		t.d.mu.Unlock()
 		return nil
 	}
+	if x.autoFree {
+		x.freeLeft(s)
+	}
 	var runs []func(*interp.Order) error
-	for _, n := range x.nodes {
+	for i, n := range x.nodes {
 		run, err := n.enabled().start(t.d)
 		if err != nil {
+			for _, n := range slices.Backward(x.nodes[:i]) {
+				if w, ok := n.work.(reversible); ok {
+					w.back(t.d)
+				}
+			}
 			t.d.mu.Unlock()
 			return err
 		}
@@ -590,6 +644,9 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	x.last = over
 	orders := x.orders(s, over)
 	s.start(over, func(*interp.Order) error {
+		for _, c := range x.conditions {
+			c.reset()
+		}
 		for i, run := range runs {
 			if err := run(orders[i]); err != nil {
 				return err

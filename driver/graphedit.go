@@ -111,17 +111,63 @@ func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error 
 func (t *Thread) GraphDestroyNode(node Handle) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		g := n.graph
+		if slices.ContainsFunc(g.nodes, func(o *Node) bool { return o.kind.ofMemory() }) {
+			return struct{}{}, fail(NotSupported, "nodes of a graph that allocates or frees memory stay")
+		}
 		g.nodes = slices.DeleteFunc(g.nodes, func(o *Node) bool { return o == n })
 		for _, o := range g.nodes {
 			o.after = slices.DeleteFunc(slices.Clone(o.after), func(b *Node) bool { return b == n })
 		}
+		for _, c := range t.d.capturing(g) {
+			if slices.ContainsFunc(c.streams, func(s *Stream) bool { return slices.Contains(s.tips, n) }) {
+				c.invalid = true // what it captures next would come after nothing
+			}
+		}
 		delete(t.d.objects, n.handle)
-		if n.child != nil {
-			t.d.drop(n.child)
+		for _, inner := range (&Graph{nodes: []*Node{n}}).inner() {
+			t.d.drop(inner)
 		}
 		return struct{}{}, nil
 	})
 	return err
+}
+
+// ofMemory reports whether such a node allocates or frees.
+func (k NodeKind) ofMemory() bool { return k == MemAllocNode || k == MemFreeNode }
+
+// single is the error of copying a node of a kind that there is once.
+func (k NodeKind) single() error {
+	switch {
+	case k.ofMemory():
+		return fail(NotSupported, "a graph that allocates or frees memory has no copies")
+	case k == ConditionalNode:
+		return fail(NotSupported, "a graph with conditional nodes has no copies")
+	}
+	return nil
+}
+
+// copyable reports why a graph cannot be copied. d.mu is held.
+func (g *Graph) copyable() error {
+	for _, n := range g.nodes {
+		err := n.kind.single()
+		if err == nil && n.child != nil {
+			err = n.child.copyable()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyable reports why there can be no graph of what is executable. d.mu is held.
+func (x *GraphExec) copyable() error {
+	for _, n := range x.nodes {
+		if err := n.kind.single(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clone copies a graph; nodes of the copy know those that they are made of. d.mu is held.
@@ -160,7 +206,12 @@ func (x *GraphExec) graph(d *Driver) *Graph {
 
 // GraphClone is cuGraphClone.
 func (t *Thread) GraphClone(graph Handle) (Handle, error) {
-	return graphValue(t, graph, func(g *Graph) (Handle, error) { return g.clone(t.d).handle, nil })
+	return graphValue(t, graph, func(g *Graph) (Handle, error) {
+		if err := g.copyable(); err != nil {
+			return 0, err
+		}
+		return g.clone(t.d).handle, nil
+	})
 }
 
 // GraphNodeFindInClone is cuGraphNodeFindInClone.
@@ -183,6 +234,9 @@ func (t *Thread) GraphAddChildGraphNode(graph Handle, after []Handle, child Hand
 			return 0, err
 		}
 		before, err := g.nodesOf(t.d, after)
+		if err == nil {
+			err = c.copyable()
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -347,6 +401,7 @@ const (
 	UpdateError           GraphUpdate = 1
 	UpdateTopologyChanged GraphUpdate = 2
 	UpdateNodeTypeChanged GraphUpdate = 3
+	UpdateNotSupported    GraphUpdate = 6
 )
 
 // GraphExecUpdate is cuGraphExecUpdate: an executable graph does what the nodes of another graph
@@ -377,6 +432,8 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x is of another kind", uint64(n.handle))
 		case !sameNumbers(n.after, was.after):
 			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x depends on others", uint64(n.handle))
+		case n.kind.single() != nil && n.handle != was.handle:
+			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x is of a kind that is not updated", uint64(n.handle))
 		}
 	}
 	for i := range nodes {

@@ -37,6 +37,7 @@ type region struct {
 	flags   uint32         // of host memory
 	pool    *Pool          // of stream-ordered memory; nil otherwise
 	mapping *mapping       // of mapped memory; nil otherwise
+	graph   *allocWork     // of memory that a graph allocates; nil otherwise
 	charge  uint64         // bytes of the device's memory
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
@@ -57,6 +58,9 @@ func (r *region) free(order *interp.Order) {
 func (r *region) discharge() {
 	if r.pool == nil {
 		r.ctx.dev.used -= r.charge
+		if r.graph != nil {
+			r.graph.rest(r.ctx.dev.d)
+		}
 		return
 	}
 	r.pool.device().used -= r.charge

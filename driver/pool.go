@@ -318,10 +318,11 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 	if err != nil {
 		return 0, err
 	}
-	var r *region
-	if err = s.noMemoryNodes(); err == nil {
-		r, err = s.allocate(size, pool)
+	if s.capture != nil {
+		defer t.d.mu.Unlock()
+		return s.memAllocCaptured(size, pool)
 	}
+	r, err := s.allocate(size, pool)
 	if err != nil {
 		t.d.mu.Unlock()
 		return 0, err
@@ -371,13 +372,19 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	d.buffers++
 	addr := address(unsafe.Pointer(unsafe.SliceData(data)))
 	if p.place.kind == deviceRegion {
-		align := interp.Alignment(size)
-		addr = (d.nextPool + align - 1) / align * align
-		d.nextPool = addr + size + align
+		addr = d.poolAddress(size)
 	}
 	r := &region{addr: addr, size: size, data: data, kind: p.place.kind, ctx: s.ctx, pool: p, charge: charge, pages: release}
 	d.addRegion(r)
 	return r, nil
+}
+
+// poolAddress is an address for size bytes of stream-ordered memory. d.mu is held.
+func (d *Driver) poolAddress(size uint64) uint64 {
+	align := interp.Alignment(size)
+	addr := (d.nextPool + align - 1) / align * align
+	d.nextPool = addr + size + align
+	return addr
 }
 
 // MemFreeAsync is cuMemFreeAsync, of any memory that MemFree frees.
@@ -387,9 +394,9 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 		return err
 	}
 	d := t.d
-	if err := s.noMemoryNodes(); err != nil {
-		d.mu.Unlock()
-		return err
+	if s.capture != nil {
+		defer d.mu.Unlock()
+		return s.memFreeCaptured(addr)
 	}
 	r := d.regions.find(addr)
 	if r == nil || r.addr != addr || !r.freeable() {

@@ -180,7 +180,7 @@ func (s *streams) readers() Handle {
 	for _, to := range []uint64{s.y, s.z} {
 		must(s.GraphAddKernelNode(g, []Handle{first}, launchParams(s.function("read"), words/100, 100, s.x, to)))(s.T)
 	}
-	return must(s.GraphInstantiate(g))(s.T)
+	return must(s.GraphInstantiate(g, 0))(s.T)
 }
 
 // graph makes a graph of nodes that write x, read x and fill x, with edges between some of them.
@@ -195,7 +195,7 @@ func (s *streams) graph(edges ...[2]int) Handle {
 	for _, e := range edges {
 		s.ok(s.GraphAddDependencies(g, []Handle{nodes[e[0]]}, []Handle{nodes[e[1]]}))
 	}
-	return must(s.GraphInstantiate(g))(s.T)
+	return must(s.GraphInstantiate(g, 0))(s.T)
 }
 
 // streamPrograms are programs with several streams, and what is found in them: kinds, and what the later and

@@ -5,7 +5,7 @@ package driver
 
 import "maps"
 
-// UserObject is a thing of the client's that is destroyed when there are no references to it. Those that
+// UserObject is a thing of the client's, or of the driver's, that is destroyed when there are no references to it. Those that
 // graphs have are graph's own: executable ones have as many as the graph had that they were made from.
 type UserObject struct {
 	handle     Handle
@@ -22,6 +22,14 @@ func (o *UserObject) release(d *Driver, n uint) {
 		delete(d.objects, o.handle)
 		go o.destroy()
 	}
+}
+
+// keep adds references to an object, which were not the graph's. d.mu is held.
+func (g *Graph) keep(o *UserObject, n uint) {
+	if g.keeps == nil {
+		g.keeps = keeps{}
+	}
+	g.keeps[o] += n
 }
 
 // copy is references of another's own. d.mu is held.
@@ -43,11 +51,8 @@ func (k keeps) release(d *Driver) {
 func (g *Graph) all() keeps {
 	all := keeps{}
 	maps.Copy(all, g.keeps.copy())
-	for _, n := range g.nodes {
-		if n.child == nil {
-			continue
-		}
-		for o, n := range n.child.all() {
+	for _, inner := range g.inner() {
+		for o, n := range inner.all() {
 			all[o] += n
 		}
 	}
@@ -128,10 +133,7 @@ func (d *Driver) GraphRetainUserObject(graph, h Handle, n, flags uint32) error {
 	case flags&moveReferences == 0:
 		o.references += uint(n)
 	}
-	if g.keeps == nil {
-		g.keeps = keeps{}
-	}
-	g.keeps[o] += uint(n)
+	g.keep(o, uint(n))
 	return nil
 }
 

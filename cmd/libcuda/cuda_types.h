@@ -13,7 +13,7 @@ typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
 typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
-typedef uint64_t CUmemoryPool, CUgreenCtx;
+typedef uint64_t CUmemoryPool, CUgreenCtx, CUgraphConditionalHandle;
 typedef uint64_t CUmemGenericAllocationHandle, CUuserObject;
 
 typedef struct { char bytes[16]; } CUuuid;
@@ -169,6 +169,44 @@ typedef struct {
 	CUkernel kern;
 	CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct {
+	CUmemPoolProps poolProps;
+	const CUmemAccessDesc *accessDescs;
+	size_t accessDescCount, bytesize;
+	CUdeviceptr dptr;
+} CUDA_MEM_ALLOC_NODE_PARAMS;
+
+typedef struct {
+	CUgraphConditionalHandle handle;
+	int type;
+	unsigned size;
+	CUgraph *phGraph_out;
+	CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
+typedef struct {
+	int flags, reserved;
+	CUcontext copyCtx;
+	CUDA_MEMCPY3D copyParams;
+} CUDA_MEMCPY_NODE_PARAMS;
+
+// CUgraphNodeParams is a union in CUDA's own header: params has the members of the kind that type says.
+typedef struct {
+	int type, reserved0[3];
+	union {
+		long long words[29];
+		CUDA_KERNEL_NODE_PARAMS kernel;
+		CUDA_MEMCPY_NODE_PARAMS memcpy;
+		CUDA_MEMSET_NODE_PARAMS memset;
+		CUDA_HOST_NODE_PARAMS host;
+		CUgraph graph;
+		CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+		CUdeviceptr dptr;
+		CUDA_CONDITIONAL_NODE_PARAMS conditional;
+	} params;
+	long long reserved2;
+} CUgraphNodeParams;
 
 typedef struct {
 	uint64_t flags;

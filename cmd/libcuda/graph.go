@@ -167,23 +167,29 @@ func cuGraphNodeGetType(node C.CUgraphNode, kind *C.int) C.CUresult {
 	return get("cuGraphNodeGetType", kind, func(t *driver.Thread) (driver.NodeKind, error) { return t.GraphNodeGetType(driver.Handle(node)) })
 }
 
-func instantiate(call string, exec *C.CUgraphExec, graph C.CUgraph) C.CUresult {
-	return get(call, exec, func(t *driver.Thread) (driver.Handle, error) { return t.GraphInstantiate(driver.Handle(graph)) })
+func instantiate(call string, exec *C.CUgraphExec, graph C.CUgraph, flags uint64) C.CUresult {
+	return get(call, exec, func(t *driver.Thread) (driver.Handle, error) {
+		return t.GraphInstantiate(driver.Handle(graph), flags)
+	})
 }
 
 //export cuGraphInstantiate_v2
 func cuGraphInstantiate_v2(exec *C.CUgraphExec, graph C.CUgraph, errNode *C.CUgraphNode, log *C.char, size C.size_t) C.CUresult {
-	return instantiate("cuGraphInstantiate_v2", exec, graph)
+	return instantiate("cuGraphInstantiate_v2", exec, graph, 0)
 }
 
 //export cuGraphInstantiateWithFlags
 func cuGraphInstantiateWithFlags(exec *C.CUgraphExec, graph C.CUgraph, flags C.ulonglong) C.CUresult {
-	return instantiate("cuGraphInstantiateWithFlags", exec, graph)
+	return instantiate("cuGraphInstantiateWithFlags", exec, graph, uint64(flags))
 }
 
 //export cuGraphInstantiateWithParams
 func cuGraphInstantiateWithParams(exec *C.CUgraphExec, graph C.CUgraph, p *C.CUDA_GRAPH_INSTANTIATE_PARAMS) C.CUresult {
-	r := instantiate("cuGraphInstantiateWithParams", exec, graph)
+	var flags uint64
+	if p != nil {
+		flags = uint64(p.flags)
+	}
+	r := instantiate("cuGraphInstantiateWithParams", exec, graph, flags)
 	if p != nil {
 		p.errNode, p.result = 0, min(r, 1)
 	}

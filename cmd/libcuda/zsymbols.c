@@ -35,14 +35,11 @@ STUB(cuDevResourceGenerateDesc)
 STUB(cuDevSmResourceSplitByCount)
 STUB(cuDeviceGetDevResource)
 STUB(cuDeviceGetExecAffinitySupport)
-STUB(cuDeviceGetGraphMemAttribute)
 STUB(cuDeviceGetHostAtomicCapabilities)
 STUB(cuDeviceGetLuid)
 STUB(cuDeviceGetNvSciSyncAttributes)
 STUB(cuDeviceGetP2PAtomicCapabilities)
-STUB(cuDeviceGraphMemTrim)
 STUB(cuDeviceRegisterAsyncNotification)
-STUB(cuDeviceSetGraphMemAttribute)
 STUB(cuDeviceTotalMem)
 STUB(cuDeviceUnregisterAsyncNotification)
 STUB(cuEGLStreamConsumerAcquireFrame)
@@ -79,13 +76,8 @@ STUB(cuGraphAddEventRecordNode)
 STUB(cuGraphAddEventWaitNode)
 STUB(cuGraphAddExternalSemaphoresSignalNode)
 STUB(cuGraphAddExternalSemaphoresWaitNode)
-STUB(cuGraphAddMemAllocNode)
-STUB(cuGraphAddMemFreeNode)
-STUB(cuGraphAddNode)
-STUB(cuGraphAddNode_v2)
 STUB(cuGraphBatchMemOpNodeGetParams)
 STUB(cuGraphBatchMemOpNodeSetParams)
-STUB(cuGraphConditionalHandleCreate)
 STUB(cuGraphDebugDotPrint)
 STUB(cuGraphEventRecordNodeGetEvent)
 STUB(cuGraphEventRecordNodeSetEvent)
@@ -105,8 +97,6 @@ STUB(cuGraphExternalSemaphoresWaitNodeGetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeSetParams)
 STUB(cuGraphHostNodeGetParams)
 STUB(cuGraphInstantiate)
-STUB(cuGraphMemAllocNodeGetParams)
-STUB(cuGraphMemFreeNodeGetParams)
 STUB(cuGraphNodeSetParams)
 STUB(cuGraphicsEGLRegisterImage)
 STUB(cuGraphicsGLRegisterBuffer)
@@ -274,6 +264,7 @@ int cuDeviceGetAttribute(void);
 int cuDeviceGetByPCIBusId(void);
 int cuDeviceGetCount(void);
 int cuDeviceGetDefaultMemPool(void);
+int cuDeviceGetGraphMemAttribute(void);
 int cuDeviceGetMemPool(void);
 int cuDeviceGetName(void);
 int cuDeviceGetP2PAttribute(void);
@@ -282,6 +273,7 @@ int cuDeviceGetProperties(void);
 int cuDeviceGetTexture1DLinearMaxWidth(void);
 int cuDeviceGetUuid(void);
 int cuDeviceGetUuid_v2(void);
+int cuDeviceGraphMemTrim(void);
 int cuDevicePrimaryCtxGetState(void);
 int cuDevicePrimaryCtxRelease(void);
 int cuDevicePrimaryCtxRelease_v2(void);
@@ -290,6 +282,7 @@ int cuDevicePrimaryCtxReset_v2(void);
 int cuDevicePrimaryCtxRetain(void);
 int cuDevicePrimaryCtxSetFlags(void);
 int cuDevicePrimaryCtxSetFlags_v2(void);
+int cuDeviceSetGraphMemAttribute(void);
 int cuDeviceSetMemPool(void);
 int cuDeviceTotalMem_v2(void);
 int cuDriverGetVersion(void);
@@ -325,10 +318,15 @@ int cuGraphAddEmptyNode(void);
 int cuGraphAddHostNode(void);
 int cuGraphAddKernelNode(void);
 int cuGraphAddKernelNode_v2(void);
+int cuGraphAddMemAllocNode(void);
+int cuGraphAddMemFreeNode(void);
 int cuGraphAddMemcpyNode(void);
 int cuGraphAddMemsetNode(void);
+int cuGraphAddNode(void);
+int cuGraphAddNode_v2(void);
 int cuGraphChildGraphNodeGetGraph(void);
 int cuGraphClone(void);
+int cuGraphConditionalHandleCreate(void);
 int cuGraphCreate(void);
 int cuGraphDestroy(void);
 int cuGraphDestroyNode(void);
@@ -358,6 +356,8 @@ int cuGraphKernelNodeSetParams(void);
 int cuGraphKernelNodeSetParams_v2(void);
 int cuGraphLaunch(void);
 int cuGraphLaunch_ptsz(void);
+int cuGraphMemAllocNodeGetParams(void);
+int cuGraphMemFreeNodeGetParams(void);
 int cuGraphMemcpyNodeGetParams(void);
 int cuGraphMemcpyNodeSetParams(void);
 int cuGraphMemsetNodeGetParams(void);
@@ -752,7 +752,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuDeviceGetDefaultMemPool", 11020, 0, (void *)cuDeviceGetDefaultMemPool},
 	{"cuDeviceGetDevResource", 0, 0, (void *)cuDeviceGetDevResource},
 	{"cuDeviceGetExecAffinitySupport", 0, 0, (void *)cuDeviceGetExecAffinitySupport},
-	{"cuDeviceGetGraphMemAttribute", 0, 0, (void *)cuDeviceGetGraphMemAttribute},
+	{"cuDeviceGetGraphMemAttribute", 11040, 0, (void *)cuDeviceGetGraphMemAttribute},
 	{"cuDeviceGetHostAtomicCapabilities", 13000, 0, (void *)cuDeviceGetHostAtomicCapabilities},
 	{"cuDeviceGetLuid", 0, 0, (void *)cuDeviceGetLuid},
 	{"cuDeviceGetMemPool", 11020, 0, (void *)cuDeviceGetMemPool},
@@ -765,7 +765,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuDeviceGetTexture1DLinearMaxWidth", 0, 0, (void *)cuDeviceGetTexture1DLinearMaxWidth},
 	{"cuDeviceGetUuid", 9020, 0, (void *)cuDeviceGetUuid},
 	{"cuDeviceGetUuid", 11040, 0, (void *)cuDeviceGetUuid_v2},
-	{"cuDeviceGraphMemTrim", 0, 0, (void *)cuDeviceGraphMemTrim},
+	{"cuDeviceGraphMemTrim", 11040, 0, (void *)cuDeviceGraphMemTrim},
 	{"cuDevicePrimaryCtxGetState", 7000, 0, (void *)cuDevicePrimaryCtxGetState},
 	{"cuDevicePrimaryCtxRelease", 7000, 0, (void *)cuDevicePrimaryCtxRelease},
 	{"cuDevicePrimaryCtxRelease", 11000, 0, (void *)cuDevicePrimaryCtxRelease_v2},
@@ -775,7 +775,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuDevicePrimaryCtxSetFlags", 7000, 0, (void *)cuDevicePrimaryCtxSetFlags},
 	{"cuDevicePrimaryCtxSetFlags", 11000, 0, (void *)cuDevicePrimaryCtxSetFlags_v2},
 	{"cuDeviceRegisterAsyncNotification", 0, 0, (void *)cuDeviceRegisterAsyncNotification},
-	{"cuDeviceSetGraphMemAttribute", 0, 0, (void *)cuDeviceSetGraphMemAttribute},
+	{"cuDeviceSetGraphMemAttribute", 11040, 0, (void *)cuDeviceSetGraphMemAttribute},
 	{"cuDeviceSetMemPool", 11020, 0, (void *)cuDeviceSetMemPool},
 	{"cuDeviceTotalMem", 0, 0, (void *)cuDeviceTotalMem},
 	{"cuDeviceTotalMem", 3020, 0, (void *)cuDeviceTotalMem_v2},
@@ -847,17 +847,17 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphAddHostNode", 10000, 0, (void *)cuGraphAddHostNode},
 	{"cuGraphAddKernelNode", 10000, 0, (void *)cuGraphAddKernelNode},
 	{"cuGraphAddKernelNode", 12000, 0, (void *)cuGraphAddKernelNode_v2},
-	{"cuGraphAddMemAllocNode", 0, 0, (void *)cuGraphAddMemAllocNode},
-	{"cuGraphAddMemFreeNode", 0, 0, (void *)cuGraphAddMemFreeNode},
+	{"cuGraphAddMemAllocNode", 11040, 0, (void *)cuGraphAddMemAllocNode},
+	{"cuGraphAddMemFreeNode", 11040, 0, (void *)cuGraphAddMemFreeNode},
 	{"cuGraphAddMemcpyNode", 10000, 0, (void *)cuGraphAddMemcpyNode},
 	{"cuGraphAddMemsetNode", 10000, 0, (void *)cuGraphAddMemsetNode},
-	{"cuGraphAddNode", 0, 0, (void *)cuGraphAddNode},
-	{"cuGraphAddNode", 0, 0, (void *)cuGraphAddNode_v2},
+	{"cuGraphAddNode", 12020, 0, (void *)cuGraphAddNode},
+	{"cuGraphAddNode", 12030, 0, (void *)cuGraphAddNode_v2},
 	{"cuGraphBatchMemOpNodeGetParams", 0, 0, (void *)cuGraphBatchMemOpNodeGetParams},
 	{"cuGraphBatchMemOpNodeSetParams", 0, 0, (void *)cuGraphBatchMemOpNodeSetParams},
 	{"cuGraphChildGraphNodeGetGraph", 10000, 0, (void *)cuGraphChildGraphNodeGetGraph},
 	{"cuGraphClone", 10000, 0, (void *)cuGraphClone},
-	{"cuGraphConditionalHandleCreate", 0, 0, (void *)cuGraphConditionalHandleCreate},
+	{"cuGraphConditionalHandleCreate", 12030, 0, (void *)cuGraphConditionalHandleCreate},
 	{"cuGraphCreate", 10000, 0, (void *)cuGraphCreate},
 	{"cuGraphDebugDotPrint", 0, 0, (void *)cuGraphDebugDotPrint},
 	{"cuGraphDestroy", 10000, 0, (void *)cuGraphDestroy},
@@ -907,8 +907,8 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphKernelNodeSetParams", 12000, 0, (void *)cuGraphKernelNodeSetParams_v2},
 	{"cuGraphLaunch", 10000, 0, (void *)cuGraphLaunch},
 	{"cuGraphLaunch", 10000, 1, (void *)cuGraphLaunch_ptsz},
-	{"cuGraphMemAllocNodeGetParams", 0, 0, (void *)cuGraphMemAllocNodeGetParams},
-	{"cuGraphMemFreeNodeGetParams", 0, 0, (void *)cuGraphMemFreeNodeGetParams},
+	{"cuGraphMemAllocNodeGetParams", 11040, 0, (void *)cuGraphMemAllocNodeGetParams},
+	{"cuGraphMemFreeNodeGetParams", 11040, 0, (void *)cuGraphMemFreeNodeGetParams},
 	{"cuGraphMemcpyNodeGetParams", 10000, 0, (void *)cuGraphMemcpyNodeGetParams},
 	{"cuGraphMemcpyNodeSetParams", 10000, 0, (void *)cuGraphMemcpyNodeSetParams},
 	{"cuGraphMemsetNodeGetParams", 10000, 0, (void *)cuGraphMemsetNodeGetParams},

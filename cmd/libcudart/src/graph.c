@@ -2,6 +2,8 @@
 
 #include "cudart.h"
 
+#include <string.h>
+
 #define NODE cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t n
 
 static int kernel_node(const struct cudaKernelNodeParams *p, CUDA_KERNEL_NODE_PARAMS *to)
@@ -182,13 +184,54 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 	return DONE(r);
 }
 
+// Memory that graphs allocate, and what they do under a condition.
+
+cudaError_t cudaGraphAddMemAllocNode(NODE, struct cudaMemAllocNodeParams *p) { IN(cuGraphAddMemAllocNode(node, graph, (CUgraphNode *)after, n, (CUDA_MEM_ALLOC_NODE_PARAMS *)p)); }
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p) { IN(cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)p)); }
+cudaError_t cudaGraphAddMemFreeNode(NODE, void *memory) { IN(cuGraphAddMemFreeNode(node, graph, (CUgraphNode *)after, n, address(memory))); }
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *memory) { IN(cuGraphMemFreeNodeGetParams(node, memory)); }
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value) { IN(cuDeviceGetGraphMemAttribute(device, attribute, value)); }
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value) { IN(cuDeviceSetGraphMemAttribute(device, attribute, value)); }
+cudaError_t cudaDeviceGraphMemTrim(int device) { IN(cuDeviceGraphMemTrim(device)); }
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned first, unsigned flags) { IN(cuGraphConditionalHandleCreate(handle, graph, context(), first, flags)); }
+
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
+
+// add_node adds a node of the kind that its parameters say. What the driver tells in them, it tells the
+// caller: addresses of memory, graphs.
+static int add_node(NODE, const cudaGraphEdgeData *edges, struct cudaGraphNodeParams *p)
+{
+	if (p == NULL)
+		return invalidValue;
+	CUgraphNodeParams to = {.type = p->type};
+	int r = 0, copied = 0;
+	switch (p->type) {
+	case nodeKernel:
+		r = kernel_node(&p->kernel, &to.params.kernel);
+		break;
+	case nodeMemcpy:
+		r = copy_3d(&p->memcpy.copyParams, &to.params.memcpy.copyParams);
+		break;
+	case nodeMemset:
+		to.params.memset = fill_node(&p->memset);
+		break;
+	default: // the driver's has the same members
+		copied = 1;
+		memcpy(to.params.words, p->reserved1, sizeof p->reserved1);
+	}
+	if (r == 0)
+		r = cuGraphAddNode_v2(node, graph, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, &to);
+	if (r == 0 && copied)
+		memcpy(p->reserved1, to.params.words, sizeof p->reserved1);
+	return r;
+}
 
 // Functions that have got the data of edges as a parameter: in version 12 they are those with _v2.
 
 #if MAJOR == 12
 #define V2(name) name##_v2
+cudaError_t cudaGraphAddNode(NODE, struct cudaGraphNodeParams *p) { IN(add_node(node, graph, after, n, NULL, p)); }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t from, cudaGraphNode_t to) { IN(cuGraphKernelNodeCopyAttributes(to, from)); }
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) { IN(cuGraphAddDependencies_v2(graph, (CUgraphNode *)from, (CUgraphNode *)to, NULL, n)); }
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) { IN(cuGraphRemoveDependencies_v2(graph, (CUgraphNode *)from, (CUgraphNode *)to, NULL, n)); }
@@ -197,9 +240,14 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list, size_t *n) { IN(cuGraphNodeGetDependentNodes_v2(node, list, NULL, n)); }
 #else
 #define V2(name) name
+cudaError_t cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle *handle, cudaGraph_t graph, uint64_t execution, unsigned first, unsigned flags) { IN(execution != 0 ? notSupported : cuGraphConditionalHandleCreate(handle, graph, context(), first, flags)); }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from) { IN(cuGraphKernelNodeCopyAttributes(to, from)); }
 #endif
 
+cudaError_t V2(cudaGraphAddNode)(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, const cudaGraphEdgeData *edges, size_t n, struct cudaGraphNodeParams *p)
+{
+	IN(add_node(node, graph, after, n, edges, p));
+}
 cudaError_t V2(cudaGraphAddDependencies)(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t n)
 {
 	IN(cuGraphAddDependencies_v2(graph, (CUgraphNode *)from, (CUgraphNode *)to, (CUgraphEdgeData *)edges, n));

@@ -22,7 +22,7 @@
 
 typedef int cudaError_t;
 typedef uint64_t cudaStream_t, cudaEvent_t, cudaArray_t, cudaMipmappedArray_t, cudaMemPool_t;
-typedef uint64_t cudaGraph_t, cudaGraphNode_t, cudaGraphExec_t;
+typedef uint64_t cudaGraph_t, cudaGraphNode_t, cudaGraphExec_t, cudaGraphConditionalHandle;
 typedef uint64_t cudaFunction_t, cudaKernel_t, cudaLibrary_t;
 typedef uint64_t cudaTextureObject_t, cudaSurfaceObject_t;
 
@@ -73,6 +73,20 @@ struct cudaKernelNodeParams {
 	dim3 gridDim, blockDim;
 	unsigned sharedMemBytes;
 	void **kernelParams, **extra;
+};
+
+struct cudaConditionalNodeParams {
+	cudaGraphConditionalHandle handle;
+	int type;
+	unsigned size;
+	cudaGraph_t *phGraph_out;
+	uint64_t ctx;
+};
+
+struct cudaMemcpyNodeParams {
+	int flags, reserved;
+	uint64_t ctx;
+	struct cudaMemcpy3DParms copyParams;
 };
 
 typedef struct {
@@ -165,6 +179,29 @@ struct cudaMemPoolProps {
 	unsigned char reserved[54];
 };
 
+struct cudaMemAllocNodeParams {
+	struct cudaMemPoolProps poolProps;
+	const struct cudaMemAccessDesc *accessDescs;
+	size_t accessDescCount, bytesize;
+	void *dptr;
+};
+
+struct cudaGraphNodeParams {
+	int type, reserved0[3];
+	union {
+		long long reserved1[29];
+		struct cudaKernelNodeParams kernel; // CUDA's own has more behind
+		struct cudaMemcpyNodeParams memcpy;
+		struct cudaMemsetParams memset; // this too
+		struct cudaHostNodeParams host; // and this
+		struct { cudaGraph_t graph; } graph;
+		struct cudaMemAllocNodeParams alloc;
+		struct { void *dptr; } free;
+		struct cudaConditionalNodeParams conditional;
+	};
+	long long reserved2;
+};
+
 typedef struct {
 	unsigned id;
 	char pad[4];
@@ -243,6 +280,10 @@ struct cudaDeviceProp {
 	ONLY13(unsigned gpuPciDeviceID, gpuPciSubsystemID;)
 	ONLY13(int hostNumaMultinodeIpcSupported;)
 	int reserved[MAJOR == 12 ? 63 : 56];
+};
+
+enum { // of cudaGraphNodeType
+	nodeKernel = 0, nodeMemcpy = 1, nodeMemset = 2,
 };
 
 enum {

@@ -1,0 +1,156 @@
+package main
+
+// This file is nodes of a graph that allocate and free memory, conditional nodes, and nodes of any kind
+// that are described by one structure.
+
+/*
+#include <stdlib.h>
+
+#include "cuda_types.h"
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	"gemu/driver"
+)
+
+// allocNode adds a node that allocates, and puts the address into its parameters.
+func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) (driver.Handle, error) {
+	if p.poolProps.handleTypes != 0 || p.poolProps.allocType != C.int(driver.PinnedMemory) {
+		return 0, driver.InvalidValue
+	}
+	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), location(&p.poolProps.location))
+	if err == nil {
+		p.dptr = C.CUdeviceptr(addr)
+	}
+	return node, err
+}
+
+//export cuGraphAddMemAllocNode
+func cuGraphAddMemAllocNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) C.CUresult {
+	return addNode("cuGraphAddMemAllocNode", node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return allocNode(t, graph, after, p)
+	})
+}
+
+//export cuGraphAddMemFreeNode
+func cuGraphAddMemFreeNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, addr C.CUdeviceptr) C.CUresult {
+	return addNode("cuGraphAddMemFreeNode", node, after, n, &addr, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddMemFreeNode(driver.Handle(graph), after, uint64(addr))
+	})
+}
+
+//export cuGraphMemAllocNodeGetParams
+func cuGraphMemAllocNodeGetParams(node C.CUgraphNode, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) C.CUresult {
+	return do("cuGraphMemAllocNodeGetParams", func(t *driver.Thread) error {
+		size, dev, addr, err := t.GraphMemAllocNodeGetParams(driver.Handle(node))
+		switch {
+		case err != nil:
+			return err
+		case p == nil:
+			return driver.InvalidValue
+		}
+		*p = C.CUDA_MEM_ALLOC_NODE_PARAMS{bytesize: C.size_t(size), dptr: C.CUdeviceptr(addr)}
+		p.poolProps.allocType = C.int(driver.PinnedMemory)
+		p.poolProps.location = C.CUmemLocation{_type: driver.OnDevice, id: C.int(dev)}
+		return nil
+	})
+}
+
+//export cuGraphMemFreeNodeGetParams
+func cuGraphMemFreeNodeGetParams(node C.CUgraphNode, addr *C.CUdeviceptr) C.CUresult {
+	return get("cuGraphMemFreeNodeGetParams", addr, func(t *driver.Thread) (uint64, error) {
+		return t.GraphMemFreeNodeGetParams(driver.Handle(node))
+	})
+}
+
+//export cuDeviceGetGraphMemAttribute
+func cuDeviceGetGraphMemAttribute(dev C.CUdevice, attribute C.int, value unsafe.Pointer) C.CUresult {
+	return ask("cuDeviceGetGraphMemAttribute", (*C.uint64_t)(value), func(d *driver.Driver) (uint64, error) {
+		return d.DeviceGetGraphMemAttribute(int(dev), driver.GraphMemoryAttribute(attribute))
+	})
+}
+
+//export cuDeviceSetGraphMemAttribute
+func cuDeviceSetGraphMemAttribute(dev C.CUdevice, attribute C.int, value unsafe.Pointer) C.CUresult {
+	return result("cuDeviceSetGraphMemAttribute", func(d *driver.Driver) error {
+		if value == nil {
+			return driver.InvalidValue
+		}
+		return d.DeviceSetGraphMemAttribute(int(dev), driver.GraphMemoryAttribute(attribute), uint64(*(*C.uint64_t)(value)))
+	})
+}
+
+//export cuDeviceGraphMemTrim
+func cuDeviceGraphMemTrim(dev C.CUdevice) C.CUresult {
+	return result("cuDeviceGraphMemTrim", func(d *driver.Driver) error { return d.DeviceGraphMemTrim(int(dev)) })
+}
+
+//export cuGraphConditionalHandleCreate
+func cuGraphConditionalHandleCreate(handle *C.CUgraphConditionalHandle, graph C.CUgraph, ctx C.CUcontext, first, flags C.uint) C.CUresult {
+	return get("cuGraphConditionalHandleCreate", handle, func(t *driver.Thread) (uint64, error) {
+		return t.GraphConditionalHandleCreate(driver.Handle(graph), uint32(first), uint32(flags))
+	})
+}
+
+// conditionalNode adds a conditional node, and puts the list of its graphs into its parameters.
+func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_CONDITIONAL_NODE_PARAMS) (driver.Handle, error) {
+	node, bodies, lent, err := t.GraphAddConditionalNode(driver.Handle(graph), after, uint64(p.handle), driver.ConditionalKind(p._type), uint32(p.size))
+	if err != nil {
+		return 0, err
+	}
+	list := lent.Memory(func() unsafe.Pointer {
+		list := C.calloc(C.size_t(len(bodies)), C.sizeof_CUgraph)
+		copy(unsafe.Slice((*driver.Handle)(list), len(bodies)), bodies)
+		return list
+	}, release)
+	p.phGraph_out = (*C.CUgraph)(list)
+	return node, nil
+}
+
+// anyNode adds a node of the kind that its parameters say.
+func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
+	return addNode(call, node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		if err := plainEdges((*C.CUgraphNode)(unsafe.Pointer(unsafe.SliceData(after))), edges, n); err != nil {
+			return 0, err
+		}
+		to, of := driver.Handle(graph), unsafe.Pointer(&p.params)
+		switch driver.NodeKind(p._type) {
+		case driver.KernelNode:
+			return t.GraphAddKernelNode(to, after, kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(of), 2))
+		case driver.MemcpyNode:
+			return t.GraphAddMemcpyNode(to, after, copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(of).copyParams))
+		case driver.MemsetNode:
+			return t.GraphAddMemsetNode(to, after, fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(of)))
+		case driver.HostNode:
+			h := (*C.CUDA_HOST_NODE_PARAMS)(of)
+			if h.fn == nil {
+				return 0, driver.InvalidValue
+			}
+			return t.GraphAddHostNode(to, after, hostFunction(h.fn, h.userData))
+		case driver.ChildNode:
+			return t.GraphAddChildGraphNode(to, after, driver.Handle(*(*C.CUgraph)(of)))
+		case driver.EmptyNode:
+			return t.GraphAddEmptyNode(to, after)
+		case driver.MemAllocNode:
+			return allocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(of))
+		case driver.MemFreeNode:
+			return t.GraphAddMemFreeNode(to, after, uint64(*(*C.CUdeviceptr)(of)))
+		case driver.ConditionalNode:
+			return conditionalNode(t, graph, after, (*C.CUDA_CONDITIONAL_NODE_PARAMS)(of))
+		}
+		return 0, driver.NotSupported
+	})
+}
+
+//export cuGraphAddNode
+func cuGraphAddNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
+	return anyNode("cuGraphAddNode", node, graph, after, nil, n, p)
+}
+
+//export cuGraphAddNode_v2
+func cuGraphAddNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
+	return anyNode("cuGraphAddNode_v2", node, graph, after, edges, n, p)
+}

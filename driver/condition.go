@@ -1,0 +1,204 @@
+package driver
+
+// This file is conditional nodes (driver API, "Graph Management"; programming guide, "Conditional Graph
+// Nodes"): graphs that are run once, several times or not at all, as a value says that kernels set.
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"gemu/interp"
+)
+
+// condition is a value that says what a conditional node does. Its handle is where it is in memory: there
+// cudaGraphSetConditional of the device runtime writes it.
+type condition struct {
+	memory *interp.Buffer
+	first  uint32 // its value when a launch begins,
+	resets bool   // if it gets one then
+	used   bool   // it has its node
+}
+
+// handle is a CUgraphConditionalHandle.
+func (c *condition) handle() uint64 { return c.memory.Addr() }
+
+// value is what it is now.
+func (c *condition) value() uint32 { return binary.LittleEndian.Uint32(c.memory.Bytes()) }
+
+// reset gives it its first value.
+func (c *condition) reset() {
+	if c.resets {
+		binary.LittleEndian.PutUint32(c.memory.Bytes(), c.first)
+	}
+}
+
+// ConditionalKind is a CUgraphConditionalNodeType.
+type ConditionalKind int32
+
+// What a conditional node does with its graphs.
+const (
+	ConditionalIf     ConditionalKind = iota // the first if the value is not 0, otherwise the second, if there is one
+	ConditionalWhile                         // the one as long as the value is not 0
+	ConditionalSwitch                        // the one whose number is the value
+)
+
+// assignDefault is CU_GRAPH_COND_ASSIGN_DEFAULT.
+const assignDefault uint32 = 1
+
+// conditional is the work of a conditional node, as it is described.
+type conditional struct {
+	on     *condition
+	kind   ConditionalKind
+	bodies []*Graph
+	lent   *Loan // for a list of the bodies, as long as the node lasts
+}
+
+// branch is the work of a conditional node that is ready to run.
+type branch struct {
+	on     *condition
+	kind   ConditionalKind
+	bodies [][]execNode
+}
+
+// start is never called: what runs is the branch that is made of it.
+func (w *conditional) start(*Driver) (func(*interp.Order) error, error) { return nothing, nil }
+
+// ready makes a branch of what the bodies are now. d.mu is held.
+func (w *conditional) ready() (*branch, error) {
+	b := &branch{on: w.on, kind: w.kind}
+	for _, g := range w.bodies {
+		nodes, _, err := g.flat(nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			switch n.kind {
+			case KernelNode, MemcpyNode, MemsetNode, EmptyNode, ConditionalNode:
+			default:
+				return nil, fail(InvalidValue, "node %#x cannot be in the graph of a conditional node", uint64(n.handle))
+			}
+		}
+		b.bodies = append(b.bodies, nodes)
+	}
+	return b, nil
+}
+
+func (b *branch) start(d *Driver) (func(*interp.Order) error, error) {
+	return func(o *interp.Order) error {
+		for {
+			body, some := b.choose()
+			for i := range body {
+				d.mu.Lock()
+				run, err := body[i].work.start(d)
+				d.mu.Unlock()
+				if err == nil {
+					err = run(o)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if b.kind != ConditionalWhile || !some {
+				return nil
+			}
+		}
+	}, nil
+}
+
+// choose is the body that the value is for now, if there is one.
+func (b *branch) choose() ([]execNode, bool) {
+	at := uint64(b.on.value())
+	if b.kind != ConditionalSwitch { // the first body is for what is not 0, one behind it for 0
+		if at == 0 {
+			at = 1
+		} else {
+			at = 0
+		}
+	}
+	if at >= uint64(len(b.bodies)) {
+		return nil, false
+	}
+	return b.bodies[at], true
+}
+
+// allConditions are those of the graph and of what is in it. d.mu is held.
+func (g *Graph) allConditions() []*condition {
+	list := slices.Clone(g.conditions)
+	for _, inner := range g.inner() {
+		list = append(list, inner.allConditions()...)
+	}
+	return list
+}
+
+// inner are the graphs that are parts of nodes. d.mu is held.
+func (g *Graph) inner() []*Graph {
+	var list []*Graph
+	for _, n := range g.nodes {
+		if n.child != nil {
+			list = append(list, n.child)
+		}
+		if w, ok := n.work.(*conditional); ok {
+			list = append(list, w.bodies...)
+		}
+	}
+	return list
+}
+
+// GraphConditionalHandleCreate is cuGraphConditionalHandleCreate.
+func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32) (uint64, error) {
+	if flags&^assignDefault != 0 {
+		return 0, fail(InvalidValue, "flags %#x", flags)
+	}
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	_, err := object[*Graph](t.d, graph)
+	t.d.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	memory, err := t.d.gpu.AllocNamed("a condition of a graph", 4) // waits for a launch under way
+	if err != nil {
+		return 0, fail(OutOfMemory, "%v", err)
+	}
+	return graphValue(t, graph, func(g *Graph) (uint64, error) {
+		c := &condition{memory: memory, first: first, resets: flags&assignDefault != 0}
+		g.conditions = append(g.conditions, c)
+		g.keep(&UserObject{references: 1, destroy: memory.Free}, 1)
+		return c.handle(), nil
+	})
+}
+
+// GraphAddConditionalNode is cuGraphAddNode for a conditional node with n graphs, which it makes. The
+// loan is for a list of them, as long as the node lasts.
+func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, lent *Loan, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, before, err := t.d.place(graph, after)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	at := slices.IndexFunc(g.conditions, func(c *condition) bool { return c.handle() == handle })
+	most := map[ConditionalKind]uint32{ConditionalIf: 2, ConditionalWhile: 1, ConditionalSwitch: mostBodies}[kind]
+	switch {
+	case at < 0:
+		return 0, nil, nil, fail(InvalidValue, "%#x is no condition of the graph", handle)
+	case g.conditions[at].used:
+		return 0, nil, nil, fail(InvalidValue, "the condition %#x has its node", handle)
+	case n == 0 || n > most:
+		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d with %d graphs", kind, n)
+	}
+	g.conditions[at].used = true
+	w := &conditional{on: g.conditions[at], kind: kind, lent: &Loan{}}
+	for range n {
+		body := t.d.newGraph()
+		w.bodies = append(w.bodies, body)
+		bodies = append(bodies, body.handle)
+	}
+	made := &Node{kind: ConditionalNode, work: w, after: before}
+	g.add(t.d, made)
+	return made.handle, bodies, w.lent, nil
+}
+
+// mostBodies is how many graphs a switch can have here: the list of them is memory of the client's.
+const mostBodies = 1 << 16

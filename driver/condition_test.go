@@ -1,0 +1,163 @@
+package driver
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// conditionsPTX is kernels that set conditions, as CUDA C++ does by cudaGraphSetConditional of the device runtime.
+const conditionsPTX = `
+.version 7.0
+.target sm_70
+.address_size 64
+
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+
+// set makes a condition what a word is.
+.visible .entry set(.param .u64 handle, .param .u64 word)
+{
+	.reg .b64 %h, %w;
+	.reg .b32 %v;
+	.param .b64 at;
+	.param .b32 value;
+
+	ld.param.u64 %h, [handle];
+	ld.param.u64 %w, [word];
+	ld.global.u32 %v, [%w];
+	st.param.b64 [at], %h;
+	st.param.b32 [value], %v;
+	call cudaGraphSetConditional, (at, value);
+	ret;
+}
+
+// count takes 1 from a word, and makes a condition what is left.
+.visible .entry count(.param .u64 handle, .param .u64 word)
+{
+	.reg .b64 %h, %w;
+	.reg .b32 %v;
+	.param .b64 at;
+	.param .b32 value;
+
+	ld.param.u64 %h, [handle];
+	ld.param.u64 %w, [word];
+	ld.global.u32 %v, [%w];
+	sub.u32 %v, %v, 1;
+	st.global.u32 [%w], %v;
+	st.param.b64 [at], %h;
+	st.param.b32 [value], %v;
+	call cudaGraphSetConditional, (at, value);
+	ret;
+}
+
+// mark adds a number to a word.
+.visible .entry mark(.param .u64 word, .param .u32 n)
+{
+	.reg .b64 %w;
+	.reg .b32 %n;
+
+	ld.param.u64 %w, [word];
+	ld.param.u32 %n, [n];
+	red.global.add.u32 [%w], %n;
+	ret;
+}
+`
+
+func TestConditionalNodes(t *testing.T) {
+	c := newClient(t, nil)
+	link := must(c.LinkCreate())(t)
+	c.ok(c.LinkAddData(link, LinkPTX, cString(conditionsPTX), uint64(len(conditionsPTX)), "conditions.ptx"))
+	lib := archive("cuda_device_runtime.o", "\x7fELF machine code")
+	c.ok(c.LinkAddData(link, LinkLibrary, cString(lib), uint64(len(lib)), "libcudadevrt.a"))
+	image := must(c.LinkComplete(link))(t)
+	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
+	word, marks := c.alloc(4), c.alloc(4)
+
+	// A graph: set or count, the conditional node, a mark of 1000.
+	build := func(first string, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
+		g := must(c.GraphCreate(0))(t)
+		handle = must(c.GraphConditionalHandleCreate(g, 1, assignDefault))(t)
+		var after []Handle
+		if first != "" {
+			after = []Handle{must(c.GraphAddKernelNode(g, nil, launchParams(c.function(first), 1, 1, handle, word)))(t)}
+		}
+		node, bodies, _, err := c.GraphAddConditionalNode(g, after, handle, kind, n)
+		c.ok(err)
+		must(c.GraphAddKernelNode(g, []Handle{node}, launchParams(c.function("mark"), 1, 1, marks, 1000)))(t)
+		return bodies, handle, func() {
+			exec := must(c.GraphInstantiate(g, 0))(t)
+			c.ok(c.GraphDestroy(g))
+			c.ok(c.GraphLaunch(exec, 0))
+			c.ok(c.GraphExecDestroy(exec))
+		}
+	}
+	mark := func(body Handle, n int) {
+		must(c.GraphAddKernelNode(body, nil, launchParams(c.function("mark"), 1, 1, marks, n)))(t)
+	}
+	for _, test := range []struct {
+		kind        ConditionalKind
+		bodies      uint32
+		value, want uint32
+	}{
+		{ConditionalIf, 1, 0, 1000},
+		{ConditionalIf, 1, 5, 1001},
+		{ConditionalIf, 2, 0, 1010},
+		{ConditionalIf, 2, 1, 1001},
+		{ConditionalSwitch, 3, 0, 1001},
+		{ConditionalSwitch, 3, 2, 1100},
+		{ConditionalSwitch, 3, 3, 1000},
+	} {
+		c.write(word, test.value)
+		c.write(marks, 0)
+		bodies, _, run := build("set", test.kind, test.bodies)
+		for i, b := range bodies {
+			mark(b, []int{1, 10, 100}[i])
+		}
+		run()
+		if got := c.read(marks, 1); !slices.Equal(got, []uint32{test.want}) {
+			t.Errorf("type %d with %d graphs, value %d: the marks are %d, want %d", test.kind, test.bodies, test.value, got, test.want)
+		}
+	}
+
+	// The default runs it once; the kernel within ends it.
+	c.write(word, 4)
+	c.write(marks, 0)
+	bodies, handle, run := build("", ConditionalWhile, 1)
+	n := must(c.GraphAddKernelNode(bodies[0], nil, launchParams(c.function("count"), 1, 1, handle, word)))(t)
+	must(c.GraphAddKernelNode(bodies[0], []Handle{n}, launchParams(c.function("mark"), 1, 1, marks, 1)))(t)
+	run()
+	c.expect(marks, 1004)
+	c.expect(word, 0)
+
+	g := must(c.GraphCreate(0))(t)
+	other := must(c.GraphCreate(0))(t)
+	handle = must(c.GraphConditionalHandleCreate(g, 0, 0))(t)
+	_, _, _, err := c.GraphAddConditionalNode(other, nil, handle, ConditionalIf, 1)
+	c.want(InvalidValue, "is no condition of the graph", err)
+	_, _, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalWhile, 2)
+	c.want(InvalidValue, "with 2 graphs", err)
+	_, bodies, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalIf, 1)
+	c.ok(err)
+	_, _, _, err = c.GraphAddConditionalNode(g, nil, handle, ConditionalIf, 1)
+	c.want(InvalidValue, "has its node", err)
+	_, err = c.GraphClone(g)
+	c.want(NotSupported, "no copies", err)
+	must(c.GraphAddHostNode(bodies[0], nil, func() {}))(t)
+	_, err = c.GraphInstantiate(g, 0)
+	c.want(InvalidValue, "cannot be in the graph of a conditional node", err)
+	c.ok(c.GraphDestroy(g))
+	_, err = c.GraphGetNodes(bodies[0])
+	c.want(InvalidHandle, "", err)
+}
+
+// A node that a capture would go on from is not taken out of its graph without ending the capture.
+func TestDestroyedWhileCaptured(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(4)
+	s := c.capturing()
+	c.ok(c.Memset(fillOf(x, 1, 1), s, true))
+	info := must(c.StreamGetCaptureInfo(s))(t)
+	c.ok(c.GraphDestroyNode(info.After[0]))
+	c.want(StreamCaptureInvalidated, "", c.Memset(fillOf(x, 2, 1), s, true))
+	c.endInvalid([]Handle{s})
+}

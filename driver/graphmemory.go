@@ -1,0 +1,340 @@
+package driver
+
+// This file is memory that graphs allocate and free (driver API, "Graph Management"; programming guide,
+// "Graph Memory Nodes"). An allocation node has its address, and the pages behind it, as long as its
+// graph or what was made of that lasts. Kernels reach it from the node's turn in a launch until a node, a
+// stream or cuMemFree frees it; then it waits for the next launch.
+
+import (
+	"fmt"
+	"slices"
+
+	"gemu/interp"
+)
+
+// allocWork is the allocation of a node.
+type allocWork struct {
+	region   *region
+	name     string
+	pages    func()     // gives the region's pages back
+	exec     *GraphExec // the one executable graph of the node's; nil: there is none
+	orphaned bool       // no graph refers to it any more
+}
+
+// freeWork is the free of memory that a graph has allocated.
+type freeWork struct{ region *region }
+
+// graphMemory is how many bytes a device has for graphs.
+type graphMemory struct {
+	used, usedHigh         uint64 // allocated by launches
+	reserved, reservedHigh uint64 // the most that was used since it was last trimmed
+}
+
+// GraphMemoryAttribute is a CUgraphMem_attribute.
+type GraphMemoryAttribute int32
+
+// The attributes of a device's memory for graphs.
+const (
+	GraphMemoryUsed GraphMemoryAttribute = iota
+	GraphMemoryUsedHigh
+	GraphMemoryReserved
+	GraphMemoryReservedHigh
+)
+
+// newAllocation makes the work of an allocation node, whose graph keeps the memory. d.mu is held.
+func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
+	d := c.dev.d
+	if size == 0 {
+		return nil, fail(InvalidValue, "0 bytes")
+	}
+	if total := d.settings.Memory; size > total {
+		return nil, fail(OutOfMemory, "%d bytes wanted of %d", size, total)
+	}
+	data, release, err := d.pages.allocate(size)
+	if err != nil {
+		return nil, fail(OutOfMemory, "%v", err)
+	}
+	d.buffers++
+	w := &allocWork{name: fmt.Sprintf("memory of a graph #%d", d.buffers), pages: release}
+	w.region = &region{addr: d.poolAddress(size), size: size, data: data, kind: deviceRegion, ctx: c, charge: size, graph: w}
+	d.resting.insert(w.region)
+	g.keep(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
+	return w, nil
+}
+
+// orphan ends memory that no graph refers to, once it is free.
+func (w *allocWork) orphan(d *Driver) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w.orphaned = true
+	if d.resting.find(w.region.addr) == w.region {
+		d.resting.remove(w.region)
+		w.pages()
+	}
+}
+
+func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
+	r := w.region
+	if d.regions.find(r.addr) == r {
+		return nil, fail(InvalidValue, "%s of the last launch was not freed", w.name)
+	}
+	if err := r.ctx.dev.reserve(r.size); err != nil {
+		return nil, err
+	}
+	d.resting.remove(r)
+	d.addRegion(r)
+	r.ctx.dev.graphs.use(r.size)
+	return func(o *interp.Order) (err error) {
+		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, false, o); err != nil {
+			return fail(OutOfMemory, "%v", err)
+		}
+		return nil
+	}, nil
+}
+
+func (w *allocWork) back(d *Driver) {
+	d.regions.remove(w.region)
+	w.region.discharge()
+}
+
+func (w *freeWork) start(d *Driver) (func(*interp.Order) error, error) {
+	r := w.region
+	if d.regions.find(r.addr) != r {
+		return nil, fail(InvalidValue, "%s is not allocated", r.graph.name)
+	}
+	d.regions.remove(r)
+	r.discharge()
+	return func(o *interp.Order) error { r.free(o); return nil }, nil
+}
+
+func (w *freeWork) back(d *Driver) {
+	r := w.region
+	r.ctx.dev.used += r.charge
+	r.ctx.dev.graphs.use(r.size)
+	if r.pages = nil; !r.graph.orphaned {
+		d.resting.remove(r)
+	}
+	d.addRegion(r)
+}
+
+// rest is for memory that was freed: it waits for the next launch, or goes if there can be none. d.mu is held.
+func (w *allocWork) rest(d *Driver) {
+	r := w.region
+	r.ctx.dev.graphs.used -= r.size
+	if w.orphaned {
+		r.pages = w.pages
+		return
+	}
+	d.resting.insert(r)
+}
+
+// use counts an allocation.
+func (m *graphMemory) use(size uint64) {
+	m.used += size
+	m.usedHigh = max(m.usedHigh, m.used)
+	m.reserved = max(m.reserved, m.used)
+	m.reservedHigh = max(m.reservedHigh, m.reserved)
+}
+
+// takeMemory makes the executable graph the one that allocates what its nodes do. d.mu is held.
+func (x *GraphExec) takeMemory() error {
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok && w.exec != nil {
+			return fail(InvalidValue, "a graph that allocates memory has an executable one already")
+		}
+	}
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok {
+			w.exec = x
+		}
+	}
+	return nil
+}
+
+// leaveMemory lets another executable graph allocate it. d.mu is held.
+func (x *GraphExec) leaveMemory() {
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok {
+			w.exec = nil
+		}
+	}
+}
+
+// freeLeft frees what the last launch has left allocated. d.mu is held.
+func (x *GraphExec) freeLeft(s *Stream) {
+	d := s.ctx.dev.d
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok && d.regions.find(w.region.addr) == w.region {
+			s.submit("", nothing, x.last)
+			d.regions.remove(w.region)
+			w.region.discharge()
+			x.last = s.always("a free", w.region.free)
+		}
+	}
+}
+
+// freedNode is the work of a node of the graph that frees memory. d.mu is held.
+func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
+	r := d.resting.find(addr)
+	if r == nil {
+		r = d.regions.find(addr)
+	}
+	switch {
+	case r == nil || r.addr != addr || r.graph == nil:
+		return nil, fail(InvalidValue, "%#x is not the beginning of memory that a graph allocates", addr)
+	case slices.ContainsFunc(g.nodes, func(n *Node) bool { w, ok := n.work.(*freeWork); return ok && w.region == r }):
+		return nil, fail(InvalidValue, "%s is freed by another node of the graph", r.graph.name)
+	}
+	return &freeWork{r}, nil
+}
+
+// GraphAddMemAllocNode is cuGraphAddMemAllocNode for memory of a device.
+func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64, where Location) (node Handle, addr uint64, err error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer t.d.mu.Unlock()
+	g, before, err := t.d.place(graph, after)
+	if err != nil {
+		return 0, 0, err
+	}
+	switch dev, err := where.device(t.d); {
+	case err != nil:
+		return 0, 0, err
+	case dev != c.dev:
+		return 0, 0, fail(NotSupported, "memory of a graph on a device that is not the current one")
+	}
+	w, err := g.newAllocation(c, size)
+	if err != nil {
+		return 0, 0, err
+	}
+	n := &Node{kind: MemAllocNode, work: w, after: before}
+	g.add(t.d, n)
+	return n.handle, w.region.addr, nil
+}
+
+// GraphAddMemFreeNode is cuGraphAddMemFreeNode.
+func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, before, err := t.d.place(graph, after)
+	if err != nil {
+		return 0, err
+	}
+	w, err := g.freedNode(t.d, addr)
+	if err != nil {
+		return 0, err
+	}
+	n := &Node{kind: MemFreeNode, work: w, after: before}
+	g.add(t.d, n)
+	return n.handle, nil
+}
+
+// GraphMemAllocNodeGetParams is cuGraphMemAllocNodeGetParams: how much is allocated, of which device, and where.
+func (t *Thread) GraphMemAllocNodeGetParams(node Handle) (size uint64, dev int, addr uint64, err error) {
+	r, err := nodeValue(t, node, func(n *Node) (*region, error) {
+		w, ok := n.work.(*allocWork)
+		if !ok {
+			return nil, fail(InvalidValue, "node %#x is of no allocation", uint64(node))
+		}
+		return w.region, nil
+	})
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return r.size, r.ctx.dev.ordinal, r.addr, nil
+}
+
+// GraphMemFreeNodeGetParams is cuGraphMemFreeNodeGetParams.
+func (t *Thread) GraphMemFreeNodeGetParams(node Handle) (addr uint64, err error) {
+	return nodeValue(t, node, func(n *Node) (uint64, error) {
+		w, ok := n.work.(*freeWork)
+		if !ok {
+			return 0, fail(InvalidValue, "node %#x is of no free", uint64(node))
+		}
+		return w.region.addr, nil
+	})
+}
+
+// DeviceGetGraphMemAttribute is cuDeviceGetGraphMemAttribute.
+func (d *Driver) DeviceGetGraphMemAttribute(dev int, a GraphMemoryAttribute) (uint64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err != nil {
+		return 0, err
+	}
+	switch a {
+	case GraphMemoryUsed:
+		return v.graphs.used, nil
+	case GraphMemoryUsedHigh:
+		return v.graphs.usedHigh, nil
+	case GraphMemoryReserved:
+		return v.graphs.reserved, nil
+	case GraphMemoryReservedHigh:
+		return v.graphs.reservedHigh, nil
+	}
+	return 0, fail(InvalidValue, "attribute %d of memory for graphs", a)
+}
+
+// DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: high water marks can be reset.
+func (d *Driver) DeviceSetGraphMemAttribute(dev int, a GraphMemoryAttribute, value uint64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	switch {
+	case err != nil:
+		return err
+	case a == GraphMemoryUsedHigh && value == 0:
+		v.graphs.usedHigh = v.graphs.used
+	case a == GraphMemoryReservedHigh && value == 0:
+		v.graphs.reservedHigh = v.graphs.reserved
+	default:
+		return fail(InvalidValue, "attribute %d of memory for graphs cannot be set to %d", a, value)
+	}
+	return nil
+}
+
+// DeviceGraphMemTrim is cuDeviceGraphMemTrim.
+func (d *Driver) DeviceGraphMemTrim(dev int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, err := d.device(dev)
+	if err == nil {
+		v.graphs.reserved = v.graphs.used
+	}
+	return err
+}
+
+// memAllocCaptured is MemAllocAsync on a stream that is captured. d.mu is held.
+func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
+	d := s.ctx.dev.d
+	if pool != 0 {
+		p, err := d.pool(pool)
+		switch {
+		case err != nil:
+			return 0, err
+		case p.place != (poolPlace{deviceRegion, s.ctx.dev}):
+			return 0, s.capture.invalidate(NotSupported, "memory of a graph that is not of the stream's device")
+		}
+	}
+	w, err := s.capture.graph.newAllocation(s.ctx, size)
+	if err != nil {
+		s.capture.invalid = true
+		return 0, err
+	}
+	s.recordNode(&Node{kind: MemAllocNode, work: w})
+	return w.region.addr, nil
+}
+
+// memFreeCaptured is MemFreeAsync on a stream that is captured. d.mu is held.
+func (s *Stream) memFreeCaptured(addr uint64) error {
+	w, err := s.capture.graph.freedNode(s.ctx.dev.d, addr)
+	if err != nil {
+		s.capture.invalid = true
+		return err
+	}
+	s.recordNode(&Node{kind: MemFreeNode, work: w})
+	return nil
+}

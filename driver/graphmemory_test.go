@@ -1,0 +1,139 @@
+package driver
+
+import "testing"
+
+// free is how many bytes of the device are free.
+func (c *client) free() uint64 {
+	c.Helper()
+	free, _, err := c.MemGetInfo()
+	c.ok(err)
+	return free
+}
+
+// allocNode adds a node that allocates memory.
+func (c *client) allocNode(g Handle, after []Handle, size uint64) (node Handle, addr uint64) {
+	c.Helper()
+	node, addr, err := c.GraphAddMemAllocNode(g, after, size, Location{Type: OnDevice})
+	c.ok(err)
+	return node, addr
+}
+
+// memoryGraph captures an allocation of words, a fill of them, an addition, a copy of two to a place, and a
+// free if it should.
+func (c *client) memoryGraph(s Handle, to uint64, value uint32, free bool) (graph Handle, addr uint64) {
+	c.Helper()
+	c.ok(c.StreamBeginCapture(s, CaptureThreadLocal))
+	addr = must(c.MemAllocAsync(1<<20, 0, s))(c.T)
+	c.ok(c.Memset(fillOf(addr, value, 1<<18), s, true))
+	c.ok(c.add(addr, 4, 1, s))
+	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: to}, Place{Kind: DevicePlace, Device: addr}, 8, s, true))
+	if free {
+		c.ok(c.MemFreeAsync(addr, s))
+	}
+	return must(c.StreamEndCapture(s))(c.T), addr
+}
+
+func TestGraphMemory(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	to := c.alloc(8)
+	free := c.free()
+	g, addr := c.memoryGraph(s, to, 7, true)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	_, err := c.GraphInstantiate(g, 0)
+	c.want(InvalidValue, "has an executable one already", err)
+	_, err = c.GraphClone(g)
+	c.want(NotSupported, "no copies", err)
+	for _, n := range must(c.GraphGetNodes(g))(t) {
+		c.want(NotSupported, "nodes of a graph that allocates", c.GraphDestroyNode(n))
+	}
+	for range 3 {
+		c.ok(c.GraphLaunch(exec, s))
+	}
+	c.ok(c.StreamSynchronize(s))
+	c.expect(to, 8, 8)
+	if now := c.free(); now != free {
+		t.Errorf("%d bytes are free, %d were before", now, free)
+	}
+	for a, want := range []uint64{0, 1 << 20, 1 << 20, 1 << 20} {
+		if got := must(c.d.DeviceGetGraphMemAttribute(0, GraphMemoryAttribute(a)))(t); got != want {
+			t.Errorf("attribute %d is %d, want %d", a, got, want)
+		}
+	}
+	c.ok(c.d.DeviceGraphMemTrim(0))
+	if got := must(c.d.DeviceGetGraphMemAttribute(0, GraphMemoryReserved))(t); got != 0 {
+		t.Errorf("%d bytes are reserved after a trim", got)
+	}
+	c.want(InvalidValue, "", c.Memset(fillOf(addr, 0, 1), s, true)) // it is not allocated
+	c.ok(c.GraphDestroy(g))
+	c.ok(c.GraphLaunch(exec, s))
+	c.ok(c.GraphExecDestroy(exec))
+	c.ok(c.StreamSynchronize(s))
+}
+
+// What a graph leaves allocated is freed by a call, by a stream, by another graph, or by its next launch.
+func TestGraphMemoryLeft(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(0, 0))(t)
+	to := c.alloc(8)
+	g, addr := c.memoryGraph(s, to, 20, false)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	other := must(c.GraphCreate(0))(t)
+	must(c.GraphAddMemFreeNode(other, nil, addr))(t)
+	_, err := c.GraphAddMemFreeNode(other, nil, addr)
+	c.want(InvalidValue, "is freed by another node", err)
+	_, err = c.GraphAddMemFreeNode(other, nil, to)
+	c.want(InvalidValue, "that a graph allocates", err)
+	ends := must(c.GraphInstantiate(other, 0))(t)
+	for i, end := range []func() error{
+		func() error { return c.MemFree(addr) },
+		func() error { return c.MemFreeAsync(addr, s) },
+		func() error { return c.GraphLaunch(ends, s) },
+	} {
+		c.ok(c.GraphLaunch(exec, s))
+		c.want(InvalidValue, "of the last launch was not freed", c.GraphLaunch(exec, s))
+		c.ok(c.add(addr, 2, i, s))
+		c.ok(c.StreamSynchronize(s))
+		c.expect(addr, uint32(21+i), uint32(21+i))
+		c.ok(end())
+		c.want(InvalidValue, "", c.GraphLaunch(ends, s))
+	}
+	c.ok(c.GraphExecDestroy(exec))
+	exec = must(c.GraphInstantiate(g, autoFreeOnLaunch))(t)
+	for range 3 {
+		c.ok(c.GraphLaunch(exec, s))
+	}
+	c.ok(c.StreamSynchronize(s))
+	c.expect(addr, 21, 21)
+
+	// It outlives its graph, until it is freed.
+	c.ok(c.GraphExecDestroy(exec))
+	c.ok(c.GraphDestroy(g))
+	c.expect(addr, 21, 21)
+	c.ok(c.MemFree(addr))
+	c.want(InvalidValue, "", c.MemFree(addr))
+}
+
+// A launch that fails leaves memory as it was.
+func TestGraphMemoryUndone(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(0, 0))(t)
+	x := c.alloc(16)
+	g := must(c.GraphCreate(0))(t)
+	n, addr := c.allocNode(g, nil, 64)
+	f := must(c.GraphAddMemFreeNode(g, []Handle{n}, addr))(t)
+	n, second := c.allocNode(g, []Handle{f}, 64)
+	must(c.GraphAddMemsetNode(g, []Handle{n}, fillOf(x, 1, 4)))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	c.ok(c.MemFree(x))
+	free := c.free()
+	for range 2 {
+		c.want(InvalidValue, "", c.GraphLaunch(exec, s))
+	}
+	if now := c.free(); now != free {
+		t.Errorf("%d bytes are free, %d were before", now, free)
+	}
+	c.want(InvalidValue, "", c.MemFree(second))
+	c.ok(c.GraphExecDestroy(exec))
+	c.ok(c.GraphDestroy(g))
+}
