@@ -19,10 +19,13 @@ import (
 	"gemu/ptx"
 )
 
-// deviceRuntime is what gemu has of libcudadevrt.a.
-//
-//go:embed devrt.ptx
-var deviceRuntime []byte
+// What gemu has of libcudadevrt.a, of which programs may bring the rest along.
+var (
+	//go:embed devrt.ptx
+	deviceGroups []byte
+	//go:embed devrt_graph.ptx
+	deviceGraphs []byte
+)
 
 // Link is a linker invocation.
 type Link struct {
@@ -119,7 +122,10 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 			return t.d.complain(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
 		}
 	}
-	return t.linkSource(h, "libcudadevrt.ptx", deviceRuntime, (*Link).addLib)
+	if err := t.linkSource(h, "libcudadevrt.ptx", deviceGroups, (*Link).addLib); err != nil {
+		return err
+	}
+	return t.linkSource(h, "libcudadevrt_graph.ptx", deviceGraphs, (*Link).addLib)
 }
 
 // members lists the names of the members of an archive in the format of ar. Long names are

@@ -248,13 +248,14 @@ func TestPrograms(t *testing.T) {
 	}
 	ptx := []string{"-arch=compute_80", "-code=compute_80"}
 	var all []variant
-	for _, name := range []string{"vector", "managed", "streams", "reduce", "cooperative", "thrust", "cub", "graph", "texture", "errors"} {
+	for _, name := range []string{"vector", "managed", "streams", "reduce", "cooperative", "thrust", "cub", "graph", "graph_memory", "texture", "errors"} {
 		all = append(all, variant{name, []string{name + ".cu"}, ptx, name == "vector" || name == "errors"})
 	}
 	all = append(all,
 		variant{"streams of threads", []string{"streams.cu"}, append(ptx, "-default-stream=per-thread"), false},
 		variant{"mixed", []string{"mixed.cu"}, append(ptx, "-lcuda"), true},
 		variant{"rdc", []string{"rdc.cu", "rdc_device.cu"}, append(ptx, "-rdc=true"), false},
+		variant{"graph_condition", []string{"graph_condition.cu"}, append(ptx, "-rdc=true"), false},
 		variant{"cooperative, rdc", []string{"cooperative.cu"}, append(ptx, "-rdc=true"), false},
 		variant{"compressed, with machine code", []string{"vector.cu"}, []string{"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_75,code=compute_75", "-Xfatbin=-compress-all"}, false},
 		variant{"machine code", []string{"sass.cu"}, []string{"-arch=compute_80", "-code=sm_80"}, false},

@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
 # Makes what the tests compile CUDA C++ with out of NVIDIA's Python packages:
 #
-#	cmd/libcudart/toolkit.sh DIRECTORY
+#	cmd/libcudart/toolkit.sh DIRECTORY [SITE]
 #	GEMU_CUDA=DIRECTORY go test ./cmd/libcudart -v
 #
 #	DIRECTORY/13    nvcc, headers and libraries of CUDA 13
 #	DIRECTORY/12    the same nvcc with the headers and libraries of 12, of which there is no package
 #	                with an nvcc
+#
+# The packages are those in SITE, a folder of Python's, or else they are installed into DIRECTORY.
 set -euo pipefail
 mkdir -p "$1"
 cd "$1"
-python3 -m pip install --quiet --no-deps --upgrade --target packages13 \
-  nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-profiler-api
-python3 -m pip install --quiet --no-deps --upgrade --target packages12 \
-  nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12 nvidia-cuda-profiler-api-cu12
-cuda13=$PWD/packages13/nvidia/cu13 cuda12=$PWD/packages12/nvidia
+if [ $# -gt 1 ]; then
+  cuda13=$2/nvidia/cu13 cuda12=$2/nvidia
+else
+  python3 -m pip install --quiet --no-deps --upgrade --target packages13 \
+    nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-profiler-api
+  python3 -m pip install --quiet --no-deps --upgrade --target packages12 \
+    nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12 nvidia-cuda-profiler-api-cu12
+  cuda13=$PWD/packages13/nvidia/cu13 cuda12=$PWD/packages12/nvidia
+fi
 for major in 12 13; do
   rm -rf "$major"
   mkdir -p "$major/lib"

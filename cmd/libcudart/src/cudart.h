@@ -107,6 +107,9 @@ int format_of(const struct cudaChannelFormatDesc *desc, unsigned *format, unsign
 struct cudaChannelFormatDesc channels_of(unsigned format, unsigned channels);
 size_t texel_size(unsigned format, unsigned channels);
 
+// idle is what a call gives that has nothing to do: the fault of a kernel before it, if there was one.
+static inline int idle(void) { return cuMemFree_v2(0); }
+
 // pointer is a device address as the API has it.
 static inline void *pointer(CUdeviceptr p) { return (void *)(uintptr_t)p; }
 static inline CUdeviceptr address(const void *p) { return (uintptr_t)p; }

@@ -111,10 +111,13 @@ int check_extent(dim3 grid, dim3 block)
 	if (limits != 0)
 		return limits;
 	const unsigned extents[] = {block.x, block.y, block.z, grid.x, grid.y, grid.z};
+	int fits = (uint64_t)block.x * block.y * block.z <= (uint64_t)most[1];
 	for (int i = 0; i < 6; i++)
-		if (extents[i] == 0 || extents[i] > (unsigned)most[i + 2])
-			return invalidConfiguration;
-	return (uint64_t)block.x * block.y * block.z <= (uint64_t)most[1] ? 0 : invalidConfiguration;
+		fits = fits && extents[i] != 0 && extents[i] <= (unsigned)most[i + 2];
+	if (fits)
+		return 0;
+	int r = idle();
+	return r != 0 ? r : invalidConfiguration;
 }
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t *l, const void *code, int *options, void **values, unsigned n, int *libraryOptions, void **libraryValues, unsigned libraryN)

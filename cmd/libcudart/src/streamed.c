@@ -32,7 +32,7 @@ static CUstream on(cudaStream_t s)
 static int copy(void *dst, const void *src, size_t n, int kind)
 {
 	if (n == 0)
-		return kind < 0 || kind > copyDefault ? invalidDirection : 0;
+		return kind < 0 || kind > copyDefault ? invalidDirection : idle();
 	switch (kind) {
 	case copyHostToDevice: return PTDS(cuMemcpyHtoD_v2)(address(dst), (void *)src, n);
 	case copyDeviceToHost: return PTDS(cuMemcpyDtoH_v2)(dst, address(src), n);
@@ -45,7 +45,7 @@ static int copy(void *dst, const void *src, size_t n, int kind)
 static int copy_async(void *dst, const void *src, size_t n, int kind, cudaStream_t s)
 {
 	if (n == 0)
-		return kind < 0 || kind > copyDefault ? invalidDirection : 0;
+		return kind < 0 || kind > copyDefault ? invalidDirection : idle();
 	switch (kind) {
 	case copyHostToDevice: return cuMemcpyHtoDAsync_v2(address(dst), (void *)src, n, on(s));
 	case copyDeviceToHost: return cuMemcpyDtoHAsync_v2(dst, address(src), n, on(s));
@@ -108,8 +108,10 @@ static int copy_rows(const struct cudaMemcpy3DParms *p, int async, cudaStream_t 
 {
 	CUDA_MEMCPY3D c;
 	int r = copy_3d(p, &c);
-	if (r != 0 || c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0)
+	if (r != 0)
 		return r;
+	if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0)
+		return idle();
 	return async ? cuMemcpy3DAsync_v2(&c, on(s)) : PTDS(cuMemcpy3D_v2)(&c);
 }
 
@@ -267,20 +269,20 @@ cudaError_t PTDS(cudaMemcpyArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, 
 
 // Fills.
 
-cudaError_t PTDS(cudaMemset)(void *p, int value, size_t n) { IN(n == 0 ? 0 : PTDS(cuMemsetD8_v2)(address(p), value, n)); }
-cudaError_t PTSZ(cudaMemsetAsync)(void *p, int value, size_t n, cudaStream_t s) { IN(n == 0 ? 0 : cuMemsetD8Async(address(p), value, n, on(s))); }
+cudaError_t PTDS(cudaMemset)(void *p, int value, size_t n) { IN(n == 0 ? idle() : PTDS(cuMemsetD8_v2)(address(p), value, n)); }
+cudaError_t PTSZ(cudaMemsetAsync)(void *p, int value, size_t n, cudaStream_t s) { IN(n == 0 ? idle() : cuMemsetD8Async(address(p), value, n, on(s))); }
 cudaError_t PTDS(cudaMemset2D)(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-	IN(width == 0 || height == 0 ? 0 : PTDS(cuMemsetD2D8_v2)(address(p), pitch, value, width, height));
+	IN(width == 0 || height == 0 ? idle() : PTDS(cuMemsetD2D8_v2)(address(p), pitch, value, width, height));
 }
 cudaError_t PTSZ(cudaMemset2DAsync)(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s)
 {
-	IN(width == 0 || height == 0 ? 0 : cuMemsetD2D8Async(address(p), pitch, value, width, height, on(s)));
+	IN(width == 0 || height == 0 ? idle() : cuMemsetD2D8Async(address(p), pitch, value, width, height, on(s)));
 }
 
 static int fill_3d(struct cudaPitchedPtr p, int value, struct cudaExtent e, int async, cudaStream_t s)
 {
-	int r = 0;
+	int r = idle();
 	for (size_t z = 0; r == 0 && e.width != 0 && e.height != 0 && z < e.depth; z++) {
 		CUdeviceptr at = address(p.ptr) + z * p.pitch * p.ysize;
 		r = async ? cuMemsetD2D8Async(at, p.pitch, value, e.width, e.height, on(s)) : PTDS(cuMemsetD2D8_v2)(at, p.pitch, value, e.width, e.height);
@@ -295,7 +297,7 @@ cudaError_t PTSZ(cudaMemset3DAsync)(struct cudaPitchedPtr p, int value, struct c
 
 cudaError_t PTSZ(cudaMallocAsync)(void **p, size_t n, cudaStream_t s) { IN(cuMemAllocAsync((CUdeviceptr *)p, n, on(s))); }
 cudaError_t PTSZ(cudaMallocFromPoolAsync)(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s) { IN(cuMemAllocFromPoolAsync((CUdeviceptr *)p, n, pool, on(s))); }
-cudaError_t PTSZ(cudaFreeAsync)(void *p, cudaStream_t s) { IN(p == NULL ? 0 : cuMemFreeAsync(address(p), on(s))); }
+cudaError_t PTSZ(cudaFreeAsync)(void *p, cudaStream_t s) { IN(p == NULL ? idle() : cuMemFreeAsync(address(p), on(s))); }
 cudaError_t PTSZ(cudaStreamAttachMemAsync)(cudaStream_t s, void *p, size_t n, unsigned flags) { IN(cuStreamAttachMemAsync(on(s), address(p), n, flags)); }
 #if MAJOR == 12
 cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, int device, cudaStream_t s) { IN(cuMemPrefetchAsync(address(p), n, device, on(s))); }

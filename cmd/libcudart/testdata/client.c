@@ -237,6 +237,9 @@ int main(void)
 	IS(700, cudaGetLastError());
 	IS(700, cudaGetLastError());
 	IS(700, cudaMemset(x, 0, 4));
+	IS(700, cudaMemset(x, 0, 0)); // though there is nothing to do,
+	IS(700, cudaMemcpy_ptds(x, x, 0, copyDefault));
+	IS(700, cudaLaunchKernel((void *)scale, (dim3){0, 1, 1}, (dim3){1, 1, 1}, args, 0, 0)); // or something else is wrong
 	IS(101, cudaSetDevice(-1));
 	IS(101, cudaGetLastError());
 	IS(700, cudaGetLastError());
