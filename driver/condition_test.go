@@ -161,3 +161,20 @@ func TestDestroyedWhileCaptured(t *testing.T) {
 	c.want(StreamCaptureInvalidated, "", c.Memset(fillOf(x, 2, 1), s, true))
 	c.endInvalid([]Handle{s})
 }
+
+func TestGraphDot(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(16)
+	g, child := must(c.GraphCreate(0))(t), must(c.GraphCreate(0))(t)
+	must(c.GraphAddHostNode(child, nil, func() {}))(t)
+	k := must(c.GraphAddKernelNode(g, nil, launchParams(c.function("add"), 2, 4, x, 1)))(t)
+	must(c.GraphAddChildGraphNode(g, []Handle{k}, child))(t)
+	want := "digraph graph_0 {\n\tnode [shape=box];\n" +
+		"\tnode_0 [label=\"kernel add <<<(2, 1, 1), (4, 1, 1), 0>>>\"];\n" +
+		"\tnode_1 [label=\"graph\"];\n" +
+		"\tsubgraph cluster_node_1_0 {\n\tlabel=\"graph 0 of node_1\";\n\tnode_1_0_0 [label=\"host function\"];\n\t}\n" +
+		"\tnode_0 -> node_1;\n}\n"
+	if got := string(must(c.GraphDot(g))(t)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -10,6 +10,7 @@ package main
 import "C"
 
 import (
+	"os"
 	"unsafe"
 
 	"gemu/driver"
@@ -340,5 +341,22 @@ func cuGraphExecUpdate_v2(exec C.CUgraphExec, graph C.CUgraph, info *C.CUgraphEx
 		what, node, err := t.GraphExecUpdate(driver.Handle(exec), driver.Handle(graph))
 		*info = C.CUgraphExecUpdateResultInfo{result: C.int(what), errorNode: C.CUgraphNode(node)}
 		return err
+	})
+}
+
+//export cuGraphDebugDotPrint
+func cuGraphDebugDotPrint(graph C.CUgraph, path *C.char, flags C.uint) C.CUresult {
+	return do("cuGraphDebugDotPrint", func(t *driver.Thread) error {
+		if path == nil {
+			return driver.InvalidValue
+		}
+		text, err := t.GraphDot(driver.Handle(graph))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(C.GoString(path), text, 0o666); err != nil {
+			return driver.OperatingSystem
+		}
+		return nil
 	})
 }

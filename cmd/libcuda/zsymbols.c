@@ -78,7 +78,6 @@ STUB(cuGraphAddExternalSemaphoresSignalNode)
 STUB(cuGraphAddExternalSemaphoresWaitNode)
 STUB(cuGraphBatchMemOpNodeGetParams)
 STUB(cuGraphBatchMemOpNodeSetParams)
-STUB(cuGraphDebugDotPrint)
 STUB(cuGraphEventRecordNodeGetEvent)
 STUB(cuGraphEventRecordNodeSetEvent)
 STUB(cuGraphEventWaitNodeGetEvent)
@@ -328,6 +327,7 @@ int cuGraphChildGraphNodeGetGraph(void);
 int cuGraphClone(void);
 int cuGraphConditionalHandleCreate(void);
 int cuGraphCreate(void);
+int cuGraphDebugDotPrint(void);
 int cuGraphDestroy(void);
 int cuGraphDestroyNode(void);
 int cuGraphExecDestroy(void);
@@ -859,7 +859,7 @@ const struct symbol gemu_symbols[] = {
 	{"cuGraphClone", 10000, 0, (void *)cuGraphClone},
 	{"cuGraphConditionalHandleCreate", 12030, 0, (void *)cuGraphConditionalHandleCreate},
 	{"cuGraphCreate", 10000, 0, (void *)cuGraphCreate},
-	{"cuGraphDebugDotPrint", 0, 0, (void *)cuGraphDebugDotPrint},
+	{"cuGraphDebugDotPrint", 11030, 0, (void *)cuGraphDebugDotPrint},
 	{"cuGraphDestroy", 10000, 0, (void *)cuGraphDestroy},
 	{"cuGraphDestroyNode", 10000, 0, (void *)cuGraphDestroyNode},
 	{"cuGraphEventRecordNodeGetEvent", 0, 0, (void *)cuGraphEventRecordNodeGetEvent},

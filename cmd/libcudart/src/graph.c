@@ -38,6 +38,7 @@ static CUcontext context(void)
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) { IN(cuGraphCreate(graph, flags)); }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { IN(cuGraphDestroy(graph)); }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) { IN(cuGraphExecDestroy(exec)); }
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags) { IN(cuGraphDebugDotPrint(graph, (char *)path, flags)); }
 cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph) { IN(cuGraphClone(clone, graph)); }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n) { IN(cuGraphGetNodes(graph, nodes, n)); }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n) { IN(cuGraphGetRootNodes(graph, nodes, n)); }

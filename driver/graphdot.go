@@ -1,0 +1,66 @@
+package driver
+
+// This file is graphs as text for Graphviz.
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// GraphDot is what cuGraphDebugDotPrint writes: the graph in the language of Graphviz. Nodes are numbered as
+// they were added; what is in a node is a cluster beside it.
+func (t *Thread) GraphDot(graph Handle) ([]byte, error) {
+	return graphValue(t, graph, func(g *Graph) ([]byte, error) {
+		var b bytes.Buffer
+		b.WriteString("digraph graph_0 {\n\tnode [shape=box];\n")
+		g.dot(&b, "")
+		b.WriteString("}\n")
+		return b.Bytes(), nil
+	})
+}
+
+// dot writes the graph's nodes and edges; names of nodes begin with a prefix.
+func (g *Graph) dot(b *bytes.Buffer, prefix string) {
+	name := map[*Node]string{}
+	for i, n := range g.nodes {
+		name[n] = fmt.Sprintf("node_%s%d", prefix, i)
+	}
+	for _, n := range g.nodes {
+		fmt.Fprintf(b, "\t%s [label=%q];\n", name[n], n.describe())
+		for i, inner := range (&Graph{nodes: []*Node{n}}).inner() {
+			fmt.Fprintf(b, "\tsubgraph cluster_%s_%d {\n\tlabel=%q;\n", name[n], i, fmt.Sprintf("graph %d of %s", i, name[n]))
+			inner.dot(b, fmt.Sprintf("%s_%d_", name[n][len("node_"):], i))
+			b.WriteString("\t}\n")
+		}
+	}
+	for _, n := range g.nodes {
+		for _, before := range n.after {
+			fmt.Fprintf(b, "\t%s -> %s;\n", name[before], name[n])
+		}
+	}
+}
+
+// describe says in a few words what a node does.
+func (n *Node) describe() string {
+	switch w := n.work.(type) {
+	case *launch:
+		g, l := w.l.Grid, w.l.Block
+		return fmt.Sprintf("kernel %s <<<(%d, %d, %d), (%d, %d, %d), %d>>>", w.l.Kernel, g.X, g.Y, g.Z, l.X, l.Y, l.Z, w.l.Shared)
+	case *copyWork:
+		return fmt.Sprintf("copy of %d x %d x %d bytes", w.Width, w.Height, w.Depth)
+	case *fillWork:
+		return fmt.Sprintf("fill of %d x %d elements of %d bytes at %#x with %#x", w.Width, w.Height, w.Size, w.Dst, w.Value)
+	case hostWork:
+		return "host function"
+	case *allocWork:
+		return fmt.Sprintf("allocation of %d bytes at %#x", w.region.size, w.region.addr)
+	case *freeWork:
+		return fmt.Sprintf("free of %#x", w.region.addr)
+	case *conditional:
+		return map[ConditionalKind]string{ConditionalIf: "if", ConditionalWhile: "while", ConditionalSwitch: "switch"}[w.kind] + fmt.Sprintf(" by %#x", w.on.handle())
+	}
+	if n.child != nil {
+		return "graph"
+	}
+	return "empty"
+}
