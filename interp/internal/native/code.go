@@ -175,6 +175,8 @@ type assembler struct {
 	step     int32  // under way
 	lacks    Reason // what an instruction leaves for that cannot go on
 	counting bool   // in which of its ways it executes
+
+	functions map[string]int // labels of what its stencils call
 }
 
 // fix is a jump or constant whose place is not known yet.

@@ -229,11 +229,17 @@ func (w *warp) took() {
 	n.DivergentBranches += ctx.Divergent
 	n.Splits += ctx.Divergent - ctx.Leaves
 	n.Reconvergences += ctx.Met
-	if w.check != nil {
-		n.Engine.Expanded += ctx.Expanded
-		n.Engine.Kept += ctx.Kept
-	}
+	w.tookEngine(&n.Engine)
 	w.settled = ctx.Since
 	w.unpaid += ctx.Leaves
 	ctx.Counted()
+}
+
+// tookEngine adds what machine code has counted of compact execution, in check mode.
+func (w *warp) tookEngine(to *EngineCounts) {
+	if ctx := &w.lent.Context; w.check != nil {
+		to.Expanded += ctx.Expanded
+		to.Kept += ctx.Kept
+		ctx.Expanded, ctx.Kept = 0, 0
+	}
 }
