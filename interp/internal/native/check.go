@@ -177,6 +177,9 @@ func (k *Check) End(ctx *Context, f *regfile.File, index int32) {
 	k.run(ctx, f, b, b.ends[index])
 }
 
+// Make makes the code for all lanes, or for some, ahead of when it is needed.
+func (k *Check) Make(masked bool) { k.beside.made(masked, k.lib, k.assemble) }
+
 // Ready reports whether the host executes the code.
 func (k *Check) Ready(ctx *Context) bool { return k.form(ctx).text.memory != nil }
 
