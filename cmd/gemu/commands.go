@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
-	"runtime/debug"
 	"sync/atomic"
 	"text/tabwriter"
 
