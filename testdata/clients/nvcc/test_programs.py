@@ -1,4 +1,4 @@
-"""Algorithms of CUB and Thrust, and libcu++, by programs that check them against the host."""
+"""Algorithms of CUB, and libcu++, by programs that check them against the host."""
 
 import pathlib
 
