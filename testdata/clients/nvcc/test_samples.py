@@ -32,7 +32,7 @@ SAMPLES = [
     Sample("cuda-samples", f"{TECHNIQUES}/inlinePTX/inlinePTX.cu", "Test Successful"),
     Sample("cuda-samples", f"{FEATURES}/binaryPartitionCG/binaryPartitionCG.cu", "Num of Odds = [1-9]"),
     Sample("cuda-samples", f"{FEATURES}/cdpSimplePrint/cdpSimplePrint.cu", "BLOCK 9 launched by thread", options=RDC),
-    Sample("code-samples", "posts/unified-memory/dataElem_um_c++_2.cu", r"after by-value\):   name=vello, value=12"),
+    Sample("code-samples", "posts/unified-memory/dataElem_um_c++_2.cu", r"after by-value\):   name=rello, value=12"),
     Sample("cuda_programming", "03_sum_reduction/cooperative_groups/sumReduction.cu", "COMPLETED SUCCESSFULLY"),
     Sample("gpu-rodinia", "cuda/pathfinder/pathfinder.cu", "", "1000 20 5"),
 ]
