@@ -35,6 +35,7 @@ type Step struct {
 	Wanted        []Pair  // of Writes, what the reference gets then
 	Kept          uint64  // bit i: it overwrites Reads[i]
 	Proved        bool    // its result is taken to be uniform
+	Known         bool    // the address of its access has been compared in the block
 	Uniform       []Pair  // … which: of Writes
 	Count         uintptr // where it is counted, as in Counts, if that is not in one of those
 }
@@ -509,7 +510,7 @@ func (a *assembler) memory(s *Step, form string) bool {
 				return false
 			}
 		}
-		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.agree(s.Reads[0], form, false, Lacks) {
+		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.address(s, form) {
 			return false
 		}
 	}
@@ -549,6 +550,20 @@ func (a *assembler) memory(s *Step, form string) bool {
 	}
 	a.here(done)
 	return a.alike(s, form)
+}
+
+// address compares that of an access.
+func (a *assembler) address(s *Step, form string) bool {
+	o := s.Reads[0]
+	if !s.Known {
+		return a.agree(o, form, false, Lacks)
+	}
+	h := holes{other: a.label()}
+	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, form, false, Lacks) {
+		return false
+	}
+	a.here(h.other)
+	return true
 }
 
 // besides puts before or after, of a store whose lanes may be idle, unless all store to one place.

@@ -116,6 +116,27 @@ NOTED(r) NOTED(q)
 	}
 AGREE(r) AGREE(q)
 
+// still: the shadow A, which was compared before, has what row C has in lanes that it speaks for. Two lanes that are next to each other tell, for
+// what has the same values there has the same base and stride.
+#ifdef MASKED
+#define NEIGHBOURS(m) \
+	u32 lane = __builtin_ctz((u32)(m)), beside = lane + (((u32)(m) & ((u32)(m) - 1)) != 0); \
+	if (!((u32)(m) >> beside & 1)) \
+		NEXT;
+#else
+#define NEIGHBOURS(m) const u32 lane = 0, beside = 1;
+#endif
+#define STILL(s) \
+	STENCIL(FORM(still_##s)) { \
+		const struct compact *c = SHADOW(A, s##_shadows); \
+		const element_##s *want = ROW_OF_##s(C); \
+		NEIGHBOURS(m) \
+		if ((element_##s)(c->base + lane * c->stride) == want[lane] && (element_##s)(c->base + beside * c->stride) == want[beside]) \
+			OTHER; \
+		NEXT; \
+	}
+STILL(r) STILL(q)
+
 // same: row B has what row C has: other is call_unlike.
 #define SAME(s) \
 	STENCIL(FORM(same_##s)) { \
