@@ -81,7 +81,9 @@ class Workplace:
         self.folder, self.client = folder / (client.like or name), client
         self.python = self.folder / "venv/bin/python"
         self.logs = folder / name / "log"
+        self.plugins = folder / name / "plugin"
         self.logs.mkdir(parents=True, exist_ok=True)
+        self.plugins.mkdir(exist_ok=True)
 
     def prepare(self):
         """Installs gemu's libraries, the packages and the source, if they are not there."""
@@ -103,8 +105,6 @@ class Workplace:
             run(["bash", "-ec", f"cd {self.folder}\n" + self.fill(self.client.prepare)], self.environment())
             done.write_text(wanted)
         self.root = pathlib.Path(self.fill(self.client.tests))
-        self.plugins = self.logs.parent / "plugin"
-        self.plugins.mkdir(exist_ok=True)
         (self.plugins / "client_plugin.py").write_text(self.client.plugin)
         shutil.copy(HERE / "outcomes.py", self.plugins)
 
