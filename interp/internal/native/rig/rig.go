@@ -61,7 +61,7 @@ var elsewhere = []struct {
 }{
 	{"package simt, TestCompact", compact},
 	{"package simt, TestCompactSources", regexp.MustCompile(`^source_`)},
-	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
+	{"package simt, TestChecked", regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
 	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
 	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
 }
