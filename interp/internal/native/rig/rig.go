@@ -54,26 +54,32 @@ var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompa
 // Compact reports whether a stencil is one of them.
 func Compact(stencil string) bool { return compact.MatchString(stencil) }
 
-// elsewhere are the names of stencils that no subject is about.
-var elsewhere = []struct {
-	tests string // that execute them beside Go
-	names *regexp.Regexp
-}{
-	{"package simt, TestCompact", compact},
-	{"package simt, TestCompactSources", regexp.MustCompile(`^source_`)},
-	{"package simt, TestChecked", regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
-	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
-	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
+// Tests are tests of a package that execute stencils beside Go.
+type Tests struct {
+	Package string // its folder
+	Run     string // a pattern of their names
 }
 
-// Elsewhere reports whether a stencil is one that no subject is about, for other tests have it.
-func Elsewhere(stencil string) bool {
+// elsewhere are the names of stencils that no subject is about.
+var elsewhere = []struct {
+	Tests
+	names *regexp.Regexp
+}{
+	{Tests{"interp/internal/simt", "^TestCompact$"}, compact},
+	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
+	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
+	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
+	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
+}
+
+// Elsewhere is the tests that a stencil has of which no subject is; ok is false if there are none.
+func Elsewhere(stencil string) (t Tests, ok bool) {
 	for _, e := range elsewhere {
 		if e.names.MatchString(stencil) {
-			return true
+			return e.Tests, true
 		}
 	}
-	return false
+	return Tests{}, false
 }
 
 // Result is what came of a subject.
