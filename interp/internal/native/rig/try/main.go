@@ -53,8 +53,9 @@ func triers() map[string]*trier {
 	l := native.NewLibrary(native.Tables()...)
 	by := map[string]*trier{}
 	for name := range l.Names() {
-		by[name] = new(trier)
-		by[name].Tests, _ = rig.Elsewhere(name)
+		if by[name] = new(trier); !rig.Unwanted(name) {
+			by[name].Tests, _ = rig.Elsewhere(name)
+		}
 	}
 	for s := range rig.Subjects() {
 		for _, name := range try(&s, l, 1).Stencils {
