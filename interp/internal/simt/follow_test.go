@@ -60,6 +60,16 @@ Y:	bar.sync 0;
 	add.u32 %never, %i, %c;
 	bar.sync 0;
 	st.shared.u32 [block], %never;`},
+	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 241}, body: `
+	cvt.u64.u32 %q, %c;
+	add.s64 %q, %q, %wide;
+	cvt.u32.u64 %x, %q;
+	st.global.u32 [%a], %x;
+	add.u32 %x, %i, %c;
+	cvt.u64.u32 %wide, %x;
+	bar.sync 0;
+	cvt.u32.u64 %x, %wide;
+	st.shared.u32 [block], %x;`},
 	"the number of the warp": {asked: [3]int{241, 241, 241}, body: `
 	mov.u32 %x, %warpid;
 	st.global.u32 [%a], %x;`},
@@ -110,7 +120,7 @@ func followerSource(body string) string {
 {
 	.reg .b32 %x, %y, %i, %c, %n, %never;
 	.reg .pred %p;
-	.reg .b64 %o, %a, %q;
+	.reg .b64 %o, %a, %q, %wide;
 	.reg .f64 %d;
 	.shared .align 16 .b32 block[80];
 	ld.param.u64 %o, [out];
