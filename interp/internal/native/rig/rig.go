@@ -203,11 +203,14 @@ func (p *program) copied() *regfile.File {
 	return f
 }
 
+// enough is up to when machine code goes on, but for what counts as several instructions.
+const enough = 1 << 40
+
 // begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
 // instruction has none.
 func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 	c := t.lib.New(p.Program)
-	ctx := &native.Context{Mask: m, Stop: -1, Enough: 1 << 40}
+	ctx := &native.Context{Mask: m, Stop: -1, Enough: enough}
 	t.lib.Take()
 	if !c.Ready(ctx) {
 		return nil, nil
