@@ -157,6 +157,13 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 			addresses[lane] ^= 1 << (16 + bit)
 		}
 	}
+	if set&1 == 0 && t.IntN(2) == 0 { // what lanes have that do not execute is nothing
+		for lane := range addresses {
+			if m>>lane&1 == 0 {
+				addresses[lane] = t.Uint64()
+			}
+		}
+	}
 	if set&1 != 0 {
 		if s.addr == code.R {
 			in.A = p.Consts.Add32(uint32(addresses[0]))
