@@ -93,6 +93,12 @@ E:`},
 	ret;
 Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	st.global.u32 [%a], %x;`},
+	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 241}, body: `
+	setp.lt.u32 %p, %i, 40;
+	@%p bra Y;
+	mov.u32 %x, %clock;
+	add.u32 %n, %n, 1;
+Y:	st.global.u32 [%a], %n;`},
 	"halves that end early": {asked: [3]int{722, 722, 840}, body: `
 	and.b32 %x, %c, 1;
 	setp.eq.u32 %p, %x, 0;
