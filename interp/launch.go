@@ -284,6 +284,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	case cluster.Count() > most:
 		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
 	}
+	g.Make()
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
 }
 

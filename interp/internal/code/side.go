@@ -10,6 +10,7 @@ import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/texture"
 	"gemu/ptx"
+	"gemu/regfile"
 )
 
 // Row is a row that is read or written, of registers or predicates; below zero, a
@@ -17,6 +18,14 @@ import (
 type Row struct {
 	Slot Slot
 	Row  int32
+}
+
+// Behind is the row where it lies behind others; constants stay.
+func (r Row) Behind(others regfile.Size) Row {
+	if r.Row >= 0 {
+		r.Row += int32([...]int{NoSlot: 0, R: others.R, Q: others.Q, P: others.P}[r.Slot])
+	}
+	return r
 }
 
 // Access is what a memory instruction accesses, and how. The row its addresses are in

@@ -35,6 +35,7 @@ type Step struct {
 	Wanted        []Pair  // of Writes, what the reference gets then
 	Kept          uint64  // bit i: it overwrites Reads[i]
 	Proved        bool    // its result is taken to be uniform
+	Known         bool    // the address of its access has been compared in the block
 	Uniform       []Pair  // … which: of Writes
 	Count         uintptr // where it is counted, as in Counts, if that is not in one of those
 }
@@ -88,11 +89,7 @@ const Notes = 64 * NoteSize
 func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, counts Counts) *Check {
 	k := &Check{Code: c, steps: steps, counts: counts}
 	k.both = code.Program{Consts: c.prog.Consts}
-	move := func(slot code.Slot, row *int32) {
-		if *row >= 0 {
-			*row += int32([...]int{code.NoSlot: 0, code.R: before.R, code.Q: before.Q, code.P: before.P}[slot])
-		}
-	}
+	move := func(slot code.Slot, row *int32) { *row = code.Row{Slot: slot, Row: *row}.Behind(before).Row }
 	k.both.Access = make([]code.Access, len(ref.Access))
 	for i, a := range ref.Access {
 		elems := make([]code.Elem, len(a.Elems))
@@ -181,6 +178,9 @@ func (k *Check) End(ctx *Context, f *regfile.File, index int32) {
 	k.run(ctx, f, b, b.ends[index])
 }
 
+// Make makes the code for all lanes, or for some, ahead of when it is needed.
+func (k *Check) Make(masked bool) { k.beside.made(masked, k.lib, k.assemble) }
+
 // Ready reports whether the host executes the code.
 func (k *Check) Ready(ctx *Context) bool { return k.form(ctx).text.memory != nil }
 
@@ -198,6 +198,7 @@ func (k *Check) assemble(masked bool) *body {
 	a.check = k
 	a.arrival()
 	a.turning()
+	a.callable()
 	starts, ends := make([]int32, k.first[len(k.first)-1]), make([]int32, len(k.prog.Blocks))
 	for i := range k.prog.Blocks {
 		b := &k.prog.Blocks[i]
@@ -236,6 +237,19 @@ func (k *Check) assemble(masked bool) *body {
 	out := a.body(k.prog)
 	out.steps, out.ends = starts, ends
 	return out
+}
+
+// callable places what stencils call.
+func (a *assembler) callable() {
+	a.functions = map[string]int{}
+	for _, name := range []string{"call_unlike", "call_differs", "call_note", "call_moved"} {
+		for _, s := range []code.Slot{code.R, code.Q} {
+			name := name + "_" + s.String()
+			a.functions[name] = a.label()
+			a.here(a.functions[name])
+			a.put(name, holes{})
+		}
+	}
 }
 
 // checked makes the code of a step, if it has any.
@@ -337,7 +351,7 @@ func (a *assembler) agree(o Pair, form string, counted bool, why Reason) bool {
 	if o.Ref.Slot == code.P {
 		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.register(&h.c, code.P, o.Ref.Row) && a.try("same_p", h)
 	}
-	h.n0 = ones(counted)
+	h.n0, h.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
 	return a.shadow(&h.a, &h.constant, 'A', o.Row) && a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) && a.register(&h.c, o.Ref.Slot, o.Ref.Row) &&
 		a.try("agree_"+o.Ref.Slot.String()+form, h)
 }
@@ -352,6 +366,7 @@ func (a *assembler) same(list []Pair, form string) bool {
 		name := "same_" + o.Ref.Slot.String()
 		if o.Ref.Slot != code.P {
 			name += form
+			h.other = a.functions["call_unlike_"+o.Ref.Slot.String()]
 		}
 		if !a.try(name, h) {
 			return false
@@ -378,8 +393,8 @@ func (a *assembler) copies(list []Pair, form string) bool {
 	return true
 }
 
-// idle puts idle or idled for all results, where lanes may be idle.
-func (a *assembler) idle(name string, s *Step, form string, why Reason) bool {
+// idle puts idle or idled, which call a function, for all results, where lanes may be idle.
+func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) bool {
 	if form != "_masked" || s.In == nil {
 		return true
 	}
@@ -394,6 +409,7 @@ func (a *assembler) idle(name string, s *Step, form string, why Reason) bool {
 			}
 			continue
 		}
+		h.other = a.functions[calls+"_"+o.Row.Slot.String()]
 		if !a.registerShadow(&h.a, o.Row) || !a.try(name+"_"+o.Row.Slot.String(), h) {
 			return false
 		}
@@ -430,7 +446,7 @@ func (a *assembler) uniform(list []Pair, why Reason) bool {
 
 // apart is a step that only computes.
 func (a *assembler) apart(s *Step, form string) bool {
-	if !a.notes(s) || !a.idle("idle", s, form, Lacks) {
+	if !a.notes(s) || !a.idle("idle", "call_note", s, form, Lacks) {
 		return false
 	}
 	if s.Proved {
@@ -465,7 +481,7 @@ func (a *assembler) results(s *Step, form string) bool {
 
 // alike looks whether what is proved of results is so, and whether lanes that do not execute have what they had.
 func (a *assembler) alike(s *Step, form string) bool {
-	return a.uniform(s.Uniform, Differs) && a.idle("idled", s, form, Differs)
+	return a.uniform(s.Uniform, Differs) && a.idle("idled", "call_moved", s, form, Differs)
 }
 
 // onceForBoth is a step on the lanes, whose results the reference gets.
@@ -494,14 +510,14 @@ func (a *assembler) memory(s *Step, form string) bool {
 				return false
 			}
 		}
-		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.agree(s.Reads[0], form, false, Lacks) {
+		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.address(s, form) {
 			return false
 		}
 	}
 	if s.Proved {
 		a.put("alone", holes{leave: a.exit(a.step, Lacks)})
 	}
-	if !a.idle("idle", s, form, Lacks) {
+	if !a.idle("idle", "call_note", s, form, Lacks) {
 		return false
 	}
 	lanes, done := a.label(), a.label()
@@ -534,6 +550,20 @@ func (a *assembler) memory(s *Step, form string) bool {
 	}
 	a.here(done)
 	return a.alike(s, form)
+}
+
+// address compares that of an access.
+func (a *assembler) address(s *Step, form string) bool {
+	o := s.Reads[0]
+	if !s.Known {
+		return a.agree(o, form, false, Lacks)
+	}
+	h := holes{other: a.label()}
+	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, form, false, Lacks) {
+		return false
+	}
+	a.here(h.other)
+	return true
 }
 
 // besides puts before or after, of a store whose lanes may be idle, unless all store to one place.

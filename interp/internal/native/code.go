@@ -31,7 +31,7 @@ type Code struct {
 	// Uniform is the special registers that Context.Special has to have.
 	Uniform []ptx.SpecialReg
 
-	made forms
+	forms forms
 }
 
 // forms are a program's code for all lanes, and for some.
@@ -50,7 +50,7 @@ func (l *Library) New(p *code.Program) *Code {
 	for i := range p.Access {
 		c.fixed[i] = p.Access[i].Fixed
 	}
-	c.made.sum = sync.OnceValue(func() [sha256.Size]byte {
+	c.forms.sum = sync.OnceValue(func() [sha256.Size]byte {
 		d := new(digest)
 		d.program(p)
 		return d.sum()
@@ -88,28 +88,41 @@ const (
 const none = -1
 
 // form is the program's code for all lanes, or for those of a mask.
-func (c *Code) form(ctx *Context) *body { return c.made.form(ctx, c.lib, c.assemble) }
+func (c *Code) form(ctx *Context) *body { return c.forms.form(ctx, c.lib, c.assemble) }
 
 // form is the one that a context needs.
 func (f *forms) form(ctx *Context, l *Library, assemble func(masked bool) *body) *body {
 	all, some := f.all.Load(), f.some.Load()
 	ctx.lets(all, some)
 	masked := ctx.Mask != regfile.Full
-	to, b := &f.all, all
+	b := all
 	if masked {
-		to, b = &f.some, some
+		b = some
 	}
 	if b != nil {
 		return b
 	}
+	return f.made(masked, l, assemble)
+}
+
+// made makes one that is not there.
+func (f *forms) made(masked bool, l *Library, assemble func(masked bool) *body) *body {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if b = to.Load(); b == nil {
+	to := &f.all
+	if masked {
+		to = &f.some
+	}
+	b := to.Load()
+	if b == nil {
 		b = l.body(f.sum, masked, assemble)
 		to.Store(b)
 	}
 	return b
 }
+
+// Make makes the code for all lanes, or for some, ahead of when it is needed.
+func (c *Code) Make(masked bool) { c.forms.made(masked, c.lib, c.assemble) }
 
 // Ready reports whether the host executes the code.
 func (c *Code) Ready(ctx *Context) bool { return c.form(ctx).text.memory != nil }
@@ -175,6 +188,8 @@ type assembler struct {
 	step     int32  // under way
 	lacks    Reason // what an instruction leaves for that cannot go on
 	counting bool   // in which of its ways it executes
+
+	functions map[string]int // labels of what its stencils call
 }
 
 // fix is a jump or constant whose place is not known yet.

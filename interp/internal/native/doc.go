@@ -8,7 +8,7 @@
 // it.
 //
 // Code is in memory of its own, which can be written or executed, never both. Native code runs on the
-// goroutine's stack, of which it takes up to a bound that its entry declares; it calls nothing, and touches only
+// goroutine's stack, of which it takes up to a bound that its entry declares; it calls nothing of Go, and touches only
 // memory that gemu has allocated and that is kept alive while it runs: registers, constants, the context,
 // and allocations, after a look at their bounds. It cannot be preempted, so it comes back after some instructions.
 package native

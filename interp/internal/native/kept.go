@@ -206,6 +206,7 @@ func (d *digest) step(s *Step) {
 	integer(d, s.Count)
 	d.bool(s.Ends)
 	d.bool(s.Proved)
+	d.bool(s.Known)
 	if d.bool(s.In != nil); s.In != nil {
 		d.instr(s.In)
 	}

@@ -60,6 +60,8 @@ type Follow struct {
 	shadows [2]uint64      // bytes of shadows, of 32-bit rows and of 64-bit rows
 	zero    unsafe.Pointer // array of code.Row: those that a warp begins with zeros in
 	zeros   uint64         // how many
+	hits    unsafe.Pointer // array of *mem.Allocation: what memory instructions have hit last, code.Known each
+	forgets uint64         // how many do not know that where a CTA begins, but before
 	takes   int64          // how many instructions going on with a CTA counts as
 
 	Ended Counted
@@ -78,9 +80,10 @@ var (
 )
 
 // Follows has CTAs of the program follow each other, whose warps have registers as the file has, zeros in some of them, and
-// read these special registers.
-func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero []code.Row, uniform *[Registers]uint64) {
+// read these special registers; memory instructions that have these hits last begin without.
+func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero []code.Row, uniform *[Registers]uint64, hits []*mem.Allocation) {
 	f := &t.Follow
+	f.hits, f.forgets = unsafe.Pointer(unsafe.SliceData(hits)), uint64(len(hits)/code.Known)
 	f.zero, f.zeros = unsafe.Pointer(unsafe.SliceData(zero)), uint64(len(zero))
 	f.id = unsafe.Pointer(&uniform[ptx.CtaidX])
 	for d := range f.sources {
@@ -95,7 +98,7 @@ func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero
 		f.shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
 	}
 	const asLong = 1024 // bytes are cleared, at most, in the time that an instruction may take which counts as one
-	f.takes = int64(uint64(len(shared.Data))/asLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/asLong+f.zeros))
+	f.takes = int64(uint64(len(shared.Data)+8*len(hits))/asLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/asLong+f.zeros))
 }
 
 // State is what machine code may do with a warp of a team.

@@ -37,6 +37,16 @@ type runner interface {
 // checker is a backend that runs check mode itself. What it leaves to Go is the portable one's.
 type checker interface{ checks() runner }
 
+// maker is a backend that makes something of a launch's code, when it is needed or ahead of that.
+type maker interface{ makes(g *Grid) }
+
+// Make has the backend make what it will need first.
+func (g *Grid) Make() {
+	if b, ok := g.backend.(maker); ok {
+		b.makes(g)
+	}
+}
+
 // runnerOf is what runs the warps of a CTA: their backend, or what asks it for spans.
 func (c *cta) runnerOf() runner {
 	switch {

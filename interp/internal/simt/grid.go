@@ -29,6 +29,7 @@ import (
 	"unsafe"
 
 	"gemu/affinetrack"
+	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 )
 
@@ -80,15 +81,16 @@ type Grid struct {
 
 	info    *LaunchInfo
 	probes  []watcher
-	pauses  bool   // probes may pause the launch
-	pausing bool   // one has asked for it
-	steps   int64  // of a launch in order that is watched: instructions that have begun; see Event.Step
-	until   int64  // before which of them it pauses
-	lends   bool   // contexts may be those of other launches
-	follows bool   // machine code may go from a CTA to the next
-	visited []bool // of a launch that may pause, by index: blocks that were begun; see Visited
-	last    *State // that was saved or restored last
-	keeps   uint64 // bytes of CTAs in states
+	pauses  bool       // probes may pause the launch
+	pausing bool       // one has asked for it
+	steps   int64      // of a launch in order that is watched: instructions that have begun; see Event.Step
+	until   int64      // before which of them it pauses
+	lends   bool       // contexts may be those of other launches
+	follows bool       // machine code may go from a CTA to the next
+	zeros   []code.Row // … whose warps begin with zeros in these rows
+	visited []bool     // of a launch that may pause, by index: blocks that were begun; see Visited
+	last    *State     // that was saved or restored last
+	keeps   uint64     // bytes of CTAs in states
 
 	cancelled atomic.Bool
 	_         [64]byte     // what all workers write in a line of its own
@@ -227,7 +229,10 @@ func (g *Grid) Begin() error {
 	if err := g.fold(); err != nil {
 		return err
 	}
-	g.lends, g.follows = g.mayLend(), g.mayFollow()
+	g.lends = g.mayLend()
+	if g.follows = g.mayFollow(); g.follows {
+		g.zeros = g.code.zeros()
+	}
 	g.window = max(windowFree, min(windowSmall, int(smallBytes/g.Footprint())))
 	if g.code.Ordered {
 		g.window = windowOrdered

@@ -59,6 +59,20 @@ func (n *machine) forget() {
 	n.team, n.of, n.out = native.Team{}, 0, false
 }
 
+// makes has the code for the lanes that a CTA's first warp begins with.
+func (machineCode) makes(g *Grid) {
+	k := g.code
+	if k.Width > regfile.Lanes {
+		return
+	}
+	masked := min(k.Width, g.threads) < regfile.Lanes
+	if g.mode != Check {
+		k.native.Make(masked)
+	} else if m := k.checked(); m != nil {
+		m.Make(masked)
+	}
+}
+
 // tellNative tells native code what it wants to know of the running strand besides registers and memory that it
 // has hit.
 func (w *warp) tellNative() {
@@ -229,11 +243,17 @@ func (w *warp) took() {
 	n.DivergentBranches += ctx.Divergent
 	n.Splits += ctx.Divergent - ctx.Leaves
 	n.Reconvergences += ctx.Met
-	if w.check != nil {
-		n.Engine.Expanded += ctx.Expanded
-		n.Engine.Kept += ctx.Kept
-	}
+	w.tookEngine(&n.Engine)
 	w.settled = ctx.Since
 	w.unpaid += ctx.Leaves
 	ctx.Counted()
+}
+
+// tookEngine adds what machine code has counted of compact execution, in check mode.
+func (w *warp) tookEngine(to *EngineCounts) {
+	if ctx := &w.lent.Context; w.check != nil {
+		to.Expanded += ctx.Expanded
+		to.Kept += ctx.Kept
+		ctx.Expanded, ctx.Kept = 0, 0
+	}
 }

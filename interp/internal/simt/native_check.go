@@ -37,7 +37,7 @@ func (c *Kernel) twin() *native.Check {
 
 // stepOf is a pair for package native.
 func (c *Kernel) stepOf(p *pair) native.Step {
-	s := native.Step{PC: p.from, In: p.in, Ref: p.ref, Reads: nativePairs(p.reads), Writes: nativePairs(p.writes), Fresh: nativePairs(p.fresh), Wanted: nativePairs(p.wanted), Kept: p.kept, Proved: p.proved}
+	s := native.Step{PC: p.from, In: p.in, Ref: p.ref, Reads: nativePairs(p.reads), Writes: nativePairs(p.writes), Fresh: nativePairs(p.fresh), Wanted: nativePairs(p.wanted), Kept: p.kept, Proved: p.proved, Known: p.known}
 	kind := p.ref.Op.Signature().Kind
 	switch {
 	case p.onLanes:

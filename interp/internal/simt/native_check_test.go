@@ -2,6 +2,7 @@ package simt
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 type checkRig struct {
 	*rig
 	wrong func(f, ref *regfile.File, memory []byte)
+	known bool            // the address was compared before
 	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
 }
 
@@ -45,7 +47,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	}
 	copy(hit.Data, g.memory)
 	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	if g.lib != nil {
+	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
 		k.native = g.lib.New(g.prog)
 	}
 	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, backend: b, dev: device, rules: affinetrack.Rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
@@ -174,7 +176,8 @@ func TestCheckedAccesses(t *testing.T) {
 	}
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}}
 	for range part.Of(200, 600, 100000) {
-		if !r.compareChecked(t, r.access().beside()) {
+		g := r.access().beside()
+		if g.known = r.IntN(2) == 0; !r.compareChecked(t, g) {
 			return
 		}
 	}
@@ -225,6 +228,54 @@ func TestCheckedIdle(t *testing.T) {
 				bad.lib = lib
 				if got := bad.on(Native); !strings.Contains(got, "which does not execute it, has another byte") {
 					t.Errorf("%d times %d bytes, stored for too many lanes: %s", n, size, got)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckedKnown: an address that has been compared in its block is looked at in two lanes: that tells where another base or
+// stride is by now, whichever lanes execute.
+func TestCheckedKnown(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
+	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
+		for _, slot := range []code.Slot{code.R, code.Q} {
+			for name, now := range map[string]regfile.Compact{
+				"as it was": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "one for the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
+				"one for the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
+			} {
+				p := &code.Program{Instrs: make([]code.Instr, 2)}
+				p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+				in := &p.Instrs[0]
+				in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
+				g := r.new(p)
+				in.Guard, in.Skips = 0, false
+				g.mask, g.live = m, regfile.Full
+				was := regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
+				now.Mask = regfile.Full
+				*shadowAt(g.file, slot, in.A) = was
+				c := g.beside()
+				c.known = true
+				c.wrong = func(f, ref *regfile.File, _ []byte) {
+					*shadowAt(f, slot, in.A) = now
+					for lane := range regfile.Lanes { // what idle lanes have does not tell
+						if m>>lane&1 == 0 {
+							ref.Row32(in.A)[lane], ref.Row64(in.A)[lane] = uint32(now.At(lane)), now.At(lane)
+						}
+					}
+				}
+				differs := false
+				for n := m; n != 0; n &= n - 1 {
+					lane := bits.TrailingZeros32(n)
+					differs = differs || was.At(lane) != now.At(lane)
+				}
+				for _, b := range []Backend{Portable, Native} {
+					if got := c.on(b); strings.Contains(got, "the compact address is") != differs {
+						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
+					}
 				}
 			}
 		}

@@ -6,6 +6,8 @@ package simt
 import (
 	"slices"
 
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -64,7 +66,11 @@ func (c *cta) leads() {
 	t.Width = [2]uint64{uint64(c.grid.dim.X), uint64(c.grid.dim.Y)}
 	t.Usual, t.Last = usual, last
 	t.Entry, t.Slice = c.code.entry.Begin, sliceParallel
-	c.code.native.Follows(t, &c.warps[0].files[0], c.sharedMem, c.code.entry.Zero, &c.native.uniform)
+	var hits []*mem.Allocation
+	if c.grid.mode == Check {
+		hits = c.hits
+	}
+	c.code.native.Follows(t, &c.warps[0].files[0], c.sharedMem, c.grid.zeros, &c.native.uniform, hits)
 }
 
 // quiet reports whether Go has nothing to do where all warps have ended: to finish asynchronous effects, or to print.
@@ -75,10 +81,21 @@ func (c *cta) quiet() bool { return !c.async.used() && c.out.Len() == 0 }
 func (g *Grid) mayFollow() bool {
 	k := g.code
 	moves := k.localWords() > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
-	if g.mode == Check || g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves {
+	if g.mode == Check && !k.adjoins() || g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves {
 		return false
 	}
 	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
+}
+
+// zeros is the rows that a warp begins with zeros in, those of the reference behind the kernel's.
+func (k *Kernel) zeros() []code.Row {
+	list := slices.Clone(k.entry.Zero)
+	if k.ref != nil {
+		for _, r := range k.ref.entry.Zero {
+			list = append(list, r.Behind(k.entry.Frame))
+		}
+	}
+	return list
 }
 
 // followed has Go know that machine code has gone on with other CTAs, whose this context is now.
@@ -88,7 +105,8 @@ func (c *cta) followed() {
 	for i := range c.warps {
 		own := c.warps[i].count
 		own.WarpInstructions = 0 // they are all in Context.Count
-		b.addExecuted(&own)
+		b.Add(&own)
+		c.warps[i].tookEngine(&b.Engine)
 	}
 	e := &f.Ended
 	b.addExecuted(&Counts{

@@ -52,8 +52,11 @@ func (t *target) flags() []string {
 	})
 }
 
-// bound is how many bytes of stack a stencil may take.
-const bound = 1024
+// bound is how many bytes of stack a stencil may take, callers how many one that calls another, which calls none.
+const (
+	bound   = 1024
+	callers = 256
+)
 
 // tables are the files written, each of some stencils.
 var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
@@ -418,6 +421,7 @@ func allPredicates(k *directive.Kernel) bool {
 type stencil struct {
 	name  string
 	table string
+	calls bool
 	code  []byte
 	refs  []ref
 	flips []flip
@@ -625,7 +629,8 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 			continue
 		}
 		name := cols[0][strings.LastIndex(cols[0], ":")+1:]
-		if n, err := strconv.Atoi(cols[1]); err == nil && (n > bound || cols[2] != "static") && stencils[name] != nil {
+		st := stencils[name]
+		if n, err := strconv.Atoi(cols[1]); st != nil && err == nil && (n > bound || st.calls && n > callers || cols[2] != "static") {
 			stencils[name] = &stencil{name: fmt.Sprintf("%d bytes of stack", n)}
 		}
 	}

@@ -30,6 +30,7 @@ type target struct {
 type relocation struct {
 	of    wanted
 	bytes int // of a constant that lies among others of other sizes, how many are read
+	calls bool
 }
 
 // wanted is what goes into a hole.
@@ -73,7 +74,7 @@ func kindAMD64(code []byte, r *ref, typ uint32) relocation {
 	case elf.R_X86_64_32S, elf.R_X86_64_32:
 		return relocation{of: number}
 	case elf.R_X86_64_PLT32, elf.R_X86_64_PC32:
-		return relocation{of: distance, bytes: broadcasts(code, r.off)}
+		return relocation{of: distance, bytes: broadcasts(code, r.off), calls: code[r.off-1] == 0xe8}
 	}
 	return relocation{}
 }
@@ -96,6 +97,8 @@ func kindARM64(_ []byte, r *ref, typ uint32) relocation {
 		return relocation{of: distance}
 	case elf.R_AARCH64_LD_PREL_LO19, elf.R_AARCH64_JUMP26:
 		return relocation{of: distance}
+	case elf.R_AARCH64_CALL26:
+		return relocation{of: distance, calls: true}
 	}
 	return relocation{}
 }
@@ -153,7 +156,8 @@ func (t *target) readObject(path string) (map[string]*stencil, error) {
 			case kind.of == number:
 				*st = stencil{name: "an absolute address of " + sym.Name}
 				continue
-			case kind.of == distance && place(r.what):
+			case kind.of == distance && place(r.what) && (!kind.calls || r.what == "other"):
+				st.calls = st.calls || kind.calls
 			case kind.of == distance && sym.Section < elf.SHN_LORESERVE && r.constant(o.Sections[sym.Section], &sym, kind.bytes):
 			default:
 				*st = stencil{name: fmt.Sprintf("it wants %s (relocation %d)", sym.Name, typ)}

@@ -74,7 +74,7 @@ var elsewhere = []struct {
 }{
 	{Tests{"interp/internal/simt", "^TestCompact$"}, compact},
 	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
-	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(agree|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
+	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
 }

@@ -219,7 +219,7 @@ func (t *trier) turns(round int) bool {
 			want.zero = append(want.zero, []code.Row{{Slot: code.R, Row: t.Int32N(int32(frame.R))}, {Slot: code.Q, Row: t.Int32N(int32(frame.Q))}, {Slot: code.P, Row: t.Int32N(int32(frame.P))}}[t.IntN(3)])
 		}
 		team.Of(contexts)
-		c.Follows(team, warps[0].file, shared, want.zero, &uniform)
+		c.Follows(team, warps[0].file, shared, want.zero, &uniform, nil)
 		want.takes = int64(len(shared.Data)/1024 + size*(2+len(want.zero)))
 		t.Stencils = append(t.Stencils, t.lib.Take()...)
 		want.Team, want.shared = *team, slices.Clone(shared.Data)

@@ -13,69 +13,140 @@
 #define ROW_OF_r(X) ROW(u32, X)
 #define ROW_OF_q(X) WIDE(u64, X)
 
-// The values of a progression, some lanes at a time: LANES_r or LANES_q of them, the first VALUES_OF has. Loops are not
-// unrolled: there are many such places in the code of a program.
+// A program has many of these, and what is long in each would not fit the host's cache of instructions. So that is in
+// functions, one of each for a program, which stencils call at OTHER's place, for vectors of LANES_r or LANES_q lanes. They keep
+// all registers but that of their result.
 typedef u32 vector_r __attribute__((ext_vector_type(8), aligned(4)));
 typedef u64 vector_q __attribute__((ext_vector_type(4), aligned(8)));
+typedef u32 element_r;
+typedef u64 element_q;
+#define FUNCTION(s, name) __attribute__((preserve_most)) u64 name(const struct compact *c, element_##s *row, element_##s *want, u64 lanes)
+typedef FUNCTION(r, function_r);
+typedef FUNCTION(q, function_q);
+#define CALL(s, ...) ((function_##s *)other)(__VA_ARGS__)
+
+#ifndef MASKED
 #define LANES_r 8
 #define LANES_q 4
 #define INDEX_r (vector_r){0, 1, 2, 3, 4, 5, 6, 7}
 #define INDEX_q (vector_q){0, 1, 2, 3}
-#define VECTORS(s, i) _Pragma("clang loop unroll(disable)") for (int i = 0; i < 32; i += LANES_##s)
-#define VALUES_OF(s, v, base, stride) vector_##s v = (base) + INDEX_##s * (stride), v##_step = (vector_##s)((stride) * LANES_##s);
-
-// AMONG is all ones for the first lanes of a mask, as many as a vector has.
-#define AMONG(s, mask) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << INDEX_##s)) != 0))
+#define VECTORS(s, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += LANES_##s)
+#define VECTOR(s, row, i) (*(vector_##s *)((row) + (i)))
 #define ANY(v) (!_mm256_testz_si256((__m256i)(v), (__m256i)(v)))
 
-// STEPPED is a vector of values, and goes on to the next.
+// AMONG is all ones for those lanes from i on that are of a mask.
+#define AMONG(s, mask, i) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << (INDEX_##s + (i)))) != 0))
+
+// FROM has v be what a shadow has in the first lanes, STEPPED gives it and goes on to the next.
+#define FROM(s, v, c) vector_##s v = (vector_##s)(element_##s)(c)->base + INDEX_##s * (element_##s)(c)->stride, v##_step = (vector_##s)(element_##s)(c)->stride * LANES_##s;
 #define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
 
-// DIFFER has diff know where row C is not what the vectors are that has gives, in some lanes, or in all.
-#define DIFFER(s, some, has) \
-	if ((some) == 0xffffffff) { \
-		VECTORS(s, i) diff |= *(vector_##s *)(want + i) ^ (has); \
-	} else { \
-		u32 left = (some); \
-		VECTORS(s, i) diff |= (*(vector_##s *)(want + i) ^ (has)) & AMONG(s, left), left >>= LANES_##s; \
-	}
+// call_unlike: of some lanes, one of row is not as wanted.
+#define UNLIKE(s) \
+	static inline vector_##s unlike_all_##s(element_##s *row, element_##s *want) { \
+		vector_##s diff = {0}; \
+		VECTORS(s, i) diff |= VECTOR(s, row, i) ^ VECTOR(s, want, i); \
+		return diff; \
+	} \
+	static inline vector_##s unlike_some_##s(element_##s *row, element_##s *want, u64 lanes) { \
+		vector_##s diff = {0}; \
+		VECTORS(s, i) diff |= (VECTOR(s, row, i) ^ VECTOR(s, want, i)) & AMONG(s, lanes, i); \
+		return diff; \
+	} \
+	FUNCTION(s, call_unlike_##s) { return ANY(lanes == 0xffffffff ? unlike_all_##s(row, want) : unlike_some_##s(row, want, lanes)); }
+UNLIKE(r) UNLIKE(q)
 
-// agree: a register, of shadow A and row B, has what row C has: in the shadow for lanes that it speaks for, in the row for
-// others and those it is clean for. Lanes of H0 that the shadow speaks for are counted.
-#define AGREE(s, T) \
+// call_differs: of some lanes, what a register of shadow c and row has is not as wanted: in the shadow for lanes that it speaks for, in
+// the row for others and those it is clean for.
+#define DIFFERS(s) \
+	FUNCTION(s, call_differs_##s) { \
+		u64 held = c->mask & lanes, rows = lanes & ~(held & ~(u64)c->clean); \
+		vector_##s diff = {0}; \
+		if (rows == 0xffffffff) \
+			diff = unlike_all_##s(row, want); \
+		else if (rows) \
+			diff = unlike_some_##s(row, want, rows); \
+		if (!held) \
+			return ANY(diff); \
+		FROM(s, v, c) \
+		if (held == 0xffffffff) { \
+			VECTORS(s, i) diff |= STEPPED(v) ^ VECTOR(s, want, i); \
+		} else { \
+			VECTORS(s, i) diff |= (STEPPED(v) ^ VECTOR(s, want, i)) & AMONG(s, held, i); \
+		} \
+		return ANY(diff) | (c->base != (element_##s)c->base) | (c->stride != (element_##s)c->stride); \
+	}
+DIFFERS(r) DIFFERS(q)
+
+// call_note copies what a register has to where want is; call_moved: in some lanes it has something else than is noted there.
+#define HAS(s, i) ({ \
+	vector_##s in = AMONG(s, c->mask, i); \
+	STEPPED(v) & in | VECTOR(s, row, i) & ~in; \
+})
+#define NOTED(s) \
+	FUNCTION(s, call_note_##s) { \
+		if (!c->mask) { \
+			VECTORS(s, i) VECTOR(s, want, i) = VECTOR(s, row, i); \
+			return 0; \
+		} \
+		FROM(s, v, c) \
+		VECTORS(s, i) VECTOR(s, want, i) = HAS(s, i); \
+		return 0; \
+	} \
+	FUNCTION(s, call_moved_##s) { \
+		vector_##s diff = {0}; \
+		if (!c->mask) \
+			return ANY(unlike_some_##s(row, want, lanes)); \
+		FROM(s, v, c) \
+		VECTORS(s, i) diff |= (HAS(s, i) ^ VECTOR(s, want, i)) & AMONG(s, lanes, i); \
+		return ANY(diff); \
+	}
+NOTED(r) NOTED(q)
+#endif
+
+// agree: a register, of shadow A and row B, has what row C has: other is call_differs. Lanes of H0 that the shadow speaks for are
+// counted.
+#define AGREE(s) \
 	STENCIL(FORM(agree_##s)) { \
 		const struct compact *c = SHADOW(A, s##_shadows); \
-		const T *row = ROW_OF_##s(B), *want = ROW_OF_##s(C); \
-		u32 held = c->mask & ALL(m), rows = ALL(m) & ~(held & ~c->clean); \
-		vector_##s diff = {0}; \
-		if (rows) { \
-			DIFFER(s, rows, *(vector_##s *)(row + i)) \
-		} \
-		if (held) { \
-			T base = (T)c->base, stride = (T)c->stride; \
-			if (base != c->base || stride != c->stride) \
-				LEAVE; \
-			VALUES_OF(s, v, base, stride) \
-			DIFFER(s, held, STEPPED(v)) \
-		} \
-		if (ANY(diff)) \
+		if (CALL(s, c, ROW_OF_##s(B), ROW_OF_##s(C), ALL(m))) \
 			LEAVE; \
-		ctx->kept += __builtin_popcount(held & (u32)NUMBER(H0)); \
+		ctx->kept += __builtin_popcount(c->mask & ALL(m) & (u32)NUMBER(H0)); \
 		NEXT; \
 	}
-AGREE(r, u32) AGREE(q, u64)
+AGREE(r) AGREE(q)
 
-// same: row B has what row C has.
-#define SAME(s, T) \
+// still: the shadow A, which was compared before, has what row C has, for all lanes. Two lanes that are next to each other tell, for
+// what has the same values there has the same base and stride.
+#ifdef MASKED
+#define NEIGHBOURS(m) \
+	u32 lane = __builtin_ctz((u32)(m)), beside = lane + (((u32)(m) & ((u32)(m) - 1)) != 0); \
+	if (!((u32)(m) >> beside & 1)) \
+		NEXT;
+#else
+#define NEIGHBOURS(m) const u32 lane = 0, beside = 1;
+#endif
+#define STILL(s) \
+	STENCIL(FORM(still_##s)) { \
+		const struct compact *c = SHADOW(A, s##_shadows); \
+		const element_##s *want = ROW_OF_##s(C); \
+		if (ALL(m) & ~c->mask) \
+			NEXT; \
+		NEIGHBOURS(m) \
+		if ((element_##s)(c->base + lane * c->stride) == want[lane] && (element_##s)(c->base + beside * c->stride) == want[beside]) \
+			OTHER; \
+		NEXT; \
+	}
+STILL(r) STILL(q)
+
+// same: row B has what row C has: other is call_unlike.
+#define SAME(s) \
 	STENCIL(FORM(same_##s)) { \
-		const T *row = ROW_OF_##s(B), *want = ROW_OF_##s(C); \
-		vector_##s diff = {0}; \
-		DIFFER(s, ALL(m), *(vector_##s *)(row + i)) \
-		if (ANY(diff)) \
+		if (CALL(s, (struct compact *)0, ROW_OF_##s(B), ROW_OF_##s(C), ALL(m))) \
 			LEAVE; \
 		NEXT; \
 	}
-SAME(r, u32) SAME(q, u64)
+SAME(r) SAME(q)
 
 // copy has row D be row B.
 #define COPY(s, T) \
@@ -174,41 +245,21 @@ STENCIL(alone) {
 	NEXT;
 }
 #else
-// HAS is what a register, of shadow A and row B, has in the next lanes, from i on, wherever that is: v is what the shadow has.
-#define HAS(s, i) ({ \
-	vector_##s in = AMONG(s, held), has = STEPPED(v) & in | *(vector_##s *)(row + i) & ~in; \
-	held >>= LANES_##s; \
-	has; \
-})
-#define HELD(s, T) \
-	const struct compact *c = SHADOW(A, s##_shadows); \
-	const T *row = ROW_OF_##s(B); \
-	u32 held = c->mask; \
-	VALUES_OF(s, v, (T)c->base, (T)c->stride)
-
-// idle notes what a register has at H0 of the notes; idled: the lanes that do not execute, and live, have it still.
-#define IDLE(s, T) \
+// idle notes what a register, of shadow A and row B, has at H0 of the notes: other is call_note; idled: the lanes that do not execute,
+// and live, have it still: other is call_moved.
+#define IDLE(s) \
 	STENCIL(idle_##s) { \
-		if (!(ctx->live & ~(u32)m)) \
-			NEXT; \
-		HELD(s, T) \
-		T *note = (T *)(ctx->notes + PLACE(H0)); \
-		VECTORS(s, i) *(vector_##s *)(note + i) = HAS(s, i); \
+		if (ctx->live & ~(u32)m) \
+			CALL(s, SHADOW(A, s##_shadows), ROW_OF_##s(B), (void *)(ctx->notes + PLACE(H0)), 0); \
 		NEXT; \
 	} \
 	STENCIL(idled_##s) { \
 		u32 idle = ctx->live & ~(u32)m; \
-		if (!idle) \
-			NEXT; \
-		HELD(s, T) \
-		const T *note = (const T *)(ctx->notes + PLACE(H0)); \
-		vector_##s diff = {0}; \
-		VECTORS(s, i) diff |= (HAS(s, i) ^ *(vector_##s *)(note + i)) & AMONG(s, idle), idle >>= LANES_##s; \
-		if (ANY(diff)) \
+		if (idle && CALL(s, SHADOW(A, s##_shadows), ROW_OF_##s(B), (void *)(ctx->notes + PLACE(H0)), idle)) \
 			LEAVE; \
 		NEXT; \
 	}
-IDLE(r, u32) IDLE(q, u64)
+IDLE(r) IDLE(q)
 // before notes, at H0 of the notes, what is in memory where lanes that do not execute a store, and live, would store by
 // the progression that reach has found: which lanes, and of each the HE bytes there. What is out of the allocation is
 // nobody's. after: it is there still. Where all lanes store to one place there is nothing to note.
@@ -225,7 +276,7 @@ IDLE(r, u32) IDLE(q, u64)
 	const char *p = from + at; \
 	char *kept = note + sizeof(u64) + i * bytes;
 #define MOVE(E, to, at) *(E##_u *)(to) = *(const E##_u *)(at)
-#define DIFFERS(E, is, at) (*(const E##_u *)(is) != *(const E##_u *)(at))
+#define UNEQUAL(E, is, at) (*(const E##_u *)(is) != *(const E##_u *)(at))
 #define BESIDE(name, al) \
 	STENCIL(before_##name) { \
 		char *note = ctx->notes + PLACE(H0); \
@@ -251,13 +302,13 @@ IDLE(r, u32) IDLE(q, u64)
 		EACH_IDLE(al) { \
 			IDLE_AT(n) \
 			if (bytes == 4) \
-				differ |= DIFFERS(u32, kept, p); \
+				differ |= UNEQUAL(u32, kept, p); \
 			else if (bytes == 1) \
-				differ |= DIFFERS(u8, kept, p); \
+				differ |= UNEQUAL(u8, kept, p); \
 			else if (bytes == 2) \
-				differ |= DIFFERS(u16, kept, p); \
+				differ |= UNEQUAL(u16, kept, p); \
 			else \
-				_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 j = 0; j < bytes; j += 8) differ |= DIFFERS(u64, kept + j, p + j); \
+				_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 j = 0; j < bytes; j += 8) differ |= UNEQUAL(u64, kept + j, p + j); \
 		} \
 		if (differ) \
 			LEAVE; \

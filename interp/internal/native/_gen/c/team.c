@@ -97,6 +97,13 @@ static inline void follow(struct team *t, struct allocation *shared) {
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (int d = 0; d < 3; d++)
 		t->id[d] = t->at[d];
 	zeroes(shared->data, shared->len);
+	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 i = 0; i < t->forgets; i++) { // cta.demote
+		struct allocation **known = t->hits + ALLOCATIONS_KNOWN * i;
+		if (!known[0])
+			continue;
+		_Pragma("clang loop unroll(full)") for (int j = ALLOCATIONS_KNOWN - 1; j; j--) known[j] = known[j - 1];
+		known[0] = 0;
+	}
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < t->size; i++) {
 		struct ways *w = t->warps[i];
 		struct context *c = &w->rest.known;

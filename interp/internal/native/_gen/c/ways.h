@@ -67,6 +67,8 @@ struct team { // Team in team.go
 	u64 shadows[2];          // bytes of shadows, of rows and of wide rows
 	struct zero *zero;       // rows that a warp begins with zeros in
 	u64 zeros;               // how many
+	struct allocation **hits; // that memory instructions have hit last
+	u64 forgets;             // how many do not know that where a CTA begins, but before
 	s64 takes;               // how many instructions going on with a CTA counts as
 	u64 executed, slots, held, branches, divergent, meets, leaves; // of CTAs that have ended, summed over warps
 };
