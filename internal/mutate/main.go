@@ -33,10 +33,10 @@
 // list from the function to the number, and why no check can notice it. Argued mutants that
 // are killed, and those that do not exist any more, are errors.
 //
-// The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
-// noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
+// The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
+// crashes and hangs count as noticed, as they do in a test. The command is in internal/mutate/native.txt. The same goes for
+// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package rig, or else by tests:
 //
-//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends -inputs 150
 //	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
