@@ -1090,6 +1090,7 @@ func TestLink(t *testing.T) {
 	weak := func(n int) string {
 		return head + fmt.Sprintf("\n/* { */ .weak .func (.param .u32 r) number() {\n{ st.param.u32 [r], %d; } ret; }\n.visible .func other%d() { ret; }", n, n)
 	}
+	same := head + ".weak .func (.param .u32 r) number() { st.param.u32 [r], 3; ret; }"
 	strong := head + ".visible .func (.param .u32 r) number() { st.param.u32 [r], 5; ret; }"
 	number := head + ".extern .func (.param .u32 r) number(); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; .param .u32 p; ld.param.u64 %rd, [x]; call.uni (p), number; ld.param.u32 %r, [p]; st.u32 [%rd], %r; ret; }"
 	for _, parts := range []struct {
@@ -1099,6 +1100,7 @@ func TestLink(t *testing.T) {
 		{8, []string{some, none}}, {8, []string{none, some}},
 		{1, []string{weak(1), weak(2), number}}, {2, []string{number, weak(2), weak(1)}},
 		{5, []string{weak(1), strong, number, weak(2)}}, {5, []string{number, strong, weak(1)}},
+		{3, []string{same, same, number}}, {3, []string{number, same, same}},
 	} {
 		l = must(c.LinkCreate())(t)
 		for _, text := range parts.texts {

@@ -311,8 +311,8 @@ func merge(inputs []linkInput) []byte {
 	for i, in := range inputs {
 		text := in.text
 		for _, d := range slices.Backward(in.mod.Decls) {
-			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && stays[f.Name] != f {
-				text = ownLinkage(withoutBody(text, f), stays[f.Name])
+			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && stays[f.Name] != (inputFunc{i, f}) {
+				text = ownLinkage(withoutBody(text, f), stays[f.Name].f)
 			}
 		}
 		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
@@ -338,18 +338,24 @@ func merge(inputs []linkInput) []byte {
 	return b.Bytes()
 }
 
+// inputFunc is a function of one of the inputs: inputs of the same text share what is parsed of it.
+type inputFunc struct {
+	input int
+	f     *ptx.Func
+}
+
 // definitions are the definitions of functions that others see and that stay, by name: of several the first
 // that is not weak, or the first.
-func definitions(inputs []linkInput) map[string]*ptx.Func {
-	stays := map[string]*ptx.Func{}
-	for _, in := range inputs {
+func definitions(inputs []linkInput) map[string]inputFunc {
+	stays := map[string]inputFunc{}
+	for i, in := range inputs {
 		for _, d := range in.mod.Decls {
 			f, ok := d.(*ptx.Func)
 			if !ok || !f.Defined || f.Linkage == ptx.Internal {
 				continue
 			}
-			if other := stays[f.Name]; other == nil || other.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
-				stays[f.Name] = f
+			if other := stays[f.Name]; other.f == nil || other.f.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
+				stays[f.Name] = inputFunc{i, f}
 			}
 		}
 	}

@@ -33,10 +33,10 @@
 // list from the function to the number, and why no check can notice it. Argued mutants that
 // are killed, and those that do not exist any more, are errors.
 //
-// The engine of machine code is tried with inputs of its own, which run in Go too: there crashes and hangs count as
-// noticed, as they do in a test. The same goes for mutants of its tables of stencils (stencils.go):
+// The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
+// crashes and hangs count as noticed, as they do in a test. The command is in internal/mutate/native.txt. The same goes for
+// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package rig, or else by tests:
 //
-//	go run ./internal/mutate -scope internal/mutate/native.txt -argued internal/mutate/native-argued.txt -program ./interp/internal/native/rig/try -tests ./interp/internal/simt:TestCompact -ends -inputs 150
 //	go run ./internal/mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
 // All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
@@ -80,7 +80,7 @@ func main() {
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
-	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on a `test`, too, such as ./interp:Random: a package, and tests of it")
+	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
 	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
 	flag.Parse()
@@ -194,9 +194,9 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 	if err != nil {
 		return err
 	}
-	t := &trier{root: c.root, binary: binary, limits: c.limits}
+	t := &trier{root: c.root, binary: binary, ends: c.ends, limits: c.limits}
 	if c.tests != "" {
-		if t.test, err = buildTest(c.root, c.tests, dir); err != nil {
+		if t.tests, err = findTests(c.root, c.tests, dir); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"time"
 
 	"gemu/internal/mutate/mutant"
 	"gemu/internal/mutate/trial"
@@ -53,7 +51,8 @@ type Verdict struct {
 type trier struct {
 	root   string
 	binary string
-	test   *test // on which what the inputs let pass is tried; or nil
+	tests  []*test // on which what the inputs let pass is tried, quick ones first
+	ends   bool    // a mutant that crashes or hangs is noticed: no more is tried
 	limits limits
 	inputs []trial.Baseline
 	early  []byte // mutants that are reached before any input
@@ -203,33 +202,14 @@ func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
 			killers = slices.DeleteFunc(killers, func(k int) bool { return k == by })
 			killers = slices.Insert(killers, 0, by)
 		}
-		if t.test != nil && v.Outcome != Killed && v.Outcome != Crash && v.Outcome != Hang {
-			if w := t.test.try(m); w.Outcome == Killed || w.Outcome == Hang {
+		if len(t.tests) > 0 && v.Outcome != Killed && v.Outcome != Crash && v.Outcome != Hang {
+			if w := t.onTests(m); w.Outcome > v.Outcome {
 				v = w
 			}
 		}
 		done(m, v)
 	}
 	return nil
-}
-
-// testPatience is how long a test may take with a mutant.
-const testPatience = time.Minute
-
-// try runs a test with a mutant, always with the same seed.
-func (t *test) try(m *Mutant) Verdict {
-	ctx, cancel := context.WithTimeout(context.Background(), testPatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, t.binary, "-test.short", "-test.run", t.run)
-	cmd.Dir = t.dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, m.ID), "GEMU_SEED=1")
-	switch err := cmd.Run(); {
-	case err == nil:
-		return Verdict{Survived, ""}
-	case ctx.Err() != nil:
-		return Verdict{Hang, t.run}
-	}
-	return Verdict{Killed, t.run}
 }
 
 // mutant tries one on inputs, one after the other; by is the one that kills it.
@@ -239,7 +219,7 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 			v = Verdict{o, by}
 		}
 	}
-	for failed := 0; len(inputs) > 0 && failed < patience; failed++ {
+	for failed := 0; len(inputs) > 0 && failed < patience && (!t.ends || v.Outcome != Crash && v.Outcome != Hang); failed++ {
 		worse(Survived, "")
 		cmd := exec.Command(t.binary, "try")
 		cmd.Dir = t.root

@@ -24,11 +24,13 @@ import (
 	"time"
 )
 
-// stencilProgram is the program that tries them, and stencilPatience how long a mutant may take: a hundred times as
-// long as one does that is none.
+// stencilPackage has them, and stencilProgram is the program that tries them. stencilPatience is how long a mutant may take
+// there, a hundred times as long as one does that is none; stencilTestPatience is the same of tests, ten times as long.
 const (
-	stencilProgram  = "./interp/internal/native/rig/try"
-	stencilPatience = 5 * time.Second
+	stencilPackage      = "interp/internal/native"
+	stencilProgram      = "./interp/internal/native/rig/try"
+	stencilPatience     = 5 * time.Second
+	stencilTestPatience = 40 * time.Second
 )
 
 // subjects are the most that a stencil is tried by: those of comparisons' outcomes, for one, go with
@@ -206,7 +208,16 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// ofStencils does it all for mutants of tables: of the stencils that are tried one by one.
+// stencilTrier is what tries a stencil: subjects of the program, or else tests of a package.
+type stencilTrier struct {
+	Subjects     []string
+	Package, Run string
+}
+
+// tries reports whether there is something.
+func (t *stencilTrier) tries() bool { return len(t.Subjects) > 0 || t.Package != "" }
+
+// ofStencils does it all for mutants of tables: of the stencils that something tries.
 func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -221,7 +232,7 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("without a mutant: %w", err)
 	}
-	var by map[string][]string // subjects, by the stencil
+	var by map[string]*stencilTrier
 	if err := json.Unmarshal(out, &by); err != nil {
 		return false, err
 	}
@@ -229,7 +240,7 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool { return len(by[s.name]) == 0 || !matches(c.only, s.name) })
+	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool { return !by[s.name].tries() || !matches(c.only, s.name) })
 	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
 	}
@@ -239,7 +250,11 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	list, text := c.mutants(lines, c.sample)
 	verdicts := map[*Mutant]Verdict{}
 	if !c.list {
-		if verdicts, err = c.tryStencils(binary, by, list, text); err != nil {
+		p := &stencilPrograms{root: c.root, binary: binary, tests: map[string]string{}}
+		if err := p.build(by, list, dir); err != nil {
+			return false, err
+		}
+		if verdicts, err = c.tryStencils(p, by, list, text); err != nil {
 			return false, err
 		}
 	}
@@ -280,7 +295,7 @@ func (c *config) stencilLines() (list []*stencilLine, err error) {
 }
 
 // tryStencils tries mutants of stencils.
-func (c *config) tryStencils(binary string, by map[string][]string, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
+func (c *config) tryStencils(p *stencilPrograms, by map[string]*stencilTrier, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
 	verdicts := map[*Mutant]Verdict{}
 	var mu sync.Mutex
 	var first error
@@ -289,7 +304,7 @@ func (c *config) tryStencils(binary string, by map[string][]string, list []*Muta
 	for range c.workers {
 		wait.Go(func() {
 			for m := range work {
-				v, err := tryStencil(binary, text[m], spreadNames(by[m.Func]))
+				v, err := p.try(by[m.Func], m.Func, text[m])
 				mu.Lock()
 				verdicts[m] = v
 				first = cmp.Or(first, err)
@@ -313,11 +328,82 @@ func spreadNames(list []string) (some []string) {
 	return some
 }
 
-// tryStencil tries a line of the table on what it is tried by.
-func tryStencil(binary, line string, subjects []string) (Verdict, error) {
+// stencilPrograms are the programs that try stencils: the one of subjects, and those of the tests of packages, by package.
+type stencilPrograms struct {
+	root, binary string
+	tests        map[string]string
+}
+
+// stencilVariable is the environment variable with the line that is added to the table of tests, and stencilHook what adds
+// it, a file of package native.
+const (
+	stencilVariable = "MUTANT_STENCIL"
+	stencilHook     = `package native
+
+import "os"
+
+func init() { tables = append(tables, os.Getenv("MUTANT_STENCIL")) }
+`
+)
+
+// build builds the tests that mutants are tried on, in a folder.
+func (p *stencilPrograms) build(by map[string]*stencilTrier, list []*Mutant, dir string) error {
+	hook := filepath.Join(dir, "hook.go")
+	if err := os.WriteFile(hook, []byte(stencilHook), 0o666); err != nil {
+		return err
+	}
+	if err := writeOverlay(dir, map[string]string{filepath.Join(p.root, filepath.FromSlash(stencilPackage), "zhook.go"): hook}); err != nil {
+		return err
+	}
+	for _, m := range list {
+		pkg := by[m.Func].Package
+		if len(by[m.Func].Subjects) > 0 || p.tests[pkg] != "" {
+			continue
+		}
+		binary, err := buildTest(p.root, "./"+pkg, dir)
+		if err != nil {
+			return err
+		}
+		p.tests[pkg] = binary
+	}
+	return nil
+}
+
+// try tries a line of the table on what tries the stencil.
+func (p *stencilPrograms) try(t *stencilTrier, name, line string) (Verdict, error) {
+	if len(t.Subjects) > 0 {
+		return p.onSubjects(line, spreadNames(t.Subjects))
+	}
+	return p.onTests(t, name, line)
+}
+
+// onTests tries it on tests, which are told what stencil it is about, with one seed.
+func (p *stencilPrograms) onTests(t *stencilTrier, name, line string) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stencilTestPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.tests[t.Package], "-test.short", "-test.failfast", "-test.run", t.Run)
+	cmd.Dir = filepath.Join(p.root, filepath.FromSlash(t.Package))
+	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_STENCIL="+name, stencilVariable+"="+line)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return Verdict{Survived, ""}, nil
+	case ctx.Err() != nil:
+		return Verdict{Hang, t.Run}, nil
+	case !errors.As(err, &exit):
+		return Verdict{}, err
+	case exit.ExitCode() == 1:
+		return Verdict{Killed, t.Run}, nil
+	}
+	return Verdict{Crash, t.Run + ": " + reason(string(out))}, nil
+}
+
+// onSubjects tries it on subjects.
+func (p *stencilPrograms) onSubjects(line string, subjects []string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append([]string{"stencil"}, subjects...)...)
+	cmd := exec.CommandContext(ctx, p.binary, append([]string{"stencil"}, subjects...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(line), &stdout, &stderr
 	err := cmd.Run()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"sort"
 	"strconv"
@@ -78,16 +79,23 @@ func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]
 		}
 		replace[in.name] = name
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o666); err != nil {
+	if err := writeOverlay(dir, replace); err != nil {
 		return "", err
 	}
 	binary := filepath.Join(dir, "try")
-	return binary, goTool(root, "build", "-overlay", overlayFile, "-o", binary, program)
+	return binary, goTool(root, "build", "-overlay", overlayIn(dir), "-o", binary, program)
+}
+
+// overlayIn is the file in a folder that says which files have others in their place.
+func overlayIn(dir string) string { return filepath.Join(dir, "overlay.json") }
+
+// writeOverlay writes it.
+func writeOverlay(dir string, replace map[string]string) error {
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(overlayIn(dir), overlay, 0o666)
 }
 
 // goTool runs the go command, which builds something with mutants in it.
@@ -100,17 +108,8 @@ func goTool(root string, args ...string) error {
 	return nil
 }
 
-// test is a test of a package, with all mutants in it.
-type test struct {
-	binary, dir, run string
-}
-
-// buildTest builds one, by its package and a pattern, behind build.
-func buildTest(root, name, dir string) (*test, error) {
-	pkg, run, ok := strings.Cut(name, ":")
-	if !ok {
-		return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", name)
-	}
-	binary := filepath.Join(dir, "test")
-	return &test{binary, filepath.Join(root, filepath.FromSlash(pkg)), run}, goTool(root, "test", "-c", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, pkg)
+// buildTest builds the tests of a package, behind writeOverlay.
+func buildTest(root, pkg, dir string) (binary string, err error) {
+	binary = filepath.Join(dir, path.Base(pkg)+".test")
+	return binary, goTool(root, "test", "-c", "-overlay", overlayIn(dir), "-o", binary, pkg)
 }

@@ -28,6 +28,9 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
+// Stencil is the stencil that tests of machine code are to try, often, and no other: GEMU_STENCIL. It is "" for all.
+func Stencil() string { return os.Getenv("GEMU_STENCIL") }
+
 // Of is n, of which a test with -short tries a part and one of all of them many.
 func Of(short, usual, all int) int {
 	switch {

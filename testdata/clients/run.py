@@ -26,6 +26,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,6 +47,7 @@ class Client:
     tests: str  # a folder; names of tests are relative to it
     files: list  # patterns of files in it; each has a process of its own
     versions: list  # distributions that the record names with their versions
+    like: str = ""  # another client: what is not said here is as that says, and this is run in its environment
     source: str = ""  # a package whose source distribution is unpacked
     prepare: str = ""  # commands of bash that make what the tests need of the packages and the source, in the client's folder
     source_environment: dict = dataclasses.field(default_factory=dict)  # to have pip unpack it
@@ -54,6 +56,14 @@ class Client:
     options: list = dataclasses.field(default_factory=list)  # of pytest, or arguments of each program
     plugin: str = ""  # Python that pytest loads as a plugin
     timeout: int = 120  # seconds for a test
+
+
+def load(name):
+    """The client that NAME.toml describes."""
+    said = tomllib.loads((HERE / f"{name}.toml").read_text())
+    if "like" in said:
+        said = vars(load(said["like"])) | said
+    return Client(**said)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +78,12 @@ class Workplace:
     """The folder of a client, where all is installed that its tests need."""
 
     def __init__(self, name, folder, client):
-        self.name, self.folder, self.client = name, folder / name, client
+        self.folder, self.client = folder / (client.like or name), client
         self.python = self.folder / "venv/bin/python"
-        self.logs = self.folder / "log"
+        self.logs = folder / name / "log"
+        self.plugins = folder / name / "plugin"
         self.logs.mkdir(parents=True, exist_ok=True)
+        self.plugins.mkdir(exist_ok=True)
 
     def prepare(self):
         """Installs gemu's libraries, the packages and the source, if they are not there."""
@@ -93,12 +105,13 @@ class Workplace:
             run(["bash", "-ec", f"cd {self.folder}\n" + self.fill(self.client.prepare)], self.environment())
             done.write_text(wanted)
         self.root = pathlib.Path(self.fill(self.client.tests))
-        (self.folder / "plugin").mkdir(exist_ok=True)
-        (self.folder / "plugin/client_plugin.py").write_text(self.client.plugin)
+        (self.plugins / "client_plugin.py").write_text(self.client.plugin)
+        shutil.copy(HERE / "outcomes.py", self.plugins)
 
     def unpack(self):
         """Unpacks the source distribution. pip asks it for its dependencies, so it may want an environment."""
         to = self.folder / "source"
+        shutil.rmtree(to, ignore_errors=True)
         name = re.split("[=<>]", self.client.source)[0]
         run([self.python, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest", to, self.client.source], self.client.source_environment)
         for archive in to.glob("*.tar.gz"):
@@ -110,8 +123,7 @@ class Workplace:
         return text.format(**self.places)
 
     def environment(self):
-        path = os.pathsep.join(str(p) for p in (HERE, self.folder / "plugin"))
-        env = {"LD_LIBRARY_PATH": self.places["gemu"], "GEMU_TRACE": "1", "PYTHONPATH": path, "PATH": self.places["path"]}
+        env = {"LD_LIBRARY_PATH": self.places["gemu"], "GEMU_TRACE": "1", "PYTHONPATH": str(self.plugins), "PATH": self.places["path"]}
         return os.environ | env | {k: self.fill(v) for k, v in self.client.environment.items()}
 
     def files(self, match):
@@ -287,8 +299,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=cache / "gemu-clients")
     args = parser.parse_args()
 
-    client = Client(**tomllib.loads((HERE / f"{args.client}.toml").read_text()))
-    place = Workplace(args.client, args.work.resolve(), client)
+    place = Workplace(args.client, args.work.resolve(), load(args.client))
     place.prepare()
     files = place.files(args.match)
     if not files:

@@ -3,6 +3,7 @@
 package mutant
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 )
@@ -10,13 +11,32 @@ import (
 // Max is the largest number of mutants in a build.
 const Max = 1 << 15
 
-// Variable is the environment variable with the number of the active mutant.
-const Variable = "MUTANT"
+// Variable is the environment variable with the number of the active mutant, and ReachedVariable that with the name of a
+// file that gets the number of each mutant whose place is reached, a line for each: of a test, which says nothing itself.
+const (
+	Variable        = "MUTANT"
+	ReachedVariable = "MUTANT_REACHED"
+)
 
 var (
 	active  = choose()
+	noted   = notes()
 	reached [Max]bool
 )
+
+// notes opens the file that ReachedVariable names; nil without.
+func notes() *os.File {
+	name := os.Getenv(ReachedVariable)
+	if name == "" {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutant:", err)
+		os.Exit(2)
+	}
+	return file
+}
 
 // choose reads the number of the active mutant; 0, which is none's, without.
 func choose() int {
@@ -26,7 +46,12 @@ func choose() int {
 
 // On reports whether a mutant is active, and notes that its place was reached.
 func On(id int) bool {
-	reached[id%Max] = true
+	if at := &reached[id%Max]; !*at {
+		*at = true
+		if noted != nil {
+			fmt.Fprintln(noted, id)
+		}
+	}
 	return id == active
 }
 

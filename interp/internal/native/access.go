@@ -92,13 +92,13 @@ func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put fu
 // one puts the stencil of the access to an element.
 func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) bool {
 	e := acc.Elems[i]
-	if e.Slot == code.NoSlot || h.n0 != int64(int32(h.n0)) || acc.Addr != code.NoSlot && !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
+	if e.Slot == code.NoSlot || h.n0 != int64(int32(h.n0)) || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
 		return false
 	}
 	if acc.Store {
 		return a.place(&h.b, &h.constant, 'B', e.Slot, e.Row) && a.try("store"+name, h)
 	}
-	return a.place(&h.d, nil, 'D', e.Slot, e.Row) && a.try("load"+name, h)
+	return a.register(&h.d, e.Slot, e.Row) && a.try("load"+name, h)
 }
 
 // fixed is an access to an address that is the same in all lanes. The last element goes first: if it is in reach, all
@@ -138,7 +138,7 @@ func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space s
 // reach.
 func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) bool {
 	where := h
-	if h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || acc.Addr != code.NoSlot && !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
+	if h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
 		!a.try("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where) {
 		return false
 	}
@@ -210,7 +210,7 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	kind, e, b := "atom", acc.Elems[0], t.B[0]
 	if e.Slot == code.NoSlot {
 		kind = "red"
-	} else if e.Slot != slot || !a.place(&h.d, nil, 'D', slot, e.Row) {
+	} else if e.Slot != slot || !a.register(&h.d, slot, e.Row) {
 		return false
 	}
 	if b.Slot != slot || !a.place(&h.b, &h.constant, 'B', slot, b.Row) {
@@ -245,7 +245,7 @@ func rowOf(r ptx.SpecialReg) (name string, row int64) {
 func (a *assembler) special(in *code.Instr, form string) bool {
 	s := in.Op.Signature()
 	h := holes{n0: int64(in.Imm), n1: -1}
-	if in.D == code.NoRow || h.n0 < 0 || h.n0 > math.MaxInt32 || !a.place(&h.d, nil, 'D', s.Dst, in.D) {
+	if in.D == code.NoRow || h.n0 < 0 || h.n0 > math.MaxInt32 || !a.register(&h.d, s.Dst, in.D) {
 		return false
 	}
 	switch r := ptx.SpecialReg(in.Imm); in.Op {

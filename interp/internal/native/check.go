@@ -349,10 +349,10 @@ func (a *assembler) reference(s *Step, form string, why Reason) bool {
 func (a *assembler) agree(o Pair, form string, counted bool, why Reason) bool {
 	h := holes{leave: a.exit(a.step, why)}
 	if o.Ref.Slot == code.P {
-		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.place(&h.c, nil, 'C', code.P, o.Ref.Row) && a.try("same_p", h)
+		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.register(&h.c, code.P, o.Ref.Row) && a.try("same_p", h)
 	}
 	h.n0, h.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
-	return a.shadow(&h.a, &h.constant, 'A', o.Row) && a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) && a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) &&
+	return a.shadow(&h.a, &h.constant, 'A', o.Row) && a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) && a.register(&h.c, o.Ref.Slot, o.Ref.Row) &&
 		a.try("agree_"+o.Ref.Slot.String()+form, h)
 }
 
@@ -360,7 +360,7 @@ func (a *assembler) agree(o Pair, form string, counted bool, why Reason) bool {
 func (a *assembler) same(list []Pair, form string) bool {
 	for _, o := range list {
 		h := holes{leave: a.exit(a.step, Lacks)}
-		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) {
+		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) {
 			return false
 		}
 		name := "same_" + o.Ref.Slot.String()
@@ -379,7 +379,7 @@ func (a *assembler) same(list []Pair, form string) bool {
 func (a *assembler) copies(list []Pair, form string) bool {
 	for _, o := range list {
 		var h holes
-		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.place(&h.d, nil, 'D', o.Ref.Slot, o.Ref.Row) {
+		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.d, o.Ref.Slot, o.Ref.Row) {
 			return false
 		}
 		name := "copy_" + o.Ref.Slot.String()
@@ -400,7 +400,7 @@ func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) b
 	}
 	for i, o := range s.Writes {
 		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, why)}
-		if !a.place(&h.b, nil, 'B', o.Row.Slot, o.Row.Row) {
+		if !a.register(&h.b, o.Row.Slot, o.Row.Row) {
 			return false
 		}
 		if o.Row.Slot == code.P {
@@ -410,7 +410,7 @@ func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) b
 			continue
 		}
 		h.other = a.functions[calls+"_"+o.Row.Slot.String()]
-		if !a.shadow(&h.a, nil, 'A', o.Row) || !a.try(name+"_"+o.Row.Slot.String(), h) {
+		if !a.registerShadow(&h.a, o.Row) || !a.try(name+"_"+o.Row.Slot.String(), h) {
 			return false
 		}
 	}
@@ -559,7 +559,7 @@ func (a *assembler) address(s *Step, form string) bool {
 		return a.agree(o, form, false, Lacks)
 	}
 	h := holes{other: a.label()}
-	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.place(&h.c, nil, 'C', o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, form, false, Lacks) {
+	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, form, false, Lacks) {
 		return false
 	}
 	a.here(h.other)

@@ -625,7 +625,7 @@ func (a *assembler) takes(n int) {
 // operands are the places of an instruction's operands.
 func (a *assembler) operands(in *code.Instr) (h holes, ok bool) {
 	s := in.Op.Signature()
-	ok = a.place(&h.d, nil, 'D', s.Dst, in.D) && a.place(&h.f, nil, 'F', s.Dst2, in.F)
+	ok = a.register(&h.d, s.Dst, in.D) && a.register(&h.f, s.Dst2, in.F)
 	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
 		ok = ok && a.place(to, &h.constant, letters[i], s.Src[i], in.Sources()[i])
 	}
@@ -637,20 +637,23 @@ var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, 
 
 // place is that of an operand, in bytes from where its kind of rows begins, or the constants.
 func (a *assembler) place(to *int64, constant *operands, letter byte, slot code.Slot, row int32) bool {
+	if slot == code.NoSlot || row == code.NoRow || row >= 0 {
+		return a.register(to, slot, row)
+	}
+	size := rowSizes[slot]
+	*to = a.consts[slot] + size*int64(^row)
+	*constant |= operand(letter)
+	return *to <= math.MaxInt32-size
+}
+
+// register is place of what is no constant.
+func (a *assembler) register(to *int64, slot code.Slot, row int32) bool {
 	if slot == code.NoSlot || row == code.NoRow {
 		return true
 	}
 	size := rowSizes[slot]
-	if row >= 0 {
-		*to = size * int64(row)
-		return *to <= math.MaxInt32-size
-	}
-	*to = a.consts[slot] + size*int64(^row)
-	if constant == nil {
-		return false
-	}
-	*constant |= operand(letter)
-	return *to <= math.MaxInt32-size
+	*to = size * int64(row)
+	return row >= 0 && *to <= math.MaxInt32-size
 }
 
 // compare is a comparison: its outcome, and what becomes of it.

@@ -44,11 +44,16 @@ const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 // shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants.
 func (a *assembler) shadow(to *int64, constant *operands, letter byte, o code.Row) bool {
 	if o.Row >= 0 {
-		*to = compactSize * int64(o.Row)
-		return *to <= math.MaxInt32-compactSize
+		return a.registerShadow(to, o)
 	}
 	*to = a.shadows[o.Slot] + compactSize*int64(^o.Row)
 	*constant |= operand(letter)
+	return *to <= math.MaxInt32-compactSize
+}
+
+// registerShadow is shadow of what is no constant.
+func (a *assembler) registerShadow(to *int64, o code.Row) bool {
+	*to = compactSize * int64(o.Row)
 	return *to <= math.MaxInt32-compactSize
 }
 
@@ -71,7 +76,7 @@ func (a *assembler) expand(o code.Row) bool {
 		return true
 	}
 	var h holes
-	return a.shadow(&h.a, &h.constant, 'A', o) && a.place(&h.d, nil, 'D', o.Slot, o.Row) && a.try("expand_"+o.Slot.String(), h)
+	return a.shadow(&h.a, &h.constant, 'A', o) && a.register(&h.d, o.Slot, o.Row) && a.try("expand_"+o.Slot.String(), h)
 }
 
 // uncompact has the shadow of a register not speak for the lanes that execute.
@@ -182,13 +187,12 @@ type aside struct {
 	// Of the assembler when it came there.
 	on       int
 	step     int32
-	lacks    Reason
 	counting bool
 }
 
 // beside has code be behind the block. It goes on with what is put next.
 func (a *assembler) beside(s aside) {
-	s.on, s.step, s.lacks, s.counting = a.label(), a.step, a.lacks, a.counting
+	s.on, s.step, s.counting = a.label(), a.step, a.counting
 	a.here(s.on)
 	a.asides = append(a.asides, s)
 }
@@ -198,7 +202,7 @@ func (a *assembler) placeAsides() {
 	for i := range a.asides {
 		s := &a.asides[i]
 		a.island()
-		a.step, a.lacks, a.counting = s.step, s.lacks, s.counting
+		a.step, a.counting = s.step, s.counting
 		if a.here(s.label); a.undone(func() bool { return s.code(a, s) }) {
 			a.put("jump", holes{other: s.on})
 		} else {
@@ -206,7 +210,7 @@ func (a *assembler) placeAsides() {
 		}
 	}
 	clear(a.asides) // for the assembler is kept
-	a.asides, a.lacks, a.counting = a.asides[:0], Lacks, false
+	a.asides, a.counting = a.asides[:0], false
 }
 
 // scalar has the result of an operation on single values be under way.
@@ -218,7 +222,7 @@ func (a *assembler) scalar(in *code.Instr) bool {
 	}
 	h, ok := a.shadows4(in)
 	h.n0 = int64(in.Imm)
-	return ok && (s.Dst2 != code.P || s.Compares() || a.place(&h.f, nil, 'F', code.P, in.F)) && a.try("scalar_"+name, h)
+	return ok && (s.Dst2 != code.P || s.Compares() || a.register(&h.f, code.P, in.F)) && a.try("scalar_"+name, h)
 }
 
 // shadows4 is the places of the shadows of an instruction's sources, and of predicates.
@@ -329,7 +333,7 @@ func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, la
 	}
 	h, ok := a.shadows4(in)
 	h.other, h.leave = lanes, once
-	if !ok || !a.shadow(&h.d, nil, 'D', d) || !a.try("affine_"+name+form, h) {
+	if !ok || !a.registerShadow(&h.d, d) || !a.try("affine_"+name+form, h) {
 		return false
 	}
 	kept := form == "_full" // by the stencil
@@ -408,7 +412,7 @@ func (a *assembler) source(in *code.Instr, form string) bool {
 // keep has a register be compact for the lanes that execute, with the result under way.
 func (a *assembler) keep(d code.Row, form string) bool {
 	var h holes
-	return a.shadow(&h.d, nil, 'D', d) && a.place(&h.f, nil, 'F', d.Slot, d.Row) && a.try("keep_"+d.Slot.String()+form, h)
+	return a.registerShadow(&h.d, d) && a.register(&h.f, d.Slot, d.Row) && a.try("keep_"+d.Slot.String()+form, h)
 }
 
 // both expands a register that is to be in both places.
@@ -494,7 +498,7 @@ func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) bool {
 				return false
 			}
 		default:
-			if !a.place(&h.d, nil, 'D', o.Slot, o.Row) || !a.try("row_load_"+name+"_"+row+form, h) {
+			if !a.register(&h.d, o.Slot, o.Row) || !a.try("row_load_"+name+"_"+row+form, h) {
 				return false
 			}
 		}

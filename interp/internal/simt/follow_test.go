@@ -1,19 +1,18 @@
 package simt_test
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"gemu/interp"
+	"gemu/interp/internal/simt"
 )
 
 // followers are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
 // thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
-var followers = map[string]string{
-	"memory and registers that begin as zeros": `
+var followers = map[string]launched{
+	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, body: `
 	shl.b32 %x, %i, 2;
 	mov.u32 %y, block;
 	add.u32 %x, %x, %y;
@@ -23,101 +22,111 @@ var followers = map[string]string{
 	st.global.u32 [%a], %y;
 	mov.u32 %never, %n;
 	bar.sync 0;
-	st.shared.u32 [%x], %never;`,
-	"lanes that end early": `
+	st.shared.u32 [%x], %never;`},
+	"lanes that end early": {asked: [3]int{722, 722, 722}, body: `
 	and.b32 %x, %n, 5;
 	setp.eq.u32 %p, %x, 5;
 	@%p exit;
 	setp.lt.u32 %p, %i, 40;
 	@%p bra Y;
 	mad.lo.u32 %n, %n, 3, 1;
-Y:	st.global.u32 [%a], %n;`,
-	"more instructions in some than Go waits for": `
+Y:	st.global.u32 [%a], %n;`},
+	"more instructions in some than Go waits for": {asked: [3]int{1265, 1265, 1265}, body: `
 	and.b32 %x, %c, 3;
 	mul.lo.u32 %x, %x, 700;
 L:	mad.lo.u32 %n, %n, 5, 3;
 	setp.eq.u32 %p, %x, 0;
 	sub.u32 %x, %x, 1;
 	@!%p bra L;
-	st.global.u32 [%a], %n;`,
-	"warps that wait, and go on in turn": `
+	st.global.u32 [%a], %n;`},
+	"warps that wait, and go on in turn": {asked: [3]int{484, 484, 484}, body: `
 	setp.ge.u32 %p, %i, 64;
 	@%p bra Y;
 	bar.sync 1, 64;
 Y:	bar.sync 0;
 	st.global.u32 [%a], %n;
-	bar.sync 0;`,
-	"what only one CTA may do at a time": `
+	bar.sync 0;`},
+	"what only one CTA may do at a time": {asked: [3]int{481, 481, 1440}, body: `
 	atom.global.exch.b32 %x, [%o], %c;
-	st.global.u32 [%a], %n;`,
-	"instructions that are Go's": `
+	st.global.u32 [%a], %n;`},
+	"instructions that are Go's": {asked: [3]int{481, 481, 1440}, body: `
 	cvt.rn.f64.u32 %d, %n;
 	red.global.add.f64 [%o], %d;
 	mov.u32 %x, %clock;
-	st.global.u32 [%a], %n;`,
-	"zeros beside what is the same in all lanes": `
+	st.global.u32 [%a], %n;`},
+	"zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, body: `
 	add.u32 %x, %c, %never;
 	st.global.u32 [%a], %x;
 	add.u32 %never, %i, %c;
 	bar.sync 0;
-	st.shared.u32 [block], %never;`,
-	"the number of the warp": `
+	st.shared.u32 [block], %never;`},
+	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, body: `
+	cvt.u64.u32 %q, %c;
+	add.s64 %q, %q, %wide;
+	cvt.u32.u64 %x, %q;
+	st.global.u32 [%a], %x;
+	add.u32 %x, %i, %c;
+	cvt.u64.u32 %wide, %x;
+	bar.sync 0;
+	cvt.u32.u64 %x, %wide;
+	st.shared.u32 [block], %x;`},
+	"the number of the warp": {asked: [3]int{241, 241, 241}, body: `
 	mov.u32 %x, %warpid;
-	st.global.u32 [%a], %x;`,
-	"the multiprocessor": `
+	st.global.u32 [%a], %x;`},
+	"the multiprocessor": {asked: [3]int{241, 241, 241}, body: `
 	mov.u32 %x, %smid;
 	mov.u32 %y, %nctaid.y;
 	add.u32 %x, %x, %y;
-	st.global.u32 [%a], %x;`,
-	"effects that come late": `
+	st.global.u32 [%a], %x;`},
+	"effects that come late": {asked: [3]int{241, 241, 241}, body: `
 	setp.ne.u32 %p, %i, 0;
 	mov.u32 %x, block;
 	st.shared.u32 [%x], %n;
 	@%p bra E;
 	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
 	cp.async.bulk.commit_group;
-E:`,
-	"lanes that have parted, and do something together": `
+E:`},
+	"lanes that have parted, and do something together": {asked: [3]int{963, 963, 963}, body: `
 	setp.lt.u32 %p, %i, 50;
 	@%p bra Y;
 	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	ret;
 Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
-	st.global.u32 [%a], %x;`,
-	"halves that end early": `
+	st.global.u32 [%a], %x;`},
+	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 5}, body: `
+	setp.lt.u32 %p, %i, 40;
+	@%p bra Y;
+	mov.u32 %x, %clock;
+	add.u32 %n, %n, 1;
+Y:	st.global.u32 [%a], %n;`},
+	"halves that end early": {asked: [3]int{722, 722, 722}, body: `
 	and.b32 %x, %c, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p exit;
 	bar.sync 1;
 	st.global.u32 [%a], %n;
 	mov.u32 %x, %clock;
-	st.global.u32 [%a], %c;`,
-	"a trap in one": `
+	st.global.u32 [%a], %c;`},
+	"a trap in one": {asked: [3]int{5, 5, 5}, traps: true, body: `
 	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
-	st.global.u32 [%a], %n;`,
-	"a loop that does not end in one": `
+	st.global.u32 [%a], %n;`},
+	"a loop that does not end in one": {asked: [3]int{53, 53, 53}, traps: true, body: `
 	setp.eq.u32 %p, %c, 85;
 L:	@%p bra L;
-	st.global.u32 [%a], %n;`,
+	st.global.u32 [%a], %n;`},
 }
 
-// TestFollowers: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
-// several threads.
-func TestFollowers(t *testing.T) {
-	t.Parallel()
-	if interp.Native == nil {
-		t.Skip("this host executes no machine code of ours")
-	}
-	for name, body := range followers {
-		source := `.version 8.0
+// followerSource is the kernel of a body.
+func followerSource(body string) string {
+	return `.version 8.0
 .target sm_90
 .address_size 64
 .entry k(.param .u64 out)
 {
 	.reg .b32 %x, %y, %i, %c, %n, %never;
 	.reg .pred %p;
-	.reg .b64 %o, %a, %q;
+	.reg .b64 %o, %a, %q, %wide;
 	.reg .f64 %d;
 	.shared .align 16 .b32 block[80];
 	ld.param.u64 %o, [out];
@@ -134,43 +143,41 @@ func TestFollowers(t *testing.T) {
 	add.s64 %q, %q, 16;` + body + `
 	ret;
 }`
-		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			outcome := func(b interp.Backend, workers int, most int64) (string, []uint32) {
-				dev := interp.NewDevice(interp.Config{Workers: workers})
-				m, err := dev.Load("k.ptx", []byte(source))
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := interp.NewBuffer(dev, make([]uint32, 2+120*80))
-				if err != nil {
-					t.Fatal(err)
-				}
-				text := ""
-				for range 2 { // in contexts that a launch has left, too
-					r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), Args: []any{out}, MaxSteps: most, Mode: mode, Eager: true, Backend: b})
-					text += fmt.Sprint(err)
-					if trap := new(interp.Trap); errors.As(err, &trap) {
-						text += trap.Report()
+}
+
+// TestFollowers: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
+// several threads; and they do follow each other.
+func TestFollowers(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	limits := []int64{500, 2047, 2048, 1 << 14} // a turn is 2048
+	if testing.Short() {
+		limits = limits[2:]
+	}
+	for name, k := range followers {
+		for i, mode := range modes {
+			for _, most := range limits {
+				outcome := func(b interp.Backend, workers int) string {
+					// Twice, once in contexts that a launch has left.
+					text, out := ran(t, followerSource(k.body), interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
+					if !strings.Contains(text, "trap:") { // what CTAs behind it have done is anybody's guess
+						text += fmt.Sprint(out)
 					}
-					if r != nil {
-						text += fmt.Sprintf(" %+v\n", r.Counts)
-					}
+					return text
 				}
-				return text, interp.Slice[uint32](out)
-			}
-			for _, most := range []int64{500, 2047, 2048, 1 << 14} { // a turn is 2048
-				want, wanted := outcome(interp.Portable, 1, most)
-				if traps := strings.Contains(want, "trap:"); most == 1<<14 && traps != (name == "a trap in one" || name == "a loop that does not end in one") {
+				want := outcome(interp.Portable, 1)
+				if most == 1<<14 && strings.Contains(want, "trap:") != k.traps {
 					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
-				for workers := 1; workers <= 2; workers++ {
-					got, out := outcome(interp.Native, workers, most)
+				simt.Asked.Times = 0
+				for workers, got := range []string{outcome(simt.Asked, 1), outcome(interp.Native, 2)} {
 					if got != want {
-						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, workers, got, want)
+						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
 					}
-					if !strings.Contains(want, "trap:") && !slices.Equal(out, wanted) {
-						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code has\n%v\nGo\n%v", name, mode, most, workers, out, wanted)
-					}
+				}
+				if most == 1<<14 && simt.Asked.Times != k.asked[i] {
+					t.Errorf("%s, %v mode: Go runs a warp %d times, not %d", name, mode, simt.Asked.Times, k.asked[i])
 				}
 			}
 		}

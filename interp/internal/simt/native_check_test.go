@@ -14,6 +14,7 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
+	tries "gemu/interp/internal/native/rig"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -146,7 +147,7 @@ func TestCheckedKernels(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.Has(op) {
@@ -173,7 +174,7 @@ func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}}
 	for range part.Of(200, 600, 100000) {
 		g := r.access().beside()
 		if g.known = r.IntN(2) == 0; !r.compareChecked(t, g) {
@@ -197,7 +198,7 @@ func TestCheckedIdle(t *testing.T) {
 		}
 	}
 	lib := native.NewLibrary(append(slices.Clone(native.Tables()), wrong)...)
-	r := &rigs{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
 	for space, from := range map[ptx.Space]uint64{ptx.Global: rigBase + 128, ptx.Shared: 0} {
 		for size := 1; size <= 8; size *= 2 {
 			for _, n := range []int{1, 2} {
@@ -239,7 +240,7 @@ func TestCheckedKnown(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
 	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
 		for _, slot := range []code.Slot{code.R, code.Q} {
 			for name, now := range map[string]regfile.Compact{

@@ -1,22 +1,22 @@
 package simt_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"gemu/interp"
+	"gemu/interp/internal/simt"
 )
 
 // teams are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
 // %w is the warp's number.
-var teams = map[string]string{
-	"a barrier between the halves of that of the cluster": `
+var teams = map[string]launched{
+	"a barrier between the halves of that of the cluster": {asked: [3]int{33, 33, 33}, body: `
 	barrier.cluster.arrive.aligned;
 	bar.sync 0;
-	barrier.cluster.wait.aligned;`,
-	"an end beside the barrier of the cluster": `
+	barrier.cluster.wait.aligned;`},
+	"an end beside the barrier of the cluster": {asked: [3]int{25, 25, 25}, body: `
 	setp.eq.u32 %q, %w, 2;
 	@%q bra X;
 	barrier.cluster.arrive.aligned;
@@ -27,12 +27,12 @@ Y:	bar.sync 0;
 	barrier.cluster.wait.aligned;
 	bra Z;
 X:	bar.sync 1;
-Z:`,
-	"a warp that has arrived goes on": `
+Z:`},
+	"a warp that has arrived goes on": {asked: [3]int{2, 2, 2}, traps: true, body: `
 	@!%p bra S;
 	bar.arrive 0, 96;
-S:	bar.sync 0;`,
-	"clocks and sums": `
+S:	bar.sync 0;`},
+	"clocks and sums": {asked: [3]int{16, 16, 16}, body: `
 	mov.u32 %i, %clock;
 	bar.sync 0;
 	mov.u32 %t, %clock;
@@ -46,20 +46,20 @@ Y:	bar.sync 4;
 	bar.sync 5;
 	@%p exit;
 	mov.u32 %i, %clock;
-	atom.global.add.u32 %i, [%o], %i;`,
-	"a deadlock": `
+	atom.global.add.u32 %i, [%o], %i;`},
+	"a deadlock": {asked: [3]int{5, 5, 5}, traps: true, body: `
 	bar.sync 0;
 	@%p bar.sync 1;
 	setp.eq.u32 %q, %w, 1;
-	@%q bar.sync 2;`,
-	"too many instructions": `
+	@%q bar.sync 2;`},
+	"too many instructions": {asked: [3]int{819, 819, 819}, traps: true, body: `
 L:	bar.sync 0;
 	setp.eq.u32 %q, %w, 5;
 	@%q bra Z;
 	add.u32 %i, %i, 1;
 	bra L;
-Z:`,
-	"lanes that end before others": `
+Z:`},
+	"lanes that end before others": {asked: [3]int{13, 13, 13}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
 	@%q exit;
@@ -67,17 +67,12 @@ Z:`,
 	setp.eq.u32 %q, %i, 2;
 	@%q bra E;
 	bar.sync 0;
-E:`,
+E:`},
 }
 
-// TestTeams: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
-func TestTeams(t *testing.T) {
-	t.Parallel()
-	if interp.Native == nil {
-		t.Skip("this host executes no machine code of ours")
-	}
-	for name, body := range teams {
-		source := `.version 8.0
+// teamSource is the kernel of a body.
+func teamSource(body string) string {
+	return `.version 8.0
 .target sm_90
 .address_size 64
 .entry k(.param .u64 out)
@@ -91,31 +86,31 @@ func TestTeams(t *testing.T) {
 	setp.eq.u32 %p, %w, 0;` + body + `
 	ret;
 }`
-		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+}
+
+// TestTeams: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
+func TestTeams(t *testing.T) {
+	t.Parallel()
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for name, k := range teams {
+		for i, mode := range modes {
+			launch := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), MaxSteps: 1 << 14, Mode: mode}
 			outcome := func(b interp.Backend) string {
-				dev := interp.NewDevice(interp.Config{Workers: 1})
-				m, err := dev.Load("k.ptx", []byte(source))
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, err := interp.NewBuffer(dev, make([]uint32, 1))
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := m.Run(t.Context(), &interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), Args: []any{out}, MaxSteps: 1 << 14, Mode: mode, Eager: true, Backend: b})
-				text := fmt.Sprint(err)
-				if trap := new(interp.Trap); errors.As(err, &trap) {
-					text = trap.Report()
-				}
-				if r != nil {
-					text += fmt.Sprintf(" %+v", r.Counts)
-				}
-				return text + fmt.Sprint(interp.Slice[uint32](out))
+				launch.Backend = b
+				text, out := ran(t, teamSource(k.body), launch, 1, 1, 1)
+				return text + fmt.Sprint(out)
 			}
-			if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
+			simt.Asked.Times = 0
+			got, want := outcome(simt.Asked), outcome(interp.Portable)
+			if got != want {
 				t.Errorf("%s, %v mode: machine code\n%s\nGo\n%s", name, mode, got, want)
-			} else if traps := strings.Contains(want, "trap:"); traps != (name == "a deadlock" || name == "too many instructions" || name == "a warp that has arrived goes on") {
+			} else if traps := strings.Contains(want, "trap:"); traps != k.traps {
 				t.Errorf("%s, %v mode: %s", name, mode, want)
+			}
+			if simt.Asked.Times != k.asked[i] {
+				t.Errorf("%s, %v mode: Go runs a warp %d times, not %d", name, mode, simt.Asked.Times, k.asked[i])
 			}
 		}
 	}

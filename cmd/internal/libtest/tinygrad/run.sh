@@ -17,5 +17,5 @@ for mode in vector affine; do
   echo "libcuda.so.1, $mode"
   GEMU_MODE=$mode LD_LIBRARY_PATH=$dir/lib/gemu DEV=CUDA:PTX "$python" ops.py
   echo "ptx_run, $mode"
-  GEMU_MODE=$mode OCELOT_PATH=$dir/lib/libgemu.so PYTHONPATH=. DEV=MOCK+CUDA:PTX "$python" ops.py
+  GEMU_MODE=$mode OCELOT_PATH=$dir/lib/libgemu.so PYTHONPATH=../../../../testdata/clients/tinygrad DEV=MOCK+CUDA:PTX "$python" ops.py
 done

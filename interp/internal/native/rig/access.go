@@ -5,6 +5,7 @@ package rig
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -156,6 +157,13 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 			addresses[lane] ^= 1 << (16 + bit)
 		}
 	}
+	if set&1 == 0 && t.IntN(2) == 0 { // what lanes have that do not execute is nothing
+		for lane := range addresses {
+			if m>>lane&1 == 0 {
+				addresses[lane] = t.Uint64()
+			}
+		}
+	}
 	if set&1 != 0 {
 		if s.addr == code.R {
 			in.A = p.Consts.Add32(uint32(addresses[0]))
@@ -249,6 +257,8 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		diff = "memory differs"
 	case diff == "" && good && space != ptx.Shared && hits[2] != a:
 		diff = "what it has hit is not what it remembers first"
+	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size):
+		diff = fmt.Sprintf("it counts as %d more", enough-ctx.Enough)
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
 	}
@@ -256,6 +266,43 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, at, begin, a.Size, in.A, int64(off), diff)
 	}
 	return true
+}
+
+// quick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
+// lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
+// have to be there as well; and the host stores no parts of eight small elements.
+func (s shape) quick(at []uint64, m uint32, size uint64) bool {
+	if m != regfile.Full && bits.OnesCount32(m) <= 6 {
+		return true
+	}
+	first, last := [2]int{}, [2]int{} // of each half, or of the warp where the half has none
+	for half, lanes := range []uint32{m & 0xffff, m &^ 0xffff} {
+		if lanes == 0 {
+			lanes = m
+		}
+		first[half], last[half] = bits.TrailingZeros32(lanes), 31-bits.LeadingZeros32(lanes)
+	}
+	apart := func(n uint64) bool { // by n bytes from lane to lane
+		for lane := range regfile.Lanes {
+			if f := first[lane/16]; m>>lane&1 != 0 && at[lane] != at[f]+uint64(lane-f)*n {
+				return false
+			}
+		}
+		return true
+	}
+	n := uint64(s.size)
+	if s.store {
+		return (m == regfile.Full || s.size >= 4) && apart(n)
+	}
+	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
+		return apart(0)
+	}
+	whole := true
+	for half, f := range first {
+		begin := at[f] - uint64(f)*n + uint64(16*half)*n
+		whole = whole && begin <= size && begin+16*n <= size
+	}
+	return whole && apart(n)
 }
 
 // load puts an element that is loaded into a row.

@@ -19,7 +19,8 @@ const tries = 2
 // operation tries an operation with each set of operands constant: for all lanes, and for some.
 func (t *trier) operation(op code.Op, round int) bool {
 	s := op.Signature()
-	t.format, t.width = formatOf(op), 1<<32-1
+	t.For(op)
+	t.width = 1<<32 - 1
 	if s.Width == 8 || s.Width == 16 {
 		t.width = 1<<s.Width - 1
 	}

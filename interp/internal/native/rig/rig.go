@@ -51,29 +51,42 @@ func Subjects() iter.Seq[Subject] {
 // compact are the names of stencils of compact execution that TestCompact has.
 var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
 
+// unwanted are those of them that no program wants: comparisons of 32 bits and selections of which affinetrack has fast forms,
+// and addresses that no plan has compact.
+var unwanted = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_fixed|reach_r_hit_(full|masked))$`)
+
+// Unwanted reports whether a stencil is one that no program wants.
+func Unwanted(stencil string) bool { return unwanted.MatchString(stencil) }
+
 // Compact reports whether a stencil is one of them.
 func Compact(stencil string) bool { return compact.MatchString(stencil) }
 
-// elsewhere are the names of stencils that no subject is about.
-var elsewhere = []struct {
-	tests string // that execute them beside Go
-	names *regexp.Regexp
-}{
-	{"package simt, TestCompact", compact},
-	{"package simt, TestCompactSources", regexp.MustCompile(`^source_`)},
-	{"package simt, TestChecked", regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
-	{"package native, TestAccesses", regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
-	{"package native, TestShuffles, TestVotes and TestSpecial", regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
+// Tests are tests of a package that execute stencils beside Go.
+type Tests struct {
+	Package string // its folder
+	Run     string // a pattern of their names
 }
 
-// Elsewhere reports whether a stencil is one that no subject is about, for other tests have it.
-func Elsewhere(stencil string) bool {
+// elsewhere are the names of stencils that no subject is about.
+var elsewhere = []struct {
+	Tests
+	names *regexp.Regexp
+}{
+	{Tests{"interp/internal/simt", "^TestCompact$"}, compact},
+	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
+	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
+	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]|^alike_`)},
+	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|sreg|frame|shared)_`)},
+}
+
+// Elsewhere is the tests that a stencil has of which no subject is; ok is false if there are none.
+func Elsewhere(stencil string) (t Tests, ok bool) {
 	for _, e := range elsewhere {
 		if e.names.MatchString(stencil) {
-			return true
+			return e.Tests, true
 		}
 	}
-	return false
+	return Tests{}, false
 }
 
 // Result is what came of a subject.
@@ -86,7 +99,7 @@ type Result struct {
 // Try executes so many rounds of a subject's programs with a library's stencils, up to the first that
 // differs.
 func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
-	t := &trier{Rand: rng, lib: l}
+	t := &trier{Values: Values{Rand: rng}, lib: l}
 	for round := range rounds {
 		if !s.programs(t, round) {
 			break
@@ -99,41 +112,10 @@ func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
 
 // trier tries programs.
 type trier struct {
-	*rand.Rand
+	Values
 	Result
-	lib    *native.Library
-	format string // of values
-	width  uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
-	last   uint64 // the last of them
-}
-
-// corners are values that operations may take in a way of their own: integers, and numbers of each format.
-var corners = map[string][]uint64{
-	"": {
-		0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-		1 << 63, 1<<63 - 1, 1<<64 - 1, 1 << 32, 0x80008000, 0x7fff8000, 0x80808080, 0x7f7f7f7f,
-	},
-	"f32": {
-		0, 1 << 31, 1, 0x007fffff, 0x00800000, 0x80000001, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
-		0x7fc00000, 0x7f800001, 0xffc12345, 0x4f000000, 0x4effffff, 0xcf000000, 0xcf000001, 0x4f7fffff, 0x4f800000, 0x5f000000, 0x3effffff, 0x3f000000, 0x42fe0000, 0xc3160000,
-	},
-	"f64": {
-		0, 1 << 63, 1, 0x000fffffffffffff, 0x0010000000000000, 0x800fffffffffffff, 0x3ff0000000000000, 0xbff0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
-		0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000001234, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000000000, 0x41efffffffe00000, 0x43e0000000000000, 0x3fe0000000000000,
-		0x47efffffe0000000, 0x47effffff0000000, 0x3690000000000000, 0x380fffffffffffff, // what becomes of these in 32 bits is at a bound
-	},
-	"f16": {0, 0x8000, 1, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, 0x7f80ff80, 0x7fc07f81},
-}
-
-// formatOf is which corners go with an operation: those of a format in its name.
-func formatOf(op code.Op) string {
-	for _, part := range slices.Backward(strings.Split(op.String(), ".")) {
-		part = strings.TrimPrefix(strings.TrimSuffix(part, "x2"), "b")
-		if _, ok := corners[part]; ok {
-			return part
-		}
-	}
-	return ""
+	lib   *native.Library
+	width uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
 }
 
 // masks are those that programs run with, besides random ones.
@@ -145,33 +127,6 @@ func (t *trier) mask(n int) uint32 {
 		return masks[n]
 	}
 	return t.Uint32()&t.Uint32() | 1<<t.IntN(31)
-}
-
-// ones are 1.0 in each format, and how many binades on each side of it most results of functions lie in.
-var ones = map[string]struct{ bits, binades uint64 }{"f32": {0x3f800000, 8 << 23}, "f64": {0x3ff0000000000000, 10 << 52}, "f16": {0x3c003c00, 4<<26 | 4<<10}}
-
-// value is a corner, beside one, or anything; often one that there was before, and often a number that is
-// neither great nor small.
-func (t *trier) value() uint64 {
-	list := corners[t.format]
-	if t.IntN(4) == 0 {
-		list = corners[""]
-	}
-	switch t.IntN(8) {
-	case 0, 1, 2:
-		t.last = list[t.IntN(len(list))]
-	case 3, 4:
-		t.last = list[t.IntN(len(list))] + uint64(t.IntN(3)) - 1
-	case 5, 6:
-		t.last = t.Uint64()
-		if one, ok := ones[t.format]; ok && t.IntN(2) == 0 {
-			t.last = one.bits - one.binades + t.Uint64N(2*one.binades)
-			if t.IntN(2) == 0 {
-				t.last ^= 1<<63 | 1<<31 | 1<<15
-			}
-		}
-	}
-	return t.last
 }
 
 // program is one with registers.
@@ -230,8 +185,8 @@ func (t *trier) newProgram(p *code.Program) *program {
 	f.Reset(frame)
 	for i := range int32(frame.R) {
 		for lane := range regfile.Lanes {
-			f.Row32(i)[lane] = uint32(t.value())
-			f.Row64(i)[lane] = t.value()
+			f.Row32(i)[lane] = uint32(t.Value())
+			f.Row64(i)[lane] = t.Value()
 		}
 	}
 	for i := range int32(frame.P) {
@@ -248,11 +203,14 @@ func (p *program) copied() *regfile.File {
 	return f
 }
 
+// enough is up to when machine code goes on, but for what counts as several instructions.
+const enough = 1 << 40
+
 // begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
 // instruction has none.
 func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 	c := t.lib.New(p.Program)
-	ctx := &native.Context{Mask: m, Stop: -1, Enough: 1 << 40}
+	ctx := &native.Context{Mask: m, Stop: -1, Enough: enough}
 	t.lib.Take()
 	if !c.Ready(ctx) {
 		return nil, nil
@@ -316,9 +274,9 @@ func (t *trier) source(p *code.Program, to *int32, slot code.Slot, constant bool
 	switch {
 	case slot == code.NoSlot:
 	case constant && slot == code.R:
-		*to = p.Consts.Add32(uint32(t.value()) & t.width)
+		*to = p.Consts.Add32(uint32(t.Value()) & t.width)
 	case constant && slot == code.Q:
-		*to = p.Consts.Add64(t.value())
+		*to = p.Consts.Add64(t.Value())
 	case constant:
 		*to = p.Consts.AddP(-(t.Uint32() & 1))
 	case slot == code.P:

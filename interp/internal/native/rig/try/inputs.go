@@ -56,7 +56,7 @@ func inputs(group string) (list []trial.Input, err error) {
 		if i%share != 0 && !(strings.HasPrefix(p.File, "control/") && i%2 == 0) {
 			continue
 		}
-		for _, mode := range []interp.Mode{interp.Vector, interp.Affine} {
+		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v", p, mode), Kind: trial.Judge, Run: func() trial.Result { return compared(p, mode) }})
 		}
 	}

@@ -1,7 +1,7 @@
 // Command try runs inputs for package mutate, with mutants of the machine code's engine: what package rig tries, the
 // programs of package corpus, and random ones. Each runs as machine code and in Go, and the two have to be the same.
 //
-// With an argument it is about mutants of stencils: "stencils" writes which subjects of package rig try which
+// With an argument it is about mutants of stencils: "stencils" writes which subjects of package rig, or tests, try which
 // stencil, in JSON; "stencil SUBJECT…" reads a line of the table, and tries the subjects with it in place of the stencil's
 // own. The exit status is then 1 if something differs, and 0 if nothing does.
 package main
@@ -25,7 +25,7 @@ func main() {
 	case !native.Supported():
 		err = fmt.Errorf("this host executes no machine code of ours")
 	case len(os.Args) == 2 && os.Args[1] == "stencils":
-		err = json.NewEncoder(os.Stdout).Encode(subjects())
+		err = json.NewEncoder(os.Stdout).Encode(triers())
 	case len(os.Args) > 2 && os.Args[1] == "stencil":
 		err = stencil(os.Stdin, os.Args[2:])
 	default:
@@ -42,13 +42,24 @@ func try(s *rig.Subject, l *native.Library, rounds int) *rig.Result {
 	return s.Try(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
 }
 
-// subjects are those that try a stencil, by its name.
-func subjects() map[string][]string {
+// trier is what tries a stencil: subjects, or else tests.
+type trier struct {
+	Subjects []string
+	rig.Tests
+}
+
+// triers are they, by the stencil's name.
+func triers() map[string]*trier {
 	l := native.NewLibrary(native.Tables()...)
-	by := map[string][]string{}
+	by := map[string]*trier{}
+	for name := range l.Names() {
+		if by[name] = new(trier); !rig.Unwanted(name) {
+			by[name].Tests, _ = rig.Elsewhere(name)
+		}
+	}
 	for s := range rig.Subjects() {
 		for _, name := range try(&s, l, 1).Stencils {
-			by[name] = append(by[name], s.Name)
+			by[name].Subjects = append(by[name].Subjects, s.Name)
 		}
 	}
 	return by

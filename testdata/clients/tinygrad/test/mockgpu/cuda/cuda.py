@@ -98,7 +98,8 @@ def cuModuleGetFunction(function, module, name):
 
 
 def cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra):
-    values = [number(getattr(extra, name)) & (1 << 64) - 1 for name, *_ in extra._real_fields_]
+    fields = getattr(extra, "_real_fields_", None) or extra._fields_  # the first since version 0.13
+    values = [number(getattr(extra, name)) & (1 << 64) - 1 for name, *_ in fields]
     args = (ctypes.c_void_p * len(values))(*values)
     return gemu.ptx_run(ctypes.c_void_p(f.value), len(values), args, bx, by, bz, gx, gy, gz, 0)
 
