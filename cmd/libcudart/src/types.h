@@ -80,7 +80,9 @@ struct cudaConditionalNodeParams {
 	int type;
 	unsigned size;
 	cudaGraph_t *phGraph_out;
+#if MAJOR >= 13
 	uint64_t ctx;
+#endif
 };
 
 struct cudaMemcpyNodeParams {
