@@ -85,7 +85,7 @@ func (w *conditional) ready() (*branch, error) {
 
 func (b *branch) start(d *Driver) (func(*interp.Order) error, error) {
 	return func(o *interp.Order) error {
-		for {
+		for range mostRounds {
 			body, some := b.choose()
 			for i := range body {
 				d.mu.Lock()
@@ -102,8 +102,12 @@ func (b *branch) start(d *Driver) (func(*interp.Order) error, error) {
 				return nil
 			}
 		}
+		return fail(LaunchTimeout, "a WHILE node has run its graph %d times, and its condition is %d", mostRounds, b.on.value())
 	}, nil
 }
+
+// mostRounds is how often a WHILE node runs its graph at most: one whose condition is never 0 must end, too.
+const mostRounds = 1 << 20
 
 // choose is the body that the value is for now, if there is one.
 func (b *branch) choose() ([]execNode, bool) {

@@ -148,6 +148,10 @@ func TestConditionalNodes(t *testing.T) {
 	c.ok(c.GraphDestroy(g))
 	_, err = c.GraphGetNodes(bodies[0])
 	c.want(InvalidHandle, "", err)
+
+	_, _, run = build("", ConditionalWhile, 1) // which nothing ends
+	run()
+	c.want(LaunchTimeout, "run its graph 1048576 times", c.StreamSynchronize(0))
 }
 
 // A node that a capture would go on from is not taken out of its graph without ending the capture.
