@@ -7,15 +7,18 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
+	"sync"
 )
 
 // roomy is how many bytes of garbage there may be at least. A command often lives for a tenth of a second, in which Go would
 // collect some megabytes a dozen times.
 const roomy = 64 << 20
 
-// relaxed reports whether relax has its way.
-var relaxed atomic.Bool
+// relaxed reports whether relax has its way; settings is held to change that, and what garbage there may be.
+var (
+	settings sync.Mutex
+	relaxed  bool
+)
 
 // relax has garbage be collected when there is as much as lives, as Go does, but not before there are roomy bytes. GOGC in the
 // environment counts more.
@@ -24,23 +27,34 @@ func relax() {
 		return
 	}
 	const heapFrom = 4 << 20 // Go takes so much for live at least, by 100 percent
+	settings.Lock()
+	defer settings.Unlock()
 	debug.SetGCPercent(100 * roomy / heapFrom)
-	relaxed.Store(true)
+	relaxed = true
 	runtime.SetFinalizer(new(cycle), (*cycle).ended)
 }
 
+// collectAt has garbage be collected when there is so much, in percent of what lives, and gives what was set before.
+func collectAt(percent int) int {
+	settings.Lock()
+	defer settings.Unlock()
+	relaxed = false
+	return debug.SetGCPercent(percent)
+}
+
 // cycle is garbage that is found in each collection.
-type cycle struct{ _ int64 }
+type cycle struct{ _ *cycle } // a pointer keeps it out of Go's blocks of tiny objects, which live longer
 
 // ended is the end of a collection.
 func (c *cycle) ended() {
-	if !relaxed.Load() {
-		return
-	}
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	debug.SetGCPercent(growth(live[0].Value.Uint64()))
-	runtime.SetFinalizer(c, (*cycle).ended)
+	settings.Lock()
+	defer settings.Unlock()
+	if relaxed {
+		debug.SetGCPercent(growth(live[0].Value.Uint64()))
+		runtime.SetFinalizer(c, (*cycle).ended)
+	}
 }
 
 // growth is how much garbage there may be, in percent of so many bytes that live.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -28,8 +27,7 @@ type checkCmd struct {
 func (c *checkCmd) Run(a *app) error {
 	// What a check makes of a large file is needed until its end. To collect garbage
 	// more often than when the memory has doubled costs little.
-	relaxed.Store(false)
-	defer debug.SetGCPercent(debug.SetGCPercent(15))
+	defer collectAt(collectAt(15))
 	bad := 0
 	for _, name := range c.Files {
 		src, err := a.readSource(name)

@@ -30,7 +30,14 @@ static void end(void *p)
 	pthread_mutex_unlock(&mutex);
 }
 
-static void in_child(void) { forked = 1; }
+extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t); // of runtime/cgo: what the end of a thread calls Go with
+
+static void in_child(void)
+{
+	forked = 1;
+	x_crosscall2_ptr = NULL;
+	mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; // another thread may have had it
+}
 
 // A call into Go waits until Go has started, which it does in a thread of its own when
 // the library is loaded. In a child of fork that would be for ever.

@@ -80,10 +80,15 @@ void **__cudaRegisterFatBinary(void *wrapper)
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
+// In a child of fork, a thread that is not there may have the mutex, and half changed the table.
+static int forked;
+static void in_child(void) { forked = 1; }
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
 void __cudaUnregisterFatBinary(void **handle)
 {
 	struct binary *b = (struct binary *)handle;
-	if (b == NULL)
+	if (b == NULL || forked)
 		return;
 	pthread_mutex_lock(&mutex);
 	for (size_t i = 0; i < buckets; i++)

@@ -175,6 +175,22 @@ static void forks(int times)
 	}
 }
 
+// The thread that forks may end in the child: with it the process ends.
+static void *forks_and_ends(void *unused)
+{
+	(void)unused;
+	OK(add((unsigned[N]){0}, 1, N));
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(60);
+		return NULL;
+	}
+	int status;
+	HOLDS(waitpid(child, &status, 0) == child);
+	HOLDS(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	return NULL;
+}
+
 int main(void)
 {
 	pthread_t t[THREADS];
@@ -184,6 +200,11 @@ int main(void)
 	for (int i = 0; i < THREADS; i++)
 		EQUAL(pthread_create(&t[i], NULL, thread, (void *)(uintptr_t)(i + 1)), 0);
 	forks(50);
+	for (int i = 0; i < 20; i++) {
+		pthread_t ends;
+		EQUAL(pthread_create(&ends, NULL, forks_and_ends, NULL), 0);
+		EQUAL(pthread_join(ends, NULL), 0);
+	}
 	for (int i = 0; i < THREADS; i++)
 		EQUAL(pthread_join(t[i], NULL), 0);
 	own_signals();

@@ -23,6 +23,11 @@ var followers = map[string]launched{
 	mov.u32 %never, %n;
 	bar.sync 0;
 	st.shared.u32 [%x], %never;`},
+	"local memory that begins as zeros": {asked: [3]int{241, 241, 241}, body: `
+	.local .b32 own[4];
+	ld.local.u32 %x, [own+8];
+	st.local.u32 [own+8], %n;
+	st.global.u32 [%a], %x;`},
 	"lanes that end early": {asked: [3]int{722, 722, 722}, body: `
 	and.b32 %x, %n, 5;
 	setp.eq.u32 %p, %x, 5;

@@ -62,7 +62,7 @@ func (n *machine) forget() {
 // makes has the code for the lanes that a CTA's first warp begins with.
 func (machineCode) makes(g *Grid) {
 	k := g.code
-	if k.Width > regfile.Lanes {
+	if k.Width > regfile.Lanes || len(g.probes) > 0 { // which Go runs
 		return
 	}
 	masked := min(k.Width, g.threads) < regfile.Lanes

@@ -15,7 +15,7 @@
 
 // A program has many of these, and what is long in each would not fit the host's cache of instructions. So that is in
 // functions, one of each for a program, which stencils call at OTHER's place, for vectors of LANES_r or LANES_q lanes. They keep
-// all registers but that of their result.
+// the registers that stencils have values in.
 typedef u32 vector_r __attribute__((ext_vector_type(8), aligned(4)));
 typedef u64 vector_q __attribute__((ext_vector_type(4), aligned(8)));
 typedef u32 element_r;
