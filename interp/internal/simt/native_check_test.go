@@ -281,3 +281,55 @@ func TestCheckedKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckedAgreement: where a register is not what the reference has, it does not matter in which of its places, nor in which bits.
+func TestCheckedAgreement(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
+	const full = regfile.Full
+	for _, m := range []uint32{full, 0xff0, 1 << 9, 0x55555755} {
+		for _, slot := range []code.Slot{code.R, code.Q} {
+			for name, x := range map[string]struct {
+				shadow  regfile.Compact
+				row     bool // has something else in lane 9
+				differs bool
+			}{
+				"right":                        {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},
+				"right in both places":         {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full}, false, false},
+				"wrong in a row that is stale": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full &^ (1 << 9)}, true, false},
+				"wrong in a row that is clean": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full}, true, true},
+				"wrong in one clean lane":      {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: 1 << 9}, true, true},
+				"more bits than a register":    {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
+				"a stride of more bits":        {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
+			} {
+				p := &code.Program{Instrs: make([]code.Instr, 2)}
+				p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+				in := &p.Instrs[0]
+				in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
+				g := r.new(p)
+				in.Guard, in.Skips = 0, false
+				g.mask, g.live = m, full
+				was := regfile.Compact{Base: 16, Stride: 4, Mask: full}
+				*shadowAt(g.file, slot, in.A) = was
+				c := g.beside()
+				c.wrong = func(f, _ *regfile.File, _ []byte) {
+					*shadowAt(f, slot, in.A) = x.shadow
+					for lane := range regfile.Lanes {
+						f.Row32(in.A)[lane], f.Row64(in.A)[lane] = uint32(was.At(lane)), was.At(lane)
+					}
+					if x.row {
+						f.Row32(in.A)[9] ^= 4
+						f.Row64(in.A)[9] ^= 4
+					}
+				}
+				for _, b := range []Backend{Portable, Native} {
+					if got := c.on(b); strings.Contains(got, "the compact address is") != x.differs {
+						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
+					}
+				}
+			}
+		}
+	}
+}
