@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"gemu/internal/mutate/mutant"
 	"gemu/internal/mutate/trial"
@@ -221,23 +223,30 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 	}
 	for failed := 0; len(inputs) > 0 && failed < patience && (!t.ends || v.Outcome != Crash && v.Outcome != Hang); failed++ {
 		worse(Survived, "")
-		cmd := exec.Command(t.binary, "try")
+		ctx, cancel := context.WithCancel(context.Background())
+		cmd := exec.CommandContext(ctx, t.binary, "try")
 		cmd.Dir = t.root
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", mutant.Variable, m.ID))
 		var orders bytes.Buffer
+		limit := 10 * time.Second // to load inputs in
 		for _, i := range inputs {
 			in := &t.inputs[i]
 			json.NewEncoder(&orders).Encode(trial.Order{Input: i, Group: in.Group, Index: in.Index, Millis: in.Millis})
+			limit = max(limit, 2*trial.Limit(in.Millis))
 		}
 		var stderr bytes.Buffer
-		cmd.Stdin, cmd.Stderr = &orders, &stderr
-		out, runErr := cmd.Output()
+		out := &lively{limit: limit, timer: time.AfterFunc(limit, cancel)}
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = &orders, out, &stderr
+		runErr := cmd.Run()
+		stuck := ctx.Err() != nil
+		out.timer.Stop()
+		cancel()
 		var exit *exec.ExitError
 		if runErr != nil && !errors.As(runErr, &exit) {
 			return v, 0, runErr
 		}
 		under := -1 // the input that is under way
-		d := json.NewDecoder(bytes.NewReader(out))
+		d := json.NewDecoder(&out.Buffer)
 		for {
 			var r trial.Report
 			if err := d.Decode(&r); err != nil {
@@ -268,6 +277,8 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 			under = -1
 		}
 		switch {
+		case stuck && under >= 0:
+			worse(Hang, t.inputs[under].Name)
 		case runErr != nil && under >= 0:
 			worse(Crash, t.inputs[under].Name+": "+reason(stderr.String()))
 		case runErr != nil && exit.ExitCode() != trial.Ended:
@@ -277,6 +288,19 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 		}
 	}
 	return v, 0, nil
+}
+
+// lively is what a process writes that is ended if it writes nothing for some time. It ends itself in half of that if an input
+// takes too long, unless it is stuck in machine code, which Go cannot stop, nor anything else then.
+type lively struct {
+	bytes.Buffer
+	limit time.Duration
+	timer *time.Timer
+}
+
+func (l *lively) Write(b []byte) (int, error) {
+	l.timer.Reset(l.limit)
+	return l.Buffer.Write(b)
 }
 
 // reason is the line that says why a process crashed.

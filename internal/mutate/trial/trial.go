@@ -156,7 +156,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 			}
 			loaded[o.Group] = inputs
 		}
-		stop := watch(o.Input, max(minWait, patience*time.Duration(o.Millis)*time.Millisecond), out)
+		stop := watch(o.Input, Limit(o.Millis), out)
 		r := loaded[o.Group][o.Index].Run()
 		stop()
 		out.Encode(Report{Input: o.Input, Mismatch: r.Mismatch, Digest: r.Digest, Saved: r.Saved, Spent: r.Spent})
@@ -164,6 +164,11 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 			return nil
 		}
 	}
+}
+
+// Limit is how long an input may take with a mutant that takes so many milliseconds without.
+func Limit(millis int64) time.Duration {
+	return max(minWait, patience*time.Duration(millis)*time.Millisecond)
 }
 
 // watch ends the process if an input is not stopped in time, or takes too much memory.
