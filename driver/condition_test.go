@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// conditionsPTX is kernels that set conditions, as CUDA C++ does by cudaGraphSetConditional of the device runtime.
+// conditionsPTX is kernels of which one sets conditions, as CUDA C++ does by cudaGraphSetConditional of the device runtime.
 const conditionsPTX = `
 .version 7.0
 .target sm_70
@@ -14,35 +14,19 @@ const conditionsPTX = `
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 
-// set makes a condition what a word is.
-.visible .entry set(.param .u64 handle, .param .u64 word)
+// count takes n from a word, and makes a condition what is left.
+.visible .entry count(.param .u64 handle, .param .u64 word, .param .u32 n)
 {
 	.reg .b64 %h, %w;
-	.reg .b32 %v;
+	.reg .b32 %v, %n;
 	.param .b64 at;
 	.param .b32 value;
 
 	ld.param.u64 %h, [handle];
 	ld.param.u64 %w, [word];
+	ld.param.u32 %n, [n];
 	ld.global.u32 %v, [%w];
-	st.param.b64 [at], %h;
-	st.param.b32 [value], %v;
-	call cudaGraphSetConditional, (at, value);
-	ret;
-}
-
-// count takes 1 from a word, and makes a condition what is left.
-.visible .entry count(.param .u64 handle, .param .u64 word)
-{
-	.reg .b64 %h, %w;
-	.reg .b32 %v;
-	.param .b64 at;
-	.param .b32 value;
-
-	ld.param.u64 %h, [handle];
-	ld.param.u64 %w, [word];
-	ld.global.u32 %v, [%w];
-	sub.u32 %v, %v, 1;
+	sub.u32 %v, %v, %n;
 	st.global.u32 [%w], %v;
 	st.param.b64 [at], %h;
 	st.param.b32 [value], %v;
@@ -73,13 +57,13 @@ func TestConditionalNodes(t *testing.T) {
 	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
 	word, marks := c.alloc(4), c.alloc(4)
 
-	// A graph: set or count, the conditional node, a mark of 1000.
-	build := func(first string, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
+	// A graph: what sets the condition, perhaps, the conditional node, a mark of 1000.
+	build := func(set bool, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
 		g := must(c.GraphCreate(0))(t)
 		handle = must(c.GraphConditionalHandleCreate(g, 1, assignDefault))(t)
 		var after []Handle
-		if first != "" {
-			after = []Handle{must(c.GraphAddKernelNode(g, nil, launchParams(c.function(first), 1, 1, handle, word)))(t)}
+		if set {
+			after = []Handle{must(c.GraphAddKernelNode(g, nil, launchParams(c.function("count"), 1, 1, handle, word, 0)))(t)}
 		}
 		node, bodies, _, err := c.GraphAddConditionalNode(g, after, handle, kind, n)
 		c.ok(err)
@@ -109,7 +93,7 @@ func TestConditionalNodes(t *testing.T) {
 	} {
 		c.write(word, test.value)
 		c.write(marks, 0)
-		bodies, _, run := build("set", test.kind, test.bodies)
+		bodies, _, run := build(true, test.kind, test.bodies)
 		for i, b := range bodies {
 			mark(b, []int{1, 10, 100}[i])
 		}
@@ -122,8 +106,8 @@ func TestConditionalNodes(t *testing.T) {
 	// The default runs it once; the kernel within ends it.
 	c.write(word, 4)
 	c.write(marks, 0)
-	bodies, handle, run := build("", ConditionalWhile, 1)
-	n := must(c.GraphAddKernelNode(bodies[0], nil, launchParams(c.function("count"), 1, 1, handle, word)))(t)
+	bodies, handle, run := build(false, ConditionalWhile, 1)
+	n := must(c.GraphAddKernelNode(bodies[0], nil, launchParams(c.function("count"), 1, 1, handle, word, 1)))(t)
 	must(c.GraphAddKernelNode(bodies[0], []Handle{n}, launchParams(c.function("mark"), 1, 1, marks, 1)))(t)
 	run()
 	c.expect(marks, 1004)
@@ -149,7 +133,7 @@ func TestConditionalNodes(t *testing.T) {
 	_, err = c.GraphGetNodes(bodies[0])
 	c.want(InvalidHandle, "", err)
 
-	_, _, run = build("", ConditionalWhile, 1) // which nothing ends
+	_, _, run = build(false, ConditionalWhile, 1) // which nothing ends
 	run()
 	c.want(LaunchTimeout, "run its graph 1048576 times", c.StreamSynchronize(0))
 }

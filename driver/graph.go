@@ -271,7 +271,7 @@ func (d *Driver) try(w work) error {
 		d.regions.insert(r)
 	}
 	_, err := w.start(d)
-	d.regions.take(func(r *region) bool { return slices.Contains(d.resting, r) })
+	d.regions.take(func(r *region) bool { return r.graph != nil && d.resting.find(r.addr) == r })
 	return err
 }
 

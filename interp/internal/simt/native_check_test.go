@@ -234,6 +234,19 @@ func TestCheckedIdle(t *testing.T) {
 	}
 }
 
+// sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
+func (r *rigs) sharedLoad(slot code.Slot, lanes uint32) *rig {
+	p := &code.Program{Instrs: make([]code.Instr, 2)}
+	p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+	in := &p.Instrs[0]
+	in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
+	g := r.new(p)
+	in.Guard, in.Skips = 0, false
+	g.mask, g.live = lanes, regfile.Full
+	*shadowAt(g.file, slot, in.A) = regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
+	return g
+}
+
 // TestCheckedKnown: an address that has been compared in its block is looked at in two lanes: that tells where another base or
 // stride is by now, whichever lanes execute.
 func TestCheckedKnown(t *testing.T) {
@@ -247,23 +260,16 @@ func TestCheckedKnown(t *testing.T) {
 				"as it was": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "one for the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
 				"one for the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
 			} {
-				p := &code.Program{Instrs: make([]code.Instr, 2)}
-				p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
-				in := &p.Instrs[0]
-				in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
-				g := r.new(p)
-				in.Guard, in.Skips = 0, false
-				g.mask, g.live = m, regfile.Full
-				was := regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
+				g := r.sharedLoad(slot, m)
 				now.Mask = regfile.Full
-				*shadowAt(g.file, slot, in.A) = was
+				at, was := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
 				c := g.beside()
 				c.known = true
 				c.wrong = func(f, ref *regfile.File, _ []byte) {
-					*shadowAt(f, slot, in.A) = now
+					*shadowAt(f, slot, at) = now
 					for lane := range regfile.Lanes { // what idle lanes have does not tell
 						if m>>lane&1 == 0 {
-							ref.Row32(in.A)[lane], ref.Row64(in.A)[lane] = uint32(now.At(lane)), now.At(lane)
+							ref.Row32(at)[lane], ref.Row64(at)[lane] = uint32(now.At(lane)), now.At(lane)
 						}
 					}
 				}
@@ -304,24 +310,17 @@ func TestCheckedAgreement(t *testing.T) {
 				"more bits than a register":    {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
 				"a stride of more bits":        {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
 			} {
-				p := &code.Program{Instrs: make([]code.Instr, 2)}
-				p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
-				in := &p.Instrs[0]
-				in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
-				g := r.new(p)
-				in.Guard, in.Skips = 0, false
-				g.mask, g.live = m, full
-				was := regfile.Compact{Base: 16, Stride: 4, Mask: full}
-				*shadowAt(g.file, slot, in.A) = was
+				g := r.sharedLoad(slot, m)
+				at, was := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
 				c := g.beside()
 				c.wrong = func(f, _ *regfile.File, _ []byte) {
-					*shadowAt(f, slot, in.A) = x.shadow
+					*shadowAt(f, slot, at) = x.shadow
 					for lane := range regfile.Lanes {
-						f.Row32(in.A)[lane], f.Row64(in.A)[lane] = uint32(was.At(lane)), was.At(lane)
+						f.Row32(at)[lane], f.Row64(at)[lane] = uint32(was.At(lane)), was.At(lane)
 					}
 					if x.row {
-						f.Row32(in.A)[9] ^= 4
-						f.Row64(in.A)[9] ^= 4
+						f.Row32(at)[9] ^= 4
+						f.Row64(at)[9] ^= 4
 					}
 				}
 				for _, b := range []Backend{Portable, Native} {
