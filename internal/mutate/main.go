@@ -80,6 +80,7 @@ func main() {
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
+	flag.BoolVar(&c.alone, "alone", false, "with -stencils, those only that subjects of package rig try one by one, not those of tests")
 	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
 	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
@@ -102,6 +103,7 @@ type config struct {
 	root, scope, argued, program, only string
 	seed                               uint64
 	sample, workers                    int
+	alone                              bool
 	stencils, tests                    string
 	ends                               bool
 	list                               bool
