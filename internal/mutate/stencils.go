@@ -240,7 +240,9 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool { return !by[s.name].tries() || c.alone && len(by[s.name].Subjects) == 0 || !matches(c.only, s.name) })
+	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool {
+		return !by[s.name].tries() || c.alone && len(by[s.name].Subjects) == 0 || !matches(c.only, s.name)
+	})
 	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
 	}
