@@ -196,6 +196,16 @@ func TestLivenessByDefinition(t *testing.T) {
 		}
 		f := m.Lookup("k").(*Func)
 		live := f.Liveness()
+		for _, b := range f.Blocks {
+			for i, lives := range live.Behind(b) {
+				for reg := range f.Regs {
+					reg := RegID(reg)
+					if want := liveAfter(f, b, i, reg); lives(reg) != want {
+						t.Fatalf("seed %d: %s behind %q: %v, want %v in\n%s", seed, f.Regs[reg].Name, b.Instrs[i].Text, !want, want, src)
+					}
+				}
+			}
+		}
 		for reg := range f.Regs {
 			reg := RegID(reg)
 			first, last := -1, -1
@@ -229,15 +239,14 @@ func TestLivenessByDefinition(t *testing.T) {
 }
 
 // liveFrom looks for a way from a block to a read.
-func liveFrom(f *Func, from *Block, reg RegID) bool {
+func liveFrom(f *Func, from *Block, reg RegID) bool { return liveAfter(f, from, -1, reg) }
+
+// liveAfter looks for a way from behind instruction i of a block to a read.
+func liveAfter(f *Func, from *Block, i int, reg RegID) bool {
 	seen := map[*Block]bool{}
-	var visit func(b *Block) bool
-	visit = func(b *Block) bool {
-		if seen[b] {
-			return false
-		}
-		seen[b] = true
-		for _, in := range b.Instrs {
+	var visit func(b *Block, list []*Instr) bool
+	visit = func(b *Block, list []*Instr) bool {
+		for _, in := range list {
 			for u := range in.Uses() {
 				if u == reg {
 					return true
@@ -249,9 +258,18 @@ func liveFrom(f *Func, from *Block, reg RegID) bool {
 				}
 			}
 		}
-		return f.leaves(b) && reg == f.Rets[0].Reg || slices.ContainsFunc(b.Succs, visit)
+		if f.leaves(b) && reg == f.Rets[0].Reg {
+			return true
+		}
+		return slices.ContainsFunc(b.Succs, func(s *Block) bool {
+			if seen[s] {
+				return false
+			}
+			seen[s] = true
+			return visit(s, s.Instrs)
+		})
 	}
-	return visit(from)
+	return visit(from, from.Instrs[i+1:])
 }
 
 // manyRegisters is a kernel of n registers, a branch every 20 of them.

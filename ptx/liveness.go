@@ -61,6 +61,33 @@ func (l *Liveness) Into(b int) iter.Seq[RegID] {
 	}
 }
 
+// Behind goes through the instructions of a block from the last to the first, and gives for each
+// whether registers are live behind it: asked while it is at that instruction.
+func (l *Liveness) Behind(b *Block) iter.Seq2[int, func(RegID) bool] {
+	return func(yield func(int, func(RegID) bool) bool) {
+		known := map[RegID]bool{} // those that the instructions gone through read or write
+		live := func(r RegID) bool {
+			if is, ok := known[r]; ok {
+				return is
+			}
+			return l.Out(b.Index, r)
+		}
+		for i, in := range slices.Backward(b.Instrs) {
+			if !yield(i, live) {
+				return
+			}
+			if in.Guard.Reg == NoReg {
+				for r := range in.Defs() {
+					known[r] = false
+				}
+			}
+			for r := range in.Uses() {
+				known[r] = true
+			}
+		}
+	}
+}
+
 // Extent returns the first and the last place between blocks where the register is live:
 // place b is where block b begins, b+1 where it ends. ok is false if it lives within a
 // block.
@@ -95,6 +122,16 @@ func (f *Func) Liveness() *Liveness {
 		flow.collect(l.spans[from:to], l.extents[from:to])
 	}
 	return l
+}
+
+// Returned reports whether the register is read when the function ends.
+func (f *Func) Returned(r RegID) bool {
+	for result := range f.results() {
+		if result == r {
+			return true
+		}
+	}
+	return false
 }
 
 // results goes through the registers that are read when the function ends: return

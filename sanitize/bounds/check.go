@@ -18,12 +18,16 @@ func (c *cta) inside(e *interp.Event, a *action) bool {
 	for i := range e.Accesses {
 		x := &e.Accesses[i]
 		base, size, mask, ok := c.extent(origin{id: a.addr[0].sym}, x.Space)
-		if !ok || x.Bytes == 0 || size < uint64(x.Bytes) || !within(x, x.Addr, e.Lanes&x.Lanes, base, size-uint64(x.Bytes), mask) {
+		n := wanted(x)
+		if !ok || n == 0 || size < n || !within(x, x.Addr, e.Lanes&x.Lanes, base, size-n, mask) {
 			return false
 		}
 	}
 	return true
 }
+
+// wanted is how many bytes of a lane have to be inside: not those that nobody reads.
+func wanted(x *interp.Access) uint64 { return uint64(x.Bytes - x.Spare) }
 
 // within reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
 // those of the access, if it has any.
@@ -180,8 +184,8 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if !ok {
 			return
 		}
-		if x.Bytes > 0 && size >= uint64(x.Bytes) && (o.base == 0 || o.depth == uint32(e.Depth)) {
-			if within(x, addr, m, base, size-uint64(x.Bytes), mask) && (o.base == 0 || w.current(o, m)) {
+		if n := wanted(x); n > 0 && size >= n && (o.base == 0 || o.depth == uint32(e.Depth)) {
+			if within(x, addr, m, base, size-n, mask) && (o.base == 0 || w.current(o, m)) {
 				return
 			}
 		}
@@ -194,7 +198,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if !ok {
 			continue
 		}
-		bytes := uint64(x.Bytes)
+		bytes := wanted(x)
 		if bytes == 0 {
 			bytes = uint64(x.Length(lane))
 		}

@@ -150,12 +150,13 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
 		m, off, ok := c.place(e.Index, acc, lane)
+		n := acc.Length(lane)
 		for i, r := range a.results {
 			if r < 0 {
 				continue
 			}
 			v, origin := uint64(0), uint32(0)
-			if ok {
+			if ok && (i+1)*size <= n {
 				v, origin = c.read(w, m, off+uint64(i*size), size, lane)
 			}
 			if v == 0 {

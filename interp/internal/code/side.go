@@ -39,6 +39,7 @@ type Access struct {
 	Size    int    // bytes of an element
 	Elems   []Elem
 	Bytes   int // of all elements: what the address must be a multiple of
+	Spare   int // of them, those of the last elements of a load whose values are not read
 	Signed  bool
 	Hit     int             // index of the first of the Known allocations remembered
 	Fixed   *mem.Allocation // where Off lies, of a fixed address in device memory
@@ -68,7 +69,7 @@ func (a *Access) Request() mem.Access {
 	case a.Store:
 		kind = mem.Store
 	}
-	to := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, Cluster: a.Cluster}
+	to := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, Spare: a.Spare, Cluster: a.Cluster}
 	if a.Tile != nil {
 		to.Align = a.Tile.Align
 	}

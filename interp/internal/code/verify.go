@@ -289,6 +289,8 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			v.fault(pc, "it accesses rows of matrices: %v", a.Tile != nil)
 		case matrix && a.Tile.Registers() != len(a.Elems):
 			v.fault(pc, "%d registers hold the rows of %d", len(a.Elems), a.Tile.Registers())
+		case a.Spare < 0 || a.Spare > 0 && (a.Spare >= a.Bytes || a.Spare%a.Size != 0 || a.Writes()):
+			v.fault(pc, "the last %d of %d bytes are not read", a.Spare, a.Bytes)
 		case !matrix && a.Bytes != a.Size*len(a.Elems):
 			v.fault(pc, "%d elements of %d bytes are %d bytes", len(a.Elems), a.Size, a.Bytes)
 		}

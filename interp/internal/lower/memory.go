@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
@@ -132,10 +133,42 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 		}
 	}
 	a.Move = mem.StridedOf(a.Size, a.Signed)
+	a.Spare = min(l.spare[in], len(a.Elems)-1) * a.Size
 	l.access(loadOp(a), a, addr)
 	for _, row := range cut {
 		l.emit(code.Instr{Op: code.CvtU16U32, D: row, A: row})
 	}
+}
+
+// findSpare finds the vectors whose last elements are loaded for nothing. Compilers load four elements
+// where a program wants three, and the address is a multiple of four.
+func (l *lowerer) findSpare() {
+	f := l.fn.Func
+	shared, _ := f.Statics()
+	l.spare = map[*ptx.Instr]int{}
+	for _, b := range f.Blocks {
+		if !slices.ContainsFunc(b.Instrs, loadsVector) {
+			continue
+		}
+		for i, live := range l.live.Behind(b) {
+			in := b.Instrs[i]
+			if !loadsVector(in) {
+				continue
+			}
+			n := 0
+			for _, e := range slices.Backward(in.Arg("d").Elems()) {
+				if e.Kind == ptx.RegOperand && (live(e.Reg) || f.Returned(e.Reg) || slices.Contains(shared, e.Reg)) {
+					break
+				}
+				n++
+			}
+			l.spare[in] = n
+		}
+	}
+}
+
+func loadsVector(in *ptx.Instr) bool {
+	return in.Form.Family == ptx.FamilyLoad && in.Arg("d").Kind == ptx.VecOperand
 }
 
 // loadOp chooses how a load executes.

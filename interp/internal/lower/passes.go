@@ -130,6 +130,7 @@ type draft struct {
 	skips  bool // what is emitted next is to count the lanes that the guard holds back
 	src    *ptx.Instr
 
+	spare    map[*ptx.Instr]int   // loads of vectors whose last elements are not read: how many
 	products map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments
 }
 

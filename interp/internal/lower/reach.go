@@ -4,6 +4,8 @@ package lower
 // the whole of it.
 
 import (
+	"slices"
+
 	"gemu/interp/internal/code"
 	"gemu/ptx"
 )
@@ -122,13 +124,19 @@ func orderFree(reach []reached) bool {
 	for _, r := range reach {
 		var live *ptx.Liveness
 		for _, b := range r.fn.Blocks {
-			for i, in := range b.Instrs {
-				e := in.Form.Effects
-				if !in.MayTouchGlobal() || !e.Any(ptx.Strong|ptx.Atomic) {
+			if !slices.ContainsFunc(b.Instrs, ordered) {
+				continue
+			}
+			if live == nil {
+				live = r.fn.Liveness()
+			}
+			for i, lives := range live.Behind(b) {
+				in := b.Instrs[i]
+				if !ordered(in) {
 					continue
 				}
 				op, ok := atomicOf(in)
-				if !ok || !e.Has(ptx.Commutes) {
+				if !ok || !in.Form.Effects.Has(ptx.Commutes) {
 					return false
 				}
 				// Operations of different widths do not commute, nor do signed
@@ -141,10 +149,7 @@ func orderFree(reach []reached) bool {
 				if in.Form.Operand("d") < 0 {
 					continue
 				}
-				if live == nil {
-					live = r.fn.Liveness()
-				}
-				if d := in.Arg("d"); d.Kind == ptx.RegOperand && usedLater(b, i, d.Reg, live) {
+				if d := in.Arg("d"); d.Kind == ptx.RegOperand && lives(d.Reg) {
 					free = false
 				}
 			}
@@ -153,27 +158,14 @@ func orderFree(reach []reached) bool {
 	return free
 }
 
+// ordered reports whether an instruction touches global memory in an order that may be seen.
+func ordered(in *ptx.Instr) bool {
+	return in.MayTouchGlobal() && in.Form.Effects.Any(ptx.Strong|ptx.Atomic)
+}
+
 // commuting is what atomics share whose order is not seen in memory.
 type commuting struct {
 	op     code.AtomicOp
 	bits   int
 	signed bool
-}
-
-// usedLater reports whether a register is read behind instruction i of a block
-// before it is written.
-func usedLater(b *ptx.Block, i int, r ptx.RegID, live *ptx.Liveness) bool {
-	for _, in := range b.Instrs[i+1:] {
-		for u := range in.Uses() {
-			if u == r {
-				return true
-			}
-		}
-		for d := range in.Defs() {
-			if d == r && in.Guard.Reg == ptx.NoReg {
-				return false
-			}
-		}
-	}
-	return live.Out(b.Index, r)
 }

@@ -30,6 +30,7 @@ func (l *lowerer) selectCode() {
 	endless, mayWait, order := f.Endless(), f.MayWait(l.callsMayWait), f.ReversePostorder()
 	l.starts = make([]int32, len(f.Blocks))
 	l.findProducts()
+	l.findSpare()
 	for i, b := range f.Blocks {
 		l.curIR = i
 		if b := l.open(); endless[i] {

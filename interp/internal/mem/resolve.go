@@ -24,6 +24,10 @@ type Access struct {
 	Align int       // … unless this is what it must be a multiple of
 	Kind  AccessKind
 
+	// Spare is how many of the bytes, from the last, nobody wants: they may lie behind the end of
+	// the memory.
+	Spare int
+
 	// Cluster has a generic address be one of shared memory, of any CTA of the cluster.
 	Cluster bool
 
@@ -95,6 +99,14 @@ type Place struct {
 	Off   uint64      // bytes from there, or in local memory
 }
 
+// Room is how many bytes lie between a place and the end of its memory.
+func (v *View) Room(p Place) uint64 {
+	if p.Alloc == nil {
+		return v.LocalTop - p.Off
+	}
+	return p.Alloc.Size - p.Off
+}
+
 // Fault is why an access cannot be made.
 type Fault struct {
 	Kind error
@@ -105,8 +117,8 @@ type Fault struct {
 // Find finds the memory that an access of one lane to an address goes to; an error is the
 // kind of the fault that it is.
 func (v *View) Find(a *Access, addr uint64) (Place, error) {
-	n := uint64(a.Bytes)
-	if align := uint64(a.Align); addr%n != 0 && (align == 0 || addr%align != 0) {
+	whole, n := uint64(a.Bytes), uint64(a.Bytes-a.Spare)
+	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
 		return Place{}, ErrMisaligned
 	}
 	space, off := v.in(a, addr)

@@ -5,6 +5,7 @@ package oracle
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"gemu/ptx"
@@ -84,12 +85,25 @@ func (t *thread) reach(space ptx.Space, addr uint64, n int, how access) []byte {
 
 // reachAligned is reach where the address need not be a multiple of n, but of align.
 func (t *thread) reachAligned(space ptx.Space, addr uint64, n, align int, how access) []byte {
-	from := space
+	if at := addr; at%uint64(align) != 0 {
+		if space == ptx.Generic {
+			_, at = t.m.resolve(addr)
+		}
+		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", space, at, align)
+	}
+	p, space, addr, err := t.find(space, addr, n, how)
+	if err != nil {
+		t.trap(KindMemory, "%v", err)
+	}
+	t.logAccess(space, addr, p, how)
+	return p
+}
+
+// find is the n bytes at an address, and the space and the address there that they are at.
+func (t *thread) find(from ptx.Space, at uint64, n int, how access) (p []byte, space ptx.Space, addr uint64, err error) {
+	space, addr = from, at
 	if space == ptx.Generic {
 		space, addr = t.m.resolve(addr)
-	}
-	if addr%uint64(align) != 0 {
-		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", from, addr, align)
 	}
 	var all []byte
 	first := uint64(0)
@@ -97,26 +111,23 @@ func (t *thread) reachAligned(space ptx.Space, addr uint64, n, align int, how ac
 	default:
 		a, p, err := t.m.dev.reach(space, addr, n, how != reads)
 		if err != nil {
-			t.trap(KindMemory, "%v", err)
+			return nil, space, addr, err
 		}
-		t.logAccess(a.space(), addr, p, how)
-		return p
+		return p, a.space(), addr, nil
 	case ptx.Shared:
 		c := t.sharedOf(addr, t.reachesCluster())
 		all, first = c.shared, c.base()
 	case ptx.Local:
 		all, first = t.local[:t.sp], stackBottom
 	}
-	at := addr
+	off := addr
 	if space == ptx.Shared {
-		at, first = addr-first, 0
+		off, first = addr-first, 0
 	}
-	if at < first || at > uint64(len(all)) || uint64(len(all))-at < uint64(n) {
-		t.trap(KindMemory, "%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(all))
+	if off < first || off > uint64(len(all)) || uint64(len(all))-off < uint64(n) {
+		return nil, space, addr, fmt.Errorf("%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(all))
 	}
-	p := all[at:][:n]
-	t.logAccess(space, addr, p, how)
-	return p
+	return all[off:][:n], space, addr, nil
 }
 
 // load reads n bytes, a power of two, at an aligned address.
@@ -152,15 +163,71 @@ func elements(o *ptx.Operand) []*ptx.Operand {
 }
 
 // ld (9.7.9.8 to 9.7.9.10): ld, ld.global.nc and ldu. Ordering, caching and
-// scope make no difference to threads that run in turn.
+// scope make no difference to threads that run in turn. The last elements of a vector may
+// lie behind the end of the memory if nothing reads them: compilers load four elements where
+// three are wanted, and the address is a multiple of four. They are zero there.
 func ld(t *thread) {
 	d, typ := t.operand("d")
 	elems := elements(d)
 	space, addr := t.address("a")
-	p := t.load(space, addr, len(elems)*typ.Size())
-	for i, e := range elems {
-		t.write(e, typ, valueOf(p[i*typ.Size():][:typ.Size()]))
+	size := typ.Size()
+	whole, n := len(elems)*size, len(elems)
+	for ; n > 1; n-- {
+		if _, _, _, err := t.find(space, addr, n*size, reads); err == nil || !t.unread(elems[n-1]) {
+			break
+		}
 	}
+	p := make([]byte, whole)
+	copy(p, t.reachAligned(space, addr, n*size, whole, reads))
+	for i, e := range elems {
+		t.write(e, typ, valueOf(p[i*size:][:size]))
+	}
+}
+
+// unread reports whether an element of a vector that the running instruction writes is a register
+// of the function's own, no result, which no path from there reads.
+func (t *thread) unread(e *ptx.Operand) bool {
+	if e.Kind != ptx.RegOperand {
+		return true
+	}
+	f := t.top()
+	shared, _ := f.fn.Statics()
+	if slices.Contains(shared, e.Reg) || f.fn.Returned(e.Reg) {
+		return false
+	}
+	type place struct {
+		block *ptx.Block
+		index int
+	}
+	seen := map[place]bool{}
+	for work := []place{{f.block, f.index}}; len(work) > 0; {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		if at.index == len(at.block.Instrs) {
+			for _, next := range at.block.Succs {
+				work = append(work, place{next, 0})
+			}
+			continue
+		}
+		in := at.block.Instrs[at.index]
+		for r := range in.Uses() {
+			if r == e.Reg {
+				return false
+			}
+		}
+		ends := false
+		for r := range in.Defs() {
+			ends = ends || r == e.Reg && in.Guard.Reg == ptx.NoReg
+		}
+		if !ends {
+			work = append(work, place{at.block, at.index + 1})
+		}
+	}
+	return true
 }
 
 // storeBulk is st.bulk (9.7.9.13): zeros, to shared memory only, in units of 8 bytes.

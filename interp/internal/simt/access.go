@@ -359,7 +359,7 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 	w.addresses(h, in, a, &addr)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, off := w.resolve(in, h, lane, addr[lane], all)
+		p, off, room := w.resolve(in, h, lane, addr[lane], all)
 		if w.err != nil {
 			return
 		}
@@ -368,6 +368,7 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 			if e.Slot == code.NoSlot {
 				continue
 			}
+			gone := uint64((i+1)*a.Size) > room // that nobody reads
 			for part := 0; part < a.Size; part += 8 {
 				n := min(a.Size, 8)
 				at := i*a.Size + part
@@ -376,6 +377,8 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 					reg.Row = e.High
 				}
 				switch {
+				case gone:
+					put(a, f, reg, lane, 0)
 				case p == nil && a.Store:
 					w.local[h].Store(int(off)+at, lane, n, get(f, reg, lane))
 				case p == nil:
@@ -434,7 +437,7 @@ func (w *warp) view() mem.View {
 // resolve finds the memory of one lane's access: a pointer, or for local memory
 // nil and the byte offset. It traps if there is none; the trap names all lanes of m
 // that fail too.
-func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local uint64) {
+func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
 	a := w.access(in)
 	view, request := w.view(), a.Request()
 	place, fault := view.Resolve(&request, addr)
@@ -449,10 +452,11 @@ func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p un
 				t.Lanes |= 1 << (32*h + lane)
 			}
 		}
-		return nil, 0
+		return nil, 0, 0
 	}
+	room = view.Room(place)
 	if place.Alloc == nil {
-		return nil, place.Off
+		return nil, place.Off, room
 	}
 	// Who looks there again adds offsets in 64 bits, so all of it must be out of
 	// reach for 32-bit addresses that wrap.
@@ -460,7 +464,7 @@ func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p un
 	if place.Alloc.Base%hitAlign == 0 && a.Space != ptx.Shared && !wraps {
 		w.cta.remember(a, place.Alloc)
 	}
-	return unsafe.Add(place.Alloc.Ptr, place.Off), 0
+	return unsafe.Add(place.Alloc.Ptr, place.Off), 0, room
 }
 
 // remember has an allocation be the one that an access has hit last, before others.
@@ -513,7 +517,7 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if ok && bits.RotateLeft64(o, shift) <= last {
 			q = unsafe.Add(p, o)
 		} else {
-			if q, _ = w.resolve(in, h, lane, at, m); w.err != nil {
+			if q, _, _ = w.resolve(in, h, lane, at, m); w.err != nil {
 				return
 			}
 			p, base, last, ok = w.reach(a, a.Bytes)

@@ -51,7 +51,7 @@ func (w *warp) matrixRows(h int, f *regfile.File, in *code.Instr, to *[matrix.La
 			t.Addr, t.Bytes = at, a.Bytes
 			return false
 		}
-		p, _ := w.resolve(in, h, lane, at, providers)
+		p, _, _ := w.resolve(in, h, lane, at, providers)
 		if w.err != nil {
 			return false
 		}

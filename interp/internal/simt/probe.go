@@ -352,11 +352,19 @@ func (a *Access) divide(lanes uint64) (n int) {
 	return n
 }
 
-// Length is how many bytes a lane accesses: of st.bulk, what the lane says, else Bytes. The
-// access must have addresses.
+// Length is how many bytes a lane accesses: of st.bulk, what the lane says; less than Bytes where
+// the last ones, which nobody reads, lie behind the end of the memory; else Bytes. The access must
+// have addresses.
 func (a *Access) Length(lane int) int {
 	if a.lengths != nil {
 		return int(min(a.lengths[lane], math.MaxInt32))
+	}
+	if a.Spare > 0 {
+		view := a.w.view()
+		if place, err := view.Find(&a.Access, a.Addr[lane]); err == nil {
+			size := uint64(a.w.access(a.in).Size)
+			return int(min(view.Room(place)/size*size, uint64(a.Bytes)))
+		}
 	}
 	return a.Bytes
 }
