@@ -85,7 +85,7 @@ func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
 	d.addRegion(r)
 	r.ctx.dev.graphs.use(r.size)
 	return func(o *interp.Order) (err error) {
-		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, false, o); err != nil {
+		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, interp.Lasting, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
 		return nil

@@ -134,7 +134,7 @@ func (h *host) start(d *Driver) error {
 		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
-	if _, err := dev.Map(hostBegin, all, "memory of the host", false); err != nil {
+	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {
 		return err
 	}
 	h.dev, h.mods = dev, map[*ptx.Module]*interp.Module{}

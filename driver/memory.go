@@ -266,7 +266,7 @@ func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge ui
 	r.data, r.pages, err = d.pages.allocate(size)
 	if err == nil {
 		r.addr = address(unsafe.Pointer(unsafe.SliceData(r.data)))
-		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], false); err != nil {
+		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], interp.Lasting); err != nil {
 			r.pages()
 		}
 	}
@@ -367,7 +367,11 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 		return fail(HostMemoryAlreadyRegistered, "%d bytes at %#x", size, addr)
 	}
 	r := &region{addr: addr, size: size, data: hostBytes(p, size), kind: registeredRegion, ctx: c, flags: flags}
-	if r.buf, err = t.d.gpu.Map(addr, r.data, kindNames[registeredRegion], flags&8 != 0); err != nil {
+	how := interp.Mapping(0) // the client may unmap it
+	if flags&8 != 0 {
+		how = interp.ReadOnly
+	}
+	if r.buf, err = t.d.gpu.Map(addr, r.data, kindNames[registeredRegion], how); err != nil {
 		return fail(InvalidValue, "%v", err)
 	}
 	t.d.addRegion(r)

@@ -329,7 +329,7 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 	}
 	name := fmt.Sprintf("stream-ordered memory #%d", t.d.buffers)
 	task := s.submit("an allocation", func(o *interp.Order) (err error) {
-		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, false, o); err != nil {
+		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, interp.Lasting, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
 		return nil

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	"gemu/interp"
 )
 
 // virtualAddress is where reserved addresses begin, and virtualEnd where they end.
@@ -479,8 +481,12 @@ func (p *mapping) show(d *Driver) error {
 	name := fmt.Sprintf("mapped memory #%d", d.buffers)
 	d.mu.Unlock()
 	r := &region{addr: p.addr, size: p.size, data: p.in.mem[p.addr-p.in.addr:][:p.size:p.size], kind: mappedRegion, mapping: p}
+	how := interp.Mapping(0) // another process may cut the file
+	if p.most == Read {
+		how = interp.ReadOnly
+	}
 	var err error
-	if r.buf, err = d.gpu.Map(r.addr, r.data, name, p.most == Read); err != nil {
+	if r.buf, err = d.gpu.Map(r.addr, r.data, name, how); err != nil {
 		return fail(InvalidValue, "%v", err)
 	}
 	p.reached = r

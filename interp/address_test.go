@@ -59,7 +59,7 @@ func TestAddresses(t *testing.T) {
 		switch i % 5 {
 		case 0: // memory of the host, where the next allocations would be
 			at := alloc(100) + 512 + 64*uint64(i)
-			if _, err := dev.Map(at, make([]byte, 1000), "", false); err != nil {
+			if _, err := dev.Map(at, make([]byte, 1000), "", 0); err != nil {
 				t.Fatal(err)
 			}
 			other.Map(at, make([]byte, 1000), false)

@@ -168,7 +168,7 @@ func TestClusterRefused(t *testing.T) {
 		t.Errorf("%d threads in %v, clusters of %v", n, r.Grid, r.Cluster)
 	}
 	// Memory of the host may lie where shared memory of rank 1 would.
-	if _, err := dev.Map(mem.SharedOf(1)+64, make([]byte, 64), "", false); err != nil {
+	if _, err := dev.Map(mem.SharedOf(1)+64, make([]byte, 64), "", 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: Dim(2), Block: Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {

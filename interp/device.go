@@ -136,19 +136,18 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 func Alignment(size uint64) uint64 { return mem.Alignment(size) }
 
 // Map makes memory of the host device memory at an address of the caller's
-// choice, such as its own: kernels reach it there, as global memory that they may
-// not change if readOnly. Freeing the buffer unmaps it. The address must lie above
+// choice, such as its own: kernels reach it there, as global memory. Freeing the buffer unmaps it. The address must lie above
 // the windows of shared and local memory, that is from 3 MiB on, and outside
 // live buffers.
-func (d *Device) Map(addr uint64, data []byte, name string, readOnly bool) (*Buffer, error) {
-	return d.MapOrdered(addr, data, name, readOnly, nil)
+func (d *Device) Map(addr uint64, data []byte, name string, mapping Mapping) (*Buffer, error) {
+	return d.MapOrdered(addr, data, name, mapping, nil)
 }
 
 // MapOrdered is Map where probes are to know what that comes after: order is that of Event.
-func (d *Device) MapOrdered(addr uint64, data []byte, name string, readOnly bool, order *Order) (*Buffer, error) {
+func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *Order) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a, err := d.mem.Attach(addr, data, name, readOnly)
+	a, err := d.mem.Attach(addr, data, name, mapping)
 	if err != nil {
 		return nil, err
 	}

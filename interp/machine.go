@@ -117,6 +117,7 @@ type (
 	Piece      = simt.Piece
 	AccessKind = mem.AccessKind
 	Allocation = mem.Allocation
+	Mapping    = mem.Mapping
 	Pointer    = mem.Pointer
 	LaunchInfo = simt.LaunchInfo
 	Program    = simt.Program
@@ -138,6 +139,9 @@ const (
 	WindowSize   = mem.WindowSize // bytes of each
 	ParamBase    = mem.ParamBase  // where the parameters of the kernel that runs lie
 	RankShift    = mem.RankShift
+
+	ReadOnly = mem.ReadOnly // what may be true of memory of the host that is mapped
+	Lasting  = mem.Lasting
 
 	FirstAddress = mem.FirstAddress // where device memory begins, unless Config.Base says otherwise: it lies above all windows
 )

@@ -27,8 +27,14 @@ func hostPages(t *testing.T, size int) []byte {
 func address(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&p[0]))) }
 
 // Kernels reach mapped memory at the address of the host, and what they may do
-// there is checked as anywhere.
+// there is checked as anywhere, whether or not it is sure to stay.
 func TestMappedMemory(t *testing.T) {
+	for _, mapping := range []Mapping{0, Lasting} {
+		testMappedMemory(t, mapping)
+	}
+}
+
+func testMappedMemory(t *testing.T, mapping Mapping) {
 	m := module(t, Config{}, "", "ld.global.u32 %r1, [%rd0]; add.u32 %r1, %r1, 1; st.global.u32 [%rd0+4], %r1; ret;")
 	p := hostPages(t, 4096)
 	defer syscall.Munmap(p)
@@ -40,7 +46,7 @@ func TestMappedMemory(t *testing.T) {
 	if err := launch(address(p)); !errors.Is(err, ErrOutOfBounds) {
 		t.Errorf("before it is mapped: %v", err)
 	}
-	b, err := m.dev.Map(address(p), p, "page", false)
+	b, err := m.dev.Map(address(p), p, "page", mapping)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,21 +56,21 @@ func TestMappedMemory(t *testing.T) {
 	if err := launch(address(p) + 4092); !errors.Is(err, ErrOutOfBounds) || !strings.Contains(err.(*Trap).Near, "page [0x") {
 		t.Errorf("past the end: %v", err)
 	}
-	if _, err := m.dev.Map(address(p)+4092, p[:8], "", false); err == nil || !strings.Contains(err.Error(), "overlaps page") {
+	if _, err := m.dev.Map(address(p)+4092, p[:8], "", mapping); err == nil || !strings.Contains(err.Error(), "overlaps page") {
 		t.Errorf("mapped twice: %v", err)
 	}
 	b.Free()
 	if err := launch(address(p)); !errors.Is(err, ErrUseAfterFree) {
 		t.Errorf("after it is unmapped: %v", err)
 	}
-	if b, err = m.dev.Map(address(p), p, "", true); err != nil {
+	if b, err = m.dev.Map(address(p), p, "", ReadOnly|mapping); err != nil {
 		t.Fatalf("mapped again: %v", err)
 	}
 	if err := launch(address(p)); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("store to read-only memory: %v", err)
 	}
 	b.Free()
-	if b, err = m.dev.Map(address(p)+2, p[2:], "", false); err != nil {
+	if b, err = m.dev.Map(address(p)+2, p[2:], "", mapping); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -76,7 +82,7 @@ func TestMappedMemory(t *testing.T) {
 		}
 	}
 	b.Free()
-	if _, err := m.dev.Map(mem.SharedWindow, p, "", false); err == nil {
+	if _, err := m.dev.Map(mem.SharedWindow, p, "", mapping); err == nil {
 		t.Error("mapped over the window of shared memory")
 	}
 }
@@ -88,7 +94,7 @@ func TestMappedMemoryVanishes(t *testing.T) {
 	try := func(mode Mode) {
 		gone, stays := hostPages(t, 1<<16), hostPages(t, 4096)
 		for _, p := range [][]byte{gone, stays} {
-			b, err := m.dev.Map(address(p), p, "", false)
+			b, err := m.dev.Map(address(p), p, "", 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,9 +76,18 @@ type Allocation struct {
 	// the CTA's.
 	Shadow []byte
 
-	fixed   bool   // kernels may not change it
-	release func() // gives data back; may be nil
+	mapping Mapping // of memory of the host
+	release func()  // gives data back; may be nil
 }
+
+// Mapping says what is true of memory of the host while it is mapped.
+type Mapping uint8
+
+// What may be true of it.
+const (
+	ReadOnly Mapping = 1 << iota // kernels may not change it
+	Lasting                      // it is there, and may be read, and changed if kernels may do so: no access faults on the host
+)
 
 // NewShared makes the shared memory of a CTA of the device, of the given size in bytes.
 func (m *Map) NewShared(size uint64) *Allocation {
@@ -196,6 +205,7 @@ type Map struct {
 	dead     int    // of allocs
 	kept     uint64 // bytes of pages that were saved
 	mapped   int    // likewise
+	unsure   int    // … of them those that are not Lasting
 	params   *Allocation
 	allocate func(size uint64) (data []byte, release func(), err error)
 }
@@ -245,8 +255,8 @@ func (m *Map) InTheWay(n int) *Allocation {
 	return nil
 }
 
-// HasMapped reports whether there is memory of the host in the map.
-func (m *Map) HasMapped() bool { return m.mapped > 0 }
+// MayFault reports whether there is memory of the host in the map that is not Lasting: accesses within its bounds may fault.
+func (m *Map) MayFault() bool { return m.unsure > 0 }
 
 // Len is the number of allocations known, dead ones included.
 func (m *Map) Len() int { return len(m.allocs) }
@@ -290,7 +300,7 @@ func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
 	}
-	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, false)
+	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, Lasting)
 	if err != nil {
 		if release != nil {
 			release()
@@ -339,9 +349,8 @@ func (m *Map) OpenWorkspace() *Allocation {
 	return a
 }
 
-// Attach makes memory of the host device memory at an address, fixed if kernels may not
-// change it.
-func (m *Map) Attach(addr uint64, data []byte, name string, fixed bool) (*Allocation, error) {
+// Attach makes memory of the host device memory at an address.
+func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*Allocation, error) {
 	size := uint64(len(data))
 	if addr < windowsEnd || addr+size < addr {
 		return nil, fmt.Errorf("memory of %d bytes at %#x: addresses below %#x are windows of shared and local memory", size, addr, windowsEnd)
@@ -358,9 +367,12 @@ func (m *Map) Attach(addr uint64, data []byte, name string, fixed bool) (*Alloca
 	}
 	m.dead -= j - i
 	m.allocs = slices.Delete(m.allocs, i, j)
-	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, fixed: fixed}
+	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, mapping: mapping}
 	a.setPointer()
 	m.mapped++
+	if mapping&Lasting == 0 {
+		m.unsure++
+	}
 	m.insert(a)
 	return a, nil
 }
@@ -387,6 +399,9 @@ func (m *Map) Free(a *Allocation) {
 		return
 	case Mapped:
 		m.mapped--
+		if a.mapping&Lasting == 0 {
+			m.unsure--
+		}
 	default:
 		m.used -= a.Span
 	}

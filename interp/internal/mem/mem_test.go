@@ -33,7 +33,7 @@ func TestResolve(t *testing.T) {
 	par := m.SizeParams(16)
 	gone := alloc(t, m, 64, Buffer, "y")
 	m.Free(gone)
-	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", true)
+	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", ReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestShadow(t *testing.T) {
 // multiple of 512, or of 2 MiB from 1 MiB on; behind mapped memory that is in the way.
 func TestPlaces(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<30, nil)
-	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", false); err != nil {
+	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range []struct{ size, want uint64 }{
@@ -276,6 +276,30 @@ func TestHoldsRow(t *testing.T) {
 	})
 }
 
+// Only memory of the host that somebody may take away can fault while it is mapped.
+func TestMayFault(t *testing.T) {
+	m := NewMap(FirstAddress, 1<<20, nil)
+	alloc(t, m, 16, Buffer, "")
+	if _, err := m.AllocOnHost(16, "managed"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		mapping Mapping
+		want    bool
+	}{{0, true}, {ReadOnly, true}, {Lasting, false}, {Lasting | ReadOnly, false}} {
+		a, err := m.Attach(0x7000_0000, AlignedBytes(64), "", c.mapping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.MayFault(); got != c.want {
+			t.Errorf("mapping %b: %v", c.mapping, got)
+		}
+		if m.Free(a); m.MayFault() {
+			t.Errorf("mapping %b: it may, after it is unmapped", c.mapping)
+		}
+	}
+}
+
 // TestPointers: words of the parameters that are addresses of device memory, and what they point into: memory
 // that is mapped side by side is one, what is freed, texels, and the room between allocations is none.
 func TestPointers(t *testing.T) {
@@ -286,7 +310,7 @@ func TestPointers(t *testing.T) {
 	a, freed, array := alloc(t, m, 100, Buffer, ""), alloc(t, m, 64, Buffer, ""), alloc(t, m, 64, Array, "")
 	var mapped []*Allocation
 	for _, at := range []uint64{0x7000_0000_0000, 0x7000_0000_1000, 0x7000_0000_3000} {
-		p, err := m.Attach(at, AlignedBytes(0x1000), "", false)
+		p, err := m.Attach(at, AlignedBytes(0x1000), "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

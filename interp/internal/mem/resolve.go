@@ -79,7 +79,9 @@ func (a *Access) Allowed(m *Allocation) bool {
 }
 
 // ReadOnly reports whether kernels may not change the memory.
-func (m *Allocation) ReadOnly() bool { return m.Kind == Constant || m.Kind == Params || m.fixed }
+func (m *Allocation) ReadOnly() bool {
+	return m.Kind == Constant || m.Kind == Params || m.mapping&ReadOnly != 0
+}
 
 // Unset reports whether nobody has said what memory of its kind holds as it is allocated: that
 // which the host or malloc has allocated. Variables have initial values.

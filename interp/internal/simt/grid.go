@@ -70,7 +70,7 @@ type Grid struct {
 	inOrder    bool // because a probe wants events in one order
 	early      bool // asynchronous effects happen where they are issued
 	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
-	mapped     bool // there is memory of the host that it may take away
+	guarded    bool // there is memory of the host whose accesses may fault
 
 	mode       Mode
 	backend    Backend
@@ -124,7 +124,7 @@ func NewGrid(l *Launch) *Grid {
 	g := &Grid{
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
-		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, mapped: d.Memory.HasMapped(),
+		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, guarded: d.Memory.MayFault(),
 		mode: l.Mode, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
 	if g.team = l.Cluster; g.team == (Dim3{}) {
@@ -488,7 +488,7 @@ func (g *Grid) turns() (paused bool) {
 func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, n int, ended bool) {
 	c, run := f.cta, f.cta.run
 	c.cluster.touched = true
-	if g.mapped {
+	if g.guarded {
 		run = c.runGuarded
 	}
 	status := run(slice, turn)
