@@ -576,6 +576,38 @@ func safely(f func()) error {
 	return nil
 }
 
+// deviceOf is the device whose memory is at a place; nil of memory of the host, and of managed memory. d.mu is held.
+func (d *Driver) deviceOf(p *Place) *Device {
+	switch p.Kind {
+	case ArrayPlace:
+		if a, err := object[*array](d, p.Array); err == nil {
+			return a.ctx.dev
+		}
+	case DevicePlace, UnifiedPlace:
+		if r := d.regions.find(p.Device); r != nil && !r.onHost() && r.kind != managedRegion {
+			return r.device(d)
+		}
+	}
+	return nil
+}
+
+// between lists the contexts of both devices, but the stream's, if a copy on a default stream is between the memory of
+// two: it comes after all work of either, and before all that comes later (CUDA C++ Programming Guide,
+// "Peer-to-Peer Memory Copy"). d.mu is held.
+func (s *Stream) between(to, from *Place) (list []*Context) {
+	d := s.ctx.dev.d
+	a, b := d.deviceOf(to), d.deviceOf(from)
+	if s != s.ctx.legacy || a == nil || b == nil || a == b {
+		return nil
+	}
+	for _, o := range d.objects {
+		if c, ok := o.(*Context); ok && !c.dead && c != s.ctx && (c.dev == a || c.dev == b) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // Async says whether a call may return before its work is done.
 type Async bool
 
@@ -605,7 +637,7 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
+	return t.transfer(s, "a copy", s.between(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
 		t.d.told(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.told(o, &dst, 0, n, true)
@@ -628,13 +660,13 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 
 // transfer submits work on memory of the client's; d.mu is held, and given up. A
 // fault is the call's error, or, if it does not wait for it, the context's. What the host knows then
-// is another matter than whether the call has waited.
-func (t *Thread) transfer(s *Stream, name string, async bool, then known, work func(*interp.Order)) error {
+// is another matter than whether the call has waited. Default streams of other contexts may order the work, too.
+func (t *Thread) transfer(s *Stream, name string, others []*Context, async bool, then known, work func(*interp.Order)) error {
 	if async {
-		return s.finish(s.submit(name, func(o *interp.Order) error { return safely(func() { work(o) }) }), false)
+		return s.finish(s.across(others, name, func(o *interp.Order) error { return safely(func() { work(o) }) }), false)
 	}
 	var bad error
-	over := s.submit(name, func(o *interp.Order) error {
+	over := s.across(others, name, func(o *interp.Order) error {
 		bad = safely(func() { work(o) })
 		return nil
 	})
@@ -777,7 +809,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
+	return t.transfer(s, "a copy", s.between(&c.Dst.Place, &c.Src.Place), bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
 // Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
@@ -845,7 +877,7 @@ func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	}
 	r := t.d.regions.find(f.Dst)
 	seen := r != nil && (r.onHost() || r.kind == managedRegion)
-	return t.transfer(s, "a fill", bool(async) || !seen, knowsCopied, work)
+	return t.transfer(s, "a fill", nil, bool(async) || !seen, knowsCopied, work)
 }
 
 // PointerAttribute is a CUpointer_attribute.

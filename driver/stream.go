@@ -107,6 +107,20 @@ func (s *Stream) submit(name string, run func(*interp.Order) error, after ...*ta
 	return t
 }
 
+// across is submit on a default stream for an operation that those of other contexts are to order too, as
+// if it were in the queue of each. d.mu is held.
+func (s *Stream) across(others []*Context, name string, run func(*interp.Order) error) *task {
+	var after []*task
+	for _, c := range others {
+		after = append(after, c.legacy.submit("", nothing))
+	}
+	t := s.submit(name, run, after...)
+	for _, c := range others {
+		c.legacy.submit("", nothing, t)
+	}
+	return t
+}
+
 // next is the task of an operation that is put into the stream's queue, and what it comes after.
 // d.mu is held.
 func (s *Stream) next(name string, after []*task) (*task, []*task) {

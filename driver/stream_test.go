@@ -1,6 +1,9 @@
 package driver
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // Attributes of streams are remembered, and copied; the priority is the stream's.
 func TestStreamAttributes(t *testing.T) {
@@ -25,4 +28,47 @@ func TestStreamAttributes(t *testing.T) {
 	}
 	c.want(InvalidValue, "attribute 2", c.StreamSetAttribute(a, 2, v))
 	c.want(InvalidHandle, "", c.StreamCopyAttributes(a, 12345))
+}
+
+// A copy between the memory of two devices, on a default stream, comes after what was to be done on either device, and
+// what is to be done there later comes after it; streams that the default stream does not matter to go on.
+func TestCopyBetweenDevices(t *testing.T) {
+	c := newClient(t, func(s *Settings) { s.Devices = 2 })
+	c2 := must(c.CtxCreate(0, 1))(t)
+	there := must(c.MemAlloc(4))(t)
+	c.ok(c.CtxSetCurrent(c.ctx))
+	here := must(c.MemAlloc(8))(t)
+	aside := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	fill := func(at uint64, value uint32) { c.ok(c.Memset(fillOf(at, value, 1), 0, true)) }
+	move := func(to, from uint64) { c.ok(c.Memcpy(device(to), device(from), 4, 0, true)) }
+	first := func() byte { // here, once all is over
+		var b [4]byte
+		c.ok(c.CtxSynchronize(c2))
+		c.ok(c.Memcpy(Place{Kind: HostPlace, Host: pointerTo(b[:])}, device(here), 4, 0, false))
+		return b[0]
+	}
+	// On one device work waits for gate; what does not come after it has time enough.
+	for _, behind := range []bool{true, false} {
+		gate := make(chan struct{})
+		wait := func() { c.ok(c.LaunchHostFunc(0, func() { <-gate })) }
+		if behind {
+			wait()
+		}
+		fill(here+4, 1)
+		c.ok(c.CtxSetCurrent(c2))
+		fill(there, 7)
+		if !behind {
+			wait()
+		}
+		move(here+4, there)
+		c.ok(c.CtxSetCurrent(c.ctx))
+		move(here, here+4)
+		time.Sleep(10 * time.Millisecond)
+		c.want(NotReady, "", c.StreamQuery(0))
+		c.ok(c.StreamQuery(aside))
+		close(gate)
+		if got := first(); got != 7 {
+			t.Errorf("behind the gate %v: %d, want 7", behind, got)
+		}
+	}
 }
