@@ -50,7 +50,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 	// On one device work waits for gate; what does not come after it has time enough.
 	for _, behind := range []bool{true, false} {
 		gate := make(chan struct{})
-		wait := func() { c.ok(c.LaunchHostFunc(0, func() { <-gate })) }
+		wait := func() { c.ok(c.LaunchHostFunc(0, HostFunc{Call: func() { <-gate }})) }
 		if behind {
 			wait()
 		}
