@@ -260,7 +260,7 @@ class Record:
             if now.outcome == "passed":
                 continue
             kind, why = self.reasons.get(test, ("", ""))
-            if now.outcome == "skipped" or kind != "failed":
+            if now.outcome == "skipped" or kind != "failed" or why.startswith("?"):
                 why = now.message if now.outcome == "skipped" else "? " + now.message
             reasons[test] = (now.outcome, why)
         self.reasons = reasons
