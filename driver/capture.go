@@ -289,7 +289,7 @@ func (s *Stream) joined(nodes []*Node) bool {
 func (s *Stream) waitCaptured(e *Event, flags uint32) error {
 	c := e.capture
 	switch {
-	case c == nil && e.task == nil: // never recorded
+	case c == nil && e.task == nil && !e.foreign(): // never recorded
 		return nil
 	case c == nil && flags == eventExternal:
 		return s.capture.invalidate(NotSupported, "a graph that waits for an event from outside")

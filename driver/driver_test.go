@@ -599,7 +599,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	c.ok(c.MemFreeAsync(c.alloc(8), 0))
 	attribute(PoolUsed, 0)
 
-	mine := must(c.d.MemPoolCreate(Location{OnDevice, 0}, PinnedMemory, 5000))(t)
+	mine := must(c.d.MemPoolCreate(Location{OnDevice, 0}, PinnedMemory, 0, 5000))(t)
 	c.ok(c.d.MemSetMemPool(Location{OnDevice, 0}, PinnedMemory, mine))
 	z := must(c.MemAllocAsync(4000, 0, s))(t)
 	if got := must(c.PointerGetAttribute(PointerMemPool, z))(t); got != uint64(mine) {

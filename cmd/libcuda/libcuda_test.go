@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gemu/cmd/internal/libtest"
 	"gemu/driver"
@@ -54,6 +56,27 @@ func TestClient(t *testing.T) {
 	// twenty times in each of eight threads; and one that samples textures.
 	if s.Mode != "vector" || len(s.Kernels) != 2 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+1+2+8*20+1 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
+	}
+}
+
+// Two processes share memory, events and pools.
+func TestProcesses(t *testing.T) {
+	program := libtest.Client(t, "testdata/ipc.c", "libcuda.so.1")
+	for _, env := range []string{"GEMU_MODE=vector", "GEMU_MODE=affine"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program)
+		cmd.Env = append(os.Environ(), env)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil || stdout.String() != "ok\n" {
+			t.Fatalf("%s: %v\n%s%s", env, err, &stdout, &stderr)
+		}
+		for _, want := range []string{"nearest allocation: memory of process ", "has ended before the work that an event is behind"} {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("%s: does not say %q\n%s", env, want, &stderr)
+			}
+		}
 	}
 }
 
