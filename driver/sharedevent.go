@@ -29,7 +29,7 @@ type lane struct {
 	pid     int32  // the process that records here
 	changed uint32 // how often done has: what processes sleep on
 	started uint64 // the process: see startOf
-	issued  uint64 // how many records there ever were
+	issued  uint64 // how many records there ever were; the file's lock guards it
 	done    uint64 // how many of them are over; with failed, no more will be
 }
 
@@ -118,7 +118,8 @@ func (e *sharedEvent) take(s *Stream) (moment, error) {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
 	l := &e.board.lanes[at]
-	l.pid, l.started = int32(os.Getpid()), started
+	atomic.StoreInt32(&l.pid, int32(os.Getpid()))
+	atomic.StoreUint64(&l.started, started)
 	l.issued++
 	e.lanes[at] = record{s, l.issued}
 	e.own = moment(uint64(at)<<laneShift | l.issued)
@@ -144,9 +145,9 @@ func (e *sharedEvent) over(m moment) (bool, error) {
 		return true, nil
 	}
 	l := &e.board.lanes[m.lane()]
-	pid := l.pid
+	pid := atomic.LoadInt32(&l.pid)
 	started, err := startOf(int(pid))
-	ended := err != nil || started != l.started
+	ended := err != nil || started != atomic.LoadUint64(&l.started)
 	switch done := atomic.LoadUint64(&l.done); { // looked at last: what has ended says nothing more
 	case done&^failed >= m.count():
 		return true, nil

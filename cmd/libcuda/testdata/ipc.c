@@ -245,6 +245,7 @@ static void memory_first(const char *program)
 	OK(cuMemFree_v2(small));
 	OK(cuMemAlloc_v2(&x, SMALL)); // and has nothing of what the second has
 	fill(x, 9, SMALL / 4);
+	OK(cuIpcGetMemHandle(&again, x)); // perhaps with a descriptor of the same number
 	tell();
 	listen_for(); // the second has written to small, and closed it
 	EQUAL(word(x, 0), 9);
