@@ -53,7 +53,7 @@ func TestHandleWaits(t *testing.T) {
 	x := c.alloc(64)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
 	gate, done := make(chan struct{}), make(chan error)
-	c.ok(c.LaunchHostFunc(s, func() { <-gate }))
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
 	c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 4, x, 5), s))
 	go func() {
 		peer := c.d.NewThread()

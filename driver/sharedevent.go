@@ -49,16 +49,16 @@ type sharedEvent struct {
 	file     *os.File
 	mem      []byte
 	board    *board
-	imported bool           // from another process
-	lanes    map[int]record // the last here of each lane, by its index; d.mu guards it
-	own      moment         // the last here; likewise
+	imported bool            // from another process
+	lanes    map[int]laneUse // the last here of each lane, by its index; d.mu guards it
+	own      moment          // the last here; likewise
 
 	mu    sync.Mutex
 	users int // of the memory
 }
 
-// record is one of this process.
-type record struct {
+// laneUse is a record of this process.
+type laneUse struct {
 	stream *Stream
 	count  uint64
 }
@@ -70,7 +70,7 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 		file.Close()
 		return nil, err
 	}
-	return &sharedEvent{file: file, mem: mem, board: (*board)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, lanes: map[int]record{}, users: 1}, nil
+	return &sharedEvent{file: file, mem: mem, board: (*board)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, lanes: map[int]laneUse{}, users: 1}, nil
 }
 
 // hold keeps the memory until drop.
@@ -102,7 +102,7 @@ func (e *sharedEvent) take(s *Stream) (moment, error) {
 	at := -1
 	for i := range e.board.lanes {
 		l := &e.board.lanes[i]
-		if e.lanes[i] == (record{s, l.issued}) {
+		if e.lanes[i] == (laneUse{s, l.issued}) {
 			at = i
 			break
 		}
@@ -121,7 +121,7 @@ func (e *sharedEvent) take(s *Stream) (moment, error) {
 	atomic.StoreInt32(&l.pid, int32(os.Getpid()))
 	atomic.StoreUint64(&l.started, started)
 	l.issued++
-	e.lanes[at] = record{s, l.issued}
+	e.lanes[at] = laneUse{s, l.issued}
 	e.own = moment(uint64(at)<<laneShift | l.issued)
 	atomic.StoreUint64((*uint64)(&e.board.newest), uint64(e.own))
 	return e.own, nil

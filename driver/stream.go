@@ -357,8 +357,12 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	switch {
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
+	case flags == eventExternal && e.shared != nil:
+		return s.capture.invalidate(NotSupported, "%s", errNoEventNode.Detail)
+	case flags == eventExternal:
+		s.recordNode(&Node{kind: EventWaitNode, work: &waitWork{eventWork{e, event}}})
 	case s.capture != nil || e.capture != nil:
-		return s.waitCaptured(e, flags)
+		return s.waitCaptured(e)
 	case e.foreign():
 		s.waitForeign(e.shared)
 	case e.task != nil:
@@ -369,18 +373,18 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 
 // LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
 // the driver.
-func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
+func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	s, err := t.enterWork(h)
 	if err != nil {
 		return err
 	}
 	if s.capture != nil {
-		return s.record(HostNode, hostWork(f))
+		return s.record(HostNode, hostWork{f})
 	}
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *interp.Order) error {
 		t.d.hostKnows(o) // and may tell threads that ask nobody else
-		f()
+		f.Call()
 		return nil
 	})
 	return nil
@@ -529,11 +533,15 @@ func (t *Thread) StreamGetID(h Handle) (uint64, error) {
 type Event struct {
 	ctx      *Context
 	noTiming bool
-	task     *task // nil until it is recorded
+	shared   *sharedEvent // nil of an event that only this process knows
+	recorded
+}
 
-	shared  *sharedEvent // nil of an event that only this process knows
-	capture *capture     // nil, or that in which the event was recorded last
-	tips    []*Node      // what it was recorded after there
+// recorded is what an event has recorded last.
+type recorded struct {
+	task    *task    // nil until it is recorded in a stream that is not captured
+	capture *capture // nil, or that
+	tips    []*Node  // what it was recorded after there
 }
 
 // Flags of EventCreate.
@@ -612,8 +620,11 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 		return fail(InvalidValue, "flags %#x", flags)
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
+	case flags == eventExternal && e.shared != nil:
+		return s.capture.invalidate(NotSupported, "%s", errNoEventNode.Detail)
 	case flags == eventExternal:
-		return s.capture.invalidate(NotSupported, "a graph that records an event for others")
+		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork: eventWork{e, h}}})
+		return nil
 	}
 	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
 		return e.record(s)
