@@ -66,6 +66,7 @@ func TestProcesses(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program)
+		cmd.WaitDelay = time.Second // for the second process
 		cmd.Env = append(os.Environ(), env)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
