@@ -208,3 +208,21 @@ func TestBadHandles(t *testing.T) {
 	bad("was freed", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1<<20 })
 	bad("exported as gemu-allocation", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1 })
 }
+
+// What a context shares has no descriptors once it is destroyed.
+func TestDestroyCloses(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(100)
+	if _, err := c.IPCGetMemHandle(x); err != nil {
+		t.Fatal(err)
+	}
+	e := must(c.EventCreate(flagNoTiming | flagInterprocess))(t)
+	c.ok(c.EventRecord(e, 0))
+	memory, event := c.d.pages.file(c.d.regions.find(x).data), c.d.objects[e].(*Event).shared.file
+	c.ok(c.CtxDestroy(c.ctx))
+	for _, file := range []*os.File{memory, event} {
+		if _, err := file.Stat(); err == nil {
+			t.Errorf("the file of %s is open", file.Name())
+		}
+	}
+}
