@@ -623,7 +623,7 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 	case flags == eventExternal && e.shared != nil:
 		return s.capture.invalidate(NotSupported, "%s", errNoEventNode.Detail)
 	case flags == eventExternal:
-		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork: eventWork{e, h}}})
+		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork{e, h}}})
 		return nil
 	}
 	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
