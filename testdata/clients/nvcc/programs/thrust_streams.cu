@@ -40,7 +40,7 @@ int main()
 	Blocks blocks{stream, &taken, &given};
 	std::vector<int> x = numbers(n, 500);
 	Array<int> memory(x);
-	thrust::device_ptr<int> d(memory);
+	thrust::device_ptr<int> d(static_cast<int *>(memory));
 	thrust::sort(thrust::cuda::par(blocks).on(stream), d, d + n);
 	CHECK(cudaStreamSynchronize(stream));
 	std::sort(x.begin(), x.end());
