@@ -90,6 +90,14 @@ func TestSignalStack(t *testing.T) {
 	}
 }
 
+// What a kernel prints comes behind what C has printed before, and before what it prints later, also where it buffers.
+func TestPrint(t *testing.T) {
+	out, err := exec.Command(libtest.Client(t, "testdata/print.c", "libcuda.so.1")).CombinedOutput()
+	if err != nil || string(out) != "before\nkernel\nbehind\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // What the environment says wrong is the result of cuInit, and is told.
 func TestBadEnvironment(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "testdata/driver.c", "libcuda.so.1"))
