@@ -17,21 +17,16 @@ type eventWork struct {
 }
 
 // recordWork records it in the node's turn.
-type recordWork struct {
-	eventWork
-	before recorded // what the event had recorded before the launch that is being started
-}
+type recordWork struct{ eventWork }
 
 // waitWork waits for it.
 type waitWork struct{ eventWork }
 
 func (w *recordWork) start(*Driver) (func(*interp.Order) error, error) {
 	t := &task{done: make(chan struct{})}
-	w.before, w.event.recorded = w.event.recorded, recorded{task: t}
+	w.event.recorded = recorded{task: t}
 	return func(*interp.Order) error { t.end(); return nil }, nil
 }
-
-func (w *recordWork) back(*Driver) { w.event.recorded = w.before }
 
 func (w *waitWork) start(*Driver) (func(*interp.Order) error, error) {
 	t := w.event.task
@@ -58,14 +53,20 @@ func (t *task) end() {
 	}
 }
 
+// errNoEventNode is the error of nodes with an event of several processes.
+var errNoEventNode = &Error{NotSupported, "a node of a graph with an event of several processes"}
+
 // eventNode is the work of a node of one of the two kinds. d.mu is held.
 func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
 	e, err := d.event(event)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case e.shared != nil:
+		return nil, errNoEventNode
 	}
 	if kind == EventRecordNode {
-		return &recordWork{eventWork: eventWork{e, event}}, nil
+		return &recordWork{eventWork{e, event}}, nil
 	}
 	return &waitWork{eventWork{e, event}}, nil
 }

@@ -24,6 +24,7 @@ const (
 	hostRegion                         // cuMemHostAlloc
 	registeredRegion                   // cuMemHostRegister
 	mappedRegion                       // cuMemMap
+	openedRegion                       // cuIpcOpenMemHandle
 )
 
 // region is memory that kernels can reach.
@@ -36,13 +37,15 @@ type region struct {
 	module  *Module        // of a variable
 	flags   uint32         // of host memory
 	pool    *Pool          // of stream-ordered memory; nil otherwise
+	from    uint64         // where it is in its pool's file, if that has one
 	mapping *mapping       // of mapped memory; nil otherwise
 	graph   *allocWork     // of memory that a graph allocates; nil otherwise
+	opened  *opened        // of memory of another process; nil otherwise
 	charge  uint64         // bytes of the device's memory
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
 	id      uint64
-	hints   []*hints // of managed memory, in order; nil: there were none
+	hints   []hints // of managed memory, in order; nil: there were none
 }
 
 // free gives the region's memory back; order is nil if nobody uses it any more.
@@ -322,6 +325,11 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	if err != nil {
 		d.mu.Unlock()
 		return err
+	}
+	if r.opened != nil && r.opened.times > 1 {
+		r.opened.times--
+		d.mu.Unlock()
+		return nil
 	}
 	d.regions.remove(r)
 	r.discharge()
@@ -628,6 +636,43 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.told(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.told(o, &dst, 0, n, true)
+	})
+}
+
+// MemcpyEager is Memcpy from one address of either kind to another that has read the source when it returns
+// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL): memory of the host alone without waiting for what the stream has yet to
+// do. It cannot be captured.
+func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
+	to, from := Place{Kind: UnifiedPlace, Device: dst}, Place{Kind: UnifiedPlace, Device: src}
+	s, err := t.enterWork(stream)
+	if err != nil {
+		return err
+	}
+	if err := s.uncaptured(); err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	if n == 0 || src >= firstAddress || t.d.regions.find(src) != nil {
+		t.d.mu.Unlock()
+		return t.Memcpy(to, from, n, stream, false)
+	}
+	data, _, err := t.d.bytes(from, n)
+	read := make([]byte, len(data))
+	if err == nil {
+		err = safely(func() { copy(read, data) })
+	}
+	var into []byte
+	var stays bool
+	if err == nil {
+		into, stays, err = t.d.bytes(to, n)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	return t.transfer(s, "a copy", nil, stays, t.d.knownAfter(&to, &from, true), func(o *interp.Order) {
+		copy(into, read)
+		t.d.told(o, &to, 0, n, true)
 	})
 }
 
@@ -984,9 +1029,14 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 		return r.size, nil
 	case PointerMapped:
 		return 1, nil
+	case PointerIPCCapable:
+		return truth(haveVirtual && r.plain())
 	case PointerHandleTypes:
 		if r.mapping != nil {
 			return uint64(r.mapping.memory.properties.HandleTypes), nil
+		}
+		if r.pool != nil {
+			return uint64(r.pool.handleTypes()), nil
 		}
 	case PointerAccessFlags:
 		if r.mapping != nil {
