@@ -286,13 +286,11 @@ func (s *Stream) joined(nodes []*Node) bool {
 }
 
 // waitCaptured is StreamWaitEvent where the stream or the event is captured. d.mu is held.
-func (s *Stream) waitCaptured(e *Event, flags uint32) error {
+func (s *Stream) waitCaptured(e *Event) error {
 	c := e.capture
 	switch {
 	case c == nil && e.task == nil: // never recorded
 		return nil
-	case c == nil && flags == eventExternal:
-		return s.capture.invalidate(NotSupported, "a graph that waits for an event from outside")
 	case c == nil:
 		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for what is not captured", s.name())
 	case c.ended:

@@ -126,7 +126,7 @@ func TestConditionalNodes(t *testing.T) {
 	c.want(InvalidValue, "has its node", err)
 	_, err = c.GraphClone(g)
 	c.want(NotSupported, "no copies", err)
-	must(c.GraphAddHostNode(bodies[0], nil, func() {}))(t)
+	must(c.GraphAddHostNode(bodies[0], nil, HostFunc{Call: func() {}}))(t)
 	_, err = c.GraphInstantiate(g, 0)
 	c.want(InvalidValue, "cannot be in the graph of a conditional node", err)
 	c.ok(c.GraphDestroy(g))
@@ -154,7 +154,7 @@ func TestGraphDot(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	g, child := must(c.GraphCreate(0))(t), must(c.GraphCreate(0))(t)
-	must(c.GraphAddHostNode(child, nil, func() {}))(t)
+	must(c.GraphAddHostNode(child, nil, HostFunc{Call: func() {}}))(t)
 	k := must(c.GraphAddKernelNode(g, nil, launchParams(c.function("add"), 2, 4, x, 1)))(t)
 	must(c.GraphAddChildGraphNode(g, []Handle{k}, child))(t)
 	want := "digraph graph_0 {\n\tnode [shape=box];\n" +

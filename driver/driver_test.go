@@ -570,7 +570,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	c.ok(err)
 	s := must(c.StreamCreate(1, 0))(t)
 	gate := make(chan struct{})
-	c.ok(c.LaunchHostFunc(s, func() { <-gate }))
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
 	x := must(c.MemAllocAsync(1000, 0, s))(t)
 	y := must(c.MemAllocAsync(3<<20, 0, s))(t)
 	if x%512 != 0 || y%(2<<20) != 0 {
@@ -730,7 +730,7 @@ func TestManagedVariable(t *testing.T) {
 	if got := must(c.PointerGetAttribute(PointerIsManaged, v))(t); got != 1 {
 		t.Errorf("managed: %d", got)
 	}
-	c.ok(c.MemAdvise(v, 16))
+	c.ok(c.MemAdvise(v, 16, SetReadMostly, 0))
 	c.want(InvalidValue, "", c.MemFree(v))
 	c.ok(c.ModuleUnload(c.mod))
 	if _, _, err := c.MemGetAddressRange(v); err == nil {
@@ -745,7 +745,7 @@ func TestStreams(t *testing.T) {
 	b := must(c.StreamCreate(flagNonBlocking, 0))(t)
 	x := c.alloc(4)
 	gate := make(chan struct{})
-	c.ok(c.LaunchHostFunc(a, func() { <-gate }))
+	c.ok(c.LaunchHostFunc(a, HostFunc{Call: func() { <-gate }}))
 	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, address(flag), 1), a))
 	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, x, 77), a))
 	e := must(c.EventCreate(0))(t)
@@ -757,7 +757,7 @@ func TestStreams(t *testing.T) {
 	c.want(NotReady, "", c.StreamQuery(b))
 	c.ok(c.StreamQuery(0)) // the two don't mind the default stream
 	var order []string
-	c.ok(c.LaunchHostFunc(b, func() { order = append(order, "b") }))
+	c.ok(c.LaunchHostFunc(b, HostFunc{Call: func() { order = append(order, "b") }}))
 	close(gate)
 	c.ok(c.StreamSynchronize(b))
 	c.ok(c.EventQuery(e))
@@ -777,9 +777,9 @@ func TestStreams(t *testing.T) {
 	// A blocking stream and the default stream wait for each other.
 	s := must(c.StreamCreate(0, 0))(t)
 	gate = make(chan struct{})
-	c.ok(c.LaunchHostFunc(s, func() { <-gate }))
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
 	done := make(chan bool, 1)
-	c.ok(c.LaunchHostFunc(0, func() { done <- true }))
+	c.ok(c.LaunchHostFunc(0, HostFunc{Call: func() { done <- true }}))
 	c.want(NotReady, "", c.StreamQuery(0))
 	close(gate)
 	c.ok(c.CtxSynchronize(0))
@@ -846,7 +846,7 @@ func TestRetainWhileReleasing(t *testing.T) {
 	c := newClient(t, nil)
 	c.ok(c.CtxSetCurrent(must(c.d.PrimaryCtxRetain(0))(t)))
 	work, released, retained := make(chan bool), make(chan bool), make(chan bool)
-	c.ok(c.LaunchHostFunc(0, func() { <-work }))
+	c.ok(c.LaunchHostFunc(0, HostFunc{Call: func() { <-work }}))
 	go func() {
 		defer close(released)
 		if err := c.d.PrimaryCtxRelease(0); err != nil {

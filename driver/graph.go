@@ -4,6 +4,7 @@ package driver
 
 import (
 	"slices"
+	"unsafe"
 
 	"gemu/interp"
 )
@@ -41,6 +42,9 @@ const (
 	ChildNode  NodeKind = 4
 	EmptyNode  NodeKind = 5
 
+	EventWaitNode   NodeKind = 6
+	EventRecordNode NodeKind = 7
+
 	MemAllocNode NodeKind = 10
 	MemFreeNode  NodeKind = 11
 
@@ -57,7 +61,7 @@ type reversible interface{ back(d *Driver) }
 
 type copyWork struct{ Copy3D }
 type fillWork struct{ Fill2D }
-type hostWork func()
+type hostWork struct{ HostFunc }
 type noWork struct{}
 
 func (l *launch) start(*Driver) (func(*interp.Order) error, error) {
@@ -81,12 +85,18 @@ func (w *fillWork) start(d *Driver) (func(*interp.Order) error, error) {
 func (w hostWork) start(d *Driver) (func(*interp.Order) error, error) {
 	return func(o *interp.Order) error {
 		d.hostKnows(o)
-		w()
+		w.Call()
 		return nil
 	}, nil
 }
 
 func (noWork) start(*Driver) (func(*interp.Order) error, error) { return nothing, nil }
+
+// HostFunc is a function of the client's that the driver calls.
+type HostFunc struct {
+	Call           func()
+	Function, Data unsafe.Pointer // as the client has given them, who may ask for them
+}
 
 // GraphExec is a graph that is ready to be launched.
 type GraphExec struct {
@@ -98,7 +108,8 @@ type GraphExec struct {
 
 	conditions []*condition
 
-	autoFree bool // a launch frees what the last one has left allocated
+	flags    uint64 // as they were asked for
+	autoFree bool   // a launch frees what the last one has left allocated
 }
 
 // execNode is a node as it was when the graph was instantiated.
@@ -248,8 +259,8 @@ func (t *Thread) GraphAddMemsetNode(graph Handle, after []Handle, f *Fill2D) (Ha
 }
 
 // GraphAddHostNode is cuGraphAddHostNode: f runs in a thread of the driver.
-func (t *Thread) GraphAddHostNode(graph Handle, after []Handle, f func()) (Handle, error) {
-	return t.addNode(graph, after, HostNode, hostWork(f))
+func (t *Thread) GraphAddHostNode(graph Handle, after []Handle, f HostFunc) (Handle, error) {
+	return t.addNode(graph, after, HostNode, hostWork{f})
 }
 
 // GraphAddEmptyNode is cuGraphAddEmptyNode.
@@ -357,7 +368,7 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	x := &GraphExec{autoFree: flags&autoFreeOnLaunch != 0}
+	x := &GraphExec{flags: flags, autoFree: flags&autoFreeOnLaunch != 0}
 	if x.nodes, _, err = g.flat(nil, nil); err != nil {
 		return 0, err
 	}
@@ -375,6 +386,17 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	x.chains = n
 	x.keeps, x.conditions = g.all(), g.allConditions()
 	return t.d.add(x), nil
+}
+
+// GraphExecGetFlags is cuGraphExecGetFlags.
+func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return 0, err
+	}
+	return x.flags, nil
 }
 
 // flat appends the graph's nodes to a list, in place of a child's node those of the child. They
@@ -576,9 +598,9 @@ func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) erro
 	return t.setWork(exec, node, MemsetNode, w)
 }
 
-// orders are those of the nodes in a launch of the graph, whose task comes after them all. d.mu is
-// held.
-func (x *GraphExec) orders(s *Stream, t *task) []*interp.Order {
+// orders are those of the nodes in a launch of the graph, whose task comes after them all; events are
+// the tasks that nodes' events stand for. d.mu is held.
+func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.Order {
 	o := &s.ctx.dev.d.ordering
 	list := make([]*interp.Order, len(x.nodes))
 	if t.order == nil {
@@ -594,7 +616,13 @@ func (x *GraphExec) orders(s *Stream, t *task) []*interp.Order {
 		for _, b := range n.after {
 			before = before.with(list[b].Before)
 		}
+		if n.kind == EventWaitNode && events[i] != nil && events[i].order != nil {
+			before = before.with(events[i].order.Before)
+		}
 		list[i] = o.next(x.lines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
+		if n.kind == EventRecordNode {
+			events[i].order = list[i]
+		}
 		t.order.Before = clock(t.order.Before).with(list[i].Before)
 	}
 	return list
@@ -627,6 +655,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		x.freeLeft(s)
 	}
 	var runs []func(*interp.Order) error
+	var events []*task
 	for i, n := range x.nodes {
 		run, err := n.enabled().start(t.d)
 		if err != nil {
@@ -638,11 +667,11 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			t.d.mu.Unlock()
 			return err
 		}
-		runs = append(runs, run)
+		runs, events = append(runs, run), append(events, tied(n.work))
 	}
 	over, after := s.next("", []*task{x.last})
 	x.last = over
-	orders := x.orders(s, over)
+	orders := x.orders(s, over, events)
 	s.start(over, func(*interp.Order) error {
 		for _, c := range x.conditions {
 			c.reset()
@@ -654,5 +683,13 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		return nil
 	}, after)
+	for i, n := range x.nodes {
+		if n.kind == EventRecordNode {
+			go func() { // who waits for what a launch that fails does not come to
+				<-over.done
+				events[i].end()
+			}()
+		}
+	}
 	return s.finish(over, t.d.settings.Blocking)
 }

@@ -56,6 +56,10 @@ func (n *Node) describe() string {
 		return fmt.Sprintf("allocation of %d bytes at %#x", w.region.size, w.region.addr)
 	case *freeWork:
 		return fmt.Sprintf("free of %#x", w.region.addr)
+	case *recordWork:
+		return fmt.Sprintf("record of event %#x", uint64(w.handle))
+	case *waitWork:
+		return fmt.Sprintf("wait for event %#x", uint64(w.handle))
 	case *conditional:
 		return map[ConditionalKind]string{ConditionalIf: "if", ConditionalWhile: "while", ConditionalSwitch: "switch"}[w.kind] + fmt.Sprintf(" by %#x", w.on.handle())
 	}

@@ -342,13 +342,77 @@ func (t *Thread) GraphMemsetNodeGetParams(node Handle) (Fill2D, error) {
 }
 
 // GraphHostNodeSetParams is cuGraphHostNodeSetParams.
-func (t *Thread) GraphHostNodeSetParams(node Handle, f func()) error {
-	return t.nodeWork(node, HostNode, hostWork(f))
+func (t *Thread) GraphHostNodeSetParams(node Handle, f HostFunc) error {
+	return t.nodeWork(node, HostNode, hostWork{f})
+}
+
+// GraphHostNodeGetParams is cuGraphHostNodeGetParams.
+func (t *Thread) GraphHostNodeGetParams(node Handle) (HostFunc, error) {
+	return nodeValue(t, node, func(n *Node) (HostFunc, error) {
+		w, ok := n.work.(hostWork)
+		if !ok {
+			return HostFunc{}, fail(InvalidValue, "node %#x is of no function", uint64(node))
+		}
+		return w.HostFunc, nil
+	})
 }
 
 // GraphExecHostNodeSetParams is cuGraphExecHostNodeSetParams.
-func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f func()) error {
-	return t.setWork(exec, node, HostNode, hostWork(f))
+func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f HostFunc) error {
+	return t.setWork(exec, node, HostNode, hostWork{f})
+}
+
+// GraphExecChildGraphNodeSetParams is cuGraphExecChildGraphNodeSetParams: what the nodes of the child do is what
+// those of another graph do, which must be of the same kinds and depend on each other in the same way.
+func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return err
+	}
+	n, err := object[*Node](t.d, node)
+	if err != nil {
+		return err
+	}
+	c, err := object[*Graph](t.d, child)
+	switch {
+	case err != nil:
+		return err
+	case n.child == nil:
+		return fail(InvalidValue, "node %#x is of no child", uint64(node))
+	}
+	if err := c.copyable(); err != nil {
+		return err
+	}
+	was, _, err := n.child.flat(nil, nil)
+	if err != nil {
+		return err
+	}
+	now, _, err := c.flat(nil, nil)
+	if err != nil {
+		return err
+	}
+	if len(now) != len(was) {
+		return fail(InvalidValue, "%d nodes in place of %d", len(now), len(was))
+	}
+	at := make([]int, len(was))
+	for i := range was {
+		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == was[i].handle })
+		switch {
+		case at[i] < 0:
+			return fail(InvalidValue, "node %#x is not of the graph", uint64(node))
+		case now[i].kind != was[i].kind || !sameNumbers(now[i].after, was[i].after):
+			return fail(InvalidValue, "node %#x of the child is of another kind, or depends on others", uint64(now[i].handle))
+		}
+	}
+	for i := range now {
+		x.nodes[at[i]].work = now[i].work
+	}
+	for o, n := range c.all() {
+		x.keeps.keep(o, n)
+	}
+	return nil
 }
 
 // enabled is what the node does: nothing, while it is disabled.

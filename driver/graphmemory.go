@@ -58,7 +58,7 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	w := &allocWork{name: fmt.Sprintf("memory of a graph #%d", d.buffers), pages: release}
 	w.region = &region{addr: d.poolAddress(size), size: size, data: data, kind: deviceRegion, ctx: c, charge: size, graph: w}
 	d.resting.insert(w.region)
-	g.keep(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
+	g.keeps.keep(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
 	return w, nil
 }
 

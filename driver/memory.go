@@ -42,6 +42,7 @@ type region struct {
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
 	id      uint64
+	hints   []*hints // of managed memory, in order; nil: there were none
 }
 
 // free gives the region's memory back; order is nil if nobody uses it any more.
@@ -417,20 +418,6 @@ func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) 
 	}
 	base, size = r.extent()
 	return base, size, nil
-}
-
-// MemAdvise checks the range of the calls that give hints about managed memory;
-// there is nothing to do for them.
-func (t *Thread) MemAdvise(addr, size uint64) error {
-	if _, err := t.enter(); err != nil {
-		return err
-	}
-	defer t.d.mu.Unlock()
-	r := t.d.regions.find(addr)
-	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
-		return fail(InvalidValue, "%d bytes at %#x are not managed memory", size, addr)
-	}
-	return nil
 }
 
 // deviceBytes is n bytes of memory that kernels can reach: of one allocation, or of mapped memory without

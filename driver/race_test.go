@@ -198,6 +198,27 @@ func (s *streams) graph(edges ...[2]int) Handle {
 	return must(s.GraphInstantiate(g, 0))(s.T)
 }
 
+// recordsInGraph launches a graph on a that writes x, records an event, and writes z.
+func (s *streams) recordsInGraph() Handle {
+	s.Helper()
+	e := must(s.EventCreate(0))(s.T)
+	g := must(s.GraphCreate(0))(s.T)
+	write := must(s.GraphAddKernelNode(g, nil, launchParams(s.function("write"), words/100, 100, s.x, 1)))(s.T)
+	record := must(s.GraphAddEventNode(g, []Handle{write}, EventRecordNode, e))(s.T)
+	must(s.GraphAddKernelNode(g, []Handle{record}, launchParams(s.function("write"), words/100, 100, s.z, 1)))(s.T)
+	s.ok(s.GraphLaunch(must(s.GraphInstantiate(g, 0))(s.T), s.a))
+	return e
+}
+
+// waitsInGraph launches a graph on b that waits for an event, and reads what is at an address.
+func (s *streams) waitsInGraph(e Handle, from uint64) {
+	s.Helper()
+	g := must(s.GraphCreate(0))(s.T)
+	wait := must(s.GraphAddEventNode(g, nil, EventWaitNode, e))(s.T)
+	must(s.GraphAddKernelNode(g, []Handle{wait}, launchParams(s.function("read"), words/100, 100, from, s.y)))(s.T)
+	s.ok(s.GraphLaunch(must(s.GraphInstantiate(g, 0))(s.T), s.b))
+}
+
 // streamPrograms are programs with several streams, and what is found in them: kinds, and what the later and
 // the earlier operation were.
 var streamPrograms = []struct {
@@ -281,6 +302,23 @@ var streamPrograms = []struct {
 			s.ok(s.StreamWaitEvent(s.a, s.record(s.b), 0))
 		}
 	}, nil},
+	{"an event that a graph records", func(s *streams) {
+		s.ok(s.StreamWaitEvent(s.b, s.recordsInGraph(), 0))
+		s.on(s.b, "read", s.x, s.y)
+	}, nil},
+	{"what a graph does behind an event", func(s *streams) {
+		s.ok(s.StreamWaitEvent(s.b, s.recordsInGraph(), 0))
+		s.on(s.b, "read", s.z, s.y)
+	}, []string{"read after write: read, write"}},
+	{"an event that a graph waits for", func(s *streams) {
+		s.on(s.a, "write", s.x, 1)
+		s.waitsInGraph(s.record(s.a), s.x)
+	}, nil},
+	{"what comes behind an event that a graph waits for", func(s *streams) {
+		e := s.record(s.a)
+		s.on(s.a, "write", s.x, 1)
+		s.waitsInGraph(e, s.x)
+	}, []string{"read after write: read, write"}},
 	{"the host waits for the event", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		s.ok(s.EventSynchronize(s.record(s.a)))
@@ -316,7 +354,7 @@ var streamPrograms = []struct {
 	{"a function of the host has run", func(s *streams) {
 		s.on(s.a, "write", s.x, 1)
 		over := make(chan bool)
-		s.ok(s.LaunchHostFunc(s.a, func() { close(over) }))
+		s.ok(s.LaunchHostFunc(s.a, HostFunc{Call: func() { close(over) }}))
 		<-over
 		s.on(s.b, "read", s.x, s.y)
 	}, nil},

@@ -357,8 +357,10 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	switch {
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
+	case flags == eventExternal:
+		s.recordNode(&Node{kind: EventWaitNode, work: &waitWork{eventWork{e, event}}})
 	case s.capture != nil || e.capture != nil:
-		return s.waitCaptured(e, flags)
+		return s.waitCaptured(e)
 	case e.task != nil:
 		s.submit("", nothing, e.task)
 	}
@@ -367,18 +369,18 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 
 // LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
 // the driver.
-func (t *Thread) LaunchHostFunc(h Handle, f func()) error {
+func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	s, err := t.enterWork(h)
 	if err != nil {
 		return err
 	}
 	if s.capture != nil {
-		return s.record(HostNode, hostWork(f))
+		return s.record(HostNode, hostWork{f})
 	}
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *interp.Order) error {
 		t.d.hostKnows(o) // and may tell threads that ask nobody else
-		f()
+		f.Call()
 		return nil
 	})
 	return nil
@@ -527,9 +529,13 @@ func (t *Thread) StreamGetID(h Handle) (uint64, error) {
 type Event struct {
 	ctx      *Context
 	noTiming bool
-	task     *task // nil until it is recorded
+	recorded
+}
 
-	capture *capture // nil, or that in which the event was recorded last
+// recorded is what an event has recorded last.
+type recorded struct {
+	task    *task    // nil until it is recorded in a stream that is not captured
+	capture *capture // nil, or that
 	tips    []*Node  // what it was recorded after there
 }
 
@@ -590,7 +596,8 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
 	case flags == eventExternal:
-		return s.capture.invalidate(NotSupported, "a graph that records an event for others")
+		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork: eventWork{e, h}}})
+		return nil
 	}
 	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
 		e.task = s.submit("", nothing)

@@ -24,12 +24,12 @@ func (o *UserObject) release(d *Driver, n uint) {
 	}
 }
 
-// keep adds references to an object, which were not the graph's. d.mu is held.
-func (g *Graph) keep(o *UserObject, n uint) {
-	if g.keeps == nil {
-		g.keeps = keeps{}
+// keep adds references to an object, which were somebody else's. d.mu is held.
+func (k *keeps) keep(o *UserObject, n uint) {
+	if *k == nil {
+		*k = keeps{}
 	}
-	g.keeps[o] += n
+	(*k)[o] += n
 }
 
 // copy is references of another's own. d.mu is held.
@@ -133,7 +133,7 @@ func (d *Driver) GraphRetainUserObject(graph, h Handle, n, flags uint32) error {
 	case flags&moveReferences == 0:
 		o.references += uint(n)
 	}
-	g.keep(o, uint(n))
+	g.keeps.keep(o, uint(n))
 	return nil
 }
 

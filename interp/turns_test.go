@@ -232,7 +232,7 @@ func TestSavedTurns(t *testing.T) {
 				continue // what is left of turns makes states recur late: the same, after millions of events
 			}
 			for name, mode := range interp.Modes {
-				if testing.Short() && r.IntN(4) > 0 {
+				if r.IntN(part.Of(4, 2, 1)) > 0 {
 					continue
 				}
 				what := fmt.Sprintf("%s under %s, %s", c.kernel, policy.Name, name)

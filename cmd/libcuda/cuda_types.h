@@ -116,6 +116,12 @@ typedef struct {
 } CUmemAccessDesc;
 
 typedef struct {
+	int srcAccessOrder;
+	CUmemLocation srcLocHint, dstLocHint;
+	unsigned flags;
+} CUmemcpyAttributes;
+
+typedef struct {
 	int allocType, handleTypes;
 	CUmemLocation location;
 	void *win32SecurityAttributes;
@@ -203,6 +209,7 @@ typedef struct {
 		CUgraph graph;
 		CUDA_MEM_ALLOC_NODE_PARAMS alloc;
 		CUdeviceptr dptr;
+		CUevent event;
 		CUDA_CONDITIONAL_NODE_PARAMS conditional;
 	} params;
 	long long reserved2;

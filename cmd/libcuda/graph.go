@@ -256,7 +256,7 @@ func cuUserObjectCreate(object *C.CUuserObject, thing unsafe.Pointer, destroy C.
 		if destroy == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.UserObjectCreate(hostFunction(destroy, thing), uint32(n), uint32(flags))
+		return d.UserObjectCreate(hostFunction(destroy, thing).Call, uint32(n), uint32(flags))
 	})
 }
 

@@ -308,6 +308,21 @@ func cuGraphHostNodeSetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.
 	})
 }
 
+//export cuGraphHostNodeGetParams
+func cuGraphHostNodeGetParams(node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
+	return do("cuGraphHostNodeGetParams", func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		f, err := t.GraphHostNodeGetParams(driver.Handle(node))
+		if err != nil {
+			return err
+		}
+		*p = C.CUDA_HOST_NODE_PARAMS{fn: C.CUhostFn(f.Function), userData: f.Data}
+		return nil
+	})
+}
+
 //export cuGraphExecHostNodeSetParams
 func cuGraphExecHostNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUDA_HOST_NODE_PARAMS) C.CUresult {
 	return do("cuGraphExecHostNodeSetParams", func(t *driver.Thread) error {
@@ -316,6 +331,18 @@ func cuGraphExecHostNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.C
 		}
 		return t.GraphExecHostNodeSetParams(driver.Handle(exec), driver.Handle(node), hostFunction(p.fn, p.userData))
 	})
+}
+
+//export cuGraphExecChildGraphNodeSetParams
+func cuGraphExecChildGraphNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, child C.CUgraph) C.CUresult {
+	return do("cuGraphExecChildGraphNodeSetParams", func(t *driver.Thread) error {
+		return t.GraphExecChildGraphNodeSetParams(driver.Handle(exec), driver.Handle(node), driver.Handle(child))
+	})
+}
+
+//export cuGraphExecGetFlags
+func cuGraphExecGetFlags(exec C.CUgraphExec, flags *C.uint64_t) C.CUresult {
+	return get("cuGraphExecGetFlags", flags, func(t *driver.Thread) (uint64, error) { return t.GraphExecGetFlags(driver.Handle(exec)) })
 }
 
 //export cuGraphNodeSetEnabled

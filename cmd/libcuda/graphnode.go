@@ -1,7 +1,7 @@
 package main
 
-// This file is nodes of a graph that allocate and free memory, conditional nodes, and nodes of any kind
-// that are described by one structure.
+// This file is nodes of a graph that record events and wait for them, that allocate and free memory, conditional
+// nodes, and nodes of any kind that are described by one structure.
 
 /*
 #include <stdlib.h>
@@ -15,6 +15,64 @@ import (
 
 	"gemu/driver"
 )
+
+// Events. Of each call there is one for nodes that record, and one for nodes that wait.
+
+//export cuGraphAddEventRecordNode
+func cuGraphAddEventRecordNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, event C.CUevent) C.CUresult {
+	return addNode("cuGraphAddEventRecordNode", node, after, n, &event, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddEventNode(driver.Handle(graph), after, driver.EventRecordNode, driver.Handle(event))
+	})
+}
+
+//export cuGraphEventRecordNodeGetEvent
+func cuGraphEventRecordNodeGetEvent(node C.CUgraphNode, event *C.CUevent) C.CUresult {
+	return get("cuGraphEventRecordNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
+		return t.GraphEventNodeGetEvent(driver.Handle(node), driver.EventRecordNode)
+	})
+}
+
+//export cuGraphEventRecordNodeSetEvent
+func cuGraphEventRecordNodeSetEvent(node C.CUgraphNode, event C.CUevent) C.CUresult {
+	return do("cuGraphEventRecordNodeSetEvent", func(t *driver.Thread) error {
+		return t.GraphEventNodeSetEvent(driver.Handle(node), driver.EventRecordNode, driver.Handle(event))
+	})
+}
+
+//export cuGraphExecEventRecordNodeSetEvent
+func cuGraphExecEventRecordNodeSetEvent(exec C.CUgraphExec, node C.CUgraphNode, event C.CUevent) C.CUresult {
+	return do("cuGraphExecEventRecordNodeSetEvent", func(t *driver.Thread) error {
+		return t.GraphExecEventNodeSetEvent(driver.Handle(exec), driver.Handle(node), driver.EventRecordNode, driver.Handle(event))
+	})
+}
+
+//export cuGraphAddEventWaitNode
+func cuGraphAddEventWaitNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, event C.CUevent) C.CUresult {
+	return addNode("cuGraphAddEventWaitNode", node, after, n, &event, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
+		return t.GraphAddEventNode(driver.Handle(graph), after, driver.EventWaitNode, driver.Handle(event))
+	})
+}
+
+//export cuGraphEventWaitNodeGetEvent
+func cuGraphEventWaitNodeGetEvent(node C.CUgraphNode, event *C.CUevent) C.CUresult {
+	return get("cuGraphEventWaitNodeGetEvent", event, func(t *driver.Thread) (driver.Handle, error) {
+		return t.GraphEventNodeGetEvent(driver.Handle(node), driver.EventWaitNode)
+	})
+}
+
+//export cuGraphEventWaitNodeSetEvent
+func cuGraphEventWaitNodeSetEvent(node C.CUgraphNode, event C.CUevent) C.CUresult {
+	return do("cuGraphEventWaitNodeSetEvent", func(t *driver.Thread) error {
+		return t.GraphEventNodeSetEvent(driver.Handle(node), driver.EventWaitNode, driver.Handle(event))
+	})
+}
+
+//export cuGraphExecEventWaitNodeSetEvent
+func cuGraphExecEventWaitNodeSetEvent(exec C.CUgraphExec, node C.CUgraphNode, event C.CUevent) C.CUresult {
+	return do("cuGraphExecEventWaitNodeSetEvent", func(t *driver.Thread) error {
+		return t.GraphExecEventNodeSetEvent(driver.Handle(exec), driver.Handle(node), driver.EventWaitNode, driver.Handle(event))
+	})
+}
 
 // allocNode adds a node that allocates, and puts the address into its parameters.
 func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) (driver.Handle, error) {
@@ -134,6 +192,8 @@ func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 			return t.GraphAddChildGraphNode(to, after, driver.Handle(*(*C.CUgraph)(of)))
 		case driver.EmptyNode:
 			return t.GraphAddEmptyNode(to, after)
+		case driver.EventWaitNode, driver.EventRecordNode:
+			return t.GraphAddEventNode(to, after, driver.NodeKind(p._type), driver.Handle(*(*C.CUevent)(of)))
 		case driver.MemAllocNode:
 			return allocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(of))
 		case driver.MemFreeNode:
@@ -153,4 +213,67 @@ func cuGraphAddNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, 
 //export cuGraphAddNode_v2
 func cuGraphAddNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
 	return anyNode("cuGraphAddNode_v2", node, graph, after, edges, n, p)
+}
+
+// setNode changes what a node does, by parameters of any kind that can be changed: a node of a graph, or of an
+// executable one.
+func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if p == nil {
+			return driver.InvalidValue
+		}
+		n, of := driver.Handle(node), unsafe.Pointer(&p.params)
+		kind := driver.NodeKind(p._type)
+		switch kind {
+		case driver.KernelNode:
+			k := kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(of), 2)
+			if exec == nil {
+				return t.GraphKernelNodeSetParams(n, k)
+			}
+			return t.GraphExecKernelNodeSetParams(driver.Handle(*exec), n, k)
+		case driver.MemcpyNode:
+			c := copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(of).copyParams)
+			if exec == nil {
+				return t.GraphMemcpyNodeSetParams(n, c)
+			}
+			return t.GraphExecMemcpyNodeSetParams(driver.Handle(*exec), n, c)
+		case driver.MemsetNode:
+			f := fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(of))
+			if exec == nil {
+				return t.GraphMemsetNodeSetParams(n, f)
+			}
+			return t.GraphExecMemsetNodeSetParams(driver.Handle(*exec), n, f)
+		case driver.HostNode:
+			h := (*C.CUDA_HOST_NODE_PARAMS)(of)
+			if h.fn == nil {
+				return driver.InvalidValue
+			}
+			f := hostFunction(h.fn, h.userData)
+			if exec == nil {
+				return t.GraphHostNodeSetParams(n, f)
+			}
+			return t.GraphExecHostNodeSetParams(driver.Handle(*exec), n, f)
+		case driver.EventWaitNode, driver.EventRecordNode:
+			event := driver.Handle(*(*C.CUevent)(of))
+			if exec == nil {
+				return t.GraphEventNodeSetEvent(n, kind, event)
+			}
+			return t.GraphExecEventNodeSetEvent(driver.Handle(*exec), n, kind, event)
+		case driver.ChildNode:
+			if exec != nil {
+				return t.GraphExecChildGraphNodeSetParams(driver.Handle(*exec), n, driver.Handle(*(*C.CUgraph)(of)))
+			}
+		}
+		return driver.NotSupported
+	})
+}
+
+//export cuGraphNodeSetParams
+func cuGraphNodeSetParams(node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
+	return setNode("cuGraphNodeSetParams", nil, node, p)
+}
+
+//export cuGraphExecNodeSetParams
+func cuGraphExecNodeSetParams(exec C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
+	return setNode("cuGraphExecNodeSetParams", &exec, node, p)
 }

@@ -132,17 +132,63 @@ func cuMemGetAddressRange_v2(base *C.CUdeviceptr, size *C.size_t, addr C.CUdevic
 
 //export cuMemAdvise
 func cuMemAdvise(addr C.CUdeviceptr, size C.size_t, advice C.int, dev C.CUdevice) C.CUresult {
-	return do("cuMemAdvise", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), uint64(size)) })
+	return do("cuMemAdvise", func(t *driver.Thread) error {
+		return t.MemAdvise(uint64(addr), uint64(size), driver.Advice(advice), int32(dev))
+	})
 }
 
 //export cuMemPrefetchAsync
 func cuMemPrefetchAsync(addr C.CUdeviceptr, size C.size_t, dev C.CUdevice, stream C.CUstream) C.CUresult {
-	return do("cuMemPrefetchAsync", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), uint64(size)) })
+	return do("cuMemPrefetchAsync", func(t *driver.Thread) error {
+		return t.MemPrefetch(uint64(addr), uint64(size), int32(dev), driver.Handle(stream))
+	})
 }
 
 //export cuStreamAttachMemAsync
 func cuStreamAttachMemAsync(stream C.CUstream, addr C.CUdeviceptr, size C.size_t, flags C.uint) C.CUresult {
-	return do("cuStreamAttachMemAsync", func(t *driver.Thread) error { return t.MemAdvise(uint64(addr), max(uint64(size), 1)) })
+	return do("cuStreamAttachMemAsync", func(t *driver.Thread) error {
+		return t.StreamAttachMem(driver.Handle(stream), uint64(addr), uint64(size))
+	})
+}
+
+// rangeAttribute puts an attribute of a range of managed memory where it is wanted: one number, or, of the devices
+// that access it, as many as there is room for, -2 where there is none.
+func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, addr C.CUdeviceptr, size C.size_t) error {
+	attribute := driver.RangeAttribute(a)
+	list, err := t.MemRangeGetAttribute(attribute, uint64(addr), uint64(size))
+	switch {
+	case err != nil:
+		return err
+	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > mostHandles:
+		return driver.InvalidValue
+	}
+	room := unsafe.Slice((*int32)(to), n/4)
+	for i := range room {
+		room[i] = -2
+	}
+	copy(room, list)
+	return nil
+}
+
+//export cuMemRangeGetAttribute
+func cuMemRangeGetAttribute(data unsafe.Pointer, n C.size_t, attribute C.int, addr C.CUdeviceptr, size C.size_t) C.CUresult {
+	return do("cuMemRangeGetAttribute", func(t *driver.Thread) error { return rangeAttribute(t, data, n, attribute, addr, size) })
+}
+
+//export cuMemRangeGetAttributes
+func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *C.int, n C.size_t, addr C.CUdeviceptr, size C.size_t) C.CUresult {
+	return do("cuMemRangeGetAttributes", func(t *driver.Thread) error {
+		if data == nil || sizes == nil || attributes == nil || n == 0 || n > mostHandles {
+			return driver.InvalidValue
+		}
+		all, room := unsafe.Slice(data, n), unsafe.Slice(sizes, n)
+		for i, a := range unsafe.Slice(attributes, n) {
+			if err := rangeAttribute(t, all[i], room[i], a, addr, size); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // pointerSizes are the sizes in bytes of the C types of attributes that are not of
@@ -222,6 +268,58 @@ func cuMemcpy(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
 //export cuMemcpyAsync
 func cuMemcpyAsync(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
 	return move("cuMemcpyAsync", either(dst), either(src), n, stream, true)
+}
+
+// When a copy of a batch may read its source (CUmemcpySrcAccessOrder).
+const (
+	readInStream   = 1
+	readDuringCall = 2
+	readAnyTime    = 3
+)
+
+// batch makes count copies, one after the other. Attributes k are those of the copies from indices[k] on, up to those
+// of the next. failed, if it is there, is the copy that was not made, or beyond all.
+func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		none := ^C.size_t(0)
+		if failed == nil {
+			failed = new(C.size_t)
+		}
+		*failed = none
+		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > mostHandles || n == 0 || n > count || stream == 0 || stream == 1 {
+			return driver.InvalidValue
+		}
+		to, from, bytes := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
+		first := unsafe.Slice(indices, n)
+		for k, a := range unsafe.Slice(attributes, n) {
+			if k == 0 && first[0] != 0 || k > 0 && first[k] <= first[k-1] || first[k] >= count || a.srcAccessOrder < readInStream || a.srcAccessOrder > readAnyTime {
+				return driver.InvalidValue
+			}
+		}
+		for k, a := range unsafe.Slice(attributes, n) {
+			end := count
+			if k+1 < len(first) {
+				end = first[k+1]
+			}
+			for i := first[k]; i < end; i++ {
+				if err := t.Memcpy(either(to[i]), either(from[i]), uint64(bytes[i]), driver.Handle(stream), a.srcAccessOrder != readDuringCall); err != nil {
+					*failed = i
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+//export cuMemcpyBatchAsync
+func cuMemcpyBatchAsync(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
+	return batch("cuMemcpyBatchAsync", dsts, srcs, sizes, count, attributes, indices, n, failed, stream)
+}
+
+//export cuMemcpyBatchAsync_v2
+func cuMemcpyBatchAsync_v2(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, stream C.CUstream) C.CUresult {
+	return batch("cuMemcpyBatchAsync_v2", dsts, srcs, sizes, count, attributes, indices, n, nil, stream)
 }
 
 //export cuMemcpyHtoD_v2

@@ -24,6 +24,8 @@ static CUresult wait_for(CUresult submitted)
 CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n) { return wait_for(cuMemcpyAsync(dst, src, n, per_thread)); }
 CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyAsync(dst, src, n, of_thread(s)); }
 CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n) { return wait_for(cuMemcpyPeerAsync(dst, to, src, from, n, per_thread)); }
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes, size_t *indices, size_t n, size_t *failed, CUstream s) { return cuMemcpyBatchAsync(dsts, srcs, sizes, count, attributes, indices, n, failed, of_thread(s)); }
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attributes, size_t *indices, size_t n, CUstream s) { return cuMemcpyBatchAsync_v2(dsts, srcs, sizes, count, attributes, indices, n, of_thread(s)); }
 CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream s) { return cuMemcpyPeerAsync(dst, to, src, from, n, of_thread(s)); }
 CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dst, const void *src, size_t n) { return wait_for(cuMemcpyHtoDAsync_v2(dst, (void *)src, n, per_thread)); }
 CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dst, const void *src, size_t n, CUstream s) { return cuMemcpyHtoDAsync_v2(dst, (void *)src, n, of_thread(s)); }
@@ -57,10 +59,13 @@ CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned short v
 CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h, CUstream s) { return cuMemsetD2D32Async(dst, pitch, v, w, h, of_thread(s)); }
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t n, CUdevice dev, CUstream s) { return cuMemPrefetchAsync(p, n, dev, of_thread(s)); }
 
-CUresult cuMemAdvise_v2(CUdeviceptr p, size_t n, int advice, CUmemLocation where) { return cuMemAdvise(p, n, advice, where.id); }
+// device_at is the number of a place: the host's is -1.
+static CUdevice device_at(CUmemLocation where) { return where.type == 1 ? where.id : -1; }
+
+CUresult cuMemAdvise_v2(CUdeviceptr p, size_t n, int advice, CUmemLocation where) { return cuMemAdvise(p, n, advice, device_at(where)); }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s)
 {
-	return flags != 0 ? 1 : cuMemPrefetchAsync(p, n, where.id, s);
+	return flags != 0 ? 1 : cuMemPrefetchAsync(p, n, device_at(where), s);
 }
 CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s)
 {

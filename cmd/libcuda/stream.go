@@ -17,8 +17,8 @@ import (
 )
 
 // hostFunction is a function of the client's that the driver calls.
-func hostFunction(f C.CUhostFn, user unsafe.Pointer) func() {
-	return func() { C.gemu_call_host(f, user) }
+func hostFunction(f C.CUhostFn, user unsafe.Pointer) driver.HostFunc {
+	return driver.HostFunc{Call: func() { C.gemu_call_host(f, user) }, Function: unsafe.Pointer(f), Data: user}
 }
 
 //export cuStreamCreate

@@ -72,31 +72,18 @@ STUB(cuGLUnmapBufferObject)
 STUB(cuGLUnmapBufferObjectAsync)
 STUB(cuGLUnregisterBufferObject)
 STUB(cuGraphAddBatchMemOpNode)
-STUB(cuGraphAddEventRecordNode)
-STUB(cuGraphAddEventWaitNode)
 STUB(cuGraphAddExternalSemaphoresSignalNode)
 STUB(cuGraphAddExternalSemaphoresWaitNode)
 STUB(cuGraphBatchMemOpNodeGetParams)
 STUB(cuGraphBatchMemOpNodeSetParams)
-STUB(cuGraphEventRecordNodeGetEvent)
-STUB(cuGraphEventRecordNodeSetEvent)
-STUB(cuGraphEventWaitNodeGetEvent)
-STUB(cuGraphEventWaitNodeSetEvent)
 STUB(cuGraphExecBatchMemOpNodeSetParams)
-STUB(cuGraphExecChildGraphNodeSetParams)
-STUB(cuGraphExecEventRecordNodeSetEvent)
-STUB(cuGraphExecEventWaitNodeSetEvent)
 STUB(cuGraphExecExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExecExternalSemaphoresWaitNodeSetParams)
-STUB(cuGraphExecGetFlags)
-STUB(cuGraphExecNodeSetParams)
 STUB(cuGraphExternalSemaphoresSignalNodeGetParams)
 STUB(cuGraphExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeGetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeSetParams)
-STUB(cuGraphHostNodeGetParams)
 STUB(cuGraphInstantiate)
-STUB(cuGraphNodeSetParams)
 STUB(cuGraphicsEGLRegisterImage)
 STUB(cuGraphicsGLRegisterBuffer)
 STUB(cuGraphicsGLRegisterImage)
@@ -159,8 +146,6 @@ STUB(cuMemPoolImportFromShareableHandle)
 STUB(cuMemPoolImportPointer)
 STUB(cuMemPrefetchBatchAsync)
 STUB(cuMemPrefetchBatchAsync_ptsz)
-STUB(cuMemRangeGetAttribute)
-STUB(cuMemRangeGetAttributes)
 STUB(cuMemcpy2D)
 STUB(cuMemcpy2DAsync)
 STUB(cuMemcpy2DUnaligned)
@@ -174,10 +159,6 @@ STUB(cuMemcpyAtoA)
 STUB(cuMemcpyAtoD)
 STUB(cuMemcpyAtoH)
 STUB(cuMemcpyAtoHAsync)
-STUB(cuMemcpyBatchAsync)
-STUB(cuMemcpyBatchAsync_ptsz)
-STUB(cuMemcpyBatchAsync_v2)
-STUB(cuMemcpyBatchAsync_v2_ptsz)
 STUB(cuMemcpyDtoA)
 STUB(cuMemcpyDtoD)
 STUB(cuMemcpyDtoDAsync)
@@ -314,6 +295,8 @@ int cuGraphAddChildGraphNode(void);
 int cuGraphAddDependencies(void);
 int cuGraphAddDependencies_v2(void);
 int cuGraphAddEmptyNode(void);
+int cuGraphAddEventRecordNode(void);
+int cuGraphAddEventWaitNode(void);
 int cuGraphAddHostNode(void);
 int cuGraphAddKernelNode(void);
 int cuGraphAddKernelNode_v2(void);
@@ -330,18 +313,28 @@ int cuGraphCreate(void);
 int cuGraphDebugDotPrint(void);
 int cuGraphDestroy(void);
 int cuGraphDestroyNode(void);
+int cuGraphEventRecordNodeGetEvent(void);
+int cuGraphEventRecordNodeSetEvent(void);
+int cuGraphEventWaitNodeGetEvent(void);
+int cuGraphEventWaitNodeSetEvent(void);
+int cuGraphExecChildGraphNodeSetParams(void);
 int cuGraphExecDestroy(void);
+int cuGraphExecEventRecordNodeSetEvent(void);
+int cuGraphExecEventWaitNodeSetEvent(void);
+int cuGraphExecGetFlags(void);
 int cuGraphExecHostNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams_v2(void);
 int cuGraphExecMemcpyNodeSetParams(void);
 int cuGraphExecMemsetNodeSetParams(void);
+int cuGraphExecNodeSetParams(void);
 int cuGraphExecUpdate(void);
 int cuGraphExecUpdate_v2(void);
 int cuGraphGetEdges(void);
 int cuGraphGetEdges_v2(void);
 int cuGraphGetNodes(void);
 int cuGraphGetRootNodes(void);
+int cuGraphHostNodeGetParams(void);
 int cuGraphHostNodeSetParams(void);
 int cuGraphInstantiateWithFlags(void);
 int cuGraphInstantiateWithParams(void);
@@ -370,6 +363,7 @@ int cuGraphNodeGetDependentNodes_v2(void);
 int cuGraphNodeGetEnabled(void);
 int cuGraphNodeGetType(void);
 int cuGraphNodeSetEnabled(void);
+int cuGraphNodeSetParams(void);
 int cuGraphReleaseUserObject(void);
 int cuGraphRemoveDependencies(void);
 int cuGraphRemoveDependencies_v2(void);
@@ -455,6 +449,8 @@ int cuMemPrefetchAsync(void);
 int cuMemPrefetchAsync_ptsz(void);
 int cuMemPrefetchAsync_v2(void);
 int cuMemPrefetchAsync_v2_ptsz(void);
+int cuMemRangeGetAttribute(void);
+int cuMemRangeGetAttributes(void);
 int cuMemRelease(void);
 int cuMemRetainAllocationHandle(void);
 int cuMemSetAccess(void);
@@ -485,6 +481,10 @@ int cuMemcpyAtoHAsync_v2(void);
 int cuMemcpyAtoHAsync_v2_ptsz(void);
 int cuMemcpyAtoH_v2(void);
 int cuMemcpyAtoH_v2_ptds(void);
+int cuMemcpyBatchAsync(void);
+int cuMemcpyBatchAsync_ptsz(void);
+int cuMemcpyBatchAsync_v2(void);
+int cuMemcpyBatchAsync_v2_ptsz(void);
 int cuMemcpyDtoA_v2(void);
 int cuMemcpyDtoA_v2_ptds(void);
 int cuMemcpyDtoDAsync_v2(void);

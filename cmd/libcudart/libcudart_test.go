@@ -114,6 +114,15 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// Functions that need no kernel do what they should with either library.
+func TestCalls(t *testing.T) {
+	for _, major := range majors {
+		if out, messages := run(t, nil, link(t, major, "testdata/calls.c")); out != "ok\n" {
+			t.Errorf("%s: printed %q\n%s", major, out, messages)
+		}
+	}
+}
+
 // Each function that is not there gives its error by name; refused.txt lists them, and the
 // documentation counts them.
 func TestRefused(t *testing.T) {

@@ -9,6 +9,8 @@
 // Those of cmd/libcuda/shims.c.
 CUresult cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
 CUresult cuThreadExchangeStreamCaptureMode(int *mode);
+CUresult cuMemAdvise_v2(CUdeviceptr p, size_t n, int advice, CUmemLocation where);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s);
 
 // The errors that the library gives by itself. The others are results of the driver, which
 // have the same numbers.

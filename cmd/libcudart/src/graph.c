@@ -51,6 +51,22 @@ cudaError_t cudaGraphAddChildGraphNode(NODE, cudaGraph_t child) { IN(cuGraphAddC
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph) { IN(cuGraphChildGraphNodeGetGraph(node, graph)); }
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p) { IN(cuGraphHostNodeSetParams(node, (CUDA_HOST_NODE_PARAMS *)p)); }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaHostNodeParams *p) { IN(cuGraphExecHostNodeSetParams(exec, node, (CUDA_HOST_NODE_PARAMS *)p)); }
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p) { IN(cuGraphHostNodeGetParams(node, (CUDA_HOST_NODE_PARAMS *)p)); }
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child) { IN(cuGraphExecChildGraphNodeSetParams(exec, node, child)); }
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags) { IN(cuGraphExecGetFlags(exec, (uint64_t *)flags)); }
+cudaError_t cudaGraphAddEventRecordNode(NODE, cudaEvent_t event) { IN(cuGraphAddEventRecordNode(node, graph, (CUgraphNode *)after, n, event)); }
+cudaError_t cudaGraphAddEventWaitNode(NODE, cudaEvent_t event) { IN(cuGraphAddEventWaitNode(node, graph, (CUgraphNode *)after, n, event)); }
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) { IN(cuGraphEventRecordNodeGetEvent(node, event)); }
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) { IN(cuGraphEventWaitNodeGetEvent(node, event)); }
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) { IN(cuGraphEventRecordNodeSetEvent(node, event)); }
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) { IN(cuGraphEventWaitNodeSetEvent(node, event)); }
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) { IN(cuGraphExecEventRecordNodeSetEvent(exec, node, event)); }
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) { IN(cuGraphExecEventWaitNodeSetEvent(exec, node, event)); }
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *thing, cudaHostFn_t destroy, unsigned n, unsigned flags) { IN(cuUserObjectCreate(object, thing, destroy, n, flags)); }
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned n) { IN(cuUserObjectRetain(object, n)); }
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned n) { IN(cuUserObjectRelease(object, n)); }
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned n, unsigned flags) { IN(cuGraphRetainUserObject(graph, object, n, flags)); }
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned n) { IN(cuGraphReleaseUserObject(graph, object, n)); }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int *type) { IN(cuGraphNodeGetType(node, type)); }
 cudaError_t cudaGraphAddEmptyNode(NODE) { IN(cuGraphAddEmptyNode(node, graph, (CUgraphNode *)after, n)); }
 cudaError_t cudaGraphAddHostNode(NODE, const struct cudaHostNodeParams *p) { IN(cuGraphAddHostNode(node, graph, (CUgraphNode *)after, n, (CUDA_HOST_NODE_PARAMS *)p)); }
@@ -199,33 +215,57 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
 
+// node_params are parameters of a node of any kind as the driver has them; alike is whether those of this kind
+// have the same members.
+static int node_params(const struct cudaGraphNodeParams *p, CUgraphNodeParams *to, int *alike)
+{
+	*alike = 0;
+	if (p == NULL)
+		return invalidValue;
+	*to = (CUgraphNodeParams){.type = p->type};
+	switch (p->type) {
+	case nodeKernel:
+		return kernel_node(&p->kernel, &to->params.kernel);
+	case nodeMemcpy:
+		return copy_3d(&p->memcpy.copyParams, &to->params.memcpy.copyParams);
+	case nodeMemset:
+		to->params.memset = fill_node(&p->memset);
+		return 0;
+	}
+	*alike = 1;
+	memcpy(to->params.words, p->reserved1, sizeof p->reserved1);
+	return 0;
+}
+
 // add_node adds a node of the kind that its parameters say. What the driver tells in them, it tells the
 // caller: addresses of memory, graphs.
 static int add_node(NODE, const cudaGraphEdgeData *edges, struct cudaGraphNodeParams *p)
 {
-	if (p == NULL)
-		return invalidValue;
-	CUgraphNodeParams to = {.type = p->type};
-	int r = 0, copied = 0;
-	switch (p->type) {
-	case nodeKernel:
-		r = kernel_node(&p->kernel, &to.params.kernel);
-		break;
-	case nodeMemcpy:
-		r = copy_3d(&p->memcpy.copyParams, &to.params.memcpy.copyParams);
-		break;
-	case nodeMemset:
-		to.params.memset = fill_node(&p->memset);
-		break;
-	default: // the driver's has the same members
-		copied = 1;
-		memcpy(to.params.words, p->reserved1, sizeof p->reserved1);
-	}
+	CUgraphNodeParams to;
+	int alike, r = node_params(p, &to, &alike);
 	if (r == 0)
 		r = cuGraphAddNode_v2(node, graph, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, &to);
-	if (r == 0 && copied)
+	if (r == 0 && alike)
 		memcpy(p->reserved1, to.params.words, sizeof p->reserved1);
 	return r;
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+	CUgraphNodeParams to;
+	int alike;
+	ENTER();
+	int r = node_params(p, &to, &alike);
+	return DONE(r != 0 ? r : cuGraphNodeSetParams(node, &to));
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, struct cudaGraphNodeParams *p)
+{
+	CUgraphNodeParams to;
+	int alike;
+	ENTER();
+	int r = node_params(p, &to, &alike);
+	return DONE(r != 0 ? r : cuGraphExecNodeSetParams(exec, node, &to));
 }
 
 // Functions that have got the data of edges as a parameter: in version 12 they are those with _v2.

@@ -292,10 +292,13 @@ cudaError_t cudaMemPoolGetAccess(int *flags, cudaMemPool_t pool, struct cudaMemL
 
 #if MAJOR == 12
 cudaError_t cudaMemAdvise(const void *p, size_t n, int advice, int device) { IN(cuMemAdvise(address(p), n, advice, device)); }
-cudaError_t cudaMemAdvise_v2(const void *p, size_t n, int advice, struct cudaMemLocation where) { IN(cuMemAdvise(address(p), n, advice, where.id)); }
+cudaError_t cudaMemAdvise_v2(const void *p, size_t n, int advice, struct cudaMemLocation where) { IN(cuMemAdvise_v2(address(p), n, advice, (CUmemLocation){where.type, where.id})); }
 #else
-cudaError_t cudaMemAdvise(const void *p, size_t n, int advice, struct cudaMemLocation where) { IN(cuMemAdvise(address(p), n, advice, where.id)); }
+cudaError_t cudaMemAdvise(const void *p, size_t n, int advice, struct cudaMemLocation where) { IN(cuMemAdvise_v2(address(p), n, advice, (CUmemLocation){where.type, where.id})); }
 #endif
+
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *p, size_t n) { IN(cuMemRangeGetAttribute(data, size, attribute, address(p), n)); }
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t k, const void *p, size_t n) { IN(cuMemRangeGetAttributes(data, sizes, attributes, k, address(p), n)); }
 
 // All devices share one address space: copies between them are plain ones, if they exist.
 

@@ -293,6 +293,29 @@ static int fill_3d(struct cudaPitchedPtr p, int value, struct cudaExtent e, int 
 cudaError_t PTDS(cudaMemset3D)(struct cudaPitchedPtr p, int value, struct cudaExtent e) { IN(fill_3d(p, value, e, 0, 0)); }
 cudaError_t PTSZ(cudaMemset3DAsync)(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) { IN(fill_3d(p, value, e, 1, s)); }
 
+// Batches of copies. In version 12 they tell which one has failed.
+
+#if MAJOR == 12
+cudaError_t PTSZ(cudaMemcpyBatchAsync)(void **dsts, void **srcs, size_t *sizes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices, size_t n, size_t *failed, cudaStream_t s)
+{
+	IN(cuMemcpyBatchAsync((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, sizes, count, (CUmemcpyAttributes *)attributes, indices, n, failed, on(s)));
+}
+#else
+cudaError_t PTSZ(cudaMemcpyBatchAsync)(const void **dsts, const void **srcs, const size_t *sizes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices, size_t n, cudaStream_t s)
+{
+	IN(cuMemcpyBatchAsync_v2((CUdeviceptr *)dsts, (CUdeviceptr *)srcs, (size_t *)sizes, count, (CUmemcpyAttributes *)attributes, indices, n, on(s)));
+}
+cudaError_t PTSZ(cudaMemcpyWithAttributesAsync)(void *dst, const void *src, size_t size, struct cudaMemcpyAttributes *attributes, cudaStream_t s)
+{
+	enum { inStream = 1, duringCall, anyTime }; // cudaMemcpySrcAccessOrder
+	ENTER();
+	if (attributes == NULL || attributes->srcAccessOrder < inStream || attributes->srcAccessOrder > anyTime)
+		return DONE(invalidValue);
+	int r = copy_async(dst, src, size, copyDefault, s);
+	return DONE(r == 0 && attributes->srcAccessOrder == duringCall ? cuStreamSynchronize(on(s)) : r);
+}
+#endif
+
 // Stream-ordered and managed memory.
 
 cudaError_t PTSZ(cudaMallocAsync)(void **p, size_t n, cudaStream_t s) { IN(cuMemAllocAsync((CUdeviceptr *)p, n, on(s))); }
@@ -306,7 +329,7 @@ cudaError_t PTSZ(cudaMemPrefetchAsync_v2)(const void *p, size_t n, struct cudaMe
 cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, struct cudaMemLocation where, unsigned flags, cudaStream_t s)
 #endif
 {
-	IN(flags != 0 ? invalidValue : cuMemPrefetchAsync(address(p), n, where.id, on(s)));
+	IN(cuMemPrefetchAsync_v2(address(p), n, (CUmemLocation){where.type, where.id}, flags, on(s)));
 }
 
 // Launches.

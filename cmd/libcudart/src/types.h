@@ -24,7 +24,8 @@ typedef int cudaError_t;
 typedef uint64_t cudaStream_t, cudaEvent_t, cudaArray_t, cudaMipmappedArray_t, cudaMemPool_t;
 typedef uint64_t cudaGraph_t, cudaGraphNode_t, cudaGraphExec_t, cudaGraphConditionalHandle;
 typedef uint64_t cudaFunction_t, cudaKernel_t, cudaLibrary_t;
-typedef uint64_t cudaTextureObject_t, cudaSurfaceObject_t;
+typedef uint64_t cudaTextureObject_t, cudaSurfaceObject_t, cudaUserObject_t;
+typedef void (*cudaHostFn_t)(void *user);
 
 typedef struct { unsigned x, y, z; } dim3;
 
@@ -170,6 +171,11 @@ struct cudaFuncAttributes {
 };
 
 struct cudaMemLocation { int type, id; };
+struct cudaMemcpyAttributes {
+	int srcAccessOrder;
+	struct cudaMemLocation srcLocHint, dstLocHint;
+	unsigned flags;
+};
 struct cudaMemAccessDesc { struct cudaMemLocation location; int flags; };
 
 struct cudaMemPoolProps {
@@ -200,6 +206,7 @@ struct cudaGraphNodeParams {
 		struct cudaMemAllocNodeParams alloc;
 		struct { void *dptr; } free;
 		struct cudaConditionalNodeParams conditional;
+		struct { cudaEvent_t event; } eventRecord, eventWait;
 	};
 	long long reserved2;
 };

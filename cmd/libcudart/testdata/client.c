@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/types.h"
+#include "client.h"
 
 void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFatBinaryEnd(void **), __cudaUnregisterFatBinary(void **);
@@ -29,22 +29,10 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *, cudaGraph_t, unsign
 cudaError_t cudaMemcpyPeer(void *, int, const void *, int, size_t);
 cudaError_t cudaMallocHost(void **, size_t), cudaFreeHost(void *), cudaMemset3D(struct cudaPitchedPtr, int, struct cudaExtent), cudaMemset_ptds(void *, int, size_t);
 cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*)(void *), void *), cudaLaunchHostFunc_ptsz(cudaStream_t, void (*)(void *), void *);
-const char *cudaGetErrorName(cudaError_t);
 int cuDevicePrimaryCtxGetState(int, unsigned *, int *), cuCtxCreate_v2(uint64_t *, unsigned, int), cuCtxGetCurrent(uint64_t *), cuCtxDestroy_v2(uint64_t);
 #if MAJOR == 12
 cudaError_t cudaGetDeviceProperties_v2(void *, int);
 #endif
-
-static void check(int line, const char *what, int got, int want)
-{
-	if (got == want)
-		return;
-	fprintf(stderr, "line %d: %s is %d (%s), want %d\n", line, what, got, cudaGetErrorName(got), want);
-	exit(1);
-}
-#define IS(want, call) check(__LINE__, #call, (call), (want))
-#define OK(call) IS(0, call)
-#define HOLDS(what) IS(1, what)
 
 static const char ptx[] =
 	".version 7.8\n.target sm_80\n.address_size 64\n"

@@ -3,6 +3,7 @@ package native
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -47,13 +48,20 @@ var accessKinds = map[string][2]code.Op{
 	"local": {code.LoadLocal, code.StoreLocal}, "frame": {code.LoadFrame, code.StoreFrame}, "atomic": {code.Atomic, code.Atomic},
 }
 
-// newAccessRig draws one of a kind.
-func newAccessRig(rng *rand.Rand, kind string) *accessRig {
-	a := code.Access{Size: 1 << rng.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[rng.IntN(2)], Addr: []code.Slot{code.R, code.Q}[rng.IntN(2)], Store: rng.IntN(2) == 0}
-	a.Signed = !a.Store && rng.IntN(3) == 0
+// newAccessRig draws one of a kind: the instruction from shape, and its registers, what is in them and in memory, and where it
+// accesses it, from rng.
+func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
+	a := code.Access{Size: 1 << shape.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[shape.IntN(2)], Addr: []code.Slot{code.R, code.Q}[shape.IntN(2)], Store: shape.IntN(2) == 0}
+	a.Signed = !a.Store && shape.IntN(3) == 0
 	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Instrs: make([]code.Instr, 2), Funcs: []*code.Func{{Frame: frame}}}}
-	r.hit = allocation(rng, 0x1000_0200, 200+rng.IntN(1200))
-	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, 200+rng.IntN(1200))
+	size := func() int { // some memory is smaller than what is accessed
+		if rng.IntN(12) == 0 {
+			return rng.IntN(20)
+		}
+		return 200 + rng.IntN(1200)
+	}
+	r.hit = allocation(rng, 0x1000_0200, size())
+	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, size())
 	r.known = make([]*mem.Allocation, code.Known)
 	for i := range r.known {
 		if rng.IntN(2) == 0 {
@@ -69,7 +77,7 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 	}
 	r.frame = r.from + 8*uint64(rng.IntN(4))
 	n, draw := 1, func() code.Elem { // a row that elements fit in
-		slot := code.Slot(code.R + code.Slot(rng.IntN(2)))
+		slot := code.Slot(code.R + code.Slot(shape.IntN(2)))
 		if a.Size == 8 || a.Atom != nil {
 			slot = map[int]code.Slot{4: code.R, 8: code.Q}[a.Size]
 		}
@@ -78,7 +86,7 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 	source := func() code.Elem {
 		e := draw()
 		switch {
-		case rng.IntN(6) > 0:
+		case rng.IntN(4) > 0:
 		case e.Slot == code.R:
 			e.Row = r.prog.Consts.Add32(rng.Uint32())
 		default:
@@ -88,31 +96,31 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 	}
 	switch kind {
 	case "vector":
-		n = 2 << rng.IntN(2)
+		n = 2 << shape.IntN(2)
 	case "fixed":
-		n, a.Addr = 1<<rng.IntN(3), code.NoSlot
+		n, a.Addr = 1<<shape.IntN(3), code.NoSlot
 		if a.Space == ptx.Global {
 			a.Fixed = r.hit
 		}
 	case "local":
-		n, a.Space = 1<<rng.IntN(3), ptx.Local
+		n, a.Space = 1<<shape.IntN(3), ptx.Local
 	case "frame":
-		n, a.Space, a.Addr, a.Frame = 1<<rng.IntN(3), ptx.Local, code.NoSlot, true
+		n, a.Space, a.Addr, a.Frame = 1<<shape.IntN(3), ptx.Local, code.NoSlot, true
 	case "atomic":
-		a.Size, a.Store, a.Signed = 4<<rng.IntN(2), false, false
-		if a.Space == ptx.Global && rng.IntN(4) == 0 {
+		a.Size, a.Store, a.Signed = 4<<shape.IntN(2), false, false
+		if a.Space == ptx.Global && shape.IntN(4) == 0 {
 			a.Space = ptx.Generic
 			r.shared = r.hit // which it may be, then
 		}
-		if a.Space != ptx.Generic && rng.IntN(4) == 0 {
+		if a.Space != ptx.Generic && shape.IntN(4) == 0 {
 			a.Addr = code.NoSlot
 			if a.Space == ptx.Global {
 				a.Fixed = r.hit
 			}
 		}
-		t := [...][2]ptx.Type{{ptx.U32, ptx.U64}, {ptx.S32, ptx.S64}, {ptx.B32, ptx.B64}}[rng.IntN(3)][a.Size/8]
-		a.Atom = &code.Atom{Reduction: code.Reduction{Op: code.AtomicOp(rng.IntN(int(code.AtomFloat))), Type: t}}
-		if rng.IntN(4) == 0 {
+		t := [...][2]ptx.Type{{ptx.U32, ptx.U64}, {ptx.S32, ptx.S64}, {ptx.B32, ptx.B64}}[shape.IntN(3)][a.Size/8]
+		a.Atom = &code.Atom{Reduction: code.Reduction{Op: code.AtomicOp(shape.IntN(int(code.AtomFloat))), Type: t}}
+		if shape.IntN(4) == 0 {
 			a.Atom.Reduction = code.ReductionOn(code.AtomAdd, []ptx.Type{4: ptx.F32, 8: ptx.F64}[a.Size], a.Space)
 		}
 		a.Atom.B = []code.Elem{source()}
@@ -125,7 +133,7 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 		switch e := draw(); {
 		case a.Store:
 			a.Elems = append(a.Elems, source())
-		case a.Atom != nil && rng.IntN(3) == 0:
+		case a.Atom != nil && shape.IntN(3) == 0:
 			a.Elems = append(a.Elems, code.Elem{})
 		default:
 			if n > 1 {
@@ -145,6 +153,18 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 			r.in.Op = code.StoreOp(a.Size, a.Addr, a.Elems[0].Slot)
 		}
 	}
+	r.place(&a)
+	constant := a.Addr != code.NoSlot && rng.IntN(6) == 0
+	if constant {
+		for lane := range r.at {
+			r.at[lane] = r.at[0]
+		}
+		if v := r.at[0] - a.Off; a.Addr == code.R {
+			r.in.A = r.prog.Consts.Add32(uint32(v))
+		} else {
+			r.in.A = r.prog.Consts.Add64(v)
+		}
+	}
 	r.prog.Consts.Lay()
 	r.file = regfile.New(&r.prog.Consts, false)
 	r.file.Reset(frame)
@@ -159,7 +179,15 @@ func newAccessRig(rng *rand.Rand, kind string) *accessRig {
 			r.file.Row32(a.Atom.B[0].Row & 3)[lane], r.file.Row64(a.Atom.B[0].Row & 3)[lane] = uint32(v), v
 		}
 	}
-	r.place(&a)
+	for lane, at := range r.at {
+		switch v := at - a.Off; {
+		case constant:
+		case a.Addr == code.R:
+			r.file.Row32(r.in.A)[lane] = uint32(v)
+		case a.Addr == code.Q:
+			r.file.Row64(r.in.A)[lane] = v
+		}
+	}
 	r.prog.Access = []code.Access{a}
 	r.acc = &r.prog.Access[0]
 	r.prog.Instrs[1].Op = code.Exit
@@ -183,7 +211,9 @@ func (r *accessRig) place(a *code.Access) {
 		if a.Frame {
 			begin -= r.frame
 		}
-		a.Off = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7)
+		if a.Off = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7); r.IntN(6) == 0 { // about the end
+			a.Off = begin + size/n*n - n*r.Uint64N(2)
+		}
 		return
 	}
 	places := max(size/n, 1)
@@ -218,13 +248,6 @@ func (r *accessRig) place(a *code.Access) {
 			for i := range r.at {
 				r.at[i] = -n*uint64(regfile.Lanes-lane) + n*uint64(i)
 			}
-		}
-	}
-	for lane := range r.at {
-		if v := r.at[lane] - a.Off; a.Addr == code.R {
-			r.file.Row32(r.in.A)[lane] = uint32(v)
-		} else {
-			r.file.Row64(r.in.A)[lane] = v
 		}
 	}
 }
@@ -264,11 +287,10 @@ func (r *accessRig) localAt(lane int) int {
 	if r.acc.Frame {
 		return int(r.frame + r.acc.Off)
 	}
-	v := uint64(r.file.Src32(r.in.A)[lane])
 	if r.acc.Addr == code.Q {
-		v = r.file.Src64(r.in.A)[lane]
+		return int(uint32(r.file.Src64(r.in.A)[lane] + r.acc.Off))
 	}
-	return int(uint32(v + r.acc.Off))
+	return int(r.file.Src32(r.in.A)[lane] + uint32(r.acc.Off))
 }
 
 // do executes it for lanes m on a copy of the registers, one lane after the other, and reports whether it may.
@@ -427,62 +449,85 @@ func TestAccesses(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	rng := rand.New(rand.NewPCG(part.Seed(t), 3))
+	if one := part.Stencil(); one != "" {
+		tryStencil(t, rng, one)
+		return
+	}
 	for kind := range accessKinds {
-		did, left, draws := 0, 0, part.Of(800, 1500, 100000)
-		one := part.Stencil()
-		if one != "" {
-			draws = 10000
-		}
-		for n := range draws {
-			if one != "" && (did == 0 && n == 2000 || did == 100) {
-				break
+		did, left := 0, 0
+		for range part.Of(800, 1500, 100000) {
+			tried, may := tryAccess(t, rng, kind, rng.Uint64(), "")
+			if tried {
+				did++
 			}
-			r := newAccessRig(rng, kind)
-			m := append(masks, rng.Uint32()|1, rng.Uint32()&rng.Uint32()&rng.Uint32()|1<<rng.IntN(32), ^uint32(0)<<rng.IntN(32), regfile.Full)[rng.IntN(len(masks)+4)]
-			c := New(r.prog)
-			changed := false
-			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
-			ctx.Room(r.known, r.shared, &changed)
-			ctx.Local(r.local, r.from, r.to, r.frame)
-			ctx.Parallel(rng.IntN(2) == 0)
-			if one != "" && !wants(c, ctx, one) || !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
-				continue
-			}
-			want := *regfile.New(&r.prog.Consts, false)
-			want.Assume(r.file)
-			want.Open(regfile.Size{}, frame)
-			restore := r.remember()
-			may, changes := r.do(&want, m)
-			should := r.memory()
-			restore()
-			c.Block(ctx, r.file, 0)
-			says := fmt.Sprintf("%v, %v, lanes %#x (%d), addresses %#x, memory of %d and %d bytes", r.in.Op, fmt.Sprintf("%+v", *r.acc), m, bits.OnesCount32(m), r.at, r.hit.Size, r.shared.Size)
-			var a, b bytes.Buffer
-			r.file.Write(&a, frame)
-			want.Write(&b, frame)
-			switch {
-			case may && ctx.Reason != Control:
-				t.Fatalf("%s: it leaves", says)
-			case !may && (ctx.Reason != Lacks || ctx.PC != 0):
-				t.Fatalf("%s: it does not leave", says)
-			case !bytes.Equal(a.Bytes(), b.Bytes()):
-				t.Fatalf("%s: registers differ", says)
-			case !bytes.Equal(r.memory(), should):
-				t.Fatalf("%s: memory differs", says)
-			case may && r.acc.Addr != code.NoSlot && r.acc.Space != ptx.Shared && r.acc.Space != ptx.Local && r.known[0] != r.hit:
-				t.Fatalf("%s: what it has hit is not what it remembers first", says)
-			case changed != changes && r.acc.Space != ptx.Local:
-				t.Fatalf("%s: memory has changed: %v", says, changed)
-			}
-			if did++; !may {
+			if tried && !may {
 				left++
 			}
 		}
 		t.Logf("%s: %d, of which %d leave", kind, did, left)
-		if one == "" && (did < 400 || left == 0 || left == did) {
+		if did < 400 || left == 0 || left == did {
 			t.Errorf("%s: %d, of which %d leave", kind, did, left)
 		}
 	}
+}
+
+// tryStencil looks for an instruction that a stencil is of, and tries that often.
+func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
+	kinds := slices.Sorted(maps.Keys(accessKinds))
+	did, kind, seed := 0, "", uint64(0)
+	for n := 0; n < 60000 && did < 400; n++ {
+		if did == 0 {
+			kind, seed = kinds[n%len(kinds)], rng.Uint64()
+		}
+		if tried, _ := tryAccess(t, rng, kind, seed, stencil); tried {
+			did++
+		}
+	}
+	t.Logf("%s: %d of kind %q", stencil, did, kind)
+}
+
+// tryAccess compares an instruction, which is drawn by its kind and a seed, with what it should do, if there is machine
+// code for it: made of a stencil, if one is named. may is whether it may access what it does.
+func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil string) (tried, may bool) {
+	t.Helper()
+	r := newAccessRig(rand.New(rand.NewPCG(seed, 0)), rng, kind)
+	m := append(masks, rng.Uint32()|1, rng.Uint32()&rng.Uint32()&rng.Uint32()|1<<rng.IntN(32), ^uint32(0)<<rng.IntN(32), regfile.Full)[rng.IntN(len(masks)+4)]
+	c := New(r.prog)
+	changed := false
+	ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
+	ctx.Room(r.known, r.shared, &changed)
+	ctx.Local(r.local, r.from, r.to, r.frame)
+	ctx.Parallel(rng.IntN(2) == 0)
+	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
+		return false, false
+	}
+	want := *regfile.New(&r.prog.Consts, false)
+	want.Assume(r.file)
+	want.Open(regfile.Size{}, frame)
+	restore := r.remember()
+	may, changes := r.do(&want, m)
+	should := r.memory()
+	restore()
+	c.Block(ctx, r.file, 0)
+	says := fmt.Sprintf("%v, %v, lanes %#x (%d), addresses %#x, memory of %d and %d bytes", r.in.Op, fmt.Sprintf("%+v", *r.acc), m, bits.OnesCount32(m), r.at, r.hit.Size, r.shared.Size)
+	var a, b bytes.Buffer
+	r.file.Write(&a, frame)
+	want.Write(&b, frame)
+	switch {
+	case may && ctx.Reason != Control:
+		t.Fatalf("%s: it leaves", says)
+	case !may && (ctx.Reason != Lacks || ctx.PC != 0):
+		t.Fatalf("%s: it does not leave", says)
+	case !bytes.Equal(a.Bytes(), b.Bytes()):
+		t.Fatalf("%s: registers differ", says)
+	case !bytes.Equal(r.memory(), should):
+		t.Fatalf("%s: memory differs", says)
+	case may && r.acc.Addr != code.NoSlot && r.acc.Space != ptx.Shared && r.acc.Space != ptx.Local && r.known[0] != r.hit:
+		t.Fatalf("%s: what it has hit is not what it remembers first", says)
+	case changed != changes && r.acc.Space != ptx.Local:
+		t.Fatalf("%s: memory has changed: %v", says, changed)
+	}
+	return true, may
 }
 
 // wants reports whether the code that a context needs is made of a stencil.

@@ -1,0 +1,213 @@
+package driver
+
+// This file is hints about managed memory (driver API, "Memory Management": cuMemAdvise). Managed memory is
+// everywhere at once here, so that they change nothing: they are remembered, and told.
+
+import "slices"
+
+// Advice is a CUmem_advise.
+type Advice int32
+
+// The kinds of advice.
+const (
+	SetReadMostly Advice = 1 + iota
+	UnsetReadMostly
+	SetPreferredLocation
+	UnsetPreferredLocation
+	SetAccessedBy
+	UnsetAccessedBy
+)
+
+// RangeAttribute is a CUmem_range_attribute.
+type RangeAttribute int32
+
+// The attributes of ranges of managed memory.
+const (
+	RangeReadMostly RangeAttribute = 1 + iota
+	RangePreferredLocation
+	RangeAccessedBy
+	RangeLastPrefetch
+	RangePreferredLocationType
+	RangePreferredLocationID
+	RangeLastPrefetchType
+	RangeLastPrefetchID
+)
+
+// Places that are no device, by the numbers of CUdevice.
+const (
+	theHost int32 = -1
+	noPlace int32 = -2
+)
+
+// hints are what is known of a piece of managed memory.
+type hints struct {
+	from, to              uint64 // offsets in the region
+	readMostly            bool
+	preferred, prefetched int32
+	accessedBy            []int32 // in order
+}
+
+// advised are the pieces of a region, split so that some of them are what lies between two offsets. d.mu is held.
+func (r *region) advised(from, to uint64) []*hints {
+	if r.hints == nil {
+		r.hints = []*hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
+	}
+	var pieces, within []*hints
+	for _, h := range r.hints {
+		for _, at := range []uint64{from, to} {
+			if h.from < at && at < h.to {
+				before := *h
+				before.to, h.from = at, at
+				before.accessedBy = slices.Clone(h.accessedBy)
+				pieces = append(pieces, &before)
+				if before.from >= from && before.to <= to {
+					within = append(within, &before)
+				}
+			}
+		}
+		pieces = append(pieces, h)
+		if h.from >= from && h.to <= to {
+			within = append(within, h)
+		}
+	}
+	r.hints = pieces
+	return within
+}
+
+// managed is what is known of a range of managed memory. d.mu is held.
+func (d *Driver) managed(addr, size uint64) ([]*hints, error) {
+	r := d.regions.find(addr)
+	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
+		return nil, fail(InvalidValue, "%d bytes at %#x are not managed memory", size, addr)
+	}
+	return r.advised(addr-r.addr, addr-r.addr+size), nil
+}
+
+// somewhere checks the number of a device, or the host's. d.mu is held.
+func (d *Driver) somewhere(place int32) error {
+	if place == theHost {
+		return nil
+	}
+	_, err := d.device(int(place))
+	return err
+}
+
+// MemAdvise is cuMemAdvise; the place is a device, or -1 for the host.
+func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
+	if _, err := t.enter(); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	switch a {
+	case SetPreferredLocation, SetAccessedBy, UnsetAccessedBy:
+		if err := t.d.somewhere(place); err != nil {
+			return err
+		}
+	case SetReadMostly, UnsetReadMostly, UnsetPreferredLocation:
+	default:
+		return fail(InvalidValue, "advice %d", a)
+	}
+	list, err := t.d.managed(addr, size)
+	for _, h := range list {
+		at, known := slices.BinarySearch(h.accessedBy, place)
+		switch {
+		case a == SetReadMostly || a == UnsetReadMostly:
+			h.readMostly = a == SetReadMostly
+		case a == SetPreferredLocation:
+			h.preferred = place
+		case a == UnsetPreferredLocation:
+			h.preferred = noPlace
+		case a == SetAccessedBy && !known:
+			h.accessedBy = slices.Insert(h.accessedBy, at, place)
+		case a == UnsetAccessedBy && known:
+			h.accessedBy = slices.Delete(h.accessedBy, at, at+1)
+		}
+	}
+	return err
+}
+
+// MemPrefetch is cuMemPrefetchAsync; the place is a device, or -1 for the host. There is nothing to wait for.
+func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) error {
+	if _, err := t.enterStream(stream); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	if err := t.d.somewhere(place); err != nil {
+		return err
+	}
+	list, err := t.d.managed(addr, size)
+	for _, h := range list {
+		h.prefetched = place
+	}
+	return err
+}
+
+// StreamAttachMem is cuStreamAttachMemAsync, which changes nothing.
+func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
+	if _, err := t.enterStream(stream); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	_, err := t.d.managed(addr, max(size, 1))
+	return err
+}
+
+// MemRangeGetAttribute is cuMemRangeGetAttribute: the numbers, one but for RangeAccessedBy. It is noPlace where
+// not all of the range has the same.
+func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]int32, error) {
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	defer t.d.mu.Unlock()
+	list, err := t.d.managed(addr, size)
+	if err != nil {
+		return nil, err
+	}
+	common := func(of func(*hints) int32) int32 {
+		for _, h := range list[1:] {
+			if of(h) != of(list[0]) {
+				return noPlace
+			}
+		}
+		return of(list[0])
+	}
+	preferred := common(func(h *hints) int32 { return h.preferred })
+	prefetched := common(func(h *hints) int32 { return h.prefetched })
+	switch a {
+	case RangeReadMostly:
+		if slices.ContainsFunc(list, func(h *hints) bool { return !h.readMostly }) {
+			return []int32{0}, nil
+		}
+		return []int32{1}, nil
+	case RangeAccessedBy:
+		all := slices.Clone(list[0].accessedBy)
+		for _, h := range list[1:] {
+			all = slices.DeleteFunc(all, func(p int32) bool { return !slices.Contains(h.accessedBy, p) })
+		}
+		return all, nil
+	case RangePreferredLocation:
+		return []int32{preferred}, nil
+	case RangeLastPrefetch:
+		return []int32{prefetched}, nil
+	case RangePreferredLocationType:
+		return []int32{typeOf(preferred)}, nil
+	case RangeLastPrefetchType:
+		return []int32{typeOf(prefetched)}, nil
+	case RangePreferredLocationID:
+		return []int32{max(preferred, 0)}, nil
+	case RangeLastPrefetchID:
+		return []int32{max(prefetched, 0)}, nil
+	}
+	return nil, fail(InvalidValue, "attribute %d of a range of memory", a)
+}
+
+// typeOf is the type of Location that a place has.
+func typeOf(place int32) int32 {
+	switch place {
+	case noPlace:
+		return nowhere
+	case theHost:
+		return onAnyNode
+	}
+	return OnDevice
+}

@@ -1,0 +1,123 @@
+package driver
+
+// This file is nodes of graphs that record events, and that wait for them (driver API, "Graph Management").
+// Each launch of the graph records the events anew, and its nodes wait for what events have recorded as it
+// is launched.
+
+import (
+	"time"
+
+	"gemu/interp"
+)
+
+// eventWork is what such a node does with its event.
+type eventWork struct {
+	event  *Event
+	handle Handle // of the event
+}
+
+// recordWork records it in the node's turn.
+type recordWork struct {
+	eventWork
+	before recorded // what the event had recorded before the launch that is being started
+}
+
+// waitWork waits for it.
+type waitWork struct{ eventWork }
+
+func (w *recordWork) start(*Driver) (func(*interp.Order) error, error) {
+	t := &task{done: make(chan struct{})}
+	w.before, w.event.recorded = w.event.recorded, recorded{task: t}
+	return func(*interp.Order) error { t.end(); return nil }, nil
+}
+
+func (w *recordWork) back(*Driver) { w.event.recorded = w.before }
+
+func (w *waitWork) start(*Driver) (func(*interp.Order) error, error) {
+	t := w.event.task
+	return func(*interp.Order) error { wait([]*task{t}); return nil }, nil
+}
+
+// tied is the task that a node's event stands for in the launch that is being started; nil if there is none.
+// d.mu is held.
+func tied(w work) *task {
+	switch w := w.(type) {
+	case *recordWork:
+		return w.event.task
+	case *waitWork:
+		return w.event.task
+	}
+	return nil
+}
+
+// end is the end of a task that is none of a stream's, unless it has ended.
+func (t *task) end() {
+	if !t.over() {
+		t.at = time.Now()
+		close(t.done)
+	}
+}
+
+// eventNode is the work of a node of one of the two kinds. d.mu is held.
+func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
+	e, err := d.event(event)
+	if err != nil {
+		return nil, err
+	}
+	if kind == EventRecordNode {
+		return &recordWork{eventWork: eventWork{e, event}}, nil
+	}
+	return &waitWork{eventWork{e, event}}, nil
+}
+
+// GraphAddEventNode is cuGraphAddEventRecordNode and cuGraphAddEventWaitNode.
+func (t *Thread) GraphAddEventNode(graph Handle, after []Handle, kind NodeKind, event Handle) (Handle, error) {
+	return graphValue(t, graph, func(g *Graph) (Handle, error) {
+		before, err := g.nodesOf(t.d, after)
+		if err != nil {
+			return 0, err
+		}
+		w, err := t.d.eventNode(kind, event)
+		if err != nil {
+			return 0, err
+		}
+		n := &Node{kind: kind, work: w, after: before}
+		g.add(t.d, n)
+		return n.handle, nil
+	})
+}
+
+// GraphEventNodeGetEvent is cuGraphEventRecordNodeGetEvent and cuGraphEventWaitNodeGetEvent.
+func (t *Thread) GraphEventNodeGetEvent(node Handle, kind NodeKind) (Handle, error) {
+	return nodeValue(t, node, func(n *Node) (Handle, error) {
+		if n.kind != kind {
+			return 0, fail(InvalidValue, "node %#x is of another kind", uint64(node))
+		}
+		if w, ok := n.work.(*recordWork); ok {
+			return w.handle, nil
+		}
+		return n.work.(*waitWork).handle, nil
+	})
+}
+
+// GraphEventNodeSetEvent is cuGraphEventRecordNodeSetEvent and cuGraphEventWaitNodeSetEvent.
+func (t *Thread) GraphEventNodeSetEvent(node Handle, kind NodeKind, event Handle) error {
+	t.d.mu.Lock()
+	w, err := t.d.eventNode(kind, event)
+	t.d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return t.nodeWork(node, kind, w)
+}
+
+// GraphExecEventNodeSetEvent is cuGraphExecEventRecordNodeSetEvent and cuGraphExecEventWaitNodeSetEvent.
+func (t *Thread) GraphExecEventNodeSetEvent(exec, node Handle, kind NodeKind, event Handle) error {
+	t.d.mu.Lock()
+	w, err := t.d.eventNode(kind, event)
+	t.d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return t.setWork(exec, node, kind, w)
+}
