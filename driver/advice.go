@@ -3,7 +3,10 @@ package driver
 // This file is hints about managed memory (driver API, "Memory Management": cuMemAdvise). Managed memory is
 // everywhere at once here, so that they change nothing: they are remembered, and told.
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Advice is a CUmem_advise.
 type Advice int32
@@ -47,40 +50,52 @@ type hints struct {
 	accessedBy            []int32 // in order
 }
 
-// advised are the pieces of a region, split so that some of them are what lies between two offsets. d.mu is held.
-func (r *region) advised(from, to uint64) []*hints {
-	if r.hints == nil {
-		r.hints = []*hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
-	}
-	var pieces, within []*hints
-	for _, h := range r.hints {
-		for _, at := range []uint64{from, to} {
-			if h.from < at && at < h.to {
-				before := *h
-				before.to, h.from = at, at
-				before.accessedBy = slices.Clone(h.accessedBy)
-				pieces = append(pieces, &before)
-				if before.from >= from && before.to <= to {
-					within = append(within, &before)
-				}
-			}
-		}
-		pieces = append(pieces, h)
-		if h.from >= from && h.to <= to {
-			within = append(within, h)
-		}
-	}
-	r.hints = pieces
-	return within
+// alike reports whether two pieces differ in where they are only.
+func (h *hints) alike(o *hints) bool {
+	return h.readMostly == o.readMostly && h.preferred == o.preferred && h.prefetched == o.prefetched && slices.Equal(h.accessedBy, o.accessedBy)
 }
 
-// managed is what is known of a range of managed memory. d.mu is held.
-func (d *Driver) managed(addr, size uint64) ([]*hints, error) {
-	r := d.regions.find(addr)
+// managed is the region of a range of managed memory, and the range in it: of whole pages, the first of which begins
+// with the region, as far as that goes. d.mu is held.
+func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err error) {
+	r = d.regions.find(addr)
 	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
-		return nil, fail(InvalidValue, "%d bytes at %#x are not managed memory", size, addr)
+		return nil, 0, 0, fail(InvalidValue, "%d bytes at %#x are not managed memory", size, addr)
 	}
-	return r.advised(addr-r.addr, addr-r.addr+size), nil
+	const page = 4096
+	from, to = addr-r.addr, addr-r.addr+size
+	return r, from &^ (page - 1), min((to+page-1)&^(page-1), r.size), nil
+}
+
+// pieces are those of the region, in order.
+func (r *region) pieces() []hints {
+	if r.hints == nil {
+		return []hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
+	}
+	return r.hints
+}
+
+// advise changes what is known of a range. d.mu is held.
+func (r *region) advise(from, to uint64, change func(*hints)) {
+	var list []hints
+	add := func(h hints, from, to uint64, change func(*hints)) {
+		if h.from, h.to = max(h.from, from), min(h.to, to); h.from >= h.to {
+			return
+		}
+		h.accessedBy = slices.Clone(h.accessedBy)
+		change(&h)
+		if n := len(list); n > 0 && list[n-1].alike(&h) {
+			list[n-1].to = h.to
+			return
+		}
+		list = append(list, h)
+	}
+	for _, h := range r.pieces() {
+		add(h, 0, from, func(*hints) {})
+		add(h, from, to, change)
+		add(h, to, r.size, func(*hints) {})
+	}
+	r.hints = list
 }
 
 // somewhere checks the number of a device, or the host's. d.mu is held.
@@ -107,8 +122,11 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 	default:
 		return fail(InvalidValue, "advice %d", a)
 	}
-	list, err := t.d.managed(addr, size)
-	for _, h := range list {
+	r, from, to, err := t.d.managed(addr, size)
+	if err != nil {
+		return err
+	}
+	r.advise(from, to, func(h *hints) {
 		at, known := slices.BinarySearch(h.accessedBy, place)
 		switch {
 		case a == SetReadMostly || a == UnsetReadMostly:
@@ -122,33 +140,38 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 		case a == UnsetAccessedBy && known:
 			h.accessedBy = slices.Delete(h.accessedBy, at, at+1)
 		}
-	}
-	return err
+	})
+	return nil
 }
 
 // MemPrefetch is cuMemPrefetchAsync; the place is a device, or -1 for the host. There is nothing to wait for.
 func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) error {
-	if _, err := t.enterStream(stream); err != nil {
+	s, err := t.enterWork(stream)
+	if err != nil {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := t.d.somewhere(place); err != nil {
+	if err := errors.Join(s.uncaptured(), t.d.somewhere(place)); err != nil {
 		return err
 	}
-	list, err := t.d.managed(addr, size)
-	for _, h := range list {
-		h.prefetched = place
+	r, from, to, err := t.d.managed(addr, size)
+	if err == nil {
+		r.advise(from, to, func(h *hints) { h.prefetched = place })
 	}
 	return err
 }
 
 // StreamAttachMem is cuStreamAttachMemAsync, which changes nothing.
 func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
-	if _, err := t.enterStream(stream); err != nil {
+	s, err := t.enterWork(stream)
+	if err != nil {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	_, err := t.d.managed(addr, max(size, 1))
+	if err := s.uncaptured(); err != nil {
+		return err
+	}
+	_, _, _, err = t.d.managed(addr, max(size, 1))
 	return err
 }
 
@@ -159,23 +182,29 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 		return nil, err
 	}
 	defer t.d.mu.Unlock()
-	list, err := t.d.managed(addr, size)
+	r, from, to, err := t.d.managed(addr, size)
 	if err != nil {
 		return nil, err
 	}
+	var list []hints
+	for _, h := range r.pieces() {
+		if h.from < to && from < h.to {
+			list = append(list, h)
+		}
+	}
 	common := func(of func(*hints) int32) int32 {
-		for _, h := range list[1:] {
-			if of(h) != of(list[0]) {
+		for i := range list {
+			if of(&list[i]) != of(&list[0]) {
 				return noPlace
 			}
 		}
-		return of(list[0])
+		return of(&list[0])
 	}
 	preferred := common(func(h *hints) int32 { return h.preferred })
 	prefetched := common(func(h *hints) int32 { return h.prefetched })
 	switch a {
 	case RangeReadMostly:
-		if slices.ContainsFunc(list, func(h *hints) bool { return !h.readMostly }) {
+		if slices.ContainsFunc(list, func(h hints) bool { return !h.readMostly }) {
 			return []int32{0}, nil
 		}
 		return []int32{1}, nil

@@ -25,6 +25,7 @@ func TestAdvice(t *testing.T) {
 	is(RangeReadMostly, 4096, 8192, 1)
 	is(RangeReadMostly, 4096, 1, 1)
 	is(RangeReadMostly, 4095, 2, 0)
+	is(RangeReadMostly, 12287, 1, 1)
 	is(RangeReadMostly, 0, size, 0)
 	c.ok(c.MemAdvise(p+8192, 4096, UnsetReadMostly, 0))
 	is(RangeReadMostly, 4096, 4096, 1)
@@ -50,13 +51,15 @@ func TestAdvice(t *testing.T) {
 	is(RangeAccessedBy, 0, size)
 
 	// What was one piece is two that have nothing in common.
-	c.ok(c.MemAdvise(p+20000, 1000, UnsetAccessedBy, 0))
 	for _, place := range []int32{0, 1} {
-		c.ok(c.MemAdvise(p+20000, 1000, SetAccessedBy, place))
+		c.ok(c.MemAdvise(p+20480, 8192, SetAccessedBy, place))
 	}
-	c.ok(c.MemAdvise(p+20500, 500, UnsetAccessedBy, 0))
-	is(RangeAccessedBy, 20000, 500, 0, 1)
-	is(RangeAccessedBy, 20500, 500, 1)
+	c.ok(c.MemAdvise(p+24576, 100, UnsetAccessedBy, 0)) // of a page
+	is(RangeAccessedBy, 20480, 4096, 0, 1)
+	is(RangeAccessedBy, 24576, 4096, 1)
+	if r := c.d.regions.find(p); len(r.hints) != 6 {
+		t.Errorf("%d pieces: %+v", len(r.hints), r.hints)
+	}
 
 	s := must(c.StreamCreate(0, 0))(t)
 	c.ok(c.MemPrefetch(p, size, 0, s))
@@ -65,6 +68,10 @@ func TestAdvice(t *testing.T) {
 	is(RangeLastPrefetch, 0, size/2, -1)
 	is(RangeLastPrefetchType, 0, size/2, 2)
 	is(RangeLastPrefetch, 0, size, -2)
+
+	captured := c.capturing()
+	c.want(StreamCaptureUnsupported, "", c.MemPrefetch(p, size, 0, captured))
+	c.endInvalid([]Handle{captured})
 
 	c.want(InvalidDevice, "", c.MemAdvise(p, size, SetPreferredLocation, 2))
 	c.want(InvalidDevice, "", c.MemPrefetch(p, size, -2, s))

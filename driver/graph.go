@@ -105,6 +105,7 @@ type GraphExec struct {
 	lines  []int      // by chain, see ordering; nil before the first launch
 	last   *task      // the last launch: they come one after the other
 	keeps  keeps
+	others map[Handle]keeps // of graphs whose work a child's node does instead of its own, by that node
 
 	conditions []*condition
 
@@ -372,6 +373,7 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	if x.nodes, _, err = g.flat(nil, nil); err != nil {
 		return 0, err
 	}
+	x.nodes = waitLate(x.nodes)
 	if err := x.takeMemory(); err != nil {
 		return 0, err
 	}
@@ -448,6 +450,36 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 	return list, ends, nil
 }
 
+// waitLate is the list with nodes that wait for events behind all that need not come after them: nodes run one after
+// the other, and what a graph waits for may be what another branch of it lets go on.
+func waitLate(nodes []execNode) []execNode {
+	list := make([]execNode, 0, len(nodes))
+	at := make([]int, len(nodes)) // where a node is in the list, from 1 on; 0: it is not there yet
+	take := func(wait bool) bool {
+		for i, n := range nodes {
+			if at[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.after, func(b int) bool { return at[b] == 0 }) {
+				continue
+			}
+			after := make([]int, len(n.after))
+			for k, b := range n.after {
+				after[k] = at[b] - 1
+			}
+			n.after = after
+			list = append(list, n)
+			at[i] = len(list)
+			if wait {
+				return true
+			}
+		}
+		return false
+	}
+	for len(list) < len(nodes) {
+		take(false) // in one pass: the nodes are in an order already
+		take(true)
+	}
+	return list
+}
+
 // GraphUpload is cuGraphUpload. There is nowhere to upload a graph to.
 func (t *Thread) GraphUpload(exec, stream Handle) error {
 	if _, err := t.enterStream(stream); err != nil {
@@ -468,6 +500,7 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	}
 	delete(t.d.objects, h)
 	x.leaveMemory()
+	x.gatherKeeps()
 	t.d.ordering.giveBack(x.lines...)
 	if last := x.last; len(x.keeps) > 0 {
 		go func() {
@@ -656,18 +689,26 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	}
 	var runs []func(*interp.Order) error
 	var events []*task
-	for i, n := range x.nodes {
-		run, err := n.enabled().start(t.d)
+	var back []func() // undoes what starts have done
+	for _, n := range x.nodes {
+		w := n.enabled()
+		undo := func() {}
+		switch w := w.(type) {
+		case *recordWork: // the same may be in a launch twice
+			was := w.event.recorded
+			undo = func() { w.event.recorded = was }
+		case reversible:
+			undo = func() { w.back(t.d) }
+		}
+		run, err := w.start(t.d)
 		if err != nil {
-			for _, n := range slices.Backward(x.nodes[:i]) {
-				if w, ok := n.work.(reversible); ok {
-					w.back(t.d)
-				}
+			for _, undo := range slices.Backward(back) {
+				undo()
 			}
 			t.d.mu.Unlock()
 			return err
 		}
-		runs, events = append(runs, run), append(events, tied(n.work))
+		runs, events, back = append(runs, run), append(events, tied(w)), append(back, undo)
 	}
 	over, after := s.next("", []*task{x.last})
 	x.last = over

@@ -409,10 +409,23 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	for i := range now {
 		x.nodes[at[i]].work = now[i].work
 	}
-	for o, n := range c.all() {
-		x.keeps.keep(o, n)
+	if x.others == nil {
+		x.others = map[Handle]keeps{}
 	}
+	before := x.others[node]
+	x.others[node] = c.all()
+	before.release(t.d)
 	return nil
+}
+
+// gatherKeeps makes all references the graph's own. d.mu is held.
+func (x *GraphExec) gatherKeeps() {
+	for _, k := range x.others {
+		for o, n := range k {
+			x.keeps.keep(o, n)
+		}
+	}
+	x.others = nil
 }
 
 // enabled is what the node does: nothing, while it is disabled.
@@ -486,6 +499,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 	if err != nil {
 		return UpdateError, 0, err
 	}
+	nodes = waitLate(nodes)
 	if len(nodes) != len(x.nodes) {
 		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "%d nodes in place of %d", len(nodes), len(x.nodes))
 	}
@@ -503,6 +517,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 	for i := range nodes {
 		x.nodes[i].work = nodes[i].work
 	}
+	x.gatherKeeps()
 	was := x.keeps
 	x.keeps = g.all()
 	was.release(t.d)

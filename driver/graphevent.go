@@ -17,21 +17,16 @@ type eventWork struct {
 }
 
 // recordWork records it in the node's turn.
-type recordWork struct {
-	eventWork
-	before recorded // what the event had recorded before the launch that is being started
-}
+type recordWork struct{ eventWork }
 
 // waitWork waits for it.
 type waitWork struct{ eventWork }
 
 func (w *recordWork) start(*Driver) (func(*interp.Order) error, error) {
 	t := &task{done: make(chan struct{})}
-	w.before, w.event.recorded = w.event.recorded, recorded{task: t}
+	w.event.recorded = recorded{task: t}
 	return func(*interp.Order) error { t.end(); return nil }, nil
 }
-
-func (w *recordWork) back(*Driver) { w.event.recorded = w.before }
 
 func (w *waitWork) start(*Driver) (func(*interp.Order) error, error) {
 	t := w.event.task
@@ -65,7 +60,7 @@ func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
 		return nil, err
 	}
 	if kind == EventRecordNode {
-		return &recordWork{eventWork: eventWork{e, event}}, nil
+		return &recordWork{eventWork{e, event}}, nil
 	}
 	return &waitWork{eventWork{e, event}}, nil
 }

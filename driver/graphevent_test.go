@@ -85,9 +85,24 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	c.want(InvalidValue, "of another kind", err)
 	_, err = c.GraphAddEventNode(g, nil, EventWaitNode, g)
 	c.want(InvalidHandle, "", err)
-	body := must(c.GraphCreate(0))(t)
-	must(c.GraphAddEventNode(body, nil, EventRecordNode, e))(t)
-	must(c.GraphInstantiate(must(c.GraphClone(body))(t), 0))(t)
+	records := must(c.GraphCreate(0))(t)
+	must(c.GraphAddEventNode(records, nil, EventRecordNode, e))(t)
+	clone := must(c.GraphClone(records))(t)
+	if got := must(c.GraphEventNodeGetEvent(must(c.GraphGetNodes(clone))(t)[0], EventRecordNode))(t); got != e {
+		t.Errorf("the clone's event is %#x, want %#x", got, e)
+	}
+	// An update takes the events with it.
+	exec = must(c.GraphInstantiate(records, 0))(t)
+	c.ok(c.GraphEventNodeSetEvent(must(c.GraphGetNodes(clone))(t)[0], EventRecordNode, never))
+	if _, _, err := c.GraphExecUpdate(exec, clone); err != nil {
+		t.Fatal(err)
+	}
+	hold, letGo = held()
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
+	c.ok(c.GraphLaunch(exec, s))
+	c.want(NotReady, "", c.EventQuery(never))
+	letGo()
+	c.ok(c.EventSynchronize(never))
 }
 
 // Nobody waits for ever for a record that a launch does not come to.
@@ -123,6 +138,71 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c.ok(c.EventRecord(e, s))
 	c.want(InvalidValue, "was not freed", c.GraphLaunch(exec, s))
 	c.ok(c.EventSynchronize(e))
+
+	// Also if the same node is in the launch twice.
+	child := must(c.GraphCreate(0))(t)
+	must(c.GraphAddEventNode(child, nil, EventRecordNode, e))(t)
+	g = must(c.GraphCreate(0))(t)
+	once := must(c.GraphAddChildGraphNode(g, nil, child))(t)
+	again := must(c.GraphAddChildGraphNode(g, []Handle{once}, child))(t)
+	c.allocNode(g, []Handle{again}, 4096)
+	exec = must(c.GraphInstantiate(g, 0))(t)
+	c.ok(c.GraphLaunch(exec, s))
+	c.ok(c.EventRecord(e, s))
+	c.want(InvalidValue, "was not freed", c.GraphLaunch(exec, s))
+	c.ok(c.StreamSynchronize(s))
+	c.ok(c.EventQuery(e))
+}
+
+// A node waits where nothing else is left to do: what it waits for may be another branch's doing.
+func TestGraphWaitsLast(t *testing.T) {
+	c := newClient(t, nil)
+	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
+	x := c.alloc(8)
+	e := must(c.EventCreate(0))(t)
+	hold, letGo := held()
+	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
+	c.ok(c.EventRecord(e, other))
+	branch := must(c.GraphCreate(0))(t)
+	must(c.GraphAddHostNode(branch, nil, HostFunc{Call: letGo}))(t)
+	g := must(c.GraphCreate(0))(t)
+	wait := must(c.GraphAddEventNode(g, nil, EventWaitNode, e))(t)
+	fill := must(c.GraphAddMemsetNode(g, []Handle{wait}, fillOf(x, 5, 1)))(t)
+	inner := must(c.GraphAddChildGraphNode(g, nil, branch))(t)
+	must(c.GraphAddMemcpyNode(g, []Handle{fill, inner}, &Copy3D{Src: Side{Place: device(x)}, Dst: Side{Place: device(x + 4)}, Width: 4, Height: 1, Depth: 1}))(t)
+	c.ok(c.GraphLaunch(must(c.GraphInstantiate(g, 0))(t), s))
+	c.ok(c.StreamSynchronize(s))
+	c.expect(x, 5, 5)
+}
+
+// A child's node keeps what it does, and not what it did before.
+func TestChildParamsReferences(t *testing.T) {
+	c := newClient(t, nil)
+	g := must(c.GraphCreate(0))(t)
+	plain := must(c.GraphCreate(0))(t)
+	must(c.GraphAddEmptyNode(plain, nil))(t)
+	child := must(c.GraphAddChildGraphNode(g, nil, plain))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	gone := make(chan int, 2)
+	for i := range 2 {
+		thing := must(c.d.UserObjectCreate(func() { gone <- i }, 1, noDestructorSync))(t)
+		with := must(c.GraphClone(plain))(t)
+		c.ok(c.d.GraphRetainUserObject(with, thing, 1, moveReferences))
+		c.ok(c.GraphExecChildGraphNodeSetParams(exec, child, with))
+		c.ok(c.GraphDestroy(with))
+	}
+	if first := <-gone; first != 0 {
+		t.Errorf("thing %d has gone, want 0", first)
+	}
+	select {
+	case i := <-gone:
+		t.Errorf("thing %d has gone", i)
+	case <-time.After(10 * time.Millisecond):
+	}
+	c.ok(c.GraphExecDestroy(exec))
+	if last := <-gone; last != 1 {
+		t.Errorf("thing %d has gone, want 1", last)
+	}
 }
 
 // A capture has such nodes for events that others are to see.

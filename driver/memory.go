@@ -42,7 +42,7 @@ type region struct {
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
 	id      uint64
-	hints   []*hints // of managed memory, in order; nil: there were none
+	hints   []hints // of managed memory, in order; nil: there were none
 }
 
 // free gives the region's memory back; order is nil if nobody uses it any more.
@@ -592,6 +592,43 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.told(o, &src, 0, n, false)
 		copy(to, from)
 		t.d.told(o, &dst, 0, n, true)
+	})
+}
+
+// MemcpyEager is Memcpy from one address of either kind to another that has read the source when it returns
+// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL): memory of the host alone without waiting for what the stream has yet to
+// do. It cannot be captured.
+func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
+	to, from := Place{Kind: UnifiedPlace, Device: dst}, Place{Kind: UnifiedPlace, Device: src}
+	s, err := t.enterWork(stream)
+	if err != nil {
+		return err
+	}
+	if err := s.uncaptured(); err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	if n == 0 || src >= firstAddress || t.d.regions.find(src) != nil {
+		t.d.mu.Unlock()
+		return t.Memcpy(to, from, n, stream, false)
+	}
+	data, _, err := t.d.bytes(from, n)
+	read := make([]byte, len(data))
+	if err == nil {
+		err = safely(func() { copy(read, data) })
+	}
+	var into []byte
+	var stays bool
+	if err == nil {
+		into, stays, err = t.d.bytes(to, n)
+	}
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	return t.transfer(s, "a copy", stays, t.d.knownAfter(&to, &from, true), func(o *interp.Order) {
+		copy(into, read)
+		t.d.told(o, &to, 0, n, true)
 	})
 }
 

@@ -596,7 +596,7 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
 	case flags == eventExternal:
-		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork: eventWork{e, h}}})
+		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork{e, h}}})
 		return nil
 	}
 	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {

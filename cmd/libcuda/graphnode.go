@@ -264,6 +264,9 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 				return t.GraphExecChildGraphNodeSetParams(driver.Handle(*exec), n, driver.Handle(*(*C.CUgraph)(of)))
 			}
 		}
+		if is, err := t.GraphNodeGetType(n); err != nil || is != kind {
+			return driver.InvalidValue
+		}
 		return driver.NotSupported
 	})
 }

@@ -302,7 +302,13 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 				end = first[k+1]
 			}
 			for i := first[k]; i < end; i++ {
-				if err := t.Memcpy(either(to[i]), either(from[i]), uint64(bytes[i]), driver.Handle(stream), a.srcAccessOrder != readDuringCall); err != nil {
+				var err error
+				if a.srcAccessOrder == readDuringCall {
+					err = t.MemcpyEager(uint64(to[i]), uint64(from[i]), uint64(bytes[i]), driver.Handle(stream))
+				} else {
+					err = t.Memcpy(either(to[i]), either(from[i]), uint64(bytes[i]), driver.Handle(stream), true)
+				}
+				if err != nil {
 					*failed = i
 					return err
 				}

@@ -59,8 +59,16 @@ CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned short v
 CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h, CUstream s) { return cuMemsetD2D32Async(dst, pitch, v, w, h, of_thread(s)); }
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t n, CUdevice dev, CUstream s) { return cuMemPrefetchAsync(p, n, dev, of_thread(s)); }
 
-// device_at is the number of a place: the host's is -1.
-static CUdevice device_at(CUmemLocation where) { return where.type == 1 ? where.id : -1; }
+// device_at is the number of a place: that of the host, of one of its nodes or of the caller's is -1, that of what is no
+// place -2.
+static CUdevice device_at(CUmemLocation where)
+{
+	switch (where.type) {
+	case 1: return where.id >= 0 ? where.id : -2;
+	case 2: case 3: case 4: return -1;
+	}
+	return -2;
+}
 
 CUresult cuMemAdvise_v2(CUdeviceptr p, size_t n, int advice, CUmemLocation where) { return cuMemAdvise(p, n, advice, device_at(where)); }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t n, CUmemLocation where, unsigned flags, CUstream s)

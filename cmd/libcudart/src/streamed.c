@@ -307,12 +307,9 @@ cudaError_t PTSZ(cudaMemcpyBatchAsync)(const void **dsts, const void **srcs, con
 }
 cudaError_t PTSZ(cudaMemcpyWithAttributesAsync)(void *dst, const void *src, size_t size, struct cudaMemcpyAttributes *attributes, cudaStream_t s)
 {
-	enum { inStream = 1, duringCall, anyTime }; // cudaMemcpySrcAccessOrder
-	ENTER();
-	if (attributes == NULL || attributes->srcAccessOrder < inStream || attributes->srcAccessOrder > anyTime)
-		return DONE(invalidValue);
-	int r = copy_async(dst, src, size, copyDefault, s);
-	return DONE(r == 0 && attributes->srcAccessOrder == duringCall ? cuStreamSynchronize(on(s)) : r);
+	size_t first = 0;
+	CUdeviceptr to = address(dst), from = address(src);
+	IN(cuMemcpyBatchAsync_v2(&to, &from, &size, 1, (CUmemcpyAttributes *)attributes, &first, 1, on(s)));
 }
 #endif
 

@@ -219,6 +219,10 @@ static void batches(void)
 	struct cudaMemcpyAttributes a[2] = {{.srcAccessOrder = 2}, {.srcAccessOrder = 1}};
 	int *dsts[] = {x, x + 2, y}, *srcs[] = {host, host + 2, host};
 	size_t sizes[] = {8, 8, 16}, from[] = {0, 2}, failed = 7;
+	released = 0;
+	OK(cudaLaunchHostFunc(s, hold, NULL)); // what is read during the call waits for nothing
+	OK(copies(dsts, srcs, sizes, 2, a, from, 1, &failed, s));
+	released = 1;
 	OK(copies(dsts, srcs, sizes, 3, a, from, 2, &failed, s));
 	memset(host, 0, sizeof host);
 	OK(cudaStreamSynchronize(s));
