@@ -289,7 +289,7 @@ func (s *Stream) joined(nodes []*Node) bool {
 func (s *Stream) waitCaptured(e *Event) error {
 	c := e.capture
 	switch {
-	case c == nil && e.task == nil: // never recorded
+	case c == nil && e.task == nil && !e.foreign(): // never recorded
 		return nil
 	case c == nil:
 		return s.capture.invalidate(StreamCaptureIsolation, "%s would wait for what is not captured", s.name())

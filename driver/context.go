@@ -92,6 +92,8 @@ func (c *Context) destroy() {
 			arrays = append(arrays, &o.array)
 		case *Reference:
 			o.drop()
+		case *Event:
+			o.destroyed()
 		}
 		delete(d.objects, h)
 	}

@@ -148,9 +148,11 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		111: l.Reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
 		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
 		115: 1,                      // MEMORY_POOLS_SUPPORTED
+		119: number(haveVirtual),    // MEMPOOL_SUPPORTED_HANDLE_TYPES: file descriptors
 		120: number(sm >= 90),       // CLUSTER_LAUNCH
 		122: 1,                      // CAN_USE_64_BIT_STREAM_MEM_OPS
 		123: 1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR
+		125: number(haveVirtual),    // IPC_EVENT_SUPPORTED
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
 		134: -1,                     // HOST_NUMA_ID: not known
 		142: 1,                      // HOST_NUMA_MEMORY_POOLS_SUPPORTED

@@ -44,12 +44,14 @@ type Driver struct {
 	debugger  *debugger  // nil: there is none
 	host      host
 	virtual   virtual
+	opens     sync.Mutex // held while memory of another process is opened; taken before mu
 
 	mu       sync.Mutex // guards all that follows, and the contents of objects
 	ready    bool       // Init was called
 	devices  []*Device
 	objects  map[Handle]any
 	ordering ordering
+	paused   *task // what all work waits for that is submitted; see pause
 	last     Handle
 	regions  regions
 	resting  regions             // memory of graphs that is not allocated

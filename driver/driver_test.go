@@ -599,7 +599,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	c.ok(c.MemFreeAsync(c.alloc(8), 0))
 	attribute(PoolUsed, 0)
 
-	mine := must(c.d.MemPoolCreate(Location{OnDevice, 0}, PinnedMemory, 5000))(t)
+	mine := must(c.d.MemPoolCreate(Location{OnDevice, 0}, PinnedMemory, 0, 5000))(t)
 	c.ok(c.d.MemSetMemPool(Location{OnDevice, 0}, PinnedMemory, mine))
 	z := must(c.MemAllocAsync(4000, 0, s))(t)
 	if got := must(c.PointerGetAttribute(PointerMemPool, z))(t); got != uint64(mine) {
@@ -1051,7 +1051,7 @@ func TestLink(t *testing.T) {
 	c := newClient(t, nil)
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
 	main := head + ".extern .func (.param .u32 r) seven(); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; { .param .u32 p; call (p), seven, (); ld.param.u32 %r, [p]; } st.global.u32 [%rd], %r; ret; }"
-	other := strings.Replace(head, "7.8", "8.0", 1) + ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 7; ret; }"
+	other := strings.NewReplacer("7.8", "8.0", "sm_80", "sm_90").Replace(head) + ".visible .func (.param .u32 r) seven() { st.param.u32 [r], 7; ret; }"
 	l := must(c.LinkCreate())(t)
 	c.ok(c.LinkAddData(l, LinkPTX, cString(main), uint64(len(main)+1), "main"))
 	one := must(c.LinkComplete(l))(t)
@@ -1068,6 +1068,9 @@ func TestLink(t *testing.T) {
 	x := c.alloc(4)
 	c.ok(c.launch("k", 1, 1, x))
 	c.expect(x, 7)
+	if got := must(c.FuncGetAttribute(FuncPTXVersion, c.function("k")))(t); got != 80 {
+		t.Errorf("linked with a function for a newer device: PTX version %d, want 80", got)
+	}
 	// A declaration without results is linked with a definition that has some.
 	void := head + ".extern .func note(.param .u64 x); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .param .u64 p; ld.param.u64 %rd, [x]; st.param.u64 [p], %rd; call.uni note, (p); ret; }"
 	note := head + ".visible .func (.param .align 8 .b8 r[16]) note(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.u32 [%rd], 9; st.param.u64 [r+8], %rd; ret; }"

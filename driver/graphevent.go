@@ -53,11 +53,17 @@ func (t *task) end() {
 	}
 }
 
+// errNoEventNode is the error of nodes with an event of several processes.
+var errNoEventNode = &Error{NotSupported, "a node of a graph with an event of several processes"}
+
 // eventNode is the work of a node of one of the two kinds. d.mu is held.
 func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
 	e, err := d.event(event)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case e.shared != nil:
+		return nil, errNoEventNode
 	}
 	if kind == EventRecordNode {
 		return &recordWork{eventWork{e, event}}, nil

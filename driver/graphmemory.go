@@ -315,6 +315,8 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 		switch {
 		case err != nil:
 			return 0, err
+		case p.own() != nil:
+			return 0, p.own()
 		case p.place != (poolPlace{deviceRegion, s.ctx.dev}):
 			return 0, s.capture.invalidate(NotSupported, "memory of a graph that is not of the stream's device")
 		}

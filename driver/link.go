@@ -292,7 +292,7 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 }
 
 // merge makes one module of several: the text of one behind the other, with the
-// headers that satisfy them all. Declarations of what others define get its linkage, and
+// headers that satisfy them all, and the target of each before it (manual 11.1.2). Declarations of what others define get its linkage, and
 // resolve as they do within a module; of a function that several define, weakly but for one perhaps, one
 // definition stays; a module's own symbols get other names where others have theirs; what else has the same
 // name in two of them is an error when the whole is parsed.
@@ -331,7 +331,7 @@ func merge(inputs []linkInput) []byte {
 				text = ownLinkage(text, def)
 			}
 		}
-		fmt.Fprintf(&b, "// %s\n", in.mod.Name)
+		fmt.Fprintf(&b, "// %s\n.target sm_%d\n", in.mod.Name, in.mod.SM())
 		b.Write(text)
 		b.WriteByte('\n')
 	}

@@ -24,6 +24,7 @@ const (
 	hostRegion                         // cuMemHostAlloc
 	registeredRegion                   // cuMemHostRegister
 	mappedRegion                       // cuMemMap
+	openedRegion                       // cuIpcOpenMemHandle
 )
 
 // region is memory that kernels can reach.
@@ -36,8 +37,10 @@ type region struct {
 	module  *Module        // of a variable
 	flags   uint32         // of host memory
 	pool    *Pool          // of stream-ordered memory; nil otherwise
+	from    uint64         // where it is in its pool's file, if that has one
 	mapping *mapping       // of mapped memory; nil otherwise
 	graph   *allocWork     // of memory that a graph allocates; nil otherwise
+	opened  *opened        // of memory of another process; nil otherwise
 	charge  uint64         // bytes of the device's memory
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
@@ -322,6 +325,11 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	if err != nil {
 		d.mu.Unlock()
 		return err
+	}
+	if r.opened != nil && r.opened.times > 1 {
+		r.opened.times--
+		d.mu.Unlock()
+		return nil
 	}
 	d.regions.remove(r)
 	r.discharge()
@@ -985,9 +993,14 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 		return r.size, nil
 	case PointerMapped:
 		return 1, nil
+	case PointerIPCCapable:
+		return truth(haveVirtual && r.plain())
 	case PointerHandleTypes:
 		if r.mapping != nil {
 			return uint64(r.mapping.memory.properties.HandleTypes), nil
+		}
+		if r.pool != nil {
+			return uint64(r.pool.handleTypes()), nil
 		}
 	case PointerAccessFlags:
 		if r.mapping != nil {

@@ -476,7 +476,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncNumRegs:
 		return min(info.Registers, 255), nil
 	case FuncPTXVersion:
-		return f.module.mod.SM(), nil // the virtual architecture, not the version of the text
+		return f.kernel.SM, nil // the virtual architecture, not the version of the text
 	case FuncBinaryVersion:
 		return t.d.settings.SM, nil
 	case FuncMaxDynamicShared:

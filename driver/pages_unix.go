@@ -2,15 +2,11 @@
 
 package driver
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // mapPages maps whole pages, at least size bytes.
 func mapPages(size uint64) ([]byte, error) {
-	page := uint64(os.Getpagesize())
-	return syscall.Mmap(-1, 0, int((size+page-1)/page*page), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	return syscall.Mmap(-1, 0, int(wholePages(size)), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 }
 
 // unmapPages gives back what mapPages has given.

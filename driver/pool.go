@@ -12,7 +12,7 @@ import (
 	"gemu/interp"
 )
 
-// poolAddress is where stream-ordered memory of devices begins. It has addresses of its own, so that
+// poolAddress is where stream-ordered memory of devices begins, and that of other processes. It has addresses of its own, so that
 // what kernels allocate meanwhile does not move it. Other memory has those that it has on the host.
 const poolAddress = 1 << 52
 
@@ -23,6 +23,7 @@ type Pool struct {
 	place  poolPlace
 	limit  uint64 // bytes in use at once; 0: what the device has
 	used   uint64
+	memory *poolMemory              // of a pool that other processes may have; nil otherwise
 	values map[PoolAttribute]uint64 // that were set; high water marks: since they were reset
 	access map[int]MemoryAccess     // of devices that do not have it anyway, by ordinal
 }
@@ -165,20 +166,30 @@ func (d *Driver) MemSetMemPool(where Location, kind MemoryType, h Handle) error 
 	case p.place != place:
 		return fail(InvalidValue, "the pool is of other memory")
 	}
+	if err := p.own(); err != nil {
+		return err
+	}
 	d.poolsOf(place).now = p
 	return nil
 }
 
-// MemPoolCreate is cuMemPoolCreate for memory that stays in this process, at most limit bytes of it if
-// that is not 0.
-func (d *Driver) MemPoolCreate(where Location, kind MemoryType, limit uint64) (Handle, error) {
+// MemPoolCreate is cuMemPoolCreate for at most limit bytes, if that is not 0. With types of handles, other processes may
+// have the memory.
+func (d *Driver) MemPoolCreate(where Location, kind MemoryType, types HandleTypes, limit uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	place, err := d.poolPlace(where, kind)
 	if err != nil {
 		return 0, err
 	}
-	return d.newPool(place, limit).handle, nil
+	p := d.newPool(place, limit)
+	if types != 0 {
+		if err := p.share(types); err != nil {
+			delete(d.objects, p.handle)
+			return 0, err
+		}
+	}
+	return p.handle, nil
 }
 
 // MemPoolDestroy is cuMemPoolDestroy. What was allocated from the pool stays.
@@ -196,6 +207,9 @@ func (d *Driver) MemPoolDestroy(h Handle) error {
 		of.now = of.standard
 	}
 	delete(d.objects, h)
+	if p.memory != nil {
+		p.memory.drop()
+	}
 	return nil
 }
 
@@ -240,6 +254,8 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 		if p.place.dev != nil {
 			return uint64(p.place.dev.ordinal), nil
 		}
+	case PoolHandleTypes:
+		return uint64(p.handleTypes()), nil
 	case PoolLimit:
 		return p.limit, nil
 	case PoolLocality:
@@ -347,6 +363,9 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 			return nil, err
 		}
 	}
+	if err := p.own(); err != nil {
+		return nil, err
+	}
 	switch {
 	case size == 0:
 		return nil, fail(InvalidValue, "0 bytes")
@@ -360,26 +379,36 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	if err := p.device().reserve(charge); err != nil {
 		return nil, err
 	}
-	data, release, err := d.pages.allocate(size)
+	r := &region{size: size, kind: p.place.kind, ctx: s.ctx, pool: p, charge: charge}
+	var err error
+	if p.memory != nil {
+		r.data, r.pages, r.from, err = p.memory.allocate(size)
+	} else {
+		r.data, r.pages, err = d.pages.allocate(size)
+	}
 	if err != nil {
 		p.device().used -= charge
 		return nil, fail(OutOfMemory, "%v", err)
 	}
-	p.used += size
-	for _, a := range []PoolAttribute{PoolReservedHigh, PoolUsedHigh} {
-		p.values[a] = max(p.values[a], p.used)
-	}
+	p.count(size)
 	d.buffers++
-	addr := address(unsafe.Pointer(unsafe.SliceData(data)))
+	r.addr = address(unsafe.Pointer(unsafe.SliceData(r.data)))
 	if p.place.kind == deviceRegion {
-		addr = d.poolAddress(size)
+		r.addr = d.poolAddress(size)
 	}
-	r := &region{addr: addr, size: size, data: data, kind: p.place.kind, ctx: s.ctx, pool: p, charge: charge, pages: release}
 	d.addRegion(r)
 	return r, nil
 }
 
-// poolAddress is an address for size bytes of stream-ordered memory. d.mu is held.
+// count is for an allocation that is in use from now on. d.mu is held.
+func (p *Pool) count(size uint64) {
+	p.used += size
+	for _, a := range []PoolAttribute{PoolReservedHigh, PoolUsedHigh} {
+		p.values[a] = max(p.values[a], p.used)
+	}
+}
+
+// poolAddress is an address for size bytes of stream-ordered memory, or of another process. d.mu is held.
 func (d *Driver) poolAddress(size uint64) uint64 {
 	align := interp.Alignment(size)
 	addr := (d.nextPool + align - 1) / align * align

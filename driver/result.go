@@ -64,6 +64,7 @@ const (
 	CapturedEvent               Result = 907
 	StreamCaptureWrongThread    Result = 908
 	GraphExecUpdateFailure      Result = 910
+	ExternalDevice              Result = 911
 	InvalidClusterSize          Result = 912
 	Unknown                     Result = 999
 )

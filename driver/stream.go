@@ -112,7 +112,7 @@ func (s *Stream) submit(name string, run func(*interp.Order) error, after ...*ta
 func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
 	o := &c.dev.d.ordering
-	after = append(after, s.last)
+	after = append(after, s.last, c.dev.d.paused)
 	switch {
 	case s == c.legacy:
 		for o := range c.streams {
@@ -357,10 +357,14 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	switch {
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
+	case flags == eventExternal && e.shared != nil:
+		return s.capture.invalidate(NotSupported, "%s", errNoEventNode.Detail)
 	case flags == eventExternal:
 		s.recordNode(&Node{kind: EventWaitNode, work: &waitWork{eventWork{e, event}}})
 	case s.capture != nil || e.capture != nil:
 		return s.waitCaptured(e)
+	case e.foreign():
+		s.waitForeign(e.shared)
 	case e.task != nil:
 		s.submit("", nothing, e.task)
 	}
@@ -529,6 +533,7 @@ func (t *Thread) StreamGetID(h Handle) (uint64, error) {
 type Event struct {
 	ctx      *Context
 	noTiming bool
+	shared   *sharedEvent // nil of an event that only this process knows
 	recorded
 }
 
@@ -539,7 +544,11 @@ type recorded struct {
 	tips    []*Node  // what it was recorded after there
 }
 
-const flagNoTiming = 2
+// Flags of EventCreate.
+const (
+	flagNoTiming     = 2
+	flagInterprocess = 4
+)
 
 // EventCreate is cuEventCreate.
 func (t *Thread) EventCreate(flags uint32) (Handle, error) {
@@ -548,10 +557,18 @@ func (t *Thread) EventCreate(flags uint32) (Handle, error) {
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	if flags&^3 != 0 {
-		return 0, fail(InvalidValue, "event flags %#x (events do not cross processes)", flags)
+	e := &Event{ctx: c, noTiming: flags&flagNoTiming != 0}
+	switch {
+	case flags&^7 != 0:
+		return 0, fail(InvalidValue, "event flags %#x", flags)
+	case flags&flagInterprocess != 0 && !e.noTiming:
+		return 0, fail(InvalidValue, "event flags %#x: CU_EVENT_INTERPROCESS without CU_EVENT_DISABLE_TIMING", flags)
+	case flags&flagInterprocess != 0:
+		if e.shared, err = createShared(); err != nil {
+			return 0, err
+		}
 	}
-	return c.own(&Event{ctx: c, noTiming: flags&flagNoTiming != 0}), nil
+	return c.own(e), nil
 }
 
 // EventDestroy is cuEventDestroy.
@@ -563,7 +580,15 @@ func (t *Thread) EventDestroy(h Handle) error {
 		return err
 	}
 	e.ctx.disown(h)
+	e.destroyed()
 	return nil
+}
+
+// destroyed gives back what the event has. d.mu is held.
+func (e *Event) destroyed() {
+	if e.shared != nil {
+		e.shared.drop()
+	}
 }
 
 // event is the event with a handle. d.mu is held.
@@ -595,12 +620,14 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 		return fail(InvalidValue, "flags %#x", flags)
 	case flags == eventExternal && s.capture == nil:
 		return errExternal
+	case flags == eventExternal && e.shared != nil:
+		return s.capture.invalidate(NotSupported, "%s", errNoEventNode.Detail)
 	case flags == eventExternal:
 		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork{e, h}}})
 		return nil
 	}
 	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
-		e.task = s.submit("", nothing)
+		return e.record(s)
 	}
 	return nil
 }
@@ -615,6 +642,14 @@ func (t *Thread) EventQuery(h Handle) error {
 		return err
 	case e.capture != nil:
 		return e.captured()
+	case e.foreign():
+		switch over, err := e.shared.over(e.shared.newest()); {
+		case err != nil:
+			return err
+		case !over:
+			return NotReady
+		}
+		return e.ctx.err
 	case !e.task.over():
 		return NotReady
 	}
@@ -632,6 +667,16 @@ func (t *Thread) EventSynchronize(h Handle) error {
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
+	}
+	if e.foreign() {
+		shared, m := e.shared, e.shared.newest()
+		shared.hold()
+		defer shared.drop()
+		t.d.mu.Unlock()
+		if err := shared.wait(m); err != nil {
+			return err
+		}
+		return e.ctx.settle(nil)
 	}
 	last := e.task
 	t.d.mu.Unlock()

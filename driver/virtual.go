@@ -265,7 +265,7 @@ func (d *Driver) MemCreate(size uint64, p MemoryProperties, flags uint64) (Handl
 	if err := dev.reserve(size); err != nil {
 		return 0, err
 	}
-	file, err := createMemory(size)
+	file, err := createMemory(createdFile, size)
 	if err != nil {
 		dev.used -= size
 		return 0, fail(OutOfMemory, "%v", err)
@@ -412,6 +412,26 @@ func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 		return nil, fail(InvalidValue, "%d bytes at %#x are not whole mappings", size, addr)
 	}
 	return list, nil
+}
+
+// pause waits until no work runs on any device. What is submitted from its beginning on runs after resume, so that what
+// is done between them nobody sees. d.mu is held, but not while it waits.
+func (d *Driver) pause() *task {
+	tasks := append(d.pending(), d.paused)
+	p := &task{done: make(chan struct{})}
+	d.paused = p
+	d.mu.Unlock()
+	wait(tasks)
+	d.mu.Lock()
+	return p
+}
+
+// resume ends a pause. d.mu has been held since.
+func (d *Driver) resume(p *task) {
+	if d.paused == p {
+		d.paused = nil
+	}
+	close(p.done)
 }
 
 // idle waits for all that may use memory.
@@ -586,7 +606,7 @@ func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	if c := t.top(); c != nil {
 		dev = c.dev
 	}
-	file, size, err := openMemory(fd)
+	file, size, err := openMemory(createdFile, fd)
 	if err != nil {
 		return 0, fail(InvalidValue, "%v", err)
 	}

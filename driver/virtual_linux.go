@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 const haveVirtual = true
-
-// memoryName is what the files of created memory are called.
-const memoryName = "gemu-memory"
 
 // reserveAddresses takes addresses from the process, at which there is nothing.
 func reserveAddresses(size uint64) ([]byte, error) {
@@ -33,13 +29,13 @@ func freeAddresses(mem []byte) {
 	}
 }
 
-// createMemory makes a file of zeros that is in memory only.
-func createMemory(size uint64) (*os.File, error) {
-	fd, err := unix.MemfdCreate(memoryName, unix.MFD_CLOEXEC)
+// createMemory makes a file of zeros that is in memory only, with a name for openMemory.
+func createMemory(name string, size uint64) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)
 	}
-	file := os.NewFile(uintptr(fd), memoryName)
+	file := os.NewFile(uintptr(fd), name)
 	if err := file.Truncate(int64(size)); err != nil {
 		file.Close()
 		return nil, err
@@ -47,21 +43,32 @@ func createMemory(size uint64) (*os.File, error) {
 	return file, nil
 }
 
-// openMemory is the memory that a descriptor of createMemory's, perhaps in another process, stands for.
-func openMemory(fd int) (*os.File, uint64, error) {
-	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
-	if err != nil {
-		return nil, 0, err
-	}
-	if !strings.HasPrefix(name, "/memfd:"+memoryName) {
-		return nil, 0, fmt.Errorf("file descriptor %d is of %s, and of no memory that was exported", fd, name)
-	}
+// openMemory is the memory that a descriptor of createMemory's, perhaps from another process, stands for.
+func openMemory(name string, fd int) (*os.File, uint64, error) {
 	own, err := duplicate(fd)
 	if err != nil {
 		return nil, 0, err
 	}
-	file := os.NewFile(uintptr(own), memoryName)
-	info, err := file.Stat()
+	return checkMemory(name, own)
+}
+
+// isMemory reports what a descriptor, by its path in /proc, is of, if that is no file of createMemory's with a name.
+func isMemory(name, path string) error {
+	is, err := os.Readlink(path)
+	if err == nil && is != "/memfd:"+name+" (deleted)" {
+		err = fmt.Errorf("%s is of %s, and of no memory that was exported as %s", path, is, name)
+	}
+	return err
+}
+
+// checkMemory is a file of createMemory's with its size. It takes the descriptor, which may be of any file.
+func checkMemory(name string, fd int) (*os.File, uint64, error) {
+	file := os.NewFile(uintptr(fd), name)
+	err := isMemory(name, fmt.Sprintf("/proc/self/fd/%d", fd))
+	var info os.FileInfo
+	if err == nil {
+		info, err = file.Stat()
+	}
 	if err != nil {
 		return nil, 0, errors.Join(err, file.Close())
 	}

@@ -15,9 +15,9 @@ func reserveAddresses(uint64) ([]byte, error) { return nil, errors.ErrUnsupporte
 
 func freeAddresses([]byte) {}
 
-func createMemory(uint64) (*os.File, error) { return nil, errors.ErrUnsupported }
+func createMemory(string, uint64) (*os.File, error) { return nil, errors.ErrUnsupported }
 
-func openMemory(int) (*os.File, uint64, error) { return nil, 0, errors.ErrUnsupported }
+func openMemory(string, int) (*os.File, uint64, error) { return nil, 0, errors.ErrUnsupported }
 
 func duplicate(int) (int, error) { return 0, errors.ErrUnsupported }
 

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"gemu/interp/internal/mem"
@@ -78,6 +81,73 @@ func TestMappedMemory(t *testing.T) {
 	b.Free()
 	if _, err := m.dev.Map(mem.SharedWindow, p, "", false); err == nil {
 		t.Error("mapped over the window of shared memory")
+	}
+}
+
+// Atomics are atomic to the host's, also where CTAs take turns: a 32-bit sum, and a 16-bit counter in half of a word.
+func TestAtomicsBesideHost(t *testing.T) {
+	const threads, rounds = 32, 1000
+	m := module(t, Config{Grace: time.Second, Workers: 1}, "", `.reg .b16 %h<3>;
+		mov.u32 %r2, `+strconv.Itoa(rounds)+`;
+	loop:
+		atom.sys.global.add.u32 %r1, [%rd0], 1;
+		red.sys.global.add.u32 [%rd0], %r1;
+		sub.u32 %r1, 0, %r1;
+		red.sys.global.add.u32 [%rd0], %r1;
+	again:
+		ld.volatile.global.b16 %h0, [%rd0+6];
+		add.u16 %h1, %h0, 1;
+		atom.sys.global.cas.b16 %h2, [%rd0+6], %h0, %h1;
+		setp.ne.u16 %p1, %h2, %h0;
+		@%p1 bra again;
+		sub.u32 %r2, %r2, 1;
+		setp.ne.u32 %p1, %r2, 0;
+		@%p1 bra loop;
+		ret;`)
+	p := hostPages(t, 4096)
+	defer syscall.Munmap(p)
+	b, err := m.dev.Map(address(p), p, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Free()
+	sum, word := (*uint32)(unsafe.Pointer(&p[0])), (*uint32)(unsafe.Pointer(&p[4]))
+	try := func(engine string, backend Backend, mode Mode) {
+		clear(p)
+		ended := make(chan error)
+		go func() {
+			_, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(threads), Args: []any{address(p)}, Backend: backend, Mode: mode})
+			ended <- err
+		}()
+		var err error
+		added, set := uint32(0), uint32(0)
+		for running := true; running; {
+			select {
+			case err = <-ended:
+				running = false
+			default:
+				atomic.AddUint32(sum, 1)
+				added++
+				if was := atomic.LoadUint32(word); atomic.CompareAndSwapUint32(word, was, was+1<<16) {
+					set++
+				}
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := threads*rounds + added; *sum != want {
+			t.Errorf("%s, %s: a sum of %d, want %d", engine, mode, *sum, want)
+		}
+		if want := (threads*rounds + set) << 16; *word != want {
+			t.Errorf("%s, %s: counted %#x, want %#x", engine, mode, *word, want)
+		}
+	}
+	for _, mode := range []Mode{Vector, Affine} { // check mode loads twice
+		try("portable", Portable, mode)
+		if Native != nil {
+			try("native", Native, mode)
+		}
 	}
 }
 

@@ -39,8 +39,10 @@ type static struct {
 
 // SM is the number of the first sm_NN target, which may be written compute_NN; 0
 // if there is none.
-func (m *Module) SM() int {
-	for _, t := range m.Target {
+func (m *Module) SM() int { return smOf(m.Target) }
+
+func smOf(targets []string) int {
+	for _, t := range targets {
 		var n int
 		_, number, _ := strings.Cut(t, "_")
 		if _, err := fmt.Sscanf(number, "%d", &n); err == nil {
@@ -237,6 +239,7 @@ type Func struct {
 	Linkage    Linkage
 	Entry      bool
 	Defined    bool // has a body
+	SM         int  // of the .target before it, of which a linked module has several
 	Rets       []*Var
 	Params     []*Var
 	Directives []FuncDirective

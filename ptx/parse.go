@@ -61,6 +61,7 @@ type checker struct {
 	instrs slab[Instr]
 	ops    slab[Operand]
 	debug  *Section // that a line "@@DWARF" belongs to
+	sm     int      // of the .target before what is read
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -106,11 +107,17 @@ func (c *checker) module(tree *syntax.File) {
 				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", it.Version.Number)
 			}
 		case it.Target != nil:
+			c.sm = 0
 			for _, name := range it.Target.Names {
 				t := string(name)
-				m.Target = append(m.Target, t)
+				if !slices.Contains(m.Target, t) {
+					m.Target = append(m.Target, t)
+				}
 				if !knownTarget(t) {
 					c.report(pos, spell.Nearest(t, targetWords), "unknown target %q", t)
+				}
+				if c.sm == 0 {
+					c.sm = smOf([]string{t})
 				}
 			}
 		case it.AddressSize != nil:
@@ -328,7 +335,7 @@ func (c *checker) static(v *Var, d *syntax.Declarator) {
 
 // kernel builds the head of a kernel and declares it.
 func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
-	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Entry: true, Defined: t.Body != nil, module: c.mod}
+	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Entry: true, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, d := range t.Directives {
 		c.directive(f, &d.Directive)
 	}
@@ -338,7 +345,7 @@ func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
 
 // function builds the head of a device function and declares it.
 func (c *checker) function(t *syntax.Func, link Linkage) *Func {
-	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Defined: t.Body != nil, module: c.mod}
+	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, a := range t.Attributes {
 		f.Directives = append(f.Directives, FuncDirective{a.Name, a.Args})
 	}

@@ -17,6 +17,9 @@ typedef uint64_t CUmemoryPool, CUgreenCtx, CUgraphConditionalHandle;
 typedef uint64_t CUmemGenericAllocationHandle, CUuserObject;
 
 typedef struct { char bytes[16]; } CUuuid;
+typedef struct { char reserved[64]; } CUipcMemHandle;
+typedef struct { char reserved[64]; } CUipcEventHandle;
+typedef struct { unsigned char reserved[64]; } CUmemPoolPtrExportData;
 
 typedef struct { uint64_t opaque[16]; } CUtensorMap; // at multiples of 64
 

@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"gemu/cmd/internal/libtest"
 	"gemu/driver"
@@ -57,12 +59,42 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// Two processes share memory, events and pools.
+func TestProcesses(t *testing.T) {
+	program := libtest.Client(t, "testdata/ipc.c", "libcuda.so.1")
+	for _, env := range []string{"GEMU_MODE=vector", "GEMU_MODE=affine"} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program)
+		cmd.WaitDelay = time.Second // for the second process
+		cmd.Env = append(os.Environ(), env)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil || stdout.String() != "ok\n" {
+			t.Fatalf("%s: %v\n%s%s", env, err, &stdout, &stderr)
+		}
+		for _, want := range []string{"nearest allocation: memory of process ", "has ended before the work that an event is behind"} {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("%s: does not say %q\n%s", env, want, &stderr)
+			}
+		}
+	}
+}
+
 // A thread may lose its alternate signal stack between two calls.
 func TestSignalStack(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "testdata/sigstack.c", "libcuda.so.1"))
 	cmd.Env = append(os.Environ(), "GOGC=1")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok\n" {
 		t.Errorf("%v\n%.2000s", err, out)
+	}
+}
+
+// What a kernel prints comes behind what C has printed before, and before what it prints later, also where it buffers.
+func TestPrint(t *testing.T) {
+	out, err := exec.Command(libtest.Client(t, "testdata/print.c", "libcuda.so.1")).CombinedOutput()
+	if err != nil || string(out) != "before\nkernel\nbehind\n" {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

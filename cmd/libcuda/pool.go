@@ -99,13 +99,10 @@ func cuMemSetMemPool(where *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.
 //export cuMemPoolCreate
 func cuMemPoolCreate(pool *C.CUmemoryPool, props *C.CUmemPoolProps) C.CUresult {
 	return ask("cuMemPoolCreate", pool, func(d *driver.Driver) (driver.Handle, error) {
-		switch {
-		case props == nil:
+		if props == nil {
 			return 0, driver.InvalidValue
-		case props.handleTypes != 0:
-			return 0, &driver.Error{Result: driver.NotSupported, Detail: "pools that are shared between processes"}
 		}
-		return d.MemPoolCreate(location(&props.location), driver.MemoryType(props.allocType), uint64(props.maxSize))
+		return d.MemPoolCreate(location(&props.location), driver.MemoryType(props.allocType), driver.HandleTypes(props.handleTypes), uint64(props.maxSize))
 	})
 }
 

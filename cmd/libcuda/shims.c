@@ -214,6 +214,7 @@ CUresult cuCtxPushCurrent(CUcontext ctx) { return cuCtxPushCurrent_v2(ctx); }
 CUresult cuCtxPopCurrent(CUcontext *ctx) { return cuCtxPopCurrent_v2(ctx); }
 CUresult cuStreamDestroy(CUstream s) { return cuStreamDestroy_v2(s); }
 CUresult cuEventDestroy(CUevent e) { return cuEventDestroy_v2(e); }
+CUresult cuIpcOpenMemHandle(CUdeviceptr *addr, CUipcMemHandle handle, unsigned flags) { return cuIpcOpenMemHandle_v2(addr, handle, flags); }
 CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end) { return cuEventElapsedTime(ms, start, end); }
 CUresult cuMemHostRegister(void *p, size_t n, unsigned flags) { return cuMemHostRegister_v2(p, n, flags); }
 CUresult cuLinkCreate(unsigned n, int *options, void **values, CUlinkState *link) { return cuLinkCreate_v2(n, options, values, link); }

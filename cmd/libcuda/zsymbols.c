@@ -110,12 +110,6 @@ STUB(cuGreenCtxStreamCreate)
 STUB(cuGreenCtxWaitEvent)
 STUB(cuImportExternalMemory)
 STUB(cuImportExternalSemaphore)
-STUB(cuIpcCloseMemHandle)
-STUB(cuIpcGetEventHandle)
-STUB(cuIpcGetMemHandle)
-STUB(cuIpcOpenEventHandle)
-STUB(cuIpcOpenMemHandle)
-STUB(cuIpcOpenMemHandle_v2)
 STUB(cuLaunchCooperativeKernelMultiDevice)
 STUB(cuLibraryGetManaged)
 STUB(cuLibraryGetUnifiedFunction)
@@ -140,10 +134,6 @@ STUB(cuMemGetInfo)
 STUB(cuMemHostGetDevicePointer)
 STUB(cuMemMapArrayAsync)
 STUB(cuMemMapArrayAsync_ptsz)
-STUB(cuMemPoolExportPointer)
-STUB(cuMemPoolExportToShareableHandle)
-STUB(cuMemPoolImportFromShareableHandle)
-STUB(cuMemPoolImportPointer)
 STUB(cuMemPrefetchBatchAsync)
 STUB(cuMemPrefetchBatchAsync_ptsz)
 STUB(cuMemcpy2D)
@@ -371,6 +361,12 @@ int cuGraphRetainUserObject(void);
 int cuGraphUpload(void);
 int cuGraphUpload_ptsz(void);
 int cuInit(void);
+int cuIpcCloseMemHandle(void);
+int cuIpcGetEventHandle(void);
+int cuIpcGetMemHandle(void);
+int cuIpcOpenEventHandle(void);
+int cuIpcOpenMemHandle(void);
+int cuIpcOpenMemHandle_v2(void);
 int cuKernelGetAttribute(void);
 int cuKernelGetFunction(void);
 int cuKernelGetLibrary(void);
@@ -440,8 +436,12 @@ int cuMemImportFromShareableHandle(void);
 int cuMemMap(void);
 int cuMemPoolCreate(void);
 int cuMemPoolDestroy(void);
+int cuMemPoolExportPointer(void);
+int cuMemPoolExportToShareableHandle(void);
 int cuMemPoolGetAccess(void);
 int cuMemPoolGetAttribute(void);
+int cuMemPoolImportFromShareableHandle(void);
+int cuMemPoolImportPointer(void);
 int cuMemPoolSetAccess(void);
 int cuMemPoolSetAttribute(void);
 int cuMemPoolTrimTo(void);
@@ -955,12 +955,12 @@ const struct symbol gemu_symbols[] = {
 	{"cuImportExternalMemory", 0, 0, (void *)cuImportExternalMemory},
 	{"cuImportExternalSemaphore", 0, 0, (void *)cuImportExternalSemaphore},
 	{"cuInit", 2000, 0, (void *)cuInit},
-	{"cuIpcCloseMemHandle", 0, 0, (void *)cuIpcCloseMemHandle},
-	{"cuIpcGetEventHandle", 0, 0, (void *)cuIpcGetEventHandle},
-	{"cuIpcGetMemHandle", 0, 0, (void *)cuIpcGetMemHandle},
-	{"cuIpcOpenEventHandle", 0, 0, (void *)cuIpcOpenEventHandle},
-	{"cuIpcOpenMemHandle", 0, 0, (void *)cuIpcOpenMemHandle},
-	{"cuIpcOpenMemHandle", 0, 0, (void *)cuIpcOpenMemHandle_v2},
+	{"cuIpcCloseMemHandle", 4010, 0, (void *)cuIpcCloseMemHandle},
+	{"cuIpcGetEventHandle", 4010, 0, (void *)cuIpcGetEventHandle},
+	{"cuIpcGetMemHandle", 4010, 0, (void *)cuIpcGetMemHandle},
+	{"cuIpcOpenEventHandle", 4010, 0, (void *)cuIpcOpenEventHandle},
+	{"cuIpcOpenMemHandle", 4010, 0, (void *)cuIpcOpenMemHandle},
+	{"cuIpcOpenMemHandle", 11000, 0, (void *)cuIpcOpenMemHandle_v2},
 	{"cuKernelGetAttribute", 12000, 0, (void *)cuKernelGetAttribute},
 	{"cuKernelGetFunction", 12000, 0, (void *)cuKernelGetFunction},
 	{"cuKernelGetLibrary", 12050, 0, (void *)cuKernelGetLibrary},

@@ -99,7 +99,7 @@ func TestClient(t *testing.T) {
 			t.Errorf("%s: printed %q\n%s", major, out, messages)
 		}
 		for _, want := range []string{
-			"gemu: cudaIpcGetMemHandle: cudaErrorNotSupported: gemu does not have this function\n",
+			"gemu: cudaImportExternalMemory: cudaErrorNotSupported: gemu does not have this function\n",
 			"gemu: cudaLaunchKernel: cudaErrorInvalidDeviceFunction\n",
 			"nearest allocation: buffer #",
 		} {
@@ -110,6 +110,15 @@ func TestClient(t *testing.T) {
 		out, messages = run(t, []string{"GEMU_DEVICES=2"}, program)
 		if want := "gemu: managed variables on several devices are not supported\n"; out != "ok\n" || strings.Count(messages, want) != 1 {
 			t.Errorf("%s: with two devices it printed %q, and does not say %q once\n%s", major, out, want, messages)
+		}
+	}
+}
+
+// Two processes share memory, events and pools by the runtime's functions.
+func TestProcesses(t *testing.T) {
+	for _, major := range majors {
+		if out, messages := run(t, nil, link(t, major, "testdata/ipc.c")); out != "ok\n" {
+			t.Errorf("%s: printed %q\n%s", major, out, messages)
 		}
 	}
 }

@@ -35,7 +35,7 @@ var (
 
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
-		s.Stdout = os.Stdout
+		s.Stdout = stdout{}
 		if !Quiet {
 			s.Stderr = os.Stderr
 		}
@@ -47,6 +47,15 @@ var (
 		C.process_at_exit()
 	})
 )
+
+// stdout is the process's standard output, for what kernels print. It is a stream of the host (CUDA C++ Programming
+// Guide, Formatted Output): what C has printed before, and still buffers, comes before.
+type stdout struct{}
+
+func (stdout) Write(p []byte) (int, error) {
+	C.fflush(C.stdout)
+	return os.Stdout.Write(p)
+}
 
 // getenv is the value that an environment variable had when the library was loaded, ""
 // if it was not set.

@@ -392,7 +392,7 @@ static void pools(CUdevice dev, CUmodule m)
 	OK(cuMemAllocFromPoolAsync_ptsz(&d, 8, mine, 0));
 	OK(cuMemFree_v2(d));
 	OK(cuMemPoolDestroy(mine));
-	props.handleTypes = 1;
+	props.handleTypes = 2; // of Windows
 	EQUAL(cuMemPoolCreate(&mine, &props), 801);
 	OK(cuStreamDestroy_v2(s));
 }

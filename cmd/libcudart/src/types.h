@@ -187,6 +187,11 @@ struct cudaMemPoolProps {
 	unsigned char reserved[54];
 };
 
+struct cudaMemPoolPtrExportData { unsigned char reserved[64]; };
+
+typedef struct { char reserved[64]; } cudaIpcMemHandle_t;
+typedef struct { char reserved[64]; } cudaIpcEventHandle_t;
+
 struct cudaMemAllocNodeParams {
 	struct cudaMemPoolProps poolProps;
 	const struct cudaMemAccessDesc *accessDescs;

@@ -23,7 +23,7 @@ cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStre
 cudaError_t cudaMalloc(void **, size_t), cudaFree(void *), cudaMemcpy(void *, const void *, size_t, int), cudaMemcpy_ptds(void *, const void *, size_t, int);
 cudaError_t cudaMemset(void *, int, size_t), cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
 cudaError_t cudaGetLastError(void), cudaPeekAtLastError(void), cudaDeviceSynchronize(void), cudaDeviceReset(void);
-cudaError_t cudaGetDeviceProperties(void *, int), cudaRuntimeGetVersion(int *), cudaDriverGetVersion(int *), cudaIpcGetMemHandle(void *, void *), cudaGetDeviceCount(int *), cudaSetDevice(int);
+cudaError_t cudaGetDeviceProperties(void *, int), cudaRuntimeGetVersion(int *), cudaDriverGetVersion(int *), cudaImportExternalMemory(void *, void *), cudaGetDeviceCount(int *), cudaSetDevice(int);
 cudaError_t cudaStreamCreate(cudaStream_t *), cudaStreamBeginCapture(cudaStream_t, int), cudaStreamEndCapture(cudaStream_t, cudaGraph_t *), cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *, cudaGraph_t, unsigned long long), cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
 cudaError_t cudaMemcpyPeer(void *, int, const void *, int, size_t);
@@ -192,7 +192,7 @@ int main(void)
 	IS(9, cudaPeekAtLastError());
 	IS(9, cudaGetLastError());
 	IS(98, cudaLaunchKernel((void *)other, (dim3){1, 1, 1}, (dim3){1, 1, 1}, args, 0, 0));
-	IS(801, cudaIpcGetMemHandle(NULL, x));
+	IS(801, cudaImportExternalMemory(NULL, x));
 	IS(801, cudaGetLastError());
 	void **bad = __cudaRegisterFatBinary(&machine_code);
 	__cudaRegisterFunction(bad, (char *)other, "other", "other", -1, NULL, NULL, NULL, NULL, NULL);

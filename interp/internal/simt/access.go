@@ -496,7 +496,7 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	p, base, last, ok := w.reach(a, a.Bytes)
 	shift := -bits.TrailingZeros(uint(a.Bytes))
 	generic := a.Space == ptx.Generic
-	parallel := w.cta.grid.atomics && !w.cta.turn && !t.Shared
+	parallel := w.cta.atomics() && !t.Shared
 	onShared := t.Reduction // the same, on shared memory
 	onShared.Flush = false
 	mask := widthMask(t.Type)
@@ -585,8 +585,12 @@ func (w *warp) atom128(f *regfile.File, p unsafe.Pointer, lane int, a *code.Acce
 // widthMask is all bits of a type of at most 64.
 func widthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
 
-// host applies the operation with the host's atomics, for CTAs that run at the same time.
-// Those that do so are of 4 or 8 bytes: narrower ones do not commute, and take turns.
+// atomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
+// 64 at most.
+func (c *cta) atomics() bool { return c.grid.atomics && (!c.turn || c.grid.dev.Grace > 0) }
+
+// host applies the operation with the host's atomics. What is narrower than 4 bytes is part of an aligned word of 4,
+// which is in one page, and in one allocation of ours.
 func host(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
@@ -598,12 +602,13 @@ func host(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64
 			}
 		}
 	}
-	q := (*uint32)(p)
+	in := uintptr(p) % 4 // bytes from where the word begins
+	q := (*uint32)(unsafe.Add(p, -int(in)))
 	for {
 		v := hostatomic.LoadUint32(q)
-		old = uint64(v)
+		old = uint64(v) >> (8 * in) & mask
 		now = apply(t, mask, old, b, c)
-		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(now)) {
+		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(uint64(v)&^(mask<<(8*in))|now<<(8*in))) {
 			return old, now
 		}
 	}

@@ -69,7 +69,7 @@ type Grid struct {
 	workers    int
 	inOrder    bool // because a probe wants events in one order
 	early      bool // asynchronous effects happen where they are issued
-	atomics    bool // CTAs run in parallel: atomics on global memory must be the host's
+	atomics    bool // CTAs run in parallel, or others than the launch change memory: atomics on global memory must be the host's
 	mapped     bool // there is memory of the host that it may take away
 
 	mode       Mode
@@ -244,7 +244,7 @@ func (g *Grid) Begin() error {
 	if g.together {
 		g.window = g.total
 	}
-	g.atomics, g.until = g.workers > 1, math.MaxInt64
+	g.atomics, g.until = g.workers > 1 || g.dev.Grace > 0, math.MaxInt64
 	g.lowFail.Store(noFailure)
 	return nil
 }

@@ -92,7 +92,7 @@ func (w *warp) tellNative() {
 		*l.uniform = n.uniform
 		l.uniform[ptx.WarpID] = uint64(w.id)
 	}
-	l.Parallel(c.grid.atomics && !c.turn)
+	l.Parallel(c.atomics())
 	if list := c.code.native.Sources; len(list) > 0 && !w.sourced {
 		l.Read(w.readSources(list))
 	}

@@ -1,4 +1,4 @@
-"""Algorithms of CUB, and libcu++, by programs that check them against the host."""
+"""Algorithms of Thrust and CUB, and libcu++, by programs that check them against the host."""
 
 import pathlib
 

@@ -1,0 +1,232 @@
+package driver
+
+// This file is memory that processes of one machine share by handles (driver API, "Memory Management", cuIpc…): plain
+// allocations, which become files without a name when their handles are first asked for. A handle says which descriptor
+// of which process is of the file; who opens it finds that in /proc.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// What the files are called that memory is, so that none is taken for another: of created memory, of plain
+// allocations, of pools and of events.
+const (
+	createdFile    = "gemu-memory"
+	allocationFile = "gemu-allocation"
+	poolFile       = "gemu-pool"
+	eventFile      = "gemu-event"
+)
+
+// IPCHandle is a CUipcMemHandle or a CUipcEventHandle.
+type IPCHandle [64]byte
+
+// origin says where a file of another process is: it is what a handle has in it.
+type origin struct {
+	PID     int32
+	FD      int32
+	Started uint64 // the process: see startOf
+	File    uint64 // see fileID
+	Size    uint64 // bytes of the allocation
+	Addr    uint64 // of the allocation there
+	Device  int32  // its ordinal there
+	Kind    [12]byte
+}
+
+// The kinds of handle.
+var (
+	memoryHandle = [12]byte([]byte("gemu memory "))
+	eventHandle  = [12]byte([]byte("gemu event  "))
+)
+
+// errNoProcesses is the error of all calls where processes share no memory.
+var errNoProcesses = fail(NotSupported, "what processes share, on a system that is not Linux")
+
+// ownStart is startOf of this process.
+var ownStart = sync.OnceValues(func() (uint64, error) { return startOf(os.Getpid()) })
+
+// handle is the handle of a file of this process, with what the caller has filled in.
+func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
+	o.PID, o.FD = int32(os.Getpid()), int32(file.Fd())
+	if o.Started, err = ownStart(); err == nil {
+		o.File, err = fileID(file)
+	}
+	if err == nil {
+		_, err = binary.Encode(h[:], binary.LittleEndian, o)
+	}
+	if err != nil {
+		return h, fail(OperatingSystem, "%v", err)
+	}
+	return h, nil
+}
+
+// origin is what a handle of a kind says.
+func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
+	if _, err := binary.Decode(h[:], binary.LittleEndian, &o); err != nil || o.Kind != kind {
+		return o, fail(InvalidHandle, "%x… is no %sof gemu's", h[:8], bytes.TrimPrefix(kind[:], []byte("gemu ")))
+	}
+	return o, nil
+}
+
+// of reports whether the file is of the process that another is of, and the same device there.
+func (o *origin) of(other *origin) bool {
+	return o.PID == other.PID && o.Started == other.Started && o.Device == other.Device
+}
+
+// open opens the file, which has to be there still.
+func (o *origin) open(name string) (*os.File, uint64, error) {
+	started, err := startOf(int(o.PID))
+	switch {
+	case err != nil || started != o.Started:
+		return nil, 0, fail(InvalidHandle, "the process %d that the handle is of has ended", o.PID)
+	case int(o.PID) == os.Getpid():
+		return nil, 0, fail(InvalidContext, "the handle is of this process")
+	}
+	file, size, err := openOf(int(o.PID), int(o.FD), name)
+	if err != nil {
+		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed: %v", o.PID, err)
+	}
+	if id, err := fileID(file); err != nil || id != o.File {
+		file.Close()
+		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed", o.PID)
+	}
+	return file, size, nil
+}
+
+// opened is memory of another process.
+type opened struct {
+	origin origin
+	times  int // that it was opened, less those that it was closed
+}
+
+// plain reports whether the region is memory of cuMemAlloc, which has handles.
+func (r *region) plain() bool { return r.kind == deviceRegion && r.pool == nil && r.graph == nil }
+
+// plain is the plain allocation that an address lies in. d.mu is held.
+func (d *Driver) plain(addr uint64) (*region, error) {
+	r := d.regions.find(addr)
+	switch {
+	case !haveVirtual:
+		return nil, errNoProcesses
+	case r == nil || !r.plain():
+		return nil, fail(InvalidValue, "%#x is in no memory of cuMemAlloc, which alone has such handles", addr)
+	}
+	return r, nil
+}
+
+// IPCGetMemHandle is cuIpcGetMemHandle: the handle of the whole allocation that an address lies in. The first call for an
+// allocation waits for all work, as MemFree does.
+func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
+	if _, err = t.enter(); err != nil {
+		return h, err
+	}
+	d := t.d
+	defer d.mu.Unlock()
+	r, err := d.plain(addr)
+	if err != nil {
+		return h, err
+	}
+	file := d.pages.file(r.data)
+	if file == nil {
+		defer d.resume(d.pause())
+		if r, err = d.plain(addr); err != nil { // freed meanwhile
+			return h, err
+		}
+		if file, err = d.pages.share(r.data); err != nil {
+			return h, fail(OutOfMemory, "%v", err)
+		}
+	}
+	o := origin{Kind: memoryHandle, Size: r.size, Addr: r.addr, Device: int32(r.ctx.dev.ordinal)}
+	return o.handle(file)
+}
+
+// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, which all calls have to say.
+const lazyPeerAccess = 1
+
+// find is the region that memory of another process was opened as in a context; nil if it was not. Only one context of
+// a device opens memory of a device of another process. d.mu is held.
+func (c *Context) find(o *origin) (*region, error) {
+	for _, r := range c.dev.d.regions {
+		switch {
+		case r.opened == nil:
+		case r.opened.origin == *o && r.ctx == c:
+			return r, nil
+		case r.opened.origin.of(o) && r.ctx != c && r.ctx.dev == c.dev:
+			return nil, fail(InvalidContext, "another context of the device has opened memory of process %d", o.PID)
+		}
+	}
+	return nil, nil
+}
+
+// IPCOpenMemHandle is cuIpcOpenMemHandle: where the beginning of the other process's allocation is in this one. What is
+// open already is at the same address again, and closed as often as it was opened. The memory stays there whatever the
+// other process does, and is charged to that.
+func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
+	d := t.d
+	d.opens.Lock()
+	defer d.opens.Unlock()
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	o, err := h.origin(memoryHandle)
+	var r *region
+	switch {
+	case flags != lazyPeerAccess:
+		err = fail(InvalidValue, "flags %#x, want CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", flags)
+	case !haveVirtual:
+		err = errNoProcesses
+	case err == nil:
+		r, err = c.find(&o)
+	}
+	if r != nil {
+		r.opened.times++
+	}
+	if err != nil || r != nil {
+		defer d.mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+		return r.addr, nil
+	}
+	r = &region{size: o.Size, addr: d.poolAddress(o.Size), kind: openedRegion, ctx: c, opened: &opened{o, 1}}
+	d.mu.Unlock()
+
+	file, size, err := o.open(allocationFile)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	if o.Size == 0 || o.Size > size {
+		return 0, fail(InvalidHandle, "%d bytes of memory of %d", o.Size, size)
+	}
+	if err := d.mapRegion(r, file, 0, fmt.Sprintf("memory of process %d (%#x there)", o.PID, o.Addr)); err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.addRegion(r)
+	return r.addr, nil
+}
+
+// mapRegion gives a region its memory, of a file from a page on, at its address. The driver is not locked.
+func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) error {
+	mem, err := mapFile(file, from, wholePages(r.size))
+	if err != nil {
+		return fail(OutOfMemory, "%v", err)
+	}
+	r.data, r.pages = mem[:r.size:r.size], func() { freeAddresses(mem) }
+	if r.buf, err = d.gpu.Map(r.addr, r.data, name, false); err != nil { // waits for a launch under way
+		r.pages()
+		return fail(OutOfMemory, "%v", err)
+	}
+	return nil
+}
+
+// IPCCloseMemHandle is cuIpcCloseMemHandle.
+func (t *Thread) IPCCloseMemHandle(addr uint64) error {
+	return t.release(addr, InvalidValue, func(r *region) bool { return r.opened != nil })
+}

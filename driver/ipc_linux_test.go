@@ -1,0 +1,228 @@
+package driver
+
+import (
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+)
+
+// A block that is made a file keeps what it has, and its neighbours; who has mapped the file has it when it was given back.
+func TestSharedPages(t *testing.T) {
+	for _, size := range []uint64{100, 5000, 3 * smallBlock} {
+		p := &pages{}
+		a, release, err := p.allocate(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _, err := p.allocate(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a[0], a[size-1], b[0] = 1, 2, 3
+		file := must(p.share(a))(t)
+		if again := must(p.share(a))(t); again != file || p.file(a) != file || p.file(b) != nil {
+			t.Errorf("%d bytes: the block is two files, or its neighbour is one", size)
+		}
+		other := must(mapFile(file, 0, wholePages(size)))(t)
+		if a[0] != 1 || a[size-1] != 2 || b[0] != 3 || other[0] != 1 || other[size-1] != 2 {
+			t.Errorf("%d bytes: what was in the block is gone", size)
+		}
+		a[1], other[2] = 4, 5
+		if other[1] != 4 || a[2] != 5 {
+			t.Errorf("%d bytes: the block is not the file", size)
+		}
+		release()
+		if b[0] != 3 || !slices.Equal(other[:3], []byte{1, 4, 5}) {
+			t.Errorf("%d bytes: giving the block back has changed other memory", size)
+		}
+		if _, err := file.Stat(); err == nil {
+			t.Errorf("%d bytes: the file is still open", size)
+		}
+		if size <= smallBlock && (a[0] != 0 || a[1] != 0) {
+			t.Errorf("%d bytes: the block is not zero", size)
+		}
+	}
+}
+
+// The first handle of an allocation waits for what runs, and what is submitted meanwhile waits for it.
+func TestHandleWaits(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(64)
+	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
+	gate, done := make(chan struct{}), make(chan error)
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
+	c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 4, x, 5), s))
+	go func() {
+		peer := c.d.NewThread()
+		err := peer.CtxSetCurrent(c.ctx)
+		if err == nil {
+			_, err = peer.IPCGetMemHandle(x)
+		}
+		done <- err
+	}()
+	for paused := false; !paused; time.Sleep(time.Millisecond) {
+		c.d.mu.Lock()
+		paused = c.d.paused != nil
+		c.d.mu.Unlock()
+	}
+	c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 4, x, 7), other))
+	time.Sleep(10 * time.Millisecond)
+	c.want(NotReady, "", c.StreamQuery(other))
+	select {
+	case err := <-done:
+		t.Fatalf("there is a handle while a kernel may run: %v", err)
+	default:
+	}
+	close(gate)
+	c.ok(<-done)
+	c.ok(c.CtxSynchronize(0))
+	c.expect(x, 12, 12, 12, 12)
+	r := c.d.regions.find(x)
+	mem := must(mapFile(c.d.pages.file(r.data), 0, wholePages(r.size)))(t)
+	if mem[0] != 12 {
+		t.Errorf("the file has %d, want 12", mem[0])
+	}
+}
+
+// Records of a stream are counted in one lane, those of others in lanes that are over.
+func TestEventBoard(t *testing.T) {
+	e := must(createShared())(t)
+	defer e.drop()
+	a, b, c := &Stream{}, &Stream{}, &Stream{}
+	take := func(e *sharedEvent, s *Stream, lane int, count uint64) moment {
+		t.Helper()
+		m := must(e.take(s))(t)
+		if m.lane() != lane || m.count() != count || e.newest() != m {
+			t.Errorf("record %d in lane %d, want %d in %d", m.count(), m.lane(), count, lane)
+		}
+		return m
+	}
+	over := func(m moment, want bool, result Result) {
+		t.Helper()
+		if got, err := e.over(m); got != want || ResultOf(err) != result {
+			t.Errorf("%#x is over: %t, %v", uint64(m), got, err)
+		}
+	}
+	over(0, true, Success)
+	first, second := take(e, a, 0, 1), take(e, a, 0, 2)
+	third := take(e, b, 1, 1)
+	e.end(first, true)
+	over(first, true, Success)
+	over(second, false, Success)
+	over(third, false, Success)
+	e.end(second, true)
+	fourth := take(e, c, 0, 3)
+	over(second, true, Success)
+
+	// Another view, as another process has it.
+	fd := must(duplicate(int(e.file.Fd())))(t)
+	other := must(newSharedEvent(os.NewFile(uintptr(fd), eventFile), true))(t)
+	defer other.drop()
+	take(other, a, 2, 1)
+	if e.newest() != other.own || e.own == other.own {
+		t.Errorf("the newest record is %#x, want %#x", uint64(e.newest()), uint64(other.own))
+	}
+	waited := make(chan error)
+	go func() { waited <- other.wait(fourth) }()
+	e.end(fourth, true)
+	if err := <-waited; err != nil {
+		t.Error(err)
+	}
+
+	e.end(third, false)
+	over(third, false, ExternalDevice)
+	if err := other.wait(third); ResultOf(err) != ExternalDevice {
+		t.Errorf("who waits for what has failed is told %v", err)
+	}
+
+	// A process that has ended has nothing over any more.
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	m := take(e, a, 0, 4)
+	e.board.lanes[0].pid = int32(gone.Process.Pid)
+	over(m, false, ExternalDevice)
+	e.end(m, true)
+	over(m, true, Success)
+
+	for lane := 0; lane < boardLanes; lane++ {
+		if lane != 1 && lane != 2 {
+			must(e.take(&Stream{}))(t)
+		}
+	}
+	if _, err := e.take(&Stream{}); ResultOf(err) != OutOfMemory {
+		t.Errorf("there are more lanes than fit: %v", err)
+	}
+}
+
+// A process has begun once, and one that has ended has not, before its parent knows of its end and after.
+func TestStartOf(t *testing.T) {
+	own := must(startOf(os.Getpid()))(t)
+	child := exec.Command("sleep", "100")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if began := must(startOf(child.Process.Pid))(t); began < own {
+		t.Errorf("a child began at %d, its parent at %d", began, own)
+	}
+	child.Process.Kill()
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := startOf(child.Process.Pid); err != nil {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatal("a process that was killed goes on")
+		}
+	}
+	child.Wait()
+	if began, err := startOf(child.Process.Pid); err == nil {
+		t.Errorf("a process that is gone began at %d", began)
+	}
+}
+
+// What was overwritten of a handle, or is none of its kind, is no handle.
+func TestBadHandles(t *testing.T) {
+	c := newClient(t, nil)
+	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)
+	_, err := c.IPCOpenMemHandle(h, lazyPeerAccess)
+	c.want(InvalidContext, "of this process", err)
+	bad := func(reason string, change func(*origin)) {
+		t.Helper()
+		o := must(h.origin(memoryHandle))(t)
+		change(&o)
+		var changed IPCHandle
+		if _, err := binary.Encode(changed[:], binary.LittleEndian, o); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.IPCOpenMemHandle(changed, lazyPeerAccess)
+		c.want(InvalidHandle, reason, err)
+	}
+	parent := os.Getppid()
+	bad("is no memory of gemu's", func(o *origin) { o.Kind = eventHandle })
+	bad("has ended", func(o *origin) { o.Started-- })
+	bad("has ended", func(o *origin) { o.PID = 1 << 30 })
+	bad("was freed", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1<<20 })
+	bad("exported as gemu-allocation", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1 })
+}
+
+// What a context shares has no descriptors once it is destroyed.
+func TestDestroyCloses(t *testing.T) {
+	c := newClient(t, nil)
+	x := c.alloc(100)
+	if _, err := c.IPCGetMemHandle(x); err != nil {
+		t.Fatal(err)
+	}
+	e := must(c.EventCreate(flagNoTiming | flagInterprocess))(t)
+	c.ok(c.EventRecord(e, 0))
+	memory, event := c.d.pages.file(c.d.regions.find(x).data), c.d.objects[e].(*Event).shared.file
+	c.ok(c.CtxDestroy(c.ctx))
+	for _, file := range []*os.File{memory, event} {
+		if _, err := file.Stat(); err == nil {
+			t.Errorf("the file of %s is open", file.Name())
+		}
+	}
+}

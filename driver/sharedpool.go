@@ -1,0 +1,250 @@
+package driver
+
+// This file is memory pools that several processes have. Such a pool is a file without a name, and each allocation a range of
+// it that no other ever is: who has the file and knows the range has the memory.
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// poolMemory is the file of a pool.
+type poolMemory struct {
+	file     *os.File
+	id       uint64 // see fileID
+	imported bool   // from another process, which allocates
+
+	mu    sync.Mutex
+	end   uint64 // of the last range
+	users int    // the pool, and ranges in use here
+}
+
+// newPoolMemory is that of a file, which it takes.
+func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
+	id, err := fileID(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &poolMemory{file: file, id: id, imported: imported, users: 1}, nil
+}
+
+// allocate is pages.allocate for memory of the pool, with where it is in the file.
+func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from uint64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := wholePages(size)
+	from = m.end
+	if err := m.file.Truncate(int64(from + n)); err != nil {
+		return nil, nil, 0, err
+	}
+	mem, err := mapFile(m.file, from, n)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	m.end += n
+	m.users++
+	return mem[:size:size], func() {
+		freeAddresses(mem)
+		emptyFile(m.file, from, n) // for others that still have it, too
+		m.drop()
+	}, from, nil
+}
+
+// use keeps the file until drop.
+func (m *poolMemory) use() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users++
+}
+
+// drop is for one who used the file; the last closes it.
+func (m *poolMemory) drop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.users--; m.users == 0 {
+		m.file.Close()
+	}
+}
+
+// own is the error of an allocation from a pool of another process.
+func (p *Pool) own() error {
+	if p.memory != nil && p.memory.imported {
+		return fail(InvalidValue, "the pool is of another process, which alone allocates from it")
+	}
+	return nil
+}
+
+// handleTypes are those of the pool.
+func (p *Pool) handleTypes() HandleTypes {
+	if p.memory != nil {
+		return FileDescriptor
+	}
+	return 0
+}
+
+// share makes a new pool one that other processes may have. d.mu is held.
+func (p *Pool) share(types HandleTypes) error {
+	switch {
+	case types&^FileDescriptor != 0:
+		return fail(NotSupported, "handles of type %#x", types)
+	case !haveVirtual:
+		return errNoProcesses
+	case p.place.kind != deviceRegion:
+		return fail(NotSupported, "pools with handles that are not of a device")
+	}
+	file, err := createMemory(poolFile, 0)
+	if err == nil {
+		p.memory, err = newPoolMemory(file, false)
+	}
+	if err != nil {
+		return fail(OutOfMemory, "%v", err)
+	}
+	return nil
+}
+
+// MemPoolExport is cuMemPoolExportToShareableHandle for file descriptors: one of the pool's that the client owns.
+func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, err := d.pool(h)
+	switch {
+	case err != nil:
+		return 0, err
+	case flags != 0:
+		return 0, fail(InvalidValue, "flags %#x", flags)
+	case kind != FileDescriptor:
+		return 0, fail(NotSupported, "handles of type %#x", kind)
+	case p.memory == nil:
+		return 0, fail(InvalidValue, "the pool was created without handles of type %#x", kind)
+	}
+	if err := p.own(); err != nil {
+		return 0, err
+	}
+	if fd, err = duplicate(int(p.memory.file.Fd())); err != nil {
+		return 0, fail(OperatingSystem, "%v", err)
+	}
+	return fd, nil
+}
+
+// MemPoolImport is cuMemPoolImportFromShareableHandle for file descriptors, which stay the client's. The pool is of the
+// current device, or the first. Nothing can be allocated from it.
+func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, error) {
+	d := t.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	dev, err := d.device(0)
+	switch {
+	case err != nil:
+		return 0, err
+	case flags != 0:
+		return 0, fail(InvalidValue, "flags %#x", flags)
+	case kind != FileDescriptor:
+		return 0, fail(NotSupported, "handles of type %#x", kind)
+	case !haveVirtual:
+		return 0, errNoProcesses
+	}
+	if c := t.top(); c != nil {
+		dev = c.dev
+	}
+	file, _, err := openMemory(poolFile, fd)
+	if err != nil {
+		return 0, fail(InvalidValue, "%v", err)
+	}
+	memory, err := newPoolMemory(file, true)
+	if err != nil {
+		return 0, fail(OperatingSystem, "%v", err)
+	}
+	p := d.newPool(poolPlace{deviceRegion, dev}, 0)
+	p.memory = memory
+	return p.handle, nil
+}
+
+// PoolPointer is a CUmemPoolPtrExportData.
+type PoolPointer [64]byte
+
+// poolRange is what a PoolPointer has in it.
+type poolRange struct {
+	Kind       [12]byte
+	PID        int32
+	File       uint64 // of the pool: see fileID
+	From, Size uint64 // in it
+	Addr       uint64 // in the process that has allocated it
+}
+
+var pointerKind = [12]byte([]byte("gemu pointer"))
+
+// MemPoolExportPointer is cuMemPoolExportPointer, of the beginning of an allocation.
+func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.ready {
+		return data, fail(NotInitialized, "cuInit was not called")
+	}
+	r := d.regions.find(addr)
+	if r == nil || r.addr != addr || r.pool == nil || r.pool.memory == nil {
+		return data, fail(InvalidValue, "%#x is not the beginning of memory of a pool that has handles", addr)
+	}
+	if err := r.pool.own(); err != nil {
+		return data, err
+	}
+	_, err = binary.Encode(data[:], binary.LittleEndian, poolRange{pointerKind, int32(os.Getpid()), r.pool.memory.id, r.from, r.size, r.addr})
+	return data, err
+}
+
+// MemPoolImportPointer is cuMemPoolImportPointer: the memory is freed as that of any pool is, here and there, in either order.
+func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error) {
+	c, err := t.enter()
+	if err != nil {
+		return 0, err
+	}
+	d := t.d
+	var f poolRange
+	p, err := d.pool(h)
+	if err == nil {
+		_, err = binary.Decode(data[:], binary.LittleEndian, &f)
+	}
+	switch {
+	case err != nil:
+	case p.memory == nil || !p.memory.imported:
+		err = fail(InvalidValue, "the pool is not of another process")
+	case f.Kind != pointerKind:
+		err = fail(InvalidValue, "%x… is no pointer of gemu's", data[:8])
+	case f.File != p.memory.id:
+		err = fail(InvalidValue, "the pointer %#x of process %d is of another pool", f.Addr, f.PID)
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return 0, err
+	}
+	memory := p.memory
+	memory.use()
+	r := &region{addr: d.poolAddress(f.Size), size: f.Size, kind: deviceRegion, ctx: c, pool: p, from: f.From}
+	d.mu.Unlock()
+
+	info, err := memory.file.Stat()
+	switch {
+	case err != nil:
+		err = fail(OperatingSystem, "%v", err)
+	case f.Size == 0 || f.From > uint64(info.Size()) || f.Size > uint64(info.Size())-f.From:
+		err = fail(InvalidValue, "%d bytes from %d on in a pool of %d", f.Size, f.From, info.Size())
+	default:
+		err = d.mapRegion(r, memory.file, f.From, fmt.Sprintf("memory of a pool of process %d (%#x there)", f.PID, f.Addr))
+	}
+	if err != nil {
+		memory.drop()
+		return 0, err
+	}
+	unmap := r.pages
+	r.pages = func() {
+		unmap()
+		memory.drop()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p.count(r.size)
+	d.addRegion(r)
+	return r.addr, nil
+}
