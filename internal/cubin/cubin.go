@@ -30,6 +30,7 @@ const (
 
 	headerSize  = 64
 	sectionSize = 64
+	programSize = 56
 )
 
 // HeaderSize is how many bytes of a container Size wants.
@@ -121,7 +122,8 @@ func deflate(text []byte) []byte {
 }
 
 // Size is that of the ELF file of 64 bits which begins with a header, as far as the section headers
-// go. It is 0 if the header is that of something else.
+// go, or the program headers, which NVIDIA's nvlink puts behind them when it links a container. It is 0
+// if the header is that of something else.
 func Size(header []byte) uint64 {
 	var h elf.Header64
 	if len(header) < headerSize || string(header[:len(Magic)]) != Magic || elf.Class(header[elf.EI_CLASS]) != elf.ELFCLASS64 {
@@ -130,11 +132,10 @@ func Size(header []byte) uint64 {
 	if err := binary.Read(bytes.NewReader(header), binary.LittleEndian, &h); err != nil {
 		return 0
 	}
-	size := uint64(h.Shnum) * sectionSize
-	if h.Shoff > 1<<62 || h.Machine != uint16(elf.EM_CUDA) {
+	if h.Shoff > 1<<62 || h.Phoff > 1<<62 || h.Machine != uint16(elf.EM_CUDA) {
 		return 0
 	}
-	return h.Shoff + size
+	return max(h.Shoff+uint64(h.Shnum)*sectionSize, h.Phoff+uint64(h.Phnum)*programSize)
 }
 
 // Unpack is the PTX in a container, of at most limit bytes. The error is ErrNoPTX if it is

@@ -3,6 +3,7 @@ package cubin
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -50,6 +51,22 @@ func TestPack(t *testing.T) {
 	// The virtual and the real architecture are where a host looks for them (EF_CUDA_VIRTUAL_SM and EF_CUDA_SM).
 	if flags := Pack(nil, 86, false)[48:52]; flags[0] != 86 || flags[2] != 86 {
 		t.Errorf("flags % x", flags)
+	}
+}
+
+// TestSizeLinked: NVIDIA's nvlink puts program headers behind the section headers.
+func TestSizeLinked(t *testing.T) {
+	file := Pack([]byte(module), 86, true)
+	le := binary.LittleEndian
+	le.PutUint64(file[32:], uint64(len(file))) // where the program headers are
+	le.PutUint16(file[54:], 56)                // the size of one
+	le.PutUint16(file[56:], 2)                 // how many
+	file = append(file, make([]byte, 2*56)...)
+	if Size(file) != uint64(len(file)) {
+		t.Errorf("%d bytes of a file that says it has %d", len(file), Size(file))
+	}
+	if got, err := Unpack(file[:Size(file)], len(module)); err != nil || string(got) != module {
+		t.Errorf("unpacked %d bytes, want %d (%v)", len(got), len(module), err)
 	}
 }
 

@@ -131,6 +131,17 @@ class Workplace:
         every = {str(p.relative_to(self.root)) for pattern in self.client.files for p in self.root.glob(pattern)}
         return sorted(f for f in every if re.search(match, f))
 
+    def log(self, file):
+        """The path of the logs of a file of tests, less their suffixes."""
+        return self.logs / re.sub(r"\W", "_", file)
+
+    def forget(self, files):
+        """Removes the logs of these files of tests, and of those that are no more."""
+        kept = {self.log(f).name for f in self.files("") if f not in files}
+        for log in self.logs.glob("*"):
+            if log.stem not in kept:
+                log.unlink()
+
     def versions(self):
         code = "import importlib.metadata as m, sys; print(*(f'{d} {m.version(d)}' for d in sys.argv[1:]), sep=', ')"
         return run([self.python, "-c", code, *self.client.versions]).strip()
@@ -147,7 +158,7 @@ def run(command, environment={}):
 def run_file(place, file):
     """What the tests of a file give, by name. When a test fails, takes too long or ends its process, those
     behind it run in another: a fault stays in the context of a process, and is none of theirs."""
-    log = place.logs / re.sub(r"\W", "_", file)
+    log = place.log(file)
     events, output = log.with_suffix(".jsonl"), log.with_suffix(".log")
     client, found = place.client, {}
     if client.runner == "program":
@@ -304,8 +315,7 @@ def main():
     files = place.files(args.match)
     if not files:
         parser.error(f"no file of tests matches {args.match!r}")
-    for log in place.logs.glob("*"):
-        log.unlink()
+    place.forget(files)
     record, differences = Record(HERE / f"{args.client}.txt"), []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for file, found in zip(files, pool.map(lambda f: run_file(place, f), files)):

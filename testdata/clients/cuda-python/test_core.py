@@ -196,19 +196,37 @@ def test_graph_events(device, stream):
 
 
 def test_graph_memory(device, stream):
+    kernel = compiled().get_kernel("one_more")
+    buffer = LegacyPinnedMemoryResource().allocate(4 * 32, stream=stream)
+    x = array(buffer, np.int32, 32)
     graph = GraphDefinition()
-    node = graph.allocate(4096)
-    node.memset(node.dptr, np.uint32(1), 1024).deallocate(node.dptr)
+    node = graph.allocate(4 * 32)
+    filled = node.memset(node.dptr, np.uint32(5), 32).launch(LaunchConfig(grid=1, block=32), kernel, node.dptr)
+    filled.memcpy(buffer, node.dptr, 4 * 32).deallocate(node.dptr)
     graph.instantiate().launch(stream)
     stream.sync()
+    assert (x == 6).all()
 
 
 def test_graph_condition(device, stream):
+    buffer = LegacyPinnedMemoryResource().allocate(4 * 4, stream=stream)
+    x = array(buffer, np.int32, 4)
+    x[:] = 0
     graph = GraphDefinition()
-    graph.if_then(graph.create_condition(default_value=1))
+    for i, value in enumerate((0, 1)):
+        node = graph.if_else(graph.create_condition(default_value=value))
+        node.then.memset(x[i:].ctypes.data, np.uint32(1), 1)
+        node.else_.memset(x[i:].ctypes.data, np.uint32(2), 1)
+    node = graph.switch(graph.create_condition(default_value=1), 2)
+    for i, branch in enumerate(node.branches):
+        branch.memset(x[2 + i :].ctypes.data, np.uint32(3), 1)
+    graph.instantiate().launch(stream)
+    stream.sync()
+    assert x.tolist() == [2, 1, 0, 3]
 
 
 def test_graph_print(device, stream, tmp_path):
     graph = GraphDefinition()
     graph.empty()
     graph.debug_dot_print(str(tmp_path / "graph.dot"))
+    assert "digraph" in (tmp_path / "graph.dot").read_text()
