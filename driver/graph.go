@@ -502,14 +502,7 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	x.leaveMemory()
 	x.gatherKeeps()
 	t.d.ordering.giveBack(x.lines...)
-	if last := x.last; len(x.keeps) > 0 {
-		go func() {
-			wait([]*task{last})
-			t.d.mu.Lock()
-			defer t.d.mu.Unlock()
-			x.keeps.release(t.d)
-		}()
-	}
+	x.release(t.d, x.keeps)
 	return nil
 }
 
@@ -712,6 +705,11 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	}
 	over, after := s.next("", []*task{x.last})
 	x.last = over
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok {
+			w.region.made = over
+		}
+	}
 	orders := x.orders(s, over, events)
 	s.start(over, func(*interp.Order) error {
 		for _, c := range x.conditions {

@@ -414,7 +414,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	}
 	before := x.others[node]
 	x.others[node] = c.all()
-	before.release(t.d)
+	x.release(t.d, before)
 	return nil
 }
 
@@ -520,7 +520,7 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 	x.gatherKeeps()
 	was := x.keeps
 	x.keeps = g.all()
-	was.release(t.d)
+	x.release(t.d, was)
 	return UpdateSuccess, 0, nil
 }
 

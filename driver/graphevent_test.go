@@ -235,3 +235,34 @@ func TestCapturesExternalEvents(t *testing.T) {
 	c.ok(c.EventSynchronize(to))
 	c.expect(x, 5, 5)
 }
+
+// What a launch uses stays until it is over, though its graph does something else from then on.
+func TestReferencesOfLaunch(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	hold, letGo := held()
+	gone := make(chan bool, 1)
+	with := func(f func()) Handle {
+		g := must(c.GraphCreate(0))(t)
+		must(c.GraphAddHostNode(g, nil, HostFunc{Call: f}))(t)
+		return g
+	}
+	plain := with(func() {})
+	g := must(c.GraphCreate(0))(t)
+	child := must(c.GraphAddChildGraphNode(g, nil, plain))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	using := with(hold)
+	thing := must(c.d.UserObjectCreate(func() { gone <- true }, 1, noDestructorSync))(t)
+	c.ok(c.d.GraphRetainUserObject(using, thing, 1, moveReferences))
+	c.ok(c.GraphExecChildGraphNodeSetParams(exec, child, using))
+	c.ok(c.GraphDestroy(using))
+	c.ok(c.GraphLaunch(exec, s))
+	c.ok(c.GraphExecChildGraphNodeSetParams(exec, child, plain))
+	select {
+	case <-gone:
+		t.Error("the thing is gone while the launch uses it")
+	case <-time.After(20 * time.Millisecond):
+	}
+	letGo()
+	<-gone
+}

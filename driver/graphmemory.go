@@ -19,6 +19,7 @@ type allocWork struct {
 	pages    func()     // gives the region's pages back
 	exec     *GraphExec // the one executable graph of the node's; nil: there is none
 	orphaned bool       // no graph refers to it any more
+	frees    int        // that are submitted, and not done
 }
 
 // freeWork is the free of memory that a graph has allocated.
@@ -67,10 +68,23 @@ func (w *allocWork) orphan(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w.orphaned = true
-	if d.resting.find(w.region.addr) == w.region {
+	w.end(d)
+}
+
+// end gives the pages back if no graph refers to them, and nobody uses them. d.mu is held.
+func (w *allocWork) end(d *Driver) {
+	if w.orphaned && w.frees == 0 && d.resting.find(w.region.addr) == w.region {
 		d.resting.remove(w.region)
 		w.pages()
 	}
+}
+
+// freed is the end of a free. d.mu is not held.
+func (w *allocWork) freed(d *Driver) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w.frees--
+	w.end(d)
 }
 
 func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
@@ -95,6 +109,8 @@ func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
 func (w *allocWork) back(d *Driver) {
 	d.regions.remove(w.region)
 	w.region.discharge()
+	w.frees--
+	w.end(d)
 }
 
 func (w *freeWork) start(d *Driver) (func(*interp.Order) error, error) {
@@ -111,21 +127,17 @@ func (w *freeWork) back(d *Driver) {
 	r := w.region
 	r.ctx.dev.used += r.charge
 	r.ctx.dev.graphs.use(r.size)
-	if r.pages = nil; !r.graph.orphaned {
-		d.resting.remove(r)
-	}
+	r.graph.frees--
+	d.resting.remove(r)
 	d.addRegion(r)
 }
 
-// rest is for memory that was freed: it waits for the next launch, or goes if there can be none. d.mu is held.
+// rest is for memory whose free is submitted: it waits for the next launch, or goes, when that is done, if there can be
+// none. d.mu is held.
 func (w *allocWork) rest(d *Driver) {
-	r := w.region
-	r.ctx.dev.graphs.used -= r.size
-	if w.orphaned {
-		r.pages = w.pages
-		return
-	}
-	d.resting.insert(r)
+	w.region.ctx.dev.graphs.used -= w.region.size
+	w.frees++
+	d.resting.insert(w.region)
 }
 
 // use counts an allocation.

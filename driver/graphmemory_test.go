@@ -1,6 +1,9 @@
 package driver
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // free is how many bytes of the device are free.
 func (c *client) free() uint64 {
@@ -136,4 +139,42 @@ func TestGraphMemoryUndone(t *testing.T) {
 	c.want(InvalidValue, "", c.MemFree(second))
 	c.ok(c.GraphExecDestroy(exec))
 	c.ok(c.GraphDestroy(g))
+}
+
+// Memory whose free is submitted and not done stays, though its graph goes: kernels and copies that come before use it.
+func TestGraphGoesBeforeFree(t *testing.T) {
+	for _, freed := range []string{"by a stream", "by another graph"} {
+		c := newClient(t, nil)
+		s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
+		to := c.alloc(8)
+		g, addr := c.memoryGraph(s, to, 7, false)
+		exec := must(c.GraphInstantiate(g, 0))(t)
+		c.ok(c.GraphLaunch(exec, s))
+		c.ok(c.StreamSynchronize(s))
+		hold, letGo := held()
+		c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
+		c.ok(c.add(addr, 4, 1, other))
+		c.ok(c.Memcpy(device(to), device(addr), 8, other, true))
+		work := c.d.objects[g].(*Graph).nodes[0].work.(*allocWork)
+		pages, gone := work.pages, make(chan bool, 1)
+		work.pages = func() { pages(); gone <- true }
+		if freed == "by a stream" {
+			c.ok(c.MemFreeAsync(addr, other))
+		} else {
+			f := must(c.GraphCreate(0))(t)
+			must(c.GraphAddMemFreeNode(f, nil, addr))(t)
+			c.ok(c.GraphLaunch(must(c.GraphInstantiate(f, 0))(t), other))
+		}
+		c.ok(c.GraphExecDestroy(exec))
+		c.ok(c.GraphDestroy(g))
+		select {
+		case <-gone:
+			t.Fatalf("%s: the memory is gone while it is used", freed)
+		case <-time.After(20 * time.Millisecond):
+		}
+		letGo()
+		c.ok(c.StreamSynchronize(other))
+		c.expect(to, 9, 9)
+		<-gone
+	}
 }

@@ -192,7 +192,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 		}
 		return r.addr, nil
 	}
-	r = &region{size: o.Size, addr: d.poolAddress(o.Size), kind: openedRegion, ctx: c, opened: &opened{o, 1}}
+	r = &region{size: o.Size, kind: openedRegion, ctx: c, opened: &opened{o, 1}}
 	d.mu.Unlock()
 
 	file, size, err := o.open(allocationFile)
@@ -203,6 +203,9 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	if o.Size == 0 || o.Size > size {
 		return 0, fail(InvalidHandle, "%d bytes of memory of %d", o.Size, size)
 	}
+	d.mu.Lock()
+	r.addr = d.poolAddress(o.Size)
+	d.mu.Unlock()
 	if err := d.mapRegion(r, file, 0, fmt.Sprintf("memory of process %d (%#x there)", o.PID, o.Addr)); err != nil {
 		return 0, err
 	}

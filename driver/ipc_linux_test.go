@@ -47,7 +47,7 @@ func TestSharedPages(t *testing.T) {
 	}
 }
 
-// The first handle of an allocation waits for what runs, and what is submitted meanwhile waits for it.
+// The first handle of an allocation waits for what runs; other streams do not wait for that.
 func TestHandleWaits(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
@@ -63,14 +63,9 @@ func TestHandleWaits(t *testing.T) {
 		}
 		done <- err
 	}()
-	for paused := false; !paused; time.Sleep(time.Millisecond) {
-		c.d.mu.Lock()
-		paused = c.d.paused != nil
-		c.d.mu.Unlock()
-	}
-	c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 4, x, 7), other))
 	time.Sleep(10 * time.Millisecond)
-	c.want(NotReady, "", c.StreamQuery(other))
+	c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 4, x, 7), other))
+	c.ok(c.StreamSynchronize(other))
 	select {
 	case err := <-done:
 		t.Fatalf("there is a handle while a kernel may run: %v", err)
@@ -224,5 +219,43 @@ func TestDestroyCloses(t *testing.T) {
 		if _, err := file.Stat(); err == nil {
 			t.Errorf("the file of %s is open", file.Name())
 		}
+	}
+}
+
+// A handle of memory waits for work, and not for what that waits for.
+func TestHandleWaitsForReleased(t *testing.T) {
+	c := newClient(t, nil)
+	x, flag := c.alloc(64), c.alloc(64)
+	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
+	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: flag, Value: 1, Flags: 1}}, 0))
+	done := make(chan error, 1)
+	go func() {
+		peer := c.d.NewThread()
+		peer.CtxSetCurrent(c.ctx)
+		_, err := peer.IPCGetMemHandle(x)
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	c.ok(c.StreamMemoryOps(other, []MemoryOp{{Kind: WriteValue32, Addr: flag, Value: 1}}, 0))
+	select {
+	case err := <-done:
+		c.ok(err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("it hangs")
+	}
+}
+
+// A handle with a size that is not the file's leaves addresses as they are.
+func TestHandleOfWrongSize(t *testing.T) {
+	c := newClient(t, nil)
+	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)
+	o := must(h.origin(memoryHandle))(t)
+	o.Size = 1<<64 - 1<<52
+	if _, err := binary.Encode(h[:], binary.LittleEndian, o); err != nil {
+		t.Fatal(err)
+	}
+	next := c.d.nextPool
+	if _, err := c.IPCOpenMemHandle(h, lazyPeerAccess); err == nil || c.d.nextPool != next {
+		t.Errorf("%v, addresses from %#x on, %#x before", err, c.d.nextPool, next)
 	}
 }

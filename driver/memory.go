@@ -44,6 +44,7 @@ type region struct {
 	charge  uint64         // bytes of the device's memory
 	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
 	pages   func()         // gives host memory back; may be nil
+	made    *task          // the allocation, of stream-ordered memory and of a graph's; nil otherwise
 	id      uint64
 	hints   []hints // of managed memory, in order; nil: there were none
 }
@@ -55,6 +56,9 @@ func (r *region) free(order *interp.Order) {
 	}
 	if r.pages != nil {
 		r.pages()
+	}
+	if r.graph != nil {
+		r.graph.freed(r.ctx.dev.d)
 	}
 }
 

@@ -43,7 +43,7 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := int(wholePages(size + 1)) // never empty
+	n := int(wholePages(max(size, 1))) // never empty
 	c := p.open
 	if c == nil || c.used+n > len(c.mem) {
 		mem, err := mapPages(chunkSize)

@@ -350,6 +350,7 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 		}
 		return nil
 	})
+	r.made = task
 	return r.addr, s.finish(task, false)
 }
 
@@ -416,7 +417,8 @@ func (d *Driver) poolAddress(size uint64) uint64 {
 	return addr
 }
 
-// MemFreeAsync is cuMemFreeAsync, of any memory that MemFree frees.
+// MemFreeAsync is cuMemFreeAsync, of any memory that MemFree frees. It comes after the allocation, whatever stream
+// that is on.
 func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -434,5 +436,5 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	}
 	d.regions.remove(r)
 	r.discharge()
-	return s.finish(s.always("a free", r.free), false)
+	return s.finish(s.always("a free", r.free, r.made), false)
 }

@@ -221,7 +221,7 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 	}
 	memory := p.memory
 	memory.use()
-	r := &region{addr: d.poolAddress(f.Size), size: f.Size, kind: deviceRegion, ctx: c, pool: p, from: f.From}
+	r := &region{size: f.Size, kind: deviceRegion, ctx: c, pool: p, from: f.From}
 	d.mu.Unlock()
 
 	info, err := memory.file.Stat()
@@ -231,6 +231,9 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 	case f.Size == 0 || f.From > uint64(info.Size()) || f.Size > uint64(info.Size())-f.From:
 		err = fail(InvalidValue, "%d bytes from %d on in a pool of %d", f.Size, f.From, info.Size())
 	default:
+		d.mu.Lock()
+		r.addr = d.poolAddress(f.Size)
+		d.mu.Unlock()
 		err = d.mapRegion(r, memory.file, f.From, fmt.Sprintf("memory of a pool of process %d (%#x there)", f.PID, f.Addr))
 	}
 	if err != nil {

@@ -183,8 +183,8 @@ func nothing(*interp.Order) error { return nil }
 
 // always is submit for an operation that runs even if the context has
 // faulted. d.mu is held.
-func (s *Stream) always(name string, run func(*interp.Order)) *task {
-	before := s.submit(name, nothing)
+func (s *Stream) always(name string, run func(*interp.Order), after ...*task) *task {
+	before := s.submit(name, nothing, after...)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)

@@ -72,3 +72,20 @@ func TestCopyBetweenDevices(t *testing.T) {
 		}
 	}
 }
+
+// A free on another stream comes after the allocation, and leaves nothing in the map.
+func TestFreeBeforeAllocation(t *testing.T) {
+	c := newClient(t, nil)
+	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
+	hold, letGo := held()
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
+	p := must(c.MemAllocAsync(1<<20, 0, s))(t)
+	c.ok(c.MemFreeAsync(p, other))
+	time.Sleep(20 * time.Millisecond)
+	c.want(NotReady, "", c.StreamQuery(other))
+	letGo()
+	c.ok(c.StreamSynchronize(other))
+	c.ok(c.StreamSynchronize(s))
+	c.ok(c.add(p, 1, 1, s))
+	c.want(IllegalAddress, "", c.StreamSynchronize(s))
+}

@@ -47,6 +47,20 @@ func (k keeps) release(d *Driver) {
 	}
 }
 
+// release takes references of the graph's away when its last launch is over. d.mu is held.
+func (x *GraphExec) release(d *Driver, k keeps) {
+	last := x.last
+	if len(k) == 0 {
+		return
+	}
+	go func() {
+		wait([]*task{last})
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		k.release(d)
+	}()
+}
+
 // all are references of another's own to what the graph and its children refer to. d.mu is held.
 func (g *Graph) all() keeps {
 	all := keeps{}

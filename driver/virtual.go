@@ -416,10 +416,20 @@ func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 	return list, nil
 }
 
-// pause waits until no work runs on any device. What is submitted from its beginning on runs after resume, so that what
+// pause waits until no work runs on any device. What is submitted behind it runs after resume, so that what
 // is done between them nobody sees. d.mu is held, but not while it waits.
 func (d *Driver) pause() *task {
+	// What runs may wait for what is submitted later: that is kept back only if there is no end of it.
 	tasks := append(d.pending(), d.paused)
+	for range 100 {
+		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.over() }) {
+			break
+		}
+		d.mu.Unlock()
+		wait(tasks)
+		d.mu.Lock()
+		tasks = append(d.pending(), d.paused)
+	}
 	p := &task{done: make(chan struct{})}
 	d.paused = p
 	d.mu.Unlock()

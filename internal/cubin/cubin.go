@@ -135,7 +135,11 @@ func Size(header []byte) uint64 {
 	if h.Shoff > 1<<62 || h.Phoff > 1<<62 || h.Machine != uint16(elf.EM_CUDA) {
 		return 0
 	}
-	return max(h.Shoff+uint64(h.Shnum)*sectionSize, h.Phoff+uint64(h.Phnum)*programSize)
+	size := h.Shoff + uint64(h.Shnum)*sectionSize
+	if h.Phnum > 0 {
+		size = max(size, h.Phoff+uint64(h.Phnum)*programSize)
+	}
+	return size
 }
 
 // Unpack is the PTX in a container, of at most limit bytes. The error is ErrNoPTX if it is
