@@ -118,7 +118,7 @@ func (d *Driver) plain(addr uint64) (*region, error) {
 }
 
 // IPCGetMemHandle is cuIpcGetMemHandle: the handle of the whole allocation that an address lies in. The first call for an
-// allocation waits for all work, as MemFree does.
+// allocation waits for all work.
 func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	if _, err = t.enter(); err != nil {
 		return h, err
