@@ -109,8 +109,7 @@ type GraphExec struct {
 
 	conditions []*condition
 
-	flags    uint64 // as they were asked for
-	autoFree bool   // a launch frees what the last one has left allocated
+	flags uint64 // of GraphInstantiate
 }
 
 // execNode is a node as it was when the graph was instantiated.
@@ -358,7 +357,7 @@ func (g *Graph) order() ([]*Node, error) {
 	return list, nil
 }
 
-// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH.
+// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch frees what the last one has left allocated.
 const autoFreeOnLaunch uint64 = 1
 
 // GraphInstantiate is cuGraphInstantiate. Of the flags one changes something here.
@@ -369,7 +368,7 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	x := &GraphExec{flags: flags, autoFree: flags&autoFreeOnLaunch != 0}
+	x := &GraphExec{flags: flags}
 	if x.nodes, _, err = g.flat(nil, nil); err != nil {
 		return 0, err
 	}
@@ -455,7 +454,7 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
 	at := make([]int, len(nodes)) // where a node is in the list, from 1 on; 0: it is not there yet
-	take := func(wait bool) bool {
+	take := func(wait bool) {
 		for i, n := range nodes {
 			if at[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.after, func(b int) bool { return at[b] == 0 }) {
 				continue
@@ -468,10 +467,9 @@ func waitLate(nodes []execNode) []execNode {
 			list = append(list, n)
 			at[i] = len(list)
 			if wait {
-				return true
+				return // something else may be possible now
 			}
 		}
-		return false
 	}
 	for len(list) < len(nodes) {
 		take(false) // in one pass: the nodes are in an order already
@@ -677,7 +675,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		s.recordNode(&Node{kind: ChildNode, child: x.graph(t.d)})
 		return nil
 	}
-	if x.autoFree {
+	if x.flags&autoFreeOnLaunch != 0 {
 		x.freeLeft(s)
 	}
 	var runs []func(*interp.Order) error

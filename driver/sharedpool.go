@@ -110,13 +110,12 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
+	if err == nil {
+		err = descriptor(kind, flags)
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case flags != 0:
-		return 0, fail(InvalidValue, "flags %#x", flags)
-	case kind != FileDescriptor:
-		return 0, fail(NotSupported, "handles of type %#x", kind)
 	case p.memory == nil:
 		return 0, fail(InvalidValue, "the pool was created without handles of type %#x", kind)
 	}
@@ -136,13 +135,12 @@ func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dev, err := d.device(0)
+	if err == nil {
+		err = descriptor(kind, flags)
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case flags != 0:
-		return 0, fail(InvalidValue, "flags %#x", flags)
-	case kind != FileDescriptor:
-		return 0, fail(NotSupported, "handles of type %#x", kind)
 	case !haveVirtual:
 		return 0, errNoProcesses
 	}

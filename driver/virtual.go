@@ -584,19 +584,29 @@ func (d *Driver) MemGetAccess(where Location, addr uint64) (MemoryAccess, error)
 	return p.access[dev.ordinal], nil
 }
 
+// descriptor checks what a call says of a handle that is a file descriptor.
+func descriptor(kind HandleTypes, flags uint64) error {
+	switch {
+	case flags != 0:
+		return fail(InvalidValue, "flags %#x", flags)
+	case kind != FileDescriptor:
+		return fail(NotSupported, "handles of type %#x", kind)
+	}
+	return nil
+}
+
 // MemExport is cuMemExportToShareableHandle for file descriptors: one of the memory's that the
 // client owns.
 func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	m, err := d.memory(h)
+	if err == nil {
+		err = descriptor(kind, flags)
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case flags != 0:
-		return 0, fail(InvalidValue, "flags %#x", flags)
-	case kind != FileDescriptor:
-		return 0, fail(NotSupported, "handles of type %#x", kind)
 	case m.properties.HandleTypes&kind == 0:
 		return 0, fail(InvalidValue, "the memory was created without handles of type %#x", kind)
 	}
@@ -613,11 +623,11 @@ func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dev, err := d.device(0)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = descriptor(kind, 0)
+	}
+	if err != nil {
 		return 0, err
-	case kind != FileDescriptor:
-		return 0, fail(NotSupported, "handles of type %#x", kind)
 	}
 	if c := t.top(); c != nil {
 		dev = c.dev
