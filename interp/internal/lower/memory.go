@@ -162,7 +162,9 @@ func (l *lowerer) findSpare() {
 				}
 				n++
 			}
-			l.spare[in] = n
+			if n > 0 {
+				l.spare[in] = n
+			}
 		}
 	}
 }

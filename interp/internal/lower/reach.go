@@ -127,6 +127,9 @@ func orderFree(reach []reached) bool {
 			if !slices.ContainsFunc(b.Instrs, ordered) {
 				continue
 			}
+			if slices.ContainsFunc(b.Instrs, func(in *ptx.Instr) bool { return ordered(in) && !commutes(in) }) {
+				return false
+			}
 			if live == nil {
 				live = r.fn.Liveness()
 			}
@@ -135,10 +138,7 @@ func orderFree(reach []reached) bool {
 				if !ordered(in) {
 					continue
 				}
-				op, ok := atomicOf(in)
-				if !ok || !in.Form.Effects.Has(ptx.Commutes) {
-					return false
-				}
+				op, _ := atomicOf(in)
 				// Operations of different widths do not commute, nor do signed
 				// and unsigned comparisons.
 				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
@@ -161,6 +161,12 @@ func orderFree(reach []reached) bool {
 // ordered reports whether an instruction touches global memory in an order that may be seen.
 func ordered(in *ptx.Instr) bool {
 	return in.MayTouchGlobal() && in.Form.Effects.Any(ptx.Strong|ptx.Atomic)
+}
+
+// commutes reports whether it is an atomic operation that others of its kind may come before or behind.
+func commutes(in *ptx.Instr) bool {
+	_, ok := atomicOf(in)
+	return ok && in.Form.Effects.Has(ptx.Commutes)
 }
 
 // commuting is what atomics share whose order is not seen in memory.
