@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../src/types.h"
+#include "client.h"
 
 cudaError_t cudaMalloc(void **, size_t), cudaFree(void *), cudaMemcpy(void *, const void *, size_t, int), cudaMemset(void *, int, size_t), cudaDeviceSynchronize(void), cudaGetLastError(void);
 cudaError_t cudaDeviceGetAttribute(int *, int, int), cudaStreamCreate(cudaStream_t *), cudaStreamSynchronize(cudaStream_t), cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned);
@@ -18,17 +18,6 @@ cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *, cudaEvent_t), cudaIpcO
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *, const struct cudaMemPoolProps *), cudaMemPoolDestroy(cudaMemPool_t), cudaMallocFromPoolAsync(void **, size_t, cudaMemPool_t, cudaStream_t);
 cudaError_t cudaMemPoolExportToShareableHandle(void *, cudaMemPool_t, int, unsigned), cudaMemPoolImportFromShareableHandle(cudaMemPool_t *, void *, int, unsigned);
 cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *, void *), cudaMemPoolImportPointer(void **, cudaMemPool_t, struct cudaMemPoolPtrExportData *);
-const char *cudaGetErrorName(cudaError_t);
-
-static void check(int line, const char *what, int got, int want)
-{
-	if (got == want)
-		return;
-	fprintf(stderr, "line %d: %s is %d (%s), want %d\n", line, what, got, cudaGetErrorName(got), want);
-	exit(1);
-}
-#define IS(want, call) check(__LINE__, #call, (call), (want))
-#define OK(call) IS(0, call)
 
 enum { toHost = 2, N = 5000, POOL = 100 }; // POOL is the descriptor of the pool in the second process
 
