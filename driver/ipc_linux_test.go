@@ -154,6 +154,26 @@ func TestEventBoard(t *testing.T) {
 	}
 }
 
+// Another process may tell that an event is over before the stream is so far here: then it is.
+func TestEventToldFirst(t *testing.T) {
+	c := newClient(t, nil)
+	f, release := held()
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	h := must(c.EventCreate(flagNoTiming | flagInterprocess))(t)
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: f}))
+	c.ok(c.EventRecord(h, s))
+	if err := c.EventQuery(h); ResultOf(err) != NotReady {
+		t.Errorf("the event is %v behind what is not over", err)
+	}
+	e := must(c.d.event(h))(t)
+	e.shared.end(e.shared.own, true)
+	err := c.EventQuery(h)
+	release()
+	c.ok(err)
+	c.ok(c.EventSynchronize(h))
+	c.ok(c.EventDestroy(h))
+}
+
 // A process has begun once, and one that has ended has not, before its parent knows of its end and after.
 func TestStartOf(t *testing.T) {
 	own := must(startOf(os.Getpid()))(t)

@@ -177,6 +177,16 @@ func (e *sharedEvent) wait(m moment) error {
 // foreign reports whether the event was recorded last by another process, or by another event of this one. d.mu is held.
 func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.own }
 
+// told reports whether other processes have been told that what this one recorded last is over: they may tell its threads,
+// which ask before the record's task has ended.
+func (e *Event) told() bool {
+	if e.shared == nil {
+		return false
+	}
+	over, err := e.shared.over(e.shared.own)
+	return over && err == nil
+}
+
 // record is EventRecord on a stream that is not captured. d.mu is held.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {

@@ -664,7 +664,7 @@ func (t *Thread) EventQuery(h Handle) error {
 			return NotReady
 		}
 		return e.ctx.err
-	case !e.task.over():
+	case !e.task.over() && !e.told():
 		return NotReady
 	}
 	t.d.ordering.learn([]*task{e.task})
