@@ -33,7 +33,7 @@
 #define ATOMIC_(kind, name, T, as, ds, space, value, result) \
 	STENCIL(FORM(kind##_##name##_##as##_##space)) { \
 		REACH_##space(sizeof(T)) ADDR_##as \
-		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
+		const T *b = (const T *)AT(char, B, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
 		u64 bad = 0; \
 		EVERY(i) bad |= outside(a[i] + off, last, sizeof(T)); \
@@ -47,7 +47,7 @@
 #define ATOMIC_FIXED(kind, name, T, ds, space, value, result) \
 	STENCIL(FORM(kind##_##name##_##space)) { \
 		AT_##space(sizeof(T)) \
-		const T *b = (const T *)AT(char, B, BASE_##ds), *c = (const T *)AT(char, C, BASE_##ds); \
+		const T *b = (const T *)AT(char, B, BASE_##ds); \
 		T *d = (T *)AT(char, D, BASE_##ds); \
 		u32 parallel = PARALLEL_##space; \
 		char *p = al->ptr + o; \
@@ -58,13 +58,16 @@
 #define PARALLEL_hit (MACHINE->parallel && al != ctx->shared) // a generic address may be of shared memory
 #define PARALLEL_shared 0
 #define PARALLEL_fixed MACHINE->parallel
-#define ATOMIC(name, T, ds, value) \
+#define THIRD(T, ds) ((const T *)AT(char, C, BASE_##ds))[i] // operand, which few have
+#define ATOMIC_GLOBAL(name, T, ds, value) \
 	ATOMIC_(atom, name, T, r, ds, hit, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, hit, value, d[i] = old) \
-	ATOMIC_(atom, name, T, r, ds, shared, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, shared, value, d[i] = old) \
 	ATOMIC_(red, name, T, r, ds, hit, value, ) ATOMIC_(red, name, T, q, ds, hit, value, ) \
+	ATOMIC_FIXED(atom, name, T, ds, fixed, value, d[i] = old) ATOMIC_FIXED(red, name, T, ds, fixed, value, )
+#define ATOMIC_SHARED(name, T, ds, value) \
+	ATOMIC_(atom, name, T, r, ds, shared, value, d[i] = old) ATOMIC_(atom, name, T, q, ds, shared, value, d[i] = old) \
 	ATOMIC_(red, name, T, r, ds, shared, value, ) ATOMIC_(red, name, T, q, ds, shared, value, ) \
-	ATOMIC_FIXED(atom, name, T, ds, fixed, value, d[i] = old) ATOMIC_FIXED(atom, name, T, ds, shared, value, d[i] = old) \
-	ATOMIC_FIXED(red, name, T, ds, fixed, value, ) ATOMIC_FIXED(red, name, T, ds, shared, value, )
+	ATOMIC_FIXED(atom, name, T, ds, shared, value, d[i] = old) ATOMIC_FIXED(red, name, T, ds, shared, value, )
+#define ATOMIC(name, T, ds, value) ATOMIC_GLOBAL(name, T, ds, value) ATOMIC_SHARED(name, T, ds, value)
 
 static inline u32 sum32(u32 a, u32 b) { return go_Float32bits(go_canonical32(go_Float32frombits(a) + go_Float32frombits(b))); }
 static inline u32 flushed32(u32 a, u32 b) {
@@ -76,10 +79,11 @@ static inline u64 sum64(u64 a, u64 b) {
 }
 #define INTEGERS(T, S, ds) \
 	ATOMIC(add_##T, T, ds, old + b[i]) ATOMIC(and_##T, T, ds, old & b[i]) ATOMIC(or_##T, T, ds, old | b[i]) ATOMIC(xor_##T, T, ds, old ^ b[i]) \
-	ATOMIC(exch_##T, T, ds, b[i]) ATOMIC(cas_##T, T, ds, old == b[i] ? c[i] : old) \
+	ATOMIC(exch_##T, T, ds, b[i]) ATOMIC(cas_##T, T, ds, old == b[i] ? THIRD(T, ds) : old) \
 	ATOMIC(min_##T, T, ds, b[i] < old ? b[i] : old) ATOMIC(max_##T, T, ds, b[i] > old ? b[i] : old) \
 	ATOMIC(min_##S, T, ds, (S)b[i] < (S)old ? b[i] : old) ATOMIC(max_##S, T, ds, (S)b[i] > (S)old ? b[i] : old)
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
 ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
 ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
-ATOMIC(add_f32, u32, r, sum32(old, b[i])) ATOMIC(addftz_f32, u32, r, flushed32(old, b[i])) ATOMIC(add_f64, u64, q, sum64(old, b[i]))
+// Sums of .f32 are flushed in global memory, and not in shared memory.
+ATOMIC_SHARED(add_f32, u32, r, sum32(old, b[i])) ATOMIC_GLOBAL(addftz_f32, u32, r, flushed32(old, b[i])) ATOMIC(add_f64, u64, q, sum64(old, b[i]))

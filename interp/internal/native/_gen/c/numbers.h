@@ -2,7 +2,7 @@
 // processor takes ten times as long for all lanes.
 
 #ifdef MASKED
-#define ACTIVE_BITS(f, u, v) __builtin_bit_cast(f, __builtin_bit_cast(u, v) & -(u)ACTIVE(i))
+#define ACTIVE_BITS(f, u, v) __builtin_bit_cast(f, __builtin_bit_cast(u, v) & -(u)ACTIVE_FOR(v, i))
 #define ACTIVE_f32(v) ACTIVE_BITS(f32, u32, v)
 #define ACTIVE_f64(v) ACTIVE_BITS(f64, u64, v)
 #else

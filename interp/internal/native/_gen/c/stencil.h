@@ -157,8 +157,9 @@ static inline u32 packed(const s8 *t) {
 #ifdef MASKED
 #define FORM(name) name##_masked
 #define ACTIVE(i) ((u32)m >> (i) & 1)
-#define KEEP(d, v) (ACTIVE(i) ? (v) : (d))
-#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE(i))) // KEEP of integers: both are read, no address is chosen
+#define ACTIVE_FOR(d, i) (sizeof(d) == 8 ? m >> (i) & 1 : ACTIVE(i)) // of the size of what it decides: a vector of lanes need not be made wider
+#define KEEP(d, v) (ACTIVE_FOR(d, i) ? (v) : (d))
+#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE_FOR(d, i))) // KEEP of integers: both are read, no address is chosen
 #define MERGE(d, v) ((d) & ~(u32)m | (v) & (u32)m)
 #else
 #define FORM(name) name##_full
