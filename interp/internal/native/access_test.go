@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -53,7 +54,7 @@ var accessKinds = map[string][2]code.Op{
 func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	a := code.Access{Size: 1 << shape.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[shape.IntN(2)], Addr: []code.Slot{code.R, code.Q}[shape.IntN(2)], Store: shape.IntN(2) == 0}
 	a.Signed = !a.Store && shape.IntN(3) == 0
-	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Instrs: make([]code.Instr, 2), Funcs: []*code.Func{{Frame: frame}}}}
+	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}}
 	size := func() int { // some memory is smaller than what is accessed
 		if rng.IntN(12) == 0 {
 			return rng.IntN(20)
@@ -69,6 +70,7 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		}
 	}
 	r.known[max(0, rng.IntN(2*code.Known)-code.Known)] = r.hit
+	followed(rng, r.prog, code.Instr{})
 	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*uint64(rng.IntN(36))
 	for i := range r.local {
 		for lane := range r.local[i] {
@@ -190,8 +192,6 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	}
 	r.prog.Access = []code.Access{a}
 	r.acc = &r.prog.Access[0]
-	r.prog.Instrs[1].Op = code.Exit
-	r.prog.Blocks = []code.Block{{First: 0, Last: 1}}
 	r.prog.Link()
 	return r
 }
@@ -474,6 +474,9 @@ func TestAccesses(t *testing.T) {
 // tryStencil looks for an instruction that a stencil is of, and tries that often.
 func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
 	kinds := slices.Sorted(maps.Keys(accessKinds))
+	if strings.HasPrefix(stencil, "atom_") || strings.HasPrefix(stencil, "red_") {
+		kinds = []string{"atomic"}
+	}
 	did, kind, seed := 0, "", uint64(0)
 	for n := 0; n < 60000 && did < 400; n++ {
 		if did == 0 {
@@ -492,6 +495,9 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	t.Helper()
 	r := newAccessRig(rand.New(rand.NewPCG(seed, 0)), rng, kind)
 	m := append(masks, rng.Uint32()|1, rng.Uint32()&rng.Uint32()&rng.Uint32()|1<<rng.IntN(32), ^uint32(0)<<rng.IntN(32), regfile.Full)[rng.IntN(len(masks)+4)]
+	if strings.HasSuffix(stencil, "_full") {
+		m = regfile.Full
+	}
 	c := New(r.prog)
 	changed := false
 	ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
@@ -501,11 +507,12 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
 		return false, false
 	}
-	want := *regfile.New(&r.prog.Consts, false)
-	want.Assume(r.file)
-	want.Open(regfile.Size{}, frame)
+	want := copied(r.prog, r.file)
 	restore := r.remember()
-	may, changes := r.do(&want, m)
+	may, changes := r.do(want, m)
+	if may {
+		finish(r.prog, want, m)
+	}
 	should := r.memory()
 	restore()
 	c.Block(ctx, r.file, 0)
@@ -514,6 +521,8 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	r.file.Write(&a, frame)
 	want.Write(&b, frame)
 	switch {
+	case ctx.Lanes != m:
+		t.Fatalf("%s: lanes %#x execute behind it", says, ctx.Lanes)
 	case may && ctx.Reason != Control:
 		t.Fatalf("%s: it leaves", says)
 	case !may && (ctx.Reason != Lacks || ctx.PC != 0):

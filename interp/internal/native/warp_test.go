@@ -1,18 +1,45 @@
 package native
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
+// tail are instructions behind the one that is tried. They need all that one has to leave as it was: where rows of
+// each kind and constants begin.
+var tail = []code.Instr{
+	{Op: code.Named("add.s32"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("add.s64"), D: 5, F: code.NoRow, A: 5},
+	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
+}
+
+// followed has a program of one instruction have the tail, on constants that are drawn.
+func followed(rng *rand.Rand, p *code.Program, in code.Instr) {
+	p.Instrs = append([]code.Instr{in}, tail...)
+	p.Instrs[1].B, p.Instrs[2].B, p.Instrs[3].B = p.Consts.Add32(rng.Uint32()), p.Consts.Add64(rng.Uint64()), p.Consts.AddP(-(rng.Uint32() & 1))
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+}
+
+// finish executes the tail in Go.
+func finish(p *code.Program, f *regfile.File, m uint32) {
+	for i := range tail {
+		in := &p.Instrs[1+i]
+		alu.Vec[in.Op](f, in, m)
+	}
+}
+
 // single is a program of one instruction, with registers drawn.
 func single(rng *rand.Rand, in code.Instr) (*code.Program, *regfile.File) {
-	p := &code.Program{Width: regfile.Lanes, Instrs: []code.Instr{in, {Op: code.Exit}}, Funcs: []*code.Func{{Frame: frame}}, Blocks: []code.Block{{First: 0, Last: 1}}}
+	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
+	followed(rng, p, in)
 	p.Consts.Lay()
 	p.Link()
 	f := regfile.New(&p.Consts, false)
@@ -26,6 +53,28 @@ func single(rng *rand.Rand, in code.Instr) (*code.Program, *regfile.File) {
 		f.SetP(i, regfile.Full, rng.Uint32()&-(rng.Uint32()&1))
 	}
 	return p, f
+}
+
+// copied is a file with the same registers.
+func copied(p *code.Program, f *regfile.File) *regfile.File {
+	c := regfile.New(&p.Consts, false)
+	c.Assume(f)
+	c.Open(regfile.Size{}, frame)
+	return c
+}
+
+// disturbed says what an instruction has left otherwise than it was that the tail needs: was is the registers before.
+func disturbed(p *code.Program, f, was *regfile.File, ctx *Context) string {
+	if ctx.Lanes != ctx.Mask {
+		return fmt.Sprintf("lanes %#x execute behind it, not %#x", ctx.Lanes, ctx.Mask)
+	}
+	if ctx.Reason == Control {
+		finish(p, was, ctx.Mask)
+	}
+	if *f.Row32(5) != *was.Row32(5) || *f.Row64(5) != *was.Row64(5) || f.Pred(4) != was.Pred(4) {
+		return "what is behind it has other results"
+	}
+	return ""
 }
 
 // someLanes draws a mask.
@@ -107,7 +156,11 @@ func TestShuffles(t *testing.T) {
 			ok = pred
 		}
 		ctx := &Context{Mask: m, Live: live, Stop: -1, Enough: 1 << 40}
+		was := copied(p, f)
 		New(p).Block(ctx, f, 0)
+		if diff := disturbed(p, f, was, ctx); diff != "" {
+			t.Fatalf("%+v: %s", p.Instrs[0], diff)
+		}
 		if got := *f.Row32(in.D); got != want || f.Pred(1) != ok || may != (ctx.Reason == Control) {
 			t.Fatalf("mode %d, lanes %#x of %#x, members %#x: %#x gives %#x, %#x, want %#x, %#x", mode, m, live, e, a, got, f.Pred(1), want, ok)
 		}
@@ -144,7 +197,11 @@ func TestVotes(t *testing.T) {
 		yes, row, pred := f.Pred(0)&m, *f.Row32(2), f.Pred(2)
 		t1 := map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[in.Imm]
 		ctx := &Context{Mask: m, Live: regfile.Full, Stop: -1, Enough: 1 << 40}
+		was := copied(p, f)
 		New(p).Block(ctx, f, 0)
+		if diff := disturbed(p, f, was, ctx); diff != "" {
+			t.Fatalf("%+v: %s", p.Instrs[0], diff)
+		}
 		if !may {
 			left++
 		} else if in.Op == code.Vote || in.Op == code.VoteSync {
@@ -209,7 +266,11 @@ func TestSpecial(t *testing.T) {
 			was32, was64 := *f.Row32(1), *f.Row64(1)
 			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
 			ctx.Special(&tid, &uniform)
+			was := copied(p, f)
 			New(p).Block(ctx, f, 0)
+			if diff := disturbed(p, f, was, ctx); diff != "" {
+				t.Fatalf("%+v: %s", p.Instrs[0], diff)
+			}
 			if (ctx.Reason == Lacks) != r.Measures() {
 				t.Errorf("%v, %v: reason %d", op, r, ctx.Reason)
 			}

@@ -32,7 +32,24 @@ type rig struct {
 	cta    Dim3
 }
 
-var rigFrame = regfile.Size{R: 6, Q: 6, P: 4}
+// rigFrame is the registers of the programs. The last of each kind are those of tail.
+var rigFrame = regfile.Size{R: 7, Q: 7, P: 5}
+
+// tail are instructions behind the one that is tried, on lanes. They need all that one has to leave as it was: where rows of
+// each kind and constants begin.
+var tail = []code.Instr{
+	{Op: code.Named("add.s32"), D: 6, F: code.NoRow, A: 6},
+	{Op: code.Named("add.s64"), D: 6, F: code.NoRow, A: 6},
+	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
+}
+
+// followed is a program of one instruction, which is yet to be drawn, and the tail.
+func (r *rigs) followed() *code.Program {
+	p := &code.Program{Instrs: append(append(make([]code.Instr, 1), tail...), code.Instr{Op: code.Exit})}
+	p.Instrs[1].B, p.Instrs[2].B, p.Instrs[3].B = p.Consts.Add32(r.Uint32()), p.Consts.Add64(r.Uint64()), p.Consts.AddP(-(r.Uint32() & 1))
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(tail)) + 1}}
+	return p
+}
 
 // rigs draws programs of one instruction.
 type rigs struct {
@@ -78,7 +95,7 @@ func (r *rigs) lanes() uint32 {
 // source is a register, or a constant.
 func (r *rigs) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
-		return r.Int32N(map[code.Slot]int32{code.R: int32(rigFrame.R), code.Q: int32(rigFrame.Q), code.P: int32(rigFrame.P)}[slot])
+		return r.Int32N(map[code.Slot]int32{code.R: int32(rigFrame.R) - 1, code.Q: int32(rigFrame.Q) - 1, code.P: int32(rigFrame.P) - 1}[slot])
 	}
 	switch slot {
 	case code.R:
@@ -135,22 +152,21 @@ func (r *rigs) held(m uint32) uint32 {
 // new is a warp before the instruction, once its operands have been drawn.
 func (r *rigs) new(p *code.Program) *rig {
 	if in := &p.Instrs[0]; r.IntN(4) == 0 {
-		in.Guard = code.Guard(r.Int32N(int32(rigFrame.P)), r.IntN(2) == 0)
+		in.Guard = code.Guard(r.Int32N(int32(rigFrame.P)-1), r.IntN(2) == 0)
 		in.Skips = true
 	}
 	p.Consts.Lay()
-	p.Instrs[1].Op = code.Exit
 	p.Width = regfile.Lanes
 	fn := rigModule.Kernels()[0]
 	p.Funcs = []*code.Func{{Frame: rigFrame, Func: fn}}
 	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
-	p.Blocks = []code.Block{{First: 0, Last: 1}}
 	p.Link()
 	r.drawn++
 	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(rigFrame)
 	r.shadowed(g.file, g.mask)
+	*g.file.Shadow32(6), *g.file.Shadow64(6) = regfile.Compact{}, regfile.Compact{}
 	g.memory = make([]byte, 4096)
 	for i := range g.memory {
 		g.memory[i] = byte(r.Uint32())
@@ -332,7 +348,7 @@ func ruled(s *code.Signature, way code.Exec) bool {
 func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 	s := op.Signature()
 	r.For(op)
-	p := &code.Program{Instrs: make([]code.Instr, 2)}
+	p := r.followed()
 	in := &p.Instrs[0]
 	in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
 	for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
@@ -342,7 +358,7 @@ func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 	}
 	in.D, in.F = r.Int32N(3), code.NoRow
 	if s.Dst2 == code.P {
-		in.F = (in.D + 1) % int32(rigFrame.P)
+		in.F = (in.D + 1) % int32(rigFrame.P-1)
 	}
 	if s.Compares() {
 		in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
@@ -437,7 +453,7 @@ func (g *rig) narrow(in *code.Instr) {
 
 // access is a warp before a load or store at an address that may be compact.
 func (r *rigs) access() *rig {
-	p := &code.Program{Instrs: make([]code.Instr, 2)}
+	p := r.followed()
 	in := &p.Instrs[0]
 	size := 1 << r.IntN(4)
 	n := 1
@@ -538,7 +554,7 @@ func TestCompactSources(t *testing.T) {
 	}
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
 	for range part.Of(300, 1000, 20000) {
-		p := &code.Program{Instrs: make([]code.Instr, 2)}
+		p := r.followed()
 		in := &p.Instrs[0]
 		in.Op = []code.Op{code.Sreg32, code.Sreg64}[r.IntN(2)]
 		in.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])

@@ -400,13 +400,16 @@ func (w *warp) held(f *regfile.File, o code.Row, m uint32) (affinetrack.Value, b
 	return valueOf(c), c.Mask&m == m
 }
 
+// noteBehind is of a mismatch that was found late.
+const noteBehind = "instructions behind it have executed before it was looked at"
+
 // mismatch stops the warp: compact execution went wrong.
 func (w *warp) mismatch(p *pair, lanes uint32, format string, args ...any) {
 	k := w.check
 	src := &w.cta.code.Sources[p.ref.Src]
 	t := w.fail(src, uint64(lanes)<<(32*k.half), ErrMismatch, "%v: rule %s of %s: "+format, append([]any{ErrMismatch, p.ref.Op.Signature().Rule, src.Text}, args...)...)
 	if n := len(k.run.pairs) - 1; n > 0 && p != &k.run.pairs[n] && !k.forBoth {
-		t.Notes = append(t.Notes, "instructions behind it have executed before it was looked at")
+		t.Notes = append(t.Notes, noteBehind)
 	}
 	for i := range p.reads {
 		o := &p.reads[i]

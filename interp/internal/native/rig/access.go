@@ -3,6 +3,7 @@ package rig
 // This file tries loads and stores of one element, by addresses in a row and from a fixed address.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -247,12 +248,12 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	}
 	c.Block(ctx, made.file, 0)
 	t.Compared++
-	diff := made.differs(want)
-	switch reason, pc := native.Control, made.Blocks[0].Last; {
-	case !good && (ctx.Reason != native.Lacks || ctx.PC != 0):
-		diff = fmt.Sprintf("it stops at %d for %d, and not before what it cannot do", ctx.PC, ctx.Reason)
-	case good && (ctx.Reason != reason || ctx.PC != pc):
-		diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
+	pc, reason := made.Blocks[0].Last, native.Control
+	if !good { // it stops before what it cannot do
+		pc, reason = 0, native.Lacks
+	}
+	diff := cmp.Or(stopsElsewhere(ctx, pc, reason, m), made.differs(want))
+	switch {
 	case diff == "" && !slices.Equal(memory, around):
 		diff = "memory differs"
 	case diff == "" && good && space != ptx.Shared && hits[2] != a:
@@ -365,10 +366,12 @@ func (t *trier) fixed(round int) bool {
 			}
 			c.Block(ctx, made.file, 0)
 			t.Compared++
-			diff := made.differs(want)
-			if good != (ctx.Reason == native.Control) || !good && ctx.PC != 0 {
-				diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
-			} else if !slices.Equal(memory, around) {
+			pc, reason := made.Blocks[0].Last, native.Control
+			if !good {
+				pc, reason = 0, native.Lacks
+			}
+			diff := cmp.Or(stopsElsewhere(ctx, pc, reason, m), made.differs(want))
+			if diff == "" && !slices.Equal(memory, around) {
 				diff = "memory differs"
 			}
 			if diff != "" {

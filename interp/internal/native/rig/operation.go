@@ -3,6 +3,7 @@ package rig
 // This file tries operations that compute lane by lane.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,10 +42,7 @@ func (t *trier) operation(op code.Op, round int) bool {
 			p.finish(want, m)
 			c.Block(ctx, p.file, 0)
 			t.Compared++
-			diff := p.differs(want)
-			if ctx.Reason != native.Control || ctx.PC != p.Blocks[0].Last {
-				diff = fmt.Sprintf("it stops at %d for %d", ctx.PC, ctx.Reason)
-			}
+			diff := cmp.Or(stopsElsewhere(ctx, p.Blocks[0].Last, native.Control, m), p.differs(want))
 			if diff != "" {
 				t.Differs = fmt.Sprintf("%v, lanes %#x, d %d f %d imm %#x of %v: %s", op, m, in.D, in.F, in.Imm, values, diff)
 				return false
