@@ -181,8 +181,52 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 	return list, nil
 }
 
+// noIndex is what a disassembler tells of bits of an x86-64 instruction that mean nothing where it has no index, or no operand of 64 bits.
+var noIndex = regexp.MustCompile(`rex\.\w+ |,%riz,\d`)
+
+// sameInstructions reports whether machine code for x86-64 is the same instructions in other bits: an instruction has some
+// that no one reads. The host's disassembler says so.
+func sameInstructions(a, b *stencilLine) (bool, error) {
+	if !strings.HasSuffix(a.file, "_amd64.txt") {
+		return false, nil
+	}
+	x, err := a.disassembled()
+	if err != nil {
+		return false, err
+	}
+	y, err := b.disassembled()
+	return x == y, err
+}
+
+// disassembled is the instructions of the code, without their bytes.
+func (s *stencilLine) disassembled() (string, error) {
+	f, err := os.CreateTemp("", "stencil")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(f.Name())
+	if _, err = f.Write(s.code); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("objdump", "-D", "-w", "-z", "-b", "binary", "-m", "i386:x86-64", f.Name()).Output()
+	if err != nil {
+		return "", fmt.Errorf("objdump, of binutils: %w", err)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if parts := strings.SplitN(line, "\t", 3); len(parts) == 3 {
+			text := strings.Join(strings.Fields(parts[2]), " ")
+			b.WriteString(parts[0] + noIndex.ReplaceAllString(text, "") + "\n")
+		}
+	}
+	return b.String(), nil
+}
+
 // mutants are so many of a table, drawn, with their lines.
-func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string) {
+func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string, err error) {
 	r := rand.New(rand.NewPCG(c.seed, 0))
 	text = map[*Mutant]string{}
 	has := map[string]bool{}
@@ -194,12 +238,19 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 		if how == "" || has[s.String()] {
 			continue
 		}
+		if op.name == "bit" {
+			if same, err := sameInstructions(from, s); err != nil {
+				return nil, nil, err
+			} else if same {
+				continue
+			}
+		}
 		has[s.String()] = true
 		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: how, Ordinal: 1}
 		list, text[m] = append(list, m), s.String()
 	}
 	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
-	return list, text
+	return list, text, nil
 }
 
 // matches reports whether a pattern is a name's.
@@ -249,7 +300,10 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if c.sample <= 0 {
 		c.sample = 1000
 	}
-	list, text := c.mutants(lines, c.sample)
+	list, text, err := c.mutants(lines, c.sample)
+	if err != nil {
+		return false, err
+	}
 	verdicts := map[*Mutant]Verdict{}
 	if !c.list {
 		p := &stencilPrograms{root: c.root, binary: binary, tests: map[string]string{}}

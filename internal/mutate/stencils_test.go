@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,10 @@ func TestStencilMutants(t *testing.T) {
 		t.Fatalf("%v, %v", lines, err)
 	}
 	c := &config{seed: 1}
-	list, text := c.mutants(lines, 150)
+	list, text, err := c.mutants(lines, 150)
+	if err != nil {
+		t.Fatal(err)
+	}
 	kinds := map[string]int{}
 	for _, m := range list {
 		kinds[m.Op]++
@@ -31,7 +35,7 @@ func TestStencilMutants(t *testing.T) {
 			t.Errorf("no mutants of kind %s", op.name)
 		}
 	}
-	again, text2 := c.mutants(lines, 150)
+	again, text2, _ := c.mutants(lines, 150)
 	if !slices.EqualFunc(list, again, func(a, b *Mutant) bool { return text[a] == text2[b] }) {
 		t.Error("another time there are other mutants")
 	}
@@ -68,6 +72,29 @@ func TestBadTable(t *testing.T) {
 	for text, want := range map[string]string{"\ntoy\tAA": "table:2: 2 columns", "toy\t!\t": "table:1: illegal base64"} {
 		if _, err := readStencils("table", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestSameInstructions: bits that instructions do not read make no mutants, and those that they read do.
+func TestSameInstructions(t *testing.T) {
+	if _, err := exec.LookPath("objdump"); err != nil {
+		t.Skip("there is no objdump")
+	}
+	code := func(bytes ...byte) *stencilLine { return &stencilLine{file: "x_amd64.txt", code: bytes} }
+	lea := code(0x4c, 0x8d, 0x8e, 0, 0, 0, 0) // lea r9, [rsi]
+	for _, c := range []struct {
+		other *stencilLine
+		same  bool
+	}{
+		{code(0x4e, 0x8d, 0x8e, 0, 0, 0, 0), true},     // REX.X, without an index
+		{code(0x48, 0x8d, 0x8e, 0, 0, 0, 0), false},    // rcx
+		{code(0x4c, 0x8d, 0x8e, 0, 0, 0, 1), false},    // another address
+		{code(0x44, 0x8d, 0x8e, 0, 0, 0, 0), false},    // r9d
+		{code(0x4c, 0x8d, 0x8c, 0x26, 0, 0, 0), false}, // with an index, and shorter
+	} {
+		if same, err := sameInstructions(lea, c.other); same != c.same || err != nil {
+			t.Errorf("% x: %v, %v", c.other.code, same, err)
 		}
 	}
 }
