@@ -181,8 +181,41 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 	return list, nil
 }
 
-// noIndex is what a disassembler tells of bits of an x86-64 instruction that mean nothing where it has no index, or no operand of 64 bits.
-var noIndex = regexp.MustCompile(`rex\.\w+ |,%riz,\d`)
+// meansNothing is what a disassembler tells of bits of an x86-64 instruction that no one reads, and by what it is replaced: those for
+// an index or for operands of 64 bits where there are none, and the kind of elements that are moved or combined bit by bit.
+var meansNothing = []struct {
+	text *regexp.Regexp
+	by   string
+}{
+	{regexp.MustCompile(`^rex\.\w+ `), ""},
+	{regexp.MustCompile(`,%riz,\d`), ""},
+	{regexp.MustCompile(`^vmovup[sd] |^vmovdqu `), "vmovu "},
+	{regexp.MustCompile(`^vmovap[sd] |^vmovdqa `), "vmova "},
+	{regexp.MustCompile(`^vp?(and|andn|or|xor)(?:p[sd])? `), "v$1 "},
+	{regexp.MustCompile(`^vperm(?:d|ps) `), "vperm "},
+}
+
+// withNumber is an instruction with a number, and readBits those of its bits that are read, by instruction.
+var (
+	withNumber = regexp.MustCompile(`^(\w+) \$0x([0-9a-f]+),(.*)$`)
+	readBits   = map[string]uint64{
+		"vpinsrd": 3, "vpextrd": 3, "vpinsrq": 1, "vpextrq": 1, "vpinsrw": 7, "vpextrw": 7, "vpinsrb": 15, "vpextrb": 15, "vextractps": 3,
+		"vinserti128": 1, "vextracti128": 1, "vinsertf128": 1, "vextractf128": 1,
+	}
+)
+
+// meaning is a disassembled instruction without what means nothing.
+func meaning(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, n := range meansNothing {
+		text = n.text.ReplaceAllString(text, n.by)
+	}
+	if m := withNumber.FindStringSubmatch(text); m != nil && readBits[m[1]] != 0 {
+		v, _ := strconv.ParseUint(m[2], 16, 64)
+		text = fmt.Sprintf("%s $%#x,%s", m[1], v&readBits[m[1]], m[3])
+	}
+	return text
+}
 
 // sameInstructions reports whether machine code for x86-64 is the same instructions in other bits: an instruction has some
 // that no one reads. The host's disassembler says so.
@@ -218,8 +251,7 @@ func (s *stencilLine) disassembled() (string, error) {
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
 		if parts := strings.SplitN(line, "\t", 3); len(parts) == 3 {
-			text := strings.Join(strings.Fields(parts[2]), " ")
-			b.WriteString(parts[0] + noIndex.ReplaceAllString(text, "") + "\n")
+			b.WriteString(parts[0] + meaning(parts[2]) + "\n")
 		}
 	}
 	return b.String(), nil

@@ -98,3 +98,24 @@ func TestSameInstructions(t *testing.T) {
 		}
 	}
 }
+
+// TestMeaning: instructions mean the same if they do the same whatever is in registers and memory.
+func TestMeaning(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"vmovups %ymm3,(%r9)", "vmovdqu  %ymm3,(%r9)", true},
+		{"vmovaps %ymm3,(%r9)", "vmovups %ymm3,(%r9)", false}, // wants it aligned
+		{"vpand %ymm1,%ymm2,%ymm3", "vandpd %ymm1,%ymm2,%ymm3", true},
+		{"vpand %ymm1,%ymm2,%ymm3", "vpandn %ymm1,%ymm2,%ymm3", false},
+		{"vpermd (%r8),%ymm1,%ymm2", "vpermps (%r8),%ymm1,%ymm2", true},
+		{"vpinsrd $0x2,%eax,%xmm5,%xmm7", "vpinsrd $0xa,%eax,%xmm5,%xmm7", true},
+		{"vpinsrd $0x2,%eax,%xmm5,%xmm7", "vpinsrd $0x3,%eax,%xmm5,%xmm7", false},
+		{"shr $0x20,%rax", "shr $0x21,%rax", false},
+	} {
+		if same := meaning(c.a) == meaning(c.b); same != c.same {
+			t.Errorf("%s and %s: %v", c.a, c.b, same)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
@@ -90,9 +91,9 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		switch {
 		case rng.IntN(4) > 0:
 		case e.Slot == code.R:
-			e.Row = r.prog.Consts.Add32(rng.Uint32())
+			e.Row = r.prog.Consts.Add32(rng.Uint32() & -rng.Uint32N(2))
 		default:
-			e.Row = r.prog.Consts.Add64(rng.Uint64())
+			e.Row = r.prog.Consts.Add64(rng.Uint64() & -rng.Uint64N(2))
 		}
 		return e
 	}
@@ -135,7 +136,7 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		switch e := draw(); {
 		case a.Store:
 			a.Elems = append(a.Elems, source())
-		case a.Atom != nil && shape.IntN(3) == 0:
+		case a.Atom != nil && shape.IntN(3) == 0, n > 1 && shape.IntN(6) == 0: // it is not wanted
 			a.Elems = append(a.Elems, code.Elem{})
 		default:
 			if n > 1 {
@@ -175,11 +176,8 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 			r.file.Row32(i)[lane], r.file.Row64(i)[lane] = rng.Uint32(), rng.Uint64()
 		}
 	}
-	if a.Atom != nil && a.Atom.Type.IsFloat() { // numbers, and what is none
-		for lane := range regfile.Lanes {
-			v := corners[rng.IntN(len(corners))]
-			r.file.Row32(a.Atom.B[0].Row & 3)[lane], r.file.Row64(a.Atom.B[0].Row & 3)[lane] = uint32(v), v
-		}
+	if a.Atom != nil {
+		r.operate(a.Atom)
 	}
 	for lane, at := range r.at {
 		switch v := at - a.Off; {
@@ -194,6 +192,39 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	r.acc = &r.prog.Access[0]
 	r.prog.Link()
 	return r
+}
+
+// operate draws what atomic operations are on: sums of numbers and of what is none, and else often values that show the work of
+// one lane when others have been there: single bits, or few values, which comparisons find.
+func (r *accessRig) operate(t *code.Atom) {
+	few := []uint64{0, 0x0101_0101_0101_0101, 1<<64 - 1, 1 << 63, 1<<63 - 1}
+	draw := func() uint64 { return corners[r.IntN(len(corners))] }
+	if !t.Type.IsFloat() {
+		switch r.IntN(4) {
+		case 0:
+			return
+		case 1:
+			draw = func() uint64 { return 1 << r.IntN(64) }
+		case 2:
+			draw = func() uint64 { return ^(1 << r.IntN(64)) }
+		default:
+			draw = func() uint64 { return few[r.IntN(len(few))] }
+			for _, memory := range [][]byte{r.hit.Data, r.shared.Data} {
+				for i := range len(memory) / 8 {
+					binary.LittleEndian.PutUint64(memory[8*i:], draw())
+				}
+			}
+		}
+	}
+	for _, e := range append(slices.Clone(t.B), t.C...) {
+		for lane := range regfile.Lanes {
+			if v := draw(); e.Row >= 0 && e.Slot == code.R {
+				r.file.Row32(e.Row)[lane] = uint32(v >> (32 * r.IntN(2)))
+			} else if e.Row >= 0 {
+				r.file.Row64(e.Row)[lane] = v
+			}
+		}
+	}
 }
 
 // place draws addresses: shapes that are looked for, others, and some that are out of reach.
@@ -261,7 +292,7 @@ func (r *accessRig) bytes(lane int) ([]byte, bool) {
 	case code.Q:
 		v = r.file.Src64(r.in.A)[lane]
 	}
-	data, o := r.hit.Data, v+a.Off-r.hit.Base
+	data, o := r.hit.Data[:min(r.hit.Size, uint64(len(r.hit.Data)))], v+a.Off-r.hit.Base
 	switch a.Space {
 	case ptx.Shared:
 		data, o = r.shared.Data, v+a.Off-(r.shared.Base-mem.SharedWindow)
@@ -506,6 +537,9 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 	ctx.Parallel(rng.IntN(2) == 0)
 	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
 		return false, false
+	}
+	if r.acc.AtFixed() != nil && rng.IntN(5) == 0 { // since the code was made the memory has been freed, or lost its end
+		r.hit.Size = []uint64{0, r.acc.Off - r.hit.Base, r.acc.Off - r.hit.Base + uint64(r.acc.Bytes) - 1}[rng.IntN(3)]
 	}
 	want := copied(r.prog, r.file)
 	restore := r.remember()

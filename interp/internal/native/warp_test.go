@@ -8,6 +8,7 @@ import (
 	"gemu/internal/part"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -36,9 +37,12 @@ func finish(p *code.Program, f *regfile.File, m uint32) {
 	}
 }
 
-// single is a program of one instruction, with registers drawn.
-func single(rng *rand.Rand, in code.Instr) (*code.Program, *regfile.File) {
+// single is a program of one instruction, with registers drawn. Some of its operands may be made constants before.
+func single(rng *rand.Rand, in code.Instr, constants ...func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
 	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
+	for _, make := range constants {
+		make(&in, &p.Consts)
+	}
 	followed(rng, p, in)
 	p.Consts.Lay()
 	p.Link()
@@ -99,8 +103,14 @@ func TestShuffles(t *testing.T) {
 		if in.F == 0 {
 			in.F = code.NoRow
 		}
-		p, f := single(rng, in)
-		may := true
+		p, f := single(rng, in, func(in *code.Instr, k *regfile.Constants) {
+			values := [...]uint32{rng.Uint32(), rng.Uint32N(40), []uint32{0x1f, 0x181f, 0x1c1f, 0}[rng.IntN(4)], m}
+			for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+				if rng.IntN(4) == 0 {
+					*row = k.Add32(values[i])
+				}
+			}
+		})
 		for lane := range regfile.Lanes {
 			member := m
 			switch rng.IntN(400) {
@@ -110,7 +120,6 @@ func TestShuffles(t *testing.T) {
 				member = rng.Uint32() | 1<<lane
 			}
 			f.Row32(3)[lane] = member
-			may = may && (m>>lane&1 == 0 || member>>lane&1 == 1 && member&live&^m == 0)
 		}
 		if rng.IntN(2) == 0 { // segments of some width
 			c := []uint32{0x1f, 0x181f, 0x1c1f, 0x1800, 0}[rng.IntN(5)]
@@ -118,7 +127,12 @@ func TestShuffles(t *testing.T) {
 				f.Row32(1)[lane], f.Row32(2)[lane] = uint32(rng.IntN(8)), c
 			}
 		}
-		a, b, c, d, e, pred := *f.Row32(0), *f.Row32(1), *f.Row32(2), *f.Row32(in.D), *f.Row32(3), f.Pred(1)
+		now := p.Instrs[0]
+		a, b, c, d, e, pred := *f.Src32(now.A), *f.Src32(now.B), *f.Src32(now.C), *f.Row32(in.D), *f.Src32(now.E), f.Pred(1)
+		may := true
+		for lane, member := range e {
+			may = may && (m>>lane&1 == 0 || member>>lane&1 == 1 && member&live&^m == 0)
+		}
 		want, ok := d, pred
 		for lane := range regfile.Lanes {
 			if m>>lane&1 == 0 {
@@ -165,7 +179,7 @@ func TestShuffles(t *testing.T) {
 			t.Fatalf("mode %d, lanes %#x of %#x, members %#x: %#x gives %#x, %#x, want %#x, %#x", mode, m, live, e, a, got, f.Pred(1), want, ok)
 		}
 	}
-	if left < 100 {
+	if left < 50 {
 		t.Errorf("%d leave", left)
 	}
 }
@@ -181,7 +195,15 @@ func TestVotes(t *testing.T) {
 	for range 3000 {
 		m := someLanes(rng)
 		in := code.Instr{Op: ops[rng.IntN(len(ops))], Imm: []uint64{code.VoteAll, code.VoteAny, code.VoteUni}[rng.IntN(3)], A: 0, B: 1, D: 2, F: code.NoRow}
-		p, f := single(rng, in)
+		p, f := single(rng, in, func(in *code.Instr, k *regfile.Constants) {
+			if rng.IntN(8) == 0 {
+				in.A = k.AddP(-(rng.Uint32() & 1))
+			}
+			if rng.IntN(4) == 0 {
+				in.B = k.Add32(m)
+			}
+		})
+		now := p.Instrs[0]
 		sync, may := in.Op == code.VoteSync || in.Op == code.BallotSync, true
 		for lane := range regfile.Lanes {
 			f.Row32(1)[lane] = m
@@ -189,12 +211,12 @@ func TestVotes(t *testing.T) {
 		if rng.IntN(4) == 0 { // one that names fewer or more
 			lane := rng.IntN(regfile.Lanes)
 			f.Row32(1)[lane] ^= 1 << rng.IntN(regfile.Lanes)
-			may = !sync || m>>lane&1 == 0 || f.Row32(1)[lane] == m
+			may = !sync || m>>lane&1 == 0 || f.Src32(now.B)[lane] == m
 		}
 		if in.Op == code.Activemask || in.Op == code.Ballot || in.Op == code.BallotSync {
 			in.Imm = 0
 		}
-		yes, row, pred := f.Pred(0)&m, *f.Row32(2), f.Pred(2)
+		yes, row, pred := f.SrcP(now.A)&m, *f.Row32(2), f.Pred(2)
 		t1 := map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[in.Imm]
 		ctx := &Context{Mask: m, Live: regfile.Full, Stop: -1, Enough: 1 << 40}
 		was := copied(p, f)
@@ -284,6 +306,47 @@ func TestSpecial(t *testing.T) {
 				}
 				if got != want {
 					t.Errorf("%v, %v, lane %d of %#x: %#x, want %#x", op, r, i, m, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestAddresses: addresses in the running function's frame and in the CTA's shared memory are those that the context says.
+func TestAddresses(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 7))
+	for range 200 {
+		shared := allocation(rng, mem.SharedOf(rng.IntN(16)), 16)
+		frame, offset, m := rng.Uint64N(1<<40), rng.Int32N(1<<20), someLanes(rng)
+		for _, op := range []code.Op{code.Frame32, code.Frame64, code.Shared32, code.Shared64} {
+			begin := frame
+			if op == code.Shared32 || op == code.Shared64 {
+				begin = shared.Base - mem.SharedWindow
+			}
+			p, f := single(rng, code.Instr{Op: op, Imm: uint64(offset), D: 1, F: code.NoRow})
+			was := copied(p, f)
+			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
+			changed := false
+			ctx.Room(nil, shared, &changed)
+			ctx.Local(make(mem.Local, 1), 0, 4, frame)
+			New(p).Block(ctx, f, 0)
+			if diff := disturbed(p, f, was, ctx); diff != "" || ctx.Reason != Control {
+				t.Fatalf("%v: reason %d, %s", op, ctx.Reason, diff)
+			}
+			for lane := range regfile.Lanes {
+				want32, want64 := was.Row32(1)[lane], was.Row64(1)[lane]
+				switch at := begin + uint64(offset); {
+				case m>>lane&1 == 0:
+				case op.Signature().Dst == code.R:
+					want32 = uint32(at)
+				default:
+					want64 = at
+				}
+				if got32, got64 := f.Row32(1)[lane], f.Row64(1)[lane]; got32 != want32 || got64 != want64 {
+					t.Fatalf("%v %#x, lane %d of %#x: %#x, %#x, want %#x, %#x", op, offset, lane, m, got32, got64, want32, want64)
 				}
 			}
 		}

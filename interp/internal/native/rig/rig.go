@@ -76,7 +76,7 @@ var elsewhere = []struct {
 	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
 	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after)_|^(tally|tally_level|told|alone)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},
-	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
+	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }
 
 // Elsewhere is the tests that a stencil has of which no subject is; ok is false if there are none.
