@@ -57,8 +57,8 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	a.Signed = !a.Store && shape.IntN(3) == 0
 	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}}
 	size := func() int { // some memory is smaller than what is accessed
-		if rng.IntN(12) == 0 {
-			return rng.IntN(20)
+		if rng.IntN(8) == 0 {
+			return []int{0, 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32}[rng.IntN(12)]
 		}
 		return 200 + rng.IntN(1200)
 	}
@@ -72,7 +72,7 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	}
 	r.known[max(0, rng.IntN(2*code.Known)-code.Known)] = r.hit
 	followed(rng, r.prog, code.Instr{})
-	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*uint64(rng.IntN(36))
+	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*rng.Uint64N([]uint64{36, 36, 36, 4}[rng.IntN(4)])
 	for i := range r.local {
 		for lane := range r.local[i] {
 			r.local[i][lane] = rng.Uint32()
@@ -502,22 +502,25 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// tryStencil looks for an instruction that a stencil is of, and tries that often.
+// tryStencil looks for instructions that a stencil is of, and tries each of some often.
 func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
 	kinds := slices.Sorted(maps.Keys(accessKinds))
 	if strings.HasPrefix(stencil, "atom_") || strings.HasPrefix(stencil, "red_") {
 		kinds = []string{"atomic"}
 	}
-	did, kind, seed := 0, "", uint64(0)
-	for n := 0; n < 60000 && did < 400; n++ {
-		if did == 0 {
+	did, kind, seed, found := 0, "", uint64(0), 0
+	for n := 0; n < 60000 && did < 1600; n++ {
+		if did == 100*found {
 			kind, seed = kinds[n%len(kinds)], rng.Uint64()
 		}
 		if tried, _ := tryAccess(t, rng, kind, seed, stencil); tried {
+			if did == 100*found {
+				found++
+			}
 			did++
 		}
 	}
-	t.Logf("%s: %d of kind %q", stencil, did, kind)
+	t.Logf("%s: %d of %d instructions", stencil, did, found)
 }
 
 // tryAccess compares an instruction, which is drawn by its kind and a seed, with what it should do, if there is machine

@@ -97,6 +97,11 @@ func (r *rigs) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
 		return r.Int32N(map[code.Slot]int32{code.R: int32(rigFrame.R) - 1, code.Q: int32(rigFrame.Q) - 1, code.P: int32(rigFrame.P) - 1}[slot])
 	}
+	return r.constant(k, slot)
+}
+
+// constant is one.
+func (r *rigs) constant(k *regfile.Constants, slot code.Slot) int32 {
 	switch slot {
 	case code.R:
 		return k.Add32(uint32(r.value()))
@@ -486,7 +491,7 @@ func (r *rigs) access() *rig {
 			e.Slot = code.NoSlot
 		}
 		if a.Store && e.Slot != code.NoSlot && r.IntN(4) == 0 {
-			e.Row = r.source(&p.Consts, e.Slot)
+			e.Row = r.constant(&p.Consts, e.Slot)
 		}
 		a.Elems = append(a.Elems, e)
 	}
