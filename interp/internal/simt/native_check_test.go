@@ -130,13 +130,23 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		return true
 	}
 	r.native++
-	for range 3 {
+	faults := 2
+	if part.Stencil() != "" {
+		faults = 20
+	}
+	for range 1 + faults {
 		want, got := g.on(Portable), g.on(Native)
 		if got != want {
 			t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
 			return false
 		}
-		lane, row, which, by := r.IntN(32), r.Int32N(6), r.IntN(6), r.Uint64()|1
+		lane, row, which, by := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // in one bit of each half
+		if r.IntN(2) == 0 {
+			by &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
+		}
+		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // what memory is compared with
+			row, which = e.Row, map[code.Slot]int{code.R: 0, code.Q: 1}[e.Slot]
+		}
 		g.wrong = func(f, ref *regfile.File, memory []byte) {
 			switch which {
 			case 0:
@@ -155,6 +165,18 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		}
 	}
 	return true
+}
+
+// stores draws a register that the instruction stores, if it does.
+func (g *checkRig) stores(rng *rand.Rand) code.Elem {
+	if len(g.prog.Access) == 0 || !g.prog.Access[0].Store {
+		return code.Elem{}
+	}
+	e := g.prog.Access[0].Elems
+	if e := e[rng.IntN(len(e))]; e.Row >= 0 {
+		return e
+	}
+	return code.Elem{}
 }
 
 // TestCheckedKernels: operations that compute are checked by machine code as by Go: with the same results and counts, and
