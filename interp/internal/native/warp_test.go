@@ -1,47 +1,31 @@
 package native
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"gemu/internal/part"
-	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native/rig/tail"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
-// tail are instructions behind the one that is tried. They need all that one has to leave as it was: where rows of
-// each kind and constants begin.
-var tail = []code.Instr{
-	{Op: code.Named("add.s32"), D: 5, F: code.NoRow, A: 5},
-	{Op: code.Named("add.s64"), D: 5, F: code.NoRow, A: 5},
-	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
-}
-
-// followed has a program of one instruction have the tail, on constants that are drawn.
+// followed has a program of one instruction have the tail.
 func followed(rng *rand.Rand, p *code.Program, in code.Instr) {
-	p.Instrs = append([]code.Instr{in}, tail...)
-	p.Instrs[1].B, p.Instrs[2].B, p.Instrs[3].B = p.Consts.Add32(rng.Uint32()), p.Consts.Add64(rng.Uint64()), p.Consts.AddP(-(rng.Uint32() & 1))
+	p.Instrs = append([]code.Instr{in}, tail.Behind(rng, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 }
 
-// finish executes the tail in Go.
-func finish(p *code.Program, f *regfile.File, m uint32) {
-	for i := range tail {
-		in := &p.Instrs[1+i]
-		alu.Vec[in.Op](f, in, m)
-	}
-}
-
 // single is a program of one instruction, with registers drawn. Some of its operands may be made constants before.
-func single(rng *rand.Rand, in code.Instr, constants ...func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
+func single(rng *rand.Rand, in code.Instr, constants func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
 	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
-	for _, make := range constants {
-		make(&in, &p.Consts)
+	if constants != nil {
+		constants(&in, &p.Consts)
 	}
 	followed(rng, p, in)
 	p.Consts.Lay()
@@ -67,18 +51,48 @@ func copied(p *code.Program, f *regfile.File) *regfile.File {
 	return c
 }
 
-// disturbed says what an instruction has left otherwise than it was that the tail needs: was is the registers before.
-func disturbed(p *code.Program, f, was *regfile.File, ctx *Context) string {
-	if ctx.Lanes != ctx.Mask {
-		return fmt.Sprintf("lanes %#x execute behind it, not %#x", ctx.Lanes, ctx.Mask)
+// differs says what is not as it should be where machine code of one instruction has come back: it goes on if it may, and leaves before
+// the instruction if not. want is the registers behind the instruction; the tail is executed on them.
+func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) string {
+	pc, why := p.Blocks[0].Last, Control
+	if !may {
+		pc, why = 0, Lacks
+	} else {
+		tail.Finish(p.Instrs[1:1+tail.Len], want, ctx.Mask)
 	}
-	if ctx.Reason == Control {
-		finish(p, was, ctx.Mask)
+	if ctx.PC != pc || ctx.Reason != why || ctx.Lanes != ctx.Mask {
+		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, why)
 	}
-	if *f.Row32(5) != *was.Row32(5) || *f.Row64(5) != *was.Row64(5) || f.Pred(4) != was.Pred(4) {
-		return "what is behind it has other results"
+	for i := range p.Consts.Len().R {
+		if got, want := *f.Src32(^int32(i)), *want.Src32(^int32(i)); got != want {
+			return fmt.Sprintf("a constant is %#x, not %#x", got, want)
+		}
+	}
+	for i := range p.Consts.Len().Q {
+		if got, want := *f.Src64(^int32(i)), *want.Src64(^int32(i)); got != want {
+			return fmt.Sprintf("a constant is %#x, not %#x", got, want)
+		}
+	}
+	var a, b bytes.Buffer
+	f.Write(&a, frame)
+	want.Write(&b, frame)
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		return fmt.Sprintf("registers differ: %x, not %x", a.Bytes(), b.Bytes())
 	}
 	return ""
+}
+
+// everywhere is a predicate's bits where it is the same in all lanes.
+func everywhere(b bool) uint32 {
+	if b {
+		return regfile.Full
+	}
+	return 0
+}
+
+// members is a membermask for lanes m, which sometimes names one lane more or fewer.
+func members(rng *rand.Rand, m uint32) uint32 {
+	return m ^ uint32(rng.IntN(5)/4)<<rng.IntN(regfile.Lanes)
 }
 
 // someLanes draws a mask.
@@ -104,7 +118,7 @@ func TestShuffles(t *testing.T) {
 			in.F = code.NoRow
 		}
 		p, f := single(rng, in, func(in *code.Instr, k *regfile.Constants) {
-			values := [...]uint32{rng.Uint32(), rng.Uint32N(40), []uint32{0x1f, 0x181f, 0x1c1f, 0}[rng.IntN(4)], m}
+			values := [...]uint32{rng.Uint32(), rng.Uint32N(40), []uint32{0x1f, 0x181f, 0x1c1f, 0}[rng.IntN(4)], members(rng, m)}
 			for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
 				if rng.IntN(4) == 0 {
 					*row = k.Add32(values[i])
@@ -128,55 +142,45 @@ func TestShuffles(t *testing.T) {
 			}
 		}
 		now := p.Instrs[0]
-		a, b, c, d, e, pred := *f.Src32(now.A), *f.Src32(now.B), *f.Src32(now.C), *f.Row32(in.D), *f.Src32(now.E), f.Pred(1)
+		a, b, c, e, want := *f.Src32(now.A), *f.Src32(now.B), *f.Src32(now.C), *f.Src32(now.E), copied(p, f)
 		may := true
 		for lane, member := range e {
 			may = may && (m>>lane&1 == 0 || member>>lane&1 == 1 && member&live&^m == 0)
 		}
-		want, ok := d, pred
 		for lane := range regfile.Lanes {
-			if m>>lane&1 == 0 {
+			if m>>lane&1 == 0 || !may {
 				continue
 			}
 			by, clamp, segment := int(b[lane]&0x1f), int(c[lane]&0x1f), int(c[lane]>>8&0x1f)
 			most, least := lane&segment|clamp&^segment, lane&segment
 			j := least | by&^segment
-			in := j <= most
+			inside := j <= most
 			switch mode {
 			case code.ShflUp:
 				j = lane - by
-				in = j >= most
+				inside = j >= most
 			case code.ShflDown:
 				j = lane + by
-				in = j <= most
+				inside = j <= most
 			case code.ShflBfly:
 				j = lane ^ by
-				in = j <= most
+				inside = j <= most
 			}
-			ok &^= 1 << lane
-			if in {
-				ok |= 1 << lane
+			if in.F != code.NoRow {
+				want.SetP(in.F, 1<<lane, everywhere(inside))
 			}
-			if !in || m>>j&1 == 0 {
+			if !inside || m>>j&1 == 0 {
 				j = lane
 			}
-			want[lane] = a[j]
+			want.Row32(in.D)[lane] = a[j]
 		}
 		if !may {
-			want, ok = d, pred
 			left++
 		}
-		if in.F == code.NoRow {
-			ok = pred
-		}
 		ctx := &Context{Mask: m, Live: live, Stop: -1, Enough: 1 << 40}
-		was := copied(p, f)
 		New(p).Block(ctx, f, 0)
-		if diff := disturbed(p, f, was, ctx); diff != "" {
-			t.Fatalf("%+v: %s", p.Instrs[0], diff)
-		}
-		if got := *f.Row32(in.D); got != want || f.Pred(1) != ok || may != (ctx.Reason == Control) {
-			t.Fatalf("mode %d, lanes %#x of %#x, members %#x: %#x gives %#x, %#x, want %#x, %#x", mode, m, live, e, a, got, f.Pred(1), want, ok)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("mode %d, lanes %#x of %#x, members %#x, %#x by %#x in %#x: %s", mode, m, live, e, a, b, c, diff)
 		}
 	}
 	if left < 50 {
@@ -200,45 +204,39 @@ func TestVotes(t *testing.T) {
 				in.A = k.AddP(-(rng.Uint32() & 1))
 			}
 			if rng.IntN(4) == 0 {
-				in.B = k.Add32(m)
+				in.B = k.Add32(members(rng, m))
 			}
 		})
 		now := p.Instrs[0]
-		sync, may := in.Op == code.VoteSync || in.Op == code.BallotSync, true
 		for lane := range regfile.Lanes {
 			f.Row32(1)[lane] = m
 		}
 		if rng.IntN(4) == 0 { // one that names fewer or more
-			lane := rng.IntN(regfile.Lanes)
-			f.Row32(1)[lane] ^= 1 << rng.IntN(regfile.Lanes)
-			may = !sync || m>>lane&1 == 0 || f.Src32(now.B)[lane] == m
+			f.Row32(1)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(regfile.Lanes)
 		}
-		if in.Op == code.Activemask || in.Op == code.Ballot || in.Op == code.BallotSync {
-			in.Imm = 0
-		}
-		yes, row, pred := f.SrcP(now.A)&m, *f.Row32(2), f.Pred(2)
-		t1 := map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[in.Imm]
-		ctx := &Context{Mask: m, Live: regfile.Full, Stop: -1, Enough: 1 << 40}
-		was := copied(p, f)
-		New(p).Block(ctx, f, 0)
-		if diff := disturbed(p, f, was, ctx); diff != "" {
-			t.Fatalf("%+v: %s", p.Instrs[0], diff)
-		}
-		if !may {
-			left++
-		} else if in.Op == code.Vote || in.Op == code.VoteSync {
-			if pred &^= m; t1 {
-				pred |= m
+		may := true
+		if in.Op == code.VoteSync || in.Op == code.BallotSync {
+			for lane, member := range f.Src32(now.B) {
+				may = may && (m>>lane&1 == 0 || member == m)
 			}
-		} else {
+		}
+		yes, want := f.SrcP(now.A)&m, copied(p, f)
+		switch {
+		case !may:
+			left++
+		case in.Op == code.Vote || in.Op == code.VoteSync:
+			want.SetP(2, m, everywhere(map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[in.Imm]))
+		default:
 			for lane := range regfile.Lanes {
 				if v := map[bool]uint32{false: yes, true: m}[in.Op == code.Activemask]; m>>lane&1 == 1 {
-					row[lane] = v
+					want.Row32(2)[lane] = v
 				}
 			}
 		}
-		if *f.Row32(2) != row || f.Pred(2) != pred || may != (ctx.Reason == Control) {
-			t.Fatalf("%v, %d, lanes %#x, members %#x: %#x gives %#x, %#x, want %#x, %#x", in.Op, in.Imm, m, *f.Row32(1), yes, *f.Row32(2), f.Pred(2), row, pred)
+		ctx := &Context{Mask: m, Live: regfile.Full, Stop: -1, Enough: 1 << 40}
+		New(p).Block(ctx, f, 0)
+		if diff := differs(p, f, want, ctx, may); diff != "" {
+			t.Fatalf("%v, %d, lanes %#x, members %#x: %#x: %s", in.Op, in.Imm, m, *f.Src32(now.B), yes, diff)
 		}
 	}
 	if left < 50 {
@@ -281,32 +279,26 @@ func TestSpecial(t *testing.T) {
 		}
 		return uniform[r]
 	}
-	for op, width := range map[code.Op]int{code.Sreg16: 16, code.Sreg32: 32, code.Sreg64: 64} {
+	for i, op := range []code.Op{code.Sreg16, code.Sreg32, code.Sreg64} {
+		width := 16 << i
 		for r := ptx.TidX; r < Registers; r++ {
 			m := someLanes(rng)
-			p, f := single(rng, code.Instr{Op: op, Imm: uint64(r), D: 1, F: code.NoRow})
-			was32, was64 := *f.Row32(1), *f.Row64(1)
+			p, f := single(rng, code.Instr{Op: op, Imm: uint64(r), D: 1, F: code.NoRow}, nil)
+			want, may := copied(p, f), !r.Measures()
+			for i := range regfile.Lanes {
+				switch v := lane(r, i) & (1<<width - 1); {
+				case m>>i&1 == 0 || !may:
+				case width == 64:
+					want.Row64(1)[i] = v
+				default:
+					want.Row32(1)[i] = uint32(v)
+				}
+			}
 			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
 			ctx.Special(&tid, &uniform)
-			was := copied(p, f)
 			New(p).Block(ctx, f, 0)
-			if diff := disturbed(p, f, was, ctx); diff != "" {
-				t.Fatalf("%+v: %s", p.Instrs[0], diff)
-			}
-			if (ctx.Reason == Lacks) != r.Measures() {
-				t.Errorf("%v, %v: reason %d", op, r, ctx.Reason)
-			}
-			for i := range regfile.Lanes {
-				got, want := uint64(f.Row32(1)[i]), uint64(was32[i])
-				if width == 64 {
-					got, want = f.Row64(1)[i], was64[i]
-				}
-				if m>>i&1 == 1 && !r.Measures() {
-					want = lane(r, i) & (1<<width - 1)
-				}
-				if got != want {
-					t.Errorf("%v, %v, lane %d of %#x: %#x, want %#x", op, r, i, m, got, want)
-				}
+			if diff := differs(p, f, want, ctx, may); diff != "" {
+				t.Errorf("%v, %v, lanes %#x: %s", op, r, m, diff)
 			}
 		}
 	}
@@ -326,28 +318,24 @@ func TestAddresses(t *testing.T) {
 			if op == code.Shared32 || op == code.Shared64 {
 				begin = shared.Base - mem.SharedWindow
 			}
-			p, f := single(rng, code.Instr{Op: op, Imm: uint64(offset), D: 1, F: code.NoRow})
-			was := copied(p, f)
+			p, f := single(rng, code.Instr{Op: op, Imm: uint64(offset), D: 1, F: code.NoRow}, nil)
+			want, at := copied(p, f), begin+uint64(offset)
+			for lane := range regfile.Lanes {
+				switch {
+				case m>>lane&1 == 0:
+				case op.Signature().Dst == code.R:
+					want.Row32(1)[lane] = uint32(at)
+				default:
+					want.Row64(1)[lane] = at
+				}
+			}
 			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
 			changed := false
 			ctx.Room(nil, shared, &changed)
 			ctx.Local(make(mem.Local, 1), 0, 4, frame)
 			New(p).Block(ctx, f, 0)
-			if diff := disturbed(p, f, was, ctx); diff != "" || ctx.Reason != Control {
-				t.Fatalf("%v: reason %d, %s", op, ctx.Reason, diff)
-			}
-			for lane := range regfile.Lanes {
-				want32, want64 := was.Row32(1)[lane], was.Row64(1)[lane]
-				switch at := begin + uint64(offset); {
-				case m>>lane&1 == 0:
-				case op.Signature().Dst == code.R:
-					want32 = uint32(at)
-				default:
-					want64 = at
-				}
-				if got32, got64 := f.Row32(1)[lane], f.Row64(1)[lane]; got32 != want32 || got64 != want64 {
-					t.Fatalf("%v %#x, lane %d of %#x: %#x, %#x, want %#x, %#x", op, offset, lane, m, got32, got64, want32, want64)
-				}
+			if diff := differs(p, f, want, ctx, true); diff != "" {
+				t.Fatalf("%v %#x, lanes %#x: %s", op, offset, m, diff)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
 	tries "gemu/interp/internal/native/rig"
+	"gemu/interp/internal/native/rig/tail"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -32,22 +33,15 @@ type rig struct {
 	cta    Dim3
 }
 
-// rigFrame is the registers of the programs. The last of each kind are those of tail.
+// rigFrame is the registers of the programs. The last of each kind are those of the tail.
 var rigFrame = regfile.Size{R: 7, Q: 7, P: 5}
-
-// tail are instructions behind the one that is tried, on lanes. They need all that one has to leave as it was: where rows of
-// each kind and constants begin.
-var tail = []code.Instr{
-	{Op: code.Named("add.s32"), D: 6, F: code.NoRow, A: 6},
-	{Op: code.Named("add.s64"), D: 6, F: code.NoRow, A: 6},
-	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
-}
 
 // followed is a program of one instruction, which is yet to be drawn, and the tail.
 func (r *rigs) followed() *code.Program {
-	p := &code.Program{Instrs: append(append(make([]code.Instr, 1), tail...), code.Instr{Op: code.Exit})}
-	p.Instrs[1].B, p.Instrs[2].B, p.Instrs[3].B = p.Consts.Add32(r.Uint32()), p.Consts.Add64(r.Uint64()), p.Consts.AddP(-(r.Uint32() & 1))
-	p.Blocks = []code.Block{{First: 0, Last: int32(len(tail)) + 1}}
+	p := &code.Program{Instrs: make([]code.Instr, 1)}
+	p.Instrs = append(p.Instrs, tail.Behind(r.Rand, &p.Consts, rigFrame)...)
+	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
+	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return p
 }
 
@@ -55,6 +49,7 @@ func (r *rigs) followed() *code.Program {
 type rigs struct {
 	tries.Values
 	drawn, native int // programs, and those of them that are machine code
+	late          int // mismatches that were found behind other instructions
 }
 
 // value is one that rules may have something to say of, or the operation.

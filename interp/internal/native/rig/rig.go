@@ -18,6 +18,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/native"
+	"gemu/interp/internal/native/rig/tail"
 	"gemu/regfile"
 )
 
@@ -137,43 +138,27 @@ type program struct {
 
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
-// tail are instructions behind the one that is tried. They need all that one has to leave as it was: where rows of
-// each kind and constants begin, and the lanes.
-var tail = []code.Instr{
-	{Op: code.Named("add.s32"), D: 5, F: code.NoRow, A: 5},
-	{Op: code.Named("add.s64"), D: 5, F: code.NoRow, A: 5},
-	{Op: code.Named("xor.pred"), D: 4, F: code.NoRow, A: 4},
-}
-
 // single makes a program of one instruction and the tail.
 func (t *trier) single(p *code.Program, in code.Instr) *program {
-	p.Instrs = []code.Instr{in}
-	for _, last := range tail {
-		t.source(p, &last.B, last.Op.Signature().Src[1], true)
-		p.Instrs = append(p.Instrs, last)
-	}
+	p.Instrs = append([]code.Instr{in}, tail.Behind(t.Rand, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return t.newProgram(p)
 }
 
 // finish executes the tail in Go.
-func (p *program) finish(f *regfile.File, m uint32) {
-	for i := range tail {
-		in := &p.Instrs[1+i]
-		alu.Vec[in.Op](f, in, m)
-	}
-}
+func (p *program) finish(f *regfile.File, m uint32) { tail.Finish(p.Instrs[1:1+tail.Len], f, m) }
 
 // everywhere are stencils that every program has.
 var everywhere = []string{"begin", "out", "arrive", "turn", "warp_end"}
 
 // own reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
 // that every program has.
-func own(in *code.Instr, stencil string) bool {
+func own(p *program, stencil string) bool {
+	in, behind := &p.Instrs[0], p.Instrs[1:1+tail.Len]
 	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
 	name, _, _ = strings.Cut(name, ".masked")
-	return name == in.Op.String() || !slices.Contains(everywhere, stencil) && !slices.ContainsFunc(tail, func(last code.Instr) bool { return last.Op.String() == name })
+	return name == in.Op.String() || !slices.Contains(everywhere, stencil) && !slices.ContainsFunc(behind, func(last code.Instr) bool { return last.Op.String() == name })
 }
 
 // newProgram gives a program registers.
@@ -219,7 +204,7 @@ func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 		return nil, nil
 	}
 	for _, name := range t.lib.Take() {
-		if own(&p.Instrs[0], name) {
+		if own(p, name) {
 			t.Stencils = append(t.Stencils, name)
 		}
 	}
