@@ -139,6 +139,11 @@ func (e *sharedEvent) end(m moment, whether bool) {
 	wake(&l.changed)
 }
 
+// done reports whether a record has been told to be over.
+func (e *sharedEvent) done(m moment) bool {
+	return atomic.LoadUint64(&e.board.lanes[m.lane()].done)&^failed >= m.count()
+}
+
 // over reports whether a record is over. The error is that it never will be.
 func (e *sharedEvent) over(m moment) (bool, error) {
 	if m == 0 {
@@ -178,14 +183,8 @@ func (e *sharedEvent) wait(m moment) error {
 func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.own }
 
 // told reports whether other processes have been told that what this one recorded last is over: they may tell its threads,
-// which ask before the record's task has ended.
-func (e *Event) told() bool {
-	if e.shared == nil {
-		return false
-	}
-	over, err := e.shared.over(e.shared.own)
-	return over && err == nil
-}
+// which ask before the record's task has ended. d.mu is held.
+func (e *Event) told() bool { return e.shared != nil && e.shared.done(e.shared.own) }
 
 // record is EventRecord on a stream that is not captured. d.mu is held.
 func (e *Event) record(s *Stream) error {
