@@ -44,6 +44,7 @@ type stencilLine struct {
 	name   string
 	code   []byte
 	holes  []string
+	text   string // the code disassembled, once it has been
 }
 
 // stencilOps make mutants of a stencil: they change it, and say how; "" if there is nothing of the kind.
@@ -176,7 +177,7 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
 		}
-		list = append(list, &stencilLine{file, n + 1, parts[0], code, strings.Fields(parts[2])})
+		list = append(list, &stencilLine{file: file, number: n + 1, name: parts[0], code: code, holes: strings.Fields(parts[2])})
 	}
 	return list, nil
 }
@@ -233,18 +234,19 @@ func sameInstructions(a, b *stencilLine) (bool, error) {
 
 // disassembled is the instructions of the code, without their bytes.
 func (s *stencilLine) disassembled() (string, error) {
-	f, err := os.CreateTemp("", "stencil")
+	if s.text != "" {
+		return s.text, nil
+	}
+	dir, err := os.MkdirTemp("", "stencil")
 	if err != nil {
 		return "", err
 	}
-	defer os.Remove(f.Name())
-	if _, err = f.Write(s.code); err == nil {
-		err = f.Close()
-	}
-	if err != nil {
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "code")
+	if err := os.WriteFile(file, s.code, 0o666); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("objdump", "-D", "-w", "-z", "-b", "binary", "-m", "i386:x86-64", f.Name()).Output()
+	out, err := exec.Command("objdump", "-D", "-w", "-z", "-b", "binary", "-m", "i386:x86-64", file).Output()
 	if err != nil {
 		return "", fmt.Errorf("objdump, of binutils: %w", err)
 	}
@@ -254,7 +256,8 @@ func (s *stencilLine) disassembled() (string, error) {
 			b.WriteString(parts[0] + meaning(parts[2]) + "\n")
 		}
 	}
-	return b.String(), nil
+	s.text = b.String()
+	return s.text, nil
 }
 
 // mutants are so many of a table, drawn, with their lines.
@@ -265,7 +268,7 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 	for tries := 0; len(list) < n && tries < 100*n; tries++ {
 		op := stencilOps[max(0, r.IntN(2*len(stencilOps))-len(stencilOps))]
 		from := lines[r.IntN(len(lines))]
-		s := &stencilLine{from.file, from.number, from.name, slices.Clone(from.code), slices.Clone(from.holes)}
+		s := &stencilLine{file: from.file, number: from.number, name: from.name, code: slices.Clone(from.code), holes: slices.Clone(from.holes)}
 		how := op.change(s, r)
 		if how == "" || has[s.String()] {
 			continue

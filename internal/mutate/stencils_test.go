@@ -119,3 +119,30 @@ func TestMeaning(t *testing.T) {
 		}
 	}
 }
+
+// TestNoSameMutants: what is the same instruction is not among the mutants that are drawn.
+func TestNoSameMutants(t *testing.T) {
+	if _, err := exec.LookPath("objdump"); err != nil {
+		t.Skip("there is no objdump")
+	}
+	lines, err := readStencils("x_amd64.txt", "toy\tTI2OAAAAAA\tA3\n") // lea r9, [rsi+HA]
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, text, err := (&config{seed: 1}).mutants(lines, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits := 0
+	for _, m := range list {
+		if m.Op == "bit" {
+			bits++
+		}
+		if strings.HasPrefix(text[m], "toy\tTo2O") { // with REX.X
+			t.Errorf("%s is the same", m.Text)
+		}
+	}
+	if bits != 3*8-1 {
+		t.Errorf("%d mutants of single bits, of 23 that there are", bits)
+	}
+}
