@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // What the files are called that memory is, so that none is taken for another: of created memory, of plain
@@ -233,3 +234,12 @@ func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) e
 func (t *Thread) IPCCloseMemHandle(addr uint64) error {
 	return t.release(addr, InvalidValue, func(r *region) bool { return r.opened != nil })
 }
+
+// users counts who uses something. The zero value has none.
+type users struct{ n atomic.Int64 }
+
+// hold is for one more.
+func (u *users) hold() { u.n.Add(1) }
+
+// left is for one who does no more, and reports whether it was the last.
+func (u *users) left() bool { return u.n.Add(-1) == 0 }

@@ -5,7 +5,6 @@ package driver
 
 import (
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -53,8 +52,7 @@ type sharedEvent struct {
 	lanes    map[int]laneUse // the last here of each lane, by its index; d.mu guards it
 	own      moment          // the last here; likewise
 
-	mu    sync.Mutex
-	users int // of the memory
+	users // of the memory: the last gives it back
 }
 
 // laneUse is a record of this process.
@@ -70,21 +68,14 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 		file.Close()
 		return nil, err
 	}
-	return &sharedEvent{file: file, mem: mem, board: (*board)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, lanes: map[int]laneUse{}, users: 1}, nil
+	e := &sharedEvent{file: file, mem: mem, board: (*board)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, lanes: map[int]laneUse{}}
+	e.hold()
+	return e, nil
 }
 
-// hold keeps the memory until drop.
-func (e *sharedEvent) hold() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.users++
-}
-
-// drop is for one who used the event; the last gives its memory back.
+// drop is for one who used the event.
 func (e *sharedEvent) drop() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.users--; e.users == 0 {
+	if e.left() {
 		freeAddresses(e.mem)
 		e.file.Close()
 	}

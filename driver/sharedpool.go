@@ -17,9 +17,10 @@ type poolMemory struct {
 	id       uint64 // see fileID
 	imported bool   // from another process, which allocates
 
-	mu    sync.Mutex
-	end   uint64 // of the last range
-	users int    // the pool, and ranges in use here
+	users // the pool, and ranges in use here: the last closes the file
+
+	mu  sync.Mutex
+	end uint64 // of the last range
 }
 
 // newPoolMemory is that of a file, which it takes.
@@ -28,7 +29,9 @@ func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &poolMemory{file: file, id: id, imported: imported, users: 1}, nil
+	m := &poolMemory{file: file, id: id, imported: imported}
+	m.hold()
+	return m, nil
 }
 
 // allocate is pages.allocate for memory of the pool, with where it is in the file.
@@ -45,7 +48,7 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 		return nil, nil, 0, err
 	}
 	m.end += n
-	m.users++
+	m.hold()
 	return mem[:size:size], func() {
 		freeAddresses(mem)
 		emptyFile(m.file, from, n) // for others that still have it, too
@@ -53,18 +56,9 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 	}, from, nil
 }
 
-// use keeps the file until drop.
-func (m *poolMemory) use() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.users++
-}
-
-// drop is for one who used the file; the last closes it.
+// drop is for one who used the file.
 func (m *poolMemory) drop() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.users--; m.users == 0 {
+	if m.left() {
 		m.file.Close()
 	}
 }
@@ -218,7 +212,7 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 		return 0, err
 	}
 	memory := p.memory
-	memory.use()
+	memory.hold()
 	r := &region{size: f.Size, kind: deviceRegion, ctx: c, pool: p, from: f.From}
 	d.mu.Unlock()
 
