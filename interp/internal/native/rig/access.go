@@ -3,7 +3,6 @@ package rig
 // This file tries loads and stores of one element, by addresses in a row and from a fixed address.
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -12,7 +11,6 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/native"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -243,16 +241,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		}
 	}
 
-	if good {
-		made.finish(want, m)
-	}
-	c.Block(ctx, made.file, 0)
-	t.Compared++
-	pc, reason := made.Blocks[0].Last, native.Control
-	if !good { // it stops before what it cannot do
-		pc, reason = 0, native.Lacks
-	}
-	diff := cmp.Or(stopsElsewhere(ctx, pc, reason, m), made.differs(want))
+	diff := t.execute(c, ctx, made, want, good)
 	switch {
 	case diff == "" && !slices.Equal(memory, around):
 		diff = "memory differs"
@@ -361,16 +350,7 @@ func (t *trier) fixed(round int) bool {
 					load(want, row, lane, s, memory[margin+at:][:s.size])
 				}
 			}
-			if good {
-				made.finish(want, m)
-			}
-			c.Block(ctx, made.file, 0)
-			t.Compared++
-			pc, reason := made.Blocks[0].Last, native.Control
-			if !good {
-				pc, reason = 0, native.Lacks
-			}
-			diff := cmp.Or(stopsElsewhere(ctx, pc, reason, m), made.differs(want))
+			diff := t.execute(c, ctx, made, want, good)
 			if diff == "" && !slices.Equal(memory, around) {
 				diff = "memory differs"
 			}

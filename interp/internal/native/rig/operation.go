@@ -3,14 +3,12 @@ package rig
 // This file tries operations that compute lane by lane.
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
-	"gemu/interp/internal/native"
 	"gemu/regfile"
 )
 
@@ -39,10 +37,7 @@ func (t *trier) operation(op code.Op, round int) bool {
 			values := p.operands(&in, s)
 			want := p.copied()
 			alu.Vec[op](want, &in, m)
-			p.finish(want, m)
-			c.Block(ctx, p.file, 0)
-			t.Compared++
-			diff := cmp.Or(stopsElsewhere(ctx, p.Blocks[0].Last, native.Control, m), p.differs(want))
+			diff := t.execute(c, ctx, p, want, true)
 			if diff != "" {
 				t.Differs = fmt.Sprintf("%v, lanes %#x, d %d f %d imm %#x of %v: %s", op, m, in.D, in.F, in.Imm, values, diff)
 				return false

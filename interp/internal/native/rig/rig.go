@@ -146,9 +146,6 @@ func (t *trier) single(p *code.Program, in code.Instr) *program {
 	return t.newProgram(p)
 }
 
-// finish executes the tail in Go.
-func (p *program) finish(f *regfile.File, m uint32) { tail.Finish(p.Instrs[1:1+tail.Len], f, m) }
-
 // everywhere are stencils that every program has.
 var everywhere = []string{"begin", "out", "arrive", "turn", "warp_end"}
 
@@ -211,12 +208,21 @@ func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 	return c, ctx
 }
 
-// stopsElsewhere says where machine code has stopped, and with which lanes, if that is not as it should be.
-func stopsElsewhere(ctx *native.Context, pc int32, why native.Reason, lanes uint32) string {
-	if ctx.PC == pc && ctx.Reason == why && ctx.Lanes == lanes {
-		return ""
+// execute executes the machine code of a program that begins with what is tried, and says what is not as it should be: it goes on if it
+// may, and leaves before the instruction if not. want is the registers behind the instruction; the tail is executed on them.
+func (t *trier) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, may bool) string {
+	pc, why := p.Blocks[0].Last, native.Control
+	if may {
+		tail.Finish(p.Instrs[1:1+tail.Len], want, ctx.Mask)
+	} else {
+		pc, why = 0, native.Lacks
 	}
-	return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d with lanes %#x", ctx.PC, ctx.Reason, ctx.Lanes, pc, why, lanes)
+	c.Block(ctx, p.file, 0)
+	t.Compared++
+	if ctx.PC != pc || ctx.Reason != why || ctx.Lanes != ctx.Mask {
+		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, why)
+	}
+	return p.differs(want)
 }
 
 // differs says where registers differ from what they should be, and constants from what they were; "" if they
