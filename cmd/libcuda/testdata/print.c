@@ -1,12 +1,6 @@
 // A client that prints before and after its kernel does.
 
-#include <stdio.h>
-
-#include "../cuda_types.h"
-
-CUresult cuInit(unsigned), cuDeviceGet(CUdevice *, int), cuCtxCreate_v2(CUcontext *, unsigned, CUdevice), cuCtxSynchronize(void);
-CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+#include "load.h"
 
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -23,11 +17,8 @@ static const char *const ptx =
 
 int main(void)
 {
-	CUdevice dev;
-	CUcontext ctx;
-	CUmodule mod;
-	CUfunction f;
-	if (cuInit(0) || cuDeviceGet(&dev, 0) || cuCtxCreate_v2(&ctx, 0, dev) || cuModuleLoadData(&mod, ptx) || cuModuleGetFunction(&f, mod, "k"))
+	CUfunction f = load(ptx, "k");
+	if (!f)
 		return 1;
 	printf("before\n"); // left in the buffer of standard output, if that is no terminal
 	if (cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0) || cuCtxSynchronize())

@@ -1,13 +1,8 @@
 // A client whose kernel has a race: each thread adds to the same word, without an atomic.
 
-#include <stdio.h>
+#include "load.h"
 
-#include "../cuda_types.h"
-
-CUresult cuInit(unsigned), cuDeviceGet(CUdevice *, int), cuCtxCreate_v2(CUcontext *, unsigned, CUdevice), cuCtxSynchronize(void);
-CUresult cuModuleLoadData(CUmodule *, const void *), cuModuleGetFunction(CUfunction *, CUmodule, const char *), cuMemAlloc_v2(CUdeviceptr *, size_t);
-CUresult cuMemsetD8_v2(CUdeviceptr, unsigned char, size_t);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **);
+CUresult cuMemAlloc_v2(CUdeviceptr *, size_t), cuMemsetD8_v2(CUdeviceptr, unsigned char, size_t);
 
 static const char *const ptx =
 	".version 7.8\n.target sm_80\n.address_size 64\n"
@@ -23,14 +18,10 @@ static const char *const ptx =
 
 int main(void)
 {
-	CUdevice dev;
-	CUcontext ctx;
-	CUmodule mod;
-	CUfunction f;
+	CUfunction f = load(ptx, "count");
 	CUdeviceptr x;
 	void *args[] = {&x};
-	if (cuInit(0) || cuDeviceGet(&dev, 0) || cuCtxCreate_v2(&ctx, 0, dev) || cuModuleLoadData(&mod, ptx) || cuModuleGetFunction(&f, mod, "count") ||
-	    cuMemAlloc_v2(&x, 4) || cuMemsetD8_v2(x, 0, 4) || cuLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, 0, args, 0) || cuCtxSynchronize())
+	if (!f || cuMemAlloc_v2(&x, 4) || cuMemsetD8_v2(x, 0, 4) || cuLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, 0, args, 0) || cuCtxSynchronize())
 		return 1;
 	printf("ok\n"); // left in the buffer of standard output until the process ends
 	return 0;
