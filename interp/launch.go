@@ -96,7 +96,8 @@ type Launch struct {
 	// device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
-	rules *affinetrack.Table // tests break it; nil means affinetrack.Rules
+	rules  *affinetrack.Table // tests break it; nil means affinetrack.Rules
+	proves bool               // for tests: see simt.Launch
 
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it
@@ -238,7 +239,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run := &simt.Launch{
 		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, Eager: l.Eager, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes), Order: l.Order,
+		Mode: l.Mode, Backend: backend, Eager: l.Eager, Proves: l.proves, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
 	if l.Stats {

@@ -14,7 +14,8 @@ import (
 // Print writes the program: what a launch computes before it begins; and for each
 // function where its registers are and how they are kept, and its blocks, with what each
 // PTX instruction has become. Behind a semicolon is how an instruction executes on
-// compact operands, if it may: compact, proved, or expanded to the lanes first.
+// compact operands, if it may: compact, proved, or expanded to the lanes first; and what is
+// proved of the addresses of an access: that the lanes' elements are one place, or side by side.
 //
 // Registers of PTX have their names; r, q and p are temporaries in rows of 32-bit and
 // 64-bit slots, and predicates.
@@ -216,8 +217,15 @@ func (l *listing) text(in *Instr) string {
 		operands = append(operands, fmt.Sprintf("#%#x", in.Imm))
 	}
 	text := l.guard(in) + fmt.Sprintf("%-14s %s", s.Name, strings.Join(operands, ", "))
+	var notes []string
 	if in.How.Exec != OnLanes {
-		return fmt.Sprintf("%-44s ; %s", text, in.How.Exec)
+		notes = append(notes, in.How.Exec.String())
+	}
+	if s.Side == AccessSide && l.Access[in.Side].Pattern != AnyPattern {
+		notes = append(notes, l.Access[in.Side].Pattern.String())
+	}
+	if notes != nil {
+		return fmt.Sprintf("%-44s ; %s", text, strings.Join(notes, ", "))
 	}
 	return strings.TrimRight(text, " ")
 }

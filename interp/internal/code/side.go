@@ -47,7 +47,30 @@ type Access struct {
 	Store   bool
 	Once    bool // all lanes store the same to the same place: it is one store
 	Atom    *Atom
+	Pattern Pattern
+	Apart   int          // of Spread: how many bytes, a multiple of Bytes
 	Tile    *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
+}
+
+// Pattern is what is proved of the addresses of an access, of the lanes of either half of a warp that execute it.
+type Pattern uint8
+
+// The patterns.
+const (
+	AnyPattern Pattern = iota // nothing
+	OnePlace                  // all are the same
+	SideBySide                // they are Bytes apart from lane to lane, if those of the outermost lanes are
+	Spread                    // … Apart
+)
+
+func (p Pattern) String() string { return [...]string{"", "one place", "side by side", "spread"}[p] }
+
+// Distance is how many bytes elements are apart from lane to lane, if the access has a pattern.
+func (a *Access) Distance() int64 {
+	if a.Pattern == SideBySide {
+		return int64(a.Bytes)
+	}
+	return int64(a.Apart)
 }
 
 // Known is how many allocations a memory instruction remembers: first the one it has hit last.

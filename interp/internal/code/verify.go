@@ -44,6 +44,9 @@ func (p *Program) VerifyReference(f *Func) error {
 			if p.Instrs[pc].How != (How{}) {
 				v.fault(pc, "it executes otherwise than on the lanes")
 			}
+			if in := &p.Instrs[pc]; in.Op.Signature().Side == AccessSide && p.Access[in.Side].Pattern != AnyPattern {
+				v.fault(pc, "something is proved of its addresses")
+			}
 		}
 	}
 	for i := range p.Fixed {

@@ -52,7 +52,7 @@ func (d *draft) clone(fn *code.Func) *draft {
 	return &c
 }
 
-// unplan forgets what the plan has decided.
+// unplan forgets what the plan has decided, and what is proved of accesses.
 func (d *draft) unplan() {
 	for s := range d.virtual {
 		d.virtual[s].kept = make([]code.Keeping, len(d.virtual[s].kept))
@@ -61,6 +61,10 @@ func (d *draft) unplan() {
 		for k := range d.blocks[i].instrs {
 			d.blocks[i].instrs[k].How = code.How{}
 		}
+	}
+	d.tables.Access = slices.Clone(d.tables.Access)
+	for i := range d.tables.Access {
+		d.tables.Access[i].Pattern, d.tables.Access[i].Apart = code.AnyPattern, 0
 	}
 }
 

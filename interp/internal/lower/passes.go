@@ -7,7 +7,6 @@ package lower
 import (
 	"fmt"
 
-	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -26,11 +25,12 @@ type Options struct {
 	// Fault.
 	Reference bool
 
-	Affine bool                 // for affine mode:
-	Eager  bool                 // keep compact what may be, whatever it costs
-	Keeps  Keeps                // when lanes that have parted are together again
-	Lanes  int                  // that a warp has at most, in that launch: a power of two
-	TID    [3]affinetrack.Class // of the thread index, in the worst of the launch's warps
+	TID   [3]Spacing // of the thread index, in the worst of the launch's warps
+	Keeps Keeps      // when lanes that have parted are together again
+
+	Affine bool // for affine mode:
+	Eager  bool // keep compact what may be, whatever it costs
+	Lanes  int  // that a warp has at most, in that launch: a power of two
 }
 
 // Keeps is when lanes that a branch has parted are together again behind its immediate
@@ -73,12 +73,16 @@ var passes = []pass{
 	// and every temporary has a row of its own.
 	{name: "select", run: (*lowerer).selectCode},
 
+	// How far apart the values of neighbouring lanes are, where that is the same number always,
+	// and so how the lanes of a memory access lie.
+	{name: "space", needs: []string{"select"}, run: (*lowerer).space},
+
 	// Which registers are kept compactly, which have one value in the whole launch, and
 	// how each instruction executes then.
-	{name: "plan", needs: []string{"select"}, affine: true, run: (*lowerer).plan},
+	{name: "plan", needs: []string{"space"}, affine: true, run: (*lowerer).plan},
 
 	// The rows of the register file: what is not alive together shares them.
-	{name: "allocate", needs: []string{"select"}, run: (*lowerer).allocate},
+	{name: "allocate", needs: []string{"space"}, run: (*lowerer).allocate},
 
 	// The function's place in the program, and so what its branches go to.
 	{name: "link", needs: []string{"allocate"}, run: (*lowerer).link},
@@ -117,6 +121,11 @@ type draft struct {
 	rows    []rowRef // by RegID
 	virtual [code.P + 1]virtual
 	live    *ptx.Liveness
+
+	// Of the pass space.
+	nodes  []node // what there is in blocks, in order
+	firsts []int  // by block, and one behind the last: the index of its first
+	apart  []bool // by block: some live lanes may execute it without the others
 
 	// Of the pass select.
 	carry  int32            // predicate row of CC.CF

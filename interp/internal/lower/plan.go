@@ -23,14 +23,6 @@ import (
 	"gemu/regfile"
 )
 
-// node is an instruction with the rows it reads and writes.
-type node struct {
-	*code.Instr
-	sig           *code.Signature
-	block         int
-	reads, writes []code.Row
-}
-
 // execution is how an instruction executes.
 type execution struct {
 	exec   code.Exec
@@ -41,7 +33,6 @@ type execution struct {
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
 	*lowerer
-	nodes []node
 	lanes float64 // of rows that are in use, as a part of all
 
 	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
@@ -50,10 +41,6 @@ type analysis struct {
 	proved [code.P + 1][]bool
 	fixed  [code.P + 1][]bool
 	weight []float64 // of blocks: how often they are expected to run
-	apart  []bool    // blocks that some live lanes may execute without the others
-
-	between []bool  // blocks that are in queue
-	queue   []int32 // of separate
 }
 
 // plan decides how the rows of the function are kept, and how its instructions execute.
@@ -68,7 +55,6 @@ func (l *lowerer) plan() {
 		a.proved[s] = make([]bool, n)
 		a.fixed[s] = make([]bool, n)
 	}
-	a.collect()
 	a.pin()
 	a.fix()
 	a.weigh()
@@ -87,21 +73,6 @@ func (l *lowerer) plan() {
 		in.How = l.tables.HowOf(in.Instr, a.execution(in).exec, kept)
 	}
 	a.fold()
-}
-
-// collect lists the instructions.
-func (a *analysis) collect() {
-	var rows []code.Row
-	for b := range a.blocks {
-		for i := range a.blocks[b].instrs {
-			in := &a.blocks[b].instrs[i]
-			start := len(rows)
-			rows = a.tables.Reads(rows, in)
-			mid := len(rows)
-			rows = a.tables.Writes(rows, in)
-			a.nodes = append(a.nodes, node{Instr: in, sig: in.Op.Signature(), block: b, reads: rows[start:mid:mid], writes: rows[mid:len(rows):len(rows)]})
-		}
-	}
 }
 
 // fold takes the instructions out of the code that write constants of the launch.
@@ -145,30 +116,13 @@ func (a *analysis) each(f func(in *node)) {
 	}
 }
 
-// access is what a memory instruction accesses.
-func (a *analysis) access(in *node) *code.Access { return &a.tables.Access[in.Side] }
-
-// pin marks what is written otherwise than by an instruction of a block:
-// parameters and results of calls, results of barriers; and the upper halves of 128-bit
-// registers, which memory accesses do not expand.
+// pin marks what instructions of blocks do not write alone, and the upper halves of 128-bit registers,
+// which memory accesses do not expand.
 func (a *analysis) pin() {
-	places := func(list []code.Place) {
-		for _, p := range list {
-			if p.Slot != code.NoSlot {
-				a.pinned[p.Slot][p.Row] = true
-			}
-		}
-	}
-	places(a.fn.Formals)
-	places(a.fn.Results)
+	a.elsewhere(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
 	for _, r := range a.rows {
 		if r.wide {
 			a.pinned[r.Slot][r.High] = true
-		}
-	}
-	for i := range a.blocks { // results of calls and barriers
-		for _, r := range a.tables.Writes(nil, &a.blocks[i].end) {
-			a.pinned[r.Slot][r.Row] = true
 		}
 	}
 }
@@ -208,7 +162,7 @@ func (a *analysis) fix() {
 				return
 			}
 		case code.Load:
-			m := a.access(in)
+			m := a.accessed(in)
 			if m.Space != ptx.Param || len(m.Elems) != 1 || m.AtFixed() == nil {
 				return
 			}
@@ -249,12 +203,6 @@ func (a *analysis) weigh() {
 		loops += depth[i]
 		a.weight[i] = float64(uint(1) << (3 * min(loops, 4)))
 	}
-}
-
-// successors lists the blocks that control can go to from block i.
-func (a *analysis) successors(i int) []int32 {
-	b := &a.blocks[i]
-	return a.tables.Successors(nil, &b.Block, &b.end)
 }
 
 // of is the class of an operand; that of a constant is uniform, and what has not
@@ -316,9 +264,9 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 		}
 		return affinetrack.Transfer(in.sig.Rule, list)
 	case code.Read:
-		return a.source(in)
+		return a.read(in).Class()
 	case code.Load:
-		m := a.access(in)
+		m := a.accessed(in)
 		if m.Space == ptx.Local || a.of(m.Addr, in.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
@@ -328,20 +276,6 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 			}
 		}
 		return affinetrack.Uniform
-	}
-	return affinetrack.Generic
-}
-
-// source is the class of a special register or the address of a local variable.
-func (a *analysis) source(in *node) affinetrack.Class {
-	r := ptx.SpecialReg(in.Imm)
-	switch {
-	case !in.Op.Special() || !r.PerLane():
-		return affinetrack.Uniform
-	case r == ptx.LaneID:
-		return affinetrack.Affine
-	case r <= ptx.TidZ:
-		return a.opt.TID[r-ptx.TidX]
 	}
 	return affinetrack.Generic
 }
@@ -385,7 +319,7 @@ func (a *analysis) execution(in *node) execution {
 		case len(e.dirty) > 0:
 			e.exec = code.CompactLoad
 		case !a.accessesCompactly(in):
-		case a.access(in).Space == ptx.Local:
+		case a.accessed(in).Space == ptx.Local:
 			e.exec = code.CompactLocal
 		case s.Kind == code.Load:
 			e.exec = code.CompactLoad
@@ -430,7 +364,7 @@ func (a *analysis) fullRow(in *node) float64 {
 			return costThread
 		}
 	case code.Load, code.Store:
-		if a.access(in).Addr != code.NoSlot {
+		if a.accessed(in).Addr != code.NoSlot {
 			return costAccess
 		}
 	case code.Arithmetic:
@@ -470,9 +404,9 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			return
 		case (s.Kind == code.Load || s.Kind == code.Store) && a.accessesCompactly(in):
 			cost += w * costVector
-			saved[a.access(in).Addr][in.A] += w * (lanes - costVector)
+			saved[a.accessed(in).Addr][in.A] += w * (lanes - costVector)
 			for _, o := range e.expand {
-				if o.Slot != a.access(in).Addr || o.Row != in.A {
+				if o.Slot != a.accessed(in).Addr || o.Row != in.A {
 					wanted[o.Slot][o.Row] += w
 				}
 			}
@@ -509,7 +443,7 @@ func (a *analysis) compact(s code.Slot, row int32) bool {
 // accessesCompactly reports whether a memory access may be executed at a compact
 // address: in local memory, at a uniform one.
 func (a *analysis) accessesCompactly(in *node) bool {
-	m := a.access(in)
+	m := a.accessed(in)
 	return m.Addr != code.NoSlot && a.compact(m.Addr, in.A) && (m.Space != ptx.Local || a.of(m.Addr, in.A) == affinetrack.Uniform)
 }
 
@@ -566,141 +500,32 @@ const (
 	mostWork   = 1 << 20
 )
 
-// prove finds the rows that are provably uniform: it assumes it of all that instructions
-// alone write, and takes away what does not hold.
+// prove finds the rows that are provably uniform, and compact: those that only instructions write which all
+// lanes execute that live, with results that are the same in all, and with operands that are such rows.
 func (a *analysis) prove() {
 	for s := range a.proved {
 		for i, elsewhere := range a.pinned[s] {
 			a.proved[s][i] = !elsewhere
 		}
-	}
-	drop := func(o code.Row) bool {
-		was := a.proved[o.Slot][o.Row]
-		a.proved[o.Slot][o.Row] = false
-		return was
-	}
-	// What is read before it is written holds anything.
-	for s := range a.virtual {
-		for _, row := range a.virtual[s].zero {
-			drop(code.Row{Slot: code.Slot(s), Row: row})
+		for _, row := range a.virtual[s].zero { // what is read before it is written holds anything
+			a.proved[s][row] = false
 		}
 	}
-	a.apart, a.between, a.queue = make([]bool, len(a.blocks)), make([]bool, len(a.blocks)), make([]int32, len(a.blocks))
 	holds := func(o code.Row) bool { return a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
 	a.settled(func() (changed bool) {
-		for i := range a.blocks {
-			if a.parts(i, holds) {
-				changed = true
-			}
-		}
 		a.each(func(in *node) {
-			sound := !a.apart[in.block] && in.Guard == 0
-			switch in.sig.Kind {
-			case code.Arithmetic:
-			case code.Read:
-				sound = sound && a.source(in) == affinetrack.Uniform
-			case code.Load:
-				m := a.access(in)
-				sound = sound && m.Space != ptx.Generic && m.Space != ptx.Local // local memory is everybody's own
-			default:
-				sound = false
-			}
-			for _, o := range in.reads {
-				sound = sound && holds(o)
-			}
-			if sound {
+			if in.Guard == 0 && !a.apart[in.block] && in.spacing.uniform() && !slices.ContainsFunc(in.reads, func(o code.Row) bool { return !holds(o) }) {
 				return
 			}
 			for _, o := range in.writes {
-				if drop(o) {
-					changed = true
+				if p := &a.proved[o.Slot][o.Row]; *p {
+					*p, changed = false, true
 				}
 			}
 		})
 		return changed
 	})
 }
-
-// nowhere is no block.
-const nowhere = -1
-
-// parts marks the blocks that lanes may execute without others because of block i, and
-// reports whether there were new ones: those between its end, if that sends lanes different
-// ways, and where they meet again; and all that follow, if they may go on without meeting.
-func (a *analysis) parts(i int, holds func(code.Row) bool) bool {
-	b, apart := &a.blocks[i], a.apart[i]
-	varies := func(guard int32) bool {
-		p, _ := code.GuardRow(guard)
-		return guard != 0 && !holds(code.Row{Slot: code.P, Row: p})
-	}
-	// Lanes that wait for others, in the middle of a block.
-	if a.opt.Keeps != Always {
-		if apart && b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart || varies(in.Guard)) }) {
-			return a.separate([]int32{int32(i)}, nowhere)
-		}
-	}
-	join := int32(nowhere)
-	switch b.end.Op.Signature().Side {
-	case code.BarrierSide:
-		if !varies(b.end.Guard) && (a.aligned(b) || !apart) {
-			return false
-		}
-	case code.CallSide:
-		// Without joins, lanes may return at different times, and those that the guard
-		// leaves out do not wait for the others.
-		if !a.callsMayWait && a.opt.Keeps != Never {
-			return false
-		}
-	default:
-		if !a.branches(b, varies) {
-			return false
-		}
-		if a.opt.Keeps != Never {
-			join = b.Join
-		}
-	}
-	return a.separate(a.successors(i), join)
-}
-
-// branches reports whether a block ends in a branch that may send live lanes different
-// ways. Where one way is nothing but the kernel's end, those that go there have ended, and
-// the others are all that live.
-func (a *analysis) branches(b *block, varies func(guard int32) bool) bool {
-	leaves := func(block int32) bool { return a.blocks[block].Leaves }
-	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
-}
-
-// separate marks the blocks of a list as ones that lanes may execute without the others,
-// and those that control can go to from there up to block join. It reports whether there
-// were new ones.
-func (a *analysis) separate(list []int32, join int32) (found bool) {
-	n := 0 // blocks in the queue, each once
-	add := func(list []int32) {
-		for _, j := range list {
-			if j != join && !a.between[j] {
-				a.between[j] = true
-				a.queue[n] = j
-				n++
-			}
-		}
-	}
-	add(list)
-	for i := 0; i < n; i++ {
-		j := a.queue[i]
-		if !a.apart[j] {
-			a.apart[j], found = true, true
-		}
-		add(a.successors(int(j)))
-	}
-	for _, j := range a.queue[:n] {
-		a.between[j] = false
-	}
-	return found
-}
-
-// aligned reports whether the lanes of a warp come together to the barrier that ends a
-// block.
-func (a *analysis) aligned(b *block) bool { return a.tables.Barriers[b.end.Side].Aligned }
 
 func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
 	var out []code.Row

@@ -61,6 +61,11 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 // accessOne executes a load or store of one element at per-lane addresses.
 func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
+	if a.Pattern != code.AnyPattern && w.cta.grid.proves {
+		if w.comparePattern(h, f, in, a, m); w.err != nil {
+			return
+		}
+	}
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
 			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A)

@@ -3,7 +3,6 @@ package simt_test
 import (
 	"testing"
 
-	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
@@ -31,12 +30,12 @@ func BenchmarkAssemble(b *testing.B) {
 	if simt.Native == nil {
 		b.Skip("this host executes no machine code of ours")
 	}
-	linear := [3]affinetrack.Class{affinetrack.Affine, affinetrack.Uniform, affinetrack.Uniform}
+	linear := [3]lower.Spacing{{By: 1, Over: lower.Whole}, {Over: lower.Whole}, {Over: lower.Whole}}
 	for _, mode := range []struct {
 		name string
 		opt  lower.Options
 	}{
-		{"vector", lower.Options{Width: 32, Pack: true}},
+		{"vector", lower.Options{Width: 32, Pack: true, TID: linear}},
 		{"affine", lower.Options{Width: 32, Pack: true, Affine: true, Lanes: 32, TID: linear}},
 		{"check", lower.Options{Width: 32, Pack: true, Affine: true, Lanes: 32, TID: linear, Reference: true}},
 	} {

@@ -562,7 +562,7 @@ func TestCompactSources(t *testing.T) {
 		in.How = code.How{Exec: code.CompactSource, Dirty: true, Both: r.IntN(4) == 0}
 		g := r.new(p)
 		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}}[r.IntN(6)]
-		if class := threadClasses(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && class[in.Imm-uint64(ptx.TidX)] == affinetrack.Generic {
+		if spacing := threadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && spacing[in.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
 			continue
 		}
 		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes

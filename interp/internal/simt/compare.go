@@ -5,12 +5,14 @@ package simt
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"unsafe"
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
 	"gemu/regfile"
 )
@@ -391,6 +393,35 @@ func (w *warp) wrong(p *pair, bad uint32, o *rowPair) {
 			return
 		}
 		w.mismatch(p, bad, "the result is %s in lane %d, which should have %#x", laneText(f, o.row, lane), lane, want)
+	}
+}
+
+// comparePattern compares the addresses of an access that executes on the lanes with what is proved of them.
+func (w *warp) comparePattern(h int, f *regfile.File, in *code.Instr, a *code.Access, m uint32) {
+	if w.cta.parted {
+		return
+	}
+	apart, width := uint64(a.Distance()), ^uint64(0)
+	if a.Addr == code.R {
+		width = math.MaxUint32
+	}
+	for _, lanes := range []uint32{m & (1<<lower.Half - 1), m &^ (1<<lower.Half - 1)} {
+		if lanes == 0 {
+			continue
+		}
+		first, last := bits.TrailingZeros32(lanes), bits.Len32(lanes)-1
+		off := func(lane int) uint64 { return (address(f, in, a, lane) - address(f, in, a, first)) & width }
+		if apart != 0 && off(last) != uint64(last-first)*apart {
+			continue
+		}
+		for n := lanes; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros32(n); off(lane) != uint64(lane-first)*apart {
+				src := &w.cta.code.Sources[in.Src]
+				w.fail(src, uint64(lanes)<<(32*h), ErrMismatch, "%v: the addresses of %s are taken to be %s: lane %d has %s, lane %d %s",
+					ErrMismatch, src.Text, a.Pattern, first, hexAddr(address(f, in, a, first)), lane, hexAddr(address(f, in, a, lane)))
+				return
+			}
+		}
 	}
 }
 

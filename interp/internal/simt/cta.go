@@ -39,8 +39,9 @@ type cta struct {
 	cluster   *cluster
 	alone     cluster // of this CTA only
 
-	frame frame          // of the kernel, in all warps
-	open  map[int32]bool // blocks where lanes that have parted do not wait for each other any more
+	frame  frame          // of the kernel, in all warps
+	open   map[int32]bool // blocks where lanes that have parted do not wait for each other any more
+	parted bool           // lanes have gone on without others that they were to meet: patterns of accesses do not hold any more
 
 	native  machine  // what machine code is told
 	ahead   []flight // CTAs that it may go on with where all warps have ended
@@ -160,7 +161,7 @@ func (c *cta) begin() {
 	}
 	clear(c.open)
 	c.async = async{}
-	c.next, c.err, c.done, c.turn, c.slept, c.slice = 0, nil, false, false, 0, slice{}
+	c.next, c.err, c.done, c.turn, c.slept, c.slice, c.parted = 0, nil, false, false, 0, slice{}, false
 	c.frame.last = nil
 	sliced := c.grid.takesTurns()
 	for i := range c.warps {

@@ -73,6 +73,7 @@ type Grid struct {
 	guarded    bool // there is memory of the host whose accesses may fault
 
 	mode       Mode
+	proves     bool // it looks whether addresses are as is proved of them
 	backend    Backend
 	reconverge *Reconverger
 	loose      bool       // strands take turns because the launch would not go on otherwise
@@ -125,7 +126,7 @@ func NewGrid(l *Launch) *Grid {
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
 		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, guarded: d.Memory.MayFault(),
-		mode: l.Mode, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
+		mode: l.Mode, proves: l.Proves || l.Mode == Check, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
 	if g.team = l.Cluster; g.team == (Dim3{}) {
 		g.team = Dim()

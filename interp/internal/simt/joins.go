@@ -182,6 +182,7 @@ func (t *joins) part(w *warp) bool {
 	if inner == nil {
 		return false
 	}
+	w.cta.parted = true
 	lanes := inner.here
 	w.parts(inner.lanes, group{inner.pc, lanes}, group{noBlock, inner.lanes &^ lanes})
 	inner.lanes &^= lanes

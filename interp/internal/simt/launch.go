@@ -49,6 +49,7 @@ type Launch struct {
 	Mode       Mode
 	Backend    Backend
 	Eager      bool // keep compact whatever may be so
+	Proves     bool // look in any mode whether addresses are as is proved of them; Go does
 	Early      bool // asynchronous effects happen where they are issued
 	Reconverge *Reconverger
 	Rules      *affinetrack.Table
@@ -81,10 +82,10 @@ func (l *Launch) Lowering() lower.Options {
 	opt := lower.Options{
 		Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || wantsOperations(l.Probes),
 		Explicit: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
+		TID: threadSpacing(l.Block, l.WarpSize), Keeps: l.Reconverge.keeps,
 	}
 	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
-		opt.Affine, opt.Eager, opt.Keeps = true, l.Eager, l.Reconverge.keeps
-		opt.TID = threadClasses(l.Block, l.WarpSize)
+		opt.Affine, opt.Eager = true, l.Eager
 		opt.Lanes = 1 << bits.Len(uint(lanes-1))
 	}
 	return opt

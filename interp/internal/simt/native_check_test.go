@@ -33,6 +33,10 @@ func (g *rig) beside() *checkRig {
 	p := g.prog
 	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables, Consts: p.Consts}
 	ref.Instrs[0].How = code.How{}
+	ref.Access = slices.Clone(p.Access)
+	for i := range ref.Access {
+		ref.Access[i].Pattern, ref.Access[i].Apart = code.AnyPattern, 0
+	}
 	ref.Funcs = []*code.Func{{Frame: rigFrame, Func: p.Funcs[0].Func}}
 	ref.Link()
 	p.Ref = ref
@@ -51,7 +55,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
 		k.native = g.lib.New(g.prog)
 	}
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, backend: b, dev: device, rules: affinetrack.Rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
+	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, proves: true, backend: b, dev: device, rules: affinetrack.Rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.sharedMem.Data, g.memory)
 	c.hits = make([]*mem.Allocation, code.Known)
@@ -212,7 +216,31 @@ func TestCheckedKernels(t *testing.T) {
 	}
 }
 
-// TestCheckedAccesses: so are loads and stores.
+// takeFor draws how the lanes of an access are taken to lie, which may be true.
+func (r *rigs) takeFor(g *rig) {
+	a := &g.prog.Access[0]
+	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
+		return
+	}
+	a.Pattern = code.Pattern(r.IntN(4))
+	if a.Pattern == code.Spread {
+		a.Apart = 2 * a.Bytes
+	}
+	first, in := uint64(0), &g.prog.Instrs[0]
+	for lane := range regfile.Lanes {
+		v := laneOf(g.file, code.Row{Slot: a.Addr, Row: in.A}, lane&^15)
+		if lane%16 == 0 {
+			first = v
+		}
+		if r.IntN(40) == 0 {
+			continue
+		}
+		g.file.Row64(in.A)[lane] = first + uint64(lane%16)*uint64(a.Distance())
+		g.file.Row32(in.A)[lane] = uint32(g.file.Row64(in.A)[lane])
+	}
+}
+
+// TestCheckedAccesses: so are loads and stores, and what is taken to be proved of their addresses.
 func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
@@ -220,9 +248,11 @@ func TestCheckedAccesses(t *testing.T) {
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}}
 	for range part.Of(200, 600, 100000) {
 		if !r.often(1, func() bool {
-			g := r.access().beside()
-			g.known = r.IntN(2) == 0
-			return r.compareChecked(t, g)
+			g := r.access()
+			r.takeFor(g)
+			c := g.beside()
+			c.known = r.IntN(2) == 0
+			return r.compareChecked(t, c)
 		}) {
 			return
 		}

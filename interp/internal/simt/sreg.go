@@ -8,6 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/lower"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -48,20 +49,22 @@ func sregSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {
 	return v
 }
 
-// threadClasses is the class of each dimension of the thread index, in the worst
-// of the warps of a block.
-func threadClasses(block Dim3, width int) (worst [3]affinetrack.Class) {
+// threadSpacing is the spacing of each dimension of the thread index, in the worst of the warps of a block.
+func threadSpacing(block Dim3, width int) (worst [3]lower.Spacing) {
 	row := min(width, regfile.Lanes)
 	weight := 1 // of the digit
 	for d := range worst {
 		n := block.along(d)
-		switch {
-		case n == 1 || weight%row == 0: // it changes between rows at most
-			worst[d] = affinetrack.Uniform
-		case weight == 1 && (n%row == 0 || n == block.Count()): // it carries between rows at most
-			worst[d] = affinetrack.Affine
-		default:
-			worst[d] = affinetrack.Generic
+		for _, over := range []int{lower.Whole, lower.Half} {
+			lanes := min(row, over)
+			s := &worst[d]
+			switch {
+			case s.Over != 0:
+			case n == 1 || weight%lanes == 0: // it changes between rows at most
+				*s = lower.Spacing{Over: uint8(over)}
+			case weight == 1 && (n%lanes == 0 || n == block.Count()): // it carries between rows at most
+				*s = lower.Spacing{By: 1, Over: uint8(over)}
+			}
 		}
 		weight *= n
 	}
