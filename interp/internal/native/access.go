@@ -62,6 +62,14 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 	case in.Op == code.LoadEach || in.Op == code.StoreEach:
 		return false
 	}
+	if a.proved(pc, in, acc, form) {
+		return true
+	}
+	return a.wherever(in, acc, h, form)
+}
+
+// wherever is an access to one element, wherever its lanes are.
+func (a *assembler) wherever(in *code.Instr, acc *code.Access, h holes, form string) bool {
 	a.length += gathering
 	return a.recalling(in, acc, &h, func() bool {
 		if e := acc.Elems[0]; acc.Space == ptx.Local {
@@ -70,6 +78,26 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 			return a.one(in, acc, 0, h, "_"+addressed(acc, e)+spaceOf(acc)+form)
 		}
 	})
+}
+
+// proved is an access whose pattern is proved, and that is made wherever its lanes are if they are not where they are expected.
+func (a *assembler) proved(pc int32, in *code.Instr, acc *code.Access, form string) bool {
+	name := [...]string{code.OnePlace: "_alike", code.SideBySide: "_abreast", code.Spread: "_spread"}[acc.Pattern]
+	if name == "" || acc.Space == ptx.Local {
+		return false
+	}
+	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), e: int64(acc.Apart), leave: a.label()}
+	if !a.undone(func() bool { return a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+name+form) }) {
+		return false
+	}
+	a.beside(aside{pc: pc, in: in, form: form, label: h.leave, code: (*assembler).scattered})
+	return true
+}
+
+// scattered is an access of proved.
+func (a *assembler) scattered(s *aside) bool {
+	acc := &a.prog.Access[s.in.Side]
+	return a.wherever(s.in, acc, holes{n0: int64(acc.Off), leave: a.exit(s.pc, Lacks)}, s.form)
 }
 
 // recalling puts an access by addresses in a row. Where what it has hit last is not what they are in, it tries others

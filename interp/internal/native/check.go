@@ -491,7 +491,7 @@ func (a *assembler) onceForBoth(s *Step, form string) bool {
 			return false
 		}
 	}
-	if !a.same(s.Fresh, form) || !a.operation(s.PC, s.In, form) {
+	if !a.same(s.Fresh, form) || !a.asProved(s.In, form) || !a.operation(s.PC, s.In, form) {
 		return false
 	}
 	a.tally(a.check.counts.OnLanes, 1)
@@ -541,7 +541,7 @@ func (a *assembler) memory(s *Step, form string) bool {
 	if s.In.How.Exec != code.Expanded && !a.unreached(s.PC, s.In) {
 		return false
 	}
-	if !a.expandSources(s.In) || !a.same(s.Fresh, form) || !a.operation(s.PC, s.In, form) {
+	if !a.expandSources(s.In) || !a.same(s.Fresh, form) || !a.asProved(s.In, form) || !a.operation(s.PC, s.In, form) {
 		return false
 	}
 	a.tally(a.check.counts.OnLanes, 1)
@@ -550,6 +550,16 @@ func (a *assembler) memory(s *Step, form string) bool {
 	}
 	a.here(done)
 	return a.alike(s, form)
+}
+
+// asProved looks whether the addresses of an access on the lanes are as is proved.
+func (a *assembler) asProved(in *code.Instr, form string) bool {
+	if in.Op.Signature().Side != code.AccessSide || a.prog.Access[in.Side].Pattern == code.AnyPattern {
+		return true
+	}
+	acc := &a.prog.Access[in.Side]
+	h := holes{e: acc.Distance(), leave: a.exit(a.step, Lacks)}
+	return a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) && a.try("as_proved_"+acc.Addr.String()+form, h)
 }
 
 // address compares that of an access.

@@ -197,13 +197,13 @@ func (a *assembler) beside(s aside) {
 	a.asides = append(a.asides, s)
 }
 
-// placeAsides puts the code behind a block.
+// placeAsides puts the code behind a block. That may have some beside it, too.
 func (a *assembler) placeAsides() {
-	for i := range a.asides {
-		s := &a.asides[i]
+	for i := 0; i < len(a.asides); i++ {
+		s := a.asides[i]
 		a.island()
 		a.step, a.counting = s.step, s.counting
-		if a.here(s.label); a.undone(func() bool { return s.code(a, s) }) {
+		if a.here(s.label); a.undone(func() bool { return s.code(a, &s) }) {
 			a.put("jump", holes{other: s.on})
 		} else {
 			a.exitAt(s.label, s.pc, Lacks)

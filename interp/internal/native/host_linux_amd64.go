@@ -18,11 +18,13 @@ var (
 	machine string
 	//go:embed memory_amd64.txt
 	memory string
+	//go:embed patterns_amd64.txt
+	patterns string
 	//go:embed vectors_amd64.txt
 	vectors string
 )
 
-var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
+var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
 
 // host is how the stencils' instructions are encoded.
 var host = &amd64

@@ -17,11 +17,13 @@ var (
 	machine string
 	//go:embed memory_arm64.txt
 	memory string
+	//go:embed patterns_arm64.txt
+	patterns string
 	//go:embed vectors_arm64.txt
 	vectors string
 )
 
-var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
+var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
 
 // host is how the stencils' instructions are encoded.
 var host = &arm64

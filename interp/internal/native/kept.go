@@ -154,6 +154,8 @@ func (d *digest) accesses(list []code.Access) {
 		a := &list[i]
 		integer(d, a.Space)
 		integer(d, a.Addr)
+		integer(d, a.Pattern)
+		integer(d, a.Apart)
 		for _, v := range []int{a.Size, a.Bytes, a.Hit} {
 			integer(d, v)
 		}

@@ -1,6 +1,6 @@
 // Command _gen compiles the stencils of the native backend and writes their machine code, with the
 // holes in it, to tables, for each host: for amd64 operations on rows to lanes_amd64.txt, those of fewer lanes at a time to
-// narrow_amd64.txt, on single values to scalar_amd64.txt, what accesses memory to memory_amd64.txt and vectors_amd64.txt, and what
+// narrow_amd64.txt, on single values to scalar_amd64.txt, what accesses memory to memory_amd64.txt, patterns_amd64.txt and vectors_amd64.txt, and what
 // is between and around them to machine_amd64.txt. It needs clang 19.
 //
 // The C of the arithmetic is made of the functions of package alu (translate.go); that of
@@ -59,15 +59,16 @@ const (
 )
 
 // tables are the files written, each of some stencils.
-var tables = []string{lanes, narrow, scalar, machine, memory, vectors}
+var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
 
 const (
-	lanes   = "lanes"
-	narrow  = "narrow"
-	scalar  = "scalar"
-	machine = "machine"
-	memory  = "memory"
-	vectors = "vectors"
+	lanes    = "lanes"
+	narrow   = "narrow"
+	scalar   = "scalar"
+	machine  = "machine"
+	memory   = "memory"
+	patterns = "patterns"
+	vectors  = "vectors"
 )
 
 func main() {
@@ -157,7 +158,7 @@ type kernel struct{ name, text string }
 // readSources reads and generates the C.
 func readSources(dir string, t *target) (*sources, error) {
 	s := &sources{target: t, dir: dir}
-	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/memory.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
+	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -166,6 +167,8 @@ func readSources(dir string, t *target) (*sources, error) {
 		switch f.name {
 		case "memory.c":
 			f.table, f.operands = memory, "AB" // it takes longest
+		case "pattern.c":
+			f.table, f.operands = patterns, "AB"
 		case "fixed.c":
 			f.table, f.operands = vectors, "AB"
 		case "atomic.c":

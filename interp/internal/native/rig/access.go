@@ -108,6 +108,10 @@ var addressings = []func(t *trier, lane, n int) (element, bytes int){
 	func(_ *trier, lane, _ int) (int, int) { return lane, 1 },                             // … misaligned
 	func(_ *trier, lane, _ int) (int, int) { return 31 - lane, 0 },                        // the other way
 	func(_ *trier, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // each second
+	func(_ *trier, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // as far apart as may be
+	func(_ *trier, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // … in each half of the warp
+	func(_ *trier, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // side by side there
+	func(_ *trier, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // … all one
 	func(_ *trier, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // the last lane elsewhere: the first is out
 	func(_ *trier, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // … the last lane beside the others
 	func(_ *trier, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two are exchanged
@@ -181,6 +185,10 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	p.Access = []code.Access{{}, {
 		Space: space, Addr: s.addr, Off: off, Size: s.size, Bytes: s.size, Signed: s.signed, Store: s.store, Hit: 2, Elems: []code.Elem{{Slot: s.data, Row: row}},
 	}}
+	if set&1 != 0 {
+		addresses = slices.Repeat(addresses[:1], regfile.Lanes)
+	}
+	t.prove(&p.Access[1], addresses, m)
 	made := t.single(p, in)
 	if set&1 == 0 {
 		for lane, v := range addresses {
@@ -217,11 +225,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	good := space == ptx.Shared || slices.Contains(hits, a)
 	at := make([]uint64, regfile.Lanes)
 	for lane := range at {
-		address := addresses[lane] & (1<<s.addr.Bits() - 1)
-		if set&1 != 0 {
-			address = addresses[0] & (1<<s.addr.Bits() - 1)
-		}
-		at[lane] = address + off - begin
+		at[lane] = addresses[lane]&(1<<s.addr.Bits()-1) + off - begin
 		if m>>lane&1 != 0 && (at[lane]%uint64(s.size) != 0 || a.Size < uint64(s.size) || at[lane] > a.Size-uint64(s.size)) {
 			good = false
 		}
@@ -241,36 +245,97 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		}
 	}
 
+	found := space == ptx.Shared || hits[2] == a
 	diff := t.execute(c, ctx, made, want, good)
 	switch {
 	case diff == "" && !slices.Equal(memory, around):
 		diff = "memory differs"
 	case diff == "" && good && space != ptx.Shared && hits[2] != a:
 		diff = "what it has hit is not what it remembers first"
-	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size):
+	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size, &p.Access[1], found):
 		diff = fmt.Sprintf("it counts as %d more", enough-ctx.Enough)
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
 	}
 	if diff != "" {
-		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, at, begin, a.Size, in.A, int64(off), diff)
+		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, %v, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, p.Access[1].Pattern, at, begin, a.Size, in.A, int64(off), diff)
 	}
 	return true
 }
 
-// quick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
-// lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
-// have to be there as well; and the host stores no parts of eight small elements.
-func (s shape) quick(at []uint64, m uint32, size uint64) bool {
-	if m != regfile.Full && bits.OnesCount32(m) <= 6 {
+// prove says how addresses lie, in a way that is true.
+func (t *trier) prove(a *code.Access, addresses []uint64, m uint32) {
+	first, last := outermost(m)
+	between := func(i, j int) int64 { // two lanes
+		if a.Addr == code.R {
+			return int64(uint32(addresses[j] - addresses[i]))
+		}
+		return int64(addresses[j] - addresses[i])
+	}
+	is := func(p code.Pattern, apart int64) bool {
+		for half := range 2 {
+			f, l := first[half], last[half]
+			if p != code.OnePlace && between(f, l) != int64(l-f)*apart {
+				continue // whatever they are
+			}
+			for lane := f; lane <= l; lane++ {
+				if m>>lane&1 != 0 && between(f, lane) != int64(lane-f)*apart {
+					return false
+				}
+			}
+		}
 		return true
 	}
-	first, last := [2]int{}, [2]int{} // of each half, or of the warp where the half has none
+	const most = 1 << 20
+	size := int64(a.Size)
+	list := []code.Access{{}}
+	if is(code.OnePlace, 0) {
+		list = append(list, code.Access{Pattern: code.OnePlace})
+	}
+	if is(code.SideBySide, size) {
+		list = append(list, code.Access{Pattern: code.SideBySide})
+	}
+	for _, apart := range []int64{between(0, 1), between(16, 17), size * int64(2+t.IntN(5))} {
+		if apart > size && apart%size == 0 && apart <= most && is(code.Spread, apart) {
+			list = append(list, code.Access{Pattern: code.Spread, Apart: int(apart)})
+		}
+	}
+	proved := list[t.IntN(len(list))]
+	a.Pattern, a.Apart = proved.Pattern, proved.Apart
+}
+
+// outermost is the first and the last of lanes m in each half of a warp, or of all of them where a half has none.
+func outermost(m uint32) (first, last [2]int) {
 	for half, lanes := range []uint32{m & 0xffff, m &^ 0xffff} {
 		if lanes == 0 {
 			lanes = m
 		}
 		first[half], last[half] = bits.TrailingZeros32(lanes), 31-bits.LeadingZeros32(lanes)
+	}
+	return first, last
+}
+
+// quick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
+// lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
+// have to be there as well; and the host stores no parts of eight small elements. What is proved of the addresses is for the
+// memory that has been found, and matters if the outermost lanes are as expected: then other lanes' elements need not
+// be there, if the host loads parts of eight; but elements that are spread take their time.
+func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found bool) bool {
+	first, last := outermost(m)
+	n := uint64(s.size)
+	whole := true
+	for half, f := range first {
+		begin := at[f] - uint64(f)*n + uint64(16*half)*n
+		whole = whole && begin <= size && begin+16*n <= size
+	}
+	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && s.size >= 4 || a.Pattern == code.SideBySide && !s.store && whole || a.Pattern == code.Spread) {
+		apart := uint64(a.Distance())
+		if at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart {
+			return a.Pattern != code.Spread
+		}
+	}
+	if m != regfile.Full && bits.OnesCount32(m) <= 6 {
+		return true
 	}
 	apart := func(n uint64) bool { // by n bytes from lane to lane
 		for lane := range regfile.Lanes {
@@ -280,17 +345,11 @@ func (s shape) quick(at []uint64, m uint32, size uint64) bool {
 		}
 		return true
 	}
-	n := uint64(s.size)
 	if s.store {
 		return (m == regfile.Full || s.size >= 4) && apart(n)
 	}
 	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
 		return apart(0)
-	}
-	whole := true
-	for half, f := range first {
-		begin := at[f] - uint64(f)*n + uint64(16*half)*n
-		whole = whole && begin <= size && begin+16*n <= size
 	}
 	return whole && apart(n)
 }

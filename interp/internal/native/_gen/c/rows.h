@@ -107,6 +107,14 @@ static inline int beside_r(const u32 *a, u64 m, u32 at, u32 at2, u32 n) {
 #define PUT(E, ds, i, to) (*(E##x8 *)(to) = __builtin_convertvector(*(EIGHT_##ds *)(d + (i)), E##x8))
 #define PUTS_u8 1
 #define PUTS_u16 1
+#define GET(E, i, from) (*(E##x8 *)(from))
+// EVERY_EIGHT loads elements that lie apart, eight of them to be one vector.
+#define SPREAD_AT(E, k) (*(E##_u *)(at + (k) * apart))
+#define EVERY_EIGHT(E, ds) \
+	EACH(i, 4) { \
+		const char *at = p + (i < 2 ? o : o2) + 8 * i * apart; \
+		KEEP8_##ds(8 * i, __builtin_convertvector(((E##x8){SPREAD_AT(E, 0), SPREAD_AT(E, 1), SPREAD_AT(E, 2), SPREAD_AT(E, 3), SPREAD_AT(E, 4), SPREAD_AT(E, 5), SPREAD_AT(E, 6), SPREAD_AT(E, 7)}), EIGHT_##ds)); \
+	}
 #else
 // signs are masks of the lanes from i on, for instructions that look at signs.
 static inline __m256i signs8(u64 m, u32 i) { return _mm256_sllv_epi32(_mm256_set1_epi32((s32)m), (__m256i)((u32x8){31, 30, 29, 28, 27, 26, 25, 24} - i)); }
@@ -123,6 +131,22 @@ static inline void put_u64(char *to, u64 m, int i, u64x8 v) {
 	_mm256_maskstore_epi64((long long *)to, signs4(m, i), (__m256i)v.lo);
 	_mm256_maskstore_epi64((long long *)to + 4, signs4(m, i + 4), (__m256i)v.hi);
 }
+static inline u32x8 get_u32(const char *from, u64 m, int i) { return (u32x8)_mm256_maskload_epi32((const int *)from, signs8(m, i)); }
+static inline u64x8 get_u64(const char *from, u64 m, int i) {
+	u64x8 v;
+	v.lo = (u64x4)_mm256_maskload_epi64((const long long *)from, signs4(m, i));
+	v.hi = (u64x4)_mm256_maskload_epi64((const long long *)from + 4, signs4(m, i + 4));
+	return v;
+}
+#define GET(E, i, from) GET_##E(i, from)
+#define EVERY_EIGHT(E, ds) EVERY(i) d[i] = *(E##_u *)(p + (i < 16 ? o : o2) + apart * i);
+#define GET_u8(i, from) (*(u8x8 *)(from))
+#define GET_s8(i, from) (*(s8x8 *)(from))
+#define GET_u16(i, from) (*(u16x8 *)(from))
+#define GET_s16(i, from) (*(s16x8 *)(from))
+#define GET_u32(i, from) get_u32(from, m, i)
+#define GET_s32(i, from) ((s32x8)get_u32(from, m, i))
+#define GET_u64(i, from) get_u64(from, m, i)
 #define KEEP8_r(i, v) keep8_r(d, m, i, v)
 #define KEEP8_q(i, v) keep8_q(d, m, i, v)
 #define EVERY(i) for (u32 left = (u32)m, i; left != 0 && (i = __builtin_ctz(left), 1); left &= left - 1)
@@ -149,6 +173,14 @@ static inline void put_u64(char *to, u64 m, int i, u64x8 v) {
 #endif
 #define PUTS_u32 1
 #define PUTS_u64 1
+// GETS is whether the host loads elements of some lanes only.
+#define GETS_u8 0
+#define GETS_s8 0
+#define GETS_u16 0
+#define GETS_s16 0
+#define GETS_u32 1
+#define GETS_s32 1
+#define GETS_u64 1
 
 // REACH has p be the memory, off what is to be added to an address for its offset there, and last the greatest
 // offset of an access of n bytes. Memory begins at a multiple of n.

@@ -56,7 +56,7 @@ INTRINSIC int _mm256_movemask_ps(__m256 a)
 	return (int)__builtin_reduce_add(v.lo | v.hi);
 }
 
-// Other elements of memory than those of the mask are not touched.
+// Other elements of memory than those of the mask are not touched; of what is loaded they are zero.
 INTRINSIC void _mm256_maskstore_epi32(int *to, __m256i mask, __m256i v)
 {
 	typedef int any __attribute__((aligned(1)));
@@ -70,6 +70,25 @@ INTRINSIC void _mm256_maskstore_epi64(long long *to, __m256i mask, __m256i v)
 	_Pragma("clang loop unroll(full)") for (int i = 0; i < 4; i++)
 		if (((int64x4)mask)[i] < 0)
 			((any *)to)[i] = ((int64x4)v)[i];
+}
+
+INTRINSIC __m256i _mm256_maskload_epi32(const int *from, __m256i mask)
+{
+	typedef int any __attribute__((aligned(1)));
+	int32x8 v = (int32x8)0;
+	_Pragma("clang loop unroll(full)") for (int i = 0; i < 8; i++)
+		if (((int32x8)mask)[i] < 0)
+			v[i] = ((const any *)from)[i];
+	return (__m256i)v;
+}
+INTRINSIC __m256i _mm256_maskload_epi64(const long long *from, __m256i mask)
+{
+	typedef long long any __attribute__((aligned(1)));
+	int64x4 v = (int64x4)0;
+	_Pragma("clang loop unroll(full)") for (int i = 0; i < 4; i++)
+		if (((int64x4)mask)[i] < 0)
+			v[i] = ((const any *)from)[i];
+	return (__m256i)v;
 }
 
 // gather reads elements, by their places in bytes of scale.

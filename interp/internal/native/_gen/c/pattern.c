@@ -1,0 +1,100 @@
+// Stencils of memory instructions of which it is proved how the addresses of a half of the warp lie: all are the same, or
+// they are as far apart from lane to lane as they should be if those of the outermost lanes are. What is not so, or not wholly in
+// the memory that the instruction has hit last, leaves; it goes to a stencil of memory.c.
+
+#include "rows.h"
+#include "access.h"
+
+#define ABREAST(E, as) \
+	FIND(E) \
+	if (RARELY(!(AS_BESIDE(as)))) \
+		LEAVE; \
+	CHECK_OUTERMOST
+#define LOAD_ABREAST(E, as, ds, space) \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_abreast)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
+		ABREAST(E, as) \
+		if (!GETS_##E && RARELY(!WHOLE(n))) \
+			LEAVE; \
+		EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(GET(E, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i), EIGHT_##ds)); \
+		NEXT; \
+	}
+#define STORE_ABREAST(E, as, ds, space) \
+	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_abreast)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
+		ABREAST(E, as) \
+		*ctx->changed = 1; \
+		EACH(i, 4) PUT(E, ds, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i); \
+		NEXT; \
+	}
+#define LOAD_ALIKE(E, as, ds, space) \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_alike)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
+		OUTERMOST \
+		const u64 n = sizeof(E); \
+		if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
+			LEAVE; \
+		E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
+		EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
+		NEXT; \
+	}
+
+// SPREAD lanes are HE bytes apart.
+#define SPREAD(E, as) \
+	OUTERMOST \
+	const u64 n = sizeof(E), apart = PLACE(HE); \
+	u64 o = a[f] + off - f * apart, o2 = a[f2] + off - f2 * apart; \
+	if (RARELY(!(AS_SPREAD(as)))) \
+		LEAVE; \
+	CHECK_OUTERMOST
+#define AS_SPREAD(as) AS_SPREAD_##as(f, l) && AS_SPREAD_##as(f2, l2)
+#define AS_SPREAD_r(f, l) (a[l] - a[f] == (u32)(l - f) * (u32)apart)
+#define AS_SPREAD_q(f, l) (a[l] - a[f] == (u64)(l - f) * apart)
+#define LOAD_SPREAD(E, as, ds, space) \
+	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_spread)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
+		SPREAD(E, as) \
+		TAKES(3); \
+		EVERY_EIGHT(E, ds) \
+		NEXT; \
+	}
+#define STORE_SPREAD(E, as, ds, space) \
+	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_spread)) { \
+		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
+		SPREAD(E, as) \
+		TAKES(3); \
+		*ctx->changed = 1; \
+		EVERY(i) *(E##_u *)(p + (i < 16 ? o : o2) + apart * i) = (E)d[i]; \
+		NEXT; \
+	}
+
+#define EITHER(E, as, ds, space) LOAD_ABREAST(E, as, ds, space) LOAD_ALIKE(E, as, ds, space) LOAD_SPREAD(E, as, ds, space)
+
+#define LOADS(as, space) \
+	EITHER(u8, as, r, space) EITHER(s8, as, r, space) EITHER(u16, as, r, space) EITHER(s16, as, r, space) EITHER(u32, as, r, space) \
+	EITHER(u8, as, q, space) EITHER(s8, as, q, space) EITHER(u16, as, q, space) EITHER(s16, as, q, space) EITHER(u32, as, q, space) EITHER(s32, as, q, space) EITHER(u64, as, q, space)
+#ifdef MASKED // the host has no stores of some bytes
+#define NARROW_STORES(as, space)
+#else
+#define NARROW_STORES(as, space) STORE_ABREAST(u8, as, r, space) STORE_ABREAST(u16, as, r, space) STORE_ABREAST(u8, as, q, space) STORE_ABREAST(u16, as, q, space)
+#endif
+#define STORES(as, space) \
+	STORE_ABREAST(u32, as, r, space) STORE_ABREAST(u32, as, q, space) STORE_ABREAST(u64, as, q, space) \
+	STORE_SPREAD(u8, as, r, space) STORE_SPREAD(u16, as, r, space) STORE_SPREAD(u32, as, r, space) \
+	STORE_SPREAD(u8, as, q, space) STORE_SPREAD(u16, as, q, space) STORE_SPREAD(u32, as, q, space) STORE_SPREAD(u64, as, q, space) \
+	NARROW_STORES(as, space)
+LOADS(r, hit) LOADS(q, hit) LOADS(r, shared) LOADS(q, shared)
+STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
+
+// as_proved leaves where an access's addresses are not as is proved; in check mode, so that they are. HE is how far they are
+// apart.
+#define AS_PROVED(as) \
+	STENCIL(FORM(as_proved_##as)) { \
+		ADDR_##as \
+		OUTERMOST \
+		const u64 apart = NUMBER(HE); \
+		if ((apart == 0 || AS_SPREAD(as)) && RARELY(!beside_##as(a, m, a[f] - f * apart, a[f2] - f2 * apart, apart))) \
+			LEAVE; \
+		NEXT; \
+	}
+AS_PROVED(r) AS_PROVED(q)
