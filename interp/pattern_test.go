@@ -5,6 +5,7 @@ package interp
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -149,7 +150,8 @@ type patternProgram struct {
 	strings.Builder
 	*rand.Rand
 	labels int
-	far    bool // constants are near where numbers of 32 bits wrap round, and few loads are in memory
+	ends   []int // labels behind the blocks that are under way
+	far    bool  // constants are near where numbers of 32 bits wrap round, and few loads are in memory
 }
 
 func (p *patternProgram) reg() string { return fmt.Sprintf("%%r%d", p.IntN(6)) }
@@ -181,7 +183,7 @@ func (p *patternProgram) statement(depth int) {
 	}
 	f := func(format string, args ...any) { fmt.Fprintf(p, "\t%s%s;\n", guard, fmt.Sprintf(format, args...)) }
 	r := p.reg()
-	switch n := p.IntN(22); n {
+	switch n := p.IntN(23); n {
 	case 0, 1:
 		f("mov.b32 %s, %s", r, p.value())
 	case 2, 3, 4:
@@ -235,6 +237,8 @@ func (p *patternProgram) statement(depth int) {
 			fmt.Fprintf(p, "\tadd.s32 %%i%d, %%i%d, -1;\n\tsetp.ge.s32 %%more, %%i%d, 0;\n\t@%%more bra L%d;\nM%d:\n", depth, depth, depth, l, l)
 		}
 	case 21:
+		fmt.Fprintf(p, "\t@%s bra E%d;\n", p.pred(), p.ends[p.IntN(len(p.ends))])
+	case 22:
 		switch p.IntN(6) {
 		case 0:
 			fmt.Fprintf(p, "\t@%s bra END;\n", p.pred())
@@ -268,10 +272,16 @@ func (p *patternProgram) load(f func(format string, args ...any), r string) {
 	f("ld.global.u%d %s, [%%a]", 8<<size, map[bool]string{true: r, false: "%none"}[p.IntN(3) == 0])
 }
 
+// block writes some statements, and a label behind them, that any of them goes to.
 func (p *patternProgram) block(depth int) {
+	p.labels++
+	end := p.labels
+	p.ends = append(p.ends, end)
 	for range 1 + p.IntN(5) {
 		p.statement(depth)
 	}
+	p.ends = p.ends[:len(p.ends)-1]
+	fmt.Fprintf(p, "E%d:\n", end)
 }
 
 // TestPatternsHold: what is proved of addresses holds in random programs, whatever the policy, in blocks of all shapes; and machine code
@@ -309,7 +319,7 @@ func TestPatternsHold(t *testing.T) {
 			t.Fatalf("%v\n%s", err, p)
 		}
 		shape := []Dim3{Dim(32), Dim(64), Dim(16, 4), Dim(8, 8), Dim(20), Dim(32, 2), Dim(24, 3)}[p.IntN(7)]
-		l := Launch{Kernel: "k", Grid: Dim(1), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
+		l := Launch{Kernel: "k", Grid: Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
 		n := p.number()
 		at, width := l, []int{32, 32, 32, 16, 64}[p.IntN(5)]
 		at.Mode, at.Backend, at.proves, at.WarpSize = Vector, Portable, true, width
@@ -333,6 +343,64 @@ func TestPatternsHold(t *testing.T) {
 	}
 	if Native != nil && looked == 0 {
 		t.Error("no program ran as machine code")
+	}
+}
+
+// TestPatternsMix: where lanes wait for others in shfl.sync, strands become one that stand at the same place, also those that
+// have come there by ways of different lengths and have not waited.
+func TestPatternsMix(t *testing.T) {
+	m, err := ptx.Parse("mix.ptx", []byte(patternHead+`	ld.param.u64 %c, [out];
+	mov.u32 %u, 3;
+	mov.u32 %x, 1;
+	setp.lt.u32 %p, %t, 4;
+	setp.lt.u32 %q, %t, 12;
+	@%p bra EARLY;
+	mov.u32 %u, 7;
+	@%q bra EARLY;
+	shfl.sync.idx.b32 %v, %t, 0, 31, -1;
+	bra.uni DONE;
+EARLY:
+	mad.wide.u32 %a, %u, 4, %b;
+	ld.global.u8 %x, [%a];
+	bra.uni LAST;
+AGAIN:
+	mov.u32 %x, 5;
+LAST:
+	shfl.sync.idx.b32 %v, %t, 0, 31, -1;
+	setp.eq.u32 %p, %v, 9;
+	@%p bra AGAIN;
+DONE:
+	mad.wide.u32 %a, %t, 4, %c;
+	st.global.u32 [%a], %x;
+	ret;
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(i int) uint32 { return uint32(byte((patternRoom + 4*i) * (patternRoom + 4*i) >> 4)) } // as patternRun has it
+	var want []byte
+	for i := range 32 {
+		v := uint32(1)
+		if i < 4 {
+			v = at(3)
+		} else if i < 12 {
+			v = at(7)
+		}
+		want = binary.LittleEndian.AppendUint32(want, v)
+	}
+	for _, policy := range Reconvergers {
+		if strings.HasPrefix(policy.Name, "stack") { // whose lanes do not wait for others
+			continue
+		}
+		for _, mode := range []Mode{Vector, Affine, Check} {
+			for _, backend := range []Backend{Portable, Native} {
+				l := Launch{Kernel: "k", Grid: Dim(4), Block: Dim(32), Mode: mode, Backend: backend, Reconverge: policy, proves: mode == Vector && backend == Portable}
+				if got, err := patternRun(m, &l, 0); err != nil || !bytes.Equal(got[:len(want)], want) {
+					t.Errorf("%s, %v mode, machine code %v: %x, %v, want %x", policy.Name, mode, backend != Portable, got[:min(len(got), len(want))], err, want)
+				}
+			}
+		}
 	}
 }
 

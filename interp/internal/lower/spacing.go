@@ -131,7 +131,7 @@ func (s Spacing) small() bool {
 	return s.Over >= Half && -most <= s.By && s.By <= most
 }
 
-// narrowed is the spacing of numbers made, or computed with, 32 bits, of which multiples of 2³² are nothing. computed
+// narrowed is the spacing of numbers made, or computed with, 32 bits, of which multiples of 2³² are nothing. multiplied
 // says that bound ones have been multiplied there.
 func (s Spacing) narrowed(multiplied bool) Spacing {
 	if s.Bound != Unbound && (multiplied || s.By != int64(int32(s.By))) {
@@ -164,6 +164,10 @@ type spacer struct {
 
 	apart []bool // blocks that some live lanes may execute without the others
 	lost  []bool // … and where lanes may be together by other ways than from a branch to where its ways meet
+	mixed bool   // that is so of all of them
+
+	walked  int // blocks, between branches and where their ways meet
+	givenUp bool
 
 	// Of rows that blocks read from others: their places among those, or none; by block, what is known where it
 	// begins, what is written in it, and what of that and others it forgets, where lanes meet.
@@ -191,8 +195,12 @@ type written struct {
 // noPlace is that of rows that no block reads from others.
 const noPlace = -1
 
-// mostSpaced bounds what is remembered of blocks: their number times that of rows.
-const mostSpaced = 1 << 20
+// These bound what is remembered of blocks, their number times that of rows, and how often they are gone through to where
+// ways meet.
+const (
+	mostSpaced = 1 << 20
+	mostWalked = 1 << 20
+)
 
 // space finds the spacing of all that instructions write, and the patterns of accesses. Those hold until lanes go on
 // without others that they were to meet, for that is seen to then; the plan has to hold in any case.
@@ -334,7 +342,8 @@ func (s *spacer) begin() {
 	}
 	for b := range s.blocks {
 		s.news[b] = true
-		s.apart[b] = !s.fn.Entry // lanes may call it without the others
+		// Lanes may call a function without the others, and become one strand in it because others wait elsewhere.
+		s.apart[b], s.lost[b] = !s.fn.Entry, !s.fn.Entry
 	}
 }
 
@@ -572,26 +581,30 @@ const nowhere = -1
 // its end, if that sends lanes different ways, and where they meet again; and all that follow, if they may go on without
 // meeting.
 func (s *spacer) parts(i int) {
+	if s.givenUp {
+		return
+	}
 	b, apart := &s.blocks[i], s.apart[i]
-	// Lanes that wait for others, in the middle of a block.
-	if s.opt.Keeps != Always {
-		if s.waiting && apart && b.MayWait || slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart || in.Guard != 0) }) {
-			s.separate([]int32{int32(i)}, nowhere)
-			return
-		}
+	waits := slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart || s.varies(in.Guard)) })
+	if waits || s.waiting && apart && b.MayWait {
+		s.mix(waits)
+		s.separate([]int32{int32(i)}, nowhere)
+		return
 	}
 	join := int32(nowhere)
 	switch b.end.Op.Signature().Side {
 	case code.BarrierSide:
-		if !s.varies(b.end.Guard) && (s.aligned(b) || !apart) {
+		if !apart && !s.varies(b.end.Guard) {
 			return
 		}
+		s.mix(true)
 	case code.CallSide:
 		// Without joins, lanes may return at different times, and those that the guard
 		// leaves out do not wait for the others.
 		if !s.callsMayWait && s.opt.Keeps != Never {
 			return
 		}
+		s.mix(s.callsMayWait && (apart || s.varies(b.end.Guard)))
 	default:
 		if !s.branches(b) {
 			return
@@ -601,6 +614,21 @@ func (s *spacer) parts(i int) {
 		}
 	}
 	s.separate(s.successors(i), join)
+}
+
+// mix has all lanes that are not with the others be together by other ways than from a branch to where its ways meet, if yes: where
+// some of a warp's lanes have waited for others, all become one strand that stand at the same place, also such as have not waited
+// (simt.warp.unite).
+func (s *spacer) mix(yes bool) {
+	if !yes || s.mixed {
+		return
+	}
+	s.mixed = true
+	for b, apart := range s.apart {
+		if apart && !s.lost[b] {
+			s.lost[b], s.news[b] = true, true
+		}
+	}
 }
 
 // branches reports whether a block ends in a branch that may send live lanes different
@@ -627,10 +655,14 @@ func (s *spacer) separate(list []int32, join int32) {
 	add(list)
 	for i := 0; i < n; i++ {
 		j := s.queue[i]
-		if !s.apart[j] || join == nowhere && !s.lost[j] {
-			s.apart[j], s.lost[j], s.news[j] = true, s.lost[j] || join == nowhere, true
+		lost := s.mixed || join == nowhere
+		if !s.apart[j] || lost && !s.lost[j] {
+			s.apart[j], s.lost[j], s.news[j] = true, s.lost[j] || lost, true
 		}
 		add(s.successors(int(j)))
+	}
+	if s.walked += n; s.walked > mostWalked {
+		s.giveUp()
 	}
 	for _, j := range s.queue[:n] {
 		s.between[j] = false
@@ -652,6 +684,11 @@ func (s *spacer) forget(b int, rows []bool) {
 	}
 }
 
-// aligned reports whether the lanes of a warp come together to the barrier that ends a
-// block.
-func (s *spacer) aligned(b *block) bool { return s.tables.Barriers[b.end.Side].Aligned }
+// giveUp has nothing be known but in blocks by themselves: of thousands of branches each may have thousands of blocks to part.
+func (s *spacer) giveUp() {
+	s.givenUp = true
+	s.mix(true)
+	for b := range s.blocks {
+		s.apart[b], s.lost[b], s.news[b] = true, true, true
+	}
+}
