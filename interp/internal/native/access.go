@@ -70,7 +70,7 @@ func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
 
 // wherever is an access to one element, wherever its lanes are.
 func (a *assembler) wherever(in *code.Instr, acc *code.Access, h holes, form string) bool {
-	a.length += gathering
+	a.length += Gathering
 	return a.recalling(in, acc, &h, func() bool {
 		if e := acc.Elems[0]; acc.Space == ptx.Local {
 			return a.one(in, acc, 0, h, elementAt(acc, e)+form)

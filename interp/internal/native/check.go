@@ -7,6 +7,7 @@ package native
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -345,15 +346,53 @@ func (a *assembler) reference(s *Step, form string, why Reason) bool {
 	return ok
 }
 
-// agree compares a register with the reference's.
-func (a *assembler) agree(o Pair, form string, counted bool, why Reason) bool {
+// kept is where a register is expected for all lanes.
+type kept int
+
+const (
+	inShadow kept = iota
+	inBoth        // in a shadow and in the row
+	inRow
+)
+
+// keptOf is where a step has the registers that it writes.
+func (s *Step) keptOf() kept {
+	switch {
+	case s.In == nil || s.In.How.Both: // a constant has a shadow, too
+		return inBoth
+	case s.In.How.Dirty:
+		return inShadow
+	}
+	return inRow
+}
+
+// agree compares a register with the reference's. Where it is tells which stencil is tried first.
+func (a *assembler) agree(o Pair, at kept, form string, counted bool, why Reason) bool {
 	h := holes{leave: a.exit(a.step, why)}
 	if o.Ref.Slot == code.P {
 		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.register(&h.c, code.P, o.Ref.Row) && a.try("same_p", h)
 	}
-	h.n0, h.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
-	return a.shadow(&h.a, &h.constant, 'A', o.Row) && a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) && a.register(&h.c, o.Ref.Slot, o.Ref.Row) &&
-		a.try("agree_"+o.Ref.Slot.String()+form, h)
+	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) {
+		return false
+	}
+	slot, anyhow := o.Ref.Slot.String(), h
+	anyhow.n0, anyhow.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
+	if form == "_masked" {
+		return a.try("agree_"+slot+form, anyhow)
+	}
+	if at == inRow {
+		h.other = h.leave
+		return a.try("generic_"+slot, h) && a.try("same_"+slot+form, h)
+	}
+	name := "agreed_"
+	if at == inBoth {
+		name = "agreed_both_"
+	}
+	if h.other, h.n0 = a.label(), ones(counted)&regfile.Lanes; !a.try(name+slot, h) {
+		return false
+	}
+	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool { return a.try("agree_"+slot+form, anyhow) }})
+	return true
 }
 
 // same compares rows.
@@ -366,6 +405,8 @@ func (a *assembler) same(list []Pair, form string) bool {
 		name := "same_" + o.Ref.Slot.String()
 		if o.Ref.Slot != code.P {
 			name += form
+		}
+		if form == "_masked" {
 			h.other = a.functions["call_unlike_"+o.Ref.Slot.String()]
 		}
 		if !a.try(name, h) {
@@ -463,16 +504,34 @@ func (a *assembler) apart(s *Step, form string) bool {
 	if a.counting = false; s.In != nil && s.In.How.Exec >= code.ProvedOne {
 		a.tally(s.Count, 1)
 	}
-	if !a.reference(s, form, Halfway) {
+	return a.referenceAgrees(s, form) && a.alike(s, form)
+}
+
+// referenceAgrees is the step's reference, and the comparison of what it and the program have written.
+func (a *assembler) referenceAgrees(s *Step, form string) bool {
+	return a.comparing(s, form) || a.reference(s, form, Halfway) && a.results(s, s.keptOf(), form)
+}
+
+// comparing is referenceAgrees by one stencil, if there is one: for a result that is kept in a shadow, for all lanes.
+func (a *assembler) comparing(s *Step, form string) bool {
+	if form == "_masked" || len(s.Writes) != 1 || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic || s.Ref.Imm > math.MaxInt32 {
 		return false
 	}
-	return a.results(s, form) && a.alike(s, form)
+	h, ok := a.operands(s.Ref)
+	h.n0, h.other, h.leave = int64(s.Ref.Imm), a.label(), a.exit(a.step, Differs)
+	if !ok || !a.registerShadow(&h.f, s.Writes[0].Row) || !a.try(a.lib.kernels[s.Ref.Op.Signature().Name]+"_agreed", h) {
+		return false
+	}
+	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool {
+		return a.reference(s, form, Halfway) && a.results(s, inShadow, form)
+	}})
+	return true
 }
 
 // results compares what a step has written with the reference's.
-func (a *assembler) results(s *Step, form string) bool {
+func (a *assembler) results(s *Step, at kept, form string) bool {
 	for _, o := range s.Writes {
-		if !a.agree(o, form, true, Differs) {
+		if !a.agree(o, at, form, true, Differs) {
 			return false
 		}
 	}
@@ -529,7 +588,7 @@ func (a *assembler) memory(s *Step, form string) bool {
 			return false
 		}
 		a.countCompact(s.In.Op.Signature())
-		if acc.Store && !(a.stored(refAcc, form) && a.besides("after", s, acc, form)) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, form)) {
+		if acc.Store && !(a.stored(refAcc, form) && a.besides("after", s, acc, form)) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, s.keptOf(), form)) {
 			return false
 		}
 		if acc.Addr == code.NoSlot {
@@ -545,7 +604,7 @@ func (a *assembler) memory(s *Step, form string) bool {
 		return false
 	}
 	a.tally(a.check.counts.OnLanes, 1)
-	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) || !a.results(s, form) {
+	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) || !a.results(s, inRow, form) {
 		return false
 	}
 	a.here(done)
@@ -566,10 +625,10 @@ func (a *assembler) asProved(in *code.Instr, form string) bool {
 func (a *assembler) address(s *Step, form string) bool {
 	o := s.Reads[0]
 	if !s.Known {
-		return a.agree(o, form, false, Lacks)
+		return a.agree(o, inShadow, form, false, Lacks)
 	}
 	h := holes{other: a.label()}
-	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, form, false, Lacks) {
+	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, inShadow, form, false, Lacks) {
 		return false
 	}
 	a.here(h.other)

@@ -74,14 +74,14 @@ type body struct {
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
 // that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
 // takes less than 100 µs, for what takes long counts as several; of the slowest operations on halves up to 0.8 ms.
-const Stretch = 1024
+const Stretch = 4096
 
 // How many instructions one counts as there, besides itself.
 const (
-	Slow      = 63 // that does few lanes at a time
-	atomicly  = 15 // that has each lane wait for memory in turn
-	byVectors = 7  // that loads or stores vectors
-	gathering = 3  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
+	Slow      = 255 // that does few lanes at a time
+	atomicly  = 63  // that has each lane wait for memory in turn
+	byVectors = 31  // that loads or stores vectors
+	Gathering = 15  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
 )
 
 // none is no place.

@@ -12,6 +12,8 @@ var (
 	lanes string
 	//go:embed narrow_amd64.txt
 	narrow string
+	//go:embed agreed_amd64.txt
+	agreed string
 	//go:embed scalar_amd64.txt
 	scalar string
 	//go:embed machine_amd64.txt
@@ -24,7 +26,7 @@ var (
 	vectors string
 )
 
-var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
+var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 // host is how the stencils' instructions are encoded.
 var host = &amd64

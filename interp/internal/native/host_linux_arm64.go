@@ -11,6 +11,8 @@ var (
 	lanes string
 	//go:embed narrow_arm64.txt
 	narrow string
+	//go:embed agreed_arm64.txt
+	agreed string
 	//go:embed scalar_arm64.txt
 	scalar string
 	//go:embed machine_arm64.txt
@@ -23,7 +25,7 @@ var (
 	vectors string
 )
 
-var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
+var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 // host is how the stencils' instructions are encoded.
 var host = &arm64

@@ -1,7 +1,8 @@
 // Command _gen compiles the stencils of the native backend and writes their machine code, with the
 // holes in it, to tables, for each host: for amd64 operations on rows to lanes_amd64.txt, those of fewer lanes at a time to
-// narrow_amd64.txt, on single values to scalar_amd64.txt, what accesses memory to memory_amd64.txt, patterns_amd64.txt and vectors_amd64.txt, and what
-// is between and around them to machine_amd64.txt. It needs clang 19.
+// narrow_amd64.txt, those that compare what they compute to agreed_amd64.txt, on single values to scalar_amd64.txt, what accesses
+// memory to memory_amd64.txt, patterns_amd64.txt and vectors_amd64.txt, and what is between and around them to machine_amd64.txt. It
+// needs clang 19.
 //
 // The C of the arithmetic is made of the functions of package alu (translate.go); that of
 // memory and control is in c, whose stencil.h says what a stencil is.
@@ -59,11 +60,12 @@ const (
 )
 
 // tables are the files written, each of some stencils.
-var tables = []string{lanes, narrow, scalar, machine, memory, patterns, vectors}
+var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
 
 const (
 	lanes    = "lanes"
 	narrow   = "narrow"
+	agreed   = "agreed"
 	scalar   = "scalar"
 	machine  = "machine"
 	memory   = "memory"
@@ -158,7 +160,7 @@ type kernel struct{ name, text string }
 // readSources reads and generates the C.
 func readSources(dir string, t *target) (*sources, error) {
 	s := &sources{target: t, dir: dir}
-	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
+	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err
@@ -346,6 +348,7 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	lanes := "LANES"
 	if k.Short {
 		lanes = "SHORT_LANES"
+		comparingOf(w, k, rows.String(), call, value)
 	}
 	switch {
 	case k.Compare: // what is done with the outcome is a stencil of its own
@@ -364,6 +367,43 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	default:
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, lanes, keep)
 	}
+}
+
+// comparing is what names of stencils end in that compare what they compute.
+const comparing = "_agreed"
+
+// comparingOf writes the stencil of a kernel that compares its results with those that shadow F has of all lanes, in check mode. H0
+// and others are the kernel's; if the shadow has them not, or not alone, it has done nothing.
+func comparingOf(w *strings.Builder, k *directive.Kernel, rows, call, value string) {
+	d := k.Results[0]
+	if k.Compare || d == "bool" || len(k.Results) > 1 {
+		return
+	}
+	row, kind, bits := "ROW", "r", "u32"
+	if directive.Slot(d) == "Q" {
+		row, kind, bits = "WIDE", "q", "u64"
+	}
+	fmt.Fprintf(w, `#ifndef MASKED
+STENCIL(%s%s) {
+	struct compact *want = SHADOW(F, %s_shadows);
+	if (want->both != 0xffffffff)
+		OTHER;
+%s	%[5]s *d = %[6]s(%[5]s, D);
+	%[7]s expected = want->base, stride = want->stride, diff = 0;
+	SHORT_LANES {
+		__auto_type v = %[8]s;
+		%[5]s result = %[9]s;
+		d[i] = result;
+		diff |= __builtin_bit_cast(%[7]s, result) ^ expected;
+		expected += stride;
+	}
+	if (diff || (want->base | want->stride) != (%[7]s)(want->base | want->stride))
+		LEAVE;
+	ctx->kept += 32;
+	NEXT;
+}
+#endif
+`, strings.TrimPrefix(k.Name, "k_"), comparing, kind, rows, in(d), row, bits, call, value)
 }
 
 // scalarOf writes the stencil of a kernel that executes it once, on the bases of shadows and predicates that are the
@@ -499,7 +539,9 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 		for _, name := range slices.Sorted(maps.Keys(learned)) {
 			switch o := learned[name]; {
 			case o.why == nil:
-				o.st.table = cmp.Or(o.st.table, f.table)
+				if o.st.table = cmp.Or(o.st.table, f.table); strings.HasSuffix(name, comparing) {
+					o.st.table = agreed
+				}
 				all = append(all, o.st)
 			case f.weak:
 				refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, o.why))
@@ -598,7 +640,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	args := append(s.target.flags(), "-fstack-usage")
 	args = append(args, f.flags...)
 	if strings.Contains(f.text, `"rows.h"`) {
-		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.Known))
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.Known), fmt.Sprintf("-DGATHERING=%d", native.Gathering))
 	}
 	if strings.Contains(f.text, `"ways.h"`) {
 		args = append(args, fmt.Sprintf("-DUSED=%d", native.Used), fmt.Sprintf("-DMEETS=%d", native.Meets), fmt.Sprintf("-DNOBODY=%d", native.Nobody),

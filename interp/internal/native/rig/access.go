@@ -319,7 +319,7 @@ func outermost(m uint32) (first, last [2]int) {
 // lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
 // have to be there as well; and the host stores no parts of eight small elements. What is proved of the addresses is for the
 // memory that has been found, and matters if the outermost lanes are as expected: then other lanes' elements need not
-// be there, if the host loads parts of eight; but elements that are spread take their time.
+// be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time.
 func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found bool) bool {
 	first, last := outermost(m)
 	n := uint64(s.size)
@@ -328,7 +328,7 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found b
 		begin := at[f] - uint64(f)*n + uint64(16*half)*n
 		whole = whole && begin <= size && begin+16*n <= size
 	}
-	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && s.size >= 4 || a.Pattern == code.SideBySide && !s.store && whole || a.Pattern == code.Spread) {
+	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (s.size >= 4 || solid(m) || !s.store && whole) || a.Pattern == code.Spread) {
 		apart := uint64(a.Distance())
 		if at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart {
 			return a.Pattern != code.Spread
@@ -352,6 +352,16 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found b
 		return apart(0)
 	}
 	return whole && apart(n)
+}
+
+// solid reports whether lanes m of each half are neighbours.
+func solid(m uint32) bool {
+	for _, half := range []uint32{m & 0xffff, m >> 16} {
+		if run := half >> (bits.TrailingZeros32(half) & 31); run&(run+1) != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // load puts an element that is loaded into a row.

@@ -75,7 +75,7 @@ var elsewhere = []struct {
 }{
 	{Tests{"interp/internal/simt", "^TestCompact$"}, compact},
 	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
-	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`^(call|agree|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_level|told|alone)$`)},
+	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_level|told|alone)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }

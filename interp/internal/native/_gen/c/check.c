@@ -38,7 +38,11 @@ typedef FUNCTION(q, function_q);
 #define AMONG(s, mask, i) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << (INDEX_##s + (i)))) != 0))
 
 // FROM has v be what a shadow has in the first lanes, STEPPED gives it and goes on to the next.
-#define FROM(s, v, c) vector_##s v = (vector_##s)(element_##s)(c)->base + INDEX_##s * (element_##s)(c)->stride, v##_step = (vector_##s)(element_##s)(c)->stride * LANES_##s;
+#define FROM(s, v, c) \
+	vector_##s v##_stride = (vector_##s)(element_##s)(c)->stride, v##_step = v##_stride * LANES_##s; \
+	vector_##s v = (vector_##s)(element_##s)(c)->base + MULTIPLES_##s(v##_stride);
+#define MULTIPLES_r(v) (INDEX_r * (v))
+#define MULTIPLES_q(v) (((v) & (vector_q){0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1})) // AVX2 has no product of 64 bits
 #define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
 
 // call_unlike: of some lanes, one of row is not as wanted.
@@ -116,6 +120,27 @@ NOTED(r) NOTED(q)
 	}
 AGREE(r) AGREE(q)
 
+#ifndef MASKED
+// agreed is agree of a register whose shadow speaks for all lanes, agreed_both that of one whose row has all of them, too: it is not worth a call.
+// Others go to OTHER. H0 is how many lanes are counted.
+#define AGREED(name, s, has, ...) \
+	STENCIL(name##_##s) { \
+		const struct compact *c = SHADOW(A, s##_shadows); \
+		const element_##s *want = ROW_OF_##s(C); \
+		if (c->both != (has)) \
+			OTHER; \
+		FROM(s, v, c) \
+		__VA_ARGS__ \
+		VECTORS(s, i) diff |= STEPPED(v) ^ VECTOR(s, want, i); \
+		if (ANY(diff) || (c->base | c->stride) != (element_##s)(c->base | c->stride)) \
+			LEAVE; \
+		ctx->kept += PLACE(H0); \
+		NEXT; \
+	}
+#define AGREED_BOTH(s) AGREED(agreed_both, s, ~0ul, vector_##s diff = unlike_all_##s(ROW_OF_##s(B), ROW_OF_##s(C));)
+AGREED(agreed, r, 0xffffffff, vector_r diff = {0};) AGREED(agreed, q, 0xffffffff, vector_q diff = {0};) AGREED_BOTH(r) AGREED_BOTH(q)
+#endif
+
 // still: the shadow A, which was compared before, has what row C has in lanes that it speaks for. Two lanes that are next to each other tell, for
 // what has the same values there has the same base and stride.
 #ifdef MASKED
@@ -137,10 +162,15 @@ AGREE(r) AGREE(q)
 	}
 STILL(r) STILL(q)
 
-// same: row B has what row C has: other is call_unlike.
+// same: row B has what row C has, in lanes that execute: if some do, other is call_unlike.
+#ifdef MASKED
+#define UNLIKE_ROWS(s) CALL(s, (struct compact *)0, ROW_OF_##s(B), ROW_OF_##s(C), (u32)m)
+#else
+#define UNLIKE_ROWS(s) ANY(unlike_all_##s(ROW_OF_##s(B), ROW_OF_##s(C)))
+#endif
 #define SAME(s) \
 	STENCIL(FORM(same_##s)) { \
-		if (CALL(s, (struct compact *)0, ROW_OF_##s(B), ROW_OF_##s(C), ALL(m))) \
+		if (UNLIKE_ROWS(s)) \
 			LEAVE; \
 		NEXT; \
 	}
@@ -209,10 +239,14 @@ STENCIL(copy_p) {
 	}
 GENERIC(r) GENERIC(q)
 
-// note copies the shadow A to H0 of the notes: it is about to be overwritten.
+// note copies the shadow A to H0 of the notes: it is about to be overwritten. It is read as it was written, in three parts: as a vector
+// it does not come from the store buffer.
 #define NOTE(s) \
 	STENCIL(note_##s) { \
-		*(struct compact *)(ctx->notes + PLACE(H0)) = *SHADOW(A, s##_shadows); \
+		volatile struct compact *c = SHADOW(A, s##_shadows), *note = (volatile struct compact *)(ctx->notes + PLACE(H0)); \
+		note->base = c->base; \
+		note->stride = c->stride; \
+		note->both = c->both; \
 		NEXT; \
 	}
 NOTE(r) NOTE(q)

@@ -41,10 +41,23 @@ WHOLE(u64, q, 4, 0, 1, 2, 3)
 FILLED(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
 FILLED(u64, q, 4, 0, 1, 2, 3)
 
+// A progression is read and written as one vector: two numbers that are stored apart and read as one do not come from the store
+// buffer. Of 32 bits, the upper half of each is zero and stays so.
+typedef u64 pair_q __attribute__((ext_vector_type(2), aligned(8)));
+typedef u32 pair_r __attribute__((ext_vector_type(4), aligned(8)));
+#define PAIR(s, c) (*(pair_##s *)&(c)->base)
+
+// set has a shadow speak for lanes, and for no others.
+static inline void set(struct compact *d, u64 base, u64 stride, u32 lanes) {
+	PAIR(q, d) = (pair_q){base, stride};
+	d->both = lanes;
+}
+
 // keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
 // get what it says in the row, if they live.
-#define KEEP_IN(s, T, reduced) \
-	STENCIL(FORM(keep_##s)) { \
+#ifdef MASKED
+#define KEEP_IN(s, T) \
+	STENCIL(keep_##s##_masked) { \
 		struct compact *d = SHADOW(D, s##_shadows); \
 		u64 base = (T)outcome, stride = (T)spare; \
 		if (d->base == base && d->stride == stride) { \
@@ -52,12 +65,9 @@ FILLED(u64, q, 4, 0, 1, 2, 3)
 			NEXT; \
 		} \
 		OTHERS_##s \
-		d->base = base; \
-		d->stride = stride; \
-		d->both = (u32)m; \
+		set(d, base, stride, (u32)m); \
 		NEXT; \
 	}
-#ifdef MASKED
 #define OTHERS_OF(s, T, row) \
 	u32 rest = d->mask & ~d->clean & ~(u32)m & ctx->live; \
 	if (rest) { \
@@ -67,11 +77,14 @@ FILLED(u64, q, 4, 0, 1, 2, 3)
 #define OTHERS_r OTHERS_OF(r, u32, ROW(u32, F))
 #define OTHERS_q OTHERS_OF(q, u64, WIDE(u64, F))
 #else
-#define OTHERS_r
-#define OTHERS_q
+#define KEEP_IN(s, T) \
+	STENCIL(keep_##s##_full) { \
+		set(SHADOW(D, s##_shadows), (T)outcome, (T)spare, 0xffffffff); \
+		NEXT; \
+	}
 #endif
-KEEP_IN(r, u32, )
-KEEP_IN(q, u64, )
+KEEP_IN(r, u32)
+KEEP_IN(q, u64)
 
 #ifndef MASKED
 // held: all lanes that execute have A in its shadow.
@@ -103,10 +116,7 @@ STENCIL(alike) {
 // proved has all lanes there are have outcome in the shadow D.
 #define PROVED(s, T) \
 	STENCIL(proved_##s) { \
-		struct compact *d = SHADOW(D, s##_shadows); \
-		d->base = (T)outcome; \
-		d->stride = 0; \
-		d->both = 0xffffffff; \
+		set(SHADOW(D, s##_shadows), (T)outcome, 0, 0xffffffff); \
 		NEXT; \
 	}
 PROVED(r, u32) PROVED(q, u64)
@@ -152,12 +162,7 @@ UNCOMPACT(r) UNCOMPACT(q)
 #else
 #define RESULT(s, base_of, stride_of) \
 	{ \
-		u64 to_base = (T_##s)(base_of), to_stride = (T_##s)(stride_of); \
-		struct compact *kept = SHADOW(D, s##_shadows); \
-		u64 differ = (kept->base ^ to_base) | (kept->stride ^ to_stride); \
-		kept->both = (differ ? 0 : kept->both) | 0xffffffff; \
-		kept->base = to_base; \
-		kept->stride = to_stride; \
+		set(SHADOW(D, s##_shadows), (T_##s)(base_of), (T_##s)(stride_of), 0xffffffff); \
 		NEXT; \
 	}
 #endif
@@ -191,19 +196,41 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 	if (LACKING(a->mask & b->mask)) \
 		OTHER;
 
-#define UNARY(name, s, t, base_of, stride_of) \
+// What does the same to base and stride is one operation on both.
+#ifdef MASKED
+#define RESULT_OF(s, of) \
+	{ \
+		pair_##s result = (of); \
+		outcome = __builtin_bit_cast(pair_q, result)[0]; \
+		spare = __builtin_bit_cast(pair_q, result)[1]; \
+		NEXT; \
+	}
+#else
+#define RESULT_OF(s, of) \
+	{ \
+		struct compact *kept = SHADOW(D, s##_shadows); \
+		PAIR(s, kept) = (of); \
+		kept->both = 0xffffffff; \
+		NEXT; \
+	}
+#endif
+#define UNARY(name, s, t, of) \
 	STENCIL(FORM(affine_##name##_##s)) { \
 		HELD_A(t) \
-		RESULT(s, base_of, stride_of) \
+		RESULT_OF(s, of) \
 	}
 #define UNARIES(s) \
-	UNARY(move, s, s, a->base, a->stride) UNARY(neg, s, s, -a->base, -a->stride) UNARY(not, s, s, ~a->base, -a->stride)
-UNARIES(r) UNARIES(q) UNARY(narrow, r, q, a->base, a->stride)
+	UNARY(move, s, s, PAIR(s, a)) UNARY(neg, s, s, -PAIR(s, a)) \
+	STENCIL(FORM(affine_not_##s)) { \
+		HELD_A(s) \
+		RESULT(s, ~a->base, -a->stride) \
+	}
+UNARIES(r) UNARIES(q) UNARY(narrow, r, q, PAIR(r, a) & ((pair_r){-1, 0, -1, 0}))
 
 #define SUM(name, op, s) \
 	STENCIL(FORM(affine_##name##_##s)) { \
 		HELD_AB(s, s) \
-		RESULT(s, a->base op b->base, a->stride op b->stride) \
+		RESULT_OF(s, PAIR(s, a) op PAIR(s, b)) \
 	}
 SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 
@@ -508,66 +535,3 @@ STENCIL(changes) {
 	NEXT;
 }
 #endif
-
-// row loads or stores the element at H0 of each lane that executes, where reach has found memory.
-#define ROW_OF_r(X) u32 *d = ROW(u32, X);
-#define ROW_OF_q(X) u64 *d = WIDE(u64, X);
-#define EACH_LANE _Pragma("clang loop unroll_count(4) vectorize(disable)") for (int i = 0; i < 32; i++, p += step)
-#ifndef MASKED
-#define LOAD_ROW(E, ds) \
-	STENCIL(row_load_##E##_##ds##_full) { \
-		char *p = ctx->at + PLACE(H0); \
-		s64 step = ctx->step; \
-		ROW_OF_##ds(D) \
-		if (step == sizeof(E)) { \
-			SHORT_LANES d[i] = ((E##_u *)p)[i]; \
-			NEXT; \
-		} \
-		if (!step) { \
-			E v = *(E##_u *)p; \
-			SHORT_LANES d[i] = v; \
-			NEXT; \
-		} \
-		EACH_LANE d[i] = *(E##_u *)p; \
-		NEXT; \
-	}
-#define STORE_ROW(E, ds) \
-	STENCIL(row_store_##E##_##ds##_full) { \
-		char *p = ctx->at + PLACE(H0); \
-		s64 step = ctx->step; \
-		ROW_OF_##ds(B) \
-		if (step == sizeof(E)) { \
-			SHORT_LANES ((E##_u *)p)[i] = (E)d[i]; \
-			NEXT; \
-		} \
-		EACH_LANE *(E##_u *)p = (E)d[i]; \
-		NEXT; \
-	}
-#else
-#define LOAD_ROW(E, ds) \
-	STENCIL(row_load_##E##_##ds##_masked) { \
-		s64 step = ctx->step; \
-		char *p = ctx->at + PLACE(H0) - (s64)lowest((u32)m) * step; \
-		ROW_OF_##ds(D) \
-		for (u32 n = (u32)m; n != 0; n &= n - 1) { \
-			int i = __builtin_ctz(n); \
-			d[i] = *(E##_u *)(p + (s64)i * step); \
-		} \
-		NEXT; \
-	}
-#define STORE_ROW(E, ds) \
-	STENCIL(row_store_##E##_##ds##_masked) { \
-		s64 step = ctx->step; \
-		char *p = ctx->at + PLACE(H0) - (s64)lowest((u32)m) * step; \
-		ROW_OF_##ds(B) \
-		for (u32 n = (u32)m; n != 0; n &= n - 1) { \
-			int i = __builtin_ctz(n); \
-			*(E##_u *)(p + (s64)i * step) = (E)d[i]; \
-		} \
-		NEXT; \
-	}
-#endif
-LOAD_ROW(u8, r) LOAD_ROW(s8, r) LOAD_ROW(u16, r) LOAD_ROW(s16, r) LOAD_ROW(u32, r)
-LOAD_ROW(u8, q) LOAD_ROW(s8, q) LOAD_ROW(u16, q) LOAD_ROW(s16, q) LOAD_ROW(u32, q) LOAD_ROW(s32, q) LOAD_ROW(u64, q)
-STORE_ROW(u8, r) STORE_ROW(u16, r) STORE_ROW(u32, r)
-STORE_ROW(u8, q) STORE_ROW(u16, q) STORE_ROW(u32, q) STORE_ROW(u64, q)

@@ -31,7 +31,7 @@
 		} \
 		if (RARELY(ASTRAY(as, n))) \
 			LEAVE; \
-		TAKES(3); \
+		TAKES(GATHERING); \
 		p += off; \
 		EVERY(i) d[i] = *(E##_u *)(p + a[i]); \
 		NEXT; \
@@ -49,7 +49,7 @@
 		} \
 		if (RARELY(ASTRAY(as, n))) \
 			LEAVE; \
-		TAKES(3); \
+		TAKES(GATHERING); \
 		*ctx->changed = 1; \
 		p += off; \
 		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \

@@ -5,15 +5,31 @@
 #include "rows.h"
 #include "access.h"
 
+// EXPECTED leaves unless the outermost lanes of each half are as far apart as they should be, so many bytes from lane to lane. Then
+// the first of them says whether all are in reach. Addresses of 32 bits that have wrapped round are not as they should be.
+#define EXPECTED(apart) \
+	u64 first = a[f] + off, first2 = a[f2] + off, span = (l - f) * (apart), span2 = (l2 - f2) * (apart); \
+	if (RARELY((u64)a[l] - a[f] != span || (u64)a[l2] - a[f2] != span2 || last < span || first > last - span || last < span2 || first2 > last - span2 || ((first | first2) & (n - 1)))) \
+		LEAVE;
+
 #define ABREAST(E, as) \
 	FIND(E) \
-	if (RARELY(!(AS_BESIDE(as)))) \
-		LEAVE; \
-	CHECK_OUTERMOST
+	EXPECTED(n)
+// RUNS is all of an access whose lanes are neighbours.
+#ifdef MASKED
+#define RUNS(RUN, E, ds) \
+	if (solid((u32)m)) { \
+		RUN(E, ds, p + o, f, l) RUN(E, ds, p + o2, f2, l2) \
+		NEXT; \
+	}
+#else
+#define RUNS(RUN, E, ds)
+#endif
 #define LOAD_ABREAST(E, as, ds, space) \
 	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_abreast)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		ABREAST(E, as) \
+		RUNS(LOAD_RUN, E, ds) \
 		if (!GETS_##E && RARELY(!WHOLE(n))) \
 			LEAVE; \
 		EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(GET(E, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i), EIGHT_##ds)); \
@@ -23,7 +39,10 @@
 	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_abreast)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		ABREAST(E, as) \
+		if (!PUTS_##E && !solid((u32)m)) \
+			LEAVE; \
 		*ctx->changed = 1; \
+		RUNS(STORE_RUN, E, ds) \
 		EACH(i, 4) PUT(E, ds, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i); \
 		NEXT; \
 	}
@@ -32,7 +51,7 @@
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		OUTERMOST \
 		const u64 n = sizeof(E); \
-		if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
+		if (RARELY(outside(a[f] + off, last, n) || outside(a[f2] + off, last, n))) \
 			LEAVE; \
 		E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
 		EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
@@ -44,9 +63,7 @@
 	OUTERMOST \
 	const u64 n = sizeof(E), apart = PLACE(HE); \
 	u64 o = a[f] + off - f * apart, o2 = a[f2] + off - f2 * apart; \
-	if (RARELY(!(AS_SPREAD(as)))) \
-		LEAVE; \
-	CHECK_OUTERMOST
+	EXPECTED(apart)
 #define AS_SPREAD(as) AS_SPREAD_##as(f, l) && AS_SPREAD_##as(f2, l2)
 #define AS_SPREAD_r(f, l) (a[l] - a[f] == (u32)(l - f) * (u32)apart)
 #define AS_SPREAD_q(f, l) (a[l] - a[f] == (u64)(l - f) * apart)
@@ -54,7 +71,7 @@
 	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_spread)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		SPREAD(E, as) \
-		TAKES(3); \
+		TAKES(GATHERING); \
 		EVERY_EIGHT(E, ds) \
 		NEXT; \
 	}
@@ -62,7 +79,7 @@
 	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_spread)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		SPREAD(E, as) \
-		TAKES(3); \
+		TAKES(GATHERING); \
 		*ctx->changed = 1; \
 		EVERY(i) *(E##_u *)(p + (i < 16 ? o : o2) + apart * i) = (E)d[i]; \
 		NEXT; \
@@ -73,16 +90,11 @@
 #define LOADS(as, space) \
 	EITHER(u8, as, r, space) EITHER(s8, as, r, space) EITHER(u16, as, r, space) EITHER(s16, as, r, space) EITHER(u32, as, r, space) \
 	EITHER(u8, as, q, space) EITHER(s8, as, q, space) EITHER(u16, as, q, space) EITHER(s16, as, q, space) EITHER(u32, as, q, space) EITHER(s32, as, q, space) EITHER(u64, as, q, space)
-#ifdef MASKED // the host has no stores of some bytes
-#define NARROW_STORES(as, space)
-#else
-#define NARROW_STORES(as, space) STORE_ABREAST(u8, as, r, space) STORE_ABREAST(u16, as, r, space) STORE_ABREAST(u8, as, q, space) STORE_ABREAST(u16, as, q, space)
-#endif
 #define STORES(as, space) \
-	STORE_ABREAST(u32, as, r, space) STORE_ABREAST(u32, as, q, space) STORE_ABREAST(u64, as, q, space) \
+	STORE_ABREAST(u8, as, r, space) STORE_ABREAST(u16, as, r, space) STORE_ABREAST(u32, as, r, space) \
+	STORE_ABREAST(u8, as, q, space) STORE_ABREAST(u16, as, q, space) STORE_ABREAST(u32, as, q, space) STORE_ABREAST(u64, as, q, space) \
 	STORE_SPREAD(u8, as, r, space) STORE_SPREAD(u16, as, r, space) STORE_SPREAD(u32, as, r, space) \
-	STORE_SPREAD(u8, as, q, space) STORE_SPREAD(u16, as, q, space) STORE_SPREAD(u32, as, q, space) STORE_SPREAD(u64, as, q, space) \
-	NARROW_STORES(as, space)
+	STORE_SPREAD(u8, as, q, space) STORE_SPREAD(u16, as, q, space) STORE_SPREAD(u32, as, q, space) STORE_SPREAD(u64, as, q, space)
 LOADS(r, hit) LOADS(q, hit) LOADS(r, shared) LOADS(q, shared)
 STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
 

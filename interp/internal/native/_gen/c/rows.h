@@ -107,6 +107,7 @@ static inline int beside_r(const u32 *a, u64 m, u32 at, u32 at2, u32 n) {
 #define PUT(E, ds, i, to) (*(E##x8 *)(to) = __builtin_convertvector(*(EIGHT_##ds *)(d + (i)), E##x8))
 #define PUTS_u8 1
 #define PUTS_u16 1
+#define solid(m) 1
 #define GET(E, i, from) (*(E##x8 *)(from))
 // EVERY_EIGHT loads elements that lie apart, eight of them to be one vector.
 #define SPREAD_AT(E, k) (*(E##_u *)(at + (k) * apart))
@@ -163,10 +164,28 @@ static inline u64x8 get_u64(const char *from, u64 m, int i) {
 #define OUTERMOST \
 	u32 low = (u32)m & 0xffff, high = (u32)m >> 16; \
 	int f = __builtin_ctz((u32)m), l = low ? 31 - __builtin_clz(low) : f, f2 = high ? 16 + __builtin_ctz(high) : f, l2 = 31 - __builtin_clz((u32)m);
+// solid reports whether the lanes that execute are neighbours, in each half.
+static inline int solid(u32 m) {
+	u32 low = m & 0xffff, high = m & 0xffff0000;
+	return !(low & (low + (low & -low)) | high & (high + (high & -high)));
+}
+// LOAD_RUN and STORE_RUN are for lanes f to l, up to half of all, side by side: eight and more in two vectors. Lane 0 would be at p.
+#define EACH_RUN(f, l, eight, one) \
+	if ((l) - (f) >= 7) { \
+		_Pragma("clang loop unroll(full)") for (int k = 0; k < 2; k++) { \
+			int i = k ? (l) - 7 : (f); \
+			eight \
+		} \
+	} else \
+		_Pragma("clang loop unroll(disable) vectorize(disable)") for (int i = (f); i <= (l); i++) one
+#define LOAD_RUN(E, ds, p, f, l) \
+	EACH_RUN(f, l, *(EIGHT_##ds *)(d + i) = __builtin_convertvector(*(E##x8 *)((p) + i * (s64)sizeof(E)), EIGHT_##ds);, d[i] = *(E##_u *)((p) + i * (s64)sizeof(E));)
+#define STORE_RUN(E, ds, p, f, l) \
+	EACH_RUN(f, l, *(E##x8 *)((p) + i * (s64)sizeof(E)) = __builtin_convertvector(*(EIGHT_##ds *)(d + i), E##x8);, *(E##_u *)((p) + i * (s64)sizeof(E)) = (E)d[i];)
 // WHOLE is whether the elements of all lanes are there, of others too.
 #define WHOLE(n) !(past(o, o + 15 * (n), last, n) | past(o2 + 16 * (n), o2 + 31 * (n), last, n))
 #define PUT(E, ds, i, to) put_##E(to, m, i, __builtin_convertvector(*(EIGHT_##ds *)(d + (i)), E##x8))
-#define PUTS_u8 0 // the host has no stores of some bytes
+#define PUTS_u8 0 // the host has no stores of some bytes, but where lanes are neighbours
 #define PUTS_u16 0
 #define put_u8(to, m, i, v)
 #define put_u16(to, m, i, v)

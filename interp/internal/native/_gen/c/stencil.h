@@ -125,6 +125,7 @@ extern char HD, HF, HA, HB, HC, HE, H0, H1;
 #define BEGIN_E(kind) BEGIN(constants)
 #endif
 #define BEGIN_D(kind) BEGIN(kind)
+#define BEGIN_F(kind) BEGIN(kind)
 
 // Elements of memory, which need not be aligned for the host.
 typedef u8 u8_u;
