@@ -30,7 +30,6 @@ type Options struct {
 
 	Affine bool // for affine mode:
 	Eager  bool // keep compact what may be, whatever it costs
-	Lanes  int  // that a warp has at most, in that launch: a power of two
 }
 
 // Keeps is when lanes that a branch has parted are together again behind its immediate

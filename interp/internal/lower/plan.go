@@ -20,7 +20,6 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
-	"gemu/regfile"
 )
 
 // execution is how an instruction executes.
@@ -33,7 +32,6 @@ type execution struct {
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
 	*lowerer
-	lanes float64 // of rows that are in use, as a part of all
 
 	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
 	pinned [code.P + 1][]bool              // stay Generic
@@ -183,11 +181,9 @@ func (a *analysis) fixes(writes []code.Row) bool {
 	return len(writes) == 1 && a.fixed[writes[0].Slot][writes[0].Row]
 }
 
-// weigh estimates how much of rows is in use, and how often blocks run: eight times for each
-// loop they are in. A
+// weigh estimates how often blocks run: eight times for each loop they are in. A
 // jump back to a block is taken to be a loop of all the blocks in between.
 func (a *analysis) weigh() {
-	a.lanes = float64(min(a.opt.Lanes, regfile.Lanes)) / regfile.Lanes
 	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
@@ -333,43 +329,46 @@ func (a *analysis) execution(in *node) execution {
 	return e
 }
 
-// The costs of executions, in nanoseconds of the machine this was written on: only
-// their ratios matter.
+// The costs of executions by machine code, in tenths of nanoseconds of the machine this was written on: only
+// their ratios matter. What is compact waits for operands that have just been written, one number after the other, where
+// rows are many vectors that do not wait for each other: so its cost is between 16, where no operand is new, and 42, where all are.
 const (
-	costRow     = 16  // anything over the lanes; and of these:
-	costSpecial = 150 // a special function, or a division
-	costThread  = 60  // the thread index
-	costAccess  = 45  // a memory access
-	costCompact = 8   // anything on compact operands
-	costVector  = 16  // a memory access at a compact address
+	costRow     = 15  // anything over the lanes, of 32 bits; and of these:
+	costWide    = 26  // of 64 bits
+	costSpecial = 250 // a special function, or a division
+	costBeside  = 25  // a memory access whose lanes are proved to lie side by side, or at one place
+	costAccess  = 60  // any other
+	costCompact = 30  // anything on compact operands
+	costProved  = 8   // on what is proved uniform
+	costVector  = 40  // a memory access at a compact address
 	costTag     = 4   // finding that an operand is in its row
-	costFill    = 10  // writing it there
 )
 
-// onLanes is the cost of an instruction over the lanes: in full rows a lane costs a
-// third of what it does in others.
-func (a *analysis) onLanes(in *node) float64 {
-	cost := a.fullRow(in)
-	if a.lanes == 1 {
-		return cost
+// costFill is that of writing a compact operand to its row.
+func costFill(s code.Slot) float64 {
+	if s == code.Q {
+		return costWide
 	}
-	return costTag + (cost-costTag)*min(1, 3*a.lanes)
+	return costRow
 }
 
-// fullRow is the cost of an instruction over 32 lanes.
-func (a *analysis) fullRow(in *node) float64 {
+// onLanes is the cost of an instruction over the lanes. Of rows that are in use in part it is the same.
+func (a *analysis) onLanes(in *node) float64 {
 	switch in.sig.Kind {
-	case code.Read:
-		if in.Op.Special() && ptx.SpecialReg(in.Imm).PerLane() {
-			return costThread
-		}
 	case code.Load, code.Store:
-		if a.accessed(in).Addr != code.NoSlot {
+		switch m := a.accessed(in); {
+		case m.Addr == code.NoSlot:
+		case m.Pattern == code.OnePlace || m.Pattern == code.SideBySide:
+			return costBeside
+		default:
 			return costAccess
 		}
 	case code.Arithmetic:
 		if a.prog.Sources[in.Src].Form.Class == ptx.ClassSFU {
 			return costSpecial
+		}
+		if in.sig.Dst == code.Q || in.sig.Src[0] == code.Q {
+			return costWide
 		}
 	}
 	return costRow
@@ -396,9 +395,13 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		lanes := a.onLanes(in)
 		switch {
 		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
-			cost += w * costCompact
+			compact := float64(costCompact)
+			if e.exec >= code.ProvedOne {
+				compact = costProved
+			}
+			cost += w * compact
 			for _, o := range e.dirty {
-				saved[o.Slot][o.Row] += w * (lanes - costCompact)
+				saved[o.Slot][o.Row] += w * (lanes - compact)
 				written[o.Slot][o.Row] += w
 			}
 			return
@@ -424,9 +427,9 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			case n == 0 || a.opt.Eager:
 			case n >= written[s][i]:
 				a.both[s][i] = true
-				extra = written[s][i] * costFill
+				extra = written[s][i] * costFill(code.Slot(s))
 			default:
-				extra = n * (costTag + costFill)
+				extra = n * (costTag + costFill(code.Slot(s)))
 			}
 			cost += extra
 			saved[s][i] -= extra

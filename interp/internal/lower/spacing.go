@@ -177,17 +177,17 @@ type spacer struct {
 	writes  [][]bool
 	forgets [][]bool
 
-	here  [code.P + 1][]written // in the block that is looked at
-	epoch int32                 // of what holds there
-	block int                   // it
+	here  [code.P + 1][]fact // in the block that is looked at
+	epoch int32              // of what holds there
+	block int                // it
 
 	between []bool  // blocks that are in queue
 	queue   []int32 // of separate
 	news    []bool  // blocks that there is something new of
 }
 
-// written is what is known of a row in an epoch.
-type written struct {
+// fact is what is known of a row in an epoch.
+type fact struct {
 	Spacing
 	epoch int32
 }
@@ -269,7 +269,7 @@ func patternOf(m *code.Access, at Spacing) (p code.Pattern, apart int) {
 func (s *spacer) cross() {
 	for slot := range s.virtual {
 		n := len(s.virtual[slot].kept)
-		s.place[slot], s.here[slot] = slices.Repeat([]int32{noPlace}, n), make([]written, n)
+		s.place[slot], s.here[slot] = slices.Repeat([]int32{noPlace}, n), make([]fact, n)
 	}
 	for b := range s.blocks {
 		s.epoch++
@@ -324,9 +324,9 @@ func (s *spacer) begin() {
 		s.forgets = append(s.forgets, make([]bool, len(s.rows)))
 		for k := range s.nodesOf(b) {
 			in := &s.nodesOf(b)[k]
-			s.written(b, in.writes)
+			s.marks(b, in.writes)
 		}
-		s.written(b, s.tables.Writes(nil, &s.blocks[b].end))
+		s.marks(b, s.tables.Writes(nil, &s.blocks[b].end))
 	}
 	first := s.before[0]
 	nothing := func(o code.Row) {
@@ -347,8 +347,8 @@ func (s *spacer) begin() {
 	}
 }
 
-// written notes what a block writes.
-func (s *spacer) written(b int, rows []code.Row) {
+// marks notes what a block writes.
+func (s *spacer) marks(b int, rows []code.Row) {
 	for _, o := range rows {
 		if i := s.place[o.Slot][o.Row]; i != noPlace {
 			s.writes[b][i] = true
@@ -403,7 +403,7 @@ func (s *spacer) through(b int, f func(in *node, result Spacing)) {
 			if in.Guard != 0 {
 				now = now.or(s.of(o))
 			}
-			s.here[o.Slot][o.Row] = written{now, s.epoch}
+			s.here[o.Slot][o.Row] = fact{now, s.epoch}
 		}
 	}
 }

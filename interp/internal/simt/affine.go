@@ -127,7 +127,7 @@ func uncompactRow(f *regfile.File, o code.Row, m uint32) {
 // keepCompact makes a register compact for the lanes of m.
 func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, o code.Row, v affinetrack.Value, m uint32) {
 	c := shadowOf(f, o)
-	if v = v.Reduced(o.Slot.Bits()); valueOf(c) == v {
+	if v = v.Reduced(o.Slot.Bits()); m != regfile.Full && valueOf(c) == v {
 		c.Mask |= m
 	} else {
 		if rest := c.Mask &^ m; rest != 0 { // few have any: which of them live is asked after that

@@ -36,8 +36,8 @@ func BenchmarkAssemble(b *testing.B) {
 		opt  lower.Options
 	}{
 		{"vector", lower.Options{Width: 32, Pack: true, TID: linear}},
-		{"affine", lower.Options{Width: 32, Pack: true, Affine: true, Lanes: 32, TID: linear}},
-		{"check", lower.Options{Width: 32, Pack: true, Affine: true, Lanes: 32, TID: linear, Reference: true}},
+		{"affine", lower.Options{Width: 32, Pack: true, Affine: true, TID: linear}},
+		{"check", lower.Options{Width: 32, Pack: true, Affine: true, TID: linear, Reference: true}},
 	} {
 		type kernel struct {
 			m *ptx.Module

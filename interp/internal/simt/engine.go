@@ -26,7 +26,7 @@ type EngineCounts struct {
 	Rows     int64 // of the frames of all functions, in bytes of a lane
 
 	// What the plan claims, which all this rests on.
-	Claims int64 // instructions whose results are constants of the launch, or proved to be uniform
+	Claims int64 // instructions whose results are constants of the launch, or proved to be uniform, and accesses whose addresses are proved to lie in a pattern
 }
 
 func (c *EngineCounts) add(o *EngineCounts) {
@@ -82,6 +82,11 @@ func frames(p *code.Program) (n int64) {
 // claims is how many results of a program the plan claims to know something of.
 func claims(p *code.Program) int64 {
 	n := len(p.Fixed)
+	for i := range p.Access {
+		if p.Access[i].Pattern != code.AnyPattern {
+			n++
+		}
+	}
 	var list []code.Row
 	for i := range p.Blocks {
 		fn := p.Funcs[p.Blocks[i].Func]

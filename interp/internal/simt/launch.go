@@ -5,7 +5,6 @@ package simt
 import (
 	"fmt"
 	"io"
-	"math/bits"
 	"time"
 
 	"gemu/affinetrack"
@@ -84,9 +83,8 @@ func (l *Launch) Lowering() lower.Options {
 		Explicit: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
 		TID: threadSpacing(l.Block, l.WarpSize), Keeps: l.Reconverge.keeps,
 	}
-	if lanes := min(l.WarpSize, l.Block.Count()); l.Mode != Vector && (lanes > fewLanes || l.Eager) {
+	if l.Mode != Vector && (min(l.WarpSize, l.Block.Count()) > fewLanes || l.Eager) {
 		opt.Affine, opt.Eager = true, l.Eager
-		opt.Lanes = 1 << bits.Len(uint(lanes-1))
 	}
 	return opt
 }
