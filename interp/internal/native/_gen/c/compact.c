@@ -54,13 +54,13 @@ static inline void set(struct compact *d, u64 base, u64 stride, u32 lanes) {
 }
 
 // keep has lanes of m have outcome and spare in the shadow D of row F. Others that the shadow spoke for
-// get what it says in the row, if they live.
+// get what it says in the row, if they live. All lanes' is new, whatever was there; that of some may be what others have.
 #ifdef MASKED
 #define KEEP_IN(s, T) \
 	STENCIL(keep_##s##_masked) { \
 		struct compact *d = SHADOW(D, s##_shadows); \
 		u64 base = (T)outcome, stride = (T)spare; \
-		if (d->base == base && d->stride == stride) { \
+		if ((u32)m != 0xffffffff && d->base == base && d->stride == stride) { \
 			d->mask |= (u32)m; \
 			NEXT; \
 		} \
