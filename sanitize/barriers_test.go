@@ -164,7 +164,7 @@ func mutants(t *testing.T) (list []mutant) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s := &kernels.Session{Context: context.Background(), Module: m, N: w.N, Prepare: func(l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, 1<<22 }}
+				s := &kernels.Session{Context: context.Background(), Module: m, N: w.N, Block: w.Block, Prepare: func(l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, 1<<22 }}
 				w.Run(s) // the result may be wrong
 				return log.Findings(), nil
 			}})
