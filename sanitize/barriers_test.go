@@ -97,6 +97,7 @@ func init() {
 			"corpus/clang_O0_50.ptx:1206", "corpus/triton_matmul_tf32_80.ptx:742",
 			"corpus/triton_transpose_90.ptx:174", "corpus/triton_transpose_90.ptx:179",
 			"corpus/triton_matmul_warps_100.ptx:655", "corpus/triton_matmul_warps_100.ptx:665", "corpus/triton_matmul_warps_100.ptx:666",
+			"corpus/cutlass_mma_80.ptx:602", "corpus/cutlass_mma_80.ptx:664",
 		},
 		"nothing comes behind it that accesses what was accessed before": {
 			"corpus/clang_O0_50.ptx:213", "corpus/clang_O1_70.ptx:112", "corpus/clang_O3_80.ptx:136", "corpus/clang_g_86.ptx:154",
@@ -113,7 +114,7 @@ func init() {
 		"wgmma.wait_group has waited for what all warps of the warpgroup read, and the CTA is one": {
 			"corpus/triton_attention_90.ptx:512", "corpus/triton_attention_90.ptx:715", "corpus/triton_attention_90.ptx:941",
 			"corpus/triton_matmul_e4m3_90.ptx:355", "corpus/triton_matmul_e4m3_90.ptx:655",
-			"corpus/triton_matmul_f16_90.ptx:344", "corpus/triton_matmul_tf32_90.ptx:814",
+			"corpus/triton_matmul_f16_90.ptx:344", "corpus/triton_matmul_f16_90.ptx:627", "corpus/triton_matmul_tf32_90.ptx:814",
 		},
 		"all wait behind it for the mbarrier that says that the multiplication is over": {
 			"corpus/triton_attention_100.ptx:461", "corpus/triton_attention_100.ptx:958", "corpus/triton_attention_100.ptx:1279",
