@@ -330,8 +330,8 @@ func (a *analysis) execution(in *node) execution {
 }
 
 // The costs of executions by machine code, in tenths of nanoseconds of the machine this was written on: only
-// their ratios matter. What is compact waits for operands that have just been written, one number after the other, where
-// rows are many vectors that do not wait for each other: so its cost is between 16, where no operand is new, and 42, where all are.
+// their ratios matter. Those of rows are of instructions that do not wait for each other (BenchmarkProgressions). What is
+// compact often waits for what has just been written, and that is counted in full: the workloads are fastest so.
 const (
 	costRow     = 15  // anything over the lanes, of 32 bits; and of these:
 	costWide    = 26  // of 64 bits
