@@ -338,8 +338,7 @@ const (
 	costSpecial = 250 // a special function, or a division
 	costBeside  = 25  // a memory access whose lanes are proved to lie side by side, or at one place
 	costAccess  = 60  // any other
-	costCompact = 30  // anything on compact operands
-	costProved  = 8   // on what is proved uniform
+	costCompact = 30  // anything on compact operands, proved uniform or not
 	costVector  = 40  // a memory access at a compact address
 	costTag     = 4   // finding that an operand is in its row
 )
@@ -395,13 +394,9 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		lanes := a.onLanes(in)
 		switch {
 		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
-			compact := float64(costCompact)
-			if e.exec >= code.ProvedOne {
-				compact = costProved
-			}
-			cost += w * compact
+			cost += w * costCompact
 			for _, o := range e.dirty {
-				saved[o.Slot][o.Row] += w * (lanes - compact)
+				saved[o.Slot][o.Row] += w * (lanes - costCompact)
 				written[o.Slot][o.Row] += w
 			}
 			return

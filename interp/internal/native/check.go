@@ -519,9 +519,11 @@ func (a *assembler) comparing(s *Step, form string) bool {
 	}
 	h, ok := a.operands(s.Ref)
 	h.n0, h.other, h.leave = int64(s.Ref.Imm), a.label(), a.exit(a.step, Differs)
-	if !ok || !a.registerShadow(&h.f, s.Writes[0].Row) || !a.try(a.lib.kernels[s.Ref.Op.Signature().Name]+"_agreed", h) {
+	kernel := a.lib.kernels[s.Ref.Op.Signature().Name]
+	if !ok || !a.registerShadow(&h.f, s.Writes[0].Row) || !a.try(kernel+"_agreed", h) {
 		return false
 	}
+	a.takes(a.lasts(s.Ref, kernel+form))
 	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool {
 		return a.reference(s, form, Halfway) && a.results(s, inShadow, form)
 	}})

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -73,16 +74,21 @@ type body struct {
 
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
 // that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
-// takes less than 100 µs, for what takes long counts as several; of the slowest operations on halves up to 0.8 ms.
+// takes less than 100 µs, for what takes long counts as several, but of the slowest operations on halves and of some roundings, several times as long.
 const Stretch = 4096
 
 // How many instructions one counts as there, besides itself.
 const (
 	Slow      = 255 // that does few lanes at a time
+	rounding  = 63  // in directions that the instruction says
+	dividing  = 7   // or as long
 	atomicly  = 63  // that has each lane wait for memory in turn
 	byVectors = 31  // that loads or stores vectors
 	Gathering = 15  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
 )
+
+// AsLong is how many bytes are cleared, at most, in the time that an instruction may take which counts as one.
+const AsLong = 512
 
 // none is no place.
 const none = -1
@@ -604,9 +610,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		if !ok || !a.try(name+form, h) {
 			return false
 		}
-		if a.lib.get(name + form).slow {
-			a.takes(Slow)
-		}
+		a.takes(a.lasts(in, name+form))
 		return true
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		return a.access(pc, in, form)
@@ -616,10 +620,35 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 	return a.together(pc, in, form)
 }
 
-// takes has an instruction count as so many more.
+// takes has an instruction count as so many more, if any.
 func (a *assembler) takes(n int) {
-	a.length += n
-	a.put("slow", holes{n0: int64(n)})
+	if n > 0 {
+		a.length += n
+		a.put("slow", holes{n0: int64(n)})
+	}
+}
+
+// lengthy are operations that take as long as others besides themselves, by what their names have.
+var lengthy = []struct {
+	name *regexp.Regexp
+	more int
+}{
+	{regexp.MustCompile(`\.any\.`), rounding},
+	{regexp.MustCompile(`^(sin|cos)\.`), Gathering},
+	{regexp.MustCompile(`^(div|rem|tanh|ex2|lg2|lop3|mul\.hi|mad\.hi|bfi|prmt)\.`), dividing},
+}
+
+// lasts is how many instructions an operation counts as besides itself, which has a stencil.
+func (a *assembler) lasts(in *code.Instr, stencil string) int {
+	if a.lib.get(stencil).slow {
+		return Slow
+	}
+	for _, l := range lengthy {
+		if l.name.MatchString(in.Op.String()) {
+			return l.more
+		}
+	}
+	return 0
 }
 
 // operands are the places of an instruction's operands.

@@ -97,8 +97,7 @@ func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero
 		const size = uint64(unsafe.Sizeof(regfile.Compact{}))
 		f.shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
 	}
-	const asLong = 512 // bytes are cleared, at most, in the time that an instruction may take which counts as one
-	f.takes = int64(uint64(len(shared.Data)+8*len(hits))/asLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/asLong+f.zeros))
+	f.takes = int64(uint64(len(shared.Data)+8*len(hits))/AsLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/AsLong+f.zeros))
 }
 
 // State is what machine code may do with a warp of a team.

@@ -29,6 +29,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/alu/directive"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
@@ -348,7 +349,9 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	lanes := "LANES"
 	if k.Short {
 		lanes = "SHORT_LANES"
-		comparingOf(w, k, rows.String(), call, value)
+		if progresses(k) {
+			comparingOf(w, k, rows.String(), call, value)
+		}
 	}
 	switch {
 	case k.Compare: // what is done with the outcome is a stencil of its own
@@ -367,6 +370,13 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	default:
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, lanes, keep)
 	}
+}
+
+// progresses reports whether a kernel may have progressions for results.
+func progresses(k *directive.Kernel) bool {
+	return slices.ContainsFunc(k.Ops, func(o directive.Op) bool {
+		return affinetrack.Rules[code.Named(o.Key).Signature().Rule].Affine != affinetrack.NoOperand
+	})
 }
 
 // comparing is what names of stencils end in that compare what they compute.
@@ -647,7 +657,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 			fmt.Sprintf("-DTURNED=%d", native.Turned), fmt.Sprintf("-DCONTEXT_AT=%d", native.AtAt), fmt.Sprintf("-DTEAM_LEAVES=%d", native.LeavesAt))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
-		// A shadow that is written in two halves and read as one vector does not come from the store buffer.
+		// What is written in two halves and read as one vector does not come from the store buffer.
 		args = append(args, "-fno-slp-vectorize")
 	}
 	if form != "" {

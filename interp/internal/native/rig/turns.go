@@ -220,7 +220,7 @@ func (t *trier) turns(round int) bool {
 		}
 		team.Of(contexts)
 		c.Follows(team, warps[0].file, shared, want.zero, &uniform, nil)
-		want.takes = int64(len(shared.Data)/1024 + size*(2+len(want.zero)))
+		want.takes = int64(len(shared.Data)/native.AsLong + size*(2+len(want.zero)))
 		t.Stencils = append(t.Stencils, t.lib.Take()...)
 		want.Team, want.shared = *team, slices.Clone(shared.Data)
 		if team.Of(contexts); t.IntN(8) == 0 {

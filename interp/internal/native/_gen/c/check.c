@@ -239,8 +239,8 @@ STENCIL(copy_p) {
 	}
 GENERIC(r) GENERIC(q)
 
-// note copies the shadow A to H0 of the notes: it is about to be overwritten. It is read as it was written, in three parts: as a vector
-// it does not come from the store buffer.
+// note copies the shadow A to H0 of the notes: it is about to be overwritten. It is read in parts that have been written at once: else it
+// would not come from the store buffer.
 #define NOTE(s) \
 	STENCIL(note_##s) { \
 		volatile struct compact *c = SHADOW(A, s##_shadows), *note = (volatile struct compact *)(ctx->notes + PLACE(H0)); \
