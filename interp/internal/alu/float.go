@@ -92,19 +92,19 @@ func rsqrtF64(a float64) float64 { return fp.Rsqrt64(a) }
 //gemu:kernel rsqrt.approx.ftz.f64
 func rsqrtFtzF64(a float64) float64 { return fp.RsqrtApprox64(a) }
 
-//gemu:kernel sin.approx{ftz}.f32
+//gemu:kernel sin.approx{ftz}.f32; takes = 15
 func sinF32(a float32) float32 { return fp.SinApprox32(a) }
 
-//gemu:kernel cos.approx{ftz}.f32
+//gemu:kernel cos.approx{ftz}.f32; takes = 15
 func cosF32(a float32) float32 { return fp.CosApprox32(a) }
 
-//gemu:kernel lg2.approx{ftz}.f32
+//gemu:kernel lg2.approx{ftz}.f32; takes = 7
 func lg2F32(a float32) float32 { return fp.Lg2Approx32(a) }
 
-//gemu:kernel ex2.approx{ftz}.f32
+//gemu:kernel ex2.approx{ftz}.f32; takes = 7
 func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
 
-//gemu:kernel tanh.approx.f32
+//gemu:kernel tanh.approx.f32; takes = 7
 func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
 
 // abs and neg of f32 work on the sign bit alone, NaN or not: the manual leaves

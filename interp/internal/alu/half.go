@@ -26,22 +26,22 @@ var (
 // does not say which it is; 0x7ff7 is what GPUs of sm_120 write.
 const oobNaN = 0x7ff7
 
-//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh slow
+//gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
 	return f16.op(op, a, b, c, modifiers(imm))
 }
 
-//gemu:kernel $OP.any.bf16; OP = add sub mul fma min max abs neg ex2 tanh slow
+//gemu:kernel $OP.any.bf16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
 	return bf16.op(op, a, b, c, modifiers(imm))
 }
 
-//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg ex2 tanh slow
+//gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
 	return f16.op2(op, a, b, c, modifiers(imm))
 }
 
-//gemu:kernel $OP.any.bf16x2; OP = add sub mul fma min max abs neg ex2 tanh slow
+//gemu:kernel $OP.any.bf16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
 	return bf16.op2(op, a, b, c, modifiers(imm))
 }
@@ -107,22 +107,22 @@ func (h *halfFormat) flush(x float32) float32 {
 
 // Of mixed precision: halves are numbers of f32.
 //
-//gemu:kernel $OP.any.f32.f16; OP = add sub slow
+//gemu:kernel $OP.any.f32.f16; OP = add sub; takes = 63 slow
 func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {
 	return anyF32(op, fp.F16ToF32(a), c, 0, imm)
 }
 
-//gemu:kernel $OP.any.f32.bf16; OP = add sub slow
+//gemu:kernel $OP.any.f32.bf16; OP = add sub; takes = 63 slow
 func mixedBF16(op floatOp, a uint16, c float32, imm uint64) float32 {
 	return anyF32(op, fp.BF16ToF32(a), c, 0, imm)
 }
 
-//gemu:kernel $OP.any.f32.f16; OP = fma slow
+//gemu:kernel $OP.any.f32.f16; OP = fma; takes = 63 slow
 func mixedFmaF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
 	return anyF32(op, fp.F16ToF32(a), fp.F16ToF32(b), c, imm)
 }
 
-//gemu:kernel $OP.any.f32.bf16; OP = fma slow
+//gemu:kernel $OP.any.f32.bf16; OP = fma; takes = 63 slow
 func mixedFmaBF16(op floatOp, a, b uint16, c float32, imm uint64) float32 {
 	return anyF32(op, fp.BF16ToF32(a), fp.BF16ToF32(b), c, imm)
 }

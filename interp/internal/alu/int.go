@@ -50,13 +50,13 @@ func mulWide[T, W constraints.Integer](a, b T) W { return W(a) * W(b) }
 //gemu:kernel mul.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64
 func mulHi[T, W constraints.Integer](a, b T) T { return T(W(a) * W(b) >> width[T]()) }
 
-//gemu:kernel mul.hi.u64
+//gemu:kernel mul.hi.u64; takes = 7
 func mulHiU64(a, b uint64) uint64 {
 	hi, _ := bits.Mul64(a, b)
 	return hi
 }
 
-//gemu:kernel mul.hi.s64
+//gemu:kernel mul.hi.s64; takes = 7
 func mulHiS64(a, b int64) int64 {
 	hi, _ := bits.Mul64(uint64(a), uint64(b))
 	return int64(hi) - a>>63&b - b>>63&a
@@ -73,10 +73,10 @@ func madWide[T, W constraints.Integer](a, b T, c W) W { return W(a)*W(b) + c }
 //gemu:kernel mad.hi.$T; T:W = u16:u32 s16:s32 u32:u64 s32:s64 slow
 func madHi[T, W constraints.Integer](a, b, c T) T { return T(W(a)*W(b)>>width[T]()) + c }
 
-//gemu:kernel mad.hi.u64 slow
+//gemu:kernel mad.hi.u64; takes = 7 slow
 func madHiU64(a, b, c uint64) uint64 { return mulHiU64(a, b) + c }
 
-//gemu:kernel mad.hi.s64 slow
+//gemu:kernel mad.hi.s64; takes = 7 slow
 func madHiS64(a, b, c int64) int64 { return mulHiS64(a, b) + c }
 
 //gemu:kernel mad.hi.sat.s32 slow
@@ -124,7 +124,7 @@ func sad[T constraints.Integer](a, b, c T) T {
 // Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; the GPUs give all
 // ones, and so is the remainder: RATIONALE.md.
 //
-//gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64
+//gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
 func div[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return ^T(0)
@@ -132,7 +132,7 @@ func div[T constraints.Integer](a, b T) T {
 	return a / b
 }
 
-//gemu:kernel rem.$T; T = u16 u32 u64 s16 s32 s64
+//gemu:kernel rem.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
 func rem[T constraints.Integer](a, b T) T {
 	if b == 0 {
 		return ^T(0)
@@ -382,7 +382,7 @@ func bfeS[T constraints.Integer](a T, b, c uint32) T {
 
 // Manual 9.7.1.20; for position and length see bfe.
 //
-//gemu:kernel bfi.$T; T = b32 b64
+//gemu:kernel bfi.$T; T = b32 b64; takes = 7
 func bfi[T constraints.Integer](a, b T, c, e uint32) T {
 	pos, n := fieldOf[T](c, e)
 	mask := (T(1)<<n - 1) << pos

@@ -28,7 +28,7 @@ func cnot[T constraints.Integer](a T) T {
 // lop3 evaluates the table by its variable a: where a is set the upper four
 // entries decide, else the lower four.
 //
-//gemu:kernel lop3.b32
+//gemu:kernel lop3.b32; takes = 7
 func lop3(a, b, c uint32, imm uint64) uint32 {
 	return a&lop2(uint32(imm>>4), b, c) | ^a&lop2(uint32(imm), b, c)
 }
@@ -116,7 +116,7 @@ func slctF[T constraints.Integer](a, b T, c float32) T { return selp(a, b, c >= 
 
 // prmt without a mode: four selectors of four bits (manual 9.7.9.7).
 //
-//gemu:kernel prmt.b32
+//gemu:kernel prmt.b32; takes = 7
 func prmt(a, b, c uint32) uint32 {
 	v := uint64(b)<<32 | uint64(a)
 	return prmtByte(v, c) | prmtByte(v, c>>4)<<8 | prmtByte(v, c>>8)<<16 | prmtByte(v, c>>12)<<24
@@ -130,32 +130,32 @@ func prmtByte(v uint64, sel uint32) uint32 {
 	return x
 }
 
-//gemu:kernel prmt.b32.f4e slow
+//gemu:kernel prmt.b32.f4e; takes = 7 slow
 func prmtF4E(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x3210, 0x4321, 0x5432, 0x6543}[c&3])
 }
 
-//gemu:kernel prmt.b32.b4e slow
+//gemu:kernel prmt.b32.b4e; takes = 7 slow
 func prmtB4E(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x5670, 0x6701, 0x7012, 0x0123}[c&3])
 }
 
-//gemu:kernel prmt.b32.rc8 slow
+//gemu:kernel prmt.b32.rc8; takes = 7 slow
 func prmtRC8(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x0000, 0x1111, 0x2222, 0x3333}[c&3])
 }
 
-//gemu:kernel prmt.b32.ecl slow
+//gemu:kernel prmt.b32.ecl; takes = 7 slow
 func prmtECL(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x3210, 0x3211, 0x3222, 0x3333}[c&3])
 }
 
-//gemu:kernel prmt.b32.ecr slow
+//gemu:kernel prmt.b32.ecr; takes = 7 slow
 func prmtECR(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x0000, 0x1110, 0x2210, 0x3210}[c&3])
 }
 
-//gemu:kernel prmt.b32.rc16 slow
+//gemu:kernel prmt.b32.rc16; takes = 7 slow
 func prmtRC16(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x1010, 0x3232, 0x1010, 0x3232}[c&3])
 }

@@ -60,7 +60,7 @@ const (
 	opTanh
 )
 
-//gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt min max slow
+//gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt min max; takes = 63 slow
 func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	s := modifiers(imm)
 	mul, div, fma := fp.Mul32, fp.Div32, fp.Fma32
@@ -124,7 +124,7 @@ func minMax32(op floatOp, s Modifiers, a, b float32) float32 {
 	return r
 }
 
-//gemu:kernel $OP.any.f64; OP = add sub mul fma|mad div rcp sqrt min max slow
+//gemu:kernel $OP.any.f64; OP = add sub mul fma|mad div rcp sqrt min max; takes = 63 slow
 func anyF64(op floatOp, a, b, c float64, imm uint64) float64 {
 	s := modifiers(imm)
 	var r float64
@@ -153,7 +153,7 @@ func anyF64(op floatOp, a, b, c float64, imm uint64) float64 {
 	return r
 }
 
-//gemu:kernel $OP.any.f32x2; OP = add sub mul fma slow
+//gemu:kernel $OP.any.f32x2; OP = add sub mul fma; takes = 63 slow
 func anyF32x2(op floatOp, a, b, c uint64, imm uint64) uint64 {
 	half := func(shift int) uint64 {
 		f := func(v uint64) float32 { return math.Float32frombits(uint32(v >> shift)) }

@@ -71,6 +71,9 @@ func (s Spacing) Class() affinetrack.Class {
 // uniform reports whether all lanes have the same.
 func (s Spacing) uniform() bool { return s.Class() == affinetrack.Uniform }
 
+// alike reports whether all lanes have the same, as far as is known yet.
+func (s Spacing) alike() bool { return s == unwritten || s.uniform() }
+
 // level reports whether the lanes of a group have the same.
 func (s Spacing) level() bool { return s.Over >= Half && s == Spacing{Over: s.Over} }
 
@@ -423,10 +426,7 @@ func (s *spacer) of(o code.Row) Spacing {
 }
 
 // varies reports whether a guard may hold in some lanes and not in others.
-func (s *spacer) varies(guard int32) bool { return guard != 0 && !s.alike(s.of(guardOf(guard))) }
-
-// alike reports whether all lanes have the same, as far as is known.
-func (s *spacer) alike(k Spacing) bool { return k == unwritten || k.uniform() }
+func (s *spacer) varies(guard int32) bool { return guard != 0 && !s.of(guardOf(guard)).alike() }
 
 // transfer is the spacing of what an instruction writes.
 func (s *spacer) transfer(in *node) Spacing {
@@ -434,7 +434,7 @@ func (s *spacer) transfer(in *node) Spacing {
 	for _, o := range in.reads {
 		switch k := s.of(o); {
 		case k == unwritten:
-			return unwritten // for now
+			return unwritten // until it is
 		case !k.level():
 			same = Spacing{}
 		default:
@@ -506,7 +506,7 @@ func (s *spacer) chosen(in *node, a, b Spacing) Spacing {
 	below := false
 	switch in.sig.Rule {
 	case ptx.AffineSelect:
-		if s.alike(s.of(code.Row{Slot: in.sig.Src[2], Row: in.C})) {
+		if s.of(code.Row{Slot: in.sig.Src[2], Row: in.C}).alike() {
 			return a.or(b)
 		}
 		return Spacing{}

@@ -523,7 +523,7 @@ func (a *assembler) comparing(s *Step, form string) bool {
 	if !ok || !a.registerShadow(&h.f, s.Writes[0].Row) || !a.try(kernel+"_agreed", h) {
 		return false
 	}
-	a.takes(a.lasts(s.Ref, kernel+form))
+	a.takes(a.lib.get(kernel + form).takes)
 	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool {
 		return a.reference(s, form, Halfway) && a.results(s, inShadow, form)
 	}})

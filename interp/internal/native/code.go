@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"regexp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -74,14 +73,12 @@ type body struct {
 
 // Stretch is how many PTX instructions native code executes before it comes back to Go, which may want to stop it:
 // that many, and what is left of a block up to its end or to an instruction before which it rests, one in so many. It
-// takes less than 100 µs, for what takes long counts as several, but of the slowest operations on halves and of some roundings, several times as long.
+// takes less than 100 µs, for what takes long counts as several; of the slowest operations on halves up to 0.8 ms.
 const Stretch = 4096
 
-// How many instructions one counts as there, besides itself.
+// How many instructions one counts as there, besides itself. Of others that take long, the directives of package alu say it.
 const (
 	Slow      = 255 // that does few lanes at a time
-	rounding  = 63  // in directions that the instruction says
-	dividing  = 7   // or as long
 	atomicly  = 63  // that has each lane wait for memory in turn
 	byVectors = 31  // that loads or stores vectors
 	Gathering = 15  // whose lanes may be in 32 lines of memory; the stencil knows whether they are
@@ -610,7 +607,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
 		if !ok || !a.try(name+form, h) {
 			return false
 		}
-		a.takes(a.lasts(in, name+form))
+		a.takes(a.lib.get(name + form).takes)
 		return true
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		return a.access(pc, in, form)
@@ -626,29 +623,6 @@ func (a *assembler) takes(n int) {
 		a.length += n
 		a.put("slow", holes{n0: int64(n)})
 	}
-}
-
-// lengthy are operations that take as long as others besides themselves, by what their names have.
-var lengthy = []struct {
-	name *regexp.Regexp
-	more int
-}{
-	{regexp.MustCompile(`\.any\.`), rounding},
-	{regexp.MustCompile(`^(sin|cos)\.`), Gathering},
-	{regexp.MustCompile(`^(div|rem|tanh|ex2|lg2|lop3|mul\.hi|mad\.hi|bfi|prmt)\.`), dividing},
-}
-
-// lasts is how many instructions an operation counts as besides itself, which has a stencil.
-func (a *assembler) lasts(in *code.Instr, stencil string) int {
-	if a.lib.get(stencil).slow {
-		return Slow
-	}
-	for _, l := range lengthy {
-		if l.name.MatchString(in.Op.String()) {
-			return l.more
-		}
-	}
-	return 0
 }
 
 // operands are the places of an instruction's operands.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"iter"
 	"maps"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,7 @@ type stencil struct {
 	flips []flip
 	never operands // that cannot be constants
 	one   bool     // no two operands can be constants
-	slow  bool     // it does few lanes at a time
+	takes int      // as long as so many instructions, besides itself
 }
 
 // operands is a set of source operands.
@@ -177,12 +178,14 @@ func (l *Library) parse(line string) *stencil {
 	for holes != "" {
 		var h string
 		h, holes, _ = strings.Cut(holes, " ")
-		switch h {
-		case "!one":
+		if h == "!one" {
 			s.one = true
 			continue
-		case "!slow":
-			s.slow = true
+		}
+		if n, ok := strings.CutPrefix(h, "!takes"); ok {
+			if s.takes, err = strconv.Atoi(n); err != nil {
+				panic("BUG: " + err.Error())
+			}
 			continue
 		}
 		letter, rest := h[0], h[1:]

@@ -12,7 +12,8 @@
 //
 // The signature is that of the function, with the types that KEY names. The affine
 // rule is that of the PTX instruction KEY. What is only a step of others says it by
-// "rule = NAME", or executes once on uniform operands.
+// "rule = NAME", or executes once on uniform operands. "takes = N" is of operations that are
+// so long as machine code, of 25 ns and more for a row, that they count as N others besides themselves.
 package directive
 
 import (
@@ -26,6 +27,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/ptx"
@@ -42,6 +44,7 @@ type Kernel struct {
 	Results []string // Go types
 	Slow    bool
 	Short   bool // a few instructions on each lane
+	Takes   int  // as long as so many others, besides itself, as machine code
 	FTZ     bool
 	Compare bool
 	Rule    string // of a step
@@ -120,7 +123,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 		choices []string
 	}
 	var vars []variable
-	rule := ""
+	rule, takes := "", 0
 	for _, p := range parts[1:] {
 		name, list, ok := strings.Cut(p, "=")
 		if !ok {
@@ -128,6 +131,14 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 		}
 		if strings.TrimSpace(name) == "rule" {
 			rule = strings.TrimSpace(list)
+			continue
+		}
+		if strings.TrimSpace(name) == "takes" {
+			n, err := strconv.Atoi(strings.TrimSpace(list))
+			if err != nil {
+				log.Fatalf("%s: %v", fn.Name.Name, err)
+			}
+			takes = n
 			continue
 		}
 		vars = append(vars, variable{strings.Split(strings.TrimSpace(name), ":"), strings.Fields(list)})
@@ -154,7 +165,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 		}
 		for _, ftz := range ftzs {
 			k := instance(fset, fn, key, bound, ftz, compare)
-			k.Slow, k.Short, k.Rule = slow, !ftz && isShort(fn), rule
+			k.Slow, k.Short, k.Takes, k.Rule = slow, !ftz && isShort(fn), takes, rule
 			if compare {
 				k.Rule = "compare"
 			}

@@ -156,7 +156,10 @@ type file struct {
 }
 
 // kernel is the C of a kernel's stencils.
-type kernel struct{ name, text string }
+type kernel struct {
+	name, text string
+	takes      int // as long as so many instructions, besides itself; narrow ones take longer
+}
 
 // readSources reads and generates the C.
 func readSources(dir string, t *target) (*sources, error) {
@@ -187,6 +190,11 @@ func (s *sources) sum() string {
 	h := sha256.New()
 	for _, f := range s.files {
 		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
+		for _, k := range f.kernels {
+			if k.takes > 0 {
+				fmt.Fprintln(h, k.name, k.takes)
+			}
+		}
 	}
 	fmt.Fprintln(h, compiler, s.target.flags())
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
@@ -243,7 +251,7 @@ func (s *sources) arithmetic(dir string) error {
 		n := len(operandsOf(&k))
 		var text strings.Builder
 		stencilsOf(&text, &k, lane)
-		wrappers[n] = append(wrappers[n], kernel{strings.TrimPrefix(k.Name, "k_"), text.String()})
+		wrappers[n] = append(wrappers[n], kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
 		scalarOf(&scalars[n], &k, lane)
 		for _, o := range k.Ops {
 			s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
@@ -474,11 +482,12 @@ func allPredicates(k *directive.Kernel) bool {
 type stencil struct {
 	name  string
 	table string
+	takes int // as long as so many instructions, besides itself
 	calls bool
 	code  []byte
 	refs  []ref
 	flips []flip
-	never []string // "A!no": A cannot be a constant; "!one": no two operands can be; holes adds "!slow" to those that do few lanes at a time
+	never []string // "A!no": A cannot be a constant; "!one": no two operands can be
 }
 
 // ref is four bytes of code that the patcher fills in.
@@ -517,8 +526,8 @@ func (s *stencil) holes() (list []string) {
 	for _, f := range s.flips {
 		list = append(list, fmt.Sprintf("%c%d^%d", f.operand+'a'-'A', f.off, f.xor))
 	}
-	if s.table == narrow {
-		list = append(list, "!slow")
+	if s.takes > 0 {
+		list = append(list, fmt.Sprintf("!takes%d", s.takes))
 	}
 	return append(list, s.never...)
 }
@@ -542,6 +551,13 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 		learned, err := s.learned(tmp, f)
 		if err != nil {
 			return nil, nil, err
+		}
+		for _, k := range f.kernels {
+			for _, form := range []string{"_full", "_masked"} {
+				if st := learned[k.name+form].st; st != nil {
+					st.takes = k.takes
+				}
+			}
 		}
 		if err := s.narrowed(tmp, f, learned); err != nil {
 			return nil, nil, err
@@ -614,7 +630,7 @@ func (s *sources) narrowed(tmp string, f file, learned map[string]outcome) error
 		}
 		for name, o := range others {
 			if was := learned[name]; was.poor() && o.why == nil && (was.why != nil || !o.poor()) {
-				o.st.table = narrow
+				o.st.table, o.st.takes = narrow, native.Slow
 				learned[name] = o
 			}
 		}
