@@ -42,7 +42,7 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 		for i, v := range own {
 			f.vars[v] = t.frames[0].vars[kernels[i]]
 		}
-		f.share(t.top())
+		t.share(f, t.top())
 	}
 	sp = align(sp, stackAlign)
 	t.grow(sp)
@@ -56,12 +56,13 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	}
 }
 
-// share copies the module's registers from another function's frame.
-func (f *frame) share(from *frame) {
-	to, _ := f.fn.Statics()
+// share copies the module's registers to one function's frame from another's.
+func (t *thread) share(to, from *frame) {
+	own, _ := to.fn.Statics()
 	regs, _ := from.fn.Statics()
-	for i, r := range to {
-		f.regs[r] = from.regs[regs[i]]
+	for i, r := range own {
+		to.regs[r] = from.regs[regs[i]]
+		t.logWrite(to.fn, r, to.regs[r])
 	}
 }
 
@@ -116,7 +117,7 @@ func (t *thread) leave() {
 		results = append(results, t.getVar(v))
 	}
 	t.frames = t.frames[:len(t.frames)-1]
-	t.top().share(f)
+	t.share(t.top(), f)
 	t.sp = f.base
 	t.in = f.caller
 	t.takeResults(results)
