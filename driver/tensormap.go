@@ -20,29 +20,17 @@ type Tensor struct {
 	Interleave, Swizzle, L2, OOB uint32
 }
 
-// tensorTypes are the elements, by CUtensorMapDataType.
-var tensorTypes = []tensormap.Type{
-	tensormap.U8, tensormap.U16, tensormap.U32, tensormap.S32, tensormap.U64, tensormap.S64, tensormap.F16, tensormap.F32, tensormap.F64, tensormap.BF16,
-	tensormap.F32Ftz, tensormap.TF32, tensormap.TF32Ftz, tensormap.B4x16, tensormap.B4x16P64, tensormap.B6x16P32,
-}
-
-// tensorSwizzles are the swizzles, by CUtensorMapSwizzle.
-var tensorSwizzles = []tensormap.Swizzle{
-	{}, {Mode: tensormap.Swizzle32}, {Mode: tensormap.Swizzle64}, {Mode: tensormap.Swizzle128},
-	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32}, {Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom32Flip8}, {Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom64},
-}
-
 // tensorMap makes a map with what its functions have in common.
 func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	n := len(s.Dims)
 	switch {
 	case n < 1 || n > tensormap.Rank || len(s.Strides) < n-1 || len(s.Steps) < n:
 		return nil, fail(InvalidValue, "a tensor of %d dimensions, with %d strides and %d traversal strides", n, len(s.Strides), len(s.Steps))
-	case s.Type >= uint32(len(tensorTypes)) || s.Swizzle >= uint32(len(tensorSwizzles)) || s.Interleave >= uint32(tensormap.InterleaveCount) || s.OOB > 1 || s.L2 > 3:
+	case s.Type >= uint32(len(tensormap.Types)) || s.Swizzle >= uint32(len(tensormap.Swizzles)) || s.Interleave >= uint32(tensormap.InterleaveCount) || s.OOB > 1 || s.L2 > 3:
 		return nil, fail(InvalidValue, "type %d, swizzle %d, interleave %d, fill %d, promotion %d of a tensor map: one of them is none", s.Type, s.Swizzle, s.Interleave, s.OOB, s.L2)
 	}
 	m := &tensormap.Map{
-		Mode: mode, Type: tensorTypes[s.Type], Rank: n, Address: s.Address, Swizzle: tensorSwizzles[s.Swizzle],
+		Mode: mode, Type: tensormap.Types[s.Type], Rank: n, Address: s.Address, Swizzle: tensormap.Swizzles[s.Swizzle],
 		Interleave: tensormap.Interleave(s.Interleave), NaN: s.OOB == 1, L2: uint8(s.L2),
 	}
 	copy(m.Dim[:], s.Dims)

@@ -4,13 +4,17 @@ package corpus
 // testdata/hw/record.py does, and writes down what they leave.
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
+	"gemu/internal/tensormap"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -29,13 +33,48 @@ type Launch struct {
 	Args        []Arg    `json:"args"`
 	Buffers     [][]byte `json:"buffers"` // what is in them
 
-	source string
+	Vars map[string][]byte `json:"vars,omitempty"` // what the host has written to variables of the module
+
+	Source string `json:"-"` // of the module
 }
 
-// Arg is an argument: bytes, or the address of a buffer.
+// Arg is an argument: bytes, the address of a buffer, or a tensor map over one.
 type Arg struct {
-	Bytes  []byte `json:"bytes,omitempty"`
-	Buffer int    `json:"buffer"` // -1: bytes
+	Bytes  []byte  `json:"bytes,omitempty"` // those of a tensor map are gemu's, and have its address from the buffer's on
+	Buffer int     `json:"buffer"`          // -1: bytes
+	Tensor *Tensor `json:"tensor,omitempty"`
+}
+
+// Tensor is a tensor map, as CUDA's driver has it told. Enums are its numbers.
+type Tensor struct {
+	Im2col     bool     `json:"im2col"`
+	Type       int      `json:"type"`
+	Offset     uint64   `json:"offset"` // in the buffer, in bytes
+	Dims       []uint64 `json:"dims"`   // the innermost first
+	Strides    []uint64 `json:"strides"`
+	Box        []uint32 `json:"box"` // im2col: channels and pixels
+	Steps      []uint32 `json:"steps"`
+	Lower      []int32  `json:"lower"` // corners, for im2col
+	Upper      []int32  `json:"upper"`
+	Interleave int      `json:"interleave"`
+	Swizzle    int      `json:"swizzle"`
+	NaN        int      `json:"nan"`
+}
+
+// tensorOf tells of a map. ok is false for one that GPUs of 9.0 do not have.
+func tensorOf(m *tensormap.Map) (t *Tensor, ok bool) {
+	t = &Tensor{
+		Im2col: m.Mode == tensormap.Im2col, Type: slices.Index(tensormap.Types, m.Type), Offset: m.Address,
+		Dims: m.Dim[:m.Rank], Strides: m.Stride[:m.Rank-1], Box: m.Box[:m.Rank], Steps: m.Step[:m.Rank],
+		Interleave: int(m.Interleave), Swizzle: slices.Index(tensormap.Swizzles, m.Swizzle),
+	}
+	if t.Im2col {
+		t.Box, t.Lower, t.Upper = m.Box[:2], m.Lower[:m.Rank-2], m.Upper[:m.Rank-2]
+	}
+	if m.NaN {
+		t.NaN = 1
+	}
+	return t, (m.Mode == tensormap.Tiled || t.Im2col) && t.Type >= 0 && t.Swizzle >= 0
 }
 
 // Left is what a launch has left in its buffers.
@@ -43,21 +82,21 @@ type Left struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
 	Buffers []string `json:"buffers,omitempty"` // SHA-256 of each, the first half, in hexadecimal
+	Data    [][]byte `json:"data,omitempty"`    // what is in them, compressed by zlib
+	As      string   `json:"as,omitempty"`      // the version, the target, or both, that stood in the module's header instead of its own
 	Error   string   `json:"error,omitempty"`   // instead
 }
 
-// Launches lists the launches of the programs that run without a trap, in warps of 32 lanes,
-// and the sources of their modules.
-func Launches(testdata string) (list []*Launch, sources map[string]string, err error) {
+// Launches lists the launches of the programs that run without a trap, in warps of 32 lanes.
+func Launches(testdata string) (list []*Launch, err error) {
 	programs, err := Programs(testdata)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return launchesOf(programs)
 }
 
-func launchesOf(programs []*Program) (list []*Launch, sources map[string]string, err error) {
-	sources = map[string]string{}
+func launchesOf(programs []*Program) (list []*Launch, err error) {
 	for _, p := range programs {
 		if p.Width != 32 {
 			continue
@@ -70,22 +109,19 @@ func launchesOf(programs []*Program) (list []*Launch, sources map[string]string,
 			one, e := launchOf(p, len(of), m, l)
 			if e != nil {
 				err = e
-				return
 			}
-			of = append(of, one)
+			if one != nil {
+				of = append(of, one)
+			}
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if o.Err != nil {
-			continue
+		if o.Err == nil {
+			list = append(list, of...)
 		}
-		for _, l := range of {
-			sources[l.Module] = l.source
-		}
-		list = append(list, of...)
 	}
-	return list, sources, nil
+	return list, nil
 }
 
 // usesTextures reports whether textures, surfaces or samplers are among what a launch is given.
@@ -94,7 +130,7 @@ func usesTextures(m *interp.Module, l *interp.Launch) bool {
 	return slices.ContainsFunc(l.Args, isObject) || slices.ContainsFunc(m.Vars(), func(v *ptx.Var) bool { return v.Type.Kind() == ptx.Opaque })
 }
 
-// launchOf copies a launch that is about to begin.
+// launchOf copies a launch that is about to begin; nil if nobody else can run it.
 func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, error) {
 	k, err := m.Kernel(l.Kernel)
 	if err != nil {
@@ -102,39 +138,96 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 	}
 	one := &Launch{
 		Name: fmt.Sprintf("%v #%d", p, n), Module: p.File, Kernel: k.Name, Grid: extent(l.Grid), Block: extent(l.Block),
-		Shared: l.Shared, Cooperative: l.Cooperative, Cluster: extent(l.Cluster), source: m.Source(),
+		Shared: l.Shared, Cooperative: l.Cooperative, Cluster: extent(l.Cluster), Source: m.Source(),
 	}
-	index := map[*interp.Buffer]int{}
+	index := map[uint64]int{} // of buffers, by their addresses
+	buffer := func(addr uint64, data []byte) int {
+		if _, ok := index[addr]; !ok {
+			index[addr] = len(one.Buffers)
+			one.Buffers = append(one.Buffers, slices.Clone(data))
+		}
+		return index[addr]
+	}
 	for i, a := range l.Args {
-		b, ok := a.(*interp.Buffer)
-		if !ok {
-			bytes, err := interp.ArgBytes(k.Params[i], a)
-			if err != nil {
-				return nil, err
-			}
-			one.Args = append(one.Args, Arg{Bytes: bytes, Buffer: -1})
+		if b, ok := a.(*interp.Buffer); ok {
+			one.Args = append(one.Args, Arg{Buffer: buffer(b.Addr(), b.Bytes())})
 			continue
 		}
-		if _, ok := index[b]; !ok {
-			index[b] = len(one.Buffers)
-			one.Buffers = append(one.Buffers, append([]byte{}, b.Bytes()...))
+		bytes, err := interp.ArgBytes(k.Params[i], a)
+		if err != nil {
+			return nil, err
 		}
-		one.Args = append(one.Args, Arg{Buffer: index[b]})
+		arg := Arg{Bytes: bytes, Buffer: -1}
+		if tensor := mapIn(bytes); tensor != nil {
+			in := m.Device().Find(tensor.Address)
+			if in == nil {
+				return nil, nil
+			}
+			tensor.Address -= in.Base
+			of, ok := tensorOf(tensor)
+			if !ok {
+				return nil, nil
+			}
+			encoded := tensor.Encode()
+			arg = Arg{Bytes: encoded[:], Buffer: buffer(in.Base, in.Data), Tensor: of}
+		}
+		one.Args = append(one.Args, arg)
 	}
-	all, err := json.Marshal([]any{one.source, one.Kernel, one.Grid, one.Block, one.Shared, one.Cooperative, one.Cluster, one.Args, one.Buffers})
+	if one.Vars, err = written(p, m); err != nil {
+		return nil, err
+	}
+	return one, one.identify()
+}
+
+// identify gives the launch its ID.
+func (l *Launch) identify() error {
+	all, err := json.Marshal([]any{l.Source, l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
+	l.ID = digest32(all)
+	return err
+}
+
+// written is what the variables of a workload's module have that they had not from the beginning.
+func written(p *Program, m *interp.Module) (map[string][]byte, error) {
+	if !strings.HasPrefix(p.File, "@") {
+		return nil, nil // nobody writes to others, and they may have addresses
+	}
+	fresh, err := interp.NewDevice(interp.Config{Workers: 1}).Load(m.Name, []byte(m.Source()))
 	if err != nil {
 		return nil, err
 	}
-	one.ID = digest32(all)
-	return one, nil
+	var vars map[string][]byte
+	for _, v := range m.Vars() {
+		b, was := m.Var(v.Name), fresh.Var(v.Name)
+		if b == nil || bytes.Equal(b.Bytes(), was.Bytes()) {
+			continue
+		}
+		if vars == nil {
+			vars = map[string][]byte{}
+		}
+		vars[v.Name] = slices.Clone(b.Bytes())
+	}
+	return vars, nil
+}
+
+// mapIn is the tensor map that bytes are; nil if they are none.
+func mapIn(bytes []byte) *tensormap.Map {
+	if len(bytes) != tensormap.Size {
+		return nil
+	}
+	m, err := tensormap.Decode(bytes)
+	if err != nil {
+		return nil
+	}
+	return m
 }
 
 func extent(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
-// Run runs the launch by itself, on a new device of generation sm, 0 for the default.
-func (l *Launch) Run(sm int) (*Left, error) {
+// Run runs the launch by itself, on a new device of generation sm, 0 for the default. If keep is
+// set, what it leaves has the data, too.
+func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: sm})
-	m, err := dev.Load(l.Module, []byte(l.source))
+	m, err := dev.Load(l.Module, []byte(l.Source))
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +237,21 @@ func (l *Launch) Run(sm int) (*Left, error) {
 			return nil, err
 		}
 	}
+	for name, data := range l.Vars {
+		copy(m.Var(name).Bytes(), data)
+	}
 	args := make([]any, len(l.Args))
 	for i, a := range l.Args {
-		if args[i] = a.Bytes; a.Buffer >= 0 {
+		switch args[i] = a.Bytes; {
+		case a.Tensor != nil:
+			tensor, err := tensormap.Decode(a.Bytes)
+			if err != nil {
+				return nil, err
+			}
+			tensor.Address += buffers[a.Buffer].Addr()
+			encoded := tensor.Encode()
+			args[i] = encoded[:]
+		case a.Buffer >= 0:
 			args[i] = buffers[a.Buffer]
 		}
 	}
@@ -159,8 +264,64 @@ func (l *Launch) Run(sm int) (*Left, error) {
 	left := &Left{ID: l.ID, Name: l.Name}
 	for _, b := range buffers {
 		left.Buffers = append(left.Buffers, digest32(b.Bytes()))
+		if keep {
+			left.Data = append(left.Data, compressed(b.Bytes()))
+		}
 	}
 	return left, nil
+}
+
+// Compare compares launches with the lines that a GPU has left of them, and says where
+// they differ. A line of a launch that there is not is a difference: it is to be recorded again.
+// So is a failure, unless the driver did not load the module, which may be for another GPU.
+func Compare(text []byte, launches []*Launch) (compared int, differences []string) {
+	byID := map[string]*Launch{}
+	for _, l := range launches {
+		byID[l.ID] = l
+	}
+	differs := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	lines := json.NewDecoder(bytes.NewReader(text))
+	var device struct{ SM int }
+	if err := lines.Decode(&device); err != nil || device.SM == 0 {
+		differs("the first line names no device of a generation: %v", err)
+		return 0, differences
+	}
+	for lines.More() {
+		var want Left
+		if err := lines.Decode(&want); err != nil {
+			differs("after %d launches: %v", compared, err)
+			break
+		}
+		l := byID[want.ID]
+		switch {
+		case l == nil:
+			differs("%s: there is no such launch any more", want.Name)
+			continue
+		case strings.HasPrefix(want.Error, "cuModuleLoadData"):
+			continue
+		case want.Error != "":
+			differs("%s: the GPU failed: %s", want.Name, want.Error)
+			continue
+		}
+		got, err := l.Run(device.SM, false)
+		if err != nil || !slices.Equal(got.Buffers, want.Buffers) {
+			differs("%s: got %+v, want %v, %v", want.Name, got, want.Buffers, err)
+		}
+		compared++
+	}
+	if compared == 0 {
+		differs("nothing is compared")
+	}
+	return compared, differences
+}
+
+// compressed is data as zlib has it.
+func compressed(data []byte) []byte {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	w.Write(data)
+	w.Close()
+	return b.Bytes()
 }
 
 // digest32 is the first half of a hash, in 32 hexadecimal digits.

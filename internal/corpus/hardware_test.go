@@ -1,16 +1,16 @@
 package corpus
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"gemu/interp"
+	"gemu/interp/fuzz"
+	"gemu/ptx"
 )
 
 // TestHardware compares what launches leave with what GPUs have: testdata/hw/*.jsonl.
@@ -22,7 +22,7 @@ func TestHardware(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no GPU's results are recorded")
 	}
-	launches, _, err := Launches("../../testdata")
+	launches, err := Launches("../../testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestHardware(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compared, differences := compareRecord(text, launches)
+		compared, differences := Compare(text, launches)
 		for _, d := range differences {
 			t.Errorf("%s: %s", filepath.Base(file), d)
 		}
@@ -39,64 +39,20 @@ func TestHardware(t *testing.T) {
 	}
 }
 
-// compareRecord compares launches with the lines that a GPU has left of them, and says where
-// they differ. A line of a launch that there is not is a difference: it is to be recorded again.
-// So is a failure, unless the driver did not load the module, which may be for another GPU.
-func compareRecord(text []byte, launches []*Launch) (compared int, differences []string) {
-	byID := map[string]*Launch{}
-	for _, l := range launches {
-		byID[l.ID] = l
-	}
-	differs := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	lines := json.NewDecoder(bytes.NewReader(text))
-	var device struct{ SM int }
-	if err := lines.Decode(&device); err != nil || device.SM == 0 {
-		differs("the first line names no device of a generation: %v", err)
-		return 0, differences
-	}
-	for lines.More() {
-		var want Left
-		if err := lines.Decode(&want); err != nil {
-			differs("after %d launches: %v", compared, err)
-			break
-		}
-		l := byID[want.ID]
-		switch {
-		case l == nil:
-			differs("%s: there is no such launch any more", want.Name)
-			continue
-		case strings.HasPrefix(want.Error, "cuModuleLoadData"):
-			continue
-		case want.Error != "":
-			differs("%s: the GPU failed: %s", want.Name, want.Error)
-			continue
-		}
-		got, err := l.Run(device.SM)
-		if err != nil || !slices.Equal(got.Buffers, want.Buffers) {
-			differs("%s: got %+v, want %v, %v", want.Name, got, want.Buffers, err)
-		}
-		compared++
-	}
-	if compared == 0 {
-		differs("nothing is compared")
-	}
-	return compared, differences
-}
-
-// TestCompareRecord: nothing in a record goes unnoticed, and the device's generation decides.
-func TestCompareRecord(t *testing.T) {
+// TestCompare: nothing in a record goes unnoticed, and the device's generation decides.
+func TestCompare(t *testing.T) {
 	programs, err := Of("../../testdata", "insn/mma_half.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, _, err := launchesOf(programs)
+	list, err := launchesOf(programs)
 	if err != nil || len(list) < 3 {
 		t.Fatalf("%d launches, %v", len(list), err)
 	}
 	record := func(sm int) string {
 		lines := fmt.Sprintf(`{"device": "this one", "sm": %d}`, sm)
 		for _, l := range list {
-			left, err := l.Run(sm)
+			left, err := l.Run(sm, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +81,7 @@ func TestCompareRecord(t *testing.T) {
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"}`, list[0].ID), "the GPU failed", len(list)},
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuModuleLoadData: CUDA_ERROR_INVALID_PTX"}`, list[0].ID), "", len(list)},
 	} {
-		compared, differences := compareRecord([]byte(test.text), list)
+		compared, differences := Compare([]byte(test.text), list)
 		if all := strings.Join(differences, "\n"); compared != test.compared || (all == "") != (test.want == "") || !strings.Contains(all, test.want) {
 			t.Errorf("%d compared, want %d; %q, want %q", compared, test.compared, all, test.want)
 		}
@@ -138,8 +94,8 @@ func TestLaunches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, sources, err := launchesOf(programs[:1])
-	if err != nil || len(list) != 1 || sources["@saxpy"] == "" {
+	list, err := launchesOf(programs[:1])
+	if err != nil || len(list) != 1 || list[0].Source == "" {
 		t.Fatalf("%d launches, %v", len(list), err)
 	}
 	var buffers []*interp.Buffer
@@ -150,7 +106,7 @@ func TestLaunches(t *testing.T) {
 			}
 		}
 	})
-	left, err := list[0].Run(0)
+	left, err := list[0].Run(0, false)
 	if err != nil || len(left.Buffers) != len(buffers) {
 		t.Fatalf("%d buffers, want %d: %v", len(left.Buffers), len(buffers), err)
 	}
@@ -164,4 +120,60 @@ func TestLaunches(t *testing.T) {
 	if !changed {
 		t.Error("it changes nothing")
 	}
+}
+
+// TestVary: variations have other operands, and all of them run.
+func TestVary(t *testing.T) {
+	programs, err := Of("../../testdata", "insn/mma_half.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := launchesOf(programs[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	varied, err := Vary(list, 6)
+	if err != nil || len(varied) != 6*len(list) {
+		t.Fatalf("%d variations of %d launches: %v", len(varied), len(list), err)
+	}
+	lefts := map[string]bool{}
+	for _, l := range varied {
+		left, err := l.Run(90, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lefts[left.Buffers[0]] = true
+	}
+	if len(lefts) != len(varied) {
+		t.Errorf("%d variations leave %d results", len(varied), len(lefts))
+	}
+}
+
+// TestRandom: a random program leaves what it is verified to leave.
+func TestRandom(t *testing.T) {
+	list, err := Random(2, 7, 90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := fuzz.New(fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: interp.Dim(64), Length: 100, Features: must(fuzz.ParseFeatures("all"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range list {
+		want, err := g.Program(7 + uint64(i)).Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := l.Run(90, false)
+		if err != nil || left.Buffers[1] != digest32(want) {
+			t.Errorf("%s leaves %+v, want %s: %v", l.Name, left, digest32(want), err)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -36,6 +36,12 @@ const (
 	AtomicityCount
 )
 
+// Swizzles are the swizzles as CUDA's driver numbers them: by CUtensorMapSwizzle.
+var Swizzles = []Swizzle{
+	{}, {Mode: Swizzle32}, {Mode: Swizzle64}, {Mode: Swizzle128},
+	{Mode: Swizzle128, Atomicity: Atom32}, {Mode: Swizzle128, Atomicity: Atom32Flip8}, {Mode: Swizzle128, Atomicity: Atom64},
+}
+
 // Apply is where in shared memory a byte is that without a swizzle would be at an address: some
 // bits of the number of the 128-byte line are added, modulo 2, to those of the place in it.
 func (s Swizzle) Apply(addr uint64) uint64 {

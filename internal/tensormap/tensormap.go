@@ -115,6 +115,9 @@ var types = [TypeCount]struct {
 	B4x16: {"b4x16", 4, false}, B4x16P64: {"b4x16_p64", 4, false}, B6x16P32: {"b6x16_p32", 6, false},
 }
 
+// Types are the types as CUDA's driver numbers them: by CUtensorMapDataType.
+var Types = []Type{U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16, F32Ftz, TF32, TF32Ftz, B4x16, B4x16P64, B6x16P32}
+
 func (t Type) String() string { return types[t].name }
 
 // TypeNamed is the type of a name; ok is false if there is none.

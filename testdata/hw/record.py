@@ -6,7 +6,11 @@
 Needs the driver, and nothing else: LIBCUDA names its library where it is not libcuda.so.1.
 A line for the device, then one for each launch: a hash of each of its buffers, or why it
 failed. Each launch that breaks its context, or has not ended after --limit seconds, costs a
-process, and the next goes on in another.
+process, and the next goes on in another. --jobs processes share the GPU: most of the time goes
+into compiling modules.
+
+A module whose version or target is newer than the driver or the device is tried with theirs in
+its header instead, and a line says so, "as".
 """
 import argparse
 import base64
@@ -15,13 +19,22 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+import zlib
 
 
 class Failure(Exception):
     pass
+
+
+# The last version of PTX that a driver takes, by its version: the release notes of PTX.
+VERSIONS = {
+    11080: (7, 8), 12000: (8, 0), 12010: (8, 1), 12020: (8, 2), 12030: (8, 3), 12040: (8, 4), 12050: (8, 5), 12060: (8, 5), 12070: (8, 6),
+    12080: (8, 7), 12090: (8, 8), 13000: (9, 0), 13010: (9, 1), 13020: (9, 2),
+}
 
 
 class Attribute(ctypes.Structure):
@@ -54,7 +67,8 @@ class Driver:
         self.call("cuDeviceGet", ctypes.byref(device), 0)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self.call("cuCtxSetCurrent", context)
-        self.device, self.modules = device, {}
+        self.device = device
+        self.headers = {}  # of sources: see load
 
     def call(self, name, *args):
         status = getattr(self.lib, name)(*args)
@@ -71,12 +85,62 @@ class Driver:
         self.call("cuDeviceGetAttribute", ctypes.byref(minor), 76, self.device)
         return {"device": name.value.decode(), "sm": 10 * major.value + minor.value, "cuda": version.value, "date": datetime.date.today().isoformat()}
 
+    def load(self, source):
+        """Loads a module, if need be with another header. Says with which."""
+        module, failed = ctypes.c_void_p(), None
+        if source not in self.headers:
+            self.headers[source] = [None, *self.others(source)]
+        for header in self.headers[source]:
+            try:
+                self.call("cuModuleLoadData", ctypes.byref(module), reheaded(source, header).encode())
+                self.headers[source] = [header]
+                return module, header
+            except Failure as e:
+                failed = failed or e
+        self.headers[source] = [None]
+        raise failed
+
+    def others(self, source):
+        """Lists the headers to try in place of a source's own: version and target, or None for its own."""
+        about = self.describe()
+        header = re.search(r"^\s*\.version\s+(\d+)\.(\d+)\s+\.target\s+sm_(\d+)(\w*)", re.sub(r"//.*|(?s:/\*.*?\*/)", "", source))
+        if not header:
+            return []
+        version, sm = tuple(map(int, header.group(1, 2))), int(header[3])
+        last = VERSIONS.get(about["cuda"])
+        newer = ".".join(map(str, last)) if last and version > last else None
+        if sm <= about["sm"] and not (header[4] and sm != about["sm"]):
+            return [(newer, None)] if newer else []
+        target = f"sm_{about['sm']}"
+        return [(newer, target + "a"), (newer, target)]
+
+    def tensor_map(self, tensor, address):
+        """Makes a tensor map over what lies at an address."""
+        room = ctypes.create_string_buffer(128 + 63)
+        at = -ctypes.addressof(room) % 64
+        result = (ctypes.c_char * 128).from_buffer(room, at)  # which keeps the room
+        row = lambda type, list: (type * max(len(list or []), 1))(*list or [])
+        head = [ctypes.byref(result), tensor["type"], len(tensor["dims"]), ctypes.c_uint64(address + tensor["offset"]),
+                row(ctypes.c_uint64, tensor["dims"]), row(ctypes.c_uint64, tensor["strides"])]
+        tail = [row(ctypes.c_uint, tensor["steps"]), tensor["interleave"], tensor["swizzle"], 0, tensor["nan"]]
+        if tensor["im2col"]:
+            corners = [row(ctypes.c_int, tensor[name]) for name in ("lower", "upper")]
+            self.call("cuTensorMapEncodeIm2col", *head, *corners, *tensor["box"], *tail)
+        else:
+            self.call("cuTensorMapEncodeTiled", *head, row(ctypes.c_uint, tensor["box"]), *tail)
+        return result
+
     def run(self, launch, source):
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), source.encode())  # anew: variables have their first values
+        """Runs a launch, and says what it has left in its buffers, and with which header it ran."""
+        function = ctypes.c_void_p()
+        module, header = self.load(source)  # anew: variables have their first values
         self.call("cuModuleGetFunction", ctypes.byref(function), module, launch["kernel"].encode())
         if launch["shared"] > 48 << 10:
             self.call("cuFuncSetAttribute", function, 8, launch["shared"])
+        for name, data in launch.get("vars", {}).items():
+            at, size, data = ctypes.c_uint64(), ctypes.c_size_t(), base64.b64decode(data)
+            self.call("cuModuleGetGlobal_v2", ctypes.byref(at), ctypes.byref(size), module, name.encode())
+            self.call("cuMemcpyHtoD_v2", at, data, ctypes.c_size_t(len(data)))
         buffers = []
         for data in launch["buffers"] or []:
             data, at = base64.b64decode(data), ctypes.c_uint64()
@@ -86,7 +150,9 @@ class Driver:
             buffers.append((at, len(data)))
         values = []
         for arg in launch["args"] or []:
-            if arg["buffer"] >= 0:
+            if "tensor" in arg:
+                values.append(self.tensor_map(arg["tensor"], buffers[arg["buffer"]][0].value))
+            elif arg["buffer"] >= 0:
                 values.append(ctypes.c_uint64(buffers[arg["buffer"]][0].value))
             else:
                 values.append(ctypes.create_string_buffer(base64.b64decode(arg["bytes"])))
@@ -99,18 +165,33 @@ class Driver:
         else:
             self.call("cuLaunchKernel", function, *extent, None)
         self.call("cuCtxSynchronize")
-        sums = []
+        left = []
         for at, size in buffers:
             data = ctypes.create_string_buffer(max(size, 1))
             if size:
                 self.call("cuMemcpyDtoH_v2", data, at, ctypes.c_size_t(size))
-            sums.append(hashlib.sha256(data.raw[:size]).hexdigest()[:32])
+            left.append(data.raw[:size])
             self.call("cuMemFree_v2", at)
         self.call("cuModuleUnload", module)
-        return sums
+        return left, header
 
 
-def work():
+def reheaded(source, header):
+    """Gives a source another version and another target."""
+    version, target = header or (None, None)
+    if version:
+        source = re.sub(r"^(\s*\.version\s+)[\d.]+", r"\g<1>" + version, source, count=1, flags=re.M)
+    if target:
+        source = re.sub(r"^(\s*\.target\s+)\w+", r"\g<1>" + target, source, count=1, flags=re.M)
+    return source
+
+
+def broken(left):
+    """Reports whether the context may be broken after what came of a launch."""
+    return "error" in left and "cuModule" not in left["error"]
+
+
+def work(keep):
     """Runs launches from standard input, until one fails."""
     driver, sources = Driver(), {}
     print(json.dumps(driver.describe()), flush=True)
@@ -121,58 +202,110 @@ def work():
             continue
         left = {"id": item["id"], "name": item["name"]}
         try:
-            left["buffers"] = driver.run(item, sources[item["module"]])
+            buffers, header = driver.run(item, sources[item["module"]])
+            left["buffers"] = [hashlib.sha256(b).hexdigest()[:32] for b in buffers]
+            if header:
+                left["as"] = " ".join(filter(None, header))
+            if keep:
+                left["data"] = [base64.b64encode(zlib.compress(b)).decode() for b in buffers]
         except Failure as e:
             left["error"] = str(e)
         print(json.dumps(left), flush=True)
-        if "error" in left and "cuModule" not in left["error"]:
-            os._exit(0)  # the context may be broken
+        if broken(left):
+            os._exit(0)
+
+
+class Line:
+    """The launches of a module, one after the other, and the process that they run in."""
+
+    def __init__(self, options, sources):
+        self.options, self.sources, self.worker, self.sent = options, sources, None, set()
+
+    def begin(self):
+        """Starts a process, if there is none, and gives what it says of the device."""
+        if self.worker is not None and self.worker.poll() is None:
+            return None
+        command = [sys.executable, __file__, "--worker"] + ["--keep"] * self.options.keep
+        self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.sent = set()
+        return self.worker.stdout.readline()
+
+    def end(self):
+        self.worker.kill()
+        self.worker.communicate()
+
+    def run(self, item, line):
+        """Runs a launch and gives the line about it."""
+        if self.begin() == "":
+            return said(item, "no process for it")
+        clock = threading.Timer(self.options.limit, self.worker.kill)
+        clock.start()
+        try:
+            if item["module"] not in self.sent:
+                self.sent.add(item["module"])
+                print(self.sources[item["module"]], file=self.worker.stdin)
+            print(line, file=self.worker.stdin, flush=True)
+            answer = self.worker.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        clock.cancel()
+        if not answer or broken(json.loads(answer)):
+            self.end()
+        return answer or said(item, f"no answer within {self.options.limit} s")
+
+
+def said(item, error):
+    return json.dumps({"id": item["id"], "name": item["name"], "error": error}) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--limit", type=float, default=30, help="seconds for a launch")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--keep", action="store_true", help="write what is in buffers, too: Base64 of zlib")
     options = parser.parse_args()
     if options.worker:
-        return work()
-    lines = sys.stdin.read().splitlines()
-    sources, launches = {}, []
-    for line in lines:
+        return work(options.keep)
+    sources, modules, answers, done = {}, {}, [], 0
+    for line in sys.stdin.read().splitlines():
         item = json.loads(line)
         if "source" in item:
             sources[item["source"]] = line
         else:
-            launches.append((item, line))
-    worker, described = None, False
-    for item, line in launches:
-        if worker is None or worker.poll() is not None:
-            worker = subprocess.Popen([sys.executable, __file__, "--worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            head, sent = worker.stdout.readline(), set()
-            if not head:
-                sys.exit("no GPU that a driver runs")
-            if not described:
-                print(head, end="")
-                described = True
-        if item["module"] not in sent:
-            sent.add(item["module"])
-            print(sources[item["module"]], file=worker.stdin)
-        clock = threading.Timer(options.limit, worker.kill)
-        clock.start()
-        try:
-            print(line, file=worker.stdin, flush=True)
-            answer = worker.stdout.readline()
-        except BrokenPipeError:
-            answer = ""
-        clock.cancel()
-        if not answer:
-            answer = json.dumps({"id": item["id"], "name": item["name"], "error": f"no answer within {options.limit} s"}) + "\n"
-            worker.kill()
-            worker.wait()
-        elif "error" in json.loads(answer):
-            worker.stdin.close()
-            worker.wait()
-        print(answer, end="", flush=True)
+            modules.setdefault(item["module"], []).append((len(answers), item, line))
+            answers.append(None)
+    first = Line(options, sources)
+    head = first.begin()
+    first.end()
+    if not head:
+        sys.exit("no GPU that a driver runs")
+    print(head, end="", flush=True)
+    lock, left = threading.Lock(), iter(list(modules.values()))
+
+    def go():
+        nonlocal done
+        one = Line(options, sources)
+        while True:
+            with lock:
+                launches = next(left, None)
+            if launches is None:
+                break
+            for at, item, line in launches:
+                answer = one.run(item, line)
+                with lock:
+                    answers[at] = answer
+                    while done < len(answers) and answers[done]:  # in the order of the launches
+                        print(answers[done], end="", flush=True)
+                        done += 1
+        if one.worker:
+            one.end()
+
+    threads = [threading.Thread(target=go) for _ in range(options.jobs)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
 
 
 if __name__ == "__main__":
