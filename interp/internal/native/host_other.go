@@ -2,7 +2,11 @@
 
 package native
 
-import "gemu/regfile"
+import (
+	"unsafe"
+
+	"gemu/regfile"
+)
 
 // table is that of the stencils of this host: there are none.
 var tables []string
@@ -17,5 +21,7 @@ func Supported() bool { return false }
 type text struct{ memory []byte }
 
 func newText([]byte) *text { return &text{} }
+
+func (*text) at(int32) unsafe.Pointer { panic("BUG: no machine code on this host") }
 
 func (c *Code) run(*Context, *regfile.File, *body, int32) { panic("BUG: no machine code on this host") }
