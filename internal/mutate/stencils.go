@@ -221,7 +221,7 @@ func meaning(text string) string {
 // sameInstructions reports whether machine code for x86-64 is the same instructions in other bits: an instruction has some
 // that no one reads. The host's disassembler says so.
 func sameInstructions(a, b *stencilLine) (bool, error) {
-	if !strings.HasSuffix(a.file, "_amd64.txt") {
+	if !strings.Contains(a.file, "_amd64") {
 		return false, nil
 	}
 	x, err := a.disassembled()

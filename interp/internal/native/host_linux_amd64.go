@@ -2,6 +2,7 @@ package native
 
 import (
 	_ "embed"
+	"slices"
 
 	"golang.org/x/sys/cpu"
 )
@@ -24,9 +25,21 @@ var (
 	patterns string
 	//go:embed vectors_amd64.txt
 	vectors string
+
+	//go:embed lanes_amd64_v4.txt
+	lanesV4 string
 )
 
-var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
+var levels = levelsOf(atLeastV4())
+
+// levelsOf are the levels of a processor with AVX-512, or without.
+func levelsOf(v4 bool) [][]string {
+	v3 := []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
+	if !v4 {
+		return [][]string{v3}
+	}
+	return [][]string{v3, append(slices.Clone(v3), lanesV4)}
+}
 
 // host is how the stencils' instructions are encoded.
 var host = &amd64
@@ -36,6 +49,12 @@ func Supported() bool {
 	x := &cpu.X86
 	const lzcnt, f16c = 1 << 5, 1 << 29 // which package cpu does not know
 	return x.HasAVX2 && x.HasBMI1 && x.HasBMI2 && x.HasFMA && x.HasPOPCNT && x.HasSSE42 && cpuid(1)&f16c != 0 && cpuid(0x80000001)&lzcnt != 0
+}
+
+// atLeastV4 reports whether this host has what some stencils are compiled for besides: x86-64-v4.
+func atLeastV4() bool {
+	x := &cpu.X86
+	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL
 }
 
 // cpuid is what the processor says of itself in ECX.

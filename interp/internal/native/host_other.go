@@ -8,8 +8,8 @@ import (
 	"gemu/regfile"
 )
 
-// table is that of the stencils of this host: there are none.
-var tables []string
+// levels are those of the stencils of this host: there are none.
+var levels = [][]string{nil}
 
 // host is how their instructions would be encoded.
 var host = &amd64

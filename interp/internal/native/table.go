@@ -91,6 +91,13 @@ var Shipped = sync.OnceValue(func() *Library {
 	return l
 })
 
+// Levels are the tables for each level of processors of this host's kind, from the one that all have up to that of this
+// host.
+func Levels() [][]string { return levels }
+
+// tables are those of this host.
+var tables = levels[len(levels)-1]
+
 // Tables are the texts that it is made of: a line for each stencil, which says its name, its code and its holes, with tabs
 // between them, and lines of the form "=operation, tab, name".
 func Tables() []string { return tables }

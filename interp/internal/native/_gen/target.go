@@ -14,6 +14,8 @@ import (
 // target is a host that stencils are compiled for.
 type target struct {
 	name         string   // as Go calls it
+	level        string   // of processors that have more than the others of the name; what they have is in tables beside those of all
+	tables       []string // those it has
 	march, model string   // flags of the compiler: which processors, and how it addresses symbols
 	own          []string // flags that only it has
 	headers      []string // … and headers
@@ -45,19 +47,33 @@ const (
 // targets are all there are.
 var targets = []*target{
 	{
-		name:  "amd64",
-		march: "-march=x86-64-v3",
-		model: "-mcmodel=small",
-		own:   []string{"-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0"},
-		jump:  []byte{0xe9},
-		base:  -4, // from the end of the instruction
-		kind:  kindAMD64,
+		name:   "amd64",
+		tables: tables,
+		march:  "-march=x86-64-v3",
+		model:  "-mcmodel=small",
+		own:    []string{"-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0"},
+		jump:   []byte{0xe9},
+		base:   -4, // from the end of the instruction
+		kind:   kindAMD64,
+	},
+	// AVX-512, in vectors of 256 bits: of operations on lanes only, where it measures faster.
+	{
+		name:   "amd64",
+		level:  "v4",
+		tables: []string{lanes},
+		march:  "-march=x86-64-v4",
+		model:  "-mcmodel=small",
+		own:    []string{"-mprefer-vector-width=256", "-mno-red-zone", "-mllvm", "-x86-use-vzeroupper=0"},
+		jump:   []byte{0xe9},
+		base:   -4,
+		kind:   kindAMD64,
 	},
 	// In the tiny model the address of a symbol is one instruction, ADR, of which the patcher makes one that has a number, or
 	// loads it. The large model has four for each. X28 is g. Strength reduction of loops would find what two operands in rows
 	// have in common, which is not there if one is a constant.
 	{
 		name:    "arm64",
+		tables:  tables,
 		march:   "-march=armv8-a",
 		model:   "-mcmodel=tiny",
 		own:     []string{"--target=aarch64-linux-gnu", "-ffixed-x28", "-mno-outline-atomics", "-mllvm", "-disable-lsr", "-I."},
@@ -66,8 +82,19 @@ var targets = []*target{
 	},
 }
 
+// String is the name, with the level.
+func (t *target) String() string { return strings.TrimSuffix(t.name+"_"+t.level, "_") }
+
 // table is the file of one of its tables.
-func (t *target) table(name string) string { return name + "_" + t.name + ".txt" }
+func (t *target) table(name string) string { return fmt.Sprintf("%s_%v.txt", name, t) }
+
+// beneath is what has the stencils that its tables are beside; nil if it has all.
+func (t *target) beneath() *target {
+	if t.level == "" {
+		return nil
+	}
+	return targets[slices.IndexFunc(targets, func(b *target) bool { return b.name == t.name && b.level == "" })]
+}
 
 func kindAMD64(code []byte, r *ref, typ uint32) relocation {
 	switch elf.R_X86_64(typ) {
