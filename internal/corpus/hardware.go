@@ -5,12 +5,15 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -40,8 +43,8 @@ type Launch struct {
 
 // Arg is an argument: bytes, the address of a buffer, or a tensor map over one.
 type Arg struct {
-	Bytes  []byte  `json:"bytes,omitempty"` // those of a tensor map are gemu's, and have its address from the buffer's on
-	Buffer int     `json:"buffer"`          // -1: bytes
+	Bytes  []byte  `json:"bytes,omitempty"`
+	Buffer int     `json:"buffer"` // -1: bytes
 	Tensor *Tensor `json:"tensor,omitempty"`
 }
 
@@ -77,6 +80,32 @@ func tensorOf(m *tensormap.Map) (t *Tensor, ok bool) {
 	return t, (m.Mode == tensormap.Tiled || t.Im2col) && t.Type >= 0 && t.Swizzle >= 0
 }
 
+// encode gives the map, of a tensor that lies in memory at an address, in gemu's own bytes.
+func (t *Tensor) encode(addr uint64) ([]byte, error) {
+	rank := len(t.Dims)
+	if rank < 1 || rank > tensormap.Rank || t.Type < 0 || t.Type >= len(tensormap.Types) || t.Swizzle < 0 || t.Swizzle >= len(tensormap.Swizzles) {
+		return nil, fmt.Errorf("a tensor of %d dimensions, type %d and swizzle %d", rank, t.Type, t.Swizzle)
+	}
+	m := &tensormap.Map{
+		Type: tensormap.Types[t.Type], Rank: rank, Address: addr + t.Offset,
+		Interleave: tensormap.Interleave(t.Interleave), Swizzle: tensormap.Swizzles[t.Swizzle], NaN: t.NaN != 0,
+	}
+	copy(m.Dim[:], t.Dims)
+	copy(m.Stride[:], t.Strides)
+	copy(m.Box[:], t.Box)
+	copy(m.Step[:], t.Steps)
+	if t.Im2col {
+		m.Mode = tensormap.Im2col
+		copy(m.Lower[:], t.Lower)
+		copy(m.Upper[:], t.Upper)
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	b := m.Encode()
+	return b[:], nil
+}
+
 // Left is what a launch has left in its buffers.
 type Left struct {
 	ID      string   `json:"id"`
@@ -93,10 +122,11 @@ func Launches(testdata string) (list []*Launch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return launchesOf(programs)
+	return LaunchesOf(programs)
 }
 
-func launchesOf(programs []*Program) (list []*Launch, err error) {
+// LaunchesOf lists those of some programs.
+func LaunchesOf(programs []*Program) (list []*Launch, err error) {
 	for _, p := range programs {
 		if p.Width != 32 {
 			continue
@@ -168,8 +198,7 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 			if !ok {
 				return nil, nil
 			}
-			encoded := tensor.Encode()
-			arg = Arg{Bytes: encoded[:], Buffer: buffer(in.Base, in.Data), Tensor: of}
+			arg = Arg{Buffer: buffer(in.Base, in.Data), Tensor: of}
 		}
 		one.Args = append(one.Args, arg)
 	}
@@ -238,21 +267,25 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 		}
 	}
 	for name, data := range l.Vars {
-		copy(m.Var(name).Bytes(), data)
+		v := m.Var(name)
+		if v == nil || v.Size() != len(data) {
+			return nil, fmt.Errorf("%s: no variable %s of %d bytes", l.Module, name, len(data))
+		}
+		v.Write(0, data)
 	}
 	args := make([]any, len(l.Args))
 	for i, a := range l.Args {
-		switch args[i] = a.Bytes; {
+		switch {
+		case a.Buffer >= len(buffers) || a.Buffer < 0 && a.Tensor != nil:
+			return nil, fmt.Errorf("%s: argument %d is of buffer %d of %d", l.Name, i, a.Buffer, len(buffers))
 		case a.Tensor != nil:
-			tensor, err := tensormap.Decode(a.Bytes)
-			if err != nil {
-				return nil, err
+			if args[i], err = a.Tensor.encode(buffers[a.Buffer].Addr()); err != nil {
+				return nil, fmt.Errorf("%s: argument %d: %w", l.Name, i, err)
 			}
-			tensor.Address += buffers[a.Buffer].Addr()
-			encoded := tensor.Encode()
-			args[i] = encoded[:]
 		case a.Buffer >= 0:
 			args[i] = buffers[a.Buffer]
+		default:
+			args[i] = a.Bytes
 		}
 	}
 	_, err = m.Run(context.Background(), &interp.Launch{
@@ -273,8 +306,9 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 
 // Compare compares launches with the lines that a GPU has left of them, and says where
 // they differ. A line of a launch that there is not is a difference: it is to be recorded again.
-// So is a failure, unless the driver did not load the module, which may be for another GPU.
-func Compare(text []byte, launches []*Launch) (compared int, differences []string) {
+// So is a failure, unless the driver did not load the module, which may be for another GPU; and, if
+// all were to be recorded, a launch of which there is no line.
+func Compare(text []byte, launches []*Launch, all bool) (compared int, differences []string) {
 	byID := map[string]*Launch{}
 	for _, l := range launches {
 		byID[l.ID] = l
@@ -283,9 +317,10 @@ func Compare(text []byte, launches []*Launch) (compared int, differences []strin
 	lines := json.NewDecoder(bytes.NewReader(text))
 	var device struct{ SM int }
 	if err := lines.Decode(&device); err != nil || device.SM == 0 {
-		differs("the first line names no device of a generation: %v", err)
+		differs("the first line names no device of a generation: %v", cmp.Or(err, errors.New(`it has no "sm"`)))
 		return 0, differences
 	}
+	told := map[string]bool{}
 	for lines.More() {
 		var want Left
 		if err := lines.Decode(&want); err != nil {
@@ -293,6 +328,7 @@ func Compare(text []byte, launches []*Launch) (compared int, differences []strin
 			break
 		}
 		l := byID[want.ID]
+		told[want.ID] = true
 		switch {
 		case l == nil:
 			differs("%s: there is no such launch any more", want.Name)
@@ -309,10 +345,62 @@ func Compare(text []byte, launches []*Launch) (compared int, differences []strin
 		}
 		compared++
 	}
+	for _, l := range launches {
+		if all && !told[l.ID] {
+			differs("%s: there is no line of it", l.Name)
+		}
+	}
 	if compared == 0 {
 		differs("nothing is compared")
 	}
 	return compared, differences
+}
+
+// line is one of launches that are written down: a module, or a launch of one that stands before.
+type line struct {
+	Source string `json:"source,omitempty"` // name of the module
+	Text   string `json:"text,omitempty"`
+	*Launch
+}
+
+// WriteLaunches writes launches down, as lines of JSON, each after its module.
+func WriteLaunches(w io.Writer, list []*Launch) error {
+	write, written := json.NewEncoder(w), map[string]bool{}
+	for _, l := range list {
+		if !written[l.Module] {
+			written[l.Module] = true
+			if err := write.Encode(line{Source: l.Module, Text: l.Source}); err != nil {
+				return err
+			}
+		}
+		if err := write.Encode(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadLaunches reads what WriteLaunches has written.
+func ReadLaunches(r io.Reader) (list []*Launch, err error) {
+	sources := map[string]string{}
+	for lines := json.NewDecoder(r); ; {
+		l := line{Launch: new(Launch)}
+		switch err := lines.Decode(&l); {
+		case err == io.EOF:
+			return list, nil
+		case err != nil:
+			return nil, fmt.Errorf("after %d launches: %w", len(list), err)
+		case l.Source != "":
+			sources[l.Source] = l.Text
+			continue
+		}
+		source, ok := sources[l.Module]
+		if !ok {
+			return nil, fmt.Errorf("%s: there is no source of %q", l.Name, l.Module)
+		}
+		l.Launch.Source = source
+		list = append(list, l.Launch)
+	}
 }
 
 // compressed is data as zlib has it.

@@ -1,10 +1,13 @@
 package corpus
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +34,7 @@ func TestHardware(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compared, differences := Compare(text, launches)
+		compared, differences := Compare(text, launches, false)
 		for _, d := range differences {
 			t.Errorf("%s: %s", filepath.Base(file), d)
 		}
@@ -45,7 +48,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := launchesOf(programs)
+	list, err := LaunchesOf(programs)
 	if err != nil || len(list) < 3 {
 		t.Fatalf("%d launches, %v", len(list), err)
 	}
@@ -81,44 +84,127 @@ func TestCompare(t *testing.T) {
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"}`, list[0].ID), "the GPU failed", len(list)},
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuModuleLoadData: CUDA_ERROR_INVALID_PTX"}`, list[0].ID), "", len(list)},
 	} {
-		compared, differences := Compare([]byte(test.text), list)
+		compared, differences := Compare([]byte(test.text), list, false)
 		if all := strings.Join(differences, "\n"); compared != test.compared || (all == "") != (test.want == "") || !strings.Contains(all, test.want) {
 			t.Errorf("%d compared, want %d; %q, want %q", compared, test.compared, all, test.want)
 		}
 	}
+	if _, differences := Compare([]byte(own), list, true); len(differences) > 0 {
+		t.Errorf("of all: %q", differences)
+	}
+	without := strings.Join(slices.Delete(strings.Split(own, "\n"), 2, 3), "\n")
+	if _, differences := Compare([]byte(without), list, true); len(differences) != 1 || !strings.Contains(differences[0], list[1].Name+": there is no line") {
+		t.Errorf("without a line: %q", differences)
+	}
 }
 
-// TestLaunches: a launch taken out of its program leaves what it leaves there.
+// TestLaunches: a launch taken out of its program, written down and read, leaves what it leaves there. One has tensor maps, and
+// one variables that the host has written to.
 func TestLaunches(t *testing.T) {
-	programs, err := Of("../../testdata", "@saxpy")
-	if err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"@saxpy", "@cfd", "insn/tensor_load.ptx", "insn/tensor_store.ptx", "insn/tensor_im2col.ptx"} {
+		programs, err := Of("../../testdata", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs = slices.DeleteFunc(programs, func(p *Program) bool { return p.Width != 32 })
+		tensors, vars, changed := 0, 0, 0
+		for _, p := range programs[:min(12, len(programs))] {
+			list, err := LaunchesOf([]*Program{p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 0 {
+				continue // it traps
+			}
+			list = list[:1]
+			var text bytes.Buffer
+			if err := WriteLaunches(&text, list); err != nil {
+				t.Fatal(err)
+			}
+			read, err := ReadLaunches(&text)
+			if err != nil || !reflect.DeepEqual(read, list) {
+				t.Fatalf("%v: read %+v, want %+v, %v", p, read, list, err)
+			}
+			left, err := read[0].Run(p.SM, false)
+			if err != nil {
+				t.Errorf("%v: %v", p, err)
+				continue
+			}
+			want := leftIn(p)
+			for i, b := range left.Buffers[:min(len(want), len(left.Buffers))] {
+				if !slices.Contains(want, b) {
+					t.Errorf("%v: buffer %d is %s, and in the program %v", p, i, b, want)
+				}
+				if b != digest32(list[0].Buffers[i]) {
+					changed++
+				}
+			}
+			vars += len(list[0].Vars)
+			for _, a := range list[0].Args {
+				if a.Tensor != nil {
+					tensors++
+				}
+			}
+		}
+		if changed == 0 {
+			t.Errorf("%s changes nothing", file)
+		}
+		if (tensors > 0) != strings.Contains(file, "tensor") || (vars > 0) != (file == "@cfd") {
+			t.Errorf("%s has %d tensor maps and %d variables", file, tensors, vars)
+		}
 	}
-	list, err := launchesOf(programs[:1])
-	if err != nil || len(list) != 1 || list[0].Source == "" {
-		t.Fatalf("%d launches, %v", len(list), err)
-	}
+}
+
+// leftIn is what the first launch of a program leaves in the buffers that it is given.
+func leftIn(p *Program) (list []string) {
+	launches := 0
 	var buffers []*interp.Buffer
-	programs[0].Run(func(l *interp.Launch) {
+	read := func() {
+		for _, b := range buffers {
+			list = append(list, digest32(b.Bytes()))
+		}
+	}
+	p.Run(func(l *interp.Launch) {
+		if launches++; launches == 2 {
+			read()
+		}
 		for _, a := range l.Args {
-			if b, ok := a.(*interp.Buffer); ok {
+			if b, ok := a.(*interp.Buffer); ok && launches == 1 {
 				buffers = append(buffers, b)
 			}
 		}
 	})
-	left, err := list[0].Run(0, false)
-	if err != nil || len(left.Buffers) != len(buffers) {
-		t.Fatalf("%d buffers, want %d: %v", len(left.Buffers), len(buffers), err)
+	if launches == 1 {
+		read()
 	}
-	changed := false
-	for i, b := range buffers {
-		if left.Buffers[i] != digest32(b.Bytes()) {
-			t.Errorf("buffer %d is %s, and in the program %s", i, left.Buffers[i], digest32(b.Bytes()))
+	return list
+}
+
+// TestReadLaunches: what is wrong with launches is said.
+func TestReadLaunches(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"source":`:                "unexpected EOF",
+		`{"name":"x","module":"m"}`: "x: there is no source of \"m\"",
+	} {
+		if _, err := ReadLaunches(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-		changed = changed || left.Buffers[i] != digest32(list[0].Buffers[i])
 	}
-	if !changed {
-		t.Error("it changes nothing")
+	const source = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }"
+	for _, test := range []struct {
+		launch Launch
+		want   string
+	}{
+		{Launch{Args: []Arg{{Buffer: 1}}, Buffers: [][]byte{{0}}}, "of buffer 1 of 1"},
+		{Launch{Args: []Arg{{Buffer: -1, Tensor: &Tensor{}}}}, "of buffer -1 of 0"},
+		{Launch{Args: []Arg{{Buffer: 0, Tensor: &Tensor{}}}, Buffers: [][]byte{{0}}}, "a tensor of 0 dimensions"},
+		{Launch{Vars: map[string][]byte{"v": {0}}}, "no variable v of 1 bytes"},
+	} {
+		l := test.launch
+		l.Module, l.Kernel, l.Source, l.Grid, l.Block = "m", "k", source, [3]int{1, 1, 1}, [3]int{1, 1, 1}
+		if _, err := l.Run(90, false); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %s", test.launch, err, test.want)
+		}
 	}
 }
 
@@ -128,7 +214,7 @@ func TestVary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := launchesOf(programs[:1])
+	list, err := LaunchesOf(programs[:1])
 	if err != nil {
 		t.Fatal(err)
 	}

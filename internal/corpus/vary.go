@@ -25,8 +25,11 @@ func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 		if err != nil {
 			return nil, err
 		}
-		kernels := m.Kernels()
-		k := kernels[slices.IndexFunc(kernels, func(k *ptx.Func) bool { return k.Name == l.Kernel })]
+		at := slices.IndexFunc(m.Kernels(), func(k *ptx.Func) bool { return k.Name == l.Kernel })
+		if at < 0 {
+			return nil, fmt.Errorf("%s: no kernel %s", l.Module, l.Kernel)
+		}
+		k := m.Kernels()[at]
 		if len(k.Params) == 0 || k.Params[0].Name != "seed" {
 			continue
 		}
@@ -39,12 +42,13 @@ func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 			set(0, random.Uint32())
 			for at, p := range k.Params {
 				matrix, and := strings.CutSuffix(p.Name, "and")
-				if !and {
-					matrix, _ = strings.CutSuffix(p.Name, "or")
-				}
+				matrix, or := strings.CutSuffix(matrix, "or")
 				factors := matrix == "a" || matrix == "b" || matrix == "s"
-				if i%3 == 1 && factors || i%3 == 2 && (factors || matrix == "c" || matrix == "d") {
-					set(at, map[bool]uint32{true: 1<<32 - 1}[and])
+				switch all := i%3 == 1 && factors || i%3 == 2 && (factors || matrix == "c" || matrix == "d"); {
+				case all && and:
+					set(at, 1<<32-1)
+				case all && or:
+					set(at, 0)
 				}
 			}
 			one.Name = fmt.Sprintf("%s, variation %d", l.Name, i)

@@ -71,7 +71,10 @@ class Driver:
         self.headers = {}  # of sources: see load
 
     def call(self, name, *args):
-        status = getattr(self.lib, name)(*args)
+        function = getattr(self.lib, name, None)
+        if not function:
+            raise Failure(f"{name}: the driver does not have it")
+        status = function(*args)
         if status:
             text = ctypes.c_char_p()
             self.lib.cuGetErrorName(status, ctypes.byref(text))
@@ -87,26 +90,26 @@ class Driver:
 
     def load(self, source):
         """Loads a module, if need be with another header. Says with which."""
-        module, failed = ctypes.c_void_p(), None
-        if source not in self.headers:
-            self.headers[source] = [None, *self.others(source)]
-        for header in self.headers[source]:
+        module, headers = ctypes.c_void_p(), self.headers.get(source) or [None, *self.others(source)]
+        if isinstance(headers, Failure):
+            raise headers
+        failed = None
+        for header in headers:
             try:
                 self.call("cuModuleLoadData", ctypes.byref(module), reheaded(source, header).encode())
                 self.headers[source] = [header]
                 return module, header
             except Failure as e:
                 failed = failed or e
-        self.headers[source] = [None]
+        self.headers[source] = failed
         raise failed
 
     def others(self, source):
         """Lists the headers to try in place of a source's own: version and target, or None for its own."""
-        about = self.describe()
-        header = re.search(r"^\s*\.version\s+(\d+)\.(\d+)\s+\.target\s+sm_(\d+)(\w*)", re.sub(r"//.*|(?s:/\*.*?\*/)", "", source))
+        about, header = self.describe(), header_of(source)
         if not header:
             return []
-        version, sm = tuple(map(int, header.group(1, 2))), int(header[3])
+        version, sm = tuple(map(int, header[1].split("."))), int(header[3])
         last = VERSIONS.get(about["cuda"])
         newer = ".".join(map(str, last)) if last and version > last else None
         if sm <= about["sm"] and not (header[4] and sm != about["sm"]):
@@ -176,13 +179,18 @@ class Driver:
         return left, header
 
 
+def header_of(source):
+    """Finds a source's version, target, and the target's number and letter."""
+    blank = re.sub(r"//.*|(?s:/\*.*?\*/)", lambda comment: re.sub(r"\S", " ", comment[0]), source)
+    return re.search(r"\.version\s+(\d+\.\d+)\s+\.target\s+(sm_(\d+)(\w*))", blank)
+
+
 def reheaded(source, header):
-    """Gives a source another version and another target."""
-    version, target = header or (None, None)
-    if version:
-        source = re.sub(r"^(\s*\.version\s+)[\d.]+", r"\g<1>" + version, source, count=1, flags=re.M)
-    if target:
-        source = re.sub(r"^(\s*\.target\s+)\w+", r"\g<1>" + target, source, count=1, flags=re.M)
+    """Gives a source another version, another target, or both."""
+    for at, other in reversed(list(enumerate(header or [], 1))):
+        if other:
+            begin, end = header_of(source).span(at)
+            source = source[:begin] + other + source[end:]
     return source
 
 
@@ -193,8 +201,13 @@ def broken(left):
 
 def work(keep):
     """Runs launches from standard input, until one fails."""
-    driver, sources = Driver(), {}
-    print(json.dumps(driver.describe()), flush=True)
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what kernels print, and the driver, is no answer
+    try:
+        driver, sources = Driver(), {}
+        print(json.dumps(driver.describe()), file=out, flush=True)
+    except (Failure, OSError) as e:
+        sys.exit(str(e))
     for line in sys.stdin:
         item = json.loads(line)
         if "source" in item:
@@ -210,16 +223,16 @@ def work(keep):
                 left["data"] = [base64.b64encode(zlib.compress(b)).decode() for b in buffers]
         except Failure as e:
             left["error"] = str(e)
-        print(json.dumps(left), flush=True)
+        print(json.dumps(left), file=out, flush=True)
         if broken(left):
             os._exit(0)
 
 
 class Line:
-    """The launches of a module, one after the other, and the process that they run in."""
+    """Launches that run one after the other, and the process that they run in."""
 
-    def __init__(self, options, sources):
-        self.options, self.sources, self.worker, self.sent = options, sources, None, set()
+    def __init__(self, options):
+        self.options, self.worker, self.sent = options, None, set()
 
     def begin(self):
         """Starts a process, if there is none, and gives what it says of the device."""
@@ -228,34 +241,53 @@ class Line:
         command = [sys.executable, __file__, "--worker"] + ["--keep"] * self.options.keep
         self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.sent = set()
-        return self.worker.stdout.readline()
+        return self.ask("")
 
-    def end(self):
-        self.worker.kill()
-        self.worker.communicate()
+    def ask(self, text):
+        """Sends lines and gives the answer. If there is none in time the process is ended."""
+        late = threading.Event()
 
-    def run(self, item, line):
-        """Runs a launch and gives the line about it."""
-        if self.begin() == "":
-            return said(item, "no process for it")
-        clock = threading.Timer(self.options.limit, self.worker.kill)
+        def kill():
+            late.set()
+            self.worker.kill()
+
+        clock = threading.Timer(self.options.limit, kill)
         clock.start()
         try:
-            if item["module"] not in self.sent:
-                self.sent.add(item["module"])
-                print(self.sources[item["module"]], file=self.worker.stdin)
-            print(line, file=self.worker.stdin, flush=True)
-            answer = self.worker.stdout.readline()
-        except BrokenPipeError:
-            answer = ""
+            self.worker.stdin.write(text)
+            self.worker.stdin.flush()
+            answer = json.loads(self.worker.stdout.readline())
+        except (OSError, ValueError):  # nobody reads, or says anything
+            answer = None
         clock.cancel()
-        if not answer or broken(json.loads(answer)):
+        clock.join()
+        if answer is None or late.is_set():
+            try:
+                self.worker.wait(2)  # if it ends by itself, it has a status
+            except subprocess.TimeoutExpired:
+                pass
             self.end()
-        return answer or said(item, f"no answer within {self.options.limit} s")
+            why = f"no answer within {self.options.limit} s" if late.is_set() else f"the process ended, status {self.worker.returncode}"
+            raise Failure(why)
+        return answer
 
+    def end(self):
+        if self.worker:
+            self.worker.kill()
+            self.worker.communicate()
 
-def said(item, error):
-    return json.dumps({"id": item["id"], "name": item["name"], "error": error}) + "\n"
+    def run(self, item, line, source):
+        """Runs a launch and gives what came of it."""
+        try:
+            self.begin()
+            new = item["module"] not in self.sent
+            self.sent.add(item["module"])
+            left = self.ask(source + line if new else line)
+        except Failure as e:
+            return {"id": item["id"], "name": item["name"], "error": str(e)}
+        if broken(left):
+            self.end()
+        return left
 
 
 def main():
@@ -267,45 +299,53 @@ def main():
     options = parser.parse_args()
     if options.worker:
         return work(options.keep)
+    if options.jobs < 1:
+        parser.error("--jobs wants 1 or more")
     sources, modules, answers, done = {}, {}, [], 0
-    for line in sys.stdin.read().splitlines():
-        item = json.loads(line)
+    for number, line in enumerate(sys.stdin.read().splitlines(keepends=True), 1):
+        try:
+            item = json.loads(line)
+        except ValueError as e:
+            sys.exit(f"line {number} is no line of a launch: {e}")
         if "source" in item:
             sources[item["source"]] = line
+        elif item["module"] not in sources:
+            sys.exit(f"{item['name']}: there is no source of {item['module']}")
         else:
             modules.setdefault(item["module"], []).append((len(answers), item, line))
             answers.append(None)
-    first = Line(options, sources)
-    head = first.begin()
+    first = Line(options)
+    try:
+        print(json.dumps(first.begin()), flush=True)
+    except Failure as e:
+        sys.exit(f"no GPU that a driver runs: {e}")
     first.end()
-    if not head:
-        sys.exit("no GPU that a driver runs")
-    print(head, end="", flush=True)
     lock, left = threading.Lock(), iter(list(modules.values()))
 
     def go():
         nonlocal done
-        one = Line(options, sources)
+        one = Line(options)
         while True:
             with lock:
                 launches = next(left, None)
             if launches is None:
                 break
             for at, item, line in launches:
-                answer = one.run(item, line)
+                answer = one.run(item, line, sources[item["module"]])
                 with lock:
                     answers[at] = answer
                     while done < len(answers) and answers[done]:  # in the order of the launches
-                        print(answers[done], end="", flush=True)
+                        print(json.dumps(answers[done]), flush=True)
                         done += 1
-        if one.worker:
-            one.end()
+        one.end()
 
     threads = [threading.Thread(target=go) for _ in range(options.jobs)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
+    if done < len(answers):
+        sys.exit(f"{len(answers) - done} launches have not run")
 
 
 if __name__ == "__main__":

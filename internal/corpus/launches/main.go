@@ -37,25 +37,21 @@ func main() {
 	out := bufio.NewWriter(os.Stdout)
 	var err error
 	switch {
+	case flag.NArg() > 0 || *vary < 0 || *random < 0:
+		err = fmt.Errorf("launches: %q, -vary %d, -random %d: want no arguments, and no negative numbers", flag.Args(), *vary, *random)
 	case *against != "":
 		err = compare(*against, os.Stdin, out)
 	case *run:
 		err = runAll(os.Stdin, *sm, json.NewEncoder(out))
 	default:
-		err = list(*vary, *random, *seed, *sm, json.NewEncoder(out))
+		err = list(*vary, *random, *seed, *sm, out)
 	}
 	if err := errors.Join(err, out.Flush()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// module is a line that has the source of a module.
-type module struct {
-	Source string `json:"source"` // its name
-	Text   string `json:"text"`
-}
-
-func list(vary, random int, seed uint64, sm int, write *json.Encoder) (err error) {
+func list(vary, random int, seed uint64, sm int, out io.Writer) (err error) {
 	var list []*corpus.Launch
 	if random > 0 {
 		list, err = corpus.Random(random, seed, sm)
@@ -65,46 +61,15 @@ func list(vary, random int, seed uint64, sm int, write *json.Encoder) (err error
 	if err != nil {
 		return err
 	}
-	written := map[string]bool{}
-	for _, l := range list {
-		if !written[l.Module] {
-			written[l.Module] = true
-			if err := write.Encode(module{l.Module, l.Source}); err != nil {
-				return err
-			}
-		}
-		if err := write.Encode(l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read reads launches.
-func read(in io.Reader) (list []*corpus.Launch, err error) {
-	sources := map[string]string{}
-	for lines := json.NewDecoder(in); ; {
-		var line struct {
-			module
-			corpus.Launch
-		}
-		switch err := lines.Decode(&line); {
-		case err == io.EOF:
-			return list, nil
-		case err != nil:
-			return nil, err
-		case line.module.Source != "":
-			sources[line.module.Source] = line.Text
-			continue
-		}
-		line.Launch.Source = sources[line.Module]
-		list = append(list, &line.Launch)
-	}
+	return corpus.WriteLaunches(out, list)
 }
 
 func runAll(in io.Reader, sm int, write *json.Encoder) error {
-	list, err := read(in)
+	list, err := corpus.ReadLaunches(in)
 	if err != nil {
+		return err
+	}
+	if err := write.Encode(map[string]any{"device": "gemu", "sm": sm}); err != nil {
 		return err
 	}
 	for _, l := range list {
@@ -124,14 +89,17 @@ func compare(record string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	list, err := read(in)
+	list, err := corpus.ReadLaunches(in)
 	if err != nil {
 		return err
 	}
-	compared, differences := corpus.Compare(text, list)
+	compared, differences := corpus.Compare(text, list, true)
 	for _, d := range differences {
 		fmt.Fprintln(out, d)
 	}
 	fmt.Fprintf(out, "%d of %d launches compared, %d differences\n", compared, len(list), len(differences))
+	if len(differences) > 0 {
+		return errors.New("they differ")
+	}
 	return nil
 }

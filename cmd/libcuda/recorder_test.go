@@ -1,0 +1,102 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gemu/cmd/internal/libtest"
+	"gemu/internal/corpus"
+)
+
+const recorder = "../../testdata/hw/record.py"
+
+// TestRecorder: what records launches on GPUs records on this library what they leave by themselves: with tensor maps, with
+// variables that the host has written to, and behind a launch that breaks its process.
+func TestRecorder(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	var list []*corpus.Launch
+	for _, file := range []string{"@cfd", "insn/tensor_load.ptx"} {
+		programs, err := corpus.Of("../../testdata", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := corpus.LaunchesOf(programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, of[:8]...)
+	}
+	bad := &corpus.Launch{
+		ID: "bad", Name: "bad", Module: "bad", Kernel: "k", Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1},
+		Source: ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { .reg .u64 %a; .reg .u32 %v; mov.u64 %a, 8; mov.u32 %v, 0; st.global.u32 [%a], %v; ret; }",
+	}
+	list = append(list[:3:3], append([]*corpus.Launch{bad}, list[3:]...)...)
+	var text bytes.Buffer
+	if err := corpus.WriteLaunches(&text, list); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	libtest.Driver(t, dir)
+	for _, jobs := range []string{"1", "3"} {
+		cmd := exec.Command(python, recorder, "--jobs", jobs, "--limit", "60")
+		cmd.Env = append(os.Environ(), "GEMU_SM=9.0", "LIBCUDA="+filepath.Join(dir, "libcuda.so.1"), "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Stdin = bytes.NewReader(text.Bytes())
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, &stderr)
+		}
+		lines := strings.SplitAfter(string(out), "\n")
+		if len(lines) != len(list)+2 {
+			t.Fatalf("%d lines of %d launches:\n%s", len(lines), len(list), out)
+		}
+		for i, l := range list {
+			var left corpus.Left
+			if err := json.Unmarshal([]byte(lines[1+i]), &left); err != nil || left.ID != l.ID {
+				t.Errorf("line %d is %s, want that of %s, %v", 1+i, lines[1+i], l.Name, err)
+			}
+		}
+		if compared, differences := corpus.Compare(out, list, true); compared != len(list)-1 || len(differences) != 1 || !strings.Contains(differences[0], "bad: the GPU failed: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS") {
+			t.Errorf("%d of %d compared, %q", compared, len(list), differences)
+		}
+	}
+	for name, input := range map[string]string{
+		"no source":                        `{"name":"x","module":"m"}`,
+		"is no line of a launch":           "\n",
+		"no GPU that a driver runs: the p": "",
+	} {
+		cmd := exec.Command(python, recorder)
+		cmd.Env = append(os.Environ(), "LIBCUDA="+filepath.Join(dir, "nothing"), "PYTHONDONTWRITEBYTECODE=1")
+		cmd.Stdin = strings.NewReader(input)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), name) || strings.Contains(string(out), "Traceback") {
+			t.Errorf("%q: %v, %s", input, err, out)
+		}
+	}
+}
+
+// TestRecorderHeaders: a module's header is replaced where it stands, not in a comment.
+func TestRecorderHeaders(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3")
+	}
+	const script = `import record; print(record.reheaded("// .version 1.0\n.version 9.2 /* .target sm_50 */ .target sm_100a, debug\n", ("9.0", "sm_90a")), end="")`
+	cmd := exec.Command(python, "-c", script)
+	cmd.Dir, cmd.Env = filepath.Dir(recorder), append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	if want := "// .version 1.0\n.version 9.0 /* .target sm_50 */ .target sm_90a, debug\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %s, want %s", err, out, want)
+	}
+}
