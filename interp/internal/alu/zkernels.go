@@ -4708,8 +4708,11 @@ func k_fma_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 1 {
+		for i := 0; i < regfile.Lanes; i += 4 {
 			d[i] = fmaF32(a[i], b[i], c[i])
+			d[i+1] = fmaF32(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaF32(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaF32(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}
@@ -4824,8 +4827,11 @@ func k_fma_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 1 {
+		for i := 0; i < regfile.Lanes; i += 4 {
 			d[i] = fmaF64(a[i], b[i], c[i])
+			d[i+1] = fmaF64(a[i+1], b[i+1], c[i+1])
+			d[i+2] = fmaF64(a[i+2], b[i+2], c[i+2])
+			d[i+3] = fmaF64(a[i+3], b[i+3], c[i+3])
 		}
 		return
 	}

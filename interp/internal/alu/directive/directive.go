@@ -26,6 +26,7 @@ import (
 	"log"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,8 +177,11 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 	return out
 }
 
+// few are the functions of package fp that are a few instructions of a host.
+var few = regexp.MustCompile(`^(Canon.*|FmaRN(32|64))$`)
+
 // isShort reports whether a function on a lane is a few instructions: it has no loops, and
-// calls nothing of package fp but Canon.
+// calls nothing of package fp but what is a few itself.
 func isShort(fn *ast.FuncDecl) bool {
 	short := true
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -186,7 +190,7 @@ func isShort(fn *ast.FuncDecl) bool {
 			short = false
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
-			short = short && !(ok && x.Name == "fp" && !strings.HasPrefix(n.Sel.Name, "Canon"))
+			short = short && !(ok && x.Name == "fp" && !few.MatchString(n.Sel.Name))
 		}
 		return short
 	})

@@ -4,7 +4,9 @@
 #if WIDTH < 32
 #undef LANES
 #undef SHORT_LANES
+#undef SHORT_WIDE_LANES
 #define SHORT_LANES LANES
+#define SHORT_WIDE_LANES LANES
 #if WIDTH == 8
 #define LANES _Pragma("clang loop vectorize(assume_safety) vectorize_width(8) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
 #elif WIDTH == 4

@@ -9,3 +9,8 @@
 #define ACTIVE_f32(v) (v)
 #define ACTIVE_f64(v) (v)
 #endif
+
+// KEEP is BLEND of numbers.
+#define KEEP(f, u, d, v) __builtin_bit_cast(f, BLEND(__builtin_bit_cast(u, d), __builtin_bit_cast(u, v)))
+#define KEEP_f32(d, v) KEEP(f32, u32, d, v)
+#define KEEP_f64(d, v) KEEP(f64, u64, d, v)

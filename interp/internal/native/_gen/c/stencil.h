@@ -138,7 +138,18 @@ typedef u64 u64_u __attribute__((aligned(1)));
 
 // Loops over lanes. No lane reads what another has written in the same loop.
 #define LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
-#define SHORT_LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(4) unroll(disable)") for (int i = 0; i < 32; i++) // of few instructions
+// SHORT_LANES and, where there are values of 64 bits, SHORT_WIDE_LANES are for few instructions: so many vectors at once that on x86-64
+// no loop is left, or one of two halves for 64 bits. In the masked forms a half of the warp of which no lane executes is left out.
+#define PRAGMA(x) _Pragma(#x)
+#define AT_ONCE(n) PRAGMA(clang loop vectorize(assume_safety) interleave_count(n) unroll(disable))
+#define HALVES _Pragma("clang loop unroll(full)") for (int j = 0; j < 32; j += 16)
+#ifdef MASKED
+#define SHORT_LANES HALVES if ((u16)(m >> j)) AT_ONCE(2) for (int i = j; i < j + 16; i++)
+#define SHORT_WIDE_LANES HALVES if ((u16)(m >> j)) AT_ONCE(4) for (int i = j; i < j + 16; i++)
+#else
+#define SHORT_LANES AT_ONCE(4) for (int i = 0; i < 32; i++)
+#define SHORT_WIDE_LANES HALVES AT_ONCE(4) for (int i = j; i < j + 16; i++)
+#endif
 
 typedef s8 bytes32 __attribute__((ext_vector_type(32)));
 typedef _Bool bits32 __attribute__((ext_vector_type(32)));
@@ -157,15 +168,13 @@ static inline u32 packed(const s8 *t) {
 
 #ifdef MASKED
 #define FORM(name) name##_masked
-#define ACTIVE(i) ((u32)m >> (i) & 1)
-#define ACTIVE_FOR(d, i) (sizeof(d) == 8 ? m >> (i) & 1 : ACTIVE(i)) // of the size of what it decides: a vector of lanes need not be made wider
-#define KEEP(d, v) (ACTIVE_FOR(d, i) ? (v) : (d))
-#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE_FOR(d, i))) // KEEP of integers: both are read, no address is chosen
+#define ACTIVE(i) (((u32)m & 1u << (i)) != 0)
+#define ACTIVE_FOR(d, i) (sizeof(d) == 8 ? (m & 1ul << (i)) != 0 : ACTIVE(i)) // of the size of what it decides: a vector of lanes need not be made wider
+#define BLEND(d, v) ((d) ^ (((d) ^ (v)) & -(typeof((d) + 0u))ACTIVE_FOR(d, i))) // both are read: no address is chosen
 #define MERGE(d, v) ((d) & ~(u32)m | (v) & (u32)m)
 #else
 #define FORM(name) name##_full
 #define ACTIVE(i) 1
-#define KEEP(d, v) (v)
 #define BLEND(d, v) (v)
 #define MERGE(d, v) (v)
 #endif

@@ -79,6 +79,8 @@ static inline void zeroes(char *p, u64 n) {
 	u64 i = 0;
 	for (; i + sizeof(u64x4) <= n; i += sizeof(u64x4))
 		*(volatile u64x4 *)(p + i) = (u64x4)0;
+	for (; i + sizeof(u32) <= n; i += sizeof(u32)) // a row of predicates has 4 bytes
+		*(volatile u32_u *)(p + i) = 0;
 	for (; i < n; i++)
 		*(volatile char *)(p + i) = 0;
 }
