@@ -205,11 +205,11 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 	if one.Vars, err = written(p, m); err != nil {
 		return nil, err
 	}
-	return one, one.identify()
+	return one, one.Identify()
 }
 
-// identify gives the launch its ID.
-func (l *Launch) identify() error {
+// Identify gives the launch its ID, when all else is there.
+func (l *Launch) Identify() error {
 	all, err := json.Marshal([]any{l.Source, l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
 	l.ID = digest32(all)
 	return err

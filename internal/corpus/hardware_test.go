@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"gemu/interp"
-	"gemu/interp/fuzz"
-	"gemu/ptx"
 )
 
 // TestHardware compares what launches leave with what GPUs have: testdata/hw/*.jsonl.
@@ -233,33 +231,4 @@ func TestVary(t *testing.T) {
 	if len(lefts) != len(varied) {
 		t.Errorf("%d variations leave %d results", len(varied), len(lefts))
 	}
-}
-
-// TestRandom: a random program leaves what it is verified to leave.
-func TestRandom(t *testing.T) {
-	list, err := Random(2, 7, 90)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := fuzz.New(fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: interp.Dim(64), Length: 100, Features: must(fuzz.ParseFeatures("all"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, l := range list {
-		want, err := g.Program(7 + uint64(i)).Verify(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		left, err := l.Run(90, false)
-		if err != nil || left.Buffers[1] != digest32(want) {
-			t.Errorf("%s leaves %+v, want %s: %v", l.Name, left, digest32(want), err)
-		}
-	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -3,15 +3,12 @@ package corpus
 // This file makes further launches for GPUs: more than are recorded with the repository.
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"gemu/interp"
-	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
 
@@ -52,43 +49,11 @@ func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 				}
 			}
 			one.Name = fmt.Sprintf("%s, variation %d", l.Name, i)
-			if err := one.identify(); err != nil {
+			if err := one.Identify(); err != nil {
 				return nil, err
 			}
 			varied = append(varied, &one)
 		}
 	}
 	return varied, nil
-}
-
-// Random lists the launches of n random programs (package fuzz), from a seed on, for GPUs of generation sm.
-func Random(n int, seed uint64, sm int) (list []*Launch, err error) {
-	features, err := fuzz.ParseFeatures("all")
-	if err != nil {
-		return nil, err
-	}
-	g, err := fuzz.New(fuzz.Options{Features: features, Version: ptx.Version{Major: 8}, SM: sm, Grid: 2, Block: interp.Dim(64), Length: 100})
-	if err != nil {
-		return nil, err
-	}
-	for i := range uint64(n) {
-		p := g.Program(seed + i)
-		if _, err := p.Verify(context.Background()); err != nil {
-			return nil, err
-		}
-		name := fmt.Sprintf("random program %d", p.Seed)
-		one := &Launch{
-			Name: name, Module: name, Source: p.Source, Kernel: fuzz.Kernel, Grid: extent(p.Grid), Block: extent(p.Block),
-			Buffers: [][]byte{p.In, make([]byte, p.OutBytes)},
-			Args: []Arg{
-				{Buffer: 0}, {Buffer: 1}, {Bytes: binary.LittleEndian.AppendUint32(nil, fuzz.ArgN), Buffer: -1},
-				{Bytes: binary.LittleEndian.AppendUint64(nil, fuzz.ArgM), Buffer: -1},
-			},
-		}
-		if err := one.identify(); err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
 }

@@ -54,7 +54,7 @@ func main() {
 func list(vary, random int, seed uint64, sm int, out io.Writer) (err error) {
 	var list []*corpus.Launch
 	if random > 0 {
-		list, err = corpus.Random(random, seed, sm)
+		list, err = randomPrograms(random, seed, sm)
 	} else if list, err = corpus.Launches("testdata"); err == nil && vary > 0 {
 		list, err = corpus.Vary(list, vary)
 	}

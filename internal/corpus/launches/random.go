@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"gemu/internal/corpus"
+	"gemu/interp"
+	"gemu/interp/fuzz"
+	"gemu/ptx"
+)
+
+// randomPrograms lists the launches of n random programs (package fuzz), from a seed on, for GPUs of generation sm.
+func randomPrograms(n int, seed uint64, sm int) (list []*corpus.Launch, err error) {
+	features, err := fuzz.ParseFeatures("all")
+	if err != nil {
+		return nil, err
+	}
+	g, err := fuzz.New(fuzz.Options{Features: features, Version: ptx.Version{Major: 8}, SM: sm, Grid: 2, Block: interp.Dim(64), Length: 100})
+	if err != nil {
+		return nil, err
+	}
+	for i := range uint64(n) {
+		p := g.Program(seed + i)
+		if _, err := p.Verify(context.Background()); err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("random program %d", p.Seed)
+		one := &corpus.Launch{
+			Name: name, Module: name, Source: p.Source, Kernel: fuzz.Kernel, Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
+			Buffers: [][]byte{p.In, make([]byte, p.OutBytes)},
+			Args: []corpus.Arg{
+				{Buffer: 0}, {Buffer: 1}, {Bytes: binary.LittleEndian.AppendUint32(nil, fuzz.ArgN), Buffer: -1},
+				{Bytes: binary.LittleEndian.AppendUint64(nil, fuzz.ArgM), Buffer: -1},
+			},
+		}
+		if err := one.Identify(); err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}

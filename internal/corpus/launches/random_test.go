@@ -1,0 +1,38 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"gemu/interp"
+	"gemu/interp/fuzz"
+	"gemu/ptx"
+)
+
+// TestRandomPrograms: a random program leaves what it is verified to leave.
+func TestRandomPrograms(t *testing.T) {
+	list, err := randomPrograms(2, 7, 90)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features, err := fuzz.ParseFeatures("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := fuzz.New(fuzz.Options{Version: ptx.Version{Major: 8}, SM: 90, Grid: 2, Block: interp.Dim(64), Length: 100, Features: features})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range list {
+		want, err := g.Program(7 + uint64(i)).Verify(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(want)
+		left, err := l.Run(90, false)
+		if err != nil || left.Buffers[1] != hex.EncodeToString(sum[:16]) {
+			t.Errorf("%s leaves %+v, want %x: %v", l.Name, left, sum, err)
+		}
+	}
+}
