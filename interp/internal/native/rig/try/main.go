@@ -66,7 +66,7 @@ func triers() map[string]*trier {
 }
 
 // rounds are as many as show what stencils do.
-const rounds = 20
+const rounds = 60
 
 // stencil tries subjects with another line for a stencil, and ends the process if that shows.
 func stencil(in io.Reader, names []string) error {
