@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gemu/interp/internal/fp"
 )
 
 // TestPauses: while machine code runs the world can be stopped and profiled, soon and as often as one likes, and it
@@ -106,6 +109,36 @@ func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 			runtime.ReadMemStats(new(runtime.MemStats))
 			pauses = append(pauses, time.Since(begin))
 			syscall.Kill(syscall.Getpid(), syscall.SIGPROF)
+		}
+	}
+}
+
+// TestRsqrt: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does: of all numbers from 1 to below 4. Those of
+// another exponent have the same fraction divided or multiplied by a power of two all the way.
+func TestRsqrt(t *testing.T) {
+	if Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	const from, numbers = 0x3f800000, 1 << 24
+	m := module(t, Config{}, "", fmt.Sprintf(`
+	mov.u32 %%r1, %%ctaid.x;
+	mov.u32 %%r2, %%ntid.x;
+	mov.u32 %%r3, %%tid.x;
+	mad.lo.u32 %%r1, %%r1, %%r2, %%r3;
+	mul.wide.u32 %%rd1, %%r1, 4;
+	add.u64 %%rd1, %%rd0, %%rd1;
+	add.u32 %%r1, %%r1, %d;
+	mov.b32 %%f1, %%r1;
+	rsqrt.approx.f32 %%f1, %%f1;
+	st.global.f32 [%%rd1], %%f1;
+	ret;`, from))
+	b := alloc(t, m, 4*numbers)
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(numbers / 512), Block: Dim(512), Args: []any{b}, Mode: Vector, Backend: Native}); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range Slice[float32](b) {
+		if x := math.Float32frombits(uint32(from + i)); got != fp.RsqrtApprox32(x) {
+			t.Fatalf("of %v it is %v, want %v", x, got, fp.RsqrtApprox32(x))
 		}
 	}
 }

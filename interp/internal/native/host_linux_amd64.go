@@ -28,17 +28,27 @@ var (
 
 	//go:embed lanes_amd64_v4.txt
 	lanesV4 string
+	//go:embed agreed_amd64_v4.txt
+	agreedV4 string
+	//go:embed machine_amd64_v4.txt
+	machineV4 string
+	//go:embed memory_amd64_v4.txt
+	memoryV4 string
+	//go:embed patterns_amd64_v4.txt
+	patternsV4 string
+	//go:embed vectors_amd64_v4.txt
+	vectorsV4 string
 )
 
 var levels = levelsOf(atLeastV4())
 
 // levelsOf are the levels of a processor with AVX-512, or without.
-func levelsOf(v4 bool) [][]string {
-	v3 := []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
+func levelsOf(v4 bool) []*Level {
+	v3 := &Level{Name: "x86-64-v3", Tables: []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}
 	if !v4 {
-		return [][]string{v3}
+		return []*Level{v3}
 	}
-	return [][]string{v3, append(slices.Clone(v3), lanesV4)}
+	return []*Level{v3, {Name: "x86-64-v4", Parts: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
 }
 
 // host is how the stencils' instructions are encoded.

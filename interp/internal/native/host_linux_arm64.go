@@ -25,7 +25,7 @@ var (
 	vectors string
 )
 
-var levels = [][]string{{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}
+var levels = []*Level{{Name: "armv8-a", Tables: []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}}}
 
 // host is how the stencils' instructions are encoded.
 var host = &arm64

@@ -9,7 +9,7 @@ import (
 )
 
 // levels are those of the stencils of this host: there are none.
-var levels = [][]string{nil}
+var levels = []*Level{{Name: "none"}}
 
 // host is how their instructions would be encoded.
 var host = &amd64

@@ -141,7 +141,7 @@ func TestKept(t *testing.T) {
 		p.Link()
 		return p
 	}
-	l := NewLibrary(Tables()...)
+	l := Host().Library()
 	made := func(reg int32, mask uint32) *body { return l.New(program(reg)).form(&Context{Mask: mask}) }
 	one := made(0, regfile.Full)
 	if made(0, regfile.Full) == one {

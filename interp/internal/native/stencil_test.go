@@ -1,7 +1,6 @@
 package native_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -18,8 +17,8 @@ func TestStencils(t *testing.T) {
 	if !native.Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
-	for level, tables := range native.Levels() {
-		t.Run(fmt.Sprintf("level %d", level), func(t *testing.T) { tryStencils(t, native.NewLibrary(tables...)) })
+	for _, level := range native.Levels() {
+		t.Run(level.Name, func(t *testing.T) { tryStencils(t, level.Library()) })
 	}
 }
 

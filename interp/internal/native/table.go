@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"iter"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,6 +67,8 @@ type flip struct {
 
 // Library is stencils by name. What is in a line of its table is read when it is needed first.
 type Library struct {
+	Level *Level
+
 	lines   map[string]*line
 	kernels map[string]string // of operations, by their names
 
@@ -86,26 +89,34 @@ type line struct {
 
 // Shipped is the library of this host.
 var Shipped = sync.OnceValue(func() *Library {
-	l := NewLibrary(tables...)
+	l := Host().Library()
 	l.kept.room = room
 	return l
 })
 
-// Levels are the tables for each level of processors of this host's kind, from the one that all have up to that of this
-// host.
-func Levels() [][]string { return levels }
+// Level is what stencils are compiled for: the processors of a kind that have so much at least.
+type Level struct {
+	Name string // as compilers call it
 
-// tables are those of this host.
-var tables = levels[len(levels)-1]
+	// Parts says that they load and store some elements of a vector whatever their size.
+	Parts bool
 
-// Tables are the texts that it is made of: a line for each stencil, which says its name, its code and its holes, with tabs
-// between them, and lines of the form "=operation, tab, name".
-func Tables() []string { return tables }
+	// Tables are the texts that a library is made of: a line for each stencil, which says its name, its code and its holes, with
+	// tabs between them, and lines of the form "=operation, tab, name".
+	Tables []string
+}
 
-// NewLibrary is the stencils of tables; of one name, the last. What is wrong with one comes out when it is needed.
-func NewLibrary(tables ...string) *Library {
-	l := &Library{lines: map[string]*line{}, kernels: map[string]string{}, number: map[string]int32{}}
-	for _, table := range tables {
+// Levels are those of the host's kind of processor, from the one that all have up to that of this host.
+func Levels() []*Level { return levels }
+
+// Host is the level of this host.
+func Host() *Level { return levels[len(levels)-1] }
+
+// Library is the stencils of a level's tables and of others; of one name, the last. What is wrong with one comes out when it is
+// needed.
+func (v *Level) Library(others ...string) *Library {
+	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, number: map[string]int32{}}
+	for _, table := range slices.Concat(v.Tables, others) {
 		for text := range strings.Lines(table) {
 			switch name, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t"); name[0] {
 			case '#':

@@ -262,7 +262,7 @@ func TestCheckedAccesses(t *testing.T) {
 // mistaken is the host's stencils, of which those for some lanes whose names begin so are those for all.
 func mistaken(prefixes ...string) *native.Library {
 	wrong := ""
-	for _, table := range native.Tables() {
+	for _, table := range native.Host().Tables {
 		for line := range strings.Lines(table) {
 			name, rest, _ := strings.Cut(line, "\t")
 			if some, ok := strings.CutSuffix(name, "_full"); ok && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
@@ -270,7 +270,7 @@ func mistaken(prefixes ...string) *native.Library {
 			}
 		}
 	}
-	return native.NewLibrary(append(slices.Clone(native.Tables()), wrong)...)
+	return native.Host().Library(wrong)
 }
 
 // TestCheckedIdle: a store by machine code that also stores for lanes that do not execute it is found. Here the stencils of

@@ -2,7 +2,7 @@
 // holes in it, to tables, for each host: for amd64 operations on rows to lanes_amd64.txt, those of fewer lanes at a time to
 // narrow_amd64.txt, those that compare what they compute to agreed_amd64.txt, on single values to scalar_amd64.txt, what accesses
 // memory to memory_amd64.txt, patterns_amd64.txt and vectors_amd64.txt, and what is between and around them to machine_amd64.txt. It
-// needs clang 19. What a processor with AVX-512 does faster is in lanes_amd64_v4.txt, which has precedence there.
+// needs clang 19. What a processor with AVX-512 does faster is in *_amd64_v4.txt, which have precedence there.
 //
 // The C of the arithmetic is made of the functions of package alu (translate.go); that of
 // memory and control is in c, whose stencil.h says what a stencil is.
@@ -173,7 +173,7 @@ type kernel struct {
 // readSources reads and generates the C.
 func readSources(dir string, t *target) (*sources, error) {
 	s := &sources{target: t, dir: dir}
-	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
+	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/vector.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, err

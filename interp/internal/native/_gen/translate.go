@@ -923,16 +923,17 @@ func (c *context) applyAny(f value, args []value, pos token.Pos) value {
 	return value{}
 }
 
-// better are the functions of package fp with a counterpart in go.h that the host has instructions for; there it
+// better are the functions of package fp with a counterpart in go.h, of which the host has instructions or has more at once; there it
 // says why they give the same results. Those with a condition have it on the arguments known here.
 var better = map[string]struct {
 	name string
 	when func(args []value) bool
 }{
-	"FmaRN32":  {"fp_FmaRN32", func([]value) bool { return true }},
-	"FmaFTZ32": {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},
-	"F16ToF32": {"fp_F16ToF32", func([]value) bool { return true }},
-	"F32ToF16": {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
+	"FmaRN32":       {"fp_FmaRN32", func([]value) bool { return true }},
+	"RsqrtApprox32": {"fp_RsqrtApprox32", func([]value) bool { return true }},
+	"FmaFTZ32":      {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},
+	"F16ToF32":      {"fp_F16ToF32", func([]value) bool { return true }},
+	"F32ToF16":      {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
 }
 
 // is reports whether a value is known here to be r.

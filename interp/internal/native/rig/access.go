@@ -252,7 +252,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		diff = "memory differs"
 	case diff == "" && good && space != ptx.Shared && hits[2] != a:
 		diff = "what it has hit is not what it remembers first"
-	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size, &p.Access[1], found):
+	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size, &p.Access[1], found, t.lib.Level.Parts):
 		diff = fmt.Sprintf("it counts as %d more", enough-ctx.Enough)
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
@@ -319,8 +319,10 @@ func outermost(m uint32) (first, last [2]int) {
 // lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
 // have to be there as well; and the host stores no parts of eight small elements. What is proved of the addresses is for the
 // memory that has been found, and matters if the outermost lanes are as expected: then other lanes' elements need not
-// be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time.
-func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found bool) bool {
+// be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time. Some
+// hosts load and store parts of vectors of any elements.
+func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
+	parts = parts || s.size >= 4
 	first, last := outermost(m)
 	n := uint64(s.size)
 	whole := true
@@ -328,7 +330,7 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found b
 		begin := at[f] - uint64(f)*n + uint64(16*half)*n
 		whole = whole && begin <= size && begin+16*n <= size
 	}
-	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (s.size >= 4 || solid(m) || !s.store && whole) || a.Pattern == code.Spread) {
+	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (parts || solid(m) || !s.store && whole) || a.Pattern == code.Spread) {
 		apart := uint64(a.Distance())
 		if at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart {
 			return a.Pattern != code.Spread
@@ -346,7 +348,7 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found b
 		return true
 	}
 	if s.store {
-		return (m == regfile.Full || s.size >= 4) && apart(n)
+		return (m == regfile.Full || parts) && apart(n)
 	}
 	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
 		return apart(0)

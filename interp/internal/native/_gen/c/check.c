@@ -2,7 +2,7 @@
 // Where it differs they leave.
 
 #include "stencil.h"
-#include <immintrin.h>
+#include "vector.h"
 
 #ifdef MASKED
 #define ALL(m) (u32)(m)
@@ -16,33 +16,22 @@
 // A program has many of these, and what is long in each would not fit the host's cache of instructions. So that is in
 // functions, one of each for a program, which stencils call at OTHER's place, for vectors of LANES_r or LANES_q lanes. They keep
 // the registers that stencils have values in.
-typedef u32 vector_r __attribute__((ext_vector_type(8), aligned(4)));
-typedef u64 vector_q __attribute__((ext_vector_type(4), aligned(8)));
-typedef u32 element_r;
-typedef u64 element_q;
 #define FUNCTION(s, name) __attribute__((preserve_most)) u64 name(const struct compact *c, element_##s *row, element_##s *want, u64 lanes)
 typedef FUNCTION(r, function_r);
 typedef FUNCTION(q, function_q);
 #define CALL(s, ...) ((function_##s *)other)(__VA_ARGS__)
 
 #ifndef MASKED
-#define LANES_r 8
-#define LANES_q 4
-#define INDEX_r (vector_r){0, 1, 2, 3, 4, 5, 6, 7}
-#define INDEX_q (vector_q){0, 1, 2, 3}
-#define VECTORS(s, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += LANES_##s)
-#define VECTOR(s, row, i) (*(vector_##s *)((row) + (i)))
-#define ANY(v) (!_mm256_testz_si256((__m256i)(v), (__m256i)(v)))
-
-// AMONG is all ones for those lanes from i on that are of a mask.
-#define AMONG(s, mask, i) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << (INDEX_##s + (i)))) != 0))
-
 // FROM has v be what a shadow has in the first lanes, STEPPED gives it and goes on to the next.
 #define FROM(s, v, c) \
 	vector_##s v##_stride = (vector_##s)(element_##s)(c)->stride, v##_step = v##_stride * LANES_##s; \
 	vector_##s v = (vector_##s)(element_##s)(c)->base + MULTIPLES_##s(v##_stride);
 #define MULTIPLES_r(v) (INDEX_r * (v))
-#define MULTIPLES_q(v) (((v) & (vector_q){0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1})) // AVX2 has no product of 64 bits
+#if VECTOR_BYTES == 64 // of 64 bits there is no product, or a slow one
+#define MULTIPLES_q(v) ((v) & (vector_q){0, -1, 0, -1, 0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1, 0, 0, -1, -1}) + ((v) << 2 & (vector_q){0, 0, 0, 0, -1, -1, -1, -1})
+#else
+#define MULTIPLES_q(v) ((v) & (vector_q){0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1})
+#endif
 #define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
 
 // call_unlike: of some lanes, one of row is not as wanted.

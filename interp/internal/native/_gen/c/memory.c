@@ -18,14 +18,14 @@
 				if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
 					LEAVE; \
 				E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
-				EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
+				EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(i < 16 ? v : v2)); \
 				NEXT; \
 			} \
 		} else if (AS_BESIDE(as) && ({ AGAIN; SIDE_BY_SIDE(as); })) { \
 			CHECK_OUTERMOST \
 			if (WHOLE(n)) { \
 				AGAIN; \
-				EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(*(E##x8 *)(p + (i < 2 ? o : o2) + 8 * n * i), EIGHT_##ds)); \
+				EACH_KEPT(ds, i) KEEP_##ds(i, __builtin_convertvector(*(KEPT(E, ds) *)(p + (i < 16 ? o : o2) + n * i), ROW_##ds)); \
 				NEXT; \
 			} \
 		} \
@@ -44,7 +44,7 @@
 		if (PUTS_##E && AS_BESIDE(as) && SIDE_BY_SIDE(as)) { \
 			CHECK_OUTERMOST \
 			*ctx->changed = 1; \
-			EACH(i, 4) PUT(E, ds, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i); \
+			STORE_BESIDE(E, ds, p + o, p + o2) \
 			NEXT; \
 		} \
 		if (RARELY(ASTRAY(as, n))) \

@@ -15,35 +15,32 @@
 #define ABREAST(E, as) \
 	FIND(E) \
 	EXPECTED(n)
-// RUNS is all of an access whose lanes are neighbours.
-#ifdef MASKED
-#define RUNS(RUN, E, ds) \
-	if (solid((u32)m)) { \
-		RUN(E, ds, p + o, f, l) RUN(E, ds, p + o2, f2, l2) \
-		NEXT; \
-	}
-#else
-#define RUNS(RUN, E, ds)
-#endif
 #define LOAD_ABREAST(E, as, ds, space) \
 	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_abreast)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		ABREAST(E, as) \
-		RUNS(LOAD_RUN, E, ds) \
+		if (TOGETHER) { \
+			LOAD_TOGETHER(E, ds, p + o, p + o2) \
+			NEXT; \
+		} \
 		if (!GETS_##E && RARELY(!WHOLE(n))) \
 			LEAVE; \
-		EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(GET(E, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i), EIGHT_##ds)); \
+		LOAD_BESIDE(E, ds, p + o, p + o2) \
 		NEXT; \
 	}
 #define STORE_ABREAST(E, as, ds, space) \
 	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_abreast)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		ABREAST(E, as) \
-		if (!PUTS_##E && !solid((u32)m)) \
+		const bool together = TOGETHER; \
+		if (!PUTS_##E && !together) \
 			LEAVE; \
 		*ctx->changed = 1; \
-		RUNS(STORE_RUN, E, ds) \
-		EACH(i, 4) PUT(E, ds, 8 * i, p + (i < 2 ? o : o2) + 8 * n * i); \
+		if (together) { \
+			STORE_TOGETHER(E, ds, p + o, p + o2) \
+			NEXT; \
+		} \
+		STORE_BESIDE(E, ds, p + o, p + o2) \
 		NEXT; \
 	}
 #define LOAD_ALIKE(E, as, ds, space) \
@@ -54,7 +51,7 @@
 		if (RARELY(outside(a[f] + off, last, n) || outside(a[f2] + off, last, n))) \
 			LEAVE; \
 		E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
-		EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(i < 2 ? v : v2)); \
+		EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(i < 16 ? v : v2)); \
 		NEXT; \
 	}
 
@@ -72,7 +69,7 @@
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		SPREAD(E, as) \
 		TAKES(GATHERING); \
-		EVERY_EIGHT(E, ds) \
+		EVERY_SPREAD(E, ds) \
 		NEXT; \
 	}
 #define STORE_SPREAD(E, as, ds, space) \
@@ -100,14 +97,6 @@ STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
 
 // as_proved leaves where an access's addresses are not as is proved; in check mode, so that they are. HE is how far they are
 // apart. Of a half whose outermost lanes are not as expected nothing is said.
-#define LANES_OF_r 8
-#define LANES_OF_q 4
-#define VECTOR_r u32x8
-#define VECTOR_q u64x4
-#define INDEX_OF_r (u32x8){0, 1, 2, 3, 4, 5, 6, 7}
-#define INDEX_OF_q (u64x4){0, 1, 2, 3}
-#define IDLE_r IDLE8
-#define IDLE_q IDLE4
 #define AS_PROVED(as) \
 	STENCIL(FORM(as_proved_##as)) { \
 		ADDR_##as \
@@ -116,13 +105,12 @@ STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
 		typedef typeof(a[0] + 0u) number; \
 		number said = apart == 0 || AS_SPREAD_##as(f, l) ? -1 : 0, said2 = apart == 0 || AS_SPREAD_##as(f2, l2) ? -1 : 0; \
 		number at = a[f] - (number)(f * apart), at2 = a[f2] - (number)(f2 * apart); \
-		VECTOR_##as off = {0}; \
-		EACH(i, 32 / LANES_OF_##as) { \
-			const int low = i < 16 / LANES_OF_##as; \
-			VECTOR_##as want = (VECTOR_##as)(low ? at : at2) + (INDEX_OF_##as + (number)(LANES_OF_##as * i)) * (number)apart; \
-			off |= (*(VECTOR_##as *)(a + LANES_OF_##as * i) ^ want) & (VECTOR_##as)(low ? said : said2) & ~IDLE_##as(LANES_OF_##as * i); \
+		vector_##as off = {0}; \
+		VECTORS(as, i) { \
+			vector_##as want = (vector_##as)(i < 16 ? at : at2) + (INDEX_##as + (number)i) * (number)apart; \
+			off |= (VECTOR(as, a, i) ^ want) & (vector_##as)(i < 16 ? said : said2) & EXECUTE(as, i); \
 		} \
-		if (RARELY(!_mm256_testz_si256((__m256i)off, (__m256i)off))) \
+		if (RARELY(ANY(off))) \
 			LEAVE; \
 		NEXT; \
 	}

@@ -41,14 +41,13 @@
 #define LOAD_ROW(E, ds) \
 	STENCIL(row_load_##E##_##ds##_masked) { \
 		FROM_LOWEST DATA_##ds(D) \
-		if (step == sizeof(E) && solid((u32)m)) { \
-			OUTERMOST \
-			LOAD_RUN(E, ds, p, f, l) LOAD_RUN(E, ds, p, f2, l2) \
+		if (step == sizeof(E) && TOGETHER) { \
+			LOAD_TOGETHER(E, ds, p, p) \
 			NEXT; \
 		} \
 		if (!step) { \
 			E v = *(E##_u *)p; \
-			EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))v); \
+			EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))v); \
 			NEXT; \
 		} \
 		EVERY(i) d[i] = *(E##_u *)(p + (s64)i * step); \
@@ -57,9 +56,8 @@
 #define STORE_ROW(E, ds) \
 	STENCIL(row_store_##E##_##ds##_masked) { \
 		FROM_LOWEST DATA_##ds(B) \
-		if (step == sizeof(E) && solid((u32)m)) { \
-			OUTERMOST \
-			STORE_RUN(E, ds, p, f, l) STORE_RUN(E, ds, p, f2, l2) \
+		if (step == sizeof(E) && TOGETHER) { \
+			STORE_TOGETHER(E, ds, p, p) \
 			NEXT; \
 		} \
 		EVERY(i) *(E##_u *)(p + (s64)i * step) = (E)d[i]; \

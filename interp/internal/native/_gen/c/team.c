@@ -77,10 +77,8 @@ STENCIL(slow) {
 // zeroes clears memory. What is volatile does not become a call.
 static inline void zeroes(char *p, u64 n) {
 	u64 i = 0;
-	for (; i + sizeof(u64x4) <= n; i += sizeof(u64x4))
-		*(volatile u64x4 *)(p + i) = (u64x4)0;
-	for (; i + sizeof(u32) <= n; i += sizeof(u32)) // a row of predicates has 4 bytes
-		*(volatile u32_u *)(p + i) = 0;
+	for (; i + sizeof(vector_q) <= n; i += sizeof(vector_q))
+		*(volatile vector_q *)(p + i) = (vector_q)0;
 	for (; i < n; i++)
 		*(volatile char *)(p + i) = 0;
 }
@@ -106,11 +104,12 @@ static inline void follow(struct team *t, struct allocation *shared) {
 		_Pragma("clang loop unroll(full)") for (int j = ALLOCATIONS_KNOWN - 1; j; j--) known[j] = known[j - 1];
 		known[0] = 0;
 	}
+	u64 executed = 0, slots = 0, held = 0, branches = 0, divergent = 0, meets = 0, leaves = 0;
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < t->size; i++) {
 		struct ways *w = t->warps[i];
 		struct context *c = &w->rest.known;
-		t->executed += c->count, t->slots += w->slots, t->held += c->held, t->branches += c->branches;
-		t->divergent += w->divergent, t->meets += w->meets, t->leaves += w->leaves;
+		executed += c->count, slots += w->slots, held += c->held, branches += c->branches;
+		divergent += w->divergent, meets += w->meets, leaves += w->leaves;
 		c->count = c->held = c->branches = w->slots = w->since = w->divergent = w->meets = w->leaves = 0;
 		c->mask = c->live = i + 1 == t->size ? t->last : t->usual;
 		c->stop = -1;
@@ -120,17 +119,24 @@ static inline void follow(struct team *t, struct allocation *shared) {
 		w->meetings = w->others = 0;
 		w->state = READY;
 		w->touched = 0;
-		_Pragma("clang loop unroll(disable) vectorize(disable)") for (int d = 0; d < 3; d++)
+		_Pragma("clang loop unroll(full)") for (int d = 0; d < 3; d++)
 			if (t->sources[d] >= 0)
 				*(u64 *)(w->rest.sources + t->sources[d]) = t->at[d];
 		_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 k = 0; k < t->zeros; k++) {
-			u64 size = t->zero[k].slot == 1 ? 4 * 32 : t->zero[k].slot == 2 ? 8 * 32 : 4;
-			char *rows = t->zero[k].slot == 1 ? w->rest.r : t->zero[k].slot == 2 ? w->rest.q : w->rest.p;
-			zeroes(rows + (u64)t->zero[k].row * size, size);
+			u64 row = t->zero[k].row;
+			switch (t->zero[k].slot) {
+			case 1: zeroes(w->rest.r + row * 4 * 32, 4 * 32); break;
+			case 2: zeroes(w->rest.q + row * 8 * 32, 8 * 32); break;
+			default: *(u32 *)(w->rest.p + row * 4) = 0;
+			}
 		}
-		zeroes(c->r_shadows, t->shadows[0]);
-		zeroes(c->q_shadows, t->shadows[1]);
+		if (t->shadows[0] | t->shadows[1]) {
+			zeroes(c->r_shadows, t->shadows[0]);
+			zeroes(c->q_shadows, t->shadows[1]);
+		}
 	}
+	t->executed += executed, t->slots += slots, t->held += held, t->branches += branches;
+	t->divergent += divergent, t->meets += meets, t->leaves += leaves;
 	t->live = t->size;
 	t->left = t->slice;
 	t->now = t->size - 1;

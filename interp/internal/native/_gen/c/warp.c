@@ -3,7 +3,7 @@
 
 #include "rows.h"
 
-#define FILL(ds, v) EACH(i, 4) KEEP8_##ds(8 * i, (EIGHT_##ds)(typeof(d[0] + 0u))(v))
+#define FILL(ds, v) EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(v))
 
 // The special register at offset H0, of which the bits of H1 are wanted; the one in the row at H0 of those of the warp,
 // or of all warps.
@@ -19,7 +19,7 @@
 		DATA_##ds(D) \
 		const u32 *s = (const u32 *)(MACHINE->name + PLACE(H0)); \
 		u32 cut = (u32)NUMBER(H1); \
-		EACH(i, 4) KEEP8_##ds(8 * i, __builtin_convertvector(*(u32x8 *)(s + 8 * i) & cut, EIGHT_##ds)); \
+		EACH_KEPT(ds, i) KEEP_##ds(i, __builtin_convertvector(*(KEPT(u32, ds) *)(s + i) & cut, ROW_##ds)); \
 		NEXT; \
 	}
 SPECIAL(r) SPECIAL(q) SPECIAL_ROW(tid, r) SPECIAL_ROW(tid, q) SPECIAL_ROW(lanes, r) SPECIAL_ROW(lanes, q)
@@ -37,12 +37,12 @@ ADDRESS(shared, r, ctx->shared->base - SHARED_WINDOW + (u64)NUMBER(H0)) ADDRESS(
 // joined is before an instruction whose membermask is A, and alike before one that wants all lanes to have
 // the same, too: then all that are active vote.
 static inline u64 missing(const u32 *member, u64 m, u32 live) {
-	u32x8 bad = (u32x8)0;
-	EACH(i, 4) {
-		u32x8 v = *(const u32x8 *)(member + 8 * i), self = (u32x8){1, 2, 4, 8, 16, 32, 64, 128} << (u32)(8 * i);
-		bad |= (v & (live & ~(u32)m) | ~v & self) & ~IDLE8(8 * i);
+	vector_r bad = {0};
+	VECTORS(r, i) {
+		vector_r v = VECTOR(r, member, i), self = (vector_r)1 << (INDEX_r + (u32)i);
+		bad |= (v & (live & ~(u32)m) | ~v & self) & EXECUTE(r, i);
 	}
-	return !_mm256_testz_si256((__m256i)bad, (__m256i)bad);
+	return ANY(bad);
 }
 STENCIL(FORM(joined)) {
 	if (RARELY(missing(ROW(u32, A), m, ctx->live)))
@@ -57,24 +57,35 @@ STENCIL(FORM(alike)) {
 	NEXT;
 }
 
+typedef s32 signed_r __attribute__((ext_vector_type(LANES_r), aligned(1)));
+typedef signed_r vector_signed;
+// SIGNS has bit i of lane i's sign; PICK is lanes j of a row.
+#if VECTOR_BYTES == 64
+#define SIGNS(v) (u32)_mm512_movepi32_mask((__m512i)(v))
+#define PICK(a, j) (vector_r)_mm512_permutex2var_epi32(*(__m512i_u *)(a), (__m512i)(j), *(__m512i_u *)((a) + 16))
+#else
+#define SIGNS(v) (u32)_mm256_movemask_ps((__m256)(v))
+#define PICK(a, j) (vector_r)_mm256_i32gather_epi32((const int *)(a), (__m256i)(j), 4)
+#endif
+
 // shfl: the outcome is the predicate. A lane whose source takes no part gets its own value.
 #define SHFL(name, source, ok) \
 	STENCIL(FORM(shfl_##name)) { \
 		const u32 *a = ROW(u32, A), *b = ROW(u32, B), *c = ROW(u32, C); \
 		u32 *d = ROW(u32, D); \
-		u32x8 got[4]; \
+		vector_r got[32 / LANES_r]; \
 		u32 p = 0; \
-		EACH(i, 4) { \
-			s32x8 lane = (s32x8){0, 1, 2, 3, 4, 5, 6, 7} + 8 * i; \
-			s32x8 by = *(s32x8 *)(b + 8 * i) & 31, clamp = *(s32x8 *)(c + 8 * i) & 31, cut = *(s32x8 *)(c + 8 * i) >> 8 & 31; \
-			s32x8 max = lane & cut | clamp & ~cut, min = lane & cut, j = source; \
-			s32x8 in = (s32x8)(ok); \
-			p |= (u32)_mm256_movemask_ps((__m256)in) << 8 * i; \
-			in &= -(s32x8)((u32x8)(u32)m >> (u32x8)(j & 31) & 1); \
+		VECTORS(r, i) { \
+			signed_r lane = (signed_r)INDEX_r + i; \
+			signed_r by = VECTOR(signed, b, i) & 31, clamp = VECTOR(signed, c, i) & 31, cut = VECTOR(signed, c, i) >> 8 & 31; \
+			signed_r max = lane & cut | clamp & ~cut, min = lane & cut, j = source; \
+			signed_r in = (signed_r)(ok); \
+			p |= SIGNS(in) << i; \
+			in &= -(signed_r)((vector_r)(u32)m >> (vector_r)(j & 31) & 1); \
 			j = j & in | lane & ~in; \
-			got[i] = (u32x8)_mm256_i32gather_epi32((const int *)a, (__m256i)j, 4); \
+			got[i / LANES_r] = PICK(a, j); \
 		} \
-		EACH(i, 4) KEEP8_r(8 * i, got[i]); \
+		VECTORS(r, i) KEEP_r(i, got[i / LANES_r]); \
 		outcome = p; \
 		NEXT; \
 	}

@@ -50,7 +50,7 @@ type trier struct {
 
 // triers are they, by the stencil's name.
 func triers() map[string]*trier {
-	l := native.NewLibrary(native.Tables()...)
+	l := native.Host().Library()
 	by := map[string]*trier{}
 	for name := range l.Names() {
 		if by[name] = new(trier); !rig.Unwanted(name) {
@@ -75,7 +75,7 @@ func stencil(in io.Reader, names []string) error {
 		return err
 	}
 	name, _, _ := strings.Cut(string(line), "\t")
-	l := native.NewLibrary(append(slices.Clone(native.Tables()), string(line))...)
+	l := native.Host().Library(string(line))
 	for s := range rig.Subjects() {
 		if !slices.Contains(names, s.Name) {
 			continue

@@ -1,0 +1,33 @@
+// Vectors of lanes: a row is read and written by as many lanes as are in a vector of the host. What was written by fewer does not come
+// from the store buffer.
+
+#include <immintrin.h>
+
+#pragma clang diagnostic ignored "-Wpsabi" // about vectors in calls, of which there are none
+
+typedef u32 element_r;
+typedef u64 element_q;
+#define LANES_r (VECTOR_BYTES / 4)
+#define LANES_q (VECTOR_BYTES / 8)
+typedef element_r vector_r __attribute__((ext_vector_type(LANES_r), aligned(1)));
+typedef element_q vector_q __attribute__((ext_vector_type(LANES_q), aligned(1)));
+#define VECTOR(s, row, i) (*(vector_##s *)((row) + (i)))
+
+// VECTORS are those of a row, by their first lanes.
+#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < n; i++)
+#define VECTORS(s, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += LANES_##s)
+
+// ANY is whether a vector has one of these bits.
+#if VECTOR_BYTES == 64
+#define INDEX_r (vector_r){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+#define INDEX_q (vector_q){0, 1, 2, 3, 4, 5, 6, 7}
+#define ANY_OF(v, bits) (_mm512_test_epi64_mask((__m512i)(v), (__m512i)(bits)) != 0)
+#else
+#define INDEX_r (vector_r){0, 1, 2, 3, 4, 5, 6, 7}
+#define INDEX_q (vector_q){0, 1, 2, 3}
+#define ANY_OF(v, bits) (!_mm256_testz_si256((__m256i)(v), (__m256i)(bits)))
+#endif
+#define ANY(v) ANY_OF(v, v)
+
+// AMONG is all ones for those lanes from i on that are of a mask.
+#define AMONG(s, mask, i) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << (INDEX_##s + (i)))) != 0))
