@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"gemu/internal/part"
 	"gemu/interp/internal/fp"
 )
 
@@ -113,32 +115,91 @@ func pausesOf(m *Module, b *Buffer) (pauses []time.Duration, err error) {
 	}
 }
 
-// TestRsqrt: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does: of all numbers from 1 to below 4. Those of
-// another exponent have the same fraction divided or multiplied by a power of two all the way.
-func TestRsqrt(t *testing.T) {
+// float32s has machine code compute f4 of f1, f2 and f3, in all lanes and in those of odd numbers, and compares it with a function.
+func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c float32) float32) {
+	t.Helper()
 	if Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	const from, numbers = 0x3f800000, 1 << 24
-	m := module(t, Config{}, "", fmt.Sprintf(`
+	n := len(a)
+	for _, guard := range []string{"", "@%p1 "} {
+		m := module(t, Config{}, "", fmt.Sprintf(`
 	mov.u32 %%r1, %%ctaid.x;
 	mov.u32 %%r2, %%ntid.x;
 	mov.u32 %%r3, %%tid.x;
 	mad.lo.u32 %%r1, %%r1, %%r2, %%r3;
 	mul.wide.u32 %%rd1, %%r1, 4;
-	add.u64 %%rd1, %%rd0, %%rd1;
-	add.u32 %%r1, %%r1, %d;
-	mov.b32 %%f1, %%r1;
-	rsqrt.approx.f32 %%f1, %%f1;
-	st.global.f32 [%%rd1], %%f1;
-	ret;`, from))
-	b := alloc(t, m, 4*numbers)
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(numbers / 512), Block: Dim(512), Args: []any{b}, Mode: Vector, Backend: Native}); err != nil {
-		t.Fatal(err)
-	}
-	for i, got := range Slice[float32](b) {
-		if x := math.Float32frombits(uint32(from + i)); got != fp.RsqrtApprox32(x) {
-			t.Fatalf("of %v it is %v, want %v", x, got, fp.RsqrtApprox32(x))
+	add.u64 %%rd0, %%rd0, %%rd1;
+	ld.global.f32 %%f1, [%%rd0];
+	ld.global.f32 %%f2, [%%rd0+%d];
+	ld.global.f32 %%f3, [%%rd0+%d];
+	mov.f32 %%f4, 0f00000000;
+	and.b32 %%r1, %%r1, 1;
+	setp.ne.u32 %%p1, %%r1, 0;
+	%s%s;
+	st.global.f32 [%%rd0+%d], %%f4;
+	ret;`, 4*n, 8*n, guard, op, 12*n))
+		buffer, err := NewBuffer(m.dev, slices.Concat(a, b, c, make([]float32, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(n / 512), Block: Dim(512), Args: []any{buffer}, Mode: Vector, Backend: Native}); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range Slice[float32](buffer)[3*n:] {
+			w := want(a[i], b[i], c[i])
+			if guard != "" && i%2 == 0 {
+				w = 0
+			}
+			if math.Float32bits(got) != math.Float32bits(w) {
+				t.Fatalf("%s%s: of %x, %x, %x it is %x, want %x", guard, op, a[i], b[i], c[i], got, w)
+			}
 		}
 	}
+}
+
+// TestRsqrt: the machine code of rsqrt.approx.f32, which does not divide, has what Go has, which does: of all numbers from 1 to below 4, and of some
+// of each other exponent and sign. Those of another exponent have the same fraction divided or multiplied by a power of two all the way.
+func TestRsqrt(t *testing.T) {
+	var a []float32
+	for i := range uint32(1 << 24) {
+		a = append(a, math.Float32frombits(0x3f800000+i))
+	}
+	for i := range uint32(1 << 20) {
+		a = append(a, math.Float32frombits(i<<12|i>>9))
+	}
+	float32s(t, "rsqrt.approx.f32 %f4, %f1", a, a, a, func(a, _, _ float32) float32 { return fp.RsqrtApprox32(a) })
+}
+
+// TestFlushed: where .ftz flushes results, the machine code of products, quotients and sums does, which looks at them times a power of two: of operands
+// of all kinds, whose results are about the least normal number.
+func TestFlushed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(part.Seed(t), 1))
+	const least = 0x1p-126
+	any := func() float32 { return math.Float32frombits(rng.Uint32()) }
+	near := func() float64 { // the bound, or a little less
+		return math.Copysign(least*(1-float64(rng.IntN(6))*0x1p-26), float64(rng.IntN(2))-0.5)
+	}
+	var a, b, products, quotients, sums []float32
+	for range 1 << 20 {
+		x, y := any(), any()
+		if rng.IntN(8) > 0 { // so that the other one is a number, too
+			x = math.Float32frombits(rng.Uint32()&0x807fffff | uint32(64+rng.IntN(100))<<23)
+		}
+		if rng.IntN(16) == 0 { // the only quotients that are rounded up to the bound are of these
+			x = math.Float32frombits(math.Float32bits(x) | 0x7fffff)
+		}
+		a, b = append(a, x), append(b, y)
+		products = append(products, float32(near()/float64(x)))
+		quotients = append(quotients, float32(float64(x)/near()))
+		sums = append(sums, float32(near()-float64(x)*float64(products[len(products)-1])*(1+float64(rng.IntN(3))*0x1p-20)))
+	}
+	float32s(t, "mul.rn.ftz.f32 %f4, %f1, %f2", a, products, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
+	float32s(t, "mul.rn.ftz.f32 %f4, %f1, %f2", a, b, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
+	float32s(t, "div.rn.ftz.f32 %f4, %f1, %f2", a, quotients, b, func(a, b, _ float32) float32 { return fp.DivFTZ32(a, b, fp.RN) })
+	float32s(t, "div.rn.ftz.f32 %f4, %f1, %f2", a, b, b, func(a, b, _ float32) float32 { return fp.DivFTZ32(a, b, fp.RN) })
+	float32s(t, "rcp.rn.ftz.f32 %f4, %f1", a, b, b, func(a, _, _ float32) float32 { return fp.DivFTZ32(1, a, fp.RN) })
+	float32s(t, "fma.rn.ftz.f32 %f4, %f1, %f2, %f3", a, products, sums, func(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) })
+	float32s(t, "fma.rn.ftz.f32 %f4, %f1, %f2, %f3", a, b, sums, func(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) })
+	float32s(t, "sqrt.rn.f32 %f4, %f1", a, b, b, func(a, _, _ float32) float32 { return fp.Sqrt32(a, fp.RN) })
 }

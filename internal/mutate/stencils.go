@@ -90,12 +90,16 @@ var stencilOps = []struct {
 			return "_" + string("nol"[r.IntN(3)]) + m[2]
 		})
 	}},
-	{"constant", func(s *stencilLine, r *rand.Rand) string { // a bit of it
-		return s.hole(r, regexp.MustCompile(`^(_p.*:.*)([0-9a-f])([0-9a-f]*)$`), func(m []string) string {
-			digits := m[2] + m[3]
-			at := r.IntN(len(digits))
+	{"constant", func(s *stencilLine, r *rand.Rand) string { // a bit of what is read of it
+		return s.hole(r, regexp.MustCompile(`^_p\d+([+-]\d+)?:[0-9a-f]+$`), func(m []string) string {
+			head, digits, _ := strings.Cut(m[0], ":")
+			from, to, err := s.reads(head, len(digits)/2)
+			if err != nil || from >= to { // so it is with all of it
+				from, to = 0, len(digits)/2
+			}
+			at := 2*from + r.IntN(2*(to-from))
 			v, _ := strconv.ParseUint(digits[at:at+1], 16, 8)
-			return m[1] + digits[:at] + strconv.FormatUint(v^1<<r.IntN(4), 16) + digits[at+1:]
+			return head + ":" + digits[:at] + strconv.FormatUint(v^1<<r.IntN(4), 16) + digits[at+1:]
 		})
 	}},
 	{"flip", func(s *stencilLine, r *rand.Rand) string { // of another bit
@@ -232,32 +236,83 @@ func sameInstructions(a, b *stencilLine) (bool, error) {
 	return x == y, err
 }
 
+// operandSizes are the bytes of an operand in memory, as Intel's syntax has it.
+var operandSizes = regexp.MustCompile(`\b(BYTE|WORD|DWORD|QWORD|XMMWORD|YMMWORD|ZMMWORD) (?:PTR|BCST) \[rip`)
+
+// reads are the bytes of a constant of so many, from one up to another, that the instruction reads into which its address goes, by the hole without the
+// constant. Of other hosts' constants all are.
+func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
+	if !strings.Contains(s.file, "_amd64") {
+		return 0, size, nil
+	}
+	list, err := s.instructions("intel")
+	if err != nil {
+		return 0, 0, err
+	}
+	m := regexp.MustCompile(`^_p(\d+)([+-]\d+)?$`).FindStringSubmatch(hole)
+	off, _ := strconv.Atoi(m[1])
+	from, _ = strconv.Atoi(cmp.Or(m[2], "0"))
+	i := slices.IndexFunc(list, func(in instruction) bool { return off < in.end })
+	if i < 0 {
+		return 0, 0, fmt.Errorf("%s: no instruction at %d", s.name, off)
+	}
+	from += list[i].end - (off + 4) // it counts from the address on, the host from the end of the instruction
+	of := operandSizes.FindStringSubmatch(list[i].text)
+	if of == nil {
+		return 0, 0, fmt.Errorf("%s: nothing says how much %q reads", s.name, list[i].text)
+	}
+	bytes := map[string]int{"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16, "YMMWORD": 32, "ZMMWORD": 64}[of[1]]
+	return max(from, 0), min(from+bytes, size), nil
+}
+
 // disassembled is the instructions of the code, without their bytes.
 func (s *stencilLine) disassembled() (string, error) {
 	if s.text != "" {
 		return s.text, nil
 	}
-	dir, err := os.MkdirTemp("", "stencil")
+	list, err := s.instructions("att")
 	if err != nil {
 		return "", err
+	}
+	var b strings.Builder
+	for _, in := range list {
+		fmt.Fprintf(&b, "%x %s\n", in.end, meaning(in.text))
+	}
+	s.text = b.String()
+	return s.text, nil
+}
+
+// instruction is one, disassembled, and where it ends.
+type instruction struct {
+	text string
+	end  int
+}
+
+// instructions are those of the code, in one syntax or the other.
+func (s *stencilLine) instructions(syntax string) (list []instruction, err error) {
+	dir, err := os.MkdirTemp("", "stencil")
+	if err != nil {
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "code")
 	if err := os.WriteFile(file, s.code, 0o666); err != nil {
-		return "", err
+		return nil, err
 	}
-	out, err := exec.Command("objdump", "-D", "-w", "-z", "-b", "binary", "-m", "i386:x86-64", file).Output()
+	out, err := exec.Command("objdump", "-D", "-w", "-z", "-b", "binary", "-m", "i386:x86-64", "-M", syntax, file).Output()
 	if err != nil {
-		return "", fmt.Errorf("objdump, of binutils: %w", err)
+		return nil, fmt.Errorf("objdump, of binutils: %w", err)
 	}
-	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
 		if parts := strings.SplitN(line, "\t", 3); len(parts) == 3 {
-			b.WriteString(parts[0] + meaning(parts[2]) + "\n")
+			at, err := strconv.ParseInt(strings.Trim(parts[0], " :"), 16, 64)
+			if err != nil {
+				return nil, fmt.Errorf("objdump: %q", line)
+			}
+			list = append(list, instruction{parts[2], int(at) + len(strings.Fields(parts[1]))})
 		}
 	}
-	s.text = b.String()
-	return s.text, nil
+	return list, nil
 }
 
 // mutants are so many of a table, drawn, with their lines.
@@ -301,7 +356,39 @@ type stencilTrier struct {
 }
 
 // tries reports whether there is something.
-func (t *stencilTrier) tries() bool { return len(t.Subjects) > 0 || t.Package != "" }
+func (t *stencilTrier) tries() bool { return t != nil && (len(t.Subjects) > 0 || t.Package != "") }
+
+// stencilTriers are what tries stencils, by the mark of their level of processors and their name.
+type stencilTriers map[string]map[string]*stencilTrier
+
+// mark is that of the level that has a table, which the name of its file ends in: see package native.
+func mark(file string) string { return marks.FindString(strings.TrimSuffix(file, ".txt")) }
+
+var marks = regexp.MustCompile(`_v\d+$`)
+
+// of is what tries one of a table.
+func (t stencilTriers) of(file, name string) *stencilTrier { return t[mark(file)][name] }
+
+// ask has the program say it, of a level, that has not said it yet.
+func (t stencilTriers) ask(binary, mark string) error {
+	if t[mark] != nil {
+		return nil
+	}
+	out, err := exec.Command(binary, "stencils", mark).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, exit.Stderr)
+	}
+	if err != nil {
+		return fmt.Errorf("without a mutant: %w", err)
+	}
+	var by map[string]*stencilTrier
+	if err := json.Unmarshal(out, &by); err != nil {
+		return err
+	}
+	t[mark] = by
+	return nil
+}
 
 // ofStencils does it all for mutants of tables: of the stencils that something tries.
 func (c *config) ofStencils(w io.Writer) (good bool, err error) {
@@ -314,20 +401,19 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	out, err := exec.Command(binary, "stencils").Output()
-	if err != nil {
-		return false, fmt.Errorf("without a mutant: %w", err)
-	}
-	var by map[string]*stencilTrier
-	if err := json.Unmarshal(out, &by); err != nil {
-		return false, err
-	}
 	lines, err := c.stencilLines()
 	if err != nil {
 		return false, err
 	}
+	by := stencilTriers{}
+	for _, s := range lines {
+		if err := by.ask(binary, mark(s.file)); err != nil {
+			return false, err
+		}
+	}
 	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool {
-		return !by[s.name].tries() || c.alone && len(by[s.name].Subjects) == 0 || !matches(c.only, s.name)
+		t := by.of(s.file, s.name)
+		return !t.tries() || c.alone && len(t.Subjects) == 0 || !matches(c.only, s.name)
 	})
 	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
@@ -341,6 +427,9 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	}
 	verdicts := map[*Mutant]Verdict{}
 	if !c.list {
+		if err := unchanged(binary, by, lines, list); err != nil {
+			return false, err
+		}
 		p := &stencilPrograms{root: c.root, binary: binary, tests: map[string]string{}}
 		if err := p.build(by, list, dir); err != nil {
 			return false, err
@@ -359,6 +448,26 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	}
 	slices.SortStableFunc(list, func(a, b *Mutant) int { return strings.Compare(a.Func, b.Func) })
 	return c.summary(w, list, verdicts, nil)
+}
+
+// unchanged is an error if something differs with the lines of the tables as they are, of those that mutants are of: then they would all
+// be noticed.
+func unchanged(binary string, by stencilTriers, lines []*stencilLine, list []*Mutant) error {
+	p := &stencilPrograms{binary: binary}
+	for _, s := range lines {
+		t := by.of(s.file, s.name)
+		if len(t.Subjects) == 0 || !slices.ContainsFunc(list, func(m *Mutant) bool { return m.File == s.file && m.Func == s.name }) {
+			continue
+		}
+		v, err := p.onSubjects(s.String(), mark(s.file), spreadNames(t.Subjects))
+		if err == nil && v.Outcome != Survived {
+			err = fmt.Errorf("%s:%d: without a mutant %s: %v %s", s.file, s.number, s.name, v.Outcome, v.By)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stencilLines are those of the tables.
@@ -386,7 +495,7 @@ func (c *config) stencilLines() (list []*stencilLine, err error) {
 }
 
 // tryStencils tries mutants of stencils.
-func (c *config) tryStencils(p *stencilPrograms, by map[string]*stencilTrier, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
+func (c *config) tryStencils(p *stencilPrograms, by stencilTriers, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
 	verdicts := map[*Mutant]Verdict{}
 	var mu sync.Mutex
 	var first error
@@ -395,7 +504,7 @@ func (c *config) tryStencils(p *stencilPrograms, by map[string]*stencilTrier, li
 	for range c.workers {
 		wait.Go(func() {
 			for m := range work {
-				v, err := p.try(by[m.Func], m.Func, text[m])
+				v, err := p.try(by.of(m.File, m.Func), m, text[m])
 				mu.Lock()
 				verdicts[m] = v
 				first = cmp.Or(first, err)
@@ -425,20 +534,25 @@ type stencilPrograms struct {
 	tests        map[string]string
 }
 
-// stencilVariable is the environment variable with the line that is added to the table of tests, and stencilHook what adds
-// it, a file of package native.
+// stencilVariable is the environment variable with the line that is added to the table of tests, stencilMark the one with the mark of the level
+// that they take, and stencilHook what sees to both, a file of package native.
 const (
 	stencilVariable = "MUTANT_STENCIL"
+	stencilMark     = "MUTANT_MARK"
 	stencilHook     = `package native
 
 import "os"
 
-func init() { tables = append(tables, os.Getenv("MUTANT_STENCIL")) }
+func init() {
+	level := Marked(os.Getenv("MUTANT_MARK"))
+	levels = []*Level{level}
+	level.Tables = append(level.Tables, os.Getenv("MUTANT_STENCIL"))
+}
 `
 )
 
 // build builds the tests that mutants are tried on, in a folder.
-func (p *stencilPrograms) build(by map[string]*stencilTrier, list []*Mutant, dir string) error {
+func (p *stencilPrograms) build(by stencilTriers, list []*Mutant, dir string) error {
 	hook := filepath.Join(dir, "hook.go")
 	if err := os.WriteFile(hook, []byte(stencilHook), 0o666); err != nil {
 		return err
@@ -447,8 +561,9 @@ func (p *stencilPrograms) build(by map[string]*stencilTrier, list []*Mutant, dir
 		return err
 	}
 	for _, m := range list {
-		pkg := by[m.Func].Package
-		if len(by[m.Func].Subjects) > 0 || p.tests[pkg] != "" {
+		t := by.of(m.File, m.Func)
+		pkg := t.Package
+		if len(t.Subjects) > 0 || p.tests[pkg] != "" {
 			continue
 		}
 		binary, err := buildTest(p.root, "./"+pkg, dir)
@@ -461,20 +576,20 @@ func (p *stencilPrograms) build(by map[string]*stencilTrier, list []*Mutant, dir
 }
 
 // try tries a line of the table on what tries the stencil.
-func (p *stencilPrograms) try(t *stencilTrier, name, line string) (Verdict, error) {
+func (p *stencilPrograms) try(t *stencilTrier, m *Mutant, line string) (Verdict, error) {
 	if len(t.Subjects) > 0 {
-		return p.onSubjects(line, spreadNames(t.Subjects))
+		return p.onSubjects(line, mark(m.File), spreadNames(t.Subjects))
 	}
-	return p.onTests(t, name, line)
+	return p.onTests(t, m, line)
 }
 
 // onTests tries it on tests, which are told what stencil it is about, with one seed.
-func (p *stencilPrograms) onTests(t *stencilTrier, name, line string) (Verdict, error) {
+func (p *stencilPrograms) onTests(t *stencilTrier, m *Mutant, line string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilTestPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.tests[t.Package], "-test.short", "-test.failfast", "-test.run", t.Run)
 	cmd.Dir = filepath.Join(p.root, filepath.FromSlash(t.Package))
-	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_STENCIL="+name, stencilVariable+"="+line)
+	cmd.Env = append(os.Environ(), "GEMU_SEED=1", "GEMU_STENCIL="+m.Func, stencilVariable+"="+line, stencilMark+"="+mark(m.File))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
@@ -491,10 +606,10 @@ func (p *stencilPrograms) onTests(t *stencilTrier, name, line string) (Verdict, 
 }
 
 // onSubjects tries it on subjects.
-func (p *stencilPrograms) onSubjects(line string, subjects []string) (Verdict, error) {
+func (p *stencilPrograms) onSubjects(line, mark string, subjects []string) (Verdict, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), stencilPatience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.binary, append([]string{"stencil"}, subjects...)...)
+	cmd := exec.CommandContext(ctx, p.binary, append([]string{"stencil", mark}, subjects...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(line), &stdout, &stderr
 	err := cmd.Run()

@@ -67,6 +67,46 @@ func TestStencilBits(t *testing.T) {
 	}
 }
 
+// TestStencilConstants: bits of constants that are changed are among those that the instruction reads: here vmovq xmm0, [constant], the second half of
+// a constant, and vpblendd ymm0, ymm0, [constant], 5, whose number is behind the address.
+func TestStencilConstants(t *testing.T) {
+	if _, err := exec.LookPath("objdump"); err != nil {
+		t.Skip(err)
+	}
+	op := stencilOps[slices.IndexFunc(stencilOps, func(o struct {
+		name   string
+		change func(*stencilLine, *rand.Rand) string
+	}) bool {
+		return o.name == "constant"
+	})]
+	r := rand.New(rand.NewPCG(1, 2))
+	zeros := func(n int) string { return strings.Repeat("00", n) }
+	for _, c := range []struct {
+		code     []byte
+		hole     string
+		size     int
+		from, to int // read, in bytes
+	}{
+		{[]byte{0xc5, 0xfa, 0x7e, 0x05, 0, 0, 0, 0}, "_p4:", 16, 0, 8},
+		{[]byte{0xc5, 0xfa, 0x7e, 0x05, 0, 0, 0, 0}, "_p4+8:", 16, 8, 16},
+		{[]byte{0xc4, 0xe3, 0x7d, 0x02, 0x05, 0, 0, 0, 0, 5}, "_p5-1:", 32, 0, 32},
+		{[]byte{0xc4, 0xe3, 0x7d, 0x02, 0x05, 0, 0, 0, 0, 5}, "_p5+31:", 64, 32, 64},
+	} {
+		changed := map[int]bool{}
+		for range 400 {
+			s := &stencilLine{file: "x_amd64.txt", code: c.code, holes: []string{c.hole + zeros(c.size)}}
+			op.change(s, r)
+			digits := strings.TrimPrefix(s.holes[0], c.hole)
+			changed[strings.IndexFunc(digits, func(r rune) bool { return r != '0' })/2] = true
+		}
+		for i := range c.size {
+			if changed[i] != (i >= c.from && i < c.to) {
+				t.Errorf("% x %s: byte %d is changed: %v", c.code, c.hole, i, changed[i])
+			}
+		}
+	}
+}
+
 // TestBadTable: a line that is none is an error with its place.
 func TestBadTable(t *testing.T) {
 	for text, want := range map[string]string{"\ntoy\tAA": "table:2: 2 columns", "toy\t!\t": "table:1: illegal base64"} {

@@ -75,7 +75,7 @@ func rcpF64(a float64) float64 { return fp.Canon64(1 / a) }
 func rcpApproxF64(a float64) float64 { return fp.RcpApprox64(a) }
 
 //gemu:kernel sqrt.rn{ftz}.f32
-func sqrtF32(a float32) float32 { return fp.Canon32(float32(math.Sqrt(float64(a)))) }
+func sqrtF32(a float32) float32 { return fp.SqrtRN32(a) }
 
 //gemu:kernel sqrt.approx{ftz}.f32
 func sqrtApproxF32(a float32) float32 { return fp.SqrtApprox32(a) }

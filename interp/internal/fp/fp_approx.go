@@ -36,7 +36,7 @@ func RsqrtApprox32(x float32) float32 {
 //
 //	-Inf, -normal, -subnormal: NaN   -0: -0   +0: +0   +Inf: +Inf
 func SqrtApprox32(x float32) float32 {
-	return Sqrt32(x, RN)
+	return SqrtRN32(x)
 }
 
 // DivApprox32 is div.approx.f32: a/b. Bound: 2 ulp for |b| in [2^-126, 2^126].

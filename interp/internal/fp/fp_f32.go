@@ -111,6 +111,9 @@ func Sqrt32(a float32, r Rounding) float32 {
 	return narrow32(math.Sqrt(float64(a)), r)
 }
 
+// SqrtRN32 is the square root to nearest: that of 53 bits, rounded again, is that of 24.
+func SqrtRN32(a float32) float32 { return Canon32(float32(math.Sqrt(float64(a)))) }
+
 // MulFTZ32, DivFTZ32 and FmaFTZ32 are [Mul32], [Div32] and [Fma32] with .ftz for operands and result; what
 // is flushed of results is said at [F64ToF32FTZ]. Sums of two numbers and square roots need no such
 // functions: a sum below 0x1p-126 is exact, and no root is.

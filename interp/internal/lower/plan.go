@@ -338,7 +338,8 @@ const (
 	costSpecial = 250 // a special function, or a division
 	costBeside  = 25  // a memory access whose lanes are proved to lie side by side, or at one place
 	costAccess  = 60  // any other
-	costCompact = 30  // anything on compact operands, proved uniform or not
+	costCompact = 30  // anything on compact operands, proved uniform or not, but:
+	costAlone   = 240 // a special function of them: what comes next waits for it as for that of all lanes
 	costVector  = 40  // a memory access at a compact address
 	costTag     = 4   // finding that an operand is in its row
 )
@@ -363,7 +364,7 @@ func (a *analysis) onLanes(in *node) float64 {
 			return costAccess
 		}
 	case code.Arithmetic:
-		if a.prog.Sources[in.Src].Form.Class == ptx.ClassSFU {
+		if a.special(in) {
 			return costSpecial
 		}
 		if in.sig.Dst == code.Q || in.sig.Src[0] == code.Q {
@@ -371,6 +372,11 @@ func (a *analysis) onLanes(in *node) float64 {
 		}
 	}
 	return costRow
+}
+
+// special reports whether an operation is a special function, or a division.
+func (a *analysis) special(in *node) bool {
+	return a.prog.Sources[in.Src].Form.Class == ptx.ClassSFU
 }
 
 // settle chooses the rows to be kept in both places, given the classes, and
@@ -394,9 +400,13 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 		lanes := a.onLanes(in)
 		switch {
 		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
-			cost += w * costCompact
+			compact := float64(costCompact)
+			if s.Kind == code.Arithmetic && a.special(in) {
+				compact = costAlone
+			}
+			cost += w * compact
 			for _, o := range e.dirty {
-				saved[o.Slot][o.Row] += w * (lanes - costCompact)
+				saved[o.Slot][o.Row] += w * (lanes - compact)
 				written[o.Slot][o.Row] += w
 			}
 			return

@@ -97,6 +97,7 @@ var Shipped = sync.OnceValue(func() *Library {
 // Level is what stencils are compiled for: the processors of a kind that have so much at least.
 type Level struct {
 	Name string // as compilers call it
+	Mark string // how the names of the files end, but for .txt, whose tables only it has; of the first level there is none
 
 	// Parts says that they load and store some elements of a vector whatever their size.
 	Parts bool
@@ -108,6 +109,15 @@ type Level struct {
 
 // Levels are those of the host's kind of processor, from the one that all have up to that of this host.
 func Levels() []*Level { return levels }
+
+// Marked is the level of a mark; nil if the host has none.
+func Marked(mark string) *Level {
+	i := slices.IndexFunc(levels, func(l *Level) bool { return l.Mark == mark })
+	if i < 0 {
+		return nil
+	}
+	return levels[i]
+}
 
 // Host is the level of this host.
 func Host() *Level { return levels[len(levels)-1] }

@@ -36,14 +36,19 @@ typedef _Bool bool;
 	GO T go_max_##T(T a, T b) { return a > b ? a : b; }
 
 // The least number divided by -1 is itself, and the remainder 0; the host would trap. (The divisor is
-// not 0: Go panics.)
-#define GO_DIV(T, U)                                                                                \
-	GO T go_div_##T(T a, T b) { return b == (T)-1 ? (T)-(U)a : (T)(a / b); }                          \
-	GO T go_rem_##T(T a, T b) { return b == (T)-1 ? (T)0 : (T)(a % b); }
+// not 0: Go panics.) So magnitudes are divided. Hosts do not divide vectors of integers: where F is a type of floats that have the numbers
+// exactly, their quotient, rounded, is nearer to the true one than that is to the next integer above, which is 1/b off at least.
+#define GO_DIV(T, U, F)                                                                             \
+	GO T go_div_##T(T a, T b)                                                                        \
+	{                                                                                                \
+		U n = a < 0 ? -(U)a : (U)a, d = b < 0 ? -(U)b : (U)b, q = (U)((F)n / (F)d);                   \
+		return (T)((a ^ b) < 0 ? -q : q);                                                             \
+	}                                                                                                \
+	GO T go_rem_##T(T a, T b) { return (T)((U)a - (U)go_div_##T(a, b) * (U)b); }
 
-#define GO_DIV_UNSIGNED(T)                                                                          \
-	GO T go_div_##T(T a, T b) { return (T)(a / b); }                                                 \
-	GO T go_rem_##T(T a, T b) { return (T)(a % b); }
+#define GO_DIV_UNSIGNED(T, F)                                                                       \
+	GO T go_div_##T(T a, T b) { return (T)((F)a / (F)b); }                                           \
+	GO T go_rem_##T(T a, T b) { return (T)(a - go_div_##T(a, b) * b); }
 
 GO_INT(u8, u8, 8)
 GO_INT(u16, u16, 16)
@@ -53,14 +58,14 @@ GO_INT(s8, u8, 8)
 GO_INT(s16, u16, 16)
 GO_INT(s32, u32, 32)
 GO_INT(s64, u64, 64)
-GO_DIV(s8, u8)
-GO_DIV(s16, u16)
-GO_DIV(s32, u32)
-GO_DIV(s64, u64)
-GO_DIV_UNSIGNED(u8)
-GO_DIV_UNSIGNED(u16)
-GO_DIV_UNSIGNED(u32)
-GO_DIV_UNSIGNED(u64)
+GO_DIV(s8, u8, f32)
+GO_DIV(s16, u16, f32)
+GO_DIV(s32, u32, f64)
+GO_DIV(s64, u64, u64)
+GO_DIV_UNSIGNED(u8, f32)
+GO_DIV_UNSIGNED(u16, f32)
+GO_DIV_UNSIGNED(u32, f64)
+GO_DIV_UNSIGNED(u64, u64)
 
 // Equality as a comparison of floats, with the numbers as fractions of what is between 1 and 2.
 // Of comparisons of one integer with constants clang makes a switch, and a loop with a switch does not become
@@ -140,28 +145,43 @@ GO f32 go_canonical32(f32 x) { return x != x ? go_Float32frombits(0x7fffffff) : 
 // FmaRN32 takes care in Go that it rounds once, which VFMADD does.
 GO f32 go_fp_FmaRN32(f32 a, f32 b, f32 c) { return go_canonical32(__builtin_fmaf(a, b, c)); }
 
-// FmaFTZ32 to nearest flushes what would stay below the least normal number if the exponent had no lower
-// bound: what is below 0x1.ffffffp-127. VFMADD rounds what is a little below that to the least normal number
-// too, and so the sign of the difference, which one more VFMADD has right, decides there: if c's difference from
-// the bound is not exact, c is so large that the product is a multiple of 0x1p-147, and the sum no such case.
+// SqrtRN32 takes a root in more digits in Go, and rounds it; VSQRTPS rounds once.
+GO f32 go_fp_SqrtRN32(f32 x) { return go_canonical32(__builtin_sqrtf(x)); }
+
+// MulFTZ32, DivFTZ32 and FmaFTZ32 to nearest flush what would stay below the least normal number if the exponent had no lower bound: what
+// is less than that before it is rounded, in the end, may not be so any more. Times 2 to the power 30 it is an exponent that there is. The operand that is
+// multiplied is the smaller one: if it becomes infinite, or the addend, the result is no such number.
 GO f32 go_ftz32(f32 x)
 {
 	u32 u = go_Float32bits(x);
 	return go_Float32frombits((u & 0x7f800000) == 0 ? u & 1u << 31 : u);
 }
+GO f32 go_magnitude32(f32 x) { return go_Float32frombits(go_Float32bits(x) & ~(1u << 31)); }
+GO f32 go_flushed32(f32 r, f32 larger)
+{
+	return go_canonical32(go_magnitude32(larger) < 0x1p-96f ? go_Float32frombits(go_Float32bits(r) & 1u << 31) : r);
+}
 GO f32 go_fp_FmaFTZ32RN(f32 a, f32 b, f32 c)
 {
 	a = go_ftz32(a), b = go_ftz32(b), c = go_ftz32(c);
-	f32 r = __builtin_fmaf(a, b, c);
-	f64 over = __builtin_fma(a, b, c - go_Copysign(0x1.ffffffp-127, r)); // times r's sign
-	u32 sign = go_Float32bits(r) & 1u << 31;
-	bool tiny = ((go_Float32bits(r) ^ sign) == 0x00800000) & (sign ? over > 0 : over < 0);
-	return go_canonical32(tiny ? go_Float32frombits(sign) : go_ftz32(r));
+	bool less = go_magnitude32(a) < go_magnitude32(b);
+	return go_flushed32(__builtin_fmaf(a, b, c), __builtin_fmaf((less ? a : b) * 0x1p30f, less ? b : a, c * 0x1p30f));
+}
+GO f32 go_fp_MulFTZ32RN(f32 a, f32 b)
+{
+	a = go_ftz32(a), b = go_ftz32(b);
+	bool less = go_magnitude32(a) < go_magnitude32(b);
+	return go_flushed32(a * b, (less ? a : b) * 0x1p30f * (less ? b : a));
+}
+GO f32 go_fp_DivFTZ32RN(f32 a, f32 b)
+{
+	a = go_ftz32(a), b = go_ftz32(b);
+	return go_flushed32(a / b, a * 0x1p30f / b);
 }
 
 // RsqrtApprox32 divides by a root in Go. Newton's method does not divide: the first estimate, of the halved exponent, is within 3.5
 // percent, e is how far x·y·y is from 1, and two steps of the series of (1-e) to the power -1/2 have so small an error that no float32
-// comes out another; TestRsqrt has tried them all.
+// comes out another: TestRsqrt tries all fractions, and exponents that are even and odd.
 GO f32 go_fp_RsqrtApprox32(f32 a)
 {
 	f64 x = a, y = go_Float64frombits(0x5fe6eb50c7b537a9 - (go_Float64bits(x) >> 1));

@@ -109,16 +109,21 @@ func kindAMD64(code []byte, r *ref, typ uint32) relocation {
 // reads is how many bytes an instruction reads whose address is at off, if it is one of those whose constants lie among others:
 // a vpbroadcastb or vpbroadcastw, or one of a vector of 512 bits; 0 if it is something else.
 func reads(code []byte, off int) int {
-	if off < 6 || code[off-1]&0xc7 != 0x05 {
+	if off < 5 || code[off-1]&0xc7 != 0x05 {
 		return 0
 	}
+	const vex, evex, maps, map2 = 0xc4, 0x62, 7, 2
 	op := code[off-2]
-	broadcasts := op == 0x78 || op == 0x79
-	if broadcasts && (code[off-5] == 0xc4 || code[off-6] == 0x62) {
+	switch narrow := op == 0x78 || op == 0x79; {
+	case narrow && code[off-5] == vex && code[off-4]&maps == map2:
+		return int(op-0x78) + 1
+	case off < 6 || code[off-6] != evex:
+		return 0
+	case narrow && code[off-5]&maps == map2:
 		return int(op-0x78) + 1
 	}
 	const length, to512, broadcast = 0x60, 0x40, 0x10
-	if code[off-6] == 0x62 && code[off-3]&(length|broadcast) == to512 {
+	if code[off-3]&(length|broadcast) == to512 {
 		return 64
 	}
 	return 0
@@ -221,8 +226,10 @@ func (r *ref) constant(sec *elf.Section, sym *elf.Symbol, size int) bool {
 		}
 	case sec.Name == ".rodata" && size > 0:
 		to := at + int(r.addend)
-		at = (to + size - 1) / size * size // an operand may be behind the address
-		r.addend = int64(to - at)
+		at = (to + size - 1) / size * size            // an operand may be behind the address
+		if r.addend = int64(to - at); r.addend < -4 { // it begins in the middle of one
+			return false
+		}
 	default:
 		return false
 	}

@@ -932,6 +932,9 @@ var better = map[string]struct {
 	"FmaRN32":       {"fp_FmaRN32", func([]value) bool { return true }},
 	"RsqrtApprox32": {"fp_RsqrtApprox32", func([]value) bool { return true }},
 	"FmaFTZ32":      {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},
+	"MulFTZ32":      {"fp_MulFTZ32RN", func(a []value) bool { return a[2].is(fp.RN) }},
+	"DivFTZ32":      {"fp_DivFTZ32RN", func(a []value) bool { return a[2].is(fp.RN) }},
+	"SqrtRN32":      {"fp_SqrtRN32", func([]value) bool { return true }},
 	"F16ToF32":      {"fp_F16ToF32", func([]value) bool { return true }},
 	"F32ToF16":      {"fp_F32ToF16RN", func(a []value) bool { return a[1].is(fp.RN) }},
 }

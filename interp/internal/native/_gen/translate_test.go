@@ -403,3 +403,27 @@ func random(t string, rnd *rand.Rand) uint64 {
 	}
 	return rnd.Uint64()
 }
+
+// TestReads: how many bytes an instruction reads of a constant that lies among others.
+func TestReads(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code []byte // up to the address
+		want int
+	}{
+		{"vpbroadcastb ymm0", []byte{0xc4, 0xe2, 0x7d, 0x78, 0x05}, 1},
+		{"vpbroadcastw ymm0", []byte{0xc4, 0xe2, 0x7d, 0x79, 0x05}, 2},
+		{"vpbroadcastw zmm16", []byte{0x62, 0xe2, 0x7d, 0x48, 0x79, 0x05}, 2},
+		{"vpandq zmm0, zmm0", []byte{0x62, 0xf1, 0xfd, 0x48, 0xdb, 0x05}, 64},
+		{"vcvttps2udq zmm0", []byte{0x62, 0xf1, 0x7c, 0x48, 0x78, 0x05}, 64},
+		{"vcvtps2udq zmm0", []byte{0x62, 0xf1, 0x7c, 0x48, 0x79, 0x05}, 64},
+		{"vpandq zmm0, zmm0, a broadcast", []byte{0x62, 0xf1, 0xfd, 0x58, 0xdb, 0x05}, 0},
+		{"vpandd ymm16, ymm16", []byte{0x62, 0xe1, 0x7d, 0x20, 0xdb, 0x05}, 0},
+		{"vpaddd ymm0, ymm0", []byte{0xc5, 0xfd, 0xfe, 0x05}, 0},
+		{"vpandq zmm0, zmm0, at a register", []byte{0x62, 0xf1, 0xfd, 0x48, 0xdb, 0x87}, 0},
+	} {
+		if got := reads(append(c.code, 0, 0, 0, 0), len(c.code)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -322,6 +322,7 @@ func outermost(m uint32) (first, last [2]int) {
 // be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time. Some
 // hosts load and store parts of vectors of any elements.
 func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
+	wide := parts
 	parts = parts || s.size >= 4
 	first, last := outermost(m)
 	n := uint64(s.size)
@@ -353,7 +354,7 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, 
 	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
 		return apart(0)
 	}
-	return whole && apart(n)
+	return (whole || wide) && apart(n)
 }
 
 // solid reports whether lanes m of each half are neighbours.

@@ -14,7 +14,7 @@
 #define ROW_OF_q(X) WIDE(u64, X)
 
 // A program has many of these, and what is long in each would not fit the host's cache of instructions. So that is in
-// functions, one of each for a program, which stencils call at OTHER's place, for vectors of LANES_r or LANES_q lanes. They keep
+// functions, one of each for a program, which stencils call at OTHER's place. They keep
 // the registers that stencils have values in.
 #define FUNCTION(s, name) __attribute__((preserve_most)) u64 name(const struct compact *c, element_##s *row, element_##s *want, u64 lanes)
 typedef FUNCTION(r, function_r);
@@ -26,12 +26,6 @@ typedef FUNCTION(q, function_q);
 #define FROM(s, v, c) \
 	vector_##s v##_stride = (vector_##s)(element_##s)(c)->stride, v##_step = v##_stride * LANES_##s; \
 	vector_##s v = (vector_##s)(element_##s)(c)->base + MULTIPLES_##s(v##_stride);
-#define MULTIPLES_r(v) (INDEX_r * (v))
-#if VECTOR_BYTES == 64 // of 64 bits there is no product, or a slow one
-#define MULTIPLES_q(v) ((v) & (vector_q){0, -1, 0, -1, 0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1, 0, 0, -1, -1}) + ((v) << 2 & (vector_q){0, 0, 0, 0, -1, -1, -1, -1})
-#else
-#define MULTIPLES_q(v) ((v) & (vector_q){0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1})
-#endif
 #define STEPPED(v) ({ typeof(v) now = v; v += v##_step; now; })
 
 // call_unlike: of some lanes, one of row is not as wanted.

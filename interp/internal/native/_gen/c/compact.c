@@ -3,6 +3,7 @@
 // wants, it goes to other, the stencils that do it on the lanes.
 
 #include "stencil.h"
+#include "vector.h"
 
 // The lanes that execute, and whether there are some that a shadow with a mask does not speak for.
 #ifdef MASKED
@@ -17,29 +18,22 @@ static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
 
 // filled writes base + i·stride to lanes of a row. It is not unrolled: there are many such places in the code of a program,
 // and few of them are ever come to.
-typedef u32 vector_r __attribute__((ext_vector_type(8)));
-typedef u64 vector_q __attribute__((ext_vector_type(4)));
-#define FILLED(T, s, n, ...) \
-	static inline void filled_##s(T *d, T base, T stride, u32 lanes) { \
-		typedef vector_##s vector __attribute__((aligned(sizeof(T)))); \
-		const vector_##s index = {__VA_ARGS__}, bit = (vector_##s)1 << index; \
-		vector_##s v = base + index * stride, step = (vector_##s)(stride * n); \
-		vector *to = (vector *)d; \
-		_Pragma("clang loop unroll(disable)") for (int i = 0; i < 32 / n; i++, lanes >>= n, v += step) \
-			to[i] = ((vector_##s)lanes & bit) != 0 ? v : to[i]; \
+#define FILLED(s) \
+	static inline void filled_##s(element_##s *d, element_##s base, element_##s stride, u32 lanes) { \
+		vector_##s v = base + MULTIPLES_##s((vector_##s)stride), step = (vector_##s)(stride * LANES_##s); \
+		_Pragma("clang loop unroll(disable)") for (int i = 0; i < 32; i += LANES_##s, lanes >>= LANES_##s, v += step) \
+			VECTOR(s, d, i) = AMONG(s, lanes, 0) ? v : VECTOR(s, d, i); \
 	}
-// whole writes it to all lanes.
-#define WHOLE(T, s, n, ...) \
-	static inline void whole_##s(T *d, T base, T stride) { \
-		typedef vector_##s vector __attribute__((aligned(sizeof(T)))); \
-		vector_##s v = base + (const vector_##s){__VA_ARGS__} * stride, step = (vector_##s)(stride * n); \
-		vector *to = (vector *)d; \
-		_Pragma("clang loop unroll(full)") for (int i = 0; i < 32 / n; i++, v += step) to[i] = v; \
+// all_filled writes it to all lanes.
+#define ALL_FILLED(s) \
+	static inline void all_filled_##s(element_##s *d, element_##s base, element_##s stride) { \
+		vector_##s v = base + MULTIPLES_##s((vector_##s)stride), step = (vector_##s)(stride * LANES_##s); \
+		VECTORS(s, i) { \
+			VECTOR(s, d, i) = v; \
+			v += step; \
+		} \
 	}
-WHOLE(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
-WHOLE(u64, q, 4, 0, 1, 2, 3)
-FILLED(u32, r, 8, 0, 1, 2, 3, 4, 5, 6, 7)
-FILLED(u64, q, 4, 0, 1, 2, 3)
+FILLED(r) FILLED(q) ALL_FILLED(r) ALL_FILLED(q)
 
 // A progression is read and written as one vector: two numbers that are stored apart and read as one do not come from the store
 // buffer. Of 32 bits, the upper half of each is zero and stays so.
@@ -130,7 +124,7 @@ PROVED(r, u32) PROVED(q, u64)
 			a->clean |= need; \
 			ctx->expanded += __builtin_popcount(need); \
 			if (need == 0xffffffff) \
-				whole_##s(row, (T)a->base, (T)a->stride); \
+				all_filled_##s(row, (T)a->base, (T)a->stride); \
 			else \
 				filled_##s(row, (T)a->base, (T)a->stride, need); \
 		} \

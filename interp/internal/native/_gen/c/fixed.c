@@ -20,8 +20,8 @@
 		NEXT; \
 	}
 
-// WHOLLY is for what accesses memory by vectors: all elements are in reach. ELEMENT does not look again.
-#define WHOLLY(n, as, space) \
+// REACHED is for what accesses memory by vectors: all elements are in reach. ELEMENT does not look again.
+#define REACHED(n, as, space) \
 	STENCIL(FORM(reach_##n##_##as##_##space)) { \
 		REACH_##space(n) ADDR_##as \
 		if (RARELY(ASTRAY(as, n))) \
@@ -125,7 +125,7 @@ RECALL(r) RECALL(q)
 		NEXT; \
 	}
 
-// VECTOR_LOCAL and VECTOR_FRAME are WHOLLY for local memory.
+// VECTOR_LOCAL and VECTOR_FRAME are REACHED for local memory.
 #define VECTOR_LOCAL(n, as) \
 	STENCIL(FORM(reach_##n##_##as##_local)) { \
 		LOCAL_BEGIN(n) ADDR_##as \
@@ -159,7 +159,7 @@ LOADS(u8, r) LOADS(s8, r) LOADS(u16, r) LOADS(s16, r) LOADS(u32, r)
 LOADS(u8, q) LOADS(s8, q) LOADS(u16, q) LOADS(s16, q) LOADS(u32, q) LOADS(s32, q) LOADS(u64, q)
 STORES(u8, r) STORES(u16, r) STORES(u32, r)
 STORES(u8, q) STORES(u16, q) STORES(u32, q) STORES(u64, q)
-#define REACHES(as, space) WHOLLY(2, as, space) WHOLLY(4, as, space) WHOLLY(8, as, space) WHOLLY(16, as, space) WHOLLY(32, as, space)
+#define REACHES(as, space) REACHED(2, as, space) REACHED(4, as, space) REACHED(8, as, space) REACHED(16, as, space) REACHED(32, as, space)
 REACHES(r, hit) REACHES(q, hit) REACHES(r, shared) REACHES(q, shared)
 #define LOCAL_VECTORS(n) VECTOR_LOCAL(n, r) VECTOR_LOCAL(n, q) VECTOR_FRAME(n)
 LOCAL_VECTORS(2) LOCAL_VECTORS(4) LOCAL_VECTORS(8) LOCAL_VECTORS(16) LOCAL_VECTORS(32)

@@ -23,6 +23,10 @@
 			} \
 		} else if (AS_BESIDE(as) && ({ AGAIN; SIDE_BY_SIDE(as); })) { \
 			CHECK_OUTERMOST \
+			if (SOME_BYTES) { \
+				LOAD_BESIDE(E, ds, p + o, p + o2) \
+				NEXT; \
+			} \
 			if (WHOLE(n)) { \
 				AGAIN; \
 				EACH_KEPT(ds, i) KEEP_##ds(i, __builtin_convertvector(*(KEPT(E, ds) *)(p + (i < 16 ? o : o2) + n * i), ROW_##ds)); \

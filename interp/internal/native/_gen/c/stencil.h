@@ -140,26 +140,20 @@ typedef u64 u64_u __attribute__((aligned(1)));
 #define LANES _Pragma("clang loop vectorize(assume_safety) interleave_count(1) unroll(disable)") for (int i = 0; i < 32; i++)
 // SHORT_LANES and, where there are values of 64 bits, SHORT_WIDE_LANES are for few instructions: so many vectors at once that on x86-64
 // no loop is left, or one of two halves for 64 bits. In the masked forms a half of the warp of which no lane executes is left out.
-#define PRAGMA(x) _Pragma(#x)
 #ifdef __AVX512F__
-#define VECTOR_BYTES 64
+#define VECTOR_BYTES 64 // of a vector of lanes
 #else
 #define VECTOR_BYTES 32
 #endif
-#if VECTOR_BYTES == 64
-#define AT_ONCE_64 PRAGMA(clang loop vectorize(assume_safety) interleave_count(1) unroll(disable))
-#define AT_ONCE_128 PRAGMA(clang loop vectorize(assume_safety) interleave_count(2) unroll(disable))
-#else
-#define AT_ONCE_64 PRAGMA(clang loop vectorize(assume_safety) interleave_count(2) unroll(disable))
-#define AT_ONCE_128 PRAGMA(clang loop vectorize(assume_safety) interleave_count(4) unroll(disable))
-#endif
+#define PRAGMA(x) _Pragma(#x)
+#define AT_ONCE(bytes) PRAGMA(clang loop vectorize(assume_safety) interleave_count(bytes / VECTOR_BYTES) unroll(disable))
 #define HALVES _Pragma("clang loop unroll(full)") for (int j = 0; j < 32; j += 16)
 #ifdef MASKED
-#define SHORT_LANES HALVES if ((u16)(m >> j)) AT_ONCE_64 for (int i = j; i < j + 16; i++)
-#define SHORT_WIDE_LANES HALVES if ((u16)(m >> j)) AT_ONCE_128 for (int i = j; i < j + 16; i++)
+#define SHORT_LANES HALVES if ((u16)(m >> j)) AT_ONCE(64) for (int i = j; i < j + 16; i++)
+#define SHORT_WIDE_LANES HALVES if ((u16)(m >> j)) AT_ONCE(128) for (int i = j; i < j + 16; i++)
 #else
-#define SHORT_LANES AT_ONCE_128 for (int i = 0; i < 32; i++)
-#define SHORT_WIDE_LANES HALVES AT_ONCE_128 for (int i = j; i < j + 16; i++)
+#define SHORT_LANES AT_ONCE(128) for (int i = 0; i < 32; i++)
+#define SHORT_WIDE_LANES HALVES AT_ONCE(128) for (int i = j; i < j + 16; i++)
 #endif
 
 typedef s8 bytes32 __attribute__((ext_vector_type(32)));

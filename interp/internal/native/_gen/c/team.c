@@ -79,6 +79,8 @@ static inline void zeroes(char *p, u64 n) {
 	u64 i = 0;
 	for (; i + sizeof(vector_q) <= n; i += sizeof(vector_q))
 		*(volatile vector_q *)(p + i) = (vector_q)0;
+	for (; i + sizeof(u64) <= n; i += sizeof(u64))
+		*(volatile u64_u *)(p + i) = 0;
 	for (; i < n; i++)
 		*(volatile char *)(p + i) = 0;
 }

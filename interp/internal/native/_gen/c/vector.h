@@ -14,7 +14,6 @@ typedef element_q vector_q __attribute__((ext_vector_type(LANES_q), aligned(1)))
 #define VECTOR(s, row, i) (*(vector_##s *)((row) + (i)))
 
 // VECTORS are those of a row, by their first lanes.
-#define EACH(i, n) _Pragma("clang loop unroll(full)") for (int i = 0; i < n; i++)
 #define VECTORS(s, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += LANES_##s)
 
 // ANY is whether a vector has one of these bits.
@@ -28,6 +27,14 @@ typedef element_q vector_q __attribute__((ext_vector_type(LANES_q), aligned(1)))
 #define ANY_OF(v, bits) (!_mm256_testz_si256((__m256i)(v), (__m256i)(bits)))
 #endif
 #define ANY(v) ANY_OF(v, v)
+
+// MULTIPLES are those of a vector of strides, by the lane. Of 64 bits hosts have no product, or a slow one.
+#define MULTIPLES_r(v) (INDEX_r * (v))
+#if VECTOR_BYTES == 64
+#define MULTIPLES_q(v) (((v) & (vector_q){0, -1, 0, -1, 0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1, 0, 0, -1, -1}) + ((v) << 2 & (vector_q){0, 0, 0, 0, -1, -1, -1, -1}))
+#else
+#define MULTIPLES_q(v) (((v) & (vector_q){0, -1, 0, -1}) + ((v) + (v) & (vector_q){0, 0, -1, -1}))
+#endif
 
 // AMONG is all ones for those lanes from i on that are of a mask.
 #define AMONG(s, mask, i) ((vector_##s)(((vector_##s)(u32)(mask) & ((vector_##s)1 << (INDEX_##s + (i)))) != 0))

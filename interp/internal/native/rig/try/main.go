@@ -1,9 +1,9 @@
 // Command try runs inputs for package mutate, with mutants of the machine code's engine: what package rig tries, the
 // programs of package corpus, and random ones. Each runs as machine code and in Go, and the two have to be the same.
 //
-// With an argument it is about mutants of stencils: "stencils" writes which subjects of package rig, or tests, try which
-// stencil, in JSON; "stencil SUBJECT…" reads a line of the table, and tries the subjects with it in place of the stencil's
-// own. The exit status is then 1 if something differs, and 0 if nothing does.
+// With arguments it is about mutants of stencils: "stencils MARK" writes which subjects of package rig, or tests, try which
+// stencil of the level of processors with this mark (native.Level), in JSON; "stencil MARK SUBJECT…" reads a line of a table, and tries the subjects with
+// it in place of the stencil's own. The exit status is then 1 if something differs, and 0 if nothing does.
 package main
 
 import (
@@ -24,10 +24,12 @@ func main() {
 	switch {
 	case !native.Supported():
 		err = fmt.Errorf("this host executes no machine code of ours")
-	case len(os.Args) == 2 && os.Args[1] == "stencils":
-		err = json.NewEncoder(os.Stdout).Encode(triers())
-	case len(os.Args) > 2 && os.Args[1] == "stencil":
-		err = stencil(os.Stdin, os.Args[2:])
+	case len(os.Args) > 2 && native.Marked(os.Args[2]) == nil:
+		err = fmt.Errorf("this host's processor does not execute tables %s", os.Args[2])
+	case len(os.Args) == 3 && os.Args[1] == "stencils":
+		err = json.NewEncoder(os.Stdout).Encode(triers(native.Marked(os.Args[2])))
+	case len(os.Args) > 3 && os.Args[1] == "stencil":
+		err = stencil(os.Stdin, native.Marked(os.Args[2]), os.Args[3:])
 	default:
 		goMutants()
 	}
@@ -48,9 +50,9 @@ type trier struct {
 	rig.Tests
 }
 
-// triers are they, by the stencil's name.
-func triers() map[string]*trier {
-	l := native.Host().Library()
+// triers are they, of a level, by the stencil's name.
+func triers(level *native.Level) map[string]*trier {
+	l := level.Library()
 	by := map[string]*trier{}
 	for name := range l.Names() {
 		if by[name] = new(trier); !rig.Unwanted(name) {
@@ -69,13 +71,13 @@ func triers() map[string]*trier {
 const rounds = 60
 
 // stencil tries subjects with another line for a stencil, and ends the process if that shows.
-func stencil(in io.Reader, names []string) error {
+func stencil(in io.Reader, level *native.Level, names []string) error {
 	line, err := io.ReadAll(in)
 	if err != nil {
 		return err
 	}
 	name, _, _ := strings.Cut(string(line), "\t")
-	l := native.Host().Library(string(line))
+	l := level.Library(string(line))
 	for s := range rig.Subjects() {
 		if !slices.Contains(names, s.Name) {
 			continue
