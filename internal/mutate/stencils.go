@@ -25,7 +25,7 @@ import (
 )
 
 // stencilPackage has them, and stencilProgram is the program that tries them. stencilPatience is how long a mutant may take
-// there, a hundred times as long as one does that is none; stencilTestPatience is the same of tests, ten times as long.
+// there, five to a hundred times as long as one does that is none; stencilTestPatience is the same of tests, ten times as long.
 const (
 	stencilPackage      = "interp/internal/native"
 	stencilProgram      = "./interp/internal/native/rig/try"

@@ -126,19 +126,39 @@ func Host() *Level { return levels[len(levels)-1] }
 // needed.
 func (v *Level) Library(others ...string) *Library {
 	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, number: map[string]int32{}}
-	for _, table := range slices.Concat(v.Tables, others) {
+	l.add(slices.Concat(v.Tables, others))
+	return l
+}
+
+// Like is a library with the same stencils but that those of some names are as another one.
+func (l *Library) Like(stencil string, of func(name string) bool) *Library {
+	as := &Library{Level: l.Level, lines: map[string]*line{}, kernels: l.kernels, number: map[string]int32{}}
+	for name, line := range l.lines {
+		from := line
+		if of(name) {
+			from = l.lines[stencil]
+		}
+		as.lines[name] = newLine(name, from.text)
+	}
+	return as
+}
+
+// add adds tables.
+func (l *Library) add(tables []string) {
+	for _, table := range tables {
 		for text := range strings.Lines(table) {
 			switch name, rest, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t"); name[0] {
 			case '#':
 			case '=':
 				l.kernels[name[1:]] = rest
 			default:
-				l.lines[name] = &line{name: name, text: rest}
+				l.lines[name] = newLine(name, rest)
 			}
 		}
 	}
-	return l
 }
+
+func newLine(name, text string) *line { return &line{name: name, text: text} }
 
 // Names are those of all stencils, in no order.
 func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }

@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"regexp"
 	"slices"
 	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/ptx"
 	"gemu/regfile"
 )
@@ -120,6 +122,36 @@ var addressings = []func(t *trier, lane, n int) (element, bytes int){
 	func(t *trier, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // … some of them outside
 	func(t *trier, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // … the last lane before it
 	func(t *trier, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // anywhere in the address space
+
+	// One half of the warp is side by side, or each second, and the other one otherwise.
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane, 31-lane), 0 },          // the other way
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, 15-lane, lane), 0 },          // …
+	func(t *trier, lane, n int) (int, int) { return either(lane, lane, t.IntN(n)), 0 },        // anywhere
+	func(t *trier, lane, n int) (int, int) { return either(lane, t.IntN(n), lane), 0 },        // …
+	func(_ *trier, lane, n int) (int, int) { return either(lane, lane, n-31+lane), 0 },        // one too far
+	func(_ *trier, lane, n int) (int, int) { return either(lane, n-15+lane, lane), 0 },        // …
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane, lane-17), 0 },          // from one too early
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane-1, lane), 0 },           // …
+	func(_ *trier, lane, _ int) (int, int) { return lane, either(lane, 0, 1) },                // misaligned
+	func(_ *trier, lane, _ int) (int, int) { return lane, either(lane, 1, 0) },                // …
+	func(_ *trier, lane, n int) (int, int) { return either(lane, 2*lane, n-62+2*lane), 0 },    // one too far
+	func(_ *trier, lane, n int) (int, int) { return either(lane, n-30+2*lane, 2*lane-32), 0 }, // …
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane, 62-2*lane), 0 },      // the other way
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, 30-2*lane, 2*lane-32), 0 },   // …
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane, 2*lane-34), 0 },      // from one too early
+	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane-1, 2*lane-32), 0 },    // …
+	func(_ *trier, lane, _ int) (int, int) { return 2 * (lane % 16), either(lane, 0, 1) },     // misaligned
+	func(_ *trier, lane, _ int) (int, int) { return 2 * (lane % 16), either(lane, 1, 0) },     // …
+	func(_ *trier, lane, n int) (int, int) { return either(lane, 0, n), 0 },                   // all one, one too far
+	func(_ *trier, lane, n int) (int, int) { return either(lane, n, 0), 0 },                   // …
+}
+
+// either is the one for lanes of the first half of the warp, the other for those of the second.
+func either(lane, first, second int) int {
+	if lane < regfile.Lanes/2 {
+		return first
+	}
+	return second
 }
 
 // access tries one access. The first of the set is the address as a constant, the second what is
@@ -221,7 +253,7 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	ctx.Room(hits, shared, &changed)
 
 	// What it should be.
-	want, memory := made.copied(), slices.Clone(around)
+	want, again, memory := made.copied(), made.copied(), slices.Clone(around)
 	good := space == ptx.Shared || slices.Contains(hits, a)
 	at := make([]uint64, regfile.Lanes)
 	for lane := range at {
@@ -257,11 +289,35 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
 	}
+	if diff == "" && good && s.proved(at, m, a.Size, &p.Access[1], found, t.lib.Level.Parts) {
+		made.file = again
+		diff = t.unaided(made, m, func(ctx *native.Context) { ctx.Room(hits, shared, &changed) })
+	}
 	if diff != "" {
 		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, %v, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, p.Access[1].Pattern, at, begin, a.Size, in.A, int64(off), diff)
 	}
 	return true
 }
+
+// unaided tries a program whose access is one of which so much is proved that it needs no stencil for any other: without these.
+func (t *trier) unaided(made *program, m uint32, room func(*native.Context)) string {
+	if t.proofs == nil {
+		t.proofs = t.lib.Like("out", general.MatchString)
+	}
+	all := t.lib
+	t.lib = t.proofs
+	defer func() { t.lib = all }()
+	c, ctx := t.begin(made, m)
+	room(ctx)
+	c.Block(ctx, made.file, 0)
+	if ctx.PC != made.Blocks[0].Last || ctx.Reason != native.Control {
+		return fmt.Sprintf("it leaves although its lanes are as is proved: at %d for %d", ctx.PC, ctx.Reason)
+	}
+	return ""
+}
+
+// general are the stencils of accesses of which nothing is proved.
+var general = regexp.MustCompile(`^(load|store)_[us]\d+_[rq]_[rq]_(hit|shared)_(full|masked)$`)
 
 // prove says how addresses lie, in a way that is true.
 func (t *trier) prove(a *code.Access, addresses []uint64, m uint32) {
@@ -322,21 +378,11 @@ func outermost(m uint32) (first, last [2]int) {
 // be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time. Some
 // hosts load and store parts of vectors of any elements.
 func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
-	wide := parts
-	parts = parts || s.size >= 4
+	if s.proved(at, m, size, a, found, parts) {
+		return a.Pattern != code.Spread
+	}
 	first, last := outermost(m)
 	n := uint64(s.size)
-	whole := true
-	for half, f := range first {
-		begin := at[f] - uint64(f)*n + uint64(16*half)*n
-		whole = whole && begin <= size && begin+16*n <= size
-	}
-	if found && (a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (parts || solid(m) || !s.store && whole) || a.Pattern == code.Spread) {
-		apart := uint64(a.Distance())
-		if at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart {
-			return a.Pattern != code.Spread
-		}
-	}
 	if m != regfile.Full && bits.OnesCount32(m) <= 6 {
 		return true
 	}
@@ -349,12 +395,35 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, 
 		return true
 	}
 	if s.store {
-		return (m == regfile.Full || parts) && apart(n)
+		return (m == regfile.Full || parts || s.size >= 4) && apart(n)
 	}
 	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
 		return apart(0)
 	}
-	return (whole || wide) && apart(n)
+	return (s.whole(at, m, size) || parts) && apart(n)
+}
+
+// proved reports whether an access is executed by what is proved of its addresses.
+func (s shape) proved(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
+	parts = parts || s.size >= 4
+	if !found || !(a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (parts || solid(m) || !s.store && s.whole(at, m, size)) || a.Pattern == code.Spread) {
+		return false
+	}
+	first, last := outermost(m)
+	apart := uint64(a.Distance())
+	return at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart
+}
+
+// whole reports whether elements side by side are there of all lanes of each half.
+func (s shape) whole(at []uint64, m uint32, size uint64) bool {
+	first, _ := outermost(m)
+	n := uint64(s.size)
+	for half, f := range first {
+		if begin := at[f] - uint64(f)*n + uint64(16*half)*n; begin > size || begin+16*n > size {
+			return false
+		}
+	}
+	return true
 }
 
 // solid reports whether lanes m of each half are neighbours.

@@ -115,8 +115,10 @@ func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
 type trier struct {
 	Values
 	Result
-	lib   *native.Library
-	width uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
+	lib *native.Library
+	// … without the stencils of accesses of which nothing is proved
+	proofs *native.Library
+	width  uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
 }
 
 // masks are those that programs run with, besides random ones.
