@@ -187,11 +187,16 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 }
 
 // meansNothing is what a disassembler tells of bits of an x86-64 instruction that no one reads, and by what it is replaced: those for
-// an index or for operands of 64 bits where there are none, and the kind of elements that are moved or combined bit by bit.
+// an index, for operands of 64 bits or for a segment where there are none, and the kind of elements that are moved or combined bit by bit, where there
+// is no mask of elements and none that is for all.
 var meansNothing = []struct {
 	text *regexp.Regexp
 	by   string
 }{
+	{regexp.MustCompile(`^[c-gs]s ([^(]*)$`), "$1"},
+	{regexp.MustCompile(`^vmovdqu(?:8|16|32|64) ([^{]*)$`), "vmovu $1"},
+	{regexp.MustCompile(`^vmovdqa(?:32|64) ([^{]*)$`), "vmova $1"},
+	{regexp.MustCompile(`^vp(and|andn|or|xor)[dq] ([^{]*)$`), "v$1 $2"},
 	{regexp.MustCompile(`^rex\.\w+ `), ""},
 	{regexp.MustCompile(`,%riz,\d`), ""},
 	{regexp.MustCompile(`^vmovup[sd] |^vmovdqu `), "vmovu "},

@@ -123,18 +123,26 @@ func TestSameInstructions(t *testing.T) {
 	}
 	code := func(bytes ...byte) *stencilLine { return &stencilLine{file: "x_amd64.txt", code: bytes} }
 	lea := code(0x4c, 0x8d, 0x8e, 0, 0, 0, 0) // lea r9, [rsi]
+	and := func(p1, p2 byte) *stencilLine { return code(0x62, 0xf1, p1, p2, 0xdb, 0x96, 0, 0, 0, 0) }
 	for _, c := range []struct {
-		other *stencilLine
-		same  bool
+		one, other *stencilLine
+		same       bool
 	}{
-		{code(0x4e, 0x8d, 0x8e, 0, 0, 0, 0), true},     // REX.X, without an index
-		{code(0x48, 0x8d, 0x8e, 0, 0, 0, 0), false},    // rcx
-		{code(0x4c, 0x8d, 0x8e, 0, 0, 0, 1), false},    // another address
-		{code(0x44, 0x8d, 0x8e, 0, 0, 0, 0), false},    // r9d
-		{code(0x4c, 0x8d, 0x8c, 0x26, 0, 0, 0), false}, // with an index, and shorter
+		{lea, code(0x4e, 0x8d, 0x8e, 0, 0, 0, 0), true},                    // REX.X, without an index
+		{lea, code(0x48, 0x8d, 0x8e, 0, 0, 0, 0), false},                   // rcx
+		{lea, code(0x4c, 0x8d, 0x8e, 0, 0, 0, 1), false},                   // another address
+		{lea, code(0x44, 0x8d, 0x8e, 0, 0, 0, 0), false},                   // r9d
+		{lea, code(0x4c, 0x8d, 0x8c, 0x26, 0, 0, 0), false},                // with an index, and shorter
+		{and(0xf5, 0x48), and(0x75, 0x48), true},                           // of elements of 64 bits, or of 32
+		{and(0xf5, 0x49), and(0x75, 0x49), false},                          // … of those that a mask has
+		{and(0xf5, 0x58), and(0x75, 0x58), false},                          // … one for all
+		{code(0x90, 0x85, 0xc0), code(0x64, 0x85, 0xc0), false},            // nop, and a segment instead
+		{code(0x2e, 0x85, 0xc0), code(0x64, 0x85, 0xc0), true},             // segments of test eax, eax
+		{code(0x2e, 0x8b, 0x00), code(0x64, 0x8b, 0x00), false},            // … of mov eax, [rax]
+		{code(0xc5, 0xfd, 0x10, 0x00), code(0xc5, 0xfc, 0x10, 0x00), true}, // vmovupd, vmovups
 	} {
-		if same, err := sameInstructions(lea, c.other); same != c.same || err != nil {
-			t.Errorf("% x: %v, %v", c.other.code, same, err)
+		if same, err := sameInstructions(c.one, c.other); same != c.same || err != nil {
+			t.Errorf("% x, % x: %v, %v", c.one.code, c.other.code, same, err)
 		}
 	}
 }

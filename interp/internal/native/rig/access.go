@@ -174,6 +174,8 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 		a.Size = 0 // freed
 	case 1:
 		a.Size = uint64(t.IntN(s.size))
+	case 2:
+		a.Size = uint64(t.IntN(size)) // of what lanes address, in part
 	}
 	p, row := &code.Program{Hits: 2 + code.Known}, t.Int32N(int32(frame.R))
 	in := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
