@@ -24,7 +24,7 @@ func main() {
 	switch {
 	case !native.Supported():
 		err = fmt.Errorf("this host executes no machine code of ours")
-	case len(os.Args) > 2 && native.Marked(os.Args[2]) == nil:
+	case len(os.Args) > 2 && strings.HasPrefix(os.Args[1], "stencil") && native.Marked(os.Args[2]) == nil:
 		err = fmt.Errorf("this host's processor does not execute tables %s", os.Args[2])
 	case len(os.Args) == 3 && os.Args[1] == "stencils":
 		err = json.NewEncoder(os.Stdout).Encode(triers(native.Marked(os.Args[2])))
