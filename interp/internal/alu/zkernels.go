@@ -5129,8 +5129,11 @@ func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 1 {
+		for i := 0; i < regfile.Lanes; i += 4 {
 			d[i] = sqrtF32(a[i])
+			d[i+1] = sqrtF32(a[i+1])
+			d[i+2] = sqrtF32(a[i+2])
+			d[i+3] = sqrtF32(a[i+3])
 		}
 		return
 	}
