@@ -24,12 +24,8 @@ func main() {
 	switch {
 	case !native.Supported():
 		err = fmt.Errorf("this host executes no machine code of ours")
-	case len(os.Args) > 2 && strings.HasPrefix(os.Args[1], "stencil") && native.Marked(os.Args[2]) == nil:
-		err = fmt.Errorf("this host's processor does not execute tables %s", os.Args[2])
-	case len(os.Args) == 3 && os.Args[1] == "stencils":
-		err = json.NewEncoder(os.Stdout).Encode(triers(native.Marked(os.Args[2])))
-	case len(os.Args) > 3 && os.Args[1] == "stencil":
-		err = stencil(os.Stdin, native.Marked(os.Args[2]), os.Args[3:])
+	case len(os.Args) == 3 && os.Args[1] == "stencils", len(os.Args) > 3 && os.Args[1] == "stencil":
+		err = ofStencils(os.Args[1], os.Args[2], os.Args[3:])
 	default:
 		goMutants()
 	}
@@ -37,6 +33,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+}
+
+// ofStencils does what is about those of the level with a mark.
+func ofStencils(command, mark string, subjects []string) error {
+	level := native.Marked(mark)
+	switch {
+	case level == nil:
+		return fmt.Errorf("this host's processor does not execute tables %s", mark)
+	case command == "stencils":
+		return json.NewEncoder(os.Stdout).Encode(triers(level))
+	}
+	return stencil(os.Stdin, level, subjects)
 }
 
 // try tries a subject, always in the same way.
