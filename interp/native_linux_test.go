@@ -16,6 +16,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp/internal/fp"
+	"gemu/interp/internal/native"
 )
 
 // TestPauses: while machine code runs the world can be stopped and profiled, soon and as often as one likes, and it
@@ -122,6 +123,9 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 		t.Skip("this host executes no machine code of ours")
 	}
 	n := len(a)
+	name, _, _ := strings.Cut(op, " ")
+	name = strings.ReplaceAll(name, ".", "_")
+	native.Shipped().Take()
 	for _, guard := range []string{"", "@%p1 "} {
 		m := module(t, Config{}, "", fmt.Sprintf(`
 	mov.u32 %%r1, %%ctaid.x;
@@ -154,6 +158,12 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 			if math.Float32bits(got) != math.Float32bits(w) {
 				t.Fatalf("%s%s: of %x, %x, %x it is %x, want %x", guard, op, a[i], b[i], c[i], got, w)
 			}
+		}
+	}
+	wanted := native.Shipped().Take()
+	for _, form := range []string{"_full", "_masked"} {
+		if !slices.Contains(wanted, name+form) {
+			t.Errorf("%s has run without stencil %s%s", op, name, form)
 		}
 	}
 }
@@ -194,8 +204,8 @@ func TestFlushed(t *testing.T) {
 		quotients = append(quotients, float32(float64(x)/near()))
 		sums = append(sums, float32(near()-float64(x)*float64(products[len(products)-1])*(1+float64(rng.IntN(3))*0x1p-20)))
 	}
-	float32s(t, "mul.rn.ftz.f32 %f4, %f1, %f2", a, products, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
-	float32s(t, "mul.rn.ftz.f32 %f4, %f1, %f2", a, b, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
+	float32s(t, "mul.ftz.f32 %f4, %f1, %f2", a, products, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
+	float32s(t, "mul.ftz.f32 %f4, %f1, %f2", a, b, b, func(a, b, _ float32) float32 { return fp.MulFTZ32(a, b, fp.RN) })
 	float32s(t, "div.rn.ftz.f32 %f4, %f1, %f2", a, quotients, b, func(a, b, _ float32) float32 { return fp.DivFTZ32(a, b, fp.RN) })
 	float32s(t, "div.rn.ftz.f32 %f4, %f1, %f2", a, b, b, func(a, b, _ float32) float32 { return fp.DivFTZ32(a, b, fp.RN) })
 	float32s(t, "rcp.rn.ftz.f32 %f4, %f1", a, b, b, func(a, _, _ float32) float32 { return fp.DivFTZ32(1, a, fp.RN) })
