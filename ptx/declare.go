@@ -278,7 +278,8 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
 	if v.Vec > 1 {
 		shape = append(shape, v.Vec)
 	}
-	n := c.fill(v, init, shape, 0, scope)
+	at := 0
+	n := c.fill(v, init, shape, &at, scope)
 	if !v.Unbounded() {
 		return
 	}
@@ -291,28 +292,26 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
 	v.Dims[0] = n
 }
 
-// fill enters a value of the given shape, whose first element is number at of the
-// variable. It returns how many elements the value lists.
-func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at int, scope *scope) (n int) {
+// fill enters a value of the given shape, from element number at of the variable on, and moves at
+// behind it. Braces say how values may be grouped, not where they lie: what follows a row that is too
+// short continues it, as in NVIDIA's assembler. It returns how many elements the value lists.
+func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *scope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
 		c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
 		return 0
 	case !val.IsList():
-		c.initElem(v, val, at, scope)
+		c.initElem(v, val, *at, scope)
+		*at++
 		return 0
 	case len(shape) == 0:
 		c.errorf(Pos(val.Pos), "%s: too many braces", v.Name)
 		return 0
 	}
-	stride := 1
-	for _, n := range shape[1:] {
-		stride *= n
-	}
 	errs := val.Each(func(e *syntax.Value) {
 		switch {
 		case shape[0] < 0 || n < shape[0]:
-			c.fill(v, e, shape[1:], at+n*stride, scope)
+			c.fill(v, e, shape[1:], at, scope)
 		case n == shape[0]:
 			c.errorf(Pos(e.Pos), "%s: more than %d elements", v.Name, shape[0])
 		}
@@ -401,7 +400,7 @@ func (v *Var) number(at int, bits uint64) {
 // offset is the distance in bytes of an expression from the symbol in it.
 func offset(s Symbol, e *syntax.Expr) int64 {
 	if v, ok := s.(*Var); ok && e.Element {
-		return int64(e.Const.Bits) * int64(v.ElemSize())
+		return int64(e.Const.Bits) * int64(v.Type.Size()) // of a vector: its numbers count
 	}
 	return int64(e.Const.Bits)
 }
