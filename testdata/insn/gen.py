@@ -764,10 +764,14 @@ class Arithmetic:
             return min(r, f.one)
         return r
 
-    def nan(self):
-        """Single precision has one NaN as a result; in double precision the
-        payload of an operand may come through, in half it is not said."""
-        return self.f.nan if self.f is F32 else NAN
+    def nan(self, *operands):
+        """Single precision has one NaN as a result, in half it is not said. In
+        double precision it is that of an operand, made quiet: the manual does
+        not say whose, an H200 takes the first of them in this order."""
+        f = self.f
+        if f is F64:
+            return next((quiet(f, x) for x in operands if f.is_nan(x)), f.inf | f.sign | 1 << f.frac - 1)
+        return f.nan if f is F32 else NAN
 
     def round(self, v, zero_sign=0):
         f = self.f
@@ -788,19 +792,19 @@ class Arithmetic:
     def add(self, a, b):
         f = self.f
         if f.is_nan(a) or f.is_nan(b) or f.is_inf(a) and f.is_inf(b) and a != b:
-            return self.nan()
+            return self.nan(b, a)
         if f.is_inf(a) or f.is_inf(b):
             return a if f.is_inf(a) else b
         return self.round(f.value(a) + f.value(b), self.sum_zero(f.negative(a), f.negative(b)))
 
     def sub(self, a, b):
-        return self.nan() if self.f.is_nan(b) else self.add(a, b ^ self.f.sign)
+        return self.nan(b) if self.f.is_nan(b) else self.add(a, b ^ self.f.sign)
 
     def mul(self, a, b):
         f = self.f
         sign = (a ^ b) & f.sign
         if f.is_nan(a) or f.is_nan(b) or f.is_inf(a) and f.is_zero(b) or f.is_zero(a) and f.is_inf(b):
-            return self.nan()
+            return self.nan(b, a)
         if f.is_inf(a) or f.is_inf(b):
             return f.inf | sign
         return self.round(f.value(a) * f.value(b), sign != 0)
@@ -809,7 +813,7 @@ class Arithmetic:
         f = self.f
         sign = (a ^ b) & f.sign
         if f.is_nan(a) or f.is_nan(b) or f.is_nan(c) or f.is_inf(a) and f.is_zero(b) or f.is_zero(a) and f.is_inf(b):
-            return self.nan()
+            return self.nan(b, c, a)
         if f.is_inf(a) or f.is_inf(b):
             return self.nan() if f.is_inf(c) and f.negative(c) != (sign != 0) else f.inf | sign
         if f.is_inf(c):
@@ -820,7 +824,7 @@ class Arithmetic:
         f = self.f
         sign = (a ^ b) & f.sign
         if f.is_nan(a) or f.is_nan(b) or f.is_inf(a) and f.is_inf(b) or f.is_zero(a) and f.is_zero(b):
-            return self.nan()
+            return self.nan(a, b)
         if f.is_inf(a) or f.is_zero(b):
             return f.inf | sign
         if f.is_inf(b):
@@ -833,10 +837,27 @@ class Arithmetic:
     def sqrt(self, a):
         f = self.f
         if f.is_nan(a) or f.negative(a) and not f.is_zero(a):
-            return self.nan()
+            return self.nan(a)
         if f.is_inf(a) or f.is_zero(a):
             return a
         return self.round(sqrt_number(f.value(a)))
+
+
+def quiet(f, x):
+    """A NaN made quiet."""
+    return x | 1 << f.frac - 1
+
+
+def convert_nan(src, dst, x, ftz=False):
+    """What a NaN becomes in another format: the manual does not say. An H200 keeps
+    its sign and the upper bits of its payload where one of them is f64."""
+    if F64 not in (src, dst):
+        return dst.nan if dst is F32 else NAN
+    if ftz and src is F32:
+        x = src.nan
+    payload, wider = x & (1 << src.frac) - 1, dst.frac - src.frac
+    payload = payload << wider if wider > 0 else payload >> -wider
+    return quiet(dst, dst.inf | (dst.sign if src.negative(x) else 0) | payload)
 
 
 def near(f, v, *steps):
@@ -1075,7 +1096,7 @@ def gen_half():
 
 
 def gen_mixed():
-    """Mixed precision, and fma.oob: with the OOB NaN, which the manual does not name, an operation on halves is zero."""
+    """Mixed precision, and fma.oob: with the OOB NaN, which the manual does not name, as a factor, an operation on halves is zero."""
     def widen(f, x):
         if f.is_nan(x):
             return F32.nan
@@ -1112,7 +1133,7 @@ def gen_mixed():
             unit = Arithmetic(f, "rz" if "rz" in mods else "rn", False, "sat" in mods)
 
             def one(*t):
-                if oob in t:
+                if oob in (t[0] & 0x7fff, t[1] & 0x7fff):
                     return 0
                 r = unit(Arithmetic.fma, *t)
                 return said(relu(f, r) if "relu" in mods else r)
@@ -1141,7 +1162,7 @@ def minmax(f, name, nan=False, xorsign=False, absolute=False, ftz=False):
             args = [a & ~f.sign for a in args]
         numbers = [a for a in args if not f.is_nan(a)]
         if not numbers or nan and len(numbers) < len(args):
-            return NAN if f is F64 else f.nan
+            return quiet(f, args[-1]) if f is F64 else f.nan
         key = lambda x: (f.value(x) if not f.is_inf(x) else (-1 if f.negative(x) else 1) * (f.value(f.max) + 1), not f.negative(x))
         r = (min if name == "min" else max)(numbers, key=key)
         return r & ~f.sign | sign & f.sign if xorsign else r
@@ -1195,13 +1216,13 @@ def gen_float_bits():
         m.lanes("copysign_" + t, t + " " + t, t, "copysign.%s %%d, %%a, %%b;" % t,
                 rowsn(lambda a, b: NAN if f.is_nan(b) else a & f.sign | b & ~f.sign, cross(c, c)[::2] + [(f.nan | f.sign, f.one), (f.nan, f.one | f.sign), (f.one, f.nan)]), uniform=2)
 
-    # A NaN gives an unspecified NaN in f32, itself in f64.
+    # A NaN gives an unspecified NaN in f32, itself in f64: an H200 makes it quiet, and in f32 the canonical one.
     for name, section, g in ("abs", "9.7.3.9", lambda f, x: x & ~f.sign), ("neg", "9.7.3.10", lambda f, x: x ^ f.sign):
         m = Module(name + "_float", section, "%s.f32, .ftz and .f64." % name)
         for f in F32, F64:
             for ftz in ("", ".ftz")[:1 + (f is F32)]:
                 m.lanes(name + ftz.replace(".", "_") + "_" + f.name, f.name, f.name, "%s%s.%s %%d, %%a;" % (name, ftz, f.name),
-                        rows1(lambda x: NAN if f.is_nan(x) else g(f, f.flush(x) if ftz else x), float_corners(f) + [f.min_normal, f.max - 1]), uniform=2)
+                        rows1(lambda x: (quiet(f, x) if f is F64 else f.nan) if f.is_nan(x) else g(f, f.flush(x) if ftz else x), float_corners(f) + [f.min_normal, f.max - 1]), uniform=2)
 
 
 def gen_approx():
@@ -1617,7 +1638,7 @@ def gen_cvt_float():
             if ftz and src is F32 and dst is not F16:
                 x = src.flush(x) # ptxas leaves .ftz out where the result is f16
             if src.is_nan(x):
-                r = unit.nan()
+                return 0 if sat else convert_nan(src, dst, x, ftz)
             elif src.is_inf(x):
                 r = dst.inf | (dst.sign if src.negative(x) else 0)
             else:
@@ -1651,7 +1672,7 @@ def gen_cvt_float():
         for ftz in ftzs:
             for sat in "", ".sat":
                 if src is dst and ftz + sat == "":
-                    g = lambda x: NAN if src.is_nan(x) else x
+                    g = lambda x: NAN if src is F16 and src.is_nan(x) else x
                 else:
                     g = narrow(src, dst, "rn", ftz != "", sat != "")
                 m.lanes("cvt%s%s_%s_%s" % (ftz.replace(".", "_"), sat.replace(".", "_"), dst.name, src.name), src.name, dst.name, "cvt%s%s.%s.%s %%d, %%a;" % (ftz, sat, dst.name, src.name),
@@ -1664,7 +1685,7 @@ def gen_cvt_float():
         for ftz in ("", ".ftz")[:1 + (f is F32)]:
             def integral(x, rnd):
                 if f.is_nan(x):
-                    return f.nan if f is F32 else NAN
+                    return {F16: NAN, F32: f.nan, F64: quiet(f, x)}[f]
                 if f.is_inf(x):
                     return x
                 return f.of(abs(to_int(f.value(f.flush(x) if ftz else x), rnd))) | x & f.sign
@@ -1699,7 +1720,7 @@ def gen_cvt_float():
                     m.lanes("cvt_" + name, "f32", "b16", "cvt.%s%s.%s.f32 %%d, %%a;" % (rnd, mods, dst.name), rows1(convert, values), uniform=1)
                 pairs = [(a, b) for a, b in zip(values, values[7:] + values[:7])]
                 m.lanes("cvt_x2_" + name, "f32 f32", "b32", "cvt.%s%s.%sx2.f32 %%d, %%a, %%b;" % (rnd, mods, dst.name), rowsn(lambda a, b: convert(a) << 16 | convert(b), pairs[::2]), uniform=1)
-    m.lanes("cvt_f32_bf16", "b16", "f32", "cvt.f32.bf16 %d, %a;", rows1(lambda x: NAN if BF16.is_nan(x) else x << 16, float_corners(BF16) + [0x3f81, 0x0001, 0x8042]), uniform=2)
+    m.lanes("cvt_f32_bf16", "b16", "f32", "cvt.f32.bf16 %d, %a;", rows1(lambda x: x << 16, float_corners(BF16) + [0x3f81, 0x0001, 0x8042]), uniform=2)
 
     m = Module("cvt_bf16_all", "9.7.9.21", "cvt between bf16 and the integers, f16 and f64, in all rounding modes; to an integral bf16.", "8.6", "sm_100")
     f = BF16

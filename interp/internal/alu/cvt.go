@@ -27,7 +27,7 @@ func cvtF64Int[S constraints.Integer](a S) float64 { return float64(a) }
 func cvtF64F32(a float32) float64 { return fp.F32ToF64(a) }
 
 //gemu:kernel cvt.rn.f32.f64
-func cvtF32F64(a float64) float32 { return fp.Canon32(float32(a)) }
+func cvtF32F64(a float64) float32 { return fp.NarrowF64(a) }
 
 //gemu:kernel cvt.rzi.s32.f32
 func cvtRziS32F32(a float32) int32 {

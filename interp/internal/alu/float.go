@@ -33,13 +33,13 @@ func fmaF32(a, b, c float32) float32 { return fp.FmaRN32(a, b, c) }
 func fmaFtzF32(a, b, c float32) float32 { return fp.FmaFTZ32(a, b, c, fp.RN) }
 
 //gemu:kernel add$R.f64; R = |.rn
-func addF64(a, b float64) float64 { return fp.Canon64(a + b) }
+func addF64(a, b float64) float64 { return fp.Result64(a+b, b, a) }
 
 //gemu:kernel sub$R.f64; R = |.rn
-func subF64(a, b float64) float64 { return fp.Canon64(a - b) }
+func subF64(a, b float64) float64 { return fp.Result64(a-b, b, a) }
 
 //gemu:kernel mul$R.f64; R = |.rn
-func mulF64(a, b float64) float64 { return fp.Canon64(a * b) }
+func mulF64(a, b float64) float64 { return fp.Result64(a*b, b, a) }
 
 //gemu:kernel $OP.f64; OP = fma.rn|mad.rn|mad
 func fmaF64(a, b, c float64) float64 { return fp.FmaRN64(a, b, c) }
@@ -57,7 +57,7 @@ func divFullF32(a, b float32) float32 { return fp.DivFull32(a, b) }
 func divApproxF32(a, b float32) float32 { return fp.DivApprox32(a, b) }
 
 //gemu:kernel div.rn.f64
-func divF64(a, b float64) float64 { return fp.Canon64(a / b) }
+func divF64(a, b float64) float64 { return fp.Result64(a/b, a, b) }
 
 //gemu:kernel rcp.rn.f32
 func rcpF32(a float32) float32 { return fp.Canon32(1 / a) }
@@ -69,7 +69,7 @@ func rcpFtzF32(a float32) float32 { return fp.DivFTZ32(1, a, fp.RN) }
 func rcpApproxF32(a float32) float32 { return fp.RcpApprox32(a) }
 
 //gemu:kernel rcp.rn.f64
-func rcpF64(a float64) float64 { return fp.Canon64(1 / a) }
+func rcpF64(a float64) float64 { return fp.Result64(1/a, a, a) }
 
 //gemu:kernel rcp.approx.ftz.f64
 func rcpApproxF64(a float64) float64 { return fp.RcpApprox64(a) }
@@ -81,7 +81,7 @@ func sqrtF32(a float32) float32 { return fp.SqrtRN32(a) }
 func sqrtApproxF32(a float32) float32 { return fp.SqrtApprox32(a) }
 
 //gemu:kernel sqrt.rn.f64
-func sqrtF64(a float64) float64 { return fp.Canon64(math.Sqrt(a)) }
+func sqrtF64(a float64) float64 { return fp.Result64(math.Sqrt(a), a, a) }
 
 //gemu:kernel rsqrt.approx{ftz}.f32
 func rsqrtF32(a float32) float32 { return fp.RsqrtApprox32(a) }
@@ -107,20 +107,23 @@ func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
 //gemu:kernel tanh.approx.f32; takes = 7
 func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
 
-// abs and neg of f32 work on the sign bit alone, NaN or not: the manual leaves
-// their NaN open. With .ftz a subnormal becomes a zero. Those of f64 pass a NaN
-// through unchanged.
+// abs and neg of f32 give the canonical NaN, the manual leaves theirs open; with .ftz
+// a subnormal becomes a zero. Those of f64 keep a NaN, its sign too, and make it quiet.
 //
 //gemu:kernel abs{ftz}.f32
-func absF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) &^ (1 << 31)) }
+func absF32(a float32) float32 {
+	return fp.Canon32(math.Float32frombits(math.Float32bits(a) &^ (1 << 31)))
+}
 
 //gemu:kernel neg{ftz}.f32
-func negF32(a float32) float32 { return math.Float32frombits(math.Float32bits(a) ^ 1<<31) }
+func negF32(a float32) float32 {
+	return fp.Canon32(math.Float32frombits(math.Float32bits(a) ^ 1<<31))
+}
 
 //gemu:kernel abs.f64
 func absF64(a float64) float64 {
 	if a != a {
-		return a
+		return fp.Quiet64(a)
 	}
 	return math.Abs(a)
 }
@@ -128,7 +131,7 @@ func absF64(a float64) float64 {
 //gemu:kernel neg.f64
 func negF64(a float64) float64 {
 	if a != a {
-		return a
+		return fp.Quiet64(a)
 	}
 	return math.Float64frombits(math.Float64bits(a) ^ 1<<63)
 }

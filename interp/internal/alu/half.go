@@ -55,7 +55,7 @@ func (h *halfFormat) op2(op floatOp, a, b, c uint32, s Modifiers) uint32 {
 
 // op is an operation on one number of the format.
 func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
-	if s.OOB && (a == oobNaN || b == oobNaN || c == oobNaN) {
+	if s.OOB && (a&0x7fff == oobNaN || b&0x7fff == oobNaN) {
 		return 0
 	}
 	x, y, z := h.wide(a), h.wide(b), h.wide(c)
@@ -73,7 +73,7 @@ func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	case opFma:
 		r = fp.Sum(float64(float64(x)*float64(y)), float64(z), s.Rnd)
 	case opMin, opMax:
-		r = float64(minMax32(op, s, x, y))
+		r = float64(minMax32(op, s, x, y, uint32(a^b)>>15<<31))
 	case opAbs:
 		r = math.Abs(float64(x))
 	case opNeg:

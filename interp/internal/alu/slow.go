@@ -85,9 +85,10 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	case opSqrt:
 		r = fp.Sqrt32(a, s.Rnd)
 	case opMin, opMax:
-		r = minMax32(op, s, a, b)
+		signs := func(a, b float32) uint32 { return (math.Float32bits(a) ^ math.Float32bits(b)) & (1 << 31) }
+		r = minMax32(op, s, a, b, signs(a, b))
 		if s.Three {
-			r = minMax32(op, s, r, c)
+			r = minMax32(op, s, r, c, signs(r, c))
 		}
 	default:
 		panic("BUG: no such operation of .f32")
@@ -101,9 +102,9 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	return r
 }
 
-// minMax32 is min and max with their modifiers (manual 9.7.3.11).
-func minMax32(op floatOp, s Modifiers, a, b float32) float32 {
-	sign := (math.Float32bits(a) ^ math.Float32bits(b)) & (1 << 31)
+// minMax32 is min and max with their modifiers (manual 9.7.3.11). The sign is that of .xorsign, for which
+// operands that are NaNs have one, too.
+func minMax32(op floatOp, s Modifiers, a, b float32, sign uint32) float32 {
 	if s.Abs {
 		a, b = absF32(a), absF32(b)
 	}
@@ -132,7 +133,7 @@ func anyF64(op floatOp, a, b, c float64, imm uint64) float64 {
 	case opAdd:
 		r = fp.Add64(a, b, s.Rnd)
 	case opSub:
-		r = fp.Add64(a, -b, s.Rnd)
+		r = fp.Add64(a, negF64(b), s.Rnd)
 	case opMul:
 		r = fp.Mul64(a, b, s.Rnd)
 	case opFma:
@@ -233,7 +234,13 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 		if s.Integral {
 			v = fp.RoundIntegral64(v, s.Rnd)
 		}
+		if v != v && !s.Sat {
+			return nanOf64(v, s.Dst)
+		}
 		return narrow(v, s)
+	}
+	if same := (ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Rnd: s.Rnd}); s == same {
+		return x // a NaN, too
 	}
 	// The formats below 64 bits are all values of f32.
 	var v float32
@@ -247,7 +254,7 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 	default:
 		v = math.Float32frombits(uint32(x))
 		if s.FTZ && s.Dst != ptx.F16 { // GPUs convert to .f16 the same with .ftz and without
-			v = fp.FTZ32(v)
+			v = fp.Canon32(fp.FTZ32(v))
 		}
 	}
 	if s.Dst.IsInt() {
@@ -257,6 +264,9 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 		v = fp.RoundIntegral32(v, s.Rnd)
 	}
 	wide := fp.F32ToF64(v)
+	if s.Src == ptx.F16 && v != v {
+		wide = fp.F16ToF64(uint16(x)) // keeps its payload
+	}
 	if s.With && s.Rnd != fp.RS {
 		// Exact: the product of a number of f32 and a power of two is a number of f64.
 		if scale := fp.UE8M0.Value(uint64(b)); s.Dst == ptx.BF16 {
@@ -342,6 +352,19 @@ func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
 	return x
 }
 
+// nanOf64 is what a NaN of .f64 becomes in type t.
+func nanOf64(v float64, t ptx.Type) uint64 {
+	switch t {
+	case ptx.F32:
+		return fp.NarrowNaN64(v, 8, 23)
+	case ptx.F16:
+		return fp.NarrowNaN64(v, 5, 10)
+	case ptx.BF16:
+		return fp.NarrowNaN64(v, 8, 7)
+	}
+	return math.Float64bits(v)
+}
+
 // narrow rounds a float to the destination format.
 func narrow(v float64, s ConvertSpec) uint64 { return narrowBy(v, 0, s) }
 
@@ -355,7 +378,7 @@ func narrowBy(v float64, random uint32, s ConvertSpec) uint64 {
 	}
 	switch s.Dst {
 	case ptx.F64:
-		return math.Float64bits(fp.Canon64(v))
+		return math.Float64bits(v)
 	case ptx.F32:
 		if s.FTZ {
 			return uint64(math.Float32bits(fp.F64ToF32FTZ(v, s.Rnd)))

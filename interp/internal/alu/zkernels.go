@@ -3861,8 +3861,11 @@ func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
 	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
-		for i := 0; i < regfile.Lanes; i += 1 {
+		for i := 0; i < regfile.Lanes; i += 4 {
 			d[i] = cvtF64F32(a[i])
+			d[i+1] = cvtF64F32(a[i+1])
+			d[i+2] = cvtF64F32(a[i+2])
+			d[i+3] = cvtF64F32(a[i+3])
 		}
 		return
 	}

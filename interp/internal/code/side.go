@@ -147,10 +147,10 @@ type Atom struct {
 
 // Reduction is an operation that combines two values.
 type Reduction struct {
-	Op    AtomicOp
-	Type  ptx.Type
-	Flush bool // f32 add on global memory flushes subnormals
-	Float Op   // AtomFloat: a kernel of package alu
+	Op     AtomicOp
+	Type   ptx.Type
+	Global bool // a sum in global memory, of which .f32 is flushed, and .f64 has the operand's NaN
+	Float  Op   // AtomFloat: a kernel of package alu
 }
 
 // floatOps are those of floats that are kernels; sums of .f32 and .f64 are not.
@@ -158,7 +158,7 @@ var floatOps = map[AtomicOp]string{AtomAdd: "add", AtomMin: "min", AtomMax: "max
 
 // ReductionOn is the operation on memory of a state space.
 func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
-	r := Reduction{Op: op, Type: t, Flush: t == ptx.F32 && op == AtomAdd && space != ptx.Shared}
+	r := Reduction{Op: op, Type: t, Global: (t == ptx.F32 || t == ptx.F64) && op == AtomAdd && space != ptx.Shared}
 	if half := t == ptx.F16x2 || t == ptx.BF16x2 || t.IsFloat() && t.Bits() == 16; half || t.IsFloat() && op != AtomAdd {
 		r.Op, r.Float = AtomFloat, Named(floatOps[op]+".any"+t.String())
 	}
@@ -340,7 +340,7 @@ func (a Async) Imm() uint64 {
 		panic(fmt.Sprintf("BUG: %+v does not fit", a))
 	}
 	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.Told)<<8 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
-	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Flush} {
+	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Global} {
 		if flag {
 			v |= 1 << (24 + i)
 		}
@@ -352,7 +352,7 @@ func (a Async) Imm() uint64 {
 func AsyncOf(imm uint64) Async {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
 	r := ReductionOf(imm >> 32 & 0xffff)
-	r.Float, r.Flush = Op(imm>>48), flag(6)
+	r.Float, r.Global = Op(imm>>48), flag(6)
 	return Async{
 		To: ptx.Space(imm & 0xf), From: ptx.Space(imm >> 4 & 0xf), Told: ptx.Space(imm >> 8 & 0xf), Bytes: int(imm >> 16 & 0xff),
 		Bulk: flag(0), Tells: flag(1), Read: flag(2), All: flag(3), NoInc: flag(4), Reduces: flag(5), Reduction: r,

@@ -62,18 +62,21 @@ func (r Rounding) opposite() Rounding {
 	return r
 }
 
-// Bit patterns of the NaN that each operation returns, whatever the payloads of its operands.
+// Bit patterns of the NaN that each operation returns, whatever the payloads of its operands; of f64 that
+// is where no operand is a NaN, otherwise see [Result64].
 //
 // The manual (PTX ISA, Floating-Point Instructions) leaves the NaN of a single-precision result
-// unspecified; 0x7fffffff is the one that NVIDIA's hardware gives. It says that double-precision
-// instructions support payloads, but not which operand's: here they return the default quiet NaN, so that
-// results do not depend on the order of operands. See [RcpApprox64] for the exception.
+// unspecified, and says of double precision that payloads are supported, but not which operand's. All
+// here is what an H200 gives (testdata/hw).
 const (
 	NaN32   uint32 = 0x7fffffff
-	NaN64   uint64 = 0x7ff8000000000000
-	NaN16   uint16 = 0x7fff // f16
-	NaNBF16 uint16 = 0x7fff // bf16
+	NaN64   uint64 = 0xfff8000000000000 // Inf-Inf, 0*Inf, 0/0 and the like
+	NaN16   uint16 = 0x7fff             // f16
+	NaNBF16 uint16 = 0x7fff             // bf16
 )
+
+// quiet64 is the bit that a quiet NaN of f64 has.
+const quiet64 = 1 << 51
 
 // Canon32 returns x, or the canonical NaN if x is any NaN.
 func Canon32(x float32) float32 {
@@ -83,10 +86,28 @@ func Canon32(x float32) float32 {
 	return x
 }
 
-// Canon64 returns x, or the canonical NaN if x is any NaN.
-func Canon64(x float64) float64 {
+// Result64 returns r, the result of an operation on x and y; if it is a NaN, the one that the operation
+// gives: x made quiet if it is a NaN, otherwise y, and [NaN64] if neither is. Which of its operands an
+// operation prefers is its own: the second of sums and products, the factors of fma, again the second
+// before the first, before what is added, the first of quotients.
+func Result64(r, x, y float64) float64 {
+	if r == r {
+		return r
+	}
+	u := NaN64
+	if y != y {
+		u = math.Float64bits(y) | quiet64
+	}
 	if x != x {
-		return math.Float64frombits(NaN64)
+		u = math.Float64bits(x) | quiet64
+	}
+	return math.Float64frombits(u)
+}
+
+// Quiet64 returns x, made quiet if it is a NaN. Its sign stays.
+func Quiet64(x float64) float64 {
+	if x != x {
+		return math.Float64frombits(math.Float64bits(x) | quiet64)
 	}
 	return x
 }

@@ -180,7 +180,7 @@ func RsqrtApprox64(x float64) float64 {
 //
 //	-Inf, -normal, -subnormal: NaN   -0: -Inf   +0: +Inf   +Inf: +0
 func Rsqrt64(x float64) float64 {
-	return Canon64(1 / math.Sqrt(x))
+	return Result64(1/math.Sqrt(x), x, x)
 }
 
 // high20 clears the low word of x and flushes a subnormal.

@@ -8,17 +8,36 @@ import (
 	"math/bits"
 )
 
-// F32ToF64 widens x, exactly.
+// F32ToF64 widens x, exactly. A NaN keeps its sign and its payload, and is made quiet.
 func F32ToF64(x float32) float64 {
-	return Canon64(float64(x))
+	if x != x {
+		u := uint64(math.Float32bits(x))
+		return math.Float64frombits(u>>31<<63 | 0x7ff<<52 | quiet64 | u<<41>>12)
+	}
+	return float64(x)
 }
 
-// F64ToF32 returns x rounded to f32 in mode r (cvt.rnd.f32.f64, IEEE 754 convertFormat).
+// F64ToF32 returns x rounded to f32 in mode r (IEEE 754 convertFormat), and [NaN32] for every NaN.
 func F64ToF32(x float64, r Rounding) (y float32) {
 	if y = float32(x); r != RN || y != y {
 		return narrow32(x, r)
 	}
 	return y
+}
+
+// NarrowF64 is cvt.rn.f32.f64: [F64ToF32] in mode RN with the NaN of [NarrowNaN64].
+func NarrowF64(x float64) float32 {
+	if x != x {
+		return math.Float32frombits(uint32(NarrowNaN64(x, 8, 23)))
+	}
+	return float32(x)
+}
+
+// NarrowNaN64 returns the bits of what cvt makes of x, a NaN of f64, in a format with exp bits of exponent
+// and frac of fraction: the NaN keeps its sign and what there is room for of its payload, and is made quiet.
+func NarrowNaN64(x float64, exp, frac int) uint64 {
+	u := math.Float64bits(x)
+	return u>>63<<(exp+frac) | (1<<exp-1)<<frac | 1<<(frac-1) | u<<12>>(64-frac)
 }
 
 // F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up
@@ -95,9 +114,13 @@ func F16ToF32(h uint16) float32 {
 	return math.Float32frombits(sign | uint32(h&0x7fff)<<13 + (127-15)<<23)
 }
 
-// F16ToF64 widens the f16 number with bits h, exactly.
+// F16ToF64 widens the f16 number with bits h, exactly. A NaN keeps its sign and its payload, and is made
+// quiet.
 func F16ToF64(h uint16) float64 {
-	return F32ToF64(F16ToF32(h))
+	if h&0x7fff > 0x7c00 {
+		return math.Float64frombits(uint64(h>>15)<<63 | 0x7ff<<52 | quiet64 | uint64(h&0x3ff)<<42)
+	}
+	return float64(F16ToF32(h))
 }
 
 // F32ToF16 returns the bits of x rounded to f16 in mode r.
@@ -116,10 +139,10 @@ func F64ToF16(x float64, r Rounding) uint16 {
 	return narrow16(f16, x, r)
 }
 
-// BF16ToF32 widens the bf16 number with bits h, exactly. The manual leaves the NaN that a NaN becomes
-// unspecified; it is the canonical one here.
+// BF16ToF32 widens the bf16 number with bits h, exactly: they are the upper half of the result's, also
+// those of a NaN.
 func BF16ToF32(h uint16) float32 {
-	return Canon32(math.Float32frombits(uint32(h) << 16))
+	return math.Float32frombits(uint32(h) << 16)
 }
 
 // BF16ToF64 widens the bf16 number with bits h, exactly.
@@ -201,7 +224,7 @@ func RoundIntegral32(x float32, r Rounding) float32 {
 
 // RoundIntegral64 is [RoundIntegral32] for f64.
 func RoundIntegral64(x float64, r Rounding) float64 {
-	return Canon64(roundIntegral(x, r))
+	return Quiet64(roundIntegral(x, r))
 }
 
 func roundIntegral(x float64, r Rounding) float64 {

@@ -23,8 +23,12 @@ func TestWiden16(t *testing.T) {
 			var want float64
 			switch u := h &^ tt.l.sign(); {
 			case u > tt.l.inf():
-				check(t, tt.name, RN, bitsOf32(tt.to32(uint16(h))), uint64(NaN32), h)
-				check(t, tt.name+" as F64", RN, math.Float64bits(tt.to64(uint16(h))), NaN64, h)
+				canonical, payload := uint64(NaN32), h&(1<<tt.l.frac-1)<<(52-tt.l.frac)
+				if tt.l == layBF16 {
+					canonical = h << 16
+				}
+				check(t, tt.name, RN, bitsOf32(tt.to32(uint16(h))), canonical, h)
+				check(t, tt.name+" as F64", RN, math.Float64bits(tt.to64(uint16(h))), h>>15<<63|0x7ff8<<48|payload, h)
 				continue
 			case u == tt.l.inf():
 				want = math.Inf(1)
@@ -206,8 +210,8 @@ func TestRoundIntegral(t *testing.T) {
 	for _, x := range integralInputs(t) {
 		for r := RN; r <= RP; r++ {
 			if x != x || isInf(x) {
-				want := Canon64(x)
-				check(t, "RoundIntegral64", r, math.Float64bits(RoundIntegral64(x, r)), math.Float64bits(want), math.Float64bits(x))
+				want := lay64.wantConvert(x)[RN]
+				check(t, "RoundIntegral64", r, math.Float64bits(RoundIntegral64(x, r)), want, math.Float64bits(x))
 				check(t, "RoundIntegral32", r, bitsOf32(RoundIntegral32(float32(x), r)), bitsOf32(Canon32(float32(x))), math.Float64bits(x))
 				continue
 			}
@@ -267,6 +271,26 @@ func TestToInt(t *testing.T) {
 				check(t, "F64ToInt(NaN)", r, F64ToInt(nan, r, width, signed), 1<<(width-1))
 				check(t, "ToInt(NaN)", r, ToInt(nan, r, width, signed), 0)
 			}
+		}
+	}
+}
+
+// TestNarrowNaN64: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results are those of
+// cvt on an H200.
+func TestNarrowNaN64(t *testing.T) {
+	for _, tt := range []struct {
+		x         uint64
+		exp, frac int
+		want      uint64
+	}{
+		{0x7ff0000000000002, 8, 23, 0x7fc00000}, {0xfff8000000000003, 8, 23, 0xffc00000}, {0xffffffffffffffff, 8, 23, 0xffffffff},
+		{0x7ff0000000000002, 5, 10, 0x7e00}, {0xfff0000000000004, 5, 10, 0xfe00}, {0xffffffffffffffff, 5, 10, 0xffff},
+		{0x7ff8000000000001, 8, 7, 0x7fc0}, {0xfff8000000000003, 8, 7, 0xffc0}, {0xffffffffffffffff, 8, 7, 0xffff},
+	} {
+		x := math.Float64frombits(tt.x)
+		check(t, "NarrowNaN64", RN, NarrowNaN64(x, tt.exp, tt.frac), tt.want, tt.x)
+		if tt.frac == 23 {
+			check(t, "NarrowF64", RN, bitsOf32(NarrowF64(x)), tt.want, tt.x)
 		}
 	}
 }

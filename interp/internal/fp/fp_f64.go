@@ -37,7 +37,7 @@ func add64(a, b float64, r Rounding) float64 {
 		}
 		return s
 	case !finite64(a) || !finite64(b):
-		return Canon64(s)
+		return Result64(s, b, a)
 	case !finite64(s):
 		return adjust64(s, -s, r)
 	}
@@ -56,7 +56,7 @@ func mul64(a, b float64, r Rounding) float64 {
 	p := float64(a * b)
 	switch {
 	case !finite64(a) || !finite64(b) || a == 0 || b == 0:
-		return Canon64(p)
+		return Result64(p, b, a)
 	case !finite64(p):
 		return adjust64(p, -p, r)
 	case math.Abs(p) < tiny64:
@@ -77,7 +77,7 @@ func div64(a, b float64, r Rounding) float64 {
 	q := a / b
 	switch {
 	case !finite64(a), !finite64(b), a == 0, b == 0:
-		return Canon64(q)
+		return Result64(q, a, b)
 	case !finite64(q):
 		return adjust64(q, -q, r)
 	}
@@ -101,7 +101,7 @@ func div64(a, b float64, r Rounding) float64 {
 func Sqrt64(a float64, r Rounding) float64 {
 	s := math.Sqrt(a)
 	if r == RN || !(a > 0) || !finite64(a) {
-		return Canon64(s)
+		return Result64(s, a, a)
 	}
 	t := s
 	if a < tiny64 {
@@ -123,9 +123,13 @@ func Fma64(a, b, c float64, r Rounding) float64 {
 	return fmaBits64(a, b, c, r)
 }
 
-// FmaRN64 is [Fma64] in mode RN: the host's fused multiply-add with the canonical NaN.
+// FmaRN64 is [Fma64] in mode RN: the host's fused multiply-add, with the NaN of [Result64].
 func FmaRN64(a, b, c float64) float64 {
-	return Canon64(math.FMA(a, b, c))
+	y := c
+	if c == c {
+		y = a
+	}
+	return Result64(math.FMA(a, b, c), b, y)
 }
 
 // adjust64 returns exact rounded in mode r, where s is exact rounded to nearest and e has the sign of

@@ -28,24 +28,24 @@ func Max32(a, b float32) float32 {
 	return math.Float32frombits(math.Float32bits(a) & math.Float32bits(b))
 }
 
-// Min64 is [Min32] for f64.
+// Min64 is [Min32] for f64. Of two NaNs the second stays, made quiet.
 func Min64(a, b float64) float64 {
 	switch {
-	case a < b || b != b:
-		return Canon64(a)
 	case b < a || a != a:
-		return b
+		return Quiet64(b)
+	case a < b || b != b:
+		return a
 	}
 	return math.Float64frombits(math.Float64bits(a) | math.Float64bits(b))
 }
 
-// Max64 is [Max32] for f64.
+// Max64 is [Max32] for f64, with the NaN of [Min64].
 func Max64(a, b float64) float64 {
 	switch {
-	case a > b || b != b:
-		return Canon64(a)
 	case b > a || a != a:
-		return b
+		return Quiet64(b)
+	case a > b || b != b:
+		return a
 	}
 	return math.Float64frombits(math.Float64bits(a) & math.Float64bits(b))
 }

@@ -117,12 +117,23 @@ func (l *layout) number(x *big.Float) [4]uint64 {
 	return l.round(x.Signbit(), abs.Cmp)
 }
 
+// aNaN is what an operation gives that has no number for a result: of f64 the first of its operands, in the
+// order in which it prefers them, that is a NaN, made quiet.
+func (l *layout) aNaN(operands ...float64) [4]uint64 {
+	for _, x := range operands {
+		if x != x && l == lay64 {
+			return all(math.Float64bits(x) | 1<<51)
+		}
+	}
+	return all(l.nan)
+}
+
 func isInf(x float64) bool { return math.IsInf(x, 0) }
 
 func (l *layout) wantAdd(a, b float64) [4]uint64 {
 	switch {
 	case a != a || b != b || isInf(a) && b == -a:
-		return all(l.nan)
+		return l.aNaN(b, a)
 	case isInf(a):
 		return all(l.signed(a < 0, l.inf()))
 	case isInf(b):
@@ -139,7 +150,7 @@ func (l *layout) wantMul(a, b float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || isInf(a) && b == 0 || a == 0 && isInf(b):
-		return all(l.nan)
+		return l.aNaN(b, a)
 	case isInf(a) || isInf(b):
 		return all(l.signed(neg, l.inf()))
 	case a == 0 || b == 0:
@@ -152,10 +163,10 @@ func (l *layout) wantFma(a, b, c float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || c != c || isInf(a) && b == 0 || a == 0 && isInf(b):
-		return all(l.nan)
+		return l.aNaN(b, c, a)
 	case isInf(a) || isInf(b):
 		if isInf(c) && neg != (c < 0) {
-			return all(l.nan)
+			return l.aNaN(b, c, a)
 		}
 		return all(l.signed(neg, l.inf()))
 	case isInf(c):
@@ -173,7 +184,7 @@ func (l *layout) wantDiv(a, b float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || isInf(a) && isInf(b) || a == 0 && b == 0:
-		return all(l.nan)
+		return l.aNaN(a, b)
 	case isInf(a) || b == 0:
 		return all(l.signed(neg, l.inf()))
 	case a == 0 || isInf(b):
@@ -190,7 +201,7 @@ func (l *layout) wantSqrt(a float64) [4]uint64 {
 	case a == 0:
 		return all(l.signed(math.Signbit(a), 0))
 	case !(a > 0):
-		return all(l.nan)
+		return l.aNaN(a)
 	case isInf(a):
 		return all(l.inf())
 	}
@@ -204,7 +215,7 @@ func (l *layout) wantSqrt(a float64) [4]uint64 {
 func (l *layout) wantConvert(x float64) [4]uint64 {
 	switch {
 	case x != x:
-		return all(l.nan)
+		return l.aNaN(x)
 	case isInf(x):
 		return all(l.signed(x < 0, l.inf()))
 	case x == 0:

@@ -214,10 +214,10 @@ var atomics = [...]string{
 }
 
 // atomic is atom and red, on one element of global or shared memory. A generic address may be of either, which is the same
-// but to sums of .f32.
+// but to sums of floats.
 func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form string) bool {
 	t := acc.Atom
-	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type == ptx.F32 || int(t.Op) >= len(atomics) || acc.Size < 4 || t.Type.Bits() != 8*acc.Size {
+	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() || int(t.Op) >= len(atomics) || acc.Size < 4 || t.Type.Bits() != 8*acc.Size {
 		return false
 	}
 	slot, name := code.R, atomics[t.Op]
@@ -226,8 +226,8 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	}
 	switch {
 	case t.Type.IsFloat():
-		if t.Flush {
-			name += "ftz"
+		if t.Global {
+			name += "global"
 		}
 		name += "_f"
 	case t.Type.IsSigned() && (t.Op == code.AtomMin || t.Op == code.AtomMax):

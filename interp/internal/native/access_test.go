@@ -401,15 +401,25 @@ func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 	switch a.Atom.Op {
 	case code.AtomAdd:
 		if a.Atom.Type == ptx.F64 {
-			s := math.Float64frombits(x) + math.Float64frombits(y)
-			if s != s {
-				return 0x7ff8000000000000
+			isNaN := func(u uint64) bool { return u<<1 > 0x7ff<<53 }
+			switch s := math.Float64frombits(x) + math.Float64frombits(y); {
+			case a.Atom.Global && isNaN(y):
+				return y
+			case isNaN(x) && a.Atom.Global:
+				return x
+			case isNaN(x):
+				return x | 1<<51
+			case isNaN(y):
+				return y | 1<<51
+			case s != s:
+				return 0xfff8 << 48
+			default:
+				return math.Float64bits(s)
 			}
-			return math.Float64bits(s)
 		}
 		if a.Atom.Type == ptx.F32 {
 			flush := func(f float32) float32 {
-				if a.Atom.Flush && math.Abs(float64(f)) < 0x1p-126 {
+				if a.Atom.Global && math.Abs(float64(f)) < 0x1p-126 {
 					f = float32(math.Copysign(0, float64(f)))
 				}
 				return f

@@ -173,7 +173,7 @@ func (d *digest) accesses(list []code.Access) {
 		if t := a.Atom; t != nil {
 			integer(d, t.Op)
 			integer(d, t.Type)
-			d.bool(t.Flush)
+			d.bool(t.Global)
 			d.elems(t.B)
 			if d.bool(t.C != nil); t.C != nil {
 				d.elems(t.C)

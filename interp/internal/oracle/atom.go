@@ -75,7 +75,8 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 }
 
 // modify is op(old, b). Additions of .f32 in global memory, not in shared, flush
-// subnormal operands and results.
+// subnormal operands and results. A NaN of .f64 stays as it is there, b's before that in memory; in
+// shared memory it is made quiet, and that there goes before b's (an H200).
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
 	one := big.NewInt(1)
@@ -105,6 +106,15 @@ func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 		return value{lo: old.lo ^ b.lo}
 	case t.has("add") && typ.IsFloat():
 		f := formatOf(typ)
+		if typ == ptx.F64 && (f.isNaN(old.lo) || f.isNaN(b.lo)) {
+			switch {
+			case space == ptx.Shared:
+				return value{lo: f.firstNaN(old.lo, b.lo)}
+			case f.isNaN(b.lo):
+				return b
+			}
+			return old
+		}
 		flush := func(bits uint64) uint64 { return bits }
 		if typ == ptx.F32 && space != ptx.Shared {
 			flush = f.flush

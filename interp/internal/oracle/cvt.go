@@ -37,11 +37,34 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	case from.IsInt():
 		return t.toFloat(fromInt(integer(a, from.Bits(), from.IsSigned())), to)
 	}
+	if f := formatOf(from); f.isNaN(a) && to != ptx.TF32 {
+		return t.convertNaN(a, from, to)
+	}
 	n := t.source(a, from)
 	if rnd := t.integral(); rnd != "" {
 		n = n.integral(rnd)
 	}
 	return t.toFloat(n, to)
+}
+
+// convertNaN converts a NaN between floating-point types. It keeps its payload where .f64 is one of them,
+// and all its bits where nothing is done to a number, between the same types or from .bf16 to .f32.
+func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
+	f, g := formatOf(from), formatOf(to)
+	switch same := from == to && t.integral() == "" && from.Bits() >= 32; {
+	case t.has("sat"):
+		return 0
+	case t.has("ftz") && to == ptx.F64:
+		return f.convertNaN(f.nan, g)
+	case t.has("ftz") && from == ptx.F32:
+	case same:
+		return a
+	case from == ptx.BF16 && to == ptx.F32:
+		return a << 16
+	case from == ptx.F64 || to == ptx.F64:
+		return f.convertNaN(a, g)
+	}
+	return g.nan
 }
 
 // source decodes a floating-point operand. The manual's .ftz flushes one of .f32;

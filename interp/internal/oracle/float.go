@@ -4,7 +4,6 @@ package oracle
 
 import (
 	"math"
-	"slices"
 
 	"gemu/ptx"
 )
@@ -24,7 +23,7 @@ func (t *thread) arith(op func(rnd string, x []number) number, operands ...strin
 		for j, a := range args {
 			part[j] = low(a>>(i*width), width)
 		}
-		if t.has("oob") && slices.Contains(part, oobNaN) {
+		if t.has("oob") && (part[0]&0x7fff == oobNaN || part[1]&0x7fff == oobNaN) {
 			continue // a zero
 		}
 		d |= t.rounded(f, op, part) << (i * width)
@@ -92,6 +91,9 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 		x[i] = f.decode(t.ftz(f, a))
 	}
 	exact := op(rnd, x)
+	if f == double && exact.class == notANumber {
+		return t.doubleNaN(args)
+	}
 	d := f.round(exact, rnd)
 	if t.has("ftz") && f.isTiny(exact, rnd) {
 		d = f.signed(exact.neg, 0)
@@ -103,6 +105,17 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 		d = 0
 	}
 	return d
+}
+
+// doubleNaN is the NaN that an operation on doubles gives: that of the operand it prefers.
+func (t *thread) doubleNaN(args []uint64) uint64 {
+	switch {
+	case len(args) == 3:
+		return double.firstNaN(args[1], args[2], args[0])
+	case len(args) == 2 && t.in.Mnemonic() != "div":
+		return double.firstNaN(args[1], args[0])
+	}
+	return double.firstNaN(args...)
 }
 
 // rounding is the rounding mode of the instruction, to nearest even if it names
@@ -205,16 +218,15 @@ func fneg(t *thread) {
 	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
 }
 
-// signOp changes the sign bit of a. A NaN of .f64 passes unchanged; that of others is
-// unspecified: here one of .f32 changes its sign like any number, one of a half becomes
-// the canonical one.
+// signOp changes the sign bit of a. A NaN of .f64 keeps its own; that of others is
+// unspecified: it becomes the canonical one.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	t.each(func(f format, a uint64) uint64 {
 		switch a = t.ftz(f, a); {
-		case !f.isNaN(a) || f == single:
+		case !f.isNaN(a):
 			return op(f, a)
 		case f == double:
-			return a
+			return f.quiet(a)
 		}
 		return f.nan
 	})
@@ -321,7 +333,11 @@ func rsqrt(t *thread) {
 	case t.has("ftz"):
 		t.approxUpper(func(x number) number { return quotient(double.decode(double.one()), root(x)) })
 	default:
-		t.put("d", canonical(math.Float64bits(f(math.Float64frombits(t.arg("a"))))))
+		d := math.Float64bits(f(math.Float64frombits(t.arg("a"))))
+		if double.isNaN(d) {
+			d = double.firstNaN(t.arg("a"))
+		}
+		t.put("d", d)
 	}
 }
 
@@ -373,14 +389,6 @@ func (t *thread) approximated(y float64) uint64 {
 		return single.nan
 	}
 	return t.ftz(single, d)
-}
-
-// canonical replaces a .f64 NaN.
-func canonical(bits uint64) uint64 {
-	if double.isNaN(bits) {
-		return double.nan
-	}
-	return bits
 }
 
 // approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: what is below the

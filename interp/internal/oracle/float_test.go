@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -26,7 +27,7 @@ const (
 	dTwo   = 0x4000000000000000
 	dNeg0  = 0x8000000000000000
 	dInf   = 0x7ff0000000000000
-	dNaN   = 0x7ff8000000000000
+	dNaN   = 0xfff8000000000000 // where no operand is a NaN
 	dMax   = 0x7fefffffffffffff
 	dQNaN  = 0xfff8000000000001
 	dSub   = 0x0000000000000001
@@ -167,7 +168,10 @@ func TestAgainstHost(t *testing.T) {
 	for range 1000 {
 		c32 = append(c32, u(uint64(rng.Uint32()), uint64(rng.Uint32())))
 		a := rng.Uint64()
-		c64 = append(c64, u(a, a&^(1<<60-1)|rng.Uint64N(1<<60), rng.Uint64()))
+		x := u(a, a&^(1<<60-1)|rng.Uint64N(1<<60), rng.Uint64())
+		if !slices.ContainsFunc(x, double.isNaN) { // hosts have their own ways with those
+			c64 = append(c64, x)
+		}
 	}
 	f32 := func(f func(a, b float32) float32) func([]uint64) uint64 {
 		return func(x []uint64) uint64 {
@@ -220,7 +224,30 @@ func TestFloatSpecials(t *testing.T) {
 		{"sub.f32", u(fInf, fInf), u(fNaN)},
 		{"add.f32", u(fInf, fMax), u(fInf)},
 		{"add.f32", u(fQNaN, fOne), u(fNaN)},
-		{"add.f64", u(dOne, dQNaN), u(dNaN)},
+		// NaNs of .f64: what an H200 gives.
+		{"add.f64", u(dOne, dQNaN), u(dQNaN)},
+		{"add.f64", u(0x7ff8000000000001, 0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"add.rz.f64", u(0xfff0000000000004, dOne), u(0xfff8000000000004)},
+		{"add.f64", u(dInf, dInf|dNeg), u(dNaN)},
+		{"sub.f64", u(0x7ff8000000000001, 0xfff0000000000004), u(0xfff8000000000004)},
+		{"mul.f64", u(0x7ff0000000000002, 0xfff8000000000003), u(0xfff8000000000003)},
+		{"mul.f64", u(0, dInf), u(dNaN)},
+		{"fma.rn.f64", u(0x7ff0000000000002, 0xfff8000000000003, 0x7ff8000000000001), u(0xfff8000000000003)},
+		{"fma.rm.f64", u(0x7ff0000000000002, dOne, 0xfff0000000000004), u(0xfff8000000000004)},
+		{"fma.rn.f64", u(0x7ff0000000000002, dOne, dOne), u(0x7ff8000000000002)},
+		{"fma.rn.f64", u(dInf, 0, 0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"div.rn.f64", u(0x7ff0000000000002, 0xfff8000000000003), u(0x7ff8000000000002)},
+		{"div.rn.f64", u(0, 0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"div.rn.f64", u(0, 0), u(dNaN)},
+		{"rcp.rn.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
+		{"sqrt.rn.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
+		{"sqrt.rn.f64", u(dOne | dNeg), u(dNaN)},
+		{"rsqrt.approx.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
+		{"min.f64", u(0x7ff0000000000002, 0xfff0000000000004), u(0xfff8000000000004)},
+		{"max.f64", u(0xfff8000000000003, 0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"min.f64", u(0x7ff0000000000002, dOne), u(dOne)},
+		{"neg.f64", u(0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"abs.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
 		{"mul.f32", u(fInf, 0), u(fNaN)},
 		{"mul.f32", u(fInf, 0xbf800000), u(fNInf)},
 		{"fma.rn.f32", u(0, fInf, fOne), u(fNaN)},
@@ -290,8 +317,8 @@ func TestFloatSpecials(t *testing.T) {
 		{"neg.f64", u(dInf), u(dInf | dNeg)},
 		{"abs.f64", u(dQNaN), u(dQNaN)}, // passes unchanged
 		{"neg.f64", u(dQNaN), u(dQNaN)},
-		{"abs.f32", u(fQNaN), u(fQNaN &^ fNeg)}, // IEEE 754 5.5.1
-		{"neg.f32", u(fQNaN), u(fQNaN &^ fNeg)},
+		{"abs.f32", u(fQNaN), u(fNaN)}, // an H200
+		{"neg.f32", u(fQNaN), u(fNaN)},
 		{"mad.rn.f32", u(0x39800001, 0x397ffffe, 0x3f800001), u(0x3f800001)},
 
 		// Two .f32 in a .b64.

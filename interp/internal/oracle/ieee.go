@@ -16,14 +16,14 @@ import (
 //	| sign | exponent: exp bits, biased | fraction: frac bits |
 type format struct {
 	exp, frac int
-	nan       uint64 // the canonical NaN
+	nan       uint64 // of an operation, whatever its operands; of a double if none of them is a NaN
 }
 
 var (
 	half   = format{5, 10, 0x7fff}
 	bfloat = format{8, 7, 0x7fff}
 	single = format{8, 23, 0x7fffffff}
-	double = format{11, 52, 0x7ff8000000000000}
+	double = format{11, 52, 0xfff8000000000000}
 	upper  = format{11, 20, 0x7fffffff} // the upper half of a double (rcp.approx.ftz.f64)
 )
 
@@ -56,6 +56,30 @@ func (f format) signed(neg bool, bits uint64) uint64 {
 }
 
 func (f format) isNaN(bits uint64) bool { return bits&^f.sign() > f.inf() }
+
+// quiet is a NaN made quiet.
+func (f format) quiet(bits uint64) uint64 { return bits | 1<<(f.frac-1) }
+
+// firstNaN is the first of some numbers that is a NaN, made quiet; the format's own if none is.
+func (f format) firstNaN(list ...uint64) uint64 {
+	for _, bits := range list {
+		if f.isNaN(bits) {
+			return f.quiet(bits)
+		}
+	}
+	return f.nan
+}
+
+// convertNaN is a NaN in another format: its sign, the upper bits of its fraction, and quiet.
+func (f format) convertNaN(bits uint64, to format) uint64 {
+	fraction := bits & (1<<f.frac - 1)
+	if to.frac >= f.frac {
+		fraction <<= to.frac - f.frac
+	} else {
+		fraction >>= f.frac - to.frac
+	}
+	return to.quiet(to.signed(bits&f.sign() != 0, to.inf()|fraction))
+}
 
 // isSubnormal leaves out zero.
 func (f format) isSubnormal(bits uint64) bool {
@@ -117,7 +141,8 @@ func (f format) decode(bits uint64) number {
 	m := mag & (1<<f.frac - 1)
 	switch {
 	case f.isNaN(bits):
-		return nan
+		n.class = notANumber // with a sign, which .xorsign looks at
+		return n
 	case mag == f.inf():
 		n.class = infinite
 		return n

@@ -32,8 +32,9 @@
 // Where the manual leaves a result open, the choices made here are:
 //
 //   - integer division and remainder by zero give all ones;
-//   - arithmetic on a NaN gives the canonical NaN, but abs.f32 and neg.f32 change
-//     only its sign (and abs.f64 and neg.f64 nothing, which the manual says);
+//   - arithmetic on a NaN gives the canonical NaN; on .f64 that of an operand, made
+//     quiet: the second, the third, the first, but the first of a quotient; abs and neg
+//     leave its sign; conversions from and to .f64 keep sign and payload (an H200);
 //   - .sat turns -0 into +0, like any value that is not above zero;
 //   - .ftz flushes results that are subnormal after rounding as though the
 //     exponent had no lower bound;

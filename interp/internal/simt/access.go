@@ -503,7 +503,7 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	generic := a.Space == ptx.Generic
 	parallel := w.cta.atomics() && !t.Shared
 	onShared := t.Reduction // the same, on shared memory
-	onShared.Flush = false
+	onShared.Global = false
 	mask := widthMask(t.Type)
 	var ats regfile.Row64
 	if bits.OnesCount32(m) > lanesEach {
@@ -626,13 +626,22 @@ func apply(t code.Reduction, mask, a, b, c uint64) uint64 {
 		switch t.Type {
 		case ptx.F32:
 			x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
-			if t.Flush {
+			if t.Global {
 				x, y = fp.FTZ32(x), fp.FTZ32(y)
 				return uint64(math.Float32bits(fp.FTZ32(fp.Canon32(x + y))))
 			}
 			return uint64(math.Float32bits(fp.Canon32(x + y)))
 		case ptx.F64:
-			return math.Float64bits(fp.Canon64(math.Float64frombits(a) + math.Float64frombits(b)))
+			x, y := math.Float64frombits(a), math.Float64frombits(b)
+			switch {
+			case !t.Global:
+				x, y = y, x // so that it is the NaN in memory that is kept
+			case y != y:
+				return b // as it is, not made quiet
+			case x != x:
+				return a
+			}
+			return math.Float64bits(fp.Result64(x+y, y, x))
 		}
 		return (a + b) & mask
 	case code.AtomFloat:

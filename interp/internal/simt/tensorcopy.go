@@ -282,7 +282,7 @@ func fillOf(m *tensormap.Map) []byte {
 	case tensormap.F16, tensormap.BF16:
 		return []byte{0xf7, 0x7f}
 	case tensormap.F64:
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(fp.Canon64(math.NaN())))
+		return binary.LittleEndian.AppendUint64(nil, 0x7ff8<<48)
 	}
 	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(fp.Canon32(float32(math.NaN()))))
 }

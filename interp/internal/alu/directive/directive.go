@@ -178,7 +178,7 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 }
 
 // few are the functions of package fp that are a few instructions of a host.
-var few = regexp.MustCompile(`^(Canon.*|FmaRN(32|64)|SqrtRN32)$`)
+var few = regexp.MustCompile(`^(Canon32|Result64|Quiet64|FmaRN(32|64)|SqrtRN32|F32ToF64|NarrowF64)$`)
 
 // isShort reports whether a function on a lane is a few instructions: it has no loops, and
 // calls nothing of package fp but what is a few itself.

@@ -139,8 +139,20 @@ GO go_u64_u64 go_Mul64(u64 x, u64 y)
 }
 
 // What the host's instructions do better than a translation of the Go functions, with the same results.
-// The canonical NaN has to be put in after each: the host keeps payloads.
+// The canonical NaN of .f32 has to be put in after each: the host keeps payloads.
 GO f32 go_canonical32(f32 x) { return x != x ? go_Float32frombits(0x7fffffff) : x; }
+
+// Result64 without a branch.
+GO f64 go_fp_Result64(f64 r, f64 x, f64 y)
+{
+	u64 quiet = 1ull << 51, u = y != y ? go_Float64bits(y) | quiet : 0xfff8000000000000;
+	u = x != x ? go_Float64bits(x) | quiet : u;
+	return r != r ? go_Float64frombits(u) : r;
+}
+
+// Conversions between .f32 and .f64 keep the sign of a NaN and what there is room for of its payload, and make it quiet.
+GO f64 go_fp_F32ToF64(f32 x) { return x; }
+GO f32 go_fp_NarrowF64(f64 x) { return (f32)x; }
 
 // FmaRN32 takes care in Go that it rounds once, which VFMADD does.
 GO f32 go_fp_FmaRN32(f32 a, f32 b, f32 c) { return go_canonical32(__builtin_fmaf(a, b, c)); }

@@ -929,6 +929,9 @@ var better = map[string]struct {
 	name string
 	when func(args []value) bool
 }{
+	"Result64":      {"fp_Result64", func([]value) bool { return true }},
+	"F32ToF64":      {"fp_F32ToF64", func([]value) bool { return true }},
+	"NarrowF64":     {"fp_NarrowF64", func([]value) bool { return true }},
 	"FmaRN32":       {"fp_FmaRN32", func([]value) bool { return true }},
 	"RsqrtApprox32": {"fp_RsqrtApprox32", func([]value) bool { return true }},
 	"FmaFTZ32":      {"fp_FmaFTZ32RN", func(a []value) bool { return a[3].is(fp.RN) }},

@@ -74,8 +74,12 @@ static inline u32 flushed32(u32 a, u32 b) {
 	return go_Float32bits(go_ftz32(go_canonical32(go_ftz32(go_Float32frombits(a)) + go_ftz32(go_Float32frombits(b)))));
 }
 static inline u64 sum64(u64 a, u64 b) {
-	f64 s = go_Float64frombits(a) + go_Float64frombits(b);
-	return s != s ? 0x7ff8000000000000 : go_Float64bits(s);
+	f64 x = go_Float64frombits(a), y = go_Float64frombits(b);
+	return go_Float64bits(go_fp_Result64(x + y, x, y));
+}
+static inline u64 global64(u64 a, u64 b) { // a NaN is not made quiet
+	f64 x = go_Float64frombits(a), y = go_Float64frombits(b);
+	return y != y ? b : x != x ? a : go_Float64bits(go_fp_Result64(x + y, y, x));
 }
 #define INTEGERS(T, S, ds) \
 	ATOMIC(add_##T, T, ds, old + b[i]) ATOMIC(and_##T, T, ds, old & b[i]) ATOMIC(or_##T, T, ds, old | b[i]) ATOMIC(xor_##T, T, ds, old ^ b[i]) \
@@ -85,5 +89,6 @@ static inline u64 sum64(u64 a, u64 b) {
 INTEGERS(u32, s32, r) INTEGERS(u64, s64, q)
 ATOMIC(inc_u32, u32, r, old >= b[i] ? 0 : old + 1)
 ATOMIC(dec_u32, u32, r, old == 0 || old > b[i] ? b[i] : old - 1)
-// Sums of .f32 are flushed in global memory, and not in shared memory.
-ATOMIC_SHARED(add_f32, u32, r, sum32(old, b[i])) ATOMIC_GLOBAL(addftz_f32, u32, r, flushed32(old, b[i])) ATOMIC(add_f64, u64, q, sum64(old, b[i]))
+// Sums of .f32 are flushed in global memory, and not in shared memory; of two NaNs of .f64 the operand's stays there, here the one in memory.
+ATOMIC_SHARED(add_f32, u32, r, sum32(old, b[i])) ATOMIC_GLOBAL(addglobal_f32, u32, r, flushed32(old, b[i]))
+ATOMIC_SHARED(add_f64, u64, q, sum64(old, b[i])) ATOMIC_GLOBAL(addglobal_f64, u64, q, global64(old, b[i]))
