@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func (t *Tensor) encode(addr uint64) ([]byte, error) {
 type Left struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
-	Buffers []string `json:"buffers,omitempty"` // SHA-256 of each, the first half, in hexadecimal
+	Buffers []string `json:"buffers,omitempty"` // SHA-256 of each, its first 8 bytes, in hexadecimal
 	Data    [][]byte `json:"data,omitempty"`    // what is in them, compressed by zlib
 	As      string   `json:"as,omitempty"`      // the version, the target, or both, that stood in the module's header instead of its own
 	Error   string   `json:"error,omitempty"`   // instead
@@ -211,7 +212,7 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 // Identify gives the launch its ID, when all else is there.
 func (l *Launch) Identify() error {
 	all, err := json.Marshal([]any{l.Source, l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
-	l.ID = digest32(all)
+	l.ID = digest64(all)
 	return err
 }
 
@@ -296,7 +297,7 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 	}
 	left := &Left{ID: l.ID, Name: l.Name}
 	for _, b := range buffers {
-		left.Buffers = append(left.Buffers, digest32(b.Bytes()))
+		left.Buffers = append(left.Buffers, digest64(b.Bytes()))
 		if keep {
 			left.Data = append(left.Data, compressed(b.Bytes()))
 		}
@@ -304,11 +305,38 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 	return left, nil
 }
 
+// Known is a difference between GPUs and gemu that has a reason.
+type Known struct {
+	Name *regexp.Regexp // of the launches
+	Why  string
+	N    int // how many launches differ for it: Compare counts them
+}
+
+// ReadKnown reads lines of an expression for names and, behind two blanks or more, a reason. Lines that
+// are empty or begin with # say nothing.
+func ReadKnown(text string) (list []*Known, err error) {
+	for i, line := range strings.Split(text, "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, why, ok := strings.Cut(line, "  ")
+		if !ok {
+			return nil, fmt.Errorf("line %d: no reason, behind two blanks", i+1)
+		}
+		re, err := regexp.Compile(name)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		list = append(list, &Known{Name: re, Why: strings.TrimLeft(why, " ")})
+	}
+	return list, nil
+}
+
 // Compare compares launches with the lines that a GPU has left of them, and says where
-// they differ. A line of a launch that there is not is a difference: it is to be recorded again.
-// So is a failure, unless the driver did not load the module, which may be for another GPU; and, if
-// all were to be recorded, a launch of which there is no line.
-func Compare(text []byte, launches []*Launch, all bool) (compared int, differences []string) {
+// they differ, but for what is known. A line of a launch that there is not is a difference: it is to be
+// recorded again. So is a failure, unless the driver did not load the module, which may be for another GPU;
+// and, if all were to be recorded, a launch of which there is no line.
+func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compared int, differences []string) {
 	byID := map[string]*Launch{}
 	for _, l := range launches {
 		byID[l.ID] = l
@@ -329,18 +357,25 @@ func Compare(text []byte, launches []*Launch, all bool) (compared int, differenc
 		}
 		l := byID[want.ID]
 		told[want.ID] = true
+		why := slices.IndexFunc(known, func(k *Known) bool { return k.Name.MatchString(want.Name) })
 		switch {
 		case l == nil:
 			differs("%s: there is no such launch any more", want.Name)
 			continue
 		case strings.HasPrefix(want.Error, "cuModuleLoadData"):
 			continue
+		case want.Error != "" && why >= 0:
+			known[why].N++
+			continue
 		case want.Error != "":
 			differs("%s: the GPU failed: %s", want.Name, want.Error)
 			continue
 		}
 		got, err := l.Run(device.SM, false)
-		if err != nil || !slices.Equal(got.Buffers, want.Buffers) {
+		switch same := err == nil && slices.Equal(got.Buffers, want.Buffers); {
+		case !same && err == nil && why >= 0:
+			known[why].N++
+		case !same:
 			differs("%s: got %+v, want %v, %v", want.Name, got, want.Buffers, err)
 		}
 		compared++
@@ -412,8 +447,8 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// digest32 is the first half of a hash, in 32 hexadecimal digits.
-func digest32(b []byte) string {
+// digest64 is the first 8 bytes of a hash, in hexadecimal.
+func digest64(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(sum[:8])
 }

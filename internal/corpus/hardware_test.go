@@ -27,17 +27,32 @@ func TestHardware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text, err := os.ReadFile("../../testdata/hw/known.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := ReadKnown(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compared, differences := Compare(text, launches, false)
+		compared, differences := Compare(text, launches, known, false)
 		for _, d := range differences {
 			t.Errorf("%s: %s", filepath.Base(file), d)
 		}
 		t.Logf("%s: %d launches of %d compared", filepath.Base(file), compared, len(launches))
 	}
+	n := 0
+	for _, k := range known {
+		if n += k.N; k.N == 0 {
+			t.Errorf("known.txt: no launch differs that is %s", k.Name)
+		}
+	}
+	t.Logf("%d differences are known", n)
 }
 
 // TestCompare: nothing in a record goes unnoticed, and the device's generation decides.
@@ -82,16 +97,16 @@ func TestCompare(t *testing.T) {
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"}`, list[0].ID), "the GPU failed", len(list)},
 		{own + "\n" + fmt.Sprintf(`{"id": %q, "error": "cuModuleLoadData: CUDA_ERROR_INVALID_PTX"}`, list[0].ID), "", len(list)},
 	} {
-		compared, differences := Compare([]byte(test.text), list, false)
+		compared, differences := Compare([]byte(test.text), list, nil, false)
 		if all := strings.Join(differences, "\n"); compared != test.compared || (all == "") != (test.want == "") || !strings.Contains(all, test.want) {
 			t.Errorf("%d compared, want %d; %q, want %q", compared, test.compared, all, test.want)
 		}
 	}
-	if _, differences := Compare([]byte(own), list, true); len(differences) > 0 {
+	if _, differences := Compare([]byte(own), list, nil, true); len(differences) > 0 {
 		t.Errorf("of all: %q", differences)
 	}
 	without := strings.Join(slices.Delete(strings.Split(own, "\n"), 2, 3), "\n")
-	if _, differences := Compare([]byte(without), list, true); len(differences) != 1 || !strings.Contains(differences[0], list[1].Name+": there is no line") {
+	if _, differences := Compare([]byte(without), list, nil, true); len(differences) != 1 || !strings.Contains(differences[0], list[1].Name+": there is no line") {
 		t.Errorf("without a line: %q", differences)
 	}
 }
@@ -133,7 +148,7 @@ func TestLaunches(t *testing.T) {
 				if !slices.Contains(want, b) {
 					t.Errorf("%v: buffer %d is %s, and in the program %v", p, i, b, want)
 				}
-				if b != digest32(list[0].Buffers[i]) {
+				if b != digest64(list[0].Buffers[i]) {
 					changed++
 				}
 			}
@@ -159,7 +174,7 @@ func leftIn(p *Program) (list []string) {
 	var buffers []*interp.Buffer
 	read := func() {
 		for _, b := range buffers {
-			list = append(list, digest32(b.Bytes()))
+			list = append(list, digest64(b.Bytes()))
 		}
 	}
 	p.Run(func(l *interp.Launch) {

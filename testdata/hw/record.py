@@ -96,7 +96,8 @@ class Driver:
         failed = None
         for header in headers:
             try:
-                self.call("cuModuleLoadData", ctypes.byref(module), reheaded(source, header).encode())
+                text = reheaded(source, header).encode("ascii", "replace")  # in comments, too, drivers want nothing else
+                self.call("cuModuleLoadData", ctypes.byref(module), text)
                 self.headers[source] = [header]
                 return module, header
             except Failure as e:
@@ -216,7 +217,7 @@ def work(keep):
         left = {"id": item["id"], "name": item["name"]}
         try:
             buffers, header = driver.run(item, sources[item["module"]])
-            left["buffers"] = [hashlib.sha256(b).hexdigest()[:32] for b in buffers]
+            left["buffers"] = [hashlib.sha256(b).hexdigest()[:16] for b in buffers]
             if header:
                 left["as"] = " ".join(filter(None, header))
             if keep:

@@ -7,7 +7,7 @@
 // cores with other operands, and -random, of random programs. -against reads launches, and says
 // where what they leave on gemu is not what a record has; -run writes it, as record.py --keep does.
 //
-//	go run ./internal/corpus/launches -random 10000 >random.jsonl
+//	go run ./internal/corpus/launches -random 10000 -length 1 -grid 1 -block 32 >random.jsonl
 //	testdata/hw/record.py --jobs 8 <random.jsonl >left.jsonl
 //	go run ./internal/corpus/launches -against left.jsonl <random.jsonl
 package main
@@ -23,14 +23,22 @@ import (
 	"os"
 
 	"gemu/internal/corpus"
+	"gemu/interp"
+	"gemu/interp/fuzz"
+	"gemu/ptx"
 )
 
 func main() {
 	log.SetFlags(0)
 	vary := flag.Int("vary", 0, "write so many variations of each launch with a seed")
 	random := flag.Int("random", 0, "write so many random programs")
+	shape := fuzz.Options{Version: ptx.Version{Major: 8}}
 	seed := flag.Uint64("seed", 1, "of the first random program")
+	flag.IntVar(&shape.Length, "length", 100, "of random programs, in statements")
+	flag.IntVar(&shape.Grid, "grid", 2, "CTAs of random programs")
+	block := flag.Int("block", 64, "threads of a CTA of random programs")
 	against := flag.String("against", "", "compare the launches of standard input with a record")
+	known := flag.String("known", "", "with -against: a file of known differences, as testdata/hw/known.txt is one")
 	run := flag.Bool("run", false, "run the launches of standard input")
 	sm := flag.Int("sm", 90, "generation of the device to run them on, or to make random programs for")
 	flag.Parse()
@@ -40,21 +48,22 @@ func main() {
 	case flag.NArg() > 0 || *vary < 0 || *random < 0:
 		err = fmt.Errorf("launches: %q, -vary %d, -random %d: want no arguments, and no negative numbers", flag.Args(), *vary, *random)
 	case *against != "":
-		err = compare(*against, os.Stdin, out)
+		err = compare(*against, *known, os.Stdin, out)
 	case *run:
 		err = runAll(os.Stdin, *sm, json.NewEncoder(out))
 	default:
-		err = list(*vary, *random, *seed, *sm, out)
+		shape.SM, shape.Block = *sm, interp.Dim(*block)
+		err = list(*vary, *random, *seed, shape, out)
 	}
 	if err := errors.Join(err, out.Flush()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func list(vary, random int, seed uint64, sm int, out io.Writer) (err error) {
+func list(vary, random int, seed uint64, shape fuzz.Options, out io.Writer) (err error) {
 	var list []*corpus.Launch
 	if random > 0 {
-		list, err = randomPrograms(random, seed, sm)
+		list, err = randomPrograms(random, seed, shape)
 	} else if list, err = corpus.Launches("testdata"); err == nil && vary > 0 {
 		list, err = corpus.Vary(list, vary)
 	}
@@ -84,7 +93,7 @@ func runAll(in io.Reader, sm int, write *json.Encoder) error {
 	return nil
 }
 
-func compare(record string, in io.Reader, out io.Writer) error {
+func compare(record, known string, in io.Reader, out io.Writer) error {
 	text, err := os.ReadFile(record)
 	if err != nil {
 		return err
@@ -93,11 +102,29 @@ func compare(record string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	compared, differences := corpus.Compare(text, list, true)
+	var reasons []*corpus.Known
+	if known != "" {
+		text, err := os.ReadFile(known)
+		if err != nil {
+			return err
+		}
+		if reasons, err = corpus.ReadKnown(string(text)); err != nil {
+			return fmt.Errorf("%s: %w", known, err)
+		}
+	}
+	compared, differences := corpus.Compare(text, list, reasons, true)
+	n := 0
+	for _, k := range reasons {
+		n += k.N
+	}
 	for _, d := range differences {
 		fmt.Fprintln(out, d)
 	}
-	fmt.Fprintf(out, "%d of %d launches compared, %d differences\n", compared, len(list), len(differences))
+	fmt.Fprintf(out, "%d of %d launches compared, %d differences", compared, len(list), len(differences))
+	if n > 0 {
+		fmt.Fprintf(out, ", and %d that are known", n)
+	}
+	fmt.Fprintln(out)
 	if len(differences) > 0 {
 		return errors.New("they differ")
 	}

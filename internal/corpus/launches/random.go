@@ -6,18 +6,15 @@ import (
 	"fmt"
 
 	"gemu/internal/corpus"
-	"gemu/interp"
 	"gemu/interp/fuzz"
-	"gemu/ptx"
 )
 
-// randomPrograms lists the launches of n random programs (package fuzz), from a seed on, for GPUs of generation sm.
-func randomPrograms(n int, seed uint64, sm int) (list []*corpus.Launch, err error) {
-	features, err := fuzz.ParseFeatures("all")
-	if err != nil {
+// randomPrograms lists the launches of n random programs (package fuzz) of all features, from a seed on.
+func randomPrograms(n int, seed uint64, o fuzz.Options) (list []*corpus.Launch, err error) {
+	if o.Features, err = fuzz.ParseFeatures("all"); err != nil {
 		return nil, err
 	}
-	g, err := fuzz.New(fuzz.Options{Features: features, Version: ptx.Version{Major: 8}, SM: sm, Grid: 2, Block: interp.Dim(64), Length: 100})
+	g, err := fuzz.New(o)
 	if err != nil {
 		return nil, err
 	}
