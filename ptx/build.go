@@ -616,34 +616,6 @@ func (b *funcBuilder) plus(o *Operand, in *Instr, offset int64) bool {
 	return true
 }
 
-// index replaces the index in a register of an array, which counts elements, by the address of the element.
-func (b *funcBuilder) index(o *Operand, in *Instr, v *Var) bool {
-	size := v.Type.Size() // of a vector: its numbers count
-	o.Imm.Bits *= uint64(size)
-	if size == 1 {
-		return true
-	}
-	if v.Space == Param && !b.fn.Entry {
-		b.errorf(in.Pos, "%s: an index in a register into the parameter %s of a function, whose elements have %d bytes: not supported", in.Text, v.Name, size)
-		return false
-	}
-	mov, mad := "mov.u64", "mad.wide.u32"
-	t := U64
-	switch {
-	case b.mod.AddressSize == 32:
-		mov, mad, t = "mov.u32", "mad.lo.u32", U32
-	case b.fn.Regs[o.Reg].Type.Bits() == 64:
-		mad = "mad.lo.u64"
-	}
-	addr := Operand{Kind: RegOperand, Reg: b.newReg("%address", t)}
-	sym := Operand{Kind: SymOperand}
-	sym.rest().sym = v
-	b.emit(in, mov, addr, sym)
-	b.emit(in, mad, addr, Operand{Kind: RegOperand, Reg: o.Reg}, Operand{Kind: ImmOperand, Imm: Imm{IntImm, uint64(size)}}, addr)
-	o.Reg, o.more = addr.Reg, nil
-	return true
-}
-
 // operands places what is written in the operand list of the form.
 func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 	specs := in.Form.Operands
@@ -1238,9 +1210,6 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 				return false
 			}
 			o.Imm.Bits = uint64(offset(v, &w.Expr))
-			if w.Index != "" && v.Type.Kind() != Opaque && !b.index(o, in, v) {
-				return false
-			}
 		}
 	}
 	if len(w.Elems) == 0 && len(spec.Parts) == 0 {

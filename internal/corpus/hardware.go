@@ -16,6 +16,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gemu/internal/tensormap"
@@ -209,9 +210,12 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 	return one, one.Identify()
 }
 
-// Identify gives the launch its ID, when all else is there.
+// besides are comments and blanks.
+var besides = regexp.MustCompile(`//.*|(?s:/\*.*?\*/)|\s+`)
+
+// Identify gives the launch its ID, when all else is there. Comments and blanks in the source do not count.
 func (l *Launch) Identify() error {
-	all, err := json.Marshal([]any{l.Source, l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
+	all, err := json.Marshal([]any{besides.ReplaceAllString(l.Source, " "), l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
 	l.ID = digest64(all)
 	return err
 }
@@ -307,27 +311,33 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 
 // Known is a difference between GPUs and gemu that has a reason.
 type Known struct {
-	Name *regexp.Regexp // of the launches
-	Why  string
-	N    int // how many launches differ for it: Compare counts them
+	Launches int            // that differ for it, in all records
+	Name     *regexp.Regexp // of them
+	Why      string
+	N        int // how many have been found: Compare counts them
 }
 
-// ReadKnown reads lines of an expression for names and, behind two blanks or more, a reason. Lines that
-// are empty or begin with # say nothing.
+// ReadKnown reads lines of a number of launches, an expression for their names and, behind two blanks or
+// more, a reason. Lines that are empty or begin with # say nothing.
 func ReadKnown(text string) (list []*Known, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		name, why, ok := strings.Cut(line, "  ")
-		if !ok {
-			return nil, fmt.Errorf("line %d: no reason, behind two blanks", i+1)
+		front, why, ok := strings.Cut(line, "  ")
+		number, name, ok2 := strings.Cut(front, " ")
+		if !ok || !ok2 {
+			return nil, fmt.Errorf("line %d: want a number, an expression and, behind two blanks, a reason", i+1)
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 		re, err := regexp.Compile(name)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		list = append(list, &Known{Name: re, Why: strings.TrimLeft(why, " ")})
+		list = append(list, &Known{Launches: n, Name: re, Why: strings.TrimLeft(why, " ")})
 	}
 	return list, nil
 }
@@ -360,7 +370,7 @@ func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compare
 		why := slices.IndexFunc(known, func(k *Known) bool { return k.Name.MatchString(want.Name) })
 		switch {
 		case l == nil:
-			differs("%s: there is no such launch any more", want.Name)
+			differs("%s: there is no such launch any more: record it again, or take its line out", want.Name)
 			continue
 		case strings.HasPrefix(want.Error, "cuModuleLoadData"):
 			continue

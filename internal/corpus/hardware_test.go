@@ -48,8 +48,8 @@ func TestHardware(t *testing.T) {
 	}
 	n := 0
 	for _, k := range known {
-		if n += k.N; k.N == 0 {
-			t.Errorf("known.txt: no launch differs that is %s", k.Name)
+		if n += k.N; k.N != k.Launches {
+			t.Errorf("known.txt: %d launches differ that are %s, want %d", k.N, k.Name, k.Launches)
 		}
 	}
 	t.Logf("%d differences are known", n)
@@ -108,6 +108,50 @@ func TestCompare(t *testing.T) {
 	without := strings.Join(slices.Delete(strings.Split(own, "\n"), 2, 3), "\n")
 	if _, differences := Compare([]byte(without), list, nil, true); len(differences) != 1 || !strings.Contains(differences[0], list[1].Name+": there is no line") {
 		t.Errorf("without a line: %q", differences)
+	}
+}
+
+// TestKnown: a difference that is known is counted, and is none; but a launch that does not run here is one all the same.
+func TestKnown(t *testing.T) {
+	programs, err := Of("../../testdata", "insn/mma_half.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := LaunchesOf(programs[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := list[0]
+	broken := *l
+	broken.Kernel = "none"
+	const device = `{"sm": 90}` + "\n"
+	differs := device + fmt.Sprintf(`{"id": %q, "name": %q, "buffers": ["0"]}`, l.ID, l.Name)
+	fails := device + fmt.Sprintf(`{"id": %q, "name": %q, "error": "cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"}`, l.ID, l.Name)
+	for _, test := range []struct {
+		text     string
+		launch   *Launch
+		known    string
+		n, wrong int
+	}{
+		{differs, l, "1 ^insn/mma  why", 1, 0},
+		{differs, l, "1 ^insn/wmma  why", 0, 1},
+		{differs, &broken, "1 ^insn/mma  why", 0, 1},
+		{fails, l, "# a comment\n\n1 ^insn/mma  why", 1, 1}, // and nothing is compared
+		{fails, l, "1 ^insn/wmma  why", 0, 2},
+	} {
+		known, err := ReadKnown(test.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, differences := Compare([]byte(test.text), []*Launch{test.launch}, known, false)
+		if known[0].N != test.n || len(differences) != test.wrong || known[0].Why != "why" {
+			t.Errorf("%s with %q: %d are known, want %d; %q, want %d", test.text, test.known, known[0].N, test.n, differences, test.wrong)
+		}
+	}
+	for text, want := range map[string]string{"1 ^insn": "line 1: want a number", "\nx ^insn  why": "line 2", "1 ^insn(  why": "line 1: error parsing"} {
+		if _, err := ReadKnown(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 

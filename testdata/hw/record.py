@@ -86,7 +86,7 @@ class Driver:
         self.call("cuDriverGetVersion", ctypes.byref(version))
         self.call("cuDeviceGetAttribute", ctypes.byref(major), 75, self.device)
         self.call("cuDeviceGetAttribute", ctypes.byref(minor), 76, self.device)
-        return {"device": name.value.decode(), "sm": 10 * major.value + minor.value, "cuda": version.value, "date": datetime.date.today().isoformat()}
+        return {"device": name.value.decode(), "sm": 10 * major.value + minor.value, "cuda": version.value, "driver": driver_version(), "date": datetime.date.today().isoformat()}
 
     def load(self, source):
         """Loads a module, if need be with another header. Says with which."""
@@ -178,6 +178,16 @@ class Driver:
             self.call("cuMemFree_v2", at)
         self.call("cuModuleUnload", module)
         return left, header
+
+
+def driver_version():
+    """The version of the driver, as the kernel's module has it; "" if that does not tell."""
+    try:
+        with open("/proc/driver/nvidia/version") as f:
+            found = re.search(r"\b\d{3}\.\d+(\.\d+)?\b", f.read())
+            return found[0] if found else ""
+    except OSError:
+        return ""
 
 
 def header_of(source):

@@ -1720,7 +1720,8 @@ def gen_cvt_float():
                     m.lanes("cvt_" + name, "f32", "b16", "cvt.%s%s.%s.f32 %%d, %%a;" % (rnd, mods, dst.name), rows1(convert, values), uniform=1)
                 pairs = [(a, b) for a, b in zip(values, values[7:] + values[:7])]
                 m.lanes("cvt_x2_" + name, "f32 f32", "b32", "cvt.%s%s.%sx2.f32 %%d, %%a, %%b;" % (rnd, mods, dst.name), rowsn(lambda a, b: convert(a) << 16 | convert(b), pairs[::2]), uniform=1)
-    m.lanes("cvt_f32_bf16", "b16", "f32", "cvt.f32.bf16 %d, %a;", rows1(lambda x: x << 16, float_corners(BF16) + [0x3f81, 0x0001, 0x8042]), uniform=2)
+    for mods in "", "_rn", "_rz":
+        m.lanes("cvt%s_f32_bf16" % mods, "b16", "f32", "cvt%s.f32.bf16 %%d, %%a;" % mods.replace("_", "."), rows1(lambda x: x << 16, float_corners(BF16) + [0x3f81, 0x0001, 0x8042]), uniform=2)
 
     m = Module("cvt_bf16_all", "9.7.9.21", "cvt between bf16 and the integers, f16 and f64, in all rounding modes; to an integral bf16.", "8.6", "sm_100")
     f = BF16

@@ -21,6 +21,8 @@ import (
 	"io"
 	"log"
 	"os"
+	"slices"
+	"strings"
 
 	"gemu/internal/corpus"
 	"gemu/interp"
@@ -42,9 +44,17 @@ func main() {
 	run := flag.Bool("run", false, "run the launches of standard input")
 	sm := flag.Int("sm", 90, "generation of the device to run them on, or to make random programs for")
 	flag.Parse()
+	var idle []string // flags that say what random programs are like, without any
+	flag.Visit(func(f *flag.Flag) {
+		if *random == 0 && slices.Contains([]string{"seed", "length", "grid", "block"}, f.Name) || *against == "" && f.Name == "known" {
+			idle = append(idle, "-"+f.Name)
+		}
+	})
 	out := bufio.NewWriter(os.Stdout)
 	var err error
 	switch {
+	case len(idle) > 0:
+		err = fmt.Errorf("launches: %s: want -random with it, and -against with -known", strings.Join(idle, ", "))
 	case flag.NArg() > 0 || *vary < 0 || *random < 0:
 		err = fmt.Errorf("launches: %q, -vary %d, -random %d: want no arguments, and no negative numbers", flag.Args(), *vary, *random)
 	case *against != "":

@@ -85,10 +85,9 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	case opSqrt:
 		r = fp.Sqrt32(a, s.Rnd)
 	case opMin, opMax:
-		signs := func(a, b float32) uint32 { return (math.Float32bits(a) ^ math.Float32bits(b)) & (1 << 31) }
-		r = minMax32(op, s, a, b, signs(a, b))
+		r = minMax32(op, s, a, b, (math.Float32bits(a)^math.Float32bits(b))&(1<<31))
 		if s.Three {
-			r = minMax32(op, s, r, c, signs(r, c))
+			r = minMax32(op, s, r, c, 0) // without .xorsign
 		}
 	default:
 		panic("BUG: no such operation of .f32")
@@ -239,8 +238,12 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 		}
 		return narrow(v, s)
 	}
-	if same := (ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Rnd: s.Rnd}); s == same {
-		return x // a NaN, too
+	plain := ConvertSpec{Dst: ptx.F32, Src: s.Src, Rnd: s.Rnd}
+	switch { // all bits stay, also those of a NaN
+	case s == plain && s.Src == ptx.F32:
+		return x
+	case s == plain && s.Src == ptx.BF16:
+		return x << 16
 	}
 	// The formats below 64 bits are all values of f32.
 	var v float32
@@ -361,8 +364,10 @@ func nanOf64(v float64, t ptx.Type) uint64 {
 		return fp.NarrowNaN64(v, 5, 10)
 	case ptx.BF16:
 		return fp.NarrowNaN64(v, 8, 7)
+	case ptx.F64:
+		return math.Float64bits(v)
 	}
-	return math.Float64bits(v)
+	panic("BUG: .f64 does not become " + t.String())
 }
 
 // narrow rounds a float to the destination format.

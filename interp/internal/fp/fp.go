@@ -2,7 +2,7 @@
 //
 // It knows IEEE 754 binary32 and binary64 arithmetic in the four PTX rounding modes, the conversions
 // between f16, bf16, f32, f64 and the integers, the .approx functions, and the small rules that PTX adds
-// to IEEE 754: canonical NaNs, .ftz, .sat, and min and max that prefer numbers to NaNs.
+// to IEEE 754: which NaN a result is, .ftz, .sat, and min and max that prefer numbers to NaNs.
 //
 // Three ideas carry the package:
 //
@@ -66,8 +66,8 @@ func (r Rounding) opposite() Rounding {
 // is where no operand is a NaN, otherwise see [Result64].
 //
 // The manual (PTX ISA, Floating-Point Instructions) leaves the NaN of a single-precision result
-// unspecified, and says of double precision that payloads are supported, but not which operand's. All
-// here is what an H200 gives (testdata/hw).
+// unspecified, and says of double precision that payloads are supported, but not which operand's. These
+// are what an H200 gives (testdata/hw). Only the high word of f64 counts in [RcpApprox64].
 const (
 	NaN32   uint32 = 0x7fffffff
 	NaN64   uint64 = 0xfff8000000000000 // Inf-Inf, 0*Inf, 0/0 and the like

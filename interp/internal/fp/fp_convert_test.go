@@ -23,11 +23,11 @@ func TestWiden16(t *testing.T) {
 			var want float64
 			switch u := h &^ tt.l.sign(); {
 			case u > tt.l.inf():
-				canonical, payload := uint64(NaN32), h&(1<<tt.l.frac-1)<<(52-tt.l.frac)
+				want32, payload := uint64(NaN32), h&(1<<tt.l.frac-1)<<(52-tt.l.frac)
 				if tt.l == layBF16 {
-					canonical = h << 16
+					want32 = h << 16
 				}
-				check(t, tt.name, RN, bitsOf32(tt.to32(uint16(h))), canonical, h)
+				check(t, tt.name, RN, bitsOf32(tt.to32(uint16(h))), want32, h)
 				check(t, tt.name+" as F64", RN, math.Float64bits(tt.to64(uint16(h))), h>>15<<63|0x7ff8<<48|payload, h)
 				continue
 			case u == tt.l.inf():
@@ -283,6 +283,7 @@ func TestNarrowNaN64(t *testing.T) {
 		exp, frac int
 		want      uint64
 	}{
+		{0x7ff0000020000000, 8, 23, 0x7fc00001}, {0x7ff5555555555555, 8, 23, 0x7feaaaaa}, {0x7ff5555555555555, 5, 10, 0x7f55}, {0xfff5555555555555, 8, 7, 0xffea},
 		{0x7ff0000000000002, 8, 23, 0x7fc00000}, {0xfff8000000000003, 8, 23, 0xffc00000}, {0xffffffffffffffff, 8, 23, 0xffffffff},
 		{0x7ff0000000000002, 5, 10, 0x7e00}, {0xfff0000000000004, 5, 10, 0xfe00}, {0xffffffffffffffff, 5, 10, 0xffff},
 		{0x7ff8000000000001, 8, 7, 0x7fc0}, {0xfff8000000000003, 8, 7, 0xffc0}, {0xffffffffffffffff, 8, 7, 0xffff},

@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"gemu/interp/internal/code"
@@ -68,7 +69,9 @@ func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, clust
 	return a, addr
 }
 
-// indexed fills in the address of "var[%r+off]": the sum of all three.
+// indexed fills in the address of "var[%r+off]". The index and what is added to it count elements, and of
+// vectors their numbers; so many bytes are a number of 32 bits, whatever register the index is in: so it is in
+// NVIDIA's assembler.
 func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	s := code.Q
 	if l.module.AddressSize == 32 {
@@ -80,11 +83,26 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	if _, outer := l.outer[v]; local || outer {
 		a.Space = ptx.Local
 	}
-	base := l.symbol(v, o.Off(), s, code.NoRow)
-	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, s)
+	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, code.R)
+	then := func(op code.Op, b uint64) {
+		d := l.temp(code.R)
+		l.emit(code.Instr{Op: op, D: d, A: index, B: l.konst(code.R, b)})
+		index = d
+	}
+	if off := o.Off(); off != 0 {
+		then(code.AddU32, uint64(uint32(off)))
+	}
+	if size := v.Type.Size(); size > 1 {
+		then(code.ShlB32, uint64(bits.TrailingZeros(uint(size))))
+	}
+	if s == code.Q {
+		wide := l.temp(code.Q)
+		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: index})
+		index = wide
+	}
 	addr = l.temp(s)
 	a.Addr, a.Off = s, 0
-	l.emit(code.Instr{Op: addOp(s), D: addr, A: base, B: index})
+	l.emit(code.Instr{Op: addOp(s), D: addr, A: l.symbol(v, 0, s, code.NoRow), B: index})
 	return addr
 }
 

@@ -16,7 +16,7 @@ type Multiply struct {
 	M, N, K    int
 	Count      int // of matrices: 1 or 4
 	A, B, C, D Operand
-	Saturate   bool        // integers are clamped; of floats, infinities are the largest numbers, and NaN 0
+	Saturate   bool        // of integers: they are clamped
 	Xor        bool        // of bits: their exclusive or is counted, not what they have in common
 	Rounding   fp.Rounding // of f64
 	Sparse     *Sparse     // of A half is there; nil if all of it is
@@ -267,11 +267,7 @@ func (o *work) floats(sm int, a, b, c []uint64) {
 		sum = mixed(sum, sm)
 	}
 	each(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
-		v := sum(a, b, factors{fa, fb}, c, from, to)
-		if o.Saturate {
-			return to.finite(v)
-		}
-		return v
+		return sum(a, b, factors{fa, fb}, c, from, to)
 	})
 }
 

@@ -53,15 +53,3 @@ func (f *format) decode(v uint64) number {
 
 // sign is the bit of the sign, of a format with infinities.
 func (f *format) sign() uint64 { return f.Infinity(true) ^ f.Infinity(false) }
-
-// finite is v, if that is a number; of infinities the largest number of that sign, of NaN 0.
-func (f *format) finite(v uint64) uint64 {
-	neg, _, _, class := f.Split(v)
-	switch {
-	case class == fp.NotANumber:
-		return 0
-	case class == fp.Infinite:
-		return f.Infinity(neg) - 1
-	}
-	return v
-}

@@ -238,6 +238,8 @@ func TestFloatSpecials(t *testing.T) {
 		{"fma.rn.f64", u(dInf, 0, 0x7ff0000000000002), u(0x7ff8000000000002)},
 		{"div.rn.f64", u(0x7ff0000000000002, 0xfff8000000000003), u(0x7ff8000000000002)},
 		{"div.rn.f64", u(0, 0x7ff0000000000002), u(0x7ff8000000000002)},
+		{"div.rz.f64", u(0x7ff8000000000001, 0xfff0000000000004), u(0x7ff8000000000001)},
+		{"sub.rz.f64", u(dOne, 0xfff0000000000004), u(0xfff8000000000004)},
 		{"div.rn.f64", u(0, 0), u(dNaN)},
 		{"rcp.rn.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
 		{"sqrt.rn.f64", u(0xfff0000000000004), u(0xfff8000000000004)},
@@ -315,7 +317,7 @@ func TestFloatSpecials(t *testing.T) {
 		{"neg.ftz.f32", u(fSub), u(fNeg0)},
 		{"abs.f64", u(dNeg0), u(0)},
 		{"neg.f64", u(dInf), u(dInf | dNeg)},
-		{"abs.f64", u(dQNaN), u(dQNaN)}, // passes unchanged
+		{"abs.f64", u(dQNaN), u(dQNaN)}, // with its sign
 		{"neg.f64", u(dQNaN), u(dQNaN)},
 		{"abs.f32", u(fQNaN), u(fNaN)}, // an H200
 		{"neg.f32", u(fQNaN), u(fNaN)},

@@ -39,10 +39,12 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 	switch {
 	case o.Sym() != nil:
 		space, addr = t.symbol(o.Sym())
-		if o.Reg != ptx.NoReg { // an index in bytes
-			addr += t.top().regs[o.Reg].lo
+		if o.Reg == ptx.NoReg {
+			return space, addr + uint64(o.Off())
 		}
-		return space, addr + uint64(o.Off())
+		// An index: it counts elements, and there are not 4 GB of them.
+		size := o.Sym().(*ptx.Var).Type.Size()
+		return space, addr + low((t.top().regs[o.Reg].lo+uint64(o.Off()))*uint64(size), 32)
 	case o.Reg != ptx.NoReg:
 		f := t.top()
 		bits := f.fn.Regs[o.Reg].Type.Bits()

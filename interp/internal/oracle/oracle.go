@@ -33,8 +33,10 @@
 //
 //   - integer division and remainder by zero give all ones;
 //   - arithmetic on a NaN gives the canonical NaN; on .f64 that of an operand, made
-//     quiet: the second, the third, the first, but the first of a quotient; abs and neg
-//     leave its sign; conversions from and to .f64 keep sign and payload (an H200);
+//     quiet: the second, the third, the first, but the first of a quotient, and the second
+//     of min and max; abs and neg leave its sign; conversions from and to .f64 keep sign
+//     and payload, and all bits from .f32 to .f32 and from .bf16 to .f32; atom.add.f64 in
+//     global memory leaves a NaN as it is, b's before that in memory (an H200);
 //   - .sat turns -0 into +0, like any value that is not above zero;
 //   - .ftz flushes results that are subnormal after rounding as though the
 //     exponent had no lower bound;

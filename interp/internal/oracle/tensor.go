@@ -247,11 +247,15 @@ func (t *thread) inner(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 
 	switch {
 	case ta == ptx.F64:
 		rnd := t.rounding()
-		acc := double.decode(c)
 		for i := range a {
-			acc = double.decode(double.round(sum(product(double.decode(a[i]), double.decode(b[i])), acc, rnd), rnd))
+			exact := sum(product(double.decode(a[i]), double.decode(b[i])), double.decode(c), rnd)
+			if exact.class == notANumber {
+				c = double.firstNaN(b[i], c, a[i])
+			} else {
+				c = double.round(exact, rnd)
+			}
 		}
-		return double.round(acc, rnd)
+		return c
 	case ta == ptx.B1:
 		n := uint64(0)
 		for i := range a {

@@ -208,23 +208,7 @@ func (g group) wmmaMultiply() {
 			}
 			at := [3]int{0, row, col}
 			md[at] = first.inner(va, vb, mc[at], d, a, b, c)
-			if first.has("satfinite") && d.Kind() == ptx.Float {
-				md[at] = finiteOf(md[at], d)
-			}
 		}
 	}
 	g.hand("d", d.Bits(), wmmaFragment(sm, 'c', d, m, n, k, false), one, md)
-}
-
-// finiteOf is what .satfinite makes of a float (CUDA C++ Programming Guide, satf): infinities
-// are the largest numbers, NaN is 0.
-func finiteOf(v uint64, t ptx.Type) uint64 {
-	f := formatOf(t)
-	switch n := f.decode(v); n.class {
-	case notANumber:
-		return 0
-	case infinite:
-		return f.signed(n.neg, f.inf()-1)
-	}
-	return v
 }
