@@ -67,7 +67,7 @@ func TestRecorder(t *testing.T) {
 				t.Errorf("line %d is %s, want that of %s, %v", 1+i, lines[1+i], l.Name, err)
 			}
 		}
-		if compared, differences := corpus.Compare(out, list, true); compared != len(list)-1 || len(differences) != 1 || !strings.Contains(differences[0], "bad: the GPU failed: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS") {
+		if compared, differences := corpus.Compare(out, list, nil, true); compared != len(list)-1 || len(differences) != 1 || !strings.Contains(differences[0], "bad: the GPU failed: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS") {
 			t.Errorf("%d of %d compared, %q", compared, len(list), differences)
 		}
 	}
