@@ -56,7 +56,7 @@ func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 		return 0
 	case t.has("ftz") && to == ptx.F64:
 		return f.convertNaN(f.nan, g)
-	case t.has("ftz") && from == ptx.F32:
+	case t.has("ftz") && from != ptx.F64:
 	case same:
 		return a
 	case from == ptx.BF16 && to == ptx.F32:

@@ -128,6 +128,8 @@ func TestCvtFloat(t *testing.T) {
 		{"cvt.f32.f32", u(0xff800004), u(0xff800004)},
 		{"cvt.ftz.f32.f32", u(0xff800004), u(fNaN)},
 		{"cvt.f32.bf16", u(0xffbf), u(0xffbf0000)},
+		{"cvt.rz.f32.bf16", u(0xff82), u(0xff820000)},
+		{"cvt.ftz.f32.bf16", u(0xffc4), u(fNaN)},
 		{"cvt.f32.f16", u(0xfc04), u(fNaN)},
 		{"cvt.f64.f32", u(fNInf), u(dInf | dNeg)},
 		{"cvt.rn.f16.f32", u(0x477fefff), u(0x7bff)}, // just below 65520
