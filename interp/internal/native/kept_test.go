@@ -97,6 +97,16 @@ func TestContent(t *testing.T) {
 		each("Pair", &list[0])
 	}
 	set := func(name string, field, v any) { changes(name, reflect.ValueOf(field).Elem(), reflect.ValueOf(v)) }
+	// Where an allocation begins does not matter, but whether what is at an offset in it is aligned does.
+	other := &mem.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}
+	for offset, want := range map[uint64]bool{0: true, 1: false} {
+		other.Base += offset
+		fixed.Fixed, fixed.Off = other, other.Base+8
+		if same := sum() == was; same != want {
+			t.Errorf("with an allocation %d bytes on the sum is the same: %v", other.Base-at.Base, same)
+		}
+	}
+	fixed.Fixed, fixed.Off = at, at.Base+8
 	set("Instrs", &p.Instrs, append(p.Instrs[:2:2], code.Instr{}))
 	set("Blocks", &p.Blocks, append(p.Blocks[:1:1], code.Block{}))
 	set("Barriers", &p.Barriers, []code.BarrierOp(nil))
