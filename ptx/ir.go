@@ -400,7 +400,7 @@ type Operand struct {
 	Neg     bool       // !%p1, or -%r1 of vmad
 	Unified bool       // [a].unified
 	SReg    SpecialReg // SRegOperand
-	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg
+	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg; with a symbol an index, see IndexSize
 	Imm     Imm        // ImmOperand
 	more    *more
 }
@@ -414,12 +414,23 @@ type more struct {
 	sel   string // byte or half selector of a video operand: "b0", "h10"
 }
 
-// Off is the offset in bytes of a SymOperand or an AddrOperand.
+// Off is the offset of a SymOperand or an AddrOperand: in bytes, but in elements where IndexSize is not 0.
 func (o *Operand) Off() int64 {
 	if o.Kind != SymOperand && o.Kind != AddrOperand {
 		return 0
 	}
 	return int64(o.Imm.Bits)
+}
+
+// IndexSize is the size in bytes of an element of the array of which an AddrOperand has the index in a register,
+// var[%r+4]: that of a number of the array's, if they are vectors. Index and offset count elements then, and what
+// is added to the variable's address is so many bytes, as a number of 32 bits: (Reg + Off) * IndexSize (manual
+// 6.4.2, and NVIDIA's assembler). Of other operands it is 0.
+func (o *Operand) IndexSize() int {
+	if v, ok := o.Sym().(*Var); ok && o.Kind == AddrOperand && o.Reg != NoReg {
+		return v.Type.Size()
+	}
+	return 0
 }
 
 // Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or

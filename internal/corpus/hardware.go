@@ -210,12 +210,46 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 	return one, one.Identify()
 }
 
-// besides are comments and blanks.
-var besides = regexp.MustCompile(`//.*|(?s:/\*.*?\*/)|\s+`)
+// besides are comments and blanks; entryAt is where a kernel begins.
+var (
+	besides = regexp.MustCompile(`(?://.*|(?s:/\*.*?\*/)|\s)+`)
+	entryAt = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
+)
 
-// Identify gives the launch its ID, when all else is there. Comments and blanks in the source do not count.
+// essence is what a kernel of a module depends on, as text: comments and blanks do not count, and
+// other kernels do not.
+func essence(source, kernel string) string {
+	text := besides.ReplaceAllString(source, " ")
+	var b strings.Builder
+	for {
+		at := entryAt.FindStringSubmatchIndex(text)
+		if at == nil {
+			return strings.Join(strings.Fields(b.String()+text), " ")
+		}
+		depth, end := 0, at[1]
+		for ; end < len(text); end++ {
+			switch text[end] {
+			case '{':
+				depth++
+			case '}':
+				depth--
+			}
+			if depth == 0 && (text[end] == '}' || text[end] == ';') { // of a declaration, or of an entry
+				end++
+				break
+			}
+		}
+		b.WriteString(text[:at[0]])
+		if text[at[2]:at[3]] == kernel {
+			b.WriteString(text[at[0]:end])
+		}
+		text = text[end:]
+	}
+}
+
+// Identify gives the launch its ID, when all else is there.
 func (l *Launch) Identify() error {
-	all, err := json.Marshal([]any{besides.ReplaceAllString(l.Source, " "), l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
+	all, err := json.Marshal([]any{essence(l.Source, l.Kernel), l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
 	l.ID = digest64(all)
 	return err
 }

@@ -111,6 +111,39 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestIdentify: a launch is another if its kernel is, a function or a variable, and not for comments and other kernels.
+func TestIdentify(t *testing.T) {
+	const source = ".version 8.0\n.target sm_90\n.func f() { ret; }\n.global .u32 v[2] = {1, 2};\n.visible .entry k(.param .u64 p)\n{\n\t{ call f, (); }\n\tret;\n}\n// run: k()\n.entry other() { { ret; } }\n.entry k2() { exit; }\n"
+	id := func(source, kernel string) string {
+		l := &Launch{Source: source, Kernel: kernel}
+		if err := l.Identify(); err != nil {
+			t.Fatal(err)
+		}
+		return l.ID
+	}
+	for _, test := range []struct {
+		old, new string
+		same     bool
+	}{
+		{"// run: k()", "// run: k(1)\n\n/* and\nmore */", true},
+		{"\tret;\n}", "\tret; // out\n}", true},
+		{"{ { ret; } }", "{ exit; }", true},
+		{".entry k2() { exit; }\n", "", true},
+		{".entry other", ".visible .entry more() { ret; }\n.entry other", true},
+		{"\tret;\n}", "\texit;\n}", false},
+		{"{ ret; }\n.global", "{ exit; }\n.global", false},
+		{"{1, 2}", "{1, 3}", false},
+		{"sm_90", "sm_80", false},
+	} {
+		if got := id(strings.Replace(source, test.old, test.new, 1), "k"); (got == id(source, "k")) != test.same {
+			t.Errorf("with %q for %q the launch is the same: %v", test.new, test.old, !test.same)
+		}
+	}
+	if id(source, "k") == id(source, "k2") {
+		t.Error("launches of two kernels are the same")
+	}
+}
+
 // TestKnown: a difference that is known is counted, and is none; but a launch that does not run here is one all the same.
 func TestKnown(t *testing.T) {
 	programs, err := Of("../../testdata", "insn/mma_half.ptx")

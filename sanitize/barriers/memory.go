@@ -49,6 +49,11 @@ func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
 	if o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg) {
 		return func(int) uint64 { return at }
 	}
+	if size := o.IndexSize(); size > 0 {
+		off := uint64(o.Off())
+		at -= off
+		return func(lane int) uint64 { return at + uint64(uint32((c.values[0].Low[lane]+off)*uint64(size))) }
+	}
 	return func(lane int) uint64 { return c.values[0].Low[lane] + at }
 }
 

@@ -107,6 +107,14 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 	for i := range addr {
 		addr[i] += uint64(a.off)
 	}
+	if a.index > 0 {
+		if a.array == nothing || c.plan.vars[a.array].Space != ptx.Shared {
+			return // where it is, a launch says
+		}
+		for i := range addr {
+			addr[i] = c.plan.vars[a.array].off + uint64(uint32(addr[i]*uint64(a.index)))
+		}
+	}
 	x := interp.Access{}
 	x.Space, x.Kind, x.Bytes = a.space, a.kind, int(a.bytes)
 	if a.length == nil {

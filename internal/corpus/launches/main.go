@@ -10,6 +10,8 @@
 //	go run ./internal/corpus/launches -random 10000 -length 1 -grid 1 -block 32 >random.jsonl
 //	testdata/hw/record.py --jobs 8 <random.jsonl >left.jsonl
 //	go run ./internal/corpus/launches -against left.jsonl <random.jsonl
+//
+// With -known FILE, differences that such a file as testdata/hw/known.txt lists are counted, not shown.
 package main
 
 import (

@@ -69,19 +69,18 @@ func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, clust
 	return a, addr
 }
 
-// indexed fills in the address of "var[%r+off]". The index and what is added to it count elements, and of
-// vectors their numbers; so many bytes are a number of 32 bits, whatever register the index is in: so it is in
-// NVIDIA's assembler.
+// indexed fills in the address of "var[%r+off]", an element of an array (ptx.Operand.IndexSize). Those of shared and
+// local memory have 32 bits.
 func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
-	s := code.Q
-	if l.module.AddressSize == 32 {
-		s = code.R
-	}
 	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
 	_, local := l.locals[v]
 	if _, outer := l.outer[v]; local || outer {
 		a.Space = ptx.Local
+	}
+	s := code.Q
+	if l.module.AddressSize == 32 || a.Space == ptx.Shared || a.Space == ptx.Local {
+		s = code.R
 	}
 	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, code.R)
 	then := func(op code.Op, b uint64) {
@@ -92,7 +91,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	if off := o.Off(); off != 0 {
 		then(code.AddU32, uint64(uint32(off)))
 	}
-	if size := v.Type.Size(); size > 1 {
+	if size := o.IndexSize(); size > 1 {
 		then(code.ShlB32, uint64(bits.TrailingZeros(uint(size))))
 	}
 	if s == code.Q {

@@ -44,7 +44,11 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 		}
 		// An index: it counts elements, and there are not 4 GB of them.
 		size := o.Sym().(*ptx.Var).Type.Size()
-		return space, addr + low((t.top().regs[o.Reg].lo+uint64(o.Off()))*uint64(size), 32)
+		addr += low((t.top().regs[o.Reg].lo+uint64(o.Off()))*uint64(size), 32)
+		if space == ptx.Shared || space == ptx.Local || t.m.mod.AddressSize == 32 {
+			addr = low(addr, 32)
+		}
+		return space, addr
 	case o.Reg != ptx.NoReg:
 		f := t.top()
 		bits := f.fn.Regs[o.Reg].Type.Bits()

@@ -713,7 +713,7 @@ func (r *reader) offset(depth int) (Const, *Error) {
 }
 
 // element reads what follows "name[" (manual 6.4.2): the number of an element, or
-// a register, which holds bytes, and bytes to add to it.
+// a register, which holds one, and a number to add to it.
 func (r *reader) element(e *Expr, depth int) *Error {
 	pos := r.peek().pos
 	i, err := r.expr(depth + 1)
