@@ -129,6 +129,7 @@ func Launches(testdata string) (list []*Launch, err error) {
 
 // LaunchesOf lists those of some programs.
 func LaunchesOf(programs []*Program) (list []*Launch, err error) {
+	var id identifier
 	for _, p := range programs {
 		if p.Width != 32 {
 			continue
@@ -138,7 +139,7 @@ func LaunchesOf(programs []*Program) (list []*Launch, err error) {
 			if usesTextures(m, l) {
 				return // they are nothing that bytes describe
 			}
-			one, e := launchOf(p, len(of), m, l)
+			one, e := launchOf(p, len(of), m, l, &id)
 			if e != nil {
 				err = e
 			}
@@ -163,7 +164,7 @@ func usesTextures(m *interp.Module, l *interp.Launch) bool {
 }
 
 // launchOf copies a launch that is about to begin; nil if nobody else can run it.
-func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, error) {
+func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch, id *identifier) (*Launch, error) {
 	k, err := m.Kernel(l.Kernel)
 	if err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch) (*Launch, e
 	if one.Vars, err = written(p, m); err != nil {
 		return nil, err
 	}
-	return one, one.Identify()
+	return one, id.identify(one)
 }
 
 // besides are comments and blanks; entryAt is where a kernel begins.
@@ -216,16 +217,21 @@ var (
 	entryAt = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
 )
 
-// essence is what a kernel of a module depends on, as text: comments and blanks do not count, and
-// other kernels do not.
-func essence(source, kernel string) string {
+// piece is part of a module, without comments: a kernel, or what lies between two.
+type piece struct {
+	kernel string // "" between
+	text   string
+}
+
+// pieces takes a module apart.
+func pieces(source string) (list []piece) {
 	text := besides.ReplaceAllString(source, " ")
-	var b strings.Builder
-	for {
-		at := entryAt.FindStringSubmatchIndex(text)
-		if at == nil {
-			return strings.Join(strings.Fields(b.String()+text), " ")
+	add := func(kernel, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			list = append(list, piece{kernel, text})
 		}
+	}
+	for at := entryAt.FindStringSubmatchIndex(text); at != nil; at = entryAt.FindStringSubmatchIndex(text) {
 		depth, end := 0, at[1]
 		for ; end < len(text); end++ {
 			switch text[end] {
@@ -234,25 +240,44 @@ func essence(source, kernel string) string {
 			case '}':
 				depth--
 			}
-			if depth == 0 && (text[end] == '}' || text[end] == ';') { // of a declaration, or of an entry
+			if depth == 0 && (text[end] == '}' || text[end] == ';') { // of an entry, or of a declaration
 				end++
 				break
 			}
 		}
-		b.WriteString(text[:at[0]])
-		if text[at[2]:at[3]] == kernel {
-			b.WriteString(text[at[0]:end])
-		}
+		add("", text[:at[0]])
+		add(text[at[2]:at[3]], text[at[0]:end])
 		text = text[end:]
 	}
+	add("", text)
+	return list
 }
 
-// Identify gives the launch its ID, when all else is there.
-func (l *Launch) Identify() error {
-	all, err := json.Marshal([]any{essence(l.Source, l.Kernel), l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
+// identifier gives launches their IDs, one after the other. It remembers the last module, for many launches are of one.
+type identifier struct {
+	source string
+	pieces []piece
+}
+
+// identify gives a launch its ID, when all else is there. Of its module the kernel counts, and what lies between kernels;
+// comments and blanks do not.
+func (id *identifier) identify(l *Launch) error {
+	if id.source != l.Source {
+		id.source, id.pieces = l.Source, pieces(l.Source)
+	}
+	var essence []string
+	for _, p := range id.pieces {
+		if p.kernel == "" || p.kernel == l.Kernel {
+			essence = append(essence, p.text)
+		}
+	}
+	all, err := json.Marshal([]any{strings.Join(essence, " "), l.Kernel, l.Grid, l.Block, l.Shared, l.Cooperative, l.Cluster, l.Args, l.Buffers, l.Vars})
 	l.ID = digest64(all)
 	return err
 }
+
+// Identify gives the launch its ID, when all else is there.
+func (l *Launch) Identify() error { return new(identifier).identify(l) }
 
 // written is what the variables of a workload's module have that they had not from the beginning.
 func written(p *Program, m *interp.Module) (map[string][]byte, error) {
@@ -347,8 +372,7 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 type Known struct {
 	Launches int            // that differ for it, in all records
 	Name     *regexp.Regexp // of them
-	Why      string
-	N        int // how many have been found: Compare counts them
+	N        int            // how many have been found: Compare counts them
 }
 
 // ReadKnown reads lines of a number of launches, an expression for their names and, behind two blanks or
@@ -358,9 +382,9 @@ func ReadKnown(text string) (list []*Known, err error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		front, why, ok := strings.Cut(line, "  ")
-		number, name, ok2 := strings.Cut(front, " ")
-		if !ok || !ok2 {
+		front, why, _ := strings.Cut(line, "  ")
+		number, name, ok := strings.Cut(front, " ")
+		if !ok || strings.TrimSpace(why) == "" {
 			return nil, fmt.Errorf("line %d: want a number, an expression and, behind two blanks, a reason", i+1)
 		}
 		n, err := strconv.Atoi(number)
@@ -371,7 +395,7 @@ func ReadKnown(text string) (list []*Known, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		list = append(list, &Known{Launches: n, Name: re, Why: strings.TrimLeft(why, " ")})
+		list = append(list, &Known{Launches: n, Name: re})
 	}
 	return list, nil
 }

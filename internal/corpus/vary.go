@@ -17,6 +17,7 @@ import (
 // accumulator, too; else they are masked as they were.
 func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
+	var id identifier
 	for _, l := range list {
 		m, err := ptx.ParseString(l.Module, l.Source)
 		if err != nil {
@@ -49,7 +50,7 @@ func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 				}
 			}
 			one.Name = fmt.Sprintf("%s, variation %d", l.Name, i)
-			if err := one.Identify(); err != nil {
+			if err := id.identify(&one); err != nil {
 				return nil, err
 			}
 			varied = append(varied, &one)

@@ -52,11 +52,19 @@ func main() {
 			idle = append(idle, "-"+f.Name)
 		}
 	})
+	modes := 0
+	for _, given := range []bool{*vary > 0, *random > 0, *against != "", *run} {
+		if given {
+			modes++
+		}
+	}
 	out := bufio.NewWriter(os.Stdout)
 	var err error
 	switch {
+	case modes > 1:
+		err = errors.New("launches: want one of -vary, -random, -against and -run")
 	case len(idle) > 0:
-		err = fmt.Errorf("launches: %s: want -random with it, and -against with -known", strings.Join(idle, ", "))
+		err = fmt.Errorf("launches: %s: want -random with what says how random programs are, and -against with -known", strings.Join(idle, ", "))
 	case flag.NArg() > 0 || *vary < 0 || *random < 0:
 		err = fmt.Errorf("launches: %q, -vary %d, -random %d: want no arguments, and no negative numbers", flag.Args(), *vary, *random)
 	case *against != "":
