@@ -433,6 +433,11 @@ func (o *Operand) IndexSize() int {
 	return 0
 }
 
+// Indexed is how many bytes behind the variable an element is whose index the register has, see IndexSize.
+func (o *Operand) Indexed(reg uint64) uint64 {
+	return uint64(uint32((reg + uint64(o.Off())) * uint64(o.IndexSize())))
+}
+
 // Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or
 // nil.
 func (o *Operand) Sym() Symbol {

@@ -38,23 +38,22 @@ func offset(addr uint64, space ptx.Space) (off uint64, rank int, ok bool) {
 // address gives the addresses of an operand, by lane; c.values[0] has them where it has a
 // register.
 func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
-	at := uint64(o.Off())
+	var at uint64
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		for _, n := range c.plan.shared {
 			if n.Var == v {
-				at += uint64(n.Off)
+				at = uint64(n.Off)
 			}
 		}
 	}
-	if o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg) {
-		return func(int) uint64 { return at }
+	off := uint64(o.Off())
+	switch {
+	case o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg):
+		return func(int) uint64 { return at + off }
+	case o.IndexSize() > 0:
+		return func(lane int) uint64 { return at + o.Indexed(c.values[0].Low[lane]) }
 	}
-	if size := o.IndexSize(); size > 0 {
-		off := uint64(o.Off())
-		at -= off
-		return func(lane int) uint64 { return at + uint64(uint32((c.values[0].Low[lane]+off)*uint64(size))) }
-	}
-	return func(lane int) uint64 { return c.values[0].Low[lane] + at }
+	return func(lane int) uint64 { return c.values[0].Low[lane] + at + off }
 }
 
 // copies notes copies that lanes have begun.

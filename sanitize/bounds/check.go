@@ -104,15 +104,14 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 	} else {
 		return
 	}
-	for i := range addr {
-		addr[i] += uint64(a.off)
+	if a.index != nil && (a.array == nothing || c.plan.vars[a.array].Space != ptx.Shared) {
+		return // where it is, a launch says
 	}
-	if a.index > 0 {
-		if a.array == nothing || c.plan.vars[a.array].Space != ptx.Shared {
-			return // where it is, a launch says
-		}
-		for i := range addr {
-			addr[i] = c.plan.vars[a.array].off + uint64(uint32(addr[i]*uint64(a.index)))
+	for i := range addr {
+		if a.index != nil {
+			addr[i] = c.plan.vars[a.array].off + a.index.Indexed(addr[i])
+		} else {
+			addr[i] += uint64(a.off)
 		}
 	}
 	x := interp.Access{}

@@ -69,8 +69,8 @@ type address struct {
 	sym    uint32 // id of the variable that it names, or of the buffer that its register always points into
 	reg    ptx.RegID
 	off    int64
-	index  int    // size of an element, if register and offset count those of …
-	array  uint32 // … this variable
+	index  *ptx.Operand // the operand, if register and offset count elements of …
+	array  uint32       // … this variable
 	space  ptx.Space
 	bytes  uint64       // that are accessed, if no event says so; 0: this is not looked at
 	length *ptx.Operand // … unless this says how many
@@ -784,7 +784,10 @@ func (p *plan) follow(f *function, in *ptx.Instr, i int, a *action) {
 	if to.sym = always; o.Sym() != nil {
 		to.sym = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
 		if v := symbolOf(o); v != nil {
-			to.space, to.index, to.array = v.Space, o.IndexSize(), p.id(f, v)
+			to.space = v.Space
+			if o.IndexSize() > 0 {
+				to.index, to.array = o, p.id(f, v)
+			}
 		}
 	}
 	size := func(name string) { // the operand that says how many bytes it is
