@@ -358,16 +358,12 @@ func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
 // nanOf64 is what a NaN of .f64 becomes in type t.
 func nanOf64(v float64, t ptx.Type) uint64 {
 	switch t {
-	case ptx.F32:
-		return fp.NarrowNaN64(v, 8, 23)
-	case ptx.F16:
-		return fp.NarrowNaN64(v, 5, 10)
-	case ptx.BF16:
-		return fp.NarrowNaN64(v, 8, 7)
 	case ptx.F64:
 		return math.Float64bits(v)
+	case ptx.F32:
+		return fp.F32.NarrowNaN(v)
 	}
-	panic("BUG: .f64 does not become " + t.String())
+	return fp.FormatOf(t).NarrowNaN(v) // .f16 or .bf16
 }
 
 // narrow rounds a float to the destination format.

@@ -22,7 +22,7 @@
 // The package does not read instructions: the caller applies .ftz to operands and results with [FTZ32], where
 // there is no function with FTZ in its name, .sat with [Sat32], and turns sub into add of the negated operand. It keeps no exception flags (PTX has
 // none), and NaN payloads survive only in f64 and its conversions (see [Result64] and
-// [NarrowNaN64]), and from bf16 to f32.
+// [Format.NarrowNaN]), and from bf16 to f32.
 package fp
 
 import (

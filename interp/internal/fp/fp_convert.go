@@ -25,19 +25,12 @@ func F64ToF32(x float64, r Rounding) (y float32) {
 	return y
 }
 
-// NarrowF64 is cvt.rn.f32.f64: [F64ToF32] in mode RN with the NaN of [NarrowNaN64].
+// NarrowF64 is cvt.rn.f32.f64: [F64ToF32] in mode RN with the NaN of [Format.NarrowNaN].
 func NarrowF64(x float64) float32 {
 	if x != x {
-		return math.Float32frombits(uint32(NarrowNaN64(x, 8, 23)))
+		return math.Float32frombits(uint32(F32.NarrowNaN(x)))
 	}
 	return float32(x)
-}
-
-// NarrowNaN64 returns the bits of what cvt makes of x, a NaN of f64, in a format with exp bits of exponent
-// and frac of fraction: the NaN keeps its sign and what there is room for of its payload, and is made quiet.
-func NarrowNaN64(x float64, exp, frac int) uint64 {
-	u := math.Float64bits(x)
-	return u>>63<<(exp+frac) | (1<<exp-1)<<frac | 1<<(frac-1) | u<<12>>(64-frac)
 }
 
 // F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up

@@ -275,22 +275,22 @@ func TestToInt(t *testing.T) {
 	}
 }
 
-// TestNarrowNaN64: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results are those of
+// TestNarrowNaN: a NaN keeps its sign and the upper bits of its payload, and becomes quiet. The results are those of
 // cvt on an H200.
-func TestNarrowNaN64(t *testing.T) {
+func TestNarrowNaN(t *testing.T) {
 	for _, tt := range []struct {
-		x         uint64
-		exp, frac int
-		want      uint64
+		x    uint64
+		f    *Format
+		want uint64
 	}{
-		{0x7ff0000020000000, 8, 23, 0x7fc00001}, {0x7ff5555555555555, 8, 23, 0x7feaaaaa}, {0x7ff5555555555555, 5, 10, 0x7f55}, {0xfff5555555555555, 8, 7, 0xffea},
-		{0x7ff0000000000002, 8, 23, 0x7fc00000}, {0xfff8000000000003, 8, 23, 0xffc00000}, {0xffffffffffffffff, 8, 23, 0xffffffff},
-		{0x7ff0000000000002, 5, 10, 0x7e00}, {0xfff0000000000004, 5, 10, 0xfe00}, {0xffffffffffffffff, 5, 10, 0xffff},
-		{0x7ff8000000000001, 8, 7, 0x7fc0}, {0xfff8000000000003, 8, 7, 0xffc0}, {0xffffffffffffffff, 8, 7, 0xffff},
+		{0x7ff0000020000000, &F32, 0x7fc00001}, {0x7ff5555555555555, &F32, 0x7feaaaaa}, {0x7ff5555555555555, &F16, 0x7f55}, {0xfff5555555555555, &BF16, 0xffea},
+		{0x7ff0000000000002, &F32, 0x7fc00000}, {0xfff8000000000003, &F32, 0xffc00000}, {0xffffffffffffffff, &F32, 0xffffffff},
+		{0x7ff0000000000002, &F16, 0x7e00}, {0xfff0000000000004, &F16, 0xfe00}, {0xffffffffffffffff, &F16, 0xffff},
+		{0x7ff8000000000001, &BF16, 0x7fc0}, {0xfff8000000000003, &BF16, 0xffc0}, {0xffffffffffffffff, &BF16, 0xffff},
 	} {
 		x := math.Float64frombits(tt.x)
-		check(t, "NarrowNaN64", RN, NarrowNaN64(x, tt.exp, tt.frac), tt.want, tt.x)
-		if tt.frac == 23 {
+		check(t, "NarrowNaN", RN, tt.f.NarrowNaN(x), tt.want, tt.x)
+		if tt.f == &F32 {
 			check(t, "NarrowF64", RN, bitsOf32(NarrowF64(x)), tt.want, tt.x)
 		}
 	}

@@ -67,6 +67,13 @@ func (f *Format) NaN() uint64 { return f.nan }
 // Infinity is the infinity of a sign.
 func (f *Format) Infinity(neg bool) uint64 { return f.signed(f.inf, neg) }
 
+// NarrowNaN returns the bits of what cvt makes of x, a NaN of f64: it keeps its sign and what there is room for
+// of its payload, and is made quiet. Formats without infinities have no such NaN.
+func (f *Format) NarrowNaN(x float64) uint64 {
+	u := math.Float64bits(x)
+	return f.signed(f.inf|1<<(f.frac-1)|u<<12>>(64-f.frac), u>>63 != 0)
+}
+
 // signed is bits with a sign.
 func (f *Format) signed(bits uint64, neg bool) uint64 {
 	if neg {
