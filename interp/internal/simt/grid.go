@@ -571,17 +571,20 @@ type shape struct {
 	rules      *affinetrack.Table
 	block      Dim3
 	shared     uint64
+	native     bool // as check has it
 }
 
-func (g *Grid) shape() shape { return shape{g.mode, g.reconverge, g.rules, g.block, g.sharedLen} }
+func (g *Grid) shape() shape {
+	return shape{g.mode, g.reconverge, g.rules, g.block, g.sharedLen, g.mode == Check && g.native()}
+}
 
 // mostIdle is how many bytes the contexts may have that a launch leaves for others.
 const mostIdle = 16 << 20
 
-// mayLend reports whether contexts may be those of other launches. Those of clusters know each other, in
-// check mode and for probes they have more to them, and those of a launch that may pause are in states of it.
+// mayLend reports whether contexts may be those of other launches. Those of clusters know each other, for
+// probes they have more to them, and those of a launch that may pause are in states of it.
 func (g *Grid) mayLend() bool {
-	return g.mode != Check && !g.clustered() && !g.pauses && len(g.probes) == 0
+	return !g.clustered() && !g.pauses && len(g.probes) == 0
 }
 
 // leaveContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
