@@ -68,6 +68,18 @@ type Code struct {
 // clock reports whether its results are times.
 func (c *Code) clock() bool { return slices.Contains(c.Flags, "clock") }
 
+// width is how many bits a result has that no record says: those of a register that the code writes, else 64. c may be nil.
+func (c *Code) width(register string) uint64 {
+	if c != nil {
+		for i := range c.Writes {
+			if c.Writes[i].Name == register {
+				return c.Writes[i].Bits
+			}
+		}
+	}
+	return 64
+}
+
 // approx is the type of its results if they are approximate, as ".f32", else "".
 func (c *Code) approx() string {
 	for _, f := range c.Flags {

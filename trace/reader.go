@@ -443,16 +443,11 @@ func (t *Reader) complete(r *Record) error {
 	}
 	for i := range r.Results {
 		v := &r.Results[i]
-		if code != nil {
-			switch k := slices.IndexFunc(code.Writes, func(w Register) bool { return w.Name == v.Name }); {
-			case v.Name == "" && i < len(code.Writes):
-				v.Name, v.Bits = code.Writes[i].Name, code.Writes[i].Bits
-			case k >= 0 && v.Bits == 0:
-				v.Bits = code.Writes[k].Bits
-			}
+		if code != nil && v.Name == "" && i < len(code.Writes) {
+			v.Name, v.Bits = code.Writes[i].Name, code.Writes[i].Bits
 		}
 		if v.Bits == 0 {
-			v.Bits = 64
+			v.Bits = code.width(v.Name)
 		}
 		if wrong := v.check(r.Lanes); wrong != "" {
 			return fmt.Errorf("%s: %s", v.Name, wrong)

@@ -51,7 +51,7 @@ func (textual) append(b []byte, e Entry, code *Code) []byte {
 	case *CTA:
 		b = fmt.Appendf(b, "cta %d %s", e.Number, extent(e.ID))
 	case *Record:
-		b = appendRecord(b, e)
+		b = appendRecord(b, e, code)
 	case *End:
 		b = fmt.Appendf(b, "end %d", e.Number)
 		b = appendText(b, "error", e.Error)
@@ -93,7 +93,7 @@ func appendHex(b []byte, v uint64) []byte { return strconv.AppendUint(append(b, 
 // appendRecord appends a record:
 //
 //	CTA WARP SEQ CODE@LINE LANES[/ACTIVE] NAME RESULT[.BITS]=VALUE … KIND:SPACE:BYTES@VALUE[=VALUE …]
-func appendRecord(b []byte, r *Record) []byte {
+func appendRecord(b []byte, r *Record, code *Code) []byte {
 	b = append(strconv.AppendUint(b, r.CTA, 10), ' ')
 	b = append(strconv.AppendUint(b, r.Warp, 10), ' ')
 	b = append(strconv.AppendUint(b, r.Seq, 10), ' ')
@@ -126,7 +126,7 @@ func appendRecord(b []byte, r *Record) []byte {
 	for i := range r.Results {
 		v := &r.Results[i]
 		b = append(append(b, ' '), v.Name...)
-		if r.Code == 0 && v.Bits != 64 { // else the code says
+		if v.Bits != code.width(v.Name) {
 			b = strconv.AppendUint(append(b, '.'), v.Bits, 10)
 		}
 		b = appendValue(append(b, '='), v)

@@ -182,6 +182,64 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestShared: PTX before 3.0 has registers that all functions of a module share. A call gives back those, which it does not name.
+func TestShared(t *testing.T) {
+	const src = `
+.version 2.3
+.target sm_20
+.address_size 64
+.reg .pred %odd;
+.reg .u16 %low;
+.func parity(.reg .u32 %x)
+{
+	.reg .u32 %a;
+	and.b32 %a, %x, 5;
+	setp.eq.u32 %odd, %a, 1;
+	cvt.u16.u32 %low, %a;
+	ret;
+}
+.entry k(.param .u64 p)
+{
+	.reg .u32 %t;
+	mov.u32 %t, %tid.x;
+	call parity, (%t);
+	ret;
+}`
+	for _, f := range []Format{Text, Binary, Bare} {
+		list, _, err := read(logOf(t, src, 1, 1, f, Filter{}))
+		if err != nil {
+			t.Errorf("format %d: %v", f, err)
+		}
+		back := 0
+		for _, e := range list {
+			r, ok := e.(*Record)
+			if !ok || r.Kind != Return {
+				continue
+			}
+			back++
+			for i := range r.Results {
+				v := &r.Results[i]
+				for lane := range bits.Len64(r.Lanes) {
+					x := 32*r.Warp + uint64(lane)
+					want := map[string]uint64{"%low": x & 5, "%odd": 0}
+					if x&5 == 1 {
+						want["%odd"] = 1
+					}
+					if got, _ := v.At(r.Lanes, lane); got != want[v.Name] {
+						t.Errorf("format %d: warp %d, lane %d: %s is %d, want %d", f, r.Warp, lane, v.Name, got, want[v.Name])
+					}
+				}
+			}
+			if len(r.Results) != 2 {
+				t.Errorf("format %d: results %v", f, r.Results)
+			}
+		}
+		if back != 2 {
+			t.Errorf("format %d: %d returns", f, back)
+		}
+	}
+}
+
 // TestProto: trace.proto has the fields that are written.
 func TestProto(t *testing.T) {
 	b, err := os.ReadFile("trace.proto")

@@ -51,13 +51,14 @@ type Writer struct {
 	written uint64 // bytes of the file
 	plain   uint64 // bytes of entries
 	index   index
-	launch  uint64 // the number of the one that is written
-	marked  uint64 // bytes of entries before the last CTA of the index
+	launch  uint64           // the number of the one that is written
+	code    map[uint64]*Code // … and its code, by index
+	marked  uint64           // bytes of entries before the last CTA of the index
 }
 
 // NewWriter begins a log.
 func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
-	t := &Writer{format: f, codec: f.codec(), out: bufio.NewWriterSize(w, 1<<16)}
+	t := &Writer{format: f, codec: f.codec(), out: bufio.NewWriterSize(w, 1<<16), code: map[uint64]*Code{}}
 	if f == Binary {
 		var err error
 		if t.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
@@ -70,18 +71,24 @@ func NewWriter(w io.Writer, f Format, h *Header) (*Writer, error) {
 // Write writes an entry, which must come in order: records of a CTA behind it, and CTAs whole. Code
 // may be left out of a log that a Header says lacks it.
 func (t *Writer) Write(e Entry) error {
+	var code *Code
 	switch e := e.(type) {
 	case *Launch:
-		t.launch = e.Number
+		t.launch, t.code = e.Number, map[uint64]*Code{}
 		t.place(Place{Kind: LaunchPlace})
 	case *CTA:
 		t.place(Place{CTA: e.Number})
 	case *End:
 		t.place(Place{Kind: EndPlace})
+	case *Code:
+		t.code[e.Index] = e
 	case *Record:
 		t.records++
+		if e.Code > 0 {
+			code = t.code[e.Code-1]
+		}
 	}
-	return t.write(t.codec.append(nil, e, nil))
+	return t.write(t.codec.append(nil, e, code))
 }
 
 // Records is how many have been written.

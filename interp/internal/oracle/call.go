@@ -121,6 +121,11 @@ func (t *thread) leave() {
 	t.sp = f.base
 	t.in = f.caller
 	t.takeResults(results)
+	if p := t.in.Pending; p != nil { // the function may have waited for it
+		for _, r := range p.Writes {
+			t.logWrite(t.top().fn, r, t.top().regs[r])
+		}
+	}
 }
 
 // takeResults stores a call's results where the caller wants them.
