@@ -404,6 +404,9 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			if s.Kind == code.Arithmetic && a.special(in) {
 				compact = costAlone
 			}
+			if in.spacing.Over < Whole && len(e.dirty) > 0 { // it often cannot be, for lanes apart have written an operand
+				compact += costTag + costFill(e.dirty[0].Slot) + lanes
+			}
 			cost += w * compact
 			for _, o := range e.dirty {
 				saved[o.Slot][o.Row] += w * (lanes - compact)

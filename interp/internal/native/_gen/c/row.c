@@ -19,7 +19,8 @@
 			SHORT_LANES d[i] = v; \
 			NEXT; \
 		} \
-		EACH_LANE d[i] = *(E##_u *)p; \
+		const u64 apart = step, o = 0, o2 = 0; \
+		EVERY_SPREAD(E, ds) \
 		NEXT; \
 	}
 #define STORE_ROW(E, ds) \
