@@ -542,6 +542,8 @@ func (c *cta) sum(total *Counts) {
 			total.addExecuted(n)
 		}
 	}
+	Entered.Add(c.native.entered)
+	c.native.entered = 0
 }
 
 // context takes a CTA context from the pool, or makes one.

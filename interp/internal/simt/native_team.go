@@ -189,6 +189,7 @@ func (w *warp) relend() {
 
 // goes is the context of a warp that goes on in machine code.
 func (w *warp) goes() *native.Context {
+	w.cta.native.entered++
 	if t := &w.cta.native.team; w.cta.turn {
 		t.May = 1
 	} else {

@@ -13,6 +13,7 @@ import (
 	"gemu/interp"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/native/rig"
+	"gemu/interp/internal/simt"
 )
 
 const testdata = "testdata"
@@ -84,7 +85,9 @@ func compared(p *corpus.Program, mode interp.Mode) trial.Result {
 		portably[key] = run(interp.Portable)
 	}
 	native.Shipped().Take()
+	before := simt.Entered.Load()
 	got := run(interp.Native)
-	wanted := native.Shipped().Take() // what wants fewer stencils has more in Go
-	return trial.Result{Mismatch: got != portably[key], Digest: got, Cost: cost, Saved: []int64{int64(len(wanted))}}
+	wanted := native.Shipped().Take()       // what wants fewer stencils has more in Go
+	entered := simt.Entered.Load() - before // … or comes back to it more often
+	return trial.Result{Mismatch: got != portably[key], Digest: got, Cost: cost, Saved: []int64{int64(len(wanted))}, Spent: []int64{entered}}
 }
