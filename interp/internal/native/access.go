@@ -4,7 +4,6 @@ package native
 // warp do together.
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -45,37 +44,35 @@ func memoryType(acc *code.Access, e code.Elem) string {
 }
 
 // access is an instruction that accesses memory.
-func (a *assembler) access(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) access(pc int32, in *code.Instr, form string) {
 	acc := &a.prog.Access[in.Side]
 	h := holes{n0: int64(acc.Off), leave: a.exit(pc, Lacks)}
 	switch {
 	case acc.Tile != nil || acc.Cluster || acc.Size > 8:
-		return false
+		a.leaveToGo()
 	case in.Op == code.Atomic:
 		a.takes(atomicly)
-		return a.atomic(in, acc, &h, form)
+		a.atomic(in, acc, &h, form)
 	case acc.Addr == code.NoSlot && !acc.Frame:
-		return a.fixed(in, acc, h, form)
+		a.fixed(in, acc, h, form)
 	case len(acc.Elems) > 1:
 		a.takes(byVectors)
-		return a.recalling(in, acc, &h, func() bool { return a.vector(in, acc, h, form) })
+		a.recalling(in, acc, &h, func() { a.vector(in, acc, h, form) })
 	case in.Op == code.LoadEach || in.Op == code.StoreEach:
-		return false
+		a.leaveToGo()
+	case !a.proved(pc, in, acc, form):
+		a.wherever(in, acc, h, form)
 	}
-	if a.proved(pc, in, acc, form) {
-		return true
-	}
-	return a.wherever(in, acc, h, form)
 }
 
 // wherever is an access to one element, wherever its lanes are.
-func (a *assembler) wherever(in *code.Instr, acc *code.Access, h holes, form string) bool {
+func (a *assembler) wherever(in *code.Instr, acc *code.Access, h holes, form string) {
 	a.length += Gathering
-	return a.recalling(in, acc, &h, func() bool {
+	a.recalling(in, acc, &h, func() {
 		if e := acc.Elems[0]; acc.Space == ptx.Local {
-			return a.one(in, acc, 0, h, elementAt(acc, e)+form)
+			a.one(in, acc, 0, h, elementAt(acc, e)+form)
 		} else {
-			return a.one(in, acc, 0, h, "_"+addressed(acc, e)+spaceOf(acc)+form)
+			a.one(in, acc, 0, h, "_"+addressed(acc, e)+spaceOf(acc)+form)
 		}
 	})
 }
@@ -87,7 +84,7 @@ func (a *assembler) proved(pc int32, in *code.Instr, acc *code.Access, form stri
 		return false
 	}
 	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), e: int64(acc.Apart), leave: a.label()}
-	if !a.undone(func() bool { return a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+name+form) }) {
+	if !a.undone(func() { a.one(in, acc, 0, h, "_"+addressed(acc, acc.Elems[0])+spaceOf(acc)+name+form) }) {
 		return false
 	}
 	a.beside(aside{pc: pc, in: in, form: form, label: h.leave, code: (*assembler).scattered})
@@ -95,94 +92,92 @@ func (a *assembler) proved(pc int32, in *code.Instr, acc *code.Access, form stri
 }
 
 // scattered is an access of proved.
-func (a *assembler) scattered(s *aside) bool {
+func (a *assembler) scattered(s *aside) {
 	acc := &a.prog.Access[s.in.Side]
-	return a.wherever(s.in, acc, holes{n0: int64(acc.Off), leave: a.exit(s.pc, Lacks)}, s.form)
+	a.wherever(s.in, acc, holes{n0: int64(acc.Off), leave: a.exit(s.pc, Lacks)}, s.form)
 }
 
 // recalling puts an access by addresses in a row. Where what it has hit last is not what they are in, it tries others
 // that it remembers before it leaves.
-func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put func() bool) bool {
+func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put func()) {
 	if acc.Space == ptx.Shared || acc.Space == ptx.Local {
-		return put()
+		put()
+		return
 	}
 	begin, away := a.label(), h.leave
 	a.here(begin)
 	h.n1, h.leave = int64(8*acc.Hit), a.label()
 	again := recall{label: h.leave, name: "recall_" + acc.Addr.String(), holes: holes{n0: h.n0, n1: h.n1, other: begin, leave: away}}
-	if again.n0 != int64(int32(again.n0)) || !a.place(&again.a, &again.constant, 'A', acc.Addr, in.A) || !put() {
-		return false
-	}
+	a.offset(again.n0)
+	a.place(&again.a, &again.constant, 'A', acc.Addr, in.A)
+	put()
 	a.recalls = append(a.recalls, again)
-	return true
 }
 
 // one puts the stencil of the access to an element.
-func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) bool {
+func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) {
 	e := acc.Elems[i]
-	if e.Slot == code.NoSlot || h.n0 != int64(int32(h.n0)) || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
-		return false
+	if e.Slot == code.NoSlot {
+		a.leaveToGo()
 	}
+	a.offset(h.n0)
+	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
 	if acc.Store {
-		return a.place(&h.b, &h.constant, 'B', e.Slot, e.Row) && a.try("store"+name, h)
+		a.place(&h.b, &h.constant, 'B', e.Slot, e.Row)
+		a.want("store"+name, h)
+	} else {
+		a.register(&h.d, e.Slot, e.Row)
+		a.want("load"+name, h)
 	}
-	return a.register(&h.d, e.Slot, e.Row) && a.try("load"+name, h)
 }
 
 // fixed is an access to an address that is the same in all lanes. The last element goes first: if it is in reach, all
 // are.
-func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string) bool {
-	space, ok := a.fixedAt(in, acc, &h)
-	if !ok {
-		return false
-	}
-	off := h.n0
-	for i := len(acc.Elems) - 1; i >= 0; i-- {
-		e := acc.Elems[i]
-		h.n0 = off + int64(i*acc.Size)
-		if e.Slot == code.NoSlot && i == len(acc.Elems)-1 || e.Slot != code.NoSlot && !a.one(in, acc, i, h, space+"_"+element(acc, e)+form) {
-			return false
+func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string) {
+	space := a.fixedAt(in, acc, &h)
+	off, last := h.n0, len(acc.Elems)-1
+	for i := last; i >= 0; i-- {
+		if e := acc.Elems[i]; e.Slot != code.NoSlot || i == last { // there has to be a last one
+			h.n0 = off + int64(i*acc.Size)
+			a.one(in, acc, i, h, space+"_"+element(acc, e)+form)
 		}
 	}
-	return true
 }
 
-// fixedAt is where that address is: how stencils call the memory, and in what holes they have the place; no holes
-// have room for some.
-func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space string, ok bool) {
+// fixedAt is where that address is: how stencils call the memory, and in what holes they have the place.
+func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space string) {
 	switch {
 	case acc.Space == ptx.Local || acc.Frame || acc.Off%uint64(acc.Bytes) != 0:
-		return "", false
+		a.leaveToGo()
 	case acc.Space == ptx.Shared:
-		return "_shared", h.n0 == int64(int32(h.n0))
+		return "_shared"
 	case acc.AtFixed() == nil:
-		return "", false
+		a.leaveToGo()
+	default:
+		a.at(&h.n0, int64(acc.Off-acc.Fixed.Base), int64(acc.Bytes))
+		h.n1 = int64(8 * in.Side)
 	}
-	h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
-	return "_fixed", h.n0 <= math.MaxInt32-int64(acc.Bytes)
+	return "_fixed"
 }
 
 // vector is an access to several elements, by addresses in a row or in a frame: first it is seen to it that all are in
 // reach.
-func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) bool {
+func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) {
 	where := h
-	if h.n0 > math.MaxInt32-int64(acc.Bytes) || h.n0 != int64(int32(h.n0)) || !a.place(&where.a, &where.constant, 'A', acc.Addr, in.A) ||
-		!a.try("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where) {
-		return false
-	}
+	a.offset(h.n0 + int64(acc.Bytes))
+	a.offset(h.n0)
+	a.place(&where.a, &where.constant, 'A', acc.Addr, in.A)
+	a.want("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where)
 	for i, e := range acc.Elems {
 		if e.Slot == code.NoSlot {
 			continue
 		}
 		if !acc.Store && e.Slot == acc.Addr && e.Row == in.A && i != len(acc.Elems)-1 {
-			return false // the others would not have their addresses any more
+			a.leaveToGo() // the others would not have their addresses any more
 		}
 		h.n0 = where.n0 + int64(i*acc.Size)
-		if !a.one(in, acc, i, h, elementAt(acc, e)+form) {
-			return false
-		}
+		a.one(in, acc, i, h, elementAt(acc, e)+form)
 	}
-	return true
 }
 
 // reached is how the stencils that look whether all of a vector is in reach say where it is.
@@ -215,14 +210,20 @@ var atomics = [...]string{
 
 // atomic is atom and red, on one element of global or shared memory. A generic address may be of either, which is the same
 // but to sums of floats.
-func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form string) bool {
+func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form string) {
 	t := acc.Atom
 	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() || int(t.Op) >= len(atomics) || acc.Size < 4 || t.Type.Bits() != 8*acc.Size {
-		return false
+		a.leaveToGo()
+		return
 	}
-	slot, name := code.R, atomics[t.Op]
+	slot, e, name := code.R, acc.Elems[0], atomics[t.Op]
 	if acc.Size == 8 {
 		slot = code.Q
+	}
+	for _, o := range slices.Concat(t.B, t.C) {
+		if o.Slot != slot {
+			a.leaveToGo()
+		}
 	}
 	switch {
 	case t.Type.IsFloat():
@@ -235,27 +236,27 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	default:
 		name += "_u"
 	}
-	kind, e, b := "atom", acc.Elems[0], t.B[0]
+	kind := "atom"
 	if e.Slot == code.NoSlot {
 		kind = "red"
-	} else if e.Slot != slot || !a.register(&h.d, slot, e.Row) {
-		return false
+	} else if e.Slot != slot {
+		a.leaveToGo()
 	}
-	if b.Slot != slot || !a.place(&h.b, &h.constant, 'B', slot, b.Row) {
-		return false
-	}
-	if t.C != nil && (t.C[0].Slot != slot || !a.place(&h.c, &h.constant, 'C', slot, t.C[0].Row)) {
-		return false
+	a.register(&h.d, e.Slot, e.Row)
+	a.place(&h.b, &h.constant, 'B', t.B[0].Slot, t.B[0].Row)
+	if t.C != nil {
+		a.place(&h.c, &h.constant, 'C', t.C[0].Slot, t.C[0].Row)
 	}
 	name = kind + "_" + name + strconv.Itoa(8*acc.Size)
 	if acc.Addr == code.NoSlot {
-		space, ok := a.fixedAt(in, acc, h)
-		return ok && a.try(name+space+form, *h)
+		name += a.fixedAt(in, acc, h) + form
+		a.offset(h.n0)
+		a.want(name, *h)
+		return
 	}
-	if h.n0 != int64(int32(h.n0)) || !a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) {
-		return false
-	}
-	return a.recalling(in, acc, h, func() bool { return a.try(name+"_"+acc.Addr.String()+spaceOf(acc)+form, *h) })
+	a.offset(h.n0)
+	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
+	a.recalling(in, acc, h, func() { a.want(name+"_"+acc.Addr.String()+spaceOf(acc)+form, *h) })
 }
 
 // rowOf is the stencil, and the row, for special registers that differ between lanes.
@@ -270,33 +271,36 @@ func rowOf(r ptx.SpecialReg) (name string, row int64) {
 }
 
 // special is what reads what the warp has besides registers. Go knows what time it is.
-func (a *assembler) special(in *code.Instr, form string) bool {
+func (a *assembler) special(in *code.Instr, form string) {
 	s := in.Op.Signature()
 	h := holes{n0: int64(in.Imm), n1: -1}
-	if in.D == code.NoRow || h.n0 < 0 || h.n0 > math.MaxInt32 || !a.register(&h.d, s.Dst, in.D) {
-		return false
+	if in.D == code.NoRow || h.n0 < 0 {
+		a.leaveToGo()
 	}
+	a.register(&h.d, s.Dst, in.D)
+	name := ""
 	switch r := ptx.SpecialReg(in.Imm); in.Op {
 	case code.Frame32, code.Frame64:
-		return a.try("frame_"+s.Dst.String()+form, h)
+		name = "frame"
 	case code.Shared32, code.Shared64:
-		return a.try("shared_"+s.Dst.String()+form, h)
+		name = "shared"
 	case code.Sreg16, code.Sreg32, code.Sreg64:
 		if s.Width == 16 {
 			h.n1 = 0xffff
 		}
-		name := "sreg"
-		if r.Measures() {
-			return false
-		} else if r.PerLane() {
+		switch {
+		case r.Measures():
+			a.leaveToGo()
+		case r.PerLane():
 			name, h.n0 = rowOf(r)
 			h.n0 *= rowSizes[code.R]
-		} else {
+		default:
+			name = "sreg"
 			h.n0 *= 8
 		}
-		return a.try(name+"_"+s.Dst.String()+form, h)
 	}
-	return false
+	a.offset(h.n0)
+	a.want(name+"_"+s.Dst.String()+form, h)
 }
 
 var (
@@ -305,16 +309,12 @@ var (
 )
 
 // together is what lanes do together, if all are there that are named.
-func (a *assembler) together(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) together(pc int32, in *code.Instr, form string) {
 	s := in.Op.Signature()
-	h, ok := a.operands(in)
-	h.leave = a.exit(pc, Lacks)
 	name, before := "", "joined"
 	switch in.Op {
 	case code.Shfl, code.ShflSync:
-		if in.Imm < uint64(len(shuffles)) {
-			name = shuffles[in.Imm]
-		}
+		name = shuffles[in.Imm]
 	case code.Vote, code.VoteSync:
 		name, before = votes[in.Imm], "alike"
 	case code.Ballot, code.BallotSync:
@@ -322,23 +322,22 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) bool {
 	case code.Activemask:
 		name = "activemask"
 	}
-	if !ok || name == "" || in.D == code.NoRow {
-		return false
+	if name == "" || in.D == code.NoRow {
+		a.leaveToGo()
+		return
 	}
+	h := a.operands(in)
+	h.leave = a.exit(pc, Lacks)
 	if s.Member > 0 {
 		member := holes{leave: h.leave}
-		if !a.place(&member.a, &member.constant, 'A', code.R, in.Sources()[s.Member-1]) || !a.try(before+form, member) {
-			return false
-		}
+		a.place(&member.a, &member.constant, 'A', code.R, in.Sources()[s.Member-1])
+		a.want(before+form, member)
 		h.constant &^= operand(letters[s.Member-1])
 	}
-	if !a.try(name+form, h) {
-		return false
-	}
+	a.want(name+form, h)
 	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
 		a.put("compared"+form, holes{d: h.f})
 	}
-	return true
 }
 
 // uniform is the special registers that a program reads, and that are the same in all lanes and do not change.

@@ -7,7 +7,6 @@ package native
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
 	"sync"
 	"unsafe"
 
@@ -226,7 +225,7 @@ func (k *Check) assemble(masked bool) *body {
 				a.leave(a.step, Rests)
 			}
 			starts[a.step] = int32(len(a.out))
-			if !a.undone(func() bool { return a.checked(b, s) }) {
+			if !a.undone(func() { a.checked(b, s) }) {
 				a.out, starts[a.step] = a.out[:before], int32(before)
 				a.leave(a.step, Lacks)
 			}
@@ -253,10 +252,11 @@ func (a *assembler) callable() {
 	}
 }
 
-// checked makes the code of a step, if it has any.
-func (a *assembler) checked(b *code.Block, s *Step) bool {
+// checked makes the code of a step.
+func (a *assembler) checked(b *code.Block, s *Step) {
 	if s.Ends {
-		return a.checkedEnd(b, s)
+		a.checkedEnd(b, s)
+		return
 	}
 	form, behind := a.form, 0
 	engine, ref := int32(0), s.Ref.Guard
@@ -264,27 +264,24 @@ func (a *assembler) checked(b *code.Block, s *Step) bool {
 		engine = s.In.Guard
 	}
 	if (engine != 0) != (ref != 0) || s.In != nil && s.In.Skips != s.Ref.Skips {
-		return false
+		a.leaveToGo()
+		return
 	}
 	if ref != 0 {
-		if !a.sameGuard(engine, ref, Lacks) {
-			return false
-		}
+		a.sameGuard(engine, ref, Lacks)
 		form, behind = "_masked", a.label()
 		p, negated := code.GuardRow(engine)
 		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
 	}
-	ok := false
 	switch s.Way {
 	case Apart:
-		ok = a.apart(s, form)
+		a.apart(s, form)
 	case Once:
-		ok = a.onceForBoth(s, form)
+		a.onceForBoth(s, form)
 	case Memory:
-		ok = a.memory(s, form)
-	}
-	if !ok {
-		return false
+		a.memory(s, form)
+	default:
+		a.leaveToGo()
 	}
 	if ref != 0 {
 		a.here(behind)
@@ -294,32 +291,31 @@ func (a *assembler) checked(b *code.Block, s *Step) bool {
 		}
 		a.put(name, holes{})
 	}
-	return true
 }
 
 // checkedEnd compares what decides how a block ends: its guard. What else an end reads is Go's, as the end is.
-func (a *assembler) checkedEnd(b *code.Block, s *Step) bool {
-	end := a.prog.End(b)
-	switch end.Op {
+func (a *assembler) checkedEnd(b *code.Block, s *Step) {
+	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
-	case code.Barrier, code.Exit:
-		if end.Guard == 0 && len(s.Reads) == 0 { // nothing decides it
-			return true
+		if len(s.Reads) > 0 || (end.Guard != 0) != (s.Ref.Guard != 0) {
+			a.leaveToGo()
+		} else if end.Guard != 0 {
+			a.sameGuard(end.Guard, s.Ref.Guard, Differs)
 		}
-		a.leave(b.Last, Control)
-		return true
+	case code.Barrier, code.Exit:
+		if end.Guard != 0 || len(s.Reads) > 0 {
+			a.leave(b.Last, Control)
+		}
 	default:
 		a.leave(b.Last, Control)
-		return true
 	}
-	return len(s.Reads) == 0 && (end.Guard != 0) == (s.Ref.Guard != 0) && (end.Guard == 0 || a.sameGuard(end.Guard, s.Ref.Guard, Differs))
 }
 
 // sameGuard compares a guard with the reference's.
-func (a *assembler) sameGuard(engine, ref int32, why Reason) bool {
+func (a *assembler) sameGuard(engine, ref int32, why Reason) {
 	p, no := code.GuardRow(engine)
 	q, not := code.GuardRow(ref)
-	return a.try("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(no != not), leave: a.exit(a.step, why)})
+	a.put("same_p", holes{b: int64(4 * p), c: int64(4 * q), n0: ones(no != not), leave: a.exit(a.step, why)})
 }
 
 // tally counts.
@@ -338,12 +334,11 @@ func (a *assembler) countCompact(s *code.Signature) {
 }
 
 // reference makes the code of a step's reference.
-func (a *assembler) reference(s *Step, form string, why Reason) bool {
+func (a *assembler) reference(s *Step, form string, why Reason) {
 	own, lacks := a.prog, a.lacks
 	a.prog, a.lacks = &a.check.both, why
-	ok := a.operation(0, s.Ref, form)
+	a.operation(0, s.Ref, form)
 	a.prog, a.lacks = own, lacks
-	return ok
 }
 
 // kept is where a register is expected for all lanes.
@@ -367,296 +362,294 @@ func (s *Step) keptOf() kept {
 }
 
 // agree compares a register with the reference's. Where it is tells which stencil is tried first.
-func (a *assembler) agree(o Pair, at kept, form string, counted bool, why Reason) bool {
+func (a *assembler) agree(o Pair, at kept, form string, counted bool, why Reason) {
 	h := holes{leave: a.exit(a.step, why)}
+	a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
+	a.register(&h.c, o.Ref.Slot, o.Ref.Row)
 	if o.Ref.Slot == code.P {
-		return a.place(&h.b, &h.constant, 'B', code.P, o.Row.Row) && a.register(&h.c, code.P, o.Ref.Row) && a.try("same_p", h)
+		a.want("same_p", h)
+		return
 	}
-	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) {
-		return false
-	}
+	a.shadow(&h.a, &h.constant, 'A', o.Row)
 	slot, anyhow := o.Ref.Slot.String(), h
 	anyhow.n0, anyhow.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
 	if form == "_masked" {
-		return a.try("agree_"+slot+form, anyhow)
+		a.want("agree_"+slot+form, anyhow)
+		return
 	}
 	if at == inRow {
 		h.other = h.leave
-		return a.try("generic_"+slot, h) && a.try("same_"+slot+form, h)
+		a.want("generic_"+slot, h)
+		a.want("same_"+slot+form, h)
+		return
 	}
 	name := "agreed_"
 	if at == inBoth {
 		name = "agreed_both_"
 	}
-	if h.other, h.n0 = a.label(), ones(counted)&regfile.Lanes; !a.try(name+slot, h) {
-		return false
+	h.other, h.n0 = a.label(), ones(counted)&regfile.Lanes
+	a.want(name+slot, h)
+	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) { a.want("agree_"+slot+form, anyhow) }})
+}
+
+// inForm is the name of a stencil of rows of a kind: predicates have one for all lanes and for some.
+func inForm(name string, slot code.Slot, form string) string {
+	if slot == code.P {
+		form = ""
 	}
-	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool { return a.try("agree_"+slot+form, anyhow) }})
-	return true
+	return name + slot.String() + form
 }
 
 // same compares rows.
-func (a *assembler) same(list []Pair, form string) bool {
+func (a *assembler) same(list []Pair, form string) {
 	for _, o := range list {
 		h := holes{leave: a.exit(a.step, Lacks)}
-		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) {
-			return false
-		}
-		name := "same_" + o.Ref.Slot.String()
-		if o.Ref.Slot != code.P {
-			name += form
-		}
+		a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
+		a.register(&h.c, o.Ref.Slot, o.Ref.Row)
 		if form == "_masked" {
 			h.other = a.functions["call_unlike_"+o.Ref.Slot.String()]
 		}
-		if !a.try(name, h) {
-			return false
-		}
+		a.want(inForm("same_", o.Ref.Slot, form), h)
 	}
-	return true
 }
 
 // copies gives the reference rows of the program's.
-func (a *assembler) copies(list []Pair, form string) bool {
+func (a *assembler) copies(list []Pair, form string) {
 	for _, o := range list {
 		var h holes
-		if !a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row) || !a.register(&h.d, o.Ref.Slot, o.Ref.Row) {
-			return false
-		}
-		name := "copy_" + o.Ref.Slot.String()
-		if o.Ref.Slot != code.P {
-			name += form
-		}
-		if !a.try(name, h) {
-			return false
-		}
+		a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
+		a.register(&h.d, o.Ref.Slot, o.Ref.Row)
+		a.want(inForm("copy_", o.Ref.Slot, form), h)
 	}
-	return true
 }
 
 // idle puts idle or idled, which call a function, for all results, where lanes may be idle.
-func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) bool {
+func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) {
 	if form != "_masked" || s.In == nil {
-		return true
+		return
 	}
 	for i, o := range s.Writes {
 		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, why)}
-		if !a.register(&h.b, o.Row.Slot, o.Row.Row) {
-			return false
+		a.register(&h.b, o.Row.Slot, o.Row.Row)
+		if o.Row.Slot != code.P {
+			a.registerShadow(&h.a, o.Row)
+			h.other = a.functions[calls+"_"+o.Row.Slot.String()]
 		}
-		if o.Row.Slot == code.P {
-			if !a.try(name+"_p", h) {
-				return false
-			}
-			continue
-		}
-		h.other = a.functions[calls+"_"+o.Row.Slot.String()]
-		if !a.registerShadow(&h.a, o.Row) || !a.try(name+"_"+o.Row.Slot.String(), h) {
-			return false
-		}
+		a.want(name+"_"+o.Row.Slot.String(), h)
 	}
-	return true
 }
 
 // notes keeps the shadows of operands that a step overwrites, for what is said of it should it differ.
-func (a *assembler) notes(s *Step) bool {
+func (a *assembler) notes(s *Step) {
 	for i, o := range s.Reads {
 		if i >= 64 || s.Kept>>i&1 == 0 {
 			continue
 		}
 		h := holes{n0: int64(i * NoteSize)}
-		if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.try("note_"+o.Row.Slot.String(), h) {
-			return false
-		}
+		a.shadow(&h.a, &h.constant, 'A', o.Row)
+		a.want("note_"+o.Row.Slot.String(), h)
 	}
-	return len(s.Reads)+len(s.Writes) <= Notes/NoteSize
+	if len(s.Reads)+len(s.Writes) > Notes/NoteSize {
+		a.leaveToGo()
+	}
 }
 
 // uniform looks whether registers are compact and the same in all lanes that execute.
-func (a *assembler) uniform(list []Pair, why Reason) bool {
+func (a *assembler) uniform(list []Pair, why Reason) {
 	for _, o := range list {
 		if o.Row.Slot == code.P || o.Row.Row < 0 {
 			continue
 		}
-		if exit := a.exit(a.step, why); !a.onShadow("held", 'A', o.Row, exit) || !a.onShadow("level", 'A', o.Row, exit) {
-			return false
-		}
+		exit := a.exit(a.step, why)
+		a.onShadow("held", 'A', o.Row, exit)
+		a.onShadow("level", 'A', o.Row, exit)
 	}
-	return true
 }
 
 // apart is a step that only computes.
-func (a *assembler) apart(s *Step, form string) bool {
-	if !a.notes(s) || !a.idle("idle", "call_note", s, form, Lacks) {
-		return false
-	}
+func (a *assembler) apart(s *Step, form string) {
+	a.notes(s)
+	a.idle("idle", "call_note", s, form, Lacks)
+	proved := s.In != nil && s.In.How.Exec >= code.ProvedOne
 	if s.Proved {
-		if a.put("alone", holes{leave: a.exit(a.step, Lacks)}); s.In.How.Exec >= code.ProvedOne && !a.uniform(s.Reads, Lacks) {
-			return false
+		if a.put("alone", holes{leave: a.exit(a.step, Lacks)}); proved {
+			a.uniform(s.Reads, Lacks)
 		}
 	}
-	if s.In == nil {
-		a.tally(s.Count, 1)
-	} else if a.counting = true; !a.execution(s.PC, s.In, form) {
+	if s.In != nil {
+		a.counting = true
+		a.execution(s.PC, s.In, form)
 		a.counting = false
-		return false
 	}
-	if a.counting = false; s.In != nil && s.In.How.Exec >= code.ProvedOne {
+	if s.In == nil || proved {
 		a.tally(s.Count, 1)
 	}
-	return a.referenceAgrees(s, form) && a.alike(s, form)
+	a.referenceAgrees(s, form)
+	a.alike(s, form)
 }
 
 // referenceAgrees is the step's reference, and the comparison of what it and the program have written.
-func (a *assembler) referenceAgrees(s *Step, form string) bool {
-	return a.comparing(s, form) || a.reference(s, form, Halfway) && a.results(s, s.keptOf(), form)
+func (a *assembler) referenceAgrees(s *Step, form string) {
+	if !a.comparing(s, form) {
+		a.refers(s, s.keptOf(), form)
+	}
+}
+
+// refers executes the reference, and compares.
+func (a *assembler) refers(s *Step, at kept, form string) {
+	a.reference(s, form, Halfway)
+	a.results(s, at, form)
 }
 
 // comparing is referenceAgrees by one stencil, if there is one: for a result that is kept in a shadow, for all lanes.
 func (a *assembler) comparing(s *Step, form string) bool {
-	if form == "_masked" || len(s.Writes) != 1 || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic || s.Ref.Imm > math.MaxInt32 {
+	if form == "_masked" || len(s.Writes) != 1 || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic {
 		return false
 	}
-	h, ok := a.operands(s.Ref)
+	h, kernel := a.operands(s.Ref), a.kernel(s.Ref)
 	h.n0, h.other, h.leave = int64(s.Ref.Imm), a.label(), a.exit(a.step, Differs)
-	kernel := a.lib.kernels[s.Ref.Op.Signature().Name]
-	if !ok || !a.registerShadow(&h.f, s.Writes[0].Row) || !a.try(kernel+"_agreed", h) {
+	a.registerShadow(&h.f, s.Writes[0].Row)
+	if !a.try(kernel+"_agreed", h) {
 		return false
 	}
-	a.takes(a.lib.get(kernel + form).takes)
-	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) bool {
-		return a.reference(s, form, Halfway) && a.results(s, inShadow, form)
-	}})
+	a.takes(a.lib.takes(kernel + form))
+	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) { a.refers(s, inShadow, form) }})
 	return true
 }
 
 // results compares what a step has written with the reference's.
-func (a *assembler) results(s *Step, at kept, form string) bool {
+func (a *assembler) results(s *Step, at kept, form string) {
 	for _, o := range s.Writes {
-		if !a.agree(o, at, form, true, Differs) {
-			return false
-		}
+		a.agree(o, at, form, true, Differs)
 	}
-	return true
 }
 
 // alike looks whether what is proved of results is so, and whether lanes that do not execute have what they had.
-func (a *assembler) alike(s *Step, form string) bool {
-	return a.uniform(s.Uniform, Differs) && a.idle("idled", "call_moved", s, form, Differs)
+func (a *assembler) alike(s *Step, form string) {
+	a.uniform(s.Uniform, Differs)
+	a.idle("idled", "call_moved", s, form, Differs)
 }
 
 // onceForBoth is a step on the lanes, whose results the reference gets.
-func (a *assembler) onceForBoth(s *Step, form string) bool {
+func (a *assembler) onceForBoth(s *Step, form string) {
 	for _, o := range s.Writes {
-		if o.Row.Slot != code.P && !a.onShadow("generic", 'A', o.Row, a.exit(a.step, Lacks)) {
-			return false
+		if o.Row.Slot != code.P {
+			a.onShadow("generic", 'A', o.Row, a.exit(a.step, Lacks))
 		}
 	}
-	if !a.same(s.Fresh, form) || !a.asProved(s.In, form) || !a.operation(s.PC, s.In, form) {
-		return false
-	}
+	a.same(s.Fresh, form)
+	a.asProved(s.In, form)
+	a.operation(s.PC, s.In, form)
 	a.tally(a.check.counts.OnLanes, 1)
-	return a.copies(s.Wanted, form)
+	a.copies(s.Wanted, form)
 }
 
 // memory is a load or store at a compact address.
-func (a *assembler) memory(s *Step, form string) bool {
-	acc, refAcc := &a.prog.Access[s.In.Side], &a.check.both.Access[s.Ref.Side]
+func (a *assembler) memory(s *Step, form string) {
+	acc := &a.prog.Access[s.In.Side]
 	if acc.Move == nil || s.Kept != 0 || acc.Atom != nil || acc.Space == ptx.Local {
-		return false
+		a.leaveToGo()
+		return
 	}
 	if acc.Addr != code.NoSlot {
 		for _, o := range s.Writes {
 			if (o.Ref == code.Row{Slot: acc.Addr, Row: s.Ref.A}) {
-				return false
+				a.leaveToGo()
 			}
 		}
-		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) && !a.address(s, form) {
-			return false
+		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) {
+			a.address(s, form)
 		}
 	}
 	if s.Proved {
 		a.put("alone", holes{leave: a.exit(a.step, Lacks)})
 	}
-	if !a.idle("idle", "call_note", s, form, Lacks) {
-		return false
-	}
+	a.idle("idle", "call_note", s, form, Lacks)
 	lanes, done := a.label(), a.label()
 	if s.In.How.Exec != code.Expanded {
 		if acc.Addr == code.NoSlot { // the address is compact always
-			lanes = a.exit(a.step, Lacks)
+			a.compactMemory(s, acc, form, a.exit(a.step, Lacks))
+			a.alike(s, form)
+			return
 		}
-		if !a.reach(s.In, acc, form, lanes) || !a.besides("before", s, acc, form) || !a.moves(s.In, acc, form) {
-			return false
-		}
-		a.countCompact(s.In.Op.Signature())
-		if acc.Store && !(a.stored(refAcc, form) && a.besides("after", s, acc, form)) || !acc.Store && !(a.reference(s, form, Halfway) && a.results(s, s.keptOf(), form)) {
-			return false
-		}
-		if acc.Addr == code.NoSlot {
-			return a.alike(s, form)
-		}
+		a.compactMemory(s, acc, form, lanes)
 		a.put("jump", holes{other: done})
 	}
 	a.here(lanes)
-	if s.In.How.Exec != code.Expanded && !a.unreached(s.PC, s.In) {
-		return false
+	if s.In.How.Exec != code.Expanded {
+		a.unreached(s.PC, s.In)
 	}
-	if !a.expandSources(s.In) || !a.same(s.Fresh, form) || !a.asProved(s.In, form) || !a.operation(s.PC, s.In, form) {
-		return false
-	}
+	a.expandSources(s.In)
+	a.same(s.Fresh, form)
+	a.asProved(s.In, form)
+	a.operation(s.PC, s.In, form)
 	a.tally(a.check.counts.OnLanes, 1)
-	if !a.copies(s.Writes, form) || !a.uncompactResults(s.In) || !a.results(s, inRow, form) {
-		return false
-	}
+	a.copies(s.Writes, form)
+	a.uncompactResults(s.In)
+	a.results(s, inRow, form)
 	a.here(done)
-	return a.alike(s, form)
+	a.alike(s, form)
+}
+
+// compactMemory is memory where the address is compact; it goes to a label where it is not.
+func (a *assembler) compactMemory(s *Step, acc *code.Access, form string, lanes int) {
+	a.reach(s.In, acc, form, lanes)
+	a.besides("before", s, acc, form)
+	a.moves(s.In, acc, form)
+	a.countCompact(s.In.Op.Signature())
+	if !acc.Store {
+		a.refers(s, s.keptOf(), form)
+		return
+	}
+	a.stored(&a.check.both.Access[s.Ref.Side], form)
+	a.besides("after", s, acc, form)
 }
 
 // asProved looks whether the addresses of an access on the lanes are as is proved.
-func (a *assembler) asProved(in *code.Instr, form string) bool {
+func (a *assembler) asProved(in *code.Instr, form string) {
 	if in.Op.Signature().Side != code.AccessSide || a.prog.Access[in.Side].Pattern == code.AnyPattern {
-		return true
+		return
 	}
 	acc := &a.prog.Access[in.Side]
 	h := holes{e: acc.Distance(), leave: a.exit(a.step, Lacks)}
-	return a.place(&h.a, &h.constant, 'A', acc.Addr, in.A) && a.try("as_proved_"+acc.Addr.String()+form, h)
+	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
+	a.want("as_proved_"+acc.Addr.String()+form, h)
 }
 
 // address compares that of an access.
-func (a *assembler) address(s *Step, form string) bool {
-	o := s.Reads[0]
-	if !s.Known {
-		return a.agree(o, inShadow, form, false, Lacks)
+func (a *assembler) address(s *Step, form string) {
+	o, behind := s.Reads[0], a.label()
+	if s.Known {
+		h := holes{other: behind}
+		a.shadow(&h.a, &h.constant, 'A', o.Row)
+		a.register(&h.c, o.Ref.Slot, o.Ref.Row)
+		a.want("still_"+o.Ref.Slot.String()+form, h)
 	}
-	h := holes{other: a.label()}
-	if !a.shadow(&h.a, &h.constant, 'A', o.Row) || !a.register(&h.c, o.Ref.Slot, o.Ref.Row) || !a.try("still_"+o.Ref.Slot.String()+form, h) || !a.agree(o, inShadow, form, false, Lacks) {
-		return false
-	}
-	a.here(h.other)
-	return true
+	a.agree(o, inShadow, form, false, Lacks)
+	a.here(behind)
 }
 
 // besides puts before or after, of a store whose lanes may be idle, unless all store to one place.
-func (a *assembler) besides(name string, s *Step, acc *code.Access, form string) bool {
+func (a *assembler) besides(name string, s *Step, acc *code.Access, form string) {
 	if !acc.Store || form != "_masked" || acc.Addr == code.NoSlot {
-		return true
+		return
 	}
 	note := (len(s.Reads) + len(s.Writes)) * NoteSize
-	return note+idleHead+regfile.Lanes*acc.Bytes <= Notes && a.try(name+spaceOf(acc), holes{n0: int64(note), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), leave: a.exit(a.step, Differs)})
+	if note+idleHead+regfile.Lanes*acc.Bytes > Notes {
+		a.leaveToGo()
+	}
+	a.want(name+spaceOf(acc), holes{n0: int64(note), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), leave: a.exit(a.step, Differs)})
 }
 
 // stored compares what a store at a compact address has left in memory with what the reference's rows have.
-func (a *assembler) stored(ref *code.Access, form string) bool {
+func (a *assembler) stored(ref *code.Access, form string) {
 	a.put("told", holes{leave: a.exit(a.step, Differs)})
 	for i, e := range ref.Elems {
 		if e.Slot == code.NoSlot {
 			continue
 		}
 		h := holes{n0: int64(i * ref.Size), leave: a.exit(a.step, Differs)}
-		if !a.place(&h.c, &h.constant, 'C', e.Slot, e.Row) || !a.try("holds_"+element(ref, e)+form, h) {
-			return false
-		}
+		a.place(&h.c, &h.constant, 'C', e.Slot, e.Row)
+		a.want("holds_"+element(ref, e)+form, h)
 	}
-	return true
 }

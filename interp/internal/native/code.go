@@ -179,6 +179,7 @@ type assembler struct {
 	stubs   []stub   // at the end of the block
 	recalls []recall // … before them
 	asides  []aside  // … and before these
+	lacking bool     // what is under way is Go's: see leaveToGo
 	length  int      // instructions since it could come back in the block under way
 	meet    int      // label of what is done where lanes meet
 	turn    int      // … where a warp has stopped
@@ -297,7 +298,7 @@ func (a *assembler) block(b *code.Block) {
 		if a.long(Stretch) {
 			a.leave(pc, Rests)
 		}
-		if !a.undone(func() bool { return a.instr(pc, &a.prog.Instrs[pc]) }) {
+		if !a.undone(func() { a.instr(pc, &a.prog.Instrs[pc]) }) {
 			a.out = a.out[:before]
 			a.leave(pc, Lacks)
 		}
@@ -422,8 +423,21 @@ func (a *assembler) put(name string, h holes) {
 	}
 }
 
-// try puts a stencil if there is one whose holes have room for the values.
+// want puts a stencil, if there is one. Otherwise what is under way is Go's.
+func (a *assembler) want(name string, h holes) {
+	if !a.try(name, h) {
+		a.leaveToGo()
+	}
+}
+
+// leaveToGo has what is under way be Go's: undone takes back what has been put of it, and nothing more is.
+func (a *assembler) leaveToGo() { a.lacking = true }
+
+// try puts a stencil, if there is one; nothing if what is under way is Go's.
 func (a *assembler) try(name string, h holes) bool {
+	if a.lacking {
+		return true
+	}
 	s := a.lib.get(name)
 	if s == nil || h.constant&s.never != 0 || s.one && h.constant&(h.constant-1) != 0 {
 		return false
@@ -557,17 +571,15 @@ func (a *assembler) finish() []byte {
 	return a.out
 }
 
-// instr makes the code of an instruction, if it has any.
-func (a *assembler) instr(pc int32, in *code.Instr) bool {
+// instr makes the code of an instruction.
+func (a *assembler) instr(pc int32, in *code.Instr) {
 	start, form, behind := len(a.out), a.form, 0
 	if in.Guard != 0 {
 		form, behind = "_masked", a.label()
 		p, negated := code.GuardRow(in.Guard)
 		a.put("guard", holes{a: int64(4 * p), n0: ones(negated), other: behind})
 	}
-	if !a.execution(pc, in, form) {
-		return false
-	}
+	a.execution(pc, in, form)
 	if in.Guard != 0 {
 		a.here(behind)
 		name := "unguard"
@@ -576,45 +588,60 @@ func (a *assembler) instr(pc int32, in *code.Instr) bool {
 		}
 		a.put(name, holes{})
 	}
-	a.instrs[pc] = int32(start)
-	return true
+	if !a.lacking {
+		a.instrs[pc] = int32(start)
+	}
 }
 
-// undone makes code, or none.
-func (a *assembler) undone(of func() bool) bool {
-	start, fixes, stubs, recalls, asides := len(a.out), len(a.fixes), len(a.stubs), len(a.recalls), len(a.asides)
-	if of() {
-		return true
+// undone makes code, or none if that is to be Go's; made tells which.
+func (a *assembler) undone(of func()) (made bool) {
+	start, fixes, stubs, recalls, asides, before := len(a.out), len(a.fixes), len(a.stubs), len(a.recalls), len(a.asides), a.lacking
+	a.lacking = false
+	of()
+	made, a.lacking = !a.lacking, before
+	if !made {
+		a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
+		a.recalls, a.asides = a.recalls[:recalls], a.asides[:asides]
 	}
-	a.out, a.fixes, a.stubs = a.out[:start], a.fixes[:fixes], a.stubs[:stubs]
-	a.recalls, a.asides = a.recalls[:recalls], a.asides[:asides]
-	return false
+	return made
 }
 
 // operation is what an instruction does, without its guard.
-func (a *assembler) operation(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) operation(pc int32, in *code.Instr, form string) {
 	s := in.Op.Signature()
 	switch {
 	case s.Compares():
-		return a.compare(in, form)
+		a.outcome(in)
+		a.combine(in, form)
 	case s.Kind == code.Arithmetic:
-		name, ok := a.lib.kernels[s.Name]
-		if !ok || in.D == code.NoRow || s.Dst2 != code.NoSlot && in.F == code.NoRow || in.Imm > math.MaxInt32 {
-			return false
-		}
-		h, ok := a.operands(in)
+		name := a.kernel(in) + form
+		a.writes(in)
+		h := a.operands(in)
 		h.n0 = int64(in.Imm)
-		if !ok || !a.try(name+form, h) {
-			return false
-		}
-		a.takes(a.lib.get(name + form).takes)
-		return true
+		a.want(name, h)
+		a.takes(a.lib.takes(name))
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
-		return a.access(pc, in, form)
+		a.access(pc, in, form)
 	case s.Kind == code.Read:
-		return a.special(in, form)
+		a.special(in, form)
+	default:
+		a.together(pc, in, form)
 	}
-	return a.together(pc, in, form)
+}
+
+// writes leaves an instruction to Go whose results do not all have a register.
+func (a *assembler) writes(in *code.Instr) {
+	if in.D == code.NoRow || in.Op.Signature().Dst2 != code.NoSlot && in.F == code.NoRow {
+		a.leaveToGo()
+	}
+}
+
+// kernel is what stencils call an instruction's operation, whose number they have to have room for; none if they lack it.
+func (a *assembler) kernel(in *code.Instr) string {
+	if in.Imm > math.MaxInt32 {
+		a.leaveToGo()
+	}
+	return a.lib.kernels[in.Op.Signature().Name]
 }
 
 // takes has an instruction count as so many more, if any.
@@ -626,62 +653,70 @@ func (a *assembler) takes(n int) {
 }
 
 // operands are the places of an instruction's operands.
-func (a *assembler) operands(in *code.Instr) (h holes, ok bool) {
+func (a *assembler) operands(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
-	ok = a.register(&h.d, s.Dst, in.D) && a.register(&h.f, s.Dst2, in.F)
+	a.register(&h.d, s.Dst, in.D)
+	a.register(&h.f, s.Dst2, in.F)
 	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
-		ok = ok && a.place(to, &h.constant, letters[i], s.Src[i], in.Sources()[i])
+		a.place(to, &h.constant, letters[i], s.Src[i], in.Sources()[i])
 	}
-	return h, ok
+	return h
 }
 
 // rowSizes are the bytes of a row of each kind.
 var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
 
 // place is that of an operand, in bytes from where its kind of rows begins, or the constants.
-func (a *assembler) place(to *int64, constant *operands, letter byte, slot code.Slot, row int32) bool {
+func (a *assembler) place(to *int64, constant *operands, letter byte, slot code.Slot, row int32) {
 	if slot == code.NoSlot || row == code.NoRow || row >= 0 {
-		return a.register(to, slot, row)
+		a.register(to, slot, row)
+		return
 	}
-	size := rowSizes[slot]
-	*to = a.consts[slot] + size*int64(^row)
 	*constant |= operand(letter)
-	return *to <= math.MaxInt32-size
+	a.at(to, a.consts[slot]+rowSizes[slot]*int64(^row), rowSizes[slot])
 }
 
 // register is place of what is no constant.
-func (a *assembler) register(to *int64, slot code.Slot, row int32) bool {
-	if slot == code.NoSlot || row == code.NoRow {
-		return true
+func (a *assembler) register(to *int64, slot code.Slot, row int32) {
+	switch {
+	case slot == code.NoSlot || row == code.NoRow:
+	case row < 0: // a constant
+		a.leaveToGo()
+	default:
+		a.at(to, rowSizes[slot]*int64(row), rowSizes[slot])
 	}
-	size := rowSizes[slot]
-	*to = size * int64(row)
-	return row >= 0 && *to <= math.MaxInt32-size
 }
 
-// compare is a comparison: its outcome, and what becomes of it.
-func (a *assembler) compare(in *code.Instr, form string) bool {
-	return a.outcome(in) && a.combine(in, form)
+// at is a place of so many bytes, if a stencil's holes have room for the number.
+func (a *assembler) at(to *int64, place, size int64) {
+	if *to = place; place > math.MaxInt32-size {
+		a.leaveToGo()
+	}
+}
+
+// offset is a number of an access that a stencil's hole has to have room for.
+func (a *assembler) offset(n int64) {
+	if n != int64(int32(n)) {
+		a.leaveToGo()
+	}
 }
 
 // outcome has that of a comparison be under way.
-func (a *assembler) outcome(in *code.Instr) bool {
-	name, has := a.lib.kernels[in.Op.Signature().Name]
-	h, ok := a.operands(in)
-	return has && ok && a.try(name, h)
+func (a *assembler) outcome(in *code.Instr) {
+	a.want(a.lib.kernels[in.Op.Signature().Name], a.operands(in))
 }
 
 // combinations are how a comparison's outcome is combined with a predicate.
 var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.BoolOr: "_or", alu.BoolXor: "_xor"}
 
 // combine is what becomes of the outcome of a comparison.
-func (a *assembler) combine(in *code.Instr, form string) bool {
-	op, has := combinations[in.Imm&^alu.ComplementC]
-	h, ok := a.operands(in)
-	if !has || !ok || op != "" && in.F != code.NoRow && in.C == in.D {
-		return false
-	}
+func (a *assembler) combine(in *code.Instr, form string) {
+	op := combinations[in.Imm&^alu.ComplementC]
+	h := a.operands(in)
 	h.n0 = ones(in.Imm&alu.ComplementC != 0)
+	if op != "" && in.F != code.NoRow && in.C == in.D { // which the first result overwrites
+		a.leaveToGo()
+	}
 	if in.D != code.NoRow {
 		a.put("compared"+op+form, h)
 	}
@@ -689,5 +724,4 @@ func (a *assembler) combine(in *code.Instr, form string) bool {
 		h.d = h.f
 		a.put("uncompared"+op+form, h)
 	}
-	return true
 }

@@ -5,7 +5,6 @@ package native
 // is Go's.
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"unsafe"
@@ -17,48 +16,50 @@ import (
 )
 
 // execution is what an instruction does, without its guard, in the way that the plan has chosen.
-func (a *assembler) execution(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) execution(pc int32, in *code.Instr, form string) {
 	switch in.How.Exec {
 	case code.OnLanes:
-		return a.operation(pc, in, form)
+		a.operation(pc, in, form)
 	case code.Expanded:
-		return a.expanded(pc, in, form)
+		a.expanded(pc, in, form)
 	case code.ProvedOne, code.ProvedTwo, code.ProvedThree, code.ProvedFour:
 		d := code.Row{Slot: in.Op.Signature().Dst, Row: in.D}
-		return a.scalar(in) && a.onShadow("proved", 'D', d) && (!in.How.Both || a.expand(d))
+		a.scalar(in)
+		a.onShadow("proved", 'D', d)
+		a.both(in, d)
 	case code.CompactOne, code.CompactTwo, code.CompactThree, code.CompactMixed:
-		return a.compact(pc, in, form)
+		a.compact(pc, in, form)
 	case code.CompactCompare:
-		return a.compactCompare(pc, in, form)
+		a.compactCompare(pc, in, form)
 	case code.CompactSource:
-		return a.source(in, form)
+		a.source(in, form)
 	case code.CompactLoad, code.CompactStore:
-		return a.compactAccess(pc, in, form)
+		a.compactAccess(pc, in, form)
+	default:
+		a.leaveToGo()
 	}
-	return false
 }
 
 // compactSize is the bytes of a shadow.
 const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
 // shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants.
-func (a *assembler) shadow(to *int64, constant *operands, letter byte, o code.Row) bool {
+func (a *assembler) shadow(to *int64, constant *operands, letter byte, o code.Row) {
 	if o.Row >= 0 {
-		return a.registerShadow(to, o)
+		a.registerShadow(to, o)
+		return
 	}
-	*to = a.shadows[o.Slot] + compactSize*int64(^o.Row)
 	*constant |= operand(letter)
-	return *to <= math.MaxInt32-compactSize
+	a.at(to, a.shadows[o.Slot]+compactSize*int64(^o.Row), compactSize)
 }
 
 // registerShadow is shadow of what is no constant.
-func (a *assembler) registerShadow(to *int64, o code.Row) bool {
-	*to = compactSize * int64(o.Row)
-	return *to <= math.MaxInt32-compactSize
+func (a *assembler) registerShadow(to *int64, o code.Row) {
+	a.at(to, compactSize*int64(o.Row), compactSize)
 }
 
 // onShadow puts a stencil of one operand's shadow, in a form for its slot.
-func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int) bool {
+func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int) {
 	var h holes
 	if len(others) > 0 {
 		h.other = others[0]
@@ -67,39 +68,44 @@ func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int
 	if letter == 'D' {
 		to = &h.d
 	}
-	return a.shadow(to, &h.constant, letter, o) && a.try(name+"_"+o.Slot.String(), h)
+	a.shadow(to, &h.constant, letter, o)
+	a.want(name+"_"+o.Slot.String(), h)
 }
 
 // expand writes what the shadow of a register has for the lanes that execute to its row.
-func (a *assembler) expand(o code.Row) bool {
+func (a *assembler) expand(o code.Row) {
 	if o.Row < 0 || o.Slot != code.R && o.Slot != code.Q {
-		return true
+		return
 	}
 	var h holes
-	return a.shadow(&h.a, &h.constant, 'A', o) && a.register(&h.d, o.Slot, o.Row) && a.try("expand_"+o.Slot.String(), h)
+	a.shadow(&h.a, &h.constant, 'A', o)
+	a.register(&h.d, o.Slot, o.Row)
+	a.want("expand_"+o.Slot.String(), h)
 }
 
 // uncompact has the shadow of a register not speak for the lanes that execute.
-func (a *assembler) uncompact(o code.Row) bool {
-	return o.Slot != code.R && o.Slot != code.Q || a.onShadow("uncompact", 'D', o)
+func (a *assembler) uncompact(o code.Row) {
+	if o.Slot == code.R || o.Slot == code.Q {
+		a.onShadow("uncompact", 'D', o)
+	}
 }
 
 // expanded executes an instruction on the lanes, after expanding what it reads.
-func (a *assembler) expanded(pc int32, in *code.Instr, form string) bool {
-	if !a.expandSources(in) || !a.operation(pc, in, form) || !a.uncompactResults(in) {
-		return false
-	}
+func (a *assembler) expanded(pc int32, in *code.Instr, form string) {
+	a.expandSources(in)
+	a.operation(pc, in, form)
+	a.uncompactResults(in)
 	if a.counting {
 		a.tally(a.check.counts.OnLanes, 1)
 	}
-	return true
 }
 
 // expandSources expands what an instruction reads.
-func (a *assembler) expandSources(in *code.Instr) bool {
+func (a *assembler) expandSources(in *code.Instr) {
 	s := in.Op.Signature()
 	if s.Side != code.NoSide && s.Side != code.AccessSide {
-		return false
+		a.leaveToGo()
+		return
 	}
 	for i, row := range in.Sources() {
 		if in.How.Expand>>i&1 == 0 {
@@ -109,41 +115,38 @@ func (a *assembler) expandSources(in *code.Instr) bool {
 		if s.Side == code.AccessSide {
 			slot = a.prog.Access[in.Side].Addr
 		}
-		if !a.expand(code.Row{Slot: slot, Row: row}) {
-			return false
-		}
+		a.expand(code.Row{Slot: slot, Row: row})
 	}
 	if s.Side != code.AccessSide {
-		return true
+		return
 	}
 	acc := &a.prog.Access[in.Side]
 	if acc.Atom != nil {
-		return false
+		a.leaveToGo()
 	}
 	for _, e := range acc.Elems {
-		if acc.Store && !a.expand(code.Row{Slot: e.Slot, Row: e.Row}) {
-			return false
+		if acc.Store {
+			a.expand(code.Row{Slot: e.Slot, Row: e.Row})
 		}
 	}
-	return true
 }
 
 // uncompactResults has the shadows of an instruction's results not speak for the lanes that execute.
-func (a *assembler) uncompactResults(in *code.Instr) bool {
+func (a *assembler) uncompactResults(in *code.Instr) {
 	s := in.Op.Signature()
 	if !in.How.Dirty {
-		return true
+		return
 	}
 	if s.Side != code.AccessSide {
-		return a.uncompact(code.Row{Slot: s.Dst, Row: in.D})
+		a.uncompact(code.Row{Slot: s.Dst, Row: in.D})
+		return
 	}
 	acc := &a.prog.Access[in.Side]
 	for _, e := range acc.Elems {
-		if !acc.Store && !a.uncompact(code.Row{Slot: e.Slot, Row: e.Row}) {
-			return false
+		if !acc.Store {
+			a.uncompact(code.Row{Slot: e.Slot, Row: e.Row})
 		}
 	}
-	return true
 }
 
 // otherwise has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
@@ -156,23 +159,21 @@ func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) 
 }
 
 // onLanes is an instruction of otherwise on the lanes.
-func (a *assembler) onLanes(s *aside) bool {
-	return a.unreached(s.pc, s.in) && a.expanded(s.pc, s.in, s.form)
+func (a *assembler) onLanes(s *aside) {
+	a.unreached(s.pc, s.in)
+	a.expanded(s.pc, s.in, s.form)
 }
 
 // unreached has Go make a load of one value for all lanes from an address that is compact, but where reach has found no
 // memory: what it gives is compact, if it is not local memory.
-func (a *assembler) unreached(pc int32, in *code.Instr) bool {
+func (a *assembler) unreached(pc int32, in *code.Instr) {
 	if in.Op.Signature().Kind != code.Load || !in.How.Dirty {
-		return true
+		return
 	}
 	lanes := a.label()
-	if !a.onShadow("held", 'A', code.Row{Slot: a.prog.Access[in.Side].Addr, Row: in.A}, lanes) {
-		return false
-	}
+	a.onShadow("held", 'A', code.Row{Slot: a.prog.Access[in.Side].Addr, Row: in.A}, lanes)
 	a.put("jump", holes{other: a.exit(pc, Lacks)})
 	a.here(lanes)
-	return true
 }
 
 // aside is code that is rarely come to: by a label, from which it goes on at another. What it lacks, it leaves to Go.
@@ -182,7 +183,7 @@ type aside struct {
 	form  string
 	keeps bool // the result is to be kept here
 	label int
-	code  func(*assembler, *aside) bool
+	code  func(*assembler, *aside)
 
 	// Of the assembler when it came there.
 	on       int
@@ -203,7 +204,7 @@ func (a *assembler) placeAsides() {
 		s := a.asides[i]
 		a.island()
 		a.step, a.counting = s.step, s.counting
-		if a.here(s.label); a.undone(func() bool { return s.code(a, &s) }) {
+		if a.here(s.label); a.undone(func() { s.code(a, &s) }) {
 			a.put("jump", holes{other: s.on})
 		} else {
 			a.exitAt(s.label, s.pc, Lacks)
@@ -214,38 +215,37 @@ func (a *assembler) placeAsides() {
 }
 
 // scalar has the result of an operation on single values be under way.
-func (a *assembler) scalar(in *code.Instr) bool {
+func (a *assembler) scalar(in *code.Instr) {
 	s := in.Op.Signature()
-	name, ok := a.lib.kernels[s.Name]
-	if !ok || in.D == code.NoRow && !s.Compares() || s.Dst2 != code.NoSlot && !s.Compares() && in.F == code.NoRow || in.Imm > math.MaxInt32 {
-		return false
-	}
-	h, ok := a.shadows4(in)
+	h := a.shadows4(in)
 	h.n0 = int64(in.Imm)
-	return ok && (s.Dst2 != code.P || s.Compares() || a.register(&h.f, code.P, in.F)) && a.try("scalar_"+name, h)
+	if !s.Compares() {
+		a.writes(in)
+		a.register(&h.f, s.Dst2, in.F)
+	}
+	a.want("scalar_"+a.kernel(in), h)
 }
 
 // shadows4 is the places of the shadows of an instruction's sources, and of predicates.
-func (a *assembler) shadows4(in *code.Instr) (h holes, ok bool) {
+func (a *assembler) shadows4(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
-	ok = true
 	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
 		switch row := in.Sources()[i]; {
 		case s.Src[i] == code.NoSlot || row == code.NoRow || s.Compares() && i == 2:
 		case s.Src[i] == code.P:
-			ok = ok && a.place(to, &h.constant, letters[i], code.P, row)
+			a.place(to, &h.constant, letters[i], code.P, row)
 		default:
-			ok = ok && a.shadow(to, &h.constant, letters[i], code.Row{Slot: s.Src[i], Row: row})
+			a.shadow(to, &h.constant, letters[i], code.Row{Slot: s.Src[i], Row: row})
 		}
 	}
-	return h, ok
+	return h
 }
 
 // letters name source operands.
 const letters = "ABCE"
 
 // held goes to a label if not all sources are compact for the lanes that execute.
-func (a *assembler) held(in *code.Instr, lanes int) bool {
+func (a *assembler) held(in *code.Instr, lanes int) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
 		o := code.Row{Slot: s.Src[i], Row: row}
@@ -253,16 +253,15 @@ func (a *assembler) held(in *code.Instr, lanes int) bool {
 		case row < 0 || s.Compares() && i == 2:
 		case o.Slot == code.P:
 			a.put("alike", holes{a: int64(4 * row), other: lanes})
-		case o.Slot != code.NoSlot && !a.onShadow("held", 'A', o, lanes):
-			return false
+		case o.Slot != code.NoSlot:
+			a.onShadow("held", 'A', o, lanes)
 		}
 	}
-	return true
 }
 
 // level has an instruction whose sources are compact go on if they are the same in all lanes. Otherwise it goes
 // to the lanes if no rule allows what it has, and else to Go.
-func (a *assembler) level(pc int32, in *code.Instr, lanes int) bool {
+func (a *assembler) level(pc int32, in *code.Instr, lanes int) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
 		if row < 0 || s.Src[i] == code.P || s.Src[i] == code.NoSlot || s.Compares() && i == 2 {
@@ -272,22 +271,21 @@ func (a *assembler) level(pc int32, in *code.Instr, lanes int) bool {
 		if affinetrack.Rules[s.Rule].Affine.Allows(1<<i) && (!s.Compares() || s.Cmp != affinetrack.NoCmp) {
 			other = a.exit(pc, Lacks)
 		}
-		if !a.onShadow("level", 'A', code.Row{Slot: s.Src[i], Row: row}, other) {
-			return false
-		}
+		a.onShadow("level", 'A', code.Row{Slot: s.Src[i], Row: row}, other)
 	}
-	return true
 }
 
 // compact is an operation on registers, on their shadows if it can be.
-func (a *assembler) compact(pc int32, in *code.Instr, form string) bool {
-	s, lanes := in.Op.Signature(), a.label()
-	d := code.Row{Slot: s.Dst, Row: in.D}
-	if d.Row < 0 || d.Slot != code.R && d.Slot != code.Q || !a.result(pc, in, d, form, lanes) || !a.both(in, d) {
-		return false
+func (a *assembler) compact(pc int32, in *code.Instr, form string) {
+	lanes := a.label()
+	d := code.Row{Slot: in.Op.Signature().Dst, Row: in.D}
+	if d.Row < 0 || d.Slot != code.R && d.Slot != code.Q {
+		a.leaveToGo()
+		return
 	}
+	a.result(pc, in, d, form, lanes)
+	a.both(in, d)
 	a.otherwise(pc, in, form, lanes)
-	return true
 }
 
 // fasts are what stencils call fast forms of operations, and what the rest of a name is.
@@ -309,7 +307,7 @@ const (
 
 // result has a register be compact with the result of an operation on compact operands. It goes to a label if they are
 // not, or the result is not.
-func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, lanes int) bool {
+func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, lanes int) {
 	s := in.Op.Signature()
 	name, sign, once := "", "u", none
 	if s.Signed {
@@ -318,7 +316,7 @@ func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, la
 	switch f := fasts[s.Fast]; {
 	case s.Rule == ptx.AffineSelect:
 		if int(s.Out) != d.Slot.Bits() || int(s.Width) != d.Slot.Bits() || s.Src != [...]code.Slot{d.Slot, d.Slot, code.P, code.NoSlot} {
-			return false
+			a.leaveToGo()
 		}
 		name = "select_" + d.Slot.String()
 	case f.by == bySign:
@@ -327,31 +325,36 @@ func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, la
 		name = f.name + s.Dst.String()
 	default:
 		if name = ruled(s, sign); name == "" {
-			return a.held(in, lanes) && a.level(pc, in, lanes) && a.scalar(in) && a.keep(d, form)
+			a.held(in, lanes)
+			a.level(pc, in, lanes)
+			a.scalar(in)
+			a.keep(d, form)
+			return
 		}
 		once = a.label()
 	}
-	h, ok := a.shadows4(in)
+	h := a.shadows4(in)
 	h.other, h.leave = lanes, once
-	if !ok || !a.registerShadow(&h.d, d) || !a.try("affine_"+name+form, h) {
-		return false
-	}
+	a.registerShadow(&h.d, d)
+	a.want("affine_"+name+form, h)
 	kept := form == "_full" // by the stencil
 	if once >= 0 {
 		a.beside(aside{pc: pc, in: in, form: form, keeps: kept, label: once, code: (*assembler).onceForAll})
 	}
-	return kept || a.keep(d, form)
+	if !kept {
+		a.keep(d, form)
+	}
 }
 
 // onceForAll is an operation of result whose operands are the same in all lanes.
-func (a *assembler) onceForAll(s *aside) bool {
-	if !a.scalar(s.in) || s.keeps && !a.keep(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.form) {
-		return false
+func (a *assembler) onceForAll(s *aside) {
+	a.scalar(s.in)
+	if s.keeps {
+		a.keep(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.form)
 	}
 	if a.counting {
 		a.tally(a.check.counts.Quick, 1)
 	}
-	return true
 }
 
 // rules are what stencils call rules on numbers of 32 bits that have no fast form, and which of them are told signs.
@@ -389,95 +392,99 @@ func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 }
 
 // source reads a special register that is uniform or affine.
-func (a *assembler) source(in *code.Instr, form string) bool {
+func (a *assembler) source(in *code.Instr, form string) {
 	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
 	d := code.Row{Slot: s.Dst, Row: in.D}
 	i := slices.Index(a.sources, r)
 	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
-		return false
+		a.leaveToGo()
+		return
 	}
 	name := "source_any"
 	if r >= ptx.TidX && r <= ptx.TidZ {
 		name = "source_thread"
 	}
-	if !a.try(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)}) || !a.keep(d, form) || !a.both(in, d) {
-		return false
-	}
+	a.put(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)})
+	a.keep(d, form)
+	a.both(in, d)
 	if a.counting {
 		a.countCompact(s)
 	}
-	return true
 }
 
 // keep has a register be compact for the lanes that execute, with the result under way.
-func (a *assembler) keep(d code.Row, form string) bool {
+func (a *assembler) keep(d code.Row, form string) {
 	var h holes
-	return a.registerShadow(&h.d, d) && a.register(&h.f, d.Slot, d.Row) && a.try("keep_"+d.Slot.String()+form, h)
+	a.registerShadow(&h.d, d)
+	a.register(&h.f, d.Slot, d.Row)
+	a.want("keep_"+d.Slot.String()+form, h)
 }
 
 // both expands a register that is to be in both places.
-func (a *assembler) both(in *code.Instr, d code.Row) bool { return !in.How.Both || a.expand(d) }
+func (a *assembler) both(in *code.Instr, d code.Row) {
+	if in.How.Both {
+		a.expand(d)
+	}
+}
 
 // comparisons are what stencils call those of integers.
 var comparisons = [...]string{affinetrack.Eq: "eq", affinetrack.Ne: "ne", affinetrack.Lt: "lt", affinetrack.Le: "le", affinetrack.Gt: "gt", affinetrack.Ge: "ge"}
 
 // compactCompare is a comparison, on shadows if it can be.
-func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) {
 	s, lanes := in.Op.Signature(), a.label()
 	if s.Fast == affinetrack.FastCompare && s.Cmp != affinetrack.NoCmp {
 		sign := "u"
 		if s.Signed {
 			sign = "s"
 		}
-		h, ok := a.shadows4(in)
+		h := a.shadows4(in)
 		h.other = lanes
-		if !ok || !a.try("affine_"+comparisons[s.Cmp]+"_"+sign+form, h) {
-			return false
-		}
-	} else if !a.held(in, lanes) || !a.level(pc, in, lanes) || !a.scalar(in) {
-		return false
+		a.want("affine_"+comparisons[s.Cmp]+"_"+sign+form, h)
+	} else {
+		a.held(in, lanes)
+		a.level(pc, in, lanes)
+		a.scalar(in)
 	}
 	if a.counting {
-		a.countCompact(in.Op.Signature())
+		a.countCompact(s)
 	}
 	a.beside(aside{pc: pc, in: in, label: lanes, code: (*assembler).lanesOutcome})
-	return a.combine(in, form)
+	a.combine(in, form)
 }
 
 // lanesOutcome has the outcome of a comparison on the lanes be under way.
-func (a *assembler) lanesOutcome(s *aside) bool {
-	if !a.expandSources(s.in) || !a.outcome(s.in) {
-		return false
-	}
+func (a *assembler) lanesOutcome(s *aside) {
+	a.expandSources(s.in)
+	a.outcome(s.in)
 	if a.counting {
 		a.tally(a.check.counts.OnLanes, 1)
 	}
-	return true
 }
 
 // compactAccess is a load or store, at a compact address if it has one.
-func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) bool {
+func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) {
 	acc, lanes := &a.prog.Access[in.Side], a.label()
 	if acc.Move == nil {
-		return false
+		a.leaveToGo()
+		return
 	}
 	if acc.Addr == code.NoSlot { // the address is compact always
-		return a.compactly(in, acc, form, a.exit(pc, Lacks))
+		a.compactly(in, acc, form, a.exit(pc, Lacks))
+		return
 	}
-	if !a.compactly(in, acc, form, lanes) {
-		return false
-	}
+	a.compactly(in, acc, form, lanes)
 	a.otherwise(pc, in, form, lanes)
-	return true
 }
 
 // compactly is an access at a compact address; it goes to a label if there is none.
-func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lanes int) bool {
-	return a.reach(in, acc, form, lanes) && a.moves(in, acc, form)
+func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lanes int) {
+	a.reach(in, acc, form, lanes)
+	a.moves(in, acc, form)
 }
 
 // moves loads or stores the elements of an access whose memory has been found.
-func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) bool {
+func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) {
 	if acc.Store {
 		a.put("changes", holes{})
 	}
@@ -490,48 +497,37 @@ func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) bool {
 		name, row, _ := strings.Cut(element(acc, e), "_")
 		switch {
 		case acc.Store:
-			if !a.expand(o) || !a.place(&h.b, &h.constant, 'B', o.Slot, o.Row) || !a.try("row_store_"+name+"_"+row+form, h) {
-				return false
-			}
+			a.expand(o)
+			a.place(&h.b, &h.constant, 'B', o.Slot, o.Row)
+			a.want("row_store_"+name+"_"+row+form, h)
 		case in.How.Dirty: // its address is the same in all lanes, where it is compact
-			if !a.try("one_"+name, h) || !a.keep(o, form) || !a.both(in, o) {
-				return false
-			}
+			a.want("one_"+name, h)
+			a.keep(o, form)
+			a.both(in, o)
 		default:
-			if !a.register(&h.d, o.Slot, o.Row) || !a.try("row_load_"+name+"_"+row+form, h) {
-				return false
-			}
+			a.register(&h.d, o.Slot, o.Row)
+			a.want("row_load_"+name+"_"+row+form, h)
 		}
 	}
-	return true
 }
 
 // reach finds the memory of an access at a compact address; it goes to a label if there is none.
-func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes int) bool {
+func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes int) {
 	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), other: lanes}
 	name := "reach_"
-	switch acc.Addr {
-	case code.NoSlot:
-		if acc.Space == ptx.Shared {
-			name += "none_shared"
-			break
-		}
-		if acc.AtFixed() == nil {
-			return false
-		}
+	switch {
+	case acc.Addr == code.NoSlot && acc.Space == ptx.Shared:
+		name += "none_shared" + form
+	case acc.Addr == code.NoSlot && acc.AtFixed() == nil:
+		a.leaveToGo()
+		return
+	case acc.Addr == code.NoSlot:
 		h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
 		name += "fixed"
 	default:
-		if !a.shadow(&h.a, &h.constant, 'A', code.Row{Slot: acc.Addr, Row: in.A}) {
-			return false
-		}
-		name += acc.Addr.String() + "_hit"
-		if acc.Space == ptx.Shared {
-			name = "reach_" + acc.Addr.String() + "_shared"
-		}
+		a.shadow(&h.a, &h.constant, 'A', code.Row{Slot: acc.Addr, Row: in.A})
+		name += acc.Addr.String() + spaceOf(acc) + form
 	}
-	if name != "reach_fixed" {
-		name += form
-	}
-	return h.n0 == int64(int32(h.n0)) && a.try(name, h)
+	a.offset(h.n0)
+	a.want(name, h)
 }

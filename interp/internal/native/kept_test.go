@@ -100,7 +100,7 @@ func TestContent(t *testing.T) {
 	// Where an allocation begins does not matter, but whether what is at an offset in it is aligned does.
 	other := &mem.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}
 	for offset, want := range map[uint64]bool{0: true, 1: false} {
-		other.Base += offset
+		other.Base = at.Base + 16 + offset
 		fixed.Fixed, fixed.Off = other, other.Base+8
 		if same := sum() == was; same != want {
 			t.Errorf("with an allocation %d bytes on the sum is the same: %v", other.Base-at.Base, same)

@@ -161,16 +161,15 @@ func (a *assembler) turning() {
 
 // barrier makes the code of a block's end at which all warps of the CTA wait for each other.
 func (a *assembler) barrier(b *code.Block, end *code.Instr) bool {
-	h := holes{n0: int64(b.Next), n1: int64(b.Last), other: a.turn}
-	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.A == code.NoRow || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync ||
-		!a.place(&h.a, &h.constant, 'A', code.R, end.A) {
+	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.A == code.NoRow || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync {
 		return false
 	}
-	if h.leave = a.exit(b.Last, Control); !a.try("meet_barrier", h) {
-		return false
-	}
-	a.edge(b, b.Next, 0)
-	return true
+	return a.undone(func() {
+		h := holes{n0: int64(b.Next), n1: int64(b.Last), other: a.turn, leave: a.exit(b.Last, Control)}
+		a.place(&h.a, &h.constant, 'A', code.R, end.A)
+		a.want("meet_barrier", h)
+		a.edge(b, b.Next, 0)
+	})
 }
 
 // look makes the code before a block that has to be looked at first.
