@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
@@ -188,5 +189,34 @@ func TestKept(t *testing.T) {
 	l.kept.room = 1
 	if made(5, regfile.Full); len(l.kept.by) != 1 {
 		t.Error("code is kept that there is no room for")
+	}
+}
+
+// TestRoom: what is kept takes the bytes that it has, and may take all the room.
+func TestRoom(t *testing.T) {
+	b := &body{
+		text: &text{memory: make([]byte, 7)}, blocks: make([]int32, 1), behind: make([]int32, 2), instrs: make([]int32, 4),
+		steps: make([]int32, 8), ends: make([]int32, 16), begins: make([]uintptr, 32),
+	}
+	size := 7 + int(unsafe.Sizeof(b.blocks[0]))*(1+2+4+8+16) + int(unsafe.Sizeof(b.begins[0]))*32
+	for room, kept := range map[int]bool{size - 1: false, size: true, size + 1: true, 2*size - 1: true} {
+		k := keeper{room: room}
+		k.keep(content{masked: true}, &body{text: &text{}})
+		k.keep(content{}, b)
+		if kept {
+			k.keep(content{}, &body{text: &text{}}) // it is there
+		}
+		if found := k.find(content{}); (found == b) != kept || !kept && found != nil {
+			t.Errorf("of %d bytes %v is kept where there is room for %d", size, found, room)
+		}
+		if kept && k.taken != size {
+			t.Errorf("it takes %d bytes, want %d", k.taken, size)
+		}
+	}
+	k := keeper{room: 2*size - 1}
+	k.keep(content{}, b)
+	k.keep(content{masked: true}, b)
+	if k.find(content{}) != nil || k.find(content{masked: true}) != b || k.taken != size {
+		t.Errorf("two of %d bytes are kept in %d: they take %d", size, k.room, k.taken)
 	}
 }
