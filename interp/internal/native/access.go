@@ -109,7 +109,7 @@ func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put fu
 	h.n1, h.leave = int64(8*acc.Hit), a.label()
 	again := recall{label: h.leave, name: "recall_" + acc.Addr.String(), holes: holes{n0: h.n0, n1: h.n1, other: begin, leave: away}}
 	a.offset(again.n0)
-	a.place(&again.a, &again.constant, 'A', acc.Addr, in.A)
+	a.place(&again.holes, 'A', acc.Addr, in.A)
 	put()
 	a.recalls = append(a.recalls, again)
 }
@@ -121,12 +121,12 @@ func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name s
 		a.leaveToGo()
 	}
 	a.offset(h.n0)
-	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
+	a.place(&h, 'A', acc.Addr, in.A)
 	if acc.Store {
-		a.place(&h.b, &h.constant, 'B', e.Slot, e.Row)
+		a.place(&h, 'B', e.Slot, e.Row)
 		a.want("store"+name, h)
 	} else {
-		a.register(&h.d, e.Slot, e.Row)
+		a.register(&h, 'D', e.Slot, e.Row)
 		a.want("load"+name, h)
 	}
 }
@@ -166,7 +166,7 @@ func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form strin
 	where := h
 	a.offset(h.n0 + int64(acc.Bytes))
 	a.offset(h.n0)
-	a.place(&where.a, &where.constant, 'A', acc.Addr, in.A)
+	a.place(&where, 'A', acc.Addr, in.A)
 	a.want("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where)
 	for i, e := range acc.Elems {
 		if e.Slot == code.NoSlot {
@@ -242,10 +242,10 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	} else if e.Slot != slot {
 		a.leaveToGo()
 	}
-	a.register(&h.d, e.Slot, e.Row)
-	a.place(&h.b, &h.constant, 'B', t.B[0].Slot, t.B[0].Row)
+	a.register(h, 'D', e.Slot, e.Row)
+	a.place(h, 'B', t.B[0].Slot, t.B[0].Row)
 	if t.C != nil {
-		a.place(&h.c, &h.constant, 'C', t.C[0].Slot, t.C[0].Row)
+		a.place(h, 'C', t.C[0].Slot, t.C[0].Row)
 	}
 	name = kind + "_" + name + strconv.Itoa(8*acc.Size)
 	if acc.Addr == code.NoSlot {
@@ -255,13 +255,13 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 		return
 	}
 	a.offset(h.n0)
-	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
+	a.place(h, 'A', acc.Addr, in.A)
 	a.recalling(in, acc, h, func() { a.want(name+"_"+acc.Addr.String()+spaceOf(acc)+form, *h) })
 }
 
 // rowOf is the stencil, and the row, for special registers that differ between lanes.
 func rowOf(r ptx.SpecialReg) (name string, row int64) {
-	if r >= ptx.TidX && r <= ptx.TidZ {
+	if r <= ptx.TidZ {
 		return "sreg_tid", int64(r - ptx.TidX)
 	}
 	if r == ptx.LaneID {
@@ -274,10 +274,7 @@ func rowOf(r ptx.SpecialReg) (name string, row int64) {
 func (a *assembler) special(in *code.Instr, form string) {
 	s := in.Op.Signature()
 	h := holes{n0: int64(in.Imm), n1: -1}
-	if in.D == code.NoRow || h.n0 < 0 {
-		a.leaveToGo()
-	}
-	a.register(&h.d, s.Dst, in.D)
+	a.register(&h, 'D', s.Dst, in.D)
 	name := ""
 	switch r := ptx.SpecialReg(in.Imm); in.Op {
 	case code.Frame32, code.Frame64:
@@ -330,9 +327,8 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) {
 	h.leave = a.exit(pc, Lacks)
 	if s.Member > 0 {
 		member := holes{leave: h.leave}
-		a.place(&member.a, &member.constant, 'A', code.R, in.Sources()[s.Member-1])
+		a.place(&member, 'A', code.R, in.Sources()[s.Member-1])
 		a.want(before+form, member)
-		h.constant &^= operand(letters[s.Member-1])
 	}
 	a.want(name+form, h)
 	if s.Dst2 != code.NoSlot && in.F != code.NoRow {

@@ -357,13 +357,13 @@ func (s *Step) keptOf() kept {
 // agree compares a register with the reference's. Where it is tells which stencil is tried first.
 func (a *assembler) agree(o Pair, at kept, form string, counted bool, why Reason) {
 	h := holes{leave: a.exit(a.step, why)}
-	a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
-	a.register(&h.c, o.Ref.Slot, o.Ref.Row)
+	a.place(&h, 'B', o.Row.Slot, o.Row.Row)
+	a.register(&h, 'C', o.Ref.Slot, o.Ref.Row)
 	if o.Ref.Slot == code.P {
 		a.want("same_p", h)
 		return
 	}
-	a.shadow(&h.a, &h.constant, 'A', o.Row)
+	a.shadow(&h, 'A', o.Row)
 	slot, anyhow := o.Ref.Slot.String(), h
 	anyhow.n0, anyhow.other = ones(counted), a.functions["call_differs_"+o.Ref.Slot.String()]
 	if form == "_masked" {
@@ -397,8 +397,8 @@ func inForm(name string, slot code.Slot, form string) string {
 func (a *assembler) same(list []Pair, form string) {
 	for _, o := range list {
 		h := holes{leave: a.exit(a.step, Lacks)}
-		a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
-		a.register(&h.c, o.Ref.Slot, o.Ref.Row)
+		a.place(&h, 'B', o.Row.Slot, o.Row.Row)
+		a.register(&h, 'C', o.Ref.Slot, o.Ref.Row)
 		if form == "_masked" {
 			h.other = a.functions["call_unlike_"+o.Ref.Slot.String()]
 		}
@@ -410,8 +410,8 @@ func (a *assembler) same(list []Pair, form string) {
 func (a *assembler) copies(list []Pair, form string) {
 	for _, o := range list {
 		var h holes
-		a.place(&h.b, &h.constant, 'B', o.Row.Slot, o.Row.Row)
-		a.register(&h.d, o.Ref.Slot, o.Ref.Row)
+		a.place(&h, 'B', o.Row.Slot, o.Row.Row)
+		a.register(&h, 'D', o.Ref.Slot, o.Ref.Row)
 		a.want(inForm("copy_", o.Ref.Slot, form), h)
 	}
 }
@@ -423,9 +423,9 @@ func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) {
 	}
 	for i, o := range s.Writes {
 		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, why)}
-		a.register(&h.b, o.Row.Slot, o.Row.Row)
+		a.register(&h, 'B', o.Row.Slot, o.Row.Row)
 		if o.Row.Slot != code.P {
-			a.registerShadow(&h.a, o.Row)
+			a.registerShadow(&h, 'A', o.Row)
 			h.other = a.functions[calls+"_"+o.Row.Slot.String()]
 		}
 		a.want(name+"_"+o.Row.Slot.String(), h)
@@ -439,7 +439,7 @@ func (a *assembler) notes(s *Step) {
 			continue
 		}
 		h := holes{n0: int64(i * NoteSize)}
-		a.shadow(&h.a, &h.constant, 'A', o.Row)
+		a.shadow(&h, 'A', o.Row)
 		a.want("note_"+o.Row.Slot.String(), h)
 	}
 	if len(s.Reads)+len(s.Writes) > Notes/NoteSize {
@@ -501,7 +501,7 @@ func (a *assembler) comparing(s *Step, form string) bool {
 	}
 	h, kernel := a.operands(s.Ref), a.kernel(s.Ref)
 	h.n0, h.other, h.leave = int64(s.Ref.Imm), a.label(), a.exit(a.step, Differs)
-	a.registerShadow(&h.f, s.Writes[0].Row)
+	a.registerShadow(&h, 'F', s.Writes[0].Row)
 	if !a.try(kernel+"_agreed", h) {
 		return false
 	}
@@ -605,7 +605,7 @@ func (a *assembler) asProved(in *code.Instr, form string) {
 	}
 	acc := &a.prog.Access[in.Side]
 	h := holes{e: acc.Distance(), leave: a.exit(a.step, Lacks)}
-	a.place(&h.a, &h.constant, 'A', acc.Addr, in.A)
+	a.place(&h, 'A', acc.Addr, in.A)
 	a.want("as_proved_"+acc.Addr.String()+form, h)
 }
 
@@ -614,8 +614,8 @@ func (a *assembler) address(s *Step, form string) {
 	o, behind := s.Reads[0], a.label()
 	if s.Known {
 		h := holes{other: behind}
-		a.shadow(&h.a, &h.constant, 'A', o.Row)
-		a.register(&h.c, o.Ref.Slot, o.Ref.Row)
+		a.shadow(&h, 'A', o.Row)
+		a.register(&h, 'C', o.Ref.Slot, o.Ref.Row)
 		a.want("still_"+o.Ref.Slot.String()+form, h)
 	}
 	a.agree(o, inShadow, form, false, Lacks)
@@ -642,7 +642,7 @@ func (a *assembler) stored(ref *code.Access, form string) {
 			continue
 		}
 		h := holes{n0: int64(i * ref.Size), leave: a.exit(a.step, Differs)}
-		a.place(&h.c, &h.constant, 'C', e.Slot, e.Row)
+		a.place(&h, 'C', e.Slot, e.Row)
 		a.want("holds_"+element(ref, e)+form, h)
 	}
 }

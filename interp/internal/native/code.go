@@ -416,6 +416,25 @@ type holes struct {
 	other, leave     int
 }
 
+// of is the hole of an operand, by its letter.
+func (h *holes) of(letter byte) *int64 {
+	switch letter {
+	case 'D':
+		return &h.d
+	case 'F':
+		return &h.f
+	case 'A':
+		return &h.a
+	case 'B':
+		return &h.b
+	case 'C':
+		return &h.c
+	case 'E':
+		return &h.e
+	}
+	panic("BUG: no operand " + string(letter))
+}
+
 // put puts a stencil that there must be.
 func (a *assembler) put(name string, h holes) {
 	if !a.try(name, h) {
@@ -615,7 +634,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) {
 		a.combine(in, form)
 	case s.Kind == code.Arithmetic:
 		name := a.kernel(in) + form
-		a.writes(in)
+		a.secondResult(in)
 		h := a.operands(in)
 		h.n0 = int64(in.Imm)
 		a.want(name, h)
@@ -629,9 +648,9 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) {
 	}
 }
 
-// writes leaves an instruction to Go whose results do not all have a register.
-func (a *assembler) writes(in *code.Instr) {
-	if in.D == code.NoRow || in.Op.Signature().Dst2 != code.NoSlot && in.F == code.NoRow {
+// secondResult leaves an operation to Go that has a second result which nobody wants. The first has a register always.
+func (a *assembler) secondResult(in *code.Instr) {
+	if in.Op.Signature().Dst2 != code.NoSlot && in.F == code.NoRow {
 		a.leaveToGo()
 	}
 }
@@ -655,10 +674,10 @@ func (a *assembler) takes(n int) {
 // operands are the places of an instruction's operands.
 func (a *assembler) operands(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
-	a.register(&h.d, s.Dst, in.D)
-	a.register(&h.f, s.Dst2, in.F)
-	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
-		a.place(to, &h.constant, letters[i], s.Src[i], in.Sources()[i])
+	a.register(&h, 'D', s.Dst, in.D)
+	a.register(&h, 'F', s.Dst2, in.F)
+	for i, row := range in.Sources() {
+		a.place(&h, letters[i], s.Src[i], row)
 	}
 	return h
 }
@@ -666,24 +685,24 @@ func (a *assembler) operands(in *code.Instr) (h holes) {
 // rowSizes are the bytes of a row of each kind.
 var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, code.P: 4}
 
-// place is that of an operand, in bytes from where its kind of rows begins, or the constants.
-func (a *assembler) place(to *int64, constant *operands, letter byte, slot code.Slot, row int32) {
+// place is that of an operand, in bytes from where its kind of rows begins, or the constants: for the hole with a letter.
+func (a *assembler) place(h *holes, letter byte, slot code.Slot, row int32) {
 	if slot == code.NoSlot || row == code.NoRow || row >= 0 {
-		a.register(to, slot, row)
+		a.register(h, letter, slot, row)
 		return
 	}
-	*constant |= operand(letter)
-	a.at(to, a.consts[slot]+rowSizes[slot]*int64(^row), rowSizes[slot])
+	h.constant |= operand(letter)
+	a.at(h.of(letter), a.consts[slot]+rowSizes[slot]*int64(^row), rowSizes[slot])
 }
 
 // register is place of what is no constant.
-func (a *assembler) register(to *int64, slot code.Slot, row int32) {
+func (a *assembler) register(h *holes, letter byte, slot code.Slot, row int32) {
 	switch {
 	case slot == code.NoSlot || row == code.NoRow:
 	case row < 0: // a constant
 		a.leaveToGo()
 	default:
-		a.at(to, rowSizes[slot]*int64(row), rowSizes[slot])
+		a.at(h.of(letter), rowSizes[slot]*int64(row), rowSizes[slot])
 	}
 }
 

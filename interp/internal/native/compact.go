@@ -43,19 +43,20 @@ func (a *assembler) execution(pc int32, in *code.Instr, form string) {
 // compactSize is the bytes of a shadow.
 const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
-// shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants.
-func (a *assembler) shadow(to *int64, constant *operands, letter byte, o code.Row) {
+// shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants: for the hole with
+// a letter.
+func (a *assembler) shadow(h *holes, letter byte, o code.Row) {
 	if o.Row >= 0 {
-		a.registerShadow(to, o)
+		a.registerShadow(h, letter, o)
 		return
 	}
-	*constant |= operand(letter)
-	a.at(to, a.shadows[o.Slot]+compactSize*int64(^o.Row), compactSize)
+	h.constant |= operand(letter)
+	a.at(h.of(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row), compactSize)
 }
 
 // registerShadow is shadow of what is no constant.
-func (a *assembler) registerShadow(to *int64, o code.Row) {
-	a.at(to, compactSize*int64(o.Row), compactSize)
+func (a *assembler) registerShadow(h *holes, letter byte, o code.Row) {
+	a.at(h.of(letter), compactSize*int64(o.Row), compactSize)
 }
 
 // onShadow puts a stencil of one operand's shadow, in a form for its slot.
@@ -64,11 +65,7 @@ func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int
 	if len(others) > 0 {
 		h.other = others[0]
 	}
-	to := &h.a
-	if letter == 'D' {
-		to = &h.d
-	}
-	a.shadow(to, &h.constant, letter, o)
+	a.shadow(&h, letter, o)
 	a.want(name+"_"+o.Slot.String(), h)
 }
 
@@ -78,8 +75,8 @@ func (a *assembler) expand(o code.Row) {
 		return
 	}
 	var h holes
-	a.shadow(&h.a, &h.constant, 'A', o)
-	a.register(&h.d, o.Slot, o.Row)
+	a.shadow(&h, 'A', o)
+	a.register(&h, 'D', o.Slot, o.Row)
 	a.want("expand_"+o.Slot.String(), h)
 }
 
@@ -220,8 +217,8 @@ func (a *assembler) scalar(in *code.Instr) {
 	h := a.shadows4(in)
 	h.n0 = int64(in.Imm)
 	if !s.Compares() {
-		a.writes(in)
-		a.register(&h.f, s.Dst2, in.F)
+		a.secondResult(in)
+		a.register(&h, 'F', s.Dst2, in.F)
 	}
 	a.want("scalar_"+a.kernel(in), h)
 }
@@ -229,13 +226,13 @@ func (a *assembler) scalar(in *code.Instr) {
 // shadows4 is the places of the shadows of an instruction's sources, and of predicates.
 func (a *assembler) shadows4(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
-	for i, to := range []*int64{&h.a, &h.b, &h.c, &h.e} {
-		switch row := in.Sources()[i]; {
+	for i, row := range in.Sources() {
+		switch {
 		case s.Src[i] == code.NoSlot || row == code.NoRow || s.Compares() && i == 2:
 		case s.Src[i] == code.P:
-			a.place(to, &h.constant, letters[i], code.P, row)
+			a.place(&h, letters[i], code.P, row)
 		default:
-			a.shadow(to, &h.constant, letters[i], code.Row{Slot: s.Src[i], Row: row})
+			a.shadow(&h, letters[i], code.Row{Slot: s.Src[i], Row: row})
 		}
 	}
 	return h
@@ -335,7 +332,7 @@ func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, la
 	}
 	h := a.shadows4(in)
 	h.other, h.leave = lanes, once
-	a.registerShadow(&h.d, d)
+	a.registerShadow(&h, 'D', d)
 	a.want("affine_"+name+form, h)
 	kept := form == "_full" // by the stencil
 	if once >= 0 {
@@ -401,7 +398,7 @@ func (a *assembler) source(in *code.Instr, form string) {
 		return
 	}
 	name := "source_any"
-	if r >= ptx.TidX && r <= ptx.TidZ {
+	if r <= ptx.TidZ {
 		name = "source_thread"
 	}
 	a.put(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)})
@@ -415,8 +412,8 @@ func (a *assembler) source(in *code.Instr, form string) {
 // keep has a register be compact for the lanes that execute, with the result under way.
 func (a *assembler) keep(d code.Row, form string) {
 	var h holes
-	a.registerShadow(&h.d, d)
-	a.register(&h.f, d.Slot, d.Row)
+	a.registerShadow(&h, 'D', d)
+	a.register(&h, 'F', d.Slot, d.Row)
 	a.want("keep_"+d.Slot.String()+form, h)
 }
 
@@ -498,14 +495,14 @@ func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) {
 		switch {
 		case acc.Store:
 			a.expand(o)
-			a.place(&h.b, &h.constant, 'B', o.Slot, o.Row)
+			a.place(&h, 'B', o.Slot, o.Row)
 			a.want("row_store_"+name+"_"+row+form, h)
 		case in.How.Dirty: // its address is the same in all lanes, where it is compact
 			a.want("one_"+name, h)
 			a.keep(o, form)
 			a.both(in, o)
 		default:
-			a.register(&h.d, o.Slot, o.Row)
+			a.register(&h, 'D', o.Slot, o.Row)
 			a.want("row_load_"+name+"_"+row+form, h)
 		}
 	}
@@ -525,7 +522,7 @@ func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes i
 		h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
 		name += "fixed"
 	default:
-		a.shadow(&h.a, &h.constant, 'A', code.Row{Slot: acc.Addr, Row: in.A})
+		a.shadow(&h, 'A', code.Row{Slot: acc.Addr, Row: in.A})
 		name += acc.Addr.String() + spaceOf(acc) + form
 	}
 	a.offset(h.n0)

@@ -166,7 +166,7 @@ func (a *assembler) barrier(b *code.Block, end *code.Instr) bool {
 	}
 	return a.undone(func() {
 		h := holes{n0: int64(b.Next), n1: int64(b.Last), other: a.turn, leave: a.exit(b.Last, Control)}
-		a.place(&h.a, &h.constant, 'A', code.R, end.A)
+		a.place(&h, 'A', code.R, end.A)
 		a.want("meet_barrier", h)
 		a.edge(b, b.Next, 0)
 	})
