@@ -130,6 +130,9 @@ func (c *Corpus) cover(part string, out *json.Encoder) error {
 		for j, in := range inputs {
 			start := time.Now()
 			r := in.Run()
+			if r.Mismatch {
+				return fmt.Errorf("%s fails without a mutant", in.Name)
+			}
 			out.Encode(Baseline{
 				Group: c.Groups[i], Index: j, Name: in.Name, Kind: in.Kind, Digest: r.Digest, Cost: r.Cost, Saved: r.Saved, Spent: r.Spent,
 				Millis: time.Since(start).Milliseconds(), Reached: mutant.Reached(),

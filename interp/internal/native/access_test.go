@@ -599,6 +599,60 @@ func TestOwnMeanings(t *testing.T) {
 	}
 }
 
+// TestOffsets: an access is left to Go if the holes of stencils, which have 32 bits, have no room for where it is.
+func TestOffsets(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	rng := rand.New(rand.NewPCG(part.Seed(t), 8))
+	tried := map[string]int{}
+	for kind := range accessKinds {
+		for range 300 {
+			r := newAccessRig(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, kind)
+			compiled := func(off uint64) bool {
+				r.acc.Off = off
+				if f := r.acc.Fixed; f != nil { // a larger one
+					r.acc.Fixed = &mem.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}
+					r.acc.Off += f.Base
+				}
+				ctx := &Context{Mask: regfile.Full, Stop: -1, Enough: 1 << 40}
+				c := New(r.prog)
+				return c.Ready(ctx) && c.Next(ctx, 0) == 0
+			}
+			fixed := r.acc.Fixed
+			if !compiled(1 << 20) {
+				continue
+			}
+			tried[kind]++
+			for _, off := range []uint64{1 << 31, 1 << 35, -(1<<31 + 8) & (1<<64 - 1)} {
+				if r.acc.Fixed = fixed; fixed != nil && off > 1<<40 {
+					continue
+				}
+				if compiled(off) {
+					t.Errorf("%v, %+v has machine code", r.in.Op, *r.acc)
+				}
+			}
+		}
+	}
+	if len(tried) != len(accessKinds) {
+		t.Errorf("tried: %v", tried)
+	}
+	a := &assembler{}
+	for n, room := range map[int64]bool{0: true, -1: true, 1<<31 - 1: true, -1 << 31: true, 1 << 31: false, -1<<31 - 1: false, 1 << 40: false} {
+		a.lacking = false
+		if a.offset(n); a.lacking == room {
+			t.Errorf("there is room for %d: %v", n, a.lacking)
+		}
+	}
+	for place, room := range map[int64]bool{0: true, 1<<31 - 1 - 100: true, 1<<31 - 100: false, 1 << 33: false} {
+		to := int64(-1)
+		a.lacking = false
+		if a.at(&to, place, 100); a.lacking == room || to != place {
+			t.Errorf("there is room for 100 bytes at %d: %v; it is at %d", place, a.lacking, to)
+		}
+	}
+}
+
 // frame is the registers of the programs.
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 

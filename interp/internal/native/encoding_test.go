@@ -21,9 +21,11 @@ func TestARM64(t *testing.T) {
 		{-1<<16 - 1, 0x98000009, false},
 		{-1 << 31, 0x98000009, false},
 	} {
-		hole := binary.LittleEndian.AppendUint32(nil, adr)
-		if fits := arm64.number(hole, c.v); fits != c.fits || binary.LittleEndian.Uint32(hole) != c.want {
-			t.Errorf("%d: %x, %v, want %08x, %v", c.v, hole, fits, c.want, c.fits)
+		for _, less := range []uint32{0, 1} { // adr x9, . and adr x8, .
+			hole := binary.LittleEndian.AppendUint32(nil, adr-less)
+			if fits := arm64.number(hole, c.v); fits != c.fits || binary.LittleEndian.Uint32(hole) != c.want-less {
+				t.Errorf("%d: %x, %v, want %08x, %v", c.v, hole, fits, c.want-less, c.fits)
+			}
 		}
 	}
 	for _, c := range []struct {

@@ -4,8 +4,12 @@ package native
 
 import (
 	"encoding/binary"
+	"fmt"
+	"os"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -29,4 +33,41 @@ func TestEnter(t *testing.T) {
 		t.Errorf("it begins %d bytes below the frame of who enters it, want %d at most", below, frame-bound)
 	}
 	runtime.KeepAlive(text)
+}
+
+// TestUnmapped: memory of machine code goes with it.
+func TestUnmapped(t *testing.T) {
+	const pieces, size = 64, 1 << 20
+	mapped := func() (n int) {
+		list, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Skip(err)
+		}
+		for line := range strings.Lines(string(list)) {
+			var from, to uint64
+			var may string
+			if fmt.Sscanf(line, "%x-%x %s", &from, &to, &may); strings.Contains(may, "x") {
+				n += int(to - from)
+			}
+		}
+		return n
+	}
+	if newText(make([]byte, size)).memory == nil {
+		t.Skip("this host gives no memory for machine code")
+	}
+	before := mapped()
+	list := make([]*text, pieces)
+	for i := range list {
+		list[i] = newText(make([]byte, size))
+	}
+	if grown := mapped() - before; grown < (pieces-1)*size {
+		t.Errorf("%d bytes of machine code are in %d", pieces*size, grown)
+	}
+	runtime.KeepAlive(list)
+	clear(list)
+	for end := time.Now().Add(10 * time.Second); mapped()-before > size; time.Sleep(time.Millisecond) {
+		if runtime.GC(); time.Now().After(end) {
+			t.Fatalf("%d bytes are kept of machine code that nobody has", mapped()-before)
+		}
+	}
 }

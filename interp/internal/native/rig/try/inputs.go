@@ -57,21 +57,31 @@ func inputs(group string) (list []trial.Input, err error) {
 		if i%share != 0 && !(strings.HasPrefix(p.File, "control/") && i%2 == 0) {
 			continue
 		}
-		for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v", p, mode), Kind: trial.Judge, Run: func() trial.Result { return compared(p, mode) }})
+		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
+			how := how{mode, interp.Reconvergers[0]}
+			if (i+k)%3 == 0 { // the first has most to do with machine code
+				how.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
+			}
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, how.policy.Name), Kind: trial.Judge, Run: func() trial.Result { return compared(p, how) }})
 		}
 	}
 	return list, nil
 }
 
-// portably are outcomes in Go, which mutants do not reach, by the program and mode.
+// how is how a program runs.
+type how struct {
+	mode   interp.Mode
+	policy *interp.Reconverger
+}
+
+// portably are outcomes in Go, which mutants do not reach, by the program and how it runs.
 var portably = map[string]string{}
 
 // compared is the run of a program in both ways.
-func compared(p *corpus.Program, mode interp.Mode) trial.Result {
+func compared(p *corpus.Program, as how) trial.Result {
 	cost := int64(0)
 	run := func(b interp.Backend) string {
-		o := p.Run(func(l *interp.Launch) { l.Mode, l.Backend, l.MaxSteps = mode, b, steps })
+		o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge, l.Backend, l.MaxSteps = as.mode, as.policy, b, steps })
 		h := fnv.New64a()
 		o.Describe(h)
 		for _, r := range o.Results {
@@ -80,7 +90,7 @@ func compared(p *corpus.Program, mode interp.Mode) trial.Result {
 		}
 		return fmt.Sprintf("%x %v", h.Sum64(), o.Err)
 	}
-	key := fmt.Sprint(p, mode)
+	key := fmt.Sprint(p, as.mode, as.policy.Name)
 	if portably[key] == "" {
 		portably[key] = run(interp.Portable)
 	}

@@ -1,0 +1,84 @@
+package native
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/regfile"
+)
+
+// TestTables: what is no comment is a stencil, which is read once; a constant that many have is one.
+func TestTables(t *testing.T) {
+	named := regexp.MustCompile(`^[a-z0-9_]+$`)
+	for _, level := range Levels() {
+		l := level.Library()
+		for name := range l.Names() {
+			if !named.MatchString(name) {
+				t.Errorf("%s: %q is no name of a stencil", level.Name, name)
+			}
+			if s := l.get(name); s == nil || s != l.get(name) {
+				t.Errorf("%s: %s is read again", level.Name, name)
+			}
+		}
+		for i, bytes := range l.constants() {
+			if j := slices.Index(l.constants(), bytes); j != i {
+				t.Errorf("%s: constants %d and %d are %x", level.Name, j, i, bytes)
+			}
+		}
+		if Marked(level.Mark) != level {
+			t.Errorf("mark %q is not that of %s", level.Mark, level.Name)
+		}
+	}
+	if l := Marked("no such"); l != nil {
+		t.Errorf("there is a level %s without a mark", l.Name)
+	}
+	for text, want := range map[string]int32{"0": 0, "9": 9, "10x": 10, "907 5": 907} {
+		if n, rest := number(text); n != want || text[len(text)-len(rest):] != rest {
+			t.Errorf("%q begins with %d, before %q", text, n, rest)
+		}
+	}
+}
+
+// TestStepNumbers: steps are numbered from block to block; each has its end as the last.
+func TestStepNumbers(t *testing.T) {
+	k := &Check{first: []int32{0, 1, 4, 6}}
+	for n, want := range [][2]int32{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}} {
+		if block, i := k.Step(int32(n)); [2]int32{block, i} != want {
+			t.Errorf("step %d is %d of block %d, want %v", n, i, block, want)
+		}
+	}
+}
+
+// TestTakes: going on with the next CTA counts as long as what is cleared for it takes: shared memory and what memory instructions
+// have hit, and of each warp its shadows; besides as a row for each register that begins with zeros, and two for each warp.
+func TestTakes(t *testing.T) {
+	for _, c := range []struct {
+		warps, shared, hits, zeros int
+		tracked                    bool
+		want                       int64
+	}{
+		{1, 0, 0, 0, false, 2},
+		{3, 0, 0, 0, false, 6},
+		{1, 5 * AsLong, 0, 0, false, 2 + 5},
+		{1, AsLong - 8*code.Known, code.Known, 0, false, 2 + 1},
+		{1, AsLong - 8*code.Known - 1, code.Known, 0, false, 2},
+		{2, 0, 0, 7, false, 2 * (2 + 7)},
+		{2, 0, 0, 0, true, 2 * (2 + 3*int64(unsafe.Sizeof(regfile.Compact{})))}, // as many shadows as bytes are cleared meanwhile, three times
+	} {
+		prog := &code.Program{}
+		file := regfile.New(&prog.Consts, c.tracked)
+		file.Reset(regfile.Size{R: AsLong, Q: 2 * AsLong})
+		team := &Team{size: uint32(c.warps)}
+		(&Code{prog: prog}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
+		if team.takes != c.want {
+			t.Errorf("%+v: counts as %d", c, team.takes)
+		}
+		if team.forgets != uint64(c.hits/code.Known) || team.zeros != uint64(c.zeros) {
+			t.Errorf("%+v: forgets %d, zeros %d", c, team.forgets, team.zeros)
+		}
+	}
+}
