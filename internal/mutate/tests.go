@@ -59,7 +59,7 @@ func findTests(root, list, dir string) (tests []*test, err error) {
 
 // command runs the test, always with the same seed.
 func (t *test) command(ctx context.Context, env string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, t.binary, "-test.short", "-test.failfast", "-test.run", "^"+t.name+"$")
+	cmd := exec.CommandContext(ctx, t.binary, "-test.failfast", "-test.run", "^"+t.name+"$")
 	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), env, "GEMU_SEED=1")
 	return cmd
 }

@@ -147,7 +147,7 @@ func (a *assembler) fixed(in *code.Instr, acc *code.Access, h holes, form string
 // fixedAt is where that address is: how stencils call the memory, and in what holes they have the place.
 func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space string) {
 	switch {
-	case acc.Space == ptx.Local || acc.Off%uint64(acc.Bytes) != 0:
+	case acc.Off%uint64(acc.Bytes) != 0:
 		a.leaveToGo()
 	case acc.Space == ptx.Shared:
 		return "_shared"
@@ -321,7 +321,6 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) {
 	}
 	if name == "" || in.D == code.NoRow {
 		a.leaveToGo()
-		return
 	}
 	h := a.operands(in)
 	h.leave = a.exit(pc, Lacks)

@@ -624,6 +624,9 @@ func TestOffsets(t *testing.T) {
 				continue
 			}
 			tried[kind]++
+			if a := r.acc; a.Addr == code.NoSlot && !a.Frame && a.Bytes > 1 && compiled(1<<20+uint64(1+r.IntN(a.Bytes-1))) {
+				t.Errorf("%v, %+v has machine code where it is not aligned", r.in.Op, *a)
+			}
 			for _, off := range []uint64{1 << 31, 1 << 35, -(1<<31 + 8) & (1<<64 - 1)} {
 				if r.acc.Fixed = fixed; fixed != nil && off > 1<<40 {
 					continue
@@ -649,6 +652,12 @@ func TestOffsets(t *testing.T) {
 		a.lacking = false
 		if a.at(&to, place, 100); a.lacking == room || to != place {
 			t.Errorf("there is room for 100 bytes at %d: %v; it is at %d", place, a.lacking, to)
+		}
+	}
+	for row, register := range map[int32]bool{0: true, 5: true, code.NoRow: true, -1: false, -2: false} {
+		a.lacking = false
+		if a.register(&holes{}, 'D', code.R, row); a.lacking == register {
+			t.Errorf("row %d is that of a register: %v", row, !a.lacking)
 		}
 	}
 }

@@ -7,10 +7,10 @@ package native
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"math/bits"
 	"sync"
 	"unsafe"
 
-	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/ptx"
 	"gemu/regfile"
@@ -256,7 +256,7 @@ func (a *assembler) checked(b *code.Block, s *Step) {
 	if s.In != nil {
 		engine = s.In.Guard
 	}
-	if (engine != 0) != (ref != 0) || s.In != nil && s.In.Skips != s.Ref.Skips {
+	if (engine != 0) != (ref != 0) || s.In != nil && s.In.Skips != s.Ref.Skips || a.noted(s) > Notes {
 		a.leaveToGo()
 		return
 	}
@@ -290,7 +290,7 @@ func (a *assembler) checked(b *code.Block, s *Step) {
 func (a *assembler) checkedEnd(b *code.Block, s *Step) {
 	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
-		if len(s.Reads) > 0 || (end.Guard != 0) != (s.Ref.Guard != 0) {
+		if (end.Guard != 0) != (s.Ref.Guard != 0) {
 			a.leaveToGo()
 		} else if end.Guard != 0 {
 			a.sameGuard(end.Guard, s.Ref.Guard, Differs)
@@ -321,7 +321,7 @@ func (a *assembler) countCompact(s *code.Signature) {
 	switch {
 	case s.Rule == ptx.AffineSelect:
 		a.put("tally_level", holes{d: int64(a.check.counts.Quick), n0: 1})
-	case s.Fast != affinetrack.NoFast || ruled(s, "") == "":
+	case ruled(s, "") == "":
 		a.tally(a.check.counts.Quick, 1)
 	}
 }
@@ -432,18 +432,22 @@ func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) {
 	}
 }
 
+// noted is how many bytes a step may note: of operands and results, and of what is in memory where idle lanes would store.
+func (a *assembler) noted(s *Step) int {
+	n := (len(s.Reads) + len(s.Writes)) * NoteSize
+	if s.Way == Memory {
+		n += idleHead + regfile.Lanes*a.prog.Access[s.In.Side].Bytes
+	}
+	return n
+}
+
 // notes keeps the shadows of operands that a step overwrites, for what is said of it should it differ.
 func (a *assembler) notes(s *Step) {
-	for i, o := range s.Reads {
-		if i >= 64 || s.Kept>>i&1 == 0 {
-			continue
-		}
+	for n := s.Kept; n != 0; n &= n - 1 {
+		i := bits.TrailingZeros64(n)
 		h := holes{n0: int64(i * NoteSize)}
-		a.shadow(&h, 'A', o.Row)
-		a.want("note_"+o.Row.Slot.String(), h)
-	}
-	if len(s.Reads)+len(s.Writes) > Notes/NoteSize {
-		a.leaveToGo()
+		a.shadow(&h, 'A', s.Reads[i].Row)
+		a.want("note_"+s.Reads[i].Row.Slot.String(), h)
 	}
 }
 
@@ -505,7 +509,7 @@ func (a *assembler) comparing(s *Step, form string) bool {
 	if !a.try(kernel+"_agreed", h) {
 		return false
 	}
-	a.takes(a.lib.takes(kernel + form))
+	a.asLong(kernel + form)
 	a.beside(aside{label: h.other, code: func(a *assembler, _ *aside) { a.refers(s, inShadow, form) }})
 	return true
 }
@@ -627,11 +631,8 @@ func (a *assembler) besides(name string, s *Step, acc *code.Access, form string)
 	if !acc.Store || form != "_masked" || acc.Addr == code.NoSlot {
 		return
 	}
-	note := (len(s.Reads) + len(s.Writes)) * NoteSize
-	if note+idleHead+regfile.Lanes*acc.Bytes > Notes {
-		a.leaveToGo()
-	}
-	a.want(name+spaceOf(acc), holes{n0: int64(note), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), leave: a.exit(a.step, Differs)})
+	note := int64(len(s.Reads)+len(s.Writes)) * NoteSize
+	a.want(name+spaceOf(acc), holes{n0: note, n1: int64(8 * acc.Hit), e: int64(acc.Bytes), leave: a.exit(a.step, Differs)})
 }
 
 // stored compares what a store at a compact address has left in memory with what the reference's rows have.

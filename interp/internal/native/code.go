@@ -333,11 +333,12 @@ func (a *assembler) placeStubs() {
 		switch s.reason {
 		case Meets:
 			a.comes(s)
-			continue
 		case Parts:
 			a.parting(s)
+			fallthrough
+		default:
+			a.leave(s.pc, s.reason)
 		}
-		a.leave(s.pc, s.reason)
 	}
 	a.stubs = a.stubs[:0]
 }
@@ -638,7 +639,7 @@ func (a *assembler) operation(pc int32, in *code.Instr, form string) {
 		h := a.operands(in)
 		h.n0 = int64(in.Imm)
 		a.want(name, h)
-		a.takes(a.lib.takes(name))
+		a.asLong(name)
 	case s.Kind == code.Load || s.Kind == code.Store || in.Op == code.Atomic: // others that access memory have meanings of their own
 		a.access(pc, in, form)
 	case s.Kind == code.Read:
@@ -668,6 +669,13 @@ func (a *assembler) takes(n int) {
 	if n > 0 {
 		a.length += n
 		a.put("slow", holes{n0: int64(n)})
+	}
+}
+
+// asLong has an instruction count as one does that a stencil is of.
+func (a *assembler) asLong(name string) {
+	if s := a.lib.get(name); s != nil {
+		a.takes(s.takes)
 	}
 }
 

@@ -228,7 +228,7 @@ func (a *assembler) shadows4(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
 		switch {
-		case s.Src[i] == code.NoSlot || row == code.NoRow || s.Compares() && i == 2:
+		case row == code.NoRow:
 		case s.Src[i] == code.P:
 			a.place(&h, letters[i], code.P, row)
 		default:
@@ -276,10 +276,6 @@ func (a *assembler) level(pc int32, in *code.Instr, lanes int) {
 func (a *assembler) compact(pc int32, in *code.Instr, form string) {
 	lanes := a.label()
 	d := code.Row{Slot: in.Op.Signature().Dst, Row: in.D}
-	if d.Row < 0 || d.Slot != code.R && d.Slot != code.Q {
-		a.leaveToGo()
-		return
-	}
 	a.result(pc, in, d, form, lanes)
 	a.both(in, d)
 	a.otherwise(pc, in, form, lanes)
@@ -312,9 +308,6 @@ func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, la
 	}
 	switch f := fasts[s.Fast]; {
 	case s.Rule == ptx.AffineSelect:
-		if int(s.Out) != d.Slot.Bits() || int(s.Width) != d.Slot.Bits() || s.Src != [...]code.Slot{d.Slot, d.Slot, code.P, code.NoSlot} {
-			a.leaveToGo()
-		}
 		name = "select_" + d.Slot.String()
 	case f.by == bySign:
 		name = f.name + sign
@@ -367,7 +360,7 @@ var rules = map[ptx.Affine]struct {
 // ruled is the stencil of an operation's rule; none if there is none.
 func ruled(s *code.Signature, sign string) string {
 	r, ok := rules[s.Rule]
-	if !ok || s.Width != 32 || s.Out != 32 || s.Dst != code.R || s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst2 != code.NoSlot {
+	if !ok || s.Width != 32 {
 		return ""
 	}
 	if r.signed {

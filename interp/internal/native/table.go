@@ -208,14 +208,6 @@ func (l *Library) get(name string) *stencil {
 	return s
 }
 
-// takes is as how many instructions more one counts that is of a stencil; 0 if there is none.
-func (l *Library) takes(name string) int {
-	if s := l.get(name); s != nil {
-		return s.takes
-	}
-	return 0
-}
-
 // constants are those of the stencils that have been read, by number.
 func (l *Library) constants() []string {
 	l.mu.Lock()

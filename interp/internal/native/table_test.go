@@ -1,6 +1,7 @@
 package native
 
 import (
+	"encoding/binary"
 	"regexp"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -73,12 +75,35 @@ func TestTakes(t *testing.T) {
 		file := regfile.New(&prog.Consts, c.tracked)
 		file.Reset(regfile.Size{R: AsLong, Q: 2 * AsLong})
 		team := &Team{size: uint32(c.warps)}
-		(&Code{prog: prog}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
+		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
 		if team.takes != c.want {
 			t.Errorf("%+v: counts as %d", c, team.takes)
 		}
+		if want := [3]int64{2 * int64(unsafe.Sizeof(Source{})), 0, -1}; team.sources != want {
+			t.Errorf("ctaid.x, .y and .z are read from %v, want %v", team.sources, want)
+		}
 		if team.forgets != uint64(c.hits/code.Known) || team.zeros != uint64(c.zeros) {
 			t.Errorf("%+v: forgets %d, zeros %d", c, team.forgets, team.zeros)
+		}
+	}
+}
+
+// TestIdleNotes: what is noted of a lane is behind the notes of operands, if its bit is set.
+func TestIdleNotes(t *testing.T) {
+	const operands, bytes = 3, 4
+	notes := make([]byte, Notes)
+	note := notes[operands*NoteSize:]
+	binary.LittleEndian.PutUint32(note, 1<<0|1<<5|1<<31)
+	for lane := range byte(regfile.Lanes) {
+		copy(note[idleHead+bytes*int(lane):], []byte{lane, 1, 2, 3})
+	}
+	for lane := range regfile.Lanes {
+		want := []byte{byte(lane), 1, 2, 3}
+		if lane != 0 && lane != 5 && lane != 31 {
+			want = nil
+		}
+		if got := Idle(notes, operands, lane, bytes); !slices.Equal(got, want) {
+			t.Errorf("lane %d had %v, want %v", lane, got, want)
 		}
 	}
 }

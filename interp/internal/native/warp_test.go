@@ -337,6 +337,10 @@ func TestAddresses(t *testing.T) {
 			if diff := differs(p, f, want, ctx, true); diff != "" {
 				t.Fatalf("%v %#x, lanes %#x: %s", op, offset, m, diff)
 			}
+			p.Instrs[0].Imm = 1 << 31
+			if New(p).Next(ctx, 0) == 0 {
+				t.Errorf("%v %#x has machine code", op, p.Instrs[0].Imm)
+			}
 		}
 	}
 }

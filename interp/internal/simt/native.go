@@ -99,8 +99,8 @@ func (w *warp) tellNative() {
 		l.uniform[ptx.WarpID] = uint64(w.id)
 	}
 	l.Parallel(c.atomics())
-	if list := c.code.native.Sources; len(list) > 0 && !w.sourced {
-		l.Read(w.readSources(list))
+	if !w.sourced {
+		l.Read(w.readSources(c.code.native.Sources))
 	}
 	w.tellLocal()
 }
@@ -158,7 +158,7 @@ func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
 func (machineCode) run(w *warp, budget int) reason {
 	w.comesHome()
 	c, m := w.cta, w.cta.code.native
-	if !w.fits() || c.grid.mode != Vector && !w.unit.Fast() || !m.Ready(w.readies()) {
+	if !w.fits() || !w.unit.Fast() || !m.Ready(w.readies()) {
 		return Portable.run(w, budget)
 	}
 	w.depart(budget)
@@ -208,7 +208,6 @@ func (w *warp) readies() *native.Context {
 	if c.native.lent == nil {
 		c.native.make(c)
 	}
-	w.comesHome()
 	w.activate()
 	ctx := &w.lent.Context
 	ctx.Count, ctx.PC = w.count.WarpInstructions, w.pc

@@ -152,6 +152,10 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		if r.IntN(2) == 0 {
 			by &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
 		}
+		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // an operand
+			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
+			row, which = o.Row, where[r.IntN(len(where))]
+		}
 		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // what memory is compared with
 			row, which = e.Row, map[code.Slot]int{code.R: 0, code.Q: 1}[e.Slot]
 		}
@@ -173,6 +177,17 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		}
 	}
 	return true
+}
+
+// read draws an operand of the instruction, which may be a constant.
+func (g *checkRig) read(rng *rand.Rand) code.Row {
+	in := &g.prog.Instrs[0]
+	i := rng.IntN(max(1, in.Op.Signature().Sources()))
+	o := code.Row{Slot: in.Op.Signature().Src[i], Row: in.Sources()[i]}
+	if o.Slot == code.NoSlot {
+		o.Row = -1
+	}
+	return o
 }
 
 // stores draws a register that the instruction stores, if it does.

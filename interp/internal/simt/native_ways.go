@@ -121,5 +121,4 @@ func (w *warp) reclaimJoins(l *loan) {
 		}
 	}
 	l.joins = l.joins[:0]
-	n.Meetings, n.Others = 0, 0
 }
