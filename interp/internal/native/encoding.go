@@ -59,9 +59,9 @@ func numberARM64(hole []byte, v int32) bool {
 	const movz, movn, ldrsw = 0xd2800000, 0x92800000, 0x98000000
 	d, fits := w&31, true
 	switch {
-	case v >= 0 && v <= math.MaxUint16:
+	case uint32(v) <= math.MaxUint16:
 		w = movz | uint32(v)<<5 | d
-	case v < 0 && ^v <= math.MaxUint16:
+	case uint32(^v) <= math.MaxUint16:
 		w = movn | uint32(^v)<<5 | d
 	default:
 		w, fits = ldrsw|d, false
