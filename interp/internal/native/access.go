@@ -154,7 +154,7 @@ func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space s
 	case acc.AtFixed() == nil:
 		a.leaveToGo()
 	default:
-		a.at(&h.n0, int64(acc.Off-acc.Fixed.Base), int64(acc.Bytes))
+		a.at(&h.n0, int64(acc.Off-acc.Fixed.Base))
 		h.n1 = int64(8 * in.Side)
 	}
 	return "_fixed"
@@ -220,8 +220,8 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	if acc.Size == 8 {
 		slot = code.Q
 	}
-	for _, o := range slices.Concat(t.B, t.C) {
-		if o.Slot != slot {
+	for _, list := range [][]code.Elem{t.B, t.C} {
+		if len(list) > 0 && list[0].Slot != slot {
 			a.leaveToGo()
 		}
 	}

@@ -644,14 +644,14 @@ func TestOffsets(t *testing.T) {
 	for n, room := range map[int64]bool{0: true, -1: true, 1<<31 - 1: true, -1 << 31: true, 1 << 31: false, -1<<31 - 1: false, 1 << 40: false} {
 		a.lacking = false
 		if a.offset(n); a.lacking == room {
-			t.Errorf("there is room for %d: %v", n, a.lacking)
+			t.Errorf("there is room for %d: %v", n, !a.lacking)
 		}
 	}
-	for place, room := range map[int64]bool{0: true, 1<<31 - 1 - 100: true, 1<<31 - 100: false, 1 << 33: false} {
+	for place, room := range map[int64]bool{0: true, 1<<31 - 1 - widest: true, 1<<31 - widest: false, 1 << 33: false} {
 		to := int64(-1)
 		a.lacking = false
-		if a.at(&to, place, 100); a.lacking == room || to != place {
-			t.Errorf("there is room for 100 bytes at %d: %v; it is at %d", place, a.lacking, to)
+		if a.at(&to, place); a.lacking == room || to != place {
+			t.Errorf("there is room for what is at %d: %v; it is at %d", place, !a.lacking, to)
 		}
 	}
 	for row, register := range map[int32]bool{0: true, 5: true, code.NoRow: true, -1: false, -2: false} {

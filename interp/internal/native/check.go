@@ -100,7 +100,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		a.Elems = elems
 		k.both.Access[i] = a
 	}
-	n := int32(0)
+	var n int32
 	for b := range steps {
 		k.first = append(k.first, n)
 		n += int32(len(steps[b]))
@@ -138,9 +138,6 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		d := new(digest)
 		d.program(c.prog)
 		d.accesses(k.both.Access)
-		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
-			integer(d, n)
-		}
 		for _, list := range steps {
 			integer(d, len(list))
 			for i := range list {

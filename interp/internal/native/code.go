@@ -700,7 +700,7 @@ func (a *assembler) place(h *holes, letter byte, slot code.Slot, row int32) {
 		return
 	}
 	h.constant |= operand(letter)
-	a.at(h.of(letter), a.consts[slot]+rowSizes[slot]*int64(^row), rowSizes[slot])
+	a.at(h.of(letter), a.consts[slot]+rowSizes[slot]*int64(^row))
 }
 
 // register is place of what is no constant.
@@ -710,13 +710,16 @@ func (a *assembler) register(h *holes, letter byte, slot code.Slot, row int32) {
 	case row < 0: // a constant
 		a.leaveToGo()
 	default:
-		a.at(h.of(letter), rowSizes[slot]*int64(row), rowSizes[slot])
+		a.at(h.of(letter), rowSizes[slot]*int64(row))
 	}
 }
 
-// at is a place of so many bytes, if a stencil's holes have room for the number.
-func (a *assembler) at(to *int64, place, size int64) {
-	if *to = place; place > math.MaxInt32-size {
+// widest is more bytes than anything has that stencils have the place of: they add to it.
+const widest = 4096
+
+// at is a place, if a stencil's holes have room for where it begins and ends.
+func (a *assembler) at(to *int64, place int64) {
+	if *to = place; place >= 1<<31-widest {
 		a.leaveToGo()
 	}
 }

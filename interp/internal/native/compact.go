@@ -51,12 +51,12 @@ func (a *assembler) shadow(h *holes, letter byte, o code.Row) {
 		return
 	}
 	h.constant |= operand(letter)
-	a.at(h.of(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row), compactSize)
+	a.at(h.of(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row))
 }
 
 // registerShadow is shadow of what is no constant.
 func (a *assembler) registerShadow(h *holes, letter byte, o code.Row) {
-	a.at(h.of(letter), compactSize*int64(o.Row), compactSize)
+	a.at(h.of(letter), compactSize*int64(o.Row))
 }
 
 // onShadow puts a stencil of one operand's shadow, in a form for its slot.

@@ -367,6 +367,42 @@ func TestCheckedIdleLanes(t *testing.T) {
 	}
 }
 
+// TestCheckedIdlePredicates: so is the outcome of a comparison. Here the stencils that write predicates of some lanes are those of all.
+func TestCheckedIdlePredicates(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	lib := mistaken("compared")
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
+	for lane := range regfile.Lanes {
+		for _, less := range []bool{false, true} {
+			p := r.followed()
+			in := &p.Instrs[0]
+			*in = code.Instr{Op: code.Named("cmp.lt.s32"), D: 1, F: code.NoRow, A: 1, B: 2, C: 0, Imm: alu.BoolNone, How: code.How{Exec: code.CompactCompare, Expand: 3}}
+			g := r.new(p)
+			in.Guard, in.Skips = 0, false
+			g.mask, g.live = ^(uint32(1) << lane), regfile.Full
+			base := uint64(1000)
+			if less {
+				base = 10
+			}
+			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
+			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
+			for other := range regfile.Lanes { // what the comparison gives, but in the idle lane
+				g.file.SetP(1, 1<<other, uint32(bit(less == (other != lane)))<<other)
+			}
+			good, bad := g.beside(), g.beside()
+			bad.lib = lib
+			if got, want := good.on(Native), good.on(Portable); got != want || strings.Contains(got, "which does not execute it") {
+				t.Errorf("lane %d idle: %s\nand in Go: %s", lane, got, want)
+			}
+			if got, want := bad.on(Native), fmt.Sprintf("lane %d, which does not execute it, had %#x", lane, bit(!less)); !strings.Contains(got, want) {
+				t.Errorf("lane %d idle: %.300s\nwant: %s", lane, got, want)
+			}
+		}
+	}
+}
+
 // sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
 func (r *rigs) sharedLoad(slot code.Slot, lanes uint32) *rig {
 	p := r.followed()
