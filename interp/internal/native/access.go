@@ -286,8 +286,7 @@ func (a *assembler) special(in *code.Instr, form string) {
 			h.n1 = 0xffff
 		}
 		switch {
-		case r.Measures():
-			a.leaveToGo()
+		case r.Measures(): // there is none
 		case r.PerLane():
 			name, h.n0 = rowOf(r)
 			h.n0 *= rowSizes[code.R]

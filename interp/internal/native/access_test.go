@@ -590,9 +590,9 @@ func TestOwnMeanings(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
-	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix} {
+	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
 		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, nil)
-		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 8, Bytes: 8, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide}}
+		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 8, Bytes: 8, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}}
 		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
 			t.Errorf("%v has machine code", op)
 		}

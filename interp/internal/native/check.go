@@ -283,7 +283,7 @@ func (a *assembler) checked(b *code.Block, s *Step) {
 	}
 }
 
-// checkedEnd compares what decides how a block ends: its guard. What else an end reads is Go's, as the end is.
+// checkedEnd compares what decides how a block ends: its guard. Where something else decides it, the end is Go's.
 func (a *assembler) checkedEnd(b *code.Block, s *Step) {
 	switch end := a.prog.End(b); end.Op {
 	case code.Jump, code.Branch, code.Return:
@@ -292,12 +292,6 @@ func (a *assembler) checkedEnd(b *code.Block, s *Step) {
 		} else if end.Guard != 0 {
 			a.sameGuard(end.Guard, s.Ref.Guard, Differs)
 		}
-	case code.Barrier, code.Exit:
-		if end.Guard != 0 || len(s.Reads) > 0 {
-			a.leave(b.Last, Control)
-		}
-	default:
-		a.leave(b.Last, Control)
 	}
 }
 

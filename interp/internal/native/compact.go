@@ -510,7 +510,6 @@ func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes i
 		name += "none_shared" + form
 	case acc.Addr == code.NoSlot && acc.AtFixed() == nil:
 		a.leaveToGo()
-		return
 	case acc.Addr == code.NoSlot:
 		h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
 		name += "fixed"

@@ -173,7 +173,6 @@ func (l *Library) Take() (names []string) {
 		line.wanted.Store(false)
 		names = append(names, line.name)
 	}
-	clear(l.wanted)
 	l.wanted = l.wanted[:0]
 	return names
 }

@@ -1,7 +1,9 @@
 package native
 
 import (
+	"encoding/base64"
 	"encoding/binary"
+	"reflect"
 	"regexp"
 	"slices"
 	"testing"
@@ -45,6 +47,31 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestLine: a line says of a stencil which operands can be constants, as how many instructions it counts, and what its holes are.
+func TestLine(t *testing.T) {
+	l := &Library{number: map[string]int32{}}
+	machine := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	a, b := l.constant("ff"), l.constant("00010203")
+	got := l.parse(base64.RawStdEncoding.EncodeToString(machine) + "\tD0 F12+8 A3-130 B4 C5 E6 07+1 18 _n9-4 _o10+2 _l111 _p12:00010203 _p13+4:aa a64^176 e1^1 B!no !takes63 !one")
+	want := &stencil{
+		code: machine, takes: 63, one: true, never: 1 << 1,
+		refs: []ref{
+			{0, 0, 0, holeD}, {12, 8, 0, holeF}, {3, -130, 0, holeA}, {4, 0, 0, holeB}, {5, 0, 0, holeC}, {6, 0, 0, holeE}, {7, 1, 0, hole0}, {8, 0, 0, hole1},
+			{9, -4, 0, toNext}, {10, 2, 0, toOther}, {111, 0, 0, toLeave}, {12, 0, b, toPool}, {13, 4, 2, toPool},
+		},
+		flips: []flip{{64, 176, 1 << 0}, {1, 1, 1 << 4}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it is %+v\nwant %+v", got, want)
+	}
+	if pool := l.constants(); a != 0 || b != 1 || !slices.Equal(pool, []string{"\xff", "\x00\x01\x02\x03", "\xaa"}) {
+		t.Errorf("constants: %q", pool)
+	}
+	if got := l.parse("AAAA\t"); !reflect.DeepEqual(got, &stencil{code: make([]byte, 3), refs: []ref{}}) {
+		t.Errorf("without holes it is %+v", got)
+	}
+}
+
 // TestStepNumbers: steps are numbered from block to block; each has its end as the last.
 func TestStepNumbers(t *testing.T) {
 	k := &Check{first: []int32{0, 1, 4, 6}}
@@ -69,15 +96,18 @@ func TestTakes(t *testing.T) {
 		{1, AsLong - 8*code.Known, code.Known, 0, false, 2 + 1},
 		{1, AsLong - 8*code.Known - 1, code.Known, 0, false, 2},
 		{2, 0, 0, 7, false, 2 * (2 + 7)},
-		{2, 0, 0, 0, true, 2 * (2 + 3*int64(unsafe.Sizeof(regfile.Compact{})))}, // as many shadows as bytes are cleared meanwhile, three times
+		{2, 0, 0, 0, true, 2 * (2 + (1000+4000)*int64(unsafe.Sizeof(regfile.Compact{}))/512)}, // of the rows below
 	} {
 		prog := &code.Program{}
 		file := regfile.New(&prog.Consts, c.tracked)
-		file.Reset(regfile.Size{R: AsLong, Q: 2 * AsLong})
+		file.Reset(regfile.Size{R: 1000, Q: 4000})
 		team := &Team{size: uint32(c.warps)}
 		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
 		if team.takes != c.want {
 			t.Errorf("%+v: counts as %d", c, team.takes)
+		}
+		if want := [2]uint64{1000 * uint64(unsafe.Sizeof(regfile.Compact{})), 4000 * uint64(unsafe.Sizeof(regfile.Compact{}))}; c.tracked && team.shadows != want || !c.tracked && team.shadows != [2]uint64{} {
+			t.Errorf("%+v: shadows have %d bytes", c, team.shadows)
 		}
 		if want := [3]int64{2 * int64(unsafe.Sizeof(Source{})), 0, -1}; team.sources != want {
 			t.Errorf("ctaid.x, .y and .z are read from %v, want %v", team.sources, want)

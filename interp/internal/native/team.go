@@ -92,12 +92,13 @@ func (c *Code) Follows(t *Team, file *regfile.File, shared *mem.Allocation, zero
 			f.sources[d] = int64(i) * int64(unsafe.Sizeof(Source{}))
 		}
 	}
-	f.shadows = [2]uint64{}
+	var shadows [2]uint64
 	if file.Tracked() {
 		const size = uint64(unsafe.Sizeof(regfile.Compact{}))
-		f.shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
+		shadows = [2]uint64{size * uint64(file.Window().R), size * uint64(file.Window().Q)}
 	}
-	f.takes = int64(uint64(len(shared.Data)+8*len(hits))/AsLong + uint64(t.size)*(2+(f.shadows[0]+f.shadows[1])/AsLong+f.zeros))
+	f.shadows = shadows
+	f.takes = int64(uint64(len(shared.Data)+8*len(hits))/AsLong + uint64(t.size)*(2+(shadows[0]+shadows[1])/AsLong+f.zeros))
 }
 
 // State is what machine code may do with a warp of a team.
