@@ -251,7 +251,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	}
 	check("D", s.Dst, in.D, false)
 	check("F", s.Dst2, in.F, false)
-	if s.Kind == Arithmetic && !s.Compares() && in.D == NoRow {
+	if (s.Kind == Arithmetic && !s.Compares() || s.Kind == Read) && in.D == NoRow {
 		v.fault(pc, "it has no result")
 	}
 	for i, row := range in.Sources() {

@@ -122,9 +122,10 @@ type draft struct {
 	live    *ptx.Liveness
 
 	// Of the pass space.
-	nodes  []node // what there is in blocks, in order
-	firsts []int  // by block, and one behind the last: the index of its first
-	apart  []bool // by block: some live lanes may execute it without the others
+	nodes    []node // what there is in blocks, in order
+	firsts   []int  // by block, and one behind the last: the index of its first
+	apart    []bool // by block: some live lanes may execute it without the others
+	unspaced bool   // the function is too large to follow how far apart values are
 
 	// Of the pass select.
 	carry  int32            // predicate row of CC.CF

@@ -404,7 +404,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			if s.Kind == code.Arithmetic && a.special(in) {
 				compact = costAlone
 			}
-			if in.spacing.Over < Whole && len(e.dirty) > 0 { // it often cannot be, for lanes apart have written an operand
+			if in.spacing.Over < Whole && !a.unspaced && len(e.dirty) > 0 { // it often cannot be: lanes apart have written an operand, or it is loaded
 				compact += costTag + costFill(e.dirty[0].Slot) + lanes
 			}
 			cost += w * compact
@@ -487,7 +487,23 @@ func (a *analysis) refine() {
 		}
 		slices.SortStableFunc(bad, func(x, y row) int { return cmp.Compare(x.saved, y.saved) })
 		better := false
-		for _, r := range bad[:min(len(bad), mostTrials, mostWork/max(len(a.nodes), 1))] {
+		trials := min(mostTrials, mostWork/max(len(a.nodes), 1))
+		if len(bad) > trials { // all together, then
+			pin := func(is bool) {
+				for _, r := range bad {
+					a.pinned[r.at.Slot][r.at.Row] = is
+				}
+				a.classify()
+			}
+			pin(true)
+			if c, s := a.settle(); c < cost {
+				cost, saved, better = c, s, true
+				continue
+			}
+			pin(false)
+			bad = bad[:trials]
+		}
+		for _, r := range bad {
 			a.pinned[r.at.Slot][r.at.Row] = true
 			a.classify()
 			if c, s := a.settle(); c < cost {

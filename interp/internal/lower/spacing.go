@@ -165,6 +165,8 @@ type spacer struct {
 	*lowerer
 	waiting bool
 
+	unspaced bool // there is too much to follow, and nothing is known between blocks
+
 	apart []bool // blocks that some live lanes may execute without the others
 	lost  []bool // … and where lanes may be together by other ways than from a branch to where its ways meet
 	mixed bool   // that is so of all of them
@@ -227,7 +229,7 @@ func (l *lowerer) space() {
 	for b := range l.blocks {
 		s.through(b, func(in *node, result Spacing) { in.spacing = result })
 	}
-	l.apart = s.apart
+	l.apart, l.unspaced = s.apart, s.unspaced
 }
 
 // spaced is the analysis when all is found. waiting says that lanes which may wait for others may go on without those that
@@ -240,6 +242,7 @@ func (l *lowerer) spaced(waiting bool) *spacer {
 	}
 	s.cross()
 	if n*len(s.rows) > mostSpaced {
+		s.unspaced = true
 		s.forgetAll()
 	}
 	s.begin()

@@ -310,7 +310,9 @@ func (a *assembler) together(pc int32, in *code.Instr, form string) {
 	name, before := "", "joined"
 	switch in.Op {
 	case code.Shfl, code.ShflSync:
-		name = shuffles[in.Imm]
+		if in.Imm < uint64(len(shuffles)) {
+			name = shuffles[in.Imm]
+		}
 	case code.Vote, code.VoteSync:
 		name, before = votes[in.Imm], "alike"
 	case code.Ballot, code.BallotSync:

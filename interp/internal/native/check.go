@@ -138,6 +138,9 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		d := new(digest)
 		d.program(c.prog)
 		d.accesses(k.both.Access)
+		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
+			integer(d, n)
+		}
 		for _, list := range steps {
 			integer(d, len(list))
 			for i := range list {
@@ -291,6 +294,10 @@ func (a *assembler) checkedEnd(b *code.Block, s *Step) {
 			a.leaveToGo()
 		} else if end.Guard != 0 {
 			a.sameGuard(end.Guard, s.Ref.Guard, Differs)
+		}
+	case code.Barrier:
+		if len(s.Reads) > 0 { // its number is a constant of the launch, perhaps, and the reference's is none
+			a.leave(b.Last, Control)
 		}
 	}
 }

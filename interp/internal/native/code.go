@@ -719,7 +719,7 @@ const widest = 4096
 
 // at is a place, if a stencil's holes have room for where it begins and ends.
 func (a *assembler) at(to *int64, place int64) {
-	if *to = place; place >= 1<<31-widest {
+	if *to = place; place < 0 || place >= 1<<31-widest {
 		a.leaveToGo()
 	}
 }
@@ -741,10 +741,10 @@ var combinations = map[uint64]string{alu.BoolNone: "", alu.BoolAnd: "_and", alu.
 
 // combine is what becomes of the outcome of a comparison.
 func (a *assembler) combine(in *code.Instr, form string) {
-	op := combinations[in.Imm&^alu.ComplementC]
+	op, has := combinations[in.Imm&^alu.ComplementC]
 	h := a.operands(in)
 	h.n0 = ones(in.Imm&alu.ComplementC != 0)
-	if op != "" && in.F != code.NoRow && in.C == in.D { // which the first result overwrites
+	if !has || op != "" && in.F != code.NoRow && in.C == in.D { // which the first result overwrites
 		a.leaveToGo()
 	}
 	if in.D != code.NoRow {

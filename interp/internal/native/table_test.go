@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"gemu/affinetrack"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/ptx"
@@ -135,5 +136,26 @@ func TestIdleNotes(t *testing.T) {
 		if got := Idle(notes, operands, lane, bytes); !slices.Equal(got, want) {
 			t.Errorf("lane %d had %v, want %v", lane, got, want)
 		}
+	}
+}
+
+// TestRules: what stencils of rules take for granted of the operations that have these.
+func TestRules(t *testing.T) {
+	selects, ruledOnes := 0, 0
+	for op := code.Op(0); op < code.Count; op++ {
+		s := op.Signature()
+		if s.Rule == ptx.AffineSelect {
+			if selects++; s.Src != [...]code.Slot{s.Dst, s.Dst, code.P, code.NoSlot} || int(s.Width) != s.Dst.Bits() || s.Out != s.Width {
+				t.Errorf("%v is of %v, %d bits to %d", op, s.Src, s.Width, s.Out)
+			}
+		}
+		if ruled(s, "") != "" {
+			if ruledOnes++; s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst != code.R || s.Dst2 != code.NoSlot || s.Out != 32 || s.Fast != affinetrack.NoFast {
+				t.Errorf("%v is of %v, to %v of %d bits, with fast form %v", op, s.Src, s.Dst, s.Out, s.Fast)
+			}
+		}
+	}
+	if selects == 0 || ruledOnes == 0 {
+		t.Errorf("%d select, %d have rules", selects, ruledOnes)
 	}
 }

@@ -312,7 +312,7 @@ func TestAddresses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 7))
 	for range 200 {
 		shared := allocation(rng, mem.SharedOf(rng.IntN(16)), 16)
-		frame, offset, m := rng.Uint64N(1<<40), rng.Int32N(1<<20), someLanes(rng)
+		frame, offset, m := rng.Uint64N(1<<40), int64(rng.Int32N(1<<21)-1<<20), someLanes(rng)
 		for _, op := range []code.Op{code.Frame32, code.Frame64, code.Shared32, code.Shared64} {
 			begin := frame
 			if op == code.Shared32 || op == code.Shared64 {

@@ -29,7 +29,7 @@ type machineCode struct{}
 // span is the portable one's: spans are asked for where something looks at each instruction.
 func (machineCode) span(w *warp, from, to int32) int32 { return Portable.span(w, from, to) }
 
-// Entered is how often machine code has been entered by CTAs that have ended, in this process. What has it come back to Go more often
+// Entered is how often machine code has been entered by CTAs that count, in this process. What has it come back to Go more often
 // makes it slower, and shows nowhere else.
 var Entered atomic.Int64
 
@@ -43,7 +43,7 @@ type machine struct {
 	has      []bool             // … are there
 	uniform  [native.Registers]uint64
 	of       int   // 1 + index of the CTA whose special registers these are
-	entered  int64 // how often machine code has been entered since the CTA began
+	entered  int64 // how often machine code has been entered, and Entered does not have
 	out      bool  // machine code may have warps that wait, or are ready
 	turned   *warp // in the run that has ended, this one has got its turn
 }
