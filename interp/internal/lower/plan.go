@@ -465,7 +465,7 @@ func (a *analysis) comparesCompactly(in *node) bool {
 
 // refine pins rows that are not worth being compact: one after another those that
 // cost more than they save by themselves, if the function gets cheaper by it, for
-// others may depend on them.
+// others may depend on them. If there are more than are tried, all together first.
 func (a *analysis) refine() {
 	a.classify()
 	cost, saved := a.settle()
@@ -488,7 +488,7 @@ func (a *analysis) refine() {
 		slices.SortStableFunc(bad, func(x, y row) int { return cmp.Compare(x.saved, y.saved) })
 		better := false
 		trials := min(mostTrials, mostWork/max(len(a.nodes), 1))
-		if len(bad) > trials { // all together, then
+		if len(bad) > trials {
 			pin := func(is bool) {
 				for _, r := range bad {
 					a.pinned[r.at.Slot][r.at.Row] = is
@@ -497,7 +497,7 @@ func (a *analysis) refine() {
 			}
 			pin(true)
 			if c, s := a.settle(); c < cost {
-				cost, saved, better = c, s, true
+				cost, saved = c, s
 				continue
 			}
 			pin(false)
