@@ -75,7 +75,7 @@ func (a *assembler) expand(o code.Row) {
 		return
 	}
 	var h holes
-	a.shadow(&h, 'A', o)
+	a.registerShadow(&h, 'A', o)
 	a.register(&h, 'D', o.Slot, o.Row)
 	a.want("expand_"+o.Slot.String(), h)
 }

@@ -141,7 +141,7 @@ func TestIdleNotes(t *testing.T) {
 
 // TestRules: what stencils of rules take for granted of the operations that have these.
 func TestRules(t *testing.T) {
-	selects, ruledOnes := 0, 0
+	selects, ruling := 0, 0
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if s.Rule == ptx.AffineSelect {
@@ -150,12 +150,12 @@ func TestRules(t *testing.T) {
 			}
 		}
 		if ruled(s, "") != "" {
-			if ruledOnes++; s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst != code.R || s.Dst2 != code.NoSlot || s.Out != 32 || s.Fast != affinetrack.NoFast {
+			if ruling++; s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst != code.R || s.Dst2 != code.NoSlot || s.Out != 32 || s.Fast != affinetrack.NoFast {
 				t.Errorf("%v is of %v, to %v of %d bits, with fast form %v", op, s.Src, s.Dst, s.Out, s.Fast)
 			}
 		}
 	}
-	if selects == 0 || ruledOnes == 0 {
-		t.Errorf("%d select, %d have rules", selects, ruledOnes)
+	if selects == 0 || ruling == 0 {
+		t.Errorf("%d select, %d have rules", selects, ruling)
 	}
 }

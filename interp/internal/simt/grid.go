@@ -573,7 +573,7 @@ type shape struct {
 	rules      *affinetrack.Table
 	block      Dim3
 	shared     uint64
-	native     bool // as check has it
+	native     bool // check mode compares functions of the backend's own
 }
 
 func (g *Grid) shape() shape {

@@ -58,11 +58,11 @@ func inputs(group string) (list []trial.Input, err error) {
 			continue
 		}
 		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			how := how{mode, interp.Reconvergers[0]}
+			as := how{mode, interp.Reconvergers[0]}
 			if (i+k)%3 == 0 { // the first has most to do with machine code
-				how.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
+				as.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
 			}
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, how.policy.Name), Kind: trial.Judge, Run: func() trial.Result { return compared(p, how) }})
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, as.policy.Name), Kind: trial.Judge, Run: func() trial.Result { return compared(p, as) }})
 		}
 	}
 	return list, nil
