@@ -37,7 +37,7 @@ func addressed(acc *code.Access, e code.Elem) string {
 // memoryType is the element's type in memory, which matters as far as it is extended.
 func memoryType(acc *code.Access, e code.Elem) string {
 	sign := 0
-	if acc.Signed && acc.Size < e.Slot.Bits()/8 && !acc.Store {
+	if acc.Signed && acc.Size < e.Slot.Bits()/8 {
 		sign = 1
 	}
 	return memoryTypes[bits.TrailingZeros(uint(acc.Size))][sign]
@@ -202,8 +202,8 @@ func elementAt(acc *code.Access, e code.Elem) string {
 	return "_element_" + addressed(acc, e) + spaceOf(acc)
 }
 
-// atomics are the names of atomic operations.
-var atomics = [...]string{
+// atomics are the names of atomic operations that have stencils.
+var atomics = map[code.AtomicOp]string{
 	code.AtomAdd: "add", code.AtomAnd: "and", code.AtomOr: "or", code.AtomXor: "xor", code.AtomExch: "exch", code.AtomCas: "cas",
 	code.AtomInc: "inc", code.AtomDec: "dec", code.AtomMin: "min", code.AtomMax: "max",
 }
@@ -211,20 +211,11 @@ var atomics = [...]string{
 // atomic is atom and red, on one element of global or shared memory. A generic address may be of either, which is the same
 // but to sums of floats.
 func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form string) {
-	t := acc.Atom
-	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() || int(t.Op) >= len(atomics) || acc.Size < 4 || t.Type.Bits() != 8*acc.Size {
+	t, e := acc.Atom, acc.Elems[0]
+	if len(acc.Elems) != 1 || acc.Space == ptx.Generic && t.Type.IsFloat() {
 		a.leaveToGo()
-		return
 	}
-	slot, e, name := code.R, acc.Elems[0], atomics[t.Op]
-	if acc.Size == 8 {
-		slot = code.Q
-	}
-	for _, list := range [][]code.Elem{t.B, t.C} {
-		if len(list) > 0 && list[0].Slot != slot {
-			a.leaveToGo()
-		}
-	}
+	name := atomics[t.Op]
 	switch {
 	case t.Type.IsFloat():
 		if t.Global {
@@ -239,15 +230,13 @@ func (a *assembler) atomic(in *code.Instr, acc *code.Access, h *holes, form stri
 	kind := "atom"
 	if e.Slot == code.NoSlot {
 		kind = "red"
-	} else if e.Slot != slot {
-		a.leaveToGo()
 	}
 	a.register(h, 'D', e.Slot, e.Row)
 	a.place(h, 'B', t.B[0].Slot, t.B[0].Row)
 	if t.C != nil {
 		a.place(h, 'C', t.C[0].Slot, t.C[0].Row)
 	}
-	name = kind + "_" + name + strconv.Itoa(8*acc.Size)
+	name = kind + "_" + name + strconv.Itoa(t.Type.Bits())
 	if acc.Addr == code.NoSlot {
 		name += a.fixedAt(in, acc, h) + form
 		a.offset(h.n0)

@@ -585,16 +585,25 @@ func wants(c *Code, ctx *Context, stencil string) bool {
 	return c.Ready(ctx) && slices.Contains(c.lib.Take(), stencil)
 }
 
-// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go.
+// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, and what moves more than 8 bytes at once.
 func TestOwnMeanings(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
 	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
-		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, nil)
-		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 8, Bytes: 8, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}}
-		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
-			t.Errorf("%v has machine code", op)
+		for _, size := range []int{8, 16} {
+			p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, nil)
+			p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: size, Bytes: size, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}}
+			if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
+				t.Errorf("%v of %d bytes has machine code", op, size)
+			}
+		}
+	}
+	// … and so is a number that instructions of machine code have no room for.
+	for imm, room := range map[uint64]bool{0: true, math.MaxInt32: true, math.MaxInt32 + 1: false, 1 << 40: false} {
+		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: code.Named("add.s32"), F: code.NoRow, Imm: imm}, nil)
+		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && (c.Next(ctx, 0) == 0) != room {
+			t.Errorf("an operation on %#x has machine code: %v", imm, !room)
 		}
 	}
 }

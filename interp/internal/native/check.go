@@ -141,8 +141,7 @@ func NewCheck(c *Code, ref *code.Program, before regfile.Size, steps [][]Step, c
 		for _, n := range []uintptr{counts.Compact, counts.Quick, counts.OnLanes} {
 			integer(d, n)
 		}
-		for _, list := range steps {
-			integer(d, len(list))
+		for _, list := range steps { // the last of which is the end of its block
 			for i := range list {
 				d.step(&list[i])
 			}
@@ -256,7 +255,7 @@ func (a *assembler) checked(b *code.Block, s *Step) {
 	if s.In != nil {
 		engine = s.In.Guard
 	}
-	if (engine != 0) != (ref != 0) || s.In != nil && s.In.Skips != s.Ref.Skips || a.noted(s) > Notes {
+	if engine == 0 && ref != 0 || a.noted(s) > Notes { // what it was folded to has no guard
 		a.leaveToGo()
 		return
 	}
@@ -498,7 +497,7 @@ func (a *assembler) refers(s *Step, at kept, form string) {
 
 // comparing is referenceAgrees by one stencil, if there is one: for a result that is kept in a shadow, for all lanes.
 func (a *assembler) comparing(s *Step, form string) bool {
-	if form == "_masked" || len(s.Writes) != 1 || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic {
+	if form == "_masked" || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic {
 		return false
 	}
 	h, kernel := a.operands(s.Ref), a.kernel(s.Ref)

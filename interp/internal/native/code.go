@@ -459,7 +459,7 @@ func (a *assembler) try(name string, h holes) bool {
 		return true
 	}
 	s := a.lib.get(name)
-	if s == nil || h.constant&s.never != 0 || s.one && h.constant&(h.constant-1) != 0 {
+	if s == nil || h.constant&s.never != 0 {
 		return false
 	}
 	base := len(a.out)
@@ -577,7 +577,7 @@ func (a *assembler) finish() []byte {
 	a.constants()
 	for i := range a.fixes {
 		f := &a.fixes[i]
-		to := 0
+		var to int
 		if f.label < 0 {
 			to = a.places[^f.label]
 		} else {
@@ -695,7 +695,7 @@ var rowSizes = [...]int64{code.R: 4 * regfile.Lanes, code.Q: 8 * regfile.Lanes, 
 
 // place is that of an operand, in bytes from where its kind of rows begins, or the constants: for the hole with a letter.
 func (a *assembler) place(h *holes, letter byte, slot code.Slot, row int32) {
-	if slot == code.NoSlot || row == code.NoRow || row >= 0 {
+	if slot == code.NoSlot || row >= 0 {
 		a.register(h, letter, slot, row)
 		return
 	}

@@ -82,9 +82,6 @@ func (b *body) size() int {
 
 // body is a form of a program's code: one that is kept, or one that is made now.
 func (l *Library) body(sum func() [sha256.Size]byte, masked bool, assemble func(masked bool) *body) *body {
-	if l.kept.room == 0 {
-		return assemble(masked)
-	}
 	of := content{sum(), masked}
 	b := l.kept.find(of)
 	if b == nil {

@@ -120,6 +120,7 @@ func TestContent(t *testing.T) {
 	set("Atom.C", &a.Atom.C, []code.Elem(nil))
 	set("Step.In", &s.In, (*code.Instr)(nil))
 	set("Step.Reads", &s.Reads, []Pair(nil))
+	set("Step.Reads of two", &s.Reads, append(s.Reads, s.Reads[0]))
 	p.Consts.Add32(0)
 	if sum() == was {
 		t.Error("one constant more: the sum is the same")

@@ -2,9 +2,12 @@ package native
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
 	"gemu/regfile"
 )
 
@@ -37,16 +40,69 @@ func TestFar(t *testing.T) {
 	}
 }
 
+// TestLong: in a block of instructions that count as several, code comes back after as many fewer.
+func TestLong(t *testing.T) {
+	if !Supported() {
+		t.Skip("this host executes no machine code of ours")
+	}
+	shared := mem.NewMap(1<<20, 1<<20, nil).NewShared(256)
+	one := []code.Elem{{Slot: code.R, Row: 1}}
+	at := func(a code.Access) *code.Access {
+		a.Space, a.Size, a.Bytes = ptx.Shared, 4, 4*len(a.Elems)
+		return &a
+	}
+	for _, c := range []struct {
+		name string
+		in   code.Instr
+		acc  *code.Access
+		as   int // so many, besides itself
+	}{
+		{"an addition", code.Instr{Op: code.Named("add.f32")}, nil, 0},
+		{"a load from anywhere", code.Instr{Op: code.LoadOp(4, false, code.R, code.R)}, at(code.Access{Addr: code.R, Elems: one}), Gathering},
+		{"a load from one place", code.Instr{Op: code.LoadOp(4, false, code.R, code.R)}, at(code.Access{Addr: code.R, Elems: one, Pattern: code.OnePlace}), 0},
+		{"a load of a vector", code.Instr{Op: code.LoadVector}, at(code.Access{Addr: code.R, Elems: []code.Elem{one[0], {Slot: code.R, Row: 2}}}), byVectors},
+		{"an atomic", code.Instr{Op: code.Atomic}, at(code.Access{Addr: code.R, Elems: one, Atom: &code.Atom{Reduction: code.ReductionOn(code.AtomAdd, ptx.U32, ptx.Shared), Shared: true, B: one}}), atomicly},
+		{"a remainder", code.Instr{Op: code.Named("rem.s32")}, nil, Shipped().get("rem_s32_full").takes},
+	} {
+		many := 4 * Stretch / (1 + c.as)
+		p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: regfile.Size{R: 4}}}, Instrs: slices.Repeat([]code.Instr{c.in}, many)}
+		for i := range p.Instrs {
+			in := &p.Instrs[i]
+			in.A, in.B, in.D, in.C, in.E, in.F = 0, 0, 1, code.NoRow, code.NoRow, code.NoRow
+		}
+		p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
+		p.Blocks = []code.Block{{Last: int32(many), Sources: code.Range{End: int32(many)}}}
+		if c.acc != nil {
+			p.Access = []code.Access{*c.acc}
+		}
+		p.Consts.Lay()
+		p.Link()
+		f, changed, last := regfile.New(&p.Consts, false), false, int32(0)
+		f.Reset(p.Funcs[0].Frame)
+		k, ctx := New(p), &Context{Mask: regfile.Full, Stop: -1, Enough: 1 << 40}
+		ctx.Room(nil, shared, &changed)
+		if !k.Ready(ctx) {
+			t.Skip("this host gives no memory for machine code")
+		}
+		for k.Block(ctx, f, 0); ctx.Reason == Rests; k.Instr(ctx, f, ctx.PC) {
+			if n := int(ctx.PC-last) * (1 + c.as); n < Stretch-2*(1+c.as) || n > Stretch+1+c.as {
+				t.Errorf("%s counts as %d: code comes back after %d", c.name, 1+c.as, n)
+			}
+			last = ctx.PC
+		}
+		if n := (many - int(last)) * (1 + c.as); ctx.Reason != Control || n > Stretch+1+c.as || n < 0 {
+			t.Errorf("%s counts as %d: code goes on for %d up to the end, and comes back for %d", c.name, 1+c.as, n, ctx.Reason)
+		}
+	}
+}
+
 // stretches executes what comes back.
 func stretches(t *testing.T) {
 	t.Helper()
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
 	}
-	add := code.Op(0)
-	for add.Signature().Name != "add.f32" {
-		add++
-	}
+	add := code.Named("add.f32")
 	const long = 5 * Stretch
 	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: regfile.Size{R: 2}}}}
 	for range long {

@@ -22,7 +22,6 @@ type stencil struct {
 	refs  []ref
 	flips []flip
 	never operands // that cannot be constants
-	one   bool     // no two operands can be constants
 	takes int      // as long as so many instructions, besides itself
 }
 
@@ -225,10 +224,6 @@ func (l *Library) parse(line string) *stencil {
 	for holes != "" {
 		var h string
 		h, holes, _ = strings.Cut(holes, " ")
-		if h == "!one" {
-			s.one = true
-			continue
-		}
 		if n, ok := strings.CutPrefix(h, "!takes"); ok {
 			if s.takes, err = strconv.Atoi(n); err != nil {
 				panic("BUG: " + err.Error())

@@ -53,9 +53,9 @@ func TestLine(t *testing.T) {
 	l := &Library{number: map[string]int32{}}
 	machine := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 	a, b := l.constant("ff"), l.constant("00010203")
-	got := l.parse(base64.RawStdEncoding.EncodeToString(machine) + "\tD0 F12+8 A3-130 B4 C5 E6 07+1 18 _n9-4 _o10+2 _l111 _p12:00010203 _p13+4:aa a64^176 e1^1 B!no !takes63 !one")
+	got := l.parse(base64.RawStdEncoding.EncodeToString(machine) + "\tD0 F12+8 A3-130 B4 C5 E6 07+1 18 _n9-4 _o10+2 _l111 _p12:00010203 _p13+4:aa a64^176 e1^1 B!no !takes63")
 	want := &stencil{
-		code: machine, takes: 63, one: true, never: 1 << 1,
+		code: machine, takes: 63, never: 1 << 1,
 		refs: []ref{
 			{0, 0, 0, holeD}, {12, 8, 0, holeF}, {3, -130, 0, holeA}, {4, 0, 0, holeB}, {5, 0, 0, holeC}, {6, 0, 0, holeE}, {7, 1, 0, hole0}, {8, 0, 0, hole1},
 			{9, -4, 0, toNext}, {10, 2, 0, toOther}, {111, 0, 0, toLeave}, {12, 0, b, toPool}, {13, 4, 2, toPool},
@@ -68,8 +68,67 @@ func TestLine(t *testing.T) {
 	if pool := l.constants(); a != 0 || b != 1 || !slices.Equal(pool, []string{"\xff", "\x00\x01\x02\x03", "\xaa"}) {
 		t.Errorf("constants: %q", pool)
 	}
+	for _, holes := range []string{"_x5", "_D5", "_5"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q is taken for a hole", holes)
+				}
+			}()
+			l.parse("AAAA\t" + holes)
+		}()
+	}
 	if got := l.parse("AAAA\t"); !reflect.DeepEqual(got, &stencil{code: make([]byte, 3), refs: []ref{}}) {
 		t.Errorf("without holes it is %+v", got)
+	}
+}
+
+// TestLets: lanes part where there is code for all of them and code for some, which is enough where they are never all of a warp; warps
+// take turns in what there is.
+func TestLets(t *testing.T) {
+	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, begins: make([]uintptr, 1)} }
+	full, part := code(), code()
+	none := &body{text: &text{}, begins: make([]uintptr, 1)} // the host gave no memory for it
+	at := func(b *body) unsafe.Pointer {
+		if b == nil || b == none {
+			return nil
+		}
+		return unsafe.Pointer(&b.begins[0])
+	}
+	for _, c := range []struct {
+		all, some, full, part *body
+		live                  uint32
+	}{
+		{full, part, full, part, regfile.Full},
+		{full, part, full, part, 7},
+		{nil, part, nil, nil, regfile.Full},
+		{nil, part, part, part, 7},
+		{none, part, nil, nil, regfile.Full},
+		{full, nil, nil, nil, regfile.Full},
+		{full, none, nil, nil, 7},
+		{nil, nil, nil, nil, 7},
+		{nil, nil, nil, nil, regfile.Full},
+	} {
+		team, ctx := new(Team), &Context{Live: c.live}
+		for range 2 { // alone, and in a team
+			if ctx.lets(c.all, c.some); ctx.full != at(c.full) || ctx.some != at(c.part) {
+				t.Errorf("with code for all %v, for some %v, live lanes %#x: lanes part in code for all %v, for some %v", at(c.all), at(c.some), c.live, ctx.full, ctx.some)
+			}
+			ctx.In(team)
+		}
+		if team.full != at(c.all) || team.some != at(c.some) {
+			t.Errorf("with code for all %v, for some %v: warps take turns in %v, %v", at(c.all), at(c.some), team.full, team.some)
+		}
+	}
+}
+
+// TestParallel: machine code is told whether CTAs run in parallel.
+func TestParallel(t *testing.T) {
+	ctx := new(Context)
+	for _, yes := range []bool{true, false} {
+		if ctx.Parallel(yes); (ctx.parallel == 1) != yes || ctx.parallel > 1 {
+			t.Errorf("in parallel: %v; the context has %d", yes, ctx.parallel)
+		}
 	}
 }
 

@@ -162,7 +162,7 @@ func (a *assembler) turning() {
 
 // barrier makes the code of a block's end at which all warps of the CTA wait for each other.
 func (a *assembler) barrier(b *code.Block, end *code.Instr) bool {
-	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.A == code.NoRow || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync {
+	if end.Op != code.Barrier || end.Guard != 0 || end.A >= 0 || end.B != code.NoRow || a.prog.Barriers[end.Side].Kind != code.BarSync {
 		return false
 	}
 	return a.undone(func() {

@@ -158,7 +158,7 @@ func (w *warp) readSources(list []ptx.SpecialReg) []native.Source {
 func (machineCode) run(w *warp, budget int) reason {
 	w.comesHome()
 	c, m := w.cta, w.cta.code.native
-	if !w.fits() || !w.unit.Fast() || !m.Ready(w.readies()) {
+	if !w.fits() || !m.Ready(w.readies()) {
 		return Portable.run(w, budget)
 	}
 	w.depart(budget)
@@ -199,7 +199,7 @@ var reasons = [...]reason{native.Used: used, native.Parts: parts, native.Meets: 
 
 // fits reports whether a warp is of the kind that machine code runs.
 func (w *warp) fits() bool {
-	return len(w.files) == 1 && w.owed == 0 && !w.paused && !w.cta.parted && !w.cta.grid.dev.Memory.MayFault()
+	return len(w.files) == 1 && w.unit.Fast() && w.owed == 0 && !w.paused && !w.cta.parted && !w.cta.grid.dev.Memory.MayFault()
 }
 
 // readies tells native code of the running strand and its memory.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/affinetrack"
 	"gemu/internal/part"
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
@@ -55,11 +54,10 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
 		k.native = g.lib.New(g.prog)
 	}
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, proves: true, backend: b, dev: device, rules: affinetrack.Rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
+	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, proves: true, backend: b, dev: device, rules: g.rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.sharedMem.Data, g.memory)
-	c.hits = make([]*mem.Allocation, code.Known)
-	c.hits[0] = hit
+	c.hits = g.hits(hit)
 	w := &c.warps[0]
 	w.live, w.stop, w.mask = uint64(g.live), -1, uint64(g.mask)
 	w.frame, w.shown = &c.frame, &c.frame
@@ -89,7 +87,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	w.listen()
 	grid.seed = 1 // so that the warp goes on alone
 	why := c.runnerOf().run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", why, w.pc, w.err, c.changed)
+	outcome = fmt.Sprintf("why %v, error %v, changed %v", why, w.err, c.changed)
 	if t, ok := w.err.(*Trap); ok {
 		if at := slices.Index(t.Notes, noteBehind); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
@@ -97,7 +95,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 		}
 		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
 	}
-	outcome += fmt.Sprintf("\ncounts %+v", w.count)
+	outcome += fmt.Sprintf("\nat %d, counts %+v", w.pc, w.count)
 	for i := range int32(rigFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *f.Row32(i), *f.Shadow32(i))
 		for lane := range regfile.Lanes {
@@ -179,6 +177,64 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 	return true
 }
 
+// TestCheckedEnds: where what decides how a block ends is not as the reference has it, machine code finds it as Go does.
+func TestCheckedEnds(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
+	found, good := map[code.Op]int{}, map[code.Op]int{}
+	for range part.Of(300, 1000, 20000) {
+		p := r.followed()
+		p.Instrs[0] = code.Instr{Op: code.Named("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: code.CompactTwo, Expand: 15, Dirty: true}}
+		last := int32(len(p.Instrs) - 1)
+		end := &p.Instrs[last]
+		*end = code.Instr{Op: []code.Op{code.Branch, code.Exit, code.Barrier}[r.IntN(3)]}
+		if end.Op != code.Barrier || r.IntN(2) == 0 {
+			end.Guard = code.Guard(r.Int32N(int32(rigFrame.P)-1), r.IntN(2) == 0)
+		}
+		if end.Op == code.Barrier {
+			p.Barriers = make([]code.BarrierOp, 1)
+			end.A, end.B = r.Int32N(3), code.NoRow
+		}
+		op, row := end.Op, end.A
+		p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit}, code.Instr{Op: code.Exit})
+		p.Blocks[0].Next, p.Blocks[0].Target, p.Blocks[0].Join = last+1, last+2, last+2
+		p.Blocks = append(p.Blocks, code.Block{First: last + 1, Last: last + 1}, code.Block{First: last + 2, Last: last + 2})
+		g := r.new(p)
+		g.prog.Instrs[0].Guard, g.prog.Instrs[0].Skips = 0, false
+		c, lane := g.beside(), r.IntN(regfile.Lanes)
+		guard, _ := code.GuardRow(p.Instrs[last].Guard)
+		c.wrong = func(f, ref *regfile.File, _ []byte) {
+			for i := range int32(rigFrame.P) { // of which many hold in all lanes, or in none
+				all := -uint32(i & 1)
+				f.SetP(i, regfile.Full, all)
+				ref.SetP(i, regfile.Full, all)
+			}
+			if p.Instrs[last].Guard != 0 {
+				ref.SetP(guard, 1<<lane, ^ref.Pred(guard))
+			} else {
+				ref.Row32(row)[lane] ^= 1 << 7
+			}
+		}
+		want, got := c.on(Portable), c.on(Native)
+		if got != want {
+			t.Fatalf("%v, lanes %#x of %#x%s", p.Instrs[last], g.mask, g.live, linesOf("", got, want))
+		}
+		if strings.Contains(got, "error <nil>") != (g.mask>>lane&1 == 0) && (p.Instrs[last].Guard != 0 || row != 0) { // the addition has compared row 0 before
+			t.Fatalf("%v, lanes %#x, lane %d is wrong: %.300s", p.Instrs[last], g.mask, lane, got)
+		}
+		if strings.Contains(got, "error <nil>") {
+			good[op]++
+		} else {
+			found[op]++
+		}
+	}
+	if len(found) != 3 || len(good) != 3 {
+		t.Errorf("faults found: %v, none: %v", found, good)
+	}
+}
+
 // read draws an operand of the instruction, which may be a constant.
 func (g *checkRig) read(rng *rand.Rand) code.Row {
 	in := &g.prog.Instrs[0]
@@ -221,7 +277,7 @@ func TestCheckedKernels(t *testing.T) {
 			continue
 		}
 		for _, way := range append(waysOf(s), code.OnLanes) {
-			if !r.often(rounds, func() bool { return r.compareChecked(t, r.kernel(op, way).beside()) }) {
+			if !r.often(rounds, func() bool { return r.compareChecked(t, r.proves(r.kernel(op, way)).beside()) }) {
 				return
 			}
 		}
@@ -229,6 +285,28 @@ func TestCheckedKernels(t *testing.T) {
 	if part.Stencil() == "" && r.late == 0 {
 		t.Error("no mismatch says that instructions behind it have executed")
 	}
+}
+
+// proves draws whether the results are taken to be uniform, which they need not be. Where operands are, they are.
+func (r *rigs) proves(g *rig) *rig {
+	in := &g.prog.Instrs[0]
+	if in.How.Dirty && (in.How.Exec >= code.ProvedOne || r.IntN(4) == 0) {
+		f := g.prog.Funcs[0]
+		for _, o := range g.prog.Results(nil, in) {
+			if o.Slot != code.P && o.Row >= 0 {
+				if f.Kept[o.Slot] == nil {
+					f.Kept[o.Slot] = make([]code.Keeping, rigFrame.R)
+				}
+				f.Kept[o.Slot][o.Row] = code.InShadow | code.IsProved
+			}
+		}
+		g.mask = g.live // unless lanes are elsewhere
+		if r.IntN(8) == 0 {
+			g.mask = r.lanes()
+			g.live |= g.mask
+		}
+	}
+	return g
 }
 
 // takeFor draws how the lanes of an access are taken to lie, which may be true.
@@ -265,7 +343,7 @@ func TestCheckedAccesses(t *testing.T) {
 		if !r.often(1, func() bool {
 			g := r.access()
 			r.takeFor(g)
-			c := g.beside()
+			c := r.proves(g).beside()
 			c.known = r.IntN(2) == 0
 			return r.compareChecked(t, c)
 		}) {
@@ -308,7 +386,7 @@ func TestCheckedIdle(t *testing.T) {
 				for i := range n {
 					a.Elems = append(a.Elems, code.Elem{Slot: code.Q, Row: int32(i)})
 				}
-				p.Access = []code.Access{a}
+				p.Access, p.Hits = []code.Access{a}, code.Known
 				in := &p.Instrs[0]
 				in.Op, in.A, in.How = code.StoreOp(size, code.Q, code.Q), 4, code.How{Exec: code.CompactStore, Expand: 1 | code.OperandList}
 				if n > 1 {
@@ -406,7 +484,7 @@ func TestCheckedIdlePredicates(t *testing.T) {
 // sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
 func (r *rigs) sharedLoad(slot code.Slot, lanes uint32) *rig {
 	p := r.followed()
-	p.Access = []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+	p.Hits, p.Access = code.Known, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
 	in := &p.Instrs[0]
 	in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
 	g := r.new(p)

@@ -250,7 +250,7 @@ func (w *warp) landed() *warp {
 	c.seen = (c.seen + int(t.Steps)) % len(c.warps)
 	t.Turned, t.Steps, n.turned = 0, 0, w
 	c.next, c.left, c.began = w.id, int(t.Left), t.Began
-	w.yield, w.share, w.unpaid = false, int(t.Share), max(0, t.End-t.Began-t.Share)
+	w.yield, w.share, w.unpaid = false, int(t.Share), t.End-t.Began-t.Share
 	return w
 }
 

@@ -120,5 +120,4 @@ func (w *warp) reclaimJoins(l *loan) {
 			w.ways.free = append(w.ways.free, j)
 		}
 	}
-	l.joins = l.joins[:0]
 }

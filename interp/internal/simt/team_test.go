@@ -59,6 +59,64 @@ L:	bar.sync 0;
 	add.u32 %i, %i, 1;
 	bra L;
 Z:`},
+	"lanes that end in a function that some have called": {asked: [3]int{43, 43, 84}, body: `
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra E;
+	call f, (%i);
+	atom.global.add.u32 %i, [%o], %i;
+E:	bar.sync 0;
+	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that others wait for where a share ends": {asked: [3]int{56, 56, 56}, body: `
+	mov.u32 %i, %ctaid.x;
+	mad.lo.u32 %i, %i, 3, 666;
+	setp.eq.u32 %q, %w, 1;
+	@%q add.u32 %i, %i, 400;
+	setp.eq.u32 %q, %w, 2;
+	@%q add.u32 %i, %i, -500;
+L:	add.u32 %i, %i, -1;
+	setp.ne.u32 %q, %i, 0;
+	@%q bra L;
+	and.b32 %i, %t, 1;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra ODD;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 20) + `
+	shfl.sync.bfly.b32 %i, %t, 1, 0x1f, -1;
+	bra E;
+ODD:` + strings.Repeat("\n\tadd.u32 %t, %t, 5;", 20) + `
+	shfl.sync.bfly.b32 %i, %t, 1, 0x1f, -1;
+E:	ld.global.u32 %i, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	bar.sync 0;`},
+	"lanes that part while others wait": {asked: [3]int{62, 62, 62}, body: `
+	and.b32 %i, %t, 1;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra ODD;
+	barrier.sync 0;
+	add.u32 %t, %t, 7;
+	bra E;
+ODD:
+	and.b32 %i, %t, 2;
+	setp.eq.u32 %q, %i, 2;
+	@%q bra TWO;
+	add.u32 %t, %t, 100;
+	bra F;
+TWO:	add.u32 %t, %t, 300;
+F:	add.u32 %t, %t, 1;
+	barrier.sync 0;
+E:	atom.global.add.u32 %i, [%o], %t;`},
+	"a lock that lanes take in turn": {asked: [3]int{951, 951, 50654}, body: `
+L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
+	setp.ne.u32 %q, %i, 0;
+	@%q bra L;
+	and.b32 %i, %t, 3;
+	setp.eq.u32 %q, %i, 1;
+	@%q bra F;
+	add.u32 %t, %t, 100;
+F:	ld.volatile.global.u32 %i, [%o];
+	mad.lo.u32 %i, %i, 3, %t;
+	st.volatile.global.u32 [%o], %i;
+	atom.global.exch.b32 %i, [%o+4], 0;`},
 	"lanes that end before others": {asked: [3]int{13, 13, 13}, body: `
 	and.b32 %i, %t, 3;
 	setp.eq.u32 %q, %i, 1;
@@ -75,6 +133,16 @@ func teamSource(body string) string {
 	return `.version 8.0
 .target sm_90
 .address_size 64
+.func f(.param .b32 i)
+{
+	.reg .b32 %i;
+	.reg .pred %p;
+	ld.param.u32 %i, [i];
+	setp.eq.u32 %p, %i, 2;
+	@%p bra X;
+	ret;
+X:	exit;
+}
 .entry k(.param .u64 out)
 {
 	.reg .b32 %t, %w, %i;
@@ -99,7 +167,7 @@ func TestTeams(t *testing.T) {
 			launch := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), MaxSteps: 1 << 14, Mode: mode}
 			outcome := func(b interp.Backend) string {
 				launch.Backend = b
-				text, out := ran(t, teamSource(k.body), launch, 1, 1, 1)
+				text, out := ran(t, teamSource(k.body), launch, 2, 1, 1)
 				return text + fmt.Sprint(out)
 			}
 			simt.Asked.Times = 0
@@ -111,6 +179,11 @@ func TestTeams(t *testing.T) {
 			}
 			if simt.Asked.Times != k.asked[i] {
 				t.Errorf("%s, %v mode: Go runs a warp %d times, not %d", name, mode, simt.Asked.Times, k.asked[i])
+			}
+			for _, launch.Reconverge = range interp.Reconvergers {
+				if got, want := outcome(interp.Native), outcome(interp.Portable); got != want {
+					t.Errorf("%s, %v mode, policy %s: machine code\n%s\nGo\n%s", name, mode, launch.Reconverge.Name, got, want)
+				}
 			}
 		}
 	}

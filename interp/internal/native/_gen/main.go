@@ -526,7 +526,7 @@ type stencil struct {
 	code  []byte
 	refs  []ref
 	flips []flip
-	never []string // "A!no": A cannot be a constant; "!one": no two operands can be
+	never []string // "A!no": A cannot be a constant
 }
 
 // String is its line in the table.
@@ -844,7 +844,7 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 	// Two that change the same byte have something in common, which with both is something else.
 	o := objects[operands][s.name]
 	if overlap(s.flips) || len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
-		s.never = append(s.never, "!one")
+		return fmt.Errorf("%s: two operands change what only one can", s.name)
 	}
 	return nil
 }
