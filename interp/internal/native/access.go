@@ -164,7 +164,6 @@ func (a *assembler) fixedAt(in *code.Instr, acc *code.Access, h *holes) (space s
 // reach.
 func (a *assembler) vector(in *code.Instr, acc *code.Access, h holes, form string) {
 	where := h
-	a.offset(h.n0 + int64(acc.Bytes))
 	a.offset(h.n0)
 	a.place(&where, 'A', acc.Addr, in.A)
 	a.want("reach_"+strconv.Itoa(acc.Bytes)+reached(acc)+form, where)

@@ -585,7 +585,8 @@ func wants(c *Code, ctx *Context, stencil string) bool {
 	return c.Ready(ctx) && slices.Contains(c.lib.Take(), stencil)
 }
 
-// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, and what moves more than 8 bytes at once.
+// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, what moves more than 8 bytes at once, what reads
+// time, and what has a result that stencils would write and nobody wants.
 func TestOwnMeanings(t *testing.T) {
 	if !Supported() {
 		t.Skip("this host executes no machine code of ours")
@@ -597,6 +598,30 @@ func TestOwnMeanings(t *testing.T) {
 			if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
 				t.Errorf("%v of %d bytes has machine code", op, size)
 			}
+		}
+	}
+	for op := range code.Count {
+		s := op.Signature()
+		if s.Kind != code.Arithmetic || s.Compares() || s.Dst2 == code.NoSlot {
+			continue
+		}
+		for _, how := range []code.Exec{code.OnLanes, code.Expanded, code.CompactMixed} { // the second result would go somewhere
+			p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, F: code.NoRow, How: code.How{Exec: how}}, nil)
+			if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
+				t.Errorf("%v without its second result has machine code, executed as %v", op, how)
+			}
+		}
+	}
+	for _, in := range []code.Instr{
+		{Op: code.Shfl, D: code.NoRow}, {Op: code.ShflSync, D: code.NoRow}, {Op: code.Vote, D: code.NoRow}, {Op: code.VoteSync, D: code.NoRow},
+		{Op: code.Ballot, D: code.NoRow}, {Op: code.BallotSync, D: code.NoRow}, {Op: code.Activemask, D: code.NoRow},
+		{Op: code.Sreg32, Imm: uint64(ptx.Clock), How: code.How{Exec: code.CompactSource}},
+		{Op: code.Sreg64, Imm: uint64(ptx.Clock64), How: code.How{Exec: code.CompactSource}},
+	} {
+		in.F = code.NoRow
+		p, _ := single(rand.New(rand.NewPCG(1, 2)), in, nil)
+		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
+			t.Errorf("%v, for row %d, has machine code", in.Op, in.D)
 		}
 	}
 	// … and so is a number that instructions of machine code have no room for.

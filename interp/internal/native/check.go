@@ -543,7 +543,6 @@ func (a *assembler) memory(s *Step, form string) {
 	acc := &a.prog.Access[s.In.Side]
 	if acc.Move == nil || s.Kept != 0 || acc.Atom != nil || acc.Space == ptx.Local {
 		a.leaveToGo()
-		return
 	}
 	if acc.Addr != code.NoSlot {
 		for _, o := range s.Writes {
@@ -636,9 +635,6 @@ func (a *assembler) besides(name string, s *Step, acc *code.Access, form string)
 func (a *assembler) stored(ref *code.Access, form string) {
 	a.put("told", holes{leave: a.exit(a.step, Differs)})
 	for i, e := range ref.Elems {
-		if e.Slot == code.NoSlot {
-			continue
-		}
 		h := holes{n0: int64(i * ref.Size), leave: a.exit(a.step, Differs)}
 		a.place(&h, 'C', e.Slot, e.Row)
 		a.want("holds_"+element(ref, e)+form, h)

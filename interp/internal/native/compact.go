@@ -102,7 +102,6 @@ func (a *assembler) expandSources(in *code.Instr) {
 	s := in.Op.Signature()
 	if s.Side != code.NoSide && s.Side != code.AccessSide {
 		a.leaveToGo()
-		return
 	}
 	for i, row := range in.Sources() {
 		if in.How.Expand>>i&1 == 0 {
@@ -386,7 +385,7 @@ func (a *assembler) source(in *code.Instr, form string) {
 	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
 	d := code.Row{Slot: s.Dst, Row: in.D}
 	i := slices.Index(a.sources, r)
-	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
+	if i < 0 || !in.Op.Special() {
 		a.leaveToGo()
 		return
 	}

@@ -78,13 +78,16 @@ func (r *rigs) stride() uint64 {
 	return r.value()
 }
 
-// lanes is some of a warp, often all.
+// lanes is some of a warp, often all, or those side by side in each half.
 func (r *rigs) lanes() uint32 {
-	switch r.IntN(3) {
-	case 0:
+	switch r.IntN(9) {
+	case 0, 1, 2:
 		return regfile.Full
-	case 1:
+	case 3, 4:
 		return 1<<r.IntN(32)*(1<<r.IntN(5)-1) | 1<<r.IntN(32)
+	case 5, 6:
+		run := func() uint32 { return (1<<r.IntN(17) - 1) << r.IntN(16) & 0xffff }
+		return run() | run()<<16 | 1<<(31*r.IntN(2))
 	}
 	return r.Uint32() | 1<<r.IntN(32)
 }
@@ -284,9 +287,12 @@ func (g *rig) wanted() bool {
 }
 
 // often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
-// few programs show that they do not want it, or many have.
-func (r *rigs) often(times int, try func() bool) bool {
-	const few, many = 3, 300
+// few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
+func (r *rigs) often(times int, name string, try func() bool) bool {
+	few, many := 3, 300
+	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
+		few = 60
+	}
 	before := r.native
 	if part.Stencil() != "" {
 		times *= 20
@@ -434,7 +440,7 @@ func testCompactKernels(t *testing.T) {
 			if ruled(s, way) {
 				rounds *= 10
 			}
-			if !r.often(rounds, func() bool { return r.kernel(op, way).compare(t) }) {
+			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, way).compare(t) }) {
 				return
 			}
 		}
@@ -504,8 +510,9 @@ func (r *rigs) access() *rig {
 	default:
 		in.Op = code.LoadOp(size, a.Signed, a.Addr, data)
 	}
+	first := r.IntN(5 - n)
 	for i := range n {
-		e := code.Elem{Slot: data, Row: int32(i)}
+		e := code.Elem{Slot: data, Row: int32(first + i)}
 		if n > 1 && !a.Store && r.IntN(8) == 0 {
 			e.Slot = code.NoSlot
 		}
@@ -569,7 +576,7 @@ func (r *rigs) access() *rig {
 func testCompactAccesses(t *testing.T) {
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(4, part.Seed(t)))}}
 	for range part.Of(1000, 3000, 400000) {
-		if !r.often(1, func() bool { return r.access().compare(t) }) {
+		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
 			return
 		}
 	}

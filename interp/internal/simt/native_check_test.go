@@ -277,7 +277,7 @@ func TestCheckedKernels(t *testing.T) {
 			continue
 		}
 		for _, way := range append(waysOf(s), code.OnLanes) {
-			if !r.often(rounds, func() bool { return r.compareChecked(t, r.proves(r.kernel(op, way)).beside()) }) {
+			if !r.often(rounds, op.String(), func() bool { return r.compareChecked(t, r.proves(r.kernel(op, way)).beside()) }) {
 				return
 			}
 		}
@@ -340,7 +340,7 @@ func TestCheckedAccesses(t *testing.T) {
 	}
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}}
 	for range part.Of(200, 600, 100000) {
-		if !r.often(1, func() bool {
+		if !r.often(1, "", func() bool {
 			g := r.access()
 			r.takeFor(g)
 			c := r.proves(g).beside()
@@ -410,20 +410,26 @@ func TestCheckedIdle(t *testing.T) {
 	}
 }
 
-// TestCheckedIdleLanes: a compact result that is kept for too many lanes is found, whichever lane it is that does not execute. Here the
-// stencils that have results for some lanes are those that have them for all.
+// TestCheckedIdleLanes: a result that is written for too many lanes is found, in shadows and in rows, whichever lane it is that does not
+// execute. Here the stencils that have results for some lanes are those that have them for all.
 func TestCheckedIdleLanes(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := mistaken("keep_", "affine_")
+	ways := []struct {
+		exec code.Exec
+		held uint32 // by the shadow of the result, before
+		lib  *native.Library
+	}{
+		{code.CompactTwo, 0, mistaken("keep_", "affine_")}, {code.CompactTwo, regfile.Full, mistaken("keep_", "affine_")}, {code.Expanded, 0, mistaken("add_")},
+	}
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
 	for _, op := range []code.Op{code.Named("add.s32"), code.Named("add.s64")} {
 		for lane := range regfile.Lanes {
-			for _, held := range []uint32{0, regfile.Full} { // by the shadow of the result, before
+			for _, way := range ways {
 				p := r.followed()
 				in := &p.Instrs[0]
-				*in = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: code.CompactTwo, Expand: 15, Dirty: true}}
+				*in = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: way.exec, Expand: 15, Dirty: true}}
 				g := r.new(p)
 				in.Guard, in.Skips = 0, false
 				g.mask, g.live = ^(uint32(1) << lane), regfile.Full
@@ -431,14 +437,16 @@ func TestCheckedIdleLanes(t *testing.T) {
 				for _, row := range []int32{1, 2} {
 					*shadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1000 + r.IntN(1000)), Mask: regfile.Full}
 				}
-				*shadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: held}
+				*shadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: way.held}
+				g.file.Row32(0)[lane] = ^(g.file.Row32(1)[lane] + g.file.Row32(2)[lane]) // not the sum
+				g.file.Row64(0)[lane] = ^(g.file.Row64(1)[lane] + g.file.Row64(2)[lane])
 				good, bad := g.beside(), g.beside()
-				bad.lib = lib
+				bad.lib = way.lib
 				if got, want := good.on(Native), good.on(Portable); got != want || strings.Contains(got, "differs") {
 					t.Errorf("%v, lane %d idle: %s\nand in Go: %s", op, lane, got, want)
 				}
 				if got := bad.on(Native); !strings.Contains(got, "differs") {
-					t.Errorf("%v, lane %d idle, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, held, got)
+					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, way.exec, way.held, got)
 				}
 			}
 		}

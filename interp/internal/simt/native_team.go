@@ -57,7 +57,7 @@ func (c *cta) leads() {
 		return
 	}
 	for i := range c.native.lent {
-		if l := &c.native.lent[i]; !l.filled || l.State == native.Stops {
+		if l := &c.native.lent[i]; !l.filled {
 			return
 		}
 	}

@@ -80,9 +80,6 @@ func (w *warp) lendJoins(l *loan) {
 func (w *warp) reclaim() {
 	n := w.lent
 	n.out, n.State = false, native.Out
-	if n.Most == 0 {
-		return
-	}
 	w.mask, w.live, w.stop = uint64(n.Mask), uint64(n.Live), n.Stop
 	if n.Meetings != 0 || len(n.loan.joins) != 0 {
 		w.reclaimJoins(&n.loan)

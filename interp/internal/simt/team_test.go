@@ -105,6 +105,13 @@ TWO:	add.u32 %t, %t, 300;
 F:	add.u32 %t, %t, 1;
 	barrier.sync 0;
 E:	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that go twenty ways": {asked: [3]int{25, 25, 25}, body: `
+	and.b32 %i, %t, 31;
+	min.u32 %i, %i, 19;
+ways:	.branchtargets ` + ways(20, "W%d", ", ") + `;
+	brx.idx %i, ways;` + ways(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
+E:	bar.sync 0;
+	atom.global.add.u32 %i, [%o], %t;`},
 	"a lock that lanes take in turn": {asked: [3]int{951, 951, 50654}, body: `
 L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
 	setp.ne.u32 %q, %i, 0;
@@ -126,6 +133,15 @@ F:	ld.volatile.global.u32 %i, [%o];
 	@%q bra E;
 	bar.sync 0;
 E:`},
+}
+
+// ways are so many of a text in which a number stands.
+func ways(n int, text, between string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(text, i)
+	}
+	return strings.Join(list, between)
 }
 
 // teamSource is the kernel of a body.
@@ -186,6 +202,24 @@ func TestTeams(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTeamsInParallel: sums that CTAs form on several threads are whole.
+func TestTeamsInParallel(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	const ctas, rounds = 64, 2000
+	source := teamSource(fmt.Sprintf(`
+	mov.u32 %%i, %d;
+L:	red.global.add.u32 [%%o], 1;
+	add.u32 %%i, %%i, -1;
+	setp.ne.u32 %%q, %%i, 0;
+	@%%q bra L;`, rounds))
+	launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(96), Backend: interp.Native}
+	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
+		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
 	}
 }
 
