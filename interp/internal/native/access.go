@@ -117,9 +117,6 @@ func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put fu
 // one puts the stencil of the access to an element.
 func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) {
 	e := acc.Elems[i]
-	if e.Slot == code.NoSlot {
-		a.leaveToGo()
-	}
 	a.offset(h.n0)
 	a.place(&h, 'A', acc.Addr, in.A)
 	if acc.Store {

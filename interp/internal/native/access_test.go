@@ -624,6 +624,14 @@ func TestOwnMeanings(t *testing.T) {
 			t.Errorf("%v, for row %d, has machine code", in.Op, in.D)
 		}
 	}
+	// A vector that overwrites its address has machine code if that goes last.
+	for at := range int32(3) {
+		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, nil)
+		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 8, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}}
+		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && (c.Next(ctx, 0) == 0) != (at != 0) {
+			t.Errorf("rows 0 and 1 from where row %d says: there is machine code: %v", at, at == 0)
+		}
+	}
 	// … and so is a number that instructions of machine code have no room for.
 	for imm, room := range map[uint64]bool{0: true, math.MaxInt32: true, math.MaxInt32 + 1: false, 1 << 40: false} {
 		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: code.Named("add.s32"), F: code.NoRow, Imm: imm}, nil)

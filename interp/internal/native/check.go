@@ -257,7 +257,6 @@ func (a *assembler) checked(b *code.Block, s *Step) {
 	}
 	if engine == 0 && ref != 0 || a.noted(s) > Notes { // what it was folded to has no guard
 		a.leaveToGo()
-		return
 	}
 	if ref != 0 {
 		a.sameGuard(engine, ref, Lacks)
@@ -497,7 +496,7 @@ func (a *assembler) refers(s *Step, at kept, form string) {
 
 // comparing is referenceAgrees by one stencil, if there is one: for a result that is kept in a shadow, for all lanes.
 func (a *assembler) comparing(s *Step, form string) bool {
-	if form == "_masked" || s.keptOf() != inShadow || s.Ref.Op.Signature().Kind != code.Arithmetic {
+	if form == "_masked" || s.keptOf() != inShadow {
 		return false
 	}
 	h, kernel := a.operands(s.Ref), a.kernel(s.Ref)

@@ -227,7 +227,7 @@ func (a *assembler) shadows4(in *code.Instr) (h holes) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
 		switch {
-		case row == code.NoRow:
+		case s.Src[i] == code.NoSlot:
 		case s.Src[i] == code.P:
 			a.place(&h, letters[i], code.P, row)
 		default:
@@ -260,7 +260,7 @@ func (a *assembler) held(in *code.Instr, lanes int) {
 func (a *assembler) level(pc int32, in *code.Instr, lanes int) {
 	s := in.Op.Signature()
 	for i, row := range in.Sources() {
-		if row < 0 || s.Src[i] == code.P || s.Src[i] == code.NoSlot || s.Compares() && i == 2 {
+		if row < 0 || s.Src[i] == code.P || s.Src[i] == code.NoSlot {
 			continue
 		}
 		other := lanes

@@ -76,7 +76,7 @@ type checkedCode struct{}
 func (checkedCode) run(w *warp, budget int) reason {
 	w.comesHome()
 	c, m := w.cta, w.cta.code.checked()
-	if m == nil || !w.fits() || !w.adjoins() || !m.Ready(w.readies()) {
+	if !w.fits() || !w.adjoins() || !m.Ready(w.readies()) {
 		return checked{}.run(w, budget)
 	}
 	w.depart(budget)

@@ -125,7 +125,6 @@ func (c *cta) followed() {
 	for i := range n.lent {
 		c.warps[i].released()
 	}
-	n.out = true
 }
 
 // released has machine code have a warp from its beginning on, and Go the joins that it had lent before.
@@ -204,7 +203,7 @@ func (w *warp) goes() *native.Context {
 // goesOn reports whether machine code has come back for nothing.
 func (w *warp) goesOn() bool {
 	ctx := &w.lent.Context
-	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
+	return ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
 }
 
 // landed is the warp that machine code has come back with. Go learns of what others have done meanwhile.

@@ -112,6 +112,32 @@ ways:	.branchtargets ` + ways(20, "W%d", ", ") + `;
 	brx.idx %i, ways;` + ways(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
+	"lanes that end while warps share their time": {asked: [3]int{53, 53, 360}, body: `
+	and.b32 %t, %t, 31;
+	mov.u32 %j, 0;
+L:	add.u32 %j, %j, 1;
+	setp.eq.u32 %q, %j, %t;
+	@%q bra Z; // one lane each time
+	setp.lt.u32 %q, %j, 25;
+	@%q bra L;
+	call f, (%j); // which is Go's
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	setp.lt.u32 %q, %j, 700;
+	@%q bra M;
+Z:`},
+	"shares to the last instruction": {asked: [3]int{25, 25, 25}, body: `
+	mov.u32 %j, %ctaid.x;
+	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + ways(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
+	mov.u32 %j, 0;
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %i, [%o]; // which of the warps executes when shows
+	mad.lo.u32 %i, %i, 3, %w;
+	st.global.u32 [%o], %i;
+	setp.lt.u32 %q, %j, 900;
+	@%q bra M;`},
 	"a lock that lanes take in turn": {asked: [3]int{951, 951, 50654}, body: `
 L:	atom.global.cas.b32 %i, [%o+4], 0, 1;
 	setp.ne.u32 %q, %i, 0;
@@ -161,7 +187,7 @@ X:	exit;
 }
 .entry k(.param .u64 out)
 {
-	.reg .b32 %t, %w, %i;
+	.reg .b32 %t, %w, %i, %j;
 	.reg .pred %p, %q;
 	.reg .b64 %o;
 	ld.param.u64 %o, [out];
