@@ -53,7 +53,7 @@ func (w *warp) depart(budget int) {
 func (c *cta) leads() {
 	t := &c.native.team
 	usual, last := uint32(c.warps[0].all()), uint32(c.warps[len(c.warps)-1].all())
-	if len(c.ahead) == c.passed || !c.quiet() || t.Most < 0 || !t.Enters(usual) || !t.Enters(last) {
+	if len(c.ahead) == c.passed || c.grid.cancelled.Load() || !c.quiet() || t.Most < 0 || !t.Enters(usual) || !t.Enters(last) {
 		return
 	}
 	for i := range c.native.lent {
@@ -203,7 +203,7 @@ func (w *warp) goes() *native.Context {
 // goesOn reports whether machine code has come back for nothing.
 func (w *warp) goesOn() bool {
 	ctx := &w.lent.Context
-	return ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
+	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
 }
 
 // landed is the warp that machine code has come back with. Go learns of what others have done meanwhile.
