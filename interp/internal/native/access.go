@@ -114,7 +114,7 @@ func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put fu
 	a.recalls = append(a.recalls, again)
 }
 
-// one puts the stencil of the access to an element.
+// one puts the stencil of the access to an element. There is none for one that nobody wants.
 func (a *assembler) one(in *code.Instr, acc *code.Access, i int, h holes, name string) {
 	e := acc.Elems[i]
 	a.offset(h.n0)

@@ -385,7 +385,7 @@ func (a *assembler) source(in *code.Instr, form string) {
 	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
 	d := code.Row{Slot: s.Dst, Row: in.D}
 	i := slices.Index(a.sources, r)
-	if i < 0 || !in.Op.Special() {
+	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
 		a.leaveToGo()
 		return
 	}

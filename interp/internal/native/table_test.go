@@ -122,6 +122,19 @@ func TestLets(t *testing.T) {
 	}
 }
 
+// TestSourcesOf: special registers that a program reads compactly are told once each, and no other register, nor what is the same kind of
+// instruction and reads none.
+func TestSourcesOf(t *testing.T) {
+	compactly := code.How{Exec: code.CompactSource}
+	p := &code.Program{Instrs: []code.Instr{
+		{Op: code.Sreg32, Imm: uint64(ptx.CtaidY), How: compactly}, {Op: code.Frame32, Imm: 408, How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.LaneID)},
+		{Op: code.Sreg64, Imm: uint64(ptx.CtaidY), How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.Clock), How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.TidX), How: compactly},
+	}}
+	if got, want := sourcesOf(p), []ptx.SpecialReg{ptx.CtaidY, ptx.TidX}; !slices.Equal(got, want) {
+		t.Errorf("it reads %v compactly, want %v", got, want)
+	}
+}
+
 // TestParallel: machine code is told whether CTAs run in parallel.
 func TestParallel(t *testing.T) {
 	ctx := new(Context)

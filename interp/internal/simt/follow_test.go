@@ -115,6 +115,22 @@ Y:	st.global.u32 [%a], %n;`},
 	st.global.u32 [%a], %n;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %c;`},
+	"lanes that part, in some CTAs deeper than in others": {asked: [3]int{6, 6, 6}, body: `
+	and.b32 %x, %i, 1;
+	setp.eq.u32 %p, %x, 0;
+	@%p bra A;
+	and.b32 %y, %c, 1;
+	setp.eq.u32 %p, %y, 0;
+	@%p bra G;
+	and.b32 %x, %i, 2;
+	setp.eq.u32 %p, %x, 0;
+	@%p bra B;
+	mov.u32 %y, %clock; // which is Go's
+	add.u32 %n, %n, 5;
+B:	bra E;
+G:	mov.u32 %y, %clock;
+E:	add.u32 %n, %n, 1;
+A:	st.global.u32 [%a], %n;`},
 	"a trap in one": {asked: [3]int{5, 5, 5}, traps: true, body: `
 	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
@@ -231,7 +247,7 @@ func TestFollowersCancelled(t *testing.T) {
 L:	sub.u32 %x, %x, 1;
 	setp.ne.u32 %p, %x, 0;
 	@%p bra L;`, interp.Vector, func(cancel context.CancelFunc) { time.AfterFunc(time.Millisecond, cancel) })
-		if err != nil && n < ctas {
+		if err != nil && n > 0 && n < ctas {
 			return
 		}
 	}

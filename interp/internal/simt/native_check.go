@@ -76,7 +76,7 @@ type checkedCode struct{}
 func (checkedCode) run(w *warp, budget int) reason {
 	w.comesHome()
 	c, m := w.cta, w.cta.code.checked()
-	if !w.fits() || !w.adjoins() || !m.Ready(w.readies()) {
+	if m == nil || !w.fits() || !w.adjoins() || !m.Ready(w.readies()) {
 		return checked{}.run(w, budget)
 	}
 	w.depart(budget)
@@ -109,6 +109,7 @@ func (checkedCode) run(w *warp, budget int) reason {
 		case native.Control:
 			b := c.code.Block(w.pc)
 			if w.endInGo(b); w.err != nil {
+				w.pc = b.First
 				return w.failed(b)
 			}
 			return control

@@ -87,7 +87,10 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	w.listen()
 	grid.seed = 1 // so that the warp goes on alone
 	why := c.runnerOf().run(w, 1)
-	outcome = fmt.Sprintf("why %v, error %v, changed %v", why, w.err, c.changed)
+	outcome = fmt.Sprintf("why %v at %d, error %v", why, w.pc, w.err)
+	if w.err == nil || g.since == 0 { // see rig.on
+		outcome += fmt.Sprintf(", changed %v", c.changed)
+	}
 	if t, ok := w.err.(*Trap); ok {
 		if at := slices.Index(t.Notes, noteBehind); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
@@ -95,7 +98,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 		}
 		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
 	}
-	outcome += fmt.Sprintf("\nat %d, counts %+v", w.pc, w.count)
+	outcome += fmt.Sprintf("\ncounts %+v", w.count)
 	for i := range int32(rigFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *f.Row32(i), *f.Shadow32(i))
 		for lane := range regfile.Lanes {

@@ -117,4 +117,5 @@ func (w *warp) reclaimJoins(l *loan) {
 			w.ways.free = append(w.ways.free, j)
 		}
 	}
+	l.joins = l.joins[:0] // for released
 }

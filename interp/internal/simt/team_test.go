@@ -249,6 +249,29 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
+// TestTeamsOfClusters: clusters stay together, on one thread as on several.
+func TestTeamsOfClusters(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	source := teamSource(`
+	mov.u32 %i, %cluster_ctarank;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	mad.lo.u32 %t, %t, 5, %i;
+	red.global.add.u32 [%o], %t;`)
+	for _, mode := range modes {
+		launch := interp.Launch{Grid: interp.Dim(15), Cluster: interp.Dim(3), Block: interp.Dim(96), Mode: mode, Backend: interp.Portable}
+		want, sum := ran(t, source, launch, 1, 1, 1)
+		launch.Backend = interp.Native
+		for workers := 1; workers <= 3; workers++ {
+			if text, out := ran(t, source, launch, 1, 1, workers); text != want || out[0] != sum[0] {
+				t.Errorf("%v mode, %d threads: machine code\n%s%d\nGo\n%s%d", mode, workers, text, out, want, sum)
+			}
+		}
+	}
+}
+
 // pauser pauses a launch once, in the second CTA; the first is not watched.
 type pauser struct{ told int }
 
