@@ -31,7 +31,7 @@
 // The outcomes of all mutants are in internal/mutate/outcomes.tsv, whose first line says
 // with which command. Survivors are argued in internal/mutate/argued.txt, a line for each: the columns of the
 // list from the function to the number, and why no check can notice it. Argued mutants that
-// are killed, and those that do not exist any more, are errors.
+// are killed, and those that do not exist any more, are errors; -arguments tries these alone.
 //
 // The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
 // crashes and hangs count as noticed, as they do in a test. The command is in internal/mutate/native.txt. The same goes for
@@ -72,6 +72,7 @@ func main() {
 	flag.StringVar(&c.only, "only", "*", "mutants of functions that match this `pattern` only")
 	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
 	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
+	flag.BoolVar(&c.arguments, "arguments", false, "try the argued mutants only: whether the arguments hold")
 	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
 	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
 	flag.BoolVar(&c.again, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
@@ -106,7 +107,7 @@ type config struct {
 	alone                              bool
 	stencils, tests                    string
 	ends                               bool
-	list                               bool
+	list, arguments                    bool
 	limits                             limits
 	atLeast                            float64
 }
@@ -137,6 +138,9 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	}
 	if err := argued.known(all); err != nil {
 		return false, err
+	}
+	if c.arguments {
+		all = slices.DeleteFunc(all, func(m *Mutant) bool { return argued[m.row()] == "" })
 	}
 	chosen, err := c.choose(all)
 	if err != nil {
@@ -315,6 +319,9 @@ func (t *trier) all(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
 	return verdicts, firstErr
 }
 
+// noticed reports whether an outcome counts as killed.
+func (c *config) noticed(o Outcome) bool { return o == Killed || c.ends && (o == Crash || o == Hang) }
+
 // summary prints how many mutants of each function are killed, and survivors if those are
 // too few.
 func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued arguments) (good bool, err error) {
@@ -322,6 +329,7 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	tally := map[string]*[isArgued + 1]int{}
 	var total [isArgued + 1]int
 	var order []string
+	var wrong []error
 	for _, m := range list {
 		if tally[m.Func] == nil {
 			tally[m.Func] = &[isArgued + 1]int{}
@@ -329,13 +337,16 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 		}
 		o := verdicts[m].Outcome
 		if reason, ok := argued[m.row()]; ok {
-			if o == Killed {
-				return false, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].By)
+			if c.noticed(o) {
+				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].By))
 			}
 			o = isArgued
 		}
 		tally[m.Func][o]++
 		total[o]++
+	}
+	if len(wrong) > 0 {
+		return false, errors.Join(wrong...)
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "\nmutants\tkilled\tslower\targued\twrong\tcrash\thang\tcounted\tsurvived\tunreached\tkilled %\t  function\t")
@@ -346,9 +357,11 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 		}
 		percent := 100.0
 		if of := all - n[Slower] - n[isArgued]; of > 0 {
-			killed := n[Killed]
-			if c.ends {
-				killed += n[Crash] + n[Hang]
+			killed := 0
+			for o, k := range n {
+				if c.noticed(Outcome(o)) {
+					killed += k
+				}
 			}
 			percent = 100 * float64(killed) / float64(of)
 		}
@@ -366,7 +379,7 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	fmt.Fprintf(w, "\n%.1f %% of the mutants that are neither slower nor argued are killed, at least %.1f %% should be. These are not:\n", percent, c.atLeast)
 	for _, m := range list {
 		o := verdicts[m].Outcome
-		if argued[m.row()] == "" && o != Killed && o != Slower && !(c.ends && (o == Crash || o == Hang)) {
+		if argued[m.row()] == "" && o != Slower && !c.noticed(o) {
 			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), o)
 		}
 	}
