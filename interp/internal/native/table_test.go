@@ -122,9 +122,9 @@ func TestLets(t *testing.T) {
 	}
 }
 
-// TestSourcesOf: special registers that a program reads compactly are told once each, and no other register, nor what is the same kind of
+// TestReadSources: special registers that a program reads compactly are told once each, and no other register, nor what is the same kind of
 // instruction and reads none.
-func TestSourcesOf(t *testing.T) {
+func TestReadSources(t *testing.T) {
 	compactly := code.How{Exec: code.CompactSource}
 	p := &code.Program{Instrs: []code.Instr{
 		{Op: code.Sreg32, Imm: uint64(ptx.CtaidY), How: compactly}, {Op: code.Frame32, Imm: 408, How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.LaneID)},
@@ -145,8 +145,8 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// TestStepNumbers: steps are numbered from block to block; each has its end as the last.
-func TestStepNumbers(t *testing.T) {
+// TestNumbersOfSteps: steps are numbered from block to block; each has its end as the last.
+func TestNumbersOfSteps(t *testing.T) {
 	k := &Check{first: []int32{0, 1, 4, 6}}
 	for n, want := range [][2]int32{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}} {
 		if block, i := k.Step(int32(n)); [2]int32{block, i} != want {
