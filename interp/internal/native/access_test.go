@@ -585,58 +585,71 @@ func wants(c *Code, ctx *Context, stencil string) bool {
 	return c.Ready(ctx) && slices.Contains(c.lib.Take(), stencil)
 }
 
-// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, what moves more than 8 bytes at once, what reads
-// time, and what has a result that stencils would write and nobody wants.
-func TestOwnMeanings(t *testing.T) {
-	if !Supported() {
+// compiled reports whether there is machine code for an instruction, which accesses memory so.
+func compiled(t *testing.T, in code.Instr, access ...code.Access) bool {
+	t.Helper()
+	p, _ := single(rand.New(rand.NewPCG(1, 2)), in, nil)
+	p.Access = access
+	c, ctx := New(p), &Context{Mask: regfile.Full}
+	if !c.Ready(ctx) {
 		t.Skip("this host executes no machine code of ours")
 	}
+	return c.Next(ctx, 0) == 0
+}
+
+// TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, and so is what moves more than 8 bytes at once, what
+// overwrites an address that it still needs, and a number that instructions of machine code have no room for.
+func TestOwnMeanings(t *testing.T) {
 	for _, op := range []code.Op{code.StoreBulk, code.LoadWide, code.StoreWide, code.LoadMatrix, code.StoreMatrix, code.LoadEach, code.StoreEach} {
 		for _, size := range []int{8, 16} {
-			p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, nil)
-			p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: size, Bytes: size, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}}
-			if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
+			if compiled(t, code.Instr{Op: op, D: code.NoRow, F: code.NoRow}, code.Access{Space: ptx.Shared, Addr: code.R, Size: size, Bytes: size, Elems: []code.Elem{{Slot: code.Q}}, Store: op == code.StoreBulk || op == code.StoreWide || op == code.StoreEach}) {
 				t.Errorf("%v of %d bytes has machine code", op, size)
 			}
 		}
 	}
-	for op := range code.Count {
-		s := op.Signature()
-		if s.Kind != code.Arithmetic || s.Compares() || s.Dst2 == code.NoSlot {
-			continue
-		}
-		for _, how := range []code.Exec{code.OnLanes, code.Expanded, code.CompactMixed} { // the second result would go somewhere
-			p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: op, F: code.NoRow, How: code.How{Exec: how}}, nil)
-			if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
-				t.Errorf("%v without its second result has machine code, executed as %v", op, how)
-			}
-		}
-	}
-	for _, in := range []code.Instr{
-		{Op: code.Shfl, D: code.NoRow}, {Op: code.ShflSync, D: code.NoRow}, {Op: code.Vote, D: code.NoRow}, {Op: code.VoteSync, D: code.NoRow},
-		{Op: code.Ballot, D: code.NoRow}, {Op: code.BallotSync, D: code.NoRow}, {Op: code.Activemask, D: code.NoRow},
-		{Op: code.Sreg32, Imm: uint64(ptx.Clock), How: code.How{Exec: code.CompactSource}},
-		{Op: code.Sreg64, Imm: uint64(ptx.Clock64), How: code.How{Exec: code.CompactSource}},
-	} {
-		in.F = code.NoRow
-		p, _ := single(rand.New(rand.NewPCG(1, 2)), in, nil)
-		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && c.Next(ctx, 0) == 0 {
-			t.Errorf("%v, for row %d, has machine code", in.Op, in.D)
-		}
-	}
-	// A vector that overwrites its address has machine code if that goes last.
 	for at := range int32(3) {
-		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, nil)
-		p.Access = []code.Access{{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 8, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}}
-		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && (c.Next(ctx, 0) == 0) != (at != 0) {
+		vector := code.Access{Space: ptx.Shared, Addr: code.R, Size: 4, Bytes: 8, Elems: []code.Elem{{Slot: code.R, Row: 0}, {Slot: code.R, Row: 1}}}
+		if compiled(t, code.Instr{Op: code.LoadVector, D: code.NoRow, F: code.NoRow, A: at}, vector) != (at != 0) { // row 1 goes last
 			t.Errorf("rows 0 and 1 from where row %d says: there is machine code: %v", at, at == 0)
 		}
 	}
-	// … and so is a number that instructions of machine code have no room for.
 	for imm, room := range map[uint64]bool{0: true, math.MaxInt32: true, math.MaxInt32 + 1: false, 1 << 40: false} {
-		p, _ := single(rand.New(rand.NewPCG(1, 2)), code.Instr{Op: code.Named("add.s32"), F: code.NoRow, Imm: imm}, nil)
-		if c, ctx := New(p), (&Context{Mask: regfile.Full}); c.Ready(ctx) && (c.Next(ctx, 0) == 0) != room {
+		if compiled(t, code.Instr{Op: code.Named("add.s32"), F: code.NoRow, Imm: imm}) != room {
 			t.Errorf("an operation on %#x has machine code: %v", imm, !room)
+		}
+	}
+}
+
+// TestUnwantedResults: what stencils would write and nobody wants is left to Go, and what reads time.
+func TestUnwantedResults(t *testing.T) {
+	second := 0
+	for op := range code.Count {
+		s := op.Signature()
+		if s.Kind != code.Arithmetic || s.Compares() || s.Dst2 == code.NoSlot || !Has(op) {
+			continue
+		}
+		second++
+		for _, how := range []code.Exec{code.OnLanes, code.Expanded, code.CompactMixed} {
+			in := code.Instr{Op: op, How: code.How{Exec: how}}
+			with := compiled(t, in)
+			if in.F = code.NoRow; !with || compiled(t, in) {
+				t.Errorf("%v, executed as %v, has machine code: %v; without its second result: %v", op, how, with, compiled(t, in))
+			}
+		}
+	}
+	if second == 0 {
+		t.Error("no operation has two results")
+	}
+	for _, op := range []code.Op{code.Shfl, code.ShflSync, code.Vote, code.VoteSync, code.Ballot, code.BallotSync, code.Activemask} {
+		in := code.Instr{Op: op, F: code.NoRow}
+		with := compiled(t, in)
+		if in.D = code.NoRow; !with || compiled(t, in) {
+			t.Errorf("%v has machine code: %v; without its result: %v", op, with, compiled(t, in))
+		}
+	}
+	for op, reg := range map[code.Op]ptx.SpecialReg{code.Sreg32: ptx.Clock, code.Sreg64: ptx.Clock64} {
+		if compiled(t, code.Instr{Op: op, F: code.NoRow, Imm: uint64(reg), How: code.How{Exec: code.CompactSource}}) {
+			t.Errorf("%v of a clock has machine code", op)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type rig struct {
 	mask   uint32
 	live   uint32
 	memory []byte
-	since  int // how many other allocations its access has hit since
+	since  int // behind how many that an access remembers first its memory is
 	rules  *affinetrack.Table
 	block  Dim3
 	warp   int

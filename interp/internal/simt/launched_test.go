@@ -1,6 +1,7 @@
 package simt_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -22,6 +23,12 @@ type launched struct {
 // comes of it as text, errors and counts, and the words.
 func ran(t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
 	t.Helper()
+	return ranUntil(t.Context(), t, source, l, words, times, workers)
+}
+
+// ranUntil is ran of launches that a context may cancel.
+func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
+	t.Helper()
 	dev := interp.NewDevice(interp.Config{Workers: workers})
 	m, err := dev.Load("k.ptx", []byte(source))
 	if err != nil {
@@ -33,7 +40,7 @@ func ran(t *testing.T, source string, l interp.Launch, words, times, workers int
 	}
 	l.Args, l.Eager = []any{memory}, true
 	for range times {
-		r, err := m.Run(t.Context(), &l)
+		r, err := m.Run(ctx, &l)
 		text += fmt.Sprint(err)
 		if trap := new(interp.Trap); errors.As(err, &trap) {
 			text += trap.Report()

@@ -243,7 +243,7 @@ L:	red.global.add.u32 [%%o], 1;
 	add.u32 %%i, %%i, -1;
 	setp.ne.u32 %%q, %%i, 0;
 	@%%q bra L;`, rounds))
-	launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(96), Backend: interp.Native}
+	launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(96), Mode: interp.Vector, Backend: interp.Native}
 	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
 		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
 	}
