@@ -109,6 +109,27 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
+// TestArguments: with -arguments the argued mutants are tried and no others, and each of which the argument does not hold is named.
+func TestArguments(t *testing.T) {
+	const holds, refuted = "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1", "engine.minus\tswap\ta - b → b - a\t1"
+	c := toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n")
+	c.arguments = true
+	var out bytes.Buffer
+	if good, err := c.run(&out); !good || err != nil {
+		t.Fatalf("%v, %v", good, err)
+	}
+	list, _, _ := strings.Cut(out.String(), "\n\n")
+	if lines := strings.Split(strings.TrimSpace(list), "\n"); !strings.Contains(lines[len(lines)-1], holds) || strings.Count(list, "\tengine.") != 1 {
+		t.Errorf("tried:\n%s", list)
+	}
+	c = toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n"+refuted+"\twhy\nengine.Sum\tnegate\tm == 0 → !(m == 0)\t1\tso\n")
+	c.arguments = true
+	_, err := c.run(&bytes.Buffer{})
+	if err == nil || strings.Count(err.Error(), "but killed by") != 2 || !strings.Contains(err.Error(), refuted) || strings.Contains(err.Error(), holds) {
+		t.Errorf("refuted: %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ scope, argued, want string }{
 		{toy + "/engine/none.go", "", "scope, line 1: no file is " + toy + "/engine/none.go"},
