@@ -108,7 +108,6 @@ func (a *assembler) recalling(in *code.Instr, acc *code.Access, h *holes, put fu
 	a.here(begin)
 	h.n1, h.leave = int64(8*acc.Hit), a.label()
 	again := recall{label: h.leave, name: "recall_" + acc.Addr.String(), holes: holes{n0: h.n0, n1: h.n1, other: begin, leave: away}}
-	a.offset(again.n0)
 	a.place(&again.holes, 'A', acc.Addr, in.A)
 	put()
 	a.recalls = append(a.recalls, again)

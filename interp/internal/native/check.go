@@ -412,13 +412,13 @@ func (a *assembler) copies(list []Pair, form string) {
 	}
 }
 
-// idle puts idle or idled, which call a function, for all results, where lanes may be idle.
-func (a *assembler) idle(name, calls string, s *Step, form string, why Reason) {
+// idle puts idle, or idled, which may differ, for all results, where lanes may be idle. Both call a function.
+func (a *assembler) idle(name, calls string, s *Step, form string) {
 	if form != "_masked" || s.In == nil {
 		return
 	}
 	for i, o := range s.Writes {
-		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, why)}
+		h := holes{n0: int64((len(s.Reads) + i) * NoteSize), leave: a.exit(a.step, Differs)}
 		a.register(&h, 'B', o.Row.Slot, o.Row.Row)
 		if o.Row.Slot != code.P {
 			a.registerShadow(&h, 'A', o.Row)
@@ -462,7 +462,7 @@ func (a *assembler) uniform(list []Pair, why Reason) {
 // apart is a step that only computes.
 func (a *assembler) apart(s *Step, form string) {
 	a.notes(s)
-	a.idle("idle", "call_note", s, form, Lacks)
+	a.idle("idle", "call_note", s, form)
 	proved := s.In != nil && s.In.How.Exec >= code.ProvedOne
 	if s.Proved {
 		if a.put("alone", holes{leave: a.exit(a.step, Lacks)}); proved {
@@ -470,9 +470,7 @@ func (a *assembler) apart(s *Step, form string) {
 		}
 	}
 	if s.In != nil {
-		a.counting = true
 		a.execution(s.PC, s.In, form)
-		a.counting = false
 	}
 	if s.In == nil || proved {
 		a.tally(s.Count, 1)
@@ -520,7 +518,7 @@ func (a *assembler) results(s *Step, at kept, form string) {
 // alike looks whether what is proved of results is so, and whether lanes that do not execute have what they had.
 func (a *assembler) alike(s *Step, form string) {
 	a.uniform(s.Uniform, Differs)
-	a.idle("idled", "call_moved", s, form, Differs)
+	a.idle("idled", "call_moved", s, form)
 }
 
 // onceForBoth is a step on the lanes, whose results the reference gets.
@@ -556,7 +554,7 @@ func (a *assembler) memory(s *Step, form string) {
 	if s.Proved {
 		a.put("alone", holes{leave: a.exit(a.step, Lacks)})
 	}
-	a.idle("idle", "call_note", s, form, Lacks)
+	a.idle("idle", "call_note", s, form)
 	lanes, done := a.label(), a.label()
 	if s.In.How.Exec != code.Expanded {
 		if acc.Addr == code.NoSlot { // the address is compact always

@@ -188,10 +188,9 @@ type assembler struct {
 	instrs  []int32
 
 	// Of check mode.
-	check    *Check
-	step     int32  // under way
-	lacks    Reason // what an instruction leaves for that cannot go on
-	counting bool   // in which of its ways it executes
+	check *Check
+	step  int32  // under way
+	lacks Reason // what an instruction leaves for that cannot go on
 
 	functions map[string]int // labels of what its stencils call
 }

@@ -92,7 +92,7 @@ func (a *assembler) expanded(pc int32, in *code.Instr, form string) {
 	a.expandSources(in)
 	a.operation(pc, in, form)
 	a.uncompactResults(in)
-	if a.counting {
+	if a.check != nil {
 		a.tally(a.check.counts.OnLanes, 1)
 	}
 }
@@ -148,7 +148,7 @@ func (a *assembler) uncompactResults(in *code.Instr) {
 // otherwise has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
 // has no machine code, it is Go's.
 func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) {
-	if a.counting {
+	if a.check != nil {
 		a.countCompact(in.Op.Signature())
 	}
 	a.beside(aside{pc: pc, in: in, form: form, label: lanes, code: (*assembler).onLanes})
@@ -182,14 +182,13 @@ type aside struct {
 	code  func(*assembler, *aside)
 
 	// Of the assembler when it came there.
-	on       int
-	step     int32
-	counting bool
+	on   int
+	step int32
 }
 
 // beside has code be behind the block. It goes on with what is put next.
 func (a *assembler) beside(s aside) {
-	s.on, s.step, s.counting = a.label(), a.step, a.counting
+	s.on, s.step = a.label(), a.step
 	a.here(s.on)
 	a.asides = append(a.asides, s)
 }
@@ -199,7 +198,7 @@ func (a *assembler) placeAsides() {
 	for i := 0; i < len(a.asides); i++ {
 		s := a.asides[i]
 		a.island()
-		a.step, a.counting = s.step, s.counting
+		a.step = s.step
 		if a.here(s.label); a.undone(func() { s.code(a, &s) }) {
 			a.put("jump", holes{other: s.on})
 		} else {
@@ -207,7 +206,7 @@ func (a *assembler) placeAsides() {
 		}
 	}
 	clear(a.asides) // for the assembler is kept
-	a.asides, a.counting = a.asides[:0], false
+	a.asides = a.asides[:0]
 }
 
 // scalar has the result of an operation on single values be under way.
@@ -341,7 +340,7 @@ func (a *assembler) onceForAll(s *aside) {
 	if s.keeps {
 		a.keep(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.form)
 	}
-	if a.counting {
+	if a.check != nil {
 		a.tally(a.check.counts.Quick, 1)
 	}
 }
@@ -396,7 +395,7 @@ func (a *assembler) source(in *code.Instr, form string) {
 	a.put(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)})
 	a.keep(d, form)
 	a.both(in, d)
-	if a.counting {
+	if a.check != nil {
 		a.countCompact(s)
 	}
 }
@@ -435,7 +434,7 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) {
 		a.level(pc, in, lanes)
 		a.scalar(in)
 	}
-	if a.counting {
+	if a.check != nil {
 		a.countCompact(s)
 	}
 	a.beside(aside{pc: pc, in: in, label: lanes, code: (*assembler).lanesOutcome})
@@ -446,7 +445,7 @@ func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) {
 func (a *assembler) lanesOutcome(s *aside) {
 	a.expandSources(s.in)
 	a.outcome(s.in)
-	if a.counting {
+	if a.check != nil {
 		a.tally(a.check.counts.OnLanes, 1)
 	}
 }
@@ -458,18 +457,9 @@ func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) {
 		a.leaveToGo()
 		return
 	}
-	if acc.Addr == code.NoSlot { // the address is compact always
-		a.compactly(in, acc, form, a.exit(pc, Lacks))
-		return
-	}
-	a.compactly(in, acc, form, lanes)
-	a.otherwise(pc, in, form, lanes)
-}
-
-// compactly is an access at a compact address; it goes to a label if there is none.
-func (a *assembler) compactly(in *code.Instr, acc *code.Access, form string, lanes int) {
 	a.reach(in, acc, form, lanes)
 	a.moves(in, acc, form)
+	a.otherwise(pc, in, form, lanes)
 }
 
 // moves loads or stores the elements of an access whose memory has been found.

@@ -153,13 +153,11 @@ func (c *cta) gathers(o, w *warp) bool {
 	switch l.State = native.Out; {
 	case o.state == atGroup:
 		return false // what others execute may wake it
-	case o.state == atBarrier:
-		t.Apart = 1
 	case o.state != ready:
-	case o.mask == 0 || !o.fits() || o.check != nil && !o.adjoins():
+	case !o.fits() || o.check != nil && !o.adjoins():
 		l.State = native.Stops
 	default:
-		o.settled, o.unpaid = o.count.WarpInstructions, 0
+		o.settled = o.count.WarpInstructions
 		o.readies()
 		o.tellNative()
 		o.lend()

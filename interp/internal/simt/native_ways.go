@@ -33,12 +33,12 @@ func (w *warp) lend() {
 	if w.join != nil {
 		w.lendJoins(&n.loan)
 	}
-	if n.Most != 0 && n.loan.outer == nil {
+	if n.loan.outer == nil {
 		n.Ends = 1
 	}
 }
 
-// lendJoins lends what there is.
+// lendJoins lends what there is; none if they are too many, and all are outside then.
 func (w *warp) lendJoins(l *loan) {
 	n := w.lent
 	j := w.join
