@@ -141,6 +141,28 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// TestContentChecked: so it is with check mode's, which is another if the reference accesses memory in another way.
+func TestContentChecked(t *testing.T) {
+	load := code.LoadOp(4, false, code.Q, code.R)
+	program := func(row int32) *code.Program {
+		p := &code.Program{
+			Width: regfile.Lanes, Instrs: []code.Instr{{Op: load, A: 1, D: code.NoRow, F: code.NoRow}, {Op: code.Exit}}, Blocks: []code.Block{{Last: 1}},
+			Tables: code.Tables{Access: []code.Access{{Space: ptx.Shared, Addr: code.Q, Size: 4, Bytes: 4, Elems: []code.Elem{{Slot: code.R, Row: row}}}}},
+		}
+		p.Consts.Lay()
+		p.Link()
+		return p
+	}
+	sum := func(row int32) [32]byte {
+		p, ref := program(0), program(row)
+		steps := [][]Step{{{In: &p.Instrs[0], Ref: &ref.Instrs[0], Way: Memory}, {Ends: true, Ref: &ref.Instrs[1]}}}
+		return NewCheck(New(p), ref, regfile.Size{R: 3, Q: 3}, steps, Counts{}).beside.sum()
+	}
+	if sum(1) != sum(1) || sum(1) == sum(2) {
+		t.Errorf("of one reference and another the sums are %x and %x", sum(1), sum(2))
+	}
+}
+
 // TestKept: the same code is made once, also if several want it at once; another is made anew; and what was wanted longest
 // ago goes when there is no room.
 func TestKept(t *testing.T) {
@@ -209,6 +231,9 @@ func TestRoom(t *testing.T) {
 		}
 		if found := k.find(content{}); (found == b) != kept || !kept && found != nil {
 			t.Errorf("of %d bytes %v is kept where there is room for %d", size, found, room)
+		}
+		if !kept && k.find(content{masked: true}) == nil {
+			t.Errorf("what has been kept goes for %d bytes that there is no room for in %d", size, room)
 		}
 		if kept && k.taken != size {
 			t.Errorf("it takes %d bytes, want %d", k.taken, size)

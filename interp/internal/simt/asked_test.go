@@ -5,13 +5,14 @@ import (
 	"runtime"
 )
 
-// Asked is the backend of machine code, of which it counts how often Go asks it to run a warp. It is for launches on one
-// thread.
+// Asked is the backend of machine code, of which it counts how often Go asks it to run a warp, and how often it is entered for
+// that. It is for launches on one thread.
 var Asked = new(asked)
 
 type asked struct {
 	machineCode
-	Times  int
+	Times, Entered int
+
 	Cancel context.CancelFunc // called when it is asked the At-th time
 	At     int
 }
@@ -26,8 +27,12 @@ func (a *asked) asks(w *warp) {
 	}
 }
 
+// ran is told behind it how often machine code had been entered.
+func (a *asked) ran(w *warp, before int64) { a.Entered += int(w.cta.native.entered - before) }
+
 func (a *asked) run(w *warp, budget int) reason {
 	a.asks(w)
+	defer a.ran(w, w.cta.native.entered)
 	return a.machineCode.run(w, budget)
 }
 
@@ -41,5 +46,6 @@ type askedChecked struct {
 
 func (a *askedChecked) run(w *warp, budget int) reason {
 	a.by.asks(w)
+	defer a.by.ran(w, w.cta.native.entered)
 	return a.checkedCode.run(w, budget)
 }

@@ -24,6 +24,7 @@ import (
 type rig struct {
 	*rigs
 	prog   *code.Program
+	sum    code.Instr // of constants: for the reference
 	file   *regfile.File
 	mask   uint32
 	live   uint32
@@ -160,6 +161,7 @@ func (r *rigs) new(p *code.Program) *rig {
 		in.Guard = code.Guard(r.Int32N(int32(rigFrame.P)-1), r.IntN(2) == 0)
 		in.Skips = true
 	}
+	sum := code.Instr{Op: code.Named("add.s32"), D: p.Consts.Add32(12), F: code.NoRow, A: p.Consts.Add32(7), B: p.Consts.Add32(5)}
 	p.Consts.Lay()
 	p.Width = regfile.Lanes
 	fn := rigModule.Kernels()[0]
@@ -167,7 +169,7 @@ func (r *rigs) new(p *code.Program) *rig {
 	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
 	p.Link()
 	r.drawn++
-	g := &rig{rigs: r, prog: p, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
+	g := &rig{rigs: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
 	g.live = g.mask | r.Uint32()
 	g.file.Reset(rigFrame)
 	r.shadowed(g.file, g.mask)

@@ -14,7 +14,7 @@ import (
 // followers are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
 // thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
 var followers = map[string]launched{
-	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, body: `
+	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
 	shl.b32 %x, %i, 2;
 	mov.u32 %y, block;
 	add.u32 %x, %x, %y;
@@ -25,12 +25,12 @@ var followers = map[string]launched{
 	mov.u32 %never, %n;
 	bar.sync 0;
 	st.shared.u32 [%x], %never;`},
-	"local memory that begins as zeros": {asked: [3]int{241, 241, 241}, body: `
+	"local memory that begins as zeros": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
 	.local .b32 own[4];
 	ld.local.u32 %x, [own+8];
 	st.local.u32 [own+8], %n;
 	st.global.u32 [%a], %x;`},
-	"lanes that end early": {asked: [3]int{722, 722, 722}, body: `
+	"lanes that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{724, 724, 724}, body: `
 	and.b32 %x, %n, 5;
 	setp.eq.u32 %p, %x, 5;
 	@%p exit;
@@ -38,7 +38,7 @@ var followers = map[string]launched{
 	@%p bra Y;
 	mad.lo.u32 %n, %n, 3, 1;
 Y:	st.global.u32 [%a], %n;`},
-	"more instructions in some than Go waits for": {asked: [3]int{1265, 1265, 1265}, body: `
+	"more instructions in some than Go waits for": {asked: [3]int{1265, 1265, 1265}, entered: [3]int{1387, 1387, 3065}, body: `
 	and.b32 %x, %c, 3;
 	mul.lo.u32 %x, %x, 700;
 L:	mad.lo.u32 %n, %n, 5, 3;
@@ -46,28 +46,28 @@ L:	mad.lo.u32 %n, %n, 5, 3;
 	sub.u32 %x, %x, 1;
 	@!%p bra L;
 	st.global.u32 [%a], %n;`},
-	"warps that wait, and go on in turn": {asked: [3]int{484, 484, 484}, body: `
+	"warps that wait, and go on in turn": {asked: [3]int{484, 484, 484}, entered: [3]int{486, 486, 486}, body: `
 	setp.ge.u32 %p, %i, 64;
 	@%p bra Y;
 	bar.sync 1, 64;
 Y:	bar.sync 0;
 	st.global.u32 [%a], %n;
 	bar.sync 0;`},
-	"what only one CTA may do at a time": {asked: [3]int{481, 481, 1440}, body: `
+	"what only one CTA may do at a time": {asked: [3]int{481, 481, 1440}, entered: [3]int{609, 609, 1440}, body: `
 	atom.global.exch.b32 %x, [%o], %c;
 	st.global.u32 [%a], %n;`},
-	"instructions that are Go's": {asked: [3]int{481, 481, 1440}, body: `
+	"instructions that are Go's": {asked: [3]int{481, 481, 1440}, entered: [3]int{1265, 1265, 1440}, body: `
 	cvt.rn.f64.u32 %d, %n;
 	red.global.add.f64 [%o], %d;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %n;`},
-	"zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, body: `
+	"zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 23}, body: `
 	add.u32 %x, %c, %never;
 	st.global.u32 [%a], %x;
 	add.u32 %never, %i, %c;
 	bar.sync 0;
 	st.shared.u32 [block], %never;`},
-	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, body: `
+	"wide zeros beside what is the same in all lanes": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
 	cvt.u64.u32 %q, %c;
 	add.s64 %q, %q, %wide;
 	cvt.u32.u64 %x, %q;
@@ -77,15 +77,15 @@ Y:	bar.sync 0;
 	bar.sync 0;
 	cvt.u32.u64 %x, %wide;
 	st.shared.u32 [block], %x;`},
-	"the number of the warp": {asked: [3]int{241, 241, 241}, body: `
+	"the number of the warp": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
 	mov.u32 %x, %warpid;
 	st.global.u32 [%a], %x;`},
-	"the multiprocessor": {asked: [3]int{241, 241, 241}, body: `
+	"the multiprocessor": {asked: [3]int{241, 241, 241}, entered: [3]int{243, 243, 243}, body: `
 	mov.u32 %x, %smid;
 	mov.u32 %y, %nctaid.y;
 	add.u32 %x, %x, %y;
 	st.global.u32 [%a], %x;`},
-	"effects that come late": {asked: [3]int{241, 241, 241}, body: `
+	"effects that come late": {asked: [3]int{241, 241, 241}, entered: [3]int{481, 481, 1441}, body: `
 	setp.ne.u32 %p, %i, 0;
 	mov.u32 %x, block;
 	st.shared.u32 [%x], %n;
@@ -93,20 +93,20 @@ Y:	bar.sync 0;
 	cp.async.bulk.global.shared::cta.bulk_group [%q], [block], 16;
 	cp.async.bulk.commit_group;
 E:`},
-	"lanes that have parted, and do something together": {asked: [3]int{963, 963, 963}, body: `
+	"lanes that have parted, and do something together": {asked: [3]int{963, 963, 963}, entered: [3]int{485, 485, 485}, body: `
 	setp.lt.u32 %p, %i, 50;
 	@%p bra Y;
 	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	ret;
 Y:	shfl.sync.bfly.b32 %x, %n, 4, 31, -1;
 	st.global.u32 [%a], %x;`},
-	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 5}, body: `
+	"an instruction that is Go's where lanes have parted": {asked: [3]int{5, 5, 5}, entered: [3]int{487, 487, 487}, body: `
 	setp.lt.u32 %p, %i, 40;
 	@%p bra Y;
 	mov.u32 %x, %clock;
 	add.u32 %n, %n, 1;
 Y:	st.global.u32 [%a], %n;`},
-	"halves that end early": {asked: [3]int{722, 722, 722}, body: `
+	"halves that end early": {asked: [3]int{722, 722, 722}, entered: [3]int{1084, 1084, 1086}, body: `
 	and.b32 %x, %c, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p exit;
@@ -114,7 +114,7 @@ Y:	st.global.u32 [%a], %n;`},
 	st.global.u32 [%a], %n;
 	mov.u32 %x, %clock;
 	st.global.u32 [%a], %c;`},
-	"lanes that part, in some CTAs deeper than in others": {asked: [3]int{6, 6, 6}, body: `
+	"lanes that part, in some CTAs deeper than in others": {asked: [3]int{6, 6, 6}, entered: [3]int{728, 728, 728}, body: `
 	and.b32 %x, %i, 1;
 	setp.eq.u32 %p, %x, 0;
 	@%p bra A;
@@ -130,11 +130,29 @@ B:	bra E;
 G:	mov.u32 %y, %clock;
 E:	add.u32 %n, %n, 1;
 A:	st.global.u32 [%a], %n;`},
-	"a trap in one": {asked: [3]int{5, 5, 5}, traps: true, body: `
+	"what some print": {asked: [3]int{21, 21, 21}, entered: [3]int{71, 71, 71}, body: `
+	and.b32 %x, %c, 15;
+	setp.ne.u32 %p, %x, 3;
+	@%p bra Y;
+	mov.u64 %q, text;
+	mov.u64 %wide, 0;
+	call (%x), vprintf, (%q, %wide);
+Y:	st.global.u32 [%a], %n;`},
+	"room that lanes take": {asked: [3]int{241, 241, 241}, entered: [3]int{963, 963, 963}, body: `
+	and.b32 %x, %i, 16;
+	add.u32 %x, %x, 16;
+	cvt.u64.u32 %q, %x;
+	alloca.u64 %q, %q, 8;
+	st.local.u32 [%q], %n;
+	ld.local.u32 %x, [%q];
+	cvt.u32.u64 %y, %q;
+	add.u32 %x, %x, %y;
+	st.global.u32 [%a], %x;`},
+	"a trap in one": {asked: [3]int{5, 5, 5}, entered: [3]int{9, 9, 15}, traps: true, body: `
 	setp.eq.u32 %p, %c, 77;
 	@%p mov.b64 %a, 16;
 	st.global.u32 [%a], %n;`},
-	"a loop that does not end in one": {asked: [3]int{53, 53, 53}, traps: true, body: `
+	"a loop that does not end in one": {asked: [3]int{53, 53, 53}, entered: [3]int{57, 57, 113}, traps: true, body: `
 	setp.eq.u32 %p, %c, 85;
 L:	@%p bra L;
 	st.global.u32 [%a], %n;`},
@@ -145,6 +163,8 @@ func followerSource(body string) string {
 	return `.version 8.0
 .target sm_90
 .address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .b8 text[4] = {79, 104, 33, 0};
 .entry k(.param .u64 out)
 {
 	.reg .b32 %x, %y, %i, %c, %n, %never;
@@ -193,14 +213,14 @@ func TestFollowers(t *testing.T) {
 				if most == 1<<14 && strings.Contains(want, "trap:") != k.traps {
 					t.Errorf("%s, %v mode: %s", name, mode, want)
 				}
-				simt.Asked.Times = 0
+				simt.Asked.Times, simt.Asked.Entered = 0, 0
 				for workers, got := range []string{outcome(simt.Asked, 1), outcome(interp.Native, 2)} {
 					if got != want {
 						t.Errorf("%s, %v mode, at most %d instructions, %d threads: machine code\n%s\nGo\n%s", name, mode, most, 1+workers, got, want)
 					}
 				}
-				if most == 1<<14 && simt.Asked.Times != k.asked[i] {
-					t.Errorf("%s, %v mode: Go runs a warp %d times, not %d", name, mode, simt.Asked.Times, k.asked[i])
+				if most == 1<<14 {
+					k.often(t, fmt.Sprintf("%s, %v mode", name, mode), i)
 				}
 			}
 		}

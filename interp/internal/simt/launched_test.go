@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"gemu/interp"
+	"gemu/interp/internal/simt"
 )
 
 // modes are those of launches, in the order in which launched has them.
@@ -16,11 +18,22 @@ var modes = []interp.Mode{interp.Vector, interp.Affine, interp.Check}
 type launched struct {
 	body  string
 	traps bool
-	asked [3]int // how often Go has a warp run, on one thread, by mode
+
+	// On one thread, by mode.
+	asked   [3]int // how often Go has a warp run
+	entered [3]int // how often machine code is entered for that
+}
+
+// often compares how often machine code was asked and entered, in a mode.
+func (k *launched) often(t *testing.T, what string, mode int) {
+	t.Helper()
+	if a := simt.Asked; a.Times != k.asked[mode] || a.Entered != k.entered[mode] {
+		t.Errorf("%s: Go runs a warp %d times and enters machine code %d times, not %d and %d", what, a.Times, a.Entered, k.asked[mode], k.entered[mode])
+	}
 }
 
 // ran launches the kernel of a source so many times, with the address of so many words of memory, on so many threads: what
-// comes of it as text, errors and counts, and the words.
+// comes of it as text, errors, counts and what is printed, and the words.
 func ran(t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
 	t.Helper()
 	return ranUntil(t.Context(), t, source, l, words, times, workers)
@@ -29,7 +42,8 @@ func ran(t *testing.T, source string, l interp.Launch, words, times, workers int
 // ranUntil is ran of launches that a context may cancel.
 func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch, words, times, workers int) (text string, out []uint32) {
 	t.Helper()
-	dev := interp.NewDevice(interp.Config{Workers: workers})
+	printed := new(strings.Builder)
+	dev := interp.NewDevice(interp.Config{Workers: workers, Stdout: printed})
 	m, err := dev.Load("k.ptx", []byte(source))
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +53,11 @@ func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch,
 		t.Fatal(err)
 	}
 	l.Args, l.Eager = []any{memory}, true
+	var ended func() (done, total int64)
+	l.Progress = func(poll func() (done, total int64)) (stop func()) {
+		ended = poll
+		return func() {}
+	}
 	for range times {
 		r, err := m.Run(ctx, &l)
 		text += fmt.Sprint(err)
@@ -48,6 +67,9 @@ func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch,
 		if r != nil {
 			text += fmt.Sprintf(" %+v\n", r.Counts)
 		}
+		if done, total := ended(); err == nil && done != total {
+			t.Errorf("%d CTAs of %d have ended", done, total)
+		}
 	}
-	return text, interp.Slice[uint32](memory)
+	return text + printed.String(), interp.Slice[uint32](memory)
 }

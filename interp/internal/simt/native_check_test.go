@@ -27,16 +27,26 @@ type checkRig struct {
 	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
 }
 
+// refFrame is the registers of references: one more.
+var refFrame = regfile.Size{R: rigFrame.R + 1, Q: rigFrame.Q, P: rigFrame.P}
+
 // beside gives the program of a rig a reference, of the same instruction.
 func (g *rig) beside() *checkRig {
 	p := g.prog
-	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables, Consts: p.Consts}
+	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
 	ref.Instrs[0].How = code.How{}
 	ref.Access = slices.Clone(p.Access)
 	for i := range ref.Access {
 		ref.Access[i].Pattern, ref.Access[i].Apart = code.AnyPattern, 0
 	}
-	ref.Funcs = []*code.Func{{Frame: rigFrame, Func: p.Funcs[0].Func}}
+	if p.Fixed = nil; g.IntN(2) == 0 { // a sum that the launch knows, so that steps are not numbered as instructions
+		sum := g.sum
+		p.Fixed = []code.Fixed{{Instr: sum}}
+		sum.D = int32(rigFrame.R)
+		ref.Fixed = []code.Fixed{{Instr: sum}}
+	}
+	ref.Consts = p.Consts
+	ref.Funcs = []*code.Func{{Frame: refFrame, Func: p.Funcs[0].Func}}
 	ref.Link()
 	p.Ref = ref
 	return &checkRig{rig: g}
@@ -64,7 +74,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	c.frame.fn = g.prog.Funcs[0]
 	f, ref := &w.files[0], &w.check.files[0]
 	f.Reset(rigFrame)
-	ref.Reset(rigFrame)
+	ref.Reset(refFrame)
 	for i := range int32(rigFrame.R) {
 		*f.Row32(i), *f.Shadow32(i) = *g.file.Row32(i), *g.file.Shadow32(i)
 		for lane := range regfile.Lanes {
@@ -157,6 +167,9 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
 			row, which = o.Row, where[r.IntN(len(where))]
 		}
+		if o := g.writes(r.Rand); (o.Slot == code.R || o.Slot == code.Q) && r.IntN(8) == 0 { // that of a result may say that it is compact
+			row, which = o.Row, map[code.Slot]int{code.R: 6, code.Q: 7}[o.Slot]
+		}
 		if e := g.stores(r.Rand); e.Slot != code.NoSlot && r.IntN(2) == 0 { // what memory is compared with
 			row, which = e.Row, map[code.Slot]int{code.R: 0, code.Q: 1}[e.Slot]
 		}
@@ -172,6 +185,10 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 				f.Shadow64(row).Stride ^= by
 			case 4:
 				f.Row64(row)[lane] ^= by
+			case 6:
+				f.Shadow32(row).Mask ^= 1 << lane
+			case 7:
+				f.Shadow64(row).Mask ^= 1 << lane
 			default:
 				f.SetP(row%int32(rigFrame.P), 1<<lane, ^f.Pred(row%int32(rigFrame.P)))
 			}
@@ -207,14 +224,25 @@ func TestCheckedEnds(t *testing.T) {
 		g := r.new(p)
 		g.prog.Instrs[0].Guard, g.prog.Instrs[0].Skips = 0, false
 		c, lane := g.beside(), r.IntN(regfile.Lanes)
-		guard, _ := code.GuardRow(p.Instrs[last].Guard)
+		guard, negated := code.GuardRow(p.Instrs[last].Guard)
+		holds := -uint32(guard & 1) // of the reference's lanes
+		if negated {
+			holds = ^holds
+		}
+		holds ^= 1 << lane
+		guarded := p.Instrs[last].Guard != 0
+		if guarded && r.IntN(4) == 0 { // the launch knows that it holds
+			p.Instrs[last].Guard = 0
+		} else {
+			holds = ^(1 << lane) // as the program has it
+		}
 		c.wrong = func(f, ref *regfile.File, _ []byte) {
 			for i := range int32(rigFrame.P) { // of which many hold in all lanes, or in none
 				all := -uint32(i & 1)
 				f.SetP(i, regfile.Full, all)
 				ref.SetP(i, regfile.Full, all)
 			}
-			if p.Instrs[last].Guard != 0 {
+			if guarded {
 				ref.SetP(guard, 1<<lane, ^ref.Pred(guard))
 			} else {
 				ref.Row32(row)[lane] ^= 1 << 7
@@ -224,7 +252,7 @@ func TestCheckedEnds(t *testing.T) {
 		if got != want {
 			t.Fatalf("%v, lanes %#x of %#x%s", p.Instrs[last], g.mask, g.live, linesOf("", got, want))
 		}
-		if strings.Contains(got, "error <nil>") != (g.mask>>lane&1 == 0) && (p.Instrs[last].Guard != 0 || row != 0) { // the addition has compared row 0 before
+		if strings.Contains(got, "error <nil>") != (g.mask&^holds == 0) && (guarded || row != 0) { // the addition has compared row 0 before
 			t.Fatalf("%v, lanes %#x, lane %d is wrong: %.300s", p.Instrs[last], g.mask, lane, got)
 		}
 		if strings.Contains(got, "error <nil>") {
@@ -238,6 +266,25 @@ func TestCheckedEnds(t *testing.T) {
 	}
 }
 
+// TestCheckedPanics: where what is Go's fails in the program's code, the kernel traps, as without machine code.
+func TestCheckedPanics(t *testing.T) {
+	if Native == nil {
+		t.Skip("no machine code for this host")
+	}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
+	p := r.followed()
+	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // there is no such row
+	g := r.new(p)
+	p.Instrs[0].Guard, p.Instrs[0].Skips = 0, false
+	c := g.beside()
+	c.prog.Ref.Instrs[0].D = 1
+	for _, b := range []Backend{Portable, Native} {
+		if got := c.on(b); !strings.Contains(got, "fails: runtime error: index out of range [1000]") {
+			t.Errorf("%T: %s", b, got)
+		}
+	}
+}
+
 // read draws an operand of the instruction, which may be a constant.
 func (g *checkRig) read(rng *rand.Rand) code.Row {
 	in := &g.prog.Instrs[0]
@@ -247,6 +294,15 @@ func (g *checkRig) read(rng *rand.Rand) code.Row {
 		o.Row = -1
 	}
 	return o
+}
+
+// writes draws a result of it.
+func (g *checkRig) writes(rng *rand.Rand) code.Row {
+	list := g.prog.Results(nil, &g.prog.Instrs[0])
+	if len(list) == 0 {
+		return code.Row{}
+	}
+	return list[rng.IntN(len(list))]
 }
 
 // stores draws a register that the instruction stores, if it does.
@@ -336,6 +392,21 @@ func (r *rigs) takeFor(g *rig) {
 	}
 }
 
+// overwrites draws whether a load overwrites its address: as a program, as its reference, or as both.
+func (r *rigs) overwrites(c *checkRig) {
+	a, ref := &c.prog.Access[0], &c.prog.Ref.Access[0]
+	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
+		return
+	}
+	address, n := []code.Elem{{Slot: a.Addr, Row: c.prog.Instrs[0].A}}, r.IntN(3)
+	if n != 0 {
+		a.Elems = address
+	}
+	if n != 1 {
+		ref.Elems = address
+	}
+}
+
 // TestCheckedAccesses: so are loads and stores, and what is taken to be proved of their addresses.
 func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
@@ -347,6 +418,7 @@ func TestCheckedAccesses(t *testing.T) {
 			g := r.access()
 			r.takeFor(g)
 			c := r.proves(g).beside()
+			r.overwrites(c)
 			c.known = r.IntN(2) == 0
 			return r.compareChecked(t, c)
 		}) {
@@ -461,13 +533,13 @@ func TestCheckedIdlePredicates(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := mistaken("compared")
+	lib := mistaken("compared", "uncompared")
 	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
 	for lane := range regfile.Lanes {
 		for _, less := range []bool{false, true} {
 			p := r.followed()
 			in := &p.Instrs[0]
-			*in = code.Instr{Op: code.Named("cmp.lt.s32"), D: 1, F: code.NoRow, A: 1, B: 2, C: 0, Imm: alu.BoolNone, How: code.How{Exec: code.CompactCompare, Expand: 3}}
+			*in = code.Instr{Op: code.Named("cmp.lt.s32"), D: 1, F: 2, A: 1, B: 2, C: 0, Imm: alu.BoolNone, How: code.How{Exec: code.CompactCompare, Expand: 3}}
 			g := r.new(p)
 			in.Guard, in.Skips = 0, false
 			g.mask, g.live = ^(uint32(1) << lane), regfile.Full
@@ -478,7 +550,9 @@ func TestCheckedIdlePredicates(t *testing.T) {
 			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
 			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
 			for other := range regfile.Lanes { // what the comparison gives, but in the idle lane
-				g.file.SetP(1, 1<<other, uint32(bit(less == (other != lane)))<<other)
+				is := less == (other != lane)
+				g.file.SetP(1, 1<<other, uint32(bit(is))<<other)
+				g.file.SetP(2, 1<<other, uint32(bit(!is))<<other) // … the second
 			}
 			good, bad := g.beside(), g.beside()
 			bad.lib = lib
