@@ -84,17 +84,17 @@ func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.P
 	return 0
 }
 
-// Reach splits lanes into those whose whole access of the given bytes lies at an
-// aligned offset of [0, last·bytes] from base, and the others.
-func Reach(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, bad uint32) {
+// Reach splits lanes into those before the first whose whole access of the given bytes
+// does not lie at an aligned offset of [0, last·bytes] from base, and the rest.
+func Reach(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, rest uint32) {
 	shift := -bits.TrailingZeros(uint(bytes))
-	for n := m; n != 0; n &= n - 1 {
-		i := bits.TrailingZeros32(n) & 31
-		if bits.RotateLeft64(addr[i]-base, shift) <= last {
-			good |= 1 << i
+	for rest = m; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros32(rest) & 31
+		if bits.RotateLeft64(addr[i]-base, shift) > last {
+			break
 		}
 	}
-	return good, m &^ good
+	return m &^ rest, rest
 }
 
 // Strided is the copies between rows and memory at p + (i − first)·step, lane i, of

@@ -227,9 +227,6 @@ func (g *rig) on(b Backend) (outcome string) {
 	w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 	why := b.run(w, 1)
 	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", why, w.pc, w.err, w.count)
-	if w.err != nil && g.since > 0 { // which lanes have got on before the trap depends on what the access hit last
-		return outcome
-	}
 	outcome += fmt.Sprintf(", changed %v", c.changed)
 	h := &w.files[0]
 	for i := range int32(rigFrame.R) {

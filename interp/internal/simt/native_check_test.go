@@ -97,10 +97,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	w.listen()
 	grid.seed = 1 // so that the warp goes on alone
 	why := c.runnerOf().run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v", why, w.pc, w.err)
-	if w.err == nil || g.since == 0 { // see rig.on
-		outcome += fmt.Sprintf(", changed %v", c.changed)
-	}
+	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", why, w.pc, w.err, c.changed)
 	if t, ok := w.err.(*Trap); ok {
 		if at := slices.Index(t.Notes, noteBehind); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
