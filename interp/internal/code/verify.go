@@ -461,7 +461,7 @@ func (v *verifier) how(pc int32, in *Instr) {
 	}
 	if e := in.How.Exec; ok && (e == CompactLoad || e == CompactStore || e == CompactLocal) {
 		a := &v.Access[in.Side]
-		ok = (e == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8 && (e == CompactLoad || a.Addr != NoSlot)
+		ok = (e == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8 && (a.Move != nil || e == CompactLocal) && (e == CompactLoad || a.Addr != NoSlot)
 	}
 	if !ok {
 		v.fault(pc, "it cannot execute as %s", in.How.Exec)

@@ -538,7 +538,7 @@ func (a *assembler) onceForBoth(s *Step, form string) {
 // memory is a load or store at a compact address.
 func (a *assembler) memory(s *Step, form string) {
 	acc := &a.prog.Access[s.In.Side]
-	if acc.Move == nil || s.Kept != 0 || acc.Atom != nil || acc.Space == ptx.Local {
+	if s.Kept != 0 || acc.Atom != nil || acc.Space == ptx.Local {
 		a.leaveToGo()
 	}
 	if acc.Addr != code.NoSlot {
@@ -547,7 +547,7 @@ func (a *assembler) memory(s *Step, form string) {
 				a.leaveToGo()
 			}
 		}
-		if len(s.Reads) > 0 && (s.Reads[0].Row == code.Row{Slot: acc.Addr, Row: s.In.A}) {
+		if len(s.Reads) > 0 {
 			a.address(s, form)
 		}
 	}
@@ -557,7 +557,7 @@ func (a *assembler) memory(s *Step, form string) {
 	a.idle("idle", "call_note", s, form)
 	lanes, done := a.label(), a.label()
 	if s.In.How.Exec != code.Expanded {
-		if acc.Addr == code.NoSlot { // the address is compact always
+		if acc.Addr == code.NoSlot { // of a load: it is compact always
 			a.compactMemory(s, acc, form, a.exit(a.step, Lacks))
 			a.alike(s, form)
 			return
@@ -619,9 +619,9 @@ func (a *assembler) address(s *Step, form string) {
 	a.here(behind)
 }
 
-// besides puts before or after, of a store whose lanes may be idle, unless all store to one place.
+// besides puts before or after, of a store whose lanes may be idle.
 func (a *assembler) besides(name string, s *Step, acc *code.Access, form string) {
-	if !acc.Store || form != "_masked" || acc.Addr == code.NoSlot {
+	if !acc.Store || form != "_masked" {
 		return
 	}
 	note := int64(len(s.Reads)+len(s.Writes)) * NoteSize

@@ -615,7 +615,6 @@ func (a *assembler) instr(pc int32, in *code.Instr) {
 // undone makes code, or none if that is to be Go's; made tells which.
 func (a *assembler) undone(of func()) (made bool) {
 	start, fixes, stubs, recalls, asides, before := len(a.out), len(a.fixes), len(a.stubs), len(a.recalls), len(a.asides), a.lacking
-	a.lacking = false
 	of()
 	made, a.lacking = !a.lacking, before
 	if !made {
@@ -704,11 +703,7 @@ func (a *assembler) place(h *holes, letter byte, slot code.Slot, row int32) {
 
 // register is place of what is no constant.
 func (a *assembler) register(h *holes, letter byte, slot code.Slot, row int32) {
-	switch {
-	case slot == code.NoSlot || row == code.NoRow:
-	case row < 0: // a constant
-		a.leaveToGo()
-	default:
+	if slot != code.NoSlot && row != code.NoRow {
 		a.at(h.of(letter), rowSizes[slot]*int64(row))
 	}
 }

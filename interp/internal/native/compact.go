@@ -453,10 +453,6 @@ func (a *assembler) lanesOutcome(s *aside) {
 // compactAccess is a load or store, at a compact address if it has one.
 func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) {
 	acc, lanes := &a.prog.Access[in.Side], a.label()
-	if acc.Move == nil {
-		a.leaveToGo()
-		return
-	}
 	a.reach(in, acc, form, lanes)
 	a.moves(in, acc, form)
 	a.otherwise(pc, in, form, lanes)

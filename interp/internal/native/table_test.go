@@ -169,17 +169,17 @@ func TestTakes(t *testing.T) {
 		{1, AsLong - 8*code.Known, code.Known, 0, false, 2 + 1},
 		{1, AsLong - 8*code.Known - 1, code.Known, 0, false, 2},
 		{2, 0, 0, 7, false, 2 * (2 + 7)},
-		{2, 0, 0, 0, true, 2 * (2 + (1000+4000)*int64(unsafe.Sizeof(regfile.Compact{}))/512)}, // of the rows below
+		{2, 0, 0, 0, true, 2 * (2 + (1010+4000)*int64(unsafe.Sizeof(regfile.Compact{}))/512)}, // of the rows below
 	} {
 		prog := &code.Program{}
 		file := regfile.New(&prog.Consts, c.tracked)
-		file.Reset(regfile.Size{R: 1000, Q: 4000})
+		file.Reset(regfile.Size{R: 1010, Q: 4000})
 		team := &Team{size: uint32(c.warps)}
 		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
 		if team.takes != c.want {
 			t.Errorf("%+v: counts as %d", c, team.takes)
 		}
-		if want := [2]uint64{1000 * uint64(unsafe.Sizeof(regfile.Compact{})), 4000 * uint64(unsafe.Sizeof(regfile.Compact{}))}; c.tracked && team.shadows != want || !c.tracked && team.shadows != [2]uint64{} {
+		if want := [2]uint64{1010 * uint64(unsafe.Sizeof(regfile.Compact{})), 4000 * uint64(unsafe.Sizeof(regfile.Compact{}))}; c.tracked && team.shadows != want || !c.tracked && team.shadows != [2]uint64{} {
 			t.Errorf("%+v: shadows have %d bytes", c, team.shadows)
 		}
 		if want := [3]int64{2 * int64(unsafe.Sizeof(Source{})), 0, -1}; team.sources != want {

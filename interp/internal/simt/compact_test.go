@@ -385,6 +385,7 @@ func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 	if s.Dst2 == code.P {
 		in.F = (in.D + 1) % int32(rigFrame.P-1)
 	}
+	in.Imm = uint64(r.IntN(256)) // a table, of some
 	if s.Compares() {
 		in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
 		if in.Imm == alu.ComplementC {

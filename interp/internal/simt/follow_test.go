@@ -130,6 +130,13 @@ B:	bra E;
 G:	mov.u32 %y, %clock;
 E:	add.u32 %n, %n, 1;
 A:	st.global.u32 [%a], %n;`},
+	"a barrier that one comes to in machine code and others in Go": {asked: [3]int{482, 482, 482}, entered: [3]int{484, 484, 484}, body: `
+	setp.ge.u32 %p, %i, 32;
+	@!%p bra OWN;
+	@%p bar.sync 0;
+	bra Y;
+OWN:	bar.sync 0;
+Y:	st.global.u32 [%a], %n;`},
 	"what some print": {asked: [3]int{21, 21, 21}, entered: [3]int{71, 71, 71}, body: `
 	and.b32 %x, %c, 15;
 	setp.ne.u32 %p, %x, 3;

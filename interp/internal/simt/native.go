@@ -199,7 +199,7 @@ var reasons = [...]reason{native.Used: used, native.Parts: parts, native.Meets: 
 
 // fits reports whether a warp is of the kind that machine code runs.
 func (w *warp) fits() bool {
-	return len(w.files) == 1 && w.unit.Fast() && w.owed == 0 && !w.paused && !w.cta.parted && !w.cta.grid.dev.Memory.MayFault()
+	return len(w.files) == 1 && w.unit.Fast() && w.owed == 0 && !w.cta.parted && !w.cta.grid.dev.Memory.MayFault()
 }
 
 // readies tells native code of the running strand and its memory.

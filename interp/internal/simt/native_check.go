@@ -184,7 +184,6 @@ func (w *warp) differs(one []pair, why native.Reason) {
 	if again {
 		k.keepAddress(p)
 	}
-	kept := w.count.Engine.Kept
 	if store {
 		w.takeBefore(p)
 		w.afterStore(p)
@@ -205,9 +204,6 @@ func (w *warp) differs(one []pair, why native.Reason) {
 	if w.err == nil && why == native.Differs && !store && !raced && !load {
 		w.mismatch(p, k.lanes, "machine code has found a difference that is not there")
 	}
-	if why == native.Differs && !load {
-		w.count.Engine.Kept = kept
-	}
 }
 
 // takeNotes has operands that an instruction overwrites be what machine code has noted of them.
@@ -227,10 +223,7 @@ func (w *warp) takeBefore(p *pair) {
 	k, a := w.check, w.access(p.in)
 	for n := k.idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		k.before[lane] = k.before[lane][:0]
-		if a.Addr != code.NoSlot { // else all lanes store to one place
-			k.before[lane] = append(k.before[lane], native.Idle(k.notes, len(p.reads)+len(p.writes), lane, a.Bytes)...)
-		}
+		k.before[lane] = append(k.before[lane][:0], native.Idle(k.notes, len(p.reads)+len(p.writes), lane, a.Bytes)...)
 	}
 }
 

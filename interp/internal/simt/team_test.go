@@ -175,6 +175,10 @@ X:	setp.ne.u32 %q, %i, 96;
 	@%q bra Y;
 	add.u32 %t, %t, 2;
 Y:	atom.global.add.u32 %i, [%o], %t;`},
+	"a barrier whose number the launch knows": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
+	mov.u32 %i, %nctaid.x;
+	bar.sync %i;
+	atom.global.add.u32 %i, [%o], %t;`},
 	"a pointer to itself": {asked: [3]int{2, 2, 2}, entered: [3]int{6, 17, 39}, body: `
 	@%p st.global.u64 [%o], %o;
 	bar.sync 0;
@@ -251,7 +255,7 @@ X:	exit;
 .entry k(.param .u64 out)
 {
 	.shared .b32 block[4];
-	.reg .b32 %t, %w, %i, %j;
+	.reg .b32 %t, %w, %i, %j, %k, %l;
 	.reg .pred %p, %q;
 	.reg .b64 %o;
 	ld.param.u64 %o, [out];
@@ -326,6 +330,51 @@ L:	red.global.add.u32 [%%o], 1;
 	launch := interp.Launch{Grid: interp.Dim(ctas), Block: interp.Dim(96), Mode: interp.Vector, Backend: interp.Native}
 	if text, out := ran(t, source, launch, 1, 1, 2); out[0] != ctas*96*rounds {
 		t.Errorf("%d of %d\n%s", out[0], ctas*96*rounds, text)
+	}
+}
+
+// TestTeamsInSlices: CTAs with so many warps that they come back before they have ended, of which lanes have parted, or left,
+// follow others that are short: in the order of Go.
+func TestTeamsInSlices(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	source := teamSource(`
+	and.b32 %j, %t, 31;
+	mul.lo.u32 %j, %j, 20;
+	mad.lo.u32 %j, %w, 30, %j;
+	add.u32 %j, %j, 300; // when a lane leaves
+	mov.u32 %i, %ctaid.x;
+	and.b32 %i, %i, 1;
+	setp.eq.u32 %q, %i, 0;
+	@%q shr.u32 %j, %j, 5; // … of CTAs that end at once
+	mov.u32 %i, 0;
+	mov.u32 %k, %t;
+L:	and.b32 %l, %t, 1;
+	setp.eq.u32 %q, %l, 0;
+	@%q bra EVEN;
+	mad.lo.u32 %k, %k, 3, 1;
+	mad.lo.u32 %k, %k, 3, 2;
+	mad.lo.u32 %k, %k, 3, 3;
+	bra J;
+EVEN:	mad.lo.u32 %k, %k, 5, 1;
+	mad.lo.u32 %k, %k, 5, 2;
+	mad.lo.u32 %k, %k, 5, 3;
+J:	ld.global.u32 %l, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %l, %l, 3, %k;
+	st.global.u32 [%o], %l;
+	add.u32 %i, %i, 1;
+	setp.eq.u32 %q, %i, %j;
+	@%q bra Z;
+	bra L;
+Z:`)
+	for _, mode := range modes {
+		launch := interp.Launch{Grid: interp.Dim(6), Block: interp.Dim(1024), Mode: mode, Backend: interp.Portable}
+		want, sum := ran(t, source, launch, 1, 1, 1)
+		launch.Backend = interp.Native
+		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] {
+			t.Errorf("%v mode: machine code\n%s%d\nGo\n%s%d", mode, text, out, want, sum)
+		}
 	}
 }
 
