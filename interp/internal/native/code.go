@@ -703,7 +703,7 @@ func (a *assembler) place(h *holes, letter byte, slot code.Slot, row int32) {
 
 // register is place of what is no constant.
 func (a *assembler) register(h *holes, letter byte, slot code.Slot, row int32) {
-	if slot != code.NoSlot && row != code.NoRow {
+	if row != code.NoRow {
 		a.at(h.of(letter), rowSizes[slot]*int64(row))
 	}
 }

@@ -386,7 +386,6 @@ func (a *assembler) source(in *code.Instr, form string) {
 	i := slices.Index(a.sources, r)
 	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
 		a.leaveToGo()
-		return
 	}
 	name := "source_any"
 	if r <= ptx.TidZ {

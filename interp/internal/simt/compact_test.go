@@ -561,7 +561,10 @@ func (r *rigs) access() *rig {
 		}
 	}
 	if a.Space == ptx.Shared && n == 1 && in.How.Dirty && r.IntN(2) == 0 { // a variable, or what lies behind memory
-		in.Op, a.Addr, a.Off = code.LoadFixed, code.NoSlot, uint64(r.IntN(260/size)*size)
+		in.Op, a.Addr, a.Off = code.LoadFixed, code.NoSlot, uint64(r.IntN(256/size)*size)
+		if r.IntN(4) == 0 {
+			a.Off = uint64(256 + r.IntN(3)*size)
+		}
 		in.How.Expand = 0
 	}
 	p.Hits = 3 * code.Known // those of instructions before it and behind

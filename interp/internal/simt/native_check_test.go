@@ -579,7 +579,7 @@ func TestCheckedIdleLanes(t *testing.T) {
 					*shadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1)<<(slot.Bits()-1) + uint64(r.IntN(1000)), Mask: regfile.Full}
 				}
 				*shadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: way.held}
-				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 7, 7 // the result is another
+				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // no product
 				good, bad, worse := g.beside(), g.beside(), g.beside()
 				bad.lib, worse.lib = way.lib, way.lib
 				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for a lane that executes, which is what is told
@@ -681,7 +681,8 @@ func TestCheckedKnown(t *testing.T) {
 				c.known = true
 				c.wrong = func(f, ref *regfile.File, _ []byte) {
 					*shadowAt(f, slot, at), *shadowAt(f, slot, 0) = now, was // and no other register's tells
-					for lane := range regfile.Lanes {                        // what idle lanes have does not tell
+					for lane := range regfile.Lanes {                        // nor does what idle lanes have
+						f.Row32(0)[lane], f.Row64(0)[lane] = uint32(now.At(lane)), now.At(lane)
 						if m>>lane&1 == 0 {
 							ref.Row32(at)[lane], ref.Row64(at)[lane] = uint32(now.At(lane)), now.At(lane)
 						}

@@ -333,6 +333,30 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
+// TestTeamsLimited: a warp is given its turn by machine code as long as it may execute a whole one, and stops where it would in Go, whatever
+// it may execute.
+func TestTeamsLimited(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("this host executes no machine code of ours")
+	}
+	for before := range 3 { // which has blocks end elsewhere
+		source := teamSource(`
+	bar.sync 0;
+	bar.sync 0; // before which two of them get their turn once more` + ways(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
+L:	add.u32 %t, %t, 1;
+	setp.eq.u32 %q, %w, 5;
+	@!%q bra L;`)
+		for most := range int64(24) { // a turn is 2048, and begins between the barriers
+			launch := interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
+			want, _ := ran(t, source, launch, 1, 1, 1)
+			launch.Backend = interp.Native
+			if text, _ := ran(t, source, launch, 1, 1, 1); text != want {
+				t.Errorf("at most %d instructions, %d before the loop: machine code\n%s\nGo\n%s", launch.MaxSteps, before, text, want)
+			}
+		}
+	}
+}
+
 // TestTeamsInSlices: CTAs with so many warps that they come back before they have ended, of which lanes have parted, or left,
 // follow others that are short: in the order of Go.
 func TestTeamsInSlices(t *testing.T) {
