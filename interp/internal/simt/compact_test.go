@@ -2,6 +2,7 @@ package simt
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -52,6 +53,7 @@ func (r *rigs) followed() *code.Program {
 type rigs struct {
 	tries.Values
 	drawn, native int // programs, and those of them that are machine code
+	many          int // of these are enough, to try one stencil; 0: 1000
 	late          int // mismatches that were found behind other instructions
 }
 
@@ -289,7 +291,7 @@ func (g *rig) wanted() bool {
 // often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
 // few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
 func (r *rigs) often(times int, name string, try func() bool) bool {
-	few, many := 20, 1000
+	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
 		few = 60
 	}

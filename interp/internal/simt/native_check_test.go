@@ -60,10 +60,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 		return err.Error()
 	}
 	copy(hit.Data, g.memory)
-	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
-		k.native = g.lib.New(g.prog)
-	}
+	k := g.kernel()
 	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, proves: true, backend: b, dev: device, rules: g.rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.sharedMem.Data, g.memory)
@@ -128,6 +125,15 @@ func (g *checkRig) on(b Backend) (outcome string) {
 	return outcome + fmt.Sprintf("\nmemory %x\nshared %x", hit.Data, c.sharedMem.Data)
 }
 
+// kernel is the program with its reference.
+func (g *checkRig) kernel() *Kernel {
+	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
+	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
+		k.native = g.lib.New(g.prog)
+	}
+	return k
+}
+
 // wanted is wanted of a rig, for the code of check mode.
 func (g *checkRig) wanted() bool {
 	one := part.Stencil()
@@ -135,7 +141,7 @@ func (g *checkRig) wanted() bool {
 		return true
 	}
 	native.Shipped().Take()
-	g.on(Native)
+	g.kernel().checked().Make(g.mask != regfile.Full)
 	return slices.Contains(native.Shipped().Take(), one)
 }
 
@@ -389,7 +395,7 @@ func TestCheckedKernels(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.Has(op) {
@@ -478,7 +484,7 @@ func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}}
+	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
 	for range part.Of(200, 600, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
