@@ -158,8 +158,9 @@ func TestContentChecked(t *testing.T) {
 		steps := [][]Step{{{In: &p.Instrs[0], Ref: &ref.Instrs[0], Way: Memory}, {Ends: true, Ref: &ref.Instrs[1]}}}
 		return NewCheck(New(p), ref, regfile.Size{R: 3, Q: 3}, steps, Counts{}).beside.sum()
 	}
-	if sum(1) != sum(1) || sum(1) == sum(2) {
-		t.Errorf("of one reference and another the sums are %x and %x", sum(1), sum(2))
+	one, same, other := sum(1), sum(1), sum(2)
+	if one != same || one == other {
+		t.Errorf("of one reference, the same, and another the sums are %x, %x and %x", one, same, other)
 	}
 }
 
