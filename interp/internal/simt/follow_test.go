@@ -260,14 +260,18 @@ func TestFollowersCancelled(t *testing.T) {
 			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
 		}
 	}
-	for range 5 { // if it is over before anybody cancels it, once more
+	delay := time.Millisecond
+	for range 30 { // until it is cancelled neither before it begins nor when it is over
 		n, stopped := ended(`
 	mov.u32 %x, 600; // its turn does not end before
 L:	sub.u32 %x, %x, 1;
 	setp.ne.u32 %p, %x, 0;
-	@%p bra L;`, interp.Vector, func(cancel context.CancelFunc) { time.AfterFunc(time.Millisecond, cancel) })
+	@%p bra L;`, interp.Vector, func(cancel context.CancelFunc) { time.AfterFunc(delay, cancel) })
 		if stopped && n > 0 && n < ctas {
 			return
+		}
+		if delay = delay * 2 / 3; n == 0 {
+			delay = delay * 9 / 4
 		}
 	}
 	t.Error("all CTAs end of a launch that is cancelled")

@@ -153,6 +153,8 @@ func (c *cta) gathers(o, w *warp) bool {
 	switch l.State = native.Out; {
 	case o.state == atGroup:
 		return false // what others execute may wake it
+	case o.state == atBarrier: // perhaps that of the cluster, which the end of any warp may complete
+		t.Apart = 1
 	case o.state != ready:
 	case !o.fits() || o.check != nil && !o.adjoins():
 		l.State = native.Stops

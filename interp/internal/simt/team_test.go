@@ -179,6 +179,32 @@ Y:	atom.global.add.u32 %i, [%o], %t;`},
 	mov.u32 %i, %nctaid.x;
 	bar.sync %i;
 	atom.global.add.u32 %i, [%o], %t;`},
+	"an end that completes the barrier of the cluster": {asked: [3]int{45, 45, 45}, entered: [3]int{369, 49, 86}, body: `
+	setp.eq.u32 %q, %w, 1;
+	@%q bra ONE;
+	setp.eq.u32 %q, %w, 2;
+	@%q bra TWO;
+	barrier.cluster.arrive.aligned;
+	barrier.cluster.wait.aligned;
+	ld.global.u32 %k, [%o]; // which of the warps comes first shows
+	mad.lo.u32 %k, %k, 3, 7;
+	st.global.u32 [%o], %k;
+	bra Z;
+ONE:	mov.u32 %j, 0;
+L:	add.u32 %j, %j, 1;
+	setp.lt.u32 %q, %j, 900; // more than a turn
+	@%q bra L;
+	bra Z;
+TWO:	barrier.cluster.arrive.aligned;
+	mov.u32 %j, 0;
+M:	add.u32 %j, %j, 1;
+	ld.global.u32 %k, [%o];
+	mad.lo.u32 %k, %k, 5, 1;
+	st.global.u32 [%o], %k;
+	setp.lt.u32 %q, %j, 2000;
+	@%q bra M;
+	barrier.cluster.wait.aligned;
+Z:`},
 	"a pointer to itself": {asked: [3]int{2, 2, 2}, entered: [3]int{6, 17, 39}, body: `
 	@%p st.global.u64 [%o], %o;
 	bar.sync 0;
@@ -309,7 +335,7 @@ L:	add.u32 %i, %i, 1;
 	@%q bra L;`)
 	for _, policy := range interp.Reconvergers {
 		simt.Asked.Entered = 0
-		if text, _ := ran(t, source, interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Backend: simt.Asked, Reconverge: policy}, 1, 1, 1); simt.Asked.Entered > 100 {
+		if text, _ := ran(t, source, interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Backend: simt.Asked, Reconverge: policy}, 1, 1, 1); simt.Asked.Entered == 0 || simt.Asked.Entered > 100 {
 			t.Errorf("policy %s enters machine code %d times\n%s", policy.Name, simt.Asked.Entered, text)
 		}
 	}
