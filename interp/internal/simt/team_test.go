@@ -334,9 +334,11 @@ L:	add.u32 %i, %i, 1;
 	setp.ne.u32 %q, %i, 1000;
 	@%q bra L;`)
 	for _, policy := range interp.Reconvergers {
-		simt.Asked.Entered = 0
-		if text, _ := ran(t, source, interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Backend: simt.Asked, Reconverge: policy}, 1, 1, 1); simt.Asked.Entered == 0 || simt.Asked.Entered > 100 {
-			t.Errorf("policy %s enters machine code %d times\n%s", policy.Name, simt.Asked.Entered, text)
+		launch := interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Mode: interp.Vector, Backend: interp.Portable, Reconverge: policy}
+		want, _ := ran(t, source, launch, 1, 1, 1)
+		simt.Asked.Entered, launch.Backend = 0, simt.Asked
+		if text, _ := ran(t, source, launch, 1, 1, 1); text != want || simt.Asked.Entered == 0 || simt.Asked.Entered > 100 {
+			t.Errorf("policy %s enters machine code %d times\n%s\nGo\n%s", policy.Name, simt.Asked.Entered, text, want)
 		}
 	}
 }
@@ -375,8 +377,8 @@ L:	add.u32 %t, %t, 1;
 		for most := range int64(24) { // a turn is 2048, and begins between the barriers
 			launch := interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(96), MaxSteps: 2048 + most, Mode: interp.Vector, Backend: interp.Portable}
 			want, _ := ran(t, source, launch, 1, 1, 1)
-			launch.Backend = interp.Native
-			if text, _ := ran(t, source, launch, 1, 1, 1); text != want {
+			simt.Asked.Entered, launch.Backend = 0, simt.Asked
+			if text, _ := ran(t, source, launch, 1, 1, 1); text != want || simt.Asked.Entered == 0 {
 				t.Errorf("at most %d instructions, %d before the loop: machine code\n%s\nGo\n%s", launch.MaxSteps, before, text, want)
 			}
 		}
@@ -421,8 +423,8 @@ Z:`)
 	for _, mode := range modes {
 		launch := interp.Launch{Grid: interp.Dim(6), Block: interp.Dim(1024), Mode: mode, Backend: interp.Portable}
 		want, sum := ran(t, source, launch, 1, 1, 1)
-		launch.Backend = interp.Native
-		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] {
+		simt.Asked.Entered, launch.Backend = 0, simt.Asked
+		if text, out := ran(t, source, launch, 1, 1, 1); text != want || out[0] != sum[0] || simt.Asked.Entered == 0 {
 			t.Errorf("%v mode: machine code\n%s%d\nGo\n%s%d", mode, text, out, want, sum)
 		}
 	}
