@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,8 +118,8 @@ func TestEnvironmentWhenLoaded(t *testing.T) {
 	}
 }
 
-// zsymbols.c is what the generator makes.
-func TestGeneratedFileIsCurrent(t *testing.T) {
+// The generated files are what the generator makes.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
 	dir := t.TempDir()
 	for _, pattern := range []string{"*.go", "*.c", "*.h", "names.txt"} {
 		files, err := filepath.Glob(pattern)
@@ -135,10 +136,6 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 			}
 		}
 	}
-	before, err := os.ReadFile("zsymbols.c")
-	if err != nil {
-		t.Fatal(err)
-	}
 	generator := filepath.Join(t.TempDir(), "generator")
 	if out, err := exec.Command("go", "build", "-o", generator, "./_gen").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -148,12 +145,85 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	after, err := os.ReadFile(filepath.Join(dir, "zsymbols.c"))
+	for _, name := range []string{"zsymbols.c", "refused.txt"} {
+		before, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(before, after) {
+			t.Errorf("%s is not what _gen makes: run go generate ./cmd/libcuda", name)
+		}
+	}
+}
+
+// exported are the functions of the driver API that a library exports.
+func exported(t *testing.T, library string) []string {
+	t.Helper()
+	out, err := exec.Command("nm", "-D", "--defined-only", library).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(before, after) {
-		t.Error("zsymbols.c is not what _gen makes: run go generate ./cmd/libcuda")
+	var names []string
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); strings.HasPrefix(f[len(f)-1], "cu") {
+			names = append(names, f[len(f)-1])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// firstFields reads a list of names, and gives the first field of each line.
+func firstFields(text []byte) []string {
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 0 && !strings.HasPrefix(f[0], "#") {
+			names = append(names, f[0])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// The library exports the functions of names.txt, and no other name that begins like them.
+func TestNames(t *testing.T) {
+	text, err := os.ReadFile("names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := exported(t, libtest.Shared(t, "libcuda.so.1")), firstFields(text); !slices.Equal(got, want) {
+		t.Errorf("the library exports\n%s\nnames.txt has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// names.txt has the functions of CUDA's headers, with their versions.
+func TestNamesOfHeaders(t *testing.T) {
+	root := os.Getenv("GEMU_CUDA")
+	if root == "" {
+		t.Skip("GEMU_CUDA does not say where cmd/libcudart/toolkit.sh has put CUDA's headers")
+	}
+	includes, err := filepath.Glob(filepath.Join(root, "headers", "*", "include"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(includes) == 0 {
+		t.Skip("GEMU_CUDA has no headers of each version: cmd/libcudart/toolkit.sh fetches them")
+	}
+	includes = append(includes, filepath.Join(root, "13", "include")) // which has the header of the profiler
+	want, err := exec.Command("./names.py", includes...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("names.txt is not what names.py makes of the headers")
 	}
 }
 

@@ -235,36 +235,42 @@ CUresult cuLaunchGrid(CUfunction f, int width, int height) { return cuLaunchGrid
 // Results of cuGetProcAddress_v2 (CUdriverProcAddressQueryResult).
 enum { found = 0, not_found = 1, version_not_sufficient = 2 };
 
-// The flag of cuGetProcAddress for the thread's own default stream.
-enum { per_thread_default_stream = 2 };
+// Flags of cuGetProcAddress: which default stream the function has. Without a flag it is the legacy one.
+enum { legacy_default_stream = 1, per_thread_default_stream = 2 };
 
-// find is the newest function of a name up to a version, with the thread's own
-// default stream if that is wanted and makes a difference.
+// Version of CUDA that brought cuGetProcAddress. NVIDIA's driver gives an older function for every version, as published
+// programs ask for cuFuncSetAttribute, which came with 9.0, by 2000. A newer function needs its version (CUDA Programming
+// Guide, "Driver Entry Point Access", on cuDeviceGetExecAffinitySupport).
+enum { first_version_asked = 11030 };
+
+// find is the newest function of a name up to a version, with the thread's own default stream if that is wanted and
+// makes a difference. Of a function that is older than cuGetProcAddress, it is the oldest where the version is older still.
 static const struct symbol *find(const char *name, int version, int thread, int *status)
 {
-	const struct symbol *best = NULL;
-	*status = not_found;
+	const struct symbol *best = NULL, *oldest = NULL;
 	for (const struct symbol *s = gemu_symbols; s->request != NULL; s++) {
-		if (strcmp(s->request, name) != 0 || (s->per_thread && !thread))
+		if (strcmp(s->request, name) != 0)
 			continue;
-		if (s->since > version) {
-			if (best == NULL)
-				*status = version_not_sufficient;
+		if (!s->per_thread && (oldest == NULL || s->since < oldest->since))
+			oldest = s;
+		if (s->since > version || (s->per_thread && !thread))
 			continue;
-		}
 		if (best == NULL || s->per_thread > best->per_thread || (s->per_thread == best->per_thread && s->since >= best->since))
 			best = s;
 	}
-	if (best != NULL)
-		*status = found;
+	if (best == NULL && oldest != NULL && oldest->since <= first_version_asked)
+		best = oldest;
+	*status = best != NULL ? found : oldest != NULL ? version_not_sufficient : not_found;
 	return best;
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status)
 {
 	enum { invalid_value = 1, no_such_function = 500 };
-	int ignored;
-	if (name == NULL || address == NULL)
+	int ignored, newest;
+	if (name == NULL || address == NULL || (flags & ~(uint64_t)(legacy_default_stream | per_thread_default_stream)) != 0)
+		return invalid_value;
+	if (cuDriverGetVersion(&newest) == 0 && version > newest)
 		return invalid_value;
 	const struct symbol *s = find(name, version, (flags & per_thread_default_stream) != 0, status != NULL ? status : &ignored);
 	*address = s != NULL ? s->address : NULL;

@@ -8,6 +8,9 @@
 #	DIRECTORY/12    the same nvcc with the headers and libraries of 12, of which there is no package
 #	                with an nvcc
 #
+#	DIRECTORY/headers/X.Y/include
+#	                the headers of the runtime's package of each version, for go test ./cmd/libcuda -run Names
+#
 # The packages are those in SITE, a folder of Python's, or else they are installed into DIRECTORY.
 set -euo pipefail
 mkdir -p "$1"
@@ -20,6 +23,17 @@ else
   python3 -m pip install --quiet --no-deps --upgrade --target packages12 \
     nvidia-cuda-nvcc-cu12 nvidia-cuda-runtime-cu12 nvidia-cuda-cccl-cu12 nvidia-cuda-profiler-api-cu12
   cuda13=$PWD/packages13/nvidia/cu13 cuda12=$PWD/packages12/nvidia
+fi
+if [ $# -eq 1 ]; then
+  for version in 11.8.89 12.{0.146,1.105,2.140,3.101,4.127,5.82,6.77,8.90,9.79} 13.{0.96,1.80,2.86,3.29,4.92,5.37}; do
+    case $version in
+    11.* | 12.*) package=nvidia-cuda-runtime-cu${version%%.*} ;;
+    *) package=nvidia-cuda-runtime ;;
+    esac
+    python3 -m pip install --quiet --no-deps --upgrade --target "packages/$version" "$package==$version"
+    mkdir -p "headers/${version%.*}"
+    ln -sfn "$(echo "$PWD/packages/$version"/nvidia/*/include)" "headers/${version%.*}/include"
+  done
 fi
 for major in 12 13; do
   rm -rf "$major"

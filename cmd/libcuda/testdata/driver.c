@@ -52,6 +52,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *, void *);
 CUresult cuMemAllocAsync(CUdeviceptr *, size_t, CUstream), cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *, size_t, CUmemoryPool, CUstream), cuMemFreeAsync(CUdeviceptr, CUstream);
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *, CUdevice), cuMemPoolCreate(CUmemoryPool *, const CUmemPoolProps *), cuMemPoolDestroy(CUmemoryPool), cuMemPoolGetAttribute(CUmemoryPool, int, void *);
 CUresult cuMemPoolSetAttribute(CUmemoryPool, int, void *), cuMemPoolSetAccess(CUmemoryPool, const CUmemAccessDesc *, size_t), cuMemPoolGetAccess(int *, CUmemoryPool, CUmemLocation *);
+CUresult cuFuncSetAttribute(CUfunction, int, int), cuDevicePrimaryCtxRelease(CUdevice);
 CUresult cuMemGetDefaultMemPool(CUmemoryPool *, CUmemLocation *, int), cuCtxGetDevice_v2(CUdevice *, CUcontext), cuCtxSynchronize_v2(CUcontext);
 CUresult cuLaunchCooperativeKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), cuLaunchKernelEx(const CUlaunchConfig *, CUfunction, void **, void **);
 CUresult cuOccupancyMaxActiveClusters(int *, CUfunction, const CUlaunchConfig *), cuOccupancyMaxPotentialClusterSize(int *, CUfunction, const CUlaunchConfig *);
@@ -627,6 +628,22 @@ static void symbols(void)
 	HOLDS(p == (void *)cuCtxSynchronize);
 	OK(cuGetProcAddress_v2("cuCtxSynchronize", &p, 13000, 0, &status));
 	HOLDS(p == (void *)cuCtxSynchronize_v2);
+	// A function from before cuGetProcAddress is there for each version, in its oldest form.
+	OK(cuGetProcAddress_v2("cuFuncSetAttribute", &p, 2000, 0, &status));
+	HOLDS(p == (void *)cuFuncSetAttribute && status == 0);
+	OK(cuGetProcAddress_v2("cuDevicePrimaryCtxRelease", &p, 5000, 0, &status));
+	HOLDS(p == (void *)cuDevicePrimaryCtxRelease && status == 0);
+	OK(cuGetProcAddress_v2("cuDevicePrimaryCtxRelease", &p, 11000, 0, &status));
+	HOLDS(p == (void *)cuDevicePrimaryCtxRelease_v2 && status == 0);
+	OK(cuGetProcAddress_v2("cuLaunchKernel", &p, 2000, 2, &status)); // the thread's own default stream came with 7.0
+	HOLDS(p == (void *)cuLaunchKernel && status == 0);
+	OK(cuGetProcAddress_v2("cuDeviceGetExecAffinitySupport", &p, 11030, 0, &status)); // which came with 11.4
+	HOLDS(p == NULL && status == 2);
+	OK(cuGetProcAddress_v2("cuGreenCtxCreate", &p, 12030, 2, &status));
+	HOLDS(p == NULL && status == 2);
+	EQUAL(cuGetProcAddress_v2("cuGreenCtxCreate", &p, 12030, 0, NULL), 500);
+	EQUAL(cuGetProcAddress_v2("cuMemAlloc", &p, 99990, 0, &status), 1); // newer than the driver
+	EQUAL(cuGetProcAddress_v2("cuMemAlloc", &p, 12000, 4, &status), 1); // no flag
 	OK(cuGetProcAddress_v2("cuNothing", &p, 12000, 0, &status));
 	HOLDS(p == NULL && status == 1);
 	EQUAL(cuArrayGetPlane(&plane, 0, 0), 801);

@@ -449,5 +449,13 @@ static int entry_point(const char *name, void **to, unsigned version, unsigned l
 	return cuGetProcAddress_v2(name, to, version, flags, status);
 }
 
-cudaError_t PTSZ(cudaGetDriverEntryPoint)(const char *name, void **to, unsigned long long flags, int *status) { IN(entry_point(name, to, VERSION, flags, status)); }
+// The driver may be older than this library, and knows no newer version than its own.
+static int entry_point_of_runtime(const char *name, void **to, unsigned long long flags, int *status)
+{
+	int newest;
+	int e = cuDriverGetVersion(&newest);
+	return e != 0 ? e : entry_point(name, to, newest < VERSION ? newest : VERSION, flags, status);
+}
+
+cudaError_t PTSZ(cudaGetDriverEntryPoint)(const char *name, void **to, unsigned long long flags, int *status) { IN(entry_point_of_runtime(name, to, flags, status)); }
 cudaError_t PTSZ(cudaGetDriverEntryPointByVersion)(const char *name, void **to, unsigned version, unsigned long long flags, int *status) { IN(entry_point(name, to, version, flags, status)); }
