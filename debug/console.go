@@ -32,7 +32,7 @@ type Console struct {
 
 // NewConsole makes one that writes to out.
 func NewConsole(s *Session, out io.Writer) *Console {
-	return &Console{Session: s, out: out, files: input.NewSources(s.info.Module.Name)}
+	return &Console{Session: s, out: out, files: s.Sources()}
 }
 
 // ErrQuit is what Do gives when the user wants to leave.
@@ -580,6 +580,12 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 	current := 0
 	if k, err := c.Context(); err == nil && k.Instr != nil && at.file == 0 {
 		current = int(k.Instr.Pos.Line)
+	}
+	if at.file != 0 {
+		name := c.info.Module.FileName(at.file - 1)
+		if err := c.files.Err(name); err != nil {
+			return fmt.Errorf("%s is not read: %w", name, err)
+		}
 	}
 	shown := 0
 	lines := strings.Count(c.info.Module.Source(), "\n") + 1

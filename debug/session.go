@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -25,6 +26,10 @@ type Options struct {
 	// Output, if set, is what the device prints to: see NewOutput.
 	Output *Output
 
+	// SourceDirs are directories where sources of the PTX are looked for, besides the directory of the PTX itself. A source
+	// that lies elsewhere is not read.
+	SourceDirs []string
+
 	// NoReturn, if it is not "", is why there is to be no going back: something else that watches the launch
 	// cannot.
 	NoReturn string
@@ -37,6 +42,7 @@ const DefaultBudget = 256 << 20
 // Interrupt.
 type Session struct {
 	options Options
+	sources *input.Sources // nil until somebody asks
 	exec    *interp.Execution
 	info    *interp.LaunchInfo
 	probe   *probe
@@ -135,13 +141,21 @@ func New(o Options) *Session {
 	return s
 }
 
+// Sources are the files that the PTX was compiled from.
+func (s *Session) Sources() *input.Sources {
+	if s.sources == nil {
+		s.sources = input.NewSources(s.info.Module.Name, s.options.SourceDirs...)
+	}
+	return s.sources
+}
+
 // Prepare has the session watch a launch that is to be started.
 func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.probe) }
 
 // Begin takes an execution over that has just been started, and stops before its first instruction.
 // The error is that of the context.
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
-	s.exec, s.info, s.focus = e, e.Info(), Focus{CTA: -1}
+	s.exec, s.info, s.focus, s.sources = e, e.Info(), Focus{CTA: -1}, nil
 	s.checkpoints, s.spans, s.ended, s.err, s.over, s.fault, s.noReturn, s.unseen = nil, nil, false, nil, nil, nil, nil, false
 	if o := s.options.Output; o != nil {
 		o.at, o.shown = 0, 0

@@ -14,6 +14,7 @@ import (
 
 	"gemu/debug"
 	"gemu/debug/dap"
+	"gemu/internal/visible"
 	"gemu/interp"
 )
 
@@ -69,7 +70,7 @@ func (g *debugger) open() bool {
 	if g.front != nil {
 		return true
 	}
-	g.session = debug.New(debug.Options{Output: g.output, NoReturn: g.d.noReturn()})
+	g.session = debug.New(debug.Options{Output: g.output, SourceDirs: g.d.settings.Source, NoReturn: g.d.noReturn()})
 	var err error
 	switch {
 	case g.Front != nil:
@@ -92,7 +93,7 @@ func onTerminal() (debug.Front, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the process has no terminal: %w", err)
 	}
-	return debug.NewLines(tty, tty, "", true), nil
+	return debug.NewLines(tty, visible.NewWriter(tty), "", true), nil
 }
 
 // listen waits for a client of the Debug Adapter Protocol.

@@ -5,6 +5,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"fmt"
 	"os"
@@ -101,7 +102,7 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 		}
 		return t.linkSource(h, file, src, (*Link).addInput)
 	case LinkLibrary:
-		archive, err := input.ReadFile(file, input.MaxText)
+		archive, err := input.ReadFile(context.Background(), file, input.MaxText)
 		if err != nil {
 			return fail(FileNotFound, "%v", err)
 		}

@@ -3,6 +3,7 @@ package driver
 // This file is modules and what is in them: functions and variables.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -165,7 +166,7 @@ func (t *Thread) ModuleLoad(file string) (Handle, error) {
 
 // readFile is the PTX in a file.
 func (d *Driver) readFile(file string) ([]byte, error) {
-	data, err := input.ReadFile(file, input.MaxText)
+	data, err := input.ReadFile(context.Background(), file, input.MaxText)
 	if errors.As(err, new(*fs.PathError)) {
 		return nil, fail(FileNotFound, "%v", err)
 	}

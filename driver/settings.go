@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,8 @@ type Settings struct {
 	Sanitize     []*sanitize.Tool
 	SanitizeLog  string
 	SanitizeExit int
+
+	Source []string // directories whose files the debugger shows as sources, besides those below that of the PTX
 
 	Debug *Debugging // which launches are debugged, and by whom; nil: none. It makes launches return when the kernel has ended
 
@@ -182,6 +185,10 @@ var Variables = []Variable{
 	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {
 		s.Debug, err = parseDebugging(v)
 		return err
+	}},
+	{"GEMU_SOURCE", "DIRECTORIES, separated as in PATH", "none", "Let the debugger show sources of the PTX that lie below these directories; without it those below the current directory.", func(s *Settings, v string) error {
+		s.Source = filepath.SplitList(v)
+		return nil
 	}},
 	{"GEMU_DUMP", "DIRECTORY", "none is kept", "Write the PTX of every module to DIRECTORY. Messages name its lines.", func(s *Settings, v string) error {
 		s.Dump = v

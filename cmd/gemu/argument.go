@@ -4,6 +4,7 @@ package main
 // says.
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func signature(k *ptx.Func) string {
 
 // argument makes the value of one argument, and the buffer behind it if it has
 // one.
-func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
+func argument(ctx context.Context, m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
 	if ref, ok := strings.CutPrefix(text, "&"); ok {
 		n, err := strconv.Atoi(ref)
 		if err != nil || n < 0 || n >= i {
@@ -49,7 +50,7 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		if p.Size() != 8 || p.Type.IsFloat() || len(p.Dims) > 0 {
 			return nil, nil, fmt.Errorf("a handle does not fit in this parameter")
 		}
-		b, err := makeObject(m, fmt.Sprintf("of argument %d", i), text, interp.DefaultSampler, false)
+		b, err := makeObject(ctx, m, fmt.Sprintf("of argument %d", i), text, interp.DefaultSampler, false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -62,7 +63,7 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		return nil, nil, fmt.Errorf("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
 	if strings.HasPrefix(text, "tma(") {
-		return tensorMap(m, p, i, text, bindings)
+		return tensorMap(ctx, m, p, i, text, bindings)
 	}
 	if digits, ok := strings.CutPrefix(text, "bytes:"); ok {
 		b, err := hex.DecodeString(digits)
@@ -78,7 +79,7 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 		if p.Type.Bits() < m.AddressSize || p.Type.IsFloat() || len(p.Dims) > 0 {
 			return nil, nil, fmt.Errorf("the address of a buffer does not fit in this parameter")
 		}
-		b, err := bufferOf(m, i, text)
+		b, err := bufferOf(ctx, m, i, text)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -99,8 +100,8 @@ func argument(m *interp.Module, p *ptx.Var, i int, text string, bindings map[str
 }
 
 // bufferOf makes the buffer of an argument, of an array.
-func bufferOf(m *interp.Module, i int, text string) (*binding, error) {
-	arr, err := arrayOf(text)
+func bufferOf(ctx context.Context, m *interp.Module, i int, text string) (*binding, error) {
+	arr, err := arrayOf(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func bufferOf(m *interp.Module, i int, text string) (*binding, error) {
 
 // tensorMap makes a tensor map over the buffer of another argument, or over one of its own,
 // which is the argument's then: what the tensor is like may be left out in that case.
-func tensorMap(m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
+func tensorMap(ctx context.Context, m *interp.Module, p *ptx.Var, i int, text string, bindings map[string]*binding) (any, *binding, error) {
 	of, rest, ok := tensormap.Cut(text)
 	if !ok {
 		return nil, nil, fmt.Errorf("want %s", tensormap.Notation)
@@ -127,7 +128,7 @@ func tensorMap(m *interp.Module, p *ptx.Var, i int, text string, bindings map[st
 	case err == nil && b == nil:
 		return nil, nil, fmt.Errorf("argument %s is no buffer", of)
 	case err != nil:
-		if b, err = bufferOf(m, i, of); err != nil {
+		if b, err = bufferOf(ctx, m, i, of); err != nil {
 			return nil, nil, err
 		}
 		if own = b; !strings.Contains(strings.SplitN(rest, ",", 2)[0], "[") {
@@ -169,27 +170,27 @@ func numberType(t ptx.Type, text string) ptx.Type {
 }
 
 // arrayOf makes the array that an argument describes.
-func arrayOf(text string) (*array, error) {
+func arrayOf(ctx context.Context, text string) (*array, error) {
 	if name, ok := strings.CutPrefix(text, "@"); ok {
 		if name == "" {
 			return nil, errors.New("@ wants the name of a file")
 		}
-		return readArray(name)
+		return readArray(ctx, name)
 	}
 	if strings.Contains(text, "[") {
 		return makeArray(text)
 	}
-	return readArray(text)
+	return readArray(ctx, text)
 }
 
 // setVariable sets a module variable from NAME=ARG.
-func setVariable(m *interp.Module, text string, bindings map[string]*binding) error {
+func setVariable(ctx context.Context, m *interp.Module, text string, bindings map[string]*binding) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
 		return errors.New("want NAME=ARG")
 	}
 	if v, ok := m.Lookup(name).(*ptx.Var); ok && v.Type.Kind() == ptx.Opaque {
-		b, err := bindReference(m, name, value)
+		b, err := bindReference(ctx, m, name, value)
 		if err == nil {
 			bindings[name] = b
 		}
@@ -209,7 +210,7 @@ func setVariable(m *interp.Module, text string, bindings map[string]*binding) er
 		b.buf.Write(0, b.arr.data)
 		return nil
 	}
-	arr, err := arrayOf(value)
+	arr, err := arrayOf(ctx, value)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -244,14 +245,14 @@ func parseNumber(s string, t ptx.Type) (uint64, error) {
 
 // readArray reads FILE.npy, FILE.png or a raw file; "FILE:TYPE" gives the
 // elements of a raw file a type, "FILE.png:gray" the one-byte luma of a picture.
-func readArray(spec string) (*array, error) {
+func readArray(ctx context.Context, spec string) (*array, error) {
 	name, suffix := spec, ""
 	if i := strings.LastIndexByte(spec, ':'); i > 0 {
 		if s := spec[i+1:]; elementTypes[s] != ptx.NoType || s == "gray" || s == "rgba" {
 			name, suffix = spec[:i], s
 		}
 	}
-	b, err := readFile(name, maxData)
+	b, err := readFile(ctx, name, maxData)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/internal/input"
 	"gemu/kernels"
 	"gemu/ptx"
 )
@@ -100,21 +99,17 @@ func sourceName(file string) string {
 	return file
 }
 
-// origin is the line of the source that PTX says an instruction comes from, "" if nobody has it.
-func origin(place string) string {
+// origin is the line of the source that PTX says an instruction comes from, "" if it is not read.
+func (a *app) origin(place string) string {
 	parts := strings.Split(place, ":")
-	if len(parts) < 3 {
+	if len(parts) < 3 || a.sources == nil {
 		return ""
 	}
 	line, err1 := strconv.Atoi(parts[len(parts)-2])
 	col, err2 := strconv.Atoi(parts[len(parts)-1])
-	b, err := readFile(strings.Join(parts[:len(parts)-2], ":"), input.MaxText)
-	if err != nil || err1 != nil || err2 != nil {
+	lines := a.sources.Lines(strings.Join(parts[:len(parts)-2], ":"))
+	if err1 != nil || err2 != nil || line < 1 || line > len(lines) {
 		return ""
 	}
-	lines := strings.Split(string(b), "\n")
-	if line < 1 || line > len(lines) {
-		return ""
-	}
-	return ptx.Snippet(strings.TrimSuffix(lines[line-1], "\r"), ptx.Pos{Line: int32(line), Col: int32(col)})
+	return ptx.Snippet(lines[line-1], ptx.Pos{Line: int32(line), Col: int32(col)})
 }

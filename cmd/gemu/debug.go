@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -49,11 +50,7 @@ func (c *debugCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	here := *a
-	if c.Commands == "" && isTerminal(a.stdin) { // the user's interrupts are for the kernel
-		here.ctx = context.WithoutCancel(a.ctx)
-	}
-	return c.debug(&here, stdout, front)
+	return c.debug(a, stdout, front, c.Commands == "" && isTerminal(a.stdin))
 }
 
 // maxCommands bounds a file of commands, in bytes.
@@ -63,7 +60,7 @@ const maxCommands = 1 << 20
 func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
 	more := strings.HasPrefix(c.File, "@")
 	if c.Commands != "" {
-		b, err := readFile(c.Commands, maxCommands)
+		b, err := readFile(a.ctx, c.Commands, maxCommands)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,16 +87,20 @@ func isTerminal(r io.Reader) bool {
 }
 
 // debug runs what the flags say under a front end. The user has heard of traps already; what they leave
-// is the exit status.
-func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front) error {
+// is the exit status. Interrupts are for the session, where it hears of them, once the kernel is there.
+func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts bool) error {
 	out := debug.NewOutput(stdout)
 	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
 	j, err := flags.open(a, out)
 	if err != nil {
 		return err
 	}
-	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out})
-	err = j.run(a, func(l *interp.Launch) {
+	here := *a
+	if interrupts {
+		here.ctx = context.WithoutCancel(a.ctx)
+	}
+	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
+	err = j.run(&here, func(l *interp.Launch) {
 		l.Mode, l.Reconverge, l.Early = interp.Modes[c.Mode], interp.ReconvergerNamed(c.Reconverge), c.Async == "early"
 		l.Progress = nil
 		s.Drive(l, front)
@@ -136,6 +137,7 @@ type dapArguments struct {
 	Reconverge  string   `json:"reconverge"`
 	Mode        string   `json:"mode"`
 	Async       string   `json:"async"`
+	Source      []string `json:"source"`
 	CWD         string   `json:"cwd"` // where files are looked for
 }
 
@@ -198,10 +200,10 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		now.File, now.Mode, now.Async, now.Reconverge = d.Program, d.Mode, d.Async, d.Reconverge
 		now.kernelFlags = kernelFlags{
 			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
-			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory,
+			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, Source: append(slices.Clip(c.Source), d.Source...),
 		}
 		here := *a
 		here.ctx = ctx
-		return now.debug(&here, stdout, front)
+		return now.debug(&here, stdout, front, false)
 	}
 }

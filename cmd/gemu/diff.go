@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/trace"
 )
@@ -42,10 +43,10 @@ func isRun(name string) bool {
 	return strings.HasPrefix(name, "@") || slices.Contains([]string{".ptx", ".cu"}, filepath.Ext(name))
 }
 
-// logFile is a log that is there.
+// logFile is a log that is there: a regular file, for it is read several times.
 func logFile(name string) trace.Source {
 	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
-		f, err := os.Open(name)
+		f, err := input.OpenRegular(name)
 		if err != nil {
 			return nil, cannot("read", name, err)
 		}

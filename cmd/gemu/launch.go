@@ -18,6 +18,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
@@ -56,6 +57,7 @@ type kernelFlags struct {
 	Engine  string `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G (default 4G); further ones wait until some have ended."`
 }
 
@@ -68,6 +70,7 @@ type policyFlag struct {
 // of a workload.
 type job struct {
 	flags   *launchFlags
+	sources *input.Sources   // that the PTX was compiled from
 	results []*interp.Result // of the launches so far
 
 	// Of a kernel:
@@ -119,6 +122,9 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
+	if err := input.CheckDirs(c.Source); err != nil {
+		return nil, fmt.Errorf("--source: %w", err)
+	}
 	base, err := c.base()
 	if err != nil {
 		return nil, err
@@ -127,7 +133,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if err != nil {
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
-	j := &job{flags: c}
+	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
 	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), SM: c.SM, Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -139,6 +145,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		j.session, err = kernels.Start(a.ctx, j.workload, dev, c.Size)
 		return j, err
 	}
+	a.sources = j.sources
 	return j, j.open(a, dev)
 }
 
@@ -205,7 +212,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 			if strings.HasPrefix(text, "tma(") != maps {
 				continue
 			}
-			v, b, err := argument(j.module, kernel.Params[i], i, text, j.bindings)
+			v, b, err := argument(a.ctx, j.module, kernel.Params[i], i, text, j.bindings)
 			if err != nil {
 				return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
 			}
@@ -216,7 +223,7 @@ func (j *job) open(a *app, dev *interp.Device) error {
 		}
 	}
 	for _, s := range c.Set {
-		if err := setVariable(j.module, s, j.bindings); err != nil {
+		if err := setVariable(a.ctx, j.module, s, j.bindings); err != nil {
 			return fmt.Errorf("--set %s: %w", s, err)
 		}
 	}
@@ -383,7 +390,7 @@ func parseDim(flag, s string) (interp.Dim3, error) {
 // terminal is the file behind a writer if it is a terminal.
 func terminal(w io.Writer) (*os.File, bool) {
 	if o, ok := w.(*output); ok {
-		w = o.Writer
+		return o.file, o.file != nil
 	}
 	f, ok := w.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))

@@ -12,6 +12,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/input"
+	"gemu/internal/visible"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -44,11 +45,11 @@ func (r *listingRow) lanes() float64 {
 }
 
 // newListings lists the functions of a structure, in the order in which launches
-// reached them. Source files are looked for where the PTX file says and beside it.
-func newListings(s *interp.Structure, file string) []*listing {
+// reached them.
+func newListings(s *interp.Structure, from *input.Sources) []*listing {
 	var list []*listing
 	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
-	sources := sourceFiles{input.NewSources(file)}
+	sources := sourceFiles{from}
 	for i := range s.Instrs {
 		in := &s.Instrs[i]
 		if counts[in.Func] == nil {
@@ -195,9 +196,9 @@ func (s *sourceFiles) text(name string, n int) string {
 // row is the row for a line of a file: its text, or where it is if it cannot be
 // had.
 func (s *sourceFiles) row(name string, n int) listingRow {
-	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", name, n)}
+	row := listingRow{source: true, text: fmt.Sprintf("%s:%d", visible.Text(name), n)}
 	if text := s.text(name, n); text != "" {
-		row.text = fmt.Sprintf("%s:%d  %s", filepath.Base(name), n, text)
+		row.text = fmt.Sprintf("%s:%d  %s", visible.Text(filepath.Base(name)), n, text)
 	}
 	return row
 }

@@ -17,6 +17,7 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/posener/complete"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/interp/fuzz"
 	"gemu/kernels"
@@ -64,6 +65,8 @@ type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+
+	sources *input.Sources // of the PTX that was opened last; nil: none was
 }
 
 func main() {
@@ -75,12 +78,14 @@ func main() {
 
 // run executes a command line and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	out := &output{Writer: stdout}
-	status := execute(ctx, args, stdin, out, stderr)
+	out, messages := newOutput(stdout), newOutput(stderr)
+	status := execute(ctx, args, stdin, out, messages)
+	out.close()
 	if out.err != nil {
-		fmt.Fprintf(stderr, "gemu: %v\n", out.err)
+		fmt.Fprintf(messages, "gemu: %v\n", out.err)
 		status = max(status, exitBad)
 	}
+	messages.close()
 	return status
 }
 
@@ -109,7 +114,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 	if err != nil {
 		panic(err)
 	}
-	a := &app{ctx, stdin, stdout, stderr}
+	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
 	func() {
 		defer func() {
 			if r := recover(); r != nil {
@@ -127,10 +132,15 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 	if exited >= 0 {
 		return exited
 	}
-	if err == nil || errors.Is(err, stdout.err) { // run reports those of writing
-		return exitGood
+	if err != nil && !errors.Is(err, stdout.err) { // run reports those of writing
+		status = a.report(err)
 	}
-	return a.report(err)
+	if a.sources != nil {
+		if note := a.sources.Note(); note != "" {
+			fmt.Fprintf(stderr, "gemu: %s\n", note)
+		}
+	}
+	return status
 }
 
 // version says what was built, of what, with what.
@@ -251,7 +261,7 @@ func (a *app) report(err error) int {
 		return exitBad
 	case errors.As(err, &trap):
 		fmt.Fprintln(a.stderr, trap.Report())
-		if s := origin(trap.Source); s != "" {
+		if s := a.origin(trap.Source); s != "" {
 			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
 		}
 		switch trap.Kind {

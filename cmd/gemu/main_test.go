@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,8 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	gemu := func() { os.Exit(run(context.Background(), commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr)) }
-	testscript.Main(m, map[string]func(){"gemu": gemu, "ptxas": gemu})
+	testscript.Main(m, map[string]func(){"gemu": main, "ptxas": main})
 }
 
 func TestScript(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
-	"gemu/internal/input"
 	"gemu/internal/occupancy"
 	"gemu/interp"
 	"gemu/profile"
@@ -161,7 +160,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport 
 	all := j.total()
 	r := &profileReport{
 		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
-		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{input.NewSources(c.File)},
+		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{j.sources},
 	}
 	for i := range all.Structure.Instrs {
 		in := &all.Structure.Instrs[i]

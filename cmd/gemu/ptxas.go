@@ -6,6 +6,7 @@ package main
 // (package cubin). The words and statuses are those of releases 12.9 and 13.4.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -217,7 +218,7 @@ func isNumber(s string) bool {
 }
 
 // read takes the arguments in. depth is how many options files they are in.
-func (a *assembly) read(args []string, depth int) error {
+func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "-" || !strings.HasPrefix(arg, "-") {
@@ -245,10 +246,10 @@ func (a *assembly) read(args []string, depth int) error {
 			err = fatal("an options file within an options file: %s", value)
 		case o.long == "options-file":
 			var text []byte
-			if text, err = input.ReadFile(value, input.MaxText); err != nil {
+			if text, err = input.ReadFile(ctx, value, input.MaxText); err != nil {
 				return fatal("Could not open input file '%s'", value)
 			}
-			err = a.read(strings.Fields(string(text)), depth+1)
+			err = a.read(ctx, strings.Fields(string(text)), depth+1)
 		case o.set != nil:
 			err = o.set(a, value)
 		}
@@ -265,7 +266,7 @@ func (a *assembly) read(args []string, depth int) error {
 // Run assembles.
 func (c *ptxasCmd) Run(a *app) error {
 	as := assembly{out: "elf.o", arch: "sm_75"}
-	if err := as.read(c.Args, 0); err != nil {
+	if err := as.read(a.ctx, c.Args, 0); err != nil {
 		return err
 	}
 	switch {

@@ -67,7 +67,7 @@ func (c *runCmd) Run(a *app) error {
 	}
 	wants := make([]*array, len(expects))
 	for i, e := range expects {
-		if wants[i], err = arrayOf(e.value); err != nil {
+		if wants[i], err = arrayOf(a.ctx, e.value); err != nil {
 			return fmt.Errorf("--expect %s=%s: %w", e.name, e.value, err)
 		}
 		if got := e.now(); got.len() != wants[i].len() {

@@ -79,7 +79,23 @@ func (s *screen) paint(p paint, text string) string {
 	if !s.color || p == plain || text == "" {
 		return text
 	}
-	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
+	return p.sequence() + text + plain.sequence()
+}
+
+// sequence begins the paint on a terminal.
+func (p paint) sequence() string {
+	if p == plain {
+		return "\x1b[0m"
+	}
+	return "\x1b[" + string(p) + "m"
+}
+
+// styles are the escape sequences that gemu itself sends to terminals.
+func styles() (list []string) {
+	for _, p := range []paint{plain, bold, dim, cyan, green, magenta} {
+		list = append(list, p.sequence())
+	}
+	return list
 }
 
 // heading prints the title of a section.

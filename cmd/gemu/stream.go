@@ -3,6 +3,7 @@ package main
 // This file reads and writes files, standard input and standard output.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,15 +13,18 @@ import (
 	"slices"
 	"unsafe"
 
+	"golang.org/x/term"
+
 	"gemu/internal/input"
+	"gemu/internal/visible"
 )
 
 // maxData is the limit of what is read into a buffer, in bytes: the memory of the device.
 const maxData = 16 << 30
 
 // readFile reads a file of up to limit bytes.
-func readFile(name string, limit int64) ([]byte, error) {
-	b, err := input.ReadFile(name, limit)
+func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	b, err := input.ReadFile(ctx, name, limit)
 	if err != nil {
 		return nil, cannot("read", name, err)
 	}
@@ -36,8 +40,8 @@ func (a *app) readSource(name string) (string, error) {
 	var b []byte
 	var err error
 	if name != "-" {
-		b, err = readFile(name, input.MaxText)
-	} else if b, err = input.Read(a.stdin, input.MaxStream, 0); err != nil {
+		b, err = readFile(a.ctx, name, input.MaxText)
+	} else if b, err = input.ReadStream(a.ctx, a.stdin); err != nil {
 		err = cannot("read", "standard input", err)
 	}
 	// Nobody else has the bytes: the text need not be there twice.
@@ -232,11 +236,35 @@ func all(errs ...error) error {
 	return together(errs)
 }
 
-// output is standard output. It keeps the first error of writing, after which nothing
-// more is written, so that nobody who prints has to look for one.
+// output is standard output or standard error. It keeps the first error of writing, after which nothing
+// more is written, so that nobody who prints has to look for one. A terminal gets text with its control characters made
+// visible; a file or a pipe gets each byte as it is.
 type output struct {
 	io.Writer
-	err error
+	shown *visible.Writer // nil: it is no terminal
+	file  *os.File        // the terminal
+	err   error
+}
+
+func newOutput(w io.Writer) *output {
+	o := &output{Writer: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		o.show(f)
+	}
+	return o
+}
+
+// show has the output go to a terminal.
+func (o *output) show(f *os.File) {
+	o.file, o.shown = f, visible.NewWriter(o.Writer, styles()...)
+	o.Writer = o.shown
+}
+
+// close writes the end of what was printed.
+func (o *output) close() {
+	if o.shown != nil && o.err == nil {
+		o.shown.Close()
+	}
 }
 
 func (o *output) Write(b []byte) (int, error) {

@@ -102,7 +102,7 @@ func newStructureReport(j *job) *structureReport {
 		{"register writes", "register_writes", valueKinds, b.RegisterWrites},
 		{"instructions", "instructions", valueKinds, b.Instructions},
 	}
-	r.listings = newListings(r.structure, r.File)
+	r.listings = newListings(r.structure, j.sources)
 	return r
 }
 

@@ -189,7 +189,7 @@ func TestListing(t *testing.T) {
 	_, listing, _ := strings.Cut(out.String(), "\n\n")
 	const want = `kernel k, k.ptx:12
 line  class  execs lanes
-                             code.cu:2  if (a <b>&& "c") [3…
+                             code.cu:2  if (a <b>&& "c")\x1…
   15  u          1   2.0      ld.param.u32 %r1, [which];
   16  u          1   2.0      call twice, (%r1);
   18  u          1   2.0 ╭┬── brx.idx %r1, T;
@@ -213,7 +213,7 @@ line  class  execs lanes
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := "code.cu:2  if (a &lt;b&gt;&amp;&amp; &#34;c&#34;) [31m x"; !bytes.Contains(b, []byte(text)) {
+	if text := "code.cu:2  if (a &lt;b&gt;&amp;&amp; &#34;c&#34;)\\x1b[31m x"; !bytes.Contains(b, []byte(text)) {
 		t.Errorf("the page lacks %q", text)
 	}
 	s := structureOf(t, filepath.Join(dir, "k.ptx"), "-g", "1", "-b", "2", "-a", "0", "1")

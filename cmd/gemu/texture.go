@@ -3,6 +3,7 @@ package main
 // This file makes textures, surfaces and samplers of what the command line says.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // makeObject makes what interp.ObjectText describes, with texels from a file or made as those
 // of buffers are. Options change what the sampler given says.
-func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, normalized bool) (*binding, error) {
+func makeObject(ctx context.Context, m *interp.Module, name, text string, sampler interp.Sampler, normalized bool) (*binding, error) {
 	t, err := interp.ParseObject(text, sampler, normalized)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, nor
 	var arr *array
 	var data []byte
 	if t.Type != ptx.SamplerRef {
-		if arr, err = texels(t); err != nil {
+		if arr, err = texels(ctx, t); err != nil {
 			return nil, err
 		}
 		data = arr.data
@@ -42,12 +43,12 @@ func makeObject(m *interp.Module, name, text string, sampler interp.Sampler, nor
 
 // texels makes the texels: those of a file, which says what they are where there are no
 // extents, or what "=iota" and the like behind the extents ask for.
-func texels(t *interp.ObjectText) (*array, error) {
+func texels(ctx context.Context, t *interp.ObjectText) (*array, error) {
 	var arr *array
 	typ := elementTypes[t.Image.Format.Channel()] // where there are extents
 	if name, ok := strings.CutPrefix(t.Init, "@"); ok {
 		var err error
-		if arr, err = readArray(name); err != nil {
+		if arr, err = readArray(ctx, name); err != nil {
 			return nil, err
 		}
 		if described := t.Image.Width > 0; !described {
@@ -84,7 +85,7 @@ func imageOf(a *array) (f interp.Format, shape []int) {
 }
 
 // bindReference binds a .texref, .samplerref or .surfref variable.
-func bindReference(m *interp.Module, name, text string) (*binding, error) {
+func bindReference(ctx context.Context, m *interp.Module, name, text string) (*binding, error) {
 	sampler, normalized, err := m.SamplerOf(name)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func bindReference(m *interp.Module, name, text string) (*binding, error) {
 	if !interp.IsObjectText(text) {
 		return nil, errors.New("want tex.GEOMETRY(…), surf.GEOMETRY(…) or sampler(…)")
 	}
-	b, err := makeObject(m, name, text, sampler, normalized)
+	b, err := makeObject(ctx, m, name, text, sampler, normalized)
 	if err != nil {
 		return nil, err
 	}

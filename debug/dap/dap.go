@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 
 	"gemu/debug"
 	"gemu/internal/input"
+	"gemu/ptx"
 )
 
 // Launch begins what a client's launch request asks for, and runs it under the front end to its end. What
@@ -211,7 +211,7 @@ func (v *Server) letGo(err error) {
 
 // begin takes over a launch that begins.
 func (v *Server) begin(s *debug.Session) {
-	v.session, v.files = s, input.NewSources(s.Info().Module.Name)
+	v.session, v.files = s, s.Sources()
 	v.forget()
 	v.rebound()
 	later := v.later
@@ -381,18 +381,28 @@ func (v *Server) refuse(r *dap.Request, err error) {
 	v.send(&dap.ErrorResponse{Response: head, Body: dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: 1, Format: "{text}", Variables: map[string]string{"text": debug.Explain(err)}, ShowUser: true}}})
 }
 
-// source is a file that the client may have: if it has not, it asks for the text by the reference.
-func (v *Server) source(name, text string) *dap.Source {
-	path, err := filepath.Abs(v.files.Path(name))
-	if err == nil {
-		if b, err := os.ReadFile(path); err == nil && (text == "" || string(b) == text) {
-			return &dap.Source{Name: filepath.Base(name), Path: path}
+// module is the PTX: the file that the client has, if it has the same text, or the reference by which the client asks for
+// the text.
+func (v *Server) module(m *ptx.Module) *dap.Source {
+	name := filepath.Base(m.Name)
+	if path, err := filepath.Abs(m.Name); err == nil {
+		if b, err := input.ReadRegular(path, input.MaxText); err == nil && string(b) == m.Source() {
+			return &dap.Source{Name: name, Path: path}
 		}
 	}
-	if text == "" {
+	return &dap.Source{Name: name, SourceReference: moduleReference}
+}
+
+// source is a file that the PTX was compiled from; nil if it is not read.
+func (v *Server) source(name string) *dap.Source {
+	if v.files.Err(name) != nil {
 		return nil
 	}
-	return &dap.Source{Name: filepath.Base(name), SourceReference: moduleReference}
+	path, err := filepath.Abs(v.files.Path(name))
+	if err != nil {
+		return nil
+	}
+	return &dap.Source{Name: filepath.Base(name), Path: path}
 }
 
 // moduleReference is the reference of the text of the PTX.

@@ -144,7 +144,7 @@ func event[E protocol.Message](c *client) E {
 // runs is a launch of a kernel of a file on u32 buffers: iota, and one of so many elements.
 func runs(t *testing.T, file string, elements int) dap.Launch {
 	return func(ctx context.Context, _ json.RawMessage, f debug.Front, stdout io.Writer) error {
-		src, err := input.ReadFile(file, 1<<20)
+		src, err := input.ReadFile(t.Context(), file, 1<<20)
 		if err != nil {
 			return err
 		}

@@ -283,7 +283,7 @@ func (v *Server) breakpoint(b *debug.Breakpoint) dap.Breakpoint {
 	}
 	module := v.session.Info().Module
 	if lines := b.Lines(v.session); len(lines) > 0 {
-		now.Source, now.Line = v.source(module.Name, module.Source()), lines[0]
+		now.Source, now.Line = v.module(module), lines[0]
 	}
 	return now
 }
@@ -434,12 +434,12 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 		module := s.Info().Module
 		for i, fr := range s.Frames(c) {
 			v.frames = append(v.frames, frame{f, i == 0})
-			now := dap.StackFrame{Id: len(v.frames), Name: fr.Func.Name, Source: v.source(module.Name, module.Source()), Line: int(fr.Func.End.Line), Column: int(fr.Func.End.Col)}
+			now := dap.StackFrame{Id: len(v.frames), Name: fr.Func.Name, Source: v.module(module), Line: int(fr.Func.End.Line), Column: int(fr.Func.End.Col)}
 			if fr.Instr != nil {
 				now.Line, now.Column, now.InstructionPointerReference = int(fr.Instr.Pos.Line), int(fr.Instr.Pos.Col), fmt.Sprintf("%#x", fr.Index)
 				if l := fr.Instr.Loc; l >= 0 {
 					at := &fr.Func.Locs[l]
-					if from := v.source(module.FileName(at.File), ""); from != nil {
+					if from := v.source(module.FileName(at.File)); from != nil {
 						now.Source, now.Line, now.Column = from, int(at.Line), int(at.Col)
 					}
 				}
@@ -713,7 +713,7 @@ func (v *Server) disassemble(m *dap.DisassembleRequest) {
 		return
 	}
 	info := v.session.Info()
-	where := v.source(info.Module.Name, info.Module.Source())
+	where := v.module(info.Module)
 	list := []dap.DisassembledInstruction{}
 	first := at + int64(m.Arguments.Offset) + int64(m.Arguments.InstructionOffset)
 	for i := first; i < first+int64(m.Arguments.InstructionCount); i++ {

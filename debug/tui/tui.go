@@ -61,7 +61,7 @@ func (f *Front) say(text string) {
 
 // Debug draws and reads until the user has had enough. What was said stays on the terminal.
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
-	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1, files: input.NewSources(s.Info().Module.Name)}
+	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
 	m.console.More = f.more
 	m.input.Prompt = "(gemu) "
@@ -281,7 +281,7 @@ func (m *model) toggle() {
 	if m.front.source && m.from.line == 0 {
 		m.front.say("The PTX does not say which line of a source it was made of here.")
 	} else if m.front.source && len(m.files.Lines(m.from.file)) == 0 {
-		m.front.say(m.from.file + " cannot be read: the code is the PTX.")
+		m.front.say(fmt.Sprintf("%s cannot be read: %v. The code is the PTX.", m.from.file, m.files.Err(m.from.file)))
 	}
 }
 
@@ -502,7 +502,7 @@ func (m *model) wrapped() (rows []string) {
 // plain is a text without what would move the cursor: blanks for tabs, and signs for other controls.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if !unicode.IsGraphic(r) || r == utf8.RuneError {
 			return '·'
 		}
 		return r

@@ -13,7 +13,6 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"gemu/debug"
-	"gemu/internal/input"
 	"gemu/interp"
 )
 
@@ -49,7 +48,7 @@ func open(t *testing.T) *model {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	m := &model{ctx: t.Context(), front: New(nil, nil, false), session: s, input: textinput.New(), at: -1, files: input.NewSources(s.Info().Module.Name)}
+	m := &model{ctx: t.Context(), front: New(nil, nil, false), session: s, input: textinput.New(), at: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
 	m.look()
 	return m

@@ -4,9 +4,12 @@ package input
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // Limits of what is read, in bytes.
@@ -15,8 +18,41 @@ const (
 	MaxStream = 256 << 20 // of what is no regular file
 )
 
-// ReadFile reads a file of up to limit bytes, of up to MaxStream if it is no regular file.
-func ReadFile(name string, limit int64) ([]byte, error) {
+// ReadFile reads a file of up to limit bytes, of up to MaxStream if it is no regular file. A pipe or a device may keep the
+// reader waiting; then the end of the context is the error.
+func ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	if st, err := os.Stat(name); err != nil || st.Mode().IsRegular() {
+		return readFile(name, limit)
+	}
+	return wait(ctx, func() ([]byte, error) { return readFile(name, limit) })
+}
+
+// ReadStream reads standard input or another stream of up to MaxStream bytes. The end of the context is an error.
+func ReadStream(ctx context.Context, r io.Reader) ([]byte, error) {
+	return wait(ctx, func() ([]byte, error) { return Read(r, MaxStream, 0) })
+}
+
+// wait calls a function that may wait for ever. After the end of the context the call goes on alone: the system does not
+// let a process leave an open that waits.
+func wait(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := read()
+		done <- result{b, err}
+	}()
+	select {
+	case r := <-done:
+		return r.b, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func readFile(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -30,6 +66,56 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 		limit = min(limit, MaxStream)
 	}
 	return Read(f, limit, st.Size())
+}
+
+// OpenRegular opens a regular file. It refuses a pipe or a device, and so never waits.
+func OpenRegular(name string) (*os.File, error) {
+	return openRegular(func() (os.FileInfo, error) { return os.Stat(name) }, func(flags int) (*os.File, error) { return os.OpenFile(name, flags, 0) })
+}
+
+// ReadRegular reads a regular file of up to limit bytes, as OpenRegular opens it.
+func ReadRegular(name string, limit int64) ([]byte, error) {
+	f, err := OpenRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, limit)
+}
+
+// readAll reads a file of up to limit bytes, and closes it.
+func readAll(f *os.File, limit int64) ([]byte, error) {
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, reason(err)
+	}
+	return Read(f, limit, st.Size())
+}
+
+// errIrregular is the error of a pipe, a device, a socket or a directory in place of a file.
+var errIrregular = errors.New("it is no regular file")
+
+// openRegular looks at a file before it opens it, for some devices act when they are opened, and again afterwards.
+func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.File, error)) (*os.File, error) {
+	st, err := stat()
+	if err != nil {
+		return nil, reason(err)
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errIrregular
+	}
+	f, err := open(os.O_RDONLY | syscall.O_NONBLOCK)
+	if err != nil {
+		return nil, reason(err)
+	}
+	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		f.Close()
+		return nil, reason(err)
+	}
+	return f, nil
 }
 
 // Read reads to the end, which must come within limit bytes. It is expected after size.

@@ -13,13 +13,13 @@ func TestReadFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := ReadFile(name, 1<<20); err != nil || string(b) != text {
+	if b, err := ReadFile(t.Context(), name, 1<<20); err != nil || string(b) != text {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	if _, err := ReadFile(name, 1<<20-1); err == nil || err.Error() != "more than 0 MiB" {
+	if _, err := ReadFile(t.Context(), name, 1<<20-1); err == nil || err.Error() != "more than 0 MiB" {
 		t.Errorf("a byte too many: %v", err)
 	}
-	if _, err := ReadFile(name+"0", 1); !os.IsNotExist(err) {
+	if _, err := ReadFile(t.Context(), name+"0", 1); !os.IsNotExist(err) {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,42 +1,209 @@
 package input
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"gemu/internal/visible"
 )
 
-// Sources reads the files that PTX was made of, which its .file directives name.
+// MaxSource bounds a source file in bytes.
+const MaxSource = 16 << 20
+
+// Sources reads the files that PTX was compiled from. Its .file directives name them, so the names are input like
+// any other: Sources opens regular files only, and only below the directory of the PTX or a directory that the user has
+// allowed, after symbolic links are resolved. Files and directories whose names begin with a dot are left out below these.
 type Sources struct {
-	dir   string // of the PTX
-	files map[string][]string
+	roots []root
+	files map[string]*sourceFile
+	out   []string // names of files that exist and are not read, in the order of the first requests
 }
 
-// NewSources makes one for a PTX file.
-func NewSources(ptx string) *Sources {
-	return &Sources{dir: filepath.Dir(ptx), files: map[string][]string{}}
+// root is a directory below which sources may lie.
+type root struct {
+	dir     string
+	allowed bool // by the user: a file is also looked for by the last part of its name
 }
 
-// Path is where a file is: where the PTX says, or beside it.
-func (s *Sources) Path(name string) string {
-	if _, err := os.Stat(name); err == nil || filepath.IsAbs(name) {
-		return name
+// sourceFile is a file as .file names it.
+type sourceFile struct {
+	path  string // "" if it is not read
+	lines []string
+	err   error
+}
+
+// NewSources makes one for a PTX file. Its directory is the current one for standard input ("-") and workloads ("@NAME").
+// dirs are further directories.
+func NewSources(ptx string, dirs ...string) *Sources {
+	s := &Sources{files: map[string]*sourceFile{}}
+	for _, dir := range dirs {
+		s.roots = append(s.roots, root{dir, true})
 	}
-	beside := filepath.Join(s.dir, name)
-	if _, err := os.Stat(beside); err != nil {
-		return name
-	}
-	return beside
+	s.roots = append(s.roots, root{filepath.Dir(ptx), false})
+	return s
 }
 
-// Lines are those of a file; none if it cannot be had.
-func (s *Sources) Lines(name string) []string {
-	lines, ok := s.files[name]
-	if !ok {
-		if b, err := ReadFile(s.Path(name), MaxText); err == nil {
-			lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+// CheckDirs returns an error if one of the directories that a user allows is none.
+func CheckDirs(dirs []string) error {
+	for _, dir := range dirs {
+		if st, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("%s: %w", dir, reason(err))
+		} else if !st.IsDir() {
+			return fmt.Errorf("%s is no directory", dir)
 		}
-		s.files[name] = lines
 	}
-	return lines
+	return nil
+}
+
+// Path is where a file is, or its name if it is not read.
+func (s *Sources) Path(name string) string {
+	if f := s.file(name); f.path != "" {
+		return f.path
+	}
+	return name
+}
+
+// Lines are the lines of a file, with control characters made visible; none if it is not read.
+func (s *Sources) Lines(name string) []string { return s.file(name).lines }
+
+// Err says why a file is not read; nil if it is.
+func (s *Sources) Err(name string) error { return s.file(name).err }
+
+// Note tells a user of files that exist and were not read, and of the way to read them; "" if there are none.
+func (s *Sources) Note() string {
+	if len(s.out) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(s.out) - 1; n > 0 {
+		more = fmt.Sprintf(", like %d more", n)
+	}
+	return fmt.Sprintf("the source %s is not shown%s: %v", s.out[0], more, s.files[s.out[0]].err)
+}
+
+func (s *Sources) file(name string) *sourceFile {
+	f := s.files[name]
+	if f == nil {
+		f = &sourceFile{}
+		f.path, f.lines, f.err = s.read(name)
+		s.files[name] = f
+		if f.err != nil && !errors.Is(f.err, os.ErrNotExist) {
+			s.out = append(s.out, name)
+		}
+	}
+	return f
+}
+
+// errOutside is the error of a file that may be another's secret.
+var errOutside = errors.New("it lies outside the directory of the PTX; --source DIR allows the files below a directory")
+
+// read finds and reads a file. The error wraps os.ErrNotExist if there is none.
+func (s *Sources) read(name string) (path string, lines []string, err error) {
+	err = os.ErrNotExist
+	if name == "" {
+		return "", nil, err
+	}
+	for _, path := range s.candidates(name) {
+		text, failed := s.open(path)
+		if failed == nil {
+			lines := strings.Split(visible.Text(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")), "\n")
+			return path, lines, nil
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			err = failed
+		}
+	}
+	return "", nil, err
+}
+
+// candidates are the places where a file is looked for.
+func (s *Sources) candidates(name string) (paths []string) {
+	if filepath.IsAbs(name) {
+		paths = append(paths, name)
+	} else {
+		paths = append(paths, name) // beside the user, if that is below a root
+		for _, r := range s.roots {
+			paths = append(paths, filepath.Join(r.dir, name))
+		}
+	}
+	for _, r := range s.roots {
+		if r.allowed {
+			paths = append(paths, filepath.Join(r.dir, filepath.Base(name)))
+		}
+	}
+	return paths
+}
+
+// open reads the file at a path if it lies below a root.
+func (s *Sources) open(path string) ([]byte, error) {
+	resolved, err := resolve(path)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		return nil, reason(err)
+	}
+	err = errOutside
+	for _, r := range s.roots {
+		dir, failed := resolve(r.dir)
+		if failed != nil || !r.allowed && dir == filepath.Dir(dir) { // a PTX file at the top does not allow everything
+			continue
+		}
+		rel, failed := filepath.Rel(dir, resolved)
+		if failed != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if hidden(rel) {
+			err = errors.New("a part of its name begins with a dot; --source DIR allows the files below a directory")
+			continue
+		}
+		return openBelow(dir, rel)
+	}
+	return nil, err
+}
+
+// resolve is an absolute path without symbolic links.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// hidden reports whether a part of a path begins with a dot.
+func hidden(rel string) bool {
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if strings.HasPrefix(part, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// openBelow reads a regular file below a directory. A link that has been put there meanwhile does not lead out of it, and
+// a pipe does not make it wait.
+func openBelow(dir, rel string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer root.Close()
+	f, err := openRegular(func() (os.FileInfo, error) { return root.Stat(rel) }, func(flags int) (*os.File, error) { return root.OpenFile(rel, flags, 0) })
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, MaxSource)
+}
+
+// reason is an error of the system without the path, which messages have already.
+func reason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }

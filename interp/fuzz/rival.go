@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/trace"
@@ -170,7 +171,7 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is that something it has started goes on
 		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
 	}
-	got, err := os.ReadFile(result)
+	got, err := input.ReadRegular(result, input.MaxText)
 	switch {
 	case err != nil:
 		o.Why = "exit status 0, without a result"

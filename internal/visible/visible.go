@@ -1,0 +1,126 @@
+// Package visible makes control characters visible in text that a terminal shows. A file name, a source line or
+// the output of a kernel may hold escape sequences that move the cursor, rewrite lines or send answers as if typed.
+//
+// A character that is not graphic (Unicode categories L, M, N, P, S and Zs), other than newline and tab, is
+// written as a Go escape: \x1b, \u202e. So is a byte that is not UTF-8. A carriage return stays before a newline only.
+package visible
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text is the text with its control characters visible.
+func Text(s string) string {
+	if isVisible(s) {
+		return s
+	}
+	b, rest := appendVisible(nil, []byte(s), nil)
+	return string(appendBytes(b, rest))
+}
+
+// isVisible reports whether Text has nothing to change.
+func isVisible(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || !isShown(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// isShown reports whether a character is written as it is.
+func isShown(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }
+
+// appendVisible appends the visible form of text to b. It returns the end of text whose meaning depends on what
+// follows: an incomplete character, an incomplete sequence of keep, or a carriage return.
+func appendVisible(b, text []byte, keep []string) (out, rest []byte) {
+	for len(text) > 0 {
+		if text[0] == 0x1b {
+			n, incomplete := kept(text, keep)
+			if incomplete {
+				return b, text
+			}
+			if n > 0 {
+				b, text = append(b, text[:n]...), text[n:]
+				continue
+			}
+		}
+		if !utf8.FullRune(text) || len(text) == 1 && text[0] == '\r' {
+			return b, text
+		}
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b = appendBytes(b, text[:1])
+		case isShown(r), r == '\r' && text[1] == '\n':
+			b = append(b, text[:n]...)
+		case r < utf8.RuneSelf:
+			b = appendBytes(b, text[:1])
+		case r <= 0xffff:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		default:
+			b = fmt.Appendf(b, `\U%08x`, r)
+		}
+		text = text[n:]
+	}
+	return b, nil
+}
+
+// kept is the length of the sequence of keep at the beginning of text, or whether more text may make it one.
+func kept(text []byte, keep []string) (n int, incomplete bool) {
+	for _, k := range keep {
+		switch {
+		case len(text) >= len(k) && string(text[:len(k)]) == k:
+			return len(k), false
+		case strings.HasPrefix(k, string(text)):
+			incomplete = true
+		}
+	}
+	return 0, incomplete
+}
+
+// appendBytes appends bytes as escapes.
+func appendBytes(b, text []byte) []byte {
+	for _, c := range text {
+		b = fmt.Appendf(b, `\x%02x`, c)
+	}
+	return b
+}
+
+// Writer makes control characters visible in what it passes on.
+type Writer struct {
+	to   io.Writer
+	keep []string
+	rest []byte // not passed on yet: its meaning depends on what follows
+}
+
+// NewWriter makes a writer that passes text on to another. The escape sequences of keep pass unchanged. Close passes
+// on the end of a text that ends within a character.
+func NewWriter(to io.Writer, keep ...string) *Writer { return &Writer{to: to, keep: keep} }
+
+// Write passes text on. The error is that of the writer below.
+func (w *Writer) Write(text []byte) (int, error) {
+	out, rest := appendVisible(make([]byte, 0, len(w.rest)+len(text)), append(w.rest, text...), w.keep)
+	w.rest = append([]byte(nil), rest...)
+	if len(out) == 0 {
+		return len(text), nil
+	}
+	if _, err := w.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// Close passes on the rest. It does not close the writer below.
+func (w *Writer) Close() error {
+	if len(w.rest) == 0 {
+		return nil
+	}
+	_, err := w.to.Write(appendBytes(nil, w.rest))
+	w.rest = nil
+	return err
+}
