@@ -54,7 +54,7 @@ func sameLog(t *testing.T, name string, got, want []byte) {
 	if bytes.Equal(got, want) {
 		return
 	}
-	d, err := tracelog.Compare(bytesSource("first", want), bytesSource("second", got), tracelog.Options{})
+	d, _, err := tracelog.Compare(bytesSource("first", want), bytesSource("second", got), tracelog.Options{})
 	if d != nil || err != nil {
 		t.Errorf("%s: %v\n%v", name, err, d)
 		return
@@ -125,7 +125,7 @@ func TestLogPolicies(t *testing.T) {
 					first = b
 					continue
 				}
-				d, err := tracelog.Compare(bytesSource("first", first), bytesSource(policy.Name, b), tracelog.Options{})
+				d, _, err := tracelog.Compare(bytesSource("first", first), bytesSource(policy.Name, b), tracelog.Options{})
 				if d != nil || err != nil {
 					t.Errorf("%s: %v\n%v", policy.Name, err, d)
 				}

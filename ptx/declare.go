@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gemu/ptx/internal/spell"
+	"gemu/internal/spell"
 	"gemu/ptx/internal/syntax"
 )
 

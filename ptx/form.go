@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"gemu/ptx/internal/spell"
+	"gemu/internal/spell"
 )
 
 // Op is one mnemonic of PTX with every form the manual gives it.

@@ -121,6 +121,7 @@ func (c *comparison) effects(x, y *Record) *Difference {
 		}
 	}
 	if d == nil {
+		c.summary.Effects.Compared++
 		return nil
 	}
 	for i, r := range []*Record{x, y} {
@@ -131,7 +132,14 @@ func (c *comparison) effects(x, y *Record) *Difference {
 
 // written compares the bytes that an asynchronous operation writes.
 func (c *comparison) written(a, b *Access, differ differ) *Difference {
-	if bytes.Equal(a.Data, b.Data) || len(a.Data) != len(b.Data) && c.lacks("stored") {
+	if len(a.Data) != len(b.Data) && c.lacks("stored") {
+		c.summary.Stored.Skipped++
+		return nil
+	}
+	if bytes.Equal(a.Data, b.Data) {
+		if len(a.Data) > 0 {
+			c.summary.Stored.Compared++
+		}
 		return nil
 	}
 	if len(a.Data) != len(b.Data) {

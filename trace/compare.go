@@ -39,15 +39,18 @@ type Difference struct {
 
 // Compare finds the first difference; nil if there is none. Of what one of the logs lacks, or has been
 // filtered out of one, nothing is compared, nor of clocks and of when asynchronous operations take effect.
-func Compare(a, b Source, o Options) (*Difference, error) {
+// The summary counts up to the difference. A log without code lines that names a register which the
+// other log's instruction does not write is an *Error.
+func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 	c := &comparison{Options: o}
 	for i, s := range []Source{a, b} {
 		l, err := s.open()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer l.close()
 		c.logs[i] = l
+		c.summary.Names[i], c.summary.Lacks[i] = s.Name, l.allLacks()
 	}
 	for i, l := range c.logs {
 		for _, f := range []Filter{o.Filter, c.logs[1-i].Header.Filter} {
@@ -57,7 +60,8 @@ func Compare(a, b Source, o Options) (*Difference, error) {
 		}
 	}
 	defer c.second.spool.close()
-	return c.launches()
+	d, err := c.launches()
+	return d, &c.summary, err
 }
 
 // comparison is two logs that are being compared.
@@ -71,6 +75,8 @@ type comparison struct {
 	async  [2]issuing
 	traps  [2]*Record  // the first of the CTA
 	found  *Difference // in what asynchronous operations do
+
+	summary Summary
 }
 
 // maxThreads is how many a CTA may have, in any log.
@@ -118,6 +124,10 @@ func (c *comparison) launches() (*Difference, error) {
 		if d := c.extents(); d != nil {
 			return d, nil
 		}
+		c.summary.Launches.Compared++
+		for i := range c.logs {
+			c.logs[i].checkNames(c.logs[1-i])
+		}
 		if err := c.filter(); err != nil {
 			return nil, err
 		}
@@ -158,8 +168,10 @@ func ordinal(second bool) string {
 // extents compares what the launches are.
 func (c *comparison) extents() *Difference {
 	if c.lacks("launch") {
+		c.summary.Extents.Skipped++
 		return nil
 	}
+	c.summary.Extents.Compared++
 	for _, x := range []struct {
 		name string
 		of   func(l *Launch) []uint64
@@ -188,6 +200,7 @@ func (c *comparison) ctas() (*Difference, error) {
 		if c.cta = next[0]; len(c.cta.ID) == 0 {
 			c.cta = next[1]
 		}
+		c.summary.CTAs.Compared++
 		if d, err := c.records(); d != nil || err != nil {
 			return d, err
 		}
@@ -296,7 +309,10 @@ func (c *comparison) next(i int) (*Record, error) {
 		}
 		switch r.Kind {
 		case Effect:
-			if c.found == nil && !c.lacks("effects") {
+			switch {
+			case c.lacks("effects"):
+				c.summary.Effects.Skipped++
+			case c.found == nil:
 				c.effect(i, r)
 			}
 		case Trap:
@@ -305,6 +321,7 @@ func (c *comparison) next(i int) (*Record, error) {
 			}
 		case Return, Wake:
 			if c.lacks("wake") {
+				c.summary.Results.Skipped += uint64(len(r.Results) * bits.OnesCount64(r.Lanes))
 				continue
 			}
 			return r, nil
@@ -366,6 +383,7 @@ func (c *comparison) inStep(r *Record) (bool, error) {
 	}
 	c.count(0, r)
 	c.count(1, y)
+	c.countAlike(r)
 	return true, nil
 }
 
@@ -465,6 +483,9 @@ func (c *comparison) steps(x step, y *step) *Difference {
 	case !c.same(x.Record, y.Record):
 		return c.difference("the thread executes another instruction")
 	}
+	if x.Kind == Instruction {
+		c.countInstructions(1)
+	}
 	if a, b := x.Lanes>>x.lane&1, y.Lanes>>y.lane&1; a != b {
 		says := [2]string{"false", "true"}
 		return differ("guard", says[a], says[b], "the guard of the instruction")
@@ -476,6 +497,8 @@ func (c *comparison) steps(x step, y *step) *Difference {
 		if d := c.results(x, y, differ); d != nil {
 			return d
 		}
+	} else {
+		c.summary.Clocks += uint64(max(len(x.Results), len(y.Results)))
 	}
 	return c.accesses(x, y, differ)
 }
@@ -484,13 +507,20 @@ type differ func(name, a, b, format string, args ...any) *Difference
 
 // results compares registers: by their names, or by their places in instructions that name others.
 func (c *comparison) results(x step, y *step, differ differ) *Difference {
-	if c.lacks("results") && (len(x.Results) == 0 || len(y.Results) == 0) {
+	partial := c.lacks("results")
+	count := &c.summary.Results
+	most := max(len(x.Results), len(y.Results))
+	if partial && (len(x.Results) == 0 || len(y.Results) == 0) {
+		count.Skipped += uint64(most)
 		return nil
 	}
-	partial := c.lacks("results")
 	if len(x.Results) != len(y.Results) && !partial {
 		return differ("results", fmt.Sprint(len(x.Results)), fmt.Sprint(len(y.Results)), "the number of results")
 	}
+	if d := c.foreignName(x, y, differ); d != nil {
+		return d
+	}
+	compared := 0
 	for i := range x.Results {
 		v := &x.Results[i]
 		k := slices.IndexFunc(y.Results, func(w Value) bool { return w.Name == v.Name })
@@ -507,10 +537,13 @@ func (c *comparison) results(x step, y *step, differ differ) *Difference {
 			al, bl = width(al, n), width(bl, n)
 		}
 		if al == bl && ah == bh || c.near(x, y, al, bl) {
+			compared++
 			continue
 		}
 		return differ(v.Name, wide(al, ah), wide(bl, bh), "the result %s", v.Name)
 	}
+	count.Compared += uint64(compared)
+	count.Skipped += uint64(most - compared)
 	return nil
 }
 
@@ -571,6 +604,12 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 	a, b := accessesOf(x), accessesOf(*y)
 	if len(a) != len(b) {
 		if c.lacks("addresses") {
+			c.summary.Addresses.Skipped += uint64(max(len(a), len(b)))
+			for _, list := range [][]*Access{a, b} {
+				for _, access := range list {
+					c.summary.elements(access).Skipped += access.elements()
+				}
+			}
 			return nil
 		}
 		return differ("accesses", fmt.Sprint(len(a)), fmt.Sprint(len(b)), "the number of accesses to memory")
@@ -584,6 +623,9 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		q, to := y.where(b[i])
 		if p == "param" && q == p && c.logs[0].Header.By != c.logs[1].Header.By { // which is where each has it
 			from = to
+			c.summary.Addresses.Skipped++
+		} else {
+			c.summary.Addresses.Compared++
 		}
 		if p != q || from != to {
 			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
@@ -611,6 +653,7 @@ func (c *comparison) given(x step, y *step, a, b *Access, differ differ) *Differ
 		}
 		if len(list[0]) != len(list[1]) {
 			if c.lacks(lacking) || c.lacks("stored") {
+				c.summary.elements(a).Skipped += uint64(max(len(list[0]), len(list[1])))
 				continue
 			}
 			return differ(name, fmt.Sprint(len(list[0])), fmt.Sprint(len(list[1])), "%s", words[1])
@@ -626,6 +669,7 @@ func (c *comparison) given(x step, y *step, a, b *Access, differ differ) *Differ
 			if p != q {
 				return differ(name, wide(p, 0), wide(q, 0), "%s", what)
 			}
+			c.summary.elements(a).Compared++
 		}
 	}
 	return c.written(a, b, differ)

@@ -168,7 +168,7 @@ func other(lane int) func(r *Record) {
 // sliceOf is the slice of the difference of logs, without what instructions read that has no part in it.
 func sliceOf(t *testing.T, a, b Source) (lines []string) {
 	t.Helper()
-	d, err := Compare(a, b, Options{})
+	d, _, err := Compare(a, b, Options{})
 	if err != nil || d == nil {
 		t.Fatal(d, err)
 	}
@@ -248,7 +248,7 @@ func TestMemoryDifferences(t *testing.T) {
 		{"[%s], [%q], 4;", "[%s+4], [%q], 4;", "of an asynchronous operation: the address", "address is shared 0x0"},
 	} {
 		b := logOf(t, strings.Replace(copies, c.from, c.to, 1), 1, 0, Text, Filter{})
-		d, err := Compare(memory("log", log), memory("edited", b), Options{})
+		d, _, err := Compare(memory("log", log), memory("edited", b), Options{})
 		if err != nil || (d == nil) != (c.what == "") || d != nil && (d.What != c.what || !strings.Contains(d.String(), c.says)) {
 			t.Errorf("%s: %v %v, want %s", c.to, err, d, c.what)
 		}
@@ -262,7 +262,7 @@ func TestMemoryDifferences(t *testing.T) {
 		}
 	}
 	bad = write(t, Bare, h, list)
-	d, err := Compare(memory("log", log), memory("bad", bad), Options{})
+	d, _, err := Compare(memory("log", log), memory("bad", bad), Options{})
 	if err != nil || d == nil || d.What != "of an asynchronous operation: what it writes, from byte 0 of 4 on" || d.Thread != 5 || d.Value != [2]string{"0x16", "0x100016"} || d.Number != 10 {
 		t.Errorf("%v %+v", err, d)
 	}
@@ -283,12 +283,12 @@ func TestMemoryDifferences(t *testing.T) {
 				}
 			}
 		}
-		if d, err := Compare(memory("log", log), memory("old", write(t, Text, old, list)), Options{}); d != nil || err != nil {
+		if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, old, list)), Options{}); d != nil || err != nil {
 			t.Errorf("lacks %v, version %d: %v %v", lacks, old.Version, d, err)
 		}
 	}
 	h.Lacks = nil
-	if d, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.What != "the number of operands on memory" {
+	if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.What != "the number of operands on memory" {
 		t.Errorf("%v %v", d, err)
 	}
 }

@@ -105,7 +105,7 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	}
 	for _, s := range h.Lacks {
 		if !slices.Contains(Lackings, s) {
-			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v", s, Lackings))
+			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v%s", s, Lackings, didYouMean(s, Lackings)))
 		}
 	}
 	t.Header = *h
@@ -122,6 +122,16 @@ func (t *Reader) Close() {
 // lacks reports whether the log lacks something.
 func (t *Reader) lacks(what string) bool {
 	return slices.Contains(t.Header.Lacks, what) || t.Header.Version < 2 && slices.Contains(lacksBefore2, what)
+}
+
+// allLacks is everything that the log lacks.
+func (t *Reader) allLacks() (list []string) {
+	for _, s := range Lackings {
+		if t.lacks(s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // fail is an error at the entry that was read last.
@@ -461,6 +471,9 @@ func (t *Reader) complete(r *Record) error {
 	return nil
 }
 
+// spaces are the state spaces that accesses name.
+var spaces = []string{"generic", "global", "shared", "local", "param", "const"}
+
 // doesSomething reports whether the Note of an Effect can be read.
 func (r *Record) doesSomething() bool {
 	_, _, _, _, ok := r.effect()
@@ -471,6 +484,9 @@ func (r *Record) completeAccess(a *Access) error {
 	lanes := r.lanes(a)
 	if a.Kind >= accessKinds {
 		return fmt.Errorf("%d is no kind of access", a.Kind)
+	}
+	if !slices.Contains(spaces, a.Space) {
+		return fmt.Errorf("%s is no state space that can be accessed: they are %s%s", quoted(a.Space), strings.Join(spaces, ", "), didYouMean(a.Space, spaces))
 	}
 	if lanes&^r.Lanes != 0 {
 		return errors.New("lanes access memory that do not execute the instruction")

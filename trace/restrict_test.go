@@ -33,7 +33,7 @@ func TestFilters(t *testing.T) {
 			}
 			for _, logs := range [][2][]byte{{whole, part}, {part, whole}, {part, part}} {
 				a, b := memory("a", logs[0]), memory("b", logs[1])
-				if d, err := Compare(a, b, Options{}); d != nil || err != nil {
+				if d, _, err := Compare(a, b, Options{}); d != nil || err != nil {
 					t.Errorf("%s: %v %v", &f, d, err)
 				}
 				says, err := Restricted(a, b, Filter{})
@@ -71,7 +71,7 @@ func TestFilteredDifference(t *testing.T) {
 			if by == "log" {
 				b, o = filteredLog(t, Binary, c.filter), Options{}
 			}
-			d, err := Compare(memory("bad", bad), memory("other", b), o)
+			d, _, err := Compare(memory("bad", bad), memory("other", b), o)
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -103,10 +103,10 @@ func TestFilterByOther(t *testing.T) {
 	h.Lacks = []string{"code"}
 	o := Options{Filter: Filter{Classes: []string{"memory"}}}
 	other, whole := memory("other", write(t, Text, h, bare)), memory("whole", logOf(t, sample, 1, 0, Binary, Filter{}))
-	if d, err := Compare(other, whole, o); d != nil || err != nil {
+	if d, _, err := Compare(other, whole, o); d != nil || err != nil {
 		t.Errorf("%v %v", d, err)
 	}
-	if _, err := Compare(other, other, o); err == nil || !strings.Contains(err.Error(), "no log says which those are") {
+	if _, _, err := Compare(other, other, o); err == nil || !strings.Contains(err.Error(), "no log says which those are") {
 		t.Error(err)
 	}
 }
@@ -172,14 +172,14 @@ func TestSeek(t *testing.T) {
 		read := 0
 		a, b := inFile("log", log, &read), inFile("bad", bad, new(int))
 		o := Options{Filter: Filter{CTAs: Ranges{{41, 41}}}}
-		d, err := Compare(a, b, o)
+		d, _, err := Compare(a, b, o)
 		if err != nil || d == nil || d.CTA.Number != 41 || d.Thread != 3 {
 			t.Fatalf("%v %v", d, err)
 		}
 		if read > len(log)/4 {
 			t.Errorf("format %d: %d of %d bytes read to compare one CTA of 48", format, read, len(log))
 		}
-		if d, err = Compare(memory("log", log), memory("bad", bad), o); err != nil || d == nil || d.CTA.Number != 41 {
+		if d, _, err = Compare(memory("log", log), memory("bad", bad), o); err != nil || d == nil || d.CTA.Number != 41 {
 			t.Fatalf("without an index: %v %v", d, err)
 		}
 		read = 0
@@ -213,12 +213,12 @@ func TestWrongIndex(t *testing.T) {
 			wrong = bytes.Replace(wrong, p.appendLine(nil), now.appendLine(nil), 1)
 		}
 	}
-	if _, err := Compare(inFile("wrong", wrong, new(int)), inFile("log", log, new(int)), o); err == nil {
+	if _, _, err := Compare(inFile("wrong", wrong, new(int)), inFile("log", log, new(int)), o); err == nil {
 		t.Error("a wrong index is no error")
 	}
 	for _, line := range []string{"index 0 41 99999999", "index 1 2 3", "index launch"} { // as in version 1; not in order; none
 		none := append(bytes.Clone(log), line+"\n"...)
-		if d, err := Compare(inFile("none", none, new(int)), inFile("log", log, new(int)), o); d != nil || err != nil {
+		if d, _, err := Compare(inFile("none", none, new(int)), inFile("log", log, new(int)), o); d != nil || err != nil {
 			t.Errorf("%s: %v %v", line, d, err)
 		}
 	}
@@ -320,10 +320,10 @@ func TestWaiting(t *testing.T) {
 	defer func(n int) { waitBytes = n }(waitBytes)
 	for _, room := range []int{64 << 20, 1000} {
 		waitBytes = room
-		if d, err := Compare(memory("log", log), memory("back", back), Options{}); d != nil || err != nil {
+		if d, _, err := Compare(memory("log", log), memory("back", back), Options{}); d != nil || err != nil {
 			t.Errorf("room for %d bytes: %v %v", room, d, err)
 		}
-		d, err := Compare(memory("log", log), memory("bad", bad), Options{})
+		d, _, err := Compare(memory("log", log), memory("bad", bad), Options{})
 		if err != nil || d == nil || d.Thread != 35 || !strings.Contains(d.String(), "line 38:") {
 			t.Errorf("room for %d bytes: %v %v", room, d, err)
 		}
@@ -389,7 +389,7 @@ func BenchmarkOrder(b *testing.B) {
 	log := logOf(b, strings.Replace(loop, "3300", "1000", 1), 1, 1, Binary, Filter{})
 	back := turned(&testing.T{}, log)
 	for b.Loop() {
-		if d, err := Compare(memory("a", log), memory("b", back), Options{}); d != nil || err != nil {
+		if d, _, err := Compare(memory("a", log), memory("b", back), Options{}); d != nil || err != nil {
 			b.Fatal(d, err)
 		}
 	}

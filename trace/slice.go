@@ -45,18 +45,34 @@ type Origin struct {
 // It reads the log several times: of one with an index, in a file, the parts that it needs.
 func (d *Difference) Slice(logs [2]Source) ([]Origin, error) {
 	for i, r := range d.Record {
-		if r == nil || d.Code[i] == nil || d.Thread < 0 {
-			continue
+		if r != nil && d.Code[i] != nil && d.Thread >= 0 {
+			return d.SliceOf(i, logs)
 		}
-		s := &slicer{log: logs[i]}
-		defer s.close()
-		goal := &target{record: r, launch: d.Launch, lane: d.Lane[i], itself: d.Name != "" || r.Kind == Effect}
-		if err := s.run(goal); err != nil {
-			return nil, err
-		}
-		return s.list(goal), nil
 	}
 	return nil, nil
+}
+
+// SliceOf is where the value of a difference comes from in log i, 0 or 1. What a log without code lines
+// does not say of its instructions, the other log says by their lines. Nothing comes of a log that
+// does not have the instruction, or if neither log says which registers instructions read.
+func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
+	r := d.Record[i]
+	if r == nil || d.Thread < 0 {
+		return nil, nil
+	}
+	s := &slicer{log: logs[i]}
+	defer s.close()
+	if d.Code[i] == nil {
+		known, err := s.borrow(logs[1-i], d.Launch)
+		if err != nil || !known {
+			return nil, err
+		}
+	}
+	goal := &target{record: r, launch: d.Launch, lane: d.Lane[i], itself: d.Name != "" || r.Kind == Effect}
+	if err := s.run(goal); err != nil {
+		return nil, err
+	}
+	return s.list(goal), nil
 }
 
 // slicer makes a slice.
@@ -65,6 +81,8 @@ type slicer struct {
 	c     *cursor
 	width int // of warps
 	nodes int
+
+	borrowed map[uint64]borrowedCode // by launch, of a log without code lines
 }
 
 // target is what a thread did, whose sources are wanted.
@@ -96,6 +114,7 @@ type moment struct {
 	*Record // with what is the thread's alone
 	code    *Code
 	number  uint64
+	unsaid  bool // its results may be missing
 }
 
 // node is an instruction of a slice, with where its values come from.
@@ -375,7 +394,7 @@ func (s *slicer) history(g *target, r *Record) {
 	}
 	mine := r.Warp == g.record.Warp && r.Active>>g.lane&1 != 0 && r.Kind != Trap && (r.Kind != Effect || len(r.Results) > 0)
 	if mine && !g.whole && (async || r.ordinal <= g.record.ordinal) {
-		m := moment{thin(r, g.lane), s.c.codeOf(r), g.count}
+		m := moment{thin(r, g.lane), s.codeOf(r), g.count, s.c.lacks("results")}
 		if r.Numbers != nil {
 			m.number, _ = r.Numbers.At(r.Active, g.lane)
 		}
@@ -434,6 +453,7 @@ func (s *slicer) walk(g *target) (loads []*load) {
 			n.note("the log does not say what it reads")
 			continue
 		}
+		s.noteMissing(n)
 		if n.code.Class == ptx.ClassWarp.String() {
 			n.note("other lanes have their part in it")
 		}
@@ -544,7 +564,7 @@ func (g *target) definition(before int, n *node, name string) int {
 		if m.Depth != n.Depth || m.code == nil || m.code.Func != n.code.Func || m.Lanes>>g.lane&1 == 0 {
 			continue
 		}
-		if slices.ContainsFunc(m.Results, func(v Value) bool { return v.Name == name }) {
+		if slices.ContainsFunc(m.Results, func(v Value) bool { return v.Name == name }) || m.unsaid && m.code.writes(name) {
 			return j
 		}
 	}
@@ -722,7 +742,7 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 					if a.leaves(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
 						continue
 					}
-					*w = writer{r, s.c.codeOf(r), launch.Number, lane}
+					*w = writer{r, s.codeOf(r), launch.Number, lane}
 				}
 			}
 		}

@@ -42,11 +42,13 @@ type cursor struct {
 	*Reader
 	file   io.Closer
 	ahead  Entry // read, and not given out
+	mixed  bool  // the records of the launch come in no order of CTAs, and are not sorted yet
 	sorted *sorted
 	end    *End   // of the launch that came last
 	count  uint64 // records that have been given out
 	filtered
 	index []Place // of the log, if there is one
+	names *names  // that the other log allows this one; nil: all
 }
 
 // open begins to go through a log.
@@ -75,7 +77,7 @@ func (c *cursor) seek(p Place) error {
 		c.sorted.spool.close()
 		c.sorted = nil
 	}
-	c.ahead, c.count = nil, p.Records
+	c.ahead, c.mixed, c.count = nil, false, p.Records
 	return c.Reader.seek(p)
 }
 
@@ -119,6 +121,7 @@ func (c *cursor) peek() (e Entry, err error) {
 // nextLaunch begins the next launch, with its code; nil behind the last. What is left of
 // the one before is passed over.
 func (c *cursor) nextLaunch() (*Launch, error) {
+	c.names = nil
 	for {
 		e, err := c.peek()
 		if err == io.EOF {
@@ -142,10 +145,8 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 				}
 				c.ahead = nil
 			}
-			if _, ok := e.(*Record); ok { // none of a CTA: they come as they like
-				err = c.sort()
-			}
-			return l, err
+			_, c.mixed = e.(*Record) // none of a CTA: they come as they like
+			return l, nil
 		}
 	}
 }
@@ -154,6 +155,12 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 // is passed over.
 func (c *cursor) nextCTA() (*CTA, error) {
 	c.begin()
+	if c.mixed {
+		c.mixed = false
+		if err := c.sort(); err != nil {
+			return nil, err
+		}
+	}
 	if c.sorted != nil {
 		for {
 			cta := c.sorted.nextCTA(c)
@@ -236,10 +243,11 @@ func (c *cursor) recordOf() (*Record, error) {
 		return nil, c.early(err)
 	}
 	r, ok := e.(*Record)
-	if ok {
-		c.ahead = nil
+	if !ok {
+		return nil, nil
 	}
-	return r, nil
+	c.ahead = nil
+	return r, c.checkRecord(r)
 }
 
 // sorted is the records of a launch by CTA.
@@ -272,6 +280,9 @@ func (c *cursor) sort() error {
 			break
 		}
 		c.ahead = nil
+		if err := c.checkRecord(r); err != nil {
+			return err
+		}
 		p := s.parts[r.CTA]
 		if p == nil {
 			p = &part{cta: CTA{Number: r.CTA}}

@@ -294,7 +294,7 @@ func TestTruncated(t *testing.T) {
 			if !errors.As(err, &e) || e.Offset > int64(20*n+1) {
 				t.Errorf("format %d: %d bytes: %v", f, n, err)
 			}
-			if d, err := Compare(memory("whole", log), memory("part", log[:n]), Options{}); err == nil {
+			if d, _, err := Compare(memory("whole", log), memory("part", log[:n]), Options{}); err == nil {
 				t.Errorf("format %d: %d bytes: compared, %v", f, n, d)
 			}
 		}
@@ -305,7 +305,7 @@ func TestTruncated(t *testing.T) {
 				bad[r.IntN(len(bad))] = byte(r.Uint32())
 			}
 			read(bad)
-			if d, _ := Compare(memory("log", log), memory("bad", bad), Options{}); d != nil {
+			if d, _, _ := Compare(memory("log", log), memory("bad", bad), Options{}); d != nil {
 				_ = d.String()
 				d.Slice([2]Source{memory("log", log), memory("bad", bad)})
 			}
@@ -334,7 +334,7 @@ func TestForeign(t *testing.T) {
 		"gemu-trace 1\nlaunch 0\nend 0\nfinish 7\n":                                                  "log:4: at byte 28: the log had 7 records, 0 are here",
 		"gemu-trace 1\nlaunch 0 warp=32\n0 0 0 @3 3 st store:global:16@u:0x1=u:0x1\nend 0\nfinish 1": "an element of 128 bits",
 	} {
-		_, err := Compare(memory("log", []byte(log)), memory("log", []byte(log)), Options{})
+		_, _, err := Compare(memory("log", []byte(log)), memory("log", []byte(log)), Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", log, err, want)
 		}
@@ -386,7 +386,7 @@ func TestInterleaved(t *testing.T) {
 	for _, room := range []int{1 << 20, 1000} {
 		waitBytes = room
 		for _, f := range []Format{Text, Bare} {
-			d, err := Compare(memory("log", log), memory("mixed", write(t, f, h, mixed)), Options{})
+			d, _, err := Compare(memory("log", log), memory("mixed", write(t, f, h, mixed)), Options{})
 			if d != nil || err != nil {
 				t.Errorf("%v\n%v", err, d)
 			}
@@ -464,7 +464,7 @@ func TestModifiers(t *testing.T) {
 		if other == sample {
 			t.Fatalf("no %s", c.from)
 		}
-		d, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 2, 0, Binary, Filter{})), Options{})
+		d, _, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 2, 0, Binary, Filter{})), Options{})
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", c.to, err)
@@ -492,7 +492,7 @@ func TestAtomicModifiers(t *testing.T) {
 	whole := logOf(t, adds, 1, 0, Binary, Filter{})
 	for from, what := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
 		other := strings.Replace(adds, from, ".max.", 1)
-		d, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 1, 0, Text, Filter{})), Options{})
+		d, _, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 1, 0, Text, Filter{})), Options{})
 		if err != nil || (d == nil) != (what == "") || d != nil && (d.What != what || !strings.Contains(d.String(), "line 8:")) {
 			t.Errorf("%s: %v %v, want %s", from, d, err, what)
 		}
@@ -731,7 +731,7 @@ func TestULP(t *testing.T) {
 	h.Lacks = []string{"stored"}
 	b := write(t, Text, h, list)
 	for ulp, same := range map[uint64]bool{0: false, 1: false, 2: true} {
-		if d, err := Compare(memory("a", a), memory("b", b), Options{ULP: ulp}); err != nil || (d == nil) != same {
+		if d, _, err := Compare(memory("a", a), memory("b", b), Options{ULP: ulp}); err != nil || (d == nil) != same {
 			t.Errorf("%d: %v %v", ulp, err, d)
 		}
 	}
@@ -779,7 +779,7 @@ func BenchmarkCompare(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			log := logOf(b, loop, 1, 1, Format(f), Filter{})
 			for b.Loop() {
-				if d, err := Compare(memory("a", log), memory("b", log), Options{}); d != nil || err != nil {
+				if d, _, err := Compare(memory("a", log), memory("b", log), Options{}); d != nil || err != nil {
 					b.Fatal(d, err)
 				}
 			}

@@ -35,7 +35,8 @@ type diffCmd struct {
 type compareFlags struct {
 	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
 
-	NoSlice bool `help:"Do not look for where the value comes from."`
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"In which log to look for where the value comes from: first, second, both, none; auto is the first that says which registers instructions read." placeholder:"LOG"`
+	NoSlice bool   `help:"Do not look for where the value comes from: --slice none."`
 }
 
 // isRun reports whether a name is of what is run, and not of a log.
@@ -156,21 +157,51 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 	if says != "" {
 		fmt.Fprintf(a.stderr, "gemu: %s\n", says)
 	}
-	d, err := trace.Compare(x, y, trace.Options{ULP: c.ULP, Filter: filter})
-	if err != nil || d == nil {
-		return err
-	}
-	fmt.Fprint(a.stdout, d)
-	if c.NoSlice {
-		return &failure{errors.New("the logs differ"), exitFailed}
-	}
-	list, err := d.Slice([2]trace.Source{x, y})
+	d, summary, err := trace.Compare(x, y, trace.Options{ULP: c.ULP, Filter: filter})
 	if err != nil {
 		return err
 	}
+	if d == nil {
+		if summary.Empty() {
+			return fmt.Errorf("nothing was compared: %s and %s have no instruction that both let through", x.Name, y.Name)
+		}
+		fmt.Fprintf(a.stdout, "no difference\n%s", summary)
+		return nil
+	}
+	fmt.Fprint(a.stdout, d)
+	if c.NoSlice {
+		c.Slice = "none"
+	}
+	logs := [2]trace.Source{x, y}
+	switch c.Slice {
+	case "auto":
+		list, err := d.Slice(logs)
+		if err != nil {
+			return err
+		}
+		printSlice(a, d, list, "")
+	case "first", "second", "both":
+		for i, name := range []string{"first", "second"} {
+			if c.Slice != name && c.Slice != "both" {
+				continue
+			}
+			list, err := d.SliceOf(i, logs)
+			if err != nil {
+				return err
+			}
+			if printSlice(a, d, list, " in the "+name+" log"); len(list) == 0 {
+				fmt.Fprintf(a.stdout, "where it comes from in the %s log is not known\n", name)
+			}
+		}
+	}
+	return &failure{errors.New("the logs differ"), exitFailed}
+}
+
+// printSlice prints where the value of a difference comes from.
+func printSlice(a *app, d *trace.Difference, list []trace.Origin, where string) {
 	for i, o := range list {
 		if i == 0 {
-			fmt.Fprintf(a.stdout, "where it comes from, with what thread %d has there:\n", d.Thread)
+			fmt.Fprintf(a.stdout, "where it comes from%s, with what thread %d has there:\n", where, d.Thread)
 		}
 		who := ""
 		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {
@@ -178,5 +209,4 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 		}
 		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), who, o)
 	}
-	return &failure{errors.New("the logs differ"), exitFailed}
 }

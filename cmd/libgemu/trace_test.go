@@ -38,7 +38,7 @@ func TestTraceHeader(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", mode, err, out)
 		}
-		if d, err := trace.Compare(file("library.log"), file("c.log"), trace.Options{}); d != nil || err != nil {
+		if d, _, err := trace.Compare(file("library.log"), file("c.log"), trace.Options{}); d != nil || err != nil {
 			t.Errorf("%s: %v\n%v", mode, err, d)
 		}
 		want, err := os.ReadFile(filepath.Join(dir, "library.log"))
@@ -208,7 +208,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 	log := func(name string) trace.Source {
 		return trace.Source{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, name)) }}
 	}
-	if d, err := trace.Compare(log("library.log"), log("c.log"), trace.Options{}); d != nil || err != nil {
+	if d, _, err := trace.Compare(log("library.log"), log("c.log"), trace.Options{}); d != nil || err != nil {
 		t.Errorf("%v\n%v", err, d)
 	}
 	library, err := os.ReadFile(filepath.Join(dir, "library.log"))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/participle/v2/lexer"
 
-	"gemu/ptx/internal/spell"
+	"gemu/internal/spell"
 )
 
 type (

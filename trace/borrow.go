@@ -1,0 +1,81 @@
+package trace
+
+// This file is the code of a log that has no code lines, as the other log has it.
+
+import (
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// borrowedCode is the code of a launch by line.
+type borrowedCode map[uint64][]*Code
+
+// borrow reads the code of another log's launches, up to one. It reports whether that has any.
+func (s *slicer) borrow(other Source, last uint64) (known bool, err error) {
+	c, err := other.open()
+	if err != nil {
+		return false, err
+	}
+	defer c.close()
+	s.borrowed = map[uint64]borrowedCode{}
+	for {
+		l, err := c.nextLaunch()
+		if err != nil || l == nil || l.Number > last {
+			return known, err
+		}
+		lines := borrowedCode{}
+		for _, code := range c.code {
+			lines[code.Line] = append(lines[code.Line], code)
+		}
+		s.borrowed[l.Number] = lines
+		known = known || l.Number == last && len(lines) > 0
+	}
+}
+
+// codeOf is the instruction of a record; nil if no log says which.
+func (s *slicer) codeOf(r *Record) *Code {
+	if code := s.c.codeOf(r); code != nil || s.borrowed == nil || s.c.launch == nil {
+		return code
+	}
+	list := s.borrowed[s.c.launch.Number][r.Line]
+	if len(list) > 1 { // several on the line
+		list = slices.DeleteFunc(slices.Clone(list), func(c *Code) bool { return !c.mayBe(r) })
+	}
+	if len(list) != 1 {
+		return nil
+	}
+	return list[0]
+}
+
+// mayBe reports whether a record that does not say of which instruction it is may be of this one.
+func (c *Code) mayBe(r *Record) bool {
+	if name := c.name(); r.Name != "" && r.Name != name && !strings.HasPrefix(name, r.Name+".") {
+		return false
+	}
+	for i := range r.Results {
+		if r.Results[i].Name != "" && !c.writes(r.Results[i].Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// writes reports whether the instruction writes a register.
+func (c *Code) writes(name string) bool {
+	return slices.ContainsFunc(c.Writes, func(w Register) bool { return w.Name == name })
+}
+
+// noteMissing notes what the log does not have of an instruction: its results, its addresses.
+func (s *slicer) noteMissing(n *node) {
+	if n.Kind != Instruction || n.Lanes == 0 {
+		return
+	}
+	if n.unsaid && len(n.Results) < len(n.code.Writes) {
+		n.note("the log does not have its result")
+	}
+	if len(n.Accesses) == 0 && n.code.Class == ptx.ClassMemory.String() && s.c.lacks("addresses") {
+		n.note("the log does not say where it goes in memory")
+	}
+}
