@@ -52,10 +52,25 @@ func (c *capture) invalidate(r Result, format string, args ...any) error {
 	return fail(r, format, args...)
 }
 
-// enterWork is enterStream for a call that submits work, or waits for some.
+// enterWork is enterStreamWork for a call that needs a current context, whatever the stream: copies, launches, allocations.
 func (t *Thread) enterWork(h Handle) (*Stream, error) {
-	s, err := t.enterStream(h)
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	return t.lockedStreamWork(h)
+}
+
+// enterStreamWork is enterStream for a call that submits work to a stream, or waits for it.
+func (t *Thread) enterStreamWork(h Handle) (*Stream, error) {
+	t.d.mu.Lock()
+	return t.lockedStreamWork(h)
+}
+
+// lockedStreamWork finds a stream to work on, and unlocks the driver unless there is one. d.mu is held.
+func (t *Thread) lockedStreamWork(h Handle) (*Stream, error) {
+	s, err := t.stream(h)
 	if err != nil {
+		t.d.mu.Unlock()
 		return nil, err
 	}
 	if err = s.submittable(); err != nil {
@@ -359,7 +374,7 @@ func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
 // StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: the stream's next node
 // comes after these, too, or after these only.
 func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only bool) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}

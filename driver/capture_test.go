@@ -255,7 +255,7 @@ func TestCaptureInvalid(t *testing.T) {
 	c.want(InvalidValue, "argument", c.LaunchKernel(&LaunchParams{Func: c.function("add"), Grid: interp.Dim(1), Block: interp.Dim(1)}, s))
 	c.want(InvalidValue, "allocation", c.Memset(fillOf(x, 1, 5), s, true))
 	_, err := c.d.NewThread().StreamEndCapture(s)
-	c.want(InvalidContext, "", err)
+	c.want(StreamCaptureWrongThread, "", err)
 	o := c.d.NewThread()
 	c.ok(o.CtxSetCurrent(c.ctx))
 	_, err = o.StreamEndCapture(s)

@@ -41,7 +41,7 @@ func (v *Device) newContext(flags uint32) *Context {
 func (c *Context) reset() {
 	c.dead, c.err, c.users = false, nil, 0
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
-	c.limits = map[int]uint64{limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20}
+	c.limits = c.dev.defaultLimits()
 	c.past = [2]clock{}
 	c.legacy = c.newStream(0, 0)
 	c.cacheConfig, c.sharedConfig = 0, 0
@@ -361,12 +361,35 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 	return c.settle(tasks)
 }
 
-// Numbers of limits (CUlimit) that can be set.
+// Numbers of limits (CUlimit).
 const (
-	limitStack  = 0
-	limitPrintf = 1
-	limitHeap   = 2
+	limitStack           = 0
+	limitPrintf          = 1
+	limitHeap            = 2
+	limitSyncDepth       = 3
+	limitPendingLaunches = 4
+	limitL2Fetch         = 5
+	limitPersistingL2    = 6
+	limitCIG             = 8 // whether graphics shares the context; it cannot be set
 )
+
+// Greatest values of limits (driver API, cuCtxSetLimit).
+const (
+	maxSyncDepth = 24
+	maxL2Fetch   = 128 // bytes
+)
+
+// defaultLimits gives the limits of a new context. Those of kernels that launch kernels are the defaults of the CUDA C++
+// Programming Guide ("CUDA Dynamic Parallelism"); the depth is of devices before 9.0 alone (driver API, cuCtxSetLimit).
+func (v *Device) defaultLimits() map[int]uint64 {
+	limits := map[int]uint64{
+		limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20, limitPendingLaunches: 2048, limitL2Fetch: 64, limitPersistingL2: 0, limitCIG: 0,
+	}
+	if v.d.settings.SM < 90 {
+		limits[limitSyncDepth] = 2
+	}
+	return limits
+}
 
 // CtxGetLimit is cuCtxGetLimit.
 func (t *Thread) CtxGetLimit(limit int) (uint64, error) {
@@ -382,16 +405,25 @@ func (t *Thread) CtxGetLimit(limit int) (uint64, error) {
 	return v, nil
 }
 
-// CtxSetLimit is cuCtxSetLimit. The values are remembered; a thread's stack and the
-// heap of a device have the bounds of interp.Config.
+// CtxSetLimit is cuCtxSetLimit. The values are remembered; a thread's stack and the heap of a device have the bounds of
+// interp.Config, and the cache keeps no bytes for what persists.
 func (t *Thread) CtxSetLimit(limit int, value uint64) error {
 	c, err := t.enter()
 	if err != nil {
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if _, ok := c.limits[limit]; !ok {
+	switch _, ok := c.limits[limit]; {
+	case !ok:
 		return fail(UnsupportedLimit, "limit %d", limit)
+	case limit == limitCIG:
+		return fail(UnsupportedLimit, "limit %d can only be queried", limit)
+	case limit == limitSyncDepth && value > maxSyncDepth:
+		return fail(InvalidValue, "a depth of %d, at most %d", value, maxSyncDepth)
+	case limit == limitL2Fetch: // a hint, that may be clamped
+		value = min(value, maxL2Fetch)
+	case limit == limitPersistingL2: // a hint, too
+		value = 0
 	}
 	c.limits[limit] = value
 	return nil

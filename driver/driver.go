@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ type Driver struct {
 	stats    *statistics
 	out      output
 
-	exportTable sync.Once // somebody has asked for one
+	exportTables sync.Map // files that have asked for one, by name
 
 	sanitizer *sanitize.Sanitizer
 	log       *commitLog // nil: none is kept
@@ -336,14 +337,19 @@ func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
 }
 
-// ExportTable is cuGetExportTable, which no header documents and the driver does not have. It is where
-// programs end that NVIDIA's runtime is linked into, so the first call says so, trace or not: caller is the
-// file that the call comes from.
+// withoutTables are the libraries of NVIDIA that ask for private functions and work without them, by how their files are
+// called.
+var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
+
+// ExportTable is cuGetExportTable, which no header documents and the driver does not have. Programs with NVIDIA's runtime
+// end there. So the first call from each file says so, trace or not: caller is the name of the file. Libraries that go
+// on without the table are left out.
 func (d *Driver) ExportTable(caller string) Result {
-	d.exportTable.Do(func() {
+	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
+	if _, told := d.exportTables.LoadOrStore(caller, true); !told && !works {
 		d.message("%s asks for private functions of NVIDIA's driver, as NVIDIA's CUDA runtime does, which is in it or loaded by it: "+
 			"that runtime does not work with gemu. What is built with -cudart shared works with gemu's own (docs/libraries.md)", caller)
-	})
+	}
 	return d.Unsupported("cuGetExportTable")
 }
 

@@ -100,7 +100,7 @@ func (w *word) met() bool {
 // StreamMemoryOps is cuStreamBatchMemOp: the operations happen one after the other, in the stream's
 // turn. A wait ends with its context, if not before.
 func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}

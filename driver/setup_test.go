@@ -74,17 +74,49 @@ func TestAttach(t *testing.T) {
 	c.ok(c.d.PrimaryCtxRelease(0))
 }
 
-// The first call of cuGetExportTable says what that means.
+// The first call of cuGetExportTable from each file says what that means, but for libraries that work without.
 func TestExportTable(t *testing.T) {
 	var told bytes.Buffer
 	d := New(Settings{Devices: 1, Stderr: &told})
 	defer d.Close()
 	for range 2 {
-		if got := d.ExportTable("/opt/program"); got != NotSupported {
-			t.Errorf("the result is %v", got)
+		for _, caller := range []string{"/lib/libnvrtc.so.13", "/lib/libnvrtc-builtins.so.13.5", "/lib/libnvJitLink.so.12", "/opt/program", "/opt/libother.so"} {
+			if got := d.ExportTable(caller); got != NotSupported {
+				t.Errorf("the result is %v", got)
+			}
 		}
 	}
-	if n := bytes.Count(told.Bytes(), []byte("/opt/program asks for private functions")); n != 1 || bytes.Count(told.Bytes(), []byte("\n")) != 1 {
-		t.Errorf("told %d times: %s", n, &told)
+	for _, caller := range []string{"/opt/program", "/opt/libother.so"} {
+		if n := bytes.Count(told.Bytes(), []byte(caller+" asks for private functions")); n != 1 {
+			t.Errorf("%s is told %d times: %s", caller, n, &told)
+		}
 	}
+	if n := bytes.Count(told.Bytes(), []byte("\n")); n != 2 {
+		t.Errorf("%d lines: %s", n, &told)
+	}
+}
+
+// All limits of a device of 8.6 have values, and those that are hints are clamped.
+func TestLimits(t *testing.T) {
+	c := newClient(t, func(s *Settings) { s.SM = 86 })
+	for limit, want := range map[int]uint64{limitSyncDepth: 2, limitPendingLaunches: 2048, limitPersistingL2: 0, limitCIG: 0} {
+		if got := must(c.CtxGetLimit(limit))(t); got != want {
+			t.Errorf("limit %d is %d, want %d", limit, got, want)
+		}
+	}
+	c.ok(c.CtxSetLimit(limitL2Fetch, 1000))
+	if got := must(c.CtxGetLimit(limitL2Fetch))(t); got != maxL2Fetch {
+		t.Errorf("the granularity is %d", got)
+	}
+	c.ok(c.CtxSetLimit(limitPersistingL2, 1<<20))
+	c.ok(c.CtxSetLimit(limitPendingLaunches, 4096))
+	if got := must(c.CtxGetLimit(limitPendingLaunches))(t); got != 4096 {
+		t.Errorf("%d pending launches", got)
+	}
+	c.want(InvalidValue, "at most 24", c.CtxSetLimit(limitSyncDepth, 25))
+	c.want(UnsupportedLimit, "can only be queried", c.CtxSetLimit(limitCIG, 1))
+	c.want(UnsupportedLimit, "limit 99", c.CtxSetLimit(99, 1))
+	newer := newClient(t, func(s *Settings) { s.SM = 90 })
+	_, err := newer.CtxGetLimit(limitSyncDepth)
+	newer.want(UnsupportedLimit, "limit 3", err)
 }

@@ -62,17 +62,21 @@ func (c *Context) newStream(flags uint32, priority int) *Stream {
 	return s
 }
 
-// stream finds a stream to work on: 0 and streamLegacy are the default one of the
-// current context. d.mu is held.
+// stream finds a stream: 0 and streamLegacy are the default one of the current context. A stream with a handle
+// of its own is found without a current context, too. d.mu is held.
 func (t *Thread) stream(h Handle) (*Stream, error) {
-	c, err := t.current()
-	if err != nil {
-		return nil, err
-	}
 	switch h {
 	case 0, streamLegacy:
+		c, err := t.current()
+		if err != nil {
+			return nil, err
+		}
 		return c.legacy, nil
 	case streamPerThread:
+		c, err := t.current()
+		if err != nil {
+			return nil, err
+		}
 		s := t.streams[c]
 		if s == nil || !c.streams[s] {
 			s = c.newStream(0, 0)
@@ -80,6 +84,9 @@ func (t *Thread) stream(h Handle) (*Stream, error) {
 			t.streams[c] = s
 		}
 		return s, nil
+	}
+	if !t.d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
 	}
 	s, err := object[*Stream](t.d, h)
 	if err != nil {
@@ -304,7 +311,7 @@ func (t *Thread) StreamDestroy(h Handle) error {
 
 // StreamQuery is cuStreamQuery: NotReady while there is work.
 func (t *Thread) StreamQuery(h Handle) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}
@@ -339,7 +346,7 @@ func (s *Stream) waited() []*task {
 
 // StreamSynchronize is cuStreamSynchronize.
 func (t *Thread) StreamSynchronize(h Handle) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}
@@ -356,7 +363,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 // StreamWaitEvent is cuStreamWaitEvent: what follows on the stream comes after what
 // the event has recorded.
 func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}
@@ -388,7 +395,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 // LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
 // the driver.
 func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}
@@ -407,7 +414,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 // StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f runs after a
 // fault too, and is told of it.
 func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
-	s, err := t.enterWork(h)
+	s, err := t.enterStreamWork(h)
 	if err != nil {
 		return err
 	}
@@ -618,7 +625,7 @@ func (t *Thread) EventRecord(h, stream Handle) error { return t.EventRecordWithF
 
 // EventRecordWithFlags is cuEventRecordWithFlags.
 func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
-	s, err := t.enterWork(stream)
+	s, err := t.enterStreamWork(stream)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,35 @@ func TestStreamAttributes(t *testing.T) {
 	c.want(InvalidHandle, "", c.StreamCopyAttributes(a, 12345))
 }
 
+// Streams and events are used in a thread without a current context; a default stream needs one, and so do other calls.
+func TestStreamsWithoutContext(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	e := must(c.EventCreate(0))(t)
+	x := c.alloc(4)
+	other := c.d.NewThread()
+	c.ok(other.EventRecord(e, s))
+	c.ok(other.StreamSynchronize(s))
+	c.ok(other.StreamQuery(s))
+	c.ok(other.EventSynchronize(e))
+	c.ok(other.EventQuery(e))
+	c.ok(other.StreamWaitEvent(s, e, 0))
+	if got := must(other.StreamGetFlags(s))(t); got != flagNonBlocking {
+		t.Errorf("flags are %d", got)
+	}
+	called := make(chan bool, 1)
+	c.ok(other.LaunchHostFunc(s, HostFunc{Call: func() { called <- true }}))
+	c.ok(other.StreamSynchronize(s))
+	<-called
+	c.want(InvalidContext, "no context is current", other.EventRecord(e, 0))
+	c.want(InvalidContext, "no context is current", other.StreamSynchronize(streamPerThread))
+	c.want(InvalidContext, "no context is current", other.Memset(fillOf(x, 1, 1), s, true))
+	_, err := other.EventCreate(0)
+	c.want(InvalidContext, "no context is current", err)
+	c.ok(other.StreamDestroy(s))
+	c.want(InvalidHandle, "is no stream", other.StreamQuery(s))
+}
+
 // A copy between the memory of two devices, on a default stream, comes after what was to be done on either device, and
 // what is to be done there later comes after it; streams that the default stream does not matter to go on.
 func TestCopyBetweenDevices(t *testing.T) {

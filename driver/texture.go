@@ -107,8 +107,8 @@ func (r *ResourceDesc) memory(d *Driver) (any, error) {
 	return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
 }
 
-// makeTexture makes a texture of a resource. d.mu is held.
-func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*interp.Object, error) {
+// makeTexture makes a texture of a resource, as a view shows it if there is one. d.mu is held.
+func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc, view *ViewDesc) (*interp.Object, error) {
 	sampler, err := t.sampler()
 	if err != nil {
 		return nil, err
@@ -126,6 +126,9 @@ func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*int
 		desc.Array, desc.Level, desc.OneLevel, normalized = x.mem, x.level, true, x.normalized
 	case *mipmap:
 		desc.Array, normalized = x.mem, x.normalized
+		if view != nil && view.FirstLevel == view.LastLevel {
+			desc.Level, desc.OneLevel = int(view.FirstLevel), true
+		}
 	case *region:
 		if desc.Image, normalized, err = r.image(); err != nil {
 			return nil, err
@@ -133,6 +136,11 @@ func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc) (*int
 		desc.Buffer, desc.Offset = x.buf, int(r.Addr-x.addr)
 	}
 	desc.ReadFloat = desc.ReadFloat || normalized
+	if view != nil {
+		if err := view.check(from); err != nil {
+			return nil, err
+		}
+	}
 	o, err := d.gpu.NewTexture(desc)
 	if err != nil {
 		return nil, fail(InvalidValue, "%v", err)
@@ -159,17 +167,74 @@ func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
 	return interp.Image{Geometry: interp.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
 }
 
-// TexObjectCreate is cuTexObjectCreate: the handle is what kernels know the texture by. Of views
-// only those are there that change nothing.
+// viewFormats are the formats of views by their number (CUresourceViewFormat), from 1 on, each for 1, 2 and 4 channels.
+// Block compressed formats follow.
+var viewFormats = []struct {
+	bits int
+	kind interp.ChannelKind
+}{
+	{8, interp.Unsigned}, {8, interp.Signed}, {16, interp.Unsigned}, {16, interp.Signed}, {32, interp.Unsigned}, {32, interp.Signed},
+	{16, interp.Float}, {32, interp.Float},
+}
+
+// blockFormats is how many block compressed formats there are.
+const blockFormats = 10
+
+// check reports whether the driver has a view of an array or of a mipmapped one: it must have the format of the array, and
+// show all layers, and all levels or one.
+func (v *ViewDesc) check(of any) error {
+	var image interp.Image
+	normalized := false
+	switch x := of.(type) {
+	case *array:
+		image, normalized = x.image(), x.normalized
+	case *mipmap:
+		image, normalized = x.mem.Image(), x.normalized
+		if v.FirstLevel > v.LastLevel || int64(v.LastLevel) >= int64(image.Levels) {
+			return fail(InvalidValue, "a view of the levels %d to %d of %d", v.FirstLevel, v.LastLevel, image.Levels)
+		}
+		if n := v.LastLevel - v.FirstLevel; n != 0 && int(n)+1 != image.Levels {
+			return fail(NotSupported, "a view of the levels %d to %d of %d: gemu has views of one level and of all", v.FirstLevel, v.LastLevel, image.Levels)
+		}
+		image = image.AtLevel(0)
+	default:
+		return fail(InvalidValue, "a view of memory that is no array")
+	}
+	if _, plain := of.(*array); plain && (v.FirstLevel != 0 || v.LastLevel != 0) {
+		return fail(InvalidValue, "a view of the levels %d to %d of an array without levels", v.FirstLevel, v.LastLevel)
+	}
+	if v.Format != 0 {
+		n := int(v.Format-1) / 3
+		switch {
+		case n >= len(viewFormats) && int(v.Format) <= 3*len(viewFormats)+blockFormats:
+			return fail(NotSupported, "a view in a block compressed format")
+		case n >= len(viewFormats):
+			return fail(InvalidValue, "view format %d", v.Format)
+		}
+		format := interp.Format{Channels: []int{1, 2, 4}[(v.Format-1)%3], Bits: viewFormats[n].bits, Kind: viewFormats[n].kind}
+		if format != image.Format || normalized {
+			return fail(NotSupported, "a view in another format than that of the array")
+		}
+	}
+	same := func(view uint64, extent int) bool { return max(view, 1) == uint64(max(extent, 1)) }
+	layered := image.Geometry.Layered() || image.Geometry.Cube()
+	if !same(v.Width, image.Width) || !same(v.Height, image.Height) || !layered && !same(v.Depth, image.Depth) {
+		return fail(InvalidValue, "a view of %d×%d×%d texels of %d×%d×%d", v.Width, v.Height, v.Depth, image.Width, image.Height, image.Depth)
+	}
+	if v.FirstLayer != 0 || v.LastLayer != 0 && int64(v.LastLayer) != int64(image.Layers)-1 {
+		return fail(NotSupported, "a view of the layers %d to %d of %d: gemu has views of all", v.FirstLayer, v.LastLayer, image.Layers)
+	}
+	return nil
+}
+
+// TexObjectCreate is cuTexObjectCreate: the handle is what kernels know the texture by. Views in another format, and of
+// some levels or layers, are not supported.
 func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewDesc) (uint64, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	if view != nil && *view != (ViewDesc{Width: view.Width, Height: view.Height, Depth: view.Depth}) {
-		return 0, fail(NotSupported, "a view of another format, or of some levels or layers")
-	}
-	o, err := t.d.makeTexture("", r, desc)
+	o, err := t.d.makeTexture("", r, desc, view)
 	if err != nil {
 		return 0, err
 	}
@@ -411,7 +476,7 @@ func (r *Reference) object() (*interp.Object, error) {
 	if r.typ == ptx.SurfRef {
 		o, err = d.makeSurface(r.name, r.resource.Array)
 	} else {
-		o, err = d.makeTexture(r.name, &r.resource, &r.desc)
+		o, err = d.makeTexture(r.name, &r.resource, &r.desc, nil)
 	}
 	if err != nil {
 		return nil, err

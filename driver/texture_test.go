@@ -50,6 +50,59 @@ const texturePTX = `.version 8.0
 	ret;
 }`
 
+// A view that repeats the array's own format and extents shows the array; one of a single level shows that level.
+func TestTextureViews(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(texturePTX)
+	a := must(c.ArrayCreate(&ArrayDesc{Width: 4, Height: 3, Format: 0x20, Channels: 1}))(t) // FLOAT
+	array := ResourceDesc{Array: a}
+	line := must(c.ArrayCreate(&ArrayDesc{Width: 4, Format: 2, Channels: 2}))(t)
+	m := must(c.MipmappedArrayCreate(&ArrayDesc{Width: 4, Height: 4, Format: 0x20, Channels: 1}, 3))(t)
+	mip := ResourceDesc{Kind: MipmapResource, Array: m}
+	for _, good := range []struct {
+		r ResourceDesc
+		v ViewDesc
+	}{
+		{array, ViewDesc{Width: 4, Height: 3}},
+		{array, ViewDesc{Format: 22, Width: 4, Height: 3}},                    // FLOAT_1X32
+		{array, ViewDesc{Format: 22, Width: 4, Height: 3, Depth: 1}},          // an extent that is not there is 0 or 1
+		{ResourceDesc{Array: line}, ViewDesc{Format: 8, Width: 4, Height: 1}}, // UINT_2X16
+		{mip, ViewDesc{Format: 22, Width: 4, Height: 4, LastLevel: 2}},
+	} {
+		tex := must(c.TexObjectCreate(&good.r, &TextureDesc{Flags: TextureNormalized}, &good.v))(t)
+		if got := must(c.TexObjectGetResourceViewDesc(tex))(t); got != good.v {
+			t.Errorf("the view is %+v, want %+v", got, good.v)
+		}
+		c.ok(c.TexObjectDestroy(tex))
+	}
+	for _, bad := range []struct {
+		r    ResourceDesc
+		v    ViewDesc
+		want Result
+	}{
+		{array, ViewDesc{Format: 13, Width: 4, Height: 3}, NotSupported}, // UINT_1X32
+		{array, ViewDesc{Format: 25, Width: 4, Height: 3}, NotSupported}, // UNSIGNED_BC1
+		{array, ViewDesc{Format: 99, Width: 4, Height: 3}, InvalidValue},
+		{array, ViewDesc{Width: 8, Height: 3}, InvalidValue},
+		{array, ViewDesc{Width: 4, Height: 3, LastLevel: 1}, InvalidValue},
+		{mip, ViewDesc{Width: 4, Height: 4, LastLevel: 3}, InvalidValue},
+		{mip, ViewDesc{Width: 4, Height: 4, FirstLevel: 1 << 31, LastLevel: 1<<32 - 1}, InvalidValue},
+		{mip, ViewDesc{Width: 4, Height: 4, LastLevel: 1}, NotSupported},
+		{ResourceDesc{Kind: LinearResource, Addr: c.alloc(16), Format: 2, Channels: 2, Bytes: 16}, ViewDesc{Width: 4}, InvalidValue},
+	} {
+		_, err := c.TexObjectCreate(&bad.r, &TextureDesc{Flags: TextureNormalized}, &bad.v)
+		c.want(bad.want, "view", err)
+	}
+	// The second level has its own texels.
+	level := must(c.MipmappedArrayGetLevel(m, 1))(t)
+	texels := [4]float32{7, 7, 7, 7}
+	c.ok(c.Memcpy3D(&Copy3D{Src: Side{Place: hostPlace(&texels), Pitch: 8}, Dst: Side{Place: Place{Kind: ArrayPlace, Array: level}}, Width: 8, Height: 2, Depth: 1}, 0, false))
+	tex := must(c.TexObjectCreate(&mip, &TextureDesc{Flags: TextureNormalized}, &ViewDesc{Width: 4, Height: 4, FirstLevel: 1, LastLevel: 1}))(t)
+	y := c.alloc(4)
+	c.ok(c.launch("level", 1, 1, tex, 0, y))
+	c.expect(y, math.Float32bits(7))
+}
+
 func hostPlace[T any](p *T) Place { return Place{Kind: HostPlace, Host: unsafe.Pointer(p)} }
 
 // Objects of linear memory and of an array, whose copies and faults are those of memory.
