@@ -351,6 +351,10 @@ func (b *funcBuilder) declaration(d *syntax.Var) {
 	}
 }
 
+// parameterLists is the first version in which a kernel has a list of parameters. Before, its body
+// declares them (manual 11.1.1).
+var parameterLists = Version{1, 4}
+
 func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 	switch v.Space {
 	case Local, Shared, Param, Global, Const:
@@ -368,6 +372,10 @@ func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 	}
 	b.enter(v.Pos, v.Name, entity{kind: entVar, v: v})
 	v.Name = b.unique(v.Name)
+	if b.fn.Entry && v.Space == Param && n.Init == nil && b.mod.Version.Less(parameterLists) {
+		b.fn.Params = append(b.fn.Params, v)
+		return
+	}
 	b.fn.Vars = append(b.fn.Vars, v)
 	if n.Init != nil {
 		b.initialiser(v, n.Init, b.scope)
@@ -641,6 +649,9 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 			written = append(written, nil)
 		}
 	}
+	if b.mod.Version.Less(bracketsRequired) {
+		written = bracketed(specs, written)
+	}
 	places := in.place(specs, written)
 	if places == nil {
 		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", in.Text, len(s.Operands), operandList(in.Form))
@@ -657,6 +668,29 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 		}
 	}
 	return ok
+}
+
+// bracketsRequired is the first version in which an address stands in brackets.
+var bracketsRequired = Version{1, 2}
+
+// bracketed puts names that stand for addresses in brackets, which old versions leave out: a
+// texture together with its coordinates, which are the next operand (manual 9.7.10.3).
+func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
+	var list []*syntax.Operand
+	for rest := written; len(rest) > 0; {
+		w, i := rest[0], len(list)
+		rest = rest[1:]
+		if i < len(specs) && specs[i].Address && w != nil && w.Kind == syntax.Name && !w.Element && w.Index == "" {
+			address := *w
+			address.Kind = syntax.Address
+			if w = &address; len(specs[i].Parts) > 0 && len(rest) > 0 && rest[0] != nil {
+				address.Elems = []syntax.Operand{*rest[0]}
+				rest = rest[1:]
+			}
+		}
+		list = append(list, w)
+	}
+	return list
 }
 
 // place finds for each operand of a list what is written for it: its index, -1 for an
@@ -969,6 +1003,10 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 			b.errorf(pos, "%s: %s has elements of type %s, want %s", in.Text, name, e.typ, want)
 			return false
 		}
+		if spec.padded() && !(e.typ.Bits() == 32 && (want.IsFloat() || !e.typ.IsFloat())) {
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", in.Text, name, e.typ, want)
+			return false
+		}
 		o.Kind = VecOperand
 		elems := b.newOps(e.vec)
 		for i := range e.vec {
@@ -1026,8 +1064,14 @@ func isSelector(s string) bool {
 
 // vectorLen checks the number of registers in a vector.
 func (b *funcBuilder) vectorLen(n int, in *Instr, spec *OperandSpec, pos Pos) bool {
-	if least, most := in.Count(spec); n < least || n > most {
-		b.errorf(pos, "%s: vector of %d, want %d", in.Text, n, least)
+	if list := in.lengths(spec); !slices.Contains(list, n) {
+		want := strconv.Itoa(list[0])
+		if spec.padded() {
+			for i, more := range list[1:] {
+				want += []string{", ", " or "}[(i+2)/len(list)] + strconv.Itoa(more)
+			}
+		}
+		b.errorf(pos, "%s: vector of %d, want %s", in.Text, n, want)
 		return false
 	}
 	return true
@@ -1049,6 +1093,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 	inner.Vector, inner.Sink, inner.element = false, true, true
 	index, n := inner, in.indices(spec)
 	index.typ, index.slot = U32, ""
+	used := in.coordinates(spec, len(w.Elems))
 	ok := true
 	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
 		b.errorf(pos, "%s: a vector of nothing but sinks", in.Text)
@@ -1056,8 +1101,11 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *Ope
 	}
 	for i := range w.Elems {
 		e, one, t := &w.Elems[i], &inner, elem
-		if i < n {
+		switch {
+		case i < n:
 			one, t = &index, U32
+		case i >= used: // ignored
+			t = NoType
 		}
 		if !b.operand(&elems[i], e, in, one, t) || i < n && !b.together(elems[i:i+1], w.Elems[i:], in, one, t) {
 			ok = false

@@ -34,6 +34,7 @@ type Writing struct {
 	All     bool // with optional operands
 	Bare    bool // without what may be left out of a pair
 	Alt     bool // with the other shape of operands that have two
+	Length  int  // of vectors of coordinates; 0 for the shortest
 	Operand int  // the number of the operand, from 1, whose registers are of another type
 	Type    Type // that type
 }
@@ -157,8 +158,13 @@ func (e *example) operand(o *OperandSpec) string {
 	case t == NoType:
 		t = B64
 	}
-	if n, most := e.v.Count(o); o.Vector && (n > 1 || o.braced() || o.count.kind == countSpatial) {
-		n = most
+	if n, most := e.v.Count(o); o.Vector && (n > 1 || o.braced() || o.count.kind == countSpatial || o.padded() && e.Length > 0) {
+		switch {
+		case !o.padded():
+			n = most
+		case e.Length > 0:
+			n = e.Length
+		}
 		elems := make([]string, n)
 		for i := range elems {
 			if i < e.v.indices(o) {

@@ -301,12 +301,18 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 		if c.slot != "" {
 			n *= numberOf(v.Slot(c.slot))
 		}
-		if c.slot == "geom" && n == 3 {
-			n = 4 // padded, but for an example of the manual (9.7.10.3)
+		if c.slot == "geom" {
+			if n == 3 {
+				n = 4 // padded, except in an example of the manual (9.7.10.3)
+			}
+			return n, 4 // the elements after the coordinates are ignored (manual 9.7.10.3)
 		}
 	case countSpatial:
 		if n = geometries[v.Slot("geom")].spatial; n == 3 {
 			n = 4
+		}
+		if o.Optional {
+			return n, 4 // offsets: the assembler takes longer vectors, as for coordinates
 		}
 	case countImage:
 		n = max(numberOf(v.Slot("dim"))-2, 1)
@@ -320,6 +326,22 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 		n = max(bits/(32*reg*c.div), 1)
 	}
 	return n, n
+}
+
+// lengths are the numbers of registers that an operand of the form may hold that is a vector.
+func (v *Variant) lengths(o *OperandSpec) (list []int) {
+	least, most := v.Count(o)
+	for n := least; n <= most; n++ {
+		if n != 3 || !o.padded() { // no vector register has three elements
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// padded reports whether elements may follow those that the geometry needs.
+func (o *OperandSpec) padded() bool {
+	return o.count.slot == "geom" || o.count.kind == countSpatial && o.Optional
 }
 
 // maxVector bounds vectors whose length the table leaves to a rule.
@@ -339,6 +361,19 @@ func (v *Variant) indices(o *OperandSpec) int {
 	}
 	g := geometries[v.Slot("geom")]
 	return g.all - g.spatial
+}
+
+// coordinates is how many elements of a vector are coordinates: all of them, unless the vector
+// is longer than its geometry needs.
+func (v *Variant) coordinates(o *OperandSpec, n int) int {
+	g := geometries[v.Slot("geom")]
+	switch {
+	case !o.padded():
+		return n
+	case o.count.kind == countSpatial:
+		return min(g.spatial, n)
+	}
+	return min(g.all, n)
 }
 
 // numberOf is the number that a modifier has: 4 of x4, 2 of 2d and of a1d.

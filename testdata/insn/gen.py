@@ -4678,6 +4678,130 @@ def gen_texture():
     )))
 
 
+def gen_coordinate_length():
+    """Vectors of coordinates that are longer than their geometry needs: "with the extra elements
+    being ignored" (manual 9.7.10.3)."""
+    m = Module("coordinate_length", "9.7.10, 9.7.11", "vectors of coordinates longer than the geometry.", version="8.0", target="sm_80")
+    # Names of the coordinates in a vector, how many there are, and extents.
+    geometries = {"1d": ("x", "4"), "a1d": ("zx", "2x4"), "2d": ("xy", "3x4"), "3d": ("xyz", "2x3x4"), "a2d": ("zxy", "2x3x4")}
+
+    def vectors(names, words, spare):
+        """The vectors of a legal length that have these coordinates, the rest filled with spare words."""
+        for n in (1, 2, 4):
+            if n >= len(names):
+                yield "{%s}" % ", ".join([words[c] for c in names] + spare[:n - len(names)])
+
+    for geom, (names, extents) in geometries.items():
+        sizes = ([int(n) for n in extents.split("x")][::-1] + [1, 1])[:3]
+        if geom == "a1d":
+            sizes = [sizes[0], 1, sizes[1]]
+        texels = [(z * sizes[1] + y) * sizes[0] + x + 50 for z in range(sizes[2]) for y in range(sizes[1]) for x in range(sizes[0])]
+        threads = len(texels)
+        # Where thread i looks.
+        head = [".reg .u32 %i, %x, %y, %z, %s, %d<4>, %e<3>;", ".reg .f32 %fx, %fy, %fz, %fs, %g<3>;", ".reg .b32 %r<4>;", ".reg .u64 %t, %p;",
+                ".reg .v4 .u32 %v;", ".reg .v2 .u32 %w;", ".reg .v4 .f32 %q;", ".reg .v2 .f32 %u;", "mov.u32 %i, %tid.x;",
+                "rem.u32 %%x, %%i, %d;" % sizes[0], "div.u32 %%y, %%i, %d;" % sizes[0], "rem.u32 %%y, %%y, %d;" % sizes[1],
+                "div.u32 %%z, %%i, %d;" % (sizes[0] * sizes[1]), "mul.lo.u32 %s, %x, 4;"]
+        for c in "xyz":
+            head += ["cvt.rn.f32.u32 %%f%s, %%%s;" % (c, c), "add.f32 %%f%s, %%f%s, 0f3F400000;" % (c, c)]
+        for i in range(3):
+            head += ["mov.u32 %%e%d, %d;" % (i, 70 + i), "mov.b32 %%g%d, 0f42%d0000;" % (i, 10 * i + 10)]
+        whole, real = {c: "%" + c for c in "xyz"}, {"x": "%fx", "y": "%fy", "z": "%fz"}
+        if geom[0] == "a":
+            real["z"] = "%z"  # the index of a layer
+        integers, floats = list(vectors(names, whole, ["%e0", "%e1", "%e2"])), list(vectors(names, real, ["%g0", "%g1", "%g2"]))
+        integers += list(vectors(names, whole, ["-1", "12", "0x7fffffff"]))[1:]
+        floats += list(vectors(names, real, ["0fFF800000", "1e9", "-1.0"]))[1:]
+        code, results = [], 0
+
+        def fetched(register):
+            nonlocal results
+            code.append("st.global.u32 [%%p+%d], %s;" % (4 * results, register))
+            results += 1
+
+        def texture(opcode, at, more="", register="%d0"):
+            code.append("%s {%%d0, %%d1, %%d2, %%d3}, [%%t, %s]%s;" % (opcode, at, more))
+            fetched(register)
+
+        gradient = "{%s}" % ", ".join(["0f00000000"] * {"1d": 1, "a1d": 1, "3d": 4}.get(geom, 2))
+        for at in integers:
+            texture("tex.%s.v4.u32.s32" % geom, at)
+            texture("tex.level.%s.v4.u32.s32" % geom, at, ", 0")
+        for at in floats:
+            texture("tex.%s.v4.u32.f32" % geom, at)
+            texture("tex.level.%s.v4.u32.f32" % geom, at, ", 0f00000000")
+            texture("tex.grad.%s.v4.u32.f32" % geom, at, ", %s, %s" % (gradient, gradient))
+            if geom in ("2d", "a2d"):
+                texture("tld4.r.%s.v4.u32.f32" % geom, at, register="%d3")  # the texel in the upper left, as the others of these
+        for register, size in (("%w", 2), ("%v", 4)):
+            if size >= len(names):
+                code.extend("mov.u32 %s.%s, %s;" % (register, "xyzw"[i], ([whole[c] for c in names] + ["%e0", "%e1", "%e2"])[i]) for i in range(size))
+                texture("tex.%s.v4.u32.s32" % geom, register)
+        if geom[0] != "a":  # whose vectors hold an index, too
+            for register, size in (("%u", 2), ("%q", 4)):
+                if size >= len(names):
+                    code.extend("mov.f32 %s.%s, %s;" % (register, "xyzw"[i], ([real[c] for c in names] + ["%g0", "%g1", "%g2"])[i]) for i in range(size))
+                    texture("tex.%s.v4.u32.f32" % geom, register)
+        # Offsets, which move back to the texel.
+        if geom in ("1d", "2d", "a1d"):
+            spatial = names.replace("z", "")
+            for more in vectors(spatial, {"x": "-1", "y": "0"}, ["5", "-6", "7"]):
+                texture("tex.%s.v4.u32.s32" % geom, "{%s}" % ", ".join("%r3" if c == "x" else whole[c] for c in names), ", " + more)
+        head += ["add.u32 %r3, %x, 1;", "ld.param.u64 %t, [t];", "ld.param.u64 %p, [out];", "mad.wide.u32 %%p, %%i, %d, %%p;" % (4 * results)]
+        m.add("\n".join([".visible .entry texture_%s(.param .u64 t, .param .u64 out)" % geom, "{"] + ["\t" + l for l in head + code + ["ret;"]] + ["}"]))
+        m.text.append("// run block=%d: texture_%s(tex.%s(u32[%s]{%s})) == u32 %s" %
+                      (threads, geom, geom, extents, list_text(texels, "u32"), " ".join("%d*%d" % (v, results) for v in texels)))
+
+        # Surfaces, where x counts bytes, except in texels (.p).
+        code, added = [], 0
+        head[-3:] = ["ld.param.u64 %t, [t];"]
+        scaled = dict(whole, x="%s")
+        for at, texel in zip(list(vectors(names, scaled, ["%e0", "%e1", "%e2"])) + list(vectors(names, scaled, ["-1", "12", "0x7fffffff"]))[1:], integers):
+            code += ["suld.b.%s.b32.trap %%r0, [%%t, %s];" % (geom, at), "add.u32 %r0, %r0, 1;", "sust.b.%s.b32.trap [%%t, %s], %%r0;" % (geom, at),
+                     "add.u32 %r0, %r0, 20;", "sust.p.%s.b32.trap [%%t, %s], %%r0;" % (geom, texel)]
+            added += 21
+            if geom[0] != "a":
+                code += ["sured.b.add.%s.u32.trap [%%t, %s], 300;" % (geom, at), "sured.p.add.%s.b32.trap [%%t, %s], 4000;" % (geom, texel)]
+                added += 4300
+        for register, size in (("%w", 2), ("%v", 4)):
+            if size >= len(names):
+                code.extend("mov.u32 %s.%s, %s;" % (register, "xyzw"[i], ([scaled[c] for c in names] + ["%e0", "%e1", "%e2"])[i]) for i in range(size))
+                code += ["suld.b.%s.b32.trap %%r0, [%%t, %s];" % (geom, register), "add.u32 %r0, %r0, 50000;", "sust.b.%s.b32.trap [%%t, %s], %%r0;" % (geom, register)]
+                added += 50000
+        m.add("\n".join([".visible .entry surface_%s(.param .u64 t)" % geom, "{"] + ["\t" + l for l in head + code + ["ret;"]] + ["}"]))
+        m.text.append("// run block=%d: surface_%s(@surf.%s(u32[%s]{%s})) == u32 %s" %
+                      (threads, geom, geom, extents, list_text(texels, "u32"), list_text([v + added for v in texels], "u32")))
+
+    # Before version 1.2 the brackets may be missing.
+    m = Module("coordinate_bracket", "9.7.10.3", "addresses without brackets, in old versions.", version="1.1", target="sm_11")
+    m.text[:] = [l for l in m.text if not l.startswith(".address_size")]
+    m.add(""".tex .u32 t;
+.shared .u32 s[4];
+.entry old
+{
+	.param .u32 out;
+	.reg .u32 %r<4>, %x, %zero, %p;
+	.reg .v4 .u32 %v;
+	.reg .f32 %f, %g;
+	cvt.u32.u16 %x, %tid.x;
+	mov.u32 %zero, 0;
+	tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, t, {%x, %zero, %zero, %zero};
+	st.shared.u32 s+4, %r0;
+	ld.shared.u32 %r1, s+4;
+	cvt.rn.f32.u32 %f, %x;
+	add.f32 %f, %f, 0f3F000000;
+	mov.f32 %g, 0f41100000;
+	tex.1d.v4.u32.f32 %v, t, {%f, %g, %g, %g};
+	ld.param.u32 %p, out;
+	mul.lo.u32 %x, %x, 8;
+	add.u32 %p, %p, %x;
+	st.global.u32 %p, %r1;
+	st.global.u32 %p+4, %v.x;
+	exit;
+}
+// run block=1: old(t=tex.1d(u32[3]{7 8 9})) == u32 7 7""")
+
+
 def gen_surface():
     m = Module("surface", "9.7.11", "surfaces, by handles.", version="8.8", target="sm_90")
 
@@ -5277,6 +5401,7 @@ def generate():
     gen_fifth()
     gen_tiles()
     gen_texture()
+    gen_coordinate_length()
     gen_surface()
     gen_tensor_load()
     gen_tensor_im2col()

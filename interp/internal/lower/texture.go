@@ -91,7 +91,11 @@ func lowerTexture(l *lowerer, in *ptx.Instr) {
 		if i < 0 || in.Ops[i].Kind == ptx.NoOperand {
 			return false
 		}
-		x.Sources[to] = l.values(&in.Ops[i], t, 4)
+		n := 4
+		if to == code.TextureOffset {
+			n = k.Geometry.Dimensions() // more elements are ignored
+		}
+		x.Sources[to] = l.values(&in.Ops[i], t, n)
 		return true
 	}
 	switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -61,6 +62,10 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 		write(v, opcode, "all operands", ptx.Writing{All: true})
 		write(v, opcode, "pair", ptx.Writing{Bare: true})
 		write(v, opcode, "other shape", ptx.Writing{Alt: true})
+		for n := 1; n <= 5; n++ {
+			write(v, opcode, fmt.Sprint("length ", n), ptx.Writing{All: true, Length: n})
+			write(v, opcode, fmt.Sprint("length ", n), ptx.Writing{Length: n})
+		}
 	}
 	for _, m := range list {
 		put(m)
