@@ -34,6 +34,9 @@ type Form struct {
 	MaxPTX  Version // of a form that was abolished: the last .version that has it for all targets; else zero
 	MaxSM   int     // the last sm_NN that has it in every .version
 
+	// Undocumented forms are not in the manual: NVIDIA's assembler takes them.
+	Undocumented bool
+
 	mods     []modSpec
 	named    int // so many of mods belong to the instruction's name
 	Operands []OperandSpec
@@ -175,6 +178,7 @@ var commonSlots = map[string]string{
 //
 //	setp.cmp.bool{.ftz}.type p|q?:pred, a, b, !c:pred; .type = f32 f64; ptx 7.0; sm 80
 //	mad.f32 d, a, b, c; until ptx 3.1 sm 13
+//	addc.type d, a, b; .type = u16 s16; undocumented
 //
 // The opcode lists modifiers in the manual's order, optional ones in braces, in the same
 // braces those that stand together or not at all ({.sem.scope}). A name that a ".name = values" part or commonSlots defines is a slot, any other
@@ -200,6 +204,7 @@ var commonSlots = map[string]string{
 //	%a, %<a*4>     can be no constant
 //	%%a            can be no sum of a register and a constant either
 //	!a, -a         may be negated
+//	!!a            may be negated, which is not in the manual: NVIDIA's assembler takes it
 //	@a             may be the address of a variable or function
 //	a.sel          may choose bytes or halves: a.b0
 //	a:type         has that type or, of an address, state space, or that of the slot of that name
@@ -231,6 +236,8 @@ func parseForm(line string) (*Form, error) {
 			if _, err := fmt.Sscanf(p, "sm %d", &f.MinSM); err != nil {
 				return nil, err
 			}
+		case p == "undocumented":
+			f.Undocumented = true
 		case strings.HasPrefix(p, "until "):
 			if _, err := fmt.Sscanf(p, "until ptx %d.%d sm %d", &f.MaxPTX.Major, &f.MaxPTX.Minor, &f.MaxSM); err != nil {
 				return nil, err

@@ -37,6 +37,7 @@ type OperandSpec struct {
 	Plain    bool         // nor the sum of a register and a constant
 	List     bool         // (a, b, …): arguments and results of a call
 	Negate   bool         // may be written !p or -a
+	Extended bool         // Negate is not in the manual: NVIDIA's assembler takes it
 	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
 	Sink     bool         // may be _: the result is not wanted
 	Symbol   bool         // may be the address of a variable or function
@@ -151,7 +152,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	switch s[0] {
 	case '!', '-':
 		o.Negate = true
-		s = s[1:]
+		s, o.Extended = strings.CutPrefix(s[1:], "!")
 	case '[':
 		o.Address = true
 		parts := brackets.Split(s[1:len(s)-1], ", ")

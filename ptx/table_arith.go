@@ -86,19 +86,22 @@ var integerRows = []row{
 	{"add", "9.7.2.1", ClassInt, AffineUniform, FamilyCompute, Pure | CarryOut, `
 		add.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
 	{"addc", "9.7.2.2", ClassInt, AffineUniform, FamilyCompute, Pure | CarryIn, `
-		addc.type d, a, b;                    .type = u16 s16 u32 s32 u64 s64; ptx 1.2`},
+		addc.type d, a, b;                    .type = u32 s32 u64 s64; ptx 1.2
+		addc.type d, a, b;                    .type = u16 s16; ptx 1.2; undocumented`},
 	{"addc", "9.7.2.2", ClassInt, AffineUniform, FamilyCompute, Pure | CarryIn | CarryOut, `
 		addc.cc.type d, a, b;                 .type = u32 s32 u64 s64; ptx 1.2`},
 	{"sub", "9.7.2.3", ClassInt, AffineUniform, FamilyCompute, Pure | CarryOut, `
 		sub.cc.type d, a, b;                  .type = u32 s32 u64 s64; ptx 1.2`},
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, FamilyCompute, Pure | CarryIn, `
-		subc.type d, a, b;                    .type = u16 s16 u32 s32 u64 s64; ptx 1.2`},
+		subc.type d, a, b;                    .type = u32 s32 u64 s64; ptx 1.2
+		subc.type d, a, b;                    .type = u16 s16; ptx 1.2; undocumented`},
 	{"subc", "9.7.2.4", ClassInt, AffineUniform, FamilyCompute, Pure | CarryIn | CarryOut, `
 		subc.cc.type d, a, b;                 .type = u32 s32 u64 s64; ptx 1.2`},
 	{"mad", "9.7.2.5", ClassMul, AffineUniform, FamilyCompute, Pure | CarryOut, `
 		mad.half!.cc.type d, a, b, c;          .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, FamilyCompute, Pure | CarryIn, `
-		madc.half!.type d, a, b, c;            .half = hi lo; .type = u16 s16 u32 s32 u64 s64; ptx 3.0; sm 20`},
+		madc.half!.type d, a, b, c;            .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20
+		madc.half!.type d, a, b, c;            .half = hi lo; .type = u16 s16; ptx 3.0; sm 20; undocumented`},
 	{"madc", "9.7.2.6", ClassMul, AffineUniform, FamilyCompute, Pure | CarryIn | CarryOut, `
 		madc.half!.cc.type d, a, b, c;         .half = hi lo; .type = u32 s32 u64 s64; ptx 3.0; sm 20`},
 }
@@ -141,10 +144,14 @@ var floatRows = []row{
 		neg{.ftz}.f32 d, a
 		neg.f64 d, a`},
 	{"min", "9.7.3.11", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		min{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b, c?
+		min{.ftz}.f32 d, a, b, c?
+		min{.ftz}.NaN.f32 d, a, b, c?;          ptx 7.0; sm 80
+		min{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b, c?; ptx 7.2; sm 86
 		min.f64 d, a, b`},
 	{"max", "9.7.3.12", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		max{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b, c?
+		max{.ftz}.f32 d, a, b, c?
+		max{.ftz}.NaN.f32 d, a, b, c?;          ptx 7.0; sm 80
+		max{.ftz}{.NaN}{.xorsign}{.abs}.f32 d, a, b, c?; ptx 7.2; sm 86
 		max.f64 d, a, b`},
 	{"rcp", "9.7.3.13", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		rcp.mode{.ftz}.f32 d, a;              .mode = approx rn rz rm rp
@@ -182,10 +189,12 @@ var halfRows = []row{
 	{"fma", "9.7.4.4", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		fma.rn{.ftz}{.sat}.type d, a, b, c;   .type = f16 f16x2; ptx 4.2; sm 53
 		fma.rn{.ftz}.relu.type d, a, b, c;    .type = f16 f16x2; ptx 7.0; sm 80
-		fma.rnd{.relu}.type d, a, b, c;       .type = bf16 bf16x2; ptx 7.0; sm 80
+		fma.rnd{.relu}.type d, a, b, c;       .rnd = rn; .type = bf16 bf16x2; ptx 7.0; sm 80
+		fma.rnd{.relu}.type d, a, b, c;       .rnd = rz rm rp; .type = bf16 bf16x2; ptx 7.0; sm 80; undocumented
 		fma.rn.oob{.sat}.type d, a, b, c;     .type = f16 f16x2; ptx 8.1; sm 90
 		fma.rn.oob.relu.type d, a, b, c;      .type = f16 f16x2; ptx 8.1; sm 90
-		fma.rnd.oob{.relu}.type d, a, b, c;   .type = bf16 bf16x2; ptx 8.1; sm 90`},
+		fma.rnd.oob{.relu}.type d, a, b, c;   .rnd = rn; .type = bf16 bf16x2; ptx 8.1; sm 90
+		fma.rnd.oob{.relu}.type d, a, b, c;   .rnd = rz rm rp; .type = bf16 bf16x2; ptx 8.1; sm 90; undocumented`},
 	{"neg", "9.7.4.5", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		neg{.ftz}.type d, a;                  .type = f16 f16x2; ptx 6.0; sm 53
 		neg.type d, a;                        .type = bf16 bf16x2; ptx 7.0; sm 80`},
@@ -193,11 +202,15 @@ var halfRows = []row{
 		abs{.ftz}.type d, a;                  .type = f16 f16x2; ptx 6.5; sm 53
 		abs.type d, a;                        .type = bf16 bf16x2; ptx 7.0; sm 80`},
 	{"min", "9.7.4.7", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		min{.ftz}{.NaN}{.xorsign.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
-		min{.NaN}{.xorsign.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
+		min{.ftz}{.NaN}.type d, a, b;           .type = f16 f16x2; ptx 7.0; sm 80
+		min{.NaN}.type d, a, b;                 .type = bf16 bf16x2; ptx 7.0; sm 80
+		min{.ftz}{.NaN}.xorsign.abs.type d, a, b; .type = f16 f16x2; ptx 7.2; sm 86
+		min{.NaN}.xorsign.abs.type d, a, b;     .type = bf16 bf16x2; ptx 7.2; sm 86`},
 	{"max", "9.7.4.8", ClassFP, AffineUniform, FamilyCompute, Pure, `
-		max{.ftz}{.NaN}{.xorsign.abs}.type d, a, b; .type = f16 f16x2; ptx 7.0; sm 80
-		max{.NaN}{.xorsign.abs}.type d, a, b;       .type = bf16 bf16x2; ptx 7.0; sm 80`},
+		max{.ftz}{.NaN}.type d, a, b;           .type = f16 f16x2; ptx 7.0; sm 80
+		max{.NaN}.type d, a, b;                 .type = bf16 bf16x2; ptx 7.0; sm 80
+		max{.ftz}{.NaN}.xorsign.abs.type d, a, b; .type = f16 f16x2; ptx 7.2; sm 86
+		max{.NaN}.xorsign.abs.type d, a, b;     .type = bf16 bf16x2; ptx 7.2; sm 86`},
 	{"tanh", "9.7.4.9", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		tanh.approx.type d, a;                .type = f16 f16x2 bf16 bf16x2; ptx 7.0; sm 75`},
 	{"ex2", "9.7.4.10", ClassSFU, AffineUniform, FamilyCompute, Pure, `
@@ -227,7 +240,7 @@ var compareRows = []row{
 		setp.cmp{.bool}{.ftz}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f32
 		setp.cmp{.bool}.type _p:pred|_q?:pred, a, b, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .type = f64`},
 	{"selp", "9.7.6.3", ClassInt, AffineSelect, FamilyCompute, Pure, `
-		selp.type d, a, b, !c:pred;           .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
+		selp.type d, a, b, !!c:pred;          .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"slct", "9.7.6.4", ClassInt, AffineUniform, FamilySlct, Pure, `
 		slct.dtype.s32 d:dtype, a:dtype, b:dtype, c:s32;          .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64
 		slct{.ftz}.dtype.f32 d:dtype, a:dtype, b:dtype, c:f32;    .dtype = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
@@ -259,22 +272,22 @@ var compareRows = []row{
 var logicRows = []row{
 	{"and", "9.7.8.1", ClassInt, AffineAnd, FamilyCompute, Pure, `
 		and.type d, a, b;                      .type = b16 b32 b64
-		and.pred d:pred, !a:pred, !b:pred`},
+		and.pred d:pred, !!a:pred, !!b:pred`},
 	{"or", "9.7.8.2", ClassInt, AffineOr, FamilyCompute, Pure, `
 		or.type d, a, b;                       .type = b16 b32 b64
-		or.pred d:pred, !a:pred, !b:pred`},
+		or.pred d:pred, !!a:pred, !!b:pred`},
 	{"xor", "9.7.8.3", ClassInt, AffineXor, FamilyCompute, Pure, `
 		xor.type d, a, b;                      .type = b16 b32 b64
-		xor.pred d:pred, !a:pred, !b:pred`},
+		xor.pred d:pred, !!a:pred, !!b:pred`},
 	{"not", "9.7.8.4", ClassInt, AffineNot, FamilyCompute, Pure, `
 		not.type d, a;                        .type = b16 b32 b64
-		not.pred d:pred, !a:pred`},
+		not.pred d:pred, !!a:pred`},
 	{"cnot", "9.7.8.5", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		cnot.type d, a;                       .type = b16 b32 b64`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		lop3.b32 _d, a, b, c, #e=0..255:u32;                            ptx 4.3; sm 50`},
 	{"lop3", "9.7.8.6", ClassInt, AffineUniform, FamilyLop3, Pure, `
-		lop3.bool.b32 _d|p:pred, a, b, c, #e=0..255:u32, !f:pred;       .bool = or and; ptx 8.2; sm 70`},
+		lop3.bool.b32 _d|p:pred, a, b, c, #e=0..255:u32, !!f:pred;      .bool = or and; ptx 8.2; sm 70`},
 	{"shf", "9.7.8.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		shf.dir!.mode.b32 d, a, b, c:u32;      .dir = l r; .mode = clamp wrap; ptx 3.1; sm 32`},
 	{"shl", "9.7.8.8", ClassInt, AffineShl, FamilyCompute, Pure, `

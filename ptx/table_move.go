@@ -4,7 +4,7 @@ package ptx
 var moveRows = []row{
 	{"mov", "9.7.9.3", ClassInt, AffineMove, FamilyMove, Pure, `
 		mov.type <d*>, <@a*>;                 .type = b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64
-		mov.pred d:pred, !a:pred
+		mov.pred d:pred, !!a:pred
 		mov.vec.type <d>, <@a>;               .vec = v2 v4; .type = b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64`},
 	{"prmt", "9.7.9.7", ClassInt, AffineUniform, FamilyCompute, Pure, `
 		prmt.b32{.mode} d, a, b, c;           .mode = f4e b4e rc8 ecl ecr rc16; ptx 2.0; sm 20`},
@@ -18,7 +18,11 @@ var moveRows = []row{
 	{"cvt", "9.7.9.21", ClassInt, AffineUniform, FamilyConvert, Pure, `
 		cvt.sat.dtype.atype d:dtype+, a:atype+;     .dtype = u8 u16 u32 u64 s8 s16 s32 s64; .atype = u8 u16 u32 u64 s8 s16 s32 s64`},
 	{"cvt", "9.7.9.21", ClassFP, AffineUniform, FamilyConvert, Pure, `
-		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64; .atype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64; .atype = u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = f32; .atype = bf16; ptx 7.1; sm 80
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rn rz rm rp; .dtype = bf16; .atype = f32; ptx 7.0; sm 80
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = bf16; .atype = u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f64; ptx 7.8; sm 90
+		cvt{.rnd}{.ftz}{.sat}.dtype.atype d:dtype+, a:atype+; .rnd = rni rzi rmi rpi rn rz rm rp; .dtype = u8 u16 u32 u64 s8 s16 s32 s64 f16 f64; .atype = bf16; ptx 7.8; sm 90
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:dtype+, a:f32;                  .rnd = rn rz; .dtype = f16 bf16; ptx 7.0; sm 80
 		cvt.rnd{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32;              .rnd = rn rz; .dtype = f16x2 bf16x2; ptx 7.0; sm 80
 		cvt.rs{.relu}{.satfinite}.dtype.f32 d:b32, a:f32, b:f32, c:b32;        .dtype = f16x2 bf16x2; ptx 8.7; sm 100

@@ -142,15 +142,16 @@ type isaJSON struct {
 
 // formJSON is a form of the instruction table as "gemu isa --json" writes it.
 type formJSON struct {
-	Instruction string `json:"instruction"`       // the mnemonic
-	Syntax      string `json:"syntax"`            // in the notation of the table
-	Section     string `json:"section"`           // of the manual
-	Class       string `json:"class"`             // of functional unit
-	Affine      string `json:"affine"`            // rule of value structure
-	MinPTX      string `json:"min_ptx,omitempty"` // first .version that has it
-	MinSM       int    `json:"min_sm,omitempty"`  // first sm_NN that has it
-	Variants    int    `json:"variants"`          // combinations of modifiers that are legal
-	Runs        int    `json:"runs"`              // of them those that run
+	Instruction string `json:"instruction"`            // the mnemonic
+	Syntax      string `json:"syntax"`                 // in the notation of the table
+	Section     string `json:"section"`                // of the manual
+	Class       string `json:"class"`                  // of functional unit
+	Affine      string `json:"affine"`                 // rule of value structure
+	MinPTX      string `json:"min_ptx,omitempty"`      // first .version that has it
+	MinSM       int    `json:"min_sm,omitempty"`       // first sm_NN that has it
+	Assembler   bool   `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
+	Variants    int    `json:"variants"`               // combinations of modifiers that are legal
+	Runs        int    `json:"runs"`                   // of them those that run
 }
 
 // since says which PTX and which machine a form wants, if not all have it.
@@ -189,7 +190,7 @@ func (c *isaCmd) Run(a *app) error {
 		}
 		found = true
 		for _, f := range op.Forms {
-			j := formJSON{Instruction: op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM}
+			j := formJSON{Instruction: op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
 			if f.MinPTX != (ptx.Version{}) {
 				j.MinPTX = f.MinPTX.String()
 			}
@@ -222,6 +223,9 @@ func (c *isaCmd) Run(a *app) error {
 			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
 			if since := f.since(); since != "" {
 				fmt.Fprintf(w, "  since\t%s\n", since)
+			}
+			if f.Assembler {
+				fmt.Fprintf(w, "  not in the manual\tNVIDIA's assembler takes it\n")
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
 		}

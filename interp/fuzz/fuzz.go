@@ -69,6 +69,26 @@ type Options struct {
 	Grid     int         // CTAs, in one dimension
 	Block    interp.Dim3 // threads of a CTA
 	Length   int         // about so many statements
+
+	Semantics Semantics
+}
+
+// Semantics says whether programs may depend on differences between the manual and GPUs.
+type Semantics = random.Semantics
+
+// The semantics: of Manual, programs avoid all Differences; of Hardware, they have some.
+const (
+	Manual   = random.Manual
+	Hardware = random.Hardware
+)
+
+// ParseSemantics reads "manual" or "hardware".
+func ParseSemantics(name string) (Semantics, error) {
+	i := slices.Index(random.SemanticsNames, name)
+	if i < 0 {
+		return 0, fmt.Errorf("no semantics %q: want %s", name, strings.Join(random.SemanticsNames, " or "))
+	}
+	return Semantics(i), nil
 }
 
 // The bounds of options.
@@ -119,7 +139,7 @@ func New(o Options) (*Generator, error) {
 	case o.Length < 1 || o.Length > maxLength:
 		return nil, fmt.Errorf("programs of %d statements: want 1 to %d", o.Length, maxLength)
 	}
-	sh := &random.Shape{Features: o.Features, Version: o.Version, SM: o.SM, Grid: o.Grid, Block: [3]int{o.Block.X, o.Block.Y, o.Block.Z}, Length: o.Length, Runs: supported}
+	sh := &random.Shape{Features: o.Features, Version: o.Version, SM: o.SM, Grid: o.Grid, Block: [3]int{o.Block.X, o.Block.Y, o.Block.Z}, Length: o.Length, Semantics: o.Semantics, Runs: supported}
 	if _, err := ptx.ParseString("target", fmt.Sprintf(".version %s\n.target sm_%d\n.address_size 64\n", o.Version, o.SM)); err != nil {
 		return nil, err
 	}
@@ -163,8 +183,8 @@ func (g *Generator) Program(seed uint64) *Program {
 	return &Program{Seed: seed, Features: g.Features, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes()}
 }
 
-// ErrUndefined is the error of a program whose result is not to be relied on: it is no PTX, does
-// not come to its end, is found fault with by sanitizers, or means something else to the oracle.
+// ErrUndefined is the error of a program whose result is not to be relied on: it is not in the manual's syntax, does
+// not come to its end, may read what it has not written, is found fault with by sanitizers, or means something else to the oracle.
 var ErrUndefined = errors.New("not a program with a defined result")
 
 func undefined(format string, args ...any) error {
@@ -174,7 +194,9 @@ func undefined(format string, args ...any) error {
 // maxSteps are the instructions that a warp may execute; programs execute far fewer.
 const maxSteps = 1 << 20
 
-// Verify runs a program, and gives its result. It runs on the engine in check mode, which verifies
+// Verify runs a program, and gives its result. The program must be in the manual's syntax. It must write every register, every
+// byte of .shared and .local memory and every parameter before it reads it: registers and parameters on every path of the
+// control flow, memory in this launch. It runs on the engine in check mode, which verifies
 // lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine code where
 // there is any. The error is ErrUndefined, that of the context, or of a launch that does not run.
 func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
@@ -182,18 +204,25 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	if err != nil {
 		return nil, undefined("%w", err)
 	}
+	if err := staticFault(m); err != nil {
+		return nil, undefined("%w", err)
+	}
 	tools, err := sanitize.Parse("all")
 	if err != nil {
 		return nil, err
 	}
 	s := sanitize.New(tools, sanitize.Options{})
-	if out, err = p.run(ctx, m, &interp.Launch{Mode: interp.Check}, s.Probes); err != nil {
+	written := &writtenMemory{}
+	if out, err = p.run(ctx, m, &interp.Launch{Mode: interp.Check}, append(s.Probes, written)); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, undefined("%w", err)
 	}
 	s.Finish()
+	if written.fault != nil {
+		return nil, undefined("%w", written.fault)
+	}
 	if list := s.Findings(); slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Severity == finding.Error }) {
 		var b strings.Builder
 		finding.Print(&b, list, 1)
@@ -229,7 +258,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 
 // run runs the program on the engine, as a launch says.
 func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []interp.Probe) ([]byte, error) {
-	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes})
+	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes, ShadowBytes: shadowBytes(probes)})
 	mod, err := dev.LoadModule(m)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,8 @@
 package random
 
 // This file makes programs for any implementation of PTX: their results are defined to the
-// bit, whatever order threads run in. By construction they have
+// bit, whatever order threads run in.
+// Differences has more of what they avoid. By construction they have
 //
 //   - no register, local or shared memory that is read before it is written;
 //   - no integer division by zero, nor one that overflows;
@@ -18,6 +19,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"gemu/ptx"
@@ -44,12 +46,14 @@ const (
 	Calls                           // functions
 	Atomics                         // atomic operations
 	Warp                            // vote, shfl, match and redux
+	Variables                       // variables of the module: .global and .const ones, .shared ones of functions
+	Convert                         // cvt
 
 	AllFeatures Features = 1<<iota - 1
 )
 
 // FeatureNames are what the features are called, in their order.
-var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp"}
+var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp", "variables", "convert"}
 
 // ofType are the features that instructions on types want; there are none on others.
 var ofType = map[ptx.Type]Features{
@@ -57,12 +61,8 @@ var ofType = map[ptx.Type]Features{
 	ptx.B8: 0, ptx.B16: 0, ptx.B32: 0, ptx.B64: 0, ptx.U8: 0, ptx.U16: 0, ptx.U32: 0, ptx.U64: 0, ptx.S8: 0, ptx.S16: 0, ptx.S32: 0, ptx.S64: 0,
 }
 
-// undefinedModifiers make results that PTX leaves open somewhere, or that are those of one
-// machine.
-var undefinedModifiers = []string{"ftz", "approx", "full", "rs", "oob", "satfinite", "scaled"}
-
 // feature is the feature that an opcode is of, with those of its types; defined reports whether
-// defined programs may have it.
+// defined programs can have it, if sh.avoided lets them.
 func feature(v *ptx.Variant) (of Features, defined bool) {
 	f := v.Form
 	switch f.Class {
@@ -74,8 +74,11 @@ func feature(v *ptx.Variant) (of Features, defined bool) {
 	default:
 		return 0, false
 	}
-	if f.Family == ptx.FamilyConvert {
-		of = 0
+	switch f.Family {
+	case ptx.FamilyConvert:
+		of = Convert
+	case ptx.FamilyPack:
+		of |= Convert
 	}
 	if f.Effects.Any(ptx.CarryIn | ptx.CarryOut) {
 		of = Carry
@@ -89,14 +92,6 @@ func feature(v *ptx.Variant) (of Features, defined bool) {
 			of &^= Arith
 		}
 		of |= need
-	}
-	for _, m := range undefinedModifiers {
-		if v.Has(m) {
-			return 0, false
-		}
-	}
-	if f.Family == ptx.FamilyCompute && f.HasSlot("rnd") && v.Slot("rnd") == "" {
-		return 0, false
 	}
 	if f.Effects.Has(ptx.CarryIn | ptx.CarryOut) {
 		return 0, false // in the middle of three
@@ -115,6 +110,8 @@ type Shape struct {
 	Block    [3]int      // threads of one
 	Length   int         // about so many statements
 
+	Semantics Semantics
+
 	Runs func(v *ptx.Variant) bool // whether an opcode is legal, and runs; only those that are chosen are asked about
 }
 
@@ -122,7 +119,7 @@ type Shape struct {
 func (sh *Shape) Variants() []*ptx.Variant {
 	return Variants(func(v *ptx.Variant) bool {
 		of, defined := feature(v)
-		return defined && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
+		return defined && !sh.avoided(v) && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
 	})
 }
 
@@ -134,7 +131,12 @@ const cells = 8
 const Record = Stride + scratchBytes
 
 // InBytes and OutBytes are the sizes of the buffers of a program.
-func (sh *Shape) InBytes() int  { return sh.threads() * Stride }
+func (sh *Shape) InBytes() int {
+	if sh.Features&Variables == 0 {
+		return sh.threads()*Stride + tableBytes
+	}
+	return sh.threads() * Stride
+}
 func (sh *Shape) OutBytes() int { return sh.threads()*Record + 8*cells }
 
 func (sh *Shape) threads() int { return sh.Grid * sh.ofBlock() }
@@ -160,8 +162,8 @@ type defined struct {
 // k(in, out, n, m), two pointers to InBytes that it reads and OutBytes, zeros, that it writes,
 // ArgN and ArgM. A line of it is one thing that may be left out.
 func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []byte) {
-	p := &defined{Shape: sh, structured: structured{program: program{r: rand.New(rand.NewPCG(seed, 4)), constants: 1}}}
-	p.unshared = !p.has(Shared)
+	p := &defined{Shape: sh, structured: structured{program: program{r: rand.New(rand.NewPCG(seed, 4)), constants: 1, documented: true}}}
+	p.unshared, p.unnamed, p.unconverted = !p.has(Shared), !p.has(Variables), !p.has(Convert)
 	for _, v := range variants {
 		switch e := v.Form.Effects; {
 		case e.Has(ptx.CarryOut):
@@ -176,13 +178,14 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	if seed%2 == 0 {
 		p.constants = 4
 	}
-	p.f(".version %s\n.target sm_%d\n.address_size 64\n.global .align 16 .b8 scratch[%d];\n.global .align 8 .u32 tab[%d] = {", sh.Version, sh.SM, p.threads()*scratchBytes, tableBytes/4)
-	for i := range tableBytes / 4 {
-		p.f("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
-	}
-	p.f("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
-	if p.has(Shared) {
-		p.f(".shared .align 16 .b8 sh[%d];\n.shared .align 4 .b8 others[%d];\n", p.ofBlock()*sharedBytes, p.ofBlock()*4)
+	p.f(".version %s\n.target sm_%d\n.address_size 64\n", sh.Version, sh.SM)
+	if p.has(Variables) {
+		p.f(".global .align 16 .b8 scratch[%d];\n.global .align 8 .u32 tab[%d] = {", p.threads()*scratchBytes, tableBytes/4)
+		for i := range tableBytes / 4 {
+			p.f("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
+		}
+		p.f("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
+		p.shared("")
 	}
 	if p.has(Calls) {
 		p.function("fone")
@@ -193,14 +196,25 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	body.write(0)
 	p.f(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
 	p.registers(body.loops)
+	if !p.has(Variables) {
+		p.shared("\t")
+	}
 	p.f("\t.reg .u64 %%in, %%out, %%cells;\n\t.reg .u32 %%one, %%n, %%mask, %%tcta, %%threads;\n")
 	if p.has(Calls | Indirect) {
 		p.f("proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n")
 	}
-	p.f("\tmov.u64 %%table, tab;\n")
+	if p.has(Variables) {
+		p.f("\tmov.u64 %%table, tab;\n")
+	}
 	p.threadIndex()
 	p.f("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
+	if !p.has(Variables) { // what variables would hold is in the buffers
+		p.f("\tadd.u64 %%table, %%in, %d;\n", p.threads()*Stride)
+	}
 	p.f("\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Record)
+	if !p.has(Variables) {
+		p.f("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
+	}
 	p.f("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
 	if p.has(Warp) { // the lanes that the thread's warp has
 		p.f("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
@@ -214,7 +228,7 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 		case typ == "b32":
 			p.f("\tmul.lo.u32 %s, %s, %d;\n", name, pick(p.r, "%lin", "%tx", "%ty", "%lane"), pick(p.r, 1, 1, 4, -1, int32(p.value())))
 		default:
-			p.f("\tcvt.u16.u32 %s, %%lin;\n", name)
+			p.f("\t%s\n", p.low(name, "%lin"))
 		}
 	})
 	p.predicates()
@@ -224,7 +238,7 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	for i := range nPred {
 		p.f("\tselp.u32 %%one, 1, 0, %%p%d; st.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}
-	for i := 0; i < scratchBytes; i += 8 {
+	for i := 0; p.has(Variables) && i < scratchBytes; i += 8 {
 		p.f("\tld.global.u64 %%addr, [%%scratch+%d]; st.global.u64 [%%out+%d], %%addr;\n", i, Stride+i)
 	}
 	p.f("\tret;\n}\n")
@@ -255,16 +269,23 @@ func (p *defined) has(all Features) bool { return p.Features&all == all }
 // body is a writer of code of so many statements, of a function or the kernel.
 func (p *defined) body(budget int) *defined {
 	b := *p
-	b.structured.program = program{variants: p.variants, r: p.r, budget: budget, labels: p.labels, constants: p.constants}
+	b.structured.program = program{variants: p.variants, r: p.r, budget: budget, labels: p.labels, constants: p.constants, documented: p.documented}
 	return &b
 }
 
 // registers declares those of a function or the kernel.
 func (p *defined) registers(loops int) {
 	p.structured.registers(loops)
-	p.f("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
+	p.f("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx, %%wy;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
 	if p.has(Local) {
 		p.f("\t.local .align 16 .b8 loc[%d];\n", scratchBytes)
+	}
+}
+
+// shared declares shared memory.
+func (p *defined) shared(indent string) {
+	if p.has(Shared) {
+		p.f("%[1]s.shared .align 16 .b8 sh[%[2]d];\n%[1]s.shared .align 4 .b8 others[%[3]d];\n", indent, p.ofBlock()*sharedBytes, p.ofBlock()*4)
 	}
 }
 
@@ -290,8 +311,15 @@ func (p *defined) function(name string) {
 	p.labels = body.labels
 	p.f(".func (.param .b32 z) %s(.param .b32 x, .param .b64 y)\n{\n", name)
 	p.registers(body.loops)
-	p.f("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n\tmov.u64 %%table, tab;\n")
-	p.threadIndex()
+	p.f("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n")
+	if p.has(Variables) {
+		p.f("\tmov.u64 %%table, tab;\n")
+	}
+	f := *p
+	f.unshared = !p.has(Shared | Variables)
+	f.structured.program = program{}
+	f.threadIndex()
+	p.WriteString(f.String())
 	for i := range nWord {
 		p.f("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
 	}
@@ -299,7 +327,7 @@ func (p *defined) function(name string) {
 		p.f("\tadd.u64 %%d%d, %%rb, %d;\n", i, i*i)
 	}
 	for i := range nHalf {
-		p.f("\tcvt.u16.u32 %%h%d, %%w%d;\n", i, i)
+		p.f("\t%s\n", p.low(fmt.Sprintf("%%h%d", i), fmt.Sprintf("%%w%d", i)))
 	}
 	p.predicates()
 	p.inFunc = true
@@ -393,6 +421,21 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 	if v.Form.Effects.Has(ptx.Partial) && v.Form.Affine != ptx.AffineUniform {
 		before, ops[2] = p.divisor(v.OperandType(2))
 	}
+	for i, temp := 0, []string{"%wx", "%wy"}; i < len(ops); i++ {
+		if !p.narrowed(v, i) {
+			continue
+		}
+		if n, err := strconv.ParseUint(ops[i], 10, 64); err == nil {
+			ops[i] = fmt.Sprint(n & 255)
+			continue
+		}
+		before += fmt.Sprintf("and.b32 %s, %s, 255; ", temp[0], ops[i])
+		ops[i], temp = temp[0], temp[1:]
+	}
+	guard := ""
+	if p.guarded(v) {
+		guard = p.guard()
+	}
 	result := v.OperandType(0)
 	if v.Form.Family == ptx.FamilyConvert {
 		to, from := v.Conversion()
@@ -409,7 +452,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 			after += f.unsigned(ops[0])
 		}
 	}
-	p.f("\t%s%s%s %s;%s\n", before, p.guard(), v.Text, strings.Join(ops, ", "), after)
+	p.f("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
 }
 
 // divisor writes a positive number to a register.
@@ -453,7 +496,7 @@ func (f *float) each(reg string, code func(reg, temp string) string) string {
 func (f *float) when(reg, cmp string, bound, value uint64) string {
 	return f.each(reg, func(reg, temp string) string {
 		if temp == "" {
-			return fmt.Sprintf(" cvt.u32.u16 %%wx, %s; and.b32 %%wx, %%wx, %d; setp.%s.u32 %%q, %%wx, %d; @%%q mov.b16 %s, %d;", reg, 0x7fff, cmp, bound, reg, value)
+			return fmt.Sprintf(" mov.b32 %%wx, {%s, %s}; and.b32 %%wx, %%wx, %d; setp.%s.u32 %%q, %%wx, %d; @%%q mov.b16 %s, %d;", reg, reg, 0x7fff, cmp, bound, reg, value)
 		}
 		return fmt.Sprintf(" and.b%d %s, %s, %d; setp.%s.u%d %%q, %s, %d; @%%q mov.b%d %s, %d;", f.bits, temp, reg, f.magnitude(), cmp, f.bits, temp, bound, f.bits, reg, value)
 	})
@@ -479,7 +522,17 @@ func (f *float) positive(reg string) string {
 
 // carry writes an instruction that sets the carry flag, and one that takes it.
 func (p *defined) carry() {
-	a, b := pick(p.r, p.first...), pick(p.r, p.second...)
+	a := pick(p.r, p.first...)
+	var readers []*ptx.Variant
+	for _, v := range p.second {
+		if p.pairs(a, v) {
+			readers = append(readers, v)
+		}
+	}
+	if len(readers) == 0 {
+		return
+	}
+	b := pick(p.r, readers...)
 	if !p.Runs(a) || !p.Runs(b) {
 		return
 	}
@@ -494,24 +547,27 @@ func (p *defined) access(depth int) {
 			kinds = append(kinds, list...)
 		}
 	}
-	add(Memory, 0, 1, 2, 3, 3, 4, 5, 10)
 	add(Local, 7, 8)
 	add(Local|Generic, 9)
-	add(Shared, 6)
-	add(Shared|Atomics, 11)
-	add(Atomics, 12, 14, 14)
+	add(Memory|Variables, 10)
+	if !p.inFunc || p.has(Variables) { // functions reach no buffers
+		add(Memory, 0, 1, 2, 3, 3, 4, 5)
+		add(Shared, 6)
+		add(Shared|Atomics, 11)
+		add(Atomics, 12)
+	}
 	if !p.inFunc {
 		add(Memory, 13)
+		add(Atomics, 14, 14)
 	}
 	if len(kinds) == 0 {
 		return
 	}
 	switch kind := pick(p.r, kinds...); {
-	case kind == 14 && !p.inFunc:
+	case kind == 14:
 		// Operations in one cell commute.
 		i := p.r.IntN(cells)
 		p.f("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.word(), p.wide()}[i/6])
-	case kind == 14:
 	case p.has(Generic):
 		p.structured.access(kind, ".global", "", ".volatile.global")
 	default:

@@ -29,7 +29,8 @@ type program struct {
 	loops  int
 	budget int
 
-	constants int // of six operands so many are constants, and one more
+	constants  int  // of six operands so many are constants, and one more
+	documented bool // operands are those of the manual's syntax
 }
 
 // Registers of a random program, per width.
@@ -139,7 +140,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 			return nil
 		case o.Name == "b" && v.Form.Effects.Has(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
 			text = fmt.Sprint(p.r.IntN(32)) // a lane
-		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits) && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
+		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits && !p.documented) && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
 			if p.constants > 0 && p.r.IntN(2) == 0 {
 				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses
@@ -163,7 +164,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 				text += p.selector(v, o.Writes())
 			}
 			switch {
-			case !o.Negate || p.r.IntN(2) == 0:
+			case !o.Negate || o.Extended && p.documented || p.r.IntN(2) == 0:
 			case t == ptx.Pred:
 				text = "!" + text
 			case o.Name == "a" && !v.Has("po"): // not with c, of vmad

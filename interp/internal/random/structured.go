@@ -19,7 +19,9 @@ type structured struct {
 	warps  bool // what lanes of a warp do together: for warps of 32
 	ended  bool // some lanes may have ended, and others diverged until they end
 
-	unshared bool // there is no shared memory
+	unshared    bool // there is no shared memory
+	unnamed     bool // there are no variables of the module
+	unconverted bool // there is no cvt; %hx is a register to spare
 
 	// tame programs do little that gives a register no structure. The plan of affine
 	// mode has one class for a register, from all that writes it: in others hardly
@@ -67,8 +69,16 @@ func (s *structured) seedFrom(indices []string) {
 	case 4:
 		s.f("\t%smov.b64 %s, %d;\n", s.guard(), s.wide(), int64(s.value()))
 	case 5:
+		if s.unconverted {
+			s.f("\t%s%s\n", s.guard(), s.low(s.half(), s.word()))
+			return
+		}
 		s.f("\t%scvt.%s.%s %s, %s;\n", s.guard(), pick(s.r, "u16", "s16", "u8", "s8"), pick(s.r, "u32", "s32"), s.half(), s.word())
 	case 6:
+		if s.unconverted {
+			s.f("\t%smul.wide.%s %s, %s, 1;\n", s.guard(), pick(s.r, "u32", "s32"), s.wide(), s.word())
+			return
+		}
 		s.f("\t%scvt.%s %s, %s;\n", s.guard(), pick(s.r, "u64.u32", "s64.s32", "u64.s32"), s.wide(), s.word())
 	case 7:
 		s.f("\t%smov.b32 %s, {%s, %s};\n", s.guard(), s.word(), s.half(), s.half())
@@ -82,6 +92,14 @@ func (s *structured) seedFrom(indices []string) {
 		t := pick(s.r, "u32", "s32")
 		s.f("\t%ssetp.%s.%s %s, %s, %s;\n", s.guard(), pick(s.r, "lt", "le", "gt", "ge", "eq", "ne"), t, s.pred(), s.word(), pick(s.r, "0", "5", "16", "31", "32", s.word()))
 	}
+}
+
+// low writes the lower half of a word to a register of 16 bits.
+func (s *structured) low(half, word string) string {
+	if s.unconverted {
+		return fmt.Sprintf("mov.b32 {%s, %%hx}, %s;", half, word)
+	}
+	return fmt.Sprintf("cvt.u16.u32 %s, %s;", half, word)
 }
 
 // memory is an access to memory that no other thread writes.
@@ -113,8 +131,12 @@ func (s *structured) access(kind int, spaces ...string) {
 		case "b64":
 			d = s.wide()
 		}
-		s.f("\tand.b32 %%at, %s, %d;\n\tcvt.u64.u32 %%addr, %%at;\n\tadd.u64 %%addr, %%addr, %%table;\n\t%sld%s.%s %s, [%%addr];\n",
-			s.word(), pick(s.r, tableBytes-8, 56, 8), s.guard(), pick(s.r, spaces...), t, d)
+		widen := "cvt.u64.u32 %addr, %at"
+		if s.unconverted {
+			widen = "mul.wide.u32 %addr, %at, 1"
+		}
+		s.f("\tand.b32 %%at, %s, %d;\n\t%s;\n\tadd.u64 %%addr, %%addr, %%table;\n\t%sld%s.%s %s, [%%addr];\n",
+			s.word(), pick(s.r, tableBytes-8, 56, 8), widen, s.guard(), pick(s.r, spaces...), t, d)
 	case 4:
 		s.f("\t%sld.global.%s %s, [%%table+%d];\n", s.guard(), pick(s.r, "u32", "u16", "s16", "s8"), s.word(), off)
 	case 5:
@@ -290,10 +312,10 @@ func (s *structured) threadIndex() {
 	mul.lo.u32 %%at, %%at, %%lin;
 	mov.u32 %%lin, %%ctaid.x;
 	mad.lo.u32 %%lin, %%lin, %%at, %%sh;
-	mul.wide.u32 %%scratch, %%lin, %d;
-	mov.u64 %%addr, scratch;
-	add.u64 %%scratch, %%scratch, %%addr;
-`, scratchBytes)
+`)
+	if !s.unnamed {
+		s.f("\tmul.wide.u32 %%scratch, %%lin, %d;\n\tmov.u64 %%addr, scratch;\n\tadd.u64 %%scratch, %%scratch, %%addr;\n", scratchBytes)
+	}
 	if s.unshared {
 		return
 	}
