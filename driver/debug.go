@@ -62,7 +62,7 @@ func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, erro
 	if !g.left && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
 		g.session.Drive(l, g)
 	}
-	return m.Run(context.Background(), l)
+	return m.Run(g.d.unended.ctx, l)
 }
 
 // open finds who is asked. If nobody can be, the driver says so, and debugs nothing.

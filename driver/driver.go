@@ -41,6 +41,7 @@ type Driver struct {
 	exportTables sync.Map // files that have asked for one, by name
 
 	sanitizer *sanitize.Sanitizer
+	unended   unended
 	log       *commitLog // nil: none is kept
 	debugger  *debugger  // nil: there is none
 	host      host
@@ -69,9 +70,10 @@ const grace = 500 * time.Millisecond
 
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
-	d := &Driver{settings: s, objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
+	d := &Driver{settings: s, unended: newUnended(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
+	d.announceFindings()
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
 	d.stats = newStatistics(&d.settings)
 	if len(s.Models) > 0 {
@@ -135,19 +137,22 @@ func (d *Driver) Close() error {
 	}
 	d.pages.close()
 	d.virtual.close()
-	return d.Exit()
+	return d.Exit(false)
 }
 
-// Exit prints what kernels have left and what sanitizers have found, and writes the statistics,
-// for a process that ends. Like the end of a process on any driver, it does not wait for what
-// is under way: that may be what ends the process. The error is a *Found, perhaps among others, if
-// the process is to end with another status than its own.
-func (d *Driver) Exit() error {
+// Exit prints what kernels have left and what sanitizers have found, and writes the statistics, for a process that
+// ends. If sanitizers, statistics, logs or probes need launches that have not ended, Exit waits for them for as long
+// as Settings.ExitWait says, and then stops them. Otherwise it does not wait, like the end of a process on any driver.
+// inStream says that a function which a stream runs ends the process. The error is a *Found, perhaps among others, if
+// the process must end with another status than its own.
+func (d *Driver) Exit(inStream bool) error {
+	d.await(inStream)
 	d.out.flush()
 	var errs []error
 	if s := &d.settings; len(s.Sanitize) > 0 {
-		errs = append(errs, d.printFindings())
-		if n := d.sanitizer.Errors(); n > 0 && s.SanitizeExit != 0 {
+		err := d.printFindings()
+		errs = append(errs, err)
+		if n := d.sanitizer.Errors(); (n > 0 || err != nil) && s.SanitizeExit != 0 {
 			errs = append(errs, &Found{n, s.SanitizeExit})
 		}
 	}

@@ -235,7 +235,7 @@ func nodeHandles(list []*Node) []Handle {
 func (t *Thread) GraphAddKernelNode(graph Handle, after []Handle, p *LaunchParams) (Handle, error) {
 	l, err := t.prepare(p)
 	if err != nil {
-		return 0, err
+		return 0, t.refused(p.Func, err)
 	}
 	return t.addNode(graph, after, KernelNode, l)
 }
@@ -679,6 +679,8 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		x.freeLeft(s)
 	}
 	var runs []func(*interp.Order) error
+	var kernels []string  // that the nodes launch, one after the other
+	var launches []string // by node: the kernel; "": none
 	var events []*task
 	var back []func() // undoes what starts have done
 	for _, n := range x.nodes {
@@ -699,6 +701,16 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			t.d.mu.Unlock()
 			return err
 		}
+		kernel := ""
+		switch w := w.(type) {
+		case *launch:
+			kernel = w.f.kernel.Name
+		case *branch:
+			kernel = conditionalKernels
+		}
+		if launches = append(launches, kernel); kernel != "" {
+			kernels = append(kernels, kernel)
+		}
 		runs, events, back = append(runs, run), append(events, tied(w)), append(back, undo)
 	}
 	over, after := s.next("", []*task{x.last})
@@ -714,12 +726,18 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			c.reset()
 		}
 		for i, run := range runs {
+			if launches[i] != "" {
+				if err := over.begins(t.d); err != nil {
+					return err
+				}
+			}
 			if err := run(orders[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}, after)
+	t.d.expect(over, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
 			go func() { // who waits for what a launch that fails does not come to

@@ -54,7 +54,7 @@ func (t *task) end() {
 }
 
 // errNoEventNode is the error of nodes with an event of several processes.
-var errNoEventNode = &Error{NotSupported, "a node of a graph with an event of several processes"}
+var errNoEventNode = &Error{Result: NotSupported, Detail: "a node of a graph with an event of several processes"}
 
 // eventNode is the work of a node of one of the two kinds. d.mu is held.
 func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {

@@ -12,6 +12,7 @@ import (
 
 	"gemu/interp"
 	"gemu/ptx"
+	"gemu/sanitize/finding"
 )
 
 // HostLaunch is a launch on memory of the host.
@@ -38,10 +39,16 @@ const hostModules = 1024
 // have is a trap. The module's variables have their initial values in every launch.
 // Launches that are made at the same time run one after the other.
 func (d *Driver) RunHost(l *HostLaunch) error {
-	err := d.runHost(l)
+	kernel, err := d.runHost(l)
 	d.out.flush()
+	switch {
+	case err != nil:
+		d.sanitizer.Fail(kernel, err)
+	case len(d.settings.Sanitize) > 0:
+		d.sanitizer.Miss(kernel, 1, finding.Error, "ptx_run runs kernels on the memory of the process, which sanitizers do not follow")
+	}
 	if err != nil {
-		return fail(hostResult(err), "%s", explain(err))
+		return failBy(hostResult(err), err)
 	}
 	return nil
 }
@@ -54,23 +61,23 @@ func hostResult(err error) Result {
 	return faultResult(err)
 }
 
-func (d *Driver) runHost(l *HostLaunch) error {
+func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 	parsed, err := d.parse("", l.PTX)
 	if err != nil {
-		return err
+		return "a kernel", err
 	}
 	kernels := parsed.Kernels()
 	if len(kernels) == 0 {
-		return &interp.LaunchError{Msg: parsed.Name + " has no kernel"}
+		return "a kernel", &interp.LaunchError{Msg: parsed.Name + " has no kernel"}
 	}
 	k := kernels[0]
 	if len(l.Args) != len(k.Params) {
-		return &interp.LaunchError{Msg: fmt.Sprintf("kernel %s has %d parameters, %d arguments are given", k.Name, len(k.Params), len(l.Args))}
+		return k.Name, &interp.LaunchError{Msg: fmt.Sprintf("kernel %s has %d parameters, %d arguments are given", k.Name, len(k.Params), len(l.Args))}
 	}
 	args := make([]any, len(l.Args))
 	for i, p := range k.Params {
 		if p.Size() > 8 {
-			return &interp.LaunchError{Msg: fmt.Sprintf("kernel %s: parameter %d has %d bytes, and arguments here have 8", k.Name, i, p.Size())}
+			return k.Name, &interp.LaunchError{Msg: fmt.Sprintf("kernel %s: parameter %d has %d bytes, and arguments here have 8", k.Name, i, p.Size())}
 		}
 		args[i] = binary.LittleEndian.AppendUint64(nil, l.Args[i])[:p.Size()]
 	}
@@ -79,7 +86,7 @@ func (d *Driver) runHost(l *HostLaunch) error {
 	defer h.mu.Unlock()
 	m, err := h.module(d, parsed)
 	if err != nil {
-		return err
+		return k.Name, err
 	}
 	m.Reset()
 	r, err := m.Run(context.Background(), &interp.Launch{
@@ -89,7 +96,7 @@ func (d *Driver) runHost(l *HostLaunch) error {
 	if err == nil {
 		d.stats.add(k, r)
 	}
-	return err
+	return k.Name, err
 }
 
 // module loads a module, if it is not loaded. h.mu is held.

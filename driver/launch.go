@@ -3,7 +3,6 @@ package driver
 // This file is kernel launches.
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"unsafe"
@@ -179,16 +178,30 @@ func (l *launch) bound() (*launch, error) {
 func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	prepared, err := t.prepare(p)
 	if err != nil {
-		return err
+		return t.refused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(prepared, stream)
 	switch {
 	case err != nil:
-		return err
+		return t.refused(p.Func, err)
 	case s.capture != nil:
 		return s.record(KernelNode, prepared)
 	}
-	return s.finish(s.submit("a launch", l.run), t.d.settings.Blocking)
+	return s.finish(s.submitLaunch(l, l.run), t.d.settings.Blocking)
+}
+
+// submitLaunch is submit for a launch, which run runs. d.mu is held.
+func (s *Stream) submitLaunch(l *launch, run func(*interp.Order) error) *task {
+	d := s.ctx.dev.d
+	var t *task
+	t = s.submit("a launch", func(o *interp.Order) error {
+		if err := t.begins(d); err != nil {
+			return err
+		}
+		return run(o)
+	})
+	d.expect(t, l.f.kernel.Name)
+	return t
 }
 
 // enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
@@ -212,15 +225,15 @@ func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error)
 func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	l, err := t.prepare(p)
 	if err != nil {
-		return nil, err
+		return nil, t.refused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(l, 0)
 	if err != nil {
-		return nil, err
+		return nil, t.refused(p.Func, err)
 	}
 	var r *interp.Result
 	var fault error
-	task := s.submit("a launch", func(o *interp.Order) error {
+	task := s.submitLaunch(l, func(o *interp.Order) error {
 		r, fault = l.execute(o)
 		return nil
 	})
@@ -235,13 +248,16 @@ func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	run.Order = o
-	launch := func() (*interp.Result, error) { return l.f.module.mod.Run(context.Background(), &run) }
+	launch := func() (*interp.Result, error) { return l.f.module.mod.Run(d.unended.ctx, &run) }
 	if d.debugger != nil {
 		launch = func() (*interp.Result, error) { return d.debugger.run(l.f.module.mod, &run) }
 	}
 	r, err := launch()
 	if err != nil {
-		return nil, fail(faultResult(err), "%s", explain(err))
+		if r == nil { // no probe was told of it
+			d.sanitizer.Fail(l.f.kernel.Name, err)
+		}
+		return nil, failBy(faultResult(err), err)
 	}
 	d.stats.add(l.f.kernel, r)
 	return r, nil

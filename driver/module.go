@@ -418,7 +418,7 @@ func (f *Function) prepared() (*interp.KernelInfo, error) {
 		case errors.As(err, &refused): // another thread unloads it
 			f.bad = fail(InvalidHandle, "%v", err)
 		case err != nil:
-			f.bad = d.complain(fail(NotSupported, "%s", explain(err)))
+			f.bad = d.complain(failBy(NotSupported, err))
 		}
 	})
 	return f.info, f.bad

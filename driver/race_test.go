@@ -673,7 +673,7 @@ func TestStreamRaces(t *testing.T) {
 				}
 				slices.Sort(got)
 				var b bytes.Buffer
-				finding.Print(&b, list, 0)
+				finding.Print(&b, list, nil, 0)
 				if !slices.Equal(got, p.want) {
 					t.Errorf("found %q, want %q\n%s", got, p.want, b.String())
 				}
@@ -696,7 +696,7 @@ func TestStreamRacesTold(t *testing.T) {
 	s.fill(s.x, s.p, true)
 	s.ok(s.CtxSynchronize(0))
 	var b bytes.Buffer
-	finding.Print(&b, s.d.sanitizer.Findings(), 0)
+	finding.Print(&b, s.d.sanitizer.Findings(), nil, 0)
 	for _, want := range []string{
 		"read after write, by operations that nothing orders", "in launch 1, on stream", "in launch 2, on stream", "byte 0 of buffer #1",
 		"write by a fill, on stream", "by thread (0,0,0) in cta (0,0,0)", "1500 times in all",

@@ -196,14 +196,28 @@ func (r Result) Error() string { return fmt.Sprintf("%s: %s", r.Name(), r.Descri
 type Error struct {
 	Result
 	Detail string
+
+	cause error // that it is made of; may be nil
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name(), e.Detail) }
 
-// Unwrap is the result.
-func (e *Error) Unwrap() error { return e.Result }
+// Unwrap is the result, and the error of package interp or ptx that led to it, if there is one.
+func (e *Error) Unwrap() []error {
+	if e.cause == nil {
+		return []error{e.Result}
+	}
+	return []error{e.Result, e.cause}
+}
 
-func fail(r Result, format string, args ...any) error { return &Error{r, fmt.Sprintf(format, args...)} }
+func fail(r Result, format string, args ...any) error {
+	return &Error{Result: r, Detail: fmt.Sprintf(format, args...)}
+}
+
+// failBy is an error of a result that another error led to.
+func failBy(r Result, cause error) error {
+	return &Error{Result: r, Detail: explain(cause), cause: cause}
+}
 
 // brief is an error less all but its first line, for those that have been told in
 // full.

@@ -5,45 +5,88 @@ package driver
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"gemu/sanitize"
 )
 
-// Found is that sanitizers have found faults, for a process that is to end with a status that
-// says so.
+// Found is that sanitizers have found faults, or could not write their report, for a process that must end with a
+// status that says so.
 type Found struct {
 	Errors int // how many
-	Status int // what the process is to end with
+	Status int // what the process must end with
 }
 
-func (f *Found) Error() string { return fmt.Sprintf("sanitizers have found %d errors", f.Errors) }
+func (f *Found) Error() string {
+	if f.Errors == 0 {
+		return "the report of the sanitizers could not be written"
+	}
+	if f.Errors == 1 {
+		return "sanitizers have found 1 error"
+	}
+	return fmt.Sprintf("sanitizers have found %d errors", f.Errors)
+}
 
-// printFindings tells what sanitizers have found: on the driver's standard error, or in the file
-// that the settings name.
+// logFile is the file that the settings name for the findings, "" if there is none: %p is the number of the process.
+func (s *Settings) logFile() string {
+	return strings.ReplaceAll(s.SanitizeLog, "%p", strconv.Itoa(os.Getpid()))
+}
+
+// unfinishedNote is what the file of the findings says until the process ends.
+const unfinishedNote = "========= The process has not ended, or it ended without its exit handlers (_exit, exec, a signal): nothing was judged.\n"
+
+// announceFindings writes a file for the findings that says that the process has not ended. A process that ends
+// without its exit handlers leaves it, and not the report of an earlier process. An error shows again when the
+// process ends.
+func (d *Driver) announceFindings() {
+	s := &d.settings
+	if len(s.Sanitize) == 0 || s.SanitizeLog == "" {
+		return
+	}
+	_ = d.writeFindings(func(w io.Writer) error {
+		_, err := io.WriteString(w, unfinishedNote)
+		return err
+	}, func() *sanitize.Report {
+		r := sanitize.NewReport(nil, d.sanitizer.Coverage())
+		r.Complete = false
+		return r
+	})
+}
+
+// printFindings writes what sanitizers have found: to the driver's standard error, or to the file that the settings
+// name.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()
-	s, list := &d.settings, d.sanitizer.Findings()
-	switch {
-	case strings.HasSuffix(s.SanitizeLog, ".json"):
-		b, err := json.MarshalIndent(sanitize.NewReport(list), "", "  ")
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(s.SanitizeLog, append(b, '\n'), 0o666)
+	switch s := &d.settings; {
 	case s.SanitizeLog != "":
-		f, err := os.Create(s.SanitizeLog)
-		if err != nil {
-			return err
-		}
-		if err := d.sanitizer.Print(f, 0); err != nil {
-			f.Close()
-			return err
-		}
-		return f.Close()
+		return d.writeFindings(func(w io.Writer) error { return d.sanitizer.Print(w, 0) }, d.sanitizer.Report)
 	case s.Stderr == nil: // which has no messages, but was asked for this
 		return d.sanitizer.Print(os.Stderr, sanitize.Limit)
+	default:
+		return d.sanitizer.Print(s.Stderr, sanitize.Limit)
 	}
-	return d.sanitizer.Print(s.Stderr, sanitize.Limit)
+}
+
+// writeFindings writes the file that the settings name, as text or as JSON.
+func (d *Driver) writeFindings(text func(io.Writer) error, report func() *sanitize.Report) error {
+	name := d.settings.logFile()
+	if strings.HasSuffix(name, ".json") {
+		b, err := json.MarshalIndent(report(), "", "  ")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(name, append(b, '\n'), 0o666)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err := text(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
@@ -53,6 +54,10 @@ type Settings struct {
 
 	Source []string // directories whose files the debugger shows as sources, besides those below that of the PTX
 
+	// ExitWait is how long Exit waits for launches that have not ended, if Sanitize, Stats, Log, Models or Probes need
+	// them.
+	ExitWait time.Duration
+
 	Debug *Debugging // which launches are debugged, and by whom; nil: none. It makes launches return when the kernel has ended
 
 	Blocking bool // launches return when the kernel has ended
@@ -67,7 +72,7 @@ type Settings struct {
 // library, which a driver must not be older than.
 func DefaultSettings() Settings {
 	auto, _ := interp.EngineNamed("auto") // which there is always
-	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto}
+	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto, ExitWait: time.Minute}
 }
 
 // Variable is an environment variable that changes the settings.
@@ -170,16 +175,21 @@ var Variables = []Variable{
 		s.Log = v
 		return nil
 	}},
-	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and tell them when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
+	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and report them and launches that fail when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {
 		s.Sanitize, err = sanitize.Parse(v)
 		return err
 	}},
-	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write what sanitizers find to FILE; as JSON, if it ends in .json.", func(s *Settings, v string) error {
+	{"GEMU_SANITIZE_LOG", "FILE", "standard error", "Write what sanitizers find to FILE; as JSON, if it ends in .json. %p in the name is the number of the process.", func(s *Settings, v string) error {
 		s.SanitizeLog = v
 		return nil
 	}},
-	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors; 0 leaves it its own.", func(s *Settings, v string) (err error) {
+	{"GEMU_SANITIZE_EXIT", "N", "0", "End the process with status N if sanitizers have found errors, if launches have failed, or were not judged; 0 leaves it its own.", func(s *Settings, v string) (err error) {
 		s.SanitizeExit, err = atoi(v, 0, 255)
+		return err
+	}},
+	{"GEMU_EXIT_WAIT", "SECONDS", "60", "How long a process that ends waits for launches that have not ended, if sanitizers, statistics or a log need them; then they are stopped, and counted as not judged.", func(s *Settings, v string) error {
+		n, err := atoi(v, 0, math.MaxInt32)
+		s.ExitWait = time.Duration(n) * time.Second
 		return err
 	}},
 	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {

@@ -23,6 +23,8 @@ type task struct {
 	done  chan struct{} // closed at its end
 	at    time.Time     // of its end
 	order *interp.Order // nil if nobody wants to know
+
+	launches *pending // nil: there are none, or nobody wants to know
 }
 
 // Stream is a queue of operations.
@@ -180,6 +182,7 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 		if c.err == nil && err != nil {
 			c.err = brief(err)
 		}
+		t.ends(d)
 		d.mu.Unlock()
 		close(t.done)
 	}()

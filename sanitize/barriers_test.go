@@ -60,7 +60,7 @@ func TestCompiled(t *testing.T) {
 					continue
 				}
 				var b bytes.Buffer
-				finding.Print(&b, []finding.Finding{f}, 0)
+				finding.Print(&b, []finding.Finding{f}, nil, 0)
 				t.Errorf("%s:\n%s", p, b.String())
 			}
 		}

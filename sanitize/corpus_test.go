@@ -11,6 +11,7 @@ import (
 	"gemu/sanitize"
 	"gemu/sanitize/barriers"
 	"gemu/sanitize/finding"
+	"gemu/sanitize/outcome"
 	"gemu/sanitize/race"
 	"gemu/sanitize/validity"
 )
@@ -57,17 +58,21 @@ func TestCorpus(t *testing.T) {
 	clean := func(p *corpus.Program, tools []*sanitize.Tool, prepare func(l *interp.Launch)) {
 		t.Helper()
 		s := sanitize.New(tools, sanitize.Options{})
-		p.Run(func(l *interp.Launch) {
+		o := p.Run(func(l *interp.Launch) {
 			l.Probes = s.Probes
 			prepare(l)
 		})
+		fails, told := o.Err != nil, slices.ContainsFunc(s.Findings(), func(f finding.Finding) bool { return f.Tool == outcome.Name })
+		if fails != told && s.Coverage().Judged > 0 { // what is refused no probe is told of
+			t.Errorf("%s: the launch ended by %v, and a finding says that it failed: %t", p, o.Err, told)
+		}
 		found := slices.DeleteFunc(s.Findings(), func(f finding.Finding) bool {
 			of := explained[f.Tool]
-			return of[p.File] != "" || of[p.File+" "+p.Name] != ""
+			return f.Tool == outcome.Name || of[p.File] != "" || of[p.File+" "+p.Name] != ""
 		})
 		if len(found) > 0 {
 			var b strings.Builder
-			finding.Print(&b, found, 3)
+			finding.Print(&b, found, nil, 3)
 			t.Errorf("%s is not clean:\n%s", p, b.String())
 		}
 	}

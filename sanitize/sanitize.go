@@ -1,5 +1,6 @@
 // Package sanitize finds faults of kernels that run to their end: each tool is a probe that looks
-// at one kind, and tells a log of what it finds. None changes what a kernel does.
+// at one kind, and adds its findings to a log. None changes what a kernel does. Launches that fail are
+// findings too, and launches are counted: see package outcome.
 package sanitize
 
 import (
@@ -13,6 +14,7 @@ import (
 	"gemu/sanitize/bounds"
 	"gemu/sanitize/finding"
 	"gemu/sanitize/leak"
+	"gemu/sanitize/outcome"
 	"gemu/sanitize/race"
 	"gemu/sanitize/validity"
 )
@@ -25,12 +27,14 @@ type Report struct {
 	Schema   string            `json:"schema"`   // "gemu-findings/1"
 	Errors   int               `json:"errors"`   // findings that are faults
 	Notices  int               `json:"notices"`  // … that are not
+	Complete bool              `json:"complete"` // the program came to its end and all its launches were judged: without that, no errors means nothing
+	Launches finding.Coverage  `json:"launches"` // what was looked at
 	Findings []finding.Finding `json:"findings"` // the first first
 }
 
-// NewReport makes a report of findings.
-func NewReport(list []finding.Finding) *Report {
-	r := &Report{Schema: "gemu-findings/1", Findings: append([]finding.Finding{}, list...)}
+// NewReport makes a report of findings, of a program that has come to its end.
+func NewReport(list []finding.Finding, looked finding.Coverage) *Report {
+	r := &Report{Schema: "gemu-findings/1", Complete: looked.NotJudged == 0, Launches: looked, Findings: append([]finding.Finding{}, list...)}
 	for i := range list {
 		if list[i].Severity == finding.Error {
 			r.Errors++
@@ -117,15 +121,48 @@ func Parse(list string) ([]*Tool, error) {
 type Sanitizer struct {
 	finding.Log
 	Probes []interp.Probe // the device's
+
+	tools    []string
+	launches *outcome.Probe // nil without tools
 }
 
 // New makes tools ready.
 func New(tools []*Tool, o Options) *Sanitizer {
 	s := &Sanitizer{}
 	for _, t := range tools {
+		s.tools = append(s.tools, t.Name)
 		s.Probes = append(s.Probes, t.probe(&s.Log, o))
 	}
+	if len(tools) > 0 { // last: what the tools find as a launch ends comes before how it has ended
+		s.launches = outcome.New(&s.Log)
+		s.Probes = append(s.Probes, s.launches)
+	}
 	return s
+}
+
+// Fail reports the error of a launch that no probe is told of: it could not begin, and interp.Module.Run has given no
+// result.
+func (s *Sanitizer) Fail(kernel string, err error) {
+	if s.launches != nil {
+		s.launches.Fail(kernel, err)
+	}
+}
+
+// Miss reports n launches of a kernel that the tools have not seen, and the reason. The severity is finding.Notice
+// where another finding is the cause.
+func (s *Sanitizer) Miss(kernel string, n int, severity finding.Severity, reason string) {
+	if s.launches != nil {
+		s.launches.Miss(kernel, n, severity, reason)
+	}
+}
+
+// Coverage returns the tools, and how many launches they have judged so far.
+func (s *Sanitizer) Coverage() finding.Coverage {
+	c := finding.Coverage{Tools: s.tools}
+	if s.launches != nil {
+		c.Judged, c.NotJudged = s.launches.Counts()
+	}
+	return c
 }
 
 // Finish is the end of the device: what is found then is found now.
@@ -137,5 +174,11 @@ func (s *Sanitizer) Finish() {
 	}
 }
 
-// Print writes what has been found, up to limit findings (0: all).
-func (s *Sanitizer) Print(w io.Writer, limit int) error { return finding.Print(w, s.Findings(), limit) }
+// Print writes what has been found, up to limit findings (0: all), and what was looked at.
+func (s *Sanitizer) Print(w io.Writer, limit int) error {
+	looked := s.Coverage()
+	return finding.Print(w, s.Findings(), &looked, limit)
+}
+
+// Report is what Print writes, for machines.
+func (s *Sanitizer) Report() *Report { return NewReport(s.Findings(), s.Coverage()) }

@@ -117,9 +117,6 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if trap := (*interp.Trap)(nil); found != nil && errors.As(runErr, &trap) {
-		fmt.Fprintln(a.stderr, "========= and the launch ended with a trap:")
-	}
 	if c.JSON != "" {
 		r := newReport(j, runErr)
 		if r.Findings = found; runErr == nil && found != nil && found.Errors > 0 {

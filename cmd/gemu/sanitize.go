@@ -53,7 +53,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 	}
 	j.copyBack()
 	watch.Finish()
-	list := watch.Findings()
+	list, looked := watch.Findings(), watch.Coverage()
 	for i := 1; i < c.SanitizeSeeds; i++ {
 		if c.File == "-" {
 			return nil, errors.New("--sanitize-seeds reads the file several times, which standard input cannot be")
@@ -80,11 +80,14 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 		j.copyBack()
 		s.Finish()
 		list = finding.Merge(list, s.Findings(), fmt.Sprintf("found with --seed %d", seed))
+		other := s.Coverage()
+		looked.Judged += other.Judged
+		looked.NotJudged += other.NotJudged
 	}
-	if err := finding.Print(a.stderr, list, c.SanitizeLimit); err != nil {
+	if err := finding.Print(a.stderr, list, &looked, c.SanitizeLimit); err != nil {
 		return nil, err
 	}
-	return sanitize.NewReport(list), nil
+	return sanitize.NewReport(list, looked), nil
 }
 
 // copyBack copies the buffers to the host, as a program does that wants its results: sanitizers

@@ -13,12 +13,13 @@ import "C"
 import (
 	"unsafe"
 
+	"gemu/cmd/internal/process"
 	"gemu/driver"
 )
 
 // hostFunction is a function of the client's that the driver calls.
 func hostFunction(f C.CUhostFn, user unsafe.Pointer) driver.HostFunc {
-	return driver.HostFunc{Call: func() { C.gemu_call_host(f, user) }, Function: unsafe.Pointer(f), Data: user}
+	return driver.HostFunc{Call: func() { process.CallFromStream(func() { C.gemu_call_host(f, user) }) }, Function: unsafe.Pointer(f), Data: user}
 }
 
 //export cuStreamCreate
@@ -117,7 +118,9 @@ func cuStreamAddCallback(stream C.CUstream, f C.CUstreamCallback, user unsafe.Po
 		if f == nil || flags != 0 {
 			return driver.InvalidValue
 		}
-		return t.StreamAddCallback(driver.Handle(stream), func(r driver.Result) { C.gemu_call_stream(f, stream, C.CUresult(r), user) })
+		return t.StreamAddCallback(driver.Handle(stream), func(r driver.Result) {
+			process.CallFromStream(func() { C.gemu_call_stream(f, stream, C.CUresult(r), user) })
+		})
 	})
 }
 

@@ -225,7 +225,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	}
 	if list := s.Findings(); slices.ContainsFunc(list, func(f finding.Finding) bool { return f.Severity == finding.Error }) {
 		var b strings.Builder
-		finding.Print(&b, list, 1)
+		finding.Print(&b, list, nil, 1)
 		return nil, undefined("%s", b.String())
 	}
 	want, err := p.oracle(ctx, m)

@@ -3,6 +3,8 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +27,16 @@ func (s Severity) String() string { return [...]string{"error", "notice"}[s] }
 // MarshalText is String, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads what MarshalText gives.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for *s = Error; *s <= Notice; *s++ {
+		if s.String() == string(text) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no severity %q", text)
+}
+
 // Finding is something that is wrong with a program, at an instruction.
 type Finding struct {
 	Tool     string   `json:"tool"`             // that has found it: "race"
@@ -44,7 +56,7 @@ type Finding struct {
 }
 
 // Place is an instruction, and the thread that executes it; none of the fields about threads
-// is set where it is the host.
+// is set where it is the host, which launches Kernel if that is set.
 type Place struct {
 	Role     string `json:"role"`                  // in the finding: "write", "barrier"
 	Kernel   string `json:"kernel,omitempty"`      // of the launch
@@ -56,7 +68,7 @@ type Place struct {
 	Source   string `json:"source,omitempty"`      // "file:line:col" of the .loc in force
 	CTA      [3]int `json:"cta"`                   // index: x, y, z
 	Thread   [3]int `json:"thread"`                // index in the CTA
-	Warp     int    `json:"warp"`                  // in the CTA
+	Warp     int    `json:"warp"`                  // in the CTA; -1: the place is the whole CTA
 	Lane     int    `json:"lane"`                  // in the warp
 	Lanes    string `json:"lanes,omitempty"`       // of the warp that it concerns, if there are several: "0-3,7"
 	Value    string `json:"value,omitempty"`       // that it reads or writes
@@ -100,6 +112,21 @@ func At(e *interp.Event, role string, lane int) Place {
 func Thread(l *interp.LaunchInfo, warp, lane int) [3]int {
 	tid, b := warp*l.WarpSize+lane, l.Block
 	return [3]int{tid % b.X, tid / b.X % b.Y, tid / (b.X * b.Y)}
+}
+
+// OfTrap is the place of a trap.
+func OfTrap(t *interp.Trap) Place {
+	p := Place{
+		Role: "trap", Kernel: t.Kernel, File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), Instr: strings.TrimSpace(t.Line), Source: t.Source,
+		CTA: dims(t.CTA), Thread: dims(t.Thread), Warp: t.Warp, Lanes: Lanes(t.Lanes),
+	}
+	if t.Func != t.Kernel {
+		p.Function = t.Func
+	}
+	if t.Warp >= 0 && t.Lanes != 0 {
+		p.Lane = bits.TrailingZeros64(t.Lanes)
+	}
+	return p
 }
 
 // Of is the place of an instruction of a launch that was executed before, by a lane of a CTA.
@@ -239,4 +266,11 @@ func (l *Log) Errors() int {
 		}
 	}
 	return n
+}
+
+// Coverage is what a set of tools has looked at.
+type Coverage struct {
+	Tools     []string `json:"tools"`      // the tools that were asked for
+	Judged    uint64   `json:"judged"`     // launches that the tools have seen, to their end or to a trap
+	NotJudged uint64   `json:"not_judged"` // launches that were refused, that never began, or that were stopped
 }

@@ -20,8 +20,9 @@ func Name(symbol string) string { return demangle.Filter(symbol) }
 
 const bar = "========= "
 
-// Print writes findings, up to limit of them (0: all), and what they come to.
-func Print(w io.Writer, list []Finding, limit int) error {
+// Print writes findings, up to limit of them (0: all), the launches that were judged unless looked is nil,
+// and the sums.
+func Print(w io.Writer, list []Finding, looked *Coverage, limit int) error {
 	var b strings.Builder
 	var counts [2]int
 	for i := range list {
@@ -33,16 +34,23 @@ func Print(w io.Writer, list []Finding, limit int) error {
 	if limit > 0 && len(list) > limit {
 		fmt.Fprintf(&b, "%s%d more are not shown\n%s\n", bar, len(list)-limit, strings.TrimSpace(bar))
 	}
-	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, counted(counts[Error], Error), counted(counts[Notice], Notice))
+	if looked != nil {
+		fmt.Fprintf(&b, "%s%s judged by %s", bar, counted(int(looked.Judged), "launch", "launches"), strings.Join(looked.Tools, ", "))
+		if looked.NotJudged > 0 {
+			fmt.Fprintf(&b, ", %d NOT judged", looked.NotJudged)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, counted(counts[Error], "error", "errors"), counted(counts[Notice], "notice", "notices"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func counted(n int, s Severity) string {
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + s.String()
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, s)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func (f *Finding) print(b *strings.Builder) {
@@ -73,7 +81,11 @@ func (p *Place) print(line func(format string, args ...any)) {
 		if p.Stream != "" {
 			by = ", on " + p.Stream
 		}
-		line("    %s%s", p.Role, by)
+		of := ""
+		if p.Kernel != "" {
+			of = " of " + Name(p.Kernel)
+		}
+		line("    %s%s%s", p.Role, of, by)
 		return
 	}
 	value := ""
@@ -100,6 +112,10 @@ func (p *Place) print(line func(format string, args ...any)) {
 	}
 	if p.Launch != 0 {
 		line("        in launch %d, on %s", p.Launch, p.Stream)
+	}
+	if p.Warp < 0 {
+		line("        in cta (%d,%d,%d)", p.CTA[0], p.CTA[1], p.CTA[2])
+		return
 	}
 	line("        by thread (%d,%d,%d) in cta (%d,%d,%d): warp %d, lane %d%s", p.Thread[0], p.Thread[1], p.Thread[2], p.CTA[0], p.CTA[1], p.CTA[2], p.Warp, p.Lane, lanes)
 }

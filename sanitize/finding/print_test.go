@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 	}
 	print := func() string {
 		var b strings.Builder
-		if err := Print(&b, []Finding{f}, 0); err != nil {
+		if err := Print(&b, []Finding{f}, nil, 0); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

@@ -36,7 +36,7 @@ func TestBacklog(t *testing.T) {
 				f.Count, f.Memory.Bytes, f.At.Value, f.Other.Value = 0, 0, "", ""
 			}
 			var b strings.Builder
-			finding.Print(&b, list, 0)
+			finding.Print(&b, list, nil, 0)
 			return b.String()
 		}
 		put, noted := found(false), found(true)

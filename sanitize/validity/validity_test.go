@@ -48,7 +48,7 @@ func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Dev
 		for _, f := range log.Findings() {
 			now = append(now, fmt.Sprintf("%d: %s", f.At.Line, f.Kind))
 		}
-		finding.Print(&text, log.Findings(), 0)
+		finding.Print(&text, log.Findings(), nil, 0)
 		if i > 0 && (!slices.Equal(lines, now) || texts != text.String()) {
 			t.Errorf("%s: found\n%s\nand before\n%s", mode, text.String(), texts)
 		}

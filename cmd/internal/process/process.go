@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -32,6 +33,8 @@ var (
 	drv     *driver.Driver
 	drvErr  error
 	threads sync.Map // of *Client, by thread number
+
+	callbacks sync.Map // numbers of the threads that run a function of the process for a stream
 
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
@@ -97,6 +100,17 @@ func Thread() (*Client, error) {
 	return t, nil
 }
 
+// CallFromStream calls a function of the process in a stream's turn. If it ends the process, the driver knows that the
+// stream does not go on.
+func CallFromStream(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	id := uint64(C.process_thread())
+	callbacks.Store(id, true)
+	defer callbacks.Delete(id)
+	f()
+}
+
 // process_started returns when Go has started.
 //
 //export process_started
@@ -104,7 +118,8 @@ func process_started() {}
 
 //export process_exit
 func process_exit() {
-	err := drv.Exit()
+	_, inStream := callbacks.Load(uint64(C.process_thread()))
+	err := drv.Exit(inStream)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
 	}

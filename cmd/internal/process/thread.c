@@ -104,13 +104,23 @@ uint64_t process_thread_ended(void)
 	return number;
 }
 
-static void at_exit(void)
+static void run_exit(void)
 {
 	process_enter();
 	process_exit();
 }
 
+// The process may end by exit and by quick_exit, and by either in a handler of the other.
+static void at_exit(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, run_exit);
+}
+
 void process_at_exit(void)
 {
 	atexit(at_exit);
+#ifdef __linux__
+	at_quick_exit(at_exit);
+#endif
 }

@@ -22,8 +22,8 @@ enum { process_forked = 3 };
 // later. That of Python's faulthandler is gone before the last calls of its process.
 void process_enter(void);
 
-// process_at_exit makes the process call process_exit when it ends by exit or by
-// returning from main.
+// process_at_exit makes the process call process_exit once when it ends by exit, by quick_exit
+// or by returning from main.
 void process_at_exit(void);
 
 #endif

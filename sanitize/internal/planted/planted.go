@@ -100,7 +100,7 @@ func try(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 		slices.Sort(got)
 		if got = slices.Compact(got); !slices.Equal(got, want) {
 			var b strings.Builder
-			finding.Print(&b, found, 0)
+			finding.Print(&b, found, nil, 0)
 			t.Errorf("%s: found %q, want %q\n%s", name, got, want, b.String())
 		}
 		if s.reconverge == nil { // the schedule is the same
@@ -115,7 +115,7 @@ func try(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 
 func printed(list []finding.Finding) string {
 	var b strings.Builder
-	finding.Print(&b, list, 0)
+	finding.Print(&b, list, nil, 0)
 	return b.String()
 }
 

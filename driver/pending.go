@@ -1,0 +1,208 @@
+package driver
+
+// This file is launches that have not ended as the process ends. Sanitizers, statistics and logs need them to
+// end: Exit waits for them for a time, and then stops them and counts them.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gemu/sanitize/finding"
+)
+
+// pending is the launches of a task. The driver's mutex guards it.
+type pending struct {
+	waiting []string // kernels that have not begun
+	running string   // the kernel that runs; "": none
+}
+
+// conditionalKernels stands for the kernels of a conditional node, whose number is not known before.
+const conditionalKernels = "kernels of a conditional node"
+
+// unended is what the driver knows of launches that have not ended. The driver's mutex guards it but for ctx and
+// stop.
+type unended struct {
+	ctx   context.Context // of all launches
+	stop  context.CancelCauseFunc
+	tasks map[*task]bool // tasks that have launches; nil: nobody wants them
+	over  error          // no launch begins any more; nil: they do
+}
+
+// errProcessEnds is the cause of launches that are stopped as the process ends.
+var errProcessEnds = errors.New("the process has ended and did not wait for it")
+
+// stopPatience is how long Exit waits for launches that it has stopped.
+const stopPatience = 2 * time.Second
+
+// watched reports whether somebody wants all launches to end before the process does.
+func (s *Settings) watched() bool {
+	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || len(s.Models) > 0 || len(s.Probes) > 0
+}
+
+func newUnended(s *Settings) unended {
+	if !s.watched() {
+		return unended{ctx: context.Background(), stop: func(error) {}}
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	return unended{ctx: ctx, stop: stop, tasks: map[*task]bool{}}
+}
+
+// expect notes the kernels that a task will launch, in their order. The task must not have begun. d.mu is held.
+func (d *Driver) expect(t *task, kernels ...string) {
+	if d.unended.tasks == nil || len(kernels) == 0 {
+		return
+	}
+	t.launches = &pending{waiting: kernels}
+	d.unended.tasks[t] = true
+}
+
+// begins notes that the next launch of the task begins. The error says that none may begin any more.
+func (t *task) begins(d *Driver) error {
+	if d.unended.tasks == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unended.over != nil {
+		return d.unended.over
+	}
+	if p := t.launches; p != nil && len(p.waiting) > 0 {
+		p.running, p.waiting = p.waiting[0], p.waiting[1:]
+	}
+	return nil
+}
+
+// ends notes that a task is over. Launches that it has not begun are not judged. d.mu is held.
+func (t *task) ends(d *Driver) {
+	if t.launches == nil || !d.unended.tasks[t] {
+		return
+	}
+	delete(d.unended.tasks, t)
+	reason := "it did not begin, for the context had failed before"
+	if d.unended.over != nil {
+		reason = d.notBegun()
+	}
+	for _, k := range t.launches.waiting {
+		d.missed(k, reason)
+	}
+}
+
+// missed reports a launch that sanitizers have not seen. That is an error unless an error is known already, of
+// which it may be a consequence. d.mu is held.
+func (d *Driver) missed(kernel, reason string) {
+	severity := finding.Error
+	if d.sanitizer.Errors() > 0 && d.unended.over == nil {
+		severity = finding.Notice
+	}
+	d.sanitizer.Miss(kernel, 1, severity, reason)
+}
+
+// notBegun and notEnded are the reasons why launches are not judged at the end of the process.
+func (d *Driver) notBegun() string {
+	return fmt.Sprintf("it had not begun %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
+}
+
+func (d *Driver) notEnded() string {
+	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
+}
+
+// await waits until all launches have ended, for as long as the settings say. If a function that a stream runs
+// ends the process, nothing on that stream moves any more: then await gives up as soon as nothing runs.
+func (d *Driver) await(inStream bool) {
+	if d.unended.tasks == nil {
+		return
+	}
+	deadline := time.NewTimer(d.settings.ExitWait)
+	defer deadline.Stop()
+	for {
+		next, runs := d.nextUnended()
+		if next == nil {
+			return
+		}
+		var idle <-chan time.Time
+		if inStream && !runs {
+			idle = time.After(idlePatience)
+		}
+		select {
+		case <-next.done:
+			continue
+		case <-idle:
+			if _, runs := d.nextUnended(); runs {
+				continue
+			}
+		case <-deadline.C:
+		}
+		break
+	}
+	d.mu.Lock()
+	d.unended.over = fail(LaunchTimeout, "%v", errProcessEnds)
+	d.mu.Unlock()
+	d.unended.stop(errProcessEnds)
+	patience := time.NewTimer(stopPatience)
+	defer patience.Stop()
+	for {
+		next, runs := d.nextUnended()
+		if !runs {
+			break
+		}
+		select {
+		case <-next.done:
+			continue
+		case <-patience.C:
+		}
+		break
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for t := range d.unended.tasks {
+		if t.launches.running != "" {
+			d.missed(t.launches.running, d.notEnded())
+		}
+		for _, k := range t.launches.waiting {
+			d.missed(k, d.notBegun())
+		}
+	}
+	clear(d.unended.tasks)
+}
+
+// idlePatience is how long nothing runs before await takes it that nothing will.
+const idlePatience = 200 * time.Millisecond
+
+// nextUnended returns a task whose launches have not ended, one that runs if there is one; nil if all have.
+func (d *Driver) nextUnended() (next *task, runs bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for t := range d.unended.tasks {
+		if t.launches.running != "" {
+			return t, true
+		}
+		next = t
+	}
+	return next, false
+}
+
+// refused reports a launch that the driver has refused to a client, and returns the error. What a client is refused since its context has
+// failed is a consequence of that.
+func (t *Thread) refused(kernel Handle, err error) error {
+	d := t.d
+	if len(d.settings.Sanitize) == 0 {
+		return err
+	}
+	d.mu.Lock()
+	name := "a kernel"
+	switch k := d.objects[kernel].(type) {
+	case *Function:
+		name = k.kernel.Name
+	case *Kernel:
+		name = k.name
+	}
+	defer d.mu.Unlock()
+	if c := t.top(); c != nil && c.err != nil {
+		d.missed(name, "it was refused, for the context had failed before")
+		return err
+	}
+	d.sanitizer.Fail(name, err)
+	return err
+}
