@@ -52,23 +52,28 @@ func (c *capture) invalidate(r Result, format string, args ...any) error {
 	return fail(r, format, args...)
 }
 
-// enterWork is enterStreamWork for a call that needs a current context, whatever the stream: copies, launches, allocations.
+// enterWork is enterQueue for a call that needs a current context, whatever the stream: copies, launches, allocations.
 func (t *Thread) enterWork(h Handle) (*Stream, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
 	}
-	return t.lockedStreamWork(h)
+	return t.lockedWork(t.queue(h))
 }
 
-// enterStreamWork is enterStream for a call that submits work to a stream, or waits for it.
+// enterQueue is enterStreamWork for a call that puts work into the stream's queue: it waits while the queue is full.
+func (t *Thread) enterQueue(h Handle) (*Stream, error) {
+	t.d.mu.Lock()
+	return t.lockedWork(t.queue(h))
+}
+
+// enterStreamWork is enterStream for a call that works on what a stream has been given to do.
 func (t *Thread) enterStreamWork(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
-	return t.lockedStreamWork(h)
+	return t.lockedWork(t.stream(h))
 }
 
-// lockedStreamWork finds a stream to work on, and unlocks the driver unless there is one. d.mu is held.
-func (t *Thread) lockedStreamWork(h Handle) (*Stream, error) {
-	s, err := t.stream(h)
+// lockedWork checks that a stream takes work, and unlocks the driver if it does not. d.mu is held.
+func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
 	if err != nil {
 		t.d.mu.Unlock()
 		return nil, err

@@ -54,6 +54,7 @@ type Driver struct {
 	objects  map[Handle]any
 	ordering ordering
 	paused   *task // what all work waits for that is submitted; see pause
+	queues   queues
 	last     Handle
 	regions  regions
 	resting  regions             // memory of graphs that is not allocated
@@ -71,6 +72,7 @@ const grace = 500 * time.Millisecond
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
 	d := &Driver{settings: s, unended: newUnended(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
+	d.queues.room = sync.NewCond(&d.mu)
 	d.out.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.announceFindings()

@@ -85,7 +85,7 @@ func (w *fillWork) start(d *Driver) (func(*interp.Order) error, error) {
 func (w hostWork) start(d *Driver) (func(*interp.Order) error, error) {
 	return func(o *interp.Order) error {
 		d.hostKnows(o)
-		w.Call()
+		d.awaitHost(w.Call)
 		return nil
 	}, nil
 }

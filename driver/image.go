@@ -48,8 +48,11 @@ const maxImage = 1 << 30
 // source is the PTX of an image that a client points to, of any form that
 // cuModuleLoadData takes. size is 0 where the API does not tell it.
 func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil, fail(InvalidValue, "no image")
+	case size > maxImage:
+		return nil, fail(InvalidValue, "an image of %d bytes, at most %d", size, maxImage)
 	}
 	var bad error
 	if bad = safely(func() { src, err = d.readImage(p, size) }); bad != nil {

@@ -71,6 +71,9 @@ func (t *Thread) LinkCreate() (Handle, error) {
 func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size uint64, name string) error {
 	switch kind {
 	case LinkLibrary:
+		if size > maxImage {
+			return fail(InvalidValue, "a library of %d bytes, at most %d", size, maxImage)
+		}
 		var archive []byte
 		if err := safely(func() { archive = bytes.Clone(hostBytes(data, size)) }); err != nil {
 			return err

@@ -43,8 +43,8 @@ const (
 // waitFlush is the flag that asks for a flush of remote writes, which no GPU of this driver has.
 const waitFlush uint32 = 1 << 30
 
-// maxMemoryOps is how many operations a batch may have.
-const maxMemoryOps = 255
+// MaxMemoryOps is how many operations a batch may have.
+const MaxMemoryOps = 255
 
 // waits reports whether the operation is a wait, and size is how many bytes its word has: 0 if it
 // has none.
@@ -100,7 +100,7 @@ func (w *word) met() bool {
 // StreamMemoryOps is cuStreamBatchMemOp: the operations happen one after the other, in the stream's
 // turn. A wait ends with its context, if not before.
 func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
-	s, err := t.enterStreamWork(h)
+	s, err := t.enterQueue(h)
 	if err != nil {
 		return err
 	}
@@ -108,8 +108,8 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	switch {
 	case flags != 0:
 		return fail(InvalidValue, "flags %#x", flags)
-	case len(ops) == 0 || len(ops) > maxMemoryOps:
-		return fail(InvalidValue, "%d operations, want 1 to %d", len(ops), maxMemoryOps)
+	case len(ops) == 0 || len(ops) > MaxMemoryOps:
+		return fail(InvalidValue, "%d operations, want 1 to %d", len(ops), MaxMemoryOps)
 	case s.capture != nil:
 		return s.capture.invalidate(NotSupported, "memory operations of a graph")
 	}
@@ -123,7 +123,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 		for i := range words {
 			switch w := &words[i]; {
 			case w.waits():
-				s.ctx.waitFor(w)
+				t.d.awaitHost(func() { s.ctx.waitFor(w) })
 			case w.size() > 0:
 				w.store()
 				t.d.gpu.HostWrite(w.Addr, int(w.size()), o)

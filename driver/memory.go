@@ -368,7 +368,7 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 	defer t.d.mu.Unlock()
 	addr := address(p)
 	switch {
-	case addr < noMemoryBelow || size == 0 || addr+size < addr || addr+size > firstAddress:
+	case addr < noMemoryBelow || size == 0 || addr+size < addr || addr+size > hostEnd():
 		return fail(InvalidValue, "%d bytes at %#x", size, addr)
 	case flags&^15 != 0:
 		return fail(InvalidValue, "flags %#x", flags)

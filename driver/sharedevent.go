@@ -206,7 +206,8 @@ func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
 	shared.hold()
 	task := s.submit("", func(*interp.Order) error {
-		err := shared.wait(m)
+		var err error
+		s.ctx.dev.d.awaitHost(func() { err = shared.wait(m) })
 		if err != nil {
 			s.ctx.dev.d.message("%v", err)
 		}

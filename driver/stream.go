@@ -36,6 +36,7 @@ type Stream struct {
 	priority    int
 	line        int   // see ordering
 	last        *task // nil at first
+	queued      int   // tasks that are not over
 
 	attributes map[StreamAttribute]AttributeValue // that were set
 	capture    *capture                           // nil while work runs
@@ -147,6 +148,7 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 		after = append(after, c.legacy.last)
 	}
 	t := &task{done: make(chan struct{})}
+	s.queued++
 	if s.last = t; !o.on {
 		return t, after
 	}
@@ -183,6 +185,8 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 			c.err = brief(err)
 		}
 		t.ends(d)
+		s.queued--
+		d.queues.changed()
 		d.mu.Unlock()
 		close(t.done)
 	}()
@@ -366,7 +370,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 // StreamWaitEvent is cuStreamWaitEvent: what follows on the stream comes after what
 // the event has recorded.
 func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
-	s, err := t.enterStreamWork(h)
+	s, err := t.enterQueue(h)
 	if err != nil {
 		return err
 	}
@@ -398,7 +402,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 // LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
 // the driver.
 func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
-	s, err := t.enterStreamWork(h)
+	s, err := t.enterQueue(h)
 	if err != nil {
 		return err
 	}
@@ -408,7 +412,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *interp.Order) error {
 		t.d.hostKnows(o) // and may tell threads that ask nobody else
-		f.Call()
+		t.d.awaitHost(f.Call)
 		return nil
 	})
 	return nil
@@ -417,7 +421,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 // StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f runs after a
 // fault too, and is told of it.
 func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
-	s, err := t.enterStreamWork(h)
+	s, err := t.enterQueue(h)
 	if err != nil {
 		return err
 	}
@@ -431,7 +435,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		c.dev.d.mu.Lock()
 		err := c.err
 		c.dev.d.mu.Unlock()
-		f(ResultOf(err))
+		t.d.awaitHost(func() { f(ResultOf(err)) })
 	})
 	return nil
 }
@@ -628,7 +632,7 @@ func (t *Thread) EventRecord(h, stream Handle) error { return t.EventRecordWithF
 
 // EventRecordWithFlags is cuEventRecordWithFlags.
 func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
-	s, err := t.enterStreamWork(stream)
+	s, err := t.enterQueue(stream)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package driver
 import (
 	"testing"
 	"time"
+
+	"gemu/interp"
 )
 
 // Attributes of streams are remembered, and copied; the priority is the stream's.
@@ -57,6 +59,74 @@ func TestStreamsWithoutContext(t *testing.T) {
 	c.want(InvalidContext, "no context is current", err)
 	c.ok(other.StreamDestroy(s))
 	c.want(InvalidHandle, "is no stream", other.StreamQuery(s))
+}
+
+// A stream takes so many tasks; calls that add more wait for room. They do not wait while a task waits for the host.
+func TestFullQueue(t *testing.T) {
+	c := newClient(t, nil)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	x := c.alloc(4)
+	c.write(x, 0)
+	const launches = 3 * maxQueued
+	queued := func() (tasks, waiting int) {
+		c.d.mu.Lock()
+		defer c.d.mu.Unlock()
+		return c.d.objects[s].(*Stream).queued, c.d.queues.waiting
+	}
+	submit := func() {
+		for range launches {
+			c.ok(c.add(x, 1, 1, s))
+		}
+	}
+	// A task that waits for no host holds the stream up.
+	gate := make(chan struct{})
+	c.d.mu.Lock()
+	c.d.objects[s].(*Stream).submit("", func(*interp.Order) error { <-gate; return nil })
+	c.d.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		submit()
+	}()
+	for {
+		tasks, waiting := queued()
+		if tasks > maxQueued {
+			t.Fatalf("%d tasks are queued", tasks)
+		}
+		if waiting > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if tasks, _ := queued(); tasks != maxQueued {
+		t.Errorf("a call waits for a queue of %d tasks, want %d", tasks, maxQueued)
+	}
+	// Other streams go on.
+	c.ok(c.Memset(fillOf(c.alloc(4), 1, 1), must(c.StreamCreate(flagNonBlocking, 0))(t), true))
+	close(gate)
+	<-over
+	c.ok(c.StreamSynchronize(s))
+	c.expect(x, launches)
+
+	// The thread that fills the queue is to end the function that the stream waits for: it does not wait.
+	gate = make(chan struct{})
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
+	submit()
+	close(gate)
+	c.ok(c.StreamSynchronize(s))
+	c.expect(x, 2*launches)
+
+	// So it is where it is to write a value.
+	flag := c.alloc(4)
+	c.write(flag, 0)
+	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: flag, Value: 1}}, 0))
+	submit()
+	c.ok(c.Memset(fillOf(flag, 1, 1), must(c.StreamCreate(flagNonBlocking, 0))(t), true))
+	c.ok(c.StreamSynchronize(s))
+	c.expect(x, 3*launches)
+	if tasks, waiting := queued(); tasks != 0 || waiting != 0 {
+		t.Errorf("%d tasks and %d calls are left", tasks, waiting)
+	}
 }
 
 // A copy between the memory of two devices, on a default stream, comes after what was to be done on either device, and

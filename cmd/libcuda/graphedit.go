@@ -16,13 +16,10 @@ import (
 	"gemu/driver"
 )
 
-// mostHandles is more than memory has room for: what is said to be longer is no list.
-const mostHandles = 1 << 44
-
 // plainEdges checks a list of n dependencies. Their data, if there is some, must say nothing but that
 // a node waits for the end of another.
 func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error {
-	if n > 0 && list == nil || n > mostHandles {
+	if n > 0 && list == nil || n > mostItems {
 		return driver.InvalidValue
 	}
 	if edges != nil {
@@ -51,7 +48,7 @@ func putNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 // nodes is a call that lists nodes. The data of edges, if the client wants some, is plain.
 func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
-		if n == nil || to != nil && *n > mostHandles {
+		if n == nil || to != nil && *n > mostItems {
 			return driver.InvalidValue
 		}
 		list, err := f(t)
@@ -95,7 +92,7 @@ func cuGraphNodeGetDependentNodes_v2(node C.CUgraphNode, to *C.CUgraphNode, edge
 //export cuGraphGetEdges_v2
 func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
 	return do("cuGraphGetEdges_v2", func(t *driver.Thread) error {
-		if n == nil || (from == nil) != (to == nil) || to != nil && *n > mostHandles {
+		if n == nil || (from == nil) != (to == nil) || to != nil && *n > mostItems {
 			return driver.InvalidValue
 		}
 		list, err := t.GraphGetEdges(driver.Handle(graph))

@@ -79,6 +79,9 @@ func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CU
 	if p.poolProps.handleTypes != 0 || p.poolProps.allocType != C.int(driver.PinnedMemory) {
 		return 0, driver.InvalidValue
 	}
+	if _, err := items(p.accessDescs, p.accessDescCount, mostItems); err != nil { // all devices may access all memory
+		return 0, err
+	}
 	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), location(&p.poolProps.location))
 	if err == nil {
 		p.dptr = C.CUdeviceptr(addr)

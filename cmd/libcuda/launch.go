@@ -44,17 +44,24 @@ const (
 	attributeCluster     = 4
 )
 
+// mostLaunchAttributes is how many attributes a launch may have: more than there are.
+const mostLaunchAttributes = 64
+
 // configured is what a CUlaunchConfig asks for.
 func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
-	if config == nil || config.numAttrs > 0 && config.attrs == nil {
+	if config == nil {
 		return nil, driver.InvalidValue
+	}
+	attributes, err := items(config.attrs, config.numAttrs, mostLaunchAttributes)
+	if err != nil {
+		return nil, err
 	}
 	p := &driver.LaunchParams{
 		Func: driver.Handle(function), Shared: uint32(config.sharedMemBytes),
 		Grid:  extent(config.gridDimX, config.gridDimY, config.gridDimZ),
 		Block: extent(config.blockDimX, config.blockDimY, config.blockDimZ),
 	}
-	for _, a := range unsafe.Slice(config.attrs, int(config.numAttrs)) {
+	for _, a := range attributes {
 		switch a.id {
 		case attributeCooperative:
 			p.Cooperative = *(*C.int)(unsafe.Pointer(&a.value)) != 0
@@ -276,10 +283,11 @@ func cuParamSetSize(function C.CUfunction, size C.uint) C.CUresult {
 //export cuParamSetv
 func cuParamSetv(function C.CUfunction, offset C.int, value unsafe.Pointer, size C.uint) C.CUresult {
 	return do("cuParamSetv", func(t *driver.Thread) error {
-		if value == nil && size > 0 {
-			return driver.InvalidValue
+		bytes, err := items((*byte)(value), size, mostItems)
+		if err != nil {
+			return err
 		}
-		return t.ParamSet(driver.Handle(function), int(offset), unsafe.Slice((*byte)(value), int(size)))
+		return t.ParamSet(driver.Handle(function), int(offset), bytes)
 	})
 }
 

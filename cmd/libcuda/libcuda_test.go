@@ -60,6 +60,14 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// Counts and sizes that no memory has room for are refused, and nothing is made of them.
+func TestBounds(t *testing.T) {
+	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()
+	if err != nil || string(out) != "ok\n" {
+		t.Errorf("%v\n%.4000s", err, out)
+	}
+}
+
 // Two processes share memory, events and pools.
 func TestProcesses(t *testing.T) {
 	program := libtest.Client(t, "testdata/ipc.c", "libcuda.so.1")

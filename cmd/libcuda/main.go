@@ -101,6 +101,21 @@ func putString(to *C.char, n C.int, text string) error {
 	return nil
 }
 
+// mostItems is how many items an array of a client's may have: more than any call needs, and far fewer than memory has
+// room for. What is said to be longer is an invalid value, and is not looked at.
+const mostItems = 1 << 20
+
+// items views an array of n items of a client's, which must be there and have at most as many as a call takes.
+func items[T any, N constraints.Integer](p *T, n N, most uint64) ([]T, error) {
+	switch {
+	case n == 0:
+		return nil, nil
+	case p == nil || n < 0 || uint64(n) > most:
+		return nil, driver.InvalidValue
+	}
+	return unsafe.Slice(p, int(n)), nil
+}
+
 // handles views an array of handles.
 func handles(p *C.uint64_t, n C.size_t) []driver.Handle {
 	if n == 0 || p == nil {

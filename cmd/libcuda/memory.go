@@ -159,7 +159,7 @@ func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, ad
 	switch {
 	case err != nil:
 		return err
-	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > mostHandles:
+	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > 4*mostItems:
 		return driver.InvalidValue
 	}
 	room := unsafe.Slice((*int32)(to), n/4)
@@ -178,7 +178,7 @@ func cuMemRangeGetAttribute(data unsafe.Pointer, n C.size_t, attribute C.int, ad
 //export cuMemRangeGetAttributes
 func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *C.int, n C.size_t, addr C.CUdeviceptr, size C.size_t) C.CUresult {
 	return do("cuMemRangeGetAttributes", func(t *driver.Thread) error {
-		if data == nil || sizes == nil || attributes == nil || n == 0 || n > mostHandles {
+		if data == nil || sizes == nil || attributes == nil || n == 0 || n > mostItems {
 			return driver.InvalidValue
 		}
 		all, room := unsafe.Slice(data, n), unsafe.Slice(sizes, n)
@@ -228,10 +228,13 @@ func cuPointerGetAttribute(to unsafe.Pointer, attribute C.int, addr C.CUdevicept
 //export cuPointerGetAttributes
 func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, addr C.CUdeviceptr) C.CUresult {
 	return do("cuPointerGetAttributes", func(t *driver.Thread) error {
-		if n == 0 || attributes == nil || to == nil {
+		if n == 0 || to == nil {
 			return driver.InvalidValue
 		}
-		list := unsafe.Slice((*driver.PointerAttribute)(unsafe.Pointer(attributes)), int(n))
+		list, err := items((*driver.PointerAttribute)(unsafe.Pointer(attributes)), n, mostItems)
+		if err != nil {
+			return err
+		}
 		values, err := t.PointerGetAttributes(list, uint64(addr))
 		if err != nil {
 			return err
@@ -286,7 +289,7 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 			failed = new(C.size_t)
 		}
 		*failed = none
-		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > mostHandles || n == 0 || n > count || stream == 0 || stream == 1 {
+		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > mostItems || n == 0 || n > count || stream == 0 || stream == 1 {
 			return driver.InvalidValue
 		}
 		to, from, bytes := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)

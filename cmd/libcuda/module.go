@@ -67,6 +67,14 @@ func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
 	return j, nil
 }
 
+// newLibraryJIT is newJIT for a library, whose own options change nothing here.
+func newLibraryJIT(n C.uint, options *C.int, values *unsafe.Pointer, libraryN C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer) (*jit, error) {
+	if libraryN > 0 && libraryOptions == nil || libraryN > jitOptionsIncluded {
+		return nil, driver.InvalidValue
+	}
+	return newJIT(n, options, values)
+}
+
 // setSlot stores a number in an option value, which C has as a pointer.
 func setSlot(slot *unsafe.Pointer, bits uint64) {
 	if slot != nil {
@@ -187,7 +195,7 @@ func cuModuleGetGlobal_v2(addr *C.CUdeviceptr, size *C.size_t, module C.CUmodule
 //export cuLibraryLoadData
 func cuLibraryLoadData(library *C.CUlibrary, image unsafe.Pointer, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
 	return get("cuLibraryLoadData", library, func(t *driver.Thread) (driver.Handle, error) {
-		j, err := newJIT(n, options, values)
+		j, err := newLibraryJIT(n, options, values, libraryN, libraryOptions, libraryValues)
 		if err != nil {
 			return 0, err
 		}
@@ -199,7 +207,7 @@ func cuLibraryLoadData(library *C.CUlibrary, image unsafe.Pointer, options *C.in
 //export cuLibraryLoadFromFile
 func cuLibraryLoadFromFile(library *C.CUlibrary, file *C.char, options *C.int, values *unsafe.Pointer, n C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer, libraryN C.uint) C.CUresult {
 	return get("cuLibraryLoadFromFile", library, func(t *driver.Thread) (driver.Handle, error) {
-		j, err := newJIT(n, options, values)
+		j, err := newLibraryJIT(n, options, values, libraryN, libraryOptions, libraryValues)
 		if err != nil {
 			return 0, err
 		}
@@ -292,6 +300,9 @@ func cuLinkCreate_v2(n C.uint, options *C.int, values *unsafe.Pointer, link *C.C
 //export cuLinkAddData_v2
 func cuLinkAddData_v2(link C.CUlinkState, kind C.int, data unsafe.Pointer, size C.size_t, name *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
 	return linking("cuLinkAddData_v2", link, func(t *driver.Thread) error {
+		if _, err := newJIT(n, options, values); err != nil {
+			return err
+		}
 		return t.LinkAddData(driver.Handle(link), driver.LinkInput(kind), data, uint64(size), C.GoString(name))
 	})
 }
@@ -299,6 +310,9 @@ func cuLinkAddData_v2(link C.CUlinkState, kind C.int, data unsafe.Pointer, size 
 //export cuLinkAddFile_v2
 func cuLinkAddFile_v2(link C.CUlinkState, kind C.int, file *C.char, n C.uint, options *C.int, values *unsafe.Pointer) C.CUresult {
 	return linking("cuLinkAddFile_v2", link, func(t *driver.Thread) error {
+		if _, err := newJIT(n, options, values); err != nil {
+			return err
+		}
 		return t.LinkAddFile(driver.Handle(link), driver.LinkInput(kind), C.GoString(file))
 	})
 }

@@ -163,10 +163,11 @@ func cuMemPoolSetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Po
 //export cuMemPoolSetAccess
 func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t) C.CUresult {
 	return result("cuMemPoolSetAccess", func(d *driver.Driver) error {
-		if n > 0 && list == nil {
-			return driver.InvalidValue
+		all, err := items(list, n, mostItems)
+		if err != nil {
+			return err
 		}
-		for _, a := range unsafe.Slice(list, int(n)) {
+		for _, a := range all {
 			if err := d.MemPoolSetAccess(driver.Handle(pool), location(&a.location), driver.MemoryAccess(a.flags)); err != nil {
 				return err
 			}

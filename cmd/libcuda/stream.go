@@ -203,11 +203,12 @@ func cuStreamWriteValue64_v2(stream C.CUstream, addr C.CUdeviceptr, value C.uint
 //export cuStreamBatchMemOp_v2
 func cuStreamBatchMemOp_v2(stream C.CUstream, n C.uint, list *C.CUstreamBatchMemOpParams, flags C.uint) C.CUresult {
 	return do("cuStreamBatchMemOp", func(t *driver.Thread) error {
-		if list == nil {
-			return driver.InvalidValue
+		all, err := items(list, n, driver.MaxMemoryOps)
+		if err != nil {
+			return err
 		}
 		var ops []driver.MemoryOp
-		for _, p := range unsafe.Slice(list, int(n)) {
+		for _, p := range all {
 			op := driver.MemoryOp{Kind: driver.MemoryOpKind(p.operation), Addr: uint64(p.address), Value: uint64(p.value), Flags: uint32(p.flags)}
 			if op.Kind == driver.MemoryBarrier {
 				op = driver.MemoryOp{Kind: op.Kind, Flags: uint32(p.barrierFlags)}

@@ -108,11 +108,12 @@ func cuMemUnmap(addr C.CUdeviceptr, size C.size_t) C.CUresult {
 //export cuMemSetAccess
 func cuMemSetAccess(addr C.CUdeviceptr, size C.size_t, list *C.CUmemAccessDesc, n C.size_t) C.CUresult {
 	return result("cuMemSetAccess", func(d *driver.Driver) error {
-		if list == nil || n == 0 {
+		all, err := items(list, n, mostItems)
+		if err != nil || n == 0 {
 			return driver.InvalidValue
 		}
 		var access []driver.AccessOf
-		for _, a := range unsafe.Slice(list, int(n)) {
+		for _, a := range all {
 			access = append(access, driver.AccessOf{Location: location(&a.location), Access: driver.MemoryAccess(a.flags)})
 		}
 		return d.MemSetAccess(uint64(addr), uint64(size), access)

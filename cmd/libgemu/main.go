@@ -107,13 +107,17 @@ func do(f func(*client) error) C.int {
 	return c.failed(err)
 }
 
+// maxArguments is how many arguments a kernel can have at most: each has a byte of its parameters (PTX ISA, "Kernel Function
+// Parameters").
+const maxArguments = 32764
+
 //export ptx_run
 func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz, shared C.int) C.int {
 	c, err := thisClient()
 	if err != nil {
 		return C.int(driver.ResultOf(err))
 	}
-	if ptx == nil || n < 0 || n > 0 && args == nil {
+	if ptx == nil || n < 0 || n > maxArguments || n > 0 && args == nil {
 		err = &driver.Error{Result: driver.InvalidValue, Detail: "ptx_run without a module, or without its arguments"}
 	} else {
 		d, _ := process.Driver()

@@ -260,7 +260,8 @@ static int open_link(handle h)
 // Of a linker whose options are wrong there is a handle too: it has the log.
 result nvJitLinkCreate(handle *out, uint32_t n, const char **options)
 {
-	if (out == NULL || (n > 0 && options == NULL))
+	enum { most_options = 1 << 16 }; // more than a command line has
+	if (out == NULL || (n > 0 && options == NULL) || n > most_options)
 		return invalid_input;
 	handle h = calloc(1, sizeof *h);
 	if ((*out = h) == NULL)
