@@ -1358,7 +1358,7 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		}
 		ops = ops[1:]
 	}
-	var head *Func
+	var heads []*Func // that arguments and results must suit
 	switch call.Target.Kind {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)
@@ -1366,9 +1366,13 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 			b.errorf(Pos(target.Pos), "%s: %s is not a function", in.Text, target.Sym)
 			return false
 		}
-		head = f
+		heads = []*Func{f}
 		if f.Entry {
 			b.errorf(Pos(target.Pos), "%s: %s is a kernel", in.Text, target.Sym)
+			return false
+		}
+		if len(ops) > 0 {
+			b.errorf(Pos(ops[0].Pos), "%s: %s is a function: a prototype or a list of targets goes with a register that holds an address", in.Text, target.Sym)
 			return false
 		}
 	case RegOperand:
@@ -1384,16 +1388,16 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		b.errorf(Pos(target.Pos), "%s: bad call target", in.Text)
 		return false
 	}
+	var listed *syntax.Operand // the prototype, list or table
 	if len(ops) > 0 {
-		w := &ops[0]
+		listed = &ops[0]
+		w := listed
 		e, found := b.scope.lookup(w.Sym)
 		switch {
 		case found && e.kind == entTable:
 			call.List = e.table
 			if p := e.table.Proto; p != nil {
-				head = p
-			} else if len(e.table.Funcs) > 0 {
-				head = e.table.Funcs[0]
+				heads = []*Func{p}
 			}
 		case found && e.kind == entVar:
 			call.Var = e.v
@@ -1414,8 +1418,14 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		b.errorf(Pos(ops[0].Pos), "%s: too many operands", in.Text)
 		return false
 	}
-	if ok && head != nil {
-		ok = b.callTypes(in, head, Pos(s.Pos))
+	if targets, known := call.Targets(); known {
+		if heads = targets; len(heads) == 0 {
+			b.errorf(Pos(listed.Pos), "%s: %s names no function", in.Text, listed.Sym)
+			return false
+		}
+	}
+	for _, head := range heads {
+		ok = ok && b.callTypes(in, head, Pos(s.Pos))
 	}
 	return ok
 }
@@ -1476,8 +1486,8 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 				break
 			}
 			o := &ops[i]
-			size := vars[i].Size()
-			var got int
+			size, alignment := vars[i].Size(), vars[i].Alignment()
+			var got, aligned int
 			switch o.Kind {
 			case ImmOperand:
 				if !b.immediate(o, in, &callOperand, vars[i].Type, pos) {
@@ -1487,17 +1497,22 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 				continue
 			case RegOperand:
 				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
+				aligned = got
 			case SymOperand:
 				v, isVar := o.Sym().(*Var)
 				if !isVar || v.Space != Param && v.Space != Local {
 					continue // an address as a value
 				}
-				got = v.Size()
+				got, aligned = v.Size(), v.Alignment()
 			default:
 				continue
 			}
 			if got != size {
 				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", in.Text, what, i+1, got, head.Name, size)
+				return false
+			}
+			if aligned != alignment {
+				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", in.Text, what, i+1, counted(aligned, "byte"), head.Name, alignment)
 				return false
 			}
 		}

@@ -465,10 +465,16 @@ func differ(a, b *Func) string {
 		if a.Params[i].Size() != b.Params[i].Size() {
 			return fmt.Sprintf("parameter %d has %d bytes against %d", i, a.Params[i].Size(), b.Params[i].Size())
 		}
+		if a.Params[i].Alignment() != b.Params[i].Alignment() {
+			return fmt.Sprintf("parameter %d is aligned to %s against %d", i, counted(a.Params[i].Alignment(), "byte"), b.Params[i].Alignment())
+		}
 	}
 	for i := range a.Rets {
 		if a.Rets[i].Size() != b.Rets[i].Size() {
 			return fmt.Sprintf("the return value has %d bytes against %d", a.Rets[i].Size(), b.Rets[i].Size())
+		}
+		if a.Rets[i].Alignment() != b.Rets[i].Alignment() {
+			return fmt.Sprintf("the return value is aligned to %s against %d", counted(a.Rets[i].Alignment(), "byte"), b.Rets[i].Alignment())
 		}
 	}
 	return ""

@@ -3,7 +3,9 @@ package code
 // This file is the program: a kernel with everything it can call.
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"gemu/ptx"
 	"gemu/regfile"
@@ -159,6 +161,34 @@ func (p *Program) Link() {
 			p.blockAt = append(p.blockAt, b)
 		}
 	}
+	for i := range p.Calls {
+		if site := &p.Calls[i]; site.Via != nil {
+			site.Suits = make([]bool, len(p.Funcs))
+			for j, f := range p.Funcs {
+				site.Suits[j] = !f.Entry && site.Refusal(f.Func) == ""
+			}
+		}
+	}
+}
+
+// Refusal says why a call through a pointer must not reach a function (manual 9.7.12.5); "" if it may.
+func (s *CallSite) Refusal(f *ptx.Func) string {
+	place := func(g *ptx.Func) string { return fmt.Sprintf("%s at %s", g.Name, g.Pos) }
+	if targets, known := s.Via.Targets(); known {
+		var names []string
+		for _, g := range targets {
+			if g.Name == f.Name { // one of them may be a declaration
+				return ""
+			}
+			names = append(names, g.Name)
+		}
+		return fmt.Sprintf("call of %s, which is not among the targets of the call: %s", place(f), strings.Join(names, ", "))
+	}
+	proto := s.Via.List
+	if msg := f.Unlike(proto.Proto); msg != "" {
+		return fmt.Sprintf("the prototype %s at %s is %s, and %s is %s: %s", proto.Name, proto.Pos, proto.Proto.Signature(), place(f), f.Signature(), msg)
+	}
+	return ""
 }
 
 // Block is the block that an instruction is in.

@@ -390,6 +390,8 @@ type CallSite struct {
 	Target int32 // index of the function; -1: a pointer says which, or it is a builtin
 	Args   []Place
 	Rets   []Place
+	Via    *ptx.Call // of a call through a pointer: its prototype, or its list of targets
+	Suits  []bool    // of a call through a pointer: by function, whether the call may reach it
 }
 
 // BarrierOp is bar or barrier, bar.warp.sync too.

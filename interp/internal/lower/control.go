@@ -69,12 +69,35 @@ func lowerExit(l *lowerer, in *ptx.Instr) {
 	l.later(func(b *block) { l.fallThrough(b, ir) })
 }
 
-// builtins are the functions that the machine provides.
-var builtins = map[string]code.Op{
-	"vprintf":      code.Vprintf,
-	"malloc":       code.Malloc,
-	"free":         code.Free,
-	"__assertfail": code.AssertFail,
+// builtin is a function that the device runtime provides, by the sizes of its parameters and its result in bytes:
+// 0 is that of an address, and of size_t.
+type builtin struct {
+	op     code.Op
+	params []int
+	rets   []int
+}
+
+// builtins are the functions that the device runtime provides.
+var builtins = map[string]builtin{
+	"vprintf":      {code.Vprintf, []int{0, 0}, []int{4}},
+	"malloc":       {code.Malloc, []int{0}, []int{0}},
+	"free":         {code.Free, []int{0}, nil},
+	"__assertfail": {code.AssertFail, []int{0, 0, 4, 0, 0}, nil},
+}
+
+// head is the signature of the function in a module with addresses of the given number of bits.
+func (b *builtin) head(address int) *ptx.Func {
+	list := func(sizes []int) (vars []*ptx.Var) {
+		for _, n := range sizes {
+			t := ptx.B32
+			if n == 0 && address == 64 {
+				t = ptx.B64
+			}
+			vars = append(vars, &ptx.Var{Space: ptx.Param, Type: t})
+		}
+		return vars
+	}
+	return &ptx.Func{Params: list(b.params), Rets: list(b.rets)}
 }
 
 // lowerCall ends a block, so that the warp can be in another function between
@@ -95,11 +118,18 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 			f = def
 		}
 		if !f.Defined {
-			op, ok := builtins[f.Name]
+			provided, ok := builtins[f.Name]
 			if !ok {
 				l.refuse("a call of %s, which is declared but not defined,", f.Name)
 			}
-			call.Op = op
+			head := provided.head(l.module.AddressSize)
+			if len(f.Rets) == 0 {
+				head.Rets = nil // a result may be ignored
+			}
+			if msg := f.Unlike(head); msg != "" {
+				l.refuse("a call of %s, which is declared at %s as %s and is %s in the device runtime (%s),", f.Name, f.Pos, f.Signature(), head.Signature(), msg)
+			}
+			call.Op = provided.op
 			l.tables.Calls = append(l.tables.Calls, site)
 			l.emit(call)
 			return
@@ -107,6 +137,7 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 		site.Target = l.byFunc[f]
 	} else {
 		ref := l.rows[c.Target.Reg]
+		site.Via = c
 		call.Op, call.A = bySlot(ref.Slot, code.CallR, code.CallQ), ref.Row
 	}
 	if shared := l.statics(); len(shared) > 0 {

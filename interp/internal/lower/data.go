@@ -128,6 +128,10 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 		}
 	}
 	a, ok := l.env.Address(s)
+	if f, isFunc := s.(*ptx.Func); isFunc && !f.Defined {
+		def, found := l.module.Lookup(f.Name).(*ptx.Func)
+		ok = ok && found && def.Defined // a call of it has nowhere to go
+	}
 	if !ok {
 		l.refuse("the address of %s, which is declared but not defined,", s.SymbolName())
 	}

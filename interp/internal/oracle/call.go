@@ -149,6 +149,7 @@ func call(t *thread) {
 		if fn = t.m.mod.functionAt(addr); fn == nil {
 			t.trap(KindCall, "no function is at %#x", addr)
 		}
+		t.suits(c, fn)
 	}
 	if fn.Entry {
 		t.trap(KindCall, "%s is a kernel", fn.Name)
@@ -187,6 +188,47 @@ func call(t *thread) {
 	result := provided(t, values)
 	if len(c.Rets) > 0 {
 		t.takeResults([][]byte{bytesOf(value{lo: result}, fn.Rets[0].Size())})
+	}
+}
+
+// suits traps unless a call through an address may reach the function: it is in the list of targets, or the
+// call table, or has the sizes and alignments of the prototype.
+func (t *thread) suits(c *ptx.Call, fn *ptx.Func) {
+	if c.List != nil && c.List.Proto != nil {
+		layout := func(f *ptx.Func) string {
+			var s strings.Builder
+			for _, list := range [][]*ptx.Var{f.Rets, f.Params} {
+				for _, v := range list {
+					fmt.Fprintf(&s, "%d bytes aligned to %d", v.Size(), v.Alignment())
+					if v.Unbounded() {
+						s.WriteString(" or more")
+					}
+					if v.Type == ptx.Pred {
+						s.WriteString(" as a predicate")
+					}
+					s.WriteString(", ")
+				}
+				s.WriteString("; ")
+			}
+			return s.String()
+		}
+		if want, got := layout(c.List.Proto), layout(fn); want != got {
+			t.trap(KindCall, "prototype %s (%s) passes %s and %s (%s) takes %s", c.List.Name, c.List.Pos, want, fn.Name, fn.Pos, got)
+		}
+		return
+	}
+	var listed []*ptx.Func
+	if c.List != nil {
+		listed = c.List.Funcs
+	} else {
+		for _, e := range c.Var.Init {
+			if f, ok := e.Sym.(*ptx.Func); ok {
+				listed = append(listed, f)
+			}
+		}
+	}
+	if !slices.ContainsFunc(listed, func(f *ptx.Func) bool { return f.Name == fn.Name }) {
+		t.trap(KindCall, "%s (%s) is not among the targets of the call", fn.Name, fn.Pos)
 	}
 }
 

@@ -226,7 +226,8 @@ func TestIndirectCalls(t *testing.T) {
 .func (.reg .u32 d) bar(.reg .u32 a) { mul.lo.u32 d, a, 2; ret; }
 .func (.reg .u32 d) baz(.reg .u32 a) { sub.u32 d, a, 3; ret; }
 .func odd() { ret; }
-.global .u64 jmptbl[4] = { foo, bar, baz, odd };
+.global .u64 jmptbl[3] = { foo, bar, baz };
+.global .u64 more[4] = { foo, bar, baz, odd };
 .visible .entry k(.param .u64 out, .param .u64 add) {
 	.reg .b64 %o, %t, %f;
 	.reg .b32 %r, %x;
@@ -235,7 +236,7 @@ func TestIndirectCalls(t *testing.T) {
 	.reg .u32 %tidx;
 	mov.u32 %tidx, %tid.x;
 	mad.wide.u32 %o, %tidx, 4, %o;
-	mov.u64 %t, jmptbl;
+	mov.u64 %t, more;
 	mad.wide.u32 %t, %tidx, 8, %t;
 	ld.global.u64 %f, [%t];
 	ld.param.u64 %t, [add];
@@ -254,7 +255,7 @@ func TestIndirectCalls(t *testing.T) {
 	r.run("k", 1, 3, o, 0)
 	checkWords(t, r, o, 102, 400, 94)
 	wantTrap(t, r.try("k", 1, 1, o, 1), KindCall, "no function is at")
-	wantTrap(t, r.try("k", 1, 4, o, 0), KindCall, "odd has 0 and 0")
+	wantTrap(t, r.try("k", 1, 4, o, 0), KindCall, "odd (8:7) is not among the targets")
 }
 
 // TestStepLimit: an endless loop ends with a trap; skipped instructions

@@ -31,6 +31,10 @@ func (w *warp) call(b *code.Block) {
 				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
 				return
 			}
+			if site := w.cta.code.site(b); !site.Suits[fn] {
+				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: %s", ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
+				return
+			}
 			callee = fn
 		}
 	}
@@ -59,9 +63,13 @@ type way struct {
 	from int
 }
 
-// wayOf is how a lane makes a call.
+// wayOf is how a lane makes a call; fn is -1 if the lane must not make it.
 func (w *warp) wayOf(end *code.Instr, lane int) way {
 	_, fn := w.callee(end, lane)
+	site := &w.cta.code.Calls[end.Side]
+	if fn >= 0 && site.Target < 0 && !site.Suits[fn] {
+		fn = -1
+	}
 	if fn < 0 || !w.frame.fn.Allocates {
 		return way{fn: fn}
 	}
@@ -69,7 +77,7 @@ func (w *warp) wayOf(end *code.Instr, lane int) way {
 }
 
 // calls is the lanes that make a call in different ways, by the way; none if all do in the
-// same, or if one calls what is no function, so that nobody goes anywhere.
+// same, or if a lane must not make it, so that no lane goes anywhere.
 func (w *warp) calls(b *code.Block) (groups []group) {
 	end := w.cta.code.End(b)
 	m := w.guarded(end.Guard)

@@ -1,0 +1,49 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"gemu/ptx"
+)
+
+// TestBuiltinSignatures: functions of the device runtime that are declared with other parameters than they have do not
+// run, and neither does taking the address of a function without a body, which NVIDIA's assembler refuses.
+func TestBuiltinSignatures(t *testing.T) {
+	for _, c := range []struct{ decls, body, want string }{
+		{".extern .func (.param .b64 r) malloc(.param .b32 n);", "{ .param .b64 r; .param .b32 n; st.param.b32 [n], 4; call (r), malloc, (n); }", "malloc"},
+		{".extern .func (.param .b32 r) malloc(.param .b64 n);", "{ .param .b32 r; .param .b64 n; st.param.b64 [n], 4; call (r), malloc, (n); }", "result 1 has 8 bytes against 4"},
+		{".extern .func (.param .b32 r) vprintf(.param .b64 f);", "{ .param .b32 r; .param .b64 f; call (r), vprintf, (f); }", "2 parameters against 1"},
+		{".extern .func (.param .b32 r) free(.param .b64 p);", "{ .param .b32 r; .param .b64 p; call (r), free, (p); }", "0 results against 1"},
+		{".extern .func __assertfail(.param .b64 m);", "{ .param .b64 m; call __assertfail, (m); }", "5 parameters against 1"},
+		{".extern .func free(.param .b64 p);", "mov.u64 %a, free; st.global.u64 [%o], %a;", "the address of free"},
+		{".extern .func free(.param .b64 p);", "{ .param .b64 p; st.param.b64 [p], 0; call free, (p); }", ""},
+		{".extern .func malloc(.param .b64 n);", "{ .param .b64 n; st.param.b64 [n], 4; call malloc, (n); }", ""}, // its result is ignored
+	} {
+		dev := NewDevice(Config{})
+		m, err := dev.Load("builtin.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n"+c.decls+`
+.visible .entry k(.param .u64 out) {
+	.reg .u64 %o, %a;
+	ld.param.u64 %o, [out];
+	`+c.body+`
+	ret;
+}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := NewBuffer(dev, []uint64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Launch(context.Background(), "k", Dim(1), Dim(1), out)
+		var unsupported *ptx.Unsupported
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.decls, err)
+		case c.want != "" && (!errors.As(err, &unsupported) || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want what does not run, with %q", c.decls, err, c.want)
+		}
+	}
+}

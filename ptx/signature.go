@@ -1,0 +1,104 @@
+package ptx
+
+// This file compares signatures: of a call with the function or the prototype that it names, of a
+// declaration with its definition, of a prototype with the function at an address.
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Signature is the results and the parameters of a function or a prototype as PTX writes them, without
+// names: "(.param .b32) (.param .align 8 .b8[16], .reg .u64)". An empty list is "()".
+func (f *Func) Signature() string {
+	list := func(vars []*Var) string {
+		var b strings.Builder
+		for i, v := range vars {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, ".%s ", v.Space)
+			if v.Align > 0 {
+				fmt.Fprintf(&b, ".align %d ", v.Align)
+			}
+			b.WriteString(v.Type.String())
+			for _, n := range v.Dims {
+				if n < 0 {
+					b.WriteString("[]")
+				} else {
+					fmt.Fprintf(&b, "[%d]", n)
+				}
+			}
+		}
+		return "(" + b.String() + ")"
+	}
+	return list(f.Rets) + " " + list(f.Params)
+}
+
+// Unlike says how the signature of the function differs from that of a prototype; "" if a call through the
+// prototype passes what the function takes. Sizes and alignments count, as in the calling convention. Types of one
+// size are alike, and so are parameters in .reg and in .param space.
+func (f *Func) Unlike(proto *Func) string {
+	compare := func(noun string, want, have []*Var) string {
+		if len(want) != len(have) {
+			return fmt.Sprintf("%s against %d", counted(len(want), noun), len(have))
+		}
+		for i := range want {
+			if msg := unlike(want[i], have[i]); msg != "" {
+				return fmt.Sprintf("%s %d %s", noun, i+1, msg)
+			}
+		}
+		return ""
+	}
+	if msg := compare("result", proto.Rets, f.Rets); msg != "" {
+		return msg
+	}
+	return compare("parameter", proto.Params, f.Params)
+}
+
+// unlike says how two parameters, or results, differ in the calling convention.
+func unlike(want, have *Var) string {
+	switch {
+	case want.Unbounded() != have.Unbounded():
+		return "is an array without a bound in one of them only"
+	case want.Size() != have.Size():
+		return fmt.Sprintf("has %d bytes against %d", want.Size(), have.Size())
+	case want.Alignment() != have.Alignment():
+		return fmt.Sprintf("is aligned to %s against %d", counted(want.Alignment(), "byte"), have.Alignment())
+	case (want.Type == Pred) != (have.Type == Pred):
+		return "is a predicate in one of them only"
+	}
+	return ""
+}
+
+// counted is a number of things, in English.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Targets lists the functions that a call may reach through an address: those of its list of targets or of its
+// table. known is false for a direct call and for a call with a prototype, which may reach any function.
+func (c *Call) Targets() (list []*Func, known bool) {
+	switch {
+	case c.Target.Kind != RegOperand:
+	case c.Var != nil:
+		return c.Var.functions(), true
+	case c.List != nil && c.List.Proto == nil:
+		return c.List.Funcs, true
+	}
+	return nil, false
+}
+
+// functions lists the functions in the initialiser of a variable.
+func (v *Var) functions() []*Func {
+	var list []*Func
+	for _, e := range v.Init {
+		if f, ok := e.Sym.(*Func); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
