@@ -16,6 +16,7 @@ type Context struct {
 	users   int // besides who has made it: calls of CtxAttach less those of CtxDetach
 	dead    bool
 	err     error // the first fault; the result of all calls from then on
+	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
 
 	legacy  *Stream // the default stream
 	streams map[*Stream]bool
@@ -39,12 +40,34 @@ func (v *Device) newContext(flags uint32) *Context {
 
 // reset gives a context the state of a new one. d.mu is held.
 func (c *Context) reset() {
-	c.dead, c.err, c.users = false, nil, 0
+	c.dead, c.err, c.fault, c.users = false, nil, nil, 0
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = c.dev.defaultLimits()
 	c.past = [2]clock{}
 	c.legacy = c.newStream(0, 0)
 	c.cacheConfig, c.sharedConfig = 0, 0
+}
+
+// fails notes the error of an operation. It is the result of all calls from then on, or, if the settings say so, of the next
+// call that waits. d.mu is held.
+func (c *Context) fails(err error) {
+	to := &c.err
+	if c.dev.d.settings.ContinueOnFault {
+		to = &c.fault
+	}
+	if *to == nil {
+		*to = brief(err)
+	}
+}
+
+// outcome is the result of a call that waits for work of the context. d.mu is held.
+func (c *Context) outcome() error {
+	if c.err != nil {
+		return c.err
+	}
+	err := c.fault
+	c.fault = nil
+	return err
 }
 
 // own makes an object part of the context. d.mu is held.

@@ -404,6 +404,60 @@ func TestFault(t *testing.T) {
 	c.want(InvalidContext, "", c.CtxSynchronize(0))
 }
 
+// With ContinueOnFault each fault is the result of one call, and the context works on with the memory that is left.
+func TestContinueOnFault(t *testing.T) {
+	c := newClient(t, func(s *Settings) { s.ContinueOnFault = true })
+	x := c.alloc(256)
+	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	e := must(c.EventCreate(0))(t)
+	bad := func(on Handle) {
+		c.ok(c.LaunchKernel(launchParams(c.function("add"), 1, 65, x, 1), on))
+	}
+	for name, wait := range map[string]func() error{
+		"context": func() error { return c.CtxSynchronize(0) },
+		"stream":  func() error { return c.StreamSynchronize(s) },
+		"event": func() error {
+			c.ok(c.EventRecord(e, s))
+			return c.EventSynchronize(e)
+		},
+		"copy": func() error {
+			c.ok(c.StreamWaitEvent(0, e, 0))
+			c.ok(c.EventRecord(e, s))
+			c.ok(c.StreamWaitEvent(0, e, 0))
+			return c.Memcpy(device(x), device(x), 4, 0, false)
+		},
+	} {
+		bad(s)
+		c.want(IllegalAddress, "out-of-bounds global load of 4 bytes", wait())
+		if err := wait(); err != nil {
+			t.Errorf("%s: the second call gives %v", name, err)
+		}
+	}
+	bad(s)
+	var err error
+	for err = NotReady; is(err, NotReady); err = c.StreamQuery(s) {
+	}
+	c.want(IllegalAddress, "", err)
+	c.ok(c.StreamQuery(s))
+	// What was submitted after the fault runs, and so does what is submitted later.
+	y := c.alloc(4)
+	c.write(y, 5)
+	bad(0)
+	c.ok(c.add(y, 1, 1, 0))
+	c.want(IllegalAddress, "", c.CtxSynchronize(0))
+	c.ok(c.add(y, 1, 1, 0))
+	c.expect(y, 7)
+	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 6 {
+		t.Errorf("%d faults are told, want 6: %s", n, c.messages)
+	}
+	// The call that fails is the launch where launches wait.
+	c = newClient(t, func(s *Settings) { s.ContinueOnFault, s.Blocking = true, true })
+	x = c.alloc(256)
+	p := launchParams(c.function("add"), 1, 65, x, 1)
+	c.want(IllegalAddress, "", c.LaunchKernel(p, 0))
+	c.ok(c.CtxSynchronize(0))
+}
+
 func TestFaultResults(t *testing.T) {
 	for _, k := range []struct {
 		body string

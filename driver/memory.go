@@ -717,8 +717,8 @@ func (t *Thread) transfer(s *Stream, name string, others []*Context, async bool,
 	case knowsBefore:
 		t.d.ordering.learnBefore(over.order)
 	}
-	if s.ctx.err != nil {
-		return s.ctx.err
+	if err := s.ctx.outcome(); err != nil {
+		return err
 	}
 	return bad
 }

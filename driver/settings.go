@@ -62,6 +62,10 @@ type Settings struct {
 
 	Blocking bool // launches return when the kernel has ended
 
+	// ContinueOnFault lets a context go on after a fault: the next call that waits for its work returns the fault, and
+	// later ones do not. Memory is as the fault has left it.
+	ContinueOnFault bool
+
 	Probes []interp.Probe // watch all launches, and what the host does to memory
 
 	Stdout io.Writer // receives what kernels print, at synchronisation; nil: nobody
@@ -207,6 +211,13 @@ var Variables = []Variable{
 	{"GEMU_TRACE", "0, 1 or 2", "0", "Say on standard error which driver calls are not supported or fail (1), or all calls and their results (2).", func(s *Settings, v string) (err error) {
 		s.Trace, err = atoi(v, 0, 2)
 		return err
+	}},
+	{"GEMU_ON_FAULT", "stop or continue", "stop", "What a context does after a fault of a kernel: every later call fails, as on a GPU (stop), or the next call that waits returns the fault and the context goes on (continue).", func(s *Settings, v string) error {
+		if v != "stop" && v != "continue" {
+			return fmt.Errorf("want stop or continue")
+		}
+		s.ContinueOnFault = v == "continue"
+		return nil
 	}},
 	{"CUDA_LAUNCH_BLOCKING", "0 or 1", "0", "As with any CUDA driver: 1 lets launches return only when the kernel has ended.", func(s *Settings, v string) error {
 		n, err := atoi(v, 0, 1)

@@ -10,6 +10,7 @@ package driver
 // two tasks wait for each other.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -181,8 +182,8 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 		}
 		t.at = time.Now()
 		d.mu.Lock()
-		if c.err == nil && err != nil {
-			c.err = brief(err)
+		if err != nil {
+			c.fails(err)
 		}
 		t.ends(d)
 		s.queued--
@@ -259,7 +260,7 @@ func (c *Context) settle(tasks []*task) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learn(tasks)
-	return c.err
+	return c.outcome()
 }
 
 // finish ends a call that has submitted a task: it unlocks the driver, and waits if
@@ -334,7 +335,7 @@ func (t *Thread) StreamQuery(h Handle) error {
 	}
 	s.learnPast()
 	t.d.ordering.learn(tasks)
-	return s.ctx.err
+	return s.ctx.outcome()
 }
 
 // waited lists the tasks that who waits for the stream waits for: on the default
@@ -433,7 +434,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 	s.always("", func(o *interp.Order) {
 		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
-		err := c.err
+		err := cmp.Or(c.err, c.fault)
 		c.dev.d.mu.Unlock()
 		t.d.awaitHost(func() { f(ResultOf(err)) })
 	})
@@ -677,12 +678,12 @@ func (t *Thread) EventQuery(h Handle) error {
 		case !over:
 			return NotReady
 		}
-		return e.ctx.err
+		return e.ctx.outcome()
 	case !e.task.over() && !e.told():
 		return NotReady
 	}
 	t.d.ordering.learn([]*task{e.task})
-	return e.ctx.err
+	return e.ctx.outcome()
 }
 
 // EventSynchronize is cuEventSynchronize.
