@@ -75,9 +75,12 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	return v
 }
 
+// pointedTo are the state spaces that may follow .ptr (manual 6.4.2.1).
+var pointedTo = []string{"const", "global", "local", "shared"}
+
 // The places of a declaration's words: a space, .align and .attribute in any order,
-// then a vector length, the type, and of kernel parameters .ptr with the space and
-// the alignment it points to.
+// then a vector length, the type, and of kernel parameters .ptr with the space or opaque
+// type and the alignment it points to.
 const (
 	atSpace = iota
 	atVector
@@ -107,6 +110,11 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 		q := &quals[i]
 		word := strings.TrimPrefix(q.Name, ".")
 		if t := TypeByName(word); t != NoType {
+			if v.IsPtr && v.PtrType == NoType && t.Kind() == Opaque {
+				place(q, atPtrSpace)
+				v.PtrType = t
+				continue
+			}
 			if v.Type != NoType {
 				fail(q, "%s: a second type, %s", v.Name, q.Name)
 				continue
@@ -119,6 +127,10 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 			space, p := &v.Space, atSpace
 			if v.IsPtr {
 				space, p = &v.PtrSpace, atPtrSpace
+				if !slices.Contains(pointedTo, word) {
+					fail(q, "%s: %s after .ptr, want .const, .global, .local or .shared", v.Name, q.Name)
+					continue
+				}
 			}
 			if *space != Generic {
 				fail(q, "%s: a second state space, %s", v.Name, q.Name)

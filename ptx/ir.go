@@ -173,6 +173,7 @@ type Var struct {
 	// Of kernel parameters: what .ptr says.
 	IsPtr    bool
 	PtrSpace Space
+	PtrType  Type // .texref, .samplerref or .surfref in place of a space; else NoType
 	PtrAlign int
 
 	Attributes []string // .attribute(…), as written

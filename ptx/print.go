@@ -155,6 +155,9 @@ func (p *printer) variable(v *Var) {
 		if v.PtrSpace != Generic {
 			p.f(".%s ", v.PtrSpace)
 		}
+		if v.PtrType != NoType {
+			p.f("%s ", v.PtrType)
+		}
 		if v.PtrAlign > 0 {
 			p.f(".align %d ", v.PtrAlign)
 		}
