@@ -12,6 +12,7 @@ import (
 type UnwrittenRead struct {
 	Instr *Instr // reads it; nil if the function's caller does, as the function returns
 	What  string // "register %r1", "the carry flag", "byte 4 of parameter z"
+	Carry bool   // it is the carry flag
 }
 
 // String is the place and the value.
@@ -144,7 +145,7 @@ func (d *definite) find() (list []UnwrittenRead) {
 		d.walk(b, entry[i], func(in *Instr, p int) {
 			if !seen[p] {
 				seen[p] = true
-				list = append(list, UnwrittenRead{in, d.f.nameOf(d.names[p])})
+				list = append(list, UnwrittenRead{in, d.f.nameOf(d.names[p]), d.names[p].reg == carryFlag})
 			}
 		})
 	}

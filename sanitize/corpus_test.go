@@ -29,10 +29,11 @@ var explained = map[string]map[string]string{
 		"insn/shfl_idle.ptx ended":           "takes values of lanes that have exited",
 	},
 	validity.Name: { // registers and shared memory need not be zero, no manual says so
-		"good/form.ptx":         "sets none of its registers: it is about what is PTX",
-		"good/shapes.ptx":       "sets none of its registers: it is about what is PTX",
-		"control/barrier.ptx":   "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
-		"insn/address_wrap.ptx": "red.shared.add on a word that is not set to zero",
+		"good/form.ptx":                       "sets none of its registers: it is about what is PTX",
+		"good/shapes.ptx":                     "sets none of its registers: it is about what is PTX",
+		"control/barrier.ptx":                 "bar.cta.red.or.pred %q, 5, %q, which is about its spelling",
+		"control/static_functions.ptx arrays": "reads elements of a local variable that only some lanes have written",
+		"insn/address_wrap.ptx":               "red.shared.add on a word that is not set to zero",
 	},
 }
 

@@ -5,6 +5,7 @@ package validity
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -225,6 +226,9 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 	size := elements(rows, acc)
 	bulk := acc.Bulk()
+	var bad uint64 // lanes that store what nothing has written to global memory
+	var from uint32
+	var in *memory
 	if some&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
 		return
 	}
@@ -249,10 +253,25 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 				w.local.store(int(at), size, lane, v, origin)
 			} else if v != 0 || m.dirty.Load() != 0 && !m.clean(at, size) {
 				m.store(at, size, v, origin)
+				if v != 0 && outlives(m, origin) {
+					if bad == 0 {
+						from, in = origin, m
+					}
+					bad |= 1 << lane
+				}
 			}
 		}
 	}
+	if bad != 0 {
+		c.found(e, unsetStore, bad, from, in)
+	}
 	c.settle(e, acc)
+}
+
+// outlives reports whether a store of an invalid value is worth a notice: the memory is global, and the value is no
+// mere copy of memory, which may be padding.
+func outlives(m *memory, origin uint32) bool {
+	return origin&(computed|ofRegister) != 0 && m.alloc.Space() == ptx.Global
 }
 
 // wipe has bytes that are set be valid.
@@ -367,16 +386,32 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	if !invalid && c.clean(w, e.Index, acc, lanes) {
 		return
 	}
+	var bad uint64
+	var in *memory
 	each(lanes, func(lane int) {
 		if m, off, ok := c.place(e.Index, acc, lane); ok && m != nil {
 			m.set(off, acc.Bytes, invalid, origin)
+			if invalid && outlives(m, origin) {
+				bad, in = bad|1<<lane, m
+			}
 		}
 	})
+	if bad != 0 {
+		c.found(e, unsetStore, bad, origin, in)
+	}
 }
 
 // anyInvalid reports whether a source has invalid bits in one of the lanes.
 func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, some bool) {
+	return c.invalidBut(e, f, a, lanes, nil)
+}
+
+// invalidBut is anyInvalid without some of the sources.
+func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, but []int) (origin uint32, some bool) {
 	for i, r := range a.sources {
+		if slices.Contains(but, i) {
+			continue
+		}
 		if r < 0 || f.dirty[r]&lanes == 0 {
 			continue
 		}

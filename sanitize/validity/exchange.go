@@ -173,6 +173,9 @@ func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 				continue
 			}
 			origin, some := c.anyInvalid(e, f, a, m)
+			if some && a.replaces(e, lowest(m)) {
+				origin, some = c.invalidBut(e, f, a, m, a.added)
+			}
 			bad := uint64(0) // of the first source
 			if r := a.sources[0]; r >= 0 {
 				bad = f.dirty[r] & m
@@ -198,6 +201,17 @@ func (c *cta) exchange(e *interp.Event, f *frame, a *action) {
 	}
 }
 
+// replaces reports whether wgmma replaces its accumulator and does not add to it. Then it does not read it.
+func (a *action) replaces(e *interp.Event, lane int) bool {
+	if a.scale < 0 {
+		return false
+	}
+	if o := &a.op.Sources[a.scale]; o.Kind == interp.ConstantOperand {
+		return o.Value == 0
+	}
+	return e.Source(a.scale).Lane(lane) == 0
+}
+
 // decided reports whether lanes with valid predicates decide a vote.
 func (c *cta) decided(e *interp.Event, valid uint64) bool {
 	some, all := e.Instr.Has("any"), e.Instr.Has("all")
@@ -217,7 +231,7 @@ func (f *frame) rowDirty(row, lane int) bool { return row >= 0 && f.dirty[row]>>
 // found tells of a use by lanes.
 func (c *cta) found(e *interp.Event, k kind, lanes uint64, origin uint32, in *memory) {
 	t := &kinds[k]
-	f := finding.Finding{Tool: Name, Kind: t.name, Message: t.says, At: finding.At(e, t.role, lowest(lanes)), Notes: notes(c.tool.originText(origin))}
+	f := finding.Finding{Tool: Name, Kind: t.name, Severity: t.severity, Message: t.says, At: finding.At(e, t.role, lowest(lanes)), Notes: notes(c.tool.originText(origin))}
 	if lanes&(lanes-1) != 0 {
 		f.At.Lanes = lanesText(lanes)
 	}

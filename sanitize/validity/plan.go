@@ -29,6 +29,9 @@ type function struct {
 	r, q, rows      int
 	unset           []interp.Operand // registers that may be read before they are written
 	params, results []interp.Operand
+
+	carry      int  // the row of the carry flag; -1: no instruction accesses it
+	readsCarry bool // an instruction may read the flag where nothing has written it
 }
 
 // row is the row of an operand, -1 if it is in none.
@@ -54,6 +57,7 @@ type step struct {
 	uses      []use
 	actions   []action
 	call      *interp.Parts // of a call
+	carries   bool          // it reads the carry flag, and there nothing may have written it
 	gathers   bool          // lanes at different places may execute it together
 	alone     bool          // all that it does is one access to memory
 
@@ -73,6 +77,9 @@ type action struct {
 	sources []int // rows; -1: a constant
 	results []int
 	does    does
+
+	scale int   // of wgmma: the source that says whether the accumulator is read; -1: there is none
+	added []int // of wgmma: the sources that are the accumulator
 
 	once sync.Once
 	rule rule // of doesCompute
@@ -121,6 +128,7 @@ func newPlan(l *interp.LaunchInfo) *plan {
 			s.actions[k].prepare(s, &parts.Operations[k])
 		}
 		s.findUses(parts)
+		s.findCarry()
 		for k := range parts.Operations {
 			s.gathers = s.gathers || parts.Operations[k].Member >= 0
 		}
@@ -180,7 +188,10 @@ func (p *plan) function(fn *ptx.Func) *function {
 		return f
 	}
 	size := p.program.Frame(fn)
-	f := &function{fn: fn, r: size.R, q: size.Q, rows: size.R + size.Q + size.P}
+	f := &function{fn: fn, r: size.R, q: size.Q, rows: size.R + size.Q + size.P, carry: -1}
+	for _, u := range fn.UnwrittenReads() {
+		f.readsCarry = f.readsCarry || u.Carry
+	}
 	f.params, f.results = p.program.Passed(fn)
 	p.funcs[fn] = f
 	return f
@@ -188,7 +199,7 @@ func (p *plan) function(fn *ptx.Func) *function {
 
 // prepare describes an operation.
 func (a *action) prepare(s *step, o *interp.Operation) {
-	a.op = o
+	a.op, a.scale = o, -1
 	for i := range o.Sources {
 		a.sources = append(a.sources, s.fn.row(&o.Sources[i]))
 	}
@@ -220,10 +231,32 @@ func (a *action) prepare(s *step, o *interp.Operation) {
 		a.does = doesVote
 	case family == ptx.FamilyVote:
 		a.does = doesBallot
-	case family == ptx.FamilyMatch, family == ptx.FamilyRedux, family == ptx.FamilyMma, family == ptx.FamilyWmma, family == ptx.FamilyWgmma, family == ptx.FamilyMovmatrix:
+	case family == ptx.FamilyWgmma:
+		a.does = doesWarp
+		a.findAccumulator(s.instr)
+	case family == ptx.FamilyMatch, family == ptx.FamilyRedux, family == ptx.FamilyMma, family == ptx.FamilyWmma, family == ptx.FamilyMovmatrix:
 		a.does = doesWarp
 	case family == ptx.FamilyActivemask, family == ptx.FamilyElect, family == ptx.FamilyMbarrier, s.instr.Call != nil:
 		a.does = doesNothing
+	}
+}
+
+// findAccumulator finds the sources of wgmma that are its accumulator, and the source that says whether they are read
+// (scale-d, manual 9.7.15.5.2).
+func (a *action) findAccumulator(in *ptx.Instr) {
+	d := map[ptx.RegID]bool{}
+	for _, o := range in.Fragment("d") {
+		if o.Kind == ptx.RegOperand {
+			d[o.Reg] = true
+		}
+	}
+	for i := range a.op.Sources {
+		switch o := &a.op.Sources[i]; {
+		case o.Bits == 1:
+			a.scale = i
+		case o.Kind == interp.RowOperand && d[o.Reg]:
+			a.added = append(a.added, i)
+		}
 	}
 }
 
@@ -302,6 +335,24 @@ func (s *step) findUses(parts *interp.Parts) {
 	}
 }
 
+// findCarry finds the carry flag, a predicate that is no register: instructions with .cc have it as their second result.
+func (s *step) findCarry() {
+	if !s.fn.readsCarry || !s.instr.Form.Effects.Any(ptx.CarryIn|ptx.CarryOut) {
+		return
+	}
+	for i := range s.actions {
+		op := s.actions[i].op
+		for _, list := range [][]interp.Operand{op.Sources, op.Results} {
+			for k := range list {
+				if o := &list[k]; o.Kind == interp.RowOperand && o.Bits == 1 && o.Reg == ptx.NoReg {
+					s.fn.carry = s.fn.row(o)
+				}
+			}
+		}
+	}
+	s.carries = s.fn.carry >= 0 && s.instr.Form.Effects.Has(ptx.CarryIn)
+}
+
 // truth reports whether an operand is what a predicate becomes as a number: 0, 1 or -1.
 func truth(o *ptx.Operand) bool {
 	return o.Kind == ptx.ImmOperand && (o.Imm.Bits+1 <= 2 || int32(o.Imm.Bits) == -1 || int16(o.Imm.Bits) == -1)
@@ -332,5 +383,8 @@ func (f *function) findUnset(of *plan) {
 		default:
 			f.unset = append(f.unset, *o)
 		}
+	}
+	if f.readsCarry && f.carry >= 0 {
+		f.unset = append(f.unset, interp.Operand{Kind: interp.RowOperand, Bits: 1, Reg: ptx.NoReg, Row: f.carry - f.r - f.q})
 	}
 }

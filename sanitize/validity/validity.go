@@ -33,18 +33,25 @@ const (
 	unsetAtomic
 	unsetPrint
 	unsetCopy
+	unsetCarry
+	unsetStore
 )
 
 // The kinds, what is said of them, and what the place is called.
-var kinds = [...]struct{ name, says, role string }{
-	unsetBranch:     {"uninitialized branch", "where control goes depends on a value that nothing has written", "branch"},
-	unsetGuard:      {"uninitialized guard", "whether the instruction is executed depends on a value that nothing has written", "guarded instruction"},
-	unsetCondition:  {"uninitialized condition", "what is chosen depends on a value that nothing has written", "choice"},
-	unsetAddress:    {"uninitialized address", "the address depends on a value that nothing has written", "access"},
-	unsetMembermask: {"uninitialized membermask", "the membermask depends on a value that nothing has written", "instruction"},
-	unsetAtomic:     {"uninitialized atomic", "an atomic operation on a value that nothing has written", "atomic operation"},
-	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on a value that nothing has written", "call"},
-	unsetCopy:       {"uninitialized copy to the host", "the host copies what was computed of values that nothing has written", "copy"},
+var kinds = [...]struct {
+	name, says, role string
+	severity         finding.Severity
+}{
+	unsetBranch:     {"uninitialized branch", "where control goes depends on a value that nothing has written", "branch", finding.Error},
+	unsetGuard:      {"uninitialized guard", "whether the instruction is executed depends on a value that nothing has written", "guarded instruction", finding.Error},
+	unsetCondition:  {"uninitialized condition", "what is chosen depends on a value that nothing has written", "choice", finding.Error},
+	unsetAddress:    {"uninitialized address", "the address depends on a value that nothing has written", "access", finding.Error},
+	unsetMembermask: {"uninitialized membermask", "the membermask depends on a value that nothing has written", "instruction", finding.Error},
+	unsetAtomic:     {"uninitialized atomic", "an atomic operation on a value that nothing has written", "atomic operation", finding.Error},
+	unsetPrint:      {"uninitialized print", "an argument of vprintf depends on a value that nothing has written", "call", finding.Error},
+	unsetCopy:       {"uninitialized copy to the host", "the host copies what was computed of values that nothing has written", "copy", finding.Error},
+	unsetCarry:      {"uninitialized carry", "the carry flag is read, which no instruction with .cc has written", "instruction", finding.Error},
+	unsetStore:      {"uninitialized store", "a value that nothing has written is stored to memory that outlives the kernel", "store", finding.Notice},
 }
 
 // Name is what findings say.
@@ -137,8 +144,12 @@ func (t *Tool) of(a *interp.Allocation) *memory {
 }
 
 // computed is the bit of an origin's number that says that the value was computed, and is not a
-// mere copy.
-const computed = 1 << 31
+// mere copy; ofRegister is the bit of one that says that it comes from a register or from the carry flag, and not
+// from memory.
+const (
+	computed   = 1 << 31
+	ofRegister = 1 << 30
+)
 
 // origin is the number of an origin.
 func (t *Tool) origin(text string) uint32 {
@@ -156,7 +167,7 @@ func (t *Tool) origin(text string) uint32 {
 func (t *Tool) originText(n uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.origins[n&^computed]
+	return t.origins[n&^(computed|ofRegister)]
 }
 
 // hostReads looks at what the host copies.
@@ -393,7 +404,10 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
 		}
 		fr.dirty[r] |= lanes
 		fr.some = true
-		all := ones(bitsOf(f.fn.Regs[o.Reg].Type))
+		all := uint64(1) // of the carry flag
+		if o.Reg != ptx.NoReg {
+			all = ones(bitsOf(f.fn.Regs[o.Reg].Type))
+		}
 		for lane := range 64 {
 			if lanes>>lane&1 != 0 {
 				fr.rows[r].bits[lane], fr.rows[r].origin[lane] = all, 0
@@ -433,6 +447,9 @@ func (c *cta) before(e *interp.Event) {
 	if s.guard >= 0 && f.dirty[s.guard]&e.Active != 0 {
 		c.used(e, f, s.guard, e.Active, s.guardKind, s.instr.Guard.Reg)
 	}
+	if s.carries {
+		c.carryIn(e, f, s.fn.carry)
+	}
 	for i := range s.uses {
 		u := &s.uses[i]
 		if f.dirty[u.row]&e.Lanes != 0 {
@@ -452,6 +469,29 @@ func (c *cta) used(e *interp.Event, f *frame, row int, lanes uint64, k kind, reg
 	c.found(e, k, lanes, c.origin(e.Index, f.rows[row].origin[first], reg), nil)
 }
 
+// carryIn reports a read of the carry flag by lanes in which nothing has written it. A flag that was written with an
+// invalid value is one.
+func (c *cta) carryIn(e *interp.Event, f *frame, row int) {
+	unset := uint64(0)
+	each(f.dirty[row]&e.Lanes, func(lane int) {
+		if f.rows[row].origin[lane] == 0 {
+			unset |= 1 << lane
+		}
+	})
+	if unset != 0 {
+		f.dirty[row] &^= unset
+		c.found(e, unsetCarry, unset, 0, nil)
+	}
+}
+
+// forgetCarry makes the carry flag unwritten in lanes that return from a call (manual 9.7.2), if something may read it
+// then.
+func (c *cta) forgetCarry(f *frame, fn *function, lanes uint64) {
+	if fn.readsCarry {
+		each(lanes, func(lane int) { f.set(fn.carry, lane, 1, 0) })
+	}
+}
+
 // origin is the origin of an invalid value that an instruction reads in a register: if it has
 // none, nothing has written the register.
 func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
@@ -460,7 +500,11 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 	}
 	s := &c.plan.steps[index]
 	if origin = s.register.Load(); origin == 0 {
-		origin = c.tool.origin("the value is that of register " + s.fn.fn.Regs[reg].Name + ", which nothing had written as it was read at " + c.plan.place(index))
+		what := "the carry flag"
+		if reg != ptx.NoReg {
+			what = "register " + s.fn.fn.Regs[reg].Name
+		}
+		origin = ofRegister | c.tool.origin("the value is that of "+what+", which nothing had written as it was read at "+c.plan.place(index))
 		s.register.Store(origin)
 	}
 	return origin
@@ -515,6 +559,7 @@ func (c *cta) operation(e *interp.Event) {
 				c.passTo(w, f, s.fn, &s.call.Rets[i], lane, e.Local, nil, 0)
 			}
 		})
+		c.forgetCarry(f, s.fn, lanes)
 	}
 	some := uint64(0)
 	for _, r := range a.sources {
@@ -686,6 +731,7 @@ func (c *cta) returned(e *interp.Event) {
 			c.passTo(w, to, s.fn, &s.call.Rets[i], lane, e.Local, bits, origin)
 		}
 	})
+	c.forgetCarry(to, s.fn, e.Lanes)
 	for i := range from.dirty { // nobody has them any more
 		from.dirty[i] &^= e.Lanes
 	}
