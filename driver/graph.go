@@ -295,6 +295,9 @@ func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 	if err != nil {
 		return err
 	}
+	if len(from) != len(to) {
+		return fail(InvalidValue, "%d nodes before %d nodes", len(from), len(to))
+	}
 	for i := range from {
 		before, err := g.node(t.d, from[i])
 		if err != nil {

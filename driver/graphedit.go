@@ -76,6 +76,9 @@ func (t *Thread) GraphNodeGetDependentNodes(node Handle) ([]Handle, error) {
 // not there.
 func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error {
 	_, err := graphValue(t, graph, func(g *Graph) (_ struct{}, err error) {
+		if len(from) != len(to) {
+			return struct{}{}, fail(InvalidValue, "%d nodes before %d nodes", len(from), len(to))
+		}
 		before := map[*Node][]*Node{} // what nodes came after
 		defer func() {
 			if err != nil {

@@ -57,7 +57,7 @@ func (t *Thread) ParamSetSize(h Handle, size uint32) error {
 // ParamSet is cuParamSetv, and for numbers cuParamSeti and cuParamSetf: bytes of the arguments.
 func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
 	return t.setUp(h, func(s *setup) error {
-		if offset < 0 {
+		if offset < 0 || offset > paramLimit {
 			return fail(InvalidValue, "an argument at offset %d", offset)
 		}
 		if end := int64(offset) + int64(len(value)); end > int64(len(s.params)) {

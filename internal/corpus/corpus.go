@@ -30,6 +30,8 @@ type Program struct {
 	Width int // lanes of a warp
 	SM    int // of the device; 0: the default
 
+	Memory uint64 // bytes of the device; 0: the default
+
 	run func(r *run) error
 }
 
@@ -101,7 +103,7 @@ func (p *Program) RunModule(prepare func(m *interp.Module, l *interp.Launch)) *O
 }
 
 func (r *run) device() *interp.Device {
-	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout, SM: r.program.SM})
+	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout, SM: r.program.SM, Memory: r.program.Memory})
 }
 
 // before readies a launch.
