@@ -24,6 +24,8 @@ type fuzzCmd struct {
 	Programs int    `short:"n" default:"10" help:"How many programs." placeholder:"N"`
 	Seed     uint64 `default:"1" help:"Seed of the first program; each further one has the next." placeholder:"N"`
 
+	Semantics string `default:"manual" enum:"manual,hardware" help:"Where GPUs are known to do something else than the manual says: manual avoids these places, hardware has them, with the results of GPUs (docs/fuzz.md has the list)." placeholder:"manual|hardware"`
+
 	Features string `default:"all" help:"What programs may be made of: some of ${features}; or none; or all,-NAME,…, all but those." placeholder:"NAME,…"`
 	PTX      string `name:"ptx" help:"Version of PTX they are in (default 7.0; 8.8 for --sm above 80)." placeholder:"X.Y"`
 	SM       int    `name:"sm" default:"80" help:"Compute capability they are for, 80 for 8.0." placeholder:"NN"`
@@ -31,12 +33,17 @@ type fuzzCmd struct {
 	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
 
-	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, and {out} for the result to write; see docs/fuzz.md." placeholder:"COMMAND"`
+	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, {bytes} for the size of the result, {n} and {m} for the last two arguments, and {out} for the file to write the result to; see docs/fuzz.md." placeholder:"COMMAND"`
 	Timeout *time.Duration `help:"What a program may take there (default 10s)." placeholder:"TIME"`
 	Refusal *int           `name:"refusal-status" help:"Exit status by which it refuses a program (default 3)." placeholder:"N"`
 	Refuses string         `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
 	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
+	Skip    []string       `sep:"none" help:"Count failures whose report matches, and go on: known bugs. It is the kind, the first wrong word, the culprit, and standard error; ^ and $ are ends of lines. It may be given several times." placeholder:"REGEX"`
+	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
 	Reduce  *time.Duration `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
+
+	skip  []*regexp.Regexp  // of Skip
+	known map[string]uint64 // failures by key, with the seed of the first
 }
 
 // reduceTime is what reducing may take.
@@ -56,6 +63,10 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 	if err != nil {
 		return fuzz.Options{}, fmt.Errorf("--features: %w", err)
 	}
+	semantics, err := fuzz.ParseSemantics(c.Semantics)
+	if err != nil {
+		return fuzz.Options{}, fmt.Errorf("--semantics: %w", err)
+	}
 	block, err := parseDim("-b", c.Block)
 	if err != nil {
 		return fuzz.Options{}, err
@@ -70,7 +81,7 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 			return fuzz.Options{}, fmt.Errorf("--ptx %s: want a version such as 7.0", c.PTX)
 		}
 	}
-	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length}, nil
+	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length, Semantics: semantics}, nil
 }
 
 // rival is the other implementation; nil if there is none.
@@ -81,7 +92,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 			is   bool
 		}{
 			{"--ignore", len(c.Ignore) > 0}, {"--refusal-regex", c.Refuses != ""}, {"--refusal-status", c.Refusal != nil},
-			{"--timeout", c.Timeout != nil}, {"--reduce-time", c.Reduce != nil},
+			{"--timeout", c.Timeout != nil}, {"--reduce-time", c.Reduce != nil}, {"--skip", len(c.Skip) > 0}, {"--keep-going", c.Keep},
 		} {
 			if flag.is {
 				return nil, fmt.Errorf("%s is about --against, which is not there", flag.name)
@@ -95,6 +106,13 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
 			return nil, fmt.Errorf("--refusal-regex: %w", err)
 		}
+	}
+	for _, text := range c.Skip {
+		re, err := regexp.Compile("(?m)" + text)
+		if err != nil {
+			return nil, fmt.Errorf("--skip: %w", err)
+		}
+		c.skip = append(c.skip, re)
 	}
 	switch err := r.Check(); {
 	case err != nil:
@@ -136,8 +154,13 @@ func (c *fuzzCmd) Run(a *app) error {
 	defer os.RemoveAll(work)
 
 	var done atomic.Int64
-	stop := a.progress("programs", func() (int64, int64) { return done.Load(), int64(c.Programs) })
-	counts := map[fuzz.Kind]int{}
+	show := func() func() {
+		return a.progress("programs", func() (int64, int64) { return done.Load(), int64(c.Programs) })
+	}
+	stop := show()
+	defer func() { stop() }()
+	counts, skipped, failures := map[fuzz.Kind]int{}, 0, 0
+	c.known = map[string]uint64{}
 	for i := range uint64(c.Programs) {
 		p := g.Program(c.Seed + i)
 		want, err := p.Verify(a.ctx)
@@ -146,13 +169,12 @@ func (c *fuzzCmd) Run(a *app) error {
 		}
 		var outcome *fuzz.Outcome
 		if err == nil && rival != nil {
-			outcome, err = rival.Run(a.ctx, p, want, work)
+			outcome, err = rival.Find(a.ctx, p, want, -1, work)
 		}
 		if errors.Is(err, fuzz.ErrUndefined) {
 			err = fmt.Errorf("a program that should be defined is not, please report it: %w", err)
 		}
 		if err != nil {
-			stop()
 			return fmt.Errorf("seed %d: %w", p.Seed, err)
 		}
 		done.Add(1)
@@ -160,12 +182,25 @@ func (c *fuzzCmd) Run(a *app) error {
 			continue
 		}
 		counts[outcome.Kind]++
-		if outcome.Kind != fuzz.Same && !slices.Contains(c.Ignore, string(outcome.Kind)) {
-			stop()
-			return c.found(a, rival, p, want, outcome, work)
+		switch {
+		case outcome.Kind == fuzz.Same || slices.Contains(c.Ignore, string(outcome.Kind)):
+			continue
+		case slices.ContainsFunc(c.skip, func(re *regexp.Regexp) bool { return re.MatchString(outcome.Text()) }):
+			skipped++
+			continue
 		}
+		failures++
+		stop()
+		stop = func() {}
+		if first, ok := c.known[outcome.Key()]; ok {
+			fmt.Fprintf(a.stdout, "seed %d: %s: %s: as in seed %d\n", p.Seed, outcome.Key(), outcome.Why, first)
+		} else if err := c.found(a, rival, p, want, outcome, work); !c.Keep || !isFailure(err) {
+			return err
+		}
+		stop = show()
 	}
 	stop()
+	stop = func() {}
 	if rival == nil {
 		fmt.Fprintf(a.stdout, "%s, each with its input, result, log and description, in %s\n", counted(c.Programs, "program"), c.Out)
 		return nil
@@ -176,8 +211,28 @@ func (c *fuzzCmd) Run(a *app) error {
 			text = append(text, fmt.Sprintf("%d %s", counts[k], k))
 		}
 	}
+	if skipped > 0 {
+		text = append(text, fmt.Sprintf("%d of them skipped", skipped))
+	}
 	fmt.Fprintln(a.stdout, strings.Join(text, ", "))
+	if failures > 0 {
+		return &failure{fmt.Errorf("--against: %s failed", counted(failures, "program")), exitFailed}
+	}
 	return nil
+}
+
+// isFailure reports whether an error is a failure of the rival, and not of the search.
+func isFailure(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.status == exitFailed
+}
+
+// reducedName is the name of the files of a reduced program.
+func (c *fuzzCmd) reducedName(p *fuzz.Program) string {
+	if c.Keep {
+		return fmt.Sprintf("reduced-%d", p.Seed)
+	}
+	return "reduced"
 }
 
 // progress shows how far something is, if standard error is a terminal, until stopped.
@@ -195,12 +250,16 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 		return err
 	}
 	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Why)
+	if outcome.Kind == fuzz.Difference {
+		fmt.Fprintln(a.stdout, outcome.Culprit)
+	}
+	c.known[outcome.Key()] = p.Seed
 	for range repeats {
 		o, err := rival.Run(a.ctx, p, want, work)
 		if err != nil {
 			return err
 		}
-		if !o.Like(outcome) {
+		if !outcome.Merge(o) {
 			return c.flaky(a, p, outcome, o, "the same program")
 		}
 	}
@@ -210,10 +269,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
 	ctx, cancel := context.WithTimeout(a.ctx, c.reduceTime())
-	small, err := fuzz.Reduce(ctx, p, rival.Extents(), func(p *fuzz.Program, want []byte) (bool, error) {
-		o, err := rival.Run(ctx, p, want, work)
-		return err == nil && o.Like(outcome), err
-	}, func(lines int) { left.Store(int64(lines)) })
+	small, err := fuzz.Reduce(ctx, p, rival.Extents(), rival.StillFails(ctx, outcome, work), func(lines int) { left.Store(int64(lines)) })
 	cancel()
 	stop()
 	if a.ctx.Err() != nil {
@@ -226,23 +282,22 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if want, err = small.Verify(a.ctx); err != nil {
 		return err
 	}
-	if err := small.Write(a.ctx, c.Out, "reduced", want); err != nil {
+	name := c.reducedName(p)
+	if err := small.Write(a.ctx, c.Out, name, want); err != nil {
 		return err
 	}
-	again, err := rival.Run(a.ctx, small, want, work)
+	again, err := rival.Find(a.ctx, small, want, outcome.At, work)
 	switch {
 	case err != nil:
 		return err
 	case !again.Like(outcome):
-		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, "reduced.ptx"))
+		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, name+".ptx"))
 	}
 	outcome = again
-	text, err := c.describe(a, small, outcome, all, stopped)
-	if err != nil {
-		return err
-	}
+	c.known[outcome.Key()] = p.Seed
+	text := c.describe(small, outcome, all, stopped)
 	fmt.Fprint(a.stdout, text)
-	if err := os.WriteFile(filepath.Join(c.Out, "reduced.txt"), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(c.Out, name+".txt"), []byte(text), 0o666); err != nil {
 		return err
 	}
 	return &failure{fmt.Errorf("--against: %s in the program of seed %d", outcome.Kind, p.Seed), exitFailed}
@@ -265,23 +320,19 @@ func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, wha
 }
 
 // describe is the report about a reduced program.
-func (c *fuzzCmd) describe(a *app, p *fuzz.Program, o *fuzz.Outcome, all int, stopped bool) (string, error) {
+func (c *fuzzCmd) describe(p *fuzz.Program, o *fuzz.Outcome, all int, stopped bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, "reduced.ptx"))
+	fmt.Fprintf(&b, "reduced from %d lines to %d, grid %s of blocks %s: %s\n", all, strings.Count(p.Source, "\n"), p.Grid, p.Block, filepath.Join(c.Out, c.reducedName(p)+".ptx"))
 	if stopped {
 		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.reduceTime())
 	}
 	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Why)
 	if o.Kind == fuzz.Difference {
-		w, err := p.Blame(a.ctx, o.At)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintln(&b, w)
+		fmt.Fprintln(&b, o.Culprit)
 	}
 	if s := strings.TrimSpace(o.Stderr); s != "" {
 		fmt.Fprintf(&b, "it said:\n%s\n", s)
 	}
 	fmt.Fprintf(&b, "the command: %s\n", c.Against)
-	return b.String(), nil
+	return b.String()
 }

@@ -1,117 +1,600 @@
 package fuzz
 
-// This file finds out which instruction wrote a word of a result.
+// This file finds the instruction by which a result goes wrong first.
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gemu/interp"
 	"gemu/ptx"
 )
 
-// Writer is who wrote a word of a result last.
-type Writer struct {
-	Instr      *ptx.Instr
-	CTA        int // index of the CTA
-	Warp, Lane int
-	Made       []*ptx.Instr // that had written, last before, the registers that Instr wrote to memory, in that lane
+// Culprit is the instruction that makes the first wrong value on the way to a wrong word of a result.
+type Culprit struct {
+	Place
+	Register  string // that has the wrong value; "" if Instr has stored a right value wrongly, or gone another way
+	Got, Want uint64 // values of it
+	Measured  bool   // Got and Want are there: the rival has run a program that stores values on the way to the word
+
+	Writer *Place // the last instruction that wrote the word; nil if none did
+}
+
+// Place is an instruction as a thread executes it.
+type Place struct {
+	Instr           *ptx.Instr
+	CTA, Warp, Lane int // index of the CTA in the grid, of the warp in it, of the lane in the warp
+}
+
+func (p Place) String() string {
+	return fmt.Sprintf("line %d, %s, in cta %d, warp %d, lane %d", p.Instr.Pos.Line, p.Instr.Text, p.CTA, p.Warp, p.Lane)
 }
 
 // String says it in a line or more.
-func (w *Writer) String() string {
-	if w == nil {
-		return "nothing wrote it: it is zero"
+func (c *Culprit) String() string {
+	switch {
+	case c == nil:
+		return "no instruction of the program writes the word: it is zero"
+	case c.Register != "" && c.Measured:
+		return fmt.Sprintf("the first wrong value: %s of %v is %#x, want %#x\nthe word is written by %v", c.Register, c.Place, c.Got, c.Want, c.Writer)
+	case c.Register != "":
+		return fmt.Sprintf("the value comes from %v\nthe word is written by %v", c.Place, c.Writer)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "line %d wrote it, %s, in cta %d, warp %d, lane %d", w.Instr.Pos.Line, w.Instr.Text, w.CTA, w.Warp, w.Lane)
-	for _, in := range w.Made {
-		fmt.Fprintf(&b, "\nwhat line %d had made, %s", in.Pos.Line, in.Text)
+	if c.Instr.EndsBlock() {
+		return fmt.Sprintf("the first wrong decision: %v\nthe word is written by %v", c.Place, c.Writer)
 	}
-	return b.String()
+	return fmt.Sprintf("the first wrong value: memory that is stored by %v, though the registers are right\nthe word is written by %v", c.Place, c.Writer)
 }
 
-// Blame runs a program and tells who wrote the word that a byte of its result lies in; nil if nobody did.
-func (p *Program) Blame(ctx context.Context, at int) (*Writer, error) {
+// Same reports whether two culprits are the same fault of a rival: the same opcode.
+func (c *Culprit) Same(o *Culprit) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c.Instr.Text == o.Instr.Text
+}
+
+// Blame finds the culprit for the word at a byte of a result, which must differ. The rival runs a copy of the program that also stores the
+// values on the way to the word. It cannot if its command has the size of the result in figures and the result has no unused words; Measured is false
+// then, and the culprit is the instruction that made the stored value. The error is that of the context or of Run.
+func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Culprit, error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
 		return nil, err
 	}
-	b := &blame{at: uint64(at &^ 3), made: map[place]*ptx.Instr{}}
-	_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{b})
-	return b.last, err
+	s := &slicer{at: uint64(at &^ 3), regs: map[registerOf]*node{}, memory: map[byteOf]*node{}, threads: map[threadOf]*threadState{}, used: make([]bool, p.OutBytes)}
+	if _, err := p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{s}); err != nil {
+		return nil, err
+	}
+	if s.writer == nil {
+		return nil, nil
+	}
+	way := s.way()
+	c, err := r.measure(ctx, p, way, s, at, dir)
+	if c == nil && err == nil {
+		c = guess(s.writer)
+	}
+	if c != nil {
+		c.Writer = &s.writer.Place
+	}
+	return c, err
 }
 
-// blame is the probe.
-type blame struct {
-	at     uint64 // within the result
-	word   uint64 // address
-	buffer int    // buffers so far
-	made   map[place]*ptx.Instr
-	last   *Writer
+// guess is the culprit without a measurement: the instruction that made the stored value, but moves.
+func guess(writer *node) *Culprit {
+	for n := writer; ; {
+		made := n.from
+		if len(made) == 0 || made[0].reg == ptx.NoReg {
+			return &Culprit{Place: n.Place, Register: n.register()}
+		}
+		if n = made[0]; n.Instr.Form.Family != ptx.FamilyMove {
+			return &Culprit{Place: n.Place, Register: n.register()}
+		}
+	}
 }
 
-// place is a register of a lane.
-type place struct {
-	cta, warp, lane, depth int
-	reg                    ptx.RegID
+// node is a value that a lane has made: in a register, or stored.
+type node struct {
+	Place
+	f     *ptx.Func
+	reg   ptx.RegID // NoReg: the value is in memory
+	order int       // of its instruction in the launch
+	from  []*node   // values that it is made of, those that decide whether it is made at all last
+	seen  bool
 }
 
-func (b *blame) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAlloc | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+// register is the name of the node's register.
+func (n *node) register() string {
+	if n.reg == ptx.NoReg {
+		return ""
+	}
+	return n.f.Regs[n.reg].Name
 }
 
-func (b *blame) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
+type (
+	threadOf   struct{ cta, warp, lane int }
+	registerOf struct {
+		threadOf
+		depth int
+		reg   ptx.RegID
+	}
+	byteOf struct {
+		base any // *mem.Allocation, or the thread whose local memory it is
+		at   uint64
+	}
+	threadState struct {
+		branch *node   // the last decision where the thread goes
+		params []*node // stores to parameters of functions
+	}
+)
 
-func (b *blame) Tell(e *interp.Event) {
-	switch e.Kind {
-	case interp.OnAlloc:
+// slicer is a probe that finds the values on the way to a word of the result.
+type slicer struct {
+	at      uint64 // within the result
+	word    uint64 // address
+	out     uint64 // address of the result
+	buffers int    // so far
+	regs    map[registerOf]*node
+	memory  map[byteOf]*node
+	threads map[threadOf]*threadState
+	votes   []*node // of barriers with a predicate
+	writer  *node   // of the word
+	order   int
+	used    []bool // bytes of the result that the program writes
+}
+
+// Wants implements interp.Probe.
+func (s *slicer) Wants() interp.Wants {
+	return interp.Wants{Events: interp.OnAlloc | interp.OnBefore | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+}
+
+// CTA implements interp.Probe.
+func (s *slicer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return s }
+
+// Tell implements interp.Sink.
+func (s *slicer) Tell(e *interp.Event) {
+	if e.Kind == interp.OnAlloc {
 		if e.Memory.Kind == interp.BufferMemory {
-			if b.buffer++; b.buffer == 2 {
-				b.word = e.Memory.Base + b.at
+			if s.buffers++; s.buffers == 2 {
+				s.out, s.word = e.Memory.Base, e.Memory.Base+s.at
 			}
 		}
 		return
-	case interp.OnAfter:
-		b.wrote(e)
 	}
-	for i := range e.Writes {
+	s.order++
+	if e.Kind == interp.OnBefore {
+		for lane := range 64 {
+			if e.Active&^e.Lanes>>lane&1 != 0 {
+				s.skip(e, lane)
+			}
+		}
+		return
+	}
+	var together []*node // sources of lanes that exchange values
+	if e.Instr.Form.Effects.Any(ptx.Collective|ptx.Barrier) || e.Instr.Form.Class == ptx.ClassWarp {
 		for lane := range 64 {
 			if e.Lanes>>lane&1 != 0 {
-				b.made[place{e.CTA, e.Warp, lane, e.Depth, e.Writes[i].Reg}] = e.Instr
+				together = append(together, s.sources(e, lane)...)
 			}
+		}
+		if e.Instr.Form.Effects.Has(ptx.Barrier) {
+			s.votes = append(s.votes, together...)
+			together = s.votes
+		}
+	}
+	for lane := range 64 {
+		if e.Lanes>>lane&1 != 0 {
+			s.lane(e, lane, together)
 		}
 	}
 }
 
-// wrote looks whether an instruction has written the word.
-func (b *blame) wrote(e *interp.Event) {
-	for _, a := range e.Accesses {
-		if a.Kind == interp.AccessLoad {
+// skip follows an instruction in a lane that its guard holds back: registers keep their values, and it does not branch, because of the guard.
+func (s *slicer) skip(e *interp.Event, lane int) {
+	t := threadOf{e.CTA, e.Warp, lane}
+	state := s.thread(t)
+	from := append(nodes(s.regs[registerOf{t, e.Depth, e.Instr.Guard.Reg}]), nodes(state.branch)...)
+	n := node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, order: s.order, reg: ptx.NoReg, from: from}
+	for r := range e.Instr.Defs() {
+		kept := n
+		kept.reg = r
+		at := registerOf{t, e.Depth, kept.reg}
+		kept.from = append(nodes(s.regs[at]), from...)
+		s.regs[at] = &kept
+	}
+	if e.Instr.EndsBlock() {
+		state.branch = &n
+	}
+}
+
+func (s *slicer) thread(t threadOf) *threadState {
+	state := s.threads[t]
+	if state == nil {
+		state = &threadState{}
+		s.threads[t] = state
+	}
+	return state
+}
+
+// sources are the values that an instruction reads from registers of a lane.
+func (s *slicer) sources(e *interp.Event, lane int) (list []*node) {
+	for r := range e.Instr.Uses() {
+		if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, r}]; n != nil && r != e.Instr.Guard.Reg {
+			list = append(list, n)
+		}
+	}
+	if g := e.Instr.Guard.Reg; g != ptx.NoReg {
+		if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, g}]; n != nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// stored is the value that a store takes from a register, to come first among its sources.
+func (s *slicer) stored(e *interp.Event, lane int) (list []*node) {
+	i := e.Instr.Form.Operand("b")
+	if i < 0 {
+		return nil
+	}
+	visit := func(o *ptx.Operand) {
+		if o.Kind == ptx.RegOperand {
+			if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, o.Reg}]; n != nil {
+				list = append(list, n)
+			}
+		}
+	}
+	o := &e.Instr.Ops[i]
+	visit(o)
+	for k := range o.Elems() {
+		visit(&o.Elems()[k])
+	}
+	return list
+}
+
+// lane follows an instruction in a lane.
+func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
+	t := threadOf{e.CTA, e.Warp, lane}
+	state := s.thread(t)
+	from := append(s.sources(e, lane), together...)
+	space, _ := e.Instr.Space()
+	parameter := space == ptx.Param && (e.Depth > 0 || e.Instr.Form.Family == ptx.FamilyStore || !kernelParam(e))
+	if parameter && e.Instr.Form.Family == ptx.FamilyLoad {
+		from = append(from, state.params...)
+	}
+	for i := range e.Accesses {
+		if a := &e.Accesses[i]; a.Kind != interp.AccessStore && a.Lanes>>lane&1 != 0 && !parameter {
+			s.bytes(a, lane, t, func(b byteOf) {
+				if n := s.memory[b]; n != nil && (len(from) == 0 || from[len(from)-1] != n) {
+					from = append(from, n)
+				}
+			})
+		}
+	}
+	if state.branch != nil {
+		from = append(from, state.branch)
+	}
+	make := func(reg ptx.RegID, from []*node) *node {
+		return &node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, reg: reg, order: s.order, from: from}
+	}
+	for i := range e.Writes {
+		r := e.Writes[i].Reg
+		s.regs[registerOf{t, e.Depth, r}] = make(r, from)
+	}
+	if e.Instr.Form.Effects.Any(ptx.Calls|ptx.CarryOut) || e.Instr.EndsBlock() && len(from) > 0 {
+		state.branch = make(ptx.NoReg, from)
+	}
+	for i := range e.Accesses {
+		a := &e.Accesses[i]
+		if a.Kind == interp.AccessLoad || a.Lanes>>lane&1 == 0 {
 			continue
 		}
-		for lane := range 64 {
-			if e.Lanes&a.Lanes>>lane&1 == 0 || a.Addr[lane] >= b.word+4 || a.Addr[lane]+uint64(a.Length(lane)) <= b.word {
-				continue
-			}
-			w := &Writer{Instr: e.Instr, CTA: e.CTA, Warp: e.Warp, Lane: lane}
-			if i := e.Instr.Form.Operand("b"); i >= 0 {
-				b.sources(e, &e.Instr.Ops[i], lane, w)
-			}
-			b.last = w
+		n := make(ptx.NoReg, append(s.stored(e, lane), from...))
+		if parameter {
+			state.params = append(state.params, n)
+			continue
+		}
+		s.bytes(a, lane, t, func(b byteOf) { s.memory[b] = n })
+		from, to := a.Addr[lane], a.Addr[lane]+uint64(a.Length(lane))
+		for at := max(from, s.out); at < to && at-s.out < uint64(len(s.used)); at++ {
+			s.used[at-s.out] = true
+		}
+		if from < s.word+4 && s.word < to {
+			n.from = append(n.from, nodes(s.writer)...) // of the word's other bytes
+			s.writer = n
 		}
 	}
 }
 
-// sources finds out who made the registers of an operand.
-func (b *blame) sources(e *interp.Event, o *ptx.Operand, lane int, w *Writer) {
-	if o.Kind == ptx.RegOperand {
-		if in := b.made[place{e.CTA, e.Warp, lane, e.Depth, o.Reg}]; in != nil {
-			w.Made = append(w.Made, in)
+func nodes(n *node) []*node {
+	if n == nil {
+		return nil
+	}
+	return []*node{n}
+}
+
+// kernelParam reports whether an instruction loads a parameter of the kernel.
+func kernelParam(e *interp.Event) bool {
+	for i := range e.Instr.Ops {
+		if v, ok := e.Instr.Ops[i].Sym().(*ptx.Var); ok && slices.Contains(e.Func.Params, v) {
+			return e.Func.Entry
 		}
 	}
-	for i := range o.Elems() {
-		b.sources(e, &o.Elems()[i], lane, w)
+	return false
+}
+
+// bytes goes through the bytes that a lane accesses.
+func (s *slicer) bytes(a *interp.Access, lane int, t threadOf, do func(b byteOf)) {
+	_, in, off, ok := a.Place(lane)
+	if !ok {
+		return
 	}
+	b := byteOf{base: t, at: off}
+	if in != nil {
+		b.base = in
+	}
+	for range a.Length(lane) {
+		do(b)
+		b.at++
+	}
+}
+
+// way are the values and decisions on the way to the word, in the order in which they are made.
+func (s *slicer) way() (list []*node) {
+	work := []*node{s.writer}
+	for len(work) > 0 {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		if n.seen {
+			continue
+		}
+		n.seen = true
+		list = append(list, n)
+		work = append(work, n.from...)
+	}
+	slices.SortStableFunc(list, func(a, b *node) int { return a.order - b.order })
+	return list
+}
+
+// stop is an instruction behind which the copy of a program looks whether it has done right. It stores the register that the instruction writes.
+// If that is NoReg, it stores what a store has left in memory, read back, and that a guarded branch is not taken.
+type stop struct {
+	in  *ptx.Instr
+	reg ptx.RegID
+}
+
+// look is the code of a stop, which stores at most 8 bytes to a place; "" if there is none. text is the instruction.
+func (s stop) look(f *ptx.Func, text, where string) string {
+	if s.reg != ptx.NoReg {
+		reg := &f.Regs[s.reg]
+		switch {
+		case reg.Type == ptx.Pred:
+			return fmt.Sprintf(" st.global.b32 [%s], 0; @%s st.global.b32 [%s], 1;", where, reg.Name, where)
+		case reg.Type.Bits() > 64:
+			return ""
+		}
+		return fmt.Sprintf(" st.global.b%d [%s], %s;", reg.Type.Bits(), where, reg.Name)
+	}
+	guard, statement := "", strings.TrimSpace(text)
+	if strings.HasPrefix(statement, "@") {
+		_, statement, _ = strings.Cut(statement, " ")
+	}
+	if g := s.in.Guard; g.Reg != ptx.NoReg {
+		guard = fmt.Sprintf("@%s%s ", map[bool]string{true: "!"}[g.Neg], f.Regs[g.Reg].Name)
+	}
+	if s.in.EndsBlock() {
+		if guard == "" {
+			return ""
+		}
+		return fmt.Sprintf(" st.global.b32 [%s], 1;", where)
+	}
+	n, bits := s.in.VecLen(), s.in.Type().Bits()
+	from, to := strings.IndexByte(statement, '['), strings.IndexByte(statement, ']')
+	temp, ok := map[int]string{8: "%fuzz_h", 16: "%fuzz_h", 32: "%fuzz_b", 64: "%fuzz_d"}[bits]
+	if space, _ := s.in.Space(); s.in.Form.Family != ptx.FamilyStore || space == ptx.Param || n*bits > 64 || n > 2 || from < 0 || to < from || !ok {
+		return ""
+	}
+	register := temp
+	if n == 2 {
+		register = "{" + temp + ", " + temp + "2}"
+	}
+	opcode := "ld" + strings.TrimPrefix(s.in.Text, "st")
+	b := fmt.Sprintf(" %s%s %s, %s;", guard, opcode, register, statement[from:to+1])
+	for i := range n {
+		b += fmt.Sprintf(" %sst.global.b%d [%s+%d], %s%s;", guard, bits, where, i*bits/8, temp, []string{"", "2"}[i])
+	}
+	return b
+}
+
+// measure has the rival run a copy of the program that stores the values on the way to the word. It gives nil if that is
+// not possible, or if the copy does not fail in the same word.
+func (r *Rival) measure(ctx context.Context, p *Program, way []*node, s *slicer, at int, dir string) (*Culprit, error) {
+	var stops []stop
+	slot := map[stop]int{}
+	for _, n := range way {
+		k := stop{n.Instr, n.reg}
+		if _, ok := slot[k]; !ok {
+			slot[k] = len(stops)
+			stops = append(stops, k)
+		}
+	}
+	threads := p.Grid.X * p.Grid.Y * p.Grid.Z * p.Block.X * p.Block.Y * p.Block.Z
+	room := 8 * len(stops)
+	base := (p.OutBytes + 7) &^ 7
+	q := *p
+	if q.OutBytes = base + room*threads; !r.sized() {
+		if base = unused(s.used, room*threads); base < 0 {
+			return nil, nil
+		}
+		q.OutBytes = p.OutBytes
+	}
+	var err error
+	if q.Source, err = instrument(p, stops, base, room); err != nil {
+		return nil, err
+	}
+	m, err := ptx.ParseString("program.ptx", q.Source)
+	if err != nil {
+		return nil, nil
+	}
+	want, err := q.run(ctx, m, &interp.Launch{Mode: interp.Vector}, nil)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	o, err := r.Run(ctx, &q, want, dir)
+	if err != nil || o.Kind != Difference || !o.wrong(at) {
+		return nil, err
+	}
+	value := func(n *node, result []byte) uint64 {
+		thread := n.CTA*p.Block.X*p.Block.Y*p.Block.Z + 32*n.Warp + n.Lane
+		return binary.LittleEndian.Uint64(result[base+thread*room+8*slot[stop{n.Instr, n.reg}]:])
+	}
+	wrong := func(n *node) bool {
+		_, ok := slot[stop{n.Instr, n.reg}]
+		return ok && value(n, o.result) != value(n, want)
+	}
+	// In a loop, a value that is wrong in the last round may have been right before: one that is made of right values comes first.
+	var first *node
+	for _, n := range way {
+		if !wrong(n) {
+			continue
+		}
+		if first == nil {
+			first = n
+		}
+		if !anyBefore(n, wrong) {
+			first = n
+			break
+		}
+	}
+	if first == nil {
+		return &Culprit{Place: s.writer.Place, Measured: true}, nil
+	}
+	return &Culprit{Place: first.Place, Register: first.register(), Got: value(first, o.result), Want: value(first, want), Measured: true}, nil
+}
+
+// anyBefore reports whether one of the registers that a value is made of is so, those by way of memory and branches with them.
+func anyBefore(n *node, is func(n *node) bool) bool {
+	seen := map[*node]bool{}
+	work := slices.Clone(n.from)
+	for len(work) > 0 {
+		m := work[len(work)-1]
+		work = work[:len(work)-1]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		if is(m) {
+			return true
+		}
+		if m.reg == ptx.NoReg {
+			work = append(work, m.from...)
+		}
+	}
+	return false
+}
+
+// unused is where n bytes of a result begin that nothing writes, a multiple of 8; -1 if there are none.
+func unused(used []bool, n int) int {
+	from := 0
+	for i := range used {
+		switch {
+		case used[i]:
+			from = (i + 8) &^ 7
+		case i+1-from == n:
+			return from
+		}
+	}
+	return -1
+}
+
+// instrument is a program with stores of registers behind the instructions that write them. Thread t, counted over the whole grid, stores
+// stop i to 8 bytes of the result at base + t·room + 8·i.
+func instrument(p *Program, stops []stop, base, room int) (string, error) {
+	m, err := ptx.ParseString("program.ptx", p.Source)
+	if err != nil {
+		return "", err
+	}
+	inserted := map[int]string{} // by offset of the source
+	lines := lineStarts(p.Source)
+	offset := func(pos ptx.Pos) int { return lines[pos.Line-1] + int(pos.Col) - 1 }
+	at := map[ptx.Pos][]int{}
+	for i, s := range stops {
+		at[s.in.Pos] = append(at[s.in.Pos], i)
+	}
+	for _, d := range m.Decls {
+		f, ok := d.(*ptx.Func)
+		if !ok || !f.Defined {
+			continue
+		}
+		some := false
+		f.EachInstr(func(in *ptx.Instr) {
+			for _, i := range at[in.Pos] {
+				end := strings.IndexByte(p.Source[offset(in.Pos):], ';')
+				if end < 0 {
+					return
+				}
+				some = true
+				text := stops[i].look(f, p.Source[offset(in.Pos):offset(in.Pos)+end], fmt.Sprintf("%%fuzz_out+%d", 8*i))
+				inserted[offset(in.Pos)+end+1] += text
+			}
+		})
+		if some {
+			begin := strings.IndexByte(p.Source[offset(f.Pos):], '{')
+			inserted[offset(f.Pos)+begin+1] = threadRoom(p, f, base, room)
+		}
+	}
+	var b strings.Builder
+	for i := range len(p.Source) {
+		if text, ok := inserted[i]; ok {
+			b.WriteString(text)
+		}
+		b.WriteByte(p.Source[i])
+	}
+	source := b.String()
+	if strings.Contains(source, "fuzz_base") {
+		source = strings.Replace(source, ".address_size 64\n", ".address_size 64\n.global .align 8 .u64 fuzz_base;\n", 1)
+	}
+	return source, nil
+}
+
+// threadRoom is code at the beginning of a function that has %fuzz_out point to where the thread stores values.
+func threadRoom(p *Program, f *ptx.Func, base, room int) string {
+	var b strings.Builder
+	b.WriteString("\n\t.reg .b64 %fuzz_out, %fuzz_d; .reg .b32 %fuzz_a, %fuzz_b, %fuzz_b2; .reg .b16 %fuzz_h, %fuzz_h2;")
+	if f.Entry {
+		fmt.Fprintf(&b, " ld.param.u64 %%fuzz_out, [out];")
+		if strings.Contains(p.Source, ".func") {
+			b.WriteString(" st.global.u64 [fuzz_base], %fuzz_out;")
+		}
+	} else {
+		b.WriteString(" ld.global.u64 %fuzz_out, [fuzz_base];")
+	}
+	if base > 0 {
+		fmt.Fprintf(&b, " add.u64 %%fuzz_out, %%fuzz_out, %d;", base)
+	}
+	if p.Grid != interp.Dim(1) || p.Block != interp.Dim(1) {
+		b.WriteString(" mov.u32 %fuzz_a, %ctaid.x;")
+		for _, d := range []struct {
+			n    int
+			name string
+		}{{p.Block.Z, "z"}, {p.Block.Y, "y"}, {p.Block.X, "x"}} {
+			fmt.Fprintf(&b, " mul.lo.u32 %%fuzz_a, %%fuzz_a, %d; mov.u32 %%fuzz_b, %%tid.%s; add.u32 %%fuzz_a, %%fuzz_a, %%fuzz_b;", d.n, d.name)
+		}
+		fmt.Fprintf(&b, " mad.wide.u32 %%fuzz_out, %%fuzz_a, %d, %%fuzz_out;", room)
+	}
+	return b.String()
+}
+
+// lineStarts are the offsets at which the lines of a text begin.
+func lineStarts(text string) []int {
+	list := []int{0}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			list = append(list, i+1)
+		}
+	}
+	return list
 }

@@ -58,7 +58,7 @@ func syntaxFault(in *ptx.Instr) error {
 // between a register and a vector, and of conversions of constants, which the manual shows with registers only.
 func registerOnly(in *ptx.Instr) bool {
 	switch in.Form.Family {
-	case ptx.FamilyShfl, ptx.FamilyMatch, ptx.FamilyRedux, ptx.FamilyConvert:
+	case ptx.FamilyShfl, ptx.FamilyMatch, ptx.FamilyRedux, ptx.FamilyConvert, ptx.FamilyPack:
 		return true
 	case ptx.FamilyMove:
 		return in.Ops[0].Kind == ptx.VecOperand

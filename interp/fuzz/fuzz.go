@@ -163,6 +163,7 @@ func supported(v *ptx.Variant) bool {
 type Program struct {
 	Seed        uint64
 	Features    Features
+	Semantics   Semantics
 	Source      string
 	SM          int
 	Grid, Block interp.Dim3
@@ -180,7 +181,7 @@ const (
 // Program makes that of a seed, always the same.
 func (g *Generator) Program(seed uint64) *Program {
 	src, in := random.Defined(g.shape, g.variants, seed)
-	return &Program{Seed: seed, Features: g.Features, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes()}
+	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes()}
 }
 
 // ErrUndefined is the error of a program whose result is not to be relied on: it is not in the manual's syntax, does
@@ -313,3 +314,6 @@ func firstDifference(a, b []byte) int {
 	}
 	return -1
 }
+
+// DifferencesTable lists the places where the manual and GPUs differ, and how programs avoid each, as a table of Markdown.
+func DifferencesTable() string { return random.DifferencesTable() }

@@ -13,6 +13,24 @@ import (
 	"gemu/ptx"
 )
 
+// StillFails is Fails for a rival's failure, with files in a directory. A difference must stay in the same word and have the same culprit.
+func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) Fails {
+	return func(p *Program, want []byte) (bool, error) {
+		o, err := r.Run(ctx, p, want, dir)
+		if err != nil || !o.Like(first) || o.Kind != Difference || first.Culprit == nil {
+			return err == nil && o.Like(first), err
+		}
+		c, err := r.Blame(ctx, p, first.At, dir)
+		if err == nil && !first.Culprit.Measured { // a guess, until it can be measured
+			if c != nil && c.Measured {
+				first.Culprit = c
+			}
+			return true, nil
+		}
+		return err == nil && first.Culprit.Same(c), err
+	}
+}
+
 // Fails reports whether a program, whose result is want, still fails as the one that is reduced did. An
 // error ends the reduction.
 type Fails func(p *Program, want []byte) (bool, error)

@@ -12,12 +12,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"gemu/internal/input"
 	"gemu/interp"
+	"gemu/interp/internal/random"
 	"gemu/ptx"
 	"gemu/trace"
 )
@@ -38,8 +40,8 @@ const (
 var Failures = []Kind{Difference, Crash, Timeout, Refusal}
 
 // Rival is another implementation: a command of the shell, in which {ptx}, {in}, {json} and {out}
-// stand for the names of files, those of Program.Write and that of the result to write, and {grid}
-// and {block} for the extents, X,Y,Z.
+// stand for the names of files, those of Program.Write and that of the result to write, {grid}
+// and {block} for the extents, X,Y,Z, {bytes} for the size of the result, {n} and {m} for the last arguments.
 type Rival struct {
 	Command       string
 	Timeout       time.Duration
@@ -67,41 +69,131 @@ func (r *Rival) Extents() bool {
 	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{grid}") && strings.Contains(r.Command, "{block}")
 }
 
+// sized reports whether the rival is told the size of the result.
+func (r *Rival) sized() bool {
+	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{bytes}")
+}
+
 // Outcome is what a rival made of a program.
 type Outcome struct {
 	Kind   Kind
-	Why    string // in words: "exit status 1", "signal: segmentation fault"
-	How    string // of a crash or refusal, without what differs between programs
-	Stderr string // the end of what it said
-	first  string // its first line, with # for numbers
+	Why    string   // in words: "exit status 1", "signal: segmentation fault"
+	How    string   // of a crash or refusal, without what differs between programs
+	Stderr string   // the end of what it said
+	first  []string // words of its first line, without what differs between runs
 
 	At        int // Difference: the first byte that differs, in the word …
 	Got, Want uint32
+	Culprit   *Culprit // of that word, if Find has looked for it
+
+	result, want []byte // of a Difference
 }
 
-// Like reports whether an outcome is that of the same failure: of its kind, of crashes and refusals also
-// with the same exit status or signal, and with the same first line on standard error but for the numbers in it.
+// Like reports whether an outcome is that of the same failure: of its kind; of differences in the same word, with the same
+// culprit if both are known; of crashes and refusals with the same exit status or signal, and
+// with the same first line on standard error but for numbers, paths and words that have differed between runs.
 func (o *Outcome) Like(other *Outcome) bool {
-	if o.Kind != other.Kind {
+	switch {
+	case o.Kind != other.Kind:
 		return false
+	case o.Kind == Difference:
+		return o.wrong(other.At) && (o.Culprit == nil || other.Culprit == nil || o.Culprit.Same(other.Culprit))
+	case o.Kind == Crash || o.Kind == Refusal:
+		return o.How == other.How && sameWords(o.first, other.first)
 	}
-	if o.Kind != Crash && o.Kind != Refusal {
-		return true
-	}
-	return o.How == other.How && o.first == other.first
+	return true
 }
 
-// numbers are what differs between two lines that say the same of other places.
-var numbers = regexp.MustCompile(`0[xX][0-9a-fA-F]+|[0-9]+`)
-
-// firstLine is the first that is not empty, with # for numbers.
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			return numbers.ReplaceAllString(line, "#")
+// Merge takes note of another run of the same program, which must have the same kind of failure. Words of the first line on
+// standard error that are others then are left out of comparisons from now on. It reports whether the failure is the same.
+func (o *Outcome) Merge(again *Outcome) bool {
+	if o.Kind == again.Kind && o.How == again.How && (o.Kind == Crash || o.Kind == Refusal) {
+		if len(o.first) != len(again.first) {
+			o.first = nil
+		}
+		for i := range o.first {
+			if o.first[i] != again.first[i] {
+				o.first[i] = anyWord
+			}
 		}
 	}
-	return ""
+	return o.Like(again) || o.Kind == again.Kind && o.Kind == Difference && o.At == again.At
+}
+
+// Key tells failures apart: the kind, with the opcode of the culprit, or with the exit status and the first line on standard error.
+func (o *Outcome) Key() string {
+	switch {
+	case o.Kind == Difference && o.Culprit != nil:
+		return fmt.Sprintf("%s by %s", o.Kind, o.Culprit.Instr.Text)
+	case o.Kind == Crash || o.Kind == Refusal:
+		return strings.TrimSuffix(fmt.Sprintf("%s, %s: %s", o.Kind, o.How, strings.Join(o.first, " ")), ": ")
+	}
+	return string(o.Kind)
+}
+
+// Text is all that is known of the outcome, for searches.
+func (o *Outcome) Text() string {
+	text := fmt.Sprintf("%s: %s\n", o.Kind, o.Why)
+	if o.Kind == Difference {
+		text += o.Culprit.String() + "\n"
+	}
+	return text + o.Stderr
+}
+
+// wrong reports whether the word at a byte of the result differs.
+func (o *Outcome) wrong(at int) bool {
+	return o.Kind == Difference && at+4 <= len(o.want) && at+4 <= len(o.result) && !bytes.Equal(o.result[at:at+4], o.want[at:at+4])
+}
+
+// look has a difference be that of the word at a byte.
+func (o *Outcome) look(at int) {
+	o.At = at
+	o.Got, o.Want = wordAt(o.result, at), wordAt(o.want, at)
+	o.Why = fmt.Sprintf("word at byte %d is %#x, want %#x", at, o.Got, o.Want)
+}
+
+func wordAt(b []byte, at int) (w uint32) {
+	for i, c := range b[at:min(at+4, len(b))] {
+		w |= uint32(c) << (8 * i)
+	}
+	return w
+}
+
+// anyWord stands for a word that differs between runs.
+const anyWord = "*"
+
+// sameWords compares lines; an empty one is any.
+func sameWords(a, b []string) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b) || a == nil || b == nil
+	}
+	return slices.EqualFunc(a, b, func(v, w string) bool { return v == w || v == anyWord || w == anyWord })
+}
+
+// varying are parts of a line that differ between runs of the same program: numbers, addresses, paths.
+var varying = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\b[0-9a-fA-F]{6,}\b|/[^\s:'"]+|[0-9]+`)
+
+// firstLine has the words of the first line that is not empty, with # for parts that differ between runs.
+func firstLine(s string) []string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return strings.Fields(varying.ReplaceAllString(line, "#"))
+		}
+	}
+	return []string{}
+}
+
+// Find runs a program as Run does, and finds the culprit of a difference in the word at a byte; at is -1 for the first that differs.
+func (r *Rival) Find(ctx context.Context, p *Program, want []byte, at int, dir string) (*Outcome, error) {
+	o, err := r.Run(ctx, p, want, dir)
+	if err != nil || o.Kind != Difference {
+		return o, err
+	}
+	if at >= 0 && o.wrong(at) {
+		o.look(at)
+	}
+	o.Culprit, err = r.Blame(ctx, p, o.At, dir)
+	return o, err
 }
 
 // ErrNoRival is the error of a command that the shell cannot run.
@@ -138,7 +230,8 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 		return nil, err
 	}
 	file := func(ext string) string { return quote(filepath.Join(dir, "program"+ext)) }
-	line := strings.NewReplacer("{ptx}", file(".ptx"), "{in}", file(".in.bin"), "{json}", file(".json"), "{out}", quote(result), "{grid}", extent(p.Grid), "{block}", extent(p.Block)).Replace(r.Command)
+	line := strings.NewReplacer("{ptx}", file(".ptx"), "{in}", file(".in.bin"), "{json}", file(".json"), "{out}", quote(result), "{grid}", extent(p.Grid), "{block}", extent(p.Block),
+		"{bytes}", fmt.Sprint(p.OutBytes), "{n}", fmt.Sprint(ArgN), "{m}", fmt.Sprint(ArgM)).Replace(r.Command)
 
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
@@ -182,15 +275,8 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	case bytes.Equal(got, want):
 		o.Kind = Same
 	default:
-		o.Kind, o.At = Difference, firstDifference(got, want)&^3
-		word := func(b []byte) (w uint32) {
-			for i, c := range b[o.At:min(o.At+4, len(b))] {
-				w |= uint32(c) << (8 * i)
-			}
-			return w
-		}
-		o.Got, o.Want = word(got), word(want)
-		o.Why = fmt.Sprintf("word at byte %d is %#x, want %#x", o.At, o.Got, o.Want)
+		o.Kind, o.result, o.want = Difference, got, want
+		o.look(firstDifference(got, want) &^ 3)
 	}
 	return o, nil
 }
@@ -203,17 +289,18 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 
 // Description is how to launch a program, for machines.
 type Description struct {
-	Schema   string   `json:"schema"`   // "gemu-fuzz/1"
-	Seed     uint64   `json:"seed"`     // that the program is made of
-	Features []string `json:"features"` // that it may have
-	Program  string   `json:"program"`  // the file with the PTX
-	SM       int      `json:"sm"`       // compute capability of the device, 80 for 8.0
-	Kernel   string   `json:"kernel"`   // to launch
-	Grid     [3]int   `json:"grid"`     // CTAs: x, y, z
-	Block    [3]int   `json:"block"`    // threads of a CTA
-	Shared   int      `json:"shared"`   // bytes of dynamic shared memory
-	Args     []Arg    `json:"args"`     // of the kernel, one per parameter
-	Log      string   `json:"log"`      // the file with the commit log of the launch
+	Schema    string   `json:"schema"`    // "gemu-fuzz/1"
+	Seed      uint64   `json:"seed"`      // that the program is made of
+	Features  []string `json:"features"`  // that it may have
+	Semantics string   `json:"semantics"` // "manual": the manual and GPUs agree about the result; "hardware": it is that of GPUs
+	Program   string   `json:"program"`   // the file with the PTX
+	SM        int      `json:"sm"`        // compute capability of the device, 80 for 8.0
+	Kernel    string   `json:"kernel"`    // to launch
+	Grid      [3]int   `json:"grid"`      // CTAs: x, y, z
+	Block     [3]int   `json:"block"`     // threads of a CTA
+	Shared    int      `json:"shared"`    // bytes of dynamic shared memory
+	Args      []Arg    `json:"args"`      // of the kernel, one per parameter
+	Log       string   `json:"log"`       // the file with the commit log of the launch
 }
 
 // Arg is an argument of a kernel. A pointer is to memory of so many bytes.
@@ -229,7 +316,7 @@ type Arg struct {
 // Describe is how to launch a program whose files have a name.
 func (p *Program) Describe(name string) *Description {
 	return &Description{
-		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Program: name + ".ptx", Log: name + ".gtr", SM: p.SM, Kernel: Kernel,
+		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Semantics: random.SemanticsNames[p.Semantics], Program: name + ".ptx", Log: name + ".gtr", SM: p.SM, Kernel: Kernel,
 		Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
 		Args: []Arg{
 			{Name: "in", Type: "pointer", Bytes: len(p.In), Input: name + ".in.bin"},

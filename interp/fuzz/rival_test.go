@@ -47,7 +47,11 @@ func rival(bug, description, result string) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if from, to, ok := strings.Cut(bug, "="); ok {
+	if name, ok := strings.CutPrefix(bug, "plant:"); ok {
+		if src, err = planted(name, src); err != nil {
+			return err
+		}
+	} else if from, to, ok := strings.Cut(bug, "="); ok {
 		src = []byte(strings.ReplaceAll(string(src), from+" ", to+" "))
 	} else if strings.Contains(string(src), "bfi.b32") {
 		switch bug {
@@ -121,7 +125,7 @@ func TestRivals(t *testing.T) {
 			if err := r.Check(); err != nil {
 				t.Fatal(err)
 			}
-			p, o := findFailure(t, r, usual(arith))
+			p, o := findFailure(t, r, usual(arith), "")
 			if o.Kind != c.kind || !regexp.MustCompile(c.why).MatchString(o.Why) {
 				t.Fatalf("%s, %s: want %s, %s", o.Kind, o.Why, c.kind, c.why)
 			}
@@ -139,31 +143,30 @@ func TestRivals(t *testing.T) {
 			if c.kind != Difference {
 				return
 			}
-			w, err := small.Blame(t.Context(), o.At)
-			if err != nil || w == nil || len(w.Made) == 0 || w.Instr.Form.Family != ptx.FamilyStore {
-				t.Fatalf("%v wrote it: %v\n%s", w, err, small.Source)
-			}
-			if line := strings.Split(small.Source, "\n")[w.Instr.Pos.Line-1]; !strings.Contains(line, "[%out") {
-				t.Errorf("%v, but that line is %q", w, line)
+			if w := o.Culprit; w == nil || !w.Measured || w.Instr.Text != c.has || w.Writer.Instr.Form.Family != ptx.FamilyStore {
+				t.Fatalf("the culprit is %v\n%s", w, small.Source)
 			}
 		})
 	}
 }
 
-// findFailure is the first program that a rival fails.
-func findFailure(t *testing.T, r *Rival, o Options) (*Program, *Outcome) {
+// findFailure is the first program with a text that a rival fails.
+func findFailure(t *testing.T, r *Rival, o Options, with string) (*Program, *Outcome) {
 	t.Helper()
 	g, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range uint64(50) {
+	for seed := range uint64(2000) {
 		p := g.Program(seed)
+		if !strings.Contains(p.Source, with) {
+			continue
+		}
 		want, err := p.Verify(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := r.Run(t.Context(), p, want, t.TempDir())
+		o, err := r.Find(t.Context(), p, want, -1, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,14 +182,7 @@ func findFailure(t *testing.T, r *Rival, o Options) (*Program, *Outcome) {
 func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
-	run := func(p *Program, want []byte) *Outcome {
-		o, err := r.Run(t.Context(), p, want, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o
-	}
-	small, err := Reduce(t.Context(), p, r.Extents(), func(p *Program, want []byte) (bool, error) { return run(p, want).Like(first), nil }, func(int) {})
+	small, err := Reduce(t.Context(), p, r.Extents(), r.StillFails(t.Context(), first, dir), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +190,10 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := run(small, want)
+	o, err := r.Find(t.Context(), small, want, first.At, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !o.Like(first) {
 		t.Fatalf("the reduced program is a %s, %s, not a %s, %s", o.Kind, o.Why, first.Kind, first.Why)
 	}
@@ -262,6 +261,56 @@ func TestCrashes(t *testing.T) {
 		if !strings.Contains(small.Source, "brev.b32") {
 			t.Errorf("%s, status %s: another crash is left:\n%s", c.say, c.status, small.Source)
 		}
+	}
+}
+
+// TestChangingCrash: a crash is the same one if its first line has other addresses, process numbers, paths and words in each run.
+func TestChangingCrash(t *testing.T) {
+	command := "if grep -q brev.b32 {ptx}; then w=$(od -An -N3 -tx1 /dev/urandom | tr -d ' 0-9\\n')x; " +
+		"echo \"$(date +%T.%N) [$$] worker-$w 7ffe$$ab: brev failed in /tmp/$w/k\" >&2; exit 7; fi; exit 0 # {json} {out}"
+	r := &Rival{Command: command, Timeout: time.Minute, RefusalStatus: 3}
+	o := usual(random.Arith)
+	o.Length = 1
+	g, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.Program(1)
+	before, after, _ := strings.Cut(p.Source, "\tst.global")
+	p.Source = before + "\tbrev.b32 %w1, %w2;\n\tst.global" + after
+	dir := t.TempDir()
+	first, err := r.Run(t.Context(), p, nil, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		again, err := r.Run(t.Context(), p, nil, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !first.Merge(again) {
+			t.Fatalf("%q is another crash than %q", again.Stderr, first.Stderr)
+		}
+	}
+	if small, _ := reduced(t, r, p, first); len(instructions(small)) > 2 || !strings.Contains(small.Source, "brev.b32") {
+		t.Errorf("left is\n%s", small.Source)
+	}
+}
+
+// TestPlaceholders: the command has the numbers of the program.
+func TestPlaceholders(t *testing.T) {
+	g, err := New(usual(random.Arith))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := g.Program(1)
+	r := &Rival{Command: "echo {bytes} {n} {m} {grid} {block} >&2; exit 9 # {ptx} {out}", Timeout: time.Minute, RefusalStatus: 3}
+	o, err := r.Run(t.Context(), p, nil, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintln(p.OutBytes, ArgN, ArgM, "2,1,1", "40,1,1"); o.Stderr != want {
+		t.Errorf("%q, want %q", o.Stderr, want)
 	}
 }
 

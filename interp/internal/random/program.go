@@ -140,7 +140,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 			return nil
 		case o.Name == "b" && v.Form.Effects.Has(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
 			text = fmt.Sprint(p.r.IntN(32)) // a lane
-		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits && !p.documented) && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
+		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits) && !(p.documented && v.Op.Name == "cvt") && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
 			if p.constants > 0 && p.r.IntN(2) == 0 {
 				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses
