@@ -55,6 +55,7 @@ dp4a          *: IDP.4A
 elect         *: ELECT|VOTE.ANY
 ex2           half: MUFU.EX2 F2F; *: FMUL MUFU.EX2
 exit          *: EXIT
+fabric        *: NOP
 fence         *: MEMBAR.SC.GPU
 fma           f64: DFMA; half: HFMA2; f32x2: FFMA FFMA; *: FFMA
 fns           *: BMSK LOP3.LUT POPC FLO.U32 ISETP SEL

@@ -723,7 +723,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		case o.with != "":
 			take = v.With(o)
 		default:
-			if take = spare > 0 && (spare == free || (written[next].Kind == syntax.Vector) == o.Vector); take {
+			if take = spare > 0 && (spare == free || written[next] != nil && o.mayBe(written[next].Kind)); take {
 				spare--
 			}
 			free--
@@ -738,6 +738,11 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		return nil
 	}
 	return places
+}
+
+// mayBe reports whether an optional operand can be of the kind that is written.
+func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
+	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
 }
 
 // operand checks one operand against its spec.

@@ -172,6 +172,9 @@ var commonSlots = map[string]string{
 	"cmp":   "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan",
 	"bool":  "and or xor",
 	"smem":  "shared shared::cta shared::cluster",
+	// What a bulk copy reports to its mbarrier (manual 9.7.9.25.1.3).
+	"report": "mbarrier::report::disabled mbarrier::report::validity::per_16bytes::80000000 mbarrier::report::validity::per_16bytes::8000 " +
+		"mbarrier::report::validity::per_16bytes::80 mbarrier::report::validity::per_16bytes::8 mbarrier::report::validity::per_element::ff",
 }
 
 // parseForm reads one line of table notation:

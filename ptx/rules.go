@@ -280,6 +280,7 @@ func ruleMultimem(f *Func, in *Instr) string {
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
 	}
 	switch sem, scope := in.Slot("sem"), in.Slot("scope"); {
+	case !in.Form.HasSlot("sem"): // the table says where a scope stands
 	case sem == "weak" && scope != "":
 		return ".weak excludes a scope"
 	case sem != "weak" && (sem == "") != (scope == ""):
@@ -416,6 +417,16 @@ func ruleMbarrier(f *Func, in *Instr) string {
 		if v, ok := in.Ops[i].Sym().(*Var); ok && v.Space != Shared {
 			return fmt.Sprintf("%s is in .%s space, want .shared", v.Name, v.Space)
 		}
+	}
+	if in.Form.Operand("q") >= 0 {
+		report, value := in.Arg("q").Kind != NoOperand, in.Arg("d").Kind != NoOperand
+		switch {
+		case value && !report:
+			return "a report value stands only with a report predicate: p|q"
+		case report && in.Has("phase_type::conditional"):
+			return ".phase_type::conditional has no report"
+		}
+		return ""
 	}
 	if i := in.Form.Operand("d"); i >= 0 && in.Has("shared::cluster") && in.Ops[i].Kind != SinkOperand {
 		return "want _ as the destination, for .shared::cluster has no result"

@@ -66,7 +66,8 @@ var memoryRows = []row{
 		ld.sem.scope{.ss}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .sem = relaxed acquire; .ss = global shared shared::cta shared::cluster; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 6.0; sm 70
 		ld.mmio.sem.sys{.global}.type d:type+, [a];                              .sem = relaxed acquire; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"ld", "9.7.9.9", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
-		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32`},
+		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32
+		ld{.global}{.nc}.proxy::readonly{.vec}.type <d>:type+, [a];              .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 9.4; sm 90`},
 	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ldu{.global}{.vec}.type <d>:type+, [a];                                  .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | MayTrap, `
@@ -77,6 +78,8 @@ var memoryRows = []row{
 		st.mmio.sem.sys{.global}.type [a], b:type+;                              .sem = relaxed release; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyAsyncStore, Writes | Strong | Async | MayTrap, `
 		st.async!{.scope}{.ss}.mech{.vec}.type [a], <b>, [c];                    .scope = weak cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; .vec = v2 v4; .type = b32 b64 u32 u64 s32 s64 f32 f64; ptx 8.1; sm 90`},
+	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyAsyncStore, Writes | Strong | Async | MayTrap, `
+		st.async!{.scope}{.ss}.mech.b128 [a], b, [c];                            .scope = weak cluster; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 9.2; sm 90`},
 	{"st", "9.7.9.12", ClassMemory, AffineNone, FamilyStore, Writes | Strong | MayTrap, `
 		st.async!.release.scope{.global}.type [a], b;                             .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100
 		st.async!.mmio.release.sys{.global}.type [a], b;                          .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.7; sm 100`},
@@ -92,21 +95,25 @@ var memoryRows = []row{
 		multimem.ld_reduce!{.sem}{.scope}{.global}.add{.vec}.type <d>, [a]; .sem = weak relaxed acquire; .type = f32 f64; ptx 8.1; sm 90`},
 	{"multimem", "9.7.9.14", ClassMemory, AffineStore, FamilyStore, Writes | Strong | MayTrap, `
 		multimem.st!{.sem}{.scope}{.global}.type [a], b; .sem = weak relaxed release; .type = b32 b64 u32 u64 s32 s64; ptx 8.1; sm 90
-		multimem.st!{.sem}{.scope}{.global}{.vec}.type [a], <b>; .sem = weak relaxed release; .type = f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90`},
+		multimem.st!{.sem}{.scope}{.global}{.vec}.type [a], <b>; .sem = weak relaxed release; .type = f16 f16x2 bf16 bf16x2 f32 f64 e5m2 e5m2x2 e5m2x4 e4m3 e4m3x2 e4m3x4; ptx 8.1; sm 90
+		multimem.st.async!.release.scope{.global}.type [a], b; .scope = gpu sys; .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 9.3; sm 100`},
 	{"multimem", "9.7.9.14", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
 		multimem.red!{.sem}{.scope}{.global}.op.type [a], b; .sem = relaxed release; .op = and or xor; .type = b32 b64; ptx 8.1; sm 90
 		multimem.red!{.sem}{.scope}{.global}.add.type [a], b; .sem = relaxed release; .type = u32 s32 u64; ptx 8.1; sm 90
 		multimem.red!{.sem}{.scope}{.global}.op.type [a], b; .sem = relaxed release; .op = min max; .type = u32 s32 u64 s64; ptx 8.1; sm 90
 		multimem.red!{.sem}{.scope}{.global}.add{.vec}.type [a], <b>; .sem = relaxed release; .type = f16 f16x2 bf16 bf16x2 f32 f64; ptx 8.1; sm 90
-		multimem.red!{.sem}{.scope}{.global}.op.vec.type [a], <b>; .sem = relaxed release; .op = min max; .type = f16 f16x2 bf16 bf16x2; ptx 8.1; sm 90`},
+		multimem.red!{.sem}{.scope}{.global}.op.vec.type [a], <b>; .sem = relaxed release; .op = min max; .type = f16 f16x2 bf16 bf16x2; ptx 8.1; sm 90
+		multimem.red.async!.release.scope{.global}.add.type [a], b; .scope = gpu sys; .type = u32 s32 u64; ptx 9.3; sm 100`},
 	{"prefetch", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetch{.ss}.level [a];                                                 .ss = global local; .level = L1 L2; ptx 2.0; sm 20
 		prefetch{.global}.level [a];                                             .level = L2::evict_last L2::evict_normal; ptx 7.4; sm 80
-		prefetch{.ss}.tensormap [a];                                             .ss = const param; ptx 8.0; sm 90`},
+		prefetch{.ss}.tensormap [a];                                             .ss = const param; ptx 8.0; sm 90
+		prefetch{.global}.L1::32B.valid_addr [a];                                ptx 9.4; sm 90`},
 	{"prefetchu", "9.7.9.15", ClassMemory, AffineNone, FamilyHint, Hint, `
 		prefetchu.L1 [a];                                                        ptx 2.0; sm 20`},
 	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, FamilyHint, Hint, `
-		applypriority{.global}.level [a], #b=128:u32;                            .level = L2::evict_normal; ptx 7.4; sm 80`},
+		applypriority{.global}.level [a], #b=128:u32;                            .level = L2::evict_normal; ptx 7.4; sm 80
+		applypriority.async.bulk!{.global}.bulk_group.level [a], b=0..1048560/16:u32; .level = L2::evict_normal; ptx 9.4; sm 107`},
 	{"discard", "9.7.9.17", ClassMemory, AffineNone, FamilyHint, Writes, `
 		discard{.global}.L2 [a], #b=128:u32;                                     ptx 7.4; sm 80`},
 	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
@@ -128,6 +135,27 @@ var memoryRows = []row{
 		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 8.6; sm 90
 		cp.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560/16:u32, [e]:shared;  ptx 8.0; sm 90
 		cp.async.bulk!.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64-, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 8.0; sm 90
+		cp.async.bulk!.weak.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64-;  .multicast = multicast::cluster; ptx 9.3; sm 90
+		cp.async.bulk!{.relaxed.scope}.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast}{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64-;  .multicast = multicast::cluster; ptx 9.3; sm 90
+		cp.async.bulk!.weak.shared::cta.global.mbarrier::complete_tx::bytes{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 9.3; sm 90
+		cp.async.bulk!{.relaxed.scope}.shared::cta.global.mbarrier::complete_tx::bytes{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 9.3; sm 90
+		cp.async.bulk!.weak.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [a]:shared, [b]:shared, c=0..1048560/16:u32, [e]:shared;  ptx 9.3; sm 90
+		cp.async.bulk!{.relaxed.scope}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.b128 [a]:shared, [b]:shared, c=0..1048560/16:u32, [e]:shared;  .scope = cta cluster; ptx 9.3; sm 90
+		cp.async.bulk!.weak.global.shared::cta.bulk_group{.hint}{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64-, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 9.3; sm 90
+		cp.async.bulk!{.relaxed.scope}.global.shared::cta.bulk_group{.hint}{.cp_mask}.b128 [a]:global, [b]:shared, c=0..1048560/16:u32, g?hint:b64-, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 9.3; sm 90
+		cp.async.bulk!.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, h=0..15:u32, i=0..15:u32, [e]:shared, g?hint:b64-;  ptx 9.2; sm 90
+		cp.async.bulk!.weak.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, h=0..15:u32, i=0..15:u32, [e]:shared, g?hint:b64-;  ptx 9.3; sm 90
+		cp.async.bulk!{.relaxed.scope}.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, h=0..15:u32, i=0..15:u32, [e]:shared, g?hint:b64-;  ptx 9.3; sm 90
+		cp.async.bulk!{.weak}.shared::cta.global.mbarrier::complete_tx::bytes.mbarrier::report::disabled.ignore_oob{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, h=0..15:u32, i=0..15:u32, [e]:shared, g?hint:b64-;  ptx 9.4; sm 107
+		cp.async.bulk!{.relaxed.scope}.shared::cta.global.mbarrier::complete_tx::bytes.mbarrier::report::disabled.ignore_oob{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, h=0..15:u32, i=0..15:u32, [e]:shared, g?hint:b64-;  ptx 9.4; sm 107
+		cp.async.bulk!{.weak}.shared::cta.global.mbarrier::complete_tx::bytes.report{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 9.4; sm 107
+		cp.async.bulk!{.relaxed.scope}.shared::cta.global.mbarrier::complete_tx::bytes.report{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, g?hint:b64-;  ptx 9.4; sm 107
+		cp.async.bulk!{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster::16b{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f:b16, g?hint:b64-;  ptx 9.4; sm 90
+		cp.async.bulk!{.relaxed.scope}.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster::16b{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f:b16, g?hint:b64-;  ptx 9.4; sm 90
+		cp.async.bulk!{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes.report{.multicast}{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64-;  .multicast = multicast::cluster multicast::cluster::16b; ptx 9.4; sm 107
+		cp.async.bulk!{.relaxed.scope}.shared::cluster.global.mbarrier::complete_tx::bytes.report{.multicast}{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f?multicast:b16, g?hint:b64-;  .multicast = multicast::cluster multicast::cluster::16b; ptx 9.4; sm 107
+		cp.async.bulk!{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes{.report}.multicast::cluster::32b{.hint} [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f:b32, g?hint:b64-;  ptx 9.4; sm 107
+		cp.async.bulk!{.relaxed.scope}.shared::cluster.global.mbarrier::complete_tx::bytes{.report}.multicast::cluster::32b{.hint}.b128 [a]:shared, [b]:global, c=0..1048560/16:u32, [e]:shared, f:b32, g?hint:b64-;  ptx 9.4; sm 107
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.b32 [a], [b], c=0..1048560/16:u32, [e];  .op = and or xor; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.type [a], [b], c=0..1048560/16:u32, [e];  .type = u32 s32 u64; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.u32 [a], [b], c=0..1048560/16:u32, [e];  .op = inc dec; ptx 8.0; sm 90
@@ -138,8 +166,37 @@ var memoryRows = []row{
 		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .type = f16 bf16; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.u32 [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = inc dec; ptx 8.0; sm 90
 		cp.reduce.async.bulk!.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 8.0; sm 90`},
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
+		cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = and or xor; .type = b32 b64; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = inc dec; .type = u32; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group{.hint}.op.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group{.hint}.add.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .type = u32 s32 u64 f32 f64; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group{.hint}.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  .type = f16 bf16; ptx 9.3; sm 90
+		cp.reduce.async.bulk!{.relaxed.scope}.global.shared::cta.bulk_group{.hint}.add.noftz.f32 [a]:global, [b]:shared, c=0..1048560/16:u32, e?hint:b64-;  ptx 9.4; sm 90`},
+	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
+		cp.reduce.async.bulk!.relaxed.scope.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .scope = cta cluster; .op = and or xor; .type = b32; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .scope = cta cluster; .op = add; .type = u32 s32 u64; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .scope = cta cluster; .op = inc dec; .type = u32; ptx 9.3; sm 90
+		cp.reduce.async.bulk!.relaxed.scope.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.op.type [a], [b], c=0..1048560/16:u32, [e];  .scope = cta cluster; .op = min max; .type = u32 s32; ptx 9.3; sm 90`},
+	{"multimem", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
+		multimem.cp.async.bulk!.global.shared::cta.bulk_group{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 9.1; sm 90
+		multimem.cp.async.bulk!.weak.global.shared::cta.bulk_group{.cp_mask} [a]:global, [b]:shared, c=0..1048560/16:u32, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 9.3; sm 90
+		multimem.cp.async.bulk!{.relaxed.scope}.global.shared::cta.bulk_group{.cp_mask}.b128 [a]:global, [b]:shared, c=0..1048560/16:u32, f?cp_mask:b16;  .cp_mask = cp_mask; ptx 9.3; sm 90`},
+	{"multimem", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, `
+		multimem.cp.reduce.async.bulk!.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = and or xor; .type = b32 b64; ptx 9.1; sm 90
+		multimem.cp.reduce.async.bulk!.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = inc dec; .type = u32; ptx 9.1; sm 90
+		multimem.cp.reduce.async.bulk!.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 9.1; sm 90
+		multimem.cp.reduce.async.bulk!.global.shared::cta.bulk_group.add.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .type = u32 s32 u64 f32 f64; ptx 9.1; sm 90
+		multimem.cp.reduce.async.bulk!.global.shared::cta.bulk_group.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .type = f16 bf16; ptx 9.1; sm 90
+		multimem.cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = and or xor; .type = b32 b64; ptx 9.3; sm 90
+		multimem.cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = inc dec; .type = u32; ptx 9.3; sm 90
+		multimem.cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group.op.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .op = min max; .type = u32 s32 u64 s64 f16 bf16; ptx 9.3; sm 90
+		multimem.cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group.add.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .type = u32 s32 u64 f32 f64; ptx 9.3; sm 90
+		multimem.cp.reduce.async.bulk!.relaxed.scope.global.shared::cta.bulk_group.add.noftz.type [a]:global, [b]:shared, c=0..1048560/16:u32;  .type = f16 bf16; ptx 9.3; sm 90
+		multimem.cp.reduce.async.bulk!{.relaxed.scope}.global.shared::cta.bulk_group.add.noftz.f32 [a]:global, [b]:shared, c=0..1048560/16:u32;  ptx 9.4; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyHint, Hint, `
-		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64-;          ptx 8.0; sm 90`},
+		cp.async.bulk.prefetch!.L2.global{.hint} [a], b=0..1048560/16:u32, e?hint:b64-;          ptx 8.0; sm 90
+		cp.async.bulk.prefetch!.L2.global.L2::evict_last [a], b=0..1048560/16:u32;               ptx 9.4; sm 107`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, `
 		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.multicast}{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, g?multicast:b16, h?hint:b64-;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cluster; .multicast = multicast::cluster; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
 		cp.async.bulk.tensor!.dim.dst.global{.tile}.mbarrier::complete_tx::bytes{.group}{.hint} [a]:dst, [b, <c*dim>:s32]:global, [e]:shared, h?hint:b64-;  .dim = 1d 2d 3d 4d 5d; .dst = shared::cta; .group = cta_group::1 cta_group::2; ptx 8.0; sm 90
@@ -163,7 +220,8 @@ var memoryRows = []row{
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Async, `
 		cp.async.bulk.commit_group!;                                              ptx 8.0; sm 90`},
 	{"cp", "9.7.9.25.4", ClassMemory, AffineNone, FamilyAsync, Waits, `
-		cp.async.bulk.wait_group!{.read} #a:u32;                                  ptx 8.0; sm 90`},
+		cp.async.bulk.wait_group!{.read} #a:u32;                                  ptx 8.0; sm 90
+		cp.async.bulk.wait_group!.sync_restrict::proxy::async #a:u32;             ptx 9.5; sm 100`},
 	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | Writes | MayTrap, `
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = rank; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
@@ -185,6 +243,8 @@ var memoryRows = []row{
 		atom{.sem}{.scope}{.ss}.add{.hint}.type _d, [a], b, e?hint:b64-;           .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f32 f64
 		atom{.sem}{.scope}{.ss}.op{.hint}.type _d, [a], b, e?hint:b64-;            .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
 		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.type _d, [a], b, e?hint:b64-;     .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		atom{.sem}{.scope}{.ss}.add.noftz{.hint}.f32 _d, [a], b, e?hint:b64-;      .sem = relaxed acquire release acq_rel; .ss = global shared shared::cta shared::cluster; ptx 9.4; sm 90
+		atom{.sem}{.scope}{.global}.add.noftz{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64-;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 9.4; sm 90
 		atom{.sem}{.scope}{.global}.add{.hint}.vec.f32 _<d>, [a], <b>, e?hint:b64-;  .sem = relaxed acquire release acq_rel; .vec = v2 v4; ptx 8.1; sm 90
 		atom{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type _<d>, [a], <b>, e?hint:b64-;  .sem = relaxed acquire release acq_rel; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.6", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
@@ -195,6 +255,8 @@ var memoryRows = []row{
 		red{.sem}{.scope}{.ss}.add{.hint}.type [a], b, e?hint:b64-;               .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f32 f64
 		red{.sem}{.scope}{.ss}.op{.hint}.type [a], b, e?hint:b64-;                .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .op = inc dec; .type = u32
 		red{.sem}{.scope}{.ss}.add.noftz{.hint}.type [a], b, e?hint:b64-;         .sem = relaxed release; .ss = global shared shared::cta shared::cluster; .type = f16 f16x2 bf16 bf16x2; ptx 6.2; sm 70
+		red{.sem}{.scope}{.ss}.add.noftz{.hint}.f32 [a], b, e?hint:b64-;          .sem = relaxed release; .ss = global shared shared::cta shared::cluster; ptx 9.4; sm 90
+		red{.sem}{.scope}{.global}.add.noftz{.hint}.vec.f32 [a], <b>, e?hint:b64-;  .sem = relaxed release; .vec = v2 v4; ptx 9.4; sm 90
 		red{.sem}{.scope}{.global}.add{.hint}.vec.f32 [a], <b>, e?hint:b64-;      .sem = relaxed release; .vec = v2 v4; ptx 8.1; sm 90
 		red{.sem}{.scope}{.global}.op.noftz{.hint}.vec.type [a], <b>, e?hint:b64-;  .sem = relaxed release; .op = add min max; .type = f16 bf16 f16x2 bf16x2; ptx 8.1; sm 90`},
 	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAsyncStore, Reads | Writes | Atomic | Async | MayTrap, `
@@ -204,8 +266,22 @@ var memoryRows = []row{
 		red.async!.relaxed.cluster{.ss}.mech.add.type [a], b, [c];                .type = u32 s32 u64; .ss = shared::cluster; .mech = mbarrier::complete_tx::bytes; ptx 8.1; sm 90`},
 	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
 		red.async!.release.scope{.global}.add.type [a], b;                        .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100
-		red.async!.mmio.release.sys{.global}.add.type [a], b;                     .type = u32 s32 u64 s64; ptx 8.7; sm 100`},
+		red.async!.mmio.release.sys{.global}.add.type [a], b;                     .type = u32 s32 u64 s64; ptx 8.7; sm 100
+		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = min max; .type = u32 s32 u64 s64; ptx 8.7; sm 100
+		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = and or xor; .type = b32 b64; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = min max; .type = u32 s32 u64 s64; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = and or xor; .type = b32 b64; ptx 8.7; sm 100`},
+	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
+		red.async!.release.scope{.global}.op.u32 [a], b:u32;                      .scope = gpu sys; .op = inc dec; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.op.u32 [a], b:u32;                   .op = inc dec; ptx 8.7; sm 100`},
 
+	{"fabric", "9.7.10.5.5", ClassMemory, AffineNone, FamilyNothing, SideEffect, `
+		fabric.submit!{.restrict};                                               .restrict = op_restrict::fetching; ptx 9.3; sm 100
+		fabric.submit!.commit_group;                                             ptx 9.5; sm 100`},
+	{"fabric", "9.7.10.5.6", ClassMemory, AffineNone, FamilyNothing, Waits, `
+		fabric.wait!.sync_restrict::reads;                                       ptx 9.3; sm 100
+		fabric.wait!.sync_restrict::reads #a:u32;                                ptx 9.5; sm 100
+		fabric.wait!.sync_restrict::read #a:u32;                                 ptx 9.5; sm 100`},
 	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},
 	{"stackrestore", "9.7.17.2", ClassMisc, AffineNone, FamilyStackrestore, Stack | MayTrap, `

@@ -53,11 +53,15 @@ var syncRows = []row{
 		fence.release.sync_restrict::shared::cta.cluster; ptx 8.6; sm 90
 		fence.mbarrier_init.release.cluster;  ptx 8.0; sm 90
 		fence.proxy!.alias;                    ptx 7.5; sm 70
+		fence.proxy!.alias.sem.sys;            .sem = acquire release; ptx 9.4; sm 90
+		fence.alias.sync_restrict::read.release.sys; ptx 9.5; sm 90
+		fence.proxy!.between.alias.sem.sys;    .between = generic::fabric fabric::generic fabric::fabric; .sem = acquire release; ptx 9.3; sm 100
 		fence.proxy!.async{.where};            .where = global shared::cta shared::cluster; ptx 8.0; sm 90
 		fence.proxy!.tensormap::generic.release.scope; ptx 8.3; sm 90
 		fence.proxy!.tensormap::generic.acquire.scope [a], #b=128:u32; ptx 8.3; sm 90
 		fence.proxy!.async::generic.acquire.sync_restrict::shared::cluster.cluster; ptx 8.6; sm 90
-		fence.proxy!.async::generic.release.sync_restrict::shared::cta.cluster; ptx 8.6; sm 90`},
+		fence.proxy!.async::generic.release.sync_restrict::shared::cta.cluster; ptx 8.6; sm 90
+		fence.proxy!.async::generic.release.sync_restrict::shared::cluster::read.scope; .scope = cta cluster; ptx 9.4; sm 90`},
 	{"vote", "9.7.13.8", ClassWarp, AffineWarp, FamilyVote, Collective, `
 		vote.mode.pred d, !a:pred;            .mode = all any uni; ptx 1.2
 		vote.ballot.b32 d, !a:pred;           ptx 2.0; sm 20`},
@@ -86,6 +90,8 @@ var syncRows = []row{
 		shfl.sync.mode.b32 d|_p?:pred, a, b, c, e:u32; .mode = up down bfly idx; ptx 6.0; sm 30`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Writes | MayTrap, `
 		mbarrier.init!{.ss}.b64 [a], b=1..1048575:u32;                              .ss = shared shared::cta; ptx 7.0; sm 80
+		mbarrier.init!.layout::v0{.ss}.b64 [a], b=1..1048575:u32;                    .ss = shared shared::cta; ptx 9.3; sm 90
+		mbarrier.init!.layout::v1{.ss}.b64 [a], b=1..511:u32;                        .ss = shared shared::cta; ptx 9.3; sm 90
 		mbarrier.inval!{.ss}.b64 [a];                                    .ss = shared shared::cta; ptx 7.0; sm 80`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Writes | Atomic | MayTrap, `
 		mbarrier.op!{.sem.scope}{.ss}.b64 [a], b:u32;                  .op = expect_tx complete_tx; .sem = relaxed; .scope = cta cluster; .ss = shared shared::cta shared::cluster; ptx 8.0; sm 90
@@ -98,8 +104,20 @@ var syncRows = []row{
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Waits | Reads | Strong | MayTrap, `
 		mbarrier.try_wait!{.sem.scope}{.ss}.b64 p:pred, [a], b:type-, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90
 		mbarrier.try_wait.parity!{.sem.scope}{.ss}.b64 p:pred, [a], b=0..1:u32, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 7.8; sm 90`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Writes | Atomic | MayTrap, `
+		mbarrier.op!{.relaxed.scope}{.ss}.multicast::cluster::32b.b64 [a], b:u32, e:u32;  .op = expect_tx complete_tx; .scope = cta cluster; .ss = shared::cluster; ptx 9.4; sm 107
+		mbarrier.op!{.sem.scope}{.ss}.multicast::cluster::32b.b64 _d:type-, [a], b?:u32, e:u32; .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared::cluster; ptx 9.4; sm 107
+		mbarrier.op.expect_tx!{.sem.scope}{.ss}.multicast::cluster::32b.b64 _d:type-, [a], b:u32, e:u32; .op = arrive arrive_drop; .sem = release relaxed; .scope = cta cluster; .ss = shared::cluster; ptx 9.4; sm 107`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Reads | Strong | MayTrap, `
+		mbarrier.test_wait!.phase_type::primary{.sem.scope}{.ss}.b64 p:pred|q?:pred, d?:b8, [a], b:type-; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 9.3; sm 90
+		mbarrier.test_wait.parity!.phase_type{.sem.scope}{.ss}.b64 p:pred|q?:pred, d?:b8, [a], b=0..1:u32; .phase_type = phase_type::primary phase_type::conditional; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 9.3; sm 90
+		mbarrier.check_layout!.layout{.shared::cta}.b64 p:pred, [a];      .layout = layout::v0 layout::v1; ptx 9.3; sm 90`},
+	{"mbarrier", "9.7.13.15", ClassBarrier, AffineNone, FamilyMbarrier, Barrier | Waits | Reads | Strong | MayTrap, `
+		mbarrier.try_wait!.phase_type::primary{.sem.scope}{.ss}.b64 p:pred|q?:pred, d?:b8, [a], b:type-, c?:u32; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 9.3; sm 90
+		mbarrier.try_wait.parity!.phase_type{.sem.scope}{.ss}.b64 p:pred|q?:pred, d?:b8, [a], b=0..1:u32, c?:u32; .phase_type = phase_type::primary phase_type::conditional; .sem = acquire relaxed; .scope = cta cluster; .ss = shared shared::cta; ptx 9.3; sm 90`},
 	{"mbarrier", "9.7.13.15", ClassBarrier, AffineUniform, FamilyCompute, Pure, `
-		mbarrier.pending_count!.b64 d:u32, a:type-;                            ptx 7.0; sm 80`},
+		mbarrier.pending_count!.b64 d:u32, a:type-;                            ptx 7.0; sm 80
+		mbarrier.pending_count!.layout::v0.b64 d:u32, a:type-;                 ptx 9.3; sm 90`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyTryCancel, Writes | Async | MayTrap | SideEffect, `
 		clusterlaunchcontrol.try_cancel.async!{.ss}.mech{.multicast::cluster::all}.b128 [a], [b]; .ss = shared::cta; .mech = mbarrier::complete_tx::bytes; ptx 8.6; sm 100`},
 	{"clusterlaunchcontrol", "9.7.13.17", ClassMisc, AffineNone, FamilyQueryCancel, Pure, `

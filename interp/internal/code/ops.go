@@ -160,8 +160,10 @@ const (
 	MbarrierInval  // … at A
 	MbarrierArrive // … and its state before; at A, by B
 	MbarrierTx     // … at A, by B
-	MbarrierTest   // … at A; has the phase of state B completed?
-	MbarrierParity // … at A; has the phase of parity B?
+	MbarrierTest   // … at A; has the phase of state B completed? F is its report: bit 8 the predicate, below the value
+	MbarrierParity // … at A; has the phase of parity B? F as well
+	MbarrierLayout // … at A; has it the layout of Imm?
+	MbarrierMany   // … at the place of A in the CTAs whose ranks are in C, by B
 	LoadMatrix     // rows of matrices, by the addresses of some lanes
 	StoreMatrix
 	MoveMatrix // transposes
@@ -172,7 +174,7 @@ const (
 	AsyncCommit // the group
 	AsyncWait   // for all groups but A
 	AsyncBulk   // to A from B, C bytes; the mbarrier at E is told
-	AsyncMasked // as AsyncBulk; the upper half of C is a mask: if an mbarrier is told, of ranks of CTAs, each of which gets it; else of the bytes of each 16
+	AsyncMasked // as AsyncBulk; the upper half of C is a mask: if an mbarrier is told, of ranks of CTAs, each of which gets it; else of the bytes of each 16. With Imm.IgnoreOOB it is the bytes ignored at the start, and 256 times as many at the end
 	AsyncCancel // to A, which cluster does not begin any more, if one does not; the mbarrier at B is told
 	AsyncStore  // to A, the lower Imm.Bytes of C and E; the mbarrier at B is told
 	AsyncTensor // between the box in shared memory at A and the tensor of the map at B; the mbarrier at C is told. Imm: see Tensor
@@ -281,8 +283,10 @@ var machine = [...]Signature{
 	MbarrierInval:    {Name: "mbarrier.inval", Once: true, Src: [4]Slot{Q}},
 	MbarrierArrive:   {Name: "mbarrier.arrive", Once: true, Dst: Q, Src: [4]Slot{Q, R}},
 	MbarrierTx:       {Name: "mbarrier.tx", Once: true, Src: [4]Slot{Q, R}},
-	MbarrierTest:     {Name: "mbarrier.test", Once: true, Dst: P, Src: [4]Slot{Q, Q}},
-	MbarrierParity:   {Name: "mbarrier.parity", Once: true, Dst: P, Src: [4]Slot{Q, R}},
+	MbarrierTest:     {Name: "mbarrier.test", Once: true, Dst: P, Dst2: R, Src: [4]Slot{Q, Q}},
+	MbarrierParity:   {Name: "mbarrier.parity", Once: true, Dst: P, Dst2: R, Src: [4]Slot{Q, R}},
+	MbarrierLayout:   {Name: "mbarrier.layout", Once: true, Dst: P, Src: [4]Slot{Q}},
+	MbarrierMany:     {Name: "mbarrier.many", Once: true, Src: [4]Slot{Q, R, R}},
 	LoadMatrix:       {Name: "load.matrix", Once: true, Side: AccessSide},
 	StoreMatrix:      {Name: "store.matrix", Once: true, Side: AccessSide},
 	MoveMatrix:       {Name: "move.matrix", Dst: R, Src: [4]Slot{R}},

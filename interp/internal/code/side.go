@@ -3,7 +3,9 @@ package code
 // This file is the side tables: what of an instruction is not of a fixed size.
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"gemu/interp/internal/matrix"
@@ -209,12 +211,15 @@ type Mbarrier struct {
 	Drop       bool      // of arrive: fewer are expected from the next phase on
 	Expect     bool      // … of tx, the tx-count goes up by the count; of arrive, that first, and then it is by 1
 	NoComplete bool      // … it must not complete the phase
+	V1         bool      // of init and of looking at the layout: it is .layout::v1
+	Condition  bool      // of looking at a phase: it is the conditional one
+	Arrives    bool      // of a multicast: it is an arrival
 }
 
 // Imm packs it.
 func (m Mbarrier) Imm() uint64 {
 	v := uint64(m.Space)
-	for i, flag := range []bool{m.Drop, m.Expect, m.NoComplete} {
+	for i, flag := range []bool{m.Drop, m.Expect, m.NoComplete, m.V1, m.Condition, m.Arrives} {
 		if flag {
 			v |= 1 << (8 + i)
 		}
@@ -224,7 +229,8 @@ func (m Mbarrier) Imm() uint64 {
 
 // MbarrierOf is what Imm has packed.
 func MbarrierOf(imm uint64) Mbarrier {
-	return Mbarrier{ptx.Space(imm & 0xff), imm>>8&1 != 0, imm>>9&1 != 0, imm>>10&1 != 0}
+	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
+	return Mbarrier{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
 }
 
 // Fragments is the operands of an instruction that the lanes of a warp execute together on
@@ -332,15 +338,50 @@ type Async struct {
 	NoInc     bool      // the arrival is one that the mbarrier already waits for
 	Reduces   bool      // it combines, by:
 	Reduction Reduction
+	IgnoreOOB bool     // up to 15 bytes at each end of the source are neither read nor written
+	Report    Validity // the inspection of a copied source
+}
+
+// Validity is a pattern that a bulk copy looks for in its source, and reports to its mbarrier
+// (manual 9.7.9.25.1.3).
+type Validity uint8
+
+// The patterns. Per16 looks at the first element of each 16 bytes, for a negative zero of 32, 16, 8 or
+// 4 bits. PerByte looks at each byte, for 0xff.
+const (
+	NoReport Validity = iota
+	Per16Of32
+	Per16Of16
+	Per16Of8
+	Per16Of4
+	PerByte
+)
+
+// Found reports whether data, a multiple of 16 bytes, has the pattern.
+func (v Validity) Found(data []byte) bool {
+	switch v {
+	case NoReport:
+		return false
+	case PerByte:
+		return slices.Contains(data, 0xff)
+	}
+	for ; len(data) >= 16; data = data[16:] {
+		word := binary.LittleEndian.Uint32(data)
+		switch {
+		case v == Per16Of32 && word == 1<<31, v == Per16Of16 && uint16(word) == 1<<15, v == Per16Of8 && uint8(word) == 1<<7, v == Per16Of4 && word&15 == 1<<3:
+			return true
+		}
+	}
+	return false
 }
 
 // Imm packs it.
 func (a Async) Imm() uint64 {
-	if a.To|a.From|a.Told > 0xf || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
+	if a.To|a.From|a.Told > 0xf || a.Report > 7 || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
 		panic(fmt.Sprintf("BUG: %+v does not fit", a))
 	}
-	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.Told)<<8 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
-	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Global} {
+	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.Told)<<8 | uint64(a.Report)<<12 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
+	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Global, a.IgnoreOOB} {
 		if flag {
 			v |= 1 << (24 + i)
 		}
@@ -356,6 +397,7 @@ func AsyncOf(imm uint64) Async {
 	return Async{
 		To: ptx.Space(imm & 0xf), From: ptx.Space(imm >> 4 & 0xf), Told: ptx.Space(imm >> 8 & 0xf), Bytes: int(imm >> 16 & 0xff),
 		Bulk: flag(0), Tells: flag(1), Read: flag(2), All: flag(3), NoInc: flag(4), Reduces: flag(5), Reduction: r,
+		IgnoreOOB: flag(7), Report: Validity(imm >> 12 & 7),
 	}
 }
 

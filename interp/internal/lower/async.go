@@ -41,7 +41,10 @@ func (l *lowerer) placeIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, cluste
 }
 
 func lowerMbarrier(l *lowerer, in *ptx.Instr) {
-	m := code.Mbarrier{Drop: in.Has("arrive_drop"), Expect: in.Has("expect_tx"), NoComplete: in.Has("noComplete")}
+	m := code.Mbarrier{
+		Drop: in.Has("arrive_drop"), Expect: in.Has("expect_tx"), NoComplete: in.Has("noComplete"),
+		V1: in.Has("layout::v1"), Condition: in.Has("phase_type::conditional"), Arrives: in.Has("arrive") || in.Has("arrive_drop"),
+	}
 	space, sub := in.Space()
 	o := code.Instr{}
 	o.A, m.Space = l.placeIn(in, in.Arg("a"), space, sub == "cluster")
@@ -53,6 +56,10 @@ func lowerMbarrier(l *lowerer, in *ptx.Instr) {
 		return l.konst(code.R, 1)
 	}
 	switch {
+	case in.Has("multicast::cluster::32b"):
+		o.Op, o.B, o.C = code.MbarrierMany, count(), l.source(in.Arg("e"), ptx.U32, code.R)
+	case in.Has("check_layout"):
+		o.Op, o.D = code.MbarrierLayout, l.predicate(in.Arg("p"))
 	case in.Has("init"):
 		o.Op, o.B = code.MbarrierInit, count()
 	case in.Has("inval"):
@@ -66,7 +73,28 @@ func lowerMbarrier(l *lowerer, in *ptx.Instr) {
 	default:
 		o.Op, o.D, o.B = code.MbarrierTest, l.predicate(in.Arg("p")), l.source(in.Arg("b"), ptx.B64, code.Q)
 	}
+	if o.Op == code.MbarrierTest || o.Op == code.MbarrierParity {
+		l.emitReported(in, o)
+		return
+	}
 	l.emit(o)
+}
+
+// emitReported emits a look at an mbarrier, and gives its report to the operands that want it.
+func (l *lowerer) emitReported(in *ptx.Instr, o code.Instr) {
+	o.F = code.NoRow
+	if in.Form.Operand("q") < 0 || in.Arg("q").Kind == ptx.NoOperand {
+		l.emit(o)
+		return
+	}
+	o.F = l.temp(code.R)
+	l.emit(o)
+	if q := l.predicate(in.Arg("q")); q != code.NoRow {
+		l.emit(code.Instr{Op: code.Named("cmp.ge.u32"), D: q, F: code.NoRow, A: o.F, B: l.konst(code.R, 1<<8), C: l.konst(code.P, 0), Imm: alu.BoolNone})
+	}
+	if d := in.Arg("d"); d.Kind == ptx.RegOperand {
+		l.emit(code.Instr{Op: code.Named("and.b32"), D: l.target(d, code.R), A: o.F, B: l.konst(code.R, 0xff)})
+	}
 }
 
 func lowerAsync(l *lowerer, in *ptx.Instr) {
@@ -122,7 +150,10 @@ func (l *lowerer) asyncBulk(in *ptx.Instr) {
 		a.From = ptx.Global
 	}
 	if op, ok := atomicOf(in); ok {
-		a.Reduces, a.Reduction = true, code.ReductionOn(op, in.Type(), a.To)
+		a.Reduces, a.Reduction = true, reductionOf(in, op, a.To)
+	}
+	if in.Type() == ptx.F32 {
+		a.Reduction.Global = false // bulk sums keep subnormal numbers (manual of PTX 9.4, cp.reduce.async.bulk)
 	}
 	cluster := in.Has("shared::cluster")
 	o.A, a.To = l.placeIn(in, in.Arg("a"), a.To, cluster)
@@ -131,13 +162,52 @@ func (l *lowerer) asyncBulk(in *ptx.Instr) {
 	if a.Tells {
 		o.E, a.Told = l.placeIn(in, in.Arg("e"), ptx.Shared, cluster)
 	}
-	if in.Has("multicast::cluster") || in.Has("cp_mask") {
+	mask := int32(code.NoRow)
+	switch {
+	case in.Has("multicast::cluster::32b"):
+		mask = l.source(in.Arg("f"), ptx.B32, code.R)
+	case multicasts(in) || in.Has("cp_mask"):
+		mask = l.source(in.Arg("f"), ptx.B16, code.R)
+	case in.Has("ignore_oob"):
+		a.IgnoreOOB = true
+		mask = l.ends(in.Arg("h"), in.Arg("i"))
+	}
+	if mask != code.NoRow {
 		size := o.C
 		o.Op, o.C = code.AsyncMasked, l.temp(code.Q)
-		l.emit(code.Instr{Op: code.PackB64, D: o.C, A: size, B: l.source(in.Arg("f"), ptx.B16, code.R)})
+		l.emit(code.Instr{Op: code.PackB64, D: o.C, A: size, B: mask})
 	}
+	a.Report = validities[in.Slot("report")]
 	o.Imm = a.Imm()
 	l.emit(o)
+}
+
+// ends gives a row with the bytes that a copy ignores at both ends of its source, each at most 255, for
+// code.AsyncMasked.
+func (l *lowerer) ends(left, right *ptx.Operand) int32 {
+	then := func(op string, a, b int32) int32 {
+		d := l.temp(code.R)
+		l.emit(code.Instr{Op: code.Named(op), D: d, A: a, B: b})
+		return d
+	}
+	most := l.konst(code.R, 255)
+	low := then("min.u32", l.source(left, ptx.U32, code.R), most)
+	high := then("min.u32", l.source(right, ptx.U32, code.R), most)
+	return then("or.b32", low, then("shl.b32", high, l.konst(code.R, 8)))
+}
+
+// multicasts reports whether a copy goes to several CTAs of a cluster.
+func multicasts(in *ptx.Instr) bool {
+	return in.Has("multicast::cluster") || in.Has("multicast::cluster::16b") || in.Has("multicast::cluster::32b")
+}
+
+// validities are the inspections of a copied source, by modifier.
+var validities = map[string]code.Validity{
+	"mbarrier::report::validity::per_16bytes::80000000": code.Per16Of32,
+	"mbarrier::report::validity::per_16bytes::8000":     code.Per16Of16,
+	"mbarrier::report::validity::per_16bytes::80":       code.Per16Of8,
+	"mbarrier::report::validity::per_16bytes::8":        code.Per16Of4,
+	"mbarrier::report::validity::per_element::ff":       code.PerByte,
 }
 
 // lowerAsyncStore lowers st.async and red.async, in parts of up to 16 bytes.
@@ -156,6 +226,8 @@ func lowerAsyncStore(l *lowerer, in *ptx.Instr) {
 	var words []int32 // rows of 64 bits
 	for i := 0; i < len(data.Elems); i++ {
 		switch row := data.Elems[i].Row; {
+		case size == 16:
+			words = append(words, row, data.Elems[i].High)
 		case size == 8:
 			words = append(words, row)
 		case i+1 < len(data.Elems):

@@ -267,6 +267,15 @@ func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
 	return 0, false
 }
 
+// reductionOf is the operation of an instruction on memory of a state space.
+func reductionOf(in *ptx.Instr, op code.AtomicOp, space ptx.Space) code.Reduction {
+	r := code.ReductionOn(op, in.Type(), space)
+	if in.Has("noftz") {
+		r.Global = false
+	}
+	return r
+}
+
 func lowerAtom(l *lowerer, in *ptx.Instr) {
 	op, ok := atomicOf(in)
 	t := in.Type()
@@ -278,7 +287,7 @@ func lowerAtom(l *lowerer, in *ptx.Instr) {
 	if a.Cluster {
 		space = ptx.Shared
 	}
-	a.Atom = &code.Atom{Reduction: code.ReductionOn(op, t, space), Shared: space == ptx.Shared}
+	a.Atom = &code.Atom{Reduction: reductionOf(in, op, space), Shared: space == ptx.Shared}
 	list := func(o *ptx.Operand) []code.Elem {
 		var x code.Access
 		l.elements(&x, o, t, true)

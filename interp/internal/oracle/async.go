@@ -6,7 +6,10 @@ package oracle
 // at, or when the CTA has ended. Reductions on global memory are done at once.
 
 import (
+	"bytes"
+	"math/big"
 	"slices"
+	"strings"
 
 	"gemu/ptx"
 )
@@ -19,6 +22,7 @@ type task struct {
 	group  int    // how many groups of its kind the thread had committed
 	bar    []byte // the mbarrier that is told, nil for none
 	tx     int64  // … that so many bytes have come; 0: that the thread has arrived
+	report bool   // … and that the pattern it looks for is in the source
 	arrive bool
 	look   func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
 	fetch  func() // reads the source, once; may be nil
@@ -75,6 +79,9 @@ func (g *cluster) finish(k *task) {
 // tell has the mbarrier know.
 func (k *task) tell() {
 	n := k.of.mbarrierIn(k.bar)
+	if k.report {
+		n.report += 256 - n.report/256*256
+	}
 	k.count(&n)
 	k.of.valid(n)
 	n.settle()
@@ -269,26 +276,42 @@ func (t *thread) bulkCopy() {
 	}
 	ts, to := t.addressIn("a", toSpace)
 	fs, from := t.addressIn("b", fromSpace)
-	source := func() []byte { return t.span(fs, from, n, 16, reads) }
-	bytes := uint64(0xffff) // of each 16
+	size := n // what the mbarrier is told
+	alignment, left := 16, 0
+	if t.has("ignore_oob") {
+		l, r := int(t.arg("h")), int(t.arg("i"))
+		if l > 15 || r > 15 {
+			t.trap(KindAsync, "%d and %d bytes to ignore", l, r)
+		}
+		if to%16 != 0 || from%16 != 0 {
+			t.trap(KindMisaligned, "%#x or %#x is not a multiple of 16", to, from)
+		}
+		left = min(l, n)
+		to, from, n, alignment = to+uint64(left), from+uint64(left), max(n-l-r, 0), 1
+	}
+	source := func() []byte { return t.span(fs, from, n, alignment, reads) }
+	mask16 := uint64(0xffff) // the bytes of each 16 that are copied
 	if t.given("f") && !told {
-		bytes = t.arg("f")
+		mask16 = t.arg("f")
 	}
 	// copyTo copies to addresses of which in makes what they are in another CTA.
 	copyTo := func(in func(addr uint64) uint64) {
 		k := &task{bulk: true}
-		target := func() []byte { return t.span(ts, in(to), n, 16, writes) }
+		target := func() []byte { return t.span(ts, in(to), n, alignment, writes) }
 		if told {
 			bs, bar := t.addressIn("e", ptx.Shared)
-			k.bar, k.tx = t.span(bs, in(bar), 8, 8, updates), int64(n)
-			t.mbarrierIn(k.bar)
+			k.bar, k.tx = t.span(bs, in(bar), 8, 8, updates), int64(size)
+			t.reportsTo(t.mbarrierIn(k.bar))
 			t.sameCTA(in(to), in(bar), n)
 		}
 		target()
 		source()
 		var data []byte
-		k.fetch = func() { data = slices.Clone(source()) }
-		reduces := t.in.Mnemonic() == "cp" && t.has("reduce")
+		k.fetch = func() {
+			data = slices.Clone(source())
+			k.report = reported(k.in, data)
+		}
+		reduces := t.has("reduce")
 		typ := t.in.Type()
 		k.do = func() {
 			p := target()
@@ -299,7 +322,7 @@ func (t *thread) bulkCopy() {
 				return
 			}
 			for i := range data {
-				if bytes>>(i%16)&1 != 0 {
+				if mask16>>((i+left)%16)&1 != 0 {
 					p[i] = data[i]
 				}
 			}
@@ -310,7 +333,7 @@ func (t *thread) bulkCopy() {
 		}
 		t.issue(k)
 	}
-	if !t.has("multicast::cluster") {
+	if !t.multicasts() {
 		copyTo(func(addr uint64) uint64 { return addr })
 		return
 	}
@@ -318,7 +341,7 @@ func (t *thread) bulkCopy() {
 	// at the same offset as its own.
 	t.origin(ts, to)
 	mask := t.arg("f")
-	for rank := range uint64(16) {
+	for rank := range uint64(32) {
 		if mask>>rank&1 == 0 {
 			continue
 		}
@@ -327,6 +350,39 @@ func (t *thread) bulkCopy() {
 		}
 		copyTo(func(addr uint64) uint64 { return addr + (rank-rankOf(addr))<<rankShift })
 	}
+}
+
+// multicasts reports whether the instruction copies to several CTAs.
+func (t *thread) multicasts() bool {
+	return t.has("multicast::cluster") || t.has("multicast::cluster::16b") || t.has("multicast::cluster::32b")
+}
+
+// reportsTo traps if the instruction reports to an mbarrier that has no reports.
+func (t *thread) reportsTo(n counts) {
+	if how := t.in.Slot("report"); how != "" && how != "mbarrier::report::disabled" && !n.v1 {
+		t.trap(KindBarrier, "a report to an mbarrier of .layout::v0")
+	}
+}
+
+// reported reports whether the source of a copy has what its instruction looks for (manual of PTX 9.4,
+// report mechanisms): a byte of ones anywhere, or a negative zero as the first element of 16 bytes.
+func reported(in *ptx.Instr, data []byte) bool {
+	_, pattern, ok := strings.Cut(in.Slot("report"), "::report::validity::")
+	switch {
+	case !ok:
+		return false
+	case pattern == "per_element::ff":
+		return bytes.IndexByte(data, 255) >= 0
+	}
+	digits := len(strings.TrimPrefix(pattern, "per_16bytes::")) // of the element, in hexadecimal
+	for i := 0; i+16 <= len(data); i += 16 {
+		first := new(big.Int).SetUint64(valueOf(data[i:][:8]).lo)
+		element := first.Mod(first, new(big.Int).Lsh(big.NewInt(1), uint(4*digits)))
+		if element.Cmp(new(big.Int).Lsh(big.NewInt(8), uint(4*digits-4))) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // origin traps unless the address that a multicast gives is in shared memory of the cluster.

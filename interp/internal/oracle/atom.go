@@ -116,7 +116,8 @@ func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 			return old
 		}
 		flush := func(bits uint64) uint64 { return bits }
-		if typ == ptx.F32 && space != ptx.Shared {
+		keeps := space == ptx.Shared || t.has("noftz") || t.has("bulk") && !t.has("tensor") // subnormal numbers
+		if typ == ptx.F32 && !keeps {
 			flush = f.flush
 		}
 		return value{lo: flush(f.round(sum(f.decode(flush(old.lo)), f.decode(flush(b.lo)), "rn"), "rn"))}

@@ -14,6 +14,11 @@ type counts struct {
 	phase             int64 // modulo 4
 	pending, expected int64
 	tx                int64
+
+	v1          bool  // it has .layout::v1, and therefore:
+	conditional int64 // the conditional phase, modulo 4
+	report      int64 // of the current phase: 256 for the predicate, and the value
+	last        int64 // that of the phase before
 }
 
 // limit is how far the counts go, and tx-count below zero.
@@ -21,6 +26,14 @@ const limit = 1<<20 - 1
 
 // word is the mbarrier as its memory has it.
 func (n counts) word() uint64 {
+	if n.v1 {
+		fields := []struct{ v, bits int64 }{{n.pending, 9}, {n.report, 9}, {n.conditional, 2}, {n.expected, 9}, {n.last, 9}, {2, 2}, {n.tx + limit + 1, 21}, {n.phase, 2}}
+		v := int64(0)
+		for i := len(fields) - 1; i >= 0; i-- {
+			v = v<<fields[i].bits + fields[i].v
+		}
+		return uint64(v)
+	}
 	v := int64(2) + n.phase%4/2 // the top bit, and the phase from there
 	v = v*2 + n.phase%2
 	v = v<<21 + n.tx + limit + 1
@@ -30,15 +43,20 @@ func (n counts) word() uint64 {
 
 // countsOf is the mbarrier that memory has, if it has one.
 func countsOf(word uint64) (n counts, ok bool) {
-	if word < 1<<63 {
-		return n, false
-	}
+	n.v1 = word < 1<<63
 	take := func(bits int) int64 {
 		v := low(word, bits)
 		word >>= bits
 		return int64(v)
 	}
-	n.pending, n.expected = take(20), take(20)
+	if n.v1 {
+		n.pending, n.report, n.conditional, n.expected, n.last = take(9), take(9), take(2), take(9), take(9)
+		if take(2) != 2 {
+			return n, false
+		}
+	} else {
+		n.pending, n.expected = take(20), take(20)
+	}
 	n.tx = take(21) - limit - 1
 	n.phase = take(2)
 	return n, n.tx >= -limit
@@ -46,18 +64,29 @@ func countsOf(word uint64) (n counts, ok bool) {
 
 // settle is the transition to the next phase, if this one is complete (9.7.13.15.6).
 func (n *counts) settle() {
-	if n.pending == 0 && n.tx == 0 {
-		n.phase, n.pending = (n.phase+1)%4, n.expected
+	if n.pending != 0 || n.tx != 0 {
+		return
+	}
+	n.phase, n.pending = (n.phase+1)%4, n.expected
+	if n.v1 {
+		if n.report == 0 {
+			n.conditional = (n.conditional + 1) % 4
+		}
+		n.report, n.last = 0, n.report
 	}
 }
 
 // valid traps if a count is out of its range.
 func (t *thread) valid(n counts) counts {
+	arrivals := int64(limit)
+	if n.v1 {
+		arrivals = 511
+	}
 	for _, c := range []struct {
-		name     string
-		v, least int64
-	}{{"pending count", n.pending, 0}, {"expected count", n.expected, 0}, {"tx-count", n.tx, -limit}} {
-		if c.v < c.least || c.v > limit {
+		name           string
+		v, least, most int64
+	}{{"pending count", n.pending, 0, arrivals}, {"expected count", n.expected, 0, arrivals}, {"tx-count", n.tx, -limit, limit}} {
+		if c.v < c.least || c.v > c.most {
 			t.trap(KindBarrier, "the mbarrier's %s would be %d", c.name, c.v)
 		}
 	}
@@ -106,26 +135,58 @@ func mbarrier(t *thread) {
 	switch {
 	case t.has("init") || t.has("inval"):
 		how = writes
-	case t.has("test_wait") || t.has("try_wait"):
+	case t.has("test_wait") || t.has("try_wait") || t.has("check_layout"):
 		how = reads
 	}
-	if t.has("init") || t.has("inval") || t.has("test_wait") || t.has("try_wait") || t.has("noComplete") {
+	if t.has("init") || t.has("inval") || t.has("test_wait") || t.has("try_wait") || t.has("check_layout") || t.has("noComplete") {
 		at = t.ownMbarrier
 	}
 	p := at("a")
 	space, addr := t.address("a")
 	t.logAccess(space, addr, p, how)
+	if t.has("multicast::cluster::32b") {
+		t.eachMbarrier(space, addr)
+		return
+	}
+	t.mbarrierOn(p)
+}
+
+// eachMbarrier executes the instruction on the mbarrier at the same place of each CTA that the mask
+// has.
+func (t *thread) eachMbarrier(space ptx.Space, addr uint64) {
+	if space == ptx.Generic {
+		_, addr = t.m.resolve(addr)
+	}
+	mask := t.arg("e")
+	for rank := range uint64(32) {
+		if mask>>rank&1 == 0 {
+			continue
+		}
+		if rank >= uint64(t.m.teamSize()) {
+			t.trap(KindCluster, "cta %d of a cluster of %d", rank, t.m.teamSize())
+		}
+		c := t.sharedOf(addr+(rank-rankOf(addr))<<rankShift, true)
+		t.mbarrierOn(c.shared[addr%(1<<rankShift):][:8])
+	}
+}
+
+// mbarrierOn executes the instruction on the mbarrier in eight bytes.
+func (t *thread) mbarrierOn(p []byte) {
 	store := func(n counts) { binary.LittleEndian.PutUint64(p, t.valid(n).word()) }
 	if t.has("init") { // 9.7.13.15.9
 		count := int64(t.arg("b"))
 		if count == 0 {
 			t.trap(KindBarrier, "an mbarrier for no arrivals")
 		}
-		store(counts{pending: count, expected: count})
+		store(counts{pending: count, expected: count, v1: t.has("layout::v1")})
 		return
 	}
 	before := t.mbarrierIn(p)
 	n := before
+	if t.has("check_layout") {
+		t.putPred("p", n.v1 == t.has("layout::v1"))
+		return
+	}
 	if t.has("inval") { // 9.7.13.15.10
 		clear(p)
 		return
@@ -167,7 +228,11 @@ func mbarrier(t *thread) {
 		if count > 1 {
 			t.trap(KindBarrier, "phase parity %d", count)
 		}
-		t.looked(p, n, n.phase%2 != count)
+		phase := n.phase
+		if t.has("phase_type::conditional") && n.v1 {
+			phase = n.conditional
+		}
+		t.looked(p, n, phase%2 != count)
 	default: // 9.7.13.15.16: the phase that the state is of
 		state, ok := countsOf(t.arg("b"))
 		switch {
@@ -184,6 +249,14 @@ func mbarrier(t *thread) {
 // looked is the end of a look at an mbarrier.
 func (t *thread) looked(p []byte, n counts, done bool) {
 	t.putPred("p", done)
+	if t.in.Form.Operand("q") >= 0 {
+		report := int64(0)
+		if done && n.v1 {
+			report = n.last
+		}
+		t.putPred("q", report > 255)
+		t.put("d", uint64(report%256))
+	}
 	if !done {
 		t.cta.cluster.lookedAt(p, n)
 	}

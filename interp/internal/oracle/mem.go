@@ -262,6 +262,8 @@ func (t *thread) storeBulk() {
 // is to load, to store is to store, and the update of all is that of one.
 func multimem(t *thread) {
 	switch {
+	case t.has("bulk"):
+		cp(t)
 	case t.has("ld_reduce"):
 		ld(t)
 	case t.has("st"):

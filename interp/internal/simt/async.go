@@ -40,6 +40,8 @@ type effect struct {
 	held     bool        // it has always been there: it is not memory's
 	leaves   uint16      // which bytes of each 16 it leaves as they are
 	told     uint64      // address of the mbarrier in .shared space
+	ignored  uint64      // bytes beside those copied, of which the mbarrier is told all the same
+	reports  bool        // its source has the pattern that it looks for
 	kept     uint64      // bytes that it takes, while it is to come
 	tensor   *tensorCopy // what it is of a tensor; nil: nothing
 	piped    *piped      // what it is of tensor cores and their memory; nil: nothing
@@ -236,7 +238,10 @@ func (e *effect) target() ([]byte, *mem.Fault) {
 
 // align is what the addresses must be multiples of.
 func (e *effect) align() uint64 {
-	if e.op.Bulk {
+	switch {
+	case e.op.IgnoreOOB: // its addresses have been looked at
+		return 1
+	case e.op.Bulk:
 		return 16
 	}
 	return uint64(e.op.Bytes)
@@ -312,7 +317,7 @@ func (e *effect) happen() error {
 		if err := e.writeTensor(); err != nil || !e.op.Tells {
 			return err
 		}
-		return e.tell(func(b mbarrier) (mbarrier, string) { return b.completeTx(e.bytes) })
+		return e.completes()
 	}
 	to, fault := e.target()
 	if fault != nil {
@@ -331,10 +336,23 @@ func (e *effect) happen() error {
 		clear(to[e.bytes:])
 	}
 	if e.op.Tells {
-		return e.tell(func(b mbarrier) (mbarrier, string) { return b.completeTx(e.bytes) })
+		return e.completes()
 	}
 	return nil
 }
+
+// completes reports the pattern that was looked for, and tells the mbarrier of the bytes.
+func (e *effect) completes() error {
+	return e.tell(func(b mbarrier) (mbarrier, string) {
+		if e.reports {
+			b = b.reportOn()
+		}
+		return b.completeTx(e.transactions())
+	})
+}
+
+// transactions is how many bytes the mbarrier is told of.
+func (e *effect) transactions() uint64 { return e.bytes + e.ignored }
 
 // read reads the source, if that has not been done.
 //
@@ -351,7 +369,9 @@ func (e *effect) read() error {
 		return e.faulty(fault, e.from)
 	}
 	e.data = make([]byte, len(from))
-	if copy(e.data, from); !e.done {
+	copy(e.data, from)
+	e.reports = e.op.Report.Found(e.data)
+	if !e.done {
 		e.keep(uint64(len(from)))
 	}
 	return nil
@@ -404,7 +424,7 @@ func (c *cta) lookedInVain(at uint64) error {
 		if list[n].arrives {
 			b, bad = b.arrive(1)
 		} else {
-			b, bad = b.completeTx(list[n].bytes)
+			b, bad = b.completeTx(list[n].transactions())
 		}
 		if bad != "" { // which will be a trap
 			n++
@@ -429,7 +449,7 @@ func (cl *cluster) stillTold(at uint64) string {
 		if e.arrives {
 			arrivals++
 		}
-		bytes += e.bytes
+		bytes += e.transactions()
 	}
 	s := ""
 	if bytes > 0 {
@@ -676,15 +696,52 @@ func asyncBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if op.Tells && !w.tells(h, in, e, op.Told, f.Src64(in.E)[lane], false) {
 			return
 		}
+		if op.Report != code.NoReport && !w.reportsTo(h, in, e) {
+			return
+		}
 		list := []*effect{e}
 		switch {
+		case op.IgnoreOOB:
+			if !w.ignoreEnds(e, mask&0xff, mask>>8) {
+				return
+			}
 		case masked && op.Tells:
-			list = w.multicast(e, uint16(mask))
+			list = w.multicast(e, uint32(mask))
 		case masked:
 			e.leaves = ^uint16(mask)
 		}
 		w.issueAll(list)
 	}
+}
+
+// ignoreEnds leaves bytes at both ends out of a copy, or traps. What is there in shared memory stays.
+func (w *warp) ignoreEnds(e *effect, left, right uint64) bool {
+	for _, n := range [...]uint64{left, right} {
+		if n > 15 {
+			w.badAsync(e, "%d bytes to ignore at an end, want 0 to 15", n)
+			return false
+		}
+	}
+	for _, addr := range [...]uint64{e.to, e.from} {
+		if addr%16 != 0 {
+			w.err = e.faulty(&mem.Fault{Kind: ErrMisaligned, Msg: fmt.Sprintf("%v: %s, want a multiple of 16", ErrMisaligned, hexAddr(addr))}, addr)
+			return false
+		}
+	}
+	left = min(left, e.bytes)
+	e.ignored = min(left+right, e.bytes)
+	e.to, e.from, e.bytes = e.to+left, e.from+left, e.bytes-e.ignored
+	return true
+}
+
+// reportsTo looks whether an effect that reports something tells an mbarrier that can have reports, or
+// traps.
+func (w *warp) reportsTo(h int, in *code.Instr, e *effect) bool {
+	if w.cta.mbarrier(e.told).v1() {
+		return true
+	}
+	w.badMbarrier(h, in, e.lane&31, e.told, "a copy reports to it, which wants .layout::v1")
+	return false
 }
 
 // asyncCancel executes clusterlaunchcontrol.try_cancel. Which cluster it takes out of the launch is
@@ -711,7 +768,7 @@ func asyncCancel(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 // multicast is an effect on shared memory for each of the CTAs of the cluster whose ranks a mask
 // has: at the same place of their shared memory, and they tell the mbarrier at the same place. It
 // traps for a place that is not in shared memory, and for a rank that the cluster does not have.
-func (w *warp) multicast(e *effect, ranks uint16) (list []*effect) {
+func (w *warp) multicast(e *effect, ranks uint32) (list []*effect) {
 	if e.op.To == ptx.Shared {
 		e.to, e.op.To = e.to+mem.SharedWindow, ptx.Generic
 	}
@@ -720,7 +777,7 @@ func (w *warp) multicast(e *effect, ranks uint16) (list []*effect) {
 		return nil
 	}
 	for ; ranks != 0; ranks &= ranks - 1 {
-		rank := bits.TrailingZeros16(ranks)
+		rank := bits.TrailingZeros32(ranks)
 		if rank >= w.cta.grid.size {
 			w.fail(e.src, 1<<e.lane, ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, w.cta.grid.teamSize())
 			return nil

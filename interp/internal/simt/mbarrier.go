@@ -23,22 +23,74 @@ import (
 //	     61–62  the phase, modulo 4: bit 61 is its parity
 //	        63  1
 //
+// That is .layout::v0. With .layout::v1 the counts of arrivals have nine bits each, for which there is
+// a conditional phase, and payload reports: of each a predicate above a value of eight bits.
+//
+//	bits  0–8   pending arrivals of the current phase
+//	      9–17  the report of the current phase
+//	     18–19  the conditional phase, modulo 4
+//	     20–28  arrivals that the next phase expects
+//	     29–37  the report of the phase that was completed last
+//	     38–39  2
+//	     40–62  as above
+//	        63  0
+//
 // Memory that is all zeros is none.
 type mbarrier uint64
 
 // mostCount is the largest that any of the counts may be (manual 9.7.13.15.2).
 const mostCount = 1<<20 - 1
 
-func newMbarrier(count uint64) mbarrier {
-	return mbarrier(1<<63 | (mostCount+1)<<40 | count<<20 | count)
+// mostCountV1 is the largest that the counts of arrivals may be with .layout::v1.
+const mostCountV1 = 1<<9 - 1
+
+func newMbarrier(count uint64, v1 bool) mbarrier {
+	b := mbarrier((mostCount+1)<<40 | count<<20 | count)
+	if v1 {
+		return b | 2<<38
+	}
+	return b | 1<<63
 }
 
-func (b mbarrier) pending() uint64  { return uint64(b) & mostCount }
-func (b mbarrier) expected() uint64 { return uint64(b) >> 20 & mostCount }
+// v1 reports whether the mbarrier has .layout::v1.
+func (b mbarrier) v1() bool { return b>>63 == 0 && b>>38&3 == 2 }
+
+// mostArrivals is the largest that its counts of arrivals may be.
+func (b mbarrier) mostArrivals() uint64 {
+	if b.v1() {
+		return mostCountV1
+	}
+	return mostCount
+}
+
+func (b mbarrier) pending() uint64  { return uint64(b) & b.mostArrivals() }
+func (b mbarrier) expected() uint64 { return uint64(b) >> 20 & b.mostArrivals() }
 func (b mbarrier) tx() int64        { return int64(uint64(b)>>40&(1<<21-1)) - (mostCount + 1) }
 func (b mbarrier) phase() uint64    { return uint64(b) >> 61 & 3 }
 func (b mbarrier) parity() uint64   { return b.phase() & 1 }
-func (b mbarrier) valid() bool      { return b>>63 != 0 && b.tx() >= -mostCount }
+func (b mbarrier) valid() bool      { return (b>>63 != 0 || b.v1()) && b.tx() >= -mostCount }
+
+// conditional is how many conditional phases have been completed, modulo 4 (manual of PTX 9.4, phases
+// of the mbarrier object).
+func (b mbarrier) conditional() uint64 {
+	if b.v1() {
+		return uint64(b) >> 18 & 3
+	}
+	return b.phase()
+}
+
+// report is the payload report of the phase that was completed last: a predicate, then a value of eight
+// bits.
+func (b mbarrier) report() uint32 {
+	if b.v1() {
+		return uint32(b >> 29 & 0x1ff)
+	}
+	return 0
+}
+
+// reportOn is the report-on operation of a copy that has found its pattern: the predicate of the current
+// phase is set, and its value stays.
+func (b mbarrier) reportOn() mbarrier { return b | 1<<17 }
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
@@ -49,7 +101,15 @@ func (b mbarrier) complete() mbarrier {
 		return b
 	}
 	next := (b.phase() + 1) & 3
-	return b&^(3<<61|mostCount) | mbarrier(next<<61|b.expected())
+	now := b&^mbarrier(3<<61|b.mostArrivals()) | mbarrier(next<<61|b.expected())
+	if b.v1() {
+		report, conditional := b>>9&0x1ff, mbarrier(b.conditional())
+		if report == 0 {
+			conditional = (conditional + 1) & 3
+		}
+		now = now&^(0x1ff<<9|3<<18|0x1ff<<29) | conditional<<18 | report<<29
+	}
+	return now
 }
 
 // arrive is the arrive-on operation (manual 9.7.13.15.7), or says why it cannot be.
@@ -62,8 +122,8 @@ func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 
 // increase is one more arrival that the phase waits for.
 func (b mbarrier) increase() (mbarrier, string) {
-	if b.pending() == mostCount {
-		return b, fmt.Sprintf("more than %d pending arrivals", mostCount)
+	if most := b.mostArrivals(); b.pending() == most {
+		return b, fmt.Sprintf("more than %d pending arrivals", most)
 	}
 	return b + 1, ""
 }
@@ -176,10 +236,10 @@ func (w *warp) badMbarrier(h int, in *code.Instr, lane int, at uint64, what stri
 
 const notAnMbarrier = "it has not been initialised"
 
-// countOf is an operand that is a count, from least to mostCount, or traps.
-func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least uint32) (uint64, bool) {
-	if n < least || n > mostCount {
-		w.badMbarrier(h, in, lane, at, fmt.Sprintf("a count of %d, want %d to %d", n, least, mostCount))
+// countOf is an operand that is a count, from least to most, or traps.
+func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least, most uint32) (uint64, bool) {
+	if n < least || n > most {
+		w.badMbarrier(h, in, lane, at, fmt.Sprintf("a count of %d, want %d to %d", n, least, most))
 		return 0, false
 	}
 	return uint64(n), true
@@ -209,11 +269,15 @@ func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		b := c.mbarrier(at)
 		if in.Op == code.MbarrierInit {
-			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 1)
+			most := uint32(mostCount)
+			if op.V1 {
+				most = mostCountV1
+			}
+			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 1, most)
 			if !ok {
 				return
 			}
-			*b = newMbarrier(n)
+			*b = newMbarrier(n, op.V1)
 			c.changed = true
 			continue
 		}
@@ -223,16 +287,13 @@ func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		now, bad := mbarrier(0), "" // what is invalidated is none
 		if in.Op != code.MbarrierInval {
-			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0)
+			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0, mostCount)
 			if !ok {
 				return
 			}
-			switch {
-			case in.Op == code.MbarrierTx && op.Expect:
-				now, bad = b.expect(n)
-			case in.Op == code.MbarrierTx:
-				now, bad = b.completeTx(n)
-			default:
+			if in.Op == code.MbarrierTx {
+				now, bad = b.transaction(op, n)
+			} else {
 				now, bad = b.arrival(op, n)
 				f.Row64(in.D)[lane] = uint64(*b)
 			}
@@ -267,11 +328,83 @@ func (b mbarrier) arrival(op code.Mbarrier, n uint64) (now mbarrier, bad string)
 	return now, bad
 }
 
+// transaction is mbarrier.expect_tx and .complete_tx.
+func (b mbarrier) transaction(op code.Mbarrier, n uint64) (now mbarrier, bad string) {
+	if op.Expect {
+		return b.expect(n)
+	}
+	return b.completeTx(n)
+}
+
+// mbarrierMany executes what changes the mbarriers of several CTAs, one lane after the other.
+func mbarrierMany(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(in.Imm), w.cta
+	for ; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m) & 31
+		base, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], false)
+		if !ok {
+			return
+		}
+		for ranks := f.Src32(in.C)[lane]; ranks != 0; ranks &= ranks - 1 {
+			rank := bits.TrailingZeros32(ranks)
+			if rank >= c.grid.size {
+				w.fail(w.src(in), 1<<(32*h+lane), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, c.grid.teamSize())
+				return
+			}
+			at := alongside(base, rank)
+			b := c.mbarrier(at)
+			if !b.valid() {
+				w.badMbarrier(h, in, lane, at, notAnMbarrier)
+				return
+			}
+			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0, mostCount)
+			if !ok {
+				return
+			}
+			change := mbarrier.transaction
+			if op.Arrives {
+				change = mbarrier.arrival
+			}
+			now, bad := change(*b, op, n)
+			if bad != "" {
+				w.badMbarrier(h, in, lane, at, bad)
+				return
+			}
+			c.changed = c.changed || now != *b
+			*b = now
+		}
+	}
+}
+
+// mbarrierLayout executes mbarrier.check_layout.
+func mbarrierLayout(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, is := code.MbarrierOf(in.Imm), uint32(0)
+	for n := m; n != 0; n &= n - 1 {
+		lane := bits.TrailingZeros32(n) & 31
+		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], true)
+		if !ok {
+			return
+		}
+		b := *w.cta.mbarrier(at)
+		if !b.valid() {
+			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			return
+		}
+		if b.v1() == op.V1 {
+			is |= 1 << lane
+		}
+	}
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, is)
+	}
+}
+
 // mbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
 // again. A warp that has looked in vain gives the others their turn.
 func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(in.Imm), w.cta
 	done, vain := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
+	var reports regfile.Row32              // without a report of a phase that is not complete
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], true)
@@ -290,6 +423,9 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 				return
 			}
 			ok = b.parity() != uint64(parity)
+			if op.Condition {
+				ok = b.conditional()&1 != uint64(parity)
+			}
 		} else {
 			state := mbarrier(f.Src64(in.B)[lane])
 			age := (b.phase() - state.phase()) & 3
@@ -298,6 +434,12 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 				return
 			}
 			ok = age == 1
+		}
+		if in.F != code.NoRow {
+			reports[lane] = 0
+			if ok {
+				reports[lane] = b.report()
+			}
 		}
 		if ok {
 			done |= 1 << lane
@@ -315,6 +457,13 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	if in.D != code.NoRow {
 		f.SetP(in.D, m, done)
+	}
+	if in.F != code.NoRow {
+		to := f.Row32(in.F)
+		for n := m; n != 0; n &= n - 1 {
+			lane := bits.TrailingZeros32(n) & 31
+			to[lane] = reports[lane]
+		}
 	}
 }
 

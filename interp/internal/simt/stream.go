@@ -430,7 +430,7 @@ type accessing struct {
 var accessKinds = map[code.Op]mem.AccessKind{
 	code.SurfaceLoad: mem.Load, code.SurfaceStore: mem.Store, code.SurfaceReduce: mem.Atomic,
 	code.MbarrierInit: mem.Store, code.MbarrierInval: mem.Store, code.MbarrierArrive: mem.Atomic, code.MbarrierTx: mem.Atomic,
-	code.MbarrierTest: mem.Load, code.MbarrierParity: mem.Load,
+	code.MbarrierTest: mem.Load, code.MbarrierParity: mem.Load, code.MbarrierLayout: mem.Load, code.MbarrierMany: mem.Atomic,
 }
 
 // accesses are the instructions that access memory, by PTX instruction.

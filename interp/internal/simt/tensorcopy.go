@@ -362,7 +362,7 @@ func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, tol
 	}
 	list := []*effect{e}
 	if op.Multicast {
-		list = w.multicast(e, uint16(mask))
+		list = w.multicast(e, mask)
 	}
 	for _, e := range list {
 		if b := w.cta.mbarrier(e.told); e.op.Tells && !b.valid() {

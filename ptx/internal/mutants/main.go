@@ -5,10 +5,14 @@
 //
 //	mutants [OPCODE ...]
 //	mutants -forms [N] [OPCODE ...]
+//	mutants -list <instructions, one a line as JSON
 //
 // With -forms it writes each form with every combination of its modifiers, and what
 // differs from that in a modifier or in the type of a register; with N, about that many of
 // each for a form.
+//
+// With -list it reads instructions, and writes for each what package ptx says of it and
+// which .version and target the table gives it.
 package main
 
 import (
@@ -39,6 +43,13 @@ const perForm = 2
 
 func main() {
 	args := os.Args[1:]
+	if len(args) == 1 && args[0] == "-list" {
+		if err := listed(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	sweep := len(args) > 0 && args[0] == "-forms"
 	limit := 1 << 30
 	if sweep {
