@@ -267,10 +267,10 @@ var memoryRows = []row{
 	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | Commutes | MayTrap, `
 		red.async!.release.scope{.global}.add.type [a], b;                        .scope = gpu sys; .type = u32 s32 u64 s64; ptx 8.7; sm 100
 		red.async!.mmio.release.sys{.global}.add.type [a], b;                     .type = u32 s32 u64 s64; ptx 8.7; sm 100
-		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = min max; .type = u32 s32 u64 s64; ptx 8.7; sm 100
-		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = and or xor; .type = b32 b64; ptx 8.7; sm 100
-		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = min max; .type = u32 s32 u64 s64; ptx 8.7; sm 100
-		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = and or xor; .type = b32 b64; ptx 8.7; sm 100`},
+		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = min max; .type = u32 s32; ptx 8.7; sm 100
+		red.async!.release.scope{.global}.op.type [a], b;                         .scope = gpu sys; .op = and or xor; .type = b32; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = min max; .type = u32 s32; ptx 8.7; sm 100
+		red.async!.mmio.release.sys{.global}.op.type [a], b;                      .op = and or xor; .type = b32; ptx 8.7; sm 100`},
 	{"red", "9.7.13.7", ClassMemory, AffineNone, FamilyAtomic, Reads | Writes | Atomic | MayTrap, `
 		red.async!.release.scope{.global}.op.u32 [a], b:u32;                      .scope = gpu sys; .op = inc dec; ptx 8.7; sm 100
 		red.async!.mmio.release.sys{.global}.op.u32 [a], b:u32;                   .op = inc dec; ptx 8.7; sm 100`},
@@ -279,8 +279,7 @@ var memoryRows = []row{
 		fabric.submit!{.restrict};                                               .restrict = op_restrict::fetching; ptx 9.3; sm 100
 		fabric.submit!.commit_group;                                             ptx 9.5; sm 100`},
 	{"fabric", "9.7.10.5.6", ClassMemory, AffineNone, FamilyNothing, Waits, `
-		fabric.wait!.sync_restrict::reads;                                       ptx 9.3; sm 100
-		fabric.wait!.sync_restrict::reads #a:u32;                                ptx 9.5; sm 100
+		fabric.wait!.sync_restrict::reads #a?:u32;                               ptx 9.3; sm 100
 		fabric.wait!.sync_restrict::read #a:u32;                                 ptx 9.5; sm 100`},
 	{"stacksave", "9.7.17.1", ClassMisc, AffineNone, FamilyStacksave, Pure, `
 		stacksave.type d;                                                        .type = u32 u64; ptx 7.3; sm 52`},

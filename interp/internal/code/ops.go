@@ -4,6 +4,8 @@ package code
 // package alu, whose part of the enumeration is in zops.go.
 
 import (
+	"strings"
+
 	"fmt"
 	"math/bits"
 
@@ -430,7 +432,7 @@ func Named(name string) Op {
 
 // Of finds the kernel that is all there is to do for a PTX instruction; Invalid if there
 // is none.
-func Of(v *ptx.Variant) Op { return byName[v.Canonical()] }
+func Of(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default
 
 // General finds the kernel for any modifiers of an instruction of its name and types, which
 // are in Imm then; Invalid if there is none.
