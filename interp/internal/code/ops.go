@@ -4,10 +4,9 @@ package code
 // package alu, whose part of the enumeration is in zops.go.
 
 import (
-	"strings"
-
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"gemu/affinetrack"
 	"gemu/ptx"
