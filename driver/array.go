@@ -105,6 +105,19 @@ type array struct {
 	charge     uint64
 }
 
+// ArrayElementSize is the size of an array's texels in bytes.
+func (t *Thread) ArrayElementSize(h Handle) (uint64, error) {
+	if _, err := t.enter(); err != nil {
+		return 0, err
+	}
+	defer t.d.mu.Unlock()
+	a, err := object[*array](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(a.mem.Image().Format.Bytes()), nil
+}
+
 // mipmap is a mipmapped array.
 type mipmap struct {
 	handle Handle

@@ -19,6 +19,7 @@ type Context struct {
 	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
 
 	legacy  *Stream // the default stream
+	behind  *task   // that all later work comes after; nil: none
 	streams map[*Stream]bool
 	past    [2]clock        // of streams that are gone: those that the default stream comes after, and others
 	owned   map[Handle]bool // modules, libraries, events, graphs …
@@ -43,7 +44,7 @@ func (c *Context) reset() {
 	c.dead, c.err, c.fault, c.users = false, nil, nil, 0
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = c.dev.defaultLimits()
-	c.past = [2]clock{}
+	c.past, c.behind = [2]clock{}, nil
 	c.legacy = c.newStream(0, 0)
 	c.cacheConfig, c.sharedConfig = 0, 0
 }

@@ -177,9 +177,12 @@ func (d *Driver) message(format string, args ...any) {
 	}
 }
 
+// handleStep is the distance of handles.
+const handleStep = 16
+
 // add gives an object a handle. d.mu is held.
 func (d *Driver) add(object any) Handle {
-	d.last += 16
+	d.last += handleStep
 	h := 0x10000 + d.last
 	d.objects[h] = object
 	return h
@@ -229,6 +232,10 @@ func kindName[T any]() string {
 		return "user object"
 	case *Reference:
 		return "texture or surface reference"
+	case *GreenContext:
+		return "green context"
+	case *resources:
+		return "descriptor of resources"
 	}
 	return "object"
 }

@@ -341,6 +341,37 @@ func (t *Thread) GraphNodeGetType(h Handle) (NodeKind, error) {
 	return n.kind, nil
 }
 
+// id is the number of a handle, which fits 32 bits where a program makes fewer than four billion objects.
+func (h Handle) id() uint32 { return uint32(h / handleStep) }
+
+// GraphGetID is cuGraphGetId and cuGraphExecGetId: a number that no other graph has.
+func (t *Thread) GraphGetID(h Handle) (uint32, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	if _, ok := t.d.objects[h].(*GraphExec); ok {
+		return h.id(), nil
+	}
+	_, err := object[*Graph](t.d, h)
+	return h.id(), err
+}
+
+// GraphNodeGetGraph is cuGraphNodeGetContainingGraph.
+func (t *Thread) GraphNodeGetGraph(h Handle) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := object[*Node](t.d, h)
+	if err != nil {
+		return 0, err
+	}
+	return n.graph.handle, nil
+}
+
+// GraphNodeGetID is cuGraphNodeGetLocalId: a number that no other node of any graph has.
+func (t *Thread) GraphNodeGetID(h Handle) (uint32, error) {
+	_, err := t.GraphNodeGetType(h)
+	return h.id(), err
+}
+
 // order lists the nodes so that each comes after those it has to. d.mu is held.
 func (g *Graph) order() ([]*Node, error) {
 	done := map[*Node]bool{}

@@ -213,6 +213,9 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return t.refused(p.Func, err)
 	}
+	if err := t.fits(p, prepared, stream); err != nil {
+		return t.refused(p.Func, err)
+	}
 	s, l, err := t.enterLaunch(prepared, stream)
 	switch {
 	case err != nil:

@@ -669,6 +669,15 @@ func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err err
 	return info.Params[i].Offset, info.Params[i].Size, nil
 }
 
+// FuncGetParamCount is cuFuncGetParamCount and cuKernelGetParamCount.
+func (t *Thread) FuncGetParamCount(h Handle) (int, error) {
+	_, info, err := t.prepared(h)
+	if err != nil {
+		return 0, err
+	}
+	return len(info.Params), nil
+}
+
 // residency is how many blocks of so many threads a multiprocessor holds at once,
 // by threads, blocks, shared memory and registers.
 func (f *Function) residency(threads, dynamic int) (int, error) {

@@ -35,9 +35,10 @@ type Stream struct {
 	nonBlocking bool // the default stream does not matter to it
 	perThread   bool // it is the default stream of a thread
 	priority    int
-	line        int   // see ordering
-	last        *task // nil at first
-	queued      int   // tasks that are not over
+	line        int           // see ordering
+	last        *task         // nil at first
+	queued      int           // tasks that are not over
+	green       *GreenContext // that it is in; nil: none
 
 	attributes map[StreamAttribute]AttributeValue // that were set
 	capture    *capture                           // nil while work runs
@@ -137,7 +138,10 @@ func (s *Stream) across(others []*Context, name string, run func(*interp.Order) 
 func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
 	o := &c.dev.d.ordering
-	after = append(after, s.last, c.dev.d.paused)
+	after = append(after, s.last, c.dev.d.paused, c.behind)
+	if s.green != nil {
+		after = append(after, s.green.behind)
+	}
 	switch {
 	case s == c.legacy:
 		for o := range c.streams {
@@ -301,20 +305,26 @@ func (t *Thread) StreamDestroy(h Handle) error {
 	if s == c.legacy {
 		return fail(InvalidHandle, "the default stream cannot be destroyed")
 	}
+	s.retire()
+	return nil
+}
+
+// retire takes the stream's handle back. What is queued still runs. d.mu is held.
+func (s *Stream) retire() {
 	s.forsake()
-	delete(t.d.objects, h)
+	d := s.ctx.dev.d
+	delete(d.objects, s.handle)
 	if s.last.over() {
 		s.gone()
-		return nil
+		return
 	}
 	// Until then, who waits for the context or the default stream waits for it.
 	go func() {
 		<-s.last.done
-		c.dev.d.mu.Lock()
-		defer c.dev.d.mu.Unlock()
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		s.gone()
 	}()
-	return nil
 }
 
 // StreamQuery is cuStreamQuery: NotReady while there is work.

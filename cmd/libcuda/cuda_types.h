@@ -13,7 +13,7 @@ typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 typedef uint64_t CUcontext, CUmodule, CUfunction, CUlibrary, CUkernel, CUstream, CUevent;
 typedef uint64_t CUgraph, CUgraphNode, CUgraphExec, CUlinkState;
-typedef uint64_t CUmemoryPool, CUgreenCtx, CUgraphConditionalHandle;
+typedef uint64_t CUmemoryPool, CUgreenCtx, CUdevResourceDesc, CUgraphConditionalHandle;
 typedef uint64_t CUmemGenericAllocationHandle, CUuserObject;
 
 typedef struct { char bytes[16]; } CUuuid;
@@ -123,6 +123,32 @@ typedef struct {
 	CUmemLocation srcLocHint, dstLocHint;
 	unsigned flags;
 } CUmemcpyAttributes;
+
+// A union in CUDA's own header: of memory that begins at place, the length of rows and the height of layers in elements follow;
+// of an array, which place is then, the offset in three dimensions.
+typedef struct {
+	int type;
+	uint64_t place;
+	size_t a, b, c;
+} CUmemcpy3DOperand;
+
+typedef struct {
+	CUmemcpy3DOperand src, dst;
+	size_t width, height, depth;
+	int srcAccessOrder;
+	unsigned flags;
+} CUDA_MEMCPY3D_BATCH_OP;
+
+// A union in CUDA's own header: sm is the resource of type 1.
+typedef struct CUdevResource {
+	int type;
+	unsigned char pad[92];
+	struct {
+		unsigned smCount, minSmPartitionSize, smCoscheduledAlignment, flags, localityDomainId;
+		unsigned char reserved[20];
+	} sm;
+	struct CUdevResource *nextResource;
+} CUdevResource;
 
 typedef struct {
 	int allocType, handleTypes;

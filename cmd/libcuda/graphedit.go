@@ -384,3 +384,28 @@ func cuGraphDebugDotPrint(graph C.CUgraph, path *C.char, flags C.uint) C.CUresul
 		return nil
 	})
 }
+
+//export cuGraphGetId
+func cuGraphGetId(graph C.CUgraph, id *C.uint) C.CUresult {
+	return get("cuGraphGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(graph)) })
+}
+
+//export cuGraphExecGetId
+func cuGraphExecGetId(exec C.CUgraphExec, id *C.uint) C.CUresult {
+	return get("cuGraphExecGetId", id, func(t *driver.Thread) (uint32, error) { return t.GraphGetID(driver.Handle(exec)) })
+}
+
+//export cuGraphNodeGetContainingGraph
+func cuGraphNodeGetContainingGraph(node C.CUgraphNode, graph *C.CUgraph) C.CUresult {
+	return get("cuGraphNodeGetContainingGraph", graph, func(t *driver.Thread) (driver.Handle, error) { return t.GraphNodeGetGraph(driver.Handle(node)) })
+}
+
+//export cuGraphNodeGetLocalId
+func cuGraphNodeGetLocalId(node C.CUgraphNode, id *C.uint) C.CUresult {
+	return get("cuGraphNodeGetLocalId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
+}
+
+//export cuGraphNodeGetToolsId
+func cuGraphNodeGetToolsId(node C.CUgraphNode, id *C.ulonglong) C.CUresult {
+	return get("cuGraphNodeGetToolsId", id, func(t *driver.Thread) (uint32, error) { return t.GraphNodeGetID(driver.Handle(node)) })
+}

@@ -211,6 +211,34 @@ func cuKernelGetParamInfo(kernel C.CUkernel, i C.size_t, offset, size *C.size_t)
 	return paramInfo("cuKernelGetParamInfo", driver.Handle(kernel), i, offset, size)
 }
 
+//export cuFuncGetParamCount
+func cuFuncGetParamCount(function C.CUfunction, n *C.size_t) C.CUresult {
+	return get("cuFuncGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(function)) })
+}
+
+//export cuKernelGetParamCount
+func cuKernelGetParamCount(kernel C.CUkernel, n *C.size_t) C.CUresult {
+	return get("cuKernelGetParamCount", n, func(t *driver.Thread) (int, error) { return t.FuncGetParamCount(driver.Handle(kernel)) })
+}
+
+// Functions are loaded with their module.
+
+//export cuFuncLoad
+func cuFuncLoad(function C.CUfunction) C.CUresult {
+	return do("cuFuncLoad", func(t *driver.Thread) error {
+		_, err := t.FuncGetName(driver.Handle(function))
+		return err
+	})
+}
+
+//export cuFuncIsLoaded
+func cuFuncIsLoaded(state *C.int, function C.CUfunction) C.CUresult {
+	return get("cuFuncIsLoaded", state, func(t *driver.Thread) (int, error) {
+		_, err := t.FuncGetName(driver.Handle(function))
+		return 1, err
+	})
+}
+
 func maxBlocks(call string, n *C.int, function C.CUfunction, threads C.int, dynamic C.size_t) C.CUresult {
 	return get(call, n, func(t *driver.Thread) (int, error) {
 		return t.OccupancyMaxActiveBlocks(driver.Handle(function), int(threads), uint64(dynamic))

@@ -60,6 +60,14 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// Functions that came with CUDA 12.4 and later: green contexts, graphs by number, copies with attributes.
+func TestNewerFunctions(t *testing.T) {
+	out, err := exec.Command(libtest.Client(t, "testdata/newer.c", "libcuda.so.1")).Output()
+	if err != nil || string(out) != "ok\n" {
+		t.Errorf("%v\n%.4000s", err, out)
+	}
+}
+
 // Counts and sizes that no memory has room for are refused, and nothing is made of them.
 func TestBounds(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()

@@ -305,13 +305,7 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 				end = first[k+1]
 			}
 			for i := first[k]; i < end; i++ {
-				var err error
-				if a.srcAccessOrder == readDuringCall {
-					err = t.MemcpyEager(uint64(to[i]), uint64(from[i]), uint64(bytes[i]), driver.Handle(stream))
-				} else {
-					err = t.Memcpy(either(to[i]), either(from[i]), uint64(bytes[i]), driver.Handle(stream), true)
-				}
-				if err != nil {
+				if err := attributed(t, a.srcAccessOrder, to[i], from[i], bytes[i], stream); err != nil {
 					*failed = i
 					return err
 				}
@@ -329,6 +323,131 @@ func cuMemcpyBatchAsync(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 //export cuMemcpyBatchAsync_v2
 func cuMemcpyBatchAsync_v2(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, stream C.CUstream) C.CUresult {
 	return batch("cuMemcpyBatchAsync_v2", dsts, srcs, sizes, count, attributes, indices, n, nil, stream)
+}
+
+// attributed makes a copy that reads its source when an attribute says.
+func attributed(t *driver.Thread, order C.int, dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) error {
+	if order == readDuringCall {
+		return t.MemcpyEager(uint64(dst), uint64(src), uint64(n), driver.Handle(stream))
+	}
+	return t.Memcpy(either(dst), either(src), uint64(n), driver.Handle(stream), true)
+}
+
+//export cuMemcpyWithAttributesAsync
+func cuMemcpyWithAttributesAsync(dst, src C.CUdeviceptr, n C.size_t, attributes *C.CUmemcpyAttributes, stream C.CUstream) C.CUresult {
+	return do("cuMemcpyWithAttributesAsync", func(t *driver.Thread) error {
+		if attributes == nil || attributes.srcAccessOrder < readInStream || attributes.srcAccessOrder > readAnyTime {
+			return driver.InvalidValue
+		}
+		return attributed(t, attributes.srcAccessOrder, dst, src, n, stream)
+	})
+}
+
+// Kinds of operand of a copy of a batch (CUmemcpy3DOperandType).
+const (
+	operandPointer = 1
+	operandArray   = 2
+)
+
+// copyOf is an operation of a batch as a copy. Lengths are in elements: bytes, or those of the arrays that take part.
+func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, error) {
+	element := uint64(0)
+	for _, o := range []*C.CUmemcpy3DOperand{&op.src, &op.dst} {
+		if o._type != operandArray {
+			continue
+		}
+		n, err := t.ArrayElementSize(driver.Handle(o.place))
+		if err != nil {
+			return nil, err
+		}
+		if element != 0 && n != element {
+			return nil, driver.InvalidValue
+		}
+		element = n
+	}
+	element = max(element, 1)
+	width, height, depth := uint64(op.width), uint64(op.height), uint64(op.depth)
+	const most = 1 << 40 // so that no product overflows
+	if width == 0 || height == 0 || depth == 0 || max(width, height, depth) > most || op.srcAccessOrder < readInStream || op.srcAccessOrder > readAnyTime {
+		return nil, driver.InvalidValue
+	}
+	side := func(o *C.CUmemcpy3DOperand) (driver.Side, error) {
+		a, b, c := uint64(o.a), uint64(o.b), uint64(o.c)
+		switch {
+		case o._type == operandArray && max(a, b, c) <= most:
+			return driver.Side{Place: driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(o.place)}, X: a * element, Y: b, Z: c}, nil
+		case o._type == operandPointer && (a == 0 || a >= width) && (b == 0 || b >= height) && max(a, b) <= most:
+			if a == 0 {
+				a = width
+			}
+			if b == 0 {
+				b = height
+			}
+			return driver.Side{Place: either(C.CUdeviceptr(o.place)), Pitch: a * element, Height: b}, nil
+		}
+		return driver.Side{}, driver.InvalidValue
+	}
+	src, err := side(&op.src)
+	if err != nil {
+		return nil, err
+	}
+	dst, err := side(&op.dst)
+	if err != nil {
+		return nil, err
+	}
+	return &driver.Copy3D{Src: src, Dst: dst, Width: width * element, Height: height, Depth: depth}, nil
+}
+
+// batch3D makes copies, one after the other. failed, if it is there, is the copy that was not made, or beyond all. A source
+// that is to be read during the call is read before the call returns: the call waits for the copy.
+func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
+	return do(call, func(t *driver.Thread) error {
+		if failed == nil {
+			failed = new(C.size_t)
+		}
+		*failed = ^C.size_t(0)
+		ops, err := items(list, n, mostItems)
+		if err != nil || n == 0 || flags != 0 {
+			return driver.InvalidValue
+		}
+		var copies []*driver.Copy3D
+		for i := range ops {
+			c, err := copyOf(t, &ops[i])
+			if err != nil {
+				*failed = C.size_t(i)
+				return err
+			}
+			copies = append(copies, c)
+		}
+		for i, c := range copies {
+			if err := t.Memcpy3D(c, driver.Handle(stream), ops[i].srcAccessOrder != readDuringCall); err != nil {
+				*failed = C.size_t(i)
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+//export cuMemcpy3DBatchAsync
+func cuMemcpy3DBatchAsync(n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
+	if stream == 0 || stream == 1 {
+		return C.CUresult(driver.InvalidValue)
+	}
+	return batch3D("cuMemcpy3DBatchAsync", n, list, failed, flags, stream)
+}
+
+//export cuMemcpy3DBatchAsync_v2
+func cuMemcpy3DBatchAsync_v2(n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, flags C.ulonglong, stream C.CUstream) C.CUresult {
+	if stream == 0 || stream == 1 {
+		return C.CUresult(driver.InvalidValue)
+	}
+	return batch3D("cuMemcpy3DBatchAsync_v2", n, list, nil, flags, stream)
+}
+
+//export cuMemcpy3DWithAttributesAsync
+func cuMemcpy3DWithAttributesAsync(op *C.CUDA_MEMCPY3D_BATCH_OP, flags C.ulonglong, stream C.CUstream) C.CUresult {
+	return batch3D("cuMemcpy3DWithAttributesAsync", 1, op, nil, flags, stream)
 }
 
 //export cuMemcpyHtoD_v2

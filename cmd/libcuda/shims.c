@@ -100,6 +100,108 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
 }
 
 CUresult cuLaunchHostFunc_ptsz(CUstream s, CUhostFn f, void *user) { return cuLaunchHostFunc(of_thread(s), f, user); }
+
+// How the driver's thread waits for the function (CU_HOST_TASK_BLOCKING, CU_HOST_TASK_SPINWAIT) changes nothing here.
+CUresult cuLaunchHostFunc_v2(CUstream s, CUhostFn f, void *user, unsigned mode)
+{
+	enum { invalid_value = 1, spin = 1 };
+	return mode > spin ? invalid_value : cuLaunchHostFunc(s, f, user);
+}
+CUresult cuLaunchHostFunc_v2_ptsz(CUstream s, CUhostFn f, void *user, unsigned mode) { return cuLaunchHostFunc_v2(of_thread(s), f, user, mode); }
+
+CUresult cuMemcpyWithAttributesAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUmemcpyAttributes *a, CUstream s) { return cuMemcpyWithAttributesAsync(dst, src, n, a, of_thread(s)); }
+CUresult cuMemcpy3DWithAttributesAsync_ptsz(CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream s) { return cuMemcpy3DWithAttributesAsync(op, flags, of_thread(s)); }
+CUresult cuMemcpy3DBatchAsync_ptsz(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed, unsigned long long flags, CUstream s) { return cuMemcpy3DBatchAsync(n, ops, failed, flags, of_thread(s)); }
+CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream s) { return cuMemcpy3DBatchAsync_v2(n, ops, flags, of_thread(s)); }
+CUresult cuStreamGetDevResource_ptsz(CUstream s, CUdevResource *r, int type) { return cuStreamGetDevResource(of_thread(s), r, type); }
+
+// for_batch does something with each range of a batch, place k being of those from indices[k] on, up to those of the next. Without
+// places the ranges have none.
+static CUresult for_batch(CUresult each(CUdeviceptr, size_t, CUmemLocation, CUstream), CUdeviceptr *ranges, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s)
+{
+	enum { invalid_value = 1, most = 1 << 20 };
+	if (ranges == NULL || sizes == NULL || count == 0 || count > most || flags != 0 || s == 0 || s == 1)
+		return invalid_value;
+	if (places != NULL && (indices == NULL || n == 0 || n > count || indices[0] != 0))
+		return invalid_value;
+	for (size_t k = 1; places != NULL && k < n; k++)
+		if (indices[k] <= indices[k - 1] || indices[k] >= count)
+			return invalid_value;
+	size_t k = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (places != NULL && k + 1 < n && indices[k + 1] == i)
+			k++;
+		CUresult r = each(ranges[i], sizes[i], places != NULL ? places[k] : (CUmemLocation){0, 0}, s);
+		if (r != 0)
+			return r;
+	}
+	return 0;
+}
+
+static CUresult prefetch(CUdeviceptr p, size_t n, CUmemLocation where, CUstream s) { return cuMemPrefetchAsync_v2(p, n, where, 0, s); }
+
+// What is discarded has any value, so that it may keep its own; only the range is looked at.
+static CUresult discard(CUdeviceptr p, size_t n, CUmemLocation where, CUstream s)
+{
+	(void)where;
+	return cuStreamAttachMemAsync(s, p, n, 1);
+}
+
+static CUresult discard_and_prefetch(CUdeviceptr p, size_t n, CUmemLocation where, CUstream s)
+{
+	CUresult r = discard(p, n, where, s);
+	return r != 0 ? r : prefetch(p, n, where, s);
+}
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr *p, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s)
+{
+	enum { invalid_value = 1 };
+	return places == NULL ? invalid_value : for_batch(prefetch, p, sizes, count, places, indices, n, flags, s);
+}
+CUresult cuMemPrefetchBatchAsync_ptsz(CUdeviceptr *p, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s) { return cuMemPrefetchBatchAsync(p, sizes, count, places, indices, n, flags, of_thread(s)); }
+CUresult cuMemDiscardBatchAsync(CUdeviceptr *p, size_t *sizes, size_t count, unsigned long long flags, CUstream s) { return for_batch(discard, p, sizes, count, NULL, NULL, 0, flags, s); }
+CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr *p, size_t *sizes, size_t count, unsigned long long flags, CUstream s) { return cuMemDiscardBatchAsync(p, sizes, count, flags, of_thread(s)); }
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *p, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s)
+{
+	enum { invalid_value = 1 };
+	return places == NULL ? invalid_value : for_batch(discard_and_prefetch, p, sizes, count, places, indices, n, flags, s);
+}
+CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr *p, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s) { return cuMemDiscardAndPrefetchBatchAsync(p, sizes, count, places, indices, n, flags, of_thread(s)); }
+
+// The versions have the same structure, which has grown within its room.
+CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *p) { return cuGraphAddNode_v2(node, g, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, p); }
+CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *p) { return cuGraphNodeSetParams(node, p); }
+
+// The parameters of a node by the functions for each kind. Those of a conditional node have no such function.
+CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p)
+{
+	enum { invalid_value = 1, not_supported = 801 };
+	enum { kernel, copy, fill, host, child, empty, wait_event, record_event, alloc = 10, release };
+	CUgraphNodeParams all;
+	if (p == NULL)
+		return invalid_value;
+	memset(&all, 0, sizeof all);
+	CUresult r = cuGraphNodeGetType(node, &all.type);
+	if (r != 0)
+		return r;
+	switch (all.type) {
+	case kernel: r = cuGraphKernelNodeGetParams_v2(node, &all.params.kernel); break;
+	case copy: r = cuGraphMemcpyNodeGetParams(node, &all.params.memcpy.copyParams); break;
+	case fill: r = cuGraphMemsetNodeGetParams(node, &all.params.memset); break;
+	case host: r = cuGraphHostNodeGetParams(node, &all.params.host); break;
+	case child: r = cuGraphChildGraphNodeGetGraph(node, &all.params.graph); break;
+	case empty: break;
+	case wait_event: r = cuGraphEventWaitNodeGetEvent(node, &all.params.event); break;
+	case record_event: r = cuGraphEventRecordNodeGetEvent(node, &all.params.event); break;
+	case alloc: r = cuGraphMemAllocNodeGetParams(node, &all.params.alloc); break;
+	case release: r = cuGraphMemFreeNodeGetParams(node, &all.params.dptr); break;
+	default: r = not_supported;
+	}
+	if (r == 0)
+		*p = all;
+	return r;
+}
+
 CUresult cuStreamQuery_ptsz(CUstream s) { return cuStreamQuery(of_thread(s)); }
 CUresult cuStreamSynchronize_ptsz(CUstream s) { return cuStreamSynchronize(of_thread(s)); }
 CUresult cuStreamWaitEvent_ptsz(CUstream s, CUevent e, unsigned flags) { return cuStreamWaitEvent(of_thread(s), e, flags); }
@@ -109,12 +211,18 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *p, size_t n, CUstream s) { return cuM
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) { return cuMemAllocFromPoolAsync(p, n, pool, of_thread(s)); }
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream s) { return cuMemFreeAsync(p, of_thread(s)); }
 
-// There are no green contexts.
+// A stream has a context or a green one.
 CUresult cuStreamGetCtx_v2(CUstream s, CUcontext *ctx, CUgreenCtx *green)
 {
-	if (green != NULL)
-		*green = 0;
-	return cuStreamGetCtx(s, ctx);
+	CUgreenCtx in = 0;
+	CUresult r = cuStreamGetGreenCtx(s, &in);
+	if (r == 0)
+		r = cuStreamGetCtx(s, ctx);
+	if (r == 0 && in != 0)
+		*ctx = 0;
+	if (r == 0 && green != NULL)
+		*green = in;
+	return r;
 }
 CUresult cuStreamGetCtx_v2_ptsz(CUstream s, CUcontext *ctx, CUgreenCtx *green) { return cuStreamGetCtx_v2(of_thread(s), ctx, green); }
 

@@ -29,19 +29,12 @@ STUB(cuCoredumpRegisterStartCallback)
 STUB(cuCoredumpSetAttribute)
 STUB(cuCoredumpSetAttributeGlobal)
 STUB(cuCtxCreate)
-STUB(cuCtxFromGreenCtx)
-STUB(cuCtxGetDevResource)
 STUB(cuCtxGetExecAffinity)
-STUB(cuCtxRecordEvent)
-STUB(cuCtxWaitEvent)
 STUB(cuDestroyExternalMemory)
 STUB(cuDestroyExternalSemaphore)
-STUB(cuDevResourceGenerateDesc)
 STUB(cuDevSmResourceSplit)
-STUB(cuDevSmResourceSplitByCount)
 STUB(cuDeviceGetCliqueCount)
 STUB(cuDeviceGetCliqueInfo)
-STUB(cuDeviceGetDevResource)
 STUB(cuDeviceGetExecAffinitySupport)
 STUB(cuDeviceGetFabricClusterUuid)
 STUB(cuDeviceGetHostAtomicCapabilities)
@@ -66,9 +59,6 @@ STUB(cuExternalMemoryGetMappedMipmappedArray)
 STUB(cuFabricCpyBatchAsync)
 STUB(cuFabricCpyBatchAsync_ptsz)
 STUB(cuFlushGPUDirectRDMAWrites)
-STUB(cuFuncGetParamCount)
-STUB(cuFuncIsLoaded)
-STUB(cuFuncLoad)
 STUB(cuGLCtxCreate)
 STUB(cuGLCtxCreate_v2)
 STUB(cuGLGetDevices)
@@ -88,24 +78,16 @@ STUB(cuGLUnregisterBufferObject)
 STUB(cuGraphAddBatchMemOpNode)
 STUB(cuGraphAddExternalSemaphoresSignalNode)
 STUB(cuGraphAddExternalSemaphoresWaitNode)
-STUB(cuGraphAddNode_v3)
 STUB(cuGraphBatchMemOpNodeGetParams)
 STUB(cuGraphBatchMemOpNodeSetParams)
 STUB(cuGraphExecBatchMemOpNodeSetParams)
 STUB(cuGraphExecExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExecExternalSemaphoresWaitNodeSetParams)
-STUB(cuGraphExecGetId)
 STUB(cuGraphExternalSemaphoresSignalNodeGetParams)
 STUB(cuGraphExternalSemaphoresSignalNodeSetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeGetParams)
 STUB(cuGraphExternalSemaphoresWaitNodeSetParams)
-STUB(cuGraphGetId)
 STUB(cuGraphInstantiate)
-STUB(cuGraphNodeGetContainingGraph)
-STUB(cuGraphNodeGetLocalId)
-STUB(cuGraphNodeGetParams)
-STUB(cuGraphNodeGetToolsId)
-STUB(cuGraphNodeSetParams_v2)
 STUB(cuGraphicsEGLRegisterImage)
 STUB(cuGraphicsGLRegisterBuffer)
 STUB(cuGraphicsGLRegisterImage)
@@ -123,19 +105,9 @@ STUB(cuGraphicsUnmapResources_ptsz)
 STUB(cuGraphicsUnregisterResource)
 STUB(cuGraphicsVDPAURegisterOutputSurface)
 STUB(cuGraphicsVDPAURegisterVideoSurface)
-STUB(cuGreenCtxCreate)
-STUB(cuGreenCtxDestroy)
-STUB(cuGreenCtxGetDevResource)
-STUB(cuGreenCtxGetId)
-STUB(cuGreenCtxRecordEvent)
-STUB(cuGreenCtxStreamCreate)
-STUB(cuGreenCtxWaitEvent)
 STUB(cuImportExternalMemory)
 STUB(cuImportExternalSemaphore)
-STUB(cuKernelGetParamCount)
 STUB(cuLaunchCooperativeKernelMultiDevice)
-STUB(cuLaunchHostFunc_v2)
-STUB(cuLaunchHostFunc_v2_ptsz)
 STUB(cuLibraryGetManaged)
 STUB(cuLibraryGetUnifiedFunction)
 STUB(cuLogicalEndpointAddDevice)
@@ -160,10 +132,6 @@ STUB(cuMemAllocHost)
 STUB(cuMemAllocPitch)
 STUB(cuMemBatchDecompressAsync)
 STUB(cuMemBatchDecompressAsync_ptsz)
-STUB(cuMemDiscardAndPrefetchBatchAsync)
-STUB(cuMemDiscardAndPrefetchBatchAsync_ptsz)
-STUB(cuMemDiscardBatchAsync)
-STUB(cuMemDiscardBatchAsync_ptsz)
 STUB(cuMemFree)
 STUB(cuMemGetAddressRange)
 STUB(cuMemGetHandleForAddressRange)
@@ -172,19 +140,11 @@ STUB(cuMemGetLocationInfo)
 STUB(cuMemHostGetDevicePointer)
 STUB(cuMemMapArrayAsync)
 STUB(cuMemMapArrayAsync_ptsz)
-STUB(cuMemPrefetchBatchAsync)
-STUB(cuMemPrefetchBatchAsync_ptsz)
 STUB(cuMemcpy2D)
 STUB(cuMemcpy2DAsync)
 STUB(cuMemcpy2DUnaligned)
 STUB(cuMemcpy3D)
 STUB(cuMemcpy3DAsync)
-STUB(cuMemcpy3DBatchAsync)
-STUB(cuMemcpy3DBatchAsync_ptsz)
-STUB(cuMemcpy3DBatchAsync_v2)
-STUB(cuMemcpy3DBatchAsync_v2_ptsz)
-STUB(cuMemcpy3DWithAttributesAsync)
-STUB(cuMemcpy3DWithAttributesAsync_ptsz)
 STUB(cuMemcpyAtoA)
 STUB(cuMemcpyAtoD)
 STUB(cuMemcpyAtoH)
@@ -198,8 +158,6 @@ STUB(cuMemcpyHtoA)
 STUB(cuMemcpyHtoAAsync)
 STUB(cuMemcpyHtoD)
 STUB(cuMemcpyHtoDAsync)
-STUB(cuMemcpyWithAttributesAsync)
-STUB(cuMemcpyWithAttributesAsync_ptsz)
 STUB(cuMemsetD16)
 STUB(cuMemsetD2D16)
 STUB(cuMemsetD2D32)
@@ -227,9 +185,6 @@ STUB(cuStreamBeginRecaptureToGraph)
 STUB(cuStreamBeginRecaptureToGraph_ptsz)
 STUB(cuStreamEndCaptureToCig)
 STUB(cuStreamEndCaptureToCig_ptsz)
-STUB(cuStreamGetDevResource)
-STUB(cuStreamGetDevResource_ptsz)
-STUB(cuStreamGetGreenCtx)
 STUB(cuTensorMapSetAllocationClass)
 STUB(cuTexRefCreate)
 STUB(cuTexRefDestroy)
@@ -259,9 +214,11 @@ int cuCtxDestroy_v2(void);
 int cuCtxDetach(void);
 int cuCtxDisablePeerAccess(void);
 int cuCtxEnablePeerAccess(void);
+int cuCtxFromGreenCtx(void);
 int cuCtxGetApiVersion(void);
 int cuCtxGetCacheConfig(void);
 int cuCtxGetCurrent(void);
+int cuCtxGetDevResource(void);
 int cuCtxGetDevice(void);
 int cuCtxGetDevice_v2(void);
 int cuCtxGetFlags(void);
@@ -273,6 +230,7 @@ int cuCtxPopCurrent(void);
 int cuCtxPopCurrent_v2(void);
 int cuCtxPushCurrent(void);
 int cuCtxPushCurrent_v2(void);
+int cuCtxRecordEvent(void);
 int cuCtxResetPersistingL2Cache(void);
 int cuCtxSetCacheConfig(void);
 int cuCtxSetCurrent(void);
@@ -281,6 +239,9 @@ int cuCtxSetLimit(void);
 int cuCtxSetSharedMemConfig(void);
 int cuCtxSynchronize(void);
 int cuCtxSynchronize_v2(void);
+int cuCtxWaitEvent(void);
+int cuDevResourceGenerateDesc(void);
+int cuDevSmResourceSplitByCount(void);
 int cuDeviceCanAccessPeer(void);
 int cuDeviceComputeCapability(void);
 int cuDeviceGet(void);
@@ -288,6 +249,7 @@ int cuDeviceGetAttribute(void);
 int cuDeviceGetByPCIBusId(void);
 int cuDeviceGetCount(void);
 int cuDeviceGetDefaultMemPool(void);
+int cuDeviceGetDevResource(void);
 int cuDeviceGetGraphMemAttribute(void);
 int cuDeviceGetMemPool(void);
 int cuDeviceGetName(void);
@@ -324,7 +286,10 @@ int cuEventSynchronize(void);
 int cuFuncGetAttribute(void);
 int cuFuncGetModule(void);
 int cuFuncGetName(void);
+int cuFuncGetParamCount(void);
 int cuFuncGetParamInfo(void);
+int cuFuncIsLoaded(void);
+int cuFuncLoad(void);
 int cuFuncSetAttribute(void);
 int cuFuncSetBlockShape(void);
 int cuFuncSetCacheConfig(void);
@@ -350,6 +315,7 @@ int cuGraphAddMemcpyNode(void);
 int cuGraphAddMemsetNode(void);
 int cuGraphAddNode(void);
 int cuGraphAddNode_v2(void);
+int cuGraphAddNode_v3(void);
 int cuGraphChildGraphNodeGetGraph(void);
 int cuGraphClone(void);
 int cuGraphConditionalHandleCreate(void);
@@ -366,6 +332,7 @@ int cuGraphExecDestroy(void);
 int cuGraphExecEventRecordNodeSetEvent(void);
 int cuGraphExecEventWaitNodeSetEvent(void);
 int cuGraphExecGetFlags(void);
+int cuGraphExecGetId(void);
 int cuGraphExecHostNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams(void);
 int cuGraphExecKernelNodeSetParams_v2(void);
@@ -376,6 +343,7 @@ int cuGraphExecUpdate(void);
 int cuGraphExecUpdate_v2(void);
 int cuGraphGetEdges(void);
 int cuGraphGetEdges_v2(void);
+int cuGraphGetId(void);
 int cuGraphGetNodes(void);
 int cuGraphGetRootNodes(void);
 int cuGraphHostNodeGetParams(void);
@@ -400,20 +368,32 @@ int cuGraphMemcpyNodeSetParams(void);
 int cuGraphMemsetNodeGetParams(void);
 int cuGraphMemsetNodeSetParams(void);
 int cuGraphNodeFindInClone(void);
+int cuGraphNodeGetContainingGraph(void);
 int cuGraphNodeGetDependencies(void);
 int cuGraphNodeGetDependencies_v2(void);
 int cuGraphNodeGetDependentNodes(void);
 int cuGraphNodeGetDependentNodes_v2(void);
 int cuGraphNodeGetEnabled(void);
+int cuGraphNodeGetLocalId(void);
+int cuGraphNodeGetParams(void);
+int cuGraphNodeGetToolsId(void);
 int cuGraphNodeGetType(void);
 int cuGraphNodeSetEnabled(void);
 int cuGraphNodeSetParams(void);
+int cuGraphNodeSetParams_v2(void);
 int cuGraphReleaseUserObject(void);
 int cuGraphRemoveDependencies(void);
 int cuGraphRemoveDependencies_v2(void);
 int cuGraphRetainUserObject(void);
 int cuGraphUpload(void);
 int cuGraphUpload_ptsz(void);
+int cuGreenCtxCreate(void);
+int cuGreenCtxDestroy(void);
+int cuGreenCtxGetDevResource(void);
+int cuGreenCtxGetId(void);
+int cuGreenCtxRecordEvent(void);
+int cuGreenCtxStreamCreate(void);
+int cuGreenCtxWaitEvent(void);
 int cuInit(void);
 int cuIpcCloseMemHandle(void);
 int cuIpcGetEventHandle(void);
@@ -425,6 +405,7 @@ int cuKernelGetAttribute(void);
 int cuKernelGetFunction(void);
 int cuKernelGetLibrary(void);
 int cuKernelGetName(void);
+int cuKernelGetParamCount(void);
 int cuKernelGetParamInfo(void);
 int cuKernelSetAttribute(void);
 int cuKernelSetCacheConfig(void);
@@ -435,6 +416,8 @@ int cuLaunchGrid(void);
 int cuLaunchGridAsync(void);
 int cuLaunchHostFunc(void);
 int cuLaunchHostFunc_ptsz(void);
+int cuLaunchHostFunc_v2(void);
+int cuLaunchHostFunc_v2_ptsz(void);
 int cuLaunchKernel(void);
 int cuLaunchKernelEx(void);
 int cuLaunchKernelEx_ptsz(void);
@@ -468,6 +451,10 @@ int cuMemAllocManaged(void);
 int cuMemAllocPitch_v2(void);
 int cuMemAlloc_v2(void);
 int cuMemCreate(void);
+int cuMemDiscardAndPrefetchBatchAsync(void);
+int cuMemDiscardAndPrefetchBatchAsync_ptsz(void);
+int cuMemDiscardBatchAsync(void);
+int cuMemDiscardBatchAsync_ptsz(void);
 int cuMemExportToShareableHandle(void);
 int cuMemFreeAsync(void);
 int cuMemFreeAsync_ptsz(void);
@@ -503,6 +490,8 @@ int cuMemPrefetchAsync(void);
 int cuMemPrefetchAsync_ptsz(void);
 int cuMemPrefetchAsync_v2(void);
 int cuMemPrefetchAsync_v2_ptsz(void);
+int cuMemPrefetchBatchAsync(void);
+int cuMemPrefetchBatchAsync_ptsz(void);
 int cuMemRangeGetAttribute(void);
 int cuMemRangeGetAttributes(void);
 int cuMemRelease(void);
@@ -519,10 +508,16 @@ int cuMemcpy2D_v2(void);
 int cuMemcpy2D_v2_ptds(void);
 int cuMemcpy3DAsync_v2(void);
 int cuMemcpy3DAsync_v2_ptsz(void);
+int cuMemcpy3DBatchAsync(void);
+int cuMemcpy3DBatchAsync_ptsz(void);
+int cuMemcpy3DBatchAsync_v2(void);
+int cuMemcpy3DBatchAsync_v2_ptsz(void);
 int cuMemcpy3DPeer(void);
 int cuMemcpy3DPeerAsync(void);
 int cuMemcpy3DPeerAsync_ptsz(void);
 int cuMemcpy3DPeer_ptds(void);
+int cuMemcpy3DWithAttributesAsync(void);
+int cuMemcpy3DWithAttributesAsync_ptsz(void);
 int cuMemcpy3D_v2(void);
 int cuMemcpy3D_v2_ptds(void);
 int cuMemcpyAsync(void);
@@ -561,6 +556,8 @@ int cuMemcpyPeer(void);
 int cuMemcpyPeerAsync(void);
 int cuMemcpyPeerAsync_ptsz(void);
 int cuMemcpyPeer_ptds(void);
+int cuMemcpyWithAttributesAsync(void);
+int cuMemcpyWithAttributesAsync_ptsz(void);
 int cuMemcpy_ptds(void);
 int cuMemsetD16Async(void);
 int cuMemsetD16Async_ptsz(void);
@@ -651,10 +648,13 @@ int cuStreamGetCtx(void);
 int cuStreamGetCtx_ptsz(void);
 int cuStreamGetCtx_v2(void);
 int cuStreamGetCtx_v2_ptsz(void);
+int cuStreamGetDevResource(void);
+int cuStreamGetDevResource_ptsz(void);
 int cuStreamGetDevice(void);
 int cuStreamGetDevice_ptsz(void);
 int cuStreamGetFlags(void);
 int cuStreamGetFlags_ptsz(void);
+int cuStreamGetGreenCtx(void);
 int cuStreamGetId(void);
 int cuStreamGetId_ptsz(void);
 int cuStreamGetPriority(void);

@@ -1,0 +1,189 @@
+package main
+
+// This file is green contexts, and the parts of a device that they have.
+
+/*
+#include "cuda_types.h"
+*/
+import "C"
+
+import "gemu/driver"
+
+// resourceSM is CU_DEV_RESOURCE_TYPE_SM, the only type of resource that there is.
+const resourceSM = 1
+
+// putMultiprocessors stores multiprocessors where the client wants a resource of a type.
+func putMultiprocessors(to *C.CUdevResource, typ C.int, m driver.Multiprocessors, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case to == nil:
+		return driver.InvalidValue
+	case typ != resourceSM:
+		return driver.InvalidResourceType
+	}
+	*to = resource(m)
+	return nil
+}
+
+func resource(m driver.Multiprocessors) (r C.CUdevResource) {
+	r._type = resourceSM
+	r.sm.smCount, r.sm.minSmPartitionSize, r.sm.smCoscheduledAlignment = C.uint(m.Count), C.uint(m.Least), C.uint(m.Alignment)
+	return r
+}
+
+// multiprocessors reads a resource.
+func multiprocessors(r *C.CUdevResource) (driver.Multiprocessors, error) {
+	switch {
+	case r == nil:
+		return driver.Multiprocessors{}, driver.InvalidValue
+	case r._type != resourceSM:
+		return driver.Multiprocessors{}, driver.InvalidResourceType
+	}
+	return driver.Multiprocessors{Count: int(r.sm.smCount), Least: int(r.sm.minSmPartitionSize), Alignment: int(r.sm.smCoscheduledAlignment)}, nil
+}
+
+//export cuDeviceGetDevResource
+func cuDeviceGetDevResource(dev C.CUdevice, to *C.CUdevResource, typ C.int) C.CUresult {
+	return result("cuDeviceGetDevResource", func(d *driver.Driver) error {
+		m, err := d.DeviceGetMultiprocessors(int(dev))
+		return putMultiprocessors(to, typ, m, err)
+	})
+}
+
+//export cuCtxGetDevResource
+func cuCtxGetDevResource(ctx C.CUcontext, to *C.CUdevResource, typ C.int) C.CUresult {
+	return do("cuCtxGetDevResource", func(t *driver.Thread) error {
+		m, err := t.CtxGetMultiprocessors(driver.Handle(ctx))
+		return putMultiprocessors(to, typ, m, err)
+	})
+}
+
+//export cuGreenCtxGetDevResource
+func cuGreenCtxGetDevResource(green C.CUgreenCtx, to *C.CUdevResource, typ C.int) C.CUresult {
+	return result("cuGreenCtxGetDevResource", func(d *driver.Driver) error {
+		m, err := d.GreenCtxGetMultiprocessors(driver.Handle(green))
+		return putMultiprocessors(to, typ, m, err)
+	})
+}
+
+//export cuStreamGetDevResource
+func cuStreamGetDevResource(stream C.CUstream, to *C.CUdevResource, typ C.int) C.CUresult {
+	return do("cuStreamGetDevResource", func(t *driver.Thread) error {
+		m, err := t.StreamGetMultiprocessors(driver.Handle(stream))
+		return putMultiprocessors(to, typ, m, err)
+	})
+}
+
+//export cuDevSmResourceSplitByCount
+func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, rest *C.CUdevResource, flags, least C.uint) C.CUresult {
+	return result("cuDevSmResourceSplitByCount", func(d *driver.Driver) error {
+		m, err := multiprocessors(from)
+		switch {
+		case err != nil:
+			return err
+		case n == nil:
+			return driver.InvalidValue
+		}
+		groups := m.Count // without room, all that there could be are counted
+		if to != nil {
+			groups = int(*n)
+		}
+		part, made, left, err := d.DevSmResourceSplit(m, groups, int(least), uint32(flags))
+		if err != nil {
+			return err
+		}
+		if to != nil {
+			room, err := items(to, made, mostItems)
+			if err != nil {
+				return err
+			}
+			for i := range room {
+				room[i] = resource(part)
+			}
+		}
+		*n = C.uint(made)
+		if rest != nil {
+			*rest = resource(left)
+			if left.Count == 0 {
+				*rest = C.CUdevResource{}
+			}
+		}
+		return nil
+	})
+}
+
+//export cuDevResourceGenerateDesc
+func cuDevResourceGenerateDesc(desc *C.CUdevResourceDesc, list *C.CUdevResource, n C.uint) C.CUresult {
+	return ask("cuDevResourceGenerateDesc", desc, func(d *driver.Driver) (driver.Handle, error) {
+		all, err := items(list, n, mostItems)
+		if err != nil {
+			return 0, err
+		}
+		var sms []driver.Multiprocessors
+		for i := range all {
+			m, err := multiprocessors(&all[i])
+			if err != nil {
+				return 0, err
+			}
+			sms = append(sms, m)
+		}
+		return d.DevResourceGenerateDesc(sms)
+	})
+}
+
+//export cuGreenCtxCreate
+func cuGreenCtxCreate(green *C.CUgreenCtx, desc C.CUdevResourceDesc, dev C.CUdevice, flags C.uint) C.CUresult {
+	return ask("cuGreenCtxCreate", green, func(d *driver.Driver) (driver.Handle, error) {
+		return d.GreenCtxCreate(driver.Handle(desc), int(dev), uint32(flags))
+	})
+}
+
+//export cuGreenCtxDestroy
+func cuGreenCtxDestroy(green C.CUgreenCtx) C.CUresult {
+	return result("cuGreenCtxDestroy", func(d *driver.Driver) error { return d.GreenCtxDestroy(driver.Handle(green)) })
+}
+
+//export cuCtxFromGreenCtx
+func cuCtxFromGreenCtx(ctx *C.CUcontext, green C.CUgreenCtx) C.CUresult {
+	return ask("cuCtxFromGreenCtx", ctx, func(d *driver.Driver) (driver.Handle, error) { return d.CtxFromGreenCtx(driver.Handle(green)) })
+}
+
+//export cuGreenCtxGetId
+func cuGreenCtxGetId(green C.CUgreenCtx, id *C.ulonglong) C.CUresult {
+	return ask("cuGreenCtxGetId", id, func(d *driver.Driver) (uint64, error) { return d.GreenCtxGetID(driver.Handle(green)) })
+}
+
+//export cuGreenCtxStreamCreate
+func cuGreenCtxStreamCreate(stream *C.CUstream, green C.CUgreenCtx, flags C.uint, priority C.int) C.CUresult {
+	return ask("cuGreenCtxStreamCreate", stream, func(d *driver.Driver) (driver.Handle, error) {
+		return d.GreenCtxStreamCreate(driver.Handle(green), uint32(flags), int(priority))
+	})
+}
+
+//export cuStreamGetGreenCtx
+func cuStreamGetGreenCtx(stream C.CUstream, green *C.CUgreenCtx) C.CUresult {
+	return get("cuStreamGetGreenCtx", green, func(t *driver.Thread) (driver.Handle, error) { return t.StreamGetGreenCtx(driver.Handle(stream)) })
+}
+
+//export cuCtxRecordEvent
+func cuCtxRecordEvent(ctx C.CUcontext, event C.CUevent) C.CUresult {
+	return do("cuCtxRecordEvent", func(t *driver.Thread) error { return t.CtxRecordEvent(driver.Handle(ctx), driver.Handle(event)) })
+}
+
+//export cuCtxWaitEvent
+func cuCtxWaitEvent(ctx C.CUcontext, event C.CUevent) C.CUresult {
+	return do("cuCtxWaitEvent", func(t *driver.Thread) error { return t.CtxWaitEvent(driver.Handle(ctx), driver.Handle(event)) })
+}
+
+//export cuGreenCtxRecordEvent
+func cuGreenCtxRecordEvent(green C.CUgreenCtx, event C.CUevent) C.CUresult {
+	return do("cuGreenCtxRecordEvent", func(t *driver.Thread) error {
+		return t.GreenCtxRecordEvent(driver.Handle(green), driver.Handle(event))
+	})
+}
+
+//export cuGreenCtxWaitEvent
+func cuGreenCtxWaitEvent(green C.CUgreenCtx, event C.CUevent) C.CUresult {
+	return do("cuGreenCtxWaitEvent", func(t *driver.Thread) error { return t.GreenCtxWaitEvent(driver.Handle(green), driver.Handle(event)) })
+}

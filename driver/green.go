@@ -1,0 +1,352 @@
+package driver
+
+// This file is green contexts (driver API, "Green Contexts"): parts of a device's multiprocessors, with streams of their own.
+//
+// A kernel runs as it does elsewhere, as each has the whole machine here. What shows is the number of multiprocessors: in
+// queries, and as the bound of cooperative launches. The context of a green context is the primary one.
+
+import "gemu/interp"
+
+// Multiprocessors is a CUdevSmResource: some of a device's.
+type Multiprocessors struct {
+	Count     int // how many there are
+	Least     int // the smallest part
+	Alignment int // a part is a multiple of this
+}
+
+// Flags of DevSmResourceSplit.
+const (
+	SplitIgnoreCoscheduling   uint32 = 1
+	SplitPotentialClusterSize uint32 = 2
+)
+
+// GreenContext is a part of a device.
+type GreenContext struct {
+	handle Handle
+	ctx    *Context // the primary one, which it retains
+	sms    int
+	behind *task // that all later work comes after; nil: none
+}
+
+// resources is a CUdevResourceDesc: the multiprocessors that a green context is to have.
+type resources struct{ sms int }
+
+// multiprocessors is some of a device's, with the bounds of its compute capability (CUDA Programming Guide, "Green
+// Contexts").
+func (d *Driver) multiprocessors(count int) Multiprocessors {
+	m := Multiprocessors{Count: count, Least: 4, Alignment: 2}
+	switch sm := d.settings.SM; {
+	case sm >= 90:
+		m.Least, m.Alignment = 8, 8
+	case sm < 80:
+		m.Least = 2
+	}
+	return m
+}
+
+// DeviceGetMultiprocessors is cuDeviceGetDevResource for multiprocessors.
+func (d *Driver) DeviceGetMultiprocessors(dev int) (Multiprocessors, error) {
+	_, err := d.lockedDevice(dev)
+	return d.multiprocessors(interp.Multiprocessors), err
+}
+
+// CtxGetMultiprocessors is cuCtxGetDevResource for multiprocessors; 0 means the current context.
+func (t *Thread) CtxGetMultiprocessors(h Handle) (Multiprocessors, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, err := t.contextOr(h)
+	return t.d.multiprocessors(interp.Multiprocessors), err
+}
+
+// StreamGetMultiprocessors is cuStreamGetDevResource for multiprocessors.
+func (t *Thread) StreamGetMultiprocessors(h Handle) (Multiprocessors, error) {
+	n, err := streamValue(t, h, (*Stream).multiprocessors)
+	return t.d.multiprocessors(n), err
+}
+
+// multiprocessors is how many the stream may use.
+func (s *Stream) multiprocessors() int {
+	if s.green != nil {
+		return s.green.sms
+	}
+	return interp.Multiprocessors
+}
+
+// DevSmResourceSplit is cuDevSmResourceSplitByCount: at most groups equal parts of at least least multiprocessors each, and what
+// is left.
+func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, least int, flags uint32) (part Multiprocessors, n int, rest Multiprocessors, err error) {
+	switch {
+	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
+		return part, 0, rest, fail(InvalidValue, "flags %#x", flags)
+	case from.Count < 1 || from.Count > interp.Multiprocessors || least < 0 || least > from.Count || groups < 0:
+		return part, 0, rest, fail(InvalidValue, "%d parts of at least %d of %d multiprocessors", groups, least, from.Count)
+	}
+	bounds := d.multiprocessors(from.Count)
+	if flags&SplitIgnoreCoscheduling != 0 {
+		bounds.Least, bounds.Alignment = 2, 2
+	}
+	size := (max(least, bounds.Least) + bounds.Alignment - 1) / bounds.Alignment * bounds.Alignment
+	n = min(from.Count/size, groups)
+	part, rest = bounds, bounds
+	part.Count, rest.Count = size, from.Count-n*size
+	return part, n, rest, nil
+}
+
+// DevResourceGenerateDesc is cuDevResourceGenerateDesc: the descriptor of all of some multiprocessors. It stays.
+func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := &resources{}
+	for _, m := range sms {
+		r.sms += m.Count
+		if m.Count < 1 || r.sms > interp.Multiprocessors {
+			return 0, fail(InvalidResourceConfiguration, "%d multiprocessors of %d", r.sms, interp.Multiprocessors)
+		}
+	}
+	if r.sms == 0 {
+		return 0, fail(InvalidResourceConfiguration, "no multiprocessors")
+	}
+	return d.add(r), nil
+}
+
+// GreenCtxCreate is cuGreenCtxCreate. It retains the primary context. The flag of a default stream changes nothing: the
+// default stream is that of the primary context.
+func (d *Driver) GreenCtxCreate(desc Handle, dev int, flags uint32) (Handle, error) {
+	if flags&^1 != 0 {
+		return 0, fail(InvalidValue, "flags %#x", flags)
+	}
+	d.mu.Lock()
+	r, err := object[*resources](d, desc)
+	d.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	primary, err := d.PrimaryCtxRetain(dev)
+	if err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c, err := d.context(primary)
+	if err != nil {
+		return 0, err
+	}
+	g := &GreenContext{ctx: c, sms: r.sms}
+	g.handle = d.add(g)
+	return g.handle, nil
+}
+
+// green is the green context with a handle. d.mu is held.
+func (d *Driver) green(h Handle) (*GreenContext, error) {
+	if !d.ready {
+		return nil, fail(NotInitialized, "cuInit was not called")
+	}
+	g, ok := d.objects[h].(*GreenContext)
+	switch {
+	case !ok:
+		return nil, fail(InvalidContext, "%#x is no green context", uint64(h))
+	case g.ctx.dead:
+		return nil, fail(ContextIsDestroyed, "the primary context was destroyed")
+	}
+	return g, g.ctx.err
+}
+
+// GreenCtxDestroy is cuGreenCtxDestroy. Its streams stay, as those of the primary context.
+func (d *Driver) GreenCtxDestroy(h Handle) error {
+	d.mu.Lock()
+	g, ok := d.objects[h].(*GreenContext)
+	if !ok {
+		d.mu.Unlock()
+		return fail(InvalidContext, "%#x is no green context", uint64(h))
+	}
+	delete(d.objects, h)
+	for s := range g.ctx.streams {
+		if s.green == g {
+			s.green = nil
+		}
+	}
+	d.mu.Unlock()
+	return d.PrimaryCtxRelease(g.ctx.dev.ordinal)
+}
+
+// CtxFromGreenCtx is cuCtxFromGreenCtx: the primary context.
+func (d *Driver) CtxFromGreenCtx(h Handle) (Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g, err := d.green(h)
+	if err != nil {
+		return 0, err
+	}
+	return g.ctx.handle, nil
+}
+
+// GreenCtxGetMultiprocessors is cuGreenCtxGetDevResource for multiprocessors.
+func (d *Driver) GreenCtxGetMultiprocessors(h Handle) (Multiprocessors, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g, err := d.green(h)
+	if err != nil {
+		return Multiprocessors{}, err
+	}
+	return d.multiprocessors(g.sms), nil
+}
+
+// GreenCtxGetID is cuGreenCtxGetId.
+func (d *Driver) GreenCtxGetID(h Handle) (uint64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, err := d.green(h)
+	return uint64(h), err
+}
+
+// GreenCtxStreamCreate is cuGreenCtxStreamCreate. The flags must be CU_STREAM_NON_BLOCKING.
+func (d *Driver) GreenCtxStreamCreate(h Handle, flags uint32, priority int) (Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	g, err := d.green(h)
+	switch {
+	case err != nil:
+		return 0, err
+	case flags != flagNonBlocking:
+		return 0, fail(InvalidValue, "flags %#x, want CU_STREAM_NON_BLOCKING", flags)
+	}
+	s := g.ctx.newStream(flags, min(max(priority, greatestPriority), 0))
+	s.green = g
+	return s.handle, nil
+}
+
+// StreamGetGreenCtx is cuStreamGetGreenCtx: 0 of a stream that is in none.
+func (t *Thread) StreamGetGreenCtx(h Handle) (Handle, error) {
+	return streamValue(t, h, func(s *Stream) Handle {
+		if s.green == nil {
+			return 0
+		}
+		return s.green.handle
+	})
+}
+
+// CtxRecordEvent is cuCtxRecordEvent: the event stands for all work of the context.
+func (t *Thread) CtxRecordEvent(h, event Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	c, err := t.contextOr(h)
+	if err != nil {
+		return err
+	}
+	return t.d.recordAll(c, nil, event)
+}
+
+// GreenCtxRecordEvent is cuGreenCtxRecordEvent: the event stands for the work of all streams of the green context.
+func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := t.d.green(h)
+	if err != nil {
+		return err
+	}
+	return t.d.recordAll(g.ctx, g, event)
+}
+
+// within lists the streams of a context, or of a green one of it if one is given. The error is that some are captured, and
+// their captures are invalid then. d.mu is held.
+func (c *Context) within(g *GreenContext) (list []*Stream, err error) {
+	for s := range c.streams {
+		if g != nil && s.green != g {
+			continue
+		}
+		if s.capture != nil {
+			err = s.capture.invalidate(StreamCaptureUnsupported, "%s is captured", s.name())
+		}
+		list = append(list, s)
+	}
+	return list, err
+}
+
+// recordAll records an event after all work of a context, or of a green one of it. d.mu is held.
+func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
+	e, err := d.event(event)
+	if err != nil {
+		return err
+	}
+	if e.ctx != c {
+		return fail(InvalidHandle, "the event and the context do not belong together")
+	}
+	streams, err := c.within(g)
+	if err != nil {
+		return err
+	}
+	var after []*task
+	for _, s := range streams {
+		after = append(after, s.last)
+	}
+	aside := c.newStream(flagNonBlocking, 0)
+	aside.submit("", nothing, after...)
+	e.capture, e.tips = nil, nil
+	err = e.record(aside)
+	aside.retire()
+	return err
+}
+
+// CtxWaitEvent is cuCtxWaitEvent: all later work of the context comes after what the event has recorded.
+func (t *Thread) CtxWaitEvent(h, event Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	c, err := t.contextOr(h)
+	if err != nil {
+		return err
+	}
+	return t.d.waitAll(c, nil, event)
+}
+
+// GreenCtxWaitEvent is cuGreenCtxWaitEvent: all later work of the green context comes after what the event has recorded.
+func (t *Thread) GreenCtxWaitEvent(h, event Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := t.d.green(h)
+	if err != nil {
+		return err
+	}
+	return t.d.waitAll(g.ctx, g, event)
+}
+
+// waitAll has all later work of a context, or of a green one of it, come after what an event has recorded. d.mu is held.
+func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
+	e, err := d.event(event)
+	if err != nil {
+		return err
+	}
+	if e.capture != nil {
+		return e.capture.invalidate(StreamCaptureUnsupported, "the event is of a capture")
+	}
+	if _, err := c.within(g); err != nil {
+		return err
+	}
+	behind := &c.behind
+	if g != nil {
+		behind = &g.behind
+	}
+	aside := c.newStream(flagNonBlocking, 0)
+	if e.foreign() {
+		aside.waitForeign(e.shared)
+	}
+	*behind = aside.submit("", nothing, e.task, *behind)
+	aside.retire()
+	return nil
+}
+
+// fits reports whether the blocks of a cooperative launch are all resident on the multiprocessors of a green context. The
+// driver is not locked.
+func (t *Thread) fits(p *LaunchParams, l *launch, stream Handle) error {
+	if !p.Cooperative {
+		return nil
+	}
+	sms, err := streamValue(t, stream, (*Stream).multiprocessors)
+	if err != nil || sms == interp.Multiprocessors {
+		return nil // the launch says itself what is wrong with the stream
+	}
+	n, err := l.f.residency(l.l.Block.Count(), l.l.Shared)
+	if err == nil && l.l.Grid.Count() > n*sms {
+		err = t.d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the %d multiprocessors of the green context hold %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
+	}
+	return err
+}
