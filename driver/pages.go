@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"unsafe"
+
+	"gemu/internal/hostmem"
 )
 
 // Blocks up to smallBlock share a chunk; larger ones are mapped by themselves.
@@ -32,13 +34,13 @@ type chunk struct {
 // allocate is for interp.Config.Allocate.
 func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	if size > smallBlock {
-		mem, err := mapPages(size)
+		mem, err := hostmem.Reserve(wholePages(size))
 		if err != nil {
 			return nil, nil, err
 		}
 		return mem[:size:size], func() {
 			p.unshare(mem)
-			unmapPages(mem)
+			hostmem.Release(mem)
 		}, nil
 	}
 	p.mu.Lock()
@@ -46,12 +48,12 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	n := int(wholePages(max(size, 1))) // never empty
 	c := p.open
 	if c == nil || c.used+n > len(c.mem) {
-		mem, err := mapPages(chunkSize)
+		mem, err := hostmem.Reserve(chunkSize)
 		if err != nil {
 			return nil, nil, err
 		}
 		if c != nil && c.live == 0 {
-			unmapPages(c.mem)
+			hostmem.Release(c.mem)
 		}
 		c = &chunk{mem: mem}
 		p.open = c
@@ -76,7 +78,7 @@ func (p *pages) release(c *chunk) {
 		clear(c.mem[:c.used])
 		c.used = 0
 	default:
-		unmapPages(c.mem)
+		hostmem.Release(c.mem)
 	}
 }
 
@@ -134,7 +136,7 @@ func (p *pages) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open != nil && p.open.live == 0 {
-		unmapPages(p.open.mem)
+		hostmem.Release(p.open.mem)
 		p.open = nil
 	}
 }

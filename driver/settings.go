@@ -163,7 +163,7 @@ var Variables = []Variable{
 		s.Steps = int64(n)
 		return err
 	}},
-	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "4G", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended.", func(s *Settings, v string) (err error) {
+	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {
 		s.Host, err = bytesize.Parse(v)
 		return err
 	}},

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/internal/hostmem"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/simt"
 	"gemu/ptx"
@@ -19,7 +20,7 @@ import (
 // Config configures a device. The zero value is ready to use.
 type Config struct {
 	// Memory is the size of device memory in bytes; 0 means 16 GiB. It bounds
-	// allocations, it is not taken from the host in advance.
+	// allocations and variables. A page is taken from the host when it is touched.
 	Memory uint64
 	// Heap bounds what device-side malloc may hold; 0 means 256 MiB.
 	Heap uint64
@@ -27,7 +28,8 @@ type Config struct {
 	// at most 1 MiB.
 	Stack int
 	// Host bounds the memory of the host in bytes that the CTAs in flight may take for
-	// registers, local and shared memory; 0 means 4 GiB. One CTA always runs.
+	// registers, local and shared memory; 0 means what the host allows: three quarters of the physical memory, or less where
+	// the process has a limit (control groups, ulimit -v, GOMEMLIMIT). One CTA always runs.
 	Host uint64
 	// Workers is the number of host goroutines that run CTAs; 0 means
 	// GOMAXPROCS. Results do not depend on it.
@@ -76,8 +78,29 @@ type Device struct {
 	loaded  int        // modules
 }
 
-// ErrOutOfMemory is the error of an allocation beyond the device's memory.
+// ErrOutOfMemory is the error of an allocation beyond the device's memory, or beyond the host's.
 var ErrOutOfMemory = mem.ErrOutOfMemory
+
+// ErrNoHostMemory is the error of memory that the host does not give.
+var ErrNoHostMemory = hostmem.ErrNoMemory
+
+// MemoryError is a variable or parameter that takes too much memory.
+type MemoryError struct {
+	File string
+	Pos  ptx.Pos
+	Line string // the source line
+	What string // what takes the memory, and how much
+	Err  error
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s:%s: %s: %v", e.File, e.Pos, e.What, e.Err)
+}
+
+func (e *MemoryError) Unwrap() error { return e.Err }
+
+// Snippet is the source line with a caret under the column, as two lines.
+func (e *MemoryError) Snippet() string { return ptx.Snippet(e.Line, e.Pos) }
 
 // NewDevice makes a device.
 func NewDevice(cfg Config) *Device {
@@ -92,7 +115,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	cfg.Stack = min(cfg.Stack, mem.WindowSize)
 	if cfg.Host == 0 {
-		cfg.Host = 4 << 30
+		cfg.Host = hostmem.Budget()
 	}
 	if cfg.Base == 0 {
 		cfg.Base = mem.FirstAddress
@@ -106,6 +129,14 @@ func NewDevice(cfg Config) *Device {
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
 	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace}}
+}
+
+// Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what
+// Bytes and Slice have given. A device that is not closed keeps the memory of large buffers that are not freed.
+func (d *Device) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mem.Close()
 }
 
 // Buffer is a piece of device memory.
@@ -303,12 +334,12 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		a, err := d.allocVar(v)
 		if err != nil {
 			mod.unload()
-			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
+			return nil, &MemoryError{File: m.Name, Pos: v.Pos, Line: m.Line(int(v.Pos.Line)), What: fmt.Sprintf("variable %s of %d bytes", v.Name, v.Size()), Err: err}
 		}
 		mod.vars[v] = a
 		d.machine.Tell(OnAlloc, a, 0, int(a.Size), nil)
 	}
-	mod.reset()
+	mod.initialiseAll()
 	mod.defineSamplers()
 	d.loaded++
 	return mod, nil
@@ -338,6 +369,16 @@ func (m *Module) Reset() {
 
 func (m *Module) reset() {
 	for v, a := range m.vars {
+		if v.Type.Kind() != ptx.Opaque {
+			a.Zero()
+		}
+	}
+	m.initialiseAll()
+}
+
+// initialiseAll gives the variables, all zero, their initial values.
+func (m *Module) initialiseAll() {
+	for v, a := range m.vars {
 		if v.Type.Kind() == ptx.Opaque {
 			continue
 		}
@@ -362,9 +403,8 @@ func (m *Module) unload() {
 	m.vars, m.kernels = nil, nil
 }
 
-// initialise writes the initial value of a variable.
+// initialise writes the initial value of a variable, which is zero.
 func (m *Module) initialise(v *ptx.Var, data []byte) {
-	clear(data)
 	size := v.Type.Size()
 	for _, e := range v.Init {
 		if e.Sym == nil {

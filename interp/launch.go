@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gemu/affinetrack"
+	"gemu/internal/hostmem"
 	"gemu/interp/internal/lower"
 	"gemu/interp/internal/simt"
 	"gemu/interp/internal/structure"
@@ -279,6 +280,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	}
 	run.Kernel, run.Shared = code, shared
 	g := simt.NewGrid(run)
+	if err := hostmem.Check(g.Least()); err != nil {
+		return nil, refuse("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), g.Least(), err)
+	}
 	switch most := g.Affordable(); {
 	case l.Cooperative && grid.Count() > most:
 		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, grid.Count(), g.Footprint(), d.cfg.Host)

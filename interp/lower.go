@@ -15,6 +15,9 @@ import (
 
 // lower prepares a kernel of the module to run.
 func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
+	if err := m.checkParams(k); err != nil {
+		return nil, err
+	}
 	p, err := lower.Kernel(m.Module, k, loaded{m}, opt)
 	if fault, ok := err.(*lower.Fault); ok {
 		return nil, m.misplaced(k, fault)
@@ -23,6 +26,20 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
 		return nil, err
 	}
 	return simt.NewKernel(m.Module, k, p), nil
+}
+
+// errParams is why parameters are refused: manual, 5.1.6.1.
+var errParams = fmt.Errorf("the parameters of a kernel have at most %d bytes", maxParams)
+
+// checkParams refuses a kernel whose parameters take more than the manual allows.
+func (m *Module) checkParams(k *ptx.Func) error {
+	for i, sum := 0, 0; i < len(k.Params); i++ {
+		p := k.Params[i]
+		if sum += p.Size(); sum > maxParams {
+			return &MemoryError{File: m.Name, Pos: p.Pos, Line: m.Line(int(p.Pos.Line)), What: fmt.Sprintf("parameter %s of %d bytes", p.Name, p.Size()), Err: errParams}
+		}
+	}
+	return nil
 }
 
 // misplaced is the mismatch that a kernel's code is not what it should be.

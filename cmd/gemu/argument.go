@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/hostmem"
 	"gemu/internal/tensormap"
 	"gemu/interp"
 	"gemu/ptx"
@@ -101,15 +102,30 @@ func argument(ctx context.Context, m *interp.Module, p *ptx.Var, i int, text str
 
 // bufferOf makes the buffer of an argument, of an array.
 func bufferOf(ctx context.Context, m *interp.Module, i int, text string) (*binding, error) {
+	var buf *interp.Buffer
+	allocate := func(n uint64) (_ []byte, err error) {
+		if buf, err = m.Device().AllocNamed(fmt.Sprintf("of argument %d", i), int(n)); err != nil {
+			return nil, err
+		}
+		return buf.Bytes(), nil
+	}
+	if !strings.HasPrefix(text, "@") && strings.Contains(text, "[") { // it is made where it is wanted
+		arr, err := makeArray(text, allocate)
+		if err != nil {
+			return nil, err
+		}
+		m.Device().HostWrite(buf.Addr(), buf.Size(), nil)
+		return &binding{buf: buf, arr: arr}, nil
+	}
 	arr, err := arrayOf(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	buf, err := m.Device().AllocNamed(fmt.Sprintf("of argument %d", i), len(arr.data))
-	if err != nil {
+	if _, err := allocate(uint64(len(arr.data))); err != nil {
 		return nil, err
 	}
 	buf.Write(0, arr.data)
+	arr.data = buf.Bytes()
 	return &binding{buf: buf, arr: arr}, nil
 }
 
@@ -178,7 +194,7 @@ func arrayOf(ctx context.Context, text string) (*array, error) {
 		return readArray(ctx, name)
 	}
 	if strings.Contains(text, "[") {
-		return makeArray(text)
+		return makeArray(text, hostmem.Make)
 	}
 	return readArray(ctx, text)
 }
@@ -205,9 +221,10 @@ func setVariable(ctx context.Context, m *interp.Module, text string, bindings ma
 		if err != nil {
 			return err
 		}
-		b.arr.data = make([]byte, b.buf.Size())
-		b.arr.setBits(0, bits)
-		b.buf.Write(0, b.arr.data)
+		one := array{typ: b.arr.typ, data: make([]byte, b.arr.typ.Size())}
+		one.setBits(0, bits)
+		hostmem.ZeroTouched(b.buf.Bytes()[copy(b.buf.Bytes(), one.data):])
+		m.Device().HostWrite(b.buf.Addr(), b.buf.Size(), nil)
 		return nil
 	}
 	arr, err := arrayOf(ctx, value)

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/hostmem"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -128,26 +129,36 @@ func (a *array) print(w io.Writer) {
 	w.Write(b.Bytes())
 }
 
-// maxMade is the limit of what is made of few words, in bytes: a buffer, or a texture's texels.
-// All of it is there once more, in the memory of the device.
+// maxMade is the limit of texels that are made of few words, in bytes. All of them are there once more, in the memory of the
+// device.
 const maxMade = 4 << 30
 
+// maxBuffer is the limit of a buffer in bytes, which no memory of a device comes to.
+const maxBuffer = 1 << 46
+
+// allocator provides zero bytes.
+type allocator func(n uint64) ([]byte, error)
+
 // newArray makes an array of zeros.
-func newArray(t ptx.Type, shape ...int) (*array, error) {
+func newArray(allocate allocator, t ptx.Type, shape ...int) (*array, error) {
 	n := t.Size()
 	for _, d := range shape {
-		if d < 0 || d > 0 && n > maxMade/d {
-			return nil, fmt.Errorf("a buffer of that size is too large: at most %d bytes are made", maxMade)
+		if d < 0 || d > 0 && n > maxBuffer/d {
+			return nil, fmt.Errorf("a buffer of that size is too large: at most %d bytes are made", maxBuffer)
 		}
 		n *= d
 	}
-	return &array{t, shape, make([]byte, n)}, nil
+	data, err := allocate(uint64(n))
+	if err != nil {
+		return nil, err
+	}
+	return &array{t, shape, data}, nil
 }
 
 // makeArray makes an array from TYPE[N], TYPE[N]=iota, =VALUE or =rand:SEED.
 // N may have dimensions: TYPE[4x8]. Random integers are uniform over their type,
 // random floats over [0, 1).
-func makeArray(spec string) (*array, error) {
+func makeArray(spec string, allocate allocator) (*array, error) {
 	name, rest, ok := strings.Cut(spec, "[")
 	t := elementTypes[name]
 	size, init, closed := strings.Cut(rest, "]")
@@ -165,7 +176,7 @@ func makeArray(spec string) (*array, error) {
 	if len(shape) == 0 {
 		return nil, fmt.Errorf("bad size %q", size)
 	}
-	a, err := newArray(t, shape...)
+	a, err := newArray(allocate, t, shape...)
 	if err != nil || init == "" {
 		return a, err
 	}
@@ -291,6 +302,9 @@ func readPNG(b []byte, mode string) (*array, error) {
 	}
 	if int64(head.Width)*int64(head.Height) > maxPixels {
 		return nil, fmt.Errorf("a picture of %d×%d pixels; at most %d pixels are read", head.Width, head.Height, maxPixels)
+	}
+	if err := hostmem.Check(16 * uint64(head.Width) * uint64(head.Height)); err != nil { // 8 bytes of the picture, and copies
+		return nil, err
 	}
 	img, err := png.Decode(bytes.NewReader(b))
 	if err != nil {

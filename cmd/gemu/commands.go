@@ -53,7 +53,10 @@ func (c *checkCmd) Run(a *app) error {
 func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
 	if err != nil {
-		fmt.Fprintf(a.stderr, "note: %s: %v\n", m.Name, err)
+		if !errors.As(err, new(*interp.MemoryError)) { // which names the file
+			err = fmt.Errorf("%s: %w", m.Name, err)
+		}
+		fmt.Fprintf(a.stderr, "note: %v\n", err)
 		return
 	}
 	for _, k := range m.Kernels() {

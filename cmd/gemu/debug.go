@@ -200,7 +200,7 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 		now.File, now.Mode, now.Async, now.Reconverge = d.Program, d.Mode, d.Async, d.Reconverge
 		now.kernelFlags = kernelFlags{
 			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
-			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, Source: append(slices.Clip(c.Source), d.Source...),
+			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, DeviceMemory: c.DeviceMemory, Source: append(slices.Clip(c.Source), d.Source...),
 		}
 		here := *a
 		here.ctx = ctx

@@ -17,6 +17,7 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/posener/complete"
 
+	"gemu/internal/hostmem"
 	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/interp/fuzz"
@@ -73,6 +74,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	relax()
+	go hostmem.Watch(ctx, func(err error) {
+		newOutput(os.Stderr).Write([]byte(fmt.Sprintf("gemu: %v. Raise that limit, or use --memory BYTES, smaller inputs or smaller blocks\n", err)))
+		os.Exit(exitBad)
+	})
 	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -230,6 +235,7 @@ func (f *failure) Unwrap() error { return f.error }
 // report prints an error the way its kind wants, and returns the exit status.
 func (a *app) report(err error) int {
 	var list ptx.ErrorList
+	var beyond *interp.MemoryError
 	var trap *interp.Trap
 	var unsupported *ptx.Unsupported
 	var f *failure
@@ -259,6 +265,13 @@ func (a *app) report(err error) int {
 			fmt.Fprintln(a.stderr, s)
 		}
 		return exitBad
+	case errors.As(err, &beyond):
+		fmt.Fprintf(a.stderr, "%v\n", err)
+		if s := beyond.Snippet(); s != "" {
+			fmt.Fprintln(a.stderr, s)
+		}
+		a.adviseMemory(err)
+		return exitBad
 	case errors.As(err, &trap):
 		fmt.Fprintln(a.stderr, trap.Report())
 		if s := a.origin(trap.Source); s != "" {
@@ -279,5 +292,16 @@ func (a *app) report(err error) int {
 		return exitFailed
 	}
 	fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+	a.adviseMemory(err)
 	return exitBad
+}
+
+// adviseMemory says what to do about memory that is not there.
+func (a *app) adviseMemory(err error) {
+	switch {
+	case errors.Is(err, interp.ErrNoHostMemory):
+		fmt.Fprintln(a.stderr, "   the limit is that of this process (physical memory, control group, ulimit -v, GOMEMLIMIT): raise it, or make the variables, buffers or blocks smaller")
+	case errors.Is(err, interp.ErrOutOfMemory):
+		fmt.Fprintln(a.stderr, "   --device-memory raises the limit")
+	}
 }

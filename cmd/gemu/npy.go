@@ -81,7 +81,7 @@ func readNpy(b []byte) (*array, error) {
 	if len(a.data) < n {
 		return nil, fmt.Errorf("%d bytes of data, the header promises %d", len(a.data), n)
 	}
-	a.data = slices.Clone(a.data[:n])
+	a.data = a.data[:n:n]
 	if descr[1] == ">" {
 		for i, size := 0, a.typ.Size(); i < n; i += size {
 			slices.Reverse(a.data[i : i+size])

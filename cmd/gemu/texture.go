@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gemu/internal/hostmem"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -68,7 +69,7 @@ func texels(ctx context.Context, t *interp.ObjectText) (*array, error) {
 	if arr != nil {
 		return arr, nil
 	}
-	return makeArray(fmt.Sprintf("%s[%d]%s", t.Image.Format.Channel(), t.Bytes()/typ.Size(), t.Init))
+	return makeArray(fmt.Sprintf("%s[%d]%s", t.Image.Format.Channel(), t.Bytes()/typ.Size(), t.Init), hostmem.Make)
 }
 
 // imageOf is an array as the texels of an image: the last dimension is the channels if there

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"gemu/internal/hostmem"
 )
 
 // Limits of what is read, in bytes.
@@ -123,6 +125,9 @@ func Read(r io.Reader, limit, size int64) ([]byte, error) {
 	tooLarge := fmt.Errorf("more than %d MiB", limit>>20)
 	if size > limit {
 		return nil, tooLarge
+	}
+	if err := hostmem.Check(uint64(max(size, 0))); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	b.Grow(int(size) + bytes.MinRead)

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"gemu/internal/hostmem"
 	"gemu/ptx"
 )
 
@@ -76,8 +77,10 @@ type Allocation struct {
 	// the CTA's.
 	Shadow []byte
 
-	mapping Mapping // of memory of the host
-	release func()  // gives data back; may be nil
+	mapping       Mapping // of memory of the host
+	release       func()  // gives Data back; may be nil
+	releaseShadow func()  // gives Shadow back; may be nil
+	reserved      bool    // Data are pages that hostmem.Reserve has given
 }
 
 // Mapping says what is true of memory of the host while it is mapped.
@@ -208,17 +211,36 @@ type Map struct {
 	unsure   int    // … of them those that are not Lasting
 	params   *Allocation
 	allocate func(size uint64) (data []byte, release func(), err error)
+	lazy     bool // allocate is reserve
+}
+
+// lazyFrom is the size from which memory is reserved outside Go's heap. Less is cheaper there, and is collected when nobody has it.
+const lazyFrom = 32 << 20
+
+// reserve provides zero bytes: of Go's heap, or, if they are many, pages that take memory of the host when they are touched.
+func reserve(size uint64) ([]byte, func(), error) {
+	if size < lazyFrom {
+		if err := hostmem.Check(size); err != nil {
+			return nil, nil, err
+		}
+		return AlignedBytes(size), nil, nil
+	}
+	data, err := hostmem.Reserve(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() { hostmem.Release(data) }, nil
 }
 
 // NewMap makes a map whose allocations begin at address base and have at most
 // limit bytes together. allocate provides the memory behind them (zero bytes at an
 // address that is a multiple of 16) and the function that takes it back, which may
-// be nil; without it, it is of the Go heap.
+// be nil; without it, memory is of Go's heap, or reserved where it is much.
 func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release func(), err error)) *Map {
-	if allocate == nil {
-		allocate = func(size uint64) ([]byte, func(), error) { return AlignedBytes(size), nil, nil }
+	m := &Map{next: base, limit: limit, allocate: allocate, lazy: allocate == nil, params: &Allocation{Base: ParamBase, Kind: Params}}
+	if m.lazy {
+		m.allocate = reserve
 	}
-	m := &Map{next: base, limit: limit, allocate: allocate, params: &Allocation{Base: ParamBase, Kind: Params}}
 	m.insert(m.params)
 	return m
 }
@@ -282,12 +304,10 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 	if size > m.limit || m.used+size > m.limit {
 		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
 	}
-	data, release, err := m.allocate(size)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
+	a := &Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}
+	if err := m.back(a); err != nil {
+		return nil, err
 	}
-	a := &Allocation{Base: m.place(size), Size: size, Span: size, Data: data, Kind: kind, Name: name, release: release}
-	a.setPointer()
 	m.next = a.Base + size + allocGap
 	m.used += size
 	m.insert(a)
@@ -298,7 +318,7 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	data, release, err := m.allocate(size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %d bytes wanted: %w", ErrOutOfMemory, size, err)
+		return nil, fmt.Errorf("%w: %w", ErrOutOfMemory, err)
 	}
 	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, Lasting)
 	if err != nil {
@@ -343,6 +363,9 @@ func (m *Map) place(size uint64) uint64 {
 func (m *Map) OpenWorkspace() *Allocation {
 	const size = 8
 	a := &Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: Workspace}
+	if m.ShadowBytes > 0 {
+		a.Shadow = make([]byte, size*m.ShadowBytes)
+	}
 	a.Data[0] = size
 	a.setPointer()
 	m.insert(a)
@@ -368,6 +391,9 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	m.dead -= j - i
 	m.allocs = slices.Delete(m.allocs, i, j)
 	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, mapping: mapping}
+	if err := m.shade(a); err != nil {
+		return nil, err
+	}
 	a.setPointer()
 	m.mapped++
 	if mapping&Lasting == 0 {
@@ -377,21 +403,70 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	return a, nil
 }
 
+// back makes the memory behind an allocation, and its shadow. The error wraps ErrOutOfMemory.
+func (m *Map) back(a *Allocation) (err error) {
+	if a.Data, a.release, err = m.allocate(a.Size); err != nil {
+		return fmt.Errorf("%w: %w", ErrOutOfMemory, err)
+	}
+	a.reserved = m.lazy && a.Size >= lazyFrom
+	if err = m.shade(a); err != nil {
+		a.giveBack()
+		return err
+	}
+	a.setPointer()
+	return nil
+}
+
+// shade makes the shadow bytes of an allocation, if the map keeps some. The error wraps ErrOutOfMemory.
+func (m *Map) shade(a *Allocation) (err error) {
+	if m.ShadowBytes == 0 {
+		return nil
+	}
+	if a.Shadow, a.releaseShadow, err = reserve(uint64(m.ShadowBytes) * a.Size); err != nil {
+		return fmt.Errorf("%w for the shadow of %d bytes: %w", ErrOutOfMemory, a.Size, err)
+	}
+	return nil
+}
+
+// giveBack gives back the memory of an allocation.
+func (a *Allocation) giveBack() {
+	a.Data, a.Ptr, a.Shadow = nil, nil, nil
+	for _, release := range []func(){a.release, a.releaseShadow} {
+		if release != nil {
+			release()
+		}
+	}
+	a.release, a.releaseShadow = nil, nil
+}
+
 // insert adds an allocation to the map.
 func (m *Map) insert(a *Allocation) {
-	if m.ShadowBytes > 0 {
-		a.Shadow = make([]byte, uint64(m.ShadowBytes)*a.Size)
-	}
 	m.allocs = slices.Insert(m.allocs, m.after(a.Base), a)
+}
+
+// Zero makes all bytes of the allocation 0. Pages that nobody has touched stay untouched.
+func (a *Allocation) Zero() {
+	if a.reserved {
+		hostmem.Zero(a.Data)
+		return
+	}
+	clear(a.Data)
+}
+
+// Close gives back the memory of all allocations. Nothing may be accessed any more.
+func (m *Map) Close() {
+	for _, a := range m.allocs {
+		a.Dead, a.Size = true, 0
+		a.giveBack()
+	}
+	m.allocs, m.used = nil, 0
 }
 
 // Free releases the memory but keeps the address range known as dead.
 func (m *Map) Free(a *Allocation) {
 	a.Dead = true
-	a.Size, a.Data, a.Ptr, a.Shadow = 0, nil, nil, nil
-	if a.release != nil {
-		a.release()
-	}
+	a.Size = 0
+	a.giveBack()
 	switch a.Kind {
 	case Workspace:
 		i := m.after(a.Base) - 1

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+
+	"gemu/internal/hostmem"
 )
 
 // Saved is a map as it was: its allocations and what was in them. It shares the pages that are
@@ -35,6 +37,9 @@ type page struct {
 	data []byte
 	refs int
 }
+
+// zeroPage has nothing but zeros. It stands for all such pages, and counts for nothing.
+var zeroPage = &page{data: make([]byte, pageSize)}
 
 // ErrOnHost is the error of saving memory that is the host's.
 var ErrOnHost = errors.New("memory of the host cannot be saved")
@@ -70,7 +75,9 @@ func (m *Map) pagesOf(data []byte, last pages) pages {
 	list := make(pages, 0, (len(data)+pageSize-1)/pageSize)
 	for i := 0; len(data) > 0; i++ {
 		n := min(len(data), pageSize)
-		if i < len(last) && bytes.Equal(last[i].data, data[:n]) {
+		if n == pageSize && hostmem.IsZero(data[:n]) { // also those that nobody has touched, which stay so
+			list = append(list, zeroPage)
+		} else if i < len(last) && bytes.Equal(last[i].data, data[:n]) {
 			last[i].refs++
 			list = append(list, last[i])
 		} else {
@@ -90,6 +97,9 @@ func (m *Map) Release(s *Saved) {
 	for i := range s.allocs {
 		for _, list := range []pages{s.allocs[i].data, s.allocs[i].shadow} {
 			for _, p := range list {
+				if p == zeroPage {
+					continue
+				}
 				if p.refs--; p.refs == 0 {
 					m.kept -= uint64(len(p.data))
 				}
@@ -102,7 +112,11 @@ func (m *Map) Release(s *Saved) {
 // copyTo writes the pages to memory of their size.
 func (p pages) copyTo(data []byte) {
 	for _, p := range p {
-		data = data[copy(data, p.data):]
+		n := min(len(p.data), len(data))
+		if p != zeroPage || !hostmem.IsZero(data[:n]) {
+			copy(data, p.data)
+		}
+		data = data[n:]
 	}
 }
 
@@ -127,26 +141,25 @@ func (m *Map) Restore(s *Saved) error {
 		if k.was.Dead {
 			continue
 		}
-		k.a.Data, k.a.release = now.Data, now.release
+		k.a.Data, k.a.release, k.a.reserved = now.Data, now.release, now.reserved
+		k.a.Shadow, k.a.releaseShadow = now.Shadow, now.releaseShadow
 		switch {
 		case k.a == m.params:
 			if uint64(cap(now.Data)) < k.was.Size {
 				k.a.Data = AlignedBytes(max(k.was.Size, paramSize))
 			}
 			k.a.Data = k.a.Data[:k.was.Size]
+			if k.was.Shadow != nil {
+				k.a.Shadow = make([]byte, len(k.was.Shadow))
+			}
 		case now.Dead:
-			data, release, err := m.allocate(k.was.Size)
-			if err != nil {
+			if err := m.back(k.a); err != nil {
 				return err
 			}
-			k.a.Data, k.a.release = data, release
 		}
 		k.a.setPointer()
 		k.data.copyTo(k.a.Data)
-		if k.a.Shadow = nil; k.was.Shadow != nil {
-			k.a.Shadow = make([]byte, len(k.was.Shadow))
-			k.shadow.copyTo(k.a.Shadow)
-		}
+		k.shadow.copyTo(k.a.Shadow)
 	}
 	m.dead, m.next, m.used = s.dead, s.next, s.used
 	return nil

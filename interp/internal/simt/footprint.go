@@ -59,6 +59,16 @@ func (g *Grid) Footprint() uint64 {
 	return kept + shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))
 }
 
+// Least is memory of the host that each CTA of the grid takes from its beginning: registers and local memory of the kernel itself,
+// and shared memory, in bytes.
+func (g *Grid) Least() uint64 {
+	fn := g.code.entry
+	width := g.code.Width
+	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
+	words := fn.Align + fn.Local + fn.Frame.R + 2*fn.Frame.Q
+	return g.sharedLen + uint64(halves)*uint64(words)*rowBytes
+}
+
 // deepest is how many words of registers and local memory a thread can have in use, from
 // the frame of a function on: those of the longest chain of calls. Where that has no
 // end that is known here, by recursion, pointers or alloca, it is the limit, which a

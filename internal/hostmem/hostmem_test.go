@@ -1,0 +1,72 @@
+package hostmem
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// TestReserve reserves more than hosts have, touches little of it, makes it zero, and gives it back.
+func TestReserve(t *testing.T) {
+	const size = 1<<36 + 5
+	for range 3 {
+		b, err := Reserve(size)
+		if errors.Is(err, ErrNoMemory) {
+			t.Skip(err) // of an address space that is limited, or a system that promises no more than it has
+		}
+		if err != nil || len(b) != size || !IsZero(b[:1<<16]) || !IsZero(b[size-5:]) {
+			t.Fatal(len(b), err)
+		}
+		for _, i := range []int{0, 1 << 20, size - 1} {
+			b[i] = 7
+		}
+		some := b[:2<<20]
+		Zero(some)
+		if !IsZero(some) || b[size-1] != 7 {
+			t.Error("it is not zero, or too much is")
+		}
+		Release(b)
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	for _, n := range []uint64{1 << 62, math.MaxUint64} {
+		if _, err := Reserve(n); !errors.Is(err, ErrNoMemory) {
+			t.Errorf("reserve %d: %v", n, err)
+		}
+		if _, err := Make(n); !errors.Is(err, ErrNoMemory) {
+			t.Errorf("make %d: %v", n, err)
+		}
+		if err := Check(n); !errors.Is(err, ErrNoMemory) {
+			t.Errorf("check %d: %v", n, err)
+		}
+	}
+	if b, err := Reserve(0); err != nil || len(b) != 0 {
+		t.Error(b, err)
+	}
+	Release(nil)
+	if err := Check(Allowed()); err == nil {
+		t.Error("the process may have all again")
+	}
+	if err := Check(1 << 16); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestZeroTouched(t *testing.T) {
+	b := make([]byte, 3*pageSize+7)
+	for _, i := range []int{0, pageSize - 1, 3*pageSize + 6} {
+		b[i] = 1
+	}
+	ZeroTouched(b)
+	if !IsZero(b) {
+		t.Error("it is not zero")
+	}
+	for i := range b {
+		b[i] = 1
+		if IsZero(b) {
+			t.Errorf("byte %d of %d is not seen", i, len(b))
+		}
+		b[i] = 0
+	}
+}
