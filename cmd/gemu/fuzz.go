@@ -42,8 +42,14 @@ type fuzzCmd struct {
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
 	Reduce  *time.Duration `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
 
-	skip  []*regexp.Regexp  // of Skip
-	known map[string]uint64 // failures by key, with the seed of the first
+	skip  []*regexp.Regexp // of Skip
+	known []knownFailure   // those that have been reduced
+}
+
+// knownFailure is a failure that has been reduced.
+type knownFailure struct {
+	seed    uint64
+	outcome *fuzz.Outcome
 }
 
 // reduceTime is what reducing may take.
@@ -160,7 +166,6 @@ func (c *fuzzCmd) Run(a *app) error {
 	stop := show()
 	defer func() { stop() }()
 	counts, skipped, failures := map[fuzz.Kind]int{}, 0, 0
-	c.known = map[string]uint64{}
 	for i := range uint64(c.Programs) {
 		p := g.Program(c.Seed + i)
 		want, err := p.Verify(a.ctx)
@@ -192,8 +197,8 @@ func (c *fuzzCmd) Run(a *app) error {
 		failures++
 		stop()
 		stop = func() {}
-		if first, ok := c.known[outcome.Key()]; ok {
-			fmt.Fprintf(a.stdout, "seed %d: %s: %s: as in seed %d\n", p.Seed, outcome.Key(), outcome.Why, first)
+		if i := slices.IndexFunc(c.known, func(k knownFailure) bool { return outcome.SameFault(k.outcome) }); i >= 0 {
+			fmt.Fprintf(a.stdout, "seed %d: %s: %s; as in seed %d: %s\n", p.Seed, outcome.Kind, outcome.Why, c.known[i].seed, c.known[i].outcome.Fault())
 		} else if err := c.found(a, rival, p, want, outcome, work); !c.Keep || !isFailure(err) {
 			return err
 		}
@@ -253,7 +258,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if outcome.Kind == fuzz.Difference {
 		fmt.Fprintln(a.stdout, outcome.Culprit)
 	}
-	c.known[outcome.Key()] = p.Seed
+	c.known = append(c.known, knownFailure{p.Seed, outcome})
 	for range repeats {
 		o, err := rival.Run(a.ctx, p, want, work)
 		if err != nil {
@@ -294,7 +299,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, name+".ptx"))
 	}
 	outcome = again
-	c.known[outcome.Key()] = p.Seed
+	c.known = append(c.known, knownFailure{p.Seed, outcome})
 	text := c.describe(small, outcome, all, stopped)
 	fmt.Fprint(a.stdout, text)
 	if err := os.WriteFile(filepath.Join(c.Out, name+".txt"), []byte(text), 0o666); err != nil {

@@ -159,8 +159,8 @@ func TestPlantedBugs(t *testing.T) {
 			if part.Of(0, 1, 1) == 0 && name != "popc" && name != "store" && name != "branch" {
 				t.Skip("a part of the bugs is enough")
 			}
-			t.Setenv("GEMU_RIVAL", "plant:"+name)
-			r := &Rival{Command: self + " {json} {out}", Timeout: time.Minute, RefusalStatus: 3}
+			t.Parallel()
+			r := &Rival{Command: "GEMU_RIVAL=plant:" + name + " " + self + " {json} {out}", Timeout: time.Minute, RefusalStatus: 3}
 			f, err := ParseFeatures(b.features)
 			if err != nil {
 				t.Fatal(err)

@@ -120,13 +120,25 @@ func (o *Outcome) Merge(again *Outcome) bool {
 	return o.Like(again) || o.Kind == again.Kind && o.Kind == Difference && o.At == again.At
 }
 
-// Key tells failures apart: the kind, with the opcode of the culprit, or with the exit status and the first line on standard error.
-func (o *Outcome) Key() string {
+// SameFault reports whether two failures have one reason, as far as can be told: the kind, with the opcode of the culprit, or with the exit
+// status and the first line on standard error.
+func (o *Outcome) SameFault(other *Outcome) bool {
+	switch {
+	case o.Kind != other.Kind:
+		return false
+	case o.Kind == Difference:
+		return o.Culprit.Same(other.Culprit)
+	}
+	return o.Like(other)
+}
+
+// Fault names the reason of a failure: the opcode of the culprit, or the first line on standard error.
+func (o *Outcome) Fault() string {
 	switch {
 	case o.Kind == Difference && o.Culprit != nil:
-		return fmt.Sprintf("%s by %s", o.Kind, o.Culprit.Instr.Text)
-	case o.Kind == Crash || o.Kind == Refusal:
-		return strings.TrimSuffix(fmt.Sprintf("%s, %s: %s", o.Kind, o.How, strings.Join(o.first, " ")), ": ")
+		return o.Culprit.Instr.Text
+	case len(o.first) > 0:
+		return strings.Join(o.first, " ")
 	}
 	return string(o.Kind)
 }
