@@ -21,6 +21,9 @@ import (
 var explained = map[string]map[string]string{
 	barriers.Name: {
 		"control/barrier.ptx leave_early":    "goes past a barrier that others of the warp wait at",
+		"control/barrier_early.ptx away":     "has lanes exit while others of the warp wait",
+		"control/barrier_early.ptx stay":     "has lanes exit while others of the warp wait",
+		"control/exit.ptx exit_barrier":      "has lanes exit before a barrier",
 		"control/barrier_early.ptx kinds":    "arrives at a barrier that takes two warps, alone",
 		"control/clusters_async.ptx reduced": "is left with the bytes that nobody sends in a cluster of one",
 		"good/form.ptx good":                 "has all its threads make one mbarrier",

@@ -21,6 +21,7 @@ const Name = "sync"
 // The kinds of findings.
 const (
 	Divergent  = "divergent barrier"       // some lanes execute what all must execute together
+	Exited     = "exit before a barrier"   // lanes have exited that others of their warp execute a barrier without
 	Count      = "barrier count"           // arrivals and what a barrier waits for do not fit
 	Membermask = "membermask"              // lanes that execute something together do not agree on who does
 	Source     = "shuffle source"          // a value of a lane that takes no part
@@ -95,6 +96,9 @@ type warp struct {
 	arrived int       // how often at the barrier of the cluster
 	waits   []group   // at barriers for all of the CTA that the warp must come to together
 	gone    []group   // that have exited, while others live
+	missed  []missed  // barriers that have completed without lanes that live
+	woken   woken     // from the barrier that has completed last
+	held    []group   // that the guards of barriers have held back, which was reported
 
 	member [64]uint64 // membermasks of the instruction that is about to be executed
 	from   uint64     // lanes that it takes values from which take no part …
@@ -132,6 +136,7 @@ func (c *cta) Save() any {
 		if w != nil {
 			n := *w
 			n.pending, n.waits, n.gone = slices.Clone(w.pending), slices.Clone(w.waits), slices.Clone(w.gone)
+			n.held, n.missed = slices.Clone(w.held), slices.Clone(w.missed)
 			w = &n
 		}
 		s.warps = append(s.warps, w)
@@ -170,7 +175,7 @@ func (c *cta) Tell(e *interp.Event) {
 	case interp.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes
-		if c.plan.meets && w.live != 0 {
+		if c.plan.meets && (w.live != 0 || len(w.missed) > 0) {
 			c.exits(e, w)
 		}
 		if len(w.pending) > 0 {
@@ -179,6 +184,7 @@ func (c *cta) Tell(e *interp.Event) {
 	case interp.OnWait:
 		if e.Waits.Barrier >= 0 && e.Waits.Barrier < len(c.barriers)-1 {
 			c.comes(e)
+			c.warp(e.Warp).attends(e.Lanes)
 			if w := c.warp(e.Warp); (e.Lanes != w.live || len(w.gone) > 0) && e.Instr.Form.Effects.Has(ptx.Aligned) {
 				c.stays(e, w)
 			}
@@ -187,6 +193,10 @@ func (c *cta) Tell(e *interp.Event) {
 		if e.Waits.Barrier >= 0 {
 			c.goes(e)
 			w := c.warp(e.Warp)
+			w.attends(e.Lanes)
+			if len(w.waits) > 0 {
+				c.completes(e, w)
+			}
 			w.waits = remove(w.waits, e.Lanes)
 		}
 	case interp.OnCTAEnd:
@@ -237,6 +247,7 @@ func (c *cta) diverges(e *interp.Event, w *warp) {
 	}
 	f.At.Lanes = finding.Lanes(e.Lanes)
 	if held := e.Active &^ e.Lanes; held != 0 {
+		w.held = add(w.held, e.Index, held)
 		f.Notes = append(f.Notes, fmt.Sprintf("its guard holds back %s, which have not exited", lanesOf(held)))
 	} else if away != 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s, which have not exited, are elsewhere", lanesOf(away)))

@@ -1,9 +1,8 @@
 package barriers
 
-// This file is lanes that have gone past a barrier which all threads of their warp must execute
-// together: others wait there, and they have exited. Those that have only left early do not count
-// as missing; nothing in a program tells them from those whose turn the barrier was but what they
-// have executed that the others come to behind it.
+// This file is lanes that exit and others of their warp that wait at a barrier which all threads of the warp must
+// execute together. Lanes that have gone past the barrier are an error: they have executed instructions that the
+// others come to after it. Lanes that exited without that may have left early, which hardware lets pass: a notice.
 
 import (
 	"fmt"
@@ -42,6 +41,48 @@ func remove(list []group, lanes uint64) []group {
 	return rest
 }
 
+// missed is a barrier that lanes of a warp have executed without others that live. A policy may have lanes wait before
+// the end of the kernel, where others are to meet them: barriers do not wait for those.
+type missed struct {
+	at   group  // the barrier, and the lanes that executed it
+	away uint64 // the lanes that did not
+}
+
+// woken is lanes that go on after a barrier which has completed: one group after the other.
+type woken struct {
+	barrier, generation int
+	lanes               uint64
+}
+
+// completes notes the lanes that a barrier for all of the CTA did not wait for.
+func (c *cta) completes(e *interp.Event, w *warp) {
+	if e.Waits.Threads != 0 && e.Waits.Threads < e.Launch.Block.Count() || !e.Instr.Form.Effects.Has(ptx.Aligned|ptx.Waits) {
+		return
+	}
+	if w.woken.barrier != e.Waits.Barrier || w.woken.generation != e.Waits.Generation {
+		w.woken = woken{barrier: e.Waits.Barrier, generation: e.Waits.Generation}
+	}
+	w.woken.lanes |= e.Lanes
+	away := w.live &^ w.woken.lanes
+	for _, g := range w.waits {
+		away &^= g.lanes
+	}
+	if away != 0 {
+		w.missed = append(w.missed, missed{group{e.Index, e.Lanes}, away})
+	}
+}
+
+// attends notes that lanes have come to a barrier themselves.
+func (w *warp) attends(lanes uint64) {
+	rest := w.missed[:0]
+	for _, m := range w.missed {
+		if m.away &^= lanes; m.away != 0 {
+			rest = append(rest, m)
+		}
+	}
+	w.missed = rest
+}
+
 // exits: lanes end while others of their warp live.
 func (c *cta) exits(e *interp.Event, w *warp) {
 	gone := group{e.Index, e.Lanes}
@@ -49,6 +90,12 @@ func (c *cta) exits(e *interp.Event, w *warp) {
 	for _, at := range w.waits {
 		c.passes(e, at, gone)
 	}
+	for _, m := range w.missed {
+		if lanes := m.away & e.Lanes; lanes != 0 {
+			c.passes(e, m.at, group{e.Index, lanes})
+		}
+	}
+	w.attends(e.Lanes)
 }
 
 // stays: lanes wait at a barrier for all of the CTA, which their warp must come to together.
@@ -60,16 +107,27 @@ func (c *cta) stays(e *interp.Event, w *warp) {
 	}
 }
 
-// passes tells of lanes that wait at a barrier, if others have gone past it.
+// passes reports lanes that wait at a barrier where others of the warp have exited.
 func (c *cta) passes(e *interp.Event, at, gone group) {
-	if !c.plan.passed(e.Launch.Program, at.index, gone.index) {
-		return
-	}
 	in, _ := e.Launch.Program.At(at.index)
 	f := finding.Finding{
 		Tool: Name, Kind: Divergent, At: c.place(e, spot{at.index, e.Warp, bits.TrailingZeros64(at.lanes)}, "executed"),
 		Message: fmt.Sprintf("%s, which all threads of a warp must execute together, by some of them", in.Text),
 		Notes:   []string{lanesOf(gone.lanes) + " have gone past it, and exited"},
+	}
+	if !c.plan.passed(e.Launch.Program, at.index, gone.index) {
+		for _, h := range c.warp(e.Warp).held {
+			if h.index == at.index {
+				gone.lanes &^= h.lanes
+			}
+		}
+		if gone.lanes == 0 {
+			return
+		}
+		other := c.place(e, spot{gone.index, e.Warp, bits.TrailingZeros64(gone.lanes)}, "exit")
+		other.Lanes = finding.Lanes(gone.lanes)
+		f.Kind, f.Severity, f.Other, f.Notes = Exited, finding.Notice, &other, nil
+		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, where %s have exited", in.Text, lanesOf(gone.lanes))
 	}
 	f.At.Lanes = finding.Lanes(at.lanes)
 	c.log.Add(e, f)
