@@ -11,10 +11,12 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"gemu/interp"
 	"gemu/ptx"
@@ -30,28 +32,42 @@ const (
 // Exporter is a probe that writes traces. They are in the directory when all have been written: until
 // then they lie in one of their own within it, and what an earlier export has left stays as it was.
 type Exporter struct {
+	// Packed writes .tracez files, with the instructions of each warp compressed by themselves, in place of .traceg.
+	Packed bool
+	// Partial leaves launches without a trace out, such as those that trap. Close puts the others in the directory, and
+	// returns why some are missing. Else Close puts nothing there.
+	Partial bool
+
 	dir     string
 	beside  string // where files lie until Close; "" before the first and after it
 	version int
 	has     map[string]bool // opcodes of the version
 
+	mu     sync.Mutex
 	list   []string // lines of kernelslist.g
+	lost   []error  // why launches are missing, with Partial
 	kernel int      // launches so far
 	launch *launch  // that is under way
 	err    error
 }
 
-// New makes an exporter to a directory that is there, for a binary version: see Versions.
+// New makes an exporter to a directory that is there, for a binary version: see Versions. A directory whose
+// kernelslist.g names files that gemu has not written is an error.
 func New(dir string, version int) (*Exporter, error) {
 	has := known[version]
 	if has == nil {
 		return nil, fmt.Errorf("no opcodes of binary version %d: there are %v", version, Versions())
 	}
-	return &Exporter{dir: dir, version: version, has: has}, nil
+	x := &Exporter{dir: dir, version: version, has: has}
+	if _, err := x.earlier(nil); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
-// Close writes kernelslist.g, and puts it and the traces in the directory, in place of those of an
-// earlier export. If there was an error nothing is put there. It is the first: of a file, of an instruction
+// Close writes kernelslist.g, and puts it and the traces in the directory, in place of those of
+// earlier exports, which are removed. Files that gemu has not written stay: one in the way is an error. If there was an error
+// nothing is put there. It is the first: of a file, of an instruction
 // that has no row, of a launch that did not come to its end or has warps of other than 32 lanes.
 func (x *Exporter) Close() error {
 	defer x.Discard()
@@ -65,16 +81,25 @@ func (x *Exporter) Close() error {
 	if err := os.WriteFile(filepath.Join(x.beside, listName), []byte(text), 0o666); err != nil {
 		return err
 	}
-	// The list comes last: what it names is there.
-	for _, name := range append(x.list, listName) {
-		if strings.HasPrefix(name, memcpy) {
-			continue
-		}
-		if err := os.Rename(filepath.Join(x.beside, name), filepath.Join(x.dir, name)); err != nil {
-			return err
+	var names []string
+	for _, name := range x.list {
+		if !strings.HasPrefix(name, memcpy) {
+			names = append(names, name)
 		}
 	}
-	return nil
+	return errors.Join(x.install(names), errors.Join(x.lost...))
+}
+
+// Kernels is how many launches have a trace so far.
+func (x *Exporter) Kernels() (n int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, name := range x.list {
+		if !strings.HasPrefix(name, memcpy) {
+			n++
+		}
+	}
+	return n
 }
 
 // Discard gives up what has been written.
@@ -112,7 +137,9 @@ func (x *Exporter) Tell(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnHostWrite:
 		if e.Memory.Kind == interp.BufferMemory {
+			x.mu.Lock()
 			x.list = append(x.list, fmt.Sprintf(memcpy+"0x%016x,%d", e.Memory.Base+e.Offset, e.Bytes))
+			x.mu.Unlock()
 		}
 	case interp.OnLaunch:
 		x.begin(e.Launch)
@@ -137,6 +164,7 @@ type launch struct {
 	version int
 	file    *os.File
 	out     *bufio.Writer
+	packer  *packer  // of a .tracez
 	spill   *os.File // what CTAs in flight have no room in memory for
 	spilt   int64    // bytes of it
 	inRoom  int      // bytes of warps in memory
@@ -178,6 +206,11 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 	x.kernel++
 	l := &launch{info: info, id: x.kernel, version: x.version, regs: map[*ptx.Func][]int{}}
 	x.launch = l
+	if x.Packed {
+		if l.packer, l.err = newPacker(nil); l.err != nil {
+			return
+		}
+	}
 	if info.WarpSize != warpSize {
 		l.err = fmt.Errorf("%s: warps of %d lanes: traces want %d", info.Kernel.Name, info.WarpSize, warpSize)
 		return
@@ -215,11 +248,19 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 		return
 	}
 	l.out = bufio.NewWriterSize(l.file, 1<<16)
+	if l.packer != nil {
+		l.packer.out = l.out
+	}
 	l.spill, l.err = os.CreateTemp(x.beside, "cta-*")
 	// The header is written when the first CTA says how much shared memory it has.
 }
 
-func (l *launch) name() string { return fmt.Sprintf("kernel-%d.traceg", l.id) }
+func (l *launch) name() string {
+	if l.packer != nil {
+		return fmt.Sprintf("kernel-%d.tracez", l.id)
+	}
+	return fmt.Sprintf("kernel-%d.traceg", l.id)
+}
 
 // number is the number of a register, the even one of a pair; -1 of predicates. Functions do not
 // share numbers.
@@ -244,10 +285,18 @@ func (l *launch) number(f *ptx.Func, r ptx.RegID) int {
 // header writes what comes before the CTAs.
 func (l *launch) header(shared uint64) {
 	i := l.info
-	fmt.Fprintf(l.out, "-kernel name = %s\n-kernel id = %d\n-grid dim = (%d,%d,%d)\n-block dim = (%d,%d,%d)\n", i.Kernel.Name, l.id, i.Grid.X, i.Grid.Y, i.Grid.Z, i.Block.X, i.Block.Y, i.Block.Z)
-	fmt.Fprintf(l.out, "-shmem = %d\n-nregs = %d\n-binary version = %d\n-cuda stream id = 0\n", shared, l.pressure(), l.version)
-	fmt.Fprintf(l.out, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n-nvbit version = none, by gemu\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", interp.SharedWindow, interp.LocalWindow)
-	fmt.Fprint(l.out, "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n")
+	var b strings.Builder
+	fmt.Fprintf(&b, "-kernel name = %s\n-kernel id = %d\n-grid dim = (%d,%d,%d)\n-block dim = (%d,%d,%d)\n", i.Kernel.Name, l.id, i.Grid.X, i.Grid.Y, i.Grid.Z, i.Block.X, i.Block.Y, i.Block.Z)
+	fmt.Fprintf(&b, "-shmem = %d\n-nregs = %d\n-binary version = %d\n-cuda stream id = 0\n", shared, l.pressure(), l.version)
+	fmt.Fprintf(&b, "-shmem base_addr = 0x%016x\n-local mem base_addr = 0x%016x\n%s\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n", interp.SharedWindow, interp.LocalWindow, madeBy)
+	fmt.Fprint(&b, "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n")
+	if l.packer == nil {
+		l.out.WriteString(b.String()) // whose error stays until Flush
+		return
+	}
+	if _, l.err = io.WriteString(l.packer, b.String()); l.err == nil {
+		l.err = l.packer.begin()
+	}
 }
 
 // The registers that a thread is said to take.
@@ -282,6 +331,9 @@ func (x *Exporter) end(err error) {
 		return
 	}
 	if l.file != nil {
+		if l.err == nil && l.packer != nil {
+			l.err = l.packer.end()
+		}
 		if l.err == nil {
 			l.err = l.out.Flush()
 		}
@@ -294,12 +346,20 @@ func (x *Exporter) end(err error) {
 		l.spill.Close()
 	}
 	if l.err != nil {
-		if x.err == nil {
+		switch {
+		case x.Partial:
+			x.lost = append(x.lost, l.err)
+			if l.file != nil {
+				os.Remove(l.file.Name())
+			}
+		case x.err == nil:
 			x.err = l.err
 		}
 		return
 	}
+	x.mu.Lock()
 	x.list = append(x.list, l.name())
+	x.mu.Unlock()
 }
 
 // cta is a CTA's trace. It is written when the CTA has ended, for how many instructions a warp has comes

@@ -193,6 +193,7 @@ func TestWorkloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			x.Packed = i%2 == 1
 			n := affordable(t, w)
 			if n == 0 {
 				t.Skip("too long for a test; GEMU_TEST=all has it")
@@ -284,17 +285,7 @@ func export(t *testing.T, dir string, body string, l *interp.Launch) (run, expor
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev := interp.NewDevice(interp.Config{SM: 80, Probes: []interp.Probe{x}})
-	mod, err := dev.Load("k.ptx", []byte(".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 s[1024];\n"+body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	buf, err := interp.NewBuffer(dev, make([]uint32, 256))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Args = []any{buf}
-	_, run = mod.Run(t.Context(), l)
+	run = runOn(t, x, 80, body, l)
 	return run, x.Close()
 }
 
@@ -407,11 +398,7 @@ func TestFailures(t *testing.T) {
 	if _, err := New(dir, 61); err == nil {
 		t.Error("Pascal is no error")
 	}
-	x, err := New(filepath.Join(dir, "none"), 80)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Close() == nil {
+	if _, err := New(filepath.Join(dir, "none"), 80); err == nil {
 		t.Error("a directory that is not there is no error")
 	}
 }

@@ -36,3 +36,13 @@ func set(words string) map[string]bool {
 // Versions are the binary versions that there are opcodes for, as -binary version has them: 70, 75,
 // 80, 86, and 90, which releases of Accel-Sim before 2025 do not have.
 func Versions() []int { return slices.Sorted(maps.Keys(known)) }
+
+// VersionFor is the binary version for a compute capability: the latest that is not above it; 0 if there is none.
+func VersionFor(sm int) (version int) {
+	for _, v := range Versions() {
+		if v <= sm {
+			version = v
+		}
+	}
+	return version
+}

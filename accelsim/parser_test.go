@@ -58,8 +58,8 @@ func commands(dir string) (copies [][2]uint64, files []string, err error) {
 			}
 			copies = append(copies, [2]uint64{addr, count})
 		case strings.HasPrefix(line, "kernel"):
-			if !strings.HasSuffix(line, ".traceg") {
-				return nil, nil, fmt.Errorf("%q: neither .traceg nor .xz", line)
+			if !strings.HasSuffix(line, ".traceg") && !strings.HasSuffix(line, ".tracez") {
+				return nil, nil, fmt.Errorf("%q: none of .traceg, .xz and .tracez", line)
 			}
 			files = append(files, line)
 		default:
@@ -71,11 +71,10 @@ func commands(dir string) (copies [][2]uint64, files []string, err error) {
 
 // readKernel reads a kernel's file.
 func readKernel(file string) (*traced, error) {
-	f, err := os.Open(file)
+	f, err := opened(file)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	r := bufio.NewReader(f)
 	k := &traced{ctas: map[[3]int][][]tracedInstr{}}
 	n := 0
@@ -265,6 +264,9 @@ func readInstr(words []string) (in *tracedInstr, err error) {
 	in.dests = regs(1) // MAX_DST
 	in.opcode = word()
 	in.sources = regs(4) // MAX_SRC
+	if strings.Contains(in.opcode, "GMMA") && dec() != 0 {
+		fail(fmt.Errorf("a group of wgmma is closed"))
+	}
 	in.width = int(dec())
 	if in.width > 0 && err == nil {
 		in.mode = int(dec())

@@ -3,6 +3,7 @@ package accelsim
 // This file writes the instructions of warps.
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/bits"
@@ -30,6 +31,9 @@ func (w *warp) add(pc int, lanes uint32, dest int, opcode string, sources []int,
 	w.text = fmt.Appendf(w.text, "%s %d ", opcode, len(sources))
 	for _, r := range sources {
 		w.text = fmt.Appendf(w.text, "R%d ", r)
+	}
+	if strings.Contains(opcode, "GMMA") { // whether it closes a group of wgmma: the group has an instruction of its own
+		w.text = append(w.text, "0 "...)
 	}
 	w.text = fmt.Appendf(w.text, "%s %d\n", memory, imm)
 	w.instrs++
@@ -206,21 +210,38 @@ func addresses(lanes uint32, addr func(lane int) uint64) string {
 	return string(all)
 }
 
+// reader reads what the warp has written.
+func (c *cta) reader(w *warp) io.Reader {
+	var parts []io.Reader
+	for _, p := range w.away {
+		parts = append(parts, io.NewSectionReader(c.spill, p.at, p.size))
+	}
+	return io.MultiReader(append(parts, bytes.NewReader(w.text))...)
+}
+
 // write writes the CTA.
 func (c *cta) write() {
+	defer func() { c.warps = nil }()
+	if c.packer != nil {
+		c.packer.cta(c.info, c.id, len(c.warps))
+		for i := range c.warps {
+			w := &c.warps[i]
+			if c.err = c.packer.warp(w.instrs, c.reader(w)); c.err != nil {
+				return
+			}
+			c.inRoom -= len(w.text)
+		}
+		return
+	}
 	fmt.Fprintf(c.out, "#BEGIN_TB\n\nthread block = %d,%d,%d\n", c.id.X, c.id.Y, c.id.Z)
 	for i := range c.warps {
 		w := &c.warps[i]
 		fmt.Fprintf(c.out, "\nwarp = %d\ninsts = %d\n", i, w.instrs)
-		for _, p := range w.away {
-			if _, err := io.Copy(c.out, io.NewSectionReader(c.spill, p.at, p.size)); err != nil {
-				c.err = err
-				return
-			}
+		if _, err := io.Copy(c.out, c.reader(w)); err != nil {
+			c.err = err
+			return
 		}
-		c.out.Write(w.text)
 		c.inRoom -= len(w.text)
 	}
 	fmt.Fprint(c.out, "\n#END_TB\n\n")
-	c.warps = nil
 }

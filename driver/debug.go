@@ -133,6 +133,8 @@ func (d *Driver) noReturn() string {
 	switch s := &d.settings; {
 	case s.Log != "":
 		return "the log that GEMU_LOG has asked for has what has happened already"
+	case s.Accelsim != "":
+		return "the traces that GEMU_ACCELSIM has asked for have what has happened already"
 	case len(s.Sanitize) > 0:
 		return "the sanitizers that GEMU_SANITIZE has asked for know what has happened already"
 	case len(s.Probes) > 0:

@@ -42,8 +42,9 @@ type Driver struct {
 
 	sanitizer *sanitize.Sanitizer
 	unended   unended
-	log       *commitLog // nil: none is kept
-	debugger  *debugger  // nil: there is none
+	log       *commitLog      // nil: none is kept
+	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
+	debugger  *debugger       // nil: there is none
 	host      host
 	virtual   virtual
 	opens     sync.Mutex // held while memory of another process is opened; taken before mu
@@ -86,12 +87,18 @@ func New(s Settings) *Driver {
 		d.log = newCommitLog(s.Log)
 		probes = append(probes, d.log.probes()...)
 	}
+	ordered := slices.Concat(s.Probes, d.sanitizer.Probes)
+	if s.Accelsim != "" {
+		if d.accelsim = newAccelsimTraces(&s); d.accelsim.exporter != nil {
+			probes, ordered = append(probes, d.accelsim.exporter), append(ordered, d.accelsim.exporter)
+		}
+	}
 	stdout := io.Writer(&d.out)
 	if s.Debug != nil {
 		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
 		stdout, d.settings.Blocking = d.debugger.output, true
 	}
-	d.ordering.on = slices.ContainsFunc(slices.Concat(s.Probes, d.sanitizer.Probes), func(p interp.Probe) bool { return p.Wants().InOrder })
+	d.ordering.on = slices.ContainsFunc(ordered, func(p interp.Probe) bool { return p.Wants().InOrder })
 	patience := grace
 	if d.ordering.on { // nothing happens beside a launch
 		patience = 0
@@ -160,6 +167,9 @@ func (d *Driver) Exit(inStream bool) error {
 	}
 	if d.log != nil {
 		errs = append(errs, d.log.close())
+	}
+	if d.accelsim != nil {
+		errs = append(errs, d.accelsim.close())
 	}
 	if d.settings.Stats != "" {
 		errs = append(errs, d.stats.write(d.settings.Stats))

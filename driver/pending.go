@@ -38,7 +38,7 @@ const stopPatience = 2 * time.Second
 
 // watched reports whether somebody wants all launches to end before the process does.
 func (s *Settings) watched() bool {
-	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || len(s.Models) > 0 || len(s.Probes) > 0
+	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
 
 func newUnended(s *Settings) unended {

@@ -45,6 +45,10 @@ type Settings struct {
 
 	Log string // file that the commit log of all launches is written to, in text or, if it is a .gtr, in binary; "": none is kept
 
+	// Accelsim is the directory in which each process has one for traces of its launches for Accel-Sim, which may stand
+	// behind "tracez:" for .tracez files; "": none are kept.
+	Accelsim string
+
 	// Sanitize are the sanitizers that watch all launches. What they find is written to SanitizeLog
 	// as the driver ends, as JSON if it ends so; "" is Stderr. SanitizeExit is the status that
 	// a process is to end with if there are errors among it; 0: its own.
@@ -177,6 +181,13 @@ var Variables = []Variable{
 	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did.", func(s *Settings, v string) error {
 		s.Log = v
+		return nil
+	}},
+	{"GEMU_ACCELSIM", "DIRECTORY, or tracez:DIRECTORY", "none", "Write traces of all launches for Accel-Sim, in text or with each warp compressed by itself, to a directory of the process in DIRECTORY: see docs/accelsim.md.", func(s *Settings, v string) error {
+		if strings.TrimPrefix(v, packedTraces) == "" && v != "" {
+			return fmt.Errorf("want a directory")
+		}
+		s.Accelsim = v
 		return nil
 	}},
 	{"GEMU_SANITIZE", "some of " + sanitize.Names() + ", or all", "none", "Look for faults that do not stop kernels, and report them and launches that fail when the process ends: see docs/sanitizers.md.", func(s *Settings, v string) (err error) {

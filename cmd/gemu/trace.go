@@ -53,14 +53,14 @@ type traceCmd struct {
 	filterFlags
 
 	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
-	Format string `enum:"auto,text,binary,bare,accelsim" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, see docs/accelsim.md."`
+	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, accelsim-tracez those with each warp compressed by itself, see docs/accelsim.md."`
 }
 
 // formats are those of logs, by the names that --format has for them.
 var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
 
 func (c *traceCmd) Run(a *app) error {
-	if c.Format == "accelsim" {
+	if strings.HasPrefix(c.Format, "accelsim") {
 		return c.accelsim(a)
 	}
 	format := formats[c.Format]
@@ -119,20 +119,15 @@ func (c *traceCmd) accelsim(a *app) error {
 	case err != nil:
 		return err
 	case !filter.IsZero():
-		return errors.New("--format accelsim has whole launches: it cannot be filtered")
+		return fmt.Errorf("--format %s has whole launches: it cannot be filtered", c.Format)
 	case c.Out == "-":
-		return errors.New("--format accelsim writes a directory: -o DIR is missing")
+		return fmt.Errorf("--format %s writes a directory: -o DIR is missing", c.Format)
 	}
 	sm := c.SM
 	if sm == 0 {
 		sm = interp.DefaultSM
 	}
-	version := 0
-	for _, v := range accelsim.Versions() {
-		if v <= sm {
-			version = v
-		}
-	}
+	version := accelsim.VersionFor(sm)
 	if version == 0 {
 		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
 	}
@@ -143,6 +138,7 @@ func (c *traceCmd) accelsim(a *app) error {
 	if err != nil {
 		return err
 	}
+	x.Packed = c.Format == "accelsim-tracez"
 	j, err := c.open(a, a.stderr, x)
 	if err != nil {
 		x.Discard()

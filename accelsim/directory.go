@@ -1,0 +1,117 @@
+package accelsim
+
+// This file is the directory of an export: files of an earlier export go, and files of others stay.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// madeBy is the line of the header by which a trace is known to be gemu's.
+const madeBy = "-nvbit version = none, by gemu"
+
+// headerBytes is how far the header of a trace is looked at: it is shorter, but for the name of its kernel.
+const headerBytes = 1 << 16
+
+// isOurs reports whether a file is a trace that gemu has written.
+func isOurs(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, headerBytes)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return false, err
+	}
+	head, _, _ = bytes.Cut(head[:n], []byte{0})
+	head, _, _ = bytes.Cut(head, []byte("\n#"))
+	return bytes.Contains(head, []byte("\n"+madeBy+"\n")), nil
+}
+
+// isTrace reports whether a file has the name of a trace.
+func isTrace(name string) bool {
+	number, ok := strings.CutPrefix(name, "kernel-")
+	number, suffix, _ := strings.Cut(number, ".")
+	return ok && number != "" && strings.Trim(number, "0123456789") == "" && (suffix == "traceg" || suffix == "tracez")
+}
+
+// earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names files of
+// somebody else, or if one of names is a file of somebody else.
+func (x *Exporter) earlier(names []string) (list []string, err error) {
+	entries, err := os.ReadDir(x.dir)
+	if err != nil {
+		return nil, err
+	}
+	foreign := map[string]bool{}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, "kernel") || name == listName {
+			continue
+		}
+		ours := false
+		if isTrace(name) && e.Type().IsRegular() {
+			if ours, err = isOurs(filepath.Join(x.dir, name)); err != nil {
+				return nil, err
+			}
+		}
+		if ours {
+			list = append(list, name)
+		} else {
+			foreign[name] = true
+		}
+	}
+	for _, name := range names {
+		if foreign[name] {
+			return nil, x.taken(name)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(x.dir, listName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if name := strings.TrimSpace(line); foreign[name] {
+			return nil, x.taken(listName + ", which names " + name)
+		}
+	}
+	return list, nil
+}
+
+func (x *Exporter) taken(name string) error {
+	return fmt.Errorf("%s has %s, which gemu has not written: choose another directory", x.dir, name)
+}
+
+// install puts the files in the directory, in place of those of earlier exports. The list goes first and comes last: a
+// directory with a list has all that it names, and nothing else of gemu's.
+func (x *Exporter) install(names []string) error {
+	old, err := x.earlier(names)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(x.dir, listName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range old {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(x.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, name := range append(slices.Clone(names), listName) {
+		if err := os.Rename(filepath.Join(x.beside, name), filepath.Join(x.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

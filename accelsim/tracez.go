@@ -1,0 +1,127 @@
+package accelsim
+
+// This file writes .tracez files: the instructions of each warp compressed by themselves, in chunks, with an index at the end, so that
+// a simulator reads the warps of a CTA one beside the other. The layout is that of tracez_format.h and
+// warp_trace_stream.h of accel-sim-framework:
+//
+//	header, as in .traceg, up to a zero byte
+//	u32 bytes of the dictionary, which is none; u32 instructions of a chunk
+//	of each warp: u32 instructions, u32 chunks; of each chunk u32 bytes, a frame of zstd whose lines are instructions
+//	index: u32 CTAs; of each its id, that of its cluster, its place in the cluster, its rank there, u32 warps;
+//	of each warp u32 instructions, u32 chunks, u64 offset in the file, u32 instructions of each chunk
+//	u64 offset of the index
+//
+// Numbers are little-endian.
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"gemu/interp"
+)
+
+// chunkInstrs is how many instructions a chunk has.
+const chunkInstrs = 4096
+
+// packer writes the warps of a .tracez file.
+type packer struct {
+	out   io.Writer
+	at    uint64 // bytes written
+	zstd  *zstd.Encoder
+	index []byte
+	ctas  uint32
+	room  []byte
+}
+
+func newPacker(out io.Writer) (*packer, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithSingleSegment(true)) // so that small frames, too, say how long they are
+	return &packer{out: out, zstd: z}, err
+}
+
+func (p *packer) Write(b []byte) (int, error) {
+	n, err := p.out.Write(b)
+	p.at += uint64(n)
+	return n, err
+}
+
+func (p *packer) numbers(list ...uint32) error {
+	var b []byte
+	for _, n := range list {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	_, err := p.Write(b)
+	return err
+}
+
+// begin ends the header.
+func (p *packer) begin() error {
+	if _, err := p.Write([]byte{0}); err != nil {
+		return err
+	}
+	return p.numbers(0, chunkInstrs)
+}
+
+// cta begins a CTA of a launch.
+func (p *packer) cta(info *interp.LaunchInfo, id interp.Dim3, warps int) {
+	p.ctas++
+	cluster := info.Cluster
+	for _, n := range []*int{&cluster.X, &cluster.Y, &cluster.Z} {
+		*n = max(*n, 1) // each CTA is a cluster where there are none
+	}
+	place := interp.Dim3{X: id.X % cluster.X, Y: id.Y % cluster.Y, Z: id.Z % cluster.Z}
+	rank := place.X + cluster.X*(place.Y+cluster.Y*place.Z)
+	for _, n := range []int{id.X, id.Y, id.Z, id.X / cluster.X, id.Y / cluster.Y, id.Z / cluster.Z, place.X, place.Y, place.Z, rank, warps} {
+		p.index = binary.LittleEndian.AppendUint32(p.index, uint32(n))
+	}
+}
+
+// warp writes the instructions of a warp, a line each.
+func (p *packer) warp(instrs int, text io.Reader) error {
+	chunks := (instrs + chunkInstrs - 1) / chunkInstrs
+	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(instrs))
+	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(chunks))
+	p.index = binary.LittleEndian.AppendUint64(p.index, p.at)
+	if err := p.numbers(uint32(instrs), uint32(chunks)); err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(text, 1<<16)
+	for left := instrs; left > 0; {
+		n := min(left, chunkInstrs)
+		left -= n
+		p.room = p.room[:0]
+		for range n {
+			for {
+				part, err := in.ReadSlice('\n')
+				if p.room = append(p.room, part...); err == nil {
+					break
+				}
+				if !errors.Is(err, bufio.ErrBufferFull) {
+					return err
+				}
+			}
+		}
+		frame := p.zstd.EncodeAll(p.room, nil) // says how many bytes it holds
+		if err := p.numbers(uint32(len(frame))); err != nil {
+			return err
+		}
+		if _, err := p.Write(frame); err != nil {
+			return err
+		}
+		p.index = binary.LittleEndian.AppendUint32(p.index, uint32(n))
+	}
+	return nil
+}
+
+// end writes the index.
+func (p *packer) end() error {
+	at := p.at
+	if err := p.numbers(p.ctas); err != nil {
+		return err
+	}
+	_, err := p.Write(binary.LittleEndian.AppendUint64(p.index, at))
+	return err
+}
