@@ -389,3 +389,65 @@ func (w *flow) order() {
 		}
 	}
 }
+
+// Pressure is how many words of 4 bytes the registers take that are live at once in the function, at most: what a
+// machine without registers to spare would save at a call. Predicates take none. A register that is live in several
+// blocks counts from the first to the last of them, in the order of the source.
+func (l *Liveness) Pressure() int {
+	words := func(r RegID) int {
+		if l.f.Regs[r].Type == Pred {
+			return 0
+		}
+		return (l.f.Regs[r].Type.Bits() + 31) / 32
+	}
+	crossing := make([]int, len(l.f.Blocks)+2) // by place between blocks: first what begins less what has ended there
+	for p, r := range l.regs {
+		if e := l.extents[p]; e[1] >= 0 {
+			crossing[e[0]] += words(r)
+			crossing[e[1]+1] -= words(r)
+		}
+	}
+	for i := range len(crossing) - 1 {
+		crossing[i+1] += crossing[i]
+	}
+	most := 0
+	live := make([]bool, len(l.f.Regs)) // of those that live within a block
+	for i, b := range l.f.Blocks {
+		own, inside := 0, 0
+		set := func(r RegID, to bool) {
+			if l.place[r] >= 0 || live[r] == to {
+				return
+			}
+			if live[r] = to; to {
+				own += words(r)
+			} else {
+				own -= words(r)
+			}
+		}
+		for _, in := range slices.Backward(b.Instrs) {
+			for r := range in.Defs() {
+				set(r, true)
+			}
+			inside = max(inside, own)
+			if in.Guard.Reg == NoReg {
+				for r := range in.Defs() {
+					set(r, false)
+				}
+			}
+			for r := range in.Uses() {
+				set(r, true)
+			}
+			inside = max(inside, own)
+		}
+		for _, in := range b.Instrs { // whatever is left is read before it is written
+			for r := range in.Uses() {
+				set(r, false)
+			}
+			for r := range in.Defs() {
+				set(r, false)
+			}
+		}
+		most = max(most, inside+max(crossing[i], crossing[i+1]))
+	}
+	return most
+}

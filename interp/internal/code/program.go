@@ -97,6 +97,7 @@ type Func struct {
 	Sources     Range
 
 	Frame     regfile.Size     // rows of its window
+	Saved     int              // words that its registers take of a thread's stack; the same in every mode
 	Kept      [P + 1][]Keeping // by row: how affine mode keeps it
 	Zero      []Row            // rows that may be read before they are written
 	Local     int              // words (4 bytes) of its static local frame

@@ -16,6 +16,9 @@ func (l *lowerer) selectCode() {
 	fn, f := l.fn, l.fn.Func
 	l.layoutLocals()
 	l.live = f.Liveness()
+	if !f.Entry {
+		fn.Saved = l.live.Pressure()
+	}
 	l.registers()
 	for _, v := range f.Params {
 		fn.Formals = append(fn.Formals, l.formal(v))

@@ -168,10 +168,10 @@ func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
 // may have a window and a local frame in the same place: only columns of m change.
 func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 	fr := w.newFrame(b, target, w.frameAbove(bits.TrailingZeros64(m), target)) // it begins there for all of m
-	// What a frame costs the thread's stack: its local memory, and its
-	// registers, which a real machine would have to save there.
+	// A frame takes of the thread's stack its local memory, and its registers, which a real machine would
+	// save there. The rows of the frame do not count: their number depends on the mode.
 	limit := w.cta.grid.stackWords
-	if fr.local+target.Local+fr.depth*(frameWords+target.Frame.R+2*target.Frame.Q) > limit {
+	if fr.local+target.Local+fr.depth*(frameWords+target.Saved) > limit {
 		w.fail(w.src(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
 		return
 	}
