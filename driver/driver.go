@@ -106,7 +106,7 @@ func New(s Settings) *Driver {
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
-		SM: s.SM, Grace: patience,
+		SM: s.SM, Grace: patience, TimeLimit: s.TimeLimit,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {

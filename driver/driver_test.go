@@ -481,6 +481,12 @@ func TestFaultResults(t *testing.T) {
 	if !strings.Contains(c.messages.String(), "GEMU_STEPS raises the limit") {
 		t.Errorf("what to do is not said: %s", c.messages)
 	}
+	c = newClient(t, func(s *Settings) { s.TimeLimit, s.Steps = time.Millisecond, 1<<62 })
+	c.ok(c.launch("spin", 1, 1, c.alloc(4)))
+	c.want(LaunchTimeout, "time limit", c.StreamSynchronize(0))
+	if !strings.Contains(c.messages.String(), "GEMU_TIME_LIMIT sets the limit") {
+		t.Errorf("what to do is not said: %s", c.messages)
+	}
 	c = newClient(t, nil)
 	x := c.alloc(16)
 	c.ok(c.MemFree(x))

@@ -323,6 +323,7 @@ var faults = map[error]Result{
 	interp.ErrKeptOut:       LaunchOutOfResources,
 	interp.ErrEndlessLoop:   LaunchTimeout,
 	interp.ErrStepLimit:     LaunchTimeout,
+	interp.ErrTimeLimit:     LaunchTimeout,
 	interp.ErrAssert:        Assert,
 	interp.ErrStackOverflow: HardwareStackError,
 	interp.ErrBadTarget:     InvalidPC,

@@ -100,6 +100,8 @@ func explain(err error) string {
 		switch trap.Kind {
 		case interp.ErrStepLimit:
 			b.WriteString("\n   GEMU_STEPS raises the limit")
+		case interp.ErrTimeLimit:
+			b.WriteString("\n   GEMU_TIME_LIMIT sets the limit")
 		case interp.ErrKeptOut:
 			b.WriteString("\n   GEMU_HOST_MEMORY raises the limit")
 		}

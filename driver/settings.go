@@ -4,6 +4,7 @@ package driver
 // them.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,6 +36,7 @@ type Settings struct {
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
+	TimeLimit  time.Duration       // that a launch may run; 0: no limit
 	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
 
 	Stats  string         // file that Close writes statistics to; "": none are kept
@@ -165,6 +167,12 @@ var Variables = []Variable{
 	{"GEMU_STEPS", "N", "134217728", "Instructions a warp may execute before the launch is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
 		n, err := atoi(v, 1, math.MaxInt)
 		s.Steps = int64(n)
+		return err
+	}},
+	{"GEMU_TIME_LIMIT", "DURATION, such as 90s or 5m", "no limit", "Time that a launch may run before it is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
+		if s.TimeLimit, err = time.ParseDuration(v); err == nil && s.TimeLimit < 0 {
+			err = errors.New("want a duration from 0 on")
+		}
 		return err
 	}},
 	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {

@@ -57,6 +57,9 @@ type Config struct {
 	// ShadowBytes is how many bytes are kept for probes beside each byte of memory, of
 	// every state space: see Access.Shadow and Allocation.Shadow.
 	ShadowBytes int
+	// TimeLimit is how long a launch may run, in time of the host and without pauses, before it is stopped by a trap of
+	// kind ErrTimeLimit; 0 means for ever. Where the launch stops depends on the host.
+	TimeLimit time.Duration
 	// Grace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
 	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
 	Grace time.Duration
@@ -128,7 +131,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace}}
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace, TimeLimit: cfg.TimeLimit}}
 }
 
 // Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what

@@ -278,6 +278,7 @@ var (
 	ErrKeptOut       = simt.ErrKeptOut
 	ErrEndlessLoop   = simt.ErrEndlessLoop
 	ErrStepLimit     = simt.ErrStepLimit
+	ErrTimeLimit     = simt.ErrTimeLimit
 	ErrTrap          = simt.ErrTrap
 	ErrBreakpoint    = simt.ErrBreakpoint
 	ErrAssert        = simt.ErrAssert

@@ -49,12 +49,13 @@ type kernelFlags struct {
 	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
 	Size    int      `help:"Size of a workload's input."`
 
-	Warp    int    `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
-	SM      int    `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
-	Seed    uint64 `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
-	Steps   int64  `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
-	Workers int    `help:"Host threads (default: all); results do not depend on it."`
-	Engine  string `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
+	Warp      int           `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
+	Seed      uint64        `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
+	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
+	TimeLimit time.Duration `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m (default: no limit)." placeholder:"DURATION"`
+	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
 	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
@@ -124,6 +125,9 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
+	if c.TimeLimit < 0 {
+		return nil, fmt.Errorf("--time-limit=%v: want a duration such as 90s or 5m, or 0 for no limit", c.TimeLimit)
+	}
 	if err := input.CheckDirs(c.Source); err != nil {
 		return nil, fmt.Errorf("--source: %w", err)
 	}
@@ -136,7 +140,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
-	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)

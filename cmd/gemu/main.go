@@ -280,6 +280,8 @@ func (a *app) report(err error) int {
 		switch trap.Kind {
 		case interp.ErrStepLimit:
 			fmt.Fprintln(a.stderr, "   --steps raises the limit")
+		case interp.ErrTimeLimit:
+			fmt.Fprintln(a.stderr, "   --time-limit and GEMU_TIME_LIMIT set the limit")
 		case interp.ErrKeptOut:
 			fmt.Fprintln(a.stderr, "   --memory raises the limit")
 		}

@@ -94,8 +94,10 @@ type Grid struct {
 	keeps   uint64     // bytes of CTAs in states
 
 	cancelled atomic.Bool
-	_         [64]byte     // what all workers write in a line of its own
-	finished  atomic.Int64 // CTAs
+	late      atomic.Bool   // the time limit was reached
+	ran       time.Duration // so far, without pauses; counted if there is a time limit
+	_         [64]byte      // what all workers write in a line of its own
+	finished  atomic.Int64  // CTAs
 	_         [64]byte
 	lowFail   atomic.Int64 // lowest index of a CTA that failed
 
@@ -265,6 +267,17 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 		stop := context.AfterFunc(ctx, func() { g.cancelled.Store(true) })
 		defer stop()
 	}
+	if limit := g.dev.TimeLimit; limit > 0 {
+		begun := time.Now()
+		timer := time.AfterFunc(max(limit-g.ran, 0), func() {
+			g.late.Store(true)
+			g.cancelled.Store(true)
+		})
+		defer func() {
+			timer.Stop()
+			g.ran += time.Since(begun)
+		}()
+	}
 	defer func() { g.until = math.MaxInt64 }()
 	g.pausing = false
 	g.rechoose()
@@ -284,11 +297,50 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 			g.flush(low + 1)
 			return false, g.flights[i].cta.err
 		}
+		if g.late.Load() && (g.next < g.total || len(g.flights) > 0) {
+			g.flush(g.total)
+			return false, g.outOfTime()
+		}
 		if err := g.progress(); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+// outOfTime is the trap of a launch that has run for longer than it may. It names the first warp that has not
+// ended, and says where the warps of the CTAs in flight are.
+func (g *Grid) outOfTime() error {
+	var all standing
+	var trap *Trap
+	var where *cta
+	for i := range g.flights {
+		c := g.flights[i].cta
+		if c == nil {
+			continue
+		}
+		for j := range c.warps {
+			w := &c.warps[j]
+			if w.state == ended {
+				continue
+			}
+			all.add(w)
+			if trap == nil {
+				where = c
+				trap = w.fail(g.code.anchor(g.code.Block(w.pc)), w.mask, ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.total)
+			}
+		}
+	}
+	if trap == nil { // the limit was reached between two CTAs
+		k := g.code.kernel
+		return &Trap{
+			Kind: ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.total), Kernel: k.Name,
+			File: g.code.mod.Name, Pos: k.Pos, Line: g.code.mod.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.code.Width,
+		}
+	}
+	all.note(trap)
+	where.tellTrap(trap)
+	return trap
 }
 
 // round executes a round, or what is left of one, and reports whether it pauses in it.

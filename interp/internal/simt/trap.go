@@ -23,6 +23,7 @@ var (
 	ErrKeptOut       = errors.New("a CTA waits for one that is kept out")
 	ErrEndlessLoop   = errors.New("endless loop")
 	ErrStepLimit     = errors.New("step limit reached")
+	ErrTimeLimit     = errors.New("time limit reached")
 	ErrTrap          = errors.New("trap instruction")
 	ErrBreakpoint    = errors.New("breakpoint")
 	ErrAssert        = errors.New("assertion failed")

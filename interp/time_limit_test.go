@@ -1,0 +1,70 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTimeLimit: a loop that counts without end is stopped in every mode, in machine code and in Go, and in a launch that
+// probes watch or that is driven; the trap says where the warps of all CTAs in flight are.
+func TestTimeLimit(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {
+	.reg .u64 %o, %a;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	mov.u64 %a, 0;
+L:	add.u64 %a, %a, 1;
+	setp.lt.u64 %p, %a, 0x7fffffffffffffff;
+@%p	bra L;
+	st.global.u64 [%o], %a;
+	ret;
+}`
+	backends := []Backend{Portable}
+	if Native != nil {
+		backends = append(backends, Native)
+	}
+	for _, b := range backends {
+		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Check}, {Mode: Vector, Stats: true}, {Mode: Affine, Cooperative: true},
+			{Mode: Vector, Drive: func(ctx context.Context, e *Execution) error {
+				for {
+					if ended, err := e.Continue(ctx); ended || err != nil {
+						return err
+					}
+				}
+			}}} {
+			dev := NewDevice(Config{TimeLimit: 20 * time.Millisecond, Backend: b})
+			m, err := dev.Load("count.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := NewBuffer(dev, []uint64{0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{out}
+			_, err = m.Run(context.Background(), &l)
+			var trap *Trap
+			if !errors.As(err, &trap) || !errors.Is(err, ErrTimeLimit) {
+				t.Errorf("%v, stats %t: %v, want the time limit", l.Mode, l.Stats, err)
+				continue
+			}
+			for _, want := range []string{"trap: time limit reached: the launch has run for 20ms; 0 of 3 CTAs have ended", "cta (0,0,0) warp 0: lanes 0-31 ", "cta (0,0,0) warp 1: lanes 0-7 ", "cta (2,0,0) warp 1: lanes 0-7 "} {
+				if !strings.Contains(trap.Report(), want) {
+					t.Errorf("%v, stats %t: the report lacks %q:\n%s", l.Mode, l.Stats, want, trap.Report())
+				}
+			}
+			// The device runs on: the next launch has a limit of its own.
+			if ok, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }")); err != nil {
+				t.Error(err)
+			} else if _, err := ok.Launch(context.Background(), "k", Dim(1), Dim(1)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
