@@ -10,8 +10,8 @@ func TestPressure(t *testing.T) {
 	}{
 		{"ret;", 0},
 		{"mov.u32 %a, 1; ret;", 1}, // it is written, and takes a register then
-		{"mov.u64 %x, 1; mov.u32 %a, 2; st.global.u32 [%x], %a; ret;", 3},           // both are live at the store
-		{"mov.u64 %x, 1; mov.u64 %x, 2; st.global.u64 [%x], %x; ret;", 2},           // one at a time
+		{"mov.u64 %x, 1; mov.u32 %a, 2; st.global.u32 [%x], %a; ret;", 3},          // both are live at the store
+		{"mov.u64 %x, 1; mov.u64 %x, 2; st.global.u64 [%x], %x; ret;", 2},          // one at a time
 		{"setp.eq.u32 %p, 1, 1; mov.u32 %a, 1; @%p st.local.u32 [4], %a; ret;", 1}, // a predicate takes none
 		{"mov.u32 %a, 1; mov.u32 %b, 2; L: add.u32 %a, %a, %b; setp.eq.u32 %p, %a, %b; @%p bra L; mov.u64 %x, 3; ret;", 4},
 	} {
