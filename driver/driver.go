@@ -5,6 +5,7 @@ package driver
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"gemu/debug"
+	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/regfile/models"
 	"gemu/sanitize"
@@ -259,7 +261,7 @@ func (d *Driver) dump(name string, src []byte) string {
 	path := filepath.Join(d.settings.Dump, filepath.Base(name))
 	err := os.MkdirAll(d.settings.Dump, 0o777)
 	if err == nil {
-		err = os.WriteFile(path, src, 0o666)
+		err = wholefile.Write(context.Background(), path, src)
 	}
 	if err != nil {
 		d.message("GEMU_DUMP: %v", err)

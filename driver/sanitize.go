@@ -3,6 +3,7 @@ package driver
 // This file is sanitizers of all launches of a process.
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/wholefile"
 	"gemu/sanitize"
 )
 
@@ -78,15 +80,15 @@ func (d *Driver) writeFindings(text func(io.Writer) error, report func() *saniti
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(name, append(b, '\n'), 0o666)
+		return wholefile.Write(context.Background(), name, append(b, '\n'))
 	}
-	f, err := os.Create(name)
+	f, err := wholefile.Create(context.Background(), name)
 	if err != nil {
 		return err
 	}
 	if err := text(f); err != nil {
-		f.Close()
+		f.Discard()
 		return err
 	}
-	return f.Close()
+	return f.Commit()
 }

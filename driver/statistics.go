@@ -3,11 +3,12 @@ package driver
 // This file is the statistics of all launches of a process.
 
 import (
+	"context"
 	"encoding/json"
-	"os"
 	"sync"
 
 	"gemu/affinetrack"
+	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/regfile/model"
@@ -130,7 +131,7 @@ func (s *statistics) write(file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(b, '\n'), 0o666)
+	return wholefile.Write(context.Background(), file, append(b, '\n'))
 }
 
 // Statistics are what launches have counted so far; the structure of values is in

@@ -359,7 +359,7 @@ func (c *compareCmd) Run(a *app) error {
 			t.printAgreement(s, result)
 		}
 	}
-	err = all(c.reportFlags.write(a, func() ([]byte, error) { return out.page(tables) }, func() any { return out }), c.tablesFlag.write(out.files(tables)))
+	err = all(c.reportFlags.write(a, func() ([]byte, error) { return out.page(tables) }, func() any { return out }), c.tablesFlag.write(a, out.files(tables)))
 	if c.CSV != "" {
 		err = all(err, writeOutput(a, c.CSV, out.csv()))
 	}

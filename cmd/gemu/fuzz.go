@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemu/internal/wholefile"
 	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
@@ -302,7 +303,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	c.known = append(c.known, knownFailure{p.Seed, outcome})
 	text := c.describe(small, outcome, all, stopped)
 	fmt.Fprint(a.stdout, text)
-	if err := os.WriteFile(filepath.Join(c.Out, name+".txt"), []byte(text), 0o666); err != nil {
+	if err := wholefile.Write(a.ctx, filepath.Join(c.Out, name+".txt"), []byte(text)); err != nil {
 		return err
 	}
 	return &failure{fmt.Errorf("--against: %s in the program of seed %d", outcome.Kind, p.Seed), exitFailed}

@@ -19,6 +19,7 @@ import (
 
 	"gemu/internal/cubin"
 	"gemu/internal/input"
+	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -299,7 +300,7 @@ func (c *ptxasCmd) Run(a *app) error {
 	if err := as.describe(a, m); err != nil {
 		return err
 	}
-	if err := os.WriteFile(as.out, cubin.Pack([]byte(text), sm, as.relocatable), 0o644); err != nil {
+	if err := wholefile.Write(a.ctx, as.out, cubin.Pack([]byte(text), sm, as.relocatable)); err != nil {
 		return fatal("Output file '%s' could not be opened", as.out)
 	}
 	return nil

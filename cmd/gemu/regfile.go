@@ -53,7 +53,7 @@ func (c *regfileCmd) Run(a *app) error {
 		return err
 	}
 	r := newRegfileReport(j, side)
-	err = all(c.tablesFlag.write(r.files()), c.reportFlags.write(a, r.page, func() any { return r }))
+	err = all(c.tablesFlag.write(a, r.files()), c.reportFlags.write(a, r.page, func() any { return r }))
 	if !c.outputs().stdout() {
 		r.print(newScreen(a.stdout), c.Show)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"gemu/internal/input"
 	"gemu/internal/visible"
+	"gemu/internal/wholefile"
 )
 
 // maxData is the limit of what is read into a buffer, in bytes: the memory of the device.
@@ -54,7 +55,7 @@ func writeOutput(a *app, name string, b []byte) error {
 		_, err := a.stdout.Write(b)
 		return err
 	}
-	if err := os.WriteFile(name, b, 0o644); err != nil {
+	if err := wholefile.Write(a.ctx, name, b); err != nil {
 		return cannot("write", name, err)
 	}
 	return nil
@@ -139,7 +140,7 @@ type namedFile struct {
 }
 
 // write writes files to the directory, if one is asked for.
-func (f *tablesFlag) write(files []namedFile) error {
+func (f *tablesFlag) write(a *app, files []namedFile) error {
 	if f.Tables == "" {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (f *tablesFlag) write(files []namedFile) error {
 	}
 	for _, file := range files {
 		name := filepath.Join(f.Tables, file.name)
-		if err := os.WriteFile(name, file.data, 0o644); err != nil {
+		if err := wholefile.Write(a.ctx, name, file.data); err != nil {
 			return fmt.Errorf("--tables: %w", cannot("write", name, err))
 		}
 	}

@@ -3,6 +3,7 @@ package main
 // This file is "gemu trace".
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"gemu/accelsim"
+	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/ptx"
 	"gemu/trace"
@@ -75,12 +77,15 @@ func (c *traceCmd) Run(a *app) error {
 		return err
 	}
 	var to io.Writer = a.stdout
+	var late *lateFile
 	if c.Out != "-" {
-		f := &lateFile{name: c.Out}
-		defer f.close()
-		to = f
+		late = &lateFile{ctx: a.ctx, name: c.Out}
+		to = late
 	}
 	run, wrote := c.record(a, to, format, filter, a.stderr)
+	if late != nil {
+		wrote = late.commit(wrote)
+	}
 	switch {
 	case wrote == nil:
 		return run
@@ -93,23 +98,30 @@ func (c *traceCmd) Run(a *app) error {
 // lateFile is a file that comes to be when something is written to it: a typing error in what follows
 // costs no earlier log.
 type lateFile struct {
+	ctx  context.Context
 	name string
-	file *os.File
+	file *wholefile.File
 }
 
 func (f *lateFile) Write(b []byte) (n int, err error) {
 	if f.file == nil {
-		if f.file, err = os.Create(f.name); err != nil {
+		if f.file, err = wholefile.Create(f.ctx, f.name); err != nil {
 			return 0, err
 		}
 	}
 	return f.file.Write(b)
 }
 
-func (f *lateFile) close() {
-	if f.file != nil {
-		f.file.Close()
+// commit gives the file its name, if it is whole; after an error of writing, which it returns, the log before stays.
+func (f *lateFile) commit(wrote error) error {
+	switch {
+	case f.file == nil:
+		return wrote
+	case wrote != nil:
+		f.file.Discard()
+		return wrote
 	}
+	return f.file.Commit()
 }
 
 // accelsim writes traces for Accel-Sim.

@@ -10,10 +10,11 @@ package main
 import "C"
 
 import (
-	"os"
+	"context"
 	"unsafe"
 
 	"gemu/driver"
+	"gemu/internal/wholefile"
 )
 
 // plainEdges checks a list of n dependencies. Their data, if there is some, must say nothing but that
@@ -378,7 +379,7 @@ func cuGraphDebugDotPrint(graph C.CUgraph, path *C.char, flags C.uint) C.CUresul
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(C.GoString(path), text, 0o666); err != nil {
+		if err := wholefile.Write(context.Background(), C.GoString(path), text); err != nil {
 			return driver.OperatingSystem
 		}
 		return nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gemu/internal/input"
+	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/interp/internal/random"
 	"gemu/ptx"
@@ -351,7 +352,7 @@ func (p *Program) Write(ctx context.Context, dir, name string, want []byte) erro
 		files[".out.bin"] = want
 	}
 	for ext, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name+ext), data, 0o666); err != nil {
+		if err := wholefile.Write(ctx, filepath.Join(dir, name+ext), data); err != nil {
 			return err
 		}
 	}
@@ -367,16 +368,19 @@ func (p *Program) log(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(file)
+	f, err := wholefile.Create(ctx, file)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	w, err := trace.NewWriter(f, trace.Binary, &trace.Header{Version: trace.Version})
+	if err == nil {
+		r := trace.NewRecorder(w, trace.Filter{})
+		_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{r})
+		err = errors.Join(err, r.Err(), w.Close())
+	}
 	if err != nil {
+		f.Discard()
 		return err
 	}
-	r := trace.NewRecorder(w, trace.Filter{})
-	_, err = p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{r})
-	return errors.Join(err, r.Err(), w.Close())
+	return f.Commit()
 }

@@ -1,0 +1,164 @@
+//go:build unix
+
+package wholefile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// files are the names in a directory.
+func files(t *testing.T, dir string) (list []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := Write(t.Context(), name, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t *testing.T, name, want string) {
+	t.Helper()
+	if b, err := os.ReadFile(name); err != nil || string(b) != want {
+		t.Errorf("%s has %q, %v; want %q", filepath.Base(name), b, err, want)
+	}
+}
+
+func mode(t *testing.T, name string) fs.FileMode {
+	st, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Mode()
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	a := filepath.Join(dir, "a")
+	before := syscall.Umask(0o027)
+	defer syscall.Umask(before)
+	write(t, a, "one")
+	has(t, a, "one")
+	if m := mode(t, a); m != 0o640 {
+		t.Errorf("a new file has mode %v", m)
+	}
+	os.Chmod(a, 0o604)
+	write(t, a, "two")
+	has(t, a, "two")
+	if m := mode(t, a); m != 0o604 {
+		t.Errorf("a replaced file has mode %v", m)
+	}
+	link, loose := filepath.Join(dir, "link"), filepath.Join(dir, "loose")
+	if err := errors.Join(os.Symlink("a", link), os.Symlink("b", loose)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, link, "three")
+	write(t, loose, "four")
+	has(t, a, "three")
+	has(t, filepath.Join(dir, "b"), "four")
+	if mode(t, link)&fs.ModeSymlink == 0 || mode(t, loose)&fs.ModeSymlink == 0 {
+		t.Error("a link was replaced")
+	}
+	write(t, filepath.Join(dir, strings.Repeat("n", 255)), "five")
+	write(t, os.DevNull, "six")
+	if mode(t, os.DevNull)&fs.ModeDevice == 0 {
+		t.Error("the device was replaced")
+	}
+	if err := Write(t.Context(), dir, nil); err == nil {
+		t.Error("a directory was written")
+	}
+	if err := Write(t.Context(), filepath.Join(dir, "none", "c"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a directory: %v", err)
+	}
+	if got := files(t, dir); len(got) != 5 {
+		t.Errorf("the directory has %q", got)
+	}
+}
+
+// TestFailedWrite has the disk refuse a file in the middle, by a limit of the size of files, and gives another up: the files that
+// were there before stay, and nothing else.
+func TestFailedWrite(t *testing.T) {
+	dir := t.TempDir()
+	a := filepath.Join(dir, "a")
+	write(t, a, "old")
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Skip(err)
+	}
+	small := limit
+	small.Cur = 1 << 12
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
+		t.Skip(err)
+	}
+	err := Write(t.Context(), a, make([]byte, 1<<20))
+	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("the limit is not noticed: %v", err)
+	}
+	has(t, a, "old")
+	f, err := Create(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Write([]byte("new"))
+	f.Discard()
+	has(t, a, "old")
+	if got := files(t, dir); len(got) != 1 {
+		t.Errorf("the directory has %q", got)
+	}
+}
+
+// TestPipe writes to a pipe, and gives up on one that nobody reads.
+func TestPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := Write(ctx, name, []byte("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody reads: %v", err)
+	}
+	r, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // also lets the open that goes on end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	write(t, name, "text")
+	b := make([]byte, 4)
+	if n, err := r.Read(b); string(b[:n]) != "text" {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	if mode(t, name)&fs.ModeNamedPipe == 0 {
+		t.Error("the pipe was replaced")
+	}
+}
+
+// TestNoDirectory writes a file in a directory where none can be made.
+func TestNoDirectory(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may make files anywhere")
+	}
+	dir := t.TempDir()
+	a := filepath.Join(dir, "a")
+	write(t, a, "old")
+	os.Chmod(dir, 0o500)
+	defer os.Chmod(dir, 0o700)
+	write(t, a, "new")
+	has(t, a, "new")
+}
