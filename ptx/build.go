@@ -82,6 +82,7 @@ type funcBuilder struct {
 	shaped map[string]bool // what stands before the number in those of taken that end in one
 	cur    *Block
 	curLoc *syntax.Loc // the .loc in force
+	curMid *syntax.Loc // the .loc_intermediate in force since; nil without
 	locs   map[Loc]int32
 	fixups []fixup
 }
@@ -304,7 +305,13 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		}
 		b.table(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
-		b.curLoc = s
+		if s.Intermediate {
+			if b.curLoc != nil { // it says more of the place that .loc names
+				b.curMid = s
+			}
+			return
+		}
+		b.curLoc, b.curMid = s, nil
 		if s.At != nil { // what is inlined there may name it, even if it is in force for no instruction
 			b.loc()
 		}
@@ -328,6 +335,9 @@ func (b *funcBuilder) loc() int32 {
 	l := Loc{File: s.File, Line: s.Line, Col: s.Col, Function: s.Function}
 	if s.At != nil {
 		l.AtFile, l.AtLine, l.AtCol = s.At.File, s.At.Line, s.At.Col
+	}
+	if m := b.curMid; m != nil {
+		l.MidFile, l.MidLine, l.MidCol = m.File, m.Line, m.Col
 	}
 	i, ok := b.locs[l]
 	if !ok {

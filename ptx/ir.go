@@ -69,14 +69,15 @@ func (m *Module) FileName(index int32) string {
 	return ""
 }
 
-// Decl is something declared at module level: *Var, *Func, *Alias, *Section or
-// Pragma.
+// Decl is something declared at module level: *Var, *Func, *Alias, *Section,
+// *Sources or Pragma.
 type Decl interface{ decl() }
 
 func (*Var) decl()     {}
 func (*Func) decl()    {}
 func (*Alias) decl()   {}
 func (*Section) decl() {}
+func (*Sources) decl() {}
 func (Pragma) decl()   {}
 
 // Alias is ".alias Name, Of;".
@@ -93,6 +94,18 @@ type Pragma []string
 type Section struct {
 	Name  string
 	Lines []SectionLine
+}
+
+// Sources is a section of texts that the PTX was made from, kept as written.
+type Sources struct {
+	Blocks []SourceBlock
+}
+
+// SourceBlock is one such text.
+type SourceBlock struct {
+	Name string // of the language, as "tile ir"
+	File int    // index of the .file that .loc_intermediate names
+	Text string // whole lines
 }
 
 // SectionLine is a label or a data directive with its values.
@@ -312,6 +325,9 @@ type Loc struct {
 	File, Line, Col       int32
 	Function              string // label of the inlined function's name, "" if not inlined
 	AtFile, AtLine, AtCol int32  // where it was inlined, zero if not
+
+	// .loc_intermediate: the place in the text between the source and PTX; zero without.
+	MidFile, MidLine, MidCol int32
 }
 
 // Block is a basic block: control enters at its first and leaves after its last

@@ -136,6 +136,8 @@ func (c *checker) module(tree *syntax.File) {
 			m.Files = append(m.Files, f)
 		case it.Section != nil:
 			c.section(string(it.Section.Name), it.Section.Body.Lines)
+		case it.Sources != nil:
+			c.sources(it.Sources.Body.Blocks)
 		case it.Dwarf != nil:
 			c.dwarf(it.Dwarf)
 		case it.Pragma != nil:
@@ -221,6 +223,18 @@ func (c *checker) module(tree *syntax.File) {
 }
 
 // section enters a debug section.
+// sources enters a section of intermediate sources.
+func (c *checker) sources(blocks []syntax.SourceBlock) {
+	s := &Sources{}
+	for _, b := range blocks {
+		if !slices.ContainsFunc(c.mod.Files, func(f SourceFile) bool { return f.Index == int(b.File) }) {
+			c.errorf(Pos(b.Pos), ".sourceFileName: no .file %d stands before", b.File)
+		}
+		s.Blocks = append(s.Blocks, SourceBlock{unquote(b.Name), int(b.File), b.Text})
+	}
+	c.mod.Decls = append(c.mod.Decls, s)
+}
+
 func (c *checker) section(name string, lines []syntax.SectionLine) {
 	s := &Section{Name: name}
 	labels := map[string]bool{}
@@ -400,6 +414,13 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	default:
 		for _, a := range d.Args {
 			isString := strings.HasPrefix(a, `"`)
+			if d.Name == ".language" {
+				// The manual lists neither numbers nor names; this is the assembler's range.
+				if n, err := strconv.ParseInt(strings.TrimSuffix(a, "U"), 0, 64); !isString && (err != nil || n > 10) {
+					c.errorf(pos, ".language %s: want a number from 0 to 10, or a name", a)
+				}
+				continue
+			}
 			if isString != (d.Name == ".pragma") {
 				c.errorf(pos, "%s: bad argument %s", d.Name, a)
 			} else if k.positive && strings.Trim(a, "0") == "" {
@@ -437,6 +458,7 @@ var funcDirectives = []funcDirective{
 	{name: ".reqnctapercluster", kernel: true, min: 1, max: 3, excludes: []string{".maxclusterrank"}},
 	{name: ".maxclusterrank", kernel: true, min: 1, max: 1, excludes: []string{".reqnctapercluster"}},
 	{name: ".blocksareclusters", kernel: true},
+	{name: ".language", kernel: true, device: true, min: 1, max: 1 << 16},
 	{name: ".noreturn", device: true},
 	{name: ".abi_preserve", device: true, min: 1, max: 1},
 	{name: ".abi_preserve_control", device: true, min: 1, max: 1},

@@ -79,6 +79,12 @@ func (p *printer) module(m *Module) {
 			p.f(".alias %s, %s;\n", d.Name, d.Of.Name)
 		case Pragma:
 			p.pragma(d)
+		case *Sources:
+			p.WriteString(".nv_intermediate_source_section {\n")
+			for _, b := range d.Blocks {
+				p.f("\t.code_block {\n\t\t.ir_name: %s\n\t\t.sourceFileName: %d\n.source_begin\n%s.source_end\n\t}\n", strconv.Quote(b.Name), b.File, b.Text)
+			}
+			p.WriteString("}\n")
 		case *Section:
 			p.f(".section %s\n{\n", d.Name)
 			for _, l := range d.Lines {
@@ -386,6 +392,9 @@ func (p *printer) loc(l Loc) {
 		p.f(", function_name %s, inlined_at %d %d %d", l.Function, l.AtFile, l.AtLine, l.AtCol)
 	}
 	p.WriteString("\n")
+	if l.MidFile != 0 || l.MidLine != 0 || l.MidCol != 0 {
+		p.f("\t.loc_intermediate %d %d %d\n", l.MidFile, l.MidLine, l.MidCol)
+	}
 }
 
 // registers prints the declarations, ranges %r<N> as such.

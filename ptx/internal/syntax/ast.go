@@ -23,6 +23,7 @@ type Item struct {
 	AddressSize *AddressSize `parser:"| @@"`
 	File        *FileName    `parser:"| @@"`
 	Section     *Section     `parser:"| @@"`
+	Sources     *Sources     `parser:"| @@"`
 	Dwarf       *Dwarf       `parser:"| @@"`
 	Pragma      *Pragma      `parser:"| @@"`
 	Alias       *Alias       `parser:"| @@"`
@@ -108,6 +109,34 @@ type Section struct {
 	Pos  lexer.Position
 	Name Dotted       `parser:"'.section' @@"`
 	Body *SectionBody `parser:"@@"`
+}
+
+// Sources is ".nv_intermediate_source_section { … }": texts that the PTX was made from, to which
+// .loc_intermediate refers.
+type Sources struct {
+	Pos  lexer.Position
+	Body *SourcesBody `parser:"'.nv_intermediate_source_section' @@"`
+}
+
+// SourcesBody is the braces of such a section. It parses itself.
+type SourcesBody struct {
+	Blocks []SourceBlock
+}
+
+// SourceBlock is a text of such a section:
+//
+//	.code_block {
+//		.ir_name: "tile ir"
+//		.sourceFileName: 2
+//	.source_begin
+//	any lines
+//	.source_end
+//	}
+type SourceBlock struct {
+	Pos  Pos
+	Name string // with its quotes
+	File int32  // index of a .file
+	Text string // whole lines
 }
 
 // Dwarf is a line of a debug section as PTX 1.x wrote it: "@@DWARF .section
@@ -304,6 +333,7 @@ type Prototype struct {
 // Loc is ".loc 1 12 5", with what it was inlined from.
 type Loc struct {
 	Pos             Pos
+	Intermediate    bool // .loc_intermediate, a place in a text between the source and PTX
 	File, Line, Col int32
 	Function        string // label (and offset) of the function's name, "" if not inlined
 	At              *Loc   // where it was inlined

@@ -139,6 +139,9 @@ func (r *reader) statement(t token) (Stmt, *Error) {
 		switch t.text {
 		case ".loc":
 			return r.loc()
+		case ".loc_intermediate":
+			l := &Loc{Pos: r.next().pos, Intermediate: true}
+			return l, r.place(l)
 		case ".pragma":
 			r.next()
 			p := &PragmaStmt{Pos: t.pos}

@@ -46,7 +46,8 @@ Body      = "{" { Statement } "}" .
 Statement = name ":" | Var | Body | Table | Place | Pragma | Instr .
 Table     = name ":" ( ".branchtargets" | ".calltargets" ) name { "," name } ";" |
             name ":" ".callprototype" [ "(" [ Param { "," Param } ] ")" ] "_" [ "(" [ Param { "," Param } ] ")" ] { dotted } ";" .
-Place     = ".loc" integer integer integer [ "," "function_name" ( name | dotted ) [ "+" integer ] "," "inlined_at" integer integer integer ] .
+SourcesBody = "{" { ".code_block" "{" ".ir_name" ":" text ".sourceFileName" ":" digit "\n.source_begin\n} \"\n.source_end\n" "}" } "}" .
+Place     = ".loc_intermediate" integer integer integer | ".loc" integer integer integer [ "," "function_name" ( name | dotted ) [ "+" integer ] "," "inlined_at" integer integer integer ] .
 Instr     = [ "@" [ "!" ] name ] ( opcode [ Operand { "," Operand } ] | "call" Call ) ";" .
 Call      = [ List "," ] name [ "," List ] [ "," name ] .
 List      = "(" [ Operand { "," Operand } ] ")" .

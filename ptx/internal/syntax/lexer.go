@@ -81,6 +81,7 @@ type scanner struct {
 	equals    bool // the chunk has an initialiser: its braces do not end it
 	function  bool // the chunk has an .entry or .func
 	pragma    bool // in a .pragma of that function: its semicolon does not end the chunk
+	sources   bool // the chunk is a .nv_intermediate_source_section, whose texts are no tokens
 	fileName  bool // behind .file: its string may go over several lines
 	operand   bool // the token before ends a constant: % is then the modulus
 	errs      []*Error
@@ -98,7 +99,7 @@ func rescan(text string, pos Pos) *scanner {
 // nextChunk readies the scanner for the next module-level statement; it
 // reports false at the end of the source.
 func (s *scanner) nextChunk() bool {
-	s.done, s.equals, s.function, s.pragma, s.fileName = false, false, false, false, false
+	s.done, s.equals, s.function, s.pragma, s.fileName, s.sources = false, false, false, false, false, false
 	for s.off < len(s.src) {
 		switch c := s.src[s.off]; {
 		case c == '\n':
@@ -133,6 +134,8 @@ func (s *scanner) Next() (lexer.Token, error) {
 		s.pragma = s.function
 	case ".file":
 		s.fileName = true
+	case ".nv_intermediate_source_section":
+		s.sources = true
 	case "=":
 		s.equals = true
 	case "{":
@@ -161,6 +164,13 @@ func (s *scanner) braces() (text string, ok bool) {
 		case '\n':
 			s.line++
 			s.lineStart = i + 1
+		case '.':
+			if text, ok := sourceText(src, i); ok && s.sources {
+				s.line += strings.Count(src[i:i+len(text)], "\n")
+				i += len(text)
+				s.lineStart = i
+				continue
+			}
 		case '"':
 			for i++; i < len(src) && src[i] != '"' && src[i] != '\n'; i++ {
 				if src[i] == '\\' {
@@ -193,12 +203,43 @@ func (s *scanner) braces() (text string, ok bool) {
 	return src[start:s.off], depth == 0
 }
 
+// sourceText is the text from a .source_begin at i to the end of the line of its .source_end; ok is
+// false if there is none. Both words stand at the end of their lines, and .source_end alone.
+func sourceText(src string, i int) (text string, ok bool) {
+	const begin = ".source_begin"
+	if !strings.HasPrefix(src[i:], begin) {
+		return "", false
+	}
+	n := i + len(begin)
+	for line := range strings.Lines(src[n:]) {
+		first := n == i+len(begin)
+		n += len(line)
+		switch word := strings.TrimSpace(line); {
+		case first && word != "":
+			return "", false
+		case word == ".source_end" && !first:
+			return src[i:n], true
+		}
+	}
+	return "", false
+}
+
 // closed reports whether the text, which begins with a brace, ends with the one that
 // closes it.
 func closed(text string) bool {
 	s := scanner{src: text, off: 1}
 	_, ok := s.braces()
 	return ok
+}
+
+// skip moves over n bytes that are no tokens.
+func (s *scanner) skip(n int) {
+	text := s.src[s.off : s.off+n]
+	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
+		s.line += strings.Count(text, "\n")
+		s.lineStart = s.off + last + 1
+	}
+	s.off += n
 }
 
 // Byte classes.

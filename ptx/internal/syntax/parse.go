@@ -88,11 +88,11 @@ func resync(lex *lexer.PeekingLexer, start int) {
 
 // leaders are the directives that can stand nowhere but at the beginning of a
 // module-level statement.
-var leaders = []string{".version", ".target", ".address_size", ".file", ".section", ".alias", ".extern", ".visible", ".weak", ".common", ".entry", ".func"}
+var leaders = []string{".version", ".target", ".address_size", ".file", ".section", ".nv_intermediate_source_section", ".alias", ".extern", ".visible", ".weak", ".common", ".entry", ".func"}
 
 // directives may begin a module-level statement.
 var directives = []string{
-	".version", ".target", ".address_size", ".file", ".section", ".pragma", ".alias",
+	".version", ".target", ".address_size", ".file", ".section", ".nv_intermediate_source_section", ".pragma", ".alias",
 	".extern", ".visible", ".weak", ".common", ".entry", ".func",
 	".global", ".const", ".shared", ".tex", ".local", ".param", ".reg", ".align", ".attribute",
 }
@@ -238,6 +238,64 @@ func (b *SectionBody) Parse(lex *lexer.PeekingLexer) error {
 		b.Lines = append(b.Lines, line)
 	}
 	return nil
+}
+
+// Parse implements participle.Parseable.
+func (b *SourcesBody) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Type != tokBraces {
+		return fromStream(lex).unexpected(`"{"`)
+	}
+	r := fromBraces(lex)
+	r.next()
+	for !r.accept("}") {
+		block := SourceBlock{Pos: r.peek().pos}
+		if err := r.sourceBlock(&block); err != nil {
+			return err
+		}
+		b.Blocks = append(b.Blocks, block)
+	}
+	return nil
+}
+
+// sourceBlock reads ".code_block { .ir_name: "name" .sourceFileName: 2 .source_begin … .source_end }".
+func (r *reader) sourceBlock(b *SourceBlock) *Error {
+	for _, want := range []string{".code_block", "{", ".ir_name", ":", "", ".sourceFileName", ":"} {
+		switch {
+		case want != "":
+			if err := r.expect(want); err != nil {
+				return err
+			}
+		case r.peek().typ != tokString:
+			return r.unexpected("a string")
+		default:
+			b.Name = r.next().text
+		}
+	}
+	n := r.peek()
+	if n.typ != tokInt {
+		return r.unexpected("a number")
+	}
+	r.next()
+	c, ok := integer(n.text)
+	if b.File = int32(c.Bits); !ok || c.Bits > math.MaxInt32 {
+		return &Error{Pos: n.pos, Msg: fmt.Sprintf("%s is no index of a .file", n.text)}
+	}
+	const begin = ".source_begin"
+	if !r.is(begin) {
+		return r.unexpected(strconv.Quote(begin))
+	}
+	text, ok := sourceText(r.scan.src, r.scan.off-len(begin))
+	if !ok {
+		return &Error{Pos: r.peek().pos, Msg: "want .source_begin at the end of a line, and .source_end in a line of its own"}
+	}
+	r.scan.skip(len(text) - len(begin))
+	r.load()
+	lines := strings.SplitAfter(text, "\n")
+	for last := len(lines) - 1; lines[last] == "" || strings.TrimSpace(lines[last]) == ".source_end"; last-- {
+		lines = lines[:last]
+	}
+	b.Text = strings.Join(lines[1:], "")
+	return r.expect("}")
 }
 
 // dataBits are the sizes of the data directives of a debug section.
