@@ -4,6 +4,7 @@ package ptx
 // matches spelled-out opcodes against it.
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -590,6 +591,52 @@ func (f *Form) Variants() []*Variant {
 		}
 	}
 	return out
+}
+
+// FormsOf gives the forms of an opcode that is spelled in whole or in part: "ld.global.v4.f32" has the one
+// form that takes it, "cp.async.bulk" all forms that have these modifiers. The error says what is
+// unknown, with the nearest word that is not.
+func FormsOf(opcode string) ([]*Form, error) {
+	name, rest, modified := strings.Cut(opcode, ".")
+	op := opByName[name]
+	if op == nil {
+		msg := "PTX has no instruction " + opcode
+		if hint := spell.Nearest(name, opNames); hint != "" {
+			msg += fmt.Sprintf(" (did you mean %s?)", hint)
+		}
+		return nil, errors.New(msg)
+	}
+	if !modified {
+		return op.Forms, nil
+	}
+	v, err := LookupVariant(opcode)
+	if err == nil {
+		return []*Form{v.Form}, nil
+	}
+	mods := strings.Split(rest, ".")
+	having := func(mods []string) (list []*Form) {
+		for _, f := range op.Forms {
+			if _, placed, _ := f.match(mods); placed == len(mods) {
+				list = append(list, f)
+			}
+		}
+		return list
+	}
+	if list := having(mods); list != nil {
+		return list, nil
+	}
+	// The last word may be cut short.
+	before, last := mods[:len(mods)-1], mods[len(mods)-1]
+	for _, f := range having(before) {
+		for _, m := range f.mods {
+			for _, word := range m.values {
+				if strings.HasPrefix(word, last) && having(append(slices.Clone(before), word)) != nil {
+					return nil, fmt.Errorf("PTX has no instruction %s (did you mean .%s?)", opcode, word)
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("PTX has no instruction %w", err)
 }
 
 // LookupVariant resolves an opcode text such as "mad.lo.s32". The error is nil

@@ -133,8 +133,8 @@ func (c *dumpCmd) Run(a *app) error {
 }
 
 type isaCmd struct {
-	Mnemonic string `arg:"" optional:"" help:"Instruction to describe in full."`
-	JSON     bool   `name:"json" help:"Write JSON."`
+	Opcode string `arg:"" optional:"" help:"Instruction to describe in full: an opcode or its first words, as mad, cp.async.bulk or ld.global.v4.f32."`
+	JSON   bool   `name:"json" help:"Write JSON."`
 }
 
 // isaJSON is what --json writes.
@@ -183,25 +183,32 @@ func runs(f *ptx.Form) (run, all int) {
 	return run, all
 }
 
+// runsVariant reports whether gemu runs an opcode.
+func runsVariant(v *ptx.Variant) bool {
+	_, runs := interp.Supports(v)
+	return runs
+}
+
 func (c *isaCmd) Run(a *app) error {
 	var forms []formJSON
 	var of []*ptx.Form
-	found := c.Mnemonic == ""
-	for _, op := range ptx.Ops() {
-		if c.Mnemonic != "" && op.Name != c.Mnemonic {
-			continue
+	ops := ptx.Ops()
+	if c.Opcode == "" {
+		for _, op := range ops {
+			of = append(of, op.Forms...)
 		}
-		found = true
-		for _, f := range op.Forms {
-			j := formJSON{Instruction: op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
-			if f.MinPTX != (ptx.Version{}) {
-				j.MinPTX = f.MinPTX.String()
-			}
-			forms, of = append(forms, j), append(of, f)
+	} else {
+		var err error
+		if of, err = ptx.FormsOf(c.Opcode); err != nil {
+			return fmt.Errorf("%w; gemu isa lists all", err)
 		}
 	}
-	if !found {
-		return fmt.Errorf("PTX has no instruction %s", c.Mnemonic)
+	for _, f := range of {
+		j := formJSON{Instruction: f.Op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
+		if f.MinPTX != (ptx.Version{}) {
+			j.MinPTX = f.MinPTX.String()
+		}
+		forms = append(forms, j)
 	}
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -220,7 +227,7 @@ func (c *isaCmd) Run(a *app) error {
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
-	if c.Mnemonic != "" {
+	if c.Opcode != "" {
 		for _, f := range forms {
 			fmt.Fprintf(w, "%s\n", f.Syntax)
 			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
@@ -231,11 +238,14 @@ func (c *isaCmd) Run(a *app) error {
 				fmt.Fprintf(w, "  not in the manual\tNVIDIA's assembler takes it\n")
 			}
 			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
+			if v, err := ptx.LookupVariant(c.Opcode); err == nil && strings.Contains(c.Opcode, ".") {
+				fmt.Fprintf(w, "  %s\t%s\n", c.Opcode, map[bool]string{true: "runs", false: "does not run"}[runsVariant(v)])
+			}
 		}
 		return nil
 	}
 	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tAFFINE\tSECTION")
-	for _, op := range ptx.Ops() {
+	for _, op := range ops {
 		var n, r int
 		var sections, classes, rules []string
 		for _, f := range forms {

@@ -106,6 +106,9 @@ var ptxasOptions = []ptxasOption{
 	{"compiler-annotations", "annotate", "", nil, ""},
 	{"warn-on-spills", "warn-spills", "", nil, ""}, // there are none
 	{"warn-on-double-precision-use", "warn-double-usage", "", nil, ""},
+	{"enable-extended-smem", "enable-extended-smem", "true|false", boolean, ""},
+	{"nv-host", "nv-host", "FILE", readable, ""},
+	{"uumn", "uumn", "", nil, ""},
 	{"suppress-stack-size-warning", "suppress-stack-size-warning", "", nil, ""},
 	{"suppress-double-demote-warning", "suppress-double-demote-warning", "", nil, ""},
 	{"suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning", "", nil, ""},
@@ -161,6 +164,15 @@ func boolean(_ *assembly, v string) error {
 		return fatal("'%s': expected true or false", v)
 	}
 	return nil
+}
+
+// readable checks that a file can be read, which NVIDIA's program opens and gemu needs for nothing.
+func readable(_ *assembly, v string) error {
+	f, err := os.Open(v)
+	if err != nil {
+		return fatal("Could not open input file '%s'", v)
+	}
+	return f.Close()
 }
 
 // registers checks a number of registers.
