@@ -479,5 +479,7 @@ func TestHostileArguments(t *testing.T) {
 	graph := must(c.GraphCreate(0))(t)
 	node := must(c.GraphAddEmptyNode(graph, nil))(t)
 	c.want(InvalidValue, "1 nodes before 0 nodes", c.GraphAddDependencies(graph, []Handle{node}, nil))
+	_, err := c.MemHostAlloc(math.MaxUint64-1, 0)
+	c.want(OutOfMemory, "more than a process can have", err)
 	c.want(InvalidValue, "1 nodes before 0 nodes", c.GraphRemoveDependencies(graph, []Handle{node}, nil))
 }

@@ -3,6 +3,7 @@ package driver
 // This file is memory outside the Go heap.
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"unsafe"
@@ -31,8 +32,14 @@ type chunk struct {
 	live int // blocks not given back
 }
 
+// mostPages is more bytes than the address space of a process has room for.
+const mostPages = 1 << 47
+
 // allocate is for interp.Config.Allocate.
 func (p *pages) allocate(size uint64) ([]byte, func(), error) {
+	if size > mostPages {
+		return nil, nil, fmt.Errorf("%d bytes are more than a process can have", size)
+	}
 	if size > smallBlock {
 		mem, err := hostmem.Reserve(wholePages(size))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"gemu/cmd/internal/libtest"
 	"gemu/driver"
+	"gemu/internal/part"
 )
 
 // A C program that calls what clients call runs on the library.
@@ -73,6 +75,23 @@ func TestBounds(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()
 	if err != nil || string(out) != "ok\n" {
 		t.Errorf("%v\n%.4000s", err, out)
+	}
+}
+
+// Calls with handles, addresses and counts that are wrong return results, and the process goes on.
+func TestHostileCalls(t *testing.T) {
+	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1")
+	seed := part.Seed(t)
+	for i := range uint64(part.Of(3, 10, 1000)) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for a call that does not return
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program, fmt.Sprint(seed+i), "2000")
+		cmd.Env = append(os.Environ(), "GEMU_MEMORY=64M", "GEMU_STEPS=4096")
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil || stdout.String() != "ok\n" {
+			t.Fatalf("HOSTILE_VERBOSE=1 %s %d 2000: %v\n%.2000s%.4000s", program, seed+i, err, &stdout, &stderr)
+		}
 	}
 }
 
