@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"gemu/interp"
 	"gemu/sanitize/finding"
 )
 
@@ -198,11 +199,25 @@ func (t *Thread) refused(kernel Handle, err error) error {
 	case *Kernel:
 		name = k.name
 	}
+	d.mu.Unlock()
+	t.launchRefused(name, err)
+	return err
+}
+
+// LaunchRefused reports a launch that a client's library has refused before it came to the driver.
+func (t *Thread) LaunchRefused(kernel, why string) {
+	if len(t.d.settings.Sanitize) > 0 {
+		t.launchRefused(kernel, &interp.LaunchError{Msg: why})
+	}
+}
+
+func (t *Thread) launchRefused(kernel string, err error) {
+	d := t.d
+	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := t.top(); c != nil && c.err != nil {
-		d.missed(name, "it was refused, for the context had failed before")
-		return err
+		d.missed(kernel, "it was refused, for the context had failed before")
+		return
 	}
-	d.sanitizer.Fail(name, err)
-	return err
+	d.sanitizer.Fail(kernel, err)
 }

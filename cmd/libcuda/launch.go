@@ -12,6 +12,7 @@ import "C"
 import (
 	"unsafe"
 
+	"gemu/cmd/internal/process"
 	"gemu/driver"
 	"gemu/interp"
 )
@@ -36,6 +37,16 @@ func cuLaunchCooperativeKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, sh
 		Func: driver.Handle(function), Grid: extent(gx, gy, gz), Block: extent(bx, by, bz), Shared: uint32(shared), Params: unsafe.Pointer(params),
 		Cooperative: true,
 	}, stream)
+}
+
+// gemu_launch_refused is called by gemu's runtime library for a launch that it refuses, so that sanitizers do not call
+// the program clean. It is no function of the API.
+//
+//export gemu_launch_refused
+func gemu_launch_refused(kernel, why *C.char) {
+	if t, err := process.Thread(); err == nil {
+		t.LaunchRefused(C.GoString(kernel), C.GoString(why))
+	}
 }
 
 // Numbers of CUlaunchAttributeID whose value changes what a launch computes.

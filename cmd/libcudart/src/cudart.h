@@ -80,6 +80,9 @@ int ending(void);
 // kernel_of is the kernel that a host function stands for, or that a handle names.
 int kernel_of(const void *function, CUkernel *kernel);
 
+// refuse_launch tells the driver of a launch that the runtime refuses, for sanitizers, and returns the result.
+int refuse_launch(const void *function, int result);
+
 // function_of is the host function that stands for a kernel; its handle, if there is none.
 const void *function_of(CUkernel kernel);
 

@@ -5,6 +5,7 @@
 // (cuLibraryLoadData), which has it in every context that uses it.
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,6 +254,18 @@ int kernel_of(const void *function, CUkernel *k)
 		r = 0;
 	}
 	return r;
+}
+
+int refuse_launch(const void *function, int result)
+{
+	char name[512] = "a kernel";
+	pthread_mutex_lock(&mutex);
+	struct entry *e = find(function);
+	if (e != NULL)
+		snprintf(name, sizeof name, "%s", e->name);
+	pthread_mutex_unlock(&mutex);
+	gemu_launch_refused(name, (char *)cudaGetErrorName(result));
+	return result;
 }
 
 const void *function_of(CUkernel k)

@@ -333,11 +333,6 @@ cudaError_t PTSZ(cudaMemPrefetchAsync)(const void *p, size_t n, struct cudaMemLo
 
 static int launch(CUkernel k, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s, int cooperative)
 {
-	int r = check_extent(grid, block);
-	if (r == 0 && shared > UINT32_MAX)
-		r = invalidValue;
-	if (r != 0)
-		return r;
 	if (cooperative)
 		return cuLaunchCooperativeKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on(s), args);
 	return cuLaunchKernel(k, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on(s), args, NULL);
@@ -347,7 +342,11 @@ static int launch_function(const void *f, dim3 grid, dim3 block, void **args, si
 {
 	CUkernel k;
 	int r = kernel_of(f, &k);
-	return r != 0 ? r : launch(k, grid, block, args, shared, s, cooperative);
+	if (r == 0)
+		r = check_extent(grid, block);
+	if (r == 0 && shared > UINT32_MAX)
+		r = invalidValue;
+	return r != 0 ? refuse_launch(f, r) : launch(k, grid, block, args, shared, s, cooperative);
 }
 
 cudaError_t PTSZ(cudaLaunchKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(f, grid, block, args, shared, s, 0)); }
@@ -367,7 +366,7 @@ cudaError_t PTSZ(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f
 	if (r == 0)
 		r = check_extent(c->gridDim, c->blockDim);
 	if (r != 0)
-		return DONE(r);
+		return DONE(refuse_launch(f, r));
 	config.hStream = on(c->stream);
 	return DONE(cuLaunchKernelEx(&config, k, args, NULL));
 }
