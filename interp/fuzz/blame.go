@@ -102,6 +102,7 @@ type node struct {
 	f     *ptx.Func
 	reg   ptx.RegID // NoReg: the value is in memory
 	order int       // of its instruction in the launch
+	place bool      // the value is an address, or computed of one: other implementations have other addresses
 	from  []*node   // values that it is made of, those that decide whether it is made at all last
 	seen  bool
 }
@@ -202,7 +203,9 @@ func (s *slicer) skip(e *interp.Event, lane int) {
 		kept := n
 		kept.reg = r
 		at := registerOf{t, e.Depth, kept.reg}
-		kept.from = append(nodes(s.regs[at]), from...)
+		if old := s.regs[at]; old != nil {
+			kept.from, kept.place = append([]*node{old}, from...), old.place
+		}
 		s.regs[at] = &kept
 	}
 	if e.Instr.EndsBlock() {
@@ -261,7 +264,7 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 	state := s.thread(t)
 	from := append(s.sources(e, lane), together...)
 	space, _ := e.Instr.Space()
-	parameter := space == ptx.Param && (e.Depth > 0 || e.Instr.Form.Family == ptx.FamilyStore || !kernelParam(e))
+	parameter := space == ptx.Param && (e.Depth > 0 || e.Instr.Form.Family == ptx.FamilyStore || kernelParam(e) == nil)
 	if parameter && e.Instr.Form.Family == ptx.FamilyLoad {
 		from = append(from, state.params...)
 	}
@@ -277,8 +280,9 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 	if state.branch != nil {
 		from = append(from, state.branch)
 	}
+	address := s.address(e, t)
 	make := func(reg ptx.RegID, from []*node) *node {
-		return &node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, reg: reg, order: s.order, from: from}
+		return &node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, reg: reg, order: s.order, from: from, place: address}
 	}
 	for i := range e.Writes {
 		r := e.Writes[i].Reg
@@ -293,6 +297,7 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 			continue
 		}
 		n := make(ptx.NoReg, append(s.stored(e, lane), from...))
+		n.place = false
 		if parameter {
 			state.params = append(state.params, n)
 			continue
@@ -309,6 +314,28 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 	}
 }
 
+// address reports whether an instruction makes an address: of a parameter that is a pointer, of a variable or function, or of another address.
+func (s *slicer) address(e *interp.Event, t threadOf) bool {
+	switch e.Instr.Form.Family {
+	case ptx.FamilyLoad:
+		v := kernelParam(e)
+		return v != nil && (v.Name == "in" || v.Name == "out")
+	case ptx.FamilyAtomic, ptx.FamilySetp, ptx.FamilyIsspacep:
+		return false
+	}
+	for i := range e.Instr.Ops {
+		if e.Instr.Ops[i].Kind == ptx.SymOperand {
+			return true
+		}
+	}
+	for r := range e.Instr.Uses() {
+		if n := s.regs[registerOf{t, e.Depth, r}]; n != nil && n.place && r != e.Instr.Guard.Reg {
+			return true
+		}
+	}
+	return false
+}
+
 func nodes(n *node) []*node {
 	if n == nil {
 		return nil
@@ -316,14 +343,14 @@ func nodes(n *node) []*node {
 	return []*node{n}
 }
 
-// kernelParam reports whether an instruction loads a parameter of the kernel.
-func kernelParam(e *interp.Event) bool {
+// kernelParam is the parameter of the kernel that an instruction loads; nil if it loads none.
+func kernelParam(e *interp.Event) *ptx.Var {
 	for i := range e.Instr.Ops {
-		if v, ok := e.Instr.Ops[i].Sym().(*ptx.Var); ok && slices.Contains(e.Func.Params, v) {
-			return e.Func.Entry
+		if v, ok := e.Instr.Ops[i].Sym().(*ptx.Var); ok && e.Func.Entry && slices.Contains(e.Func.Params, v) {
+			return v
 		}
 	}
-	return false
+	return nil
 }
 
 // bytes goes through the bytes that a lane accesses.
@@ -366,8 +393,9 @@ type stop struct {
 	reg ptx.RegID
 }
 
-// look is the code of a stop, which stores at most 8 bytes to a place; "" if there is none. text is the instruction.
-func (s stop) look(f *ptx.Func, text, where string) string {
+// look is the code of a stop, which stores at most 8 bytes at an offset of %fuzz_out; "" if there is none. text is the instruction.
+func (s stop) look(f *ptx.Func, text string, at int) string {
+	where := fmt.Sprintf("%%fuzz_out+%d", at)
 	if s.reg != ptx.NoReg {
 		reg := &f.Regs[s.reg]
 		switch {
@@ -404,7 +432,7 @@ func (s stop) look(f *ptx.Func, text, where string) string {
 	opcode := "ld" + strings.TrimPrefix(s.in.Text, "st")
 	b := fmt.Sprintf(" %s%s %s, %s;", guard, opcode, register, statement[from:to+1])
 	for i := range n {
-		b += fmt.Sprintf(" %sst.global.b%d [%s+%d], %s%s;", guard, bits, where, i*bits/8, temp, []string{"", "2"}[i])
+		b += fmt.Sprintf(" %sst.global.b%d [%%fuzz_out+%d], %s%s;", guard, bits, at+i*bits/8, temp, []string{"", "2"}[i])
 	}
 	return b
 }
@@ -416,7 +444,7 @@ func (r *Rival) measure(ctx context.Context, p *Program, way []*node, s *slicer,
 	slot := map[stop]int{}
 	for _, n := range way {
 		k := stop{n.Instr, n.reg}
-		if _, ok := slot[k]; !ok {
+		if _, ok := slot[k]; !ok && !n.place {
 			slot[k] = len(stops)
 			stops = append(stops, k)
 		}
@@ -537,7 +565,7 @@ func instrument(p *Program, stops []stop, base, room int) (string, error) {
 					return
 				}
 				some = true
-				text := stops[i].look(f, p.Source[offset(in.Pos):offset(in.Pos)+end], fmt.Sprintf("%%fuzz_out+%d", 8*i))
+				text := stops[i].look(f, p.Source[offset(in.Pos):offset(in.Pos)+end], 8*i)
 				inserted[offset(in.Pos)+end+1] += text
 			}
 		})

@@ -76,11 +76,25 @@ func rival(bug, description, result string) error {
 	if err != nil {
 		return err
 	}
-	p := &Program{SM: d.SM, Grid: interp.Dim(d.Grid[:]...), Block: interp.Dim(d.Block[:]...), In: in, OutBytes: d.Args[1].Bytes}
-	out, err := p.run(context.Background(), m, &interp.Launch{Mode: interp.Vector}, nil)
+	dev := interp.NewDevice(interp.Config{Workers: 1, SM: d.SM})
+	mod, err := dev.LoadModule(m)
 	if err != nil {
 		return err
 	}
+	// Buffers are at other addresses than in gemu fuzz.
+	_, err1 = interp.NewBuffer(dev, make([]byte, 12345))
+	input, err2 := interp.NewBuffer(dev, in)
+	output, err3 := interp.NewBuffer(dev, make([]byte, d.Args[1].Bytes))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	if _, err := mod.Run(context.Background(), &interp.Launch{
+		Kernel: d.Kernel, Grid: interp.Dim(d.Grid[:]...), Block: interp.Dim(d.Block[:]...), Args: []any{input, output, ArgN, ArgM}, Mode: interp.Vector, MaxSteps: maxSteps,
+	}); err != nil {
+		return err
+	}
+	out := make([]byte, d.Args[1].Bytes)
+	output.Read(0, out)
 	return os.WriteFile(result, out, 0o666)
 }
 

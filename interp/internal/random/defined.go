@@ -215,7 +215,9 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	if !p.has(Variables) {
 		p.f("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
 	}
-	p.f("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
+	if p.has(Shared) || p.has(Warp) { // the thread's place in its CTA
+		p.f("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
+	}
 	if p.has(Warp) { // the lanes that the thread's warp has
 		p.f("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
 	}
