@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
 	"gemu/interp/internal/simt"
 	"gemu/interp/internal/structure"
 )
@@ -64,6 +65,15 @@ func EngineNamed(name string) (Backend, error) {
 		return nil, errors.New("there is no machine code for this host: that takes Linux on x86-64 with AVX2, BMI2 and FMA, or on arm64; the engine portable runs anywhere")
 	}
 	return Native, nil
+}
+
+// NativeRefused says why the host does not execute machine code that the engine native makes; nil if it does, or if there is no
+// such engine for it. Launches run in Go then.
+func NativeRefused() error {
+	if Native == nil {
+		return nil
+	}
+	return native.Executable()
 }
 
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have

@@ -73,6 +73,8 @@ type policyFlag struct {
 // of a workload.
 type job struct {
 	flags   *launchFlags
+	watched bool             // by a probe of the device
+	told    bool             // the user knows that Go executes what was meant for machine code
 	sources *input.Sources   // that the PTX was compiled from
 	results []*interp.Result // of the launches so far
 
@@ -139,7 +141,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if err != nil {
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
-	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
+	j := &job{flags: c, watched: len(probes) > 0, sources: input.NewSources(c.File, c.Source...)}
 	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -249,6 +251,7 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 			l.Progress = func(poll func() (int64, int64)) func() { return showProgress(f, l.Kernel, poll) }
 		}
 		prepare(l)
+		j.tellEngine(a, l)
 	}
 	if j.workload == nil {
 		ready(j.launch)
@@ -266,6 +269,23 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 		return &failure{fmt.Errorf("@%s: %w", j.workload.Name, bad), exitFailed}
 	}
 	return err
+}
+
+// tellEngine says once where machine code was asked for and Go executes.
+func (j *job) tellEngine(a *app, l *interp.Launch) {
+	if j.told || j.flags.Engine != "native" {
+		return
+	}
+	why := ""
+	if err := interp.NativeRefused(); err != nil {
+		why = fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
+	} else if j.watched || len(l.Probes) > 0 || l.Stats || l.Drive != nil {
+		why = "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
+	}
+	if why != "" {
+		j.told = true
+		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", why)
+	}
 }
 
 // structure finds out what structure the values have.

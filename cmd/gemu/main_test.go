@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gemu": main, "ptxas": main})
+	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); main() }, "ptxas": main})
 }
 
 func TestScript(t *testing.T) {

@@ -20,6 +20,9 @@ func Supported() bool { return false }
 // text is machine code.
 type text struct{ memory []byte }
 
+// Executable: there is no machine code to execute.
+func Executable() error { return nil }
+
 func newText([]byte) *text { return &text{} }
 
 func (*text) at(int32) unsafe.Pointer { panic("BUG: no machine code on this host") }

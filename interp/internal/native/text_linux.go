@@ -6,6 +6,7 @@ package native
 
 import (
 	"runtime"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,17 @@ import (
 type text struct {
 	memory []byte // nil: the host gives none that it would execute
 }
+
+// Executable returns an error if the host does not let the process execute memory that it has written: hardened systems and
+// sandboxes do not. Machine code does not run there.
+var Executable = sync.OnceValue(func() error {
+	memory, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	defer unix.Munmap(memory)
+	return unix.Mprotect(memory, unix.PROT_READ|unix.PROT_EXEC)
+})
 
 // newText makes code executable, if there is any. From then on it cannot be written.
 func newText(machine []byte) *text {

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// restrict: other systems have no machine code.
+func restrict() {}
