@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"gemu/affinetrack"
@@ -167,12 +168,20 @@ type launched struct {
 	duration time.Duration
 }
 
+// running counts the launches that execute.
+var running atomic.Int64
+
+// Running is how many launches of this process execute now, on all devices. Launches that pause, or are being lowered, do not.
+func Running() int { return int(running.Load()) }
+
 // run runs the launch, or a part of it.
 func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
 	stop := func() {}
 	if r.Progress != nil {
 		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.ctas.Count()) })
 	}
+	running.Add(1)
+	defer running.Add(-1)
 	start := time.Now()
 	paused, err := do()
 	r.duration += time.Since(start)

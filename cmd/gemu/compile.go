@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -83,8 +84,11 @@ func (a *app) compile(name string) (string, error) {
 	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), source)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	err = runGroup(cmd)
 	a.stderr.Write(stderr.Bytes()) // warnings, too
+	if a.ctx.Err() != nil {
+		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
+	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %s: %w", name, c.program, err)
 	}

@@ -98,6 +98,8 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 	here := *a
 	if interrupts {
 		here.ctx = context.WithoutCancel(a.ctx)
+		sessions.Add(1)
+		defer sessions.Add(-1)
 	}
 	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
 	err = j.run(&here, func(l *interp.Launch) {

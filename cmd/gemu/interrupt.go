@@ -1,0 +1,69 @@
+package main
+
+// This file ends the command when the user interrupts it.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"gemu/interp"
+)
+
+// settling is how long a command may take to end after an interrupt while no launch runs. Reading, parsing and
+// lowering do not look at the context of the command, and are cut off then.
+const settling = 700 * time.Millisecond
+
+// sessions counts the debugging sessions that handle interrupts themselves.
+var sessions atomic.Int32
+
+// interrupts is what follows from interrupts of the user. The first cancels the context: launches and compilers stop,
+// and the command ends with what they leave. The second ends the process at once.
+type interrupts struct {
+	cancel   context.CancelFunc
+	settling time.Duration
+	running  func() bool // reports whether a launch runs
+	exit     func(status int)
+	messages io.Writer
+}
+
+// newInterrupts is that of the process.
+func newInterrupts(cancel context.CancelFunc) *interrupts {
+	return &interrupts{cancel, settling, func() bool { return interp.Running() > 0 }, os.Exit, os.Stderr}
+}
+
+// handle handles signals until the channel is closed.
+func (i *interrupts) handle(signals <-chan os.Signal) {
+	for range signals {
+		if sessions.Load() > 0 {
+			continue
+		}
+		i.cancel()
+		i.await(signals)
+		return
+	}
+}
+
+// await ends the process by the next signal, or when no launch has run for long enough.
+func (i *interrupts) await(signals <-chan os.Signal) {
+	tick := time.NewTicker(max(i.settling/7, 1))
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-signals:
+		case <-tick.C:
+			if i.running() {
+				last = time.Now()
+			}
+			if time.Since(last) < i.settling {
+				continue
+			}
+		}
+		fmt.Fprintln(i.messages, "gemu: interrupted")
+		i.exit(exitFailed)
+		return
+	}
+}

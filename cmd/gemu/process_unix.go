@@ -1,0 +1,26 @@
+//go:build unix
+
+package main
+
+import (
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// runGroup runs a program in a process group of its own. When the context of the program ends, the program and its
+// children are interrupted, and killed a moment later.
+func runGroup(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cancelled := false
+	cmd.Cancel = func() error {
+		cancelled = true
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+	}
+	cmd.WaitDelay = 300 * time.Millisecond
+	err := cmd.Run()
+	if cancelled {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	return err
+}

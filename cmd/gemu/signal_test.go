@@ -1,0 +1,176 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds waits of tests for other processes, which is far more than they take.
+const patience = time.Minute
+
+// gone reports whether a process has ended, even if nobody has waited for it.
+func gone(pid int) bool {
+	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+// interrupted sends a process an interrupt and gives its exit status.
+func interrupted(t *testing.T, cmd interface {
+	Wait() error
+}, process *os.Process, status func() int) int {
+	t.Helper()
+	if err := process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return status()
+	case <-time.After(patience):
+		t.Fatalf("it goes on for %v after the interrupt", patience)
+		return 0
+	}
+}
+
+// TestInterruptParsing: modules of many MB, read again and again, would take minutes.
+func TestInterruptParsing(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
+	for i := range 2000 {
+		fmt.Fprintf(&b, ".visible .entry k%d(.param .u64 p)\n{\n.reg .u32 %%r<9>;\n", i)
+		for range 100 {
+			b.WriteString("mad.lo.u32 %r1, %r2, %r3, %r4;\nadd.u32 %r5, %r6, %r7;\n")
+		}
+		b.WriteString("ret;\n}\n")
+	}
+	file := filepath.Join(t.TempDir(), "large.ptx")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"check", "dump"} {
+		args := []string{verb, file}
+		if verb == "check" {
+			for range 400 {
+				args = append(args, file)
+			}
+		}
+		cmd, said := command(t, args...)
+		if verb == "dump" {
+			cmd.Stdout = io.Discard
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // it parses now, or is about to begin
+		status := interrupted(t, cmd, cmd.Process, func() int { return cmd.ProcessState.ExitCode() })
+		if verb == "check" && status != exitFailed && status != -1 { // -1: it was not yet ready for the signal
+			t.Errorf("%s: status %d: %.500s", verb, status, said)
+		}
+	}
+}
+
+// TestInterruptCompiler: a compiler ends with its children.
+func TestInterruptCompiler(t *testing.T) {
+	dir := t.TempDir()
+	pids, source := filepath.Join(dir, "pids"), filepath.Join(dir, "k.cu")
+	script := "#!/bin/sh\nsleep 100000 &\necho $$ $! >" + pids + ".new\nmv " + pids + ".new " + pids + "\nwait\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "nvcc"), []byte(script), 0o700), os.WriteFile(source, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	cmd, said := command(t, "run", source, "-g", "1", "-b", "1")
+	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var list []int
+	eventually(t, "the compiler begins", func() bool {
+		text, err := os.ReadFile(pids)
+		if err != nil {
+			return false
+		}
+		for _, f := range strings.Fields(string(text)) {
+			n, err := strconv.Atoi(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, n)
+		}
+		return len(list) == 2
+	})
+	if status := interrupted(t, cmd, cmd.Process, func() int { return cmd.ProcessState.ExitCode() }); status < 1 {
+		t.Errorf("status %d: %s", status, said)
+	}
+	for _, pid := range list {
+		eventually(t, fmt.Sprintf("process %d of the compiler ends", pid), func() bool { return gone(pid) })
+	}
+}
+
+// TestInterrupts: the first interrupt cancels the context; the second, or time without a launch, ends the process; a
+// debugging session has its interrupts for itself.
+func TestInterrupts(t *testing.T) {
+	var cancelled, busy atomic.Bool
+	busy.Store(true)
+	status := make(chan int, 1)
+	var said bytes.Buffer
+	ready := func(settling time.Duration) *interrupts {
+		return &interrupts{func() { cancelled.Store(true) }, settling, busy.Load, func(n int) { status <- n }, &said}
+	}
+	sessions.Add(1)
+	pressed := make(chan os.Signal, 2)
+	pressed <- os.Interrupt
+	pressed <- os.Interrupt
+	close(pressed)
+	ready(time.Hour).handle(pressed)
+	sessions.Add(-1)
+	if cancelled.Load() {
+		t.Error("an interrupt of a session cancels the context")
+	}
+	start := func(settling time.Duration) chan os.Signal {
+		signals := make(chan os.Signal)
+		go ready(settling).handle(signals)
+		return signals
+	}
+	signals := start(time.Hour)
+	signals <- os.Interrupt
+	eventually(t, "the context is cancelled", cancelled.Load)
+	signals <- os.Interrupt
+	if n := <-status; n != exitFailed {
+		t.Errorf("status %d", n)
+	}
+	start(time.Millisecond) <- os.Interrupt // while a launch runs, nothing ends the process
+	select {
+	case <-status:
+		t.Error("the process ends though a launch runs")
+	case <-time.After(50 * time.Millisecond):
+	}
+	busy.Store(false)
+	if n := <-status; n != exitFailed || !strings.Contains(said.String(), "gemu: interrupted") {
+		t.Errorf("status %d, %q", n, &said)
+	}
+}
