@@ -45,7 +45,8 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 // problem.
 func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	n := &d.Names[i]
-	v := &Var{Pos: Pos(n.Pos), Name: n.Name, Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
+	// Copies of a name outlive the module, in messages about memory that is freed: it must not be part of the source.
+	v := &Var{Pos: Pos(n.Pos), Name: strings.Clone(n.Name), Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
 	if !c.qualify(v, d.Quals) {
 		c.broken[v.Name] = true
 		return nil

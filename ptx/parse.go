@@ -129,7 +129,7 @@ func (c *checker) module(tree *syntax.File) {
 			}
 		case it.File != nil:
 			n, _ := strconv.Atoi(string(it.File.Index))
-			f := SourceFile{Index: n, Name: unquote(string(it.File.Name))}
+			f := SourceFile{Index: n, Name: strings.Clone(unquote(string(it.File.Name)))}
 			for _, s := range it.File.Stamp {
 				f.Stamp = append(f.Stamp, string(s))
 			}
@@ -147,7 +147,7 @@ func (c *checker) module(tree *syntax.File) {
 			}
 			m.Decls = append(m.Decls, p)
 		case it.Alias != nil:
-			a := &Alias{Pos: pos, Name: string(it.Alias.Name)}
+			a := &Alias{Pos: pos, Name: strings.Clone(string(it.Alias.Name))}
 			m.Decls = append(m.Decls, a)
 			of := string(it.Alias.Of)
 			inits = append(inits, func() {
@@ -349,7 +349,7 @@ func (c *checker) static(v *Var, d *syntax.Declarator) {
 
 // kernel builds the head of a kernel and declares it.
 func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
-	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Entry: true, Defined: t.Body != nil, SM: c.sm, module: c.mod}
+	f := &Func{Pos: Pos(t.Name.Pos), Name: strings.Clone(t.Name.Text), Linkage: link, Entry: true, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, d := range t.Directives {
 		c.directive(f, &d.Directive)
 	}
@@ -359,7 +359,7 @@ func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
 
 // function builds the head of a device function and declares it.
 func (c *checker) function(t *syntax.Func, link Linkage) *Func {
-	f := &Func{Pos: Pos(t.Name.Pos), Name: t.Name.Text, Linkage: link, Defined: t.Body != nil, SM: c.sm, module: c.mod}
+	f := &Func{Pos: Pos(t.Name.Pos), Name: strings.Clone(t.Name.Text), Linkage: link, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, a := range t.Attributes {
 		f.Directives = append(f.Directives, FuncDirective{a.Name, a.Args})
 	}

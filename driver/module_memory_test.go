@@ -1,0 +1,61 @@
+package driver
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// What stays of a module that was unloaded is small, however long its source was: names that messages
+// about freed memory give are no parts of the source.
+func TestUnloadedModulesKeepNoSource(t *testing.T) {
+	c := newClient(t, nil)
+	const loads, comment = 500, 200_000
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	text := "\n// " + strings.Repeat("x", comment)
+	load := func(i int) {
+		c.mod = c.load(fmt.Sprintf(`.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "kernel%d.cu"%s
+.visible .global .align 4 .u32 variable%d[4] = {1, 2, 3};
+.const .u32 constant%d = 5;
+.visible .entry k%d(.param .u64 parameter%d)
+{
+	.local .u32 place%d[4];
+	.shared .u32 common%d[4];
+	.reg .u64 %%d<3>; .reg .u32 %%r;
+	.loc 1 1 1
+label%d:
+	ld.param.u64 %%d0, [parameter%d]; ld.global.u32 %%r, [variable%d]; st.shared.u32 [common%d], %%r; st.local.u32 [place%d], %%r;
+	ld.const.u32 %%r, [constant%d]; st.global.u32 [%%d0], %%r;
+	ret;
+}
+`, i, text, i, i, i, i, i, i, i, i, i, i, i, i))
+		if _, _, err := c.ModuleGetGlobal(c.mod, fmt.Sprint("variable", i)); err != nil {
+			t.Fatal(err)
+		}
+		c.ok(c.LaunchKernel(launchParams(c.function(fmt.Sprint("k", i)), 1, 1, c.alloc(4)), 0))
+		c.ok(c.CtxSynchronize(0))
+		c.ok(c.ModuleUnload(c.mod))
+	}
+	// The driver keeps the sources that it has parsed last, up to a limit, which the first loads reach.
+	for i := range loads {
+		load(i)
+	}
+	before := heap()
+	for i := range loads {
+		load(loads + i)
+	}
+	c.mod = 0
+	if after := heap(); after > before+loads*comment/4 {
+		t.Errorf("%d modules of %d bytes were loaded and unloaded; the heap went from %d to %d bytes", loads, comment, before, after)
+	}
+}
