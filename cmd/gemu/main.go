@@ -13,9 +13,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	mangokong "github.com/alecthomas/mango-kong"
-	kongcompletion "github.com/jotaen/kong-completion"
-	"github.com/posener/complete"
 
 	"gemu/internal/hostmem"
 	"gemu/internal/input"
@@ -54,10 +51,10 @@ type cli struct {
 	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
 	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
 
-	Completion kongcompletion.Completion `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
+	Completion completionCmd `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
 
-	Version kong.VersionFlag  `help:"Print the version."`
-	Man     mangokong.ManFlag `help:"Print the manual page."`
+	Version kong.VersionFlag `help:"Print the version."`
+	Man     manFlag          `help:"Print the manual page."`
 }
 
 // app is what commands work with.
@@ -105,7 +102,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		}
 	}()
 	exited, help := -1, io.Writer(stdout)
-	if len(args) == 0 { // nothing was asked for: that is no result
+	if _, asked := completing(); len(args) == 0 && !asked { // nothing was asked for: that is no result
 		args, help = []string{"--help"}, stderr
 		defer func() { status = exitBad }()
 	}
@@ -131,7 +128,12 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 				}
 			}
 		}()
-		kongcompletion.Register(parser, kongcompletion.WithExitFunc(parser.Exit), kongcompletion.WithPredictors(predictors()))
+		if line, ok := completing(); ok {
+			for _, word := range complete(parser.Model.Node, line, predictors()) {
+				fmt.Fprintln(stdout, word)
+			}
+			parser.Exit(exitGood)
+		}
 		var kctx *kong.Context
 		if kctx, err = parser.Parse(gatherArgs(args)); err == nil {
 			err = kctx.Run(a)
@@ -172,18 +174,18 @@ func version() string {
 }
 
 // predictors complete arguments and flags.
-func predictors() map[string]complete.Predictor {
-	return map[string]complete.Predictor{
-		"source":  complete.PredictOr(complete.PredictFiles("*.ptx"), complete.PredictFunc(workloadNames)),
-		"paper":   complete.PredictSet(strings.Split(paperNames(), ", ")...),
-		"table":   complete.PredictSet(ofPapers(tableNames)...),
-		"reading": complete.PredictSet(ofPapers(readingNames)...),
-		"model":   complete.PredictSet(strings.Split(models.Names(), ", ")...),
+func predictors() map[string]predictor {
+	return map[string]predictor{
+		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
+		"paper":   words(strings.Split(paperNames(), ", ")...),
+		"table":   words(ofPapers(tableNames)...),
+		"reading": words(ofPapers(readingNames)...),
+		"model":   words(strings.Split(models.Names(), ", ")...),
 	}
 }
 
 // workloadNames completes "@".
-func workloadNames(complete.Args) (list []string) {
+func workloadNames() (list []string) {
 	for _, w := range kernels.All() {
 		list = append(list, "@"+w.Name)
 	}
