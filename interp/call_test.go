@@ -47,3 +47,49 @@ func TestBuiltinSignatures(t *testing.T) {
 		}
 	}
 }
+
+// TestHeapCountsBlocks: the heap of 64 KiB holds as many blocks of a byte as it has room for with their bookkeeping, and
+// freeing them makes the room again.
+func TestHeapCountsBlocks(t *testing.T) {
+	const src = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+.visible .entry k(.param .u64 out) {
+	.reg .u64 %o, %a, %b;
+	.reg .u32 %n;
+	.reg .pred %p;
+	ld.param.u64 %o, [out];
+	mov.u32 %n, 0;
+	mov.u64 %b, 0;
+L:	{ .param .b64 n; .param .b64 r; st.param.b64 [n], 1; call (r), malloc, (n); ld.param.b64 %a, [r]; }
+	setp.eq.u64 %p, %a, 0;
+@%p	bra E;
+	add.u32 %n, %n, 1;
+	mov.u64 %b, %a;
+	bra L;
+E:	{ .param .b64 p; st.param.b64 [p], %b; call free, (p); }
+	{ .param .b64 n; .param .b64 r; st.param.b64 [n], 1; call (r), malloc, (n); ld.param.b64 %a, [r]; }
+	setp.ne.u64 %p, %a, 0;
+@%p	st.global.u32 [%o], %n;
+	ret;
+}`
+	for _, mode := range Modes {
+		dev := NewDevice(Config{Heap: 64 << 10})
+		m, err := dev.Load("heap.ptx", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := NewBuffer(dev, []uint32{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{out}, Mode: mode}); err != nil {
+			t.Fatal(err)
+		}
+		if n := Slice[uint32](out)[0]; n != 64<<10/(256+1) {
+			t.Errorf("%v: %d blocks", mode, n)
+		}
+	}
+}

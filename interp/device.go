@@ -22,7 +22,8 @@ type Config struct {
 	// Memory is the size of device memory in bytes; 0 means 16 GiB. It bounds
 	// allocations and variables. A page is taken from the host when it is touched.
 	Memory uint64
-	// Heap bounds what device-side malloc may hold; 0 means 256 MiB.
+	// Heap bounds what device-side malloc may hold; 0 means 256 MiB. A block counts 256 bytes more than it has, which is
+	// about what the host keeps for it.
 	Heap uint64
 	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB. There are
 	// at most 1 MiB.

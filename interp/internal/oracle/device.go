@@ -115,7 +115,7 @@ func (d *Device) Free(addr uint64) error {
 				d.used -= uint64(len(a.data))
 			}
 			if a.kind == heap {
-				d.heap -= uint64(len(a.data))
+				d.heap -= uint64(len(a.data)) + blockCost
 			}
 			return nil
 		}
@@ -142,16 +142,19 @@ func (d *Device) Bytes(addr uint64) []byte {
 	return nil
 }
 
+// blockCost is what a block takes of the heap besides its bytes.
+const blockCost = 256
+
 // Malloc allocates from the heap, as kernels do: 0 if it has no room.
 func (d *Device) Malloc(size uint64) uint64 {
-	if size == 0 || size > d.cfg.Heap-d.heap {
+	if size == 0 || size > d.cfg.Heap || d.heap+size+blockCost > d.cfg.Heap {
 		return 0
 	}
 	addr, err := d.allocate(heap, size)
 	if err != nil {
 		return 0
 	}
-	d.heap += size
+	d.heap += size + blockCost
 	return addr
 }
 

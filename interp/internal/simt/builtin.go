@@ -414,15 +414,18 @@ func formatG(v float64, prec int, alt bool) string {
 }
 
 // malloc allocates from the device heap; it returns 0 when that is full.
+// heapBlock is what a block of the heap takes of its limit besides its bytes: about what the host keeps for it.
+const heapBlock = 256
+
 func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		size := w.argument(h, f, in, 0, lane)
 		addr := uint64(0)
-		if size > 0 && size <= g.dev.Heap && g.dev.heapUsed+size <= g.dev.Heap {
+		if size > 0 && size <= g.dev.Heap && g.dev.heapUsed+size+heapBlock <= g.dev.Heap {
 			if a, err := g.dev.Memory.Alloc(size, mem.Heap, ""); err == nil {
-				g.dev.heapUsed += size
+				g.dev.heapUsed += size + heapBlock
 				addr = a.Base
 				w.tellMemory(OnAlloc, in, 32*h+lane, a)
 			}
@@ -450,7 +453,7 @@ func free(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			t.Addr = addr
 			return
 		}
-		g.dev.heapUsed -= a.Size
+		g.dev.heapUsed -= a.Size + heapBlock
 		w.tellMemory(OnFree, in, 32*h+lane, a)
 		g.dev.Memory.Free(a)
 	}
