@@ -234,7 +234,7 @@ func (c *cta) object(e *interp.Event, off, n uint64, lane int, how string) {
 }
 
 // unfinished looks at the mbarriers that the CTA leaves behind: a phase that has begun and is
-// not complete has lost an arrival, or has one too many. The bits are those of docs/async.md.
+// not complete has lost an arrival, or has one too many.
 func (c *cta) unfinished(e *interp.Event) {
 	shared := e.Shared()
 	for _, o := range c.objects {
@@ -242,8 +242,7 @@ func (c *cta) unfinished(e *interp.Event) {
 			continue
 		}
 		b := binary.LittleEndian.Uint64(shared.Data[o.at:])
-		const most = 1<<20 - 1
-		pending, expected, tx := b&most, b>>20&most, int64(b>>40&(2*most+1))-(most+1)
+		pending, expected, tx := interp.MbarrierCounts(b)
 		if pending == expected && tx == 0 {
 			continue
 		}

@@ -95,6 +95,13 @@ func (b mbarrier) reportOn() mbarrier { return b | 1<<17 }
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
 
+// MbarrierCounts is the counts of the mbarrier of eight bytes: arrivals that are missing, arrivals that a
+// phase expects, and bytes.
+func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
+	b := mbarrier(word)
+	return b.pending(), b.expected(), b.tx()
+}
+
 // complete begins the next phase if the current one has completed (manual 9.7.13.15.6).
 func (b mbarrier) complete() mbarrier {
 	if b.pending() != 0 || b.tx() != 0 {
