@@ -195,6 +195,10 @@ func kind(in *ptx.Instr) string {
 	switch v.Form.Family {
 	case ptx.FamilyPack:
 		return "ipack"
+	case ptx.FamilyNone:
+		if in.Mnemonic() == "cvt" {
+			return "pack"
+		}
 	case ptx.FamilyConvert:
 		to, from := v.Conversion()
 		switch ff, ft := from.IsFloat(), to.IsFloat(); {

@@ -165,8 +165,12 @@ var floatRows = []row{
 		rsqrt.approx{.ftz}.f64 d, a`},
 	{"sin", "9.7.3.18", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		sin.approx{.ftz}.f32 d, a`},
+	{"sin", "9.7.3.18", ClassSFU, AffineUniform, FamilyCompute, Pure, `
+		sin.approx.ftz.turns.f32 d, a;        .turns = 2pi; ptx 9.5`},
 	{"cos", "9.7.3.19", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		cos.approx{.ftz}.f32 d, a`},
+	{"cos", "9.7.3.19", ClassSFU, AffineUniform, FamilyCompute, Pure, `
+		cos.approx.ftz.turns.f32 d, a;        .turns = 2pi; ptx 9.5`},
 	{"lg2", "9.7.3.20", ClassSFU, AffineUniform, FamilyCompute, Pure, `
 		lg2.approx{.ftz}.f32 d, a`},
 	{"ex2", "9.7.3.21", ClassSFU, AffineUniform, FamilyCompute, Pure, `

@@ -42,9 +42,27 @@ var moveRows = []row{
 		cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.bf16x2 d:b16, a:b32, b?scaled:b16;      .scaled = scaled::n2::ue8m0; ptx 9.1; sm 100
 		cvt.rs{.relu}.satfinite.dtype.f32 d:b32, <a*4>:f32, c:b32;               .dtype = e4m3x4 e5m2x4 e2m3x4 e3m2x4; ptx 8.7; sm 100
 		cvt.rs{.relu}.satfinite.e2m1x4.f32 d:b16, <a*4>:f32, c:b32;              ptx 8.7; sm 100
+		cvt.rnd.satfinite{.relu}{.pzo}.dtype.f32 d:b16, a:f32, b:f32;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.f32 d:b8, a:f32, b:f32;  .rnd = rn rz; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.dtype.atype d:b16, a:b32;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = f16x2 bf16x2; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.e2m1x2.atype d:b8, a:b32;  .rnd = rn rz; .atype = f16x2 bf16x2; ptx 9.4; sm 107
+		cvt.rnd{.relu}{.satfinite}.pzo.dtype.f32 d:dtype+, a:f32;              .rnd = rn rz; .dtype = f16 bf16; ptx 9.4; sm 107
+		cvt.rnd{.relu}{.satfinite}.pzo.dtype.f32 d:b32, a:f32, b:f32;          .rnd = rn rz; .dtype = f16x2 bf16x2; ptx 9.4; sm 107
+		cvt.rnd{.satfinite}{.relu}.pzo.tf32.f32 d:b32, a:f32;                  .rnd = rn rz; ptx 9.4; sm 107
 		cvt.rnd{.satfinite}.ue8m0x2.f32 d:b16, a:f32, b:f32;                   .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d:b16, a:b32;                       .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rn.bf16x2.ue8m0x2 d:b32, a:b16;                                    ptx 8.6; sm 100`},
+	{"cvt", "9.7.9.21", ClassFP, AffineUniform, FamilyNone, Pure, `
+		cvt.rnd.satfinite{.relu}{.pzo}.scaled.dtype.f32 d:b16, a:f32, b:f32, c:b8;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.scaled.e2m1x2.f32 d:b8, a:f32, b:f32, c:b8;  .rnd = rn rz; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.scaled.dtype.atype d:b16, a:b32, b:b8;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = f16x2 bf16x2; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
+		cvt.rnd.satfinite{.relu}{.pzo}.scaled.e2m1x2.atype d:b8, a:b32, b:b8;  .rnd = rn rz; .atype = f16x2 bf16x2; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
+		cvt.rnd{.satfinite}.ue5m3x2.f32 d:b16, a:f32, b:f32;                   .rnd = rn rz rp; ptx 9.4; sm 107
+		cvt.rnd{.satfinite}.ue5m3x2.atype d:b16, a:b32;                        .rnd = rn rz rp; .atype = f16x2 bf16x2; ptx 9.4; sm 107
+		cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.f32 d:b16, a:f32, b:f32, c:b8;  .rnd = rn rz; ptx 9.4; sm 107
+		cvt.rnd{.satfinite}.scaled::n1::ue8m0.ue5m3x2.atype d:b16, a:b32, b:b8;  .rnd = rn rz; .atype = f16x2 bf16x2; ptx 9.4; sm 107
+		cvt.rn.f16x2.ue5m3x2 d:b32, a:b16;                                     ptx 9.4; sm 107
+		cvt.rn{.satfinite}{.scaled}.bf16x2.ue5m3x2 d:b32, a:b16, b?scaled:b16;  .scaled = scaled::n2::ue8m0; ptx 9.4; sm 107`},
 	{"cvt", "9.7.9.22", ClassInt, AffineUniform, FamilyPack, Pure, `
 		cvt.pack!.sat.dtype.stype d:b32-, a:stype, b:stype;               .dtype = u16 s16; .stype = s32; ptx 6.5; sm 72
 		cvt.pack!.sat.dtype.stype.b32 d:b32-, a:stype, b:stype, c:b32;    .dtype = u2 s2 u4 s4 u8 s8; .stype = s32; ptx 6.5; sm 72`},
@@ -227,7 +245,10 @@ var memoryRows = []row{
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = rank; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..15:type;         .field = elemtype; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..2:type;          .field = interleave_layout; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..3:type;          .field = swizzle_mode swizzle_atomicity; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:type;          .field = swizzle_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..3:type;          .field = swizzle_atomicity; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field.class{.ss}.b1024.b64 [a], b:b64;            .field = global_address; .class = alloc_small alloc_large alloc_same; .ss = global shared::cta; ptx 9.5; sm 90
+		tensormap.replace!.tile.class{.ss}.b1024 [a];                             .class = alloc_small alloc_large; .ss = global shared::cta; ptx 9.5; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..1:type;          .field = fill_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:u32, c:type;    .field = box_dim global_dim element_stride; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:u32, c:type;    .field = global_stride; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90`},

@@ -46,6 +46,7 @@ const (
 	E2M1
 	UE8M0
 	S2F6
+	UE5M3
 	E4M3x2
 	E5M2x2
 	E3M2x2
@@ -53,6 +54,7 @@ const (
 	E2M1x2
 	UE8M0x2
 	S2F6x2
+	UE5M3x2
 	E4M3x4
 	E5M2x4
 	E3M2x4
@@ -122,6 +124,7 @@ var typeInfo = [typeCount]struct {
 	E2M1:       {"e2m1", 4, Float},
 	UE8M0:      {"ue8m0", 8, Float},
 	S2F6:       {"s2f6", 8, Float},
+	UE5M3:      {"ue5m3", 8, Float},
 	E4M3x2:     {"e4m3x2", 16, Bits},
 	E5M2x2:     {"e5m2x2", 16, Bits},
 	E3M2x2:     {"e3m2x2", 16, Bits},
@@ -129,6 +132,7 @@ var typeInfo = [typeCount]struct {
 	E2M1x2:     {"e2m1x2", 8, Bits},
 	UE8M0x2:    {"ue8m0x2", 16, Bits},
 	S2F6x2:     {"s2f6x2", 16, Bits},
+	UE5M3x2:    {"ue5m3x2", 16, Bits},
 	E4M3x4:     {"e4m3x4", 32, Bits},
 	E5M2x4:     {"e5m2x4", 32, Bits},
 	E3M2x4:     {"e3m2x4", 32, Bits},

@@ -4,6 +4,7 @@
     testdata/ptxas.py PTXAS             (of the Python package nvidia-cuda-nvcc)
     testdata/ptxas.py PTXAS --mutants [N] [OPCODE ...]
     testdata/ptxas.py PTXAS --forms [N] [OPCODE ...]
+    testdata/ptxas.py PTXAS --list [FILE ...]
     testdata/ptxas.py PTXAS --modules [N]
 
 Without --mutants: every case and workload has to assemble, and every line of bad/ that
@@ -13,7 +14,9 @@ doubled or dropped and operands exchanged, dropped or added (ptx/internal/mutant
 be taken by both or refused by both; with N, that many at random. With --forms: every form
 with every combination of its modifiers, and what differs from that in a modifier or in the type
 of a register, for the newest targets that the assembler knows; with N, about that many of each
-for a form. With --modules: N small modules of declarations, directives, calls and jumps, a word
+for a form. With --list: the instructions of lists that were not made from the instruction table
+(testdata/forms-*.txt), so that a missing row shows; a table
+that wants a newer .version or target than the list is a difference, too. With --modules: N small modules of declarations, directives, calls and jumps, a word
 of which is dropped, doubled, exchanged for another or moved. Prints where that is not
 so, but for the differences below, and ends with status 1 if there are any.
 """
@@ -388,6 +391,58 @@ def compare_forms(ptxas, pool, args):
     return differences, f"{size} instructions: {n} differences; {judge.known(not args)}"
 
 
+# Instructions of --list that one side takes: the instruction, the reason of the other, and why it stays.
+LISTED = [
+    (r"^set\.\w+\.[us](8x4|16x2)|^(add|sub)\S*\.f32x2\.b?f16x2", r".", "not in the table yet: see README.md"),
+]
+
+
+def listed(files):
+    """(lowest version, target, instruction) of the lines of files. "<a|b|>" stands for each of what it has
+    between bars."""
+    for file in files or sorted(glob.glob("testdata/forms-*.txt")):
+        for line in read(file).splitlines():
+            if not line.strip() or line.startswith("#"):
+                continue
+            version, target, text = (part.strip() for part in line.split("|", 2))
+            slots = [part.split("|") for part in re.findall(r"<([^<>]*\|[^<>]*)>", text)]
+            rest = re.split(r"<[^<>]*\|[^<>]*>", text)
+            for chosen in itertools.product(*slots):
+                yield version, target, "".join(a + b for a, b in itertools.zip_longest(rest, chosen, fillvalue="")).rstrip(";")
+
+
+# The registers of the lists.
+LIST_DECLS = ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<16>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .f32 %f<16>; .reg .f64 %fd<16>; .reg .b128 %q<8>;"
+
+
+def compare_list(ptxas, pool, args):
+    """Lines that say where listed instructions differ, and a summary. The assembler is asked for the
+    target of the list and its newest .version: it does not hold modifiers to an older one."""
+    version = targets_of(ptxas)[0][1]
+    lines = list(dict.fromkeys(listed(args)))
+    together = collections.defaultdict(list)
+    for i, (_, target, _) in enumerate(lines):
+        together[target].append(i)
+    said = [None] * len(lines)
+    for target, of in together.items():
+        for i, message in zip(of, assemble_all(ptxas, version, target, [(LIST_DECLS, lines[i][2]) for i in of])):
+            said[i] = message
+    asked = "".join(json.dumps({"Decls": LIST_DECLS + " .shared .align 32 .b8 s[64];", "Text": text + ";"}) + "\n" for _, _, text in lines)
+    answer = subprocess.run(["go", "run", "./ptx/internal/mutants", "-list"], input=asked, capture_output=True, text=True, check=True).stdout
+    number = lambda version: [int(n) for n in version.split(".")]
+    found, judge, not_run = collections.defaultdict(list), Judge(LISTED), 0
+    for (lowest, target, text), message, v in zip(lines, said, map(json.loads, answer.splitlines())):
+        name = text.split(".")[0]
+        if side := judge.side(message, v["Error"], text, message or v["Error"]):
+            found[side, "listed", name].append(f"{text}: {message or v['Error']}")
+        elif message == "" and v["NotRun"]:
+            not_run += 1
+        elif message == "" and not v["Error"] and (number(v["PTX"]) > number(lowest) or v["SM"] > int(re.search(r"\d+", target)[0])):
+            found["the table wants more", "listed", name].append(f"{text}: .version {v['PTX']}, sm_{v['SM']}; the list has {lowest}, {target}")
+    differences, n = told(found)
+    return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run"
+
+
 # What --modules changes words of: module level, and the body of a function.
 SEEDS = [
     (".global .align 8 .b8 x[16] = {1, 2, 3};", ""),
@@ -497,7 +552,7 @@ def compare_modules(ptxas, pool, args):
 
 
 def main():
-    modes = {"--mutants": compare_mutants, "--forms": compare_forms, "--modules": compare_modules}
+    modes = {"--mutants": compare_mutants, "--forms": compare_forms, "--list": compare_list, "--modules": compare_modules}
     if len(sys.argv) < 2 or len(sys.argv) > 2 and sys.argv[2] not in modes:
         sys.exit(__doc__)
     ptxas = os.path.abspath(sys.argv[1])

@@ -172,12 +172,15 @@ type ConvertSpec struct {
 	Relu      bool // negative becomes zero
 	SatFinite bool // what is too large becomes the largest finite
 	With      bool // there is an operand besides: random bits of fp.RS, or a scale
+	PlusZero  bool // a zero is positive
+	Sine      bool // no conversion: the sine of a number of turns
+	Cosine    bool // likewise, the cosine
 }
 
 // Imm packs the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
-	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With} {
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With, s.PlusZero, s.Sine, s.Cosine} {
 		if b {
 			v |= 1 << (24 + i)
 		}
@@ -187,7 +190,7 @@ func (s ConvertSpec) Imm() uint64 {
 
 func convertSpec(imm uint64) ConvertSpec {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
-	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5)}
+	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8)}
 }
 
 //gemu:kernel convert.b32.b32 slow
@@ -222,8 +225,13 @@ func convert(x, imm uint64) uint64 { return convertBy(x, 0, imm) }
 // convertBy has b if the conversion has a second operand.
 func convertBy(x uint64, b uint32, imm uint64) uint64 {
 	s := convertSpec(imm)
-	if s.Src.IsInt() {
+	switch {
+	case s.Src.IsInt():
 		return convertInt(x, s)
+	case s.Sine:
+		return uint64(math.Float32bits(fp.FTZ32(fp.SinTurns32(fp.FTZ32(math.Float32frombits(uint32(x)))))))
+	case s.Cosine:
+		return uint64(math.Float32bits(fp.CosTurns32(math.Float32frombits(uint32(x)))))
 	}
 	if s.Src == ptx.F64 {
 		v := math.Float64frombits(x)
@@ -386,7 +394,11 @@ func narrowBy(v float64, random uint32, s ConvertSpec) uint64 {
 		}
 		return uint64(math.Float32bits(fp.F64ToF32(v, s.Rnd)))
 	}
-	bits := fp.FormatOf(s.Dst).Convert(v, s.Rnd, uint64(random)<<(64-RandomBits(s.Dst)), s.SatFinite)
+	f := fp.FormatOf(s.Dst)
+	bits := f.Convert(v, s.Rnd, uint64(random)<<(64-RandomBits(s.Dst)), s.SatFinite)
+	if s.PlusZero && f.Value(bits) == 0 {
+		bits = 0
+	}
 	if s.Dst == ptx.TF32 {
 		bits <<= 13
 	}

@@ -91,6 +91,49 @@ func CosApprox32(x float32) float32 {
 	return float32(sinKernel(y))
 }
 
+// SinTurns32 is sin.approx.ftz.2pi.f32, for x in turns: of its whole turns nothing is left. It keeps the
+// sign of a zero. An infinity gives NaN.
+func SinTurns32(x float32) float32 {
+	switch n, y := quarterTurns(x); n & 3 {
+	case 0:
+		return Canon32(float32(sinKernel(y)))
+	case 1:
+		return float32(cosKernel(y))
+	case 2:
+		return float32(0 - sinKernel(y))
+	default:
+		return float32(-cosKernel(y))
+	}
+}
+
+// CosTurns32 is cos.approx.ftz.2pi.f32, likewise.
+func CosTurns32(x float32) float32 {
+	switch n, y := quarterTurns(x); n & 3 {
+	case 0:
+		return Canon32(float32(cosKernel(y)))
+	case 1:
+		return float32(0 - sinKernel(y))
+	case 2:
+		return float32(-cosKernel(y))
+	default:
+		return float32(sinKernel(y))
+	}
+}
+
+// quarterTurns returns the nearest quarter turn, and the angle from there to x turns, in radians.
+func quarterTurns(x float32) (n uint, y float64) {
+	t := 4 * float64(x)
+	whole := math.RoundToEven(t)
+	if math.IsInf(t, 0) || whole != whole {
+		return 0, math.NaN()
+	}
+	y = float64((t - whole) * (math.Pi / 2))
+	if t == 0 {
+		y = t
+	}
+	return uint(int64(math.Mod(whole, 4))), y
+}
+
 // Lg2Approx32 is lg2.approx.f32: the logarithm of x to base 2. Bound: 2^-22, absolute in (0.5, 2) and
 // relative elsewhere. Powers of two give the exact integer.
 //

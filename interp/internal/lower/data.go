@@ -209,6 +209,11 @@ func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) 
 
 // lowerCompute lowers an instruction that is one kernel.
 func lowerCompute(l *lowerer, in *ptx.Instr) {
+	if in.Has("2pi") {
+		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: in.Form.Op.Name == "sin", Cosine: in.Form.Op.Name == "cos"}
+		l.emit(code.Instr{Op: code.ConvertB32B32, D: l.target(&in.Ops[0], code.R), A: l.source(&in.Ops[1], ptx.F32, code.R), Imm: spec.Imm()})
+		return
+	}
 	o := code.Instr{Op: code.Of(in.Variant)}
 	if o.Op == code.Invalid || o.Op.Signature().Sources() < in.Sources() {
 		o.Op, o.Imm = general(in)
@@ -368,7 +373,7 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 	dt, at := in.Conversion()
 	spec := alu.ConvertSpec{
 		Dst: dt, Src: at, Rnd: entry(roundings, in.Slot("rnd")), Integral: strings.HasSuffix(in.Slot("rnd"), "i"),
-		FTZ: in.Has("ftz"), Sat: in.Has("sat"), Relu: in.Has("relu"), SatFinite: in.Has("satfinite"),
+		FTZ: in.Has("ftz"), Sat: in.Has("sat"), Relu: in.Has("relu"), SatFinite: in.Has("satfinite"), PlusZero: in.Has("pzo"),
 	}
 	switch {
 	case in.Has("rs"):

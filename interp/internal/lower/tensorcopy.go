@@ -77,6 +77,9 @@ func lowerTensormap(l *lowerer, in *ptx.Instr) {
 		l.emit(o)
 		return
 	}
+	if in.Form.Operand("b") < 0 {
+		return // only where the memory comes from, which nothing depends on
+	}
 	f := code.MapField{Field: slices.Index(code.MapFields, in.Slot("field"))}
 	o := code.Instr{Op: code.MapReplace}
 	f.Space, _ = in.Space()

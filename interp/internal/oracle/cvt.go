@@ -126,6 +126,9 @@ func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 
 // modified is a result with .satfinite, .relu and .sat.
 func (t *thread) modified(d uint64, f format) uint64 {
+	if t.has("pzo") && d == f.sign() {
+		d = 0
+	}
 	if t.has("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
 		d--
 	}

@@ -341,11 +341,29 @@ func rsqrt(t *thread) {
 	}
 }
 
-// sin (9.7.3.18): d = sin a, in radians.
-func sin(t *thread) { t.approx(math.Sin) }
+// sin (9.7.3.18): d = sin a, in radians, or with .2pi in turns.
+func sin(t *thread) { t.approx(t.ofAngle(math.Sin)) }
 
 // cos (9.7.3.19): d = cos a.
-func cos(t *thread) { t.approx(math.Cos) }
+func cos(t *thread) { t.approx(t.ofAngle(math.Cos)) }
+
+// ofAngle is a function of an angle, which with .2pi is in turns. Quarters are exact.
+func (t *thread) ofAngle(f func(x float64) float64) func(x float64) float64 {
+	if !t.has("2pi") {
+		return f
+	}
+	return func(x float64) float64 {
+		part := math.Mod(x, 1)
+		if x != 0 {
+			part += 0 // no zero is negative but that of a zero
+		}
+		if y := f(2 * math.Pi * part); math.Mod(part, 0.25) != 0 || part == 0 {
+			return y
+		} else {
+			return math.Round(y) + 0
+		}
+	}
+}
 
 // lg2 (9.7.3.20): d = log2 a.
 func lg2(t *thread) { t.approx(math.Log2) }

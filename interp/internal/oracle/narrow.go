@@ -261,7 +261,11 @@ func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
 	if t.has("relu") && n.neg && n.class != notANumber {
 		n = number{}
 	}
-	return f.round(n, rnd, random, t.has("satfinite"))
+	d := f.round(n, rnd, random, t.has("satfinite"))
+	if t.has("pzo") && f.numbers[d].class == zero {
+		return 0
+	}
+	return d
 }
 
 // random is the random bits of the i-th of count numbers: see RATIONALE.md.

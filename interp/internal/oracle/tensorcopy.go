@@ -436,6 +436,9 @@ func tensormapOf(t *thread) {
 		t.state = atCollective
 		return
 	}
+	if t.in.Form.Operand("b") < 0 {
+		return // an alloc class
+	}
 	space, addr := t.address("a")
 	p := t.span(space, addr, tensormap.Size, tensormap.Align, updates)
 	ord, value := 0, uint64(0)
