@@ -268,7 +268,9 @@ func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }
 
 // MbarrierCounts is the counts of the mbarrier of eight bytes, of either layout: arrivals that its phase
 // still misses, arrivals that a phase expects, and its tx-count in bytes.
-func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) { return simt.MbarrierCounts(word) }
+func MbarrierCounts(word uint64) (pending, expected uint64, tx int64) {
+	return simt.MbarrierCounts(word)
+}
 
 // Kinds of allocations: what the host asks for, and what malloc gives.
 const (
