@@ -79,12 +79,20 @@ func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err
 // compares without regard to case.
 var tileLanguages = []string{"6", `"CUDA C++ Tile"`, "7", `"Tile IR"`}
 
+// isTile reports whether a value of .language is one of tileLanguages.
+func isTile(language string) bool {
+	if n, err := strconv.ParseInt(strings.TrimSuffix(language, "U"), 0, 64); err == nil {
+		language = strconv.FormatInt(n, 10)
+	}
+	return slices.ContainsFunc(tileLanguages, func(name string) bool { return strings.EqualFold(name, language) })
+}
+
 // tileBlock gives the block of a tile kernel. The program launches it with blocks of one thread (CUDA Tile C++ API
 // Reference, "General Operations": <<<blocks, 1>>>), as it does not know how many threads run a tile. The compiler says so
 // with .reqntid.
 func tileBlock(kernel *ptx.Func) (block interp.Dim3, tile bool) {
-	language, _ := kernel.Directive(".language")
-	if len(language) == 0 || !slices.ContainsFunc(tileLanguages, func(name string) bool { return strings.EqualFold(name, language[0]) }) {
+	languages, _ := kernel.Directive(".language")
+	if !slices.ContainsFunc(languages, isTile) {
 		return block, false
 	}
 	args, ok := kernel.Directive(".reqntid")

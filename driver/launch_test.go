@@ -27,6 +27,7 @@ func TestTileBlock(t *testing.T) {
 		{kernel("7", "128"), interp.Dim(128), true},
 		{kernel("6", "32", "4"), interp.Dim(32, 4), true},
 		{kernel(`"tile ir"`, "128"), interp.Dim(128), true},
+		{kernel("0x7U", "128"), interp.Dim(128), true},
 		{kernel("7"), interp.Dim(), false},
 		{kernel("", "128"), interp.Dim3{}, false},
 		{kernel("3", "128"), interp.Dim3{}, false}, // PTX
@@ -46,4 +47,20 @@ func TestRequiredBlock(t *testing.T) {
 	x := c.alloc(4)
 	c.want(InvalidValue, "requires blocks of (32,1,1)", c.launch("k", 1, 1, x))
 	c.ok(c.launch("k", 1, 32, x))
+}
+
+// A tile kernel is launched with one thread, and runs with the threads of its .reqntid.
+func TestTileKernel(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(`.version 9.4 .target sm_86 .address_size 64
+.visible .entry fill(.param .u64 p) .reqntid 4 .minnctapersm 1 .language 7
+{
+	.reg .u64 %p; .reg .u32 %t;
+	ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %p, %t, 4, %p; add.u32 %t, %t, 1; st.global.u32 [%p], %t;
+	ret;
+}`)
+	x := c.alloc(16)
+	c.ok(c.launch("fill", 1, 1, x))
+	c.expect(x, 1, 2, 3, 4)
+	c.want(InvalidValue, "requires blocks of (4,1,1)", c.launch("fill", 1, 2, x))
 }
