@@ -77,8 +77,8 @@ func TestEndless(t *testing.T) {
 		{[]string{"check", sparse}, "cannot read " + sparse + ": more than 256 MiB"},
 		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "@/dev/zero", "f32[8]"}, "cannot read /dev/zero: more than 256 MiB"},
 		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "@" + sparse, "f32[8]"}, "cannot read " + sparse + ": more than 16384 MiB"},
-		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[99999999999]"}, "a buffer of that size is too large"},
-		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "u8[10000000000]"}, "a buffer of that size is too large"},
+		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[99999999999]"}, `argument 3 (.u64 saxpy_param_3) "f32[99999999999]": out of device memory`},
+		{[]string{"run", saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "u8[20000000000]"}, `argument 3 (.u64 saxpy_param_3) "u8[20000000000]": out of device memory`},
 	} {
 		var stderr bytes.Buffer
 		status := run(context.Background(), c.args, zeros, io.Discard, &stderr)
