@@ -21,7 +21,7 @@ import (
 const table = `
 abs           f64: DADD; f32: FADD; half: HADD2; long: ISETP IADD3 IADD3.X SEL SEL; *: IABS
 activemask    *: VOTE.ANY
-add           f64: DADD; f32: FADD; f32x2: FADD FADD; half: HADD2; long: IADD3 IADD3.X; *: IADD3
+add           f64: DADD; f32: FADD; f32x2: FADD FADD; half: HADD2; fours: HADD2 HADD2; long: IADD3 IADD3.X; *: IADD3
 addc          long: IADD3.X IADD3.X; *: IADD3.X
 alloca        *: IADD3
 and           pred: PLOP3.LUT; long: LOP3.LUT LOP3.LUT; *: LOP3.LUT
@@ -57,7 +57,7 @@ ex2           half: MUFU.EX2 F2F; *: FMUL MUFU.EX2
 exit          *: EXIT
 fabric        *: NOP
 fence         *: MEMBAR.SC.GPU
-fma           f64: DFMA; half: HFMA2; f32x2: FFMA FFMA; *: FFMA
+fma           f64: DFMA; half: HFMA2; f32x2: FFMA FFMA; fours: HFMA2 HFMA2; *: FFMA
 fns           *: BMSK LOP3.LUT POPC FLO.U32 ISETP SEL
 getctarank    *: SHF.R.U32.HI
 griddepcontrol *: NOP
@@ -80,7 +80,7 @@ min           f64: DSETP FSEL FSEL; f32: FMNMX; half: HMNMX2|HSETP2; long: ISETP
 mma           .f64: DMMA|DFMA; .b1: BMMA|IMMA|HMMA; .s8: IMMA; .u8: IMMA; .s4: IMMA; .u4: IMMA; *: HMMA
 mov           pred: PLOP3.LUT; sreg: S2R; wide: MOV MOV MOV MOV; f64: MOV MOV; long: MOV MOV; *: MOV
 movmatrix     *: MOVM.16.MT88|SHFL.IDX
-mul           f64: DMUL; f32: FMUL; f32x2: FMUL FMUL; half: HMUL2; .wide: IMAD.WIDE; long: IMAD.WIDE.U32 IMAD IMAD; .hi: IMAD.HI; *: IMAD
+mul           f64: DMUL; f32: FMUL; f32x2: FMUL FMUL; half: HMUL2; fours: HMUL2 HMUL2; .wide: IMAD.WIDE; long: IMAD.WIDE.U32 IMAD IMAD; .hi: IMAD.HI; *: IMAD
 mul24         *: IMAD
 multimem      .ld_reduce: LDG.E; .st: STG.E; *: RED.E
 nanosleep     *: NANOSLEEP
@@ -114,7 +114,7 @@ st            global: STG.E; shared: STS; local: STL; param: MOV; *: ST.E
 stackrestore  *: MOV
 stacksave     *: MOV
 stmatrix      *: STS
-sub           f64: DADD; f32: FADD; f32x2: FADD FADD; half: HADD2; long: IADD3 IADD3.X; *: IADD3
+sub           f64: DADD; f32: FADD; f32x2: FADD FADD; half: HADD2; fours: HADD2 HADD2; long: IADD3 IADD3.X; *: IADD3
 subc          long: IADD3.X IADD3.X; *: IADD3.X
 suld          *: SULD|TLD
 suq           *: SUQUERY|TXQ
@@ -188,7 +188,7 @@ var rows = func() map[string][]choice {
 }()
 
 // kind is the kind of the type that an instruction computes in: "pred", "f64", "f32", "f32x2", "half" (16
-// bits, also in pairs), "long" (integers of 64 bits), "wide" (128 bits), "int"; of a conversion
+// bits, also in pairs), "fours" (of numbers of at most 8 bits), "long" (integers of 64 bits), "wide" (128 bits), "int"; of a conversion
 // "i2i", "i2l" (to 64 bits), "i2f", "f2i", "f2f", "f2r" (to an integer of the same type), "pack" (to pairs and narrow formats) and "ipack" (cvt.pack).
 func kind(in *ptx.Instr) string {
 	v := in.Variant
@@ -229,6 +229,8 @@ func kind(in *ptx.Instr) string {
 		return "f32x2"
 	case t == ptx.F32 || t == ptx.TF32:
 		return "f32"
+	case v.Form.Class == ptx.ClassFP && narrow(t) && t != ptx.F16x2 && t != ptx.BF16x2:
+		return "fours"
 	case t == ptx.F16 || t == ptx.BF16 || t == ptx.F16x2 || t == ptx.BF16x2:
 		return "half"
 	case t.Bits() == 128:

@@ -186,7 +186,7 @@ var (
 )
 
 func init() {
-	for _, rows := range [][]row{integerRows, floatRows, halfRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows} {
+	for _, rows := range [][]row{integerRows, floatRows, halfRows, alternateRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows} {
 		for _, r := range rows {
 			addRow(r)
 		}

@@ -60,6 +60,8 @@ const (
 	E3M2x4
 	E2M3x4
 	E2M1x4
+	E2M1p4x4
+	UE8M0x4
 	B1
 	U2
 	S2
@@ -138,6 +140,8 @@ var typeInfo = [typeCount]struct {
 	E3M2x4:     {"e3m2x4", 32, Bits},
 	E2M3x4:     {"e2m3x4", 32, Bits},
 	E2M1x4:     {"e2m1x4", 16, Bits},
+	E2M1p4x4:   {"e2m1p4x4", 32, Bits},
+	UE8M0x4:    {"ue8m0x4", 32, Bits},
 	B1:         {"b1", 1, Bits},
 	U2:         {"u2", 2, Unsigned},
 	S2:         {"s2", 2, Signed},
@@ -199,11 +203,11 @@ func (t Type) IsFundamental() bool {
 }
 
 // Elements are the type and number of what a packed type such as .e4m3x2 holds; one of t for
-// any other.
+// any other. Each element of .e2m1p4x4 has four zero bits above it.
 func (t Type) Elements() (Type, int) {
 	name := typeInfo[t].name
 	if i := strings.LastIndexByte(name, 'x'); i > 0 && i == len(name)-2 {
-		return typeByName[name[:i]], int(name[i+1] - '0')
+		return typeByName[strings.TrimSuffix(name[:i], "p4")], int(name[i+1] - '0')
 	}
 	return t, 1
 }

@@ -393,7 +393,6 @@ def compare_forms(ptxas, pool, args):
 
 # Instructions of --list that one side takes: the instruction, the reason of the other, and why it stays.
 LISTED = [
-    (r"^set\.\w+\.[us](8x4|16x2)|^(add|sub)\S*\.f32x2\.b?f16x2", r".", "not in the table yet: see README.md"),
 ]
 
 
