@@ -108,7 +108,7 @@ func New(s Settings) *Driver {
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
-		SM: s.SM, Grace: patience, TimeLimit: s.TimeLimit,
+		SM: s.SM, Grace: patience, TimeLimit: s.TimeLimit, Tolerate: s.Tolerate, Tolerated: d.tolerated,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
@@ -181,6 +181,9 @@ func (d *Driver) Exit(inStream bool) error {
 
 // Version is cuDriverGetVersion: 12090 is 12.9.
 func (d *Driver) Version() int { return d.settings.Version }
+
+// tolerated reports a fault after which a kernel has gone on.
+func (d *Driver) tolerated(t *interp.Tolerated) { d.message("%s", t.Report()) }
 
 // message writes a message for people to the driver's standard error.
 func (d *Driver) message(format string, args ...any) {

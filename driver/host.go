@@ -138,7 +138,7 @@ func hostEnd() uint64 {
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, Host: d.settings.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend, TimeLimit: d.settings.TimeLimit,
+		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend, TimeLimit: d.settings.TimeLimit, Tolerate: d.settings.Tolerate, Tolerated: d.tolerated,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {

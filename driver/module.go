@@ -97,6 +97,9 @@ func explain(err error) string {
 		}
 	case errors.As(err, &trap):
 		b.WriteString(trap.Report())
+		if trap.Tolerable != interp.Strict {
+			b.WriteString("\n   GEMU_TOLERATE=" + trap.Tolerable.String() + " lets the kernel go on, as GPUs do")
+		}
 		switch trap.Kind {
 		case interp.ErrStepLimit:
 			b.WriteString("\n   GEMU_STEPS raises the limit")

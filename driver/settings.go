@@ -37,6 +37,7 @@ type Settings struct {
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
 	TimeLimit  time.Duration       // that a launch may run; 0: no limit
+	Tolerate   interp.Tolerance    // faults after which kernels go on
 	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
 
 	Stats  string         // file that Close writes statistics to; "": none are kept
@@ -175,6 +176,10 @@ var Variables = []Variable{
 		}
 		return err
 	}},
+	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels go on after faults that GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
+		s.Tolerate, err = interp.ParseTolerance(v)
+		return err
+	}},
 	{"GEMU_HOST_MEMORY", "BYTES, with K, M or G", "what the host allows", "Memory of the host that the CTAs in flight may take; further ones wait until some have ended. By default it is three quarters of the physical memory, or less where the process has a limit.", func(s *Settings, v string) (err error) {
 		s.Host, err = bytesize.Parse(v)
 		return err
@@ -243,6 +248,15 @@ var Variables = []Variable{
 		s.Blocking = n == 1
 		return err
 	}},
+}
+
+// tolerables is the names of the faults that may be tolerated.
+func tolerables() string {
+	var names []string
+	for _, t := range interp.Tolerables {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // version reads a number like 8.6.

@@ -61,6 +61,11 @@ type Config struct {
 	// TimeLimit is how long a launch may run, in time of the host and without pauses, before it is stopped by a trap of
 	// kind ErrTimeLimit; 0 means for ever. Where the launch stops depends on the host.
 	TimeLimit time.Duration
+	// Tolerate is faults after which kernels go on, as they do on a GPU; Strict tolerates none.
+	Tolerate Tolerance
+	// Tolerated, unless nil, is given each instruction that has gone on after a fault, as its launch ends, in the order of
+	// the source. What it is given does not depend on the mode, the backend or Workers. It must not use the device.
+	Tolerated func(*Tolerated)
 	// Grace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
 	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
 	Grace time.Duration
@@ -132,7 +137,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace, TimeLimit: cfg.TimeLimit}}
+	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace, TimeLimit: cfg.TimeLimit, Tolerate: cfg.Tolerate, Tolerated: cfg.Tolerated}}
 }
 
 // Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what

@@ -39,6 +39,25 @@ const (
 // Modes are the modes by name.
 var Modes = map[string]Mode{"check": Check, "affine": Affine, "vector": Vector}
 
+// Tolerance is a set of faults after which a kernel goes on, as it does on a GPU; Tolerated is an instruction that has.
+type (
+	Tolerance = mem.Tolerance
+	Tolerated = simt.Tolerated
+)
+
+// The faults that may be tolerated.
+const (
+	Strict        = mem.Strict // none
+	WMMAAlignment = mem.WMMAAlignment
+	SharedUnit    = mem.SharedUnit
+)
+
+// Tolerables are all faults that may be tolerated, with their names; ParseTolerance reads such names.
+var Tolerables = mem.Tolerables
+
+// ParseTolerance reads names of Tolerables that are separated by commas; "" is none. The error lists the names.
+func ParseTolerance(names string) (Tolerance, error) { return mem.ParseTolerance(names) }
+
 // Backend executes the code of warps. Programs do and count the same on all.
 type Backend = simt.Backend
 

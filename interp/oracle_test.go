@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gemu/internal/occupancy"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/oracle"
 	"gemu/interp/internal/simt"
@@ -20,6 +21,8 @@ type Twin struct {
 	Dev    *oracle.Device
 	Mod    *oracle.Module
 	engine *Module
+
+	Tolerated int64 // accesses of the last run that were let go on
 }
 
 // NewTwin makes a twin of the device that a module is loaded into, and of no other. The
@@ -27,7 +30,11 @@ type Twin struct {
 // an error.
 func NewTwin(m *Module) (*Twin, error) {
 	cfg := m.dev.cfg
-	t := &Twin{engine: m, Dev: oracle.NewDevice(oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout})}
+	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerate.Has(WMMAAlignment)}
+	if cfg.Tolerate.Has(SharedUnit) {
+		config.SharedUnit = occupancy.Of(cfg.SM).Unit
+	}
+	t := &Twin{engine: m, Dev: oracle.NewDevice(config)}
 	var errs []error
 	load := func() {
 		if t.Mod == nil {
@@ -112,6 +119,7 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 		o.Args = append(o.Args, arg)
 	}
 	stats, err := t.Mod.Run(ctx, o)
+	t.Tolerated = stats.Tolerated
 	return stats.ThreadInstructions, err
 }
 

@@ -54,6 +54,7 @@ type kernelFlags struct {
 	Seed      uint64        `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
 	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
 	TimeLimit time.Duration `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m (default: no limit)." placeholder:"DURATION"`
+	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
 	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
 	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
@@ -77,6 +78,8 @@ type job struct {
 	told    bool             // the user knows that Go executes what was meant for machine code
 	sources *input.Sources   // that the PTX was compiled from
 	results []*interp.Result // of the launches so far
+
+	tolerated []*interp.Tolerated // faults after which launches have gone on
 
 	// Of a kernel:
 	module   *interp.Module
@@ -130,6 +133,10 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if c.TimeLimit < 0 {
 		return nil, fmt.Errorf("--time-limit=%v: want a duration such as 90s or 5m, or 0 for no limit", c.TimeLimit)
 	}
+	tolerate, err := interp.ParseTolerance(c.Tolerate)
+	if err != nil {
+		return nil, fmt.Errorf("--tolerate: %w", err)
+	}
 	if err := input.CheckDirs(c.Source); err != nil {
 		return nil, fmt.Errorf("--source: %w", err)
 	}
@@ -142,7 +149,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
 	j := &job{flags: c, watched: len(probes) > 0, sources: input.NewSources(c.File, c.Source...)}
-	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Tolerate: tolerate, Tolerated: j.tolerates(a), Probes: probes})
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)
@@ -155,6 +162,23 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	}
 	a.sources = j.sources
 	return j, j.open(a, dev)
+}
+
+// tolerables lists the faults that may be tolerated, for --help.
+func tolerables() string {
+	var list []string
+	for _, t := range interp.Tolerables {
+		list = append(list, fmt.Sprintf("%s (%s)", t.Name, t.Doc))
+	}
+	return strings.Join(list, ", ")
+}
+
+// tolerates is the function that reports faults as they are tolerated, and keeps them for reports.
+func (j *job) tolerates(a *app) func(*interp.Tolerated) {
+	return func(t *interp.Tolerated) {
+		j.tolerated = append(j.tolerated, t)
+		fmt.Fprintln(a.stderr, t.Report())
+	}
 }
 
 // base is the address of the first buffer; 0 is the usual one.

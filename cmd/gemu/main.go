@@ -111,7 +111,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(readingNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(readingNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -281,6 +281,9 @@ func (a *app) report(err error) int {
 		fmt.Fprintln(a.stderr, trap.Report())
 		if s := a.origin(trap.Source); s != "" {
 			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
+		}
+		if trap.Tolerable != interp.Strict {
+			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel go on, as GPUs do\n", trap.Tolerable)
 		}
 		switch trap.Kind {
 		case interp.ErrStepLimit:

@@ -197,21 +197,46 @@ type runJSON struct {
 	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had parted
 
 	Structure *interp.Summary  `json:"structure,omitempty"` // with --stats: the columns of the published tables
+	Tolerated []toleratedJSON  `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
 	Findings  *sanitize.Report `json:"findings,omitempty"`  // with --sanitize
 }
 
 type trapJSON struct {
-	Message string `json:"message"`                      // the kind with its particulars
-	Kind    string `json:"kind"`                         // such as "out-of-bounds access"
-	File    string `json:"file"`                         // of the PTX
-	Line    int    `json:"line"`                         // from 1 on
-	Column  int    `json:"column"`                       // from 1 on
-	CTA     [3]int `json:"cta"`                          // index: x, y, z
-	Warp    int    `json:"warp"`                         // in the CTA; -1: it is not one warp's
-	Lanes   string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
-	Address string `json:"address,omitempty"`            // of the first of them, if it is an access
-	Source  string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
-	Nearest string `json:"nearest_allocation,omitempty"` // and where it ends
+	Message   string `json:"message"`                      // the kind with its particulars
+	Kind      string `json:"kind"`                         // such as "out-of-bounds access"
+	File      string `json:"file"`                         // of the PTX
+	Line      int    `json:"line"`                         // from 1 on
+	Column    int    `json:"column"`                       // from 1 on
+	CTA       [3]int `json:"cta"`                          // index: x, y, z
+	Warp      int    `json:"warp"`                         // in the CTA; -1: it is not one warp's
+	Lanes     string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
+	Address   string `json:"address,omitempty"`            // of the first of them, if it is an access
+	Source    string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
+	Nearest   string `json:"nearest_allocation,omitempty"` // and where it ends
+	Tolerable string `json:"tolerable,omitempty"`          // names for --tolerate with which the kernel goes on
+}
+
+// toleratedJSON is a fault after which kernels have gone on.
+type toleratedJSON struct {
+	Severity string   `json:"severity"` // "notice"
+	By       string   `json:"by"`       // the names that --tolerate has for it
+	Times    int64    `json:"times"`    // accesses of lanes; of a matrix in memory those of its rows
+	First    trapJSON `json:"first"`    // the trap that it would have been, of the first CTA and warp
+}
+
+// newTrapJSON describes a trap.
+func newTrapJSON(t *interp.Trap) *trapJSON {
+	n := &trapJSON{
+		Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
+		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Near,
+	}
+	if t.Bytes > 0 {
+		n.Address = fmt.Sprintf("%#x", t.Addr)
+	}
+	if t.Tolerable != interp.Strict {
+		n.Tolerable = t.Tolerable.String()
+	}
+	return n
 }
 
 // newReport describes a job that has run, and ended with err.
@@ -226,18 +251,15 @@ func newReport(j *job, err error) *runJSON {
 		s := r.Structure.Summary()
 		rep.Structure = &s
 	}
+	for _, t := range j.tolerated {
+		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", By: t.By.String(), Times: t.Times, First: *newTrapJSON(t.First)})
+	}
 	var t *interp.Trap
 	var f *failure
 	switch {
 	case errors.As(err, &t):
 		rep.Exit = "trap"
-		rep.Trap = &trapJSON{
-			Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
-			Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Near,
-		}
-		if t.Bytes > 0 {
-			rep.Trap.Address = fmt.Sprintf("%#x", t.Addr)
-		}
+		rep.Trap = newTrapJSON(t)
 	case errors.As(err, &f):
 		rep.Exit = "expectation failed"
 	case err != nil:

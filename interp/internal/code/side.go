@@ -96,7 +96,7 @@ func (a *Access) Request() mem.Access {
 	}
 	to := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, Spare: a.Spare, Cluster: a.Cluster}
 	if a.Tile != nil {
-		to.Align = a.Tile.Align
+		to.Align, to.Hardware = a.Tile.Align, a.Tile.Hardware
 	}
 	return to
 }

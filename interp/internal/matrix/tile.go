@@ -18,6 +18,11 @@ type Tile struct {
 	Packed int // … in memory
 	Bytes  int // of a row
 	Align  int // what the address of a row is a multiple of
+
+	// Hardware is the alignment in bytes that GPUs need of wmma.load and wmma.store, if that is less than Align: see
+	// widest. 0: there is none.
+	Hardware int
+
 	layout Layout
 	places []place // of elements, by register, lane and element of the register
 }
@@ -74,6 +79,27 @@ func (t *Tile) per() int { return max(32/t.Bits, 1) }
 
 // Addresses is how many lanes provide one.
 func (t *Tile) Addresses() int { return t.Rows * t.Count }
+
+// widest is the most bytes that lie next to each other in a row and are of one lane: machine code accesses no more at once.
+func (t *Tile) widest() int {
+	n := 1
+	for lane := range Lanes {
+		held := map[place]bool{}
+		for register := range t.Registers() {
+			for _, at := range t.of(register, lane) {
+				held[at] = true
+			}
+		}
+		for at := range held {
+			run := 1
+			for held[place{at.row, at.col + uint8(run)}] {
+				run++
+			}
+			n = max(n, run*t.Packed/8)
+		}
+	}
+	return n
+}
 
 // Registers is how many registers of a lane hold the matrices, of 32 bits or, of f64, of 64.
 func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.per() }

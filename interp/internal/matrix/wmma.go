@@ -3,7 +3,11 @@ package matrix
 // This file is the fragments of wmma (manual 9.7.14.4), which the manual leaves open: they
 // are those of the machine code that ptxas makes of wmma.load.
 
-import "gemu/ptx"
+import (
+	mathbits "math/bits"
+
+	"gemu/ptx"
+)
 
 // Wmma is a matrix multiplication by wmma of m×k, k×n and m×n elements.
 type Wmma struct {
@@ -169,6 +173,9 @@ func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	}
 	tile := &Tile{Rows: rows, Count: 1, Bits: bits, Packed: bits, Bytes: cols * bits / 8, Align: min(fragment, 16), layout: l}
 	tile.lay()
+	if n := tile.widest(); n < tile.Align {
+		tile.Hardware = 1 << (mathbits.Len(uint(n)) - 1)
+	}
 	return tile
 }
 

@@ -92,9 +92,10 @@ const (
 	Lasting                      // it is there, and may be read, and changed if kernels may do so: no access faults on the host
 )
 
-// NewShared makes the shared memory of a CTA of the device, of the given size in bytes.
+// NewShared makes the shared memory of a CTA of the device, of the given size in bytes. Zeros follow it up to the end of its
+// allocation unit: see SharedUnit.
 func (m *Map) NewShared(size uint64) *Allocation {
-	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(size), Kind: SharedBlock}
+	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, mostUnit))[:size], Kind: SharedBlock}
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, uint64(m.ShadowBytes)*size)
 	}

@@ -31,6 +31,10 @@ type Access struct {
 	// Cluster has a generic address be one of shared memory, of any CTA of the cluster.
 	Cluster bool
 
+	Tolerate Tolerance // faults in spite of which the access is made
+	Hardware int       // the alignment that is enough where WMMAAlignment is tolerated; 0: none but the usual
+	Unit     uint64    // bytes in multiples of which the device allocates shared memory; at most mostUnit
+
 	Surface bool // by way of a surface: to arrays, which nothing else reaches
 }
 
@@ -99,12 +103,17 @@ type View struct {
 type Place struct {
 	Alloc *Allocation // nil: the lane's local memory
 	Off   uint64      // bytes from there, or in local memory
+
+	Tolerated Tolerance // faults that the access is
 }
 
-// Room is how many bytes lie between a place and the end of its memory.
-func (v *View) Room(p Place) uint64 {
+// Room is how many bytes an access may have that begins at a place.
+func (v *View) Room(a *Access, p Place) uint64 {
 	if p.Alloc == nil {
 		return v.LocalTop - p.Off
+	}
+	if p.Tolerated.Has(SharedUnit) {
+		return roundUp(p.Alloc.Size, a.Unit) - p.Off
 	}
 	return p.Alloc.Size - p.Off
 }
@@ -119,9 +128,12 @@ type Fault struct {
 // Find finds the memory that an access of one lane to an address goes to; an error is the
 // kind of the fault that it is.
 func (v *View) Find(a *Access, addr uint64) (Place, error) {
-	whole, n := uint64(a.Bytes), uint64(a.Bytes-a.Spare)
+	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.Spare), Strict
 	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
-		return Place{}, ErrMisaligned
+		if a.Hardware == 0 || addr%uint64(a.Hardware) != 0 || !a.Tolerate.Has(WMMAAlignment) {
+			return Place{}, ErrMisaligned
+		}
+		tolerated = WMMAAlignment
 	}
 	space, off := v.in(a, addr)
 	if a.Cluster && space != ptx.Shared {
@@ -133,10 +145,12 @@ func (v *View) Find(a *Access, addr uint64) (Place, error) {
 		switch at := m.offset(off); {
 		case m.Dead:
 			return Place{}, ErrExited
-		case !within(at, n, 0, m.Size):
-			return Place{}, ErrOutOfBounds
+		case within(at, n, 0, m.Size):
+			return Place{m, at, tolerated}, nil
+		case a.Kind == Load && a.Unit > 0 && a.Tolerate.Has(SharedUnit) && within(at, n, 0, roundUp(m.Size, a.Unit)):
+			return Place{m, at, tolerated | SharedUnit}, nil
 		default:
-			return Place{m, at}, nil
+			return Place{}, ErrOutOfBounds
 		}
 	case ptx.Local:
 		if a.Kind == Atomic {
@@ -145,7 +159,7 @@ func (v *View) Find(a *Access, addr uint64) (Place, error) {
 		if !within(off, n, v.LocalFrom, v.LocalTop) {
 			return Place{}, ErrOutOfBounds
 		}
-		return Place{nil, off}, nil
+		return Place{nil, off, tolerated}, nil
 	}
 	m := v.Map.Find(addr)
 	switch {
@@ -154,7 +168,7 @@ func (v *View) Find(a *Access, addr uint64) (Place, error) {
 	case m.Dead:
 		return Place{}, ErrUseAfterFree
 	case a.Allowed(m):
-		return Place{m, addr - m.Base}, nil
+		return Place{m, addr - m.Base, tolerated}, nil
 	case a.Writes() && m.ReadOnly():
 		return Place{}, ErrReadOnly
 	}

@@ -37,6 +37,13 @@ type Config struct {
 	Base   uint64    // where device memory begins; 0 means 0x1000_0000
 	SM     int       // compute capability; 0 means 86
 	Stdout io.Writer // for what kernels print; may be nil
+
+	// WMMAAlignment lets wmma.load and wmma.store go on at addresses that are aligned for each piece of a row that a lane
+	// has, and not as the manual wants it.
+	WMMAAlignment bool
+	// SharedUnit is the bytes in multiples of which a GPU allocates shared memory: loads get zeros from the rest of the last
+	// unit. 0: they trap.
+	SharedUnit int
 }
 
 // Device is a GPU: memory, and the modules loaded into it.

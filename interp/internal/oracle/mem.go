@@ -105,6 +105,36 @@ func (t *thread) reachAligned(space ptx.Space, addr uint64, n, align int, how ac
 	return p
 }
 
+// reachTolerant is reachAligned for a load, or for any access of wmma, with the faults that the device lets pass. enough is
+// the alignment that is enough if the device does not insist on the manual's.
+func (t *thread) reachTolerant(space ptx.Space, addr uint64, n, align, enough int, how access) []byte {
+	cfg, tolerated := &t.m.dev.cfg, false
+	if cfg.WMMAAlignment && addr%uint64(align) != 0 && addr%uint64(enough) == 0 {
+		align, tolerated = enough, true
+	}
+	if _, _, _, err := t.find(space, addr, n, how); err != nil && how == reads && cfg.SharedUnit > 0 && addr%uint64(align) == 0 {
+		in, at := space, addr
+		if space == ptx.Generic {
+			in, at = t.m.resolve(addr)
+		}
+		if in == ptx.Shared {
+			c := t.sharedOf(at, t.reachesCluster())
+			unit := uint64(cfg.SharedUnit)
+			units := (uint64(len(c.shared)) + unit - 1) / unit
+			if off := at - c.base(); off < units*unit && uint64(n) <= units*unit-off {
+				t.m.stats.Tolerated++
+				p := make([]byte, units*unit)
+				copy(p, c.shared)
+				return p[off:][:n]
+			}
+		}
+	}
+	if tolerated {
+		t.m.stats.Tolerated++
+	}
+	return t.reachAligned(space, addr, n, align, how)
+}
+
 // find is the n bytes at an address, and the space and the address there that they are at.
 func (t *thread) find(from ptx.Space, at uint64, n int, how access) (p []byte, space ptx.Space, addr uint64, err error) {
 	space, addr = from, at
@@ -184,7 +214,7 @@ func ld(t *thread) {
 		}
 	}
 	p := make([]byte, whole)
-	copy(p, t.reachAligned(space, addr, n*size, whole, reads))
+	copy(p, t.reachTolerant(space, addr, n*size, whole, whole, reads))
 	for i, e := range elems {
 		t.write(e, typ, valueOf(p[i*size:][:size]))
 	}

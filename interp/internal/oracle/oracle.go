@@ -74,6 +74,7 @@ type Launch struct {
 // Stats counts what a launch did.
 type Stats struct {
 	ThreadInstructions int64 // executed by threads whose guard was true; every branch, return and exit met
+	Tolerated          int64 // accesses that Config has let go on
 }
 
 // The kinds of Trap.

@@ -503,7 +503,7 @@ func (g group) rowsOf(n int, how access) [][]byte {
 		if space != ptx.Shared {
 			t.trap(KindMemory, "%#x is not in shared memory", addr)
 		}
-		rows[i] = t.reach(space, addr, 16, how)
+		rows[i] = t.reachTolerant(space, addr, 16, 16, 16, how)
 	}
 	return rows
 }

@@ -105,6 +105,27 @@ func wmma(g group) {
 	}
 }
 
+// wmmaPiece is the most bytes of elements that are neighbours in a row of memory and that one lane has, of a fragment of
+// so many elements a lane.
+func wmmaPiece(pos position, held, bits int, col bool) int {
+	most := 1
+	for l := range tensorLanes {
+		has := map[[2]int]bool{}
+		for i := range held {
+			r, c := pos(l, l/4, l%4, i)
+			has[[2]int{when(col, c, r), when(col, r, c)}] = true
+		}
+		for at := range has {
+			n := 1
+			for has[[2]int{at[0], at[1] + n}] {
+				n++
+			}
+			most = max(most, n*bits/8)
+		}
+	}
+	return most
+}
+
 // wmmaMemory is wmma.load (9.7.14.4.3) and wmma.store (9.7.14.4.4).
 func (g group) wmmaMemory(store bool) {
 	first := g[0]
@@ -146,18 +167,23 @@ func (g group) wmmaMemory(store bool) {
 	o, _ := first.operand(registers)
 	count := len(elements(o)) * max(bits, 32) / bits
 	align := min(max(count*bits/8, 4), 16)
+	pos := wmmaFragment(first.m.dev.cfg.SM, name, typ, m, n, k, col)
+	held := max(1, len(elements(o))*max(bits, 32)/bits) // elements that a lane has
+	enough := align
+	for piece := wmmaPiece(pos, held, bits, col); piece < enough; {
+		enough /= 2
+	}
 	memory := make([][]byte, lines)
 	for i := range memory {
 		how := reads
 		if store {
 			how = writes
 		}
-		memory[i] = g[i].reachAligned(space, base+uint64(i)*(stride*uint64(bits)/8), length*bits/8, align, how)
+		memory[i] = g[i].reachTolerant(space, base+uint64(i)*(stride*uint64(bits)/8), length*bits/8, align, enough, how)
 		if !store {
 			memory[i] = append([]byte(nil), memory[i]...)
 		}
 	}
-	pos := wmmaFragment(first.m.dev.cfg.SM, name, typ, m, n, k, col)
 	one := func(int) int { return 0 }
 	all := matrix{}
 	if store {

@@ -403,7 +403,7 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 func storeBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	a := w.access(in)
 	w.cta.changed = true
-	view, request := w.view(), a.Request()
+	view, request := w.view(), w.request(a)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		at, n := address(f, in, a, lane), get(f, a.Elems[0], lane)
@@ -439,27 +439,43 @@ func (w *warp) view() mem.View {
 	return mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem, Cluster: c.cluster.shared, LocalFrom: from, LocalTop: top}
 }
 
+// request is an access in the words of package mem, with the faults that the device tolerates.
+func (w *warp) request(a *code.Access) mem.Access {
+	r, g := a.Request(), w.cta.grid
+	r.Tolerate, r.Unit = g.dev.Tolerate, g.sharedUnit
+	return r
+}
+
 // resolve finds the memory of one lane's access: a pointer, or for local memory
 // nil and the byte offset. It traps if there is none; the trap names all lanes of m
 // that fail too.
 func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
 	a := w.access(in)
-	view, request := w.view(), a.Request()
+	view, request := w.view(), w.request(a)
 	place, fault := view.Resolve(&request, addr)
 	if fault != nil {
 		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
 		t.Addr, t.Bytes, t.Near = addr, a.Bytes, fault.Near
+		t.Tolerable = view.CouldTolerate(&request, addr)
 		var all regfile.Row64
 		w.addresses(h, in, a, &all)
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m) & 31
 			if _, fault := view.Find(&request, all[lane]); fault != nil {
 				t.Lanes |= 1 << (32*h + lane)
+				if more := view.CouldTolerate(&request, all[lane]); more == 0 {
+					t.Tolerable = 0
+				} else if t.Tolerable != 0 {
+					t.Tolerable |= more
+				}
 			}
 		}
 		return nil, 0, 0
 	}
-	room = view.Room(place)
+	if place.Tolerated != 0 {
+		w.tolerate(in, h, lane, addr, m, place.Tolerated)
+	}
+	room = view.Room(&request, place)
 	if place.Alloc == nil {
 		return nil, place.Off, room
 	}

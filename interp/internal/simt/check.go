@@ -44,6 +44,7 @@ type check struct {
 	lanes   uint32        // on which they run
 	idle    uint32        // others of the half
 	fallen  int           // of them, those that the engine would run compactly and runs on the lanes
+	again   bool          // a load is repeated
 	forBoth bool          // they run on the lanes for both, their operands compared
 	ran     bool          // … and have done so
 	noted   bool          // operands are what was noted of them, where they are overwritten
@@ -583,7 +584,8 @@ func (w *warp) readAgain(p *pair) {
 			*shadowOf(f, o.row) = c
 		}
 	}
-	k.forBoth = false
+	k.forBoth, k.again = false, true
+	defer func() { k.again = false }()
 	counted := w.count.ThreadInstructions
 	w.engine()
 	if w.count.ThreadInstructions = counted; w.err != nil {
@@ -604,7 +606,7 @@ func (w *warp) trapsAlike(p *pair, t *Trap) {
 	}
 	a := &w.check.Access[p.ref.Side]
 	w.referenceAddresses(p)
-	view, request, m := w.view(), a.Request(), w.check.lanes
+	view, request, m := w.view(), w.request(a), w.check.lanes
 	for n := m; n != 0; n &= n - 1 {
 		if _, fault := view.Find(&request, w.check.address[bits.TrailingZeros32(n)]); fault != nil {
 			return

@@ -51,17 +51,19 @@ type cta struct {
 	stream  *stream  // nil if nobody watches
 	room    *stream  // for one
 
-	out     bytes.Buffer // what the CTA has printed
-	changed bool         // memory has changed since the last time somebody looked
-	noted   bool         // … or before
-	timed   bool         // somebody has looked at the clock
-	slept   int64        // nanoseconds that warps have spent in nanosleep
-	turn    bool         // the CTA may execute visible instructions
-	next    int          // warp whose turn is next
-	random  uint64       // of a launch with a seed: what the shares of warps come from
-	slice                // under way
-	err     error
-	done    bool
+	out bytes.Buffer // what the CTA has printed
+
+	tolerated tolerated
+	changed   bool   // memory has changed since the last time somebody looked
+	noted     bool   // … or before
+	timed     bool   // somebody has looked at the clock
+	slept     int64  // nanoseconds that warps have spent in nanosleep
+	turn      bool   // the CTA may execute visible instructions
+	next      int    // warp whose turn is next
+	random    uint64 // of a launch with a seed: what the shares of warps come from
+	slice            // under way
+	err       error
+	done      bool
 }
 
 // newCTA makes a context for CTAs of the grid.
@@ -119,6 +121,7 @@ func (c *cta) start(order int) {
 	clear(c.shared)
 	clear(c.sharedMem.Shadow)
 	c.out.Reset()
+	c.tolerated = c.tolerated[:0]
 	c.begin()
 	if c.random = c.grid.seed; c.random != 0 {
 		c.random = c.grid.seed<<32 ^ uint64(order)

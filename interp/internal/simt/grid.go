@@ -29,6 +29,7 @@ import (
 	"unsafe"
 
 	"gemu/affinetrack"
+	"gemu/internal/occupancy"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 )
@@ -58,6 +59,7 @@ type Grid struct {
 
 	threads    int // of a CTA
 	sharedLen  uint64
+	sharedUnit uint64 // bytes in multiples of which the device allocates it
 	dynShared  uint64
 	stackWords int
 	maxSteps   int64
@@ -107,7 +109,8 @@ type Grid struct {
 	flights []flight // by index
 	next    int      // index of the next CTA to be admitted
 	schedule
-	output map[int][]byte
+	output    map[int][]byte
+	tolerated tolerated // of CTAs that have ended, and are in no flight any more
 }
 
 // flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
@@ -117,7 +120,9 @@ type flight struct {
 	status status
 	count  Counts // once it has ended
 
-	_ [64 - (3*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
+	tolerated tolerated // once it has ended
+
+	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
 }
 
 // NewGrid makes a grid of a launch.
@@ -126,7 +131,7 @@ func NewGrid(l *Launch) *Grid {
 	d.grids++
 	g := &Grid{
 		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
-		sharedLen: l.Shared, dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
+		sharedLen: l.Shared, sharedUnit: uint64(occupancy.Of(d.SM).Unit), dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
 		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, guarded: d.Memory.MayFault(),
 		mode: l.Mode, proves: l.Proves || l.Mode == Check, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
@@ -257,6 +262,7 @@ func (g *Grid) End(err error) {
 	if g.workspace != nil && !g.workspace.Dead {
 		g.dev.Memory.Free(g.workspace)
 	}
+	g.tellTolerated()
 	g.tell(OnLaunchEnd, err)
 }
 
@@ -560,6 +566,7 @@ func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, n int, en
 	case hasFinished:
 		g.finished.Add(1)
 		f.cta.sum(&f.count)
+		f.tolerated = slices.Clone(f.cta.tolerated)
 		if f.cta.out.Len() > 0 {
 			g.mu.Lock()
 			g.prints(f.index, slices.Clone(f.cta.out.Bytes()))
@@ -684,6 +691,7 @@ func (g *Grid) retire() {
 		}
 		if int64(f.index) < g.lowFail.Load() {
 			g.count.Add(&f.count)
+			g.tolerated.merge(f.tolerated)
 		}
 		if f.cta != nil {
 			g.pool = append(g.pool, f.cta)

@@ -18,13 +18,15 @@ type Device struct {
 	Heap   uint64 // bytes that device-side malloc may hold
 	Stack  int    // bytes of local memory that a thread may have
 
-	TimeLimit time.Duration // that a launch may run; 0: no limit
-	Host      uint64        // bytes of the host's memory that the CTAs in flight may take
-	Workers   int           // goroutines that run CTAs
-	Stdout    io.Writer     // of what kernels print; may be nil
-	SM        int           // compute capability, by which tensor cores add: 90 is 9.0
-	Probes    []Probe       // of all launches, and of what the host does to memory
-	Objects   Objects       // textures, surfaces and samplers
+	TimeLimit time.Duration    // that a launch may run; 0: no limit
+	Tolerate  mem.Tolerance    // faults after which kernels go on
+	Tolerated func(*Tolerated) // is given each of them as the launch ends, unless nil
+	Host      uint64           // bytes of the host's memory that the CTAs in flight may take
+	Workers   int              // goroutines that run CTAs
+	Stdout    io.Writer        // of what kernels print; may be nil
+	SM        int              // compute capability, by which tensor cores add: 90 is 9.0
+	Probes    []Probe          // of all launches, and of what the host does to memory
+	Objects   Objects          // textures, surfaces and samplers
 
 	// Grace is how long a launch that does not get on waits for others than its threads to change memory, before that
 	// is a deadlock.

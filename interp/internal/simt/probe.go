@@ -363,7 +363,7 @@ func (a *Access) Length(lane int) int {
 		view := a.w.view()
 		if place, err := view.Find(&a.Access, a.Addr[lane]); err == nil {
 			size := uint64(a.w.access(a.in).Size)
-			return int(min(view.Room(place)/size*size, uint64(a.Bytes)))
+			return int(min(view.Room(&a.Access, place)/size*size, uint64(a.Bytes)))
 		}
 	}
 	return a.Bytes

@@ -38,9 +38,11 @@ type State struct {
 	flights  []flight // each in a context that nobody changes
 	next     int
 	output   map[int][]byte
-	probes   []any
-	sinks    []savedSink
-	released bool
+
+	tolerated tolerated
+	probes    []any
+	sinks     []savedSink
+	released  bool
 }
 
 // Save copies the launch, which must not be running. The error is mem.ErrOnHost.
@@ -55,7 +57,7 @@ func (g *Grid) Save() (*State, error) {
 	}
 	s := &State{
 		memory: memory, steps: g.steps, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
-		count: g.count, flights: g.kept(last.flights), next: g.next, output: maps.Clone(g.output),
+		count: g.count, flights: g.kept(last.flights), next: g.next, output: maps.Clone(g.output), tolerated: slices.Clone(g.tolerated),
 	}
 	g.last = s
 	for _, p := range g.probes {
@@ -89,6 +91,7 @@ func (g *Grid) Restore(s *State) error {
 	g.dev.heapUsed, g.schedule, g.loose = s.heapUsed, s.schedule, s.loose
 	g.finished.Store(s.finished)
 	g.count, g.flights, g.next, g.output = s.count, g.copied(s.flights), s.next, maps.Clone(s.output)
+	g.tolerated = slices.Clone(s.tolerated)
 	g.lowFail.Store(noFailure)
 	states := s.probes
 	for _, p := range g.probes {
@@ -217,6 +220,7 @@ func (c *cta) assume(o *cta) {
 	copy(c.hits, o.hits)
 	c.open = maps.Clone(o.open)
 	c.async.lanes = nil
+	c.tolerated = slices.Clone(o.tolerated)
 	c.out = own.out
 	c.out.Reset()
 	c.out.Write(o.out.Bytes())

@@ -87,7 +87,7 @@ func (t *target) memory(lane int, addr uint64) (b []byte) {
 		}
 		return nil
 	}
-	view, request := t.w.view(), t.a.Request()
+	view, request := t.w.view(), t.w.request(t.a)
 	if place, fault := view.Find(&request, addr); fault == nil {
 		n := min(4, t.a.Bytes)
 		for i := 0; i < t.a.Bytes; i += n {
@@ -129,7 +129,7 @@ func (w *warp) seen(p *pair, m uint32) bool {
 	if a.Space != ptx.Generic {
 		return m != 0 && a.Space != ptx.Local
 	}
-	view, request := w.view(), a.Request()
+	view, request := w.view(), w.request(a)
 	for ; m != 0; m &= m - 1 {
 		if place, fault := view.Find(&request, t.address(bits.TrailingZeros32(m)&31)); fault == nil && place.Alloc != nil {
 			return true
@@ -303,7 +303,7 @@ func (t *target) bytesAt(lane int, addr uint64) (b []byte) {
 	if b = t.memory(lane, addr); b != nil {
 		return b
 	}
-	view, request := t.w.view(), t.a.Request()
+	view, request := t.w.view(), t.w.request(t.a)
 	if place, fault := view.Find(&request, addr); fault == nil {
 		for i := range t.a.Bytes {
 			if place.Alloc != nil {

@@ -523,7 +523,7 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 		return
 	}
 	a, to := w.access(in), &s.accesses[n]
-	to.Access, to.w, to.in, to.Lanes, to.lengths = a.Request(), w, in, s.step.Lanes, nil
+	to.Access, to.w, to.in, to.Lanes, to.lengths = w.request(a), w, in, s.step.Lanes, nil
 	if a.Once {
 		to.Lanes &= -to.Lanes
 	}
@@ -690,7 +690,7 @@ func (a *Access) At(addr uint64) (space ptx.Space, in *mem.Allocation, off uint6
 	view := a.w.view()
 	place, fault := view.Resolve(&a.Access, addr)
 	switch {
-	case fault != nil:
+	case fault != nil, place.Tolerated.Has(mem.SharedUnit): // no memory of the CTA
 		return a.Space, nil, 0, false
 	case place.Alloc == nil:
 		return ptx.Local, nil, place.Off, true

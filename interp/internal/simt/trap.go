@@ -71,6 +71,8 @@ type Trap struct {
 	Bytes int    // size of the access
 	Near  string // the nearest allocation
 
+	Tolerable mem.Tolerance // the faults that must be tolerated for the kernel to go on; mem.Strict if that is not possible
+
 	Notes []string // further lines: who waits where
 
 	at *code.Source // the instruction
@@ -92,9 +94,12 @@ func (t *Trap) Unwrap() error { return t.Kind }
 
 // Report is the whole story, over several lines: the trap, the source line with
 // a caret, the lanes and the nearest allocation.
-func (t *Trap) Report() string {
+func (t *Trap) Report() string { return t.report("trap") }
+
+// report is Report for a trap, or for a notice of a fault that is tolerated.
+func (t *Trap) report(severity string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%s: trap: %s\n", t.File, t.Pos, t.Msg)
+	fmt.Fprintf(&b, "%s:%s: %s: %s\n", t.File, t.Pos, severity, t.Msg)
 	if s := ptx.Snippet(t.Line, t.Pos); s != "" {
 		fmt.Fprintf(&b, "%s\n", s)
 	}
