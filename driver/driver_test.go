@@ -494,6 +494,29 @@ func TestFaultResults(t *testing.T) {
 	c.want(IllegalAddress, "has been freed", c.StreamSynchronize(0))
 }
 
+// TestTolerate: a kernel goes on after a fault that is tolerated, and standard error has a notice; else it names the setting.
+func TestTolerate(t *testing.T) {
+	for _, k := range []struct {
+		by   interp.Tolerance
+		want Result
+		text string
+	}{
+		{interp.Strict, IllegalAddress, "GEMU_TOLERATE=shared-unit lets the kernel go on"},
+		{interp.SharedUnit, Success, "notice: out-of-bounds shared load of 4 bytes at 0x8 "},
+	} {
+		c := newClient(t, func(s *Settings) { s.Tolerate = k.by })
+		c.mod = c.load(".version 7.8 .target sm_80 .address_size 64 .entry k(.param .u64 x) { .shared .u32 s[2]; .reg .u32 %r; ld.shared.u32 %r, [s+8]; ret; }")
+		c.ok(c.launch("k", 1, 1, c.alloc(16)))
+		err := c.StreamSynchronize(0)
+		if got := ResultOf(err); got != k.want {
+			t.Errorf("tolerating %q: %v, want %v", k.by, got, k.want)
+		}
+		if !strings.Contains(c.messages.String(), k.text) {
+			t.Errorf("tolerating %q: the messages lack %q: %s", k.by, k.text, c.messages)
+		}
+	}
+}
+
 func TestModule(t *testing.T) {
 	c := newClient(t, nil)
 	v, size, err := c.ModuleGetGlobal(c.mod, "v")
