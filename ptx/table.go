@@ -100,6 +100,7 @@ const (
 	FamilyMove
 	FamilyConvert
 	FamilyPack    // cvt.pack
+	FamilyMixed   // arithmetic on pairs and fours of numbers of different types
 	FamilyAddress // between address spaces
 	FamilyIsspacep
 	FamilySetp

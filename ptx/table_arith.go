@@ -229,17 +229,17 @@ var halfRows = []row{
 		fma.rnd{.sat}.f32.atype d:f32, a:atype, b:atype, c:f32;   .atype = f16 bf16; ptx 8.6; sm 100`},
 
 	// Pairs. The sections are those of the manual of PTX 9.4.
-	{"add", "9.7.5.1", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"add", "9.7.5.1", ClassFP, AffineUniform, FamilyMixed, Pure, `
 		add{.rnd}.f32x2.atype.f32x2 d:f32x2, a:atype, c:f32x2;    .atype = f16x2 bf16x2; ptx 9.4; sm 107
 		add.rz.ftz.f16x2.f32x2.f32x2 d:f16x2, a:f32x2, c:f32x2;   ptx 9.4; sm 107
 		add.rz.bf16x2.f32x2.f32x2 d:bf16x2, a:f32x2, c:f32x2;     ptx 9.4; sm 107`},
-	{"sub", "9.7.5.2", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"sub", "9.7.5.2", ClassFP, AffineUniform, FamilyMixed, Pure, `
 		sub{.rnd}.f32x2.atype.f32x2 d:f32x2, a:atype, c:f32x2;    .atype = f16x2 bf16x2; ptx 9.4; sm 107
 		sub.rz.ftz.f16x2.f32x2.f32x2 d:f16x2, a:f32x2, c:f32x2;   ptx 9.4; sm 107
 		sub.rz.bf16x2.f32x2.f32x2 d:bf16x2, a:f32x2, c:f32x2;     ptx 9.4; sm 107`},
-	{"fma", "9.7.5.3", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"fma", "9.7.5.3", ClassFP, AffineUniform, FamilyMixed, Pure, `
 		fma.rnd.f32x2.atype.f32x2.f32x2 d:f32x2, a:atype, b:f32x2, c:f32x2; .atype = f16x2 bf16x2; ptx 9.4; sm 107`},
-	{"mul", "9.7.5.4", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"mul", "9.7.5.4", ClassFP, AffineUniform, FamilyMixed, Pure, `
 		mul.rz.ftz.f16x2.f32x2.f32x2 d:f16x2, a:f32x2, c:f32x2;   ptx 9.4; sm 107
 		mul.rz.bf16x2.f32x2.f32x2 d:bf16x2, a:f32x2, c:f32x2;     ptx 9.4; sm 107
 		mul.bf16x2.bf16x2.f16x2 d:bf16x2, a:bf16x2, c:f16x2;      ptx 9.4; sm 107
@@ -248,10 +248,10 @@ var halfRows = []row{
 
 // Manual of PTX 9.4, section 9.7.6: fours of numbers of 8 and less bits.
 var alternateRows = []row{
-	{"add", "9.7.6.1", ClassFP, AffineUniform, FamilyNone, Pure, alternate("add", "atype", "%a:atype!, %c:dtype!")},
-	{"sub", "9.7.6.2", ClassFP, AffineUniform, FamilyNone, Pure, alternate("sub", "atype", "%a:atype!, %c:dtype!")},
-	{"mul", "9.7.6.3", ClassFP, AffineUniform, FamilyNone, Pure, alternate("mul", "atype.btype", "%a:atype!, %b:btype!")},
-	{"fma", "9.7.6.4", ClassFP, AffineUniform, FamilyNone, Pure, alternate("fma", "atype.btype", "%a:atype!, %b:btype!, %c:dtype!")},
+	{"add", "9.7.6.1", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("add", "atype", "%a:atype!, %c:dtype!")},
+	{"sub", "9.7.6.2", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("sub", "atype", "%a:atype!, %c:dtype!")},
+	{"mul", "9.7.6.3", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("mul", "atype.btype", "%a:atype!, %b:btype!")},
+	{"fma", "9.7.6.4", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("fma", "atype.btype", "%a:atype!, %b:btype!, %c:dtype!")},
 }
 
 // alternate is the form of an instruction on fours, whose sources have any of seven types.
@@ -269,7 +269,7 @@ var compareRows = []row{
 		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge; .dtype = u32 s32 f32; .stype = s16 s32 s64
 		set.cmp{.bool}{.ftz}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32 f32; .stype = f32
 		set.cmp{.bool}.dtype.stype d:dtype, a:stype, b:stype, !c?bool:pred;  .cmp = eq ne lt le gt ge equ neu ltu leu gtu geu num nan; .dtype = u32 s32 f32; .stype = f64`},
-	{"set", "9.7.6.1", ClassInt, AffineUniform, FamilyNone, Pure, `
+	{"set", "9.7.6.1", ClassInt, AffineUniform, FamilySet, Pure, `
 		set.cmp.type d, a, b;  .cmp = eq ne lt le gt ge lo ls hi hs; .type = u8x4 u16x2; ptx 9.4; sm 107
 		set.cmp.type d, a, b;  .cmp = eq ne lt le gt ge; .type = s8x4 s16x2; ptx 9.4; sm 107`},
 	{"setp", "9.7.6.2", ClassInt, AffineCompare, FamilySetp, Pure, `

@@ -52,7 +52,7 @@ var moveRows = []row{
 		cvt.rnd{.satfinite}.ue8m0x2.f32 d:b16, a:f32, b:f32;                   .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rnd{.satfinite}.ue8m0x2.bf16x2 d:b16, a:b32;                       .rnd = rz rp; ptx 8.6; sm 100
 		cvt.rn.bf16x2.ue8m0x2 d:b32, a:b16;                                    ptx 8.6; sm 100`},
-	{"cvt", "9.7.9.21", ClassFP, AffineUniform, FamilyNone, Pure, `
+	{"cvt", "9.7.9.21", ClassFP, AffineUniform, FamilyConvert, Pure, `
 		cvt.rnd.satfinite{.relu}{.pzo}.scaled.dtype.f32 d:b16, a:f32, b:f32, c:b8;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
 		cvt.rnd.satfinite{.relu}{.pzo}.scaled.e2m1x2.f32 d:b8, a:f32, b:f32, c:b8;  .rnd = rn rz; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107
 		cvt.rnd.satfinite{.relu}{.pzo}.scaled.dtype.atype d:b16, a:b32, b:b8;  .rnd = rn rz; .dtype = e4m3x2 e5m2x2 e2m3x2 e3m2x2; .atype = f16x2 bf16x2; .scaled = scaled::n1::ue8m0; ptx 9.4; sm 107

@@ -1768,7 +1768,7 @@ class Codes:
         self.name, self.width = name, width
         self.values = [value(c) for c in range(1 << width)]
         finite = [(v, c) for c, v in enumerate(self.values) if isinstance(v, Fraction)]
-        self.sign = 0 if name in ("ue8m0", "s2f6") else 1 << width - 1
+        self.sign = 0 if name in ("ue8m0", "s2f6", "ue5m3") else 1 << width - 1
         self.max = max(finite)[1]
         self.min = min(finite)[1]
         self.has_nan = "nan" in self.values
@@ -1838,6 +1838,220 @@ E2M1 = Codes("e2m1", 4, minifloat(2, 1))
 UE8M0 = Codes("ue8m0", 8, lambda c: "nan" if c == 255 else Fraction(2) ** (c - 127))
 S2F6 = Codes("s2f6", 8, lambda c: Fraction(signed(c, 8), 64))
 TF32 = Float("tf32", 19, 10)
+
+
+UE5M3 = Codes("ue5m3", 8, lambda c: "nan" if c == 255 else Fraction(c & 7 | (8 if c >> 3 else 0)) * Fraction(2) ** (max(c >> 3, 1) - 18))
+
+
+class Packed:
+    """The numbers that a register holds, as (number or "inf", whether negative) or "nan", and the code of one."""
+
+    def __init__(self, name, elem, count, width=0):
+        self.name, self.elem, self.count, self.width = name, elem, count, width or elem.width
+
+    def numbers(self, x, ftz=False):
+        return [self.number(x >> i * self.width & (1 << self.elem.width) - 1, ftz) for i in range(self.count)]
+
+    def number(self, c, ftz):
+        f = self.elem
+        if isinstance(f, Float):
+            if f.is_nan(c):
+                return "nan"
+            if ftz:
+                c = f.flush(c)
+            return ("inf" if f.is_inf(c) else f.value(c)), f.negative(c)
+        v = f.values[c]
+        return v if v == "nan" else (v, c & f.sign != 0)
+
+    def code(self, n, mode, fin=False):
+        """The code of a number that is rounded once. Which NaN of 8 bits a result is, the manual leaves open."""
+        f = self.elem
+        if isinstance(f, Float):
+            if n == "nan":
+                return f.nan
+            sign = f.sign if n[1] else 0
+            return f.inf | sign if n[0] == "inf" else f.round(n[0], mode, sign)
+        if n == "nan":
+            raise Unsaid
+        v, neg = n
+        sign = f.sign if neg else 0
+        top = f.values[f.max]
+        step = top - f.values[f.max - 1]
+        if v == "inf" or abs(v) > top + step / 2 or abs(v) == top + step / 2 and f.max & 1:
+            if fin:
+                return f.max | sign
+            if "inf" not in f.values:
+                raise Unsaid
+            return f.max + 1 | sign
+        return f.code(v, mode, neg)
+
+
+def packed_sum(a, b, mode):
+    if a == "nan" or b == "nan" or a[0] == b[0] == "inf" and a[1] != b[1]:
+        return "nan"
+    if "inf" in (a[0], b[0]):
+        return a if a[0] == "inf" else b
+    v = a[0] + b[0]
+    if v == 0:
+        return v, a[1] and b[1] or (a[1] or b[1] or a[0] != 0) and mode == "rm"
+    return v, v < 0
+
+
+def packed_product(a, b):
+    if a == "nan" or b == "nan" or {0, "inf"} == {a[0], b[0]}:
+        return "nan"
+    return ("inf" if "inf" in (a[0], b[0]) else a[0] * b[0]), a[1] != b[1]
+
+
+def packed_op(op, mode, x):
+    if op == "mul":
+        return packed_product(*x)
+    if op == "fma":
+        return packed_sum(packed_product(x[0], x[1]), x[2], mode)
+    return packed_sum(x[0], x[1] if op == "add" or x[1] == "nan" else (x[1][0] if x[1][0] == "inf" else -x[1][0], not x[1][1]), mode)
+
+
+def gen_packed():
+    f32x2, f16x2, bf16x2 = Packed("f32x2", F32, 2), Packed("f16x2", F16, 2), Packed("bf16x2", BF16, 2)
+    m = Module("mixed_pairs", "of PTX 9.4, 9.7.5", "arithmetic on pairs of numbers of different types.", "9.4", "sm_107a")
+    r = Random(975)
+
+    def words(t, n):
+        """Pairs of corner values and of others of like magnitude."""
+        f = t.elem
+        corners = float_corners(f)
+        one = lambda i: corners[i * 7 % len(corners)] if i % 3 == 0 else f.of(Fraction(r.bits(12) - 2048, 1 << r.bits(4)))
+        return [one(i) << f.width | one(i + 5) for i in range(n)]
+
+    def pairs(op, mods, d, *sources, mode="rn"):
+        def one(*words):
+            x = [t.numbers(w, "ftz" in mods) for t, w in zip(sources, words)]
+            out = 0
+            for i in range(2):
+                n = [v[i] for v in x]
+                if sources[0].elem.width == sources[-1].elem.width == 16:  # the second is converted
+                    n[1] = d.number(d.code(n[1], "rn"), False)
+                c = d.code(packed_op(op, mode, n), mode)
+                if "ftz" in mods and not d.elem.is_nan(c):
+                    c = d.elem.flush(c)
+                out |= c << i * d.elem.width
+            return out
+        rows = list(zip(*[words(t, 90) for t in sources]))
+        size = lambda t: "b%d" % (2 * t.elem.width)
+        types = [t.name for t in (d,) + sources]
+        m.lanes("_".join([op] + [x for x in mods.split(".") if x] + types), " ".join(map(size, sources)), size(d),
+                "%s%s.%s %%d, %s;" % (op, mods, ".".join(types), ", ".join("%" + x for x in "abc"[:len(sources)])), rowsn(one, rows), uniform=1)
+
+    for h in f16x2, bf16x2:
+        for op in "add", "sub", "fma":
+            for mode in "", "rn", "rz", "rm", "rp":
+                if mode or op != "fma":
+                    pairs(op, mode and "." + mode, f32x2, h, *[f32x2] * (2 if op == "fma" else 1), mode=mode or "rn")
+        for op in "add", "sub", "mul":
+            pairs(op, ".rz.ftz" if h is f16x2 else ".rz", h, f32x2, f32x2, mode="rz")
+    pairs("mul", "", bf16x2, bf16x2, f16x2)
+    pairs("mul", "", f16x2, f16x2, bf16x2)
+
+    m = Module("mixed_fours", "of PTX 9.4, 9.7.6", "arithmetic on fours of numbers of 8, 6 and 4 bits.", "9.4", "sm_100a")
+    results = [Packed("e4m3x4", E4M3, 4), Packed("e5m2x4", E5M2, 4)]
+    types = results + [Packed("e3m2x4", E3M2, 4, 8), Packed("e2m3x4", E2M3, 4, 8), Packed("e2m1x4", E2M1, 4), Packed("e2m1p4x4", E2M1, 4, 8), Packed("ue8m0x4", UE8M0, 4)]
+
+    def four(t):
+        return sum((r.bits(5) + 112 if t.name == "ue8m0x4" and r.bits(2) else r.bits(t.elem.width)) << i * t.width for i in range(4))
+
+    def fours(op, mods, d, *named):
+        sources = list(named) + ([] if op == "mul" else [d])
+
+        def one(*words):
+            x = [t.numbers(w) for t, w in zip(sources, words)]
+            return sum(d.code(packed_op(op, "rn", [v[i] for v in x]), "rn", "satfinite" in mods) << 8 * i for i in range(4))
+        rows = [tuple(map(four, sources)) for _ in range(64)]
+        name = "_".join([op] + [x for x in mods.split(".") if x] + [d.name] + [t.name for t in named])
+        m.lanes(name, " ".join("b%d" % (4 * t.width) for t in sources), "b32",
+                "%s%s.%s.%s %%d, %s;" % (op, mods, d.name, ".".join(t.name for t in named), ", ".join("%" + x for x in "abc"[:len(sources)])), rowsn(one, rows), uniform=1)
+
+    for d in results:
+        for i, t in enumerate(types):
+            fours("add", (".satfinite", ".rn.satfinite", "", ".rn")[i % 4], d, t)
+            fours("sub", (".rn", ".satfinite", ".rn.satfinite")[i % 3], d, t)
+            fours("mul", (".satfinite", ".rn", ".rn.satfinite")[i % 3], d, t, types[(i * 3 + 1) % 7])
+            fours("mul", ".rn.satfinite", d, types[(i * 2 + 3) % 7], t)
+            fours("fma", (".rn.satfinite", "", ".satfinite")[i % 3], d, t, types[(i * 5 + 2) % 7])
+
+    m = Module("set_packed", "of PTX 9.4, 9.7.7.1", "set on packed integers.", "9.4", "sm_107a")
+    tests = {"eq": int.__eq__, "ne": int.__ne__, "lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__,
+             "lo": int.__lt__, "ls": int.__le__, "hi": int.__gt__, "hs": int.__ge__}
+    near = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7f80]
+    words32 = [(sum(r.pick(near) << 16 * i & 0xffff << 16 * i for i in range(2)), sum(r.pick(near) << 16 * i & 0xffff << 16 * i for i in range(2))) for _ in range(48)]
+    words32 += [(x, x ^ 1 << r.bits(5)) for x in [r.bits(32) for _ in range(8)]] + [(0x01020304, 0x01020304)]
+    for name, n in ("u8x4", 8), ("s8x4", 8), ("u16x2", 16), ("s16x2", 16):
+        for cmp, test in tests.items():
+            if name[0] == "s" and cmp in ("lo", "ls", "hi", "hs"):
+                continue
+            cut = lambda x, i: signed(x >> i & (1 << n) - 1, n) if name[0] == "s" else x >> i & (1 << n) - 1
+            one = lambda a, b: sum(((1 << n) - 1) << i for i in range(0, 32, n) if test(cut(a, i), cut(b, i)))
+            m.lanes("set_%s_%s" % (cmp, name), "b32 b32", "b32", "set.%s.%s %%d, %%a, %%b;" % (cmp, name), rowsn(one, words32), uniform=1)
+
+    m = Module("cvt_scaled", "of PTX 9.4, 9.7.10.24", "cvt to and from .ue5m3x2, which has no sign, and with one scale, which divides.", "9.4", "sm_107a")
+
+    def code(to, f, x, mode, relu, fin, scale, pzo=False):
+        if scale is not None:
+            if scale == 255:
+                if to.has_nan:
+                    raise Unsaid
+                return to.max
+            x = f.flush(x)
+        if f.is_nan(x):
+            if to.has_nan:
+                raise Unsaid
+            return to.max
+        if to is UE5M3 and f.negative(x):
+            raise Unsaid
+        if relu and f.negative(x):
+            return 0
+        if to is UE5M3 and not fin:
+            if f.is_inf(x) or mode == "rz" and f.value(x) / Fraction(2) ** ((scale or 127) - 127) > to.values[to.max]:
+                raise Unsaid
+        if f.is_inf(x):
+            return to.max | (to.sign if f.negative(x) else 0)
+        v = f.value(x) / Fraction(2) ** ((127 if scale is None else scale) - 127)
+        if to is UE5M3 and not fin and v > to.values[to.max]:
+            raise Unsaid
+        c = to.code(v, mode, f.negative(x))
+        return 0 if pzo and c == to.sign else c
+
+    scales = [127, 128, 126, 120, 134, 0, 254, 255]
+    for to in E4M3, E5M2, E2M3, E3M2, E2M1, UE5M3:
+        step, out = (4, "b8") if to is E2M1 else (8, "b16")
+        for src in F32, F16, BF16:
+            values = [src.of(v) for v in to.boundaries()]
+            values = values[::max(1, len(values) // 40)] + [x | src.sign for x in values[::97]]
+            values += [0, src.sign, src.inf, src.inf | src.sign, 1, 1 | src.sign, src.min_normal - 1, src.min_normal, src.max]
+            both = list(zip(values, values[7:] + values[:7]))
+            if to is UE5M3:
+                forms = [("rn", ".satfinite", False), ("rz", ".satfinite", True), ("rp", ".satfinite", False), ("rn", "", True), ("rp", "", False), ("rz", "", False)]
+            else:
+                forms = [("rn", ".satfinite", True), ("rz", ".satfinite.relu", True), ("rn", ".satfinite.pzo", True)]
+            for mode, mods, scaled in forms:
+                if scaled:
+                    rows = [t + (scales[i % 8],) for i, t in enumerate(both)]
+                else:
+                    rows = [t + (None,) for t in both]
+                one = lambda a, b, k: code(to, src, a, mode, "relu" in mods, "fin" in mods, k, "pzo" in mods) << step | code(to, src, b, mode, "relu" in mods, "fin" in mods, k, "pzo" in mods)
+                rows = rowsn(one, rows)
+                if src is not F32:
+                    rows = [((a << 16 | b, k), v) for (a, b, k), v in rows]
+                rows = [(t if scaled else t[:-1], v) for t, v in rows]
+                ins = "f32 f32" if src is F32 else "b32"
+                m.lanes("cvt_%s%s_%sx2_%s%s" % (mode, mods.replace(".", "_"), to.name, src.name, "_scaled" if scaled else ""), ins + (" b8" if scaled else ""), out,
+                        "cvt.%s%s%s.%sx2.%s %%d, %s;" % (mode, mods, ".scaled::n1::ue8m0" if scaled else "", to.name, src.name if src is F32 else src.name + "x2",
+                                                        ", ".join("%" + x for x in "abc"[:len(rows[0][0])])), rows, uniform=0 if scaled and src is F32 else 1, wide=False)  # ptxas 13.5 fails inside with a scale from a parameter
+    codes = [c << 8 | (c * 37 + 11) % 255 for c in range(255)]
+    for f in F16, BF16:
+        wide = lambda x, s=0: f.round(UE5M3.values[x >> 8] * Fraction(2) ** ((s >> 8) - 127 if s else 0), "rn", 0) << 16 | f.round(UE5M3.values[x & 255] * Fraction(2) ** ((s & 255) - 127 if s else 0), "rn", 0)
+        m.lanes("cvt_%sx2_ue5m3x2" % f.name, "b16", "b32", "cvt.rn.%sx2.ue5m3x2 %%d, %%a;" % f.name, rowsn(wide, [(x,) for x in codes]), uniform=1, wide=False)
+    m.lanes("cvt_scaled_ue5m3x2", "b16 b16", "b32", "cvt.rn.scaled::n2::ue8m0.bf16x2.ue5m3x2 %d, %a, %b;",
+            rowsn(wide, [(x, [0x7f7f, 0x8000, 0x7e81, 0x7085][i % 4]) for i, x in enumerate(codes[::3])]), uniform=1, wide=False)
 
 
 def gen_cvt_narrow():
@@ -5378,6 +5592,7 @@ def generate():
     gen_float()
     gen_half()
     gen_mixed()
+    gen_packed()
     gen_minmax()
     gen_float_bits()
     gen_approx()

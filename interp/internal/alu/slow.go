@@ -175,12 +175,13 @@ type ConvertSpec struct {
 	PlusZero  bool // a zero is positive
 	Sine      bool // no conversion: the sine of a number of turns
 	Cosine    bool // likewise, the cosine
+	Flush     bool // a subnormal number of the source is a zero
 }
 
 // Imm packs the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
-	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With, s.PlusZero, s.Sine, s.Cosine} {
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With, s.PlusZero, s.Sine, s.Cosine, s.Flush} {
 		if b {
 			v |= 1 << (24 + i)
 		}
@@ -190,7 +191,7 @@ func (s ConvertSpec) Imm() uint64 {
 
 func convertSpec(imm uint64) ConvertSpec {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
-	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8)}
+	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8), flag(9)}
 }
 
 //gemu:kernel convert.b32.b32 slow
@@ -278,6 +279,9 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 	if s.Src == ptx.F16 && v != v {
 		wide = fp.F16ToF64(uint16(x)) // keeps its payload
 	}
+	if s.Flush && math.Abs(wide) < leastNormal(s.Src) {
+		wide = math.Copysign(0, wide)
+	}
 	if s.With && s.Rnd != fp.RS {
 		// Exact: the product of a number of f32 and a power of two is a number of f64.
 		if scale := fp.UE8M0.Value(uint64(b)); s.Dst == ptx.BF16 {
@@ -287,6 +291,14 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 		}
 	}
 	return narrowBy(wide, b, s)
+}
+
+// leastNormal is the least normal number of .f16, .bf16 or .f32.
+func leastNormal(t ptx.Type) float64 {
+	if t == ptx.F16 {
+		return 0x1p-14
+	}
+	return 0x1p-126
 }
 
 func convertInt(x uint64, s ConvertSpec) uint64 {

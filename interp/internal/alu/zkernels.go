@@ -629,6 +629,10 @@ var Vec = [code.Count]Kernel{
 	code.ZextB64:                  k_zext_b64,
 	code.PackB64:                  k_pack_b64,
 	code.PackB32:                  k_pack_b32,
+	code.MixedB32B32:              k_mixed_b32_b32,
+	code.MixedB64B32:              k_mixed_b64_b32,
+	code.MixedB32B64:              k_mixed_b32_b64,
+	code.SetPacked:                k_set_packed,
 	code.AddAnyF32:                k_add_any_f32,
 	code.SubAnyF32:                k_sub_any_f32,
 	code.MulAnyF32:                k_mul_any_f32,
@@ -1282,6 +1286,10 @@ var Single = [code.Count]One{
 	code.ZextB64:                  one_k_zext_b64,
 	code.PackB64:                  one_k_pack_b64,
 	code.PackB32:                  one_k_pack_b32,
+	code.MixedB32B32:              one_k_mixed_b32_b32,
+	code.MixedB64B32:              one_k_mixed_b64_b32,
+	code.MixedB32B64:              one_k_mixed_b32_b64,
+	code.SetPacked:                one_k_set_packed,
 	code.AddAnyF32:                one_k_add_any_f32,
 	code.SubAnyF32:                one_k_sub_any_f32,
 	code.MulAnyF32:                one_k_mul_any_f32,
@@ -11928,6 +11936,68 @@ func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
 
 func one_k_pack_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack32(uint32(a), uint32(b))), 0
+}
+
+func k_mixed_b32_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	c := f.Src32(in.C)
+	d := f.Row32(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = mixed3232(a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mixed_b32_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(mixed3232(uint32(a), uint32(b), uint32(c), imm)), 0
+}
+
+func k_mixed_b64_b32(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src64(in.B)
+	c := f.Src64(in.C)
+	d := f.Row64(in.D)
+	_, _, _, _ = *a, *b, *c, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = mixed6432(a[i], b[i], c[i], in.Imm)
+	}
+}
+
+func one_k_mixed_b64_b32(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(mixed6432(uint32(a), b, c, imm)), 0
+}
+
+func k_mixed_b32_b64(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src64(in.A)
+	b := f.Src64(in.B)
+	d := f.Row32(in.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = mixed3264(a[i], b[i], in.Imm)
+	}
+}
+
+func one_k_mixed_b32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(mixed3264(a, b, imm)), 0
+}
+
+func k_set_packed(f *regfile.File, in *code.Instr, m uint32) {
+	a := f.Src32(in.A)
+	b := f.Src32(in.B)
+	d := f.Row32(in.D)
+	_, _, _ = *a, *b, *d
+	for ; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m) & 31
+		d[i] = setPacked(a[i], b[i], in.Imm)
+	}
+}
+
+func one_k_set_packed(a, b, c, e, imm uint64) (uint64, uint64) {
+	return uint64(setPacked(uint32(a), uint32(b), imm)), 0
 }
 
 func k_add_any_f32(f *regfile.File, in *code.Instr, m uint32) {

@@ -624,6 +624,10 @@ const (
 	ZextB64
 	PackB64
 	PackB32
+	MixedB32B32
+	MixedB64B32
+	MixedB32B64
+	SetPacked
 	AddAnyF32
 	SubAnyF32
 	MulAnyF32
@@ -1277,6 +1281,10 @@ var kernels = [...]Signature{
 	ZextB64 - kernel:                  {Name: "zext.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R}, Operation: affinetrack.Operation{Rule: ptx.AffineConvert, Width: 32, Out: 64}},
 	PackB64 - kernel:                  {Name: "pack.b64", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 64}},
 	PackB32 - kernel:                  {Name: "pack.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MixedB32B32 - kernel:              {Name: "mixed.b32.b32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
+	MixedB64B32 - kernel:              {Name: "mixed.b64.b32", Kind: Arithmetic, Dst: Q, Src: [4]Slot{R, Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 64}},
+	MixedB32B64 - kernel:              {Name: "mixed.b32.b64", Kind: Arithmetic, Dst: R, Src: [4]Slot{Q, Q}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 64, Out: 32}},
+	SetPacked - kernel:                {Name: "set.packed", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	AddAnyF32 - kernel:                {Name: "add.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	SubAnyF32 - kernel:                {Name: "sub.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},
 	MulAnyF32 - kernel:                {Name: "mul.any.f32", Kind: Arithmetic, Dst: R, Src: [4]Slot{R, R, R}, Operation: affinetrack.Operation{Rule: ptx.AffineUniform, Width: 32, Out: 32}},

@@ -17,6 +17,7 @@ type Format struct {
 	nan   uint64 // of the NaN that results are; 0: there is none
 	sign  uint64 // 0: it has no negative numbers, and exponents only: no zero, no subnormals
 	fixed bool   // two's complement, in units of the last of frac bits
+	plain bool   // without a sign, though with a zero and subnormals: sign is the bit above the format
 }
 
 // The formats. F16 and BF16 are those of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19
@@ -31,6 +32,7 @@ var (
 	E2M3  = Format{format: format{frac: 3, bias: 1}, max: 0x1f, sign: 1 << 5}
 	E2M1  = Format{format: format{frac: 1, bias: 1}, max: 7, sign: 1 << 3}
 	UE8M0 = Format{format: format{bias: 127}, max: 0xfe, nan: 0xff}
+	UE5M3 = Format{format: format{frac: 3, bias: 15}, max: 0xfe, nan: 0xff, sign: 1 << 8, plain: true}
 	S2F6  = Format{format: format{frac: 6}, max: 0x7f, sign: 1 << 7, fixed: true}
 	F32   = Format{format: format{frac: 23, bias: 127, inf: 0xff << 23}, max: 0xff<<23 - 1, nan: 0x7fffffff, sign: 1 << 31}
 )
@@ -38,7 +40,7 @@ var (
 // narrow are the formats that are no Go types.
 var narrow = [...]*Format{
 	ptx.F16: &F16, ptx.BF16: &BF16, ptx.TF32: &TF32, ptx.E5M2: &E5M2, ptx.E4M3: &E4M3, ptx.E3M2: &E3M2, ptx.E2M3: &E2M3,
-	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6,
+	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6, ptx.UE5M3: &UE5M3,
 }
 
 // FormatOf is the format of a type of at most 19 bits; nil for other types.
@@ -86,7 +88,7 @@ func (f *Format) signed(bits uint64, neg bool) uint64 {
 // subnormal number has the exponent of the least normal one. Bits above the format are ignored.
 func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class) {
 	magnitude := bits & (f.sign - 1)
-	neg, mant, exp = bits&f.sign != 0, magnitude&(1<<f.frac-1), int(magnitude>>f.frac)
+	neg, mant, exp = bits&f.sign != 0 && !f.plain, magnitude&(1<<f.frac-1), int(magnitude>>f.frac)
 	switch {
 	case f.inf != 0 && magnitude == f.inf:
 		class = Infinite
@@ -137,7 +139,7 @@ func (f *Format) Value(bits uint64) float64 {
 
 // Convert returns the bits of x rounded once in mode r, for which random has bits from the
 // uppermost on. What the format does not hold becomes its largest number with satfinite, or if
-// it has neither infinity nor NaN; else infinity, as the mode says, or NaN. NaN without a NaN is
+// it has neither infinity nor NaN; else infinity or NaN, as the mode says. NaN without a NaN is
 // the largest number. A format without negative numbers gets the magnitude.
 func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) uint64 {
 	if x != x {
@@ -146,7 +148,7 @@ func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) u
 		}
 		return f.nan
 	}
-	neg := f.sign != 0 && math.Signbit(x)
+	neg := f.sign != 0 && !f.plain && math.Signbit(x)
 	if neg {
 		r = r.opposite()
 	}
@@ -167,6 +169,9 @@ func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) u
 			}
 		}
 	}
+	if f.nan != 0 && f.inf == 0 && u == f.nan {
+		return f.nan // whatever the sign was
+	}
 	return f.signed(u, neg)
 }
 
@@ -177,7 +182,7 @@ func (f *Format) beyond(r Rounding) uint64 {
 		return f.max
 	case f.inf != 0:
 		return f.inf
-	case f.nan != 0:
+	case f.nan != 0 && r != RZ:
 		return f.nan
 	}
 	return f.max

@@ -20,7 +20,7 @@ func init() {
 	lowerers = [...]func(l *lowerer, in *ptx.Instr){
 		ptx.FamilyNone: func(l *lowerer, in *ptx.Instr) { l.refuse("%s", in.Text) },
 
-		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack,
+		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack, ptx.FamilyMixed: lowerMixed,
 		ptx.FamilyAddress: lowerCvta, ptx.FamilyIsspacep: lowerIsspacep, ptx.FamilySetp: lowerSetp, ptx.FamilySet: lowerSet,
 		ptx.FamilySlct: lowerSlct, ptx.FamilyLop3: lowerLop3, ptx.FamilyMapa: lowerMapa, ptx.FamilyGetctarank: lowerGetctarank,
 		ptx.FamilyVideo: lowerVideo, ptx.FamilyVideo2: lowerVideo, ptx.FamilyVideo4: lowerVideo, ptx.FamilyVmad: lowerVideo,
@@ -428,6 +428,8 @@ func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
 		case with.Kind == ptx.NoOperand:
 		case spec.Rnd == fp.RS:
 			o.Op, o.B = code.ConvertWithB32, l.random(l.source(with, ptx.B32, code.R), to, n, i)
+		case in.Has("scaled::n1::ue8m0"):
+			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(with, ptx.B8, code.R), 0, 8), true
 		default:
 			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(with, ptx.B16, code.R), 8*(n-1-i), 8)
 		}
@@ -476,6 +478,43 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 		bits = l.extract(d, 16, 16)
 	}
 	return bits
+}
+
+// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not
+// name has that of the result.
+func lowerMixed(l *lowerer, in *ptx.Instr) {
+	types := in.Types()
+	spec := alu.MixedSpec{Op: in.Mnemonic(), Dst: types[0], Rnd: entry(roundings, in.Slot("rnd")), FTZ: in.Has("ftz"), SatFinite: in.Has("satfinite")}
+	if in.Has("rz") {
+		spec.Rnd = fp.RZ
+	}
+	for len(types) < len(in.Ops) {
+		types = append(types, types[0])
+	}
+	spec.A, spec.B = types[1], types[2]
+	var o code.Instr
+	switch d, a := code.SlotOf(types[0]), code.SlotOf(types[1]); {
+	case d == code.Q:
+		o.Op = code.MixedB64B32
+	case a == code.Q:
+		o.Op = code.MixedB32B64
+	default:
+		o.Op = code.MixedB32B32
+	}
+	s := o.Op.Signature()
+	rows := []*int32{&o.A, &o.B, &o.C}
+	for i := range s.Sources() {
+		if i+1 < len(in.Ops) {
+			*rows[i] = l.source(&in.Ops[i+1], types[i+1], s.Src[i])
+		} else {
+			o.C = o.B // there is none
+		}
+	}
+	if len(in.Ops) > 3 {
+		spec.C = types[3]
+	}
+	o.D, o.Imm = l.target(&in.Ops[0], s.Dst), spec.Imm()
+	l.emit(o)
 }
 
 // convertOps are the conversions in full, by the slots of result and source.
@@ -645,6 +684,10 @@ func lowerSetp(l *lowerer, in *ptx.Instr) {
 // lowerSet: where the comparison holds, a one of a float type or ones in all bits of an
 // integer; for each of two halves, if they are compared.
 func lowerSet(l *lowerer, in *ptx.Instr) {
+	if !in.Form.HasSlot("dtype") {
+		l.setPacked(in)
+		return
+	}
 	dt, st := in.SlotType("dtype"), in.SlotType("stype")
 	a, t := l.compared(in, in.Arg("a"), st)
 	b, _ := l.compared(in, in.Arg("b"), st)
@@ -668,6 +711,22 @@ func lowerSet(l *lowerer, in *ptx.Instr) {
 	default:
 		l.emit(code.Instr{Op: code.SelpB32, D: d, A: l.konst(code.R, setTrue(dt)), B: l.konst(code.R, 0), C: p})
 	}
+}
+
+// packedComparisons are the comparisons of packed integers.
+var packedComparisons = map[string]uint64{
+	"eq": alu.PackedEq, "ne": alu.PackedNe, "lt": alu.PackedLt, "lo": alu.PackedLt, "le": alu.PackedLe, "ls": alu.PackedLe,
+	"gt": alu.PackedGt, "hi": alu.PackedGt, "ge": alu.PackedGe, "hs": alu.PackedGe,
+}
+
+// setPacked lowers set on packed integers.
+func (l *lowerer) setPacked(in *ptx.Instr) {
+	elem, count := in.Type().Elements()
+	imm := entry(packedComparisons, in.Slot("cmp")) | uint64(in.Type().Bits()/count)
+	if elem.IsSigned() {
+		imm |= 1 << 8
+	}
+	l.emit(code.Instr{Op: code.SetPacked, D: l.target(in.Arg("d"), code.R), A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), Imm: imm})
 }
 
 // setTrue is what set writes in a number of type t where the comparison holds.

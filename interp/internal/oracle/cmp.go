@@ -88,6 +88,10 @@ func (t *thread) tests() []bool {
 // set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison holds; in halves of d, if
 // halves are compared.
 func set(t *thread) {
+	if !t.in.Form.HasSlot("dtype") {
+		setPacked(t)
+		return
+	}
 	dtype := t.in.SlotType("dtype")
 	tests := t.tests()
 	width := dtype.Bits() / len(tests)

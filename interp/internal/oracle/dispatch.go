@@ -34,10 +34,11 @@ var chapters = map[string]map[string]handler{
 		"abs": fabs, "neg": fneg, "ex2": ex2, "tanh": tanh,
 	},
 	"9.7.5": { // mixed precision
-		"add": addMixed, "sub": subMixed, "fma": fmaMixed,
+		"add": addMixed, "sub": subMixed, "fma": fmaMixed, "mul": mulMixed,
 	},
 	"9.7.6": { // comparison and selection
 		"set": set, "setp": setp, "selp": selp, "slct": slct,
+		"add": addFours, "sub": subFours, "mul": mulFours, "fma": fmaFours, // a chapter of PTX 9.4, of alternate formats
 	},
 	"9.7.7": { // comparison of half precision
 		"set": set, "setp": setp,

@@ -55,16 +55,28 @@ func (t *thread) mixed(op func(rnd string, x []number) number, operands ...strin
 
 // addMixed (9.7.5.1): d = a + c.
 func addMixed(t *thread) {
+	if t.in.Form.Family == ptx.FamilyMixed {
+		t.packedMixed(exactSum, "a", "c")
+		return
+	}
 	t.mixed(func(rnd string, x []number) number { return sum(x[0], x[1], rnd) }, "a", "c")
 }
 
 // subMixed (9.7.5.2): d = a - c.
 func subMixed(t *thread) {
+	if t.in.Form.Family == ptx.FamilyMixed {
+		t.packedMixed(exactDifference, "a", "c")
+		return
+	}
 	t.mixed(func(rnd string, x []number) number { return sum(x[0], x[1].negate(), rnd) }, "a", "c")
 }
 
 // fmaMixed (9.7.5.3): d = a * b + c.
 func fmaMixed(t *thread) {
+	if t.in.Form.Family == ptx.FamilyMixed {
+		t.packedMixed(exactFma, "a", "b", "c")
+		return
+	}
 	t.mixed(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
 }
 

@@ -27,6 +27,7 @@ type table struct {
 	codes   []code   // of finite numbers, by magnitude
 	nan     uint64   // canonical
 	hasNaN  bool
+	inf     [2]uint64 // the infinities, the negative one second; 0: there are none
 }
 
 var tables = map[ptx.Type]*table{
@@ -36,6 +37,20 @@ var tables = map[ptx.Type]*table{
 			return nan
 		}
 		return number{class: finite, mant: big.NewInt(1), exp: int(c) - 127}
+	}, 0xff, true),
+	ptx.UE5M3: newTable(8, func(c uint64) number {
+		e, m := int(c>>3), c&7
+		switch {
+		case c == 0xff:
+			return nan
+		case c == 0:
+			return number{}
+		case e == 0:
+			e = 1
+		default:
+			m |= 8
+		}
+		return number{class: finite, mant: new(big.Int).SetUint64(m), exp: e - 15 - 3}
 	}, 0xff, true),
 	ptx.S2F6: newTable(8, func(c uint64) number {
 		n := fromInt(big.NewInt(int64(int8(c))))
@@ -77,6 +92,12 @@ func newTable(width int, decode func(c uint64) number, nan uint64, hasNaN bool) 
 	for c := range uint64(1) << width {
 		n := decode(c)
 		t.numbers = append(t.numbers, n)
+		switch {
+		case n.class == infinite && n.neg:
+			t.inf[1] = c
+		case n.class == infinite:
+			t.inf[0] = c
+		}
 		if n.class == finite || n.class == zero {
 			t.codes = append(t.codes, code{c, n.rational(), n.neg})
 		}
@@ -135,7 +156,10 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		}
 	}
 	beyond := most.bits
-	if !satfinite && f.hasNaN {
+	switch {
+	case !satfinite && f.inf[0] != 0:
+		beyond = f.inf[bit(neg)]
+	case !satfinite && f.hasNaN:
 		beyond = f.nan
 	}
 	switch {
@@ -148,7 +172,16 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 	case low.magnitude.Cmp(exact) == 0:
 		return low.bits
 	case high == nil:
-		if rnd == "rp" {
+		// The number that would follow the largest is as far from it as the one before.
+		var before *big.Rat
+		for i := range f.codes {
+			if m := f.codes[i].magnitude; m.Cmp(most.magnitude) < 0 && (before == nil || m.Cmp(before) > 0) {
+				before = m
+			}
+		}
+		half := new(big.Rat).Sub(most.magnitude, before)
+		half.Add(most.magnitude, half.Quo(half, big.NewRat(2, 1)))
+		if c := exact.Cmp(half); rnd == "rp" || rnd == "rn" && (c > 0 || c == 0 && most.bits&1 == 1) {
 			return beyond
 		}
 		return most.bits // all others saturate, or are cut
@@ -218,6 +251,14 @@ func (t *thread) part(typ ptx.Type, i int) number {
 	return formatOf(elem).decode(bits)
 }
 
+// withoutSubnormals is n, or a zero of its sign if the format has it as a subnormal number.
+func (f format) withoutSubnormals(n number) number {
+	if n.class == finite && f.isSubnormal(f.round(n, "rz")) {
+		return number{neg: n.neg}
+	}
+	return n
+}
+
 func len64(n int) int { return bits.Len(uint(n)) - 1 }
 
 // convertPacked is cvt to packed types.
@@ -227,12 +268,17 @@ func (t *thread) convertPacked(to, from ptx.Type) {
 	d := uint64(0)
 	for i := range count {
 		n := t.part(from, i)
-		if t.has("scaled::n2::ue8m0") {
+		if one := t.has("scaled::n1::ue8m0"); one || t.has("scaled::n2::ue8m0") {
 			name := "b"
 			if from == ptx.F32 {
 				name = "c"
 			}
 			scale := tables[ptx.UE8M0].numbers[low(t.arg(name)>>(8*(count-1-i)), 8)]
+			if one {
+				scale = tables[ptx.UE8M0].numbers[low(t.arg(name), 8)]
+				of, _ := from.Elements()
+				n = formatOf(of).withoutSubnormals(n)
+			}
 			if tables[elem] != nil {
 				n = quotient(n, scale)
 			} else {

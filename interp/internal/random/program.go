@@ -46,12 +46,12 @@ const (
 const Stride = 8*nWide + 4*nWord + 4*nHalf + 4*nPred
 
 // unwritten are opcodes that want registers which random programs do not have.
-var unwritten = regexp.MustCompile(`\.(e2m1x2|b128)|\.[us]8\.bf16|\.bf16\.[us]8`)
+var unwritten = regexp.MustCompile(`\.(e2m1x2|b128|scaled::n1::ue8m0)|\.[us]8\.bf16|\.bf16\.[us]8`)
 
 // families are those of the instructions of random programs: they compute, and do not tell
 // addresses.
 var families = []ptx.Family{
-	ptx.FamilyCompute, ptx.FamilyConvert, ptx.FamilyPack, ptx.FamilySetp, ptx.FamilySet, ptx.FamilySlct, ptx.FamilyLop3,
+	ptx.FamilyCompute, ptx.FamilyConvert, ptx.FamilyPack, ptx.FamilyMixed, ptx.FamilySetp, ptx.FamilySet, ptx.FamilySlct, ptx.FamilyLop3,
 	ptx.FamilyVideo, ptx.FamilyVideo2, ptx.FamilyVideo4, ptx.FamilyVmad,
 }
 

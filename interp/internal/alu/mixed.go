@@ -1,0 +1,146 @@
+package alu
+
+// This file holds arithmetic on pairs and fours of numbers of different types: manual of PTX 9.4, sections
+// 9.7.5 and 9.7.6. All numbers are numbers of f64, and so are their products; a result is rounded once.
+
+import (
+	"math"
+
+	"gemu/interp/internal/fp"
+	"gemu/ptx"
+)
+
+// MixedSpec describes an operation on packed numbers: A + B, A - B, A * B or A * B + C.
+type MixedSpec struct {
+	Op           string // add, sub, mul or fma
+	Dst, A, B, C ptx.Type
+	Rnd          fp.Rounding
+	FTZ          bool // flush subnormal operands and results
+	SatFinite    bool // a result that is too large becomes the largest finite number
+}
+
+var mixedOps = []string{opAdd: "add", opSub: "sub", opMul: "mul", opFma: "fma"}
+
+// Imm packs the description for Instr.Imm.
+func (s MixedSpec) Imm() uint64 {
+	v := uint64(s.Dst) | uint64(s.A)<<8 | uint64(s.B)<<16 | uint64(s.C)<<24 | uint64(s.Rnd)<<32
+	for i, name := range mixedOps {
+		if name == s.Op {
+			v |= uint64(i) << 40
+		}
+	}
+	if s.FTZ {
+		v |= 1 << 48
+	}
+	if s.SatFinite {
+		v |= 1 << 49
+	}
+	return v
+}
+
+//gemu:kernel mixed.b32.b32 slow
+func mixed3232(a, b, c uint32, imm uint64) uint32 {
+	return uint32(mixed(uint64(a), uint64(b), uint64(c), imm))
+}
+
+//gemu:kernel mixed.b64.b32 slow
+func mixed6432(a uint32, b, c uint64, imm uint64) uint64 { return mixed(uint64(a), b, c, imm) }
+
+//gemu:kernel mixed.b32.b64 slow
+func mixed3264(a, b uint64, imm uint64) uint32 { return uint32(mixed(a, b, 0, imm)) }
+
+func mixed(a, b, c, imm uint64) (d uint64) {
+	op, r := floatOp(imm>>40), fp.Rounding(imm>>32)
+	ftz, satFinite := imm>>48&1 != 0, imm>>49&1 != 0
+	types := [3]ptx.Type{ptx.Type(imm >> 8), ptx.Type(imm >> 16), ptx.Type(imm >> 24)}
+	elem, count := ptx.Type(imm).Elements()
+	format, width := packedFormat(elem), ptx.Type(imm).Bits()/count
+	for i := range count {
+		var x [3]float64
+		for j, bits := range [...]uint64{a, b, c} {
+			if types[j] != ptx.NoType {
+				x[j] = element(bits, types[j], i, ftz)
+			}
+		}
+		var v float64
+		switch op {
+		case opAdd:
+			v = fp.Sum(x[0], x[1], r)
+		case opSub:
+			v = fp.Sum(x[0], -x[1], r)
+		case opMul:
+			if elem.Bits() == 16 && types[1].Bits() == 32 { // the other format of 16 bits, which is converted first
+				x[1] = format.Value(format.Convert(x[1], fp.RN, 0, false))
+			}
+			v = x[0] * x[1]
+		case opFma:
+			v = fp.Sum(float64(x[0]*x[1]), x[2], r)
+		}
+		if ftz && math.Abs(v) < leastNormal(elem) { // the mode is .rz
+			v = math.Copysign(0, v)
+		}
+		d |= format.Convert(v, r, 0, satFinite) << (i * width)
+	}
+	return d
+}
+
+// element is the i-th number of packed ones.
+func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
+	elem, count := t.Elements()
+	v := packedFormat(elem).Value(bits >> (i * t.Bits() / count))
+	if ftz && math.Abs(v) < leastNormal(elem) {
+		return math.Copysign(0, v)
+	}
+	return v
+}
+
+// packedFormat is the format of a type of at most 32 bits.
+func packedFormat(t ptx.Type) *fp.Format {
+	if t == ptx.F32 {
+		return &fp.F32
+	}
+	return fp.FormatOf(t)
+}
+
+// Comparisons of set on packed integers, in Instr.Imm with the width of an integer and bit 8 for signed ones.
+const (
+	PackedEq = iota << 16
+	PackedNe
+	PackedLt
+	PackedLe
+	PackedGt
+	PackedGe
+)
+
+// setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): where the comparison holds, all bits
+// of the integer of the result are ones.
+//
+//gemu:kernel set.packed slow
+func setPacked(a, b uint32, imm uint64) (d uint32) {
+	width := int(imm & 0xff)
+	for i := 0; i < 32; i += width {
+		x, y := int64(a>>i&(1<<width-1)), int64(b>>i&(1<<width-1))
+		if imm>>8&1 != 0 {
+			x, y = x<<(64-width)>>(64-width), y<<(64-width)>>(64-width)
+		}
+		holds := false
+		switch imm & 0xff0000 {
+		case PackedEq:
+			holds = x == y
+		case PackedNe:
+			holds = x != y
+		case PackedLt:
+			holds = x < y
+		case PackedLe:
+			holds = x <= y
+		case PackedGt:
+			holds = x > y
+		case PackedGe:
+			holds = x >= y
+		}
+		if holds {
+			d |= (1<<width - 1) << i
+		}
+	}
+	return d
+}
