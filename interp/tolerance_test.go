@@ -34,6 +34,8 @@ var tolerating = []struct {
 		1, 70, 86, 0, SharedUnit, 4, func(int) uint32 { return 5 }},
 	{"a load in a loop", ".shared .align 4 .b8 s[8];", "mov.u32 %y, 0; L: ld.shared.u32 %v, [s+8]; add.u32 %y, %y, 1; setp.lt.u32 %p, %y, 10; @%p bra L; st.global.u32 [%a], %v;",
 		2, 33, 86, 0, SharedUnit, 660, func(int) uint32 { return 0 }},
+	{"a later warp loads first", ".shared .align 4 .b8 s[8];", "setp.lt.u32 %p, %i, 32; @!%p bra L; bar.sync 0; L: ld.shared.u32 %v, [s+8]; @%p bra E; bar.sync 0; E: st.global.u32 [%a], %v;",
+		1, 64, 86, 0, SharedUnit, 64, func(int) uint32 { return 0 }},
 	{"a store in the unit", ".shared .align 4 .b8 s[8];", "st.shared.u32 [s+8], 1;", 1, 32, 86, 0, SharedUnit, 0, nil},
 	{"an atomic in the unit", ".shared .align 4 .b8 s[8];", "atom.shared.add.u32 %v, [s+8], 1;", 1, 32, 86, 0, SharedUnit, 0, nil},
 	{"a load past the unit", ".shared .align 4 .b8 s[8];", "ld.shared.u32 %v, [s+128];", 1, 32, 86, 0, SharedUnit, 0, nil},
@@ -160,6 +162,9 @@ func TestTolerance(t *testing.T) {
 							continue
 						}
 						all := strings.Join(told, "\n")
+						if c.times > 0 && !strings.Contains(all, "cta (0,0,0) warp 0 ") {
+							t.Errorf("%s: not the first CTA and warp:\n%s", name, all)
+						}
 						if want, ok := first[by]; !ok {
 							first[by] = all
 						} else if all != want {
