@@ -112,6 +112,10 @@ const (
 	PackedGe
 )
 
+// packedComparisons are the comparisons by number. Calls through a table are not translated to machine code, so set on
+// packed integers runs in Go.
+var packedComparisons = [...]func(x, y int64) bool{eq[int64], ne[int64], lt[int64], le[int64], gt[int64], ge[int64]}
+
 // setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): where the comparison holds, all bits
 // of the integer of the result are ones.
 //
@@ -123,22 +127,7 @@ func setPacked(a, b uint32, imm uint64) (d uint32) {
 		if imm>>8&1 != 0 {
 			x, y = x<<(64-width)>>(64-width), y<<(64-width)>>(64-width)
 		}
-		holds := false
-		switch imm & 0xff0000 {
-		case PackedEq:
-			holds = x == y
-		case PackedNe:
-			holds = x != y
-		case PackedLt:
-			holds = x < y
-		case PackedLe:
-			holds = x <= y
-		case PackedGt:
-			holds = x > y
-		case PackedGe:
-			holds = x >= y
-		}
-		if holds {
+		if packedComparisons[imm>>16&0xff](x, y) {
 			d |= (1<<width - 1) << i
 		}
 	}
