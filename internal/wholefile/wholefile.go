@@ -45,7 +45,7 @@ func Create(ctx context.Context, name string) (*File, error) {
 	}
 	f, failed := beside(to)
 	if failed != nil {
-		if err == nil || errors.Is(failed, fs.ErrPermission) {
+		if errors.Is(failed, fs.ErrPermission) { // a full disk must not cost the old file
 			return direct(ctx, name)
 		}
 		return nil, &fs.PathError{Op: "write", Path: name, Err: reason(failed)}
