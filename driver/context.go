@@ -17,6 +17,7 @@ type Context struct {
 	dead    bool
 	err     error // the first fault; the result of all calls from then on
 	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
+	faults  int   // operations that have failed
 
 	legacy  *Stream // the default stream
 	behind  *task   // that all later work comes after; nil: none
@@ -52,6 +53,7 @@ func (c *Context) reset() {
 // fails notes the error of an operation. It is the result of all calls from then on, or, if the settings say so, of the next
 // call that waits. d.mu is held.
 func (c *Context) fails(err error) {
+	c.faults++
 	to := &c.err
 	if c.dev.d.settings.ContinueOnFault {
 		to = &c.fault

@@ -450,6 +450,11 @@ func TestContinueOnFault(t *testing.T) {
 	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 6 {
 		t.Errorf("%d faults are told, want 6: %s", n, c.messages)
 	}
+	// A stream that waits for a value ends its wait, for the operation that failed may be the one that was to write it.
+	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: y, Value: 99, Flags: 1}}, 0))
+	bad(must(c.StreamCreate(flagNonBlocking, 0))(t))
+	c.want(IllegalAddress, "", c.StreamSynchronize(s))
+	c.ok(c.StreamSynchronize(s))
 	// The call that fails is the launch where launches wait.
 	c = newClient(t, func(s *Settings) { s.ContinueOnFault, s.Blocking = true, true })
 	x = c.alloc(256)

@@ -119,11 +119,15 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 			return err
 		}
 	}
+	faults := s.ctx.faults
 	s.submit("memory operations", func(o *interp.Order) error {
 		for i := range words {
 			switch w := &words[i]; {
 			case w.waits():
-				t.d.awaitHost(func() { s.ctx.waitFor(w) })
+				var err error
+				if t.d.awaitHost(func() { err = s.ctx.waitFor(w, faults) }); err != nil {
+					return err
+				}
 			case w.size() > 0:
 				w.store()
 				t.d.gpu.HostWrite(w.Addr, int(w.size()), o)
@@ -166,16 +170,22 @@ const (
 	longestLook  = time.Millisecond
 )
 
-// waitFor waits until the condition is met, or the context is destroyed or has faulted.
-func (c *Context) waitFor(w *word) {
+// waitFor waits until the condition is met, or the context is destroyed, or it has had more faults than when the wait was
+// submitted: the operation that failed may be the one that was to write the word. The error says that the condition is not met.
+func (c *Context) waitFor(w *word, faults int) error {
 	d := c.dev.d
 	for look := shortestLook; !w.met(); look = min(2*look, longestLook) {
 		d.mu.Lock()
 		over := c.dead || c.err != nil
+		failed := c.faults != faults
 		d.mu.Unlock()
-		if over {
-			return
+		switch {
+		case over:
+			return nil
+		case failed:
+			return fail(LaunchFailed, "a stream no longer waits for the value at %#x: an operation of the context has failed", w.Addr)
 		}
 		time.Sleep(look)
 	}
+	return nil
 }
