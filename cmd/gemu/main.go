@@ -310,7 +310,7 @@ func (a *app) report(err error) int {
 func (a *app) adviseMemory(err error) {
 	switch {
 	case errors.Is(err, interp.ErrNoHostMemory):
-		fmt.Fprintln(a.stderr, "   the limit is that of this process (physical memory, control group, ulimit -v, GOMEMLIMIT): raise it, or make the variables, buffers or blocks smaller")
+		fmt.Fprintln(a.stderr, "   the limit is that of this process (physical memory, control group, ulimit -v): raise it, or make the variables, buffers or blocks smaller")
 	case errors.Is(err, interp.ErrOutOfMemory):
 		fmt.Fprintln(a.stderr, "   --device-memory raises the limit")
 	}

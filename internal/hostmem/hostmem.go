@@ -23,6 +23,7 @@ type Limit struct {
 	Bytes  uint64
 	Name   string // for messages: "ulimit -v"
 	mapped bool   // it bounds addresses that are mapped, not memory that was touched
+	soft   bool   // a target of Go's collector, which allocations may pass
 }
 
 // fallback is the limit of a host of which nothing is known.
@@ -32,7 +33,7 @@ var fallback = Limit{Bytes: 4 << 30, Name: "a guess"}
 var limits = sync.OnceValue(func() []Limit {
 	list := systemLimits()
 	if n := debug.SetMemoryLimit(-1); n < math.MaxInt64 {
-		list = append(list, Limit{Bytes: uint64(n), Name: "GOMEMLIMIT"})
+		list = append(list, Limit{Bytes: uint64(n), Name: "GOMEMLIMIT", soft: true})
 	}
 	if len(list) == 0 {
 		list = append(list, fallback)
@@ -71,6 +72,14 @@ const goAddresses = 2 << 30
 // slack is left to Go: it maps its heap in pieces of 64 MiB.
 const slack = 96 << 20
 
+// reserved is the part of a limit that is left to Go. Of memory that was touched a small limit leaves less than slack.
+func (l Limit) reserved() uint64 {
+	if l.mapped {
+		return slack
+	}
+	return min(slack, l.Bytes/8)
+}
+
 // small is what nobody needs to ask for.
 const small = 1 << 20
 
@@ -79,11 +88,14 @@ func Free() (uint64, Limit) {
 	mapped, touched := used()
 	least, by := uint64(math.MaxUint64), fallback
 	for _, l := range limits() {
+		if l.soft {
+			continue
+		}
 		has := touched
 		if l.mapped {
 			has = mapped
 		}
-		if left := l.Bytes - min(l.Bytes, has+slack); left < least {
+		if left := l.Bytes - min(l.Bytes, has+l.reserved()); left < least {
 			least, by = left, l
 		}
 	}

@@ -70,3 +70,25 @@ func TestZeroTouched(t *testing.T) {
 		b[i] = 0
 	}
 }
+
+// TestSoftLimit: GOMEMLIMIT is a target of Go's collector. It bounds the plans of launches, and refuses no memory.
+func TestSoftLimit(t *testing.T) {
+	kept := limits
+	defer func() { limits = kept }()
+	limits = func() []Limit {
+		return []Limit{{Bytes: 1 << 45, Name: "the host"}, {Bytes: 1, Name: "GOMEMLIMIT", soft: true}}
+	}
+	if err := Check(1 << 30); err != nil {
+		t.Error(err)
+	}
+	if err := Low(); err != nil {
+		t.Error(err)
+	}
+	if Budget() > 1 {
+		t.Errorf("a launch may plan with %d bytes", Budget())
+	}
+	limits = func() []Limit { return []Limit{{Bytes: 1, Name: "a control group"}} }
+	if err := Check(1 << 30); err == nil {
+		t.Error("a hard limit refuses nothing")
+	}
+}

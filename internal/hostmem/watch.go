@@ -38,6 +38,7 @@ func Low() error {
 	heap, room := goMemory()
 	for _, l := range limits() {
 		switch {
+		case l.soft:
 		case l.mapped && l.Bytes-min(l.Bytes, mapped)+room/2 < near+heap/8:
 			return fmt.Errorf("%w: the process has mapped %d bytes of the %d that %s allows", ErrNoMemory, mapped, l.Bytes, l.Name)
 		case !l.mapped && touched > l.Bytes-min(near, l.Bytes/16):
