@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemu/internal/cleanup"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -40,6 +41,7 @@ type Exporter struct {
 
 	dir     string
 	beside  string // where files lie until Close; "" before the first and after it
+	remove  func() // removes it
 	version int
 	has     map[string]bool // opcodes of the version
 
@@ -105,7 +107,7 @@ func (x *Exporter) Kernels() (n int) {
 // Discard gives up what has been written.
 func (x *Exporter) Discard() {
 	if x.beside != "" {
-		os.RemoveAll(x.beside)
+		x.remove()
 		x.beside = ""
 	}
 }
@@ -113,7 +115,7 @@ func (x *Exporter) Discard() {
 // room makes the directory that files lie in until all have been written.
 func (x *Exporter) room() (err error) {
 	if x.beside == "" {
-		x.beside, err = os.MkdirTemp(x.dir, ".gemu-accelsim-*")
+		x.beside, x.remove, err = cleanup.Dir(x.dir, ".gemu-accelsim-*")
 	}
 	return err
 }

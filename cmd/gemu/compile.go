@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemu/internal/cleanup"
 	"gemu/kernels"
 	"gemu/ptx"
 )
@@ -62,11 +63,11 @@ func (a *app) compile(name string) (string, error) {
 		return "", fmt.Errorf("%s: no compiler for CUDA C++ is on the path (nvcc, clang). Where there is one, this makes PTX, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
 			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
 	}
-	dir, err := os.MkdirTemp("", "gemu")
+	dir, remove, err := cleanup.Dir("", "gemu-*")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	// Sources that include CUDA's headers get the small one, which they have already.
 	for _, h := range []string{"gemu.h", "cuda_runtime.h", "cuda.h", "device_launch_parameters.h"} {
 		text := kernels.Header

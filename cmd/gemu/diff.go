@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/internal/cleanup"
 	"gemu/internal/input"
 	"gemu/interp"
 	"gemu/trace"
@@ -119,11 +120,11 @@ func (c *diffCmd) Run(a *app) error {
 		}
 		runs[i] = r
 	}
-	dir, err := os.MkdirTemp("", "gemu-diff-*")
+	dir, remove, err := cleanup.Dir("", "gemu-diff-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	var logs [2]trace.Source
 	for i, r := range runs {
 		if logs[i] = logFile(names[i]); r == nil {

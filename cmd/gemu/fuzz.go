@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemu/internal/cleanup"
 	"gemu/internal/wholefile"
 	"gemu/interp/fuzz"
 	"gemu/ptx"
@@ -154,11 +155,11 @@ func (c *fuzzCmd) Run(a *app) error {
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp("", "gemu-fuzz")
+	work, remove, err := cleanup.Dir("", "gemu-fuzz-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer remove()
 
 	var done atomic.Int64
 	show := func() func() {

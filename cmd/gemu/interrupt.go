@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"gemu/internal/cleanup"
 	"gemu/interp"
 )
 
@@ -32,13 +35,24 @@ type interrupts struct {
 
 // newInterrupts is that of the process.
 func newInterrupts(cancel context.CancelFunc) *interrupts {
-	return &interrupts{cancel, settling, func() bool { return interp.Running() > 0 }, os.Exit, os.Stderr}
+	return &interrupts{cancel, settling, func() bool { return interp.Running() > 0 }, cleanup.Exit, os.Stderr}
 }
 
-// handle handles signals until the channel is closed.
+// ending are the signals that end the command. A signal that the process was started without, as by nohup, stays ignored.
+func ending() (list []os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// handle handles signals until the channel is closed. Signals that ask the process to end are no concern of a debugging
+// session.
 func (i *interrupts) handle(signals <-chan os.Signal) {
-	for range signals {
-		if sessions.Load() > 0 {
+	for s := range signals {
+		if s == os.Interrupt && sessions.Load() > 0 {
 			continue
 		}
 		i.cancel()

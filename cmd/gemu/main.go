@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemu/internal/cleanup"
 	"gemu/internal/hostmem"
 	"gemu/internal/input"
 	"gemu/interp"
@@ -71,12 +72,12 @@ func main() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt)
+	signal.Notify(signals, ending()...)
 	go newInterrupts(stop).handle(signals)
 	relax()
 	go hostmem.Watch(ctx, func(err error) {
 		newOutput(os.Stderr).Write([]byte(fmt.Sprintf("gemu: %v. Raise that limit, or use --memory BYTES, smaller inputs or smaller blocks\n", err)))
-		os.Exit(exitBad)
+		cleanup.Exit(exitBad)
 	})
 	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"gemu/internal/cleanup"
 )
 
 // runGroup runs a program in a process group of its own. When the context of the program ends, the program and its
@@ -18,9 +20,14 @@ func runGroup(cmd *exec.Cmd) error {
 		return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
 	}
 	cmd.WaitDelay = 300 * time.Millisecond
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	kill := func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	defer cleanup.Add(kill)()
+	err := cmd.Wait()
 	if cancelled {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		kill()
 	}
 	return err
 }

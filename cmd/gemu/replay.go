@@ -5,9 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"gemu/internal/cleanup"
 	"gemu/trace"
 )
 
@@ -39,11 +39,11 @@ func (c *replayCmd) Run(a *app) error {
 	if l != nil && !strings.HasPrefix(c.File, "@") {
 		one.as(l)
 	}
-	dir, err := os.MkdirTemp("", "gemu-replay-*")
+	dir, remove, err := cleanup.Dir("", "gemu-replay-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	run, err := one.live(a, dir, "run", filter)
 	if err != nil {
 		return err

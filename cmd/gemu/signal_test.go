@@ -44,7 +44,15 @@ func interrupted(t *testing.T, cmd interface {
 	Wait() error
 }, process *os.Process, status func() int) int {
 	t.Helper()
-	if err := process.Signal(os.Interrupt); err != nil {
+	return ended(t, cmd, process, os.Interrupt, status)
+}
+
+// ended sends a process a signal that ends it and gives its exit status.
+func ended(t *testing.T, cmd interface {
+	Wait() error
+}, process *os.Process, signal os.Signal, status func() int) int {
+	t.Helper()
+	if err := process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
@@ -95,39 +103,53 @@ func TestInterruptParsing(t *testing.T) {
 	}
 }
 
-// TestInterruptCompiler: a compiler ends with its children.
+// TestInterruptCompiler: a compiler ends with its children, and its temporary directory goes, however gemu is ended. The
+// compiler ignores interrupts.
 func TestInterruptCompiler(t *testing.T) {
-	dir := t.TempDir()
-	pids, source := filepath.Join(dir, "pids"), filepath.Join(dir, "k.cu")
-	script := "#!/bin/sh\nsleep 100000 &\necho $$ $! >" + pids + ".new\nmv " + pids + ".new " + pids + "\nwait\n"
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "nvcc"), []byte(script), 0o700), os.WriteFile(source, nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	cmd, said := command(t, "run", source, "-g", "1", "-b", "1")
-	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var list []int
-	eventually(t, "the compiler begins", func() bool {
-		text, err := os.ReadFile(pids)
-		if err != nil {
-			return false
-		}
-		for _, f := range strings.Fields(string(text)) {
-			n, err := strconv.Atoi(f)
-			if err != nil {
+	for name, signals := range map[string][]os.Signal{
+		"interrupt": {os.Interrupt}, "two interrupts": {os.Interrupt, os.Interrupt}, "termination": {syscall.SIGTERM}, "hangup": {syscall.SIGHUP},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, temporary := t.TempDir(), t.TempDir()
+			pids, source := filepath.Join(dir, "pids"), filepath.Join(dir, "k.cu")
+			script := "#!/bin/sh\ntrap '' INT\nsleep 100000 &\necho $$ $! >" + pids + ".new\nmv " + pids + ".new " + pids + "\nwait\n"
+			if err := errors.Join(os.WriteFile(filepath.Join(dir, "nvcc"), []byte(script), 0o700), os.WriteFile(source, nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			list = append(list, n)
-		}
-		return len(list) == 2
-	})
-	if status := interrupted(t, cmd, cmd.Process, func() int { return cmd.ProcessState.ExitCode() }); status < 1 {
-		t.Errorf("status %d: %s", status, said)
-	}
-	for _, pid := range list {
-		eventually(t, fmt.Sprintf("process %d of the compiler ends", pid), func() bool { return gone(pid) })
+			cmd, said := command(t, "run", source, "-g", "1", "-b", "1")
+			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+temporary)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var list []int
+			eventually(t, "the compiler begins", func() bool {
+				text, err := os.ReadFile(pids)
+				if err != nil {
+					return false
+				}
+				for _, f := range strings.Fields(string(text)) {
+					n, err := strconv.Atoi(f)
+					if err != nil {
+						t.Fatal(err)
+					}
+					list = append(list, n)
+				}
+				return len(list) == 2
+			})
+			for _, s := range signals[1:] {
+				cmd.Process.Signal(s)
+				time.Sleep(20 * time.Millisecond) // two pending signals of a kind are one
+			}
+			if status := ended(t, cmd, cmd.Process, signals[0], func() int { return cmd.ProcessState.ExitCode() }); status < 1 {
+				t.Errorf("status %d: %s", status, said)
+			}
+			for _, pid := range list {
+				eventually(t, fmt.Sprintf("process %d of the compiler ends", pid), func() bool { return gone(pid) })
+			}
+			if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v %v", left, err)
+			}
+		})
 	}
 }
 
@@ -147,9 +169,16 @@ func TestInterrupts(t *testing.T) {
 	pressed <- os.Interrupt
 	close(pressed)
 	ready(time.Hour).handle(pressed)
-	sessions.Add(-1)
 	if cancelled.Load() {
 		t.Error("an interrupt of a session cancels the context")
+	}
+	terminated := make(chan os.Signal, 2)
+	terminated <- syscall.SIGTERM
+	terminated <- syscall.SIGTERM
+	ready(time.Hour).handle(terminated)
+	sessions.Add(-1)
+	if n := <-status; n != exitFailed || !cancelled.Swap(false) {
+		t.Errorf("status %d of a session that is to end", n)
 	}
 	start := func(settling time.Duration) chan os.Signal {
 		signals := make(chan os.Signal)

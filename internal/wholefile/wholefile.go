@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gemu/internal/cleanup"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -25,6 +26,7 @@ type File struct {
 	file   *os.File
 	name   string // that it is to have; "": it has it
 	failed error  // of a write
+	forget func() // takes back that the end of the process removes it; nil: it has its name
 }
 
 // Create begins to write a file. Where a pipe waits for its reader, the end of the context is the error.
@@ -53,7 +55,7 @@ func Create(ctx context.Context, name string) (*File, error) {
 	if err == nil { // as well as the system allows
 		f.Chmod(st.Mode().Perm())
 	}
-	return &File{file: f, name: to}, nil
+	return &File{file: f, name: to, forget: cleanup.Add(func() { os.Remove(f.Name()) })}, nil
 }
 
 // beside makes a new file in the directory of another.
@@ -108,6 +110,7 @@ func (f *File) Commit() error {
 	if f.name == "" {
 		return err
 	}
+	defer f.forget()
 	if err == nil {
 		err = os.Rename(f.file.Name(), f.name)
 	}
@@ -122,6 +125,7 @@ func (f *File) Discard() {
 	f.file.Close()
 	if f.name != "" {
 		os.Remove(f.file.Name())
+		f.forget()
 	}
 }
 
