@@ -732,6 +732,9 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 			for _, undo := range slices.Backward(back) {
 				undo()
 			}
+			if l, ok := w.(*launch); ok && len(t.d.settings.Sanitize) > 0 {
+				t.d.sanitizer.Fail(l.f.kernel.Name, err)
+			}
 			t.d.mu.Unlock()
 			return err
 		}

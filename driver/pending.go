@@ -29,6 +29,8 @@ type unended struct {
 	stop  context.CancelCauseFunc
 	tasks map[*task]bool // tasks that have launches; nil: nobody wants them
 	over  error          // no launch begins any more; nil: they do
+
+	notBegun string // with over: why the launches that have not begun are not judged
 }
 
 // errProcessEnds is the cause of launches that are stopped as the process ends.
@@ -83,7 +85,7 @@ func (t *task) ends(d *Driver) {
 	delete(d.unended.tasks, t)
 	reason := "it did not begin, for the context had failed before"
 	if d.unended.over != nil {
-		reason = d.notBegun()
+		reason = d.unended.notBegun
 	}
 	for _, k := range t.launches.waiting {
 		d.missed(k, reason)
@@ -100,11 +102,7 @@ func (d *Driver) missed(kernel, reason string) {
 	d.sanitizer.Miss(kernel, 1, severity, reason)
 }
 
-// notBegun and notEnded are the reasons why launches are not judged at the end of the process.
-func (d *Driver) notBegun() string {
-	return fmt.Sprintf("it had not begun %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
-}
-
+// notEnded is the reason why a launch that runs is not judged at the end of the process.
 func (d *Driver) notEnded() string {
 	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 }
@@ -117,6 +115,7 @@ func (d *Driver) await(inStream bool) {
 	}
 	deadline := time.NewTimer(d.settings.ExitWait)
 	defer deadline.Stop()
+	reason := fmt.Sprintf("it had not begun %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 	for {
 		next, runs := d.nextUnended()
 		if next == nil {
@@ -133,12 +132,13 @@ func (d *Driver) await(inStream bool) {
 			if _, runs := d.nextUnended(); runs {
 				continue
 			}
+			reason = "it waited for a stream whose function has ended the process"
 		case <-deadline.C:
 		}
 		break
 	}
 	d.mu.Lock()
-	d.unended.over = fail(LaunchTimeout, "%v", errProcessEnds)
+	d.unended.over, d.unended.notBegun = fail(LaunchTimeout, "%v", errProcessEnds), reason
 	d.mu.Unlock()
 	d.unended.stop(errProcessEnds)
 	patience := time.NewTimer(stopPatience)
@@ -162,7 +162,7 @@ func (d *Driver) await(inStream bool) {
 			d.missed(t.launches.running, d.notEnded())
 		}
 		for _, k := range t.launches.waiting {
-			d.missed(k, d.notBegun())
+			d.missed(k, d.unended.notBegun)
 		}
 	}
 	clear(d.unended.tasks)

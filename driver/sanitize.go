@@ -3,8 +3,10 @@ package driver
 // This file is sanitizers of all launches of a process.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,17 +61,18 @@ func (d *Driver) announceFindings() {
 }
 
 // printFindings writes what sanitizers have found: to the driver's standard error, or to the file that the settings
-// name.
+// name. If that file cannot be written, the findings go to standard error, too.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()
-	switch s := &d.settings; {
-	case s.SanitizeLog != "":
-		return d.writeFindings(func(w io.Writer) error { return d.sanitizer.Print(w, 0) }, d.sanitizer.Report)
-	case s.Stderr == nil: // which has no messages, but was asked for this
-		return d.sanitizer.Print(os.Stderr, sanitize.Limit)
-	default:
-		return d.sanitizer.Print(s.Stderr, sanitize.Limit)
+	var failed error
+	if d.settings.SanitizeLog != "" {
+		failed = d.writeFindings(func(w io.Writer) error { return d.sanitizer.Print(w, 0) }, d.sanitizer.Report)
+		if failed == nil {
+			return nil
+		}
 	}
+	to := cmp.Or[io.Writer](d.settings.Stderr, os.Stderr) // a driver without messages was asked for this, too
+	return errors.Join(failed, d.sanitizer.Print(to, sanitize.Limit))
 }
 
 // writeFindings writes the file that the settings name, as text or as JSON.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,9 +50,12 @@ func (c *checkCmd) Run(a *app) error {
 	return nil
 }
 
+// unboundedDevice makes a device for modules that are looked at and not run: its memory bounds none of their variables.
+func unboundedDevice() *interp.Device { return interp.NewDevice(interp.Config{Memory: math.MaxInt64}) }
+
 // coverage notes the kernels that would not run.
 func (c *checkCmd) coverage(a *app, m *ptx.Module) {
-	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+	mod, err := unboundedDevice().LoadModule(m)
 	if err != nil {
 		if !errors.As(err, new(*interp.MemoryError)) { // which names the file
 			err = fmt.Errorf("%s: %w", m.Name, err)
@@ -114,7 +118,7 @@ func (c *dumpCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+	mod, err := unboundedDevice().LoadModule(m)
 	if err != nil {
 		return err
 	}

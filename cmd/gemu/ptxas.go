@@ -386,7 +386,7 @@ func (as *assembly) describe(a *app, m *ptx.Module) error {
 	if len(as.idle) > 0 {
 		info("(gemu) without effect: %s", strings.Join(as.idle, " "))
 	}
-	mod, err := interp.NewDevice(interp.Config{}).LoadModule(m)
+	mod, err := unboundedDevice().LoadModule(m)
 	if err != nil {
 		return refused(fmt.Sprintf("fatal   : %v", err))
 	}

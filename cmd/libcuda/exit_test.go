@@ -20,6 +20,9 @@ import (
 func TestExit(t *testing.T) {
 	program := libtest.Client(t, "testdata/exit.c", "libcuda.so.1")
 	const race = "write after write" // of 64 threads that write different values to a word
+	reasons := map[string]string{    // why launches were not judged
+		"behind": "it had not begun 1s after the end of the process", "in stream": "a stream whose function has ended the process",
+	}
 	for _, c := range []struct {
 		how, tool string
 		env       []string
@@ -98,8 +101,14 @@ func TestExit(t *testing.T) {
 			if got := strings.Contains(stderr, "ERROR SUMMARY: "); got != ends {
 				t.Errorf("there is a summary: %t\n%s", got, stderr)
 			}
+			if reason := reasons[c.how]; !strings.Contains(stderr, reason) {
+				t.Errorf("the text does not say %q:\n%s", reason, stderr)
+			}
 			if c.notJudged > 0 && !strings.Contains(stderr, "NOT judged") {
 				t.Errorf("launches that were not judged are not in the text:\n%s", stderr)
+			}
+			if _, stderr = run("GEMU_SANITIZE_LOG=" + filepath.Join(log, "file")); strings.Contains(stderr, "ERROR SUMMARY: ") != ends {
+				t.Errorf("with a file that cannot be written, the text is:\n%s", stderr)
 			}
 		})
 	}

@@ -413,10 +413,10 @@ func formatG(v float64, prec int, alt bool) string {
 	return trim(fmt.Sprintf("%.*f", prec-1-exp, v))
 }
 
-// malloc allocates from the device heap; it returns 0 when that is full.
 // heapBlock is what a block of the heap takes of its limit besides its bytes: about what the host keeps for it.
 const heapBlock = 256
 
+// malloc allocates from the device heap; it returns 0 when that is full.
 func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
