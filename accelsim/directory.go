@@ -44,8 +44,8 @@ func isTrace(name string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == "" && (suffix == "traceg" || suffix == "tracez")
 }
 
-// earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names files of
-// somebody else, or if one of names is a file of somebody else.
+// earlier lists the traces of earlier exports in the directory. It is an error if kernelslist.g names
+// a file that gemu has not written, or if names has such a file.
 func (x *Exporter) earlier(names []string) (list []string, err error) {
 	entries, err := os.ReadDir(x.dir)
 	if err != nil {

@@ -147,8 +147,8 @@ L:	st.global.u32 [%p], %i; add.u32 %i, %i, 1; setp.lt.u32 %d, %i, 2000; @%d bra 
 	}
 }
 
-// TestDirectory: an export removes what earlier ones have left, in either format, and nothing else; one that would overwrite
-// a file of somebody else changes nothing.
+// TestDirectory: an export removes the traces of earlier exports, in either format, and nothing else. An export that
+// would overwrite a foreign file changes nothing.
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	foreign := map[string]string{

@@ -108,7 +108,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSkipped: what one log does not have is counted as not compared.
+// TestSkipped: items that one log lacks are counted as not compared.
 func TestSkipped(t *testing.T) {
 	log := logOf(t, sample, 2, 0, Text, Filter{})
 	whole := recounted(t, log)

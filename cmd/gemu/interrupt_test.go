@@ -62,8 +62,8 @@ func TestSourceIsPipe(t *testing.T) {
 	}
 }
 
-// TestInterruptInput ends the context of commands that wait for their input: a pipe that nobody has opened, one that nobody writes
-// to, and standard input. A command that does not heed the context hangs the test.
+// TestInterruptInput ends the context of commands that wait for their input: a pipe without a
+// writer, a pipe with an idle writer, and standard input. A command that ignores the context hangs the test.
 func TestInterruptInput(t *testing.T) {
 	dir := t.TempDir()
 	pipe, open := filepath.Join(dir, "pipe.ptx"), filepath.Join(dir, "open.ptx")

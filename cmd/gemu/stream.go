@@ -237,8 +237,8 @@ func all(errs ...error) error {
 	return together(errs)
 }
 
-// output is standard output or standard error. It keeps the first error of writing, after which nothing
-// more is written, so that nobody who prints has to look for one. A terminal gets text with its control characters made
+// output is standard output or standard error. It keeps the first error of writing and writes nothing more after it, so
+// callers need not check for errors. A terminal gets text with its control characters made
 // visible; a file or a pipe gets each byte as it is.
 type output struct {
 	io.Writer

@@ -80,7 +80,7 @@ func (l Limit) reserved() uint64 {
 	return min(slack, l.Bytes/8)
 }
 
-// small is what nobody needs to ask for.
+// small is a size for which Check does not look at the limits, in bytes.
 const small = 1 << 20
 
 // Free is how many bytes the process may have besides those it has, and the limit that says so.
@@ -148,7 +148,7 @@ func Reserve(size uint64) ([]byte, error) {
 	return b, nil
 }
 
-// Release gives back what Reserve has given: nobody may touch it any more.
+// Release returns memory of Reserve to the host. The caller must not touch the memory afterwards.
 func Release(b []byte) {
 	if cap(b) > 0 {
 		release(b)

@@ -35,7 +35,8 @@ type sourceFile struct {
 	err   error
 }
 
-// NewSources makes one for a PTX file. Its directory is the current one for standard input ("-") and workloads ("@NAME").
+// NewSources returns the sources of a PTX file. For standard input ("-") and workloads ("@NAME") the directory of the
+// file is the current directory.
 // dirs are further directories.
 func NewSources(ptx string, dirs ...string) *Sources {
 	s := &Sources{files: map[string]*sourceFile{}}

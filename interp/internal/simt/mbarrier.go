@@ -343,7 +343,7 @@ func (b mbarrier) transaction(op code.Mbarrier, n uint64) (now mbarrier, bad str
 	return b.completeTx(n)
 }
 
-// mbarrierMany executes what changes the mbarriers of several CTAs, one lane after the other.
+// mbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
 func mbarrierMany(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	op, c := code.MbarrierOf(in.Imm), w.cta
 	for ; m != 0; m &= m - 1 {
