@@ -81,7 +81,7 @@ func (c *cta) quiet() bool { return !c.async.used() && c.out.Len() == 0 }
 func (g *Grid) mayFollow() bool {
 	k := g.code
 	moves := k.localWords() > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
-	if g.clustered() || g.seed != 0 || g.dev.Tolerate != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves {
+	if g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves || g.dev.Tolerate != 0 {
 		return false
 	}
 	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
