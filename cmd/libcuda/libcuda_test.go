@@ -80,7 +80,7 @@ func TestBounds(t *testing.T) {
 
 // Calls with handles, addresses and counts that are wrong return results, and the process goes on.
 func TestHostileCalls(t *testing.T) {
-	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1")
+	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1", "-rdynamic")
 	seed := part.Seed(t)
 	for i := range uint64(part.Of(3, 10, 1000)) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for a call that does not return

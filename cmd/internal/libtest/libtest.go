@@ -45,7 +45,7 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 	if race {
 		lib := filepath.Join(t.TempDir(), name+".a")
 		run(t, "go", "build", "-race", "-buildmode=c-archive", "-o", lib)
-		link = []string{lib, "-no-pie", "-ldl", "-lm", "-Wl,-wrap=crosscall2"}
+		link = []string{"-Wl,--whole-archive", lib, "-Wl,--no-whole-archive", "-no-pie", "-ldl", "-lm", "-Wl,-wrap=crosscall2"}
 	} else {
 		lib := Shared(t, name)
 		link = []string{lib, "-Wl,-rpath," + filepath.Dir(lib)}
