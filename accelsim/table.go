@@ -109,6 +109,8 @@ shl           long: SHF.L.U32 SHF.L.U64.HI; *: SHF.L.U32
 shr           long: SHF.R.U64 SHF.R.U32.HI; *: SHF.R.U32.HI
 sin           *: FMUL MUFU.SIN
 slct          f64: FSETP FSEL FSEL; long: ISETP SEL SEL; f32: FSETP FSEL; *: ISETP SEL
+spcompress    *: PRMT
+spdecompress  *: PRMT
 sqrt          f64: MUFU.RSQ64H DMUL DFMA DFMA DFMA DMUL DFMA DFMA; .approx: MUFU.RSQ FMUL; *: MUFU.RSQ FMUL FMUL FFMA FFMA FFMA
 st            global: STG.E; shared: STS; local: STL; param: MOV; *: ST.E
 stackrestore  *: MOV

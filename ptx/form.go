@@ -196,9 +196,9 @@ var commonSlots = map[string]string{
 //	d|p            are a pair
 //	[a]            is an address; [a, b] one of several parts
 //	<a>            is a vector {…}, as long as .vec says; without .vec a register
-//	<a*4>          of four registers; <a*1> of one, with braces or without; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*xyz> of one per
-//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has; <a*> of any number;
-//	               <a*geom> of one per coordinate; indices are always .u32;
+//	<a*4>          of four registers; <a*1> of one, with braces or without; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*num/4> of a quarter, rounded up; <a*xyz> of one per
+//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has, <a*dim-1> of one less; <a*> of any number;
+//	               <a*geom> of one per coordinate, indices are always .u32;
 //	               two or four elements may stand where fewer are needed, as for an optional <a*xyz>
 //	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
 //	<a*4mk>        of four such matrices; <a*mk/2> of half of one

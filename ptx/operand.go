@@ -220,7 +220,7 @@ type count struct {
 	factor int
 	slot   string // countSlot
 	dims   string // countFragment: of the matrix, among m, n and k
-	div    int    // countFragment: of the elements, one in so many is there
+	div    int    // countFragment: of the elements, one in so many is there; countSlot: the number is divided by it, and rounded up
 }
 
 type countKind uint8
@@ -231,6 +231,7 @@ const (
 	countSlot                      // factor times the number in a slot
 	countSpatial                   // the coordinates in space that slot geom has
 	countImage                     // two less than the dimensions that slot dim has: those in space
+	countStride                    // one less than the dimensions that slot dim has
 	countFragment                  // factor × dims ÷ div elements, shared out to 32 lanes
 )
 
@@ -255,12 +256,20 @@ func parseCount(f *Form, text string, star bool) (count, error) {
 		c.kind = countImage
 		return c, nil
 	}
+	if text == "dim-1" {
+		c.kind = countStride
+		return c, nil
+	}
 	c.kind = countSlot
 	name := strings.TrimLeft(text, "0123456789")
 	if digits := text[:len(text)-len(name)]; digits != "" {
 		c.factor, _ = strconv.Atoi(digits)
 	}
 	if strings.Trim(name, "mnk/0123456789") != "" {
+		name, div, divided := strings.Cut(name, "/")
+		if divided {
+			c.div, _ = strconv.Atoi(div)
+		}
 		c.slot = name
 		if !f.HasSlot(name) {
 			return c, fmt.Errorf("%q: no slot %s", text, name)
@@ -285,7 +294,7 @@ func (o *OperandSpec) single() bool {
 // braced reports whether the operand wants braces around a single register: what has as many
 // as a matrix or a tensor wants, and gradients; .vec, coordinates of textures and <a*1> do not.
 func (o *OperandSpec) braced() bool {
-	return o.count.kind == countFragment || o.count.kind == countImage || o.count.kind == countSpatial && !o.Optional || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
+	return o.count.kind == countFragment || o.count.kind == countImage || o.count.kind == countStride || o.count.kind == countSpatial && !o.Optional || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
 }
 
 // Count says how many registers an operand of the form holds that is a vector: from
@@ -300,7 +309,7 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 		return 1, maxVector
 	case countSlot:
 		if c.slot != "" {
-			n *= numberOf(v.Slot(c.slot))
+			n = (n*numberOf(v.Slot(c.slot)) + c.div - 1) / c.div
 		}
 		if c.slot == "geom" {
 			if n == 3 {
@@ -317,6 +326,8 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 		}
 	case countImage:
 		n = max(numberOf(v.Slot("dim"))-2, 1)
+	case countStride:
+		n = max(numberOf(v.Slot("dim"))-1, 1)
 	case countFragment:
 		t := v.elementType(o)
 		reg := max(t.Bits(), 32)

@@ -187,7 +187,7 @@ var (
 )
 
 func init() {
-	for _, rows := range [][]row{integerRows, floatRows, halfRows, alternateRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows} {
+	for _, rows := range [][]row{integerRows, floatRows, halfRows, alternateRows, compareRows, logicRows, moveRows, memoryRows, controlRows, syncRows, matrixRows, textureRows, videoRows, miscRows, newerRows} {
 		for _, r := range rows {
 			addRow(r)
 		}

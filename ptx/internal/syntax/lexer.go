@@ -444,9 +444,9 @@ func pair(src string, i int, c byte) int {
 
 // identEnd is where an identifier ends that has begun before i. Dotted parts
 // belong to it, so that an opcode or a special register is one token, and so do
-// "::" qualifiers after a dot.
+// "::" qualifiers after a dot, with a ratio as in .sp::2:4.
 func identEnd(src string, i int) int {
-	dotted := false
+	dotted, qualified := false, false // after a dot, after "::"
 	for i < len(src) {
 		c := src[i]
 		switch {
@@ -456,7 +456,10 @@ func identEnd(src string, i int) int {
 			dotted = true
 			i += 2
 		case dotted && c == ':' && i+2 < len(src) && src[i+1] == ':' && class[src[i+2]]&cIdent != 0:
+			qualified = true
 			i += 3
+		case qualified && c == ':' && class[src[i-1]]&cDigit != 0 && i+1 < len(src) && class[src[i+1]]&cDigit != 0:
+			i += 2
 		default:
 			return i
 		}
