@@ -362,19 +362,55 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestCoverage: every mnemonic of the chapters the oracle runs has a function.
+// notRun lists the instructions that have forms which no engine runs, by mnemonic and section of the form.
+var notRun = map[string]bool{
+	"applypriority 9.7.10.19": true,
+	"cp 9.7.10.28.5.3":        true,
+	"cp 9.7.10.28.5.4":        true,
+	"cp 9.7.10.28.5.5":        true,
+	"createpolicy 9.7.10.18":  true,
+	"fabric 9.7.10.5.1":       true,
+	"fabric 9.7.10.5.2":       true,
+	"fabric 9.7.10.5.3":       true,
+	"fabric 9.7.10.5.4":       true,
+	"fabric 9.7.11":           true,
+	"ldmatrix 9.7.14.5.15":    true,
+	"spcompress 9.7.10.30":    true,
+	"spdecompress 9.7.10.31":  true,
+	"tcgen05 9.7.16.10":       true,
+	"tcgen05 9.7.18.7":        true,
+	"tcgen05 9.7.18.8":        true,
+	"tcgen05 9.7.18.10":       true,
+	"tcgen05 9.7.18.12":       true,
+	"tensormap 9.7.10.29":     true,
+}
+
+// TestCoverage checks that every form of the instruction table has a function or is listed in notRun.
 func TestCoverage(t *testing.T) {
-	known := map[string]bool{}
+	known, refused := map[string]bool{}, map[string]bool{}
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
 			ops, ok := chapters[chapterOf(f.Section)]
 			if !ok {
 				continue
 			}
+			if f.Family == ptx.FamilyNone {
+				if key := op.Name + " " + f.Section; !notRun[key] {
+					t.Errorf("nothing runs %s (%s)", f.Syntax, f.Section)
+				} else {
+					refused[key] = true
+				}
+				continue
+			}
 			known[chapterOf(f.Section)+" "+op.Name] = true
 			if ops[op.Name] == nil {
 				t.Errorf("nothing runs %s (%s)", f.Syntax, f.Section)
 			}
+		}
+	}
+	for key := range notRun {
+		if !refused[key] {
+			t.Errorf("every form of %s runs: remove it from notRun", key)
 		}
 	}
 	for chapter, ops := range chapters {

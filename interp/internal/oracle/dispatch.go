@@ -94,7 +94,7 @@ var handlers = func() map[*ptx.Form]handler {
 	m := map[*ptx.Form]handler{}
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
-			if h := chapters[chapterOf(f.Section)][op.Name]; h != nil {
+			if h := chapters[chapterOf(f.Section)][op.Name]; h != nil && f.Family != ptx.FamilyNone {
 				m[f] = h
 			}
 		}
