@@ -62,6 +62,7 @@ func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, erro
 	if !g.left && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
 		g.session.Drive(l, g)
 	}
+	g.d.tellEngine(l)
 	return m.Run(g.d.unended.ctx, l)
 }
 

@@ -41,6 +41,7 @@ type Driver struct {
 	out      output
 
 	exportTables sync.Map // files that have asked for one, by name
+	notNative    sync.Map // reasons of launches that Go executes, which messages have named
 
 	sanitizer *sanitize.Sanitizer
 	unended   unended

@@ -16,6 +16,7 @@ import (
 
 	"gemu/internal/cubin"
 	"gemu/interp"
+	"gemu/sanitize"
 )
 
 // kernels is what the tests load: add adds n to x[i] for each thread; poke stores a
@@ -518,6 +519,49 @@ func TestTolerate(t *testing.T) {
 		}
 		if !strings.Contains(c.messages.String(), k.text) {
 			t.Errorf("tolerating %q: the messages lack %q: %s", k.by, k.text, c.messages)
+		}
+	}
+}
+
+// TestNativeNotice: where the user has asked for machine code and Go executes a launch, one message says why; and without that none.
+func TestNativeNotice(t *testing.T) {
+	if interp.Native == nil {
+		t.Skip("there is no machine code for this host")
+	}
+	for _, k := range []struct {
+		engine string
+		change func(s *Settings)
+		maps   bool   // registers memory of the host, which may fault
+		want   string // "": no message
+	}{
+		{"native", nil, false, ""},
+		{"native", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, false, "GEMU_ENGINE=native: launches that are watched"},
+		{"native", func(s *Settings) { s.Stats = filepath.Join(t.TempDir(), "s.json") }, false, "GEMU_ENGINE=native: launches that are watched"},
+		{"native", func(s *Settings) { s.Log = filepath.Join(t.TempDir(), "l.gtr") }, false, "GEMU_ENGINE=native: launches that are watched"},
+		{"native", nil, true, "GEMU_ENGINE=native: launches run in Go while memory is mapped that may fault"},
+		{"auto", func(s *Settings) { s.Sanitize = sanitize.Tools[:1] }, true, ""},
+	} {
+		c := newClient(t, func(s *Settings) {
+			env := map[string]string{"GEMU_ENGINE": k.engine}
+			if err := s.Environment(func(name string) string { return env[name] }); err != nil {
+				t.Fatal(err)
+			}
+			if k.change != nil {
+				k.change(s)
+			}
+		})
+		x := c.alloc(16)
+		if k.maps {
+			page := make([]byte, 2*os.Getpagesize())
+			c.ok(c.MemHostRegister(pointerTo(page), 16, 0))
+		}
+		for range 2 {
+			c.ok(c.launch("add", 1, 1, x, uint32(1)))
+			c.ok(c.StreamSynchronize(0))
+		}
+		said := c.messages.String()
+		if n := strings.Count(said, "GEMU_ENGINE=native:"); n > 1 || (n == 1) != (k.want != "") || !strings.Contains(said, k.want) {
+			t.Errorf("%s, registered %t: want one message with %q: %s", k.engine, k.maps, k.want, said)
 		}
 	}
 }

@@ -292,7 +292,10 @@ func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	run.Order = o
-	launch := func() (*interp.Result, error) { return l.f.module.mod.Run(d.unended.ctx, &run) }
+	launch := func() (*interp.Result, error) {
+		d.tellEngine(&run)
+		return l.f.module.mod.Run(d.unended.ctx, &run)
+	}
 	if d.debugger != nil {
 		launch = func() (*interp.Result, error) { return d.debugger.run(l.f.module.mod, &run) }
 	}
@@ -305,6 +308,18 @@ func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	}
 	d.stats.add(l.f.kernel, r)
 	return r, nil
+}
+
+// tellEngine says why Go executes a launch where the user has asked for machine code, once for each reason.
+func (d *Driver) tellEngine(l *interp.Launch) {
+	if !d.settings.Native {
+		return
+	}
+	if why := d.gpu.NotNative(l); why != "" {
+		if _, told := d.notNative.LoadOrStore(why, true); !told {
+			d.message("GEMU_ENGINE=native: %s; the results are the same, the time is not. GEMU_ENGINE=auto says nothing", why)
+		}
+	}
 }
 
 // run is execute for a client that does not wait: it tells of the fault in full on

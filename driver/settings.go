@@ -33,6 +33,7 @@ type Settings struct {
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
 	Early      bool                // asynchronous effects happen where they are issued
 	Backend    interp.Backend      // nil: portable
+	Native     bool                // the user has asked for machine code: a message says where Go executes instead
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
 	Steps      int64               // instructions a warp may execute; 0: what package interp allows
@@ -130,8 +131,9 @@ var Variables = []Variable{
 		s.Mode = m
 		return nil
 	}},
-	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto is that where there is some.", func(s *Settings, v string) (err error) {
+	{"GEMU_ENGINE", "auto, portable or native", "auto", "What executes instructions: Go, or machine code of this host; auto is that where there is some. With native a line on standard error says why Go executes launches, once for each reason.", func(s *Settings, v string) (err error) {
 		s.Backend, err = interp.EngineNamed(v)
+		s.Native = v == "native"
 		return err
 	}},
 	{"GEMU_POLICY", "a name of `gemu run --policy`", "gemu", "Which values are compact.", func(s *Settings, v string) error {

@@ -95,6 +95,24 @@ func NativeRefused() error {
 	return native.Executable()
 }
 
+// NotNative says why Go executes a launch on a device whose backend is Native, in words for people; "" if machine code executes it.
+// Results are the same. Machine code runs launches that nobody watches, on a host that lets the process execute it, while no memory
+// is mapped that may fault.
+func (d *Device) NotNative(l *Launch) string {
+	if err := NativeRefused(); err != nil {
+		return fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
+	}
+	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Stats || l.Drive != nil {
+		return "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mem.MayFault() {
+		return "launches run in Go while memory is mapped that may fault (registered, created with cuMemCreate, or of another process)"
+	}
+	return ""
+}
+
 // Reconverger is a reconvergence policy: which lanes of a warp run next where they have
 // diverged, and where they run together again. Programs whose result does not depend on
 // it compute the same under all.

@@ -74,7 +74,7 @@ type policyFlag struct {
 // of a workload.
 type job struct {
 	flags   *launchFlags
-	watched bool             // by a probe of the device
+	device  *interp.Device
 	told    bool             // the user knows that Go executes what was meant for machine code
 	sources *input.Sources   // that the PTX was compiled from
 	results []*interp.Result // of the launches so far
@@ -148,8 +148,9 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if err != nil {
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
-	j := &job{flags: c, watched: len(probes) > 0, sources: input.NewSources(c.File, c.Source...)}
+	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
 	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Tolerate: tolerate, Tolerated: j.tolerates(a), Probes: probes})
+	j.device = dev
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
 			return nil, ownLaunches(name)
@@ -300,13 +301,7 @@ func (j *job) tellEngine(a *app, l *interp.Launch) {
 	if j.told || j.flags.Engine != "native" {
 		return
 	}
-	why := ""
-	if err := interp.NativeRefused(); err != nil {
-		why = fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
-	} else if j.watched || len(l.Probes) > 0 || l.Stats || l.Drive != nil {
-		why = "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
-	}
-	if why != "" {
+	if why := j.device.NotNative(l); why != "" {
 		j.told = true
 		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", why)
 	}
