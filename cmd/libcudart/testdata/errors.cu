@@ -94,9 +94,9 @@ static void misuse()
 	EXPECT(!strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument"));
 	EXPECT(!strcmp(cudaGetErrorName((cudaError_t)12345), "unrecognized error code"));
 
-	// What gemu does not have says so.
+	// Freed memory cannot be shared.
 	cudaIpcMemHandle_t handle;
-	FAILS(cudaErrorNotSupported, cudaIpcGetMemHandle(&handle, p));
+	FAILS(cudaErrorInvalidValue, cudaIpcGetMemHandle(&handle, p));
 }
 
 static void fault()
