@@ -79,19 +79,19 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 		if off > last {
 			return false
 		}
-		switch b := m.valid[off:]; {
+		switch b := m.bits[off:]; {
 		case n == 4:
-			some |= uint64(^binary.LittleEndian.Uint32(b))
+			some |= uint64(binary.LittleEndian.Uint32(b) ^ uint32(m.flip))
 		case n < 4:
 			for _, v := range b[:n] {
-				some |= uint64(^v)
+				some |= uint64(v ^ byte(m.flip))
 			}
 		default:
 			for b = b[:n]; len(b) >= 8; b = b[8:] {
-				some |= ^binary.LittleEndian.Uint64(b)
+				some |= binary.LittleEndian.Uint64(b) ^ m.flip
 			}
 			for _, v := range b {
-				some |= uint64(^v)
+				some |= uint64(v ^ byte(m.flip))
 			}
 		}
 	}
@@ -533,9 +533,9 @@ func (c *cta) source(p *interp.Piece) held {
 	if m.dirty.Load() == 0 || p.Read == 0 || m.clean(p.FromOff, p.Read) {
 		return held{}
 	}
-	h := held{bits: append([]byte(nil), m.valid[p.FromOff:p.FromOff+uint64(p.Read)]...)}
+	h := held{bits: append([]byte(nil), m.bits[p.FromOff:p.FromOff+uint64(p.Read)]...)}
 	for i := range h.bits {
-		h.bits[i] ^= 0xff
+		h.bits[i] ^= byte(m.flip)
 	}
 	if p.To != nil && p.Read != p.Bytes { // packed
 		some := byte(0)
@@ -576,11 +576,11 @@ func (c *cta) arrive(f *interp.Effect, p *interp.Piece, h held) {
 		return
 	}
 	for i, v := range h.bits {
-		at := &m.valid[p.ToOff+uint64(i)]
+		at := &m.bits[p.ToOff+uint64(i)]
 		if !f.Reduces {
-			*at = ^v
+			*at = v ^ byte(m.flip)
 		} else if v != 0 {
-			*at = 0
+			*at = ^byte(m.flip)
 		}
 		if v != 0 {
 			m.origin[(p.ToOff+uint64(i))/4].Store(h.origin)

@@ -3,10 +3,14 @@ package validity
 // This file is which bits of memory are valid.
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 
+	"gemu/internal/hostmem"
 	"gemu/interp"
 )
 
@@ -14,37 +18,73 @@ import (
 // invalid.
 const blockShift = 6
 
-// memory is the valid bits of an allocation: those that are, so that memory of which nothing is valid
-// takes none of the host's. CTAs that run at the same time change it for different bytes, as the
-// program changes the bytes themselves.
+// memory is the invalid bits of an allocation. All its slices are zero at first, whether the allocation is valid then or not,
+// so that a page which nobody changes takes none of the host's memory. CTAs that run at the same time change it for
+// different bytes, as the program changes the bytes themselves.
 type memory struct {
 	alloc  *interp.Allocation
-	valid  []byte          // by byte; to the end of a block, where all are
-	blocks []atomic.Uint32 // 1: all of it is valid; 0: perhaps not
-	dirty  atomic.Int64    // how many blocks that is
+	bits   []byte          // invalid bits by byte, exclusive or flip; to the end of a block, where all bytes are valid
+	flip   uint64          // all bits are 1 if the memory was invalid at first, else 0
+	blocks []atomic.Uint32 // the value settled: all of the block is valid; the other: perhaps not
+	dirty  atomic.Int64    // how many blocks are not settled
 	origin []atomic.Uint32 // of stored invalid values, by four bytes; 0: never written
+
+	release func() // gives memory outside Go's heap back; nil: there is none
 }
+
+// reservedFrom is the size in bytes of memory whose bits are outside Go's heap, where untouched pages take no memory for certain.
+const reservedFrom = 32 << 20
 
 func newMemory(a *interp.Allocation, size int, valid bool) *memory {
 	n := (size + 1<<blockShift - 1) >> blockShift
-	m := &memory{alloc: a, valid: make([]byte, n<<blockShift), blocks: make([]atomic.Uint32, n), origin: make([]atomic.Uint32, n<<blockShift/4)}
-	fill(m.valid[size:])
-	m.dirty.Store(int64(n))
-	if valid {
-		m.set(0, size, false, 0)
+	m := &memory{alloc: a}
+	if size < reservedFrom || a.Kind == interp.HeapMemory || !m.reserve(n) { // kernels free heap blocks while others run
+		m.bits, m.blocks, m.origin = make([]byte, n<<blockShift), make([]atomic.Uint32, n), make([]atomic.Uint32, n<<blockShift/4)
+	}
+	if !valid {
+		m.flip = ^uint64(0)
+		m.dirty.Store(int64(n))
+		paint(m.bits[size:], byte(m.flip))
 	}
 	return m
 }
 
-func fill(b []byte) {
-	for i := range b {
-		b[i] = 0xff
+// reserve makes the slices for n blocks of pages outside Go's heap. It reports whether the host has given them.
+func (m *memory) reserve(n int) bool {
+	all, err := hostmem.Reserve(uint64(n)<<blockShift*2 + 4*uint64(n))
+	if err != nil {
+		return false
+	}
+	bits, rest := all[:n<<blockShift], all[n<<blockShift:]
+	m.bits = bits
+	m.origin = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&rest[0])), n<<blockShift/4)
+	m.blocks = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&rest[n<<blockShift])), n)
+	m.release = sync.OnceFunc(func() { hostmem.Release(all) })
+	return true
+}
+
+// settled is the flag of a block of which all is valid.
+func (m *memory) settled() uint32 { return uint32(m.flip & 1) }
+
+// paint makes all bytes v. It writes no page that has nothing else.
+func paint(b []byte, v byte) {
+	const page = 4 << 10
+	for len(b) > 0 {
+		n := min(len(b), page)
+		if n < page || b[0] != v || !bytes.Equal(b[1:n], b[:n-1]) {
+			for i := range b[:n] {
+				b[i] = v
+			}
+		}
+		b = b[n:]
 	}
 }
 
 // invalidate makes all bytes invalid, and never written.
 func (m *memory) invalidate(size int) {
-	clear(m.valid[:size])
+	m.flip = ^uint64(0)
+	clear(m.bits[:size])
+	paint(m.bits[size:], byte(m.flip))
 	for i := range m.blocks {
 		m.blocks[i].Store(0)
 	}
@@ -57,7 +97,7 @@ func (m *memory) invalidate(size int) {
 // clean reports whether n bytes are in blocks that are valid.
 func (m *memory) clean(off uint64, n int) bool {
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Load() == 0 {
+		if m.blocks[b].Load() != m.settled() {
 			return false
 		}
 	}
@@ -97,15 +137,14 @@ func (m *memory) cleanRuns(runs []interp.Run, bytes int, begin, last uint64) boo
 //
 //go:norace
 func (m *memory) allValid(off uint64, n int) bool {
-	b := m.valid[off:][:n]
-	all := ^uint64(0)
+	b, some := m.bits[off:][:n], uint64(0)
 	for ; len(b) >= 8; b = b[8:] {
-		all &= binary.LittleEndian.Uint64(b)
+		some |= binary.LittleEndian.Uint64(b) ^ m.flip
 	}
 	for _, v := range b {
-		all &= uint64(v) | ^uint64(0xff)
+		some |= uint64(v ^ byte(m.flip))
 	}
-	return all == ^uint64(0)
+	return some == 0
 }
 
 // load is the invalid bits of up to 8 bytes.
@@ -113,7 +152,7 @@ func (m *memory) allValid(off uint64, n int) bool {
 //go:norace
 func (m *memory) load(off uint64, n int) (v uint64) {
 	for i := range n {
-		v |= uint64(^m.valid[off+uint64(i)]) << (8 * i)
+		v |= uint64(m.bits[off+uint64(i)]^byte(m.flip)) << (8 * i)
 	}
 	return v
 }
@@ -123,7 +162,7 @@ func (m *memory) load(off uint64, n int) (v uint64) {
 //go:norace
 func (m *memory) store(off uint64, n int, v uint64, origin uint32) {
 	for i := range n {
-		m.valid[off+uint64(i)] = ^byte(v >> (8 * i))
+		m.bits[off+uint64(i)] = byte(v>>(8*i)) ^ byte(m.flip)
 	}
 	if v == 0 {
 		return
@@ -136,8 +175,9 @@ func (m *memory) store(off uint64, n int, v uint64, origin uint32) {
 
 // soil has the blocks of n bytes be such as may have something invalid.
 func (m *memory) soil(off uint64, n int) {
+	settled := m.settled()
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Swap(0) != 0 {
+		if m.blocks[b].Swap(settled^1) == settled {
 			m.dirty.Add(1)
 		}
 	}
@@ -145,8 +185,9 @@ func (m *memory) soil(off uint64, n int) {
 
 // settle has the blocks of n bytes be valid, if they are.
 func (m *memory) settle(off uint64, n int) {
+	settled := m.settled()
 	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
-		if m.blocks[b].Load() == 0 && m.whole(b) && m.blocks[b].Swap(1) == 0 {
+		if m.blocks[b].Load() != settled && m.whole(b) && m.blocks[b].Swap(settled) != settled {
 			m.dirty.Add(-1)
 			if !m.whole(b) { // meanwhile another CTA has stored something
 				m.soil(b<<blockShift, 1)
@@ -158,13 +199,7 @@ func (m *memory) settle(off uint64, n int) {
 // whole reports whether all of a block is valid.
 //
 //go:norace
-func (m *memory) whole(block uint64) bool {
-	all := ^uint64(0)
-	for b := m.valid[block<<blockShift : (block+1)<<blockShift]; len(b) > 0; b = b[8:] {
-		all &= binary.LittleEndian.Uint64(b)
-	}
-	return all == ^uint64(0)
-}
+func (m *memory) whole(block uint64) bool { return m.allValid(block<<blockShift, 1<<blockShift) }
 
 // set makes n bytes valid or invalid as a whole.
 //
@@ -174,11 +209,13 @@ func (m *memory) set(off uint64, n int, invalid bool, origin uint32) {
 		return
 	}
 	if !invalid {
-		fill(m.valid[off : off+uint64(n)])
-		m.settle(off, n)
+		if m.dirty.Load() != 0 {
+			paint(m.bits[off:off+uint64(n)], byte(m.flip))
+			m.settle(off, n)
+		}
 		return
 	}
-	clear(m.valid[off : off+uint64(n)])
+	paint(m.bits[off:off+uint64(n)], ^byte(m.flip))
 	for i := off / 4; i <= (off+uint64(n)-1)/4; i++ {
 		m.origin[i].Store(origin)
 	}
@@ -192,9 +229,9 @@ func (m *memory) set(off uint64, n int, invalid bool, origin uint32) {
 func (m *memory) computed(off uint64, n int) (first uint64, count int, origin uint32) {
 	for end := off + uint64(n); off < end; off++ {
 		switch block := off >> blockShift; {
-		case m.blocks[block].Load() != 0:
+		case m.blocks[block].Load() == m.settled():
 			off = (block+1)<<blockShift - 1
-		case m.valid[off] != 0xff:
+		case m.bits[off] != byte(m.flip):
 			if o := m.origin[off/4].Load(); o&computed != 0 {
 				if count++; count == 1 {
 					first, origin = off, o

@@ -11,6 +11,7 @@
 package validity
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 
@@ -109,7 +110,7 @@ func (t *Tool) Tell(e *interp.Event) {
 		t.allocated(e)
 	case interp.OnFree:
 		t.mu.Lock()
-		delete(t.memory, e.Memory)
+		t.drop(e.Memory)
 		t.mu.Unlock()
 	case interp.OnHostWrite:
 		t.of(e.Memory).set(e.Offset, within(e), false, 0)
@@ -127,8 +128,30 @@ func within(e *interp.Event) int {
 func (t *Tool) allocated(e *interp.Event) {
 	m := newMemory(e.Memory, e.Bytes, !e.Memory.Unset())
 	t.mu.Lock()
-	t.memory[e.Memory] = m
+	t.keep(m)
 	t.mu.Unlock()
+}
+
+// keep makes m the validity of its allocation. t.mu is held.
+func (t *Tool) keep(m *memory) {
+	t.drop(m.alloc)
+	t.memory[m.alloc] = m
+	if m.release != nil {
+		cleanup := runtime.AddCleanup(t, func(release func()) { release() }, m.release)
+		release := m.release
+		m.release = func() {
+			cleanup.Stop()
+			release()
+		}
+	}
+}
+
+// drop forgets the validity of an allocation, which nobody accesses any more. t.mu is held.
+func (t *Tool) drop(a *interp.Allocation) {
+	if m := t.memory[a]; m != nil && m.release != nil {
+		m.release()
+	}
+	delete(t.memory, a)
 }
 
 // of is the validity of memory; what nobody has told of is valid.
@@ -138,7 +161,7 @@ func (t *Tool) of(a *interp.Allocation) *memory {
 	m := t.memory[a]
 	if m == nil {
 		m = newMemory(a, len(a.Data), true)
-		t.memory[a] = m
+		t.keep(m)
 	}
 	return m
 }
@@ -370,9 +393,9 @@ func (c *cta) begin(e *interp.Event) {
 	size := len(shared.Data)
 	t.mu.Lock()
 	m := t.memory[shared]
-	if m == nil || len(m.valid) < size {
+	if m == nil || len(m.bits) < size {
 		m = newMemory(shared, size, false)
-		t.memory[shared] = m
+		t.keep(m)
 	}
 	t.mu.Unlock()
 	m.invalidate(size)
