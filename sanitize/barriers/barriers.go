@@ -182,7 +182,7 @@ func (c *cta) Tell(e *interp.Event) {
 			c.leaves(e, w)
 		}
 	case interp.OnWait:
-		if e.Waits.Barrier >= 0 && e.Waits.Barrier < len(c.barriers)-1 {
+		if e.Waits.Barrier >= 0 {
 			c.comes(e)
 			c.warp(e.Warp).attends(e.Lanes)
 			if w := c.warp(e.Warp); (e.Lanes != w.live || len(w.gone) > 0) && e.Instr.Form.Effects.Has(ptx.Aligned) {
@@ -262,11 +262,11 @@ func lanesOf(m uint64) string {
 	return fmt.Sprintf("lane %d", bits.TrailingZeros64(m))
 }
 
-// comes: lanes have come to a barrier of the CTA.
+// comes: lanes have come to a barrier of the CTA, or to that of the cluster, of which there is no count.
 func (c *cta) comes(e *interp.Event) {
 	b := &c.barriers[e.Waits.Barrier]
 	n := e.Waits.Threads
-	if n == 0 || e.Warp >= 64 {
+	if n == 0 || e.Warp >= 64 || e.Waits.Barrier == len(c.barriers)-1 {
 		return
 	}
 	if b.counted != n { // another use of it

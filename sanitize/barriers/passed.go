@@ -126,7 +126,7 @@ func (c *cta) passes(e *interp.Event, at, gone group) {
 		}
 		other := c.place(e, spot{gone.index, e.Warp, bits.TrailingZeros64(gone.lanes)}, "exit")
 		other.Lanes = finding.Lanes(gone.lanes)
-		f.Kind, f.Severity, f.Other, f.Notes = Exited, finding.Notice, &other, nil
+		f.Kind, f.Severity, f.Other, f.Notes, f.ByOther = Exited, finding.Notice, &other, nil, true
 		f.Message = fmt.Sprintf("%s, which all threads of a warp must execute together, where %s have exited", in.Text, lanesOf(gone.lanes))
 	}
 	f.At.Lanes = finding.Lanes(at.lanes)

@@ -49,10 +49,14 @@ type Finding struct {
 	Notes    []string `json:"notes,omitempty"`  // further lines
 
 	// Count is how many there are of the same tool, kind and places, of which this is the first;
-	// told with it by Add, 0 is one.
+	// told with it by Add, 0 is one. An exit before barriers counts once for each barrier, of which At is the first.
 	Count int `json:"count"`
 
+	// ByOther counts findings of the same tool, kind and Other together, wherever At is.
+	ByOther bool `json:"-"`
+
 	order order
+	spots map[spot]bool // the places At of all, which differ with ByOther
 }
 
 // Place is an instruction, and the thread that executes it; none of the fields about threads
@@ -184,7 +188,13 @@ type key struct {
 	at, other  spot
 }
 
-func (f *Finding) key() key { return key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)} }
+func (f *Finding) key() key {
+	k := key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)}
+	if f.ByOther {
+		k.at = spot{}
+	}
+	return k
+}
 
 // spot is a place in a source.
 type spot struct {
@@ -220,10 +230,13 @@ func (l *Log) Add(e *interp.Event, f Finding) {
 	k := f.key()
 	old := l.found[k]
 	if old == nil {
+		f.spots = map[spot]bool{spotOf(&f.At): true}
 		l.found[k] = &f
 		return
 	}
 	f.Count += old.Count
+	f.spots = old.spots
+	f.spots[spotOf(&f.At)] = true
 	if f.order.compare(old.order) < 0 {
 		*old = f
 	} else {
@@ -237,7 +250,11 @@ func (l *Log) Findings() []Finding {
 	defer l.mu.Unlock()
 	var list []Finding
 	for _, f := range l.found {
-		list = append(list, *f)
+		g := *f
+		if n := len(g.spots); n > 1 {
+			g.Notes = append(slices.Clone(g.Notes), fmt.Sprintf("at %d such instructions in all, of which this is the first", n))
+		}
+		list = append(list, g)
 	}
 	slices.SortFunc(list, func(a, b Finding) int {
 		return cmp.Or(a.order.compare(b.order), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))

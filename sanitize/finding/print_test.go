@@ -3,6 +3,8 @@ package finding
 import (
 	"strings"
 	"testing"
+
+	"gemu/interp"
 )
 
 // TestNames: names that a compiler has made are those of the source, and the PTX that was made of a file to be
@@ -45,4 +47,25 @@ func TestNames(t *testing.T) {
 	got = print()
 	has(got, "write at hist.ptx:71:2 in _Zebra\n")
 	has(got, "from hist.cu:4:26\n")
+}
+
+// TestByOther: findings that count by their other place are one, with the first and the number of places.
+func TestByOther(t *testing.T) {
+	var l Log
+	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
+	exit := at(3)
+	for _, line := range []int{5, 7, 5} {
+		l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", At: at(line), Other: &exit, ByOther: true})
+	}
+	another := at(4)
+	l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", At: at(7), Other: &another, ByOther: true})
+	for range 2 { // reading does not change what is read
+		list := l.Findings()
+		if len(list) != 2 || list[0].At.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
+			t.Fatalf("%+v", list)
+		}
+		if list[1].At.Line != 7 || list[1].Count != 1 || len(list[1].Notes) != 0 {
+			t.Fatalf("%+v", list)
+		}
+	}
 }
