@@ -165,9 +165,10 @@ func TestEnvironment(t *testing.T) {
 		{"GEMU_REGFILE=kim", "GEMU_REGFILE=kim: the reports of models go to the file of GEMU_STATS, which is not set"},
 		{"GEMU_WORKERS=0", "want a number from 1"},
 		{"GEMU_TOLERATE=everything", "want some of wmma-alignment,shared-unit"},
-		{"GEMU_TIME_LIMIT=soon", "GEMU_TIME_LIMIT=soon: "},
-		{"GEMU_TIME_LIMIT=-1s", "want a duration from 0 on"},
-		{"GEMU_SM=9.0 GEMU_DRIVER=13.1 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TIME_LIMIT=1m30s GEMU_TOLERATE=shared-unit GEMU_TRACE=2", ""},
+		{"GEMU_TIME_LIMIT=soon", "GEMU_TIME_LIMIT=soon: want a time such as 90s, 1m30s or 500ms; a number without a unit is seconds"},
+		{"GEMU_TIME_LIMIT=-1s", "want a time such as 90s"},
+		{"GEMU_EXIT_WAIT=soon", "GEMU_EXIT_WAIT=soon: want a time such as 90s, 1m30s or 500ms; a number without a unit is seconds"},
+		{"GEMU_SM=9.0 GEMU_DRIVER=13.1 GEMU_MEMORY=512M GEMU_DEVICES=2 GEMU_MODE=affine GEMU_STEPS=1000 GEMU_TIME_LIMIT=90 GEMU_EXIT_WAIT=2m GEMU_TOLERATE=shared-unit GEMU_TRACE=2", ""},
 	} {
 		env := map[string]string{}
 		for _, f := range strings.Fields(k.env) {
@@ -177,7 +178,7 @@ func TestEnvironment(t *testing.T) {
 		s := DefaultSettings()
 		err := s.Environment(func(name string) string { return env[name] })
 		if k.want == "" {
-			if err != nil || s.SM != 90 || s.Version != 13010 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.TimeLimit != 90*time.Second || s.Tolerate != interp.SharedUnit || s.Trace != 2 {
+			if err != nil || s.SM != 90 || s.Version != 13010 || s.Memory != 512<<20 || s.Devices != 2 || s.Mode != interp.Affine || s.Steps != 1000 || s.TimeLimit != 90*time.Second || s.ExitWait != 2*time.Minute || s.Tolerate != interp.SharedUnit || s.Trace != 2 {
 				t.Errorf("%s: %+v, %v", k.env, s, err)
 			}
 		} else if err == nil || !strings.Contains(err.Error(), k.want) {

@@ -4,7 +4,6 @@ package driver
 // them.
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +15,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
+	"gemu/internal/timespan"
 	"gemu/interp"
 	"gemu/regfile/models"
 	"gemu/sanitize"
@@ -172,10 +172,8 @@ var Variables = []Variable{
 		s.Steps = int64(n)
 		return err
 	}},
-	{"GEMU_TIME_LIMIT", "DURATION, such as 90s or 5m", "no limit", "Time that a launch may run before it is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
-		if s.TimeLimit, err = time.ParseDuration(v); err == nil && s.TimeLimit < 0 {
-			err = errors.New("want a duration from 0 on")
-		}
+	{"GEMU_TIME_LIMIT", "TIME, such as 90s, 5m or 90 for seconds", "no limit", "Time that a launch may run before it is stopped with CUDA_ERROR_LAUNCH_TIMEOUT.", func(s *Settings, v string) (err error) {
+		s.TimeLimit, err = timespan.Parse(v)
 		return err
 	}},
 	{"GEMU_TOLERATE", "some of " + tolerables(), "none", "Let kernels go on after faults that GPUs ignore, and report each on standard error: see \"Faults that GPUs ignore\" in docs/libraries.md.", func(s *Settings, v string) (err error) {
@@ -217,9 +215,8 @@ var Variables = []Variable{
 		s.SanitizeExit, err = atoi(v, 0, 255)
 		return err
 	}},
-	{"GEMU_EXIT_WAIT", "SECONDS", "60", "How long a process that ends waits for launches that have not ended, if sanitizers, statistics or a log need them; then they are stopped, and counted as not judged.", func(s *Settings, v string) error {
-		n, err := atoi(v, 0, math.MaxInt32)
-		s.ExitWait = time.Duration(n) * time.Second
+	{"GEMU_EXIT_WAIT", "TIME, such as 90s, 5m or 90 for seconds", "60s", "How long a process that ends waits for launches that have not ended, if sanitizers, statistics or a log need them; then they are stopped, and counted as not judged.", func(s *Settings, v string) (err error) {
+		s.ExitWait, err = timespan.Parse(v)
 		return err
 	}},
 	{"GEMU_DEBUG", "1, a kernel, or dap:PORT", "none", "Debug launches, or those of a kernel, on the terminal of the process, or wait at the port for a client of the Debug Adapter Protocol: see docs/debugger.md.", func(s *Settings, v string) (err error) {

@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -38,26 +39,17 @@ L:	add.u64 %a, %a, 1;
 					}
 				}
 			}}} {
-			dev := NewDevice(Config{TimeLimit: 20 * time.Millisecond, Backend: b})
-			m, err := dev.Load("count.ptx", []byte(src))
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := NewBuffer(dev, []uint64{0})
-			if err != nil {
-				t.Fatal(err)
-			}
-			l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{out}
-			_, err = m.Run(context.Background(), &l)
-			var trap *Trap
-			if !errors.As(err, &trap) || !errors.Is(err, ErrTimeLimit) {
-				t.Errorf("%v, stats %t: %v, want the time limit", l.Mode, l.Stats, err)
-				continue
-			}
-			for _, want := range []string{"trap: time limit reached: the launch has run for 20ms; 0 of 3 CTAs have ended", "cta (0,0,0) warp 0: lanes 0-31 ", "cta (0,0,0) warp 1: lanes 0-7 ", "cta (2,0,0) warp 1: lanes 0-7 "} {
-				if !strings.Contains(trap.Report(), want) {
-					t.Errorf("%v, stats %t: the report lacks %q:\n%s", l.Mode, l.Stats, want, trap.Report())
+			var dev *Device
+			var bad error
+			for limit := 20 * time.Millisecond; limit < time.Minute; limit *= 2 { // a busy host needs longer to begin three CTAs
+				dev = NewDevice(Config{TimeLimit: limit, Backend: b})
+				if bad = stoppedInTime(t, dev, src, l, limit); bad == nil {
+					break
 				}
+			}
+			if bad != nil {
+				t.Errorf("%v, stats %t: %v", l.Mode, l.Stats, bad)
+				continue
 			}
 			// The device runs on: the next launch has a limit of its own.
 			if ok, err := dev.Load("ok.ptx", []byte(".version 8.0\n.target sm_80\n.visible .entry k() { ret; }")); err != nil {
@@ -67,4 +59,29 @@ L:	add.u64 %a, %a, 1;
 			}
 		}
 	}
+}
+
+// stoppedInTime runs a kernel that does not end, and returns an error unless the limit stops it with a report of the warps of
+// all three CTAs.
+func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.Duration) error {
+	m, err := dev.Load("count.ptx", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := NewBuffer(dev, []uint64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{out}
+	_, err = m.Run(context.Background(), &l)
+	var trap *Trap
+	if !errors.As(err, &trap) || !errors.Is(err, ErrTimeLimit) {
+		t.Fatalf("%v, stats %t: %v, want the time limit", l.Mode, l.Stats, err)
+	}
+	for _, want := range []string{fmt.Sprintf("trap: time limit reached: the launch has run for %v; 0 of 3 CTAs have ended", limit), "cta (0,0,0) warp 0: lanes 0-31 ", "cta (0,0,0) warp 1: lanes 0-7 ", "cta (2,0,0) warp 1: lanes 0-7 "} {
+		if !strings.Contains(trap.Report(), want) {
+			return fmt.Errorf("the report lacks %q:\n%s", want, trap.Report())
+		}
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/internal/timespan"
 	"gemu/interp"
 	"gemu/kernels"
 )
@@ -21,6 +22,8 @@ type benchCmd struct {
 	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
 	Size    int      `help:"Size of the inputs (default each workload's own)."`
 	Workers int      `default:"1" help:"Host threads; 0 means all."`
+
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
 
 	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and tell the mean of workloads of which a quarter or more do from that of the others."`
 	policyFlag
@@ -213,7 +216,7 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 
 // once runs a workload in a setting, and counts the structure of its values if that is wanted.
 func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
-	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine}}
+	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit}}
 	j, err := f.open(a, a.stderr)
 	if err != nil {
 		return nil, err

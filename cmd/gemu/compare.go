@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"gemu/internal/timespan"
 )
 
 type compareCmd struct {
@@ -22,6 +24,8 @@ type compareCmd struct {
 	Table   []string `predictor:"table" help:"Only these of its tables and figures (default: all that do not take long): ${papertables}." placeholder:"NAME"`
 	Reading []string `predictor:"reading" help:"Only these ways of measuring, and tables that have them (default: all of tables that are named, else all that do not take long; the first of a table is its headline): ${paperreadings}." placeholder:"NAME"`
 	Workers int      `help:"Host threads (default: all); results do not depend on it."`
+
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
 	reportFlags
 	tablesFlag
 	CSV string `name:"csv" help:"Write a line for each value to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
@@ -198,6 +202,7 @@ func ofPapers(of func(p *paper) []string) (list []string) {
 type meter struct {
 	app    *app
 	tables []*paperTable // that are measured
+	limit  timespan.Span // that a launch may run; 0: no limit
 	stop   func()        // ends what is being measured
 	rows   sync.WaitGroup
 	slots  chan struct{} // one for each host thread
@@ -247,7 +252,7 @@ func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
 
 // flags are those of a workload's run: at a size, 0 for its own.
 func (m *meter) flags(workload string, size int) *launchFlags {
-	return &launchFlags{sourceArg: sourceArg{"@" + workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size}}
+	return &launchFlags{sourceArg: sourceArg{"@" + workload}, kernelFlags: kernelFlags{Warp: 32, Workers: 1, Size: size, TimeLimit: m.limit}}
 }
 
 // comparison is a paper's tables and ours, as JSON.
@@ -333,6 +338,7 @@ func (c *compareCmd) Run(a *app) error {
 		return err
 	}
 	m := newMeter(a, c.Workers, tables)
+	m.limit = c.TimeLimit
 	defer m.close()
 	begun := make([][][]pendingRow, len(tables))
 	for i, t := range tables {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"gemu/interp"
 	"gemu/kernels"
@@ -233,7 +234,7 @@ func avcRun(m *meter, w *kernels.Workload, module *ptx.Module, regs int, out map
 
 // avcWatch runs a workload with other PTX, watched by a probe.
 func avcWatch(m *meter, w *kernels.Workload, src string, p interp.Probe) error {
-	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}})
+	dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{p}, TimeLimit: time.Duration(m.limit)})
 	s, err := kernels.Start(m.app.ctx, w, dev, avcSizes[w.Name])
 	if err != nil {
 		return err

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"gemu/internal/cleanup"
+	"gemu/internal/timespan"
 	"gemu/internal/wholefile"
+	"gemu/interp"
 	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
@@ -35,14 +37,16 @@ type fuzzCmd struct {
 	Block    string `short:"b" default:"64" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
 	Length   int    `default:"60" help:"About so many statements in a program." placeholder:"N"`
 
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch of a program on gemu may run before it is stopped (default: no limit)." placeholder:"TIME"`
+
 	Against string         `help:"Run programs on another implementation until one fails, and reduce that: a command of the shell, with {ptx}, {in}, {json} for the files of a program, {grid} and {block} for its extents, {bytes} for the size of the result, {n} and {m} for the last two arguments, and {out} for the file to write the result to; see docs/fuzz.md." placeholder:"COMMAND"`
-	Timeout *time.Duration `help:"What a program may take there (default 10s)." placeholder:"TIME"`
+	Timeout *timespan.Span `help:"What a program may take there (default 10s)." placeholder:"TIME"`
 	Refusal *int           `name:"refusal-status" help:"Exit status by which it refuses a program (default 3)." placeholder:"N"`
 	Refuses string         `name:"refusal-regex" help:"What it says on its standard error if it refuses one and ends with another status; ^ and $ are ends of lines." placeholder:"REGEX"`
 	Ignore  []string       `enum:"difference,crash,timeout,refusal" help:"Count these failures, and go on: ${enum}." placeholder:"KIND,…"`
 	Skip    []string       `sep:"none" help:"Count failures whose report matches, and go on: known bugs. It is the kind, the first wrong word, the culprit, and standard error; ^ and $ are ends of lines. It may be given several times." placeholder:"REGEX"`
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
-	Reduce  *time.Duration `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
+	Reduce  *timespan.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
 
 	skip  []*regexp.Regexp // of Skip
 	known []knownFailure   // those that have been reduced
@@ -55,7 +59,9 @@ type knownFailure struct {
 }
 
 // reduceTime is what reducing may take.
-func (c *fuzzCmd) reduceTime() time.Duration { return given(c.Reduce, 5*time.Minute) }
+func (c *fuzzCmd) reduceTime() time.Duration {
+	return time.Duration(given(c.Reduce, timespan.Span(5*time.Minute)))
+}
 
 // given is what a flag says, or what holds without.
 func given[T any](flag *T, otherwise T) T {
@@ -89,7 +95,7 @@ func (c *fuzzCmd) options() (fuzz.Options, error) {
 			return fuzz.Options{}, fmt.Errorf("--ptx %s: want a version such as 7.0", c.PTX)
 		}
 	}
-	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length, Semantics: semantics}, nil
+	return fuzz.Options{Features: features, Version: version, SM: c.SM, Grid: c.Grid, Block: block, Length: c.Length, Semantics: semantics, TimeLimit: time.Duration(c.TimeLimit)}, nil
 }
 
 // rival is the other implementation; nil if there is none.
@@ -108,7 +114,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 		}
 		return nil, nil
 	}
-	r := &fuzz.Rival{Command: c.Against, Timeout: given(c.Timeout, 10*time.Second), RefusalStatus: given(c.Refusal, 3)}
+	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(given(c.Timeout, timespan.Span(10*time.Second))), RefusalStatus: given(c.Refusal, 3)}
 	if c.Refuses != "" {
 		var err error
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
@@ -182,7 +188,11 @@ func (c *fuzzCmd) Run(a *app) error {
 			err = fmt.Errorf("a program that should be defined is not, please report it: %w", err)
 		}
 		if err != nil {
-			return fmt.Errorf("seed %d: %w", p.Seed, err)
+			err = fmt.Errorf("seed %d: %w", p.Seed, err)
+			if trap := new(interp.Trap); errors.Is(err, interp.ErrTimeLimit) && !errors.As(err, &trap) {
+				err = &failure{fmt.Errorf("%w; --time-limit and GEMU_TIME_LIMIT set the limit", err), exitFailed}
+			}
+			return err
 		}
 		done.Add(1)
 		if outcome == nil {

@@ -19,6 +19,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/bytesize"
 	"gemu/internal/input"
+	"gemu/internal/timespan"
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
@@ -53,7 +54,7 @@ type kernelFlags struct {
 	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
 	Seed      uint64        `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
 	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
-	TimeLimit time.Duration `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m (default: no limit)." placeholder:"DURATION"`
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
 	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
 	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
 	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
@@ -130,9 +131,6 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
 		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
 	}
-	if c.TimeLimit < 0 {
-		return nil, fmt.Errorf("--time-limit=%v: want a duration such as 90s or 5m, or 0 for no limit", c.TimeLimit)
-	}
 	tolerate, err := interp.ParseTolerance(c.Tolerate)
 	if err != nil {
 		return nil, fmt.Errorf("--tolerate: %w", err)
@@ -149,7 +147,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
-	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: c.TimeLimit, Tolerate: tolerate, Tolerated: j.tolerates(a), Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerate: tolerate, Tolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"gemu/internal/occupancy"
 	"gemu/interp"
@@ -71,6 +72,8 @@ type Options struct {
 	Length   int         // about so many statements
 
 	Semantics Semantics
+
+	TimeLimit time.Duration // that Verify lets each launch of a program run; 0: no limit
 }
 
 // Semantics says whether programs may depend on differences between the manual and GPUs.
@@ -169,6 +172,8 @@ type Program struct {
 	Grid, Block interp.Dim3
 	In          []byte
 	OutBytes    int // zeros, before the launch
+
+	TimeLimit time.Duration // that Verify lets each launch run; 0: no limit
 }
 
 // Kernel is the name of the kernels, and ArgN and ArgM their last arguments.
@@ -181,7 +186,7 @@ const (
 // Program makes that of a seed, always the same.
 func (g *Generator) Program(seed uint64) *Program {
 	src, in := random.Defined(g.shape, g.variants, seed)
-	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes()}
+	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
 }
 
 // ErrUndefined is the error of a program whose result is not to be relied on: it is not in the manual's syntax, does
@@ -199,7 +204,7 @@ const maxSteps = 1 << 20
 // byte of .shared and .local memory and every parameter before it reads it: registers and parameters on every path of the
 // control flow, memory in this launch. It runs on the engine in check mode, which verifies
 // lowered code and compares every compact result, under the sanitizers, on the oracle, and as machine code where
-// there is any. The error is ErrUndefined, that of the context, or of a launch that does not run.
+// there is any. The error is ErrUndefined, that of the context, interp.ErrTimeLimit, or that of a launch that does not run.
 func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
@@ -218,6 +223,9 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if errors.Is(err, interp.ErrTimeLimit) {
+			return nil, err
+		}
 		return nil, undefined("%w", err)
 	}
 	s.Finish()
@@ -233,6 +241,8 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("the oracle: %w: the launch has run for %v", interp.ErrTimeLimit, p.TimeLimit)
 	case err != nil:
 		return nil, undefined("oracle: %w", err)
 	case !bytes.Equal(out, want):
@@ -247,6 +257,8 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, interp.ErrTimeLimit):
+			return nil, err
 		case err != nil:
 			return nil, undefined("machine code in %v mode: %w", mode, err)
 		case !bytes.Equal(out, got):
@@ -259,7 +271,7 @@ func (p *Program) Verify(ctx context.Context) (out []byte, err error) {
 
 // run runs the program on the engine, as a launch says.
 func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, probes []interp.Probe) ([]byte, error) {
-	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes, ShadowBytes: shadowBytes(probes)})
+	dev := interp.NewDevice(interp.Config{Workers: 1, SM: p.SM, Probes: probes, ShadowBytes: shadowBytes(probes), TimeLimit: p.TimeLimit})
 	mod, err := dev.LoadModule(m)
 	if err != nil {
 		return nil, err
@@ -298,6 +310,11 @@ func (p *Program) oracle(ctx context.Context, m *ptx.Module) ([]byte, error) {
 			return nil, err
 		}
 		l.Args = append(l.Args, b)
+	}
+	if p.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.TimeLimit)
+		defer cancel()
 	}
 	if _, err := mod.Run(ctx, l); err != nil {
 		return nil, err
