@@ -2,9 +2,11 @@
 // when the system has taken all of it: after a write that fails, the file that was there before is as it was. The package does not
 // wait for the disk: after a crash of the system a new file may be empty.
 //
-// A file that is replaced keeps its permissions; a new one has those of the umask. A symbolic link stays, and the file that it
-// leads to is replaced. Pipes, devices and other files that are not regular are written directly, and so is a
-// file in a directory where none can be made.
+// A file that is replaced keeps its permissions; a new one has those of the umask. It belongs to the user of the process, and
+// other hard links to the old file keep its old contents. A file that the user may not write is not replaced. A symbolic link stays,
+// and the file that it leads to is replaced. Pipes, devices and other files that are not regular are written directly, and so is a
+// file in a directory where none can be made. Names of open files of the process (/dev/stdout, /dev/fd/3) mean these: what is
+// written comes after what the process has written there before.
 package wholefile
 
 import (
@@ -31,12 +33,22 @@ type File struct {
 
 // Create begins to write a file. Where a pipe waits for its reader, the end of the context is the error.
 func Create(ctx context.Context, name string) (*File, error) {
+	if f := descriptor(name); f != nil {
+		return &File{file: f}, nil
+	}
 	st, err := os.Stat(name)
 	switch {
 	case err == nil && st.IsDir():
 		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("it is a directory")}
 	case err == nil && !st.Mode().IsRegular():
 		return direct(ctx, name)
+	}
+	if err == nil {
+		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a new file in its place would pass over its permissions
+		if err != nil {
+			return nil, err
+		}
+		old.Close()
 	}
 	to, failed := filepath.EvalSymlinks(name)
 	if failed != nil {
@@ -47,7 +59,7 @@ func Create(ctx context.Context, name string) (*File, error) {
 	}
 	f, failed := beside(to)
 	if failed != nil {
-		if errors.Is(failed, fs.ErrPermission) { // a full disk must not cost the old file
+		if errors.Is(failed, fs.ErrPermission) || readOnly(failed) { // a full disk must not cost the old file
 			return direct(ctx, name)
 		}
 		return nil, &fs.PathError{Op: "write", Path: name, Err: reason(failed)}

@@ -5,6 +5,7 @@ package wholefile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,4 +162,58 @@ func TestNoDirectory(t *testing.T) {
 	defer os.Chmod(dir, 0o700)
 	write(t, a, "new")
 	has(t, a, "new")
+}
+
+// TestDescriptor writes by the names of open files: after what was written there before, and without a new file in their place.
+func TestDescriptor(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "out")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.WriteString("before\n")
+	write(t, fmt.Sprintf("/dev/fd/%d", f.Fd()), "one\n")
+	write(t, fmt.Sprintf("/dev/fd/%d", f.Fd()), "two\n")
+	f.WriteString("after\n")
+	has(t, name, "before\none\ntwo\nafter\n")
+	for _, name := range []string{"/dev/stdout", "/dev/stderr", "/proc/self/fd/1"} {
+		if f := descriptor(name); f == nil {
+			t.Errorf("%s is not that of an open file", name)
+		} else {
+			f.Close()
+		}
+	}
+	if err := Write(t.Context(), "/dev/fd/12345", nil); err == nil {
+		t.Error("a descriptor that is not open was written")
+	}
+}
+
+// TestOthers: a file that the user may not write stays, another hard link keeps the old contents, and a file in a directory
+// without permission is written in place.
+func TestOthers(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write(t, a, "old")
+	if err := os.Link(a, b); err != nil {
+		t.Skip(err)
+	}
+	write(t, a, "new")
+	has(t, a, "new")
+	has(t, b, "old")
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everything")
+	}
+	os.Chmod(a, 0o444)
+	if err := Write(t.Context(), a, []byte("x")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a file that is read-only is written: %v", err)
+	}
+	has(t, a, "new")
+	os.Chmod(dir, 0o500)
+	defer os.Chmod(dir, 0o700)
+	write(t, b, "in place")
+	has(t, b, "in place")
+	if err := Write(t.Context(), filepath.Join(dir, "c"), nil); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a new file: %v", err)
+	}
 }

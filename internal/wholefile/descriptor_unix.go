@@ -1,0 +1,40 @@
+//go:build unix
+
+package wholefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// descriptor is another descriptor of the open file that a name means; nil if the name means none.
+func descriptor(name string) *os.File {
+	fd := -1
+	switch dir, last := filepath.Split(filepath.Clean(name)); {
+	case dir == "/dev/" && last == "stdout":
+		fd = 1
+	case dir == "/dev/" && last == "stderr":
+		fd = 2
+	case dir == "/dev/fd/" || dir == "/proc/self/fd/":
+		n, err := strconv.Atoi(last)
+		if err != nil || strconv.Itoa(n) != last {
+			return nil
+		}
+		fd = n
+	}
+	if fd < 0 {
+		return nil
+	}
+	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil // it is not open, and the name says so
+	}
+	return os.NewFile(uintptr(copied), name)
+}
+
+// readOnly reports whether an error is that of a file system that is mounted for reading.
+func readOnly(err error) bool { return errors.Is(err, unix.EROFS) }
