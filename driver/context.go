@@ -3,6 +3,8 @@ package driver
 // This file is contexts: what a client's work on a device happens in.
 
 import (
+	"strings"
+
 	"gemu/interp"
 )
 
@@ -17,6 +19,7 @@ type Context struct {
 	dead    bool
 	err     error // the first fault; the result of all calls from then on
 	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
+	further int   // faults after it
 	faults  int   // operations that have failed
 
 	legacy  *Stream // the default stream
@@ -42,7 +45,7 @@ func (v *Device) newContext(flags uint32) *Context {
 
 // reset gives a context the state of a new one. d.mu is held.
 func (c *Context) reset() {
-	c.dead, c.err, c.fault, c.users = false, nil, nil, 0
+	c.dead, c.err, c.fault, c.further, c.users = false, nil, nil, 0, 0
 	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = c.dev.defaultLimits()
 	c.past, c.behind = [2]clock{}, nil
@@ -60,6 +63,8 @@ func (c *Context) fails(err error) {
 	}
 	if *to == nil {
 		*to = brief(err)
+	} else if to == &c.fault {
+		c.further++
 	}
 }
 
@@ -69,7 +74,10 @@ func (c *Context) outcome() error {
 		return c.err
 	}
 	err := c.fault
-	c.fault = nil
+	if c.further > 0 {
+		err = fail(ResultOf(err), "%s (and %d more since the last call that has waited, each on standard error)", strings.TrimPrefix(err.Error(), ResultOf(err).Name()+": "), c.further)
+	}
+	c.fault, c.further = nil, 0
 	return err
 }
 

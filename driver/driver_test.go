@@ -17,6 +17,7 @@ import (
 	"gemu/internal/cubin"
 	"gemu/interp"
 	"gemu/sanitize"
+	"gemu/sanitize/finding"
 )
 
 // kernels is what the tests load: add adds n to x[i] for each thread; poke stores a
@@ -451,6 +452,18 @@ func TestContinueOnFault(t *testing.T) {
 	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 6 {
 		t.Errorf("%d faults are told, want 6: %s", n, c.messages)
 	}
+	// A call that waits for several faults returns the first, and says how many more there were.
+	for range 3 {
+		bad(0)
+	}
+	c.want(IllegalAddress, "out-of-bounds global load of 4 bytes", c.CtxSynchronize(0))
+	bad(0)
+	bad(0)
+	c.want(IllegalAddress, "(and 1 more since the last call that has waited, each on standard error)", c.CtxSynchronize(0))
+	c.ok(c.CtxSynchronize(0))
+	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 11 {
+		t.Errorf("%d faults are told, want 11: %s", n, c.messages)
+	}
 	// A stream that waits for a value ends its wait, for the operation that failed may be the one that was to write it.
 	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: y, Value: 99, Flags: 1}}, 0))
 	bad(must(c.StreamCreate(flagNonBlocking, 0))(t))
@@ -462,6 +475,68 @@ func TestContinueOnFault(t *testing.T) {
 	p := launchParams(c.function("add"), 1, 65, x, 1)
 	c.want(IllegalAddress, "", c.LaunchKernel(p, 0))
 	c.ok(c.CtxSynchronize(0))
+}
+
+// TestEachFaultCounts: sanitizers count every faulty kernel, whether the context goes on or not, and every kernel of a graph that
+// cannot begin.
+func TestEachFaultCounts(t *testing.T) {
+	tools, err := sanitize.Parse("bounds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, func(s *Settings) { s.ContinueOnFault, s.Sanitize = true, tools })
+	x := c.alloc(256)
+	other := c.load(strings.ReplaceAll(kernels, "entry poke", "entry push"))
+	push := must(c.ModuleGetFunction(other, "push"))(t)
+	for range 3 {
+		c.ok(c.launch("poke", 1, 1, x+1000, uint32(1)))
+		c.ok(c.launch("poke", 1, 1, x, uint32(1)))
+	}
+	c.ok(c.LaunchKernel(launchParams(push, 1, 1, x+1000, uint32(1)), 0))
+	c.want(IllegalAddress, "(and 3 more since", c.CtxSynchronize(0))
+	d := c.Thread.d
+	failed := func() (n int) {
+		for _, f := range d.sanitizer.Findings() {
+			if f.Severity == finding.Error {
+				n += f.Count
+			}
+		}
+		return n
+	}
+	if n := failed(); n != 4 {
+		t.Errorf("%d errors, want 4: %+v", n, d.sanitizer.Findings())
+	}
+	// A kernel of a graph whose module is gone cannot begin.
+	g := must(c.GraphCreate(0))(t)
+	must(c.GraphAddKernelNode(g, nil, launchParams(push, 1, 1, x, uint32(1))))(t)
+	exec := must(c.GraphInstantiate(g, 0))(t)
+	c.ok(c.GraphLaunch(exec, 0))
+	c.ok(c.ModuleUnload(other))
+	c.want(InvalidHandle, "the module of kernel push was unloaded", c.GraphLaunch(exec, 0))
+	if n := failed(); n != 5 {
+		t.Errorf("%d errors, want 5: %+v", n, d.sanitizer.Findings())
+	}
+	// A node that the driver refuses is a launch that fails.
+	if _, err := c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 2000, x, uint32(1))); ResultOf(err) != InvalidValue {
+		t.Error(err)
+	}
+	if n := failed(); n != 6 {
+		t.Errorf("%d errors, want 6: %+v", n, d.sanitizer.Findings())
+	}
+
+	// A graph is refused since its context has failed: that is a consequence, and its launches are not judged.
+	c = newClient(t, func(s *Settings) { s.Sanitize = tools })
+	d = c.Thread.d
+	x = c.alloc(256)
+	g = must(c.GraphCreate(0))(t)
+	must(c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 1, x, uint32(1))))(t)
+	exec = must(c.GraphInstantiate(g, 0))(t)
+	c.ok(c.launch("poke", 1, 1, x+1000, uint32(1)))
+	c.want(IllegalAddress, "", c.CtxSynchronize(0))
+	c.want(IllegalAddress, "", c.GraphLaunch(exec, 0))
+	if n, missed := failed(), d.sanitizer.Coverage().NotJudged; n != 1 || missed != 1 {
+		t.Errorf("%d errors, want 1; %d launches not judged, want 1: %+v", n, missed, d.sanitizer.Findings())
+	}
 }
 
 func TestFaultResults(t *testing.T) {

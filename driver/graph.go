@@ -694,6 +694,7 @@ var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy"
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
+		t.graphRefused(exec, err)
 		return err
 	}
 	x, err := object[*GraphExec](t.d, exec)

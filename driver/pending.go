@@ -221,3 +221,24 @@ func (t *Thread) launchRefused(kernel string, err error) {
 	}
 	d.sanitizer.Fail(kernel, err)
 }
+
+// graphRefused reports the kernels of a graph whose launch the driver has refused.
+func (t *Thread) graphRefused(exec Handle, err error) {
+	d := t.d
+	if len(d.settings.Sanitize) == 0 {
+		return
+	}
+	var kernels []string
+	d.mu.Lock()
+	if x, ok := d.objects[exec].(*GraphExec); ok {
+		for _, n := range x.nodes {
+			if l, ok := n.enabled().(*launch); ok {
+				kernels = append(kernels, l.f.kernel.Name)
+			}
+		}
+	}
+	d.mu.Unlock()
+	for _, k := range kernels {
+		t.launchRefused(k, err)
+	}
+}

@@ -192,7 +192,7 @@ var Variables = []Variable{
 		s.Models, err = models.For(v, warpSize)
 		return err
 	}},
-	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did.", func(s *Settings, v string) error {
+	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
 		s.Log = v
 		return nil
 	}},
