@@ -5,9 +5,6 @@ package driver
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
-	"strconv"
-	"strings"
 	"unsafe"
 
 	"gemu/interp"
@@ -74,39 +71,6 @@ func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err
 	return cluster, nil
 }
 
-// tileLanguages are the languages of tile kernels as the directive .language has them: the number or the name of
-// CUDA C++ Tile and of Tile IR. The manual does not list them; ptxas 13.5 writes these numbers for these names, which it
-// compares without regard to case.
-var tileLanguages = []string{"6", `"CUDA C++ Tile"`, "7", `"Tile IR"`}
-
-// isTile reports whether a value of .language is one of tileLanguages.
-func isTile(language string) bool {
-	if n, err := strconv.ParseInt(strings.TrimSuffix(language, "U"), 0, 64); err == nil {
-		language = strconv.FormatInt(n, 10)
-	}
-	return slices.ContainsFunc(tileLanguages, func(name string) bool { return strings.EqualFold(name, language) })
-}
-
-// tileBlock gives the block of a tile kernel. The program launches it with blocks of one thread (CUDA Tile C++ API
-// Reference, "General Operations": <<<blocks, 1>>>), as it does not know how many threads run a tile. The compiler says so
-// with .reqntid.
-func tileBlock(kernel *ptx.Func) (block interp.Dim3, tile bool) {
-	languages, _ := kernel.Directive(".language")
-	if !slices.ContainsFunc(languages, isTile) {
-		return block, false
-	}
-	args, ok := kernel.Directive(".reqntid")
-	var n []int
-	for _, a := range args {
-		v, err := strconv.Atoi(a)
-		if err != nil {
-			return block, false // which the parser refuses
-		}
-		n = append(n, v)
-	}
-	return interp.Dim(n...), ok
-}
-
 // prepare checks a launch and copies its arguments. The driver is not locked.
 func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	f, info, err := t.prepared(p.Func)
@@ -114,10 +78,10 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 		return nil, err
 	}
 	d := t.d
-	if block, tile := tileBlock(f.kernel); tile && p.Block == interp.Dim(1) {
-		given := *p
-		given.Block = block
-		p = &given
+	given := *p
+	p = &given
+	if p.Block, err = f.module.mod.Block(f.kernel.Name, p.Block); err != nil {
+		return nil, d.complain(fail(InvalidValue, "%v", err))
 	}
 	cluster, err := f.extents(d, p)
 	if err != nil {

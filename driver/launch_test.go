@@ -1,44 +1,6 @@
 package driver
 
-import (
-	"testing"
-
-	"gemu/interp"
-	"gemu/ptx"
-)
-
-// A tile kernel has the block of its .reqntid; other kernels, and tile kernels without one, have that of the launch.
-func TestTileBlock(t *testing.T) {
-	kernel := func(language string, threads ...string) *ptx.Func {
-		f := &ptx.Func{Directives: []ptx.FuncDirective{{Name: ".minnctapersm", Args: []string{"1"}}}}
-		if language != "" {
-			f.Directives = append(f.Directives, ptx.FuncDirective{Name: ".language", Args: []string{language}})
-		}
-		if len(threads) > 0 {
-			f.Directives = append(f.Directives, ptx.FuncDirective{Name: ".reqntid", Args: threads})
-		}
-		return f
-	}
-	for _, c := range []struct {
-		kernel *ptx.Func
-		block  interp.Dim3
-		tile   bool
-	}{
-		{kernel("7", "128"), interp.Dim(128), true},
-		{kernel("6", "32", "4"), interp.Dim(32, 4), true},
-		{kernel(`"tile ir"`, "128"), interp.Dim(128), true},
-		{kernel("0x7U", "128"), interp.Dim(128), true},
-		{kernel("7"), interp.Dim(), false},
-		{kernel("", "128"), interp.Dim3{}, false},
-		{kernel("3", "128"), interp.Dim3{}, false}, // PTX
-		{kernel("10", "128"), interp.Dim3{}, false},
-	} {
-		block, tile := tileBlock(c.kernel)
-		if tile != c.tile || tile && block != c.block {
-			t.Errorf("%v: %v, %t, want %v, %t", c.kernel.Directives, block, tile, c.block, c.tile)
-		}
-	}
-}
+import "testing"
 
 // A kernel that is no tile kernel is refused a block that differs from its .reqntid.
 func TestRequiredBlock(t *testing.T) {

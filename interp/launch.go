@@ -218,6 +218,10 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if width < 1 || width > 64 || width&(width-1) != 0 {
 		return nil, refuse("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
 	}
+	if block := blockOf(fn, l.Block); block != l.Block {
+		given := *l
+		given.Block, l = block, &given
+	}
 	grid, cluster, err := extents(fn, l.Grid, l.Block, l.Cluster)
 	if err != nil {
 		return nil, err
@@ -298,6 +302,9 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	case cluster.Count() > most:
 		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
 	}
+	if err := g.OpenCTAMemory(); err != nil {
+		return nil, refuse("kernel %s: %v", fn.Name, err)
+	}
 	g.Make()
 	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
 }
@@ -372,6 +379,25 @@ func (m *Module) Cluster(kernel string, cluster Dim3) (Dim3, error) {
 		return cluster, err
 	}
 	return clusterOf(fn, cluster)
+}
+
+// Block is the block that a launch of the kernel has which asks for one. They differ for a tile kernel: a program launches
+// it with blocks of one thread (CUDA Tile C++ API Reference, "General Operations": <<<blocks, 1>>>), as it does not
+// know how many threads run a tile. The compiler says so with .reqntid. The error is a *LaunchError.
+func (m *Module) Block(kernel string, block Dim3) (Dim3, error) {
+	fn, err := m.Kernel(kernel)
+	if err != nil {
+		return block, err
+	}
+	return blockOf(fn, block), nil
+}
+
+// blockOf is the block of a launch that asks for one: see Module.Block.
+func blockOf(fn *ptx.Func, block Dim3) Dim3 {
+	if args, ok := fn.Directive(".reqntid"); ok && block == Dim(1) && fn.Tile() {
+		return dimOf(args)
+	}
+	return block
 }
 
 // extents checks those of a launch. It gives the grid in CTAs, and the CTAs of a cluster, zero

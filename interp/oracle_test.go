@@ -53,7 +53,7 @@ func NewTwin(m *Module) (*Twin, error) {
 			load()
 		case mem.Array:
 			addr, err = t.Dev.AllocArray(a.Span)
-		case mem.Buffer:
+		case mem.Buffer, mem.PerCTA:
 			addr, err = t.Dev.Alloc(a.Span)
 		case mem.Heap:
 			addr = t.Dev.Malloc(a.Span)

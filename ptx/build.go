@@ -983,6 +983,8 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *Operand
 		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", in.Text, spec.Name, r)
 	case !narrow && !want.agrees(t, false):
 		b.errorf(pos, "%s: %s is %s, want %s", in.Text, r, t, want)
+	case r.PerCTAMemory() && b.fn.Entry && !b.fn.has(".minperctamemory"):
+		b.errorf(pos, "%s: a kernel that reads %s needs the directive .minperctamemory", in.Text, r)
 	default:
 		return true
 	}

@@ -284,8 +284,8 @@ func (f *Func) Module() *Module { return f.module }
 
 // FuncDirective is a directive of a function, as in ".maxntid 256, 1, 1".
 type FuncDirective struct {
-	Name string // with its dot
-	Args []string
+	Name string   // with its dot
+	Args []string // strings with their quotation marks; numbers in decimal, however the module writes them
 }
 
 // Directive returns the arguments of the named directive (with its dot) and
@@ -297,6 +297,33 @@ func (f *Func) Directive(name string) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// has reports whether the function has the directive.
+func (f *Func) has(name string) bool {
+	_, ok := f.Directive(name)
+	return ok
+}
+
+// PerCTAMemory is the least bytes of per-CTA memory that the kernel asks for with .minperctamemory, 0 without it.
+func (f *Func) PerCTAMemory() (n uint64) {
+	for _, d := range f.Directives {
+		if d.Name == ".minperctamemory" {
+			size, _ := strconv.ParseUint(d.Args[0], 10, 32) // which the checker has looked at
+			n = max(n, size)
+		}
+	}
+	return n
+}
+
+// tileLanguages are the languages of tile kernels as .language has them (manual 11.8.2).
+var tileLanguages = []string{"6", `"cuda c++ tile"`, "7", `"tile ir"`, "8", `"python-cutile"`}
+
+// Tile reports whether the function is made from a language of tiles: one of the languages that .language names is.
+func (f *Func) Tile() bool {
+	return slices.ContainsFunc(f.Directives, func(d FuncDirective) bool {
+		return d.Name == ".language" && slices.ContainsFunc(d.Args, func(a string) bool { return slices.Contains(tileLanguages, strings.ToLower(a)) })
+	})
 }
 
 // RegID names a virtual register: an index into Func.Regs.

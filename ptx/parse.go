@@ -412,18 +412,28 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 	case k.abolished != (Version{}) && !c.mod.Version.Less(k.abolished):
 		c.errorf(pos, "%s stands only in modules before .version %s", d.Name, k.abolished)
 	default:
-		for _, a := range d.Args {
-			isString := strings.HasPrefix(a, `"`)
-			if d.Name == ".language" {
-				// The manual lists neither numbers nor names; this is the assembler's range.
-				if n, err := strconv.ParseInt(strings.TrimSuffix(a, "U"), 0, 64); !isString && (err != nil || n > 10) {
-					c.errorf(pos, ".language %s: want a number from 0 to 10, or a name", a)
+		args := make([]string, len(d.Args))
+		for i, a := range d.Args {
+			args[i] = a
+			if strings.HasPrefix(a, `"`) {
+				switch {
+				case d.Name == ".language" && !slices.Contains(languages, strings.ToLower(strings.Trim(a, `"`))):
+					c.errorf(pos, ".language %s: want one of \"%s\"", a, strings.Join(languages, `", "`))
+				case d.Name != ".language" && d.Name != ".pragma":
+					c.errorf(pos, "%s: bad argument %s", d.Name, a)
 				}
 				continue
 			}
-			if isString != (d.Name == ".pragma") {
+			n, err := strconv.ParseUint(strings.TrimSuffix(a, "U"), 0, 32)
+			args[i] = strconv.FormatUint(n, 10)
+			switch {
+			case d.Name == ".pragma":
 				c.errorf(pos, "%s: bad argument %s", d.Name, a)
-			} else if k.positive && strings.Trim(a, "0") == "" {
+			case d.Name == ".language" && (err != nil || n > 10):
+				c.errorf(pos, ".language %s: want a number from 0 to 10, or a name", a)
+			case err != nil:
+				c.errorf(pos, "%s %s: want a number below 2^32", d.Name, a)
+			case k.positive && n == 0:
 				c.errorf(pos, "%s: want a positive number", d.Name)
 			}
 		}
@@ -432,9 +442,12 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 				c.errorf(pos, "%s and %s exclude each other", other, d.Name)
 			}
 		}
-		f.Directives = append(f.Directives, FuncDirective{d.Name, d.Args})
+		f.Directives = append(f.Directives, FuncDirective{d.Name, args})
 	}
 }
+
+// languages are the names that .language takes, in any case (manual 11.8.2).
+var languages = []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
 
 // funcDirective is a directive that may follow a function's parameters.
 type funcDirective struct {
@@ -458,6 +471,7 @@ var funcDirectives = []funcDirective{
 	{name: ".reqnctapercluster", kernel: true, min: 1, max: 3, excludes: []string{".maxclusterrank"}},
 	{name: ".maxclusterrank", kernel: true, min: 1, max: 1, excludes: []string{".reqnctapercluster"}},
 	{name: ".blocksareclusters", kernel: true},
+	{name: ".minperctamemory", kernel: true, min: 1, max: 1},
 	{name: ".language", kernel: true, device: true, min: 1, max: 1 << 16},
 	{name: ".noreturn", device: true},
 	{name: ".abi_preserve", device: true, min: 1, max: 1},

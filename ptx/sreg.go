@@ -61,6 +61,10 @@ const (
 	AggrSmemSize
 	DynamicSmemSize
 	CurrentGraphExec
+	PerCTAMemoryOffset
+	PerCTAMemorySize
+	LocalityDomainID
+	LocalityDomainSupplementalSM
 	PM0      // %pm0 … %pm7
 	PM0x64   = PM0 + 8
 	EnvReg0  = PM0x64 + 8
@@ -107,6 +111,12 @@ var sregInfo = func() [sregStop]struct {
 		DynamicSmemSize:   {"%dynamic_smem_size", U32},
 		CurrentGraphExec:  {"%current_graph_exec", U64},
 		ZeroReg:           {"%tid.w", U32},
+
+		PerCTAMemoryOffset: {"%perctamemoryoffset", U64},
+		PerCTAMemorySize:   {"%perctamemorysize", U32},
+
+		LocalityDomainID:             {"%locality_domain_id", U32},
+		LocalityDomainSupplementalSM: {"%locality_domain_supplemental_sm", U32},
 	}
 	for _, v := range []struct {
 		name  string
@@ -146,6 +156,9 @@ func (r SpecialReg) String() string { return sregInfo[r].name }
 
 // Type is the type of the register.
 func (r SpecialReg) Type() Type { return sregInfo[r].typ }
+
+// PerCTAMemory reports whether a kernel may read the register only if it has the directive .minperctamemory.
+func (r SpecialReg) PerCTAMemory() bool { return r == PerCTAMemoryOffset || r == PerCTAMemorySize }
 
 // Measures reports whether the register measures the machine: time that passes, events.
 func (r SpecialReg) Measures() bool {

@@ -55,6 +55,7 @@ const (
 	SharedBlock             // the shared memory of a CTA, at its window
 	Mapped                  // memory of the host
 	Workspace               // what the CTAs of a cooperative launch meet at
+	PerCTA                  // of a launch: slices of global memory, each of a CTA
 	Array                   // texels, which only textures and surfaces reach
 	TexRef                  // a .texref variable: a handle, which only its binding changes
 	SamplerRef
@@ -158,6 +159,8 @@ func (a *Allocation) Label() string {
 		}
 	case Workspace:
 		name = "grid workspace"
+	case PerCTA:
+		name = "per-CTA memory"
 	case Array:
 		name = strings.TrimSpace("array " + name)
 	case TexRef, SamplerRef, SurfRef:

@@ -88,8 +88,8 @@ func (m *Allocation) ReadOnly() bool {
 }
 
 // Unset reports whether nobody has said what memory of its kind holds as it is allocated: that
-// which the host or malloc has allocated. Variables have initial values.
-func (m *Allocation) Unset() bool { return m.Kind == Buffer || m.Kind == Heap }
+// which the host or malloc has allocated, and per-CTA memory. Variables have initial values.
+func (m *Allocation) Unset() bool { return m.Kind == Buffer || m.Kind == Heap || m.Kind == PerCTA }
 
 // View is the memory that a lane can reach: the device's, its CTA's and its own.
 type View struct {

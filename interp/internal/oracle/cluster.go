@@ -37,17 +37,21 @@ func (l *Launch) clusters(k *ptx.Func) [3]int {
 }
 
 // inCTAs is the launch with its grid in CTAs: that of a kernel whose blocks are clusters is in
-// clusters (manual 11.8.1).
+// clusters (manual 11.8.1). A tile kernel that is launched with one thread has the threads that it requires.
 func (l *Launch) inCTAs(k *ptx.Func) *Launch {
 	if k == nil {
 		return l
 	}
-	if _, ok := k.Directive(".blocksareclusters"); !ok {
-		return l
-	}
 	in := *l
-	for i, n := range l.clusters(k) {
-		in.Grid[i] *= n
+	if _, ok := k.Directive(".blocksareclusters"); ok {
+		for i, n := range l.clusters(k) {
+			in.Grid[i] *= n
+		}
+	}
+	if args, ok := k.Directive(".reqntid"); ok && k.Tile() && l.Block == [3]int{1, 1, 1} {
+		for i, a := range args {
+			in.Block[i], _ = strconv.Atoi(a)
+		}
 	}
 	return &in
 }

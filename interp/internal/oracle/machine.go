@@ -45,6 +45,9 @@ type machine struct {
 	next     int            // the cluster that begins next
 	printed  map[int]string // by CTA
 	stats    Stats
+
+	ctaMemory uint64 // the address of the per-CTA memory of the first CTA; 0: the kernel asks for none
+	sliceSize uint64 // bytes of it that each CTA has
 }
 
 func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
@@ -75,6 +78,13 @@ func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 	}
 	if l.Cooperative {
 		m.dev.Map(workspace, []byte{8, 0, 0, 0, 0, 0, 0, 0}, false) // its size, and the barrier
+	}
+	if n := k.PerCTAMemory(); n > 0 {
+		m.sliceSize = align(n, 1024) // manual 10.35
+		var err error
+		if m.ctaMemory, err = m.dev.Alloc(m.sliceSize * uint64(m.Grid[0]*m.Grid[1]*m.Grid[2])); err != nil {
+			return nil, fmt.Errorf("oracle: per-CTA memory: %w", err)
+		}
 	}
 	m.dev.launches++
 	at := uint64(paramBlock)

@@ -231,6 +231,12 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return uint64(m.sharedIn)
 	case ptx.DynamicSmemSize:
 		return uint64(m.Shared)
+	case ptx.PerCTAMemorySize:
+		return m.sliceSize
+	case ptx.PerCTAMemoryOffset:
+		if m.ctaMemory > 0 {
+			return m.ctaMemory + m.sliceSize*uint64(c.id[0]+m.Grid[0]*(c.id[1]+m.Grid[1]*c.id[2]))
+		}
 	}
 	return 0
 }

@@ -149,6 +149,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (Stats, error) {
 	err = run.run()
 	run.flush()
 	m.dev.Free(workspace)
+	m.dev.Free(run.ctaMemory)
 	return run.stats, err
 }
 

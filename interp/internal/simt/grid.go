@@ -67,6 +67,7 @@ type Grid struct {
 	gridID     uint64
 	together   bool            // all CTAs are in flight at once: a cooperative launch
 	workspace  *mem.Allocation // of one; nil otherwise
+	ctaMemory  *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
 	stdout     io.Writer
 	workers    int
 	inOrder    bool // because a probe wants events in one order
@@ -262,6 +263,7 @@ func (g *Grid) End(err error) {
 	if g.workspace != nil && !g.workspace.Dead {
 		g.dev.Memory.Free(g.workspace)
 	}
+	g.closeCTAMemory()
 	g.tellTolerated()
 	g.tell(OnLaunchEnd, err)
 }

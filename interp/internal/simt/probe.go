@@ -141,7 +141,7 @@ const (
 
 	OnPrint // the lane of Lanes is about to print an argument of vprintf: Memory, nil if it is local memory, Offset, Bytes
 
-	OnAlloc     // memory has been allocated, by the host or by malloc in the lane of Lanes: Memory
+	OnAlloc     // memory has been allocated, by the host, for a launch, or by malloc in the lane of Lanes: Memory
 	OnFree      // … is freed
 	OnHostWrite // the host has written: Memory, Offset, Bytes
 	OnHostRead  // the host reads

@@ -132,6 +132,8 @@ func (w *warp) uniformSreg(in *code.Instr) uint64 {
 		return uint64(c.id.along(i) % c.grid.team.along(i))
 	}
 	switch r {
+	case ptx.PerCTAMemoryOffset:
+		return c.grid.slice(c.id)
 	case ptx.ClusterCtarank:
 		return uint64(c.rank)
 	case ptx.WarpID:
@@ -173,6 +175,8 @@ func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 		return g.sharedLen
 	case ptx.DynamicSmemSize:
 		return g.dynShared
+	case ptx.PerCTAMemorySize:
+		return g.code.sliceSize()
 	case workspaceHigh, workspaceLow:
 		switch {
 		case g.workspace == nil:
