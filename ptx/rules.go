@@ -317,7 +317,7 @@ func ruleTensor(f *Func, in *Instr) string {
 	}
 	switch in.Form.Family {
 	case FamilyTensorAlloc:
-		if i := in.Form.Operand("b"); i >= 0 && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits&(in.Ops[i].Imm.Bits-1) != 0 {
+		if i := in.Form.Operand("b"); i >= 0 && !in.Has("exclusive") && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits&(in.Ops[i].Imm.Bits-1) != 0 {
 			return "the number of columns must be a power of two"
 		}
 	case FamilyTensorLoad, FamilyTensorStore:
@@ -358,7 +358,7 @@ func ruleTensor(f *Func, in *Instr) string {
 		if (in.Slot("dfmt") == "") != (in.Slot("sfmt") == "") {
 			return "the formats of destination and source stand only together"
 		}
-	case FamilyTensorMma, FamilyNone: // .ashift
+	case FamilyTensorMma:
 		kind, scale := in.Slot("kind"), in.Slot("scale")
 		if !in.Has("block_scale") {
 			i := in.Form.Operand("h")

@@ -197,17 +197,17 @@ var newerRows = []row{
 		tensormap.query!.alloc_class_large{.global}.b1024 p:pred, [a]; ptx 9.5; sm 90`},
 	{"createpolicy", "9.7.10.18", ClassMisc, AffineUniform, FamilyNone, Pure, `
 		createpolicy.range!.fabric.first{.second}.b64 d:type-, [a, i:b64]:u32, b:u32, c:u32; .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 9.4; sm 100`},
-	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | MayTrap, `
-		ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 <d*num>:b32, [a]; .num = x1 x2 x4; .ss = shared shared::cta; ptx 9.4; sm 90`},
-	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Writes | Waits | MayTrap, `
-		tcgen05.alloc!.exclusive.group.sync.aligned{.ss}.b32 [a], b:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 9.4; sm 100`},
-	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | SideEffect | MayTrap, `
-		tcgen05.dealloc!.exclusive.group.sync.aligned.b32 a:u32, b:u32; .group = cta_group::1 cta_group::2; ptx 9.4; sm 100`},
+	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyTile, Collective | Aligned | Reads | MayTrap, `
+		ldmatrix.sync.aligned.shape.num{.ss}.s8.sfmt <d*num>:b32, [a]; .shape = m8n16; .num = x1 x2 x4; .ss = shared shared::cta; .sfmt = s4; ptx 9.4; sm 90`},
+	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | Writes | Waits | MayTrap, `
+		tcgen05.alloc!.exclusive.group.sync.aligned{.ss}.b32 [a], b=32..4294967264/32:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 9.4; sm 100`},
+	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | SideEffect | MayTrap, `
+		tcgen05.dealloc!.exclusive.group.sync.aligned.b32 a:u32, b=32..4294967264/32:u32; .group = cta_group::1 cta_group::2; ptx 9.4; sm 100`},
 	{"tcgen05", "9.7.18.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
 		tcgen05.ld!.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2 <d*num/32>:b32, <p*num/2>:b32, [a]:u32; .num = x4 x8 x16 x32 x64 x128; .op = min max; ptx 9.4; sm 107
 		tcgen05.ld!.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2 <d*num/32>:b32, <p*num/2>:b32, q:b32, [a]:u32; .num = x4 x8 x16 x32 x64 x128; .op = min max; ptx 9.4; sm 107`},
-	{"tcgen05", "9.7.18.10", ClassTensor, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, tensorMultiplications()},
-	{"tcgen05", "9.7.18.12", ClassTensor, AffineNone, FamilyNone, Barrier | Writes | Async | MayTrap, `
+	{"tcgen05", "9.7.18.10", ClassTensor, AffineNone, FamilyTensorMma, Reads | Writes | Async | MayTrap, tensorMultiplications()},
+	{"tcgen05", "9.7.18.12", ClassTensor, AffineNone, FamilyTensorCommit, Barrier | Writes | Async | MayTrap, `
 		tcgen05.commit!.group.mbarrier::arrive::one{.ss}.multicast::cluster::16b.b64 [a], b:u16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; ptx 9.4; sm 100
 		tcgen05.commit!.group.mbarrier::arrive::one{.ss}.multicast::cluster::32b.b64 [a], b:u32; .group = cta_group::1 cta_group::2; .ss = shared::cluster; ptx 9.4; sm 107
 		tcgen05.commit!.group.mbarrier::arrive::one.restrict{.ss}{.multicast}.b64 [a], b?multicast:u16; .group = cta_group::1 cta_group::2; .restrict = sync_restrict::shared::read::mma::a; .ss = shared::cluster; .multicast = multicast::cluster multicast::cluster::16b; ptx 9.4; sm 107
@@ -288,19 +288,19 @@ func tensorMultiplications() (forms string) {
 			start := fmt.Sprintf("tcgen05.mma!%s.cta_group::%d", sp.modifier, group+1)
 			a := "[d]:b32, a:u64 or [a]:b32, b:u64" + sp.operand + fmt.Sprintf(", c:u32, <f*%d>?:b32, !g:pred", lanes)
 			shifted := strings.Replace(a, "a:u64 or ", "", 1)
-			add("%s.kind::ti16{.acol}{.bcol} %s"+acol+bcol, start, a)
-			add("%s.kind::ti16.ashift{.acol}{.bcol} %s"+short+bcol, start, shifted)
+			add("%s.kind{.acol}{.bcol} %s; .kind = kind::ti16"+acol+bcol, start, a)
+			add("%s.kind.ashift{.acol}{.bcol} %s; .kind = kind::ti16"+short+bcol, start, shifted)
 			add("%s.kind{.acol}.bcol %s, #h?:u32; .kind = kind::f16 kind::tf32 kind::f8f6f4"+acol+bcol, start, a)
 			add("%s.kind.ashift{.acol}.bcol %s, #h?:u32; .kind = kind::f16 kind::tf32 kind::f8f6f4"+short+bcol, start, shifted)
 			scaled := "[d]:b32, a:u64 or [a]:b32, b:u64" + sp.operand + ", c:u32, [f]:b32, [g]:b32, !h:pred"
 			add("%s.kind.block_scale{.scale}{.acol}.bcol %s; .kind = kind::mxf8f6f4 kind::mxf4 kind::mxf4nvf4"+scale+acol+bcol, start, scaled)
 			if sp.modifier == "" {
 				table := strings.NewReplacer("b:u64,", "b:u64, [e]:b32,")
-				add("%s.kind::f8f6f4.decompress::lut::b{.acol}{.bcol} %s"+acol+bcol, start, table.Replace(a))
+				add("%s.kind.decompress::lut::b{.acol}{.bcol} %s; .kind = kind::f8f6f4"+acol+bcol, start, table.Replace(a))
 				add("%s.kind.block_scale.decompress::lut::b{.scale}{.acol}{.bcol} %s; .kind = kind::mxf8f6f4; .scale = scale_vec::1X block32"+acol+bcol, start, table.Replace(scaled))
 			}
 		}
-		add("tcgen05.mma.ws!%s.cta_group::1.kind::ti16{.bcol} [d]:b32, a:u64 or [a]:b32, b:u64%s, c:u32, !g:pred, h?:u64; .bcol = %s", sp.modifier, sp.operand, wsCollectors())
+		add("tcgen05.mma.ws!%s.cta_group::1.kind{.bcol} [d]:b32, a:u64 or [a]:b32, b:u64%s, c:u32, !g:pred, h?:u64; .kind = kind::ti16; .bcol = %s", sp.modifier, sp.operand, wsCollectors())
 	}
 	return forms
 }

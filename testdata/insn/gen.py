@@ -3277,7 +3277,9 @@ def scaled_dot(a, b, c, ta, tb, sa, sb, packed):
         scale = lambda v, s: v if isinstance(v[0], str) else (v[0] * s[0], v[1] + s[1])
         x = [scale(FACTORS[ta].read(v), sa[block(k)]) for k, v in enumerate(a)]
         y = [scale(FACTORS[tb].read(v), sb[block(k)]) for k, v in enumerate(b)]
-        return tensor_block(x, y, FACTORS["f32"].read(c), 25, 23, F32)
+        for k in range(0, len(a), 32):
+            c = tensor_block(x[k:k + 32], y[k:k + 32], FACTORS["f32"].read(c), 25, 23, F32)
+        return c
     x, y = [[DOUBLED[v] for v in m] for m in (a, b)]
     terms, also = [], [-139]
     for k in range(0, len(a), 16):
@@ -3927,26 +3929,29 @@ class Fifth:
         return out
 
 
-TENSOR_TYPES = {"f16": {"f16": 0, "bf16": 1}, "tf32": {"tf32": 2}, "i8": {"u8": 0, "s8": 1}, "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1}}
+TENSOR_TYPES = {"f16": {"f16": 0, "bf16": 1}, "tf32": {"tf32": 2}, "i8": {"u8": 0, "s8": 1}, "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1}, "ti16": {"s1z4m11": 3}}
 TENSOR_NARROW = {"e4m3": 0, "e5m2": 1, "e2m3": 3, "e3m2": 4, "e2m1": 5}
-TENSOR_K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
-TENSOR_BITS_OF = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8, "mxf8f6f4": 8, "mxf4": 4, "mxf4nvf4": 4}
+TENSOR_K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64, "ti16": 16}
+TENSOR_BITS_OF = {"f16": 16, "tf32": 32, "f8f6f4": 8, "i8": 8, "mxf8f6f4": 8, "mxf4": 4, "mxf4nvf4": 4, "ti16": 16}
 
 
 class FifthMma:
     """A tcgen05.mma: its instruction descriptor (manual 9.7.16.4.2), and what it does."""
 
-    def __init__(self, kind, m, n, types, ws=False, sparse=False, pair=False, negate=(0, 0), across=(0, 0), saturate=0, vec=0, scale_type="ue8m0", ids=(0, 0), less=0):
+    def __init__(self, kind, m, n, types, ws=False, sparse=False, pair=False, negate=(0, 0), across=(0, 0), saturate=0, vec=0, scale_type="ue8m0", ids=(0, 0), less=0, long=False, shifted=False, half=None):
+        """With long, K is twice that of the kind; with shifted, rows of A come from the row above; half is which half of
+        the indices B is decompressed from."""
+        self.long, self.shifted, self.half = long, shifted, half
         self.kind, self.m, self.n, self.types, self.ws, self.sparse, self.pair = kind, m, n, types, ws, sparse, pair
         self.negate, self.across, self.saturate, self.vec, self.scale_type, self.ids, self.less = negate, across, saturate, vec, scale_type, ids, less
-        self.bits, self.k = TENSOR_BITS_OF[kind], TENSOR_K[kind] * (2 if sparse else 1)
+        self.bits, self.k = TENSOR_BITS_OF[kind], TENSOR_K[kind] * (2 if sparse else 1) * (2 if long else 1)
         td, ta, tb = types
         codes = TENSOR_TYPES.get(kind, TENSOR_NARROW)
         d = sparse << 2 | codes[ta] << 7 | codes[tb] << 10 | negate[0] << 13 | negate[1] << 14 | across[0] << 15 | across[1] << 16 | n >> 3 << 17
         if vec:
-            d |= ids[1] << 4 | (scale_type == "ue8m0") << 23 | m >> 7 << 27 | ids[0] << 29
+            d |= ids[1] << 4 | (scale_type == "ue8m0") << 23 | m >> 7 << 27 | ids[0] << 29 | long << 31
         else:
-            d |= saturate << 3 | {"f16": 0, "f32": 1, "s32": 2}[td] << 4 | m >> 4 << 24
+            d |= long << 29 | saturate << 3 | {"f16": 0, "f32": 1, "s32": 2}[td] << 4 | m >> 4 << 24
         self.desc = d
 
     def place(self, row, col):
@@ -3969,6 +3974,7 @@ class FifthMma:
         td, ta, tb = self.types
         bits, stored = self.bits, self.k // 2 if self.sparse else self.k
         integers = self.kind == "i8"
+        magnitude = lambda v: -(v & 0x7FF) if v >> 15 else v & 0x7FF
         small = lambda of: {"e2m3": 6, "e3m2": 6, "e2m1": 4}.get(of, 0) if bits == 8 else 0
         shared = lambda rank, desc, row, col, of, across: t.narrow(rank, desc, row, col, small(of)) if small(of) else t.element(rank, desc, row, col, bits, across)
         flip = lambda v, of, sign: v if not sign else v ^ (8 if bits == 4 else 1 << {"e2m1": 5, "e2m3": 5, "e3m2": 5}.get(of, bits - 1))
@@ -3977,6 +3983,11 @@ class FifthMma:
         b = {}
         for col in range(self.n):
             for i in range(self.k):
+                if self.half is not None:  # three bits of a row of 48 bytes
+                    where = [192 * self.half + 3 * i + j for j in range(3)]
+                    where = [tensor_place(db & ~(1 << 53), col % per_b, w // 8, 8, False) + w % 8 for w in where]
+                    b[col, i] = sum((t.shared[col // per_b][p // 32] >> p % 32 & 1) << j for j, p in enumerate(where))
+                    continue
                 v = flip(shared(col // per_b, db, (col % per_b) + shift, i, tb, self.across[1]), tb, self.negate[1])
                 b[col, i] = 0 if mask and mask[col] else v
         before = [[row[:] for row in cta] for cta in t.cells]
@@ -3992,16 +4003,25 @@ class FifthMma:
                     if a_at is None:
                         vs = [shared(rank, da, row % (self.m // 2 if self.pair else self.m), i, ta, self.across[0]) for i in range(stored)]
                     else:
-                        vs = [before[rank][l][a_at + i * bits // 32] >> i * bits % 32 & (1 << bits) - 1 for i in range(stored)]
+                        held = before[rank][l]
+                        if self.shifted and row % (self.m // 2 if self.pair else self.m):
+                            held = before[rank][self.place(row - 1, col)[1] + lane]
+                        vs = [held[a_at + i * bits // 32] >> i * bits % 32 & (1 << bits) - 1 for i in range(stored)]
                     a_rows[key] = [flip(v, ta, self.negate[0]) for v in vs]
                 va, at = a_rows[key], range(self.k)
                 if self.sparse:
-                    at = self.stored(before[rank], meta_at, l)
+                    above = self.shifted and row % (self.m // 2 if self.pair else self.m)
+                    at = self.stored(before[rank], meta_at, self.place(row - 1, col)[1] + lane if above else l)
                 vb = [b[col, i] for i in at]
+                if self.half is not None:  # from the table of eight columns, which is in the lane of its number
+                    table = before[rank][l // 32 * 32 + col // 8][meta_at:][:2]
+                    vb = [flip(table[v // 4] >> v % 4 * 8 & 255, tb, self.negate[1]) for v in vb]
                 acc = before[rank][l][d_at + c] if add else 0
                 if td == "f16":
                     acc &= 0xFFFF
-                if integers:
+                if self.kind == "ti16":
+                    d = unsigned(acc + sum(magnitude(x) * magnitude(y) for x, y in zip(va, vb)), 32)
+                elif integers:
                     d = integer_dot(va, vb, acc, ta, tb, self.saturate)
                 elif self.vec:
                     s = Scaling.__new__(Scaling)
@@ -4039,7 +4059,7 @@ class FifthMma:
         return out
 
 
-def tensor_kernel(module, name, columns, text_of, cases, pair=False):
+def tensor_kernel(module, name, columns, text_of, cases, pair=False, commit=None):
     """A kernel of 128 threads, or of a pair of CTAs: shared memory and so many columns of tensor
     memory are full of words that are mixed, with some bits cleared and set, of tensor memory by four
     columns; then one thread executes text_of; then each thread makes a number of all words of
@@ -4113,7 +4133,7 @@ def tensor_kernel(module, name, columns, text_of, cases, pair=False):
         setp.ne.u32 %q, %x, 0;
         @%q bra wait;
         TEXT
-        """ + ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], 3;" if pair else "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];") + """
+        """ + (commit or ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], 3;" if pair else "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [bar];")) + """
         wait:
         @!%first bra done;
         look:
@@ -4155,21 +4175,22 @@ def tensor_kernel(module, name, columns, text_of, cases, pair=False):
 
 
 NEAR = {"f16": (0x8FFF8FFF, 0x30003000), "bf16": (0x81FF81FF, 0x3E003E00), "tf32": (0x81FFFFFF, 0x3E000000), "f32": (0x83FFFFFF, 0x3C000000),
-        "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0), "e2m3": (0xFFFFFFFF, 0), "e3m2": (0xFFFFFFFF, 0), "e2m1": (0xFFFFFFFF, 0)}
+        "e4m3": (0xBFBFBFBF, 0), "e5m2": (0xBFBFBFBF, 0), "e2m3": (0xFFFFFFFF, 0), "e3m2": (0xFFFFFFFF, 0), "e2m1": (0xFFFFFFFF, 0), "s1z4m11": (0x87FF87FF, 0)}
 
 
 def gen_fifth():
     every = (0xFFFFFFFF, 0)
     new = lambda name, sections, about, target="sm_100a": Module(name, sections, about, "8.8", target)
 
-    def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0), unless=False, dropped=None):
+    def mma(m, name, x, pairs, d_at=0, a_at=None, meta_at=None, scales=None, lane=0, disabled=(), zero=None, keep=None, columns=None, extra="", full=False, adds=(1, 0), unless=False, dropped=None, after=lambda text: text, commit=None):
         """A kernel with one multiplication, D from column d_at on. With unless, the predicate is negated;
         dropped is a scale-input-d that has no effect."""
         td, ta, tb = x.types
         pair = ".cta_group::%d" % (2 if x.pair else 1)
         at = lambda c, lane=lane: "[%%tm+0x%x]" % (c + (lane << 16))
+        extra = (".ashift" if x.shifted else "") + (".decompress::lut::b" if x.half is not None else "") + extra
         op = "tcgen05.mma" + (".ws" if x.ws else "") + (".sp" if x.sparse else "") + pair + ".kind::" + x.kind + (".block_scale" + extra if x.vec else extra)
-        operands = [at(d_at), at(a_at) if a_at is not None else "%da", "%db"] + ([at(meta_at)] if x.sparse else []) + ["%idesc"]
+        operands = [at(d_at), at(a_at) if a_at is not None else "%da", "%db"] + ([at(meta_at)] if x.sparse or x.half is not None else []) + ["%idesc"]
         if x.vec:
             operands += [at(c, 0) for c in scales]
         words = [sum(1 << i for i in range(32) if 32 * w + i in disabled) for w in range(8 if x.pair else 4)]
@@ -4194,15 +4215,17 @@ def gen_fifth():
             region(d_at, x.n // fold, NEAR.get(td, every if not x.saturate else (0x800003FF, 0x7FFFFC00)))
         if a_at is not None and not full:
             region(a_at, 8, NEAR.get(ta, every))
-        if meta_at is not None:
+        if x.half is not None:
+            region(meta_at, 4, (0xBFBFBFBF, 0))
+        elif meta_at is not None:
             region(meta_at, 4, (0, 0x4EE4E44E) if x.kind == "tf32" else (0x55555555, 0x88888888))
         for c in scales or ():
             region(c, 8, (0x07070707, 0x7C7C7C7C) if x.scale_type == "ue8m0" else (0x8F8F8F8F, 0x30303030))
-        keep = keep or (every if full else NEAR.get(ta, every))
+        keep = keep or (NEAR["s1z4m11"] if x.kind == "ti16" else every if full else NEAR.get(ta, every))
         mask, shift = (zero[1], zero[2]) if zero is not None else (None, 0)
         cases = [(da, db, x.desc, masks, keep, add, lambda t, da=da, db=db, add=add: x.run(t, da, db, d_at, add, a_at, meta_at, scales, lane, disabled, mask, shift))
                  for (da, db), add in zip(pairs, list(adds) * len(pairs))]
-        tensor_kernel(m, name, columns, text, cases, x.pair)
+        tensor_kernel(m, name, columns, after(text), cases, x.pair, commit)
 
     D = tensor_descriptor
     # Without swizzling and with each pattern: strides that tell each other apart, an atom that begins
@@ -4312,7 +4335,67 @@ def gen_fifth():
                 t.cells[r][l][4:12] = before[l - 1][4:12]
     tensor_kernel(m, "shift", 16, "tcgen05.shift.cta_group::1.down [%tm+0x200004];", [(0, 0, 0, [every] * 4, every, 0, down)])
 
+    gen_fifth_newer(mma, D, rows, columns, long)
     gen_fifth_tiles(new)
+
+
+def gen_fifth_newer(mma, D, rows, columns, long):
+    """tcgen05 of PTX 9.4 (sections of its manual)."""
+    X = FifthMma
+    m = Module("tcgen05_mma_newer", "9.7.18.10 of PTX 9.4", "tcgen05.mma of sm_107", "9.4", "sm_107a")
+    ti16 = ("s32", "s1z4m11", "s1z4m11")
+    mma(m, "ti16_rows", X("ti16", 64, 8, ti16, negate=(1, 0)), rows[1:3], extra=".collector::b::fill")
+    mma(m, "ti16_held", X("ti16", 128, 16, ti16, negate=(0, 1)), rows[2:3], d_at=16, a_at=0, extra=".collector::a::use.collector::b::lastuse")
+    mma(m, "ti16_columns", X("ti16", 64, 16, ti16, across=(1, 1)), columns[1:2], adds=(1,))
+    mma(m, "ti16_sparse", X("ti16", 64, 8, ti16, sparse=True), long[1:2], meta_at=12)
+    mma(m, "ti16_ws", X("ti16", 32, 64, ti16, ws=True), [(D(0x20, 0x10, 0x100, 32), D(0x1800, 0x10, 0x100, 32))], adds=(1,), extra=".collector::b2::fill")
+    mma(m, "ti16_pair", X("ti16", 256, 32, ti16, pair=True), rows[1:2], adds=(1,), disabled=(3, 200))
+    mma(m, "f16_kept", X("f16", 64, 8, ("f32", "f16", "f16"), less=2), rows[1:2], extra=".collector::a::fill.collector::b::use")
+    mma(m, "mxf8_kept", X("mxf8f6f4", 128, 8, ("f32", "e4m3", "e5m2"), vec=1, ids=(2, 1)), rows[1:2], d_at=0, scales=(32, 40), columns=48, extra=".block32.collector::b::discard")
+    # K of 64.
+    mma(m, "e4m3_long", X("f8f6f4", 128, 16, ("f32", "e4m3", "e5m2"), long=True), [(D(0x100, 0x90, 0x120, 16), D(0x3000, 0x210, 0xA0, 16))], adds=(1,))
+    mma(m, "mxf8_long", X("mxf8f6f4", 128, 8, ("f32", "e4m3", "e4m3"), vec=1, ids=(1, 2), long=True), [(D(0x20, 0x10, 0x200, 64), D(0x3000, 0x10, 0x400, 128))], d_at=0, scales=(32, 40), columns=48, adds=(1,))
+    mma(m, "ti16_above", X("ti16", 128, 16, ti16, shifted=True), rows[2:3], d_at=16, a_at=0, extra=".collector::b::use")
+    # B of indices into tables.
+    kept = [(D(0x100, 0x90, 0x120, 16), D(0x3000, 0x210, 0xA0, 16)), (D(0x20, 0x10, 0x200, 64), D(0x3000, 0x10, 0x400, 128) | 1 << 53)]
+    mma(m, "table", X("f8f6f4", 128, 16, ("f32", "e5m2", "e4m3"), long=True, half=0, negate=(0, 1)), kept[:1], meta_at=24, columns=32, extra=".collector::b::fill")
+    mma(m, "table_second", X("f8f6f4", 128, 32, ("f16", "e4m3", "e4m3"), long=True, half=1), kept[1:], meta_at=36, columns=56, a_at=40, adds=(1,))
+    mma(m, "table_scaled", X("mxf8f6f4", 128, 24, ("f32", "e4m3", "e4m3"), vec=1, ids=(3, 0), long=True, half=1), kept[1:], meta_at=26, d_at=0, scales=(32, 40), columns=48, adds=(1,), extra=".block32")
+    mma(m, "table_pair", X("f8f6f4", 256, 32, ("f32", "e4m3", "e4m3"), pair=True, long=True, half=0), kept[:1], meta_at=32, columns=40, adds=(0,))
+
+    m = Module("tcgen05_commit", "9.7.18.12 of PTX 9.4", "tcgen05.commit", "9.4", "sm_107a")
+    pair = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster::%db.b64 [bar], %s;"
+    for n, mask in ((16, "3"), (32, "%x")):
+        mma(m, "mask_%d" % n, X("f16", 256, 16, ("f32", "f16", "f16"), pair=True), rows[1:2], adds=(1,), after=lambda text: text + "\nmov.u32 %x, 3;", commit=pair % (n, mask))
+    # A may change as soon as it has been read; the multiplication is as if it had not.
+    def overwritten(text):
+        return """{
+            .shared .align 8 .b64 read;
+            mbarrier.init.shared.b64 [read], 1;
+            %s
+            tcgen05.commit.cta_group::1.mbarrier::arrive::one.sync_restrict::shared::read::mma::a.b64 [read];
+            again:
+            mbarrier.try_wait.parity.shared.b64 %%q, [read], 0;
+            @!%%q bra again;
+            mov.u32 %%s, s;
+            add.u32 %%c, %%s, 0x2000;
+            clear:
+            st.shared.u32 [%%s], 0;
+            add.u32 %%s, %%s, 4;
+            setp.lt.u32 %%q, %%s, %%c;
+            @%%q bra clear;
+            fence.proxy.async;
+            }""" % text
+    mma(m, "read_a", X("f16", 64, 8, ("f32", "f16", "f16")), rows[1:2], adds=(1,), after=overwritten)
+    mma(m, "read_a_sparse", X("f8f6f4", 128, 8, ("f32", "e4m3", "e5m2"), sparse=True), long[2:3], meta_at=8, adds=(1,), after=overwritten)
+
+    # Rows of A that come from the row above.
+    m = Module("tcgen05_ashift", "9.7.18.10.10.1 of PTX 9.4", "tcgen05.mma with .ashift", "8.8", "sm_100a")
+    mma(m, "f16", X("f16", 128, 8, ("f32", "f16", "f16"), shifted=True), rows[1:2], d_at=16, a_at=0, extra=".collector::a::lastuse")
+    mma(m, "s8_pair", X("i8", 256, 32, ("s32", "s8", "u8"), pair=True, shifted=True), rows[1:2], a_at=32, adds=(1,))
+    mma(m, "f16_folded", X("f16", 128, 16, ("f32", "f16", "f16"), pair=True, shifted=True), rows[1:2], a_at=32, adds=(1,))
+    mma(m, "e4m3_sparse", X("f8f6f4", 128, 8, ("f32", "e4m3", "e4m3"), sparse=True, shifted=True), long[1:2], meta_at=8, a_at=16)
+    mma(m, "s8_sparse_half", X("i8", 128, 32, ("s32", "s8", "s8"), pair=True, sparse=True, shifted=True), [(long[1][0], D(0x2000, 0x10, 0x200, 64))], a_at=40, meta_at=32, columns=48, adds=(1,))
 
 
 def gen_fifth_tiles(new):
@@ -4447,6 +4530,39 @@ def gen_fifth_tiles(new):
         m.add("\n".join(text))
 
 
+def signed_tiles(memory):
+    """ldmatrix of signed elements of 4 bits (manual of PTX 9.4, 9.7.16.5.15): rows of eight bytes, in the order of 5·i modulo 32."""
+    m = Module("ldmatrix_signed", "9.7.16.5.15 of PTX 9.4", "ldmatrix of signed elements of 4 bits", "9.4", "sm_90a")
+    for space, num in ((".shared", 1), (".shared::cta", 2), (".shared", 4), ("", 2)):
+        name = "x%d%s" % (num, space.replace(".", "_").replace("::", "_") or "_generic")
+        address = "%at" if space else "%p"
+        text = [".visible .entry %s(.param .u64 in, .param .u64 out)" % name, "{", "\t.shared .align 8 .b8 rows[256];", "\t.reg .b32 %d<4>, %lane, %at, %x;", "\t.reg .b64 %p, %v;", "\t.reg .pred %q;"]
+        body = """
+            mov.u32 %%lane, %%laneid;
+            ld.param.u64 %%p, [in];
+            mad.wide.u32 %%p, %%lane, 8, %%p;
+            ld.global.b64 %%v, [%%p];
+            mov.u32 %%x, rows;
+            mad.lo.u32 %%at, %%lane, 8, %%x;
+            st.shared.b64 [%%at], %%v;
+            bar.sync 0;
+            mul.lo.u32 %%at, %%lane, 5;
+            and.b32 %%at, %%at, 31;
+            mad.lo.u32 %%at, %%at, 8, %%x;
+            setp.ge.u32 %%q, %%lane, %d;
+            @%%q mov.u32 %%at, 0xfffffff1;
+            cvt.u64.u32 %%p, %%at;
+            cvta.shared.u64 %%p, %%p;
+            ldmatrix.sync.aligned.m8n16.x%d%s.s8.s4 {%s}, [%s];
+            ld.param.u64 %%p, [out];
+            mad.wide.u32 %%p, %%lane, %d, %%p;""" % (8 * num, num, space, ", ".join("%%d%d" % i for i in range(num)), address, 4 * num)
+        text += ["\t" + line.strip() for line in body.strip().split("\n")] + ["\tst.global.b32 [%%p+%d], %%d%d;" % (4 * i, i) for i in range(num)] + ["\tret;", "}"]
+        element = lambda i, col: signed(memory[i * 5 % 32 * 8 + col // 2] >> col % 2 * 4 & 15, 4) & 255
+        want = [sum(element(8 * r + lane // 4, lane % 4 * 4 + k) << 8 * k for k in range(4)) for lane in range(32) for r in range(num)]
+        text.append("// run block=32: %s(u8{%s}) == u32 %s" % (name, list_text(memory[:256], "u8"), list_text(want, "u32")))
+        m.add("\n".join(text))
+
+
 def gen_tiles():
     """ldmatrix, stmatrix and movmatrix: memory holds numbers that tell every place."""
     m = Module("ldmatrix", "9.7.14.5.15", "ldmatrix", "8.8", "sm_100a")
@@ -4472,6 +4588,7 @@ def gen_tiles():
     forms = [("m8n8", t, n, 16, "b16") for t in ("", ".trans") for n in (1, 2, 4)] + [("m16n16", ".trans", n, 8, "b8") for n in (1, 2)]
     forms += [("m8n16", "", n, b, f) for b, f in ((6, "b8x16.b6x16_p32"), (4, "b8x16.b4x16_p64")) for n in (1, 2, 4)]
     forms += [("m16n16", ".trans", n, b, f) for b, f in ((6, "b8x16.b6x16_p32"), (4, "b8x16.b4x16_p64")) for n in (1, 2)]
+    signed_tiles(memory)
     for space in (".shared", ""):
         for shape, trans, num, bits, fmt in forms:
             if not space and (shape, num) != ("m8n8", 2):

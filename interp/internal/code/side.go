@@ -281,13 +281,17 @@ type TensorImm struct {
 	Space     ptx.Space // of an address in memory
 	Pair      bool      // of CTAs: .cta_group::2
 	Multicast bool
+	Wide      bool // the mask of CTAs has 32 bits, not 16
 	Store     bool // of waiting: for stores, and not for loads
+	Exclusive bool // of allocating: no other columns are allocated meanwhile
+	ReadA     bool // of tcgen05.commit: it arrives when matrices A in shared memory have been read
+	Columns   int  // of allocating: the most columns
 }
 
 // Imm packs it.
 func (t TensorImm) Imm() uint64 {
-	v := uint64(t.Space)
-	for i, flag := range []bool{t.Pair, t.Multicast, t.Store} {
+	v := uint64(t.Space) | uint64(t.Columns)<<16
+	for i, flag := range []bool{t.Pair, t.Multicast, t.Wide, t.Store, t.Exclusive, t.ReadA} {
 		if flag {
 			v |= 1 << (8 + i)
 		}
@@ -297,7 +301,8 @@ func (t TensorImm) Imm() uint64 {
 
 // TensorImmOf is what Imm has packed.
 func TensorImmOf(imm uint64) TensorImm {
-	return TensorImm{ptx.Space(imm & 0xff), imm>>8&1 != 0, imm>>9&1 != 0, imm>>10&1 != 0}
+	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
+	return TensorImm{ptx.Space(imm & 0xff), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), int(imm >> 16)}
 }
 
 // Texture is an instruction on a texture or a surface: the registers it names, and what it

@@ -22,6 +22,9 @@ func (l *lowerer) wholeWarps(in *ptx.Instr) {
 // tile is the matrices that ldmatrix or stmatrix names.
 func tile(in *ptx.Instr) *matrix.Tile {
 	count, _ := strconv.Atoi(strings.TrimPrefix(in.Slot("num"), "x"))
+	if in.Has("s4") {
+		return matrix.NewSignedTile(count)
+	}
 	packed := map[string]int{"": 0, "b6x16_p32": 6, "b4x16_p64": 4}
 	return matrix.NewTile(in.Slot("shape"), in.Has("trans"), count, entry(packed, in.Slot("sfmt")))
 }

@@ -35,9 +35,15 @@ func (l *lowerer) tensorAddress(o *ptx.Operand) int32 {
 	return row
 }
 
+// ofFamily107 reports whether the module is for sm_107 or a later one of its family, whose tensor cores do more.
+func (l *lowerer) ofFamily107() bool { return l.module.SM() >= 107 && l.module.SM() < 110 }
+
 func lowerTensorAlloc(l *lowerer, in *ptx.Instr) {
 	l.wholeWarps(in)
-	imm := code.TensorImm{Pair: pairOf(in)}
+	imm := code.TensorImm{Pair: pairOf(in), Exclusive: in.Has("exclusive"), Columns: matrix.TensorColumns}
+	if l.ofFamily107() {
+		imm.Columns = matrix.WideColumns
+	}
 	switch {
 	case in.Form.Operand("b") < 0:
 		l.emit(code.Instr{Op: code.TensorRelinquish, Imm: imm.Imm()})
@@ -123,6 +129,7 @@ func lowerTensorMma(l *lowerer, in *ptx.Instr) {
 	m := &matrix.TensorMma{
 		Kind: matrix.TensorKind(slices.Index(matrix.TensorKinds[:], in.Slot("kind"))), Pair: pairOf(in),
 		Sparse: in.Has("sp"), Stationary: in.Has("ws"), InTensor: in.Arg("a").Kind == ptx.AddrOperand,
+		Shifted: in.Has("ashift"), Table: in.Has("decompress::lut::b"), Newer: l.ofFamily107(),
 	}
 	if in.Has("block_scale") {
 		switch m.Vec = 1; { // of .block16 and .block32 as of those that they are aliases for
@@ -152,7 +159,7 @@ func lowerTensorMma(l *lowerer, in *ptx.Instr) {
 	} else {
 		o.A = l.source(in.Arg("a"), ptx.B64, code.Q)
 	}
-	if m.Sparse {
+	if m.Sparse || m.Table {
 		e[code.TensorMeta].Row = l.tensorAddress(in.Arg("e"))
 	}
 	enable := "g"
@@ -182,11 +189,13 @@ func lowerTensorMma(l *lowerer, in *ptx.Instr) {
 }
 
 func lowerTensorCommit(l *lowerer, in *ptx.Instr) {
-	imm := code.TensorImm{Pair: pairOf(in), Multicast: in.Has("multicast::cluster")}
+	imm := code.TensorImm{Pair: pairOf(in), Multicast: in.Form.Operand("b") >= 0 && in.Arg("b").Kind != ptx.NoOperand, ReadA: in.Has("sync_restrict::shared::read::mma::a")}
 	o := code.Instr{Op: code.TensorCommit, B: l.konst(code.R, 0)}
 	space, sub := in.Space()
 	o.A, imm.Space = l.placeIn(in, in.Arg("a"), space, sub == "cluster")
-	if imm.Multicast {
+	if imm.Wide = in.Has("multicast::cluster::32b"); imm.Wide {
+		o.B = l.source(in.Arg("b"), ptx.B32, code.R)
+	} else if imm.Multicast {
 		o.B = l.source(in.Arg("b"), ptx.B16, code.R)
 	}
 	o.Imm = imm.Imm()

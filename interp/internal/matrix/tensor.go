@@ -14,12 +14,13 @@ import (
 const (
 	TensorLanes   = 128
 	TensorColumns = 512
-	TensorUnit    = 32 // columns
+	WideColumns   = 576 // of an exclusive allocation on sm_107
+	TensorUnit    = 32  // columns
 	quarterLanes  = TensorLanes / Warps
 )
 
 // TensorMemory is the tensor memory of a CTA.
-type TensorMemory [TensorLanes][TensorColumns]uint32
+type TensorMemory [TensorLanes][WideColumns]uint32
 
 // TensorAddress is an address in tensor memory: the lane in the upper half, the column in the
 // lower one (manual 9.7.16.1.1).

@@ -24,10 +24,11 @@ const (
 	KindMXF8F6F4
 	KindMXF4
 	KindMXF4NVF4
+	KindTI16
 )
 
 // TensorKinds are their names.
-var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"}
+var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4", "kind::ti16"}
 
 // TensorMma is what an instruction says of a multiplication.
 type TensorMma struct {
@@ -36,6 +37,9 @@ type TensorMma struct {
 	Sparse     bool // A is
 	Stationary bool // .ws
 	InTensor   bool // A is in tensor memory
+	Shifted    bool // … where its rows are moved down by one: .ashift
+	Table      bool // B is indices into tables in tensor memory: .decompress::lut::b
+	Newer      bool // the instruction descriptor may have what it has for sm_107
 	Vec        int  // scales of a row; 0: it has none
 	Less       int  // exponent that D is divided by: scale-input-d
 }
@@ -53,6 +57,7 @@ var tensorKinds = [...]struct {
 	KindMXF8F6F4: {8, 32, narrowTypes},
 	KindMXF4:     {4, 64, map[uint32]ptx.Type{1: ptx.E2M1}},
 	KindMXF4NVF4: {4, 64, map[uint32]ptx.Type{1: ptx.E2M1}},
+	KindTI16:     {16, 16, map[uint32]ptx.Type{3: ptx.S16}}, // sign and magnitude: .s1z4m11
 }
 
 var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
@@ -68,6 +73,7 @@ type TensorProduct struct {
 	ScaleA, ScaleB   int  // the byte of a word that the first scale is in
 	UE4M3            bool // their type
 
+	long  bool // K is twice that of the kind
 	rows  int  // of a CTA
 	folds int  // parts of N that are in as many parts of the lanes
 	half  bool // of each 32 lanes 16 have rows: layouts C and F
@@ -96,19 +102,35 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	bad := func(format string, args ...any) (*TensorProduct, *Refusal) {
 		return nil, refuse("instruction descriptor %#x: "+format, append([]any{d}, args...)...)
 	}
+	later := func(what string) (*TensorProduct, *Refusal) {
+		return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: %s", d, what), true}
+	}
 	reserved := uint32(1<<6 | 1<<23 | 1<<29)
 	typesB := field(10, 3)
+	long := false // K is 64
 	if scaled := o.Vec > 0; scaled {
 		p.M = int(field(27, 2)) * 128
 		p.ScaleB, p.ScaleA, p.UE4M3 = int(field(4, 2)), int(field(29, 2)), !flag(23)
 		reserved = 3 | 1<<3 | 1<<6 | 7<<24 | 1<<31
-		if o.Kind != KindMXF8F6F4 {
+		narrowest := o.Kind != KindMXF8F6F4
+		if o.Newer && !narrowest {
+			long, reserved = flag(31), reserved&^(1<<31)
+		}
+		if narrowest {
 			typesB, reserved = field(10, 2), reserved&^(1<<31)|1<<12|3<<15
 			if flag(31) {
-				return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: a K of 96", d), true}
+				return later("a K of 96")
 			}
 		}
 		switch {
+		case o.Newer && flag(26):
+			return later("scales of A in 128 lanes")
+		case o.Newer && narrowest && flag(3):
+			return later("a K of 128")
+		case o.Newer && narrowest && flag(12):
+			return later("sparsity of version 1")
+		case o.Newer && narrowest && flag(24):
+			return later("scales of .ue5m3")
 		case p.UE4M3 && (o.Kind != KindMXF4NVF4 || o.Vec != 4):
 			return bad("scales of .ue4m3, with %s and %d for a row", TensorKinds[o.Kind], o.Vec)
 		case p.ScaleA%o.Vec != 0 || p.ScaleA+o.Vec > 4:
@@ -123,6 +145,8 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		case o.Kind == KindI8:
 			want, p.D, p.Saturate = 2, ptx.S32, flag(3)
 			reserved |= 3 << 13
+		case o.Kind == KindTI16:
+			want, p.D = 2, ptx.S32
 		case field(4, 2) == 0 && o.Kind != KindTF32:
 			want, p.D = 0, ptx.F16
 		}
@@ -135,13 +159,16 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		if !o.Stationary {
 			reserved |= 3 << 30
 		}
+		if o.Newer && o.Kind == KindF8F6F4 {
+			long, reserved = flag(29), reserved&^(1<<29)
+		}
 		switch selector := field(0, 2); {
 		case !o.Sparse && selector != 0:
 			return bad("sparsity selector %d, of a matrix A that is not sparse", selector)
 		case selector != 0 && kind.bits < 16:
 			return bad("sparsity selector %d, with %s", selector, TensorKinds[o.Kind])
 		case selector != 0:
-			return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: sparsity selector %d", d, selector), true}
+			return later(fmt.Sprintf("sparsity selector %d", selector))
 		}
 	}
 	p.A, p.B = kind.types[field(7, 3)], kind.types[typesB]
@@ -158,9 +185,24 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		return bad("a matrix of elements of less than 8 bits is transposed")
 	case p.AcrossA && o.InTensor:
 		return bad("A is transposed, and in tensor memory")
+	case o.Table && !long:
+		return bad("a K of %d: B is decompressed for one of 64", p.K)
+	case o.Table && (p.AcrossB || p.B != ptx.E4M3):
+		return bad("B is decompressed to .e4m3, and not transposed")
+	case long && o.Kind == KindF8F6F4 && (narrow[p.A] > 0 || narrow[p.B] > 0):
+		return bad("elements of less than 8 bits, with a K of 64")
+	case long && (narrow[p.A] > 0 || narrow[p.B] > 0):
+		return later("elements of less than 8 bits, with a K of 64")
 	}
+	if long {
+		p.K *= 2
+	}
+	p.long = long
 	if o.Sparse {
 		p.K *= 2
+	}
+	if o.Shifted && p.M != 128 && p.M != 256 {
+		return bad(".ashift, with an M of %d", p.M)
 	}
 	if !p.shape() {
 		return bad("%d×%d, which %s has not", p.M, p.N, p)
@@ -222,8 +264,16 @@ func (p *TensorProduct) shape() bool {
 			return false
 		}
 	}
-	if p.Kind == KindI8 && (p.Pair || p.N > 32) || p.AcrossB && p.B.Bits() == 8 {
+	if p.Kind == KindI8 && (p.Pair || p.N > 32) || p.Kind == KindTI16 && (p.Pair || p.M == 128) || p.AcrossB && p.B.Bits() == 8 {
 		step *= 2
+	}
+	if p.long {
+		if p.M == 64 || p.Pair && p.M == 128 {
+			return false
+		}
+		if p.Kind == KindF8F6F4 {
+			step = max(step, 16)
+		}
 	}
 	return p.N > 0 && p.N <= 256 && p.N%step == 0
 }
@@ -255,6 +305,15 @@ func packing(t ptx.Type, container int) int {
 	return 0
 }
 
+// What is B is in shared memory where tables have its elements (manual of PTX 9.4, 9.7.18.4.1, 9.7.18.10.8): a row has
+// the indices of 128 elements, of which a multiplication takes the first or the second half.
+const (
+	tableIndex = 3  // bits
+	tableRow   = 48 // bytes
+	tableSlice = 8  // columns of B that have a table
+	tableHalf  = 53 // bit of the descriptor: it is the second half
+)
+
 // from and to are A and B in shared memory.
 func (p *TensorProduct) from() *Shared {
 	bits := tensorKinds[p.Kind].bits
@@ -262,13 +321,16 @@ func (p *TensorProduct) from() *Shared {
 }
 
 func (p *TensorProduct) to() *Shared {
+	if p.Table {
+		return &Shared{K: tableRow, Bits: 8}
+	}
 	bits := tensorKinds[p.Kind].bits
 	return &Shared{K: p.K, Bits: bits, Packed: packing(p.B, bits), Across: p.AcrossB}
 }
 
 // TensorOperands are the operands of a multiplication.
 type TensorOperands struct {
-	D, A, Meta     TensorAddress // A: if that is in tensor memory
+	D, A, Meta     TensorAddress // A: if that is in tensor memory; Meta: of a sparse A, or the tables of B
 	ScaleA, ScaleB TensorAddress
 	DescA, DescB   TensorDescriptor
 	Add            bool // to D
@@ -306,6 +368,8 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 		return refuse("A begins at %v, and D at %v", x.A, x.D)
 	case p.Sparse && x.Meta.Lane() != align:
 		return refuse("the metadata begins at %v, and D at %v", x.Meta, x.D)
+	case p.Table && (x.Meta.Lane() != 0 || x.Meta.Column()%2 != 0):
+		return refuse("the tables of B begin at %v: a lane that is not 0, or an odd column", x.Meta)
 	case p.Vec > 0 && (x.ScaleA.Lane() != 0 || x.ScaleB.Lane() != 0):
 		return refuse("scales begin at %v and at %v: lanes that are not 0", x.ScaleA, x.ScaleB)
 	}
@@ -319,6 +383,8 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: an absolute leading dimension", uint64(m.desc), m.name), true}
 		case wide != place.Pairs && m.of.Across:
 			return refuse("descriptor %#x of matrix %s: swizzling mode %d, of a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.of.Bits)
+		case p.long && !m.of.Across && !place.Pairs && place.Width > Chunk && m.of.K*m.of.Bits/8 > place.Width:
+			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: rows of %d bytes, and swizzling of %d", uint64(m.desc), m.name, m.of.K*m.of.Bits/8, place.Width), true}
 		case place.Pairs && !m.of.Across:
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: swizzling mode 1 of a matrix that is not transposed", uint64(m.desc), m.name), true}
 		}
@@ -347,7 +413,15 @@ func (p *TensorProduct) shared(x *TensorOperands) (list []sharedMatrix) {
 	if !p.InTensor {
 		list = append(list, sharedMatrix{"A", x.DescA, p.from(), 0, p.rows})
 	}
-	return append(list, sharedMatrix{"B", x.DescB, p.to(), 0, p.columnsB() + p.shifted(x)})
+	return append(list, sharedMatrix{"B", p.descB(x), p.to(), 0, p.columnsB() + p.shifted(x)})
+}
+
+// descB is the descriptor of B without the bit that only B has which is decompressed.
+func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
+	if p.Table {
+		return x.DescB &^ (1 << tableHalf)
+	}
+	return x.DescB
 }
 
 // shifted is how many columns more there are of B than those that are used.
@@ -370,9 +444,12 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 	return "", 0, false
 }
 
-// Reads calls f for the bytes that a multiplication reads in the shared memory of each CTA.
-func (p *TensorProduct) Reads(x *TensorOperands, f func(addr uint64, n int)) {
+// Reads calls f for the bytes that a multiplication reads of A and of B in the shared memory of each CTA.
+func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, n int)) {
 	for _, m := range p.shared(x) {
+		if !map[string]bool{"A": a, "B": b}[m.name] {
+			continue
+		}
 		place, _ := m.desc.Placement()
 		m.of.Reads(place, m.first, m.rows, f)
 	}
@@ -396,6 +473,11 @@ func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	if p.Sparse {
 		read = append(read, lanes(x.Meta, p.metadata())...)
 	}
+	if p.Table {
+		for q := range Warps {
+			read = append(read, Region{q * quarterLanes, p.N / tableSlice, x.Meta.Column(), 2})
+		}
+	}
 	if p.Vec > 0 {
 		read = append(read, lanes(x.ScaleA, (p.rows+31)/32)...)
 		read = append(read, lanes(x.ScaleB, (p.N/p.folds+31)/32)...)
@@ -407,6 +489,9 @@ func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 func (p *TensorProduct) metadata() int {
 	if tensorKinds[p.Kind].bits >= 16 {
 		return 1
+	}
+	if p.long {
+		return 4
 	}
 	return 2
 }
@@ -425,6 +510,13 @@ func (p *TensorProduct) row(lane, align int) (row, first int, ok bool) {
 type TensorCTA struct {
 	Memory *TensorMemory
 	Shared []byte
+	A      []uint32 // that LoadA has read; nil: it is read from Shared
+}
+
+// LoadA reads the elements of matrix A that a CTA has in its shared memory.
+func (p *TensorProduct) LoadA(shared []byte, x *TensorOperands) []uint32 {
+	place, _ := x.DescA.Placement()
+	return p.from().Load(shared, place, 0, p.rows)
 }
 
 // factorsOf are elements in the form that they are multiplied in.
@@ -438,6 +530,12 @@ func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool)
 	if t.IsInt() {
 		f.integers = make([]int32, len(list))
 		for i, v := range list {
+			if p.Kind == KindTI16 {
+				if f.integers[i] = int32(v & magnitude); (v>>15 != 0) != negate {
+					f.integers[i] = -f.integers[i]
+				}
+				continue
+			}
 			if f.integers[i] = int32(v); t.IsSigned() {
 				f.integers[i] = int32(int8(v))
 			}
@@ -457,15 +555,45 @@ func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool)
 	return f
 }
 
+// magnitude is what of an element of .s1z4m11 is not its sign and not zero (manual of PTX 9.4, 9.7.18.4.2).
+const magnitude = 1<<11 - 1
+
+// unsaid finds an element for which the manual leaves open what it stands for.
+func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
+	if p.Kind != KindTI16 {
+		return nil
+	}
+	for _, v := range list {
+		if v&0x7fff > magnitude {
+			return &Undefined{0, fmt.Sprintf("%#04x as an element of matrix %s, of .s1z4m11 with bits from 11 to 14", v, name)}
+		}
+	}
+	return nil
+}
+
+// above is the lane that has the row of A above that of a lane; its own if that is the first one.
+func (p *TensorProduct) above(lane, align int) int {
+	switch row, _, _ := p.row(lane, align); {
+	case row == 0:
+		return lane
+	case p.half && row%16 == 0:
+		return lane - 17
+	}
+	return lane - 1
+}
+
 // Execute multiplies: the even CTA of a pair comes first. Undefined is metadata for which the
 // manual leaves open what is computed.
 func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined {
 	bits := tensorKinds[p.Kind].bits
-	place, _ := x.DescB.Placement()
+	place, _ := p.descB(x).Placement()
 	var columns []uint32
 	per := p.columnsB()
 	for _, c := range ctas {
 		list := p.to().Load(c.Shared, place, 0, per+p.shifted(x))
+		if p.Table {
+			list = p.indices(list, int(x.DescB>>tableHalf&1))
+		}
 		columns = append(columns, list[x.Zero.Shift()*p.K:][:per*p.K]...)
 	}
 	for n := range p.N {
@@ -474,24 +602,64 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 			clear(columns[n*p.K:][:p.K])
 		}
 	}
-	b := p.decode(columns, p.B, bits, p.NegateB)
+	if u := p.unsaid("B", columns); u != nil {
+		return u
+	}
+	var b factorsOf
+	if !p.Table {
+		b = p.decode(columns, p.B, bits, p.NegateB)
+	}
 	for i, c := range ctas {
-		if u := p.multiply(i, c, x, b); u != nil {
+		if u := p.multiply(i, c, x, b, columns); u != nil {
 			return u
 		}
 	}
 	return nil
 }
 
-// multiply multiplies for CTA i by all columns of B.
+// indices are those of a half of each row.
+func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
+	for ; len(rows) > 0; rows = rows[tableRow:] {
+		for k := range p.K {
+			at := (half*p.K + k) * tableIndex
+			v := rows[at/8]
+			if at/8+1 < tableRow {
+				v |= rows[at/8+1] << 8
+			}
+			list = append(list, v>>(at%8)&(1<<tableIndex-1))
+		}
+	}
+	return list
+}
+
+// lookUp has the elements of B that indices stand for. That of a slice of columns has its table, of eight bytes, in the
+// lane of its number among the 32 around a lane.
+func (w *tensorWork) lookUp(m *TensorMemory, x *TensorOperands, lane int, indices []uint32) {
+	if w.tabled == 1+lane/32 {
+		return
+	}
+	w.tabled = 1 + lane/32
+	list := make([]uint32, len(indices))
+	for i, v := range indices {
+		table := m[lane&^31|i/w.K/tableSlice][x.Meta.Column():]
+		list[i] = table[v/4] >> (v % 4 * 8) & 0xff
+	}
+	w.b = w.decode(list, w.B, 8, w.NegateB)
+}
+
+// multiply multiplies for CTA i by all columns of B, which tables decompress.
 //
 //go:norace
-func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorsOf) *Undefined {
+func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorsOf, columns []uint32) *Undefined {
 	bits, kept := tensorKinds[p.Kind].bits, p.kept()
 	var a factorsOf
+	var list []uint32
 	if !p.InTensor {
-		place, _ := x.DescA.Placement()
-		a = p.decode(p.from().Load(c.Shared, place, 0, p.rows), p.A, bits, p.NegateA)
+		list = c.A
+		if list == nil {
+			list = p.LoadA(c.Shared, x)
+		}
+		a = p.decode(list, p.A, bits, p.NegateA)
 	}
 	w := tensorWork{TensorProduct: p, b: b}
 	if !p.A.IsInt() {
@@ -514,15 +682,31 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
 			continue
 		}
+		from := lane // that has the row of A
+		if p.Shifted {
+			from = p.above(lane, x.D.Lane())
+		}
+		held := list
 		if p.InTensor {
-			w.a = p.decode(elements(c.Memory[lane][x.A.Column():], kept, bits), p.A, bits, p.NegateA)
+			held = elements(c.Memory[from][x.A.Column():], kept, bits)
+		} else {
+			held = held[row*kept:][:kept]
+		}
+		if u := p.unsaid("A", held); u != nil {
+			return u
+		}
+		if p.Table {
+			w.lookUp(c.Memory, x, lane, columns)
+		}
+		if p.InTensor {
+			w.a = p.decode(held, p.A, bits, p.NegateA)
 		} else if p.A.IsInt() {
 			w.a.integers = a.integers[row*kept:][:kept]
 		} else {
 			w.a.floats = a.floats[row*kept:][:kept]
 		}
 		if p.Sparse {
-			if u := w.choose(c.Memory, x, lane); u != nil {
+			if u := w.choose(c.Memory, x, from); u != nil {
 				return u
 			}
 		}
@@ -571,6 +755,7 @@ type tensorWork struct {
 	row      []number // scales of the row
 	columns  []number // … and of the lane's columns, Vec of each
 	quarter  int      // 1 + the 32 lanes that have read those
+	tabled   int      // 1 + the 32 lanes whose tables have made B
 	scaled   []number // those columns with their scales, of elements of 8 bits
 }
 

@@ -12,12 +12,13 @@ import (
 // row i%Rows of matrix i/Rows. Those of ldmatrix and stmatrix are in shared memory (manual
 // 9.7.14.5.15, 9.7.14.5.16).
 type Tile struct {
-	Rows   int // of a matrix, in memory
-	Count  int // of matrices
-	Bits   int // of an element in a register
-	Packed int // … in memory
-	Bytes  int // of a row
-	Align  int // what the address of a row is a multiple of
+	Rows   int  // of a matrix, in memory
+	Count  int  // of matrices
+	Bits   int  // of an element in a register
+	Packed int  // … in memory
+	Bytes  int  // of a row
+	Align  int  // what the address of a row is a multiple of
+	Signed bool // elements of 4 bits are extended with their sign
 
 	// Hardware is the alignment in bytes that GPUs need of wmma.load and wmma.store, if that is less than Align: see
 	// widest. 0: there is none.
@@ -56,6 +57,16 @@ func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	if packed != 0 {
 		t.Packed = packed
 	}
+	t.lay()
+	return &t
+}
+
+// NewSignedTile makes count matrices of 8×16 signed elements of 4 bits, which become ones of 8 bits (manual of
+// PTX 9.4, 9.7.16.5.15). A row is 8 bytes, without padding, and its address is a multiple of 8.
+func NewSignedTile(count int) *Tile {
+	t := tiles["m8n16"]
+	t.Count, t.Packed, t.Signed = count, 4, true
+	t.Bytes, t.Align = RowBytes/2, RowBytes/2
 	t.lay()
 	return &t
 }
@@ -141,6 +152,9 @@ func (t *Tile) of(register, lane int) []place {
 // the lower bits (manual 9.7.16.9.1).
 func (t *Tile) element(row []byte, col int) uint64 {
 	at := col * t.Packed
+	if t.Signed {
+		return uint64(uint8(int8(row[at/8]<<(4-at%8)) >> 4))
+	}
 	switch t.Packed {
 	case 16:
 		return uint64(binary.LittleEndian.Uint16(row[at/8:]))

@@ -27,7 +27,9 @@ type task struct {
 	look   func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
 	fetch  func() // reads the source, once; may be nil
 	do     func()
-	pipe   bool // of tensor cores: all such tasks before it are done first
+	pipe   bool   // of tensor cores: all such tasks before it are done first
+	readA  func() // reads matrix A in shared memory, once; may be nil
+	onlyA  bool   // of all such tasks before it, matrix A is read first, and they are not done
 	done   bool
 }
 
@@ -47,8 +49,12 @@ func (g *cluster) finish(k *task) {
 			if e == k {
 				break
 			}
-			if e.pipe && e.of.cta.rank/2 == k.of.cta.rank/2 {
+			switch same := e.pipe && e.of.cta.rank/2 == k.of.cta.rank/2; {
+			case same && !k.onlyA:
 				g.finish(e)
+			case same && !e.done && e.readA != nil:
+				e.early(e.readA)
+				e.readA = nil
 			}
 		}
 	}

@@ -374,14 +374,9 @@ var notRun = map[string]bool{
 	"fabric 9.7.10.5.3":       true,
 	"fabric 9.7.10.5.4":       true,
 	"fabric 9.7.11":           true,
-	"ldmatrix 9.7.14.5.15":    true,
 	"spcompress 9.7.10.30":    true,
 	"spdecompress 9.7.10.31":  true,
-	"tcgen05 9.7.16.10":       true,
-	"tcgen05 9.7.18.7":        true,
 	"tcgen05 9.7.18.8":        true,
-	"tcgen05 9.7.18.10":       true,
-	"tcgen05 9.7.18.12":       true,
 	"tensormap 9.7.10.29":     true,
 }
 

@@ -78,8 +78,9 @@ var chapters = map[string]map[string]handler{
 	"9.7.17": { // stack manipulation
 		"stacksave": stacksave, "stackrestore": stackrestore, "alloca": alloca,
 	},
-	"9.7.18": { // video
-		"vadd": video, "vsub": video, "vabsdiff": video, "vmin": video, "vmax": video, "vset": video,
+	"9.7.18": { // video, and what tcgen05 got in PTX 9.4
+		"tcgen05": tcgen05,
+		"vadd":    video, "vsub": video, "vabsdiff": video, "vmin": video, "vmax": video, "vset": video,
 		"vshl": videoShift, "vshr": videoShift, "vmad": vmad,
 		"vadd2": videoVector, "vsub2": videoVector, "vavrg2": videoVector, "vabsdiff2": videoVector, "vmin2": videoVector, "vmax2": videoVector, "vset2": videoVector,
 		"vadd4": videoVector, "vsub4": videoVector, "vavrg4": videoVector, "vabsdiff4": videoVector, "vmin4": videoVector, "vmax4": videoVector, "vset4": videoVector,

@@ -21,8 +21,9 @@ type cell struct{ lane, column int }
 // tensorMemory is that of a CTA, as far as it has been written, and who has which columns.
 type tensorMemory struct {
 	cells   map[cell]uint64
-	owner   [512]int // of a column: number of the allocation, from 1 on
+	owner   [576]int // of a column: number of the allocation, from 1 on
 	size    map[int]int
+	alone   int          // the allocation that is exclusive; 0: none
 	pair    map[int]bool // allocations of the pair
 	left    map[int]bool // … that this CTA has given back
 	granted []int        // … that the other CTA has made, and this one has yet to
@@ -45,7 +46,7 @@ func (c *cta) tensorMemory() *tensorMemory {
 
 // at traps unless a cell is there and allocated.
 func (m *tensorMemory) at(t *thread, p cell) cell {
-	if p.lane < 0 || p.lane > 127 || p.column < 0 || p.column > 511 || m.owner[p.column] == 0 {
+	if p.lane < 0 || p.lane > 127 || p.column < 0 || p.column > 575 || m.owner[p.column] == 0 {
 		t.trap(KindTensor, "lane %d, column %d of tensor memory is not allocated", p.lane, p.column)
 	}
 	return p
@@ -82,6 +83,8 @@ func (t *thread) twins() []*cta {
 // tcgen05 executes what a single thread does, and begins to wait for the warp else.
 func tcgen05(t *thread) {
 	switch {
+	case t.in.Form.Family == ptx.FamilyNone:
+		t.unsupported()
 	case t.has("sync"):
 		tensor(t)
 	case t.has("commit"):
@@ -145,14 +148,30 @@ func fifth(g group) {
 // columnCount is the number of columns that an instruction is about.
 func (g group) columnCount() int {
 	n := int(g.agreed("b"))
+	if g[0].has("exclusive") { // table 58
+		sm := g[0].m.mod.SM()
+		if n%32 != 0 || n < 32 || n > when(107 <= sm && sm < 110, 576, 512) {
+			g[0].trap(KindTensor, "%d columns", n)
+		}
+		return n
+	}
 	if bits.OnesCount(uint(n)) != 1 || n < 32 || n > 512 {
 		g[0].trap(KindTensor, "%d columns", n)
 	}
 	return n
 }
 
-// room finds columns that no CTA of the list has given away; -1 if there are none.
-func room(list []*cta, n int) int {
+// room finds columns that no CTA of the list has given away; -1 if there are none. An exclusive allocation wants that
+// no column is given away, and keeps the others from being so.
+func room(list []*cta, n int, alone bool) int {
+	for _, c := range list {
+		if m := c.tensorMemory(); m.alone != 0 || alone && len(m.size) > 0 {
+			return -1
+		}
+	}
+	if alone {
+		return 0
+	}
 next:
 	for first := 0; first+n <= 512; first += 32 {
 		for _, c := range list {
@@ -174,7 +193,7 @@ func (g group) starved() bool {
 		return false
 	}
 	m := t.cta.tensorMemory()
-	return !m.over && !(t.has("cta_group::2") && len(m.granted) > 0) && room(t.twins(), g.columnCount()) < 0
+	return !m.over && !(t.has("cta_group::2") && len(m.granted) > 0) && room(t.twins(), g.columnCount(), t.has("exclusive")) < 0
 }
 
 func (g group) allocate(m *tensorMemory) {
@@ -196,13 +215,13 @@ func (g group) allocate(m *tensorMemory) {
 	if t.has("cta_group::2") && len(m.granted) > 0 {
 		id := m.granted[0]
 		m.granted = m.granted[1:]
-		if m.size[id] != n {
+		if m.size[id] != n || (m.alone == id) != t.has("exclusive") {
 			t.trap(KindDivergent, "the other CTA of the pair has allocated %d columns", m.size[id])
 		}
 		first = slices.Index(m.owner[:], id)
 	} else {
 		list := t.twins()
-		first = room(list, n)
+		first = room(list, n, t.has("exclusive"))
 		for _, c := range list {
 			o := c.tensorMemory()
 			o.made++
@@ -210,6 +229,9 @@ func (g group) allocate(m *tensorMemory) {
 				o.owner[i] = o.made
 			}
 			o.size[o.made], o.pair[o.made] = n, len(list) == 2
+			if t.has("exclusive") {
+				o.alone = o.made
+			}
 			if c != t.cta {
 				o.granted = append(o.granted, o.made)
 			}
@@ -226,16 +248,19 @@ func (m *tensorMemory) release(id int) {
 	}
 	delete(m.size, id)
 	delete(m.left, id)
+	if m.alone == id {
+		m.alone = 0
+	}
 }
 
 func (g group) deallocate(m *tensorMemory) {
 	t := g[0]
 	n, at := g.columnCount(), int(g.agreed("a"))
 	id := 0
-	if at < 512 {
+	if at < 576 {
 		id = m.owner[at]
 	}
-	if id == 0 || m.size[id] != n || at > 0 && m.owner[at-1] == id || m.left[id] || m.pair[id] != t.has("cta_group::2") {
+	if id == 0 || m.size[id] != n || at > 0 && m.owner[at-1] == id || m.left[id] || m.pair[id] != t.has("cta_group::2") || (m.alone == id) != t.has("exclusive") {
 		t.trap(KindTensor, "no such columns are allocated")
 	}
 	if !m.pair[id] {
@@ -383,8 +408,9 @@ func (g group) storeTensor(m *tensorMemory) {
 // .multicast::cluster those at its place in other CTAs too.
 func (t *thread) commitTensor() {
 	t.twins()
-	if !t.has("multicast::cluster") {
-		t.issue(&task{bar: t.told(t.mbarrierAt("a")), arrive: true, pipe: true})
+	onlyA := t.has("sync_restrict::shared::read::mma::a")
+	if !t.multicasts() {
+		t.issue(&task{bar: t.told(t.mbarrierAt("a")), arrive: true, pipe: true, onlyA: onlyA})
 		return
 	}
 	space, addr := t.address("a")
@@ -394,15 +420,18 @@ func (t *thread) commitTensor() {
 	if space != ptx.Shared {
 		t.trap(KindMemory, "an mbarrier at %#x of %s memory", addr, space)
 	}
-	mask := t.arg("b")
-	for rank := range 16 {
+	mask, bits := t.arg("b"), 16
+	if t.has("multicast::cluster::32b") {
+		bits = 32
+	}
+	for rank := range bits {
 		switch {
 		case mask>>rank&1 == 0:
 		case rank >= len(t.cta.cluster.ctas):
 			t.trap(KindCluster, "there is no CTA of rank %d", rank)
 		default:
 			p := t.span(ptx.Shared, low(addr, rankShift)|uint64(rank)<<rankShift, 8, 8, updates)
-			t.issue(&task{bar: t.told(p), arrive: true, pipe: true})
+			t.issue(&task{bar: t.told(p), arrive: true, pipe: true, onlyA: onlyA})
 		}
 	}
 }

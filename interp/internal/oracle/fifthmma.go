@@ -5,6 +5,7 @@ package oracle
 // same lane, or in those around it that the figures show.
 
 import (
+	"math/big"
 	"slices"
 
 	"gemu/ptx"
@@ -19,6 +20,7 @@ type fifthMma struct {
 	td, ta, tb       ptx.Type
 	negate, across   [2]bool
 	saturate         bool
+	long             bool // K is twice what it was before PTX 9.4
 	vec              int
 	scaleType        string
 	first            [2]int // bytes of scales
@@ -32,6 +34,8 @@ type fifthMma struct {
 	disabled   [8]uint64
 	zero       uint64
 	ctas       []*cta
+	tables     int               // 0: B is as it is; else which half of its indices, from 1 on
+	read       map[[3]int]uint64 // elements of A, by CTA, row and place in it, that have been read early; nil: none
 }
 
 var fifthNarrow = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
@@ -42,6 +46,8 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 	get := func(at, n int) uint64 { return low(d>>at, n) }
 	one := func(at int) bool { return get(at, 1) == 1 }
 	bad := func() { t.trap(KindTensor, "instruction descriptor %#x", d) }
+	sm := t.m.mod.SM()
+	newer := 107 <= sm && sm < 110 // what the manual of PTX 9.4 adds to the descriptors
 	x.n, x.negate, x.across = int(get(17, 6))<<3, [2]bool{one(13), one(14)}, [2]bool{one(15), one(16)}
 	types, zeros := fifthNarrow, d&(1<<6)
 	x.bits, x.k = 8, 32
@@ -52,6 +58,8 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		types, x.bits, x.k = map[uint64]ptx.Type{2: ptx.TF32}, 32, 8
 	case "kind::i8":
 		types = map[uint64]ptx.Type{0: ptx.U8, 1: ptx.S8}
+	case "kind::ti16":
+		types, x.bits, x.k = map[uint64]ptx.Type{3: ptx.S16}, 16, 16
 	case "kind::mxf4", "kind::mxf4nvf4":
 		types, x.bits, x.k = map[uint64]ptx.Type{1: ptx.E2M1}, 4, 64
 	}
@@ -62,6 +70,9 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		x.vec = 2
 		if x.bits == 8 {
 			x.vec = 1
+			if newer && one(31) {
+				x.long, zeros = true, zeros&^(1<<31)
+			}
 		} else {
 			codeB, zeros = get(10, 2), zeros|d&(1<<12)|d&(3<<15)
 			if t.has("scale_vec::4X") || t.has("block16") {
@@ -80,6 +91,9 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 	} else {
 		x.m = int(get(24, 5)) << 4
 		zeros |= d&(1<<23) | d&(1<<29) | d&3
+		if newer && x.kind == "kind::f8f6f4" && one(29) {
+			x.long, zeros = true, zeros&^(1<<29)
+		}
 		if !x.ws {
 			zeros |= d & (3 << 30)
 		}
@@ -87,7 +101,10 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		case x.kind == "kind::i8" && format == 2:
 			x.td, x.saturate = ptx.S32, one(3)
 			zeros |= d & (3 << 13)
-		case x.kind == "kind::i8" || format > 1 || format == 0 && x.kind == "kind::tf32":
+		case x.kind == "kind::ti16" && format == 2:
+			x.td = ptx.S32
+			zeros |= d & (1 << 3)
+		case x.kind == "kind::i8" || x.kind == "kind::ti16" || format > 1 || format == 0 && x.kind == "kind::tf32":
 			bad()
 		case format == 0:
 			x.td = ptx.F16
@@ -100,8 +117,12 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 	x.inTensor = t.in.Arg("a").Kind == ptx.AddrOperand
 	small := func(e ptx.Type) bool { return e == ptx.E2M1 || e == ptx.E3M2 || e == ptx.E2M3 }
 	if zeros != 0 || one(2) != x.sparse || x.ta == ptx.NoType || x.tb == ptx.NoType || x.td == ptx.F16 && (x.ta == ptx.BF16 || x.tb == ptx.BF16) ||
-		x.across[0] && (small(x.ta) || x.inTensor) || x.across[1] && small(x.tb) {
+		x.across[0] && (small(x.ta) || x.inTensor) || x.across[1] && small(x.tb) || x.long && (small(x.ta) || small(x.tb)) ||
+		t.has("decompress::lut::b") && (!x.long || x.tb != ptx.E4M3 || x.across[1]) {
 		bad()
+	}
+	if x.long {
+		x.k *= 2
 	}
 	if x.sparse {
 		x.k *= 2
@@ -121,8 +142,16 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 	case x.vec > 0:
 		ms = []int{128}
 	}
-	if !x.ws && (x.kind == "kind::i8" && (x.pair || x.n > 32) || x.across[1] && x.bits == 8) {
+	if !x.ws && (x.kind == "kind::i8" && (x.pair || x.n > 32) || x.kind == "kind::ti16" && (x.pair || x.m == 128) || x.across[1] && x.bits == 8) {
 		step *= 2
+	}
+	if x.long && !x.ws {
+		if ms = []int{when(x.pair, 256, 128)}; x.kind == "kind::f8f6f4" {
+			step = when(step < 16, 16, step)
+		}
+	}
+	if x.long && x.m == 64 || t.has("ashift") && x.m < 128 {
+		bad()
 	}
 	if !slices.Contains(ms, x.m) || x.n == 0 || x.n > 256 || x.n%step != 0 {
 		bad()
@@ -156,6 +185,15 @@ func (x *fifthMma) place(row, col int) (cta int, p cell) {
 // exchanged.
 func (x *fifthMma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
 	desc, of := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
+	if which == 1 && x.tables != 0 { // three bits of a row of 48 bytes (table 49)
+		v := uint64(0)
+		for i := range 3 {
+			bit := 192*(x.tables-1) + 3*col + i
+			b := c.sharedBytes(t, t.fifthPlace(desc, row, bit/128), 16)[bit/8%16]
+			v |= uint64(b>>(bit%8)&1) << i
+		}
+		return v
+	}
 	if x.across[which] { // 9.7.16.3.3: rows side by side
 		per := 128 / x.bits
 		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
@@ -207,9 +245,6 @@ func (x *fifthMma) negated(v uint64, of ptx.Type) uint64 {
 
 // multiplyTensor issues tcgen05.mma.
 func (t *thread) multiplyTensor() {
-	if t.in.Form.Family == ptx.FamilyNone { // which rows .ashift gives A the manual does not say
-		t.unsupported()
-	}
 	x := t.decodeFifth(t.arg("c"))
 	x.ctas = t.twins()
 	x.d, x.descs[1] = t.tensorAddress("d"), t.arg("b")
@@ -218,8 +253,14 @@ func (t *thread) multiplyTensor() {
 	} else {
 		x.descs[0] = t.arg("a")
 	}
-	if x.sparse {
+	if x.sparse || t.has("decompress::lut::b") {
 		x.meta = t.tensorAddress("e")
+	}
+	if t.has("decompress::lut::b") {
+		if x.meta.lane != 0 || x.meta.column%2 != 0 {
+			t.trap(KindTensor, "tables at lane %d, column %d", x.meta.lane, x.meta.column)
+		}
+		x.tables, x.descs[1] = 1+int(x.descs[1]>>53&1), x.descs[1]&^(1<<53)
 	}
 	switch {
 	case x.vec > 0:
@@ -251,6 +292,9 @@ func (t *thread) multiplyTensor() {
 			continue
 		}
 		t.fifthDescriptor(desc)
+		if width := map[uint64]int{2: 128, 4: 64, 6: 32}[desc>>61]; x.long && !x.across[i] && width != 0 && width < when(i == 0, x.stored(), when(x.tables != 0, 48, x.k)) {
+			t.trap(KindTensor, "rows wider than the swizzling of descriptor %#x", desc)
+		}
 		if pairs := desc>>61 == 1; pairs && !x.across[i] || x.across[i] && pairs != (x.bits == 32) {
 			t.trap(KindTensor, "the swizzling mode of descriptor %#x", desc)
 		}
@@ -260,12 +304,32 @@ func (t *thread) multiplyTensor() {
 	}
 	x.touch(t)
 	x.run(t) // for what is outside of memory; it has no effect yet
-	t.pipeline(func() {
+	k := &task{pipe: true, do: func() {
 		x.touch(t)
 		for _, set := range x.run(t) {
 			set()
 		}
-	})
+	}}
+	if !x.inTensor {
+		k.readA = func() { x.readA(t) }
+	}
+	t.issue(k)
+}
+
+// stored is how many elements of a row of A are stored.
+func (x *fifthMma) stored() int { return when(x.sparse, x.k/2, x.k) }
+
+// readA reads A, of which each CTA has its rows.
+func (x *fifthMma) readA(t *thread) {
+	all := map[[3]int]uint64{}
+	for i, c := range x.ctas {
+		for row := range x.m / len(x.ctas) {
+			for k := range x.stored() {
+				all[[3]int{i, row, k}] = x.fromShared(t, c, 0, row, k)
+			}
+		}
+	}
+	x.read = all
 }
 
 // touch traps unless D may be written.
@@ -281,16 +345,13 @@ func (x *fifthMma) touch(t *thread) {
 
 // run computes D, and gives what writes it.
 func (x *fifthMma) run(t *thread) (results []func()) {
-	stored := x.k
-	if x.sparse {
-		stored /= 2
-	}
+	stored := x.stored()
 	columns := make([][]uint64, x.n)
 	for col := range columns {
 		per := x.n / len(x.ctas)
 		for i := range x.k {
 			v := x.fromShared(t, x.ctas[col/per], 1, col%per+int(low(x.zero>>56, 6)), i)
-			if x.negate[1] {
+			if x.negate[1] && x.tables == 0 {
 				v = x.negated(v, x.tb)
 			}
 			if x.ws && x.isZero(col) {
@@ -316,9 +377,11 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 				var v uint64
 				if x.inTensor {
 					at := i * x.bits
-					v = low(m.cells[m.at(t, cell{lane, x.a.column + at/32})]>>(at%32), x.bits)
+					v = low(m.cells[m.at(t, cell{x.laneOfA(t, row, lane), x.a.column + at/32})]>>(at%32), x.bits)
+				} else if in := row % (x.m / len(x.ctas)); x.read != nil {
+					v = x.read[[3]int{which, in, i}]
 				} else {
-					v = x.fromShared(t, c, 0, row%(x.m/len(x.ctas)), i)
+					v = x.fromShared(t, c, 0, in, i)
 				}
 				if x.negate[0] {
 					v = x.negated(v, x.ta)
@@ -329,8 +392,19 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 			b := columns[col]
 			if x.sparse {
 				b = nil
-				for _, at := range x.kept(t, m, lane) {
+				for _, at := range x.kept(t, m, x.laneOfA(t, row, lane)) {
 					b = append(b, columns[col][at])
+				}
+			}
+			if x.tables != 0 {
+				b = nil
+				for _, index := range columns[col] {
+					word := m.cells[m.at(t, cell{lane/32*32 + col/8, x.meta.column + int(index/4)})]
+					if v := low(word>>(index%4*8), 8); x.negate[1] {
+						b = append(b, x.negated(v, x.tb))
+					} else {
+						b = append(b, v)
+					}
 				}
 			}
 			at := cell{lane, x.d.column + p.column}
@@ -340,6 +414,12 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 			}
 			v := uint64(0)
 			switch {
+			case x.kind == "kind::ti16":
+				sum := integer(acc, 32, true)
+				for i := range a {
+					sum.Add(sum, new(big.Int).Mul(t.signAndMagnitude(a[i]), t.signAndMagnitude(b[i])))
+				}
+				v = wrap(sum, 32)
 			case x.kind == "kind::i8":
 				sum := integer(acc, 32, true)
 				for i := range a {
@@ -358,6 +438,31 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 		}
 	}
 	return results
+}
+
+// laneOfA is the lane that has what a lane multiplies of A: with .ashift that of the row above, but for the first row
+// that a CTA has.
+func (x *fifthMma) laneOfA(t *thread, row, lane int) int {
+	own := row % (x.m / len(x.ctas))
+	if !t.has("ashift") || own == 0 {
+		return lane
+	}
+	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // of each 32 lanes 16 have rows
+		return lane - 32 + 15
+	}
+	return lane - 1
+}
+
+// signAndMagnitude is an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
+func (t *thread) signAndMagnitude(v uint64) *big.Int {
+	if v>>11&15 != 0 {
+		t.trap(KindMatrix, "%#x as an element of .s1z4m11", v)
+	}
+	n := new(big.Int).SetUint64(low(v, 11))
+	if v>>15 == 1 {
+		n.Neg(n)
+	}
+	return n
 }
 
 // chain adds products block by block, as docs/tensor.md has it.

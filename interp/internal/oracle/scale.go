@@ -77,14 +77,19 @@ func (t *thread) scaled(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, 
 	terms, exps := []number{acc}, []int{at}
 	block := func(k int) int { return k * len(sa) / len(a) }
 	if bits == 8 {
+		h := adder{32, 25, 23, newest}
 		for k := range a {
+			if k > 0 && k%h.block == 0 {
+				acc, at = factor(h.sum(terms, exps, ptx.F32), ptx.F32)
+				terms, exps = []number{acc}, []int{at}
+			}
 			x, ex := factor(a[k], ta)
 			y, ey := factor(b[k], tb)
 			p, q := sa[block(k)], sb[block(k)]
 			terms = append(terms, product(product(x, p.number), product(y, q.number)))
 			exps = append(exps, ex+ey+p.at+q.at)
 		}
-		return adder{32, 25, 23, newest}.sum(terms, exps, ptx.F32)
+		return h.sum(terms, exps, ptx.F32)
 	}
 	// Sixteen products of .e2m1 are one term.
 	for k := 0; k < len(a); k += 16 {

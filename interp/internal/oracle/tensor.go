@@ -491,7 +491,10 @@ func factor(v uint64, t ptx.Type) (number, int) {
 // rowsOf gives the rows of matrices in shared memory, whose addresses the first n threads
 // provide.
 func (g group) rowsOf(n int, how access) [][]byte {
-	rows := make([][]byte, n)
+	rows, size := make([][]byte, n), 16
+	if g[0].has("s4") { // sixteen elements of four bits
+		size = 8
+	}
 	for i := range rows {
 		t := g[i]
 		space, addr := t.address("a")
@@ -503,7 +506,7 @@ func (g group) rowsOf(n int, how access) [][]byte {
 		if space != ptx.Shared {
 			t.trap(KindMemory, "%#x is not in shared memory", addr)
 		}
-		rows[i] = t.reachTolerant(space, addr, 16, 16, 16, how)
+		rows[i] = t.reachTolerant(space, addr, size, size, size, how)
 	}
 	return rows
 }
@@ -550,10 +553,14 @@ func ldmatrix(g group) {
 // unpacked is element i of a row of 16.
 func (t *thread) unpacked(row []byte, i int) byte {
 	bits := 8
-	if t.has("b6x16_p32") {
+	switch {
+	case t.has("b6x16_p32"):
 		bits = 6
-	} else if t.has("b4x16_p64") {
+	case t.has("b4x16_p64"):
 		bits = 4
+	case t.has("s4"): // two's complement, of eight bits
+		v := int(row[i/2]) / when(i%2 == 0, 1, 16) % 16
+		return byte(v - when(v < 8, 0, 16))
 	}
 	return unpackedAs(row, bits, i)
 }

@@ -46,6 +46,8 @@ type effect struct {
 	tensor   *tensorCopy // what it is of a tensor; nil: nothing
 	piped    *piped      // what it is of tensor cores and their memory; nil: nothing
 	commits  bool        // it arrives when what came before it in the pipeline has happened
+	readsA   bool        // … or when matrices A in shared memory, of multiplications before it, have been read
+	factorA  [][]uint32  // of a multiplication: matrix A of each CTA, if a commit has had it read
 	done     bool
 }
 

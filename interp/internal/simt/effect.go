@@ -78,7 +78,7 @@ func (e *effect) inform(now moment) {
 	switch {
 	case e.arrives:
 	case e.piped != nil:
-		e.pipedPieces()
+		e.pipedPieces(now)
 	case e.tensor != nil:
 		e.tensorPieces()
 	default:
@@ -97,14 +97,15 @@ func (e *effect) inform(now moment) {
 	s.tell(v, OnEffect)
 }
 
-// pipedPieces lists what an operation of tensor cores reads, in one or both CTAs of a pair.
-func (e *effect) pipedPieces() {
+// pipedPieces lists what an operation of tensor cores reads, in one or both CTAs of a pair. A multiplication whose
+// matrix A a commit has had read reads that before B.
+func (e *effect) pipedPieces(now moment) {
 	p := e.piped
 	ctas, _ := e.cta.pairOf(p.pair)
 	for _, c := range ctas {
 		read := func(addr uint64, n int) { e.cta.stream.reading(c, addr, n) }
 		if p.product != nil {
-			p.product.Reads(&p.operands, read)
+			p.product.Reads(&p.operands, e.factorA == nil, now != reads, read)
 		} else {
 			place, _ := p.from.Placement()
 			p.access.Copy.Reads(place, read)

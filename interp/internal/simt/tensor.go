@@ -35,6 +35,7 @@ type tensorState struct {
 type tensorBlock struct {
 	column, columns int
 	pair            bool // of CTAs
+	exclusive       bool // no others are allocated meanwhile
 	rank            int  // of the CTA that has allocated it
 	left            bool // one of a pair, which the CTA has deallocated, and the other has not
 	src             *code.Source
@@ -42,7 +43,11 @@ type tensorBlock struct {
 }
 
 func (b *tensorBlock) String() string {
-	return fmt.Sprintf("columns %d to %d, allocated at %s", b.column, b.column+b.columns-1, b.src.Pos)
+	how := "allocated"
+	if b.exclusive {
+		how = "allocated exclusively"
+	}
+	return fmt.Sprintf("columns %d to %d, %s at %s", b.column, b.column+b.columns-1, how, b.src.Pos)
 }
 
 // mostUnawaited is how many loads, and how many stores, of a warp are kept that it has not waited for.
@@ -138,9 +143,13 @@ func (w *warp) tensorWarpOf(h int) *tensorWarp {
 
 // unallocated says what of regions is no tensor memory that is allocated.
 func (s *tensorState) unallocated(list []matrix.Region) string {
+	columns := matrix.TensorColumns
+	for _, b := range s.blocks {
+		columns = max(columns, b.column+b.columns)
+	}
 	for _, r := range list {
-		if r.Lane < 0 || r.Lane+r.Lanes > matrix.TensorLanes || r.Column < 0 || r.Column+r.Columns > matrix.TensorColumns {
-			return fmt.Sprintf("%v, of %d lanes and %d columns that there are", r, matrix.TensorLanes, matrix.TensorColumns)
+		if r.Lane < 0 || r.Lane+r.Lanes > matrix.TensorLanes || r.Column < 0 || r.Column+r.Columns > columns {
+			return fmt.Sprintf("%v, of %d lanes and %d columns that there are", r, matrix.TensorLanes, columns)
 		}
 		for column := r.Column; column < r.Column+r.Columns; column++ {
 			if !slices.ContainsFunc(s.blocks, func(b tensorBlock) bool { return b.column <= column && column < b.column+b.columns }) {
@@ -203,6 +212,13 @@ var errNoRoom = errors.New("not enough tensor memory")
 // columnsOf is how many columns an instruction is about, or traps.
 func (w *warp) columnsOf(h int, f *regfile.File, in *code.Instr) (int, bool) {
 	n, ok := w.sameInAll(h, f, in, in.B, "the number of columns")
+	if imm := code.TensorImmOf(in.Imm); imm.Exclusive {
+		if ok && (n == 0 || n > uint32(imm.Columns) || n%matrix.TensorUnit != 0) {
+			w.fail(w.src(in), 0, ErrTensorMemory, "%v: %d columns, where with .exclusive a multiple of %d is wanted, up to %d with the module's .target", ErrTensorMemory, n, matrix.TensorUnit, imm.Columns)
+			return 0, false
+		}
+		return int(n), ok
+	}
 	if ok && (n < matrix.TensorUnit || n > matrix.TensorColumns || n&(n-1) != 0) {
 		w.fail(w.src(in), 0, ErrTensorMemory, "%v: %d columns, where a power of two is wanted, from %d to %d", ErrTensorMemory, n, matrix.TensorUnit, matrix.TensorColumns)
 		return 0, false
@@ -244,19 +260,23 @@ func tensorAlloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	b, ok := tensorBlock{}, true
 	if s := &c.async.tensor; given {
-		if b = s.given[0]; b.columns != n {
-			w.err = o.trap(ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d at %s", n, b.columns, b.src.Pos)
+		if b = s.given[0]; b.columns != n || b.exclusive != imm.Exclusive {
+			how := ""
+			if b.exclusive {
+				how = "exclusively "
+			}
+			w.err = o.trap(ErrDivergent, "%d columns, where the other CTA of the pair has allocated %d %sat %s", n, b.columns, how, b.src.Pos)
 			return
 		}
 		s.given = s.given[1:]
-	} else if b, ok = freeColumns(ctas, n); !ok {
+	} else if b, ok = freeColumns(ctas, n, imm.Exclusive); !ok {
 		w.err, w.away = errNoRoom, in
 		if len(w.files) > 1 { // halves of a warp of 64 lanes cannot wait for each other
 			w.err = o.trap(ErrDeadlock, "%s", w.lacksRoom(in))
 		}
 		return
 	} else {
-		b.pair, b.src, b.rank, b.warp = imm.Pair, w.src(in), c.rank, w.id
+		b.pair, b.exclusive, b.src, b.rank, b.warp = imm.Pair, imm.Exclusive, w.src(in), c.rank, w.id
 		for _, of := range ctas {
 			t := &of.async.tensor
 			if t.memory == nil {
@@ -275,13 +295,18 @@ func tensorAlloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	c.changed = true
 }
 
-// freeColumns finds neighbouring columns that are free in some CTAs.
-func freeColumns(ctas []*cta, n int) (tensorBlock, bool) {
+// freeColumns finds neighbouring columns that are free in some CTAs. An exclusive allocation has room where no other is,
+// and while there is one no other has (manual of PTX 9.4, 9.7.18.7.1).
+func freeColumns(ctas []*cta, n int, exclusive bool) (tensorBlock, bool) {
+	if exclusive {
+		free := !slices.ContainsFunc(ctas, func(c *cta) bool { return len(c.async.tensor.blocks) > 0 })
+		return tensorBlock{columns: n}, free
+	}
 	for column := 0; column+n <= matrix.TensorColumns; column += matrix.TensorUnit {
 		taken := false
 		for _, c := range ctas {
 			for _, b := range c.async.tensor.blocks {
-				taken = taken || b.column < column+n && column < b.column+b.columns
+				taken = taken || b.exclusive || b.column < column+n && column < b.column+b.columns
 			}
 		}
 		if !taken {
@@ -301,8 +326,12 @@ func (w *warp) awaitsRoom() *code.Instr {
 
 // lacksRoom says what the warp waits for at an allocation, and who has it.
 func (w *warp) lacksRoom(in *code.Instr) string {
-	c, pair := w.cta, code.TensorImmOf(in.Imm).Pair
+	c, imm := w.cta, code.TensorImmOf(in.Imm)
+	pair := imm.Pair
 	text := fmt.Sprintf("it waits for %d free columns of tensor memory", w.files[0].Src32(in.B)[0])
+	if imm.Exclusive {
+		text += ", and until no other ones are allocated"
+	}
 	ctas, _ := c.pairOf(pair)
 	for _, of := range ctas {
 		for i := range of.async.tensor.blocks {
@@ -351,6 +380,9 @@ func tensorDealloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	case s.blocks[i].pair != imm.Pair:
 		w.err = o.trap(ErrTensorMemory, "%v, with another .cta_group", &s.blocks[i])
+		return
+	case s.blocks[i].exclusive != imm.Exclusive:
+		w.err = o.trap(ErrTensorMemory, "%v: .exclusive stands at an allocation and its deallocation, or at neither", &s.blocks[i])
 		return
 	}
 	free := func(c *cta, column int) {
@@ -648,11 +680,18 @@ func (cl *cluster) runPipe(upTo *effect) error {
 	if pair := upTo.cta.rank / 2; cl.piped != nil {
 		list := cl.piped[pair]
 		n, _ := slices.BinarySearchFunc(list, upTo.seq, func(e *effect, seq int64) int { return cmp.Compare(e.seq, seq) })
-		run = append(slices.Clone(list[:n]), upTo)
-		if n < len(list) && list[n] == upTo {
-			n++
+		if upTo.readsA {
+			for _, e := range list[:n] {
+				e.readA()
+			}
+			cl.piped[pair] = slices.DeleteFunc(slices.Clone(list), func(e *effect) bool { return e == upTo })
+		} else {
+			run = append(slices.Clone(list[:n]), upTo)
+			if n < len(list) && list[n] == upTo {
+				n++
+			}
+			cl.piped[pair] = list[n:]
 		}
-		cl.piped[pair] = list[n:]
 	}
 	var told []uint64 // mbarriers, besides that of upTo
 	for _, e := range run {
@@ -679,6 +718,21 @@ func (cl *cluster) runPipe(upTo *effect) error {
 	return nil
 }
 
+// readA reads matrix A of a multiplication, if it is in shared memory and that has not been done.
+func (e *effect) readA() {
+	p := e.piped
+	if p == nil || p.product == nil || p.product.InTensor || e.factorA != nil {
+		return
+	}
+	e.inform(reads)
+	ctas, _ := e.cta.pairOf(p.pair)
+	for _, c := range ctas {
+		list := p.product.LoadA(c.shared, &p.operands)
+		e.factorA = append(e.factorA, list)
+		e.keep(4 * uint64(len(list)))
+	}
+}
+
 // pipe does an operation.
 func (e *effect) pipe() error {
 	if err := e.piping(); err != nil {
@@ -702,8 +756,11 @@ func (e *effect) pipe() error {
 		return nil
 	}
 	var list []matrix.TensorCTA
-	for _, c := range ctas {
+	for i, c := range ctas {
 		list = append(list, matrix.TensorCTA{Memory: c.async.tensor.memory, Shared: c.shared})
+		if e.factorA != nil {
+			list[i].A = e.factorA[i]
+		}
 	}
 	if u := p.product.Execute(list, &p.operands); u != nil {
 		return e.trap(ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.What)
@@ -717,7 +774,7 @@ func tensorCommit(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	for ; m != 0 && w.err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		e := w.effect(h, in, lane, code.Async{})
-		e.arrives, e.commits = true, true
+		e.arrives, e.commits, e.readsA = true, true, imm.ReadA
 		if _, bad := w.cta.pairOf(imm.Pair); bad != "" {
 			w.err = e.origin().trap(ErrCTARank, "%s", bad)
 			return
@@ -733,8 +790,12 @@ func tensorCommit(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if !ok {
 			return
 		}
-		for ranks := uint16(f.Src32(in.B)[lane]); ranks != 0 && w.err == nil; ranks &= ranks - 1 {
-			rank := bits.TrailingZeros16(ranks)
+		ranks := f.Src32(in.B)[lane]
+		if !imm.Wide {
+			ranks &= math.MaxUint16
+		}
+		for ; ranks != 0 && w.err == nil; ranks &= ranks - 1 {
+			rank := bits.TrailingZeros32(ranks)
 			if rank >= w.cta.grid.size {
 				w.fail(e.src, 1<<e.lane, ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, w.cta.grid.teamSize())
 				return
