@@ -336,7 +336,7 @@ func TestGuards(t *testing.T) {
 // before.
 func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
-		"tcgen05.mma.cta_group::1.kind::f16.ashift [%r], [%r], %d, %r, %p;",
+		"spcompress.b8.b2.sp::2:4.x1 {%r}, {%r}, {%r, %r}, %r;",
 		"call unknown;",
 	} {
 		r := newRig(t, `
