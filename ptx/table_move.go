@@ -85,7 +85,8 @@ var memoryRows = []row{
 		ld.mmio.sem.sys{.global}.type d:type+, [a];                              .sem = relaxed acquire; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 8.2; sm 70`},
 	{"ld", "9.7.9.9", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ld.global{.cop}.nc{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .cop = ca cg cs; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 3.1; sm 32
-		ld{.global}{.nc}.proxy::readonly{.vec}.type <d>:type+, [a];              .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 9.4; sm 90`},
+		ld.proxy::readonly{.vec}.type <d>:type+, [a];                            .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 9.4; sm 90
+		ld.global{.nc}.proxy::readonly{.vec}.type <d>:type+, [a];                .type = b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 9.4; sm 90`},
 	{"ldu", "9.7.9.10", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ldu{.global}{.vec}.type <d>:type+, [a];                                  .vec = v2 v4; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64; ptx 2.0; sm 20`},
 	{"st", "9.7.9.11", ClassMemory, AffineStore, FamilyStore, Writes | MayTrap, `
