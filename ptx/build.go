@@ -774,7 +774,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
 		return true
 	}
-	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector || w.Kind == syntax.Address && a.Address) {
+	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.holds(w, in.specType(a))) || w.Kind == syntax.Address && a.Address) {
 		spec, want = a, in.specType(a)
 	}
 	if w.Not || w.Minus {
@@ -845,6 +845,15 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		return fail("operand %s must be a constant", spec.Name)
 	}
 	return b.name(o, w, in, spec, want)
+}
+
+// holds reports whether the first element of a vector is a register as wide as the type.
+func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
+	if len(w.Elems) == 0 || w.Elems[0].Kind != syntax.Name {
+		return false
+	}
+	e, found := b.scope.lookup(w.Elems[0].Sym)
+	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
 // leavesOut reports whether elements of a source may be the sink: st.v8 and its like leave those

@@ -202,7 +202,7 @@ var commonSlots = map[string]string{
 //	               two or four elements may stand where fewer are needed, as for an optional <a*xyz>
 //	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
 //	<a*4mk>        of four such matrices; <a*mk/2> of half of one
-//	a or <a*4>     has one shape or the other
+//	a or <a*4>     has one shape or the other; of two vectors the second if its registers are as wide
 //	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
 //	a=0..1, #a=128 can be no other constant; a=0..64/8 one of 0, 8, 16 … 64
 //	%a, %<a*4>     can be no constant

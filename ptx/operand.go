@@ -106,7 +106,7 @@ func parseOperands(f *Form, text string) ([]OperandSpec, error) {
 	var list []OperandSpec
 	for _, field := range brackets.Split(text, ", ") {
 		for i, s := range brackets.Split(field, "|") {
-			first, other, hasAlt := strings.Cut(s, " or ")
+			first, other, hasAlt := brackets.Cut(s, " or ")
 			o, err := parseOperand(f, first)
 			if err == nil && hasAlt {
 				var alt OperandSpec

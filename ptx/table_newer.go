@@ -40,11 +40,11 @@ type override struct {
 
 var (
 	// overrideAddress may be left out.
-	overrideAddress = override{modifier: "{.override}", operands: ", i?override:b64", slots: ".override = override::global_address"}
+	overrideAddress = override{modifier: "{.override}", operands: ", %i?override:b64-", slots: ".override = override::global_address"}
 	// overrideShape are those of tiles with other extents and strides.
 	overrideShape = []override{
-		{".override::global_address.override::global_dim", ", i:b64, <j*1dim>:b16", ".dim", ".dim = 1d"},
-		{".override::global_address.override::global_dim_stride", ", i:b64, <j*dim>:b16, <k*dim-1>:b32, l:b16", ".dim", ".dim = 2d 3d 4d 5d"},
+		{".override::global_address.override::global_dim", ", %i:b64-, <j*1dim>:b16- or <j*1dim>:b8", ".dim", ".dim = 1d"},
+		{".override::global_address.override::global_dim_stride", ", %i:b64-, <j*dim>:b16- or <j*dim>:b8, %<k*dim-1>:b32, %l:b16", ".dim", ".dim = 2d 3d 4d 5d"},
 	}
 )
 
@@ -184,19 +184,19 @@ func sparseForms(decompress bool) (forms string) {
 	return forms
 }
 
-// newerRows are forms of PTX 9.4 that gemu reads and does not run. Their sections are those of its manual.
+// newerRows are forms of PTX 9.4 and 9.5. The section of a form without a family is that of its manual.
 var newerRows = []row{
-	{"cp", "9.7.10.28.5.3", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, tensorLoads(true) + tensorLoads(false) + tensorStores(false)},
-	{"cp", "9.7.10.28.5.4", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Atomic | Async | MayTrap, tensorStores(true) + `
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, tensorLoads(true) + tensorLoads(false) + tensorStores(false)},
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, tensorStores(true) + `
 		cp.reduce.async.bulk.tensor!.2d.global.shared::cta.op.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64-; .op = and or xor add inc dec min max; ptx 8.6; sm 100`},
-	{"cp", "9.7.10.28.5.5", ClassMemory, AffineNone, FamilyNone, Hint, tensorHints()},
-	{"applypriority", "9.7.10.19", ClassMemory, AffineNone, FamilyNone, Hint, priorities()},
+	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyHint, Hint, tensorHints()},
+	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, FamilyHint, Hint, priorities()},
 	{"spcompress", "9.7.10.30", ClassMisc, AffineUniform, FamilyNone, Pure, sparseForms(false)},
 	{"spdecompress", "9.7.10.31", ClassMisc, AffineUniform, FamilyNone, Pure, sparseForms(true)},
-	{"tensormap", "9.7.10.29", ClassMemory, AffineNone, FamilyNone, Reads | MayTrap, `
+	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | MayTrap, `
 		tensormap.query!.alloc_class_large{.global}.b1024 p:pred, [a]; ptx 9.5; sm 90`},
-	{"createpolicy", "9.7.10.18", ClassMisc, AffineUniform, FamilyNone, Pure, `
-		createpolicy.range!.fabric.first{.second}.b64 d:type-, [a, i:b64]:u32, b:u32, c:u32; .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 9.4; sm 100`},
+	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
+		createpolicy.range!.fabric.first{.second}.b64 d:type-, [a, i:b64-]:u32, b:u32, c:u32; .first = L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged; .second = L2::evict_first L2::evict_unchanged; ptx 9.4; sm 100`},
 	{"ldmatrix", "9.7.14.5.15", ClassTensor, AffineNone, FamilyTile, Collective | Aligned | Reads | MayTrap, `
 		ldmatrix.sync.aligned.shape.num{.ss}.s8.sfmt <d*num>:b32, [a]; .shape = m8n16; .num = x1 x2 x4; .ss = shared shared::cta; .sfmt = s4; ptx 9.4; sm 90`},
 	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | Writes | Waits | MayTrap, `
@@ -244,9 +244,9 @@ func fabricTensors(name, completion, before, after, counter, op string) (forms s
 	if op == ".op" {
 		slots += "; .op = and or xor add min max"
 	}
-	for _, o := range append([]override{{".override::global_address", ", i:b64", "", ""}}, overrideShape...) {
-		o.operands = strings.Replace(o.operands, ", i:b64", ", m:u32, i:u64"+counter, 1)
-		o.operands = strings.NewReplacer("<k*", "<n*", ", l:", ", o:").Replace(o.operands)
+	for _, o := range append([]override{{".override::global_address", ", %i:b64-", "", ""}}, overrideShape...) {
+		o.operands = strings.Replace(o.operands, ", %i:b64-", ", m:u32, i:u64"+counter, 1)
+		o.operands = strings.NewReplacer("%<k*", "%<n*", ", %l:", ", %o:").Replace(o.operands)
 		o.modifier += ".relaxed.sys" + op
 		forms += tileMode.form("fabric.try_"+name+"!.async.tensorDIM.shared::ctaMODE"+mods, "{.hint}", before, after+", h?hint:b64-", o, slots, 107)
 	}

@@ -83,7 +83,7 @@ MUTANTS = [
 # Instructions of --forms that one side takes, likewise.
 FORMS = [
     (r"register \.[bsu](8|16)", r".", r"cannot hold an address", "an address of 8 or 16 bits, where the manual has 32 or 64: the assembler warns, and with optimisation fails with an internal error on some"),
-    (r"register \.(f|b128)", r"^(fence|cp\.(reduce\.)?async\.bulk\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
+    (r"register \.(f|b128)", r"^(fence|(cp|cp\.reduce|applypriority)\.async\.bulk\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
     (r"register", r"^((mov|not|and|or|xor)\.pred|bar\.red|barrier\S*\.red|vote\.sync)", r"\.f16x2, want \.(pred|u32)", "a predicate or a number of threads in a register of .f16x2: the assembler does not look"),
     (r"register", r"^(ldmatrix|movmatrix|cvt\S*bf16x2)|^cvt\S*e2m1x2\.bf16x2", r"\.pred, want \.b32", "numbers in a predicate: the assembler does not look"),
     (r"register", r"^cvt\S*e2m1x2\.bf16x2", "halves in a register of another type, which the assembler takes for this conversion alone"),
@@ -246,7 +246,7 @@ def compare_files(ptxas, pool):
 # takes all have a message with one of TARGETED. Of 'mov' it speaks in code of its own, which it
 # has for some targets.
 TARGETS = [("sm_100a", ""), ("sm_120a", ""), ("sm_90a", ""), ("sm_103a", ""), ("sm_101a", ""), ("sm_110a", ""), ("sm_107a", ""), ("sm_75", "6.3")]
-TARGETED = re.compile(r"not supported|Illegal modifier '\.collector::b|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
+TARGETED = re.compile(r"not supported|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
 
 PROLOGUE = """.version {version}
 .target {target}

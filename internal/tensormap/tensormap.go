@@ -18,7 +18,7 @@
 //	 92  u8       what is filled in: 1 is a NaN
 //	 93  u8       L2 promotion, which has no effect
 //	 94  u8       mode
-//	 95  u8       0
+//	 95  u8       allocation class: 1 is large, which has no effect
 //	 96  3 × s16  lower corner of the bounding box, of W, H and D
 //	102  3 × s16  its upper corner
 //	108           zeros
@@ -33,6 +33,9 @@ import (
 	"fmt"
 	"strings"
 )
+
+// AllocClass is the name under which Replace changes the allocation class: 1 is large, 0 small.
+const AllocClass = "alloc_class"
 
 // Size is the bytes of a tensor map, and Align what its address must be a multiple of.
 const (
@@ -60,6 +63,7 @@ type Map struct {
 	Swizzle    Swizzle
 	NaN        bool  // elements outside of the tensor are NaN, and not zero
 	L2         uint8 // promotion, 0 to 3
+	Large      bool  // the allocation class that tensormap.replace has set
 
 	set fields
 }
@@ -209,11 +213,14 @@ func (m *Map) put(b []byte) {
 			le.PutUint64(b[40+8*(i-1):], m.Stride[i-1])
 		}
 	}
-	nan := byte(0)
+	nan, large := byte(0), byte(0)
 	if m.NaN {
 		nan = 1
 	}
-	copy(b[87:], []byte{byte(m.Rank), byte(m.Type), byte(m.Interleave), byte(m.Swizzle.Mode), byte(m.Swizzle.Atomicity), nan, m.L2, byte(m.Mode), 0})
+	if m.Large {
+		large = 1
+	}
+	copy(b[87:], []byte{byte(m.Rank), byte(m.Type), byte(m.Interleave), byte(m.Swizzle.Mode), byte(m.Swizzle.Atomicity), nan, m.L2, byte(m.Mode), large})
 	for i := range m.Lower {
 		le.PutUint16(b[96+2*i:], uint16(m.Lower[i]))
 		le.PutUint16(b[102+2*i:], uint16(m.Upper[i]))
@@ -224,12 +231,12 @@ func (m *Map) put(b []byte) {
 func get(b []byte) (*Map, error) {
 	le := binary.LittleEndian
 	if string(b[:len(magic)]) != magic || b[87] > Rank || Type(b[88]) >= TypeCount || Interleave(b[89]) >= InterleaveCount ||
-		SwizzleMode(b[90]) >= SwizzleModeCount || Atomicity(b[91]) >= AtomicityCount || b[92] > 1 || b[93] > 3 || Mode(b[94]) >= modeCount {
+		SwizzleMode(b[90]) >= SwizzleModeCount || Atomicity(b[91]) >= AtomicityCount || b[92] > 1 || b[93] > 3 || Mode(b[94]) >= modeCount || b[95] > 1 {
 		return nil, ErrNone
 	}
 	m := &Map{
 		Address: le.Uint64(b[8:]), set: fields(le.Uint32(b[36:])), Rank: int(b[87]), Type: Type(b[88]), Interleave: Interleave(b[89]),
-		Swizzle: Swizzle{SwizzleMode(b[90]), Atomicity(b[91])}, NaN: b[92] != 0, L2: b[93], Mode: Mode(b[94]),
+		Swizzle: Swizzle{SwizzleMode(b[90]), Atomicity(b[91])}, NaN: b[92] != 0, L2: b[93], Mode: Mode(b[94]), Large: b[95] != 0,
 	}
 	for i := range Rank {
 		m.Dim[i] = uint64(le.Uint32(b[16+4*i:]))
@@ -249,8 +256,14 @@ func get(b []byte) (*Map, error) {
 
 // Decode is the map of bytes, which are Size. The error says what they lack to be one: ErrNone,
 // fields that are not there, or a field that cannot be as it is.
-func Decode(b []byte) (*Map, error) {
+func Decode(b []byte) (*Map, error) { return DecodeWith(b, nil) }
+
+// DecodeWith is Decode of a map of which a copy overrides properties: its own values of them may be missing or wrong.
+func DecodeWith(b []byte, o *Override) (*Map, error) {
 	m, err := get(b)
+	if err == nil && o != nil {
+		err = o.apply(m)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -281,6 +294,15 @@ func (s fields) String() string {
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// Large reports whether the allocation class of a tensor map, Size bytes, is large. Fields may be missing.
+func Large(b []byte) (bool, error) {
+	m, err := get(b)
+	if err != nil {
+		return false, err
+	}
+	return m.Large, nil
 }
 
 // Replace changes a field of a tensor map, Size bytes, as tensormap.replace does (manual
@@ -352,6 +374,8 @@ func Replace(b []byte, field string, ord int, value uint64) error {
 	case "fill_mode":
 		err = within(2)
 		m.NaN = value != 0
+	case AllocClass:
+		m.Large = value != 0
 	default:
 		panic("BUG: no field " + field)
 	}

@@ -13,12 +13,46 @@ type Copy struct {
 	Dims  int  // coordinates that the instruction has; of Rows always 2
 	Rows  bool // of four rows: .tile::gather4, .tile::scatter4
 	Store bool // to the tensor
+	Reset bool // the instruction sets the extents: coordinates are zero
 
 	// Coordinates, the innermost first; of Rows that of the columns, then four of rows.
 	At [Rank]int32
 
 	// For im2col what is added to W, H and D; for the others the halo, and what is added to W.
 	Offsets [3]uint16
+}
+
+// Override holds the properties that the operands of a copy set, in place of those of its tensor map (manual of
+// PTX 9.4, 9.7.10.28.5.2).
+type Override struct {
+	Address uint64 // of the tensor, in bytes: a multiple of 16
+	Dims    int    // number of extents, as many as the map has dimensions; 0: those of the map
+	Dim     [Rank]uint16
+	Low     [Rank - 1]uint32 // strides in units of 16 bytes: their lower 32 bits
+	High    uint16           // their upper bits, 4 for each, that of dimension 1 in the lowest
+}
+
+// apply changes the properties of a map.
+func (o *Override) apply(m *Map) error {
+	if o.Address%16 != 0 {
+		return fmt.Errorf("a tensor at %#x by .override::global_address, want a multiple of 16", o.Address)
+	}
+	m.Address, m.set = o.Address, m.set|hasAddress
+	if o.Dims == 0 {
+		return nil
+	}
+	if m.Rank != o.Dims {
+		return fmt.Errorf("a tensor map of %d dimensions in a copy of %d", m.Rank, o.Dims)
+	}
+	for i, n := range o.Dim[:o.Dims] {
+		if n == 0 || n > 255 {
+			return fmt.Errorf("an extent of %d elements in dimension %d by .override, want 1 to 255", n, i)
+		}
+		if m.Dim[i], m.set = uint64(n), m.set|hasDim<<i; i > 0 {
+			m.Stride[i-1], m.set = (uint64(o.Low[i-1])+uint64(o.High>>(4*(i-1))&15)<<32)<<4, m.set|hasStride<<(i-1)
+		}
+	}
+	return nil
 }
 
 // String is the coordinates, as an instruction has them.
@@ -43,6 +77,7 @@ type Piece struct {
 	Global uint64 // in global memory; of elements outside of the tensor where they would be
 	Bytes  int    // as many as there are in both; of stores of B6x16P32 in global memory
 	Inside bool   // of the tensor
+	First  bool   // it is the first of its row inside of the tensor
 }
 
 // ErrInterleaved is the error of an interleaved layout.
@@ -69,6 +104,9 @@ func (m *Map) Fits(c *Copy) error {
 	}
 	if unit := map[Type]int32{B4x16: 2, B4x16P64: 128, B6x16P32: 128}[m.Type]; unit != 0 && c.At[0]%unit != 0 {
 		return fmt.Errorf("a coordinate of %d elements of .%s, want a multiple of %d", c.At[0], m.Type, unit)
+	}
+	if c.Reset && c.At != [Rank]int32{} {
+		return fmt.Errorf("coordinates other than zero in a copy that overrides extents")
 	}
 	if c.Store {
 		n := c.Dims
@@ -265,7 +303,7 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Piece) bool) bool 
 	for first := x[0]; first < end; first += n {
 		next := min(first+n, end)
 		for i := first; i < next; {
-			p := Piece{Inside: i >= from && i < to, Global: base + uint64(i*bits>>3)}
+			p := Piece{Inside: i >= from && i < to, First: i == from, Global: base + uint64(i*bits>>3)}
 			stop := next
 			switch {
 			case i < from:

@@ -4867,12 +4867,6 @@ def gen_texture():
                     {"address": "border", "border": "1.5:-1:0:0", "filter": "linear"}):
         image = Image("1d", "f32x2", 4, seed=4, norm=True, **options)
         case("one", image, ["f32"], [((u,), image.result(image.taps(0, (u,)))) for u in unit])
-    # An image of a single row is a line.
-    for options in ({}, {"filter": "linear", "address": "wrap:border"}, {"filter": "linear", "address": "border", "border": "2:0:0:0"}):
-        image = Image("1d", "f32", 5, seed=3, norm=True, **options)
-        row = Image("2d", "f32", 1, 5, texels=image.texels, norm=True, **options)
-        rows = [((u,), image.result(image.taps(0, (u,)))) for u in unit]
-        case("one", row, ["f32"], rows)
     # Sums that doubles do not hold.
     for big in (Fraction(2) ** 90, Fraction(11184814)):  # three quarters of the latter are half-way between two numbers
         image = Image("1d", "f32", 2, texels=[F32.of(big), F32.of(Fraction(1, 2) ** 60)], filter="linear")
@@ -5460,11 +5454,54 @@ def bytes_of(words):
     return bytearray(b"".join(w.to_bytes(4, "little") for w in words))
 
 
-def tensor_load(m, name, coordinates, instruction, offsets=0, mask=False):
-    """A kernel that loads a box to dst in shared memory that is all 0xee, and gives words of it."""
+# What overrides properties of a tensor map (manual of PTX 9.4, 9.7.10.28.5.2): the address that argument 1 has,
+# 16 times shift bytes further on; then also extents in registers of 16 bits or 8, and strides.
+OVERRIDE_ADDRESS, OVERRIDE_SHAPE, OVERRIDE_BYTES = "address", "shape", "bytes"
+
+
+def override_params(override, dims):
+    names = ["shift"] if override else []
+    if override in (OVERRIDE_SHAPE, OVERRIDE_BYTES):
+        names += ["n%d" % i for i in range(dims)] + ["l%d" % i for i in range(1, dims)] + (["high"] if dims > 1 else [])
+    return names
+
+
+def override_code(override, dims, buffer):
+    """Declarations and instructions of the operands, and the operands themselves."""
+    if not override:
+        return [], ""
+    code, text = ["\t.reg .u64 %at;", "\t.reg .u32 %shift;", "\tld.param.u64 %%at, [%s];" % buffer, "\tld.param.u32 %shift, [shift];", "\tmad.wide.u32 %at, %shift, 16, %at;"], "%at, "
+    if override == OVERRIDE_ADDRESS:
+        return code, text
+    sizes = ["n%d" % i for i in range(dims)]
+    kind = "16" if override == OVERRIDE_SHAPE else "8"
+    code += ["\t.reg .b%s %%%s;\n\tld.param.u%s %%%s, [%s];" % (kind, n, kind, n, n) for n in sizes]
+    text += "{%s}, " % ", ".join("%" + n for n in sizes)
+    if dims > 1:
+        lows = ["l%d" % i for i in range(1, dims)]
+        code += ["\t.reg .b32 %%%s;\n\tld.param.u32 %%%s, [%s];" % (n, n, n) for n in lows] + ["\t.reg .b16 %high;\n\tld.param.u16 %high, [high];"]
+        text += "{%s}, %%high, " % ", ".join("%" + n for n in lows)
+    return code, text
+
+
+def override_numbers(override, t, high=0):
+    """What the parameters are for the extents and strides of a tensor."""
+    if not override:
+        return []
+    if override == OVERRIDE_ADDRESS:
+        return [t.offset // 16]
+    return [t.offset // 16] + t.dims + [s // 16 & 0xffffffff for s in t.strides] + ([high] if t.strides else [])
+
+
+def tensor_load(m, name, coordinates, instruction, offsets=0, mask=False, override="", report=""):
+    """A kernel that loads a box to dst in shared memory that is all 0xee, and gives words of it; with a report
+    its predicate then."""
     xs = ["x%d" % i for i in range(coordinates)]
     fs = ["f%d" % i for i in range(offsets)]
     params = [".param .align 64 .b8 map[128]", ".param .u64 src"] + [".param .u32 " + x for x in xs] + [".param .u16 " + f for f in fs]
+    params += [".param .u32 " + x for x in override_params(override, coordinates)]
+    declared, with_operands = override_code(override, coordinates, "src")
+    k = {False: "", True: ", %k", 32: ", 1"}[mask]
     params += [".param .u32 dst", ".param .u32 bytes", ".param .u32 words", ".param .u64 out"]
     m.add("\n".join([".visible .entry %s(%s)" % (name, ", ".join(params)), "{",
         "\t.shared .align 1024 .b8 box[9216];", "\t.shared .align 8 .b64 full;", "\t.reg .u64 %m, %o;",
@@ -5473,46 +5510,54 @@ def tensor_load(m, name, coordinates, instruction, offsets=0, mask=False):
         "\tmov.u32 %i, %t;", "FILL:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p bra FILLED;", "\tmad.lo.u32 %a, %i, 4, %d;", "\tst.shared.u32 [%a], 0xeeeeeeee;", "\tadd.u32 %i, %i, 32;",
         "\tbra FILL;", "FILLED:", "\tbar.sync 0;", "\tsetp.ne.u32 %q, %t, 0;", "\t@%q bra WAIT;"]
         + ["\tld.param.u32 %%%s, [%s];" % (x, x) for x in xs] + ["\tld.param.u16 %%%s, [%s];" % (f, f) for f in fs]
+        + declared
         + ["\tld.param.u32 %b, [bytes];", "\tmov.u64 %m, map;", "\tcvta.param.u64 %m, %m;", "\tmov.u16 %k, 1;",
-        "\tmbarrier.init.shared.b64 [full], 1;", "\tmbarrier.arrive.expect_tx.shared.b64 _, [full], %b;",
-        "\t%s [%%d], [%%m, {%s}], [full]%s%s;" % (instruction, ", ".join("%" + x for x in xs), fs and ", {%s}" % ", ".join("%" + f for f in fs) or "", mask and ", %k" or ""),
-        "LOOK:", "\tmbarrier.try_wait.parity.shared.b64 %p, [full], 0;", "\t@!%p bra LOOK;", "WAIT:", "\tbar.sync 0;",
+        "\tmbarrier.init%s.shared.b64 [full], 1;" % (".layout::v1" if report else ""), "\tmbarrier.arrive.expect_tx.shared.b64 _, [full], %b;",
+        "\t%s [%%d], [%%m, %s{%s}], [full]%s%s;" % (instruction, with_operands, ", ".join("%" + x for x in xs), fs and ", {%s}" % ", ".join("%" + f for f in fs) or "", k)]
+        + ["LOOK:"] + (["\tmbarrier.try_wait.parity.phase_type::primary.shared::cta.b64 %p|%q, [full], 0;"] if report else ["\tmbarrier.try_wait.parity.shared.b64 %p, [full], 0;"])
+        + ["\t@!%p bra LOOK;"]
+        + (["\tld.param.u64 %o, [out];", "\tmad.wide.u32 %o, %n, 4, %o;", "\tselp.u32 %v, 1, 0, %q;", "\tst.global.u32 [%o], %v;"] if report else [])
+        + ["WAIT:", "\tbar.sync 0;",
         "\tmov.u32 %i, %t;", "COPY:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p ret;", "\tmad.lo.u32 %a, %i, 4, %d;", "\tld.shared.u32 %v, [%a];", "\tld.param.u64 %o, [out];", "\tmad.wide.u32 %o, %i, 4, %o;",
         "\tst.global.u32 [%o], %v;", "\tadd.u32 %i, %i, 32;", "\tbra COPY;", "}"]))
 
 
-def tensor_store(m, name, coordinates, instructions):
+def tensor_store(m, name, coordinates, instructions, override=""):
     """A kernel that stores a box from src in shared memory that is filled with words, by the
     instruction that op chooses."""
     xs = ["x%d" % i for i in range(coordinates)]
-    params = [".param .align 64 .b8 map[128]", ".param .u64 tensor"] + [".param .u32 " + x for x in xs] + [".param .u32 op", ".param .u32 src", ".param .u64 from", ".param .u32 words"]
+    declared, with_operands = override_code(override, coordinates, "tensor")
+    params = [".param .align 64 .b8 map[128]", ".param .u64 tensor"] + [".param .u32 " + x for x in xs + override_params(override, coordinates)] + [".param .u32 op", ".param .u32 src", ".param .u64 from", ".param .u32 words"]
     m.add("\n".join([".visible .entry %s(%s)" % (name, ", ".join(params)), "{",
         "\t.shared .align 1024 .b8 box[9216];", "\t.reg .u64 %m, %o;", "\t.reg .u32 %t, %i, %n, %d, %a, %v, %op, " + ", ".join("%" + x for x in xs) + ";", "\t.reg .pred %p, %q;",
         "\tmov.u32 %t, %tid.x;", "\tld.param.u32 %n, [words];", "\tld.param.u32 %op, [op];", "\tld.param.u32 %d, [src];", "\tmov.u32 %a, box;", "\tadd.u32 %d, %d, %a;",
         "\tmov.u32 %i, %t;", "FILL:", "\tsetp.ge.u32 %p, %i, %n;", "\t@%p bra FILLED;", "\tld.param.u64 %o, [from];", "\tmad.wide.u32 %o, %i, 4, %o;", "\tld.global.u32 %v, [%o];", "\tmad.lo.u32 %a, %i, 4, %d;",
         "\tst.shared.u32 [%a], %v;", "\tadd.u32 %i, %i, 32;", "\tbra FILL;", "FILLED:",
         "\tfence.proxy.async.shared::cta;", "\tbar.sync 0;", "\tsetp.ne.u32 %q, %t, 0;", "\t@%q bra DONE;"]
-        + ["\tld.param.u32 %%%s, [%s];" % (x, x) for x in xs] + ["\tmov.u64 %m, map;", "\tcvta.param.u64 %m, %m;"]
-        + ["\tsetp.eq.u32 %%p, %%op, %d;\n\t@%%p %s [%%m, {%s}], [%%d];" % (i, text, ", ".join("%" + x for x in xs)) for i, text in enumerate(instructions)]
+        + ["\tld.param.u32 %%%s, [%s];" % (x, x) for x in xs] + ["\tmov.u64 %m, map;", "\tcvta.param.u64 %m, %m;"] + declared
+        + ["\tsetp.eq.u32 %%p, %%op, %d;\n\t@%%p %s [%%m, %s{%s}], [%%d];" % (i, text, with_operands, ", ".join("%" + x for x in xs)) for i, text in enumerate(instructions)]
         + ["\tcp.async.bulk.commit_group;", "\tcp.async.bulk.wait_group 0;", "DONE:", "\tret;", "}"]))
 
 
-def load_case(name, t, at, words, memory, dst=0, options="warp=32", text="", **how):
-    """A case line of a load; memory is words of the source, text how it is written."""
+def load_case(name, t, at, words, memory, dst=0, options="warp=32", text="", spec="", override="", report=None, **how):
+    """A case line of a load; memory is words of the source, text how it is written. With a spec that is the map,
+    and its properties are overridden to be those of t. A report is 1 or 0."""
     shared = bytearray(b"\xee" * 16384)
     bytes_told = t.load(bytes_of(memory), shared, at, dst, **how)
     want = words_of(shared[dst:dst + 4 * words])
-    numbers = list(at) + list(how.get("offsets", ())) + [dst, bytes_told, words]
-    return "// run block=32 %s: %s(%s, u32{%s}, %s) == u32 %s" % (options, name, t.spec, text or array_text(memory), ", ".join(map(str, numbers)), array_text(want))
+    numbers = list(at) + list(how.get("offsets", ())) + override_numbers(override, t) + [dst, bytes_told, words]
+    if report is not None:
+        want.append(report)
+    return "// run block=32 %s: %s(%s, u32{%s}, %s) == u32 %s" % (options, name, spec or t.spec, text or array_text(memory), ", ".join(map(str, numbers)), array_text(want))
 
 
-def store_case(name, t, at, memory, source, op=0, src=0, options="warp=32", combine=lambda a, b: b, **how):
+def store_case(name, t, at, memory, source, op=0, src=0, options="warp=32", combine=lambda a, b: b, spec="", override="", **how):
     """A case line of a store or reduction; memory is words of the tensor, source those in shared memory."""
     result, shared = bytes_of(memory), bytearray(src) + bytes_of(source)
     t.store(result, shared, at, src, combine, **how)
-    numbers = list(at) + [op, src]
+    numbers = list(at) + override_numbers(override, t) + [op, src]
     return "// run block=32 %s: %s(%s, @u32{%s}, %s, u32{%s}, %d) == u32 %s" % (
-        options, name, t.spec, array_text(memory), ", ".join(map(str, numbers)), array_text(source), len(source), array_text(words_of(result)))
+        options, name, spec or t.spec, array_text(memory), ", ".join(map(str, numbers)), array_text(source), len(source), array_text(words_of(result)))
 
 
 def gen_tensor_load():
@@ -5701,6 +5746,150 @@ def gen_tensor_store():
         m.text.append('// trap block=32 warp=32: reduce(tma(1,%s[2x32],box=1x16), u32{0..63}, 0, 0, %d, 0, u32{0..63}, 64) "elements of .%s, for which there is no such reduction"' % (typ, op, typ))
 
 
+def gen_tensor_newer():
+    m = Module("tensor_newer", "of PTX 9.4, 9.7.10.28.1.3, 9.7.10.28.5 and 9.7.10.19", "copies of tensors that override properties of the map, report what they find, or go to many CTAs.", "9.5", "sm_107a")
+    load = "cp.async.bulk.tensor.%dd.shared::%s.global%s.mbarrier::complete_tx::bytes%s"
+    sheet = list(range(400))
+    address = ".override::global_address"
+    # The map's own address, where it is overridden, is none of a tensor: it lies at the end of the buffer.
+    def map_of(t, dims, box, strides=None, **how):
+        return Tensor(t, dims, box, strides=strides, offset=16 * 99, **how).spec
+
+    for name, dst, mods, mask, override in [("cluster", "cluster", "", False, OVERRIDE_ADDRESS), ("cta", "cta", ".cta_group::1", False, OVERRIDE_ADDRESS),
+                                            ("many16", "cluster", ".multicast::cluster::16b", True, ""), ("many32", "cluster", ".multicast::cluster::32b", 32, OVERRIDE_ADDRESS)]:
+        tensor_load(m, name, 2, load % (2, dst, "", mods) + (address if override else ""), mask=mask, override=override)
+        t = Tensor("u32", [8, 12], [5, 8], swizzle="32", offset=32 if override else 0)
+        m.text.append(load_case(name, t, [3, 4], 40, sheet, override=override, spec=override and map_of("u32", [8, 12], [5, 8], swizzle="32")))
+    tensor_load(m, "rows", 5, load % (2, "cta", ".tile::gather4", "") + address, override=OVERRIDE_ADDRESS)
+    m.text.append(load_case("rows", Tensor("u32", [10, 8], [1, 4], offset=64), [2, 5, 0, 9, 12], 18, sheet, spec=map_of("u32", [10, 8], [1, 4]), override=OVERRIDE_ADDRESS, gather=True))
+    tensor_load(m, "line", 4, load % (4, "cluster", ".im2col::w", "") + address, 2, override=OVERRIDE_ADDRESS)
+    image = dict(mode="im2col::w", channels=32, pixels=5, swizzle="64")
+    m.text.append(load_case("line", Tensor("u16", [1, 2, 5, 32], offset=48, **image), [0, 3, 1, 0], 112, sheet, spec=map_of("u16", [1, 2, 5, 32], None, **image), override=OVERRIDE_ADDRESS, offsets=[2, 0]))
+    # Extents and strides, in registers of 16 bits and of 8.
+    for dims, extents, strides, box in [(1, [5], None, [8]), (2, [3, 6], [48], [4, 8]), (3, [2, 3, 5], [160, 32], [2, 4, 8]), (4, [2, 1, 3, 4], [96, 96, 32], [2, 2, 3, 4]),
+                                        (5, [2, 1, 2, 2, 7], [256, 128, 64, 32], [2, 1, 2, 2, 8])]:
+        for kind in (OVERRIDE_SHAPE, OVERRIDE_BYTES):
+            name = "shape_%s_%d" % (kind, dims)
+            attribute = ".override::global_dim" + ("_stride" if dims > 1 else "")
+            tensor_load(m, name, dims, load % (dims, "cta" if kind == OVERRIDE_SHAPE else "cluster", "", "") + address + attribute, override=kind)
+            t = Tensor("u32", extents, box, strides=strides, offset=80)
+            words = 1
+            for n in box:
+                words *= n
+            m.text.append(load_case(name, t, [0] * dims, words, sheet, spec=map_of("u32", [9] * dims, box, strides=[16] * (dims - 1)), override=kind))
+    # An extent of one has a stride of 2^36 bytes and more, which nothing reaches.
+    far = Tensor("u32", [1, 1, 6], [1, 1, 8], strides=[48, 48])
+    m.text.append(load_case("shape_shape_3", far, [0, 0, 0], 8, sheet, spec=map_of("u32", [9, 9, 9], [1, 1, 8], strides=[16, 16]), override=OVERRIDE_SHAPE).replace(", 3, 3, 0,", ", 3, 3, 0x73,"))
+
+    # Stores and reductions.
+    store = "cp.async.bulk.tensor.%dd.global.shared::cta%s.bulk_group"
+    blank, source = [0xffffffff] * 64, [random32(i) for i in range(128)]
+    tensor_store(m, "store", 2, [store % (2, "") + address], OVERRIDE_ADDRESS)
+    m.text.append(store_case("store", Tensor("u32", [3, 12], [3, 8], offset=64), [6, 1], blank, source, spec=Tensor("u32", [3, 12], [3, 8], offset=240).spec, override=OVERRIDE_ADDRESS))
+    tensor_store(m, "store_shape", 2, [store % (2, ".tile") + address + ".override::global_dim_stride"], OVERRIDE_BYTES)
+    m.text.append(store_case("store_shape", Tensor("u32", [3, 6], [4, 8], strides=[48], offset=32), [0, 0], blank, source, spec=Tensor("u32", [9, 9], [4, 8], strides=[16]).spec, override=OVERRIDE_BYTES))
+    tensor_store(m, "scatter", 5, [store % (2, ".tile::scatter4") + address], OVERRIDE_ADDRESS)
+    m.text.append(store_case("scatter", Tensor("u32", [7, 8], [1, 4], offset=32), [6, 5, 0, 9, 3], blank, source, spec=Tensor("u32", [7, 8], [1, 4]).spec, override=OVERRIDE_ADDRESS, gather=True))
+    tensor_store(m, "pixels", 4, [store % (4, ".im2col_no_offs::w")])
+    pixels = Tensor("u16", [2, 1, 3, 16], mode="im2col::w", channels=16, pixels=4, swizzle="64", upper=[-1])
+    m.text += [store_case("pixels", pixels, at, blank, source, offsets=[0, 0]) for at in ([0, 1, 0, 0], [0, 0, 0, 0])]
+    wrap = lambda f: lambda a, b: f(a, b) & 0xffffffff
+    ops = [("add", wrap(lambda a, b: a + b)), ("min", min), ("max", max), ("inc", lambda a, b: 0 if a >= b else a + 1), ("dec", lambda a, b: b if a == 0 or a > b else a - 1),
+           ("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b)]
+    reduce = "cp.reduce.async.bulk.tensor.%dd.global.shared::cta.%s%s.bulk_group"
+    before, more = [random32(i + 7) for i in range(64)], [random32(i + 31) for i in range(128)]
+    tensor_store(m, "reduce_rows", 5, [reduce % (2, op, ".tile::scatter4") for op, _ in ops])
+    tensor_store(m, "reduce_pixels", 4, [reduce % (4, op, ".im2col_no_offs::w") for op, _ in ops])
+    tensor_store(m, "reduce_shape", 2, [reduce % (2, op, "") + address + ".override::global_dim_stride" for op, _ in ops], OVERRIDE_SHAPE)
+    for i, (_, combine) in enumerate(ops):
+        m.text.append(store_case("reduce_rows", Tensor("u32", [8, 8], [1, 4]), [6, 5, 0, 9, 3], before, more, op=i, combine=combine, gather=True))
+        m.text.append(store_case("reduce_pixels", Tensor("u32", [2, 1, 3, 8], mode="im2col::w", channels=8, pixels=4, swizzle="64"), [0, 1, 0, 0], before, more, op=i, combine=combine, offsets=[0, 0]))
+        m.text.append(store_case("reduce_shape", Tensor("u32", [3, 6], [4, 8], strides=[48], offset=32), [0, 0], before, more, op=i, combine=combine, spec=Tensor("u32", [9, 9], [4, 8], strides=[16]).spec, override=OVERRIDE_SHAPE))
+
+    # Reports: of each 16 bytes of the tensor the first element that is copied, or each byte.
+    patterns = {"per_16bytes::80000000": (0x80000000, 32), "per_16bytes::8000": (0x8000, 16), "per_16bytes::80": (0x80, 8), "per_16bytes::8": (8, 4), "per_element::ff": (255, 8)}
+    for i, (pattern, (value, bits)) in enumerate(patterns.items()):
+        name = "report_%d" % i
+        tensor_load(m, name, 2, load % (2, "cluster" if i % 2 else "cta", "", ".mbarrier::report::validity::" + pattern), report=pattern)
+        typ = {32: "f32", 16: "f16", 8: "u8", 4: "b4x16"}[bits]
+        each = 128 // bits * 2  # elements of a row: 32 bytes
+        t = Tensor(typ, [3, each], [2, each], fill="nan" if bits in (32, 16) else "")
+        for byte, fitting in [(0, 1), (16, 1), (4, 0), (48, 1), (64, 0)]:  # row 2 is not copied
+            memory = bytearray([1] * 96)
+            put_bits(memory, 8 * byte, bits, value)
+            m.text.append(load_case(name, t, [0, 0], 16, words_of(memory), report=int(fitting or pattern == "per_element::ff" and byte < 64)))
+        memory = bytearray([1] * 96)  # nothing is looked at that is filled in
+        m.text.append(load_case(name, t, [0, 2], 16, words_of(memory), report=0))
+    start = Tensor("f32", [2, 12], [2, 8])
+    for at, byte, want in [(1, 4, 1), (1, 8, 0), (1, 16, 1), (1, 0, 0), (1, 20, 0), (-1, 0, 1), (-1, 4, 0), (8, 80, 1), (8, 84, 0)]:
+        memory = bytearray([1] * 96)
+        put_bits(memory, 8 * byte, 32, 0x80000000)
+        m.text.append(load_case("report_0", start, [at, 0], 16, words_of(memory), report=want))
+    tensor_load(m, "report_none", 2, load % (2, "cta", "", ".mbarrier::report::disabled"), report="disabled")
+    m.text.append(load_case("report_none", Tensor("f32", [2, 8], [2, 8]), [0, 0], 16, [0x80000000] * 16, report=0))
+    tensor_load(m, "report_old", 2, load % (2, "cta", "", ".mbarrier::report::validity::per_element::ff"))
+
+    # What has no effect that shows, and what cannot be.
+    m.add("""
+.visible .entry hints(.param .align 64 .b8 map[128], .param .u64 src, .param .u64 out)
+{
+	.reg .u64 %m, %s, %c, %o;
+	.reg .b16 %n<3>;
+	.reg .b32 %l, %x<5>;
+	mov.u64 %m, map;
+	cvta.param.u64 %m, %m;
+	ld.param.u64 %s, [src];
+	ld.param.u64 %o, [out];
+	mov.b16 %n0, 2;
+	mov.b16 %n1, 3;
+	mov.b16 %n2, 0;
+	mov.b32 %l, 4;
+	mov.b32 %x0, 0;
+	createpolicy.fractional.L2::evict_last.b64 %c, 1.0;
+	cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint.override::global_address [%m, %s, {%x0, %x0}], %c;
+	cp.async.bulk.prefetch.tensor.2d.L2.global.L2::evict_last [%m, {%x0, %x0}];
+	cp.async.bulk.prefetch.tensor.2d.L2.global.L2::evict_last.override::global_address.override::global_dim_stride [%m, %s, {%n0, %n1}, {%l}, %n2, {%x0, %x0}];
+	cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4.L2::evict_last [%m, {%x0, %x0, %x0, %x0, %x0}];
+	applypriority.async.bulk.tensor.2d.global.bulk_group.L2::evict_normal [%m, {%x0, %x0}];
+	applypriority.async.bulk.tensor.2d.bulk_group.L2::evict_normal.override::global_address [%m, %s, {%x0, %x0}];
+	cp.async.bulk.commit_group;
+	cp.async.bulk.wait_group 0;
+	ld.global.u32 %x0, [%s];
+	st.global.u32 [%o], %x0;
+	ret;
+}
+""")
+    m.text.append("// run block=1 warp=32: hints(tma(1,u32[4x8],box=2x4), u32{7..38}) == u32 7")
+    spec = "tma(1,u32[9x9],box=4x8,strides=16)"
+    for name, numbers, what in [
+        ("shape_shape_2", "0, 0, 0, 6, 0, 3, 0", "an extent of 0 elements in dimension 1 by .override"),
+        ("shape_shape_2", "0, 0, 0, 256, 3, 3, 0", "an extent of 256 elements in dimension 0 by .override"),
+        ("shape_shape_2", "0, 1, 0, 6, 3, 3, 0", "coordinates other than zero in a copy that overrides extents"),
+        ("shape_shape_2", "0, 0, 0, 6, 3, 3, 1", "out-of-bounds"),
+        ("shape_shape_2", "0, 0, 98, 6, 3, 3, 0", "out-of-bounds"),
+    ]:
+        m.text.append('// trap block=32 warp=32: %s(%s, u32{0..399}, %s, 0, 128, 32) "%s"' % (name, spec, numbers, what))
+    m.text.append('// trap block=32 warp=32: report_old(%s, u32{0..399}, 0, 0, 0, 128, 32) "a copy reports to it, which wants .layout::v1"' % spec)
+    m.add("""
+.visible .entry misplaced(.param .align 64 .b8 map[128], .param .u64 src, .param .u64 out)
+{
+	.shared .align 128 .b8 box[128];
+	.shared .align 8 .b64 full;
+	.reg .u64 %m, %s;
+	.reg .b32 %x;
+	mov.u64 %m, map;
+	cvta.param.u64 %m, %m;
+	ld.param.u64 %s, [src];
+	add.u64 %s, %s, 8;
+	mov.b32 %x, 0;
+	mbarrier.init.shared.b64 [full], 1;
+	cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes.override::global_address [box], [%m, %s, {%x, %x}], [full];
+	ret;
+}
+""")
+    m.text.append('// trap block=1 warp=32: misplaced(tma(1,u32[4x8],box=2x4), u32{0..399}) "by .override::global_address, want a multiple of 16"')
+
+
 def random32(i):
     """Bits of no particular kind."""
     return (i * 0x9e3779b1 ^ i * i * 0x85ebca6b ^ 0x5bd1e995) & 0xffffffff
@@ -5744,6 +5933,7 @@ def generate():
     gen_tensor_load()
     gen_tensor_im2col()
     gen_tensor_store()
+    gen_tensor_newer()
 
 
 def main():

@@ -181,6 +181,7 @@ const (
 	AsyncTensor // between the box in shared memory at A and the tensor of the map at B; the mbarrier at C is told. Imm: see Tensor
 	MapReplace  // a field of the tensor map at A, by B. Imm: see MapField
 	MapCopy     // to A the tensor map at B
+	MapLarge    // D is whether the allocation class of the tensor map at A is large. Imm: see MapField, the space alone
 
 	TextureFetch  // tex, tld4
 	TextureQuery  // an attribute of object A, at level B: Imm is a texture.Attribute
@@ -325,6 +326,7 @@ var machine = [...]Signature{
 	AsyncTensor:      {Name: "async.tensor", Once: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
 	MapReplace:       {Name: "map.replace", Once: true, Src: [4]Slot{Q, Q}},
 	MapCopy:          {Name: "map.copy", Once: true, Src: [4]Slot{Q, Q}},
+	MapLarge:         {Name: "map.large", Once: true, Dst: P, Src: [4]Slot{Q}},
 	Vprintf:          {Name: "vprintf", Once: true, Side: CallSide},
 	Malloc:           {Name: "malloc", Once: true, Side: CallSide},
 	Free:             {Name: "free", Once: true, Side: CallSide},

@@ -371,13 +371,46 @@ func (v Validity) Found(data []byte) bool {
 		return slices.Contains(data, 0xff)
 	}
 	for ; len(data) >= 16; data = data[16:] {
-		word := binary.LittleEndian.Uint32(data)
-		switch {
-		case v == Per16Of32 && word == 1<<31, v == Per16Of16 && uint16(word) == 1<<15, v == Per16Of8 && uint8(word) == 1<<7, v == Per16Of4 && word&15 == 1<<3:
+		if v.FoundFirst(data[:16]) {
 			return true
 		}
 	}
 	return false
+}
+
+// FoundFirst reports whether the first element of data has the pattern, of PerByte whether any byte has it.
+func (v Validity) FoundFirst(data []byte) bool {
+	switch v {
+	case NoReport:
+		return false
+	case PerByte:
+		return slices.Contains(data, 0xff)
+	}
+	var first [4]byte
+	if copy(first[:], data) < v.size() {
+		return false
+	}
+	word := binary.LittleEndian.Uint32(first[:])
+	switch v {
+	case Per16Of32:
+		return word == 1<<31
+	case Per16Of16:
+		return uint16(word) == 1<<15
+	case Per16Of8:
+		return uint8(word) == 1<<7
+	}
+	return word&15 == 1<<3
+}
+
+// size is the bytes of an element of a pattern, at least 1.
+func (v Validity) size() int {
+	switch v {
+	case Per16Of32:
+		return 4
+	case Per16Of16:
+		return 2
+	}
+	return 1
 }
 
 // Imm packs it.

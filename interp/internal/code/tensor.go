@@ -8,7 +8,8 @@ import (
 )
 
 // Tensor is a copy or reduction between a tensor and shared memory. Its coordinates, then its
-// offsets, then the mask of CTAs, are listed in its CallSite.
+// offsets, then the mask of CTAs, are listed in its CallSite; then come the operands that override properties of
+// the map: the address and, with Shape, the extents, the lower strides and the upper ones.
 type Tensor struct {
 	Shared, Map ptx.Space // of the addresses
 	Told        ptx.Space // of that of the mbarrier which is told
@@ -18,13 +19,16 @@ type Tensor struct {
 	Store       bool // to the tensor
 	Multicast   bool
 	Reduces     bool
+	Override    bool // the address of the tensor is an operand
+	Shape       bool // and so are extents and strides
+	Report      Validity
 	Op          AtomicOp
 }
 
 // Imm packs it.
 func (t Tensor) Imm() uint64 {
-	v := uint64(t.Shared) | uint64(t.Map)<<8 | uint64(t.Told)<<16 | uint64(t.Mode)<<24 | uint64(t.Dims)<<32 | uint64(t.Op)<<40
-	for i, flag := range []bool{t.Rows, t.Store, t.Multicast, t.Reduces} {
+	v := uint64(t.Shared) | uint64(t.Map)<<8 | uint64(t.Told)<<16 | uint64(t.Mode)<<24 | uint64(t.Dims)<<32 | uint64(t.Op)<<40 | uint64(t.Report)<<56
+	for i, flag := range []bool{t.Rows, t.Store, t.Multicast, t.Reduces, t.Override, t.Shape} {
 		if flag {
 			v |= 1 << (48 + i)
 		}
@@ -38,6 +42,7 @@ func TensorOf(imm uint64) Tensor {
 	return Tensor{
 		Shared: ptx.Space(imm & 0xff), Map: ptx.Space(imm >> 8 & 0xff), Told: ptx.Space(imm >> 16 & 0xff), Mode: tensormap.Mode(imm >> 24 & 0xff),
 		Dims: int(imm >> 32 & 0xff), Op: AtomicOp(imm >> 40 & 0xff), Rows: flag(0), Store: flag(1), Multicast: flag(2), Reduces: flag(3),
+		Override: flag(4), Shape: flag(5), Report: Validity(imm >> 56 & 0xf),
 	}
 }
 
@@ -58,7 +63,7 @@ type MapField struct {
 
 // MapFields are the fields of a tensor map that can be changed.
 var MapFields = []string{
-	"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode",
+	"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "swizzle_atomicity", "fill_mode", tensormap.AllocClass,
 }
 
 // Imm packs it.

@@ -4,6 +4,8 @@ package oracle
 // by element, and what changes tensor maps (9.7.9.27, 9.7.13.16).
 
 import (
+	"strings"
+
 	"gemu/internal/tensormap"
 	"gemu/ptx"
 )
@@ -157,22 +159,35 @@ func (t *thread) nextPixel(m *tensormap.Map, x *[tensormap.Rank]int64, dims int,
 	x[m.Rank-1]++
 }
 
-// mapAt reads the tensor map of an operand, for a copy at coordinates.
-func (t *thread) mapAt(name string, at []int64, offsets []int64, store bool) *tensormap.Map {
-	space, addr := t.addressIn(name, ptx.Generic)
-	from, _ := t.m.resolve(addr)
-	if space == ptx.Shared || space == ptx.Local || from != ptx.Generic {
+// mapOperand is where the tensor map of a copy is, and what overrides it, when the copy is issued.
+type mapOperand struct {
+	space ptx.Space
+	addr  uint64
+	with  *tensormap.Override
+}
+
+// mapAt reads a tensor map, for a copy at coordinates.
+func (t *thread) mapAt(o mapOperand, at []int64, offsets []int64, store bool) *tensormap.Map {
+	from, _ := t.m.resolve(o.addr)
+	if o.space == ptx.Shared || o.space == ptx.Local || from != ptx.Generic {
 		t.trap(KindMemory, "a tensor map in %s memory", from)
 	}
-	m, err := tensormap.Decode(t.span(space, addr, tensormap.Size, tensormap.Align, reads))
+	m, err := tensormap.DecodeWith(t.span(o.space, o.addr, tensormap.Size, tensormap.Align, reads), o.with)
 	if err != nil {
 		t.trap(KindAsync, "%v", err)
+	}
+	if t.has("override::global_dim") || t.has("override::global_dim_stride") {
+		for _, c := range at {
+			if c != 0 {
+				t.trap(KindAsync, "coordinate %d where extents are overridden", c)
+			}
+		}
 	}
 	mode, rows := tensormap.Tiled, t.has("tile::gather4") || t.has("tile::scatter4")
 	switch {
 	case t.has("im2col") || t.has("im2col_no_offs"):
 		mode = tensormap.Im2col
-	case t.has("im2col::w"):
+	case t.has("im2col::w") || t.has("im2col_no_offs::w"):
 		mode = tensormap.Im2colW
 	case t.has("im2col::w::128"):
 		mode = tensormap.Im2colW128
@@ -231,7 +246,7 @@ func (t *thread) tensorCopy() {
 		return list
 	}
 	o, _ := t.operand(mapName)
-	at := numbers(&o.Elems()[0], ptx.S32)
+	at := numbers(&o.Elems()[len(o.Elems())-1], ptx.S32)
 	offsets := []int64{0, 0, 0}
 	if t.in.Form.Operand("f") >= 0 && t.given("f") {
 		f, _ := t.operand("f")
@@ -247,10 +262,10 @@ func (t *thread) tensorCopy() {
 		}
 	}
 	ranks := []uint64{shared >> rankShift}
-	if t.has("multicast::cluster") {
+	if t.multicasts() {
 		ranks = nil
 		t.origin(ptx.Shared, shared)
-		for r := range uint64(16) {
+		for r := range uint64(32) {
 			if t.arg("g")>>r&1 == 0 {
 				continue
 			}
@@ -259,29 +274,31 @@ func (t *thread) tensorCopy() {
 			}
 		}
 	}
+	from := mapOperand{with: t.overriding(mapName, len(at))}
+	from.space, from.addr = t.addressIn(mapName, ptx.Generic)
 	for _, r := range ranks {
-		t.copyBox(mapName, at, offsets, shared%(1<<rankShift)+r<<rankShift, r, store, reduces)
+		t.copyBox(from, at, offsets, shared%(1<<rankShift)+r<<rankShift, r, store, reduces)
 	}
 }
 
 // copyBox copies or reduces a box, from or to the shared memory of the CTA of a rank.
-func (t *thread) copyBox(mapName string, at, offsets []int64, shared, rank uint64, store, reduces bool) {
+func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint64, store, reduces bool) {
 	k := &task{bulk: true}
 	var m *tensormap.Map
 	look := func() {
 		if m == nil {
-			m = t.mapAt(mapName, at, offsets, store)
+			m = t.mapAt(from, at, offsets, store)
 		}
 	}
-	first := t.mapAt(mapName, at, offsets, store)
+	first := t.mapAt(from, at, offsets, store)
 	if !store {
 		k.look = look
 		k.bar = t.mbarrierAt("e")
-		if t.has("multicast::cluster") {
+		if t.multicasts() {
 			_, bar := t.address("e")
 			k.bar = t.span(ptx.Shared, bar%(1<<rankShift)+rank<<rankShift, 8, 8, updates)
 		}
-		t.mbarrierIn(k.bar)
+		t.reportsTo(t.mbarrierIn(k.bar))
 	}
 	if shared%128 != 0 {
 		t.trap(KindMisaligned, "a box at %#x of shared memory", shared)
@@ -323,6 +340,7 @@ func (t *thread) copyBox(mapName string, at, offsets []int64, shared, rank uint6
 	k.fetch = func() {
 		look()
 		last = t.box(m, at, offsets, shared, store)
+		k.report = t.boxReports(k.in, m, last)
 		for _, e := range last {
 			switch {
 			case store:
@@ -358,6 +376,87 @@ func (t *thread) copyBox(mapName string, at, offsets []int64, shared, rank uint6
 		return
 	}
 	t.issue(k)
+}
+
+// overriding reads the operands of a copy that take the place of properties of its map (manual of PTX 9.4,
+// 9.7.10.28.5.2): nil if there are none.
+func (t *thread) overriding(name string, dims int) *tensormap.Override {
+	if !t.has("override::global_address") {
+		return nil
+	}
+	o, _ := t.operand(name)
+	parts := o.Elems()
+	with := &tensormap.Override{Address: t.read(&parts[0], ptx.B64).lo}
+	if !t.has("override::global_dim") && !t.has("override::global_dim_stride") {
+		return with
+	}
+	with.Dims = dims
+	for i, e := range elements(&parts[1]) {
+		v := t.read(e, ptx.B16).lo
+		if e.Kind == ptx.RegOperand && t.top().fn.Regs[e.Reg].Type.Bits() == 8 {
+			v = low(v, 8)
+		}
+		with.Dim[i] = uint16(v)
+	}
+	if dims > 1 {
+		for i, e := range elements(&parts[2]) {
+			with.Low[i] = uint32(t.read(e, ptx.B32).lo)
+		}
+		with.High = uint16(t.read(&parts[3], ptx.B16).lo)
+	}
+	return with
+}
+
+// boxReports reports whether elements in global memory have the pattern that a copy looks for. Of each 16 bytes
+// it looks at those from the first element on that is copied, row by row of the box.
+func (t *thread) boxReports(in *ptx.Instr, m *tensormap.Map, list []element) bool {
+	_, pattern, ok := strings.Cut(in.Slot("report"), "::report::validity::")
+	if !ok {
+		return false
+	}
+	size := 1 // bytes that are compared
+	want, mask := uint64(0xff), uint64(0xff)
+	if digits, chunks := strings.CutPrefix(pattern, "per_16bytes::"); chunks {
+		size = max(len(digits)/2, 1)
+		mask = 1<<(4*len(digits)) - 1
+		want = 1 << (4*len(digits) - 1)
+	}
+	chunks := map[[2]uint64]bool{} // looked at, by row of the box
+	copied := map[[2]uint64]bool{} // bytes, likewise
+	var order [][2]uint64
+	for i, e := range list {
+		if !e.inside {
+			continue
+		}
+		row := uint64(i) / uint64(m.Box[0])
+		for bit := e.global; bit < e.global+uint64(m.Type.Bits()); bit++ {
+			if at := [2]uint64{row, bit / 8}; !copied[at] {
+				copied[at] = true
+				order = append(order, at)
+			}
+		}
+	}
+	for _, at := range order {
+		if chunk := [2]uint64{at[0], at[1] / 16}; strings.HasPrefix(pattern, "per_16bytes") && chunks[chunk] {
+			continue
+		} else {
+			chunks[chunk] = true
+		}
+		v, whole := uint64(0), at[1]%16+uint64(size) <= 16
+		for i := range uint64(size) {
+			whole = whole && copied[[2]uint64{at[0], at[1] + i}]
+		}
+		if !whole {
+			continue
+		}
+		for i, b := range t.span(ptx.Global, at[1], size, 1, reads) {
+			v |= uint64(b) << (8 * i)
+		}
+		if v&mask == want {
+			return true
+		}
+	}
+	return false
 }
 
 // reducedAs is the types of elements that can be reduced.
@@ -436,11 +535,24 @@ func tensormapOf(t *thread) {
 		t.state = atCollective
 		return
 	}
-	if t.in.Form.Operand("b") < 0 {
-		return // an alloc class
-	}
 	space, addr := t.address("a")
+	if t.has("query") {
+		large, err := tensormap.Large(t.span(space, addr, tensormap.Size, tensormap.Align, reads))
+		if err != nil {
+			t.trap(KindAsync, "%v", err)
+		}
+		t.put("p", map[bool]uint64{true: 1}[large])
+		return
+	}
 	p := t.span(space, addr, tensormap.Size, tensormap.Align, updates)
+	if large := t.has("alloc_large"); large || t.has("alloc_small") {
+		if err := tensormap.Replace(p, tensormap.AllocClass, 0, map[bool]uint64{true: 1}[large]); err != nil {
+			t.trap(KindAsync, "%v", err)
+		}
+	}
+	if t.in.Form.Operand("b") < 0 {
+		return
+	}
 	ord, value := 0, uint64(0)
 	if t.in.Form.Operand("c") >= 0 {
 		ord, value = int(min(t.arg("b"), 100)), t.arg("c")

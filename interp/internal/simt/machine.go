@@ -65,7 +65,7 @@ func init() {
 		code.TensorAlloc: tensorAlloc, code.TensorDealloc: tensorDealloc, code.TensorRelinquish: tensorRelinquish,
 		code.TensorLoad: tensorLoad, code.TensorStore: tensorStore, code.TensorWait: tensorWait,
 		code.TensorCopy: tensorOperation, code.TensorShift: tensorOperation, code.TensorMma: tensorOperation, code.TensorCommit: tensorCommit,
-		code.AsyncTensor: asyncTensor, code.MapReplace: mapReplace, code.MapCopy: mapCopy,
+		code.AsyncTensor: asyncTensor, code.MapReplace: mapReplace, code.MapCopy: mapCopy, code.MapLarge: mapLarge,
 		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
 		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane, code.Nothing: nothing,
 	}

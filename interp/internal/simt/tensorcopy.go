@@ -26,6 +26,7 @@ type tensorCopy struct {
 	space  ptx.Space
 	m      *tensormap.Map // once it has been read
 	reduce code.AtomicOp
+	with   *tensormap.Override // nil: the map has everything
 }
 
 // shared is the address of the box in shared memory.
@@ -77,7 +78,7 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 	}
 	var b [tensormap.Size]byte
 	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), tensormap.Size))
-	m, err := tensormap.Decode(b[:])
+	m, err := tensormap.DecodeWith(b[:], t.with)
 	if err == nil {
 		err = m.Fits(&t.copy)
 	}
@@ -203,6 +204,7 @@ func (e *effect) readTensor() (err error) {
 				err = e.faultyTensor(fault, p.Global, p.Bytes)
 				return false
 			}
+			e.reports = e.reports || found(e.op.Report, &p, b)
 			data = append(data, b...)
 			return true
 		})
@@ -221,6 +223,21 @@ func (e *effect) readTensor() (err error) {
 	})
 	e.keepData(data)
 	return nil
+}
+
+// found reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
+// memory it looks at the first element that is copied.
+func found(v code.Validity, p *tensormap.Piece, b []byte) bool {
+	for at := p.Global; len(b) > 0; {
+		n := min(int(16-at%16), len(b))
+		if p.First || at != p.Global || at%16 == 0 || v == code.PerByte {
+			if v.FoundFirst(b[:n]) {
+				return true
+			}
+		}
+		at, b = at+uint64(n), b[n:]
+	}
+	return false
 }
 
 // keepData has the effect have what it has read.
@@ -329,14 +346,14 @@ func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			return v
 		}
 		t := &tensorCopy{at: f.Src64(in.B)[lane], space: op.Map, reduce: op.Op}
-		t.copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store}
+		t.copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
 		for i := range op.Coordinates() {
 			t.copy.At[i] = int32(next())
 		}
 		for i := range t.copy.Offsets {
 			t.copy.Offsets[i] = uint16(next())
 		}
-		e := w.effect(h, in, lane, code.Async{Bulk: true, Tells: !op.Store, Reduces: op.Reduces, To: op.Shared, From: ptx.Global})
+		e := w.effect(h, in, lane, code.Async{Bulk: true, Tells: !op.Store, Reduces: op.Reduces, Report: op.Report, To: op.Shared, From: ptx.Global})
 		if e.tensor, e.to = t, f.Src64(in.A)[lane]; op.Store {
 			e.from, e.to = e.to, 0
 			e.op.From, e.op.To = e.op.To, e.op.From
@@ -344,6 +361,22 @@ func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		mask := uint32(0)
 		if op.Multicast {
 			mask = next()
+		}
+		if op.Override {
+			t.with = &tensormap.Override{Address: f.Src64(rest[0].Row)[lane]}
+			rest = rest[1:]
+		}
+		if op.Shape {
+			t.with.Dims = op.Dims
+			for i := range op.Dims {
+				t.with.Dim[i] = uint16(next())
+			}
+			for i := range op.Dims - 1 {
+				t.with.Low[i] = next()
+			}
+			if op.Dims > 1 {
+				t.with.High = uint16(next())
+			}
 		}
 		w.issueTensor(h, in, e, op, f.Src64(in.C)[lane], mask)
 	}
@@ -367,6 +400,9 @@ func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, tol
 	for _, e := range list {
 		if b := w.cta.mbarrier(e.told); e.op.Tells && !b.valid() {
 			w.badMbarrier(h, in, e.lane&31, e.told, notAnMbarrier)
+			return
+		}
+		if op.Report != code.NoReport && !w.reportsTo(h, in, e) {
 			return
 		}
 		if w.err = e.placesOf(m); w.err != nil {
@@ -394,6 +430,31 @@ func mapReplace(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			return
 		}
 		w.cta.changed = true
+	}
+}
+
+// mapLarge executes tensormap.query.
+//
+//go:norace
+func mapLarge(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	op, d := code.MapFieldOf(in.Imm), uint32(0)
+	for left := m; left != 0; left &= left - 1 {
+		lane := bits.TrailingZeros32(left) & 31
+		b, ok := w.mapAt(h, in, lane, op.Space, mem.Load, f.Src64(in.A)[lane])
+		if !ok {
+			return
+		}
+		large, err := tensormap.Large(b)
+		if err != nil {
+			w.fail(w.src(in), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(in.A)[lane]), err)
+			return
+		}
+		if large {
+			d |= 1 << lane
+		}
+	}
+	if in.D != code.NoRow {
+		f.SetP(in.D, m, d)
 	}
 }
 
