@@ -489,10 +489,10 @@ func TestEachFaultCounts(t *testing.T) {
 	other := c.load(strings.ReplaceAll(kernels, "entry poke", "entry push"))
 	push := must(c.ModuleGetFunction(other, "push"))(t)
 	for range 3 {
-		c.ok(c.launch("poke", 1, 1, x+1000, uint32(1)))
-		c.ok(c.launch("poke", 1, 1, x, uint32(1)))
+		c.ok(c.launch("poke", 1, 1, x+1000, 1))
+		c.ok(c.launch("poke", 1, 1, x, 1))
 	}
-	c.ok(c.LaunchKernel(launchParams(push, 1, 1, x+1000, uint32(1)), 0))
+	c.ok(c.LaunchKernel(launchParams(push, 1, 1, x+1000, 1), 0))
 	c.want(IllegalAddress, "(and 3 more since", c.CtxSynchronize(0))
 	d := c.Thread.d
 	failed := func() (n int) {
@@ -508,7 +508,7 @@ func TestEachFaultCounts(t *testing.T) {
 	}
 	// A kernel of a graph whose module is gone cannot begin.
 	g := must(c.GraphCreate(0))(t)
-	must(c.GraphAddKernelNode(g, nil, launchParams(push, 1, 1, x, uint32(1))))(t)
+	must(c.GraphAddKernelNode(g, nil, launchParams(push, 1, 1, x, 1)))(t)
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	c.ok(c.GraphLaunch(exec, 0))
 	c.ok(c.ModuleUnload(other))
@@ -517,7 +517,7 @@ func TestEachFaultCounts(t *testing.T) {
 		t.Errorf("%d errors, want 5: %+v", n, d.sanitizer.Findings())
 	}
 	// A node that the driver refuses is a launch that fails.
-	if _, err := c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 2000, x, uint32(1))); ResultOf(err) != InvalidValue {
+	if _, err := c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 2000, x, 1)); ResultOf(err) != InvalidValue {
 		t.Error(err)
 	}
 	if n := failed(); n != 6 {
@@ -529,9 +529,9 @@ func TestEachFaultCounts(t *testing.T) {
 	d = c.Thread.d
 	x = c.alloc(256)
 	g = must(c.GraphCreate(0))(t)
-	must(c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 1, x, uint32(1))))(t)
+	must(c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 1, x, 1)))(t)
 	exec = must(c.GraphInstantiate(g, 0))(t)
-	c.ok(c.launch("poke", 1, 1, x+1000, uint32(1)))
+	c.ok(c.launch("poke", 1, 1, x+1000, 1))
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 	c.want(IllegalAddress, "", c.GraphLaunch(exec, 0))
 	if n, missed := failed(), d.sanitizer.Coverage().NotJudged; n != 1 || missed != 1 {
@@ -631,7 +631,7 @@ func TestNativeNotice(t *testing.T) {
 			c.ok(c.MemHostRegister(pointerTo(page), 16, 0))
 		}
 		for range 2 {
-			c.ok(c.launch("add", 1, 1, x, uint32(1)))
+			c.ok(c.launch("add", 1, 1, x, 1))
 			c.ok(c.StreamSynchronize(0))
 		}
 		said := c.messages.String()

@@ -103,6 +103,42 @@ func TestTextureViews(t *testing.T) {
 	c.expect(y, math.Float32bits(7))
 }
 
+// TestTextureOfOneRow: tex.1d reads an array of a single row (Height 1) as it does one of one dimension (Height 0), filtered and not; and
+// no array of two rows.
+func TestTextureOfOneRow(t *testing.T) {
+	c := newClient(t, nil)
+	c.mod = c.load(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry line(.param .u64 t, .param .f32 u, .param .u64 out)
+{
+	.reg .u64 %t, %p; .reg .f32 %f<4>, %u;
+	ld.param.u64 %t, [t]; ld.param.u64 %p, [out]; ld.param.f32 %u, [u];
+	tex.1d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%u}];
+	st.global.f32 [%p], %f0;
+	ret;
+}`)
+	texels := [4]float32{1, 3, 7, 15}
+	y := c.alloc(4)
+	for _, height := range []uint64{0, 1} {
+		a := must(c.ArrayCreate(&ArrayDesc{Width: 4, Height: height, Format: 0x20, Channels: 1}))(t)
+		c.ok(c.Memcpy3D(&Copy3D{Src: Side{Place: hostPlace(&texels), Pitch: 16}, Dst: Side{Place: Place{Kind: ArrayPlace, Array: a}}, Width: 16, Height: 1, Depth: 1}, 0, false))
+		for _, k := range []struct {
+			filter uint32
+			u      float32 // of which a quarter is a texel
+			want   float32
+		}{{0, 0.3, 3}, {0, 0.9, 15}, {1, 0.375, 3}, {1, 0.5, 5}, {1, 0.75, 11}, {1, 1, 15}} {
+			tex := must(c.TexObjectCreate(&ResourceDesc{Array: a}, &TextureDesc{Flags: TextureNormalized, Filter: k.filter, Address: [3]uint32{1, 1, 1}}, nil))(t)
+			c.ok(c.launch("line", 1, 1, tex, int(math.Float32bits(k.u)), y))
+			c.expect(y, math.Float32bits(k.want))
+		}
+	}
+	two := must(c.ArrayCreate(&ArrayDesc{Width: 4, Height: 2, Format: 0x20, Channels: 1}))(t)
+	tex := must(c.TexObjectCreate(&ResourceDesc{Array: two}, &TextureDesc{Flags: TextureNormalized}, nil))(t)
+	c.ok(c.launch("line", 1, 1, tex, 0, y))
+	c.want(IllegalAddress, "a 1d instruction on a 2d texture", c.CtxSynchronize(0))
+}
+
 func hostPlace[T any](p *T) Place { return Place{Kind: HostPlace, Host: unsafe.Pointer(p)} }
 
 // Objects of linear memory and of an array, whose copies and faults are those of memory.

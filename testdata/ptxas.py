@@ -246,7 +246,7 @@ def compare_files(ptxas, pool):
 # takes all have a message with one of TARGETED. Of 'mov' it speaks in code of its own, which it
 # has for some targets.
 TARGETS = [("sm_100a", ""), ("sm_120a", ""), ("sm_90a", ""), ("sm_103a", ""), ("sm_101a", ""), ("sm_110a", ""), ("sm_107a", ""), ("sm_75", "6.3")]
-TARGETED = re.compile(r"not supported|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
+TARGETED = re.compile(r"not supported|Illegal modifier '\.collector::b|PTX ISA|\.target|sm_|Internal compiler error|instruction 'mov'|warning|fails without a message")
 
 PROLOGUE = """.version {version}
 .target {target}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	_ "gemu/cmd/gemu/internal/addresses" // refuses a limit that Go's runtime does not live with
 	"gemu/internal/cleanup"
 	"gemu/internal/hostmem"
 	"gemu/internal/input"

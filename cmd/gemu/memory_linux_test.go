@@ -97,6 +97,21 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestFewAddresses: where ulimit -v leaves less than Go maps for itself, each command ends with a message and status 2. Below
+// about 1.4 GB Go's runtime may fail before any code of the program, which no program can prevent.
+func TestFewAddresses(t *testing.T) {
+	for _, kib := range []int{1500000, 2000000} {
+		for _, args := range [][]string{{"check", "../../kernels/cuda/saxpy.ptx"}, {"run", "@saxpy"}, {"run", "@saxpy", "--sanitize", "all"}, {"help"}} {
+			for range 3 {
+				said, status := limited(kib, args...)
+				if want := fmt.Sprintf("gemu: ulimit -v allows %d bytes of addresses, and gemu needs 2147483648", kib<<10); status != 2 || !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 1 {
+					t.Errorf("ulimit -v %d, %q: status %d:\n%.600s", kib, args, status, said)
+				}
+			}
+		}
+	}
+}
+
 // TestUntouched runs a kernel with a variable of 16 GB, whose two ends it changes, in every mode: the process may take no more
 // memory than for a small variable.
 func TestUntouched(t *testing.T) {

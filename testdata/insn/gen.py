@@ -4867,6 +4867,12 @@ def gen_texture():
                     {"address": "border", "border": "1.5:-1:0:0", "filter": "linear"}):
         image = Image("1d", "f32x2", 4, seed=4, norm=True, **options)
         case("one", image, ["f32"], [((u,), image.result(image.taps(0, (u,)))) for u in unit])
+    # An image of a single row is a line.
+    for options in ({}, {"filter": "linear", "address": "wrap:border"}, {"filter": "linear", "address": "border", "border": "2:0:0:0"}):
+        image = Image("1d", "f32", 5, seed=3, norm=True, **options)
+        row = Image("2d", "f32", 1, 5, texels=image.texels, norm=True, **options)
+        rows = [((u,), image.result(image.taps(0, (u,)))) for u in unit]
+        case("one", row, ["f32"], rows)
     # Sums that doubles do not hold.
     for big in (Fraction(2) ** 90, Fraction(11184814)):  # three quarters of the latter are half-way between two numbers
         image = Image("1d", "f32", 2, texels=[F32.of(big), F32.of(Fraction(1, 2) ** 60)], filter="linear")

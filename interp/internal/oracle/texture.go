@@ -303,6 +303,9 @@ func (t *thread) lookup() lookup {
 		}
 	}
 	geometry, typ := t.in.Slot("geom"), t.in.SlotType("dtype")
+	if geometry == "1d" && o.Geometry == "2d" && o.Height == 1 { // a single row is a line
+		o.Geometry = geometry
+	}
 	switch {
 	case geometry != o.Geometry:
 		t.trap(KindTexture, "%s on a texture of %s", geometry, o.Geometry)

@@ -413,7 +413,8 @@ func formatG(v float64, prec int, alt bool) string {
 	return trim(fmt.Sprintf("%.*f", prec-1-exp, v))
 }
 
-// heapBlock is what a block of the heap takes of its limit besides its bytes: about what the host keeps for it.
+// heapBlock is what a block of the heap takes of its limit besides its bytes: about what the host keeps for it. Freed blocks take
+// nothing of the limit: the map keeps records of at most 2*mem.KeepDead of them, about 30 MB, however many there were.
 const heapBlock = 256
 
 // malloc allocates from the device heap; it returns 0 when that is full.

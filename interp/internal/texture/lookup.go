@@ -127,7 +127,7 @@ type point struct {
 // point decodes the coordinates.
 func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
 	g := l.Geometry
-	if g != t.Geometry {
+	if g != t.Geometry && !(g == G1D && t.Geometry == G2D && t.Height == 1) { // Dr.Jit has textures of one dimension so
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
 	}
 	if l.Half && !t.Floats() {
