@@ -1514,6 +1514,7 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 			o := &ops[i]
 			size, alignment := vars[i].Size(), vars[i].Alignment()
 			var got, aligned int
+			var typ Type
 			switch o.Kind {
 			case ImmOperand:
 				if !b.immediate(o, in, &callOperand, vars[i].Type, pos) {
@@ -1522,14 +1523,15 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 				o.Imm = o.Imm.to(vars[i].Type)
 				continue
 			case RegOperand:
-				got = (b.fn.Regs[o.Reg].Type.Bits() + 7) / 8
+				typ = b.fn.Regs[o.Reg].Type
+				got = (typ.Bits() + 7) / 8
 				aligned = got
 			case SymOperand:
 				v, isVar := o.Sym().(*Var)
 				if !isVar || v.Space != Param && v.Space != Local {
 					continue // an address as a value
 				}
-				got, aligned = v.Size(), v.Alignment()
+				typ, got, aligned = v.Type, v.Size(), v.Alignment()
 			default:
 				continue
 			}
@@ -1539,6 +1541,10 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 			}
 			if aligned != alignment {
 				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", in.Text, what, i+1, counted(aligned, "byte"), head.Name, alignment)
+				return false
+			}
+			if !typ.passesTo(vars[i].Type) {
+				b.errorf(pos, "%s: %s %d is of type %s, %s wants %s", in.Text, what, i+1, typ, head.Name, vars[i].Type)
 				return false
 			}
 		}

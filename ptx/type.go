@@ -267,6 +267,13 @@ func (t Type) agrees(r Type, wider bool) bool {
 	}
 }
 
+// passesTo reports whether a call may pass a value of type t to a parameter of type p, of the same size: no float goes to an integer
+// or the other way round. The manual does not say so; the assembler checks it, and takes .f16x2 as untyped.
+func (t Type) passesTo(p Type) bool {
+	float := func(t Type) bool { return t.Kind() == Float && t != F16x2 }
+	return !(float(t) && p.IsInt()) && !(t.IsInt() && float(p))
+}
+
 // joins reports whether registers of types t and r may stand in one vector: they are as wide as
 // each other, and of one kind or one of them untyped, .f16x2 being a kind of its own.
 func (t Type) joins(r Type) bool {
