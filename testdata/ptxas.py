@@ -425,9 +425,12 @@ LIST_DECLS = ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<16>; .reg .b32 %r<1
 
 def compare_list(ptxas, pool, args):
     """Lines that say where listed instructions differ, and a summary. The assembler is asked for the
-    target of the list and its newest .version: it does not hold modifiers to an older one."""
+    target of the list and its newest .version: it does not hold modifiers to an older one. Instructions
+    that are newer than the assembler are left out."""
     version = targets_of(ptxas)[0][1]
-    lines = list(dict.fromkeys(listed(args)))
+    number = lambda version: [int(n) for n in version.split(".")]
+    every = list(dict.fromkeys(listed(args)))
+    lines = [line for line in every if number(line[0]) <= number(version)]
     together = collections.defaultdict(list)
     for i, (_, target, _) in enumerate(lines):
         together[target].append(i)
@@ -437,7 +440,6 @@ def compare_list(ptxas, pool, args):
             said[i] = message
     asked = "".join(json.dumps({"Decls": LIST_DECLS + " .shared .align 32 .b8 s[64];", "Text": text + ";"}) + "\n" for _, _, text in lines)
     answer = subprocess.run(["go", "run", "./ptx/internal/mutants", "-list"], input=asked, capture_output=True, text=True, check=True).stdout
-    number = lambda version: [int(n) for n in version.split(".")]
     found, judge, not_run = collections.defaultdict(list), Judge(LISTED), 0
     for (lowest, target, text), message, v in zip(lines, said, map(json.loads, answer.splitlines())):
         name = text.split(".")[0]
@@ -448,7 +450,7 @@ def compare_list(ptxas, pool, args):
         elif message == "" and not v["Error"] and (number(v["PTX"]) > number(lowest) or v["SM"] > int(re.search(r"\d+", target)[0])):
             found["the table wants more", "listed", name].append(f"{text}: .version {v['PTX']}, sm_{v['SM']}; the list has {lowest}, {target}")
     differences, n = told(found)
-    return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run"
+    return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run; {len(every) - len(lines)} left out: newer than the assembler"
 
 
 # What --modules changes words of: module level, and the body of a function.
