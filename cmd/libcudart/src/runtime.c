@@ -192,13 +192,16 @@ cudaError_t cudaSetDevice(int device)
 
 cudaError_t cudaSetValidDevices(int *devices, int n)
 {
-	if (n < 0 || (n > 0 && devices == NULL))
+	int count, r = start();
+	if (r == 0)
+		r = cuDeviceGetCount(&count);
+	if (r != 0)
+		return DONE(r);
+	if (n < 0 || n > count || (n > 0 && devices == NULL))
 		return DONE(invalidValue);
-	for (int i = 0; i < n; i++) {
-		int r = check_device(devices[i]);
-		if (r != 0)
+	for (int i = 0; i < n; i++)
+		if ((r = check_device(devices[i])) != 0)
 			return DONE(r);
-	}
 	pthread_mutex_lock(&mutex);
 	valid = n > 0 ? devices[0] : 0;
 	pthread_mutex_unlock(&mutex);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -23,7 +24,7 @@ cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStre
 cudaError_t cudaMalloc(void **, size_t), cudaFree(void *), cudaMemcpy(void *, const void *, size_t, int), cudaMemcpy_ptds(void *, const void *, size_t, int);
 cudaError_t cudaMemset(void *, int, size_t), cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int), cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, int);
 cudaError_t cudaGetLastError(void), cudaPeekAtLastError(void), cudaDeviceSynchronize(void), cudaDeviceReset(void);
-cudaError_t cudaGetDeviceProperties(void *, int), cudaRuntimeGetVersion(int *), cudaDriverGetVersion(int *), cudaImportExternalMemory(void *, void *), cudaGetDeviceCount(int *), cudaSetDevice(int);
+cudaError_t cudaGetDeviceProperties(void *, int), cudaRuntimeGetVersion(int *), cudaDriverGetVersion(int *), cudaImportExternalMemory(void *, void *), cudaGetDeviceCount(int *), cudaSetDevice(int), cudaSetValidDevices(int *, int);
 cudaError_t cudaStreamCreate(cudaStream_t *), cudaStreamBeginCapture(cudaStream_t, int), cudaStreamEndCapture(cudaStream_t, cudaGraph_t *), cudaStreamSynchronize(cudaStream_t);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *, cudaGraph_t, unsigned long long), cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
 cudaError_t cudaMemcpyPeer(void *, int, const void *, int, size_t);
@@ -202,6 +203,24 @@ int main(void)
 	__cudaUnregisterFatBinary(bad);
 	IS(98, cudaLaunchKernel((void *)other, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, 0));
 	IS(98, cudaGetLastError());
+
+	// A list of devices has at most as many elements as there are devices: no more are read.
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	HOLDS(pages != MAP_FAILED);
+	HOLDS(mprotect(pages + page, page, PROT_NONE) == 0);
+	int *device = (int *)(pages + page) - 1; // the last that can be read
+	OK(cudaGetDeviceCount(&n));
+	IS(1, cudaSetValidDevices(device, n + 1));
+	IS(1, cudaSetValidDevices(device, 2147483647));
+	IS(1, cudaSetValidDevices(device, -1));
+	IS(1, cudaSetValidDevices(NULL, 1));
+	*device = n;
+	IS(101, cudaSetValidDevices(device, 1));
+	*device = 0;
+	OK(cudaSetValidDevices(device, 1));
+	OK(cudaSetValidDevices(NULL, 0));
+	IS(101, cudaGetLastError());
 
 	// Variables of the same name are others on another device, but there cannot be two managed ones.
 	OK(cudaGetDeviceCount(&n));
