@@ -155,7 +155,7 @@ func (c *client) function(name string) Handle {
 	return must(c.ModuleGetFunction(c.mod, name))(c.T)
 }
 
-// launchParams describes a launch of one block; arguments are numbers.
+// launchParams describes a launch in one dimension. Arguments are of type uint64 or int: it panics at any other.
 func launchParams(f Handle, grid, block int, args ...any) *LaunchParams {
 	pointers := make([]unsafe.Pointer, len(args)+1)
 	for i, a := range args {
@@ -165,6 +165,8 @@ func launchParams(f Handle, grid, block int, args ...any) *LaunchParams {
 			binary.LittleEndian.PutUint64(b, a)
 		case int:
 			binary.LittleEndian.PutUint64(b, uint64(a))
+		default:
+			panic(fmt.Sprintf("argument %d of a launch is of type %T, want uint64 or int", i, a))
 		}
 		pointers[i] = unsafe.Pointer(&b[0])
 	}
