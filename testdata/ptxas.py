@@ -132,6 +132,7 @@ FORMS = [
     (r"register", r"^cvt\S*ue8m0x2", r"want \.b32", "pairs in a register of another type, which release 13 refuses"),
     (r"for", r"^cvt\S*e[23]m[23]x2\.b?f16x2", r"Unexpected instruction types", "a conversion of pairs that release 13 brings"),
     (r"\.[su]8x4 for", r"", r"Unknown modifier", "four numbers of eight bits, which release 13 brings"),
+    (r"\.mbarrier::report\S* (more|for)", r"^cp\.async\.bulk", r"Unknown modifier", "reports of bad data, which release 13 brings"),
     (r"register \.pred", r"^mma\S*kind::f8f6f4", r"\.pred, want", "numbers in a predicate, which release 13 refuses"),
     (r"\.param for", r"^st\.param", r"Illegal to write to function input parameter", "a kernel's own parameter: a trap here, where it is written"),
     (r"register \.f16x2", r"^cvt\.pack\S*\.b32", r"\.f16x2, want", "packed numbers in a register of halves: the assembler does not look"),
