@@ -80,12 +80,17 @@ type Unsupported struct {
 	File   string
 	Pos    Pos
 	What   string // the instruction or feature, by name
+	Why    string // the reason, as a sentence without its full stop; "" if there is nothing to add
 	Line   string // the source line
 	Kernel string
 }
 
 func (e *Unsupported) Error() string {
-	return fmt.Sprintf("%s:%s: kernel %s: %s is legal PTX that gemu does not run", e.File, e.Pos, e.Kernel, e.What)
+	msg := fmt.Sprintf("%s:%s: kernel %s: %s is legal PTX that gemu does not run", e.File, e.Pos, e.Kernel, e.What)
+	if e.Why != "" {
+		msg += ": " + e.Why
+	}
+	return msg
 }
 
 // Snippet is the source line with a caret under the column, as two lines.

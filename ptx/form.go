@@ -35,12 +35,51 @@ type Form struct {
 	MaxPTX  Version // of a form that was abolished: the last .version that has it for all targets; else zero
 	MaxSM   int     // the last sm_NN that has it in every .version
 
+	// Newer are the constants that later versions and targets added to an operand.
+	Newer []NewerConstants
+
 	// Undocumented forms are not in the manual: NVIDIA's assembler takes them.
 	Undocumented bool
 
 	mods     []modSpec
 	named    int // so many of mods belong to the instruction's name
 	Operands []OperandSpec
+}
+
+// notRun are the reasons for which gemu does not run any form of FamilyNone of a mnemonic.
+var notRun = map[string]string{
+	"fabric": "gemu has no logical endpoints",
+}
+
+// NotRun is the reason for which gemu does not run the form, "" if it runs or the name says all.
+func (f *Form) NotRun() string {
+	if f.Family != FamilyNone {
+		return ""
+	}
+	return notRun[f.Op.Name]
+}
+
+// NewerConstants says that an operand may be Least or a greater constant only from a .version and an sm_NN on.
+type NewerConstants struct {
+	Operand string
+	Least   int64
+	MinPTX  Version
+	MinSM   int
+}
+
+// Since gives the first .version and the first sm_NN that have the instruction with its constants.
+func (in *Instr) Since() (Version, int) {
+	version, sm := in.Form.MinPTX, in.Form.MinSM
+	for _, n := range in.Form.Newer {
+		if o := in.Arg(n.Operand); o.Kind != ImmOperand || int64(o.Imm.Bits) < n.Least {
+			continue
+		}
+		sm = max(sm, n.MinSM)
+		if version.Less(n.MinPTX) {
+			version = n.MinPTX
+		}
+	}
+	return version, sm
 }
 
 // modSpec is one modifier of a form: a literal (.sync) or a slot (.rnd).
@@ -183,7 +222,9 @@ var commonSlots = map[string]string{
 //	setp.cmp.bool{.ftz}.type p|q?:pred, a, b, !c:pred; .type = f32 f64; ptx 7.0; sm 80
 //	mad.f32 d, a, b, c; until ptx 3.1 sm 13
 //	addc.type d, a, b; .type = u16 s16; undocumented
+//	tensormap.field [a], #b=0..15; .field = elemtype; ptx 8.3; sm 90; b 13 ptx 8.7 sm 100
 //
+// In the last line the constants of b from 13 on need a newer version and target.
 // The opcode lists modifiers in the manual's order, optional ones in braces, in the same
 // braces those that stand together or not at all ({.sem.scope}). A name that a ".name = values" part or commonSlots defines is a slot, any other
 // is literal. Those up to a "!" belong to the instruction's name, and keep their
@@ -247,7 +288,11 @@ func parseForm(line string) (*Form, error) {
 				return nil, err
 			}
 		default:
-			return nil, fmt.Errorf("unknown part %q", p)
+			var n NewerConstants
+			if _, err := fmt.Sscanf(p, "%s %d ptx %d.%d sm %d", &n.Operand, &n.Least, &n.MinPTX.Major, &n.MinPTX.Minor, &n.MinSM); err != nil {
+				return nil, fmt.Errorf("unknown part %q", p)
+			}
+			f.Newer = append(f.Newer, n)
 		}
 	}
 	opcode, operands, _ := strings.Cut(f.Syntax, " ")

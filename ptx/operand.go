@@ -5,6 +5,7 @@ package ptx
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -434,9 +435,13 @@ func (v *Variant) TakesConstant(i int) bool {
 	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
 }
 
-// allows reports whether a constant is one that may stand.
+// allows reports whether a constant is one that may stand. -1 is the greatest .u32.
 func (o *OperandSpec) allows(i Imm) bool {
-	return o.Only == nil || i.Kind == IntImm && o.Only.has(int64(i.Bits))
+	n := int64(i.Bits)
+	if o.typ == U32 && math.MinInt32 <= n && n < 0 {
+		n = int64(uint32(n))
+	}
+	return o.Only == nil || i.Kind == IntImm && o.Only.has(n)
 }
 
 // specType is the type that the registers of an operand must have.

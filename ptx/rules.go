@@ -30,6 +30,12 @@ var rules = map[string]func(f *Func, in *Instr) string{
 	"wgmma":   ruleWgmma,
 	"tcgen05": ruleTensor,
 	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
+	"fabric": func(f *Func, in *Instr) string {
+		if in.Has("relaxed") && !in.Has("sys") {
+			return ".relaxed needs the scope .sys"
+		}
+		return ""
+	},
 	"alloca": func(f *Func, in *Instr) string {
 		if o := in.Arg("b"); o.Kind == ImmOperand && (o.Imm.Bits == 0 || o.Imm.Bits&(o.Imm.Bits-1) != 0 || o.Imm.Bits > 1<<23) {
 			return "the alignment must be a power of two up to 2^23"

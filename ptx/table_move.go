@@ -244,10 +244,10 @@ var memoryRows = []row{
 	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | Writes | MayTrap, `
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = global_address; .ss = global shared::cta; .type = b64; ptx 8.3; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], b:type;                .field = rank; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..15:type;         .field = elemtype; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..15:type;         .field = elemtype; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90; b 13 ptx 8.7 sm 100
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..2:type;          .field = interleave_layout; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:type;          .field = swizzle_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
-		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..3:type;          .field = swizzle_atomicity; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..4:type;          .field = swizzle_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90; b 4 ptx 8.8 sm 103
+		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..3:type;          .field = swizzle_atomicity; .ss = global shared::cta; .type = b32; ptx 8.6; sm 100
 		tensormap.replace!.tile.field.class{.ss}.b1024.b64 [a], b:b64;            .field = global_address; .class = alloc_small alloc_large alloc_same; .ss = global shared::cta; ptx 9.5; sm 90
 		tensormap.replace!.tile.class{.ss}.b1024 [a];                             .class = alloc_small alloc_large; .ss = global shared::cta; ptx 9.5; sm 90
 		tensormap.replace!.tile.field{.ss}.b1024.type [a], #b=0..1:type;          .field = fill_mode; .ss = global shared::cta; .type = b32; ptx 8.3; sm 90

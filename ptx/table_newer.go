@@ -44,7 +44,7 @@ var (
 	// overrideShape are those of tiles with other extents and strides.
 	overrideShape = []override{
 		{".override::global_address.override::global_dim", ", %i:b64-, <j*1dim>:b16- or <j*1dim>:b8", ".dim", ".dim = 1d"},
-		{".override::global_address.override::global_dim_stride", ", %i:b64-, <j*dim>:b16- or <j*dim>:b8, %<k*dim-1>:b32, %l:b16", ".dim", ".dim = 2d 3d 4d 5d"},
+		{".override::global_address.override::global_dim_stride", ", %i:b64-, <j*dim>:b16- or <j*dim>:b8, %<k*dim-1>:b32, %l:b16-", ".dim", ".dim = 2d 3d 4d 5d"},
 	}
 )
 
@@ -213,27 +213,30 @@ var newerRows = []row{
 		tcgen05.commit!.group.mbarrier::arrive::one.restrict{.ss}{.multicast}.b64 [a], b?multicast:u16; .group = cta_group::1 cta_group::2; .restrict = sync_restrict::shared::read::mma::a; .ss = shared::cluster; .multicast = multicast::cluster multicast::cluster::16b; ptx 9.4; sm 107
 		tcgen05.commit!.group.mbarrier::arrive::one.restrict{.ss}.multicast::cluster::32b.b64 [a], b:u32; .group = cta_group::1 cta_group::2; .restrict = sync_restrict::shared::read::mma::a; .ss = shared::cluster; ptx 9.4; sm 107`},
 	{"fabric", "9.7.10.5.1", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, fabricTensors("get", "bytes", "[a]:shared, ", ", [e]:shared", "", ".b128") + `
-		fabric.try_get!.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.hint}.relaxed.sys.b128 [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, h?hint:b64-; ptx 9.3; sm 100`},
+		fabric.try_get!.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.hint}{.relaxed}{.sys}.b128 [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, h?hint:b64-; ptx 9.3; sm 100`},
 	{"fabric", "9.7.10.5.2", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Async | MayTrap, fabricTensors("put", "16B{.counted}", "", ", [a]:shared, f:u32, [e]:shared", ", k?counted:u64", ".b128") + `
-		fabric.try_put!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.cp_mask}{.hint}.relaxed.sys.b128 [b, i:u64]:u32, [a]:shared, c:u32, [e]:shared, f?cp_mask:b16, h?hint:b64-; .cp_mask = cp_mask; ptx 9.3; sm 100
-		fabric.try_put!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.hint}.relaxed.sys.b128 [b, i:u64, j:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-; ptx 9.3; sm 100`},
+		fabric.try_put!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.cp_mask}{.hint}{.relaxed}{.sys}.b128 [b, i:u64]:u32, [a]:shared, c:u32, [e]:shared, f?cp_mask:b16, h?hint:b64-; .cp_mask = cp_mask; ptx 9.3; sm 100
+		fabric.try_put!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.hint}{.relaxed}{.sys}.b128 [b, i:u64, j:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-; ptx 9.3; sm 100`},
 	{"fabric", "9.7.10.5.3", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Atomic | Async | MayTrap, fabricTensors("red", "16B{.counted}", "", ", [a]:shared, f:u32, [e]:shared", ", k?counted:u64", ".op") +
-		fabricReductions("fabric.try_red!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.hint}.relaxed.sys.op.type [b, i:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-", "", "f16 bf16") +
-		fabricReductions("fabric.try_red!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.hint}.relaxed.sys.op.type [b, i:u64, j:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-", "", "f16 bf16")},
+		fabricReductions("fabric.try_red!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.hint}{.relaxed}{.sys}.op.type [b, i:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-", "", "f16 bf16") +
+		fabricReductions("fabric.try_red!.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.hint}{.relaxed}{.sys}.op.type [b, i:u64, j:u64]:u32, [a]:shared, c:u32, [e]:shared, h?hint:b64-", "", "f16 bf16")},
 	{"fabric", "9.7.10.5.4", ClassMemory, AffineNone, FamilyNone, Collective | Reads | Writes | Async | MayTrap,
-		fabricReductions("fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f:u32", "pull", "f16 bf16") + `
-		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.op.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f:u32; .op = min max; .type = e4m3 e5m2; ptx 9.3; sm 100
-		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f16.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f:u32; .type = e4m3 e5m2; ptx 9.3; sm 100
-		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.acc::f32.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f:u32; .type = f16 bf16; ptx 9.3; sm 100`},
+		fabricReductions("fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.relaxed}{.sys}.op.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f=4294967295:u32", "pull", "f16 bf16") + `
+		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.relaxed}{.sys}.op.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f=4294967295:u32; .op = min max; .type = e4m3 e5m2; ptx 9.3; sm 100
+		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.relaxed}{.sys}.add.acc::f16.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f=4294967295:u32; .type = e4m3 e5m2; ptx 9.3; sm 100
+		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.relaxed}{.sys}.add.acc::f32.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f=4294967295:u32; .type = f16 bf16; ptx 9.3; sm 100
+		fabric.try_pullred!.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.relaxed}{.sys}.add.acc::f32.type.sync [a]:shared, [b, i:u64]:u32, c:u32, [e]:shared, #f=4294967295:u32; .type = e4m3 e5m2; ptx 9.3; sm 100; undocumented`},
 	{"fabric", "9.7.11", ClassMemory, AffineNone, FamilyNone, Reads | Writes | Atomic | Async | MayTrap,
 		fabricReductions("fabric.try_atom!.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.hint}.relaxed.sys.op.type [b, i:u64]:u32, [a]:shared, [c]:shared, [e]:shared, h?hint:b64-", "atom", "f16x2 bf16x2")},
 }
 
 // fabricTensors are the forms of an operation between devices on a tensor: the map has the endpoint and the
-// offset in the place of the address of its memory.
+// offset in the place of the address of its memory. A variable with the map is in shared memory: NVIDIA's
+// assembler takes no other space.
 func fabricTensors(name, completion, before, after, counter, op string) (forms string) {
-	slots := ""
+	slots, multimem := "", ""
 	if strings.Contains(completion, "counted") {
+		multimem = "{.multimem}" // NVIDIA's assembler takes it for all but try_get
 		completion = strings.TrimSuffix(completion, "{.counted}")
 		slots = ".counted = counted::bytes"
 	}
@@ -247,8 +250,9 @@ func fabricTensors(name, completion, before, after, counter, op string) (forms s
 	for _, o := range append([]override{{".override::global_address", ", %i:b64-", "", ""}}, overrideShape...) {
 		o.operands = strings.Replace(o.operands, ", %i:b64-", ", m:u32, i:u64"+counter, 1)
 		o.operands = strings.NewReplacer("%<k*", "%<n*", ", %l:", ", %o:").Replace(o.operands)
-		o.modifier += ".relaxed.sys" + op
-		forms += tileMode.form("fabric.try_"+name+"!.async.tensorDIM.shared::ctaMODE"+mods, "{.hint}", before, after+", h?hint:b64-", o, slots, 107)
+		o.modifier += "{.relaxed}{.sys}" + op
+		f := tileMode.form("fabric.try_"+name+".async.tensor!DIM"+multimem+".shared::ctaMODE"+mods, "{.hint}", before, after+", h?hint:b64-", o, slots, 107)
+		forms += strings.Replace(f, "]:global", "]:shared", 1)
 	}
 	return forms
 }

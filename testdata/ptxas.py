@@ -18,7 +18,8 @@ for a form. With --list: the instructions of lists that were not made from the i
 (testdata/forms-*.txt), so that a missing row shows; a table
 that wants a newer .version or target than the list is a difference, too. With --modules: N small modules of declarations, directives, calls and jumps, a word
 of which is dropped, doubled, exchanged for another or moved. Prints where that is not
-so, but for the differences below, and ends with status 1 if there are any.
+so, but for the differences below, and ends with status 1 if there are any. --forms and --mutants
+say on stderr how far they are.
 """
 
 import collections
@@ -83,7 +84,7 @@ MUTANTS = [
 # Instructions of --forms that one side takes, likewise.
 FORMS = [
     (r"register \.[bsu](8|16)", r".", r"cannot hold an address", "an address of 8 or 16 bits, where the manual has 32 or 64: the assembler warns, and with optimisation fails with an internal error on some"),
-    (r"register \.(f|b128)", r"^(fence|(cp|cp\.reduce|applypriority)\.async\.bulk\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
+    (r"register \.(f|b128)", r"^(fence|(cp|cp\.reduce|applypriority)\.async\.bulk\S*tensor|fabric\S*tensor|tcgen05)", r"cannot hold an address", "an address in a register of floats or of 128 bits: the assembler does not look"),
     (r"register", r"^((mov|not|and|or|xor)\.pred|bar\.red|barrier\S*\.red|vote\.sync)", r"\.f16x2, want \.(pred|u32)", "a predicate or a number of threads in a register of .f16x2: the assembler does not look"),
     (r"register", r"^(ldmatrix|movmatrix|cvt\S*bf16x2)|^cvt\S*e2m1x2\.bf16x2", r"\.pred, want \.b32", "numbers in a predicate: the assembler does not look"),
     (r"register", r"^cvt\S*e2m1x2\.bf16x2", "halves in a register of another type, which the assembler takes for this conversion alone"),
@@ -114,6 +115,9 @@ FORMS = [
     (r"", r"^mma\S*mxf4nvf4\S*scale_vec::4X\S*ue8m0", r"Unexpected|Illegal|not supported|mismatch", "scales that release 13 brings"),
     (r"register", r"^multimem", r"32-Bit ABI|instruction 'mov'", "an address of 32 bits, at which the assembler ends"),
     (r"register \.f16x2", r"^mma\S*(bf16|tf32)", r"for \.(bf16x2|tf32) want", "halves for .bf16 and .tf32, which release 13 refuses"),
+    (r"register \.[bus]32", r"^fabric\S*tensor", r"Arguments mismatch for instruction 'mov'|not supported on \.target", "an address of 32 bits, which the assembler copies into a register of 64"),
+    (r"register \.u16", r"^fabric\S*tensor", r"Vector is not expected|not supported on \.target", "an extent in .u16, which the assembler takes in .s16, .b16 and .u8"),
+    (r"\.acc::f", r"^fabric", r"not allowed", "a precision, which the manual has for fabric.try_pullred: the assembler does not look"),
     (r"\.acc::f", r"^multimem\.(red|st)", r"not allowed", "a precision, which the manual has for multimem.ld_reduce: the assembler does not look"),
     (r"register \.([us]32|f32|f16x2)", r"^mma\.sp", r"want (\.f32|an untyped)", "sparse matrices in registers of another type: the assembler does not look"),
     (r"register \.f", r"^fns", r"want \.s32", "a float as the offset, which the manual has as .s32: the assembler does not look"),
@@ -169,6 +173,28 @@ class Judge:
         """The part of the summary about known differences; of a complete run with what is stale."""
         stale = [e for e, n in self.excuses.items() if n == 0] if complete else []
         return f"{sum(self.excuses.values())} known ones" + "".join(f"\nnot needed: {e}" for e in stale)
+
+
+class Progress:
+    """Prints a line to stderr when a comparison leaves a mnemonic, for a full one takes hours."""
+
+    def __init__(self, unit):
+        self.unit, self.mnemonic = unit, None
+
+    def count(self, text, differs):
+        """Counts an instruction that was compared."""
+        mnemonic = re.match(r"[\w:]*", text)[0]
+        if mnemonic != self.mnemonic:
+            self.end()
+            self.mnemonic, self.compared, self.differences = mnemonic, 0, 0
+        self.compared += 1
+        self.differences += differs
+
+    def end(self):
+        """Prints the line of the present mnemonic, if there is one."""
+        if self.mnemonic is not None:
+            print(f"{self.mnemonic}: {self.compared} {self.unit}, {self.differences} differences", file=sys.stderr, flush=True)
+        self.mnemonic = None
 
 
 def run_ptxas(ptxas, arch, file):
@@ -324,9 +350,13 @@ def verdicts_on(ptxas, pool, mutants):
         arch = next(a for a in (target, *OLDEST) if f"'{a}'" in arches)
         for some in (of[n : n + 500] for n in range(0, len(of), 500)):
             jobs.append((some, pool.submit(assemble_all, ptxas, version, target, [(mutants[i]["Decls"], mutants[i]["Text"]) for i in some], arch)))
+    asked = 0
     for some, job in jobs:
         for i, message in zip(some, job.result()):
             said[i] = message
+        asked += len(some)
+        first, last = (mutants[i]["Text"].split(".")[0] for i in (some[0], some[-1]))
+        print(f"{first} to {last}: {asked} of {len(mutants)} mutants", file=sys.stderr, flush=True)
     return said
 
 
@@ -367,6 +397,8 @@ def compare_forms(ptxas, pool, args):
     size, judge = 0, Judge(FORMS)
     found = collections.defaultdict(list)
 
+    told_of = Progress("instructions")
+
     def verdicts(batch):
         said = [None] * len(batch)
         for target, version in targets:
@@ -395,6 +427,8 @@ def compare_forms(ptxas, pool, args):
             for m, message in zip(*waiting.popleft().result()):
                 if side := judge.side(message, m["Error"], m["Kind"], m["Text"], message or m["Error"]):
                     found[side, m["Kind"], m["Text"].split(".")[0]].append(f"{m['Text']} ({m['Decls']}): {message or m['Error']}")
+                told_of.count(m["Text"], bool(side))
+    told_of.end()
     if run.wait():
         sys.exit("mutants failed")
     differences, n = told(found)

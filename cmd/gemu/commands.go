@@ -149,16 +149,25 @@ type isaJSON struct {
 
 // formJSON is a form of the instruction table as "gemu isa --json" writes it.
 type formJSON struct {
-	Instruction string `json:"instruction"`            // the mnemonic
-	Syntax      string `json:"syntax"`                 // in the notation of the table
-	Section     string `json:"section"`                // of the manual
-	Class       string `json:"class"`                  // of functional unit
-	Affine      string `json:"affine"`                 // rule of value structure
-	MinPTX      string `json:"min_ptx,omitempty"`      // first .version that has it
-	MinSM       int    `json:"min_sm,omitempty"`       // first sm_NN that has it
-	Assembler   bool   `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
-	Variants    int    `json:"variants"`               // combinations of modifiers that are legal
-	Runs        int    `json:"runs"`                   // of them those that run
+	Instruction string      `json:"instruction"`            // the mnemonic
+	Syntax      string      `json:"syntax"`                 // in the notation of the table
+	Section     string      `json:"section"`                // of the manual
+	Class       string      `json:"class"`                  // of functional unit
+	Affine      string      `json:"affine"`                 // rule of value structure
+	MinPTX      string      `json:"min_ptx,omitempty"`      // first .version that has it
+	MinSM       int         `json:"min_sm,omitempty"`       // first sm_NN that has it
+	Newer       []newerJSON `json:"newer,omitempty"`        // constants of operands that came later than the form
+	Assembler   bool        `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
+	Variants    int         `json:"variants"`               // combinations of modifiers that are legal
+	Runs        int         `json:"runs"`                   // of them those that run
+}
+
+// newerJSON says from which constant on an operand needs a newer .version and sm_NN.
+type newerJSON struct {
+	Operand string `json:"operand"` // the name in the syntax
+	Least   int64  `json:"least"`   // the least constant that came later
+	MinPTX  string `json:"min_ptx"` // first .version that has it
+	MinSM   int    `json:"min_sm"`  // first sm_NN that has it
 }
 
 // since says which PTX and which machine a form wants, if not all have it.
@@ -170,7 +179,11 @@ func (f *formJSON) since() string {
 	if f.MinSM > 0 {
 		parts = append(parts, fmt.Sprintf("sm_%d", f.MinSM))
 	}
-	return strings.Join(parts, ", ")
+	since := strings.Join(parts, ", ")
+	for _, n := range f.Newer {
+		since += fmt.Sprintf("; with %s of %d or more PTX %s, sm_%d", n.Operand, n.Least, n.MinPTX, n.MinSM)
+	}
+	return since
 }
 
 // runs counts the legal variants of a form, and those of them that gemu runs.
@@ -211,6 +224,9 @@ func (c *isaCmd) Run(a *app) error {
 		j := formJSON{Instruction: f.Op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
 		if f.MinPTX != (ptx.Version{}) {
 			j.MinPTX = f.MinPTX.String()
+		}
+		for _, n := range f.Newer {
+			j.Newer = append(j.Newer, newerJSON{n.Operand, n.Least, n.MinPTX.String(), n.MinSM})
 		}
 		forms = append(forms, j)
 	}

@@ -18,7 +18,7 @@ var lowerers [ptx.FamilyCount]func(l *lowerer, in *ptx.Instr)
 
 func init() {
 	lowerers = [...]func(l *lowerer, in *ptx.Instr){
-		ptx.FamilyNone: func(l *lowerer, in *ptx.Instr) { l.refuse("%s", in.Text) },
+		ptx.FamilyNone: func(l *lowerer, in *ptx.Instr) { panic(unsupported{in.Pos, in.Text, in.Form.NotRun()}) },
 
 		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack, ptx.FamilyMixed: lowerMixed,
 		ptx.FamilyAddress: lowerCvta, ptx.FamilyIsspacep: lowerIsspacep, ptx.FamilySetp: lowerSetp, ptx.FamilySet: lowerSet,

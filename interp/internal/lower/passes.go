@@ -249,7 +249,7 @@ func (l *lowerer) caught(fn *ptx.Func, pass *string, err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case unsupported:
-		*err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
+		*err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Why: r.why, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
 	case error:
 		if !l.opt.Reference {
 			panic(r)
@@ -262,11 +262,11 @@ func (l *lowerer) caught(fn *ptx.Func, pass *string, err *error) {
 
 // unsupported is the answer to legal PTX that is not run.
 type unsupported struct {
-	pos  ptx.Pos
-	what string
+	pos       ptx.Pos
+	what, why string
 }
 
 // refuse stops lowering at the present instruction. It is caught in function.
 func (l *lowerer) refuse(format string, args ...any) {
-	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...)})
+	panic(unsupported{l.src.Pos, fmt.Sprintf(format, args...), ""})
 }

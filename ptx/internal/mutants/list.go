@@ -53,11 +53,12 @@ func judge(l listedInstruction) (v verdict) {
 	for _, k := range m.Kernels() {
 		for _, b := range k.Blocks {
 			for i := range b.Instrs {
-				f := b.Instrs[i].Form
-				v.NotRun = v.NotRun || f.Family == ptx.FamilyNone
-				v.SM = max(v.SM, f.MinSM)
-				if lowest.Less(f.MinPTX) {
-					lowest = f.MinPTX
+				in := b.Instrs[i]
+				version, sm := in.Since()
+				v.NotRun = v.NotRun || in.Form.Family == ptx.FamilyNone
+				v.SM = max(v.SM, sm)
+				if lowest.Less(version) {
+					lowest = version
 				}
 			}
 		}
