@@ -222,7 +222,7 @@ func (b *Buffer) Addr() uint64 { return b.a.Base }
 func (b *Buffer) Size() int { return int(b.a.Size) }
 
 // Bytes is the buffer's memory itself, not a copy. It must not be touched while
-// a launch runs, nor after Free. Probes cannot see what is done to it: who wants them to
+// a launch runs, nor after Free, which returns the memory of large buffers to the host: an access then ends the process. Probes cannot see what is done to it: who wants them to
 // know uses Read and Write, or says so with HostRead and HostWrite.
 func (b *Buffer) Bytes() []byte { return b.a.Data }
 
