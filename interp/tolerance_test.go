@@ -201,3 +201,41 @@ func TestParseTolerance(t *testing.T) {
 		}
 	}
 }
+
+// TestToleranceOrder: notices come in the order of the source, each of the first CTA and warp that executes its instruction, for any
+// number of host threads and in every mode. CTA 0 executes only the later of two instructions.
+func TestToleranceOrder(t *testing.T) {
+	const src = `.version 8.0
+.target sm_86
+.address_size 64
+.visible .entry k() {
+.shared .align 4 .b8 s[8];
+.reg .u32 %c, %t, %v; .reg .pred %p;
+mov.u32 %c, %ctaid.x; mov.u32 %t, %tid.x; shr.u32 %t, %t, 5; add.u32 %t, %t, %c;
+setp.lt.u32 %p, %t, 2;
+@%p bra L;
+ld.shared.u32 %v, [s+8];
+L: ld.shared.u32 %v, [s+12];
+ret;
+}
+`
+	for _, workers := range []int{1, 2, 4} {
+		for _, mode := range []Mode{Vector, Affine, Check} {
+			var told []string
+			dev := NewDevice(Config{SM: 86, Workers: workers, Tolerate: SharedUnit, Tolerated: func(n *Tolerated) {
+				told = append(told, fmt.Sprintf("line %d, cta %d, warp %d, %d times", n.First.Pos.Line, n.First.CTA.X, n.First.Warp, n.Times))
+			}})
+			mod, err := dev.Load("order.ptx", []byte(src))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(8), Block: Dim(64), Mode: mode}); err != nil {
+				t.Fatal(err)
+			}
+			// All 16 warps execute line 11, and all but warp 0 of CTAs 0 and 1 and warp 1 of CTA 0 line 10.
+			if got, want := strings.Join(told, "; "), "line 10, cta 1, warp 1, 416 times; line 11, cta 0, warp 0, 512 times"; got != want {
+				t.Errorf("%v, %d workers: %s, want %s", mode, workers, got, want)
+			}
+		}
+	}
+}
