@@ -31,7 +31,7 @@ type Tolerable struct {
 // Tolerables are all faults that may be tolerated.
 var Tolerables = []Tolerable{
 	{WMMAAlignment, "wmma-alignment", "wmma.load and wmma.store at an address that is less aligned than the manual requires",
-		"PTX manual 9.7.14.4.3 and 9.7.14.4.4 require the alignment of the whole fragment; machine code accesses pieces of a few elements"},
+		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; machine code accesses pieces of a few elements"},
 	{SharedUnit, "shared-unit", "loads (ld, ldmatrix, wmma.load) past the end of a block's shared memory, up to its allocation unit (128 bytes from sm_80 on, 256 before): they read zeros there",
 		"a GPU allocates shared memory in units (cuda_occupancy.h) and checks addresses against whole units"},
 }
