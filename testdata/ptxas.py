@@ -476,16 +476,19 @@ def compare_list(ptxas, pool, args):
     asked = "".join(json.dumps({"Decls": LIST_DECLS + " .shared .align 32 .b8 s[64];", "Text": text + ";"}) + "\n" for _, _, text in lines)
     answer = subprocess.run(["go", "run", "./ptx/internal/mutants", "-list"], input=asked, capture_output=True, text=True, check=True).stdout
     found, judge, not_run = collections.defaultdict(list), Judge(LISTED), 0
+    both = 0
     for (lowest, target, text), message, v in zip(lines, said, map(json.loads, answer.splitlines())):
         name = text.split(".")[0]
         if side := judge.side(message, v["Error"], text, message or v["Error"]):
             found[side, "listed", name].append(f"{text}: {message or v['Error']}")
+        elif message and v["Error"]:
+            both += 1
         elif message == "" and v["NotRun"]:
             not_run += 1
         elif message == "" and not v["Error"] and (number(v["PTX"]) > number(lowest) or v["SM"] > int(re.search(r"\d+", target)[0])):
             found["the table wants more", "listed", name].append(f"{text}: .version {v['PTX']}, sm_{v['SM']}; the list has {lowest}, {target}")
     differences, n = told(found)
-    return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run; {len(every) - len(lines)} left out: newer than the assembler"
+    return differences, f"{len(lines)} instructions: {n} differences; {judge.known(not args)}; {not_run} that gemu says by name it does not run; {both} that both refuse; {len(every) - len(lines)} left out: newer than the assembler"
 
 
 # What --modules changes words of: module level, and the body of a function.
