@@ -223,7 +223,7 @@ var Variables = []Variable{
 		s.Debug, err = parseDebugging(v)
 		return err
 	}},
-	{"GEMU_SOURCE", "DIRECTORIES, separated as in PATH", "none", "Let the debugger show sources of the PTX that lie below these directories, too; without it those below the current directory, unless that is the home directory.", func(s *Settings, v string) error {
+	{"GEMU_SOURCE", "DIRECTORIES, separated as in PATH", "none", "Let the debugger show sources of the PTX that lie below these directories; without it those below the current directory.", func(s *Settings, v string) error {
 		s.Source = filepath.SplitList(v)
 		return nil
 	}},

@@ -60,7 +60,7 @@ type kernelFlags struct {
 	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
-	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX file and below the current directory, unless that is the home directory. May be given several times." placeholder:"DIR"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
 	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G; further ones wait until some have ended (default what the host allows: three quarters of the physical memory, or less under a limit of a control group, ulimit -v or GOMEMLIMIT)."`
 
 	DeviceMemory bytesize.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device, with K, M or G (default 16G): variables, buffers and textures beyond it are refused. A page of it takes memory of the host when it is touched."`

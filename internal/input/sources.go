@@ -14,9 +14,8 @@ import (
 const MaxSource = 16 << 20
 
 // Sources reads the files that PTX was compiled from. Its .file directives name them, so the names are input like
-// any other: Sources opens regular files only, and only below the directory of the PTX file, the current directory, or a
-// directory that the user has allowed, after symbolic links are resolved. Files and directories whose names begin with a dot are
-// left out below these.
+// any other: Sources opens regular files only, and only below the directory of the PTX or a directory that the user has
+// allowed, after symbolic links are resolved. Files and directories whose names begin with a dot are left out below these.
 type Sources struct {
 	roots []root
 	files map[string]*sourceFile
@@ -36,33 +35,16 @@ type sourceFile struct {
 	err   error
 }
 
-// NewSources returns the sources of a PTX file, or of PTX that is in no file (standard input, a workload, a module of a client):
-// then ptx is any other name. dirs are further directories. The current directory does not count if it is the user's home
-// directory or above that.
+// NewSources returns the sources of a PTX file. For standard input ("-") and workloads ("@NAME") the directory of the
+// file is the current directory.
+// dirs are further directories.
 func NewSources(ptx string, dirs ...string) *Sources {
 	s := &Sources{files: map[string]*sourceFile{}}
 	for _, dir := range dirs {
 		s.roots = append(s.roots, root{dir, true})
 	}
-	if st, err := os.Stat(ptx); err == nil && st.Mode().IsRegular() {
-		s.roots = append(s.roots, root{filepath.Dir(ptx), false})
-	}
-	if !holdsHome(".") {
-		s.roots = append(s.roots, root{".", false})
-	}
+	s.roots = append(s.roots, root{filepath.Dir(ptx), false})
 	return s
-}
-
-// holdsHome reports whether a directory is the user's home directory, or above it.
-func holdsHome(dir string) bool {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return false
-	}
-	dir, err1 := resolve(dir)
-	home, err2 := resolve(home)
-	rel, err3 := filepath.Rel(dir, home)
-	return errors.Join(err1, err2, err3) == nil && filepath.IsLocal(rel)
 }
 
 // CheckDirs returns an error if one of the directories that a user allows is none.
@@ -117,7 +99,7 @@ func (s *Sources) file(name string) *sourceFile {
 }
 
 // errOutside is the error of a file that may be another's secret.
-var errOutside = errors.New("it lies outside the directory of the PTX and the current directory; --source DIR allows the files below a directory")
+var errOutside = errors.New("it lies outside the directory of the PTX; --source DIR allows the files below a directory")
 
 // read finds and reads a file. The error wraps os.ErrNotExist if there is none.
 func (s *Sources) read(name string) (path string, lines []string, err error) {

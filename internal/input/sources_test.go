@@ -27,7 +27,7 @@ func tree(t *testing.T, files map[string]string) string {
 // TestSources asks for files by names that a PTX file may have.
 func TestSources(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"k/k.ptx": "", "k/a.cu": "one\r\ntwo \x1b[2J\n", "k/src/b.h": "b", "k/.ssh/key": "k", "kk/c.cu": "c", "other/d.cu": "d", "other/deep/e.cu": "e", "k/large.cu": strings.Repeat("x", MaxSource+1),
+		"k/a.cu": "one\r\ntwo \x1b[2J\n", "k/src/b.h": "b", "k/.ssh/key": "k", "kk/c.cu": "c", "other/d.cu": "d", "other/deep/e.cu": "e", "k/large.cu": strings.Repeat("x", MaxSource+1),
 	})
 	for link, to := range map[string]string{"k/in.cu": "src/b.h", "k/out.cu": "../kk/c.cu", "k/up": "..", "k/hidden.cu": ".ssh/key", "k/loop.cu": "loop.cu"} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
@@ -96,37 +96,5 @@ func TestSources(t *testing.T) {
 	s.Lines("../kk/c.cu")
 	if want := "the source out.cu is not shown, like 1 more: it lies outside the directory of the PTX"; !strings.HasPrefix(s.Note(), want) {
 		t.Errorf("%s, want %s", s.Note(), want)
-	}
-}
-
-// TestSourcesOfProject asks for sources of PTX in a directory of its own and of PTX that is in no file, from the directory of the
-// project and from others.
-func TestSourcesOfProject(t *testing.T) {
-	dir := tree(t, map[string]string{"project/build/k.ptx": "", "project/src/k.cu": "k", "project/.git/key": "x", "secret": "s"})
-	t.Setenv("HOME", dir)
-	project := filepath.Join(dir, "project")
-	for _, c := range []struct {
-		from, ptx, name string
-		want            bool
-	}{
-		{project, "build/k.ptx", "../src/k.cu", true},
-		{project, "build/k.ptx", filepath.Join(project, "src/k.cu"), true},
-		{project, "build/k.ptx", "src/k.cu", true},
-		{project, "-", "src/k.cu", true},
-		{project, "-", "../project/src/k.cu", true},
-		{project, "-", "../secret", false},
-		{project, "build/k.ptx", "../../secret", false},
-		{project, "build/k.ptx", ".git/key", false},
-		{filepath.Join(project, "build"), "k.ptx", "../src/k.cu", false},
-		{dir, "project/build/k.ptx", "secret", false},
-		{dir, "-", "secret", false},
-		{dir, "module 1", "project/src/k.cu", false},
-		{filepath.Dir(dir), "-", filepath.Join(dir, "secret"), false},
-	} {
-		t.Chdir(c.from)
-		s := NewSources(c.ptx)
-		if got := len(s.Lines(c.name)) > 0; got != c.want {
-			t.Errorf("in %s, of %s: %s is shown: %t, want %t (%v)", c.from, c.ptx, c.name, got, c.want, s.Err(c.name))
-		}
 	}
 }
