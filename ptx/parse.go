@@ -381,6 +381,9 @@ func (c *checker) head(f *Func, rets, params []*syntax.Param) {
 	f.Rets = c.params(f, rets)
 	f.Params = c.params(f, params)
 	if old, ok := c.mod.symbols[f.Name].(*Func); ok {
+		if f.Linkage == Internal && !old.Defined && (old.Linkage == Visible || old.Linkage == Weak) {
+			f.Linkage = old.Linkage // as NVIDIA's assembler does; the manual is silent
+		}
 		if msg := differ(old, f); msg != "" {
 			c.errorf(f.Pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
 		}

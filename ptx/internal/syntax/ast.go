@@ -251,7 +251,7 @@ type Declarator struct {
 	Name  string
 	Range bool   // %r<N>
 	Count int    // N
-	Dims  []int  // [4][2]; -1 for []
+	Dims  []int  // [4][2]; -1 for [], and for [0] as the first
 	Init  *Value // nil without
 }
 

@@ -275,7 +275,6 @@ func (r *reader) loc() (Stmt, *Error) {
 			return nil, r.unexpected("function_name or inlined_at")
 		}
 	}
-	r.accept(";")
 	return l, nil
 }
 

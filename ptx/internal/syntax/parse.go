@@ -592,7 +592,9 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 			if c.Bits > 1<<40 {
 				return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: array of %d elements is too large", d.Name, c.Bits)}
 			}
-			n = int(c.Bits)
+			if n = int(c.Bits); n == 0 && len(d.Dims) == 0 {
+				n = -1 // [0] means the same as [] to NVIDIA's assembler
+			}
 		}
 		d.Dims = append(d.Dims, n)
 		if err := r.expect("]"); err != nil {
