@@ -435,11 +435,11 @@ func (v *Variant) TakesConstant(i int) bool {
 	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
 }
 
-// allows reports whether a constant is one that may stand. -1 is the greatest .u32.
+// allows reports whether a constant is one that may stand. A mask of all lanes may be written as -1.
 func (o *OperandSpec) allows(i Imm) bool {
 	n := int64(i.Bits)
-	if o.typ == U32 && math.MinInt32 <= n && n < 0 {
-		n = int64(uint32(n))
+	if n == -1 && o.Only != nil && o.Only.Least == math.MaxUint32 {
+		n = math.MaxUint32
 	}
 	return o.Only == nil || i.Kind == IntImm && o.Only.has(n)
 }

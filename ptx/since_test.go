@@ -42,8 +42,8 @@ func TestConstantsSince(t *testing.T) {
 	}
 }
 
-// TestUnsignedConstants: -1 is the greatest constant of 32 bits, where an operand may be only that.
-func TestUnsignedConstants(t *testing.T) {
+// TestMaskOfAllLanes: where an operand may be only the mask of all lanes, -1 is another way to write it.
+func TestMaskOfAllLanes(t *testing.T) {
 	for mask, good := range map[string]bool{"-1": true, "0xffffffff": true, "0xffffffffffffffff": true, "1": false, "0xfffffffff": false, "%r": false} {
 		_, err := Parse("mask.ptx", []byte(`.version 9.3
 .target sm_100
