@@ -115,7 +115,7 @@ FORMS = [
     (r"", r"^mma\S*mxf4nvf4\S*scale_vec::4X\S*ue8m0", r"Unexpected|Illegal|not supported|mismatch", "scales that release 13 brings"),
     (r"register", r"^multimem", r"32-Bit ABI|instruction 'mov'", "an address of 32 bits, at which the assembler ends"),
     (r"register \.f16x2", r"^mma\S*(bf16|tf32)", r"for \.(bf16x2|tf32) want", "halves for .bf16 and .tf32, which release 13 refuses"),
-    (r"register \.[bus]32", r"^fabric\S*tensor", r"Arguments mismatch for instruction 'mov'|not supported on \.target", "an address of 32 bits, which the assembler copies into a register of 64"),
+    (r"register \.[bus]32", r"^(fabric\S*tensor|tensormap\.query)", r"Arguments mismatch for instruction 'mov'|not supported on \.target", "an address of 32 bits, which the assembler copies into a register of 64"),
     (r"register \.u16", r"^fabric\S*tensor", r"Vector is not expected|not supported on \.target", "an extent in .u16, which the assembler takes in .s16, .b16 and .u8"),
     (r"\.acc::f", r"^fabric", r"not allowed", "a precision, which the manual has for fabric.try_pullred: the assembler does not look"),
     (r"\.acc::f", r"^multimem\.(red|st)", r"not allowed", "a precision, which the manual has for multimem.ld_reduce: the assembler does not look"),
