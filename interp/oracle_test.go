@@ -53,7 +53,12 @@ func NewTwin(m *Module) (*Twin, error) {
 			load()
 		case mem.Array:
 			addr, err = t.Dev.AllocArray(a.Span)
-		case mem.Buffer, mem.PerCTA:
+		case mem.PerCTA:
+			if !a.Dead {
+				return // of the launch that runs: the oracle's launch allocates its own
+			}
+			addr, err = t.Dev.Alloc(a.Span)
+		case mem.Buffer:
 			addr, err = t.Dev.Alloc(a.Span)
 		case mem.Heap:
 			addr = t.Dev.Malloc(a.Span)
