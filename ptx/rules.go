@@ -336,8 +336,12 @@ func ruleTensor(f *Func, in *Instr) string {
 			return fmt.Sprintf("%d registers, of at most 128", len(elems))
 		}
 		if registers == "d" {
+			elems = slices.Clip(elems)
+			if p := in.Form.Operand("p"); p >= 0 {
+				elems = append(elems, in.Ops[p].Elems()...)
+			}
 			if q := in.Form.Operand("q"); q >= 0 {
-				elems = append(slices.Clip(elems), in.Ops[q])
+				elems = append(elems, in.Ops[q])
 			}
 			seen := map[RegID]bool{}
 			for _, e := range elems {

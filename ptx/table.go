@@ -165,6 +165,7 @@ const (
 	FamilyTryCancel
 	FamilyQueryCancel
 	FamilyTensormap
+	FamilySparse // spcompress and spdecompress
 	// FamilyCount is the number of families.
 	FamilyCount
 )

@@ -162,7 +162,7 @@ func sparseForms(decompress bool) (forms string) {
 	for _, elem := range []int{8, 16} {
 		for _, index := range []int{2, 4} {
 			if !decompress {
-				forms += fmt.Sprintf("spcompress.b%d.b%d.sp::2:4.num <d*%dnum/%d>:b32, <p*num>:b32, <a*2num>:b32, b:b32; .num = x1 x2 x4 x8 x16 x32 x64; ptx 9.4; sm 107\n", elem, index, index, elem)
+				forms += fmt.Sprintf("spcompress.b%d.b%d.sp::2:4.num <d*%dnum/%d>:b32, <p*num>:b32, <a*2num>:b32, %%b:b32; .num = x1 x2 x4 x8 x16 x32 x64; ptx 9.4; sm 107\n", elem, index, index, elem)
 				continue
 			}
 			for _, ratio := range [][2]int{{1, 2}, {1, 4}, {1, 8}, {1, 16}, {2, 4}, {2, 8}, {2, 16}, {4, 8}, {4, 16}} {
@@ -191,8 +191,8 @@ var newerRows = []row{
 		cp.reduce.async.bulk.tensor!.2d.global.shared::cta.op.tile::scatter4.bulk_group{.hint} [a, <b*5>:s32]:global, [c]:shared, e?hint:b64-; .op = and or xor add inc dec min max; ptx 8.6; sm 100`},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyHint, Hint, tensorHints()},
 	{"applypriority", "9.7.9.16", ClassMemory, AffineNone, FamilyHint, Hint, priorities()},
-	{"spcompress", "9.7.10.30", ClassMisc, AffineUniform, FamilyNone, Pure, sparseForms(false)},
-	{"spdecompress", "9.7.10.31", ClassMisc, AffineUniform, FamilyNone, Pure, sparseForms(true)},
+	{"spcompress", "9.7.10.30", ClassMisc, AffineNone, FamilySparse, MayTrap, sparseForms(false)},
+	{"spdecompress", "9.7.10.31", ClassMisc, AffineNone, FamilySparse, MayTrap, sparseForms(true)},
 	{"tensormap", "9.7.9.27", ClassMemory, AffineNone, FamilyTensormap, Reads | MayTrap, `
 		tensormap.query!.alloc_class_large{.global}.b1024 p:pred, [a]; ptx 9.5; sm 90`},
 	{"createpolicy", "9.7.9.18", ClassMisc, AffineUniform, FamilyCreatepolicy, Pure, `
@@ -203,7 +203,7 @@ var newerRows = []row{
 		tcgen05.alloc!.exclusive.group.sync.aligned{.ss}.b32 [a], b=32..4294967264/32:u32; .group = cta_group::1 cta_group::2; .ss = shared::cta; ptx 9.4; sm 100`},
 	{"tcgen05", "9.7.18.7", ClassTensor, AffineNone, FamilyTensorAlloc, Collective | Aligned | SideEffect | MayTrap, `
 		tcgen05.dealloc!.exclusive.group.sync.aligned.b32 a:u32, b=32..4294967264/32:u32; .group = cta_group::1 cta_group::2; ptx 9.4; sm 100`},
-	{"tcgen05", "9.7.18.8", ClassTensor, AffineNone, FamilyNone, Collective | Aligned | Reads | Async | MayTrap, `
+	{"tcgen05", "9.7.18.8", ClassTensor, AffineNone, FamilyTensorLoad, Collective | Aligned | Reads | Async | MayTrap, `
 		tcgen05.ld!.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}.f32.b2 <d*num/32>:b32, <p*num/2>:b32, [a]:u32; .num = x4 x8 x16 x32 x64 x128; .op = min max; ptx 9.4; sm 107
 		tcgen05.ld!.red.spcompress.sync.aligned.32x32b.num.op.sp::2:4{.abs}{.NaN}.f32.b2 <d*num/32>:b32, <p*num/2>:b32, q:b32, [a]:u32; .num = x4 x8 x16 x32 x64 x128; .op = min max; ptx 9.4; sm 107`},
 	{"tcgen05", "9.7.18.10", ClassTensor, AffineNone, FamilyTensorMma, Reads | Writes | Async | MayTrap, tensorMultiplications()},

@@ -5901,6 +5901,198 @@ def random32(i):
     return (i * 0x9e3779b1 ^ i * i * 0x85ebca6b ^ 0x5bd1e995) & 0xffffffff
 
 
+# ---------------------------------------------------------------- structured sparse vectors
+
+HASH = 0x01000193
+
+
+def hashed(words):
+    h = 0
+    for v in words:
+        h = unsigned(h * HASH + v, 32)
+    return h
+
+
+def words_of(values, bits):
+    """Registers with fields of so many bits from the lowest on, the rest zeros."""
+    per = 32 // bits
+    return [sum(v << j * bits for j, v in enumerate(values[i:i + per])) for i in range(0, len(values), per)]
+
+
+def fields_of(words, bits):
+    return [w >> j & (1 << bits) - 1 for w in words for j in range(0, 32, bits)]
+
+
+SPARSE_TYPES = {8: ["u8", "s8", E5M2, E4M3, E3M2, E2M3], 16: [F16, BF16]}
+
+
+def sparse_number(t, v, absolute):
+    """What orders elements: (number, whether it is no -0), or None for a NaN."""
+    if isinstance(t, str):
+        n = integer(v, t)
+        return (abs(n) if absolute else n), True
+    if isinstance(t, Float):
+        n = "nan" if t.is_nan(v) else "inf" if t.is_inf(v) else t.value(v)
+    else:
+        n = t.values[v]
+    if n == "nan":
+        return None
+    negative = v & t.sign != 0 and not absolute
+    n = float("inf") if n == "inf" else abs(n)
+    return (-n if negative else n), not negative
+
+
+def sparse_choice(t, group, least, absolute):
+    """The indices of the two elements that spcompress keeps; None where the manual leaves that open."""
+    keys = [sparse_number(t, v, absolute) for v in group]
+    nans = [i for i in range(4) if keys[i] is None]
+    rest = sorted((i for i in range(4) if keys[i] is not None), key=lambda i: keys[i], reverse=not least)
+    k = 2 - len(nans)
+    if k < 0 or 0 < k < len(rest) and keys[rest[k - 1]] == keys[rest[k]]:
+        return None
+    return sorted(nans + rest[:k])
+
+
+def named(prefix, count):
+    return "{%s}" % ", ".join("%%%s%d" % (prefix, i) for i in range(count))
+
+
+def hash_lines(*vectors):
+    return ["mov.u32 %h, 0;"] + ["mad.lo.u32 %%h, %%h, 0x%x, %%%s%d;" % (HASH, prefix, i) for prefix, count in vectors for i in range(count)]
+
+
+def load_lines(buffer, prefix, count, stride=0):
+    return ["ld.param.u64 %%p, [%s];" % buffer, "mad.wide.u32 %%p, %%t, %d, %%p;" % (4 * (stride or count))] + ["ld.global.u32 %%%s%d, [%%p+%d];" % (prefix, i, 4 * i) for i in range(count)]
+
+
+def gen_sparse():
+    """spcompress and spdecompress: a thread has its own elements, and descriptor; of what each .num gives, a number is made."""
+    m = Module("spcompress", "of PTX 9.4, 9.7.10.30", "spcompress, where it says what is kept; what is kept is in its order", "9.4", "sm_107a")
+    rng = Random(94)
+    nums = [1, 2, 4, 8, 16, 32, 64]
+    for bits in 8, 16:
+        types = SPARSE_TYPES[bits]
+        per = 32 // bits
+
+        def element(t):
+            if isinstance(t, str):
+                return rng.bits(8) if rng.bits(1) else rng.pick([0, 1, 127, 128, 129, 255])
+            if rng.bits(2):
+                return rng.bits(t.width)
+            top = 1 << t.width - 1
+            return rng.pick([0, top, 1, top + 1, top - 1, 2 * top - 1, top // 2, t.inf if isinstance(t, Float) else 3, (t.inf if isinstance(t, Float) else 3) + top])
+
+        threads = []
+        for n, t in enumerate(types):
+            for op in range(4):
+                values = []
+                while len(values) < 128 * per:
+                    group = [element(t) for _ in range(4)]
+                    if sparse_choice(t, group, op & 2, op & 1):
+                        values += group
+                threads.append((n << 2 | op, t, op, values))
+        data = [w for _, _, _, values in threads for w in words_of(values, bits)]
+        for index in 2, 4:
+            name = "b%d_b%d" % (bits, index)
+            body = ["mov.u32 %t, %tid.x;"] + load_lines("desc", "s", 1)
+            for i, num in enumerate(nums):
+                meta = (num * index + bits - 1) // bits
+                body += load_lines("data", "a", 2 * num, 128)
+                body += ["spcompress.b%d.b%d.sp::2:4.x%d %s, %s, %s, %%s0;" % (bits, index, num, named("d", meta), named("c", num), named("a", 2 * num))]
+                body += hash_lines(("d", meta), ("c", num)) + ["ld.param.u64 %p, [out];", "mad.wide.u32 %%p, %%t, %d, %%p;" % (4 * len(nums)), "st.global.u32 [%%p+%d], %%h;" % (4 * i)]
+            want = []
+            for _, t, op, values in threads:
+                for num in nums:
+                    kept, at = [], []
+                    for g in range(0, 2 * num * per, 4):
+                        two = sparse_choice(t, values[g:g + 4], op & 2, op & 1)
+                        at += two
+                        kept += [values[g + i] for i in two]
+                    want.append(hashed(words_of(at, index) + words_of(kept, bits)))
+            text = [".visible .entry %s(.param .u64 desc, .param .u64 data, .param .u64 out)" % name, "{", "\t.reg .b32 %t, %h, %s<1>, %a<128>, %c<64>, %d<32>;", "\t.reg .b64 %p;"] + ["\t" + line for line in body] + ["\tret;", "}"]
+            text.append("// run block=%d: %s(u32{%s}, u32{%s}) == u32 %s" % (len(threads), name, list_text([d for d, _, _, _ in threads], "u32"), list_text(data, "u32"), list_text(want, "u32")))
+            m.add("\n".join(text))
+
+    m = Module("spdecompress", "of PTX 9.4, 9.7.10.31", "spdecompress; of several elements with one index the last counts", "9.4", "sm_107a")
+    for bits in 8, 16:
+        for index in 2, 4:
+            for source, target in (1, 2), (1, 4), (1, 8), (1, 16), (2, 4), (2, 8), (2, 16), (4, 8), (4, 16):
+                if source * bits > 32 or index == 2 and target > 4:
+                    continue
+                name = "b%d_b%d_%d_%d" % (bits, index, source, target)
+                fit = [n for n in nums if 32 <= target * bits * n <= 4096]
+                ceil = lambda v: (v + 31) // 32
+                most = fit[-1]
+                ms, cs, ds = ceil(source * index * most), ceil(source * bits * most), ceil(target * bits * most)
+                body = ["mov.u32 %t, %tid.x;"]
+                for i, num in enumerate(fit):
+                    count, meta, kept = (ceil(v * num) for v in (target * bits, source * index, source * bits))
+                    body += load_lines("meta", "m", meta, ms) + load_lines("data", "c", kept, cs)
+                    body += ["spdecompress.b%d.b%d.sp::%d:%d.x%d %s, %s, %s;" % (bits, index, source, target, num, named("d", count), named("m", meta), named("c", kept))]
+                    body += hash_lines(("d", count)) + ["ld.param.u64 %p, [out];", "mad.wide.u32 %%p, %%t, %d, %%p;" % (4 * len(fit)), "st.global.u32 [%%p+%d], %%h;" % (4 * i)]
+                all_meta, all_data, want = [], [], []
+                for _ in range(3):
+                    at = [rng.bits(8) % min(target, 1 << index) for _ in range(ms * 32 // index)]
+                    stored = [rng.bits(bits) for _ in range(cs * 32 // bits)]
+                    all_meta += words_of(at, index)
+                    all_data += words_of(stored, bits)
+                    for num in fit:
+                        dense = [0] * (target * num)
+                        for n in range(num):
+                            for s in range(source):
+                                dense[n * target + at[n * source + s]] = stored[n * source + s]
+                        want.append(hashed(words_of(dense, bits)))
+                text = [".visible .entry %s(.param .u64 meta, .param .u64 data, .param .u64 out)" % name, "{", "\t.reg .b32 %%t, %%h, %%m<%d>, %%c<%d>, %%d<%d>;" % (ms, cs, ds), "\t.reg .b64 %p;"] + ["\t" + line for line in body] + ["\tret;", "}"]
+                text.append("// run block=3: %s(u32{%s}, u32{%s}) == u32 %s" % (name, list_text(all_meta, "u32"), list_text(all_data, "u32"), list_text(want, "u32")))
+                m.add("\n".join(text))
+
+    # Loads of tensor memory that compress. No two numbers of a group have the same magnitude.
+    m = Module("tcgen05_ld_spcompress", "of PTX 9.4, 9.7.18.8.3", "tcgen05.ld.spcompress and tcgen05.ld.red.spcompress", "9.4", "sm_107a")
+    held = []
+    for lane in range(32):
+        values = []
+        while len(values) < 128:
+            group = [rng.bits(32) if rng.bits(2) else rng.pick([0, F32.sign, F32.inf, F32.inf | F32.sign, F32.nan, F32.nan - 5, F32.one, 1]) for _ in range(4)]
+            numbers = [v & ~F32.sign for v in group if not F32.is_nan(v)]
+            if 2 <= len(numbers) == len(set(numbers)):
+                values += group
+        held.append(values)
+    held[5] = [F32.nan if i % 4 < 2 else v if not F32.is_nan(v) else i for i, v in enumerate(held[5])]
+    variants = [(num, op, absolute, red, nan) for num in nums[2:] + [128] for op in ("min", "max") for absolute in ("", ".abs") for red, nan in (("", ""), (".red", ""), (".red", ".NaN"))]
+    words = [v for values in held for v in values]
+    for part in [variants[i:i + 24] for i in range(0, len(variants), 24)]:
+        name = "x%d_x%d" % (part[0][0], part[-1][0])
+        body = ["tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [where], 128;", "mov.u32 %t, %tid.x;"] + load_lines("data", "a", 128)
+        body += ["ld.shared.u32 %tm, [where];", "tcgen05.st.sync.aligned.32x32b.x128.b32 [%%tm], %s;" % named("a", 128), "tcgen05.wait::st.sync.aligned;", "ld.param.u64 %p, [out];", "mad.wide.u32 %%p, %%t, %d, %%p;" % (4 * len(part))]
+        want = [[] for _ in range(32)]
+        for i, (num, op, absolute, red, nan) in enumerate(part):
+            meta, first = (num + 31) // 32, (128 - num) // 4 * 4
+            body += ["tcgen05.ld%s.spcompress.sync.aligned.32x32b.x%d.%s.sp::2:4%s%s.f32.b2 %s, %s, %s[%%tm+%d];" % (red, num, op, absolute, nan, named("d", meta), named("c", num // 2), "%q, " if red else "", first), "tcgen05.wait::ld.sync.aligned;"]
+            body += hash_lines(("d", meta), ("c", num // 2))
+            if red:
+                body += ["mad.lo.u32 %%h, %%h, 0x%x, %%q;" % HASH]
+            body += ["st.global.u32 [%%p+%d], %%h;" % (4 * i)]
+            for lane, values in enumerate(held):
+                values = values[first:first + num]
+                at, kept = [], []
+                for g in range(0, num, 4):
+                    two = sparse_choice(F32, values[g:g + 4], op == "min", absolute)
+                    at += two
+                    kept += [values[g + j] for j in two]
+                out = words_of(at, 2) + kept
+                if red:
+                    numbers = [v & ~F32.sign if absolute else v for v in values if not F32.is_nan(v)]
+                    if nan and len(numbers) < num or not numbers:
+                        out.append(F32.nan)
+                    else:
+                        out.append((min if op == "min" else max)(numbers, key=lambda v: sparse_number(F32, v, False)))
+                want[lane].append(hashed(out))
+        text = [".visible .entry %s(.param .u64 data, .param .u64 out)" % name, "{", "\t.shared .align 4 .b32 where;", "\t.reg .b32 %t, %h, %q, %tm, %a<128>, %c<64>, %d<4>;", "\t.reg .b64 %p;"]
+        text += ["\t" + line for line in body + ["tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tm, 128;"]] + ["\tret;", "}"]
+        text.append("// run block=32: %s(u32{%s}) == u32 %s" % (name, list_text(words, "u32"), list_text([h for l in want for h in l], "u32")))
+        m.add("\n".join(text))
+
+
 # ---------------------------------------------------------------- main
 
 def generate():
@@ -5933,6 +6125,7 @@ def generate():
     gen_wgmma()
     gen_fifth()
     gen_tiles()
+    gen_sparse()
     gen_texture()
     gen_coordinate_length()
     gen_surface()

@@ -168,6 +168,7 @@ const (
 	LoadMatrix     // rows of matrices, by the addresses of some lanes
 	StoreMatrix
 	MoveMatrix // transposes
+	Sparse     // compresses or decompresses what each lane has
 	Multiply   // matrices
 
 	AsyncCopy   // to A from B, C bytes of Imm.Bytes, zeros behind them. Imm of all these: see Async
@@ -293,6 +294,7 @@ var machine = [...]Signature{
 	StoreMatrix:      {Name: "store.matrix", Once: true, Side: AccessSide},
 	MoveMatrix:       {Name: "move.matrix", Dst: R, Src: [4]Slot{R}},
 	Multiply:         {Name: "multiply", Side: FragmentSide},
+	Sparse:           {Name: "sparse", Side: FragmentSide},
 	AsyncCopy:        {Name: "async.copy", Once: true, Src: [4]Slot{Q, Q, R}},
 	AsyncArrive:      {Name: "async.arrive", Once: true, Src: [4]Slot{Q}},
 	AsyncCommit:      {Name: "async.commit", Once: true},

@@ -239,7 +239,8 @@ type Fragments struct {
 	D, A, B, C []Elem
 	E          []Elem // metadata of a sparse A; scales with their selectors
 	Multiply   *matrix.Multiply
-	Wgmma      *matrix.Wgmma // of wgmma.mma_async: C is D, and there is no B; no A if that is in shared memory
+	Sparse     *matrix.Compression // of Sparse: D is the indices and the elements that are kept, A all elements, E the descriptor; or D is all, A the indices, B the elements
+	Wgmma      *matrix.Wgmma       // of wgmma.mma_async: C is D, and there is no B; no A if that is in shared memory
 
 	Memory *TensorAccess // of what accesses tensor memory
 
@@ -254,13 +255,20 @@ type TensorAccess struct {
 	Copy *matrix.TensorCopy
 	Mma  *matrix.TensorMma // E has what TensorE lists
 
-	Reduce *TensorReduction // of TensorLoad: the last of D is all that a lane has loaded, combined
+	Reduce   *TensorReduction   // of TensorLoad: the last of D is all that a lane has loaded, combined
+	Compress *TensorCompression // of TensorLoad: the other registers of D are the indices and the elements that are kept
 }
 
 // TensorReduction is how values are combined: Float, unless its operation is Invalid.
 type TensorReduction struct {
 	Integer Reduction
 	Float   FloatReduction
+}
+
+// TensorCompression is how a lane keeps two of each four elements that it loads.
+type TensorCompression struct {
+	*matrix.Compression
+	matrix.Choice
 }
 
 // The operands of TensorMma in Fragments.E: addresses in tensor memory, masks of lanes that are not

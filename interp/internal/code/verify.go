@@ -307,6 +307,22 @@ func (v *verifier) operands(pc int32, in *Instr) {
 	case s.Side == FragmentSide:
 		f := &v.Fragments[in.Side]
 		m := f.Multiply
+		if (in.Op == Sparse) != (f.Sparse != nil) {
+			v.fault(pc, "it compresses: %v", f.Sparse != nil)
+			break
+		}
+		if c := f.Sparse; c != nil {
+			elems("a result", f.D, 0, false)
+			elems("a source", f.A, 0, true)
+			elems("a source", f.B, 0, true)
+			elems("a descriptor", f.E, 0, true)
+			packed := c.Indices() + c.Stored()
+			if whole := len(f.E) == 0; whole && (len(f.D) != c.Dense || len(f.A) != c.Indices() || len(f.B) != c.Stored()) ||
+				!whole && (len(f.D) != packed || len(f.A) != c.Dense || len(f.B) != 0 || len(f.E) != 1) {
+				v.fault(pc, "%d, %d, %d and %d registers, for %d and %d", len(f.D), len(f.A), len(f.B), len(f.E), c.Dense, packed)
+			}
+			break
+		}
 		if f.Memory != nil {
 			elems("a result", f.D, 0, false)
 			elems("an operand", f.A, 0, true)
@@ -372,7 +388,13 @@ func (v *verifier) tensor(pc int32, in *Instr, f *Fragments) {
 			v.fault(pc, "it accesses no tile")
 			return
 		}
-		if registers = t.Tile.Registers; t.Reduce != nil {
+		if registers = t.Tile.Registers; t.Compress != nil {
+			if t.Compress.Dense != registers {
+				v.fault(pc, "%d registers are loaded, and %d are compressed", registers, t.Compress.Dense)
+			}
+			registers = t.Compress.Indices() + t.Compress.Stored()
+		}
+		if t.Reduce != nil {
 			registers++
 		}
 	case TensorCopy:

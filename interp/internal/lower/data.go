@@ -38,7 +38,7 @@ func init() {
 		ptx.FamilyMbarrier: lowerMbarrier, ptx.FamilyAsync: lowerAsync, ptx.FamilyAsyncStore: lowerAsyncStore, ptx.FamilyTensormap: lowerTensormap,
 		ptx.FamilyTexture: lowerTexture, ptx.FamilySurface: lowerSurface, ptx.FamilyTextureQuery: lowerTextureQuery,
 		ptx.FamilySurfaceQuery: lowerSurfaceQuery, ptx.FamilyIstypep: lowerIstypep,
-		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilyMma: lowerMma, ptx.FamilyWmma: lowerWmma,
+		ptx.FamilyTile: lowerTile, ptx.FamilyFragment: lowerFragment, ptx.FamilyMovmatrix: lowerMovmatrix, ptx.FamilySparse: lowerSparse, ptx.FamilyMma: lowerMma, ptx.FamilyWmma: lowerWmma,
 		ptx.FamilyWgmma: lowerWgmma, ptx.FamilyWgmmaFence: lowerWgmmaFence, ptx.FamilyWgmmaCommit: lowerWgmmaCommit, ptx.FamilyWgmmaWait: lowerWgmmaWait,
 		ptx.FamilyTensorAlloc: lowerTensorAlloc, ptx.FamilyTensorLoad: lowerTensorLoad, ptx.FamilyTensorStore: lowerTensorStore, ptx.FamilyTensorWait: lowerTensorWait,
 		ptx.FamilyTensorCopy: lowerTensorCopy, ptx.FamilyTensorShift: lowerTensorShift, ptx.FamilyTensorMma: lowerTensorMma, ptx.FamilyTensorCommit: lowerTensorCommit,

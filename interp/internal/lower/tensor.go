@@ -90,6 +90,11 @@ func address(row int32) []code.Elem { return []code.Elem{{Slot: code.R, Row: row
 func lowerTensorLoad(l *lowerer, in *ptx.Instr) {
 	t := &code.TensorAccess{Tile: l.tensorTile(in, "b")}
 	f := code.Fragments{Memory: t, E: address(l.tensorAddress(in.Arg("a"))), D: l.fragment(in.Arg("d"), ptx.B32, false)}
+	if in.Has("spcompress") {
+		c := code.TensorCompression{Compression: matrix.NewCompression(32, 2, 2, 4, t.Tile.Registers), Choice: matrix.Choice{Type: ptx.F32, Least: in.Has("min"), Magnitude: in.Has("abs")}}
+		t.Compress = &c
+		f.D = append(f.D, l.fragment(in.Arg("p"), ptx.B32, false)...)
+	}
 	if in.Has("red") {
 		t.Reduce = &code.TensorReduction{Integer: code.Reduction{Op: entry(atomicOps, in.Slot("op")), Type: in.Type()}}
 		if in.Type() == ptx.F32 {

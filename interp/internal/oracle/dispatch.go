@@ -53,7 +53,8 @@ var chapters = map[string]map[string]handler{
 	},
 	"9.7.10": { // textures
 		"tex": texture, "tld4": texture, "txq": textureQuery, "istypep": istypep,
-		"fabric": nop, // a chapter of PTX 9.3, of operations that nothing has issued
+		"fabric":     nop,                                      // a chapter of PTX 9.3, of operations that nothing has issued
+		"spcompress": spcompress, "spdecompress": spdecompress, // in the manual of PTX 9.4
 	},
 	"9.7.11": { // surfaces
 		"suld": suld, "sust": sust, "sured": sured, "suq": textureQuery,

@@ -347,8 +347,13 @@ func (g group) loadTensor(m *tensorMemory) {
 	}
 	for lane, t := range g {
 		o, _ := t.operand("d")
+		to := elements(o)
+		if t.has("spcompress") {
+			num, _ := strconv.Atoi(t.in.Slot("num")[1:])
+			to = make([]*ptx.Operand, num)
+		}
 		var all []uint64
-		for reg, e := range elements(o) {
+		for reg, e := range to {
 			v := uint64(0)
 			for i, p := range g.fragmentCells(reg, lane, split) {
 				at := m.at(t, cell{base.lane + p.lane, base.column + p.column})
@@ -358,7 +363,14 @@ func (g group) loadTensor(m *tensorMemory) {
 				}
 			}
 			all = append(all, low(v, 32))
-			t.write(e, ptx.B32, value{lo: low(v, 32)})
+			if e != nil {
+				t.write(e, ptx.B32, value{lo: low(v, 32)})
+			}
+		}
+		if t.has("spcompress") {
+			kept, indices := selection{ptx.F32, t.has("min"), t.has("abs")}.compressed(all)
+			t.putWords("d", indices, 2)
+			t.putWords("p", kept, 32)
 		}
 		if t.has("red") {
 			q, _ := t.operand("q")

@@ -56,7 +56,7 @@ func init() {
 		code.Activemask: activemask, code.Redux: redux, code.ReduxFloat: reduxFloat, code.Elect: elect,
 		code.MbarrierInit: mbarrierLanes, code.MbarrierInval: mbarrierLanes, code.MbarrierArrive: mbarrierLanes, code.MbarrierTx: mbarrierLanes,
 		code.MbarrierTest: mbarrierWait, code.MbarrierParity: mbarrierWait, code.MbarrierLayout: mbarrierLayout, code.MbarrierMany: mbarrierMany,
-		code.LoadMatrix: loadMatrix, code.StoreMatrix: storeMatrix, code.MoveMatrix: moveMatrix, code.Multiply: multiply,
+		code.LoadMatrix: loadMatrix, code.StoreMatrix: storeMatrix, code.MoveMatrix: moveMatrix, code.Multiply: multiply, code.Sparse: sparse,
 		code.AsyncCopy: asyncCopy, code.AsyncArrive: asyncArrive, code.AsyncCommit: asyncCommit, code.AsyncWait: asyncWait,
 		code.AsyncBulk: asyncBulk, code.AsyncMasked: asyncBulk, code.AsyncCancel: asyncCancel, code.AsyncStore: asyncStore,
 		code.TextureFetch: textureFetch, code.TextureQuery: textureQuery, code.SurfaceQuery: textureQuery, code.IsObject: isObject,

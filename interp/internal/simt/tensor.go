@@ -468,9 +468,23 @@ func tensorLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		return
 	}
 	rows := tensorRows(f, o.D, true)
-	t.Tile.Load(w.cta.async.tensor.memory, a, rows[:t.Tile.Registers])
+	loaded := rows
 	if t.Reduce != nil {
-		reduceRows(t.Reduce, rows)
+		loaded = rows[:len(rows)-1]
+	}
+	kept := loaded
+	if t.Compress != nil {
+		loaded = make([]*regfile.Row32, t.Tile.Registers)
+		for i := range loaded {
+			loaded[i] = new(regfile.Row32)
+		}
+	}
+	t.Tile.Load(w.cta.async.tensor.memory, a, loaded)
+	if t.Compress != nil {
+		compressRows(t.Compress, loaded, kept)
+	}
+	if t.Reduce != nil {
+		reduceRows(t.Reduce, loaded, rows[len(rows)-1])
 	}
 	if !w.cta.grid.early {
 		s := w.tensorWarpOf(h)
@@ -821,10 +835,8 @@ func (c *cta) finishTensor() error {
 	return nil
 }
 
-// reduceRows combines, for each lane, what registers have, into the last of them. What is reduced
-// is as redux has it.
-func reduceRows(r *code.TensorReduction, rows []*regfile.Row32) {
-	last, rows := rows[len(rows)-1], rows[:len(rows)-1]
+// reduceRows combines, for each lane, what registers have. What is reduced is as redux has it.
+func reduceRows(r *code.TensorReduction, rows []*regfile.Row32, last *regfile.Row32) {
 	step := func(a, b uint64) uint64 { return apply(r.Integer, widthMask(ptx.B32), a, b, 0) }
 	if r.Float.Op != code.Invalid {
 		step = func(a, b uint64) uint64 {

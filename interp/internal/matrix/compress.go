@@ -1,0 +1,148 @@
+package matrix
+
+// This file is structured sparse vectors in the registers of a thread (manual of PTX 9.4, 9.7.10.30, 9.7.10.31 and
+// 9.7.18.8.3).
+
+import (
+	"fmt"
+
+	"gemu/ptx"
+)
+
+// Compression is how a thread's elements lie in registers, dense and compressed: elements and indices fill the bits of
+// registers from the lowest on.
+type Compression struct {
+	Elem, Index int // bits of an element, and of an index
+	Kept, Of    int // so many of each group of elements are stored
+	Dense       int // registers that hold all elements
+}
+
+// NewCompression is that of so many registers.
+func NewCompression(elem, index, kept, of, dense int) *Compression {
+	return &Compression{elem, index, kept, of, dense}
+}
+
+// groups is the number of groups.
+func (c *Compression) groups() int { return c.Dense * 32 / c.Elem / c.Of }
+
+// Stored is the number of registers that hold the stored elements.
+func (c *Compression) Stored() int { return (c.groups()*c.Kept*c.Elem + 31) / 32 }
+
+// Indices is the number of registers that hold the indices of stored elements.
+func (c *Compression) Indices() int { return (c.groups()*c.Kept*c.Index + 31) / 32 }
+
+// bitsAt is the i-th field of so many bits.
+func bitsAt(words []uint32, bits, i int) uint32 {
+	return uint32(uint64(words[i*bits/32]) >> (i * bits % 32) & (1<<bits - 1))
+}
+
+// setBits sets the i-th field of so many bits, which is 0 before.
+func setBits(words []uint32, bits, i int, v uint32) { words[i*bits/32] |= v << (i * bits % 32) }
+
+// Choice says which two of four elements spcompress stores.
+type Choice struct {
+	Type      ptx.Type
+	Least     bool // the smallest, not the greatest
+	Magnitude bool // without their signs
+}
+
+// ChoiceOf is what a descriptor says about elements of so many bits (manual of PTX 9.4, table 38). The error says
+// what is wrong with it.
+func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
+	types := []ptx.Type{ptx.U8, ptx.S8, ptx.E5M2, ptx.E4M3, ptx.E3M2, ptx.E2M3}
+	if elem == 16 {
+		types = []ptx.Type{ptx.F16, ptx.BF16}
+	}
+	t := descriptor >> 2 & 7
+	switch {
+	case descriptor>>5 != 0:
+		return Choice{}, fmt.Errorf("the sparsity descriptor %#x, whose reserved bits are not 0", descriptor)
+	case int(t) >= len(types):
+		return Choice{}, fmt.Errorf("the sparsity descriptor %#x, whose type %d is not of elements of %d bits", descriptor, t, elem)
+	}
+	return Choice{Type: types[t], Least: descriptor&2 != 0, Magnitude: descriptor&1 != 0}, nil
+}
+
+// rank orders elements: that with a higher rank is stored first.
+func (c Choice) rank(v uint32) int64 {
+	var k int64
+	switch c.Type {
+	case ptx.U8:
+		k = int64(v)
+	case ptx.S8:
+		if k = int64(int8(v)); c.Magnitude && k < 0 {
+			k = -k
+		}
+	default:
+		f := floats[c.Type]
+		magnitude := v & (f.sign - 1)
+		if magnitude > f.last {
+			return 1 << 40
+		}
+		if k = int64(magnitude); v&f.sign != 0 && !c.Magnitude {
+			k = -1 - k // -0 is below +0
+		}
+	}
+	if c.Least {
+		return -k
+	}
+	return k
+}
+
+// floats are formats: the bit of the sign, and the largest magnitude that is no NaN. Bits above the sign do not count.
+var floats = map[ptx.Type]struct{ sign, last uint32 }{
+	ptx.F32: {1 << 31, 0x7f800000}, ptx.F16: {1 << 15, 0x7c00}, ptx.BF16: {1 << 15, 0x7f80},
+	ptx.E5M2: {1 << 7, 0x7c}, ptx.E4M3: {1 << 7, 0x7e}, ptx.E3M2: {1 << 5, 0x1f}, ptx.E2M3: {1 << 5, 0x1f},
+}
+
+// Compress stores two of each four elements, in their order, and their indices. Of equals the first are stored, and NaNs
+// before all others. The registers of stored and indices are overwritten.
+func (c *Compression) Compress(how Choice, dense, stored, indices []uint32) {
+	clear(stored)
+	clear(indices)
+	for g := range c.groups() {
+		var ranks [4]int64
+		for i := range ranks {
+			ranks[i] = how.rank(bitsAt(dense, c.Elem, 4*g+i))
+		}
+		first := 0
+		for i, r := range ranks {
+			if r > ranks[first] {
+				first = i
+			}
+		}
+		second := (first + 1) % 4
+		if first != 0 {
+			second = 0
+		}
+		for i, r := range ranks {
+			if i != first && r > ranks[second] {
+				second = i
+			}
+		}
+		for k, i := range []int{min(first, second), max(first, second)} {
+			setBits(stored, c.Elem, 2*g+k, bitsAt(dense, c.Elem, 4*g+i))
+			setBits(indices, c.Index, 2*g+k, uint32(i))
+		}
+	}
+}
+
+// Decompress puts each stored element at its index in its group; of several with one index the last counts. All other
+// elements are 0. It gives the first index that is beyond a group, or -1.
+func (c *Compression) Decompress(dense, stored, indices []uint32) int {
+	clear(dense)
+	for g := range c.groups() {
+		var group [16]uint32
+		for k := range c.Kept {
+			i := bitsAt(indices, c.Index, g*c.Kept+k)
+			if int(i) >= c.Of {
+				return int(i)
+			}
+			group[i] = bitsAt(stored, c.Elem, g*c.Kept+k)
+		}
+		for i, v := range group[:c.Of] {
+			setBits(dense, c.Elem, g*c.Of+i, v)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,67 @@
+package simt
+
+// This file compresses and decompresses structured sparse vectors (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31).
+
+import (
+	"fmt"
+	"math/bits"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/matrix"
+	"gemu/regfile"
+)
+
+// sparse executes spcompress and spdecompress. A lane reads all its registers before it writes.
+func sparse(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+	o := &w.cta.code.Fragments[in.Side]
+	c := o.Sparse
+	a, b, e, d := tensorRows(f, o.A, false), tensorRows(f, o.B, false), tensorRows(f, o.E, false), tensorRows(f, o.D, true)
+	read := func(rows []*regfile.Row32, lane int) []uint32 {
+		words := make([]uint32, len(rows))
+		for i, row := range rows {
+			words[i] = row[lane]
+		}
+		return words
+	}
+	bad, what := uint32(0), ""
+	for left := m; left != 0; left &= left - 1 {
+		lane := bits.TrailingZeros32(left)
+		result, wrong := make([]uint32, len(d)), ""
+		if len(e) > 0 {
+			if how, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
+				wrong = err.Error()
+			} else {
+				c.Compress(how, read(a, lane), result[c.Indices():], result[:c.Indices()])
+			}
+		} else if i := c.Decompress(result, read(b, lane), read(a, lane)); i >= 0 {
+			wrong = fmt.Sprintf("index %d in a group of %d", i, c.Of)
+		}
+		if wrong != "" {
+			if bad |= 1 << lane; what == "" {
+				what = wrong
+			}
+			continue
+		}
+		for i, row := range d {
+			row[lane] = result[i]
+		}
+	}
+	if bad != 0 {
+		lanes := uint64(bad) << (32 * h)
+		w.fail(w.src(in), lanes, ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.src(in).Text, what, LaneList(lanes))
+	}
+}
+
+// compressRows compresses what all lanes have loaded: kept has the rows of indices, then those of elements.
+func compressRows(c *code.TensorCompression, loaded, kept []*regfile.Row32) {
+	dense, result := make([]uint32, len(loaded)), make([]uint32, len(kept))
+	for lane := range matrix.Lanes {
+		for i, row := range loaded {
+			dense[i] = row[lane]
+		}
+		c.Compress(c.Choice, dense, result[c.Indices():], result[:c.Indices()])
+		for i, row := range kept {
+			row[lane] = result[i]
+		}
+	}
+}
