@@ -39,28 +39,28 @@ type Exporter struct {
 	// returns why some are missing. Else Close puts nothing there.
 	Partial bool
 
-	dir     string
-	beside  string // where files lie until Close; "" before the first and after it
-	remove  func() // removes it
-	version int
-	has     map[string]bool // opcodes of the version
+	dir           string
+	tempDir       string // where files lie until Close; "" before the first and after it
+	removeTempDir func() // removes it
+	version       int
+	opcodes       map[string]bool // opcodes of the version
 
-	mu     sync.Mutex
-	list   []string // lines of kernelslist.g
-	lost   []error  // why launches are missing, with Partial
-	kernel int      // launches so far
-	launch *launch  // that is under way
-	err    error
+	mu           sync.Mutex
+	list         []string // lines of kernelslist.g
+	lostLaunches []error  // why launches are missing, with Partial
+	kernel       int      // launches so far
+	launch       *launch  // that is under way
+	err          error
 }
 
 // New makes an exporter to a directory that is there, for a binary version: see Versions. A directory whose
 // kernelslist.g names files that gemu has not written is an error.
 func New(dir string, version int) (*Exporter, error) {
-	has := known[version]
-	if has == nil {
+	supported := known[version]
+	if supported == nil {
 		return nil, fmt.Errorf("no opcodes of binary version %d: there are %v", version, Versions())
 	}
-	x := &Exporter{dir: dir, version: version, has: has}
+	x := &Exporter{dir: dir, version: version, opcodes: supported}
 	if _, err := x.earlier(nil); err != nil {
 		return nil, err
 	}
@@ -74,13 +74,13 @@ func New(dir string, version int) (*Exporter, error) {
 func (x *Exporter) Close() error {
 	defer x.Discard()
 	if x.err == nil {
-		x.err = x.room()
+		x.err = x.makeTempDir()
 	}
 	if x.err != nil {
 		return x.err
 	}
 	text := strings.Join(append(slices.Clone(x.list), ""), "\n")
-	if err := os.WriteFile(filepath.Join(x.beside, listName), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(x.tempDir, listName), []byte(text), 0o666); err != nil {
 		return err
 	}
 	var names []string
@@ -89,7 +89,7 @@ func (x *Exporter) Close() error {
 			names = append(names, name)
 		}
 	}
-	return errors.Join(x.install(names), errors.Join(x.lost...))
+	return errors.Join(x.install(names), errors.Join(x.lostLaunches...))
 }
 
 // Kernels is how many launches have a trace so far.
@@ -106,16 +106,16 @@ func (x *Exporter) Kernels() (n int) {
 
 // Discard gives up what has been written.
 func (x *Exporter) Discard() {
-	if x.beside != "" {
-		x.remove()
-		x.beside = ""
+	if x.tempDir != "" {
+		x.removeTempDir()
+		x.tempDir = ""
 	}
 }
 
-// room makes the directory that files lie in until all have been written.
-func (x *Exporter) room() (err error) {
-	if x.beside == "" {
-		x.beside, x.remove, err = cleanup.Dir(x.dir, ".gemu-accelsim-*")
+// makeTempDir makes the directory that files lie in until all have been written.
+func (x *Exporter) makeTempDir() (err error) {
+	if x.tempDir == "" {
+		x.tempDir, x.removeTempDir, err = cleanup.Dir(x.dir, ".gemu-accelsim-*")
 	}
 	return err
 }
@@ -126,16 +126,16 @@ const (
 	memcpy   = "MemcpyHtoD,"
 )
 
-// Wants: what is executed, with addresses, CTA by CTA in one order.
-func (x *Exporter) Wants() interp.Wants {
-	return interp.Wants{
+// Subscription: what is executed, with addresses, CTA by CTA in one order.
+func (x *Exporter) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events:    interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnAfter | interp.OnUndo | interp.OnExit | interp.OnEffect | interp.OnHostWrite,
 		Addresses: true, InOrder: true,
 	}
 }
 
-// Tell is told of launches and of what the host copies.
-func (x *Exporter) Tell(e *interp.Event) {
+// OnEvent is told of launches and of what the host copies.
+func (x *Exporter) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnHostWrite:
 		if e.Memory.Kind == interp.BufferMemory {
@@ -161,21 +161,21 @@ func (x *Exporter) CTA(_ *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink 
 
 // launch is a launch's trace.
 type launch struct {
-	info    *interp.LaunchInfo
-	id      int
-	version int
-	file    *os.File
-	out     *bufio.Writer
-	packer  *packer  // of a .tracez
-	spill   *os.File // what CTAs in flight have no room in memory for
-	spilt   int64    // bytes of it
-	inRoom  int      // bytes of warps in memory
-	ops     []instr  // by index in the program
-	last    int      // the address behind the program
-	regs    map[*ptx.Func][]int
-	words   int // numbers of registers
-	head    bool
-	err     error
+	info          *interp.LaunchInfo
+	id            int
+	version       int
+	file          *os.File
+	out           *bufio.Writer
+	packer        *packer  // of a .tracez
+	spill         *os.File // what CTAs in flight have no room in memory for
+	spilledBytes  int64    // bytes of it
+	bytesInMemory int      // bytes of warps in memory
+	ops           []instr  // by index in the program
+	endAddress    int      // the address behind the program
+	regs          map[*ptx.Func][]int
+	words         int // numbers of registers
+	headerWritten bool
+	err           error
 }
 
 // instr is a PTX instruction in SASS.
@@ -194,7 +194,7 @@ type instr struct {
 // count is how many addresses the last opcode of an instruction has: those of up to 128 bits each
 // that an access takes, of copies and fragments as many as a loop over them might.
 func (op *instr) count(in *ptx.Instr) int {
-	if !addressed[stem(op.opcodes[len(op.opcodes)-1])] {
+	if !addressOpcodes[stem(op.opcodes[len(op.opcodes)-1])] {
 		return 1
 	}
 	switch in.Form.Family {
@@ -220,7 +220,7 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 	pc := 0
 	for i := range info.Program.Len() {
 		in, f := info.Program.At(i)
-		op := instr{pc: pc, opcodes: opcodes(in, x.has), dest: -1, jumps: in.Form.Effects.Any(ptx.Jumps), returns: in.Form.Effects.Any(ptx.Returns), exits: in.Form.Effects.Any(ptx.Exits)}
+		op := instr{pc: pc, opcodes: opcodes(in, x.opcodes), dest: -1, jumps: in.Form.Effects.Any(ptx.Jumps), returns: in.Form.Effects.Any(ptx.Returns), exits: in.Form.Effects.Any(ptx.Exits)}
 		if op.opcodes == nil {
 			l.err = fmt.Errorf("%s:%d:%d: %s has no SASS in binary version %d", info.Module.Name, in.Pos.Line, in.Pos.Col, in.Text, x.version)
 			return
@@ -242,18 +242,18 @@ func (x *Exporter) begin(info *interp.LaunchInfo) {
 		l.ops = append(l.ops, op)
 		pc += (len(op.opcodes) - 1 + op.places) * pcStep
 	}
-	l.last = pc
-	if l.err = x.room(); l.err != nil {
+	l.endAddress = pc
+	if l.err = x.makeTempDir(); l.err != nil {
 		return
 	}
-	if l.file, l.err = os.Create(filepath.Join(x.beside, l.name())); l.err != nil {
+	if l.file, l.err = os.Create(filepath.Join(x.tempDir, l.name())); l.err != nil {
 		return
 	}
 	l.out = bufio.NewWriterSize(l.file, 1<<16)
 	if l.packer != nil {
 		l.packer.out = l.out
 	}
-	l.spill, l.err = os.CreateTemp(x.beside, "cta-*")
+	l.spill, l.err = os.CreateTemp(x.tempDir, "cta-*")
 	// The header is written when the first CTA says how much shared memory it has.
 }
 
@@ -310,20 +310,20 @@ const (
 // pressure is the most words of registers that are live at once where a block begins in any
 // function, and what an instruction needs besides, in units of allocation.
 func (l *launch) pressure() int {
-	most := 0
+	maximum := 0
 	for f := range l.regs {
 		live := f.Liveness()
 		for b := range f.Blocks {
 			n := 0
-			for r := range live.Into(b) {
+			for r := range live.EachLiveIn(b) {
 				if t := f.Regs[r].Type; t != ptx.Pred {
 					n += (t.Bits() + 31) / 32
 				}
 			}
-			most = max(most, n)
+			maximum = max(maximum, n)
 		}
 	}
-	return min((most+2*registerUnit-1)/registerUnit*registerUnit, maxRegisters)
+	return min((maximum+2*registerUnit-1)/registerUnit*registerUnit, maxRegisters)
 }
 
 // end ends a launch's file.
@@ -350,7 +350,7 @@ func (x *Exporter) end(err error) {
 	if l.err != nil {
 		switch {
 		case x.Partial:
-			x.lost = append(x.lost, l.err)
+			x.lostLaunches = append(x.lostLaunches, l.err)
 			if l.file != nil {
 				os.Remove(l.file.Name())
 			}
@@ -374,38 +374,38 @@ type cta struct {
 
 // warp is a warp's trace so far.
 type warp struct {
-	text   []byte // the end of it
-	away   []piece
-	instrs int
+	text    []byte // the end of it
+	spilled []fileRange
+	instrs  int
 
 	// Before the instruction told of last:
 	length, before int
 	effects        []effect // that it has issued
 }
 
-// piece is bytes of a file.
-type piece struct{ at, size int64 }
+// fileRange is bytes of a file.
+type fileRange struct{ offset, size int64 }
 
-// roomBytes is how much of the CTAs in flight lies in memory, and chunkBytes how much of a warp goes to the
+// maxBytesInMemory is how much of the CTAs in flight lies in memory, and chunkBytes how much of a warp goes to the
 // file at least; tests have less.
 var (
-	roomBytes  = 16 << 20
-	chunkBytes = 1 << 16
+	maxBytesInMemory = 16 << 20
+	chunkBytes       = 1 << 16
 )
 
-// grown puts what the warp has written in the file, if there is too much in memory. It must be about to
+// spillWarp puts what the warp has written in the file, if there is too much in memory. It must be about to
 // write more, and have come to no instruction that may be undone.
-func (c *cta) grown(w *warp) {
-	if c.inRoom < roomBytes || len(w.text) < chunkBytes {
+func (c *cta) spillWarp(w *warp) {
+	if c.bytesInMemory < maxBytesInMemory || len(w.text) < chunkBytes {
 		return
 	}
-	if _, err := c.spill.WriteAt(w.text, c.spilt); err != nil {
+	if _, err := c.spill.WriteAt(w.text, c.spilledBytes); err != nil {
 		c.err = err
 		return
 	}
-	w.away = append(w.away, piece{c.spilt, int64(len(w.text))})
-	c.spilt += int64(len(w.text))
-	c.inRoom -= len(w.text)
+	w.spilled = append(w.spilled, fileRange{c.spilledBytes, int64(len(w.text))})
+	c.spilledBytes += int64(len(w.text))
+	c.bytesInMemory -= len(w.text)
 	w.text = w.text[:0]
 }
 
@@ -417,15 +417,15 @@ type effect struct {
 	store bool
 }
 
-// Tell is told what the CTA does.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent is told what the CTA does.
+func (c *cta) OnEvent(e *interp.Event) {
 	if c.err != nil {
 		return
 	}
 	switch e.Kind {
 	case interp.OnCTA:
-		if !c.head {
-			c.head = true
+		if !c.headerWritten {
+			c.headerWritten = true
 			shared := uint64(0)
 			if s := e.Shared(); s != nil {
 				shared = s.Size
@@ -434,11 +434,11 @@ func (c *cta) Tell(e *interp.Event) {
 		}
 	case interp.OnBefore:
 		w := &c.warps[e.Warp]
-		c.grown(w)
+		c.spillWarp(w)
 		w.length, w.before, w.effects = len(w.text), w.instrs, w.effects[:0]
 	case interp.OnUndo:
 		w := &c.warps[e.Warp]
-		c.inRoom -= len(w.text) - w.length
+		c.bytesInMemory -= len(w.text) - w.length
 		w.text, w.instrs = w.text[:w.length], w.before
 	case interp.OnEffect:
 		c.effect(e)
@@ -446,15 +446,15 @@ func (c *cta) Tell(e *interp.Event) {
 		w := &c.warps[e.Warp]
 		n := len(w.text)
 		c.executed(e)
-		c.inRoom += len(w.text) - n
+		c.bytesInMemory += len(w.text) - n
 	case interp.OnExit:
-		pc, w := c.last, &c.warps[e.Warp]
+		pc, w := c.endAddress, &c.warps[e.Warp]
 		if e.Index >= 0 {
 			pc = c.ops[e.Index].pc
 		}
 		n := len(w.text)
 		w.add(pc, uint32(e.Lanes), -1, "EXIT", nil, "0", 0)
-		c.inRoom += len(w.text) - n
+		c.bytesInMemory += len(w.text) - n
 	case interp.OnCTAEnd:
 		c.write()
 	}

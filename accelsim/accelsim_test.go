@@ -80,8 +80,8 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		m.Kernels()[0].EachInstr(func(in *ptx.Instr) {
-			if got := strings.Join(opcodes(in, known[c.version]), " "); got != c.want {
+		m.Kernels()[0].EachInstr(func(instr *ptx.Instr) {
+			if got := strings.Join(opcodes(instr, known[c.version]), " "); got != c.want {
 				t.Errorf("%s becomes %s in version %d, want %s", c.text, got, c.version, c.want)
 			}
 		})
@@ -121,13 +121,13 @@ type recorder struct {
 	launches []map[warpID][]string // by warp, of each launch
 }
 
-func (r *recorder) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnAfter, Addresses: true, InOrder: true}
+func (r *recorder) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch | interp.OnAfter, Addresses: true, InOrder: true}
 }
 
 func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
 
-func (r *recorder) Tell(e *interp.Event) {
+func (r *recorder) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnLaunch {
 		r.launches = append(r.launches, map[warpID][]string{})
 		return
@@ -137,11 +137,11 @@ func (r *recorder) Tell(e *interp.Event) {
 			continue
 		}
 		w, last := warpID{e.ID, e.Warp}, len(r.launches)-1
-		for off := 0; off < a.Bytes; off += 16 {
+		for offset := 0; offset < a.Bytes; offset += 16 {
 			s := strconv.Itoa(min(a.Bytes, 16))
 			for m := e.Lanes & a.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
-				s += " " + strconv.Itoa(lane) + "=" + strconv.FormatUint(a.Addr[lane]+uint64(off), 16)
+				s += " " + strconv.Itoa(lane) + "=" + strconv.FormatUint(a.Addr[lane]+uint64(offset), 16)
 			}
 			r.launches[last][w] = append(r.launches[last][w], s)
 		}
@@ -175,7 +175,7 @@ func affordable(t *testing.T, w *kernels.Workload) int {
 		for _, r := range runWorkload(t, w, n).Results {
 			total += r.WarpInstructions
 		}
-		if total < int64(part.Of(20_000, 120_000, 10_000_000)) {
+		if total < int64(part.Count(20_000, 120_000, 10_000_000)) {
 			return n
 		}
 	}
@@ -241,7 +241,7 @@ func checkKernel(t *testing.T, k *traced, r *interp.Result, version int, want ma
 				if in.pc%16 != 0 || in.mask == 0 {
 					t.Fatalf("%+v", in)
 				}
-				if addressed[stem(in.opcode)] != (in.width > 0) {
+				if addressOpcodes[stem(in.opcode)] != (in.width > 0) {
 					t.Fatalf("%s accesses %d bytes", in.opcode, in.width)
 				}
 				switch stem(in.opcode) {
@@ -448,8 +448,8 @@ M:	bar.warp.sync 0xffffffff;
 N:	ret;
 }`
 	text := func(room, chunk int) string {
-		defer func(r, c int) { roomBytes, chunkBytes = r, c }(roomBytes, chunkBytes)
-		roomBytes, chunkBytes = room, chunk
+		defer func(r, c int) { maxBytesInMemory, chunkBytes = r, c }(maxBytesInMemory, chunkBytes)
+		maxBytesInMemory, chunkBytes = room, chunk
 		dir := t.TempDir()
 		if run, err := export(t, dir, body, &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64)}); run != nil || err != nil {
 			t.Fatal(run, err)

@@ -57,13 +57,13 @@ func (x *Exporter) earlier(names []string) (list []string, err error) {
 		if !strings.HasPrefix(name, "kernel") || name == listName {
 			continue
 		}
-		ours := false
+		own := false
 		if isTrace(name) && e.Type().IsRegular() {
-			if ours, err = isOurs(filepath.Join(x.dir, name)); err != nil {
+			if own, err = isOurs(filepath.Join(x.dir, name)); err != nil {
 				return nil, err
 			}
 		}
-		if ours {
+		if own {
 			list = append(list, name)
 		} else {
 			foreign[name] = true
@@ -71,7 +71,7 @@ func (x *Exporter) earlier(names []string) (list []string, err error) {
 	}
 	for _, name := range names {
 		if foreign[name] {
-			return nil, x.taken(name)
+			return nil, x.checkName(name)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(x.dir, listName))
@@ -80,13 +80,13 @@ func (x *Exporter) earlier(names []string) (list []string, err error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if name := strings.TrimSpace(line); foreign[name] {
-			return nil, x.taken(listName + ", which names " + name)
+			return nil, x.checkName(listName + ", which names " + name)
 		}
 	}
 	return list, nil
 }
 
-func (x *Exporter) taken(name string) error {
+func (x *Exporter) checkName(name string) error {
 	return fmt.Errorf("%s has %s, which gemu has not written: choose another directory", x.dir, name)
 }
 
@@ -109,7 +109,7 @@ func (x *Exporter) install(names []string) error {
 		}
 	}
 	for _, name := range append(slices.Clone(names), listName) {
-		if err := os.Rename(filepath.Join(x.beside, name), filepath.Join(x.dir, name)); err != nil {
+		if err := os.Rename(filepath.Join(x.tempDir, name), filepath.Join(x.dir, name)); err != nil {
 			return err
 		}
 	}

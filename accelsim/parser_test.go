@@ -215,15 +215,15 @@ func readKernel(file string) (*traced, error) {
 // readInstr reads the words of an instruction.
 func readInstr(words []string) (in *tracedInstr, err error) {
 	in = &tracedInstr{}
-	at := 0
+	position := 0
 	word := func() string {
-		if at++; at > len(words) {
+		if position++; position > len(words) {
 			if err == nil {
 				err = fmt.Errorf("it ends early")
 			}
 			return "0"
 		}
-		return words[at-1]
+		return words[position-1]
 	}
 	fail := func(e error) {
 		if err == nil {
@@ -244,10 +244,10 @@ func readInstr(words []string) (in *tracedInstr, err error) {
 		}
 		return v
 	}
-	regs := func(most int) (list []int) {
+	regs := func(maximum int) (list []int) {
 		n := int(dec())
-		if n < 0 || n > most {
-			fail(fmt.Errorf("%d registers, at most %d can be", n, most))
+		if n < 0 || n > maximum {
+			fail(fmt.Errorf("%d registers, at most %d can be", n, maximum))
 			return nil
 		}
 		for range n {
@@ -312,8 +312,8 @@ func readInstr(words []string) (in *tracedInstr, err error) {
 		}
 	}
 	in.imm = dec()
-	if at != len(words) {
-		fail(fmt.Errorf("%d words more", len(words)-at))
+	if position != len(words) {
+		fail(fmt.Errorf("%d words more", len(words)-position))
 	}
 	return in, err
 }

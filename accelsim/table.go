@@ -192,13 +192,13 @@ var rows = func() map[string][]choice {
 // kind is the kind of the type that an instruction computes in: "pred", "f64", "f32", "f32x2", "half" (16
 // bits, also in pairs), "fours" (of numbers of at most 8 bits), "long" (integers of 64 bits), "wide" (128 bits), "int"; of a conversion
 // "i2i", "i2l" (to 64 bits), "i2f", "f2i", "f2f", "f2r" (to an integer of the same type), "pack" (to pairs and narrow formats) and "ipack" (cvt.pack).
-func kind(in *ptx.Instr) string {
-	v := in.Variant
+func kind(instr *ptx.Instr) string {
+	v := instr.Variant
 	switch v.Form.Family {
 	case ptx.FamilyPack:
 		return "ipack"
 	case ptx.FamilyNone:
-		if in.Mnemonic() == "cvt" {
+		if instr.Mnemonic() == "cvt" {
 			return "pack"
 		}
 	case ptx.FamilyConvert:
@@ -219,7 +219,7 @@ func kind(in *ptx.Instr) string {
 		}
 		return "i2i"
 	}
-	if v.Form.Family == ptx.FamilyMove && len(in.Ops) > 1 && in.Ops[1].Kind == ptx.SRegOperand {
+	if v.Form.Family == ptx.FamilyMove && len(instr.Ops) > 1 && instr.Ops[1].Kind == ptx.SRegOperand {
 		return "sreg"
 	}
 	switch t := v.Type(); {
@@ -254,16 +254,16 @@ func narrow(t ptx.Type) bool {
 
 // opcodes are those that an instruction becomes, for a binary version that has some; nil if there is
 // no row for it.
-func opcodes(in *ptx.Instr, has map[string]bool) (list []string) {
-	space, _ := in.Space()
-	of := kind(in)
-	for _, c := range rows[in.Mnemonic()] {
+func opcodes(instr *ptx.Instr, supported map[string]bool) (list []string) {
+	space, _ := instr.Space()
+	operation := kind(instr)
+	for _, c := range rows[instr.Mnemonic()] {
 		mod, isMod := strings.CutPrefix(c.selector, ".")
-		if c.selector != "*" && c.selector != of && !(isMod && in.Has(mod)) && !(accesses(in) && c.selector == space.String()) {
+		if c.selector != "*" && c.selector != operation && !(isMod && instr.Has(mod)) && !(accesses(instr) && c.selector == space.String()) {
 			continue
 		}
 		for _, alternatives := range c.opcodes {
-			i := slices.IndexFunc(alternatives, func(o string) bool { return has[stem(o)] })
+			i := slices.IndexFunc(alternatives, func(o string) bool { return supported[stem(o)] })
 			if i < 0 {
 				return nil
 			}
@@ -275,7 +275,7 @@ func opcodes(in *ptx.Instr, has map[string]bool) (list []string) {
 }
 
 // accesses reports whether an instruction names a state space to access it.
-func accesses(in *ptx.Instr) bool { return in.Form.Effects.Any(ptx.Reads | ptx.Writes) }
+func accesses(instr *ptx.Instr) bool { return instr.Form.Effects.Any(ptx.Reads | ptx.Writes) }
 
 // stem is an opcode without modifiers, by which simulators know it.
 func stem(opcode string) string {

@@ -29,12 +29,12 @@ const chunkInstrs = 4096
 
 // packer writes the warps of a .tracez file.
 type packer struct {
-	out   io.Writer
-	at    uint64 // bytes written
-	zstd  *zstd.Encoder
-	index []byte
-	ctas  uint32
-	room  []byte
+	out    io.Writer
+	offset uint64 // bytes written
+	zstd   *zstd.Encoder
+	index  []byte
+	ctas   uint32
+	room   []byte
 }
 
 func newPacker(out io.Writer) (*packer, error) {
@@ -44,7 +44,7 @@ func newPacker(out io.Writer) (*packer, error) {
 
 func (p *packer) Write(b []byte) (int, error) {
 	n, err := p.out.Write(b)
-	p.at += uint64(n)
+	p.offset += uint64(n)
 	return n, err
 }
 
@@ -84,19 +84,19 @@ func (p *packer) warp(instrs int, text io.Reader) error {
 	chunks := (instrs + chunkInstrs - 1) / chunkInstrs
 	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(instrs))
 	p.index = binary.LittleEndian.AppendUint32(p.index, uint32(chunks))
-	p.index = binary.LittleEndian.AppendUint64(p.index, p.at)
+	p.index = binary.LittleEndian.AppendUint64(p.index, p.offset)
 	if err := p.numbers(uint32(instrs), uint32(chunks)); err != nil {
 		return err
 	}
 	in := bufio.NewReaderSize(text, 1<<16)
-	for left := instrs; left > 0; {
-		n := min(left, chunkInstrs)
-		left -= n
+	for remaining := instrs; remaining > 0; {
+		n := min(remaining, chunkInstrs)
+		remaining -= n
 		p.room = p.room[:0]
 		for range n {
 			for {
-				part, err := in.ReadSlice('\n')
-				if p.room = append(p.room, part...); err == nil {
+				chunk, err := in.ReadSlice('\n')
+				if p.room = append(p.room, chunk...); err == nil {
 					break
 				}
 				if !errors.Is(err, bufio.ErrBufferFull) {
@@ -118,10 +118,10 @@ func (p *packer) warp(instrs int, text io.Reader) error {
 
 // end writes the index.
 func (p *packer) end() error {
-	at := p.at
+	position := p.offset
 	if err := p.numbers(p.ctas); err != nil {
 		return err
 	}
-	_, err := p.Write(binary.LittleEndian.AppendUint64(p.index, at))
+	_, err := p.Write(binary.LittleEndian.AppendUint64(p.index, position))
 	return err
 }

@@ -30,17 +30,17 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 	if !ok {
 		return nil, nil, errors.New("the header does not end")
 	}
-	at := len(head) + 1
+	position := len(head) + 1
 	u32 := func() int {
-		at += 4
-		return int(binary.LittleEndian.Uint32(b[at-4:]))
+		position += 4
+		return int(binary.LittleEndian.Uint32(b[position-4:]))
 	}
 	if dictionary := u32(); dictionary != 0 {
 		return nil, nil, errors.New("a dictionary")
 	}
 	u32()
-	data := at
-	at = int(binary.LittleEndian.Uint64(b[len(b)-8:]))
+	data := position
+	position = int(binary.LittleEndian.Uint64(b[len(b)-8:]))
 	z, err := zstd.NewReader(nil)
 	if err != nil {
 		return nil, nil, err
@@ -55,21 +55,21 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 		fmt.Fprintf(out, "#BEGIN_TB\n\nthread block = %d,%d,%d\n", id[0], id[1], id[2])
 		for warp := range u32() {
 			instrs, chunks := u32(), u32()
-			from := int(binary.LittleEndian.Uint64(b[at:]))
-			at += 8
+			from := int(binary.LittleEndian.Uint64(b[position:]))
+			position += 8
 			var counts []int
 			for range chunks {
 				counts = append(counts, u32())
 			}
-			index := at
-			if at = from; from != covered || u32() != instrs || u32() != chunks {
+			index := position
+			if position = from; from != covered || u32() != instrs || u32() != chunks {
 				return nil, nil, fmt.Errorf("warp %d of %v is not at %d", warp, id, from)
 			}
 			fmt.Fprintf(out, "\nwarp = %d\ninsts = %d\n", warp, instrs)
 			for _, n := range counts {
 				size := u32()
-				frame := b[at : at+size]
-				at += size
+				frame := b[position : position+size]
+				position += size
 				var h zstd.Header
 				if err := h.Decode(frame); err != nil || !h.HasFCS {
 					return nil, nil, fmt.Errorf("a frame does not say how long it is: %v", err)
@@ -80,11 +80,11 @@ func unpacked(b []byte) (text []byte, places map[[3]int][7]int, err error) {
 				}
 				out.Write(lines)
 			}
-			covered, at = at, index
+			covered, position = position, index
 		}
 		fmt.Fprint(out, "\n#END_TB\n\n")
 	}
-	if at != len(b)-8 || covered != int(binary.LittleEndian.Uint64(b[len(b)-8:])) {
+	if position != len(b)-8 || covered != int(binary.LittleEndian.Uint64(b[len(b)-8:])) {
 		return nil, nil, errors.New("the index does not end at the end")
 	}
 	return out.Bytes(), places, nil
@@ -99,9 +99,9 @@ func TestPacked(t *testing.T) {
 L:	st.global.u32 [%p], %i; add.u32 %i, %i, 1; setp.lt.u32 %d, %i, 2000; @%d bra L;
 	ret;
 }`
-	defer func(r, c int) { roomBytes, chunkBytes = r, c }(roomBytes, chunkBytes)
+	defer func(r, c int) { maxBytesInMemory, chunkBytes = r, c }(maxBytesInMemory, chunkBytes)
 	for _, room := range []int{1 << 30, 3000} {
-		roomBytes, chunkBytes = room, 1000
+		maxBytesInMemory, chunkBytes = room, 1000
 		var texts [2]string
 		for i := range texts {
 			dir := t.TempDir()

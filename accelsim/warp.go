@@ -14,8 +14,8 @@ import (
 	"gemu/ptx"
 )
 
-// addressed are the opcodes that come with addresses; a simulator stops at one without.
-var addressed = set("LDG LD LDS LDL LDSM LDGSTS STG ST STS STL ATOMG ATOM ATOMS RED")
+// addressOpcodes are the opcodes that come with addresses; a simulator stops at one without.
+var addressOpcodes = set("LDG LD LDS LDL LDSM LDGSTS STG ST STS STL ATOMG ATOM ATOMS RED")
 
 // operations are the modifiers of atomic operations that say what they do.
 var operations = set("add exch cas and or xor min max inc dec")
@@ -55,7 +55,7 @@ func (c *cta) executed(e *interp.Event) {
 			sources = append([]int{op.dest}, sources[:min(len(sources), maxSources-1)]...)
 		}
 		dest := op.dest
-		if !addressed[stem(opcode)] {
+		if !addressOpcodes[stem(opcode)] {
 			w.add(pc, lanes, dest, opcode, sources, "0", op.imm)
 			continue
 		}
@@ -66,8 +66,8 @@ func (c *cta) executed(e *interp.Event) {
 		}
 		for j := range e.Accesses {
 			a := &e.Accesses[j]
-			for off := 0; off < max(a.Bytes, 1); off += 16 {
-				line(c.spelled(e.Instr, opcode, a.Space, min(a.Bytes, 16)), lanes&uint32(a.Lanes), min(a.Bytes, 16), func(lane int) uint64 { return a.Addr[lane] + uint64(off) })
+			for offset := 0; offset < max(a.Bytes, 1); offset += 16 {
+				line(c.fullOpcode(e.Instr, opcode, a.Space, min(a.Bytes, 16)), lanes&uint32(a.Lanes), min(a.Bytes, 16), func(lane int) uint64 { return a.Addr[lane] + uint64(offset) })
 			}
 		}
 		c.copies(e.Instr, opcode, w.effects, line)
@@ -83,14 +83,14 @@ func (c *cta) effect(e *interp.Event) {
 		return
 	}
 	w := &c.warps[e.Warp]
-	for _, p := range e.Effect.Pieces {
-		if p.Fill || p.Bytes == 0 {
+	for _, p := range e.Effect.Segments {
+		if p.Zeros || p.Bytes == 0 {
 			continue
 		}
 		// The side that is not shared memory.
-		f := effect{lanes: e.Lanes, addr: p.To.Base + p.ToOff, bytes: p.Bytes, store: true}
+		f := effect{lanes: e.Lanes, addr: p.To.Base + p.ToOffset, bytes: p.Bytes, store: true}
 		if p.From != nil && !shared(p.From.Base) {
-			f.addr, f.store = p.From.Base+p.FromOff, false
+			f.addr, f.store = p.From.Base+p.FromOffset, false
 		}
 		w.effects = append(w.effects, f)
 	}
@@ -103,7 +103,7 @@ func shared(addr uint64) bool {
 
 // copies writes asynchronous copies: those of lanes, of up to 16 bytes each, in one line; larger ones
 // as if all lanes copied 16 bytes each until all is copied.
-func (c *cta) copies(in *ptx.Instr, opcode string, list []effect, line func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64)) {
+func (c *cta) copies(instr *ptx.Instr, opcode string, list []effect, line func(opcode string, lanes uint32, bytes int, addr func(lane int) uint64)) {
 	var lanes uint32
 	var addr [warpSize]uint64
 	for i := 0; i < len(list); i++ {
@@ -117,38 +117,38 @@ func (c *cta) copies(in *ptx.Instr, opcode string, list []effect, line func(opco
 			f.addr -= interp.SharedWindow
 			space, op = ptx.Shared, "STS"
 		}
-		if one := uint32(f.lanes); f.bytes <= 16 && bits.OnesCount32(one) == 1 {
-			lanes |= one
-			addr[bits.TrailingZeros32(one)] = f.addr
+		if bit := uint32(f.lanes); f.bytes <= 16 && bits.OnesCount32(bit) == 1 {
+			lanes |= bit
+			addr[bits.TrailingZeros32(bit)] = f.addr
 			if i+1 < len(list) && list[i+1].bytes == f.bytes && list[i+1].store == f.store && lanes&uint32(list[i+1].lanes) == 0 {
 				continue
 			}
-			line(c.spelled(in, op, space, f.bytes), lanes, f.bytes, func(lane int) uint64 { return addr[lane] })
+			line(c.fullOpcode(instr, op, space, f.bytes), lanes, f.bytes, func(lane int) uint64 { return addr[lane] })
 			lanes = 0
 			continue
 		}
-		for off := 0; off < f.bytes; off += 16 * warpSize {
-			n := min((f.bytes-off+15)/16, warpSize)
-			line(c.spelled(in, op, space, 16), uint32(1<<n-1), 16, func(lane int) uint64 { return f.addr + uint64(off+16*lane) })
+		for offset := 0; offset < f.bytes; offset += 16 * warpSize {
+			n := min((f.bytes-offset+15)/16, warpSize)
+			line(c.fullOpcode(instr, op, space, 16), uint32(1<<n-1), 16, func(lane int) uint64 { return f.addr + uint64(offset+16*lane) })
 		}
 	}
 }
 
-// spelled is a memory opcode with its modifiers: operation, width, scope.
-func (c *cta) spelled(in *ptx.Instr, opcode string, space ptx.Space, bytes int) string {
-	if in.Form.Family == ptx.FamilyFragment { // whose table does not know the space
+// fullOpcode is a memory opcode with its modifiers: operation, width, scope.
+func (c *cta) fullOpcode(instr *ptx.Instr, opcode string, space ptx.Space, bytes int) string {
+	if instr.Form.Family == ptx.FamilyFragment { // whose table does not know the space
 		opcode = map[ptx.Space]string{ptx.Global: "LDG.E", ptx.Shared: "LDS", ptx.Generic: "LD.E"}[space]
-		if in.Form.Effects.Has(ptx.Writes) {
+		if instr.Form.Effects.HasAll(ptx.Writes) {
 			opcode = "ST" + opcode[2:]
 		}
 	}
-	if in.Form.Family == ptx.FamilyTile {
+	if instr.Form.Family == ptx.FamilyTile {
 		return opcode
 	}
 	var b strings.Builder
 	b.WriteString(opcode)
-	if in.Form.Effects.Has(ptx.Atomic) {
-		for _, m := range in.Modifiers() {
+	if instr.Form.Effects.HasAll(ptx.Atomic) {
+		for _, m := range instr.Modifiers() {
 			if operations[m] {
 				b.WriteString("." + strings.ToUpper(m))
 			}
@@ -161,12 +161,12 @@ func (c *cta) spelled(in *ptx.Instr, opcode string, space ptx.Space, bytes int) 
 		fmt.Fprintf(&b, ".%d", 8*bytes)
 	}
 	switch {
-	case in.Has("nc"):
+	case instr.Has("nc"):
 		b.WriteString(".CONSTANT")
-	case in.Form.Effects.Any(ptx.Strong|ptx.Atomic) && space != ptx.Shared:
-		scope := map[string]string{"cta": "SM", "cluster": "SM", "sys": "SYS"}[in.Slot("scope")]
+	case instr.Form.Effects.Any(ptx.Strong|ptx.Atomic) && space != ptx.Shared:
+		scope := map[string]string{"cta": "SM", "cluster": "SM", "sys": "SYS"}[instr.Slot("scope")]
 		if scope == "" {
-			if scope = "GPU"; in.Has("volatile") {
+			if scope = "GPU"; instr.Has("volatile") {
 				scope = "SYS"
 			}
 		}
@@ -213,8 +213,8 @@ func addresses(lanes uint32, addr func(lane int) uint64) string {
 // reader reads what the warp has written.
 func (c *cta) reader(w *warp) io.Reader {
 	var parts []io.Reader
-	for _, p := range w.away {
-		parts = append(parts, io.NewSectionReader(c.spill, p.at, p.size))
+	for _, p := range w.spilled {
+		parts = append(parts, io.NewSectionReader(c.spill, p.offset, p.size))
 	}
 	return io.MultiReader(append(parts, bytes.NewReader(w.text))...)
 }
@@ -229,7 +229,7 @@ func (c *cta) write() {
 			if c.err = c.packer.warp(w.instrs, c.reader(w)); c.err != nil {
 				return
 			}
-			c.inRoom -= len(w.text)
+			c.bytesInMemory -= len(w.text)
 		}
 		return
 	}
@@ -241,7 +241,7 @@ func (c *cta) write() {
 			c.err = err
 			return
 		}
-		c.inRoom -= len(w.text)
+		c.bytesInMemory -= len(w.text)
 	}
 	fmt.Fprint(c.out, "\n#END_TB\n\n")
 }

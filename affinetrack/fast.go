@@ -28,8 +28,8 @@ const (
 	FastCompare // of numbers of 32 bits
 )
 
-// FastOf finds the fast form of an operation's rule.
-func FastOf(op *Operation) Fast {
+// FindFast finds the fast form of an operation's rule.
+func FindFast(op *Operation) Fast {
 	switch width, out, slot := op.Width, op.Out, op.Slot; {
 	case op.Rule == ptx.AffineCompare:
 		if width == 32 {
@@ -70,65 +70,65 @@ func FastOf(op *Operation) Fast {
 }
 
 // Unary is Unit.Execute for an operand that lanes of held have. The operation has a rule.
-func (u *Unit) Unary(op *Operation, a Value, held, m uint32) (Value, Answer) {
+func (u *Unit) Unary(op *Operation, a Value, lanes, m uint32) (Value, Execution) {
 	switch {
-	case held&m != m:
-		return Value{}, OnLanes
+	case lanes&m != m:
+		return Value{}, PerLane
 	case a.Stride == 0:
-		return Value{}, Once
+		return Value{}, Scalar
 	case !u.fast:
-		return u.affine(op, a, Value{}, Value{}, m)
+		return u.applyAffine(op, a, Value{}, Value{}, m)
 	}
 	switch op.Fast {
 	case FastMove, FastNarrow: // it is cut to the slot where it is kept
-		return a, Compact
+		return a, CompactResult
 	case FastNeg:
-		return Value{-a.Base, -a.Stride}, Compact
+		return Value{-a.Base, -a.Stride}, CompactResult
 	case FastNot:
-		return Value{^a.Base, -a.Stride}, Compact
+		return Value{^a.Base, -a.Stride}, CompactResult
 	case FastWiden:
-		return answer(Widen(a, op.Signed, m))
+		return toExecution(Widen(a, op.Signed, m))
 	}
-	return u.affine(op, a, Value{}, Value{}, m)
+	return u.applyAffine(op, a, Value{}, Value{}, m)
 }
 
 // Binary is Unary for two operands, of which lanes of held have both.
-func (u *Unit) Binary(op *Operation, a, b Value, held, m uint32) (Value, Answer) {
+func (u *Unit) Binary(op *Operation, a, b Value, lanes, m uint32) (Value, Execution) {
 	switch {
-	case held&m != m:
-		return Value{}, OnLanes
+	case lanes&m != m:
+		return Value{}, PerLane
 	case a.Stride|b.Stride == 0:
-		return Value{}, Once
+		return Value{}, Scalar
 	case !u.fast:
-		return u.affine(op, a, b, Value{}, m)
+		return u.applyAffine(op, a, b, Value{}, m)
 	}
 	switch op.Fast {
 	case FastAdd:
-		return Value{a.Base + b.Base, a.Stride + b.Stride}, Compact
+		return Value{a.Base + b.Base, a.Stride + b.Stride}, CompactResult
 	case FastSub:
-		return Value{a.Base - b.Base, a.Stride - b.Stride}, Compact
+		return Value{a.Base - b.Base, a.Stride - b.Stride}, CompactResult
 	case FastMul:
-		return answer(ringProduct(a, b))
+		return toExecution(ringProduct(a, b))
 	case FastShl:
 		k := uint32(b.Base)
-		return answer(Value{a.Base << k, a.Stride << k}, b.Stride == 0)
+		return toExecution(Value{a.Base << k, a.Stride << k}, b.Stride == 0)
 	case FastMulWide:
-		return answer(mulWide(a, b, op.Signed, m))
+		return toExecution(mulWide(a, b, op.Signed, m))
 	case FastCompare:
-		return answer(compare32(op.Cmp, a, b, op.Signed, m))
+		return toExecution(compare32(op.Cmp, a, b, op.Signed, m))
 	}
-	return u.affine(op, a, b, Value{}, m)
+	return u.applyAffine(op, a, b, Value{}, m)
 }
 
 // Ternary is Unary for three operands, of which lanes of held have all.
-func (u *Unit) Ternary(op *Operation, a, b, c Value, held, m uint32) (Value, Answer) {
+func (u *Unit) Ternary(op *Operation, a, b, c Value, lanes, m uint32) (Value, Execution) {
 	switch {
-	case held&m != m:
-		return Value{}, OnLanes
+	case lanes&m != m:
+		return Value{}, PerLane
 	case a.Stride|b.Stride|c.Stride == 0:
-		return Value{}, Once
+		return Value{}, Scalar
 	case !u.fast:
-		return u.affine(op, a, b, c, m)
+		return u.applyAffine(op, a, b, c, m)
 	}
 	var v Value
 	ok := false
@@ -138,21 +138,21 @@ func (u *Unit) Ternary(op *Operation, a, b, c Value, held, m uint32) (Value, Ans
 	case FastMadWide:
 		v, ok = mulWide(a, b, op.Signed, m)
 	default:
-		return u.affine(op, a, b, c, m)
+		return u.applyAffine(op, a, b, c, m)
 	}
-	return answer(Value{v.Base + c.Base, v.Stride + c.Stride}, ok)
+	return toExecution(Value{v.Base + c.Base, v.Stride + c.Stride}, ok)
 }
 
-// answer is the answer of a fast form: there is none that the rule has and it has not.
-func answer(v Value, ok bool) (Value, Answer) {
+// toExecution is the answer of a fast form: there is none that the rule has and it has not.
+func toExecution(v Value, ok bool) (Value, Execution) {
 	if !ok {
-		return Value{}, OnLanes
+		return Value{}, PerLane
 	}
-	return v, Compact
+	return v, CompactResult
 }
 
-// affine answers by the rule for operands that are there.
-func (u *Unit) affine(op *Operation, a, b, c Value, m uint32) (Value, Answer) {
+// applyAffine answers by the rule for operands that are there.
+func (u *Unit) applyAffine(op *Operation, a, b, c Value, m uint32) (Value, Execution) {
 	return u.apply(op, [4]Value{a, b, c}, m)
 }
 
@@ -164,7 +164,7 @@ func ringProduct(a, b Value) (Value, bool) {
 // Widen extends a 32-bit register to 64 bits. It fails where the progression leaves the
 // range of 32-bit numbers between the lanes of m.
 func Widen(v Value, signed bool, m uint32) (Value, bool) {
-	first, last := firstOf(m), lastOf(m)
+	first, last := firstLane(m), lastLane(m)
 	s := int64(int32(v.Stride))
 	if signed {
 		x := int64(int32(v.At(first)))
@@ -204,18 +204,18 @@ func compare32(c Cmp, x, y Value, signed bool, m uint32) (Value, bool) {
 		return Value{}, false
 	}
 	base, step := int64(p.Base-q.Base), int64(p.Stride-q.Stride)
-	d0, d1 := base+int64(firstOf(m))*step, base+int64(lastOf(m))*step
+	d0, d1 := base+int64(firstLane(m))*step, base+int64(lastLane(m))*step
 	switch c {
 	case Lt:
-		return outcome(d0 < 0), d0 < 0 == (d1 < 0)
+		return predicateValue(d0 < 0), d0 < 0 == (d1 < 0)
 	case Ge:
-		return outcome(d0 >= 0), d0 >= 0 == (d1 >= 0)
+		return predicateValue(d0 >= 0), d0 >= 0 == (d1 >= 0)
 	case Gt:
-		return outcome(d0 > 0), d0 > 0 == (d1 > 0)
+		return predicateValue(d0 > 0), d0 > 0 == (d1 > 0)
 	case Le:
-		return outcome(d0 <= 0), d0 <= 0 == (d1 <= 0)
+		return predicateValue(d0 <= 0), d0 <= 0 == (d1 <= 0)
 	case Eq, Ne:
-		return outcome(c == Ne), d0 < 0 && d1 < 0 || d0 > 0 && d1 > 0
+		return predicateValue(c == Ne), d0 < 0 && d1 < 0 || d0 > 0 && d1 > 0
 	}
 	return Value{}, false
 }

@@ -27,18 +27,18 @@ func drawLanes(t *rapid.T, name string) uint32 {
 }
 
 // quick answers as fast as the unit can, if the instruction has up to three operands.
-func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Answer) {
-	held := ^uint32(0)
+func quick(u *Unit, op *Operation, src []Operand, m uint32) (Value, Execution) {
+	lanes := ^uint32(0)
 	for i := range src {
-		held &= src[i].Held
+		lanes &= src[i].Lanes
 	}
 	switch len(src) {
 	case 1:
-		return u.Unary(op, src[0].Value, held, m)
+		return u.Unary(op, src[0].Value, lanes, m)
 	case 2:
-		return u.Binary(op, src[0].Value, src[1].Value, held, m)
+		return u.Binary(op, src[0].Value, src[1].Value, lanes, m)
 	}
-	return u.Ternary(op, src[0].Value, src[1].Value, src[2].Value, held, m)
+	return u.Ternary(op, src[0].Value, src[1].Value, src[2].Value, lanes, m)
 }
 
 // TestFast: under every policy, for every operation, whatever its operands.
@@ -46,7 +46,7 @@ func TestFast(t *testing.T) {
 	forms := map[Fast]int{} // with results
 	for _, p := range Policies {
 		u := NewUnit(p, Rules)
-		for _, m := range append(models, &model{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
+		for _, m := range append(models, &ruleModel{rule: ptx.AffineCompare, n: 2, types: plainTypes}) {
 			if m.rule == ptx.AffineSelect { // its predicate has to be looked at first
 				continue
 			}
@@ -56,7 +56,7 @@ func TestFast(t *testing.T) {
 					if m.rule == ptx.AffineCompare {
 						op.Cmp = rapid.SampledFrom([]Cmp{NoCmp, Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "cmp")
 					}
-					op.Fast = FastOf(&op)
+					op.Fast = FindFast(&op)
 					src := make([]Operand, m.n)
 					for i := range src {
 						slot := slotOf(s.width)
@@ -68,7 +68,7 @@ func TestFast(t *testing.T) {
 						}
 						src[i] = Operand{drawValue(t, slot, "operand"), ^uint32(0)}
 						if rapid.IntRange(0, 9).Draw(t, "masked") == 0 {
-							src[i].Held = drawLanes(t, "held")
+							src[i].Lanes = drawLanes(t, "held")
 						}
 					}
 					if m.n > 1 && rapid.Bool().Draw(t, "same stride") {
@@ -76,17 +76,17 @@ func TestFast(t *testing.T) {
 					}
 					lanes := drawLanes(t, "lanes")
 					v, answer := quick(&u, &op, src, lanes)
-					want, wanted := u.Execute(&op, src, lanes)
-					if answer != wanted {
-						t.Fatalf("%s of %v, lanes %#x: the fast answer is %d, the rule's %d", m.rule, src, lanes, answer, wanted)
+					want, wantExecution := u.Execute(&op, src, lanes)
+					if answer != wantExecution {
+						t.Fatalf("%s of %v, lanes %#x: the fast answer is %d, the rule's %d", m.rule, src, lanes, answer, wantExecution)
 					}
-					if answer != Compact {
+					if answer != CompactResult {
 						return
 					}
 					if p == Policies[0] {
 						forms[op.Fast]++
 					}
-					if v, want = v.Reduced(int(op.Slot)), want.Reduced(int(op.Slot)); v != want {
+					if v, want = v.Truncate(int(op.Slot)), want.Truncate(int(op.Slot)); v != want {
 						t.Fatalf("%s of %v, lanes %#x: %v, want %v", m.rule, src, lanes, v, want)
 					}
 				})

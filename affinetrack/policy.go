@@ -12,8 +12,8 @@ type Policy struct {
 	Name string
 	Doc  string
 
-	Rules  RuleSet             // the affine rules it has
-	Narrow map[ptx.Affine]Rule // those it has in a narrower form than the table
+	Rules       RuleSet             // the affine rules it has
+	NarrowRules map[ptx.Affine]Rule // those it has in a narrower form than the table
 
 	// Instructions execute once on uniform operands if Rules or Uniform has their rule, or
 	// UniformClasses their class.
@@ -51,9 +51,9 @@ const (
 	AnyUniform       // from any uniform address
 )
 
-// Uniform reports whether a load from a uniform address of a space has a uniform result; of
+// AllowsUniform reports whether a load from a uniform address of a space has a uniform result; of
 // local memory, where addresses are the thread's own, none has.
-func (l Loads) Uniform(space ptx.Space) bool {
+func (l Loads) AllowsUniform(space ptx.Space) bool {
 	switch l {
 	case ParamLoads:
 		return space == ptx.Param
@@ -106,7 +106,7 @@ var (
 	kimUniform = NewClassSet(ptx.ClassMul, ptx.ClassFP)
 	// "Shift operations correspond to affine multiplication or division"; "if the uniform value
 	// is greater than or less than all elements in the affine sequence".
-	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}, ptx.AffineCompare: {OneFactor, compareApart}}
+	kimNarrow = map[ptx.Affine]Rule{ptx.AffineShr: {FirstOperand, shrExact}, ptx.AffineCompare: {OneFactor, compareRanges}}
 )
 
 // Policies are the known policies, the default first.
@@ -117,7 +117,7 @@ var Policies = []*Policy{
 	},
 	{
 		Name: "kim", Doc: "Kim et al. 2013: add, subtract, multiply, shift and move on bases as wide as the register and 16-bit strides, floating-point arithmetic on uniform operands, uniform values from parameters, affine branches and memory operations, lazy expansion after divergence",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
@@ -135,32 +135,32 @@ var Policies = []*Policy{
 var Variants = []*Policy{
 	{
 		Name: "kim-wide", Doc: "as kim, with any arithmetic on uniform operands",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true,
 	},
 	{
 		Name: "kim-const", Doc: "as kim-wide, with uniform values from constant memory",
-		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, Narrow: kimNarrow,
+		Rules: kimRules | NewRuleSet(ptx.AffineCompare), Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ConstLoads, IndexOnly: true,
 	},
 	{
 		Name: "fgsimt", Doc: "the FG-SIMT machine of Kim et al. 2013: as kim, with branches on uniform values and loads with unit stride only",
-		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, Narrow: kimNarrow,
+		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: kimUniform, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-narrow", Doc: "as fgsimt, without floating-point arithmetic, for the control processor has an integer unit alone",
-		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: NewClassSet(ptx.ClassMul), Narrow: kimNarrow,
+		Rules: kimRules, Uniform: NewRuleSet(ptx.AffineCompare), UniformClasses: NewClassSet(ptx.ClassMul), NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-wide", Doc: "as fgsimt, with any arithmetic on uniform operands",
-		Rules: kimRules, Uniform: allRules, Narrow: kimNarrow,
+		Rules: kimRules, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ParamLoads, IndexOnly: true, UnitStride: true,
 	},
 	{
 		Name: "fgsimt-const", Doc: "as fgsimt-wide, with uniform values from constant memory",
-		Rules: kimRules, Uniform: allRules, Narrow: kimNarrow,
+		Rules: kimRules, Uniform: allRules, NarrowRules: kimNarrow,
 		StrideBits: 16, Loads: ConstLoads, IndexOnly: true, UnitStride: true,
 	},
 }
@@ -177,25 +177,25 @@ func PolicyByName(name string) *Policy {
 	return nil
 }
 
-// Once reports whether instructions of a rule and a class execute once on uniform operands.
-func (p *Policy) Once(rule ptx.Affine, c ptx.Class) bool {
+// AllowsScalar reports whether instructions of a rule and a class execute once on uniform operands.
+func (p *Policy) AllowsScalar(rule ptx.Affine, c ptx.Class) bool {
 	return (p.Rules | p.Uniform).Has(rule) || p.UniformClasses.Has(c)
 }
 
-// Index reports whether reading a special register may be compact.
-func (p *Policy) Index(r ptx.SpecialReg) bool {
+// AllowsIndex reports whether reading a special register may be compact.
+func (p *Policy) AllowsIndex(r ptx.SpecialReg) bool {
 	return !p.IndexOnly || r <= ptx.NctaidZ
 }
 
-// Vector reports whether an access to so many bytes at an affine address is one to memory
+// MustBeVector reports whether an access to so many bytes at an affine address is one to memory
 // as a vector.
-func (p *Policy) Vector(rule ptx.Affine, v Value, slot, size int) bool {
+func (p *Policy) MustBeVector(rule ptx.Affine, v Value, slot, size int) bool {
 	return !p.UnitStride || rule == ptx.AffineLoad && size <= 4 && signExtend(v.Stride, slot) == int64(size)
 }
 
-// unlimited reports whether the policy has all rules, and can hold all values.
-func (p *Policy) unlimited() bool {
-	return p.Rules == allRules && len(p.Narrow) == 0 && p.StrideBits == 0 && !p.PowerOfTwo
+// isUnlimited reports whether the policy has all rules, and can hold all values.
+func (p *Policy) isUnlimited() bool {
+	return p.Rules == allRules && len(p.NarrowRules) == 0 && p.StrideBits == 0 && !p.PowerOfTwo
 }
 
 // Allows reports whether the policy can hold a value of a slot of so many bits.

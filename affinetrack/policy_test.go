@@ -89,7 +89,7 @@ func TestOnce(t *testing.T) {
 		{ptx.AffineMin, ptx.ClassInt, false, false, true},
 	} {
 		for name, want := range map[string]bool{"kim": c.kim, "fgsimt": c.fgsimt, "fgsimt-narrow": c.fgsimt && c.class != ptx.ClassFP, "fgsimt-wide": c.wide, "fgsimt-const": c.wide, "kim-wide": c.wide, "kim-const": c.wide, "collange": true, "gemu": true, "ideal": true} {
-			if got := PolicyByName(name).Once(c.rule, c.class); got != want {
+			if got := PolicyByName(name).AllowsScalar(c.rule, c.class); got != want {
 				t.Errorf("policy %s, rule %s, class %s: once %v, want %v", name, c.rule, c.class, got, want)
 			}
 		}
@@ -103,16 +103,16 @@ func TestSources(t *testing.T) {
 		kim, konst, gemu bool
 	}{{ptx.Param, true, true, true}, {ptx.Const, false, true, true}, {ptx.Global, false, false, true}, {ptx.Shared, false, false, true}} {
 		for name, want := range map[string]bool{"kim": c.kim, "kim-wide": c.kim, "fgsimt": c.kim, "fgsimt-narrow": c.kim, "fgsimt-wide": c.kim, "fgsimt-const": c.konst, "kim-const": c.konst, "gemu": c.gemu} {
-			if got := PolicyByName(name).Loads.Uniform(c.space); got != want {
+			if got := PolicyByName(name).Loads.AllowsUniform(c.space); got != want {
 				t.Errorf("policy %s takes uniform loads of space %v: %v, want %v", name, c.space, got, want)
 			}
 		}
 	}
 	for r, want := range map[ptx.SpecialReg]bool{ptx.TidX: true, ptx.TidZ: true, ptx.NtidY: true, ptx.CtaidX: true, ptx.NctaidZ: true, ptx.LaneID: false, ptx.WarpID: false, ptx.Clock: false} {
-		if got := PolicyByName("kim").Index(r); got != want {
+		if got := PolicyByName("kim").AllowsIndex(r); got != want {
 			t.Errorf("kim takes %s for compact: %v, want %v", r, got, want)
 		}
-		if !PolicyByName("gemu").Index(r) {
+		if !PolicyByName("gemu").AllowsIndex(r) {
 			t.Errorf("gemu does not take %s for compact", r)
 		}
 	}
@@ -129,10 +129,10 @@ func TestVector(t *testing.T) {
 		{ptx.AffineLoad, 4, 4, true}, {ptx.AffineLoad, 2, 2, true}, {ptx.AffineLoad, 1, 1, true}, {ptx.AffineLoad, 8, 8, false}, {ptx.AffineLoad, 4, 2, false},
 		{ptx.AffineLoad, 1<<64 - 4, 4, false}, {ptx.AffineStore, 4, 4, false},
 	} {
-		if got := PolicyByName("fgsimt").Vector(c.rule, Value{Stride: c.stride}, 64, c.size); got != c.want {
+		if got := PolicyByName("fgsimt").MustBeVector(c.rule, Value{Stride: c.stride}, 64, c.size); got != c.want {
 			t.Errorf("%s of %d bytes with stride %d: %v, want %v", c.rule, c.size, int64(c.stride), got, c.want)
 		}
-		if !PolicyByName("kim").Vector(c.rule, Value{Stride: c.stride}, 64, c.size) {
+		if !PolicyByName("kim").MustBeVector(c.rule, Value{Stride: c.stride}, 64, c.size) {
 			t.Error("kim wants unit stride")
 		}
 	}
@@ -173,8 +173,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// allowed is Policy.Allows once more: strides are numbers of two's complement.
-func allowed(p *Policy, v Value, slot int) bool {
+// checkAllowed is Policy.Allows once more: strides are numbers of two's complement.
+func checkAllowed(p *Policy, v Value, slot int) bool {
 	s := integer(v.Stride)
 	if s.Bit(slot-1) != 0 {
 		s.Sub(s, power(uint64(slot)))
@@ -202,13 +202,13 @@ func operandsOf(a *Args, n int) []Operand {
 	}
 	src := make([]Operand, n)
 	for i := range src {
-		src[i] = Operand{a.V[i], lanesOf(a.First, a.Last)}
+		src[i] = Operand{a.Values[i], lanesOf(a.First, a.Last)}
 	}
 	return src
 }
 
-// ask asks a unit for an instruction of n operands.
-func ask(u *Unit, a *Args, n int) (Value, Answer) {
+// executeLanes asks a unit for an instruction of n operands.
+func executeLanes(u *Unit, a *Args, n int) (Value, Execution) {
 	return u.Execute(&a.Operation, operandsOf(a, n), lanesOf(a.First, a.Last))
 }
 
@@ -224,24 +224,24 @@ func TestUnit(t *testing.T) {
 				a := m.args(t, rapid.SampledFrom(m.types).Draw(t, "types"))
 				uniform := true
 				for i := range m.n {
-					unseen := m.rule == ptx.AffineSelect && p.Rules.Has(m.rule) && i < 2 && (a.V[2].Base == 0) == (i == 0)
-					uniform = uniform && (unseen || a.V[i].Uniform())
+					unseen := m.rule == ptx.AffineSelect && p.Rules.Has(m.rule) && i < 2 && (a.Values[2].Base == 0) == (i == 0)
+					uniform = uniform && (unseen || a.Values[i].Uniform())
 				}
-				v, answer := ask(&u, &a, m.n)
+				v, answer := executeLanes(&u, &a, m.n)
 				if uniform {
-					if answer != Once {
+					if answer != Scalar {
 						t.Fatalf("%v: answer %d, want once", a, answer)
 					}
 					return
 				}
-				want, have := Rules[m.rule].Execute(&a)
-				v, want = v.Reduced(int(a.Slot)), want.Reduced(int(a.Slot))
-				if m.rule == ptx.AffineShr && p.Name == "kim" && a.V[1].Uniform() { // no rounding: the stride must be a multiple
-					have = have && multiple(integer(a.V[0].Stride), power(a.V[1].Base))
+				want, defined := Rules[m.rule].Execute(&a)
+				v, want = v.Truncate(int(a.Slot)), want.Truncate(int(a.Slot))
+				if m.rule == ptx.AffineShr && p.Name == "kim" && a.Values[1].Uniform() { // no rounding: the stride must be a multiple
+					defined = defined && multiple(integer(a.Values[0].Stride), power(a.Values[1].Base))
 				}
-				have = have && p.Rules.Has(m.rule) && allowed(p, want, int(a.Slot))
-				if (answer == Compact) != have || answer == Once || have && v != want {
-					t.Fatalf("%s of %v: %s, answer %d; want %s, %v", m.rule, a, v, answer, want, have)
+				defined = defined && p.Rules.Has(m.rule) && checkAllowed(p, want, int(a.Slot))
+				if (answer == CompactResult) != defined || answer == Scalar || defined && v != want {
+					t.Fatalf("%s of %v: %s, answer %d; want %s, %v", m.rule, a, v, answer, want, defined)
 				}
 			})
 		})
@@ -259,13 +259,13 @@ func TestUnitLanes(t *testing.T) {
 				src, lanes := operandsOf(&a, m.n), lanesOf(a.First, a.Last)
 				_, before := u.Execute(&a.Operation, src, lanes)
 				i := rapid.IntRange(0, len(src)-1).Draw(t, "operand")
-				src[i].Held &^= 1 << rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane")
-				want := OnLanes
-				if m.rule == ptx.AffineSelect && p.Rules.Has(m.rule) && i < 2 && (a.V[2].Base == 0) == (i == 0) {
+				src[i].Lanes &^= 1 << rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane")
+				want := PerLane
+				if m.rule == ptx.AffineSelect && p.Rules.Has(m.rule) && i < 2 && (a.Values[2].Base == 0) == (i == 0) {
 					want = before
 				}
-				if u.Has(&a.Operation, src, lanes) != (want != OnLanes) && before != OnLanes {
-					t.Fatalf("%s of %v: has what it looks at: %v", m.rule, src, want == OnLanes)
+				if u.HasCompactOperands(&a.Operation, src, lanes) != (want != PerLane) && before != PerLane {
+					t.Fatalf("%s of %v: has what it looks at: %v", m.rule, src, want == PerLane)
 				}
 				if _, answer := u.Execute(&a.Operation, src, lanes); answer != want {
 					t.Fatalf("%s of %v: answer %d, want %d", m.rule, src, answer, want)
@@ -282,12 +282,12 @@ func TestUnitWithoutRules(t *testing.T) {
 	for _, c := range []struct {
 		rule   ptx.Affine
 		stride uint64
-		want   Answer
+		want   Execution
 	}{
-		{ptx.AffineUniform, 0, Once}, {ptx.AffineUniform, 1, OnLanes}, {ptx.AffineBranch, 1, OnLanes},
+		{ptx.AffineUniform, 0, Scalar}, {ptx.AffineUniform, 1, PerLane}, {ptx.AffineBranch, 1, PerLane},
 	} {
-		a := Args{Operation: Operation{Rule: c.rule, Width: 32, Out: 32, Slot: 32}, Last: 31, V: [4]Value{{Base: 1}, {Base: 2, Stride: c.stride}}}
-		if v, answer := ask(&u, &a, 2); answer != c.want {
+		a := Args{Operation: Operation{Rule: c.rule, Width: 32, Out: 32, Slot: 32}, Last: 31, Values: [4]Value{{Base: 1}, {Base: 2, Stride: c.stride}}}
+		if v, answer := executeLanes(&u, &a, 2); answer != c.want {
 			t.Errorf("stride %d, rule %s: %s, answer %d, want %d", c.stride, c.rule, v, answer, c.want)
 		}
 	}
@@ -309,10 +309,10 @@ func TestShiftRight(t *testing.T) {
 		{Value{1, 1}, 5, Value{}, false, false},
 		{Value{0, 16}, 5, Value{}, false, false},
 	} {
-		a := Args{Operation: shape{32, 32, false}.operation(ptx.AffineShr, 32), Last: 31, V: [4]Value{c.v, {Base: c.by}}}
+		a := Args{Operation: shape{32, 32, false}.operation(ptx.AffineShr, 32), Last: 31, Values: [4]Value{c.v, {Base: c.by}}}
 		for name, want := range map[string]bool{"gemu": c.gemu, "kim": c.kim, "collange": false} {
 			u := NewUnit(PolicyByName(name), Rules)
-			if v, answer := ask(&u, &a, 2); (answer == Compact) != want || want && v != c.want {
+			if v, answer := executeLanes(&u, &a, 2); (answer == CompactResult) != want || want && v != c.want {
 				t.Errorf("policy %s: %s >> %d is %s, answer %d; want %s, %v", name, c.v, c.by, v, answer, c.want, want)
 			}
 		}
@@ -322,15 +322,15 @@ func TestShiftRight(t *testing.T) {
 func TestUnitCompares(t *testing.T) {
 	for _, p := range slices.Concat(Policies, Variants) {
 		u := NewUnit(p, Rules)
-		a := Args{Operation: shape{32, 1, true}.operation(ptx.AffineCompare, 32), Last: 31, V: [4]Value{{Base: 3}, {Base: 5}}}
+		a := Args{Operation: shape{32, 1, true}.operation(ptx.AffineCompare, 32), Last: 31, Values: [4]Value{{Base: 3}, {Base: 5}}}
 		a.Cmp = Lt
-		if _, answer := ask(&u, &a, 2); answer != Once {
+		if _, answer := executeLanes(&u, &a, 2); answer != Scalar {
 			t.Errorf("policy %s, uniform operands: answer %d, want once", p.Name, answer)
 		}
 		affine := p.Rules.Has(ptx.AffineCompare)
 		// "If the uniform value is greater than or less than all elements" (Kim et al. 4.2): not
 		// where it is one of them.
-		touching := affine && len(p.Narrow) == 0
+		touching := affine && len(p.NarrowRules) == 0
 		for _, c := range []struct {
 			cmp       Cmp
 			v         Value
@@ -352,9 +352,9 @@ func TestUnitCompares(t *testing.T) {
 			{Eq, Value{30, 1}, false, false},
 			{NoCmp, Value{0, 1}, false, false},
 		} {
-			a.V, a.Cmp = [4]Value{c.v, {Base: 32}}, c.cmp
-			v, answer := ask(&u, &a, 2)
-			if (answer == Compact) != c.ok || answer == Once || c.ok && (v.Base != 0) != c.holds {
+			a.Values, a.Cmp = [4]Value{c.v, {Base: 32}}, c.cmp
+			v, answer := executeLanes(&u, &a, 2)
+			if (answer == CompactResult) != c.ok || answer == Scalar || c.ok && (v.Base != 0) != c.holds {
 				t.Errorf("policy %s: comparison %d of %s with 32: %v, answer %d; want %v, %v", p.Name, c.cmp, c.v, v, answer, c.holds, c.ok)
 			}
 		}
@@ -367,22 +367,22 @@ func TestUnitUsesTable(t *testing.T) {
 	broken[ptx.AffineAdd].Apply = func(*Args) (Value, bool) { return Value{7, 7}, true }
 	u := NewUnit(Policies[0], &broken)
 	op := shape{32, 32, false}.operation(ptx.AffineAdd, 32)
-	op.Fast = FastOf(&op)
-	a := Args{Operation: op, Last: 31, V: [4]Value{{5, 1}, {Base: 0}}}
-	if v, answer := ask(&u, &a, 2); answer != Compact || v != (Value{7, 7}) {
+	op.Fast = FindFast(&op)
+	a := Args{Operation: op, Last: 31, Values: [4]Value{{5, 1}, {Base: 0}}}
+	if v, answer := executeLanes(&u, &a, 2); answer != CompactResult || v != (Value{7, 7}) {
 		t.Errorf("add is %s, answer %d", v, answer)
 	}
-	if v, answer := u.Binary(&op, a.V[0], a.V[1], ^uint32(0), ^uint32(0)); answer != Compact || v != (Value{7, 7}) {
+	if v, answer := u.Binary(&op, a.Values[0], a.Values[1], ^uint32(0), ^uint32(0)); answer != CompactResult || v != (Value{7, 7}) {
 		t.Errorf("add of two is %s, answer %d", v, answer)
 	}
 }
 
 func TestShares(t *testing.T) {
-	var s Shares
+	var s ClassCounts
 	for _, c := range []Class{Uniform, Affine, Affine, Generic, Generic, Generic, Unknown} {
 		s.Count(c)
 	}
-	if want := (Shares{1, 2, 3}); s != want || s.Total() != 6 || s.Compact() != 3 {
+	if want := (ClassCounts{1, 2, 3}); s != want || s.Total() != 6 || s.Compact() != 3 {
 		t.Errorf("%+v, total %d, compact %d; want %+v, 6, 3", s, s.Total(), s.Compact(), want)
 	}
 }

@@ -14,21 +14,21 @@ type Operation struct {
 	Out    uint8 // bits of the result's type
 	Slot   uint8 // bits of the result's slot: 32 or 64
 	Cmp    Cmp   // of comparisons
-	Fast   Fast  // see FastOf
+	Fast   Fast  // see FindFast
 }
 
 // Args is an instruction with compact operands, in terms of their slots. A predicate is
 // the number 0 or 1.
 type Args struct {
 	Operation
-	V     [4]Value
-	First int // the lowest and highest active lane
-	Last  int
+	Values [4]Value
+	First  int // the lowest and highest active lane
+	Last   int
 }
 
 // Rule is how instructions execute on compact operands of which some are affine.
 type Rule struct {
-	Affine Shape
+	AffineOperands Shape
 
 	// Apply computes the compact result, or says that there is none; of a comparison
 	// that comes out the same in every active lane, 1 if it holds there and 0 if not.
@@ -62,12 +62,12 @@ func (s Shape) Allows(affine uint8) bool {
 // Execute is the rule for operands of whatever shape.
 func (r *Rule) Execute(a *Args) (Value, bool) {
 	affine := uint8(0)
-	for i := range a.V {
-		if !a.V[i].Uniform() {
+	for i := range a.Values {
+		if !a.Values[i].Uniform() {
 			affine |= 1 << i
 		}
 	}
-	if !r.Affine.Allows(affine) {
+	if !r.AffineOperands.Allows(affine) {
 		return Value{}, false
 	}
 	return r.Apply(a)
@@ -103,25 +103,25 @@ var Rules = &Table{
 	ptx.AffineCompare: {AnyOperand, compare},
 }
 
-// out brings a result modulo 2^Out to its slot.
-func (a *Args) out(v Value) (Value, bool) {
-	return fit(v, int(a.Out), int(a.Slot), a.First, a.Last)
+// resultValue brings a result modulo 2^Out to its slot.
+func (a *Args) resultValue(v Value) (Value, bool) {
+	return fitToSlot(v, int(a.Out), int(a.Slot), a.First, a.Last)
 }
 
-// numbers reads operand i as numbers of the instruction's type.
-func (a *Args) numbers(i int) (progression, bool) {
+// operandProgression reads operand i as numbers of the instruction's type.
+func (a *Args) operandProgression(i int) (progression, bool) {
 	width := int(a.Width)
-	return numbers(a.V[i], width, a.Signed, a.First, a.Last)
+	return toProgression(a.Values[i], width, a.Signed, a.First, a.Last)
 }
 
 // (b0 + i·s0) + (b1 + i·s1) = (b0+b1) + i·(s0+s1): a ring identity, no condition.
 func add(a *Args) (Value, bool) {
-	return a.out(Value{a.V[0].Base + a.V[1].Base, a.V[0].Stride + a.V[1].Stride})
+	return a.resultValue(Value{a.Values[0].Base + a.Values[1].Base, a.Values[0].Stride + a.Values[1].Stride})
 }
 
 // As add: no condition.
 func sub(a *Args) (Value, bool) {
-	return a.out(Value{a.V[0].Base - a.V[1].Base, a.V[0].Stride - a.V[1].Stride})
+	return a.resultValue(Value{a.Values[0].Base - a.Values[1].Base, a.Values[0].Stride - a.Values[1].Stride})
 }
 
 // (b + i·s)·u = b·u + i·(s·u): one side must be uniform. The wide form multiplies
@@ -131,11 +131,11 @@ func mul(a *Args) (Value, bool) {
 	if !ok {
 		return v, false
 	}
-	return a.out(v)
+	return a.resultValue(v)
 }
 
 func product(a *Args) (Value, bool) {
-	x, u := a.V[0], a.V[1]
+	x, u := a.Values[0], a.Values[1]
 	xi := 0
 	if !u.Uniform() {
 		x, u, xi = u, x, 1
@@ -143,8 +143,8 @@ func product(a *Args) (Value, bool) {
 	if a.Out == a.Width {
 		return Value{x.Base * u.Base, x.Stride * u.Base}, true
 	}
-	p, ok := a.numbers(xi)
-	q, _ := a.numbers(1 - xi) // uniform: cannot wrap
+	p, ok := a.operandProgression(xi)
+	q, _ := a.operandProgression(1 - xi) // uniform: cannot wrap
 	f := q.first
 	return Value{(p.first - uint64(a.First)*uint64(p.step)) * f, uint64(p.step) * f}, ok
 }
@@ -155,24 +155,24 @@ func mad(a *Args) (Value, bool) {
 	if !ok {
 		return v, false
 	}
-	return a.out(Value{v.Base + a.V[2].Base, v.Stride + a.V[2].Stride})
+	return a.resultValue(Value{v.Base + a.Values[2].Base, v.Stride + a.Values[2].Stride})
 }
 
 // A shift by a uniform amount k is multiplication by 2^k: no further condition.
 func shl(a *Args) (Value, bool) {
-	k := uint32(a.V[1].Base)
-	return a.out(Value{a.V[0].Base << k, a.V[0].Stride << k}) // Go's shift of 64 or more is 0, too
+	k := uint32(a.Values[1].Base)
+	return a.resultValue(Value{a.Values[0].Base << k, a.Values[0].Stride << k}) // Go's shift of 64 or more is 0, too
 }
 
 // ⌊(b + i·s)/2^k⌋ by a uniform amount, on numbers that do not wrap: see floorDiv.
 // An amount of the width or more leaves nothing but signs.
 func shr(a *Args) (Value, bool) {
-	p, ok := a.numbers(0)
+	p, ok := a.operandProgression(0)
 	if !ok {
 		return Value{}, false
 	}
-	k := uint32(a.V[1].Base)
-	exact := uint64(p.step)&ones(int(k)) == 0
+	k := uint32(a.Values[1].Base)
+	exact := uint64(p.step)&lowMask(int(k)) == 0
 	if a.Signed {
 		return floorDiv(a, uint64(int64(p.first)>>k), uint64(int64(p.last)>>k), p.step>>k, exact)
 	}
@@ -181,7 +181,7 @@ func shr(a *Args) (Value, bool) {
 
 // shrExact is shr where 2^k divides the stride.
 func shrExact(a *Args) (Value, bool) {
-	if a.V[0].Stride&ones(int(uint32(a.V[1].Base))) != 0 {
+	if a.Values[0].Stride&lowMask(int(uint32(a.Values[1].Base))) != 0 {
 		return Value{}, false
 	}
 	return shr(a)
@@ -194,9 +194,9 @@ func shrExact(a *Args) (Value, bool) {
 func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool) {
 	switch {
 	case first == last:
-		return a.out(Value{Base: first})
+		return a.resultValue(Value{Base: first})
 	case exact:
-		return a.out(anchored(a, first, uint64(step)))
+		return a.resultValue(valueAt(a, first, uint64(step)))
 	}
 	return Value{}, false
 }
@@ -204,8 +204,8 @@ func floorDiv(a *Args, first, last uint64, step int64, exact bool) (Value, bool)
 // dividends reads operand 0 as numbers that are not negative in any lane, for
 // then division rounds down, and operand 1 as a uniform positive divisor.
 func dividends(a *Args) (p progression, d uint64, ok bool) {
-	p, ok = a.numbers(0)
-	q, _ := a.numbers(1)
+	p, ok = a.operandProgression(0)
+	q, _ := a.operandProgression(1)
 	d = q.first
 	if a.Signed && (int64(p.first) < 0 || int64(p.last) < 0 || int64(d) < 0) {
 		ok = false
@@ -220,11 +220,11 @@ func div(a *Args) (Value, bool) {
 	if !ok {
 		return Value{}, false
 	}
-	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), divides(d, p.step))
+	return floorDiv(a, p.first/d, p.last/d, p.step/int64(d), isDivisor(d, p.step))
 }
 
-// divides reports whether d divides a stride other than 0: no number of 2^63 or more does.
-func divides(d uint64, step int64) bool { return d>>63 == 0 && step%int64(d) == 0 }
+// isDivisor reports whether d divides a stride other than 0: no number of 2^63 or more does.
+func isDivisor(d uint64, step int64) bool { return d>>63 == 0 && step%int64(d) == 0 }
 
 // The remainder x − d·⌊x/d⌋ of the same: affine where the quotient is the same in
 // every lane, uniform where d divides the stride.
@@ -233,9 +233,9 @@ func rem(a *Args) (Value, bool) {
 	switch {
 	case !ok:
 	case p.first/d == p.last/d:
-		return a.out(anchored(a, p.first%d, uint64(p.step)))
-	case divides(d, p.step):
-		return a.out(Value{Base: p.first % d})
+		return a.resultValue(valueAt(a, p.first%d, uint64(p.step)))
+	case isDivisor(d, p.step):
+		return a.resultValue(Value{Base: p.first % d})
 	}
 	return Value{}, false
 }
@@ -250,31 +250,31 @@ func bfe(a *Args) (Value, bool) {
 	if a.Width == 64 {
 		used = 0xffffffff
 	}
-	pos, n := a.V[1].Base&used, a.V[2].Base&used
+	pos, n := a.Values[1].Base&used, a.Values[2].Base&used
 	b := *a
-	b.V[1] = Value{Base: pos}
+	b.Values[1] = Value{Base: pos}
 	v, ok := shr(&b)
 	if !ok {
 		return Value{}, false
 	}
-	b.V[0], b.V[1] = v, Value{Base: ones(int(n))}
+	b.Values[0], b.Values[1] = v, Value{Base: lowMask(int(n))}
 	return and(&b)
 }
 
 // −(b + i·s) = −b + i·(−s): no condition.
-func neg(a *Args) (Value, bool) { return a.out(Value{-a.V[0].Base, -a.V[0].Stride}) }
+func neg(a *Args) (Value, bool) { return a.resultValue(Value{-a.Values[0].Base, -a.Values[0].Stride}) }
 
 // ¬v = −v − 1: no condition.
-func not(a *Args) (Value, bool) { return a.out(Value{^a.V[0].Base, -a.V[0].Stride}) }
+func not(a *Args) (Value, bool) { return a.resultValue(Value{^a.Values[0].Base, -a.Values[0].Stride}) }
 
 // Where the sign is the same in every lane: the value or its negation. The ends
 // decide, for numbers that do not wrap are monotonic.
 func abs(a *Args) (Value, bool) {
-	p, ok := a.numbers(0)
+	p, ok := a.operandProgression(0)
 	switch {
 	case !ok:
 	case int64(p.first) >= 0 && int64(p.last) >= 0:
-		return a.out(a.V[0])
+		return a.resultValue(a.Values[0])
 	case int64(p.first) <= 0 && int64(p.last) <= 0:
 		return neg(a)
 	}
@@ -285,8 +285,8 @@ func abs(a *Args) (Value, bool) {
 // 0 (equal at one end), 1. The difference of two progressions of numbers is
 // linear, so its ends decide.
 func ordered(a *Args) (sign int, ok bool) {
-	p, ok0 := a.numbers(0)
-	q, ok1 := a.numbers(1)
+	p, ok0 := a.operandProgression(0)
+	q, ok1 := a.operandProgression(1)
 	if !ok0 || !ok1 {
 		return 0, false
 	}
@@ -316,9 +316,9 @@ func minimum(a *Args) (Value, bool) {
 		return Value{}, false
 	}
 	if s <= 0 {
-		return a.out(a.V[0])
+		return a.resultValue(a.Values[0])
 	}
-	return a.out(a.V[1])
+	return a.resultValue(a.Values[1])
 }
 
 // The side that is not smaller in any lane.
@@ -328,50 +328,50 @@ func maximum(a *Args) (Value, bool) {
 		return Value{}, false
 	}
 	if s >= 0 {
-		return a.out(a.V[0])
+		return a.resultValue(a.Values[0])
 	}
-	return a.out(a.V[1])
+	return a.resultValue(a.Values[1])
 }
 
-// varying is a mask outside of which the bits of operand i are the same in all
+// affineOperand is a mask outside of which the bits of operand i are the same in all
 // lanes: below the lowest set bit of the stride nothing changes, and above the
 // highest bit in which the ends differ nothing does if the numbers do not wrap.
-func varying(a *Args, i int) uint64 {
+func affineOperand(a *Args, i int) uint64 {
 	width := int(a.Width)
-	v := a.V[i]
+	v := a.Values[i]
 	low := bits.TrailingZeros64(v.Stride)
 	high := width
-	if p, ok := numbers(v, width, false, a.First, a.Last); ok {
+	if p, ok := toProgression(v, width, false, a.First, a.Last); ok {
 		high = bits.Len64(p.first ^ p.last)
 	}
-	return ones(high) &^ ones(low)
+	return lowMask(high) &^ lowMask(low)
 }
 
 // affineAndUniform tells the affine operand of two, and the value of the uniform one.
 func affineAndUniform(a *Args) (x int, u uint64) {
-	if a.V[1].Uniform() {
-		return 0, a.V[1].Base
+	if a.Values[1].Uniform() {
+		return 0, a.Values[1].Base
 	}
-	return 1, a.V[0].Base
+	return 1, a.Values[0].Base
 }
 
 // With a uniform mask: if it keeps all varying bits, constant bits are taken away
 // from every lane; if it clears them all, the result is uniform.
 func and(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
-	vary := varying(a, x)
-	at := a.V[x].At(a.First)
+	vary := affineOperand(a, x)
+	at := a.Values[x].At(a.First)
 	switch {
 	case u&vary == vary:
-		return a.out(anchored(a, at&u, a.V[x].Stride))
+		return a.resultValue(valueAt(a, at&u, a.Values[x].Stride))
 	case u&vary == 0:
-		return a.out(Value{Base: at & u})
+		return a.resultValue(Value{Base: at & u})
 	}
 	return Value{}, false
 }
 
-// anchored is the progression with a value at the first active lane.
-func anchored(a *Args, at, stride uint64) Value {
+// valueAt is the progression with a value at the first active lane.
+func valueAt(a *Args, at, stride uint64) Value {
 	return Value{at - uint64(a.First)*stride, stride}
 }
 
@@ -379,13 +379,13 @@ func anchored(a *Args, at, stride uint64) Value {
 // every lane; if it sets them all, the result is uniform.
 func or(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
-	vary := varying(a, x)
-	at := a.V[x].At(a.First)
+	vary := affineOperand(a, x)
+	at := a.Values[x].At(a.First)
 	switch {
 	case u&vary == 0:
-		return a.out(anchored(a, at|u, a.V[x].Stride))
+		return a.resultValue(valueAt(a, at|u, a.Values[x].Stride))
 	case u&vary == vary:
-		return a.out(Value{Base: at | u})
+		return a.resultValue(Value{Base: at | u})
 	}
 	return Value{}, false
 }
@@ -395,36 +395,36 @@ func or(a *Args) (Value, bool) {
 // the stride changes its sign.
 func xor(a *Args) (Value, bool) {
 	x, u := affineAndUniform(a)
-	vary := varying(a, x)
-	at := a.V[x].At(a.First)
+	vary := affineOperand(a, x)
+	at := a.Values[x].At(a.First)
 	switch {
 	case u&vary == 0:
-		return a.out(anchored(a, at^u, a.V[x].Stride))
+		return a.resultValue(valueAt(a, at^u, a.Values[x].Stride))
 	case u&vary == vary:
-		return a.out(anchored(a, at^u, -a.V[x].Stride))
+		return a.resultValue(valueAt(a, at^u, -a.Values[x].Stride))
 	}
 	return Value{}, false
 }
 
 // By a uniform predicate: the operand it selects.
 func selectOne(a *Args) (Value, bool) {
-	if a.V[2].Base != 0 {
-		return a.out(a.V[0])
+	if a.Values[2].Base != 0 {
+		return a.resultValue(a.Values[0])
 	}
-	return a.out(a.V[1])
+	return a.resultValue(a.Values[1])
 }
 
 // To a type that is not wider a conversion only cuts bits off: no condition. To a
 // wider one it extends each lane's number, so the numbers must not wrap.
 func convert(a *Args) (Value, bool) {
 	if a.Out <= a.Width {
-		return a.out(a.V[0])
+		return a.resultValue(a.Values[0])
 	}
-	p, ok := a.numbers(0)
+	p, ok := a.operandProgression(0)
 	if !ok {
 		return Value{}, false
 	}
-	return a.out(anchored(a, p.first, uint64(p.step)))
+	return a.resultValue(valueAt(a, p.first, uint64(p.step)))
 }
 
 // Cmp is a comparison of integers.
@@ -465,11 +465,11 @@ func CmpByName(name string) Cmp {
 // it has at both ends and the difference does not change its sign between them.
 // If base and stride agree, so do all lanes, wrap or not.
 func compare(a *Args) (Value, bool) {
-	if width := int(a.Width); a.V[0].Reduced(width) == a.V[1].Reduced(width) {
+	if width := int(a.Width); a.Values[0].Truncate(width) == a.Values[1].Truncate(width) {
 		return equal(a.Cmp)
 	}
-	p, ok0 := a.numbers(0)
-	q, ok1 := a.numbers(1)
+	p, ok0 := a.operandProgression(0)
+	q, ok1 := a.operandProgression(1)
 	if !ok0 || !ok1 {
 		return Value{}, false
 	}
@@ -477,47 +477,47 @@ func compare(a *Args) (Value, bool) {
 	gt0, gt1 := p.less(q.first, p.first), p.less(q.last, p.last)
 	switch a.Cmp {
 	case Lt:
-		return outcome(lt0), lt0 == lt1
+		return predicateValue(lt0), lt0 == lt1
 	case Ge:
-		return outcome(!lt0), lt0 == lt1
+		return predicateValue(!lt0), lt0 == lt1
 	case Gt:
-		return outcome(gt0), gt0 == gt1
+		return predicateValue(gt0), gt0 == gt1
 	case Le:
-		return outcome(!gt0), gt0 == gt1
+		return predicateValue(!gt0), gt0 == gt1
 	case Eq, Ne:
 		// Unequal in every lane if one stays below the other.
-		return outcome(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
+		return predicateValue(a.Cmp == Ne), lt0 && lt1 || gt0 && gt1
 	}
 	return Value{}, false
 }
 
 // A comparison of a uniform number with a progression that it is greater or less than all of.
-func compareApart(a *Args) (Value, bool) {
-	p, ok0 := a.numbers(0)
-	q, ok1 := a.numbers(1)
-	below := p.less(p.first, q.first) && p.less(p.last, q.last)
-	above := p.less(q.first, p.first) && p.less(q.last, p.last)
-	if !ok0 || !ok1 || !below && !above {
+func compareRanges(a *Args) (Value, bool) {
+	p, ok0 := a.operandProgression(0)
+	q, ok1 := a.operandProgression(1)
+	allBelow := p.less(p.first, q.first) && p.less(p.last, q.last)
+	allAbove := p.less(q.first, p.first) && p.less(q.last, p.last)
+	if !ok0 || !ok1 || !allBelow && !allAbove {
 		return Value{}, false
 	}
 	switch a.Cmp {
 	case Lt, Le:
-		return outcome(below), true
+		return predicateValue(allBelow), true
 	case Gt, Ge:
-		return outcome(above), true
+		return predicateValue(allAbove), true
 	case Eq, Ne:
-		return outcome(a.Cmp == Ne), true
+		return predicateValue(a.Cmp == Ne), true
 	}
 	return Value{}, false
 }
 
 // equal is a comparison of equal integers.
 func equal(c Cmp) (Value, bool) {
-	return outcome(c == Eq || c == Le || c == Ge), c != NoCmp
+	return predicateValue(c == Eq || c == Le || c == Ge), c != NoCmp
 }
 
-// outcome is a predicate in all lanes.
-func outcome(holds bool) Value {
+// predicateValue is a predicate in all lanes.
+func predicateValue(holds bool) Value {
 	if holds {
 		return Value{Base: 1}
 	}

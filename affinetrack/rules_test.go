@@ -15,8 +15,8 @@ import (
 	"gemu/ptx"
 )
 
-// model is what an instruction does to one lane, and what its rule promises.
-type model struct {
+// ruleModel is what an instruction does to one lane, and what its rule promises.
+type ruleModel struct {
 	rule ptx.Affine
 	n    int // operands
 
@@ -66,7 +66,7 @@ var (
 )
 
 // models has every rule there is; TestRulesHaveModels sees to that.
-var models = []*model{
+var models = []*ruleModel{
 	{rule: ptx.AffineMove, n: 1, types: plainTypes, promise: always,
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }},
 	{rule: ptx.AffineAdd, n: 2, types: plainTypes, promise: always, // 9.7.1.1
@@ -78,17 +78,17 @@ var models = []*model{
 	{rule: ptx.AffineMad, n: 3, types: mulTypes, promise: multiplies, second: factors, // 9.7.1.4
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return add(mul(x[0], x[1]), x[2]) }},
 	{rule: ptx.AffineShl, n: 2, types: plainTypes, second: amounts, amount: true, // 9.7.8.8: amounts are clamped to the width
-		promise: func(c *instance) bool { return c.a.V[1].Uniform() },
+		promise: func(c *instance) bool { return c.a.Values[1].Uniform() },
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
 			return mul(x[0], power(min(x[1].Uint64(), uint64(a.Width))))
 		}},
 	{rule: ptx.AffineShr, n: 2, types: plainTypes, second: amounts, amount: true, // 9.7.8.9: fills with the sign
 		promise: func(c *instance) bool {
 			k := c.x[1][0].Uint64()
-			return c.a.V[1].Uniform() && k < uint64(c.a.Width) && c.steady(0) && (c.constant() || multiple(c.step(0), power(k)))
+			return c.a.Values[1].Uniform() && k < uint64(c.a.Width) && c.steady(0) && (c.constant() || multiple(c.step(0), power(k)))
 		},
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return floor(x[0], power(min(x[1].Uint64(), uint64(a.Width)))) }},
-	{rule: ptx.AffineDiv, n: 2, types: plainTypes, second: factors, promise: divides, // 9.7.1.8: rounds to zero
+	{rule: ptx.AffineDiv, n: 2, types: plainTypes, second: factors, promise: isDivisor, // 9.7.1.8: rounds to zero
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
 			if x[1].Sign() == 0 {
 				return nil // undefined
@@ -97,7 +97,7 @@ var models = []*model{
 		}},
 	{rule: ptx.AffineRem, n: 2, types: plainTypes, second: factors, // 9.7.1.9
 		promise: func(c *instance) bool {
-			if !divides(c) {
+			if !isDivisor(c) {
 				d := c.x[1][0]
 				return c.dividend() && c.steady(0) && c.sameQuotient(d)
 			}
@@ -111,7 +111,7 @@ var models = []*model{
 		}},
 	{rule: ptx.AffineBfe, n: 3, types: []shape{{32, 32, false}, {64, 64, false}}, second: amounts, amount: true, // 9.7.1.19
 		promise: func(c *instance) bool {
-			if !c.a.V[1].Uniform() || !c.a.V[2].Uniform() {
+			if !c.a.Values[1].Uniform() || !c.a.Values[2].Uniform() {
 				return false
 			}
 			pos, n := fieldPart(int(c.a.Width), c.x[1][0]), fieldPart(int(c.a.Width), c.x[2][0])
@@ -156,7 +156,7 @@ var models = []*model{
 		lane: func(a *Args, x [3]*big.Int) *big.Int { return new(big.Int).Xor(x[0], x[1]) }},
 	{rule: ptx.AffineSelect, n: 2, types: plainTypes, promise: always, // 9.7.6.3
 		lane: func(a *Args, x [3]*big.Int) *big.Int {
-			if a.V[2].Base != 0 {
+			if a.Values[2].Base != 0 {
 				return x[0]
 			}
 			return x[1]
@@ -170,21 +170,21 @@ func always(c *instance) bool { return true }
 
 // multiplies: one factor is uniform; the wide form wants the other not to wrap.
 func multiplies(c *instance) bool {
-	u, v := c.a.V[0].Uniform(), c.a.V[1].Uniform()
+	u, v := c.a.Values[0].Uniform(), c.a.Values[1].Uniform()
 	if c.a.Out == c.a.Width {
 		return u || v
 	}
 	return u && c.steady(1) || v && c.steady(0)
 }
 
-// divides: not negative by positive, and the quotient is affine.
-func divides(c *instance) bool {
+// isDivisor: not negative by positive, and the quotient is affine.
+func isDivisor(c *instance) bool {
 	d := c.x[1][0]
 	return c.dividend() && c.steady(0) && (c.sameQuotient(d) || multiple(c.step(0), d))
 }
 
 func (c *instance) dividend() bool {
-	return c.a.V[1].Uniform() && c.x[1][0].Sign() > 0 && c.all(0, func(v *big.Int) bool { return v.Sign() >= 0 })
+	return c.a.Values[1].Uniform() && c.x[1][0].Sign() > 0 && c.all(0, func(v *big.Int) bool { return v.Sign() >= 0 })
 }
 
 func (c *instance) sameQuotient(d *big.Int) bool {
@@ -205,10 +205,10 @@ func ordered(c *instance) bool {
 // differ, or none.
 func masked(c *instance) bool {
 	x, u := 0, 1
-	if !c.a.V[1].Uniform() {
+	if !c.a.Values[1].Uniform() {
 		x, u = 1, 0
 	}
-	if !c.a.V[u].Uniform() || !c.steadyBits(x) {
+	if !c.a.Values[u].Uniform() || !c.steadyBits(x) {
 		return false
 	}
 	lo, hi := c.varying(x)
@@ -221,13 +221,13 @@ func masked(c *instance) bool {
 
 // instance is an instruction with operands, and what its lanes have.
 type instance struct {
-	m *model
+	m *ruleModel
 	a Args
 	x [3][]*big.Int // operands as numbers, by active lane
 	y []*big.Int    // results modulo 2^Out; nil if undefined
 }
 
-func newInstance(m *model, a Args) *instance {
+func newInstance(m *ruleModel, a Args) *instance {
 	c := &instance{m: m, a: a}
 	for lane := a.First; lane <= a.Last; lane++ {
 		var x [3]*big.Int
@@ -254,7 +254,7 @@ func (c *instance) number(i, lane int) *big.Int {
 	case c.m.rule == ptx.AffineMad && i == 2:
 		width = int(c.a.Out)
 	}
-	v := modulo(add(integer(c.a.V[i].Base), mul(big.NewInt(int64(lane)), integer(c.a.V[i].Stride))), width)
+	v := modulo(add(integer(c.a.Values[i].Base), mul(big.NewInt(int64(lane)), integer(c.a.Values[i].Stride))), width)
 	if signed && v.Bit(width-1) != 0 {
 		v.Sub(v, power(uint64(width)))
 	}
@@ -355,9 +355,9 @@ func (c *instance) check(v Value, ok bool) error {
 func (c *instance) String() string {
 	var ops []string
 	for i := range c.m.n {
-		ops = append(ops, c.a.V[i].String())
+		ops = append(ops, c.a.Values[i].String())
 	}
-	return fmt.Sprintf("%s %s predicate %d slot %d lanes %d to %d", shape{int(c.a.Width), int(c.a.Out), c.a.Signed}, strings.Join(ops, ", "), c.a.V[2].Base, c.a.Slot, c.a.First, c.a.Last)
+	return fmt.Sprintf("%s %s predicate %d slot %d lanes %d to %d", shape{int(c.a.Width), int(c.a.Out), c.a.Signed}, strings.Join(ops, ", "), c.a.Values[2].Base, c.a.Slot, c.a.First, c.a.Last)
 }
 
 func integer(v uint64) *big.Int    { return new(big.Int).SetUint64(v) }
@@ -405,7 +405,7 @@ func TestRulesExhaustively(t *testing.T) {
 				a := Args{Operation: s.operation(m.rule, s.slot)}
 				operands(&a, m.n, func() {
 					if m.rule == ptx.AffineSelect {
-						a.V[2].Base ^= 1
+						a.Values[2].Base ^= 1
 					}
 					for _, r := range [][2]int{{0, 3}, {1, 3}, {2, 2}} {
 						a.First, a.Last = r[0], r[1]
@@ -437,7 +437,7 @@ type tinyShape struct {
 
 // tiny are small types: one as wide as its slot, one narrower, and where the
 // instruction changes the width one wider and one narrower result.
-func (m *model) tiny() []tinyShape {
+func (m *ruleModel) tiny() []tinyShape {
 	list := []tinyShape{{shape{3, 3, false}, 3}, {shape{3, 3, true}, 3}, {shape{2, 2, false}, 3}, {shape{2, 2, true}, 3}}
 	switch m.rule {
 	case ptx.AffineMul:
@@ -467,7 +467,7 @@ func operands(a *Args, n int, f func()) {
 	}
 	for b := uint64(0); b < size; b += by {
 		for s := uint64(0); s < size; s += by {
-			a.V[n-1] = Value{Base: b, Stride: s}
+			a.Values[n-1] = Value{Base: b, Stride: s}
 			operands(a, n-1, f)
 		}
 	}
@@ -494,7 +494,7 @@ func TestRules(t *testing.T) {
 }
 
 // args draws an instruction's operands.
-func (m *model) args(t *rapid.T, s shape) Args {
+func (m *ruleModel) args(t *rapid.T, s shape) Args {
 	a := Args{Operation: s.operation(m.rule, slotOf(s.out))}
 	a.First, a.Last = lanes(t)
 	for i := range m.n {
@@ -509,13 +509,13 @@ func (m *model) args(t *rapid.T, s shape) Args {
 		if i > 0 && m.second != nil && rapid.IntRange(0, 7).Draw(t, "uniform") > 0 && !(m.rule == ptx.AffineMad && i == 2) {
 			v = Value{Base: m.second(width).Draw(t, fmt.Sprint("uniform ", i))}
 		}
-		a.V[i] = v.Reduced(slotOf(width))
+		a.Values[i] = v.Truncate(slotOf(width))
 	}
 	if m.rule == ptx.AffineSelect {
-		a.V[2].Base = rapid.Uint64Range(0, 1).Draw(t, "predicate")
+		a.Values[2].Base = rapid.Uint64Range(0, 1).Draw(t, "predicate")
 	}
 	if m.second != nil && !m.amount && m.rule != ptx.AffineDiv && m.rule != ptx.AffineRem && rapid.Bool().Draw(t, "swap") {
-		a.V[0], a.V[1] = a.V[1], a.V[0]
+		a.Values[0], a.Values[1] = a.Values[1], a.Values[0]
 	}
 	return a
 }
@@ -544,16 +544,16 @@ func lanes(t *rapid.T) (first, last int) {
 // edges draws numbers near those where a type of so many bits wraps.
 func edges(width int) *rapid.Generator[uint64] {
 	return rapid.Custom(func(t *rapid.T) uint64 {
-		near := uint64(rapid.IntRange(-40, 40).Draw(t, "near"))
+		offset := uint64(rapid.IntRange(-40, 40).Draw(t, "near"))
 		switch rapid.IntRange(0, 5).Draw(t, "edge") {
 		case 0:
-			return near
+			return offset
 		case 1:
-			return 1<<(width-1) + near
+			return 1<<(width-1) + offset
 		case 2:
-			return ^uint64(0)>>(64-width) + near
+			return ^uint64(0)>>(64-width) + offset
 		case 3:
-			return 1<<rapid.IntRange(0, width-1).Draw(t, "bit") + near
+			return 1<<rapid.IntRange(0, width-1).Draw(t, "bit") + offset
 		case 4:
 			return rapid.Uint64().Draw(t, "any") >> rapid.IntRange(0, 63).Draw(t, "shift")
 		}
@@ -639,7 +639,7 @@ func compareLane(op Cmp, x, y *big.Int) bool {
 
 // checkCompare compares a decision with the lanes.
 func checkCompare(a *Args) (decided bool, err error) {
-	c := newInstance(&model{n: 2, lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }}, *a)
+	c := newInstance(&ruleModel{n: 2, lane: func(a *Args, x [3]*big.Int) *big.Int { return x[0] }}, *a)
 	want, same := compareLane(a.Cmp, c.x[0][0], c.x[1][0]), true
 	le, ge := true, true // … in every lane
 	for i := range c.x[0] {
@@ -652,7 +652,7 @@ func checkCompare(a *Args) (decided bool, err error) {
 	// not wrap, and, of (in)equality, one side stays below the other.
 	promise := same && c.steady(0) && c.steady(1) && len(c.x[0]) > 1
 	if a.Cmp == Eq || a.Cmp == Ne {
-		promise = promise && (le || ge) || a.V[0].Reduced(int(a.Width)) == a.V[1].Reduced(int(a.Width))
+		promise = promise && (le || ge) || a.Values[0].Truncate(int(a.Width)) == a.Values[1].Truncate(int(a.Width))
 	}
 	switch {
 	case ok && !same:
@@ -700,12 +700,12 @@ func TestCompare(t *testing.T) {
 				a := Args{Operation: s.operation(ptx.AffineCompare, slotOf(s.width))}
 				a.Cmp = rapid.SampledFrom([]Cmp{Eq, Ne, Lt, Le, Gt, Ge}).Draw(t, "comparison")
 				a.First, a.Last = lanes(t)
-				a.V[0] = values(s.width, a.First, a.Last).Draw(t, "a").Reduced(int(a.Slot))
-				a.V[1] = values(s.width, a.First, a.Last).Draw(t, "b").Reduced(int(a.Slot))
+				a.Values[0] = values(s.width, a.First, a.Last).Draw(t, "a").Truncate(int(a.Slot))
+				a.Values[1] = values(s.width, a.First, a.Last).Draw(t, "b").Truncate(int(a.Slot))
 				if rapid.IntRange(0, 3).Draw(t, "near") == 0 { // as far apart as a step or so
-					near := uint64(rapid.IntRange(-2, 2).Draw(t, "apart"))
+					offset := uint64(rapid.IntRange(-2, 2).Draw(t, "apart"))
 					lane := uint64(rapid.SampledFrom([]int{a.First, a.Last}).Draw(t, "lane"))
-					a.V[1] = Value{Base: a.V[0].Base + lane*a.V[0].Stride + near}.Reduced(int(a.Slot))
+					a.Values[1] = Value{Base: a.Values[0].Base + lane*a.Values[0].Stride + offset}.Truncate(int(a.Slot))
 				}
 				if _, err := checkCompare(&a); err != nil {
 					t.Fatal(err)
@@ -737,19 +737,19 @@ type executions struct{ some, uniform bool }
 
 // classesOf runs a rule on all operands of tiny types, sorted by their classes.
 // run is an execution; operands that are all uniform execute once.
-func classesOf(m *model, run func(a *Args) (Value, bool)) map[[3]Class]executions {
+func classesOf(m *ruleModel, run func(a *Args) (Value, bool)) map[[3]Class]executions {
 	found := map[[3]Class]executions{}
 	for _, s := range m.tiny() {
 		a := Args{Operation: s.operation(m.rule, s.slot), Last: 3}
 		operands(&a, m.n, func() {
 			var key [3]Class
 			for i := range m.n {
-				key[i] = a.V[i].Class()
+				key[i] = a.Values[i].Class()
 			}
 			e, seen := found[key]
 			for p := range uint64(2) {
 				if m.rule == ptx.AffineSelect {
-					a.V[2].Base = p
+					a.Values[2].Base = p
 				}
 				v, ok := run(&a)
 				e.some = e.some || ok
@@ -782,10 +782,10 @@ func checkTransfer(t *testing.T, rule ptx.Affine, n int, found map[[3]Class]exec
 		}
 		// With less structure in any operand there is none in the result.
 		for i := range n {
-			less := key
-			less[i] = Generic
-			if got := Transfer(rule, less[:n]); got != Generic {
-				t.Errorf("rule %s of %s: class %s, want g", rule, less[:n], got)
+			weaker := key
+			weaker[i] = Generic
+			if got := Transfer(rule, weaker[:n]); got != Generic {
+				t.Errorf("rule %s of %s: class %s, want g", rule, weaker[:n], got)
 			}
 		}
 	}
@@ -798,21 +798,21 @@ func TestTransfer(t *testing.T) {
 	u := NewUnit(Policies[0], Rules)
 	for _, m := range models {
 		checkTransfer(t, m.rule, m.n, classesOf(m, func(a *Args) (Value, bool) {
-			v, answer := ask(&u, a, m.n)
-			return v, answer != OnLanes // once: whatever it is, it is uniform
+			v, answer := executeLanes(&u, a, m.n)
+			return v, answer != PerLane // once: whatever it is, it is uniform
 		}))
 	}
-	compared := &model{rule: ptx.AffineCompare, n: 2}
+	compared := &ruleModel{rule: ptx.AffineCompare, n: 2}
 	checkTransfer(t, ptx.AffineCompare, 2, classesOf(compared, func(a *Args) (v Value, ok bool) {
 		// Lt stands for all: that they decide the same sorts of operands is
 		// TestCompareExhaustively's. Decisions are uniform, but whether there is one is
 		// up to the operands.
 		a.Cmp = Lt
-		_, answer := ask(&u, a, 2)
-		if answer == Compact {
+		_, answer := executeLanes(&u, a, 2)
+		if answer == CompactResult {
 			v.Stride = 1
 		}
-		return v, answer != OnLanes
+		return v, answer != PerLane
 	}))
 }
 

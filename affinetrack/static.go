@@ -22,7 +22,7 @@ func Transfer(rule ptx.Affine, operands []Class) Class {
 		return Generic
 	case affine == 0:
 		return Uniform
-	case Rules[rule].Affine.Allows(affine):
+	case Rules[rule].AffineOperands.Allows(affine):
 		return Affine
 	}
 	return Generic

@@ -23,11 +23,11 @@ func (v Value) Class() Class {
 	return Affine
 }
 
-// Shares counts by class.
-type Shares struct{ Uniform, Affine, Generic int64 }
+// ClassCounts counts by class.
+type ClassCounts struct{ Uniform, Affine, Generic int64 }
 
 // Count adds one.
-func (s *Shares) Count(c Class) {
+func (s *ClassCounts) Count(c Class) {
 	switch c {
 	case Uniform:
 		s.Uniform++
@@ -39,13 +39,13 @@ func (s *Shares) Count(c Class) {
 }
 
 // Total is the number counted.
-func (s Shares) Total() int64 { return s.Uniform + s.Affine + s.Generic }
+func (s ClassCounts) Total() int64 { return s.Uniform + s.Affine + s.Generic }
 
 // Compact is the number that was uniform or affine.
-func (s Shares) Compact() int64 { return s.Uniform + s.Affine }
+func (s ClassCounts) Compact() int64 { return s.Uniform + s.Affine }
 
 // Add adds another's counts.
-func (s *Shares) Add(o Shares) {
+func (s *ClassCounts) Add(o ClassCounts) {
 	s.Uniform += o.Uniform
 	s.Affine += o.Affine
 	s.Generic += o.Generic
@@ -63,19 +63,19 @@ type Counts struct {
 	// executes compactly and generic otherwise, loads and stores are as their
 	// addresses, control and barriers are uniform. Executions in which a guard kept
 	// back all lanes are left out, but for control.
-	Label Shares
+	Label ClassCounts
 
-	Compact    int64 // executions whose results were all written compactly
-	Suppressed int64 // … could have been, but for divergence or a guard
-	Expansions int64 // compact values written out to the lanes because one was overwritten for some of them
+	Compact          int64 // executions whose results were all written compactly
+	Suppressed       int64 // … could have been, but for divergence or a guard
+	Materialisations int64 // compact values written out to the lanes because one was overwritten for some of them
 
 	Branches int64 // executions of conditional branches
 	Decided  int64 // of them those decided by a compact predicate
 	Affine   int64 // … that comes of comparing an affine value
 
-	Reads, Writes Shares // register operands, predicates left out
-	Addresses     Shares // of loads and stores
-	Data          Shares // loaded and stored values
+	Reads, Writes ClassCounts // register operands, predicates left out
+	Addresses     ClassCounts // of loads and stores
+	Data          ClassCounts // loaded and stored values
 }
 
 // Add adds another's counts.
@@ -86,7 +86,7 @@ func (c *Counts) Add(o *Counts) {
 	c.Label.Add(o.Label)
 	c.Compact += o.Compact
 	c.Suppressed += o.Suppressed
-	c.Expansions += o.Expansions
+	c.Materialisations += o.Materialisations
 	c.Branches += o.Branches
 	c.Decided += o.Decided
 	c.Affine += o.Affine

@@ -23,7 +23,7 @@ type Unit struct {
 
 // NewUnit makes a unit that has the table's rules as far as the policy lets it.
 func NewUnit(p *Policy, t *Table) Unit {
-	return Unit{Policy: p, Table: t, fast: t == Rules && p.unlimited()}
+	return Unit{Policy: p, Table: t, fast: t == Rules && p.isUnlimited()}
 }
 
 // Fast reports whether fast forms stand for the table's rules: no policy limits them.
@@ -33,28 +33,28 @@ func (u *Unit) Fast() bool { return u.fast }
 // hold the Value, what others hold is not known.
 type Operand struct {
 	Value
-	Held uint32
+	Lanes uint32
 }
 
-// Answer is how an instruction executes.
-type Answer uint8
+// Execution is how an instruction executes.
+type Execution uint8
 
 // The answers.
 const (
-	OnLanes Answer = iota // lane by lane
-	Once                  // on single values, for operands are uniform; the result is everybody's
-	Compact               // not at all: the unit has computed the result
+	PerLane       Execution = iota // lane by lane
+	Scalar                         // on single values, for operands are uniform; the result is everybody's
+	CompactResult                  // not at all: the unit has computed the result
 )
 
 // Execute answers for an instruction with these operands. The operation has a rule. The
 // result that the unit has computed is to be taken modulo the slot's width; that of a
 // comparison is 1 or 0.
-func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
-	if !u.Has(op, src, m) {
-		return Value{}, OnLanes
+func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Execution) {
+	if !u.HasCompactOperands(op, src, m) {
+		return Value{}, PerLane
 	}
 	var v [4]Value
-	strides, unseen := uint64(0), u.unseen(op, src)
+	strides, unseen := uint64(0), u.unselectedOperand(op, src)
 	for i := range src {
 		if i != unseen {
 			v[i] = src[i].Value
@@ -62,27 +62,27 @@ func (u *Unit) Execute(op *Operation, src []Operand, m uint32) (Value, Answer) {
 		}
 	}
 	if strides == 0 {
-		return Value{}, Once
+		return Value{}, Scalar
 	}
 	return u.apply(op, v, m)
 }
 
-// Has reports whether all that an instruction looks at of its operands is compact. A
+// HasCompactOperands reports whether all that an instruction looks at of its operands is compact. A
 // selection does not look at what it leaves out.
-func (u *Unit) Has(op *Operation, src []Operand, m uint32) bool {
-	unseen := u.unseen(op, src)
+func (u *Unit) HasCompactOperands(op *Operation, src []Operand, m uint32) bool {
+	unseen := u.unselectedOperand(op, src)
 	for i := range src {
-		if src[i].Held&m != m && i != unseen {
+		if src[i].Lanes&m != m && i != unseen {
 			return false
 		}
 	}
 	return true
 }
 
-// unseen is the operand that a selection leaves out; -1 if it is none.
-func (u *Unit) unseen(op *Operation, src []Operand) int {
+// unselectedOperand is the operand that a selection leaves out; -1 if it is none.
+func (u *Unit) unselectedOperand(op *Operation, src []Operand) int {
 	switch {
-	case !u.selects(op):
+	case !u.isSelection(op):
 		return -1
 	case src[2].Base == 0:
 		return 0
@@ -90,29 +90,29 @@ func (u *Unit) unseen(op *Operation, src []Operand) int {
 	return 1
 }
 
-// selects reports whether the instruction is a selection that the unit does by the rule.
-func (u *Unit) selects(op *Operation) bool {
+// isSelection reports whether the instruction is a selection that the unit does by the rule.
+func (u *Unit) isSelection(op *Operation) bool {
 	return op.Rule == ptx.AffineSelect && u.Rules.Has(ptx.AffineSelect)
 }
 
 // apply answers by the instruction's rule, if the policy has it.
-func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Answer) {
+func (u *Unit) apply(op *Operation, v [4]Value, m uint32) (Value, Execution) {
 	r := &u.Table[op.Rule]
-	if narrow, ok := u.Narrow[op.Rule]; ok {
+	if narrow, ok := u.NarrowRules[op.Rule]; ok {
 		r = &narrow
 	}
 	if !u.Rules.Has(op.Rule) {
-		return Value{}, OnLanes
+		return Value{}, PerLane
 	}
-	u.args = Args{*op, v, firstOf(m), lastOf(m)}
+	u.args = Args{*op, v, firstLane(m), lastLane(m)}
 	d, ok := r.Execute(&u.args)
 	if !ok || !u.Allows(d, int(op.Slot)) {
-		return Value{}, OnLanes
+		return Value{}, PerLane
 	}
 	u.Applied++
-	return d, Compact
+	return d, CompactResult
 }
 
-// firstOf and lastOf are the lowest and the highest lane of m.
-func firstOf(m uint32) int { return bits.TrailingZeros32(m) }
-func lastOf(m uint32) int  { return 31 - bits.LeadingZeros32(m) }
+// firstLane and lastLane are the lowest and the highest lane of m.
+func firstLane(m uint32) int { return bits.TrailingZeros32(m) }
+func lastLane(m uint32) int  { return 31 - bits.LeadingZeros32(m) }

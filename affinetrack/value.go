@@ -24,14 +24,14 @@ func (v Value) Uniform() bool { return v.Stride == 0 }
 // At is the value of lane i, not reduced.
 func (v Value) At(i int) uint64 { return v.Base + uint64(i)*v.Stride }
 
-// Reduced cuts base and stride to a width in bits.
-func (v Value) Reduced(width int) Value {
-	m := ones(width)
+// Truncate cuts base and stride to a width in bits.
+func (v Value) Truncate(width int) Value {
+	m := lowMask(width)
 	return Value{v.Base & m, v.Stride & m}
 }
 
-// ones is the mask of the low n bits: all of them from 64 on, where Go's shift gives 0.
-func ones(n int) uint64 { return 1<<n - 1 }
+// lowMask is the mask of the low n bits: all of them from 64 on, where Go's shift gives 0.
+func lowMask(n int) uint64 { return 1<<n - 1 }
 
 // signExtend reads the low n bits as two's complement.
 func signExtend(v uint64, n int) int64 { return int64(v<<(64-n)) >> (64 - n) }
@@ -52,12 +52,12 @@ func (p progression) less(a, b uint64) bool {
 	return a < b
 }
 
-// numbers reads lanes first to last of v as numbers of width bits. It fails where
+// toProgression reads lanes first to last of v as numbers of width bits. It fails where
 // the progression leaves the type's range on the way, for then its lanes are no
 // progression of numbers.
-func numbers(v Value, width int, signed bool, first, last int) (progression, bool) {
+func toProgression(v Value, width int, signed bool, first, last int) (progression, bool) {
 	step := signExtend(v.Stride, width)
-	x := v.At(first) & ones(width)
+	x := v.At(first) & lowMask(width)
 	if signed {
 		x = uint64(signExtend(x, width))
 	}
@@ -65,33 +65,33 @@ func numbers(v Value, width int, signed bool, first, last int) (progression, boo
 	if step < 0 {
 		mag = -mag
 	}
-	over, dist := bits.Mul64(mag, uint64(last-first))
+	overflow, dist := bits.Mul64(mag, uint64(last-first))
 	p := progression{first: x, last: x + uint64(last-first)*uint64(step), step: step, signed: signed}
-	if over != 0 {
+	if overflow != 0 {
 		return p, false
 	}
 	// How far the number may move down and up within its type.
-	var down, up uint64
+	var roomBelow, roomAbove uint64
 	if signed {
 		low := int64(-1) << (width - 1)
-		down, up = x-uint64(low), uint64(^low)-x
+		roomBelow, roomAbove = x-uint64(low), uint64(^low)-x
 	} else {
-		down, up = x, ones(width)-x
+		roomBelow, roomAbove = x, lowMask(width)-x
 	}
 	if step < 0 {
-		return p, dist <= down
+		return p, dist <= roomBelow
 	}
-	return p, dist <= up
+	return p, dist <= roomAbove
 }
 
-// fit turns a result of a type narrower than its slot into the slot's terms: the
+// fitToSlot turns a result of a type narrower than its slot into the slot's terms: the
 // progression must not wrap as an unsigned number of the type, for narrow values
 // sit zero-extended in their slots.
-func fit(v Value, width, slot, first, last int) (Value, bool) {
+func fitToSlot(v Value, width, slot, first, last int) (Value, bool) {
 	if width >= slot {
 		return v, true
 	}
-	p, ok := numbers(v, width, false, first, last)
+	p, ok := toProgression(v, width, false, first, last)
 	return Value{p.first - uint64(first)*uint64(p.step), uint64(p.step)}, ok
 }
 
@@ -122,29 +122,29 @@ func ThreadIndex(extent [3]int, d, i, first, span int) (Value, bool) {
 // of width bits.
 func Describe(mask uint32, width int, at func(i int) uint64) (Value, bool) {
 	first := bits.TrailingZeros32(mask)
-	rest := mask & (mask - 1)
-	if rest == 0 {
+	remaining := mask & (mask - 1)
+	if remaining == 0 {
 		return Value{Base: at(first)}, true
 	}
 	// Lanes that are n·2^k apart, n odd, determine the stride modulo 2^(width−k),
 	// for odd numbers have inverses. What the pair of the smallest k leaves open
 	// makes no difference to the others: 2^k divides their distances, too.
-	second := bits.TrailingZeros32(rest)
+	second := bits.TrailingZeros32(remaining)
 	k := bits.TrailingZeros(uint(second - first))
-	for r := rest; k > 0 && r != 0; r &= r - 1 {
+	for r := remaining; k > 0 && r != 0; r &= r - 1 {
 		i := bits.TrailingZeros32(r)
 		if z := bits.TrailingZeros(uint(i - first)); z < k {
 			second, k = i, z
 		}
 	}
 	delta := at(second) - at(first)
-	if delta&ones(k) != 0 {
+	if delta&lowMask(k) != 0 {
 		return Value{}, false
 	}
-	m := ones(width)
+	m := lowMask(width)
 	stride := uint64(signExtend(delta>>k*inverse(uint64(second-first)>>k), width-k))
 	v := Value{Base: (at(first) - uint64(first)*stride) & m, Stride: stride & m}
-	for r := rest; r != 0; r &= r - 1 {
+	for r := remaining; r != 0; r &= r - 1 {
 		i := bits.TrailingZeros32(r)
 		if v.At(i)&m != at(i)&m {
 			return Value{}, false

@@ -12,8 +12,8 @@ import (
 	. "gemu/affinetrack"
 )
 
-// allows is membership in γ: whether lanes of so many bits may be what v says.
-func allows(v Value, mask uint32, width int, at func(i int) uint64) bool {
+// matchesLanes is membership in γ: whether lanes of so many bits may be what v says.
+func matchesLanes(v Value, mask uint32, width int, at func(i int) uint64) bool {
 	for i := range 32 {
 		if mask>>i&1 == 0 {
 			continue
@@ -98,7 +98,7 @@ func TestDescribeExhaustively(t *testing.T) {
 			case ok != affine:
 				t.Fatalf("mask %05b lanes %v: described %v, but there is a description: %v", mask, lanes, ok, affine)
 			case !ok:
-			case !allows(v, mask, width, at):
+			case !matchesLanes(v, mask, width, at):
 				t.Fatalf("mask %05b lanes %v: %s does not allow them", mask, lanes, v)
 			case v.Uniform() != uniform:
 				t.Fatalf("mask %05b lanes %v: %s, but they are uniform: %v", mask, lanes, v, uniform)
@@ -121,20 +121,20 @@ func TestDescribe(t *testing.T) {
 			if mask == 0 {
 				mask = 1 << rapid.IntRange(0, 31).Draw(t, "lane")
 			}
-			v := values(width, 0, 31).Draw(t, "value").Reduced(width)
+			v := values(width, 0, 31).Draw(t, "value").Truncate(width)
 			var lanes [32]uint64
 			for i := range lanes {
 				lanes[i] = modulo(add(integer(v.Base), mul(big.NewInt(int64(i)), integer(v.Stride))), width).Uint64()
 			}
 			at := func(i int) uint64 { return lanes[i] }
 			got, ok := Describe(mask, width, at)
-			if !ok || !allows(got, mask, width, at) || v.Uniform() && !got.Uniform() {
+			if !ok || !matchesLanes(got, mask, width, at) || v.Uniform() && !got.Uniform() {
 				t.Fatalf("lanes %032b of %s: %s, %v", mask, v, got, ok)
 			}
 			i := rapid.IntRange(0, 31).Draw(t, "change")
-			lanes[i] = Value{Base: lanes[i] + 1}.Reduced(width).Base
+			lanes[i] = Value{Base: lanes[i] + 1}.Truncate(width).Base
 			got, ok = Describe(mask, width, at)
-			if ok && !allows(got, mask, width, at) {
+			if ok && !matchesLanes(got, mask, width, at) {
 				t.Fatalf("lanes %032b of %s, lane %d one more: %s", mask, v, i, got)
 			}
 			if mask == 1<<32-1 && ok {

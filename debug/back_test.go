@@ -20,7 +20,7 @@ import (
 func TestHits(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 2))
 	s, _, seen, _ := begin(t, interp.Vector, 2, Options{})
-	s.pace.fixed = 50
+	s.pace.fixedSteps = 50
 	var breaks []*Breakpoint
 	for _, place := range []string{"opcode:mad", "twice", "opcode:mov"} {
 		b, err := s.Break(place, "")
@@ -34,12 +34,12 @@ func TestHits(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := int64(len(seen))
-	stopsAt := func(at int64) bool {
-		return slices.ContainsFunc(breaks, func(b *Breakpoint) bool { return !b.Disabled && b.places[seen[at].index] })
+	stopsAt := func(stepAt int64) bool {
+		return slices.ContainsFunc(breaks, func(b *Breakpoint) bool { return !b.Disabled && b.places[seen[stepAt].index] })
 	}
-	writes := func(at int64) bool {
-		in, _ := s.info.Program.At(seen[at].index)
-		return in.Text == "atom.global.add.u32"
+	writes := func(stepAt int64) bool {
+		instr, _ := s.info.Program.At(seen[stepAt].index)
+		return instr.Text == "atom.global.add.u32"
 	}
 	unseen := false // breakpoints where it stands
 	for range 300 {
@@ -116,16 +116,16 @@ func TestOfCTA(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.pace.fixed = 300
+			s.pace.fixedSteps = 300
 			set := func() {
 				if cond != "" {
-					where := "LOOP"
+					spec := "LOOP"
 					if cond[0] == 'c' && cond[1] == ' ' { // a register of the kernel alone, which is dead there: it stops
-						where = "opcode:bar"
+						spec = "opcode:bar"
 					}
-					_, err = s.Break(where, cond)
+					_, err = s.Break(spec, cond)
 				} else {
-					s.watches = append(s.watches, &Watch{Access: Changes, where: Location{Space: ptx.Shared, CTA: 13, Type: ptx.U32}})
+					s.watches = append(s.watches, &Watch{Access: Changes, location: Location{Space: ptx.Shared, CTA: 13, Type: ptx.U32}})
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -153,11 +153,11 @@ func TestOfCTA(t *testing.T) {
 				if stop.Reason == AtBegin {
 					break
 				}
-				at := s.Step()
+				stepAt := s.Step()
 				if cond == "" {
-					at++ // behind what has changed it
+					stepAt++ // behind what has changed it
 				}
-				back = append(back, at)
+				back = append(back, stepAt)
 			}
 			none := cluster.Y == 1 && strings.HasPrefix(cond, "cluster")
 			if slices.Reverse(back); (len(forth) == 0) != none || !slices.Equal(forth, back) {
@@ -175,7 +175,7 @@ func TestOfCTA(t *testing.T) {
 func flights(t *testing.T, s *Session) {
 	t.Helper()
 	var who []int // by step
-	if err := s.pass(t.Context(), 0, 0, never, &hunt{tell: func(e *interp.Event) bool {
+	if err := s.searchSpan(t.Context(), 0, 0, neverStep, &search{onEvent: func(e *interp.Event) bool {
 		if e.Kind == interp.OnBefore && e.Step == int64(len(who)) {
 			who = append(who, e.CTA)
 		}
@@ -186,7 +186,7 @@ func flights(t *testing.T, s *Session) {
 	least := s.info.Grid.Count()
 	for i := range s.checkpoints {
 		in := map[int]bool{}
-		s.mayBe(i, func(cta int) bool {
+		s.mayInclude(i, func(cta int) bool {
 			in[cta] = true
 			return false
 		})
@@ -209,7 +209,7 @@ func flights(t *testing.T, s *Session) {
 // TestOver goes back over calls, as far as a probe has seen a thread come by.
 func TestOver(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
-	s.pace.fixed = 9
+	s.pace.fixedSteps = 9
 	f := Focus{CTA: 1, Warp: 1, Lane: 1}
 	type tread struct {
 		step  int64
@@ -217,13 +217,13 @@ func TestOver(t *testing.T) {
 		depth int
 	}
 	var trail []tread
-	for at := range int64(len(seen)) {
-		if m := seen[at]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
-			in, _ := s.info.Program.At(m.index)
-			trail = append(trail, tread{at, in.Pos.Line, m.depth})
+	for stepAt := range int64(len(seen)) {
+		if m := seen[stepAt]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
+			instr, _ := s.info.Program.At(m.index)
+			trail = append(trail, tread{stepAt, instr.Pos.Line, m.depth})
 		}
 	}
-	if _, err := s.run(t.Context(), nil, never); err != nil {
+	if _, err := s.run(t.Context(), nil, neverStep); err != nil {
 		t.Fatal(err)
 	}
 	for i := len(trail) - 1; i >= 0; i-- {
@@ -239,19 +239,19 @@ func TestOver(t *testing.T) {
 			}
 			before = append(before, p)
 		}
-		for _, way := range []struct {
+		for _, command := range []struct {
 			do   func() (*Stop, error)
 			want int64
 		}{
 			{func() (*Stop, error) { return s.BackInstr(t.Context(), true) }, want},
 			{func() (*Stop, error) { return s.BackLine(t.Context(), true) }, line},
 		} {
-			if err := s.seek(t.Context(), now.step); err != nil {
+			if err := s.seekStep(t.Context(), now.step); err != nil {
 				t.Fatal(err)
 			}
 			s.focus = f
-			if _, err := way.do(); err != nil || s.Step() != way.want {
-				t.Fatalf("back from %+v: %d, want %d; %v", now, s.Step(), way.want, err)
+			if _, err := command.do(); err != nil || s.Step() != command.want {
+				t.Fatalf("back from %+v: %d, want %d; %v", now, s.Step(), command.want, err)
 			}
 		}
 	}
@@ -334,13 +334,13 @@ func long(tb testing.TB, ctas, rounds int) *Session {
 	return s
 }
 
-// ways are ways back from the last line but one of the kernel, in the last CTA, and the line of long.cu that each leads to.
-var ways = []struct {
+// backCommands are ways back from the last line but one of the kernel, in the last CTA, and the line of long.cu that each leads to.
+var backCommands = []struct {
 	name   string
 	thread int // of the CTA
 	before []string
 	do     string
-	to     int32
+	target int32
 }{
 	{"reverse-stepi of a thread that has waited", 40, nil, "reverse-stepi", 18},
 	{"reverse-step of a thread that has waited", 40, []string{"reverse-stepi"}, "reverse-step", 13},
@@ -385,8 +385,8 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 		tb.Fatalf("it has come to\n%s", out.String())
 	}
 	here := s.Step()
-	for _, w := range ways {
-		if err := s.seek(tb.Context(), here); err != nil {
+	for _, w := range backCommands {
+		if err := s.seekStep(tb.Context(), here); err != nil {
 			tb.Fatal(err)
 		}
 		s.refocus()
@@ -397,8 +397,8 @@ func wander(tb testing.TB, ctas, rounds int) (forth time.Duration, back map[stri
 		begun := time.Now()
 		do(w.do)
 		back[w.name] = time.Since(begun)
-		if at() != w.to {
-			tb.Errorf("%s: it has come to line %d\n%s, want %d", w.name, at(), out.String(), w.to)
+		if at() != w.target {
+			tb.Errorf("%s: it has come to line %d\n%s, want %d", w.name, at(), out.String(), w.target)
 		}
 	}
 	return forth, back
@@ -414,7 +414,7 @@ func BenchmarkBack(b *testing.B) {
 			for b.Loop() {
 				forth, back := wander(b, size.ctas, size.rounds)
 				b.ReportMetric(forth.Seconds(), "s-forth")
-				for _, w := range ways {
+				for _, w := range backCommands {
 					b.Logf("%6.3f s of %.1f s: %s", back[w.name].Seconds(), forth.Seconds(), w.name)
 					b.ReportMetric(max(back[w.name].Seconds(), 0), "s-"+strings.ReplaceAll(w.name, " ", "-"))
 				}

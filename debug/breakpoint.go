@@ -19,7 +19,7 @@ import (
 // Breakpoint stops threads before instructions.
 type Breakpoint struct {
 	Number    int
-	Where     string // as it was asked for
+	Spec      string // as it was asked for
 	Condition *Condition
 	Temporary bool // it goes away when it is hit
 	Disabled  bool
@@ -27,7 +27,7 @@ type Breakpoint struct {
 
 	find   func(s *Session) ([]int, error)
 	places map[int]bool // instructions, as indices of the program
-	quiet  ranges       // where it was not hit
+	notHit ranges       // where it was not hit
 	err    error        // why there are none
 }
 
@@ -44,8 +44,8 @@ func noPlace(format string, args ...any) error { return NoPlaceError(fmt.Sprintf
 // Lines are the places in the PTX, ascending.
 func (b *Breakpoint) Lines(s *Session) (lines []int) {
 	for i := range b.places {
-		in, _ := s.info.Program.At(i)
-		lines = append(lines, int(in.Pos.Line))
+		instr, _ := s.info.Program.At(i)
+		lines = append(lines, int(instr.Pos.Line))
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
@@ -54,8 +54,8 @@ func (b *Breakpoint) Lines(s *Session) (lines []int) {
 // LinesOf is the places in a source that the PTX was made of, ascending.
 func (b *Breakpoint) LinesOf(s *Session, file string) (lines []int) {
 	for i := range b.places {
-		if in, f := s.info.Program.At(i); in.Loc >= 0 && s.info.Module.FileName(f.Locs[in.Loc].File) == file {
-			lines = append(lines, int(f.Locs[in.Loc].Line))
+		if instr, f := s.info.Program.At(i); instr.Loc >= 0 && s.info.Module.FileName(f.Locs[instr.Loc].File) == file {
+			lines = append(lines, int(f.Locs[instr.Loc].Line))
 		}
 	}
 	slices.Sort(lines)
@@ -88,26 +88,26 @@ func (b *Breakpoint) bind(s *Session) {
 //
 // The error says what is wrong with it; one of the condition is a *ConditionError, that of a place that the
 // launch has not a NoPlaceError.
-func (s *Session) Break(where, condition string) (*Breakpoint, error) {
-	return s.setBreak(where, condition, false)
+func (s *Session) Break(spec, condition string) (*Breakpoint, error) {
+	return s.setBreak(spec, condition, false)
 }
 
 // BreakLater is Break at a place that the launch need not have (Breakpoint.Err): a later one may, which the
 // session debugs.
-func (s *Session) BreakLater(where, condition string) (*Breakpoint, error) {
-	return s.setBreak(where, condition, true)
+func (s *Session) BreakLater(spec, condition string) (*Breakpoint, error) {
+	return s.setBreak(spec, condition, true)
 }
 
-func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, error) {
-	b := &Breakpoint{Where: where}
-	if where == "" {
+func (s *Session) setBreak(spec, condition string, later bool) (*Breakpoint, error) {
+	b := &Breakpoint{Spec: spec}
+	if spec == "" {
 		c, err := s.Context()
 		if err != nil {
 			return nil, err
 		}
-		b.Where = fmt.Sprintf("*%d", c.Index)
+		b.Spec = fmt.Sprintf("*%d", c.Index)
 	}
-	place, kernel := b.Where, s.info.Kernel
+	place, kernel := b.Spec, s.info.Kernel
 	switch _, err := strconv.Atoi(place); {
 	case err == nil: // of this file, whatever file the next launch is of
 		place = s.info.Module.Name + ":" + place
@@ -138,23 +138,23 @@ func (s *Session) setBreak(where, condition string, later bool) (*Breakpoint, er
 // SetCondition has the breakpoint stop on a condition only, or always if that is empty. The error, a
 // *ConditionError, is what is wrong with it; the breakpoint stays as it is then.
 func (b *Breakpoint) SetCondition(s *Session, text string) error {
-	was := b.Condition
+	previous := b.Condition
 	b.Condition = nil
 	if text != "" {
 		c, err := ParseCondition(text)
 		if err != nil {
-			b.Condition = was
+			b.Condition = previous
 			return err
 		}
 		b.Condition = c
 	}
 	b.bind(s)
-	if bad, ok := errors.AsType[*ConditionError](b.err); ok {
-		b.Condition = was
+	if condErr, ok := errors.AsType[*ConditionError](b.err); ok {
+		b.Condition = previous
 		b.bind(s)
-		return bad
+		return condErr
 	}
-	b.quiet = nil
+	b.notHit = nil
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (b *Breakpoint) SetCondition(s *Session, text string) error {
 func (b *Breakpoint) check(s *Session, c *Condition) error {
 	for i := range b.places {
 		_, f := s.info.Program.At(i)
-		if _, err := c.of(&scope{s: s, fn: f}); err != nil {
+		if _, err := c.programFor(&scope{s: s, fn: f}); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (s *Session) find(place string) ([]int, error) {
 	if text, ok := strings.CutPrefix(place, "opcode:"); ok {
 		var list []int
 		for i := range p.Len() {
-			if in, _ := p.At(i); in.Text == text || strings.HasPrefix(in.Text, text+".") {
+			if instr, _ := p.At(i); instr.Text == text || strings.HasPrefix(instr.Text, text+".") {
 				list = append(list, i)
 			}
 		}
@@ -226,11 +226,11 @@ func (s *Session) findLine(file string, number int) ([]int, error) {
 	best, list, known := 0, []int(nil), ptxFile
 	last, lastFunc := 0, (*ptx.Func)(nil)
 	for i := range p.Len() {
-		in, f := p.At(i)
-		n := int(in.Pos.Line)
+		instr, f := p.At(i)
+		n := int(instr.Pos.Line)
 		if !ptxFile {
-			if n = 0; in.Loc >= 0 && SameFile(file, s.info.Module.FileName(f.Locs[in.Loc].File)) {
-				n, known = int(f.Locs[in.Loc].Line), true
+			if n = 0; instr.Loc >= 0 && SameFile(file, s.info.Module.FileName(f.Locs[instr.Loc].File)) {
+				n, known = int(f.Locs[instr.Loc].Line), true
 			}
 		}
 		first := n != last || f != lastFunc
@@ -265,7 +265,7 @@ func (s *Session) functionAt(number int) *ptx.Func {
 // runs reports whether a function is the kernel, or is called by it.
 func (s *Session) runs(f *ptx.Func) bool {
 	for i := range s.info.Program.Len() {
-		if _, of := s.info.Program.At(i); of == f {
+		if _, fn := s.info.Program.At(i); fn == f {
 			return true
 		}
 	}
@@ -289,13 +289,13 @@ func (s *Session) findName(name string) ([]int, error) {
 	var labels []int
 	var last *ptx.Func
 	for i := range p.Len() {
-		in, f := p.At(i)
+		instr, f := p.At(i)
 		if f != last && f.Name == name {
 			return []int{i}, nil
 		}
 		last = f
 		for _, b := range f.Blocks {
-			if len(b.Instrs) > 0 && b.Instrs[0] == in && slices.Contains(b.Labels, name) {
+			if len(b.Instrs) > 0 && b.Instrs[0] == instr && slices.Contains(b.Labels, name) {
 				labels = append(labels, i)
 			}
 		}
@@ -338,8 +338,8 @@ type Watch struct {
 	Access Access
 	Hits   int
 
-	where Location
-	quiet ranges // where it was not hit
+	location Location
+	notHit   ranges // where it was not hit
 }
 
 // Change is what has hit a watch.
@@ -349,7 +349,7 @@ type Change struct {
 	Instr    *ptx.Instr
 	Lanes    uint64 // that have accessed it
 
-	in *interp.Allocation // that has it, during the instruction
+	alloc *interp.Allocation // that has it, during the instruction
 }
 
 // Watch watches the memory that an expression names, such as out[5].f32 or [%rd4].u32; it is found
@@ -359,15 +359,15 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	where, err := s.locate(c)
+	location, err := s.locate(c)
 	if err != nil {
 		return nil, err
 	}
-	if where.Local {
+	if location.Local {
 		return nil, fmt.Errorf("%s is local memory, which cannot be watched", text)
 	}
 	s.lastNumber++
-	w := &Watch{Number: s.lastNumber, Text: text, Type: where.Type, Access: a, where: where}
+	w := &Watch{Number: s.lastNumber, Text: text, Type: location.Type, Access: a, location: location}
 	s.watches = append(s.watches, w)
 	return w, nil
 }
@@ -376,31 +376,31 @@ func (s *Session) Watch(text string, a Access) (*Watch, error) {
 // gives that watch.
 func (s *Session) Rewatch(w *Watch, a Access) *Watch {
 	for _, o := range s.watches {
-		if o.where == w.where && o.Access == a && o.Text == w.Text {
+		if o.location == w.location && o.Access == a && o.Text == w.Text {
 			return o
 		}
 	}
 	s.lastNumber++
-	n := &Watch{Number: s.lastNumber, Text: w.Text, Type: w.Type, Access: a, where: w.where}
+	n := &Watch{Number: s.lastNumber, Text: w.Text, Type: w.Type, Access: a, location: w.location}
 	s.watches = append(s.watches, n)
 	return n
 }
 
 // Place is the memory that is watched, in words.
 func (w *Watch) Place(s *Session) string {
-	if w.where.Space == ptx.Shared {
-		return fmt.Sprintf("shared memory of block %s at %#x", at(w.where.CTA, s.info.Grid), w.where.Addr)
+	if w.location.Space == ptx.Shared {
+		return fmt.Sprintf("shared memory of block %s at %#x", indexAt(w.location.CTA, s.info.Grid), w.location.Addr)
 	}
-	return fmt.Sprintf("%#x", w.where.Addr)
+	return fmt.Sprintf("%#x", w.location.Addr)
 }
 
-// chosen is the instructions that breakpoints and watches are about; of no other is anything told. Of those that
+// chosenInstrs is the instructions that breakpoints and watches are about; of no other is anything told. Of those that
 // have to do with some CTAs only, any says whether there is one of which it may be so.
-func (s *Session) chosen(any func(may func(cta int) bool) bool) []interp.Events {
+func (s *Session) chosenInstrs(anyOf func(candidate func(cta int) bool) bool) []interp.Events {
 	p := s.info.Program
 	list := make([]interp.Events, p.Len())
 	for _, b := range s.breakpoints {
-		if b.Disabled || b.Condition != nil && !any(b.Condition.mayHold(s)) {
+		if b.Disabled || b.Condition != nil && !anyOf(b.Condition.candidateCTAs(s)) {
 			continue
 		}
 		for i := range b.places {
@@ -408,12 +408,12 @@ func (s *Session) chosen(any func(may func(cta int) bool) bool) []interp.Events 
 		}
 	}
 	watches := slices.DeleteFunc(slices.Clone(s.watches), func(w *Watch) bool {
-		return w.where.Space == ptx.Shared && !any(func(cta int) bool { return cta == w.where.CTA })
+		return w.location.Space == ptx.Shared && !anyOf(func(cta int) bool { return cta == w.location.CTA })
 	})
 	for i := range list {
 		for _, w := range watches {
-			in, _ := p.At(i)
-			e := in.Form.Effects
+			instr, _ := p.At(i)
+			e := instr.Form.Effects
 			if w.Access != ReadsIt && e&(ptx.Writes|ptx.Atomic) != 0 || w.Access != Changes && e&(ptx.Reads|ptx.Atomic) != 0 {
 				list[i] = interp.AllEvents
 			}
@@ -430,29 +430,31 @@ type hit struct {
 	change *Change
 }
 
-// hits looks for hits of breakpoints and watches.
-type hits struct {
-	s     *Session
-	after int64 // breakpoints at this moment are where it comes from
-	past  bool  // hits do not count: it goes back
-	hit   *hit  // the first
-	at    scope // of conditions
+// hitFinder looks for hits of breakpoints and watches.
+type hitFinder struct {
+	s         *Session
+	start     int64 // breakpoints at this moment are where it comes from
+	backwards bool  // hits do not count: it goes back
+	hit       *hit  // the first
+	scope     scope // of conditions
 
-	looked  int64     // the last moment at which breakpoints were looked for
-	changes []*Change // of the instruction under way
+	checkedStep int64     // the last moment at which breakpoints were looked for
+	changes     []*Change // of the instruction under way
 }
 
-func (s *Session) hits(after int64) *hits { return &hits{s: s, after: after, looked: -1} }
+func (s *Session) newHits(after int64) *hitFinder {
+	return &hitFinder{s: s, start: after, checkedStep: -1}
+}
 
-// tell reports whether an event is the first to hit something.
-func (h *hits) tell(e *interp.Event) bool {
+// check reports whether an event is the first to hit something.
+func (h *hitFinder) check(e *interp.Event) bool {
 	if h.hit != nil {
 		return false
 	}
 	switch e.Kind {
 	case interp.OnBefore:
-		h.changes, h.looked = h.changes[:0], e.Step
-		if e.Step != h.after {
+		h.changes, h.checkedStep = h.changes[:0], e.Step
+		if e.Step != h.start {
 			return h.breaks(e)
 		}
 	case interp.OnAccess:
@@ -468,7 +470,7 @@ func (h *hits) tell(e *interp.Event) bool {
 }
 
 // breaks looks for breakpoints at an instruction.
-func (h *hits) breaks(e *interp.Event) bool {
+func (h *hitFinder) breaks(e *interp.Event) bool {
 	var list []*Breakpoint
 	lanes := uint64(0)
 	for _, b := range h.s.breakpoints {
@@ -477,8 +479,8 @@ func (h *hits) breaks(e *interp.Event) bool {
 		}
 		of := e.Active
 		if b.Condition != nil {
-			h.at.about(h.s, e)
-			of = b.Condition.lanes(&h.at)
+			h.scope.setEvent(h.s, e)
+			of = b.Condition.lanes(&h.scope)
 		}
 		if of != 0 {
 			list, lanes = append(list, b), lanes|of
@@ -496,23 +498,23 @@ func (s *Session) focusOn(e *interp.Event, lanes uint64) Focus {
 	if f := s.focus; f.CTA == e.CTA && f.Warp == e.Warp && lanes>>f.Lane&1 != 0 {
 		return f
 	}
-	return Focus{e.CTA, e.Warp, lowest(lanes)}
+	return Focus{e.CTA, e.Warp, lowestLane(lanes)}
 }
 
-func lowest(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
+func lowestLane(lanes uint64) int { return bits.TrailingZeros64(lanes) & 63 }
 
 // access notes what an instruction is about to do to what is watched.
-func (h *hits) access(e *interp.Event) {
+func (h *hitFinder) access(e *interp.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
 	for _, w := range h.s.watches {
 		if w.Access == Changes && a.Kind == interp.AccessLoad || w.Access == ReadsIt && a.Kind == interp.AccessStore {
 			continue
 		}
 		lanes, memory := uint64(0), (*interp.Allocation)(nil)
-		for rest := a.Lanes; rest != 0; rest &= rest - 1 {
-			lane := lowest(rest)
-			if _, in, off, ok := a.Place(lane); ok && w.where.overlaps(h.s, e, in, off, a.Length(lane)) {
-				lanes, memory = lanes|1<<lane, in
+		for remaining := a.Lanes; remaining != 0; remaining &= remaining - 1 {
+			lane := lowestLane(remaining)
+			if _, alloc, offset, ok := a.PlaceOf(lane); ok && w.location.overlaps(h.s, e, alloc, offset, a.Length(lane)) {
+				lanes, memory = lanes|1<<lane, alloc
 			}
 		}
 		if lanes == 0 {
@@ -522,14 +524,14 @@ func (h *hits) access(e *interp.Event) {
 			h.changes[i].Lanes |= lanes
 			continue
 		}
-		h.changes = append(h.changes, &Change{Watch: w, Old: w.where.in(memory), Instr: e.Instr, Lanes: lanes, in: memory})
+		h.changes = append(h.changes, &Change{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: lanes, alloc: memory})
 	}
 }
 
 // accessed looks at what an instruction has done to it.
-func (h *hits) accessed(e *interp.Event) bool {
+func (h *hitFinder) accessed(e *interp.Event) bool {
 	for _, c := range h.changes {
-		c.New = c.Watch.where.in(c.in)
+		c.New = c.Watch.location.bytesIn(c.alloc)
 		if c.Watch.Access != Changes || !bytes.Equal(c.Old, c.New) {
 			h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, c.Lanes), change: c}
 			h.changes = h.changes[:0]
@@ -542,17 +544,17 @@ func (h *hits) accessed(e *interp.Event) bool {
 
 // effect looks for asynchronous operations that are about to write or read what is watched. What they
 // write is there when the session has stopped.
-func (h *hits) effect(e *interp.Event) bool {
+func (h *hitFinder) effect(e *interp.Event) bool {
 	for _, w := range h.s.watches {
-		for _, p := range e.Effect.Pieces {
-			writes := e.Effect.Writes && w.Access != ReadsIt && p.To != nil && w.where.overlaps(h.s, e, p.To, p.ToOff, p.Bytes)
-			reads := e.Effect.Reads && w.Access != Changes && p.From != nil && w.where.overlaps(h.s, e, p.From, p.FromOff, p.Read)
+		for _, p := range e.Effect.Segments {
+			writes := e.Effect.Writes && w.Access != ReadsIt && p.To != nil && w.location.overlaps(h.s, e, p.To, p.ToOffset, p.Bytes)
+			reads := e.Effect.Reads && w.Access != Changes && p.From != nil && w.location.overlaps(h.s, e, p.From, p.FromOffset, p.Read)
 			if writes || reads {
 				memory := p.To
 				if !writes {
 					memory = p.From
 				}
-				h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, e.Lanes), change: &Change{Watch: w, Old: w.where.in(memory), Instr: e.Instr, Lanes: e.Lanes, in: memory}}
+				h.hit = &hit{step: e.Step, focus: h.s.focusOn(e, e.Lanes), change: &Change{Watch: w, Old: w.location.bytesIn(memory), Instr: e.Instr, Lanes: e.Lanes, alloc: memory}}
 				return true
 			}
 		}
@@ -561,7 +563,7 @@ func (h *hits) effect(e *interp.Event) bool {
 }
 
 // stop is where the session stops by the hit.
-func (h *hits) stop() *Stop {
+func (h *hitFinder) stop() *Stop {
 	s := h.s
 	if h.hit == nil {
 		return &Stop{Reason: AtStep}
@@ -571,14 +573,14 @@ func (h *hits) stop() *Stop {
 	if c := h.hit.change; c != nil {
 		stop.Reason, stop.Change = AtWatch, c
 		if c.New == nil {
-			c.New = c.Watch.where.in(c.in)
+			c.New = c.Watch.location.bytesIn(c.alloc)
 		}
-		if !h.past {
+		if !h.backwards {
 			c.Watch.Hits++
 		}
 	}
 	for _, b := range h.hit.breaks {
-		if !h.past {
+		if !h.backwards {
 			b.Hits++
 		}
 		if b.Temporary {

@@ -76,27 +76,27 @@ type link struct {
 }
 
 type term struct {
-	Pos   lexer.Position
-	Signs []string `parser:"@('-' | '!' | '~')*"`
-	Float *string  `parser:"( @Float"`
-	Int   *string  `parser:"| @Int"`
-	Group *chain   `parser:"| '(' @@ ')'"`
-	At    *chain   `parser:"| '[' @@ ']'"`
-	Name  string   `parser:"| @Name"`
-	Args  *chain   `parser:"  ( '(' @@ ')'"`
-	Index *chain   `parser:"  | '[' @@ ']' )? )"`
-	Type  string   `parser:"@Type?"`
+	Pos    lexer.Position
+	Signs  []string `parser:"@('-' | '!' | '~')*"`
+	Float  *string  `parser:"( @Float"`
+	Int    *string  `parser:"| @Int"`
+	Group  *chain   `parser:"| '(' @@ ')'"`
+	Memory *chain   `parser:"| '[' @@ ']'"`
+	Name   string   `parser:"| @Name"`
+	Args   *chain   `parser:"  ( '(' @@ ')'"`
+	Index  *chain   `parser:"  | '[' @@ ']' )? )"`
+	Type   string   `parser:"@Type?"`
 }
 
 var conditionParser = participle.MustBuild[chain](participle.Lexer(conditionLexer), participle.Elide("Blank"))
 
-// longestCondition bounds a condition, in bytes: how deep brackets can lie in each other.
-const longestCondition = 1 << 12
+// maxConditionBytes bounds a condition, in bytes: how deep brackets can lie in each other.
+const maxConditionBytes = 1 << 12
 
 // ParseCondition reads one. The error is a *ConditionError.
 func ParseCondition(text string) (*Condition, error) {
-	if len(text) > longestCondition {
-		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), longestCondition)}
+	if len(text) > maxConditionBytes {
+		return nil, &ConditionError{text[:60], 1, fmt.Sprintf("it has %d bytes, at most %d are read", len(text), maxConditionBytes)}
 	}
 	tree, err := conditionParser.ParseString("", text)
 	if err != nil {
@@ -206,8 +206,8 @@ func (r *reader) term(t *term) (n *node, err error) {
 		n.value = value{bits: u, signed: int64(u) >= 0}
 	case t.Group != nil:
 		n = inner(t.Group)
-	case t.At != nil:
-		n.kind, n.left = memoryNode, inner(t.At)
+	case t.Memory != nil:
+		n.kind, n.left = memoryNode, inner(t.Memory)
 	case t.Args != nil && t.Name == "any":
 		n.kind, n.left = anyNode, inner(t.Args)
 	case t.Args != nil && t.Name == "all":

@@ -53,26 +53,26 @@ func init() {
 	commands = []command{
 		{[]string{"break", "b", "br"}, "[PLACE] [if COND]", "stop before PLACE: LINE, FILE:LINE, a kernel, function or label, opcode:TEXT", false, (*Console).cmdBreak},
 		{[]string{"tbreak", "tb"}, "[PLACE] [if COND]", "… once", false, (*Console).cmdTbreak},
-		{[]string{"watch"}, "MEMORY", "stop when it changes: out[5].f32, [%rd4].u32, shared[16].u32, a variable", false, watchFor(Changes)},
-		{[]string{"rwatch"}, "MEMORY", "… when it is read", false, watchFor(ReadsIt)},
-		{[]string{"awatch"}, "MEMORY", "… when it is read or written", false, watchFor(Touches)},
+		{[]string{"watch"}, "MEMORY", "stop when it changes: out[5].f32, [%rd4].u32, shared[16].u32, a variable", false, watchCommand(Changes)},
+		{[]string{"rwatch"}, "MEMORY", "… when it is read", false, watchCommand(ReadsIt)},
+		{[]string{"awatch"}, "MEMORY", "… when it is read or written", false, watchCommand(Touches)},
 		{[]string{"delete", "d"}, "[N …]", "delete breakpoints and watches, or all", false, (*Console).cmdDelete},
-		{[]string{"disable"}, "[N …]", "have breakpoints not stop", false, able(true)},
-		{[]string{"enable"}, "[N …]", "have them stop again", false, able(false)},
+		{[]string{"disable"}, "[N …]", "have breakpoints not stop", false, enableCommand(true)},
+		{[]string{"enable"}, "[N …]", "have them stop again", false, enableCommand(false)},
 		{[]string{"condition"}, "N [COND]", "change the condition of a breakpoint", false, (*Console).cmdCondition},
 		{[]string{"run", "r"}, "", "begin the launch, or begin it again", false, (*Console).cmdRun},
 		{[]string{"start"}, "", "go to its first instruction", false, (*Console).cmdStart},
 		{[]string{"continue", "c", "cont"}, "", "go on", true, (*Console).cmdContinue},
-		{[]string{"stepi", "si"}, "[N]", "go to the next instruction of the thread in focus", true, steps((*Session).StepInstr, false)},
-		{[]string{"nexti", "ni"}, "[N]", "… over calls", true, steps((*Session).StepInstr, true)},
-		{[]string{"step", "s"}, "[N]", "go to its next line: of the source, if the PTX says which that is", true, steps((*Session).StepLine, false)},
-		{[]string{"next", "n"}, "[N]", "… over calls", true, steps((*Session).StepLine, true)},
+		{[]string{"stepi", "si"}, "[N]", "go to the next instruction of the thread in focus", true, stepCommand((*Session).StepInstr, false)},
+		{[]string{"nexti", "ni"}, "[N]", "… over calls", true, stepCommand((*Session).StepInstr, true)},
+		{[]string{"step", "s"}, "[N]", "go to its next line: of the source, if the PTX says which that is", true, stepCommand((*Session).StepLine, false)},
+		{[]string{"next", "n"}, "[N]", "… over calls", true, stepCommand((*Session).StepLine, true)},
 		{[]string{"finish", "fin"}, "", "go on until it is back from its function", true, (*Console).cmdFinish},
-		{[]string{"until", "u"}, "join|PLACE", "go on until its lanes meet others, or it comes to PLACE", false, (*Console).cmdUntil},
-		{[]string{"reverse-stepi", "rsi"}, "[N]", "go back to the instruction before", true, steps((*Session).BackInstr, false)},
-		{[]string{"reverse-nexti", "rni"}, "[N]", "… over calls", true, steps((*Session).BackInstr, true)},
-		{[]string{"reverse-step", "rs"}, "[N]", "go back to the begin of the line, or of the line before", true, steps((*Session).BackLine, false)},
-		{[]string{"reverse-next", "rn"}, "[N]", "… over calls", true, steps((*Session).BackLine, true)},
+		{[]string{"until", "u"}, "reconverge|PLACE", "run until its lanes reconverge, or it reaches PLACE", false, (*Console).cmdUntil},
+		{[]string{"reverse-stepi", "rsi"}, "[N]", "go back to the instruction before", true, stepCommand((*Session).BackInstr, false)},
+		{[]string{"reverse-nexti", "rni"}, "[N]", "… over calls", true, stepCommand((*Session).BackInstr, true)},
+		{[]string{"reverse-step", "rs"}, "[N]", "go back to the begin of the line, or of the line before", true, stepCommand((*Session).BackLine, false)},
+		{[]string{"reverse-next", "rn"}, "[N]", "… over calls", true, stepCommand((*Session).BackLine, true)},
 		{[]string{"reverse-continue", "rc"}, "", "go back to where something was hit last, or to the begin", true, (*Console).cmdBack},
 		{[]string{"cuda"}, "[block B] [thread T] | warp W [lane L] | lane L", "look at another thread, or say which is looked at", false, (*Console).cmdCuda},
 		{[]string{"info", "i"}, "WHAT", "breakpoints, cuda kernels|blocks|warps|lanes|threads, registers [NAME …], locals, shared, checkpoints", false, (*Console).cmdInfo},
@@ -151,9 +151,9 @@ func (c *Console) printf(format string, args ...any) { fmt.Fprintf(c.out, format
 
 // Explain is an error as a console shows it: one of a condition with its place.
 func Explain(err error) string {
-	var bad *ConditionError
-	if errors.As(err, &bad) {
-		return fmt.Sprintf("%s\n%s", bad.Msg, bad.Snippet())
+	var condErr *ConditionError
+	if errors.As(err, &condErr) {
+		return fmt.Sprintf("%s\n%s", condErr.Msg, condErr.Snippet())
 	}
 	return err.Error()
 }
@@ -187,7 +187,7 @@ func (c *Console) breakAt(args string, once bool) error {
 		kind = "Temporary breakpoint"
 	}
 	if b.err != nil {
-		c.printf("%v.\n%s %d (%s) pending on later launches.\n", b.err, kind, b.Number, b.Where)
+		c.printf("%v.\n%s %d (%s) pending on later launches.\n", b.err, kind, b.Number, b.Spec)
 		return nil
 	}
 	c.printf("%s %d at %s\n", kind, b.Number, c.linesOf(b))
@@ -197,7 +197,7 @@ func (c *Console) breakAt(args string, once bool) error {
 // linesOf says where a breakpoint is.
 func (c *Console) linesOf(b *Breakpoint) string {
 	if b.err != nil {
-		return "<PENDING>  " + b.Where
+		return "<PENDING>  " + b.Spec
 	}
 	lines := b.Lines(c.Session)
 	name := c.info.Module.Name
@@ -217,13 +217,13 @@ func (c *Console) linesOf(b *Breakpoint) string {
 // originOf is where the one instruction of a breakpoint comes from.
 func (c *Console) originOf(b *Breakpoint) string {
 	for i := range b.places {
-		in, f := c.info.Program.At(i)
-		return f.Origin(in)
+		instr, f := c.info.Program.At(i)
+		return f.Origin(instr)
 	}
 	return ""
 }
 
-func watchFor(a Access) func(*Console, context.Context, string) error {
+func watchCommand(a Access) func(*Console, context.Context, string) error {
 	return func(c *Console, _ context.Context, args string) error {
 		if args == "" {
 			return errors.New("argument required (memory to watch)")
@@ -267,7 +267,7 @@ func (c *Console) cmdDelete(_ context.Context, args string) error {
 
 func noBreakpoint(n int) error { return fmt.Errorf("no breakpoint number %d", n) }
 
-func able(disabled bool) func(*Console, context.Context, string) error {
+func enableCommand(disabled bool) func(*Console, context.Context, string) error {
 	return func(c *Console, _ context.Context, args string) error {
 		list, err := numbers(args)
 		if err != nil {
@@ -333,7 +333,7 @@ func (c *Console) cmdStart(ctx context.Context, _ string) error {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
-	c.where("")
+	c.printFocus("")
 	return nil
 }
 
@@ -351,7 +351,7 @@ func (c *Console) arrive(stop *Stop, err error) error {
 	return err
 }
 
-func steps(do func(*Session, context.Context, bool) (*Stop, error), over bool) func(*Console, context.Context, string) error {
+func stepCommand(do func(*Session, context.Context, bool) (*Stop, error), over bool) func(*Console, context.Context, string) error {
 	return func(c *Console, ctx context.Context, args string) error {
 		n := 1
 		if args != "" {
@@ -374,11 +374,11 @@ func steps(do func(*Session, context.Context, bool) (*Stop, error), over bool) f
 }
 
 func (c *Console) cmdUntil(ctx context.Context, args string) error {
-	if args == "join" {
-		return c.arrive(c.UntilJoin(ctx))
+	if args == "reconverge" || args == "join" { // join is the former word
+		return c.arrive(c.UntilReconverge(ctx))
 	}
 	if args == "" {
-		return errors.New("until what? join, or a place")
+		return errors.New("until what? reconverge, or a place")
 	}
 	list, err := c.find(args)
 	if err != nil {
@@ -412,7 +412,7 @@ func (c *Console) Show(stop *Stop) {
 		for _, b := range stop.Breakpoints {
 			names = append(names, fmt.Sprint(b.Number))
 		}
-		c.where("Breakpoint " + strings.Join(names, ", ") + ", ")
+		c.printFocus("Breakpoint " + strings.Join(names, ", ") + ", ")
 		if stop.Note != "" {
 			c.printf("%s\n", stop.Note)
 		}
@@ -421,10 +421,10 @@ func (c *Console) Show(stop *Stop) {
 		w := ch.Watch
 		c.printf("%s %d: %s\n%s\n", w.Access, w.Number, w.Text, ch.Text())
 		c.printf("by lanes %s at line %d: %s\n", LanesText(ch.Lanes), ch.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(ch.Instr.Pos.Line))))
-		c.where("")
+		c.printFocus("")
 	case AtTrap:
 		c.printf("%s\n", strings.TrimRight(stop.Trap().Report(), "\n"))
-		c.where("Trap in ")
+		c.printFocus("Trap in ")
 	case AtEnd:
 		if stop.Err != nil {
 			c.printf("The launch has failed: %v\n", stop.Err)
@@ -433,15 +433,15 @@ func (c *Console) Show(stop *Stop) {
 		c.printf("The launch has ended, after %d instructions.\n", c.Step())
 	case AtBegin:
 		c.printf("No more reverse-execution history.\n")
-		c.where("")
+		c.printFocus("")
 	case AtExit:
 		c.printf("The thread has ended.\n")
-		c.where("")
+		c.printFocus("")
 	case AtInterrupt:
 		c.printf("Interrupted.\n")
-		c.where("")
+		c.printFocus("")
 	default:
-		c.where("")
+		c.printFocus("")
 	}
 }
 
@@ -453,22 +453,22 @@ func word(p []byte) (v uint64) {
 	return v
 }
 
-// shown is what bytes are as a type.
-func shown(t ptx.Type, p []byte) string {
+// formatBytes is what bytes are as a type.
+func formatBytes(t ptx.Type, p []byte) string {
 	if len(p) > 8 {
-		return wide(word(p), word(p[8:]))
+		return formatWide(word(p), word(p[8:]))
 	}
 	return valueOf(t, word(p)).String()
 }
 
-// where shows the thread in focus, and its line.
-func (c *Console) where(why string) {
+// printFocus shows the thread in focus, and its line.
+func (c *Console) printFocus(reason string) {
 	k, err := c.Context()
 	if err != nil {
 		c.printf("%v\n", err)
 		return
 	}
-	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", why, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, LanesText(k.Lanes))
+	c.printf("%skernel %s, block %s, thread %s, warp %d lane %d; lanes %s\n", reason, c.info.Kernel.Name, k.ID, c.Thread(c.focus), k.Warp, c.focus.Lane, LanesText(k.Lanes))
 	c.showLine(k)
 }
 
@@ -485,8 +485,8 @@ func (c *Console) showLine(k *Context) {
 		}
 	}
 	mark := ""
-	if k.Parked || k.Waits != nil {
-		mark = "   (" + strings.SplitN(c.stands(k), " ", 2)[0] + "s: see why)"
+	if k.WaitingToReconverge || k.Wait != nil {
+		mark = "   (" + strings.SplitN(c.describeContext(k), " ", 2)[0] + "s: see why)"
 	}
 	c.printf("%d\t%s%s\n", k.Instr.Pos.Line, strings.TrimSpace(c.info.Module.Line(int(k.Instr.Pos.Line))), mark)
 }
@@ -501,7 +501,7 @@ func (c *Console) source(name string, n int) (string, bool) {
 }
 
 func (c *Console) cmdWhy(context.Context, string) error {
-	text, err := c.Why()
+	text, err := c.BlockedReason()
 	if err == nil {
 		c.printf("%s\n", text)
 	}
@@ -514,9 +514,9 @@ func (c *Console) cmdBacktrace(context.Context, string) error {
 		return err
 	}
 	for i, f := range c.Frames(k) {
-		at := f.Func.End
+		pos := f.Func.End
 		if f.Instr != nil {
-			at = f.Instr.Pos
+			pos = f.Instr.Pos
 		}
 		text := ""
 		if f.Instr != nil {
@@ -524,7 +524,7 @@ func (c *Console) cmdBacktrace(context.Context, string) error {
 				text = ", from " + origin
 			}
 		}
-		c.printf("#%d  %s () at %s:%d%s\n", i, f.Func.Name, c.info.Module.Name, at.Line, text)
+		c.printf("#%d  %s () at %s:%d%s\n", i, f.Func.Name, c.info.Module.Name, pos.Line, text)
 	}
 	return nil
 }
@@ -560,8 +560,8 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 			if err != nil {
 				return err
 			}
-			in, _ := c.info.Program.At(list[0])
-			n = int(in.Pos.Line)
+			instr, _ := c.info.Program.At(list[0])
+			n = int(instr.Pos.Line)
 		}
 		at = line{0, int32(max(n-before, 1))}
 		if file != "" && !SameFile(file, c.info.Module.Name) {
@@ -617,8 +617,8 @@ func (c *Console) cmdList(_ context.Context, args string) error {
 func (c *Console) fileNamed(name string) int32 {
 	p := c.info.Program
 	for i := range p.Len() {
-		if in, f := p.At(i); in.Loc >= 0 {
-			if n := f.Locs[in.Loc].File; SameFile(name, c.info.Module.FileName(n)) {
+		if instr, f := p.At(i); instr.Loc >= 0 {
+			if n := f.Locs[instr.Loc].File; SameFile(name, c.info.Module.FileName(n)) {
 				return n + 1
 			}
 		}
@@ -632,7 +632,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 		return err
 	}
 	f := c.focus
-	cta, thread := at(f.CTA, c.info.Grid), c.Thread(f)
+	cta, thread := indexAt(f.CTA, c.info.Grid), c.Thread(f)
 	words := cudaWords(args)
 	changed := false
 	for i := 0; i < len(words); i++ {
@@ -666,7 +666,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 			}
 			f.Lane = d.X
 			n := linear(thread, c.info.Block)
-			thread = at(n-n%c.info.WarpSize+d.X, c.info.Block)
+			thread = indexAt(n-n%c.info.WarpSize+d.X, c.info.Block)
 		}
 	}
 	if !changed {
@@ -681,7 +681,7 @@ func (c *Console) cmdCuda(_ context.Context, args string) error {
 	if err := c.SetFocus(to); err != nil {
 		return err
 	}
-	c.where("[Switching focus] ")
+	c.printFocus("[Switching focus] ")
 	return nil
 }
 
@@ -737,7 +737,7 @@ func (c *Console) cmdPrint(_ context.Context, args string) error {
 		}
 		v := r.Value(c.focus.Lane)
 		if hex {
-			v = wide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
+			v = formatWide(r.Row[c.focus.Lane], r.high(c.focus.Lane))
 		}
 		c.values++
 		c.printf("$%d = %s   (%s of lanes %s: %s)\n", c.values, v, r.Type, LanesText(k.Lanes), r.Text(k.Lanes))
@@ -805,46 +805,46 @@ func (c *Console) cmdExamine(_ context.Context, args string) error {
 	if err != nil {
 		return err
 	}
-	sc := c.here()
-	where, bad := c.locate(cond)
-	t := where.Type
-	if bad != nil {
+	sc := c.focusScope()
+	location, convErr := c.locate(cond)
+	t := location.Type
+	if convErr != nil {
 		v, err := c.evaluate(cond)
 		if err != nil || v.class == float {
-			return bad
+			return convErr
 		}
-		where, t = sc.place(0, v.bits, ptx.B32), ptx.B32
+		location, t = sc.place(0, v.bits, ptx.B32), ptx.B32
 	}
 	if unit == 0 {
 		if unit = max(t.Size(), 1); unit > 8 {
 			unit = 8
 		}
 	}
-	t = shownAs(format, unit, t)
-	data, err := sc.bytes(where, c.focus.Lane, count*unit)
+	t = formatType(format, unit, t)
+	data, err := sc.bytes(location, c.focus.Lane, count*unit)
 	if err != nil {
 		return err
 	}
 	space := ""
 	switch {
-	case where.Local:
+	case location.Local:
 		space = "local "
-	case where.Space == ptx.Shared:
+	case location.Space == ptx.Shared:
 		space = "shared "
 	}
 	perLine := max(16/unit, 1)
 	for i := 0; i < count; i += perLine {
 		var cells []string
 		for k := i; k < min(i+perLine, count); k++ {
-			cells = append(cells, shown(t, data[k*unit:][:unit]))
+			cells = append(cells, formatBytes(t, data[k*unit:][:unit]))
 		}
-		c.printf("%s%#x:\t%s\n", space, where.Addr+uint64(i*unit), strings.Join(cells, "\t"))
+		c.printf("%s%#x:\t%s\n", space, location.Addr+uint64(i*unit), strings.Join(cells, "\t"))
 	}
 	return nil
 }
 
-// shownAs is the type of a format and unit of x; format 0 is that of what is there, if it fits.
-func shownAs(format byte, unit int, t ptx.Type) ptx.Type {
+// formatType is the type of a format and unit of x; format 0 is that of what is there, if it fits.
+func formatType(format byte, unit int, t ptx.Type) ptx.Type {
 	if format == 0 && t.Size() == unit {
 		return t
 	}
@@ -968,16 +968,16 @@ func (c *Console) variables(k *Context, list []Variable) error {
 	sc := k.scope(c.Session)
 	for i := range list {
 		v := &list[i]
-		where := sc.place(0, v.Addr, v.Type)
-		at := where.Addr
+		location := sc.place(0, v.Addr, v.Type)
+		at := location.Addr
 		var cells []string
 		for range min(v.Count, most) {
-			p, err := sc.bytes(where, c.focus.Lane, where.size())
+			p, err := sc.bytes(location, c.focus.Lane, location.size())
 			if err != nil {
 				return err
 			}
-			cells = append(cells, shown(where.Type, p))
-			where.Addr += uint64(where.size())
+			cells = append(cells, formatBytes(location.Type, p))
+			location.Addr += uint64(location.size())
 		}
 		if v.Count > most {
 			cells = append(cells, fmt.Sprintf("… of %d", v.Count))
@@ -988,10 +988,10 @@ func (c *Console) variables(k *Context, list []Variable) error {
 }
 
 func (c *Console) infoCheckpoints([]string) error {
-	if c.noReturn != nil {
-		return c.noReturn
+	if c.noCheckpoints != nil {
+		return c.noCheckpoints
 	}
-	c.printf("%d checkpoints, %d bytes beside the first of %d; the session is %s\n", len(c.checkpoints), c.exec.Kept()-c.first, c.first, c.moment())
+	c.printf("%d checkpoints, %d bytes beside the first of %d; the session is %s\n", len(c.checkpoints), c.exec.StateBytes()-c.first, c.first, c.moment())
 	return nil
 }
 
@@ -1016,8 +1016,8 @@ func (c *Console) cudaBlocks() error {
 	return nil
 }
 
-func (c *Console) mark(here bool) string {
-	if here {
+func (c *Console) mark(current bool) string {
+	if current {
 		return "*"
 	}
 	return " "
@@ -1030,7 +1030,7 @@ func (c *Console) cudaWarps() error {
 	}
 	for _, k := range c.Contexts() {
 		if k.CTA == c.focus.CTA {
-			c.printf("%s warp %d lanes %-12s %s\n", c.mark(c.focus.of(&k)), k.Warp, LanesText(k.Lanes), c.stands(&k))
+			c.printf("%s warp %d lanes %-12s %s\n", c.mark(c.focus.isIn(&k)), k.Warp, LanesText(k.Lanes), c.describeContext(&k))
 		}
 	}
 	return nil
@@ -1043,8 +1043,8 @@ func (c *Console) cudaLanes() error {
 	for lane := range c.info.WarpSize {
 		f := Focus{c.focus.CTA, c.focus.Warp, lane}
 		for _, k := range c.Contexts() {
-			if f.of(&k) {
-				c.printf("%s lane %-2d thread %s %s\n", c.mark(f == c.focus), lane, c.Thread(f), c.stands(&k))
+			if f.isIn(&k) {
+				c.printf("%s lane %-2d thread %s %s\n", c.mark(f == c.focus), lane, c.Thread(f), c.describeContext(&k))
 			}
 		}
 	}
@@ -1054,8 +1054,8 @@ func (c *Console) cudaLanes() error {
 // cudaThreads shows all contexts.
 func (c *Console) cudaThreads() error {
 	for _, k := range c.Contexts() {
-		f := Focus{k.CTA, k.Warp, lowest(k.Lanes)}
-		c.printf("%s block %s warp %d lanes %-12s first thread %s %s\n", c.mark(c.focus.of(&k)), k.ID, k.Warp, LanesText(k.Lanes), c.Thread(f), c.stands(&k))
+		f := Focus{k.CTA, k.Warp, lowestLane(k.Lanes)}
+		c.printf("%s block %s warp %d lanes %-12s first thread %s %s\n", c.mark(c.focus.isIn(&k)), k.ID, k.Warp, LanesText(k.Lanes), c.Thread(f), c.describeContext(&k))
 	}
 	return nil
 }

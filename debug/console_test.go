@@ -145,8 +145,8 @@ register %w has 128 bits, and numbers have 64: w.b64 is the lower half
 > print/x w.b64
 $2 = 0x1122334455667788
 `)
-	if said := talk(t, s, "print w", "info registers w"); !strings.HasPrefix(said[0], "$1 = 0x31122334455667788   (.b128 of lanes 0-31: generic 0:0x1122334455667788 1:0x1") || !strings.HasPrefix(said[1], "%w         .b128 generic 0:0x1122334455667788 1:0x1") {
-		t.Errorf("it says %q", said)
+	if output := talk(t, s, "print w", "info registers w"); !strings.HasPrefix(output[0], "$1 = 0x31122334455667788   (.b128 of lanes 0-31: generic 0:0x1122334455667788 1:0x1") || !strings.HasPrefix(output[1], "%w         .b128 generic 0:0x1122334455667788 1:0x1") {
+		t.Errorf("it says %q", output)
 	}
 }
 
@@ -184,8 +184,8 @@ func TestSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if said := talk(t, s, "start", "list own.cu:3"); !strings.Contains(said[0], "own.cu:2\ttwo\n") || !strings.Contains(said[1], "3\tthree") {
-		t.Errorf("it says %q", said)
+	if output := talk(t, s, "start", "list own.cu:3"); !strings.Contains(output[0], "own.cu:2\ttwo\n") || !strings.Contains(output[1], "3\tthree") {
+		t.Errorf("it says %q", output)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestNoReturn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{NoReturn: "somebody counts"})
+	s, err := debug.Start(t.Context(), mod, &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(1)}, debug.Options{NoCheckpoints: "somebody counts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,26 +211,26 @@ func TestNoReturn(t *testing.T) {
 
 // typist is somebody who types, and reads what is said.
 type typist struct {
-	t    *testing.T
-	in   *io.PipeWriter
-	mu   sync.Mutex
-	said bytes.Buffer
+	t      *testing.T
+	in     *io.PipeWriter
+	mu     sync.Mutex
+	output bytes.Buffer
 }
 
 func (y *typist) Write(p []byte) (int, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return y.said.Write(p)
+	return y.output.Write(p)
 }
 
-// hears waits until something was said, and forgets what was said up to there.
-func (y *typist) hears(want string) {
+// waitFor waits until something was said, and forgets what was said up to there.
+func (y *typist) waitFor(want string) {
 	y.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		y.mu.Lock()
-		got := y.said.String()
+		got := y.output.String()
 		if i := strings.Index(got, want); i >= 0 {
-			y.said.Next(i + len(want))
+			y.output.Next(i + len(want))
 			y.mu.Unlock()
 			return
 		}
@@ -250,18 +250,18 @@ func TestInterrupt(t *testing.T) {
 	y := &typist{t: t, in: w}
 	ended := make(chan error, 1)
 	go func() { ended <- debug.NewLines(in, y, "", false).Debug(context.Background(), s) }()
-	y.hears("(gemu) ")
+	y.waitFor("(gemu) ")
 	syscall.Kill(syscall.Getpid(), syscall.SIGINT)
-	y.hears("\n(gemu) ")
+	y.waitFor("\n(gemu) ")
 	for range 2 {
 		io.WriteString(w, "continue\n")
 		time.Sleep(50 * time.Millisecond)
 		syscall.Kill(syscall.Getpid(), syscall.SIGINT)
-		y.hears("Interrupted.")
-		y.hears("(gemu) ")
+		y.waitFor("Interrupted.")
+		y.waitFor("(gemu) ")
 	}
 	io.WriteString(w, "stepi\n")
-	y.hears("kernel k")
+	y.waitFor("kernel k")
 	io.WriteString(w, "quit\n")
 	if err := <-ended; err != debug.ErrQuit {
 		t.Error(err)

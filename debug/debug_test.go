@@ -53,15 +53,15 @@ func talk(t *testing.T, s *debug.Session, commands ...string) []string {
 	t.Helper()
 	var out bytes.Buffer
 	c := debug.NewConsole(s, &out)
-	var said []string
+	var output []string
 	for _, text := range commands {
 		out.Reset()
 		if err := c.Do(context.Background(), text); err != nil {
 			fmt.Fprintln(&out, debug.Explain(err))
 		}
-		said = append(said, strings.TrimRight(out.String(), "\n"))
+		output = append(output, strings.TrimRight(out.String(), "\n"))
 	}
-	return said
+	return output
 }
 
 // story is a session on a kernel and what it says.
@@ -69,8 +69,8 @@ func story(t *testing.T, s *debug.Session, script string) {
 	t.Helper()
 	var commands, want []string
 	for _, part := range strings.Split("\n"+strings.TrimSpace(script), "\n> ")[1:] {
-		command, says, _ := strings.Cut(part, "\n")
-		commands, want = append(commands, command), append(want, strings.TrimRight(says, "\n"))
+		command, output, _ := strings.Cut(part, "\n")
+		commands, want = append(commands, command), append(want, strings.TrimRight(output, "\n"))
 	}
 	for i, got := range talk(t, s, commands...) {
 		if got != want[i] {
@@ -111,7 +111,7 @@ Breakpoint 1, kernel blend, block (0,0,0), thread (5,0,0), warp 0 lane 5; lanes 
 21	add.u32 %t, %x, 1;
 > info cuda warps
 * warp 0 lanes 0-15         before line 21
-  warp 0 lanes 16-31        wait before line 24 for others to meet them
+  warp 0 lanes 16-31        wait before line 24 for other lanes to reconverge
 > print %x
 $1 = 5   (.u32 of lanes 0-15: affine 0 + 1*lane)
 > info registers
@@ -141,9 +141,9 @@ $5 = 41
 [Switching focus] kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 16-31
 24	ld.param.u64 %b, [out];   (waits: see why)
 > why
-lane 20 of warp 0 of CTA (0,0,0) waits before line 24, where lanes of its warp meet; the others are:
+lane 20 of warp 0 of CTA (0,0,0) waits before line 24, where lanes of its warp reconverge; the others are:
    warp 0 lanes 0-15: before line 22
-> until join
+> until reconverge
 kernel blend, block (0,0,0), thread (20,0,0), warp 0 lane 20; lanes 0-31
 24	ld.param.u64 %b, [out];
 > watch out[5].u32

@@ -33,13 +33,13 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 		if err := f.Debug(ctx, s); err != nil {
 			return err
 		}
-		s.noReturn = errLeft
+		s.noCheckpoints = errQuitSession
 		for _, c := range s.checkpoints {
 			e.Release(c.state)
 		}
 		s.checkpoints = nil
 		for !s.ended {
-			if _, err := s.run(ctx, nil, never); err != nil {
+			if _, err := s.run(ctx, nil, neverStep); err != nil {
 				return err
 			}
 		}
@@ -47,8 +47,8 @@ func (s *Session) Drive(l *interp.Launch, f Front) {
 	}
 }
 
-// errLeft is why there is no going back in a launch that the user has left.
-var errLeft = errors.New("the launch is not debugged any more")
+// errQuitSession is why there is no going back in a launch that the user has left.
+var errQuitSession = errors.New("the launch is not debugged any more")
 
 // Lines is a front end that reads commands, a line each.
 type Lines struct {
@@ -59,8 +59,8 @@ type Lines struct {
 	line   int
 	more   bool // launches may follow
 
-	mu   sync.Mutex
-	asks bool // it waits for a command; guarded by mu
+	mu      sync.Mutex
+	waiting bool // it waits for a command; guarded by mu
 }
 
 // NewLines makes one. name is what errors call what it reads, whose lines are shown as they are
@@ -75,14 +75,14 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	c.More = f.more
 	c.Greet()
 	if f.name == "" {
-		defer f.heed(s)()
+		defer f.handleInterrupts(s)()
 	}
 	for {
 		if f.name == "" {
-			f.asking(s, true)
+			f.setWaiting(s, true)
 		}
 		more := f.in.Scan()
-		f.asking(s, false)
+		f.setWaiting(s, false)
 		if !more {
 			if f.name == "" {
 				fmt.Fprintln(f.out)
@@ -111,26 +111,26 @@ func (f *Lines) Debug(ctx context.Context, s *Session) error {
 	}
 }
 
-// asking notes that it waits for a command, and asks for one; or that it does no more.
-func (f *Lines) asking(s *Session, asks bool) {
+// setWaiting notes that it waits for a command, and asks for one; or that it does no more.
+func (f *Lines) setWaiting(s *Session, asks bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.asks = asks; asks {
+	if f.waiting = asks; asks {
 		fmt.Fprint(f.out, f.prompt)
 	} else {
 		s.Ready()
 	}
 }
 
-// heed has the user's interrupt (Ctrl-C) stop what the session does; where it does nothing he is asked anew. What it
+// handleInterrupts has the user's interrupt (Ctrl-C) stop what the session does; where it does nothing he is asked anew. What it
 // gives ends that.
-func (f *Lines) heed(s *Session) (stop func()) {
+func (f *Lines) handleInterrupts(s *Session) (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	go func() {
 		for range signals {
 			f.mu.Lock()
-			if f.asks {
+			if f.waiting {
 				fmt.Fprintf(f.out, "\n%s", f.prompt)
 			} else {
 				s.Interrupt()

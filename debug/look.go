@@ -15,8 +15,8 @@ import (
 
 // Context is lanes of a warp of a CTA in flight that are together.
 type Context struct {
-	interp.Strand
-	Parked bool // they wait where others are to meet them
+	interp.WarpSplit
+	WaitingToReconverge bool // they wait where others are to meet them
 }
 
 // Contexts are those of the CTAs in flight, by CTA, warp and first lane.
@@ -25,14 +25,14 @@ func (s *Session) Contexts() []Context {
 	if s.ended && s.err == nil {
 		return nil
 	}
-	for _, c := range s.exec.Strands() {
-		list = append(list, Context{Strand: c})
+	for _, c := range s.exec.WarpSplits() {
+		list = append(list, Context{WarpSplit: c})
 	}
-	for _, c := range s.exec.Parked() {
+	for _, c := range s.exec.WaitingSplits() {
 		list = append(list, Context{c, true})
 	}
 	slices.SortFunc(list, func(a, b Context) int {
-		return cmp.Or(a.CTA-b.CTA, a.Warp-b.Warp, lowest(a.Lanes)-lowest(b.Lanes))
+		return cmp.Or(a.CTA-b.CTA, a.Warp-b.Warp, lowestLane(a.Lanes)-lowestLane(b.Lanes))
 	})
 	return list
 }
@@ -40,15 +40,15 @@ func (s *Session) Contexts() []Context {
 // Context is that of the thread in focus. The error is ErrNoLaunch.
 func (s *Session) Context() (*Context, error) {
 	for _, c := range s.Contexts() {
-		if s.focus.of(&c) {
+		if s.focus.isIn(&c) {
 			return &c, nil
 		}
 	}
 	return nil, ErrNoLaunch
 }
 
-// of reports whether the thread is in a context.
-func (f Focus) of(c *Context) bool {
+// isIn reports whether the thread is in a context.
+func (f Focus) isIn(c *Context) bool {
 	return c.CTA == f.CTA && c.Warp == f.Warp && c.Lanes>>f.Lane&1 != 0
 }
 
@@ -58,7 +58,7 @@ func (s *Session) Focus() Focus { return s.focus }
 // SetFocus looks at another thread. The error says that there is none, or that it has ended.
 func (s *Session) SetFocus(f Focus) error {
 	for _, c := range s.Contexts() {
-		if f.of(&c) {
+		if f.isIn(&c) {
 			s.focus = f
 			return nil
 		}
@@ -73,12 +73,12 @@ func (s *Session) refocus() {
 	list := s.Contexts()
 	for i := range list {
 		c := &list[i]
-		if s.focus.of(c) {
+		if s.focus.isIn(c) {
 			return
 		}
 		n := 1
-		for _, good := range []bool{c.Runs, c.CTA == s.focus.CTA, c.CTA == s.focus.CTA && c.Warp == s.focus.Warp} {
-			if n *= 2; good {
+		for _, valid := range []bool{c.Running, c.CTA == s.focus.CTA, c.CTA == s.focus.CTA && c.Warp == s.focus.Warp} {
+			if n *= 2; valid {
 				n++
 			}
 		}
@@ -90,11 +90,13 @@ func (s *Session) refocus() {
 		s.focus = Focus{CTA: -1}
 		return
 	}
-	s.focus = Focus{list[best].CTA, list[best].Warp, lowest(list[best].Lanes)}
+	s.focus = Focus{list[best].CTA, list[best].Warp, lowestLane(list[best].Lanes)}
 }
 
 // Thread is the index of a thread in its CTA.
-func (s *Session) Thread(f Focus) interp.Dim3 { return at(f.Warp*s.info.WarpSize+f.Lane, s.info.Block) }
+func (s *Session) Thread(f Focus) interp.Dim3 {
+	return indexAt(f.Warp*s.info.WarpSize+f.Lane, s.info.Block)
+}
 
 // FocusOn is the thread of a CTA and of a block with these indices; false if there is none.
 func (s *Session) FocusOn(cta, thread interp.Dim3) (Focus, bool) {
@@ -131,13 +133,13 @@ func (r *Register) high(lane int) uint64 {
 // show is a value of the register's type.
 func (r *Register) show(low, high uint64) string {
 	if r.Type.Bits() > 64 {
-		return wide(low, high)
+		return formatWide(low, high)
 	}
 	return valueOf(r.Type, low).String()
 }
 
-// wide is a value of 128 bits, in words.
-func wide(low, high uint64) string {
+// formatWide is a value of 128 bits, in words.
+func formatWide(low, high uint64) string {
 	if high == 0 {
 		return fmt.Sprintf("%#x", low)
 	}
@@ -152,14 +154,14 @@ type Form struct {
 
 // formOf finds it.
 func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
-	first := lowest(lanes)
+	first := lowestLane(lanes)
 	f := Form{Kind: "uniform", Base: row[first]}
-	rest := lanes & (lanes - 1)
-	if rest == 0 {
+	remaining := lanes & (lanes - 1)
+	if remaining == 0 {
 		return f
 	}
 	mask := ^uint64(0) >> (64 - max(min(t.Bits(), 64), 1))
-	second := lowest(rest)
+	second := lowestLane(remaining)
 	delta := row[second] - row[first]
 	apart := uint64(second - first)
 	if delta&mask != 0 {
@@ -172,8 +174,8 @@ func formOf(row []uint64, lanes uint64, t ptx.Type) Form {
 		f.Stride = uint64(signed / int64(apart))
 		f.Base = (row[first] - uint64(first)*f.Stride) & mask
 	}
-	for ; rest != 0; rest &= rest - 1 {
-		i := lowest(rest)
+	for ; remaining != 0; remaining &= remaining - 1 {
+		i := lowestLane(remaining)
 		if (row[i]-row[first]-uint64(i-first)*f.Stride)&mask != 0 {
 			return Form{Kind: "generic"}
 		}
@@ -208,7 +210,7 @@ func (r *Register) Text(lanes uint64) string {
 	show := func(bits uint64) string { return r.show(bits, 0) }
 	switch r.Form.Kind {
 	case "uniform":
-		return "uniform " + r.Value(lowest(lanes))
+		return "uniform " + r.Value(lowestLane(lanes))
 	case "affine":
 		stride := valueOf(ptx.S64, r.Form.Stride)
 		if int64(r.Form.Stride) < 0 {
@@ -226,7 +228,7 @@ func (r *Register) Lanes(lanes uint64) string {
 	}
 	var parts []string
 	for m := lanes; m != 0; {
-		first := lowest(m)
+		first := lowestLane(m)
 		last := first
 		for last+1 < len(r.Row) && lanes>>(last+1)&1 != 0 && r.Row[last+1] == r.Row[first] && r.high(last+1) == r.high(first) {
 			last++
@@ -269,7 +271,7 @@ func (s *Session) Locals(c *Context) []Variable {
 
 func variables(list []interp.Variable, base uint64) (out []Variable) {
 	for _, v := range list {
-		out = append(out, Variable{v.Var.Name, v.Var.Type, v.Var.Size() / max(v.Var.Type.Size(), 1), base + uint64(v.Off)})
+		out = append(out, Variable{v.Var.Name, v.Var.Type, v.Var.Size() / max(v.Var.Type.Size(), 1), base + uint64(v.Offset)})
 	}
 	return out
 }
@@ -280,22 +282,22 @@ func (s *Session) Read(space string, addr uint64, n int) ([]byte, error) {
 	if space != "" && memorySpaces[space] == 0 {
 		return nil, fmt.Errorf("no state space %s", space)
 	}
-	sc := s.here()
+	sc := s.focusScope()
 	return sc.bytes(sc.place(memorySpaces[space], addr, ptx.U8), s.focus.Lane, n)
 }
 
 // locate is the memory that an expression names, for the thread in focus; it is there.
 func (s *Session) locate(c *Condition) (Location, error) {
-	sc := s.here()
-	p, err := c.of(sc)
+	sc := s.focusScope()
+	p, err := c.programFor(sc)
 	if err != nil {
 		return Location{}, err
 	}
-	if p.where == nil {
+	if p.location == nil {
 		return Location{}, c.fail(c.root, "%s is no memory: want [%%rd1].u32, out[5].f32 or a variable", c.Text)
 	}
-	sc.enter(p)
-	l, err := p.where(sc, s.focus.Lane)
+	sc.prepare(p)
+	l, err := p.location(sc, s.focus.Lane)
 	if err == nil {
 		_, err = sc.bytes(l, s.focus.Lane, l.size())
 	}
@@ -316,12 +318,12 @@ func (s *Session) Evaluate(text string) (string, error) {
 }
 
 func (s *Session) evaluate(c *Condition) (value, error) {
-	sc := s.here()
-	p, err := c.of(sc)
+	sc := s.focusScope()
+	p, err := c.programFor(sc)
 	if err != nil {
 		return value{}, err
 	}
-	sc.enter(p)
+	sc.prepare(p)
 	return p.eval(sc, s.focus.Lane)
 }
 
@@ -350,50 +352,50 @@ type Frame struct {
 func (s *Session) Frames(c *Context) []Frame {
 	list := []Frame{{c.Func, c.Instr, c.Index}}
 	for _, call := range c.Calls {
-		in, f := s.info.Program.At(call)
-		list = append(list, Frame{f, in, call})
+		instr, f := s.info.Program.At(call)
+		list = append(list, Frame{f, instr, call})
 	}
 	return list
 }
 
-// Why says why the thread in focus does not get on, or that it does.
-func (s *Session) Why() (string, error) {
+// BlockedReason says why the thread in focus does not get on, or that it does.
+func (s *Session) BlockedReason() (string, error) {
 	c, err := s.Context()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	who := fmt.Sprintf("lane %d of warp %d of CTA %s", s.focus.Lane, c.Warp, c.ID)
-	others := func(match func(o *Context) bool) {
+	thread := fmt.Sprintf("lane %d of warp %d of CTA %s", s.focus.Lane, c.Warp, c.ID)
+	printOthers := func(match func(o *Context) bool) {
 		for _, o := range s.Contexts() {
 			if o.CTA == c.CTA && match(&o) {
-				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, LanesText(o.Lanes), s.stands(&o))
+				fmt.Fprintf(&b, "\n   warp %d lanes %s: %s", o.Warp, LanesText(o.Lanes), s.describeContext(&o))
 			}
 		}
 	}
-	elsewhere := func(o *Context) bool { return o.Warp == c.Warp && o.Lanes&c.Lanes == 0 }
+	isElsewhere := func(o *Context) bool { return o.Warp == c.Warp && o.Lanes&c.Lanes == 0 }
 	switch {
-	case c.Parked:
-		fmt.Fprintf(&b, "%s waits before line %s, where lanes of its warp meet; the others are:", who, lineText(c))
-		others(elsewhere)
-	case c.Waits != nil && c.Waits.Barrier < 0:
-		fmt.Fprintf(&b, "%s waits at line %s for the lanes of mask %#x, to execute it together; the others are:", who, lineText(c), c.Waits.Members)
-		others(elsewhere)
-	case c.Waits != nil:
-		what := fmt.Sprintf("barrier %d of its CTA", c.Waits.Barrier)
-		if c.Waits.Barrier == clusterBarrier {
+	case c.WaitingToReconverge:
+		fmt.Fprintf(&b, "%s waits before line %s, where lanes of its warp reconverge; the others are:", thread, lineText(c))
+		printOthers(isElsewhere)
+	case c.Wait != nil && c.Wait.Barrier < 0:
+		fmt.Fprintf(&b, "%s waits at line %s for the lanes of mask %#x, to execute it together; the others are:", thread, lineText(c), c.Wait.Members)
+		printOthers(isElsewhere)
+	case c.Wait != nil:
+		what := fmt.Sprintf("barrier %d of its CTA", c.Wait.Barrier)
+		if c.Wait.Barrier == clusterBarrier {
 			what = "the barrier of its cluster"
 		}
-		if c.Waits.Threads > 0 {
-			what += fmt.Sprintf(", for %d threads", c.Waits.Threads)
+		if c.Wait.Threads > 0 {
+			what += fmt.Sprintf(", for %d threads", c.Wait.Threads)
 		}
-		fmt.Fprintf(&b, "%s waits at line %s at %s; not there are:", who, lineText(c), what)
-		others(func(o *Context) bool { return o.Waits == nil || o.Waits.Barrier != c.Waits.Barrier })
-	case c.Runs:
-		fmt.Fprintf(&b, "%s can run: it stands before line %s", who, lineText(c))
+		fmt.Fprintf(&b, "%s waits at line %s at %s; not there are:", thread, lineText(c), what)
+		printOthers(func(o *Context) bool { return o.Wait == nil || o.Wait.Barrier != c.Wait.Barrier })
+	case c.Running:
+		fmt.Fprintf(&b, "%s can run: it stands before line %s", thread, lineText(c))
 	default:
-		fmt.Fprintf(&b, "%s can run, and stands before line %s: other lanes of its warp run first:", who, lineText(c))
-		others(func(o *Context) bool { return o.Warp == c.Warp && o.Runs })
+		fmt.Fprintf(&b, "%s can run, and stands before line %s: other lanes of its warp run first:", thread, lineText(c))
+		printOthers(func(o *Context) bool { return o.Warp == c.Warp && o.Running })
 	}
 	return b.String(), nil
 }
@@ -401,17 +403,17 @@ func (s *Session) Why() (string, error) {
 // clusterBarrier is the number that the barrier of a cluster is told by.
 const clusterBarrier = 16
 
-// stands says where a context is, and whether it gets on.
-func (s *Session) stands(c *Context) string {
+// describeContext says where a context is, and whether it gets on.
+func (s *Session) describeContext(c *Context) string {
 	switch {
-	case c.Parked:
-		return "wait before line " + lineText(c) + " for others to meet them"
-	case c.Waits != nil && c.Waits.Barrier < 0:
-		return fmt.Sprintf("wait at line %s for the lanes of mask %#x", lineText(c), c.Waits.Members)
-	case c.Waits != nil && c.Waits.Barrier == clusterBarrier:
+	case c.WaitingToReconverge:
+		return "wait before line " + lineText(c) + " for other lanes to reconverge"
+	case c.Wait != nil && c.Wait.Barrier < 0:
+		return fmt.Sprintf("wait at line %s for the lanes of mask %#x", lineText(c), c.Wait.Members)
+	case c.Wait != nil && c.Wait.Barrier == clusterBarrier:
 		return "wait at line " + lineText(c) + " at the barrier of the cluster"
-	case c.Waits != nil:
-		return fmt.Sprintf("wait at line %s at barrier %d", lineText(c), c.Waits.Barrier)
+	case c.Wait != nil:
+		return fmt.Sprintf("wait at line %s at barrier %d", lineText(c), c.Wait.Barrier)
 	}
 	return "before line " + lineText(c)
 }
@@ -428,7 +430,7 @@ func lineText(c *Context) string {
 func LanesText(m uint64) string {
 	var parts []string
 	for m != 0 {
-		first := lowest(m)
+		first := lowestLane(m)
 		n := bits.TrailingZeros64(^(m >> first))
 		if n > 1 {
 			parts = append(parts, fmt.Sprintf("%d-%d", first, first+n-1))

@@ -15,12 +15,12 @@ type span struct {
 	visited  []bool
 }
 
-// mostSpans bounds how many there are.
-const mostSpans = 1 << 9
+// maxSpans bounds how many there are.
+const maxSpans = 1 << 9
 
-// remember notes what may have begun since the session has gone on. What was told of the past already is
+// addCheckpoint notes what may have begun since the session has gone on. What was told of the past already is
 // so again.
-func (s *Session) remember() {
+func (s *Session) addCheckpoint() {
 	now, known := s.Step(), int64(0)
 	visited := make([]bool, s.info.Program.Len())
 	s.exec.Visited(visited)
@@ -28,22 +28,22 @@ func (s *Session) remember() {
 	if n > 0 {
 		known = s.spans[n-1].to
 	}
-	if s.noReturn != nil || now <= known {
+	if s.noCheckpoints != nil || now <= known {
 		return
 	}
 	s.spans = append(s.spans, span{known, now, visited})
-	if n > 0 && now-s.spans[n-1].from <= s.pace.steps() {
-		s.unite(n - 1)
+	if n > 0 && now-s.spans[n-1].from <= s.pace.nextInterval() {
+		s.mergeSpans(n - 1)
 	}
-	if len(s.spans) > mostSpans {
+	if len(s.spans) > maxSpans {
 		for i := 0; i+1 < len(s.spans); i++ {
-			s.unite(i)
+			s.mergeSpans(i)
 		}
 	}
 }
 
-// unite makes a span one with the next.
-func (s *Session) unite(i int) {
+// mergeSpans makes a span one with the next.
+func (s *Session) mergeSpans(i int) {
 	a, b := &s.spans[i], &s.spans[i+1]
 	for k, v := range b.visited {
 		a.visited[k] = a.visited[k] || v
@@ -89,48 +89,48 @@ func (r ranges) since(step int64) int64 {
 	return step
 }
 
-// quiet notes that from one moment to another nothing that is enabled was hit; but that, at the last of these
+// noteNotHit notes that from one moment to another nothing that is enabled was hit; but that, at the last of these
 // moments, a hit was. Breakpoints at the first skip moments were not looked for.
-func (s *Session) quiet(from, to, skip int64, but *hit) {
+func (s *Session) noteNotHit(from, to, skip int64, except *hit) {
 	for _, b := range s.breakpoints {
 		switch {
 		case b.Disabled:
-		case but != nil && slices.Contains(but.breaks, b):
-			b.quiet.add(from+skip, to-1)
+		case except != nil && slices.Contains(except.breaks, b):
+			b.notHit.add(from+skip, to-1)
 		default:
-			b.quiet.add(from+skip, to)
+			b.notHit.add(from+skip, to)
 		}
 	}
-	if but != nil {
+	if except != nil {
 		to-- // breakpoints are hit before the instruction, watches by it
 	}
 	for _, w := range s.watches {
-		w.quiet.add(from, to)
+		w.notHit.add(from, to)
 	}
 }
 
-// quietSince is from where on nothing that is enabled was hit before a moment, as far as that is known.
-func (s *Session) quietSince(step int64) int64 {
+// notHitSince is from where on nothing that is enabled was hit before a moment, as far as that is known.
+func (s *Session) notHitSince(step int64) int64 {
 	since := int64(0)
 	for _, b := range s.breakpoints {
 		if !b.Disabled {
-			since = max(since, b.quiet.since(step))
+			since = max(since, b.notHit.since(step))
 		}
 	}
 	for _, w := range s.watches {
-		since = max(since, w.quiet.since(step))
+		since = max(since, w.notHit.since(step))
 	}
 	return since
 }
 
-// mayBe reports whether something may be so of a CTA that was in flight between a checkpoint and the next.
-func (s *Session) mayBe(i int, may func(cta int) bool) (found bool) {
+// mayInclude reports whether something may be so of a CTA that was in flight between a checkpoint and the next.
+func (s *Session) mayInclude(i int, candidate func(cta int) bool) (found bool) {
 	var next *interp.State
 	if i+1 < len(s.checkpoints) {
 		next = s.checkpoints[i+1].state
 	}
 	s.exec.InFlight(s.checkpoints[i].state, next, func(cta int) bool {
-		found = may(cta)
+		found = candidate(cta)
 		return !found
 	})
 	return found
@@ -145,7 +145,7 @@ func (s *Session) mayHit(chosen []interp.Events, visited []bool) bool {
 	}
 	if len(s.watches) > 0 { // asynchronous operations happen behind the instructions that have issued them
 		for i := range visited {
-			if in, _ := s.info.Program.At(i); in.Form.Effects.Has(ptx.Async) {
+			if instr, _ := s.info.Program.At(i); instr.Form.Effects.HasAll(ptx.Async) {
 				return true
 			}
 		}

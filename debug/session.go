@@ -30,9 +30,9 @@ type Options struct {
 	// that lies elsewhere is not read.
 	SourceDirs []string
 
-	// NoReturn, if it is not "", is why there is to be no going back: something else that watches the launch
+	// NoCheckpoints, if it is not "", is why there is to be no going back: something else that watches the launch
 	// cannot.
-	NoReturn string
+	NoCheckpoints string
 }
 
 // DefaultBudget is 256 MiB.
@@ -51,18 +51,18 @@ type Session struct {
 	watches     []*Watch
 	lastNumber  int // of a breakpoint or watch
 
-	checkpoints []checkpoint // by step
-	first       uint64       // bytes that the first takes
-	spans       []span       // the past, by step
-	unseen      bool         // breakpoints at the moment where it stands were not looked for
-	pace        pace
-	noReturn    error // why there are no checkpoints; nil: there are
+	checkpoints          []checkpoint // by step
+	first                uint64       // bytes that the first takes
+	spans                []span       // the past, by step
+	breakpointsUnchecked bool         // breakpoints at the moment where it stands were not looked for
+	pace                 checkpointPace
+	noCheckpoints        error // why there are no checkpoints; nil: there are
 
-	ended bool  // the launch has
-	err   error // by which it has; nil: it came to its end
-	over  *Stop // the last stop, if the launch had ended by it
-	fault error // by which it ended when it came to an end last
-	focus Focus
+	ended    bool  // the launch has
+	err      error // by which it has; nil: it came to its end
+	lastStop *Stop // the last stop, if the launch had ended by it
+	fault    error // by which it ended when it came to an end last
+	focus    Focus
 
 	interrupted atomic.Bool
 }
@@ -156,22 +156,22 @@ func (s *Session) Prepare(l *interp.Launch) { l.Probes = append(l.Probes, s.prob
 // The error is that of the context.
 func (s *Session) Begin(ctx context.Context, e *interp.Execution) error {
 	s.exec, s.info, s.focus, s.sources = e, e.Info(), Focus{CTA: -1}, nil
-	s.checkpoints, s.spans, s.ended, s.err, s.over, s.fault, s.noReturn, s.unseen = nil, nil, false, nil, nil, nil, nil, false
+	s.checkpoints, s.spans, s.ended, s.err, s.lastStop, s.fault, s.noCheckpoints, s.breakpointsUnchecked = nil, nil, false, nil, nil, nil, nil, false
 	if o := s.options.Output; o != nil {
-		o.at, o.shown = 0, 0
+		o.offset, o.shown = 0, 0
 	}
-	if why := s.options.NoReturn; why != "" {
-		s.noReturn = errors.New("there is no going back: " + why)
+	if reason := s.options.NoCheckpoints; reason != "" {
+		s.noCheckpoints = errors.New("there is no going back: " + reason)
 	}
 	for _, b := range s.breakpoints { // they may be of another module
 		b.bind(s)
-		b.quiet = nil
+		b.notHit = nil
 	}
 	for _, w := range s.watches {
-		w.quiet = nil
+		w.notHit = nil
 	}
-	if s.checkpoint(); s.noReturn == nil {
-		s.first = e.Kept()
+	if s.checkpoint(); s.noCheckpoints == nil {
+		s.first = e.StateBytes()
 	}
 	if _, err := s.run(ctx, nil, 0); err != nil {
 		return err
@@ -210,52 +210,52 @@ func (s *Session) Interrupt() { s.interrupted.Store(true) }
 // they have the session do something that may be interrupted.
 func (s *Session) Ready() { s.interrupted.Store(false) }
 
-// hunt is what a session looks for as it runs. It is told events of instructions that it has
+// search is what a session looks for as it runs. It is told events of instructions that it has
 // chosen, and of all that ends waits and threads.
-type hunt struct {
-	chosen []interp.Events            // what it is told of instructions; nil: all
-	tell   func(e *interp.Event) bool // whether to pause
-	found  bool                       // it has paused
+type search struct {
+	chosen  []interp.Events            // what it is told of instructions; nil: all
+	onEvent func(e *interp.Event) bool // whether to pause
+	paused  bool                       // it has paused
 }
 
 // probe is how the session hears of what happens.
 type probe struct {
-	s    *Session
-	hunt *hunt
-	none []interp.Events // of no instruction anything
+	s        *Session
+	search   *search
+	noEvents []interp.Events // of no instruction anything
 }
 
-// Wants is what some command of a session wants to be told.
-func (p *probe) Wants() interp.Wants {
-	return interp.Wants{
-		Events:    interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo | interp.OnJoin | interp.OnExit | interp.OnEffect,
+// Subscription is what some command of a session wants to be told.
+func (p *probe) Subscription() interp.Subscription {
+	return interp.Subscription{
+		Events:    interp.OnBefore | interp.OnAccess | interp.OnAfter | interp.OnUndo | interp.OnReconverge | interp.OnExit | interp.OnEffect,
 		Addresses: true, InOrder: true,
 	}
 }
 
-// Chosen is the instructions that the session looks for just now.
-func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events {
-	if p.hunt != nil {
-		return p.hunt.chosen
+// SelectEvents is the instructions that the session looks for just now.
+func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+	if p.search != nil {
+		return p.search.chosen
 	}
-	return p.Eased(l)
+	return p.ReducedEvents(l)
 }
 
-// Eased is none, of warps that a hunt has seen are not those that it is about.
-func (p *probe) Eased(l *interp.LaunchInfo) []interp.Events {
-	if len(p.none) != l.Program.Len() {
-		p.none = make([]interp.Events, l.Program.Len())
+// ReducedEvents is none, of warps that a hunt has seen are not those that it is about.
+func (p *probe) ReducedEvents(l *interp.LaunchInfo) []interp.Events {
+	if len(p.noEvents) != l.Program.Len() {
+		p.noEvents = make([]interp.Events, l.Program.Len())
 	}
-	return p.none
+	return p.noEvents
 }
 
 // CTA says that the session watches all of them.
 func (p *probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-// Tell tells the hunt under way.
-func (p *probe) Tell(e *interp.Event) {
-	if p.hunt != nil && e.CTA >= 0 && p.hunt.tell(e) {
-		p.hunt.found = true
+// OnEvent tells the hunt under way.
+func (p *probe) OnEvent(e *interp.Event) {
+	if p.search != nil && e.CTA >= 0 && p.search.onEvent(e) {
+		p.search.paused = true
 		e.Pause()
 	}
 	if p.s.interrupted.Load() {
@@ -266,22 +266,22 @@ func (p *probe) Tell(e *interp.Event) {
 // Save and Restore have what the launch has printed go back with it.
 func (p *probe) Save() any {
 	if o := p.s.options.Output; o != nil {
-		return o.at
+		return o.offset
 	}
 	return nil
 }
 
 func (p *probe) Restore(state any) {
 	if o := p.s.options.Output; o != nil {
-		o.at = state.(int64)
+		o.offset = state.(int64)
 	}
 }
 
 // Output is a device's output, in which nothing is repeated that is printed again when a session
 // goes back and on.
 type Output struct {
-	w         io.Writer
-	at, shown int64 // bytes of the launch: where it is, and what was written
+	w             io.Writer
+	offset, shown int64 // bytes of the launch: where it is, and what was written
 }
 
 // NewOutput makes one that writes to w, for interp.Config.Stdout and Options.Output.
@@ -290,74 +290,74 @@ func NewOutput(w io.Writer) *Output { return &Output{w: w} }
 // Write writes what was not written before.
 func (o *Output) Write(p []byte) (int, error) {
 	n := len(p)
-	again := min(max(o.shown-o.at, 0), int64(n))
-	o.at += int64(n)
-	if o.shown = max(o.shown, o.at); int(again) == n {
+	again := min(max(o.shown-o.offset, 0), int64(n))
+	o.offset += int64(n)
+	if o.shown = max(o.shown, o.offset); int(again) == n {
 		return n, nil
 	}
 	_, err := o.w.Write(p[again:])
 	return n, err
 }
 
-// never is behind the last instruction of any launch.
-const never = math.MaxInt64
+// neverStep is behind the last instruction of any launch.
+const neverStep = math.MaxInt64
 
 // outcome is how a run ended.
 type outcome uint8
 
 const (
-	ranTo     outcome = iota // before the instruction that it was to come to, or the hunt has paused it
-	ranOut                   // the launch has ended
-	wasCalled                // interrupted
+	reachedStep outcome = iota // before the instruction that it was to come to, or the hunt has paused it
+	launchEnded                // the launch has ended
+	interrupted                // interrupted
 )
 
 // run goes forwards, and takes checkpoints, until the hunt pauses the launch, or so many
 // instructions have begun. The error is that of the context: the launch has ended by it.
-func (s *Session) run(ctx context.Context, h *hunt, until int64) (outcome, error) {
-	s.probe.hunt = h
-	defer func() { s.probe.hunt = nil }()
+func (s *Session) run(ctx context.Context, h *search, until int64) (outcome, error) {
+	s.probe.search = h
+	defer func() { s.probe.search = nil }()
 	for {
 		from, begin := s.Step(), time.Now()
 		to := until
-		if from+s.pace.steps() < until {
-			to = from + s.pace.steps()
+		if from+s.pace.nextInterval() < until {
+			to = from + s.pace.nextInterval()
 		}
 		ended, err := s.exec.ContinueTo(ctx, to)
-		s.remember()
-		s.pace.ran(s.Step()-from, time.Since(begin))
+		s.addCheckpoint()
+		s.pace.noteRun(s.Step()-from, time.Since(begin))
 		switch {
 		case ctx.Err() != nil:
 			s.ended, s.err = ended, err
-			return ranOut, err
+			return launchEnded, err
 		case ended:
 			s.ended, s.err = true, err
-			return ranOut, nil
-		case h != nil && h.found: // whoever interrupts it at the same time sees that it has stopped
-			return ranTo, nil
+			return launchEnded, nil
+		case h != nil && h.paused: // whoever interrupts it at the same time sees that it has stopped
+			return reachedStep, nil
 		case s.interrupted.Swap(false):
-			return wasCalled, nil
+			return interrupted, nil
 		case s.Step() >= until:
-			return ranTo, nil
+			return reachedStep, nil
 		}
 		s.checkpoint()
 	}
 }
 
 // forward goes on until the hunt finds something, which stop says, or the launch ends.
-func (s *Session) forward(ctx context.Context, h *hunt, hits *hits, found func() *Stop) (*Stop, error) {
+func (s *Session) forward(ctx context.Context, h *search, hits *hitFinder, found func() *Stop) (*Stop, error) {
 	if s.ended {
-		if s.over != nil && s.over.Reason == AtEnd {
+		if s.lastStop != nil && s.lastStop.Reason == AtEnd {
 			return nil, ErrEnded
 		}
 		return nil, errors.New("nothing gets on any more: reverse commands go back, run begins the launch again")
 	}
 	defer s.interrupted.Store(false) // not before: it may be meant for this
-	s.over = nil
+	s.lastStop = nil
 	from, skip := s.Step(), int64(0)
-	if hits.after == from {
+	if hits.start == from {
 		skip = 1
 	}
-	what, err := s.run(ctx, h, never)
+	outcome, err := s.run(ctx, h, neverStep)
 	if err != nil {
 		return nil, err
 	}
@@ -365,13 +365,13 @@ func (s *Session) forward(ctx context.Context, h *hunt, hits *hits, found func()
 	if hits.hit != nil {
 		to = hits.hit.step + 1
 	}
-	s.quiet(from, to, skip, hits.hit)
-	s.unseen = hits.looked != s.Step()
-	switch what {
-	case wasCalled:
+	s.noteNotHit(from, to, skip, hits.hit)
+	s.breakpointsUnchecked = hits.checkedStep != s.Step()
+	switch outcome {
+	case interrupted:
 		s.refocus()
 		return &Stop{Reason: AtInterrupt}, nil
-	case ranOut:
+	case launchEnded:
 		return s.end(ctx)
 	}
 	stop := found()
@@ -393,23 +393,23 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 	s.fault = s.err
 	t := stop.Trap()
 	if t == nil {
-		s.over = stop
+		s.lastStop = stop
 		s.refocus()
 		return stop, nil
 	}
 	stop.Reason = AtTrap
-	if at := s.faultOf(ctx, t); at >= 0 {
-		if err := s.seek(ctx, at); err != nil {
+	if stepAt := s.faultOf(ctx, t); stepAt >= 0 {
+		if err := s.seekStep(ctx, stepAt); err != nil {
 			return nil, err
 		}
-		s.focus = Focus{s.indexOf(t.CTA), t.Warp, lowest(t.Lanes)}
+		s.focus = Focus{s.indexOf(t.CTA), t.Warp, lowestLane(t.Lanes)}
 	} else {
 		for !s.ended { // it was looked for where it is, and somebody has interrupted that
-			if _, err := s.run(ctx, nil, never); err != nil {
+			if _, err := s.run(ctx, nil, neverStep); err != nil {
 				return nil, err
 			}
 		}
-		s.over = stop
+		s.lastStop = stop
 	}
 	s.refocus()
 	return stop, nil
@@ -417,28 +417,28 @@ func (s *Session) end(ctx context.Context) (*Stop, error) {
 
 // faultOf is the step of the instruction that trapped, which was the last of its warp; -1 if it was none, or cannot be found.
 func (s *Session) faultOf(ctx context.Context, t *interp.Trap) int64 {
-	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, interp.ErrDeadlock) || errors.Is(t, interp.ErrStepLimit) || errors.Is(t, interp.ErrEndlessLoop) || errors.Is(t, interp.ErrKeptOut) || s.noReturn != nil {
+	if t.Warp < 0 || t.Lanes == 0 || errors.Is(t, interp.ErrDeadlock) || errors.Is(t, interp.ErrStepLimit) || errors.Is(t, interp.ErrEndlessLoop) || errors.Is(t, interp.ErrKeptOut) || s.noCheckpoints != nil {
 		return -1
 	}
 	// Instructions that were executed together have all begun, as it is counted; told one by one they have not.
-	f := Focus{s.indexOf(t.CTA), t.Warp, lowest(t.Lanes)}
+	f := Focus{s.indexOf(t.CTA), t.Warp, lowestLane(t.Lanes)}
 	l, _ := s.latest(f)
 	if l.Step < 0 {
 		return -1
 	}
-	now, at := s.Step(), int64(-1)
-	for _, begin := range []int64{max(0, l.Step-lately), s.checkpoints[s.before(l.Step)].step} {
-		err := s.pass(ctx, s.before(begin), begin, now, &hunt{tell: func(e *interp.Event) bool {
+	now, stepAt := s.Step(), int64(-1)
+	for _, begin := range []int64{max(0, l.Step-recentSteps), s.checkpoints[s.before(l.Step)].step} {
+		err := s.searchSpan(ctx, s.before(begin), begin, now, &search{onEvent: func(e *interp.Event) bool {
 			if e.Kind == interp.OnBefore && e.CTA == f.CTA && e.Warp == f.Warp && e.Step >= 0 && e.Instr.Pos == t.Pos {
-				at = e.Step
+				stepAt = e.Step
 			}
 			return false
 		}})
-		if err != nil || at >= 0 {
+		if err != nil || stepAt >= 0 {
 			break
 		}
 	}
-	return at
+	return stepAt
 }
 
 // indexOf is the linear index of a CTA.
@@ -447,40 +447,40 @@ func (s *Session) indexOf(id interp.Dim3) int { return linear(id, s.info.Grid) }
 // anyCTA is for where any CTA may be in flight.
 func anyCTA(func(cta int) bool) bool { return true }
 
-func linear(at, of interp.Dim3) int { return (at.Z*of.Y+at.Y)*of.X + at.X }
+func linear(index, extent interp.Dim3) int { return (index.Z*extent.Y+index.Y)*extent.X + index.X }
 
-// at is the place in an extent with a linear index.
-func at(i int, of interp.Dim3) interp.Dim3 {
-	return interp.Dim3{X: i % of.X, Y: i / of.X % of.Y, Z: i / of.X / of.Y}
+// indexAt is the place in an extent with a linear index.
+func indexAt(i int, extent interp.Dim3) interp.Dim3 {
+	return interp.Dim3{X: i % extent.X, Y: i / extent.X % extent.Y, Z: i / extent.X / extent.Y}
 }
 
 // Continue goes on until a breakpoint or watch is hit, or the launch ends.
 func (s *Session) Continue(ctx context.Context) (*Stop, error) {
 	after := s.Step()
-	if s.unseen {
+	if s.breakpointsUnchecked {
 		after = -1
 	}
-	return s.goOn(ctx, after)
+	return s.resume(ctx, after)
 }
 
 // Run is Continue that stops at breakpoints before the next instruction, too: of a launch that has not
 // begun nobody has seen it.
 func (s *Session) Run(ctx context.Context) (*Stop, error) {
-	return s.goOn(ctx, -1)
+	return s.resume(ctx, -1)
 }
 
-func (s *Session) goOn(ctx context.Context, after int64) (*Stop, error) {
-	hits := s.hits(after)
-	return s.forward(ctx, &hunt{chosen: s.chosen(anyCTA), tell: hits.tell}, hits, hits.stop)
+func (s *Session) resume(ctx context.Context, after int64) (*Stop, error) {
+	hits := s.newHits(after)
+	return s.forward(ctx, &search{chosen: s.chosenInstrs(anyCTA), onEvent: hits.check}, hits, hits.stop)
 }
 
 // Restart goes back to before the first instruction, whatever the launch has done.
 func (s *Session) Restart(ctx context.Context) error {
-	if s.noReturn != nil {
-		return s.noReturn
+	if s.noCheckpoints != nil {
+		return s.noCheckpoints
 	}
 	s.focus = Focus{CTA: -1}
-	if err := s.seek(ctx, 0); err != nil {
+	if err := s.seekStep(ctx, 0); err != nil {
 		return err
 	}
 	s.refocus()
@@ -495,10 +495,10 @@ func (s *Session) walk(ctx context.Context, done func(e *interp.Event) bool) (*S
 		return nil, err
 	}
 	start := s.Step()
-	hits := s.hits(start)
+	hits := s.newHits(start)
 	exits, arrived := false, false
-	h := &hunt{tell: func(e *interp.Event) bool {
-		hit := hits.tell(e)
+	h := &search{onEvent: func(e *interp.Event) bool {
+		hit := hits.check(e)
 		if e.CTA != f.CTA || e.Warp != f.Warp {
 			return hit
 		}
@@ -558,13 +558,13 @@ func (s *Session) Finish(ctx context.Context) (*Stop, error) {
 		return nil, err
 	}
 	if depth == 0 {
-		return nil, errors.New("finish: the thread is in the kernel, which nobody has called")
+		return nil, errors.New("finish: the thread is in the kernel, which has no caller")
 	}
 	return s.walk(ctx, func(e *interp.Event) bool { return e.Kind == interp.OnBefore && e.Depth < depth })
 }
 
-// UntilJoin goes on until the lanes that the thread in focus runs with meet others.
-func (s *Session) UntilJoin(ctx context.Context) (*Stop, error) {
+// UntilReconverge goes on until the lanes that the thread in focus runs with meet others.
+func (s *Session) UntilReconverge(ctx context.Context) (*Stop, error) {
 	c, err := s.Context()
 	if err != nil {
 		return nil, err
@@ -574,12 +574,12 @@ func (s *Session) UntilJoin(ctx context.Context) (*Stop, error) {
 		together = together && (o.CTA != c.CTA || o.Warp != c.Warp || o.Lanes == c.Lanes)
 	}
 	if together {
-		return nil, errors.New("until join: the lanes of the warp are together")
+		return nil, errors.New("until reconverge: the warp has not diverged")
 	}
 	depth := len(c.Calls)
 	lane := s.focus.Lane
 	return s.walk(ctx, func(e *interp.Event) bool {
-		return e.Kind == interp.OnJoin && e.Lanes>>lane&1 != 0 && e.Depth <= depth
+		return e.Kind == interp.OnReconverge && e.Lanes>>lane&1 != 0 && e.Depth <= depth
 	})
 }
 
@@ -606,12 +606,12 @@ type line struct{ file, line int32 }
 var noLine = line{-1, -1}
 
 // lineOf is the line of an instruction of a function.
-func lineOf(f *ptx.Func, in *ptx.Instr) line {
-	if in.Loc >= 0 {
-		l := &f.Locs[in.Loc]
+func lineOf(f *ptx.Func, instr *ptx.Instr) line {
+	if instr.Loc >= 0 {
+		l := &f.Locs[instr.Loc]
 		return line{l.File + 1, l.Line}
 	}
-	return line{0, in.Pos.Line}
+	return line{0, instr.Pos.Line}
 }
 
 // moment says in words where the session is in the launch.

@@ -18,7 +18,7 @@ import (
 	"gemu/interp"
 )
 
-// mixedKernel diverges in loops, calls, meets at barriers, votes with lanes that are elsewhere, and
+// mixedKernel diverges in loops, calls, reconverges at barriers, votes with lanes that are elsewhere, and
 // prints.
 const mixedKernel = `.version 8.0
 .target sm_80
@@ -100,11 +100,13 @@ type moment struct {
 // recorder notes all of them.
 type recorder struct{ list map[int64]moment }
 
-func (r *recorder) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+func (r *recorder) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+}
 
 func (r *recorder) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return r }
 
-func (r *recorder) Tell(e *interp.Event) {
+func (r *recorder) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnBefore && e.Step >= 0 { // one that is told twice, after it was undone, counts once more
 		r.list[e.Step] = moment{e.CTA, e.Warp, e.Index, e.Depth, e.Active}
 	}
@@ -135,7 +137,7 @@ func begin(t *testing.T, mode interp.Mode, rounds int, o Options) (*Session, *by
 	mod.Reset()
 	clear(b.Bytes())
 	out.Reset()
-	o.Output.at, o.Output.shown = 0, 0
+	o.Output.offset, o.Output.shown = 0, 0
 	s, err := Start(t.Context(), mod, &l, o)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func TestMoments(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 1))
 	for name, mode := range interp.Modes {
 		s, out, seen, b := begin(t, mode, 3, Options{})
-		s.pace.fixed = 20
+		s.pace.fixedSteps = 20
 		stop, err := s.Continue(t.Context())
 		if err != nil || stop.Reason != AtEnd || stop.Err != nil {
 			t.Fatalf("%s: %+v, %v", name, stop, err)
@@ -160,18 +162,18 @@ func TestMoments(t *testing.T) {
 		}
 		end := bytes.Clone(b.Bytes())
 		for range 40 {
-			at := random.Int64N(int64(len(seen)))
-			if err := s.seek(t.Context(), at); err != nil {
+			stepAt := random.Int64N(int64(len(seen)))
+			if err := s.seekStep(t.Context(), stepAt); err != nil {
 				t.Fatal(err)
 			}
-			if s.Step() != at {
-				t.Fatalf("%s: at %d, want %d", name, s.Step(), at)
+			if s.Step() != stepAt {
+				t.Fatalf("%s: at %d, want %d", name, s.Step(), stepAt)
 			}
-			want := seen[at]
+			want := seen[stepAt]
 			if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
-				return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
+				return c.Running && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
 			}) {
-				t.Fatalf("%s: at %d nobody stands where %+v does", name, at, want)
+				t.Fatalf("%s: at %d nobody stands where %+v does", name, stepAt, want)
 			}
 		}
 		if stop, err := s.Continue(t.Context()); err != nil || stop.Reason != AtEnd || !bytes.Equal(end, b.Bytes()) {
@@ -187,16 +189,16 @@ func TestMoments(t *testing.T) {
 // instructions that a probe has seen it execute.
 func TestThread(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 1, Options{})
-	s.pace.fixed = 7
+	s.pace.fixedSteps = 7
 	f := Focus{CTA: 0, Warp: 1, Lane: 3}
 	var want, begins []int64 // of lines
 	last := -1
-	for at := range int64(len(seen)) {
-		if m := seen[at]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
-			want = append(want, at)
-			in, _ := s.info.Program.At(m.index)
-			if line := int(in.Pos.Line); line != last {
-				begins = append(begins, at)
+	for stepAt := range int64(len(seen)) {
+		if m := seen[stepAt]; m.cta == f.CTA && m.warp == f.Warp && m.active>>f.Lane&1 != 0 {
+			want = append(want, stepAt)
+			instr, _ := s.info.Program.At(m.index)
+			if line := int(instr.Pos.Line); line != last {
+				begins = append(begins, stepAt)
 				last = line
 			}
 		}
@@ -223,7 +225,7 @@ func TestThread(t *testing.T) {
 	}
 	backwards := func(what string, back func(ctx context.Context, over bool) (*Stop, error), want []int64) {
 		t.Helper()
-		if err := s.seek(t.Context(), want[len(want)-1]); err != nil {
+		if err := s.seekStep(t.Context(), want[len(want)-1]); err != nil {
 			t.Fatal(err)
 		}
 		s.focus = f
@@ -251,21 +253,21 @@ func TestThread(t *testing.T) {
 // lead to is what was.
 func TestBudget(t *testing.T) {
 	s, _, seen, _ := begin(t, interp.Vector, 2_000, Options{Budget: 1 << 17})
-	s.pace.fixed = leastPace
+	s.pace.fixedSteps = minPace
 	for {
-		what, err := s.run(t.Context(), nil, s.Step()+leastPace)
+		outcome, err := s.run(t.Context(), nil, s.Step()+minPace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if what == ranOut {
+		if outcome == launchEnded {
 			break
 		}
 		s.checkpoint()
-		if kept := s.exec.Kept() - s.first; kept > 1<<17 && len(s.checkpoints) > 2 {
+		if kept := s.exec.StateBytes() - s.first; kept > 1<<17 && len(s.checkpoints) > 2 {
 			t.Fatalf("%d checkpoints take %d bytes", len(s.checkpoints), kept)
 		}
 	}
-	if n := int64(len(seen)) / leastPace; int64(len(s.checkpoints)) >= n || len(s.checkpoints) < 4 {
+	if n := int64(len(seen)) / minPace; int64(len(s.checkpoints)) >= n || len(s.checkpoints) < 4 {
 		t.Fatalf("%d checkpoints, %d were made", len(s.checkpoints), n)
 	}
 	if s.checkpoints[0].step != 0 {
@@ -276,13 +278,15 @@ func TestBudget(t *testing.T) {
 	if early < late {
 		t.Errorf("the gap at the begin is %d, that at the end %d", early, late)
 	}
-	for _, at := range []int64{last - 3, last / 2, 7} {
-		if err := s.seek(t.Context(), at); err != nil {
+	for _, stepAt := range []int64{last - 3, last / 2, 7} {
+		if err := s.seekStep(t.Context(), stepAt); err != nil {
 			t.Fatal(err)
 		}
-		want := seen[at]
-		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool { return c.Runs && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want }) {
-			t.Errorf("at %d nobody stands where %+v does", at, want)
+		want := seen[stepAt]
+		if !slices.ContainsFunc(s.Contexts(), func(c Context) bool {
+			return c.Running && moment{c.CTA, c.Warp, c.Index, len(c.Calls), c.Lanes} == want
+		}) {
+			t.Errorf("at %d nobody stands where %+v does", stepAt, want)
 		}
 	}
 }
@@ -413,7 +417,7 @@ HERE:
 	if err != nil || stop.Reason != AtTrap || !errors.Is(stop.Err, interp.ErrDeadlock) {
 		t.Fatalf("%+v, %v", stop, err)
 	}
-	got, err := s.Why()
+	got, err := s.BlockedReason()
 	want := "lane 0 of warp 0 of CTA (0,0,0) waits at line 14 at barrier 0 of its CTA; not there are:\n   warp 1 lanes 0-31: wait at line 11 at barrier 1"
 	if err != nil || got != want {
 		t.Errorf("%s, %v", got, err)
@@ -456,15 +460,15 @@ func TestConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sc := s.here()
-		p, err := c.of(sc)
+		sc := s.focusScope()
+		p, err := c.programFor(sc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := uint64(0)
 		for lane := range 32 {
-			sc.enter(p)
-			if v, err := p.eval(sc, lane); sc.active>>lane&1 != 0 && (err != nil || v.holds()) {
+			sc.prepare(p)
+			if v, err := p.eval(sc, lane); sc.mask>>lane&1 != 0 && (err != nil || v.isTrue()) {
 				want |= 1 << lane
 			}
 		}

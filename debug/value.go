@@ -30,7 +30,7 @@ type class uint8
 const (
 	integer class = iota
 	float
-	truth
+	boolClass
 )
 
 // valueOf is what bits are as a type.
@@ -38,7 +38,7 @@ func valueOf(t ptx.Type, bits uint64) value {
 	v := value{typ: t}
 	switch {
 	case t == ptx.Pred:
-		v.class, v.bits = truth, bits&1
+		v.class, v.bits = boolClass, bits&1
 	case t == ptx.F64:
 		v.class, v.f = float, math.Float64frombits(bits)
 	case t == ptx.F32:
@@ -76,7 +76,7 @@ func (v value) String() string {
 	return strconv.FormatUint(v.bits, 10)
 }
 
-func (v value) holds() bool {
+func (v value) isTrue() bool {
 	if v.class == float {
 		return v.f != 0
 	}
@@ -93,11 +93,11 @@ func (v value) float() float64 {
 	return float64(v.bits)
 }
 
-func truthOf(b bool) value {
+func boolValue(b bool) value {
 	if b {
-		return value{class: truth, bits: 1}
+		return value{class: boolClass, bits: 1}
 	}
-	return value{class: truth}
+	return value{class: boolClass}
 }
 
 // compareTo is -1, 0 or 1; ok is false of NaN.
@@ -130,63 +130,63 @@ func (v value) compareTo(o value) (c int, ok bool) {
 // scope is where expressions are evaluated: lanes of a warp, at an event or where they stand, or nobody,
 // who has no registers.
 type scope struct {
-	s      *Session
-	fn     *ptx.Func
-	cta    int
-	id     interp.Dim3
-	warp   int
-	active uint64 // lanes that are together
-	frame  int    // bytes in local memory where the function's frame begins
+	s     *Session
+	fn    *ptx.Func
+	cta   int
+	id    interp.Dim3
+	warp  int
+	mask  uint64 // lanes that are together
+	frame int    // bytes in local memory where the function's frame begins
 
-	e  *interp.Event // or
-	at *Context      // …; nil both: nobody is there
+	e       *interp.Event // or
+	context *Context      // …; nil both: nobody is there
 
-	rows   []row  // that the expression reads, as often as it may
-	whole  []memo // what any and all have come to
-	varies bool   // what the expression has come to may be another value in other lanes
+	rows   []registerRow   // that the expression reads, as often as it may
+	whole  []memoizedValue // what any and all have come to
+	varies bool            // what the expression has come to may be another value in other lanes
 }
 
-// row is a register in all lanes.
-type row struct {
+// registerRow is a register in all lanes.
+type registerRow struct {
 	interp.Value
-	known, live, same bool // same: in all lanes that are together
+	isRead, live, isUniform bool // same: in all lanes that are together
 }
 
-// memo is a value that was computed already.
-type memo struct {
+// memoizedValue is a value that was computed already.
+type memoizedValue struct {
 	value
 	err   error
 	known bool
 }
 
-// about makes it that of an event.
-func (sc *scope) about(s *Session, e *interp.Event) {
-	sc.s, sc.fn, sc.cta, sc.id, sc.warp, sc.active, sc.frame, sc.e = s, e.Func, e.CTA, e.ID, e.Warp, e.Active, e.Local, e
+// setEvent makes it that of an event.
+func (sc *scope) setEvent(s *Session, e *interp.Event) {
+	sc.s, sc.fn, sc.cta, sc.id, sc.warp, sc.mask, sc.frame, sc.e = s, e.Func, e.CTA, e.ID, e.Warp, e.Active, e.Local, e
 }
 
 // scope is that of lanes that stand somewhere.
 func (c *Context) scope(s *Session) *scope {
-	return &scope{s: s, fn: c.Func, cta: c.CTA, id: c.ID, warp: c.Warp, active: c.Lanes, frame: c.Frame(), at: c}
+	return &scope{s: s, fn: c.Func, cta: c.CTA, id: c.ID, warp: c.Warp, mask: c.Lanes, frame: c.Frame(), context: c}
 }
 
-// here is the scope of the thread in focus, or of nobody.
-func (s *Session) here() *scope {
+// focusScope is the scope of the thread in focus, or of nobody.
+func (s *Session) focusScope() *scope {
 	if c, err := s.Context(); err == nil {
 		return c.scope(s)
 	}
 	return &scope{s: s, fn: s.info.Kernel}
 }
 
-// nobody reports whether no lanes are there.
-func (sc *scope) nobody() bool { return sc.e == nil && sc.at == nil }
+// isEmpty reports whether no lanes are there.
+func (sc *scope) isEmpty() bool { return sc.e == nil && sc.context == nil }
 
 // read reads a register.
 func (sc *scope) read(v *interp.Value, r ptx.RegID) (ok bool) {
 	switch {
 	case sc.e != nil:
 		return sc.e.ReadTo(v, r)
-	case sc.at != nil:
-		*v, ok = sc.at.Read(r)
+	case sc.context != nil:
+		*v, ok = sc.context.Read(r)
 	}
 	return ok
 }
@@ -204,35 +204,35 @@ func (sc *scope) shared() *interp.Allocation {
 	switch {
 	case sc.e != nil:
 		return sc.e.Shared()
-	case sc.at != nil:
-		return sc.at.Shared()
+	case sc.context != nil:
+		return sc.context.Shared()
 	}
 	return nil
 }
 
 // local copies local memory of a lane, and gives how many bytes there were.
-func (sc *scope) local(p []byte, lane int, off uint64) int {
+func (sc *scope) local(p []byte, lane int, offset uint64) int {
 	if sc.e != nil {
-		return sc.e.LocalBytes(p, lane, off)
+		return sc.e.LocalBytes(p, lane, offset)
 	}
-	return sc.at.Local(p, lane, off)
+	return sc.context.Local(p, lane, offset)
 }
 
 // lanes is those of which a condition holds. One that cannot be told of a lane, for a register is not
 // live, say, holds: whoever has asked will see why.
 func (c *Condition) lanes(sc *scope) (m uint64) {
-	p, err := c.of(sc)
+	p, err := c.programFor(sc)
 	if err != nil {
-		return sc.active
+		return sc.mask
 	}
-	sc.enter(p)
-	for rest := sc.active; rest != 0; rest &= rest - 1 {
-		lane := lowest(rest)
+	sc.prepare(p)
+	for remaining := sc.mask; remaining != 0; remaining &= remaining - 1 {
+		lane := lowestLane(remaining)
 		v, err := p.eval(sc, lane)
-		holds := err != nil || v.holds()
+		holds := err != nil || v.isTrue()
 		if !sc.varies { // it is so in all lanes
 			if holds {
-				m = sc.active
+				m = sc.mask
 			}
 			return m
 		}
@@ -243,11 +243,11 @@ func (c *Condition) lanes(sc *scope) (m uint64) {
 	return m
 }
 
-// mayHold gives what says of a CTA whether the condition may hold for a thread of it, by what is the same for all
+// candidateCTAs gives what says of a CTA whether the condition may hold for a thread of it, by what is the same for all
 // of them: by what has to hold first. What comes behind something else is not asked, for that may not be to be told,
 // and then the condition holds.
-func (c *Condition) mayHold(s *Session) func(cta int) bool {
-	sc := &scope{s: s, fn: s.info.Kernel, active: 1, at: new(Context)}
+func (c *Condition) candidateCTAs(s *Session) func(cta int) bool {
+	sc := &scope{s: s, fn: s.info.Kernel, mask: 1, context: new(Context)}
 	b := builder{c: c, sc: sc, p: new(program)}
 	var list []eval
 	for _, n := range c.root.conjuncts(nil) {
@@ -257,9 +257,9 @@ func (c *Condition) mayHold(s *Session) func(cta int) bool {
 		list = append(list, b.node(n))
 	}
 	return func(cta int) bool {
-		sc.cta, sc.id = cta, at(cta, s.info.Grid)
+		sc.cta, sc.id = cta, indexAt(cta, s.info.Grid)
 		for _, holds := range list {
-			if v, err := holds(sc, 0); err != nil || !v.holds() {
+			if v, err := holds(sc, 0); err != nil || !v.isTrue() {
 				return err != nil
 			}
 		}
@@ -281,7 +281,7 @@ func (n *node) sameInCTA() bool {
 	case constNode:
 		return true
 	case nameNode:
-		f, ok := special(n.name)
+		f, ok := findSpecial(n.name)
 		return ok && n.left == nil && f.extent >= ofCTA
 	case signNode:
 		return n.left.sameInCTA()
@@ -302,27 +302,27 @@ type eval func(sc *scope, lane int) (value, error)
 // program is an expression as it is evaluated in a function: its names are found.
 type program struct {
 	eval
-	where func(sc *scope, lane int) (Location, error) // of one that names memory; nil: it does not
-	regs  []ptx.RegID                                 // that it reads: rows of the scope
-	whole int                                         // any and all in it
+	location   func(sc *scope, lane int) (Location, error) // of one that names memory; nil: it does not
+	regs       []ptx.RegID                                 // that it reads: rows of the scope
+	reductions int                                         // any and all in it
 }
 
-// enter readies a scope for a program.
-func (sc *scope) enter(p *program) {
+// prepare readies a scope for a program.
+func (sc *scope) prepare(p *program) {
 	for len(sc.rows) < len(p.regs) {
-		sc.rows = append(sc.rows, row{})
+		sc.rows = append(sc.rows, registerRow{})
 	}
 	for i := range p.regs {
-		sc.rows[i].known = false
+		sc.rows[i].isRead = false
 	}
 	sc.varies = false
-	sc.whole = slices.Grow(sc.whole[:0], p.whole)[:p.whole]
+	sc.whole = slices.Grow(sc.whole[:0], p.reductions)[:p.reductions]
 	clear(sc.whole)
 }
 
-// of is the program of a condition in the function that a scope is of. The error, a *ConditionError,
+// programFor is the program of a condition in the function that a scope is of. The error, a *ConditionError,
 // is that of a name that is nothing there.
-func (c *Condition) of(sc *scope) (*program, error) {
+func (c *Condition) programFor(sc *scope) (*program, error) {
 	if p, ok := c.programs[sc.fn]; ok && c.launch == sc.s.info {
 		return p.program, p.err
 	}
@@ -333,7 +333,7 @@ func (c *Condition) of(sc *scope) (*program, error) {
 	b := builder{c: c, sc: sc, p: p}
 	p.eval = b.node(c.root)
 	if n := c.root; b.err == nil && (n.kind == memoryNode || n.kind == nameNode && b.memory(n.name)) {
-		p.where = b.location(n)
+		p.location = b.location(n)
 	}
 	c.programs[sc.fn] = compiled{p, b.err}
 	return p, b.err
@@ -372,23 +372,23 @@ func (b *builder) node(n *node) eval {
 		}
 		fallthrough
 	case memoryNode:
-		where := b.location(n)
+		locate := b.location(n)
 		return func(sc *scope, lane int) (value, error) {
-			at, err := where(sc, lane)
+			location, err := locate(sc, lane)
 			if err != nil {
 				return value{}, err
 			}
-			return sc.load(c, n, at, lane)
+			return sc.load(c, n, location, lane)
 		}
 	case anyNode, allNode:
-		in, i := b.node(n.left), b.p.whole
-		b.p.whole++
+		in, i := b.node(n.left), b.p.reductions
+		b.p.reductions++
 		return func(sc *scope, _ int) (value, error) { // the same in all lanes
 			if m := &sc.whole[i]; m.known {
 				return m.value, m.err
 			}
 			v, err := sc.overLanes(c, n, in)
-			sc.whole[i] = memo{v, err, true}
+			sc.whole[i] = memoizedValue{v, err, true}
 			return v, err
 		}
 	case signNode:
@@ -409,11 +409,11 @@ func (b *builder) node(n *node) eval {
 			if err != nil {
 				return v, err
 			}
-			if v.holds() == decides {
-				return truthOf(decides), nil
+			if v.isTrue() == decides {
+				return boolValue(decides), nil
 			}
 			w, err := right(sc, lane)
-			return truthOf(w.holds()), err
+			return boolValue(w.isTrue()), err
 		}
 	}
 	do := c.binary(n)
@@ -432,30 +432,30 @@ func (b *builder) node(n *node) eval {
 
 // overLanes is whether something holds for any, or all, of the lanes that are together.
 func (sc *scope) overLanes(c *Condition, n *node, in eval) (value, error) {
-	if sc.nobody() {
+	if sc.isEmpty() {
 		return value{}, c.fail(n, "%v", ErrNoLaunch)
 	}
 	outside := sc.varies
 	defer func() { sc.varies = outside }()
 	sc.varies = false
 	decides := n.kind == anyNode
-	for rest := sc.active; rest != 0; rest &= rest - 1 {
-		v, err := in(sc, lowest(rest))
+	for remaining := sc.mask; remaining != 0; remaining &= remaining - 1 {
+		v, err := in(sc, lowestLane(remaining))
 		if err != nil {
 			return v, err
 		}
-		if v.holds() == decides || !sc.varies {
-			return truthOf(v.holds()), nil
+		if v.isTrue() == decides || !sc.varies {
+			return boolValue(v.isTrue()), nil
 		}
 	}
-	return truthOf(!decides), nil
+	return boolValue(!decides), nil
 }
 
 // signed is a value behind an operator.
 func (c *Condition) signed(n *node, v value) (value, error) {
 	switch {
 	case n.op == "!":
-		return truthOf(!v.holds()), nil
+		return boolValue(!v.isTrue()), nil
 	case v.class == float && n.op == "~":
 		return v, c.fail(n, "~ is for integers")
 	case v.class == float:
@@ -478,9 +478,9 @@ func (c *Condition) binary(n *node) func(a, b value) (value, error) {
 		return func(a, b value) (value, error) {
 			order, ok := a.compareTo(b)
 			if !ok {
-				return truthOf(holds[3]), nil
+				return boolValue(holds[3]), nil
 			}
-			return truthOf(holds[order+1]), nil
+			return boolValue(holds[order+1]), nil
 		}
 	}
 	return func(a, b value) (value, error) { return c.arithmetic(n, a, b) }
@@ -549,13 +549,13 @@ func (c *Condition) arithmetic(n *node, a, b value) (value, error) {
 // name is a register, in the lane or in another, or a special register.
 func (b *builder) name(n *node) eval {
 	c := b.c
-	if f, ok := special(n.name); ok && n.left == nil {
+	if f, ok := findSpecial(n.name); ok && n.left == nil {
 		return func(sc *scope, lane int) (value, error) {
-			if sc.nobody() && f.extent < ofLaunch {
+			if sc.isEmpty() && f.extent < ofLaunch {
 				return value{}, c.fail(n, "%v", ErrNoLaunch)
 			}
 			sc.varies = sc.varies || f.extent == ofLane
-			return value{bits: uint64(f.of(sc, lane)), typ: ptx.U32}, nil
+			return value{bits: uint64(f.value(sc, lane)), typ: ptx.U32}, nil
 		}
 	}
 	r, ok := b.sc.register(n.name)
@@ -592,13 +592,13 @@ func (b *builder) name(n *node) eval {
 			lane = int(at.bits)
 		}
 		row := &sc.rows[i]
-		if !row.known {
-			row.known, row.live = true, sc.read(&row.Value, r)
-			row.same = row.live && sameIn(row.Low, sc.active)
+		if !row.isRead {
+			row.isRead, row.live = true, sc.read(&row.Value, r)
+			row.isUniform = row.live && sameIn(row.Low, sc.mask)
 		}
-		sc.varies = sc.varies || !row.same && row.live && index == nil
+		sc.varies = sc.varies || !row.isUniform && row.live && index == nil
 		switch {
-		case sc.nobody():
+		case sc.isEmpty():
 			return value{}, c.fail(n, "%v", ErrNoLaunch)
 		case !row.live:
 			return value{}, c.fail(n, "register %s is not live here", reg.Name)
@@ -609,9 +609,9 @@ func (b *builder) name(n *node) eval {
 
 // sameIn reports whether lanes of a row are alike.
 func sameIn(row []uint64, lanes uint64) bool {
-	first := row[lowest(lanes)]
+	first := row[lowestLane(lanes)]
 	for ; lanes != 0; lanes &= lanes - 1 {
-		if row[lowest(lanes)] != first {
+		if row[lowestLane(lanes)] != first {
 			return false
 		}
 	}
@@ -621,7 +621,7 @@ func sameIn(row []uint64, lanes uint64) bool {
 // memory reports whether a name is that of a parameter or a variable, and no register's.
 func (b *builder) memory(name string) bool {
 	sc := b.sc
-	if _, ok := special(name); ok {
+	if _, ok := findSpecial(name); ok {
 		return false
 	}
 	if _, ok := sc.register(name); ok {
@@ -647,7 +647,7 @@ func (sc *scope) register(name string) (ptx.RegID, bool) {
 // specialRegister is one, or what this package calls a lane's place.
 type specialRegister struct {
 	extent
-	of func(sc *scope, lane int) int
+	value func(sc *scope, lane int) int
 }
 
 // extent is what threads it is the same for.
@@ -663,9 +663,11 @@ const (
 // vectors are the special registers that are vectors.
 var vectors = map[string]struct {
 	extent
-	of func(sc *scope, lane int) interp.Dim3
+	value func(sc *scope, lane int) interp.Dim3
 }{
-	"tid":            {ofLane, func(sc *scope, lane int) interp.Dim3 { return at(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block) }},
+	"tid": {ofLane, func(sc *scope, lane int) interp.Dim3 {
+		return indexAt(sc.warp*sc.s.info.WarpSize+lane, sc.s.info.Block)
+	}},
 	"ntid":           {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Block }},
 	"ctaid":          {ofCTA, func(sc *scope, _ int) interp.Dim3 { return sc.id }},
 	"nctaid":         {ofLaunch, func(sc *scope, _ int) interp.Dim3 { return sc.s.info.Grid }},
@@ -691,8 +693,8 @@ var scalars = map[string]specialRegister{
 	}},
 }
 
-// special is the special register of a name, if it is one.
-func special(name string) (specialRegister, bool) {
+// findSpecial is the special register of a name, if it is one.
+func findSpecial(name string) (specialRegister, bool) {
 	name, axis, vector := strings.Cut(strings.TrimPrefix(name, "%"), ".")
 	if !vector {
 		f, ok := scalars[name]
@@ -702,7 +704,7 @@ func special(name string) (specialRegister, bool) {
 	part, known := map[string]func(d interp.Dim3) int{
 		"x": func(d interp.Dim3) int { return d.X }, "y": func(d interp.Dim3) int { return d.Y }, "z": func(d interp.Dim3) int { return d.Z }, "w": func(interp.Dim3) int { return 0 },
 	}[axis]
-	return specialRegister{v.extent, func(sc *scope, lane int) int { return part(v.of(sc, lane)) }}, ok && known
+	return specialRegister{v.extent, func(sc *scope, lane int) int { return part(v.value(sc, lane)) }}, ok && known
 }
 
 // Location is memory that an expression names.
@@ -769,9 +771,9 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 		if p.Var.Name != n.name {
 			continue
 		}
-		param := Location{Space: ptx.Global, Addr: interp.ParamBase + uint64(p.Off), Type: p.Var.Type}
+		param := Location{Space: ptx.Global, Addr: interp.ParamBase + uint64(p.Offset), Type: p.Var.Type}
 		if n.left == nil || len(p.Var.Dims) > 0 {
-			return func(_ *scope, index value, _ int) (Location, error) { return c.within(n, param, p.Var, index) }
+			return func(_ *scope, index value, _ int) (Location, error) { return c.elementLocation(n, param, p.Var, index) }
 		}
 		if n.typ == ptx.NoType {
 			b.fail(n, "say what is behind the parameter %s, as in %s[0].f32", n.name, n.name)
@@ -791,14 +793,14 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 	for _, v := range s.info.Program.Shared() {
 		if v.Var.Name == n.name {
 			return func(sc *scope, index value, _ int) (Location, error) {
-				return c.within(n, Location{Space: ptx.Shared, CTA: sc.cta, Addr: uint64(v.Off), Type: v.Var.Type}, v.Var, index)
+				return c.elementLocation(n, Location{Space: ptx.Shared, CTA: sc.cta, Addr: uint64(v.Offset), Type: v.Var.Type}, v.Var, index)
 			}
 		}
 	}
 	for _, v := range s.info.Program.Locals(b.sc.fn) {
 		if v.Var.Name == n.name {
 			return func(sc *scope, index value, _ int) (Location, error) {
-				return c.within(n, Location{Local: true, Addr: uint64(sc.frame + v.Off), Type: v.Var.Type}, v.Var, index)
+				return c.elementLocation(n, Location{Local: true, Addr: uint64(sc.frame + v.Offset), Type: v.Var.Type}, v.Var, index)
 			}
 		}
 	}
@@ -809,122 +811,122 @@ func (b *builder) element(n *node) func(sc *scope, index value, lane int) (Locat
 		return nil
 	}
 	return func(_ *scope, index value, _ int) (Location, error) {
-		return c.within(n, Location{Space: ptx.Global, Addr: memory.Addr(), Type: v.Type}, v, index)
+		return c.elementLocation(n, Location{Space: ptx.Global, Addr: memory.Addr(), Type: v.Type}, v, index)
 	}
 }
 
 // elementAt is the address of an element of so many bytes; false if it is none.
 func elementAt(base uint64, index value, size int) (uint64, bool) {
 	if index.signed && int64(index.bits) < 0 {
-		over, off := bits.Mul64(-index.bits, uint64(size))
-		return base - off, over == 0 && off <= base
+		over, offset := bits.Mul64(-index.bits, uint64(size))
+		return base - offset, over == 0 && offset <= base
 	}
-	over, off := bits.Mul64(index.bits, uint64(size))
-	addr, carry := bits.Add64(base, off, 0)
+	over, offset := bits.Mul64(index.bits, uint64(size))
+	addr, carry := bits.Add64(base, offset, 0)
 	return addr, over == 0 && carry == 0
 }
 
-// within is an element of a variable, which is at a location.
-func (c *Condition) within(n *node, at Location, v *ptx.Var, index value) (Location, error) {
+// elementLocation is an element of a variable, which is at a location.
+func (c *Condition) elementLocation(n *node, location Location, v *ptx.Var, index value) (Location, error) {
 	if n.typ != ptx.NoType {
-		at.Type = n.typ
+		location.Type = n.typ
 	}
-	size := uint64(at.size())
+	size := uint64(location.size())
 	if n.left == nil && uint64(v.Size()) > size {
-		return at, c.fail(n, "%s has %d bytes: say which element, as in %s[0]", v.Name, v.Size(), v.Name)
+		return location, c.fail(n, "%s has %d bytes: say which element, as in %s[0]", v.Name, v.Size(), v.Name)
 	}
 	if v.Size() > 0 && index.bits >= uint64(v.Size())/size {
-		return at, c.fail(n, "%s has %d elements", v.Name, uint64(v.Size())/size)
+		return location, c.fail(n, "%s has %d elements", v.Name, uint64(v.Size())/size)
 	}
-	addr, ok := elementAt(at.Addr, index, at.size())
+	addr, ok := elementAt(location.Addr, index, location.size())
 	if !ok {
-		return at, c.fail(n, "%s[%s] is at no address", v.Name, index)
+		return location, c.fail(n, "%s[%s] is at no address", v.Name, index)
 	}
-	at.Addr = addr
-	return at, nil
+	location.Addr = addr
+	return location, nil
 }
 
 // load reads memory.
-func (sc *scope) load(c *Condition, n *node, at Location, lane int) (value, error) {
-	if at.size() > 8 {
-		return value{}, c.fail(n, "%d bits are there, and numbers have 64: say which, as .b64", 8*at.size())
+func (sc *scope) load(c *Condition, n *node, location Location, lane int) (value, error) {
+	if location.size() > 8 {
+		return value{}, c.fail(n, "%d bits are there, and numbers have 64: say which, as .b64", 8*location.size())
 	}
-	p, err := sc.bytes(at, lane, at.size())
+	p, err := sc.bytes(location, lane, location.size())
 	if err != nil {
 		return value{}, c.fail(n, "%v", err)
 	}
 	var b [8]byte
 	copy(b[:], p)
-	return valueOf(at.Type, binary.LittleEndian.Uint64(b[:])), nil
+	return valueOf(location.Type, binary.LittleEndian.Uint64(b[:])), nil
 }
 
 // bytes are n of them at a location.
-func (sc *scope) bytes(at Location, lane, n int) ([]byte, error) {
+func (sc *scope) bytes(location Location, lane, n int) ([]byte, error) {
 	switch {
-	case at.Local && sc.nobody():
+	case location.Local && sc.isEmpty():
 		return nil, ErrNoLaunch
-	case at.Local:
+	case location.Local:
 		sc.varies = true
 		p := make([]byte, n)
-		if sc.local(p, lane, at.Addr) < n {
-			return nil, fmt.Errorf("%d bytes at %#x are not in local memory", n, at.Addr)
+		if sc.local(p, lane, location.Addr) < n {
+			return nil, fmt.Errorf("%d bytes at %#x are not in local memory", n, location.Addr)
 		}
 		return p, nil
-	case at.Space == ptx.Shared:
-		return within(sc.shared(), at.Addr, n)
+	case location.Space == ptx.Shared:
+		return bytesOf(sc.shared(), location.Addr, n)
 	}
-	a := sc.find(at.Addr)
+	a := sc.find(location.Addr)
 	if a == nil {
-		return nil, fmt.Errorf("nothing is at address %#x", at.Addr)
+		return nil, fmt.Errorf("nothing is at address %#x", location.Addr)
 	}
-	return within(a, at.Addr-a.Base, n)
+	return bytesOf(a, location.Addr-a.Base, n)
 }
 
-// within is bytes of an allocation.
-func within(a *interp.Allocation, off uint64, n int) ([]byte, error) {
+// bytesOf is bytes of an allocation.
+func bytesOf(a *interp.Allocation, offset uint64, n int) ([]byte, error) {
 	switch {
 	case a == nil:
 		return nil, ErrNoLaunch
-	case a.Dead:
+	case a.Freed:
 		return nil, fmt.Errorf("%v was freed", a)
-	case off > uint64(len(a.Data)) || uint64(n) > uint64(len(a.Data))-off:
-		return nil, fmt.Errorf("%d bytes at offset %#x are not in %v", n, off, a)
+	case offset > uint64(len(a.Data)) || uint64(n) > uint64(len(a.Data))-offset:
+		return nil, fmt.Errorf("%d bytes at offset %#x are not in %v", n, offset, a)
 	}
-	return a.Data[off:][:n], nil
+	return a.Data[offset:][:n], nil
 }
 
-// in is a copy of the location's bytes in the allocation that has it.
-func (l *Location) in(a *interp.Allocation) []byte {
-	off := l.Addr
+// bytesIn is a copy of the location's bytes in the allocation that has it.
+func (l *Location) bytesIn(a *interp.Allocation) []byte {
+	offset := l.Addr
 	if l.Space != ptx.Shared {
-		off -= a.Base
+		offset -= a.Base
 	}
-	p, _ := within(a, off, l.size())
+	p, _ := bytesOf(a, offset, l.size())
 	return bytes.Clone(p)
 }
 
 // overlaps reports whether bytes of an allocation that an event is about are of the location.
-func (l *Location) overlaps(s *Session, e *interp.Event, in *interp.Allocation, off uint64, n int) bool {
-	if in == nil || l.Local {
+func (l *Location) overlaps(s *Session, e *interp.Event, alloc *interp.Allocation, offset uint64, n int) bool {
+	if alloc == nil || l.Local {
 		return false
 	}
-	if shared := in.Space() == ptx.Shared; shared != (l.Space == ptx.Shared) {
+	if shared := alloc.Space() == ptx.Shared; shared != (l.Space == ptx.Shared) {
 		return false
 	} else if shared {
-		if in != e.Shared() && !s.sharedIs(l.CTA, e, in) || in == e.Shared() && e.CTA != l.CTA {
+		if alloc != e.Shared() && !s.ownsShared(l.CTA, e, alloc) || alloc == e.Shared() && e.CTA != l.CTA {
 			return false
 		}
 	} else {
-		off += in.Base
+		offset += alloc.Base
 	}
-	return off < l.Addr+uint64(l.size()) && l.Addr < off+uint64(n)
+	return offset < l.Addr+uint64(l.size()) && l.Addr < offset+uint64(n)
 }
 
-// sharedIs reports whether shared memory of the cluster that an event is of is a CTA's.
-func (s *Session) sharedIs(cta int, e *interp.Event, in *interp.Allocation) bool {
-	cluster, rank := s.clusterOf(at(cta, s.info.Grid))
-	own, _ := s.clusterOf(e.ID)
-	return cluster == own && in.Base == interp.SharedWindow+uint64(linear(rank, s.info.Cluster))<<interp.RankShift
+// ownsShared reports whether shared memory of the cluster that an event is of is a CTA's.
+func (s *Session) ownsShared(cta int, e *interp.Event, alloc *interp.Allocation) bool {
+	cluster, rank := s.clusterOf(indexAt(cta, s.info.Grid))
+	ownID, _ := s.clusterOf(e.ID)
+	return cluster == ownID && alloc.Base == interp.SharedWindow+uint64(linear(rank, s.info.Cluster))<<interp.RankShift
 }
 
 // clusterOf is the cluster that a CTA is of, and its place there.

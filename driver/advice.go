@@ -38,8 +38,8 @@ const (
 
 // Places that are no device, by the numbers of CUdevice.
 const (
-	theHost int32 = -1
-	noPlace int32 = -2
+	hostOrdinal int32 = -1
+	noPlace     int32 = -2
 )
 
 // hints are what is known of a piece of managed memory.
@@ -67,8 +67,8 @@ func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err err
 	return r, from &^ (page - 1), min((to+page-1)&^(page-1), r.size), nil
 }
 
-// pieces are those of the region, in order.
-func (r *region) pieces() []hints {
+// hintRanges are those of the region, in order.
+func (r *region) hintRanges() []hints {
 	if r.hints == nil {
 		return []hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
 	}
@@ -90,7 +90,7 @@ func (r *region) advise(from, to uint64, change func(*hints)) {
 		}
 		list = append(list, h)
 	}
-	for _, h := range r.pieces() {
+	for _, h := range r.hintRanges() {
 		add(h, 0, from, func(*hints) {})
 		add(h, from, to, change)
 		add(h, to, r.size, func(*hints) {})
@@ -98,9 +98,9 @@ func (r *region) advise(from, to uint64, change func(*hints)) {
 	r.hints = list
 }
 
-// somewhere checks the number of a device, or the host's. d.mu is held.
-func (d *Driver) somewhere(place int32) error {
-	if place == theHost {
+// checkOrdinal checks the number of a device, or the host's. d.mu is held.
+func (d *Driver) checkOrdinal(place int32) error {
+	if place == hostOrdinal {
 		return nil
 	}
 	_, err := d.device(int(place))
@@ -115,7 +115,7 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 	defer t.d.mu.Unlock()
 	switch a {
 	case SetPreferredLocation, SetAccessedBy, UnsetAccessedBy:
-		if err := t.d.somewhere(place); err != nil {
+		if err := t.d.checkOrdinal(place); err != nil {
 			return err
 		}
 	case SetReadMostly, UnsetReadMostly, UnsetPreferredLocation:
@@ -151,7 +151,7 @@ func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) erro
 		return err
 	}
 	defer t.d.mu.Unlock()
-	if err := errors.Join(s.uncaptured(), t.d.somewhere(place)); err != nil {
+	if err := errors.Join(s.uncaptured(), t.d.checkOrdinal(place)); err != nil {
 		return err
 	}
 	r, from, to, err := t.d.managed(addr, size)
@@ -187,7 +187,7 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 		return nil, err
 	}
 	var list []hints
-	for _, h := range r.pieces() {
+	for _, h := range r.hintRanges() {
 		if h.from < to && from < h.to {
 			list = append(list, h)
 		}
@@ -235,7 +235,7 @@ func typeOf(place int32) int32 {
 	switch place {
 	case noPlace:
 		return nowhere
-	case theHost:
+	case hostOrdinal:
 		return onAnyNode
 	}
 	return OnDevice

@@ -100,7 +100,7 @@ type array struct {
 	desc       ArrayDesc
 	mem        *interp.Array
 	level      int
-	of         *mipmap // that it is a level of; or nil
+	mipmap     *mipmap // that it is a level of; or nil
 	normalized bool
 	charge     uint64
 }
@@ -148,7 +148,7 @@ func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := interp.Complete(image)
+	whole, err := interp.CompleteImage(image)
 	if err != nil {
 		return nil, fail(InvalidValue, "%v", err)
 	}
@@ -180,7 +180,7 @@ func (t *Thread) ArrayCreate(desc *ArrayDesc) (Handle, error) {
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	a.handle = a.ctx.own(a)
+	a.handle = a.ctx.addObject(a)
 	return a.handle, nil
 }
 
@@ -203,14 +203,14 @@ func (t *Thread) ArrayDestroy(h Handle) error {
 		return err
 	}
 	a, err := object[*array](t.d, h)
-	if err == nil && a.of != nil {
+	if err == nil && a.mipmap != nil {
 		err = fail(InvalidValue, "a level of a mipmapped array")
 	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
-	a.ctx.disown(h)
+	a.ctx.removeObject(h)
 	a.destroy()
 	return nil
 }
@@ -243,7 +243,7 @@ func (t *Thread) MipmappedArrayCreate(desc *ArrayDesc, levels uint32) (Handle, e
 	}
 	defer t.d.mu.Unlock()
 	m := &mipmap{array: *a, levels: make([]*array, levels)}
-	m.handle = a.ctx.own(m)
+	m.handle = a.ctx.addObject(m)
 	return m.handle, nil
 }
 
@@ -262,7 +262,7 @@ func (t *Thread) MipmappedArrayGetLevel(h Handle, level uint32) (Handle, error) 
 	}
 	if m.levels[level] == nil {
 		a := m.array
-		a.level, a.of = int(level), m
+		a.level, a.mipmap = int(level), m
 		image := a.image()
 		a.desc.Width = uint64(image.Width)
 		if a.desc.Height != 0 {
@@ -271,7 +271,7 @@ func (t *Thread) MipmappedArrayGetLevel(h Handle, level uint32) (Handle, error) 
 		if a.desc.Depth != 0 && a.desc.Flags&(ArrayLayered|ArrayCubemap) == 0 {
 			a.desc.Depth = uint64(image.Depth)
 		}
-		a.handle = a.ctx.own(&a)
+		a.handle = a.ctx.addObject(&a)
 		m.levels[level] = &a
 	}
 	return m.levels[level].handle, nil
@@ -287,10 +287,10 @@ func (t *Thread) MipmappedArrayDestroy(h Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	m.ctx.disown(h)
+	m.ctx.removeObject(h)
 	for _, a := range m.levels {
 		if a != nil {
-			m.ctx.disown(a.handle)
+			m.ctx.removeObject(a.handle)
 		}
 	}
 	m.array.destroy()

@@ -35,14 +35,14 @@ const (
 
 // capture is streams that are captured into one graph.
 type capture struct {
-	id      uint64
-	graph   *Graph
-	given   bool // the graph is the client's
-	origin  *Stream
-	thread  *Thread // that may end it; nil: any
-	streams []*Stream
-	invalid bool
-	ended   bool
+	id            uint64
+	graph         *Graph
+	ownedByClient bool // the graph is the client's
+	origin        *Stream
+	thread        *Thread // that may end it; nil: any
+	streams       []*Stream
+	invalid       bool
+	ended         bool
 }
 
 // invalidate makes the capture one that can only be ended, and gives the error of the call that
@@ -89,16 +89,16 @@ func (s *Stream) submittable() error {
 	if s.capture != nil && s.capture.invalid {
 		return fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
 	}
-	captured := s.implicit()
+	captured := s.implicitStreams()
 	for _, o := range captured {
 		o.capture.invalid = true
 	}
 	return implicitError(captured)
 }
 
-// implicit lists the streams that are captured and that the default stream waits for: none, if s is
+// implicitStreams lists the streams that are captured and that the default stream waits for: none, if s is
 // not that stream. d.mu is held.
-func (s *Stream) implicit() []*Stream {
+func (s *Stream) implicitStreams() []*Stream {
 	if s != s.ctx.legacy {
 		return nil
 	}
@@ -176,9 +176,9 @@ func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
 
 // recordNode adds a node to the graph that the stream is captured into. d.mu is held.
 func (s *Stream) recordNode(n *Node) {
-	n.after = s.tips
+	n.after = s.captureTips
 	s.capture.graph.add(s.ctx.dev.d, n)
-	s.tips = []*Node{n}
+	s.captureTips = []*Node{n}
 }
 
 // StreamBeginCapture is cuStreamBeginCapture.
@@ -210,7 +210,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	c := &capture{id: t.d.captures, origin: s, streams: []*Stream{s}}
 	var tips []*Node
 	if graph != nil {
-		c.given = true
+		c.ownedByClient = true
 		if c.graph, err = object[*Graph](t.d, *graph); err == nil {
 			tips, err = c.graph.nodesOf(t.d, after)
 		}
@@ -223,7 +223,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	if mode != CaptureRelaxed {
 		c.thread = t
 	}
-	s.capture, s.tips = c, tips
+	s.capture, s.captureTips = c, tips
 	return nil
 }
 
@@ -248,14 +248,14 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 		err = fail(StreamCaptureInvalidated, "the graph was destroyed")
 	default:
 		for _, o := range c.streams {
-			if !s.joined(o.tips) {
+			if !s.joined(o.captureTips) {
 				err = fail(StreamCaptureUnjoined, "%s does not wait for what was captured on %s", s.name(), o.name())
 			}
 		}
 	}
-	t.d.leave(c)
+	t.d.endCapture(c)
 	if err != nil {
-		if !c.given {
+		if !c.ownedByClient {
 			t.d.drop(c.graph)
 		}
 		return 0, err
@@ -263,29 +263,29 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	return c.graph.handle, nil
 }
 
-// leave ends a capture. d.mu is held.
-func (d *Driver) leave(c *capture) {
+// endCapture ends a capture. d.mu is held.
+func (d *Driver) endCapture(c *capture) {
 	c.ended = true
 	for _, s := range c.streams {
-		s.capture, s.tips = nil, nil
+		s.capture, s.captureTips = nil, nil
 	}
 }
 
-// forsake is for a stream that goes while it is captured. d.mu is held.
-func (s *Stream) forsake() {
+// abandonCapture is for a stream that goes while it is captured. d.mu is held.
+func (s *Stream) abandonCapture() {
 	switch c := s.capture; {
 	case c == nil:
 	case c.origin == s:
-		s.ctx.dev.d.leave(c)
-		if !c.given {
+		s.ctx.dev.d.endCapture(c)
+		if !c.ownedByClient {
 			s.ctx.dev.d.drop(c.graph)
 		}
 	default:
 		c.streams = slices.DeleteFunc(c.streams, func(o *Stream) bool { return o == s })
-		if !slices.ContainsFunc(c.streams, func(o *Stream) bool { return o.joined(s.tips) }) {
+		if !slices.ContainsFunc(c.streams, func(o *Stream) bool { return o.joined(s.captureTips) }) {
 			c.invalid = true // nobody could wait for it any more
 		}
-		s.capture, s.tips = nil, nil
+		s.capture, s.captureTips = nil, nil
 	}
 }
 
@@ -301,7 +301,7 @@ func (s *Stream) joined(nodes []*Node) bool {
 			}
 		}
 	}
-	visit(s.tips)
+	visit(s.captureTips)
 	return !slices.ContainsFunc(nodes, func(n *Node) bool { return !seen[n] })
 }
 
@@ -320,13 +320,13 @@ func (s *Stream) waitCaptured(e *Event) error {
 	case s == s.ctx.legacy:
 		return c.invalidate(StreamCaptureImplicit, "the default stream would wait for what is captured")
 	case s.capture == nil:
-		s.capture, s.tips = c, nil
+		s.capture, s.captureTips = c, nil
 		c.streams = append(c.streams, s)
 	case s.capture != c:
 		s.capture.invalid = true
 		return c.invalidate(StreamCaptureMerge, "%s is of another capture than the event", s.name())
 	}
-	s.tips = union(s.tips, e.tips)
+	s.captureTips = union(s.captureTips, e.tips)
 	return nil
 }
 
@@ -350,11 +350,11 @@ func union(a, b []*Node) []*Node {
 // CaptureInfo is what StreamGetCaptureInfo tells. But for Status, it is of a stream that is
 // Captured.
 type CaptureInfo struct {
-	Status CaptureStatus
-	ID     uint64
-	Graph  Handle
-	After  []Handle // what the stream's next node comes after
-	Lent   *Loan    // for a copy of After: it lasts until the next question of the stream
+	Status       CaptureStatus
+	ID           uint64
+	Graph        Handle
+	After        []Handle      // what the stream's next node comes after
+	ClientMemory *ClientMemory // for a copy of After: it lasts until the next question of the stream
 }
 
 // StreamGetCaptureInfo is cuStreamGetCaptureInfo, and cuStreamIsCapturing. Of the default stream,
@@ -368,12 +368,12 @@ func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
 	c := s.capture
 	switch {
 	case c == nil:
-		return CaptureInfo{}, implicitError(s.implicit())
+		return CaptureInfo{}, implicitError(s.implicitStreams())
 	case c.invalid:
 		return CaptureInfo{Status: CaptureInvalid}, nil
 	}
-	s.lent = &Loan{}
-	return CaptureInfo{Captured, c.id, c.graph.handle, nodeHandles(s.tips), s.lent}, nil
+	s.clientTips = &ClientMemory{}
+	return CaptureInfo{Captured, c.id, c.graph.handle, nodeHandles(s.captureTips), s.clientTips}, nil
 }
 
 // StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: the stream's next node
@@ -392,8 +392,8 @@ func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only 
 	case err != nil:
 		return err
 	case only:
-		s.tips = nil
+		s.captureTips = nil
 	}
-	s.tips = union(s.tips, nodes)
+	s.captureTips = union(s.captureTips, nodes)
 	return nil
 }

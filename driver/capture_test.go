@@ -320,8 +320,8 @@ func TestLoan(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
 	freed := make(chan string, 10)
-	lend := func(l *Loan, name string) unsafe.Pointer {
-		return l.Memory(func() unsafe.Pointer { return unsafe.Pointer(&[1]*int{}) }, func(unsafe.Pointer) { freed <- name })
+	lend := func(l *ClientMemory, name string) unsafe.Pointer {
+		return l.Allocate(func() unsafe.Pointer { return unsafe.Pointer(&[1]*int{}) }, func(unsafe.Pointer) { freed <- name })
 	}
 	gone := func(want ...string) {
 		t.Helper()
@@ -367,7 +367,7 @@ func TestLoan(t *testing.T) {
 		c.ok(t.StreamBeginCapture(streamPerThread, CaptureGlobal))
 		info, err := t.StreamGetCaptureInfo(streamPerThread)
 		c.ok(err)
-		lend(info.Lent, fmt.Sprint("thread ", i))
+		lend(info.ClientMemory, fmt.Sprint("thread ", i))
 	}
 	gone()
 	must(c.StreamGetCaptureInfo(streamPerThread))(t)
@@ -395,8 +395,8 @@ func TestGraphEdit(t *testing.T) {
 	}
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	run(exec, 2, 2, 2, 2)
-	if what, _, err := c.GraphExecUpdate(exec, clone); what != UpdateSuccess || err != nil {
-		t.Error(what, err)
+	if update, _, err := c.GraphExecUpdate(exec, clone); update != UpdateSuccess || err != nil {
+		t.Error(update, err)
 	}
 	run(exec, 11, 11, 11, 11)
 	c.ok(c.GraphNodeSetEnabled(exec, fill, false))
@@ -421,10 +421,10 @@ func TestGraphEdit(t *testing.T) {
 	if after := c.d.objects[whole].(*GraphExec).nodes[2].after; !slices.Equal(after, []int{1}) {
 		t.Errorf("the last node comes after %v, want the second", after)
 	}
-	what, _, err := c.GraphExecUpdate(whole, g)
+	update, _, err := c.GraphExecUpdate(whole, g)
 	c.want(GraphExecUpdateFailure, "2 nodes in place of 3", err)
-	if what != UpdateTopologyChanged {
-		t.Errorf("the update is %d", what)
+	if update != UpdateTopologyChanged {
+		t.Errorf("the update is %d", update)
 	}
 	c.want(InvalidValue, "named twice", func() error {
 		_, err := c.GraphAddEmptyNode(outer, []Handle{last, last})

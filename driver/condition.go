@@ -47,25 +47,25 @@ const assignDefault uint32 = 1
 
 // conditional is the work of a conditional node, as it is described.
 type conditional struct {
-	on     *condition
-	kind   ConditionalKind
-	bodies []*Graph
-	lent   *Loan // for a list of the bodies, as long as the node lasts
+	condition    *condition
+	kind         ConditionalKind
+	bodies       []*Graph
+	clientBodies *ClientMemory // for a list of the bodies, as long as the node lasts
 }
 
 // branch is the work of a conditional node that is ready to run.
 type branch struct {
-	on     *condition
-	kind   ConditionalKind
-	bodies [][]execNode
+	condition *condition
+	kind      ConditionalKind
+	bodies    [][]execNode
 }
 
 // start is never called: what runs is the branch that is made of it.
-func (w *conditional) start(*Driver) (func(*interp.Order) error, error) { return nothing, nil }
+func (w *conditional) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
 
-// ready makes a branch of what the bodies are now. d.mu is held.
-func (w *conditional) ready() (*branch, error) {
-	b := &branch{on: w.on, kind: w.kind}
+// newBranch makes a branch of what the bodies are now. d.mu is held.
+func (w *conditional) newBranch() (*branch, error) {
+	b := &branch{condition: w.condition, kind: w.kind}
 	for _, g := range w.bodies {
 		nodes, _, err := g.flat(nil, nil)
 		if err != nil {
@@ -83,10 +83,10 @@ func (w *conditional) ready() (*branch, error) {
 	return b, nil
 }
 
-func (b *branch) start(d *Driver) (func(*interp.Order) error, error) {
-	return func(o *interp.Order) error {
-		for range mostRounds {
-			body, some := b.choose()
+func (b *branch) start(d *Driver) (func(*interp.HostOrder) error, error) {
+	return func(o *interp.HostOrder) error {
+		for range maxRounds {
+			body, ok := b.choose()
 			for i := range body {
 				d.mu.Lock()
 				run, err := body[i].work.start(d)
@@ -98,20 +98,20 @@ func (b *branch) start(d *Driver) (func(*interp.Order) error, error) {
 					return err
 				}
 			}
-			if b.kind != ConditionalWhile || !some {
+			if b.kind != ConditionalWhile || !ok {
 				return nil
 			}
 		}
-		return fail(LaunchTimeout, "a WHILE node has run its graph %d times, and its condition is %d", mostRounds, b.on.value())
+		return fail(LaunchTimeout, "a WHILE node has run its graph %d times, and its condition is %d", maxRounds, b.condition.value())
 	}, nil
 }
 
-// mostRounds is how often a WHILE node runs its graph at most: one whose condition is never 0 must end, too.
-const mostRounds = 1 << 20
+// maxRounds is how often a WHILE node runs its graph at most: one whose condition is never 0 must end, too.
+const maxRounds = 1 << 20
 
 // choose is the body that the value is for now, if there is one.
 func (b *branch) choose() ([]execNode, bool) {
-	at := uint64(b.on.value())
+	at := uint64(b.condition.value())
 	if b.kind != ConditionalSwitch { // the first body is for what is not 0, one behind it for 0
 		if at == 0 {
 			at = 1
@@ -168,14 +168,14 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 	return graphValue(t, graph, func(g *Graph) (uint64, error) {
 		c := &condition{memory: memory, first: first, resets: flags&assignDefault != 0}
 		g.conditions = append(g.conditions, c)
-		g.keeps.keep(&UserObject{references: 1, destroy: memory.Free}, 1)
+		g.objectReferences.add(&UserObject{references: 1, destroy: memory.Free}, 1)
 		return c.handle(), nil
 	})
 }
 
 // GraphAddConditionalNode is cuGraphAddNode for a conditional node with n graphs, which it makes. The
 // loan is for a list of them, as long as the node lasts.
-func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, lent *Loan, err error) {
+func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	g, before, err := t.d.place(graph, after)
@@ -183,26 +183,26 @@ func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle ui
 		return 0, nil, nil, err
 	}
 	at := slices.IndexFunc(g.conditions, func(c *condition) bool { return c.handle() == handle })
-	most := map[ConditionalKind]uint32{ConditionalIf: 2, ConditionalWhile: 1, ConditionalSwitch: mostBodies}[kind]
+	maximum := map[ConditionalKind]uint32{ConditionalIf: 2, ConditionalWhile: 1, ConditionalSwitch: maxBodies}[kind]
 	switch {
 	case at < 0:
 		return 0, nil, nil, fail(InvalidValue, "%#x is no condition of the graph", handle)
 	case g.conditions[at].used:
 		return 0, nil, nil, fail(InvalidValue, "the condition %#x has its node", handle)
-	case n == 0 || n > most:
+	case n == 0 || n > maximum:
 		return 0, nil, nil, fail(InvalidValue, "a conditional node of type %d with %d graphs", kind, n)
 	}
 	g.conditions[at].used = true
-	w := &conditional{on: g.conditions[at], kind: kind, lent: &Loan{}}
+	w := &conditional{condition: g.conditions[at], kind: kind, clientBodies: &ClientMemory{}}
 	for range n {
 		body := t.d.newGraph()
 		w.bodies = append(w.bodies, body)
 		bodies = append(bodies, body.handle)
 	}
-	made := &Node{kind: ConditionalNode, work: w, after: before}
-	g.add(t.d, made)
-	return made.handle, bodies, w.lent, nil
+	created := &Node{kind: ConditionalNode, work: w, after: before}
+	g.add(t.d, created)
+	return created.handle, bodies, w.clientBodies, nil
 }
 
-// mostBodies is how many graphs a switch can have here: the list of them is memory of the client's.
-const mostBodies = 1 << 16
+// maxBodies is how many graphs a switch can have here: the list of them is memory of the client's.
+const maxBodies = 1 << 16

@@ -22,12 +22,12 @@ type Context struct {
 	further int   // faults after it
 	faults  int   // operations that have failed
 
-	legacy  *Stream // the default stream
-	behind  *task   // that all later work comes after; nil: none
-	streams map[*Stream]bool
-	past    [2]clock        // of streams that are gone: those that the default stream comes after, and others
-	owned   map[Handle]bool // modules, libraries, events, graphs …
-	peers   map[*Context]bool
+	legacy       *Stream // the default stream
+	orderedAfter *task   // that all later work comes after; nil: none
+	streams      map[*Stream]bool
+	endedClocks  [2]clock        // of streams that are gone: those that the default stream comes after, and others
+	objects      map[Handle]bool // modules, libraries, events, graphs …
+	peers        map[*Context]bool
 
 	limits       map[int]uint64
 	cacheConfig  int
@@ -46,9 +46,9 @@ func (v *Device) newContext(flags uint32) *Context {
 // reset gives a context the state of a new one. d.mu is held.
 func (c *Context) reset() {
 	c.dead, c.err, c.fault, c.further, c.users = false, nil, nil, 0, 0
-	c.streams, c.owned, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
+	c.streams, c.objects, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
 	c.limits = c.dev.defaultLimits()
-	c.past, c.behind = [2]clock{}, nil
+	c.endedClocks, c.orderedAfter = [2]clock{}, nil
 	c.legacy = c.newStream(0, 0)
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
@@ -62,7 +62,7 @@ func (c *Context) fails(err error) {
 		to = &c.fault
 	}
 	if *to == nil {
-		*to = brief(err)
+		*to = shortError(err)
 	} else if to == &c.fault {
 		c.further++
 	}
@@ -81,16 +81,16 @@ func (c *Context) outcome() error {
 	return err
 }
 
-// own makes an object part of the context. d.mu is held.
-func (c *Context) own(o any) Handle {
+// addObject makes an object part of the context. d.mu is held.
+func (c *Context) addObject(o any) Handle {
 	h := c.dev.d.add(o)
-	c.owned[h] = true
+	c.objects[h] = true
 	return h
 }
 
-// disown forgets an object. d.mu is held.
-func (c *Context) disown(h Handle) {
-	delete(c.owned, h)
+// removeObject forgets an object. d.mu is held.
+func (c *Context) removeObject(h Handle) {
+	delete(c.objects, h)
 	delete(c.dev.d.objects, h)
 }
 
@@ -106,20 +106,20 @@ func (c *Context) destroy() {
 	tasks := c.pending()
 	d.mu.Unlock()
 	wait(tasks)
-	d.out.flush()
+	d.stderr.flush()
 
 	d.mu.Lock()
 	d.ordering.learn(tasks)
 	var modules []*interp.Module
 	var arrays []*array
-	for h := range c.owned {
+	for h := range c.objects {
 		switch o := d.objects[h].(type) {
 		case *Module:
 			modules = append(modules, o.mod)
 		case *Link:
 			o.release()
 		case *array:
-			if o.of == nil {
+			if o.mipmap == nil {
 				arrays = append(arrays, o)
 			}
 		case *mipmap:
@@ -132,12 +132,12 @@ func (c *Context) destroy() {
 		delete(d.objects, h)
 	}
 	for s := range c.streams {
-		s.forsake()
+		s.abandonCapture()
 		delete(d.objects, s.handle)
-		d.ordering.giveBack(s.line)
+		d.ordering.releaseLines(s.line)
 	}
-	gone := d.regions.take(func(r *region) bool { return r.ctx == c })
-	for _, r := range gone {
+	removed := d.regions.take(func(r *region) bool { return r.ctx == c })
+	for _, r := range removed {
 		r.discharge()
 	}
 	for _, a := range arrays {
@@ -147,7 +147,7 @@ func (c *Context) destroy() {
 		delete(d.objects, c.handle)
 	}
 	d.mu.Unlock()
-	for _, r := range gone {
+	for _, r := range removed {
 		r.free(nil)
 	}
 	for _, a := range arrays {
@@ -390,7 +390,7 @@ func (t *Thread) CtxSynchronize(h Handle) error {
 		return err
 	}
 	tasks := c.pending()
-	t.d.ordering.known = t.d.ordering.known.with(c.past[0]).with(c.past[1])
+	t.d.ordering.known = t.d.ordering.known.union(c.endedClocks[0]).union(c.endedClocks[1])
 	t.d.mu.Unlock()
 	return c.settle(tasks)
 }
@@ -515,7 +515,7 @@ func (t *Thread) CtxSetSharedMemConfig(config int) error {
 const greatestPriority = -5
 
 // CtxGetStreamPriorityRange is cuCtxGetStreamPriorityRange.
-func (t *Thread) CtxGetStreamPriorityRange() (least, greatest int, err error) {
+func (t *Thread) CtxGetStreamPriorityRange() (minimum, greatest int, err error) {
 	if _, err = t.enter(); err != nil {
 		return 0, 0, err
 	}
@@ -581,8 +581,8 @@ func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	v.life.Lock()
-	defer v.life.Unlock()
+	v.primaryMu.Lock()
+	defer v.primaryMu.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -603,8 +603,8 @@ func (d *Driver) PrimaryCtxRelease(dev int) error {
 	if err != nil {
 		return err
 	}
-	v.life.Lock()
-	defer v.life.Unlock()
+	v.primaryMu.Lock()
+	defer v.primaryMu.Unlock()
 	d.mu.Lock()
 	if v.retained == 0 {
 		d.mu.Unlock()
@@ -626,8 +626,8 @@ func (d *Driver) PrimaryCtxReset(dev int) error {
 	if err != nil {
 		return err
 	}
-	v.life.Lock()
-	defer v.life.Unlock()
+	v.primaryMu.Lock()
+	defer v.primaryMu.Unlock()
 	if v.primary == nil {
 		return nil
 	}

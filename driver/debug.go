@@ -52,17 +52,17 @@ type debugger struct {
 	session *debug.Session
 	output  *debug.Output
 	front   debug.Front // nil: nobody was asked yet
-	left    bool        // the user has had enough
+	quit    bool        // the user has had enough
 }
 
 // run runs a launch, which the user debugs if he wants to.
 func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.left && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
+	if !g.quit && (g.Kernel == "" || g.Kernel == l.Kernel) && g.open() {
 		g.session.Drive(l, g)
 	}
-	g.d.tellEngine(l)
+	g.d.reportEngine(l)
 	return m.Run(g.d.unended.ctx, l)
 }
 
@@ -71,7 +71,7 @@ func (g *debugger) open() bool {
 	if g.front != nil {
 		return true
 	}
-	g.session = debug.New(debug.Options{Output: g.output, SourceDirs: g.d.settings.Source, NoReturn: g.d.noReturn()})
+	g.session = debug.New(debug.Options{Output: g.output, SourceDirs: g.d.settings.Source, NoCheckpoints: g.d.noReturn()})
 	var err error
 	switch {
 	case g.Front != nil:
@@ -82,7 +82,7 @@ func (g *debugger) open() bool {
 		g.front, err = onTerminal()
 	}
 	if err != nil {
-		g.left = true
+		g.quit = true
 		g.d.message("GEMU_DEBUG: %v", err)
 	}
 	return err == nil
@@ -123,7 +123,7 @@ func (g *debugger) listen() (debug.Front, error) {
 func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	err := g.front.Debug(ctx, s)
 	if errors.Is(err, debug.ErrQuit) {
-		g.left = true
+		g.quit = true
 		return nil
 	}
 	return err

@@ -20,9 +20,9 @@ import (
 // TestDebug: launches of a client stop, as GEMU_DEBUG says, and go on as the user says; what they
 // compute is what it is otherwise.
 func TestDebug(t *testing.T) {
-	var said bytes.Buffer
+	var messages bytes.Buffer
 	script := "break opcode:st\nrun\nprint r4\nreverse-stepi\ncontinue\ndelete\ncontinue\ncontinue\nrun\nquit\n"
-	front := debug.NewLines(strings.NewReader(script), &said, "script", true)
+	front := debug.NewLines(strings.NewReader(script), &messages, "script", true)
 	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Kernel: "add", Front: front} })
 	at := c.alloc(256)
 	c.write(at, 1, 2, 3)
@@ -32,26 +32,26 @@ func TestDebug(t *testing.T) {
 	c.ok(c.launch("poke", 1, 1, at, 99)) // another kernel
 	c.expect(at, 99, 32, 33)
 	for _, want := range []string{"Breakpoint 1, kernel add", "$1 = 11   (.u32 of lanes 0-2: affine 11 + 1*lane)", "The launch has ended, after 12 instructions", "(gemu) quit"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, &said)
+		if !strings.Contains(messages.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &messages)
 		}
 	}
-	if n := strings.Count(said.String(), "it has not begun"); n != 2 {
-		t.Errorf("%d launches are debugged:\n%s", n, &said)
+	if n := strings.Count(messages.String(), "it has not begun"); n != 2 {
+		t.Errorf("%d launches are debugged:\n%s", n, &messages)
 	}
 }
 
 // TestDebugPending: a breakpoint of a kernel that is launched later is hit then.
 func TestDebugPending(t *testing.T) {
-	var said bytes.Buffer
-	front := debug.NewLines(strings.NewReader("break poke\ncontinue\ncontinue\nrun\ninfo breakpoints\nquit\n"), &said, "script", true)
+	var messages bytes.Buffer
+	front := debug.NewLines(strings.NewReader("break poke\ncontinue\ncontinue\nrun\ninfo breakpoints\nquit\n"), &messages, "script", true)
 	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Front: front} })
 	at := c.alloc(256)
 	c.ok(c.launch("add", 1, 1, at, 10))
 	c.ok(c.launch("poke", 1, 1, at, 99))
 	for _, want := range []string{"Breakpoint 1 (poke) pending on later launches.", "The launch has ended", "Breakpoint 1, kernel poke, block (0,0,0)"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, &said)
+		if !strings.Contains(messages.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, &messages)
 		}
 	}
 }
@@ -70,14 +70,14 @@ func TestDebugWatched(t *testing.T) {
 		{"GEMU_LOG", func(s *Settings, file string) { s.Log = file }},
 		{"GEMU_SANITIZE", func(s *Settings, file string) { s.Sanitize, s.SanitizeLog = tools, file }},
 	} {
-		var said bytes.Buffer
+		var messages bytes.Buffer
 		var logs []string
 		for _, debugged := range []bool{false, true} {
 			file := filepath.Join(t.TempDir(), "log")
 			t.Run("", func(t *testing.T) {
 				c := newClient(t, func(s *Settings) {
 					if watch.by(s, file); debugged {
-						s.Debug = &Debugging{Front: debug.NewLines(strings.NewReader("stepi 3\nreverse-stepi\ncontinue\ncontinue\n"), &said, "", true)}
+						s.Debug = &Debugging{Front: debug.NewLines(strings.NewReader("stepi 3\nreverse-stepi\ncontinue\ncontinue\n"), &messages, "", true)}
 					}
 				})
 				at := c.alloc(256)
@@ -92,8 +92,8 @@ func TestDebugWatched(t *testing.T) {
 		if logs[0] != logs[1] || logs[0] == "" {
 			t.Errorf("%s: debugged it is\n%s\nand else\n%s", watch.why, logs[1], logs[0])
 		}
-		if want := "there is no going back: "; !strings.Contains(said.String(), want) || !strings.Contains(said.String(), watch.why) || !strings.Contains(said.String(), "The launch has ended") {
-			t.Errorf("%s: it says\n%s", watch.why, &said)
+		if want := "there is no going back: "; !strings.Contains(messages.String(), want) || !strings.Contains(messages.String(), watch.why) || !strings.Contains(messages.String(), "The launch has ended") {
+			t.Errorf("%s: it says\n%s", watch.why, &messages)
 		}
 	}
 }

@@ -17,14 +17,14 @@ type Device struct {
 	used    uint64 // bytes allocated by clients
 	graphs  graphMemory
 
-	life     sync.Mutex // held, from before d.mu on, while the primary context comes or goes
-	primary  *Context   // nil until it is first wanted
-	retained int
-	flags    uint32 // of the primary context
+	primaryMu sync.Mutex // held, from before d.mu on, while the primary context comes or goes
+	primary   *Context   // nil until it is first wanted
+	retained  int
+	flags     uint32 // of the primary context
 }
 
 // limits are those of the compute capability that the devices have.
-func (d *Driver) limits() *occupancy.Limits { return occupancy.Of(d.settings.SM) }
+func (d *Driver) limits() *occupancy.Limits { return occupancy.LimitsOf(d.settings.SM) }
 
 // Limits that all devices share.
 const (
@@ -42,10 +42,10 @@ const (
 
 	// Of textures and surfaces, in texels, as of compute capability 8 (CUDA C++ Programming Guide,
 	// technical specifications).
-	wide, high, deep = 131072, 65536, 16384
-	layered, layers  = 32768, 2048
-	linearTexels     = 1 << 27
-	pitchAlignment   = 512 // of cuMemAllocPitch
+	maxWidth, maxHeight, maxDepth = 131072, 65536, 16384
+	maxLayeredWidth, maxLayers    = 32768, 2048
+	linearTexels                  = 1 << 27
+	pitchAlignment                = 512 // of cuMemAllocPitch
 )
 
 // DeviceAttribute is a CUdevice_attribute.
@@ -77,15 +77,15 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		16:  interp.Multiprocessors, // MULTIPROCESSOR_COUNT
 		18:  1,                      // INTEGRATED: it has the host's memory
 		19:  1,                      // CAN_MAP_HOST_MEMORY
-		21:  wide,                   // MAXIMUM_TEXTURE1D_WIDTH
-		22:  wide,                   // MAXIMUM_TEXTURE2D_WIDTH
-		23:  high,                   // … HEIGHT
-		24:  deep,                   // MAXIMUM_TEXTURE3D_WIDTH
-		25:  deep,                   // … HEIGHT
-		26:  deep,                   // … DEPTH
-		27:  layered,                // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
-		28:  layered,                // … HEIGHT
-		29:  layers,                 // … LAYERS
+		21:  maxWidth,               // MAXIMUM_TEXTURE1D_WIDTH
+		22:  maxWidth,               // MAXIMUM_TEXTURE2D_WIDTH
+		23:  maxHeight,              // … HEIGHT
+		24:  maxDepth,               // MAXIMUM_TEXTURE3D_WIDTH
+		25:  maxDepth,               // … HEIGHT
+		26:  maxDepth,               // … DEPTH
+		27:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
+		28:  maxLayeredWidth,        // … HEIGHT
+		29:  maxLayers,              // … LAYERS
 		30:  textureAlignment,       // SURFACE_ALIGNMENT
 		31:  1,                      // CONCURRENT_KERNELS
 		33:  v.ordinal + 1,          // PCI_BUS_ID
@@ -95,37 +95,37 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		39:  l.Threads(),            // MAX_THREADS_PER_MULTIPROCESSOR
 		40:  1,                      // ASYNC_ENGINE_COUNT
 		41:  1,                      // UNIFIED_ADDRESSING
-		42:  layered,                // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
-		43:  layers,                 // … LAYERS
-		45:  layered,                // MAXIMUM_TEXTURE2D_GATHER_WIDTH
-		46:  layered,                // … HEIGHT
+		42:  maxLayeredWidth,        // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
+		43:  maxLayers,              // … LAYERS
+		45:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_GATHER_WIDTH
+		46:  maxLayeredWidth,        // … HEIGHT
 		51:  texturePitch,           // TEXTURE_PITCH_ALIGNMENT
-		52:  layered,                // MAXIMUM_TEXTURECUBEMAP_WIDTH
-		53:  layered,                // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
-		54:  layers / 6 * 6,         // … LAYERS
-		55:  layered,                // MAXIMUM_SURFACE1D_WIDTH
-		56:  wide,                   // MAXIMUM_SURFACE2D_WIDTH
-		57:  high,                   // … HEIGHT
-		58:  deep,                   // MAXIMUM_SURFACE3D_WIDTH
-		59:  deep,                   // … HEIGHT
-		60:  deep,                   // … DEPTH
-		61:  layered,                // MAXIMUM_SURFACE1D_LAYERED_WIDTH
-		62:  layers,                 // … LAYERS
-		63:  layered,                // MAXIMUM_SURFACE2D_LAYERED_WIDTH
-		64:  layered,                // … HEIGHT
-		65:  layers,                 // … LAYERS
-		66:  layered,                // MAXIMUM_SURFACECUBEMAP_WIDTH
-		67:  layered,                // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
-		68:  layers / 6 * 6,         // … LAYERS
+		52:  maxLayeredWidth,        // MAXIMUM_TEXTURECUBEMAP_WIDTH
+		53:  maxLayeredWidth,        // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
+		54:  maxLayers / 6 * 6,      // … LAYERS
+		55:  maxLayeredWidth,        // MAXIMUM_SURFACE1D_WIDTH
+		56:  maxWidth,               // MAXIMUM_SURFACE2D_WIDTH
+		57:  maxHeight,              // … HEIGHT
+		58:  maxDepth,               // MAXIMUM_SURFACE3D_WIDTH
+		59:  maxDepth,               // … HEIGHT
+		60:  maxDepth,               // … DEPTH
+		61:  maxLayeredWidth,        // MAXIMUM_SURFACE1D_LAYERED_WIDTH
+		62:  maxLayers,              // … LAYERS
+		63:  maxLayeredWidth,        // MAXIMUM_SURFACE2D_LAYERED_WIDTH
+		64:  maxLayeredWidth,        // … HEIGHT
+		65:  maxLayers,              // … LAYERS
+		66:  maxLayeredWidth,        // MAXIMUM_SURFACECUBEMAP_WIDTH
+		67:  maxLayeredWidth,        // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
+		68:  maxLayers / 6 * 6,      // … LAYERS
 		69:  linearTexels,           // MAXIMUM_TEXTURE1D_LINEAR_WIDTH
-		70:  wide,                   // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
+		70:  maxWidth,               // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
 		71:  65000,                  // … HEIGHT
 		72:  2097120,                // … PITCH
-		73:  layered,                // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
-		74:  layered,                // … HEIGHT
+		73:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+		74:  maxLayeredWidth,        // … HEIGHT
 		75:  sm / 10,                // COMPUTE_CAPABILITY_MAJOR
 		76:  sm % 10,                // COMPUTE_CAPABILITY_MINOR
-		77:  layered,                // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
+		77:  maxLayeredWidth,        // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
 		78:  1,                      // STREAM_PRIORITIES_SUPPORTED
 		79:  1,                      // GLOBAL_L1_CACHE_SUPPORTED
 		80:  1,                      // LOCAL_L1_CACHE_SUPPORTED

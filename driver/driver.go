@@ -38,52 +38,52 @@ type Driver struct {
 	pages    pages
 	parsed   parseCache
 	stats    *statistics
-	out      output
+	stderr   output
 
 	exportTables sync.Map // files that have asked for one, by name
 	notNative    sync.Map // reasons of launches that Go executes, which messages have named
 
 	sanitizer *sanitize.Sanitizer
-	unended   unended
+	unended   unendedLaunches
 	log       *commitLog      // nil: none is kept
 	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
 	debugger  *debugger       // nil: there is none
 	host      host
 	virtual   virtual
-	opens     sync.Mutex // held while memory of another process is opened; taken before mu
+	openMu    sync.Mutex // held while memory of another process is opened; taken before mu
 
-	mu       sync.Mutex // guards all that follows, and the contents of objects
-	ready    bool       // Init was called
-	devices  []*Device
-	objects  map[Handle]any
-	ordering ordering
-	paused   *task // what all work waits for that is submitted; see pause
-	queues   queues
-	last     Handle
-	regions  regions
-	resting  regions             // memory of graphs that is not allocated
-	textures map[uint64]*texture // objects that clients have made, by handle
-	buffers  int                 // that were ever allocated
-	captures uint64              // that ever began
+	mu               sync.Mutex // guards all that follows, and the contents of objects
+	ready            bool       // Init was called
+	devices          []*Device
+	objects          map[Handle]any
+	ordering         ordering
+	paused           *task // what all work waits for that is submitted; see pause
+	queues           queues
+	lastHandle       Handle
+	regions          regions
+	freeGraphRegions regions             // memory of graphs that is not allocated
+	textures         map[uint64]*texture // objects that clients have made, by handle
+	buffers          int                 // that were ever allocated
+	captures         uint64              // that ever began
 
 	pools    map[poolPlace]*pools
 	nextPool uint64 // address of the next stream-ordered allocation on a device
 }
 
-// grace is how long a kernel whose threads all wait for memory may do so, which streams and the host may yet write.
-const grace = 500 * time.Millisecond
+// memoryWaitGrace is how long a kernel whose threads all wait for memory may do so, which streams and the host may yet write.
+const memoryWaitGrace = 500 * time.Millisecond
 
 // New makes a driver. Close gives its memory back.
 func New(s Settings) *Driver {
-	d := &Driver{settings: s, unended: newUnended(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
+	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
-	d.out.w = s.Stdout
+	d.stderr.w = s.Stdout
 	d.sanitizer = sanitize.New(s.Sanitize, sanitize.Options{Host: true})
 	d.announceFindings()
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
 	d.stats = newStatistics(&d.settings)
 	if len(s.Models) > 0 {
-		d.stats.models = models.Beside(s.Models)
+		d.stats.models = models.Watch(s.Models)
 		probes = append(probes, d.stats.models)
 	}
 	if s.Log != "" {
@@ -96,20 +96,20 @@ func New(s Settings) *Driver {
 			probes, ordered = append(probes, d.accelsim.exporter), append(ordered, d.accelsim.exporter)
 		}
 	}
-	stdout := io.Writer(&d.out)
+	stdout := io.Writer(&d.stderr)
 	if s.Debug != nil {
 		d.debugger = &debugger{Debugging: s.Debug, d: d, output: debug.NewOutput(stdout)}
 		stdout, d.settings.Blocking = d.debugger.output, true
 	}
-	d.ordering.on = slices.ContainsFunc(ordered, func(p interp.Probe) bool { return p.Wants().InOrder })
-	patience := grace
-	if d.ordering.on { // nothing happens beside a launch
+	d.ordering.enabled = slices.ContainsFunc(ordered, func(p interp.Probe) bool { return p.Subscription().InOrder })
+	patience := memoryWaitGrace
+	if d.ordering.enabled { // nothing happens beside a launch
 		patience = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{
-		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, Host: s.Host, Stdout: stdout,
+		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, HostMemory: s.Host, Stdout: stdout,
 		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
-		SM: s.SM, Grace: patience, TimeLimit: s.TimeLimit, Tolerate: s.Tolerate, Tolerated: d.tolerated,
+		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.tolerated,
 	})
 	d.parsed.limit = parseCacheSize
 	for i := range s.Devices {
@@ -158,8 +158,8 @@ func (d *Driver) Close() error {
 // inStream says that a function which a stream runs ends the process. The error is a *Found, perhaps among others, if
 // the process must end with another status than its own.
 func (d *Driver) Exit(inStream bool) error {
-	d.await(inStream)
-	d.out.flush()
+	d.awaitLaunches(inStream)
+	d.stderr.flush()
 	var errs []error
 	if s := &d.settings; len(s.Sanitize) > 0 {
 		err := d.printFindings()
@@ -198,8 +198,8 @@ const handleStep = 16
 
 // add gives an object a handle. d.mu is held.
 func (d *Driver) add(object any) Handle {
-	d.last += handleStep
-	h := 0x10000 + d.last
+	d.lastHandle += handleStep
+	h := 0x10000 + d.lastHandle
 	d.objects[h] = object
 	return h
 }
@@ -376,12 +376,12 @@ var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 // on without the table are left out.
 func (d *Driver) ExportTable(caller string) Result {
 	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
-	if _, told := d.exportTables.LoadOrStore(caller, true); !told && !works {
+	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {
 		d.message("%s asks for private functions of NVIDIA's driver, as NVIDIA's CUDA runtime does, which is in it or loaded by it: "+
 			"that runtime does not work with gemu. What is built with -cudart shared works with gemu's own (docs/libraries.md)", caller)
 	}
 	return d.Unsupported("cuGetExportTable")
 }
 
-// is reports whether the error has a result.
-func is(err error, r Result) bool { return errors.Is(err, r) }
+// hasResult reports whether the error has a result.
+func hasResult(err error, r Result) bool { return errors.Is(err, r) }

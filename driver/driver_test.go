@@ -439,7 +439,7 @@ func TestContinueOnFault(t *testing.T) {
 	}
 	bad(s)
 	var err error
-	for err = NotReady; is(err, NotReady); err = c.StreamQuery(s) {
+	for err = NotReady; hasResult(err, NotReady); err = c.StreamQuery(s) {
 	}
 	c.want(IllegalAddress, "", err)
 	c.ok(c.StreamQuery(s))
@@ -636,9 +636,9 @@ func TestNativeNotice(t *testing.T) {
 			c.ok(c.launch("add", 1, 1, x, 1))
 			c.ok(c.StreamSynchronize(0))
 		}
-		said := c.messages.String()
-		if n := strings.Count(said, "GEMU_ENGINE=native:"); n > 1 || (n == 1) != (k.want != "") || !strings.Contains(said, k.want) {
-			t.Errorf("%s, registered %t: want one message with %q: %s", k.engine, k.maps, k.want, said)
+		messages := c.messages.String()
+		if n := strings.Count(messages, "GEMU_ENGINE=native:"); n > 1 || (n == 1) != (k.want != "") || !strings.Contains(messages, k.want) {
+			t.Errorf("%s, registered %t: want one message with %q: %s", k.engine, k.maps, k.want, messages)
 		}
 	}
 }
@@ -1062,7 +1062,7 @@ func TestRetainWhileReleasing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for err := error(nil); !is(err, ContextIsDestroyed); err = c.Check() {
+	for err := error(nil); !hasResult(err, ContextIsDestroyed); err = c.Check() {
 		runtime.Gosched() // until the release has begun
 	}
 	go func() {

@@ -11,9 +11,9 @@ import (
 
 // Graph describes work: nodes and which of them come before which.
 type Graph struct {
-	handle Handle
-	nodes  []*Node // in the order they were added
-	keeps  keeps
+	handle           Handle
+	nodes            []*Node // in the order they were added
+	objectReferences objectReferences
 
 	conditions []*condition
 }
@@ -53,18 +53,18 @@ const (
 
 // work is what a node does. start checks it and gives what runs it; d.mu is held.
 type work interface {
-	start(d *Driver) (run func(*interp.Order) error, err error)
+	start(d *Driver) (run func(*interp.HostOrder) error, err error)
 }
 
 // reversible is work whose start changes what memory there is; back undoes that, before it has run.
-type reversible interface{ back(d *Driver) }
+type reversible interface{ undo(d *Driver) }
 
 type copyWork struct{ Copy3D }
 type fillWork struct{ Fill2D }
 type hostWork struct{ HostFunc }
 type noWork struct{}
 
-func (l *launch) start(*Driver) (func(*interp.Order) error, error) {
+func (l *launch) start(*Driver) (func(*interp.HostOrder) error, error) {
 	b, err := l.bound()
 	if err != nil {
 		return nil, err
@@ -72,25 +72,25 @@ func (l *launch) start(*Driver) (func(*interp.Order) error, error) {
 	return b.run, nil
 }
 
-func (w *copyWork) start(d *Driver) (func(*interp.Order) error, error) {
+func (w *copyWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	do, _, err := d.plan(&w.Copy3D)
-	return func(o *interp.Order) error { return safely(func() { do(o) }) }, err
+	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
 }
 
-func (w *fillWork) start(d *Driver) (func(*interp.Order) error, error) {
+func (w *fillWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	do, err := d.fill(&w.Fill2D)
-	return func(o *interp.Order) error { return safely(func() { do(o) }) }, err
+	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
 }
 
-func (w hostWork) start(d *Driver) (func(*interp.Order) error, error) {
-	return func(o *interp.Order) error {
+func (w hostWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+	return func(o *interp.HostOrder) error {
 		d.hostKnows(o)
 		d.awaitHost(w.Call)
 		return nil
 	}, nil
 }
 
-func (noWork) start(*Driver) (func(*interp.Order) error, error) { return nothing, nil }
+func (noWork) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
 
 // HostFunc is a function of the client's that the driver calls.
 type HostFunc struct {
@@ -100,12 +100,12 @@ type HostFunc struct {
 
 // GraphExec is a graph that is ready to be launched.
 type GraphExec struct {
-	nodes  []execNode // each after those it has to come after
-	chains int        // that the nodes are on
-	lines  []int      // by chain, see ordering; nil before the first launch
-	last   *task      // the last launch: they come one after the other
-	keeps  keeps
-	others map[Handle]keeps // of graphs whose work a child's node does instead of its own, by that node
+	nodes            []execNode // each after those it has to come after
+	chains           int        // that the nodes are on
+	orderLines       []int      // by chain, see ordering; nil before the first launch
+	last             *task      // the last launch: they come one after the other
+	objectReferences objectReferences
+	childReferences  map[Handle]objectReferences // of graphs whose work a child's node does instead of its own, by that node
 
 	conditions []*condition
 
@@ -164,7 +164,7 @@ func (d *Driver) drop(g *Graph) {
 		d.drop(inner)
 	}
 	delete(d.objects, g.handle)
-	g.keeps.release(d)
+	g.objectReferences.release(d)
 }
 
 // addNode adds a node to a graph, after others of it.
@@ -278,11 +278,11 @@ func (t *Thread) try(w work) error {
 // try checks work that will run as part of a graph, when memory that graphs allocate will be there.
 // d.mu is held.
 func (d *Driver) try(w work) error {
-	for _, r := range d.resting {
+	for _, r := range d.freeGraphRegions {
 		d.regions.insert(r)
 	}
 	_, err := w.start(d)
-	d.regions.take(func(r *region) bool { return r.graph != nil && d.resting.find(r.addr) == r })
+	d.regions.take(func(r *region) bool { return r.graph != nil && d.freeGraphRegions.find(r.addr) == r })
 	return err
 }
 
@@ -414,12 +414,12 @@ func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	for _, n := range x.nodes {
 		after = append(after, n.after)
 	}
-	on, n := chains(after)
+	nodeChains, n := chains(after)
 	for i := range x.nodes {
-		x.nodes[i].chain = on[i]
+		x.nodes[i].chain = nodeChains[i]
 	}
 	x.chains = n
-	x.keeps, x.conditions = g.all(), g.allConditions()
+	x.objectReferences, x.conditions = g.all(), g.allConditions()
 	return t.d.add(x), nil
 }
 
@@ -460,7 +460,7 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 		if n.child == nil {
 			e := execNode{handle: n.handle, kind: n.kind, work: n.work, after: after}
 			if w, ok := n.work.(*conditional); ok {
-				if e.work, err = w.ready(); err != nil {
+				if e.work, err = w.newBranch(); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -531,10 +531,10 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 		return err
 	}
 	delete(t.d.objects, h)
-	x.leaveMemory()
-	x.gatherKeeps()
-	t.d.ordering.giveBack(x.lines...)
-	x.release(t.d, x.keeps)
+	x.releaseMemory()
+	x.adoptObjectReferences()
+	t.d.ordering.releaseLines(x.orderLines...)
+	x.release(t.d, x.objectReferences)
 	return nil
 }
 
@@ -658,30 +658,30 @@ func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) erro
 
 // orders are those of the nodes in a launch of the graph, whose task comes after them all; events are
 // the tasks that nodes' events stand for. d.mu is held.
-func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.Order {
+func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.HostOrder {
 	o := &s.ctx.dev.d.ordering
-	list := make([]*interp.Order, len(x.nodes))
+	list := make([]*interp.HostOrder, len(x.nodes))
 	if t.order == nil {
 		return list
 	}
-	for len(x.lines) < x.chains {
-		x.lines = append(x.lines, o.line())
+	for len(x.orderLines) < x.chains {
+		x.orderLines = append(x.orderLines, o.newLine())
 	}
 	begin := clock(t.order.Before)
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		before := begin
 		for _, b := range n.after {
-			before = before.with(list[b].Before)
+			before = before.union(list[b].Before)
 		}
 		if n.kind == EventWaitNode && events[i] != nil && events[i].order != nil {
-			before = before.with(events[i].order.Before)
+			before = before.union(events[i].order.Before)
 		}
-		list[i] = o.next(x.lines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
+		list[i] = o.newOrder(x.orderLines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
 		if n.kind == EventRecordNode {
 			events[i].order = list[i]
 		}
-		t.order.Before = clock(t.order.Before).with(list[i].Before)
+		t.order.Before = clock(t.order.Before).union(list[i].Before)
 	}
 	return list
 }
@@ -713,7 +713,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	if x.flags&autoFreeOnLaunch != 0 {
 		x.freeLeft(s)
 	}
-	var runs []func(*interp.Order) error
+	var runs []func(*interp.HostOrder) error
 	var kernels []string  // that the nodes launch, one after the other
 	var launches []string // by node: the kernel; "": none
 	var events []*task
@@ -723,10 +723,10 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		undo := func() {}
 		switch w := w.(type) {
 		case *recordWork: // the same may be in a launch twice
-			was := w.event.recorded
-			undo = func() { w.event.recorded = was }
+			previous := w.event.recorded
+			undo = func() { w.event.recorded = previous }
 		case reversible:
-			undo = func() { w.back(t.d) }
+			undo = func() { w.undo(t.d) }
 		}
 		run, err := w.start(t.d)
 		if err != nil {
@@ -749,23 +749,23 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		if launches = append(launches, kernel); kernel != "" {
 			kernels = append(kernels, kernel)
 		}
-		runs, events, back = append(runs, run), append(events, tied(w)), append(back, undo)
+		runs, events, back = append(runs, run), append(events, taskOf(w)), append(back, undo)
 	}
-	over, after := s.next("", []*task{x.last})
-	x.last = over
+	previousTask, after := s.next("", []*task{x.last})
+	x.last = previousTask
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
-			w.region.made = over
+			w.region.allocTask = previousTask
 		}
 	}
-	orders := x.orders(s, over, events)
-	s.start(over, func(*interp.Order) error {
+	orders := x.orders(s, previousTask, events)
+	s.start(previousTask, func(*interp.HostOrder) error {
 		for _, c := range x.conditions {
 			c.reset()
 		}
 		for i, run := range runs {
 			if launches[i] != "" {
-				if err := over.begins(t.d); err != nil {
+				if err := previousTask.noteLaunch(t.d); err != nil {
 					return err
 				}
 			}
@@ -775,14 +775,14 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		}
 		return nil
 	}, after)
-	t.d.expect(over, kernels...)
+	t.d.expectLaunches(previousTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
 			go func() { // who waits for what a launch that fails does not come to
-				<-over.done
+				<-previousTask.done
 				events[i].end()
 			}()
 		}
 	}
-	return s.finish(over, t.d.settings.Blocking)
+	return s.finish(previousTask, t.d.settings.Blocking)
 }

@@ -61,7 +61,7 @@ func (n *Node) describe() string {
 	case *waitWork:
 		return fmt.Sprintf("wait for event %#x", uint64(w.handle))
 	case *conditional:
-		return map[ConditionalKind]string{ConditionalIf: "if", ConditionalWhile: "while", ConditionalSwitch: "switch"}[w.kind] + fmt.Sprintf(" by %#x", w.on.handle())
+		return map[ConditionalKind]string{ConditionalIf: "if", ConditionalWhile: "while", ConditionalSwitch: "switch"}[w.kind] + fmt.Sprintf(" by %#x", w.condition.handle())
 	}
 	if n.child != nil {
 		return "graph"

@@ -122,7 +122,7 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 			o.after = slices.DeleteFunc(slices.Clone(o.after), func(b *Node) bool { return b == n })
 		}
 		for _, c := range t.d.capturing(g) {
-			if slices.ContainsFunc(c.streams, func(s *Stream) bool { return slices.Contains(s.tips, n) }) {
+			if slices.ContainsFunc(c.streams, func(s *Stream) bool { return slices.Contains(s.captureTips, n) }) {
 				c.invalid = true // what it captures next would come after nothing
 			}
 		}
@@ -176,7 +176,7 @@ func (x *GraphExec) copyable() error {
 // clone copies a graph; nodes of the copy know those that they are made of. d.mu is held.
 func (g *Graph) clone(d *Driver) *Graph {
 	c := d.newGraph()
-	c.keeps = g.keeps.copy()
+	c.objectReferences = g.objectReferences.copy()
 	of := map[*Node]*Node{}
 	for _, n := range g.nodes {
 		m := &Node{kind: n.kind, work: n.work, original: n}
@@ -288,7 +288,7 @@ func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
 
 // GraphKernelNodeGetParams is cuGraphKernelNodeGetParams: the launch, and the bytes of its
 // arguments, with a loan that lasts until the node's parameters change or it is destroyed.
-func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, lent *Loan, err error) {
+func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	_, l, err := t.kernelNode(node)
@@ -298,10 +298,10 @@ func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][
 	for _, a := range l.l.Args {
 		args = append(args, a.([]byte))
 	}
-	if l.lent == nil {
-		l.lent = &Loan{}
+	if l.clientArguments == nil {
+		l.clientArguments = &ClientMemory{}
 	}
-	return LaunchParams{Func: l.handle, Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: l.l.Cooperative, Cluster: l.l.Cluster}, args, l.lent, nil
+	return LaunchParams{Func: l.handle, Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: l.l.Cooperative, Cluster: l.l.Cluster}, args, l.clientArguments, nil
 }
 
 // GraphMemcpyNodeSetParams is cuGraphMemcpyNodeSetParams.
@@ -388,7 +388,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	if err := c.copyable(); err != nil {
 		return err
 	}
-	was, _, err := n.child.flat(nil, nil)
+	previous, _, err := n.child.flat(nil, nil)
 	if err != nil {
 		return err
 	}
@@ -396,39 +396,39 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	if err != nil {
 		return err
 	}
-	if len(now) != len(was) {
-		return fail(InvalidValue, "%d nodes in place of %d", len(now), len(was))
+	if len(now) != len(previous) {
+		return fail(InvalidValue, "%d nodes in place of %d", len(now), len(previous))
 	}
-	at := make([]int, len(was))
-	for i := range was {
-		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == was[i].handle })
+	at := make([]int, len(previous))
+	for i := range previous {
+		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == previous[i].handle })
 		switch {
 		case at[i] < 0:
 			return fail(InvalidValue, "node %#x is not of the graph", uint64(node))
-		case now[i].kind != was[i].kind || !sameNumbers(now[i].after, was[i].after):
+		case now[i].kind != previous[i].kind || !sameNumbers(now[i].after, previous[i].after):
 			return fail(InvalidValue, "node %#x of the child is of another kind, or depends on others", uint64(now[i].handle))
 		}
 	}
 	for i := range now {
 		x.nodes[at[i]].work = now[i].work
 	}
-	if x.others == nil {
-		x.others = map[Handle]keeps{}
+	if x.childReferences == nil {
+		x.childReferences = map[Handle]objectReferences{}
 	}
-	before := x.others[node]
-	x.others[node] = c.all()
+	before := x.childReferences[node]
+	x.childReferences[node] = c.all()
 	x.release(t.d, before)
 	return nil
 }
 
-// gatherKeeps makes all references the graph's own. d.mu is held.
-func (x *GraphExec) gatherKeeps() {
-	for _, k := range x.others {
+// adoptObjectReferences makes all references the graph's own. d.mu is held.
+func (x *GraphExec) adoptObjectReferences() {
+	for _, k := range x.childReferences {
 		for o, n := range k {
-			x.keeps.keep(o, n)
+			x.objectReferences.add(o, n)
 		}
 	}
-	x.others = nil
+	x.childReferences = nil
 }
 
 // enabled is what the node does: nothing, while it is disabled.
@@ -487,7 +487,7 @@ const (
 // GraphExecUpdate is cuGraphExecUpdate: an executable graph does what the nodes of another graph
 // do, which must be of the same kinds and depend on each other in the same way. node is the first
 // that does not fit.
-func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Handle, err error) {
+func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	x, err := object[*GraphExec](t.d, exec)
@@ -507,23 +507,23 @@ func (t *Thread) GraphExecUpdate(exec, graph Handle) (what GraphUpdate, node Han
 		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "%d nodes in place of %d", len(nodes), len(x.nodes))
 	}
 	for i := range nodes {
-		n, was := &nodes[i], &x.nodes[i]
+		n, previous := &nodes[i], &x.nodes[i]
 		switch {
-		case n.kind != was.kind:
+		case n.kind != previous.kind:
 			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x is of another kind", uint64(n.handle))
-		case !sameNumbers(n.after, was.after):
+		case !sameNumbers(n.after, previous.after):
 			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x depends on others", uint64(n.handle))
-		case n.kind.single() != nil && n.handle != was.handle:
+		case n.kind.single() != nil && n.handle != previous.handle:
 			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x is of a kind that is not updated", uint64(n.handle))
 		}
 	}
 	for i := range nodes {
 		x.nodes[i].work = nodes[i].work
 	}
-	x.gatherKeeps()
-	was := x.keeps
-	x.keeps = g.all()
-	x.release(t.d, was)
+	x.adoptObjectReferences()
+	previous := x.objectReferences
+	x.objectReferences = g.all()
+	x.release(t.d, previous)
 	return UpdateSuccess, 0, nil
 }
 

@@ -22,20 +22,20 @@ type recordWork struct{ eventWork }
 // waitWork waits for it.
 type waitWork struct{ eventWork }
 
-func (w *recordWork) start(*Driver) (func(*interp.Order) error, error) {
+func (w *recordWork) start(*Driver) (func(*interp.HostOrder) error, error) {
 	t := &task{done: make(chan struct{})}
 	w.event.recorded = recorded{task: t}
-	return func(*interp.Order) error { t.end(); return nil }, nil
+	return func(*interp.HostOrder) error { t.end(); return nil }, nil
 }
 
-func (w *waitWork) start(*Driver) (func(*interp.Order) error, error) {
+func (w *waitWork) start(*Driver) (func(*interp.HostOrder) error, error) {
 	t := w.event.task
-	return func(*interp.Order) error { wait([]*task{t}); return nil }, nil
+	return func(*interp.HostOrder) error { wait([]*task{t}); return nil }, nil
 }
 
-// tied is the task that a node's event stands for in the launch that is being started; nil if there is none.
+// taskOf is the task that a node's event stands for in the launch that is being started; nil if there is none.
 // d.mu is held.
-func tied(w work) *task {
+func taskOf(w work) *task {
 	switch w := w.(type) {
 	case *recordWork:
 		return w.event.task
@@ -47,8 +47,8 @@ func tied(w work) *task {
 
 // end is the end of a task that is none of a stream's, unless it has ended.
 func (t *task) end() {
-	if !t.over() {
-		t.at = time.Now()
+	if !t.ended() {
+		t.endedAt = time.Now()
 		close(t.done)
 	}
 }

@@ -17,8 +17,8 @@ func TestGraphRecordsEvent(t *testing.T) {
 	x := c.alloc(8)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
 	e := must(c.EventCreate(0))(t)
-	before, letGo := held()
-	behind, letEnd := held()
+	before, release := held()
+	behind, finish := held()
 	g := must(c.GraphCreate(0))(t)
 	first := must(c.GraphAddHostNode(g, nil, HostFunc{Call: before}))(t)
 	fill := must(c.GraphAddMemsetNode(g, []Handle{first}, fillOf(x, 5, 2)))(t)
@@ -31,11 +31,11 @@ func TestGraphRecordsEvent(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	c.want(NotReady, "", c.EventQuery(e))
 	c.want(NotReady, "", c.StreamQuery(other))
-	letGo()
+	release()
 	c.ok(c.EventSynchronize(e))
 	c.want(NotReady, "", c.StreamQuery(s))
 	c.ok(c.StreamSynchronize(other))
-	letEnd()
+	finish()
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, 6, 6)
 }
@@ -53,19 +53,19 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	c.ok(c.GraphLaunch(exec, s)) // for nothing
 	c.ok(c.StreamSynchronize(s))
 
-	hold, letGo := held()
+	hold, release := held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.add(x, 2, 1, other))
 	c.ok(c.EventRecord(e, other))
 	c.ok(c.GraphLaunch(exec, s))
 	time.Sleep(10 * time.Millisecond)
 	c.want(NotReady, "", c.StreamQuery(s))
-	letGo()
+	release()
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, 5, 5) // after the sum
 
 	// Of another event, in what is executable and in the graph.
-	hold, letGo = held()
+	hold, release = held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.EventRecord(e, other))
 	c.ok(c.GraphExecEventNodeSetEvent(exec, wait, EventWaitNode, never))
@@ -78,7 +78,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	if got := must(c.GraphEventNodeGetEvent(wait, EventWaitNode))(t); got != never {
 		t.Errorf("the node's event is %#x, want %#x", got, never)
 	}
-	letGo()
+	release()
 	c.want(InvalidValue, "of another kind", c.GraphEventNodeSetEvent(wait, EventRecordNode, e))
 	c.want(InvalidValue, "not such a node", c.GraphExecEventNodeSetEvent(exec, wait, EventRecordNode, e))
 	_, err := c.GraphEventNodeGetEvent(wait, EventRecordNode)
@@ -97,11 +97,11 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	if _, _, err := c.GraphExecUpdate(exec, clone); err != nil {
 		t.Fatal(err)
 	}
-	hold, letGo = held()
+	hold, release = held()
 	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
 	c.ok(c.GraphLaunch(exec, s))
 	c.want(NotReady, "", c.EventQuery(never))
-	letGo()
+	release()
 	c.ok(c.EventSynchronize(never))
 }
 
@@ -114,13 +114,13 @@ func TestGraphFailsBeforeRecord(t *testing.T) {
 	bad := must(c.GraphAddKernelNode(g, nil, launchParams(c.function("add"), 1, 1, 8, 1)))(t)
 	must(c.GraphAddEventNode(g, []Handle{bad}, EventRecordNode, e))(t)
 	exec := must(c.GraphInstantiate(g, 0))(t)
-	hold, letGo := held()
+	hold, release := held()
 	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
 	c.ok(c.GraphLaunch(exec, s)) // this one fails
 	first := must(c.EventCreate(0))(t)
 	c.ok(c.GraphExecEventNodeSetEvent(exec, must(c.GraphGetNodes(g))(t)[1], EventRecordNode, first))
 	c.ok(c.GraphLaunch(exec, s)) // and this one does not begin
-	letGo()
+	release()
 	c.want(IllegalAddress, "", c.EventSynchronize(e))
 	c.want(IllegalAddress, "", c.EventSynchronize(first))
 }
@@ -160,11 +160,11 @@ func TestGraphWaitsLast(t *testing.T) {
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
 	x := c.alloc(8)
 	e := must(c.EventCreate(0))(t)
-	hold, letGo := held()
+	hold, release := held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.EventRecord(e, other))
 	branch := must(c.GraphCreate(0))(t)
-	must(c.GraphAddHostNode(branch, nil, HostFunc{Call: letGo}))(t)
+	must(c.GraphAddHostNode(branch, nil, HostFunc{Call: release}))(t)
 	g := must(c.GraphCreate(0))(t)
 	wait := must(c.GraphAddEventNode(g, nil, EventWaitNode, e))(t)
 	fill := must(c.GraphAddMemsetNode(g, []Handle{wait}, fillOf(x, 5, 1)))(t)
@@ -226,12 +226,12 @@ func TestCapturesExternalEvents(t *testing.T) {
 	if len(kinds) != 3 || kinds[0] != EventWaitNode || kinds[1] != MemsetNode || kinds[2] != EventRecordNode {
 		t.Fatalf("nodes are of kinds %v", kinds)
 	}
-	hold, letGo := held()
+	hold, release := held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.EventRecord(from, other))
 	c.ok(c.GraphLaunch(must(c.GraphInstantiate(g, 0))(t), s))
 	c.want(NotReady, "", c.EventQuery(to))
-	letGo()
+	release()
 	c.ok(c.EventSynchronize(to))
 	c.expect(x, 5, 5)
 }
@@ -240,7 +240,7 @@ func TestCapturesExternalEvents(t *testing.T) {
 func TestReferencesOfLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
-	hold, letGo := held()
+	hold, release := held()
 	gone := make(chan bool, 1)
 	with := func(f func()) Handle {
 		g := must(c.GraphCreate(0))(t)
@@ -263,6 +263,6 @@ func TestReferencesOfLaunch(t *testing.T) {
 		t.Error("the thing is gone while the launch uses it")
 	case <-time.After(20 * time.Millisecond):
 	}
-	letGo()
+	release()
 	<-gone
 }

@@ -14,12 +14,12 @@ import (
 
 // allocWork is the allocation of a node.
 type allocWork struct {
-	region   *region
-	name     string
-	pages    func()     // gives the region's pages back
-	exec     *GraphExec // the one executable graph of the node's; nil: there is none
-	orphaned bool       // no graph refers to it any more
-	frees    int        // that are submitted, and not done
+	region       *region
+	name         string
+	pages        func()     // gives the region's pages back
+	exec         *GraphExec // the one executable graph of the node's; nil: there is none
+	orphaned     bool       // no graph refers to it any more
+	pendingFrees int        // that are submitted, and not done
 }
 
 // freeWork is the free of memory that a graph has allocated.
@@ -58,8 +58,8 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	d.buffers++
 	w := &allocWork{name: fmt.Sprintf("memory of a graph #%d", d.buffers), pages: release}
 	w.region = &region{addr: d.poolAddress(size), size: size, data: data, kind: deviceRegion, ctx: c, charge: size, graph: w}
-	d.resting.insert(w.region)
-	g.keeps.keep(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
+	d.freeGraphRegions.insert(w.region)
+	g.objectReferences.add(&UserObject{references: 1, destroy: func() { w.orphan(d) }}, 1)
 	return w, nil
 }
 
@@ -73,21 +73,21 @@ func (w *allocWork) orphan(d *Driver) {
 
 // end gives the pages back if no graph refers to them, and nobody uses them. d.mu is held.
 func (w *allocWork) end(d *Driver) {
-	if w.orphaned && w.frees == 0 && d.resting.find(w.region.addr) == w.region {
-		d.resting.remove(w.region)
+	if w.orphaned && w.pendingFrees == 0 && d.freeGraphRegions.find(w.region.addr) == w.region {
+		d.freeGraphRegions.remove(w.region)
 		w.pages()
 	}
 }
 
-// freed is the end of a free. d.mu is not held.
-func (w *allocWork) freed(d *Driver) {
+// noteFreed is the end of a free. d.mu is not held.
+func (w *allocWork) noteFreed(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w.frees--
+	w.pendingFrees--
 	w.end(d)
 }
 
-func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
+func (w *allocWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) == r {
 		return nil, fail(InvalidValue, "%s of the last launch was not freed", w.name)
@@ -95,49 +95,49 @@ func (w *allocWork) start(d *Driver) (func(*interp.Order) error, error) {
 	if err := r.ctx.dev.reserve(r.size); err != nil {
 		return nil, err
 	}
-	d.resting.remove(r)
+	d.freeGraphRegions.remove(r)
 	d.addRegion(r)
 	r.ctx.dev.graphs.use(r.size)
-	return func(o *interp.Order) (err error) {
-		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, interp.Lasting, o); err != nil {
+	return func(o *interp.HostOrder) (err error) {
+		if r.buf, err = d.gpu.MapOrdered(r.addr, r.data, w.name, interp.Permanent, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
 		return nil
 	}, nil
 }
 
-func (w *allocWork) back(d *Driver) {
+func (w *allocWork) undo(d *Driver) {
 	d.regions.remove(w.region)
 	w.region.discharge()
-	w.frees--
+	w.pendingFrees--
 	w.end(d)
 }
 
-func (w *freeWork) start(d *Driver) (func(*interp.Order) error, error) {
+func (w *freeWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	r := w.region
 	if d.regions.find(r.addr) != r {
 		return nil, fail(InvalidValue, "%s is not allocated", r.graph.name)
 	}
 	d.regions.remove(r)
 	r.discharge()
-	return func(o *interp.Order) error { r.free(o); return nil }, nil
+	return func(o *interp.HostOrder) error { r.free(o); return nil }, nil
 }
 
-func (w *freeWork) back(d *Driver) {
+func (w *freeWork) undo(d *Driver) {
 	r := w.region
 	r.ctx.dev.used += r.charge
 	r.ctx.dev.graphs.use(r.size)
-	r.graph.frees--
-	d.resting.remove(r)
+	r.graph.pendingFrees--
+	d.freeGraphRegions.remove(r)
 	d.addRegion(r)
 }
 
-// rest is for memory whose free is submitted: it waits for the next launch, or goes, when that is done, if there can be
+// setFree is for memory whose free is submitted: it waits for the next launch, or goes, when that is done, if there can be
 // none. d.mu is held.
-func (w *allocWork) rest(d *Driver) {
+func (w *allocWork) setFree(d *Driver) {
 	w.region.ctx.dev.graphs.used -= w.region.size
-	w.frees++
-	d.resting.insert(w.region)
+	w.pendingFrees++
+	d.freeGraphRegions.insert(w.region)
 }
 
 // use counts an allocation.
@@ -163,8 +163,8 @@ func (x *GraphExec) takeMemory() error {
 	return nil
 }
 
-// leaveMemory lets another executable graph allocate it. d.mu is held.
-func (x *GraphExec) leaveMemory() {
+// releaseMemory lets another executable graph allocate it. d.mu is held.
+func (x *GraphExec) releaseMemory() {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
 			w.exec = nil
@@ -177,17 +177,17 @@ func (x *GraphExec) freeLeft(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && d.regions.find(w.region.addr) == w.region {
-			s.submit("", nothing, x.last)
+			s.submit("", noOperation, x.last)
 			d.regions.remove(w.region)
 			w.region.discharge()
-			x.last = s.always("a free", w.region.free)
+			x.last = s.submitAlways("a free", w.region.free)
 		}
 	}
 }
 
 // freedNode is the work of a node of the graph that frees memory. d.mu is held.
 func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
-	r := d.resting.find(addr)
+	r := d.freeGraphRegions.find(addr)
 	if r == nil {
 		r = d.regions.find(addr)
 	}
@@ -201,7 +201,7 @@ func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 }
 
 // GraphAddMemAllocNode is cuGraphAddMemAllocNode for memory of a device.
-func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64, where Location) (node Handle, addr uint64, err error) {
+func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64, location Location) (node Handle, addr uint64, err error) {
 	c, err := t.enter()
 	if err != nil {
 		return 0, 0, err
@@ -211,7 +211,7 @@ func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64,
 	if err != nil {
 		return 0, 0, err
 	}
-	switch dev, err := where.device(t.d); {
+	switch dev, err := location.device(t.d); {
 	case err != nil:
 		return 0, 0, err
 	case dev != c.dev:

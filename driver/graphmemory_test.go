@@ -151,7 +151,7 @@ func TestGraphGoesBeforeFree(t *testing.T) {
 		exec := must(c.GraphInstantiate(g, 0))(t)
 		c.ok(c.GraphLaunch(exec, s))
 		c.ok(c.StreamSynchronize(s))
-		hold, letGo := held()
+		hold, release := held()
 		c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 		c.ok(c.add(addr, 4, 1, other))
 		c.ok(c.Memcpy(device(to), device(addr), 8, other, true))
@@ -172,7 +172,7 @@ func TestGraphGoesBeforeFree(t *testing.T) {
 			t.Fatalf("%s: the memory is gone while it is used", freed)
 		case <-time.After(20 * time.Millisecond):
 		}
-		letGo()
+		release()
 		c.ok(c.StreamSynchronize(other))
 		c.expect(to, 9, 9)
 		<-gone

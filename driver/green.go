@@ -10,7 +10,7 @@ import "gemu/interp"
 // Multiprocessors is a CUdevSmResource: some of a device's.
 type Multiprocessors struct {
 	Count     int // how many there are
-	Least     int // the smallest part
+	Min       int // the smallest part
 	Alignment int // a part is a multiple of this
 }
 
@@ -22,10 +22,10 @@ const (
 
 // GreenContext is a part of a device.
 type GreenContext struct {
-	handle Handle
-	ctx    *Context // the primary one, which it retains
-	sms    int
-	behind *task // that all later work comes after; nil: none
+	handle       Handle
+	ctx          *Context // the primary one, which it retains
+	sms          int
+	orderedAfter *task // that all later work comes after; nil: none
 }
 
 // resources is a CUdevResourceDesc: the multiprocessors that a green context is to have.
@@ -34,12 +34,12 @@ type resources struct{ sms int }
 // multiprocessors is some of a device's, with the bounds of its compute capability (CUDA Programming Guide, "Green
 // Contexts").
 func (d *Driver) multiprocessors(count int) Multiprocessors {
-	m := Multiprocessors{Count: count, Least: 4, Alignment: 2}
+	m := Multiprocessors{Count: count, Min: 4, Alignment: 2}
 	switch sm := d.settings.SM; {
 	case sm >= 90:
-		m.Least, m.Alignment = 8, 8
+		m.Min, m.Alignment = 8, 8
 	case sm < 80:
-		m.Least = 2
+		m.Min = 2
 	}
 	return m
 }
@@ -74,18 +74,18 @@ func (s *Stream) multiprocessors() int {
 
 // DevSmResourceSplit is cuDevSmResourceSplitByCount: at most groups equal parts of at least least multiprocessors each, and what
 // is left.
-func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, least int, flags uint32) (part Multiprocessors, n int, rest Multiprocessors, err error) {
+func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, flags uint32) (part Multiprocessors, n int, rest Multiprocessors, err error) {
 	switch {
 	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
 		return part, 0, rest, fail(InvalidValue, "flags %#x", flags)
-	case from.Count < 1 || from.Count > interp.Multiprocessors || least < 0 || least > from.Count || groups < 0:
-		return part, 0, rest, fail(InvalidValue, "%d parts of at least %d of %d multiprocessors", groups, least, from.Count)
+	case from.Count < 1 || from.Count > interp.Multiprocessors || minimum < 0 || minimum > from.Count || groups < 0:
+		return part, 0, rest, fail(InvalidValue, "%d parts of at least %d of %d multiprocessors", groups, minimum, from.Count)
 	}
 	bounds := d.multiprocessors(from.Count)
 	if flags&SplitIgnoreCoscheduling != 0 {
-		bounds.Least, bounds.Alignment = 2, 2
+		bounds.Min, bounds.Alignment = 2, 2
 	}
-	size := (max(least, bounds.Least) + bounds.Alignment - 1) / bounds.Alignment * bounds.Alignment
+	size := (max(minimum, bounds.Min) + bounds.Alignment - 1) / bounds.Alignment * bounds.Alignment
 	n = min(from.Count/size, groups)
 	part, rest = bounds, bounds
 	part.Count, rest.Count = size, from.Count-n*size
@@ -247,9 +247,9 @@ func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 	return t.d.recordAll(g.ctx, g, event)
 }
 
-// within lists the streams of a context, or of a green one of it if one is given. The error is that some are captured, and
+// streamsOf lists the streams of a context, or of a green one of it if one is given. The error is that some are captured, and
 // their captures are invalid then. d.mu is held.
-func (c *Context) within(g *GreenContext) (list []*Stream, err error) {
+func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
 	for s := range c.streams {
 		if g != nil && s.green != g {
 			continue
@@ -271,7 +271,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 	if e.ctx != c {
 		return fail(InvalidHandle, "the event and the context do not belong together")
 	}
-	streams, err := c.within(g)
+	streams, err := c.streamsOf(g)
 	if err != nil {
 		return err
 	}
@@ -279,11 +279,11 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 	for _, s := range streams {
 		after = append(after, s.last)
 	}
-	aside := c.newStream(flagNonBlocking, 0)
-	aside.submit("", nothing, after...)
+	separate := c.newStream(flagNonBlocking, 0)
+	separate.submit("", noOperation, after...)
 	e.capture, e.tips = nil, nil
-	err = e.record(aside)
-	aside.retire()
+	err = e.record(separate)
+	separate.retire()
 	return err
 }
 
@@ -318,25 +318,25 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	if e.capture != nil {
 		return e.capture.invalidate(StreamCaptureUnsupported, "the event is of a capture")
 	}
-	if _, err := c.within(g); err != nil {
+	if _, err := c.streamsOf(g); err != nil {
 		return err
 	}
-	behind := &c.behind
+	orderedAfter := &c.orderedAfter
 	if g != nil {
-		behind = &g.behind
+		orderedAfter = &g.orderedAfter
 	}
-	aside := c.newStream(flagNonBlocking, 0)
+	separate := c.newStream(flagNonBlocking, 0)
 	if e.foreign() {
-		aside.waitForeign(e.shared)
+		separate.waitForeign(e.shared)
 	}
-	*behind = aside.submit("", nothing, e.task, *behind)
-	aside.retire()
+	*orderedAfter = separate.submit("", noOperation, e.task, *orderedAfter)
+	separate.retire()
 	return nil
 }
 
-// fits reports whether the blocks of a cooperative launch are all resident on the multiprocessors of a green context. The
+// checkResident reports whether the blocks of a cooperative launch are all resident on the multiprocessors of a green context. The
 // driver is not locked.
-func (t *Thread) fits(p *LaunchParams, l *launch, stream Handle) error {
+func (t *Thread) checkResident(p *LaunchParams, l *launch, stream Handle) error {
 	if !p.Cooperative {
 		return nil
 	}
@@ -346,7 +346,7 @@ func (t *Thread) fits(p *LaunchParams, l *launch, stream Handle) error {
 	}
 	n, err := l.f.residency(l.l.Block.Count(), l.l.Shared)
 	if err == nil && l.l.Grid.Count() > n*sms {
-		err = t.d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the %d multiprocessors of the green context hold %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
+		err = t.d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the %d multiprocessors of the green context hold %d at once", l.f.kernel.Name, l.l.Grid.Count(), sms, n*sms))
 	}
 	return err
 }

@@ -40,7 +40,7 @@ const hostModules = 1024
 // Launches that are made at the same time run one after the other.
 func (d *Driver) RunHost(l *HostLaunch) error {
 	kernel, err := d.runHost(l)
-	d.out.flush()
+	d.stderr.flush()
 	switch {
 	case err != nil:
 		d.sanitizer.Fail(kernel, err)
@@ -91,7 +91,7 @@ func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 	m.Reset()
 	r, err := m.Run(context.Background(), &interp.Launch{
 		Kernel: k.Name, Grid: l.Grid, Block: l.Block, Args: args, Shared: l.Shared,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Early: d.settings.Early, Stats: d.settings.Stats != "",
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, EagerEffects: d.settings.Early, Structure: d.settings.Stats != "",
 	})
 	if err == nil {
 		d.stats.add(k, r)
@@ -137,8 +137,8 @@ func hostEnd() uint64 {
 // host tells which have memory behind them when they are accessed.
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
-		Memory: d.settings.Memory, Workers: d.settings.Workers, Host: d.settings.Host, Stdout: &d.out,
-		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend, TimeLimit: d.settings.TimeLimit, Tolerate: d.settings.Tolerate, Tolerated: d.tolerated,
+		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.stderr,
+		Base: firstAddress, Allocate: d.pages.allocate, SM: d.settings.SM, Backend: d.settings.Backend, TimeLimit: d.settings.TimeLimit, Tolerance: d.settings.Tolerate, OnTolerated: d.tolerated,
 	})
 	all := hostBytes(pointer(hostBegin), hostEnd()-hostBegin)
 	if _, err := dev.Map(hostBegin, all, "memory of the host", 0); err != nil {

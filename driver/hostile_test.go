@@ -415,20 +415,20 @@ func hostileCalls(t *testing.T, seed uint64, calls int) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	over := false
+	isEnded := false
 	report := func() string {
 		return fmt.Sprintf("seed %#x, after\n%s", seed, strings.Join(c.calls, "\n"))
 	}
 	guard := time.AfterFunc(2*time.Minute, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !over {
+		if !isEnded {
 			panic("a call does not return: " + report())
 		}
 	})
 	defer func() {
 		mu.Lock()
-		over = true
+		isEnded = true
 		mu.Unlock()
 		guard.Stop()
 		if e := recover(); e != nil {
@@ -456,7 +456,7 @@ func hostileCalls(t *testing.T, seed uint64, calls int) {
 // TestHostileCalls: programs that call anything with anything get results.
 func TestHostileCalls(t *testing.T) {
 	seed := part.Seed(t)
-	for i := range uint64(part.Of(10, 100, 20000)) {
+	for i := range uint64(part.Count(10, 100, 20000)) {
 		hostileCalls(t, seed+i, 300)
 	}
 }

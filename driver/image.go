@@ -108,11 +108,11 @@ func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	if size > 0 && size < cubin.HeaderSize {
 		return nil, fail(InvalidImage, "%d bytes of an ELF file", size)
 	}
-	told := cubin.Size(hostBytes(p, cubin.HeaderSize))
-	if told > maxImage || size > 0 && told > size {
-		return nil, fail(InvalidImage, "an ELF file of %d bytes, by its header", told)
+	expected := cubin.Size(hostBytes(p, cubin.HeaderSize))
+	if expected > maxImage || size > 0 && expected > size {
+		return nil, fail(InvalidImage, "an ELF file of %d bytes, by its header", expected)
 	}
-	return hostBytes(p, max(told, cubin.HeaderSize)), nil
+	return hostBytes(p, max(expected, cubin.HeaderSize)), nil
 }
 
 // cubinPTX is the PTX in a container. The result is NoBinaryForGPU if it is a cubin with machine code.
@@ -176,7 +176,7 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 	var others []string
 	for i := range list {
 		e := &list[i]
-		if e.kind != kindPTX && e.kind != kindELF || best != nil && !nearer(e.sm, sm, device) {
+		if e.kind != kindPTX && e.kind != kindELF || best != nil && !isNearer(e.sm, sm, device) {
 			continue
 		}
 		switch text, err := e.text(); {
@@ -197,9 +197,9 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 	return best, nil
 }
 
-// nearer reports whether code for compute capability a suits a device better than code
+// isNearer reports whether code for compute capability a suits a device better than code
 // for b.
-func nearer(a, b, device int) bool {
+func isNearer(a, b, device int) bool {
 	if a <= device && b <= device {
 		return a > b
 	}

@@ -154,10 +154,10 @@ func TestCubin(t *testing.T) {
 		data []byte
 		want uint32
 	}{{small, 1}, {large, 2}} {
-		behind := append(slices.Clone(image.data), make([]byte, 100)...)
-		run(behind, 0, image.want)
+		body := append(slices.Clone(image.data), make([]byte, 100)...)
+		run(body, 0, image.want)
 		run(image.data, len(image.data), image.want)
-		run(behind, len(behind), image.want)
+		run(body, len(body), image.want)
 		run(fatbin(fatEntryOf(kindELF, 80, 0, image.data, 0)), 0, image.want)
 		run(fatbin(fatEntryOf(kindELF, 80, flagZstd, compressZstd(t, image.data), len(image.data))), 0, image.want)
 	}

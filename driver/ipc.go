@@ -72,8 +72,8 @@ func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
 	return o, nil
 }
 
-// of reports whether the file is of the process that another is of, and the same device there.
-func (o *origin) of(other *origin) bool {
+// sameProcess reports whether the file is of the process that another is of, and the same device there.
+func (o *origin) sameProcess(other *origin) bool {
 	return o.PID == other.PID && o.Started == other.Started && o.Device == other.Device
 }
 
@@ -97,22 +97,22 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 	return file, size, nil
 }
 
-// opened is memory of another process.
-type opened struct {
+// openedMemory is memory of another process.
+type openedMemory struct {
 	origin origin
 	times  int // that it was opened, less those that it was closed
 }
 
-// plain reports whether the region is memory of cuMemAlloc, which has handles.
-func (r *region) plain() bool { return r.kind == deviceRegion && r.pool == nil && r.graph == nil }
+// isPlain reports whether the region is memory of cuMemAlloc, which has handles.
+func (r *region) isPlain() bool { return r.kind == deviceRegion && r.pool == nil && r.graph == nil }
 
-// plain is the plain allocation that an address lies in. d.mu is held.
-func (d *Driver) plain(addr uint64) (*region, error) {
+// plainAllocation is the plain allocation that an address lies in. d.mu is held.
+func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	r := d.regions.find(addr)
 	switch {
 	case !haveVirtual:
 		return nil, errNoProcesses
-	case r == nil || !r.plain():
+	case r == nil || !r.isPlain():
 		return nil, fail(InvalidValue, "%#x is in no memory of cuMemAlloc, which alone has such handles", addr)
 	}
 	return r, nil
@@ -126,14 +126,14 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	}
 	d := t.d
 	defer d.mu.Unlock()
-	r, err := d.plain(addr)
+	r, err := d.plainAllocation(addr)
 	if err != nil {
 		return h, err
 	}
 	file := d.pages.file(r.data)
 	if file == nil {
 		defer d.resume(d.pause())
-		if r, err = d.plain(addr); err != nil { // freed meanwhile
+		if r, err = d.plainAllocation(addr); err != nil { // freed meanwhile
 			return h, err
 		}
 		if file, err = d.pages.share(r.data); err != nil {
@@ -155,7 +155,7 @@ func (c *Context) find(o *origin) (*region, error) {
 		case r.opened == nil:
 		case r.opened.origin == *o && r.ctx == c:
 			return r, nil
-		case r.opened.origin.of(o) && r.ctx != c && r.ctx.dev == c.dev:
+		case r.opened.origin.sameProcess(o) && r.ctx != c && r.ctx.dev == c.dev:
 			return nil, fail(InvalidContext, "another context of the device has opened memory of process %d", o.PID)
 		}
 	}
@@ -167,8 +167,8 @@ func (c *Context) find(o *origin) (*region, error) {
 // other process does, and is charged to that.
 func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	d := t.d
-	d.opens.Lock()
-	defer d.opens.Unlock()
+	d.openMu.Lock()
+	defer d.openMu.Unlock()
 	c, err := t.enter()
 	if err != nil {
 		return 0, err
@@ -193,7 +193,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 		}
 		return r.addr, nil
 	}
-	r = &region{size: o.Size, kind: openedRegion, ctx: c, opened: &opened{o, 1}}
+	r = &region{size: o.Size, kind: openedRegion, ctx: c, opened: &openedMemory{o, 1}}
 	d.mu.Unlock()
 
 	file, size, err := o.open(allocationFile)
@@ -235,11 +235,11 @@ func (t *Thread) IPCCloseMemHandle(addr uint64) error {
 	return t.release(addr, InvalidValue, func(r *region) bool { return r.opened != nil })
 }
 
-// users counts who uses something. The zero value has none.
-type users struct{ n atomic.Int64 }
+// userCount counts who uses something. The zero value has none.
+type userCount struct{ n atomic.Int64 }
 
-// hold is for one more.
-func (u *users) hold() { u.n.Add(1) }
+// add is for one more.
+func (u *userCount) add() { u.n.Add(1) }
 
-// left is for one who does no more, and reports whether it was the last.
-func (u *users) left() bool { return u.n.Add(-1) == 0 }
+// release is for one who does no more, and reports whether it was the last.
+func (u *userCount) release() bool { return u.n.Add(-1) == 0 }

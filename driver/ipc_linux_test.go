@@ -87,17 +87,17 @@ func TestEventBoard(t *testing.T) {
 	e := must(createShared())(t)
 	defer e.drop()
 	a, b, c := &Stream{}, &Stream{}, &Stream{}
-	take := func(e *sharedEvent, s *Stream, lane int, count uint64) moment {
+	take := func(e *sharedEvent, s *Stream, lane int, count uint64) recordID {
 		t.Helper()
-		m := must(e.take(s))(t)
-		if m.lane() != lane || m.count() != count || e.newest() != m {
-			t.Errorf("record %d in lane %d, want %d in %d", m.count(), m.lane(), count, lane)
+		m := must(e.newRecord(s))(t)
+		if m.queue() != lane || m.count() != count || e.newest() != m {
+			t.Errorf("record %d in lane %d, want %d in %d", m.count(), m.queue(), count, lane)
 		}
 		return m
 	}
-	over := func(m moment, want bool, result Result) {
+	over := func(m recordID, want bool, result Result) {
 		t.Helper()
-		if got, err := e.over(m); got != want || ResultOf(err) != result {
+		if got, err := e.ended(m); got != want || ResultOf(err) != result {
 			t.Errorf("%#x is over: %t, %v", uint64(m), got, err)
 		}
 	}
@@ -117,8 +117,8 @@ func TestEventBoard(t *testing.T) {
 	other := must(newSharedEvent(os.NewFile(uintptr(fd), eventFile), true))(t)
 	defer other.drop()
 	take(other, a, 2, 1)
-	if e.newest() != other.own || e.own == other.own {
-		t.Errorf("the newest record is %#x, want %#x", uint64(e.newest()), uint64(other.own))
+	if e.newest() != other.lastOwn || e.lastOwn == other.lastOwn {
+		t.Errorf("the newest record is %#x, want %#x", uint64(e.newest()), uint64(other.lastOwn))
 	}
 	waited := make(chan error)
 	go func() { waited <- other.wait(fourth) }()
@@ -139,17 +139,17 @@ func TestEventBoard(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := take(e, a, 0, 4)
-	e.board.lanes[0].pid = int32(gone.Process.Pid)
+	e.board.queues[0].pid = int32(gone.Process.Pid)
 	over(m, false, ExternalDevice)
 	e.end(m, true)
 	over(m, true, Success)
 
-	for lane := 0; lane < boardLanes; lane++ {
+	for lane := 0; lane < boardQueues; lane++ {
 		if lane != 1 && lane != 2 {
-			must(e.take(&Stream{}))(t)
+			must(e.newRecord(&Stream{}))(t)
 		}
 	}
-	if _, err := e.take(&Stream{}); ResultOf(err) != OutOfMemory {
+	if _, err := e.newRecord(&Stream{}); ResultOf(err) != OutOfMemory {
 		t.Errorf("there are more lanes than fit: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestEventToldFirst(t *testing.T) {
 	c.d.mu.Lock()
 	e, err := c.d.event(h)
 	if err == nil {
-		e.shared.end(e.shared.own, true)
+		e.shared.end(e.shared.lastOwn, true)
 	}
 	c.d.mu.Unlock()
 	if err == nil {

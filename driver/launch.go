@@ -37,35 +37,35 @@ const (
 
 // launch is a launch that was checked, its arguments copied.
 type launch struct {
-	f      *Function
-	handle Handle // that the client has named it by
-	l      interp.Launch
-	lent   *Loan // its arguments; nil if nobody has asked for them
+	f               *Function
+	handle          Handle // that the client has named it by
+	l               interp.Launch
+	clientArguments *ClientMemory // its arguments; nil if nobody has asked for them
 }
 
 // extents checks the extents of a launch, which are all that the parameters are asked for, and
 // gives that of its clusters. The driver is not locked.
 func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err error) {
 	d.mu.Lock()
-	most := f.dynamicLimit()
+	maximum := f.dynamicLimit()
 	cluster, err = f.clusterOf(p.Cluster)
 	d.mu.Unlock()
 	if err != nil {
-		return cluster, d.complain(err)
+		return cluster, d.printError(err)
 	}
 	if err := f.module.mod.CheckExtent(f.kernel.Name, p.Grid, p.Block, cluster); err != nil {
-		return cluster, d.complain(fail(InvalidValue, "%v", err))
+		return cluster, d.printError(fail(InvalidValue, "%v", err))
 	}
-	if int64(p.Shared) > int64(most) {
-		return cluster, d.complain(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, most))
+	if int64(p.Shared) > int64(maximum) {
+		return cluster, d.printError(fail(InvalidValue, "kernel %s: %d bytes of dynamic shared memory, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, p.Shared, maximum))
 	}
 	if p.Cooperative {
 		n, err := f.residency(p.Block.Count(), int(p.Shared))
 		if err != nil {
 			return cluster, err
 		}
-		if most := n * interp.Multiprocessors; p.Grid.Count() > most {
-			return cluster, d.complain(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), most))
+		if maximum := n * interp.Multiprocessors; p.Grid.Count() > maximum {
+			return cluster, d.printError(fail(CooperativeLaunchTooLarge, "kernel %s: %d blocks, of which the device holds %d at once", f.kernel.Name, p.Grid.Count(), maximum))
 		}
 	}
 	return cluster, nil
@@ -78,10 +78,10 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 		return nil, err
 	}
 	d := t.d
-	given := *p
-	p = &given
+	params := *p
+	p = &params
 	if p.Block, err = f.module.mod.Block(f.kernel.Name, p.Block); err != nil {
-		return nil, d.complain(fail(InvalidValue, "%v", err))
+		return nil, d.printError(fail(InvalidValue, "%v", err))
 	}
 	cluster, err := f.extents(d, p)
 	if err != nil {
@@ -89,11 +89,11 @@ func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	}
 	args, err := p.arguments(f.kernel.Name, info)
 	if err != nil {
-		return nil, d.complain(err)
+		return nil, d.printError(err)
 	}
 	return &launch{f: f, handle: p.Func, l: interp.Launch{
 		Kernel: f.kernel.Name, Grid: p.Grid, Block: p.Block, Args: args, Shared: int(p.Shared), Cooperative: p.Cooperative, Cluster: cluster,
-		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, Early: d.settings.Early, Stats: d.settings.Stats != "",
+		MaxSteps: d.settings.Steps, Mode: d.settings.Mode, Policy: d.settings.Policy, Reconverge: d.settings.Reconverge, EagerEffects: d.settings.Early, Structure: d.settings.Stats != "",
 		Probes: p.Probes,
 	}}, nil
 }
@@ -106,17 +106,17 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 	case p.Params != nil && p.Extra != nil:
 		return nil, fail(InvalidValue, "kernel %s: arguments by pointers and by a buffer", kernel)
 	case p.Params == nil && p.Extra == nil && p.Buffer == nil:
-		return nil, fail(InvalidValue, "kernel %s: %d arguments wanted, none given", kernel, len(info.Params))
+		return nil, fail(InvalidValue, "kernel %s: %d arguments wanted, none passed", kernel, len(info.Params))
 	}
 	bad := safely(func() {
 		if p.Params != nil {
 			for i, param := range info.Params {
-				at := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(p.Params, 8*i), 8)))
-				if at == nil {
+				ptr := pointer(binary.LittleEndian.Uint64(hostBytes(unsafe.Add(p.Params, 8*i), 8)))
+				if ptr == nil {
 					err = fail(InvalidValue, "kernel %s: the pointer to argument %d is null", kernel, i)
 					return
 				}
-				args = append(args, append([]byte(nil), hostBytes(at, uint64(param.Size))...))
+				args = append(args, append([]byte(nil), hostBytes(ptr, uint64(param.Size))...))
 			}
 			return
 		}
@@ -142,19 +142,19 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 
 // extraBuffer is the buffer that the extra array of a launch tells of.
 func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
-	var at unsafe.Pointer
+	var ptr unsafe.Pointer
 	size, sized := uint64(0), false
 	for i := 0; ; i += 2 {
 		entry := hostBytes(unsafe.Add(extra, 8*i), 16)
 		key, value := binary.LittleEndian.Uint64(entry), pointer(binary.LittleEndian.Uint64(entry[8:]))
 		switch key {
 		case extraEnd:
-			if at == nil || !sized || size > 1<<16 {
+			if ptr == nil || !sized || size > 1<<16 {
 				return nil, fail(InvalidValue, "extra launch arguments without a buffer and its size")
 			}
-			return hostBytes(at, size), nil
+			return hostBytes(ptr, size), nil
 		case extraPointer:
-			at = value
+			ptr = value
 		case extraSize:
 			size, sized = binary.LittleEndian.Uint64(hostBytes(value, 8)), true
 		default:
@@ -172,10 +172,10 @@ func (l *launch) bound() (*launch, error) {
 	}
 	bind, err := l.f.module.bindings()
 	if err != nil {
-		return nil, l.f.module.ctx.dev.d.complain(err)
+		return nil, l.f.module.ctx.dev.d.printError(err)
 	}
 	b := *l
-	b.l.Bind = bind
+	b.l.Objects = bind
 	return &b, nil
 }
 
@@ -185,7 +185,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	if err != nil {
 		return t.refused(p.Func, err)
 	}
-	if err := t.fits(p, prepared, stream); err != nil {
+	if err := t.checkResident(p, prepared, stream); err != nil {
 		return t.refused(p.Func, err)
 	}
 	s, l, err := t.enterLaunch(prepared, stream)
@@ -199,16 +199,16 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 }
 
 // submitLaunch is submit for a launch, which run runs. d.mu is held.
-func (s *Stream) submitLaunch(l *launch, run func(*interp.Order) error) *task {
+func (s *Stream) submitLaunch(l *launch, run func(*interp.HostOrder) error) *task {
 	d := s.ctx.dev.d
 	var t *task
-	t = s.submit("a launch", func(o *interp.Order) error {
-		if err := t.begins(d); err != nil {
+	t = s.submit("a launch", func(o *interp.HostOrder) error {
+		if err := t.noteLaunch(d); err != nil {
 			return err
 		}
 		return run(o)
 	})
-	d.expect(t, l.f.kernel.Name)
+	d.expectLaunches(t, l.f.kernel.Name)
 	return t
 }
 
@@ -241,7 +241,7 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	}
 	var r *interp.Result
 	var fault error
-	task := s.submitLaunch(l, func(o *interp.Order) error {
+	task := s.submitLaunch(l, func(o *interp.HostOrder) error {
 		r, fault = l.execute(o)
 		return nil
 	})
@@ -252,12 +252,12 @@ func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 }
 
 // execute runs a launch and waits for it.
-func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
+func (l *launch) execute(o *interp.HostOrder) (*interp.Result, error) {
 	d := l.f.module.ctx.dev.d
 	run := l.l
 	run.Order = o
 	launch := func() (*interp.Result, error) {
-		d.tellEngine(&run)
+		d.reportEngine(&run)
 		return l.f.module.mod.Run(d.unended.ctx, &run)
 	}
 	if d.debugger != nil {
@@ -274,21 +274,21 @@ func (l *launch) execute(o *interp.Order) (*interp.Result, error) {
 	return r, nil
 }
 
-// tellEngine says why Go executes a launch where the user has asked for machine code, once for each reason.
-func (d *Driver) tellEngine(l *interp.Launch) {
+// reportEngine says why Go executes a launch where the user has asked for machine code, once for each reason.
+func (d *Driver) reportEngine(l *interp.Launch) {
 	if !d.settings.Native {
 		return
 	}
-	if why := d.gpu.NotNative(l); why != "" {
-		if _, told := d.notNative.LoadOrStore(why, true); !told {
-			d.message("GEMU_ENGINE=native: %s; the results are the same, the time is not. GEMU_ENGINE=auto says nothing", why)
+	if reason := d.gpu.WhyNotNative(l); reason != "" {
+		if _, reported := d.notNative.LoadOrStore(reason, true); !reported {
+			d.message("GEMU_ENGINE=native: %s; the results are the same, the time is not. GEMU_ENGINE=auto says nothing", reason)
 		}
 	}
 }
 
 // run is execute for a client that does not wait: it tells of the fault in full on
 // the driver's standard error.
-func (l *launch) run(o *interp.Order) error {
+func (l *launch) run(o *interp.HostOrder) error {
 	_, err := l.execute(o)
 	if err != nil {
 		l.f.module.ctx.dev.d.message("%v", err)

@@ -28,7 +28,7 @@ type Kernel struct {
 func (t *Thread) LibraryLoadData(image unsafe.Pointer) (Handle, error) {
 	src, err := t.d.source(image, 0)
 	if err != nil {
-		return 0, t.d.complain(err)
+		return 0, t.d.printError(err)
 	}
 	return t.library("", src)
 }
@@ -46,7 +46,7 @@ func (t *Thread) library(name string, src []byte) (Handle, error) {
 	d := t.d
 	parsed, err := d.compile(name, src)
 	if err != nil {
-		return 0, d.complain(err)
+		return 0, d.printError(err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -64,7 +64,7 @@ func (t *Thread) LinkCreate() (Handle, error) {
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	return c.own(&Link{ctx: c}), nil
+	return c.addObject(&Link{ctx: c}), nil
 }
 
 // LinkAddData is cuLinkAddData.
@@ -81,13 +81,13 @@ func (t *Thread) LinkAddData(h Handle, kind LinkInput, data unsafe.Pointer, size
 		return t.linkLibrary(h, name, archive)
 	case LinkCubin, LinkPTX, LinkFatbin, LinkObject:
 	case LinkNVVM:
-		return t.d.complain(fail(NotSupported, "%s is NVVM code, and gemu links PTX", name))
+		return t.d.printError(fail(NotSupported, "%s is NVVM code, and gemu links PTX", name))
 	default:
 		return fail(InvalidValue, "link input type %d", kind)
 	}
 	src, err := t.d.source(data, size)
 	if err != nil {
-		return t.d.complain(err)
+		return t.d.printError(err)
 	}
 	return t.linkSource(h, name, src, (*Link).addInput)
 }
@@ -119,11 +119,11 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	names, err := members(archive)
 	if err != nil {
-		return t.d.complain(fail(InvalidImage, "%s: %v", name, err))
+		return t.d.printError(fail(InvalidImage, "%s: %v", name, err))
 	}
 	for _, n := range names {
 		if !strings.HasPrefix(n, "cuda_device_runtime.") {
-			return t.d.complain(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
+			return t.d.printError(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
 		}
 	}
 	if err := t.linkSource(h, "libcudadevrt.ptx", deviceGroups, (*Link).addLib); err != nil {
@@ -180,7 +180,7 @@ func (l *Link) addLib(in linkInput) {
 func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, linkInput)) error {
 	mod, err := t.d.compile(name, src)
 	if err != nil {
-		return t.d.complain(err)
+		return t.d.printError(err)
 	}
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -227,7 +227,7 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	if len(inputs) > 1 {
 		text = merge(inputs)
 		if _, err := t.d.parse("linked.ptx", text); err != nil {
-			return nil, t.d.complain(fail(InvalidPTX, "%s", explain(err)))
+			return nil, t.d.printError(fail(InvalidPTX, "%s", explain(err)))
 		}
 	}
 	packed := cubin.Pack(text, t.d.settings.SM, false)
@@ -248,7 +248,7 @@ func (t *Thread) LinkDestroy(h Handle) error {
 	if err != nil {
 		return err
 	}
-	l.ctx.disown(h)
+	l.ctx.removeObject(h)
 	l.release()
 	return nil
 }
@@ -309,14 +309,14 @@ func merge(inputs []linkInput) []byte {
 		}
 		sm, size = max(sm, in.mod.SM()), max(size, in.mod.AddressSize)
 	}
-	stays := definitions(inputs)
+	kept := definitions(inputs)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
 	for i, in := range inputs {
 		text := in.text
 		for _, d := range slices.Backward(in.mod.Decls) {
-			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && stays[f.Name] != (inputFunc{i, f}) {
-				text = ownLinkage(withoutBody(text, f), stays[f.Name].f)
+			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && kept[f.Name] != (inputFunc{i, f}) {
+				text = ownLinkage(withoutBody(text, f), kept[f.Name].f)
 			}
 		}
 		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
@@ -351,19 +351,19 @@ type inputFunc struct {
 // definitions are the definitions of functions that others see and that stay, by name: of several the first
 // that is not weak, or the first.
 func definitions(inputs []linkInput) map[string]inputFunc {
-	stays := map[string]inputFunc{}
+	kept := map[string]inputFunc{}
 	for i, in := range inputs {
 		for _, d := range in.mod.Decls {
 			f, ok := d.(*ptx.Func)
 			if !ok || !f.Defined || f.Linkage == ptx.Internal {
 				continue
 			}
-			if other := stays[f.Name]; other.f == nil || other.f.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
-				stays[f.Name] = inputFunc{i, f}
+			if other := kept[f.Name]; other.f == nil || other.f.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
+				kept[f.Name] = inputFunc{i, f}
 			}
 		}
 	}
-	return stays
+	return kept
 }
 
 // withoutBody makes a declaration of a function's definition in the text of its module. It leaves what is
@@ -385,9 +385,9 @@ func offset(text []byte, pos ptx.Pos) int {
 
 // ownNames are new names for the symbols that the i-th input keeps to itself and another has, too.
 func ownNames(inputs []linkInput, i int) map[string]string {
-	taken := func(name string, but int) bool {
+	taken := func(name string, except int) bool {
 		for j, in := range inputs {
-			if j != but && in.mod.Lookup(name) != nil {
+			if j != except && in.mod.Lookup(name) != nil {
 				return true
 			}
 		}
@@ -419,15 +419,15 @@ func ownNames(inputs []linkInput, i int) map[string]string {
 	return names
 }
 
-// token is what a name can be part of, and a name.
-var token = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
+// namePattern is what a name can be part of, and a name.
+var namePattern = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
 
 // rename gives names of a text others.
 func rename(text []byte, names map[string]string) []byte {
 	if len(names) == 0 {
 		return text
 	}
-	return token.ReplaceAllFunc(text, func(word []byte) []byte {
+	return namePattern.ReplaceAllFunc(text, func(word []byte) []byte {
 		if other, ok := names[string(word)]; ok {
 			return []byte(other)
 		}

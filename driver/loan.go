@@ -6,19 +6,19 @@ import (
 	"unsafe"
 )
 
-// Loan is memory that a client is given to read for as long as something of the driver's lasts. The
+// ClientMemory is memory that a client is given to read for as long as something of the driver's lasts. The
 // driver keeps the loan with what it is of; who gives the memory to the client says how it is made.
-type Loan struct {
-	once sync.Once
-	at   unsafe.Pointer
+type ClientMemory struct {
+	once    sync.Once
+	pointer unsafe.Pointer
 }
 
-// Memory is what is lent. It is made when it is first asked for, outside of Go's memory, and freed
+// Allocate is what is lent. It is made when it is first asked for, outside of Go's memory, and freed
 // some time after what it is of has gone.
-func (l *Loan) Memory(create func() unsafe.Pointer, free func(unsafe.Pointer)) unsafe.Pointer {
+func (l *ClientMemory) Allocate(create func() unsafe.Pointer, free func(unsafe.Pointer)) unsafe.Pointer {
 	l.once.Do(func() {
-		l.at = create()
-		runtime.AddCleanup(l, free, l.at)
+		l.pointer = create()
+		runtime.AddCleanup(l, free, l.pointer)
 	})
-	return l.at
+	return l.pointer
 }

@@ -60,31 +60,31 @@ func (op *MemoryOp) size() uint64 {
 	return 0
 }
 
-// word is what an operation works on.
-type word struct {
+// operationWord is what an operation works on.
+type operationWord struct {
 	MemoryOp
-	at unsafe.Pointer
+	addr unsafe.Pointer
 }
 
 // load and store access the word as one, as the threads of a kernel may be doing.
 
-func (w *word) load() uint64 {
+func (w *operationWord) load() uint64 {
 	if w.size() == 4 {
-		return uint64(atomic.LoadUint32((*uint32)(w.at)))
+		return uint64(atomic.LoadUint32((*uint32)(w.addr)))
 	}
-	return atomic.LoadUint64((*uint64)(w.at))
+	return atomic.LoadUint64((*uint64)(w.addr))
 }
 
-func (w *word) store() {
+func (w *operationWord) store() {
 	if w.size() == 4 {
-		atomic.StoreUint32((*uint32)(w.at), uint32(w.Value))
+		atomic.StoreUint32((*uint32)(w.addr), uint32(w.Value))
 	} else {
-		atomic.StoreUint64((*uint64)(w.at), w.Value)
+		atomic.StoreUint64((*uint64)(w.addr), w.Value)
 	}
 }
 
-// met reports whether the condition of a wait holds.
-func (w *word) met() bool {
+// conditionHolds reports whether the condition of a wait holds.
+func (w *operationWord) conditionHolds() bool {
 	now, value, unused := w.load(), w.Value, 64-8*w.size()
 	switch w.Flags {
 	case waitEqual:
@@ -113,14 +113,14 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	case s.capture != nil:
 		return s.capture.invalidate(NotSupported, "memory operations of a graph")
 	}
-	words := make([]word, len(ops))
+	words := make([]operationWord, len(ops))
 	for i, op := range ops {
 		if words[i], err = t.d.word(op); err != nil {
 			return err
 		}
 	}
 	faults := s.ctx.faults
-	s.submit("memory operations", func(o *interp.Order) error {
+	s.submit("memory operations", func(o *interp.HostOrder) error {
 		for i := range words {
 			switch w := &words[i]; {
 			case w.waits():
@@ -139,8 +139,8 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 }
 
 // word checks an operation, and finds the word that it works on. d.mu is held.
-func (d *Driver) word(op MemoryOp) (word, error) {
-	w := word{MemoryOp: op}
+func (d *Driver) word(op MemoryOp) (operationWord, error) {
+	w := operationWord{MemoryOp: op}
 	switch {
 	case op.Kind == MemoryBarrier && op.Flags <= 1:
 		return w, nil
@@ -152,40 +152,40 @@ func (d *Driver) word(op MemoryOp) (word, error) {
 		return w, fail(InvalidValue, "flags %#x", op.Flags)
 	case op.Addr%op.size() != 0:
 		return w, fail(InvalidValue, "%#x is no multiple of %d", op.Addr, op.size())
-	case op.waits() && d.ordering.on:
+	case op.waits() && d.ordering.enabled:
 		// All work is in the order of the calls then, so that what is waited for might never be written.
 		return w, fail(NotSupported, "a stream that waits for a value, while races are looked for")
 	}
 	b, err := d.deviceBytes(op.Addr, op.size())
 	if err == nil {
-		w.at = unsafe.Pointer(unsafe.SliceData(b))
+		w.addr = unsafe.Pointer(unsafe.SliceData(b))
 	}
 	return w, err
 }
 
-// A stream that waits looks for its word after shortestLook at first, and then ever more seldom, down to
-// longestLook.
+// A stream that waits looks for its word after minPollInterval at first, and then ever more seldom, down to
+// maxPollInterval.
 const (
-	shortestLook = 10 * time.Microsecond
-	longestLook  = time.Millisecond
+	minPollInterval = 10 * time.Microsecond
+	maxPollInterval = time.Millisecond
 )
 
 // waitFor waits until the condition is met, or the context is destroyed, or it has had more faults than when the wait was
 // submitted: the operation that failed may be the one that was to write the word. The error says that the condition is not met.
-func (c *Context) waitFor(w *word, faults int) error {
+func (c *Context) waitFor(w *operationWord, faults int) error {
 	d := c.dev.d
-	for look := shortestLook; !w.met(); look = min(2*look, longestLook) {
+	for interval := minPollInterval; !w.conditionHolds(); interval = min(2*interval, maxPollInterval) {
 		d.mu.Lock()
-		over := c.dead || c.err != nil
+		isEnded := c.dead || c.err != nil
 		failed := c.faults != faults
 		d.mu.Unlock()
 		switch {
-		case over:
+		case isEnded:
 			return nil
 		case failed:
 			return fail(LaunchFailed, "a stream no longer waits for the value at %#x: an operation of the context has failed", w.Addr)
 		}
-		time.Sleep(look)
+		time.Sleep(interval)
 	}
 	return nil
 }

@@ -29,28 +29,28 @@ const (
 
 // region is memory that kernels can reach.
 type region struct {
-	addr    uint64
-	size    uint64
-	data    []byte
-	kind    regionKind
-	ctx     *Context       // nil of mapped memory, which is of no context
-	module  *Module        // of a variable
-	flags   uint32         // of host memory
-	pool    *Pool          // of stream-ordered memory; nil otherwise
-	from    uint64         // where it is in its pool's file, if that has one
-	mapping *mapping       // of mapped memory; nil otherwise
-	graph   *allocWork     // of memory that a graph allocates; nil otherwise
-	opened  *opened        // of memory of another process; nil otherwise
-	charge  uint64         // bytes of the device's memory
-	buf     *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
-	pages   func()         // gives host memory back; may be nil
-	made    *task          // the allocation, of stream-ordered memory and of a graph's; nil otherwise
-	id      uint64
-	hints   []hints // of managed memory, in order; nil: there were none
+	addr       uint64
+	size       uint64
+	data       []byte
+	kind       regionKind
+	ctx        *Context       // nil of mapped memory, which is of no context
+	module     *Module        // of a variable
+	flags      uint32         // of host memory
+	pool       *Pool          // of stream-ordered memory; nil otherwise
+	fileOffset uint64         // where it is in its pool's file, if that has one
+	mapping    *mapping       // of mapped memory; nil otherwise
+	graph      *allocWork     // of memory that a graph allocates; nil otherwise
+	opened     *openedMemory  // of memory of another process; nil otherwise
+	charge     uint64         // bytes of the device's memory
+	buf        *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
+	pages      func()         // gives host memory back; may be nil
+	allocTask  *task          // the allocation, of stream-ordered memory and of a graph's; nil otherwise
+	id         uint64
+	hints      []hints // of managed memory, in order; nil: there were none
 }
 
 // free gives the region's memory back; order is nil if nobody uses it any more.
-func (r *region) free(order *interp.Order) {
+func (r *region) free(order *interp.HostOrder) {
 	if r.buf != nil {
 		r.buf.FreeOrdered(order)
 	}
@@ -58,7 +58,7 @@ func (r *region) free(order *interp.Order) {
 		r.pages()
 	}
 	if r.graph != nil {
-		r.graph.freed(r.ctx.dev.d)
+		r.graph.noteFreed(r.ctx.dev.d)
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *region) discharge() {
 	if r.pool == nil {
 		r.ctx.dev.used -= r.charge
 		if r.graph != nil {
-			r.graph.rest(r.ctx.dev.d)
+			r.graph.setFree(r.ctx.dev.d)
 		}
 		return
 	}
@@ -94,7 +94,7 @@ func (r *region) device(d *Driver) *Device {
 // extent is the range of addresses that the region is of: its own, or what was reserved.
 func (r *region) extent() (addr, size uint64) {
 	if r.mapping != nil {
-		return r.mapping.in.addr, r.mapping.in.size
+		return r.mapping.reservation.addr, r.mapping.reservation.size
 	}
 	return r.addr, r.size
 }
@@ -116,9 +116,9 @@ func (l regions) find(addr uint64) *region {
 
 // joined is a region of mapped memory together with those right behind it in its reservation.
 func (l regions) joined(r *region) *region {
-	in, end := r.mapping.in, r.addr+r.size
+	in, end := r.mapping.reservation, r.addr+r.size
 	for _, next := range l[l.after(r.addr):] {
-		if next.addr != end || next.mapping == nil || next.mapping.in != in {
+		if next.addr != end || next.mapping == nil || next.mapping.reservation != in {
 			break
 		}
 		end += next.size
@@ -240,8 +240,8 @@ func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 
 // addRegion adds a region to the map. d.mu is held.
 func (d *Driver) addRegion(r *region) {
-	d.last += 16
-	r.id = uint64(d.last)
+	d.lastHandle += 16
+	r.id = uint64(d.lastHandle)
 	d.regions.insert(r)
 }
 
@@ -274,7 +274,7 @@ func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge ui
 	r.data, r.pages, err = d.pages.allocate(size)
 	if err == nil {
 		r.addr = address(unsafe.Pointer(unsafe.SliceData(r.data)))
-		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], interp.Lasting); err != nil {
+		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], interp.Permanent); err != nil {
 			r.pages()
 		}
 	}
@@ -380,11 +380,11 @@ func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) er
 		return fail(HostMemoryAlreadyRegistered, "%d bytes at %#x", size, addr)
 	}
 	r := &region{addr: addr, size: size, data: hostBytes(p, size), kind: registeredRegion, ctx: c, flags: flags}
-	how := interp.Mapping(0) // the client may unmap it
+	mappingKind := interp.Mapping(0) // the client may unmap it
 	if flags&8 != 0 {
-		how = interp.ReadOnly
+		mappingKind = interp.ReadOnly
 	}
-	if r.buf, err = t.d.gpu.Map(addr, r.data, kindNames[registeredRegion], how); err != nil {
+	if r.buf, err = t.d.gpu.Map(addr, r.data, kindNames[registeredRegion], mappingKind); err != nil {
 		return fail(InvalidValue, "%v", err)
 	}
 	t.d.addRegion(r)
@@ -474,7 +474,7 @@ const (
 
 // bytes is n bytes at a place, and whether they are page-locked or on the device,
 // so that the driver may use them after the call. d.mu is held.
-func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
+func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err error) {
 	switch p.Kind {
 	case UnifiedPlace:
 		if d.regions.find(p.Device) != nil || p.Device >= firstAddress {
@@ -490,8 +490,8 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, stays bool, err error) {
 			return nil, false, err
 		}
 		all := a.bytes()
-		if off := p.Device - a.addr(); off <= uint64(len(all)) && n <= uint64(len(all))-off {
-			return all[off:][:n:n], true, nil
+		if offset := p.Device - a.addr(); offset <= uint64(len(all)) && n <= uint64(len(all))-offset {
+			return all[offset:][:n:n], true, nil
 		}
 		return nil, false, fail(InvalidValue, "%d bytes from %d on in an array of %d", n, p.Device-a.addr(), len(all))
 	case HostPlace:
@@ -517,33 +517,33 @@ func (d *Driver) locate(p *Place) error {
 	return err
 }
 
-// told tells the device's probes that the host reads or has written n bytes at an offset
+// reportHostAccess tells the device's probes that the host reads or has written n bytes at an offset
 // from a place, if kernels can reach it.
-func (d *Driver) told(o *interp.Order, p *Place, off, n uint64, written bool) {
+func (d *Driver) reportHostAccess(o *interp.HostOrder, p *Place, offset, n uint64, written bool) {
 	addr := p.Device
 	if p.Kind == HostPlace {
 		addr = address(p.Host)
 	}
 	if written {
-		d.gpu.HostWrite(addr+off, int(n), o)
+		d.gpu.HostWrite(addr+offset, int(n), o)
 	} else {
-		d.gpu.HostRead(addr+off, int(n), o)
+		d.gpu.HostRead(addr+offset, int(n), o)
 	}
 }
 
-// known is what the host knows as a call returns that copies memory.
-type known uint8
+// copyKnowledge is what the host knows as a call returns that copies memory.
+type copyKnowledge uint8
 
 const (
-	knowsNothing known = iota // of it
-	knowsBefore               // that all is over which the copy comes after
-	knowsCopied               // that it is over, too
+	knowsNothing copyKnowledge = iota // of it
+	knowsBefore                       // that all is over which the copy comes after
+	knowsCopied                       // that it is over, too
 )
 
 // knownAfter is what the host knows after a copy (driver API, "API synchronization behavior"):
 // memory of the host has been written, or read if it is page-locked and the call does not go
 // on by itself; other memory has been read, perhaps without having reached the device yet. d.mu is held.
-func (d *Driver) knownAfter(dst, src *Place, async Async) known {
+func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
 	onHost := func(p *Place) (host, locked bool) {
 		addr := p.Device
 		switch p.Kind {
@@ -590,10 +590,10 @@ func (d *Driver) deviceOf(p *Place) *Device {
 	return nil
 }
 
-// between lists the contexts of both devices, but the stream's, if a copy on a default stream is between the memory of
+// contextsBetween lists the contexts of both devices, but the stream's, if a copy on a default stream is between the memory of
 // two: it comes after all work of either, and before all that comes later (CUDA C++ Programming Guide,
 // "Peer-to-Peer Memory Copy"). d.mu is held.
-func (s *Stream) between(to, from *Place) (list []*Context) {
+func (s *Stream) contextsBetween(to, from *Place) (list []*Context) {
 	d := s.ctx.dev.d
 	a, b := d.deviceOf(to), d.deviceOf(from)
 	if s != s.ctx.legacy || a == nil || b == nil || a == b {
@@ -636,10 +636,10 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", s.between(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.Order) {
-		t.d.told(o, &src, 0, n, false)
+	return t.transfer(s, "a copy", s.contextsBetween(&dst, &src), bool(async) && stays1 && stays2, t.d.knownAfter(&dst, &src, async), func(o *interp.HostOrder) {
+		t.d.reportHostAccess(o, &src, 0, n, false)
 		copy(to, from)
-		t.d.told(o, &dst, 0, n, true)
+		t.d.reportHostAccess(o, &dst, 0, n, true)
 	})
 }
 
@@ -666,17 +666,17 @@ func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 		err = safely(func() { copy(read, data) })
 	}
 	var into []byte
-	var stays bool
+	var asynchronous bool
 	if err == nil {
-		into, stays, err = t.d.bytes(to, n)
+		into, asynchronous, err = t.d.bytes(to, n)
 	}
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", nil, stays, t.d.knownAfter(&to, &from, true), func(o *interp.Order) {
+	return t.transfer(s, "a copy", nil, asynchronous, t.d.knownAfter(&to, &from, true), func(o *interp.HostOrder) {
 		copy(into, read)
-		t.d.told(o, &to, 0, n, true)
+		t.d.reportHostAccess(o, &to, 0, n, true)
 	})
 }
 
@@ -697,25 +697,25 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 // transfer submits work on memory of the client's; d.mu is held, and given up. A
 // fault is the call's error, or, if it does not wait for it, the context's. What the host knows then
 // is another matter than whether the call has waited. Default streams of other contexts may order the work, too.
-func (t *Thread) transfer(s *Stream, name string, others []*Context, async bool, then known, work func(*interp.Order)) error {
+func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*interp.HostOrder)) error {
 	if async {
-		return s.finish(s.across(others, name, func(o *interp.Order) error { return safely(func() { work(o) }) }), false)
+		return s.finish(s.submitToAll(contexts, name, func(o *interp.HostOrder) error { return safely(func() { work(o) }) }), false)
 	}
 	var bad error
-	over := s.across(others, name, func(o *interp.Order) error {
+	previousTask := s.submitToAll(contexts, name, func(o *interp.HostOrder) error {
 		bad = safely(func() { work(o) })
 		return nil
 	})
 	t.d.mu.Unlock()
-	wait([]*task{over})
-	t.d.out.flush()
+	wait([]*task{previousTask})
+	t.d.stderr.flush()
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
-	switch then {
+	switch knowledge {
 	case knowsCopied:
-		t.d.ordering.learn([]*task{over})
+		t.d.ordering.learn([]*task{previousTask})
 	case knowsBefore:
-		t.d.ordering.learnBefore(over.order)
+		t.d.ordering.learnBefore(previousTask.order)
 	}
 	if err := s.ctx.outcome(); err != nil {
 		return err
@@ -794,9 +794,9 @@ func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 
 // plan checks a copy and returns what does it, and whether it may happen after the
 // call. d.mu is held.
-func (d *Driver) plan(c *Copy3D) (work func(*interp.Order), stays bool, err error) {
+func (d *Driver) plan(c *Copy3D) (work func(*interp.HostOrder), asynchronous bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
-		return func(*interp.Order) {}, true, nil
+		return func(*interp.HostOrder) {}, true, nil
 	}
 	target, source := c.Dst.Place, c.Src.Place
 	if err := errors.Join(d.locate(&target), d.locate(&source)); err != nil {
@@ -819,13 +819,13 @@ func (d *Driver) plan(c *Copy3D) (work func(*interp.Order), stays bool, err erro
 		return nil, false, err
 	}
 	width, height, depth := c.Width, c.Height, c.Depth
-	return func(o *interp.Order) {
+	return func(o *interp.HostOrder) {
 		for z := range depth {
 			for y := range height {
 				at, of := to.start+y*to.pitch+z*to.slice, from.start+y*from.pitch+z*from.slice
-				d.told(o, &source, of, width, false)
+				d.reportHostAccess(o, &source, of, width, false)
 				copy(dst[at:][:width], src[of:])
-				d.told(o, &target, at, width, true)
+				d.reportHostAccess(o, &target, at, width, true)
 			}
 		}
 	}, stays1 && stays2, nil
@@ -840,12 +840,12 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	if s.capture != nil {
 		return s.recordTransfer(MemcpyNode, &copyWork{*c}, async)
 	}
-	work, stays, err := t.d.plan(c)
+	work, asynchronous, err := t.d.plan(c)
 	if err != nil {
 		t.d.mu.Unlock()
 		return err
 	}
-	return t.transfer(s, "a copy", s.between(&c.Dst.Place, &c.Src.Place), bool(async) && stays, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
+	return t.transfer(s, "a copy", s.contextsBetween(&c.Dst.Place, &c.Src.Place), bool(async) && asynchronous, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
 // Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
@@ -859,7 +859,7 @@ type Fill2D struct {
 }
 
 // fill checks a fill and returns what does it. d.mu is held.
-func (d *Driver) fill(f *Fill2D) (work func(*interp.Order), err error) {
+func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
 	size := uint64(f.Size)
 	switch {
 	case size != 1 && size != 2 && size != 4:
@@ -871,7 +871,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*interp.Order), err error) {
 	case f.Height > 1 && f.Pitch < f.Width*size:
 		return nil, fail(InvalidValue, "rows of %d bytes do not fit a pitch of %d", f.Width*size, f.Pitch)
 	case f.Width == 0 || f.Height == 0:
-		return func(*interp.Order) {}, nil
+		return func(*interp.HostOrder) {}, nil
 	}
 	n := f.Width * size
 	dst, err := d.deviceBytes(f.Dst, (f.Height-1)*f.Pitch+n)
@@ -880,10 +880,10 @@ func (d *Driver) fill(f *Fill2D) (work func(*interp.Order), err error) {
 	}
 	pitch, height, value := f.Pitch, f.Height, f.Value
 	target := Place{Kind: DevicePlace, Device: f.Dst}
-	return func(o *interp.Order) {
+	return func(o *interp.HostOrder) {
 		for y := range height {
 			fillRow(dst[y*pitch:][:n], value, int(size))
-			d.told(o, &target, y*pitch, n, true)
+			d.reportHostAccess(o, &target, y*pitch, n, true)
 		}
 	}, nil
 }
@@ -955,7 +955,7 @@ func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, e
 	}
 	v, err := t.d.pointerAttribute(a, addr)
 	if err == errNoPointer {
-		return 0, fail(InvalidValue, "%#x is no pointer that the driver has given or was told of", addr)
+		return 0, fail(InvalidValue, "%#x is not a pointer from this driver, and is not registered", addr)
 	}
 	return v, err
 }
@@ -971,7 +971,7 @@ func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]u
 	values := make([]uint64, len(list))
 	for i, a := range list {
 		v, err := t.d.pointerAttribute(a, addr)
-		if err != nil && is(err, InvalidValue) {
+		if err != nil && hasResult(err, InvalidValue) {
 			return nil, err
 		}
 		if err == errNoPointer && a == PointerDeviceOrdinal {
@@ -1034,7 +1034,7 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerMapped:
 		return 1, nil
 	case PointerIPCCapable:
-		return truth(haveVirtual && r.plain())
+		return truth(haveVirtual && r.isPlain())
 	case PointerHandleTypes:
 		if r.mapping != nil {
 			return uint64(r.mapping.memory.properties.HandleTypes), nil
@@ -1044,7 +1044,7 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 		}
 	case PointerAccessFlags:
 		if r.mapping != nil {
-			return uint64(r.mapping.most), nil
+			return uint64(r.mapping.maxAccess), nil
 		}
 		return uint64(ReadWrite), nil
 	case PointerMemoryBlockID:

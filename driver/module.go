@@ -141,7 +141,7 @@ type Function struct {
 	nonPortable bool        // clusters may have more than 8 blocks
 	scheduling  int         // of clusters: a preference
 	cacheConfig int
-	setup       setup
+	setup       launchSetup
 }
 
 // ModuleLoadData is cuModuleLoadData: it loads an image, of size bytes where that
@@ -152,7 +152,7 @@ func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, erro
 	}
 	src, err := t.d.source(image, size)
 	if err != nil {
-		return 0, t.d.complain(err)
+		return 0, t.d.printError(err)
 	}
 	return t.load("", src)
 }
@@ -176,19 +176,19 @@ func (d *Driver) readFile(file string) ([]byte, error) {
 		return nil, fail(FileNotFound, "%v", err)
 	}
 	if err != nil {
-		return nil, d.complain(fail(InvalidImage, "%s: %v", file, err))
+		return nil, d.printError(fail(InvalidImage, "%s: %v", file, err))
 	}
 	data = append(data, 0, 0, 0, 0) // so that what looks for the beginning finds one
 	src, err := d.source(unsafe.Pointer(&data[0]), uint64(len(data)))
 	if err != nil {
-		return nil, d.complain(fail(ResultOf(err), "%s: %v", file, err))
+		return nil, d.printError(fail(ResultOf(err), "%s: %v", file, err))
 	}
 	return src, nil
 }
 
-// complain writes an error that its result code does not explain to the driver's
+// printError writes an error that its result code does not explain to the driver's
 // standard error, and returns it.
-func (d *Driver) complain(err error) error {
+func (d *Driver) printError(err error) error {
 	if d.settings.Trace == 0 { // which says it anyway
 		d.message("%v", err)
 	}
@@ -199,7 +199,7 @@ func (d *Driver) complain(err error) error {
 func (t *Thread) load(name string, src []byte) (Handle, error) {
 	parsed, err := t.d.compile(name, src)
 	if err != nil {
-		return 0, t.d.complain(err)
+		return 0, t.d.printError(err)
 	}
 	c, err := t.enter()
 	if err != nil {
@@ -208,7 +208,7 @@ func (t *Thread) load(name string, src []byte) (Handle, error) {
 	t.d.mu.Unlock()
 	m, err := c.load(parsed)
 	if err != nil {
-		return 0, t.d.complain(err)
+		return 0, t.d.printError(err)
 	}
 	return m.handle, nil
 }
@@ -233,7 +233,7 @@ func (c *Context) load(parsed *ptx.Module) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	m := &Module{ctx: c, mod: mod, functions: map[string]*Function{}}
-	m.handle = c.own(m)
+	m.handle = c.addObject(m)
 	for _, v := range parsed.Vars() {
 		if b := mod.Var(v.Name); b != nil && b.Size() > 0 && d.regions.find(b.Addr()) == nil {
 			kind := variableRegion
@@ -279,12 +279,12 @@ func (m *Module) unload() {
 		d.mu.Unlock()
 		return
 	}
-	c.disown(m.handle)
+	c.removeObject(m.handle)
 	for _, f := range m.functions {
-		c.disown(f.handle)
+		c.removeObject(f.handle)
 	}
 	for _, r := range m.references {
-		c.disown(r.handle)
+		c.removeObject(r.handle)
 		r.drop()
 	}
 	d.regions.take(func(r *region) bool { return r.module == m })
@@ -324,7 +324,7 @@ func (m *Module) function(name string) (*Function, error) {
 		return nil, fail(NotFound, "%v", err)
 	}
 	f := &Function{module: m, kernel: k}
-	f.handle = m.ctx.own(f)
+	f.handle = m.ctx.addObject(f)
 	m.functions[name] = f
 	return f, nil
 }
@@ -423,7 +423,7 @@ func (f *Function) prepared() (*interp.KernelInfo, error) {
 		case errors.As(err, &refused): // another thread unloads it
 			f.bad = fail(InvalidHandle, "%v", err)
 		case err != nil:
-			f.bad = d.complain(failBy(NotSupported, err))
+			f.bad = d.printError(failBy(NotSupported, err))
 		}
 	})
 	return f.info, f.bad
@@ -600,8 +600,8 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 	defer t.d.mu.Unlock()
 	switch a {
 	case FuncMaxDynamicShared:
-		if most := t.d.limits().PerBlock - info.Shared; value < 0 || value > most {
-			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, most)
+		if maximum := t.d.limits().PerBlock - info.Shared; value < 0 || value > maximum {
+			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, maximum)
 		}
 		f.maxDynamic = value
 	case FuncCarveout:
@@ -727,7 +727,7 @@ func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 	defer t.d.mu.Unlock()
 	cluster, err := f.clusterOf(p.Cluster)
 	if err != nil {
-		return 0, t.d.complain(err)
+		return 0, t.d.printError(err)
 	}
 	return n * interp.Multiprocessors / max(cluster.Count(), 1), nil
 }
@@ -752,13 +752,13 @@ func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(thread
 	if err != nil {
 		return 0, 0, err
 	}
-	most := info.MaxThreads
+	maximum := info.MaxThreads
 	if limit > 0 {
-		most = min(most, limit)
+		maximum = min(maximum, limit)
 	}
 	best, blocks := 0, 0
-	for threads := (most + warpSize - 1) / warpSize * warpSize; threads > 0; threads -= warpSize {
-		size := min(threads, most)
+	for threads := (maximum + warpSize - 1) / warpSize * warpSize; threads > 0; threads -= warpSize {
+		size := min(threads, maximum)
 		n, err := f.residency(size, int(min(dynamicFor(size), 1<<30)))
 		if err != nil {
 			return 0, 0, err

@@ -21,12 +21,12 @@ import (
 // clock is, by line, up to which of its operations all are over, or come before something.
 type clock []uint64
 
-// with is what either says.
-func (c clock) with(o clock) clock {
+// union is what either says.
+func (c clock) union(o clock) clock {
 	if len(c) < len(o) {
 		c, o = o, c
 	}
-	if o.within(c) {
+	if o.isWithin(c) {
 		return c
 	}
 	n := slices.Clone(c)
@@ -36,8 +36,8 @@ func (c clock) with(o clock) clock {
 	return n
 }
 
-// within reports whether o, which is no shorter, says all that c does.
-func (c clock) within(o clock) bool {
+// isWithin reports whether o, which is no shorter, says all that c does.
+func (c clock) isWithin(o clock) bool {
 	for i, at := range c {
 		if at > o[i] {
 			return false
@@ -56,18 +56,18 @@ func (c clock) upTo(line int, at uint64) clock {
 
 // ordering is what a driver knows of the order of operations. The driver's mutex guards it.
 type ordering struct {
-	on    bool     // somebody wants to know
-	lines []uint64 // how many operations there have been on each
-	given []int    // lines that are used no more
-	known clock    // what the host knows to be over
-	last  *task    // that was submitted
+	enabled   bool     // somebody wants to know
+	lines     []uint64 // how many operations there have been on each
+	freeLines []int    // lines that are used no more
+	known     clock    // what the host knows to be over
+	last      *task    // that was submitted
 }
 
-// line is a new line, or one whose operations the host knows to be over.
-func (o *ordering) line() int {
-	for i, l := range o.given {
+// newLine is a new line, or one whose operations the host knows to be over.
+func (o *ordering) newLine() int {
+	for i, l := range o.freeLines {
 		if l < len(o.known) && o.lines[l] <= o.known[l] || o.lines[l] == 0 {
-			o.given = slices.Delete(o.given, i, i+1)
+			o.freeLines = slices.Delete(o.freeLines, i, i+1)
 			return l
 		}
 	}
@@ -75,35 +75,35 @@ func (o *ordering) line() int {
 	return len(o.lines) - 1
 }
 
-// giveBack is for lines on which nothing is submitted any more.
-func (o *ordering) giveBack(lines ...int) { o.given = append(o.given, lines...) }
+// releaseLines is for lines on which nothing is submitted any more.
+func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
-// next is the order of an operation that is submitted, after others.
-func (o *ordering) next(line int, name, stream string, after clock) *interp.Order {
+// newOrder is the order of an operation that is submitted, after others.
+func (o *ordering) newOrder(line int, name, stream string, after clock) *interp.HostOrder {
 	o.lines[line]++
 	at := o.lines[line]
-	return &interp.Order{Line: line, At: at, Before: o.known.with(after).upTo(line, at), Past: o.known, Name: name, Stream: stream}
+	return &interp.HostOrder{Line: line, Clock: at, Before: o.known.union(after).upTo(line, at), Ended: o.known, Name: name, Stream: stream}
 }
 
 // learn is for the host that knows operations to be over.
 func (o *ordering) learn(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil && t.order != nil {
-			o.known = o.known.with(t.order.Before)
+			o.known = o.known.union(t.order.Before)
 		}
 	}
 }
 
 // learnBefore is for the host that knows all to be over that an operation comes after.
-func (o *ordering) learnBefore(x *interp.Order) {
+func (o *ordering) learnBefore(x *interp.HostOrder) {
 	if x != nil {
-		o.known = o.known.with(clock(x.Before).upTo(x.Line, x.At-1))
+		o.known = o.known.union(clock(x.Before).upTo(x.Line, x.Clock-1))
 	}
 }
 
 // hostKnows is for a function of the host that runs in a stream's turn: the host knows all to be
 // over that it comes after.
-func (d *Driver) hostKnows(x *interp.Order) {
+func (d *Driver) hostKnows(x *interp.HostOrder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learnBefore(x)
@@ -120,38 +120,38 @@ func (s *Stream) name() string {
 	return fmt.Sprintf("stream %#x", uint64(s.handle))
 }
 
-// gone is for a stream without work that is used no more: what it has done, operations may still
+// remove is for a stream without work that is used no more: what it has done, operations may still
 // have to come after.
-func (s *Stream) gone() {
+func (s *Stream) remove() {
 	c := s.ctx
 	delete(c.streams, s)
 	if s.last != nil && s.last.order != nil {
-		past := &c.past[0]
+		past := &c.endedClocks[0]
 		if s.nonBlocking {
-			past = &c.past[1]
+			past = &c.endedClocks[1]
 		}
-		*past = past.with(s.last.order.Before)
+		*past = past.union(s.last.order.Before)
 	}
-	c.dev.d.ordering.giveBack(s.line)
+	c.dev.d.ordering.releaseLines(s.line)
 }
 
-// learnPast is for the host that waits for the stream: of those that are gone, which have no work, it
+// learnPredecessors is for the host that waits for the stream: of those that are gone, which have no work, it
 // waits for what the stream comes after. d.mu is held.
-func (s *Stream) learnPast() {
+func (s *Stream) learnPredecessors() {
 	if o := &s.ctx.dev.d.ordering; s == s.ctx.legacy {
-		o.known = o.known.with(s.ctx.past[0])
+		o.known = o.known.union(s.ctx.endedClocks[0])
 	}
 }
 
 // chains gives the nodes of a graph lines, of which each has one node after the other; after is
 // which come before each, all of them with lower indices. It gives how many lines there are.
 func chains(after [][]int) (lines []int, n int) {
-	goesOn := make([]bool, len(after))
+	continues := make([]bool, len(after))
 	for _, before := range after {
 		line := -1
 		for _, b := range before {
-			if !goesOn[b] {
-				goesOn[b], line = true, lines[b]
+			if !continues[b] {
+				continues[b], line = true, lines[b]
 				break
 			}
 		}

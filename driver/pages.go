@@ -32,12 +32,12 @@ type chunk struct {
 	live int // blocks not given back
 }
 
-// mostPages is more bytes than the address space of a process has room for.
-const mostPages = 1 << 47
+// maxPages is more bytes than the address space of a process has room for.
+const maxPages = 1 << 47
 
 // allocate is for interp.Config.Allocate.
 func (p *pages) allocate(size uint64) ([]byte, func(), error) {
-	if size > mostPages {
+	if size > maxPages {
 		return nil, nil, fmt.Errorf("%d bytes are more than a process can have", size)
 	}
 	if size > smallBlock {
@@ -130,9 +130,9 @@ func (p *pages) share(block []byte) (*os.File, error) {
 func (p *pages) unshare(block []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := unsafe.SliceData(block)
-	if file := p.shared[at]; file != nil {
-		delete(p.shared, at)
+	first := unsafe.SliceData(block)
+	if file := p.shared[first]; file != nil {
+		delete(p.shared, first)
 		privateMemory(wholeBlock(block))
 		file.Close()
 	}

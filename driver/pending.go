@@ -22,13 +22,13 @@ type pending struct {
 // conditionalKernels stands for the kernels of a conditional node, whose number is not known before.
 const conditionalKernels = "kernels of a conditional node"
 
-// unended is what the driver knows of launches that have not ended. The driver's mutex guards it but for ctx and
+// unendedLaunches is what the driver knows of launches that have not ended. The driver's mutex guards it but for ctx and
 // stop.
-type unended struct {
-	ctx   context.Context // of all launches
-	stop  context.CancelCauseFunc
-	tasks map[*task]bool // tasks that have launches; nil: nobody wants them
-	over  error          // no launch begins any more; nil: they do
+type unendedLaunches struct {
+	ctx     context.Context // of all launches
+	stop    context.CancelCauseFunc
+	tasks   map[*task]bool // tasks that have launches; nil: nobody wants them
+	refusal error          // no launch begins any more; nil: they do
 
 	notBegun string // with over: why the launches that have not begun are not judged
 }
@@ -36,24 +36,24 @@ type unended struct {
 // errProcessEnds is the cause of launches that are stopped as the process ends.
 var errProcessEnds = errors.New("the process has ended and did not wait for it")
 
-// stopPatience is how long Exit waits for launches that it has stopped.
-const stopPatience = 2 * time.Second
+// stopTimeout is how long Exit waits for launches that it has stopped.
+const stopTimeout = 2 * time.Second
 
 // watched reports whether somebody wants all launches to end before the process does.
 func (s *Settings) watched() bool {
 	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
 
-func newUnended(s *Settings) unended {
+func newUnendedLaunches(s *Settings) unendedLaunches {
 	if !s.watched() {
-		return unended{ctx: context.Background(), stop: func(error) {}}
+		return unendedLaunches{ctx: context.Background(), stop: func(error) {}}
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	return unended{ctx: ctx, stop: stop, tasks: map[*task]bool{}}
+	return unendedLaunches{ctx: ctx, stop: stop, tasks: map[*task]bool{}}
 }
 
-// expect notes the kernels that a task will launch, in their order. The task must not have begun. d.mu is held.
-func (d *Driver) expect(t *task, kernels ...string) {
+// expectLaunches notes the kernels that a task will launch, in their order. The task must not have begun. d.mu is held.
+func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	if d.unended.tasks == nil || len(kernels) == 0 {
 		return
 	}
@@ -61,15 +61,15 @@ func (d *Driver) expect(t *task, kernels ...string) {
 	d.unended.tasks[t] = true
 }
 
-// begins notes that the next launch of the task begins. The error says that none may begin any more.
-func (t *task) begins(d *Driver) error {
+// noteLaunch notes that the next launch of the task begins. The error says that none may begin any more.
+func (t *task) noteLaunch(d *Driver) error {
 	if d.unended.tasks == nil {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.unended.over != nil {
-		return d.unended.over
+	if d.unended.refusal != nil {
+		return d.unended.refusal
 	}
 	if p := t.launches; p != nil && len(p.waiting) > 0 {
 		p.running, p.waiting = p.waiting[0], p.waiting[1:]
@@ -77,39 +77,39 @@ func (t *task) begins(d *Driver) error {
 	return nil
 }
 
-// ends notes that a task is over. Launches that it has not begun are not judged. d.mu is held.
-func (t *task) ends(d *Driver) {
+// noteEnd notes that a task is over. Launches that it has not begun are not judged. d.mu is held.
+func (t *task) noteEnd(d *Driver) {
 	if t.launches == nil || !d.unended.tasks[t] {
 		return
 	}
 	delete(d.unended.tasks, t)
 	reason := "it did not begin, for the context had failed before"
-	if d.unended.over != nil {
+	if d.unended.refusal != nil {
 		reason = d.unended.notBegun
 	}
 	for _, k := range t.launches.waiting {
-		d.missed(k, reason)
+		d.reportNotJudged(k, reason)
 	}
 }
 
-// missed reports a launch that sanitizers have not seen. That is an error unless an error is known already, of
+// reportNotJudged reports a launch that sanitizers have not seen. That is an error unless an error is known already, of
 // which it may be a consequence. d.mu is held.
-func (d *Driver) missed(kernel, reason string) {
+func (d *Driver) reportNotJudged(kernel, reason string) {
 	severity := finding.Error
-	if d.sanitizer.Errors() > 0 && d.unended.over == nil {
+	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil {
 		severity = finding.Notice
 	}
 	d.sanitizer.Miss(kernel, 1, severity, reason)
 }
 
-// notEnded is the reason why a launch that runs is not judged at the end of the process.
-func (d *Driver) notEnded() string {
+// notEndedReason is the reason why a launch that runs is not judged at the end of the process.
+func (d *Driver) notEndedReason() string {
 	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 }
 
-// await waits until all launches have ended, for as long as the settings say. If a function that a stream runs
+// awaitLaunches waits until all launches have ended, for as long as the settings say. If a function that a stream runs
 // ends the process, nothing on that stream moves any more: then await gives up as soon as nothing runs.
-func (d *Driver) await(inStream bool) {
+func (d *Driver) awaitLaunches(inStream bool) {
 	if d.unended.tasks == nil {
 		return
 	}
@@ -117,19 +117,19 @@ func (d *Driver) await(inStream bool) {
 	defer deadline.Stop()
 	reason := fmt.Sprintf("it had not begun %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 	for {
-		next, runs := d.nextUnended()
+		next, runs := d.nextUnendedLaunch()
 		if next == nil {
 			return
 		}
 		var idle <-chan time.Time
 		if inStream && !runs {
-			idle = time.After(idlePatience)
+			idle = time.After(idlePollInterval)
 		}
 		select {
 		case <-next.done:
 			continue
 		case <-idle:
-			if _, runs := d.nextUnended(); runs {
+			if _, runs := d.nextUnendedLaunch(); runs {
 				continue
 			}
 			reason = "it waited for a stream whose function has ended the process"
@@ -138,13 +138,13 @@ func (d *Driver) await(inStream bool) {
 		break
 	}
 	d.mu.Lock()
-	d.unended.over, d.unended.notBegun = fail(LaunchTimeout, "%v", errProcessEnds), reason
+	d.unended.refusal, d.unended.notBegun = fail(LaunchTimeout, "%v", errProcessEnds), reason
 	d.mu.Unlock()
 	d.unended.stop(errProcessEnds)
-	patience := time.NewTimer(stopPatience)
+	patience := time.NewTimer(stopTimeout)
 	defer patience.Stop()
 	for {
-		next, runs := d.nextUnended()
+		next, runs := d.nextUnendedLaunch()
 		if !runs {
 			break
 		}
@@ -159,20 +159,20 @@ func (d *Driver) await(inStream bool) {
 	defer d.mu.Unlock()
 	for t := range d.unended.tasks {
 		if t.launches.running != "" {
-			d.missed(t.launches.running, d.notEnded())
+			d.reportNotJudged(t.launches.running, d.notEndedReason())
 		}
 		for _, k := range t.launches.waiting {
-			d.missed(k, d.unended.notBegun)
+			d.reportNotJudged(k, d.unended.notBegun)
 		}
 	}
 	clear(d.unended.tasks)
 }
 
-// idlePatience is how long nothing runs before await takes it that nothing will.
-const idlePatience = 200 * time.Millisecond
+// idlePollInterval is how long nothing runs before await takes it that nothing will.
+const idlePollInterval = 200 * time.Millisecond
 
-// nextUnended returns a task whose launches have not ended, one that runs if there is one; nil if all have.
-func (d *Driver) nextUnended() (next *task, runs bool) {
+// nextUnendedLaunch returns a task whose launches have not ended, one that runs if there is one; nil if all have.
+func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for t := range d.unended.tasks {
@@ -205,9 +205,9 @@ func (t *Thread) refused(kernel Handle, err error) error {
 }
 
 // LaunchRefused reports a launch that a client's library has refused before it came to the driver.
-func (t *Thread) LaunchRefused(kernel, why string) {
+func (t *Thread) LaunchRefused(kernel, reason string) {
 	if len(t.d.settings.Sanitize) > 0 {
-		t.launchRefused(kernel, &interp.LaunchError{Msg: why})
+		t.launchRefused(kernel, &interp.LaunchError{Msg: reason})
 	}
 }
 
@@ -216,7 +216,7 @@ func (t *Thread) launchRefused(kernel string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c := t.top(); c != nil && c.err != nil {
-		d.missed(kernel, "it was refused, for the context had failed before")
+		d.reportNotJudged(kernel, "it was refused, for the context had failed before")
 		return
 	}
 	d.sanitizer.Fail(kernel, err)

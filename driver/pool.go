@@ -49,24 +49,24 @@ func (d *Driver) poolsOf(place poolPlace) *pools {
 }
 
 // poolPlace is the place of memory of a type at a location. d.mu is held.
-func (d *Driver) poolPlace(where Location, kind MemoryType) (poolPlace, error) {
+func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error) {
 	switch {
 	case !d.ready:
 		return poolPlace{}, fail(NotInitialized, "cuInit was not called")
 	case kind != PinnedMemory && kind != ManagedMemory:
 		return poolPlace{}, fail(InvalidValue, "memory of type %d", kind)
-	case where.Type == OnDevice:
-		v, err := d.device(int(where.ID))
+	case location.Type == OnDevice:
+		v, err := d.device(int(location.ID))
 		if kind == ManagedMemory {
 			return poolPlace{managedRegion, v}, err
 		}
 		return poolPlace{deviceRegion, v}, err
-	case kind == ManagedMemory && where.Type >= nowhere && where.Type <= onThisNode:
+	case kind == ManagedMemory && location.Type >= nowhere && location.Type <= onThisNode:
 		return poolPlace{managedRegion, nil}, nil
-	case kind == PinnedMemory && where.Type >= onAnyNode && where.Type <= onThisNode:
+	case kind == PinnedMemory && location.Type >= onAnyNode && location.Type <= onThisNode:
 		return poolPlace{hostRegion, nil}, nil
 	}
-	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", where.Type)
+	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", location.Type)
 }
 
 // device is the device that pays for the memory. d.mu is held.
@@ -130,10 +130,10 @@ func (d *Driver) pool(h Handle) (*Pool, error) {
 }
 
 // MemGetDefaultMemPool is cuMemGetDefaultMemPool, and cuDeviceGetDefaultMemPool for pinned memory on a device.
-func (d *Driver) MemGetDefaultMemPool(where Location, kind MemoryType) (Handle, error) {
+func (d *Driver) MemGetDefaultMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	place, err := d.poolPlace(where, kind)
+	place, err := d.poolPlace(location, kind)
 	if err != nil {
 		return 0, err
 	}
@@ -141,10 +141,10 @@ func (d *Driver) MemGetDefaultMemPool(where Location, kind MemoryType) (Handle, 
 }
 
 // MemGetMemPool is cuMemGetMemPool, and cuDeviceGetMemPool: the pool that MemAllocAsync takes.
-func (d *Driver) MemGetMemPool(where Location, kind MemoryType) (Handle, error) {
+func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	place, err := d.poolPlace(where, kind)
+	place, err := d.poolPlace(location, kind)
 	if err != nil {
 		return 0, err
 	}
@@ -152,10 +152,10 @@ func (d *Driver) MemGetMemPool(where Location, kind MemoryType) (Handle, error) 
 }
 
 // MemSetMemPool is cuMemSetMemPool, and cuDeviceSetMemPool.
-func (d *Driver) MemSetMemPool(where Location, kind MemoryType, h Handle) error {
+func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	place, err := d.poolPlace(where, kind)
+	place, err := d.poolPlace(location, kind)
 	if err != nil {
 		return err
 	}
@@ -175,10 +175,10 @@ func (d *Driver) MemSetMemPool(where Location, kind MemoryType, h Handle) error 
 
 // MemPoolCreate is cuMemPoolCreate for at most limit bytes, if that is not 0. With types of handles, other processes may
 // have the memory.
-func (d *Driver) MemPoolCreate(where Location, kind MemoryType, types HandleTypes, limit uint64) (Handle, error) {
+func (d *Driver) MemPoolCreate(location Location, kind MemoryType, types HandleTypes, limit uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	place, err := d.poolPlace(where, kind)
+	place, err := d.poolPlace(location, kind)
 	if err != nil {
 		return 0, err
 	}
@@ -289,14 +289,14 @@ func (p *Pool) reads(dev int) bool {
 
 // MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is within reach anyway;
 // what is set is remembered.
-func (d *Driver) MemPoolSetAccess(h Handle, where Location, access MemoryAccess) error {
+func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
 	if err != nil {
 		return err
 	}
-	switch v, err := where.device(d); {
+	switch v, err := location.device(d); {
 	case err != nil:
 		return err
 	case access != NoAccess && access != Read && access != ReadWrite:
@@ -310,14 +310,14 @@ func (d *Driver) MemPoolSetAccess(h Handle, where Location, access MemoryAccess)
 }
 
 // MemPoolGetAccess is cuMemPoolGetAccess.
-func (d *Driver) MemPoolGetAccess(h Handle, where Location) (MemoryAccess, error) {
+func (d *Driver) MemPoolGetAccess(h Handle, location Location) (MemoryAccess, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, err := d.pool(h)
 	if err != nil {
 		return 0, err
 	}
-	v, err := where.device(d)
+	v, err := location.device(d)
 	switch {
 	case err != nil:
 		return 0, err
@@ -344,13 +344,13 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 		return 0, err
 	}
 	name := fmt.Sprintf("stream-ordered memory #%d", t.d.buffers)
-	task := s.submit("an allocation", func(o *interp.Order) (err error) {
-		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, interp.Lasting, o); err != nil {
+	task := s.submit("an allocation", func(o *interp.HostOrder) (err error) {
+		if r.buf, err = t.d.gpu.MapOrdered(r.addr, r.data, name, interp.Permanent, o); err != nil {
 			return fail(OutOfMemory, "%v", err)
 		}
 		return nil
 	})
-	r.made = task
+	r.allocTask = task
 	return r.addr, s.finish(task, false)
 }
 
@@ -383,7 +383,7 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	r := &region{size: size, kind: p.place.kind, ctx: s.ctx, pool: p, charge: charge}
 	var err error
 	if p.memory != nil {
-		r.data, r.pages, r.from, err = p.memory.allocate(size)
+		r.data, r.pages, r.fileOffset, err = p.memory.allocate(size)
 	} else {
 		r.data, r.pages, err = d.pages.allocate(size)
 	}
@@ -436,5 +436,5 @@ func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	}
 	d.regions.remove(r)
 	r.discharge()
-	return s.finish(s.always("a free", r.free, r.made), false)
+	return s.finish(s.submitAlways("a free", r.free, r.allocTask), false)
 }

@@ -116,8 +116,8 @@ const (
 
 // sleepOn waits until a process wakes those who sleep on a word, which shared memory has, but not if it has another
 // value, and no longer than some time.
-func sleepOn(word *uint32, value uint32, most time.Duration) {
-	limit := unix.NsecToTimespec(int64(most))
+func sleepOn(word *uint32, value uint32, maximum time.Duration) {
+	limit := unix.NsecToTimespec(int64(maximum))
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(value), uintptr(unsafe.Pointer(&limit)), 0, 0)
 }
 

@@ -669,7 +669,7 @@ func TestStreamRaces(t *testing.T) {
 				list := s.d.sanitizer.Findings()
 				var got []string
 				for _, f := range list {
-					got = append(got, fmt.Sprintf("%s: %s, %s", f.Kind, f.At.Role, f.Other.Role))
+					got = append(got, fmt.Sprintf("%s: %s, %s", f.Kind, f.Place.Role, f.OtherPlace.Role))
 				}
 				slices.Sort(got)
 				var b bytes.Buffer
@@ -677,11 +677,11 @@ func TestStreamRaces(t *testing.T) {
 				if !slices.Equal(got, p.want) {
 					t.Errorf("found %q, want %q\n%s", got, p.want, b.String())
 				}
-				told := hostAddress.ReplaceAllString(b.String(), "")
+				message := hostAddress.ReplaceAllString(b.String(), "")
 				if first == "" {
-					first = told
-				} else if first != told {
-					t.Errorf("on %d threads\n%son one\n%s", workers, told, first)
+					first = message
+				} else if first != message {
+					t.Errorf("on %d threads\n%son one\n%s", workers, message, first)
 				}
 			}
 		})

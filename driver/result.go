@@ -221,9 +221,9 @@ func failBy(r Result, cause error) error {
 	return &Error{Result: r, Detail: explain(cause), cause: cause}
 }
 
-// brief is an error less all but its first line, for those that have been told in
+// shortError is an error less all but its first line, for those that have been told in
 // full.
-func brief(err error) error {
+func shortError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fail(ResultOf(err), "%s", strings.TrimPrefix(line, ResultOf(err).Name()+": "))
 }

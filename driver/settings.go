@@ -146,7 +146,7 @@ var Variables = []Variable{
 		}
 		return nil
 	}},
-	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "Which lanes of a warp run next where they have diverged, and where they meet again.", func(s *Settings, v string) error {
+	{"GEMU_RECONVERGE", "a name of `gemu run --reconverge`", "auto", "The reconvergence policy: which warp split runs next, and where warp splits reconverge.", func(s *Settings, v string) error {
 		if s.Reconverge = interp.ReconvergerNamed(v); s.Reconverge == nil {
 			var names []string
 			for _, r := range interp.Reconvergers {
@@ -189,7 +189,7 @@ var Variables = []Variable{
 		return nil
 	}},
 	{"GEMU_REGFILE", "some of " + models.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
-		s.Models, err = models.For(v, warpSize)
+		s.Models, err = models.Select(v, warpSize)
 		return err
 	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {
@@ -252,7 +252,7 @@ var Variables = []Variable{
 // tolerables is the names of the faults that may be tolerated.
 func tolerables() string {
 	var names []string
-	for _, t := range interp.Tolerables {
+	for _, t := range interp.Tolerances {
 		names = append(names, t.Name)
 	}
 	return strings.Join(names, ", ")

@@ -9,8 +9,8 @@ import (
 	"gemu/interp"
 )
 
-// setup is what such calls have set for the launches of a function.
-type setup struct {
+// launchSetup is what such calls have set for the launches of a function.
+type launchSetup struct {
 	block  interp.Dim3
 	shared uint32 // bytes of dynamic shared memory
 	params []byte // the arguments, each at its offset
@@ -20,7 +20,7 @@ type setup struct {
 const paramLimit = 32764
 
 // setUp changes what launches of a function begin with.
-func (t *Thread) setUp(h Handle, change func(*setup) error) error {
+func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
 	f, err := t.function(h)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (t *Thread) setUp(h Handle, change func(*setup) error) error {
 
 // FuncSetBlockShape is cuFuncSetBlockShape.
 func (t *Thread) FuncSetBlockShape(h Handle, block interp.Dim3) error {
-	return t.setUp(h, func(s *setup) error {
+	return t.setUp(h, func(s *launchSetup) error {
 		if min(block.X, block.Y, block.Z) < 1 {
 			return fail(InvalidValue, "a block of %d×%d×%d threads", block.X, block.Y, block.Z)
 		}
@@ -43,7 +43,7 @@ func (t *Thread) FuncSetBlockShape(h Handle, block interp.Dim3) error {
 
 // FuncSetSharedSize is cuFuncSetSharedSize, in bytes.
 func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
-	return t.setUp(h, func(s *setup) error {
+	return t.setUp(h, func(s *launchSetup) error {
 		s.shared = size
 		return nil
 	})
@@ -51,12 +51,12 @@ func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
 
 // ParamSetSize is cuParamSetSize: how many bytes the arguments take. What was not set of them is 0.
 func (t *Thread) ParamSetSize(h Handle, size uint32) error {
-	return t.setUp(h, func(s *setup) error { return s.resize(int64(size)) })
+	return t.setUp(h, func(s *launchSetup) error { return s.resize(int64(size)) })
 }
 
 // ParamSet is cuParamSetv, and for numbers cuParamSeti and cuParamSetf: bytes of the arguments.
 func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
-	return t.setUp(h, func(s *setup) error {
+	return t.setUp(h, func(s *launchSetup) error {
 		if offset < 0 || offset > paramLimit {
 			return fail(InvalidValue, "an argument at offset %d", offset)
 		}
@@ -71,7 +71,7 @@ func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
 }
 
 // resize gives the arguments a size in bytes.
-func (s *setup) resize(size int64) error {
+func (s *launchSetup) resize(size int64) error {
 	if size > paramLimit {
 		return fail(InvalidValue, "arguments of %d bytes, at most %d", size, paramLimit)
 	}
@@ -84,7 +84,7 @@ func (s *setup) resize(size int64) error {
 // ParamSetTexRef is cuParamSetTexRef. A kernel has the references of its module without it; the unit must be
 // CU_PARAM_TR_DEFAULT, which is -1.
 func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
-	return t.setUp(h, func(*setup) error {
+	return t.setUp(h, func(*launchSetup) error {
 		if unit != -1 {
 			return fail(InvalidValue, "texture unit %d, want -1", unit)
 		}
@@ -96,7 +96,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 // LaunchGrid is cuLaunchGridAsync: it launches a kernel as it was set up.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
 	p := LaunchParams{Func: h, Grid: interp.Dim3{X: width, Y: height, Z: 1}}
-	err := t.setUp(h, func(s *setup) error {
+	err := t.setUp(h, func(s *launchSetup) error {
 		p.Block, p.Shared, p.Buffer = s.block, s.shared, slices.Clone(s.params)
 		return nil
 	})

@@ -16,7 +16,7 @@ func TestSetup(t *testing.T) {
 
 	c.want(InvalidValue, "block", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.FuncSetBlockShape(f, interp.Dim3{X: 32, Y: 1, Z: 1}))
-	c.want(InvalidValue, "none given", c.LaunchGrid(f, 1, 1, 0))
+	c.want(InvalidValue, "none passed", c.LaunchGrid(f, 1, 1, 0))
 	c.ok(c.ParamSet(f, 0, binary.LittleEndian.AppendUint64(nil, x)))
 	c.ok(c.ParamSet(f, 8, word(5)))
 	c.ok(c.LaunchGrid(f, 2, 1, 0))
@@ -76,8 +76,8 @@ func TestAttach(t *testing.T) {
 
 // The first call of cuGetExportTable from each file says what that means, but for libraries that work without.
 func TestExportTable(t *testing.T) {
-	var told bytes.Buffer
-	d := New(Settings{Devices: 1, Stderr: &told})
+	var messages bytes.Buffer
+	d := New(Settings{Devices: 1, Stderr: &messages})
 	defer d.Close()
 	for range 2 {
 		for _, caller := range []string{"/lib/libnvrtc.so.13", "/lib/libnvrtc-builtins.so.13.5", "/lib/libnvJitLink.so.12", "/opt/program", "/opt/libother.so"} {
@@ -87,12 +87,12 @@ func TestExportTable(t *testing.T) {
 		}
 	}
 	for _, caller := range []string{"/opt/program", "/opt/libother.so"} {
-		if n := bytes.Count(told.Bytes(), []byte(caller+" asks for private functions")); n != 1 {
-			t.Errorf("%s is told %d times: %s", caller, n, &told)
+		if n := bytes.Count(messages.Bytes(), []byte(caller+" asks for private functions")); n != 1 {
+			t.Errorf("%s is told %d times: %s", caller, n, &messages)
 		}
 	}
-	if n := bytes.Count(told.Bytes(), []byte("\n")); n != 2 {
-		t.Errorf("%d lines: %s", n, &told)
+	if n := bytes.Count(messages.Bytes(), []byte("\n")); n != 2 {
+		t.Errorf("%d lines: %s", n, &messages)
 	}
 }
 

@@ -12,190 +12,192 @@ import (
 	"gemu/interp"
 )
 
-// board is what the processes share of an event. What was recorded on one stream is over in the order in which it was
+// eventBoard is what the processes share of an event. What was recorded on one stream is over in the order in which it was
 // recorded: so such records share a lane, in which there is only to count. A lane that is over may be taken for another
 // stream, of any process.
-type board struct {
-	newest moment // that was recorded; 0: none
+type eventBoard struct {
+	newest recordID // that was recorded; 0: none
 	_      [24]byte
-	lanes  [boardLanes]lane
+	queues [boardQueues]recordQueue
 }
 
-const boardLanes = 127 // what a page of 4096 bytes has
+const boardQueues = 127 // what a page of 4096 bytes has
 
-// lane is records of which each is over after those before it.
-type lane struct {
+// recordQueue is records of which each is over after those before it.
+type recordQueue struct {
 	pid     int32  // the process that records here
 	changed uint32 // how often done has: what processes sleep on
 	started uint64 // the process: see startOf
 	issued  uint64 // how many records there ever were; the file's lock guards it
-	done    uint64 // how many of them are over; with failed, no more will be
+	ended   uint64 // how many of them are over; with failed, no more will be
 }
 
-// failed is a part of lane.done.
+// failed is a part of recordQueue.ended.
 const failed = 1 << 63
 
-// moment is a record: a lane, and how many records there had been in it then. 0 is none.
-type moment uint64
+// recordID is a record: a lane, and how many records there had been in it then. 0 is none.
+type recordID uint64
 
-const laneShift = 48
+const queueShift = 48
 
-func (m moment) lane() int     { return int(m >> laneShift) }
-func (m moment) count() uint64 { return uint64(m) & (1<<laneShift - 1) }
+func (m recordID) queue() int    { return int(m >> queueShift) }
+func (m recordID) count() uint64 { return uint64(m) & (1<<queueShift - 1) }
 
 // sharedEvent is a process's view of such an event.
 type sharedEvent struct {
 	file     *os.File
 	mem      []byte
-	board    *board
-	imported bool            // from another process
-	lanes    map[int]laneUse // the last here of each lane, by its index; d.mu guards it
-	own      moment          // the last here; likewise
+	board    *eventBoard
+	imported bool             // from another process
+	queues   map[int]queueUse // the last here of each lane, by its index; d.mu guards it
+	lastOwn  recordID         // the last here; likewise
 
-	users // of the memory: the last gives it back
+	userCount // of the memory: the last gives it back
 }
 
-// laneUse is a record of this process.
-type laneUse struct {
+// queueUse is a record of this process.
+type queueUse struct {
 	stream *Stream
 	count  uint64
 }
 
 // newSharedEvent is the event that has a board, of a page. It takes the file.
 func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
-	mem, err := mapFile(file, 0, wholePages(uint64(unsafe.Sizeof(board{}))))
+	mem, err := mapFile(file, 0, wholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	e := &sharedEvent{file: file, mem: mem, board: (*board)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, lanes: map[int]laneUse{}}
-	e.hold()
+	e := &sharedEvent{file: file, mem: mem, board: (*eventBoard)(unsafe.Pointer(unsafe.SliceData(mem))), imported: imported, queues: map[int]queueUse{}}
+	e.add()
 	return e, nil
 }
 
 // drop is for one who used the event.
 func (e *sharedEvent) drop() {
-	if e.left() {
+	if e.release() {
 		freeAddresses(e.mem)
 		e.file.Close()
 	}
 }
 
 // newest is what was recorded last, by any process.
-func (e *sharedEvent) newest() moment { return moment(atomic.LoadUint64((*uint64)(&e.board.newest))) }
+func (e *sharedEvent) newest() recordID {
+	return recordID(atomic.LoadUint64((*uint64)(&e.board.newest)))
+}
 
-// take is the record of a stream that is made now. d.mu is held.
-func (e *sharedEvent) take(s *Stream) (moment, error) {
+// newRecord is the record of a stream that is made now. d.mu is held.
+func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 	if err := lockFile(e.file); err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
 	defer unlockFile(e.file)
 	at := -1
-	for i := range e.board.lanes {
-		l := &e.board.lanes[i]
-		if e.lanes[i] == (laneUse{s, l.issued}) {
+	for i := range e.board.queues {
+		l := &e.board.queues[i]
+		if e.queues[i] == (queueUse{s, l.issued}) {
 			at = i
 			break
 		}
-		if at < 0 && atomic.LoadUint64(&l.done) == l.issued {
+		if at < 0 && atomic.LoadUint64(&l.ended) == l.issued {
 			at = i
 		}
 	}
 	if at < 0 {
-		return 0, fail(OutOfMemory, "%d streams have recorded the event and are not so far, or never will be", boardLanes)
+		return 0, fail(OutOfMemory, "%d streams have recorded the event and are not so far, or never will be", boardQueues)
 	}
 	started, err := ownStart()
 	if err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
-	l := &e.board.lanes[at]
+	l := &e.board.queues[at]
 	atomic.StoreInt32(&l.pid, int32(os.Getpid()))
 	atomic.StoreUint64(&l.started, started)
 	l.issued++
-	e.lanes[at] = laneUse{s, l.issued}
-	e.own = moment(uint64(at)<<laneShift | l.issued)
-	atomic.StoreUint64((*uint64)(&e.board.newest), uint64(e.own))
-	return e.own, nil
+	e.queues[at] = queueUse{s, l.issued}
+	e.lastOwn = recordID(uint64(at)<<queueShift | l.issued)
+	atomic.StoreUint64((*uint64)(&e.board.newest), uint64(e.lastOwn))
+	return e.lastOwn, nil
 }
 
 // end tells all processes that a record of this one is over, or never will be.
-func (e *sharedEvent) end(m moment, whether bool) {
-	l := &e.board.lanes[m.lane()]
+func (e *sharedEvent) end(m recordID, whether bool) {
+	l := &e.board.queues[m.queue()]
 	if whether {
-		atomic.StoreUint64(&l.done, m.count())
+		atomic.StoreUint64(&l.ended, m.count())
 	} else {
-		atomic.OrUint64(&l.done, failed)
+		atomic.OrUint64(&l.ended, failed)
 	}
 	atomic.AddUint32(&l.changed, 1)
 	wake(&l.changed)
 }
 
-// done reports whether a record has been told to be over.
-func (e *sharedEvent) done(m moment) bool {
-	return atomic.LoadUint64(&e.board.lanes[m.lane()].done)&^failed >= m.count()
+// endReported reports whether a record has been told to be over.
+func (e *sharedEvent) endReported(m recordID) bool {
+	return atomic.LoadUint64(&e.board.queues[m.queue()].ended)&^failed >= m.count()
 }
 
-// over reports whether a record is over. The error is that it never will be.
-func (e *sharedEvent) over(m moment) (bool, error) {
+// ended reports whether a record is over. The error is that it never will be.
+func (e *sharedEvent) ended(m recordID) (bool, error) {
 	if m == 0 {
 		return true, nil
 	}
-	l := &e.board.lanes[m.lane()]
+	l := &e.board.queues[m.queue()]
 	pid := atomic.LoadInt32(&l.pid)
 	started, err := startOf(int(pid))
 	ended := err != nil || started != atomic.LoadUint64(&l.started)
-	switch done := atomic.LoadUint64(&l.done); { // looked at last: what has ended says nothing more
+	switch done := atomic.LoadUint64(&l.ended); { // looked at last: what has ended says nothing more
 	case done&^failed >= m.count():
 		return true, nil
 	case done&failed != 0:
 		return false, fail(ExternalDevice, "the work of process %d that an event is behind has failed", pid)
 	case ended:
-		return false, fail(ExternalDevice, "process %d has ended before the work that an event is behind", pid)
+		return false, fail(ExternalDevice, "process %d has ended before the work that the event follows", pid)
 	}
 	return false, nil
 }
 
-// patience is how long one who waits for another process sleeps before he looks whether that has ended.
-const patience = 100 * time.Millisecond
+// processPollInterval is how long one who waits for another process sleeps before he looks whether that has ended.
+const processPollInterval = 100 * time.Millisecond
 
 // wait waits until a record is over.
-func (e *sharedEvent) wait(m moment) error {
+func (e *sharedEvent) wait(m recordID) error {
 	for {
-		word := &e.board.lanes[m.lane()].changed
+		word := &e.board.queues[m.queue()].changed
 		seen := atomic.LoadUint32(word)
-		if over, err := e.over(m); over || err != nil {
+		if isEnded, err := e.ended(m); isEnded || err != nil {
 			return err
 		}
-		sleepOn(word, seen, patience)
+		sleepOn(word, seen, processPollInterval)
 	}
 }
 
 // foreign reports whether the event was recorded last by another process, or by another event of this one. d.mu is held.
-func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.own }
+func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.lastOwn }
 
-// told reports whether other processes have been told that what this one recorded last is over: they may tell its threads,
+// recordEnded reports whether other processes have been told that what this one recorded last is over: they may tell its threads,
 // which ask before the record's task has ended. d.mu is held.
-func (e *Event) told() bool { return e.shared != nil && e.shared.done(e.shared.own) }
+func (e *Event) recordEnded() bool { return e.shared != nil && e.shared.endReported(e.shared.lastOwn) }
 
 // record is EventRecord on a stream that is not captured. d.mu is held.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {
-		e.task = s.submit("", nothing)
+		e.task = s.submit("", noOperation)
 		return nil
 	}
-	m, err := e.shared.take(s)
+	m, err := e.shared.newRecord(s)
 	if err != nil {
 		return err
 	}
 	shared := e.shared
-	shared.hold()
+	shared.add()
 	// The task ends when the others have been told: this process may end after it.
-	e.task = s.always("", func(*interp.Order) {
+	e.task = s.submitAlways("", func(*interp.HostOrder) {
 		d := s.ctx.dev.d
 		d.mu.Lock()
-		good := s.ctx.err == nil
+		success := s.ctx.err == nil
 		d.mu.Unlock()
-		shared.end(m, good)
+		shared.end(m, success)
 		shared.drop()
 	})
 	return nil
@@ -204,8 +206,8 @@ func (e *Event) record(s *Stream) error {
 // waitForeign puts into the stream's queue that it waits for what another process has recorded last. d.mu is held.
 func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
-	shared.hold()
-	task := s.submit("", func(*interp.Order) error {
+	shared.add()
+	task := s.submit("", func(*interp.HostOrder) error {
 		var err error
 		s.ctx.dev.d.awaitHost(func() { err = shared.wait(m) })
 		if err != nil {
@@ -257,7 +259,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 	if err != nil {
 		return 0, err
 	}
-	if size < uint64(unsafe.Sizeof(board{})) {
+	if size < uint64(unsafe.Sizeof(eventBoard{})) {
 		file.Close()
 		return 0, fail(InvalidHandle, "an event of %d bytes", size)
 	}
@@ -265,7 +267,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 	if err != nil {
 		return 0, fail(OutOfMemory, "%v", err)
 	}
-	return c.own(&Event{ctx: c, noTiming: true, shared: shared}), nil
+	return c.addObject(&Event{ctx: c, noTiming: true, shared: shared}), nil
 }
 
 // createShared makes what other processes may know of an event.
@@ -273,7 +275,7 @@ func createShared() (*sharedEvent, error) {
 	if !haveVirtual {
 		return nil, errNoProcesses
 	}
-	file, err := createMemory(eventFile, wholePages(uint64(unsafe.Sizeof(board{}))))
+	file, err := createMemory(eventFile, wholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
 		return nil, fail(OutOfMemory, "%v", err)
 	}

@@ -17,7 +17,7 @@ type poolMemory struct {
 	id       uint64 // see fileID
 	imported bool   // from another process, which allocates
 
-	users // the pool, and ranges in use here: the last closes the file
+	userCount // the pool, and ranges in use here: the last closes the file
 
 	mu  sync.Mutex
 	end uint64 // of the last range
@@ -30,7 +30,7 @@ func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	m := &poolMemory{file: file, id: id, imported: imported}
-	m.hold()
+	m.add()
 	return m, nil
 }
 
@@ -48,7 +48,7 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 		return nil, nil, 0, err
 	}
 	m.end += n
-	m.hold()
+	m.add()
 	return mem[:size:size], func() {
 		freeAddresses(mem)
 		emptyFile(m.file, from, n) // for others that still have it, too
@@ -58,7 +58,7 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 
 // drop is for one who used the file.
 func (m *poolMemory) drop() {
-	if m.left() {
+	if m.release() {
 		m.file.Close()
 	}
 }
@@ -182,7 +182,7 @@ func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error)
 	if err := r.pool.own(); err != nil {
 		return data, err
 	}
-	_, err = binary.Encode(data[:], binary.LittleEndian, poolRange{pointerKind, int32(os.Getpid()), r.pool.memory.id, r.from, r.size, r.addr})
+	_, err = binary.Encode(data[:], binary.LittleEndian, poolRange{pointerKind, int32(os.Getpid()), r.pool.memory.id, r.fileOffset, r.size, r.addr})
 	return data, err
 }
 
@@ -212,8 +212,8 @@ func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error
 		return 0, err
 	}
 	memory := p.memory
-	memory.hold()
-	r := &region{size: f.Size, kind: deviceRegion, ctx: c, pool: p, from: f.From}
+	memory.add()
+	r := &region{size: f.Size, kind: deviceRegion, ctx: c, pool: p, fileOffset: f.From}
 	d.mu.Unlock()
 
 	info, err := memory.file.Stat()

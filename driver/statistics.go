@@ -16,7 +16,7 @@ import (
 
 // Statistics are what launches have counted: the file of GEMU_STATS.
 type Statistics struct {
-	Schema  string       `json:"schema"`  // "gemu-statistics/1"
+	Schema  string       `json:"schema"`  // "gemu-statistics/2"
 	Mode    string       `json:"mode"`    // "check", "affine" or "vector"
 	Policy  string       `json:"policy"`  // of value structure
 	Total   LaunchCounts `json:"total"`   // of all kernels
@@ -83,7 +83,7 @@ type statistics struct {
 	total   LaunchCounts
 	kernels []*KernelStat
 	index   map[[2]string]*KernelStat // by module and kernel
-	models  *model.Side               // nil: there are none
+	models  *model.Comparison         // nil: there are none
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -113,7 +113,7 @@ func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
 func (s *statistics) snapshot() *Statistics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := &Statistics{Schema: "gemu-statistics/1", Mode: s.mode, Policy: s.policy, Total: s.total, Kernels: []KernelStat{}}
+	out := &Statistics{Schema: "gemu-statistics/2", Mode: s.mode, Policy: s.policy, Total: s.total, Kernels: []KernelStat{}}
 	out.Total.finish()
 	for _, k := range s.kernels {
 		k.finish()

@@ -21,9 +21,9 @@ import (
 
 // task is an operation under way.
 type task struct {
-	done  chan struct{} // closed at its end
-	at    time.Time     // of its end
-	order *interp.Order // nil if nobody wants to know
+	done    chan struct{}     // closed at its end
+	endedAt time.Time         // of its end
+	order   *interp.HostOrder // nil if nobody wants to know
 
 	launches *pending // nil: there are none, or nobody wants to know
 }
@@ -40,10 +40,10 @@ type Stream struct {
 	queued      int           // tasks that are not over
 	green       *GreenContext // that it is in; nil: none
 
-	attributes map[StreamAttribute]AttributeValue // that were set
-	capture    *capture                           // nil while work runs
-	tips       []*Node                            // what the next node of the capture comes after
-	lent       *Loan                              // the tips that a client was told last
+	attributes  map[StreamAttribute]AttributeValue // that were set
+	capture     *capture                           // nil while work runs
+	captureTips []*Node                            // what the next node of the capture comes after
+	clientTips  *ClientMemory                      // the tips that a client was told last
 }
 
 // Streams without a handle of their own.
@@ -61,7 +61,7 @@ var errExternal = fail(InvalidValue, "an external event outside of a capture")
 
 // newStream makes a stream. d.mu is held.
 func (c *Context) newStream(flags uint32, priority int) *Stream {
-	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority, line: c.dev.d.ordering.line()}
+	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority, line: c.dev.d.ordering.newLine()}
 	s.handle = c.dev.d.add(s)
 	c.streams[s] = true
 	return s
@@ -113,22 +113,22 @@ func (t *Thread) enterStream(h Handle) (*Stream, error) {
 // submit puts an operation into the stream's queue, behind other tasks too if any
 // are given; name is what it is. It does not run if its context has faulted meanwhile, and its
 // error is such a fault. d.mu is held.
-func (s *Stream) submit(name string, run func(*interp.Order) error, after ...*task) *task {
+func (s *Stream) submit(name string, run func(*interp.HostOrder) error, after ...*task) *task {
 	t, after := s.next(name, after)
 	s.start(t, run, after)
 	return t
 }
 
-// across is submit on a default stream for an operation that those of other contexts are to order too, as
+// submitToAll is submit on a default stream for an operation that those of other contexts are to order too, as
 // if it were in the queue of each. d.mu is held.
-func (s *Stream) across(others []*Context, name string, run func(*interp.Order) error) *task {
+func (s *Stream) submitToAll(contexts []*Context, name string, run func(*interp.HostOrder) error) *task {
 	var after []*task
-	for _, c := range others {
-		after = append(after, c.legacy.submit("", nothing))
+	for _, c := range contexts {
+		after = append(after, c.legacy.submit("", noOperation))
 	}
 	t := s.submit(name, run, after...)
-	for _, c := range others {
-		c.legacy.submit("", nothing, t)
+	for _, c := range contexts {
+		c.legacy.submit("", noOperation, t)
 	}
 	return t
 }
@@ -138,9 +138,9 @@ func (s *Stream) across(others []*Context, name string, run func(*interp.Order) 
 func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
 	o := &c.dev.d.ordering
-	after = append(after, s.last, c.dev.d.paused, c.behind)
+	after = append(after, s.last, c.dev.d.paused, c.orderedAfter)
 	if s.green != nil {
-		after = append(after, s.green.behind)
+		after = append(after, s.green.orderedAfter)
 	}
 	switch {
 	case s == c.legacy:
@@ -154,26 +154,26 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	}
 	t := &task{done: make(chan struct{})}
 	s.queued++
-	if s.last = t; !o.on {
+	if s.last = t; !o.enabled {
 		return t, after
 	}
 	var before clock
 	for _, b := range after {
 		if b != nil && b.order != nil {
-			before = before.with(b.order.Before)
+			before = before.union(b.order.Before)
 		}
 	}
 	if s == c.legacy {
-		before = before.with(c.past[0])
+		before = before.union(c.endedClocks[0])
 	}
-	t.order = o.next(s.line, name, s.name(), before)
+	t.order = o.newOrder(s.line, name, s.name(), before)
 	after = append(after, o.last)
 	o.last = t
 	return t, after
 }
 
 // start has a task run when those are over that it comes after.
-func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
+func (s *Stream) start(t *task, run func(*interp.HostOrder) error, after []*task) {
 	c := s.ctx
 	d := c.dev.d
 	go func() {
@@ -184,12 +184,12 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 		if err == nil {
 			err = run(t.order)
 		}
-		t.at = time.Now()
+		t.endedAt = time.Now()
 		d.mu.Lock()
 		if err != nil {
 			c.fails(err)
 		}
-		t.ends(d)
+		t.noteEnd(d)
 		s.queued--
 		d.queues.changed()
 		d.mu.Unlock()
@@ -197,20 +197,20 @@ func (s *Stream) start(t *task, run func(*interp.Order) error, after []*task) {
 	}()
 }
 
-// nothing is what an operation does that only waits.
-func nothing(*interp.Order) error { return nil }
+// noOperation is what an operation does that only waits.
+func noOperation(*interp.HostOrder) error { return nil }
 
-// always is submit for an operation that runs even if the context has
+// submitAlways is submit for an operation that runs even if the context has
 // faulted. d.mu is held.
-func (s *Stream) always(name string, run func(*interp.Order), after ...*task) *task {
-	before := s.submit(name, nothing, after...)
-	over := make(chan struct{})
+func (s *Stream) submitAlways(name string, run func(*interp.HostOrder), after ...*task) *task {
+	before := s.submit(name, noOperation, after...)
+	ended := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(ended)
 		<-before.done
 		run(before.order)
 	}()
-	return s.submit("", func(*interp.Order) error { <-over; return nil })
+	return s.submit("", func(*interp.HostOrder) error { <-ended; return nil })
 }
 
 // wait waits for tasks; nil ones are over.
@@ -222,8 +222,8 @@ func wait(tasks []*task) {
 	}
 }
 
-// over reports whether a task has ended.
-func (t *task) over() bool {
+// ended reports whether a task has ended.
+func (t *task) ended() bool {
 	if t == nil {
 		return true
 	}
@@ -260,7 +260,7 @@ func (d *Driver) pending() []*task {
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
 	wait(tasks)
-	d.out.flush()
+	d.stderr.flush()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learn(tasks)
@@ -311,11 +311,11 @@ func (t *Thread) StreamDestroy(h Handle) error {
 
 // retire takes the stream's handle back. What is queued still runs. d.mu is held.
 func (s *Stream) retire() {
-	s.forsake()
+	s.abandonCapture()
 	d := s.ctx.dev.d
 	delete(d.objects, s.handle)
-	if s.last.over() {
-		s.gone()
+	if s.last.ended() {
+		s.remove()
 		return
 	}
 	// Until then, who waits for the context or the default stream waits for it.
@@ -323,7 +323,7 @@ func (s *Stream) retire() {
 		<-s.last.done
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		s.gone()
+		s.remove()
 	}()
 }
 
@@ -337,20 +337,20 @@ func (t *Thread) StreamQuery(h Handle) error {
 	if err := s.uncaptured(); err != nil {
 		return err
 	}
-	tasks := s.waited()
+	tasks := s.waitedTasks()
 	for _, last := range tasks {
-		if !last.over() {
+		if !last.ended() {
 			return NotReady
 		}
 	}
-	s.learnPast()
+	s.learnPredecessors()
 	t.d.ordering.learn(tasks)
 	return s.ctx.outcome()
 }
 
-// waited lists the tasks that who waits for the stream waits for: on the default
+// waitedTasks lists the tasks that who waits for the stream waits for: on the default
 // stream those of all streams that it orders. d.mu is held.
-func (s *Stream) waited() []*task {
+func (s *Stream) waitedTasks() []*task {
 	list := []*task{s.last}
 	if s == s.ctx.legacy {
 		for o := range s.ctx.streams {
@@ -372,8 +372,8 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 		t.d.mu.Unlock()
 		return err
 	}
-	tasks := s.waited()
-	s.learnPast()
+	tasks := s.waitedTasks()
+	s.learnPredecessors()
 	t.d.mu.Unlock()
 	return s.ctx.settle(tasks)
 }
@@ -405,7 +405,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	case e.foreign():
 		s.waitForeign(e.shared)
 	case e.task != nil:
-		s.submit("", nothing, e.task)
+		s.submit("", noOperation, e.task)
 	}
 	return nil
 }
@@ -421,7 +421,7 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 		return s.record(HostNode, hostWork{f})
 	}
 	defer t.d.mu.Unlock()
-	s.submit("", func(o *interp.Order) error {
+	s.submit("", func(o *interp.HostOrder) error {
 		t.d.hostKnows(o) // and may tell threads that ask nobody else
 		t.d.awaitHost(f.Call)
 		return nil
@@ -441,7 +441,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 		return err
 	}
 	c := s.ctx
-	s.always("", func(o *interp.Order) {
+	s.submitAlways("", func(o *interp.HostOrder) {
 		t.d.hostKnows(o)
 		c.dev.d.mu.Lock()
 		err := cmp.Or(c.err, c.fault)
@@ -607,7 +607,7 @@ func (t *Thread) EventCreate(flags uint32) (Handle, error) {
 			return 0, err
 		}
 	}
-	return c.own(e), nil
+	return c.addObject(e), nil
 }
 
 // EventDestroy is cuEventDestroy.
@@ -618,7 +618,7 @@ func (t *Thread) EventDestroy(h Handle) error {
 	if err != nil {
 		return err
 	}
-	e.ctx.disown(h)
+	e.ctx.removeObject(h)
 	e.destroyed()
 	return nil
 }
@@ -665,7 +665,7 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 		s.recordNode(&Node{kind: EventRecordNode, work: &recordWork{eventWork{e, h}}})
 		return nil
 	}
-	if e.capture, e.tips = s.capture, slices.Clone(s.tips); s.capture == nil {
+	if e.capture, e.tips = s.capture, slices.Clone(s.captureTips); s.capture == nil {
 		return e.record(s)
 	}
 	return nil
@@ -682,14 +682,14 @@ func (t *Thread) EventQuery(h Handle) error {
 	case e.capture != nil:
 		return e.captured()
 	case e.foreign():
-		switch over, err := e.shared.over(e.shared.newest()); {
+		switch isEnded, err := e.shared.ended(e.shared.newest()); {
 		case err != nil:
 			return err
-		case !over:
+		case !isEnded:
 			return NotReady
 		}
 		return e.ctx.outcome()
-	case !e.task.over() && !e.told():
+	case !e.task.ended() && !e.recordEnded():
 		return NotReady
 	}
 	t.d.ordering.learn([]*task{e.task})
@@ -709,7 +709,7 @@ func (t *Thread) EventSynchronize(h Handle) error {
 	}
 	if e.foreign() {
 		shared, m := e.shared, e.shared.newest()
-		shared.hold()
+		shared.add()
 		defer shared.drop()
 		t.d.mu.Unlock()
 		if err := shared.wait(m); err != nil {
@@ -745,9 +745,9 @@ func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 		return 0, fail(InvalidHandle, "an event without timing")
 	case a.ctx != b.ctx:
 		return 0, fail(InvalidHandle, "the events belong to different contexts")
-	case !a.task.over() || !b.task.over():
+	case !a.task.ended() || !b.task.ended():
 		return 0, NotReady
 	}
 	t.d.ordering.learn([]*task{a.task, b.task})
-	return float32(b.task.at.Sub(a.task.at).Seconds() * 1e3), nil
+	return float32(b.task.endedAt.Sub(a.task.endedAt).Seconds() * 1e3), nil
 }

@@ -81,11 +81,11 @@ func TestFullQueue(t *testing.T) {
 	// A task that waits for no host holds the stream up.
 	gate := make(chan struct{})
 	c.d.mu.Lock()
-	c.d.objects[s].(*Stream).submit("", func(*interp.Order) error { <-gate; return nil })
+	c.d.objects[s].(*Stream).submit("", func(*interp.HostOrder) error { <-gate; return nil })
 	c.d.mu.Unlock()
-	over := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(ended)
 		submit()
 	}()
 	for {
@@ -104,7 +104,7 @@ func TestFullQueue(t *testing.T) {
 	// Other streams go on.
 	c.ok(c.Memset(fillOf(c.alloc(4), 1, 1), must(c.StreamCreate(flagNonBlocking, 0))(t), true))
 	close(gate)
-	<-over
+	<-ended
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, launches)
 
@@ -137,7 +137,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 	there := must(c.MemAlloc(4))(t)
 	c.ok(c.CtxSetCurrent(c.ctx))
 	here := must(c.MemAlloc(8))(t)
-	aside := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	separate := must(c.StreamCreate(flagNonBlocking, 0))(t)
 	fill := func(at uint64, value uint32) { c.ok(c.Memset(fillOf(at, value, 1), 0, true)) }
 	move := func(to, from uint64) { c.ok(c.Memcpy(device(to), device(from), 4, 0, true)) }
 	first := func() byte { // here, once all is over
@@ -164,7 +164,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 		move(here, here+4)
 		time.Sleep(10 * time.Millisecond)
 		c.want(NotReady, "", c.StreamQuery(0))
-		c.ok(c.StreamQuery(aside))
+		c.ok(c.StreamQuery(separate))
 		close(gate)
 		if got := first(); got != 7 {
 			t.Errorf("behind the gate %v: %d, want 7", behind, got)
@@ -176,13 +176,13 @@ func TestCopyBetweenDevices(t *testing.T) {
 func TestFreeBeforeAllocation(t *testing.T) {
 	c := newClient(t, nil)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
-	hold, letGo := held()
+	hold, release := held()
 	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
 	p := must(c.MemAllocAsync(1<<20, 0, s))(t)
 	c.ok(c.MemFreeAsync(p, other))
 	time.Sleep(20 * time.Millisecond)
 	c.want(NotReady, "", c.StreamQuery(other))
-	letGo()
+	release()
 	c.ok(c.StreamSynchronize(other))
 	c.ok(c.StreamSynchronize(s))
 	c.ok(c.add(p, 1, 1, s))

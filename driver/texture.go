@@ -238,12 +238,12 @@ func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewD
 	if err != nil {
 		return 0, err
 	}
-	t.d.keep(o, &texture{o, *r, *desc, view})
+	t.d.trackObject(o, &texture{o, *r, *desc, view})
 	return o.Handle(), nil
 }
 
-// keep notes an object that a client has made. d.mu is held.
-func (d *Driver) keep(o *interp.Object, x *texture) {
+// trackObject notes an object that a client has made. d.mu is held.
+func (d *Driver) trackObject(o *interp.Object, x *texture) {
 	if d.textures == nil {
 		d.textures = map[uint64]*texture{}
 	}
@@ -353,7 +353,7 @@ func (t *Thread) SurfObjectCreate(r *ResourceDesc) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.d.keep(o, &texture{object: o, resource: *r})
+	t.d.trackObject(o, &texture{object: o, resource: *r})
 	return o.Handle(), nil
 }
 
@@ -377,8 +377,8 @@ type Reference struct {
 	resource ResourceDesc
 	desc     TextureDesc
 
-	made *interp.Object // of what it is set to, for launches; nil before the next
-	from any            // what made is of: *array, *mipmap or *region
+	launchObject *interp.Object // of what it is set to, for launches; nil before the next
+	source       any            // what made is of: *array, *mipmap or *region
 }
 
 // ModuleGetReference is cuModuleGetTexRef and cuModuleGetSurfRef.
@@ -411,7 +411,7 @@ func (t *Thread) ModuleGetReference(h Handle, name string, typ ptx.Type) (Handle
 		}
 	}
 	r.resource.Format, r.resource.Channels = 0x20, 1
-	r.handle = m.ctx.own(r)
+	r.handle = m.ctx.addObject(r)
 	if m.references == nil {
 		m.references = map[string]*Reference{}
 	}
@@ -436,14 +436,14 @@ func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc
 
 // drop gives back the object that launches up to now have, when they are over. d.mu is held.
 func (r *Reference) drop() {
-	if o := r.made; o != nil {
+	if o := r.launchObject; o != nil {
 		tasks := r.module.ctx.pending()
 		go func() {
 			wait(tasks)
 			o.Free()
 		}()
 	}
-	r.made, r.from = nil, nil
+	r.launchObject, r.source = nil, nil
 }
 
 // Set says whether the reference is set to a resource; by is what it was set to, or is to be.
@@ -452,8 +452,8 @@ func (r *Reference) Set(by ResourceDesc) {
 	r.resource, r.set = by, true
 }
 
-// Bound reports whether the reference is set to a resource of a kind.
-func (r *Reference) Bound(kind ResourceKind) error {
+// CheckBound reports whether the reference is set to a resource of a kind.
+func (r *Reference) CheckBound(kind ResourceKind) error {
 	if !r.set || r.resource.Kind != kind {
 		return fail(InvalidValue, "%s is not set to that", r.name)
 	}
@@ -468,8 +468,8 @@ func (r *Reference) object() (*interp.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.made != nil && r.from == from {
-		return r.made, nil
+	if r.launchObject != nil && r.source == from {
+		return r.launchObject, nil
 	}
 	r.drop()
 	var o *interp.Object
@@ -481,7 +481,7 @@ func (r *Reference) object() (*interp.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.made, r.from = o, from
+	r.launchObject, r.source = o, from
 	return o, nil
 }
 

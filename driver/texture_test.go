@@ -289,13 +289,13 @@ func TestTextureReferencesOfOtherMemory(t *testing.T) {
 	for _, border := range []float32{0, 1, 1, float32(math.NaN())} {
 		set(ref, r.resource, border)
 		c.ok(c.launch("names", 1, 1, out))
-		if r.made == old {
+		if r.launchObject == old {
 			t.Error("the reference is bound as it was before it was set")
 		}
-		old = r.made
+		old = r.launchObject
 	}
 	c.ok(c.launch("names", 1, 1, out))
-	if r.made != old {
+	if r.launchObject != old {
 		t.Error("what is not set is bound to something else")
 	}
 	c.ok(c.ArrayDestroy(a))

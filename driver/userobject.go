@@ -13,8 +13,8 @@ type UserObject struct {
 	references uint
 }
 
-// keeps is how many references to user objects something has.
-type keeps map[*UserObject]uint
+// objectReferences is how many references to user objects something has.
+type objectReferences map[*UserObject]uint
 
 // release takes references away. d.mu is held.
 func (o *UserObject) release(d *Driver, n uint) {
@@ -24,16 +24,16 @@ func (o *UserObject) release(d *Driver, n uint) {
 	}
 }
 
-// keep adds references to an object, which were somebody else's. d.mu is held.
-func (k *keeps) keep(o *UserObject, n uint) {
+// add adds references to an object, which were somebody else's. d.mu is held.
+func (k *objectReferences) add(o *UserObject, n uint) {
 	if *k == nil {
-		*k = keeps{}
+		*k = objectReferences{}
 	}
 	(*k)[o] += n
 }
 
 // copy is references of another's own. d.mu is held.
-func (k keeps) copy() keeps {
+func (k objectReferences) copy() objectReferences {
 	for o, n := range k {
 		o.references += n
 	}
@@ -41,14 +41,14 @@ func (k keeps) copy() keeps {
 }
 
 // release takes all references away. d.mu is held.
-func (k keeps) release(d *Driver) {
+func (k objectReferences) release(d *Driver) {
 	for o, n := range k {
 		o.release(d, n)
 	}
 }
 
 // release takes references of the graph's away when its last launch is over. d.mu is held.
-func (x *GraphExec) release(d *Driver, k keeps) {
+func (x *GraphExec) release(d *Driver, k objectReferences) {
 	last := x.last
 	if len(k) == 0 {
 		return
@@ -62,9 +62,9 @@ func (x *GraphExec) release(d *Driver, k keeps) {
 }
 
 // all are references of another's own to what the graph and its children refer to. d.mu is held.
-func (g *Graph) all() keeps {
-	all := keeps{}
-	maps.Copy(all, g.keeps.copy())
+func (g *Graph) all() objectReferences {
+	all := objectReferences{}
+	maps.Copy(all, g.objectReferences.copy())
 	for _, inner := range g.inner() {
 		for o, n := range inner.all() {
 			all[o] += n
@@ -147,7 +147,7 @@ func (d *Driver) GraphRetainUserObject(graph, h Handle, n, flags uint32) error {
 	case flags&moveReferences == 0:
 		o.references += uint(n)
 	}
-	g.keeps.keep(o, uint(n))
+	g.objectReferences.add(o, uint(n))
 	return nil
 }
 
@@ -163,11 +163,11 @@ func (d *Driver) GraphReleaseUserObject(graph, h Handle, n uint32) error {
 	switch {
 	case err != nil:
 		return err
-	case uint(n) > g.keeps[o]:
-		return fail(InvalidValue, "%d references of %d", n, g.keeps[o])
+	case uint(n) > g.objectReferences[o]:
+		return fail(InvalidValue, "%d references of %d", n, g.objectReferences[o])
 	}
-	if g.keeps[o] -= uint(n); g.keeps[o] == 0 {
-		delete(g.keeps, o)
+	if g.objectReferences[o] -= uint(n); g.objectReferences[o] == 0 {
+		delete(g.objectReferences, o)
 	}
 	o.release(d, uint(n))
 	return nil

@@ -48,12 +48,12 @@ type reservation struct {
 
 // mapping is memory that is mapped at a range of addresses.
 type mapping struct {
-	in         *reservation
-	addr, size uint64
-	memory     *Memory
-	access     map[int]MemoryAccess // of devices, by ordinal
-	most       MemoryAccess         // that any device has
-	reached    *region              // nil while no device may access it
+	reservation *reservation
+	addr, size  uint64
+	memory      *Memory
+	access      map[int]MemoryAccess // of devices, by ordinal
+	maxAccess   MemoryAccess         // that any device has
+	region      *region              // nil while no device may access it
 }
 
 // Memory is what MemCreate has created. It lives while there are references to it.
@@ -392,7 +392,7 @@ func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error
 		return fail(OutOfMemory, "%v", err)
 	}
 	m.mapped++
-	r.mappings = slices.Insert(r.mappings, at, &mapping{in: r, addr: addr, size: size, memory: m, access: map[int]MemoryAccess{}})
+	r.mappings = slices.Insert(r.mappings, at, &mapping{reservation: r, addr: addr, size: size, memory: m, access: map[int]MemoryAccess{}})
 	return nil
 }
 
@@ -422,7 +422,7 @@ func (d *Driver) pause() *task {
 	// What runs may wait for what is submitted later: that is kept back only if there is no end of it.
 	tasks := append(d.pending(), d.paused)
 	for range 100 {
-		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.over() }) {
+		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.ended() }) {
 			break
 		}
 		d.mu.Unlock()
@@ -446,8 +446,8 @@ func (d *Driver) resume(p *task) {
 	close(p.done)
 }
 
-// idle waits for all that may use memory.
-func (d *Driver) idle() {
+// waitIdle waits for all that may use memory.
+func (d *Driver) waitIdle() {
 	d.mu.Lock()
 	tasks := d.pending()
 	d.mu.Unlock()
@@ -468,12 +468,12 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 	if err != nil {
 		return err
 	}
-	d.idle()
+	d.waitIdle()
 	for _, p := range list {
 		p.hide(d)
-		unmapMemory(p.in.mem[p.addr-p.in.addr:][:p.size])
+		unmapMemory(p.reservation.mem[p.addr-p.reservation.addr:][:p.size])
 	}
-	r := list[0].in
+	r := list[0].reservation
 	r.mappings = slices.DeleteFunc(r.mappings, func(p *mapping) bool { return slices.Contains(list, p) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -486,7 +486,7 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 
 // hide makes the mapping one that kernels and copies do not reach.
 func (p *mapping) hide(d *Driver) {
-	r := p.reached
+	r := p.region
 	if r == nil {
 		return
 	}
@@ -494,32 +494,32 @@ func (p *mapping) hide(d *Driver) {
 	d.regions.remove(r)
 	d.mu.Unlock()
 	r.free(nil)
-	p.reached = nil
+	p.region = nil
 }
 
 // show makes the mapping one that kernels and copies reach, as far as a device may access it.
 func (p *mapping) show(d *Driver) error {
-	p.most = NoAccess
+	p.maxAccess = NoAccess
 	for _, a := range p.access {
-		p.most |= a
+		p.maxAccess |= a
 	}
-	if p.most == NoAccess {
+	if p.maxAccess == NoAccess {
 		return nil
 	}
 	d.mu.Lock()
 	d.buffers++
 	name := fmt.Sprintf("mapped memory #%d", d.buffers)
 	d.mu.Unlock()
-	r := &region{addr: p.addr, size: p.size, data: p.in.mem[p.addr-p.in.addr:][:p.size:p.size], kind: mappedRegion, mapping: p}
-	how := interp.Mapping(0) // another process may cut the file
-	if p.most == Read {
-		how = interp.ReadOnly
+	r := &region{addr: p.addr, size: p.size, data: p.reservation.mem[p.addr-p.reservation.addr:][:p.size:p.size], kind: mappedRegion, mapping: p}
+	mappingKind := interp.Mapping(0) // another process may cut the file
+	if p.maxAccess == Read {
+		mappingKind = interp.ReadOnly
 	}
 	var err error
-	if r.buf, err = d.gpu.Map(r.addr, r.data, name, how); err != nil {
+	if r.buf, err = d.gpu.Map(r.addr, r.data, name, mappingKind); err != nil {
 		return fail(InvalidValue, "%v", err)
 	}
-	p.reached = r
+	p.region = r
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.addRegion(r)
@@ -551,7 +551,7 @@ func (d *Driver) MemSetAccess(addr, size uint64, list []AccessOf) error {
 	if err != nil {
 		return err
 	}
-	d.idle()
+	d.waitIdle()
 	for _, p := range mappings {
 		for _, a := range list {
 			p.access[int(a.Location.ID)] = a.Access
@@ -565,14 +565,14 @@ func (d *Driver) MemSetAccess(addr, size uint64, list []AccessOf) error {
 }
 
 // MemGetAccess is cuMemGetAccess.
-func (d *Driver) MemGetAccess(where Location, addr uint64) (MemoryAccess, error) {
+func (d *Driver) MemGetAccess(location Location, addr uint64) (MemoryAccess, error) {
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
 		return 0, err
 	}
 	defer v.end()
 	d.mu.Lock()
-	dev, err := where.device(d)
+	dev, err := location.device(d)
 	d.mu.Unlock()
 	if err != nil {
 		return 0, err

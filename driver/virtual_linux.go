@@ -54,9 +54,9 @@ func openMemory(name string, fd int) (*os.File, uint64, error) {
 
 // isMemory reports what a descriptor, by its path in /proc, is of, if that is no file of createMemory's with a name.
 func isMemory(name, path string) error {
-	is, err := os.Readlink(path)
-	if err == nil && is != "/memfd:"+name+" (deleted)" {
-		err = fmt.Errorf("%s is of %s, and of no memory that was exported as %s", path, is, name)
+	kind, err := os.Readlink(path)
+	if err == nil && kind != "/memfd:"+name+" (deleted)" {
+		err = fmt.Errorf("%s is of %s, and of no memory that was exported as %s", path, kind, name)
 	}
 	return err
 }

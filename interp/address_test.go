@@ -58,11 +58,11 @@ func TestAddresses(t *testing.T) {
 
 		switch i % 5 {
 		case 0: // memory of the host, where the next allocations would be
-			at := alloc(100) + 512 + 64*uint64(i)
-			if _, err := dev.Map(at, make([]byte, 1000), "", 0); err != nil {
+			addr := alloc(100) + 512 + 64*uint64(i)
+			if _, err := dev.Map(addr, make([]byte, 1000), "", 0); err != nil {
 				t.Fatal(err)
 			}
-			other.Map(at, make([]byte, 1000), false)
+			other.Map(addr, make([]byte, 1000), false)
 		case 1:
 			alloc(1 << 20)
 		case 2:

@@ -50,22 +50,22 @@ END:
 			}
 			m := module(t, Config{Workers: 2}, decls, body)
 			var buffer *Buffer
-			for i, as := range []struct{ block, shared int }{{64, 64}, {64, 64}, {96, 64}, {64, 4}, {64, 128}, {64, 128}, {64, 128}, {1, 0}} {
+			for i, launch := range []struct{ block, shared int }{{64, 64}, {64, 64}, {96, 64}, {64, 4}, {64, 128}, {64, 128}, {64, 128}, {1, 0}} {
 				id := fmt.Sprintf("%v mode, %s, launch %d", mode, name, i)
-				l := &Launch{Kernel: "k", Grid: Dim(40), Block: Dim(as.block), Shared: as.shared, Mode: mode, Backend: engine}
+				l := &Launch{Kernel: "k", Grid: Dim(40), Block: Dim(launch.block), Shared: launch.shared, Mode: mode, Backend: engine}
 				run := func(b *Buffer) (*Result, error) {
 					l.Args = []any{b}
 					return m.Run(context.Background(), l)
 				}
 				if buffer != nil {
 					buffer.Free()
-					if _, err := run(buffer); !errors.Is(err, ErrUseAfterFree) && as.shared > 0 {
+					if _, err := run(buffer); !errors.Is(err, ErrUseAfterFree) && launch.shared > 0 {
 						t.Errorf("%s: with the buffer of the one before it gives %v", id, err)
 					}
 				}
-				buffer = alloc(t, m, 4*40*as.block)
+				buffer = alloc(t, m, 4*40*launch.block)
 				r, err := run(buffer)
-				if as.shared == 0 {
+				if launch.shared == 0 {
 					if !errors.Is(err, ErrOutOfBounds) {
 						t.Errorf("%s: without shared memory it gives %v", id, err)
 					}

@@ -33,11 +33,11 @@ func TestBuiltinSignatures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := NewBuffer(dev, []uint64{0})
+		output, err := NewBuffer(dev, []uint64{0})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Launch(context.Background(), "k", Dim(1), Dim(1), out)
+		_, err = m.Launch(context.Background(), "k", Dim(1), Dim(1), output)
 		var unsupported *ptx.Unsupported
 		switch {
 		case c.want == "" && err != nil:
@@ -81,14 +81,14 @@ E:	{ .param .b64 p; st.param.b64 [p], %b; call free, (p); }
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := NewBuffer(dev, []uint32{0})
+		output, err := NewBuffer(dev, []uint32{0})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{out}, Mode: mode}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{output}, Mode: mode}); err != nil {
 			t.Fatal(err)
 		}
-		if n := Slice[uint32](out)[0]; n != 64<<10/(256+1) {
+		if n := Slice[uint32](output)[0]; n != 64<<10/(256+1) {
 			t.Errorf("%v: %d blocks", mode, n)
 		}
 	}

@@ -114,7 +114,7 @@ WAIT:
 `
 
 func TestClusterRefused(t *testing.T) {
-	dev := NewDevice(Config{Host: 3 << 20})
+	dev := NewDevice(Config{HostMemory: 3 << 20})
 	m, err := dev.Load("clusters.ptx", []byte(clusterKernels))
 	if err != nil {
 		t.Fatal(err)
@@ -148,27 +148,27 @@ func TestClusterRefused(t *testing.T) {
 			t.Errorf("%s, grid %v, cluster %v: got %v, want %q", c.kernel, c.grid, c.cluster, err, c.text)
 		}
 	}
-	out, err := NewBuffer(dev, []uint32{0})
+	output, err := NewBuffer(dev, []uint32{0})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A cluster is admitted whole.
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(16), Args: []any{out}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(16), Args: []any{output}}); err == nil || !strings.Contains(err.Error(), "a cluster of 16 CTAs: each can take") {
 		t.Errorf("16 CTAs of 200000 bytes in 3 MiB: %v", err)
 	}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(8), Args: []any{out}}); err != nil {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "large", Grid: Dim(16), Block: Dim(1), Cluster: Dim(8), Args: []any{output}}); err != nil {
 		t.Error(err)
 	}
 	// The grid of one whose blocks are clusters is of clusters.
-	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: Dim(3, 2), Block: Dim(2), Args: []any{out}})
+	r, err := m.Run(context.Background(), &Launch{Kernel: "blocks", Grid: Dim(3, 2), Block: Dim(2), Args: []any{output}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := Slice[uint32](out)[0]; n != 3*2*4*2 || r.Grid != Dim(6, 4) || r.Cluster != Dim(2, 2) {
+	if n := Slice[uint32](output)[0]; n != 3*2*4*2 || r.Grid != Dim(6, 4) || r.Cluster != Dim(2, 2) {
 		t.Errorf("%d threads in %v, clusters of %v", n, r.Grid, r.Cluster)
 	}
 	// Memory of the host may lie where shared memory of rank 1 would.
-	if _, err := dev.Map(mem.SharedOf(1)+64, make([]byte, 64), "", 0); err != nil {
+	if _, err := dev.Map(mem.SharedAddress(1)+64, make([]byte, 64), "", 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Run(context.Background(), &Launch{Kernel: "two", Grid: Dim(2), Block: Dim(1)}); err == nil || !strings.Contains(err.Error(), "has shared memory where") {
@@ -192,14 +192,14 @@ func TestClusterWorkers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := NewBuffer(dev, make([]uint32, 2+2*ctas))
+				output, err := NewBuffer(dev, make([]uint32, 2+2*ctas))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := m.Run(t.Context(), &Launch{Kernel: "passed", Grid: Dim(ctas), Block: Dim(1), Cluster: Dim(5), Args: []any{out}, Mode: mode}); err != nil {
+				if _, err := m.Run(t.Context(), &Launch{Kernel: "passed", Grid: Dim(ctas), Block: Dim(1), Cluster: Dim(5), Args: []any{output}, Mode: mode}); err != nil {
 					t.Fatal(err)
 				}
-				got := Slice[uint32](out)
+				got := Slice[uint32](output)
 				want := uint32(0)
 				for i := range ctas {
 					if i%5 == 0 {
@@ -231,13 +231,13 @@ func TestCancelled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := NewBuffer(dev, slices.Repeat([]uint32{1 << 31}, 60))
+				output, err := NewBuffer(dev, slices.Repeat([]uint32{1 << 31}, 60))
 				if err != nil {
 					t.Fatal(err)
 				}
 				var poll func() (done, total int64)
 				_, err = m.Run(t.Context(), &Launch{
-					Kernel: "steals", Grid: Dim(60), Block: Dim(1), Cluster: Dim(size), Args: []any{out}, Mode: mode,
+					Kernel: "steals", Grid: Dim(60), Block: Dim(1), Cluster: Dim(size), Args: []any{output}, Mode: mode,
 					Progress: func(p func() (int64, int64)) func() { poll = p; return func() {} },
 				})
 				if err != nil {
@@ -246,7 +246,7 @@ func TestCancelled(t *testing.T) {
 				if done, total := poll(); done != 60 || total != 60 {
 					t.Errorf("%d of %d CTAs have ended", done, total)
 				}
-				got := Slice[uint32](out)
+				got := Slice[uint32](output)
 				stolen := 0
 				for i, by := range got {
 					switch {

@@ -35,35 +35,35 @@ type engine struct {
 func engines() []engine {
 	list := []engine{
 		inMode("vector", Launch{Mode: Vector}),
-		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, Eager: true}),
-		inMode("affine counted", Launch{Mode: Affine, Stats: true}).seldomBy(3),
-		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, Eager: true}),
+		inMode("affine", Launch{Mode: Affine}), inMode("affine eagerly", Launch{Mode: Affine, CompileEagerly: true}),
+		inMode("affine counted", Launch{Mode: Affine, Structure: true}).seldomBy(3),
+		inMode("check", Launch{Mode: Check}).seldomBy(3), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true}),
 	}
 	if Native != nil {
 		list = append(list, inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}), inMode("affine as machine code", Launch{Mode: Affine, Backend: Native}),
-			inMode("affine eagerly as machine code", Launch{Mode: Affine, Eager: true, Backend: Native}).seldomBy(3),
-			inMode("check as machine code", Launch{Mode: Check, Eager: true, Backend: Native}).seldomBy(9))
+			inMode("affine eagerly as machine code", Launch{Mode: Affine, CompileEagerly: true, Backend: Native}).seldomBy(3),
+			inMode("check as machine code", Launch{Mode: Check, CompileEagerly: true, Backend: Native}).seldomBy(9))
 	}
 	if testing.Short() {
 		return append(list, engine{name: "oracle", run: runOracle})
 	}
 	for i, r := range Reconvergers[1:] {
 		vectors := []engine{inMode("vector", Launch{Mode: Vector}).under(r)}
-		if native := inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}).under(r); Native != nil && part.All() {
+		if native := inMode("vector as machine code", Launch{Mode: Vector, Backend: Native}).under(r); Native != nil && part.TryAll() {
 			vectors = append(vectors, native)
 		} else if Native != nil && i%2 == 0 {
 			vectors[0] = native
 		}
 		for _, vector := range vectors {
-			if r.Waits() { // it differs from another policy where lanes end
+			if r.WaitsAtExit() { // it differs from another policy where lanes end
 				vector = vector.seldomBy(3)
 			}
 			list = append(list, vector)
 		}
-		list = append(list, inMode("check", Launch{Mode: Check, Eager: true}).under(r).seldomBy(3))
+		list = append(list, inMode("check", Launch{Mode: Check, CompileEagerly: true}).under(r).seldomBy(3))
 	}
 	for _, p := range affinetrack.Policies {
-		list = append(list, inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Stats: true}).seldomBy(len(affinetrack.Policies)))
+		list = append(list, inMode("check "+p.Name, Launch{Mode: Check, Policy: p, Structure: true}).seldomBy(len(affinetrack.Policies)))
 	}
 	return append(list, engine{name: "oracle", run: runOracle})
 }
@@ -88,8 +88,8 @@ func earlyEngines(m *ptx.Module) (list []engine) {
 	if !asynchronous(m) {
 		return nil
 	}
-	for _, as := range []Launch{{Mode: Vector, Early: true}, {Mode: Check, Eager: true, Early: true}} {
-		e := inMode(as.Mode.String()+" early", as)
+	for _, launch := range []Launch{{Mode: Vector, EagerEffects: true}, {Mode: Check, CompileEagerly: true, EagerEffects: true}} {
+		e := inMode(launch.Mode.String()+" early", launch)
 		e.early = true
 		list = append(list, e)
 	}
@@ -100,16 +100,16 @@ func earlyEngines(m *ptx.Module) (list []engine) {
 func asynchronous(m *ptx.Module) (any bool) {
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok {
-			f.EachInstr(func(in *ptx.Instr) { any = any || in.Form.Effects.Has(ptx.Async) })
+			f.EachInstr(func(instr *ptx.Instr) { any = any || instr.Form.Effects.HasAll(ptx.Async) })
 		}
 	}
 	return any
 }
 
 // inMode runs launches in a mode, with the settings of the one given.
-func inMode(name string, as Launch) engine {
+func inMode(name string, launch Launch) engine {
 	return engine{name: name, run: func(m *Module, l *Launch) error {
-		l.Mode, l.Policy, l.Stats, l.Eager, l.Early, l.Backend = as.Mode, as.Policy, as.Stats, as.Eager, as.Early, as.Backend
+		l.Mode, l.Policy, l.Structure, l.CompileEagerly, l.EagerEffects, l.Backend = launch.Mode, launch.Policy, launch.Structure, launch.CompileEagerly, launch.EagerEffects, launch.Backend
 		_, err := m.Run(context.Background(), l)
 		return err
 	}}
@@ -155,7 +155,7 @@ func TestConformance(t *testing.T) {
 					if e.reconverge != nil && strings.Contains(file, "/insn/") {
 						continue // its cases are about single instructions
 					}
-					if e.seldom > 0 && (i+k)%e.seldom > 0 && !part.All() {
+					if e.seldom > 0 && (i+k)%e.seldom > 0 && !part.TryAll() {
 						continue
 					}
 					runCase(t, loaded, &c, e, &machine)
@@ -189,7 +189,7 @@ func loads(t *testing.T, m *ptx.Module) func(sm int, e engine) *Module {
 // runCase runs a case on an engine, in all its shapes. The error is the machine's, with
 // which the oracle's has to agree.
 func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case, e engine, machine *error) {
-	if e.early && c.Late || !e.early && c.Early {
+	if e.early && c.LateOnly || !e.early && c.EarlyOnly {
 		return
 	}
 	policy := Reconvergers[0]
@@ -203,14 +203,14 @@ func runCase(t *testing.T, loaded func(sm int, e engine) *Module, c *cases.Case,
 	if e.name == "oracle" && errors.As(*machine, &refused) {
 		return // the machine is asked what may be launched
 	}
-	for i, s := range c.Shapes(part.All()) {
-		if i > 0 && (e.name == "oracle" && !part.All() || e.reconverge != nil && s.Width != 64 || e.seldom > 0 && !part.All()) {
+	for i, s := range c.Shapes(part.TryAll()) {
+		if i > 0 && (e.name == "oracle" && !part.TryAll() || e.reconverge != nil && s.Width != 64 || e.seldom > 0 && !part.TryAll()) {
 			continue
 		}
 		name := fmt.Sprintf("line %d %s on %s, block %s, warp %d", c.Line, c.Kernel, e.name, s.Block, s.Width)
 		err := tryCase(t, loaded(c.SM, e), c, e, s, name)
 		var u *ptx.Unsupported
-		if errors.As(err, &u) && s.Width != 32 && strings.Contains(u.What, "instead of 32") {
+		if errors.As(err, &u) && s.Width != 32 && strings.Contains(u.Feature, "instead of 32") {
 			continue
 		}
 		var missing *oracle.Unsupported

@@ -28,10 +28,10 @@ type Config struct {
 	// Stack bounds the local memory of a thread in bytes; 0 means 512 KiB. There are
 	// at most 1 MiB.
 	Stack int
-	// Host bounds the memory of the host in bytes that the CTAs in flight may take for
+	// HostMemory bounds the memory of the host in bytes that the CTAs in flight may take for
 	// registers, local and shared memory; 0 means what the host allows: three quarters of the physical memory, or less where
 	// the process has a limit (control groups, ulimit -v, GOMEMLIMIT). One CTA always runs.
-	Host uint64
+	HostMemory uint64
 	// Workers is the number of host goroutines that run CTAs; 0 means
 	// GOMAXPROCS. Results do not depend on it.
 	Workers int
@@ -61,14 +61,14 @@ type Config struct {
 	// TimeLimit is how long a launch may run, in time of the host and without pauses, before it is stopped by a trap of
 	// kind ErrTimeLimit; 0 means for ever. Where the launch stops depends on the host.
 	TimeLimit time.Duration
-	// Tolerate is faults after which kernels go on, as they do on a GPU; Strict tolerates none.
-	Tolerate Tolerance
-	// Tolerated, unless nil, is given each instruction that has gone on after a fault, as its launch ends, in the order of
+	// Tolerance is faults after which kernels go on, as they do on a GPU; Strict tolerates none.
+	Tolerance Tolerance
+	// OnTolerated, unless nil, is given each instruction that has gone on after a fault, as its launch ends, in the order of
 	// the source. What it is given does not depend on the mode, the backend or Workers. It must not use the device.
-	Tolerated func(*Tolerated)
-	// Grace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
+	OnTolerated func(*Tolerated)
+	// HostGrace is how long a launch whose threads all wait for memory that none of them changes is left to wait, for the
 	// host may change it meanwhile; then it is a deadlock. 0 is for hosts that do not.
-	Grace time.Duration
+	HostGrace time.Duration
 }
 
 // DefaultSM is the compute capability of a device that nothing else is said of: 8.6.
@@ -81,10 +81,10 @@ type Device struct {
 	mu  sync.Mutex // held by a launch and by changes to memory
 	mem *mem.Map
 
-	machine simt.Device
-	paused  *Execution // that has not ended; or nil
-	funcs   uint64     // that have had a code address
-	loaded  int        // modules
+	simtDevice simt.Device
+	paused     *Execution // that has not ended; or nil
+	funcs      uint64     // that have had a code address
+	loaded     int        // modules
 }
 
 // ErrOutOfMemory is the error of an allocation beyond the device's memory, or beyond the host's.
@@ -95,15 +95,15 @@ var ErrNoHostMemory = hostmem.ErrNoMemory
 
 // MemoryError is a variable or parameter that takes too much memory.
 type MemoryError struct {
-	File string
-	Pos  ptx.Pos
-	Line string // the source line
-	What string // what takes the memory, and how much
-	Err  error
+	File     string
+	Pos      ptx.Pos
+	Line     string // the source line
+	Variable string // what takes the memory, and how much
+	Err      error
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s:%s: %s: %v", e.File, e.Pos, e.What, e.Err)
+	return fmt.Sprintf("%s:%s: %s: %v", e.File, e.Pos, e.Variable, e.Err)
 }
 
 func (e *MemoryError) Unwrap() error { return e.Err }
@@ -123,8 +123,8 @@ func NewDevice(cfg Config) *Device {
 		cfg.Stack = 512 << 10
 	}
 	cfg.Stack = min(cfg.Stack, mem.WindowSize)
-	if cfg.Host == 0 {
-		cfg.Host = hostmem.Budget()
+	if cfg.HostMemory == 0 {
+		cfg.HostMemory = hostmem.Budget()
 	}
 	if cfg.Base == 0 {
 		cfg.Base = mem.FirstAddress
@@ -137,7 +137,7 @@ func NewDevice(cfg Config) *Device {
 	}
 	m := mem.NewMap(cfg.Base, cfg.Memory, cfg.Allocate)
 	m.ShadowBytes = max(cfg.ShadowBytes, 0)
-	return &Device{cfg: cfg, mem: m, machine: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, Host: cfg.Host, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, Grace: cfg.Grace, TimeLimit: cfg.TimeLimit, Tolerate: cfg.Tolerate, Tolerated: cfg.Tolerated}}
+	return &Device{cfg: cfg, mem: m, simtDevice: simt.Device{Memory: m, Heap: cfg.Heap, Stack: cfg.Stack, HostMemory: cfg.HostMemory, Workers: cfg.Workers, Stdout: cfg.Stdout, Probes: cfg.Probes, SM: cfg.SM, HostGrace: cfg.HostGrace, TimeLimit: cfg.TimeLimit, Tolerance: cfg.Tolerance, OnTolerated: cfg.OnTolerated}}
 }
 
 // Close gives back the memory of the device. Neither the device nor its buffers and modules may be used any more, nor what
@@ -150,8 +150,8 @@ func (d *Device) Close() {
 
 // Buffer is a piece of device memory.
 type Buffer struct {
-	dev *Device
-	a   *mem.Allocation
+	dev   *Device
+	alloc *mem.Allocation
 }
 
 // Alloc allocates size zero bytes of global memory.
@@ -168,7 +168,7 @@ func (d *Device) AllocNamed(name string, size int) (*Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, size, nil)
+	d.simtDevice.Emit(OnAlloc, a, 0, size, nil)
 	return &Buffer{d, a}, nil
 }
 
@@ -184,14 +184,14 @@ func (d *Device) Map(addr uint64, data []byte, name string, mapping Mapping) (*B
 }
 
 // MapOrdered is Map where probes are to know what that comes after: order is that of Event.
-func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *Order) (*Buffer, error) {
+func (d *Device) MapOrdered(addr uint64, data []byte, name string, mapping Mapping, order *HostOrder) (*Buffer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, err := d.mem.Attach(addr, data, name, mapping)
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, len(data), order)
+	d.simtDevice.Emit(OnAlloc, a, 0, len(data), order)
 	return &Buffer{d, a}, nil
 }
 
@@ -206,57 +206,57 @@ func (d *Device) Used() uint64 {
 func (b *Buffer) Free() { b.FreeOrdered(nil) }
 
 // FreeOrdered is Free where probes are to know what that comes after: order is that of Event.
-func (b *Buffer) FreeOrdered(order *Order) {
+func (b *Buffer) FreeOrdered(order *HostOrder) {
 	b.dev.mu.Lock()
 	defer b.dev.mu.Unlock()
-	if !b.a.Dead {
-		b.dev.machine.Tell(OnFree, b.a, 0, b.Size(), order)
-		b.dev.mem.Free(b.a)
+	if !b.alloc.Freed {
+		b.dev.simtDevice.Emit(OnFree, b.alloc, 0, b.Size(), order)
+		b.dev.mem.Free(b.alloc)
 	}
 }
 
 // Addr is the buffer's device address.
-func (b *Buffer) Addr() uint64 { return b.a.Base }
+func (b *Buffer) Addr() uint64 { return b.alloc.Base }
 
 // Size is the buffer's size in bytes.
-func (b *Buffer) Size() int { return int(b.a.Size) }
+func (b *Buffer) Size() int { return int(b.alloc.Size) }
 
 // Bytes is the buffer's memory itself, not a copy. It must not be touched while
 // a launch runs, nor after Free, which returns the memory of large buffers to the host: an access then ends the process. Probes cannot see what is done to it: who wants them to
 // know uses Read and Write, or says so with HostRead and HostWrite.
-func (b *Buffer) Bytes() []byte { return b.a.Data }
+func (b *Buffer) Bytes() []byte { return b.alloc.Data }
 
 // Write copies data to the buffer from an offset on, as far as it goes.
-func (b *Buffer) Write(off int, data []byte) {
-	n := copy(b.a.Data[off:], data)
-	b.dev.HostWrite(b.Addr()+uint64(off), n, nil)
+func (b *Buffer) Write(offset int, data []byte) {
+	n := copy(b.alloc.Data[offset:], data)
+	b.dev.HostWrite(b.Addr()+uint64(offset), n, nil)
 }
 
 // Read copies from the buffer from an offset on, as far as it goes.
-func (b *Buffer) Read(off int, data []byte) {
-	b.dev.HostRead(b.Addr()+uint64(off), copy(data, b.a.Data[off:]), nil)
+func (b *Buffer) Read(offset int, data []byte) {
+	b.dev.HostRead(b.Addr()+uint64(offset), copy(data, b.alloc.Data[offset:]), nil)
 }
 
 // HostWrite tells the device's probes that the host has written bytes at an address; order is that
 // of Event.
-func (d *Device) HostWrite(addr uint64, bytes int, order *Order) {
-	d.told(OnHostWrite, addr, bytes, order)
+func (d *Device) HostWrite(addr uint64, bytes int, order *HostOrder) {
+	d.emit(OnHostWrite, addr, bytes, order)
 }
 
 // HostRead tells the device's probes that the host reads bytes at an address.
-func (d *Device) HostRead(addr uint64, bytes int, order *Order) {
-	d.told(OnHostRead, addr, bytes, order)
+func (d *Device) HostRead(addr uint64, bytes int, order *HostOrder) {
+	d.emit(OnHostRead, addr, bytes, order)
 }
 
-func (d *Device) told(kind Events, addr uint64, bytes int, order *Order) {
+func (d *Device) emit(kind Events, addr uint64, bytes int, order *HostOrder) {
 	if len(d.cfg.Probes) == 0 {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if a := d.mem.Find(addr); a != nil {
-		off := addr - a.Base
-		d.machine.Tell(kind, a, off, int(min(uint64(bytes), a.Size-off)), order)
+		offset := addr - a.Base
+		d.simtDevice.Emit(kind, a, offset, int(min(uint64(bytes), a.Size-offset)), order)
 	}
 }
 
@@ -287,21 +287,21 @@ func NewBuffer[T Element](d *Device, data []T) (*Buffer, error) {
 // Slice views the buffer's memory as elements of type T, not a copy: see Bytes.
 // A rest shorter than an element is left out.
 func Slice[T Element](b *Buffer) []T {
-	n := len(b.a.Data) / int(unsafe.Sizeof(*new(T)))
+	n := len(b.alloc.Data) / int(unsafe.Sizeof(*new(T)))
 	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.a.Data))), n)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.alloc.Data))), n)
 }
 
 // Module is a PTX module loaded into a device: its variables have addresses.
 type Module struct {
 	*ptx.Module
-	dev     *Device
-	vars    map[*ptx.Var]*mem.Allocation
-	code    map[*ptx.Func]uint64 // addresses of functions
-	kernels map[kernelKey]*simt.Kernel
-	taken   []*ptx.Func // of addressTaken, once it is known
+	dev          *Device
+	vars         map[*ptx.Var]*mem.Allocation
+	code         map[*ptx.Func]uint64 // addresses of functions
+	kernels      map[kernelKey]*simt.Kernel
+	addressTaken []*ptx.Func // of addressTaken, once it is known
 }
 
 // Load parses and checks a PTX source and loads it; name is what messages call
@@ -343,10 +343,10 @@ func (d *Device) LoadModule(m *ptx.Module) (*Module, error) {
 		a, err := d.allocVar(v)
 		if err != nil {
 			mod.unload()
-			return nil, &MemoryError{File: m.Name, Pos: v.Pos, Line: m.Line(int(v.Pos.Line)), What: fmt.Sprintf("variable %s of %d bytes", v.Name, v.Size()), Err: err}
+			return nil, &MemoryError{File: m.Name, Pos: v.Pos, Line: m.Line(int(v.Pos.Line)), Variable: fmt.Sprintf("variable %s of %d bytes", v.Name, v.Size()), Err: err}
 		}
 		mod.vars[v] = a
-		d.machine.Tell(OnAlloc, a, 0, int(a.Size), nil)
+		d.simtDevice.Emit(OnAlloc, a, 0, int(a.Size), nil)
 	}
 	mod.initialiseAll()
 	mod.defineSamplers()
@@ -392,7 +392,7 @@ func (m *Module) initialiseAll() {
 			continue
 		}
 		m.initialise(v, a.Data)
-		m.dev.machine.Tell(OnHostWrite, a, 0, int(a.Size), nil)
+		m.dev.simtDevice.Emit(OnHostWrite, a, 0, int(a.Size), nil)
 	}
 }
 
@@ -406,7 +406,7 @@ func (m *Module) Unload() {
 
 func (m *Module) unload() {
 	for _, a := range m.vars {
-		m.dev.machine.Tell(OnFree, a, 0, int(a.Size), nil)
+		m.dev.simtDevice.Emit(OnFree, a, 0, int(a.Size), nil)
 		m.dev.mem.Free(a)
 	}
 	m.vars, m.kernels = nil, nil

@@ -441,11 +441,11 @@ AGAIN:
 		t.Fatal(err)
 	}
 	const ctas = 64
-	out, err := dev.Alloc(4 * (12*ctas + 20))
+	output, err := dev.Alloc(4 * (12*ctas + 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Run(t.Context(), &Launch{Kernel: "tiles", Grid: Dim(ctas), Block: Dim(32), Args: []any{out}, Mode: Check, Eager: true}); err != nil {
+	if _, err := m.Run(t.Context(), &Launch{Kernel: "tiles", Grid: Dim(ctas), Block: Dim(32), Args: []any{output}, Mode: Check, CompileEagerly: true}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,20 +15,20 @@ import (
 func (m *Module) FprintLowered(w io.Writer, k *ptx.Func) error {
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
-	as := simt.Launch{Block: Dim(mostThreads(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
-	c, err := m.lower(k, as.Lowering())
+	launch := simt.Launch{Block: Dim(maxThreadsOf(k)), WarpSize: 32, Mode: Affine, Reconverge: Reconvergers[0]}
+	c, err := m.lower(k, launch.Lowering())
 	if err != nil {
 		return err
 	}
-	n := c.Consts.Len()
+	n := c.Consts.Size()
 	fmt.Fprintf(w, "kernel %s: %d blocks, %d constants, %d bytes of parameters, %d of static shared memory\n", k.Name, len(c.Blocks), n.R+n.Q+n.P, c.ParamLen, c.SharedLen)
 	return c.Print(w)
 }
 
-// Supports reports whether an instruction variant is legal PTX (the table's
+// SupportsVariant reports whether an instruction variant is legal PTX (the table's
 // notation allows some combinations that a rule forbids), and whether gemu runs
 // it.
-func Supports(v *ptx.Variant) (legal, runs bool) {
+func SupportsVariant(v *ptx.Variant) (legal, runs bool) {
 	m, err := NewDevice(Config{}).Load("example.ptx", []byte(v.Example()))
 	if err != nil {
 		return false, false

@@ -63,13 +63,13 @@ func Example() {
 // divergence is a probe that counts, by line of the PTX, how often lanes part.
 type divergence map[int32]int
 
-func (d divergence) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnSplit, InOrder: true}
+func (d divergence) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnSplit, InOrder: true}
 }
 
 func (d divergence) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return d }
 
-func (d divergence) Tell(e *interp.Event) { d[e.Instr.Pos.Line]++ }
+func (d divergence) OnEvent(e *interp.Event) { d[e.Instr.Pos.Line]++ }
 
 func ExampleProbe() {
 	dev := interp.NewDevice(interp.Config{})

@@ -41,7 +41,7 @@ func (m *Module) Start(l *Launch) (*Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.grid.MayPause()
+	r.grid.AllowPause()
 	if err := r.grid.Begin(); err != nil {
 		r.grid.End(err)
 		return nil, err
@@ -88,8 +88,8 @@ func (e *Execution) Find(addr uint64) *Allocation { return e.dev.Find(addr) }
 // Module is the module that the kernel is of.
 func (e *Execution) Module() *Module { return e.module }
 
-// drive is Run of a launch that somebody else drives.
-func (m *Module) drive(ctx context.Context, l *Launch) (*Result, error) {
+// runDriven is Run of a launch that somebody else drives.
+func (m *Module) runDriven(ctx context.Context, l *Launch) (*Result, error) {
 	e, err := m.Start(l)
 	if err != nil {
 		return nil, err
@@ -108,20 +108,20 @@ func (m *Module) drive(ctx context.Context, l *Launch) (*Result, error) {
 // Result is what the launch has counted of CTAs that have ended.
 func (e *Execution) Result() *Result { return e.result(e.err) }
 
-// Strands are the lanes of the CTAs in flight, by CTA and warp, where they stand while the
+// WarpSplits are the lanes of the CTAs in flight, by CTA and warp, where they stand while the
 // launch pauses.
-func (e *Execution) Strands() []Strand {
+func (e *Execution) WarpSplits() []WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Strands()
+	return e.grid.WarpSplits()
 }
 
-// Parked are the lanes of the CTAs in flight that are in no strand: each lot waits before an
+// WaitingSplits are the lanes of the CTAs in flight that are in no warp split: each lot waits before an
 // instruction where others are to meet it.
-func (e *Execution) Parked() []Strand {
+func (e *Execution) WaitingSplits() []WarpSplit {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Parked()
+	return e.grid.WaitingSplits()
 }
 
 // Latest is what a lane did last; false of one whose CTA is not in flight. State.Latest is the same of
@@ -134,10 +134,10 @@ func (e *Execution) Latest(cta, warp, lane int) (Latest, bool) {
 
 // InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
 // nil being the launch's end, until it gives false. Some may not have begun yet.
-func (e *Execution) InFlight(from, to *State, do func(cta int) bool) {
+func (e *Execution) InFlight(from, to *State, visit func(cta int) bool) {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	e.grid.InFlight(from, to, do)
+	e.grid.InFlight(from, to, visit)
 }
 
 // Visited adds to a list, by Event.Index, the instructions that may have begun since it was asked for last:
@@ -189,11 +189,11 @@ func (e *Execution) Release(s *State) {
 	e.grid.Release(s)
 }
 
-// Kept is how many bytes of the host's memory the states take that were saved and not released.
-func (e *Execution) Kept() uint64 {
+// StateBytes is how many bytes of the host's memory the states take that were saved and not released.
+func (e *Execution) StateBytes() uint64 {
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
-	return e.grid.Kept()
+	return e.grid.StateBytes()
 }
 
 // Close gives a launch up that has not ended.
@@ -213,7 +213,7 @@ func (e *Execution) end(err error) {
 // free tells whether the device can run a launch.
 func (d *Device) free() error {
 	if d.paused != nil {
-		return refuse("kernel %s has paused on this device: it has to end, or be closed", d.paused.kernel.Name)
+		return launchErrorf("kernel %s has paused on this device: it has to end, or be closed", d.paused.kernel.Name)
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ type pausing struct {
 	p *pauser
 }
 
-func (c pausing) Tell(e *interp.Event) {
-	c.scene.Tell(e)
+func (c pausing) OnEvent(e *interp.Event) {
+	c.scene.OnEvent(e)
 	if p := c.p; len(p.at) > 0 {
 		if p.n++; p.n >= p.at[0] {
 			p.at = p.at[1:]
@@ -80,10 +80,10 @@ func (c pausing) Tell(e *interp.Event) {
 
 type sink func(e *interp.Event)
 
-func (s sink) Tell(e *interp.Event) { s(e) }
+func (s sink) OnEvent(e *interp.Event) { s(e) }
 
-// loaded is a module on a device of its own, and a buffer there.
-func loaded(t *testing.T, cfg interp.Config, src string, size int) (*interp.Module, *interp.Buffer) {
+// linker is a module on a device of its own, and a buffer there.
+func linker(t *testing.T, cfg interp.Config, src string, size int) (*interp.Module, *interp.Buffer) {
 	t.Helper()
 	mod, err := interp.NewDevice(cfg).Load("test.ptx", []byte(src))
 	if err != nil {
@@ -127,8 +127,8 @@ func finish(t *testing.T, e *interp.Execution) error {
 // from there. It leaves all as it was.
 func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash maphash.Seed) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	wants := interp.Wants{Events: interp.AllEvents, Values: true, Addresses: true, InOrder: true}
-	first := &pauser{script: newScript(wants)}
+	sub := interp.Subscription{Events: interp.AllEvents, Values: true, Addresses: true, InOrder: true}
+	first := &pauser{script: newScript(sub)}
 	first.seed = hash
 	l.Probes, l.MaxSteps = []interp.Probe{first}, 1<<11
 	e, err := m.Start(&l)
@@ -195,7 +195,7 @@ func again(t *testing.T, m *interp.Module, l interp.Launch, seed uint64, hash ma
 
 // TestSaved: each program, paused and saved anywhere, goes on as it would have.
 func TestSaved(t *testing.T) {
-	share, seed, hash := uint64(part.Of(64, 60, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(64, 60, 1)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 && !slices.Contains(inTurns, p.File) || strings.HasPrefix(p.File, "@") && uint64(i)%4 > 0 {
 			continue
@@ -205,14 +205,14 @@ func TestSaved(t *testing.T) {
 			o := p.RunModule(func(m *interp.Module, l *interp.Launch) {
 				c := *l
 				c.Mode = interp.Mode(seed / 3 % 3)
-				c.Stats = seed%2 == 0
+				c.Structure = seed%2 == 0
 				c.Reconverge = interp.Reconvergers[seed/9%uint64(len(interp.Reconvergers))]
 				if err := again(t, m, c, seed+uint64(i), hash); err != nil {
 					t.Errorf("seed %#x: %v", seed, err)
 				}
 			})
-			if o.Wrong != nil && o.Wrong.Error() != "no trap" { // as is the case under this policy
-				t.Error(o.Wrong)
+			if o.WrongResult != nil && o.WrongResult.Error() != "no trap" { // as is the case under this policy
+				t.Error(o.WrongResult)
 			}
 		})
 	}
@@ -224,9 +224,11 @@ type at struct {
 	event func(e *interp.Event)
 }
 
-func (p *at) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+func (p *at) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+}
 
-func (p *at) Tell(*interp.Event) {}
+func (p *at) OnEvent(*interp.Event) {}
 
 func (p *at) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return sink(func(e *interp.Event) {
@@ -273,12 +275,12 @@ MEET:
 }
 `
 
-// TestPaused looks at a launch that stands in a divergent branch: where its strands are, what
+// TestPaused looks at a launch that stands in a divergent branch: where its warp splits are, what
 // their registers hold and where; then it saves it, and lets it print twice.
 func TestPaused(t *testing.T) {
 	for _, mode := range interp.Modes {
 		var out bytes.Buffer
-		mod, b := loaded(t, interp.Config{Stdout: &out}, pausedKernel, 128)
+		mod, b := linker(t, interp.Config{Stdout: &out}, pausedKernel, 128)
 		p := &at{line: 18, event: func(e *interp.Event) { e.Pause() }}
 		l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}}
 		e, err := mod.Start(l)
@@ -291,15 +293,15 @@ func TestPaused(t *testing.T) {
 		if ended, err := e.Continue(t.Context()); ended || err != nil {
 			t.Fatalf("%s: it does not pause: %v", mode, err)
 		}
-		strands := e.Strands()
-		if len(strands) != 1 {
-			t.Fatalf("%s: %d strands that are at no join: %+v", mode, len(strands), strands)
+		splits := e.WarpSplits()
+		if len(splits) != 1 {
+			t.Fatalf("%s: %d warp splits without a reconvergence point: %+v", mode, len(splits), splits)
 		}
-		s := &strands[0]
+		s := &splits[0]
 		reg := func(name string) ptx.RegID {
 			return ptx.RegID(slices.IndexFunc(s.Func.Regs, func(r ptx.Reg) bool { return r.Name == name }))
 		}
-		if s.Lanes != 0xff || !s.Runs || s.Instr.Pos.Line != 18 || s.Waits != nil || len(s.Calls) != 0 {
+		if s.Lanes != 0xff || !s.Running || s.Instr.Pos.Line != 18 || s.Wait != nil || len(s.Calls) != 0 {
 			t.Errorf("%s: %+v", mode, s)
 		}
 		x, ok := s.Read(reg("%x"))
@@ -308,7 +310,7 @@ func TestPaused(t *testing.T) {
 				t.Fatalf("%s: lane %d has %v", mode, lane, x.Low)
 			}
 		}
-		if _, ok := s.Read(reg("%dead")); ok || e.Program().Where(s.Index, reg("%dead")).Kind != interp.Dead {
+		if _, ok := s.Read(reg("%dead")); ok || e.Program().LocationOf(s.Index, reg("%dead")).Kind != interp.NoLocation {
 			t.Errorf("%s: a register that is not written yet is not dead", mode)
 		}
 		state, err := e.Save()
@@ -349,15 +351,15 @@ func TestPaused(t *testing.T) {
 // nobody is a probe that wants events in one order, of no instruction.
 type nobody struct{}
 
-func (p *nobody) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnBefore | interp.OnAfter, InOrder: true}
+func (p *nobody) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnBefore | interp.OnAfter, InOrder: true}
 }
 
-func (p *nobody) Tell(*interp.Event) {}
+func (p *nobody) OnEvent(*interp.Event) {}
 
 func (p *nobody) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *nobody) Chosen(l *interp.LaunchInfo) []interp.Events {
+func (p *nobody) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 	return make([]interp.Events, l.Program.Len())
 }
 
@@ -366,7 +368,7 @@ func (p *nobody) Chosen(l *interp.LaunchInfo) []interp.Events {
 // whether or not a probe is told of it.
 func TestStates(t *testing.T) {
 	const size = 1 << 20
-	mod, b := loaded(t, interp.Config{}, pausedKernel, size)
+	mod, b := linker(t, interp.Config{}, pausedKernel, size)
 	for words := interp.Slice[uint32](b); len(words) > 0; words = words[1:] {
 		words[0] = 7 // states share one page of zeros, so pages must hold something else
 	}
@@ -391,27 +393,27 @@ func TestStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := e.Kept()
+		all := e.StateBytes()
 		if all < size || all > size+1<<15 {
 			t.Errorf("the first state takes %d bytes of %d", all, size)
 		}
 		first := to(2)
-		one := e.Kept() - all // the CTA, and no page
+		one := e.StateBytes() - all // the CTA, and no page
 		if one == 0 || one > 1<<17 {
 			t.Errorf("the second state takes %d bytes more", one)
 		}
 		again, err := e.Save()
-		if err != nil || e.Kept() != all+one {
-			t.Errorf("the same again takes %d bytes: %v", e.Kept()-all-one, err)
+		if err != nil || e.StateBytes() != all+one {
+			t.Errorf("the same again takes %d bytes: %v", e.StateBytes()-all-one, err)
 		}
 		second := to(4)
 		if err := e.Restore(first); err != nil {
 			t.Fatal(err)
 		}
 		b.Bytes()[size/2] = 1
-		kept := e.Kept()
+		kept := e.StateBytes()
 		third, err := e.Save() // the CTA is that of the first, a page has changed
-		if n := e.Kept() - kept; err != nil || n == 0 || n > 1<<12 {
+		if n := e.StateBytes() - kept; err != nil || n == 0 || n > 1<<12 {
 			t.Errorf("a page that has changed takes %d bytes: %v", n, err)
 		}
 		if err := e.Restore(second); err != nil || b.Bytes()[size/2] != 7 {
@@ -420,8 +422,8 @@ func TestStates(t *testing.T) {
 		for _, s := range []*interp.State{again, first, second, third, begin, begin} {
 			e.Release(s)
 		}
-		if e.Kept() != 0 {
-			t.Errorf("%d bytes are left of no state", e.Kept())
+		if e.StateBytes() != 0 {
+			t.Errorf("%d bytes are left of no state", e.StateBytes())
 		}
 		e.Close()
 	}
@@ -430,17 +432,17 @@ func TestStates(t *testing.T) {
 // TestStopped: a probe ends a launch with an error of its own; a launch that is given up
 // leaves its device free.
 func TestStopped(t *testing.T) {
-	mod, b := loaded(t, interp.Config{}, pausedKernel, 128)
-	enough := errors.New("enough")
+	mod, b := linker(t, interp.Config{}, pausedKernel, 128)
+	errEnough := errors.New("enough")
 	p := &at{line: 31, event: func(e *interp.Event) {
 		v, ok := e.Read(e.Instr.Ops[1].Reg)
 		if !ok || v.Low[31] != 5*31+100 {
 			t.Errorf("the register to be stored has %v", v.Low)
 		}
-		e.Stop(enough)
+		e.Stop(errEnough)
 	}}
 	l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}}
-	if _, err := mod.Run(t.Context(), l); !errors.Is(err, enough) {
+	if _, err := mod.Run(t.Context(), l); !errors.Is(err, errEnough) {
 		t.Errorf("the error is %v", err)
 	}
 	if n := interp.Slice[uint32](b)[31]; n != 0 {
@@ -476,13 +478,13 @@ type ends struct {
 	address uint64 // what the trapping instruction's address was in lane 5
 }
 
-func (p *ends) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnTrap, InOrder: true}
+func (p *ends) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnTrap, InOrder: true}
 }
 
 func (p *ends) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *ends) Tell(e *interp.Event) {
+func (p *ends) OnEvent(e *interp.Event) {
 	p.counts[e.Kind]++
 	switch e.Kind {
 	case interp.OnLaunchEnd:
@@ -500,11 +502,11 @@ func (p *ends) Tell(e *interp.Event) {
 // TestEnds: what begins ends, once each; the end of a launch says how, whichever way it was:
 // by itself, by a trap, by a probe at the very last event. One that is refused does not begin.
 func TestEnds(t *testing.T) {
-	enough := errors.New("enough")
+	errEnough := errors.New("enough")
 	for _, mode := range interp.Modes {
 		run := func(src string, grid int, at interp.Events) (*ends, *interp.Buffer, error) {
-			mod, b := loaded(t, interp.Config{}, src, 128)
-			p := &ends{counts: map[interp.Events]int{}, at: at, stop: enough}
+			mod, b := linker(t, interp.Config{}, src, 128)
+			p := &ends{counts: map[interp.Events]int{}, at: at, stop: errEnough}
 			_, err := mod.Run(t.Context(), &interp.Launch{
 				Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p},
 				Cooperative: grid > 1000,
@@ -538,7 +540,7 @@ func TestEnds(t *testing.T) {
 		}
 
 		for _, at := range []interp.Events{interp.OnCTA, interp.OnWarp, interp.OnWarpEnd, interp.OnCTAEnd} {
-			if _, _, err := run(narrow+"ret; }", 1, at); !errors.Is(err, enough) {
+			if _, _, err := run(narrow+"ret; }", 1, at); !errors.Is(err, errEnough) {
 				t.Errorf("%s: stopped %s, the error is %v", mode, at, err)
 			}
 		}
@@ -552,13 +554,13 @@ func TestEnds(t *testing.T) {
 // memories is a probe of a device that notes what the host does to memory.
 type memories []string
 
-func (m *memories) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAlloc | interp.OnFree | interp.OnHostRead | interp.OnHostWrite}
+func (m *memories) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAlloc | interp.OnFree | interp.OnHostRead | interp.OnHostWrite}
 }
 
 func (m *memories) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
 
-func (m *memories) Tell(e *interp.Event) {
+func (m *memories) OnEvent(e *interp.Event) {
 	*m = append(*m, fmt.Sprintf("%s %d %d", e.Kind, e.Offset, e.Bytes))
 }
 

@@ -13,14 +13,14 @@ import (
 // reason. Another kernel of the module runs.
 func TestFabricIsNamed(t *testing.T) {
 	const (
-		get = "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [s], [%r, %d], %r, [s]"
-		put = "fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.b128 [%r, %d], [s], %r, [s]"
-		red = "fabric.try_red.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.add.u32 [%r, %d], [s], %r, [s]"
+		get   = "fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [s], [%r, %d], %r, [s]"
+		write = "fabric.try_put.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.b128 [%r, %d], [s], %r, [s]"
+		red   = "fabric.try_red.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.add.u32 [%r, %d], [s], %r, [s]"
 	)
 	pull := "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.add.u32.sync [s], [%r, %d], %r, [s], -1"
 	atom := "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.relaxed.sys.add.u32 [%r, %d], [s], [s], [s]"
 	tensor := "fabric.try_put.async.tensor.1d.multimem.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.override::global_address.relaxed.sys.b128 [%d, %r, %d, {%r}], [s], %r, [s]"
-	for _, text := range []string{get, put, red, pull, atom, tensor} {
+	for _, text := range []string{get, write, red, pull, atom, tensor} {
 		dev := NewDevice(Config{})
 		m, err := dev.Load("fabric.ptx", []byte(`.version 9.5
 .target sm_107a
@@ -44,7 +44,7 @@ func TestFabricIsNamed(t *testing.T) {
 		switch {
 		case !errors.As(err, &unsupported):
 			t.Errorf("%s: %v, want a *ptx.Unsupported", text, err)
-		case unsupported.Pos.Line != 9, !strings.HasPrefix(text, unsupported.What), !strings.HasSuffix(err.Error(), ": gemu has no logical endpoints"):
+		case unsupported.Pos.Line != 9, !strings.HasPrefix(text, unsupported.Feature), !strings.HasSuffix(err.Error(), ": gemu has no logical endpoints"):
 			t.Errorf("%s: line %d: %v", text, unsupported.Pos.Line, err)
 		}
 	}

@@ -53,7 +53,7 @@ bottom:
 func TestMemoryOfDeepRecursion(t *testing.T) {
 	const depth = 2000 // of 64 bytes and some registers: 128 KiB and more a thread
 	allocated := func(host uint64) uint64 {
-		dev := NewDevice(Config{Host: host, Workers: 1})
+		dev := NewDevice(Config{HostMemory: host, Workers: 1})
 		m, err := dev.Load("recursive.ptx", []byte(recursive))
 		if err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ set:
 		host uint64
 		want error
 	}{{0, nil}, {64 << 20, ErrKeptOut}} {
-		m, err := NewDevice(Config{Host: c.host}).Load("kept.ptx", []byte(src))
+		m, err := NewDevice(Config{HostMemory: c.host}).Load("kept.ptx", []byte(src))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +136,8 @@ func TestOrderOfAtomicsOfDifferentWidths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Ordered != ordered {
-			t.Errorf("%v: CTAs in order: %v, want %v", types, c.Ordered, ordered)
+		if c.HasOrdered != ordered {
+			t.Errorf("%v: CTAs in order: %v, want %v", types, c.HasOrdered, ordered)
 		}
 	}
 }
@@ -176,20 +176,20 @@ again:
 }
 `
 	const n = 100_000
-	dev := NewDevice(Config{Host: 64 << 20, Workers: 1})
+	dev := NewDevice(Config{HostMemory: 64 << 20, Workers: 1})
 	m, err := dev.Load("stores.ptx", []byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for early, want := range map[bool][2]uint32{false: {1, 0}, true: {1, n}} {
-		out, err := dev.Alloc(16 * (n + 1))
+		output, err := dev.Alloc(16 * (n + 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{out, uint32(n)}, Early: early}); err != nil {
+		if _, err := m.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(1), Args: []any{output, uint32(n)}, EagerEffects: early}); err != nil {
 			t.Fatal(err)
 		}
-		at := func(i int) uint32 { return binary.LittleEndian.Uint32(out.Bytes()[i:]) }
+		at := func(i int) uint32 { return binary.LittleEndian.Uint32(output.Bytes()[i:]) }
 		if got := [2]uint32{at(0), at(4)}; got != want {
 			t.Errorf("early %v: the first and the last of the stores are seen as %d, want %d", early, got, want)
 		}
@@ -198,7 +198,7 @@ again:
 				t.Fatalf("early %v: store %d is of %d", early, i, got)
 			}
 		}
-		_, err = m.Run(context.Background(), &Launch{Grid: Dim(100), Block: Dim(1), Args: []any{out, uint32(1)}, Early: early, Cooperative: true})
+		_, err = m.Run(context.Background(), &Launch{Grid: Dim(100), Block: Dim(1), Args: []any{output, uint32(1)}, EagerEffects: early, Cooperative: true})
 		if (err == nil) != early {
 			t.Errorf("early %v: 100 CTAs at once in 64 MiB: %v", early, err)
 		}
@@ -211,11 +211,11 @@ type heap struct {
 	inUse    []uint64
 }
 
-func (p *heap) Wants() Wants { return Wants{Events: OnBranch} }
+func (p *heap) Subscription() Subscription { return Subscription{Events: OnBranch} }
 
 func (p *heap) CTA(*LaunchInfo, int, Dim3) Sink { return p }
 
-func (p *heap) Tell(*Event) {
+func (p *heap) OnEvent(*Event) {
 	if p.branches++; p.branches%100 == 0 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -239,7 +239,7 @@ func TestMemoryOfEarlyProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &heap{}
-	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(128), Early: true, Probes: []Probe{p}}); err != nil {
+	if _, err := m.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(128), EagerEffects: true, Probes: []Probe{p}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(p.inUse); n < 8 {

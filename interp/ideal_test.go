@@ -68,11 +68,11 @@ func TestIdealBoundsRandom(t *testing.T) {
 		}
 		return from, to
 	}
-	for i := range part.Of(10, 40, 1000) {
+	for i := range part.Count(10, 40, 1000) {
 		seed, width := first+uint64(i), []int{32, 8, 64}[i%3]
 		t.Run(fmt.Sprintf("straight %#x", seed), func(t *testing.T) {
 			t.Parallel()
-			src, in := random.Straight(randomVariants(), seed, 40)
+			src, in := random.StraightLine(randomVariants(), seed, 40)
 			mod := load(t, src)
 			from, to := buffers(t, mod, in)
 			underPolicies(t, mod, &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(40), Args: []any{from, to}, WarpSize: width, MaxSteps: 1 << 20})
@@ -87,14 +87,14 @@ func TestIdealBoundsRandom(t *testing.T) {
 		})
 	}
 	const threads = 32
-	share := uint64(part.Of(40, 15, 1))
+	share := uint64(part.Count(40, 15, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+first)%share > 0 {
 			continue
 		}
 		t.Run(fmt.Sprintf("every %d", i), func(t *testing.T) {
 			t.Parallel()
-			src, kernels := random.Every(variants, first+uint64(i))
+			src, kernels := random.EveryOpcode(variants, first+uint64(i))
 			mod := load(t, src)
 			_, to := buffers(t, mod, make([]byte, threads*random.Stride))
 			for k := range kernels {

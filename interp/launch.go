@@ -41,7 +41,9 @@ type LaunchError struct{ Msg string }
 
 func (e *LaunchError) Error() string { return e.Msg }
 
-func refuse(format string, args ...any) error { return &LaunchError{fmt.Sprintf(format, args...)} }
+func launchErrorf(format string, args ...any) error {
+	return &LaunchError{fmt.Sprintf(format, args...)}
+}
 
 // Launch describes one.
 type Launch struct {
@@ -51,9 +53,9 @@ type Launch struct {
 	Args   []any // one per parameter: see Module.Launch
 	Shared int   // bytes of dynamic shared memory
 
-	// Bind is what .texref, .samplerref and .surfref variables of the module are bound to, by
+	// Objects is what .texref, .samplerref and .surfref variables of the module are bound to, by
 	// name, from this launch on: see Module.Bind.
-	Bind map[string]*Object
+	Objects map[string]*Object
 
 	// Cooperative has all CTAs in flight at once, with a workspace for a barrier of the
 	// grid, whose address is in %envreg1 (high half) and %envreg2. A grid that is too
@@ -70,24 +72,24 @@ type Launch struct {
 	Reconverge *Reconverger // nil means the first of Reconvergers
 
 	Mode    Mode
-	Backend Backend // what executes instructions; nil means the device's
-	Probes  []Probe // that watch it, beside those of the device
-	Order   *Order  // that they are told of; nil: after all that went before, and before all that follows
+	Backend Backend    // what executes instructions; nil means the device's
+	Probes  []Probe    // that watch it, beside those of the device
+	Order   *HostOrder // that they are told of; nil: after all that went before, and before all that follows
 
-	// Stats has what structure values have counted, for Result.Structure, as a machine
+	// Structure has what structure values have counted, for Result.Structure, as a machine
 	// would see it that keeps compact what Policy says; nil means the first of
 	// affinetrack.Policies. The policy does not change how instructions execute, in any
 	// mode: affine mode keeps compact whatever is sound and pays.
-	Stats  bool
-	Policy *affinetrack.Policy
+	Structure bool
+	Policy    *affinetrack.Policy
 
-	// Eager keeps whatever may be compact so, not only what pays: for trying compact
+	// CompileEagerly keeps whatever may be compact so, not only what pays: for trying compact
 	// execution out. Not in vector mode.
-	Eager bool
+	CompileEagerly bool
 
-	// Early has asynchronous effects happen where they are issued, and not as late as may be,
+	// EagerEffects has asynchronous effects happen where they are issued, and not as late as may be,
 	// at the wait that orders them: a program that computes something else then has a bug.
-	Early bool
+	EagerEffects bool
 
 	// Seed chooses another schedule than the usual one: which warp of a CTA is first, and how many
 	// instructions each executes in its turns. Results that depend on it are those of a race.
@@ -98,8 +100,8 @@ type Launch struct {
 	// device for other launches.
 	Drive func(ctx context.Context, e *Execution) error
 
-	rules  *affinetrack.Table // tests break it; nil means affinetrack.Rules
-	proves bool               // for tests: see simt.Launch
+	rules        *affinetrack.Table // tests break it; nil means affinetrack.Rules
+	verifyProofs bool               // for tests: see simt.Launch
 
 	// Progress, if set, is called as the launch begins, with a function that
 	// tells at any time how many CTAs have ended, of how many. The function it
@@ -121,7 +123,7 @@ type Result struct {
 	Reconverge *Reconverger
 
 	Mode      Mode
-	Structure *Structure // with Launch.Stats
+	Structure *Structure // with Launch.Structure
 }
 
 // Launch runs a kernel over grid×block threads and waits for it. There is one
@@ -141,7 +143,7 @@ type kernelKey struct {
 // Run runs a launch and waits for it. See Module.Launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 	if l.Drive != nil {
-		return m.drive(ctx, l)
+		return m.runDriven(ctx, l)
 	}
 	m.dev.mu.Lock()
 	defer m.dev.mu.Unlock()
@@ -156,26 +158,26 @@ func (m *Module) Run(ctx context.Context, l *Launch) (*Result, error) {
 // launched is a launch that is possible, and what it has come to.
 type launched struct {
 	*Launch
-	dev      *Device
-	module   *Module
-	kernel   *ptx.Func
-	ctas     Dim3
-	cluster  Dim3
-	grid     *simt.Grid
-	width    int
-	policy   *Reconverger
-	values   *structure.Probe // with Stats
-	duration time.Duration
+	dev            *Device
+	module         *Module
+	kernel         *ptx.Func
+	ctas           Dim3
+	cluster        Dim3
+	grid           *simt.Grid
+	width          int
+	policy         *Reconverger
+	structureProbe *structure.Probe // with Stats
+	duration       time.Duration
 }
 
 // running counts the launches that execute.
 var running atomic.Int64
 
-// Running is how many launches of this process execute now, on all devices. Launches that pause, or are being lowered, do not.
-func Running() int { return int(running.Load()) }
+// RunningLaunches is how many launches of this process execute now, on all devices. Launches that pause, or are being lowered, do not.
+func RunningLaunches() int { return int(running.Load()) }
 
 // run runs the launch, or a part of it.
-func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
+func (r *launched) run(visit func() (paused bool, err error)) (bool, error) {
 	stop := func() {}
 	if r.Progress != nil {
 		stop = r.Progress(func() (int64, int64) { return r.grid.Ended(), int64(r.ctas.Count()) })
@@ -183,7 +185,7 @@ func (r *launched) run(do func() (paused bool, err error)) (bool, error) {
 	running.Add(1)
 	defer running.Add(-1)
 	start := time.Now()
-	paused, err := do()
+	paused, err := visit()
 	r.duration += time.Since(start)
 	stop()
 	return paused, err
@@ -195,8 +197,8 @@ func (r *launched) result(err error) *Result {
 		Kernel: r.kernel.Name, Grid: r.ctas, Block: r.Block, Cluster: r.cluster, WarpSize: r.width, Duration: r.duration,
 		Counts: r.grid.Counts(), Reconverge: r.policy, Mode: r.Mode,
 	}
-	if r.Stats && err == nil {
-		n.Structure = r.values.Structure()
+	if r.Structure && err == nil {
+		n.Structure = r.structureProbe.Structure()
 	}
 	return n
 }
@@ -216,7 +218,7 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		width = 32
 	}
 	if width < 1 || width > 64 || width&(width-1) != 0 {
-		return nil, refuse("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
+		return nil, launchErrorf("warps of %d lanes: want 1, 2, 4, 8, 16, 32 or 64", width)
 	}
 	if block := blockOf(fn, l.Block); block != l.Block {
 		given := *l
@@ -226,8 +228,8 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a := d.mem.InTheWay(cluster.Count()); a != nil {
-		return nil, refuse("kernel %s: a cluster of %d CTAs has shared memory where %v lies", fn.Name, cluster.Count(), a)
+	if a := d.mem.Obstacle(cluster.Count()); a != nil {
+		return nil, launchErrorf("kernel %s: a cluster of %d CTAs has shared memory where %v lies", fn.Name, cluster.Count(), a)
 	}
 	policy := l.Policy
 	if policy == nil {
@@ -249,70 +251,70 @@ func (m *Module) prepare(l *Launch) (*launched, error) {
 		rules = affinetrack.Rules
 	}
 	if l.Mode > Vector {
-		return nil, refuse("mode %d", l.Mode)
+		return nil, launchErrorf("mode %d", l.Mode)
 	}
-	run := &simt.Launch{
-		Device: &d.machine, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, Dynamic: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
-		Mode: l.Mode, Backend: backend, Eager: l.Eager, Proves: l.proves, Early: l.Early, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.machine.Probes, l.Probes), Order: l.Order,
+	launch := &simt.Launch{
+		Device: &d.simtDevice, Grid: grid, Block: l.Block, Cluster: cluster, WarpSize: width, DynamicShared: uint64(l.Shared), MaxSteps: l.MaxSteps, Seed: l.Seed, Cooperative: l.Cooperative,
+		Mode: l.Mode, Backend: backend, CompileEagerly: l.CompileEagerly, VerifyProofs: l.verifyProofs, EagerEffects: l.EagerEffects, Reconverge: reconverge, Rules: rules, Probes: slices.Concat(d.simtDevice.Probes, l.Probes), Order: l.Order,
 	}
 	var values *structure.Probe
-	if l.Stats {
+	if l.Structure {
 		values = structure.New(policy, rules, l.Mode == Check)
-		run.Probes = append(run.Probes, values)
+		launch.Probes = append(launch.Probes, values)
 	}
-	code, err := m.lowered(kernelKey{fn, run.Lowering()})
+	code, err := m.lowered(kernelKey{fn, launch.Lowering()})
 	if err != nil {
 		return nil, err
 	}
 	if err := m.setArgs(fn, code, l.Args); err != nil {
 		return nil, err
 	}
-	for name, o := range l.Bind {
+	for name, o := range l.Objects {
 		if err := m.bind(name, o); err != nil {
-			return nil, refuse("%v", err)
+			return nil, launchErrorf("%v", err)
 		}
 	}
 	if l.Shared < 0 {
-		return nil, refuse("%d bytes of dynamic shared memory", l.Shared)
+		return nil, launchErrorf("%d bytes of dynamic shared memory", l.Shared)
 	}
 	shared := code.SharedLen
 	if l.Shared > 0 {
 		shared = code.SharedDyn + uint64(l.Shared)
 	}
 	if shared > maxShared {
-		return nil, refuse("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
+		return nil, launchErrorf("kernel %s: %d bytes of shared memory, at most %d are allowed", fn.Name, shared, maxShared)
 	}
-	if most := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && grid.Count() > most {
-		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, grid.Count(), most, l.Block.Count(), shared)
+	if maxThreads := simt.Resident(l.Block.Count(), int(shared)); l.Cooperative && grid.Count() > maxThreads {
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: the device holds at most %d of %d threads and %d bytes of shared memory at once", fn.Name, grid.Count(), maxThreads, l.Block.Count(), shared)
 	}
 	if frame := 4 * (code.Funcs[0].Align + code.Funcs[0].Local); frame > d.cfg.Stack {
-		return nil, refuse("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
+		return nil, launchErrorf("kernel %s: its variables take %d bytes of each thread's local memory, which has %d", fn.Name, frame, d.cfg.Stack)
 	}
-	if run.MaxSteps <= 0 {
-		run.MaxSteps = defaultStep
+	if launch.MaxSteps <= 0 {
+		launch.MaxSteps = defaultStep
 	}
-	run.Kernel, run.Shared = code, shared
-	g := simt.NewGrid(run)
-	if err := hostmem.Check(g.Least()); err != nil {
-		return nil, refuse("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), g.Least(), err)
+	launch.Kernel, launch.Shared = code, shared
+	g := simt.NewGrid(launch)
+	if err := hostmem.Check(g.MinMemory()); err != nil {
+		return nil, launchErrorf("kernel %s: a CTA of %d threads takes %d bytes: %v", fn.Name, l.Block.Count(), g.MinMemory(), err)
 	}
-	switch most := g.Affordable(); {
-	case l.Cooperative && grid.Count() > most:
-		return nil, refuse("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, grid.Count(), g.Footprint(), d.cfg.Host)
-	case cluster.Count() > most:
-		return nil, refuse("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.Host)
+	switch maxThreads := g.MaxInFlight(); {
+	case l.Cooperative && grid.Count() > maxThreads:
+		return nil, launchErrorf("kernel %s: a cooperative grid of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, grid.Count(), g.Footprint(), d.cfg.HostMemory)
+	case cluster.Count() > maxThreads:
+		return nil, launchErrorf("kernel %s: a cluster of %d CTAs: each can take %d bytes of the host's memory, and all may take %d", fn.Name, cluster.Count(), g.Footprint(), d.cfg.HostMemory)
 	}
 	if err := g.OpenCTAMemory(); err != nil {
-		return nil, refuse("kernel %s: %v", fn.Name, err)
+		return nil, launchErrorf("kernel %s: %v", fn.Name, err)
 	}
-	g.Make()
-	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, values: values}, nil
+	g.CompileNative()
+	return &launched{Launch: l, dev: d, module: m, kernel: fn, ctas: grid, cluster: cluster, grid: g, width: width, policy: reconverge, structureProbe: values}, nil
 }
 
 // lowered is the lowered code of a kernel, prepared when it is first wanted.
 func (m *Module) lowered(key kernelKey) (*simt.Kernel, error) {
 	if m.kernels == nil {
-		return nil, refuse("%s was unloaded", m.Name)
+		return nil, launchErrorf("%s was unloaded", m.Name)
 	}
 	if c := m.kernels[key]; c != nil {
 		return c, nil
@@ -334,19 +336,19 @@ func (m *Module) Kernel(name string) (*ptx.Func, error) {
 	if name == "" {
 		switch len(kernels) {
 		case 0:
-			return nil, refuse("%s has no kernel", m.Name)
+			return nil, launchErrorf("%s has no kernel", m.Name)
 		case 1:
 			return kernels[0], nil
 		}
-		return nil, refuse("%s has %d kernels, say which: %s", m.Name, len(kernels), kernelNames(kernels))
+		return nil, launchErrorf("%s has %d kernels, say which: %s", m.Name, len(kernels), kernelNames(kernels))
 	}
 	if f, ok := m.Lookup(name).(*ptx.Func); ok && !f.Entry {
-		return nil, refuse("%s is a device function of %s, not a kernel", name, m.Name)
+		return nil, launchErrorf("%s is a device function of %s, not a kernel", name, m.Name)
 	}
 	if len(kernels) == 0 {
-		return nil, refuse("%s has no kernel %s, nor any other", m.Name, name)
+		return nil, launchErrorf("%s has no kernel %s, nor any other", m.Name, name)
 	}
-	return nil, refuse("%s has no kernel %s; it has %s", m.Name, name, kernelNames(kernels))
+	return nil, launchErrorf("%s has no kernel %s; it has %s", m.Name, name, kernelNames(kernels))
 }
 
 func kernelNames(kernels []*ptx.Func) string {
@@ -414,7 +416,7 @@ func extents(fn *ptx.Func, grid, block, cluster Dim3) (Dim3, Dim3, error) {
 		return grid, cluster, err
 	}
 	if cluster != (Dim3{}) && (grid.X%cluster.X != 0 || grid.Y%cluster.Y != 0 || grid.Z%cluster.Z != 0) {
-		return grid, cluster, refuse("kernel %s: a grid of %s is not made of whole clusters of %s", fn.Name, grid, cluster)
+		return grid, cluster, launchErrorf("kernel %s: a grid of %s is not made of whole clusters of %s", fn.Name, grid, cluster)
 	}
 	return grid, cluster, nil
 }
@@ -424,28 +426,28 @@ func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
 	if args, ok := fn.Directive(".reqnctapercluster"); ok {
 		want := dimOf(args)
 		if cluster != (Dim3{}) && cluster != want {
-			return cluster, refuse("kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
+			return cluster, launchErrorf("kernel %s requires clusters of %s (.reqnctapercluster), not %s", fn.Name, want, cluster)
 		}
 		cluster = want
 	}
 	if _, ok := fn.Directive(".explicitcluster"); ok && cluster == (Dim3{}) {
-		return cluster, refuse("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
+		return cluster, launchErrorf("kernel %s must be launched with clusters (.explicitcluster)", fn.Name)
 	}
 	if _, ok := fn.Directive(".blocksareclusters"); ok && cluster == (Dim3{}) {
-		return cluster, refuse("the blocks of kernel %s are clusters (.blocksareclusters), and it does not say of what extents (.reqnctapercluster)", fn.Name)
+		return cluster, launchErrorf("the blocks of kernel %s are clusters (.blocksareclusters), and it does not say of what extents (.reqnctapercluster)", fn.Name)
 	}
 	if cluster == (Dim3{}) {
 		return cluster, nil
 	}
 	if cluster.X < 1 || cluster.Y < 1 || cluster.Z < 1 {
-		return cluster, refuse("cluster %s is empty", cluster)
+		return cluster, launchErrorf("cluster %s is empty", cluster)
 	}
 	if cluster.X > MaxCluster || cluster.Y > MaxCluster || cluster.Z > MaxCluster || cluster.Count() > MaxCluster {
-		return cluster, refuse("cluster %s is too large: at most %d CTAs", cluster, MaxCluster)
+		return cluster, launchErrorf("cluster %s is too large: at most %d CTAs", cluster, MaxCluster)
 	}
 	if args, ok := fn.Directive(".maxclusterrank"); ok {
-		if most := dimOf(args).X; cluster.Count() > most {
-			return cluster, refuse("kernel %s allows clusters of at most %d CTAs (.maxclusterrank), not %s", fn.Name, most, cluster)
+		if maxThreads := dimOf(args).X; cluster.Count() > maxThreads {
+			return cluster, launchErrorf("kernel %s allows clusters of at most %d CTAs (.maxclusterrank), not %s", fn.Name, maxThreads, cluster)
 		}
 	}
 	return cluster, nil
@@ -455,33 +457,33 @@ func clusterOf(fn *ptx.Func, cluster Dim3) (Dim3, error) {
 // kernel's own.
 func checkExtent(fn *ptx.Func, grid, block Dim3) error {
 	if grid.X < 1 || grid.Y < 1 || grid.Z < 1 {
-		return refuse("grid %s is empty", grid)
+		return launchErrorf("grid %s is empty", grid)
 	}
 	if grid.X > maxGridX || grid.Y > maxGridYZ || grid.Z > maxGridYZ {
-		return refuse("grid %s is too large: at most (%d,%d,%d)", grid, maxGridX, maxGridYZ, maxGridYZ)
+		return launchErrorf("grid %s is too large: at most (%d,%d,%d)", grid, maxGridX, maxGridYZ, maxGridYZ)
 	}
 	if block.X < 1 || block.Y < 1 || block.Z < 1 {
-		return refuse("block %s is empty", block)
+		return launchErrorf("block %s is empty", block)
 	}
 	if block.X > maxBlockX || block.Y > maxBlockX || block.Z > maxBlockZ || block.Count() > maxThreads {
-		return refuse("block %s is too large: at most %d threads, (%d,%d,%d)", block, maxThreads, maxBlockX, maxBlockX, maxBlockZ)
+		return launchErrorf("block %s is too large: at most %d threads, (%d,%d,%d)", block, maxThreads, maxBlockX, maxBlockX, maxBlockZ)
 	}
 	if args, ok := fn.Directive(".reqntid"); ok {
 		want := dimOf(args)
 		if want != block {
-			return refuse("kernel %s requires blocks of %s (.reqntid), not %s", fn.Name, want, block)
+			return launchErrorf("kernel %s requires blocks of %s (.reqntid), not %s", fn.Name, want, block)
 		}
 	}
 	if args, ok := fn.Directive(".maxntid"); ok {
-		if most := dimOf(args); block.Count() > most.Count() {
-			return refuse("kernel %s allows blocks of at most %d threads (.maxntid), not %d", fn.Name, most.Count(), block.Count())
+		if maxDim := dimOf(args); block.Count() > maxDim.Count() {
+			return launchErrorf("kernel %s allows blocks of at most %d threads (.maxntid), not %d", fn.Name, maxDim.Count(), block.Count())
 		}
 	}
 	return nil
 }
 
-// mostThreads is how many threads a block of the kernel may have.
-func mostThreads(fn *ptx.Func) int {
+// maxThreadsOf is how many threads a block of the kernel may have.
+func maxThreadsOf(fn *ptx.Func) int {
 	for _, name := range []string{".reqntid", ".maxntid"} {
 		if args, ok := fn.Directive(name); ok {
 			return min(dimOf(args).Count(), maxThreads)
@@ -502,13 +504,13 @@ func dimOf(args []string) Dim3 {
 // setArgs writes the arguments into the parameter block.
 func (m *Module) setArgs(fn *ptx.Func, c *simt.Kernel, args []any) error {
 	if len(args) != len(c.Params) {
-		return refuse("kernel %s has %d parameters, %d arguments are given", fn.Name, len(c.Params), len(args))
+		return launchErrorf("kernel %s has %d parameters, %d arguments are given", fn.Name, len(c.Params), len(args))
 	}
 	data := m.dev.mem.SizeParams(c.ParamLen).Data
 	clear(data)
 	for i, p := range c.Params {
-		if err := putArg(data[p.Off:p.Off+p.Var.Size()], p.Var, args[i]); err != nil {
-			return refuse("kernel %s: argument %d (%s %s): %v", fn.Name, i, p.Var.Type, p.Var.Name, err)
+		if err := putArg(data[p.Offset:p.Offset+p.Var.Size()], p.Var, args[i]); err != nil {
+			return launchErrorf("kernel %s: argument %d (%s %s): %v", fn.Name, i, p.Var.Type, p.Var.Name, err)
 		}
 	}
 	return nil
@@ -668,10 +670,10 @@ func (m *Module) Info(kernel string, mode Mode) (*KernelInfo, error) {
 	}
 	info := &KernelInfo{
 		ParamBytes: c.ParamLen, Shared: int(c.SharedLen), Local: 4 * c.Funcs[0].Local,
-		Registers: c.Funcs[0].Frame.R + 2*c.Funcs[0].Frame.Q, MaxThreads: mostThreads(fn),
+		Registers: c.Funcs[0].Frame.R + 2*c.Funcs[0].Frame.Q, MaxThreads: maxThreadsOf(fn),
 	}
 	for _, p := range c.Params {
-		info.Params = append(info.Params, ParamInfo{p.Off, p.Var.Size()})
+		info.Params = append(info.Params, ParamInfo{p.Offset, p.Var.Size()})
 	}
 	return info, nil
 }

@@ -74,7 +74,7 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 	t.Helper()
 	seed := part.Seed(t)
 	for i, p := range programs(t, widths...) {
-		if strings.HasPrefix(p.File, "@") && !part.All() || p.Name == "rotate" || slices.Contains(endless, p.Name) {
+		if strings.HasPrefix(p.File, "@") && !part.TryAll() || p.Name == "rotate" || slices.Contains(endless, p.Name) {
 			continue
 		}
 		if (uint64(i)+seed)%share == 0 {
@@ -86,13 +86,13 @@ func logPrograms(t *testing.T, share uint64, widths ...int) (list []*corpus.Prog
 
 // TestLogModes: the log of a program under a policy is the same in every mode, and on every engine.
 func TestLogModes(t *testing.T) {
-	for i, p := range logPrograms(t, uint64(part.Of(120, 40, 1)), 32, 8, 64) {
+	for i, p := range logPrograms(t, uint64(part.Count(120, 40, 1)), 32, 8, 64) {
 		policy := interp.Reconvergers[i%len(interp.Reconvergers)]
 		t.Run(p.String()+" "+policy.Name, func(t *testing.T) {
 			t.Parallel()
 			run := func(mode interp.Mode, b interp.Backend) []byte {
 				log, _ := logged(t, p, tracelog.Text, func(_ *interp.Module, l *interp.Launch) {
-					l.Mode, l.Backend, l.Reconverge, l.Eager, l.MaxSteps = mode, b, policy, mode != interp.Vector, 1<<16
+					l.Mode, l.Backend, l.Reconverge, l.CompileEagerly, l.MaxSteps = mode, b, policy, mode != interp.Vector, 1<<16
 				})
 				return log
 			}
@@ -109,7 +109,7 @@ func TestLogModes(t *testing.T) {
 // TestLogPolicies: what each thread does is the same under every policy, where programs do not look at
 // the order in which threads run.
 func TestLogPolicies(t *testing.T) {
-	for _, p := range logPrograms(t, uint64(part.Of(120, 50, 1)), 32, 8) {
+	for _, p := range logPrograms(t, uint64(part.Count(120, 50, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) || slices.Contains(races, p.Name) {
 			continue
 		}
@@ -140,7 +140,7 @@ type oracleLog []map[[2]int][]*oracle.Step
 // TestLogOracle: the log of a program is the same in every byte if its values, addresses and what it
 // stores are those of the oracle. Which lanes execute together is the policy's choice.
 func TestLogOracle(t *testing.T) {
-	for i, p := range logPrograms(t, uint64(part.Of(100, 30, 1)), 32, 8) {
+	for i, p := range logPrograms(t, uint64(part.Count(100, 30, 1)), 32, 8) {
 		if slices.Contains(inTurns, p.File) || looking.MatchString(p.File) {
 			continue
 		}
@@ -155,7 +155,7 @@ func TestLogOracle(t *testing.T) {
 					log = append(log, steps)
 					twin, err := interp.NewTwin(m)
 					if err == nil {
-						_, err = twin.Run(t.Context(), l, oracle.Together, func(s *oracle.Step) {
+						_, err = twin.Run(t.Context(), l, oracle.Lockstep, func(s *oracle.Step) {
 							key := [2]int{s.Cta, s.Thread}
 							steps[key] = append(steps[key], s)
 						})
@@ -299,7 +299,7 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 				addr[lane] += mem.LocalWindow
 			}
 			if given[lane], compared[lane] = at.Stored, at.Compared; a.Kind == tracelog.Atomic {
-				given[lane] = at.Given
+				given[lane] = at.Operand
 			}
 		}
 		a.Addr = tracelog.NewValue("", 64, lanes, addr, nil)
@@ -320,7 +320,7 @@ func rewriteRecord(steps map[[2]int][]*oracle.Step, late map[[2]int][]oracle.Wri
 // rewriteElements puts bytes of the oracle in place of elements, those that are not stored left out.
 func rewriteElements(list []tracelog.Value, lanes uint64, data *[64][]byte) {
 	for k := range list {
-		if list[k].Structure == tracelog.Left {
+		if list[k].Structure == tracelog.NoValue {
 			continue
 		}
 		low := make([]uint64, 64)
@@ -340,8 +340,8 @@ func TestLogWarpgroup(t *testing.T) {
 	all := programs(t, 32)
 	i := slices.IndexFunc(all, func(p *corpus.Program) bool { return p.File == "insn/wgmma.ptx" && !strings.Contains(p.Name, "trap") })
 	b, o := logged(t, all[i], tracelog.Bare, func(_ *interp.Module, l *interp.Launch) { l.Mode = interp.Vector })
-	if o.Err != nil || o.Wrong != nil {
-		t.Fatal(all[i], o.Err, o.Wrong)
+	if o.Err != nil || o.WrongResult != nil {
+		t.Fatal(all[i], o.Err, o.WrongResult)
 	}
 	r, err := tracelog.NewReader("log", bytes.NewReader(b))
 	if err != nil {

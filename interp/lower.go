@@ -18,9 +18,9 @@ func (m *Module) lower(k *ptx.Func, opt lower.Options) (*simt.Kernel, error) {
 	if err := m.checkParams(k); err != nil {
 		return nil, err
 	}
-	p, err := lower.Kernel(m.Module, k, loaded{m}, opt)
-	if fault, ok := err.(*lower.Fault); ok {
-		return nil, m.misplaced(k, fault)
+	p, err := lower.Kernel(m.Module, k, linker{m}, opt)
+	if fault, ok := err.(*lower.VerifyError); ok {
+		return nil, m.lowerFault(k, fault)
 	}
 	if err != nil {
 		return nil, err
@@ -36,14 +36,14 @@ func (m *Module) checkParams(k *ptx.Func) error {
 	for i, sum := 0, 0; i < len(k.Params); i++ {
 		p := k.Params[i]
 		if sum += p.Size(); sum > maxParams {
-			return &MemoryError{File: m.Name, Pos: p.Pos, Line: m.Line(int(p.Pos.Line)), What: fmt.Sprintf("parameter %s of %d bytes", p.Name, p.Size()), Err: errParams}
+			return &MemoryError{File: m.Name, Pos: p.Pos, Line: m.Line(int(p.Pos.Line)), Variable: fmt.Sprintf("parameter %s of %d bytes", p.Name, p.Size()), Err: errParams}
 		}
 	}
 	return nil
 }
 
-// misplaced is the mismatch that a kernel's code is not what it should be.
-func (m *Module) misplaced(k *ptx.Func, fault *lower.Fault) *Trap {
+// lowerFault is the mismatch that a kernel's code is not what it should be.
+func (m *Module) lowerFault(k *ptx.Func, fault *lower.VerifyError) *Trap {
 	t := &Trap{Kind: ErrMismatch, Msg: fmt.Sprintf("%v: %v", ErrMismatch, fault), Kernel: k.Name, File: m.Name, Pos: fault.Func.Pos, Func: fault.Func.Name, Warp: -1}
 	var wrong *code.Fault
 	if errors.As(fault, &wrong) && wrong.Instr != nil {
@@ -53,21 +53,21 @@ func (m *Module) misplaced(k *ptx.Func, fault *lower.Fault) *Trap {
 	return t
 }
 
-// loaded is what lowering knows of the device that a module is loaded into.
-type loaded struct{ m *Module }
+// linker is what lowering knows of the device that a module is loaded into.
+type linker struct{ m *Module }
 
-func (a loaded) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(s) }
+func (a linker) Address(s ptx.Symbol) (uint64, bool) { return a.m.symbolAddress(s) }
 
-func (a loaded) SM() int { return a.m.dev.cfg.SM }
+func (a linker) SM() int { return a.m.dev.cfg.SM }
 
-func (a loaded) Params(bytes int) { a.m.dev.mem.SizeParams(bytes) }
+func (a linker) Params(bytes int) { a.m.dev.mem.SizeParams(bytes) }
 
-func (a loaded) Memory(addr uint64) *mem.Allocation { return a.m.dev.mem.Find(addr) }
+func (a linker) Memory(addr uint64) *mem.Allocation { return a.m.dev.mem.Find(addr) }
 
 // AddressTaken is found out once: a module can have many kernels.
-func (a loaded) AddressTaken() []*ptx.Func {
-	if a.m.taken == nil {
-		a.m.taken = lower.AddressTaken(a.m.Module)
+func (a linker) AddressTaken() []*ptx.Func {
+	if a.m.addressTaken == nil {
+		a.m.addressTaken = lower.AddressTaken(a.m.Module)
 	}
-	return a.m.taken
+	return a.m.addressTaken
 }

@@ -52,8 +52,8 @@ const (
 	SharedUnit    = mem.SharedUnit
 )
 
-// Tolerables are all faults that may be tolerated, with their names; ParseTolerance reads such names.
-var Tolerables = mem.Tolerables
+// Tolerances are all faults that may be tolerated, with their names; ParseTolerance reads such names.
+var Tolerances = mem.Tolerances
 
 // ParseTolerance reads names of Tolerables that are separated by commas; "" is none. The error lists the names.
 func ParseTolerance(names string) (Tolerance, error) { return mem.ParseTolerance(names) }
@@ -86,23 +86,23 @@ func EngineNamed(name string) (Backend, error) {
 	return Native, nil
 }
 
-// NativeRefused says why the host does not execute machine code that the engine native makes; nil if it does, or if there is no
+// NativeUnavailable says why the host does not execute machine code that the engine native makes; nil if it does, or if there is no
 // such engine for it. Launches run in Go then.
-func NativeRefused() error {
+func NativeUnavailable() error {
 	if Native == nil {
 		return nil
 	}
 	return native.Executable()
 }
 
-// NotNative says why Go executes a launch on a device whose backend is Native, in words for people; "" if machine code executes it.
+// WhyNotNative says why Go executes a launch on a device whose backend is Native, in words for people; "" if machine code executes it.
 // Results are the same. Machine code runs launches that nobody watches, on a host that lets the process execute it, while no memory
 // is mapped that may fault.
-func (d *Device) NotNative(l *Launch) string {
-	if err := NativeRefused(); err != nil {
+func (d *Device) WhyNotNative(l *Launch) string {
+	if err := NativeUnavailable(); err != nil {
 		return fmt.Sprintf("the host refuses to execute memory that the process has written (%v)", err)
 	}
-	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Stats || l.Drive != nil {
+	if len(d.cfg.Probes) > 0 || len(l.Probes) > 0 || l.Structure || l.Drive != nil {
 		return "launches that are watched (by statistics, profiles, traces, sanitizers, models or the debugger) run in Go"
 	}
 	d.mu.Lock()
@@ -144,33 +144,33 @@ type (
 // of fewer still where all is well. Wants says what it is told: Events, with the Values of registers, their Tags, the Access to memory; and, when a launch begins,
 // LaunchInfo with the Program.
 type (
-	Probe      = simt.Probe
-	Chooser    = simt.Chooser
-	Easer      = simt.Easer
-	Saver      = simt.Saver
-	Sink       = simt.Sink
-	Wants      = simt.Wants
-	Events     = simt.Events
-	Event      = simt.Event
-	Value      = simt.Value
-	Tag        = simt.Tag
-	Way        = simt.Way
-	Waiting    = simt.Waiting
-	Access     = simt.Access
-	Run        = simt.Run
-	Effect     = simt.Effect
-	Texel      = simt.Texel
-	Given      = simt.Given
-	Piece      = simt.Piece
-	AccessKind = mem.AccessKind
-	Allocation = mem.Allocation
-	Mapping    = mem.Mapping
-	Pointer    = mem.Pointer
-	LaunchInfo = simt.LaunchInfo
-	Program    = simt.Program
-	Variable   = simt.Variable
-	Location   = simt.Location
-	Strand     = simt.Strand
+	Probe         = simt.Probe
+	EventSelector = simt.EventSelector
+	EventReducer  = simt.EventReducer
+	Saver         = simt.Saver
+	Sink          = simt.Sink
+	Subscription  = simt.Subscription
+	Events        = simt.Events
+	Event         = simt.Event
+	Value         = simt.Value
+	Tag           = simt.Tag
+	LaneGroup     = simt.LaneGroup
+	WaitState     = simt.WaitState
+	Access        = simt.Access
+	AddressRun    = simt.AddressRun
+	Effect        = simt.Effect
+	Texel         = simt.Texel
+	Stored        = simt.Stored
+	Segment       = simt.Segment
+	AccessKind    = mem.AccessKind
+	Allocation    = mem.Allocation
+	Mapping       = mem.Mapping
+	Pointer       = mem.Pointer
+	LaunchInfo    = simt.LaunchInfo
+	Program       = simt.Program
+	Variable      = simt.Variable
+	Location      = simt.Location
+	WarpSplit     = simt.WarpSplit
 )
 
 // LaneList writes a set of lanes as ranges: "0-3,7".
@@ -187,8 +187,8 @@ const (
 	ParamBase    = mem.ParamBase  // where the parameters of the kernel that runs lie
 	RankShift    = mem.RankShift
 
-	ReadOnly = mem.ReadOnly // what may be true of memory of the host that is mapped
-	Lasting  = mem.Lasting
+	ReadOnly  = mem.ReadOnly // what may be true of memory of the host that is mapped
+	Permanent = mem.Permanent
 
 	FirstAddress = mem.FirstAddress // where device memory begins, unless Config.Base says otherwise: it lies above all windows
 )
@@ -196,7 +196,7 @@ const (
 // Parts is what a PTX instruction is made of: Operations of the machine, each with its
 // Operands. A Cell is where the engine has what one reads or writes.
 type (
-	Parts         = simt.Parts
+	Operations    = simt.Operations
 	Operation     = simt.Operation
 	OperationKind = simt.OperationKind
 	Operand       = simt.Operand
@@ -222,9 +222,9 @@ const (
 
 // Where a register is.
 const (
-	Dead       = simt.Dead       // nobody reads it any more, or yet
-	InRow      = simt.InRow      // in a row of the register file; in affine mode perhaps only in the row's shadow
-	InConstant = simt.InConstant // it has one value in the whole launch
+	NoLocation       = simt.NoLocation       // nobody reads it any more, or yet
+	RowLocation      = simt.RowLocation      // in a row of the register file; in affine mode perhaps only in the row's shadow
+	ConstantLocation = simt.ConstantLocation // it has one value in the whole launch
 )
 
 // The kinds of access.
@@ -264,18 +264,18 @@ const (
 	// (OnWait says which). It is told anew when they execute it.
 	OnUndo = simt.OnUndo
 
-	OnBranch = simt.OnBranch // lanes branch, those of Lanes to the target: Ways, one if they stay together
-	OnSplit  = simt.OnSplit  // lanes that were together part: Ways
-	OnJoin   = simt.OnJoin   // the lanes of Lanes are together again
-	OnCall   = simt.OnCall   // the lanes of Lanes are in Callee now
-	OnReturn = simt.OnReturn // … are back from it, behind the call: Writes
-	OnWait   = simt.OnWait   // the lanes of Lanes wait at the instruction: Waits
-	OnWake   = simt.OnWake   // … go on: Waits, Writes
-	OnExit   = simt.OnExit   // the lanes of Lanes have ended
+	OnBranch     = simt.OnBranch     // lanes branch, those of Lanes to the target: Ways, one if they stay together
+	OnSplit      = simt.OnSplit      // lanes that were together part: Ways
+	OnReconverge = simt.OnReconverge // the lanes of Lanes are together again
+	OnCall       = simt.OnCall       // the lanes of Lanes are in Callee now
+	OnReturn     = simt.OnReturn     // … are back from it, behind the call: Writes
+	OnWait       = simt.OnWait       // the lanes of Lanes wait at the instruction: Waits
+	OnWake       = simt.OnWake       // … go on: Waits, Writes
+	OnExit       = simt.OnExit       // the lanes of Lanes have ended
 
 	// The engine has written a register that it holds compactly to lanes of its row: Lanes,
 	// Expanded, Row; at a function's end Index is -1. This depends on the mode.
-	OnExpand = simt.OnExpand
+	OnMaterialise = simt.OnMaterialise
 
 	OnTrap = simt.OnTrap // the CTA stops with a trap: Trap
 
@@ -297,8 +297,8 @@ const (
 	AllEvents = simt.AllEvents
 )
 
-// Order is where a launch, or what the host has a device do to memory, stands among the others.
-type Order = simt.Order
+// HostOrder is where a launch, or what the host has a device do to memory, stands among the others.
+type HostOrder = simt.HostOrder
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return simt.MbarrierPhase(word) }

@@ -1,7 +1,7 @@
 package interp
 
 // This file runs random programs on the portable engine and as machine code: accesses of all sizes at and
-// beyond the ends of memory, misaligned, by lanes that have parted, in loops. Memory, counts and traps are to be the same.
+// beyond the ends of memory, misaligned, by lanes that have diverged, in loops. Memory, counts and traps are to be the same.
 
 import (
 	"context"
@@ -115,7 +115,7 @@ func machineCodeAgrees(src string, in []byte, block Dim3, grid int, args ...any)
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, src)
 	}
-	for _, as := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, Eager: true}, {Mode: Check, Eager: true}} {
+	for _, launch := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, CompileEagerly: true}, {Mode: Check, CompileEagerly: true}} {
 		outcome := func(b Backend) (string, error) {
 			mod, err := NewDevice(Config{Workers: 1}).LoadModule(m)
 			if err != nil {
@@ -126,7 +126,7 @@ func machineCodeAgrees(src string, in []byte, block Dim3, grid int, args ...any)
 			if err := errors.Join(err1, err2); err != nil {
 				return "", err
 			}
-			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: as.Mode, Eager: as.Eager, Backend: b})
+			result, err := mod.Run(context.Background(), &Launch{Kernel: "k", Grid: Dim(grid), Block: block, Args: append([]any{bin, bout}, args...), MaxSteps: 1 << 16, Mode: launch.Mode, CompileEagerly: launch.CompileEagerly, Backend: b})
 			text := fmt.Sprintf("%v\nin  %x\nout %x", err, bin.Bytes(), bout.Bytes())
 			if trap := new(Trap); errors.As(err, &trap) {
 				text += "\n" + trap.Report()
@@ -145,7 +145,7 @@ func machineCodeAgrees(src string, in []byte, block Dim3, grid int, args ...any)
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%w in %v mode, eager %v: machine code\n%s\nportable\n%s\n%s", errDisagree, as.Mode, as.Eager, got, want, src)
+			return fmt.Errorf("%w in %v mode, eager %v: machine code\n%s\nportable\n%s\n%s", errDisagree, launch.Mode, launch.CompileEagerly, got, want, src)
 		}
 	}
 	return nil
@@ -173,7 +173,7 @@ func TestMachineCode(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	first := part.Seed(t)
-	for i := range part.Of(60, 200, 20000) {
+	for i := range part.Count(60, 200, 20000) {
 		if err := machineCodeProgram(first + uint64(i)); err != nil {
 			t.Fatalf("seed %#x: %v", first+uint64(i), err)
 		}

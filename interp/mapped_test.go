@@ -32,7 +32,7 @@ func address(p []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&p[0]))) }
 // Kernels reach mapped memory at the address of the host, and what they may do
 // there is checked as anywhere, whether or not it is sure to stay.
 func TestMappedMemory(t *testing.T) {
-	for _, mapping := range []Mapping{0, Lasting} {
+	for _, mapping := range []Mapping{0, Permanent} {
 		testMappedMemory(t, mapping)
 	}
 }
@@ -56,7 +56,7 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 	if err := launch(address(p)); err != nil || p[4] != 42 {
 		t.Errorf("got %d, %v", p[4], err)
 	}
-	if err := launch(address(p) + 4092); !errors.Is(err, ErrOutOfBounds) || !strings.Contains(err.(*Trap).Near, "page [0x") {
+	if err := launch(address(p) + 4092); !errors.Is(err, ErrOutOfBounds) || !strings.Contains(err.(*Trap).Nearby, "page [0x") {
 		t.Errorf("past the end: %v", err)
 	}
 	if _, err := m.dev.Map(address(p)+4092, p[:8], "", mapping); err == nil || !strings.Contains(err.Error(), "overlaps page") {
@@ -93,7 +93,7 @@ func testMappedMemory(t *testing.T, mapping Mapping) {
 // Atomics are atomic to the host's, also where CTAs take turns: a 32-bit sum, and a 16-bit counter in half of a word.
 func TestAtomicsBesideHost(t *testing.T) {
 	const threads, rounds = 32, 1000
-	m := module(t, Config{Grace: time.Second, Workers: 1}, "", `.reg .b16 %h<3>;
+	m := module(t, Config{HostGrace: time.Second, Workers: 1}, "", `.reg .b16 %h<3>;
 		mov.u32 %r2, `+strconv.Itoa(rounds)+`;
 	loop:
 		atom.sys.global.add.u32 %r1, [%rd0], 1;
@@ -112,7 +112,7 @@ func TestAtomicsBesideHost(t *testing.T) {
 		ret;`)
 	p := hostPages(t, 4096)
 	defer syscall.Munmap(p)
-	b, err := m.dev.Map(address(p), p, "", Lasting)
+	b, err := m.dev.Map(address(p), p, "", Permanent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,16 +162,16 @@ func TestAtomicsBesideHost(t *testing.T) {
 func TestMappedMemoryVanishes(t *testing.T) {
 	m := module(t, Config{}, "", "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; add.u64 %rd1, %rd1, %rd0; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd1], %r2; ret;")
 	try := func(mode Mode) {
-		gone, stays := hostPages(t, 1<<16), hostPages(t, 4096)
-		for _, p := range [][]byte{gone, stays} {
+		unmapped, mapped := hostPages(t, 1<<16), hostPages(t, 4096)
+		for _, p := range [][]byte{unmapped, mapped} {
 			b, err := m.dev.Map(address(p), p, "", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer b.Free()
 		}
-		addr := address(gone)
-		if err := syscall.Mprotect(gone, syscall.PROT_NONE); err != nil {
+		addr := address(unmapped)
+		if err := syscall.Mprotect(unmapped, syscall.PROT_NONE); err != nil {
 			t.Fatal(err)
 		}
 		run := func(addr uint64) error {
@@ -179,10 +179,10 @@ func TestMappedMemoryVanishes(t *testing.T) {
 			return err
 		}
 		var trap *Trap
-		if err := run(addr); !errors.As(err, &trap) || trap.Kind != ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Near, "host memory [0x") {
+		if err := run(addr); !errors.As(err, &trap) || trap.Kind != ErrOutOfBounds || trap.Addr != addr || !strings.Contains(trap.Nearby, "host memory [0x") {
 			t.Errorf("%s: %v", mode, err)
 		}
-		if err := run(address(stays)); err != nil {
+		if err := run(address(mapped)); err != nil {
 			t.Errorf("%s, afterwards: %v", mode, err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestAllocateHook(t *testing.T) {
 func TestDeadAllocations(t *testing.T) {
 	d := NewDevice(Config{})
 	var last *Buffer
-	for range 3 * mem.KeepDead {
+	for range 3 * mem.MaxFreed {
 		b, err := d.Alloc(1)
 		if err != nil {
 			t.Fatal(err)
@@ -249,10 +249,10 @@ func TestDeadAllocations(t *testing.T) {
 		b.Free()
 		last = b
 	}
-	if n := d.mem.Len(); n < mem.KeepDead || n > 2*mem.KeepDead {
+	if n := d.mem.Len(); n < mem.MaxFreed || n > 2*mem.MaxFreed {
 		t.Errorf("%d allocations are remembered", n)
 	}
-	if a := d.mem.Find(last.Addr()); a == nil || !a.Dead {
+	if a := d.mem.Find(last.Addr()); a == nil || !a.Freed {
 		t.Error("the last one is not among them")
 	}
 }

@@ -77,7 +77,7 @@ func (m *mutation) run(t *testing.T, table *affinetrack.Table) error {
 func checkedKernel(t *testing.T, body string, l *Launch) error {
 	t.Helper()
 	mod := loadBody(t, body)
-	l.Grid, l.Block, l.Eager = Dim(1), Dim(32), true
+	l.Grid, l.Block, l.CompileEagerly = Dim(1), Dim(32), true
 	_, err := mod.Run(t.Context(), l)
 	return err
 }
@@ -213,14 +213,14 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, Eager: true, Reconverge: Reconvergers[0]}
-	c, err := mod.lowered(kernelKey{fn, as.Lowering()})
+	launch := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: Reconvergers[0]}
+	c, err := mod.lowered(kernelKey{fn, launch.Lowering()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	popc := alu.Vec[code.PopcB32]
-	alu.Vec[code.PopcB32] = func(f *regfile.File, in *code.Instr, m uint32) {
-		popc(f, in, m)
+	alu.Vec[code.PopcB32] = func(f *regfile.File, instr *code.Instr, m uint32) {
+		popc(f, instr, m)
 		if f.Tracked() {
 			spoil(c, f)
 		}
@@ -233,15 +233,15 @@ func spoil(t *testing.T, mod *Module, spoil func(c *simt.Kernel, f *regfile.File
 func TestBrokenShadow(t *testing.T) {
 	const addr = "\tcvt.u64.u32 %l, %t;\n\tshl.b64 %l, %l, 2;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n"
 	later := func(c *simt.Kernel, f *regfile.File) { // the address, by four bytes
-		for _, in := range c.Instrs {
-			if in.Op.Signature().Side == code.AccessSide && c.Access[in.Side].Addr == code.Q {
-				f.Shadow64(in.A).Base += 4
+		for _, instr := range c.Instrs {
+			if instr.Op.Signature().Side == code.AccessSide && c.Access[instr.Side].Addr == code.Q {
+				f.Shadow64(instr.A).Base += 4
 			}
 		}
 	}
 	const square = "\tmul.lo.u32 %d, %t, %t;\n" // generic
 	rows := func(c *simt.Kernel, f *regfile.File) {
-		for i := range int32(f.Window().R) {
+		for i := range int32(f.WindowSize().R) {
 			if f.Row32(i)[3] == 9 {
 				f.Row32(i)[3] = 0x49
 			}
@@ -256,15 +256,15 @@ func TestBrokenShadow(t *testing.T) {
 		{"load", addr + "\tld.global.u32 %d, [%addr];\n", later, []string{"rule", "of ld.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"store", addr + "\tst.global.u32 [%addr], %d;\n", later, []string{"of st.global.u32:", "the compact address is affine(", "but lane 0 has"}},
 		{"branch", "\tsetp.lt.u32 %p, %t, 32;\n\t@!%q popc.b32 %d, %t;\n\t@%p bra END;\n\tmov.u32 %d, 0;\nEND:\n", func(c *simt.Kernel, f *regfile.File) {
-			for _, in := range c.Instrs {
-				if in.Op == code.Branch {
-					f.SetP(in.Guard-1, regfile.Full, 0)
+			for _, instr := range c.Instrs {
+				if instr.Op == code.Branch {
+					f.SetP(instr.Guard-1, regfile.Full, 0)
 				}
 			}
 		}, []string{"@%p bra END", "is for lanes [], and should be for lanes [0-31]"}},
 		{"uniform load", "\tmov.u32 %x, %ctaid.x;\n\tcvt.u64.u32 %l, %x;\n\tmov.u64 %addr, buf;\n\tadd.u64 %addr, %addr, %l;\n\t@!%q popc.b32 %d, %t;\n\tld.global.u32 %d, [%addr];\n", later, []string{"of ld.global.u32:", "the compact address is uniform(", "but lane 0 has"}},
 		{"operand", "\tadd.u32 %x, %t, 5;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %d, %t, %x;\n", func(c *simt.Kernel, f *regfile.File) {
-			for i := range int32(f.Window().R) {
+			for i := range int32(f.WindowSize().R) {
 				if f.Shadow32(i).Mask == regfile.Full && f.Shadow32(i).Base == 5 { // %x
 					f.Shadow32(i).Base = 6
 				}
@@ -278,7 +278,7 @@ func TestBrokenShadow(t *testing.T) {
 			}
 		}, []string{"rule add of add.u32:", "it fails: runtime error: index out of range [1048576]", "operand 0: " + tidText}},
 		{"proof", "\tmov.u32 %x, %ctaid.x;\n\t@!%q popc.b32 %d, %t;\n\tadd.u32 %x, %x, 5;\n", func(c *simt.Kernel, f *regfile.File) {
-			for i := range int32(f.Window().R) {
+			for i := range int32(f.WindowSize().R) {
 				f.Shadow32(i).Mask &= 0xff
 			}
 		}, []string{"rule add of add.u32:", "operand 0 is taken to be uniform, and is uniform(0x0) for lanes 0-7"}},
@@ -288,14 +288,14 @@ func TestBrokenShadow(t *testing.T) {
 		{"a row that is read and overwritten", square + "\t@!%q popc.b32 %x, %t;\n\tmul.lo.u32 %d, %d, %d;\n", rows, []string{"of mul.lo.u32:", "it reads 0x49 in lane 3, which holds 0x9"}},
 		{"a row that is read, at once", square + "\tpopc.b32 %x, %t;\n\tmul.lo.u32 %n, %d, %d;\n", rows, []string{"of mul.lo.u32:", "the result is 0x49 in lane 3, which should have 0x9"}},
 		{"a guard", square + "\tsetp.ne.u32 %p, %d, 4;\n\t@!%q popc.b32 %x, %t;\n\t@%p mul.lo.u32 %d, %d, %d;\n", func(c *simt.Kernel, f *regfile.File) {
-			for i := range int32(f.Window().P) {
+			for i := range int32(f.WindowSize().P) {
 				f.SetP(i, regfile.Full, ^f.Pred(i))
 			}
 		}, []string{"of mul.lo.u32:", "the guard holds for lanes 2, and not for lanes 0-1,3-31"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mod := loadBody(t, c.body)
-			l := &Launch{Grid: Dim(1), Block: Dim(32), Eager: true}
+			l := &Launch{Grid: Dim(1), Block: Dim(32), CompileEagerly: true}
 			if _, err := mod.Run(context.Background(), l); err != nil {
 				t.Fatalf("before anything is broken: %v", err)
 			}
@@ -382,7 +382,7 @@ func TestSoundRuns(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(c.block), WarpSize: width, Mode: mode, Eager: eager}); err != nil {
+					if _, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(c.block), WarpSize: width, Mode: mode, CompileEagerly: eager}); err != nil {
 						t.Errorf("%s, width %d, %v mode, eager %v: %v", c.name, width, mode, eager, err)
 						continue
 					}
@@ -401,7 +401,7 @@ func TestBrokenLowering(t *testing.T) {
 	add := &code.Signatures[code.AddU32]
 	defer func(s code.Signature) { *add = s }(*add)
 	add.Slot, add.Dst = 64, code.Q
-	_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Eager: true})
+	_, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), CompileEagerly: true})
 	wantReport(t, err, "the lowered code is not what was selected: after pass ", "(add.u32): ", "add.u32 %x, %t, 5;", "body.ptx:11:2")
 }
 
@@ -409,14 +409,14 @@ func TestBrokenLowering(t *testing.T) {
 // the policy has a rule of its own.
 func TestBrokenPolicy(t *testing.T) {
 	broken := *affinetrack.PolicyByName("kim")
-	broken.Narrow = map[ptx.Affine]affinetrack.Rule{ptx.AffineShl: {Affine: affinetrack.FirstOperand, Apply: func(a *affinetrack.Args) (affinetrack.Value, bool) {
-		return affinetrack.Value{Base: a.V[0].Base, Stride: 7}, true
+	broken.NarrowRules = map[ptx.Affine]affinetrack.Rule{ptx.AffineShl: {AffineOperands: affinetrack.FirstOperand, Apply: func(a *affinetrack.Args) (affinetrack.Value, bool) {
+		return affinetrack.Value{Base: a.Values[0].Base, Stride: 7}, true
 	}}}
 	const body = "\tshl.b32 %d, %t, 3;\n"
-	if err := checkedKernel(t, body, &Launch{Stats: true, Policy: affinetrack.PolicyByName("kim")}); err != nil {
+	if err := checkedKernel(t, body, &Launch{Structure: true, Policy: affinetrack.PolicyByName("kim")}); err != nil {
 		t.Errorf("with sound rules: %v", err)
 	}
-	err := checkedKernel(t, body, &Launch{Stats: true, Policy: &broken})
+	err := checkedKernel(t, body, &Launch{Structure: true, Policy: &broken})
 	wantReport(t, err, "body.ptx:11", "rule shl of shl.b32", "the compact result is affine(0x0, 0x7), but lane 1 has 0x8", "operand 0: "+tidText)
 }
 
@@ -425,39 +425,39 @@ func TestBrokenPolicy(t *testing.T) {
 func TestTwoAccesses(t *testing.T) {
 	for name, mode := range Modes {
 		mod := loadBody(t, "\tmov.u64 %addr, buf;\n\tld.global.b32 %d, [%addr+8];\n\tst.global.b32 [%addr+16], %d;\n")
-		var told []string
+		var reports []string
 		events := Events(OnAccess | OnAfter)
 		if mode == Check {
 			events |= OnResult
 		}
-		p := &tellTale{wants: Wants{Events: events, Addresses: true}, tell: func(e *Event) {
+		p := &tellTale{wants: Subscription{Events: events, Addresses: true}, tell: func(e *Event) {
 			if e.Instr.Op.Name != "st" {
 				return
 			}
 			s := e.Kind.String()
 			for _, a := range e.Accesses {
-				_, in, off, ok := a.Place(3)
-				s += fmt.Sprintf(", %s %s+%d %v", a.Access.String(), in.Name, off, ok)
+				_, alloc, offset, ok := a.PlaceOf(3)
+				s += fmt.Sprintf(", %s %s+%d %v", a.Access.String(), alloc.Name, offset, ok)
 			}
-			told = append(told, s)
+			reports = append(reports, s)
 		}}
 		l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, Probes: []Probe{p}}
 		fn, err := mod.Kernel("")
 		if err != nil {
 			t.Fatal(err)
 		}
-		as := simt.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
-		k, err := mod.lowered(kernelKey{fn, as.Lowering()})
+		launch := simt.Launch{Block: l.Block, WarpSize: 32, Mode: mode, Reconverge: Reconvergers[0], Probes: l.Probes}
+		k, err := mod.lowered(kernelKey{fn, launch.Lowering()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*code.Program{k.Program, k.Ref} {
+		for _, c := range []*code.Program{k.Program, k.Reference} {
 			if c == nil {
 				continue
 			}
 			for i := range c.Instrs {
-				if in := &c.Instrs[i]; in.Src >= 0 && c.Sources[in.Src].Op.Name == "ld" {
-					in.Src++
+				if instr := &c.Instrs[i]; instr.Src >= 0 && c.Sources[instr.Src].Op.Name == "ld" {
+					instr.Src++
 				}
 			}
 		}
@@ -469,21 +469,21 @@ func TestTwoAccesses(t *testing.T) {
 		if mode == Check {
 			want = []string{want[0], "result" + load, want[1], "result" + load + store, want[2]}
 		}
-		if fmt.Sprint(told) != fmt.Sprint(want) {
-			t.Errorf("%s: told %q, want %q", name, told, want)
+		if fmt.Sprint(reports) != fmt.Sprint(want) {
+			t.Errorf("%s: told %q, want %q", name, reports, want)
 		}
 	}
 }
 
 // tellTale is a probe that calls a function.
 type tellTale struct {
-	wants Wants
+	wants Subscription
 	tell  func(e *Event)
 }
 
-func (p *tellTale) Wants() Wants { return p.wants }
+func (p *tellTale) Subscription() Subscription { return p.wants }
 
-func (p *tellTale) Tell(e *Event) {
+func (p *tellTale) OnEvent(e *Event) {
 	if e.Instr != nil {
 		p.tell(e)
 	}

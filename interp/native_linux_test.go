@@ -125,7 +125,7 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 	n := len(a)
 	name, _, _ := strings.Cut(op, " ")
 	name = strings.ReplaceAll(name, ".", "_")
-	native.Shipped().Take()
+	native.HostLibrary().TakeUsed()
 	for _, guard := range []string{"", "@%p1 "} {
 		m := module(t, Config{}, "", fmt.Sprintf(`
 	mov.u32 %%r1, %%ctaid.x;
@@ -160,7 +160,7 @@ func float32s(t *testing.T, op string, a, b, c []float32, want func(a, b, c floa
 			}
 		}
 	}
-	wanted := native.Shipped().Take()
+	wanted := native.HostLibrary().TakeUsed()
 	for _, form := range []string{"_full", "_masked"} {
 		if !slices.Contains(wanted, name+form) {
 			t.Errorf("%s has run without stencil %s%s", op, name, form)

@@ -54,7 +54,7 @@ func IsObjectText(text string) bool {
 
 var objectTypes = map[string]ptx.Type{"tex": ptx.TexRef, "surf": ptx.SurfRef, "sampler": ptx.SamplerRef}
 
-var texels = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
+var texelPattern = regexp.MustCompile(`^([usf])(8|16|32)(?:x([124]))?\[([0-9x]+)\](.*)$`)
 
 // ParseObject reads an ObjectText. Options change what base says.
 func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error) {
@@ -80,7 +80,7 @@ func ParseObject(text string, base Sampler, normalized bool) (*ObjectText, error
 			return nil, fmt.Errorf("%s: no texels", head)
 		}
 		if o.Init = parts[0]; !strings.HasPrefix(o.Init, "@") {
-			m := texels.FindStringSubmatch(o.Init)
+			m := texelPattern.FindStringSubmatch(o.Init)
 			if m == nil {
 				return nil, fmt.Errorf("%s: want texels such as u8x4[64x48] or f32[16]", o.Init)
 			}
@@ -150,7 +150,7 @@ func (o *ObjectText) extents(text string) (err error) {
 			*p = n[len(n)-1-i]
 		}
 	}
-	*m, err = Complete(*m)
+	*m, err = CompleteImage(*m)
 	return err
 }
 
@@ -235,7 +235,7 @@ func (o *ObjectText) Bytes() (n int) {
 }
 
 // spread calls do with the pieces of the image: where they lie, in memory and in the texels.
-func (o *ObjectText) spread(do func(at, from, size int)) {
+func (o *ObjectText) spread(visit func(at, from, size int)) {
 	m, from := &o.Image, 0
 	for level := range m.Levels {
 		one := m.AtLevel(level)
@@ -244,7 +244,7 @@ func (o *ObjectText) spread(do func(at, from, size int)) {
 			pieces, size = m.Height, m.Width*m.Format.Bytes()
 		}
 		for i := range pieces {
-			do(int(m.LevelOffset(level))+i*m.Pitch, from, size)
+			visit(int(m.LevelOffset(level))+i*m.Pitch, from, size)
 			from += size
 		}
 	}

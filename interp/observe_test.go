@@ -22,11 +22,11 @@ type recorder struct {
 	texts map[int][]string
 }
 
-func (r *recorder) Wants() Wants {
-	return Wants{Events: OnAfter | OnCTAEnd, Values: true, Addresses: true}
+func (r *recorder) Subscription() Subscription {
+	return Subscription{Events: OnAfter | OnCTAEnd, Values: true, Addresses: true}
 }
 
-func (r *recorder) Tell(*Event) {}
+func (r *recorder) OnEvent(*Event) {}
 
 func (r *recorder) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	if r.skip != nil && r.skip(index) {
@@ -41,9 +41,9 @@ type watcher struct {
 	lines []string
 }
 
-// Tell writes the warp, the line, the active lanes and those that execute,
+// OnEvent writes the warp, the line, the active lanes and those that execute,
 // lane 0 first; then registers before, addresses, registers after.
-func (w *watcher) Tell(e *Event) {
+func (w *watcher) OnEvent(e *Event) {
 	if e.Kind == OnCTAEnd {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -162,16 +162,16 @@ var watchedEvents = map[int][]string{
 // TestEvents compares the events of every CTA, warp by warp, with those derived
 // by hand, in every mode.
 func TestEvents(t *testing.T) {
-	type way struct {
+	type group struct {
 		mode   Mode
 		policy *affinetrack.Policy
 	}
-	ways := []way{{Vector, nil}}
+	groups := []group{{Vector, nil}}
 	for _, p := range affinetrack.Policies {
-		ways = append(ways, way{Check, p})
-		ways = append(ways, way{Affine, p})
+		groups = append(groups, group{Check, p})
+		groups = append(groups, group{Affine, p})
 	}
-	for _, w := range ways {
+	for _, w := range groups {
 		name := w.mode.String()
 		if w.policy != nil {
 			name += " " + w.policy.Name

@@ -30,9 +30,9 @@ type Twin struct {
 // an error.
 func NewTwin(m *Module) (*Twin, error) {
 	cfg := m.dev.cfg
-	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerate.Has(WMMAAlignment)}
-	if cfg.Tolerate.Has(SharedUnit) {
-		config.SharedUnit = occupancy.Of(cfg.SM).Unit
+	config := oracle.Config{Memory: cfg.Memory, Heap: cfg.Heap, Stack: cfg.Stack, Base: cfg.Base, SM: cfg.SM, Stdout: cfg.Stdout, WMMAAlignment: cfg.Tolerance.Has(WMMAAlignment)}
+	if cfg.Tolerance.Has(SharedUnit) {
+		config.SharedUnit = occupancy.LimitsOf(cfg.SM).Unit
 	}
 	t := &Twin{engine: m, Dev: oracle.NewDevice(config)}
 	var errs []error
@@ -54,7 +54,7 @@ func NewTwin(m *Module) (*Twin, error) {
 		case mem.Array:
 			addr, err = t.Dev.AllocArray(a.Span)
 		case mem.PerCTA:
-			if !a.Dead {
+			if !a.Freed {
 				return // of the launch that runs: the oracle's launch allocates its own
 			}
 			addr, err = t.Dev.Alloc(a.Span)
@@ -70,7 +70,7 @@ func NewTwin(m *Module) (*Twin, error) {
 		if addr != a.Base {
 			err = fmt.Errorf("the oracle has it at %#x", addr)
 		}
-		if a.Dead {
+		if a.Freed {
 			t.Dev.Free(addr)
 		} else if copy(t.Dev.Bytes(addr), a.Data) < len(a.Data) {
 			err = errors.New("the oracle does not have it")
@@ -80,7 +80,7 @@ func NewTwin(m *Module) (*Twin, error) {
 		}
 	})
 	load()
-	m.dev.machine.Objects.Each(func(handle uint64, o *simt.Object) { t.Dev.Bind(handle, described(o)) })
+	m.dev.simtDevice.Objects.Each(func(handle uint64, o *simt.Object) { t.Dev.Bind(handle, described(o)) })
 	return t, errors.Join(errs...)
 }
 
@@ -91,7 +91,7 @@ func described(o *simt.Object) oracle.Object {
 		Type: o.Type, Geometry: x.Geometry.String(), Width: x.Width, Height: x.Height, Depth: x.Depth, Layers: x.Layers, Levels: x.Levels, Samples: x.Samples,
 		Pitch: x.Pitch, Linear: x.LinearMemory, Channels: x.Format.Channels, Bits: x.Format.Bits, Signed: x.Format.Kind == Signed, Float: x.Format.Kind == Float,
 		Normalized: x.Normalized, ReadFloat: x.ReadFloat, SRGB: x.SRGB, ForceUnnormalized: x.ForceUnnormalized, Filter: x.Sampler.Linear, Border: x.Border,
-		MipFilter: x.MipLinear, Bias: x.Bias, LowestLevel: x.MinLevel, MostLevel: x.MaxLevel,
+		MipFilter: x.MipLinear, Bias: x.Bias, MinLevel: x.MinLevel, MaxLevel: x.MaxLevel,
 	}
 	if o.Memory != nil {
 		n.Addr = o.Memory.Base + o.Offset
@@ -110,7 +110,7 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 		return 0, err
 	}
 	if len(l.Args) != len(k.Params) {
-		return 0, refuse("%d arguments for %d parameters", len(l.Args), len(k.Params))
+		return 0, launchErrorf("%d arguments for %d parameters", len(l.Args), len(k.Params))
 	}
 	o := &oracle.Launch{
 		Kernel: k.Name, Grid: [3]int{l.Grid.X, l.Grid.Y, l.Grid.Z}, Block: [3]int{l.Block.X, l.Block.Y, l.Block.Z},
@@ -129,10 +129,10 @@ func (t *Twin) Run(ctx context.Context, l *Launch, order func() oracle.Order, lo
 }
 
 // Each calls do with the memory of every live allocation that both devices have.
-func (t *Twin) Each(do func(a *mem.Allocation, engine, oracle []byte)) {
+func (t *Twin) Each(visit func(a *mem.Allocation, engine, oracle []byte)) {
 	t.engine.dev.mem.Each(func(a *mem.Allocation) {
-		if b := t.Dev.Bytes(a.Base); a.Kind != mem.Params && !a.Dead && b != nil {
-			do(a, a.Data, b)
+		if b := t.Dev.Bytes(a.Base); a.Kind != mem.Params && !a.Freed && b != nil {
+			visit(a, a.Data, b)
 		}
 	})
 }

@@ -116,7 +116,7 @@ func TestPatterns(t *testing.T) {
 			t.Fatalf("%v\n%s", err, body)
 		}
 		for _, n := range []int64{0, 3, 20, -16, 1<<31 - 16, -1 << 31} {
-			l := Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Mode: Vector, Backend: Portable, proves: true}
+			l := Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Mode: Vector, Backend: Portable, verifyProofs: true}
 			if _, err := patternRun(m, &l, n); errors.Is(err, ErrMismatch) { // not if it is nowhere: that is found later
 				t.Errorf("n = %d: %v\n%s", n, err, body)
 			}
@@ -288,7 +288,7 @@ func (p *patternProgram) block(depth int) {
 // that is made of it leaves what Go does.
 func TestPatternsHold(t *testing.T) {
 	looked, seed := 0, part.Seed(t)
-	for i := range part.Of(400, 2000, 50000) {
+	for i := range part.Count(400, 2000, 50000) {
 		p := &patternProgram{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
 		p.far = p.IntN(4) == 0
 		p.WriteString(strings.Replace(patternHead, "%i;", "%y, %none, %i<4>, %r<6>;", 1))
@@ -322,7 +322,7 @@ func TestPatternsHold(t *testing.T) {
 		l := Launch{Kernel: "k", Grid: Dim(1 + 2*p.IntN(2)), Block: shape, Reconverge: Reconvergers[p.IntN(len(Reconvergers))], MaxSteps: 1 << 16}
 		n := p.number()
 		at, width := l, []int{32, 32, 32, 16, 64}[p.IntN(5)]
-		at.Mode, at.Backend, at.proves, at.WarpSize = Vector, Portable, true, width
+		at.Mode, at.Backend, at.verifyProofs, at.WarpSize = Vector, Portable, true, width
 		if _, err := patternRun(m, &at, n); errors.Is(err, ErrMismatch) {
 			t.Fatalf("program %d, block %v, warps of %d, %s: %v\n%s", i, shape, width, l.Reconverge.Name, err, p)
 		}
@@ -332,7 +332,7 @@ func TestPatternsHold(t *testing.T) {
 		looked++
 		for _, mode := range []Mode{Vector, Affine, Check} {
 			at := l
-			at.Mode, at.Backend, at.Eager = mode, Portable, i%2 == 0 && mode != Vector
+			at.Mode, at.Backend, at.CompileEagerly = mode, Portable, i%2 == 0 && mode != Vector
 			want, err1 := patternRun(m, &at, n)
 			at.Backend = Native
 			got, err2 := patternRun(m, &at, n)
@@ -346,7 +346,7 @@ func TestPatternsHold(t *testing.T) {
 	}
 }
 
-// TestPatternsMix: where lanes wait for others in shfl.sync, strands become one that stand at the same place, also those that
+// TestPatternsMix: where lanes wait for others in shfl.sync, warp splits become one that stand at the same place, also those that
 // have come there by ways of different lengths and have not waited.
 func TestPatternsMix(t *testing.T) {
 	m, err := ptx.Parse("mix.ptx", []byte(patternHead+`	ld.param.u64 %c, [out];
@@ -395,7 +395,7 @@ DONE:
 		}
 		for _, mode := range []Mode{Vector, Affine, Check} {
 			for _, backend := range []Backend{Portable, Native} {
-				l := Launch{Kernel: "k", Grid: Dim(4), Block: Dim(32), Mode: mode, Backend: backend, Reconverge: policy, proves: mode == Vector && backend == Portable}
+				l := Launch{Kernel: "k", Grid: Dim(4), Block: Dim(32), Mode: mode, Backend: backend, Reconverge: policy, verifyProofs: mode == Vector && backend == Portable}
 				if got, err := patternRun(m, &l, 0); err != nil || !bytes.Equal(got[:len(want)], want) {
 					t.Errorf("%s, %v mode, machine code %v: %x, %v, want %x", policy.Name, mode, backend != Portable, got[:min(len(got), len(want))], err, want)
 				}
@@ -415,11 +415,11 @@ func patternRun(module *ptx.Module, l *Launch, n int64) ([]byte, error) {
 		data[i] = byte(i * i >> 4)
 	}
 	in, err1 := NewBuffer(m.dev, data)
-	out, err2 := m.dev.Alloc(4096)
+	output, err2 := m.dev.Alloc(4096)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	l.Args = []any{in.Addr() + patternRoom, out, uint32(n)}
+	l.Args = []any{in.Addr() + patternRoom, output, uint32(n)}
 	_, err = m.Run(context.Background(), l)
-	return slices.Clone(out.Bytes()), err
+	return slices.Clone(output.Bytes()), err
 }

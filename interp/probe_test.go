@@ -26,7 +26,7 @@ import (
 
 // script is a probe that writes down all events of a launch, by CTA.
 type script struct {
-	wants interp.Wants
+	wants interp.Subscription
 	seed  maphash.Seed
 	some  bool // it may be told some of an instruction's events, and not the others
 
@@ -35,13 +35,13 @@ type script struct {
 	launch []string
 }
 
-func newScript(wants interp.Wants) *script {
-	return &script{wants: wants, seed: maphash.MakeSeed(), ctas: map[int]*scene{}}
+func newScript(sub interp.Subscription) *script {
+	return &script{wants: sub, seed: maphash.MakeSeed(), ctas: map[int]*scene{}}
 }
 
-func (s *script) Wants() interp.Wants { return s.wants }
+func (s *script) Subscription() interp.Subscription { return s.wants }
 
-func (s *script) Tell(e *interp.Event) {
+func (s *script) OnEvent(e *interp.Event) {
 	s.launch = append(s.launch, e.Kind.String())
 }
 
@@ -86,17 +86,17 @@ func values(b *strings.Builder, list []interp.Value, m uint64) {
 	}
 }
 
-func (c *scene) Tell(e *interp.Event) {
+func (c *scene) OnEvent(e *interp.Event) {
 	c.kinds[e.Kind]++
-	if e.Kind == interp.OnExpand { // which the mode has, and not the program
+	if e.Kind == interp.OnMaterialise { // which the mode has, and not the program
 		c.wrote += int64(bits.OnesCount64(e.Lanes))
-		if t := e.Expanded.Tags; e.Lanes == 0 || e.Lanes&^(uint64(t[0].Mask)|uint64(t[1].Mask)<<32) != 0 {
-			c.errs = append(c.errs, fmt.Errorf("register %d of tags %+v is expanded for lanes %#x", e.Expanded.Reg, t, e.Lanes))
+		if t := e.Materialised.Tags; e.Lanes == 0 || e.Lanes&^(uint64(t[0].Mask)|uint64(t[1].Mask)<<32) != 0 {
+			c.errs = append(c.errs, fmt.Errorf("register %d of tags %+v is expanded for lanes %#x", e.Materialised.Reg, t, e.Lanes))
 		}
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s warp %d instruction %d active %#x lanes %#x meet %d depth %d", e.Kind, e.Warp, e.Index, e.Active, e.Lanes, e.Meet, e.Depth)
+	fmt.Fprintf(&b, "%s warp %d instruction %d active %#x lanes %#x meet %d depth %d", e.Kind, e.Warp, e.Index, e.Active, e.Lanes, e.Reconverge, e.Depth)
 	if e.Instr != nil {
 		fmt.Fprintf(&b, " (%s)", e.Instr.Text)
 	}
@@ -113,10 +113,10 @@ func (c *scene) Tell(e *interp.Event) {
 			lane := bits.TrailingZeros64(n)
 			fmt.Fprintf(&b, " %x", a.Addr[lane])
 			if e.Kind == interp.OnAccess {
-				space, in, off, ok := a.Place(lane)
-				fmt.Fprintf(&b, " %s %x %v", space, off, ok)
-				if in != nil && in.Base+off != a.Addr[lane] && a.Space != ptx.Shared {
-					c.errs = append(c.errs, fmt.Errorf("%#x is at %#x of %v", a.Addr[lane], off, in))
+				space, alloc, offset, ok := a.PlaceOf(lane)
+				fmt.Fprintf(&b, " %s %x %v", space, offset, ok)
+				if alloc != nil && alloc.Base+offset != a.Addr[lane] && a.Space != ptx.Shared {
+					c.errs = append(c.errs, fmt.Errorf("%#x is at %#x of %v", a.Addr[lane], offset, alloc))
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func (c *scene) Tell(e *interp.Event) {
 			c.errs = append(c.errs, fmt.Errorf("of lanes %#x of %v: %+v", e.Lanes, e.Instr, f))
 		}
 	}
-	fmt.Fprint(&b, " ", e.Ways, e.Waits)
+	fmt.Fprint(&b, " ", e.Groups, e.Wait)
 	if e.Trap != nil {
 		fmt.Fprintf(&b, " %v", e.Trap)
 	}
@@ -191,16 +191,16 @@ func effectText(f *interp.Effect) string {
 			b.WriteString(" " + part.text)
 		}
 	}
-	for _, p := range f.Pieces {
+	for _, p := range f.Segments {
 		if p.To != nil {
-			fmt.Fprintf(&b, ", %d bytes to %s %#x", p.Bytes, p.To.Space(), p.ToOff)
-		} else if !f.Matrices || p.Bytes != 0 {
+			fmt.Fprintf(&b, ", %d bytes to %s %#x", p.Bytes, p.To.Space(), p.ToOffset)
+		} else if !f.TensorCore || p.Bytes != 0 {
 			b.WriteString(", bytes to nowhere")
 		}
 		switch {
 		case p.From != nil:
-			fmt.Fprintf(&b, " from %s %#x", p.From.Space(), p.FromOff)
-		case p.Fill:
+			fmt.Fprintf(&b, " from %s %#x", p.From.Space(), p.FromOffset)
+		case p.Zeros:
 			b.WriteString(" filled")
 		}
 		if p.Read != p.Bytes {
@@ -208,7 +208,7 @@ func effectText(f *interp.Effect) string {
 		}
 	}
 	if f.Barrier != nil {
-		fmt.Fprintf(&b, ", told %#x", f.BarrierOff)
+		fmt.Fprintf(&b, ", told %#x", f.BarrierOffset)
 	}
 	return b.String()
 }
@@ -275,13 +275,13 @@ func TestEffects(t *testing.T) {
 				n := what1[0] - '0'
 				want = append(want, what[n]+": "+what1+pieces[n])
 			}
-			mod, b := loaded(t, interp.Config{}, asyncKernel, 128)
-			l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Args: []any{b}, Mode: mode, Early: i == 1, Probes: []interp.Probe{&effects{&got}}}
+			mod, b := linker(t, interp.Config{}, asyncKernel, 128)
+			l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(2), Args: []any{b}, Mode: mode, EagerEffects: i == 1, Probes: []interp.Probe{&effects{&got}}}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%s, early %v: got\n%s\nwant\n%s", name, l.Early, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("%s, early %v: got\n%s\nwant\n%s", name, l.EagerEffects, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
 	}
@@ -326,7 +326,7 @@ const passingKernel = `.version 8.0
 func TestPassed(t *testing.T) {
 	for name, mode := range interp.Modes {
 		var got []string
-		mod, _ := loaded(t, interp.Config{}, passingKernel, 128)
+		mod, _ := linker(t, interp.Config{}, passingKernel, 128)
 		kinds := func(list []interp.Operand) (s string) {
 			for _, o := range list {
 				s += fmt.Sprintf(" %d:%d", o.Kind, o.Bits)
@@ -338,15 +338,15 @@ func TestPassed(t *testing.T) {
 			case interp.OnCTA:
 				got = append(got, fmt.Sprint("cta ", len(e.Shared().Data), e.Shared().Space()))
 			case interp.OnCall:
-				parts := e.Launch.Program.Parts(e.Index)
-				params, results := e.Launch.Program.Passed(e.Callee)
+				parts := e.Launch.Program.Operations(e.Index)
+				params, results := e.Launch.Program.Arguments(e.Callee)
 				got = append(got, fmt.Sprint("call", kinds(parts.Args), kinds(params), kinds(parts.Rets), kinds(results)))
 			case interp.OnPrint:
-				parts := e.Launch.Program.Parts(e.Index)
+				parts := e.Launch.Program.Operations(e.Index)
 				at := -1
 				for _, v := range e.Launch.Program.Locals(e.Func) {
 					if v.Var.Name == "args" {
-						at = int(v.Off)
+						at = int(v.Offset)
 					}
 				}
 				got = append(got, fmt.Sprint("print ", e.Lanes, int(e.Offset)-e.Local-at, e.Bytes, e.Memory == nil, kinds(parts.Args), kinds(parts.Rets)))
@@ -372,19 +372,21 @@ func TestPassed(t *testing.T) {
 // passing is a probe that calls a function with what it is told.
 type passing struct{ tell func(e *interp.Event) }
 
-func (p *passing) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnCTA | interp.OnCall | interp.OnPrint | interp.OnOperation}
+func (p *passing) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnCTA | interp.OnCall | interp.OnPrint | interp.OnOperation}
 }
 func (p *passing) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
-func (p *passing) Tell(e *interp.Event)                                 { p.tell(e) }
+func (p *passing) OnEvent(e *interp.Event)                              { p.tell(e) }
 
 // effects is a probe that writes down effects.
 type effects struct{ list *[]string }
 
-func (p *effects) Wants() interp.Wants                                  { return interp.Wants{Events: interp.OnEffect} }
+func (p *effects) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnEffect}
+}
 func (p *effects) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *effects) Tell(e *interp.Event) {
+func (p *effects) OnEvent(e *interp.Event) {
 	*p.list = append(*p.list, fmt.Sprintf("line %d lane %d:%s", e.Instr.Pos.Line, bits.TrailingZeros64(e.Lanes), effectText(e.Effect)))
 }
 
@@ -416,39 +418,39 @@ func (c *scene) follow(e *interp.Event) {
 	case interp.OnCall:
 		bad = e.Callee == nil || e.Callee.Entry
 	case interp.OnSplit:
-		c.ways += len(e.Ways) - 1
+		c.ways += len(e.Groups) - 1
 	}
 	if all := e.Lanes; e.Kind == interp.OnSplit || e.Kind == interp.OnBranch {
 		if e.Kind == interp.OnBranch {
 			all = e.Active
 		}
 		together := uint64(0)
-		for _, w := range e.Ways {
+		for _, w := range e.Groups {
 			bad = bad || w.Lanes&together != 0 || w.Lanes == 0
 			together |= w.Lanes
 		}
 		bad = bad || together != all
 	}
 	if bad {
-		c.errs = append(c.errs, fmt.Errorf("%s of %v, after %v: %+v", e.Kind, e.Instr, open, e.Ways))
+		c.errs = append(c.errs, fmt.Errorf("%s of %v, after %v: %+v", e.Kind, e.Instr, open, e.Groups))
 	}
 }
 
 // agrees compares the events with what the launch has counted.
 func (s *script) agrees(n *interp.Counts) error {
-	var after, branches, splits, joins int
-	var lanes, did int64
+	var after, branches, splits, reconvergences int
+	var lanes, executed int64
 	for _, c := range s.ctas {
 		after += c.kinds[interp.OnAfter]
 		branches += c.kinds[interp.OnBranch]
 		splits += c.ways
-		joins += c.kinds[interp.OnJoin]
-		lanes, did = lanes+c.lanes, did+c.did
+		reconvergences += c.kinds[interp.OnReconverge]
+		lanes, executed = lanes+c.lanes, executed+c.did
 		if c.kinds[interp.OnCTA] != 1 || c.kinds[interp.OnCTAEnd] != 1 || c.kinds[interp.OnWarp] != c.kinds[interp.OnWarpEnd] {
 			return fmt.Errorf("a CTA with %v", c.kinds)
 		}
 	}
-	got := interp.Counts{WarpInstructions: int64(after), ThreadInstructions: did, LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(joins)}
+	got := interp.Counts{WarpInstructions: int64(after), ThreadInstructions: executed, LaneSlots: lanes, Branches: int64(branches), Splits: int64(splits), Reconvergences: int64(reconvergences)}
 	want := interp.Counts{WarpInstructions: n.WarpInstructions, ThreadInstructions: n.ThreadInstructions, LaneSlots: n.LaneSlots, Branches: n.Branches, Splits: n.Splits, Reconvergences: n.Reconvergences}
 	if got != want {
 		return fmt.Errorf("the events add up to %+v, the launch counts %+v", got, want)
@@ -486,7 +488,7 @@ func (c *scene) text(i int) string {
 // scripts runs a program and returns the scripts of its launches.
 func scripts(p *corpus.Program, events interp.Events, seed maphash.Seed, prepare func(l *interp.Launch)) (list []*script, o *corpus.Outcome) {
 	o = p.Run(func(l *interp.Launch) {
-		s := newScript(interp.Wants{Events: events, Values: true, Tags: true, Addresses: true})
+		s := newScript(interp.Subscription{Events: events, Values: true, Tags: true, Addresses: true})
 		s.seed = seed
 		list = append(list, s)
 		l.Probes = []interp.Probe{s}
@@ -506,7 +508,7 @@ func (s *script) expanded() (n int64) {
 // TestStream: the events of each program are the same in every mode, and agree with its
 // counts; but expansions, which depend on the mode, and of which check mode counts the same.
 func TestStream(t *testing.T) {
-	share, seed, hash := uint64(part.Of(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(128, 96, 1)), part.Seed(t), maphash.MakeSeed()
 	var expanded [interp.Vector + 1]atomic.Int64
 	t.Cleanup(func() {
 		for name, mode := range interp.Modes {
@@ -535,15 +537,15 @@ func TestStream(t *testing.T) {
 				}
 			}
 			for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
-				got, o := scripts(p, events, hash, func(l *interp.Launch) { l.Mode, l.Eager, l.Stats = mode, seed%2 == 0, seed%3 == 0 })
+				got, o := scripts(p, events, hash, func(l *interp.Launch) { l.Mode, l.CompileEagerly, l.Structure = mode, seed%2 == 0, seed%3 == 0 })
 				if len(got) != len(want) {
 					t.Fatalf("%s: %d launches, want %d", mode, len(got), len(want))
 				}
 				for k := range got {
 					n := got[k].expanded()
 					expanded[mode].Add(n)
-					if mode == interp.Check && o.Err == nil && n != o.Results[k].Engine.Expanded {
-						t.Errorf("%d lanes are expanded, the launch counts %d", n, o.Results[k].Engine.Expanded)
+					if mode == interp.Check && o.Err == nil && n != o.Results[k].Engine.MaterialisedLanes {
+						t.Errorf("%d lanes are expanded, the launch counts %d", n, o.Results[k].Engine.MaterialisedLanes)
 					}
 					if err := want[k].same(got[k]); err != nil {
 						t.Fatalf("%s, launch %d: %v", mode, k, err)
@@ -609,13 +611,13 @@ func TestThreadInstructions(t *testing.T) {
 		launch := func(mod *interp.Module, b *interp.Buffer) *interp.Launch {
 			return &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(width), WarpSize: width, Args: []any{b}}
 		}
-		mod, b := loaded(t, interp.Config{}, src, 4)
+		mod, b := linker(t, interp.Config{}, src, 4)
 		for _, mode := range interp.Modes {
 			for _, r := range interp.Reconvergers {
-				if !r.Progresses() {
+				if !r.LetsLanesWait() {
 					continue
 				}
-				for _, probes := range [][]interp.Probe{nil, {newScript(interp.Wants{Events: interp.OnAfter})}} {
+				for _, probes := range [][]interp.Probe{nil, {newScript(interp.Subscription{Events: interp.OnAfter})}} {
 					l := launch(mod, b)
 					l.Mode, l.Reconverge, l.Probes = mode, r, probes
 					res, err := mod.Run(t.Context(), l)
@@ -655,7 +657,7 @@ func (p every) told(i int) interp.Events {
 	return choices[i/p.of%len(choices)]
 }
 
-func (p every) Chosen(l *interp.LaunchInfo) []interp.Events {
+func (p every) SelectEvents(l *interp.LaunchInfo) []interp.Events {
 	list := make([]interp.Events, l.Program.Len())
 	for i := range list {
 		list[i] = p.told(i)
@@ -666,14 +668,14 @@ func (p every) Chosen(l *interp.LaunchInfo) []interp.Events {
 // listens is a probe that passes on what another would be told if it could choose.
 type listens struct{ every }
 
-func (p listens) Chosen(*interp.LaunchInfo) []interp.Events { return nil }
+func (p listens) SelectEvents(*interp.LaunchInfo) []interp.Events { return nil }
 
 func (p listens) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	to := p.script.CTA(l, index, id)
 	return sink(func(e *interp.Event) {
 		const chosen = interp.OnBefore | interp.OnAccess | interp.OnTexels | interp.OnOperation | interp.OnResult | interp.OnAfter | interp.OnUndo
 		if e.Kind&chosen == 0 || e.Kind&p.told(e.Index) != 0 {
-			to.Tell(e)
+			to.OnEvent(e)
 		}
 	})
 }
@@ -695,19 +697,19 @@ func (p every) easing(to interp.Sink, ease bool) interp.Sink {
 			}
 			if mine && e.Kind == interp.OnBefore {
 				if count[e.Warp]++; ease {
-					e.Ease(less(e))
+					e.ReduceEvents(less(e))
 				}
 			}
 		}
-		to.Tell(e)
+		to.OnEvent(e)
 	})
 }
 
 // eases is a probe that eases warps.
 type eases struct{ every }
 
-func (p eases) Chosen(*interp.LaunchInfo) []interp.Events  { return nil }
-func (p eases) Eased(l *interp.LaunchInfo) []interp.Events { return p.every.Chosen(l) }
+func (p eases) SelectEvents(*interp.LaunchInfo) []interp.Events    { return nil }
+func (p eases) ReducedEvents(l *interp.LaunchInfo) []interp.Events { return p.every.SelectEvents(l) }
 
 func (p eases) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
 	return p.easing(p.script.CTA(l, index, id), true)
@@ -723,17 +725,17 @@ func (p mayEase) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 // TestChosen: a probe that chooses instructions, or eases warps, is told the same of what is left as
 // one that does not, alone and beside others, with the events in between and without.
 func TestChosen(t *testing.T) {
-	share, seed, hash := uint64(part.Of(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
+	share, seed, hash := uint64(part.Count(1024, 1024, 16)), part.Seed(t), maphash.MakeSeed()
 	for i, p := range programs(t, 4, 32, 64) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
-		wants := interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Addresses: true}
+		sub := interp.Subscription{Events: interp.AllEvents &^ interp.OnMaterialise, Values: true, Addresses: true}
 		switch (i + i/3) % 3 {
 		case 0:
-			wants.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
+			sub.Events = interp.OnBefore | interp.OnAfter | interp.OnAccess | interp.OnUndo | interp.OnExit | interp.OnWake
 		case 1:
-			wants.Events &^= interp.OnOperation | interp.OnResult
+			sub.Events &^= interp.OnOperation | interp.OnResult
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -742,7 +744,7 @@ func TestChosen(t *testing.T) {
 					p.Run(func(l *interp.Launch) {
 						l.Mode, l.Probes = mode, nil
 						for k := range list {
-							s := newScript(wants)
+							s := newScript(sub)
 							s.seed, s.some = hash, true
 							list[k] = append(list[k], s)
 							if l.Probes = append(l.Probes, make(every{s, k, 3})); i%3 == 0 {
@@ -773,11 +775,11 @@ func TestChosen(t *testing.T) {
 // order is a probe that wants the events of all CTAs in one order.
 type order []string
 
-func (o *order) Wants() interp.Wants {
-	return interp.Wants{Events: interp.AllEvents, InOrder: true}
+func (o *order) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.AllEvents, InOrder: true}
 }
 
-func (o *order) Tell(e *interp.Event) { *o = append(*o, e.Kind.String()) }
+func (o *order) OnEvent(e *interp.Event) { *o = append(*o, e.Kind.String()) }
 
 func (o *order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return sink(func(e *interp.Event) { *o = append(*o, fmt.Sprint(e.CTA, e.Warp, e.Kind, e.Index)) })
@@ -790,13 +792,13 @@ func TestOrder(t *testing.T) {
 	var alone *script
 	for _, workers := range []int{1, 4} {
 		var o order
-		beside := newScript(interp.Wants{Events: interp.AllEvents &^ interp.OnExpand, Values: true, Addresses: true})
+		beside := newScript(interp.Subscription{Events: interp.AllEvents &^ interp.OnMaterialise, Values: true, Addresses: true})
 		if alone != nil {
 			beside.seed = alone.seed
 		}
 		for _, probes := range [][]interp.Probe{{&o, beside}, {beside}} {
 			beside.ctas = map[int]*scene{}
-			mod, b := loaded(t, interp.Config{Workers: workers}, pausedKernel, 256)
+			mod, b := linker(t, interp.Config{Workers: workers}, pausedKernel, 256)
 			l := &interp.Launch{Grid: interp.Dim(40), Block: interp.Dim(64), Args: []any{b}, Mode: interp.Affine, Probes: probes}
 			if _, err := mod.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
@@ -818,11 +820,11 @@ func TestOrder(t *testing.T) {
 // busy is a probe that wants everything and does nothing.
 type busy struct{ n int }
 
-func (b *busy) Wants() interp.Wants {
-	return interp.Wants{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true, InOrder: true}
+func (b *busy) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.AllEvents, Values: true, Tags: true, Addresses: true, InOrder: true}
 }
 
-func (b *busy) Tell(*interp.Event) { b.n++ }
+func (b *busy) OnEvent(*interp.Event) { b.n++ }
 
 func (b *busy) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
 
@@ -830,12 +832,12 @@ func (b *busy) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b 
 func TestNoGarbage(t *testing.T) {
 	for name, mode := range interp.Modes {
 		run := func(size uint32, watched bool) (events int, allocs float64) {
-			mod, b := loaded(t, interp.Config{}, loopKernel, 256)
+			mod, b := linker(t, interp.Config{}, loopKernel, 256)
 			allocs = testing.AllocsPerRun(1, func() {
 				p := &busy{}
 				l := &interp.Launch{Grid: interp.Dim(1), Block: interp.Dim(64), Args: []any{b, size}, Mode: mode}
 				if watched {
-					l.Stats, l.Probes = true, []interp.Probe{p}
+					l.Structure, l.Probes = true, []interp.Probe{p}
 				}
 				if _, err := mod.Run(t.Context(), l); err != nil {
 					t.Fatal(err)
@@ -915,19 +917,19 @@ END:
 // have that one next, and not one before it in its block; so it says where they stand.
 func TestSplitAtCollective(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, b := loaded(t, interp.Config{}, meetKernel, 4)
+		mod, b := linker(t, interp.Config{}, meetKernel, 4)
 		const shuffle = 18 // line
-		parted := 0
-		p := &told{wants: interp.Wants{Events: interp.OnSplit | interp.OnWait, InOrder: true}}
+		diverged := 0
+		p := &told{wants: interp.Subscription{Events: interp.OnSplit | interp.OnWait, InOrder: true}}
 		p.tell = func(e *interp.Event) {
 			switch {
 			case e.Kind == interp.OnWait:
 				e.Pause()
 			case e.Lanes == 0xffff:
-				parted++
-				for _, w := range e.Ways {
-					if in, _ := e.Launch.Program.At(w.To); in.Pos.Line != shuffle {
-						t.Errorf("%s: lanes %#x come to line %d, want %d", name, w.Lanes, in.Pos.Line, shuffle)
+				diverged++
+				for _, w := range e.Groups {
+					if instr, _ := e.Launch.Program.At(w.To); instr.Pos.Line != shuffle {
+						t.Errorf("%s: lanes %#x come to line %d, want %d", name, w.Lanes, instr.Pos.Line, shuffle)
 					}
 				}
 			}
@@ -936,33 +938,33 @@ func TestSplitAtCollective(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for parted == 0 {
+		for diverged == 0 {
 			if ended, err := e.Continue(t.Context()); ended || err != nil {
 				t.Fatalf("%s: the lanes do not part: %v", name, err)
 			}
 		}
 		stand := map[uint64]int{}
-		for _, s := range e.Strands() {
+		for _, s := range e.WarpSplits() {
 			stand[s.Lanes] = int(s.Instr.Pos.Line)
 		}
 		if stand[0xff] != shuffle || stand[0xff00] != shuffle+2 { // those have met the lanes that came first
 			t.Errorf("%s: lanes stand at lines %v", name, stand)
 		}
-		if err := finish(t, e); err != nil || parted != 1 {
-			t.Errorf("%s: lanes part %d times; %v", name, parted, err)
+		if err := finish(t, e); err != nil || diverged != 1 {
+			t.Errorf("%s: lanes part %d times; %v", name, diverged, err)
 		}
 	}
 }
 
 // told is a probe that calls a function.
 type told struct {
-	wants interp.Wants
+	wants interp.Subscription
 	tell  func(e *interp.Event)
 }
 
-func (p *told) Wants() interp.Wants { return p.wants }
+func (p *told) Subscription() interp.Subscription { return p.wants }
 
-func (p *told) Tell(e *interp.Event) { p.tell(e) }
+func (p *told) OnEvent(e *interp.Event) { p.tell(e) }
 
 func (p *told) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
@@ -1003,13 +1005,13 @@ END:
 // TestExpansions: wherever lanes want what only a shadow has, it is told, with the register.
 func TestExpansions(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, b := loaded(t, interp.Config{}, expandedKernel, 4)
+		mod, b := linker(t, interp.Config{}, expandedKernel, 4)
 		lanes := map[string]uint64{}
-		p := &told{wants: interp.Wants{Events: interp.OnExpand}}
+		p := &told{wants: interp.Subscription{Events: interp.OnMaterialise}}
 		p.tell = func(e *interp.Event) {
-			lanes[fmt.Sprint(e.Instr.Op.Name, " ", e.Func.Regs[e.Expanded.Reg].Name)] |= e.Lanes
+			lanes[fmt.Sprint(e.Instr.Op.Name, " ", e.Func.Regs[e.Materialised.Reg].Name)] |= e.Lanes
 		}
-		_, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: []interp.Probe{p}})
+		_, err := mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(32), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: []interp.Probe{p}})
 		if !errors.Is(err, interp.ErrOutOfBounds) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -1072,13 +1074,13 @@ type fresh struct {
 	met   map[[2]int][]int  // by CTA and warp: generations of barrier 1
 }
 
-func (p *fresh) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAccess | interp.OnBefore | interp.OnWake, Addresses: true, InOrder: true}
+func (p *fresh) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAccess | interp.OnBefore | interp.OnWake, Addresses: true, InOrder: true}
 }
 
-func (p *fresh) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return sink(p.Tell) }
+func (p *fresh) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return sink(p.OnEvent) }
 
-func (p *fresh) Tell(e *interp.Event) {
+func (p *fresh) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
 		if e.Instr.Op.Name == "bar" {
@@ -1087,7 +1089,7 @@ func (p *fresh) Tell(e *interp.Event) {
 		return
 	case interp.OnWake:
 		key := [2]int{e.CTA, e.Warp}
-		p.met[key] = append(p.met[key], e.Waits.Generation)
+		p.met[key] = append(p.met[key], e.Wait.Generation)
 		return
 	}
 	a := &e.Accesses[len(e.Accesses)-1]
@@ -1123,7 +1125,7 @@ func (p *fresh) Restore(state any) {
 // back with a launch; barriers tell which of their lanes have met.
 func TestShadow(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, b := loaded(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
+		mod, b := linker(t, interp.Config{ShadowBytes: 1}, shadowKernel, 8)
 		p := &fresh{lanes: map[string]uint64{}, met: map[[2]int][]int{}}
 		e, err := mod.Start(&interp.Launch{Kernel: "k", Grid: interp.Dim(3), Block: interp.Dim(48), Args: []any{b}, Mode: mode, Probes: []interp.Probe{p}})
 		if err != nil {
@@ -1210,21 +1212,21 @@ const variablesKernel = `.version 8.0
 // tells which element.
 func TestVariables(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, _ := loaded(t, interp.Config{}, variablesKernel, 4)
+		mod, _ := linker(t, interp.Config{}, variablesKernel, 4)
 		var got []string
-		p := &told{wants: interp.Wants{Events: interp.OnAccess, Addresses: true}}
+		p := &told{wants: interp.Subscription{Events: interp.OnAccess, Addresses: true}}
 		p.tell = func(e *interp.Event) {
-			space, _, off, _ := e.Accesses[0].Place(0)
+			space, _, offset, _ := e.Accesses[0].PlaceOf(0)
 			list, base := e.Launch.Program.Shared(), 0
 			if space == ptx.Local {
 				list, base = e.Launch.Program.Locals(e.Func), e.Local
 			}
 			for i, v := range slices.Backward(list) {
-				if at := int(off) - base - v.Off; at >= 0 {
+				if at := int(offset) - base - v.Offset; at >= 0 {
 					got = append(got, fmt.Sprintf("%s %s+%d of %d", e.Instr.Op.Name, v.Var.Name, at, v.Var.Size()))
 					break
 				} else if i == 0 {
-					t.Errorf("%s: %s accesses %d in %s memory, before all variables", name, e.Instr.Text, off, space)
+					t.Errorf("%s: %s accesses %d in %s memory, before all variables", name, e.Instr.Text, offset, space)
 				}
 			}
 		}
@@ -1264,10 +1266,10 @@ const lookKernel = `.version 8.0
 // which lane has allocated.
 func TestLook(t *testing.T) {
 	for name, mode := range interp.Modes {
-		mod, b := loaded(t, interp.Config{}, lookKernel, 4)
+		mod, b := linker(t, interp.Config{}, lookKernel, 4)
 		var room interp.Value
 		seen, lanes := 0, uint64(0)
-		p := &told{wants: interp.Wants{Events: interp.OnAfter | interp.OnAlloc | interp.OnCTAEnd, InOrder: true}}
+		p := &told{wants: interp.Subscription{Events: interp.OnAfter | interp.OnAlloc | interp.OnCTAEnd, InOrder: true}}
 		p.tell = func(e *interp.Event) {
 			switch {
 			case e.Kind == interp.OnAlloc:

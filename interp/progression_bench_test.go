@@ -59,13 +59,13 @@ again:
 					if err != nil {
 						b.Fatal(err)
 					}
-					out, err := mod.dev.Alloc(128)
+					output, err := mod.dev.Alloc(128)
 					if err != nil {
 						b.Fatal(err)
 					}
 					instrs := int64(0)
 					for b.Loop() {
-						r, err := mod.Run(b.Context(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{out}, Mode: mode, Eager: mode != Vector})
+						r, err := mod.Run(b.Context(), &Launch{Kernel: "k", Grid: Dim(1), Block: Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: mode != Vector})
 						if err != nil {
 							b.Fatal(err)
 						}

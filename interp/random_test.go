@@ -20,7 +20,7 @@ import (
 // randomVariants are the opcodes of random programs.
 var randomVariants = sync.OnceValue(func() []*ptx.Variant {
 	return random.Variants(func(v *ptx.Variant) bool {
-		_, runs := Supports(v)
+		_, runs := SupportsVariant(v)
 		return runs
 	})
 })
@@ -85,11 +85,11 @@ func shrink(src string, in []byte, threads int, widths []int) string {
 
 func TestRandomPrograms(t *testing.T) {
 	first := part.Seed(t)
-	for i := range part.Of(40, 80, 1000) {
+	for i := range part.Count(40, 80, 1000) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			seed := first + uint64(i)
-			src, in := random.Straight(randomVariants(), seed, 40)
+			src, in := random.StraightLine(randomVariants(), seed, 40)
 			if err := agree(src, in, 40, []int{32, 8, 64}); err != nil {
 				src = shrink(src, in, 40, []int{32, 8, 64})
 				t.Fatalf("seed %#x: %v\nshrunk:\n%s%v", seed, err, src, agree(src, in, 40, []int{32, 8, 64}))
@@ -105,7 +105,7 @@ func FuzzEngines(f *testing.F) {
 	}
 	variants := randomVariants() // a second: an input that takes ten is a failure
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		src, in := random.Straight(variants, seed, 20)
+		src, in := random.StraightLine(variants, seed, 20)
 		if err := agree(src, in, 20, []int{32}); err != nil {
 			t.Fatalf("%v\n%s", err, src)
 		}

@@ -17,18 +17,18 @@ func launchUnder(t *testing.T, src string, r *Reconverger, args ...int) (*Result
 		t.Fatal(err)
 	}
 	l := &Launch{Grid: Dim(1), Block: Dim(32), Mode: Vector, Reconverge: r, MaxSteps: 1 << 22}
-	var out *Buffer
+	var output *Buffer
 	for _, n := range args {
-		if out, err = NewBuffer(dev, make([]uint32, n)); err != nil {
+		if output, err = NewBuffer(dev, make([]uint32, n)); err != nil {
 			t.Fatal(err)
 		}
-		l.Args = append(l.Args, out)
+		l.Args = append(l.Args, output)
 	}
 	result, err := mod.Run(context.Background(), l)
-	if out == nil {
+	if output == nil {
 		return result, nil, err
 	}
-	return result, Slice[uint32](out), err
+	return result, Slice[uint32](output), err
 }
 
 func source(t *testing.T, name string) string {
@@ -52,7 +52,7 @@ func TestDeadlockUnderPolicies(t *testing.T) {
 			continue
 		}
 		named := strings.Contains(trap.Report(), "auto and its")
-		if lets := r.Progresses(); named == lets {
+		if allows := r.LetsLanesWait(); named == allows {
 			t.Errorf("%s: it names policies for lanes that wait for each other: %v\n%s", r.Name, named, trap.Report())
 		}
 	}
@@ -65,7 +65,7 @@ func TestLock(t *testing.T) {
 	for _, r := range Reconvergers {
 		_, out, err := launchUnder(t, src, r, 1)
 		switch {
-		case r.Progresses():
+		case r.LetsLanesWait():
 			if err != nil || out[0] != 32 {
 				t.Errorf("%s: %v, %d threads were counted, want 32", r.Name, err, out[0])
 			}
@@ -156,7 +156,7 @@ second:
 		if !errors.Is(err, ErrStepLimit) || !errors.As(err, &trap) {
 			t.Fatalf("%s: error %v, want the step limit", r.Name, err)
 		}
-		for _, want := range []string{"t.ptx:2", "in a loop that may wait for other threads", "warp 1: lanes 0-31 loop at t.ptx:1"} {
+		for _, want := range []string{"t.ptx:2", "the loop may be a spin-wait", "warp 1: lanes 0-31 loop at t.ptx:1"} {
 			if report := trap.Report(); !strings.Contains(report, want) {
 				t.Errorf("%s: want %q in the report:\n%s", r.Name, want, report)
 			}
@@ -237,11 +237,11 @@ over:
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := NewBuffer(dev, make([]uint32, 1))
+		output, err := NewBuffer(dev, make([]uint32, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := mod.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(128), Mode: Vector, Reconverge: ReconvergerNamed(name), Args: []any{out}})
+		res, err := mod.Run(context.Background(), &Launch{Grid: Dim(1), Block: Dim(128), Mode: Vector, Reconverge: ReconvergerNamed(name), Args: []any{output}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -345,16 +345,16 @@ end:
 		}
 		for _, r := range Reconvergers {
 			for _, mode := range []Mode{Vector, Affine, Check} {
-				out, err := NewBuffer(dev, make([]uint32, 1))
+				output, err := NewBuffer(dev, make([]uint32, 1))
 				if err != nil {
 					t.Fatal(err)
 				}
-				res, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, Eager: true, Reconverge: r, Stats: true, Args: []any{out}})
+				res, err := mod.Run(t.Context(), &Launch{Grid: Dim(1), Block: Dim(32), Mode: mode, CompileEagerly: true, Reconverge: r, Structure: true, Args: []any{output}})
 				if err != nil {
 					t.Errorf("%s, %s, %s mode: %v", c.what, r.Name, mode, err)
 					continue
 				}
-				if got := Slice[uint32](out)[0]; got != 1 {
+				if got := Slice[uint32](output)[0]; got != 1 {
 					t.Errorf("%s, %s, %s mode: %d is stored, want 1", c.what, r.Name, mode, got)
 				}
 				got := counts{res.WarpInstructions, res.LaneSlots, res.DivergentBranches, res.Splits, res.Reconvergences, res.Structure.Total().Diverged}

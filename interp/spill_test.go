@@ -55,7 +55,7 @@ func TestSpilledCases(t *testing.T) {
 	refused := map[string]bool{}
 	spilled, stores := 0, 0
 	for i, file := range files {
-		if every := part.Of(8, 1, 1); i%every != 0 {
+		if every := part.Count(8, 1, 1); i%every != 0 {
 			continue
 		}
 		src, err := os.ReadFile(file)
@@ -94,7 +94,7 @@ func TestSpilledCases(t *testing.T) {
 		}
 		loaded := loads(t, small)
 		for k, c := range list {
-			if c.Early || c.Trap != "" || c.Sanitize || (i+k)%part.Of(16, 8, 1) != 0 {
+			if c.EarlyOnly || c.Trap != "" || c.Sanitize || (i+k)%part.Count(16, 8, 1) != 0 {
 				continue
 			}
 			e := engines()[[]int{0, 4}[(i+k)%2]]
@@ -112,7 +112,7 @@ func TestSpilledCases(t *testing.T) {
 func leastRegs(m *ptx.Module) (least int, err error) {
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok && f.Defined {
-			n, err := spill.Least(context.Background(), f)
+			n, err := spill.MinRegs(context.Background(), f)
 			if err != nil {
 				return 0, err
 			}
@@ -124,13 +124,13 @@ func leastRegs(m *ptx.Module) (least int, err error) {
 
 func TestSpilledPrograms(t *testing.T) {
 	first := part.Seed(t)
-	for i := range part.Of(6, 20, 500) {
+	for i := range part.Count(6, 20, 500) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			seed, block := first+uint64(i), structuredBlocks[i/2%len(structuredBlocks)]
 			var src string
 			var leaves func(src string, mode Mode) ([]byte, error)
 			if i%2 == 0 {
-				made, in := random.Straight(randomVariants(), seed, 40)
+				made, in := random.StraightLine(randomVariants(), seed, 40)
 				src, leaves = made, func(src string, mode Mode) ([]byte, error) { return straight(src, in, 40, mode) }
 			} else {
 				made, in := random.Structured(randomVariants(), seed, structuredGrid*block.Count(), true)
@@ -159,7 +159,7 @@ func TestSpilledPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for k, regs := range []int{r.Least, (r.Least + r.Base) / 2, r.Base} {
+			for k, regs := range []int{r.Min, (r.Min + r.Base) / 2, r.Base} {
 				out, funcs, err := spill.Module(t.Context(), m, regs, "k")
 				if err != nil {
 					t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"gemu/interp/internal/structure"
 )
 
-// StructureProbe finds what structure the values of one launch have under a policy, as Launch.Stats
+// StructureProbe finds what structure the values of one launch have under a policy, as Launch.Structure
 // does. Its sinks are ResultSinks. It watches one launch: the next takes another.
 type StructureProbe = structure.Probe
 

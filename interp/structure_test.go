@@ -16,7 +16,7 @@ import (
 
 type (
 	counts = affinetrack.Counts
-	shares = affinetrack.Shares
+	shares = affinetrack.ClassCounts
 )
 
 var u, a, g = shares{Uniform: 1}, shares{Affine: 1}, shares{Generic: 1}
@@ -67,17 +67,17 @@ MEET:
 // some threads might not execute", and the compact %n expanded.
 func lazyCounts() []counts {
 	return []counts{
-		{Execs: 1, Lanes: 32, Label: a, Compact: 1, Writes: a},                                          // mov %t
-		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u, Addresses: u, Data: u},                   // ld.param
-		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u},                                          // mov %r, 5
-		{Execs: 1, Lanes: 32, Label: g, Reads: a},                                                       // setp
-		{Execs: 1, Lanes: 32, Label: u, Branches: 1},                                                    // bra
-		{Execs: 1, Lanes: 16, Diverged: 1, Label: g, Reads: sum(a, u), Writes: g},                       // xor
-		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Expansions: 1, Reads: a, Writes: g}, // add %r, %t, 1
-		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Reads: a, Writes: g},                // add %r, %t, 2
-		{Execs: 1, Lanes: 32, Label: g, Reads: g, Writes: g},                                            // add %s
-		{Execs: 1, Lanes: 32, Label: u, Suppressed: 1, Expansions: 1, Writes: g},                        // @%p mov
-		{Execs: 1, Lanes: 32, Label: u},                                                                 // ret
+		{Execs: 1, Lanes: 32, Label: a, Compact: 1, Writes: a},                                                // mov %t
+		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u, Addresses: u, Data: u},                         // ld.param
+		{Execs: 1, Lanes: 32, Label: u, Compact: 1, Writes: u},                                                // mov %r, 5
+		{Execs: 1, Lanes: 32, Label: g, Reads: a},                                                             // setp
+		{Execs: 1, Lanes: 32, Label: u, Branches: 1},                                                          // bra
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: g, Reads: sum(a, u), Writes: g},                             // xor
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Materialisations: 1, Reads: a, Writes: g}, // add %r, %t, 1
+		{Execs: 1, Lanes: 16, Diverged: 1, Label: a, Suppressed: 1, Reads: a, Writes: g},                      // add %r, %t, 2
+		{Execs: 1, Lanes: 32, Label: g, Reads: g, Writes: g},                                                  // add %s
+		{Execs: 1, Lanes: 32, Label: u, Suppressed: 1, Materialisations: 1, Writes: g},                        // @%p mov
+		{Execs: 1, Lanes: 32, Label: u},                                                                       // ret
 	}
 }
 
@@ -99,7 +99,7 @@ func lazyMasked() []counts {
 func lazyIdeal() []counts {
 	list := lazyMasked()
 	for i := range list {
-		list[i].Expansions = 0
+		list[i].Materialisations = 0
 	}
 	return list
 }
@@ -199,7 +199,7 @@ func structureOf(t *testing.T, src string, cfg Config, l *Launch, args func(d *D
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Kernel, l.Args, l.Stats = "k", args(mod.Device()), true
+	l.Kernel, l.Args, l.Structure = "k", args(mod.Device()), true
 	r, err := mod.Run(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
@@ -377,8 +377,8 @@ func TestTextureStructure(t *testing.T) {
 			return made
 		}
 		res, err := mod.Run(t.Context(), &Launch{
-			Grid: Dim(1), Block: Dim(32), Args: []any{float32(1), line("surf.1d(f32[2])")}, Bind: map[string]*Object{"t": line("tex.1d(f32[2])")},
-			Stats: true, Policy: affinetrack.PolicyByName(policy),
+			Grid: Dim(1), Block: Dim(32), Args: []any{float32(1), line("surf.1d(f32[2])")}, Objects: map[string]*Object{"t": line("tex.1d(f32[2])")},
+			Structure: true, Policy: affinetrack.PolicyByName(policy),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -43,11 +43,11 @@ func newDigests() *digests {
 	return &digests{seed: maphash.MakeSeed(), ctas: map[int]*digest{}, sums: map[int][]uint64{}}
 }
 
-func (d *digests) Wants() Wants {
-	return Wants{Events: OnAfter, Values: true, Addresses: true, InOrder: true}
+func (d *digests) Subscription() Subscription {
+	return Subscription{Events: OnAfter, Values: true, Addresses: true, InOrder: true}
 }
 
-func (d *digests) Tell(*Event) {}
+func (d *digests) OnEvent(*Event) {}
 
 func (d *digests) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	c := &digest{all: d, index: index, stop: -1}
@@ -59,8 +59,8 @@ func (d *digests) CTA(_ *LaunchInfo, index int, id Dim3) Sink {
 	return c
 }
 
-func (d *digest) Tell(e *Event) {
-	put := func(list ...uint64) {
+func (d *digest) OnEvent(e *Event) {
+	write := func(list ...uint64) {
 		for _, v := range list {
 			maphash.WriteComparable(&d.hash, v)
 		}
@@ -71,17 +71,17 @@ func (d *digest) Tell(e *Event) {
 	if d.events == d.stop {
 		d.text = append(d.text, fmt.Sprintf("line %d: %s", e.Instr.Pos.Line, e.Instr.Text))
 	}
-	put(uint64(e.Instr.Pos.Line), uint64(e.Warp), e.Active, e.Lanes)
+	write(uint64(e.Instr.Pos.Line), uint64(e.Warp), e.Active, e.Lanes)
 	values := func(list []Value) {
 		for i := range list {
 			v := &list[i]
-			put(uint64(v.Reg))
+			write(uint64(v.Reg))
 			for lane := range 64 {
 				if e.Lanes>>lane&1 == 0 {
 					continue
 				}
-				if put(v.Low[lane]); v.High != nil {
-					put(v.High[lane])
+				if write(v.Low[lane]); v.High != nil {
+					write(v.High[lane])
 				}
 			}
 		}
@@ -91,10 +91,10 @@ func (d *digest) Tell(e *Event) {
 		values(e.Writes)
 	}
 	for _, a := range e.Accesses {
-		put(uint64(a.Space), uint64(a.Bytes))
+		write(uint64(a.Space), uint64(a.Bytes))
 		for lane := range 64 {
 			if e.Lanes>>lane&1 != 0 {
-				put(a.Addr[lane])
+				write(a.Addr[lane])
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func agreeEvents(m *ptx.Module, in []byte, block Dim3, width int) error {
 	if _, err := runStructured(m, in, block, inMode("vector", Launch{Mode: Vector}), width, want); err != nil {
 		return err
 	}
-	for _, e := range []engine{inMode("affine", Launch{Mode: Affine}), inMode("check eagerly", Launch{Mode: Check, Eager: true, Stats: true})} {
+	for _, e := range []engine{inMode("affine", Launch{Mode: Affine}), inMode("check eagerly", Launch{Mode: Check, CompileEagerly: true, Structure: true})} {
 		got := newDigests()
 		got.seed = want.seed
 		if _, err := runStructured(m, in, block, e, width, got); err != nil {
@@ -243,18 +243,18 @@ func TestStructuredPrograms(t *testing.T) {
 		{"alone", false, []int{32, 4, 8, 16, 64}, func(e engine) bool { return false }},
 		// Programs that tell where lanes meet: not the same on the oracle and under all policies.
 		{"together", true, []int{32}, func(e engine) bool {
-			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.Joins()
+			return e.name == "oracle" || e.reconverge != nil && !e.reconverge.ReconvergesAtPostDominators()
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for i := range part.Of(20, 40, 500) {
+			for i := range part.Count(20, 40, 500) {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					t.Parallel()
 					seed := first + uint64(i)
 					block := structuredBlocks[i%len(structuredBlocks)]
 					src, in := random.Structured(randomVariants(), seed, structuredGrid*block.Count(), c.warps)
-					turn := i % len(c.widths)
-					widths := slices.Concat(c.widths[turn:], c.widths[:turn])
+					round := i % len(c.widths)
+					widths := slices.Concat(c.widths[round:], c.widths[:round])
 					err := agreeStructured(src, in, block, widths, c.skip)
 					if err == nil {
 						return
@@ -279,14 +279,14 @@ func TestStructuredPrograms(t *testing.T) {
 // every engine.
 func TestEveryInstruction(t *testing.T) {
 	const threads = 32
-	seed, share := part.Seed(t), uint64(part.Of(10, 6, 1))
+	seed, share := part.Seed(t), uint64(part.Count(10, 6, 1))
 	for i, variants := range slices.Collect(slices.Chunk(randomVariants(), 24)) {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			src, kernels := random.Every(variants, seed+uint64(i))
+			src, kernels := random.EveryOpcode(variants, seed+uint64(i))
 			m, err := ptx.Parse("every.ptx", []byte(src))
 			if err != nil {
 				t.Fatalf("%v\n%s", err, err.(ptx.ErrorList)[0].Snippet())
@@ -295,7 +295,7 @@ func TestEveryInstruction(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := mod.dev.Alloc(threads * random.Stride)
+			output, err := mod.dev.Alloc(threads * random.Stride)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -305,8 +305,8 @@ func TestEveryInstruction(t *testing.T) {
 					if e.reconverge != nil {
 						continue // the lanes stay together
 					}
-					clear(out.Bytes())
-					err = e.run(mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: Dim(1), Block: Dim(threads), Args: []any{out}})
+					clear(output.Bytes())
+					err = e.run(mod, &Launch{Kernel: fmt.Sprint("k", k), Grid: Dim(1), Block: Dim(threads), Args: []any{output}})
 					var trap *Trap
 					if errors.As(err, &trap) {
 						err = errors.New(trap.Report())
@@ -316,9 +316,9 @@ func TestEveryInstruction(t *testing.T) {
 						continue
 					}
 					if want == nil {
-						want = slices.Clone(out.Bytes())
+						want = slices.Clone(output.Bytes())
 					}
-					if got := out.Bytes(); !bytes.Equal(got, want) {
+					if got := output.Bytes(); !bytes.Equal(got, want) {
 						at := 0
 						for got[at] == want[at] {
 							at++

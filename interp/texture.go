@@ -70,12 +70,12 @@ var DefaultSampler = Sampler{Address: [3]AddressMode{ClampToEdge, ClampToEdge, C
 // Array is device memory with texels, which kernels reach by textures and surfaces alone.
 type Array struct {
 	dev   *Device
-	a     *mem.Allocation
+	alloc *mem.Allocation
 	image Image
 }
 
-// Complete gives an image the extents that were left out.
-func Complete(m Image) (Image, error) {
+// CompleteImage gives an image the extents that were left out.
+func CompleteImage(m Image) (Image, error) {
 	m.Width, m.Height, m.Depth = max(m.Width, 1), cmp.Or(m.Height, 1), cmp.Or(m.Depth, 1)
 	m.Levels, m.Samples = cmp.Or(m.Levels, 1), cmp.Or(m.Samples, 1)
 	if m.Layers == 0 {
@@ -91,7 +91,7 @@ func Complete(m Image) (Image, error) {
 
 // NewArray allocates an array of zeros; traps call it by its name.
 func (d *Device) NewArray(name string, image Image) (*Array, error) {
-	image, err := Complete(image)
+	image, err := CompleteImage(image)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.machine.Tell(OnAlloc, a, 0, int(a.Size), nil)
+	d.simtDevice.Emit(OnAlloc, a, 0, int(a.Size), nil)
 	return &Array{d, a, image}, nil
 }
 
@@ -109,19 +109,19 @@ func (d *Device) NewArray(name string, image Image) (*Array, error) {
 func (a *Array) Image() Image { return a.image }
 
 // Addr is where the texels lie among the device's addresses.
-func (a *Array) Addr() uint64 { return a.a.Base }
+func (a *Array) Addr() uint64 { return a.alloc.Base }
 
 // Bytes is the memory itself, as Image lays it out (Image.Offset). It must not be touched
 // while a launch runs, nor after Free.
-func (a *Array) Bytes() []byte { return a.a.Data }
+func (a *Array) Bytes() []byte { return a.alloc.Data }
 
 // Free releases the array. Textures and surfaces of it trap from then on.
 func (a *Array) Free() {
 	a.dev.mu.Lock()
 	defer a.dev.mu.Unlock()
-	if !a.a.Dead {
-		a.dev.machine.Tell(OnFree, a.a, 0, int(a.a.Size), nil)
-		a.dev.mem.Free(a.a)
+	if !a.alloc.Freed {
+		a.dev.simtDevice.Emit(OnFree, a.alloc, 0, int(a.alloc.Size), nil)
+		a.dev.mem.Free(a.alloc)
 	}
 }
 
@@ -129,31 +129,31 @@ func (a *Array) Free() {
 type Object struct {
 	dev    *Device
 	handle uint64
-	o      *simt.Object
+	object *simt.Object
 }
 
 // Handle is what kernels know the object by: an argument that is an *Object is its handle.
 func (o *Object) Handle() uint64 { return o.handle }
 
 // Type is .texref, .surfref or .samplerref.
-func (o *Object) Type() ptx.Type { return o.o.Type }
+func (o *Object) Type() ptx.Type { return o.object.Type }
 
 // Image is that of a texture or surface.
-func (o *Object) Image() Image { return o.o.Texture.Image }
+func (o *Object) Image() Image { return o.object.Texture.Image }
 
 // Bytes is the texels of a texture or surface: see Array.Bytes. A sampler has none.
 func (o *Object) Bytes() []byte {
-	if o.o.Memory == nil {
+	if o.object.Memory == nil {
 		return nil
 	}
-	return o.o.Data()[:o.o.Texture.Size()]
+	return o.object.Data()[:o.object.Texture.Size()]
 }
 
 // Free takes the handle back: a kernel that still uses it traps.
-func (o *Object) Free() { o.dev.machine.Objects.Free(o.handle) }
+func (o *Object) Free() { o.dev.simtDevice.Objects.Free(o.handle) }
 
 // add gives an object a handle.
-func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.machine.Objects.Add(o), o} }
+func (d *Device) add(o *simt.Object) *Object { return &Object{d, d.simtDevice.Objects.Add(o), o} }
 
 // TextureDesc describes a texture: of an array, or of the memory of a buffer from an offset on.
 type TextureDesc struct {
@@ -175,7 +175,7 @@ type TextureDesc struct {
 // says what is wrong with the description.
 func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	o := &simt.Object{Type: ptx.TexRef, Name: desc.Name, Texture: texture.Texture{Sampler: desc.Sampler, Normalized: desc.Normalized, ReadFloat: desc.ReadFloat, SRGB: desc.SRGB}}
-	if err := place(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
+	if err := placement(o, desc.Array, desc.Buffer, desc.Offset, desc.Image); err != nil {
 		return nil, err
 	}
 	if m := o.Texture.Image; desc.OneLevel {
@@ -190,23 +190,23 @@ func (d *Device) NewTexture(desc TextureDesc) (*Object, error) {
 	return d.add(o), nil
 }
 
-// place gives a texture its texels.
-func place(o *simt.Object, array *Array, buffer *Buffer, offset int, image Image) error {
+// placement gives a texture its texels.
+func placement(o *simt.Object, array *Array, buffer *Buffer, offset int, image Image) error {
 	switch {
 	case array != nil && buffer == nil:
-		o.Memory, o.Texture.Image = array.a, array.image
+		o.Memory, o.Texture.Image = array.alloc, array.image
 		return nil
 	case buffer == nil || array != nil:
 		return fmt.Errorf("a texture is of an array, or of a buffer")
 	}
-	image, err := Complete(image)
+	image, err := CompleteImage(image)
 	if err != nil {
 		return err
 	}
 	if offset < 0 || offset > buffer.Size() || image.Size() > uint64(buffer.Size()-offset) {
 		return fmt.Errorf("a texture of %d bytes from %d on in a buffer of %d", image.Size(), offset, buffer.Size())
 	}
-	o.Memory, o.Offset, o.Texture.Image = buffer.a, uint64(offset), image
+	o.Memory, o.Offset, o.Texture.Image = buffer.alloc, uint64(offset), image
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (d *Device) NewSurface(name string, array *Array, level int, normalized boo
 	if level < 0 || level >= image.Levels {
 		return nil, fmt.Errorf("a surface of level %d of %d", level, image.Levels)
 	}
-	o := &simt.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.a, Offset: image.LevelOffset(level)}
+	o := &simt.Object{Type: ptx.SurfRef, Name: name, Texture: texture.Texture{Image: image.AtLevel(level), ReadFloat: normalized}, Memory: array.alloc, Offset: image.LevelOffset(level)}
 	return d.add(o), nil
 }
 
@@ -248,8 +248,8 @@ func (m *Module) bind(name string, o *Object) error {
 	if err != nil {
 		return err
 	}
-	if o.o.Type != v.Type {
-		return fmt.Errorf("%s is a %s, and the object a %s", name, v.Type, o.o.Type)
+	if o.object.Type != v.Type {
+		return fmt.Errorf("%s is a %s, and the object a %s", name, v.Type, o.object.Type)
 	}
 	binary.LittleEndian.PutUint64(m.vars[v].Data, o.handle)
 	return nil

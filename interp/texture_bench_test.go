@@ -65,13 +65,13 @@ L:	tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%x, %y}];
 			if err != nil {
 				b.Fatal(err)
 			}
-			out, err := d.Alloc(4 * 32)
+			output, err := d.Alloc(4 * 32)
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := mod.Run(context.Background(), &Launch{Kernel: "look", Grid: Dim(1), Block: Dim(32), Args: []any{t, out}}); err != nil {
+				if _, err := mod.Run(context.Background(), &Launch{Kernel: "look", Grid: Dim(1), Block: Dim(32), Args: []any{t, output}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -31,7 +31,7 @@ L:	add.u64 %a, %a, 1;
 		backends = append(backends, Native)
 	}
 	for _, b := range backends {
-		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Check}, {Mode: Vector, Stats: true}, {Mode: Affine, Cooperative: true},
+		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Check}, {Mode: Vector, Structure: true}, {Mode: Affine, Cooperative: true},
 			{Mode: Vector, Drive: func(ctx context.Context, e *Execution) error {
 				for {
 					if ended, err := e.Continue(ctx); ended || err != nil {
@@ -48,7 +48,7 @@ L:	add.u64 %a, %a, 1;
 				}
 			}
 			if bad != nil {
-				t.Errorf("%v, stats %t: %v", l.Mode, l.Stats, bad)
+				t.Errorf("%v, stats %t: %v", l.Mode, l.Structure, bad)
 				continue
 			}
 			// The device runs on: the next launch has a limit of its own.
@@ -68,15 +68,15 @@ func stoppedInTime(t *testing.T, dev *Device, src string, l Launch, limit time.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := NewBuffer(dev, []uint64{0})
+	output, err := NewBuffer(dev, []uint64{0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{out}
+	l.Grid, l.Block, l.MaxSteps, l.Args = Dim(3), Dim(40), 1<<62, []any{output}
 	_, err = m.Run(context.Background(), &l)
 	var trap *Trap
 	if !errors.As(err, &trap) || !errors.Is(err, ErrTimeLimit) {
-		t.Fatalf("%v, stats %t: %v, want the time limit", l.Mode, l.Stats, err)
+		t.Fatalf("%v, stats %t: %v, want the time limit", l.Mode, l.Structure, err)
 	}
 	for _, want := range []string{fmt.Sprintf("trap: time limit reached: the launch has run for %v; 0 of 3 CTAs have ended", limit), "cta (0,0,0) warp 0: lanes 0-31 ", "cta (0,0,0) warp 1: lanes 0-7 ", "cta (2,0,0) warp 1: lanes 0-7 "} {
 		if !strings.Contains(trap.Report(), want) {

@@ -65,7 +65,7 @@ func outcomeOfTokens(src string, seed uint64) error {
 	if second := again.String(); second != text {
 		return fmt.Errorf("printing twice differs:\n%s\n%s", text, second)
 	}
-	programs := corpus.Unseen("tokens.ptx", m, seed)
+	programs := corpus.RandomPrograms("tokens.ptx", m, seed)
 	for _, p := range programs[:min(len(programs), 2)] {
 		p.Memory = tokensMemory
 		if err := agreeOnTokens(p, seed, bytes.Contains([]byte(src), []byte("clock")) || strings.Contains(src, "globaltimer")); err != nil {
@@ -77,9 +77,9 @@ func outcomeOfTokens(src string, seed uint64) error {
 
 // agreeOnTokens runs a kernel in vector mode on the portable engine, and in another mode, maybe on another engine.
 func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
-	var said [2]string
+	var messages [2]string
 	var errs [2]error
-	for i := range said {
+	for i := range messages {
 		o := p.Run(func(l *interp.Launch) {
 			l.Mode, l.MaxSteps, l.Backend = interp.Vector, tokensSteps, interp.Portable
 			if i == 0 {
@@ -89,17 +89,17 @@ func agreeOnTokens(p *corpus.Program, seed uint64, timed bool) error {
 			if interp.Native != nil && (seed/3%2 == 0 || l.Mode == interp.Vector) {
 				l.Backend = interp.Native
 			}
-			l.Eager = seed/6%2 == 0 && l.Mode != interp.Vector
+			l.CompileEagerly = seed/6%2 == 0 && l.Mode != interp.Vector
 		})
 		var b strings.Builder
 		o.Describe(&b)
-		said[i], errs[i] = b.String(), o.Err
-		if err := answered(errors.Join(o.Err, o.Wrong)); err != nil {
+		messages[i], errs[i] = b.String(), o.Err
+		if err := answered(errors.Join(o.Err, o.WrongResult)); err != nil {
 			return err
 		}
 	}
-	if said[0] != said[1] {
-		return fmt.Errorf("vector mode, portable: %v\n%s\nanother mode: %v\n%s", errs[0], said[0], errs[1], said[1])
+	if messages[0] != messages[1] {
+		return fmt.Errorf("vector mode, portable: %v\n%s\nanother mode: %v\n%s", errs[0], messages[0], errs[1], messages[1])
 	}
 	return nil
 }

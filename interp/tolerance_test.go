@@ -64,11 +64,11 @@ var tolerating = []struct {
 }
 
 // tolerance is what a launch of a kernel of tolerating has told, and its memory.
-func tolerance(t *testing.T, src string, k int, l Launch, cfg Config) (told []string, times int64, words []uint32, err error) {
+func tolerance(t *testing.T, src string, k int, l Launch, cfg Config) (reports []string, times int64, words []uint32, err error) {
 	c := &tolerating[k]
 	cfg.SM = c.sm
-	cfg.Tolerated = func(n *Tolerated) {
-		told, times = append(told, n.Report()), times+n.Times
+	cfg.OnTolerated = func(n *Tolerated) {
+		reports, times = append(reports, n.Report()), times+n.Count
 	}
 	dev := NewDevice(cfg)
 	mod, err := dev.Load("tolerance.ptx", []byte(src))
@@ -98,9 +98,9 @@ func tolerance(t *testing.T, src string, k int, l Launch, cfg Config) (told []st
 		times = twin.Tolerated
 		twin.Each(func(_ *Allocation, engine, oracle []byte) { copy(engine, oracle) })
 	} else if _, err = mod.Run(context.Background(), &l); err != nil {
-		return told, times, nil, err
+		return reports, times, nil, err
 	}
-	return told, times, Slice[uint32](buf), nil
+	return reports, times, Slice[uint32](buf), nil
 }
 
 // oracleMode stands for the oracle.
@@ -116,7 +116,7 @@ func TestTolerance(t *testing.T) {
 		}
 		for _, m := range []Mode{Vector, Affine, Check} {
 			for _, eager := range []bool{false, m != Vector} {
-				launches[fmt.Sprintf("%v, eager %t, backend %d", m, eager, i)] = Launch{Mode: m, Eager: eager, Backend: b}
+				launches[fmt.Sprintf("%v, eager %t, backend %d", m, eager, i)] = Launch{Mode: m, CompileEagerly: eager, Backend: b}
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TestTolerance(t *testing.T) {
 			for name, l := range launches {
 				for workers := 1; workers <= 3; workers += 2 {
 					for _, by := range []Tolerance{Strict, c.by, WMMAAlignment | SharedUnit} {
-						told, times, words, err := tolerance(t, src, k, l, Config{Workers: workers, Tolerate: by})
+						reports, times, words, err := tolerance(t, src, k, l, Config{Workers: workers, Tolerance: by})
 						if c.times == 0 || by == Strict {
 							var trap *Trap
 							var other *oracle.Trap
@@ -143,7 +143,7 @@ func TestTolerance(t *testing.T) {
 								if trap.Tolerable != want {
 									t.Errorf("%s: the trap names %q as tolerable, want %q", name, trap.Tolerable, want)
 								}
-								told = append(told, trap.Report())
+								reports = append(reports, trap.Report())
 							}
 						} else {
 							if err != nil {
@@ -161,7 +161,7 @@ func TestTolerance(t *testing.T) {
 						if l.Mode == oracleMode {
 							continue
 						}
-						all := strings.Join(told, "\n")
+						all := strings.Join(reports, "\n")
 						if c.times > 0 && by != Strict && !strings.Contains(all, "cta (0,0,0) warp 0 ") {
 							t.Errorf("%s: not the first CTA and warp:\n%s", name, all)
 						}
@@ -221,9 +221,9 @@ ret;
 `
 	for _, workers := range []int{1, 2, 4} {
 		for _, mode := range []Mode{Vector, Affine, Check} {
-			var told []string
-			dev := NewDevice(Config{SM: 86, Workers: workers, Tolerate: SharedUnit, Tolerated: func(n *Tolerated) {
-				told = append(told, fmt.Sprintf("line %d, cta %d, warp %d, %d times", n.First.Pos.Line, n.First.CTA.X, n.First.Warp, n.Times))
+			var reports []string
+			dev := NewDevice(Config{SM: 86, Workers: workers, Tolerance: SharedUnit, OnTolerated: func(n *Tolerated) {
+				reports = append(reports, fmt.Sprintf("line %d, cta %d, warp %d, %d times", n.First.Pos.Line, n.First.CTA.X, n.First.Warp, n.Count))
 			}})
 			mod, err := dev.Load("order.ptx", []byte(src))
 			if err != nil {
@@ -233,7 +233,7 @@ ret;
 				t.Fatal(err)
 			}
 			// All 16 warps execute line 11, and all but warp 0 of CTAs 0 and 1 and warp 1 of CTA 0 line 10.
-			if got, want := strings.Join(told, "; "), "line 10, cta 1, warp 1, 416 times; line 11, cta 0, warp 0, 512 times"; got != want {
+			if got, want := strings.Join(reports, "; "), "line 10, cta 1, warp 1, 416 times; line 11, cta 0, warp 0, 512 times"; got != want {
 				t.Errorf("%v, %d workers: %s, want %s", mode, workers, got, want)
 			}
 		}

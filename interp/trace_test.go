@@ -22,8 +22,8 @@ import (
 	"gemu/ptx"
 )
 
-// deed is an instruction as a thread has executed it.
-type deed struct {
+// traceAccess is an instruction as a thread has executed it.
+type traceAccess struct {
 	in      *ptx.Instr
 	skipped bool // its guard was false
 	space   ptx.Space
@@ -33,7 +33,7 @@ type deed struct {
 	writes  string // registers and their values
 }
 
-func (d deed) String() string {
+func (d traceAccess) String() string {
 	s := fmt.Sprintf("%s %s", d.in.Pos, d.in.Text)
 	if d.skipped {
 		return s + ", skipped"
@@ -48,13 +48,13 @@ func (d deed) String() string {
 }
 
 // quiet is the deed without what it stores, which events have of plain stores alone.
-func (d deed) quiet() deed {
+func (d traceAccess) quiet() traceAccess {
 	d.stores = ""
 	return d
 }
 
 // at notes what a deed accesses. All that is device memory counts as global.
-func (d *deed) at(space ptx.Space, addr uint64, bytes int) {
+func (d *traceAccess) at(space ptx.Space, addr uint64, bytes int) {
 	switch {
 	case space != ptx.Generic:
 	case mem.InShared(addr, 16): // of any CTA of a cluster: device memory lies above
@@ -75,7 +75,7 @@ type result struct {
 }
 
 // write notes what an instruction has written.
-func (d *deed) write(list []result) {
+func (d *traceAccess) write(list []result) {
 	slices.SortFunc(list, func(a, b result) int { return cmp.Compare(a.reg, b.reg) })
 	var s strings.Builder
 	for _, r := range list {
@@ -86,12 +86,12 @@ func (d *deed) write(list []result) {
 
 // writesLater tells the instructions that do not write when they execute, but when
 // others do: calls, returns and barriers.
-func writesLater(in *ptx.Instr) bool {
-	return in.Call != nil || in.Form.Class == ptx.ClassControl || in.Form.Class == ptx.ClassBarrier
+func writesLater(instr *ptx.Instr) bool {
+	return instr.Call != nil || instr.Form.Class == ptx.ClassControl || instr.Form.Class == ptx.ClassBarrier
 }
 
 // trace is what the threads have done, by CTA and thread.
-type trace map[[2]int][]deed
+type trace map[[2]int][]traceAccess
 
 // engineTrace is a probe that makes the trace of a launch in warps of a width.
 type engineTrace struct {
@@ -100,20 +100,20 @@ type engineTrace struct {
 	cta   int // of a launch with one worker, the CTA that runs
 }
 
-func (t *engineTrace) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true, InOrder: true}
+func (t *engineTrace) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true, InOrder: true}
 }
 
 func (t *engineTrace) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	return &engineTrace{t.trace, t.width, index}
 }
 
-func (t *engineTrace) Tell(e *interp.Event) {
+func (t *engineTrace) OnEvent(e *interp.Event) {
 	for lane := range t.width {
 		if e.Active>>lane&1 == 0 {
 			continue
 		}
-		d := deed{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
+		d := traceAccess{in: e.Instr, skipped: e.Lanes>>lane&1 == 0}
 		if !d.skipped {
 			for _, a := range e.Accesses {
 				if a.Lanes>>lane&1 != 0 { // of ldmatrix not all
@@ -148,7 +148,7 @@ func (t trace) add(s *oracle.Step) {
 	if s.Instr == nil {
 		return // the end of a body is no instruction
 	}
-	d := deed{in: s.Instr, skipped: s.Skipped}
+	d := traceAccess{in: s.Instr, skipped: s.Skipped}
 	if !d.skipped {
 		for _, a := range s.Accesses {
 			d.at(a.Space, a.Addr, max(len(a.Loaded), len(a.Stored)))
@@ -288,7 +288,7 @@ var (
 func TestTraces(t *testing.T) {
 	seed := part.Seed(t)
 	for i, p := range programs(t, 32, 8) {
-		share := uint64(part.Of(12, 8, 1))
+		share := uint64(part.Count(12, 8, 1))
 		if p.Width != 32 {
 			share *= 3
 			if strings.HasPrefix(p.File, "@") {
@@ -300,7 +300,7 @@ func TestTraces(t *testing.T) {
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			b := &beside{order: oracle.Together, trace: true}
+			b := &beside{order: oracle.Lockstep, trace: true}
 			b.run(t, p)
 			if err := errors.Join(b.errs...); err != nil {
 				t.Error(err)
@@ -347,9 +347,9 @@ func (w writers) add(s *oracle.Step) {
 // TestOrders: in whatever order threads run, the memory they leave is the same, but for
 // bytes to which several threads store: they have one of the values stored there.
 func TestOrders(t *testing.T) {
-	seed, share := part.Seed(t), uint64(part.Of(64, 48, 1))
+	seed, share := part.Seed(t), uint64(part.Count(64, 48, 1))
 	for i, p := range programs(t, 32) {
-		if p.Name == "rotate" && !part.All() { // 200,000 instructions that wait
+		if p.Name == "rotate" && !part.TryAll() { // 200,000 instructions that wait
 			continue
 		}
 		if slices.Contains(races, p.Name) || slices.Contains(endless, p.Name) || !slices.Contains(inTurns, p.File) && (uint64(i)+seed)%share > 0 {
@@ -357,7 +357,7 @@ func TestOrders(t *testing.T) {
 		}
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
-			for name, order := range map[string]func() oracle.Order{"alone": oracle.Alone, fmt.Sprintf("random %#x", seed): oracle.Random(seed)} {
+			for name, order := range map[string]func() oracle.Order{"alone": oracle.Sequential, fmt.Sprintf("random %#x", seed): oracle.Random(seed)} {
 				t.Run(name, func(t *testing.T) {
 					b := &beside{order: order, raced: true}
 					b.run(t, p)

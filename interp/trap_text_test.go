@@ -69,9 +69,9 @@ func TestTrapTexts(t *testing.T) {
 	}
 	var settings []setting
 	for i, b := range backends {
-		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, Eager: true}, {Mode: Check}, {Mode: Check, Eager: true}} {
+		for _, l := range []Launch{{Mode: Vector}, {Mode: Affine}, {Mode: Affine, CompileEagerly: true}, {Mode: Check}, {Mode: Check, CompileEagerly: true}} {
 			l.Backend = b
-			settings = append(settings, setting{fmt.Sprintf("%s, eager %t, backend %d", l.Mode, l.Eager, i), l})
+			settings = append(settings, setting{fmt.Sprintf("%s, eager %t, backend %d", l.Mode, l.CompileEagerly, i), l})
 		}
 	}
 	shapes := []struct{ grid, block, warp int }{{1, 1, 32}, {2, 64, 32}, {1, 33, 16}, {1, 70, 64}}
@@ -90,12 +90,12 @@ func TestTrapTexts(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					out, err := NewBuffer(dev, make([]uint32, 32))
+					output, err := NewBuffer(dev, make([]uint32, 32))
 					if err != nil {
 						t.Fatal(err)
 					}
 					l := set.launch
-					l.Kernel, l.Grid, l.Block, l.WarpSize, l.MaxSteps, l.Args = "k", Dim(s.grid), Dim(s.block), s.warp, 1<<21, []any{out}
+					l.Kernel, l.Grid, l.Block, l.WarpSize, l.MaxSteps, l.Args = "k", Dim(s.grid), Dim(s.block), s.warp, 1<<21, []any{output}
 					if k.kind == ErrStepLimit {
 						l.MaxSteps = 1 << 16
 					}

@@ -166,13 +166,13 @@ type trailed struct {
 	longest, ends int
 }
 
-func (p *trail) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnSplit | interp.OnJoin | interp.OnWait | interp.OnWake | interp.OnTrap, InOrder: true}
+func (p *trail) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunchEnd | interp.OnCTA | interp.OnCTAEnd | interp.OnBefore | interp.OnSplit | interp.OnReconverge | interp.OnWait | interp.OnWake | interp.OnTrap, InOrder: true}
 }
 
 func (p *trail) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *trail) Tell(e *interp.Event) {
+func (p *trail) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnLaunchEnd:
 		p.ends++
@@ -232,11 +232,11 @@ func TestSavedTurns(t *testing.T) {
 				continue // what is left of turns makes states recur late: the same, after millions of events
 			}
 			for name, mode := range interp.Modes {
-				if r.IntN(part.Of(4, 2, 1)) > 0 {
+				if r.IntN(part.Count(4, 2, 1)) > 0 {
 					continue
 				}
 				what := fmt.Sprintf("%s under %s, %s", c.kernel, policy.Name, name)
-				mod, b := loaded(t, interp.Config{}, turnsKernels, 512)
+				mod, b := linker(t, interp.Config{}, turnsKernels, 512)
 				p := &trail{trailed: trailed{instrs: map[[2]int]int{}}}
 				l := &interp.Launch{
 					Kernel: c.kernel, Grid: interp.Dim(c.grid), Block: interp.Dim(c.block), Cooperative: c.together,
@@ -252,7 +252,7 @@ func TestSavedTurns(t *testing.T) {
 				}
 				trap := finish(t, e)
 				// Without a promise that lanes of a warp can wait for each other, they may or may not.
-				if trap != nil && (c.kernel != "within" || policy.Progresses() || !errors.Is(trap, interp.ErrDeadlock)) {
+				if trap != nil && (c.kernel != "within" || policy.LetsLanesWait() || !errors.Is(trap, interp.ErrDeadlock)) {
 					t.Errorf("%s: %v", what, trap)
 				}
 				memory, want := slices.Clone(b.Bytes()), p.Save().(trailed)
@@ -349,7 +349,7 @@ WAIT:
 }
 `
 
-// TestPausedAnywhere: where strands or CTAs take turns, a pause before any of their instructions
+// TestPausedAnywhere: where warp splits or CTAs take turns, a pause before any of their instructions
 // leaves them their turns as they are.
 func TestPausedAnywhere(t *testing.T) {
 	for _, c := range []struct {
@@ -357,7 +357,7 @@ func TestPausedAnywhere(t *testing.T) {
 		grid, block int
 	}{{turnsKernels, "apart", 1, 16}, {stealKernel, "steal", 140, 1}} {
 		for _, policy := range interp.Reconvergers {
-			mod, b := loaded(t, interp.Config{}, c.src, 1024)
+			mod, b := linker(t, interp.Config{}, c.src, 1024)
 			run := func(at ...int) trailed {
 				clear(b.Bytes())
 				p := &trail{at: at, trailed: trailed{instrs: map[[2]int]int{}}}
@@ -395,7 +395,7 @@ func TestSeed(t *testing.T) {
 		var first []byte
 		for workers := 1; workers <= 3; workers += 2 {
 			for name, mode := range interp.Modes {
-				mod, b := loaded(t, interp.Config{Workers: workers}, turnsKernels, 2048)
+				mod, b := linker(t, interp.Config{Workers: workers}, turnsKernels, 2048)
 				if _, err := mod.Run(t.Context(), &interp.Launch{Kernel: "count", Grid: interp.Dim(3), Block: interp.Dim(100), Args: []any{b}, Mode: mode, Seed: seed}); err != nil {
 					t.Fatal(err)
 				}

@@ -42,7 +42,7 @@ func TestUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		rand.New(rand.NewPCG(seed, 1)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-		files = files[:part.Of(2, 3, len(files))]
+		files = files[:part.Count(2, 3, len(files))]
 	}
 	var count unseen
 	for _, file := range files {
@@ -54,7 +54,7 @@ func TestUnseen(t *testing.T) {
 		if err != nil {
 			continue // is it PTX? asks unseen.py
 		}
-		programs := corpus.Unseen(file, m, seed)
+		programs := corpus.RandomPrograms(file, m, seed)
 		rand.New(rand.NewPCG(seed, 2)).Shuffle(len(programs), func(i, j int) { programs[i], programs[j] = programs[j], programs[i] })
 		timed := bytes.Contains(src, []byte("%clock")) || bytes.Contains(src, []byte("%globaltimer"))
 		for _, p := range programs[:min(len(programs), unseenKernels)] {
@@ -81,14 +81,14 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 		return
 	case len(first.Results) == 0 || first.Err != nil && trap == nil:
 		c.refused++
-		t.Skip(errors.Join(first.Err, first.Wrong))
+		t.Skip(errors.Join(first.Err, first.WrongResult))
 	case first.Err != nil:
 		c.trapped++
 	default:
 		c.finished++
 	}
-	ordered, judged := timed, false                                                          // it depends on the order of threads; the oracle says whether it does
-	if !timed && first.Results[0].ThreadInstructions < int64(part.Of(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
+	ordered, judged := timed, false                                                             // it depends on the order of threads; the oracle says whether it does
+	if !timed && first.Results[0].ThreadInstructions < int64(part.Count(1<<16, 1<<18, 1<<20)) { // not too many for the oracle
 		var besides besideUnseen
 		again := p.RunModule(func(m *interp.Module, l *interp.Launch) { besides.launch(t, m, l, seed) })
 		if judged = besides.runs; judged {
@@ -103,7 +103,7 @@ func (c *unseen) run(t *testing.T, p *corpus.Program, seed uint64, timed bool) {
 			t.Error(besides.err)
 		}
 	}
-	if early := p.Run(func(l *interp.Launch) { l.Mode, l.MaxSteps, l.Early = interp.Vector, unseenSteps, true }); !ordered && first.Err == nil && early.Memory != first.Memory {
+	if early := p.Run(func(l *interp.Launch) { l.Mode, l.MaxSteps, l.EagerEffects = interp.Vector, unseenSteps, true }); !ordered && first.Err == nil && early.Memory != first.Memory {
 		if c.timed++; judged {
 			t.Error("another memory with asynchronous effects where they are issued than with late ones")
 		}
@@ -149,7 +149,7 @@ func (b *besideUnseen) launch(t *testing.T, m *interp.Module, l *interp.Launch, 
 		var twin *interp.Twin
 		var stores writers
 		memories := map[string]bool{}
-		for i, order := range []func() oracle.Order{oracle.Alone, oracle.Random(seed), oracle.Together} {
+		for i, order := range []func() oracle.Order{oracle.Sequential, oracle.Random(seed), oracle.Lockstep} {
 			var err error
 			if twin, err = interp.NewTwin(m); err != nil {
 				b.err = err

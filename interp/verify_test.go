@@ -22,8 +22,8 @@ func init() {
 
 // eager is the options for as much compact execution as there can be, and a reference.
 func eager() lower.Options {
-	as := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, Eager: true, Reconverge: ReconvergerNamed("stack")}
-	return as.Lowering()
+	launch := simt.Launch{Block: Dim(32), WarpSize: 32, Mode: Check, CompileEagerly: true, Reconverge: ReconvergerNamed("stack")}
+	return launch.Lowering()
 }
 
 // TestVerified lowers all kernels there are; init has them verified.
@@ -118,25 +118,31 @@ END:
 		{"slot", func(p *code.Program) { p.Access[find(p, "load.u32.qr").Side].Addr = code.P }, "addresses in predicates"},
 		{"unwritten", func(p *code.Program) { find(p, "add.u32").A = find(p, "add.u32").D }, "is read before it is written"},
 		{"guard", func(p *code.Program) { find(p, "cmp.lt.u32").Guard = 1 }, "its guard is 1, and not that of the PTX instruction"},
-		{"negation", func(p *code.Program) { in := find(p, "branch"); in.Guard = -in.Guard }, "and not that of the PTX instruction"},
+		{"negation", func(p *code.Program) { instr := find(p, "branch"); instr.Guard = -instr.Guard }, "and not that of the PTX instruction"},
 		{"predicate", func(p *code.Program) { find(p, "cmp.lt.u32").D = code.NoRow }, "is read before it is written"},
 		{"operation", func(p *code.Program) { find(p, "add.u32").Op = code.Invalid }, "no operation"},
 		{"end", func(p *code.Program) { find(p, "add.u32").Op = code.Jump }, "a block ends at"},
 		{"branch", func(p *code.Program) { p.Blocks[0].Target = 2 }, "where no block of the function begins"},
-		{"join", func(p *code.Program) { p.Blocks[0].Join = -1 }, "its lanes meet at -1"},
+		{"join", func(p *code.Program) { p.Blocks[0].Reconverge = -1 }, "its lanes reconverge at -1"},
 		{"source", func(p *code.Program) { find(p, "add.u32").Src = 0 }, "it is part of PTX instruction 0"},
-		{"way", func(p *code.Program) { find(p, "store.b32.qr").How.Exec = code.CompactLoad }, "it cannot execute as compact"},
-		{"nothing", func(p *code.Program) { find(p, "store.b32.qr").How = code.How{Exec: code.Expanded} }, "it cannot execute as expanded"},
-		{"expands", func(p *code.Program) { find(p, "add.u32").How.Expand ^= code.OperandB }, "its operands want"},
-		{"dirty", func(p *code.Program) { in := find(p, "mul.wide.u32"); in.How.Dirty = !in.How.Dirty }, "its operands want"},
-		{"in its shadow", func(p *code.Program) { find(p, "add.u32").How = code.How{} }, "may not be in its row"},
-		{"compact", func(p *code.Program) { find(p, "mul.wide.u32").How = code.How{} }, "q0 may be in its shadow as well"},
-		{"proved", func(p *code.Program) { f := p.Funcs[0]; f.Kept[code.Q][find(p, "mul.wide.u32").D] |= code.IsProved }, "is proved to be uniform, but not by this"},
-		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").How.Exec = code.ProvedTwo }, "it reads what is not proved to be uniform"},
+		{"way", func(p *code.Program) { find(p, "store.b32.qr").Plan.Exec = code.CompactLoad }, "it cannot execute as compact"},
+		{"nothing", func(p *code.Program) { find(p, "store.b32.qr").Plan = code.ExecPlan{Exec: code.Materialised} }, "it cannot execute as materialised"},
+		{"expands", func(p *code.Program) { find(p, "add.u32").Plan.Materialise ^= code.OperandB }, "its operands want"},
+		{"dirty", func(p *code.Program) {
+			instr := find(p, "mul.wide.u32")
+			instr.Plan.LeavesStale = !instr.Plan.LeavesStale
+		}, "its operands want"},
+		{"in its shadow", func(p *code.Program) { find(p, "add.u32").Plan = code.ExecPlan{} }, "may not be in its row"},
+		{"compact", func(p *code.Program) { find(p, "mul.wide.u32").Plan = code.ExecPlan{} }, "q0 may be in its shadow as well"},
+		{"proved", func(p *code.Program) {
+			f := p.Funcs[0]
+			f.Keeping[code.Q][find(p, "mul.wide.u32").D] |= code.StorageProved
+		}, "is proved to be uniform, but not by this"},
+		{"not proved", func(p *code.Program) { find(p, "mul.wide.u32").Plan.Exec = code.ProvedTwo }, "it reads what is not proved to be uniform"},
 		{"fixed", func(p *code.Program) { p.Fixed[0].Guard = 1 }, "a constant of the launch has a guard"},
 		{"fixed twice", func(p *code.Program) { p.Fixed = append(p.Fixed, p.Fixed[0]) }, "has another value already"},
 		{"result", func(p *code.Program) { find(p, "add.u32").D = code.NoRow }, "it has no result"},
-		{"formal", func(p *code.Program) { p.Funcs[0].Formals = []code.Place{{Slot: code.R, Row: 900}} }, "a parameter is in row r900, of "},
+		{"formal", func(p *code.Program) { p.Funcs[0].Formals = []code.ParamPlace{{Slot: code.R, Row: 900}} }, "a parameter is in row r900, of "},
 		{"stores", func(p *code.Program) { p.Access[find(p, "load.u32.qr").Side].Store = true }, "it stores: true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,8 +190,8 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range packed.Instrs {
-		if in := &packed.Instrs[i]; in.Op == code.SubU32 {
-			in.A, in.B = in.B, in.A
+		if instr := &packed.Instrs[i]; instr.Op == code.SubU32 {
+			instr.A, instr.B = instr.B, instr.A
 		}
 	}
 	if err := replay(); err == nil || !strings.Contains(err.Error(), "operand 0 is r1, which does not hold r0 there") {

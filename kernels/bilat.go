@@ -24,7 +24,7 @@ func bilat(s *Session) error {
 		scale        = 1.0 / (2 * sigma * sigma)
 	)
 	w, h := s.N, landscape(s.N)
-	in := picture(2, w, h)
+	in := testImage(2, w, h)
 	nearness := make([]float32, side*side)
 	for i := range nearness {
 		dx, dy := float64(i%side-radius), float64(i/side-radius)

@@ -41,10 +41,10 @@ func bsearch(s *Session) error {
 			want[i] = -1
 		}
 	}
-	dTable, dKeys, out := upload(s, table), upload(s, keys), alloc[int32](s, s.N)
-	if err := s.Launch("bsearch", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, dTable, s.N, dKeys, out); err != nil {
+	dTable, dKeys, output := upload(s, table), upload(s, keys), alloc[int32](s, s.N)
+	if err := s.Launch("bsearch", interp.Dim(blocks(s.N, 256)), interp.Dim(256), s.N, dTable, s.N, dKeys, output); err != nil {
 		return err
 	}
 	s.Summary = fmt.Sprintf("found %d of %d keys among %d pairs", found, s.N, s.N)
-	return Equal("out", interp.Slice[int32](out), want)
+	return Equal("out", interp.Slice[int32](output), want)
 }

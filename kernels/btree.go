@@ -27,7 +27,7 @@ func btree(s *Session) error {
 		last += int32(1 + r.intn(8))
 		keys[i], record[i] = last, int32(r.uint64())
 	}
-	key, child, height := plant(r, order, keys)
+	key, child, height := plantMatches(r, order, keys)
 	searches := max(8, s.N/256)
 	x, to := make([]int32, searches), make([]int32, searches)
 	for i := range x { // keys that there are and others, and ranges with none in them
@@ -64,10 +64,10 @@ func btree(s *Session) error {
 	return Equal("count", interp.Slice[int32](count), wantCount)
 }
 
-// plant makes a B+ tree of keys: the keys and children of its nodes, the root first, and how many levels are
+// plantMatches makes a B+ tree of keys: the keys and children of its nodes, the root first, and how many levels are
 // above the leaves. Nodes are half full or more, but for the last of a level; in small trees, which would
 // be a leaf otherwise, leaves have less.
-func plant(r *rng, order int, keys []int32) (key, child []int32, height int) {
+func plantMatches(r *rng, order int, keys []int32) (key, child []int32, height int) {
 	type node struct{ key, child []int32 }
 	var levels [][]node // the leaves first
 	children := make([]int32, len(keys))

@@ -18,7 +18,7 @@ func init() {
 
 func dither(s *Session) error {
 	w, h := s.N, landscape(s.N)
-	in := picture(3, w, h)
+	in := testImage(3, w, h)
 	src, dst, dError := upload(s, in), alloc[uint8](s, w*h), alloc[int32](s, w*h)
 	if err := s.Launch("dither", interp.Dim(1), interp.Dim(256), src, dst, dError, w, h); err != nil {
 		return err

@@ -17,7 +17,7 @@ func init() {
 
 func filter(s *Session) error {
 	w, h := s.N, landscape(s.N)
-	in := picture(1, w, h)
+	in := testImage(1, w, h)
 	src, dst := upload(s, in), alloc[uint8](s, w*h)
 	if err := s.Launch("filter", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dst, w, h); err != nil {
 		return err

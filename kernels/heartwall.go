@@ -28,7 +28,7 @@ func heartwall(s *Session) error {
 	cols, rows := 2*space+96, 2*space+64
 	r := newRNG(1)
 	// What is looked at moves by (moveX, moveY) from frame to frame; there is noise upon it.
-	ground := picture(4, cols+frames*moveX, rows+frames*moveY)
+	ground := testImage(4, cols+frames*moveX, rows+frames*moveY)
 	frame := make([][]float32, frames+1)
 	for f := range frame {
 		frame[f] = make([]float32, cols*rows)

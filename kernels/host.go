@@ -90,9 +90,9 @@ func (r *rng) floats(n int, lo, hi float32) []float32 {
 	return f
 }
 
-// picture makes a grey image with what the filters care for: a slope, a bright
+// testImage makes a grey image with what the filters care for: a slope, a bright
 // disc with a sharp edge, noise, and a few stray pixels.
-func picture(seed uint64, w, h int) []uint8 {
+func testImage(seed uint64, w, h int) []uint8 {
 	r := newRNG(seed)
 	p := make([]uint8, w*h)
 	for i := range p {

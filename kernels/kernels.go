@@ -168,16 +168,16 @@ func (s *Session) LaunchShared(kernel string, grid, block interp.Dim3, shared in
 
 // Mismatch is a result that differs from the host reference.
 type Mismatch struct {
-	What  string
-	Index int
-	Got   any
-	Want  any
-	Count int // differing elements
-	Of    int
+	Values string
+	Index  int
+	Got    any
+	Want   any
+	Count  int // differing elements
+	Total  int
 }
 
 func (m *Mismatch) Error() string {
-	return fmt.Sprintf("%s differs from the host reference in %d of %d elements, first at [%d]: got %v, want %v", m.What, m.Count, m.Of, m.Index, m.Got, m.Want)
+	return fmt.Sprintf("%s differs from the host reference in %d of %d elements, first at [%d]: got %v, want %v", m.Values, m.Count, m.Total, m.Index, m.Got, m.Want)
 }
 
 // Equal compares device results with the reference element by element.
@@ -207,7 +207,7 @@ func compare[T any](what string, got, want []T, same func(g, w T) bool) error {
 			continue
 		}
 		if m == nil {
-			m = &Mismatch{What: what, Index: i, Got: got[i], Want: want[i], Of: len(got)}
+			m = &Mismatch{Values: what, Index: i, Got: got[i], Want: want[i], Total: len(got)}
 		}
 		m.Count++
 	}

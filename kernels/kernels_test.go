@@ -96,8 +96,8 @@ func engines() []engine {
 // policy, in warps of every width: none relies on 32 but reduce, which says so. Each mode and
 // policy takes two of the widths, in turn; with GEMU_TEST=all, all.
 func TestEngines(t *testing.T) {
-	n, widths := part.Of(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
-	each, first := part.Of(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
+	n, widths := part.Count(9, 33, 33), []int{1, 4, 8, 16, 32, 64}
+	each, first := part.Count(2, 2, len(widths)), int(part.Seed(t)%uint64(len(widths)))
 	for i, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +109,7 @@ func TestEngines(t *testing.T) {
 					}
 					s := start(t, w.Name, interp.Config{}, min(n, 1+w.N/16)) // small where an element is much work
 					s.Prepare = func(l *interp.Launch) {
-						l.WarpSize, l.Mode, l.Policy, l.Stats = width, e.mode, e.policy, e.stats
+						l.WarpSize, l.Mode, l.Policy, l.Structure = width, e.mode, e.policy, e.stats
 					}
 					err := w.Run(s)
 					var wrong *Mismatch
@@ -320,7 +320,7 @@ func TestWrongResult(t *testing.T) {
 	s.Prepare = func(l *interp.Launch) { l.Args[0] = 997 } // leaves the last three
 	err := Lookup("saxpy").Run(s)
 	var m *Mismatch
-	if !errors.As(err, &m) || m.Index != 997 || m.Count != 3 || m.Of != 1000 {
+	if !errors.As(err, &m) || m.Index != 997 || m.Count != 3 || m.Total != 1000 {
 		t.Errorf("saxpy of 997 of 1000 elements: %v", err)
 	}
 }

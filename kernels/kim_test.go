@@ -46,10 +46,10 @@ type kimProbe struct {
 	counts map[int]*affinetrack.Counts
 }
 
-func (p *kimProbe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnWarp | interp.OnAfter, Values: true, InOrder: true}
+func (p *kimProbe) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnWarp | interp.OnAfter, Values: true, InOrder: true}
 }
-func (p *kimProbe) Tell(*interp.Event) {}
+func (p *kimProbe) OnEvent(*interp.Event) {}
 func (p *kimProbe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return &kimCTA{p.fgsimt, p.counts, map[int]uint64{}, map[[2]int]kimRegister{}, map[[2]int]kimPredicate{}}
 }
@@ -76,7 +76,7 @@ func sequence(values []uint64, lanes uint64, width int) (stride int64, ok bool) 
 	return stride, true
 }
 
-func (c *kimCTA) Tell(e *interp.Event) {
+func (c *kimCTA) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnWarp {
 		c.launched[e.Warp] = e.Lanes
 		return
@@ -86,8 +86,8 @@ func (c *kimCTA) Tell(e *interp.Event) {
 		n = &affinetrack.Counts{}
 		c.counts[e.Index] = n
 	}
-	in := e.Instr
-	keep := e.Active == c.launched[e.Warp] && in.Guard.Reg == ptx.NoReg
+	instr := e.Instr
+	keep := e.Active == c.launched[e.Warp] && instr.Guard.Reg == ptx.NoReg
 	n.Execs++
 	n.Lanes += int64(bits.OnesCount64(e.Active))
 	if e.Active != c.launched[e.Warp] {
@@ -99,7 +99,7 @@ func (c *kimCTA) Tell(e *interp.Event) {
 	if e.Lanes != 0 {
 		for i := range e.Reads {
 			if e.Reads[i].Type == ptx.Pred { // logic and selections are not listed, moves are
-				all = all && in.Mnemonic() == "mov" && c.predicates[key(e.Reads[i].Reg)].lanes&e.Lanes == e.Lanes
+				all = all && instr.Mnemonic() == "mov" && c.predicates[key(e.Reads[i].Reg)].lanes&e.Lanes == e.Lanes
 				continue
 			}
 			r := c.registers[key(e.Reads[i].Reg)]
@@ -108,10 +108,10 @@ func (c *kimCTA) Tell(e *interp.Event) {
 			all, uniform = all && r.compact, uniform && r.compact && r.stride == 0
 		}
 	}
-	if in.Form.Class == ptx.ClassControl {
-		if in.Guard.Reg != ptx.NoReg && in.Form.Effects == ptx.Jumps {
+	if instr.Form.Class == ptx.ClassControl {
+		if instr.Guard.Reg != ptx.NoReg && instr.Form.Effects == ptx.Jumps {
 			n.Branches++
-			if p := c.predicates[key(in.Guard.Reg)]; p.lanes&e.Active == e.Active {
+			if p := c.predicates[key(instr.Guard.Reg)]; p.lanes&e.Active == e.Active {
 				n.Decided++
 				if p.affine {
 					n.Affine++
@@ -123,14 +123,14 @@ func (c *kimCTA) Tell(e *interp.Event) {
 	if e.Lanes == 0 {
 		return
 	}
-	space, _ := in.Space()
-	load, store := in.Form.Affine == ptx.AffineLoad, in.Form.Affine == ptx.AffineStore
+	space, _ := instr.Space()
+	load, store := instr.Form.Affine == ptx.AffineLoad, instr.Form.Affine == ptx.AffineStore
 	if load || store {
 		base := kimRegister{compact: true}
-		for i := range in.Ops {
-			if in.Ops[i].Kind == ptx.AddrOperand && in.Ops[i].Reg != ptx.NoReg {
-				base = c.registers[key(in.Ops[i].Reg)]
-				size := int64(in.Type().Bits() / 8 * max(1, in.VecLen()))
+		for i := range instr.Ops {
+			if instr.Ops[i].Kind == ptx.AddrOperand && instr.Ops[i].Reg != ptx.NoReg {
+				base = c.registers[key(instr.Ops[i].Reg)]
+				size := int64(instr.Type().Bits() / 8 * max(1, instr.VecLen()))
 				if store || c.fgsimt && base.stride != 0 && (base.stride != size || size > 4) {
 					base = kimRegister{} // "affine memory operations are load instructions"
 				}
@@ -141,15 +141,15 @@ func (c *kimCTA) Tell(e *interp.Event) {
 	// What the instruction can do on the affine unit.
 	eligible := false
 	exact := func(i int) bool { // a shift by a constant or a uniform register
-		amount := in.Ops[2].Imm.Bits
+		amount := instr.Ops[2].Imm.Bits
 		if i < len(sources) {
 			amount = uint64(uint32(e.Reads[i].Low[bits.TrailingZeros64(e.Lanes)]))
 		}
 		return amount < 64 && sources[0].stride&(1<<amount-1) == 0
 	}
-	switch name := in.Mnemonic(); name {
+	switch name := instr.Mnemonic(); name {
 	case "mov":
-		if s := in.Ops[1].SReg; in.Ops[1].Kind == ptx.SRegOperand {
+		if s := instr.Ops[1].SReg; instr.Ops[1].Kind == ptx.SRegOperand {
 			text := strings.TrimPrefix(s.String(), "%")
 			kind, _, _ := strings.Cut(text, ".")
 			eligible = slices.Contains([]string{"tid", "ntid", "ctaid", "nctaid"}, kind)
@@ -157,31 +157,31 @@ func (c *kimCTA) Tell(e *interp.Event) {
 			eligible = all
 		}
 	case "add", "sub", "cvt", "cvta":
-		eligible = all && (uniform || in.Form.Class != ptx.ClassFP)
+		eligible = all && (uniform || instr.Form.Class != ptx.ClassFP)
 	case "mul", "mad":
 		affine := 0
-		for i := range in.Ops[1:3] {
-			if o := &in.Ops[1+i]; o.Kind == ptx.RegOperand && c.registers[key(o.Reg)].stride != 0 {
+		for i := range instr.Ops[1:3] {
+			if o := &instr.Ops[1+i]; o.Kind == ptx.RegOperand && c.registers[key(o.Reg)].stride != 0 {
 				affine++
 			}
 		}
-		eligible = all && (uniform || affine < 2 && in.Form.Class != ptx.ClassFP && !in.Has("hi"))
+		eligible = all && (uniform || affine < 2 && instr.Form.Class != ptx.ClassFP && !instr.Has("hi"))
 	case "shl":
 		eligible = all && (len(sources) < 2 || sources[1].stride == 0)
 	case "shr":
 		eligible = all && (len(sources) < 2 || sources[1].stride == 0) && (uniform || exact(1))
 	case "fma", "neg", "abs", "min", "max", "ex2", "rcp", "sqrt", "rsqrt", "div", "setp":
-		eligible = all && uniform && in.Form.Class == ptx.ClassFP
+		eligible = all && uniform && instr.Form.Class == ptx.ClassFP
 	case "ld":
 		eligible = space == ptx.Param
 	}
 	if len(e.Writes) > 0 && e.Writes[0].Type == ptx.Pred {
 		switch {
-		case in.Mnemonic() != "setp":
+		case instr.Mnemonic() != "setp":
 		case all && uniform:
 			eligible = true
-		case all && in.Form.Class == ptx.ClassInt && !c.fgsimt:
-			eligible = apart(e, in)
+		case all && instr.Form.Class == ptx.ClassInt && !c.fgsimt:
+			eligible = farApart(e, instr)
 		}
 		p := c.predicates[key(e.Writes[0].Reg)]
 		affine := slices.ContainsFunc(sources, func(r kimRegister) bool { return r.stride != 0 })
@@ -214,7 +214,7 @@ func (c *kimCTA) Tell(e *interp.Event) {
 			n.Writes.Count(classOfRegister(kimRegister{true, stride}))
 			continue
 		case old.compact && !keep:
-			n.Expansions++
+			n.Materialisations++
 		}
 		c.registers[key(w.Reg)] = kimRegister{}
 		n.Writes.Generic++
@@ -238,8 +238,8 @@ func classOfRegister(r kimRegister) affinetrack.Class {
 	return affinetrack.Affine
 }
 
-// apart reports whether of two integers one is uniform and greater or less than the other in all lanes.
-func apart(e *interp.Event, in *ptx.Instr) bool {
+// farApart reports whether of two integers one is uniform and greater or less than the other in all lanes.
+func farApart(e *interp.Event, instr *ptx.Instr) bool {
 	values := func(o *ptx.Operand) func(lane int) int64 {
 		at := func(int) uint64 { return o.Imm.Bits }
 		for i := range e.Reads {
@@ -247,15 +247,15 @@ func apart(e *interp.Event, in *ptx.Instr) bool {
 				at = func(lane int) uint64 { return e.Reads[i].Low[lane] }
 			}
 		}
-		width := in.Type().Bits()
+		width := instr.Type().Bits()
 		return func(lane int) int64 {
-			if in.Type().IsSigned() {
+			if instr.Type().IsSigned() {
 				return int64(at(lane)<<(64-width)) >> (64 - width)
 			}
 			return int64(at(lane) << (64 - width) >> (64 - width)) // of 64 bits none of these kernels compares
 		}
 	}
-	a, b := values(in.Arg("a")), values(in.Arg("b"))
+	a, b := values(instr.Arg("a")), values(instr.Arg("b"))
 	below, above, constant := true, true, [2]bool{true, true}
 	first := bits.TrailingZeros64(e.Lanes)
 	for lane := range 64 {
@@ -276,7 +276,7 @@ func TestKim(t *testing.T) {
 }
 
 func testKim(t *testing.T, policy, reconverge string) {
-	n := part.Of(9, 33, 100)
+	n := part.Count(9, 33, 100)
 	for _, w := range All() {
 		if !slices.Contains(w.Papers, "kim2013") {
 			continue
@@ -291,21 +291,21 @@ func testKim(t *testing.T, policy, reconverge string) {
 				}
 				r := s.Results[len(s.Results)-1]
 				for i := range r.Structure.Instrs {
-					in := &r.Structure.Instrs[i]
-					want, got := affinetrack.Counts{}, in.Counts
+					instr := &r.Structure.Instrs[i]
+					want, got := affinetrack.Counts{}, instr.Counts
 					if c := probe.counts[i]; c != nil {
 						want = *c
 					}
-					got.Label, got.Data = affinetrack.Shares{}, affinetrack.Shares{}
+					got.Label, got.Data = affinetrack.ClassCounts{}, affinetrack.ClassCounts{}
 					if diff := cmp.Diff(want, got); diff != "" {
-						t.Fatalf("%s, line %d, %s (-from values +got):\n%s", r.Kernel, in.Pos.Line, in.Format(in.Func), diff)
+						t.Fatalf("%s, line %d, %s (-from values +got):\n%s", r.Kernel, instr.Pos.Line, instr.Format(instr.Func), diff)
 					}
 				}
 			}
 			s.Prepare = func(l *interp.Launch) {
 				check()
 				probe = &kimProbe{policy == "fgsimt", map[int]*affinetrack.Counts{}}
-				l.Mode, l.Policy, l.Stats, l.Probes = interp.Vector, affinetrack.PolicyByName(policy), true, []interp.Probe{probe}
+				l.Mode, l.Policy, l.Structure, l.Probes = interp.Vector, affinetrack.PolicyByName(policy), true, []interp.Probe{probe}
 				l.Reconverge = interp.ReconvergerNamed(reconverge)
 			}
 			if err := w.Run(s); err != nil {

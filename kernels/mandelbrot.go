@@ -19,8 +19,8 @@ func mandelbrot(s *Session) error {
 	const limit = 100
 	w, h := s.N, landscape(s.N)
 	left, top, step := float32(-2.25), float32(1.25), 3/float32(w)
-	out := alloc[int32](s, w*h)
-	if err := s.Launch("mandelbrot", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), left, top, step, w, h, limit, out); err != nil {
+	output := alloc[int32](s, w*h)
+	if err := s.Launch("mandelbrot", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), left, top, step, w, h, limit, output); err != nil {
 		return err
 	}
 	// Escape times change with the last bit, so the roundings are those of the
@@ -43,5 +43,5 @@ func mandelbrot(s *Session) error {
 		}
 	}
 	s.Summary = fmt.Sprintf("%d of %d×%d points stayed for %d steps", inside, w, h, limit)
-	return Equal("out", interp.Slice[int32](out), want)
+	return Equal("out", interp.Slice[int32](output), want)
 }

@@ -19,7 +19,7 @@ func init() {
 
 func median(s *Session) error {
 	w, h := s.N, landscape(s.N)
-	in := picture(5, w, h)
+	in := testImage(5, w, h)
 	src, dst := upload(s, in), alloc[uint8](s, w*h)
 	if err := s.Launch("median", interp.Dim(blocks(w, 16), blocks(h, 16)), interp.Dim(16, 16), src, dst, w, h); err != nil {
 		return err

@@ -18,7 +18,7 @@ func init() {
 
 func mfilt(s *Session) error {
 	w, h := s.N, landscape(s.N)
-	in, mask := picture(4, w, h), make([]uint8, w*h)
+	in, mask := testImage(4, w, h), make([]uint8, w*h)
 	blurred := 0
 	for i := range mask {
 		x, y := i%w, i/w

@@ -37,18 +37,18 @@ func nnet(s *Session) error {
 		}
 		bound := 1 / float32(math.Sqrt(float64(fan)))
 		weights := r.floats(l.maps*(1+fan), -bound, bound) // not trained
-		dWeights, out := upload(s, weights), alloc[float32](s, s.N*l.maps*l.side*l.side)
+		dWeights, output := upload(s, weights), alloc[float32](s, s.N*l.maps*l.side*l.side)
 		var err error
 		if l.side > 1 {
-			err = s.Launch("nnet_conv", interp.Dim(l.maps, s.N), interp.Dim(l.side, l.side), l.mapsBelow, l.sideBelow, below, dWeights, out)
+			err = s.Launch("nnet_conv", interp.Dim(l.maps, s.N), interp.Dim(l.side, l.side), l.mapsBelow, l.sideBelow, below, dWeights, output)
 		} else {
-			err = s.Launch("nnet_full", interp.Dim(l.maps, s.N), interp.Dim(1), fan, below, dWeights, out)
+			err = s.Launch("nnet_full", interp.Dim(l.maps, s.N), interp.Dim(1), fan, below, dWeights, output)
 		}
 		if err != nil {
 			return err
 		}
 		want = l.forward(want, weights)
-		below = out
+		below = output
 	}
 	got := interp.Slice[float32](below)
 	votes := [10]int{}

@@ -27,7 +27,7 @@ func sad(s *Session) error {
 	rows := blocks(s.N, columns)
 	width, height := columns*side, rows*side
 	stride := width + 2*reach
-	before := picture(5, stride, height+2*reach)
+	before := testImage(5, stride, height+2*reach)
 	r := newRNG(1)
 	frame := make([]uint8, width*height)
 	for i := range frame { // has moved by (2, -1), and there is noise upon it

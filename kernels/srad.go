@@ -23,7 +23,7 @@ func srad(s *Session) error {
 	const steps, lambda = 3, float32(0.5)
 	cols, rows := s.N, landscape(s.N)
 	image := make([]float32, rows*cols)
-	for i, v := range picture(3, cols, rows) {
+	for i, v := range testImage(3, cols, rows) {
 		image[i] = float32(math.Exp(float64(v) / 255))
 	}
 	// What is only speckle is the upper left quarter, where intensities vary little.

@@ -27,14 +27,14 @@ func counts(s *Session) (list [][]affinetrack.Counts, lanes [][]int64) {
 // TestStructureAgrees: under every policy all modes find the same structure, whatever the
 // number of workers.
 func TestStructureAgrees(t *testing.T) {
-	n := part.Of(33, 100, 300)
+	n := part.Count(33, 100, 300)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, p := range affinetrack.Policies {
 				find := func(mode interp.Mode, workers int) (list [][]affinetrack.Counts, lanes [][]int64) {
 					s := start(t, w.Name, interp.Config{Workers: workers}, min(n, 1+w.N/16))
-					s.Prepare = func(l *interp.Launch) { l.Mode, l.Policy, l.Stats = mode, p, true }
+					s.Prepare = func(l *interp.Launch) { l.Mode, l.Policy, l.Structure = mode, p, true }
 					if err := w.Run(s); err != nil {
 						t.Fatalf("policy %s, mode %s, %d workers: %v", p.Name, mode, workers, err)
 					}
@@ -59,7 +59,7 @@ func TestStructureAgrees(t *testing.T) {
 // when that judges results modulo another power of two than that of their width; the types of results,
 // which no workload shows, are TestIdealTypes of interp. Random programs are TestIdealBoundsRandom there.
 func TestIdealBounds(t *testing.T) {
-	n := part.Of(9, 17, 33)
+	n := part.Count(9, 17, 33)
 	for _, w := range All() {
 		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()

@@ -216,12 +216,12 @@ func TestFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := m.Kernels()[0]
-	in := f.Blocks[0].Instrs[1]
+	instr := f.Blocks[0].Instrs[1]
 	want := []Frame{{"add", "k.cu", 2, 9}, {"twice", "k.cu", 6, 5}, {"k", "k.cu", 11, 7}}
-	if diff := cmp.Diff(want, Frames(f, in, false)); diff != "" {
+	if diff := cmp.Diff(want, Frames(f, instr, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Frame{{"k", "k.ptx", 11, 2}}, Frames(f, in, true)); diff != "" {
+	if diff := cmp.Diff([]Frame{{"k", "k.ptx", 11, 2}}, Frames(f, instr, true)); diff != "" {
 		t.Errorf("in the PTX (-want +got):\n%s", diff)
 	}
 }

@@ -22,7 +22,7 @@ func tree(p *Profile) string {
 	}
 	var write func(n *Node, indent string)
 	write = func(n *Node, indent string) {
-		fmt.Fprintln(&b, indent, n.Func.Name, n.Calls, n.ways)
+		fmt.Fprintln(&b, indent, n.Func.Name, n.Calls, n.branches)
 		for i := range n.Counts {
 			if n.Counts[i] != (Counts{}) {
 				fmt.Fprintf(&b, "%s %d %v\n", indent, n.fn.instrs[i].Pos.Line, n.Counts[i])
@@ -47,7 +47,7 @@ func TestAddsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Of(256, 96, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(256, 96, 1)), part.Seed(t)
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
 			continue
@@ -98,9 +98,9 @@ func conserved(p *Profile) error {
 			}
 			came := int64(0)
 			for _, from := range b.Preds {
-				came += flow.along(from, b)
+				came += flow.lanesAlong(from, b)
 			}
-			if lanes := flow.through(b); lanes != came && !(calls && lanes < came) {
+			if lanes := flow.lanesThrough(b); lanes != came && !(calls && lanes < came) {
 				return fmt.Errorf("line %d: %d lanes are there, %d have come", b.Instrs[0].Pos.Line, lanes, came)
 			}
 		}

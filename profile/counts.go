@@ -34,27 +34,27 @@ type Counts struct {
 // Traffic is requests to memory that is transferred in sectors. A request is what an instruction of a warp
 // accesses, or a bulk copy.
 type Traffic struct {
-	Requests int64 `json:"requests"` // how many
-	Bytes    int64 `json:"bytes"`    // different ones that a request accesses, added up over requests
-	Sectors  int64 `json:"sectors"`  // of 32 bytes that requests touch
-	Ideal    int64 `json:"ideal"`    // … that would do, if what a request accesses lay together
-	Lines    int64 `json:"lines"`    // of 128 bytes that requests touch
-	Atomics  int64 `json:"atomics"`  // requests that are atomic operations
-	Turns    int64 `json:"turns"`    // of them: the most lanes with the same address, added up over requests
+	Requests    int64 `json:"requests"`           // how many
+	Bytes       int64 `json:"bytes"`              // different ones that a request accesses, added up over requests
+	Sectors     int64 `json:"sectors"`            // of 32 bytes that requests touch
+	Ideal       int64 `json:"ideal"`              // … that would do, if what a request accesses lay together
+	Lines       int64 `json:"lines"`              // of 128 bytes that requests touch
+	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
+	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
 }
 
 // Banked is requests to memory in banks.
 type Banked struct {
-	Requests int64 `json:"requests"` // how many
-	Bytes    int64 `json:"bytes"`    // different ones that a request accesses, added up over requests
-	Passes   int64 `json:"passes"`   // how often banks are accessed
-	Least    int64 `json:"least"`    // … how often they would be without conflicts
-	Atomics  int64 `json:"atomics"`  // requests that are atomic operations
-	Turns    int64 `json:"turns"`    // of them: the most lanes with the same address, added up over requests
+	Requests    int64 `json:"requests"`           // how many
+	Bytes       int64 `json:"bytes"`              // different ones that a request accesses, added up over requests
+	Passes      int64 `json:"passes"`             // how often banks are accessed
+	Ideal       int64 `json:"ideal_passes"`       // … how often they would be without conflicts
+	Atomics     int64 `json:"atomics"`            // requests that are atomic operations
+	SameAddress int64 `json:"same_address_lanes"` // of them: the most lanes with the same address, added up over requests
 }
 
 // Conflicts is passes in excess of the least.
-func (b *Banked) Conflicts() int64 { return b.Passes - b.Least }
+func (b *Banked) Conflicts() int64 { return b.Passes - b.Ideal }
 
 // Excess is sectors in excess of those that would do.
 func (t *Traffic) Excess() int64 { return t.Sectors - t.Ideal }
@@ -67,7 +67,7 @@ func (t *Traffic) Add(o *Traffic) {
 	t.Ideal += o.Ideal
 	t.Lines += o.Lines
 	t.Atomics += o.Atomics
-	t.Turns += o.Turns
+	t.SameAddress += o.SameAddress
 }
 
 // Add adds another's counts.
@@ -75,9 +75,9 @@ func (b *Banked) Add(o *Banked) {
 	b.Requests += o.Requests
 	b.Bytes += o.Bytes
 	b.Passes += o.Passes
-	b.Least += o.Least
+	b.Ideal += o.Ideal
 	b.Atomics += o.Atomics
-	b.Turns += o.Turns
+	b.SameAddress += o.SameAddress
 }
 
 // Add adds another's counts.

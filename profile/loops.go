@@ -29,20 +29,20 @@ func (p *Profile) Loops() (list []*Loop) {
 		for _, l := range f.Loops() {
 			n := &Loop{Loop: l, Func: f.Func}
 			for _, b := range l.Blocks {
-				for _, in := range b.Instrs {
-					n.Add(&flow.at[in].Counts)
+				for _, instr := range b.Instrs {
+					n.Add(&flow.instrs[instr].Counts)
 				}
 			}
 			if n.Execs == 0 {
 				continue
 			}
 			for _, h := range l.Headers {
-				lanes := flow.through(h)
+				lanes := flow.lanesThrough(h)
 				n.Iterations += lanes
 				n.Entries += lanes
 				for _, b := range h.Preds {
 					if l.Has(b) { // they go round
-						n.Entries -= flow.along(b, h)
+						n.Entries -= flow.lanesAlong(b, h)
 					}
 				}
 			}
@@ -55,22 +55,22 @@ func (p *Profile) Loops() (list []*Loop) {
 // flow is how lanes went through a function.
 type flow struct {
 	*Function
-	at   map[*ptx.Instr]*Instr
-	seen map[*ptx.Block]bool // blocks without instructions that are being looked at
+	instrs map[*ptx.Instr]*Instr
+	seen   map[*ptx.Block]bool // blocks without instructions that are being looked at
 }
 
 func newFlow(f *Function) *flow {
 	n := &flow{f, map[*ptx.Instr]*Instr{}, map[*ptx.Block]bool{}}
 	for i := range f.Instrs {
-		n.at[f.Instrs[i].Instr] = &f.Instrs[i]
+		n.instrs[f.Instrs[i].Instr] = &f.Instrs[i]
 	}
 	return n
 }
 
-// through is how many lanes have come through a block.
-func (f *flow) through(b *ptx.Block) (lanes int64) {
+// lanesThrough is how many lanes have come through a block.
+func (f *flow) lanesThrough(b *ptx.Block) (lanes int64) {
 	if len(b.Instrs) > 0 {
-		return f.at[b.Instrs[0]].Active
+		return f.instrs[b.Instrs[0]].Active
 	}
 	if f.seen[b] {
 		return 0
@@ -78,25 +78,25 @@ func (f *flow) through(b *ptx.Block) (lanes int64) {
 	f.seen[b] = true
 	defer delete(f.seen, b)
 	for _, p := range b.Preds {
-		lanes += f.along(p, b)
+		lanes += f.lanesAlong(p, b)
 	}
 	return lanes
 }
 
-// along is how many lanes went from a block to one behind it.
-func (f *flow) along(from, to *ptx.Block) (lanes int64) {
+// lanesAlong is how many lanes went from a block to one behind it.
+func (f *flow) lanesAlong(from, to *ptx.Block) (lanes int64) {
 	last := from.Terminator()
 	if last == nil { // it falls through
 		if len(from.Instrs) > 0 {
-			return f.at[from.Instrs[len(from.Instrs)-1]].Active
+			return f.instrs[from.Instrs[len(from.Instrs)-1]].Active
 		}
-		return f.through(from)
+		return f.lanesThrough(from)
 	}
-	in := f.at[last]
+	in := f.instrs[last]
 	next := from.Index+1 == to.Index && last.Guard.Reg != ptx.NoReg
 	switch targets := last.Targets(); {
 	case len(targets) > 1:
-		return f.ways[way{f.number(last), f.number(f.first(to))}]
+		return f.branches[branchEdge{f.number(last), f.number(f.first(to))}]
 	case len(targets) == 1 && targets[0] == to && next: // both lead there
 		return in.Active
 	case len(targets) == 1 && targets[0] == to:
@@ -118,6 +118,6 @@ func (f *flow) first(b *ptx.Block) *ptx.Instr {
 }
 
 // number is that of an instruction in the function, -1 of none.
-func (f *flow) number(in *ptx.Instr) int {
-	return slices.IndexFunc(f.Instrs, func(o Instr) bool { return o.Instr == in })
+func (f *flow) number(instr *ptx.Instr) int {
+	return slices.IndexFunc(f.Instrs, func(o Instr) bool { return o.Instr == instr })
 }

@@ -22,8 +22,8 @@ type line struct {
 
 func (l *lines) reset() { l.list, l.last = l.list[:0], 0 }
 
-// at is the line with a number.
-func (l *lines) at(number uint64) *line {
+// find is the line with a number.
+func (l *lines) find(number uint64) *line {
 	if l.last < len(l.list) && l.list[l.last].number == number {
 		return &l.list[l.last]
 	}
@@ -41,10 +41,10 @@ func (l *lines) at(number uint64) *line {
 // touch takes bytes from an address on.
 func (l *lines) touch(addr uint64, n int) {
 	for n > 0 {
-		at := l.at(addr / LineBytes)
-		off := int(addr % SectorBytes)
-		k := min(n, SectorBytes-off)
-		at.sectors[addr%LineBytes/SectorBytes] |= uint32((1<<k - 1) << off)
+		at := l.find(addr / LineBytes)
+		offset := int(addr % SectorBytes)
+		k := min(n, SectorBytes-offset)
+		at.sectors[addr%LineBytes/SectorBytes] |= uint32((1<<k - 1) << offset)
 		addr, n = addr+uint64(k), n-k
 	}
 }
@@ -102,9 +102,9 @@ func (b *banks) reset() { b.first, b.count, b.words = [Banks]int16{}, [Banks]int
 
 // access takes a word that a lane accesses. Lanes that access the same word do so at once, unless
 // each is to have a turn.
-func (b *banks) access(number uint64, turns bool) {
+func (b *banks) access(number uint64, countSameAddress bool) {
 	bank := number % Banks
-	if !turns {
+	if !countSameAddress {
 		for i := b.first[bank]; i != 0; i = b.words[i-1].next {
 			if b.words[i-1].number == number {
 				return
@@ -118,16 +118,16 @@ func (b *banks) access(number uint64, turns bool) {
 
 // passes is how often the busiest bank is accessed.
 func (b *banks) passes() int64 {
-	most := int32(0)
+	maximum := int32(0)
 	for _, n := range b.count {
-		most = max(most, n)
+		maximum = max(maximum, n)
 	}
-	return int64(most)
+	return int64(maximum)
 }
 
 // banked counts the passes of a request to shared memory: lanes of up to 128 bytes at a time, as
 // many passes for each as words of the busiest bank.
-func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, turns bool) {
+func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, countSameAddress bool) {
 	group := min(LineBytes/max(min(bytes, LineBytes), 1), Banks)
 	for from := 0; from < 64 && lanes>>from != 0; from += group {
 		m := lanes >> from
@@ -141,16 +141,16 @@ func (b *banks) banked(t *Banked, addr []uint64, lanes uint64, bytes int, turns 
 		for ; m != 0; m &= m - 1 {
 			a := addr[from+bits.TrailingZeros64(m)]
 			for w := a / BankBytes; w <= (a+uint64(bytes)-1)/BankBytes; w++ {
-				b.access(w, turns)
+				b.access(w, countSameAddress)
 			}
 		}
 		t.Passes += b.passes()
-		t.Least++
+		t.Ideal++
 	}
 }
 
-// turns is the most lanes that have the same address.
-func turns(addr []uint64, lanes uint64) (most int64) {
+// maxSameAddress is the most lanes that have the same address.
+func maxSameAddress(addr []uint64, lanes uint64) (maximum int64) {
 	for m := lanes; m != 0; {
 		a, n := addr[bits.TrailingZeros64(m)], int64(0)
 		for o := m; o != 0; o &= o - 1 {
@@ -159,9 +159,9 @@ func turns(addr []uint64, lanes uint64) (most int64) {
 				m &^= 1 << i
 			}
 		}
-		most = max(most, n)
+		maximum = max(maximum, n)
 	}
-	return most
+	return maximum
 }
 
 // distinct is how many different words lanes access.
@@ -181,9 +181,9 @@ func distinct(addr []uint64, lanes uint64) (n int64) {
 // warp is together (CUDA C++ Programming Guide, "Local Memory").
 func (l *lines) local(addr uint64, n, lane, width int) {
 	for n > 0 {
-		off := int(addr % BankBytes)
-		k := min(n, BankBytes-off)
-		l.touch((addr/BankBytes*uint64(width)+uint64(lane))*BankBytes+uint64(off), k)
+		offset := int(addr % BankBytes)
+		k := min(n, BankBytes-offset)
+		l.touch((addr/BankBytes*uint64(width)+uint64(lane))*BankBytes+uint64(offset), k)
 		addr, n = addr+uint64(k), n-k
 	}
 }
@@ -193,15 +193,15 @@ func (l *lines) local(addr uint64, n, lane, width int) {
 func (c *cta) issued(n *Counts, f *interp.Effect) {
 	var bulk Traffic
 	var end uint64 // of the last piece
-	for i := range f.Pieces {
-		p := &f.Pieces[i]
-		in, off, bytes := p.From, p.FromOff, p.Read
-		if in == nil || !global(in) {
-			if in, off, bytes = p.To, p.ToOff, p.Bytes; in == nil || !global(in) {
+	for i := range f.Segments {
+		p := &f.Segments[i]
+		alloc, offset, bytes := p.From, p.FromOffset, p.Read
+		if alloc == nil || !global(alloc) {
+			if alloc, offset, bytes = p.To, p.ToOffset, p.Bytes; alloc == nil || !global(alloc) {
 				continue
 			}
 		}
-		addr := in.Base + off
+		addr := alloc.Base + offset
 		if !f.Bulk {
 			c.copies.touch(addr, bytes)
 			continue

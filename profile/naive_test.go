@@ -21,11 +21,11 @@ type naive struct {
 	bulk   map[*ptx.Instr]bool // accesses of different lengths: not counted here
 }
 
-func (p *naive) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnWarp | interp.OnExit | interp.OnAfter, Addresses: true}
+func (p *naive) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnWarp | interp.OnExit | interp.OnAfter, Addresses: true}
 }
 
-func (p *naive) Tell(*interp.Event) {}
+func (p *naive) OnEvent(*interp.Event) {}
 
 func (p *naive) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 	return &naiveCTA{p, l.WarpSize, map[int]map[int]bool{}}
@@ -49,7 +49,7 @@ func set(m uint64) map[int]bool {
 	return s
 }
 
-func (c *naiveCTA) Tell(e *interp.Event) {
+func (c *naiveCTA) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnWarp:
 		c.live[e.Warp] = set(e.Lanes)
@@ -71,7 +71,7 @@ func (c *naiveCTA) Tell(e *interp.Event) {
 	active, lanes := set(e.Active), set(e.Lanes)
 	n.Active += int64(len(active))
 	n.Lanes += int64(len(lanes))
-	if of := e.Instr.Form.Effects; of.Any(ptx.Jumps | ptx.Returns | ptx.Exits) {
+	if effects := e.Instr.Form.Effects; effects.Any(ptx.Jumps | ptx.Returns | ptx.Exits) {
 		n.Taken += int64(len(lanes))
 		n.Lanes += int64(len(active) - len(lanes))
 	}
@@ -89,14 +89,14 @@ func (c *naiveCTA) Tell(e *interp.Event) {
 			c.bulk[e.Instr] = true
 			continue
 		}
-		of := map[ptx.Space][]int{}
+		bySpace := map[ptx.Space][]int{}
 		for lane := range c.width {
 			if !lanes[lane] || a.Lanes>>lane&1 == 0 {
 				continue
 			}
 			space, ok := a.Space, true
 			if space == ptx.Generic || space == ptx.Param {
-				space, _, _, ok = a.Place(lane)
+				space, _, _, ok = a.PlaceOf(lane)
 			}
 			switch {
 			case !ok, space == ptx.Local && a.Space == ptx.Param:
@@ -106,9 +106,9 @@ func (c *naiveCTA) Tell(e *interp.Event) {
 			case space != ptx.Shared && space != ptx.Local && space != ptx.Const:
 				space = ptx.Global
 			}
-			of[space] = append(of[space], lane)
+			bySpace[space] = append(bySpace[space], lane)
 		}
-		for space, list := range of {
+		for space, list := range bySpace {
 			c.request(n, a, space, list)
 		}
 	}
@@ -116,19 +116,19 @@ func (c *naiveCTA) Tell(e *interp.Event) {
 
 // request counts a request of lanes, ascending, to a space.
 func (c *naiveCTA) request(n *Counts, a *interp.Access, space ptx.Space, lanes []int) {
-	atomics, turns := int64(0), int64(0)
+	atomics, sameAddress := int64(0), int64(0)
 	if a.Kind == interp.AccessAtomic {
 		atomics = 1
 		same := map[uint64]int64{}
 		for _, lane := range lanes {
 			same[a.Addr[lane]]++
-			turns = max(turns, same[a.Addr[lane]])
+			sameAddress = max(sameAddress, same[a.Addr[lane]])
 		}
 	}
 	bytes, sectors, lines := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	type bankWord struct {
-		bank, word uint64
-		turn       int // of an atomic operation, 1 + the lane
+		bank, word  uint64
+		sameAddress int // of an atomic operation, 1 + the lane
 	}
 	groups := map[int]map[bankWord]bool{}
 	words := map[uint64]bool{} // that lanes begin with
@@ -149,24 +149,24 @@ func (c *naiveCTA) request(n *Counts, a *interp.Access, space ptx.Space, lanes [
 		}
 	}
 	if space == ptx.Shared || space == ptx.Const {
-		t := Banked{Requests: 1, Bytes: int64(len(bytes)), Passes: int64(len(words)), Least: 1, Atomics: atomics, Turns: turns}
+		t := Banked{Requests: 1, Bytes: int64(len(bytes)), Passes: int64(len(words)), Ideal: 1, Atomics: atomics, SameAddress: sameAddress}
 		if space == ptx.Const {
 			n.Constant.Add(&t)
 			return
 		}
-		t.Passes, t.Least = 0, int64(len(groups))
+		t.Passes, t.Ideal = 0, int64(len(groups))
 		for _, g := range groups {
-			most, count := int64(0), map[uint64]int64{}
+			maximum, count := int64(0), map[uint64]int64{}
 			for w := range g {
 				count[w.bank]++
-				most = max(most, count[w.bank])
+				maximum = max(maximum, count[w.bank])
 			}
-			t.Passes += most
+			t.Passes += maximum
 		}
 		n.Shared.Add(&t)
 		return
 	}
-	t := Traffic{Requests: 1, Bytes: int64(len(bytes)), Sectors: int64(len(sectors)), Ideal: int64(len(bytes)+31) / 32, Lines: int64(len(lines)), Atomics: atomics, Turns: turns}
+	t := Traffic{Requests: 1, Bytes: int64(len(bytes)), Sectors: int64(len(sectors)), Ideal: int64(len(bytes)+31) / 32, Lines: int64(len(lines)), Atomics: atomics, SameAddress: sameAddress}
 	if space == ptx.Local {
 		n.Local.Add(&t)
 	} else {
@@ -216,16 +216,16 @@ func TestNaive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Of(768, 256, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(768, 256, 1)), part.Seed(t)
 	var total Counts
-	compare := func(name string, got *Profile, beside *naive) {
+	compare := func(name string, got *Profile, reference *naive) {
 		for _, f := range got.Functions() {
 			for _, in := range f.Instrs {
-				if in.Form.Effects.Has(ptx.Async) || beside.bulk[in.Instr] {
+				if in.Form.Effects.HasAll(ptx.Async) || reference.bulk[in.Instr] {
 					continue
 				}
 				want := Counts{}
-				if n := beside.counts[in.Instr]; n != nil {
+				if n := reference.counts[in.Instr]; n != nil {
 					want = *n
 				}
 				got := in.Counts
@@ -237,16 +237,16 @@ func TestNaive(t *testing.T) {
 			}
 		}
 	}
-	beside := newNaive()
-	compare("wide", profiled(t, kernel(wide), func(l *interp.Launch) { l.Probes = append(l.Probes, beside) }), beside)
+	reference := newNaive()
+	compare("wide", profiled(t, kernel(wide), func(l *interp.Launch) { l.Probes = append(l.Probes, reference) }), reference)
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
 			continue
 		}
-		probe, beside := New(), newNaive()
-		o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{probe, beside} })
+		probe, reference := New(), newNaive()
+		o := p.Run(func(l *interp.Launch) { l.Mode, l.Probes = interp.Vector, []interp.Probe{probe, reference} })
 		if o.Err == nil {
-			compare(p.String(), probe.Profile(), beside)
+			compare(p.String(), probe.Profile(), reference)
 		}
 	}
 	t.Logf("%d instructions, %d requests to global, %d to shared, %d to local, %d to constant memory",

@@ -45,83 +45,85 @@ type neighbours struct {
 	t     *testing.T
 	p     *Probe
 	ended []int
-	most  int // that have ended, and wait for one before them
+	max   int // that have ended, and wait for one before them
 }
 
-func (n *neighbours) Wants() interp.Wants { return interp.Wants{Events: interp.OnCTAEnd} }
+func (n *neighbours) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnCTAEnd}
+}
 
-func (n *neighbours) Tell(*interp.Event) {}
+func (n *neighbours) OnEvent(*interp.Event) {}
 
 func (n *neighbours) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	return sinkFunc(func(*interp.Event) {
 		n.ended = append(n.ended, index)
 		r, over := n.p.runs[l], 0
-		for i, c := range r.open {
-			if !c.over {
+		for i, c := range r.begun {
+			if !c.hasEnded {
 				continue
 			}
-			if over++; i == 0 || r.open[i-1].over {
+			if over++; i == 0 || r.begun[i-1].hasEnded {
 				n.t.Errorf("as CTA %d ends, CTA %d has ended, and is not one with those before it", index, c.index)
 			}
 		}
-		n.most = max(n.most, over)
+		n.max = max(n.max, over)
 	})
 }
 
 type sinkFunc func(*interp.Event)
 
-func (f sinkFunc) Tell(e *interp.Event) { f(e) }
+func (f sinkFunc) OnEvent(e *interp.Event) { f(e) }
 
 // TestEnds: CTAs that end before those of lower numbers count once each, and are kept together meanwhile; of a
 // launch that traps those behind the one that did are left out, though they have ended.
 func TestEnds(t *testing.T) {
 	const never, many = 100, 50 // more than are in flight at a time
-	var turns []uint32
+	var sameAddress []uint32
 	var ended []int
 	for i := range many {
-		turns, ended = append(turns, uint32(i+many-1)%many), append(ended, (i+1)%many)
+		sameAddress, ended = append(sameAddress, uint32(i+many-1)%many), append(ended, (i+1)%many)
 	}
 	for _, c := range []struct {
-		turns []uint32 // by CTA
-		trap  uint32
-		ended []int // in which order
-		want  int64 // how often what is marked is executed
-		most  int
+		sameAddress []uint32 // by CTA
+		trap        uint32
+		ended       []int // in which order
+		want        int64 // how often what is marked is executed
+		maximum     int
 	}{
 		{[]uint32{0, 1, 2, 3, 4, 5}, never, []int{0, 1, 2, 3, 4, 5}, 1 + 2 + 3 + 4 + 5 + 6, 0},
 		{[]uint32{5, 4, 3, 2, 1, 0}, never, []int{5, 4, 3, 2, 1, 0}, 1 + 2 + 3 + 4 + 5 + 6, 1},
 		{[]uint32{6, 2, 0, 3, 1, 4, 5}, never, []int{2, 4, 1, 3, 5, 6, 0}, 1 + 2 + 3 + 4 + 5 + 6 + 7, 2}, // 3 joins 1 and 2 with 4
 		{[]uint32{5, 1, 3, 0, 2, 4}, never, []int{3, 1, 4, 2, 5, 0}, 1 + 2 + 3 + 4 + 5 + 6, 2},
-		{turns, never, ended, many * (many + 1) / 2, 1},         // the first waits for all others
+		{sameAddress, never, ended, many * (many + 1) / 2, 1},   // the first waits for all others
 		{[]uint32{2, 1, 3, 0}, 3, []int{3, 1, 0}, 1 + 2 + 3, 2}, // CTA 3 had ended, and is behind CTA 2, which traps
 		{[]uint32{2, 3, 1, 0, 9}, 3, []int{3, 2, 0}, 1 + 2, 1},  // … CTAs 2 and 3 had, as one
 	} {
 		p := New()
-		beside := &neighbours{t: t, p: p}
+		observer := &neighbours{t: t, p: p}
 		dev := interp.NewDevice(interp.Config{Workers: 1})
 		mod, err := dev.Load("k.ptx", []byte(orderKernel))
 		if err != nil {
 			t.Fatal(err)
 		}
-		buf, err := dev.Alloc(4 + 4*len(c.turns))
+		buf, err := dev.Alloc(4 + 4*len(c.sameAddress))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, turn := range c.turns {
-			binary.LittleEndian.PutUint32(buf.Bytes()[4+4*i:], turn)
+		for i, count := range c.sameAddress {
+			binary.LittleEndian.PutUint32(buf.Bytes()[4+4*i:], count)
 		}
-		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(len(c.turns)), Block: interp.Dim(1), Args: []any{buf, c.trap}, Mode: interp.Vector, Probes: []interp.Probe{p, beside}})
+		_, err = mod.Run(t.Context(), &interp.Launch{Kernel: "k", Grid: interp.Dim(len(c.sameAddress)), Block: interp.Dim(1), Args: []any{buf, c.trap}, Mode: interp.Vector, Probes: []interp.Probe{p, observer}})
 		if trap := (*interp.Trap)(nil); errors.As(err, &trap) != (c.trap != never) {
 			t.Fatal(err)
 		}
 		if got := marked(p.Profile())["turn"].Execs; got != c.want {
-			t.Errorf("turns %d: what is marked counts %d times, want %d", c.turns, got, c.want)
+			t.Errorf("turns %d: what is marked counts %d times, want %d", c.sameAddress, got, c.want)
 		}
-		if !slices.Equal(beside.ended, c.ended) || beside.most != c.most {
-			t.Errorf("turns %d: CTAs end in the order %v, and %d of them wait at most; want %v, %d", c.turns, beside.ended, beside.most, c.ended, c.most)
+		if !slices.Equal(observer.ended, c.ended) || observer.max != c.maximum {
+			t.Errorf("turns %d: CTAs end in the order %v, and %d of them wait at most; want %v, %d", c.sameAddress, observer.ended, observer.max, c.ended, c.maximum)
 		}
-		if n := p.Profile().Roots; len(n) != 1 || c.trap == never && n[0].Calls != int64(len(c.turns)) {
-			t.Errorf("turns %d: %d warps in %d kernels", c.turns, n[0].Calls, len(n))
+		if n := p.Profile().Roots; len(n) != 1 || c.trap == never && n[0].Calls != int64(len(c.sameAddress)) {
+			t.Errorf("turns %d: %d warps in %d kernels", c.sameAddress, n[0].Calls, len(n))
 		}
 	}
 }

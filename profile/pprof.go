@@ -71,30 +71,30 @@ func (b *pprofBuilder) node(n *Node, calls []*profile.Location) {
 
 // location is that of an instruction. Its address is its line in the PTX, shifted left by 8, and its
 // column, so that instructions of a line are in their order.
-func (b *pprofBuilder) location(f *ptx.Func, in *ptx.Instr) *profile.Location {
-	l := b.locations[in]
+func (b *pprofBuilder) location(f *ptx.Func, instr *ptx.Instr) *profile.Location {
+	l := b.locations[instr]
 	if l != nil {
 		return l
 	}
-	l = &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapped(f.Module()), Address: uint64(in.Pos.Line)<<8 | uint64(min(in.Pos.Col, 255))}
-	frames := Frames(f, in, b.listing)
-	for i, at := range frames {
+	l = &profile.Location{ID: uint64(len(b.out.Location) + 1), Mapping: b.mapped(f.Module()), Address: uint64(instr.Pos.Line)<<8 | uint64(min(instr.Pos.Col, 255))}
+	frames := Frames(f, instr, b.listing)
+	for i, frame := range frames {
 		start := 0
-		if i == len(frames)-1 && at.File == f.Module().Name {
+		if i == len(frames)-1 && frame.File == f.Module().Name {
 			start = int(f.Pos.Line)
 		}
-		l.Line = append(l.Line, profile.Line{Function: b.function(at, start), Line: int64(at.Line), Column: int64(at.Column)})
+		l.Line = append(l.Line, profile.Line{Function: b.function(frame, start), Line: int64(frame.Line), Column: int64(frame.Column)})
 	}
-	b.locations[in] = l
+	b.locations[instr] = l
 	b.out.Location = append(b.out.Location, l)
 	return l
 }
 
-func (b *pprofBuilder) function(at Frame, start int) *profile.Function {
-	key := Frame{Function: at.Function, File: at.File}
+func (b *pprofBuilder) function(frame Frame, start int) *profile.Function {
+	key := Frame{Function: frame.Function, File: frame.File}
 	f := b.functions[key]
 	if f == nil {
-		f = &profile.Function{ID: uint64(len(b.out.Function) + 1), Name: at.Function, SystemName: at.Function, Filename: at.File, StartLine: int64(start)}
+		f = &profile.Function{ID: uint64(len(b.out.Function) + 1), Name: frame.Function, SystemName: frame.Function, Filename: frame.File, StartLine: int64(start)}
 		b.functions[key] = f
 		b.out.Function = append(b.out.Function, f)
 	}

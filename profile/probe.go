@@ -42,9 +42,9 @@ func (p *Probe) Profile() *Profile {
 	return n
 }
 
-// Wants: what instructions have done and to which addresses, branches, calls and asynchronous copies.
-func (p *Probe) Wants() interp.Wants {
-	return interp.Wants{
+// Subscription: what instructions have done and to which addresses, branches, calls and asynchronous copies.
+func (p *Probe) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnExit | interp.OnAfter |
 			interp.OnBranch | interp.OnCall | interp.OnReturn | interp.OnEffect,
 		Addresses: true,
@@ -54,15 +54,15 @@ func (p *Probe) Wants() interp.Wants {
 // run is a launch under way.
 type run struct {
 	*Probe
-	root    *function
-	warps   int
-	numbers []int // by index in the program, of the instruction in its function
-	of      []*function
-	texture []bool
-	tables  []bool // branches by a list of targets
-	by      map[*ptx.Func]*function
-	open    []*cta // that have begun, by index: those that have ended, too, while one before them has not
-	spare   []*cta
+	root       *function
+	warps      int
+	numbers    []int // by index in the program, of the instruction in its function
+	functionOf []*function
+	texture    []bool
+	tables     []bool // branches by a list of targets
+	functions  map[*ptx.Func]*function
+	begun      []*cta // that have begun, by index: those that have ended, too, while one before them has not
+	spare      []*cta
 }
 
 // function is a function and its instructions, in the order of the source.
@@ -76,17 +76,17 @@ func (p *Probe) function(f *ptx.Func) *function {
 	n := p.programs[f]
 	if n == nil {
 		n = &function{fn: f, number: map[*ptx.Instr]int{}}
-		f.EachInstr(func(in *ptx.Instr) {
-			n.number[in] = len(n.instrs)
-			n.instrs = append(n.instrs, in)
+		f.EachInstr(func(instr *ptx.Instr) {
+			n.number[instr] = len(n.instrs)
+			n.instrs = append(n.instrs, instr)
 		})
 		p.programs[f] = n
 	}
 	return n
 }
 
-// Tell is told of launches that begin and end.
-func (p *Probe) Tell(e *interp.Event) {
+// OnEvent is told of launches that begin and end.
+func (p *Probe) OnEvent(e *interp.Event) {
 	if e.Launch == nil {
 		return
 	}
@@ -101,14 +101,14 @@ func (p *Probe) Tell(e *interp.Event) {
 		return
 	}
 	l := e.Launch
-	r := &run{Probe: p, root: p.function(l.Kernel), warps: (l.Block.Count() + l.WarpSize - 1) / l.WarpSize, by: map[*ptx.Func]*function{}}
+	r := &run{Probe: p, root: p.function(l.Kernel), warps: (l.Block.Count() + l.WarpSize - 1) / l.WarpSize, functions: map[*ptx.Func]*function{}}
 	for i := range l.Program.Len() {
-		in, f := l.Program.At(i)
+		instr, f := l.Program.At(i)
 		fn := p.function(f)
-		r.by[f] = fn
-		r.of, r.numbers = append(r.of, fn), append(r.numbers, fn.number[in])
-		r.texture = append(r.texture, in.Form.Family == ptx.FamilyTexture || in.Form.Family == ptx.FamilySurface)
-		r.tables = append(r.tables, in.Form.Effects.Has(ptx.Jumps) && len(in.Targets()) > 1)
+		r.functions[f] = fn
+		r.functionOf, r.numbers = append(r.functionOf, fn), append(r.numbers, fn.number[instr])
+		r.texture = append(r.texture, instr.Form.Family == ptx.FamilyTexture || instr.Form.Family == ptx.FamilySurface)
+		r.tables = append(r.tables, instr.Form.Effects.HasAll(ptx.Jumps) && len(instr.Targets()) > 1)
 	}
 	p.runs[l] = r
 	p.profile.WarpSize = l.WarpSize
@@ -127,9 +127,9 @@ func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 	} else {
 		c = &cta{run: r, root: newNode(r.root, nil, nil), warps: make([]warp, r.warps)}
 	}
-	c.index, c.id, c.over = index, id, false
-	i, _ := slices.BinarySearchFunc(r.open, index, func(c *cta, index int) int { return cmp.Compare(c.index, index) })
-	r.open = slices.Insert(r.open, i, c)
+	c.index, c.id, c.hasEnded = index, id, false
+	i, _ := slices.BinarySearchFunc(r.begun, index, func(c *cta, index int) int { return cmp.Compare(c.index, index) })
+	r.begun = slices.Insert(r.begun, i, c)
 	return c
 }
 
@@ -137,39 +137,39 @@ func (p *Probe) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink
 func (r *run) ended(c *cta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c.over = true
-	i := slices.Index(r.open, c)
-	if i+1 < len(r.open) && r.open[i+1].over {
-		r.unite(i)
+	c.hasEnded = true
+	i := slices.Index(r.begun, c)
+	if i+1 < len(r.begun) && r.begun[i+1].hasEnded {
+		r.merge(i)
 	}
-	if i > 0 && r.open[i-1].over {
-		r.unite(i - 1)
+	if i > 0 && r.begun[i-1].hasEnded {
+		r.merge(i - 1)
 	}
-	if r.open[0].over { // what is behind it is not
-		r.add(r.open[0])
-		r.open = slices.Delete(r.open, 0, 1)
+	if r.begun[0].hasEnded { // what is behind it is not
+		r.add(r.begun[0])
+		r.begun = slices.Delete(r.begun, 0, 1)
 	}
 }
 
-// unite makes one of two CTAs that have ended, one behind the other: so there are not many more than run.
-func (r *run) unite(i int) {
-	c := r.open[i+1]
-	r.open[i].root.add(c.root)
+// merge makes one of two CTAs that have ended, one behind the other: so there are not many more than run.
+func (r *run) merge(i int) {
+	c := r.begun[i+1]
+	r.begun[i].root.add(c.root)
 	c.root.clear()
 	r.spare = append(r.spare, c)
-	r.open = slices.Delete(r.open, i+1, i+2)
+	r.begun = slices.Delete(r.begun, i+1, i+2)
 }
 
 // stopped adds up what CTAs had counted as the launch did not go on: those behind the one that trapped may or
 // may not have run.
 func (r *run) stopped(t *interp.Trap) {
-	for _, c := range r.open {
+	for _, c := range r.begun {
 		r.add(c)
 		if t != nil && c.id == t.CTA {
 			break
 		}
 	}
-	r.open = nil
+	r.begun = nil
 }
 
 // add adds up what a CTA has counted.
@@ -188,32 +188,32 @@ func (r *run) add(c *cta) {
 // cta counts what a CTA does.
 type cta struct {
 	*run
-	index  int
-	id     interp.Dim3
-	over   bool // it has ended
-	root   *Node
-	warps  []warp
-	lines  lines // of a request
-	copies lines // of the asynchronous copies of an instruction
-	banks  banks
-	last   bulkCopy // that the instruction has issued last
+	index    int
+	id       interp.Dim3
+	hasEnded bool // it has ended
+	root     *Node
+	warps    []warp
+	lines    lines // of a request
+	copies   lines // of the asynchronous copies of an instruction
+	banks    banks
+	last     bulkCopy // that the instruction has issued last
 }
 
 // bulkCopy is a bulk copy: the lane that has issued it, and its first piece.
 type bulkCopy struct {
-	lanes uint64
-	piece interp.Piece
+	lanes   uint64
+	segment interp.Segment
 }
 
 // warp is a warp: the lanes that have not ended, and by which calls each has come where it is.
 type warp struct {
-	live uint64
-	at   [64]*Node
-	from [64][]*Node // the callers
+	live    uint64
+	nodes   [64]*Node
+	callers [64][]*Node // the callers
 }
 
-// Tell counts.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent counts.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAfter:
 		c.instruction(e)
@@ -225,8 +225,8 @@ func (c *cta) Tell(e *interp.Event) {
 		w := &c.warps[e.Warp]
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			last := len(w.from[lane]) - 1
-			w.at[lane], w.from[lane] = w.from[lane][last], w.from[lane][:last]
+			last := len(w.callers[lane]) - 1
+			w.nodes[lane], w.callers[lane] = w.callers[lane][last], w.callers[lane][:last]
 		}
 	case interp.OnEffect:
 		if e.Effect.Issued && !e.Effect.Arrives {
@@ -235,12 +235,12 @@ func (c *cta) Tell(e *interp.Event) {
 	case interp.OnWarp:
 		w := &c.warps[e.Warp]
 		w.live = e.Lanes
-		for lane := range w.at {
-			w.at[lane], w.from[lane] = c.root, w.from[lane][:0]
+		for lane := range w.nodes {
+			w.nodes[lane], w.callers[lane] = c.root, w.callers[lane][:0]
 		}
 		c.root.Calls++
 	case interp.OnExit:
-		if !e.Launch.Reconverge.Waits() {
+		if !e.Launch.Reconverge.WaitsAtExit() {
 			c.warps[e.Warp].live &^= e.Lanes
 		}
 	case interp.OnCTAEnd:
@@ -254,27 +254,27 @@ func (c *cta) call(e *interp.Event) {
 	var from, to *Node
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		if w.at[lane] != from {
-			from = w.at[lane]
-			to = from.call(c.by[e.Callee], e.Instr)
+		if w.nodes[lane] != from {
+			from = w.nodes[lane]
+			to = from.call(c.functions[e.Callee], e.Instr)
 		}
-		w.at[lane], w.from[lane] = to, append(w.from[lane], from)
+		w.nodes[lane], w.callers[lane] = to, append(w.callers[lane], from)
 	}
 	to.Calls++
 }
 
-// counts is those of the event's instruction, where its lanes have come by their calls.
-func (c *cta) counts(e *interp.Event) *Counts {
-	return &c.warps[e.Warp].at[bits.TrailingZeros64(e.Active)].Counts[c.numbers[e.Index]]
+// countsAt is those of the event's instruction, where its lanes have come by their calls.
+func (c *cta) countsAt(e *interp.Event) *Counts {
+	return &c.warps[e.Warp].nodes[bits.TrailingZeros64(e.Active)].Counts[c.numbers[e.Index]]
 }
 
 // instruction counts one that was executed.
 func (c *cta) instruction(e *interp.Event) {
-	n := c.counts(e)
+	n := c.countsAt(e)
 	n.Execs++
 	n.Active += int64(bits.OnesCount64(e.Active))
-	switch of := e.Instr.Form.Effects; {
-	case of.Any(ptx.Returns | ptx.Exits):
+	switch effects := e.Instr.Form.Effects; {
+	case effects.Any(ptx.Returns | ptx.Exits):
 		n.Taken += int64(bits.OnesCount64(e.Lanes))
 		fallthrough
 	case e.Instr.EndsBlock():
@@ -303,21 +303,21 @@ func (c *cta) instruction(e *interp.Event) {
 
 // branch counts where a branch goes.
 func (c *cta) branch(e *interp.Event) {
-	n := c.counts(e)
+	n := c.countsAt(e)
 	n.Branches++
-	if e.Instr.Form.Effects.Has(ptx.Jumps) {
+	if e.Instr.Form.Effects.HasAll(ptx.Jumps) {
 		n.Taken += int64(bits.OnesCount64(e.Lanes))
 	}
-	if slices.ContainsFunc(e.Ways, func(w interp.Way) bool { return w.To != e.Ways[0].To }) {
+	if slices.ContainsFunc(e.Groups, func(w interp.LaneGroup) bool { return w.To != e.Groups[0].To }) {
 		n.Divergent++
 	}
 	if !c.tables[e.Index] {
 		return
 	}
-	at := c.warps[e.Warp].at[bits.TrailingZeros64(e.Active)]
-	for _, w := range e.Ways {
-		if w.To >= 0 && c.of[w.To] == c.of[e.Index] {
-			at.went(c.numbers[e.Index], c.numbers[w.To], int64(bits.OnesCount64(w.Lanes)))
+	node := c.warps[e.Warp].nodes[bits.TrailingZeros64(e.Active)]
+	for _, w := range e.Groups {
+		if w.To >= 0 && c.functionOf[w.To] == c.functionOf[e.Index] {
+			node.addBranch(c.numbers[e.Index], c.numbers[w.To], int64(bits.OnesCount64(w.Lanes)))
 		}
 	}
 }
@@ -325,17 +325,17 @@ func (c *cta) branch(e *interp.Event) {
 // effect counts an asynchronous copy that is issued.
 func (c *cta) effect(e *interp.Event) {
 	f := e.Effect
-	if len(f.Pieces) == 0 {
+	if len(f.Segments) == 0 {
 		return
 	}
-	if now := (bulkCopy{e.Lanes, f.Pieces[0]}); f.Bulk && now.piece.From != nil {
+	if now := (bulkCopy{e.Lanes, f.Segments[0]}); f.Bulk && now.segment.From != nil {
 		before := c.last
 		c.last = now
-		if before.lanes == now.lanes && before.piece.From == now.piece.From && before.piece.FromOff == now.piece.FromOff && before.piece.To != now.piece.To {
+		if before.lanes == now.lanes && before.segment.From == now.segment.From && before.segment.FromOffset == now.segment.FromOffset && before.segment.To != now.segment.To {
 			return // the same, to another CTA: a multicast copy tells each of them
 		}
 	}
-	c.issued(c.counts(e), f)
+	c.issued(c.countsAt(e), f)
 }
 
 // global reports whether memory is global.
@@ -350,7 +350,7 @@ func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64)
 	var of [4]uint64 // global, shared, local and constant memory
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		space, _, _, ok := a.Place(lane)
+		space, _, _, ok := a.PlaceOf(lane)
 		switch {
 		case !ok:
 		case space == ptx.Shared:
@@ -373,9 +373,9 @@ func (c *cta) access(n *Counts, e *interp.Event, a *interp.Access, lanes uint64)
 
 // request counts a request to one kind of memory.
 func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Space, lanes uint64) {
-	var atomics, most int64
+	var atomics, maximum int64
 	if a.Kind == interp.AccessAtomic {
-		atomics, most = 1, turns(a.Addr, lanes)
+		atomics, maximum = 1, maxSameAddress(a.Addr, lanes)
 	}
 	switch space {
 	case ptx.Shared, ptx.Const:
@@ -383,14 +383,14 @@ func (c *cta) request(n *Counts, e *interp.Event, a *interp.Access, space ptx.Sp
 		if space == ptx.Const {
 			t = &n.Constant
 		}
-		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		t.Requests, t.Atomics, t.SameAddress = t.Requests+1, t.Atomics+atomics, t.SameAddress+maximum
 		c.banked(t, a, space, lanes)
 	default:
 		t := &n.Global
 		if space == ptx.Local {
 			t = &n.Local
 		}
-		t.Requests, t.Atomics, t.Turns = t.Requests+1, t.Atomics+atomics, t.Turns+most
+		t.Requests, t.Atomics, t.SameAddress = t.Requests+1, t.Atomics+atomics, t.SameAddress+maximum
 		c.traffic(t, e, a, space, lanes)
 	}
 }
@@ -401,13 +401,13 @@ func (c *cta) banked(t *Banked, a *interp.Access, space ptx.Space, lanes uint64)
 		for m := lanes; m != 0; m &= m - 1 {
 			n := int64(a.Length(bits.TrailingZeros64(m)))
 			passes := (n + Banks*BankBytes - 1) / (Banks * BankBytes)
-			t.Bytes, t.Passes, t.Least = t.Bytes+n, t.Passes+passes, t.Least+passes
+			t.Bytes, t.Passes, t.Ideal = t.Bytes+n, t.Passes+passes, t.Ideal+passes
 		}
 		return
 	}
 	if space == ptx.Const {
 		t.Passes += distinct(a.Addr, lanes)
-		t.Least++
+		t.Ideal++
 	} else {
 		c.banks.banked(t, a.Addr, lanes, a.Bytes, a.Kind == interp.AccessAtomic)
 	}

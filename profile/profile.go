@@ -31,7 +31,7 @@ type Launch struct {
 func (p *Profile) launched(l *interp.LaunchInfo) {
 	n := Launch{l.Kernel, l.Grid, l.Block, l.Cluster, l.WarpSize, 0, 1}
 	for _, v := range l.Program.Shared() {
-		n.Shared = max(n.Shared, v.Off+v.Var.Size())
+		n.Shared = max(n.Shared, v.Offset+v.Var.Size())
 	}
 	n.Shared += l.Shared
 	for i := range p.Launches {
@@ -54,12 +54,12 @@ type Node struct {
 	Counts   []Counts   // by instruction of the function, in the order of the source, without those of functions that it calls
 	Children []*Node
 
-	fn   *function
-	ways map[way]int64 // lanes
+	fn       *function
+	branches map[branchEdge]int64 // lanes
 }
 
-// way is from a branch with a list of targets to an instruction of its function, by number.
-type way struct{ from, to int }
+// branchEdge is from a branch with a list of targets to an instruction of its function, by number.
+type branchEdge struct{ branch, target int }
 
 func newNode(f *function, parent *Node, site *ptx.Instr) *Node {
 	return &Node{Func: f.fn, Site: site, Parent: parent, Counts: make([]Counts, len(f.instrs)), fn: f}
@@ -82,12 +82,12 @@ func (n *Node) call(f *function, site *ptx.Instr) *Node {
 	return c
 }
 
-// went counts lanes that went from a branch with a list of targets to an instruction.
-func (n *Node) went(from, to int, lanes int64) {
-	if n.ways == nil {
-		n.ways = map[way]int64{}
+// addBranch counts lanes that went from a branch with a list of targets to an instruction.
+func (n *Node) addBranch(from, to int, lanes int64) {
+	if n.branches == nil {
+		n.branches = map[branchEdge]int64{}
 	}
-	n.ways[way{from, to}] += lanes
+	n.branches[branchEdge{from, to}] += lanes
 }
 
 // add adds what another has counted of the same calls.
@@ -98,8 +98,8 @@ func (n *Node) add(o *Node) {
 			n.Counts[i].Add(&o.Counts[i])
 		}
 	}
-	for w, lanes := range o.ways {
-		n.went(w.from, w.to, lanes)
+	for w, lanes := range o.branches {
+		n.addBranch(w.branch, w.target, lanes)
 	}
 	for _, c := range o.Children {
 		n.call(c.fn, c.Site).add(c)
@@ -110,7 +110,7 @@ func (n *Node) add(o *Node) {
 func (n *Node) clear() {
 	n.Calls = 0
 	clear(n.Counts)
-	clear(n.ways)
+	clear(n.branches)
 	for _, c := range n.Children {
 		c.clear()
 	}
@@ -167,7 +167,7 @@ type Function struct {
 	Instrs []Instr // in the order of the source
 	Calls  int64   // by warps; of a kernel, warps
 
-	ways map[way]int64
+	branches map[branchEdge]int64
 }
 
 // Instr is an instruction and what it has done.
@@ -179,24 +179,24 @@ type Instr struct {
 
 // Functions lists the functions that were reached, in the order in which they were.
 func (p *Profile) Functions() (list []*Function) {
-	at := map[*ptx.Func]*Function{}
+	functions := map[*ptx.Func]*Function{}
 	for _, r := range p.Roots {
 		r.Each(func(n *Node) {
-			f := at[n.Func]
+			f := functions[n.Func]
 			if f == nil {
-				f = &Function{Func: n.Func, ways: map[way]int64{}}
-				for _, in := range n.fn.instrs {
-					f.Instrs = append(f.Instrs, Instr{Instr: in, Func: n.Func})
+				f = &Function{Func: n.Func, branches: map[branchEdge]int64{}}
+				for _, instr := range n.fn.instrs {
+					f.Instrs = append(f.Instrs, Instr{Instr: instr, Func: n.Func})
 				}
-				at[n.Func] = f
+				functions[n.Func] = f
 				list = append(list, f)
 			}
 			f.Calls += n.Calls
 			for i := range n.Counts {
 				f.Instrs[i].Counts.Add(&n.Counts[i])
 			}
-			for w, lanes := range n.ways {
-				f.ways[w] += lanes
+			for w, lanes := range n.branches {
+				f.branches[w] += lanes
 			}
 		})
 	}

@@ -93,9 +93,9 @@ func TestSectors(t *testing.T) {
 		{"reversed", "sub.u32 %i, 31, %t; mad.wide.u32 %a, %i, 4, %p; ld.global.u32 %x, [%a];", Traffic{Requests: 1, Bytes: 128, Sectors: 4, Ideal: 4, Lines: 1}},
 		{"half of them", "setp.lt.u32 %q, %t, 16; mad.wide.u32 %a, %t, 4, %p; @%q ld.global.u32 %x, [%a];", Traffic{Requests: 1, Bytes: 64, Sectors: 2, Ideal: 2, Lines: 1}},
 		{"none of them", "setp.lt.u32 %q, %t, 0; @%q ld.global.u32 %x, [%p];", Traffic{}},
-		{"all add to one", "atom.global.add.u32 %x, [%p], 1;", Traffic{Requests: 1, Bytes: 4, Sectors: 1, Ideal: 1, Lines: 1, Atomics: 1, Turns: 32}},
-		{"pairs add", "shr.u32 %i, %t, 1; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 64, Sectors: 2, Ideal: 2, Lines: 1, Atomics: 1, Turns: 2}},
-		{"ten add to one", "max.u32 %i, %t, 9; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 92, Sectors: 3, Ideal: 3, Lines: 1, Atomics: 1, Turns: 10}},
+		{"all add to one", "atom.global.add.u32 %x, [%p], 1;", Traffic{Requests: 1, Bytes: 4, Sectors: 1, Ideal: 1, Lines: 1, Atomics: 1, SameAddress: 32}},
+		{"pairs add", "shr.u32 %i, %t, 1; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 64, Sectors: 2, Ideal: 2, Lines: 1, Atomics: 1, SameAddress: 2}},
+		{"ten add to one", "max.u32 %i, %t, 9; mad.wide.u32 %a, %i, 4, %p; red.global.add.u32 [%a], 1;", Traffic{Requests: 1, Bytes: 92, Sectors: 3, Ideal: 3, Lines: 1, Atomics: 1, SameAddress: 10}},
 		{"each copies", "mad.wide.u32 %a, %t, 16, %p; shl.b32 %i, %t, 4; add.u32 %i, %i, %s; cp.async.ca.shared.global [%i], [%a], 16; cp.async.wait_all;", Traffic{Requests: 1, Bytes: 512, Sectors: 16, Ideal: 16, Lines: 4}},
 		{"each copies a part", "mad.wide.u32 %a, %t, 32, %p; shl.b32 %i, %t, 4; add.u32 %i, %i, %s; cp.async.ca.shared.global [%i], [%a], 4; cp.async.wait_all;", Traffic{Requests: 1, Bytes: 128, Sectors: 32, Ideal: 4, Lines: 8}},
 		{"a bulk copy", "setp.eq.u32 %q, %t, 0; @%q cp.async.bulk.global.shared::cta.bulk_group [%p+16], [%s], 4096; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;", Traffic{Requests: 1, Bytes: 4096, Sectors: 129, Ideal: 128, Lines: 33}},
@@ -132,9 +132,9 @@ func TestBanks(t *testing.T) {
 	}
 	const load, load64, load128 = "ld.shared.u32 %x, [%i];", "ld.shared.u64 %b, [%i];", "ld.shared.v4.u32 {%x, %y, %z, %w}, [%i];"
 	for _, c := range []struct {
-		name, text    string
-		passes, least int64
-		bytes         int64
+		name, text      string
+		passes, minimum int64
+		bytes           int64
 	}{
 		{"unit stride", stride(4, load), 1, 1, 128},
 		{"stride 2", stride(8, load), 2, 1, 128},
@@ -162,7 +162,7 @@ func TestBanks(t *testing.T) {
 	} {
 		total := profiled(t, kernel(c.text), nil).Total()
 		got := total.Shared
-		if want := (Banked{Requests: 1, Bytes: c.bytes, Passes: c.passes, Least: c.least, Atomics: got.Atomics, Turns: got.Turns}); got != want {
+		if want := (Banked{Requests: 1, Bytes: c.bytes, Passes: c.passes, Ideal: c.minimum, Atomics: got.Atomics, SameAddress: got.SameAddress}); got != want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestConstant(t *testing.T) {
 	} {
 		const parameter = 1 // ld.param of the kernel
 		total := profiled(t, kernel(text), nil).Total()
-		if got := total.Constant; got.Requests != 1+parameter || got.Passes != want+parameter || got.Least != 1+parameter {
+		if got := total.Constant; got.Requests != 1+parameter || got.Passes != want+parameter || got.Ideal != 1+parameter {
 			t.Errorf("%s: %+v, want %d passes", text, got, want)
 		}
 	}

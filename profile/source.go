@@ -20,13 +20,13 @@ type Frame struct {
 
 // Frames are where an instruction comes from, innermost first: what was inlined, where (manual 11.5.4),
 // and so on to the function that it is in. With listing it is the place in the PTX.
-func Frames(f *ptx.Func, in *ptx.Instr, listing bool) []Frame {
+func Frames(f *ptx.Func, instr *ptx.Instr, listing bool) []Frame {
 	m := f.Module()
-	if listing || in.Loc < 0 || f.Locs[in.Loc].Line <= 0 {
-		return []Frame{{f.Name, m.Name, int(in.Pos.Line), int(in.Pos.Col)}}
+	if listing || instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
+		return []Frame{{f.Name, m.Name, int(instr.Pos.Line), int(instr.Pos.Col)}}
 	}
 	var list []Frame
-	for l := &f.Locs[in.Loc]; ; {
+	for l := &f.Locs[instr.Loc]; ; {
 		name := f.Name
 		if l.Function != "" {
 			name = cmp.Or(m.DebugString(l.Function), l.Function)
@@ -64,17 +64,17 @@ func (p *Profile) Lines(listing bool) []*Line {
 		line int
 	}
 	var list []*Line
-	at := map[place]*Line{}
+	byPlace := map[place]*Line{}
 	files := map[string]int{}
 	for _, f := range p.Functions() {
 		for i := range f.Instrs {
 			in := &f.Instrs[i]
 			from := Frames(f.Func, in.Instr, listing)[0]
 			key := place{from.File, from.Line}
-			l := at[key]
+			l := byPlace[key]
 			if l == nil {
 				l = &Line{File: from.File, Line: from.Line}
-				at[key] = l
+				byPlace[key] = l
 				list = append(list, l)
 				if _, ok := files[from.File]; !ok {
 					files[from.File] = len(files)

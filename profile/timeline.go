@@ -32,30 +32,30 @@ const (
 // launch that is restored.
 type Timeline struct {
 	mu       sync.Mutex
-	launches []*timed
-	runs     map[*interp.LaunchInfo]*timed
+	launches []*timedLaunch
+	runs     map[*interp.LaunchInfo]*timedLaunch
 	tracks   int
 }
 
 // NewTimeline makes one.
-func NewTimeline() *Timeline { return &Timeline{runs: map[*interp.LaunchInfo]*timed{}} }
+func NewTimeline() *Timeline { return &Timeline{runs: map[*interp.LaunchInfo]*timedLaunch{}} }
 
-// Wants: what executes, and where it is by calls; waits.
-func (t *Timeline) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnAfter |
+// Subscription: what executes, and where it is by calls; waits.
+func (t *Timeline) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnWarp | interp.OnWarpEnd | interp.OnAfter |
 		interp.OnCall | interp.OnReturn | interp.OnWait | interp.OnWake}
 }
 
-// timed is a launch.
-type timed struct {
-	kernel *ptx.Func
-	ctas   []*track    // those that are shown, by index
-	of     int         // CTAs that there are
-	at     []*ptx.Loop // by instruction, the innermost loop
+// timedLaunch is a launch.
+type timedLaunch struct {
+	kernel        *ptx.Func
+	ctas          []*track    // those that are shown, by index
+	ctaCount      int         // CTAs that there are
+	innermostLoop []*ptx.Loop // by instruction, the innermost loop
 }
 
-// Tell is told of launches.
-func (t *Timeline) Tell(e *interp.Event) {
+// OnEvent is told of launches.
+func (t *Timeline) OnEvent(e *interp.Event) {
 	if e.Launch == nil {
 		return
 	}
@@ -66,24 +66,24 @@ func (t *Timeline) Tell(e *interp.Event) {
 		return
 	}
 	l := e.Launch
-	r := &timed{kernel: l.Kernel, of: l.Grid.Count(), at: make([]*ptx.Loop, l.Program.Len())}
-	r.ctas = make([]*track, min(r.of, MaxFirst, MaxCTAs-t.tracks))
+	r := &timedLaunch{kernel: l.Kernel, ctaCount: l.Grid.Count(), innermostLoop: make([]*ptx.Loop, l.Program.Len())}
+	r.ctas = make([]*track, min(r.ctaCount, MaxFirst, MaxCTAs-t.tracks))
 	t.tracks += len(r.ctas)
 	inner := map[*ptx.Instr]*ptx.Loop{}
 	seen := map[*ptx.Func]bool{}
-	for i := range r.at {
-		in, f := l.Program.At(i)
+	for i := range r.innermostLoop {
+		instr, f := l.Program.At(i)
 		if !seen[f] {
 			seen[f] = true
 			for _, loop := range f.Loops() { // inner ones behind those around them
 				for _, b := range loop.Blocks {
-					for _, in := range b.Instrs {
-						inner[in] = loop
+					for _, instr := range b.Instrs {
+						inner[instr] = loop
 					}
 				}
 			}
 		}
-		r.at[i] = inner[in]
+		r.innermostLoop[i] = inner[instr]
 	}
 	t.launches = append(t.launches, r)
 	t.runs[l] = r
@@ -97,7 +97,7 @@ func (t *Timeline) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.S
 	if index >= len(r.ctas) {
 		return nil
 	}
-	c := &track{timed: r, id: id, shortest: 1, warps: make([]timedWarp, (l.Block.Count()+l.WarpSize-1)/l.WarpSize)}
+	c := &track{timedLaunch: r, id: id, shortest: 1, warps: make([]timedWarp, (l.Block.Count()+l.WarpSize-1)/l.WarpSize)}
 	c.root = &place{name: l.Kernel.Name}
 	r.ctas[index] = c
 	return c
@@ -105,7 +105,7 @@ func (t *Timeline) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.S
 
 // track is a CTA.
 type track struct {
-	*timed
+	*timedLaunch
 	id       interp.Dim3
 	now      int64 // instructions so far
 	warps    []timedWarp
@@ -113,68 +113,68 @@ type track struct {
 	spans    []span
 	changes  []change
 	shortest int64 // instructions that a span or a number of lanes must last
-	left     int   // … that were left out
+	omitted  int   // … that were left out
 }
 
 // place is a function or a loop that lanes are in. What recurs is one place.
 type place struct {
-	in    *place // around it
-	key   any
-	depth int
-	name  string
-	parts map[any]*place // by loop, or by call and function
+	parent   *place // around it
+	key      any
+	depth    int
+	name     string
+	children map[any]*place // by loop, or by call and function
 }
 
-// part is a place within another.
-func (p *place) part(key any, name func() string) *place {
-	for a := p; a != nil; a = a.in {
+// child is a place within another.
+func (p *place) child(key any, name func() string) *place {
+	for a := p; a != nil; a = a.parent {
 		if a.key == key {
 			return a
 		}
 	}
-	n := p.parts[key]
+	n := p.children[key]
 	if n == nil {
-		n = &place{in: p, key: key, depth: p.depth + 1, name: name()}
-		if p.parts == nil {
-			p.parts = map[any]*place{}
+		n = &place{parent: p, key: key, depth: p.depth + 1, name: name()}
+		if p.children == nil {
+			p.children = map[any]*place{}
 		}
-		p.parts[key] = n
+		p.children[key] = n
 	}
 	return n
 }
 
-// called is a function that is called.
-type called struct {
-	by *ptx.Instr
-	f  *ptx.Func
+// callSite is a function that is called.
+type callSite struct {
+	call *ptx.Instr
+	f    *ptx.Func
 }
 
 // timedWarp is a warp.
 type timedWarp struct {
-	at    [64]*place   // the functions that lanes are in
-	from  [64][]*place // … that have called them
-	open  []span       // the places that it is in, outermost first
-	place *place       // the last of them
-	end   int64        // of its last instruction
-	lanes int          // of it
-	since int64        // when that became so
-	wait  string       // what it waits for, since end; "" if for nothing
+	places  [64]*place   // the functions that lanes are in
+	callers [64][]*place // … that have called them
+	open    []span       // the places that it is in, outermost first
+	place   *place       // the last of them
+	end     int64        // of its last instruction
+	lanes   int          // of it
+	since   int64        // when that became so
+	wait    string       // what it waits for, since end; "" if for nothing
 }
 
 // span is a place, or a wait, of a warp from a time to another.
 type span struct {
 	warp     int
-	of       *place
+	place    *place
 	wait     string
 	from, to int64
 }
 
 // depth is how many places it is in; a wait is in all of them.
 func (s *span) depth() int {
-	if s.of == nil {
+	if s.place == nil {
 		return math.MaxInt
 	}
-	return s.of.depth
+	return s.place.depth
 }
 
 // change is a number of lanes that a warp runs with from a time to another.
@@ -183,16 +183,16 @@ type change struct {
 	from, to    int64
 }
 
-// Tell follows the CTA.
-func (c *track) Tell(e *interp.Event) {
+// OnEvent follows the CTA.
+func (c *track) OnEvent(e *interp.Event) {
 	if e.Warp < 0 { // it has ended
 		return
 	}
 	w := &c.warps[e.Warp]
 	switch e.Kind {
 	case interp.OnWarp:
-		for lane := range w.at {
-			w.at[lane], w.from[lane] = c.root, w.from[lane][:0]
+		for lane := range w.places {
+			w.places[lane], w.callers[lane] = c.root, w.callers[lane][:0]
 		}
 		w.end, w.since = c.now, c.now
 	case interp.OnAfter:
@@ -200,24 +200,24 @@ func (c *track) Tell(e *interp.Event) {
 	case interp.OnCall:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			from := w.at[lane]
-			w.from[lane] = append(w.from[lane], from)
-			w.at[lane] = c.within(from, e.Func, c.timed.at[e.Index]).part(called{e.Instr, e.Callee}, func() string { return e.Callee.Name })
+			from := w.places[lane]
+			w.callers[lane] = append(w.callers[lane], from)
+			w.places[lane] = c.loopPlace(from, e.Func, c.timedLaunch.innermostLoop[e.Index]).child(callSite{e.Instr, e.Callee}, func() string { return e.Callee.Name })
 		}
 	case interp.OnReturn:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			last := len(w.from[lane]) - 1
-			w.at[lane], w.from[lane] = w.from[lane][last], w.from[lane][:last]
+			last := len(w.callers[lane]) - 1
+			w.places[lane], w.callers[lane] = w.callers[lane][last], w.callers[lane][:last]
 		}
 	case interp.OnWait:
-		switch e.Waits.Barrier {
+		switch e.Wait.Barrier {
 		case -1:
 			w.wait = "lanes of the warp"
 		case clusterBarrier:
 			w.wait = "barrier of the cluster"
 		default:
-			w.wait = fmt.Sprintf("barrier %d", e.Waits.Barrier)
+			w.wait = fmt.Sprintf("barrier %d", e.Wait.Barrier)
 		}
 	case interp.OnWake:
 		c.waited(e.Warp, w)
@@ -230,17 +230,17 @@ func (c *track) Tell(e *interp.Event) {
 // clusterBarrier is the barrier of the cluster, as Event.Waits has it.
 const clusterBarrier = 16
 
-// within is the loop, in a function, that an instruction is in.
-func (c *track) within(at *place, f *ptx.Func, l *ptx.Loop) *place {
+// loopPlace is the loop, in a function, that an instruction is in.
+func (c *track) loopPlace(current *place, f *ptx.Func, l *ptx.Loop) *place {
 	if l == nil {
-		return at
+		return current
 	}
-	return c.within(at, f, l.Parent).part(l, func() string {
-		in := firstInstr(l.Blocks)
-		if in == nil {
+	return c.loopPlace(current, f, l.Parent).child(l, func() string {
+		instr := firstInstr(l.Blocks)
+		if instr == nil {
 			return "loop"
 		}
-		from := Frames(f, in, false)[0]
+		from := Frames(f, instr, false)[0]
 		return fmt.Sprintf("loop at %s:%d", filepath.Base(from.File), from.Line)
 	})
 }
@@ -257,9 +257,9 @@ func firstInstr(blocks []*ptx.Block) *ptx.Instr {
 // instruction is one that a warp executes.
 func (c *track) instruction(e *interp.Event, w *timedWarp) {
 	w.wait = "" // other lanes of it run
-	at := c.within(w.at[bits.TrailingZeros64(e.Active)], e.Func, c.timed.at[e.Index])
-	if at != w.place {
-		c.move(e.Warp, w, at)
+	current := c.loopPlace(w.places[bits.TrailingZeros64(e.Active)], e.Func, c.timedLaunch.innermostLoop[e.Index])
+	if current != w.place {
+		c.move(e.Warp, w, current)
 	}
 	if n := bits.OnesCount64(e.Active); n != w.lanes {
 		c.changed(e.Warp, w)
@@ -280,84 +280,84 @@ func (c *track) waited(warp int, w *timedWarp) {
 // move ends the places that a warp has left, and begins those that it has come to.
 func (c *track) move(warp int, w *timedWarp, to *place) {
 	var path []*place
-	for p := to; p != nil; p = p.in {
+	for p := to; p != nil; p = p.parent {
 		path = append(path, p)
 	}
 	slices.Reverse(path)
 	same := 0
-	for same < len(w.open) && same < len(path) && w.open[same].of == path[same] {
+	for same < len(w.open) && same < len(path) && w.open[same].place == path[same] {
 		same++
 	}
 	c.close(w, same)
 	for _, p := range path[same:] {
-		w.open = append(w.open, span{warp: warp, of: p, from: c.now})
+		w.open = append(w.open, span{warp: warp, place: p, from: c.now})
 	}
 	w.place = to
 }
 
 // close ends the places of a warp but the first.
-func (c *track) close(w *timedWarp, but int) {
-	for i := len(w.open) - 1; i >= but; i-- {
+func (c *track) close(w *timedWarp, keep int) {
+	for i := len(w.open) - 1; i >= keep; i-- {
 		s := w.open[i]
 		s.to = w.end
 		c.add(s)
 	}
-	w.open, w.place = w.open[:but], nil
+	w.open, w.place = w.open[:keep], nil
 }
 
 // add takes a span that has ended.
 func (c *track) add(s span) {
 	if s.to-s.from < c.shortest {
-		c.left++
+		c.omitted++
 		return
 	}
 	c.spans = append(c.spans, s)
-	c.bound()
+	c.limitSpans()
 }
 
 // changed takes the number of lanes that a warp has run with.
 func (c *track) changed(warp int, w *timedWarp) {
 	if n := (change{warp, w.lanes, w.since, w.end}); n.to-n.from >= c.shortest {
 		c.changes = append(c.changes, n)
-		c.bound()
+		c.limitSpans()
 	} else if n.to > n.from {
-		c.left++
+		c.omitted++
 	}
 }
 
-// bound leaves out what does not last, until there is room.
-func (c *track) bound() {
+// limitSpans leaves out what does not last, until there is room.
+func (c *track) limitSpans() {
 	for len(c.spans) > MaxSpans || len(c.changes) > MaxSpans {
 		c.shortest *= 2
 		n := len(c.spans) + len(c.changes)
 		c.spans = slices.DeleteFunc(c.spans, func(s span) bool { return s.to-s.from < c.shortest })
 		c.changes = slices.DeleteFunc(c.changes, func(s change) bool { return s.to-s.from < c.shortest })
-		c.left += n - len(c.spans) - len(c.changes)
+		c.omitted += n - len(c.spans) - len(c.changes)
 	}
 }
 
-// Left says what was left out, "" if nothing was.
-func (t *Timeline) Left() string {
+// Omitted says what was left out, "" if nothing was.
+func (t *Timeline) Omitted() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ctas, of, left, shortest := 0, 0, 0, int64(1)
+	ctas, total, omitted, shortest := 0, 0, 0, int64(1)
 	for _, r := range t.launches {
-		ctas, of = ctas+len(r.ctas), of+r.of
+		ctas, total = ctas+len(r.ctas), total+r.ctaCount
 		for _, c := range r.ctas {
 			if c != nil {
-				left, shortest = left+c.left, max(shortest, c.shortest)
+				omitted, shortest = omitted+c.omitted, max(shortest, c.shortest)
 			}
 		}
 	}
 	text := ""
-	if ctas < of {
-		text = fmt.Sprintf("%d of %d CTAs are shown", ctas, of)
+	if ctas < total {
+		text = fmt.Sprintf("%d of %d CTAs are shown", ctas, total)
 	}
-	if left > 0 {
+	if omitted > 0 {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%d spans shorter than %d instructions are left out", left, shortest)
+		text += fmt.Sprintf("%d spans shorter than %d instructions are left out", omitted, shortest)
 	}
 	return text
 }
@@ -378,11 +378,11 @@ type traceEvent struct {
 // Write writes the timeline as JSON in the trace event format, which Perfetto and chrome://tracing read. A
 // process is a CTA, a thread a warp; a microsecond is a warp instruction.
 func (t *Timeline) Write(out io.Writer) error {
-	left := t.Left()
+	omitted := t.Omitted()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := bufio.NewWriter(out)
-	head, err := json.Marshal(map[string]string{"time": "warp instructions of the CTA, shown as microseconds", "left out": left})
+	head, err := json.Marshal(map[string]string{"time": "warp instructions of the CTA, shown as microseconds", "left out": omitted})
 	if err != nil {
 		return err
 	}
@@ -413,8 +413,8 @@ func (t *Timeline) Write(out io.Writer) error {
 			})
 			for _, s := range c.spans {
 				e := traceEvent{Phase: "X", PID: pid, TID: s.warp + 1, Time: start + s.from, Dur: s.to - s.from}
-				if s.of != nil {
-					e.Name, e.Cat = s.of.name, "code"
+				if s.place != nil {
+					e.Name, e.Cat = s.place.name, "code"
 				} else {
 					e.Name, e.Cat = "wait for "+s.wait, "wait"
 				}

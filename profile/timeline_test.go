@@ -87,8 +87,8 @@ AGAIN:
 	add.u32 %x, %x, 4;
 END:
 `), nil)
-	if left := line.Left(); left != "" {
-		t.Error(left)
+	if omitted := line.Omitted(); omitted != "" {
+		t.Error(omitted)
 	}
 	n.nested(t)
 	var got []string
@@ -153,8 +153,8 @@ AGAIN:
 		t.Errorf("%d CTAs, the first with %d spans", len(ctas), spans[1])
 	}
 	const want = "16 of 20 CTAs are shown; 80000 spans shorter than 4 instructions are left out"
-	if left := line.Left(); left != want || n.Other["left out"] != want {
-		t.Errorf("%q, in the file %q, want %q", left, n.Other["left out"], want)
+	if omitted := line.Omitted(); omitted != want || n.Other["left out"] != want {
+		t.Errorf("%q, in the file %q, want %q", omitted, n.Other["left out"], want)
 	}
 }
 

@@ -34,14 +34,14 @@ const (
 	entLabel
 )
 
-// scope is a { } of a function.
-type scope struct {
-	parent *scope
+// nameScope is a { } of a function.
+type nameScope struct {
+	parent *nameScope
 	names  map[string]entity
 	ranges map[string]entity // %r<N> by its prefix
 }
 
-func (s *scope) lookup(name string) (entity, bool) {
+func (s *nameScope) lookup(name string) (entity, bool) {
 	prefix, n, isRange := splitRange(name)
 	for ; s != nil; s = s.parent {
 		if e, ok := s.names[name]; ok {
@@ -75,35 +75,35 @@ func splitRange(name string) (prefix string, n int, ok bool) {
 // funcBuilder builds the body of one function.
 type funcBuilder struct {
 	*checker
-	fn     *Func
-	scope  *scope
-	taken  map[string]int  // names of the flattened function, with how many it has of each: x, x$1 …
-	ranges map[string]int  // ranges of registers that it has: of %r<N> by %r, N
-	shaped map[string]bool // what stands before the number in those of taken that end in one
-	cur    *Block
-	curLoc *syntax.Loc // the .loc in force
-	curMid *syntax.Loc // the .loc_intermediate in force since; nil without
-	locs   map[Loc]int32
-	fixups []fixup
+	fn            *Func
+	scope         *nameScope
+	usedNames     map[string]int  // names of the flattened function, with how many it has of each: x, x$1 …
+	ranges        map[string]int  // ranges of registers that it has: of %r<N> by %r, N
+	numberedNames map[string]bool // what stands before the number in those of taken that end in one
+	cur           *Block
+	curLoc        *syntax.Loc // the .loc in force
+	curMid        *syntax.Loc // the .loc_intermediate in force since; nil without
+	locs          map[Loc]int32
+	fixups        []fixup
 }
 
 // fixup is a label operand to be resolved when all labels are known.
 type fixup struct {
-	scope *scope
+	scope *nameScope
 	pos   Pos
 	name  string
 	op    *Operand // gets Block
 	list  **Block  // or an element of a table
 }
 
-func newScope(parent *scope) *scope {
-	return &scope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
+func newScope(parent *nameScope) *nameScope {
+	return &nameScope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
 }
 
 func (b *funcBuilder) build(body *syntax.Body) {
 	f := b.fn
 	b.scope = newScope(newScope(nil))
-	b.taken, b.ranges, b.shaped = map[string]int{}, map[string]int{}, map[string]bool{}
+	b.usedNames, b.ranges, b.numberedNames = map[string]int{}, map[string]int{}, map[string]bool{}
 	b.locs = map[Loc]int32{}
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
@@ -112,7 +112,7 @@ func (b *funcBuilder) build(body *syntax.Body) {
 			}
 			switch {
 			case v.Space != RegSpace:
-				b.take(v.Name)
+				b.addName(v.Name)
 				b.scope.names[v.Name] = entity{kind: entVar, v: v}
 			default:
 				v.Reg = b.newReg(v.Name, v.Type)
@@ -145,15 +145,15 @@ func (b *funcBuilder) build(body *syntax.Body) {
 }
 
 // target checks what a jump names: a label or a list, as its form wants.
-func (b *funcBuilder) target(in *Instr) {
-	for i := range in.Ops {
-		o := &in.Ops[i]
-		switch list := in.Form.Operands[i].Targets; {
+func (b *funcBuilder) target(instr *Instr) {
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
+		switch list := instr.Form.Operands[i].Targets; {
 		case o.Kind != LabelOperand:
 		case !list && o.Table() != nil:
-			b.errorf(in.Pos, "%s: %s is a list, not a label", in.Text, o.Table().Name)
+			b.errorf(instr.Pos, "%s: %s is a list, not a label", instr.Text, o.Table().Name)
 		case list && (o.Block() != nil || o.Table() != nil && o.Table().Blocks == nil):
-			b.errorf(in.Pos, "%s: want the name of a .branchtargets list", in.Text)
+			b.errorf(instr.Pos, "%s: want the name of a .branchtargets list", instr.Text)
 		}
 	}
 }
@@ -190,35 +190,35 @@ func (b *funcBuilder) startBlock() {
 func (b *funcBuilder) unique(name string) string {
 	u := name
 	for b.uses(u) || u != name && b.mod.symbols[u] != nil {
-		b.taken[name] = max(b.taken[name], 1)
-		u = name + "$" + strconv.Itoa(b.taken[name])
-		b.taken[name]++
+		b.usedNames[name] = max(b.usedNames[name], 1)
+		u = name + "$" + strconv.Itoa(b.usedNames[name])
+		b.usedNames[name]++
 	}
-	b.take(u)
+	b.addName(u)
 	return u
 }
 
 // uses reports whether the flattened function has the name.
 func (b *funcBuilder) uses(name string) bool {
-	if b.taken[name] > 0 {
+	if b.usedNames[name] > 0 {
 		return true
 	}
 	prefix, n, ok := splitRange(name)
 	return ok && n < b.ranges[prefix]
 }
 
-// take notes a name of the flattened function.
-func (b *funcBuilder) take(name string) {
-	b.taken[name]++
+// addName notes a name of the flattened function.
+func (b *funcBuilder) addName(name string) {
+	b.usedNames[name]++
 	if prefix, _, ok := splitRange(name); ok {
-		b.shaped[prefix] = true
+		b.numberedNames[prefix] = true
 	}
 }
 
 // newRange makes the registers of a range, which may be a million.
 func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 	b.fn.Regs = slices.Grow(b.fn.Regs, n)
-	if b.ranges[prefix] > 0 || b.shaped[prefix] {
+	if b.ranges[prefix] > 0 || b.numberedNames[prefix] {
 		for i := range n {
 			b.newReg(prefix+strconv.Itoa(i), t)
 		}
@@ -232,10 +232,10 @@ func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 		text = strconv.AppendInt(append(text, prefix...), int64(i), 10)
 		ends[i] = int32(len(text))
 	}
-	names, at := string(text), int32(0)
+	names, place := string(text), int32(0)
 	for _, end := range ends {
-		b.fn.Regs = append(b.fn.Regs, Reg{names[at:end], t})
-		at = end
+		b.fn.Regs = append(b.fn.Regs, Reg{names[place:end], t})
+		place = end
 	}
 }
 
@@ -312,7 +312,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 			return
 		}
 		b.curLoc, b.curMid = s, nil
-		if s.At != nil { // what is inlined there may name it, even if it is in force for no instruction
+		if s.InlinedAt != nil { // what is inlined there may name it, even if it is in force for no instruction
 			b.loc()
 		}
 	case *syntax.PragmaStmt:
@@ -333,8 +333,8 @@ func (b *funcBuilder) loc() int32 {
 		return -1
 	}
 	l := Loc{File: s.File, Line: s.Line, Col: s.Col, Function: s.Function}
-	if s.At != nil {
-		l.AtFile, l.AtLine, l.AtCol = s.At.File, s.At.Line, s.At.Col
+	if s.InlinedAt != nil {
+		l.AtFile, l.AtLine, l.AtCol = s.InlinedAt.File, s.InlinedAt.Line, s.InlinedAt.Col
 	}
 	if m := b.curMid; m != nil {
 		l.MidFile, l.MidLine, l.MidCol = m.File, m.Line, m.Col
@@ -476,7 +476,7 @@ func (b *funcBuilder) resolve() {
 			if f.list != nil {
 				*f.list = e.block
 			} else {
-				f.op.rest().block = e.block
+				f.op.extra().block = e.block
 			}
 		case ok && e.kind == entTable:
 			b.errorf(f.pos, "list %s stands behind its use", f.name)
@@ -495,14 +495,14 @@ func (b *funcBuilder) resolve() {
 	}
 }
 
-// slab is memory that many small things of a module are cut from.
-type slab[T any] struct {
+// operandSlab is memory that many small things of a module are cut from.
+type operandSlab[T any] struct {
 	free []T
 	size int // of the last piece
 }
 
 // cut gives room for n things.
-func (s *slab[T]) cut(n int) []T {
+func (s *operandSlab[T]) cut(n int) []T {
 	if len(s.free) < n {
 		s.size = min(max(2*s.size, 64), 2048)
 		s.free = make([]T, max(n, s.size))
@@ -518,15 +518,15 @@ func (b *funcBuilder) newOps(n int) []Operand { return b.ops.cut(n) }
 
 func (b *funcBuilder) instr(s *syntax.Instr) {
 	v, oerr := lookupVariant(s.Op)
-	if oerr == nil && !b.mod.has(v.Form) {
-		_, oerr = resolveVariant(s.Op, b.mod.has)
+	if oerr == nil && !b.mod.supports(v.Form) {
+		_, oerr = resolveVariant(s.Op, b.mod.supports)
 	}
 	if oerr != nil {
 		b.report(Pos(s.Pos), oerr.hint, "%s", oerr.msg)
 		return
 	}
-	in := b.newInstr()
-	*in = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
+	instr := b.newInstr()
+	*instr = Instr{Variant: v, Pos: Pos(s.Pos), Loc: b.loc(), Guard: Guard{Reg: NoReg}}
 	if s.Guard != "" {
 		e, ok := b.scope.lookup(s.Guard)
 		switch {
@@ -537,57 +537,57 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 			b.errorf(Pos(s.GuardPos), "guard %s is not a predicate register", s.Guard)
 			return
 		}
-		in.Guard = Guard{e.reg, s.GuardNot}
+		instr.Guard = Guard{e.reg, s.GuardNot}
 	}
 	var ok bool
-	if v.Form.Effects.Has(Calls) {
-		ok = b.call(in, s)
+	if v.Form.Effects.HasAll(Calls) {
+		ok = b.call(instr, s)
 	} else {
-		ok = b.operands(in, s)
+		ok = b.operands(instr, s)
 	}
 	if !ok {
 		return
 	}
-	if msg := checkRules(b.fn, in); msg != "" {
+	if msg := checkRules(b.fn, instr); msg != "" {
 		b.errorf(Pos(s.Pos), "%s: %s", v.Text, msg)
 		return
 	}
 	switch {
 	case v.Form.Family == FamilyMove && v.VecLen() > 1:
-		b.moveVector(in)
+		b.moveVector(instr)
 		return
-	case v.Type() == Pred && v.Form.Effects.Has(Pure), v.Form.Affine == AffineSelect, v.Form.Family == FamilyAsync:
-		b.complement(in)
+	case v.Type() == Pred && v.Form.Effects.HasAll(Pure), v.Form.Affine == AffineSelect, v.Form.Family == FamilyAsync:
+		b.complement(instr)
 	}
-	b.cur.Instrs = append(b.cur.Instrs, in)
-	if in.EndsBlock() {
+	b.cur.Instrs = append(b.cur.Instrs, instr)
+	if instr.EndsBlock() {
 		b.startBlock()
 	}
 }
 
 // emit adds an instruction that stands for part of in, under its guard.
-func (b *funcBuilder) emit(in *Instr, opcode string, ops ...Operand) {
+func (b *funcBuilder) emit(instr *Instr, opcode string, ops ...Operand) {
 	v, err := lookupVariant(opcode)
 	if err != nil {
 		panic("BUG: " + opcode + ": " + err.msg)
 	}
 	part := b.newInstr()
-	*part = Instr{Variant: v, Pos: in.Pos, Loc: in.Loc, Guard: in.Guard, Ops: ops}
+	*part = Instr{Variant: v, Pos: instr.Pos, Loc: instr.Loc, Guard: instr.Guard, Ops: ops}
 	b.cur.Instrs = append(b.cur.Instrs, part)
 }
 
 // moveVector adds a mov of vectors as movs of their elements, which go through
 // registers of their own, for the vectors may overlap.
-func (b *funcBuilder) moveVector(in *Instr) {
-	opcode, t := "mov"+in.Type().String(), in.Type()
-	d, a := in.Ops[0].Elems(), in.Ops[1].Elems()
+func (b *funcBuilder) moveVector(instr *Instr) {
+	opcode, t := "mov"+instr.Type().String(), instr.Type()
+	d, a := instr.Ops[0].Elems(), instr.Ops[1].Elems()
 	if a == nil { // a constant or an address: the other elements are zero
 		a = make([]Operand, len(d))
-		zero := Imm{Kind: IntImm}.to(t)
+		zero := Imm{Kind: IntImm}.convert(t)
 		for i := range a {
 			a[i] = Operand{Kind: ImmOperand, Imm: zero}
 		}
-		a[0] = in.Ops[1]
+		a[0] = instr.Ops[1]
 	}
 	first := len(b.fn.Regs)
 	for range d {
@@ -595,48 +595,48 @@ func (b *funcBuilder) moveVector(in *Instr) {
 	}
 	for i := range d {
 		if a[i].Kind == SinkOperand {
-			a[i] = Operand{Kind: ImmOperand, Imm: Imm{Kind: IntImm}.to(t)}
+			a[i] = Operand{Kind: ImmOperand, Imm: Imm{Kind: IntImm}.convert(t)}
 		}
-		b.emit(in, opcode, Operand{Kind: RegOperand, Reg: RegID(first + i)}, a[i])
+		b.emit(instr, opcode, Operand{Kind: RegOperand, Reg: RegID(first + i)}, a[i])
 	}
 	for i := range d {
 		if d[i].Kind != SinkOperand {
-			b.emit(in, opcode, d[i], Operand{Kind: RegOperand, Reg: RegID(first + i)})
+			b.emit(instr, opcode, d[i], Operand{Kind: RegOperand, Reg: RegID(first + i)})
 		}
 	}
 }
 
 // complement replaces what logic on predicates or a choice by one negates, !p, by registers that
 // hold it.
-func (b *funcBuilder) complement(in *Instr) {
-	for i := range in.Ops {
-		o := &in.Ops[i]
+func (b *funcBuilder) complement(instr *Instr) {
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
 		if !o.Neg {
 			continue
 		}
 		r := b.newReg("%not", Pred)
-		b.emit(in, "not.pred", Operand{Kind: RegOperand, Reg: r}, Operand{Kind: RegOperand, Reg: o.Reg})
+		b.emit(instr, "not.pred", Operand{Kind: RegOperand, Reg: r}, Operand{Kind: RegOperand, Reg: o.Reg})
 		*o = Operand{Kind: RegOperand, Reg: r}
 	}
 }
 
 // plus replaces a register by one that holds the sum of it and a constant: the
 // assembler takes %r+4 wherever it takes %r.
-func (b *funcBuilder) plus(o *Operand, in *Instr, offset int64) bool {
+func (b *funcBuilder) plus(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]
 	if sum == NoType || t.IsFloat() {
 		return false
 	}
 	r := b.newReg("%sum", t)
-	b.emit(in, "add"+sum.String(), Operand{Kind: RegOperand, Reg: r}, *o, Operand{Kind: ImmOperand, Imm: Imm{IntImm, uint64(offset)}})
+	b.emit(instr, "add"+sum.String(), Operand{Kind: RegOperand, Reg: r}, *o, Operand{Kind: ImmOperand, Imm: Imm{IntImm, uint64(offset)}})
 	o.Reg = r
 	return true
 }
 
 // operands places what is written in the operand list of the form.
-func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
-	specs := in.Form.Operands
+func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
+	specs := instr.Form.Operands
 	// d|p counts as two.
 	written := make([]*syntax.Operand, 0, 8)
 	for i := range s.Operands {
@@ -644,16 +644,16 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 		written = append(written, o)
 		paired := len(specs) > len(written) && specs[len(written)].Pair
 		switch {
-		case o.Pair != nil && !paired:
-			b.errorf(Pos(o.Pair.Pos), "%s: operand %d is no pair", in.Text, i+1)
+		case o.PairWith != nil && !paired:
+			b.errorf(Pos(o.PairWith.Pos), "%s: operand %d is no pair", instr.Text, i+1)
 			return false
-		case o.Pair != nil && o.Sym == "_" && o.Pair.Sym == "_":
-			b.errorf(Pos(o.Pos), "%s: one of a pair must be a register", in.Text)
+		case o.PairWith != nil && o.Sym == "_" && o.PairWith.Sym == "_":
+			b.errorf(Pos(o.Pos), "%s: one of a pair must be a register", instr.Text)
 			return false
-		case o.Pair != nil:
-			written = append(written, o.Pair)
+		case o.PairWith != nil:
+			written = append(written, o.PairWith)
 		case paired && !specs[len(written)].Optional:
-			b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", in.Text, i+1)
+			b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", instr.Text, i+1)
 			return false
 		case paired:
 			written = append(written, nil)
@@ -662,18 +662,18 @@ func (b *funcBuilder) operands(in *Instr, s *syntax.Instr) bool {
 	if b.mod.Version.Less(bracketsRequired) {
 		written = bracketed(specs, written)
 	}
-	places := in.place(specs, written)
+	places := instr.place(specs, written)
 	if places == nil {
-		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", in.Text, len(s.Operands), operandList(in.Form))
+		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", instr.Text, len(s.Operands), operandList(instr.Form))
 		return false
 	}
-	in.Ops = b.newOps(len(specs))
+	instr.Ops = b.newOps(len(specs))
 	ok := true
 	for i, at := range places {
 		if at < 0 || written[at] == nil {
 			continue
 		}
-		if w := written[at]; !b.operand(&in.Ops[i], w, in, &specs[i], in.OperandType(i)) {
+		if w := written[at]; !b.operand(&instr.Ops[i], w, instr, &specs[i], instr.OperandType(i)) {
 			ok = false
 		}
 	}
@@ -687,15 +687,15 @@ var bracketsRequired = Version{1, 2}
 // texture together with its coordinates, which are the next operand (manual 9.7.10.3).
 func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
 	var list []*syntax.Operand
-	for rest := written; len(rest) > 0; {
-		w, i := rest[0], len(list)
-		rest = rest[1:]
+	for remaining := written; len(remaining) > 0; {
+		w, i := remaining[0], len(list)
+		remaining = remaining[1:]
 		if i < len(specs) && specs[i].Address && w != nil && w.Kind == syntax.Name && !w.Element && w.Index == "" {
 			address := *w
 			address.Kind = syntax.Address
-			if w = &address; len(specs[i].Parts) > 0 && len(rest) > 0 && rest[0] != nil {
-				address.Elems = []syntax.Operand{*rest[0]}
-				rest = rest[1:]
+			if w = &address; len(specs[i].AddressParts) > 0 && len(remaining) > 0 && remaining[0] != nil {
+				address.Elems = []syntax.Operand{*remaining[0]}
+				remaining = remaining[1:]
 			}
 		}
 		list = append(list, w)
@@ -710,7 +710,7 @@ func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	spare := len(written)
 	for i := range specs {
-		if o := &specs[i]; !o.Optional || o.Pair || v.With(o) {
+		if o := &specs[i]; !o.Optional || o.Pair || v.HasModifierOf(o) {
 			spare--
 		}
 	}
@@ -719,7 +719,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	}
 	free := 0 // optional operands that go with no modifier
 	for i := range specs {
-		if o := &specs[i]; o.Optional && !o.Pair && o.with == "" {
+		if o := &specs[i]; o.Optional && !o.Pair && o.requires == "" {
 			free++
 		}
 	}
@@ -730,8 +730,8 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 		take := true
 		switch {
 		case !o.Optional || o.Pair:
-		case o.with != "":
-			take = v.With(o)
+		case o.requires != "":
+			take = v.HasModifierOf(o)
 		default:
 			if take = spare > 0 && (spare == free || written[next] != nil && o.mayBe(written[next].Kind)); take {
 				spare--
@@ -756,10 +756,10 @@ func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
 }
 
 // operand checks one operand against its spec.
-func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	fail := func(format string, args ...any) bool {
-		b.errorf(pos, "%s: %s", in.Text, fmt.Sprintf(format, args...))
+		b.errorf(pos, "%s: %s", instr.Text, fmt.Sprintf(format, args...))
 		return false
 	}
 	if spec.Label {
@@ -768,14 +768,14 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		}
 		o.Kind = LabelOperand
 		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
-			o.rest().table = e.table
+			o.extra().table = e.table
 			return true
 		}
 		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
 		return true
 	}
-	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.holds(w, in.specType(a))) || w.Kind == syntax.Address && a.Address) {
-		spec, want = a, in.specType(a)
+	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.holds(w, instr.specType(a))) || w.Kind == syntax.Address && a.Address) {
+		spec, want = a, instr.specType(a)
 	}
 	if w.Not || w.Minus {
 		if !spec.Negate || w.Not != (want == Pred || want == NoType) {
@@ -788,12 +788,12 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if !spec.Address {
 			return fail("operand %s is not an address", spec.Name)
 		}
-		return b.address(o, w, in, spec)
+		return b.address(o, w, instr, spec)
 	case syntax.Vector:
 		if !spec.Vector {
 			return fail("operand %s is not a vector", spec.Name)
 		}
-		if !b.vector(o, w, in, spec, want) {
+		if !b.vector(o, w, instr, spec, want) {
 			return false
 		}
 		if spec.single() {
@@ -808,7 +808,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if !spec.Address {
 			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
 		}
-		return b.address(o, w, in, spec)
+		return b.address(o, w, instr, spec)
 	case spec.Address:
 		return fail("operand %s must be an address in brackets", spec.Name)
 	}
@@ -816,7 +816,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		if spec.Writes() {
 			return fail("operand %s is a destination, not a constant", spec.Name)
 		}
-		if k := spec.count.kind; spec.Vector && !spec.single() && in.Form.Family != FamilyMove && k != countAny && (k != countVec || in.VecLen() > 1) {
+		if k := spec.count.kind; spec.Vector && !spec.single() && instr.Form.Family != FamilyMove && k != countAny && (k != countVec || instr.VecLen() > 1) {
 			return fail("operand %s must be a vector {…}", spec.Name)
 		}
 		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
@@ -828,12 +828,12 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		case !spec.allows(o.Imm):
 			return fail("operand %s must be %s", spec.Name, spec.Only)
 		}
-		return b.immediate(o, in, spec, want, pos)
+		return b.immediate(o, instr, spec, want, pos)
 	}
 	// A name.
 	if w.Sym == "_" {
 		switch {
-		case spec.Reads() && !(spec.element && in.leavesOut(want)):
+		case spec.Reads() && !(spec.element && instr.omitsType(want)):
 			return fail("the sink _ cannot be a source")
 		case !spec.Sink:
 			return fail("operand %s cannot be the sink _", spec.Name)
@@ -844,7 +844,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 	if spec.Const {
 		return fail("operand %s must be a constant", spec.Name)
 	}
-	return b.name(o, w, in, spec, want)
+	return b.name(o, w, instr, spec, want)
 }
 
 // holds reports whether the first element of a vector is a register as wide as the type.
@@ -856,42 +856,42 @@ func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
 	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
-// leavesOut reports whether elements of a source may be the sink: st.v8 and its like leave those
+// omitsType reports whether elements of a source may be the sink: st.v8 and its like leave those
 // parts of memory as they are, and mov.b32 has zeros there, which the assembler takes and the manual
 // does not mention.
-func (v *Variant) leavesOut(element Type) bool {
-	return v.Form.Effects.Has(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
+func (v *Variant) omitsType(element Type) bool {
+	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
 // immediate checks a constant. Integers of any size may stand for an integer,
 // being cut to its size, and for a predicate (manual 4.5.1, 4.5.3).
-func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	isInt := o.Imm.Kind == IntImm
 	switch {
 	case want == NoType:
 	case want == Pred:
 		if !isInt {
-			b.errorf(pos, "%s: operand %s is a float, want a predicate", in.Text, spec.Name)
+			b.errorf(pos, "%s: operand %s is a float, want a predicate", instr.Text, spec.Name)
 			return false
 		}
 		o.Imm.Bits = min(o.Imm.Bits, 1)
-	case in.elementType(spec).packed() && !spec.element:
-		b.errorf(pos, "%s: operand %s: a constant is no %s", in.Text, spec.Name, in.elementType(spec))
+	case instr.elementType(spec).packed() && !spec.element:
+		b.errorf(pos, "%s: operand %s: a constant is no %s", instr.Text, spec.Name, instr.elementType(spec))
 		return false
 	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType && !spec.element:
-		b.errorf(pos, "%s: operand %s is a float, want an integer", in.Text, spec.Name)
+		b.errorf(pos, "%s: operand %s is a float, want an integer", instr.Text, spec.Name)
 		return false
 	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
-		b.errorf(pos, "%s: operand %s: a float of another width than %s", in.Text, spec.Name, want)
+		b.errorf(pos, "%s: operand %s: a float of another width than %s", instr.Text, spec.Name, want)
 		return false
 	case isInt && want.IsFloat():
-		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", in.Text, spec.Name, int64(o.Imm.Bits))
+		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", instr.Text, spec.Name, int64(o.Imm.Bits))
 		return false
 	case !isInt && want.IsInt():
-		b.errorf(pos, "%s: operand %s is a float, want %s", in.Text, spec.Name, want)
+		b.errorf(pos, "%s: operand %s is a float, want %s", instr.Text, spec.Name, want)
 		return false
 	case !isInt && want.Bits() < 32:
-		b.errorf(pos, "%s: operand %s: a float constant has 32 or 64 bits, want %s", in.Text, spec.Name, want)
+		b.errorf(pos, "%s: operand %s: a float constant has 32 or 64 bits, want %s", instr.Text, spec.Name, want)
 		return false
 	}
 	return true
@@ -899,7 +899,7 @@ func (b *funcBuilder) immediate(o *Operand, in *Instr, spec *OperandSpec, want T
 
 // name resolves a register, a special register, or the address of a variable
 // or function.
-func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	name := w.Sym
 	e, ok := b.scope.lookup(name)
@@ -907,13 +907,13 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 	if !ok {
 		if sr, isSreg := sregByName[name]; isSreg {
 			if w.Const.Bits != 0 {
-				b.errorf(pos, "%s: a special register takes no offset", in.Text)
+				b.errorf(pos, "%s: a special register takes no offset", instr.Text)
 				return false
 			}
-			return b.special(o, sr, in, spec, want, pos)
+			return b.special(o, sr, instr, spec, want, pos)
 		}
 		if x, isVector := sregByName[name+".x"]; isVector {
-			return b.specialVector(o, x, in, spec, want, pos)
+			return b.specialVector(o, x, instr, spec, want, pos)
 		}
 		if base, c, found := strings.Cut(name, "."); found {
 			e, ok = b.scope.lookup(base)
@@ -922,17 +922,17 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 		}
 	}
 	if ok && e.kind == entReg {
-		if !b.register(o, name, comp, e, in, spec, want, pos) {
+		if !b.register(o, name, comp, e, instr, spec, want, pos) {
 			return false
 		}
-		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.Plain || spec.Writes() || o.Kind != RegOperand || !b.plus(o, in, int64(w.Const.Bits))) {
-			b.errorf(pos, "%s: %s takes no offset here", in.Text, name)
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.plus(o, instr, int64(w.Const.Bits))) {
+			b.errorf(pos, "%s: %s takes no offset here", instr.Text, name)
 			return false
 		}
 		return true
 	}
 	if comp != "" && ok {
-		b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+		b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
 		return false
 	}
 	var sym Symbol
@@ -940,60 +940,60 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, in *Instr, spec *Opera
 	case ok && e.kind == entVar:
 		sym = e.v
 	case ok:
-		b.errorf(pos, "%s: label %s cannot be operand %s", in.Text, name, spec.Name)
+		b.errorf(pos, "%s: label %s cannot be operand %s", instr.Text, name, spec.Name)
 		return false
 	default:
 		sym = b.mod.symbols[name]
 	}
 	if sym == nil {
-		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
+		b.unknown(pos, instr.Text+": unknown name", name, b.nearestName(name))
 		return false
 	}
 	if spec.Writes() {
-		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", in.Text, spec.Name, name)
+		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", instr.Text, spec.Name, name)
 		return false
 	}
 	// The address of a variable or function.
 	if !spec.Symbol {
-		b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", in.Text, spec.Name, name)
+		b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", instr.Text, spec.Name, name)
 		return false
 	}
 	if want != NoType && (want.Bits() < 32 || want.IsFloat()) {
-		b.errorf(pos, "%s: the address of %s does not fit in %s", in.Text, name, want)
+		b.errorf(pos, "%s: the address of %s does not fit in %s", instr.Text, name, want)
 		return false
 	}
 	switch _, isVar := sym.(*Var); {
 	case w.Element && !isVar:
-		b.errorf(pos, "%s: %s is no array", in.Text, name)
+		b.errorf(pos, "%s: %s is no array", instr.Text, name)
 		return false
 	case w.Const.Bits != 0 && !isVar:
-		b.errorf(pos, "%s: the address of function %s takes no offset", in.Text, name)
+		b.errorf(pos, "%s: the address of function %s takes no offset", instr.Text, name)
 		return false
 	case spec.element && spec != &callOperand:
-		b.errorf(pos, "%s: an element of a vector is a register or a number, not the address of %s", in.Text, name)
+		b.errorf(pos, "%s: an element of a vector is a register or a number, not the address of %s", instr.Text, name)
 		return false
 	}
 	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
-	o.rest().sym = sym
+	o.extra().sym = sym
 	return true
 }
 
 // special checks the use of a special register: mov and cvt read them (manual
 // chapter 10).
-func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	o.Kind, o.SReg = SRegOperand, r
 	t := r.Type()
 	// PTX 1.x had 16-bit special registers where there are 32-bit ones now.
 	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
 	switch {
 	case spec.Writes():
-		b.errorf(pos, "%s: special register %s is read-only", in.Text, r)
-	case in.Op.Name != "mov" && in.Op.Name != "cvt":
-		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", in.Text, spec.Name, r)
+		b.errorf(pos, "%s: special register %s is read-only", instr.Text, r)
+	case instr.Op.Name != "mov" && instr.Op.Name != "cvt":
+		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", instr.Text, spec.Name, r)
 	case !narrow && !want.agrees(t, false):
-		b.errorf(pos, "%s: %s is %s, want %s", in.Text, r, t, want)
+		b.errorf(pos, "%s: %s is %s, want %s", instr.Text, r, t, want)
 	case r.PerCTAMemory() && b.fn.Entry && !b.fn.has(".minperctamemory"):
-		b.errorf(pos, "%s: a kernel that reads %s needs the directive .minperctamemory", in.Text, r)
+		b.errorf(pos, "%s: a kernel that reads %s needs the directive .minperctamemory", instr.Text, r)
 	default:
 		return true
 	}
@@ -1001,36 +1001,36 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, in *Instr, spec *Operand
 }
 
 // specialVector reads %tid and its like as a whole, which mov.v4 does.
-func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
-	if in.Form.Family != FamilyMove || in.VecLen() != 4 {
-		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", in.Text)
+func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	if instr.Form.Family != FamilyMove || instr.VecLen() != 4 {
+		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", instr.Text)
 		return false
 	}
 	o.Kind = VecOperand
 	elems := b.newOps(4)
-	o.rest().elems = elems
+	o.extra().elems = elems
 	for i, r := range []SpecialReg{x, x + 1, x + 2, ZeroReg} {
-		if !b.special(&elems[i], r, in, spec, want, pos) {
+		if !b.special(&elems[i], r, instr, spec, want, pos) {
 			return false
 		}
 	}
 	return true
 }
 
-func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+func (b *funcBuilder) register(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	reg := e.reg
 	switch {
 	case e.vec > 1 && comp == "":
 		if !spec.Vector {
-			b.errorf(pos, "%s: %s is a vector register, want one of its components", in.Text, name)
+			b.errorf(pos, "%s: %s is a vector register, want one of its components", instr.Text, name)
 			return false
 		}
 		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.Wider) {
-			b.errorf(pos, "%s: %s has elements of type %s, want %s", in.Text, name, e.typ, want)
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", instr.Text, name, e.typ, want)
 			return false
 		}
 		if spec.padded() && !(e.typ.Bits() == 32 && (want.IsFloat() || !e.typ.IsFloat())) {
-			b.errorf(pos, "%s: %s has elements of type %s, want %s", in.Text, name, e.typ, want)
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", instr.Text, name, e.typ, want)
 			return false
 		}
 		o.Kind = VecOperand
@@ -1038,34 +1038,34 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 		for i := range e.vec {
 			elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
 		}
-		o.rest().elems = elems
-		return b.vectorLen(len(elems), in, spec, pos)
+		o.extra().elems = elems
+		return b.vectorLen(len(elems), instr, spec, pos)
 	case e.vec > 1:
 		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
 		if i < 0 {
 			i = slices.Index([]string{"r", "g", "b", "a"}, comp)
 		}
 		if i < 0 || i >= e.vec {
-			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
 			return false
 		}
 		reg += RegID(i)
 	case comp != "":
 		if !spec.Selector || !isSelector(comp) {
-			b.errorf(pos, "%s: %s has no component .%s", in.Text, name, comp)
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
 			return false
 		}
-		o.rest().sel = comp
+		o.extra().sel = comp
 	}
 	o.Kind, o.Reg = RegOperand, reg
 	if spec.Vector {
-		if n, _ := in.Count(spec); n > 1 || spec.braced() {
-			b.errorf(pos, "%s: operand %s must be a vector {…} of %d", in.Text, spec.Name, n)
+		if n, _ := instr.Count(spec); n > 1 || spec.braced() {
+			b.errorf(pos, "%s: operand %s must be a vector {…} of %d", instr.Text, spec.Name, n)
 			return false
 		}
 	}
-	if !spec.element && !in.takes(spec, want, e.typ) {
-		b.errorf(pos, "%s: %s is %s, %s", in.Text, name, e.typ, in.wanted(spec, want))
+	if !spec.element && !instr.acceptsType(spec, want, e.typ) {
+		b.errorf(pos, "%s: %s is %s, %s", instr.Text, name, e.typ, instr.wanted(spec, want))
 		return false
 	}
 	return true
@@ -1073,7 +1073,7 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, in *Inst
 
 // wanted says what registers takes wants.
 func (v *Variant) wanted(o *OperandSpec, want Type) string {
-	switch t := v.held(o); {
+	switch t := v.fragmentType(o); {
 	case o.Integer:
 		return "want an integer of 32 or 64 bits"
 	case t != NoType:
@@ -1089,63 +1089,63 @@ func isSelector(s string) bool {
 }
 
 // vectorLen checks the number of registers in a vector.
-func (b *funcBuilder) vectorLen(n int, in *Instr, spec *OperandSpec, pos Pos) bool {
-	if list := in.lengths(spec); !slices.Contains(list, n) {
+func (b *funcBuilder) vectorLen(n int, instr *Instr, spec *OperandSpec, pos Pos) bool {
+	if list := instr.lengths(spec); !slices.Contains(list, n) {
 		want := strconv.Itoa(list[0])
 		if spec.padded() {
 			for i, more := range list[1:] {
 				want += []string{", ", " or "}[(i+2)/len(list)] + strconv.Itoa(more)
 			}
 		}
-		b.errorf(pos, "%s: vector of %d, want %s", in.Text, n, want)
+		b.errorf(pos, "%s: vector of %d, want %s", instr.Text, n, want)
 		return false
 	}
 	return true
 }
 
-func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
-	if !b.vectorLen(len(w.Elems), in, spec, pos) {
+	if !b.vectorLen(len(w.Elems), instr, spec, pos) {
 		return false
 	}
 	elem := want
-	if spec.count.kind == countAny && in.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
+	if spec.count.kind == countAny && instr.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
 		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
 	}
 	o.Kind = VecOperand
 	elems := b.newOps(len(w.Elems))
-	o.rest().elems = elems
+	o.extra().elems = elems
 	inner := *spec
 	inner.Vector, inner.Sink, inner.element = false, true, true
-	index, n := inner, in.indices(spec)
+	index, n := inner, instr.indices(spec)
 	index.typ, index.slot = U32, ""
-	used := in.coordinates(spec, len(w.Elems))
+	used := instr.coordinates(spec, len(w.Elems))
 	ok := true
 	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
-		b.errorf(pos, "%s: a vector of nothing but sinks", in.Text)
+		b.errorf(pos, "%s: a vector of nothing but sinks", instr.Text)
 		return false
 	}
 	for i := range w.Elems {
-		e, one, t := &w.Elems[i], &inner, elem
+		e, single, t := &w.Elems[i], &inner, elem
 		switch {
 		case i < n:
-			one, t = &index, U32
+			single, t = &index, U32
 		case i >= used: // ignored
 			t = NoType
 		}
-		if !b.operand(&elems[i], e, in, one, t) || i < n && !b.together(elems[i:i+1], w.Elems[i:], in, one, t) {
+		if !b.operand(&elems[i], e, instr, single, t) || i < n && !b.packElements(elems[i:i+1], w.Elems[i:], instr, single, t) {
 			ok = false
 		}
 	}
-	return ok && b.together(elems[n:], w.Elems[n:], in, spec, elem)
+	return ok && b.packElements(elems[n:], w.Elems[n:], instr, spec, elem)
 }
 
-// together checks the types of the registers in a vector. They make one type, which has to
+// packElements checks the types of the registers in a vector. They make one type, which has to
 // agree with what is wanted: that of all, or an untyped one of their width. The manual does not
 // say how they do; this is what the assembler takes, which moves integers as floats, too, but for .bf16. A number
 // is an integer or a float, as it is written. Alone it is that in a fragment, and in what else tensor
 // cores have in untyped registers.
-func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *Instr, spec *OperandSpec, want Type) bool {
+func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	bits := 0 // of the registers
 	for i := range elems {
 		if t := registerOf(b.fn, &elems[i]); t != NoType {
@@ -1159,7 +1159,7 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 	for i := range elems {
 		t, name := registerOf(b.fn, &elems[i]), written[i].Sym
 		if imm := elems[i].Imm; elems[i].Kind == ImmOperand {
-			t, name = imm.besides(bits), "a number"
+			t, name = imm.typeBeside(bits), "a number"
 			integers = integers || imm.Kind == IntImm
 		}
 		switch {
@@ -1167,8 +1167,8 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 			continue
 		case all == NoType:
 			all, first = t, t
-		case !last.joins(t):
-			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", in.Text, name, t, last)
+		case !last.overlaps(t):
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", instr.Text, name, t, last)
 			return false
 		case t != all:
 			all = bitsOf(t.Bits())
@@ -1178,25 +1178,25 @@ func (b *funcBuilder) together(elems []Operand, written []syntax.Operand, in *In
 	fragment := spec.count.kind == countFragment
 	if bits == 0 {
 		written := func(e Operand) bool { return e.Kind == ImmOperand && (want != F32 || e.Imm.Kind == F64Imm) }
-		held := fragment && (in.held(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
-		wmma4 := in.Form.Family == FamilyWmma && in.elementType(spec).Bits() == 4 // which the assembler takes
-		if held || integers && want == B32 && in.Form.Class == ClassTensor && !wmma4 {
-			b.errorf(pos, "%s: operand %s: numbers alone are no %s", in.Text, spec.Name, in.elementType(spec))
+		inFragment := fragment && (instr.fragmentType(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
+		wmma4 := instr.Form.Family == FamilyWmma && instr.elementType(spec).Bits() == 4 // which the assembler takes
+		if inFragment || integers && want == B32 && instr.Form.Class == ClassTensor && !wmma4 {
+			b.errorf(pos, "%s: operand %s: numbers alone are no %s", instr.Text, spec.Name, instr.elementType(spec))
 			return false
 		}
 		return true
 	}
-	moves := spec.count.kind == countVec && in.Form.Effects.Any(Reads|Writes) || spec.count.slot == "geom" || fragment && in.Form.Family == FamilyMma && want == F64
-	if moves && want.IsFloat() && want != BF16 && all.IsInt() && all.Bits() == want.Bits() || in.takes(spec, want, all) {
+	moves := spec.count.kind == countVec && instr.Form.Effects.Any(Reads|Writes) || spec.count.slot == "geom" || fragment && instr.Form.Family == FamilyMma && want == F64
+	if moves && want.IsFloat() && want != BF16 && all.IsInt() && all.Bits() == want.Bits() || instr.acceptsType(spec, want, all) {
 		return true
 	}
 	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
-	b.errorf(Pos(written[i].Pos), "%s: %s is %s, %s", in.Text, written[i].Sym, first, in.wanted(spec, want))
+	b.errorf(Pos(written[i].Pos), "%s: %s is %s, %s", instr.Text, written[i].Sym, first, instr.wanted(spec, want))
 	return false
 }
 
-// besides is the type of a number beside registers of so many bits, or 0 beside none.
-func (i Imm) besides(bits int) Type {
+// typeBeside is the type of a number beside registers of so many bits, or 0 beside none.
+func (i Imm) typeBeside(bits int) Type {
 	list := []Type{S8, S16, S32, S64}
 	if i.Kind != IntImm {
 		list = []Type{F32, F64}
@@ -1210,29 +1210,29 @@ func (i Imm) besides(bits int) Type {
 }
 
 // address resolves [base+offset].
-func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *OperandSpec) bool {
+func (b *funcBuilder) address(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec) bool {
 	pos := Pos(w.Pos)
-	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Tail == ".unified"
-	if w.Tail != "" && !o.Unified {
-		b.errorf(pos, "%s: unknown suffix %s of an address", in.Text, w.Tail)
+	o.Kind, o.Reg, o.Imm.Bits, o.Unified = AddrOperand, NoReg, w.Const.Bits, w.Selector == ".unified"
+	if w.Selector != "" && !o.Unified {
+		b.errorf(pos, "%s: unknown suffix %s of an address", instr.Text, w.Selector)
 		return false
 	}
 	if w.Const.Kind >= syntax.F32 {
-		b.errorf(pos, "%s: a float is not an address", in.Text)
+		b.errorf(pos, "%s: a float is not an address", instr.Text)
 		return false
 	}
 	if w.Kind == syntax.Address && (w.Element || w.Index != "") {
-		b.errorf(pos, "%s: an element %s[…] is an address without brackets around it", in.Text, w.Sym)
+		b.errorf(pos, "%s: an element %s[…] is an address without brackets around it", instr.Text, w.Sym)
 		return false
 	}
-	space := in.SpaceOf(spec)
+	space := instr.SpaceOf(spec)
 	if w.Sym == "" && space != Local {
-		b.errorf(pos, "%s: a number is an address only in .local space", in.Text)
+		b.errorf(pos, "%s: a number is an address only in .local space", instr.Text)
 		return false
 	}
 	ok := true
 	if w.Index != "" {
-		if o.Reg, ok = b.addressRegister(w.Index, in, pos); !ok {
+		if o.Reg, ok = b.addressRegister(w.Index, instr, pos); !ok {
 			return false
 		}
 	}
@@ -1240,69 +1240,69 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 		e, found := b.scope.lookup(w.Sym)
 		switch {
 		case found && e.kind == entReg && !w.Element && w.Index == "":
-			if o.Reg, ok = b.addressRegister(w.Sym, in, pos); !ok {
+			if o.Reg, ok = b.addressRegister(w.Sym, instr, pos); !ok {
 				return false
 			}
 			if t := b.fn.Regs[o.Reg].Type; spec.Base != NoType && t != spec.Base && !(spec.Base.IsInt() && spec.Base.agrees(t, false)) {
-				b.errorf(pos, "%s: %s is %s, want %s as the address", in.Text, w.Sym, t, spec.Base)
+				b.errorf(pos, "%s: %s is %s, want %s as the address", instr.Text, w.Sym, t, spec.Base)
 				return false
 			}
 		case spec.Base != NoType && (found && e.kind == entVar || !found && b.mod.symbols[w.Sym] != nil):
-			b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", in.Text, spec.Name, w.Sym)
+			b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", instr.Text, spec.Name, w.Sym)
 			return false
 		case found && e.kind == entVar:
-			o.rest().sym = e.v
+			o.extra().sym = e.v
 		case !found && b.mod.symbols[w.Sym] != nil:
-			o.rest().sym = b.mod.symbols[w.Sym]
+			o.extra().sym = b.mod.symbols[w.Sym]
 		case found:
-			b.errorf(pos, "%s: %s is no variable", in.Text, w.Sym)
+			b.errorf(pos, "%s: %s is no variable", instr.Text, w.Sym)
 			return false
 		default:
-			b.unknown(pos, in.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
+			b.unknown(pos, instr.Text+": unknown name", w.Sym, b.nearestName(w.Sym))
 			return false
 		}
 		v, isVar := o.Sym().(*Var)
 		if !isVar && (w.Element || w.Index != "") {
-			b.errorf(pos, "%s: %s is no array", in.Text, w.Sym)
+			b.errorf(pos, "%s: %s is no array", instr.Text, w.Sym)
 			return false
 		}
 		if _, isFunc := o.Sym().(*Func); isFunc {
-			b.errorf(pos, "%s: %s is a function, not memory", in.Text, w.Sym)
+			b.errorf(pos, "%s: %s is a function, not memory", instr.Text, w.Sym)
 			return false
 		}
-		if isVar && in.Form.Class == ClassTexture && v.Type.Kind() != Opaque {
-			b.errorf(pos, "%s: %s is no texture, sampler or surface", in.Text, w.Sym)
+		if isVar && instr.Form.Class == ClassTexture && v.Type.Kind() != Opaque {
+			b.errorf(pos, "%s: %s is no texture, sampler or surface", instr.Text, w.Sym)
 			return false
 		}
 		if isVar {
-			good := space == v.Space || space == Param && v.Space == Local
+			valid := space == v.Space || space == Param && v.Space == Local
 			if space == Generic {
-				good = v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
+				valid = v.Space == Global || v.Space == Shared || v.Space == Local || v.Type.Kind() == Opaque
 			}
-			if !good {
-				b.errorf(pos, "%s: %s is in .%s space", in.Text, w.Sym, v.Space)
+			if !valid {
+				b.errorf(pos, "%s: %s is in .%s space", instr.Text, w.Sym, v.Space)
 				return false
 			}
 			o.Imm.Bits = uint64(offset(v, &w.Expr))
 		}
 	}
-	if len(w.Elems) == 0 && len(spec.Parts) == 0 {
+	if len(w.Elems) == 0 && len(spec.AddressParts) == 0 {
 		return ok
 	}
 	parts := make([]*syntax.Operand, len(w.Elems))
 	for i := range parts {
 		parts[i] = &w.Elems[i]
 	}
-	places := in.place(spec.Parts, parts)
+	places := instr.place(spec.AddressParts, parts)
 	if places == nil {
-		b.errorf(pos, "%s: an address of %d parts, want %s", in.Text, 1+len(parts), spec)
+		b.errorf(pos, "%s: an address of %d parts, want %s", instr.Text, 1+len(parts), spec)
 		return false
 	}
 	elems := b.newOps(len(parts))
-	o.rest().elems = elems
+	o.extra().elems = elems
 	for i, at := range places {
-		part := &spec.Parts[i]
-		if at >= 0 && !b.operand(&elems[at], parts[at], in, part, in.specType(part)) {
+		part := &spec.AddressParts[i]
+		if at >= 0 && !b.operand(&elems[at], parts[at], instr, part, instr.specType(part)) {
 			ok = false
 		}
 	}
@@ -1310,17 +1310,17 @@ func (b *funcBuilder) address(o *Operand, w *syntax.Operand, in *Instr, spec *Op
 }
 
 // addressRegister finds a register that can hold an address.
-func (b *funcBuilder) addressRegister(name string, in *Instr, pos Pos) (RegID, bool) {
+func (b *funcBuilder) addressRegister(name string, instr *Instr, pos Pos) (RegID, bool) {
 	e, found := b.scope.lookup(name)
 	switch {
 	case !found && b.mod.symbols[name] == nil:
-		b.unknown(pos, in.Text+": unknown name", name, b.nearestName(name))
+		b.unknown(pos, instr.Text+": unknown name", name, b.nearestName(name))
 	case e.kind != entReg:
-		b.errorf(pos, "%s: %s is no register", in.Text, name)
+		b.errorf(pos, "%s: %s is no register", instr.Text, name)
 	case e.vec > 1 || !e.typ.holdsAddress():
-		b.errorf(pos, "%s: %s (%s) cannot hold an address", in.Text, name, e.typ)
-	case in.Form.Class == ClassTexture && e.typ.Bits() != 64:
-		b.errorf(pos, "%s: %s (%s) cannot hold a texture, sampler or surface", in.Text, name, e.typ)
+		b.errorf(pos, "%s: %s (%s) cannot hold an address", instr.Text, name, e.typ)
+	case instr.Form.Class == ClassTexture && e.typ.Bits() != 64:
+		b.errorf(pos, "%s: %s (%s) cannot hold a texture, sampler or surface", instr.Text, name, e.typ)
 	default:
 		return e.reg, true
 	}
@@ -1348,28 +1348,28 @@ func (b *funcBuilder) nearestName(name string) string {
 }
 
 // call resolves a call: {(rets),} target {, (args)} {, list}.
-func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
+func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 	ops := s.Operands
 	call := &Call{}
-	in.Call = call
+	instr.Call = call
 	ok := true
 	if len(ops) > 0 && ops[0].Kind == syntax.List {
 		call.Rets = make([]Operand, 0, len(ops[0].Elems))
 		for i := range ops[0].Elems {
 			var o Operand
-			if !b.result(&o, &ops[0].Elems[i], in) {
+			if !b.result(&o, &ops[0].Elems[i], instr) {
 				ok = false
 			}
-			call.Rets = passed(call.Rets, o)
+			call.Rets = passedOperands(call.Rets, o)
 		}
 		ops = ops[1:]
 	}
 	if len(ops) == 0 || ops[0].Kind != syntax.Name {
-		b.errorf(Pos(s.Pos), "%s: want a function or a register that holds its address", in.Text)
+		b.errorf(Pos(s.Pos), "%s: want a function or a register that holds its address", instr.Text)
 		return false
 	}
 	target := &ops[0]
-	if !b.operand(&call.Target, target, in, &callTarget, NoType) {
+	if !b.operand(&call.Target, target, instr, &callTarget, NoType) {
 		return false
 	}
 	ops = ops[1:]
@@ -1377,10 +1377,10 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		call.Args = make([]Operand, 0, len(ops[0].Elems))
 		for i := range ops[0].Elems {
 			var o Operand
-			if !b.argument(&o, &ops[0].Elems[i], in) {
+			if !b.argument(&o, &ops[0].Elems[i], instr) {
 				ok = false
 			}
-			call.Args = passed(call.Args, o)
+			call.Args = passedOperands(call.Args, o)
 		}
 		ops = ops[1:]
 	}
@@ -1389,29 +1389,29 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)
 		if !isFunc {
-			b.errorf(Pos(target.Pos), "%s: %s is not a function", in.Text, target.Sym)
+			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
 			return false
 		}
 		heads = []*Func{f}
 		if f.Entry {
-			b.errorf(Pos(target.Pos), "%s: %s is a kernel", in.Text, target.Sym)
+			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
 			return false
 		}
 		if len(ops) > 0 {
-			b.errorf(Pos(ops[0].Pos), "%s: %s is a function: a prototype or a list of targets goes with a register that holds an address", in.Text, target.Sym)
+			b.errorf(Pos(ops[0].Pos), "%s: %s is a function: a prototype or a list of targets goes with a register that holds an address", instr.Text, target.Sym)
 			return false
 		}
 	case RegOperand:
 		if t := b.fn.Regs[call.Target.Reg].Type; !t.holdsAddress() {
-			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", in.Text, target.Sym, t)
+			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", instr.Text, target.Sym, t)
 			return false
 		}
 		if len(ops) == 0 {
-			b.errorf(Pos(s.Pos), "%s: an indirect call needs its prototype or list of targets", in.Text)
+			b.errorf(Pos(s.Pos), "%s: an indirect call needs its prototype or list of targets", instr.Text)
 			return false
 		}
 	default:
-		b.errorf(Pos(target.Pos), "%s: bad call target", in.Text)
+		b.errorf(Pos(target.Pos), "%s: bad call target", instr.Text)
 		return false
 	}
 	var listed *syntax.Operand // the prototype, list or table
@@ -1430,28 +1430,28 @@ func (b *funcBuilder) call(in *Instr, s *syntax.Instr) bool {
 		case b.mod.symbols[w.Sym] != nil:
 			v, isVar := b.mod.symbols[w.Sym].(*Var)
 			if !isVar {
-				b.errorf(Pos(w.Pos), "%s: %s is no call table", in.Text, w.Sym)
+				b.errorf(Pos(w.Pos), "%s: %s is no call table", instr.Text, w.Sym)
 				return false
 			}
 			call.Var = v
 		default:
-			b.unknown(Pos(w.Pos), in.Text+": unknown prototype or target list", w.Sym, b.nearestName(w.Sym))
+			b.unknown(Pos(w.Pos), instr.Text+": unknown prototype or target list", w.Sym, b.nearestName(w.Sym))
 			return false
 		}
 		ops = ops[1:]
 	}
 	if len(ops) > 0 {
-		b.errorf(Pos(ops[0].Pos), "%s: too many operands", in.Text)
+		b.errorf(Pos(ops[0].Pos), "%s: too many operands", instr.Text)
 		return false
 	}
 	if targets, known := call.Targets(); known {
 		if heads = targets; len(heads) == 0 {
-			b.errorf(Pos(listed.Pos), "%s: %s names no function", in.Text, listed.Sym)
+			b.errorf(Pos(listed.Pos), "%s: %s names no function", instr.Text, listed.Sym)
 			return false
 		}
 	}
 	for _, head := range heads {
-		ok = ok && b.callTypes(in, head, Pos(s.Pos))
+		ok = ok && b.callTypes(instr, head, Pos(s.Pos))
 	}
 	return ok
 }
@@ -1462,9 +1462,9 @@ var (
 	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
-// passed appends an argument or result of a call; a vector register goes by its
+// passedOperands appends an argument or result of a call; a vector register goes by its
 // components, as do vectors among the parameters.
-func passed(list []Operand, o Operand) []Operand {
+func passedOperands(list []Operand, o Operand) []Operand {
 	if o.Kind == VecOperand {
 		return append(list, o.Elems()...)
 	}
@@ -1472,27 +1472,27 @@ func passed(list []Operand, o Operand) []Operand {
 }
 
 // argument resolves what a call passes.
-func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, in *Instr) bool {
+func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Vector {
-		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", in.Text)
+		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", instr.Text)
 		return false
 	}
-	return b.operand(o, w, in, &callOperand, NoType)
+	return b.operand(o, w, instr, &callOperand, NoType)
 }
 
 // result resolves where a result of a call goes: a register, a .param variable, or
 // nowhere.
-func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
+func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Name && w.Sym == "_" {
 		o.Kind = SinkOperand
 		return true
 	}
-	if !b.argument(o, w, in) {
+	if !b.argument(o, w, instr) {
 		return false
 	}
 	v, _ := o.Sym().(*Var)
-	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Off() != 0) {
-		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", in.Text)
+	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Offset() != 0) {
+		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", instr.Text)
 		return false
 	}
 	return true
@@ -1500,11 +1500,11 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, in *Instr) bool {
 
 // callTypes checks arguments and results against the callee's head, and gives
 // constants the type of their parameter.
-func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
-	check := func(what string, ops []Operand, vars []*Var) bool {
+func (b *funcBuilder) callTypes(instr *Instr, head *Func, pos Pos) bool {
+	check := func(noun string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
 		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
-			b.errorf(pos, "%s: %d %ss, %s has %d", in.Text, len(ops), what, head.Name, len(vars))
+			b.errorf(pos, "%s: %d %ss, %s has %d", instr.Text, len(ops), noun, head.Name, len(vars))
 			return false
 		}
 		for i := range ops {
@@ -1517,10 +1517,10 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 			var typ Type
 			switch o.Kind {
 			case ImmOperand:
-				if !b.immediate(o, in, &callOperand, vars[i].Type, pos) {
+				if !b.immediate(o, instr, &callOperand, vars[i].Type, pos) {
 					return false
 				}
-				o.Imm = o.Imm.to(vars[i].Type)
+				o.Imm = o.Imm.convert(vars[i].Type)
 				continue
 			case RegOperand:
 				typ = b.fn.Regs[o.Reg].Type
@@ -1536,19 +1536,19 @@ func (b *funcBuilder) callTypes(in *Instr, head *Func, pos Pos) bool {
 				continue
 			}
 			if got != size {
-				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", in.Text, what, i+1, got, head.Name, size)
+				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", instr.Text, noun, i+1, got, head.Name, size)
 				return false
 			}
 			if aligned != alignment {
-				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", in.Text, what, i+1, counted(aligned, "byte"), head.Name, alignment)
+				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", instr.Text, noun, i+1, counted(aligned, "byte"), head.Name, alignment)
 				return false
 			}
 			if !typ.passesTo(vars[i].Type) {
-				b.errorf(pos, "%s: %s %d is of type %s, %s wants %s", in.Text, what, i+1, typ, head.Name, vars[i].Type)
+				b.errorf(pos, "%s: %s %d is of type %s, %s wants %s", instr.Text, noun, i+1, typ, head.Name, vars[i].Type)
 				return false
 			}
 		}
 		return true
 	}
-	return check("result", in.Call.Rets, head.Rets) && check("argument", in.Call.Args, head.Params)
+	return check("result", instr.Call.Rets, head.Rets) && check("argument", instr.Call.Args, head.Params)
 }

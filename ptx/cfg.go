@@ -45,9 +45,9 @@ func (b *Block) Terminator() *Instr {
 }
 
 // Targets lists the blocks that the instruction may jump to.
-func (in *Instr) Targets() []*Block {
-	for i := range in.Ops {
-		switch o := &in.Ops[i]; {
+func (instr *Instr) Targets() []*Block {
+	for i := range instr.Ops {
+		switch o := &instr.Ops[i]; {
 		case o.Kind != LabelOperand:
 		case o.Table() != nil:
 			return o.Table().Blocks
@@ -58,8 +58,8 @@ func (in *Instr) Targets() []*Block {
 	return nil
 }
 
-// leaves reports whether control may leave the function at the end of b.
-func (f *Func) leaves(b *Block) bool {
+// mayLeave reports whether control may leave the function at the end of b.
+func (f *Func) mayLeave(b *Block) bool {
 	term := b.Terminator()
 	if term != nil && term.Form.Effects.Any(Returns|Exits) {
 		return true
@@ -91,7 +91,7 @@ func (f *Func) ImmediatePostDominators() []int {
 		for _, s := range b.Succs {
 			edge(i, s.Index)
 		}
-		if f.leaves(b) {
+		if f.mayLeave(b) {
 			edge(i, exit)
 		}
 	}
@@ -197,11 +197,11 @@ func (f *Func) Endless() []bool {
 	out := make([]bool, n)
 	var work []*Block
 	for _, b := range f.Blocks {
-		acts := f.leaves(b)
-		for _, in := range b.Instrs {
-			acts = acts || !in.Form.Effects.Any(Pure|endsBlock)
+		hasEffect := f.mayLeave(b)
+		for _, instr := range b.Instrs {
+			hasEffect = hasEffect || !instr.Form.Effects.Any(Pure|endsBlock)
 		}
-		if acts {
+		if hasEffect {
 			out[b.Index] = true
 			work = append(work, b)
 		}
@@ -233,15 +233,15 @@ func (f *Func) MayWait(calls bool) []bool {
 	waits := make([]bool, len(f.Blocks))
 	for _, loop := range f.loops(func(*Block) bool { return true }) {
 		all := Effects(0) // of the loop's instructions
-		may := false
+		mayWait := false
 		for _, b := range loop {
-			for _, in := range b.Instrs {
-				e := in.Form.Effects
+			for _, instr := range b.Instrs {
+				e := instr.Form.Effects
 				all |= e
-				may = may || e.Has(Reads) && e.Any(Atomic|Strong|Waits) || e.Has(Calls) && calls
+				mayWait = mayWait || e.HasAll(Reads) && e.Any(Atomic|Strong|Waits) || e.HasAll(Calls) && calls
 			}
 		}
-		if may || all.Has(Reads) && all.Any(Fences|Barrier|Waits|Yields) {
+		if mayWait || all.HasAll(Reads) && all.Any(Fences|Barrier|Waits|Yields) {
 			for _, b := range loop {
 				waits[b.Index] = true
 			}
@@ -361,11 +361,11 @@ func (f *Func) reversePostorder() []int {
 
 // Uses goes through the registers that the instruction reads, its guard first; those that it
 // reads for what it may complete last.
-func (in *Instr) Uses() iter.Seq[RegID] {
+func (instr *Instr) Uses() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
-		if in.Guard.Reg == NoReg || yield(in.Guard.Reg) {
-			if in.eachRegister(Read, yield) && in.Pending != nil {
-				each(in.Pending.Reads, yield)
+		if instr.Guard.Reg == NoReg || yield(instr.Guard.Reg) {
+			if instr.eachRegister(Read, yield) && instr.Pending != nil {
+				each(instr.Pending.Reads, yield)
 			}
 		}
 	}
@@ -373,10 +373,10 @@ func (in *Instr) Uses() iter.Seq[RegID] {
 
 // Defs goes through the registers that the instruction writes; those of what it may complete
 // last.
-func (in *Instr) Defs() iter.Seq[RegID] {
+func (instr *Instr) Defs() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
-		if in.eachRegister(Write, yield) && in.Pending != nil {
-			each(in.Pending.Writes, yield)
+		if instr.eachRegister(Write, yield) && instr.Pending != nil {
+			each(instr.Pending.Writes, yield)
 		}
 	}
 }
@@ -391,42 +391,42 @@ func each(list []RegID, yield func(RegID) bool) {
 
 // eachRegister goes through the registers that are accessed so, as the table says of
 // the form's operands.
-func (in *Instr) eachRegister(how Access, yield func(RegID) bool) bool {
-	for i := range in.Ops {
-		if o := &in.Ops[i]; !o.eachRegister(in.Form.Operands[i].Access, how, yield) {
+func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool {
+	for i := range instr.Ops {
+		if o := &instr.Ops[i]; !o.eachRegister(instr.Form.Operands[i].Access, accessMode, yield) {
 			return false
 		}
 	}
-	c := in.Call
+	c := instr.Call
 	if c == nil {
 		return true
 	}
 	each := func(list []Operand, access Access) bool {
 		for i := range list {
-			if !list[i].eachRegister(access, how, yield) {
+			if !list[i].eachRegister(access, accessMode, yield) {
 				return false
 			}
 		}
 		return true
 	}
-	return c.Target.eachRegister(Read, how, yield) && each(c.Args, Read) && each(c.Rets, Write)
+	return c.Target.eachRegister(Read, accessMode, yield) && each(c.Args, Read) && each(c.Rets, Write)
 }
 
 // eachRegister goes through the registers of an operand that an instruction accesses
 // as given. Those of an address are read whatever is done with the memory.
-func (o *Operand) eachRegister(access, how Access, yield func(RegID) bool) bool {
+func (o *Operand) eachRegister(access, accessMode Access, yield func(RegID) bool) bool {
 	switch o.Kind {
 	case RegOperand:
-		return access&how == 0 || yield(o.Reg)
+		return access&accessMode == 0 || yield(o.Reg)
 	case AddrOperand:
-		if how == Read && o.Reg != NoReg && !yield(o.Reg) {
+		if accessMode == Read && o.Reg != NoReg && !yield(o.Reg) {
 			return false
 		}
 		access = Read
 	}
 	elems := o.Elems()
 	for i := range elems {
-		if !elems[i].eachRegister(access, how, yield) {
+		if !elems[i].eachRegister(access, accessMode, yield) {
 			return false
 		}
 	}

@@ -37,7 +37,7 @@ func postDominators(f *Func) [][]bool {
 		for i := n - 1; i >= 0; i-- {
 			b := f.Blocks[i]
 			next := make([]bool, n)
-			if !f.leaves(b) {
+			if !f.mayLeave(b) {
 				for j := range next {
 					next[j] = true
 				}
@@ -80,16 +80,16 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 		f := function(t, body.String())
 		pdom := postDominators(f)
 		// Only where every block can leave does the definition say everything.
-		canLeave := make([]bool, len(f.Blocks))
+		mayLeave := make([]bool, len(f.Blocks))
 		for range f.Blocks {
 			for i, b := range f.Blocks {
-				canLeave[i] = canLeave[i] || f.leaves(b)
+				mayLeave[i] = mayLeave[i] || f.mayLeave(b)
 				for _, s := range b.Succs {
-					canLeave[i] = canLeave[i] || canLeave[s.Index]
+					mayLeave[i] = mayLeave[i] || mayLeave[s.Index]
 				}
 			}
 		}
-		endless := slices.Contains(canLeave, false)
+		endless := slices.Contains(mayLeave, false)
 		for i, got := range f.ImmediatePostDominators() {
 			if endless {
 				if got >= len(f.Blocks) || got < -1 {
@@ -147,7 +147,7 @@ L1:
 	live := f.Liveness()
 	names := func(b int) string {
 		var out []string
-		for r := range live.Into(b) {
+		for r := range live.EachLiveIn(b) {
 			out = append(out, f.Regs[r].Name)
 		}
 		return strings.Join(out, " ")
@@ -197,7 +197,7 @@ func TestLivenessByDefinition(t *testing.T) {
 		f := m.Lookup("k").(*Func)
 		live := f.Liveness()
 		for _, b := range f.Blocks {
-			for i, lives := range live.Behind(b) {
+			for i, lives := range live.LiveAfter(b) {
 				for reg := range f.Regs {
 					reg := RegID(reg)
 					if want := liveAfter(f, b, i, reg); lives(reg) != want {
@@ -220,9 +220,9 @@ func TestLivenessByDefinition(t *testing.T) {
 				for _, s := range b.Succs {
 					out = out || liveFrom(f, s, reg)
 				}
-				out = out || f.leaves(b) && reg == f.Rets[0].Reg
-				if live.In(i, reg) != in || live.Out(i, reg) != out {
-					t.Fatalf("seed %d: %s in block %d: in %v, out %v; want %v, %v in\n%s", seed, f.Regs[reg].Name, i, live.In(i, reg), live.Out(i, reg), in, out, src)
+				out = out || f.mayLeave(b) && reg == f.Rets[0].Reg
+				if live.LiveIn(i, reg) != in || live.LiveOut(i, reg) != out {
+					t.Fatalf("seed %d: %s in block %d: in %v, out %v; want %v, %v in\n%s", seed, f.Regs[reg].Name, i, live.LiveIn(i, reg), live.LiveOut(i, reg), in, out, src)
 				}
 				if in {
 					at(i)
@@ -246,19 +246,19 @@ func liveAfter(f *Func, from *Block, i int, reg RegID) bool {
 	seen := map[*Block]bool{}
 	var visit func(b *Block, list []*Instr) bool
 	visit = func(b *Block, list []*Instr) bool {
-		for _, in := range list {
-			for u := range in.Uses() {
+		for _, instr := range list {
+			for u := range instr.Uses() {
 				if u == reg {
 					return true
 				}
 			}
-			for d := range in.Defs() {
-				if d == reg && in.Guard.Reg == NoReg {
+			for d := range instr.Defs() {
+				if d == reg && instr.Guard.Reg == NoReg {
 					return false
 				}
 			}
 		}
-		if f.leaves(b) && reg == f.Rets[0].Reg {
+		if f.mayLeave(b) && reg == f.Rets[0].Reg {
 			return true
 		}
 		return slices.ContainsFunc(b.Succs, func(s *Block) bool {
@@ -302,8 +302,8 @@ func TestLivenessOfManyRegisters(t *testing.T) {
 		t.Errorf("%d MB for %d registers in %d blocks", got>>20, len(f.Regs), len(f.Blocks))
 	}
 	// %r0 is read throughout, %r1 once.
-	if last := len(f.Blocks) - 2; !live.In(last, 0) || live.In(last, 1) {
-		t.Errorf("live into block %d: %%r0 %v, %%r1 %v", last, live.In(last, 0), live.In(last, 1))
+	if last := len(f.Blocks) - 2; !live.LiveIn(last, 0) || live.LiveIn(last, 1) {
+		t.Errorf("live into block %d: %%r0 %v, %%r1 %v", last, live.LiveIn(last, 0), live.LiveIn(last, 1))
 	}
 }
 

@@ -94,11 +94,11 @@ const (
 // qualify takes in the words before a variable's name. It reports whether all
 // are good.
 func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
-	good := true
+	valid := true
 	at := atSpace // the place of the last word
 	fail := func(q *syntax.Qualifier, format string, args ...any) {
 		c.errorf(Pos(q.Pos), format, args...)
-		good = false
+		valid = false
 	}
 	place := func(q *syntax.Qualifier, p int) {
 		if p < at || p == at && p != atSpace {
@@ -175,21 +175,21 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 			v.Space, texture = Global, true
 		default:
 			c.report(Pos(q.Pos), spell.Nearest(q.Name, declWords), "unknown word %s in a declaration", q.Name)
-			good = false
+			valid = false
 		}
 	}
-	if v.Type == NoType && good {
+	if v.Type == NoType && valid {
 		c.errorf(v.Pos, "%s is declared without a type", v.Name)
-		good = false
+		valid = false
 	}
 	if texture {
-		if v.Type != U32 && v.Type != U64 && good {
+		if v.Type != U32 && v.Type != U64 && valid {
 			c.errorf(v.Pos, "%s: a .tex variable is .u32 or .u64, not %s", v.Name, v.Type)
-			good = false
+			valid = false
 		}
 		v.Type = TexRef
 	}
-	return good
+	return valid
 }
 
 // attributes is what stands in the parentheses of an .attribute (manual 5.4.8).
@@ -270,7 +270,7 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 }
 
 // initialiser flattens an initialiser into elements in memory order.
-func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
+func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	v.HasInit = true
 	pos := Pos(init.Pos)
 	switch {
@@ -308,7 +308,7 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *scope) {
 // fill enters a value of the given shape, from element number at of the variable on, and moves at
 // behind it. Braces say how values may be grouped, not where they lie: what follows a row that is too
 // short continues it, as in NVIDIA's assembler. It returns how many elements the value lists.
-func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *scope) (n int) {
+func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
 		c.errorf(Pos(val.Pos), "%s: an array wants a list { … }", v.Name)
@@ -340,7 +340,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *s
 }
 
 // initElem checks one element, a number or an address, and enters it.
-func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) {
+func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) {
 	e := Init{Elem: at, Mask: val.Mask}
 	pos := Pos(val.Pos)
 	switch {
@@ -362,7 +362,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) {
 		case imm.Kind != IntImm && (v.Type.IsInt() || v.Type.Bits() < 32):
 			c.errorf(pos, "%s: a float initialises %s, want an integer", v.Name, v.Type)
 		}
-		v.number(at, imm.As(v.Type))
+		v.number(at, imm.Encode(v.Type))
 		return
 	}
 	var sym Symbol
@@ -379,10 +379,10 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *scope) {
 		return
 	}
 	e.Sym, e.Generic, e.Offset = sym, val.Generic, offset(sym, &val.Expr)
-	of, isVar := sym.(*Var)
+	target, isVar := sym.(*Var)
 	switch {
-	case isVar && of.Space != Global && of.Space != Const:
-		c.errorf(pos, "%s: the address of %s, which is in .%s space, is no constant", v.Name, of.Name, of.Space)
+	case isVar && target.Space != Global && target.Space != Const:
+		c.errorf(pos, "%s: the address of %s, which is in .%s space, is no constant", v.Name, target.Name, target.Space)
 	case val.Index != "":
 		c.errorf(pos, "%s: the index %s of %s is not a constant", v.Name, val.Index, val.Sym)
 	case v.Type.Bits() > 64 || v.Type.IsFloat() || e.Mask == 0 && v.Type.Size() < c.mod.AddressSize/8 && v.Type.Size() != 4:

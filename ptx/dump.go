@@ -42,7 +42,7 @@ func FprintCFG(w io.Writer, f *Func) {
 		for _, s := range b.Succs {
 			succs = append(succs, name(s.Index))
 		}
-		if f.leaves(b) {
+		if f.mayLeave(b) {
 			succs = append(succs, "exit")
 		}
 		fmt.Fprintf(w, "%s", name(i))
@@ -53,9 +53,9 @@ func FprintCFG(w io.Writer, f *Func) {
 		if len(b.Instrs) > 0 {
 			fmt.Fprintf(w, ", lines %d-%d", b.Instrs[0].Pos.Line, b.Instrs[len(b.Instrs)-1].Pos.Line)
 		}
-		fmt.Fprintf(w, "\n  -> %s\n  meets at %s\n", strings.Join(succs, " "), name(ipdom[i]))
+		fmt.Fprintf(w, "\n  -> %s\n  reconverges at %s\n", strings.Join(succs, " "), name(ipdom[i]))
 		var regs []string
-		for r := range live.Into(i) {
+		for r := range live.EachLiveIn(i) {
 			regs = append(regs, f.Regs[r].Name)
 		}
 		if len(regs) > 0 {

@@ -43,11 +43,11 @@ var effectNames = []string{
 	"atomic", "commutes", "strong", "fences", "async", "yields", "may trap", "stack", "hint", "side effect", "partial",
 }
 
-// Has reports whether all of the given effects are there.
-func (e Effects) Has(all Effects) bool { return e&all == all }
+// HasAll reports whether all of the given effects are there.
+func (e Effects) HasAll(all Effects) bool { return e&all == all }
 
 // Any reports whether one of the given effects is there.
-func (e Effects) Any(of Effects) bool { return e&of != 0 }
+func (e Effects) Any(effects Effects) bool { return e&effects != 0 }
 
 // String lists the effects.
 func (e Effects) String() string {
@@ -62,17 +62,17 @@ func (e Effects) String() string {
 
 // EndsBlock reports whether control goes elsewhere behind the instruction, in the
 // lanes that its guard lets execute it.
-func (in *Instr) EndsBlock() bool { return in.Form.Effects.Any(endsBlock) }
+func (instr *Instr) EndsBlock() bool { return instr.Form.Effects.Any(endsBlock) }
 
 // GlobalOnly reports whether the instruction's address is one of global memory even if it
 // names no state space: vector atomics, and multimem (manual 9.7.13.5, 9.7.9.14).
-func (in *Instr) GlobalOnly() bool {
-	return in.Op.Name == "multimem" || in.Form.Effects.Has(Atomic) && in.Form.HasSlot("vec")
+func (instr *Instr) GlobalOnly() bool {
+	return instr.Op.Name == "multimem" || instr.Form.Effects.HasAll(Atomic) && instr.Form.HasSlot("vec")
 }
 
 // MayTouchGlobal reports whether the instruction accesses memory that other CTAs can
 // see: it names global memory, or no state space. Mbarriers are in shared memory.
-func (in *Instr) MayTouchGlobal() bool {
-	s, _ := in.Space()
-	return in.Form.Effects.Any(Reads|Writes) && in.Form.Class != ClassBarrier && (s == Global || s == Generic)
+func (instr *Instr) MayTouchGlobal() bool {
+	s, _ := instr.Space()
+	return instr.Form.Effects.Any(Reads|Writes) && instr.Form.Class != ClassBarrier && (s == Global || s == Generic)
 }

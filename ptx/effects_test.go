@@ -17,8 +17,8 @@ func TestTableSaysEverything(t *testing.T) {
 		if o.Address && o.Writes() {
 			t.Errorf("%s: operand %s: an address is written", f.Syntax, o.Name)
 		}
-		for i := range o.Parts {
-			operand(f, &o.Parts[i])
+		for i := range o.AddressParts {
+			operand(f, &o.AddressParts[i])
 		}
 		if o.Alt != nil {
 			operand(f, o.Alt)
@@ -30,13 +30,13 @@ func TestTableSaysEverything(t *testing.T) {
 			switch {
 			case e == 0 || e >= effectsEnd:
 				t.Errorf("%s states no effects", f.Syntax)
-			case e.Has(Pure) && e&^(Pure|CarryIn|CarryOut|Partial) != 0:
+			case e.HasAll(Pure) && e&^(Pure|CarryIn|CarryOut|Partial) != 0:
 				t.Errorf("%s is pure, and %v", f.Syntax, e)
-			case e.Has(Atomic) && !e.Has(Reads|Writes), e.Has(Commutes) && !e.Has(Atomic), e.Any(Strong) && !e.Any(Reads|Writes):
+			case e.HasAll(Atomic) && !e.HasAll(Reads|Writes), e.HasAll(Commutes) && !e.HasAll(Atomic), e.Any(Strong) && !e.Any(Reads|Writes):
 				t.Errorf("%s: %v", f.Syntax, e)
-			case e.Any(Reads|Writes) && !e.Has(MayTrap) && op.Name != "discard":
+			case e.Any(Reads|Writes) && !e.HasAll(MayTrap) && op.Name != "discard":
 				t.Errorf("%s accesses memory and cannot trap", f.Syntax)
-			case strings.Contains(f.Syntax, ".aligned") && !e.Has(Aligned):
+			case strings.Contains(f.Syntax, ".aligned") && !e.HasAll(Aligned):
 				t.Errorf("%s: %v", f.Syntax, e)
 			}
 			for i := range f.Operands {
@@ -57,7 +57,7 @@ func TestFamilies(t *testing.T) {
 	}
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
-			if !f.Effects.Has(has[f.Family]) {
+			if !f.Effects.HasAll(has[f.Family]) {
 				t.Errorf("%s: effects %v, which its family has not", f.Syntax, f.Effects)
 			}
 			if f.Family == FamilyLoad && f.Effects.Any(Writes) || f.Family == FamilyStore && f.Effects.Any(Reads) {
@@ -155,8 +155,8 @@ func TestDefsAndUses(t *testing.T) {
 			}
 			return s
 		}
-		in := f.Blocks[0].Instrs[0]
-		if got := names(in.Defs()) + "<- " + names(in.Uses()); strings.TrimSpace(got) != want {
+		instr := f.Blocks[0].Instrs[0]
+		if got := names(instr.Defs()) + "<- " + names(instr.Uses()); strings.TrimSpace(got) != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -77,16 +77,16 @@ func (l ErrorList) Error() string {
 // Unsupported is legal PTX that gemu does not run. It is raised when a kernel
 // that uses it is prepared for launch; other kernels of the module run.
 type Unsupported struct {
-	File   string
-	Pos    Pos
-	What   string // the instruction or feature, by name
-	Why    string // the reason, as a sentence without its full stop; "" if there is nothing to add
-	Line   string // the source line
-	Kernel string
+	File    string
+	Pos     Pos
+	Feature string // the instruction or feature, by name
+	Why     string // the reason, as a sentence without its full stop; "" if there is nothing to add
+	Line    string // the source line
+	Kernel  string
 }
 
 func (e *Unsupported) Error() string {
-	msg := fmt.Sprintf("%s:%s: kernel %s: %s is legal PTX that gemu does not run", e.File, e.Pos, e.Kernel, e.What)
+	msg := fmt.Sprintf("%s:%s: kernel %s: %s is legal PTX that gemu does not run", e.File, e.Pos, e.Kernel, e.Feature)
 	if e.Why != "" {
 		msg += ": " + e.Why
 	}

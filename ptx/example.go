@@ -31,18 +31,18 @@ func exampleModule(version, sm string, decls []string, text string) string {
 // Writing chooses among the ways to write the operands of a variant. The zero Writing has
 // of the optional operands those that make a pair.
 type Writing struct {
-	All     bool // with optional operands
-	Bare    bool // without what may be left out of a pair
-	Alt     bool // with the other shape of operands that have two
-	Length  int  // of vectors of coordinates; 0 for the shortest
-	Operand int  // the number of the operand, from 1, whose registers are of another type
-	Type    Type // that type
+	Optional       bool // with optional operands
+	NoPair         bool // without what may be left out of a pair
+	AlternateShape bool // with the other shape of operands that have two
+	Length         int  // of vectors of coordinates; 0 for the shortest
+	Operand        int  // the number of the operand, from 1, whose registers are of another type
+	Type           Type // that type
 }
 
 // Write writes the variant with operands of the right types, for the kernel of Example. It
 // returns the declarations of the registers and the instruction.
 func (v *Variant) Write(w Writing) (decls []string, text string) {
-	e := example{v: v, Writing: w}
+	e := exampleWriter{v: v, Writing: w}
 	ops := e.list(v.Form.Operands)
 	return e.decls, strings.TrimSpace(v.Text + " " + ops)
 }
@@ -67,21 +67,21 @@ end:
 }
 `
 
-// example collects the declarations of an example.
-type example struct {
+// exampleWriter collects the declarations of an example.
+type exampleWriter struct {
 	v *Variant
 	Writing
 	decls []string
 	nth   int // the number of the operand that is written
 }
 
-// other reports whether the operand that is written is the one of another type.
-func (e *example) other() bool { return e.Type != NoType && e.nth == e.Operand }
+// isTypedOperand reports whether the operand that is written is the one of another type.
+func (e *exampleWriter) isTypedOperand() bool { return e.Type != NoType && e.nth == e.Operand }
 
 // reg declares a register.
-func (e *example) reg(t Type) string {
+func (e *exampleWriter) reg(t Type) string {
 	name := fmt.Sprintf("%%x%d", len(e.decls)+1)
-	if e.other() {
+	if e.isTypedOperand() {
 		t = e.Type
 	}
 	if !t.IsFundamental() {
@@ -91,29 +91,29 @@ func (e *example) reg(t Type) string {
 	return name
 }
 
-// part writes the parts of an address: no sampler, which modules in another mode of textures have.
-func (e *example) part(specs []OperandSpec) string {
-	all := e.All
-	e.All = false
-	defer func() { e.All = all }()
+// addressParts writes the parts of an address: no sampler, which modules in another mode of textures have.
+func (e *exampleWriter) addressParts(specs []OperandSpec) string {
+	all := e.Optional
+	e.Optional = false
+	defer func() { e.Optional = all }()
 	return e.list(specs)
 }
 
 // list writes operands, of the optional ones those that go with a modifier and those
 // that make a pair.
-func (e *example) list(specs []OperandSpec) string {
+func (e *exampleWriter) list(specs []OperandSpec) string {
 	var s strings.Builder
 	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })
 	for i := range specs {
 		o := &specs[i]
-		if e.Alt && o.Alt != nil {
+		if e.AlternateShape && o.Alt != nil {
 			o = o.Alt
 		}
 		e.nth++
 		switch {
-		case !o.Optional || e.v.With(o):
-		case o.Const && either && !e.Alt: // it goes with the first of the two that may stand there
-		case o.Pair && e.Bare, !o.Pair && !(e.All && o.with == ""):
+		case !o.Optional || e.v.HasModifierOf(o):
+		case o.Const && either && !e.AlternateShape: // it goes with the first of the two that may stand there
+		case o.Pair && e.NoPair, !o.Pair && !(e.Optional && o.requires == ""):
 			continue
 		}
 		switch {
@@ -127,7 +127,7 @@ func (e *example) list(specs []OperandSpec) string {
 	return s.String()
 }
 
-func (e *example) operand(o *OperandSpec) string {
+func (e *exampleWriter) operand(o *OperandSpec) string {
 	t := e.v.specType(o)
 	switch {
 	case o.Targets:
@@ -135,33 +135,33 @@ func (e *example) operand(o *OperandSpec) string {
 		return "table"
 	case o.Label:
 		return "end"
-	case e.v.Form.Effects.Has(Calls):
+	case e.v.Form.Effects.HasAll(Calls):
 		return "f"
 	case o.Address:
 		s := ""
 		switch {
 		case o.Base != NoType:
 			s = e.reg(o.Base)
-		case e.other():
+		case e.isTypedOperand():
 			s = e.reg(B64)
 		default:
 			s = exampleAddress(e.v.SpaceOf(o), e.reg)
 		}
-		if len(o.Parts) > 0 {
-			s += ", " + e.part(o.Parts)
+		if len(o.AddressParts) > 0 {
+			s += ", " + e.addressParts(o.AddressParts)
 		}
 		return "[" + s + "]"
-	case o.Const && o.Only != nil && !o.Only.has(1):
-		return fmt.Sprint(o.Only.Least)
+	case o.Const && o.Only != nil && !o.Only.contains(1):
+		return fmt.Sprint(o.Only.Min)
 	case o.Const:
 		return "1"
 	case t == NoType:
 		t = B64
 	}
-	if n, most := e.v.Count(o); o.Vector && (n > 1 || o.braced() || o.count.kind == countSpatial || o.padded() && e.Length > 0) {
+	if n, maximum := e.v.Count(o); o.Vector && (n > 1 || o.braced() || o.count.kind == countSpatial || o.padded() && e.Length > 0) {
 		switch {
 		case !o.padded():
-			n = most
+			n = maximum
 		case e.Length > 0:
 			n = e.Length
 		}

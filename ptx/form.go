@@ -68,10 +68,10 @@ type NewerConstants struct {
 }
 
 // Since gives the first .version and the first sm_NN that have the instruction with its constants.
-func (in *Instr) Since() (Version, int) {
-	version, sm := in.Form.MinPTX, in.Form.MinSM
-	for _, n := range in.Form.Newer {
-		if o := in.Arg(n.Operand); o.Kind != ImmOperand || int64(o.Imm.Bits) < n.Least {
+func (instr *Instr) Since() (Version, int) {
+	version, sm := instr.Form.MinPTX, instr.Form.MinSM
+	for _, n := range instr.Form.Newer {
+		if o := instr.Arg(n.Operand); o.Kind != ImmOperand || int64(o.Imm.Bits) < n.Least {
 			continue
 		}
 		sm = max(sm, n.MinSM)
@@ -358,9 +358,9 @@ func (f *Form) Operand(name string) int {
 // Abolished reports whether only modules of old versions or targets have the form.
 func (f *Form) Abolished() bool { return f.MaxPTX != Version{} }
 
-// has reports whether a module has the form. Only abolished forms can be missing:
+// supports reports whether a module has the form. Only abolished forms can be missing:
 // what is too new for the module's .version or .target passes.
-func (m *Module) has(f *Form) bool {
+func (m *Module) supports(f *Form) bool {
 	return !f.Abolished() || !f.MaxPTX.Less(m.Version) || m.SM() <= f.MaxSM
 }
 
@@ -390,7 +390,7 @@ func kindOf(mod string) int {
 // as the manual's own examples write them, but for those of a kind, which keep theirs. It
 // returns the placed modifiers, and the index of the first that found no place
 // (len(mods) if a required one is missing instead).
-func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
+func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	slots = make([]string, len(f.mods))
 	named := 0
 	for j := range f.mods[:f.named] {
@@ -423,15 +423,15 @@ func (f *Form) match(mods []string) (slots []string, bad int, ok bool) {
 		slots[place] = m
 	}
 	for j := range f.mods {
-		if f.lacks(slots, j) {
+		if f.isMissing(slots, j) {
 			return slots, len(mods), false
 		}
 	}
 	return slots, len(mods), true
 }
 
-// lacks reports whether the j-th modifier has to be there beside the others, and is not.
-func (f *Form) lacks(slots []string, j int) bool {
+// isMissing reports whether the j-th modifier has to be there beside the others, and is not.
+func (f *Form) isMissing(slots []string, j int) bool {
 	if slots[j] != "" {
 		return false
 	}
@@ -498,7 +498,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		if !allow(f) {
 			continue
 		}
-		slots, bad, ok := f.match(mods)
+		slots, invalid, ok := f.match(mods)
 		if ok {
 			v := &Variant{Text: text, Op: op, Form: f, mods: mods, slots: slots}
 			v.types = make([]Type, len(f.Operands))
@@ -507,26 +507,26 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 			return v, nil
 		}
-		score := 2 * bad
-		var lacks []*modSpec
-		if bad == len(mods) {
+		score := 2 * invalid
+		var missing []*modSpec
+		if invalid == len(mods) {
 			score++
 			for j := range f.mods {
-				if m := &f.mods[j]; f.lacks(slots, j) {
-					lacks = append(lacks, m)
+				if m := &f.mods[j]; f.isMissing(slots, j) {
+					missing = append(missing, m)
 					if m.slot == "" {
 						score -= 2
 					}
 				}
 			}
-			if len(lacks) == 1 {
-				oneShort = append(oneShort, lacks[0].values...)
+			if len(missing) == 1 {
+				oneShort = append(oneShort, missing[0].values...)
 			}
 		}
 		if score > bestScore {
-			bestBad, bestScore, bestLacks = bad, score, nil
-			if len(lacks) > 0 {
-				bestLacks = lacks[0].values
+			bestBad, bestScore, bestLacks = invalid, score, nil
+			if len(missing) > 0 {
+				bestLacks = missing[0].values
 			}
 		}
 	}
@@ -539,8 +539,8 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	// Name what would have been possible at the first modifier that fits nowhere.
 	var candidates []string
 	for _, f := range op.Forms {
-		slots, bad, _ := f.match(mods[:bestBad])
-		if bad < bestBad || !allow(f) {
+		slots, invalid, _ := f.match(mods[:bestBad])
+		if invalid < bestBad || !allow(f) {
 			continue
 		}
 		lastType := -1

@@ -82,9 +82,9 @@ func (Pragma) decl()   {}
 
 // Alias is ".alias Name, Of;".
 type Alias struct {
-	Pos  Pos
-	Name string
-	Of   *Func
+	Pos    Pos
+	Name   string
+	Target *Func
 }
 
 // Pragma is ".pragma": its strings, unquoted.
@@ -386,26 +386,26 @@ type Guard struct {
 }
 
 // Arg returns the operand of the given name in the form ("d", "a" …).
-func (in *Instr) Arg(name string) *Operand {
-	i := in.Form.Operand(name)
+func (instr *Instr) Arg(name string) *Operand {
+	i := instr.Form.Operand(name)
 	if i < 0 {
-		panic(fmt.Sprintf("BUG: %s has no operand %s", in.Text, name))
+		panic(fmt.Sprintf("BUG: %s has no operand %s", instr.Text, name))
 	}
-	return &in.Ops[i]
+	return &instr.Ops[i]
 }
 
 // IsSource reports whether operand i is a value the instruction reads: present,
 // no destination, and no constant of the encoding.
-func (in *Instr) IsSource(i int) bool {
-	spec := &in.Form.Operands[i]
-	return spec.Reads() && !spec.Writes() && in.Ops[i].Kind != NoOperand
+func (instr *Instr) IsSource(i int) bool {
+	spec := &instr.Form.Operands[i]
+	return spec.Reads() && !spec.Writes() && instr.Ops[i].Kind != NoOperand
 }
 
 // Sources counts the operands that are values the instruction reads.
-func (in *Instr) Sources() int {
+func (instr *Instr) Sources() int {
 	n := 0
-	for i := range in.Form.Operands {
-		if in.IsSource(i) {
+	for i := range instr.Form.Operands {
+		if instr.IsSource(i) {
 			n++
 		}
 	}
@@ -446,11 +446,11 @@ type Operand struct {
 	SReg    SpecialReg // SRegOperand
 	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg; with a symbol an index, see IndexSize
 	Imm     Imm        // ImmOperand
-	more    *more
+	more    *operandExtra
 }
 
-// more is what few operands have.
-type more struct {
+// operandExtra is what few operands have.
+type operandExtra struct {
 	sym   Symbol
 	elems []Operand
 	block *Block
@@ -458,8 +458,8 @@ type more struct {
 	sel   string // byte or half selector of a video operand: "b0", "h10"
 }
 
-// Off is the offset of a SymOperand or an AddrOperand: in bytes, but in elements where IndexSize is not 0.
-func (o *Operand) Off() int64 {
+// Offset is the offset of a SymOperand or an AddrOperand: in bytes, but in elements where IndexSize is not 0.
+func (o *Operand) Offset() int64 {
 	if o.Kind != SymOperand && o.Kind != AddrOperand {
 		return 0
 	}
@@ -479,7 +479,7 @@ func (o *Operand) IndexSize() int {
 
 // Indexed is how many bytes behind the variable an element is whose index the register has, see IndexSize.
 func (o *Operand) Indexed(reg uint64) uint64 {
-	return uint64(uint32((reg + uint64(o.Off())) * uint64(o.IndexSize())))
+	return uint64(uint32((reg + uint64(o.Offset())) * uint64(o.IndexSize())))
 }
 
 // Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or
@@ -523,10 +523,10 @@ func (o *Operand) Sel() string {
 	return o.more.sel
 }
 
-// rest makes room for what few operands have.
-func (o *Operand) rest() *more {
+// extra makes room for what few operands have.
+func (o *Operand) extra() *operandExtra {
 	if o.more == nil {
-		o.more = &more{}
+		o.more = &operandExtra{}
 	}
 	return o.more
 }
@@ -547,9 +547,9 @@ const (
 	F64Imm                // 0dXXXXXXXXXXXXXXXX, or decimal
 )
 
-// As gives the bits of the constant as a value of type t, in the low bits.
+// Encode gives the bits of the constant as a value of type t, in the low bits.
 // Decimal floats round to nearest even.
-func (i Imm) As(t Type) uint64 {
+func (i Imm) Encode(t Type) uint64 {
 	mask := ^uint64(0)
 	if n := t.Bits(); n < 64 {
 		mask = 1<<n - 1
@@ -563,15 +563,15 @@ func (i Imm) As(t Type) uint64 {
 	return i.Bits & mask
 }
 
-// to converts a constant to what As gives for the type.
-func (i Imm) to(t Type) Imm {
+// convert converts a constant to what As gives for the type.
+func (i Imm) convert(t Type) Imm {
 	switch t {
 	case F32:
-		return Imm{F32Imm, i.As(t)}
+		return Imm{F32Imm, i.Encode(t)}
 	case F64:
-		return Imm{F64Imm, i.As(t)}
+		return Imm{F64Imm, i.Encode(t)}
 	}
-	return Imm{IntImm, i.As(t)}
+	return Imm{IntImm, i.Encode(t)}
 }
 
 func immOf(c syntax.Const) Imm {
@@ -592,26 +592,26 @@ func (m *Module) Line(n int) string { return sourceLine(m.src, n) }
 
 // Origin is where an instruction of the function comes from, as .loc says it: "file:line:col";
 // "" if none does.
-func (f *Func) Origin(in *Instr) string {
-	if in.Loc < 0 {
+func (f *Func) Origin(instr *Instr) string {
+	if instr.Loc < 0 {
 		return ""
 	}
-	l := &f.Locs[in.Loc]
+	l := &f.Locs[instr.Loc]
 	return fmt.Sprintf("%s:%d:%d", f.module.FileName(l.File), l.Line, l.Col)
 }
 
 // EachInstr calls do with every instruction of the function, in order.
-func (f *Func) EachInstr(do func(in *Instr)) {
+func (f *Func) EachInstr(do func(instr *Instr)) {
 	for _, b := range f.Blocks {
-		for _, in := range b.Instrs {
-			do(in)
+		for _, instr := range b.Instrs {
+			do(instr)
 		}
 	}
 }
 
 // EachSymbol calls do with every variable and function that the instruction
 // names.
-func (in *Instr) EachSymbol(do func(s Symbol)) {
+func (instr *Instr) EachSymbol(do func(s Symbol)) {
 	var visit func(ops []Operand)
 	visit = func(ops []Operand) {
 		for i := range ops {
@@ -621,8 +621,8 @@ func (in *Instr) EachSymbol(do func(s Symbol)) {
 			visit(ops[i].Elems())
 		}
 	}
-	visit(in.Ops)
-	if c := in.Call; c != nil {
+	visit(instr.Ops)
+	if c := instr.Call; c != nil {
 		visit(c.Rets)
 		visit(c.Args)
 		if s := c.Target.Sym(); s != nil {

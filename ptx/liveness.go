@@ -29,8 +29,8 @@ type Liveness struct {
 // span is a range of blocks, the last not included.
 type span struct{ from, to int32 }
 
-// In reports whether register r is live into block b.
-func (l *Liveness) In(b int, r RegID) bool {
+// LiveIn reports whether register r is live into block b.
+func (l *Liveness) LiveIn(b int, r RegID) bool {
 	p := l.place[r]
 	if p < 0 {
 		return false
@@ -40,48 +40,48 @@ func (l *Liveness) In(b int, r RegID) bool {
 	return i < len(list) && int(list[i].from) <= b
 }
 
-// Out reports whether register r is live out of block b.
-func (l *Liveness) Out(b int, r RegID) bool {
+// LiveOut reports whether register r is live out of block b.
+func (l *Liveness) LiveOut(b int, r RegID) bool {
 	p := l.place[r]
 	if p < 0 {
 		return false
 	}
 	block := l.f.Blocks[b]
-	return l.returned[p] && l.f.leaves(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.In(s.Index, r) })
+	return l.returned[p] && l.f.mayLeave(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.LiveIn(s.Index, r) })
 }
 
-// Into goes through the registers that are live into block b, in order.
-func (l *Liveness) Into(b int) iter.Seq[RegID] {
+// EachLiveIn goes through the registers that are live into block b, in order.
+func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, r := range l.regs {
-			if l.In(b, r) && !yield(r) {
+			if l.LiveIn(b, r) && !yield(r) {
 				return
 			}
 		}
 	}
 }
 
-// Behind goes through the instructions of a block from the last to the first, and gives for each
+// LiveAfter goes through the instructions of a block from the last to the first, and gives for each
 // whether registers are live behind it: asked while it is at that instruction.
-func (l *Liveness) Behind(b *Block) iter.Seq2[int, func(RegID) bool] {
+func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	return func(yield func(int, func(RegID) bool) bool) {
 		known := map[RegID]bool{} // those that the instructions gone through read or write
 		live := func(r RegID) bool {
-			if is, ok := known[r]; ok {
-				return is
+			if state, ok := known[r]; ok {
+				return state
 			}
-			return l.Out(b.Index, r)
+			return l.LiveOut(b.Index, r)
 		}
-		for i, in := range slices.Backward(b.Instrs) {
+		for i, instr := range slices.Backward(b.Instrs) {
 			if !yield(i, live) {
 				return
 			}
-			if in.Guard.Reg == NoReg {
-				for r := range in.Defs() {
+			if instr.Guard.Reg == NoReg {
+				for r := range instr.Defs() {
 					known[r] = false
 				}
 			}
-			for r := range in.Uses() {
+			for r := range instr.Uses() {
 				known[r] = true
 			}
 		}
@@ -115,7 +115,7 @@ func (f *Func) Liveness() *Liveness {
 		for p := from; p < to; p++ {
 			flow.enter(events[first[p]:first[p+1]], 1<<(p-from))
 			if l.returned[p] {
-				flow.leave |= 1 << (p - from)
+				flow.liveAtExit |= 1 << (p - from)
 			}
 		}
 		flow.solve()
@@ -162,19 +162,19 @@ func (l *Liveness) findCrossing() {
 	}
 	for i, b := range l.f.Blocks {
 		i := int32(i)
-		for _, in := range b.Instrs {
-			for r := range in.Uses() {
+		for _, instr := range b.Instrs {
+			for r := range instr.Uses() {
 				if written[r] != i || home[r] != i {
 					home[r] = crossing
 				}
 			}
-			for r := range in.Defs() {
+			for r := range instr.Defs() {
 				if home[r] == none {
 					home[r] = i
 				} else if home[r] != i {
 					home[r] = crossing
 				}
-				if in.Guard.Reg == NoReg {
+				if instr.Guard.Reg == NoReg {
 					written[r] = i
 				}
 			}
@@ -208,16 +208,16 @@ func (l *Liveness) events() (first []int32, list []event) {
 			last[p] = -1
 		}
 		for i, b := range l.f.Blocks {
-			for _, in := range b.Instrs {
-				for r := range in.Uses() {
+			for _, instr := range b.Instrs {
+				for r := range instr.Uses() {
 					if p := l.place[r]; p >= 0 {
 						do(p, int32(i), event{block: int32(i), reads: true})
 						last[p] = int32(i)
 					}
 				}
-				for r := range in.Defs() {
+				for r := range instr.Defs() {
 					if p := l.place[r]; p >= 0 {
-						do(p, int32(i), event{block: int32(i), kills: in.Guard.Reg == NoReg})
+						do(p, int32(i), event{block: int32(i), kills: instr.Guard.Reg == NoReg})
 						last[p] = int32(i)
 					}
 				}
@@ -247,14 +247,14 @@ func (l *Liveness) events() (first []int32, list []event) {
 	return first, list
 }
 
-// flow is the data flow of up to 64 registers, a bit each.
-type flow struct {
-	f       *Func
-	blocks  []flowBlock
-	leave   uint64 // read when the function ends
-	leaving []int32
-	touched []int32 // blocks that are not zero
-	work    []int32
+// livenessFlow is the data flow of up to 64 registers, a bit each.
+type livenessFlow struct {
+	f          *Func
+	blocks     []flowBlock
+	liveAtExit uint64 // read when the function ends
+	exitBlocks []int32
+	touched    []int32 // blocks that are not zero
+	work       []int32
 }
 
 type flowBlock struct {
@@ -262,17 +262,17 @@ type flowBlock struct {
 	touched               bool
 }
 
-func newFlow(f *Func) *flow {
-	w := &flow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
+func newFlow(f *Func) *livenessFlow {
+	w := &livenessFlow{f: f, blocks: make([]flowBlock, len(f.Blocks))}
 	for i, b := range f.Blocks {
-		if f.leaves(b) {
-			w.leaving = append(w.leaving, int32(i))
+		if f.mayLeave(b) {
+			w.exitBlocks = append(w.exitBlocks, int32(i))
 		}
 	}
 	return w
 }
 
-func (w *flow) touch(b int32) *flowBlock {
+func (w *livenessFlow) touch(b int32) *flowBlock {
 	t := &w.blocks[b]
 	if !t.touched {
 		t.touched = true
@@ -282,7 +282,7 @@ func (w *flow) touch(b int32) *flowBlock {
 }
 
 // enter notes what blocks do with a register.
-func (w *flow) enter(events []event, bit uint64) {
+func (w *livenessFlow) enter(events []event, bit uint64) {
 	for _, e := range events {
 		t := w.touch(e.block)
 		if e.reads {
@@ -295,16 +295,16 @@ func (w *flow) enter(events []event, bit uint64) {
 }
 
 // solve finds what is live, backwards from the reads.
-func (w *flow) solve() {
+func (w *livenessFlow) solve() {
 	for _, b := range w.touched {
 		if t := &w.blocks[b]; t.reads != 0 {
 			t.in = t.reads
 			w.work = append(w.work, b)
 		}
 	}
-	for _, b := range w.leaving {
-		if w.leave != 0 {
-			w.flowOut(b, w.leave)
+	for _, b := range w.exitBlocks {
+		if w.liveAtExit != 0 {
+			w.flowOut(b, w.liveAtExit)
 		}
 	}
 	for len(w.work) > 0 {
@@ -317,7 +317,7 @@ func (w *flow) solve() {
 }
 
 // flowOut notes registers that are live out of a block.
-func (w *flow) flowOut(b int32, regs uint64) {
+func (w *livenessFlow) flowOut(b int32, regs uint64) {
 	t := &w.blocks[b]
 	if regs&^t.out == 0 {
 		return
@@ -332,8 +332,8 @@ func (w *flow) flowOut(b int32, regs uint64) {
 
 // collect stores the result by register, and clears the flow for the next ones. It
 // looks at registers one by one only where something changes.
-func (w *flow) collect(spans [][]span, extents [][2]int32) {
-	each := func(regs uint64, do func(i int)) {
+func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
+	eachBit := func(regs uint64, do func(i int)) {
 		for ; regs != 0; regs &= regs - 1 {
 			do(bits.TrailingZeros64(regs))
 		}
@@ -344,9 +344,9 @@ func (w *flow) collect(spans [][]span, extents [][2]int32) {
 	w.order()
 	var live, seen uint64
 	end := int32(0) // of the blocks looked at so far
-	stop := func(regs uint64, at int32) { each(regs, func(i int) { spans[i][len(spans[i])-1].to = at }) }
-	first := func(regs uint64, at int32) {
-		each(regs&^seen, func(i int) { extents[i][0] = at })
+	stop := func(regs uint64, place int32) { eachBit(regs, func(i int) { spans[i][len(spans[i])-1].to = place }) }
+	first := func(regs uint64, place int32) {
+		eachBit(regs&^seen, func(i int) { extents[i][0] = place })
 		seen |= regs
 	}
 	for _, b := range w.touched {
@@ -356,15 +356,15 @@ func (w *flow) collect(spans [][]span, extents [][2]int32) {
 			live = 0
 		}
 		stop(live&^t.in, b)
-		each(t.in&^live, func(i int) { spans[i] = append(spans[i], span{from: b}) })
+		eachBit(t.in&^live, func(i int) { spans[i] = append(spans[i], span{from: b}) })
 		first(t.in, b)
 		first(t.out, b+1)
 		live, end = t.in, b+1
 	}
 	stop(live, end)
 	seen = 0
-	last := func(regs uint64, at int32) {
-		each(regs&^seen, func(i int) { extents[i][1] = at })
+	last := func(regs uint64, place int32) {
+		eachBit(regs&^seen, func(i int) { extents[i][1] = place })
 		seen |= regs
 	}
 	for _, b := range slices.Backward(w.touched) {
@@ -373,11 +373,11 @@ func (w *flow) collect(spans [][]span, extents [][2]int32) {
 		last(t.in, b)
 		*t = flowBlock{}
 	}
-	w.touched, w.leave = w.touched[:0], 0
+	w.touched, w.liveAtExit = w.touched[:0], 0
 }
 
 // order sorts the blocks that are not zero.
-func (w *flow) order() {
+func (w *livenessFlow) order() {
 	if len(w.touched) < len(w.blocks)/16 {
 		slices.Sort(w.touched)
 		return
@@ -410,44 +410,44 @@ func (l *Liveness) Pressure() int {
 	for i := range len(crossing) - 1 {
 		crossing[i+1] += crossing[i]
 	}
-	most := 0
+	maximum := 0
 	live := make([]bool, len(l.f.Regs)) // of those that live within a block
 	for i, b := range l.f.Blocks {
-		own, inside := 0, 0
+		ownSet, inside := 0, 0
 		set := func(r RegID, to bool) {
 			if l.place[r] >= 0 || live[r] == to {
 				return
 			}
 			if live[r] = to; to {
-				own += words(r)
+				ownSet += words(r)
 			} else {
-				own -= words(r)
+				ownSet -= words(r)
 			}
 		}
-		for _, in := range slices.Backward(b.Instrs) {
-			for r := range in.Defs() {
+		for _, instr := range slices.Backward(b.Instrs) {
+			for r := range instr.Defs() {
 				set(r, true)
 			}
-			inside = max(inside, own)
-			if in.Guard.Reg == NoReg {
-				for r := range in.Defs() {
+			inside = max(inside, ownSet)
+			if instr.Guard.Reg == NoReg {
+				for r := range instr.Defs() {
 					set(r, false)
 				}
 			}
-			for r := range in.Uses() {
+			for r := range instr.Uses() {
 				set(r, true)
 			}
-			inside = max(inside, own)
+			inside = max(inside, ownSet)
 		}
-		for _, in := range b.Instrs { // whatever is left is read before it is written
-			for r := range in.Uses() {
+		for _, instr := range b.Instrs { // whatever is left is read before it is written
+			for r := range instr.Uses() {
 				set(r, false)
 			}
-			for r := range in.Defs() {
+			for r := range instr.Defs() {
 				set(r, false)
 			}
 		}
-		most = max(most, inside+max(crossing[i], crossing[i+1]))
+		maximum = max(maximum, inside+max(crossing[i], crossing[i+1]))
 	}
-	return most
+	return maximum
 }

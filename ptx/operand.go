@@ -24,76 +24,76 @@ const (
 
 // OperandSpec describes one operand of a form.
 type OperandSpec struct {
-	Name     string
-	Access   Access
-	Optional bool
-	Pair     bool          // joined with "|" to the operand before it
-	Address  bool          // [a]
-	Parts    []OperandSpec // of an address: what stands behind its base
-	Label    bool          // a label, or with Targets the name of a list
-	Targets  bool
-	Const    bool         // an integer constant
-	Only     *Constants   // the integer constants that may stand; nil if any may
-	Register bool         // no constant may stand
-	Plain    bool         // nor the sum of a register and a constant
-	List     bool         // (a, b, …): arguments and results of a call
-	Negate   bool         // may be written !p or -a
-	Extended bool         // Negate is not in the manual: NVIDIA's assembler takes it
-	Selector bool         // may name bytes or halves of a register: a.b0, a.h10
-	Sink     bool         // may be _: the result is not wanted
-	Symbol   bool         // may be the address of a variable or function
-	Vector   bool         // {a, b, …}, of as many registers as Variant.Count says
-	Alt      *OperandSpec // of another shape, which may stand instead
-	Wider    bool         // a register may be wider than the type
-	Integer  bool         // a register is an integer or untyped one of 32 or 64 bits
-	NoFloat  bool         // an integer is not in a register of floats or halves
-	Untyped  bool         // a register is of a .b type
-	Base     Type         // of an address that is in a register and no variable's: the register's type; else NoType
-	with     string       // the slot or modifier without which it may not be written
-	count    count
-	typ      Type // fixed type, or NoType
-	slot     string
-	wide     bool // twice the width of the slot's type
-	element  bool // of a vector or a list
+	Name         string
+	Access       Access
+	Optional     bool
+	Pair         bool          // joined with "|" to the operand before it
+	Address      bool          // [a]
+	AddressParts []OperandSpec // of an address: what stands behind its base
+	Label        bool          // a label, or with Targets the name of a list
+	Targets      bool
+	Const        bool         // an integer constant
+	Only         *Constants   // the integer constants that may stand; nil if any may
+	Register     bool         // no constant may stand
+	NoSum        bool         // nor the sum of a register and a constant
+	List         bool         // (a, b, …): arguments and results of a call
+	Negate       bool         // may be written !p or -a
+	Extended     bool         // Negate is not in the manual: NVIDIA's assembler takes it
+	Selector     bool         // may name bytes or halves of a register: a.b0, a.h10
+	Sink         bool         // may be _: the result is not wanted
+	Symbol       bool         // may be the address of a variable or function
+	Vector       bool         // {a, b, …}, of as many registers as Variant.Count says
+	Alt          *OperandSpec // of another shape, which may stand instead
+	Wider        bool         // a register may be wider than the type
+	Integer      bool         // a register is an integer or untyped one of 32 or 64 bits
+	NoFloat      bool         // an integer is not in a register of floats or halves
+	Untyped      bool         // a register is of a .b type
+	Base         Type         // of an address that is in a register and no variable's: the register's type; else NoType
+	requires     string       // the slot or modifier without which it may not be written
+	count        count
+	typ          Type // fixed type, or NoType
+	slot         string
+	wide         bool // twice the width of the slot's type
+	element      bool // of a vector or a list
 }
 
 // Constants are integers from Least to Most, in steps.
-type Constants struct{ Least, Most, Step int64 }
+type Constants struct{ Min, Max, Step int64 }
 
 // parseConstants reads 128, 0..1, 0..64/8.
 func parseConstants(text string) (*Constants, error) {
 	bounds, step, steps := strings.Cut(text, "/")
-	least, most, isRange := strings.Cut(bounds, "..")
+	minimum, maximum, isRange := strings.Cut(bounds, "..")
 	if !isRange {
-		most = least
+		maximum = minimum
 	}
 	if !steps {
 		step = "1"
 	}
 	c := &Constants{}
-	for i, n := range []*int64{&c.Least, &c.Most, &c.Step} {
+	for i, n := range []*int64{&c.Min, &c.Max, &c.Step} {
 		var err error
-		if *n, err = strconv.ParseInt([]string{least, most, step}[i], 10, 64); err != nil {
+		if *n, err = strconv.ParseInt([]string{minimum, maximum, step}[i], 10, 64); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-func (c *Constants) has(n int64) bool {
-	return c.Least <= n && n <= c.Most && (n-c.Least)%c.Step == 0
+func (c *Constants) contains(n int64) bool {
+	return c.Min <= n && n <= c.Max && (n-c.Min)%c.Step == 0
 }
 
 func (c *Constants) String() string {
 	switch {
-	case c.Least == c.Most:
-		return fmt.Sprint(c.Least)
+	case c.Min == c.Max:
+		return fmt.Sprint(c.Min)
 	case c.Step == 1:
-		return fmt.Sprintf("%d..%d", c.Least, c.Most)
-	case c.Most-c.Least == c.Step:
-		return fmt.Sprintf("%d or %d", c.Least, c.Most)
+		return fmt.Sprintf("%d..%d", c.Min, c.Max)
+	case c.Max-c.Min == c.Step:
+		return fmt.Sprintf("%d or %d", c.Min, c.Max)
 	}
-	return fmt.Sprintf("%d..%d in steps of %d", c.Least, c.Most, c.Step)
+	return fmt.Sprintf("%d..%d in steps of %d", c.Min, c.Max, c.Step)
 }
 
 // Writes reports whether the instruction writes the operand's registers.
@@ -131,9 +131,9 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		s, typ = parts[0], parts[1]
 	}
 	if parts := brackets.Split(s, "?"); len(parts) == 2 {
-		s, o.Optional, o.with = parts[0], true, parts[1]
-		if o.with != "" && !f.HasSlot(o.with) {
-			return o, fmt.Errorf("operand %q: no slot %s", text, o.with)
+		s, o.Optional, o.requires = parts[0], true, parts[1]
+		if o.requires != "" && !f.HasSlot(o.requires) {
+			return o, fmt.Errorf("operand %q: no slot %s", text, o.requires)
 		}
 	}
 	s, o.Sink = strings.CutPrefix(s, "_")
@@ -147,8 +147,8 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		}
 	}
 	s, o.Register = strings.CutPrefix(s, "%")
-	s, o.Plain = strings.CutPrefix(s, "%")
-	o.Plain = o.Plain || o.Selector
+	s, o.NoSum = strings.CutPrefix(s, "%")
+	o.NoSum = o.NoSum || o.Selector
 	number := ""
 	switch s[0] {
 	case '!', '-':
@@ -159,7 +159,7 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 		parts := brackets.Split(s[1:len(s)-1], ", ")
 		s = parts[0]
 		if len(parts) > 1 {
-			o.Parts, err = parseOperands(f, strings.Join(parts[1:], ", "))
+			o.AddressParts, err = parseOperands(f, strings.Join(parts[1:], ", "))
 		}
 	case '<':
 		o.Vector = true
@@ -300,7 +300,7 @@ func (o *OperandSpec) braced() bool {
 
 // Count says how many registers an operand of the form holds that is a vector: from
 // least to most.
-func (v *Variant) Count(o *OperandSpec) (least, most int) {
+func (v *Variant) Count(o *OperandSpec) (minimum, maximum int) {
 	c := o.count
 	n := c.factor
 	switch c.kind {
@@ -343,8 +343,8 @@ func (v *Variant) Count(o *OperandSpec) (least, most int) {
 
 // lengths are the numbers of registers that an operand of the form may hold that is a vector.
 func (v *Variant) lengths(o *OperandSpec) (list []int) {
-	least, most := v.Count(o)
-	for n := least; n <= most; n++ {
+	minimum, maximum := v.Count(o)
+	for n := minimum; n <= maximum; n++ {
 		if n != 3 || !o.padded() { // no vector register has three elements
 			list = append(list, n)
 		}
@@ -438,10 +438,10 @@ func (v *Variant) TakesConstant(i int) bool {
 // allows reports whether a constant is one that may stand. A mask of all lanes may be written as -1.
 func (o *OperandSpec) allows(i Imm) bool {
 	n := int64(i.Bits)
-	if n == -1 && o.Only != nil && o.Only.Least == math.MaxUint32 {
+	if n == -1 && o.Only != nil && o.Only.Min == math.MaxUint32 {
 		n = math.MaxUint32
 	}
-	return o.Only == nil || i.Kind == IntImm && o.Only.has(n)
+	return o.Only == nil || i.Kind == IntImm && o.Only.contains(n)
 }
 
 // specType is the type that the registers of an operand must have.
@@ -481,9 +481,9 @@ func bitsOf(n int) Type {
 	}
 }
 
-// held is what registers hold that have no type for it: several numbers, or such as make up a
+// fragmentType is what registers hold that have no type for it: several numbers, or such as make up a
 // fragment; NoType if their type says it.
-func (v *Variant) held(o *OperandSpec) Type {
+func (v *Variant) fragmentType(o *OperandSpec) Type {
 	t := v.elementType(o)
 	switch {
 	case t.packed():
@@ -499,16 +499,16 @@ func (v *Variant) held(o *OperandSpec) Type {
 	return NoType
 }
 
-// takes reports whether a register of type r, or a vector of registers that make it, may stand for
+// acceptsType reports whether a register of type r, or a vector of registers that make it, may stand for
 // an operand that has to be of type want.
-func (v *Variant) takes(o *OperandSpec, want, r Type) bool {
-	held := v.held(o)
+func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
+	fragment := v.fragmentType(o)
 	switch {
 	case o.Integer:
 		return r.holdsAddress()
 	case want == NoType:
 		return true
-	case held != NoType && !held.packedIn(r):
+	case fragment != NoType && !fragment.packedIn(r):
 		return false
 	case o.Untyped && r != bitsOf(r.Bits()):
 		return false
@@ -520,8 +520,10 @@ func (v *Variant) takes(o *OperandSpec, want, r Type) bool {
 	return want.agrees(r, o.Wider)
 }
 
-// With reports whether the variant has the modifier that an optional operand goes with.
-func (v *Variant) With(o *OperandSpec) bool { return o.with != "" && v.Slot(o.with) != "" }
+// HasModifierOf reports whether the variant has the modifier that an optional operand goes with.
+func (v *Variant) HasModifierOf(o *OperandSpec) bool {
+	return o.requires != "" && v.Slot(o.requires) != ""
+}
 
 // SpaceOf is the state space in which an address operand lies.
 func (v *Variant) SpaceOf(o *OperandSpec) Space {
@@ -540,8 +542,8 @@ func (v *Variant) SpaceOf(o *OperandSpec) Space {
 // String is the operand as messages write it.
 func (o *OperandSpec) String() string {
 	s := o.Name
-	for i := range o.Parts {
-		s += ", " + o.Parts[i].String()
+	for i := range o.AddressParts {
+		s += ", " + o.AddressParts[i].String()
 	}
 	switch {
 	case o.Address:
@@ -571,12 +573,12 @@ func operandList(f *Form) string {
 		case i > 0:
 			s += ", "
 		}
-		if o.with == "" {
+		if o.requires == "" {
 			s += o.String()
 			continue
 		}
 		for _, m := range f.mods {
-			if m.slot == o.with {
+			if m.slot == o.requires {
 				s += fmt.Sprintf("{%s with .%s}", o.Name, m.values[0])
 			}
 		}

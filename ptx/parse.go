@@ -58,8 +58,8 @@ type checker struct {
 	mod    *Module
 	errs   []*Error
 	broken map[string]bool // names whose declaration is bad: that is problem enough
-	instrs slab[Instr]
-	ops    slab[Operand]
+	instrs operandSlab[Instr]
+	ops    operandSlab[Operand]
 	debug  *Section // that a line "@@DWARF" belongs to
 	sm     int      // of the .target before what is read
 }
@@ -78,9 +78,9 @@ func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, ""
 
 // unknown reports a name that stands for nothing, with what comes before it in
 // the message and a name that may have been meant.
-func (c *checker) unknown(pos Pos, what, name, hint string) {
+func (c *checker) unknown(pos Pos, noun, name, hint string) {
 	if !c.broken[name] {
-		c.report(pos, hint, "%s %s", what, name)
+		c.report(pos, hint, "%s %s", noun, name)
 	}
 }
 
@@ -93,22 +93,22 @@ func (c *checker) module(tree *syntax.File) {
 	}
 	var bodies []pending
 	var inits []func()
-	for _, it := range tree.Items {
-		pos := Pos{int32(it.Pos.Line), int32(it.Pos.Column)}
+	for _, item := range tree.Items {
+		pos := Pos{int32(item.Pos.Line), int32(item.Pos.Column)}
 		switch {
-		case it.Version != nil:
+		case item.Version != nil:
 			if m.Version != (Version{}) {
 				c.errorf(pos, "a second .version: a module has one")
 			}
-			major, minor, whole := strings.Cut(string(it.Version.Number), ".")
+			major, minor, whole := strings.Cut(string(item.Version.Number), ".")
 			m.Version.Major, _ = strconv.Atoi(major)
 			m.Version.Minor, _ = strconv.Atoi(minor)
 			if !whole || m.Version.Major < 1 || m.Version.Major > 99 {
-				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", it.Version.Number)
+				c.errorf(pos, ".version %s is no PTX ISA version: want MAJOR.MINOR", item.Version.Number)
 			}
-		case it.Target != nil:
+		case item.Target != nil:
 			c.sm = 0
-			for _, name := range it.Target.Names {
+			for _, name := range item.Target.Names {
 				t := string(name)
 				if !slices.Contains(m.Target, t) {
 					m.Target = append(m.Target, t)
@@ -120,36 +120,36 @@ func (c *checker) module(tree *syntax.File) {
 					c.sm = smOf([]string{t})
 				}
 			}
-		case it.AddressSize != nil:
-			switch bits := string(it.AddressSize.Bits); bits {
+		case item.AddressSize != nil:
+			switch bits := string(item.AddressSize.Bits); bits {
 			case "32", "64":
 				m.AddressSize, _ = strconv.Atoi(bits)
 			default:
 				c.errorf(pos, ".address_size %s: must be 32 or 64", bits)
 			}
-		case it.File != nil:
-			n, _ := strconv.Atoi(string(it.File.Index))
-			f := SourceFile{Index: n, Name: strings.Clone(unquote(string(it.File.Name)))}
-			for _, s := range it.File.Stamp {
+		case item.File != nil:
+			n, _ := strconv.Atoi(string(item.File.Index))
+			f := SourceFile{Index: n, Name: strings.Clone(unquote(string(item.File.Name)))}
+			for _, s := range item.File.Stamp {
 				f.Stamp = append(f.Stamp, string(s))
 			}
 			m.Files = append(m.Files, f)
-		case it.Section != nil:
-			c.section(string(it.Section.Name), it.Section.Body.Lines)
-		case it.Sources != nil:
-			c.sources(it.Sources.Body.Blocks)
-		case it.Dwarf != nil:
-			c.dwarf(it.Dwarf)
-		case it.Pragma != nil:
+		case item.Section != nil:
+			c.section(string(item.Section.Name), item.Section.Body.Lines)
+		case item.Sources != nil:
+			c.sources(item.Sources.Body.Blocks)
+		case item.Dwarf != nil:
+			c.dwarf(item.Dwarf)
+		case item.Pragma != nil:
 			var p Pragma
-			for _, t := range it.Pragma.Text {
+			for _, t := range item.Pragma.Text {
 				p = append(p, unquote(string(t)))
 			}
 			m.Decls = append(m.Decls, p)
-		case it.Alias != nil:
-			a := &Alias{Pos: pos, Name: strings.Clone(string(it.Alias.Name))}
+		case item.Alias != nil:
+			a := &Alias{Pos: pos, Name: strings.Clone(string(item.Alias.Name))}
 			m.Decls = append(m.Decls, a)
-			of := string(it.Alias.Of)
+			of := string(item.Alias.Target)
 			inits = append(inits, func() {
 				f, ok := m.symbols[of].(*Func)
 				if c.broken[of] {
@@ -159,31 +159,31 @@ func (c *checker) module(tree *syntax.File) {
 					c.report(pos, spell.Nearest(of, c.symbolNames()), ".alias %s: %s is not a function", a.Name, of)
 					return
 				}
-				a.Of = f
+				a.Target = f
 				m.symbols[a.Name] = f
 			})
-		case it.Decl != nil && it.Decl.Entry != nil:
-			e := it.Decl.Entry
-			f := c.kernel(e, c.linkage(it.Decl))
+		case item.Decl != nil && item.Decl.Entry != nil:
+			e := item.Decl.Entry
+			f := c.kernel(e, c.linkage(item.Decl))
 			if e.Body != nil {
 				bodies = append(bodies, pending{f, e.Body})
 			}
-		case it.Decl != nil && it.Decl.Func != nil:
-			f := c.function(it.Decl.Func, c.linkage(it.Decl))
-			if it.Decl.Func.Body != nil {
-				bodies = append(bodies, pending{f, it.Decl.Func.Body})
+		case item.Decl != nil && item.Decl.Func != nil:
+			f := c.function(item.Decl.Func, c.linkage(item.Decl))
+			if item.Decl.Func.Body != nil {
+				bodies = append(bodies, pending{f, item.Decl.Func.Body})
 			}
-		case it.Decl != nil && it.Decl.Var != nil:
-			link := c.linkage(it.Decl)
-			for i := range it.Decl.Var.Names {
-				d := &it.Decl.Var.Names[i]
-				if it.Decl.Var.IsRegister() {
-					if v := c.variable(it.Decl.Var, i, link); v != nil {
+		case item.Decl != nil && item.Decl.Var != nil:
+			link := c.linkage(item.Decl)
+			for i := range item.Decl.Var.Names {
+				d := &item.Decl.Var.Names[i]
+				if item.Decl.Var.IsRegister() {
+					if v := c.variable(item.Decl.Var, i, link); v != nil {
 						c.static(v, d)
 					}
 					continue
 				}
-				for _, v := range c.variables(it.Decl.Var, i, link) {
+				for _, v := range c.variables(item.Decl.Var, i, link) {
 					switch v.Space {
 					case Global, Const, Shared:
 					case Local:
@@ -384,7 +384,7 @@ func (c *checker) head(f *Func, rets, params []*syntax.Param) {
 		if f.Linkage == Internal && !old.Defined && (old.Linkage == Visible || old.Linkage == Weak) {
 			f.Linkage = old.Linkage // as NVIDIA's assembler does; the manual is silent
 		}
-		if msg := differ(old, f); msg != "" {
+		if msg := signatureMismatch(old, f); msg != "" {
 			c.errorf(f.Pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
 		}
 	}
@@ -441,7 +441,7 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 			}
 		}
 		for _, other := range k.excludes {
-			if _, has := f.Directive(other); has {
+			if _, found := f.Directive(other); found {
 				c.errorf(pos, "%s and %s exclude each other", other, d.Name)
 			}
 		}
@@ -482,9 +482,9 @@ var funcDirectives = []funcDirective{
 	{name: ".local_maxnreg", kernel: true, device: true, min: 1, max: 1},
 }
 
-// differ says in what the heads of two functions of one name differ, "" if
+// signatureMismatch says in what the heads of two functions of one name differ, "" if
 // they agree.
-func differ(a, b *Func) string {
+func signatureMismatch(a, b *Func) string {
 	if a.Entry != b.Entry {
 		return "one is an .entry, the other a .func"
 	}

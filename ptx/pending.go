@@ -20,12 +20,12 @@ type Pending struct {
 
 // IsMultiply reports whether the instruction is a multiplication that goes on behind the next
 // instruction: wgmma.mma_async.
-func (in *Instr) IsMultiply() bool { return in.Form.Family == FamilyWgmma }
+func (instr *Instr) IsMultiply() bool { return instr.Form.Family == FamilyWgmma }
 
 // Fragment goes through the registers of an operand of a multiplication: "d", or "a", which
 // has none if it is a descriptor.
-func (in *Instr) Fragment(operand string) []Operand {
-	if o := in.Arg(operand); o.Kind == VecOperand {
+func (instr *Instr) Fragment(operand string) []Operand {
+	if o := instr.Arg(operand); o.Kind == VecOperand {
 		return o.Elems()
 	}
 	return nil
@@ -34,35 +34,35 @@ func (in *Instr) Fragment(operand string) []Operand {
 // findPending finds what instructions of the module's functions have to do with pending
 // multiplications.
 func (m *Module) findPending(funcs []*Func) {
-	has := map[*Func]bool{} // wgmma, or a call of a function that has
+	pending := map[*Func]bool{} // wgmma, or a call of a function that has
 	for _, f := range funcs {
-		f.EachInstr(func(in *Instr) {
-			switch in.Form.Family {
+		f.EachInstr(func(instr *Instr) {
+			switch instr.Form.Family {
 			case FamilyWgmma, FamilyWgmmaFence, FamilyWgmmaCommit, FamilyWgmmaWait:
-				has[f] = true
+				pending[f] = true
 			}
 		})
 	}
-	if len(has) == 0 {
+	if len(pending) == 0 {
 		return
 	}
-	calls := func(in *Instr) bool {
-		if in.Call == nil {
+	calls := func(instr *Instr) bool {
+		if instr.Call == nil {
 			return false
 		}
-		f, direct := in.Call.Target.Sym().(*Func)
+		f, direct := instr.Call.Target.Sym().(*Func)
 		if direct {
 			f, _ = m.Lookup(f.Name).(*Func)
 		}
-		return !direct || has[f]
+		return !direct || pending[f]
 	}
-	multiply := slices.Collect(maps.Keys(has))
+	multiply := slices.Collect(maps.Keys(pending))
 	for more := true; more; {
 		more = false
 		for _, f := range funcs {
-			f.EachInstr(func(in *Instr) {
-				if !has[f] && calls(in) {
-					has[f], more = true, true
+			f.EachInstr(func(instr *Instr) {
+				if !pending[f] && calls(instr) {
+					pending[f], more = true, true
 				}
 			})
 		}
@@ -75,35 +75,35 @@ func (m *Module) findPending(funcs []*Func) {
 // age is how many groups have been committed since a multiplication was issued.
 type age uint8
 
-// oldest is the greatest age that is told apart.
-const oldest age = 254
+// maxAge is the greatest age that is told apart.
+const maxAge age = 254
 
-// pendingFlow is the search in a function. Multiplications, accumulators and matrices A in registers
+// multiplyFlow is the search in a function. Multiplications, accumulators and matrices A in registers
 // have numbers: those with the same registers are one accumulator or one A, however many
 // multiplications have it.
-type pendingFlow struct {
-	list         []product
+type multiplyFlow struct {
+	list         []pendingMultiply
 	index        map[*Instr]int
-	accumulators fragments
-	sources      fragments
-	calls        func(in *Instr) bool
+	accumulators fragmentTable
+	sources      fragmentTable
+	calls        func(instr *Instr) bool
 }
 
-// product is a multiplication, with the numbers of its accumulator and its A.
-type product struct {
-	in             *Instr
+// pendingMultiply is a multiplication, with the numbers of its accumulator and its A.
+type pendingMultiply struct {
+	instr          *Instr
 	accumulator, a int
 }
 
-// fragments is what multiplications have in registers.
-type fragments struct {
-	number map[string]int
-	list   [][]RegID       // by number
-	having map[RegID][]int // those that have a register
+// fragmentTable is what multiplications have in registers.
+type fragmentTable struct {
+	number     map[string]int
+	list       [][]RegID       // by number
+	byRegister map[RegID][]int // those that have a register
 }
 
-// of is the number of a fragment of a type.
-func (f *fragments) of(t Type, operands []Operand) int {
+// numberOf is the number of a fragment of a type.
+func (f *fragmentTable) numberOf(t Type, operands []Operand) int {
 	key := []byte{byte(t)}
 	var registers []RegID
 	for i := range operands {
@@ -120,34 +120,34 @@ func (f *fragments) of(t Type, operands []Operand) int {
 		f.number[string(key)] = n
 		f.list = append(f.list, registers)
 		for _, r := range registers {
-			if !slices.Contains(f.having[r], n) {
-				f.having[r] = append(f.having[r], n)
+			if !slices.Contains(f.byRegister[r], n) {
+				f.byRegister[r] = append(f.byRegister[r], n)
 			}
 		}
 	}
 	return n
 }
 
-// pendingState is the multiplications that may be pending, with the number of groups committed
+// multiplyState is the multiplications that may be pending, with the number of groups committed
 // before each, the greatest that it can be, and how many of them have an accumulator and an A.
-type pendingState struct {
+type multiplyState struct {
 	groups                map[int]int
 	committed             int
 	accumulators, sources map[int]int
 }
 
 // age is the least that a multiplication can have.
-func (s *pendingState) age(i int) age { return age(min(s.committed-s.groups[i], int(oldest))) }
+func (s *multiplyState) age(i int) age { return age(min(s.committed-s.groups[i], int(maxAge))) }
 
-func (p *pendingFlow) state(ages map[int]age) *pendingState {
-	s := &pendingState{groups: map[int]int{}, accumulators: map[int]int{}, sources: map[int]int{}}
+func (p *multiplyFlow) state(ages map[int]age) *multiplyState {
+	s := &multiplyState{groups: map[int]int{}, accumulators: map[int]int{}, sources: map[int]int{}}
 	for i, a := range ages {
 		p.issue(s, i, a)
 	}
 	return s
 }
 
-func (p *pendingFlow) issue(s *pendingState, i int, a age) {
+func (p *multiplyFlow) issue(s *multiplyState, i int, a age) {
 	if _, pending := s.groups[i]; !pending {
 		s.accumulators[p.list[i].accumulator]++
 		s.sources[p.list[i].a]++
@@ -155,7 +155,7 @@ func (p *pendingFlow) issue(s *pendingState, i int, a age) {
 	s.groups[i] = s.committed - int(a)
 }
 
-func (p *pendingFlow) complete(s *pendingState, i int) {
+func (p *multiplyFlow) complete(s *multiplyState, i int) {
 	delete(s.groups, i)
 	release := func(of map[int]int, n int) {
 		if of[n]--; of[n] == 0 {
@@ -166,13 +166,13 @@ func (p *pendingFlow) complete(s *pendingState, i int) {
 	release(s.sources, p.list[i].a)
 }
 
-func (f *Func) findPending(calls func(in *Instr) bool) {
-	none := func() fragments { return fragments{number: map[string]int{}, having: map[RegID][]int{}} }
-	p := pendingFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), calls: calls}
-	f.EachInstr(func(in *Instr) {
-		if in.IsMultiply() {
-			p.index[in] = len(p.list)
-			p.list = append(p.list, product{in, p.accumulators.of(in.Types()[0], in.Fragment("d")), p.sources.of(NoType, in.Fragment("a"))})
+func (f *Func) findPending(calls func(instr *Instr) bool) {
+	none := func() fragmentTable { return fragmentTable{number: map[string]int{}, byRegister: map[RegID][]int{}} }
+	p := multiplyFlow{index: map[*Instr]int{}, accumulators: none(), sources: none(), calls: calls}
+	f.EachInstr(func(instr *Instr) {
+		if instr.IsMultiply() {
+			p.index[instr] = len(p.list)
+			p.list = append(p.list, pendingMultiply{instr, p.accumulators.numberOf(instr.Types()[0], instr.Fragment("d")), p.sources.numberOf(NoType, instr.Fragment("a"))})
 		}
 	})
 	if len(p.list) == 0 {
@@ -184,8 +184,8 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
 		state := p.state(before[b.Index])
-		for _, in := range b.Instrs {
-			p.step(in, state)
+		for _, instr := range b.Instrs {
+			p.step(instr, state)
 		}
 		for _, s := range b.Succs {
 			changed := before[s.Index] == nil
@@ -208,29 +208,29 @@ func (f *Func) findPending(calls func(in *Instr) bool) {
 			continue
 		}
 		state := p.state(before[b.Index])
-		for _, in := range b.Instrs {
+		for _, instr := range b.Instrs {
 			if len(state.groups) > 0 {
-				p.note(in, state)
+				p.note(instr, state)
 			}
-			p.step(in, state)
+			p.step(instr, state)
 		}
 	}
 }
 
 // step is what an instruction does to a state.
-func (p *pendingFlow) step(in *Instr, state *pendingState) {
-	always := in.Guard.Reg == NoReg
+func (p *multiplyFlow) step(instr *Instr, state *multiplyState) {
+	always := instr.Guard.Reg == NoReg
 	switch {
-	case in.Call != nil:
-		if always && p.calls(in) {
+	case instr.Call != nil:
+		if always && p.calls(instr) {
 			*state = *p.state(nil)
 		}
-	case in.IsMultiply():
-		p.issue(state, p.index[in], 0)
-	case in.Form.Family == FamilyWgmmaCommit && always:
+	case instr.IsMultiply():
+		p.issue(state, p.index[instr], 0)
+	case instr.Form.Family == FamilyWgmmaCommit && always:
 		state.committed++
-	case in.Form.Family == FamilyWgmmaWait && always:
-		n := in.Arg("a").Imm.Bits
+	case instr.Form.Family == FamilyWgmmaWait && always:
+		n := instr.Arg("a").Imm.Bits
 		for i := range state.groups {
 			if uint64(state.age(i)) > n {
 				p.complete(state, i)
@@ -240,45 +240,45 @@ func (p *pendingFlow) step(in *Instr, state *pendingState) {
 }
 
 // note notes what an instruction has to do with those of a state.
-func (p *pendingFlow) note(in *Instr, state *pendingState) {
-	if in.Call != nil && p.calls(in) || in.Form.Family == FamilyWgmmaWait {
-		p.completes(in.pend(), state)
+func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
+	if instr.Call != nil && p.calls(instr) || instr.Form.Family == FamilyWgmmaWait {
+		p.completes(instr.pend(), state)
 		return
 	}
 	accumulators, sources := map[int]bool{}, map[int]bool{} // disturbed
 	chained := -1                                           // that which a multiplication adds to: they are ordered without a wait
 	result := func(r RegID) {
-		for _, n := range p.accumulators.having[r] {
+		for _, n := range p.accumulators.byRegister[r] {
 			if n != chained && state.accumulators[n] > 0 {
 				accumulators[n] = true
 			}
 		}
 	}
 	source := func(r RegID) {
-		for _, n := range p.sources.having[r] {
+		for _, n := range p.sources.byRegister[r] {
 			if state.sources[n] > 0 {
 				sources[n] = true
 			}
 		}
 	}
-	if in.IsMultiply() {
-		m := p.list[p.index[in]]
+	if instr.IsMultiply() {
+		m := p.list[p.index[instr]]
 		chained = m.accumulator
 		for _, r := range p.accumulators.list[m.accumulator] {
 			result(r)
 			source(r)
 		}
 		chained = -1
-		for i := range in.Ops {
-			if in.Form.Operands[i].Name != "d" {
-				in.Ops[i].eachRegister(Read, Read, func(r RegID) bool { result(r); return true })
+		for i := range instr.Ops {
+			if instr.Form.Operands[i].Name != "d" {
+				instr.Ops[i].eachRegister(Read, Read, func(r RegID) bool { result(r); return true })
 			}
 		}
 	} else {
-		for r := range in.Uses() {
+		for r := range instr.Uses() {
 			result(r)
 		}
-		for r := range in.Defs() {
+		for r := range instr.Defs() {
 			result(r)
 			source(r)
 		}
@@ -288,22 +288,22 @@ func (p *pendingFlow) note(in *Instr, state *pendingState) {
 	}
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		if m := p.list[i]; accumulators[m.accumulator] || sources[m.a] {
-			in.pend().Disturbs = append(in.pend().Disturbs, m.in)
+			instr.pend().Disturbs = append(instr.pend().Disturbs, m.instr)
 		}
 	}
 }
 
-func (in *Instr) pend() *Pending {
-	if in.Pending == nil {
-		in.Pending = &Pending{}
+func (instr *Instr) pend() *Pending {
+	if instr.Pending == nil {
+		instr.Pending = &Pending{}
 	}
-	return in.Pending
+	return instr.Pending
 }
 
 // completes notes that an instruction may complete what is pending.
-func (p *pendingFlow) completes(n *Pending, state *pendingState) {
+func (p *multiplyFlow) completes(n *Pending, state *multiplyState) {
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
-		n.Completes = append(n.Completes, p.list[i].in)
+		n.Completes = append(n.Completes, p.list[i].instr)
 	}
 	for i := range state.accumulators {
 		n.Writes = append(n.Writes, p.accumulators.list[i]...)

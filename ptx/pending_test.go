@@ -35,14 +35,14 @@ func TestManyPending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Lookup("k").(*ptx.Func).EachInstr(func(in *ptx.Instr) {
-		switch p := in.Pending; {
-		case in.Form.Family == ptx.FamilyWgmmaWait:
+	m.Lookup("k").(*ptx.Func).EachInstr(func(instr *ptx.Instr) {
+		switch p := instr.Pending; {
+		case instr.Form.Family == ptx.FamilyWgmmaWait:
 			if p == nil || len(p.Completes) != n || len(p.Writes) != 4*128 || len(p.Reads) != 4*128+16*4 {
-				t.Errorf("%s at %s completes %+v", in.Text, in.Pos, p)
+				t.Errorf("%s at %s completes %+v", instr.Text, instr.Pos, p)
 			}
 		case p != nil:
-			t.Fatalf("%s at %s disturbs %d multiplications", in.Text, in.Pos, len(p.Disturbs))
+			t.Fatalf("%s at %s disturbs %d multiplications", instr.Text, instr.Pos, len(p.Disturbs))
 		}
 	})
 }

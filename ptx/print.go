@@ -41,9 +41,9 @@ func (v *Var) String() string {
 }
 
 // Format is the instruction as PTX, without its semicolon; f is its function.
-func (in *Instr) Format(f *Func) string {
+func (instr *Instr) Format(f *Func) string {
 	p := &printer{}
-	p.instr(f, in)
+	p.instr(f, instr)
 	return p.String()
 }
 
@@ -76,7 +76,7 @@ func (p *printer) module(m *Module) {
 		case *Func:
 			p.function(d)
 		case *Alias:
-			p.f(".alias %s, %s;\n", d.Name, d.Of.Name)
+			p.f(".alias %s, %s;\n", d.Name, d.Target.Name)
 		case Pragma:
 			p.pragma(d)
 		case *Sources:
@@ -259,11 +259,11 @@ func (p *printer) number(t Type, data []byte) {
 	}
 }
 
-func symOff(name string, off int64) string {
-	if off == 0 {
+func symOff(name string, offset int64) string {
+	if offset == 0 {
 		return name
 	}
-	return fmt.Sprintf("%s+%d", name, off)
+	return fmt.Sprintf("%s+%d", name, offset)
 }
 
 func (p *printer) imm(i Imm) {
@@ -373,13 +373,13 @@ func (p *printer) function(f *Func) {
 		for _, l := range b.Labels {
 			p.f("%s:\n", l)
 		}
-		for _, in := range b.Instrs {
-			if in.Loc != loc {
-				loc = in.Loc
+		for _, instr := range b.Instrs {
+			if instr.Loc != loc {
+				loc = instr.Loc
 				p.loc(f.Locs[loc])
 			}
 			p.WriteString("\t")
-			p.instr(f, in)
+			p.instr(f, instr)
 			p.WriteString(";\n")
 		}
 	}
@@ -425,27 +425,27 @@ func (p *printer) registers(f *Func) {
 	}
 }
 
-func (p *printer) instr(f *Func, in *Instr) {
-	if in.Guard.Reg != NoReg {
+func (p *printer) instr(f *Func, instr *Instr) {
+	if instr.Guard.Reg != NoReg {
 		p.WriteString("@")
-		if in.Guard.Neg {
+		if instr.Guard.Neg {
 			p.WriteString("!")
 		}
-		p.f("%s ", f.Regs[in.Guard.Reg].Name)
+		p.f("%s ", f.Regs[instr.Guard.Reg].Name)
 	}
-	p.WriteString(in.Text)
-	if in.Call != nil {
-		p.call(f, in.Call)
+	p.WriteString(instr.Text)
+	if instr.Call != nil {
+		p.call(f, instr.Call)
 		return
 	}
 	first := true
-	for i := range in.Ops {
-		o := &in.Ops[i]
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
 		if o.Kind == NoOperand {
 			continue
 		}
 		switch {
-		case in.Form.Operands[i].Pair:
+		case instr.Form.Operands[i].Pair:
 			p.WriteString("|")
 		case first:
 			p.WriteString(" ")
@@ -505,7 +505,7 @@ func (p *printer) operand(f *Func, o *Operand) {
 	case SRegOperand:
 		p.WriteString(o.SReg.String())
 	case SymOperand:
-		p.WriteString(symOff(o.Sym().SymbolName(), o.Off()))
+		p.WriteString(symOff(o.Sym().SymbolName(), o.Offset()))
 	case SinkOperand:
 		p.WriteString("_")
 	case LabelOperand:
@@ -530,11 +530,11 @@ func (p *printer) operand(f *Func, o *Operand) {
 		p.WriteString("[")
 		switch {
 		case o.Reg != NoReg:
-			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Off()))
+			p.WriteString(symOff(f.Regs[o.Reg].Name, o.Offset()))
 		case o.Sym() != nil:
-			p.WriteString(symOff(o.Sym().SymbolName(), o.Off()))
+			p.WriteString(symOff(o.Sym().SymbolName(), o.Offset()))
 		default:
-			p.f("%d", o.Off())
+			p.f("%d", o.Offset())
 		}
 		for i := range o.Elems() {
 			p.WriteString(", ")

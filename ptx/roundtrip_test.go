@@ -42,7 +42,7 @@ var sameIR = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
 	cmpopts.IgnoreFields(Module{}, "Name"),
 	cmpopts.IgnoreUnexported(Module{}, Func{}),
-	cmp.AllowUnexported(Operand{}, more{}),
+	cmp.AllowUnexported(Operand{}, operandExtra{}),
 	cmp.Comparer(func(a, b *Variant) bool { return a.Text == b.Text }),
 	// What an operand or an edge refers to is compared by name or number, not all
 	// over again.

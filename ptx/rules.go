@@ -12,7 +12,7 @@ import (
 
 // rules are checked after the operands, by mnemonic. They return what is wrong,
 // "" if nothing is.
-var rules = map[string]func(f *Func, in *Instr) string{
+var rules = map[string]func(f *Func, instr *Instr) string{
 	"mov":  ruleMov,
 	"bar":  ruleBarrier,
 	"cvt":  ruleCvt,
@@ -30,33 +30,33 @@ var rules = map[string]func(f *Func, in *Instr) string{
 	"wgmma":   ruleWgmma,
 	"tcgen05": ruleTensor,
 	"cvta":    ruleSpace, "mapa": ruleSpace, "getctarank": ruleSpace,
-	"fabric": func(f *Func, in *Instr) string {
-		if in.Has("relaxed") && !in.Has("sys") {
+	"fabric": func(f *Func, instr *Instr) string {
+		if instr.Has("relaxed") && !instr.Has("sys") {
 			return ".relaxed needs the scope .sys"
 		}
 		return ""
 	},
-	"alloca": func(f *Func, in *Instr) string {
-		if o := in.Arg("b"); o.Kind == ImmOperand && (o.Imm.Bits == 0 || o.Imm.Bits&(o.Imm.Bits-1) != 0 || o.Imm.Bits > 1<<23) {
+	"alloca": func(f *Func, instr *Instr) string {
+		if o := instr.Arg("b"); o.Kind == ImmOperand && (o.Imm.Bits == 0 || o.Imm.Bits&(o.Imm.Bits-1) != 0 || o.Imm.Bits > 1<<23) {
 			return "the alignment must be a power of two up to 2^23"
 		}
 		return ""
 	},
 }
 
-func checkRules(f *Func, in *Instr) string {
-	if rule := rules[in.Op.Name]; rule != nil {
-		return rule(f, in)
+func checkRules(f *Func, instr *Instr) string {
+	if rule := rules[instr.Op.Name]; rule != nil {
+		return rule(f, instr)
 	}
 	return ""
 }
 
 // ruleMov: one side may be a vector, whose elements together are as wide as
 // the type (manual 9.7.9.4).
-func ruleMov(f *Func, in *Instr) string {
-	d, a := &in.Ops[0], &in.Ops[1]
-	t := in.Type()
-	if n := in.VecLen(); n > 1 {
+func ruleMov(f *Func, instr *Instr) string {
+	d, a := &instr.Ops[0], &instr.Ops[1]
+	t := instr.Type()
+	if n := instr.VecLen(); n > 1 {
 		switch {
 		case d.Kind != VecOperand || a.Kind == RegOperand || a.Kind == SRegOperand:
 			return fmt.Sprintf("want vectors of %d", n)
@@ -95,30 +95,30 @@ func ruleMov(f *Func, in *Instr) string {
 }
 
 // ruleSpace: an address is of the space that the modifier names, .shared without.
-func ruleSpace(f *Func, in *Instr) string {
-	space, _ := in.Space()
+func ruleSpace(f *Func, instr *Instr) string {
+	space, _ := instr.Space()
 	if space == Generic {
 		space = Shared
 	}
-	if v, ok := in.Arg("a").Sym().(*Var); ok && v.Space != space {
+	if v, ok := instr.Arg("a").Sym().(*Var); ok && v.Space != space {
 		return fmt.Sprintf("%s is in .%s space", v.Name, v.Space)
 	}
 	return ""
 }
 
 // ruleBarrier: a cta has 16 barriers, and warps arrive whole (manual 9.7.13.1).
-func ruleBarrier(f *Func, in *Instr) string {
-	if i := in.Form.Operand("a"); in.Form.Effects.Has(Barrier) && i >= 0 && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits > 15 {
-		return fmt.Sprintf("barrier %d is not in 0..15", int64(in.Ops[i].Imm.Bits))
+func ruleBarrier(f *Func, instr *Instr) string {
+	if i := instr.Form.Operand("a"); instr.Form.Effects.HasAll(Barrier) && i >= 0 && instr.Ops[i].Kind == ImmOperand && instr.Ops[i].Imm.Bits > 15 {
+		return fmt.Sprintf("barrier %d is not in 0..15", int64(instr.Ops[i].Imm.Bits))
 	}
-	i := in.Form.Operand("b")
-	if i < 0 || in.Ops[i].Kind != ImmOperand {
+	i := instr.Form.Operand("b")
+	if i < 0 || instr.Ops[i].Kind != ImmOperand {
 		return ""
 	}
-	switch n := in.Ops[i].Imm.Bits; {
+	switch n := instr.Ops[i].Imm.Bits; {
 	case n%32 != 0:
 		return fmt.Sprintf("%d threads are no whole warps of 32", n)
-	case n == 0 && !in.Form.Operands[i].Optional:
+	case n == 0 && !instr.Form.Operands[i].Optional:
 		return "a barrier of no threads"
 	}
 	return ""
@@ -126,21 +126,21 @@ func ruleBarrier(f *Func, in *Instr) string {
 
 // ruleCvt: where a rounding modifier must stand and where it may (manual
 // 9.7.9.21).
-func ruleCvt(f *Func, in *Instr) string {
-	if in.Has("pack") {
+func ruleCvt(f *Func, instr *Instr) string {
+	if instr.Has("pack") {
 		return ""
 	}
-	to, from := in.Conversion()
-	if _, n := to.Elements(); n > 1 || !in.Form.HasSlot("atype") || !in.Form.HasSlot("dtype") {
-		for i := range in.Ops { // packed numbers, and random bits
-			o, t := &in.Form.Operands[i], registerOf(f, &in.Ops[i])
+	to, from := instr.Conversion()
+	if _, n := to.Elements(); n > 1 || !instr.Form.HasSlot("atype") || !instr.Form.HasSlot("dtype") {
+		for i := range instr.Ops { // packed numbers, and random bits
+			o, t := &instr.Form.Operands[i], registerOf(f, &instr.Ops[i])
 			holds := from
 			if o.Writes() {
 				holds = to
 			}
 			switch {
 			case o.typ.Kind() != Bits || o.typ == NoType:
-			case in.Ops[i].Kind == ImmOperand:
+			case instr.Ops[i].Kind == ImmOperand:
 				return fmt.Sprintf("operand %s must be in a register", o.Name)
 			case t != NoType && t != o.typ && !(t == F16x2 && holds == F16x2):
 				return fmt.Sprintf("operand %s is %s, want %s", o.Name, t, o.typ)
@@ -148,20 +148,20 @@ func ruleCvt(f *Func, in *Instr) string {
 		}
 		return ""
 	}
-	d, a := in.SlotType("dtype"), in.SlotType("atype")
-	for i := range in.Ops { // with .bf16, wider registers may not stand
-		want, t := in.OperandType(i), registerOf(f, &in.Ops[i])
+	d, a := instr.SlotType("dtype"), instr.SlotType("atype")
+	for i := range instr.Ops { // with .bf16, wider registers may not stand
+		want, t := instr.OperandType(i), registerOf(f, &instr.Ops[i])
 		if (d == BF16 || a == BF16) && t != NoType && (t.Bits() != want.Bits() || want == BF16 && t.Kind() != Bits) {
-			return fmt.Sprintf("operand %s is %s, with .bf16 want a register of %d bits", in.Form.Operands[i].Name, t, want.Bits())
+			return fmt.Sprintf("operand %s is %s, with .bf16 want a register of %d bits", instr.Form.Operands[i].Name, t, want.Bits())
 		}
 	}
-	if in.Has("sat") && d.IsInt() && a.IsInt() && holds(d, a) {
+	if instr.Has("sat") && d.IsInt() && a.IsInt() && containsType(d, a) {
 		return fmt.Sprintf(".sat is not allowed where %s holds every %s", d, a)
 	}
-	if in.Has("sat") && (d == BF16 || a == BF16) {
+	if instr.Has("sat") && (d == BF16 || a == BF16) {
 		return ".sat is not allowed with .bf16"
 	}
-	rnd := in.Slot("rnd")
+	rnd := instr.Slot("rnd")
 	integral := rnd == "rni" || rnd == "rzi" || rnd == "rmi" || rnd == "rpi"
 	switch {
 	case d.IsInt() && a.IsInt():
@@ -193,7 +193,7 @@ func ruleCvt(f *Func, in *Instr) string {
 			return "a conversion to a wider float is exact, without rounding"
 		}
 	}
-	if in.Has("ftz") && d != F32 && a != F32 {
+	if instr.Has("ftz") && d != F32 && a != F32 {
 		return ".ftz applies to .f32 only"
 	}
 	return ""
@@ -207,8 +207,8 @@ func registerOf(f *Func, o *Operand) Type {
 	return f.Regs[o.Reg].Type
 }
 
-// holds reports whether integer type d has all the values of a.
-func holds(d, a Type) bool {
+// containsType reports whether integer type d has all the values of a.
+func containsType(d, a Type) bool {
 	if d.IsSigned() == a.IsSigned() {
 		return d.Bits() >= a.Bits()
 	}
@@ -218,29 +218,29 @@ func holds(d, a Type) bool {
 // ruleAccess: a vector access moves at most 16 bytes, with .v8 and the 64-bit .v4 32 bytes
 // of global memory, which alone have an L2 priority; an operator of the cache excludes
 // priorities (manual 9.7.9.8, 9.7.9.11).
-func ruleAccess(f *Func, in *Instr) string {
-	n, size := in.VecLen(), in.Type().Size()
-	space, _ := in.Space()
-	wide := n*size == 32 && (size == 4 || size == 8) && (space == Global || space == Generic) && !in.Has("async") && in.Op.Name != "ldu"
-	l1, l2 := in.Slot("l1"), in.Slot("l2")
+func ruleAccess(f *Func, instr *Instr) string {
+	n, size := instr.VecLen(), instr.Type().Size()
+	space, _ := instr.Space()
+	wide := n*size == 32 && (size == 4 || size == 8) && (space == Global || space == Generic) && !instr.Has("async") && instr.Op.Name != "ldu"
+	l1, l2 := instr.Slot("l1"), instr.Slot("l2")
 	switch {
 	case n > 1 && (n*size > 16 || n == 8) && !wide:
-		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, in.Type())
-	case l1 != "" && (in.Slot("cop") != "" || in.Has("cv")):
+		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, instr.Type())
+	case l1 != "" && (instr.Slot("cop") != "" || instr.Has("cv")):
 		return fmt.Sprintf(".%s excludes an operator of the cache", l1)
 	case l2 != "" && !wide:
 		return fmt.Sprintf(".%s wants .v8 of 32 bits or .v4 of 64 bits", l2)
 	}
-	return ruleCached(f, in)
+	return ruleCached(f, instr)
 }
 
 // ruleCached: what is said of caches is said of global memory.
-func ruleCached(f *Func, in *Instr) string {
-	if space, _ := in.Space(); space == Global || space == Generic {
+func ruleCached(f *Func, instr *Instr) string {
+	if space, _ := instr.Space(); space == Global || space == Generic {
 		return ""
 	}
 	for _, slot := range []string{"l1", "l2", "hint", "pf"} {
-		if m := in.Slot(slot); m != "" {
+		if m := instr.Slot(slot); m != "" {
 			return fmt.Sprintf(".%s is not allowed but for .global and generic addresses", m)
 		}
 	}
@@ -248,21 +248,21 @@ func ruleCached(f *Func, in *Instr) string {
 }
 
 // ruleAtomic: eight elements are of 16 bits (manual 9.7.13.5).
-func ruleAtomic(f *Func, in *Instr) string {
-	if in.VecLen() == 8 && in.Type().Bits() != 16 {
-		return fmt.Sprintf("a vector of 8 × %s is not allowed here", in.Type())
+func ruleAtomic(f *Func, instr *Instr) string {
+	if instr.VecLen() == 8 && instr.Type().Bits() != 16 {
+		return fmt.Sprintf("a vector of 8 × %s is not allowed here", instr.Type())
 	}
-	return ruleCached(f, in)
+	return ruleCached(f, instr)
 }
 
 // ruleCopy: cp.async copies 4, 8 or 16 bytes, and may be told how many there are at the
 // source, or by a predicate that there are none (manual 9.7.9.25.3).
-func ruleCopy(f *Func, in *Instr) string {
-	i := in.Form.Operand("e")
-	if i < 0 || !in.Form.Operands[i].Negate { // another copy
+func ruleCopy(f *Func, instr *Instr) string {
+	i := instr.Form.Operand("e")
+	if i < 0 || !instr.Form.Operands[i].Negate { // another copy
 		return ""
 	}
-	o, n, t := &in.Ops[i], in.Arg("c").Imm.Bits, registerOf(f, &in.Ops[i])
+	o, n, t := &instr.Ops[i], instr.Arg("c").Imm.Bits, registerOf(f, &instr.Ops[i])
 	switch {
 	case n == 12:
 		return "12 bytes are not 4, 8 or 16"
@@ -281,12 +281,12 @@ func ruleCopy(f *Func, in *Instr) string {
 
 // ruleMultimem: floats are 32, 64 or 128 bits together (manual 9.7.9.14), and those of half
 // precision are compared in vectors only.
-func ruleMultimem(f *Func, in *Instr) string {
-	if n, t := in.VecLen(), in.Type(); in.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
+func ruleMultimem(f *Func, instr *Instr) string {
+	if n, t := instr.VecLen(), instr.Type(); instr.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
 	}
-	switch sem, scope := in.Slot("sem"), in.Slot("scope"); {
-	case !in.Form.HasSlot("sem"): // the table says where a scope stands
+	switch sem, scope := instr.Slot("sem"), instr.Slot("scope"); {
+	case !instr.Form.HasSlot("sem"): // the table says where a scope stands
 	case sem == "weak" && scope != "":
 		return ".weak excludes a scope"
 	case sem != "weak" && (sem == "") != (scope == ""):
@@ -296,12 +296,12 @@ func ruleMultimem(f *Func, in *Instr) string {
 }
 
 // ruleWgmma: only what is in shared memory can be transposed (manual 9.7.15.5.2).
-func ruleWgmma(f *Func, in *Instr) string {
-	i, j := in.Form.Operand("i"), in.Form.Operand("j")
+func ruleWgmma(f *Func, instr *Instr) string {
+	i, j := instr.Form.Operand("i"), instr.Form.Operand("j")
 	if i < 0 || j < 0 {
 		return ""
 	}
-	switch registers, two := in.Arg("a").Kind == VecOperand, in.Ops[j].Kind != NoOperand; {
+	switch registers, two := instr.Arg("a").Kind == VecOperand, instr.Ops[j].Kind != NoOperand; {
 	case !two && !registers:
 		return "want the transposition of each matrix in shared memory: of A and of B"
 	case two && registers:
@@ -312,36 +312,36 @@ func ruleWgmma(f *Func, in *Instr) string {
 
 // ruleTensor: which shapes, kinds and scales go together, and one .cta_group in all of a function (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2,
 // 9.7.16.10.9.1).
-func ruleTensor(f *Func, in *Instr) string {
+func ruleTensor(f *Func, instr *Instr) string {
 	for _, group := range []string{"cta_group::1", "cta_group::2"} {
-		if in.Has(group) {
+		if instr.Has(group) {
 			if f.ctaGroup != "" && f.ctaGroup != group {
 				return fmt.Sprintf(".%s in a function that has .%s", group, f.ctaGroup)
 			}
 			f.ctaGroup = group
 		}
 	}
-	switch in.Form.Family {
+	switch instr.Form.Family {
 	case FamilyTensorAlloc:
-		if i := in.Form.Operand("b"); i >= 0 && !in.Has("exclusive") && in.Ops[i].Kind == ImmOperand && in.Ops[i].Imm.Bits&(in.Ops[i].Imm.Bits-1) != 0 {
+		if i := instr.Form.Operand("b"); i >= 0 && !instr.Has("exclusive") && instr.Ops[i].Kind == ImmOperand && instr.Ops[i].Imm.Bits&(instr.Ops[i].Imm.Bits-1) != 0 {
 			return "the number of columns must be a power of two"
 		}
 	case FamilyTensorLoad, FamilyTensorStore:
 		registers := "b"
-		if in.Form.Operand("d") >= 0 {
+		if instr.Form.Operand("d") >= 0 {
 			registers = "d"
 		}
-		elems := in.Arg(registers).Elems()
+		elems := instr.Arg(registers).Elems()
 		if len(elems) > 128 {
 			return fmt.Sprintf("%d registers, of at most 128", len(elems))
 		}
 		if registers == "d" {
 			elems = slices.Clip(elems)
-			if p := in.Form.Operand("p"); p >= 0 {
-				elems = append(elems, in.Ops[p].Elems()...)
+			if p := instr.Form.Operand("p"); p >= 0 {
+				elems = append(elems, instr.Ops[p].Elems()...)
 			}
-			if q := in.Form.Operand("q"); q >= 0 {
-				elems = append(elems, in.Ops[q])
+			if q := instr.Form.Operand("q"); q >= 0 {
+				elems = append(elems, instr.Ops[q])
 			}
 			seen := map[RegID]bool{}
 			for _, e := range elems {
@@ -354,31 +354,31 @@ func ruleTensor(f *Func, in *Instr) string {
 				seen[e.Reg] = true
 			}
 		}
-		if in.Has("red") && in.Has("x1") {
+		if instr.Has("red") && instr.Has("x1") {
 			return ".red wants .x2 at least"
 		}
-		if in.Has("red") && in.Type() != F32 && (in.Has("abs") || in.Has("NaN")) {
+		if instr.Has("red") && instr.Type() != F32 && (instr.Has("abs") || instr.Has("NaN")) {
 			return ".abs and .NaN are of .f32"
 		}
 	case FamilyTensorCopy:
-		want := map[string]string{"64x128b": "warpx2", "32x128b": "warpx4"}[in.Slot("shape")]
-		if cast := in.Slot("multicast"); !strings.HasPrefix(cast, want) || want == "" && cast != "" {
+		want := map[string]string{"64x128b": "warpx2", "32x128b": "warpx4"}[instr.Slot("shape")]
+		if cast := instr.Slot("multicast"); !strings.HasPrefix(cast, want) || want == "" && cast != "" {
 			return ".64x128b wants .warpx2, .32x128b .warpx4, and the others none"
 		}
-		if (in.Slot("dfmt") == "") != (in.Slot("sfmt") == "") {
+		if (instr.Slot("dfmt") == "") != (instr.Slot("sfmt") == "") {
 			return "the formats of destination and source stand only together"
 		}
 	case FamilyTensorMma:
-		kind, scale := in.Slot("kind"), in.Slot("scale")
-		if !in.Has("block_scale") {
-			i := in.Form.Operand("h")
-			less := i >= 0 && in.Ops[i].Kind == ImmOperand && !in.Has("ws")
+		kind, scale := instr.Slot("kind"), instr.Slot("scale")
+		if !instr.Has("block_scale") {
+			i := instr.Form.Operand("h")
+			less := i >= 0 && instr.Ops[i].Kind == ImmOperand && !instr.Has("ws")
 			switch {
-			case less && kind == "kind::i8" && !(in.Has("sp") && in.Arg("f").Kind != NoOperand):
+			case less && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
 				// The manual has none here; the assembler takes any, and drops it.
 			case less && kind != "kind::f16" && kind != "kind::tf32":
 				return "scale-input-d is of .kind::f16 and .kind::tf32"
-			case less && in.Ops[i].Imm.As(U32) > 15:
+			case less && instr.Ops[i].Imm.Encode(U32) > 15:
 				return "scale-input-d is from 0 to 15"
 			}
 			return ""
@@ -399,12 +399,12 @@ var tensorScales = map[string][]string{
 
 // ruleMinMax: of two numbers, .xorsign and .abs stand together; of three, there is no
 // .xorsign (manual 9.7.3.11).
-func ruleMinMax(f *Func, in *Instr) string {
-	three := in.Form.Operand("c") >= 0 && in.Arg("c").Kind != NoOperand
+func ruleMinMax(f *Func, instr *Instr) string {
+	three := instr.Form.Operand("c") >= 0 && instr.Arg("c").Kind != NoOperand
 	switch {
-	case three && in.Has("xorsign"):
+	case three && instr.Has("xorsign"):
 		return ".xorsign is not allowed with three operands"
-	case !three && in.Has("xorsign") != in.Has("abs"):
+	case !three && instr.Has("xorsign") != instr.Has("abs"):
 		return ".xorsign and .abs stand only together"
 	}
 	return ""
@@ -412,9 +412,9 @@ func ruleMinMax(f *Func, in *Instr) string {
 
 // ruleMma: what is added and the sum are of one type, but for the old shape with a sum in
 // .f32 (manual 9.7.14.5.14).
-func ruleMma(f *Func, in *Instr) string {
-	t := in.Types()
-	if d, c := t[0], t[3]; d != c && !(in.Has("m8n8k4") && d == F32) {
+func ruleMma(f *Func, instr *Instr) string {
+	t := instr.Types()
+	if d, c := t[0], t[3]; d != c && !(instr.Has("m8n8k4") && d == F32) {
 		return fmt.Sprintf("the sum is %s, what it adds to %s", d, c)
 	}
 	return ""
@@ -422,23 +422,23 @@ func ruleMma(f *Func, in *Instr) string {
 
 // ruleMbarrier: an mbarrier is in shared memory, by a generic address too (manual 9.7.13.15.1); an
 // arrival at another CTA's has no result (9.7.13.15.13).
-func ruleMbarrier(f *Func, in *Instr) string {
-	if i := in.Form.Operand("a"); i >= 0 {
-		if v, ok := in.Ops[i].Sym().(*Var); ok && v.Space != Shared {
+func ruleMbarrier(f *Func, instr *Instr) string {
+	if i := instr.Form.Operand("a"); i >= 0 {
+		if v, ok := instr.Ops[i].Sym().(*Var); ok && v.Space != Shared {
 			return fmt.Sprintf("%s is in .%s space, want .shared", v.Name, v.Space)
 		}
 	}
-	if in.Form.Operand("q") >= 0 {
-		report, value := in.Arg("q").Kind != NoOperand, in.Arg("d").Kind != NoOperand
+	if instr.Form.Operand("q") >= 0 {
+		report, value := instr.Arg("q").Kind != NoOperand, instr.Arg("d").Kind != NoOperand
 		switch {
 		case value && !report:
 			return "a report value stands only with a report predicate: p|q"
-		case report && in.Has("phase_type::conditional"):
+		case report && instr.Has("phase_type::conditional"):
 			return ".phase_type::conditional has no report"
 		}
 		return ""
 	}
-	if i := in.Form.Operand("d"); i >= 0 && in.Has("shared::cluster") && in.Ops[i].Kind != SinkOperand {
+	if i := instr.Form.Operand("d"); i >= 0 && instr.Has("shared::cluster") && instr.Ops[i].Kind != SinkOperand {
 		return "want _ as the destination, for .shared::cluster has no result"
 	}
 	return ""
@@ -446,19 +446,19 @@ func ruleMbarrier(f *Func, in *Instr) string {
 
 // rulePolicy: a part of the lines, more than none, which may be the integer 1 as in the manual's
 // example, or a range that has another at its start (manual 9.7.9.18).
-func rulePolicy(f *Func, in *Instr) string {
-	i, j := in.Form.Operand("b"), in.Form.Operand("c")
+func rulePolicy(f *Func, instr *Instr) string {
+	i, j := instr.Form.Operand("b"), instr.Form.Operand("c")
 	if i < 0 {
 		return ""
 	}
-	o, t := &in.Ops[i], registerOf(f, &in.Ops[i])
+	o, t := &instr.Ops[i], registerOf(f, &instr.Ops[i])
 	switch {
 	case j < 0 && t != NoType && !F32.agrees(t, false):
 		return fmt.Sprintf("the fraction is %s, want .f32", t)
 	case j < 0 && o.Kind == ImmOperand && !fraction(o.Imm):
 		return "the fraction is not above 0.0 and up to 1.0"
-	case j >= 0 && o.Kind == ImmOperand && in.Ops[j].Kind == ImmOperand:
-		if n, total := o.Imm.As(U32), in.Ops[j].Imm.As(U32); n > total {
+	case j >= 0 && o.Kind == ImmOperand && instr.Ops[j].Kind == ImmOperand:
+		if n, total := o.Imm.Encode(U32), instr.Ops[j].Imm.Encode(U32); n > total {
 			return fmt.Sprintf("the first %d bytes of %d", n, total)
 		}
 	}
@@ -470,6 +470,6 @@ func fraction(i Imm) bool {
 	if i.Kind == IntImm {
 		return i.Bits == 1
 	}
-	x := math.Float32frombits(uint32(i.As(F32)))
+	x := math.Float32frombits(uint32(i.Encode(F32)))
 	return 0 < x && x <= 1
 }

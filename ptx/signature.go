@@ -35,16 +35,16 @@ func (f *Func) Signature() string {
 	return list(f.Rets) + " " + list(f.Params)
 }
 
-// Unlike says how the signature of the function differs from that of a prototype; "" if a call through the
+// Mismatch says how the signature of the function differs from that of a prototype; "" if a call through the
 // prototype passes what the function takes. Sizes and alignments count, as in the calling convention. Types of one
 // size are alike, and so are parameters in .reg and in .param space.
-func (f *Func) Unlike(proto *Func) string {
+func (f *Func) Mismatch(proto *Func) string {
 	compare := func(noun string, want, have []*Var) string {
 		if len(want) != len(have) {
 			return fmt.Sprintf("%s against %d", counted(len(want), noun), len(have))
 		}
 		for i := range want {
-			if msg := unlike(want[i], have[i]); msg != "" {
+			if msg := parameterMismatch(want[i], have[i]); msg != "" {
 				return fmt.Sprintf("%s %d %s", noun, i+1, msg)
 			}
 		}
@@ -56,8 +56,8 @@ func (f *Func) Unlike(proto *Func) string {
 	return compare("parameter", proto.Params, f.Params)
 }
 
-// unlike says how two parameters, or results, differ in the calling convention.
-func unlike(want, have *Var) string {
+// parameterMismatch says how two parameters, or results, differ in the calling convention.
+func parameterMismatch(want, have *Var) string {
 	switch {
 	case want.Unbounded() != have.Unbounded():
 		return "is an array without a bound in one of them only"

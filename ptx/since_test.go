@@ -44,7 +44,7 @@ func TestConstantsSince(t *testing.T) {
 
 // TestMaskOfAllLanes: where an operand may be only the mask of all lanes, -1 is another way to write it.
 func TestMaskOfAllLanes(t *testing.T) {
-	for mask, good := range map[string]bool{"-1": true, "0xffffffff": true, "0xffffffffffffffff": true, "1": false, "0xfffffffff": false, "%r": false} {
+	for mask, valid := range map[string]bool{"-1": true, "0xffffffff": true, "0xffffffffffffffff": true, "1": false, "0xfffffffff": false, "%r": false} {
 		_, err := Parse("mask.ptx", []byte(`.version 9.3
 .target sm_100
 .address_size 64
@@ -55,7 +55,7 @@ func TestMaskOfAllLanes(t *testing.T) {
 	fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.and.b32.sync [s], [%r, %d], %r, [s], `+mask+`;
 	ret;
 }`))
-		if (err == nil) != good {
+		if (err == nil) != valid {
 			t.Errorf("%s: %v", mask, err)
 		}
 	}

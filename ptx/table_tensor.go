@@ -203,7 +203,7 @@ var textureRows = []row{
 // texForms are the forms of a kind of tex, with what stands behind its coordinates, and geometries
 // that it has besides: results in .v4, or .v2 of .f16x2; coordinates in integers, or floats, which a
 // cube wants. Only floats are compared with a depth, but not in 3D; a cube has no offsets.
-func texForms(kind, behind, more, since string) string {
+func texForms(kind, suffix, more, since string) string {
 	var forms strings.Builder
 	for _, result := range []string{".vec = v4; .dtype = u32 s32 f16 f32", ".vec = v2; .dtype = f16x2"} {
 		for _, c := range []struct{ geometries, coordinates, optional string }{
@@ -213,7 +213,7 @@ func texForms(kind, behind, more, since string) string {
 			{"cube acube", "f32", ", f?:f32"},
 		} {
 			fmt.Fprintf(&forms, "\ntex%s.geom.vec.dtype.ctype <d>:dtype|p?:pred, [a, @b?:u64, <c*geom>:ctype]%s%s; .geom = %s; .ctype = %s; %s%s",
-				kind, behind, c.optional, c.geometries, c.coordinates, result, since)
+				kind, suffix, c.optional, c.geometries, c.coordinates, result, since)
 		}
 	}
 	return forms.String()

@@ -274,9 +274,9 @@ func (t Type) passesTo(p Type) bool {
 	return !(float(t) && p.IsInt()) && !(t.IsInt() && float(p))
 }
 
-// joins reports whether registers of types t and r may stand in one vector: they are as wide as
+// overlaps reports whether registers of types t and r may stand in one vector: they are as wide as
 // each other, and of one kind or one of them untyped, .f16x2 being a kind of its own.
-func (t Type) joins(r Type) bool {
+func (t Type) overlaps(r Type) bool {
 	switch {
 	case t.Bits() != r.Bits() || t == Pred || r == Pred:
 		return t == r

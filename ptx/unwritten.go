@@ -11,16 +11,16 @@ import (
 // first instruction to the read without a write. PTX leaves such a value open.
 type UnwrittenRead struct {
 	Instr *Instr // reads it; nil if the function's caller does, as the function returns
-	What  string // "register %r1", "the carry flag", "byte 4 of parameter z"
+	Value string // "register %r1", "the carry flag", "byte 4 of parameter z"
 	Carry bool   // it is the carry flag
 }
 
 // String is the place and the value.
 func (u UnwrittenRead) String() string {
 	if u.Instr == nil {
-		return "where the function ends: " + u.What
+		return "where the function ends: " + u.Value
 	}
-	return fmt.Sprintf("%s: %s: %s", u.Instr.Pos, u.Instr.Text, u.What)
+	return fmt.Sprintf("%s: %s: %s", u.Instr.Pos, u.Instr.Text, u.Value)
 }
 
 // UnwrittenReads lists reads of registers, of the carry flag and of parameters in memory that are not preceded by
@@ -36,21 +36,21 @@ func (f *Func) UnwrittenReads() []UnwrittenRead {
 	if len(f.Blocks) == 0 {
 		return nil
 	}
-	d := &definite{f: f, places: map[valuePlace]int{}}
-	for r := range f.Liveness().Into(0) {
-		if !f.isGiven(r) {
-			d.place(valuePlace{reg: r})
+	d := &definiteAssignment{f: f, places: map[storedValue]int{}}
+	for r := range f.Liveness().EachLiveIn(0) {
+		if !f.isSetOnEntry(r) {
+			d.place(storedValue{reg: r})
 		}
 	}
-	f.EachInstr(func(in *Instr) {
-		if in.Form.Effects.Any(CarryIn) {
-			d.place(valuePlace{reg: carryFlag})
+	f.EachInstr(func(instr *Instr) {
+		if instr.Form.Effects.Any(CarryIn) {
+			d.place(storedValue{reg: carryFlag})
 		}
-		d.eachParam(in, func(p valuePlace, _ Access) { d.place(p) })
+		d.eachParam(instr, func(p storedValue, _ Access) { d.place(p) })
 	})
 	for _, v := range f.memoryResults() {
 		for i := range v.Size() {
-			d.place(valuePlace{v: v, at: i})
+			d.place(storedValue{v: v, byte: i})
 		}
 	}
 	if len(d.names) == 0 {
@@ -59,10 +59,10 @@ func (f *Func) UnwrittenReads() []UnwrittenRead {
 	return d.find()
 }
 
-// isGiven reports whether a register has a value before the function's first instruction.
-func (f *Func) isGiven(r RegID) bool {
-	given := func(v *Var) bool { return v.Reg != NoReg && v.Reg <= r && r < v.Reg+RegID(max(v.Vec, 1)) }
-	return slices.ContainsFunc(f.Params, given) || slices.Contains(f.staticRegs, r)
+// isSetOnEntry reports whether a register has a value before the function's first instruction.
+func (f *Func) isSetOnEntry(r RegID) bool {
+	isSet := func(v *Var) bool { return v.Reg != NoReg && v.Reg <= r && r < v.Reg+RegID(max(v.Vec, 1)) }
+	return slices.ContainsFunc(f.Params, isSet) || slices.Contains(f.staticRegs, r)
 }
 
 // memoryResults are the results of the function that it stores to parameters in memory.
@@ -78,31 +78,31 @@ func (f *Func) memoryResults() (list []*Var) {
 // carryFlag stands for the flag CC.CF among registers.
 const carryFlag = RegID(-2)
 
-// valuePlace is a register, the carry flag, or a byte of a parameter in memory.
-type valuePlace struct {
-	reg RegID
-	v   *Var // nil of a register
-	at  int
+// storedValue is a register, the carry flag, or a byte of a parameter in memory.
+type storedValue struct {
+	reg  RegID
+	v    *Var // nil of a register
+	byte int
 }
 
-func (f *Func) nameOf(p valuePlace) string {
+func (f *Func) nameOf(p storedValue) string {
 	switch {
 	case p.v != nil:
-		return fmt.Sprintf("byte %d of parameter %s", p.at, p.v.Name)
+		return fmt.Sprintf("byte %d of parameter %s", p.byte, p.v.Name)
 	case p.reg == carryFlag:
 		return "the carry flag"
 	}
 	return "register " + f.Regs[p.reg].Name
 }
 
-// definite is the data flow of values that are written on every path. Only values that are in doubt take part.
-type definite struct {
+// definiteAssignment is the data flow of values that are written on every path. Only values that are in doubt take part.
+type definiteAssignment struct {
 	f      *Func
-	places map[valuePlace]int // index of each value
-	names  []valuePlace
+	places map[storedValue]int // index of each value
+	names  []storedValue
 }
 
-func (d *definite) place(p valuePlace) {
+func (d *definiteAssignment) place(p storedValue) {
 	if _, ok := d.places[p]; !ok {
 		d.places[p] = len(d.names)
 		d.names = append(d.names, p)
@@ -110,7 +110,7 @@ func (d *definite) place(p valuePlace) {
 }
 
 // find solves the data flow and lists the reads of values that are not written.
-func (d *definite) find() (list []UnwrittenRead) {
+func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	n := len(d.f.Blocks)
 	entry := make([][]bool, n) // by block: values written on every path there; nil: not reached
 	entry[0] = make([]bool, len(d.names))
@@ -127,8 +127,8 @@ func (d *definite) find() (list []UnwrittenRead) {
 				continue
 			}
 			changed := false
-			for i, is := range written {
-				if entry[s.Index][i] && !is {
+			for i, state := range written {
+				if entry[s.Index][i] && !state {
 					entry[s.Index][i], changed = false, true
 				}
 			}
@@ -142,10 +142,10 @@ func (d *definite) find() (list []UnwrittenRead) {
 			continue
 		}
 		seen := make([]bool, len(d.names))
-		d.walk(b, entry[i], func(in *Instr, p int) {
+		d.walk(b, entry[i], func(instr *Instr, p int) {
 			if !seen[p] {
 				seen[p] = true
-				list = append(list, UnwrittenRead{in, d.f.nameOf(d.names[p]), d.names[p].reg == carryFlag})
+				list = append(list, UnwrittenRead{instr, d.f.nameOf(d.names[p]), d.names[p].reg == carryFlag})
 			}
 		})
 	}
@@ -153,59 +153,59 @@ func (d *definite) find() (list []UnwrittenRead) {
 }
 
 // walk goes through a block and keeps written up to date. It reports reads of values that are not written.
-func (d *definite) walk(b *Block, written []bool, report func(in *Instr, place int)) {
-	read := func(in *Instr, p valuePlace) {
+func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *Instr, place int)) {
+	read := func(instr *Instr, p storedValue) {
 		if i, ok := d.places[p]; ok && !written[i] && report != nil {
-			report(in, i)
+			report(instr, i)
 		}
 	}
-	write := func(p valuePlace, is bool) {
+	write := func(p storedValue, state bool) {
 		if i, ok := d.places[p]; ok {
-			written[i] = is
+			written[i] = state
 		}
 	}
-	results := func(in *Instr) {
+	results := func(instr *Instr) {
 		for _, v := range d.f.memoryResults() {
 			for i := range v.Size() {
-				read(in, valuePlace{v: v, at: i})
+				read(instr, storedValue{v: v, byte: i})
 			}
 		}
 		for r := range d.f.results() {
-			read(in, valuePlace{reg: r})
+			read(instr, storedValue{reg: r})
 		}
 	}
-	for _, in := range b.Instrs {
-		for r := range in.Uses() {
-			read(in, valuePlace{reg: r})
+	for _, instr := range b.Instrs {
+		for r := range instr.Uses() {
+			read(instr, storedValue{reg: r})
 		}
-		e := in.Form.Effects
-		if e.Has(CarryIn) {
-			read(in, valuePlace{reg: carryFlag})
+		e := instr.Form.Effects
+		if e.HasAll(CarryIn) {
+			read(instr, storedValue{reg: carryFlag})
 		}
-		d.eachParam(in, func(p valuePlace, how Access) {
-			if how == Read {
-				read(in, p)
+		d.eachParam(instr, func(p storedValue, accessMode Access) {
+			if accessMode == Read {
+				read(instr, p)
 			}
 		})
-		if e.Has(Returns) {
-			results(in)
+		if e.HasAll(Returns) {
+			results(instr)
 		}
-		if e.Has(Calls) {
-			write(valuePlace{reg: carryFlag}, false)
+		if e.HasAll(Calls) {
+			write(storedValue{reg: carryFlag}, false)
 		}
-		if in.Guard.Reg != NoReg {
+		if instr.Guard.Reg != NoReg {
 			continue
 		}
-		for r := range in.Defs() {
-			write(valuePlace{reg: r}, true)
+		for r := range instr.Defs() {
+			write(storedValue{reg: r}, true)
 		}
-		d.eachParam(in, func(p valuePlace, how Access) {
-			if how == Write {
+		d.eachParam(instr, func(p storedValue, accessMode Access) {
+			if accessMode == Write {
 				write(p, true)
 			}
 		})
-		if e.Has(CarryOut) {
-			write(valuePlace{reg: carryFlag}, true)
+		if e.HasAll(CarryOut) {
+			write(storedValue{reg: carryFlag}, true)
 		}
 	}
 	if t := b.Terminator(); b.Index == len(d.f.Blocks)-1 && (t == nil || t.Guard.Reg != NoReg) {
@@ -215,8 +215,8 @@ func (d *definite) walk(b *Block, written []bool, report func(in *Instr, place i
 
 // eachParam goes through the bytes of parameters in memory that an instruction names and reads or writes. Those of kernels, and
 // those that the function is called with, are left out.
-func (d *definite) eachParam(in *Instr, do func(p valuePlace, how Access)) {
-	bytes := func(o *Operand, from, n int, how Access) {
+func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, accessMode Access)) {
+	bytes := func(o *Operand, from, n int, accessMode Access) {
 		v, ok := o.Sym().(*Var)
 		if !ok || v.Space != Param || slices.Contains(d.f.Params, v) {
 			return
@@ -225,10 +225,10 @@ func (d *definite) eachParam(in *Instr, do func(p valuePlace, how Access)) {
 			n = v.Size()
 		}
 		for i := from; i < from+n; i++ {
-			do(valuePlace{v: v, at: i}, how)
+			do(storedValue{v: v, byte: i}, accessMode)
 		}
 	}
-	if c := in.Call; c != nil {
+	if c := instr.Call; c != nil {
 		for i := range c.Args {
 			bytes(&c.Args[i], 0, -1, Read)
 		}
@@ -237,20 +237,20 @@ func (d *definite) eachParam(in *Instr, do func(p valuePlace, how Access)) {
 		}
 		return
 	}
-	how := Read
-	switch in.Form.Family {
+	accessMode := Read
+	switch instr.Form.Family {
 	case FamilyLoad:
 	case FamilyStore:
-		how = Write
+		accessMode = Write
 	default:
 		return
 	}
-	if s, _ := in.Space(); s != Param {
+	if s, _ := instr.Space(); s != Param {
 		return
 	}
-	for i := range in.Ops {
-		if o := &in.Ops[i]; o.Kind == AddrOperand && o.Reg == NoReg {
-			bytes(o, int(o.Off()), in.VecLen()*in.Type().Size(), how)
+	for i := range instr.Ops {
+		if o := &instr.Ops[i]; o.Kind == AddrOperand && o.Reg == NoReg {
+			bytes(o, int(o.Offset()), instr.VecLen()*instr.Type().Size(), accessMode)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestUnwrittenReads(t *testing.T) {
 		const before = 8 // lines before the body
 		var got []string
 		for _, u := range m.Lookup("k").(*Func).UnwrittenReads() {
-			got = append(got, fmt.Sprintf("%d: %s", u.Instr.Pos.Line-before, u.What))
+			got = append(got, fmt.Sprintf("%d: %s", u.Instr.Pos.Line-before, u.Value))
 		}
 		slices.Sort(got)
 		if text := strings.Join(got, ", "); text != c.want {

@@ -29,10 +29,10 @@ var selectors = []string{"b0", "b1", "b2", "b3", "h0", "h1"}
 
 // ruleVideo: selectors are those that the number of lanes allows, and one operand of vmad is
 // negated at most. A constant has no selector.
-func ruleVideo(f *Func, in *Instr) string {
-	lanes := in.VideoLanes()
-	for i := range in.Ops {
-		s := in.Ops[i].Sel()
+func ruleVideo(f *Func, instr *Instr) string {
+	lanes := instr.VideoLanes()
+	for i := range instr.Ops {
+		s := instr.Ops[i].Sel()
 		if s == "" {
 			continue
 		}
@@ -42,7 +42,7 @@ func ruleVideo(f *Func, in *Instr) string {
 		case lanes == 1:
 			valid = slices.Contains(selectors, s)
 		case s[0] != " hhbb"[lanes]:
-		case in.Form.Operands[i].Writes(): // a set of lanes, from the highest down
+		case instr.Form.Operands[i].Writes(): // a set of lanes, from the highest down
 			valid = digits[0] < byte('0'+lanes)
 			for j := range digits[1:] {
 				valid = valid && digits[j+1] < digits[j]
@@ -51,16 +51,16 @@ func ruleVideo(f *Func, in *Instr) string {
 			valid = len(digits) == lanes && strings.Trim(digits, "01234567"[:2*lanes]) == ""
 		}
 		if !valid {
-			return "operand " + in.Form.Operands[i].Name + " has no selector ." + s
+			return "operand " + instr.Form.Operands[i].Name + " has no selector ." + s
 		}
 	}
-	neg := func(name string) bool { return in.Arg(name).Neg }
+	neg := func(name string) bool { return instr.Arg(name).Neg }
 	switch {
-	case in.Ops[0].Sel() != "" && in.Arg("c").Kind == NoOperand:
+	case instr.Ops[0].Sel() != "" && instr.Arg("c").Kind == NoOperand:
 		return "the selector of the destination wants a third source, to merge with"
-	case in.Has("po") && (neg("a") || neg("b") || neg("c")):
+	case instr.Has("po") && (neg("a") || neg("b") || neg("c")):
 		return ".po excludes negated operands"
-	case in.Form.Family == FamilyVmad && neg("a") != neg("b") && neg("c"):
+	case instr.Form.Family == FamilyVmad && neg("a") != neg("b") && neg("c"):
 		return "either the product or operand c may be negated"
 	}
 	return ""

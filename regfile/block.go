@@ -18,10 +18,10 @@ type layout struct {
 
 // layoutOf is that of a block with room for n rows.
 func layoutOf(n Size, tracked bool) (l layout) {
-	place := func(entry uintptr, entries int) (at uintptr) {
-		at = l.Bytes
+	place := func(entry uintptr, entries int) (offset uintptr) {
+		offset = l.Bytes
 		l.Bytes = (l.Bytes + entry*uintptr(entries) + alignment - 1) &^ (alignment - 1)
-		return at
+		return offset
 	}
 	l.Active = place(4, 1)
 	l.P = place(4, n.P)
@@ -70,34 +70,34 @@ func newBlock(n Size, tracked bool) block {
 }
 
 // region views n entries of a block.
-func region[T any](first unsafe.Pointer, off uintptr, n int) []T {
+func region[T any](first unsafe.Pointer, offset uintptr, n int) []T {
 	if n == 0 { // behind the last region there is nothing to point to
 		return nil
 	}
-	return unsafe.Slice((*T)(unsafe.Add(first, off)), n)
+	return unsafe.Slice((*T)(unsafe.Add(first, offset)), n)
 }
 
 // grow makes room for n rows; those that are there stay what they are. Of the kinds
 // that have too little room it doubles what they have.
 func (b *block) grow(n Size) {
-	has := b.size()
-	if n.R <= has.R && n.Q <= has.Q && n.P <= has.P {
+	size := b.size()
+	if n.R <= size.R && n.Q <= size.Q && n.P <= size.P {
 		return
 	}
-	more := func(n, has int) int {
-		if n <= has {
-			return has
+	newLen := func(n, current int) int {
+		if n <= current {
+			return current
 		}
-		return max(n, 2*has)
+		return max(n, 2*current)
 	}
 	old := *b
-	*b = newBlock(Size{more(n.R, has.R), more(n.Q, has.Q), more(n.P, has.P)}, b.tracked)
+	*b = newBlock(Size{newLen(n.R, size.R), newLen(n.Q, size.Q), newLen(n.P, size.P)}, b.tracked)
 	*b.active = *old.active
-	b.take(&old.rows)
+	b.copyFrom(&old.rows)
 }
 
-// take copies rows to the first rows.
-func (r *rows) take(o *rows) {
+// copyFrom copies rows to the first rows.
+func (r *rows) copyFrom(o *rows) {
 	copy(r.r, o.r)
 	copy(r.q, o.q)
 	copy(r.p, o.p)
@@ -105,8 +105,8 @@ func (r *rows) take(o *rows) {
 	copy(r.sq, o.sq)
 }
 
-// from is n rows from base on.
-func (b *block) from(base, n Size) rows {
+// window is n rows from base on.
+func (b *block) window(base, n Size) rows {
 	w := rows{r: b.r[base.R : base.R+n.R], q: b.q[base.Q : base.Q+n.Q], p: b.p[base.P : base.P+n.P]}
 	if b.tracked {
 		w.sr, w.sq = b.sr[base.R:base.R+n.R], b.sq[base.Q:base.Q+n.Q]

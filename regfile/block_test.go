@@ -6,8 +6,8 @@ import (
 )
 
 // blockOf is where a file's rows are, until a window is opened that they have no room for.
-func blockOf(f *File) (at unsafe.Pointer, l layout) {
-	return unsafe.Pointer(f.all.active), layoutOf(f.all.size(), f.all.tracked)
+func blockOf(f *File) (start unsafe.Pointer, l layout) {
+	return unsafe.Pointer(f.block.active), layoutOf(f.block.size(), f.block.tracked)
 }
 
 // TestLayout: where everything is, as the package comment says.
@@ -16,7 +16,7 @@ func TestLayout(t *testing.T) {
 		t.Errorf("a shadow has %d bytes", n)
 	}
 	var c Compact
-	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Clean) != 20 {
+	if unsafe.Offsetof(c.Stride) != 8 || unsafe.Offsetof(c.Mask) != 16 || unsafe.Offsetof(c.Materialised) != 20 {
 		t.Error("fields of shadows are elsewhere")
 	}
 	for _, c := range []struct {
@@ -30,12 +30,12 @@ func TestLayout(t *testing.T) {
 		f := New(&Constants{}, c.tracked)
 		f.SetActive(0x1234)
 		f.Open(Size{}, c.n)
-		at, l := blockOf(f)
+		start, l := blockOf(f)
 		if l != c.want {
 			t.Errorf("%+v: the layout is %+v, want %+v", c.n, l, c.want)
 		}
-		if uintptr(at)%alignment != 0 {
-			t.Errorf("the block begins at %p", at)
+		if uintptr(start)%alignment != 0 {
+			t.Errorf("the block begins at %p", start)
 		}
 		for _, r := range []struct {
 			name string
@@ -46,21 +46,21 @@ func TestLayout(t *testing.T) {
 			{"row 2", unsafe.Pointer(f.Row32(2)), l.R + 256},
 			{"wide row 1", unsafe.Pointer(f.Row64(1)), l.Q + 256},
 		} {
-			if r.got != unsafe.Add(at, r.want) {
-				t.Errorf("%s is at %p, want %#x behind %p", r.name, r.got, r.want, at)
+			if r.got != unsafe.Add(start, r.want) {
+				t.Errorf("%s is at %p, want %#x behind %p", r.name, r.got, r.want, start)
 			}
 		}
-		if *(*uint32)(unsafe.Add(at, l.Active)) != 0x1234 {
+		if *(*uint32)(unsafe.Add(start, l.Active)) != 0x1234 {
 			t.Error("the active lanes are not in the block")
 		}
-		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(at, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(at, l.ShadowQ+24)) {
+		if c.tracked && (unsafe.Pointer(f.Shadow32(2)) != unsafe.Add(start, l.ShadowR+48) || unsafe.Pointer(f.Shadow64(1)) != unsafe.Add(start, l.ShadowQ+24)) {
 			t.Error("shadows are elsewhere")
 		}
 		// A window further up, and what was there before.
 		f.Row32(2)[31], f.Row64(1)[31] = 5, 6
 		f.Open(Size{R: 2, Q: 1, P: 1}, Size{R: 30, Q: 30, P: 30})
-		at, l = blockOf(f)
-		if unsafe.Pointer(f.Row32(0)) != unsafe.Add(at, l.R+256) || f.Row32(0)[31] != 5 || unsafe.Pointer(f.Row64(0)) != unsafe.Add(at, l.Q+256) || f.Row64(0)[31] != 6 || f.Active() != 0x1234 {
+		start, l = blockOf(f)
+		if unsafe.Pointer(f.Row32(0)) != unsafe.Add(start, l.R+256) || f.Row32(0)[31] != 5 || unsafe.Pointer(f.Row64(0)) != unsafe.Add(start, l.Q+256) || f.Row64(0)[31] != 6 || f.Active() != 0x1234 {
 			t.Error("after growing something else is there")
 		}
 	}

@@ -30,21 +30,21 @@ func (k *Constants) AddP(mask uint32) int32 {
 	return ^int32(len(k.p) - 1)
 }
 
-// Lay lays the constants out in a block of their own, with their shadows.
-func (k *Constants) Lay() {
+// Layout lays the constants out in a block of their own, with their shadows.
+func (k *Constants) Layout() {
 	b := newBlock(k.size(), true)
-	b.take(&k.rows)
+	b.copyFrom(&k.rows)
 	k.rows = b.rows
 	for i := range k.r {
-		k.sr[i] = Compact{Base: uint64(k.r[i][0]), Mask: Full, Clean: Full}
+		k.sr[i] = Compact{Base: uint64(k.r[i][0]), Mask: Full, Materialised: Full}
 	}
 	for i := range k.q {
-		k.sq[i] = Compact{Base: k.q[i][0], Mask: Full, Clean: Full}
+		k.sq[i] = Compact{Base: k.q[i][0], Mask: Full, Materialised: Full}
 	}
 }
 
-// Len is how many there are.
-func (k *Constants) Len() Size { return k.size() }
+// Size is how many there are.
+func (k *Constants) Size() Size { return k.size() }
 
 // Value32 is the value of a row of 32-bit slots.
 func (k *Constants) Value32(i int32) uint32 { return k.r[^i][0] }
@@ -67,20 +67,20 @@ func (k *Constants) Set64(i int32, v uint64) {
 	k.sq[^i].Base = v
 }
 
-// Places says where the constants of each kind begin once they are laid out, in bytes from Begin.
-func (k *Constants) Places() (r, q, p int64) {
+// Offsets says where the constants of each kind begin once they are laid out, in bytes from Begin.
+func (k *Constants) Offsets() (r, q, p int64) {
 	l := layoutOf(k.size(), true)
 	return int64(l.R), int64(l.Q), int64(l.P)
 }
 
-// ShadowPlaces is Places for the shadows.
-func (k *Constants) ShadowPlaces() (r, q int64) {
+// ShadowOffsets is Places for the shadows.
+func (k *Constants) ShadowOffsets() (r, q int64) {
 	l := layoutOf(k.size(), true)
 	return int64(l.ShadowR), int64(l.ShadowQ)
 }
 
-// Begin is where the block of the constants begins; nil if there are none.
-func (k *Constants) Begin() unsafe.Pointer {
+// Pointer is where the block of the constants begins; nil if there are none.
+func (k *Constants) Pointer() unsafe.Pointer {
 	l := layoutOf(k.size(), true)
 	switch {
 	case len(k.r) > 0:

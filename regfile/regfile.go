@@ -65,47 +65,49 @@ func (n Size) Add(o Size) Size { return Size{n.R + o.R, n.Q + o.Q, n.P + o.P} }
 // File holds the registers of up to 32 lanes of a warp: a window, for the
 // running function, of the stack of all active functions.
 type File struct {
-	rows            // the window
-	k    *Constants // beside it, in the cache line of what finds operands
-	base Size
-	all  block
+	rows                 // the window
+	constants *Constants // beside it, in the cache line of what finds operands
+	base      Size
+	block     block
 
-	// OnExpand, if set, is called when a row of the window has been written from its shadow,
+	// OnMaterialise, if set, is called when a row of the window has been written from its shadow,
 	// one of slots of 32 or 64 bits: with its number and the lanes.
-	OnExpand func(bits int, row int32, lanes uint32)
+	OnMaterialise func(bits int, row int32, lanes uint32)
 }
 
 // New makes a file without a window. Operands with negative numbers are constants of k;
 // tracked files have shadows.
-func New(k *Constants, tracked bool) *File { return &File{k: k, all: newBlock(Size{}, tracked)} }
+func New(k *Constants, tracked bool) *File {
+	return &File{constants: k, block: newBlock(Size{}, tracked)}
+}
 
-// Beside makes a file, without shadows, whose rows lie behind the first own ones of this in the same block: as long as
+// NewAdjacent makes a file, without shadows, whose rows lie behind the first own ones of this in the same block: as long as
 // neither wants more than own and size.
-func (f *File) Beside(k *Constants, own, size Size) *File {
-	f.all.grow(own.Add(size))
+func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
+	f.block.grow(first.Add(size))
 	g := New(k, false)
-	g.all.rows = f.all.from(own, size)
-	g.all.sr, g.all.sq = nil, nil
+	g.block.rows = f.block.window(first, size)
+	g.block.sr, g.block.sq = nil, nil
 	return g
 }
 
-// Adjoins reports whether the rows of g's window are where those of f's would go on behind the first own ones.
-func (f *File) Adjoins(g *File, own Size) bool {
-	return behind(f.r, g.r, own.R) && behind(f.q, g.q, own.Q) && behind(f.p, g.p, own.P)
+// IsFollowedBy reports whether the rows of g's window are where those of f's would go on behind the first own ones.
+func (f *File) IsFollowedBy(g *File, first Size) bool {
+	return isNext(f.r, g.r, first.R) && isNext(f.q, g.q, first.Q) && isNext(f.p, g.p, first.P)
 }
 
-func behind[T any](rows, next []T, own int) bool {
-	return len(next) == 0 || cap(rows) >= own+len(next) && &rows[:own+1][own] == &next[0]
+func isNext[T any](rows, next []T, first int) bool {
+	return len(next) == 0 || cap(rows) >= first+len(next) && &rows[:first+1][first] == &next[0]
 }
 
 // Tracked reports whether the file has shadows.
-func (f *File) Tracked() bool { return f.all.tracked }
+func (f *File) Tracked() bool { return f.block.tracked }
 
 // Active is the lanes that execute.
-func (f *File) Active() uint32 { return *f.all.active }
+func (f *File) Active() uint32 { return *f.block.active }
 
 // SetActive says which lanes execute.
-func (f *File) SetActive(m uint32) { *f.all.active = m }
+func (f *File) SetActive(m uint32) { *f.block.active = m }
 
 // Reset opens a first window, in whose shadow all is generic. Registers keep what
 // they held: PTX leaves their first value undefined.
@@ -121,38 +123,38 @@ func (f *File) Open(base, frame Size) {
 	if base == f.base && frame == f.size() { // as for one CTA after another
 		return
 	}
-	f.all.grow(base.Add(frame))
-	f.base, f.rows = base, f.all.from(base, frame)
+	f.block.grow(base.Add(frame))
+	f.base, f.rows = base, f.block.window(base, frame)
 }
 
-// Assume makes the file hold what another does. It has no window then.
-func (f *File) Assume(o *File) {
-	f.all = newBlock(o.all.size(), o.all.tracked)
-	*f.all.active = *o.all.active
-	f.all.take(&o.all.rows)
+// CopyFrom makes the file hold what another does. It has no window then.
+func (f *File) CopyFrom(o *File) {
+	f.block = newBlock(o.block.size(), o.block.tracked)
+	*f.block.active = *o.block.active
+	f.block.copyFrom(&o.block.rows)
 	f.rows = rows{}
 }
 
 // Bytes is what the file takes of memory.
-func (f *File) Bytes() int { return int(layoutOf(f.all.size(), f.all.tracked).Bytes) }
+func (f *File) Bytes() int { return int(layoutOf(f.block.size(), f.block.tracked).Bytes) }
 
-// Begin is where the window's rows of each kind begin; nil if there are none.
-func (f *File) Begin() (r, q, p unsafe.Pointer) {
+// Pointers is where the window's rows of each kind begin; nil if there are none.
+func (f *File) Pointers() (r, q, p unsafe.Pointer) {
 	return unsafe.Pointer(unsafe.SliceData(f.r)), unsafe.Pointer(unsafe.SliceData(f.q)), unsafe.Pointer(unsafe.SliceData(f.p))
 }
 
-// BeginShadows is where the shadows of the window's rows begin, of 32-bit slots and of 64-bit slots; nil if there are none.
-func (f *File) BeginShadows() (r, q unsafe.Pointer) {
+// ShadowPointers is where the shadows of the window's rows begin, of 32-bit slots and of 64-bit slots; nil if there are none.
+func (f *File) ShadowPointers() (r, q unsafe.Pointer) {
 	return unsafe.Pointer(unsafe.SliceData(f.sr)), unsafe.Pointer(unsafe.SliceData(f.sq))
 }
 
-// Window is the size of the window.
-func (f *File) Window() Size { return f.size() }
+// WindowSize is the size of the window.
+func (f *File) WindowSize() Size { return f.size() }
 
-// Write writes the bytes of the first n rows of each kind, and of their shadows: those of
+// WriteTo writes the bytes of the first n rows of each kind, and of their shadows: those of
 // all windows that lie there.
-func (f *File) Write(w io.Writer, n Size) {
-	r := f.all.from(Size{}, n)
+func (f *File) WriteTo(w io.Writer, n Size) {
+	r := f.block.window(Size{}, n)
 	w.Write(bytesOf(r.p))
 	w.Write(bytesOf(r.r))
 	w.Write(bytesOf(r.q))
@@ -177,7 +179,7 @@ func (f *File) SetP(i int32, m, bits uint32) {
 // Src32 is the row of a 32-bit source operand.
 func (f *File) Src32(i int32) *Row32 {
 	if i < 0 {
-		return &f.k.r[^i]
+		return &f.constants.r[^i]
 	}
 	return &f.r[i]
 }
@@ -185,7 +187,7 @@ func (f *File) Src32(i int32) *Row32 {
 // Src64 is the row of a 64-bit source operand.
 func (f *File) Src64(i int32) *Row64 {
 	if i < 0 {
-		return &f.k.q[^i]
+		return &f.constants.q[^i]
 	}
 	return &f.q[i]
 }
@@ -193,7 +195,7 @@ func (f *File) Src64(i int32) *Row64 {
 // SrcP is the mask of a predicate source operand.
 func (f *File) SrcP(i int32) uint32 {
 	if i < 0 {
-		return f.k.p[^i]
+		return f.constants.p[^i]
 	}
 	return f.p[i]
 }

@@ -15,7 +15,7 @@ import "math/bits"
 type Compact struct {
 	Base, Stride uint64
 	Mask         uint32 // lanes whose value is here
-	Clean        uint32 // lanes of Mask whose slot of the row holds it, too
+	Materialised uint32 // lanes of Mask whose slot of the row holds it, too
 }
 
 // Holds reports whether the value is here for all lanes of m.
@@ -34,7 +34,7 @@ func (f *File) ClearShadows() {
 // not be written.
 func (f *File) Shadow32(i int32) *Compact {
 	if i < 0 {
-		return &f.k.sr[^i]
+		return &f.constants.sr[^i]
 	}
 	return &f.sr[i]
 }
@@ -42,37 +42,37 @@ func (f *File) Shadow32(i int32) *Compact {
 // Shadow64 is the shadow of the row of a 64-bit operand.
 func (f *File) Shadow64(i int32) *Compact {
 	if i < 0 {
-		return &f.k.sq[^i]
+		return &f.constants.sq[^i]
 	}
 	return &f.sq[i]
 }
 
-// Expand32 writes what the shadow holds for lanes of m to the row. The shadow
+// Materialise32 writes what the shadow holds for lanes of m to the row. The shadow
 // keeps it.
-func (f *File) Expand32(i int32, m uint32) {
+func (f *File) Materialise32(i int32, m uint32) {
 	c := f.Shadow32(i)
-	need := c.Mask & m &^ c.Clean
-	if need == 0 {
+	missing := c.Mask & m &^ c.Materialised
+	if missing == 0 {
 		return
 	}
-	c.Clean |= need
-	Fill32(&f.r[i], uint32(c.Base), uint32(c.Stride), need)
-	if f.OnExpand != nil {
-		f.OnExpand(32, i, need)
+	c.Materialised |= missing
+	Fill32(&f.r[i], uint32(c.Base), uint32(c.Stride), missing)
+	if f.OnMaterialise != nil {
+		f.OnMaterialise(32, i, missing)
 	}
 }
 
-// Expand64 is Expand32 for a row of 64-bit slots.
-func (f *File) Expand64(i int32, m uint32) {
+// Materialise64 is Expand32 for a row of 64-bit slots.
+func (f *File) Materialise64(i int32, m uint32) {
 	c := f.Shadow64(i)
-	need := c.Mask & m &^ c.Clean
-	if need == 0 {
+	missing := c.Mask & m &^ c.Materialised
+	if missing == 0 {
 		return
 	}
-	c.Clean |= need
-	Fill64(&f.q[i], c.Base, c.Stride, need)
-	if f.OnExpand != nil {
-		f.OnExpand(64, i, need)
+	c.Materialised |= missing
+	Fill64(&f.q[i], c.Base, c.Stride, missing)
+	if f.OnMaterialise != nil {
+		f.OnMaterialise(64, i, missing)
 	}
 }
 

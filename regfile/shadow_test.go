@@ -68,24 +68,24 @@ func TestShadow(t *testing.T) {
 			"": check,
 			"compact32": func(t *rapid.T) {
 				r, _ := top()
-				row, on := drawRow(t, len(r)), mask.Draw(t, "lanes")
+				row, lanes := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint32().Draw(t, "base"), rapid.Uint32().Draw(t, "stride")
-				f.Expand32(row, ^on) // of the lanes that keep what they have
-				f.sr[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: on}
+				f.Materialise32(row, ^lanes) // of the lanes that keep what they have
+				f.sr[row] = Compact{Base: uint64(b), Stride: uint64(s), Mask: lanes}
 				for i := range Lanes {
-					if on>>i&1 != 0 {
+					if lanes>>i&1 != 0 {
 						r[row][i] = b + uint32(i)*s
 					}
 				}
 			},
 			"compact64": func(t *rapid.T) {
 				_, q := top()
-				row, on := drawRow(t, len(q)), mask.Draw(t, "lanes")
+				row, lanes := drawRow(t, len(q)), mask.Draw(t, "lanes")
 				b, s := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
-				f.Expand64(row, ^on)
-				f.sq[row] = Compact{Base: b, Stride: s, Mask: on}
+				f.Materialise64(row, ^lanes)
+				f.sq[row] = Compact{Base: b, Stride: s, Mask: lanes}
 				for i := range Lanes {
-					if on>>i&1 != 0 {
+					if lanes>>i&1 != 0 {
 						q[row][i] = b + uint64(i)*s
 					}
 				}
@@ -95,35 +95,35 @@ func TestShadow(t *testing.T) {
 				row, i, v := drawRow(t, len(r)), rapid.IntRange(0, Lanes-1).Draw(t, "lane"), rapid.Uint32().Draw(t, "value")
 				f.r[row][i], r[row][i] = v, v
 				f.sr[row].Mask &^= 1 << i
-				f.sr[row].Clean &^= 1 << i
+				f.sr[row].Materialised &^= 1 << i
 			},
 			"expand32": func(t *rapid.T) {
 				r, _ := top()
-				row, on := drawRow(t, len(r)), mask.Draw(t, "lanes")
+				row, lanes := drawRow(t, len(r)), mask.Draw(t, "lanes")
 				before := *f.Shadow32(row)
-				f.Expand32(row, on)
+				f.Materialise32(row, lanes)
 				c := f.Shadow32(row)
-				if c.Mask != before.Mask || c.Clean != before.Clean|before.Mask&on {
-					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
+				if c.Mask != before.Mask || c.Materialised != before.Materialised|before.Mask&lanes {
+					t.Fatalf("expansion of lanes %#x turns %+v into %+v", lanes, before, *c)
 				}
 				for i := range Lanes {
-					if c.Mask&on>>i&1 != 0 && f.r[row][i] != r[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.r[row][i], r[row][i])
+					if c.Mask&lanes>>i&1 != 0 && f.r[row][i] != r[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.r[row][i], r[row][i])
 					}
 				}
 			},
 			"expand64": func(t *rapid.T) {
 				_, q := top()
-				row, on := drawRow(t, len(q)), mask.Draw(t, "lanes")
+				row, lanes := drawRow(t, len(q)), mask.Draw(t, "lanes")
 				before := *f.Shadow64(row)
-				f.Expand64(row, on)
+				f.Materialise64(row, lanes)
 				c := f.Shadow64(row)
-				if c.Mask != before.Mask || c.Clean != before.Clean|before.Mask&on {
-					t.Fatalf("expansion of lanes %#x turns %+v into %+v", on, before, *c)
+				if c.Mask != before.Mask || c.Materialised != before.Materialised|before.Mask&lanes {
+					t.Fatalf("expansion of lanes %#x turns %+v into %+v", lanes, before, *c)
 				}
 				for i := range Lanes {
-					if c.Mask&on>>i&1 != 0 && f.q[row][i] != q[row][i] {
-						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", on, i, f.q[row][i], q[row][i])
+					if c.Mask&lanes>>i&1 != 0 && f.q[row][i] != q[row][i] {
+						t.Fatalf("after the expansion of lanes %#x lane %d of the row has %#x, want %#x", lanes, i, f.q[row][i], q[row][i])
 					}
 				}
 			},
@@ -150,7 +150,7 @@ func TestShadow(t *testing.T) {
 // TestFill compares fills with base + i·stride lane by lane.
 func TestFill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		on := rapid.OneOf(rapid.Just(uint32(Full)), rapid.Just(uint32(0)), rapid.Uint32()).Draw(t, "lanes")
+		lanes := rapid.OneOf(rapid.Just(uint32(Full)), rapid.Just(uint32(0)), rapid.Uint32()).Draw(t, "lanes")
 		base, stride := rapid.Uint64().Draw(t, "base"), rapid.Uint64().Draw(t, "stride")
 		var r Row32
 		var q Row64
@@ -159,15 +159,15 @@ func TestFill(t *testing.T) {
 		}
 		wantR, wantQ := r, q
 		for i := range Lanes {
-			if on>>i&1 != 0 {
+			if lanes>>i&1 != 0 {
 				wantR[i] = uint32(base) + uint32(i)*uint32(stride)
 				wantQ[i] = base + uint64(i)*stride
 			}
 		}
-		Fill32(&r, uint32(base), uint32(stride), on)
-		Fill64(&q, base, stride, on)
+		Fill32(&r, uint32(base), uint32(stride), lanes)
+		Fill64(&q, base, stride, lanes)
 		if r != wantR || q != wantQ {
-			t.Fatalf("base %#x stride %#x lanes %#x: got %x and %x", base, stride, on, r, q)
+			t.Fatalf("base %#x stride %#x lanes %#x: got %x and %x", base, stride, lanes, r, q)
 		}
 	})
 }
@@ -192,17 +192,17 @@ func TestConstants(t *testing.T) {
 	k.Add64(1 << 40)
 	k.AddP(0)
 	k.AddP(Full)
-	k.Lay()
+	k.Layout()
 	f := New(k, true)
 	f.Reset(Size{})
 	for row, want := range map[int32]uint64{^0: 0, ^1: 7} {
-		if diff := cmp.Diff(Compact{Base: want, Mask: Full, Clean: Full}, *f.Shadow32(row)); diff != "" {
+		if diff := cmp.Diff(Compact{Base: want, Mask: Full, Materialised: Full}, *f.Shadow32(row)); diff != "" {
 			t.Errorf("constant %d (-want +got):\n%s", ^row, diff)
 		}
-		f.Expand32(row, Full)
+		f.Materialise32(row, Full)
 	}
-	if diff := cmp.Diff(Compact{Base: 1 << 40, Mask: Full, Clean: Full}, *f.Shadow64(^0)); diff != "" {
+	if diff := cmp.Diff(Compact{Base: 1 << 40, Mask: Full, Materialised: Full}, *f.Shadow64(^0)); diff != "" {
 		t.Errorf("wide constant (-want +got):\n%s", diff)
 	}
-	f.Expand64(^0, Full)
+	f.Materialise64(^0, Full)
 }

@@ -42,20 +42,20 @@ func TestCompiled(t *testing.T) {
 	explained := 0
 	for _, path := range paths {
 		file := "corpus/" + filepath.Base(path)
-		programs, err := corpus.Of("../testdata", file)
+		programs, err := corpus.ProgramsOf("../testdata", file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range programs {
 			list, o := watched(p)
-			if o.Err != nil || o.Wrong != nil {
-				t.Errorf("%s: %v %v", p, o.Err, o.Wrong)
+			if o.Err != nil || o.WrongResult != nil {
+				t.Errorf("%s: %v %v", p, o.Err, o.WrongResult)
 			}
 			for _, f := range list {
 				if f.Severity != finding.Error {
 					continue
 				}
-				if compiledRaces[fmt.Sprintf("%s:%d", file, f.At.Line)] != "" {
+				if compiledRaces[fmt.Sprintf("%s:%d", file, f.Place.Line)] != "" {
 					explained++
 					continue
 				}
@@ -149,8 +149,8 @@ func init() {
 
 // mutant is a program that lacks a barrier, and what runs it.
 type mutant struct {
-	at  string // "FILE:LINE" of the barrier
-	run func() ([]finding.Finding, error)
+	place string // "FILE:LINE" of the barrier
+	run   func() ([]finding.Finding, error)
 }
 
 // mutants are the programs of the workload library and of compilers without one of their barriers
@@ -185,7 +185,7 @@ func mutants(t *testing.T) (list []mutant) {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(src), 0o666); err != nil {
 					t.Fatal(err)
 				}
-				programs, err := corpus.Of(dir, file)
+				programs, err := corpus.ProgramsOf(dir, file)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -209,20 +209,20 @@ func TestWithoutBarrier(t *testing.T) {
 	random := rand.New(rand.NewPCG(part.Seed(t), 0))
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	missed := 0
-	tried := list[:min(len(list), part.Of(5, 12, len(list)))]
+	tried := list[:min(len(list), part.Count(5, 12, len(list)))]
 	for _, m := range tried {
 		found, err := m.run()
 		races := 0
 		for i := range found {
-			if f := &found[i]; f.Severity == finding.Error && compiledRaces[fmt.Sprintf("corpus/%s:%d", f.At.File, f.At.Line)] == "" {
+			if f := &found[i]; f.Severity == finding.Error && compiledRaces[fmt.Sprintf("corpus/%s:%d", f.Place.File, f.Place.Line)] == "" {
 				races++
 			}
 		}
-		switch known := needless[m.at] != ""; {
+		switch known := needless[m.place] != ""; {
 		case races == 0 && err == nil && !known:
-			t.Errorf("nothing is found without the barrier of %s", m.at)
+			t.Errorf("nothing is found without the barrier of %s", m.place)
 		case (races > 0 || err != nil) && known:
-			t.Errorf("the barrier of %s is missed, which is said to be of no need: %s", m.at, needless[m.at])
+			t.Errorf("the barrier of %s is missed, which is said to be of no need: %s", m.place, needless[m.place])
 		case !known:
 			missed++
 		}

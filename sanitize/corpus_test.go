@@ -66,9 +66,9 @@ func TestCorpus(t *testing.T) {
 			l.Probes = s.Probes
 			prepare(l)
 		})
-		fails, told := o.Err != nil, slices.ContainsFunc(s.Findings(), func(f finding.Finding) bool { return f.Tool == outcome.Name })
-		if fails != told && s.Coverage().Judged > 0 { // what is refused no probe is told of
-			t.Errorf("%s: the launch ended by %v, and a finding says that it failed: %t", p, o.Err, told)
+		fails, reported := o.Err != nil, slices.ContainsFunc(s.Findings(), func(f finding.Finding) bool { return f.Tool == outcome.Name })
+		if fails != reported && s.Coverage().Judged > 0 { // what is refused no probe is told of
+			t.Errorf("%s: the launch ended by %v, and a finding says that it failed: %t", p, o.Err, reported)
 		}
 		found := slices.DeleteFunc(s.Findings(), func(f finding.Finding) bool {
 			of := explained[f.Tool]
@@ -80,7 +80,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s is not clean:\n%s", p, b.String())
 		}
 	}
-	share, seed := uint64(part.Of(256, 64, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(256, 64, 1)), part.Seed(t)
 	seen := map[string]bool{}
 	for i, p := range list {
 		if name := p.File + " " + p.Name; p.Width == 32 && !(strings.HasPrefix(p.File, "insn/") && seen[name]) {

@@ -83,13 +83,13 @@ type clock struct {
 	begin, seconds float64
 }
 
-func (c *clock) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd}
+func (c *clock) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd}
 }
 
 func (c *clock) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
 
-func (c *clock) Tell(e *interp.Event) {
+func (c *clock) OnEvent(e *interp.Event) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		c.b.Fatal(err)

@@ -33,8 +33,8 @@ type Report struct {
 }
 
 // NewReport makes a report of findings, of a program that has come to its end.
-func NewReport(list []finding.Finding, looked finding.Coverage) *Report {
-	r := &Report{Schema: "gemu-findings/1", Complete: looked.NotJudged == 0, Launches: looked, Findings: append([]finding.Finding{}, list...)}
+func NewReport(list []finding.Finding, coverage finding.Coverage) *Report {
+	r := &Report{Schema: "gemu-findings/1", Complete: coverage.NotJudged == 0, Launches: coverage, Findings: append([]finding.Finding{}, list...)}
 	for i := range list {
 		if list[i].Severity == finding.Error {
 			r.Errors++
@@ -176,8 +176,8 @@ func (s *Sanitizer) Finish() {
 
 // Print writes what has been found, up to limit findings (0: all), and what was looked at.
 func (s *Sanitizer) Print(w io.Writer, limit int) error {
-	looked := s.Coverage()
-	return finding.Print(w, s.Findings(), &looked, limit)
+	coverage := s.Coverage()
+	return finding.Print(w, s.Findings(), &coverage, limit)
 }
 
 // Report is what Print writes, for machines.

@@ -34,7 +34,7 @@ func TestWorkloads(t *testing.T) {
 				clean(min(w.N, 33), tool)
 			}
 			clean(max(w.N/64, min(w.N, 64)), Tools...)
-			if n := part.Of(0, 1+w.N/16, w.N); n > 0 {
+			if n := part.Count(0, 1+w.N/16, w.N); n > 0 {
 				clean(n, Tools...)
 			}
 		})

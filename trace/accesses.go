@@ -10,22 +10,22 @@ import (
 // Accesses is what instructions do to memory, as a probe is told it: what they give to it is told before
 // they do, and all of it behind them.
 type Accesses struct {
-	given []gives // by access of the instruction
-	room  interp.Given
-	lanes []uint64
+	stored []storedValues // by access of the instruction
+	buffer interp.Stored
+	lanes  []uint64
 }
 
-// gives is what an instruction gives to an access: elements, in the order of memory.
-type gives struct{ store, compare []Value }
+// storedValues is what an instruction gives to an access: elements, in the order of memory.
+type storedValues struct{ store, compare []Value }
 
 // Note notes what an instruction is about to give to memory: an event OnAccess, with addresses.
 func (s *Accesses) Note(e *interp.Event) {
 	a := &e.Accesses[len(e.Accesses)-1]
-	for len(s.given) < len(e.Accesses) {
-		s.given = append(s.given, gives{})
+	for len(s.stored) < len(e.Accesses) {
+		s.stored = append(s.stored, storedValues{})
 	}
-	to := &s.given[len(e.Accesses)-1]
-	*to = gives{}
+	to := &s.stored[len(e.Accesses)-1]
+	*to = storedValues{}
 	lanes := a.Lanes & e.Lanes
 	if a.Bulk() {
 		v := Value{Bits: 64}
@@ -41,13 +41,13 @@ func (s *Accesses) Note(e *interp.Event) {
 		to.store = []Value{v}
 		return
 	}
-	g := &s.room
+	g := &s.buffer
 	for lane := range 64 {
 		if lanes>>lane&1 == 0 {
 			continue
 		}
-		if !a.Given(g, lane) || len(g.Data) != a.Bytes {
-			*to = gives{}
+		if !a.StoredBy(g, lane) || len(g.Data) != a.Bytes {
+			*to = storedValues{}
 			return
 		}
 		to.store = s.element(to.store, 0, g.Data, g.Size, lane)
@@ -56,10 +56,10 @@ func (s *Accesses) Note(e *interp.Event) {
 	s.finish(to.store, 0, lanes)
 	s.finish(to.compare, a.Bytes, lanes)
 	if g.Left != 0 {
-		parts := max(g.Size/8, 1) // of an element
+		elements := max(g.Size/8, 1) // of an element
 		for i := range to.store {
-			if g.Left>>(i/parts)&1 != 0 {
-				to.store[i] = Value{Bits: to.store[i].Bits, Structure: Left}
+			if g.Left>>(i/elements)&1 != 0 {
+				to.store[i] = Value{Bits: to.store[i].Bits, Structure: NoValue}
 			}
 		}
 	}
@@ -72,11 +72,11 @@ func (s *Accesses) Append(list []Access, e *interp.Event) []Access {
 		if a.Lanes&e.Lanes == 0 { // coordinates outside of a surface
 			continue
 		}
-		var given gives
-		if i < len(s.given) {
-			given = s.given[i]
+		var stored storedValues
+		if i < len(s.stored) {
+			stored = s.stored[i]
 		}
-		list = append(list, accessOf(e, a, given))
+		list = append(list, accessOf(e, a, stored))
 	}
 	return list
 }
@@ -84,26 +84,26 @@ func (s *Accesses) Append(list []Access, e *interp.Event) []Access {
 // EffectAccesses is what an asynchronous operation does to memory now: of each piece a load, a store or
 // both.
 func EffectAccesses(x *interp.Effect) (list []Access) {
-	at := func(kind AccessKind, in *interp.Allocation, off uint64, bytes int, data []byte) {
-		addr := in.Base + off
-		if in.Space() == ptx.Shared { // with the rank of its CTA
+	at := func(kind AccessKind, alloc *interp.Allocation, offset uint64, bytes int, data []byte) {
+		addr := alloc.Base + offset
+		if alloc.Space() == ptx.Shared { // with the rank of its CTA
 			addr -= interp.SharedWindow
 		}
-		list = append(list, Access{Kind: kind, Space: in.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
+		list = append(list, Access{Kind: kind, Space: alloc.Space().String(), Bytes: uint64(bytes), Addr: Value{Bits: 64, Base: addr}, Data: data})
 	}
-	for _, p := range x.Pieces {
+	for _, p := range x.Segments {
 		if x.Reads && p.From != nil {
-			at(Load, p.From, p.FromOff, p.Read, nil)
+			at(Load, p.From, p.FromOffset, p.Read, nil)
 		}
 		if x.Writes && p.To != nil { // of matrices that are read there is nothing that is written
 			kind, data := Store, p.Data
 			if x.Reduces {
 				kind = Atomic
 			}
-			if p.Fill && data == nil {
+			if p.Zeros && data == nil {
 				data = make([]byte, p.Bytes)
 			}
-			at(kind, p.To, p.ToOff, p.Bytes, data)
+			at(kind, p.To, p.ToOffset, p.Bytes, data)
 		}
 	}
 	return list
@@ -116,15 +116,15 @@ func (s *Accesses) element(list []Value, room int, b []byte, size, lane int) []V
 		if i == len(list) {
 			list = append(list, Value{Bits: uint64(8 * size)})
 		}
-		at := 64*(room+i) + lane
-		if at >= len(s.lanes) {
-			s.lanes = append(s.lanes, make([]uint64, at+64-len(s.lanes))...)
+		position := 64*(room+i) + lane
+		if position >= len(s.lanes) {
+			s.lanes = append(s.lanes, make([]uint64, position+64-len(s.lanes))...)
 		}
 		v := uint64(0)
 		for k := range size {
 			v |= uint64(b[i*size+k]) << (8 * k)
 		}
-		s.lanes[at] = v
+		s.lanes[position] = v
 	}
 	return list
 }
@@ -139,8 +139,8 @@ func (s *Accesses) finish(list []Value, room int, lanes uint64) {
 var kindOf = map[interp.AccessKind]AccessKind{interp.AccessLoad: Load, interp.AccessStore: Store, interp.AccessAtomic: Atomic}
 
 // accessOf describes an access of an instruction.
-func accessOf(e *interp.Event, a *interp.Access, given gives) Access {
-	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: given.store, Compare: given.compare}
+func accessOf(e *interp.Event, a *interp.Access, stored storedValues) Access {
+	to := Access{Kind: kindOf[a.Kind], Space: a.Space.String(), Bytes: uint64(a.Bytes), Addr: Value{Bits: 64}, Store: stored.store, Compare: stored.compare}
 	lanes := a.Lanes & e.Lanes
 	if lanes != e.Lanes {
 		to.Lanes = lanes

@@ -9,31 +9,31 @@ import (
 	"math/bits"
 )
 
-// issuing is asynchronous operations of a CTA in a log.
-type issuing struct {
-	which  map[uint64]which // by number, those that have been issued
-	counts map[int]uint64   // by thread, how many it has issued
-	waits  map[doing]*Record
-	order  []doing // of waits, as they came
+// asyncOperations is asynchronous operations of a CTA in a log.
+type asyncOperations struct {
+	which  map[uint64]asyncOrigin // by number, those that have been issued
+	counts map[int]uint64         // by thread, how many it has issued
+	waits  map[asyncStep]*Record
+	order  []asyncStep // of waits, as they came
 }
 
-// which is an operation: of a thread, the n-th that it has issued, and how many instructions it
+// asyncOrigin is an operation: of a thread, the n-th that it has issued, and how many instructions it
 // had executed before.
-type which struct {
+type asyncOrigin struct {
 	thread int
 	n      uint64
 	number uint64
 }
 
-// doing is what an operation does at a time: to read, or to write.
-type doing struct {
+// asyncStep is what an operation does at a time: to read, or to write.
+type asyncStep struct {
 	thread int
 	n      uint64
 	writes bool
 }
 
-func (s *issuing) clear() {
-	s.which, s.counts, s.waits, s.order = map[uint64]which{}, map[int]uint64{}, map[doing]*Record{}, nil
+func (s *asyncOperations) clear() {
+	s.which, s.counts, s.waits, s.order = map[uint64]asyncOrigin{}, map[int]uint64{}, map[asyncStep]*Record{}, nil
 }
 
 // effect compares what an asynchronous operation does with what it does in the other log, if that has
@@ -64,7 +64,7 @@ func (c *comparison) effect(i int, r *Record) {
 				x.Accesses = append(x.Accesses, a)
 			}
 		}
-		d := doing{w.thread, w.n, part}
+		d := asyncStep{w.thread, w.n, part}
 		y, ok := other.waits[d]
 		if !ok {
 			s.waits[d] = &x
@@ -87,7 +87,7 @@ func (c *comparison) effect(i int, r *Record) {
 }
 
 // forget shortens the order to what waits.
-func (s *issuing) forget() {
+func (s *asyncOperations) forget() {
 	n := 0
 	for _, d := range s.order {
 		if s.waits[d] != nil {
@@ -106,7 +106,7 @@ func (c *comparison) effects(x, y *Record) *Difference {
 		return d
 	}
 	d := (*Difference)(nil)
-	if !c.same(x, y) {
+	if !c.sameInstr(x, y) {
 		d = c.difference("the thread issues another asynchronous operation")
 	}
 	for m := x.Lanes; m != 0 && d == nil; m &= m - 1 {
@@ -131,8 +131,8 @@ func (c *comparison) effects(x, y *Record) *Difference {
 }
 
 // written compares the bytes that an asynchronous operation writes.
-func (c *comparison) written(a, b *Access, differ differ) *Difference {
-	if len(a.Data) != len(b.Data) && c.lacks("stored") {
+func (c *comparison) written(a, b *Access, differ differFunc) *Difference {
+	if len(a.Data) != len(b.Data) && c.isMissing("stored") {
 		c.summary.Stored.Skipped++
 		return nil
 	}
@@ -145,13 +145,13 @@ func (c *comparison) written(a, b *Access, differ differ) *Difference {
 	if len(a.Data) != len(b.Data) {
 		return differ("written", fmt.Sprint(len(a.Data)), fmt.Sprint(len(b.Data)), "how many bytes it writes")
 	}
-	at := 0
-	for a.Data[at] == b.Data[at] {
-		at++
+	position := 0
+	for a.Data[position] == b.Data[position] {
+		position++
 	}
-	at &^= 3
-	end := min(at+4, len(a.Data))
-	return differ("written", hexBytes(a.Data[at:end]), hexBytes(b.Data[at:end]), "what it writes, from byte %d of %d on", at, len(a.Data))
+	position &^= 3
+	end := min(position+4, len(a.Data))
+	return differ("written", hexBytes(a.Data[position:end]), hexBytes(b.Data[position:end]), "what it writes, from byte %d of %d on", position, len(a.Data))
 }
 
 // hexBytes is bytes as a number, the first the lowest.
@@ -167,15 +167,15 @@ func hexBytes(b []byte) string {
 func (c *comparison) unmatched() *Difference {
 	for i := range c.async {
 		s := &c.async[i]
-		for _, at := range s.order {
-			r := s.waits[at]
+		for _, asyncStep := range s.order {
+			r := s.waits[asyncStep]
 			if r == nil {
 				continue
 			}
 			d := c.difference("only in the %s log the asynchronous operation does this", ordinal(i > 0))
-			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = at.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
-			if at.thread < len(c.counts[i]) {
-				d.Number = c.counts[i][at.thread]
+			d.Thread, d.Record[i], d.Code[i], d.Lane[i], d.Warp = asyncStep.thread, r, c.code(i, r), bits.TrailingZeros64(r.Lanes|1<<63), [2]uint64{r.Warp, r.Warp}
+			if asyncStep.thread < len(c.counts[i]) {
+				d.Number = c.counts[i][asyncStep.thread]
 			}
 			return d
 		}

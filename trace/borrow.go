@@ -9,23 +9,23 @@ import (
 	"gemu/ptx"
 )
 
-// borrowedCode is the code of a launch by line.
-type borrowedCode map[uint64][]*Code
+// codeByLine is the code of a launch by line.
+type codeByLine map[uint64][]*Code
 
-// borrow reads the code of another log's launches, up to one. It reports whether that has any.
-func (s *slicer) borrow(other Source, last uint64) (known bool, err error) {
-	c, err := other.open()
+// borrowCode reads the code of another log's launches, up to one. It reports whether that has any.
+func (s *slicer) borrowCode(otherLog Source, last uint64) (known bool, err error) {
+	c, err := otherLog.open()
 	if err != nil {
 		return false, err
 	}
 	defer c.close()
-	s.borrowed = map[uint64]borrowedCode{}
+	s.borrowed = map[uint64]codeByLine{}
 	for {
 		l, err := c.nextLaunch()
 		if err != nil || l == nil || l.Number > last {
 			return known, err
 		}
-		lines := borrowedCode{}
+		lines := codeByLine{}
 		for _, code := range c.code {
 			lines[code.Line] = append(lines[code.Line], code)
 		}
@@ -72,10 +72,10 @@ func (s *slicer) noteMissing(n *node) {
 	if n.Kind != Instruction || n.Lanes == 0 {
 		return
 	}
-	if n.unsaid && len(n.Results) < len(n.code.Writes) {
+	if n.incomplete && len(n.Results) < len(n.code.Writes) {
 		n.note("the log does not have its result")
 	}
-	if len(n.Accesses) == 0 && n.code.Class == ptx.ClassMemory.String() && s.c.lacks("addresses") {
+	if len(n.Accesses) == 0 && n.code.Class == ptx.ClassMemory.String() && s.c.isMissing("addresses") {
 		n.note("the log does not say where it goes in memory")
 	}
 }

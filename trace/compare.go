@@ -21,7 +21,7 @@ type Options struct {
 // Difference is the first that two logs have: in the order of the first of them, that is the lowest
 // CTA that has one, and in that the instruction that comes first.
 type Difference struct {
-	What   string // in words, without the values
+	Text   string // in words, without the values
 	Launch uint64
 	Kernel [2]string
 	CTA    *CTA // nil if it is none's
@@ -50,7 +50,7 @@ func Compare(a, b Source, o Options) (*Difference, *Summary, error) {
 		}
 		defer l.close()
 		c.logs[i] = l
-		c.summary.Names[i], c.summary.Lacks[i] = s.Name, l.allLacks()
+		c.summary.Names[i], c.summary.Missing[i] = s.Name, l.allMissing()
 	}
 	for i, l := range c.logs {
 		for _, f := range []Filter{o.Filter, c.logs[1-i].Header.Filter} {
@@ -70,9 +70,9 @@ type comparison struct {
 	logs   [2]*cursor
 	launch [2]*Launch
 	cta    *CTA
-	counts [2][]uint64 // of the CTA, instructions of each thread that have been compared
-	second waiting     // records of the second log that have been read, and not compared
-	async  [2]issuing
+	counts [2][]uint64    // of the CTA, instructions of each thread that have been compared
+	second waitingRecords // records of the second log that have been read, and not compared
+	async  [2]asyncOperations
 	traps  [2]*Record  // the first of the CTA
 	found  *Difference // in what asynchronous operations do
 
@@ -96,13 +96,13 @@ type step struct {
 	number uint64
 }
 
-// lacks reports whether one of the logs lacks something.
-func (c *comparison) lacks(what string) bool {
-	return c.logs[0].lacks(what) || c.logs[1].lacks(what)
+// isMissing reports whether one of the logs lacks something.
+func (c *comparison) isMissing(part string) bool {
+	return c.logs[0].isMissing(part) || c.logs[1].isMissing(part)
 }
 
-// both does something with both logs.
-func both[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
+// forBoth does something with both logs.
+func forBoth[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err error) {
 	for i, l := range c.logs {
 		if v[i], err = do(l); err != nil {
 			return v, err
@@ -113,13 +113,13 @@ func both[T any](c *comparison, do func(l *cursor) (T, error)) (v [2]T, err erro
 
 func (c *comparison) launches() (*Difference, error) {
 	for {
-		l, err := both(c, (*cursor).nextLaunch)
+		l, err := forBoth(c, (*cursor).nextLaunch)
 		if err != nil || l[0] == nil && l[1] == nil {
 			return nil, err
 		}
 		c.launch, c.cta = l, nil
 		if l[0] == nil || l[1] == nil {
-			return c.only(l[0] == nil, "launch"), nil
+			return c.onlyInOne(l[0] == nil, "launch"), nil
 		}
 		if d := c.extents(); d != nil {
 			return d, nil
@@ -144,7 +144,7 @@ func (c *comparison) launches() (*Difference, error) {
 
 // difference is one of the launch or CTA.
 func (c *comparison) difference(format string, args ...any) *Difference {
-	d := &Difference{What: fmt.Sprintf(format, args...), CTA: c.cta, Thread: -1}
+	d := &Difference{Text: fmt.Sprintf(format, args...), CTA: c.cta, Thread: -1}
 	for i, l := range c.launch {
 		if l != nil {
 			d.Launch, d.Kernel[i] = l.Number, l.Kernel
@@ -153,9 +153,9 @@ func (c *comparison) difference(format string, args ...any) *Difference {
 	return d
 }
 
-// only is that one log has something that the other has not.
-func (c *comparison) only(second bool, what string) *Difference {
-	return c.difference("only the %s log has this %s", ordinal(second), what)
+// onlyInOne is that one log has something that the other has not.
+func (c *comparison) onlyInOne(second bool, part string) *Difference {
+	return c.difference("only the %s log has this %s", ordinal(second), part)
 }
 
 func ordinal(second bool) string {
@@ -167,7 +167,7 @@ func ordinal(second bool) string {
 
 // extents compares what the launches are.
 func (c *comparison) extents() *Difference {
-	if c.lacks("launch") {
+	if c.isMissing("launch") {
 		c.summary.Extents.Skipped++
 		return nil
 	}
@@ -187,7 +187,7 @@ func (c *comparison) extents() *Difference {
 
 func (c *comparison) ctas() (*Difference, error) {
 	for {
-		next, err := both(c, (*cursor).nextCTA)
+		next, err := forBoth(c, (*cursor).nextCTA)
 		if err != nil || next[0] == nil && next[1] == nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (c *comparison) ctas() (*Difference, error) {
 			if c.cta = next[0]; second {
 				c.cta = next[1]
 			}
-			return c.only(second, "cta"), nil
+			return c.onlyInOne(second, "cta"), nil
 		}
 		if c.cta = next[0]; len(c.cta.ID) == 0 {
 			c.cta = next[1]
@@ -247,7 +247,7 @@ func (c *comparison) records() (*Difference, error) {
 		if r == nil || c.found != nil {
 			break
 		}
-		if equal, err := c.inStep(r); err != nil {
+		if equal, err := c.compareInStep(r); err != nil {
 			return nil, err
 		} else if equal {
 			continue
@@ -272,7 +272,7 @@ func (c *comparison) records() (*Difference, error) {
 	if c.found != nil {
 		return c.found, nil
 	}
-	if x, thread, err := c.left(); err != nil {
+	if x, thread, err := c.firstWaiting(); err != nil {
 		return nil, err
 	} else if x != nil {
 		d := c.difference("the thread goes on in the second log only")
@@ -310,7 +310,7 @@ func (c *comparison) next(i int) (*Record, error) {
 		switch r.Kind {
 		case Effect:
 			switch {
-			case c.lacks("effects"):
+			case c.isMissing("effects"):
 				c.summary.Effects.Skipped++
 			case c.found == nil:
 				c.effect(i, r)
@@ -320,7 +320,7 @@ func (c *comparison) next(i int) (*Record, error) {
 				c.traps[i] = r
 			}
 		case Return, Wake:
-			if c.lacks("wake") {
+			if c.isMissing("wake") {
 				c.summary.Results.Skipped += uint64(len(r.Results) * bits.OnesCount64(r.Lanes))
 				continue
 			}
@@ -333,7 +333,7 @@ func (c *comparison) next(i int) (*Record, error) {
 
 // lanesOf are the lanes that a record is of.
 func (c *comparison) lanesOf(r *Record) uint64 {
-	if c.lacks("active") {
+	if c.isMissing("active") {
 		return r.Lanes
 	}
 	return r.Active
@@ -362,23 +362,23 @@ func (c *comparison) countLane(i int, r *Record, lane int) {
 		return
 	}
 	n := &c.counts[i][c.thread(i, r, lane)]
-	if r.Numbers != nil && !c.lacks("active") {
+	if r.Numbers != nil && !c.isMissing("active") {
 		*n, _ = r.Numbers.At(r.Active, lane)
 	}
 	*n++
 }
 
-// inStep reports whether the next record of the second log says the same as one of the first, of the
+// compareInStep reports whether the next record of the second log says the same as one of the first, of the
 // same threads, so that nothing needs to be compared by thread: what is usual. Else the second's waits.
-func (c *comparison) inStep(r *Record) (bool, error) {
-	if c.second.some > 0 {
+func (c *comparison) compareInStep(r *Record) (bool, error) {
+	if c.second.comparisons > 0 {
 		return false, nil
 	}
 	y, err := c.next(1)
 	if err != nil || y == nil {
 		return false, err
 	}
-	if !c.alike(r, y) {
+	if !c.sameLanes(r, y) {
 		return false, c.read(y)
 	}
 	c.count(0, r)
@@ -387,15 +387,15 @@ func (c *comparison) inStep(r *Record) (bool, error) {
 	return true, nil
 }
 
-// alike reports whether records say the same of the same threads, which are as far in both logs.
-func (c *comparison) alike(x, y *Record) bool {
-	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || (x.Numbers == nil) != (y.Numbers == nil) || x.Numbers != nil && !equalValues(*x.Numbers, *y.Numbers) || !c.same(x, y) ||
+// sameLanes reports whether records say the same of the same threads, which are as far in both logs.
+func (c *comparison) sameLanes(x, y *Record) bool {
+	if x.Kind != y.Kind || x.Warp != y.Warp || x.Lanes != y.Lanes || x.Active != y.Active || (x.Numbers == nil) != (y.Numbers == nil) || x.Numbers != nil && !equalValues(*x.Numbers, *y.Numbers) || !c.sameInstr(x, y) ||
 		c.launch[0].WarpSize != c.launch[1].WarpSize || len(x.Accesses) != len(y.Accesses) || !slices.EqualFunc(x.Results, y.Results, equalValues) {
 		return false
 	}
 	for i := range x.Accesses {
 		a, b := &x.Accesses[i], &y.Accesses[i]
-		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) || !slices.EqualFunc(a.Compare, b.Compare, equalValues) || unlike(x, y, a, b) {
+		if a.Kind != b.Kind || a.Space != b.Space || a.Bytes != b.Bytes || a.Lanes != b.Lanes || !equalValues(a.Addr, b.Addr) || !slices.EqualFunc(a.Store, b.Store, equalValues) || !slices.EqualFunc(a.Compare, b.Compare, equalValues) || operationDiffers(x, y, a, b) {
 			return false
 		}
 	}
@@ -410,9 +410,9 @@ func (c *comparison) alike(x, y *Record) bool {
 	return true
 }
 
-// unlike reports whether the names of instructions say of an access what the log does not say
+// operationDiffers reports whether the names of instructions say of an access what the log does not say
 // otherwise, as the operation of an atomic, and are not the same.
-func unlike(x, y *Record, a, b *Access) bool {
+func operationDiffers(x, y *Record, a, b *Access) bool {
 	return (len(a.Store)+len(b.Store) == 0 && a.Kind != Load || a.Kind == Atomic) && x.Name != y.Name && x.Name != "" && y.Name != ""
 }
 
@@ -427,7 +427,7 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 		lane := bits.TrailingZeros64(m)
 		t := c.thread(0, r, lane)
 		x := step{r, lane, c.counts[0][t] - 1}
-		y, err := c.take(t)
+		y, err := c.nextStep(t)
 		if err != nil {
 			return nil, err
 		}
@@ -443,7 +443,7 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 				first.Record[1], first.Lane[1], first.Code[1], first.Warp[1] = y.Record, y.lane, c.code(1, y.Record), y.Warp
 			}
 			fallthrough
-		case d.What == first.What && d.Name == first.Name:
+		case d.Text == first.Text && d.Name == first.Name:
 			first.Lanes |= 1 << lane
 		}
 	}
@@ -453,14 +453,14 @@ func (c *comparison) record(r *Record) (first *Difference, err error) {
 // code is the instruction of a record; nil if the log does not say.
 func (c *comparison) code(i int, r *Record) *Code { return c.logs[i].codeOf(r) }
 
-// same reports whether two records are of the same instruction: of the same text, or the same place
+// sameInstr reports whether two records are of the same instruction: of the same text, or the same place
 // in the code, so that one that has been edited is still itself.
-func (c *comparison) same(x, y *Record) bool {
+func (c *comparison) sameInstr(x, y *Record) bool {
 	a, b := c.code(0, x), c.code(1, y)
 	switch {
 	case x.Kind != y.Kind:
 		return false
-	case a != nil && b != nil && !c.lacks("code"):
+	case a != nil && b != nil && !c.isMissing("code"):
 		return a.Text == b.Text && a.Func == b.Func || a.Index == b.Index
 	case x.Line != 0 && y.Line != 0:
 		return x.Line == y.Line
@@ -480,15 +480,15 @@ func (c *comparison) steps(x step, y *step) *Difference {
 		return c.difference("the thread goes on in the first log only")
 	case x.number != y.number && x.Kind == Instruction && y.Kind == Instruction:
 		return differ("number", fmt.Sprint(x.number), fmt.Sprint(y.number), "one of the logs lacks instructions of the thread")
-	case !c.same(x.Record, y.Record):
+	case !c.sameInstr(x.Record, y.Record):
 		return c.difference("the thread executes another instruction")
 	}
 	if x.Kind == Instruction {
 		c.countInstructions(1)
 	}
 	if a, b := x.Lanes>>x.lane&1, y.Lanes>>y.lane&1; a != b {
-		says := [2]string{"false", "true"}
-		return differ("guard", says[a], says[b], "the guard of the instruction")
+		texts := [2]string{"false", "true"}
+		return differ("guard", texts[a], texts[b], "the guard of the instruction")
 	} else if a == 0 {
 		return nil
 	}
@@ -503,11 +503,11 @@ func (c *comparison) steps(x step, y *step) *Difference {
 	return c.accesses(x, y, differ)
 }
 
-type differ func(name, a, b, format string, args ...any) *Difference
+type differFunc func(name, a, b, format string, args ...any) *Difference
 
 // results compares registers: by their names, or by their places in instructions that name others.
-func (c *comparison) results(x step, y *step, differ differ) *Difference {
-	partial := c.lacks("results")
+func (c *comparison) results(x step, y *step, differ differFunc) *Difference {
+	partial := c.isMissing("results")
 	count := &c.summary.Results
 	most := max(len(x.Results), len(y.Results))
 	if partial && (len(x.Results) == 0 || len(y.Results) == 0) {
@@ -536,21 +536,21 @@ func (c *comparison) results(x step, y *step, differ differ) *Difference {
 		if n := min(v.Bits, w.Bits); partial && n < 64 {
 			al, bl = width(al, n), width(bl, n)
 		}
-		if al == bl && ah == bh || c.near(x, y, al, bl) {
+		if al == bl && ah == bh || c.isNear(x, y, al, bl) {
 			compared++
 			continue
 		}
-		return differ(v.Name, wide(al, ah), wide(bl, bh), "the result %s", v.Name)
+		return differ(v.Name, formatWide(al, ah), formatWide(bl, bh), "the result %s", v.Name)
 	}
 	count.Compared += uint64(compared)
 	count.Skipped += uint64(most - compared)
 	return nil
 }
 
-func wide(low, high uint64) string { return string(appendWide(nil, low, high, 128)) }
+func formatWide(low, high uint64) string { return string(appendWide(nil, low, high, 128)) }
 
-// near reports whether approximate results are near enough to each other.
-func (c *comparison) near(x step, y *step, a, b uint64) bool {
+// isNear reports whether approximate results are near enough to each other.
+func (c *comparison) isNear(x step, y *step, a, b uint64) bool {
 	code := c.code(0, x.Record)
 	if code == nil {
 		code = c.code(1, y.Record)
@@ -600,10 +600,10 @@ func (f floatFormat) distance(a, b uint64) uint64 {
 }
 
 // accesses compares what the threads did to memory.
-func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
+func (c *comparison) accesses(x step, y *step, differ differFunc) *Difference {
 	a, b := accessesOf(x), accessesOf(*y)
 	if len(a) != len(b) {
-		if c.lacks("addresses") {
+		if c.isMissing("addresses") {
 			c.summary.Addresses.Skipped += uint64(max(len(a), len(b)))
 			for _, list := range [][]*Access{a, b} {
 				for _, access := range list {
@@ -619,9 +619,9 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		if p, q := what(a[i]), what(b[i]); p != q {
 			return differ("access", p, q, "the kind of access")
 		}
-		p, from := x.where(a[i])
-		q, to := y.where(b[i])
-		if p == "param" && q == p && c.logs[0].Header.By != c.logs[1].Header.By { // which is where each has it
+		p, from := x.location(a[i])
+		q, to := y.location(b[i])
+		if p == "param" && q == p && c.logs[0].Header.Simulator != c.logs[1].Header.Simulator { // which is where each has it
 			from = to
 			c.summary.Addresses.Skipped++
 		} else {
@@ -630,29 +630,29 @@ func (c *comparison) accesses(x step, y *step, differ differ) *Difference {
 		if p != q || from != to {
 			return differ("address", fmt.Sprintf("%s %#x", p, from), fmt.Sprintf("%s %#x", q, to), "the address")
 		}
-		if unlike(x.Record, y.Record, a[i], b[i]) {
+		if operationDiffers(x.Record, y.Record, a[i], b[i]) {
 			return differ("operation", x.Name, y.Name, "the operation on memory")
 		}
-		if d := c.given(x, y, a[i], b[i], differ); d != nil {
+		if d := c.compareStored(x, y, a[i], b[i], differ); d != nil {
 			return d
 		}
 	}
 	return nil
 }
 
-// given compares what threads give to an access.
-func (c *comparison) given(x step, y *step, a, b *Access, differ differ) *Difference {
-	lacking, words := "stored", [...]string{"what is stored", "the number of elements that are stored", "what is there in that case"}
+// compareStored compares what threads give to an access.
+func (c *comparison) compareStored(x step, y *step, a, b *Access, differ differFunc) *Difference {
+	missingPart, words := "stored", [...]string{"what is stored", "the number of elements that are stored", "what is there in that case"}
 	if a.Kind == Atomic {
-		lacking, words = "operands", [...]string{"the operand on memory", "the number of operands on memory", "what is compared with memory"}
+		missingPart, words = "operands", [...]string{"the operand on memory", "the number of operands on memory", "what is compared with memory"}
 	}
 	for i, list := range [][2][]Value{{a.Store, b.Store}, {a.Compare, b.Compare}} {
-		name, what := "stored", words[0]
+		name, part := "stored", words[0]
 		if i > 0 {
-			name, what = "compared", words[2]
+			name, part = "compared", words[2]
 		}
 		if len(list[0]) != len(list[1]) {
-			if c.lacks(lacking) || c.lacks("stored") {
+			if c.isMissing(missingPart) || c.isMissing("stored") {
 				c.summary.elements(a).Skipped += uint64(max(len(list[0]), len(list[1])))
 				continue
 			}
@@ -660,14 +660,14 @@ func (c *comparison) given(x step, y *step, a, b *Access, differ differ) *Differ
 		}
 		for k := range list[0] {
 			v, w := &list[0][k], &list[1][k]
-			if (v.Structure == Left) != (w.Structure == Left) {
-				says := map[bool]string{true: "left out", false: "stored"}
-				return differ(name, says[v.Structure == Left], says[w.Structure == Left], "which elements are stored")
+			if (v.Structure == NoValue) != (w.Structure == NoValue) {
+				verb := map[bool]string{true: "left out", false: "stored"}
+				return differ(name, verb[v.Structure == NoValue], verb[w.Structure == NoValue], "which elements are stored")
 			}
 			p, _ := v.At(x.lanes(a), x.lane)
 			q, _ := w.At(y.lanes(b), y.lane)
 			if p != q {
-				return differ(name, wide(p, 0), wide(q, 0), "%s", what)
+				return differ(name, formatWide(p, 0), formatWide(q, 0), "%s", part)
 			}
 			c.summary.elements(a).Compared++
 		}
@@ -685,9 +685,9 @@ func accessesOf(x step) (list []*Access) {
 	return list
 }
 
-// where is where an access of the step's lane goes: a space and an address in it, however the
+// location is where an access of the step's lane goes: a space and an address in it, however the
 // instruction names it. All that is device memory counts as global.
-func (x step) where(a *Access) (space string, addr uint64) {
+func (x step) location(a *Access) (space string, addr uint64) {
 	addr, _ = a.Addr.At(x.lanes(a), x.lane)
 	space = a.Space
 	if space == "generic" {
@@ -723,7 +723,7 @@ func (d *Difference) String() string {
 	if d.Thread >= 0 {
 		fmt.Fprintf(&b, ", thread %d, instruction %d of it", d.Thread, d.Number)
 	}
-	fmt.Fprintf(&b, ": %s\n", d.What)
+	fmt.Fprintf(&b, ": %s\n", d.Text)
 	for i := range d.Record {
 		if d.Thread < 0 && d.Record[i] == nil && d.Name == "" {
 			continue

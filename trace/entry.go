@@ -28,18 +28,18 @@ func (*Finish) entry() {}
 
 // Header is the first entry of a log.
 type Header struct {
-	Version uint64
-	By      string   // the simulator; "" is gemu
-	Lacks   []string // what its records do not have, or not all of it: some of Lackings
-	Filter  Filter   // what of the launches is in it
+	Version   uint64
+	Simulator string   // the simulator; "" is gemu
+	Missing   []string // what its records do not have, or not all of it: some of Lackings
+	Filter    Filter   // what of the launches is in it
 }
 
 // What a log of another simulator may lack: it is not compared then. Without a number, the
 // instructions of a thread are counted as they come.
-var Lackings = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
+var MissingParts = []string{"results", "addresses", "stored", "active", "launch", "code", "wake", "operands", "effects"}
 
-// lacksBefore2 is what logs of version 1 lack besides.
-var lacksBefore2 = []string{"operands", "effects"}
+// missingBefore2 is what logs of version 1 lack besides.
+var missingBefore2 = []string{"operands", "effects"}
 
 // Launch begins a launch.
 type Launch struct {
@@ -200,23 +200,23 @@ type Finish struct{ Records uint64 }
 
 // Moments of an asynchronous operation, as a Note has them.
 const (
-	issuedNow = "issued"
-	readsNow  = "reads"
-	writesNow = "writes"
+	noteIssued = "issued"
+	noteReads  = "reads"
+	noteWrites = "writes"
 )
 
 // effectNote is the Note of an Effect: which of the operations that its CTA has issued, and what it does now.
 func effectNote(number int64, issued, reads, writes bool) string {
-	var does []string
+	var moments []string
 	for _, d := range []struct {
 		now  bool
 		name string
-	}{{issued, issuedNow}, {reads, readsNow}, {writes, writesNow}} {
+	}{{issued, noteIssued}, {reads, noteReads}, {writes, noteWrites}} {
 		if d.now {
-			does = append(does, d.name)
+			moments = append(moments, d.name)
 		}
 	}
-	return fmt.Sprintf("%d %s", number, strings.Join(does, ","))
+	return fmt.Sprintf("%d %s", number, strings.Join(moments, ","))
 }
 
 // effect is what the Note of an Effect says; ok is false if it says something else.
@@ -226,13 +226,13 @@ func (r *Record) effect() (number uint64, issued, reads, writes, ok bool) {
 	if err != nil {
 		return 0, false, false, false, false
 	}
-	for _, does := range strings.Split(rest, ",") {
-		switch does {
-		case issuedNow:
+	for _, moment := range strings.Split(rest, ",") {
+		switch moment {
+		case noteIssued:
 			issued = true
-		case readsNow:
+		case noteReads:
 			reads = true
-		case writesNow:
+		case noteWrites:
 			writes = true
 		default:
 			return 0, false, false, false, false

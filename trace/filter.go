@@ -46,9 +46,9 @@ func (f *Filter) instructions(line uint64, classes ...string) bool {
 // filters are several, of which each has to let through what passes.
 type filters []Filter
 
-func (list filters) all(lets func(f *Filter) bool) bool {
+func (list filters) all(passes func(f *Filter) bool) bool {
 	for i := range list {
-		if !lets(&list[i]) {
+		if !passes(&list[i]) {
 			return false
 		}
 	}
@@ -68,9 +68,9 @@ func (list filters) after(cta uint64) uint64 {
 	return cta
 }
 
-// filtered is the records of a log that pass, as if it had been written so: with numbers where some
+// filteredEntries is the records of a log that pass, as if it had been written so: with numbers where some
 // of a thread are missing.
-type filtered struct {
+type filteredEntries struct {
 	filters
 	classes map[uint64][]string // by line, of a log that does not say which instructions it has
 	counts  []uint64            // by thread of the CTA, the instructions so far
@@ -78,15 +78,15 @@ type filtered struct {
 }
 
 // begin is called as a CTA begins.
-func (f *filtered) begin() { f.counts, f.passed = f.counts[:0], f.passed[:0] }
+func (f *filteredEntries) begin() { f.counts, f.passed = f.counts[:0], f.passed[:0] }
 
-// lets reports whether a record passes, which code is nil of if the log does not say; and numbers its
+// passes reports whether a record passes, which code is nil of if the log does not say; and numbers its
 // threads, if need be.
-func (f *filtered) lets(r *Record, code *Code, warpSize uint64) bool {
+func (f *filteredEntries) passes(r *Record, code *Code, warpSize uint64) bool {
 	if len(f.filters) == 0 {
 		return true
 	}
-	lets := f.all(func(x *Filter) bool {
+	passes := f.all(func(x *Filter) bool {
 		switch {
 		case r.Kind == Trap && r.Lanes == 0: // no warp's
 			return true
@@ -100,7 +100,7 @@ func (f *filtered) lets(r *Record, code *Code, warpSize uint64) bool {
 		return x.instructions(r.Line, f.classes[r.Line]...)
 	})
 	if r.Kind != Instruction {
-		return lets
+		return passes
 	}
 	first := int(r.Warp * warpSize)
 	if n := first + 64 - len(f.counts); n > 0 {
@@ -116,15 +116,15 @@ func (f *filtered) lets(r *Record, code *Code, warpSize uint64) bool {
 		}
 		before[lane] = *n
 		missing = missing || *n != f.passed[first+lane]
-		if *n++; lets {
+		if *n++; passes {
 			f.passed[first+lane] = *n
 		}
 	}
-	if lets && missing && r.Numbers == nil {
+	if passes && missing && r.Numbers == nil {
 		r.Numbers = &Value{Bits: 64}
 		r.Numbers.describe(r.Active, before[:], nil)
 	}
-	return lets
+	return passes
 }
 
 // Restricted says on a line what is compared of two logs of which one has been filtered otherwise than

@@ -33,7 +33,7 @@ type Place struct {
 	Offset, Skip uint64
 	Kind         PlaceKind
 	Records      uint64 // of the log before it
-	At           uint64 // bytes of entries before it
+	Position     uint64 // bytes of entries before it
 }
 
 // A place in the index of a text is a line: index LAUNCH CTA OFFSET RECORDS, with "launch" or "end" for
@@ -41,11 +41,11 @@ type Place struct {
 var placeWords = [placeKinds]string{"", "launch", "end"}
 
 func (p *Place) appendLine(b []byte) []byte {
-	what := placeWords[p.Kind]
-	if what == "" {
-		what = strconv.FormatUint(p.CTA, 10)
+	part := placeWords[p.Kind]
+	if part == "" {
+		part = strconv.FormatUint(p.CTA, 10)
 	}
-	return fmt.Appendf(b, "%s %d %s %d %d\n", indexWord, p.Launch, what, p.Offset, p.Records)
+	return fmt.Appendf(b, "%s %d %s %d %d\n", indexWord, p.Launch, part, p.Offset, p.Records)
 }
 
 // indexWord begins the lines of an index.
@@ -67,7 +67,7 @@ func (p *Place) parseLine(line string) (ok bool) {
 		}
 		*to = n
 	}
-	p.At = p.Offset
+	p.Position = p.Offset
 	return true
 }
 
@@ -107,15 +107,15 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 		if _, err := r.ReadAt(b, size-n); err != nil {
 			return nil, err
 		}
-		at := bytes.LastIndex(b, []byte("\nfinish "))
-		if at < 0 && (n == size || n > maxEntry || !bytes.Contains(b, []byte("\n"+indexWord+" "))) {
+		position := bytes.LastIndex(b, []byte("\nfinish "))
+		if position < 0 && (n == size || n > maxEntry || !bytes.Contains(b, []byte("\n"+indexWord+" "))) {
 			return nil, nil
 		}
-		if at < 0 {
+		if position < 0 {
 			continue
 		}
 		x := &index{}
-		for i, line := range strings.Split(strings.TrimSpace(string(b[at:])), "\n") {
+		for i, line := range strings.Split(strings.TrimSpace(string(b[position:])), "\n") {
 			var p Place
 			switch {
 			case i == 0: // finish
@@ -133,7 +133,7 @@ func textIndex(r io.ReaderAt, size int64) ([]Place, error) {
 // beginning with a launch, which those of version 1 do not.
 func (x *index) checked() []Place {
 	for i, p := range x.places {
-		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.At <= x.places[i-1].At || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {
+		if p.Kind >= placeKinds || i == 0 && p.Kind != LaunchPlace || i > 0 && (p.Position <= x.places[i-1].Position || p.Records < x.places[i-1].Records || p.Offset < x.places[i-1].Offset) {
 			return nil
 		}
 	}

@@ -182,8 +182,8 @@ func sliceOf(t *testing.T, a, b Source) (lines []string) {
 	return lines
 }
 
-// wants tells which of some texts are not in lines, in their order.
-func wants(t *testing.T, lines []string, want ...string) {
+// checkLines tells which of some texts are not in lines, in their order.
+func checkLines(t *testing.T, lines []string, want ...string) {
 	t.Helper()
 	n := 0
 	for _, line := range lines {
@@ -203,17 +203,17 @@ func TestSliceMemory(t *testing.T) {
 		return sliceOf(t, memory("log", log), memory("other", changed(t, log, Instruction, line, other(lane))))
 	}
 	// By a copy, from an atomic, from a store.
-	wants(t, from(20, 7), "0 cta 0 thread 7 12 line 20: ld.shared.u32 %v, [%s]: %v = 0x1c", "1 cta 0 thread 7 10 line 18: cp.async.ca.shared.global [%s], [%q], 4: stores 0x1c (asynchronous)",
+	checkLines(t, from(20, 7), "0 cta 0 thread 7 12 line 20: ld.shared.u32 %v, [%s]: %v = 0x1c", "1 cta 0 thread 7 10 line 18: cp.async.ca.shared.global [%s], [%q], 4: stores 0x1c (asynchronous)",
 		"2 cta 0 thread 7 7 line 16: atom.global.add.u32 %b, [%q], 2: %b = 0x1a, gives 0x2", "3 cta 0 thread 7 6 line 15: st.global.u32 [%q], %v: stores 0x1a", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x1a")
 	// All stores that have made a value.
 	lines := from(24, 3)
-	wants(t, lines, "line 24", "line 21: st.shared.u8 [%s+8]")
-	wants(t, lines, "line 24", "line 22: st.shared.u8 [%s+9]")
-	wants(t, lines, "line 24", "line 23: st.shared.u16 [%s+10]")
+	checkLines(t, lines, "line 24", "line 21: st.shared.u8 [%s+8]")
+	checkLines(t, lines, "line 24", "line 22: st.shared.u8 [%s+9]")
+	checkLines(t, lines, "line 24", "line 23: st.shared.u16 [%s+10]")
 	// Atomics of one warp, lane by lane.
 	lines = from(25, 9)
 	for lane := 9; lane >= 5; lane-- {
-		wants(t, lines, fmt.Sprintf("%d cta 0 thread %d 17 line 25: atom.shared.add.u32 %%v, [tile+1000], 1: %%v = %#x", 9-lane, lane, lane))
+		checkLines(t, lines, fmt.Sprintf("%d cta 0 thread %d 17 line 25: atom.shared.add.u32 %%v, [tile+1000], 1: %%v = %#x", 9-lane, lane, lane))
 	}
 }
 
@@ -222,7 +222,7 @@ func TestSliceFails(t *testing.T) {
 	src := strings.NewReplacer("atom.global.add.u32 %b, [%q], 2", "atom.global.cas.b32 %b, [%q], 1000, 2").Replace(copies)
 	log := logOf(t, src, 1, 0, Binary, Filter{})
 	lines := sliceOf(t, memory("log", log), memory("other", changed(t, log, Instruction, 20, other(7))))
-	wants(t, lines, "line 20: ld.shared", "line 18: cp.async", "line 15: st.global.u32")
+	checkLines(t, lines, "line 20: ld.shared", "line 18: cp.async", "line 15: st.global.u32")
 	if strings.Contains(strings.Join(lines, "\n"), "cas") {
 		t.Errorf("by .cas:\n%s", strings.Join(lines, "\n"))
 	}
@@ -231,11 +231,11 @@ func TestSliceFails(t *testing.T) {
 // TestSliceBound: what a slice keeps of threads has a bound.
 func TestSliceBound(t *testing.T) {
 	log := logOf(t, copies, 1, 0, Binary, Filter{})
-	bad := changed(t, log, Instruction, 15, func(r *Record) { r.Accesses[0].Store[0].Base ^= 1 })
-	wants(t, sliceOf(t, memory("log", log), memory("other", bad)), "line 15", "line 11: mov.u32 %t, %tid.x", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5")
+	damaged := changed(t, log, Instruction, 15, func(r *Record) { r.Accesses[0].Store[0].Base ^= 1 })
+	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 11: mov.u32 %t, %tid.x", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5")
 	defer func(n int) { sliceHistory = n }(sliceHistory)
 	sliceHistory = 2
-	wants(t, sliceOf(t, memory("log", log), memory("other", bad)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (%t was not written before, or too long ago)")
+	checkLines(t, sliceOf(t, memory("log", log), memory("other", damaged)), "line 15", "line 14: mad.lo.u32 %v, %t, 3, 5: %v = 0x5 (%t was not written before, or too long ago)")
 }
 
 // TestMemoryDifferences: operands of atomics and what asynchronous operations write are compared.
@@ -249,29 +249,29 @@ func TestMemoryDifferences(t *testing.T) {
 	} {
 		b := logOf(t, strings.Replace(copies, c.from, c.to, 1), 1, 0, Text, Filter{})
 		d, _, err := Compare(memory("log", log), memory("edited", b), Options{})
-		if err != nil || (d == nil) != (c.what == "") || d != nil && (d.What != c.what || !strings.Contains(d.String(), c.says)) {
+		if err != nil || (d == nil) != (c.what == "") || d != nil && (d.Text != c.what || !strings.Contains(d.String(), c.says)) {
 			t.Errorf("%s: %v %v, want %s", c.to, err, d, c.what)
 		}
 	}
-	bad := changed(t, log, Effect, 18, func(*Record) {})
-	list, h := entriesOf(t, bad)
+	damaged := changed(t, log, Effect, 18, func(*Record) {})
+	list, h := entriesOf(t, damaged)
 	for _, r := range at(list, Effect, 18) {
 		if a := r.Accesses; len(a) > 0 && len(a[len(a)-1].Data) > 0 && r.Lanes == 1<<5 {
 			a[len(a)-1].Data[2] ^= 0x10
 			break
 		}
 	}
-	bad = write(t, Bare, h, list)
-	d, _, err := Compare(memory("log", log), memory("bad", bad), Options{})
-	if err != nil || d == nil || d.What != "of an asynchronous operation: what it writes, from byte 0 of 4 on" || d.Thread != 5 || d.Value != [2]string{"0x16", "0x100016"} || d.Number != 10 {
+	damaged = write(t, Bare, h, list)
+	d, _, err := Compare(memory("log", log), memory("bad", damaged), Options{})
+	if err != nil || d == nil || d.Text != "of an asynchronous operation: what it writes, from byte 0 of 4 on" || d.Thread != 5 || d.Value != [2]string{"0x16", "0x100016"} || d.Number != 10 {
 		t.Errorf("%v %+v", err, d)
 	}
-	wants(t, sliceOf(t, memory("log", log), memory("bad", bad)), "0 cta 0 thread 5 10 line 18: cp.async", "line 16: atom.global.add", "line 15: st.global")
+	checkLines(t, sliceOf(t, memory("log", log), memory("bad", damaged)), "0 cta 0 thread 5 10 line 18: cp.async", "line 16: atom.global.add", "line 15: st.global")
 
 	// What one log lacks is not compared: of version 1 all of this.
-	for _, lacks := range [][]string{{"operands", "effects"}, nil} {
+	for _, missing := range [][]string{{"operands", "effects"}, nil} {
 		old := h
-		if old.Lacks = lacks; lacks == nil {
+		if old.Missing = missing; missing == nil {
 			old.Version = 1
 		}
 		for _, e := range list {
@@ -284,11 +284,11 @@ func TestMemoryDifferences(t *testing.T) {
 			}
 		}
 		if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, old, list)), Options{}); d != nil || err != nil {
-			t.Errorf("lacks %v, version %d: %v %v", lacks, old.Version, d, err)
+			t.Errorf("lacks %v, version %d: %v %v", missing, old.Version, d, err)
 		}
 	}
-	h.Lacks = nil
-	if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.What != "the number of operands on memory" {
+	h.Missing = nil
+	if d, _, err := Compare(memory("log", log), memory("old", write(t, Text, h, list)), Options{}); d == nil || err != nil || d.Text != "the number of operands on memory" {
 		t.Errorf("%v %v", d, err)
 	}
 }

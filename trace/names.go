@@ -18,12 +18,12 @@ type names struct {
 }
 
 // checkNames checks the records of the launch that follow against the code of the other log.
-func (c *cursor) checkNames(other *cursor) {
-	if len(other.code) == 0 {
+func (c *cursor) checkNames(otherLog *cursor) {
+	if len(otherLog.code) == 0 {
 		return
 	}
 	c.names = &names{byLine: map[uint64][]string{}}
-	for _, code := range other.code {
+	for _, code := range otherLog.code {
 		list := c.names.byLine[code.Line]
 		for _, r := range code.Writes {
 			if !slices.Contains(list, r.Name) {
@@ -82,15 +82,15 @@ func unknownRegister(name, writer string, list []string) error {
 
 // didYouMean is the end of a message about a name that is none of a list.
 func didYouMean(name string, list []string) string {
-	if near := spell.Nearest(name, list); near != "" {
-		return fmt.Sprintf(" (did you mean %s?)", near)
+	if nearest := spell.Nearest(name, list); nearest != "" {
+		return fmt.Sprintf(" (did you mean %s?)", nearest)
 	}
 	return ""
 }
 
 // foreignName is a result of a log without code that the other log's instruction does not write: its line has
 // several instructions, of which another one does.
-func (c *comparison) foreignName(x step, y *step, differ differ) *Difference {
+func (c *comparison) foreignName(x step, y *step, differ differFunc) *Difference {
 	for i, r := range []*Record{x.Record, y.Record} {
 		other := c.code(1-i, []*Record{y.Record, x.Record}[i])
 		if r.Code != 0 || r.Kind != Instruction || other == nil {
@@ -105,14 +105,14 @@ func (c *comparison) foreignName(x step, y *step, differ differ) *Difference {
 			for _, w := range other.Writes {
 				writes = append(writes, w.Name)
 			}
-			says := [2]string{name, strings.Join(writes, ", ")}
-			if says[1] == "" {
-				says[1] = "none"
+			texts := [2]string{name, strings.Join(writes, ", ")}
+			if texts[1] == "" {
+				texts[1] = "none"
 			}
 			if i == 1 {
-				says[0], says[1] = says[1], says[0]
+				texts[0], texts[1] = texts[1], texts[0]
 			}
-			return differ("register", says[0], says[1], "the register that it writes")
+			return differ("register", texts[0], texts[1], "the register that it writes")
 		}
 	}
 	return nil

@@ -12,42 +12,42 @@ import (
 
 // Room of what waits; tests have less.
 var (
-	chunkBytes = 1 << 20  // of a CTA, before it goes to the log or to disk
-	waitBytes  = 64 << 20 // of CTAs that have ended, before those are
+	chunkBytes      = 1 << 20  // of a CTA, before it goes to the log or to disk
+	maxWaitingBytes = 64 << 20 // of CTAs that have ended, before those are
 )
 
 // spool is a file that pieces are put away in.
 type spool struct {
-	file *os.File
-	size int64
-	live int // pieces that nobody has got back
+	file     *os.File
+	size     int64
+	segments int // pieces that nobody has got back
 }
 
-// piece is where something is in a spool.
-type piece struct{ at, size int64 }
+// segment is where something is in a spool.
+type segment struct{ offset, size int64 }
 
-func (s *spool) put(b []byte) (piece, error) {
+func (s *spool) append(b []byte) (segment, error) {
 	if s.file == nil {
 		f, err := os.CreateTemp("", "gemu-trace-*")
 		if err != nil {
-			return piece{}, err
+			return segment{}, err
 		}
 		s.file = f
 		os.Remove(f.Name()) // where that can be done to one that is open: nothing is left of a process that is ended
 	}
-	p := piece{s.size, int64(len(b))}
+	p := segment{s.size, int64(len(b))}
 	n, err := s.file.WriteAt(b, s.size)
 	s.size += int64(n)
-	s.live++
+	s.segments++
 	return p, err
 }
 
 // reader reads a piece.
-func (s *spool) reader(p piece) io.Reader { return io.NewSectionReader(s.file, p.at, p.size) }
+func (s *spool) reader(p segment) io.Reader { return io.NewSectionReader(s.file, p.offset, p.size) }
 
 // forget gives up pieces. The file is empty again where none are left.
 func (s *spool) forget(n int) (err error) {
-	if s.live -= n; s.live == 0 && s.file != nil {
+	if s.segments -= n; s.segments == 0 && s.file != nil {
 		s.size, err = 0, s.file.Truncate(0)
 	}
 	return err
@@ -62,28 +62,28 @@ func (s *spool) close() {
 	}
 }
 
-// part is what a CTA has in a log so far: entries in writing.
-type part struct {
+// ctaLog is what a CTA has in a log so far: entries in writing.
+type ctaLog struct {
 	cta     CTA
 	buf     []byte
-	away    []piece // before buf
+	spilled []segment // before buf
 	records uint64
 	ended   bool
 	begun   bool // it is written as it comes: no CTA before it is missing
 }
 
-// order writes the CTAs of a launch in their order.
-type order struct {
-	w     *Writer
-	spool spool
-	next  uint64                  // the CTA that is written as it comes
-	parts map[uint64]*part        // by number, those that wait
-	wait  int                     // bytes in buf of those that have ended
-	after func(cta uint64) uint64 // the one that comes after another
+// ctaOrder writes the CTAs of a launch in their order.
+type ctaOrder struct {
+	w            *Writer
+	spool        spool
+	next         uint64                  // the CTA that is written as it comes
+	parts        map[uint64]*ctaLog      // by number, those that wait
+	waitingBytes int                     // bytes in buf of those that have ended
+	after        func(cta uint64) uint64 // the one that comes after another
 }
 
-// grown puts what a part has away.
-func (o *order) grown(p *part) error {
+// spill puts what a part has away.
+func (o *ctaOrder) spill(p *ctaLog) error {
 	b := p.buf
 	if p.cta.Number == o.next {
 		if err := o.begin(p); err != nil {
@@ -93,11 +93,11 @@ func (o *order) grown(p *part) error {
 			return err
 		}
 	} else {
-		at, err := o.spool.put(b)
+		segment, err := o.spool.append(b)
 		if err != nil {
 			return err
 		}
-		p.away = append(p.away, at)
+		p.spilled = append(p.spilled, segment)
 	}
 	if p.buf = p.buf[:0]; p.ended {
 		p.buf = nil // nothing comes any more
@@ -106,7 +106,7 @@ func (o *order) grown(p *part) error {
 }
 
 // begin writes what a part has from before it was the next.
-func (o *order) begin(p *part) error {
+func (o *ctaOrder) begin(p *ctaLog) error {
 	if p.begun {
 		return nil
 	}
@@ -114,27 +114,27 @@ func (o *order) begin(p *part) error {
 	if err := o.w.Write(&p.cta); err != nil {
 		return err
 	}
-	for _, at := range p.away {
-		if err := o.copy(at); err != nil {
+	for _, segment := range p.spilled {
+		if err := o.copySegment(segment); err != nil {
 			return err
 		}
 	}
-	n := len(p.away)
-	p.away = nil
+	n := len(p.spilled)
+	p.spilled = nil
 	return o.spool.forget(n)
 }
 
-// copy writes a piece, which is whole entries.
-func (o *order) copy(at piece) error {
-	b := make([]byte, at.size)
-	if _, err := io.ReadFull(o.spool.reader(at), b); err != nil {
+// copySegment writes a piece, which is whole entries.
+func (o *ctaOrder) copySegment(segment segment) error {
+	b := make([]byte, segment.size)
+	if _, err := io.ReadFull(o.spool.reader(segment), b); err != nil {
 		return err
 	}
 	return o.w.write(b)
 }
 
 // write writes a whole part.
-func (o *order) write(p *part) error {
+func (o *ctaOrder) write(p *ctaLog) error {
 	if err := o.begin(p); err != nil {
 		return err
 	}
@@ -143,18 +143,18 @@ func (o *order) write(p *part) error {
 }
 
 // end is told that a CTA has ended, and that those before next that are not there never will be.
-func (o *order) end(p *part) error {
+func (o *ctaOrder) end(p *ctaLog) error {
 	p.ended = true
-	o.wait += len(p.buf)
+	o.waitingBytes += len(p.buf)
 	if p.cta.Number != o.next {
-		if o.wait > waitBytes && len(p.buf) > 0 {
-			o.wait -= len(p.buf)
-			return o.grown(p)
+		if o.waitingBytes > maxWaitingBytes && len(p.buf) > 0 {
+			o.waitingBytes -= len(p.buf)
+			return o.spill(p)
 		}
 		return nil
 	}
 	for p := o.parts[o.next]; p != nil && p.ended; p = o.parts[o.next] {
-		o.wait -= len(p.buf)
+		o.waitingBytes -= len(p.buf)
 		if err := o.write(p); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (o *order) end(p *part) error {
 }
 
 // finish writes those that are left, up to one.
-func (o *order) finish(last uint64) error {
+func (o *ctaOrder) finish(last uint64) error {
 	for _, n := range slices.Sorted(maps.Keys(o.parts)) {
 		if n > last {
 			break
@@ -179,8 +179,8 @@ func (o *order) finish(last uint64) error {
 }
 
 // drop forgets all parts.
-func (o *order) drop() {
-	o.parts, o.wait = map[uint64]*part{}, 0
+func (o *ctaOrder) drop() {
+	o.parts, o.waitingBytes = map[uint64]*ctaLog{}, 0
 	o.spool.close()
 	o.spool = spool{}
 }

@@ -67,7 +67,7 @@ type Reader struct {
 	records uint64
 	ended   bool // the launch has
 	done    bool
-	again   Entry // has been read already, and comes next
+	unread  Entry // has been read already, and comes next
 }
 
 // headerTag begins the entry that is a header, behind its length.
@@ -103,9 +103,9 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	case h.Version > Version || h.Version == 0:
 		return nil, t.fail(fmt.Errorf("version %d of the format; known are 1 to %d", h.Version, Version))
 	}
-	for _, s := range h.Lacks {
-		if !slices.Contains(Lackings, s) {
-			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v%s", s, Lackings, didYouMean(s, Lackings)))
+	for _, s := range h.Missing {
+		if !slices.Contains(MissingParts, s) {
+			return nil, t.fail(fmt.Errorf("it lacks %q, which is none of %v%s", s, MissingParts, didYouMean(s, MissingParts)))
 		}
 	}
 	t.Header = *h
@@ -119,15 +119,15 @@ func (t *Reader) Close() {
 	}
 }
 
-// lacks reports whether the log lacks something.
-func (t *Reader) lacks(what string) bool {
-	return slices.Contains(t.Header.Lacks, what) || t.Header.Version < 2 && slices.Contains(lacksBefore2, what)
+// isMissing reports whether the log lacks something.
+func (t *Reader) isMissing(part string) bool {
+	return slices.Contains(t.Header.Missing, part) || t.Header.Version < 2 && slices.Contains(missingBefore2, part)
 }
 
-// allLacks is everything that the log lacks.
-func (t *Reader) allLacks() (list []string) {
-	for _, s := range Lackings {
-		if t.lacks(s) {
+// allMissing is everything that the log lacks.
+func (t *Reader) allMissing() (list []string) {
+	for _, s := range MissingParts {
+		if t.isMissing(s) {
 			list = append(list, s)
 		}
 	}
@@ -150,15 +150,15 @@ func (t *Reader) Next() (Entry, error) {
 	if t.done {
 		return nil, io.EOF
 	}
-	e, err := t.again, error(nil)
-	if t.again = nil; e == nil {
+	e, err := t.unread, error(nil)
+	if t.unread = nil; e == nil {
 		e, err = t.read()
 	}
 	if err == nil {
-		err = t.follow(e)
+		err = t.checkOrder(e)
 	}
 	if _, ok := e.(*Finish); ok && err == nil {
-		err = t.behind()
+		err = t.checkEnd()
 	}
 	if err != nil {
 		t.done = true
@@ -178,7 +178,7 @@ func (t *Reader) read() (Entry, error) {
 	}
 	b, n, err := readDelimited(t.in, t.room)
 	if err != nil {
-		return nil, t.broken(err)
+		return nil, t.readError(err)
 	}
 	t.offset += n
 	t.room = b
@@ -189,8 +189,8 @@ func (t *Reader) read() (Entry, error) {
 	return e, nil
 }
 
-// behind checks that nothing is behind the end of the log, but an index.
-func (t *Reader) behind() error {
+// checkEnd checks that nothing is behind the end of the log, but an index.
+func (t *Reader) checkEnd() error {
 	for {
 		t.place.Offset, t.place.Line = t.offset, 0
 		if !t.text {
@@ -200,7 +200,7 @@ func (t *Reader) behind() error {
 			case err != nil:
 				return t.fail(err)
 			}
-			return t.fail(errBehind)
+			return t.fail(errDataAfterEnd)
 		}
 		t.line++
 		t.place.Line = t.line
@@ -212,15 +212,15 @@ func (t *Reader) behind() error {
 		case err != nil && err != io.EOF:
 			return t.fail(err)
 		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, indexWord+" "):
-			return t.fail(errBehind)
+			return t.fail(errDataAfterEnd)
 		case err == io.EOF && !p.parseLine(line):
-			return t.broken(err)
+			return t.readError(err)
 		}
 		t.offset += int64(len(line))
 	}
 }
 
-var errBehind = errors.New("there is something behind the end of the log")
+var errDataAfterEnd = errors.New("there is something behind the end of the log")
 
 // places is the index of the log, of a file in which one can go to and fro; else there is none.
 func (t *Reader) places() ([]Place, error) {
@@ -257,12 +257,12 @@ func (t *Reader) seek(p Place) error {
 		}
 		t.in.Reset(t.zstd)
 		if _, err := t.in.Discard(int(p.Skip)); err != nil {
-			return t.broken(err)
+			return t.readError(err)
 		}
 	} else {
 		t.in.Reset(t.src)
 	}
-	t.offset, t.line, t.records = int64(p.At), 0, p.Records
+	t.offset, t.line, t.records = int64(p.Position), 0, p.Records
 	t.place.Offset, t.place.Line = t.offset, 0
 	e, err := t.read()
 	if err != nil {
@@ -283,7 +283,7 @@ func (t *Reader) seek(p Place) error {
 	if !ok {
 		return t.fail(errors.New("the index of the log is wrong: something else is here"))
 	}
-	t.again, t.done = e, false
+	t.unread, t.done = e, false
 	return nil
 }
 
@@ -312,8 +312,8 @@ func readDelimited(in *bufio.Reader, room []byte) ([]byte, int64, error) {
 	return b.Bytes(), n, nil
 }
 
-// broken is the error of reading.
-func (t *Reader) broken(err error) error {
+// readError is the error of reading.
+func (t *Reader) readError(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = ErrTruncated
 	}
@@ -327,12 +327,12 @@ func (t *Reader) readText() (Entry, error) {
 		t.place.Line = t.line
 		var line []byte
 		for {
-			part, err := t.in.ReadSlice('\n')
-			if line = append(line, part...); err == nil {
+			chunk, err := t.in.ReadSlice('\n')
+			if line = append(line, chunk...); err == nil {
 				break
 			}
 			if err != bufio.ErrBufferFull {
-				return nil, t.broken(err)
+				return nil, t.readError(err)
 			}
 			if len(line) > maxEntry {
 				return nil, t.fail(errors.New("the line is too long"))
@@ -349,8 +349,8 @@ func (t *Reader) readText() (Entry, error) {
 	}
 }
 
-// follow checks that an entry may come here, and completes what it leaves out.
-func (t *Reader) follow(e Entry) error {
+// checkOrder checks that an entry may come here, and completes what it leaves out.
+func (t *Reader) checkOrder(e Entry) error {
 	switch e := e.(type) {
 	case *Header:
 		return errors.New("a second header")
@@ -425,7 +425,7 @@ func (t *Reader) complete(r *Record) error {
 		r.Active = r.Lanes
 	}
 	if r.Kind == Effect && !r.doesSomething() {
-		return fmt.Errorf("what an asynchronous operation does, %q: want a number, and some of %s, %s and %s", r.Note, issuedNow, readsNow, writesNow)
+		return fmt.Errorf("what an asynchronous operation does, %q: want a number, and some of %s, %s and %s", r.Note, noteIssued, noteReads, noteWrites)
 	}
 	if r.Lanes&^r.Active != 0 {
 		return errors.New("lanes execute that are not active")

@@ -19,12 +19,12 @@ type Recorder struct {
 	w        *Writer
 	err      error
 	launches uint64
-	running  map[*interp.LaunchInfo]*recording
+	running  map[*interp.LaunchInfo]*launchRecording
 }
 
 // NewRecorder has a log written of what a filter lets through.
 func NewRecorder(w *Writer, f Filter) *Recorder {
-	return &Recorder{filter: f, w: w, running: map[*interp.LaunchInfo]*recording{}}
+	return &Recorder{filter: f, w: w, running: map[*interp.LaunchInfo]*launchRecording{}}
 }
 
 // Close ends the log. Where a launch is under way, as when a process ends in the middle of one, it is
@@ -48,25 +48,25 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// recording is a launch that is being written.
-type recording struct {
+// launchRecording is a launch that is being written.
+type launchRecording struct {
 	*Recorder
-	order order
+	order ctaOrder
 	code  []Code
 }
 
-// Wants are the instructions that have executed, and what comes of them later. One that is undone has
+// Subscription are the instructions that have executed, and what comes of them later. One that is undone has
 // not come to its OnAfter.
-func (r *Recorder) Wants() interp.Wants {
-	return interp.Wants{
+func (r *Recorder) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAccess | interp.OnAfter |
 			interp.OnReturn | interp.OnWake | interp.OnTrap | interp.OnEffect,
 		Values: true, Addresses: true,
 	}
 }
 
-// Tell is told of launches that begin and end.
-func (r *Recorder) Tell(e *interp.Event) {
+// OnEvent is told of launches that begin and end.
+func (r *Recorder) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnLaunch:
 		r.begin(e.Launch)
@@ -83,22 +83,22 @@ func (r *Recorder) begin(l *interp.LaunchInfo) {
 	if !r.filter.launches(l.Kernel.Name) {
 		return
 	}
-	c := &recording{Recorder: r}
-	c.order = order{w: r.w, parts: map[uint64]*part{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
+	c := &launchRecording{Recorder: r}
+	c.order = ctaOrder{w: r.w, parts: map[uint64]*ctaLog{}, after: func(cta uint64) uint64 { return r.filter.CTAs.after(cta + 1) }}
 	c.order.next = r.filter.CTAs.after(0)
 	r.running[l] = c
-	r.keep(r.w.Write(&Launch{
+	r.setError(r.w.Write(&Launch{
 		Number: number, Kernel: l.Kernel.Name, File: l.Module.Name, Grid: extentOf(l.Grid), Block: extentOf(l.Block), Cluster: clusterOf(l.Cluster),
 		WarpSize: uint64(l.WarpSize), Reconverge: l.Reconverge.Name,
 	}))
 	for i := range l.Program.Len() {
 		c.code = append(c.code, codeOf(uint64(i), l.Program))
-		r.keep(r.w.Write(&c.code[i]))
+		r.setError(r.w.Write(&c.code[i]))
 	}
 }
 
-// keep notes the first error.
-func (r *Recorder) keep(err error) {
+// setError notes the first error.
+func (r *Recorder) setError(err error) {
 	if r.err == nil {
 		r.err = err
 	}
@@ -122,8 +122,8 @@ func (r *Recorder) end(e *interp.Event) {
 		t := e.Trap
 		last = uint64(t.CTA.X + t.Grid.X*(t.CTA.Y+t.Grid.Y*t.CTA.Z))
 	}
-	r.keep(c.order.finish(last))
-	r.keep(r.w.Write(end))
+	r.setError(c.order.finish(last))
+	r.setError(r.w.Write(end))
 }
 
 func extentOf(d interp.Dim3) []uint64 { return []uint64{uint64(d.X), uint64(d.Y), uint64(d.Z)} }
@@ -138,20 +138,20 @@ func clusterOf(d interp.Dim3) []uint64 {
 
 // codeOf describes an instruction of a program.
 func codeOf(i uint64, p interp.Program) Code {
-	in, f := p.At(int(i))
-	c := Code{Index: i, Func: f.Name, Line: uint64(in.Pos.Line), Column: uint64(in.Pos.Col), Class: in.Form.Class.String(), Text: in.Format(f)}
+	instr, f := p.At(int(i))
+	c := Code{Index: i, Func: f.Name, Line: uint64(instr.Pos.Line), Column: uint64(instr.Pos.Col), Class: instr.Form.Class.String(), Text: instr.Format(f)}
 	registers := func(list iter.Seq[ptx.RegID]) (out []Register) {
 		for r := range list {
 			out = append(out, Register{f.Regs[r].Name, bitsOf(f.Regs[r].Type), f.Regs[r].Type.String()})
 		}
 		return out
 	}
-	c.Writes, c.Reads = registers(in.Defs()), registers(in.Uses())
-	if slices.ContainsFunc(in.Ops, measures) {
+	c.Writes, c.Reads = registers(instr.Defs()), registers(instr.Uses())
+	if slices.ContainsFunc(instr.Ops, measures) {
 		c.Flags = append(c.Flags, "clock")
 	}
-	if in.Has("approx") || in.Has("full") { // div.full has a bound, too (manual 9.7.3.8)
-		c.Flags = append(c.Flags, "approx"+in.Type().String())
+	if instr.Has("approx") || instr.Has("full") { // div.full has a bound, too (manual 9.7.3.8)
+		c.Flags = append(c.Flags, "approx"+instr.Type().String())
 	}
 	return c
 }
@@ -176,10 +176,10 @@ func (r *Recorder) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.S
 	if c == nil || !r.filter.CTAs.Has(uint64(index)) {
 		return nil
 	}
-	p := &part{cta: CTA{uint64(index), extentOf(id)}}
+	p := &ctaLog{cta: CTA{uint64(index), extentOf(id)}}
 	c.order.parts[p.cta.Number] = p
 	warps := (l.Block.X*l.Block.Y*l.Block.Z + l.WarpSize - 1) / l.WarpSize
-	return &sink{recording: c, part: p, warps: make([]warp, warps)}
+	return &sink{launchRecording: c, part: p, warps: make([]warp, warps)}
 }
 
 // warp is how far a warp has come.
@@ -191,8 +191,8 @@ type warp struct {
 
 // sink writes the records of a CTA.
 type sink struct {
-	*recording
-	part  *part
+	*launchRecording
+	part  *ctaLog
 	warps []warp
 
 	accesses Accesses
@@ -200,15 +200,15 @@ type sink struct {
 	failed   error  // to write
 }
 
-// Tell is told what the CTA does.
-func (s *sink) Tell(e *interp.Event) {
+// OnEvent is told what the CTA does.
+func (s *sink) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAccess:
 		s.accesses.Note(e)
 	case interp.OnAfter:
 		s.instruction(e)
 	case interp.OnReturn, interp.OnWake:
-		if s.late(e) {
+		if s.isDeferred(e) {
 			s.result(e)
 		}
 	case interp.OnEffect:
@@ -216,23 +216,23 @@ func (s *sink) Tell(e *interp.Event) {
 	case interp.OnTrap:
 		s.trap(e)
 	case interp.OnCTAEnd:
-		s.put(func() error { return s.order.end(s.part) })
+		s.withLog(func() error { return s.order.end(s.part) })
 	}
 	if s.failed != nil {
 		e.Stop(s.failed)
 	}
 }
 
-// put does something with what the CTAs share.
-func (s *sink) put(do func() error) {
+// withLog does something with what the CTAs share.
+func (s *sink) withLog(do func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(do())
+	s.setError(do())
 	s.failed = s.err
 }
 
-// lets reports whether the filter lets an instruction through.
-func (s *sink) lets(e *interp.Event) bool {
+// passes reports whether the filter lets an instruction through.
+func (s *sink) passes(e *interp.Event) bool {
 	f := &s.filter
 	if e.Warp >= 0 && !f.Warps.Has(uint64(e.Warp)) {
 		return false
@@ -244,16 +244,16 @@ func (s *sink) lets(e *interp.Event) bool {
 	return f.instructions(c.Line, c.Class)
 }
 
-// Later reports whether the results of an instruction come when others make them: of calls and
+// IsDeferred reports whether the results of an instruction come when others make them: of calls and
 // barriers, and of multiplications of a warpgroup.
-func Later(in *ptx.Instr) bool {
-	return in.Form.Effects.Any(ptx.Calls|ptx.Barrier) || in.Form.Family == ptx.FamilyWgmma
+func IsDeferred(instr *ptx.Instr) bool {
+	return instr.Form.Effects.Any(ptx.Calls|ptx.Barrier) || instr.Form.Family == ptx.FamilyWgmma
 }
 
-// late reports whether the results that an instruction has come with this event, and were not
+// isDeferred reports whether the results that an instruction has come with this event, and were not
 // written as it executed.
-func (s *sink) late(e *interp.Event) bool {
-	return len(e.Writes) > 0 && e.Instr != nil && Later(e.Instr)
+func (s *sink) isDeferred(e *interp.Event) bool {
+	return len(e.Writes) > 0 && e.Instr != nil && IsDeferred(e.Instr)
 }
 
 // instruction writes what a warp has executed.
@@ -269,7 +269,7 @@ func (s *sink) instruction(e *interp.Event) {
 			w.numbers[lane]++
 		}
 	}
-	if !s.lets(e) {
+	if !s.passes(e) {
 		return
 	}
 	if missing {
@@ -288,7 +288,7 @@ func (s *sink) instruction(e *interp.Event) {
 	c := &s.code[e.Index]
 	r.Line, r.Name = c.Line, e.Instr.Text
 	if e.Lanes != 0 {
-		if !Later(e.Instr) {
+		if !IsDeferred(e.Instr) {
 			r.results(e, e.Lanes)
 		}
 		r.Accesses = s.accesses.Append(r.Accesses, e)
@@ -317,12 +317,12 @@ func (s *sink) write(r *Record, c *Code) {
 	p.buf = s.w.codec.append(p.buf, r, c)
 	p.records++
 	if len(p.buf) > chunkBytes {
-		s.put(func() error { return s.order.grown(p) })
+		s.withLog(func() error { return s.order.spill(p) })
 	}
 }
 
-// about begins a record that is not of an instruction as it executes.
-func (s *sink) about(e *interp.Event, kind Kind) (r *Record, c *Code) {
+// newRecord begins a record that is not of an instruction as it executes.
+func (s *sink) newRecord(e *interp.Event, kind Kind) (r *Record, c *Code) {
 	r = &Record{Kind: kind, CTA: s.part.cta.Number, Lanes: e.Lanes, Active: e.Lanes, Depth: uint64(e.Depth)}
 	if e.Warp >= 0 {
 		r.Warp, r.Seq = uint64(e.Warp), s.warps[e.Warp].seq
@@ -336,25 +336,25 @@ func (s *sink) about(e *interp.Event, kind Kind) (r *Record, c *Code) {
 
 // result writes results that come later.
 func (s *sink) result(e *interp.Event) {
-	if !s.lets(e) {
+	if !s.passes(e) {
 		return
 	}
 	kind := Return
 	if e.Kind == interp.OnWake {
 		kind = Wake
 	}
-	r, c := s.about(e, kind)
+	r, c := s.newRecord(e, kind)
 	r.results(e, e.Lanes)
 	s.write(r, c)
 }
 
 // effect writes what an asynchronous operation does.
 func (s *sink) effect(e *interp.Event) {
-	if !s.lets(e) {
+	if !s.passes(e) {
 		return
 	}
 	x := e.Effect
-	r, c := s.about(e, Effect)
+	r, c := s.newRecord(e, Effect)
 	r.Note = effectNote(x.Number, x.Issued, x.Reads, x.Writes)
 	r.Accesses = EffectAccesses(x)
 	if len(e.Writes) > 0 {
@@ -369,7 +369,7 @@ func (s *sink) trap(e *interp.Event) {
 	if e.Warp >= 0 && !s.filter.Warps.Has(uint64(e.Warp)) {
 		return
 	}
-	r, c := s.about(e, Trap)
+	r, c := s.newRecord(e, Trap)
 	r.Note = e.Trap.Msg
 	s.write(r, c)
 }

@@ -26,12 +26,12 @@ func TestFilters(t *testing.T) {
 	whole := logOf(t, sample, 6, 0, Binary, Filter{})
 	for _, f := range filtersOfAll {
 		for _, format := range []Format{Text, Binary, Bare} {
-			part := filteredLog(t, format, f)
-			_, h := entriesOf(t, part)
+			chunk := filteredLog(t, format, f)
+			_, h := entriesOf(t, chunk)
 			if !reflect.DeepEqual(h.Filter, f) {
 				t.Errorf("%s: the header has %s", &f, &h.Filter)
 			}
-			for _, logs := range [][2][]byte{{whole, part}, {part, whole}, {part, part}} {
+			for _, logs := range [][2][]byte{{whole, chunk}, {chunk, whole}, {chunk, chunk}} {
 				a, b := memory("a", logs[0]), memory("b", logs[1])
 				if d, _, err := Compare(a, b, Options{}); d != nil || err != nil {
 					t.Errorf("%s: %v %v", &f, d, err)
@@ -61,7 +61,7 @@ func TestFilteredDifference(t *testing.T) {
 			r.Results[0].List[5] ^= 8
 		}
 	}
-	bad := write(t, Text, h, list)
+	damaged := write(t, Text, h, list)
 	for _, c := range []struct {
 		filter Filter
 		cta    int
@@ -71,7 +71,7 @@ func TestFilteredDifference(t *testing.T) {
 			if by == "log" {
 				b, o = filteredLog(t, Binary, c.filter), Options{}
 			}
-			d, _, err := Compare(memory("bad", bad), memory("other", b), o)
+			d, _, err := Compare(memory("bad", damaged), memory("other", b), o)
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -100,13 +100,13 @@ func TestFilterByOther(t *testing.T) {
 		}
 		bare = append(bare, e)
 	}
-	h.Lacks = []string{"code"}
+	h.Missing = []string{"code"}
 	o := Options{Filter: Filter{Classes: []string{"memory"}}}
-	other, whole := memory("other", write(t, Text, h, bare)), memory("whole", logOf(t, sample, 1, 0, Binary, Filter{}))
-	if d, _, err := Compare(other, whole, o); d != nil || err != nil {
+	otherLog, whole := memory("other", write(t, Text, h, bare)), memory("whole", logOf(t, sample, 1, 0, Binary, Filter{}))
+	if d, _, err := Compare(otherLog, whole, o); d != nil || err != nil {
 		t.Errorf("%v %v", d, err)
 	}
-	if _, _, err := Compare(other, other, o); err == nil || !strings.Contains(err.Error(), "no log says which those are") {
+	if _, _, err := Compare(otherLog, otherLog, o); err == nil || !strings.Contains(err.Error(), "no log says which those are") {
 		t.Error(err)
 	}
 }
@@ -168,9 +168,9 @@ func TestSeek(t *testing.T) {
 				break
 			}
 		}
-		bad := write(t, format, h, list)
+		damaged := write(t, format, h, list)
 		read := 0
-		a, b := inFile("log", log, &read), inFile("bad", bad, new(int))
+		a, b := inFile("log", log, &read), inFile("bad", damaged, new(int))
 		o := Options{Filter: Filter{CTAs: Ranges{{41, 41}}}}
 		d, _, err := Compare(a, b, o)
 		if err != nil || d == nil || d.CTA.Number != 41 || d.Thread != 3 {
@@ -179,13 +179,13 @@ func TestSeek(t *testing.T) {
 		if read > len(log)/4 {
 			t.Errorf("format %d: %d of %d bytes read to compare one CTA of 48", format, read, len(log))
 		}
-		if d, _, err = Compare(memory("log", log), memory("bad", bad), o); err != nil || d == nil || d.CTA.Number != 41 {
+		if d, _, err = Compare(memory("log", log), memory("bad", damaged), o); err != nil || d == nil || d.CTA.Number != 41 {
 			t.Fatalf("without an index: %v %v", d, err)
 		}
 		read = 0
 		with, err1 := d.Slice([2]Source{a, b})
 		far := read
-		without, err2 := d.Slice([2]Source{memory("log", log), memory("bad", bad)})
+		without, err2 := d.Slice([2]Source{memory("log", log), memory("bad", damaged)})
 		if err1 != nil || err2 != nil || !reflect.DeepEqual(with, without) {
 			t.Errorf("%v %v\n%v\n%v", err1, err2, with, without)
 		}
@@ -252,17 +252,17 @@ func TestPartOfIndex(t *testing.T) {
 	again := *last
 	again.Results = []Value{last.Results[0]}
 	other(bits.TrailingZeros64(last.Lanes))(&again)
-	at := slices.IndexFunc(list, func(e Entry) bool { return e == Entry(last) })
-	at += 1 + slices.IndexFunc(list[at+1:], func(e Entry) bool { return e == Entry(last) }) // of the second launch
-	list[at] = &again
-	bad := write(t, Text, h, list)
-	want := sliceOf(t, memory("log", log), memory("bad", bad))
-	lacking := regexp.MustCompile(`(?m)^index 1 launch .*\n`).ReplaceAll(log, nil)
-	if len(lacking) == len(log) {
+	position := slices.IndexFunc(list, func(e Entry) bool { return e == Entry(last) })
+	position += 1 + slices.IndexFunc(list[position+1:], func(e Entry) bool { return e == Entry(last) }) // of the second launch
+	list[position] = &again
+	damaged := write(t, Text, h, list)
+	want := sliceOf(t, memory("log", log), memory("bad", damaged))
+	incomplete := regexp.MustCompile(`(?m)^index 1 launch .*\n`).ReplaceAll(log, nil)
+	if len(incomplete) == len(log) {
 		t.Fatal("no launch 1 in the index")
 	}
-	for _, log := range [][]byte{log, lacking} {
-		if got := sliceOf(t, inFile("log", log, new(int)), inFile("bad", bad, new(int))); !slices.Equal(got, want) {
+	for _, log := range [][]byte{log, incomplete} {
+		if got := sliceOf(t, inFile("log", log, new(int)), inFile("bad", damaged, new(int))); !slices.Equal(got, want) {
 			t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -316,14 +316,14 @@ func turned(t *testing.T, log []byte) []byte {
 func TestWaiting(t *testing.T) {
 	log := logOf(t, sample, 3, 0, Binary, Filter{})
 	back := turned(t, log)
-	bad := turned(t, changed(t, log, Instruction, 38, other(3)))
-	defer func(n int) { waitBytes = n }(waitBytes)
+	damaged := turned(t, changed(t, log, Instruction, 38, other(3)))
+	defer func(n int) { maxWaitingBytes = n }(maxWaitingBytes)
 	for _, room := range []int{64 << 20, 1000} {
-		waitBytes = room
+		maxWaitingBytes = room
 		if d, _, err := Compare(memory("log", log), memory("back", back), Options{}); d != nil || err != nil {
 			t.Errorf("room for %d bytes: %v %v", room, d, err)
 		}
-		d, _, err := Compare(memory("log", log), memory("bad", bad), Options{})
+		d, _, err := Compare(memory("log", log), memory("bad", damaged), Options{})
 		if err != nil || d == nil || d.Thread != 35 || !strings.Contains(d.String(), "line 38:") {
 			t.Errorf("room for %d bytes: %v %v", room, d, err)
 		}
@@ -332,8 +332,8 @@ func TestWaiting(t *testing.T) {
 
 // TestWaitingBound: of records that wait, what is not on disk stays within its bounds.
 func TestWaitingBound(t *testing.T) {
-	defer func(n int) { waitBytes = n }(waitBytes)
-	waitBytes = 1 << 12
+	defer func(n int) { maxWaitingBytes = n }(maxWaitingBytes)
+	maxWaitingBytes = 1 << 12
 	list, _ := entriesOf(t, logOf(t, sample, 1, 0, Text, Filter{}))
 	r, err := NewReader("log", bytes.NewReader(logOf(t, sample, 1, 0, Text, Filter{})))
 	if err != nil {
@@ -359,8 +359,8 @@ func TestWaitingBound(t *testing.T) {
 			if err := c.read(x); err != nil {
 				t.Fatal(err)
 			}
-			if c.second.held > waitBytes {
-				t.Fatalf("%d bytes in memory", c.second.held)
+			if c.second.memoryBytes > maxWaitingBytes {
+				t.Fatalf("%d bytes in memory", c.second.memoryBytes)
 			}
 		}
 	}
@@ -371,16 +371,16 @@ func TestWaitingBound(t *testing.T) {
 				if want.Active>>lane&1 == 0 {
 					continue
 				}
-				x, err := c.take(lane)
+				x, err := c.nextStep(lane)
 				if err != nil || x == nil || x.Line != want.Line {
 					t.Fatalf("lane %d: %v %v, want line %d", lane, x, err, want.Line)
 				}
 			}
 		}
 	}
-	l := c.second.of(0)
-	if c.second.shorten(l); c.second.some != 0 || len(l.list) != 0 {
-		t.Errorf("%d steps and %d records are left", c.second.some, len(l.list))
+	l := c.second.warp(0)
+	if c.second.shorten(l); c.second.comparisons != 0 || len(l.list) != 0 {
+		t.Errorf("%d steps and %d records are left", c.second.comparisons, len(l.list))
 	}
 }
 

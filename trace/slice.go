@@ -63,12 +63,12 @@ func (d *Difference) SliceOf(i int, logs [2]Source) ([]Origin, error) {
 	s := &slicer{log: logs[i]}
 	defer s.close()
 	if d.Code[i] == nil {
-		known, err := s.borrow(logs[1-i], d.Launch)
+		known, err := s.borrowCode(logs[1-i], d.Launch)
 		if err != nil || !known {
 			return nil, err
 		}
 	}
-	goal := &target{record: r, launch: d.Launch, lane: d.Lane[i], itself: d.Name != "" || r.Kind == Effect}
+	goal := &sliceTarget{record: r, launch: d.Launch, lane: d.Lane[i], instrItself: d.Name != "" || r.Kind == Effect}
 	if err := s.run(goal); err != nil {
 		return nil, err
 	}
@@ -82,44 +82,44 @@ type slicer struct {
 	width int // of warps
 	nodes int
 
-	borrowed map[uint64]borrowedCode // by launch, of a log without code lines
+	borrowed map[uint64]codeByLine // by launch, of a log without code lines
 }
 
-// target is what a thread did, whose sources are wanted.
-type target struct {
-	record *Record
-	launch uint64
-	lane   int
-	itself bool   // not of the one before it
-	wants  []span // of an asynchronous operation: of what it has written; none: of all
+// sliceTarget is what a thread did, whose sources are wanted.
+type sliceTarget struct {
+	record      *Record
+	launch      uint64
+	lane        int
+	instrItself bool          // not of the one before it
+	ranges      []memoryRange // of an asynchronous operation: of what it has written; none: of all
 
-	history []moment // of the thread, up to it; of an asynchronous operation up to what has issued it
-	limit   int      // of history
-	count   uint64   // instructions so far
-	issued  bool     // the operation has been issued
-	whole   bool     // … and history ends with the instruction that has
-	reads   *Record  // what it has read
-	done    bool
-	sources []*node
+	history      []threadRecord // of the thread, up to it; of an asynchronous operation up to what has issued it
+	limit        int            // of history
+	count        uint64         // instructions so far
+	issued       bool           // the operation has been issued
+	wholeHistory bool           // … and history ends with the instruction that has
+	reads        *Record        // what it has read
+	complete     bool
+	sources      []*node
 }
 
-// span is bytes of a space.
-type span struct {
-	space    string
-	addr, at uint64 // at: the end
+// memoryRange is bytes of a space.
+type memoryRange struct {
+	space     string
+	addr, end uint64 // at: the end
 }
 
-// moment is what a thread did.
-type moment struct {
-	*Record // with what is the thread's alone
-	code    *Code
-	number  uint64
-	unsaid  bool // its results may be missing
+// threadRecord is what a thread did.
+type threadRecord struct {
+	*Record    // with what is the thread's alone
+	code       *Code
+	number     uint64
+	incomplete bool // its results may be missing
 }
 
 // node is an instruction of a slice, with where its values come from.
 type node struct {
-	moment
+	threadRecord
 	launch  uint64
 	lane    int
 	notes   []string
@@ -143,11 +143,11 @@ type load struct {
 	before  uint64 // the ordinal of the record that has read it
 	atomic  bool   // lanes below by the same come before it
 	node    *node
-	writers []writer // by byte
+	writers []byteWriter // by byte
 }
 
-// writer is what has written a byte.
-type writer struct {
+// byteWriter is what has written a byte.
+type byteWriter struct {
 	*Record // nil: nobody
 	code    *Code
 	launch  uint64
@@ -161,8 +161,8 @@ func (s *slicer) close() {
 	}
 }
 
-func (s *slicer) run(goal *target) error {
-	goals := []*target{goal}
+func (s *slicer) run(goal *sliceTarget) error {
+	goals := []*sliceTarget{goal}
 	for hop := 0; len(goals) > 0; hop++ {
 		if err := s.histories(goals); err != nil {
 			return err
@@ -189,12 +189,12 @@ func (s *slicer) run(goal *target) error {
 }
 
 // written makes targets of what has written memory that was loaded.
-func (s *slicer) written(loads []*load) (goals []*target) {
+func (s *slicer) written(loads []*load) (goals []*sliceTarget) {
 	type key struct {
 		ordinal uint64
 		lane    int
 	}
-	known := map[key]*target{}
+	known := map[key]*sliceTarget{}
 	for _, l := range loads {
 		for i := range l.writers {
 			w := &l.writers[i]
@@ -209,18 +209,18 @@ func (s *slicer) written(loads []*load) (goals []*target) {
 					l.node.note("the slice goes on")
 					continue
 				}
-				n := &node{moment: moment{Record: thin(w.Record, w.lane), code: w.code}, launch: w.launch, lane: w.lane}
-				g = &target{record: w.Record, launch: w.launch, lane: w.lane, itself: true, sources: []*node{n}}
+				n := &node{threadRecord: threadRecord{Record: laneRecord(w.Record, w.lane), code: w.code}, launch: w.launch, lane: w.lane}
+				g = &sliceTarget{record: w.Record, launch: w.launch, lane: w.lane, instrItself: true, sources: []*node{n}}
 				known[k], goals = g, append(goals, g)
 			}
 			if !slices.Contains(l.node.sources, g.sources[0]) {
 				l.node.sources = append(l.node.sources, g.sources[0])
 			}
 			at := l.addr + uint64(i)
-			if n := len(g.wants); n > 0 && g.wants[n-1].space == l.space && g.wants[n-1].at == at {
-				g.wants[n-1].at++
+			if n := len(g.ranges); n > 0 && g.ranges[n-1].space == l.space && g.ranges[n-1].end == at {
+				g.ranges[n-1].end++
 			} else {
-				g.wants = append(g.wants, span{l.space, at, at + 1})
+				g.ranges = append(g.ranges, memoryRange{l.space, at, at + 1})
 			}
 		}
 	}
@@ -229,24 +229,24 @@ func (s *slicer) written(loads []*load) (goals []*target) {
 
 // firstUnwritten is the address of the first byte that nobody has written.
 func (l *load) firstUnwritten() uint64 {
-	return l.addr + uint64(slices.IndexFunc(l.writers, func(w writer) bool { return w.Record == nil }))
+	return l.addr + uint64(slices.IndexFunc(l.writers, func(w byteWriter) bool { return w.Record == nil }))
 }
 
-// thin is a record with what it says of one lane.
-func thin(r *Record, lane int) *Record {
+// laneRecord is a record with what it says of one lane.
+func laneRecord(r *Record, lane int) *Record {
 	x := &Record{Kind: r.Kind, CTA: r.CTA, Warp: r.Warp, Seq: r.Seq, Code: r.Code, Line: r.Line, Name: r.Name, Lanes: r.Lanes & (1 << lane), Active: 1 << lane, Depth: r.Depth, Note: r.Note, ordinal: r.ordinal}
-	one := func(v *Value, lanes uint64) Value {
+	laneValue := func(v *Value, lanes uint64) Value {
 		u := Value{Name: v.Name, Bits: v.Bits}
-		if u.Base, u.High = v.At(lanes, lane); v.Structure == Left {
-			u.Structure = Left
+		if u.Base, u.High = v.At(lanes, lane); v.Structure == NoValue {
+			u.Structure = NoValue
 		}
 		return u
 	}
-	all := func(list []Value, lanes uint64) (of []Value) {
+	all := func(list []Value, lanes uint64) (source []Value) {
 		for i := range list {
-			of = append(of, one(&list[i], lanes))
+			source = append(source, laneValue(&list[i], lanes))
 		}
-		return of
+		return source
 	}
 	if x.Lanes != 0 {
 		x.Results = all(r.Results, r.Lanes)
@@ -254,7 +254,7 @@ func thin(r *Record, lane int) *Record {
 	for i := range r.Accesses {
 		a := &r.Accesses[i]
 		if lanes := r.lanes(a); lanes>>lane&1 != 0 {
-			x.Accesses = append(x.Accesses, Access{Kind: a.Kind, Space: a.Space, Bytes: a.Bytes, Addr: one(&a.Addr, lanes), Store: all(a.Store, lanes), Compare: all(a.Compare, lanes), Data: a.Data})
+			x.Accesses = append(x.Accesses, Access{Kind: a.Kind, Space: a.Space, Bytes: a.Bytes, Addr: laneValue(&a.Addr, lanes), Store: all(a.Store, lanes), Compare: all(a.Compare, lanes), Data: a.Data})
 		}
 	}
 	return x
@@ -265,19 +265,19 @@ func (s *slicer) open(launch uint64) (err error) {
 	if s.c != nil && len(s.c.index) > 0 && s.c.launch != nil && s.c.launch.Number == launch && s.c.sorted == nil {
 		return nil
 	}
-	at := -1
+	position := -1
 	if s.c != nil {
-		at = s.launchPlace(launch)
+		position = s.launchPlace(launch)
 	}
-	if at < 0 { // from the beginning of the log
+	if position < 0 { // from the beginning of the log
 		s.close()
 		if s.c, err = s.log.open(); err != nil {
 			return err
 		}
-		at = s.launchPlace(launch)
+		position = s.launchPlace(launch)
 	}
-	if at >= 0 {
-		if err := s.c.seek(s.c.index[at]); err != nil {
+	if position >= 0 {
+		if err := s.c.seek(s.c.index[position]); err != nil {
 			return err
 		}
 	}
@@ -322,11 +322,11 @@ func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 		}
 	}
 	for {
-		at, err := s.c.nextCTA()
-		if err != nil || at == nil || at.Number > cta {
+		ctaEntry, err := s.c.nextCTA()
+		if err != nil || ctaEntry == nil || ctaEntry.Number > cta {
 			return err
 		}
-		if at.Number == cta {
+		if ctaEntry.Number == cta {
 			_, err := s.records(do)
 			return err
 		}
@@ -334,7 +334,7 @@ func (s *slicer) cta(launch, cta uint64, do func(r *Record) bool) error {
 }
 
 // records goes through the records of the CTA that is being read; on is whether do wants more.
-func (s *slicer) records(do func(r *Record) bool) (on bool, err error) {
+func (s *slicer) records(do func(r *Record) bool) (more bool, err error) {
 	for {
 		r, err := s.c.nextRecord()
 		if err != nil && err != io.EOF {
@@ -350,28 +350,28 @@ func (s *slicer) records(do func(r *Record) bool) (on bool, err error) {
 }
 
 // histories finds what the threads of targets did before them.
-func (s *slicer) histories(goals []*target) error {
+func (s *slicer) histories(goals []*sliceTarget) error {
 	type key struct{ launch, cta uint64 }
-	by := map[key][]*target{}
+	byThread := map[key][]*sliceTarget{}
 	var order []key
 	for _, g := range goals {
 		k := key{g.launch, g.record.CTA}
-		if by[k] == nil {
+		if byThread[k] == nil {
 			order = append(order, k)
 		}
-		by[k] = append(by[k], g)
+		byThread[k] = append(byThread[k], g)
 		g.limit = max(sliceHistory/len(goals), 1)
 	}
 	for _, k := range order {
 		err := s.cta(k.launch, k.cta, func(r *Record) bool {
-			left := false
-			for _, g := range by[k] {
-				if !g.done {
+			unresolved := false
+			for _, g := range byThread[k] {
+				if !g.complete {
 					s.history(g, r)
 				}
-				left = left || !g.done
+				unresolved = unresolved || !g.complete
 			}
-			return left
+			return unresolved
 		})
 		if err != nil {
 			return err
@@ -381,7 +381,7 @@ func (s *slicer) histories(goals []*target) error {
 }
 
 // history notes what a record says of a target's thread.
-func (s *slicer) history(g *target, r *Record) {
+func (s *slicer) history(g *sliceTarget, r *Record) {
 	async := g.record.Kind == Effect && len(g.record.Results) == 0
 	past := r.ordinal >= g.record.ordinal
 	if async && r.Kind == Effect {
@@ -393,8 +393,8 @@ func (s *slicer) history(g *target, r *Record) {
 		}
 	}
 	mine := r.Warp == g.record.Warp && r.Active>>g.lane&1 != 0 && r.Kind != Trap && (r.Kind != Effect || len(r.Results) > 0)
-	if mine && !g.whole && (async || r.ordinal <= g.record.ordinal) {
-		m := moment{thin(r, g.lane), s.codeOf(r), g.count, s.c.lacks("results")}
+	if mine && !g.wholeHistory && (async || r.ordinal <= g.record.ordinal) {
+		m := threadRecord{laneRecord(r, g.lane), s.codeOf(r), g.count, s.c.isMissing("results")}
 		if r.Numbers != nil {
 			m.number, _ = r.Numbers.At(r.Active, g.lane)
 		}
@@ -405,35 +405,35 @@ func (s *slicer) history(g *target, r *Record) {
 			g.history = slices.Delete(g.history, 0, g.limit)
 		}
 		// The instruction that has issued an operation comes behind that.
-		g.whole = async && g.issued && r.Kind == Instruction
+		g.wholeHistory = async && g.issued && r.Kind == Instruction
 	}
-	g.done = past && (!async || g.whole)
+	g.complete = past && (!async || g.wholeHistory)
 }
 
 // number is which asynchronous operation a target is.
-func (g *target) number() uint64 {
+func (g *sliceTarget) number() uint64 {
 	n, _, _, _, _ := g.record.effect()
 	return n
 }
 
 // walk finds the sources of a target in its thread's history, and what they have loaded.
-func (s *slicer) walk(g *target) (loads []*load) {
-	at := len(g.history) - 1
-	if !g.itself {
-		for at--; at >= 0 && g.history[at].Kind != Instruction; {
-			at--
+func (s *slicer) walk(g *sliceTarget) (loads []*load) {
+	position := len(g.history) - 1
+	if !g.instrItself {
+		for position--; position >= 0 && g.history[position].Kind != Instruction; {
+			position--
 		}
 	}
-	if at < 0 {
+	if position < 0 {
 		return nil
 	}
-	root := &node{moment: g.history[at], launch: g.launch, lane: g.lane}
+	root := &node{threadRecord: g.history[position], launch: g.launch, lane: g.lane}
 	switch {
 	case len(g.sources) > 0: // what has written
 		root = g.sources[0]
-		root.number = g.history[at].number
+		root.number = g.history[position].number
 	case g.record.Kind == Effect && len(g.record.Results) == 0:
-		root.Record = thin(g.record, g.lane)
+		root.Record = laneRecord(g.record, g.lane)
 		fallthrough
 	default:
 		g.sources = []*node{root}
@@ -442,8 +442,8 @@ func (s *slicer) walk(g *target) (loads []*load) {
 		root.note("asynchronous")
 		loads = append(loads, s.moved(g, root)...)
 	}
-	seen := map[int]*node{at: root}
-	queue := []int{at}
+	seen := map[int]*node{position: root}
+	queue := []int{position}
 	for len(queue) > 0 {
 		k := queue[0]
 		n := seen[k]
@@ -458,7 +458,7 @@ func (s *slicer) walk(g *target) (loads []*load) {
 			n.note("other lanes have their part in it")
 		}
 		for _, r := range n.code.Reads {
-			j := g.definition(k, n, r.Name)
+			j := g.findDefinition(k, n, r.Name)
 			switch {
 			case j < 0:
 				n.note("%s was not written before, or too long ago", r.Name)
@@ -471,7 +471,7 @@ func (s *slicer) walk(g *target) (loads []*load) {
 					n.note("the slice goes on")
 					continue
 				}
-				m := &node{moment: g.history[j], launch: g.launch, lane: g.lane}
+				m := &node{threadRecord: g.history[j], launch: g.launch, lane: g.lane}
 				seen[j] = m
 				n.sources = append(n.sources, m)
 				queue = append(queue, j)
@@ -494,7 +494,7 @@ func (s *slicer) loaded(n *node) (loads []*load) {
 		if a.Kind != Load && a.Kind != Atomic || a.Space == "const" || n.Lanes == 0 {
 			continue
 		}
-		space, addr := step{n.Record, n.lane, 0}.where(a)
+		space, addr := step{n.Record, n.lane, 0}.location(a)
 		if space == "param" && n.Depth == 0 {
 			n.note("a parameter of the kernel")
 			continue
@@ -507,11 +507,11 @@ func (s *slicer) loaded(n *node) (loads []*load) {
 }
 
 func (s *slicer) load(n *node, r *Record, space string, addr, bytes uint64) *load {
-	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]writer, bytes)}
+	return &load{space: space, addr: addr, launch: n.launch, cta: r.CTA, warp: r.Warp, lane: n.lane, before: r.ordinal, node: n, writers: make([]byteWriter, bytes)}
 }
 
 // moved is what an asynchronous operation has read of memory for what is wanted of what it has written.
-func (s *slicer) moved(g *target, n *node) (loads []*load) {
+func (s *slicer) moved(g *sliceTarget, n *node) (loads []*load) {
 	var from, to []*Access
 	if g.reads != nil {
 		for i := range g.reads.Accesses {
@@ -533,18 +533,18 @@ func (s *slicer) moved(g *target, n *node) (loads []*load) {
 		to = from
 	}
 	for i, a := range to {
-		space, addr := step{g.record, g.lane, 0}.where(a)
-		wants := g.wants
-		if len(wants) == 0 {
-			wants = []span{{space, addr, addr + min(a.Bytes, sliceBytes)}}
+		space, addr := step{g.record, g.lane, 0}.location(a)
+		ranges := g.ranges
+		if len(ranges) == 0 {
+			ranges = []memoryRange{{space, addr, addr + min(a.Bytes, sliceBytes)}}
 		}
-		for _, w := range wants {
-			first, end := max(w.addr, addr), min(w.at, addr+a.Bytes)
+		for _, w := range ranges {
+			first, end := max(w.addr, addr), min(w.end, addr+a.Bytes)
 			if w.space != space || first >= end {
 				continue
 			}
 			if i < len(from) {
-				space, at := step{g.reads, g.lane, 0}.where(from[i])
+				space, at := step{g.reads, g.lane, 0}.location(from[i])
 				loads = append(loads, s.load(n, g.reads, space, at+first-addr, end-first))
 			}
 			if a.Kind == Atomic { // and what was there
@@ -556,15 +556,15 @@ func (s *slicer) moved(g *target, n *node) (loads []*load) {
 	return loads
 }
 
-// definition is where a register that an instruction reads has been written: in the same function, in
+// findDefinition is where a register that an instruction reads has been written: in the same function, in
 // the same depth of calls.
-func (g *target) definition(before int, n *node, name string) int {
+func (g *sliceTarget) findDefinition(before int, n *node, name string) int {
 	for j := before - 1; j >= 0; j-- {
 		m := &g.history[j]
 		if m.Depth != n.Depth || m.code == nil || m.code.Func != n.code.Func || m.Lanes>>g.lane&1 == 0 {
 			continue
 		}
-		if slices.ContainsFunc(m.Results, func(v Value) bool { return v.Name == name }) || m.unsaid && m.code.writes(name) {
+		if slices.ContainsFunc(m.Results, func(v Value) bool { return v.Name == name }) || m.incomplete && m.code.writes(name) {
 			return j
 		}
 	}
@@ -581,11 +581,11 @@ func (s *slicer) stores(loads []*load) error {
 		if err := s.open(l.launch); err != nil {
 			return err
 		}
-		team := []uint64{l.cta}
+		cluster := []uint64{l.cta}
 		if l.space == "shared" {
-			team = teamOf(s.c.launch, l.cta)
+			cluster = clusterCTAs(s.c.launch, l.cta)
 		}
-		for _, cta := range team {
+		for _, cta := range cluster {
 			if k := (key{l.launch, cta}); !done[k] {
 				done[k] = true
 				if err := s.cta(l.launch, cta, func(r *Record) bool {
@@ -597,17 +597,17 @@ func (s *slicer) stores(loads []*load) error {
 			}
 		}
 	}
-	var left []*load
+	var remaining []*load
 	last := uint64(0)
 	for _, l := range loads {
-		if l.space == "global" && slices.ContainsFunc(l.writers, func(w writer) bool { return w.Record == nil }) {
-			left, last = append(left, l), max(last, l.before)
+		if l.space == "global" && slices.ContainsFunc(l.writers, func(w byteWriter) bool { return w.Record == nil }) {
+			remaining, last = append(remaining, l), max(last, l.before)
 		}
 	}
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return nil
 	}
-	return s.before(last, left)
+	return s.before(last, remaining)
 }
 
 // before looks for writers in what comes before a record: of a log with an index from there on back.
@@ -621,12 +621,12 @@ func (s *slicer) before(last uint64, loads []*load) error {
 		if p.Records >= end || p.Kind == EndPlace {
 			continue
 		}
-		if err := s.piece(p, end, loads); err != nil {
+		if err := s.searchPart(p, end, loads); err != nil {
 			return err
 		}
 		end = p.Records
 		if !slices.ContainsFunc(loads, func(l *load) bool {
-			return slices.ContainsFunc(l.writers, func(w writer) bool { return w.Record == nil })
+			return slices.ContainsFunc(l.writers, func(w byteWriter) bool { return w.Record == nil })
 		}) {
 			return nil
 		}
@@ -634,8 +634,8 @@ func (s *slicer) before(last uint64, loads []*load) error {
 	return nil
 }
 
-// piece looks at what is from a place of the index up to a record.
-func (s *slicer) piece(p Place, end uint64, loads []*load) error {
+// searchPart looks at what is from a place of the index up to a record.
+func (s *slicer) searchPart(p Place, end uint64, loads []*load) error {
 	if p.Kind == LaunchPlace {
 		s.c.launch = nil // from its beginning
 	}
@@ -653,17 +653,17 @@ func (s *slicer) piece(p Place, end uint64, loads []*load) error {
 // upTo looks at the CTAs of a launch that are left, up to a record.
 func (s *slicer) upTo(end uint64, loads []*load) error {
 	for {
-		at, err := s.c.nextCTA()
-		if err != nil || at == nil {
+		ctaEntry, err := s.c.nextCTA()
+		if err != nil || ctaEntry == nil {
 			return err
 		}
-		on, err := s.records(func(r *Record) bool {
+		more, err := s.records(func(r *Record) bool {
 			if r.ordinal < end {
 				s.wrote(loads, r)
 			}
 			return r.ordinal < end
 		})
-		if err != nil || !on {
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -686,8 +686,8 @@ func (s *slicer) forwards(last uint64, loads []*load) (err error) {
 	}
 }
 
-// teamOf is the CTAs of a CTA's cluster, of a launch.
-func teamOf(l *Launch, cta uint64) []uint64 {
+// clusterCTAs is the CTAs of a CTA's cluster, of a launch.
+func clusterCTAs(l *Launch, cta uint64) []uint64 {
 	if len(l.Cluster) != 3 || len(l.Grid) != 3 || slices.Contains(l.Grid, 0) || slices.Contains(l.Cluster, 0) {
 		return []uint64{cta}
 	}
@@ -722,13 +722,13 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 				continue
 			}
 			x := step{r, lane, 0}
-			space, addr := x.where(a)
+			space, addr := x.location(a)
 			end := addr + a.length(r, lane)
 			for _, l := range loads {
 				if space != l.space || addr >= l.addr+uint64(len(l.writers)) || l.addr >= end {
 					continue
 				}
-				same := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(teamOf(launch, l.cta), r.CTA))
+				same := launch.Number == l.launch && (r.CTA == l.cta || space == "shared" && slices.Contains(clusterCTAs(launch, l.cta), r.CTA))
 				switch {
 				case r.ordinal == l.before && l.atomic && a.Kind == Atomic && lane < l.lane: // one lane after the other
 				case r.ordinal >= l.before && (r.CTA == l.cta || !same || r.ordinal == l.before):
@@ -739,10 +739,10 @@ func (s *slicer) wrote(loads []*load, r *Record) {
 				}
 				for at := max(addr, l.addr); at < min(end, l.addr+uint64(len(l.writers))); at++ {
 					w := &l.writers[at-l.addr]
-					if a.leaves(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
+					if a.leavesUnchanged(at-addr) || w.Record != nil && (w.ordinal > r.ordinal || w.ordinal == r.ordinal && w.lane > lane) {
 						continue
 					}
-					*w = writer{r, s.codeOf(r), launch.Number, lane}
+					*w = byteWriter{r, s.codeOf(r), launch.Number, lane}
 				}
 			}
 		}
@@ -764,12 +764,12 @@ func (r *Record) fails(a *Access, lane int) bool {
 	return false
 }
 
-// leaves reports whether a store leaves a byte as it is.
-func (a *Access) leaves(off uint64) bool {
+// leavesUnchanged reports whether a store leaves a byte as it is.
+func (a *Access) leavesUnchanged(offset uint64) bool {
 	if len(a.Store) == 0 || a.Kind == Zero || a.Bytes == 0 {
 		return false
 	}
-	return a.Store[min(off*uint64(len(a.Store))/a.Bytes, uint64(len(a.Store)-1))].Structure == Left
+	return a.Store[min(offset*uint64(len(a.Store))/a.Bytes, uint64(len(a.Store)-1))].Structure == NoValue
 }
 
 // length is how many bytes a lane accesses.
@@ -782,10 +782,10 @@ func (a *Access) length(r *Record, lane int) uint64 {
 }
 
 // list is a slice, each instruction behind what has read its result.
-func (s *slicer) list(goal *target) (list []Origin) {
-	told := map[*node]bool{}
-	var tell func(n *node, depth int)
-	tell = func(n *node, depth int) {
+func (s *slicer) list(goal *sliceTarget) (list []Origin) {
+	listed := map[*node]bool{}
+	var add func(n *node, depth int)
+	add = func(n *node, depth int) {
 		o := Origin{Depth: depth, Launch: n.launch, CTA: n.CTA, Thread: int(n.Warp)*s.width + n.lane, Number: n.number, Line: n.Line, Text: n.Name, Note: strings.Join(n.notes, "; ")}
 		if n.code != nil {
 			o.Text = n.code.Text
@@ -795,40 +795,40 @@ func (s *slicer) list(goal *target) (list []Origin) {
 		}
 		for i := range n.Results {
 			v := &n.Results[i]
-			o.Values = append(o.Values, v.Name+" = "+wide(v.Base, v.High))
+			o.Values = append(o.Values, v.Name+" = "+formatWide(v.Base, v.High))
 		}
 		for i := range n.Accesses {
-			o.Values = append(o.Values, n.Accesses[i].told()...)
+			o.Values = append(o.Values, n.Accesses[i].describeStored()...)
 		}
-		if told[n] {
+		if listed[n] {
 			return
 		}
-		told[n] = true
+		listed[n] = true
 		list = append(list, o)
 		for _, m := range n.sources {
-			tell(m, depth+1)
+			add(m, depth+1)
 		}
 	}
 	for _, n := range goal.sources {
-		tell(n, 0)
+		add(n, 0)
 	}
 	return list
 }
 
-// told is what a thread gives to an access, in words; of a record of one lane.
-func (a *Access) told() (list []string) {
+// describeStored is what a thread gives to an access, in words; of a record of one lane.
+func (a *Access) describeStored() (list []string) {
 	verb := "stores "
 	if a.Kind == Atomic {
 		verb = "gives "
 	}
 	for i := range a.Store {
 		switch v := &a.Store[i]; {
-		case v.Structure == Left:
+		case v.Structure == NoValue:
 			list = append(list, "leaves an element out")
 		case i < len(a.Compare):
 			list = append(list, fmt.Sprintf("%s%#x where %#x is", verb, v.Base, a.Compare[i].Base))
 		default:
-			list = append(list, verb+wide(v.Base, 0))
+			list = append(list, verb+formatWide(v.Base, 0))
 		}
 	}
 	if n := min(len(a.Data), 8); n > 0 {

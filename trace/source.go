@@ -41,12 +41,12 @@ func (s Source) First() (*Launch, error) {
 type cursor struct {
 	*Reader
 	file   io.Closer
-	ahead  Entry // read, and not given out
+	peeked Entry // read, and not given out
 	mixed  bool  // the records of the launch come in no order of CTAs, and are not sorted yet
-	sorted *sorted
+	sorted *sortedRecords
 	end    *End   // of the launch that came last
 	count  uint64 // records that have been given out
-	filtered
+	filteredEntries
 	index []Place // of the log, if there is one
 	names *names  // that the other log allows this one; nil: all
 }
@@ -77,7 +77,7 @@ func (c *cursor) seek(p Place) error {
 		c.sorted.spool.close()
 		c.sorted = nil
 	}
-	c.ahead, c.mixed, c.count = nil, false, p.Records
+	c.peeked, c.mixed, c.count = nil, false, p.Records
 	return c.Reader.seek(p)
 }
 
@@ -95,7 +95,7 @@ func (c *cursor) placeOf(launch, cta uint64) (p Place, ok bool) {
 // toCTA goes to a CTA of the launch that is being read, or nearer to it, if the index knows a place
 // ahead.
 func (c *cursor) toCTA(cta uint64) error {
-	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.At) > c.offset {
+	if p, ok := c.placeOf(c.launch.Number, cta); ok && int64(p.Position) > c.offset {
 		return c.seek(p)
 	}
 	return nil
@@ -112,10 +112,10 @@ func (c *cursor) close() {
 
 // peek is the next entry, which stays the next.
 func (c *cursor) peek() (e Entry, err error) {
-	if c.ahead == nil {
-		c.ahead, err = c.Next()
+	if c.peeked == nil {
+		c.peeked, err = c.Next()
 	}
-	return c.ahead, err
+	return c.peeked, err
 }
 
 // nextLaunch begins the next launch, with its code; nil behind the last. What is left of
@@ -143,7 +143,7 @@ func (c *cursor) nextLaunch() (*Launch, error) {
 				if _, ok := e.(*Code); !ok {
 					break
 				}
-				c.ahead = nil
+				c.peeked = nil
 			}
 			_, c.mixed = e.(*Record) // none of a CTA: they come as they like
 			return l, nil
@@ -172,7 +172,7 @@ func (c *cursor) nextCTA() (*CTA, error) {
 	for {
 		e, err := c.peek()
 		if err != nil {
-			return nil, c.early(err)
+			return nil, c.earlyEnd(err)
 		}
 		switch e := e.(type) {
 		case *CTA:
@@ -183,7 +183,7 @@ func (c *cursor) nextCTA() (*CTA, error) {
 				}
 				continue
 			}
-			c.ahead = nil
+			c.peeked = nil
 			return e, nil
 		case *End:
 			c.end = e
@@ -195,14 +195,14 @@ func (c *cursor) nextCTA() (*CTA, error) {
 
 // drop passes over the entry that has been read.
 func (c *cursor) drop() {
-	if _, ok := c.ahead.(*Record); ok {
+	if _, ok := c.peeked.(*Record); ok {
 		c.count++
 	}
-	c.ahead = nil
+	c.peeked = nil
 }
 
-// early is the error of a log in which a launch does not end.
-func (c *cursor) early(err error) error {
+// earlyEnd is the error of a log in which a launch does not end.
+func (c *cursor) earlyEnd(err error) error {
 	if err == io.EOF {
 		err = c.fail(ErrTruncated)
 	}
@@ -220,7 +220,7 @@ func (c *cursor) nextRecord() (*Record, error) {
 		if c.count++; r.Warp > maxThreads {
 			return nil, c.fail(fmt.Errorf("warp %d of a CTA", r.Warp))
 		}
-		if c.lets(r, c.codeOf(r), cmp.Or(c.launch.WarpSize, 32)) {
+		if c.passes(r, c.codeOf(r), cmp.Or(c.launch.WarpSize, 32)) {
 			return r, nil
 		}
 	}
@@ -240,23 +240,23 @@ func (c *cursor) recordOf() (*Record, error) {
 	}
 	e, err := c.peek()
 	if err != nil {
-		return nil, c.early(err)
+		return nil, c.earlyEnd(err)
 	}
 	r, ok := e.(*Record)
 	if !ok {
 		return nil, nil
 	}
-	c.ahead = nil
+	c.peeked = nil
 	return r, c.checkRecord(r)
 }
 
-// sorted is the records of a launch by CTA.
-type sorted struct {
-	spool spool
-	parts map[uint64]*part
-	order []uint64 // CTAs that are left
-	now   *bufio.Reader
-	given uint64 // records of the log before the CTA that comes next
+// sortedRecords is the records of a launch by CTA.
+type sortedRecords struct {
+	spool     spool
+	parts     map[uint64]*ctaLog
+	remaining []uint64 // CTAs that are left
+	current   *bufio.Reader
+	delivered uint64 // records of the log before the CTA that comes next
 }
 
 // sort reads all records of a launch, and puts them on disk by CTA.
@@ -264,13 +264,13 @@ func (c *cursor) sort() error {
 	if c.sorted != nil {
 		c.sorted.spool.close()
 	}
-	s := &sorted{parts: map[uint64]*part{}, given: c.count}
+	s := &sortedRecords{parts: map[uint64]*ctaLog{}, delivered: c.count}
 	c.sorted = s
 	room := 0
 	for {
 		e, err := c.peek()
 		if err != nil {
-			return c.early(err)
+			return c.earlyEnd(err)
 		}
 		r, ok := e.(*Record)
 		if !ok {
@@ -279,60 +279,60 @@ func (c *cursor) sort() error {
 			}
 			break
 		}
-		c.ahead = nil
+		c.peeked = nil
 		if err := c.checkRecord(r); err != nil {
 			return err
 		}
 		p := s.parts[r.CTA]
 		if p == nil {
-			p = &part{cta: CTA{Number: r.CTA}}
+			p = &ctaLog{cta: CTA{Number: r.CTA}}
 			s.parts[r.CTA] = p
 		}
 		p.records++
 		before := len(p.buf)
 		p.buf = protobuf{}.append(p.buf, r, nil)
-		if room += len(p.buf) - before; room < waitBytes {
+		if room += len(p.buf) - before; room < maxWaitingBytes {
 			continue
 		}
 		for _, n := range slices.Sorted(maps.Keys(s.parts)) {
 			if p := s.parts[n]; len(p.buf) > 0 {
-				at, err := s.spool.put(p.buf)
+				segment, err := s.spool.append(p.buf)
 				if err != nil {
 					return err
 				}
-				p.away, p.buf = append(p.away, at), nil
+				p.spilled, p.buf = append(p.spilled, segment), nil
 			}
 		}
 		room = 0
 	}
-	s.order = slices.Sorted(maps.Keys(s.parts))
+	s.remaining = slices.Sorted(maps.Keys(s.parts))
 	return nil
 }
 
-func (s *sorted) nextCTA(c *cursor) *CTA {
-	c.count = s.given
-	if len(s.order) == 0 {
-		if e, ok := c.ahead.(*End); ok {
+func (s *sortedRecords) nextCTA(c *cursor) *CTA {
+	c.count = s.delivered
+	if len(s.remaining) == 0 {
+		if e, ok := c.peeked.(*End); ok {
 			c.end = e
 		}
 		s.spool.close()
 		c.sorted = nil
 		return nil
 	}
-	p := s.parts[s.order[0]]
-	s.order = s.order[1:]
+	p := s.parts[s.remaining[0]]
+	s.remaining = s.remaining[1:]
 	delete(s.parts, p.cta.Number)
-	s.given += p.records
+	s.delivered += p.records
 	var pieces []io.Reader
-	for _, at := range p.away {
-		pieces = append(pieces, s.spool.reader(at))
+	for _, segment := range p.spilled {
+		pieces = append(pieces, s.spool.reader(segment))
 	}
-	s.now = bufio.NewReader(io.MultiReader(append(pieces, bytes.NewReader(p.buf))...))
+	s.current = bufio.NewReader(io.MultiReader(append(pieces, bytes.NewReader(p.buf))...))
 	return &p.cta
 }
 
-func (s *sorted) nextRecord(c *cursor) (*Record, error) {
-	b, _, err := readDelimited(s.now, nil)
+func (s *sortedRecords) nextRecord(c *cursor) (*Record, error) {
+	b, _, err := readDelimited(s.current, nil)
 	if err == io.EOF {
 		return nil, nil
 	}

@@ -18,8 +18,8 @@ type Tally struct {
 // Summary is how much of two logs has been compared. Everything but launches, their extents and CTAs is
 // counted by thread: a warp instruction of 32 lanes with one result is 32 instructions, masks and results.
 type Summary struct {
-	Names [2]string   // of the logs
-	Lacks [2][]string // by log, some of Lackings
+	Names   [2]string   // of the logs
+	Missing [2][]string // by log, some of Lackings
 
 	Launches     Tally
 	Extents      Tally // grid, block and cluster of a launch
@@ -48,7 +48,7 @@ func (a *Access) elements() uint64 { return uint64(len(a.Store) + len(a.Compare)
 // countInstructions counts instructions of threads that are the same in both logs.
 func (c *comparison) countInstructions(n uint64) {
 	c.summary.Instructions.Compared += n
-	if c.lacks("active") {
+	if c.isMissing("active") {
 		c.summary.Masks.Skipped += n
 	} else {
 		c.summary.Masks.Compared += n
@@ -84,8 +84,8 @@ func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-23s %12s %12s\n", "", "compared", "not compared")
 	for _, row := range []struct {
-		name  string
-		lacks []string
+		name    string
+		missing []string
 		Tally
 	}{
 		{"launches", nil, s.Launches},
@@ -99,19 +99,19 @@ func (s *Summary) String() string {
 		{"operands of atomics", []string{"operands"}, s.Operands},
 		{"asynchronous operations", []string{"effects"}, s.Effects},
 	} {
-		lacking := slices.ContainsFunc(row.lacks, func(what string) bool {
-			return slices.Contains(s.Lacks[0], what) || slices.Contains(s.Lacks[1], what)
+		absentPart := slices.ContainsFunc(row.missing, func(part string) bool {
+			return slices.Contains(s.Missing[0], part) || slices.Contains(s.Missing[1], part)
 		})
-		if row.Compared+row.Skipped > 0 || lacking || row.lacks == nil {
+		if row.Compared+row.Skipped > 0 || absentPart || row.missing == nil {
 			fmt.Fprintf(&b, "%-23s %12d %12d\n", row.name, row.Compared, row.Skipped)
 		}
 	}
 	if s.Clocks > 0 {
 		fmt.Fprintf(&b, "%-23s %12d %12d\n", "times", 0, s.Clocks)
 	}
-	for i, lacks := range s.Lacks {
-		if len(lacks) > 0 {
-			fmt.Fprintf(&b, "%s lacks %s\n", s.Names[i], strings.Join(lacks, ", "))
+	for i, missing := range s.Missing {
+		if len(missing) > 0 {
+			fmt.Fprintf(&b, "%s lacks %s\n", s.Names[i], strings.Join(missing, ", "))
 		}
 	}
 	return b.String()

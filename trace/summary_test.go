@@ -90,15 +90,15 @@ func TestSummary(t *testing.T) {
 			turned = append(turned, e)
 		}
 	}
-	at := slices.IndexFunc(list, func(e Entry) bool { _, ok := e.(*CTA); return ok })
-	mixed := append(slices.Clone(list[:at]), turned...)
+	position := slices.IndexFunc(list, func(e Entry) bool { _, ok := e.(*CTA); return ok })
+	mixed := append(slices.Clone(list[:position]), turned...)
 	mixed = append(mixed, list[len(list)-2:]...)
 	for name, other := range map[string][]byte{"the same": log, "turned": write(t, Text, h, mixed)} {
 		d, got, err := Compare(memory("log", log), memory("other", other), Options{})
 		if d != nil || err != nil {
 			t.Fatalf("%s: %v %v", name, d, err)
 		}
-		got.Names, got.Lacks = want.Names, want.Lacks
+		got.Names, got.Missing = want.Names, want.Missing
 		if fmt.Sprintf("%+v", *got) != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s:\ncompared %+v\n     has %+v", name, *got, want)
 		}
@@ -129,7 +129,7 @@ func TestSkipped(t *testing.T) {
 		bare[i] = &x
 	}
 	bare = slices.DeleteFunc(bare, func(e Entry) bool { r, ok := e.(*Record); return ok && r.Kind != Instruction })
-	h.Lacks = []string{"results", "addresses", "stored", "operands", "effects", "wake"}
+	h.Missing = []string{"results", "addresses", "stored", "operands", "effects", "wake"}
 	other := write(t, Text, h, bare)
 	d, s, err := Compare(memory("log", log), memory("other", other), Options{})
 	if d != nil || err != nil {
@@ -204,7 +204,7 @@ func foreign(header string, results ...string) []byte {
 func TestNames(t *testing.T) {
 	run := logOf(t, plain, 1, 0, Binary, Filter{})
 	for _, c := range []struct {
-		lacks   string
+		missing string
 		results []string
 		want    string // of the error
 		differs string // or of the difference
@@ -219,7 +219,7 @@ func TestNames(t *testing.T) {
 		{"results,addresses,wake", []string{"", "=u:0x1"}, "", ""},
 		{"results,addresses,wake", []string{"", "=u:0x1", "", "%first.32=u:0x4"}, "", "the result %first"},
 	} {
-		log := foreign(c.lacks, c.results...)
+		log := foreign(c.missing, c.results...)
 		for _, turned := range []bool{false, true} {
 			a, b := memory("x.log", log), memory("run", run)
 			if turned {
@@ -231,7 +231,7 @@ func TestNames(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "x.log:") {
 					t.Errorf("%v: %v %v, want %s", c.results, err, d, c.want)
 				}
-			case err != nil || (d == nil) != (c.differs == "") || d != nil && d.What != c.differs:
+			case err != nil || (d == nil) != (c.differs == "") || d != nil && d.Text != c.differs:
 				t.Errorf("%v: %v %v, want %q", c.results, err, d, c.differs)
 			}
 		}
@@ -242,8 +242,8 @@ func TestNames(t *testing.T) {
 // what it lacks.
 func TestSliceOf(t *testing.T) {
 	run := memory("run", logOf(t, plain, 1, 0, Binary, Filter{}))
-	other := memory("x.log", foreign("results,addresses,wake", "", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x4"))
-	for i, logs := range [][2]Source{{other, run}, {run, other}} {
+	otherLog := memory("x.log", foreign("results,addresses,wake", "", "%first.32=u:0x1", "%second.32=u:0x2", "%first.32=u:0x4"))
+	for i, logs := range [][2]Source{{otherLog, run}, {run, otherLog}} {
 		d, _, err := Compare(logs[0], logs[1], Options{})
 		if d == nil || err != nil {
 			t.Fatal(d, err)

@@ -24,8 +24,8 @@ func (textual) append(b []byte, e Entry, code *Code) []byte {
 		b = append(b, magic...)
 		b = append(b, ' ')
 		b = strconv.AppendUint(b, e.Version, 10)
-		b = appendText(b, "by", e.By)
-		b = appendText(b, "lacks", strings.Join(e.Lacks, ","))
+		b = appendText(b, "by", e.Simulator)
+		b = appendText(b, "lacks", strings.Join(e.Missing, ","))
 		f := &e.Filter
 		b = appendText(b, "kernel", f.Kernel)
 		b = appendText(b, "ctas", f.CTAs.String())
@@ -155,8 +155,8 @@ func appendRecord(b []byte, r *Record, code *Code) []byte {
 
 // appendValue appends u:BASE, a:BASE±STRIDE or g:LIST, numbers in hexadecimal but for the stride; or _.
 func appendValue(b []byte, v *Value) []byte {
-	if v.Structure == Left {
-		return append(b, structureLetters[Left]...)
+	if v.Structure == NoValue {
+		return append(b, structureLetters[NoValue]...)
 	}
 	b = append(append(b, structureLetters[v.Structure]...), ':')
 	switch v.Structure {
@@ -234,7 +234,7 @@ func (t textual) parse(line []byte) (Entry, error) {
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	p := &reading{words: list}
+	p := &textParser{words: list}
 	var e Entry
 	switch word := p.next(); word {
 	case magic:
@@ -242,9 +242,9 @@ func (t textual) parse(line []byte) (Entry, error) {
 		p.fields(func(name, value string) {
 			switch name {
 			case "by":
-				h.By = value
+				h.Simulator = value
 			case "lacks":
-				h.Lacks = strings.Split(value, ",")
+				h.Missing = strings.Split(value, ",")
 			case "kernel":
 				h.Filter.Kernel = value
 			case "ctas":
@@ -326,19 +326,19 @@ func (t textual) parse(line []byte) (Entry, error) {
 	return e, p.err
 }
 
-// reading is words that are being read, and what is wrong with them.
-type reading struct {
+// textParser is words that are being read, and what is wrong with them.
+type textParser struct {
 	words []string
 	err   error
 }
 
-func (p *reading) fail(format string, args ...any) {
+func (p *textParser) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (p *reading) next() string {
+func (p *textParser) next() string {
 	if len(p.words) == 0 {
 		p.fail("the line ends too early")
 		return ""
@@ -348,7 +348,7 @@ func (p *reading) next() string {
 	return w
 }
 
-func (p *reading) uint(s string, base int) uint64 {
+func (p *textParser) uint(s string, base int) uint64 {
 	v, err := strconv.ParseUint(s, base, 64)
 	if err != nil {
 		p.fail("%s is no number", quoted(s))
@@ -356,9 +356,9 @@ func (p *reading) uint(s string, base int) uint64 {
 	return v
 }
 
-func (p *reading) number(base int) uint64 { return p.uint(p.next(), base) }
+func (p *textParser) number(base int) uint64 { return p.uint(p.next(), base) }
 
-func (p *reading) text(s string) string {
+func (p *textParser) text(s string) string {
 	t, err := unquoted(s)
 	if err != nil {
 		p.fail("%v", err)
@@ -367,7 +367,7 @@ func (p *reading) text(s string) string {
 }
 
 // fields calls do with the words that are left, name=value.
-func (p *reading) fields(do func(name, value string)) {
+func (p *textParser) fields(do func(name, value string)) {
 	for len(p.words) > 0 {
 		name, value, ok := strings.Cut(p.next(), "=")
 		if !ok {
@@ -378,13 +378,13 @@ func (p *reading) fields(do func(name, value string)) {
 	}
 }
 
-func (p *reading) ranges(r *Ranges, s string) {
+func (p *textParser) ranges(r *Ranges, s string) {
 	if err := r.UnmarshalText([]byte(s)); err != nil {
 		p.fail("%v", err)
 	}
 }
 
-func (p *reading) extent(s string) (d []uint64) {
+func (p *textParser) extent(s string) (d []uint64) {
 	for _, n := range strings.Split(s, ",") {
 		d = append(d, p.uint(n, 10))
 	}
@@ -394,7 +394,7 @@ func (p *reading) extent(s string) (d []uint64) {
 	return d
 }
 
-func (p *reading) registers(s string) (list []Register) {
+func (p *textParser) registers(s string) (list []Register) {
 	for _, w := range strings.Split(s, ",") {
 		name, rest, ok := strings.Cut(w, ":")
 		bits, typ, dotted := strings.Cut(rest, ".")
@@ -412,7 +412,7 @@ func (p *reading) registers(s string) (list []Register) {
 }
 
 // hex reads a number in hexadecimal, of up to 128 bits.
-func (p *reading) hex(s string) (low, high uint64) {
+func (p *textParser) hex(s string) (low, high uint64) {
 	digits, ok := strings.CutPrefix(s, "0x")
 	if !ok || digits == "" || len(digits) > 32 {
 		p.fail("%s is no number in hexadecimal", quoted(s))
@@ -426,20 +426,20 @@ func (p *reading) hex(s string) (low, high uint64) {
 }
 
 // value reads a value. Its width is found out later.
-func (p *reading) value(s string) (v Value) {
+func (p *textParser) value(s string) (v Value) {
 	letter, rest, _ := strings.Cut(s, ":")
 	switch i := slices.Index(structureLetters[:], letter); Structure(max(i, 0)) {
 	case Affine:
-		at := strings.LastIndexAny(rest, "+-")
-		if at < 0 {
+		position := strings.LastIndexAny(rest, "+-")
+		if position < 0 {
 			p.fail("%s: want a:BASE+STRIDE", quoted(s))
 			return v
 		}
 		v.Structure = Affine
-		v.Base, _ = p.hex(rest[:at])
-		n, err := strconv.ParseInt(rest[at:], 10, 64)
+		v.Base, _ = p.hex(rest[:position])
+		n, err := strconv.ParseInt(rest[position:], 10, 64)
 		if err != nil {
-			p.fail("%s is no stride", quoted(rest[at:]))
+			p.fail("%s is no stride", quoted(rest[position:]))
 		}
 		v.Stride = n
 	case Generic:
@@ -453,8 +453,8 @@ func (p *reading) value(s string) (v Value) {
 		if !wide {
 			v.ListHigh = nil
 		}
-	case Left:
-		v.Structure = Left
+	case NoValue:
+		v.Structure = NoValue
 		if rest != "" {
 			p.fail("%s is one value too many", quoted(s))
 		}
@@ -469,7 +469,7 @@ func (p *reading) value(s string) (v Value) {
 }
 
 // record reads what is behind the CTA.
-func (p *reading) record(r *Record) {
+func (p *textParser) record(r *Record) {
 	r.Warp, r.Seq = p.number(10), p.number(10)
 	code, line, ok := strings.Cut(p.next(), "@")
 	if !ok {
@@ -480,8 +480,8 @@ func (p *reading) record(r *Record) {
 		r.Code = p.uint(code, 10) + 1
 	}
 	r.Line = p.uint(line, 10)
-	lanes, active, more := strings.Cut(p.next(), "/")
-	if r.Lanes = p.uint(lanes, 16); more {
+	lanes, active, hasMore := strings.Cut(p.next(), "/")
+	if r.Lanes = p.uint(lanes, 16); hasMore {
 		r.Active = p.uint(active, 16)
 	}
 	switch name := p.next(); {
@@ -503,19 +503,19 @@ func (p *reading) record(r *Record) {
 			return
 		case w[i] == '=':
 			v := p.value(w[i+1:])
-			name, bits, says := strings.Cut(w[:i], ".")
-			if v.Name = name; says {
+			name, bits, present := strings.Cut(w[:i], ".")
+			if v.Name = name; present {
 				v.Bits = p.uint(bits, 10)
 			}
 			r.Results = append(r.Results, v)
 		default:
-			p.part(r, w[:i], w[i+1:])
+			p.field(r, w[:i], w[i+1:])
 		}
 	}
 }
 
-// part reads what is of a record and no register.
-func (p *reading) part(r *Record, name, value string) {
+// field reads what is of a record and no register.
+func (p *textParser) field(r *Record, name, value string) {
 	switch name {
 	case "number":
 		v := p.value(value)
@@ -531,7 +531,7 @@ func (p *reading) part(r *Record, name, value string) {
 	kind, lanes, some := strings.Cut(name, "/")
 	a := Access{Kind: AccessKind(slices.Index(accessNames[:], kind))}
 	space, rest, _ := strings.Cut(value, ":")
-	bytes, where, ok := strings.Cut(rest, "@")
+	bytes, fieldName, ok := strings.Cut(rest, "@")
 	if a.Kind >= accessKinds || !ok {
 		p.fail("%s:%s: want an access, KIND:SPACE:BYTES@VALUE", quoted(name), quoted(value))
 		return
@@ -539,7 +539,7 @@ func (p *reading) part(r *Record, name, value string) {
 	if a.Space, a.Bytes = space, p.uint(bytes, 10); some {
 		a.Lanes = p.uint(lanes, 16)
 	}
-	values := strings.Split(where, "=")
+	values := strings.Split(fieldName, "=")
 	compare := strings.Split(values[0], "?")
 	a.Addr = p.value(compare[0])
 	for _, s := range compare[1:] {

@@ -82,11 +82,11 @@ func logOf(t testing.TB, src string, ctas, workers int, f Format, filter Filter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := interp.NewBuffer(dev, make([]uint32, 4*40*ctas))
+	output, err := interp.NewBuffer(dev, make([]uint32, 4*40*ctas))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mod.Launch(context.Background(), "", interp.Dim(ctas), interp.Dim(40), out); err != nil {
+	if _, err := mod.Launch(context.Background(), "", interp.Dim(ctas), interp.Dim(40), output); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(r.Err(), w.Close()); err != nil {
@@ -300,14 +300,14 @@ func TestTruncated(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(1, uint64(f)))
 		for range 100 {
-			bad := slices.Clone(log)
+			damaged := slices.Clone(log)
 			for range 1 + r.IntN(3) {
-				bad[r.IntN(len(bad))] = byte(r.Uint32())
+				damaged[r.IntN(len(damaged))] = byte(r.Uint32())
 			}
-			read(bad)
-			if d, _, _ := Compare(memory("log", log), memory("bad", bad), Options{}); d != nil {
+			read(damaged)
+			if d, _, _ := Compare(memory("log", log), memory("bad", damaged), Options{}); d != nil {
 				_ = d.String()
-				d.Slice([2]Source{memory("log", log), memory("bad", bad)})
+				d.Slice([2]Source{memory("log", log), memory("bad", damaged)})
 			}
 		}
 	}
@@ -345,9 +345,9 @@ func TestForeign(t *testing.T) {
 // order.
 func TestOrder(t *testing.T) {
 	want := logOf(t, sample, 70, 1, Text, Filter{})
-	defer func(c, w int) { chunkBytes, waitBytes = c, w }(chunkBytes, waitBytes)
+	defer func(c, w int) { chunkBytes, maxWaitingBytes = c, w }(chunkBytes, maxWaitingBytes)
 	for _, room := range []int{0, 100, 5000} {
-		chunkBytes, waitBytes = room, 2*room
+		chunkBytes, maxWaitingBytes = room, 2*room
 		if got := logOf(t, sample, 70, 8, Text, Filter{}); !bytes.Equal(got, want) {
 			t.Errorf("with room for %d bytes, the log is another", room)
 		}
@@ -370,7 +370,7 @@ func TestInterleaved(t *testing.T) {
 			mixed = append(mixed, e)
 		}
 	}
-	at := slices.IndexFunc(mixed, func(e Entry) bool { _, ok := e.(*End); return ok })
+	position := slices.IndexFunc(mixed, func(e Entry) bool { _, ok := e.(*End); return ok })
 	r := rand.New(rand.NewPCG(1, 2))
 	var records []Entry
 	for left := 9; left > 0; {
@@ -381,10 +381,10 @@ func TestInterleaved(t *testing.T) {
 			}
 		}
 	}
-	mixed = slices.Insert(mixed, at, records...)
-	defer func(w int) { waitBytes = w }(waitBytes)
+	mixed = slices.Insert(mixed, position, records...)
+	defer func(w int) { maxWaitingBytes = w }(maxWaitingBytes)
 	for _, room := range []int{1 << 20, 1000} {
-		waitBytes = room
+		maxWaitingBytes = room
 		for _, f := range []Format{Text, Bare} {
 			d, _, err := Compare(memory("log", log), memory("mixed", write(t, f, h, mixed)), Options{})
 			if d != nil || err != nil {
@@ -469,7 +469,7 @@ func TestModifiers(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", c.to, err)
 		case d == nil && c.what == "":
-		case d == nil || d.What != c.what || !strings.Contains(d.String(), c.line):
+		case d == nil || d.Text != c.what || !strings.Contains(d.String(), c.line):
 			t.Errorf("%s: %v, want %s at %s", c.to, d, c.what, c.line)
 		}
 	}
@@ -490,17 +490,17 @@ const adds = `.version 8.0
 // TestAtomicModifiers: another operation on memory is a difference, though no value says so.
 func TestAtomicModifiers(t *testing.T) {
 	whole := logOf(t, adds, 1, 0, Binary, Filter{})
-	for from, what := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
+	for from, part := range map[string]string{".add.": "the operation on memory", ".zzz.": ""} {
 		other := strings.Replace(adds, from, ".max.", 1)
 		d, _, err := Compare(memory("whole", whole), memory("edited", logOf(t, other, 1, 0, Text, Filter{})), Options{})
-		if err != nil || (d == nil) != (what == "") || d != nil && (d.What != what || !strings.Contains(d.String(), "line 8:")) {
-			t.Errorf("%s: %v %v, want %s", from, d, err, what)
+		if err != nil || (d == nil) != (part == "") || d != nil && (d.Text != part || !strings.Contains(d.String(), "line 8:")) {
+			t.Errorf("%s: %v %v, want %s", from, d, err, part)
 		}
 	}
 }
 
-// undone has lanes that wait for others to shuffle with them, at two places.
-const undone = `.version 8.0
+// undoneSource has lanes that wait for others to shuffle with them, at two places.
+const undoneSource = `.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 out)
@@ -521,7 +521,7 @@ M:
 
 // TestUndone: what a warp tries to execute and has to wait with is not in the log until it has happened.
 func TestUndone(t *testing.T) {
-	list, _, err := read(logOf(t, undone, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
+	list, _, err := read(logOf(t, undoneSource, 1, 0, Text, Filter{Warps: Ranges{{1, 1}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -614,9 +614,9 @@ func TestIndex(t *testing.T) {
 		t.Error(places, err)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^index 0 (\d+) (\d+) \d+$`).FindAllSubmatch(log, -1) {
-		at, err := strconv.Atoi(string(m[2]))
-		if n++; err != nil || !bytes.HasPrefix(log[at:], fmt.Appendf(nil, "cta %s ", m[1])) {
-			t.Errorf("%s: %.40s", m[0], log[at:])
+		position, err := strconv.Atoi(string(m[2]))
+		if n++; err != nil || !bytes.HasPrefix(log[position:], fmt.Appendf(nil, "cta %s ", m[1])) {
+			t.Errorf("%s: %.40s", m[0], log[position:])
 		}
 	}
 	if n < 3 {
@@ -678,11 +678,11 @@ func TestValues(t *testing.T) {
 }
 
 // full is a file system without room.
-type full struct{ left int }
+type full struct{ remaining int }
 
 func (f *full) Write(b []byte) (int, error) {
-	n := min(f.left, len(b))
-	if f.left -= n; n < len(b) {
+	n := min(f.remaining, len(b))
+	if f.remaining -= n; n < len(b) {
 		return n, errors.New("no space left")
 	}
 	return n, nil
@@ -701,11 +701,11 @@ func TestFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := interp.NewBuffer(dev, make([]uint32, 32))
+		output, err := interp.NewBuffer(dev, make([]uint32, 32))
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := mod.Launch(context.Background(), "", interp.Dim(1), interp.Dim(32), out)
+		res, err := mod.Launch(context.Background(), "", interp.Dim(1), interp.Dim(32), output)
 		if err == nil || !strings.Contains(err.Error(), "no space left") || r.Close() == nil {
 			t.Errorf("format %d: %v after %v", f, err, res)
 		}
@@ -728,7 +728,7 @@ func TestULP(t *testing.T) {
 			r.Accesses[0].Store = nil
 		}
 	}
-	h.Lacks = []string{"stored"}
+	h.Missing = []string{"stored"}
 	b := write(t, Text, h, list)
 	for ulp, same := range map[uint64]bool{0: false, 1: false, 2: true} {
 		if d, _, err := Compare(memory("a", a), memory("b", b), Options{ULP: ulp}); err != nil || (d == nil) != same {

@@ -16,7 +16,7 @@ const (
 	Uniform Structure = iota // the same in all lanes: Base
 	Affine                   // of lane i Base + i·Stride, modulo two to the width
 	Generic                  // List, lane by lane; of predicates a mask of lanes
-	Left                     // an element of a vector that is not stored: there is no value
+	NoValue                  // an element of a vector that is not stored: there is no value
 	structures
 )
 
@@ -115,7 +115,7 @@ func described(lanes uint64, bits int, low []uint64) (d affinetrack.Value, ok bo
 // At is the value of a lane, of a value that these lanes have.
 func (v *Value) At(lanes uint64, lane int) (low, high uint64) {
 	switch {
-	case v.Structure == Uniform || v.Structure == Left:
+	case v.Structure == Uniform || v.Structure == NoValue:
 		return v.Base, v.High
 	case v.Structure == Affine:
 		return width(v.Base+uint64(lane)*uint64(v.Stride), v.Bits), 0

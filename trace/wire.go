@@ -16,7 +16,7 @@ type field[T any] struct {
 	name   string
 	typ    string // as the .proto has it
 	wire   protowire.Type
-	put    func(b []byte, f *field[T], t *T) []byte
+	append func(b []byte, f *field[T], t *T) []byte
 	take   func(t *T, n uint64, b []byte) error // n of varints and fixed ones, b of what has a length
 }
 
@@ -26,7 +26,7 @@ type message[T any] []field[T]
 // append appends a message.
 func (m message[T]) append(b []byte, t *T) []byte {
 	for i := range m {
-		b = m[i].put(b, &m[i], t)
+		b = m[i].append(b, &m[i], t)
 	}
 	return b
 }
@@ -154,7 +154,7 @@ func filterOf[T any](n protowire.Number, name string, at func(t *T) *Filter) fie
 	return field[T]{n, name, "Filter", protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if x := at(t); !x.IsZero() {
-				b = inside(b, f.number, filterMessage, x)
+				b = appendMessage(b, f.number, filterMessage, x)
 			}
 			return b
 		},
@@ -204,8 +204,8 @@ func numbers[T any](n protowire.Number, name string, at func(t *T) *[]uint64) fi
 	}
 }
 
-// inside appends a message within another: its length is put in front when it is known.
-func inside[T any](b []byte, n protowire.Number, m message[T], t *T) []byte {
+// appendMessage appends a message within another: its length is put in front when it is known.
+func appendMessage[T any](b []byte, n protowire.Number, m message[T], t *T) []byte {
 	b = protowire.AppendTag(b, n, protowire.BytesType)
 	return delimited(b, func(b []byte) []byte { return m.append(b, t) })
 }
@@ -223,12 +223,12 @@ func delimited(b []byte, do func(b []byte) []byte) []byte {
 	return b
 }
 
-// one is a field of a message that may not be there.
-func one[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) **U) field[T] {
+// optional is a field of a message that may not be there.
+func optional[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) **U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			if u := *at(t); u != nil {
-				b = inside(b, f.number, m, u)
+				b = appendMessage(b, f.number, m, u)
 			}
 			return b
 		},
@@ -236,19 +236,19 @@ func one[T, U any](n protowire.Number, name, typ string, m message[U], at func(t
 	}
 }
 
-// within is a field of a message that is always there.
-func within[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *U) field[T] {
+// required is a field of a message that is always there.
+func required[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *U) field[T] {
 	return field[T]{n, name, typ, protowire.BytesType,
-		func(b []byte, f *field[T], t *T) []byte { return inside(b, f.number, m, at(t)) },
+		func(b []byte, f *field[T], t *T) []byte { return appendMessage(b, f.number, m, at(t)) },
 		func(t *T, _ uint64, b []byte) error { return m.parse(b, at(t)) },
 	}
 }
 
-func several[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *[]U) field[T] {
+func repeated[T, U any](n protowire.Number, name, typ string, m message[U], at func(t *T) *[]U) field[T] {
 	return field[T]{n, name, "repeated " + typ, protowire.BytesType,
 		func(b []byte, f *field[T], t *T) []byte {
 			for i := range *at(t) {
-				b = inside(b, f.number, m, &(*at(t))[i])
+				b = appendMessage(b, f.number, m, &(*at(t))[i])
 			}
 			return b
 		},
@@ -263,8 +263,8 @@ func several[T, U any](n protowire.Number, name, typ string, m message[U], at fu
 var (
 	headerMessage = message[Header]{
 		number(1, "version", func(h *Header) *uint64 { return &h.Version }),
-		text(2, "by", func(h *Header) *string { return &h.By }),
-		texts(3, "lacks", func(h *Header) *[]string { return &h.Lacks }),
+		text(2, "by", func(h *Header) *string { return &h.Simulator }),
+		texts(3, "lacks", func(h *Header) *[]string { return &h.Missing }),
 		filterOf(4, "filter", func(h *Header) *Filter { return &h.Filter }),
 	}
 	filterMessage = message[Filter]{
@@ -296,8 +296,8 @@ var (
 		number(4, "column", func(c *Code) *uint64 { return &c.Column }),
 		text(5, "class", func(c *Code) *string { return &c.Class }),
 		text(6, "text", func(c *Code) *string { return &c.Text }),
-		several(7, "writes", "Register", registerMessage, func(c *Code) *[]Register { return &c.Writes }),
-		several(8, "reads", "Register", registerMessage, func(c *Code) *[]Register { return &c.Reads }),
+		repeated(7, "writes", "Register", registerMessage, func(c *Code) *[]Register { return &c.Writes }),
+		repeated(8, "reads", "Register", registerMessage, func(c *Code) *[]Register { return &c.Reads }),
 		texts(9, "flags", func(c *Code) *[]string { return &c.Flags }),
 	}
 	ctaMessage = message[CTA]{
@@ -319,9 +319,9 @@ var (
 		text(2, "space", func(a *Access) *string { return &a.Space }),
 		number(3, "bytes", func(a *Access) *uint64 { return &a.Bytes }),
 		number(4, "lanes", func(a *Access) *uint64 { return &a.Lanes }),
-		within(5, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
-		several(6, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
-		several(7, "compare", "Value", valueMessage, func(a *Access) *[]Value { return &a.Compare }),
+		required(5, "addr", "Value", valueMessage, func(a *Access) *Value { return &a.Addr }),
+		repeated(6, "store", "Value", valueMessage, func(a *Access) *[]Value { return &a.Store }),
+		repeated(7, "compare", "Value", valueMessage, func(a *Access) *[]Value { return &a.Compare }),
 		data(8, "data", func(a *Access) *[]byte { return &a.Data }),
 	}
 	recordMessage = message[Record]{
@@ -334,10 +334,10 @@ var (
 		text(7, "name", func(r *Record) *string { return &r.Name }),
 		mask(8, "lanes", func(r *Record) *uint64 { return &r.Lanes }),
 		mask(9, "active", func(r *Record) *uint64 { return &r.Active }),
-		one(10, "numbers", "Value", valueMessage, func(r *Record) **Value { return &r.Numbers }),
+		optional(10, "numbers", "Value", valueMessage, func(r *Record) **Value { return &r.Numbers }),
 		number(11, "depth", func(r *Record) *uint64 { return &r.Depth }),
-		several(12, "results", "Value", valueMessage, func(r *Record) *[]Value { return &r.Results }),
-		several(13, "accesses", "Access", accessMessage, func(r *Record) *[]Access { return &r.Accesses }),
+		repeated(12, "results", "Value", valueMessage, func(r *Record) *[]Value { return &r.Results }),
+		repeated(13, "accesses", "Access", accessMessage, func(r *Record) *[]Access { return &r.Accesses }),
 		text(14, "note", func(r *Record) *string { return &r.Note }),
 	}
 	endMessage = message[End]{
@@ -346,14 +346,14 @@ var (
 	}
 	finishMessage = message[Finish]{number(1, "records", func(f *Finish) *uint64 { return &f.Records })}
 
-	entryMessage = message[entries]{
-		one(1, "header", "Header", headerMessage, func(e *entries) **Header { return &e.header }),
-		one(2, "launch", "Launch", launchMessage, func(e *entries) **Launch { return &e.launch }),
-		one(3, "code", "Code", codeMessage, func(e *entries) **Code { return &e.code }),
-		one(4, "cta", "CTA", ctaMessage, func(e *entries) **CTA { return &e.cta }),
-		one(5, "record", "Record", recordMessage, func(e *entries) **Record { return &e.record }),
-		one(6, "end", "End", endMessage, func(e *entries) **End { return &e.end }),
-		one(7, "finish", "Finish", finishMessage, func(e *entries) **Finish { return &e.finish }),
+	entryMessage = message[entryUnion]{
+		optional(1, "header", "Header", headerMessage, func(e *entryUnion) **Header { return &e.header }),
+		optional(2, "launch", "Launch", launchMessage, func(e *entryUnion) **Launch { return &e.launch }),
+		optional(3, "code", "Code", codeMessage, func(e *entryUnion) **Code { return &e.code }),
+		optional(4, "cta", "CTA", ctaMessage, func(e *entryUnion) **CTA { return &e.cta }),
+		optional(5, "record", "Record", recordMessage, func(e *entryUnion) **Record { return &e.record }),
+		optional(6, "end", "End", endMessage, func(e *entryUnion) **End { return &e.end }),
+		optional(7, "finish", "Finish", finishMessage, func(e *entryUnion) **Finish { return &e.finish }),
 	}
 
 	placeMessage = message[Place]{
@@ -363,13 +363,13 @@ var (
 		number(4, "skip", func(p *Place) *uint64 { return &p.Skip }),
 		number(5, "kind", func(p *Place) *uint64 { return (*uint64)(&p.Kind) }),
 		number(6, "records", func(p *Place) *uint64 { return &p.Records }),
-		number(7, "at", func(p *Place) *uint64 { return &p.At }),
+		number(7, "at", func(p *Place) *uint64 { return &p.Position }),
 	}
-	indexMessage = message[index]{several(1, "places", "Place", placeMessage, func(x *index) *[]Place { return &x.places })}
+	indexMessage = message[index]{repeated(1, "places", "Place", placeMessage, func(x *index) *[]Place { return &x.places })}
 )
 
-// entries is an Entry as a message.
-type entries struct {
+// entryUnion is an Entry as a message.
+type entryUnion struct {
 	header *Header
 	launch *Launch
 	code   *Code
@@ -384,7 +384,7 @@ type protobuf struct{}
 
 // append appends an entry. What the code of a record says of it is left out.
 func (protobuf) append(b []byte, e Entry, code *Code) []byte {
-	var all entries
+	var all entryUnion
 	switch e := e.(type) {
 	case *Header:
 		all.header = e
@@ -422,7 +422,7 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 			for i := range r.Accesses {
 				a := &r.Accesses[i]
 				a.Addr.Bits = 0
-				a.Store, a.Compare = widthless(a.Store), widthless(a.Compare)
+				a.Store, a.Compare = withoutWidth(a.Store), withoutWidth(a.Compare)
 			}
 		}
 		all.record = &r
@@ -430,8 +430,8 @@ func (protobuf) append(b []byte, e Entry, code *Code) []byte {
 	return delimited(b, func(b []byte) []byte { return entryMessage.append(b, &all) })
 }
 
-// widthless is a copy of elements whose widths the access says.
-func widthless(list []Value) []Value {
+// withoutWidth is a copy of elements whose widths the access says.
+func withoutWidth(list []Value) []Value {
 	list = append([]Value(nil), list...)
 	for i := range list {
 		list[i].Bits = 0
@@ -441,14 +441,14 @@ func widthless(list []Value) []Value {
 
 // parse reads the entry that b is.
 func (protobuf) parse(b []byte) (Entry, error) {
-	var all entries
+	var all entryUnion
 	if err := entryMessage.parse(b, &all); err != nil {
 		return nil, err
 	}
 	var found Entry
 	n := 0
 	for _, e := range []Entry{all.header, all.launch, all.code, all.cta, all.record, all.end, all.finish} {
-		if !absent(e) {
+		if !isNilEntry(e) {
 			found = e
 			n++
 		}
@@ -459,8 +459,8 @@ func (protobuf) parse(b []byte) (Entry, error) {
 	return found, nil
 }
 
-// absent reports whether an entry is a nil pointer.
-func absent(e Entry) bool {
+// isNilEntry reports whether an entry is a nil pointer.
+func isNilEntry(e Entry) bool {
 	switch e := e.(type) {
 	case *Header:
 		return e == nil

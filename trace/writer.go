@@ -103,7 +103,7 @@ func (t *Writer) encoded(b []byte, records uint64) error {
 // place notes where something begins: launches and their ends, and a CTA if none has been noted in this
 // part of the log.
 func (t *Writer) place(p Place) {
-	p.Launch, p.Offset, p.Records, p.At = t.launch, t.written, t.records, t.plain
+	p.Launch, p.Offset, p.Records, p.Position = t.launch, t.written, t.records, t.plain
 	if t.format == Binary {
 		p.Skip = uint64(len(t.frame))
 	}

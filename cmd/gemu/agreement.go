@@ -23,18 +23,18 @@ type agreement struct {
 const level = 0.05
 
 // newAgreement compares two columns.
-func newAgreement(ours, theirs []float64) *agreement {
-	a := &agreement{Rows: len(ours)}
-	if len(ours) == 0 {
+func newAgreement(measured, printed []float64) *agreement {
+	a := &agreement{Rows: len(measured)}
+	if len(measured) == 0 {
 		return a
 	}
 	distance := 0.0
-	for i := range ours {
-		distance += math.Abs(ours[i]-theirs[i]) / float64(len(ours))
+	for i := range measured {
+		distance += math.Abs(measured[i]-printed[i]) / float64(len(measured))
 	}
 	a.Distance = &distance
-	if rho := spearman(ours, theirs); !math.IsNaN(rho) {
-		p := chance(ours, theirs)
+	if rho := spearman(measured, printed); !math.IsNaN(rho) {
+		p := chance(measured, printed)
 		a.Rho, a.P = &rho, &p
 	}
 	return a
@@ -149,9 +149,9 @@ func holm(tests []*agreement) {
 		}
 		return 0
 	})
-	least := 0.0
+	minimum := 0.0
 	for i, a := range order {
-		p := min(1, max(least, *a.P*float64(len(order)-i)))
-		least, a.Holm = p, &p
+		p := min(1, max(minimum, *a.P*float64(len(order)-i)))
+		minimum, a.Holm = p, &p
 	}
 }

@@ -125,7 +125,7 @@ func TestAgreementByDefinition(t *testing.T) {
 		return list
 	}
 	var tests []*agreement
-	for range part.Of(20, 60, 1000) {
+	for range part.Count(20, 60, 1000) {
 		n := 2 + r.IntN(5)
 		x, y := make([]float64, n), make([]float64, n)
 		distance := 0.0

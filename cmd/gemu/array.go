@@ -129,9 +129,9 @@ func (a *array) print(w io.Writer) {
 	w.Write(b.Bytes())
 }
 
-// maxMade is the limit of texels that are made of few words, in bytes. All of them are there once more, in the memory of the
+// maxMadeBytes is the limit of texels that are made of few words, in bytes. All of them are there once more, in the memory of the
 // device.
-const maxMade = 4 << 30
+const maxMadeBytes = 4 << 30
 
 // maxBuffer is the limit of a buffer in bytes, which no memory of a device comes to.
 const maxBuffer = 1 << 46

@@ -14,15 +14,15 @@ import (
 	"gemu/ptx"
 )
 
-// twin is a job that is as the main one but in when its asynchronous effects happen.
-type twin struct {
+// asyncTwin is a job that is as the main one but in when its asynchronous effects happen.
+type asyncTwin struct {
 	*job
 	err error // of its launches
 }
 
 // early runs what the flags ask for once, on a device of its own, with asynchronous effects
 // where they are issued. What its kernels print nobody sees.
-func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*twin, error) {
+func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, error) {
 	if c.File == "-" {
 		return nil, errors.New("--async=both reads the file twice, which standard input cannot be")
 	}
@@ -30,10 +30,10 @@ func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*twin, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &twin{job: j}
+	t := &asyncTwin{job: j}
 	t.err = j.run(a, func(l *interp.Launch) {
 		prepare(l)
-		l.Early, l.Stats, l.Probes = true, false, nil
+		l.EagerEffects, l.Structure, l.Probes = true, false, nil
 	})
 	if a.ctx.Err() != nil {
 		return nil, t.err
@@ -44,7 +44,7 @@ func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*twin, error) {
 // compare returns what the command ends with: err, which has come of the launches or of what
 // they left, unless what they do depends on when effects happen. ran is the launches' error.
 // A fault that one of the two has is that of both; which of them has it is noted.
-func (t *twin) compare(a *app, j *job, ran, err error) error {
+func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
 	note := func(format string, args ...any) {
 		fmt.Fprintf(a.stderr, "gemu: --async=both: "+format+"\n", args...)
 	}
@@ -63,7 +63,7 @@ func (t *twin) compare(a *app, j *job, ran, err error) error {
 	case j.workload != nil: // it has compared its results
 		return err
 	}
-	msg := differences(t.everything(), j.everything(), func(name string) string {
+	msg := differences(t.defaultFlags(), j.defaultFlags(), func(name string) string {
 		if t.bindings[name] == nil {
 			return "variable " + name
 		}
@@ -103,9 +103,9 @@ func differences(early, late map[string]*array, title func(name string) string) 
 	return strings.Join(list, "\n")
 }
 
-// everything is what a launch has left: in the buffers of its arguments, and in the variables
+// defaultFlags is what a launch has left: in the buffers of its arguments, and in the variables
 // of the module.
-func (j *job) everything() map[string]*array {
+func (j *job) defaultFlags() map[string]*array {
 	all := map[string]*array{}
 	for _, d := range j.module.Decls {
 		if v, ok := d.(*ptx.Var); ok && v.Space == ptx.Global {

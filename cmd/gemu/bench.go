@@ -95,42 +95,42 @@ func (c *benchCmd) Run(a *app) error {
 	if !quiet {
 		c.printHead(s)
 	}
-	out := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers, Engine: c.Engine}
+	output := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers, Engine: c.Engine}
 	for _, w := range list {
 		row, err := c.measure(a, w)
 		if err != nil {
 			return err
 		}
-		out.Workloads = append(out.Workloads, *row)
+		output.Workloads = append(output.Workloads, *row)
 		if !quiet {
 			c.printRow(s, "@"+row.Name, &row.benchRates, row.Compact)
 		}
 	}
-	out.Geomean = geomean(out.Workloads)
+	output.Geomean = geomean(output.Workloads)
 	if c.Structure {
-		var with, without []benchRow
-		for _, r := range out.Workloads {
+		var withStructure, withoutStructure []benchRow
+		for _, r := range output.Workloads {
 			if *r.Compact >= structured {
-				with = append(with, r)
+				withStructure = append(withStructure, r)
 			} else {
-				without = append(without, r)
+				withoutStructure = append(withoutStructure, r)
 			}
 		}
-		if len(with) > 0 {
-			out.Structured = geomean(with)
+		if len(withStructure) > 0 {
+			output.Structured = geomean(withStructure)
 		}
-		if len(without) > 0 {
-			out.Unstructured = geomean(without)
+		if len(withoutStructure) > 0 {
+			output.Unstructured = geomean(withoutStructure)
 		}
 	}
 	if !quiet {
 		if len(list) > 1 {
-			c.printRow(s, "geometric mean", out.Geomean, nil)
+			c.printRow(s, "geometric mean", output.Geomean, nil)
 		}
 		for _, o := range []struct {
 			name string
 			mean *benchRates
-		}{{"… structured", out.Structured}, {"… others", out.Unstructured}} {
+		}{{"… structured", output.Structured}, {"… others", output.Unstructured}} {
 			if o.mean != nil {
 				c.printRow(s, o.name, o.mean, nil)
 			}
@@ -144,7 +144,7 @@ func (c *benchCmd) Run(a *app) error {
 		}
 	}
 	if c.JSON != "" {
-		return writeJSON(a, c.JSON, out)
+		return writeJSON(a, c.JSON, output)
 	}
 	return nil
 }
@@ -200,15 +200,15 @@ func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
 	}
 	row.Vector = float64(row.ThreadInstructions) / vector
 	for _, o := range []struct {
-		rate        *float64
-		over, under float64
+		rate             *float64
+		workloads, under float64
 	}{
 		{&row.Portable, portable, vector},
 		{&row.Affine, vector, median(seconds[setting{c.Engine, interp.Affine}])},
 		{&row.Check, vector, median(seconds[setting{c.Engine, interp.Check}])},
 	} {
-		if o.over != 0 && o.under != 0 {
-			*o.rate = o.over / o.under
+		if o.workloads != 0 && o.under != 0 {
+			*o.rate = o.workloads / o.under
 		}
 	}
 	return row, nil
@@ -223,7 +223,7 @@ func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool)
 	}
 	runtime.GC() // of what came before, not while the clock runs
 	return j, j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.Stats = in.mode, interp.ReconvergerNamed(c.Reconverge), structure
+		l.Mode, l.Reconverge, l.Structure = in.mode, interp.ReconvergerNamed(c.Reconverge), structure
 	})
 }
 
@@ -256,8 +256,8 @@ func geomean(rows []benchRow) *benchRates {
 
 // benchColumns are those of rates that are relative to another.
 var benchColumns = []struct {
-	head string
-	of   func(*benchRates) float64
+	head  string
+	value func(*benchRates) float64
 }{
 	{"vector/portable", func(r *benchRates) float64 { return r.Portable }},
 	{"affine/vector", func(r *benchRates) float64 { return r.Affine }},
@@ -279,7 +279,7 @@ func (c *benchCmd) printRow(s *screen, name string, r *benchRates, compact *floa
 	text := fitted(name, 16) + fitted(countText(int64(r.Vector)), -17)
 	for _, col := range benchColumns {
 		rate := "-"
-		if v := col.of(r); v != 0 {
+		if v := col.value(r); v != 0 {
 			rate = fmt.Sprintf("%.2f", v)
 		}
 		text += fitted(rate, -17)

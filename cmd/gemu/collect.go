@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// roomy is how many bytes of garbage there may be at least. A command often lives for a tenth of a second, in which Go would
+// gcThreshold is how many bytes of garbage there may be at least. A command often lives for a tenth of a second, in which Go would
 // collect some megabytes a dozen times.
-const roomy = 64 << 20
+const gcThreshold = 64 << 20
 
 // relaxed reports whether relax has its way; settings is held to change that, and what garbage there may be.
 var (
@@ -29,7 +29,7 @@ func relax() {
 	const heapFrom = 4 << 20 // Go takes so much for live at least, by 100 percent
 	settings.Lock()
 	defer settings.Unlock()
-	debug.SetGCPercent(100 * roomy / heapFrom)
+	debug.SetGCPercent(100 * gcThreshold / heapFrom)
 	relaxed = true
 	runtime.SetFinalizer(new(cycle), (*cycle).ended)
 }
@@ -58,4 +58,4 @@ func (c *cycle) ended() {
 }
 
 // growth is how much garbage there may be, in percent of so many bytes that live.
-func growth(live uint64) int { return int(max(100, 100*roomy/max(live, 1<<20))) }
+func growth(live uint64) int { return int(max(100, 100*gcThreshold/max(live, 1<<20))) }

@@ -12,7 +12,7 @@ import (
 func TestGrowth(t *testing.T) {
 	for live := uint64(1); live < 1<<40; live *= 3 {
 		p := growth(live)
-		if got := max(live, 1<<20) * uint64(p) / 100; got < min(live, roomy) || live >= roomy && p != 100 || live < roomy && got < roomy*99/100 || p > math.MaxInt32 {
+		if got := max(live, 1<<20) * uint64(p) / 100; got < min(live, gcThreshold) || live >= gcThreshold && p != 100 || live < gcThreshold && got < gcThreshold*99/100 || p > math.MaxInt32 {
 			t.Errorf("%d bytes live: %d percent", live, p)
 		}
 	}
@@ -27,7 +27,7 @@ func TestRelax(t *testing.T) {
 	if metrics.Read(percent); percent[0].Value.Uint64() <= 100 {
 		t.Errorf("%d percent at the beginning", percent[0].Value.Uint64())
 	}
-	big := make([]byte, 2*roomy)
+	big := make([]byte, 2*gcThreshold)
 	for range 100 { // the end of a collection is told by and by
 		if runtime.GC(); percent[0].Value.Uint64() == 100 {
 			break

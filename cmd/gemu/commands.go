@@ -29,7 +29,7 @@ func (c *checkCmd) Run(a *app) error {
 	// What a check makes of a large file is needed until its end. To collect garbage
 	// more often than when the memory has doubled costs little.
 	defer collectAt(collectAt(15))
-	bad := 0
+	failures := 0
 	for _, name := range c.Files {
 		src, err := a.readSource(name)
 		var m *ptx.Module
@@ -38,14 +38,14 @@ func (c *checkCmd) Run(a *app) error {
 		}
 		if err != nil {
 			a.report(err)
-			bad++
+			failures++
 			continue
 		}
 		fmt.Fprintf(a.stdout, "%s: PTX %s, %s\n", name, m.Version, counted(len(m.Kernels()), "kernel"))
 		c.coverage(a, m)
 	}
-	if bad > 0 {
-		return &failure{fmt.Errorf("%d of %s bad", bad, counted(len(c.Files), "file")), exitBad}
+	if failures > 0 {
+		return &failure{fmt.Errorf("%d of %s bad", failures, counted(len(c.Files), "file")), exitBad}
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (c *checkCmd) coverage(a *app, m *ptx.Module) {
 	}
 }
 
-func counted(n int, what string) string { return fmt.Sprintf("%d %s%s", n, what, plural(n)) }
+func counted(n int, noun string) string { return fmt.Sprintf("%d %s%s", n, noun, plural(n)) }
 
 type dumpCmd struct {
 	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
@@ -189,7 +189,7 @@ func (f *formJSON) since() string {
 // runs counts the legal variants of a form, and those of them that gemu runs.
 func runs(f *ptx.Form) (run, all int) {
 	for _, v := range f.Variants() {
-		legal, runs := interp.Supports(v)
+		legal, runs := interp.SupportsVariant(v)
 		if legal {
 			all++
 		}
@@ -202,7 +202,7 @@ func runs(f *ptx.Form) (run, all int) {
 
 // runsVariant reports whether gemu runs an opcode.
 func runsVariant(v *ptx.Variant) bool {
-	_, runs := interp.Supports(v)
+	_, runs := interp.SupportsVariant(v)
 	return runs
 }
 

@@ -50,21 +50,21 @@ type paperTable struct {
 	columns []paperColumn
 	rows    []paperRow
 
-	// readings are the ways of measuring that the paper's text leaves open. The first is
+	// interpretations are the ways of measuring that the paper's text leaves open. The first is
 	// the headline, chosen from the text; the others are rows of a sensitivity table.
-	readings []paperReading
-	each     bool     // of them the rows are printed, and not their order alone
-	asked    bool     // it takes long, and is measured only if its name or that of a reading is given
-	long     []string // readings that take long, by name: likewise
+	interpretations     []paperInterpretation
+	printRows           bool     // of them the rows are printed, and not their order alone
+	onlyIfNamed         bool     // it takes long, and is measured only if its name or that of a reading is given
+	longInterpretations []string // readings that take long, by name: likewise
 
 	// measure gives the values of a row by columns' names, under one of the readings. What
 	// it leaves out has no value there. Rows are measured side by side, so that whatever takes
 	// time has to go through once.
-	measure func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error)
+	measure func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error)
 
-	// least, if set, is the column that has the least that others may have: what is as low is marked
+	// bound, if set, is the column that has the least that others may have: what is as low is marked
 	// with a *.
-	least string
+	bound string
 }
 
 // paperColumn is a column that gemu can give.
@@ -74,22 +74,22 @@ type paperColumn struct {
 	digits int       // decimals
 	doc    string    // what we count, of what
 
-	// of is the column of the paper that this is another reading of; "" if it is the
+	// wholeColumn is the column of the paper that this is another reading of; "" if it is the
 	// column's headline reading.
-	of string
+	wholeColumn string
 	// In plots a column has bars of its own, or is a part of others: stack is what these are about, and
 	// part what it is of them.
-	stack, part string
+	stack, series string
 
-	// apart tells that the column is about something that is not the paper's, as the size of
+	// notRanked tells that the column is about something that is not the paper's, as the size of
 	// its input, so that the order of the rows is not compared.
-	apart bool
+	notRanked bool
 }
 
 // key is the paper's column.
 func (c *paperColumn) key() string {
-	if c.of != "" {
-		return c.of
+	if c.wholeColumn != "" {
+		return c.wholeColumn
 	}
 	return c.name
 }
@@ -105,8 +105,8 @@ type paperRow struct {
 	bound    map[string]bool    // columns where the paper marks its value with a *
 }
 
-// paperReading is a way of measuring.
-type paperReading struct {
+// paperInterpretation is a way of measuring.
+type paperInterpretation struct {
 	name, doc string
 }
 
@@ -164,10 +164,10 @@ func tableNames(p *paper) (names []string) {
 	return names
 }
 
-// readingNames are the readings of its tables.
-func readingNames(p *paper) (names []string) {
+// interpretationNames are the readings of its tables.
+func interpretationNames(p *paper) (names []string) {
 	for _, t := range p.tables {
-		for _, r := range t.readings {
+		for _, r := range t.interpretations {
 			if !slices.Contains(names, r.name) {
 				names = append(names, r.name)
 			}
@@ -207,8 +207,8 @@ type meter struct {
 	rows   sync.WaitGroup
 	slots  chan struct{} // one for each host thread
 
-	mu   sync.Mutex
-	done map[any]any // by key of once: func() (T, error)
+	mu      sync.Mutex
+	results map[any]any // by key of once: func() (T, error)
 }
 
 // newMeter makes a meter of so many host threads; 0 are all.
@@ -216,7 +216,7 @@ func newMeter(a *app, workers int, tables []*paperTable) *meter {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	m := &meter{tables: tables, slots: make(chan struct{}, workers), done: map[any]any{}}
+	m := &meter{tables: tables, slots: make(chan struct{}, workers), results: map[any]any{}}
 	inner := *a
 	inner.ctx, m.stop = context.WithCancel(a.ctx)
 	inner.stderr = struct{ io.Writer }{a.stderr} // no terminal: launches side by side show no progress
@@ -230,13 +230,13 @@ func (m *meter) close() {
 	m.rows.Wait()
 }
 
-// once measures something, unless it is or has been, and gives what comes of it. The key says
+// measureOnce measures something, unless it is or has been, and gives what comes of it. The key says
 // what it is. It takes a host thread, so that nothing inside may call it.
-func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
+func measureOnce[T any](m *meter, key any, measure func() (T, error)) (T, error) {
 	m.mu.Lock()
-	of, ok := m.done[key].(func() (T, error))
+	compute, ok := m.results[key].(func() (T, error))
 	if !ok {
-		of = sync.OnceValues(func() (v T, err error) {
+		compute = sync.OnceValues(func() (v T, err error) {
 			m.slots <- struct{}{}
 			defer func() { <-m.slots }()
 			if err := m.app.ctx.Err(); err != nil {
@@ -244,10 +244,10 @@ func once[T any](m *meter, key any, measure func() (T, error)) (T, error) {
 			}
 			return measure()
 		})
-		m.done[key] = of
+		m.results[key] = compute
 	}
 	m.mu.Unlock()
-	return of()
+	return compute()
 }
 
 // flags are those of a workload's run: at a size, 0 for its own.
@@ -257,7 +257,7 @@ func (m *meter) flags(workload string, size int) *launchFlags {
 
 // comparison is a paper's tables and ours, as JSON.
 type comparison struct {
-	Schema string            `json:"schema"` // "gemu-compare/2"
+	Schema string            `json:"schema"` // "gemu-compare/3"
 	Paper  string            `json:"paper"`  // as the command line names it
 	Title  string            `json:"title"`  // of the paper
 	Tables []comparisonTable `json:"tables"` // and figures, in the paper's order
@@ -265,26 +265,26 @@ type comparison struct {
 
 // comparisonTable is a table, under each of its readings.
 type comparisonTable struct {
-	Name     string              `json:"name"`     // as the command line names it
-	Title    string              `json:"title"`    // what it shows
-	Note     string              `json:"note"`     // what else there is to know
-	Columns  []comparisonColumn  `json:"columns"`  // in the order of the text
-	Absent   map[string]string   `json:"absent"`   // rows of the paper that gemu does not have, and why
-	Readings []comparisonReading `json:"readings"` // the first is the headline
+	Name            string                     `json:"name"`            // as the command line names it
+	Title           string                     `json:"title"`           // what it shows
+	Note            string                     `json:"note"`            // what else there is to know
+	Columns         []comparisonColumn         `json:"columns"`         // in the order of the text
+	Absent          map[string]string          `json:"absent"`          // rows of the paper that gemu does not have, and why
+	Interpretations []comparisonInterpretation `json:"interpretations"` // the first is the headline
 }
 
 // comparisonColumn says what a column is.
 type comparisonColumn struct {
-	Name  string `json:"name"`                 // of ours
-	Paper string `json:"paper"`                // of the paper's it is compared with
-	What  string `json:"what"`                 // we count
-	Apart bool   `json:"not_ranked,omitempty"` // the order of the rows is not compared
+	Name      string `json:"name"`                 // of ours
+	Paper     string `json:"paper"`                // of the paper's it is compared with
+	Doc       string `json:"doc"`                  // we count
+	NotRanked bool   `json:"not_ranked,omitempty"` // the order of the rows is not compared
 }
 
-// comparisonReading is a way of measuring, and what comes of it.
-type comparisonReading struct {
+// comparisonInterpretation is a way of measuring, and what comes of it.
+type comparisonInterpretation struct {
 	Name      string                `json:"name"`      // of the reading
-	What      string                `json:"what"`      // it is
+	Doc       string                `json:"doc"`       // it is
 	Rows      []comparisonRow       `json:"rows"`      // in the paper's order
 	Agreement map[string]*agreement `json:"agreement"` // by column, of those that are ranked
 }
@@ -321,7 +321,7 @@ func (c *compareCmd) Run(a *app) error {
 		}
 	}
 	if len(c.Table)+len(c.Reading) == 0 {
-		tables = unasked(tables)
+		tables = defaultTables(tables)
 	}
 	tables, err := readBy(tables, c.Reading)
 	switch {
@@ -342,11 +342,11 @@ func (c *compareCmd) Run(a *app) error {
 	defer m.close()
 	begun := make([][][]pendingRow, len(tables))
 	for i, t := range tables {
-		begun[i] = t.begin(m)
+		begun[i] = t.startMeasuring(m)
 	}
 	quiet := files.stdout()
 	s := newScreen(a.stdout)
-	out := &comparison{Schema: "gemu-compare/2", Paper: p.name, Title: p.title}
+	output := &comparison{Schema: "gemu-compare/3", Paper: p.name, Title: p.title}
 	for i, t := range tables {
 		if !quiet {
 			t.printHead(s, p, i == 0)
@@ -360,27 +360,27 @@ func (c *compareCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		out.Tables = append(out.Tables, *result)
+		output.Tables = append(output.Tables, *result)
 		if !quiet {
 			t.printAgreement(s, result)
 		}
 	}
-	err = all(c.reportFlags.write(a, func() ([]byte, error) { return out.page(tables) }, func() any { return out }), c.tablesFlag.write(a, out.files(tables)))
+	err = all(c.reportFlags.write(a, func() ([]byte, error) { return output.page(tables) }, func() any { return output }), c.tablesFlag.write(a, output.files(tables)))
 	if c.CSV != "" {
-		err = all(err, writeOutput(a, c.CSV, out.csv()))
+		err = all(err, writeOutput(a, c.CSV, output.csv()))
 	}
 	return err
 }
 
-// unasked are the tables that do not take long, with the readings that do not.
-func unasked(tables []*paperTable) (list []*paperTable) {
+// defaultTables are the tables that do not take long, with the readings that do not.
+func defaultTables(tables []*paperTable) (list []*paperTable) {
 	for _, t := range tables {
-		if t.asked {
+		if t.onlyIfNamed {
 			continue
 		}
-		part := *t
-		part.readings = slices.DeleteFunc(slices.Clone(t.readings), func(r paperReading) bool { return slices.Contains(t.long, r.name) })
-		list = append(list, &part)
+		table := *t
+		table.interpretations = slices.DeleteFunc(slices.Clone(t.interpretations), func(r paperInterpretation) bool { return slices.Contains(t.longInterpretations, r.name) })
+		list = append(list, &table)
 	}
 	return list
 }
@@ -393,21 +393,21 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 	var list []*paperTable
 	found := map[string]bool{}
 	for _, t := range tables {
-		part := *t
-		part.readings = nil
-		for _, r := range t.readings {
+		table := *t
+		table.interpretations = nil
+		for _, r := range t.interpretations {
 			if slices.Contains(names, r.name) {
-				part.readings = append(part.readings, r)
+				table.interpretations = append(table.interpretations, r)
 				found[r.name] = true
 			}
 		}
-		if len(part.readings) > 0 {
-			list = append(list, &part)
+		if len(table.interpretations) > 0 {
+			list = append(list, &table)
 		}
 	}
 	for _, name := range names {
 		if !found[name] {
-			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(readingNames(&paper{tables: tables}), ", "))
+			return nil, fmt.Errorf("--reading %s: there are %s", name, strings.Join(interpretationNames(&paper{tables: tables}), ", "))
 		}
 	}
 	return list, nil
@@ -416,16 +416,16 @@ func readBy(tables []*paperTable, names []string) ([]*paperTable, error) {
 // pendingRow waits for the values of a row.
 type pendingRow func() (map[string]float64, error)
 
-// begin has the rows of a table measured, and gives them by reading; rows that are absent are nil.
-func (t *paperTable) begin(m *meter) [][]pendingRow {
-	list := make([][]pendingRow, len(t.readings))
+// startMeasuring has the rows of a table measured, and gives them by reading; rows that are absent are nil.
+func (t *paperTable) startMeasuring(m *meter) [][]pendingRow {
+	list := make([][]pendingRow, len(t.interpretations))
 	for i := range list {
 		list[i] = make([]pendingRow, len(t.rows))
 		for j := range t.rows {
 			if t.rows[j].absent != "" {
 				continue
 			}
-			values := sync.OnceValues(func() (map[string]float64, error) { return t.measure(m, &t.rows[j], &t.readings[i]) })
+			values := sync.OnceValues(func() (map[string]float64, error) { return t.measure(m, &t.rows[j], &t.interpretations[i]) })
 			m.rows.Go(func() { values() })
 			list[i][j] = values
 		}
@@ -436,49 +436,49 @@ func (t *paperTable) begin(m *meter) [][]pendingRow {
 // compare puts a table that has begun side by side with the paper's, under all its readings; show sees
 // the rows of the headline as they come.
 func (t *paperTable) compare(begun [][]pendingRow, show func(r *comparisonRow)) (*comparisonTable, error) {
-	out := &comparisonTable{Name: t.name, Title: t.title, Note: t.note, Absent: map[string]string{}}
+	output := &comparisonTable{Name: t.name, Title: t.title, Note: t.note, Absent: map[string]string{}}
 	for i := range t.columns {
 		c := &t.columns[i]
-		out.Columns = append(out.Columns, comparisonColumn{c.name, c.key(), c.doc, c.apart})
+		output.Columns = append(output.Columns, comparisonColumn{c.name, c.key(), c.doc, c.notRanked})
 	}
-	for i := range t.readings {
-		r := &t.readings[i]
-		result := comparisonReading{Name: r.name, What: r.doc}
+	for i := range t.interpretations {
+		r := &t.interpretations[i]
+		result := comparisonInterpretation{Name: r.name, Doc: r.doc}
 		for j := range t.rows {
 			row := &t.rows[j]
 			if row.absent != "" {
-				out.Absent[row.name] = row.absent
+				output.Absent[row.name] = row.absent
 				continue
 			}
-			ours, err := begun[i][j]()
+			measured, err := begun[i][j]()
 			if err != nil {
 				return nil, err
 			}
-			line := t.line(row, ours)
+			line := t.comparisonRow(row, measured)
 			result.Rows = append(result.Rows, line)
 			if i == 0 {
 				show(&line)
 			}
 		}
 		result.Agreement = t.agree(result.Rows)
-		out.Readings = append(out.Readings, result)
+		output.Interpretations = append(output.Interpretations, result)
 	}
-	return out, nil
+	return output, nil
 }
 
-// line puts a row's values side by side.
-func (t *paperTable) line(row *paperRow, ours map[string]float64) comparisonRow {
+// comparisonRow puts a row's values side by side.
+func (t *paperTable) comparisonRow(row *paperRow, measured map[string]float64) comparisonRow {
 	line := comparisonRow{Name: row.name, Workload: row.workload, Ours: map[string]float64{}, Paper: map[string]float64{}, Difference: map[string]float64{}}
 	for i := range t.columns {
 		c := &t.columns[i]
-		v, ok := ours[c.name]
+		v, ok := measured[c.name]
 		if ok {
 			line.Ours[c.name] = v
-			if least, ok := ours[t.least]; ok && v == least && !c.apart {
+			if minimum, ok := measured[t.bound]; ok && v == minimum && !c.notRanked {
 				line.OurBounds = append(line.OurBounds, c.name)
 			}
 		}
-		if p, has := row.values[c.key()]; has {
+		if p, found := row.values[c.key()]; found {
 			line.Paper[c.name] = p
 			if row.bound[c.key()] {
 				line.PaperBounds = append(line.PaperBounds, c.name)
@@ -499,23 +499,23 @@ func (t *paperTable) agree(rows []comparisonRow) map[string]*agreement {
 	var tests []*agreement
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.apart {
+		if c.notRanked {
 			continue
 		}
-		var ours, theirs []float64
+		var measured, printed []float64
 		for _, r := range rows {
 			if r.Workload == "" {
 				continue
 			}
 			v, ok := r.Ours[c.name]
-			p, has := r.Paper[c.name]
-			if ok && has {
-				ours, theirs = append(ours, v), append(theirs, p)
+			p, found := r.Paper[c.name]
+			if ok && found {
+				measured, printed = append(measured, v), append(printed, p)
 			}
 		}
-		a := newAgreement(ours, theirs)
+		a := newAgreement(measured, printed)
 		list[c.name] = a
-		if c.of == "" && a.P != nil {
+		if c.wholeColumn == "" && a.P != nil {
 			tests = append(tests, a)
 		}
 	}
@@ -531,7 +531,7 @@ func (c *comparison) csv() []byte {
 	w.Write([]string{"paper", "table", "reading", "row", "workload", "column", "paper_value", "our_value", "difference", "absent", "paper_bound", "our_bound"})
 	for i := range c.Tables {
 		t := &c.Tables[i]
-		for _, r := range t.Readings {
+		for _, r := range t.Interpretations {
 			for _, row := range r.Rows {
 				for _, col := range t.Columns {
 					w.Write([]string{c.Paper, t.Name, r.Name, row.Name, row.Workload, col.Name, csvValue(row.Paper, col.Name), csvValue(row.Ours, col.Name), csvValue(row.Difference, col.Name), "", star(slices.Contains(row.PaperBounds, col.Name)), star(slices.Contains(row.OurBounds, col.Name))})
@@ -548,7 +548,7 @@ func (c *comparison) csv() []byte {
 
 // A row has three lines: ours, the paper's, the difference.
 const (
-	compareName, compareWho    = 10, 6
+	compareName, compareSource = 10, 6
 	compareWide, compareNarrow = 6, 5 // columns with decimals and without
 )
 
@@ -565,12 +565,12 @@ func (t *paperTable) printHead(s *screen, p *paper, first bool) {
 		s.printf("%s\n", p.title)
 	}
 	s.heading(t.name + ": " + t.title)
-	for _, line := range wrap(t.readings[0].name+": "+t.readings[0].doc, s.chart()) {
+	for _, line := range wrap(t.interpretations[0].name+": "+t.interpretations[0].doc, s.chart()) {
 		s.printf("%s\n", line)
 	}
 	s.printf("\n")
 	for line := range 2 {
-		text := fitted("", compareName+compareWho)
+		text := fitted("", compareName+compareSource)
 		for i := range t.columns {
 			text += fitted(t.columns[i].head[line], -t.columns[i].width())
 		}
@@ -581,8 +581,8 @@ func (t *paperTable) printHead(s *screen, p *paper, first bool) {
 }
 
 // printLine prints a value for each column.
-func (t *paperTable) printLine(s *screen, style paint, name, who string, value func(c *paperColumn) string) {
-	text := fitted(name, compareName) + fitted(who, compareWho)
+func (t *paperTable) printLine(s *screen, style paint, name, source string, value func(c *paperColumn) string) {
+	text := fitted(name, compareName) + fitted(source, compareSource)
 	for i := range t.columns {
 		text += fitted(value(&t.columns[i]), -t.columns[i].width())
 	}
@@ -652,9 +652,9 @@ func probabilityText(p float64) string {
 
 // agreementLines are the lines about the rows of a column together: as the text calls them, and as the page does.
 var agreementLines = []struct {
-	name, who, doc string
-	style          paint
-	text           func(c *paperColumn, a *agreement) string
+	name, source, doc string
+	style             paint
+	text              func(c *paperColumn, a *agreement) string
 }{
 	{"order", "rho", "rho, rank correlation", bold, rhoText},
 	{"", "p", "p, by chance", plain, func(_ *paperColumn, a *agreement) string { return optionalText(a.P, probabilityText) }},
@@ -689,15 +689,15 @@ func agreed(list map[string]*agreement, text func(c *paperColumn, a *agreement) 
 }
 
 func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
-	head := r.Readings[0].Agreement
+	head := r.Interpretations[0].Agreement
 	width := s.chart()
 	if len(head) == 0 { // the paper has nothing to rank: values are all there is of other readings
-		for i := range r.Readings[1:] {
-			o := &r.Readings[i+1]
+		for i := range r.Interpretations[1:] {
+			o := &r.Interpretations[i+1]
 			if i == 0 {
 				s.printf("\nother readings\n")
 			}
-			for _, line := range wrap(o.Name+": "+o.What, width) {
+			for _, line := range wrap(o.Name+": "+o.Doc, width) {
 				s.printf("%s\n", line)
 			}
 			for k := range o.Rows {
@@ -715,11 +715,11 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 	}
 	if compared {
 		for _, l := range agreementLines {
-			t.printLine(s, l.style, l.name, l.who, agreed(head, l.text))
+			t.printLine(s, l.style, l.name, l.source, agreed(head, l.text))
 		}
 	}
-	for i := range r.Readings[1:] {
-		o := &r.Readings[i+1]
+	for i := range r.Interpretations[1:] {
+		o := &r.Interpretations[i+1]
 		if i == 0 {
 			s.printf("\nother readings\n")
 		}
@@ -728,28 +728,28 @@ func (t *paperTable) printAgreement(s *screen, r *comparisonTable) {
 			t.printLine(s, plain, "", "rho", agreed(o.Agreement, rhoText))
 			t.printLine(s, dim, "", "dist", agreed(o.Agreement, distanceText))
 		}
-		over := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
+		exceeded := slices.ContainsFunc(o.Rows, func(r comparisonRow) bool { return r.Workload == "" })
 		for k := range o.Rows {
 			switch row := &o.Rows[k]; {
 			case row.Workload == "":
 				t.printLine(s, plain, "", row.Name, t.texts(row.Ours, row.OurBounds))
-			case t.each:
+			case t.printRows:
 				t.printLine(s, plain, row.Name, "gemu", t.texts(row.Ours, row.OurBounds))
-			case !compared && !over:
+			case !compared && !exceeded:
 				t.printRow(s, row)
 			}
 		}
 	}
 	s.printf("\n")
-	for i := range r.Readings[1:] {
-		for _, line := range wrap(r.Readings[i+1].Name+": "+r.Readings[i+1].What, width) {
+	for i := range r.Interpretations[1:] {
+		for _, line := range wrap(r.Interpretations[i+1].Name+": "+r.Interpretations[i+1].Doc, width) {
 			s.printf("%s\n", line)
 		}
 	}
 	tests, found := 0, 0
 	for i := range t.columns {
 		a := head[t.columns[i].name]
-		if a == nil || t.columns[i].of != "" || a.Holm == nil {
+		if a == nil || t.columns[i].wholeColumn != "" || a.Holm == nil {
 			continue
 		}
 		tests++

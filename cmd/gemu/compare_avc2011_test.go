@@ -22,7 +22,7 @@ func TestAVCCapacity(t *testing.T) {
 				results[k.workload] = map[string]*avcResult{}
 			}
 			r := &avcResult{base: int(row.values["r_base"])}
-			for range avcReadings {
+			for range avcInterpretations {
 				r.cached = append(r.cached, []int{int(row.values["B"]), int(row.values["c1"]), int(row.values["c2"]), int(row.values["c3"])})
 			}
 			results[k.workload][k.kernel] = r
@@ -31,7 +31,7 @@ func TestAVCCapacity(t *testing.T) {
 	m := newMeter(&app{ctx: t.Context()}, 1, nil)
 	defer m.close()
 	for workload, r := range results {
-		m.done["avc2011 "+workload] = func() (map[string]*avcResult, error) { return r, nil }
+		m.results["avc2011 "+workload] = func() (map[string]*avcResult, error) { return r, nil }
 	}
 	for _, p := range papers {
 		for _, table := range p.tables {
@@ -39,7 +39,7 @@ func TestAVCCapacity(t *testing.T) {
 				continue
 			}
 			for _, row := range table.rows[:2] {
-				ours, err := table.measure(m, &row, &table.readings[0])
+				measured, err := table.measure(m, &row, &table.interpretations[0])
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -48,7 +48,7 @@ func TestAVCCapacity(t *testing.T) {
 					if want > 10 { // percent
 						tolerance = 0.51
 					}
-					if got := ours[name]; math.Abs(got-want) > tolerance {
+					if got := measured[name]; math.Abs(got-want) > tolerance {
 						t.Errorf("%s %s: %v, want %v", row.name, name, got, want)
 					}
 				}
@@ -60,12 +60,12 @@ func TestAVCCapacity(t *testing.T) {
 // TestAVCShares: r is rounded half up, and no less than the least.
 func TestAVCShares(t *testing.T) {
 	for _, c := range []struct {
-		base, least int
-		share       float64
-		want        int
+		base, minRegs int
+		share         float64
+		want          int
 	}{{10, 4, 0.5, 5}, {13, 4, 0.5, 7}, {15, 4, 0.75, 11}, {9, 4, 0.25, 4}, {9, 4, 0.75, 7}} {
-		r := &avcResult{base: c.base, least: c.least}
-		if got := r.at(c.share); got != c.want {
+		r := &avcResult{base: c.base, minRegs: c.minRegs}
+		if got := r.registersAt(c.share); got != c.want {
 			t.Errorf("%v of %d: %d, want %d", c.share, c.base, got, c.want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAVCShares(t *testing.T) {
 // TestAVCLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
 // the text does not.
 func TestAVCLetter(t *testing.T) {
-	r := &avcResult{base: 8, least: 3, cached: [][]int{{0, 0}, {0, 0}}, letter: []int{0, 0}}
+	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0}, {0, 0}}, literal: []int{0, 0}}
 	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
 		p := &avcPoint{traffic: make([]float64, 2)}
 		r.note(0, 0, 8-i, traffic, p)
@@ -132,29 +132,29 @@ func TestAVCPoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, r := range all {
-		if r.least < 1 || r.base <= r.least || r.compact < r.least || r.compact > r.base {
+		if r.minRegs < 1 || r.base <= r.minRegs || r.compact < r.minRegs || r.compact > r.base {
 			t.Errorf("%s: %+v", name, r)
 		}
 		for _, share := range avcShares {
-			p := r.points[r.at(share)]
+			p := r.points[r.registersAt(share)]
 			if p == nil || p.second.Traffic() != int64(math.Round(p.traffic[2]*float64(p.second.Instructions))) {
 				t.Errorf("%s at %v: %+v", name, share, p)
 			}
 		}
-		for c, n := range r.letter {
-			if n < r.least || n > r.cached[0][c] {
-				t.Errorf("%s: to the letter %v, and r_cache %v", name, r.letter, r.cached[0])
+		for c, n := range r.literal {
+			if n < r.minRegs || n > r.cached[0][c] {
+				t.Errorf("%s: to the letter %v, and r_cache %v", name, r.literal, r.cached[0])
 			}
 		}
 	}
 	measure := measureAVCSteps((*avcPoint).blocks)
 	few := all["backprop_adjust"]
-	row, reading := &paperRow{name: "0.75"}, &paperReading{name: "bprop2"}
-	if ours, err := measure(m, row, reading); err != nil || ours["registers"] != float64(few.at(0.75)) {
-		t.Errorf("three quarters: %v, %v", ours, err)
+	row, reading := &paperRow{name: "0.75"}, &paperInterpretation{name: "bprop2"}
+	if measured, err := measure(m, row, reading); err != nil || measured["registers"] != float64(few.registersAt(0.75)) {
+		t.Errorf("three quarters: %v, %v", measured, err)
 	}
-	few.least = few.base
-	if ours, err := measure(m, row, reading); err != nil || ours != nil {
-		t.Errorf("fewer registers than can be allocated: %v, %v", ours, err)
+	few.minRegs = few.base
+	if measured, err := measure(m, row, reading); err != nil || measured != nil {
+		t.Errorf("fewer registers than can be allocated: %v, %v", measured, err)
 	}
 }

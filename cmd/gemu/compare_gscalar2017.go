@@ -126,7 +126,7 @@ type gscalarKey struct {
 
 // gscalarCounts runs a benchmark under the paper's reconvergence.
 func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
-	return once(m, gscalarKey{row.workload, warp}, func() (*gscalar.Counts, error) {
+	return measureOnce(m, gscalarKey{row.workload, warp}, func() (*gscalar.Counts, error) {
 		flags, watch := m.flags(row.workload, row.size), &gscalar.Model{}
 		flags.Warp = warp
 		j, err := flags.open(m.app, m.app.stderr, watch)
@@ -145,8 +145,8 @@ func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
 // the benchmarks that are there, each with the same weight.
 func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []float64) *paperTable {
 	t.rows = gscalarRows(t.name)
-	readings := t.readings
-	number := func(r *paperReading) int {
+	readings := t.interpretations
+	number := func(r *paperInterpretation) int {
 		for i := range readings {
 			if readings[i].name == r.name {
 				return i
@@ -155,8 +155,8 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []floa
 		panic("BUG: no reading " + r.name)
 	}
 	rows := t.rows
-	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		one := func(row *paperRow) (map[string]float64, error) {
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measureRow := func(row *paperRow) (map[string]float64, error) {
 			c, err := gscalarCounts(m, row, 32)
 			if err != nil {
 				return nil, err
@@ -176,14 +176,14 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []floa
 			return v, nil
 		}
 		if !row.all {
-			return one(row)
+			return measureRow(row)
 		}
 		sum, n := map[string]float64{}, 0
 		for i := range rows {
 			if rows[i].all || rows[i].absent != "" {
 				continue
 			}
-			v, err := one(&rows[i])
+			v, err := measureRow(&rows[i])
 			if err != nil {
 				return nil, err
 			}
@@ -200,10 +200,10 @@ func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []floa
 	return &t
 }
 
-// gscalarReadings are the readings of scalar execution.
-func gscalarReadings() (list []paperReading) {
-	for r := range gscalar.Readings {
-		list = append(list, paperReading{r.String(), map[gscalar.Reading]string{
+// gscalarInterpretations are the readings of scalar execution.
+func gscalarInterpretations() (list []paperInterpretation) {
+	for r := range gscalar.InterpretationCount {
+		list = append(list, paperInterpretation{r.String(), map[gscalar.Interpretation]string{
 			gscalar.Headline:       "64-bit registers are two; branches, %tid and atomics are never scalar; sources that are constants only are",
 			gscalar.WithControl:    "branches and other control instructions are scalar if their predicate is",
 			gscalar.NoConstants:    "instructions without a register as source are not",
@@ -220,9 +220,9 @@ func gscalarColumn(name, head1, head2, doc string) paperColumn {
 }
 
 // stacked has the first so many columns drawn on top of each other.
-func stacked(what string, n int, columns []paperColumn) []paperColumn {
+func stacked(noun string, n int, columns []paperColumn) []paperColumn {
 	for i := range columns[:n] {
-		columns[i].stack, columns[i].part = what, columns[i].label()
+		columns[i].stack, columns[i].series = noun, columns[i].label()
 	}
 	return columns
 }
@@ -247,7 +247,7 @@ func gscalarTables() []*paperTable {
 		}
 		return scheme, bdi, low
 	}
-	readings := []paperReading{
+	readings := []paperInterpretation{
 		whole:    {"headline", "one base value for a register; 64-bit registers are two; differences of up to 3 bytes; special moves counted"},
 		halves:   {"halves", "a base value for each 16 lanes"},
 		lowWords: {"low words only", "of 64-bit registers the low word counts alone"},
@@ -260,7 +260,7 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("divergent", "", "divergent", "not executed by all lanes of the warp, of instructions"),
 				gscalarColumn("scalar", "divergent", "scalar", "of them those whose sources are the same in the lanes that execute them, of instructions"),
 			},
-			readings: []paperReading{{"headline", "by value; a branch goes by the lanes that are together"}},
+			interpretations: []paperInterpretation{{"headline", "by value; a branch goes by the lanes that are together"}},
 		}, func(c *gscalar.Counts, _ int) []float64 {
 			d, s := c.Divergence()
 			return []float64{d, s}
@@ -275,18 +275,18 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("other", "", "other", "… none"),
 				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
 			}),
-			readings: []paperReading{
+			interpretations: []paperInterpretation{
 				{"headline", "reads and writes; 64-bit registers are two"},
 				{"reads", "only reads"},
 				{"writes", "only writes"},
 				{"low words only", "of 64-bit registers the low word counts alone"},
 			},
 		}, func(c *gscalar.Counts, reading int) []float64 {
-			of := gscalar.ReadsAndWrites
+			operands := gscalar.ReadsAndWrites
 			if reading < 3 {
-				of = gscalar.Operands(reading)
+				operands = gscalar.Operands(reading)
 			}
-			s := c.Similar(of, reading == 3)
+			s := c.Similar(operands, reading == 3)
 			return []float64{s[gscalar.ScalarValue], s[gscalar.ThreeBytes], s[gscalar.TwoBytes], s[gscalar.OneByte], s[gscalar.Other], s[gscalar.DivergentAccess]}
 		}),
 		gscalarTable(paperTable{
@@ -298,9 +298,9 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
 				gscalarColumn("total", "", "all", "all of them"),
 			}),
-			readings: gscalarReadings(),
+			interpretations: gscalarInterpretations(),
 		}, func(c *gscalar.Counts, reading int) []float64 {
-			alu, others, half, divergent := c.Scalar(gscalar.Reading(reading))
+			alu, others, half, divergent := c.Scalar(gscalar.Interpretation(reading))
 			return []float64{alu, others, half, divergent, alu + others + half + divergent}
 		}),
 		gscalarTable(paperTable{
@@ -309,9 +309,9 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("warp32", "warps", "of 32", "with warps of 32 lanes, groups of 16"),
 				gscalarColumn("warp64", "warps", "of 64", "with warps of 64 lanes, groups of 16"),
 			},
-			readings: gscalarReadings(),
+			interpretations: gscalarInterpretations(),
 		}, func(c *gscalar.Counts, reading int) []float64 {
-			_, _, half, _ := c.Scalar(gscalar.Reading(reading))
+			_, _, half, _ := c.Scalar(gscalar.Interpretation(reading))
 			return []float64{half}
 		}),
 		gscalarTable(paperTable{
@@ -324,9 +324,9 @@ func gscalarTables() []*paperTable {
 				gscalarColumn("combined", "", "combined", "affine tags, else byte-wise"),
 				gscalarColumn("moves", "special", "moves", "% of instructions"),
 			},
-			readings: append(readings[:last:last],
-				paperReading{"no moves", "special moves left out"},
-				paperReading{"free scalars", "an access to the file of scalars costs nothing"}),
+			interpretations: append(readings[:last:last],
+				paperInterpretation{"no moves", "special moves left out"},
+				paperInterpretation{"free scalars", "an access to the file of scalars costs nothing"}),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			moves := reading != last
@@ -343,8 +343,8 @@ func gscalarTables() []*paperTable {
 				{name: "bytewise", head: [2]string{"", "G-Scalar"}, digits: 2, doc: "… byte-wise"},
 				{name: "combined", head: [2]string{"", "combined"}, digits: 2, doc: "… affine tags, else byte-wise"},
 			},
-			readings: append(readings[:last:last],
-				paperReading{"with encodings", "six bits for each register count as stored"}),
+			interpretations: append(readings[:last:last],
+				paperInterpretation{"with encodings", "six bits for each register count as stored"}),
 		}, func(c *gscalar.Counts, reading int) []float64 {
 			scheme, bdi, low := file(reading)
 			encodings := reading == last

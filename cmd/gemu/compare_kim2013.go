@@ -27,21 +27,21 @@ func init() {
 			timedTable1(structureTable(paperTable{
 				name: "table1", title: "GP-SIMT benchmarks",
 				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
-				readings: gpsimt("kim", "kim-wide", "kim-const", "kim-leaves", "gemu"),
-				note:     "avg iss and warp issue are those of real16 in the table issue.",
+				interpretations: gpsimt("kim", "kim-wide", "kim-const", "kim-leaves", "gemu"),
+				note:            "avg iss and warp issue are those of real16 in the table issue.",
 			}, kimValues(kimTable1))),
 			structureTable(paperTable{
 				name: "compiled", title: "table 1 with the benchmarks compiled otherwise",
 				columns: kimColumns(kimTable1), rows: kimTable1Rows(),
-				readings: compilations(),
-				each:     true, asked: true,
+				interpretations: compilations(),
+				printRows:       true, onlyIfNamed: true,
 				note: "What the sources themselves say stays: loops that they want unrolled, and conditions without an if.",
 			}, kimValues(kimTable1)),
 			timedTable3(structureTable(paperTable{
 				name: "table3", title: "FG-SIMT benchmarks",
 				columns: kimColumns(kimTable3), rows: kimTable3Rows(),
-				readings: fgsimt(),
-				note:     "Not compared: mcore, and power, which takes silicon.",
+				interpretations: fgsimt(),
+				note:            "Not compared: mcore, and power, which takes silicon.",
 			}, kimValues(kimTable3))),
 			issueTable(),
 			figure5Table(),
@@ -53,7 +53,7 @@ func init() {
 				name: "figure2", title: "structure in FG-SIMT kernels, an infinitely long warp with ideal reconvergence",
 				columns: figure2Columns(),
 				rows:    []paperRow{{name: "sgemm", workload: "sgemm", size: 64}, {name: "viterbi", workload: "viterbi", size: 16}, {name: "bfs", workload: "bfs", size: 4096}, {name: "mfilt", workload: "mfilt", size: 64}},
-				readings: []paperReading{
+				interpretations: []paperInterpretation{
 					{"launch", "threads of the launch that execute an instruction for the n-th time, n counted by thread, execute it together"},
 					{"threads", "as launch, each instruction counted once for each thread that executes it"},
 					{"block", "as launch, with the threads of a block for those of the launch"},
@@ -65,48 +65,48 @@ func init() {
 	})
 }
 
-// machine is what counts the structure of values, of which programs.
-type machine struct {
+// modelMachine is what counts the structure of values, of which programs.
+type modelMachine struct {
 	policy     string // of affinetrack
 	reconverge string // where lanes meet
 	compiled   string // one of kernels.Compilations; "": as the library has them
 }
 
 // kimMachines are those of the readings of tables that show the structure of values, by readings' names.
-var kimMachines = map[string]machine{}
+var kimMachines = map[string]modelMachine{}
 
-// kimReading is a reading of a machine.
-func kimReading(name, doc string, m machine) paperReading {
+// kimInterpretation is a reading of a machine.
+func kimInterpretation(name, doc string, m modelMachine) paperInterpretation {
 	kimMachines[name] = m
-	return paperReading{name, doc}
+	return paperInterpretation{name, doc}
 }
 
 // gpsimt are readings of the GP-SIMT machine (section 3.1) by name, each that of a policy on a stack whose
 // lanes wait at the kernel's end. On one where they leave, kim is called kim-leaves.
-func gpsimt(names ...string) (list []paperReading) {
+func gpsimt(names ...string) (list []paperInterpretation) {
 	for _, name := range names {
 		if name == "kim-leaves" {
-			list = append(list, kimReading(name, "as kim, with lanes that have ended nowhere", machine{policy: "kim", reconverge: "stack"}))
+			list = append(list, kimInterpretation(name, "as kim, with lanes that have ended nowhere", modelMachine{policy: "kim", reconverge: "stack"}))
 			continue
 		}
-		list = append(list, kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "stack-wait"}))
+		list = append(list, kimInterpretation(name, affinetrack.PolicyByName(name).Doc, modelMachine{policy: name, reconverge: "stack-wait"}))
 	}
 	return list
 }
 
 // fgsimt are the readings of the FG-SIMT machine (section 3.2), likewise.
-func fgsimt() (list []paperReading) {
+func fgsimt() (list []paperInterpretation) {
 	for _, name := range []string{"fgsimt", "fgsimt-narrow", "fgsimt-wide", "fgsimt-const"} {
-		list = append(list, kimReading(name, affinetrack.PolicyByName(name).Doc, machine{policy: name, reconverge: "pc2-wait"}))
+		list = append(list, kimInterpretation(name, affinetrack.PolicyByName(name).Doc, modelMachine{policy: name, reconverge: "pc2-wait"}))
 	}
-	return append(list, kimReading("fgsimt-leaves", "as fgsimt, with lanes that have ended nowhere", machine{policy: "fgsimt", reconverge: "pc2"}))
+	return append(list, kimInterpretation("fgsimt-leaves", "as fgsimt, with lanes that have ended nowhere", modelMachine{policy: "fgsimt", reconverge: "pc2"}))
 }
 
 // compilations are readings of kim by how the benchmarks are compiled.
-func compilations() []paperReading {
-	list := []paperReading{kimReading("compiled", "as kim, of the benchmarks as table1 has them, compiled by clang 19 at -O2", machine{policy: "kim", reconverge: "stack-wait"})}
+func compilations() []paperInterpretation {
+	list := []paperInterpretation{kimInterpretation("compiled", "as kim, of the benchmarks as table1 has them, compiled by clang 19 at -O2", modelMachine{policy: "kim", reconverge: "stack-wait"})}
 	for _, c := range kernels.Compilations {
-		list = append(list, kimReading(c.Name, "as kim, of the benchmarks "+c.Doc, machine{policy: "kim", reconverge: "stack-wait", compiled: c.Name}))
+		list = append(list, kimInterpretation(c.Name, "as kim, of the benchmarks "+c.Doc, modelMachine{policy: "kim", reconverge: "stack-wait", compiled: c.Name}))
 	}
 	return list
 }
@@ -125,7 +125,7 @@ func summaryColumn(of func(t interp.Summary) float64) func(s *interp.Structure) 
 
 var kimTable1 = []kimColumn{
 	// GPGPU-Sim counts instructions of threads.
-	{paperColumn{name: "dyn_inst_M", head: [2]string{"dyn", "inst"}, digits: 1, apart: true, doc: "instructions of threads, in millions"}, func(s *interp.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
+	{paperColumn{name: "dyn_inst_M", head: [2]string{"dyn", "inst"}, digits: 1, notRanked: true, doc: "instructions of threads, in millions"}, func(s *interp.Structure) float64 { return float64(s.Total().Lanes) / 1e6 }},
 	{paperColumn{name: "act_thds", head: [2]string{"act", "thds"}, digits: 1, doc: "active lanes of an instruction, in the mean"}, summaryColumn(func(t interp.Summary) float64 { return t.ActiveLanes })},
 	{paperColumn{name: "ll", head: [2]string{"", "ll"}, doc: "multiplications, floating point, special functions and divisions, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.LongLatency })},
 	{paperColumn{name: "ctrl", head: [2]string{"", "ctrl"}, doc: "branches, calls, returns and exits, of instructions"}, summaryColumn(func(t interp.Summary) float64 { return t.Control })},
@@ -137,9 +137,9 @@ var kimTable1 = []kimColumn{
 	{paperColumn{name: "aff_rds", head: [2]string{"aff", "rds"}, doc: "compact, of register operands"}, summaryColumn(func(t interp.Summary) float64 { return t.ReadsSaved })},
 	{paperColumn{name: "aff_wrs", head: [2]string{"aff", "wrs"}, doc: "compact, less expansions, of register results"}, summaryColumn(func(t interp.Summary) float64 { return t.WritesSaved })},
 	{paperColumn{name: "aff_bra", head: [2]string{"aff", "bra"}, doc: "decided by compact values, of conditional branches"}, summaryColumn(func(t interp.Summary) float64 { return t.Branches })},
-	{paperColumn{name: "aff_bra_not_uniform", of: "aff_bra", head: [2]string{"aff", "bra-"}, doc: "decided by comparing an affine value, of conditional branches"}, func(s *interp.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
+	{paperColumn{name: "aff_bra_not_uniform", wholeColumn: "aff_bra", head: [2]string{"aff", "bra-"}, doc: "decided by comparing an affine value, of conditional branches"}, func(s *interp.Structure) float64 { t := s.Total(); return share(t.Affine, t.Branches) }},
 	{paperColumn{name: "aff_mem", head: [2]string{"aff", "mem"}, doc: "at compact addresses, of loads not of parameters"}, summaryColumn(func(t interp.Summary) float64 { return t.Loads })},
-	{paperColumn{name: "aff_mem_not_uniform", of: "aff_mem", head: [2]string{"aff", "mem-"}, doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *interp.Structure) float64 {
+	{paperColumn{name: "aff_mem_not_uniform", wholeColumn: "aff_mem", head: [2]string{"aff", "mem-"}, doc: "at affine addresses that are not uniform, of loads not of parameters"}, func(s *interp.Structure) float64 {
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
 	}},
@@ -160,7 +160,7 @@ var kimTable3 = []kimColumn{
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total()+b.StoreAddresses.Total())
 	}},
-	{paperColumn{name: "abm_aff_mem_loads", of: "abm_aff_mem", head: [2]string{"+abm", "lds"}, doc: "with unit stride, of loads not of parameters"}, func(s *interp.Structure) float64 {
+	{paperColumn{name: "abm_aff_mem_loads", wholeColumn: "abm_aff_mem", head: [2]string{"+abm", "lds"}, doc: "with unit stride, of loads not of parameters"}, func(s *interp.Structure) float64 {
 		b := s.Breakdown()
 		return share(b.LoadAddresses.Affine, b.LoadAddresses.Total())
 	}},
@@ -204,22 +204,22 @@ func (m *instructionMix) share(k kimKind) float64 { return share(m.kinds[k], m.a
 func kimMix(s *interp.Structure) *instructionMix {
 	m := &instructionMix{}
 	for i := range s.Instrs {
-		in := &s.Instrs[i]
-		m.kinds[kimKindOf(in.Instr)] += in.Execs
-		m.compact += in.Compact
-		if in.Form.Affine == ptx.AffineCompare {
-			m.compares += in.Compact
+		instr := &s.Instrs[i]
+		m.kinds[kimKindOf(instr.Instr)] += instr.Execs
+		m.compact += instr.Compact
+		if instr.Form.Affine == ptx.AffineCompare {
+			m.compares += instr.Compact
 		}
-		if space, _ := in.Space(); space == ptx.Param && in.Form.Affine == ptx.AffineLoad {
-			m.params += in.Execs
+		if space, _ := instr.Space(); space == ptx.Param && instr.Form.Affine == ptx.AffineLoad {
+			m.params += instr.Execs
 		}
 	}
 	return m
 }
 
 // kimKindOf is what an instruction is. Divisions of integers share a unit with special functions.
-func kimKindOf(in *ptx.Instr) kimKind {
-	switch in.Form.Class {
+func kimKindOf(instr *ptx.Instr) kimKind {
+	switch instr.Form.Class {
 	case ptx.ClassControl:
 		return kimControl
 	case ptx.ClassMemory, ptx.ClassTexture:
@@ -227,7 +227,7 @@ func kimKindOf(in *ptx.Instr) kimKind {
 	case ptx.ClassFP:
 		return kimFP
 	case ptx.ClassSFU:
-		if !in.OperandType(0).IsInt() {
+		if !instr.OperandType(0).IsInt() {
 			return kimFP
 		}
 	}
@@ -242,7 +242,7 @@ type structureKey struct {
 }
 
 // key is how a machine runs a row's benchmark.
-func (m machine) key(row *paperRow) structureKey {
+func (m modelMachine) key(row *paperRow) structureKey {
 	k := structureKey{row.workload, row.size, m.reconverge}
 	if m.compiled != "" {
 		k.workload += "/" + m.compiled
@@ -252,7 +252,7 @@ func (m machine) key(row *paperRow) structureKey {
 
 // structureTable makes a table of what ours gives of the structure of a benchmark's values.
 func structureTable(t paperTable, ours func(s *interp.Structure) map[string]float64) *paperTable {
-	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
 		s, err := m.structureOf(row, r.name)
 		if err != nil {
 			return nil, err
@@ -279,15 +279,15 @@ func (m *meter) structureOf(row *paperRow, reading string) (*interp.Structure, e
 		}
 		return times.structure, nil
 	}
-	by := kimMachines[reading]
-	all, err := m.structure(by.key(row))
-	return all[by.policy], err
+	baseline := kimMachines[reading]
+	all, err := m.structure(baseline.key(row))
+	return all[baseline.policy], err
 }
 
 // structure is what a benchmark shows that was run so, by policies' names. All policies that tables have
 // of it watch the same launches.
 func (m *meter) structure(key structureKey) (map[string]*interp.Structure, error) {
-	return once(m, key, func() (map[string]*interp.Structure, error) {
+	return measureOnce(m, key, func() (map[string]*interp.Structure, error) {
 		j, err := m.flags(key.workload, key.size).open(m.app, m.app.stderr)
 		if err != nil {
 			return nil, err
@@ -322,7 +322,7 @@ func (m *meter) structure(key structureKey) (map[string]*interp.Structure, error
 // policies are those that tables have of a benchmark that was run so, but for the headlines'.
 func (m *meter) policies(key structureKey) (names []string) {
 	for _, t := range m.tables {
-		for _, r := range t.readings {
+		for _, r := range t.interpretations {
 			of, ok := kimMachines[r.name]
 			if ok && r.name != gpHeadline && r.name != fgHeadline && !slices.Contains(names, of.policy) && slices.ContainsFunc(t.rows, func(o paperRow) bool { return of.key(&o) == key }) {
 				names = append(names, of.policy)
@@ -335,11 +335,11 @@ func (m *meter) policies(key structureKey) (names []string) {
 // kimValues gives the columns of a table.
 func kimValues(columns []kimColumn) func(s *interp.Structure) map[string]float64 {
 	return func(s *interp.Structure) map[string]float64 {
-		ours := map[string]float64{}
+		measured := map[string]float64{}
 		for i := range columns {
-			ours[columns[i].name] = columns[i].ours(s)
+			measured[columns[i].name] = columns[i].ours(s)
 		}
-		return ours
+		return measured
 	}
 }
 
@@ -374,23 +374,23 @@ func figure9Rows() []paperRow {
 // A bar of figure 2 is two columns: what is uniform of it, and what is affine; the rest is generic.
 var figure2Bars = []struct {
 	name, head, doc string
-	shares          func(g *kim.Groups) affinetrack.Shares
+	sharesOf        func(g *kim.Groups) affinetrack.ClassCounts
 }{
-	{"lda", "LDA", "addresses of loads", func(g *kim.Groups) affinetrack.Shares { return g.LoadAddresses }},
-	{"sta", "STA", "addresses of stores", func(g *kim.Groups) affinetrack.Shares { return g.StoreAddresses }},
-	{"ldd", "LDD", "loaded values", func(g *kim.Groups) affinetrack.Shares { return g.LoadData }},
-	{"std", "STD", "stored values", func(g *kim.Groups) affinetrack.Shares { return g.StoreData }},
-	{"rrd", "RRD", "register operands", func(g *kim.Groups) affinetrack.Shares { return g.RegisterReads }},
-	{"rwr", "RWR", "register results", func(g *kim.Groups) affinetrack.Shares { return g.RegisterWrites }},
-	{"inst", "INST", "instructions", func(g *kim.Groups) affinetrack.Shares { return g.Instructions }},
+	{"lda", "LDA", "addresses of loads", func(g *kim.Groups) affinetrack.ClassCounts { return g.LoadAddresses }},
+	{"sta", "STA", "addresses of stores", func(g *kim.Groups) affinetrack.ClassCounts { return g.StoreAddresses }},
+	{"ldd", "LDD", "loaded values", func(g *kim.Groups) affinetrack.ClassCounts { return g.LoadData }},
+	{"std", "STD", "stored values", func(g *kim.Groups) affinetrack.ClassCounts { return g.StoreData }},
+	{"rrd", "RRD", "register operands", func(g *kim.Groups) affinetrack.ClassCounts { return g.RegisterReads }},
+	{"rwr", "RWR", "register results", func(g *kim.Groups) affinetrack.ClassCounts { return g.RegisterWrites }},
+	{"inst", "INST", "instructions", func(g *kim.Groups) affinetrack.ClassCounts { return g.Instructions }},
 }
 
 func figure2Columns() []paperColumn {
-	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", apart: true}}
+	list := []paperColumn{{name: "active", head: [2]string{"act", "%"}, doc: "threads that execute an instruction together, of the launch's, in the mean", notRanked: true}}
 	for _, b := range figure2Bars {
 		list = append(list,
-			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", apart: true, stack: b.doc, part: "uniform"},
-			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", apart: true, stack: b.doc, part: "affine"})
+			paperColumn{name: b.name + "_uniform", head: [2]string{b.head, "u"}, doc: b.doc + ": uniform", notRanked: true, stack: b.doc, series: "uniform"},
+			paperColumn{name: b.name + "_affine", head: [2]string{"", "a"}, doc: b.doc + ": affine", notRanked: true, stack: b.doc, series: "affine"})
 	}
 	return list
 }
@@ -403,9 +403,9 @@ type figure2Key struct {
 }
 
 // measureFigure2 measures the bars of figure 2.
-func measureFigure2(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+func measureFigure2(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
 	key := figure2Key{row.workload, row.size, r.name == "block"}
-	f, err := once(m, key, func() (*kim.Figure2, error) {
+	f, err := measureOnce(m, key, func() (*kim.Figure2, error) {
 		f := &kim.Figure2{Blocks: key.blocks}
 		j, err := m.flags(row.workload, row.size).open(m.app, m.app.stderr, f)
 		if err != nil {
@@ -420,10 +420,10 @@ func measureFigure2(m *meter, row *paperRow, r *paperReading) (map[string]float6
 	if r.name == "threads" {
 		g = f.Threads()
 	}
-	ours := map[string]float64{"active": 100 * g.Parts / float64(max(g.Count(), 1))}
+	measured := map[string]float64{"active": 100 * g.Parts / float64(max(g.Count(), 1))}
 	for _, b := range figure2Bars {
-		s := b.shares(&g)
-		ours[b.name+"_uniform"], ours[b.name+"_affine"] = share(s.Uniform, s.Total()), share(s.Affine, s.Total())
+		s := b.sharesOf(&g)
+		measured[b.name+"_uniform"], measured[b.name+"_affine"] = share(s.Uniform, s.Total()), share(s.Affine, s.Total())
 	}
-	return ours, nil
+	return measured, nil
 }

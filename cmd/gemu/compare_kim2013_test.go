@@ -12,14 +12,14 @@ import (
 func TestTimes(t *testing.T) {
 	tables := papers[slices.IndexFunc(papers, func(p *paper) bool { return p.name == "kim2013" })].tables
 	used := map[string]bool{}
-	for name, readings := range gpReadings {
+	for name, readings := range gpInterpretations {
 		i := slices.IndexFunc(tables, func(t *paperTable) bool { return t.name == name })
 		if i < 0 {
 			t.Errorf("there is no table %s", name)
 			continue
 		}
 		for reading, columns := range readings {
-			if !slices.ContainsFunc(tables[i].readings, func(r paperReading) bool { return r.name == reading }) {
+			if !slices.ContainsFunc(tables[i].interpretations, func(r paperInterpretation) bool { return r.name == reading }) {
 				t.Errorf("%s has no reading %s", name, reading)
 			}
 			for column, pair := range columns {
@@ -44,13 +44,13 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	for _, table := range tables {
-		timed := gpReadings[table.name]
-		for _, r := range table.readings {
+		timed := gpInterpretations[table.name]
+		for _, r := range table.interpretations {
 			_, ok := kimMachines[r.name]
 			if len(timed) > 0 && !ok && len(timed[r.name]) == 0 {
 				t.Errorf("%s, %s: there is no machine", table.name, r.name)
 			}
-			if table.name == "figure9" && !ok && !slices.ContainsFunc(fgReadings, func(f fgReading) bool { return f.name == r.name }) {
+			if table.name == "figure9" && !ok && !slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.name == r.name }) {
 				t.Errorf("figure 9, %s: there is no machine", r.name)
 			}
 		}
@@ -60,7 +60,7 @@ func TestTimes(t *testing.T) {
 			t.Errorf("headline %s: there is no machine", name)
 		}
 	}
-	if fgReadings[0].name != fgHeadline {
+	if fgInterpretations[0].name != fgHeadline {
 		t.Errorf("%s is not the first that has time", fgHeadline)
 	}
 }

@@ -38,8 +38,8 @@ var gpPairs = []gpPair{
 	{name: "warm16 latency", lanes: 16, few: true, change: func(c *kim.GPConfig) { double(c.Results[:]) }},
 	{name: "warm16 hit", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Hit = 20 }},
 	{name: "warm16 ctas", lanes: 16, change: func(c *kim.GPConfig) { c.CTAs = 8 }},
-	{name: "warm16 turns", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.InTurn = true }},
-	{name: "warm16 banks", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Collide = false }},
+	{name: "warm16 turns", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.RoundRobin = true }},
+	{name: "warm16 banks", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.BankConflicts = false }},
 	{name: "warm32", lanes: 32, few: true},
 	{name: "warm8 slow2", lanes: 8, few: true, change: func(c *kim.GPConfig) { c.FrontEnd = 2 }},
 }
@@ -50,11 +50,11 @@ func double(cycles []int64) {
 	}
 }
 
-// gpReading is which of the pairs a reading of a table has for a column.
-type gpReading map[string]string
+// gpInterpretation is which of the pairs a reading of a table has for a column.
+type gpInterpretation map[string]string
 
-// gpReadings are those of tables, by the reading's name.
-var gpReadings = map[string]map[string]gpReading{
+// gpInterpretations are those of tables, by the reading's name.
+var gpInterpretations = map[string]map[string]gpInterpretation{
 	"table1": {"kim": {"issue": "real16"}},
 	"issue": {
 		"real16": {"issue": "real16"}, "real8": {"issue": "real8"}, "warm16": {"issue": "warm16"}, "warm8": {"issue": "warm8"},
@@ -98,11 +98,11 @@ type gpKey structureKey
 func (m *meter) gpTimes(row *paperRow) (*gpTimes, error) {
 	of := kimMachines[gpHeadline]
 	key := of.key(row)
-	return once(m, gpKey(key), func() (*gpTimes, error) {
+	return measureOnce(m, gpKey(key), func() (*gpTimes, error) {
 		var pairs []gpPair
 		var machines []*kim.GPMachine
 		for _, p := range gpPairs {
-			if p.few && slices.Contains(gpMany, row.workload) || !m.needs(p.name) {
+			if p.few && slices.Contains(gpMany, row.workload) || !m.needsPair(p.name) {
 				continue
 			}
 			pairs = append(pairs, p)
@@ -126,11 +126,11 @@ func (m *meter) gpTimes(row *paperRow) (*gpTimes, error) {
 	})
 }
 
-// needs reports whether some table that is measured has a pair.
-func (m *meter) needs(pair string) bool {
+// needsPair reports whether some table that is measured has a pair.
+func (m *meter) needsPair(pair string) bool {
 	for _, t := range m.tables {
-		for _, r := range t.readings {
-			for _, name := range gpReadings[t.name][r.name] {
+		for _, r := range t.interpretations {
+			for _, name := range gpInterpretations[t.name][r.name] {
 				if name == pair {
 					return true
 				}
@@ -150,8 +150,8 @@ func (m *meter) replay(key structureKey, r *kim.Replay) error {
 }
 
 // addGPTime adds what a reading of a table has of time to a row's values.
-func (m *meter) addGPTime(table string, row *paperRow, r *paperReading, ours map[string]float64) error {
-	columns := gpReadings[table][r.name]
+func (m *meter) addGPTime(table string, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+	columns := gpInterpretations[table][r.name]
 	if len(columns) == 0 {
 		return nil
 	}
@@ -163,13 +163,13 @@ func (m *meter) addGPTime(table string, row *paperRow, r *paperReading, ours map
 		switch t, ok := times.pairs[name]; {
 		case !ok:
 		case column == "issue":
-			ours["avg_iss"], ours["warp_issue"] = quotient(t.base.Issued, t.base.Issues), quotient(t.affine.Issued, t.affine.Issues)
+			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.Issues), quotient(t.affine.Issued, t.affine.Issues)
 		case column == "uses":
-			addUses(ours, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.name])
+			addUses(measured, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.name])
 		case column == "busy":
-			ours["avg_iss"], ours["warp_issue"] = quotient(t.base.Issued, t.base.Busy), quotient(t.affine.Issued, t.affine.Busy)
+			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.BusyCycles), quotient(t.affine.Issued, t.affine.BusyCycles)
 		default:
-			ours[column] = quotient(t.base.Cycles, t.affine.Cycles)
+			measured[column] = quotient(t.base.Cycles, t.affine.Cycles)
 		}
 	}
 	return nil
@@ -189,12 +189,12 @@ func issueColumns() []paperColumn {
 func timedTable1(t *paperTable) *paperTable {
 	structure := t.measure
 	t.columns = append(t.columns, issueColumns()...)
-	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		ours, err := structure(m, row, r)
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured, err := structure(m, row, r)
 		if err != nil {
 			return nil, err
 		}
-		return ours, m.addGPTime("table1", row, r, ours)
+		return measured, m.addGPTime("table1", row, r, measured)
 	}
 	return t
 }
@@ -203,7 +203,7 @@ func timedTable1(t *paperTable) *paperTable {
 func issueTable() *paperTable {
 	return &paperTable{
 		name: "issue", title: "the columns of table 1 that are rates of issue", columns: issueColumns(), rows: kimTable1Rows(),
-		readings: []paperReading{
+		interpretations: []paperInterpretation{
 			{"real16", "16 lanes, a fast front end, a memory with misses: figure 5"},
 			{"real8", "8 lanes"},
 			{"warm16", "16 lanes, all in the L1: figure 6"},
@@ -212,23 +212,23 @@ func issueTable() *paperTable {
 			{"slow8", "8 lanes, all in the L1, a front end of a quarter of the speed, by its cycles"},
 			{"busy", "as real16, by cycles in which the multiprocessor has a warp"},
 		},
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-			ours := map[string]float64{}
-			return ours, m.addGPTime("issue", row, r, ours)
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, m.addGPTime("issue", row, r, measured)
 		},
 		note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
 }
 
-// use is what a machine counts of a unit, a bank or a cache.
-type use struct {
+// counterColumn is what a machine counts of a unit, a bank or a cache.
+type counterColumn struct {
 	paperColumn
-	gp bool // FG-SIMT does not have it
-	of func(t *kim.Time) int64
+	gpOnly bool // FG-SIMT does not have it
+	value  func(t *kim.Time) int64
 }
 
 // uses are what machines count, which is what energy would be made of.
-var uses = []use{
+var uses = []counterColumn{
 	{paperColumn{name: "arithmetic_K", head: [2]string{"arith", "k cyc"}, doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
 	{paperColumn{name: "special_K", head: [2]string{"spec", "k cyc"}, doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
 	{paperColumn{name: "memory_K", head: [2]string{"mem", "k cyc"}, doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
@@ -241,24 +241,24 @@ var uses = []use{
 }
 
 // addUses adds what a machine has used to a row's values.
-func addUses(ours map[string]float64, t kim.Time) {
+func addUses(measured map[string]float64, t kim.Time) {
 	for _, u := range uses {
-		ours[u.name] = float64(u.of(&t)) / 1000
+		measured[u.name] = float64(u.value(&t)) / 1000
 	}
 }
 
 // usesTable is what machines use.
-func usesTable(name, title string, rows []paperRow, gp bool, readings []paperReading, measure func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error) *paperTable {
+func usesTable(name, title string, rows []paperRow, gp bool, readings []paperInterpretation, measure func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error) *paperTable {
 	t := &paperTable{
-		name: name, title: title, rows: bareRows(rows), readings: readings, each: true,
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-			ours := map[string]float64{}
-			return ours, measure(m, row, r, ours)
+		name: name, title: title, rows: bareRows(rows), interpretations: readings, printRows: true,
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, measure(m, row, r, measured)
 		},
 		note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
 	}
 	for _, u := range uses {
-		if u.apart = true; gp || !u.gp {
+		if u.notRanked = true; gp || !u.gpOnly {
 			t.columns = append(t.columns, u.paperColumn)
 		}
 	}
@@ -268,15 +268,15 @@ func usesTable(name, title string, rows []paperRow, gp bool, readings []paperRea
 // gpUses are the uses of GP-SIMT.
 func gpUses() *paperTable {
 	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
-		[]paperReading{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
-		func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error {
-			return m.addGPTime("uses-gp", row, r, ours)
+		[]paperInterpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
+		func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+			return m.addGPTime("uses-gp", row, r, measured)
 		})
 }
 
 // fgUses are the uses of FG-SIMT.
 func fgUses() *paperTable {
-	var readings []paperReading
+	var readings []paperInterpretation
 	machines := map[string]string{} // prefixes of their columns, by reading
 	for _, f := range fgMachines {
 		name, doc := "fgsimt-plain", "without affine execution"
@@ -284,14 +284,14 @@ func fgUses() *paperTable {
 			name, doc = "fgsimt+"+f.name, "with affine execution, as in table3's +"+f.name
 		}
 		machines[name] = f.name
-		readings = append(readings, paperReading{name, doc})
+		readings = append(readings, paperInterpretation{name, doc})
 	}
-	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *meter, row *paperRow, r *paperReading, ours map[string]float64) error {
+	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
 		times, err := m.fgTimes(row)
 		if err != nil {
 			return err
 		}
-		addUses(ours, times.readings[fgHeadline][machines[r.name]])
+		addUses(measured, times.interpretations[fgHeadline][machines[r.name]])
 		return nil
 	})
 }
@@ -301,18 +301,18 @@ func figure5Table() *paperTable {
 	return &paperTable{
 		name: "figure5", title: "GP-SIMT with affine execution, speed-up with a real memory",
 		columns: []paperColumn{
-			{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
-			{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
+			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
+			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
 		},
 		rows: bareRows(kimTable1Rows()),
-		readings: append(gpsimt("kim"), []paperReading{
+		interpretations: append(gpsimt("kim"), []paperInterpretation{
 			{"far", "as kim, 100 cycles to the L2"},
 			{"bandwidth", "as kim, without a limit of bandwidth"},
 		}...),
-		long: []string{"far", "bandwidth"},
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-			ours := map[string]float64{}
-			return ours, m.addGPTime("figure5", row, r, ours)
+		longInterpretations: []string{"far", "bandwidth"},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, m.addGPTime("figure5", row, r, measured)
 		},
 		note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other readings are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
@@ -321,21 +321,21 @@ func figure5Table() *paperTable {
 // figure6Table is speed-ups with warm caches, and by the busiest unit alone.
 func figure6Table() *paperTable {
 	speedup := func(s *interp.Structure, lanes int) float64 {
-		u := kim.UseOf(s)
+		u := kim.ComputeUse(s)
 		return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
 	}
 	return &paperTable{
 		name: "figure6", title: "GP-SIMT with affine execution, speed-up with warm caches",
 		columns: []paperColumn{
-			{name: "l16", head: [2]string{"", "L16"}, digits: 2, apart: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes, a fast front end"},
-			{name: "l8", head: [2]string{"", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
-			{name: "l16_slow", head: [2]string{"slow", "L16"}, digits: 2, apart: true, doc: "16 lanes, a slow front end"},
-			{name: "l8_slow", head: [2]string{"slow", "L8"}, digits: 2, apart: true, doc: "8 lanes, a slow front end"},
-			{name: "l16_bound", head: [2]string{"unit", "L16"}, digits: 2, apart: true, doc: "16 lanes, by what the busiest unit takes at least"},
-			{name: "l8_bound", head: [2]string{"unit", "L8"}, digits: 2, apart: true, doc: "the same, 8 lanes"},
+			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes, a fast front end"},
+			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+			{name: "l16_slow", head: [2]string{"slow", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, a slow front end"},
+			{name: "l8_slow", head: [2]string{"slow", "L8"}, digits: 2, notRanked: true, doc: "8 lanes, a slow front end"},
+			{name: "l16_bound", head: [2]string{"unit", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, by what the busiest unit takes at least"},
+			{name: "l8_bound", head: [2]string{"unit", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
 		},
 		rows: bareRows(kimTable1Rows()),
-		readings: append(gpsimt("kim", "kim-wide"), []paperReading{
+		interpretations: append(gpsimt("kim", "kim-wide"), []paperInterpretation{
 			{"latency", "as kim, results take twice as long"},
 			{"hit", "as kim, 20 cycles to data in the L1 and in shared memory"},
 			{"ctas", "as kim, at most 8 blocks on a multiprocessor"},
@@ -344,17 +344,17 @@ func figure6Table() *paperTable {
 			{"lanes32", "as kim, 32 lanes in place of 16"},
 			{"slow2", "as kim, a slow front end of half the speed with 8 lanes, too"},
 		}...),
-		long: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-			ours := map[string]float64{}
+		longInterpretations: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
 			if _, ok := kimMachines[r.name]; ok {
 				s, err := m.structureOf(row, r.name)
 				if err != nil {
 					return nil, err
 				}
-				ours["l16_bound"], ours["l8_bound"] = speedup(s, 16), speedup(s, 8)
+				measured["l16_bound"], measured["l8_bound"] = speedup(s, 16), speedup(s, 8)
 			}
-			return ours, m.addGPTime("figure6", row, r, ours)
+			return measured, m.addGPTime("figure6", row, r, measured)
 		},
 		note: "Units alone are bounds without latencies, which kim-wide has alone. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends, and other readings, are measured for benchmarks that execute up to a million and a half instructions by warps.",
 	}
@@ -363,26 +363,26 @@ func figure6Table() *paperTable {
 // fgHeadline is the headline of tables of FG-SIMT, likewise.
 const fgHeadline = "fgsimt"
 
-// fgReading is a reading of FG-SIMT that has time.
-type fgReading struct {
-	paperReading
+// fgInterpretation is a reading of FG-SIMT that has time.
+type fgInterpretation struct {
+	paperInterpretation
 	change func(c *kim.FGConfig)
 }
 
-var fgReadings = []fgReading{
+var fgInterpretations = []fgInterpretation{
 	{fgsimt()[0], nil},
-	{paperReading{"queue16", "as fgsimt, 16 instructions between control processor and issue"}, func(c *kim.FGConfig) { c.Queue = 16 }},
-	{paperReading{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
-	{paperReading{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
-	{paperReading{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
-	{paperReading{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.Skips = true }},
+	{paperInterpretation{"queue16", "as fgsimt, 16 instructions between control processor and issue"}, func(c *kim.FGConfig) { c.Queue = 16 }},
+	{paperInterpretation{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
+	{paperInterpretation{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
+	{paperInterpretation{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
+	{paperInterpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
 }
 
-// figure9Readings are those of table 3, and of the others that have time.
-func figure9Readings() []paperReading {
+// figure9Interpretations are those of table 3, and of the others that have time.
+func figure9Interpretations() []paperInterpretation {
 	list := fgsimt()
-	for _, r := range fgReadings[1:] {
-		list = append(list, r.paperReading)
+	for _, r := range fgInterpretations[1:] {
+		list = append(list, r.paperInterpretation)
 	}
 	return list
 }
@@ -404,18 +404,18 @@ type fgKey structureKey
 // fgTimes is what machines have taken for a benchmark, by reading and column's prefix, and the structure of its values
 // under the headline.
 type fgTimes struct {
-	readings  map[string]map[string]kim.Time
-	structure *interp.Structure
+	interpretations map[string]map[string]kim.Time
+	structure       *interp.Structure
 }
 
 // fgTimes runs a row's benchmark on FG-SIMT machines.
 func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
-	by := kimMachines[fgHeadline]
-	key := by.key(row)
-	return once(m, fgKey(key), func() (*fgTimes, error) {
+	baseline := kimMachines[fgHeadline]
+	key := baseline.key(row)
+	return measureOnce(m, fgKey(key), func() (*fgTimes, error) {
 		var names []string
 		var machines []*kim.FGMachine
-		for _, r := range fgReadings {
+		for _, r := range fgInterpretations {
 			if r.name != fgHeadline && !m.reads(r.name) {
 				continue
 			}
@@ -428,17 +428,17 @@ func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
 				machines = append(machines, kim.NewFGMachine(c))
 			}
 		}
-		replay := kim.FGReplay(affinetrack.PolicyByName(by.policy), machines...)
+		replay := kim.FGReplay(affinetrack.PolicyByName(baseline.policy), machines...)
 		if err := m.replay(key, replay); err != nil {
 			return nil, err
 		}
 		times := &fgTimes{map[string]map[string]kim.Time{}, replay.Structure()}
 		for i, name := range names {
-			of := map[string]kim.Time{}
+			byName := map[string]kim.Time{}
 			for k, f := range fgMachines {
-				of[f.name] = machines[i*len(fgMachines)+k].Time()
+				byName[f.name] = machines[i*len(fgMachines)+k].Time()
 			}
-			times.readings[name] = of
+			times.interpretations[name] = byName
 		}
 		return times, nil
 	})
@@ -447,7 +447,7 @@ func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
 // reads reports whether some table that is measured has a reading.
 func (m *meter) reads(name string) bool {
 	return slices.ContainsFunc(m.tables, func(t *paperTable) bool {
-		return slices.ContainsFunc(t.readings, func(r paperReading) bool { return r.name == name })
+		return slices.ContainsFunc(t.interpretations, func(r paperInterpretation) bool { return r.name == name })
 	})
 }
 
@@ -459,7 +459,7 @@ func timedTable3(t *paperTable) *paperTable {
 		if f.name != "" {
 			name, head = f.name+"_"+name, "+"+f.name
 		}
-		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "k cycles"}, digits: 1, apart: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
+		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "k cycles"}, digits: 1, notRanked: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
 	}
 	t.columns = append(t.columns,
 		paperColumn{name: "cycles", head: [2]string{"cyc/", "inst"}, digits: 2, doc: "cycles of fgsimt, by instruction of a thread"},
@@ -468,26 +468,26 @@ func timedTable3(t *paperTable) *paperTable {
 		v := t.rows[i].values
 		v["cycles"] = v["exec_K"] / v["inst_K"]
 	}
-	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		ours, err := structure(m, row, r)
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured, err := structure(m, row, r)
 		if err != nil || r.name != fgHeadline {
-			return ours, err
+			return measured, err
 		}
 		times, err := m.fgTimes(row)
 		if err != nil {
 			return nil, err
 		}
-		of := times.readings[r.name]
+		byName := times.interpretations[r.name]
 		for _, f := range fgMachines {
 			name := "exec_K"
 			if f.name != "" {
 				name = f.name + "_" + name
 			}
-			ours[name] = float64(of[f.name].Cycles) / 1000
+			measured[name] = float64(byName[f.name].Cycles) / 1000
 		}
-		ours["cycles"] = quotient(of[""].Cycles, times.structure.Total().Lanes)
-		ours["mem_B_per_cyc"] = quotient(of[""].Bytes, of[""].Cycles)
-		return ours, nil
+		measured["cycles"] = quotient(byName[""].Cycles, times.structure.Total().Lanes)
+		measured["mem_B_per_cyc"] = quotient(byName[""].Bytes, byName[""].Cycles)
+		return measured, nil
 	}
 	return t
 }
@@ -500,23 +500,23 @@ func figure9Table() *paperTable {
 			{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
 			{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
 			{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
-			{name: "a_bound", of: "a", head: [2]string{"unit", "+a"}, digits: 2, doc: "the same, by what the busiest unit takes at least"},
-			{name: "ab_bound", of: "ab", head: [2]string{"unit", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
-			{name: "abm_bound", of: "abm", head: [2]string{"unit", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
+			{name: "a_bound", wholeColumn: "a", head: [2]string{"unit", "+a"}, digits: 2, doc: "the same, by what the busiest unit takes at least"},
+			{name: "ab_bound", wholeColumn: "ab", head: [2]string{"unit", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
+			{name: "abm_bound", wholeColumn: "abm", head: [2]string{"unit", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
 		},
-		rows: figure9Rows(), readings: figure9Readings(), long: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
+		rows: figure9Rows(), interpretations: figure9Interpretations(), longInterpretations: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
 		note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
 	}
-	t.measure = func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-		ours := map[string]float64{}
-		if slices.ContainsFunc(fgReadings, func(f fgReading) bool { return f.name == r.name }) {
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured := map[string]float64{}
+		if slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.name == r.name }) {
 			times, err := m.fgTimes(row)
 			if err != nil {
 				return nil, err
 			}
-			of := times.readings[r.name]
+			byName := times.interpretations[r.name]
 			for _, f := range fgMachines[1:] {
-				ours[f.name] = quotient(of[""].Cycles, of[f.name].Cycles)
+				measured[f.name] = quotient(byName[""].Cycles, byName[f.name].Cycles)
 			}
 		}
 		if _, ok := kimMachines[r.name]; ok {
@@ -524,12 +524,12 @@ func figure9Table() *paperTable {
 			if err != nil {
 				return nil, err
 			}
-			u := kim.UseOf(s)
+			u := kim.ComputeUse(s)
 			for _, f := range fgMachines[1:] {
-				ours[f.name+"_bound"] = kim.FGSIMT{}.Cycles(u) / f.affine.Cycles(u)
+				measured[f.name+"_bound"] = kim.FGSIMT{}.Cycles(u) / f.affine.Cycles(u)
 			}
 		}
-		return ours, nil
+		return measured, nil
 	}
 	return t
 }

@@ -24,12 +24,12 @@ func (c *paperColumn) label() string {
 
 // picture draws a table under a reading: a panel for each column that has bars of its own, and for each
 // stack of others. Ours is above the paper's.
-func (t *paperTable) picture(title string, r *comparisonReading) *picture {
+func (t *paperTable) picture(title string, r *comparisonInterpretation) *picture {
 	p := &picture{title: title}
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.stack != "" && !slices.Contains(p.series, c.part) {
-			p.series = append(p.series, c.part)
+		if c.stack != "" && !slices.Contains(p.series, c.series) {
+			p.series = append(p.series, c.series)
 		}
 	}
 	for i := range t.columns {
@@ -57,9 +57,9 @@ func (t *paperTable) picture(title string, r *comparisonReading) *picture {
 		for k := range r.Rows {
 			row := &r.Rows[k]
 			g := barGroup{name: row.Name, bars: []bar{columnBar(columns, row.Ours, p.series)}}
-			if theirs := columnBar(columns, row.Paper, p.series); len(theirs.parts) > 0 {
-				theirs.paper, p.paper = true, true
-				g.bars = append(g.bars, theirs)
+			if paperBar := columnBar(columns, row.Paper, p.series); len(paperBar.parts) > 0 {
+				paperBar.paper, p.paper = true, true
+				g.bars = append(g.bars, paperBar)
 			}
 			n.groups = append(n.groups, g)
 		}
@@ -76,11 +76,11 @@ func columnBar(columns []paperColumn, values map[string]float64, series []string
 		c := &columns[i]
 		v, ok := values[c.name]
 		if !ok || !finite(v) {
-			missing = append(missing, c.part)
+			missing = append(missing, c.series)
 			continue
 		}
 		sum += v
-		b.parts = append(b.parts, barPart{slices.Index(series, c.part), v, percentText(v, c.digits)})
+		b.parts = append(b.parts, barPart{slices.Index(series, c.series), v, percentText(v, c.digits)})
 	}
 	b.text = "-"
 	if len(b.parts) > 0 {
@@ -100,25 +100,25 @@ func columnBar(columns []paperColumn, values map[string]float64, series []string
 // headline, and TABLE-READING.svg of the others.
 func (c *comparison) files(tables []*paperTable) (list []namedFile) {
 	for i, t := range tables {
-		of := &c.Tables[i]
-		list = append(list, namedFile{t.name + ".csv", of.csv()})
-		if ranks := of.agreementCSV(); ranks != nil {
+		table := &c.Tables[i]
+		list = append(list, namedFile{t.name + ".csv", table.csv()})
+		if ranks := table.agreementCSV(); ranks != nil {
 			list = append(list, namedFile{t.name + "-agreement.csv", ranks})
 		}
-		for k := range of.Readings {
-			r := &of.Readings[k]
+		for k := range table.Interpretations {
+			r := &table.Interpretations[k]
 			name := t.name
 			if k > 0 {
 				name += "-" + fileName(r.Name)
 			}
-			list = append(list, namedFile{name + ".svg", []byte(t.picture(c.pictureTitle(of, r), r).svg())})
+			list = append(list, namedFile{name + ".svg", []byte(t.picture(c.pictureTitle(table, r), r).svg())})
 		}
 	}
 	return list
 }
 
 // pictureTitle is what stands above the picture of a reading, which has to be known without the page.
-func (c *comparison) pictureTitle(t *comparisonTable, r *comparisonReading) string {
+func (c *comparison) pictureTitle(t *comparisonTable, r *comparisonInterpretation) string {
 	return fmt.Sprintf("%s, %s: %s (%s)", c.Paper, t.Name, t.Title, r.Name)
 }
 
@@ -141,12 +141,12 @@ func csvValue(values map[string]float64, name string) string {
 // the paper's and the difference; and a * behind where one has bounds.
 func (t *comparisonTable) csv() []byte {
 	compared := func(name string) bool {
-		return slices.ContainsFunc(t.Readings, func(r comparisonReading) bool {
+		return slices.ContainsFunc(t.Interpretations, func(r comparisonInterpretation) bool {
 			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool { _, ok := row.Paper[name]; return ok })
 		})
 	}
 	bounded := func(name string) bool {
-		return slices.ContainsFunc(t.Readings, func(r comparisonReading) bool {
+		return slices.ContainsFunc(t.Interpretations, func(r comparisonInterpretation) bool {
 			return slices.ContainsFunc(r.Rows, func(row comparisonRow) bool {
 				return slices.Contains(row.OurBounds, name) || slices.Contains(row.PaperBounds, name)
 			})
@@ -165,8 +165,8 @@ func (t *comparisonTable) csv() []byte {
 		}
 	}
 	w.Write(append(head, "absent"))
-	for i := range t.Readings {
-		r := &t.Readings[i]
+	for i := range t.Interpretations {
+		r := &t.Interpretations[i]
 		for k := range r.Rows {
 			row := &r.Rows[k]
 			record := []string{r.Name, row.Name, row.Workload}
@@ -212,8 +212,8 @@ func (t *comparisonTable) agreementCSV() []byte {
 		return strconv.FormatFloat(*v, 'g', 8, 64)
 	}
 	found := false
-	for i := range t.Readings {
-		r := &t.Readings[i]
+	for i := range t.Interpretations {
+		r := &t.Interpretations[i]
 		for _, c := range t.Columns {
 			if a := r.Agreement[c.Name]; a != nil && a.Rows > 0 {
 				found = true
@@ -233,56 +233,56 @@ var compareHTML string
 
 var comparePage = reportPage("compare", compareHTML, nil)
 
-// comparePart is a table or a figure on the page.
-type comparePart struct {
+// compareSection is a table or a figure on the page.
+type compareSection struct {
 	*comparisonTable
-	Readings []compareShown
-	Absences []string
+	Interpretations []shownInterpretation
+	Absences        []string
 }
 
-// compareShown is a reading on the page.
-type compareShown struct {
-	Name, What string
-	Plot       template.HTML
-	Heads      []pageHead // of the columns
-	Lines      []compareLine
-	Agreement  []compareLine
+// shownInterpretation is a reading on the page.
+type shownInterpretation struct {
+	Name, Doc string
+	Plot      template.HTML
+	Heads     []pageHead // of the columns
+	Lines     []compareLine
+	Agreement []compareLine
 }
 
 // compareLine is a line of a table: the cells by column.
 type compareLine struct {
-	Row, Who string
-	Cells    []string
-	More     bool // another line of the row follows
+	Row, Source string
+	Cells       []string
+	More        bool // another line of the row follows
 }
 
 // page makes the page.
 func (c *comparison) page(tables []*paperTable) ([]byte, error) {
 	data := struct {
 		*comparison
-		Parts      []comparePart
+		Parts      []compareSection
 		Statistics string
 	}{comparison: c, Statistics: fmt.Sprintf(statisticsDoc, "the columns of the table", "")}
 	for i, t := range tables {
-		of := &c.Tables[i]
-		part := comparePart{comparisonTable: of}
+		table := &c.Tables[i]
+		section := compareSection{comparisonTable: table}
 		var heads []pageHead
 		for k := range t.columns {
 			heads = append(heads, pageHead{t.columns[k].label(), t.columns[k].doc})
 		}
-		for k := range of.Readings {
-			r := &of.Readings[k]
-			shown := compareShown{Name: r.Name, What: r.What, Plot: template.HTML(t.picture(c.pictureTitle(of, r), r).svg()), Heads: heads}
+		for k := range table.Interpretations {
+			r := &table.Interpretations[k]
+			shown := shownInterpretation{Name: r.Name, Doc: r.Doc, Plot: template.HTML(t.picture(c.pictureTitle(table, r), r).svg()), Heads: heads}
 			for n := range r.Rows {
 				shown.Lines = append(shown.Lines, t.pageLines(&r.Rows[n])...)
 			}
 			shown.Agreement = t.pageAgreement(r)
-			part.Readings = append(part.Readings, shown)
+			section.Interpretations = append(section.Interpretations, shown)
 		}
-		for _, name := range of.absentNames() {
-			part.Absences = append(part.Absences, name+", "+of.Absent[name])
+		for _, name := range table.absentNames() {
+			section.Absences = append(section.Absences, name+", "+table.Absent[name])
 		}
-		data.Parts = append(data.Parts, part)
+		data.Parts = append(data.Parts, section)
 	}
 	var b bytes.Buffer
 	err := comparePage.Execute(&b, data)
@@ -307,7 +307,7 @@ func (t *paperTable) pageLines(r *comparisonRow) []compareLine {
 }
 
 // pageAgreement are the lines about all rows; none if nothing is ranked.
-func (t *paperTable) pageAgreement(r *comparisonReading) (lines []compareLine) {
+func (t *paperTable) pageAgreement(r *comparisonInterpretation) (lines []compareLine) {
 	if !slices.ContainsFunc(t.columns, func(c paperColumn) bool { a := r.Agreement[c.name]; return a != nil && a.Rows > 0 }) {
 		return nil
 	}

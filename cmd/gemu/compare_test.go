@@ -28,35 +28,35 @@ func TestPapers(t *testing.T) {
 			t.Errorf("%s: no study of the library", p.name)
 		}
 		for _, table := range p.tables {
-			if len(table.readings) == 0 {
+			if len(table.interpretations) == 0 {
 				t.Fatalf("%s %s: no reading", p.name, table.name)
 			}
 			pictures := map[string]bool{}
-			for _, r := range table.readings {
+			for _, r := range table.interpretations {
 				if name := fileName(r.name); name == "" || pictures[name] || strings.Contains(r.name, ",") {
 					t.Errorf("%s %s: reading %q has no file of its own, or no name for a list", p.name, table.name, r.name)
 				} else {
 					pictures[name] = true
 				}
 			}
-			for _, name := range table.long {
-				if !slices.ContainsFunc(table.readings[1:], func(r paperReading) bool { return r.name == name }) {
+			for _, name := range table.longInterpretations {
+				if !slices.ContainsFunc(table.interpretations[1:], func(r paperInterpretation) bool { return r.name == name }) {
 					t.Errorf("%s %s: reading %s takes long, and is none or the headline", p.name, table.name, name)
 				}
 			}
 			names, stacks := map[string]bool{}, map[string]bool{}
 			for i := range table.columns {
 				c := &table.columns[i]
-				if (c.stack == "") != (c.part == "") || c.stack != "" && stacks[c.stack] && table.columns[i-1].stack != c.stack || c.label() == "" {
-					t.Errorf("%s %s: column %s is part %q of %q, which is not whole", p.name, table.name, c.name, c.part, c.stack)
+				if (c.stack == "") != (c.series == "") || c.stack != "" && stacks[c.stack] && table.columns[i-1].stack != c.stack || c.label() == "" {
+					t.Errorf("%s %s: column %s is part %q of %q, which is not whole", p.name, table.name, c.name, c.series, c.stack)
 				}
 				stacks[c.stack] = true
 				if c.doc == "" || names[c.name] {
 					t.Errorf("%s %s: column %s, %q, is there twice or says nothing", p.name, table.name, c.name, c.doc)
 				}
 				names[c.name] = true
-				if c.of != "" && !slices.ContainsFunc(table.columns, func(o paperColumn) bool { return o.name == c.of && o.of == "" }) {
-					t.Errorf("%s %s: column %s is a reading of %s, which is none", p.name, table.name, c.name, c.of)
+				if c.wholeColumn != "" && !slices.ContainsFunc(table.columns, func(o paperColumn) bool { return o.name == c.wholeColumn && o.wholeColumn == "" }) {
+					t.Errorf("%s %s: column %s is a reading of %s, which is none", p.name, table.name, c.name, c.wholeColumn)
 				}
 			}
 			for i := range table.rows {
@@ -81,25 +81,25 @@ func TestCompare(t *testing.T) {
 	}
 	table := &paperTable{
 		name: "t", columns: []paperColumn{
-			{name: "a", head: [2]string{"", "a"}}, {name: "a2", head: [2]string{"", "a2"}, of: "a"}, {name: "b", head: [2]string{"", "b"}, apart: true}, {name: "own", head: [2]string{"", "own"}},
+			{name: "a", head: [2]string{"", "a"}}, {name: "a2", head: [2]string{"", "a2"}, wholeColumn: "a"}, {name: "b", head: [2]string{"", "b"}, notRanked: true}, {name: "own", head: [2]string{"", "own"}},
 		},
-		rows:     []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30), {name: "mean", all: true, values: map[string]float64{"a": -50}}},
-		readings: []paperReading{{"head", ""}, {"other", ""}},
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
+		rows:            []paperRow{row("x", 1, 10), row("y", 2, 20), {name: "z", absent: "no reason"}, row("w", 3, 30), {name: "mean", all: true, values: map[string]float64{"a": -50}}},
+		interpretations: []paperInterpretation{{"head", ""}, {"other", ""}},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
 			v := row.values["a"]
-			ours := map[string]float64{"a": v + 1, "a2": -v, "b": 2, "own": 7}
+			measured := map[string]float64{"a": v + 1, "a2": -v, "b": 2, "own": 7}
 			if r.name == "other" {
-				delete(ours, "a")
+				delete(measured, "a")
 			}
-			return ours, nil
+			return measured, nil
 		},
-		least: "b",
+		bound: "b",
 	}
 	table.rows[0].bound = map[string]bool{"a": true}
 	var shown []string
 	m := newMeter(&app{ctx: t.Context()}, 2, []*paperTable{table})
 	defer m.close()
-	got, err := table.compare(table.begin(m), func(r *comparisonRow) { shown = append(shown, r.Name) })
+	got, err := table.compare(table.startMeasuring(m), func(r *comparisonRow) { shown = append(shown, r.Name) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,11 +110,11 @@ func TestCompare(t *testing.T) {
 		t.Errorf("absent (-want +got):\n%s", diff)
 	}
 	want := comparisonRow{Name: "y", Workload: "y", Ours: map[string]float64{"a": 3, "a2": -2, "b": 2, "own": 7}, Paper: map[string]float64{"a": 2, "a2": 2, "b": 20}, Difference: map[string]float64{"a": 1, "a2": -4, "b": -18}}
-	if diff := cmp.Diff(want, got.Readings[0].Rows[1]); diff != "" {
+	if diff := cmp.Diff(want, got.Interpretations[0].Rows[1]); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
 	one, minus, four, p := 1.0, -1.0, 4.0, 2./6 // 2 of 6 orders are that or its reverse
-	first := got.Readings[0].Rows[0]            // its a is 2, as b is
+	first := got.Interpretations[0].Rows[0]     // its a is 2, as b is
 	if diff := cmp.Diff([][]string{{"a"}, {"a", "a2"}}, [][]string{first.OurBounds, first.PaperBounds}); diff != "" {
 		t.Errorf("what is marked (-want +got):\n%s", diff)
 	}
@@ -125,10 +125,10 @@ func TestCompare(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]*agreement{
 		"a": {Rows: 3, Rho: &one, P: &p, Holm: &p, Distance: &one}, "a2": {Rows: 3, Rho: &minus, P: &p, Distance: &four}, "own": {},
-	}, got.Readings[0].Agreement); diff != "" {
+	}, got.Interpretations[0].Agreement); diff != "" {
 		t.Errorf("agreement (-want +got):\n%s", diff)
 	}
-	if a := got.Readings[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil || a.Distance != nil {
+	if a := got.Interpretations[1].Agreement["a"]; a.Rows != 0 || a.Rho != nil || a.Distance != nil {
 		t.Errorf("a column without values: %+v", a)
 	}
 	wantCSV := "reading,row,workload,a,a_paper,a_difference,a_our_bound,a_paper_bound,a2,a2_paper,a2_difference,a2_our_bound,a2_paper_bound,b,b_paper,b_difference,own,absent\n" +
@@ -180,9 +180,9 @@ func TestOnce(t *testing.T) {
 	var running, most, runs atomic.Int32
 	broken := errors.New("broken")
 	table := &paperTable{
-		name: "t", columns: []paperColumn{{name: "a"}}, readings: []paperReading{{"head", ""}, {"other", ""}},
-		measure: func(m *meter, row *paperRow, r *paperReading) (map[string]float64, error) {
-			v, err := once(m, row.workload, func() (float64, error) {
+		name: "t", columns: []paperColumn{{name: "a"}}, interpretations: []paperInterpretation{{"head", ""}, {"other", ""}},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			v, err := measureOnce(m, row.workload, func() (float64, error) {
 				runs.Add(1)
 				for n, old := running.Add(1), most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 				}
@@ -203,8 +203,8 @@ func TestOnce(t *testing.T) {
 		tables := []*paperTable{table, table}
 		m := newMeter(&app{ctx: t.Context()}, 3, tables)
 		defer m.close()
-		table.begin(m)
-		return table.compare(table.begin(m), func(*comparisonRow) {})
+		table.startMeasuring(m)
+		return table.compare(table.startMeasuring(m), func(*comparisonRow) {})
 	}
 	got, err := run()
 	if err != nil {
@@ -216,7 +216,7 @@ func TestOnce(t *testing.T) {
 	if n := most.Load(); n < 2 || n > 3 {
 		t.Errorf("%d at a time, want at most 3, and some side by side", n)
 	}
-	for _, r := range got.Readings {
+	for _, r := range got.Interpretations {
 		for i, row := range r.Rows {
 			if row.Ours["a"] != float64(i) {
 				t.Errorf("%s: row %d has %v", r.Name, i, row.Ours["a"])
@@ -234,19 +234,19 @@ func TestOnce(t *testing.T) {
 
 // TestUnasked: what takes long is left out of tables, and theirs stay as they are.
 func TestUnasked(t *testing.T) {
-	readings := []paperReading{{"head", ""}, {"slow", ""}, {"other", ""}}
-	tables := []*paperTable{{name: "a", readings: readings, long: []string{"slow"}}, {name: "b", readings: readings, asked: true}, {name: "c", readings: readings}}
+	readings := []paperInterpretation{{"head", ""}, {"slow", ""}, {"other", ""}}
+	tables := []*paperTable{{name: "a", interpretations: readings, longInterpretations: []string{"slow"}}, {name: "b", interpretations: readings, onlyIfNamed: true}, {name: "c", interpretations: readings}}
 	var got []string
-	for _, table := range unasked(tables) {
+	for _, table := range defaultTables(tables) {
 		got = append(got, table.name)
-		for _, r := range table.readings {
+		for _, r := range table.interpretations {
 			got = append(got, r.name)
 		}
 	}
 	if diff := cmp.Diff([]string{"a", "head", "other", "c", "head", "slow", "other"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(tables[0].readings) != 3 || readings[1].name != "slow" {
+	if len(tables[0].interpretations) != 3 || readings[1].name != "slow" {
 		t.Errorf("the tables have changed: %v", readings)
 	}
 }

@@ -49,7 +49,7 @@ const defaultArch = 80
 // compile makes PTX of a file of CUDA C++.
 func (a *app) compile(name string) (string, error) {
 	if _, err := os.Stat(name); err != nil {
-		return "", cannot("read", name, errors.Unwrap(err))
+		return "", fileError("read", name, errors.Unwrap(err))
 	}
 	var c *compiler
 	var program string

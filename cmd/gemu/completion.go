@@ -74,7 +74,7 @@ func complete(root *kong.Node, line string, predictors map[string]predictor) []s
 		case open != nil:
 			open = nil
 		case strings.HasPrefix(word, "-"):
-			open = wanting(node, word)
+			open = flagWanting(node, word)
 		default:
 			if child := childOf(node, word); child != nil && at == 0 {
 				node = child
@@ -169,8 +169,8 @@ func flagsOf(n *kong.Node) (list []*kong.Flag) {
 	return list
 }
 
-// wanting is the flag that a word begins whose value is the next word; nil if it has none, or has it already.
-func wanting(n *kong.Node, word string) *kong.Flag {
+// flagWanting is the flag that a word begins whose value is the next word; nil if it has none, or has it already.
+func flagWanting(n *kong.Node, word string) *kong.Flag {
 	for _, f := range flagsOf(n) {
 		if (word == "--"+f.Name || f.Short != 0 && word == "-"+string(f.Short)) && !f.IsBool() && !f.IsCounter() {
 			return f

@@ -95,15 +95,15 @@ func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts
 	if err != nil {
 		return err
 	}
-	here := *a
+	sub := *a
 	if interrupts {
-		here.ctx = context.WithoutCancel(a.ctx)
+		sub.ctx = context.WithoutCancel(a.ctx)
 		sessions.Add(1)
 		defer sessions.Add(-1)
 	}
 	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
-	err = j.run(&here, func(l *interp.Launch) {
-		l.Mode, l.Reconverge, l.Early = interp.Modes[c.Mode], interp.ReconvergerNamed(c.Reconverge), c.Async == "early"
+	err = j.run(&sub, func(l *interp.Launch) {
+		l.Mode, l.Reconverge, l.EagerEffects = interp.Modes[c.Mode], interp.ReconvergerNamed(c.Reconverge), c.Async == "early"
 		l.Progress = nil
 		s.Drive(l, front)
 	})
@@ -204,8 +204,8 @@ func (c *debugCmd) launch(a *app) dap.Launch {
 			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
 			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, DeviceMemory: c.DeviceMemory, Source: append(slices.Clip(c.Source), d.Source...),
 		}
-		here := *a
-		here.ctx = ctx
-		return now.debug(&here, stdout, front, false)
+		sub := *a
+		sub.ctx = ctx
+		return now.debug(&sub, stdout, front, false)
 	}
 }

@@ -50,7 +50,7 @@ func logFile(name string) trace.Source {
 	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		f, err := input.OpenRegular(name)
 		if err != nil {
-			return nil, cannot("read", name, err)
+			return nil, fileError("read", name, err)
 		}
 		return f, nil
 	}}
@@ -61,7 +61,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	file := filepath.Join(dir, name)
 	f, err := os.Create(file)
 	if err != nil {
-		return trace.Source{}, cannot("write", file, err)
+		return trace.Source{}, fileError("write", file, err)
 	}
 	defer f.Close()
 	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
@@ -70,7 +70,7 @@ func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.So
 	var trap *interp.Trap
 	switch {
 	case wrote != nil:
-		return s, cannot("write", file, wrote)
+		return s, fileError("write", file, wrote)
 	case errors.As(run, &trap): // which is in the log
 		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)
 		return s, nil
@@ -151,12 +151,12 @@ func choice(flag string, list []string, i int, names ...string) (string, error) 
 
 // compare prints the first difference of what a filter lets through of two logs.
 func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) error {
-	says, err := trace.Restricted(x, y, filter)
+	option, err := trace.Restricted(x, y, filter)
 	if err != nil {
 		return err
 	}
-	if says != "" {
-		fmt.Fprintf(a.stderr, "gemu: %s\n", says)
+	if option != "" {
+		fmt.Fprintf(a.stderr, "gemu: %s\n", option)
 	}
 	d, summary, err := trace.Compare(x, y, trace.Options{ULP: c.ULP, Filter: filter})
 	if err != nil {
@@ -199,15 +199,15 @@ func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) e
 }
 
 // printSlice prints where the value of a difference comes from.
-func printSlice(a *app, d *trace.Difference, list []trace.Origin, where string) {
+func printSlice(a *app, d *trace.Difference, list []trace.Origin, place string) {
 	for i, o := range list {
 		if i == 0 {
-			fmt.Fprintf(a.stdout, "where it comes from%s, with what thread %d has there:\n", where, d.Thread)
+			fmt.Fprintf(a.stdout, "where it comes from%s, with what thread %d has there:\n", place, d.Thread)
 		}
-		who := ""
+		source := ""
 		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {
-			who = fmt.Sprintf("launch %d, cta %d, thread %d: ", o.Launch, o.CTA, o.Thread)
+			source = fmt.Sprintf("launch %d, cta %d, thread %d: ", o.Launch, o.CTA, o.Thread)
 		}
-		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), who, o)
+		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), source, o)
 	}
 }

@@ -17,10 +17,10 @@ type cell uint8
 
 // The sides.
 const (
-	up cell = 1 << iota
-	down
-	left
-	right
+	upward cell = 1 << iota
+	downward
+	leftward
+	rightward
 )
 
 // flow is the lines of a listing: cells by row, the outermost column first.
@@ -75,14 +75,14 @@ func newFlow(rows int, jumps []jump) *flow {
 	at := func(row, column int) *cell { return &f.cells[row][len(columns)-1-column] }
 	for l, i := range column {
 		for r := l.first; r < l.last; r++ {
-			*at(r, i) |= down
-			*at(r+1, i) |= up
+			*at(r, i) |= downward
+			*at(r+1, i) |= upward
 		}
 	}
 	reach := func(row, i int) { // from column i to the text
-		*at(row, i) |= right
+		*at(row, i) |= rightward
 		for i--; i >= 0; i-- {
-			*at(row, i) |= left | right
+			*at(row, i) |= leftward | rightward
 		}
 	}
 	for _, j := range jumps {
@@ -105,8 +105,8 @@ func (f *flow) depth() int {
 
 // lines are the box-drawing characters by the sides they touch.
 var lines = [16]rune{
-	0: ' ', up | down: '│', left | right: '─', down | right: '╭', up | right: '╰',
-	up | down | right: '├', down | left | right: '┬', up | left | right: '┴', up | down | left | right: '┼',
+	0: ' ', upward | downward: '│', leftward | rightward: '─', downward | rightward: '╭', upward | rightward: '╰',
+	upward | downward | rightward: '├', downward | leftward | rightward: '┬', upward | leftward | rightward: '┴', upward | downward | leftward | rightward: '┼',
 }
 
 // text is the lines of a row as characters, and of a further line of the row's
@@ -115,7 +115,7 @@ func (f *flow) text(row int) (first, further string) {
 	var a, b strings.Builder
 	for _, c := range f.cells[row] {
 		a.WriteRune(lines[c])
-		b.WriteRune(lines[c&down|c&down>>1])
+		b.WriteRune(lines[c&downward|c&downward>>1])
 	}
 	return a.String(), b.String()
 }

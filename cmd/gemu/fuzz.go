@@ -48,23 +48,23 @@ type fuzzCmd struct {
 	Keep    bool           `name:"keep-going" help:"Go on after a failure, and reduce the first one of each culprit."`
 	Reduce  *timespan.Span `name:"reduce-time" help:"What reducing may take (default 5m)." placeholder:"TIME"`
 
-	skip  []*regexp.Regexp // of Skip
-	known []knownFailure   // those that have been reduced
+	skip  []*regexp.Regexp  // of Skip
+	known []knownFailureKey // those that have been reduced
 }
 
-// knownFailure is a failure that has been reduced.
-type knownFailure struct {
+// knownFailureKey is a failure that has been reduced.
+type knownFailureKey struct {
 	seed    uint64
 	outcome *fuzz.Outcome
 }
 
 // reduceTime is what reducing may take.
 func (c *fuzzCmd) reduceTime() time.Duration {
-	return time.Duration(given(c.Reduce, timespan.Span(5*time.Minute)))
+	return time.Duration(flagOr(c.Reduce, timespan.Span(5*time.Minute)))
 }
 
-// given is what a flag says, or what holds without.
-func given[T any](flag *T, otherwise T) T {
+// flagOr is what a flag says, or what holds without.
+func flagOr[T any](flag *T, otherwise T) T {
 	if flag == nil {
 		return otherwise
 	}
@@ -114,7 +114,7 @@ func (c *fuzzCmd) rival() (*fuzz.Rival, error) {
 		}
 		return nil, nil
 	}
-	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(given(c.Timeout, timespan.Span(10*time.Second))), RefusalStatus: given(c.Refusal, 3)}
+	r := &fuzz.Rival{Command: c.Against, Timeout: time.Duration(flagOr(c.Timeout, timespan.Span(10*time.Second))), RefusalStatus: flagOr(c.Refusal, 3)}
 	if c.Refuses != "" {
 		var err error
 		if r.RefusalText, err = regexp.Compile("(?m)" + c.Refuses); err != nil {
@@ -209,8 +209,8 @@ func (c *fuzzCmd) Run(a *app) error {
 		failures++
 		stop()
 		stop = func() {}
-		if i := slices.IndexFunc(c.known, func(k knownFailure) bool { return outcome.SameFault(k.outcome) }); i >= 0 {
-			fmt.Fprintf(a.stdout, "seed %d: %s: %s; as in seed %d: %s\n", p.Seed, outcome.Kind, outcome.Why, c.known[i].seed, c.known[i].outcome.Fault())
+		if i := slices.IndexFunc(c.known, func(k knownFailureKey) bool { return outcome.SameFault(k.outcome) }); i >= 0 {
+			fmt.Fprintf(a.stdout, "seed %d: %s: %s; as in seed %d: %s\n", p.Seed, outcome.Kind, outcome.Reason, c.known[i].seed, c.known[i].outcome.Fault())
 		} else if err := c.found(a, rival, p, want, outcome, work); !c.Keep || !isFailure(err) {
 			return err
 		}
@@ -253,9 +253,9 @@ func (c *fuzzCmd) reducedName(p *fuzz.Program) string {
 }
 
 // progress shows how far something is, if standard error is a terminal, until stopped.
-func (a *app) progress(what string, poll func() (done, total int64)) (stop func()) {
+func (a *app) progress(noun string, poll func() (done, total int64)) (stop func()) {
 	if f, ok := terminal(a.stderr); ok {
-		return showProgress(f, what, poll)
+		return showProgress(f, noun, poll)
 	}
 	return func() {}
 }
@@ -266,11 +266,11 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if err := p.Write(a.ctx, c.Out, fmt.Sprint(p.Seed), want); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Why)
+	fmt.Fprintf(a.stdout, "seed %d: %s: %s\n", p.Seed, outcome.Kind, outcome.Reason)
 	if outcome.Kind == fuzz.Difference {
 		fmt.Fprintln(a.stdout, outcome.Culprit)
 	}
-	c.known = append(c.known, knownFailure{p.Seed, outcome})
+	c.known = append(c.known, knownFailureKey{p.Seed, outcome})
 	for range repeats {
 		o, err := rival.Run(a.ctx, p, want, work)
 		if err != nil {
@@ -286,7 +286,7 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	left.Store(int64(all))
 	stop := a.progress("reducing", func() (int64, int64) { return int64(all) - left.Load(), int64(all) })
 	ctx, cancel := context.WithTimeout(a.ctx, c.reduceTime())
-	small, err := fuzz.Reduce(ctx, p, rival.Extents(), rival.StillFails(ctx, outcome, work), func(lines int) { left.Store(int64(lines)) })
+	small, err := fuzz.Reduce(ctx, p, rival.KnowsExtents(), rival.StillFails(ctx, outcome, work), func(lines int) { left.Store(int64(lines)) })
 	cancel()
 	stop()
 	if a.ctx.Err() != nil {
@@ -303,15 +303,15 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 	if err := small.Write(a.ctx, c.Out, name, want); err != nil {
 		return err
 	}
-	again, err := rival.Find(a.ctx, small, want, outcome.At, work)
+	again, err := rival.Find(a.ctx, small, want, outcome.Offset, work)
 	switch {
 	case err != nil:
 		return err
-	case !again.Like(outcome):
+	case !again.Matches(outcome):
 		return c.flaky(a, p, outcome, again, "what is left of it in "+filepath.Join(c.Out, name+".ptx"))
 	}
 	outcome = again
-	c.known = append(c.known, knownFailure{p.Seed, outcome})
+	c.known = append(c.known, knownFailureKey{p.Seed, outcome})
 	text := c.describe(small, outcome, all, stopped)
 	fmt.Fprint(a.stdout, text)
 	if err := wholefile.Write(a.ctx, filepath.Join(c.Out, name+".txt"), []byte(text)); err != nil {
@@ -324,15 +324,15 @@ func (c *fuzzCmd) found(a *app, rival *fuzz.Rival, p *fuzz.Program, want []byte,
 const repeats = 2
 
 // flaky reports a failure that has not happened again. The error has the exit status.
-func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, what string) error {
-	says := func(o *fuzz.Outcome) string {
-		if o.Why == "" {
+func (c *fuzzCmd) flaky(a *app, p *fuzz.Program, first, again *fuzz.Outcome, noun string) error {
+	describe := func(o *fuzz.Outcome) string {
+		if o.Reason == "" {
 			return string(o.Kind)
 		}
-		return fmt.Sprintf("%s, %s", o.Kind, o.Why)
+		return fmt.Sprintf("%s, %s", o.Kind, o.Reason)
 	}
 	fmt.Fprintf(a.stdout, "flaky: %s has come to another end when it ran again: first %s; then %s\nit is that of --seed %d, in %s; the command: %s\n",
-		what, says(first), says(again), p.Seed, filepath.Join(c.Out, fmt.Sprint(p.Seed)+".ptx"), c.Against)
+		noun, describe(first), describe(again), p.Seed, filepath.Join(c.Out, fmt.Sprint(p.Seed)+".ptx"), c.Against)
 	return &failure{fmt.Errorf("--against: a flaky %s in the program of seed %d", first.Kind, p.Seed), exitFailed}
 }
 
@@ -343,7 +343,7 @@ func (c *fuzzCmd) describe(p *fuzz.Program, o *fuzz.Outcome, all int, stopped bo
 	if stopped {
 		fmt.Fprintf(&b, "reducing was stopped after %v: --reduce-time allows more\n", c.reduceTime())
 	}
-	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Why)
+	fmt.Fprintf(&b, "%s: %s\n", o.Kind, o.Reason)
 	if o.Kind == fuzz.Difference {
 		fmt.Fprintln(&b, o.Culprit)
 	}

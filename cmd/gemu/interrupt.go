@@ -16,9 +16,9 @@ import (
 	"gemu/interp"
 )
 
-// settling is how long a command may take to end after an interrupt while no launch runs. Reading, parsing and
+// exitGrace is how long a command may take to end after an interrupt while no launch runs. Reading, parsing and
 // lowering do not look at the context of the command, and are cut off then.
-const settling = 700 * time.Millisecond
+const exitGrace = 700 * time.Millisecond
 
 // sessions counts the debugging sessions that handle interrupts themselves.
 var sessions atomic.Int32
@@ -35,7 +35,7 @@ type interrupts struct {
 
 // newInterrupts is that of the process.
 func newInterrupts(cancel context.CancelFunc) *interrupts {
-	return &interrupts{cancel, settling, func() bool { return interp.Running() > 0 }, cleanup.Exit, os.Stderr}
+	return &interrupts{cancel, exitGrace, func() bool { return interp.RunningLaunches() > 0 }, cleanup.Exit, os.Stderr}
 }
 
 // ending are the signals that end the command. A signal that the process was started without, as by nohup, stays ignored.

@@ -18,15 +18,15 @@ import (
 // command is gemu as a process of its own.
 func command(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command("gemu", args...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &messages, &messages
 	t.Cleanup(func() {
 		if cmd.ProcessState == nil && cmd.Process != nil {
 			cmd.Process.Kill()
 			cmd.Wait()
 		}
 	})
-	return cmd, &said
+	return cmd, &messages
 }
 
 // trapping is a kernel that traps at a line of a source.
@@ -52,12 +52,12 @@ func TestSourceIsPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"run"}, {"profile", "--html", filepath.Join(dir, "page")}, {"structure"}, {"debug", "-x", filepath.Join(dir, "commands")}} {
-		cmd, said := command(t, append(args, file, "-g", "1", "-b", "1", "-a", "u32[1]")...)
+		cmd, messages := command(t, append(args, file, "-g", "1", "-b", "1", "-a", "u32[1]")...)
 		if cmd.Run(); cmd.ProcessState.ExitCode() < 1 {
-			t.Errorf("%s: %v: %s", args[0], cmd.ProcessState, said)
+			t.Errorf("%s: %v: %s", args[0], cmd.ProcessState, messages)
 		}
-		if args[0] == "run" && !strings.Contains(said.String(), "pipe is not shown: it is no regular file") {
-			t.Errorf("%s says %s", args[0], said)
+		if args[0] == "run" && !strings.Contains(messages.String(), "pipe is not shown: it is no regular file") {
+			t.Errorf("%s says %s", args[0], messages)
 		}
 	}
 }
@@ -87,9 +87,9 @@ func TestInterruptInput(t *testing.T) {
 	} {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(20*time.Millisecond, stop) // before or after the command waits: both have to end it
-		var said bytes.Buffer
-		if status := run(ctx, args, input, &said, &said); status < 1 {
-			t.Errorf("%q: status %d: %s", args, status, &said)
+		var messages bytes.Buffer
+		if status := run(ctx, args, input, &messages, &messages); status < 1 {
+			t.Errorf("%q: status %d: %s", args, status, &messages)
 		}
 	}
 }

@@ -21,26 +21,26 @@ import (
 
 // report is a type that is written as JSON.
 type report struct {
-	schema, by string
-	value      any
+	schema, byCommand string
+	value             any
 }
 
 // reports are what is written as JSON, by schema.
 var reports = []report{
-	{"gemu-run/1", "`gemu run --json`", runJSON{}},
+	{"gemu-run/2", "`gemu run --json`", runJSON{}},
 	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
-	{"gemu-structure/1", "`gemu structure --json`", structureJSON{}},
-	{"gemu-profile/1", "`gemu profile --json`", profileJSON{}},
+	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
+	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
-	{"gemu-regfile/1", "`gemu regfile --json`", regfileReport{}},
+	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
 	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", model.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
-	{"gemu-compare/2", "`gemu compare --json`", comparison{}},
+	{"gemu-compare/3", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
-	{"gemu-spill/1", "`gemu spill --json`", spillJSON{}},
+	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
 	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
 	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
-	{"gemu-statistics/1", "`GEMU_STATS`", driver.Statistics{}},
+	{"gemu-statistics/2", "`GEMU_STATS`", driver.Statistics{}},
 }
 
 const jsonHead = `# What is written as JSON
@@ -58,7 +58,7 @@ func TestJSONFields(t *testing.T) {
 	b.WriteString(jsonHead)
 	comments := map[string]map[string]string{}
 	for _, r := range reports {
-		fmt.Fprintf(&b, "\n## %s\n\nBy %s.\n\n| field | type | what it is |\n|---|---|---|\n", r.schema, r.by)
+		fmt.Fprintf(&b, "\n## %s\n\nBy %s.\n\n| field | type | what it is |\n|---|---|---|\n", r.schema, r.byCommand)
 		fieldsOf(t, &b, comments, reflect.TypeOf(r.value), "", r.schema)
 	}
 	const file = "../../docs/json.md"
@@ -86,14 +86,14 @@ func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]s
 		case name == "":
 			t.Errorf("%s: field %s.%s has no name", schema, typ, f.Name)
 		}
-		what := commentOf(t, comments, typ, f.Name)
+		noun := commentOf(t, comments, typ, f.Name)
 		if name == "schema" {
-			what = fmt.Sprintf("%q", schema)
+			noun = fmt.Sprintf("%q", schema)
 			if prefix != "" {
-				what = "its own"
+				noun = "its own"
 			}
 		}
-		if what == "" {
+		if noun == "" {
 			t.Errorf("%s: field %s.%s has no comment", schema, typ, f.Name)
 		}
 		optional := ""
@@ -101,7 +101,7 @@ func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]s
 			optional = "?"
 		}
 		inner, kind := elements(f.Type)
-		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(what, "|", "\\|"))
+		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(noun, "|", "\\|"))
 		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // it has no table of its own
 			fieldsOf(t, b, comments, inner, prefix+name+strings.Repeat("[]", strings.Count(kind, " of "))+".", schema)
 		}

@@ -57,7 +57,7 @@ type kernelFlags struct {
 	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
 	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
 	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
-	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; what it lacks, and launches that are watched, are Go's), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; unsupported operations and observed launches execute in Go), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
 
 	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
 	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
@@ -68,17 +68,17 @@ type kernelFlags struct {
 
 // policyFlag chooses a reconvergence policy.
 type policyFlag struct {
-	Reconverge string `default:"auto" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence}." placeholder:"POLICY"`
+	Reconverge string `default:"auto" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence}." placeholder:"POLICY"`
 }
 
 // job is what launchFlags ask for, ready to run: the launch of a kernel, or those
 // of a workload.
 type job struct {
-	flags   *launchFlags
-	device  *interp.Device
-	told    bool             // the user knows that Go executes what was meant for machine code
-	sources *input.Sources   // that the PTX was compiled from
-	results []*interp.Result // of the launches so far
+	flags          *launchFlags
+	device         *interp.Device
+	engineReported bool             // the user knows that Go executes what was meant for machine code
+	sources        *input.Sources   // that the PTX was compiled from
+	results        []*interp.Result // of the launches so far
 
 	tolerated []*interp.Tolerated // faults after which launches have gone on
 
@@ -147,7 +147,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 		return nil, fmt.Errorf("--engine: %w", err)
 	}
 	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
-	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, Host: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerate: tolerate, Tolerated: j.tolerates(a), Probes: probes})
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
 	j.device = dev
 	if name, ok := strings.CutPrefix(c.File, "@"); ok {
 		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
@@ -166,7 +166,7 @@ func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*j
 // tolerables lists the faults that may be tolerated, for --help.
 func tolerables() string {
 	var list []string
-	for _, t := range interp.Tolerables {
+	for _, t := range interp.Tolerances {
 		list = append(list, fmt.Sprintf("%s (%s)", t.Name, t.Doc))
 	}
 	return strings.Join(list, ", ")
@@ -274,7 +274,7 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 			l.Progress = func(poll func() (int64, int64)) func() { return showProgress(f, l.Kernel, poll) }
 		}
 		prepare(l)
-		j.tellEngine(a, l)
+		j.reportEngine(a, l)
 	}
 	if j.workload == nil {
 		ready(j.launch)
@@ -287,28 +287,28 @@ func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
 	j.session.Prepare = ready
 	err := j.workload.Run(j.session)
 	j.results = j.session.Results
-	var bad *kernels.Mismatch
-	if errors.As(err, &bad) {
-		return &failure{fmt.Errorf("@%s: %w", j.workload.Name, bad), exitFailed}
+	var mismatch *kernels.Mismatch
+	if errors.As(err, &mismatch) {
+		return &failure{fmt.Errorf("@%s: %w", j.workload.Name, mismatch), exitFailed}
 	}
 	return err
 }
 
-// tellEngine says once where machine code was asked for and Go executes.
-func (j *job) tellEngine(a *app, l *interp.Launch) {
-	if j.told || j.flags.Engine != "native" {
+// reportEngine says once where machine code was asked for and Go executes.
+func (j *job) reportEngine(a *app, l *interp.Launch) {
+	if j.engineReported || j.flags.Engine != "native" {
 		return
 	}
-	if why := j.device.NotNative(l); why != "" {
-		j.told = true
-		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", why)
+	if reason := j.device.WhyNotNative(l); reason != "" {
+		j.engineReported = true
+		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", reason)
 	}
 }
 
 // structure finds out what structure the values have.
 func (j *job) structure(a *app, policy *affinetrack.Policy, reconverge *interp.Reconverger) error {
 	return j.run(a, func(l *interp.Launch) {
-		l.Mode, l.Policy, l.Reconverge, l.Stats = interp.Vector, policy, reconverge, true
+		l.Mode, l.Policy, l.Reconverge, l.Structure = interp.Vector, policy, reconverge, true
 	})
 }
 
@@ -341,16 +341,16 @@ func (j *job) total() *interp.Result {
 // launchJSON is what every report in JSON says of the launches; of several, kernel
 // and extents are those of the last.
 type launchJSON struct {
-	File     string `json:"file"`             // as the command line has it
-	Kernel   string `json:"kernel"`           // of the last launch
-	Grid     [3]int `json:"grid"`             // CTAs: x, y, z
-	Block    [3]int `json:"block"`            // threads of a CTA
-	Cluster  [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
-	Warp     int    `json:"warp"`             // lanes of a warp
-	Mode     string `json:"mode"`             // "check", "affine" or "vector"
-	Meets    string `json:"reconverge"`       // the reconvergence policy
-	Policy   string `json:"policy,omitempty"` // of value structure, where that was counted
-	Launches int    `json:"launches"`         // how many
+	File       string `json:"file"`             // as the command line has it
+	Kernel     string `json:"kernel"`           // of the last launch
+	Grid       [3]int `json:"grid"`             // CTAs: x, y, z
+	Block      [3]int `json:"block"`            // threads of a CTA
+	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
+	Warp       int    `json:"warp"`             // lanes of a warp
+	Mode       string `json:"mode"`             // "check", "affine" or "vector"
+	Reconverge string `json:"reconverge"`       // the reconvergence policy
+	Policy     string `json:"policy,omitempty"` // of value structure, where that was counted
+	Launches   int    `json:"launches"`         // how many
 }
 
 func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
@@ -358,7 +358,7 @@ func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 // facts describes the launches of a job that has run.
 func (j *job) facts() launchJSON {
 	r := j.results[len(j.results)-1]
-	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Meets: r.Reconverge.Name, Launches: len(j.results)}
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name, Launches: len(j.results)}
 	if r.Structure != nil {
 		f.Policy = r.Structure.Policy.Name
 	}
@@ -397,12 +397,12 @@ func policyNames() string {
 func lookupWorkload(name string) (*kernels.Workload, error) {
 	w := kernels.Lookup(name)
 	if w == nil {
-		return nil, fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, suggestWorkload(name))
+		return nil, fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, nearestWorkload(name))
 	}
 	return w, nil
 }
 
-func suggestWorkload(name string) string {
+func nearestWorkload(name string) string {
 	for _, w := range kernels.All() {
 		if strings.HasPrefix(w.Name, name) || strings.HasPrefix(name, w.Name) {
 			return fmt.Sprintf(" (did you mean @%s?)", w.Name)

@@ -51,12 +51,12 @@ func newListings(s *interp.Structure, from *input.Sources) []*listing {
 	counts := map[*ptx.Func]map[*ptx.Instr]*affinetrack.Counts{}
 	sources := sourceFiles{from}
 	for i := range s.Instrs {
-		in := &s.Instrs[i]
-		if counts[in.Func] == nil {
-			counts[in.Func] = map[*ptx.Instr]*affinetrack.Counts{}
-			list = append(list, &listing{fn: in.Func, place: fmt.Sprintf("%s:%d", in.Func.Module().Name, in.Func.Pos.Line)})
+		instr := &s.Instrs[i]
+		if counts[instr.Func] == nil {
+			counts[instr.Func] = map[*ptx.Instr]*affinetrack.Counts{}
+			list = append(list, &listing{fn: instr.Func, place: fmt.Sprintf("%s:%d", instr.Func.Module().Name, instr.Func.Pos.Line)})
 		}
-		counts[in.Func][in.Instr] = &in.Counts
+		counts[instr.Func][instr.Instr] = &instr.Counts
 	}
 	for _, l := range list {
 		l.fill(counts[l.fn], &sources)
@@ -67,8 +67,8 @@ func newListings(s *interp.Structure, from *input.Sources) []*listing {
 // fill makes the rows.
 func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourceFiles) {
 	targets := map[*ptx.Block]bool{}
-	l.fn.EachInstr(func(in *ptx.Instr) {
-		for _, b := range in.Targets() {
+	l.fn.EachInstr(func(instr *ptx.Instr) {
+		for _, b := range instr.Targets() {
 			targets[b] = true
 		}
 	})
@@ -82,10 +82,10 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 				l.rows = append(l.rows, listingRow{text: label + ":"})
 			}
 		}
-		for _, in := range b.Instrs {
-			row := listingRow{line: int(in.Pos.Line), text: in.Format(l.fn) + ";", counts: counts[in], in: in}
-			if in.Loc >= 0 && l.fn.Locs[in.Loc].Line > 0 {
-				loc := &l.fn.Locs[in.Loc]
+		for _, instr := range b.Instrs {
+			row := listingRow{line: int(instr.Pos.Line), text: instr.Format(l.fn) + ";", counts: counts[instr], in: instr}
+			if instr.Loc >= 0 && l.fn.Locs[instr.Loc].Line > 0 {
+				loc := &l.fn.Locs[instr.Loc]
 				name := l.fn.Module().FileName(loc.File)
 				row.place = fmt.Sprintf("%s:%d", name, loc.Line)
 				if row.place != shown {
@@ -93,7 +93,7 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 					l.rows = append(l.rows, sources.row(name, int(loc.Line)))
 				}
 			}
-			if list := in.Targets(); list != nil {
+			if list := instr.Targets(); list != nil {
 				branches[len(l.rows)] = list
 			}
 			l.rows = append(l.rows, row)
@@ -110,11 +110,11 @@ func (l *listing) fill(counts map[*ptx.Instr]*affinetrack.Counts, sources *sourc
 
 // title names the function.
 func (l *listing) title() string {
-	what := "function"
+	noun := "function"
 	if l.fn.Entry {
-		what = "kernel"
+		noun = "kernel"
 	}
-	return fmt.Sprintf("%s %s, %s", what, l.fn.Name, l.place)
+	return fmt.Sprintf("%s %s, %s", noun, l.fn.Name, l.place)
 }
 
 // print writes the listing to a screen: line of the PTX, label of figure 1,
@@ -176,7 +176,7 @@ func (l *listing) print(s *screen) {
 }
 
 // classes is the label of an instruction, padded to a number of columns.
-func (s *screen) classes(shares affinetrack.Shares, columns int) string {
+func (s *screen) classes(shares affinetrack.ClassCounts, columns int) string {
 	text := fitted(classText(shares), columns)
 	return s.paint(classPaints[mainClass(shares)], text)
 }

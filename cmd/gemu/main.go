@@ -41,8 +41,8 @@ type cli struct {
 	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
 	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
 	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
-	Replay     replayCmd     `cmd:"" help:"Run a kernel beside somebody else's log of it, and find the first difference."`
-	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its table beside ours."`
+	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
+	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
 	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
 	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and try them on another implementation."`
 	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
@@ -113,7 +113,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(readingNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(interpretationNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -162,12 +162,12 @@ func version() string {
 		return "gemu"
 	}
 	s := fmt.Sprintf("gemu %s", info.Main.Version)
-	for _, of := range info.Settings {
-		switch of.Key {
+	for _, setting := range info.Settings {
+		switch setting.Key {
 		case "vcs.revision":
-			s += ", revision " + of.Value
+			s += ", revision " + setting.Value
 		case "vcs.modified":
-			if of.Value == "true" {
+			if setting.Value == "true" {
 				s += " with changes"
 			}
 		}
@@ -181,7 +181,7 @@ func predictors() map[string]predictor {
 		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
 		"paper":   words(strings.Split(paperNames(), ", ")...),
 		"table":   words(ofPapers(tableNames)...),
-		"reading": words(ofPapers(readingNames)...),
+		"reading": words(ofPapers(interpretationNames)...),
 		"model":   words(strings.Split(models.Names(), ", ")...),
 	}
 }
@@ -246,7 +246,7 @@ func (a *app) report(err error) int {
 	var trap *interp.Trap
 	var unsupported *ptx.Unsupported
 	var f *failure
-	var several together
+	var several joinedErrors
 	var assembler *ptxasError
 	switch {
 	case errors.As(err, &assembler):

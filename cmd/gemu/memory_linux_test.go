@@ -18,7 +18,7 @@ import (
 )
 
 // limited is gemu as a process that may map so many KiB of addresses.
-func limited(kib int, args ...string) (said string, status int) {
+func limited(kib int, args ...string) (messages string, status int) {
 	script := fmt.Sprintf(`ulimit -v %d && exec gemu "$@"`, kib)
 	cmd := exec.Command("sh", append([]string{"-c", script, "gemu"}, args...)...)
 	var out bytes.Buffer
@@ -90,9 +90,9 @@ func TestOutOfMemory(t *testing.T) {
 		if slices.Contains(c.args, large) {
 			kib = 2200000 // a CTA fits in more
 		}
-		said, status := limited(kib, c.args...)
-		if !strings.Contains(said, c.want) || status != c.status || strings.Contains(said, "goroutine") || strings.Contains(said, "runtime:") {
-			t.Errorf("%q: status %d, want %d with %q:\n%.600s", c.args, status, c.status, c.want, said)
+		messages, status := limited(kib, c.args...)
+		if !strings.Contains(messages, c.want) || status != c.status || strings.Contains(messages, "goroutine") || strings.Contains(messages, "runtime:") {
+			t.Errorf("%q: status %d, want %d with %q:\n%.600s", c.args, status, c.status, c.want, messages)
 		}
 	}
 }
@@ -103,9 +103,9 @@ func TestFewAddresses(t *testing.T) {
 	for _, kib := range []int{1500000, 2000000} {
 		for _, args := range [][]string{{"check", "../../kernels/cuda/saxpy.ptx"}, {"run", "@saxpy"}, {"run", "@saxpy", "--sanitize", "all"}, {"help"}} {
 			for range 3 {
-				said, status := limited(kib, args...)
-				if want := fmt.Sprintf("gemu: ulimit -v allows %d bytes of addresses, and gemu needs 2147483648", kib<<10); status != 2 || !strings.HasPrefix(said, want) || strings.Count(said, "\n") != 1 {
-					t.Errorf("ulimit -v %d, %q: status %d:\n%.600s", kib, args, status, said)
+				messages, status := limited(kib, args...)
+				if want := fmt.Sprintf("gemu: ulimit -v allows %d bytes of addresses, and gemu needs 2147483648", kib<<10); status != 2 || !strings.HasPrefix(messages, want) || strings.Count(messages, "\n") != 1 {
+					t.Errorf("ulimit -v %d, %q: status %d:\n%.600s", kib, args, status, messages)
 				}
 			}
 		}
@@ -148,12 +148,12 @@ func TestUntouched(t *testing.T) {
 			args = append(args, "--expect", "0=u32[1]=0x30201")
 		}
 		cmd := exec.Command("gemu", args...)
-		said, err := cmd.CombinedOutput()
-		if strings.Contains(string(said), "no more memory") && !overcommits() {
-			t.Skipf("%s", said)
+		messages, err := cmd.CombinedOutput()
+		if strings.Contains(string(messages), "no more memory") && !overcommits() {
+			t.Skipf("%s", messages)
 		}
 		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, said)
+			t.Fatalf("%q: %v\n%s", args, err, messages)
 		}
 		if kib := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; kib > 512<<10 {
 			t.Errorf("%q takes %d KiB", args, kib)

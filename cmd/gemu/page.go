@@ -176,7 +176,7 @@ func (r *structureReport) pageLanes() pageHistogram {
 }
 
 func (r *structureReport) pageListing(l *listing) pageListing {
-	out := pageListing{Title: l.title(), Depth: l.flow.depth(), Width: 2 * l.flow.depth()}
+	page := pageListing{Title: l.title(), Depth: l.flow.depth(), Width: 2 * l.flow.depth()}
 	for i := range l.rows {
 		row := &l.rows[i]
 		p := pageRow{Kind: "instruction", Line: row.line, Flow: l.flow.path(i), Arrow: l.flow.to[i]}
@@ -200,9 +200,9 @@ func (r *structureReport) pageListing(l *listing) pageListing {
 				p.Title += "; from " + row.place
 			}
 		}
-		out.Rows = append(out.Rows, p)
+		page.Rows = append(page.Rows, p)
 	}
-	return out
+	return page
 }
 
 // splitInstruction cuts a line of PTX into its guard, opcode and operands.
@@ -225,7 +225,7 @@ func (f *flow) path(row int) string {
 		for _, side := range []struct {
 			cell cell
 			path string
-		}{{up, "V0"}, {down, "V2"}, {left, fmt.Sprintf("H%d", x-1)}, {right, fmt.Sprintf("H%d", x+1)}} {
+		}{{upward, "V0"}, {downward, "V2"}, {leftward, fmt.Sprintf("H%d", x-1)}, {rightward, fmt.Sprintf("H%d", x+1)}} {
 			if c&side.cell != 0 {
 				fmt.Fprintf(&b, "M%d 1%s", x, side.path)
 			}

@@ -247,18 +247,18 @@ func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
 // bar draws a bar.
 func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float64, y float64) {
 	up, down := 0.0, 0.0 // parts below 0 go the other way
-	for _, part := range b.parts {
+	for _, segment := range b.parts {
 		from := &up
-		if part.value < 0 {
+		if segment.value < 0 {
 			from = &down
 		}
-		x1, x2 := at(*from), at(*from+part.value)
-		*from += part.value
-		series, who := part.series, g.name
+		x1, x2 := at(*from), at(*from+segment.value)
+		*from += segment.value
+		series, source := segment.series, g.name
 		pale := b.paper
 		switch {
 		case series >= 0:
-			who += ", " + p.series[series]
+			source += ", " + p.series[series]
 		case len(p.series) > 0:
 			series = plainSeries
 		case b.paper:
@@ -267,15 +267,15 @@ func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float6
 			series = 0
 		}
 		if b.paper {
-			who += ", the paper"
+			source += ", the paper"
 		}
-		d.rect(series, pale, min(x1, x2), y+.5, math.Abs(x2-x1), plotBar-1, who+": "+part.text)
-		if len(b.parts) > 1 && math.Abs(x2-x1) > plotSmall*float64(len(part.text))+4 {
+		d.rect(series, pale, min(x1, x2), y+.5, math.Abs(x2-x1), plotBar-1, source+": "+segment.text)
+		if len(b.parts) > 1 && math.Abs(x2-x1) > plotSmall*float64(len(segment.text))+4 {
 			class := plotColours[series%len(plotColours)].letters
 			if pale {
 				class = "ink"
 			}
-			d.text((x1+x2)/2, y+plotBar-3, "middle", class, `font-size="9.5"`, part.text)
+			d.text((x1+x2)/2, y+plotBar-3, "middle", class, `font-size="9.5"`, segment.text)
 		}
 	}
 	d.text(max(at(up), at(0))+4, y+plotBar-2, "start", "ink", `font-size="11"`, b.text)
@@ -286,8 +286,8 @@ func (n *panel) extent() (low, high float64) {
 	for i := range n.groups {
 		for _, b := range n.groups[i].bars {
 			up, down := 0.0, 0.0
-			for _, part := range b.parts {
-				up, down = up+max(0, part.value), down+min(0, part.value)
+			for _, segment := range b.parts {
+				up, down = up+max(0, segment.value), down+min(0, segment.value)
 			}
 			low, high = min(low, down), max(high, up)
 		}
@@ -335,11 +335,11 @@ func plot(t *model.Table) string {
 			if !finite(v) {
 				continue
 			}
-			part := barPart{i, v, valueText(v)}
+			segment := barPart{i, v, valueText(v)}
 			if sum += v; t.Plot == model.Stacked {
-				whole.parts = append(whole.parts, part)
+				whole.parts = append(whole.parts, segment)
 			} else {
-				g.bars = append(g.bars, bar{text: part.text, parts: []barPart{part}})
+				g.bars = append(g.bars, bar{text: segment.text, parts: []barPart{segment}})
 			}
 		}
 		if t.Plot == model.Stacked {

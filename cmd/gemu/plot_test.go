@@ -136,13 +136,13 @@ func (d *drawn) inside(t *testing.T) {
 func TestPictures(t *testing.T) {
 	table := &paperTable{name: "t", title: "made up & <odd>", columns: []paperColumn{
 		{name: "a", head: [2]string{"", "a"}, digits: 1, doc: strings.Repeat("what is counted here ", 6)},
-		{name: "u", head: [2]string{"", "u"}, doc: "part", stack: "both", part: "uniform"},
-		{name: "v", head: [2]string{"uni-", "form"}, doc: "part", stack: "both", part: "affine"},
-		{name: "w", head: [2]string{"", "w"}, doc: "part", stack: "both", part: "generic"},
+		{name: "u", head: [2]string{"", "u"}, doc: "part", stack: "both", series: "uniform"},
+		{name: "v", head: [2]string{"uni-", "form"}, doc: "part", stack: "both", series: "affine"},
+		{name: "w", head: [2]string{"", "w"}, doc: "part", stack: "both", series: "generic"},
 		{name: "n", head: [2]string{"", "n"}, digits: 1, doc: "may be negative"},
 	}}
 	half := 0.5
-	r := &comparisonReading{Name: "head", Rows: []comparisonRow{
+	r := &comparisonInterpretation{Name: "head", Rows: []comparisonRow{
 		{Name: "x", Ours: map[string]float64{"a": 10, "u": 30, "v": 20, "w": 25, "n": -4}, Paper: map[string]float64{"a": 5, "u": 40}},
 		{Name: "a name that is far too long to stand before a bar", Ours: map[string]float64{"a": math.NaN(), "u": 60, "v": -40, "w": 15, "n": 8}, Paper: map[string]float64{}},
 		{Name: "z", Ours: map[string]float64{}, Paper: map[string]float64{"u": 1, "v": 2}},
@@ -158,9 +158,9 @@ func TestPictures(t *testing.T) {
 		}
 		return b.w
 	}
-	about := func(what string, got, want float64) {
+	about := func(noun string, got, want float64) {
 		if !(math.Abs(got-want) <= 0.3) { // or one of them is none
-			t.Errorf("%s is %.1f, want %.1f", what, got, want)
+			t.Errorf("%s is %.1f, want %.1f", noun, got, want)
 		}
 	}
 	const long = "a name that is far too long to stand before a bar"

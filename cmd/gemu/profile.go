@@ -41,8 +41,8 @@ func (c *profileCmd) outputs() outputs {
 
 // profileOrders are what lines can be sorted by.
 var profileOrders = []struct {
-	name string
-	of   func(c *profile.Counts) int64
+	name  string
+	value func(c *profile.Counts) int64
 }{
 	{"instructions", func(c *profile.Counts) int64 { return c.Execs }},
 	{"lanes", func(c *profile.Counts) int64 { return c.Lanes }},
@@ -128,7 +128,7 @@ func (r *profileReport) pprof() ([]byte, error) {
 
 // draw is the timeline; what it leaves out is said.
 func draw(a *app, t *profile.Timeline) ([]byte, error) {
-	if left := t.Left(); left != "" {
+	if left := t.Omitted(); left != "" {
 		fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
 	}
 	var b bytes.Buffer
@@ -143,7 +143,7 @@ type profileReport struct {
 	groups  []launchGroup
 	profile *profile.Profile
 	total   profile.Counts
-	classes map[*ptx.Instr]affinetrack.Shares // what their results were
+	classes map[*ptx.Instr]affinetrack.ClassCounts // what their results were
 	lines   []*profile.Line
 	loops   []*profile.Loop
 	blocks  []profileBlock
@@ -159,12 +159,12 @@ type profileBlock struct {
 func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport {
 	all := j.total()
 	r := &profileReport{
-		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.Shares{},
+		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.ClassCounts{},
 		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{j.sources},
 	}
 	for i := range all.Structure.Instrs {
-		in := &all.Structure.Instrs[i]
-		r.classes[in.Instr] = in.Label
+		instr := &all.Structure.Instrs[i]
+		r.classes[instr.Instr] = instr.Label
 	}
 	for _, l := range p.Launches {
 		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared}}
@@ -183,7 +183,7 @@ func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport 
 func (r *profileReport) order(c *profile.Counts) int64 {
 	for _, o := range profileOrders {
 		if o.name == r.flags.Sort {
-			return o.of(c)
+			return o.value(c)
 		}
 	}
 	panic("BUG: sorted by " + r.flags.Sort)
@@ -255,7 +255,7 @@ func (r *profileReport) printSummary(s *screen) {
 		}
 	}
 	if n := t.Global.Atomics + t.Shared.Atomics; n > 0 {
-		row("atomics", "%s, %.1f lanes at the same address at most in the mean", requests(n), float64(t.Global.Turns+t.Shared.Turns)/float64(n))
+		row("atomics", "%s, %.1f lanes at the same address at most in the mean", requests(n), float64(t.Global.SameAddress+t.Shared.SameAddress)/float64(n))
 	}
 	if t.Texture > 0 {
 		row("textures", "%s", requests(t.Texture))
@@ -270,7 +270,7 @@ type profileColumn struct {
 	name  string
 	width int
 	doc   string
-	of    func(c *profile.Counts, total *profile.Counts) string
+	text  func(c *profile.Counts, total *profile.Counts) string
 }
 
 // profileColumns are the columns; the first three are about executions, the others about where warps diverge and
@@ -279,17 +279,17 @@ var profileColumns = []profileColumn{
 	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
 	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
 	{"lanes", 6, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
-	{"splits", 7, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return some(c.Branches, countText(c.Divergent)) }},
+	{"splits", 7, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return countOrDash(c.Branches, countText(c.Divergent)) }},
 	{"sect/req", 9, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
 		m := c.Device()
-		return some(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
+		return countOrDash(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
 	}},
 	{"effic", 7, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
 		m := c.Device()
-		return some(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
+		return countOrDash(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
 	}},
 	{"conflicts", 10, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
-		return some(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
+		return countOrDash(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
 	}},
 }
 
@@ -301,16 +301,16 @@ var profileWidth = func() (n int) {
 	return n
 }()
 
-// rest cuts a text to what a line has left behind so many columns, but not to less than 40.
-func (s *screen) rest(text string, columns int) string {
+// cutToFit cuts a text to what a line has left behind so many columns, but not to less than 40.
+func (s *screen) cutToFit(text string, columns int) string {
 	if s.width == 0 {
 		return text
 	}
 	return cut(text, max(s.width-columns, 40))
 }
 
-// some is a text, or "-" of nothing.
-func some(n int64, text string) string {
+// countOrDash is a text, or "-" of nothing.
+func countOrDash(n int64, text string) string {
 	if n == 0 {
 		return "-"
 	}
@@ -321,7 +321,7 @@ func some(n int64, text string) string {
 func (r *profileReport) columns(c *profile.Counts) string {
 	var b strings.Builder
 	for _, col := range profileColumns {
-		b.WriteString(fitted(col.of(c, &r.total), -col.width))
+		b.WriteString(fitted(col.text(c, &r.total), -col.width))
 	}
 	return b.String()
 }
@@ -336,7 +336,7 @@ func (r *profileReport) head(s *screen, more string) {
 }
 
 // class is the structure of the results of a line.
-func (r *profileReport) class(l *profile.Line) (shares affinetrack.Shares) {
+func (r *profileReport) class(l *profile.Line) (shares affinetrack.ClassCounts) {
 	for i := range l.Instrs {
 		shares.Add(r.classes[l.Instrs[i].Instr])
 	}
@@ -392,7 +392,7 @@ func (r *profileReport) printLines(s *screen) {
 			pad = -width
 		}
 		text := fitted(place(l), pad) + "  " + r.text(l)
-		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.rest(text, profileWidth+2+class)))
+		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.cutToFit(text, profileWidth+2+class)))
 	}
 	if n := len(r.lines) - len(list); n > 0 {
 		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top, --lines)", n)))
@@ -421,16 +421,16 @@ func (r *profileReport) printLoops(s *screen) {
 }
 
 // place is where an instruction comes from, as lines have it.
-func (r *profileReport) place(f *ptx.Func, in *ptx.Instr) string {
-	at := profile.Frames(f, in, r.flags.PTX)[0]
-	return fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
+func (r *profileReport) place(f *ptx.Func, instr *ptx.Instr) string {
+	frame := profile.Frames(f, instr, r.flags.PTX)[0]
+	return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
 }
 
 // loopText says where a loop is.
 func (r *profileReport) loopText(l *profile.Loop) string {
 	text := l.Func.Name
-	if in := firstOf(l.Headers[0]); in != nil {
-		text += " at " + r.place(l.Func, in)
+	if instr := firstOf(l.Headers[0]); instr != nil {
+		text += " at " + r.place(l.Func, instr)
 	}
 	if n := len(l.Headers); n > 1 {
 		text += fmt.Sprintf(" (entered at %d places)", n)
@@ -499,31 +499,31 @@ func (r *profileReport) printOccupancy(s *screen) {
 		}
 		s.printf("%s\n", s.paint(dim, head+"  sm"))
 		var rows []string // that generations have in common
-		var of [][]string
+		var columns [][]string
 		for i := range occupancy.Generations {
 			g := &occupancy.Generations[i]
 			row := r.occupancyRow(g, b.Block)
 			at := slices.Index(rows, row)
 			if at < 0 {
 				at = len(rows)
-				rows, of = append(rows, row), append(of, nil)
+				rows, columns = append(rows, row), append(columns, nil)
 			}
-			of[at] = append(of[at], fmt.Sprint(g.SM))
+			columns[at] = append(columns[at], fmt.Sprint(g.SM))
 		}
 		for i, row := range rows {
 			style := plain
-			if r.flags.SM != 0 && slices.Contains(of[i], fmt.Sprint(r.flags.SM)) {
+			if r.flags.SM != 0 && slices.Contains(columns[i], fmt.Sprint(r.flags.SM)) {
 				style = bold
 			}
-			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(of[i], " ")))
+			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(columns[i], " ")))
 		}
 	}
 }
 
 // occupancyRow is a row of it, without the generation.
 func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) string {
-	n, by := g.Resident(b)
-	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.WarpsOf(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(by), 15)
+	n, limit := g.Resident(b)
+	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.Warps(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(limit), 15)
 	if b.Registers > 0 {
 		return row
 	}
@@ -539,7 +539,7 @@ func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) str
 
 // profileJSON is what --json writes. Names and meaning do not change.
 type profileJSON struct {
-	Schema string `json:"schema"` // "gemu-profile/1"
+	Schema string `json:"schema"` // "gemu-profile/2"
 	launchJSON
 	Trapped   string                `json:"trapped,omitempty"` // how the last launch trapped; all is as of then, without value structure
 	Groups    []launchGroup         `json:"kernels"`           // the launches, by kernel and extent
@@ -596,23 +596,23 @@ type profileOccupantJSON struct {
 }
 
 func (r *profileReport) json() *profileJSON {
-	out := &profileJSON{
-		Schema: "gemu-profile/1", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
+	output := &profileJSON{
+		Schema: "gemu-profile/2", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
 		Lines: []profileLineJSON{}, Loops: []profileLoopJSON{}, Calls: []profileCallJSON{}, Occupancy: []profileOccupantJSON{},
 	}
 	if r.profile.Err != nil {
-		out.Trapped = r.profile.Err.Error()
+		output.Trapped = r.profile.Err.Error()
 	}
 	for _, l := range r.lines {
 		c := r.class(l)
-		out.Lines = append(out.Lines, profileLineJSON{l.File, l.Line, l.Counts, c.Uniform, c.Affine, c.Generic})
+		output.Lines = append(output.Lines, profileLineJSON{l.File, l.Line, l.Counts, c.Uniform, c.Affine, c.Generic})
 	}
 	for _, l := range r.loops {
 		n := profileLoopJSON{Func: l.Func.Name, Depth: l.Depth, Headers: len(l.Headers), Entries: l.Entries, Iterations: l.Iterations, Counts: l.Counts}
-		if in := firstOf(l.Headers[0]); in != nil {
-			n.Line, n.Source = int(in.Pos.Line), r.place(l.Func, in)
+		if instr := firstOf(l.Headers[0]); instr != nil {
+			n.Line, n.Source = int(instr.Pos.Line), r.place(l.Func, instr)
 		}
-		out.Loops = append(out.Loops, n)
+		output.Loops = append(output.Loops, n)
 	}
 	var call func(n *profile.Node, parent int)
 	call = func(n *profile.Node, parent int) {
@@ -621,8 +621,8 @@ func (r *profileReport) json() *profileJSON {
 		if n.Site != nil {
 			c.Source = r.place(n.Parent.Func, n.Site)
 		}
-		parent = len(out.Calls)
-		out.Calls = append(out.Calls, c)
+		parent = len(output.Calls)
+		output.Calls = append(output.Calls, c)
 		for _, o := range n.Children {
 			call(o, parent)
 		}
@@ -633,9 +633,9 @@ func (r *profileReport) json() *profileJSON {
 	for _, b := range r.blocks {
 		for i := range occupancy.Generations {
 			g := &occupancy.Generations[i]
-			n, by := g.Resident(b.Block)
-			out.Occupancy = append(out.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * b.WarpsOf(), g.Occupancy(b.Block, n), string(by)})
+			n, limit := g.Resident(b.Block)
+			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * b.Warps(), g.Occupancy(b.Block, n), string(limit)})
 		}
 	}
-	return out
+	return output
 }

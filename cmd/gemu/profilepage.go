@@ -51,7 +51,7 @@ func memoryColumns() []profileColumn { return profileColumns[3:] }
 // memory is what they have.
 func (r *profileReport) memory(c *profile.Counts) (cells []string) {
 	for _, col := range memoryColumns() {
-		cells = append(cells, col.of(c, &r.total))
+		cells = append(cells, col.text(c, &r.total))
 	}
 	return cells
 }

@@ -70,7 +70,7 @@ var ptxasOptions = []ptxasOption{
 	{"disable-warnings", "w", "", func(a *assembly, _ string) error { a.quiet = true; return nil }, "No warnings."},
 	{"warning-as-error", "Werror", "", func(a *assembly, _ string) error { a.strict = true; return nil }, "Warnings are errors."},
 	{"warn-on-local-memory-usage", "warn-lmem-usage", "", func(a *assembly, _ string) error { a.warnLocal = true; return nil }, "Warn of kernels that use local memory."},
-	{"machine", "m", "64", func(_ *assembly, v string) error { return among("machine", v, "64") }, "The host's bits."},
+	{"machine", "m", "64", func(_ *assembly, v string) error { return checkChoice("machine", v, "64") }, "The host's bits."},
 	{"options-file", "optf", "FILE", nil, "Take options from FILE, where white space parts them."}, // expanded before they are set
 	{"version", "V", "", func(a *assembly, _ string) error { a.version = true; return nil }, "Print the version."},
 	{"help", "h", "", func(a *assembly, _ string) error { a.help = true; return nil }, "Print this."},
@@ -131,8 +131,8 @@ func fatal(format string, args ...any) error {
 	return &ptxasError{fatalLine(format, args...), exitBad}
 }
 
-// unsuited is for a module that is for another target.
-func unsuited(format string, args ...any) error {
+// targetMismatch is for a module that is for another target.
+func targetMismatch(format string, args ...any) error {
 	return &ptxasError{fatalLine(format, args...), exitRefused}
 }
 
@@ -150,8 +150,8 @@ func fatalLine(format string, args ...any) string {
 	return ptxasName + " fatal   : " + fmt.Sprintf(format, args...) + "\n"
 }
 
-// among wants a value of an option to be one of some.
-func among(option, value string, of ...string) error {
+// checkChoice wants a value of an option to be one of some.
+func checkChoice(option, value string, of ...string) error {
 	if !slices.Contains(of, value) {
 		return fatal("Value '%s' is not defined for option '%s'", value, option)
 	}
@@ -210,15 +210,15 @@ func (a *assembly) setArch(name string) error {
 }
 
 // option finds the option that an argument is, with the value that stands in it.
-func option(arg string) (o *ptxasOption, value string, has bool) {
-	name, value, has := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+func option(arg string) (o *ptxasOption, value string, found bool) {
+	name, value, found := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
 	long, isLong := strings.CutPrefix(name, "-")
 	for i := range ptxasOptions {
 		o := &ptxasOptions[i]
 		switch {
 		case isLong && o.long == long, !isLong && o.short == name:
-			return o, value, has
-		case !isLong && !has && (o.short == "O" || o.short == "m") && strings.HasPrefix(name, o.short) && isNumber(name[1:]):
+			return o, value, found
+		case !isLong && !found && (o.short == "O" || o.short == "m") && strings.HasPrefix(name, o.short) && isNumber(name[1:]):
 			return o, name[1:], true // -O3, -m64
 		}
 	}
@@ -241,13 +241,13 @@ func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 			a.file = arg
 			continue
 		}
-		o, value, has := option(arg)
+		o, value, found := option(arg)
 		switch {
 		case o == nil:
 			return fatal("Unknown option '%s'", strings.TrimPrefix(arg, "-"))
-		case o.value == "" && has:
+		case o.value == "" && found:
 			return fatal("no argument expected after '-%s'", o.short)
-		case o.value != "" && !has:
+		case o.value != "" && !found:
 			if i++; i == len(args) {
 				return fatal("argument expected after '%s'", arg)
 			}
@@ -278,22 +278,22 @@ func (a *assembly) read(ctx context.Context, args []string, depth int) error {
 
 // Run assembles.
 func (c *ptxasCmd) Run(a *app) error {
-	as := assembly{out: "elf.o", arch: "sm_75"}
-	if err := as.read(a.ctx, c.Args, 0); err != nil {
+	options := assembly{out: "elf.o", arch: "sm_75"}
+	if err := options.read(a.ctx, c.Args, 0); err != nil {
 		return err
 	}
 	switch {
-	case as.version:
+	case options.version:
 		_, err := fmt.Fprintf(a.stdout, "ptxas: gemu's assembler, which checks PTX and packs it for gemu's driver\n%s\nCuda compilation tools, release %s, V%[2]s.0\n", version(), cudaRelease)
 		return err
-	case as.help || len(c.Args) == 0:
+	case options.help || len(c.Args) == 0:
 		return printPtxasHelp(a)
-	case as.file == "" && as.text == nil:
+	case options.file == "" && options.text == nil:
 		return fatal("No input file specified")
-	case as.file != "" && as.text != nil:
-		return fatal("gemu assembles one input at a time, and here are %s and a text", as.file)
+	case options.file != "" && options.text != nil:
+		return fatal("gemu assembles one input at a time, and here are %s and a text", options.file)
 	}
-	name, text, err := as.source(a)
+	name, text, err := options.source(a)
 	if err != nil {
 		return err
 	}
@@ -305,32 +305,32 @@ func (c *ptxasCmd) Run(a *app) error {
 	if err != nil {
 		return refused(fmt.Sprintf("fatal   : %v", err))
 	}
-	sm, _, virtual, _ := architecture(as.arch)
-	if err := as.suits(m.Target); err != nil || virtual {
+	sm, _, virtual, _ := architecture(options.arch)
+	if err := options.suits(m.Target); err != nil || virtual {
 		return err
 	}
-	if err := as.describe(a, m); err != nil {
+	if err := options.describe(a, m); err != nil {
 		return err
 	}
-	if err := wholefile.Write(a.ctx, as.out, cubin.Pack([]byte(text), sm, as.relocatable)); err != nil {
-		return fatal("Output file '%s' could not be opened", as.out)
+	if err := wholefile.Write(a.ctx, options.out, cubin.Pack([]byte(text), sm, options.relocatable)); err != nil {
+		return fatal("Output file '%s' could not be opened", options.out)
 	}
 	return nil
 }
 
 // source is the text to assemble, and what messages call it.
-func (as *assembly) source(a *app) (name, text string, err error) {
-	if as.text != nil {
-		return "application ptx input", *as.text, nil
+func (options *assembly) source(a *app) (name, text string, err error) {
+	if options.text != nil {
+		return "application ptx input", *options.text, nil
 	}
-	text, err = a.readSource(as.file)
-	if errors.As(err, new(*fs.PathError)) || err != nil && as.file != "-" && !exists(as.file) {
-		return "", "", fatal("Input file '%s' could not be opened", as.file)
+	text, err = a.readSource(options.file)
+	if errors.As(err, new(*fs.PathError)) || err != nil && options.file != "-" && !exists(options.file) {
+		return "", "", fatal("Input file '%s' could not be opened", options.file)
 	}
 	if err != nil {
 		return "", "", fatal("%v", err)
 	}
-	return as.file, text, nil
+	return options.file, text, nil
 }
 
 func exists(file string) bool {
@@ -352,39 +352,39 @@ func places(list ptx.ErrorList) []string {
 }
 
 // suits checks that what the PTX is for includes what it is assembled for (manual 11.1.2).
-func (as *assembly) suits(target []string) error {
-	arch, archKind, _, _ := architecture(as.arch)
+func (options *assembly) suits(target []string) error {
+	arch, archKind, _, _ := architecture(options.arch)
 	for _, t := range target {
 		sm, kind, _, ok := architecture(t)
 		switch {
 		case !ok: // texmode_independent and the like
 		case kind == "a" && (sm != arch || archKind != "a"):
-			return unsuited("PTX with .target '%s' cannot be compiled for architecture '%s'", t, as.arch)
+			return targetMismatch("PTX with .target '%s' cannot be compiled for architecture '%s'", t, options.arch)
 		case sm > arch:
-			return unsuited("SM version specified by .target is higher than default SM version assumed")
+			return targetMismatch("SM version specified by .target is higher than default SM version assumed")
 		case kind == "f" && sm/10 != arch/10:
-			return unsuited("Program with .target '%s' cannot be compiled to different SM-family architecture", t)
+			return targetMismatch("Program with .target '%s' cannot be compiled to different SM-family architecture", t)
 		}
 	}
 	return nil
 }
 
 // describe warns of what will not run, and says with -v what the kernels take.
-func (as *assembly) describe(a *app, m *ptx.Module) error {
+func (options *assembly) describe(a *app, m *ptx.Module) error {
 	warned := false
 	warn := func(format string, args ...any) {
-		if !as.quiet {
+		if !options.quiet {
 			fmt.Fprintf(a.stderr, ptxasName+" warning : "+format+"\n", args...)
 			warned = true
 		}
 	}
 	info := func(format string, args ...any) {
-		if as.verbose {
+		if options.verbose {
 			fmt.Fprintf(a.stderr, ptxasName+" info    : "+format+"\n", args...)
 		}
 	}
-	if len(as.idle) > 0 {
-		info("(gemu) without effect: %s", strings.Join(as.idle, " "))
+	if len(options.idle) > 0 {
+		info("(gemu) without effect: %s", strings.Join(options.idle, " "))
 	}
 	mod, err := unboundedDevice().LoadModule(m)
 	if err != nil {
@@ -400,11 +400,11 @@ func (as *assembly) describe(a *app, m *ptx.Module) error {
 	}
 	info("%d bytes gmem%s", sizes[ptx.Global], constant)
 	for _, k := range m.Kernels() {
-		info("Compiling entry function '%s' for '%s'", k.Name, as.arch)
+		info("Compiling entry function '%s' for '%s'", k.Name, options.arch)
 		needs, err := mod.Info(k.Name, interp.Vector)
 		var unsupported *ptx.Unsupported
 		switch {
-		case errors.As(err, &unsupported) && as.relocatable: // it may call what it is to be linked with
+		case errors.As(err, &unsupported) && options.relocatable: // it may call what it is to be linked with
 			continue
 		case errors.As(err, &unsupported):
 			warn("%s will not run: %v", k.Name, err)
@@ -412,7 +412,7 @@ func (as *assembly) describe(a *app, m *ptx.Module) error {
 		case err != nil:
 			return refused(fmt.Sprintf("fatal   : %v", err))
 		}
-		if needs.Local > 0 && as.warnLocal {
+		if needs.Local > 0 && options.warnLocal {
 			warn("Local memory used for function '%s', size of stack frame: %d bytes", k.Name, needs.Local)
 		}
 		info("Function properties for %s\n    %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads", k.Name, needs.Local)
@@ -422,7 +422,7 @@ func (as *assembly) describe(a *app, m *ptx.Module) error {
 		}
 		info("Used %d registers%s, %d bytes cmem[0]", needs.Registers, shared, needs.ParamBytes)
 	}
-	if warned && as.strict {
+	if warned && options.strict {
 		return refused("error   : warnings are errors (--warning-as-error)")
 	}
 	return nil

@@ -21,10 +21,10 @@ type reconvergeCmd struct {
 
 // reconvergeJSON is what --json writes.
 type reconvergeJSON struct {
-	Schema   string          `json:"schema"`      // "gemu-reconverge/1"
-	File     string          `json:"file"`        // as the command line has it
-	Policies []reconvergeRow `json:"policies"`    // each of them
-	Same     bool            `json:"same_memory"` // wherever the kernel finished
+	Schema     string          `json:"schema"`      // "gemu-reconverge/1"
+	File       string          `json:"file"`        // as the command line has it
+	Policies   []reconvergeRow `json:"policies"`    // each of them
+	SameMemory bool            `json:"same_memory"` // wherever the kernel finished
 }
 
 // reconvergeRow is the kernel under a policy.
@@ -45,27 +45,27 @@ func (c *reconvergeCmd) Run(a *app) error {
 	if err := checkOutput(c.JSON); err != nil {
 		return fmt.Errorf("--json %s: %w", c.JSON, err)
 	}
-	out := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, Same: true}
+	output := &reconvergeJSON{Schema: "gemu-reconverge/1", File: c.File, SameMemory: true}
 	var finished *reconvergeRow
 	for _, r := range interp.Reconvergers {
 		row, err := c.measure(a, r)
 		if err != nil {
 			return err
 		}
-		out.Policies = append(out.Policies, *row)
+		output.Policies = append(output.Policies, *row)
 		switch {
 		case row.Trap != "":
 		case finished == nil:
 			finished = row
 		default:
-			out.Same = out.Same && slices.EqualFunc(row.memory, finished.memory, bytes.Equal)
+			output.SameMemory = output.SameMemory && slices.EqualFunc(row.memory, finished.memory, bytes.Equal)
 		}
 	}
 	if c.JSON != "-" {
-		out.print(newScreen(a.stdout))
+		output.print(newScreen(a.stdout))
 	}
 	if c.JSON != "" {
-		return writeJSON(a, c.JSON, out)
+		return writeJSON(a, c.JSON, output)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (r *reconvergeJSON) print(s *screen) {
 		s.printf("%s%s%s%s%s%s\n", fitted(p.Policy, 10), fitted(countText(p.WarpInstructions), -14), fitted(fmt.Sprintf("%.2f", p.ActiveLanesMean), -14),
 			fitted(countText(p.DivergentBranches), -12), fitted(countText(p.Splits), -12), fitted(countText(p.Reconvergences), -13))
 	}
-	if !r.Same {
+	if !r.SameMemory {
 		s.printf("\nThe buffers differ: the result depends on the order in which lanes run.\n")
 	}
 }

@@ -39,16 +39,16 @@ func tableOf(t *testing.T, paper, name string) *paperTable {
 }
 
 // sameValues compares what a table has of a row with what was counted again.
-func sameValues(t *testing.T, what string, got, want map[string]float64) {
+func sameValues(t *testing.T, noun string, got, want map[string]float64) {
 	t.Helper()
 	for name, v := range want {
 		if g, ok := got[name]; !ok || math.Abs(g-v) > 1e-9*(1+math.Abs(v)) {
-			t.Errorf("%s: %s is %v, again %v", what, name, g, v)
+			t.Errorf("%s: %s is %v, again %v", noun, name, g, v)
 		}
 	}
 	for name, v := range got {
 		if _, ok := want[name]; !ok {
-			t.Errorf("%s: %s is %v, which is not counted again", what, name, v)
+			t.Errorf("%s: %s is %v, which is not counted again", noun, name, v)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestAVCRecount(t *testing.T) {
 	defer m.close()
 	measured := func(table string, row, reading int) map[string]float64 {
 		of := tableOf(t, "avc2011", table)
-		v, err := of.measure(m, &of.rows[row], &of.readings[reading])
+		v, err := of.measure(m, &of.rows[row], &of.interpretations[reading])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestAVCRecount(t *testing.T) {
 		}
 		kernel := map[string]string{"srad1": "srad_coefficient", "srad2": "srad_diffuse"}[row.name]
 		again := func(regs int) *recount.PrivateKernel { return at(regs)[kernel] }
-		base, least := 0, 0
+		base, minimum := 0, 0
 		for _, f := range module.Kernels() {
 			r, err := spill.RangeOf(t.Context(), f)
 			if err != nil {
@@ -122,7 +122,7 @@ func TestAVCRecount(t *testing.T) {
 			if f.Name == kernel {
 				base = r.Base
 			}
-			least = max(least, r.Least)
+			minimum = max(minimum, r.Min)
 		}
 		if n := len(again(base).Loads) + len(again(base).Stores); n > 0 {
 			t.Errorf("%s: spills with r_base, %d registers", kernel, base)
@@ -130,7 +130,7 @@ func TestAVCRecount(t *testing.T) {
 		if n := len(again(base - 1).Loads); n == 0 {
 			t.Errorf("%s: spills nothing with less than r_base, %d registers", kernel, base)
 		}
-		share := func(of float64) int { return max(least, int(math.Floor(of*float64(base)+0.5))) }
+		share := func(of float64) int { return max(minimum, int(math.Floor(of*float64(base)+0.5))) }
 		sum := func(lists ...map[string]int) (n float64) {
 			for _, list := range lists {
 				for _, k := range list {
@@ -174,19 +174,19 @@ func TestAVCRecount(t *testing.T) {
 			sameValues(t, "figure 6, "+row.name, measured("figure6", i, j), want)
 		}
 		for j, setup := range rows {
-			want := map[string]float64{"r_base": float64(base), "least": float64(least)}
+			want := map[string]float64{"r_base": float64(base), "least": float64(minimum)}
 			for _, c := range configs {
 				regs := base
-				for regs > least && traffic(regs-1, setup, c.l1, c.avc) < 1e-4 {
+				for regs > minimum && traffic(regs-1, setup, c.l1, c.avc) < 1e-4 {
 					regs--
 				}
 				want[c.name] = float64(regs)
 			}
 			sameValues(t, "table 4, "+row.name, measured("table4", i, j), want)
 		}
-		letter := map[string]float64{"r_base": float64(base), "least": float64(least)}
+		letter := map[string]float64{"r_base": float64(base), "least": float64(minimum)}
 		for _, c := range configs {
-			for regs := base; regs >= least; regs-- {
+			for regs := base; regs >= minimum; regs-- {
 				if traffic(regs, recount.CacheSetup{}, c.l1, c.avc) < 1e-4 {
 					letter[c.name] = float64(regs)
 				}
@@ -198,8 +198,8 @@ func TestAVCRecount(t *testing.T) {
 
 // kimRun is a small run under a reading of tables 1 or 3.
 type kimRun struct {
-	table, reading, workload string
-	size                     int
+	table, interpretation, workload string
+	size                            int
 }
 
 // TestKimRecount has the columns of tables 1 and 3 of small runs, and again; and what each instruction counts.
@@ -210,12 +210,12 @@ func TestKimRecount(t *testing.T) {
 		{"table3", "fgsimt", "bfs", 80}, {"table3", "fgsimt", "viterbi", 2}, {"table3", "fgsimt", "rsort", 100}, {"table3", "fgsimt", "rgb2cmyk", 40},
 		{"table1", "kim-wide", "bfs", 80}, {"table1", "kim-wide", "nqueens", 5}, {"table1", "kim-wide", "lps", 20}, {"table1", "kim-const", "cp", 16}, {"table1", "kim-const", "conv", 64},
 	}
-	if part.All() {
+	if part.TryAll() {
 		runs = nil
 		for _, name := range []string{"table1", "table3"} {
 			table := tableOf(t, "kim2013", name)
 			for _, row := range table.rows {
-				for _, reading := range table.readings {
+				for _, reading := range table.interpretations {
 					if reading.name != "gemu" {
 						runs = append(runs, kimRun{name, reading.name, row.workload, map[string]int{"aes": 0, "bilat": 16, "bsearch": 300, "bfs": 300, "conv": 100, "cmult": 100, "cp": 32, "dither": 32, "kmeans": 100, "kmeansum": 100, "lps": 33, "median": 33, "mfilt": 33, "nqueens": 7, "rgb2cmyk": 33, "rsort": 500, "sgemm": 33, "viterbi": 8}[row.workload]})
 					}
@@ -224,22 +224,22 @@ func TestKimRecount(t *testing.T) {
 		}
 	}
 	for _, c := range runs {
-		t.Run(c.table+" "+c.reading+" "+c.workload, func(t *testing.T) { c.recount(t) })
+		t.Run(c.table+" "+c.interpretation+" "+c.workload, func(t *testing.T) { c.check(t) })
 	}
 }
 
-func (c kimRun) recount(t *testing.T) {
+func (c kimRun) check(t *testing.T) {
 	table := *tableOf(t, "kim2013", c.table)
 	row := paperRow{name: c.workload, workload: c.workload, size: c.size}
-	table.rows, table.readings = []paperRow{row}, []paperReading{{name: c.reading}}
+	table.rows, table.interpretations = []paperRow{row}, []paperInterpretation{{name: c.interpretation}}
 	m := newMeter(&app{ctx: t.Context()}, 1, []*paperTable{&table})
 	defer m.close()
-	got, err := table.measure(m, &row, &table.readings[0])
+	got, err := table.measure(m, &row, &table.interpretations[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := kimMachines[c.reading]
-	structure, err := m.structureOf(&row, c.reading)
+	of := kimMachines[c.interpretation]
+	structure, err := m.structureOf(&row, c.interpretation)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func (c kimRun) recount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := &recount.Machine{Leaves: c.reading == "kim-leaves", FGSIMT: c.reading == "fgsimt", Wide: c.reading == "kim-wide" || c.reading == "kim-const", Const: c.reading == "kim-const"}
+	again := &recount.Machine{IgnoresExited: c.interpretation == "kim-leaves", FGSIMT: c.interpretation == "fgsimt", Wide: c.interpretation == "kim-wide" || c.interpretation == "kim-const", Const: c.interpretation == "kim-const"}
 	s.Prepare = func(l *interp.Launch) {
 		l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed(of.reconverge), []interp.Probe{again}
 	}
@@ -265,8 +265,8 @@ func (c kimRun) recount(t *testing.T) {
 	want := map[string]float64{
 		"dyn_inst_M": float64(n.Lanes) / 1e6, "act_thds": float64(n.Lanes) / float64(n.Instructions),
 		"ll": share(n.LongLatency, n.Instructions), "ctrl": share(n.Control, n.Instructions), "mem": share(n.Memory, n.Instructions), "div": share(n.Divergent, n.Instructions),
-		"aff_inst": share(n.Compact, n.Instructions), "supp_aff": share(n.Suppressed, n.Compact+n.Suppressed), "exp_inst": share(n.Expansions, n.Instructions),
-		"aff_rds": share(n.CompactReads, n.Reads), "aff_wrs": share(n.CompactWrites-n.Expansions, n.Writes),
+		"aff_inst": share(n.Compact, n.Instructions), "supp_aff": share(n.Suppressed, n.Compact+n.Suppressed), "exp_inst": share(n.Materialisations, n.Instructions),
+		"aff_rds": share(n.CompactReads, n.Reads), "aff_wrs": share(n.CompactWrites-n.Materialisations, n.Writes),
 		"aff_bra": share(n.Decided, n.Branches), "aff_bra_not_uniform": share(n.DecidedAffine, n.Branches),
 		"aff_mem": share(n.CompactLoads, n.Loads), "aff_mem_not_uniform": share(n.AffineLoads, n.Loads),
 	}
@@ -274,7 +274,7 @@ func (c kimRun) recount(t *testing.T) {
 		want = map[string]float64{
 			"act_thds": float64(n.Lanes) / float64(n.Instructions), "int": share(n.Int, n.Instructions), "fp": share(n.FP, n.Instructions), "ctrl": share(n.Control, n.Instructions),
 			"mem": share(n.Memory, n.Instructions), "shared_loads": share(n.Params, n.Instructions), "a_aff_inst": share(n.Compact-n.Compares, n.Instructions),
-			"a_aff_rds": share(n.CompactReads, n.Reads), "a_aff_wrs": share(n.CompactWrites-n.Expansions, n.Writes), "ab_aff_inst": share(n.Compact, n.Instructions),
+			"a_aff_rds": share(n.CompactReads, n.Reads), "a_aff_wrs": share(n.CompactWrites-n.Materialisations, n.Writes), "ab_aff_inst": share(n.Compact, n.Instructions),
 			"abm_aff_mem": share(n.AffineLoads, n.Loads+n.Stores), "abm_aff_mem_loads": share(n.AffineLoads, n.Loads),
 		}
 	}
@@ -314,16 +314,16 @@ func TestRegfileRecount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := &recount.Beside{Machine: recount.Machine{Leaves: true}}
+		again := &recount.MachineAndWrites{Machine: recount.Machine{IgnoresExited: true}}
 		s.Prepare = func(l *interp.Launch) {
 			l.Mode, l.Reconverge, l.Probes = interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{again}
 		}
 		if err := w.Run(s); err != nil {
 			t.Fatal(err)
 		}
-		counted := func(k *regfileKept) recount.Written {
+		counted := func(k *storageCounts) recount.Written {
 			w := recount.Written{Writes: int(k.Writes), Bytes: int(k.Bytes), Stored: map[string]int{}, Sets: map[string]int{}}
-			for name, n := range k.By {
+			for name, n := range k.ByModel {
 				w.Stored[name] = int(n.Bytes)
 			}
 			for _, set := range k.Sets {
@@ -338,7 +338,7 @@ func TestRegfileRecount(t *testing.T) {
 			line := &got.Lines[i]
 			if again.Written[int32(line.Line)] == nil {
 				t.Errorf("%s, line %d: has written nothing", c.workload, line.Line)
-			} else if diff := cmp.Diff(*again.Written[int32(line.Line)], counted(&line.regfileKept)); diff != "" {
+			} else if diff := cmp.Diff(*again.Written[int32(line.Line)], counted(&line.storageCounts)); diff != "" {
 				t.Errorf("%s, line %d, %s (-again +regfile):\n%s", c.workload, line.Line, line.Text, diff)
 			}
 		}
@@ -353,9 +353,9 @@ func TestRegfileRecount(t *testing.T) {
 					kept += n
 				}
 			}
-			by := got.Total.By[name]
-			if int(by.Kept) != kept || int(by.Alone) != alone {
-				t.Errorf("%s, %s: keeps %d, %d of them alone; again %d, %d", c.workload, name, by.Kept, by.Alone, kept, alone)
+			by := got.Total.ByModel[name]
+			if int(by.Compact) != kept || int(by.OnlyThis) != alone {
+				t.Errorf("%s, %s: keeps %d, %d of them alone; again %d, %d", c.workload, name, by.Compact, by.OnlyThis, kept, alone)
 			}
 			of := func(part, all int) string {
 				if part > 0 && 2000*part < all {

@@ -24,7 +24,7 @@ type regfileCmd struct {
 	launchFlags
 
 	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
-	Reconverge string `default:"stack" enum:"${reconvergers}" help:"Which lanes of a warp run next where they have diverged, and where they meet again: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
+	Reconverge string `default:"stack" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
 
 	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
 	reportFlags
@@ -32,7 +32,7 @@ type regfileCmd struct {
 }
 
 func (c *regfileCmd) Run(a *app) error {
-	list, err := models.For(c.Model, c.Warp)
+	list, err := models.Select(c.Model, c.Warp)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -42,7 +42,7 @@ func (c *regfileCmd) Run(a *app) error {
 	if err := c.tablesFlag.check(); err != nil {
 		return err
 	}
-	side := models.Beside(list)
+	side := models.Watch(list)
 	j, err := c.open(a, a.stderr, side) // standard output is for the report
 	if err != nil {
 		return err
@@ -62,28 +62,28 @@ func (c *regfileCmd) Run(a *app) error {
 
 // regfileReport is what the models have made of a run; --json writes it.
 type regfileReport struct {
-	Schema string `json:"schema"` // "gemu-regfile/1"
+	Schema string `json:"schema"` // "gemu-regfile/2"
 	launchJSON
 	Groups []launchGroup   `json:"kernels"` // the launches, by kernel and extent
-	Total  regfileKept     `json:"total"`   // of all instructions
+	Total  storageCounts   `json:"total"`   // of all instructions
 	Lines  []regfileLine   `json:"lines"`   // instructions that have written registers, in the order of the source
 	Models []*model.Report `json:"models"`  // in the order of --model
 }
 
-// regfileKept is what models keep of the registers that were written, by warps and without
+// storageCounts is what models keep of the registers that were written, by warps and without
 // predicates.
-type regfileKept struct {
-	Writes int64                  `json:"writes"` // of registers
-	Bytes  int64                  `json:"bytes"`  // of them, as vectors
-	By     map[string]regfileKeep `json:"by"`     // by model
-	Sets   []regfileSet           `json:"sets"`   // by which of the models kept them together, the most frequent first
+type storageCounts struct {
+	Writes  int64                   `json:"writes"`   // of registers
+	Bytes   int64                   `json:"bytes"`    // of them, as vectors
+	ByModel map[string]modelStorage `json:"by_model"` // by model
+	Sets    []regfileSet            `json:"sets"`     // by which of the models kept them together, the most frequent first
 }
 
-// regfileKeep is what a model keeps.
-type regfileKeep struct {
-	Kept  int64 `json:"kept"`  // writes that it stores in less than a vector
-	Alone int64 `json:"alone"` // of them, those that no other model does
-	Bytes int64 `json:"bytes"` // that all take
+// modelStorage is what a model keeps.
+type modelStorage struct {
+	Compact  int64 `json:"compact_writes"`  // writes that it stores in less than a vector
+	OnlyThis int64 `json:"only_this_model"` // of them, those that no other model does
+	Bytes    int64 `json:"bytes"`           // that all take
 }
 
 // regfileSet is writes that the same models have kept.
@@ -99,23 +99,23 @@ type regfileLine struct {
 	Func   string `json:"func"`             // that it is in
 	Text   string `json:"text"`             // of the instruction
 	Source string `json:"source,omitempty"` // file:line of .loc
-	regfileKept
+	storageCounts
 
 	names []string // of the models
 }
 
-func newRegfileReport(j *job, side *model.Side) *regfileReport {
-	r := &regfileReport{Schema: "gemu-regfile/1", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
+func newRegfileReport(j *job, side *model.Comparison) *regfileReport {
+	r := &regfileReport{Schema: "gemu-regfile/2", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
 	var names []string
 	for _, m := range side.Models() {
 		names = append(names, m.Name())
 	}
-	total := &model.Instr{Stored: make([]int64, len(names)), Keep: make(model.Keep, 1<<len(names))}
+	total := &model.Instr{Stored: make([]int64, len(names)), Compressed: make(model.CompressedWrites, 1<<len(names))}
 	for _, n := range side.Instrs() {
 		total.Add(n)
 		r.Lines = append(r.Lines, regfileLine{
 			File: n.Func.Module().Name, Line: int(n.Pos.Line), Func: n.Func.Name, Text: n.Format(n.Func) + ";", Source: placeOf(n.Func, n.Instr),
-			regfileKept: keptBy(n, names), names: names,
+			storageCounts: keptBy(n, names), names: names,
 		})
 	}
 	r.Total = keptBy(total, names)
@@ -123,22 +123,22 @@ func newRegfileReport(j *job, side *model.Side) *regfileReport {
 }
 
 // placeOf is file:line of the .loc in force, "" if there is none.
-func placeOf(f *ptx.Func, in *ptx.Instr) string {
-	if in.Loc < 0 || f.Locs[in.Loc].Line <= 0 {
+func placeOf(f *ptx.Func, instr *ptx.Instr) string {
+	if instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
 		return ""
 	}
-	loc := &f.Locs[in.Loc]
+	loc := &f.Locs[instr.Loc]
 	return fmt.Sprintf("%s:%d", f.Module().FileName(loc.File), loc.Line)
 }
 
 // keptBy makes counts of models with these names.
-func keptBy(n *model.Instr, names []string) regfileKept {
-	k := regfileKept{Writes: n.Writes, Bytes: n.Bytes, By: map[string]regfileKeep{}, Sets: []regfileSet{}}
+func keptBy(n *model.Instr, names []string) storageCounts {
+	k := storageCounts{Writes: n.Writes, Bytes: n.Bytes, ByModel: map[string]modelStorage{}, Sets: []regfileSet{}}
 	for i, name := range names {
-		k.By[name] = regfileKeep{n.Keep.Kept(i), n.Keep.Alone(i), n.Stored[i]}
+		k.ByModel[name] = modelStorage{n.Compressed.By(i), n.Compressed.OnlyBy(i), n.Stored[i]}
 	}
-	for _, set := range n.Keep.Sets() {
-		s := regfileSet{Models: []string{}, Writes: n.Keep[set]}
+	for _, set := range n.Compressed.Sets() {
+		s := regfileSet{Models: []string{}, Writes: n.Compressed[set]}
 		for i, name := range names {
 			if set>>i&1 != 0 {
 				s.Models = append(s.Models, name)
@@ -149,8 +149,8 @@ func keptBy(n *model.Instr, names []string) regfileKept {
 	return k
 }
 
-// Who says which models kept what: those that kept all, or shares of sets.
-func (k *regfileKept) Who() string {
+// Models says which models kept what: those that kept all, or shares of sets.
+func (k *storageCounts) Models() string {
 	var parts []string
 	for _, s := range k.Sets {
 		text := "none"
@@ -168,14 +168,14 @@ func (k *regfileKept) Who() string {
 // Row is the cells of a line: what each model stores, in percent of vectors.
 func (k *regfileLine) Row() (cells []string) {
 	for _, name := range k.names {
-		cells = append(cells, percentText(share(k.By[name].Bytes, k.Bytes), 0))
+		cells = append(cells, percentText(share(k.ByModel[name].Bytes, k.Bytes), 0))
 	}
 	return cells
 }
 
 // print writes the report to a screen.
 func (r *regfileReport) print(s *screen, parts []string) {
-	s.printf("%s: warps of %d, reconvergence %s\n", r.File, r.Warp, r.Meets)
+	s.printf("%s: warps of %d, reconvergence %s\n", r.File, r.Warp, r.Reconverge)
 	for _, g := range r.Groups {
 		s.printf("  kernel %s\n", g)
 	}
@@ -202,25 +202,25 @@ func (r *regfileReport) printKept(s *screen) {
 	s.heading(fmt.Sprintf("registers written: %d, %d bytes as vectors", r.Total.Writes, r.Total.Bytes))
 	s.printf("%s%s%s%s\n", fitted("", regfileName), fitted("kept", -regfileNumber), fitted("alone", -regfileNumber), fitted("bytes", -regfileNumber))
 	for _, m := range r.Models {
-		k := r.Total.By[m.Model]
+		k := r.Total.ByModel[m.Model]
 		s.printf("%s", fitted(m.Model, regfileName))
-		for _, v := range []float64{share(k.Kept, r.Total.Writes), share(k.Alone, r.Total.Writes), share(k.Bytes, r.Total.Bytes)} {
+		for _, v := range []float64{share(k.Compact, r.Total.Writes), share(k.OnlyThis, r.Total.Writes), share(k.Bytes, r.Total.Bytes)} {
 			s.printf("%s", fitted(percentText(v, 1)+" %", -regfileNumber))
 		}
 		s.printf("\n")
 	}
 	s.printf("\n")
 	for _, set := range r.Total.Sets {
-		who := "no model"
+		source := "no model"
 		if len(set.Models) > 0 {
-			who = strings.Join(set.Models, " and ")
+			source = strings.Join(set.Models, " and ")
 		}
-		s.printf("%s  kept by %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), who)
+		s.printf("%s  kept by %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), source)
 	}
 }
 
 func (r *regfileReport) printLines(s *screen) {
-	s.heading("what models store, in percent of vectors, and who keeps it")
+	s.heading("what models store, in percent of vectors, and which models store it compactly")
 	text := fitted("line", -5) + fitted("writes", -9)
 	for _, m := range r.Models {
 		text += fitted(m.Model, -lineColumn(m.Model))
@@ -239,7 +239,7 @@ func (r *regfileReport) printLines(s *screen) {
 		}
 		text += "  " + l.Text
 		if len(l.Sets) > 1 || len(l.Sets[0].Models) > 0 && len(l.Sets[0].Models) < len(r.Models) {
-			text += "  " + l.Who()
+			text += "  " + l.Models()
 		}
 		s.printf("%s\n", cut(text, s.width))
 	}
@@ -321,8 +321,8 @@ func (r *regfileReport) linesCSV() []byte {
 		l := &r.Lines[i]
 		record := []string{l.File, strconv.Itoa(l.Line), l.Source, l.Text, fmt.Sprint(l.Writes), fmt.Sprint(l.Bytes)}
 		for _, name := range l.names {
-			k := l.By[name]
-			record = append(record, fmt.Sprint(k.Kept), fmt.Sprint(k.Alone), fmt.Sprint(k.Bytes))
+			k := l.ByModel[name]
+			record = append(record, fmt.Sprint(k.Compact), fmt.Sprint(k.OnlyThis), fmt.Sprint(k.Bytes))
 		}
 		w.Write(record)
 	}

@@ -30,29 +30,29 @@ func (c *replayCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	other := logFile(c.Log)
-	l, err := other.First()
+	otherLog := logFile(c.Log)
+	l, err := otherLog.First()
 	if err != nil {
 		return err
 	}
-	one := traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
+	runCmd := traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}, machineFlags: c.machineFlags}
 	if l != nil && !strings.HasPrefix(c.File, "@") {
-		one.as(l)
+		runCmd.matchLaunch(l)
 	}
 	dir, remove, err := cleanup.Dir("", "gemu-replay-*")
 	if err != nil {
 		return err
 	}
 	defer remove()
-	run, err := one.live(a, dir, "run", filter)
+	run, err := runCmd.live(a, dir, "run", filter)
 	if err != nil {
 		return err
 	}
-	return c.compare(a, other, run, filter)
+	return c.compare(a, otherLog, run, filter)
 }
 
-// as has a launch be like one of a log, in what the flags leave open.
-func (c *traceCmd) as(l *trace.Launch) {
+// matchLaunch has a launch be like one of a log, in what the flags leave open.
+func (c *traceCmd) matchLaunch(l *trace.Launch) {
 	set := func(flag *string, d []uint64) {
 		if *flag == "" && len(d) == 3 {
 			*flag = fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2])

@@ -51,8 +51,8 @@ func TestNativeNotice(t *testing.T) {
 		if c.refuse {
 			cmd.Env = append(os.Environ(), noExecution+"=1")
 		}
-		var said strings.Builder
-		cmd.Stderr = &said
+		var messages strings.Builder
+		cmd.Stderr = &messages
 		err := cmd.Run()
 		if cmd.ProcessState.ExitCode() == 77 {
 			t.Skip("the kernel cannot refuse executable memory")
@@ -61,8 +61,8 @@ func TestNativeNotice(t *testing.T) {
 		if c.notices != "" {
 			want = 1
 		}
-		if err != nil || strings.Count(said.String(), "--engine native") != want || !strings.Contains(said.String(), c.notices) {
-			t.Errorf("%q, refused %t: %v, want %q:\n%s", c.args, c.refuse, err, c.notices, said.String())
+		if err != nil || strings.Count(messages.String(), "--engine native") != want || !strings.Contains(messages.String(), c.notices) {
+			t.Errorf("%q, refused %t: %v, want %q:\n%s", c.args, c.refuse, err, c.notices, messages.String())
 		}
 	}
 }

@@ -65,13 +65,13 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	wants := make([]*array, len(expects))
+	expected := make([]*array, len(expects))
 	for i, e := range expects {
-		if wants[i], err = arrayOf(a.ctx, e.value); err != nil {
+		if expected[i], err = arrayOf(a.ctx, e.value); err != nil {
 			return fmt.Errorf("--expect %s=%s: %w", e.name, e.value, err)
 		}
-		if got := e.now(); got.len() != wants[i].len() {
-			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, wants[i].len(), got.len())
+		if got := e.now(); got.len() != expected[i].len() {
+			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, expected[i].len(), got.len())
 		}
 	}
 	for _, o := range outs {
@@ -85,12 +85,12 @@ func (c *runCmd) Run(a *app) error {
 	mode := interp.Modes[c.Mode]
 	registers := &traffic.Counter{}
 	prepare := func(l *interp.Launch) {
-		if l.Mode, l.Policy, l.Stats = mode, policy, c.Stats; c.Stats {
+		if l.Mode, l.Policy, l.Structure = mode, policy, c.Stats; c.Stats {
 			l.Probes = append(l.Probes, registers)
 		}
-		l.Reconverge, l.Eager, l.Early = interp.ReconvergerNamed(c.Reconverge), c.Eager, c.Async == "early"
+		l.Reconverge, l.CompileEagerly, l.EagerEffects = interp.ReconvergerNamed(c.Reconverge), c.Eager, c.Async == "early"
 	}
-	var other *twin
+	var other *asyncTwin
 	if c.Async == "both" {
 		if other, err = c.early(a, prepare); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (c *runCmd) Run(a *app) error {
 				return &failure{fmt.Errorf("--out %s=%s: %w", o.name, o.value, err), exitBad}
 			}
 		}
-		runErr = c.check(expects, wants)
+		runErr = c.check(expects, expected)
 	}
 	if other != nil {
 		runErr = other.compare(a, j, ran, runErr)
@@ -166,7 +166,7 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 	row("divergent branches", "%d", r.DivergentBranches)
 	row("splits", "%d", r.Splits)
 	row("reconvergences", "%d", r.Reconvergences)
-	accesses := func(name string, s affinetrack.Shares) {
+	accesses := func(name string, s affinetrack.ClassCounts) {
 		n := float64(max(s.Total(), 1))
 		row(name, "%d, %.0f%% uniform, %.0f%% affine", s.Total(), 100*float64(s.Uniform)/n, 100*float64(s.Affine)/n)
 	}
@@ -182,7 +182,7 @@ func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
 
 // runJSON is what --json writes.
 type runJSON struct {
-	Schema string `json:"schema"` // "gemu-run/1"
+	Schema string `json:"schema"` // "gemu-run/2"
 	launchJSON
 	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
 	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
@@ -194,7 +194,7 @@ type runJSON struct {
 	Branches           int64   `json:"branches"`            // warp instructions that branch
 	DivergentBranches  int64   `json:"divergent_branches"`  // of them those after which lanes were at several places
 	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
-	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had parted
+	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
 
 	Structure *interp.Summary  `json:"structure,omitempty"` // with --stats: the columns of the published tables
 	Tolerated []toleratedJSON  `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
@@ -219,7 +219,7 @@ type trapJSON struct {
 // toleratedJSON is a fault after which kernels have gone on.
 type toleratedJSON struct {
 	Severity string   `json:"severity"` // "notice"
-	By       string   `json:"by"`       // the names that --tolerate has for it
+	Names    string   `json:"names"`    // the names that --tolerate has for it
 	Times    int64    `json:"times"`    // accesses of lanes; of a matrix in memory those of its rows
 	First    trapJSON `json:"first"`    // the trap that it would have been, of the first CTA and warp
 }
@@ -228,7 +228,7 @@ type toleratedJSON struct {
 func newTrapJSON(t *interp.Trap) *trapJSON {
 	n := &trapJSON{
 		Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
-		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Near,
+		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Nearby,
 	}
 	if t.Bytes > 0 {
 		n.Address = fmt.Sprintf("%#x", t.Addr)
@@ -243,7 +243,7 @@ func newTrapJSON(t *interp.Trap) *trapJSON {
 func newReport(j *job, err error) *runJSON {
 	r := j.total()
 	rep := &runJSON{
-		Schema:     "gemu-run/1",
+		Schema:     "gemu-run/2",
 		launchJSON: j.facts(), Exit: "ok", Seconds: r.Duration.Seconds(),
 		ThreadInstructions: r.ThreadInstructions, WarpInstructions: r.WarpInstructions, ActiveLanesMean: r.ActiveLanesMean(), Branches: r.Branches, DivergentBranches: r.DivergentBranches,
 	}
@@ -252,7 +252,7 @@ func newReport(j *job, err error) *runJSON {
 		rep.Structure = &s
 	}
 	for _, t := range j.tolerated {
-		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", By: t.By.String(), Times: t.Times, First: *newTrapJSON(t.First)})
+		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", Names: t.Tolerance.String(), Times: t.Count, First: *newTrapJSON(t.First)})
 	}
 	var t *interp.Trap
 	var f *failure
@@ -285,7 +285,7 @@ type target struct {
 
 // targets resolves I=VALUE flags.
 func targets(j *job, flag string, list []string) ([]target, error) {
-	var out []target
+	var targets []target
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || value == "" {
@@ -304,9 +304,9 @@ func targets(j *job, flag string, list []string) ([]target, error) {
 				return nil, fmt.Errorf("%s %s: %w", flag, text, err)
 			}
 		}
-		out = append(out, target{b, name, value})
+		targets = append(targets, target{b, name, value})
 	}
-	return out, nil
+	return targets, nil
 }
 
 // cutSize splits FILE.png:WIDTHxHEIGHT.
@@ -365,11 +365,11 @@ func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
 }
 
 // check compares buffers with their expectations.
-func (c *runCmd) check(expects []target, wants []*array) error {
+func (c *runCmd) check(expects []target, expected []*array) error {
 	var msg strings.Builder
 	for i, e := range expects {
 		got := e.now()
-		first, n := compareArrays(got, wants[i], c.Rtol, c.Atol)
+		first, n := compareArrays(got, expected[i], c.Rtol, c.Atol)
 		if n == 0 {
 			continue
 		}

@@ -53,7 +53,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 	}
 	j.copyBack()
 	watch.Finish()
-	list, looked := watch.Findings(), watch.Coverage()
+	list, coverage := watch.Findings(), watch.Coverage()
 	for i := 1; i < c.SanitizeSeeds; i++ {
 		if c.File == "-" {
 			return nil, errors.New("--sanitize-seeds reads the file several times, which standard input cannot be")
@@ -69,7 +69,7 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 		}
 		err = j.run(a, func(l *interp.Launch) {
 			prepare(l)
-			l.Seed, l.Stats, l.Probes = seed, false, nil
+			l.Seed, l.Structure, l.Probes = seed, false, nil
 		})
 		if a.ctx.Err() != nil {
 			return nil, err
@@ -81,13 +81,13 @@ func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare fun
 		s.Finish()
 		list = finding.Merge(list, s.Findings(), fmt.Sprintf("found with --seed %d", seed))
 		other := s.Coverage()
-		looked.Judged += other.Judged
-		looked.NotJudged += other.NotJudged
+		coverage.Judged += other.Judged
+		coverage.NotJudged += other.NotJudged
 	}
-	if err := finding.Print(a.stderr, list, &looked, c.SanitizeLimit); err != nil {
+	if err := finding.Print(a.stderr, list, &coverage, c.SanitizeLimit); err != nil {
 		return nil, err
 	}
-	return sanitize.NewReport(list, looked), nil
+	return sanitize.NewReport(list, coverage), nil
 }
 
 // copyBack copies the buffers to the host, as a program does that wants its results: sanitizers

@@ -170,7 +170,7 @@ func percentText(v float64, decimals int) string {
 }
 
 // bar draws shares of a whole with so many cells. What is not nothing has a cell.
-func (s *screen) bar(width int, shares affinetrack.Shares) string {
+func (s *screen) bar(width int, shares affinetrack.ClassCounts) string {
 	var b strings.Builder
 	for i, n := range cells(width, classShares(shares)) {
 		b.WriteString(s.paint(classPaints[classes[i]], strings.Repeat(string(classGlyphs[i]), n)))
@@ -189,20 +189,20 @@ func cells(width int, parts []int64) []int {
 	if total == 0 {
 		return out
 	}
-	rest := make([]float64, len(parts))
+	remaining := make([]float64, len(parts))
 	left := width
 	for i, p := range parts {
 		exact := float64(p) / float64(total) * float64(width)
 		if out[i] = int(exact); p > 0 && out[i] == 0 {
 			out[i], exact = 1, 0
 		}
-		rest[i] = exact - float64(out[i])
+		remaining[i] = exact - float64(out[i])
 		left -= out[i]
 	}
 	for ; left > 0; left-- {
-		i := slices.Index(rest, slices.Max(rest))
+		i := slices.Index(remaining, slices.Max(remaining))
 		out[i]++
-		rest[i]--
+		remaining[i]--
 	}
 	for ; left < 0; left++ {
 		out[slices.Index(out, slices.Max(out))]--

@@ -99,7 +99,7 @@ func TestScreen(t *testing.T) {
 			t.Errorf("COLUMNS=%s: width %d, colours %v; want %d and none", columns, s.width, s.color, want)
 		}
 	}
-	shares := affinetrack.Shares{Uniform: 1, Generic: 1}
+	shares := affinetrack.ClassCounts{Uniform: 1, Generic: 1}
 	if got := (&screen{}).bar(4, shares); got != "██░░" {
 		t.Errorf("bar %q", got)
 	}

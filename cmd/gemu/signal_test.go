@@ -20,8 +20,8 @@ import (
 // patience bounds waits of tests for other processes, which is far more than they take.
 const patience = time.Minute
 
-// gone reports whether a process has ended, even if nobody has waited for it.
-func gone(pid int) bool {
+// hasExited reports whether a process has ended, even if nobody has waited for it.
+func hasExited(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return true
 	}
@@ -30,11 +30,11 @@ func gone(pid int) bool {
 }
 
 // eventually waits for a condition.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, noun string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", noun, patience)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestInterruptParsing(t *testing.T) {
 		if verb == "check" {
 			args = append(args, slices.Repeat([]string{file}, files)...)
 		}
-		cmd, said := command(t, args...)
+		cmd, messages := command(t, args...)
 		printed, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +112,8 @@ func TestInterruptParsing(t *testing.T) {
 			}
 		}
 		status := interrupted(t, cmd, cmd.Process, func() int { return cmd.ProcessState.ExitCode() })
-		if n := strings.Count(said.String(), "2000 kernels"); status != exitFailed || !strings.HasSuffix(said.String(), "gemu: interrupted\n") || n >= files {
-			t.Errorf("%s: status %d after %d of %d files, want %d and \"gemu: interrupted\":\n%.500s", verb, status, n, files+1, exitFailed, said)
+		if n := strings.Count(messages.String(), "2000 kernels"); status != exitFailed || !strings.HasSuffix(messages.String(), "gemu: interrupted\n") || n >= files {
+			t.Errorf("%s: status %d after %d of %d files, want %d and \"gemu: interrupted\":\n%.500s", verb, status, n, files+1, exitFailed, messages)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestInterruptCompiler(t *testing.T) {
 			if err := errors.Join(os.WriteFile(filepath.Join(dir, "nvcc"), []byte(script), 0o700), os.WriteFile(source, nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			cmd, said := command(t, "run", source, "-g", "1", "-b", "1")
+			cmd, messages := command(t, "run", source, "-g", "1", "-b", "1")
 			cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+temporary)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -156,10 +156,10 @@ func TestInterruptCompiler(t *testing.T) {
 				time.Sleep(20 * time.Millisecond) // two pending signals of a kind are one
 			}
 			if status := ended(t, cmd, cmd.Process, signals[0], func() int { return cmd.ProcessState.ExitCode() }); status < 1 {
-				t.Errorf("status %d: %s", status, said)
+				t.Errorf("status %d: %s", status, messages)
 			}
 			for _, pid := range list {
-				eventually(t, fmt.Sprintf("process %d of the compiler ends", pid), func() bool { return gone(pid) })
+				eventually(t, fmt.Sprintf("process %d of the compiler ends", pid), func() bool { return hasExited(pid) })
 			}
 			if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %v %v", left, err)
@@ -174,9 +174,9 @@ func TestInterrupts(t *testing.T) {
 	var cancelled, busy atomic.Bool
 	busy.Store(true)
 	status := make(chan int, 1)
-	var said bytes.Buffer
+	var messages bytes.Buffer
 	ready := func(settling time.Duration) *interrupts {
-		return &interrupts{func() { cancelled.Store(true) }, settling, busy.Load, func(n int) { status <- n }, &said}
+		return &interrupts{func() { cancelled.Store(true) }, settling, busy.Load, func(n int) { status <- n }, &messages}
 	}
 	sessions.Add(1)
 	pressed := make(chan os.Signal, 2)
@@ -214,7 +214,7 @@ func TestInterrupts(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	busy.Store(false)
-	if n := <-status; n != exitFailed || !strings.Contains(said.String(), "gemu: interrupted") {
-		t.Errorf("status %d, %q", n, &said)
+	if n := <-status; n != exitFailed || !strings.Contains(messages.String(), "gemu: interrupted") {
+		t.Errorf("status %d, %q", n, &messages)
 	}
 }

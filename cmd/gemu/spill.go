@@ -23,7 +23,7 @@ type spillCmd struct {
 
 // spillJSON is what "gemu spill" says of a module, as JSON.
 type spillJSON struct {
-	Schema    string       `json:"schema"`              // "gemu-spill/1"
+	Schema    string       `json:"schema"`              // "gemu-spill/2"
 	File      string       `json:"file"`                // as messages call it
 	Regs      int          `json:"regs,omitempty"`      // of 32 bits, that a thread was given
 	Functions []spill.Func `json:"functions,omitempty"` // what became of each, in the order of the source
@@ -34,7 +34,7 @@ type spillJSON struct {
 type spillRange struct {
 	Name     string `json:"name"`     // of the function
 	Line     int    `json:"line"`     // where it begins
-	Least    int    `json:"least"`    // registers that its instructions need: the fewest it can be given
+	Min      int    `json:"min_regs"` // registers that its instructions need: the fewest it can be given
 	Base     int    `json:"base"`     // the fewest with which nothing is loaded back that is not so with any number: r_base
 	Pressure int    `json:"pressure"` // registers that are needed at once, where most are
 }
@@ -77,7 +77,7 @@ func (c *spillCmd) Run(a *app) error {
 		return explained(err)
 	}
 	if c.JSON != "" {
-		err = writeJSON(a, c.JSON, spillJSON{"gemu-spill/1", name, c.Regs, funcs, nil})
+		err = writeJSON(a, c.JSON, spillJSON{"gemu-spill/2", name, c.Regs, funcs, nil})
 	}
 	if c.JSON == "-" && c.Out == "-" {
 		return err
@@ -119,16 +119,16 @@ func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
 		if err != nil {
 			return explained(err)
 		}
-		list = append(list, spillRange{f.Name, int(f.Pos.Line), r.Least, r.Base, r.Pressure})
+		list = append(list, spillRange{f.Name, int(f.Pos.Line), r.Min, r.Base, r.Pressure})
 	}
 	if c.JSON != "" {
-		if err := writeJSON(a, c.JSON, spillJSON{Schema: "gemu-spill/1", File: m.Name, Ranges: list}); err != nil || c.JSON == "-" {
+		if err := writeJSON(a, c.JSON, spillJSON{Schema: "gemu-spill/2", File: m.Name, Ranges: list}); err != nil || c.JSON == "-" {
 			return err
 		}
 	}
 	fmt.Fprintln(a.stdout, "least  base  at once  function")
 	for _, r := range list {
-		fmt.Fprintf(a.stdout, "%5d %5d %8d  %s\n", r.Least, r.Base, r.Pressure, r.Name)
+		fmt.Fprintf(a.stdout, "%5d %5d %8d  %s\n", r.Min, r.Base, r.Pressure, r.Name)
 	}
 	return nil
 }

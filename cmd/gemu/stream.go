@@ -27,7 +27,7 @@ const maxData = 16 << 30
 func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	b, err := input.ReadFile(ctx, name, limit)
 	if err != nil {
-		return nil, cannot("read", name, err)
+		return nil, fileError("read", name, err)
 	}
 	return b, nil
 }
@@ -43,7 +43,7 @@ func (a *app) readSource(name string) (string, error) {
 	if name != "-" {
 		b, err = readFile(a.ctx, name, input.MaxText)
 	} else if b, err = input.ReadStream(a.ctx, a.stdin); err != nil {
-		err = cannot("read", "standard input", err)
+		err = fileError("read", "standard input", err)
 	}
 	// Nobody else has the bytes: the text need not be there twice.
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
@@ -56,7 +56,7 @@ func writeOutput(a *app, name string, b []byte) error {
 		return err
 	}
 	if err := wholefile.Write(a.ctx, name, b); err != nil {
-		return cannot("write", name, err)
+		return fileError("write", name, err)
 	}
 	return nil
 }
@@ -145,12 +145,12 @@ func (f *tablesFlag) write(a *app, files []namedFile) error {
 		return nil
 	}
 	if err := os.Mkdir(f.Tables, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("--tables: %w", cannot("make", f.Tables, err))
+		return fmt.Errorf("--tables: %w", fileError("make", f.Tables, err))
 	}
 	for _, file := range files {
 		name := filepath.Join(f.Tables, file.name)
 		if err := wholefile.Write(a.ctx, name, file.data); err != nil {
-			return fmt.Errorf("--tables: %w", cannot("write", name, err))
+			return fmt.Errorf("--tables: %w", fileError("write", name, err))
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func checkOutput(name string) error {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return cannot("write", name, err)
+		return fileError("write", name, err)
 	}
 	return f.Close()
 }
@@ -203,14 +203,14 @@ func checkDirectory(name string) error {
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".gemu-*")
 	if err != nil {
-		return cannot("write to", dir, err)
+		return fileError("write to", dir, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())
 }
 
-// cannot is an error of the system about a file.
-func cannot(do, name string, err error) error {
+// fileError is an error of the system about a file.
+func fileError(do, name string, err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
@@ -218,12 +218,12 @@ func cannot(do, name string, err error) error {
 	return fmt.Errorf("cannot %s %s: %w", do, name, err)
 }
 
-// together is errors of which each is reported by itself.
-type together []error
+// joinedErrors is errors of which each is reported by itself.
+type joinedErrors []error
 
-func (t together) Error() string { return errors.Join(t...).Error() }
+func (t joinedErrors) Error() string { return errors.Join(t...).Error() }
 
-func (t together) Unwrap() []error { return t }
+func (t joinedErrors) Unwrap() []error { return t }
 
 // all is errors together, those that are any; nil of none.
 func all(errs ...error) error {
@@ -234,7 +234,7 @@ func all(errs ...error) error {
 	case 1:
 		return errs[0]
 	}
-	return together(errs)
+	return joinedErrors(errs)
 }
 
 // output is standard output or standard error. It keeps the first error of writing and writes nothing more after it, so
@@ -274,7 +274,7 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 	n, err := o.Writer.Write(b)
 	if err != nil {
-		o.err = cannot("write", "standard output", err)
+		o.err = fileError("write", "standard output", err)
 	}
 	return n, o.err
 }

@@ -19,11 +19,11 @@ import (
 )
 
 // fullDevice takes some bytes, and no more.
-type fullDevice struct{ left int }
+type fullDevice struct{ remaining int }
 
 func (d *fullDevice) Write(b []byte) (int, error) {
-	n := min(d.left, len(b))
-	if d.left -= n; n < len(b) {
+	n := min(d.remaining, len(b))
+	if d.remaining -= n; n < len(b) {
 		return n, errors.New("no space left on device")
 	}
 	return n, nil
@@ -33,8 +33,8 @@ func (d *fullDevice) Write(b []byte) (int, error) {
 func TestWriteErrors(t *testing.T) {
 	const saxpy = "../../kernels/cuda/saxpy.ptx"
 	launch := []string{saxpy, "-g", "1", "-b", "8", "-a", "8", "2.0", "f32[8]", "f32[8]"}
-	with := func(command string, more ...string) []string {
-		return append(append([]string{command}, launch...), more...)
+	with := func(command string, args ...string) []string {
+		return append(append([]string{command}, launch...), args...)
 	}
 	for _, args := range [][]string{
 		with("run", "--out", "3=-"), with("run", "--stats"), with("run", "--json", "-"), {"run", "@saxpy", "--size", "100"},

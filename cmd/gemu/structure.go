@@ -81,7 +81,7 @@ func (j *job) groups() (list []launchGroup) {
 type structureBar struct {
 	Name, key string // for people and for JSON
 	Kinds     [3]string
-	Shares    affinetrack.Shares
+	Shares    affinetrack.ClassCounts
 }
 
 // What the paper calls uniform, affine and generic values and addresses.
@@ -110,11 +110,11 @@ func newStructureReport(j *job) *structureReport {
 var classes = [3]affinetrack.Class{affinetrack.Uniform, affinetrack.Affine, affinetrack.Generic}
 
 // classShares are the counts in the order of classes.
-func classShares(s affinetrack.Shares) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
+func classShares(s affinetrack.ClassCounts) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
 
 // classText is the label of an instruction as in figure 1: a letter, or the shares
 // of several, or "-" if there is none.
-func classText(s affinetrack.Shares) string {
+func classText(s affinetrack.ClassCounts) string {
 	if s.Total() == 0 {
 		return affinetrack.Unknown.String()
 	}
@@ -132,7 +132,7 @@ func classText(s affinetrack.Shares) string {
 }
 
 // mainClass is the most frequent class.
-func mainClass(s affinetrack.Shares) affinetrack.Class {
+func mainClass(s affinetrack.ClassCounts) affinetrack.Class {
 	if s.Total() == 0 {
 		return affinetrack.Unknown
 	}
@@ -141,7 +141,7 @@ func mainClass(s affinetrack.Shares) affinetrack.Class {
 }
 
 // share is a part in percent.
-func share(n, of int64) float64 { return percent.Of(n, of) }
+func share(n, of int64) float64 { return percent.Percentage(n, of) }
 
 func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
 
@@ -234,7 +234,7 @@ func (r *structureReport) printLanes(s *screen) {
 // structureJSON is what --json writes. Names and meaning do not change; counts are
 // of warp instructions.
 type structureJSON struct {
-	Schema string `json:"schema"` // "gemu-structure/1"
+	Schema string `json:"schema"` // "gemu-structure/2"
 	launchJSON
 	Groups       []launchGroup         `json:"kernels"`      // the launches, by kernel and extent
 	Summary      interp.Summary        `json:"summary"`      // the columns of table 1
@@ -268,9 +268,9 @@ type instructionJSON struct {
 }
 
 func (r *structureReport) json() *structureJSON {
-	out := &structureJSON{Schema: "gemu-structure/1", launchJSON: r.launchJSON, Groups: r.groups, Summary: r.structure.Summary(), Bars: map[string]sharesJSON{}, ActiveLanes: r.structure.Lanes, Instructions: []instructionJSON{}}
+	output := &structureJSON{Schema: "gemu-structure/2", launchJSON: r.launchJSON, Groups: r.groups, Summary: r.structure.Summary(), Bars: map[string]sharesJSON{}, ActiveLanes: r.structure.Lanes, Instructions: []instructionJSON{}}
 	for _, b := range r.bars {
-		out.Bars[b.key] = sharesJSON(b.Shares)
+		output.Bars[b.key] = sharesJSON(b.Shares)
 	}
 	for _, l := range r.listings {
 		for i := range l.rows {
@@ -287,10 +287,10 @@ func (r *structureReport) json() *structureJSON {
 			} else {
 				in.Func = l.fn.Name
 			}
-			out.Instructions = append(out.Instructions, in)
+			output.Instructions = append(output.Instructions, in)
 		}
 	}
-	return out
+	return output
 }
 
 // summaryRow is a column of table 1 of Kim et al. 2013, as a row.

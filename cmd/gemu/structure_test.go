@@ -251,15 +251,15 @@ func TestWidths(t *testing.T) {
 
 func TestClassText(t *testing.T) {
 	for _, c := range []struct {
-		shares affinetrack.Shares
+		shares affinetrack.ClassCounts
 		text   string
 		main   affinetrack.Class
 	}{
-		{affinetrack.Shares{}, "-", affinetrack.Unknown},
-		{affinetrack.Shares{Affine: 7}, "a", affinetrack.Affine},
-		{affinetrack.Shares{Uniform: 12, Affine: 80, Generic: 8}, "u 12 a 80 g 8", affinetrack.Affine},
-		{affinetrack.Shares{Uniform: 1, Generic: 999}, "u <1 g >99", affinetrack.Generic},
-		{affinetrack.Shares{Uniform: 1, Affine: 1}, "u 50 a 50", affinetrack.Uniform},
+		{affinetrack.ClassCounts{}, "-", affinetrack.Unknown},
+		{affinetrack.ClassCounts{Affine: 7}, "a", affinetrack.Affine},
+		{affinetrack.ClassCounts{Uniform: 12, Affine: 80, Generic: 8}, "u 12 a 80 g 8", affinetrack.Affine},
+		{affinetrack.ClassCounts{Uniform: 1, Generic: 999}, "u <1 g >99", affinetrack.Generic},
+		{affinetrack.ClassCounts{Uniform: 1, Affine: 1}, "u 50 a 50", affinetrack.Uniform},
 	} {
 		if text := classText(c.shares); text != c.text {
 			t.Errorf("classText(%v) = %q, want %q", c.shares, text, c.text)

@@ -63,8 +63,8 @@ func texels(ctx context.Context, t *interp.ObjectText) (*array, error) {
 			return nil, err
 		}
 	}
-	if size := t.Image.Size(); size > maxMade {
-		return nil, fmt.Errorf("texels in %d bytes are too many: at most %d bytes are made", size, maxMade)
+	if size := t.Image.Size(); size > maxMadeBytes {
+		return nil, fmt.Errorf("texels in %d bytes are too many: at most %d bytes are made", size, maxMadeBytes)
 	}
 	if arr != nil {
 		return arr, nil

@@ -28,7 +28,7 @@ type machineFlags struct {
 
 // prepare makes a launch one on that machine.
 func (c *machineFlags) prepare(l *interp.Launch) {
-	l.Mode, l.Eager, l.Reconverge = interp.Modes[c.Mode], c.Eager, interp.ReconvergerNamed(c.Reconverge)
+	l.Mode, l.CompileEagerly, l.Reconverge = interp.Modes[c.Mode], c.Eager, interp.ReconvergerNamed(c.Reconverge)
 }
 
 // filterFlags say what of a run is logged.
@@ -92,7 +92,7 @@ func (c *traceCmd) Run(a *app) error {
 	case c.Out == "-": // which has said so
 		return wrote
 	}
-	return &failure{cannot("write", c.Out, wrote), exitBad}
+	return &failure{fileError("write", c.Out, wrote), exitBad}
 }
 
 // lateFile is a file that comes to be when something is written to it: a typing error in what follows
@@ -144,7 +144,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
-		return cannot("write", c.Out, err)
+		return fileError("write", c.Out, err)
 	}
 	x, err := accelsim.New(c.Out, version)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *traceCmd) accelsim(a *app) error {
 		return run
 	}
 	if wrote := x.Close(); wrote != nil {
-		return &failure{cannot("write", c.Out, wrote), exitBad}
+		return &failure{fileError("write", c.Out, wrote), exitBad}
 	}
 	fmt.Fprintf(a.stdout, "%s in %s, binary version %d\n", counted(len(j.results), "kernel"), filepath.Join(c.Out, "kernelslist.g"), version)
 	return nil

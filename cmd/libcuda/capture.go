@@ -51,10 +51,10 @@ func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
 	})
 }
 
-// lend copies a list of nodes for a client, with the data of as many plain edges behind it.
-func lend(l *driver.Loan, list []driver.Handle) (nodes *C.CUgraphNode, edges *C.CUgraphEdgeData) {
+// exportNodes copies a list of nodes for a client, with the data of as many plain edges behind it.
+func exportNodes(l *driver.ClientMemory, list []driver.Handle) (nodes *C.CUgraphNode, edges *C.CUgraphEdgeData) {
 	n := C.size_t(len(list))
-	p := l.Memory(func() unsafe.Pointer {
+	p := l.Allocate(func() unsafe.Pointer {
 		p := C.calloc(n+1, C.sizeof_CUgraphNode+C.sizeof_CUgraphEdgeData)
 		copy(unsafe.Slice((*driver.Handle)(p), len(list)), list)
 		return p
@@ -89,7 +89,7 @@ func cuStreamGetCaptureInfo_v3(stream C.CUstream, status *C.int, id *C.uint64_t,
 			*n = C.size_t(len(info.After))
 		}
 		if after != nil || edges != nil {
-			list, data := lend(info.Lent, info.After)
+			list, data := exportNodes(info.ClientMemory, info.After)
 			if after != nil {
 				*after = list
 			}

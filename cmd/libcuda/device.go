@@ -52,7 +52,7 @@ func cuDeviceGetName(name *C.char, n C.int, dev C.CUdevice) C.CUresult {
 		if err != nil {
 			return err
 		}
-		return putString(name, n, s)
+		return storeString(name, n, s)
 	})
 }
 
@@ -108,10 +108,10 @@ func cuDeviceComputeCapability(major, minor *C.int, dev C.CUdevice) C.CUresult {
 	return result("cuDeviceComputeCapability", func(d *driver.Driver) error {
 		a, b, err := d.DeviceComputeCapability(int(dev))
 		if err == nil {
-			err = put(major, a)
+			err = store(major, a)
 		}
 		if err == nil {
-			err = put(minor, b)
+			err = store(minor, b)
 		}
 		return err
 	})
@@ -124,7 +124,7 @@ func cuDeviceGetPCIBusId(id *C.char, n C.int, dev C.CUdevice) C.CUresult {
 		if err != nil {
 			return err
 		}
-		return putString(id, n, s)
+		return storeString(id, n, s)
 	})
 }
 
@@ -136,7 +136,7 @@ func cuDeviceGetByPCIBusId(dev *C.CUdevice, id *C.char) C.CUresult {
 //export cuDeviceCanAccessPeer
 func cuDeviceCanAccessPeer(can *C.int, dev, peer C.CUdevice) C.CUresult {
 	return ask("cuDeviceCanAccessPeer", can, func(d *driver.Driver) (int, error) {
-		return truth(d.DeviceCanAccessPeer(int(dev), int(peer)))
+		return boolValue(d.DeviceCanAccessPeer(int(dev), int(peer)))
 	})
 }
 
@@ -172,11 +172,11 @@ func cuDevicePrimaryCtxGetState(dev C.CUdevice, flags *C.uint, active *C.int) C.
 	return result("cuDevicePrimaryCtxGetState", func(d *driver.Driver) error {
 		f, on, err := d.PrimaryCtxGetState(int(dev))
 		if err == nil {
-			err = put(flags, f)
+			err = store(flags, f)
 		}
 		if err == nil {
-			n, _ := truth(on, nil)
-			err = put(active, n)
+			n, _ := boolValue(on, nil)
+			err = store(active, n)
 		}
 		return err
 	})

@@ -24,12 +24,12 @@ func TestExit(t *testing.T) {
 		"behind": "it had not begun 1s after the end of the process", "in stream": "a stream whose function has ended the process",
 	}
 	for _, c := range []struct {
-		how, tool string
-		env       []string
-		kinds     []string // of the errors
-		judged    uint64
-		notJudged uint64
-		status    int
+		ending, tool string
+		env          []string
+		kinds        []string // of the errors
+		judged       uint64
+		notJudged    uint64
+		status       int
 	}{
 		{"nothing", "race", nil, nil, 0, 0, 0},
 		{"no synchronisation", "race", nil, []string{race}, 1, 0, 77},
@@ -52,10 +52,10 @@ func TestExit(t *testing.T) {
 		{"_exit", "race", nil, nil, 0, 0, 0},
 		{"exec", "race", nil, nil, 0, 0, 0},
 	} {
-		t.Run(c.how, func(t *testing.T) {
+		t.Run(c.ending, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log.json")
 			run := func(env ...string) (int, string) {
-				cmd := exec.Command(program, c.how)
+				cmd := exec.Command(program, c.ending)
 				cmd.Env = append(append(append(os.Environ(), "GEMU_SANITIZE="+c.tool, "GEMU_SANITIZE_EXIT=77"), c.env...), env...)
 				var stderr bytes.Buffer
 				cmd.Stderr = &stderr
@@ -91,7 +91,7 @@ func TestExit(t *testing.T) {
 			if r.Launches.Judged != c.judged || r.Launches.NotJudged != c.notJudged {
 				t.Errorf("%d launches judged and %d not, want %d and %d:\n%s", r.Launches.Judged, r.Launches.NotJudged, c.judged, c.notJudged, b)
 			}
-			ends := c.how != "_exit" && c.how != "exec"
+			ends := c.ending != "_exit" && c.ending != "exec"
 			if r.Complete != (ends && c.notJudged == 0) {
 				t.Errorf("the report says complete: %t\n%s", r.Complete, b)
 			}
@@ -101,7 +101,7 @@ func TestExit(t *testing.T) {
 			if got := strings.Contains(stderr, "ERROR SUMMARY: "); got != ends {
 				t.Errorf("there is a summary: %t\n%s", got, stderr)
 			}
-			if reason := reasons[c.how]; !strings.Contains(stderr, reason) {
+			if reason := reasons[c.ending]; !strings.Contains(stderr, reason) {
 				t.Errorf("the text does not say %q:\n%s", reason, stderr)
 			}
 			if c.notJudged > 0 && !strings.Contains(stderr, "NOT judged") {

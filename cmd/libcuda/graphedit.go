@@ -20,7 +20,7 @@ import (
 // plainEdges checks a list of n dependencies. Their data, if there is some, must say nothing but that
 // a node waits for the end of another.
 func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error {
-	if n > 0 && list == nil || n > mostItems {
+	if n > 0 && list == nil || n > maxItems {
 		return driver.InvalidValue
 	}
 	if edges != nil {
@@ -33,9 +33,9 @@ func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error
 	return nil
 }
 
-// putNodes gives a client as many nodes as it has room for, and says how many; if it has given no
+// storeNodes gives a client as many nodes as it has room for, and says how many; if it has given no
 // room, how many there are. Room that is left over is set to 0.
-func putNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
+func storeNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 	if to == nil {
 		*n = C.size_t(len(list))
 		return
@@ -49,14 +49,14 @@ func putNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 // nodes is a call that lists nodes. The data of edges, if the client wants some, is plain.
 func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
-		if n == nil || to != nil && *n > mostItems {
+		if n == nil || to != nil && *n > maxItems {
 			return driver.InvalidValue
 		}
 		list, err := f(t)
 		if err != nil {
 			return err
 		}
-		putNodes(to, n, list)
+		storeNodes(to, n, list)
 		if to != nil && edges != nil {
 			clear(unsafe.Slice(edges, int(*n)))
 		}
@@ -93,7 +93,7 @@ func cuGraphNodeGetDependentNodes_v2(node C.CUgraphNode, to *C.CUgraphNode, edge
 //export cuGraphGetEdges_v2
 func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t) C.CUresult {
 	return do("cuGraphGetEdges_v2", func(t *driver.Thread) error {
-		if n == nil || (from == nil) != (to == nil) || to != nil && *n > mostItems {
+		if n == nil || (from == nil) != (to == nil) || to != nil && *n > maxItems {
 			return driver.InvalidValue
 		}
 		list, err := t.GraphGetEdges(driver.Handle(graph))
@@ -105,10 +105,10 @@ func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgra
 			begins, ends = append(begins, e.From), append(ends, e.To)
 		}
 		room := *n
-		putNodes(from, n, begins)
+		storeNodes(from, n, begins)
 		if to != nil {
 			*n = room
-			putNodes(to, n, ends)
+			storeNodes(to, n, ends)
 			if edges != nil {
 				clear(unsafe.Slice(edges, int(*n)))
 			}
@@ -194,22 +194,22 @@ func cuGraphKernelNodeSetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PAR
 	return setNodeKernel("cuGraphKernelNodeSetParams_v2", node, p, 2)
 }
 
-// lendArguments copies the arguments of a node's kernel, behind an array of pointers to them.
-func lendArguments(l *driver.Loan, args [][]byte) *unsafe.Pointer {
+// exportArguments copies the arguments of a node's kernel, behind an array of pointers to them.
+func exportArguments(l *driver.ClientMemory, args [][]byte) *unsafe.Pointer {
 	const align = 16
 	aligned := func(n int) int { return (n + align - 1) / align * align }
-	return (*unsafe.Pointer)(l.Memory(func() unsafe.Pointer {
-		at := aligned((len(args) + 1) * 8)
-		size := at
+	return (*unsafe.Pointer)(l.Allocate(func() unsafe.Pointer {
+		index := aligned((len(args) + 1) * 8)
+		size := index
 		for _, a := range args {
 			size += aligned(len(a))
 		}
 		p := C.calloc(1, C.size_t(size))
 		pointers := unsafe.Slice((*unsafe.Pointer)(p), len(args))
 		for i, a := range args {
-			pointers[i] = unsafe.Add(p, at)
+			pointers[i] = unsafe.Add(p, index)
 			copy(unsafe.Slice((*byte)(pointers[i]), len(a)), a)
-			at += aligned(len(a))
+			index += aligned(len(a))
 		}
 		return p
 	}, release))
@@ -221,7 +221,7 @@ func cuGraphKernelNodeGetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PAR
 		if p == nil {
 			return driver.InvalidValue
 		}
-		l, args, lent, err := t.GraphKernelNodeGetParams(driver.Handle(node))
+		l, args, clientMemory, err := t.GraphKernelNodeGetParams(driver.Handle(node))
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func cuGraphKernelNodeGetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PAR
 			_func:    C.CUfunction(l.Func),
 			gridDimX: C.uint(l.Grid.X), gridDimY: C.uint(l.Grid.Y), gridDimZ: C.uint(l.Grid.Z),
 			blockDimX: C.uint(l.Block.X), blockDimY: C.uint(l.Block.Y), blockDimZ: C.uint(l.Block.Z),
-			sharedMemBytes: C.uint(l.Shared), kernelParams: lendArguments(lent, args),
+			sharedMemBytes: C.uint(l.Shared), kernelParams: exportArguments(clientMemory, args),
 		}
 		return nil
 	})
@@ -353,7 +353,7 @@ func cuGraphNodeSetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled C.uin
 //export cuGraphNodeGetEnabled
 func cuGraphNodeGetEnabled(exec C.CUgraphExec, node C.CUgraphNode, enabled *C.uint) C.CUresult {
 	return get("cuGraphNodeGetEnabled", enabled, func(t *driver.Thread) (int, error) {
-		return truth(t.GraphNodeGetEnabled(driver.Handle(exec), driver.Handle(node)))
+		return boolValue(t.GraphNodeGetEnabled(driver.Handle(exec), driver.Handle(node)))
 	})
 }
 
@@ -363,8 +363,8 @@ func cuGraphExecUpdate_v2(exec C.CUgraphExec, graph C.CUgraph, info *C.CUgraphEx
 		if info == nil {
 			return driver.InvalidValue
 		}
-		what, node, err := t.GraphExecUpdate(driver.Handle(exec), driver.Handle(graph))
-		*info = C.CUgraphExecUpdateResultInfo{result: C.int(what), errorNode: C.CUgraphNode(node)}
+		update, node, err := t.GraphExecUpdate(driver.Handle(exec), driver.Handle(graph))
+		*info = C.CUgraphExecUpdateResultInfo{result: C.int(update), errorNode: C.CUgraphNode(node)}
 		return err
 	})
 }

@@ -79,7 +79,7 @@ func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CU
 	if p.poolProps.handleTypes != 0 || p.poolProps.allocType != C.int(driver.PinnedMemory) {
 		return 0, driver.InvalidValue
 	}
-	if _, err := items(p.accessDescs, p.accessDescCount, mostItems); err != nil { // all devices may access all memory
+	if _, err := items(p.accessDescs, p.accessDescCount, maxItems); err != nil { // all devices may access all memory
 		return 0, err
 	}
 	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), location(&p.poolProps.location))
@@ -158,11 +158,11 @@ func cuGraphConditionalHandleCreate(handle *C.CUgraphConditionalHandle, graph C.
 
 // conditionalNode adds a conditional node, and puts the list of its graphs into its parameters.
 func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_CONDITIONAL_NODE_PARAMS) (driver.Handle, error) {
-	node, bodies, lent, err := t.GraphAddConditionalNode(driver.Handle(graph), after, uint64(p.handle), driver.ConditionalKind(p._type), uint32(p.size))
+	node, bodies, clientMemory, err := t.GraphAddConditionalNode(driver.Handle(graph), after, uint64(p.handle), driver.ConditionalKind(p._type), uint32(p.size))
 	if err != nil {
 		return 0, err
 	}
-	list := lent.Memory(func() unsafe.Pointer {
+	list := clientMemory.Allocate(func() unsafe.Pointer {
 		list := C.calloc(C.size_t(len(bodies)), C.sizeof_CUgraph)
 		copy(unsafe.Slice((*driver.Handle)(list), len(bodies)), bodies)
 		return list
@@ -177,32 +177,32 @@ func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraph
 		if err := plainEdges((*C.CUgraphNode)(unsafe.Pointer(unsafe.SliceData(after))), edges, n); err != nil {
 			return 0, err
 		}
-		to, of := driver.Handle(graph), unsafe.Pointer(&p.params)
+		to, params := driver.Handle(graph), unsafe.Pointer(&p.params)
 		switch driver.NodeKind(p._type) {
 		case driver.KernelNode:
-			return t.GraphAddKernelNode(to, after, kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(of), 2))
+			return t.GraphAddKernelNode(to, after, kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(params), 2))
 		case driver.MemcpyNode:
-			return t.GraphAddMemcpyNode(to, after, copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(of).copyParams))
+			return t.GraphAddMemcpyNode(to, after, copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(params).copyParams))
 		case driver.MemsetNode:
-			return t.GraphAddMemsetNode(to, after, fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(of)))
+			return t.GraphAddMemsetNode(to, after, fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(params)))
 		case driver.HostNode:
-			h := (*C.CUDA_HOST_NODE_PARAMS)(of)
+			h := (*C.CUDA_HOST_NODE_PARAMS)(params)
 			if h.fn == nil {
 				return 0, driver.InvalidValue
 			}
 			return t.GraphAddHostNode(to, after, hostFunction(h.fn, h.userData))
 		case driver.ChildNode:
-			return t.GraphAddChildGraphNode(to, after, driver.Handle(*(*C.CUgraph)(of)))
+			return t.GraphAddChildGraphNode(to, after, driver.Handle(*(*C.CUgraph)(params)))
 		case driver.EmptyNode:
 			return t.GraphAddEmptyNode(to, after)
 		case driver.EventWaitNode, driver.EventRecordNode:
-			return t.GraphAddEventNode(to, after, driver.NodeKind(p._type), driver.Handle(*(*C.CUevent)(of)))
+			return t.GraphAddEventNode(to, after, driver.NodeKind(p._type), driver.Handle(*(*C.CUevent)(params)))
 		case driver.MemAllocNode:
-			return allocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(of))
+			return allocNode(t, graph, after, (*C.CUDA_MEM_ALLOC_NODE_PARAMS)(params))
 		case driver.MemFreeNode:
-			return t.GraphAddMemFreeNode(to, after, uint64(*(*C.CUdeviceptr)(of)))
+			return t.GraphAddMemFreeNode(to, after, uint64(*(*C.CUdeviceptr)(params)))
 		case driver.ConditionalNode:
-			return conditionalNode(t, graph, after, (*C.CUDA_CONDITIONAL_NODE_PARAMS)(of))
+			return conditionalNode(t, graph, after, (*C.CUDA_CONDITIONAL_NODE_PARAMS)(params))
 		}
 		return 0, driver.NotSupported
 	})
@@ -225,29 +225,29 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 		if p == nil {
 			return driver.InvalidValue
 		}
-		n, of := driver.Handle(node), unsafe.Pointer(&p.params)
+		n, params := driver.Handle(node), unsafe.Pointer(&p.params)
 		kind := driver.NodeKind(p._type)
 		switch kind {
 		case driver.KernelNode:
-			k := kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(of), 2)
+			k := kernelParams((*C.CUDA_KERNEL_NODE_PARAMS)(params), 2)
 			if exec == nil {
 				return t.GraphKernelNodeSetParams(n, k)
 			}
 			return t.GraphExecKernelNodeSetParams(driver.Handle(*exec), n, k)
 		case driver.MemcpyNode:
-			c := copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(of).copyParams)
+			c := copy3D(&(*C.CUDA_MEMCPY_NODE_PARAMS)(params).copyParams)
 			if exec == nil {
 				return t.GraphMemcpyNodeSetParams(n, c)
 			}
 			return t.GraphExecMemcpyNodeSetParams(driver.Handle(*exec), n, c)
 		case driver.MemsetNode:
-			f := fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(of))
+			f := fillParams((*C.CUDA_MEMSET_NODE_PARAMS)(params))
 			if exec == nil {
 				return t.GraphMemsetNodeSetParams(n, f)
 			}
 			return t.GraphExecMemsetNodeSetParams(driver.Handle(*exec), n, f)
 		case driver.HostNode:
-			h := (*C.CUDA_HOST_NODE_PARAMS)(of)
+			h := (*C.CUDA_HOST_NODE_PARAMS)(params)
 			if h.fn == nil {
 				return driver.InvalidValue
 			}
@@ -257,14 +257,14 @@ func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphN
 			}
 			return t.GraphExecHostNodeSetParams(driver.Handle(*exec), n, f)
 		case driver.EventWaitNode, driver.EventRecordNode:
-			event := driver.Handle(*(*C.CUevent)(of))
+			event := driver.Handle(*(*C.CUevent)(params))
 			if exec == nil {
 				return t.GraphEventNodeSetEvent(n, kind, event)
 			}
 			return t.GraphExecEventNodeSetEvent(driver.Handle(*exec), n, kind, event)
 		case driver.ChildNode:
 			if exec != nil {
-				return t.GraphExecChildGraphNodeSetParams(driver.Handle(*exec), n, driver.Handle(*(*C.CUgraph)(of)))
+				return t.GraphExecChildGraphNodeSetParams(driver.Handle(*exec), n, driver.Handle(*(*C.CUgraph)(params)))
 			}
 		}
 		if is, err := t.GraphNodeGetType(n); err != nil || is != kind {

@@ -12,8 +12,8 @@ import "gemu/driver"
 // resourceSM is CU_DEV_RESOURCE_TYPE_SM, the only type of resource that there is.
 const resourceSM = 1
 
-// putMultiprocessors stores multiprocessors where the client wants a resource of a type.
-func putMultiprocessors(to *C.CUdevResource, typ C.int, m driver.Multiprocessors, err error) error {
+// storeMultiprocessors stores multiprocessors where the client wants a resource of a type.
+func storeMultiprocessors(to *C.CUdevResource, typ C.int, m driver.Multiprocessors, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -28,7 +28,7 @@ func putMultiprocessors(to *C.CUdevResource, typ C.int, m driver.Multiprocessors
 
 func resource(m driver.Multiprocessors) (r C.CUdevResource) {
 	r._type = resourceSM
-	r.sm.smCount, r.sm.minSmPartitionSize, r.sm.smCoscheduledAlignment = C.uint(m.Count), C.uint(m.Least), C.uint(m.Alignment)
+	r.sm.smCount, r.sm.minSmPartitionSize, r.sm.smCoscheduledAlignment = C.uint(m.Count), C.uint(m.Min), C.uint(m.Alignment)
 	return r
 }
 
@@ -40,14 +40,14 @@ func multiprocessors(r *C.CUdevResource) (driver.Multiprocessors, error) {
 	case r._type != resourceSM:
 		return driver.Multiprocessors{}, driver.InvalidResourceType
 	}
-	return driver.Multiprocessors{Count: int(r.sm.smCount), Least: int(r.sm.minSmPartitionSize), Alignment: int(r.sm.smCoscheduledAlignment)}, nil
+	return driver.Multiprocessors{Count: int(r.sm.smCount), Min: int(r.sm.minSmPartitionSize), Alignment: int(r.sm.smCoscheduledAlignment)}, nil
 }
 
 //export cuDeviceGetDevResource
 func cuDeviceGetDevResource(dev C.CUdevice, to *C.CUdevResource, typ C.int) C.CUresult {
 	return result("cuDeviceGetDevResource", func(d *driver.Driver) error {
 		m, err := d.DeviceGetMultiprocessors(int(dev))
-		return putMultiprocessors(to, typ, m, err)
+		return storeMultiprocessors(to, typ, m, err)
 	})
 }
 
@@ -55,7 +55,7 @@ func cuDeviceGetDevResource(dev C.CUdevice, to *C.CUdevResource, typ C.int) C.CU
 func cuCtxGetDevResource(ctx C.CUcontext, to *C.CUdevResource, typ C.int) C.CUresult {
 	return do("cuCtxGetDevResource", func(t *driver.Thread) error {
 		m, err := t.CtxGetMultiprocessors(driver.Handle(ctx))
-		return putMultiprocessors(to, typ, m, err)
+		return storeMultiprocessors(to, typ, m, err)
 	})
 }
 
@@ -63,7 +63,7 @@ func cuCtxGetDevResource(ctx C.CUcontext, to *C.CUdevResource, typ C.int) C.CUre
 func cuGreenCtxGetDevResource(green C.CUgreenCtx, to *C.CUdevResource, typ C.int) C.CUresult {
 	return result("cuGreenCtxGetDevResource", func(d *driver.Driver) error {
 		m, err := d.GreenCtxGetMultiprocessors(driver.Handle(green))
-		return putMultiprocessors(to, typ, m, err)
+		return storeMultiprocessors(to, typ, m, err)
 	})
 }
 
@@ -71,12 +71,12 @@ func cuGreenCtxGetDevResource(green C.CUgreenCtx, to *C.CUdevResource, typ C.int
 func cuStreamGetDevResource(stream C.CUstream, to *C.CUdevResource, typ C.int) C.CUresult {
 	return do("cuStreamGetDevResource", func(t *driver.Thread) error {
 		m, err := t.StreamGetMultiprocessors(driver.Handle(stream))
-		return putMultiprocessors(to, typ, m, err)
+		return storeMultiprocessors(to, typ, m, err)
 	})
 }
 
 //export cuDevSmResourceSplitByCount
-func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, rest *C.CUdevResource, flags, least C.uint) C.CUresult {
+func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, remaining *C.CUdevResource, flags, least C.uint) C.CUresult {
 	return result("cuDevSmResourceSplitByCount", func(d *driver.Driver) error {
 		m, err := multiprocessors(from)
 		switch {
@@ -89,24 +89,24 @@ func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, rest *C.C
 		if to != nil {
 			groups = int(*n)
 		}
-		part, made, left, err := d.DevSmResourceSplit(m, groups, int(least), uint32(flags))
+		group, made, leftover, err := d.DevSmResourceSplit(m, groups, int(least), uint32(flags))
 		if err != nil {
 			return err
 		}
 		if to != nil {
-			room, err := items(to, made, mostItems)
+			room, err := items(to, made, maxItems)
 			if err != nil {
 				return err
 			}
 			for i := range room {
-				room[i] = resource(part)
+				room[i] = resource(group)
 			}
 		}
 		*n = C.uint(made)
-		if rest != nil {
-			*rest = resource(left)
-			if left.Count == 0 {
-				*rest = C.CUdevResource{}
+		if remaining != nil {
+			*remaining = resource(leftover)
+			if leftover.Count == 0 {
+				*remaining = C.CUdevResource{}
 			}
 		}
 		return nil
@@ -116,7 +116,7 @@ func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, rest *C.C
 //export cuDevResourceGenerateDesc
 func cuDevResourceGenerateDesc(desc *C.CUdevResourceDesc, list *C.CUdevResource, n C.uint) C.CUresult {
 	return ask("cuDevResourceGenerateDesc", desc, func(d *driver.Driver) (driver.Handle, error) {
-		all, err := items(list, n, mostItems)
+		all, err := items(list, n, maxItems)
 		if err != nil {
 			return 0, err
 		}

@@ -43,9 +43,9 @@ func cuLaunchCooperativeKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, sh
 // the program clean. It is no function of the API.
 //
 //export gemu_launch_refused
-func gemu_launch_refused(kernel, why *C.char) {
+func gemu_launch_refused(kernel, reason *C.char) {
 	if t, err := process.Thread(); err == nil {
-		t.LaunchRefused(C.GoString(kernel), C.GoString(why))
+		t.LaunchRefused(C.GoString(kernel), C.GoString(reason))
 	}
 }
 
@@ -55,15 +55,15 @@ const (
 	attributeCluster     = 4
 )
 
-// mostLaunchAttributes is how many attributes a launch may have: more than there are.
-const mostLaunchAttributes = 64
+// maxLaunchAttributes is how many attributes a launch may have: more than there are.
+const maxLaunchAttributes = 64
 
 // configured is what a CUlaunchConfig asks for.
 func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
 	if config == nil {
 		return nil, driver.InvalidValue
 	}
-	attributes, err := items(config.attrs, config.numAttrs, mostLaunchAttributes)
+	attributes, err := items(config.attrs, config.numAttrs, maxLaunchAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -201,9 +201,9 @@ func cuKernelGetName(name **C.char, kernel C.CUkernel) C.CUresult {
 
 func paramInfo(call string, function driver.Handle, i C.size_t, offset, size *C.size_t) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
-		at, n, err := t.FuncGetParamInfo(function, uint64(i))
+		index, n, err := t.FuncGetParamInfo(function, uint64(i))
 		if err == nil {
-			err = put(offset, at)
+			err = store(offset, index)
 		}
 		if err == nil && size != nil {
 			*size = C.size_t(n)
@@ -276,10 +276,10 @@ func blockSize(call string, grid, block *C.int, function C.CUfunction, f C.CUocc
 		}
 		g, b, err := t.OccupancyMaxPotentialBlockSize(driver.Handle(function), shared, int(limit))
 		if err == nil {
-			err = put(grid, g)
+			err = store(grid, g)
 		}
 		if err == nil {
-			err = put(block, b)
+			err = store(block, b)
 		}
 		return err
 	})
@@ -322,7 +322,7 @@ func cuParamSetSize(function C.CUfunction, size C.uint) C.CUresult {
 //export cuParamSetv
 func cuParamSetv(function C.CUfunction, offset C.int, value unsafe.Pointer, size C.uint) C.CUresult {
 	return do("cuParamSetv", func(t *driver.Thread) error {
-		bytes, err := items((*byte)(value), size, mostItems)
+		bytes, err := items((*byte)(value), size, maxItems)
 		if err != nil {
 			return err
 		}

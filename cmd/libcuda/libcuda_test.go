@@ -82,7 +82,7 @@ func TestBounds(t *testing.T) {
 func TestHostileCalls(t *testing.T) {
 	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1", "-rdynamic")
 	seed := part.Seed(t)
-	for i := range uint64(part.Of(3, 10, 1000)) {
+	for i := range uint64(part.Count(3, 10, 1000)) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for a call that does not return
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program, fmt.Sprint(seed+i), "2000")
@@ -109,7 +109,7 @@ func TestProcesses(t *testing.T) {
 		if err := cmd.Run(); err != nil || stdout.String() != "ok\n" {
 			t.Fatalf("%s: %v\n%s%s", env, err, &stdout, &stderr)
 		}
-		for _, want := range []string{"nearest allocation: memory of process ", "has ended before the work that an event is behind"} {
+		for _, want := range []string{"nearest allocation: memory of process ", "has ended before the work that the event follows"} {
 			if !strings.Contains(stderr.String(), want) {
 				t.Errorf("%s: does not say %q\n%s", env, want, &stderr)
 			}

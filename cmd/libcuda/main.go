@@ -51,8 +51,8 @@ type number interface {
 	constraints.Integer | constraints.Float
 }
 
-// put stores a result where the client wants it. A null pointer is an error.
-func put[C, G number](to *C, value G) error {
+// store stores a result where the client wants it. A null pointer is an error.
+func store[C, G number](to *C, value G) error {
 	if to == nil {
 		return driver.InvalidValue
 	}
@@ -70,7 +70,7 @@ func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_r
 		if err != nil {
 			return err
 		}
-		return put(to, v)
+		return store(to, v)
 	})
 }
 
@@ -84,15 +84,15 @@ func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_r
 		if err != nil {
 			return err
 		}
-		return put(to, v)
+		return store(to, v)
 	})
 }
 
 // C_result is C.CUresult where C is a type parameter.
 type C_result = C.CUresult
 
-// putString copies text into a client's buffer of n bytes, cut to fit, with a zero.
-func putString(to *C.char, n C.int, text string) error {
+// storeString copies text into a client's buffer of n bytes, cut to fit, with a zero.
+func storeString(to *C.char, n C.int, text string) error {
 	if to == nil || n < 1 {
 		return driver.InvalidValue
 	}
@@ -101,9 +101,9 @@ func putString(to *C.char, n C.int, text string) error {
 	return nil
 }
 
-// mostItems is how many items an array of a client's may have: more than any call needs, and far fewer than memory has
+// maxItems is how many items an array of a client's may have: more than any call needs, and far fewer than memory has
 // room for. What is said to be longer is an invalid value, and is not looked at.
-const mostItems = 1 << 20
+const maxItems = 1 << 20
 
 // items views an array of n items of a client's, which must be there and have at most as many as a call takes.
 func items[T any, N constraints.Integer](p *T, n N, most uint64) ([]T, error) {
@@ -124,7 +124,7 @@ func handles(p *C.uint64_t, n C.size_t) []driver.Handle {
 	return unsafe.Slice((*driver.Handle)(unsafe.Pointer(p)), int(n))
 }
 
-func truth(b bool, err error) (int, error) {
+func boolValue(b bool, err error) (int, error) {
 	if b {
 		return 1, err
 	}

@@ -18,10 +18,10 @@ func cuMemGetInfo_v2(free, total *C.size_t) C.CUresult {
 	return do("cuMemGetInfo_v2", func(t *driver.Thread) error {
 		a, b, err := t.MemGetInfo()
 		if err == nil {
-			err = put(free, a)
+			err = store(free, a)
 		}
 		if err == nil {
-			err = put(total, b)
+			err = store(total, b)
 		}
 		return err
 	})
@@ -159,7 +159,7 @@ func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, ad
 	switch {
 	case err != nil:
 		return err
-	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > 4*mostItems:
+	case to == nil || n == 0 || n%4 != 0 || attribute != driver.RangeAccessedBy && n != 4 || n > 4*maxItems:
 		return driver.InvalidValue
 	}
 	room := unsafe.Slice((*int32)(to), n/4)
@@ -178,7 +178,7 @@ func cuMemRangeGetAttribute(data unsafe.Pointer, n C.size_t, attribute C.int, ad
 //export cuMemRangeGetAttributes
 func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *C.int, n C.size_t, addr C.CUdeviceptr, size C.size_t) C.CUresult {
 	return do("cuMemRangeGetAttributes", func(t *driver.Thread) error {
-		if data == nil || sizes == nil || attributes == nil || n == 0 || n > mostItems {
+		if data == nil || sizes == nil || attributes == nil || n == 0 || n > maxItems {
 			return driver.InvalidValue
 		}
 		all, room := unsafe.Slice(data, n), unsafe.Slice(sizes, n)
@@ -198,7 +198,7 @@ var pointerSizes = map[driver.PointerAttribute]int{
 	driver.PointerIPCCapable: 1, driver.PointerMapped: 1, driver.PointerRDMACapable: 1, driver.PointerAccessFlags: 4,
 }
 
-func putPointerAttribute(to unsafe.Pointer, a driver.PointerAttribute, value uint64) error {
+func storePointerAttribute(to unsafe.Pointer, a driver.PointerAttribute, value uint64) error {
 	if to == nil {
 		return driver.InvalidValue
 	}
@@ -221,7 +221,7 @@ func cuPointerGetAttribute(to unsafe.Pointer, attribute C.int, addr C.CUdevicept
 		if err != nil {
 			return err
 		}
-		return putPointerAttribute(to, a, v)
+		return storePointerAttribute(to, a, v)
 	})
 }
 
@@ -231,7 +231,7 @@ func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, add
 		if n == 0 || to == nil {
 			return driver.InvalidValue
 		}
-		list, err := items((*driver.PointerAttribute)(unsafe.Pointer(attributes)), n, mostItems)
+		list, err := items((*driver.PointerAttribute)(unsafe.Pointer(attributes)), n, maxItems)
 		if err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func cuPointerGetAttributes(n C.uint, attributes *C.int, to *unsafe.Pointer, add
 			return err
 		}
 		for i, p := range unsafe.Slice(to, int(n)) {
-			if err := putPointerAttribute(p, list[i], values[i]); err != nil {
+			if err := storePointerAttribute(p, list[i], values[i]); err != nil {
 				return err
 			}
 		}
@@ -254,7 +254,7 @@ func device(addr C.CUdeviceptr) driver.Place {
 
 func host(p unsafe.Pointer) driver.Place { return driver.Place{Kind: driver.HostPlace, Host: p} }
 
-func either(addr C.CUdeviceptr) driver.Place {
+func placeOf(addr C.CUdeviceptr) driver.Place {
 	return driver.Place{Kind: driver.UnifiedPlace, Device: uint64(addr)}
 }
 
@@ -265,12 +265,12 @@ func move(call string, dst, src driver.Place, n C.size_t, stream C.CUstream, asy
 
 //export cuMemcpy
 func cuMemcpy(dst, src C.CUdeviceptr, n C.size_t) C.CUresult {
-	return move("cuMemcpy", either(dst), either(src), n, 0, false)
+	return move("cuMemcpy", placeOf(dst), placeOf(src), n, 0, false)
 }
 
 //export cuMemcpyAsync
 func cuMemcpyAsync(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUresult {
-	return move("cuMemcpyAsync", either(dst), either(src), n, stream, true)
+	return move("cuMemcpyAsync", placeOf(dst), placeOf(src), n, stream, true)
 }
 
 // When a copy of a batch may read its source (CUmemcpySrcAccessOrder).
@@ -289,7 +289,7 @@ func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size
 			failed = new(C.size_t)
 		}
 		*failed = none
-		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > mostItems || n == 0 || n > count || stream == 0 || stream == 1 {
+		if dsts == nil || srcs == nil || sizes == nil || attributes == nil || indices == nil || count > maxItems || n == 0 || n > count || stream == 0 || stream == 1 {
 			return driver.InvalidValue
 		}
 		to, from, bytes := unsafe.Slice(dsts, count), unsafe.Slice(srcs, count), unsafe.Slice(sizes, count)
@@ -330,7 +330,7 @@ func attributed(t *driver.Thread, order C.int, dst, src C.CUdeviceptr, n C.size_
 	if order == readDuringCall {
 		return t.MemcpyEager(uint64(dst), uint64(src), uint64(n), driver.Handle(stream))
 	}
-	return t.Memcpy(either(dst), either(src), uint64(n), driver.Handle(stream), true)
+	return t.Memcpy(placeOf(dst), placeOf(src), uint64(n), driver.Handle(stream), true)
 }
 
 //export cuMemcpyWithAttributesAsync
@@ -383,7 +383,7 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 			if b == 0 {
 				b = height
 			}
-			return driver.Side{Place: either(C.CUdeviceptr(o.place)), Pitch: a * element, Height: b}, nil
+			return driver.Side{Place: placeOf(C.CUdeviceptr(o.place)), Pitch: a * element, Height: b}, nil
 		}
 		return driver.Side{}, driver.InvalidValue
 	}
@@ -406,7 +406,7 @@ func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.
 			failed = new(C.size_t)
 		}
 		*failed = ^C.size_t(0)
-		ops, err := items(list, n, mostItems)
+		ops, err := items(list, n, maxItems)
 		if err != nil || n == 0 || flags != 0 {
 			return driver.InvalidValue
 		}

@@ -67,32 +67,32 @@ func cuDeviceSetMemPool(dev C.CUdevice, pool C.CUmemoryPool) C.CUresult {
 }
 
 //export cuMemGetDefaultMemPool
-func cuMemGetDefaultMemPool(pool *C.CUmemoryPool, where *C.CUmemLocation, kind C.int) C.CUresult {
+func cuMemGetDefaultMemPool(pool *C.CUmemoryPool, memLocation *C.CUmemLocation, kind C.int) C.CUresult {
 	return ask("cuMemGetDefaultMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
-		if where == nil {
+		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemGetDefaultMemPool(location(where), driver.MemoryType(kind))
+		return d.MemGetDefaultMemPool(location(memLocation), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemGetMemPool
-func cuMemGetMemPool(pool *C.CUmemoryPool, where *C.CUmemLocation, kind C.int) C.CUresult {
+func cuMemGetMemPool(pool *C.CUmemoryPool, memLocation *C.CUmemLocation, kind C.int) C.CUresult {
 	return ask("cuMemGetMemPool", pool, func(d *driver.Driver) (driver.Handle, error) {
-		if where == nil {
+		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemGetMemPool(location(where), driver.MemoryType(kind))
+		return d.MemGetMemPool(location(memLocation), driver.MemoryType(kind))
 	})
 }
 
 //export cuMemSetMemPool
-func cuMemSetMemPool(where *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.CUresult {
+func cuMemSetMemPool(memLocation *C.CUmemLocation, kind C.int, pool C.CUmemoryPool) C.CUresult {
 	return result("cuMemSetMemPool", func(d *driver.Driver) error {
-		if where == nil {
+		if memLocation == nil {
 			return driver.InvalidValue
 		}
-		return d.MemSetMemPool(location(where), driver.MemoryType(kind), driver.Handle(pool))
+		return d.MemSetMemPool(location(memLocation), driver.MemoryType(kind), driver.Handle(pool))
 	})
 }
 
@@ -163,7 +163,7 @@ func cuMemPoolSetAttribute(pool C.CUmemoryPool, attribute C.int, value unsafe.Po
 //export cuMemPoolSetAccess
 func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t) C.CUresult {
 	return result("cuMemPoolSetAccess", func(d *driver.Driver) error {
-		all, err := items(list, n, mostItems)
+		all, err := items(list, n, maxItems)
 		if err != nil {
 			return err
 		}
@@ -177,11 +177,11 @@ func cuMemPoolSetAccess(pool C.CUmemoryPool, list *C.CUmemAccessDesc, n C.size_t
 }
 
 //export cuMemPoolGetAccess
-func cuMemPoolGetAccess(flags *C.int, pool C.CUmemoryPool, where *C.CUmemLocation) C.CUresult {
+func cuMemPoolGetAccess(flags *C.int, pool C.CUmemoryPool, memLocation *C.CUmemLocation) C.CUresult {
 	return ask("cuMemPoolGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
-		if where == nil {
+		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemPoolGetAccess(driver.Handle(pool), location(where))
+		return d.MemPoolGetAccess(driver.Handle(pool), location(memLocation))
 	})
 }

@@ -26,11 +26,11 @@ func TestRecorder(t *testing.T) {
 	}
 	var list []*corpus.Launch
 	for _, file := range []string{"@cfd", "insn/tensor_load.ptx"} {
-		programs, err := corpus.Of("../../testdata", file)
+		programs, err := corpus.ProgramsOf("../../testdata", file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, err := corpus.LaunchesOf(programs)
+		of, err := corpus.RecordLaunches(programs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestRecorder(t *testing.T) {
 			t.Fatalf("%d lines of %d launches:\n%s", len(lines), len(list), out)
 		}
 		for i, l := range list {
-			var left corpus.Left
+			var left corpus.LaunchOutput
 			if err := json.Unmarshal([]byte(lines[1+i]), &left); err != nil || left.ID != l.ID {
 				t.Errorf("line %d is %s, want that of %s, %v", 1+i, lines[1+i], l.Name, err)
 			}

@@ -174,7 +174,7 @@ func resourceDesc(r *C.CUDA_RESOURCE_DESC) *driver.ResourceDesc {
 	return d
 }
 
-func putResource(to *C.CUDA_RESOURCE_DESC, d driver.ResourceDesc) {
+func storeResource(to *C.CUDA_RESOURCE_DESC, d driver.ResourceDesc) {
 	*to = C.CUDA_RESOURCE_DESC{resType: C.uint(d.Kind), flags: C.uint(d.Flags)}
 	p := unsafe.Pointer(&to.res)
 	switch d.Kind {
@@ -223,12 +223,12 @@ func cuTexObjectDestroy(texture C.CUtexObject) C.CUresult {
 func cuTexObjectGetResourceDesc(res *C.CUDA_RESOURCE_DESC, texture C.CUtexObject) C.CUresult {
 	return do("cuTexObjectGetResourceDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetResourceDesc(uint64(texture))
-		return putDesc(res, err, func() { putResource(res, d) })
+		return storeDesc(res, err, func() { storeResource(res, d) })
 	})
 }
 
-// putDesc stores a structure, unless there is an error.
-func putDesc[T any](to *T, err error, store func()) error {
+// storeDesc stores a structure, unless there is an error.
+func storeDesc[T any](to *T, err error, store func()) error {
 	switch {
 	case err != nil:
 		return err
@@ -243,7 +243,7 @@ func putDesc[T any](to *T, err error, store func()) error {
 func cuTexObjectGetTextureDesc(tex *C.CUDA_TEXTURE_DESC, texture C.CUtexObject) C.CUresult {
 	return do("cuTexObjectGetTextureDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetTextureDesc(uint64(texture))
-		return putDesc(tex, err, func() {
+		return storeDesc(tex, err, func() {
 			*tex = C.CUDA_TEXTURE_DESC{
 				filterMode: C.uint(d.Filter), flags: C.uint(d.Flags), maxAnisotropy: C.uint(d.Anisotropy), mipmapFilterMode: C.uint(d.MipFilter),
 				mipmapLevelBias: C.float(d.Bias), minMipmapLevelClamp: C.float(d.MinLevel), maxMipmapLevelClamp: C.float(d.MaxLevel),
@@ -262,7 +262,7 @@ func cuTexObjectGetTextureDesc(tex *C.CUDA_TEXTURE_DESC, texture C.CUtexObject) 
 func cuTexObjectGetResourceViewDesc(view *C.CUDA_RESOURCE_VIEW_DESC, texture C.CUtexObject) C.CUresult {
 	return do("cuTexObjectGetResourceViewDesc", func(t *driver.Thread) error {
 		d, err := t.TexObjectGetResourceViewDesc(uint64(texture))
-		return putDesc(view, err, func() {
+		return storeDesc(view, err, func() {
 			*view = C.CUDA_RESOURCE_VIEW_DESC{
 				format: C.uint(d.Format), width: C.size_t(d.Width), height: C.size_t(d.Height), depth: C.size_t(d.Depth),
 				firstMipmapLevel: C.uint(d.FirstLevel), lastMipmapLevel: C.uint(d.LastLevel), firstLayer: C.uint(d.FirstLayer), lastLayer: C.uint(d.LastLayer),
@@ -290,7 +290,7 @@ func cuSurfObjectDestroy(surface C.CUsurfObject) C.CUresult {
 func cuSurfObjectGetResourceDesc(res *C.CUDA_RESOURCE_DESC, surface C.CUsurfObject) C.CUresult {
 	return do("cuSurfObjectGetResourceDesc", func(t *driver.Thread) error {
 		d, err := t.SurfObjectGetResourceDesc(uint64(surface))
-		return putDesc(res, err, func() { putResource(res, d) })
+		return storeDesc(res, err, func() { storeResource(res, d) })
 	})
 }
 
@@ -349,7 +349,7 @@ func refArray[C number](call string, to *C, ref uint64, kind driver.ResourceKind
 	return get(call, to, func(t *driver.Thread) (h driver.Handle, err error) {
 		err = t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			h = r.Array
-			return x.Bound(kind)
+			return x.CheckBound(kind)
 		})
 		return h, err
 	})
@@ -476,9 +476,9 @@ func cuTexRefGetAddress_v2(addr *C.CUdeviceptr, ref C.CUtexref) C.CUresult {
 		err = t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {
 			a = r.Addr
 			if r.Kind == driver.PitchResource {
-				return x.Bound(driver.PitchResource)
+				return x.CheckBound(driver.PitchResource)
 			}
-			return x.Bound(driver.LinearResource)
+			return x.CheckBound(driver.LinearResource)
 		})
 		return a, err
 	})
@@ -523,10 +523,10 @@ func cuTexRefGetMipmapLevelBias(bias *C.float, ref C.CUtexref) C.CUresult {
 //export cuTexRefGetMipmapLevelClamp
 func cuTexRefGetMipmapLevelClamp(low, high *C.float, ref C.CUtexref) C.CUresult {
 	return changeRef("cuTexRefGetMipmapLevelClamp", ref, func(_ *driver.ResourceDesc, d *driver.TextureDesc) error {
-		if err := put(low, d.MinLevel); err != nil {
+		if err := store(low, d.MinLevel); err != nil {
 			return err
 		}
-		return put(high, d.MaxLevel)
+		return store(high, d.MaxLevel)
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 // location is what C's location says.
-func location(where *C.CUmemLocation) driver.Location {
-	return driver.Location{Type: int32(where._type), ID: int32(where.id)}
+func location(memLocation *C.CUmemLocation) driver.Location {
+	return driver.Location{Type: int32(memLocation._type), ID: int32(memLocation.id)}
 }
 
 // properties are what C's properties say; compressible memory is only a wish.
@@ -108,7 +108,7 @@ func cuMemUnmap(addr C.CUdeviceptr, size C.size_t) C.CUresult {
 //export cuMemSetAccess
 func cuMemSetAccess(addr C.CUdeviceptr, size C.size_t, list *C.CUmemAccessDesc, n C.size_t) C.CUresult {
 	return result("cuMemSetAccess", func(d *driver.Driver) error {
-		all, err := items(list, n, mostItems)
+		all, err := items(list, n, maxItems)
 		if err != nil || n == 0 {
 			return driver.InvalidValue
 		}
@@ -121,12 +121,12 @@ func cuMemSetAccess(addr C.CUdeviceptr, size C.size_t, list *C.CUmemAccessDesc, 
 }
 
 //export cuMemGetAccess
-func cuMemGetAccess(flags *C.ulonglong, where *C.CUmemLocation, addr C.CUdeviceptr) C.CUresult {
+func cuMemGetAccess(flags *C.ulonglong, memLocation *C.CUmemLocation, addr C.CUdeviceptr) C.CUresult {
 	return ask("cuMemGetAccess", flags, func(d *driver.Driver) (driver.MemoryAccess, error) {
-		if where == nil {
+		if memLocation == nil {
 			return 0, driver.InvalidValue
 		}
-		return d.MemGetAccess(location(where), uint64(addr))
+		return d.MemGetAccess(location(memLocation), uint64(addr))
 	})
 }
 

@@ -98,14 +98,17 @@ enum gemu_step_kind {
 	GEMU_STEP_RETURN = 1,      // lanes are back from the call that event is about, with its results
 	GEMU_STEP_WAIT = 2,        // lanes wait at a barrier, or for others of their warp
 	GEMU_STEP_RELEASE = 3,     // they go on: results of the barrier
-	GEMU_STEP_SPLIT = 4,       // lanes that were together part
-	GEMU_STEP_JOIN = 5,        // … and are together again
+	GEMU_STEP_SPLIT = 4,       // lanes of a warp split diverge
+	GEMU_STEP_RECONVERGE = 5,  // diverged lanes reconverge
 	GEMU_STEP_EXIT = 6,        // lanes have ended
 	GEMU_STEP_TRAP = 7,        // the launch ends by a fault: message
 	GEMU_STEP_CTA = 8,         // a block begins
 	GEMU_STEP_CTA_END = 9,     // … has ended
 	GEMU_STEP_EFFECT = 10      // an asynchronous operation is issued, or does something: effect, accesses, results
 };
+
+// The former name of GEMU_STEP_RECONVERGE.
+#define GEMU_STEP_JOIN GEMU_STEP_RECONVERGE
 
 // What an access does.
 enum gemu_access_kind { GEMU_LOAD = 0, GEMU_STORE = 1, GEMU_ATOMIC = 2, GEMU_ZERO = 3 };
@@ -134,7 +137,7 @@ typedef struct {
 	gemu_event event;     // where; instruction is NULL of blocks, and lanes those that the step is about
 	const char *unit;     // functional unit of the instruction, as "fp"; "" if there is none
 	uint32_t depth;       // calls that the lanes are in
-	int32_t meet;         // pc before which they wait for others of their warp; -1: none is known
+	int32_t reconverge;   // pc before which they wait for other lanes of their warp; -1: none is known
 	int32_t barrier;      // of waits: 0 to 15; 16: that of the cluster; -1: lanes of the warp
 	uint32_t generation;  // of a release, how often the barrier had completed before
 	const char *message;  // of a trap; else NULL

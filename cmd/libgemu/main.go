@@ -29,7 +29,7 @@ import (
 
 func main() {}
 
-func init() { process.Quiet = true }
+func init() { process.SuppressErrors = true }
 
 // messageSize is the room for the last error of a thread, in bytes.
 const messageSize = 1 << 14
@@ -153,12 +153,12 @@ var noMessage = C.CString("")
 func gemu_load(ptx unsafe.Pointer, size C.size_t, module *C.gemu_module) C.int {
 	return do(func(c *client) error {
 		h, err := c.ModuleLoadData(ptx, uint64(size))
-		return put(module, C.gemu_module(h), err)
+		return store(module, C.gemu_module(h), err)
 	})
 }
 
-// put stores a result where the caller wants it.
-func put[T any](to *T, value T, err error) error {
+// store stores a result where the caller wants it.
+func store[T any](to *T, value T, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -185,10 +185,10 @@ func gemu_get_kernel(module C.gemu_module, name *C.char, kernel *C.gemu_kernel) 
 			if err != nil {
 				return err
 			}
-			return put(kernel, C.gemu_kernel(list[0]), nil)
+			return store(kernel, C.gemu_kernel(list[0]), nil)
 		}
 		h, err := c.ModuleGetFunction(driver.Handle(module), C.GoString(name))
-		return put(kernel, C.gemu_kernel(h), err)
+		return store(kernel, C.gemu_kernel(h), err)
 	})
 }
 
@@ -199,7 +199,7 @@ func gemu_get_variable(module C.gemu_module, name *C.char, address *C.gemu_addre
 		if err == nil && size != nil {
 			*size = C.size_t(n)
 		}
-		return put(address, C.gemu_address(a), err)
+		return store(address, C.gemu_address(a), err)
 	})
 }
 
@@ -207,7 +207,7 @@ func gemu_get_variable(module C.gemu_module, name *C.char, address *C.gemu_addre
 func gemu_alloc(size C.size_t, address *C.gemu_address) C.int {
 	return do(func(c *client) error {
 		a, err := c.MemAlloc(uint64(size))
-		return put(address, C.gemu_address(a), err)
+		return store(address, C.gemu_address(a), err)
 	})
 }
 

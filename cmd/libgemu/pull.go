@@ -50,10 +50,10 @@ type pull struct {
 	shared   map[int]*interp.Allocation // shared memory of CTAs that are under way, by index
 }
 
-func (p *pull) Wants() interp.Wants {
-	return interp.Wants{
+func (p *pull) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events: interp.OnLaunch | interp.OnCTA | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWait | interp.OnWake |
-			interp.OnSplit | interp.OnJoin | interp.OnExit | interp.OnTrap | interp.OnAccess | interp.OnEffect,
+			interp.OnSplit | interp.OnReconverge | interp.OnExit | interp.OnTrap | interp.OnAccess | interp.OnEffect,
 		Values: true, Addresses: true, InOrder: true,
 	}
 }
@@ -62,15 +62,15 @@ func (p *pull) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p 
 
 var stepKinds = map[interp.Events]C.uint32_t{
 	interp.OnAfter: C.GEMU_STEP_INSTRUCTION, interp.OnReturn: C.GEMU_STEP_RETURN, interp.OnWait: C.GEMU_STEP_WAIT, interp.OnWake: C.GEMU_STEP_RELEASE,
-	interp.OnSplit: C.GEMU_STEP_SPLIT, interp.OnJoin: C.GEMU_STEP_JOIN, interp.OnExit: C.GEMU_STEP_EXIT, interp.OnTrap: C.GEMU_STEP_TRAP,
+	interp.OnSplit: C.GEMU_STEP_SPLIT, interp.OnReconverge: C.GEMU_STEP_RECONVERGE, interp.OnExit: C.GEMU_STEP_EXIT, interp.OnTrap: C.GEMU_STEP_TRAP,
 	interp.OnCTA: C.GEMU_STEP_CTA, interp.OnCTAEnd: C.GEMU_STEP_CTA_END, interp.OnEffect: C.GEMU_STEP_EFFECT,
 }
 
 var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
 
-// Tell makes a step of an event. When there is no more room, the launch waits: nothing is executed until
+// OnEvent makes a step of an event. When there is no more room, the launch waits: nothing is executed until
 // somebody asks for more.
-func (p *pull) Tell(e *interp.Event) {
+func (p *pull) OnEvent(e *interp.Event) {
 	switch {
 	case e.Kind == interp.OnLaunch:
 		close(p.begun)
@@ -90,21 +90,21 @@ func (p *pull) Tell(e *interp.Event) {
 	case interp.OnCTAEnd:
 		delete(p.shared, e.CTA)
 	}
-	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), meet: -1, barrier: -1}
+	s := C.gemu_step{kind: stepKinds[e.Kind], event: p.pcs.event(e), unit: text(""), depth: C.uint32_t(e.Depth), reconverge: -1, barrier: -1}
 	if e.Instr != nil {
 		s.unit = text(e.Instr.Form.Class.String())
 	}
-	if e.Meet >= 0 {
-		in, f := e.Launch.Program.At(e.Meet)
-		s.meet = C.int32_t(p.pcs.of(f, in))
+	if e.Reconverge >= 0 {
+		instr, f := e.Launch.Program.At(e.Reconverge)
+		s.reconverge = C.int32_t(p.pcs.number(f, instr))
 	}
 	if e.Kind == interp.OnWait || e.Kind == interp.OnWake {
-		s.barrier, s.generation = C.int32_t(e.Waits.Barrier), C.uint32_t(e.Waits.Generation)
+		s.barrier, s.generation = C.int32_t(e.Wait.Barrier), C.uint32_t(e.Wait.Generation)
 	}
 	if e.Trap != nil {
 		s.message = text(e.Trap.Error())
 	}
-	if e.Instr == nil || e.Kind != interp.OnAfter || !trace.Later(e.Instr) {
+	if e.Instr == nil || e.Kind != interp.OnAfter || !trace.IsDeferred(e.Instr) {
 		s.event.results, s.event.n_results = p.values(e.Func, e.Writes)
 	}
 	s.event.sources, s.event.n_sources = p.values(e.Func, e.Reads)
@@ -175,7 +175,7 @@ func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 		to.addresses = p.elements([]trace.Value{a.Addr}, by)
 		to.stored, to.compared = p.elements(a.Store, by), p.elements(a.Compare, by)
 		for k := range a.Store {
-			if a.Store[k].Structure == trace.Left {
+			if a.Store[k].Structure == trace.NoValue {
 				to.left_out |= 1 << k
 			}
 		}
@@ -327,26 +327,26 @@ func gemu_next(run C.gemu_run, steps *C.gemu_step, room C.size_t, n *C.size_t) C
 
 //export gemu_read
 func gemu_read(run C.gemu_run, to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int {
-	return reads(run, to, size, func(c *client, _ *pull, to []byte) error { return c.Peek(to, uint64(from)) })
+	return canRead(run, to, size, func(c *client, _ *pull, to []byte) error { return c.Peek(to, uint64(from)) })
 }
 
 //export gemu_read_shared
 func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from C.uint64_t, size C.size_t) C.int {
-	return reads(run, to, size, func(_ *client, p *pull, to []byte) error {
-		in := p.shared[int(block)]
+	return canRead(run, to, size, func(_ *client, p *pull, to []byte) error {
+		alloc := p.shared[int(block)]
 		switch {
-		case in == nil:
+		case alloc == nil:
 			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("block %d is not under way, or has no shared memory", block)}
-		case uint64(from) > in.Size || uint64(len(to)) > in.Size-uint64(from):
-			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("%d bytes from %d on of shared memory, which has %d", len(to), from, in.Size)}
+		case uint64(from) > alloc.Size || uint64(len(to)) > alloc.Size-uint64(from):
+			return &driver.Error{Result: driver.InvalidValue, Detail: fmt.Sprintf("%d bytes from %d on of shared memory, which has %d", len(to), from, alloc.Size)}
 		}
-		copy(to, in.Data[from:])
+		copy(to, alloc.Data[from:])
 		return nil
 	})
 }
 
-// reads is a call that reads memory while the launch waits.
-func reads(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *pull, to []byte) error) C.int {
+// canRead is a call that reads memory while the launch waits.
+func canRead(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *pull, to []byte) error) C.int {
 	return pulls(run, func(p *pull) error {
 		if size == 0 {
 			return nil

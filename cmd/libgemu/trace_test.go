@@ -73,11 +73,11 @@ func logOf(t *testing.T, dir string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := dev.Alloc(4 * 3 * 40)
+	output, err := dev.Alloc(4 * 3 * 40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mod.Launch(context.Background(), "k", interp.Dim(3), interp.Dim(40), out); err != nil {
+	if _, err := mod.Launch(context.Background(), "k", interp.Dim(3), interp.Dim(40), output); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
@@ -108,7 +108,7 @@ func TestPullLog(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	program := libtest.Client(t, "testdata/pull_log.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
-	every, seed := uint64(part.Of(2500, 1200, 1)), part.Seed(t)
+	every, seed := uint64(part.Count(2500, 1200, 1)), part.Seed(t)
 	ran := 0
 	var at uint64
 	for _, file := range files {
@@ -140,7 +140,7 @@ func TestPullLog(t *testing.T) {
 
 // plainCase reports whether a case is a launch of nothing but buffers and numbers, on the usual device.
 func plainCase(c *cases.Case) bool {
-	if c.SM != 0 || c.Cooperative || c.Early || c.Sanitize || c.Cluster != (cases.Extent{}) || len(c.Policies) > 0 || c.Widths[0] != 32 {
+	if c.SM != 0 || c.Cooperative || c.EarlyOnly || c.Sanitize || c.Cluster != (cases.Extent{}) || len(c.Policies) > 0 || c.Widths[0] != 32 {
 		return false
 	}
 	return !slices.ContainsFunc(c.Args, func(s string) bool { return strings.Contains(s, "(") })

@@ -73,16 +73,16 @@ func text(s string) *C.char {
 	return p.(*C.char)
 }
 
-// Wants: instructions that have executed, with all there is to know of them.
-func (o *observer) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true}
+// Subscription: instructions that have executed, with all there is to know of them.
+func (o *observer) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
 }
 
 // CTA has the observer told of every CTA.
 func (o *observer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return o }
 
-// Tell calls the observer.
-func (o *observer) Tell(e *interp.Event) {
+// OnEvent calls the observer.
+func (o *observer) OnEvent(e *interp.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.call
@@ -126,16 +126,16 @@ func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.ge
 // pcs are the numbers of instructions within their functions.
 type pcs map[*ptx.Instr]C.uint32_t
 
-func (p pcs) of(f *ptx.Func, in *ptx.Instr) C.uint32_t {
-	if n, ok := p[in]; ok {
+func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
+	if n, ok := p[instr]; ok {
 		return n
 	}
 	n := C.uint32_t(0)
-	f.EachInstr(func(in *ptx.Instr) {
-		p[in] = n
+	f.EachInstr(func(instr *ptx.Instr) {
+		p[instr] = n
 		n++
 	})
-	return p[in]
+	return p[instr]
 }
 
 // event is an event without its values and addresses.
@@ -145,7 +145,7 @@ func (p pcs) event(e *interp.Event) C.gemu_event {
 		warp: C.uint32_t(max(e.Warp, 0)), active: C.uint64_t(e.Active), lanes: C.uint64_t(e.Lanes), space: text(""),
 	}
 	if e.Instr != nil {
-		c.pc, c.line, c.column = p.of(e.Func, e.Instr), C.uint32_t(e.Instr.Pos.Line), C.uint32_t(e.Instr.Pos.Col)
+		c.pc, c.line, c.column = p.number(e.Func, e.Instr), C.uint32_t(e.Instr.Pos.Line), C.uint32_t(e.Instr.Pos.Col)
 		c.function, c.instruction = text(e.Func.Name), text(e.Instr.Format(e.Func))
 	}
 	return c

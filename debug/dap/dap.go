@@ -35,38 +35,38 @@ type Server struct {
 	seq    int
 	launch Launch
 
-	requests chan dap.Message
-	begun    chan *debug.Session // launches that have come to Debug
-	left     chan error          // what Debug gives
-	work     chan finished
-	ran      chan error    // what Launch has given
-	gone     chan struct{} // closed when the client has
+	requests     chan dap.Message
+	begun        chan *debug.Session // launches that have come to Debug
+	debugResult  chan error          // what Debug gives
+	work         chan workResult
+	launchResult chan error    // what Launch has given
+	clientGone   chan struct{} // closed when the client has
 
 	// All that follows is the loop's.
-	ctx         context.Context
-	session     *debug.Session // nil: no launch is under way
-	attached    bool           // the launch is somebody else's: it goes on when the client leaves
-	announced   bool           // the client was told that breakpoints can be set
-	configured  bool
-	stopOnEntry bool
-	stopAtEnd   bool
-	asked       bool                    // the client has asked for a launch
-	over        bool                    // nothing is debugged any more
-	apart       bool                    // the client has left
-	result      error                   // how the launch has come to its end
-	running     bool                    // the session is at work
-	waiting     []func()                // what is to be done when it has stopped
-	resume      bool                    // and then it goes on
-	goesOn      bool                    // it is at work until it is stopped: it may be interrupted, and resumed
-	threadsThen []dap.Thread            // those there were when it stood
-	owned       map[string][]int        // breakpoints, by what the client calls them
-	pending     map[int]bool            // of those there are, by number, the ones that the launch has no place for
-	data        map[string]*debug.Watch // memory that the client was told it can watch, by what it calls it
-	later       []func()                // what is to be done when the next launch begins
-	files       *input.Sources          // that the PTX was made of
-	trap        string                  // what has stopped the session last, if it is a trap
-	frames      []frame                 // that the client knows, by id
-	variables   []func() []dap.Variable // by reference
+	ctx             context.Context
+	session         *debug.Session // nil: no launch is under way
+	attached        bool           // the launch is somebody else's: it goes on when the client leaves
+	announced       bool           // the client was told that breakpoints can be set
+	configured      bool
+	stopOnEntry     bool
+	stopAtEnd       bool
+	launchRequested bool                    // the client has asked for a launch
+	finished        bool                    // nothing is debugged any more
+	disconnected    bool                    // the client has left
+	result          error                   // how the launch has come to its end
+	running         bool                    // the session is at work
+	waiting         []func()                // what is to be done when it has stopped
+	resume          bool                    // and then it goes on
+	continuing      bool                    // it is at work until it is stopped: it may be interrupted, and resumed
+	threadsThen     []dap.Thread            // those there were when it stood
+	breakpointIDs   map[string][]int        // breakpoints, by what the client calls them
+	pending         map[int]bool            // of those there are, by number, the ones that the launch has no place for
+	data            map[string]*debug.Watch // memory that the client was told it can watch, by what it calls it
+	deferWork       []func()                // what is to be done when the next launch begins
+	files           *input.Sources          // that the PTX was made of
+	trap            string                  // what has stopped the session last, if it is a trap
+	frames          []frame                 // that the client knows, by id
+	variables       []func() []dap.Variable // by reference
 }
 
 // frame is a function that a context is in.
@@ -75,18 +75,18 @@ type frame struct {
 	inner bool // it is the innermost
 }
 
-// finished is a work that has.
-type finished struct {
-	stop *debug.Stop
-	err  error
-	then func()
+// workResult is a work that has.
+type workResult struct {
+	stop     *debug.Stop
+	err      error
+	followUp func()
 }
 
 // New makes a server of a connection.
 func New(in io.Reader, out io.Writer) *Server {
 	return &Server{
-		in: bufio.NewReader(in), out: out, requests: make(chan dap.Message), begun: make(chan *debug.Session), left: make(chan error), work: make(chan finished), ran: make(chan error, 1),
-		gone: make(chan struct{}), owned: map[string][]int{}, pending: map[int]bool{}, data: map[string]*debug.Watch{},
+		in: bufio.NewReader(in), out: out, requests: make(chan dap.Message), begun: make(chan *debug.Session), debugResult: make(chan error), work: make(chan workResult), launchResult: make(chan error, 1),
+		clientGone: make(chan struct{}), breakpointIDs: map[string][]int{}, pending: map[int]bool{}, data: map[string]*debug.Watch{},
 	}
 }
 
@@ -104,12 +104,12 @@ func (v *Server) print(category, text string) {
 func (v *Server) Debug(ctx context.Context, s *debug.Session) error {
 	select {
 	case v.begun <- s:
-	case <-v.gone:
+	case <-v.clientGone:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return <-v.left
+	return <-v.debugResult
 }
 
 // Serve answers the client until it has gone, or has ended the session. Without a launch those that
@@ -140,9 +140,9 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 		}
 	}()
 	var failed error
-	told := false // whoever waits for the client, that it has gone
+	reported := false // whoever waits for the client, that it has gone
 	for {
-		if v.apart && v.session == nil && v.result != errRuns {
+		if v.disconnected && v.session == nil && v.result != errRuns {
 			return failed
 		}
 		select {
@@ -154,24 +154,24 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 			v.begin(s)
 		case f := <-v.work:
 			v.finish(f)
-		case err := <-v.ran:
+		case err := <-v.launchResult:
 			v.result = err
 			v.conclude(err)
 		case err := <-read:
-			read, v.apart = nil, true
+			read, v.disconnected = nil, true
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 				failed = err
 			}
-			v.leave(v.parting())
+			v.leave(v.disconnectError())
 		case <-ctx.Done():
 			if v.session != nil && !v.running {
-				v.letGo(ctx.Err())
+				v.releaseLaunch(ctx.Err())
 			}
 			return ctx.Err()
 		}
-		if v.over && !told {
-			close(v.gone)
-			told = true
+		if v.finished && !reported {
+			close(v.clientGone)
+			reported = true
 		}
 	}
 }
@@ -179,8 +179,8 @@ func (v *Server) Serve(ctx context.Context, launch Launch) error {
 // errRuns is the result of a launch that has none yet.
 var errRuns = errors.New("it runs")
 
-// parting is what Debug gives when the client goes: a launch of somebody else's goes on.
-func (v *Server) parting() error {
+// disconnectError is what Debug gives when the client goes: a launch of somebody else's goes on.
+func (v *Server) disconnectError() error {
 	if v.attached {
 		return nil
 	}
@@ -189,23 +189,23 @@ func (v *Server) parting() error {
 
 // leave ends the debugging: at once, or when the session has stopped.
 func (v *Server) leave(err error) {
-	v.over = true
+	v.finished = true
 	switch {
 	case v.session == nil:
 	case v.running:
 		v.resume = false
-		v.waiting = append(v.waiting, func() { v.letGo(err) })
+		v.waiting = append(v.waiting, func() { v.releaseLaunch(err) })
 		v.session.Interrupt()
 	default:
-		v.letGo(err)
+		v.releaseLaunch(err)
 	}
 }
 
-// letGo gives the launch back to the host.
-func (v *Server) letGo(err error) {
+// releaseLaunch gives the launch back to the host.
+func (v *Server) releaseLaunch(err error) {
 	if v.session != nil {
 		v.session = nil
-		v.left <- err
+		v.debugResult <- err
 	}
 }
 
@@ -213,15 +213,15 @@ func (v *Server) letGo(err error) {
 func (v *Server) begin(s *debug.Session) {
 	v.session, v.files = s, s.Sources()
 	v.forget()
-	v.rebound()
-	later := v.later
-	v.later = nil
+	v.rebindBreakpoints()
+	later := v.deferWork
+	v.deferWork = nil
 	for _, do := range later {
 		do()
 	}
 	switch {
-	case v.over:
-		v.letGo(v.parting())
+	case v.finished:
+		v.releaseLaunch(v.disconnectError())
 	case v.configured:
 		v.enter()
 	default:
@@ -229,11 +229,11 @@ func (v *Server) begin(s *debug.Session) {
 	}
 }
 
-// rebound tells the client of breakpoints that the launch which begins has a place for, and the last had not;
+// rebindBreakpoints tells the client of breakpoints that the launch which begins has a place for, and the last had not;
 // and the other way.
-func (v *Server) rebound() {
+func (v *Server) rebindBreakpoints() {
 	for _, b := range v.session.Breakpoints() {
-		if was, ok := v.pending[b.Number]; ok && was != (b.Err() != nil) {
+		if previous, ok := v.pending[b.Number]; ok && previous != (b.Err() != nil) {
 			v.send(&dap.BreakpointEvent{Event: event("breakpoint"), Body: dap.BreakpointEventBody{Reason: "changed", Breakpoint: v.breakpoint(b)}})
 		}
 	}
@@ -241,7 +241,7 @@ func (v *Server) rebound() {
 
 // announce tells the client, once, that breakpoints can be set.
 func (v *Server) announce() {
-	if v.session != nil && v.asked && !v.announced {
+	if v.session != nil && v.launchRequested && !v.announced {
 		v.announced = true
 		v.send(&dap.InitializedEvent{Event: event("initialized")})
 	}
@@ -271,21 +271,21 @@ func (v *Server) conclude(err error) {
 
 // start has the session do something, and tells the client where it stops. What only goes on may be
 // interrupted for a moment; a step, or a way back, may not: it would have another end.
-func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), goesOn bool) {
+func (v *Server) start(do func(ctx context.Context) (*debug.Stop, error), continuing bool) {
 	v.forget()
 	v.session.Ready() // what the client had paused has stopped before
-	v.running, v.goesOn, v.threadsThen = true, goesOn, v.threads()
+	v.running, v.continuing, v.threadsThen = true, continuing, v.threads()
 	go func() {
 		stop, err := do(v.ctx)
-		v.work <- finished{stop: stop, err: err}
+		v.work <- workResult{stop: stop, err: err}
 	}()
 }
 
 // finish is the end of what start began.
-func (v *Server) finish(f finished) {
+func (v *Server) finish(f workResult) {
 	v.running = false
-	if f.then != nil {
-		f.then()
+	if f.followUp != nil {
+		f.followUp()
 	}
 	waiting := v.waiting
 	v.waiting = nil
@@ -306,14 +306,14 @@ func (v *Server) finish(f finished) {
 		v.print("stderr", debug.Explain(f.err)+"\n")
 		v.stopped("pause", nil)
 	case f.stop != nil:
-		v.arrived(f.stop)
+		v.reportStop(f.stop)
 	}
 }
 
-// arrived tells the client where the session has stopped; a launch that has ended has the host go on.
-func (v *Server) arrived(stop *debug.Stop) {
+// reportStop tells the client where the session has stopped; a launch that has ended has the host go on.
+func (v *Server) reportStop(stop *debug.Stop) {
 	if stop.Reason == debug.AtEnd && !v.stopAtEnd {
-		v.letGo(nil)
+		v.releaseLaunch(nil)
 		return
 	}
 	v.stopped(stop.Reason.String(), stop)

@@ -38,18 +38,18 @@ func (v *Server) handle(m dap.RequestMessage) {
 		}})
 		return
 	case *dap.LaunchRequest:
-		v.ask(r, m.Arguments)
+		v.startLaunch(r, m.Arguments)
 		return
 	case *dap.AttachRequest:
-		v.ask(r, m.Arguments)
+		v.startLaunch(r, m.Arguments)
 		return
 	case *dap.DisconnectRequest:
-		v.apart = true
-		v.leave(v.parting())
+		v.disconnected = true
+		v.leave(v.disconnectError())
 		v.send(&dap.DisconnectResponse{Response: answer(r)})
 		return
 	case *dap.TerminateRequest:
-		v.leave(v.parting())
+		v.leave(v.disconnectError())
 		v.send(&dap.TerminateResponse{Response: answer(r)})
 		if v.attached { // the program goes on alone, and it is it that ends
 			v.send(&dap.TerminatedEvent{Event: event("terminated")})
@@ -71,20 +71,20 @@ func (v *Server) handle(m dap.RequestMessage) {
 			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: []dap.Thread{}}})
 			return
 		}
-		if v.attached && v.announced && !v.over && sets(m) {
-			v.later = append(v.later, func() { v.ofSession(m) })
+		if v.attached && v.announced && !v.finished && sets(m) {
+			v.deferWork = append(v.deferWork, func() { v.ofSession(m) })
 			return
 		}
 		v.refuse(r, errNoSession)
 	case !v.running:
 		v.ofSession(m)
 	case sets(m): // in between
-		if _, ok := m.(*dap.ThreadsRequest); ok && !v.goesOn {
+		if _, ok := m.(*dap.ThreadsRequest); ok && !v.continuing {
 			v.send(&dap.ThreadsResponse{Response: answer(r), Body: dap.ThreadsResponseBody{Threads: v.threadsThen}})
 			return
 		}
 		v.waiting = append(v.waiting, func() { v.ofSession(m) })
-		if v.goesOn {
+		if v.continuing {
 			v.resume = true
 			v.session.Interrupt()
 		}
@@ -102,8 +102,8 @@ func sets(m dap.RequestMessage) bool {
 	return false
 }
 
-// ask begins what the client wants to have debugged.
-func (v *Server) ask(r *dap.Request, arguments json.RawMessage) {
+// startLaunch begins what the client wants to have debugged.
+func (v *Server) startLaunch(r *dap.Request, arguments json.RawMessage) {
 	var o options
 	if len(arguments) > 0 {
 		if err := json.Unmarshal(arguments, &o); err != nil {
@@ -111,16 +111,16 @@ func (v *Server) ask(r *dap.Request, arguments json.RawMessage) {
 			return
 		}
 	}
-	if v.asked {
+	if v.launchRequested {
 		v.refuse(r, errors.New("a launch was asked for already"))
 		return
 	}
-	v.asked, v.stopOnEntry, v.stopAtEnd = true, o.StopOnEntry, o.StopAtEnd
+	v.launchRequested, v.stopOnEntry, v.stopAtEnd = true, o.StopOnEntry, o.StopAtEnd
 	head := answer(r)
 	if r.Command == "attach" {
 		if v.launch != nil {
 			v.refuse(r, errors.New("there is nothing to attach to: ask for a launch"))
-			v.asked = false
+			v.launchRequested = false
 			return
 		}
 		v.send(&dap.AttachResponse{Response: head})
@@ -129,12 +129,12 @@ func (v *Server) ask(r *dap.Request, arguments json.RawMessage) {
 	}
 	if v.launch == nil {
 		v.refuse(r, errors.New("launches are those of the program: attach to it"))
-		v.asked = false
+		v.launchRequested = false
 		return
 	}
 	v.send(&dap.LaunchResponse{Response: head})
 	v.result = errRuns
-	go func() { v.ran <- v.launch(v.ctx, arguments, v, v) }()
+	go func() { v.launchResult <- v.launch(v.ctx, arguments, v, v) }()
 }
 
 // ofSession answers a request about a session that has stopped.
@@ -153,8 +153,8 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 			}
 		}
 		v.send(response)
-		_, goesOn := m.(*dap.ContinueRequest)
-		v.start(do, goesOn)
+		_, continuing := m.(*dap.ContinueRequest)
+		v.start(do, continuing)
 	}
 	switch m := m.(type) {
 	case *dap.ConfigurationDoneRequest:
@@ -242,12 +242,12 @@ func (v *Server) ofSession(m dap.RequestMessage) {
 }
 
 // step is a step of a line, or of an instruction.
-func step(g dap.SteppingGranularity, over bool, line, instr func(context.Context, bool) (*debug.Stop, error)) func(ctx context.Context) (*debug.Stop, error) {
+func step(g dap.SteppingGranularity, stepOver bool, line, instr func(context.Context, bool) (*debug.Stop, error)) func(ctx context.Context) (*debug.Stop, error) {
 	do := line
 	if g == "instruction" {
 		do = instr
 	}
-	return func(ctx context.Context) (*debug.Stop, error) { return do(ctx, over) }
+	return func(ctx context.Context) (*debug.Stop, error) { return do(ctx, stepOver) }
 }
 
 // wanted is a breakpoint that the client wants.
@@ -256,11 +256,11 @@ type wanted struct{ place, condition string }
 // set has the breakpoints of an owner be these.
 func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
 	s := v.session
-	for _, n := range v.owned[owner] {
+	for _, n := range v.breakpointIDs[owner] {
 		s.Delete(n)
 		delete(v.pending, n)
 	}
-	v.owned[owner] = nil
+	v.breakpointIDs[owner] = nil
 	out := []dap.Breakpoint{}
 	for _, w := range list {
 		b, err := s.BreakLater(w.place, w.condition)
@@ -268,7 +268,7 @@ func (v *Server) set(owner string, list []wanted) []dap.Breakpoint {
 			out = append(out, dap.Breakpoint{Message: debug.Explain(err)})
 			continue
 		}
-		v.owned[owner] = append(v.owned[owner], b.Number)
+		v.breakpointIDs[owner] = append(v.breakpointIDs[owner], b.Number)
 		out = append(out, v.breakpoint(b))
 	}
 	return out
@@ -333,8 +333,8 @@ var accesses = map[dap.DataBreakpointAccessType]debug.Access{"read": debug.Reads
 // setData sets the watches.
 func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
 	const owner = "data"
-	old := v.owned[owner]
-	v.owned[owner] = nil
+	old := v.breakpointIDs[owner]
+	v.breakpointIDs[owner] = nil
 	set := []dap.Breakpoint{}
 	for _, b := range m.Arguments.Breakpoints {
 		w := v.data[b.DataId]
@@ -343,11 +343,11 @@ func (v *Server) setData(m *dap.SetDataBreakpointsRequest) {
 			continue
 		}
 		w = v.session.Rewatch(w, accesses[b.AccessType])
-		v.owned[owner] = append(v.owned[owner], w.Number)
+		v.breakpointIDs[owner] = append(v.breakpointIDs[owner], w.Number)
 		set = append(set, dap.Breakpoint{Id: w.Number, Verified: true})
 	}
 	for _, n := range old {
-		if !slices.Contains(v.owned[owner], n) {
+		if !slices.Contains(v.breakpointIDs[owner], n) {
 			v.session.Delete(n)
 		}
 	}
@@ -361,8 +361,8 @@ func (v *Server) idOf(f debug.Focus) int {
 	return (f.CTA*warps+f.Warp)*64 + f.Lane + 1
 }
 
-// endID is the thread of a launch that has ended, by which a client can go back.
-const endID = 1
+// endThreadID is the thread of a launch that has ended, by which a client can go back.
+const endThreadID = 1
 
 // contextOf is the context that a thread is in.
 func (v *Server) contextOf(f debug.Focus) *debug.Context {
@@ -384,14 +384,14 @@ func (v *Server) threadID() int {
 	if c := v.contextOf(v.session.Focus()); c != nil {
 		return v.idOf(first(c))
 	}
-	return endID
+	return endThreadID
 }
 
 // focus looks at a context of the client's: at the thread in focus, if it is one of it.
 func (v *Server) focus(id int) error {
 	for _, c := range v.session.Contexts() {
 		if f := first(&c); v.idOf(f) == id {
-			if at := v.session.Focus(); at.CTA != f.CTA || at.Warp != f.Warp || c.Lanes>>at.Lane&1 == 0 {
+			if focus := v.session.Focus(); focus.CTA != f.CTA || focus.Warp != f.Warp || c.Lanes>>focus.Lane&1 == 0 {
 				return v.session.SetFocus(f)
 			}
 			return nil
@@ -404,13 +404,13 @@ func (v *Server) threads() []dap.Thread {
 	list := []dap.Thread{}
 	for _, c := range v.session.Contexts() {
 		waits := ""
-		if c.Parked || c.Waits != nil {
+		if c.WaitingToReconverge || c.Wait != nil {
 			waits = " (waits)"
 		}
 		list = append(list, dap.Thread{Id: v.idOf(first(&c)), Name: fmt.Sprintf("block %s warp %d lanes %s%s", c.ID, c.Warp, debug.LanesText(c.Lanes), waits)})
 	}
 	if len(list) == 0 {
-		list = append(list, dap.Thread{Id: endID, Name: "the launch has ended"})
+		list = append(list, dap.Thread{Id: endThreadID, Name: "the launch has ended"})
 	}
 	return list
 }
@@ -419,14 +419,14 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 	s := v.session
 	body := dap.StackTraceResponseBody{StackFrames: []dap.StackFrame{}}
 	if len(s.Contexts()) > 0 {
-		was := s.Focus()
+		previous := s.Focus()
 		if err := v.focus(m.Arguments.ThreadId); err != nil {
 			v.refuse(&m.Request, err)
 			return
 		}
 		f := s.Focus()
 		c, err := s.Context()
-		s.SetFocus(was)
+		s.SetFocus(previous)
 		if err != nil {
 			v.refuse(&m.Request, err)
 			return
@@ -438,9 +438,9 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 			if fr.Instr != nil {
 				now.Line, now.Column, now.InstructionPointerReference = int(fr.Instr.Pos.Line), int(fr.Instr.Pos.Col), fmt.Sprintf("%#x", fr.Index)
 				if l := fr.Instr.Loc; l >= 0 {
-					at := &fr.Func.Locs[l]
-					if from := v.source(module.FileName(at.File)); from != nil {
-						now.Source, now.Line, now.Column = from, int(at.Line), int(at.Col)
+					loc := &fr.Func.Locs[l]
+					if from := v.source(module.FileName(loc.File)); from != nil {
+						now.Source, now.Line, now.Column = from, int(loc.Line), int(loc.Col)
 					}
 				}
 			}
@@ -456,8 +456,8 @@ func (v *Server) stackTrace(m *dap.StackTraceRequest) {
 	v.send(&dap.StackTraceResponse{Response: answer(&m.Request), Body: body})
 }
 
-// refer makes a reference to variables that are fetched when they are asked for.
-func (v *Server) refer(do func() []dap.Variable) int {
+// newReference makes a reference to variables that are fetched when they are asked for.
+func (v *Server) newReference(do func() []dap.Variable) int {
 	v.variables = append(v.variables, do)
 	return len(v.variables)
 }
@@ -485,14 +485,14 @@ func (v *Server) scopes(m *dap.ScopesRequest) {
 		registers := byForm[kind]
 		list = append(list, dap.Scope{
 			Name: strings.ToUpper(kind[:1]) + kind[1:] + " registers", PresentationHint: "registers", NamedVariables: len(registers),
-			VariablesReference: v.refer(func() []dap.Variable { return v.registers(c, f.focus, registers) }),
+			VariablesReference: v.newReference(func() []dap.Variable { return v.registers(c, f.focus, registers) }),
 		})
 	}
 	list = append(list,
-		dap.Scope{Name: "Special registers", PresentationHint: "registers", VariablesReference: v.refer(func() []dap.Variable { return v.specials(f.focus) })},
-		dap.Scope{Name: "Shared memory", Expensive: true, VariablesReference: v.refer(func() []dap.Variable { return v.memory(f.focus, v.session.Shared()) })},
-		dap.Scope{Name: "Local memory", Expensive: true, PresentationHint: "locals", VariablesReference: v.refer(func() []dap.Variable { return v.memory(f.focus, v.session.Locals(c)) })},
-		dap.Scope{Name: "Lanes", Expensive: true, VariablesReference: v.refer(func() []dap.Variable { return v.lanes(c) })},
+		dap.Scope{Name: "Special registers", PresentationHint: "registers", VariablesReference: v.newReference(func() []dap.Variable { return v.specials(f.focus) })},
+		dap.Scope{Name: "Shared memory", Expensive: true, VariablesReference: v.newReference(func() []dap.Variable { return v.memory(f.focus, v.session.Shared()) })},
+		dap.Scope{Name: "Local memory", Expensive: true, PresentationHint: "locals", VariablesReference: v.newReference(func() []dap.Variable { return v.memory(f.focus, v.session.Locals(c)) })},
+		dap.Scope{Name: "Lanes", Expensive: true, VariablesReference: v.newReference(func() []dap.Variable { return v.lanes(c) })},
 	)
 	v.send(&dap.ScopesResponse{Response: answer(&m.Request), Body: dap.ScopesResponseBody{Scopes: list}})
 }
@@ -503,7 +503,7 @@ func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Re
 	for _, r := range registers {
 		list = append(list, dap.Variable{
 			Name: r.Name, Type: r.Type.String(), EvaluateName: r.Name, Value: fmt.Sprintf("%s   (%s)", r.Lane(f.Lane), r.Text(c.Lanes)),
-			VariablesReference: v.refer(func() []dap.Variable { return laneValues(c, &r) }), IndexedVariables: bits.OnesCount64(c.Lanes),
+			VariablesReference: v.newReference(func() []dap.Variable { return laneValues(c, &r) }), IndexedVariables: bits.OnesCount64(c.Lanes),
 		})
 	}
 	return list
@@ -512,8 +512,8 @@ func (v *Server) registers(c *debug.Context, f debug.Focus, registers []debug.Re
 // laneValues are the values of a register in the lanes of a context.
 func laneValues(c *debug.Context, r *debug.Register) []dap.Variable {
 	list := []dap.Variable{}
-	for rest := c.Lanes; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
+	for remaining := c.Lanes; remaining != 0; remaining &= remaining - 1 {
+		lane := bits.TrailingZeros64(remaining)
 		list = append(list, dap.Variable{Name: fmt.Sprintf("[%d]", lane), Value: r.Lane(lane), EvaluateName: fmt.Sprintf("%s[%d]", r.Name, lane)})
 	}
 	return list
@@ -522,19 +522,19 @@ func laneValues(c *debug.Context, r *debug.Register) []dap.Variable {
 // lanes are those of a context, each with its registers behind it.
 func (v *Server) lanes(c *debug.Context) []dap.Variable {
 	list := []dap.Variable{}
-	for rest := c.Lanes; rest != 0; rest &= rest - 1 {
-		lane := bits.TrailingZeros64(rest)
+	for remaining := c.Lanes; remaining != 0; remaining &= remaining - 1 {
+		lane := bits.TrailingZeros64(remaining)
 		f := debug.Focus{CTA: c.CTA, Warp: c.Warp, Lane: lane}
 		list = append(list, dap.Variable{
 			Name: fmt.Sprintf("lane %d", lane), Value: fmt.Sprintf("thread %s", v.session.Thread(f)),
-			VariablesReference: v.refer(func() []dap.Variable {
-				var own []dap.Variable
+			VariablesReference: v.newReference(func() []dap.Variable {
+				var members []dap.Variable
 				for _, r := range c.Registers() {
 					if r.Live {
-						own = append(own, dap.Variable{Name: r.Name, Type: r.Type.String(), Value: r.Lane(lane)})
+						members = append(members, dap.Variable{Name: r.Name, Type: r.Type.String(), Value: r.Lane(lane)})
 					}
 				}
-				return own
+				return members
 			}),
 		})
 	}
@@ -547,28 +547,28 @@ var specialNames = []string{"%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", 
 func (v *Server) specials(f debug.Focus) []dap.Variable {
 	list := []dap.Variable{}
 	for _, name := range specialNames {
-		if text, err := v.at(f, func() (string, error) { return v.session.Evaluate(name) }); err == nil {
+		if text, err := v.withFocus(f, func() (string, error) { return v.session.Evaluate(name) }); err == nil {
 			list = append(list, dap.Variable{Name: name, Value: text, EvaluateName: name})
 		}
 	}
 	return list
 }
 
-// at does something with a thread in focus.
-func (v *Server) at(f debug.Focus, do func() (string, error)) (string, error) {
-	was := v.session.Focus()
+// withFocus does something with a thread in focus.
+func (v *Server) withFocus(f debug.Focus, do func() (string, error)) (string, error) {
+	previous := v.session.Focus()
 	if f.CTA < 0 { // nobody is there
 		return do()
 	}
-	defer v.session.SetFocus(was)
+	defer v.session.SetFocus(previous)
 	if err := v.session.SetFocus(f); err != nil {
 		return "", err
 	}
 	return do()
 }
 
-// mostElements is how many elements of a variable are shown.
-const mostElements = 1 << 10
+// maxElements is how many elements of a variable are shown.
+const maxElements = 1 << 10
 
 // memory is variables, with their elements.
 func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variable {
@@ -577,7 +577,7 @@ func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variabl
 		now := dap.Variable{Name: m.Name, Type: m.Type.String(), MemoryReference: fmt.Sprintf("%#x", m.Addr)}
 		element := func(i int) dap.Variable {
 			name := fmt.Sprintf("%s[%d]", m.Name, i)
-			text, err := v.at(f, func() (string, error) { return v.session.Evaluate(name) })
+			text, err := v.withFocus(f, func() (string, error) { return v.session.Evaluate(name) })
 			if err != nil {
 				text = debug.Explain(err)
 			}
@@ -586,13 +586,13 @@ func (v *Server) memory(f debug.Focus, variables []debug.Variable) []dap.Variabl
 		if m.Count == 1 {
 			now.Value = element(0).Value
 		} else {
-			now.Value, now.IndexedVariables = fmt.Sprintf("%d elements", m.Count), min(m.Count, mostElements)
-			now.VariablesReference = v.refer(func() []dap.Variable {
-				var own []dap.Variable
-				for i := range min(m.Count, mostElements) {
-					own = append(own, element(i))
+			now.Value, now.IndexedVariables = fmt.Sprintf("%d elements", m.Count), min(m.Count, maxElements)
+			now.VariablesReference = v.newReference(func() []dap.Variable {
+				var members []dap.Variable
+				for i := range min(m.Count, maxElements) {
+					members = append(members, element(i))
 				}
-				return own
+				return members
 			})
 		}
 		list = append(list, now)
@@ -619,21 +619,21 @@ func (v *Server) evaluate(m *dap.EvaluateRequest) {
 		v.command(m, f)
 		return
 	}
-	text, err := v.at(f, func() (string, error) { return s.Evaluate(m.Arguments.Expression) })
+	text, err := v.withFocus(f, func() (string, error) { return s.Evaluate(m.Arguments.Expression) })
 	if err != nil {
 		v.refuse(r, err)
 		return
 	}
 	body := dap.EvaluateResponseBody{Result: text}
-	was := s.Focus()
+	previous := s.Focus()
 	s.SetFocus(f)
 	if c := v.contextOf(f); c != nil {
 		if reg, ok := s.Register(m.Arguments.Expression); ok {
 			body.Type = reg.Type.String()
-			body.VariablesReference = v.refer(func() []dap.Variable { return laneValues(c, reg) })
+			body.VariablesReference = v.newReference(func() []dap.Variable { return laneValues(c, reg) })
 		}
 	}
-	s.SetFocus(was)
+	s.SetFocus(previous)
 	v.send(&dap.EvaluateResponse{Response: answer(r), Body: body})
 }
 
@@ -651,7 +651,7 @@ func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 		c := debug.NewConsole(s, &out)
 		c.More = v.attached
 		err := c.Do(v.ctx, m.Arguments.Expression)
-		v.work <- finished{then: func() {
+		v.work <- workResult{followUp: func() {
 			switch {
 			case errors.Is(err, debug.ErrQuit):
 				v.send(&dap.EvaluateResponse{Response: answer(r)})
@@ -664,7 +664,7 @@ func (v *Server) command(m *dap.EvaluateRequest, f debug.Focus) {
 			}
 			switch stop := c.Stopped(); {
 			case stop != nil:
-				v.arrived(stop)
+				v.reportStop(stop)
 			case s.Step() != before || s.Focus() != from:
 				v.stopped("step", nil)
 			}
@@ -713,7 +713,7 @@ func (v *Server) disassemble(m *dap.DisassembleRequest) {
 		return
 	}
 	info := v.session.Info()
-	where := v.module(info.Module)
+	source := v.module(info.Module)
 	list := []dap.DisassembledInstruction{}
 	first := at + int64(m.Arguments.Offset) + int64(m.Arguments.InstructionOffset)
 	for i := first; i < first+int64(m.Arguments.InstructionCount); i++ {
@@ -721,8 +721,8 @@ func (v *Server) disassemble(m *dap.DisassembleRequest) {
 			list = append(list, dap.DisassembledInstruction{Address: fmt.Sprintf("%#x", max(i, 0)), Instruction: "(none)"})
 			continue
 		}
-		in, f := info.Program.At(int(i))
-		list = append(list, dap.DisassembledInstruction{Address: fmt.Sprintf("%#x", i), Instruction: in.Format(f), Symbol: f.Name, Location: where, Line: int(in.Pos.Line), Column: int(in.Pos.Col)})
+		instr, f := info.Program.At(int(i))
+		list = append(list, dap.DisassembledInstruction{Address: fmt.Sprintf("%#x", i), Instruction: instr.Format(f), Symbol: f.Name, Location: source, Line: int(instr.Pos.Line), Column: int(instr.Pos.Col)})
 	}
 	v.send(&dap.DisassembleResponse{Response: answer(&m.Request), Body: dap.DisassembleResponseBody{Instructions: list}})
 }

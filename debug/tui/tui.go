@@ -25,20 +25,22 @@ import (
 
 // Front is a front end for a terminal.
 type Front struct {
-	in   io.Reader
-	out  io.Writer
-	more bool // launches may follow
+	in           io.Reader
+	out          io.Writer
+	moreLaunches bool // launches may follow
 
 	mu      sync.Mutex
 	printed bytes.Buffer // by the kernel, since the last command; guarded by mu
 
-	said    []string // the lines so far
+	lines   []string // the lines so far
 	history []string
 	source  bool // the code is the source that the PTX was made of, where that can be read
 }
 
 // New makes one that reads keys from in and draws on out.
-func New(in io.Reader, out io.Writer, more bool) *Front { return &Front{in: in, out: out, more: more} }
+func New(in io.Reader, out io.Writer, more bool) *Front {
+	return &Front{in: in, out: out, moreLaunches: more}
+}
 
 // Write takes what the kernel prints.
 func (f *Front) Write(p []byte) (int, error) {
@@ -47,32 +49,32 @@ func (f *Front) Write(p []byte) (int, error) {
 	return f.printed.Write(p)
 }
 
-// kept is how many lines of what was said are.
-const kept = 2000
+// maxLines is how many lines of what was said are.
+const maxLines = 2000
 
-func (f *Front) say(text string) {
+func (f *Front) addLine(text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
-		f.said = append(f.said, strings.Split(text, "\n")...)
+		f.lines = append(f.lines, strings.Split(text, "\n")...)
 	}
-	if n := len(f.said) - kept; n > 0 {
-		f.said = f.said[n:]
+	if n := len(f.lines) - maxLines; n > 0 {
+		f.lines = f.lines[n:]
 	}
 }
 
 // Debug draws and reads until the user has had enough. What was said stays on the terminal.
 func (f *Front) Debug(ctx context.Context, s *debug.Session) error {
-	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), at: -1, files: s.Sources()}
+	m := &model{ctx: ctx, front: f, session: s, input: textinput.New(), historyIndex: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
-	m.console.More = f.more
+	m.console.More = f.moreLaunches
 	m.input.Prompt = "(gemu) "
 	m.input.ShowSuggestions = true
 	m.set("")
 	m.input.Focus()
 	m.console.Greet()
-	m.hear()
-	m.look()
+	m.takeOutput()
+	m.update()
 	_, err := tea.NewProgram(m, tea.WithInput(f.in), tea.WithOutput(f.out), tea.WithAltScreen(), tea.WithMouseCellMotion(), tea.WithoutSignalHandler(), tea.WithContext(ctx)).Run()
-	for _, line := range f.said[max(len(f.said)-m.height, 0):] {
+	for _, line := range f.lines[max(len(f.lines)-m.height, 0):] {
 		fmt.Fprintln(f.out, line)
 	}
 	switch {
@@ -94,7 +96,7 @@ type model struct {
 
 	input         textinput.Model
 	width, height int
-	at            int // in the history, while it is looked through
+	historyIndex  int // in the history, while it is looked through
 	running       bool
 	end           error // with which Debug returns
 
@@ -104,9 +106,9 @@ type model struct {
 	views [panes]view
 
 	// As the session stood last: it may not be looked at while it runs.
-	where     string
-	ptx, from place // in the PTX, and in the source; the line is 0 where there is none
-	registers []string
+	focusText   string
+	ptx, source place // in the PTX, and in the source; the line is 0 where there is none
+	registers   []string
 }
 
 // place is a line of a file, of which breakpoints mark lines.
@@ -127,38 +129,38 @@ const (
 )
 
 // view is how far a pane is scrolled, in lines from where it shows what is current, and in columns.
-type view struct{ down, right int }
+type view struct{ rows, columns int }
 
-// done is told when a command has been executed.
-type done struct{ err error }
+// commandDone is told when a command has been executed.
+type commandDone struct{ err error }
 
 func (m *model) Init() tea.Cmd { return textinput.Blink }
 
-// hear takes over what the kernel has printed and the console has said.
-func (m *model) hear() {
+// takeOutput takes over what the kernel has printed and the console has said.
+func (m *model) takeOutput() {
 	m.front.mu.Lock()
-	m.front.say(m.front.printed.String())
+	m.front.addLine(m.front.printed.String())
 	m.front.printed.Reset()
 	m.front.mu.Unlock()
-	m.front.say(m.output.String())
+	m.front.addLine(m.output.String())
 	m.output.Reset()
 }
 
-// look notes where the session stands, and shows that.
-func (m *model) look() {
+// update notes where the session stands, and shows that.
+func (m *model) update() {
 	info := m.session.Info()
-	m.where, m.registers = "the launch has ended", nil
-	m.ptx, m.from = place{file: info.Module.Name, marks: map[int]rune{}}, place{marks: map[int]rune{}}
-	m.views[codePane].down = 0
+	m.focusText, m.registers = "the launch has ended", nil
+	m.ptx, m.source = place{file: info.Module.Name, marks: map[int]rune{}}, place{marks: map[int]rune{}}
+	m.views[codePane].rows = 0
 	c, err := m.session.Context()
 	if err == nil {
 		f := m.session.Focus()
-		m.where = fmt.Sprintf("%s  block %s  thread %s  warp %d lane %d", info.Kernel.Name, c.ID, m.session.Thread(f), f.Warp, f.Lane)
+		m.focusText = fmt.Sprintf("%s  block %s  thread %s  warp %d lane %d", info.Kernel.Name, c.ID, m.session.Thread(f), f.Warp, f.Lane)
 		m.ptx.line = int(c.Func.End.Line)
 		if c.Instr != nil {
 			m.ptx.line = int(c.Instr.Pos.Line)
 			if l := c.Instr.Loc; l >= 0 {
-				m.from.file, m.from.line = info.Module.FileName(c.Func.Locs[l].File), int(c.Func.Locs[l].Line)
+				m.source.file, m.source.line = info.Module.FileName(c.Func.Locs[l].File), int(c.Func.Locs[l].Line)
 			}
 		}
 		for _, r := range c.Registers() {
@@ -175,17 +177,17 @@ func (m *model) look() {
 		for _, n := range b.Lines(m.session) {
 			m.ptx.marks[n] = mark
 		}
-		for _, n := range b.LinesOf(m.session, m.from.file) {
-			m.from.marks[n] = mark
+		for _, n := range b.LinesOf(m.session, m.source.file) {
+			m.source.marks[n] = mark
 		}
 	}
 }
 
 // code is where the code that is shown is, and its lines: of the source if it is wanted and can be had.
 func (m *model) code() (place, func(n int) string, int) {
-	if m.front.source && m.from.line > 0 {
-		if lines := m.files.Lines(m.from.file); len(lines) > 0 {
-			return m.from, func(n int) string { return lines[n-1] }, len(lines)
+	if m.front.source && m.source.line > 0 {
+		if lines := m.files.Lines(m.source.file); len(lines) > 0 {
+			return m.source, func(n int) string { return lines[n-1] }, len(lines)
 		}
 	}
 	module := m.session.Info().Module
@@ -202,20 +204,20 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 		m.input.Width = max(m.width-len(m.input.Prompt)-1, 1)
 		return m, nil
-	case done:
+	case commandDone:
 		m.running = false
-		m.hear()
+		m.takeOutput()
 		switch err := msg.err; {
 		case err == nil:
 		case errors.Is(err, debug.ErrQuit), m.ctx.Err() != nil:
 			m.end = err
 			return m, tea.Quit
-		case errors.Is(err, debug.ErrEnded) && m.front.more:
+		case errors.Is(err, debug.ErrEnded) && m.front.moreLaunches:
 			return m, tea.Quit
 		default:
-			m.front.say(debug.Explain(err))
+			m.front.addLine(debug.Explain(err))
 		}
-		m.look()
+		m.update()
 		return m, nil
 	case tea.KeyMsg:
 		return m.key(msg)
@@ -254,10 +256,10 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case tea.KeyPgUp, tea.KeyPgDown, tea.KeyShiftUp, tea.KeyShiftDown, tea.KeyShiftLeft, tea.KeyShiftRight:
 		page := max(m.sizes().rows(m.pane)-1, 1)
-		by := map[tea.KeyType]view{
-			tea.KeyPgUp: {-page, 0}, tea.KeyPgDown: {page, 0}, tea.KeyShiftUp: {-1, 0}, tea.KeyShiftDown: {1, 0}, tea.KeyShiftLeft: {0, -sideways}, tea.KeyShiftRight: {0, sideways},
+		delta := map[tea.KeyType]view{
+			tea.KeyPgUp: {-page, 0}, tea.KeyPgDown: {page, 0}, tea.KeyShiftUp: {-1, 0}, tea.KeyShiftDown: {1, 0}, tea.KeyShiftLeft: {0, -columnStep}, tea.KeyShiftRight: {0, columnStep},
 		}[msg.Type]
-		m.scroll(m.pane, by)
+		m.scroll(m.pane, delta)
 		return m, nil
 	case tea.KeyUp, tea.KeyDown:
 		m.recall(msg.Type == tea.KeyUp)
@@ -270,39 +272,39 @@ func (m *model) key(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 
 // sideways is how many columns, and wheeled how many lines, a pane is scrolled by at a time.
 const (
-	sideways = 8
-	wheeled  = 3
+	columnStep = 8
+	wheelLines = 3
 )
 
 // toggle changes between the PTX and the source that it was made of.
 func (m *model) toggle() {
 	m.front.source = !m.front.source
 	m.views[codePane] = view{}
-	if m.front.source && m.from.line == 0 {
-		m.front.say("The PTX does not say which line of a source it was made of here.")
-	} else if m.front.source && len(m.files.Lines(m.from.file)) == 0 {
-		m.front.say(fmt.Sprintf("%s cannot be read: %v. The code is the PTX.", m.from.file, m.files.Err(m.from.file)))
+	if m.front.source && m.source.line == 0 {
+		m.front.addLine("The PTX does not say which line of a source it was made of here.")
+	} else if m.front.source && len(m.files.Lines(m.source.file)) == 0 {
+		m.front.addLine(fmt.Sprintf("%s cannot be read: %v. The code is the PTX.", m.source.file, m.files.Err(m.source.file)))
 	}
 }
 
 // scroll scrolls a pane, as far as there is something to see.
-func (m *model) scroll(p pane, by view) {
+func (m *model) scroll(p pane, delta view) {
 	v, z := &m.views[p], m.sizes()
-	least, most := 0, 0
+	minimum, maximum := 0, 0
 	switch p {
 	case codePane:
 		at, _, count := m.code()
 		first := z.first(at.line)
-		least, most = 1-first, max(count-z.top+1-first, 0)
+		minimum, maximum = 1-first, max(count-z.top+1-first, 0)
 	case registerPane:
-		most = max(len(m.registers)-z.top, 0)
+		maximum = max(len(m.registers)-z.top, 0)
 	case saidPane:
-		least = min(z.bottom-len(m.wrapped()), 0)
+		minimum = min(z.bottom-len(m.wrapped()), 0)
 	}
-	v.down = min(max(v.down+by.down, least), most)
-	v.right = max(v.right+by.right, 0)
-	if longest := m.longest(p); v.right > max(longest-1, 0) {
-		v.right = max(longest-1, 0) / sideways * sideways
+	v.rows = min(max(v.rows+delta.rows, minimum), maximum)
+	v.columns = max(v.columns+delta.columns, 0)
+	if longest := m.longest(p); v.columns > max(longest-1, 0) {
+		v.columns = max(longest-1, 0) / columnStep * columnStep
 	}
 }
 
@@ -324,8 +326,8 @@ func (m *model) longest(p pane) (n int) {
 
 // wheel scrolls the pane that the mouse is over.
 func (m *model) wheel(msg tea.MouseMsg) {
-	by := map[tea.MouseButton]view{tea.MouseButtonWheelUp: {-wheeled, 0}, tea.MouseButtonWheelDown: {wheeled, 0}, tea.MouseButtonWheelLeft: {0, -sideways}, tea.MouseButtonWheelRight: {0, sideways}}[msg.Button]
-	if by == (view{}) {
+	delta := map[tea.MouseButton]view{tea.MouseButtonWheelUp: {-wheelLines, 0}, tea.MouseButtonWheelDown: {wheelLines, 0}, tea.MouseButtonWheelLeft: {0, -columnStep}, tea.MouseButtonWheelRight: {0, columnStep}}[msg.Button]
+	if delta == (view{}) {
 		return
 	}
 	z, p := m.sizes(), saidPane
@@ -336,22 +338,22 @@ func (m *model) wheel(msg tea.MouseMsg) {
 	default:
 		p = registerPane
 	}
-	m.scroll(p, by)
+	m.scroll(p, delta)
 }
 
 // recall shows the command before, or after, of the history.
 func (m *model) recall(up bool) {
 	h := m.front.history
-	if m.at < 0 {
-		m.at = len(h)
+	if m.historyIndex < 0 {
+		m.historyIndex = len(h)
 	}
 	if up {
-		m.at = max(m.at-1, 0)
+		m.historyIndex = max(m.historyIndex-1, 0)
 	} else {
-		m.at = min(m.at+1, len(h))
+		m.historyIndex = min(m.historyIndex+1, len(h))
 	}
-	if m.at < len(h) {
-		m.set(h[m.at])
+	if m.historyIndex < len(h) {
+		m.set(h[m.historyIndex])
 	} else {
 		m.set("")
 	}
@@ -366,16 +368,16 @@ func (m *model) set(text string) {
 
 // execute has the console execute a command, while keys are still heard.
 func (m *model) execute(text string) (tea.Model, tea.Cmd) {
-	m.front.say("(gemu) " + text)
+	m.front.addLine("(gemu) " + text)
 	if text != "" {
 		m.front.history = append(m.front.history, text)
 	}
-	m.at = -1
+	m.historyIndex = -1
 	m.set("")
-	m.views[saidPane].down = 0
+	m.views[saidPane].rows = 0
 	m.session.Ready()
 	m.running = true
-	return m, func() tea.Msg { return done{m.console.Do(m.ctx, text)} }
+	return m, func() tea.Msg { return commandDone{m.console.Do(m.ctx, text)} }
 }
 
 var (
@@ -411,20 +413,20 @@ func (m *model) View() string {
 	}
 	z := m.sizes()
 	code, registers := m.codeRows(z), m.registerRows(z)
-	rows := []string{heading.Render(cut(m.where, m.width))}
+	rows := []string{heading.Render(cutRight(m.focusText, m.width))}
 	for i := range z.top {
 		rows = append(rows, code[i]+faint.Render("│")+registers[i])
 	}
 	at, _, _ := m.code()
-	keys := cut(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(at.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
+	keys := cutRight(fmt.Sprintf("─ %s ─ %s: PgUp PgDn Shift-arrows ─ Shift-Tab: another pane ─ F2: source ", filepath.Base(at.file), [...]string{"code", "registers", "output"}[m.pane]), m.width)
 	rows = append(rows, faint.Render(keys+strings.Repeat("─", max(m.width-lipgloss.Width(keys), 0))))
-	said := m.wrapped()
-	last := min(max(len(said)+m.views[saidPane].down, z.bottom), len(said))
-	said = said[max(last-z.bottom, 0):last]
+	lines := m.wrapped()
+	last := min(max(len(lines)+m.views[saidPane].rows, z.bottom), len(lines))
+	lines = lines[max(last-z.bottom, 0):last]
 	for i := range z.bottom {
 		text := ""
-		if i < len(said) {
-			text = said[i]
+		if i < len(lines) {
+			text = lines[i]
 		}
 		rows = append(rows, fitted(text, m.width))
 	}
@@ -440,7 +442,7 @@ func (m *model) codeRows(z sizes) []string {
 	rows := make([]string, z.top)
 	at, text, count := m.code()
 	v := m.views[codePane]
-	first := max(z.first(at.line)+v.down, 1)
+	first := max(z.first(at.line)+v.rows, 1)
 	for i := range rows {
 		n := first + i
 		if n > count {
@@ -454,8 +456,8 @@ func (m *model) codeRows(z sizes) []string {
 		if n == at.line {
 			pointer = '▶'
 		}
-		head := cut(fmt.Sprintf("%c%c%5d  ", mark, pointer, n), z.left)
-		row := head + fitted(behind(plain(text(n)), v.right), max(z.left-lipgloss.Width(head), 0))
+		head := cutRight(fmt.Sprintf("%c%c%5d  ", mark, pointer, n), z.left)
+		row := head + fitted(cutLeft(plain(text(n)), v.columns), max(z.left-lipgloss.Width(head), 0))
 		if n == at.line {
 			row = current.Render(row)
 		}
@@ -468,20 +470,20 @@ func (m *model) codeRows(z sizes) []string {
 func (m *model) registerRows(z sizes) []string {
 	rows := make([]string, z.top)
 	v := m.views[registerPane]
-	down := min(v.down, max(len(m.registers)-z.top, 0)) // there may be fewer now
+	down := min(v.rows, max(len(m.registers)-z.top, 0)) // there may be fewer now
 	for i := range rows {
 		text := ""
 		if n := i + down; n < len(m.registers) {
 			text = m.registers[n]
 		}
-		rows[i] = fitted(behind(text, v.right), z.right)
+		rows[i] = fitted(cutLeft(text, v.columns), z.right)
 	}
 	return rows
 }
 
 // wrapped is what was said, in lines that are no wider than the screen.
 func (m *model) wrapped() (rows []string) {
-	for _, line := range m.front.said {
+	for _, line := range m.front.lines {
 		line = plain(line)
 		for lipgloss.Width(line) > m.width {
 			n, columns := 0, 0
@@ -509,8 +511,8 @@ func plain(text string) string {
 	}, strings.ReplaceAll(strings.TrimRight(text, "\r"), "\t", "    "))
 }
 
-// behind is a text without so many columns, of which a sign says so.
-func behind(text string, columns int) string {
+// cutLeft is a text without so many columns, of which a sign says so.
+func cutLeft(text string, columns int) string {
 	if columns == 0 || text == "" {
 		return text
 	}
@@ -524,12 +526,12 @@ func behind(text string, columns int) string {
 
 // fitted is a text of exactly so many columns.
 func fitted(text string, width int) string {
-	text = cut(text, width)
+	text = cutRight(text, width)
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-// cut is a text of at most so many columns.
-func cut(text string, width int) string {
+// cutRight is a text of at most so many columns.
+func cutRight(text string, width int) string {
 	if lipgloss.Width(text) <= width {
 		return text
 	}

@@ -48,9 +48,9 @@ func open(t *testing.T) *model {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	m := &model{ctx: t.Context(), front: New(nil, nil, false), session: s, input: textinput.New(), at: -1, files: s.Sources()}
+	m := &model{ctx: t.Context(), front: New(nil, nil, false), session: s, input: textinput.New(), historyIndex: -1, files: s.Sources()}
 	m.console = debug.NewConsole(s, &m.output)
-	m.look()
+	m.update()
 	return m
 }
 
@@ -139,7 +139,7 @@ func TestScreen(t *testing.T) {
 		m.do("print 1")
 		shows("$1 = 1")
 		m.Update(tea.MouseMsg{Button: tea.MouseButtonWheelUp, X: 1, Y: size[1] - 3})
-		if m.views[saidPane].down != -wheeled {
+		if m.views[saidPane].rows != -wheelLines {
 			t.Errorf("%v: the wheel scrolls to %+v", size, m.views)
 		}
 	}

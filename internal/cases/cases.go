@@ -45,9 +45,9 @@ type Case struct {
 	Widths  []int  // of warps; the first is the one that the case is about
 	SM      int    // compute capability of the device, times 10; 0: the default's
 
-	Cooperative bool     // whether the CTAs may wait for each other
-	Early, Late bool     // it is for asynchronous effects only where they are issued, or as late as may be
-	Policies    []string // of reconvergence, that it is for; nil: all
+	Cooperative         bool     // whether the CTAs may wait for each other
+	EarlyOnly, LateOnly bool     // it is for asynchronous effects only where they are issued, or as late as may be
+	Policies            []string // of reconvergence, that it is for; nil: all
 }
 
 // Shapes lists how the case is run: at each width once, the first of which is the one that
@@ -55,9 +55,9 @@ type Case struct {
 // single instructions; of them there are many, so that three widths are enough for each.
 // Where these begin depends on what the case says: over all files there are all pairs. If every
 // is true, the list is of all pairs for one case, too.
-func (c *Case) Shapes(every bool) []Shape {
+func (c *Case) Shapes(allPairs bool) []Shape {
 	var list []Shape
-	if every {
+	if allPairs {
 		for _, width := range c.Widths {
 			for _, block := range c.Blocks {
 				list = append(list, Shape{block, width})
@@ -67,14 +67,14 @@ func (c *Case) Shapes(every bool) []Shape {
 	}
 	h := fnv.New32a()
 	fmt.Fprint(h, c.Kernel, c.Args, c.Want, c.Trap)
-	turn := int(h.Sum32() >> 1)
+	start := int(h.Sum32() >> 1)
 	widths := slices.Clone(c.Widths)
 	if others := widths[1:]; len(c.Blocks) > 1 && len(others) > 2 {
-		i := turn / len(c.Blocks) % len(others)
+		i := start / len(c.Blocks) % len(others)
 		widths = append(widths[:1], c.Widths[1+i], c.Widths[1+(i+1)%len(others)])
 	}
 	for i, width := range widths {
-		list = append(list, Shape{c.Blocks[(turn+i)%len(c.Blocks)], width})
+		list = append(list, Shape{c.Blocks[(start+i)%len(c.Blocks)], width})
 	}
 	return list
 }
@@ -115,9 +115,9 @@ func Read(src string) ([]Case, error) {
 			case "cooperative":
 				c.Cooperative = true
 			case "early":
-				c.Early = true
+				c.EarlyOnly = true
 			case "late":
-				c.Late = true
+				c.LateOnly = true
 			case "warp":
 				c.Widths = []int{n}
 			case "sm":
@@ -320,10 +320,10 @@ func (c *Case) Arguments(params []*ptx.Var, buffer func(data []byte) (any, error
 // tensorMap is the memory of a parameter that is a tensor map over one of the buffers. A map
 // that cannot be is made all the same.
 func tensorMap(text string, args []any) ([]byte, error) {
-	of, rest, _ := tensormap.Cut(text)
-	i, err := strconv.Atoi(of)
+	name, rest, _ := tensormap.Cut(text)
+	i, err := strconv.Atoi(name)
 	if err != nil || i < 0 || i >= len(args) {
-		return nil, fmt.Errorf("%s: there is no argument %s", text, of)
+		return nil, fmt.Errorf("%s: there is no argument %s", text, name)
 	}
 	m, err := tensormap.Parse(rest)
 	if err != nil {

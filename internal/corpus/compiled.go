@@ -19,11 +19,11 @@ import (
 
 // compiled is a launch of a compiler's kernel.
 type compiled struct {
-	grid   []int
-	block  []int // nil: as the kernel requires
-	shared int   // dynamic, in bytes
-	team   int   // CTAs of a cluster; 0: as the kernel requires
-	run    func(c *call)
+	grid    []int
+	block   []int // nil: as the kernel requires
+	shared  int   // dynamic, in bytes
+	cluster int   // CTAs of a cluster; 0: as the kernel requires
+	run     func(c *call)
 }
 
 // compiledKernels are the launches, by file, or by kernel for those that several files have.
@@ -32,20 +32,20 @@ var compiledKernels = map[string]compiled{
 	"corpus/triton_layernorm_90.ptx":   {grid: []int{3}, shared: 16, run: layernorm},
 	"corpus/triton_histogram_80.ptx":   {grid: []int{4}, run: counts},
 	"corpus/triton_scan_80.ptx":        {grid: []int{2}, shared: 64, run: scan},
-	"corpus/triton_matmul_f16_80.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
-	"corpus/triton_matmul_bf16_80.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, brain) }},
-	"corpus/triton_matmul_tf32_80.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
-	"corpus/triton_matmul_s8_80.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[int32](c, 127, char) }},
+	"corpus/triton_matmul_f16_80.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, addHalf) }},
+	"corpus/triton_matmul_bf16_80.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, toBF16) }},
+	"corpus/triton_matmul_tf32_80.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, addFloat32) }},
+	"corpus/triton_matmul_s8_80.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[int32](c, 127, addInt8) }},
 	"corpus/triton_transpose_90.ptx":   {grid: []int{2, 2}, shared: 4104, run: transpose},
 	"corpus/triton_attention_80.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
-	"corpus/triton_matmul_f16_90.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
-	"corpus/triton_matmul_tf32_90.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
-	"corpus/triton_matmul_e4m3_90.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
+	"corpus/triton_matmul_f16_90.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, addHalf) }},
+	"corpus/triton_matmul_tf32_90.ptx": {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, addFloat32) }},
+	"corpus/triton_matmul_e4m3_90.ptx": {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, addE4M3) }},
 	"corpus/triton_attention_90.ptx":   {grid: []int{1}, shared: 32 << 10, run: attention},
 
-	"corpus/triton_matmul_f16_100.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, half) }},
-	"corpus/triton_matmul_tf32_100.ptx":  {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, float) }},
-	"corpus/triton_matmul_e4m3_100.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, tiny) }},
+	"corpus/triton_matmul_f16_100.ptx":   {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, addHalf) }},
+	"corpus/triton_matmul_tf32_100.ptx":  {grid: []int{2, 1}, shared: 64 << 10, run: func(c *call) { matmul[float32](c, 4, addFloat32) }},
+	"corpus/triton_matmul_e4m3_100.ptx":  {grid: []int{2, 1}, shared: 32 << 10, run: func(c *call) { matmul[float32](c, 4, addE4M3) }},
 	"corpus/triton_attention_100.ptx":    {grid: []int{1}, shared: 32 << 10, run: attention},
 	"corpus/triton_matmul_warps_100.ptx": {grid: []int{1}, shared: 64 << 10, run: specialized},
 	"corpus/triton_scaled_mxfp8_100.ptx": {grid: []int{1}, shared: 32 << 10, run: func(c *call) { scaled(c, 32, eights) }},
@@ -75,7 +75,7 @@ var compiledKernels = map[string]compiled{
 	"digest":     {grid: []int{2}, block: []int{64}, run: digest},
 
 	"spread":  {grid: []int{8}, block: []int{64}, run: spread},
-	"running": {grid: []int{4}, block: []int{64}, team: 4, run: running},
+	"running": {grid: []int{4}, block: []int{64}, cluster: 4, run: running},
 }
 
 // compiledAs is how a kernel of a file is launched, if that is one of a compiler's.
@@ -96,15 +96,15 @@ type call struct {
 	err    error
 }
 
-// made runs a kernel with a reference.
-func (r *run) made(m *ptx.Module, k *ptx.Func, made compiled) error {
-	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(made.grid...), Shared: made.shared}
-	if made.team > 0 {
-		l.Cluster = interp.Dim(made.team)
+// runCompiled runs a kernel with a reference.
+func (r *run) runCompiled(m *ptx.Module, k *ptx.Func, kernel compiled) error {
+	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(kernel.grid...), Shared: kernel.shared}
+	if kernel.cluster > 0 {
+		l.Cluster = interp.Dim(kernel.cluster)
 	}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		c := &call{dev: dev, random: rand.New(rand.NewPCG(1, 2))}
-		made.run(c)
+		kernel.run(c)
 		for _, p := range k.Params[len(c.args):] { // scratch memory of the compiler's, which it has not asked for
 			c.args = append(c.args, make([]byte, p.Size()))
 		}
@@ -124,8 +124,8 @@ type number interface {
 	int8 | uint16 | int32 | int64 | float32
 }
 
-// in adds a buffer to the arguments.
-func in[T number](c *call, data []T) {
+// addBuffer adds a buffer to the arguments.
+func addBuffer[T number](c *call, data []T) {
 	b, err := interp.NewBuffer(c.dev, data)
 	if c.err == nil {
 		c.err = err
@@ -133,23 +133,23 @@ func in[T number](c *call, data []T) {
 	c.args = append(c.args, b)
 }
 
-// out adds a buffer that gets n numbers, of which number i is nearly want(i): relative to the
+// addOutput adds a buffer that gets n numbers, of which number i is nearly want(i): relative to the
 // greater of 1 and its magnitude within the tolerance.
-func out[T number](c *call, n int, tolerance float64, want func(i int) float64) {
-	gets(c, n, func(i int, got T) bool {
+func addOutput[T number](c *call, n int, tolerance float64, want func(i int) float64) {
+	expectValues(c, n, func(i int, got T) bool {
 		return math.Abs(float64(got)-want(i)) <= tolerance*max(1, math.Abs(want(i)))
 	}, func(i int) any { return want(i) })
 }
 
-// exactly adds a buffer that gets n numbers, which are want(i).
-func exactly[T number](c *call, n int, want func(i int) T) {
-	gets(c, n, func(i int, got T) bool { return got == want(i) }, func(i int) any { return want(i) })
+// expectExact adds a buffer that gets n numbers, which are want(i).
+func expectExact[T number](c *call, n int, want func(i int) T) {
+	expectValues(c, n, func(i int, got T) bool { return got == want(i) }, func(i int) any { return want(i) })
 }
 
-// gets adds a buffer that gets n numbers, of which right says whether they are; want is for
+// expectValues adds a buffer that gets n numbers, of which right says whether they are; want is for
 // messages.
-func gets[T number](c *call, n int, right func(i int, got T) bool, want func(i int) any) {
-	in(c, make([]T, n))
+func expectValues[T number](c *call, n int, right func(i int, got T) bool, want func(i int) any) {
+	addBuffer(c, make([]T, n))
 	b, _ := c.args[len(c.args)-1].(*interp.Buffer)
 	c.checks = append(c.checks, func() error {
 		for i, got := range interp.Slice[T](b) {
@@ -173,7 +173,7 @@ func (c *call) floats(n int, low, high float32) []float32 {
 func softmax(c *call) {
 	const rows, n, stride = 3, 200, 256
 	x := c.floats(rows*stride, -4, 4)
-	out[float32](c, rows*stride, 1e-6, func(i int) float64 {
+	addOutput[float32](c, rows*stride, 1e-6, func(i int) float64 {
 		row, col := x[i/stride*stride:], i%stride
 		if col >= n {
 			return 0
@@ -184,14 +184,14 @@ func softmax(c *call) {
 		}
 		return math.Exp(float64(row[col])) / sum
 	})
-	in(c, x)
+	addBuffer(c, x)
 	c.args = append(c.args, n, stride)
 }
 
 func layernorm(c *call) {
 	const rows, n, eps = 3, 300, 1e-5
 	x, weight, bias := c.floats(rows*n, -2, 3), c.floats(n, 0.5, 2), c.floats(n, -1, 1)
-	out[float32](c, rows*n, 1e-5, func(i int) float64 {
+	addOutput[float32](c, rows*n, 1e-5, func(i int) float64 {
 		row, col := x[i/n*n:][:n], i%n
 		mean, variance := 0.0, 0.0
 		for _, v := range row {
@@ -202,9 +202,9 @@ func layernorm(c *call) {
 		}
 		return (float64(row[col])-mean)/math.Sqrt(variance+eps)*float64(weight[col]) + float64(bias[col])
 	})
-	in(c, x)
-	in(c, weight)
-	in(c, bias)
+	addBuffer(c, x)
+	addBuffer(c, weight)
+	addBuffer(c, bias)
 	c.args = append(c.args, n, float32(eps))
 }
 
@@ -215,8 +215,8 @@ func counts(c *call) {
 		x[i] = int32(c.random.IntN(bins))
 		want[x[i]]++
 	}
-	exactly(c, bins, func(i int) int32 { return want[i] })
-	in(c, x)
+	expectExact(c, bins, func(i int) int32 { return want[i] })
+	addBuffer(c, x)
 	c.args = append(c.args, n)
 }
 
@@ -228,9 +228,9 @@ func spread(c *call) {
 		x[i] = int32(c.random.IntN(bins))
 		want[x[i]]++
 	}
-	in(c, x)
+	addBuffer(c, x)
 	c.args = append(c.args, n)
-	exactly(c, bins, func(i int) int32 { return want[i] })
+	expectExact(c, bins, func(i int) int32 { return want[i] })
 }
 
 // running makes running sums by one cluster.
@@ -242,8 +242,8 @@ func running(c *call) {
 		sum += x[i]
 		want[i] = sum
 	}
-	in(c, x)
-	exactly(c, n, func(i int) int32 { return want[i] })
+	addBuffer(c, x)
+	expectExact(c, n, func(i int) int32 { return want[i] })
 	c.args = append(c.args, n)
 }
 
@@ -252,10 +252,10 @@ func running(c *call) {
 func transpose(c *call) {
 	const rows, columns = 40, 44
 	x := c.floats(rows*columns, -4, 4)
-	exactly(c, rows*columns, func(i int) float32 { return x[i%rows*columns+i/rows] })
-	in(c, x)
+	expectExact(c, rows*columns, func(i int) float32 { return x[i%rows*columns+i/rows] })
+	addBuffer(c, x)
 	c.args = append(c.args, rows, columns)
-	in(c, make([]int8, 4*256))
+	addBuffer(c, make([]int8, 4*256))
 }
 
 func scan(c *call) {
@@ -267,24 +267,26 @@ func scan(c *call) {
 			want[i] += want[i-1]
 		}
 	}
-	exactly(c, rows*n, func(i int) int32 { return want[i] })
-	in(c, x)
+	expectExact(c, rows*n, func(i int) int32 { return want[i] })
+	addBuffer(c, x)
 	c.args = append(c.args, n)
 }
 
 // What matrices are made of: small integers in a format.
-func half(c *call, list []int)  { in(c, as(list, f16Of)) }
-func brain(c *call, list []int) { in(c, as(list, bf16Of)) }
-func float(c *call, list []int) { in(c, as(list, func(v int) float32 { return float32(v) })) }
-func char(c *call, list []int)  { in(c, as(list, func(v int) int8 { return int8(v) })) }
-func tiny(c *call, list []int)  { in(c, as(list, e4m3Of)) }
+func addHalf(c *call, list []int) { addBuffer(c, convert(list, f16Of)) }
+func toBF16(c *call, list []int)  { addBuffer(c, convert(list, bf16Of)) }
+func addFloat32(c *call, list []int) {
+	addBuffer(c, convert(list, func(v int) float32 { return float32(v) }))
+}
+func addInt8(c *call, list []int) { addBuffer(c, convert(list, func(v int) int8 { return int8(v) })) }
+func addE4M3(c *call, list []int) { addBuffer(c, convert(list, e4m3Of)) }
 
-func as[V, T number | int](list []V, of func(V) T) []T {
-	to := make([]T, len(list))
+func convert[V, T number | int](list []V, f func(V) T) []T {
+	converted := make([]T, len(list))
 	for i, v := range list {
-		to[i] = of(v)
+		converted[i] = f(v)
 	}
-	return to
+	return converted
 }
 
 // e4m3Of is a whole number of less than 16 in 8 bits: sign, exponent of 4 bits, 3 of the
@@ -312,17 +314,17 @@ func bf16Of(v int) uint16 { return uint16(math.Float32bits(float32(v)) >> 16) }
 
 // matmul multiplies matrices of integers between -limit and limit, in a format; T is what sums
 // are of.
-func matmul[T number](c *call, limit int, of func(*call, []int)) {
+func matmul[T number](c *call, limit int, addMatrix func(*call, []int)) {
 	a, b := c.matrix(m*k, limit), c.matrix(k*n, limit)
-	exactly(c, m*n, func(i int) T {
+	expectExact(c, m*n, func(i int) T {
 		sum := 0
 		for j := range k {
 			sum += a[i/n*k+j] * b[j*n+i%n]
 		}
 		return T(sum)
 	})
-	of(c, a)
-	of(c, b)
+	addMatrix(c, a)
+	addMatrix(c, b)
 	c.args = append(c.args, k, k, n, n)
 }
 
@@ -341,9 +343,9 @@ func (c *call) matrix(size, limit int) []int {
 // column multiplies matrices of halves, of which the second is stored column by column.
 func column(c *call) {
 	a, b := c.matrix(m*k, 4), c.matrix(n*k, 4)
-	half(c, a)
-	half(c, b)
-	exactly(c, m*n, func(i int) float32 {
+	addHalf(c, a)
+	addHalf(c, b)
+	expectExact(c, m*n, func(i int) float32 {
 		sum := 0
 		for j := range k {
 			sum += a[i/n*k+j] * b[i%n*k+j]
@@ -368,9 +370,9 @@ func mapped(c *call, rows int) {
 
 // specialized is matmul by tensor maps that the kernel makes, in memory that it is given.
 func specialized(c *call) {
-	matmul[float32](c, 4, half)
+	matmul[float32](c, 4, addHalf)
 	c.args = append(c.args[:3], m, n, k)
-	in(c, make([]int8, 4*256))
+	addBuffer(c, make([]int8, 4*256))
 }
 
 // scaled multiplies matrices of which so many neighbours of a row of a, and of a column of b, have
@@ -385,7 +387,7 @@ func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []in
 			bytes[i], scales[i], values[i] = append(bytes[i], row...), append(scales[i], s...), append(values[i], v)
 		}
 	}
-	exactly(c, m*n, func(i int) float32 {
+	expectExact(c, m*n, func(i int) float32 {
 		sum := 0.0
 		for j, v := range values[0][i/n] {
 			sum += v * values[1][i%n][j]
@@ -393,8 +395,8 @@ func scaled(c *call, each int, draw func(c *call, k, each int) (row, scales []in
 		return float32(sum)
 	})
 	for i := range bytes {
-		in(c, bytes[i])
-		in(c, scales[i])
+		addBuffer(c, bytes[i])
+		addBuffer(c, scales[i])
 	}
 	c.args = append(c.args, k, len(bytes[0])/m, len(bytes[1])/n, k/each, k/each, n)
 }
@@ -443,9 +445,9 @@ func tiles(c *call) {
 		return list
 	}
 	a, b, before := draw(m*k), draw(n*k), draw(m*n)
-	half(c, a)
-	half(c, b)
-	exactly(c, m*n, func(i int) float32 {
+	addHalf(c, a)
+	addHalf(c, b)
+	expectExact(c, m*n, func(i int) float32 {
 		sum := 2 * before[i]
 		for j := range k {
 			sum += a[i/n*k+j] * b[i%n*k+j]
@@ -453,7 +455,7 @@ func tiles(c *call) {
 		return float32(sum)
 	})
 	to, _ := c.args[2].(*interp.Buffer)
-	copy(interp.Slice[float32](to), as(before, func(v int) float32 { return float32(v) }))
+	copy(interp.Slice[float32](to), convert(before, func(v int) float32 { return float32(v) }))
 	c.args = append(c.args, k)
 }
 
@@ -472,15 +474,15 @@ func attention(c *call) {
 	want := make([]float64, n*d)
 	for row := range n {
 		var weights [n]float64
-		most, sum := math.Inf(-1), 0.0
+		maximum, sum := math.Inf(-1), 0.0
 		for key := range n {
 			for j := range d {
 				weights[key] += float64(q[row*d+j] * k[key*d+j])
 			}
-			most = max(most, weights[key])
+			maximum = max(maximum, weights[key])
 		}
 		for key := range n {
-			weights[key] = math.Exp(weights[key] - most)
+			weights[key] = math.Exp(weights[key] - maximum)
 			sum += weights[key]
 		}
 		for j := range d {
@@ -489,10 +491,10 @@ func attention(c *call) {
 			}
 		}
 	}
-	out[float32](c, n*d, 4e-3, func(i int) float64 { return want[i] })
-	half(c, q)
-	half(c, k)
-	half(c, v)
+	addOutput[float32](c, n*d, 4e-3, func(i int) float64 { return want[i] })
+	addHalf(c, q)
+	addHalf(c, k)
+	addHalf(c, v)
 	c.args = append(c.args, n)
 }
 
@@ -509,7 +511,7 @@ func (c *call) integers(n, low, high int) []int32 {
 func mixture(c *call) {
 	const block, n = 128, 300
 	x := c.integers(n, -1000, 1000)
-	exactly(c, 6, func(i int) int32 {
+	expectExact(c, 6, func(i int) int32 {
 		part := slices.Clone(x[i/2*block : min(n, (i/2+1)*block)])
 		if len(part) < block {
 			part = append(part, 0)
@@ -523,14 +525,14 @@ func mixture(c *call) {
 		}
 		return sum
 	})
-	in(c, x)
+	addBuffer(c, x)
 	c.args = append(c.args, n)
 }
 
 func shapes(c *call) {
 	const n = 100
 	x := c.integers(n, 0, 50)
-	exactly(c, n, func(i int) float32 {
+	expectExact(c, n, func(i int) float32 {
 		area := x[i] * (x[i] + 1)
 		if i%3 == 0 {
 			area = 3 * x[i] * x[i]
@@ -538,7 +540,7 @@ func shapes(c *call) {
 		m, n := i%3, i%5
 		return float32(area) + float32([]int{n + 1, n + 2, 2*n + 3}[m]) // Ackermann's function of (m, n)
 	})
-	in(c, as(x, func(v int32) float32 { return float32(v) }))
+	addBuffer(c, convert(x, func(v int32) float32 { return float32(v) }))
 	c.args = append(c.args, n)
 }
 
@@ -547,8 +549,8 @@ func sorted(c *call) {
 	want := slices.Clone(x)
 	slices.Sort(want[:256])
 	slices.Sort(want[256:])
-	exactly(c, len(x), func(i int) int32 { return want[i] })
-	in(c, x)
+	expectExact(c, len(x), func(i int) int32 { return want[i] })
+	addBuffer(c, x)
 }
 
 func opcodes(c *call) {
@@ -557,7 +559,7 @@ func opcodes(c *call) {
 	for i := range x {
 		x[i] = c.random.Int64N(1<<40) - 1<<39
 	}
-	exactly(c, n, func(i int) int64 {
+	expectExact(c, n, func(i int) int64 {
 		a, b := x[i], int64(i)+1
 		switch i % 8 {
 		case 0:
@@ -577,7 +579,7 @@ func opcodes(c *call) {
 		}
 		return a ^ a<<7
 	})
-	in(c, x)
+	addBuffer(c, x)
 	c.args = append(c.args, n)
 }
 
@@ -603,10 +605,10 @@ func tiled(c *call) {
 	const m, n, k = 20, 37, 25
 	a, b := c.integers(m*k, -9, 9), c.integers(k*n, -9, 9)
 	number := func(v int32) float32 { return float32(v) }
-	c.array(4, []int{m, k}, func() { in(c, as(a, number)) })
-	c.array(4, []int{k, n}, func() { in(c, as(b, number)) })
+	c.array(4, []int{m, k}, func() { addBuffer(c, convert(a, number)) })
+	c.array(4, []int{k, n}, func() { addBuffer(c, convert(b, number)) })
 	c.array(4, []int{m, n}, func() {
-		exactly(c, m*n, func(i int) float32 {
+		expectExact(c, m*n, func(i int) float32 {
 			sum := int32(0)
 			for j := range k {
 				sum += a[i/n*k+j] * b[j*n+i%n]
@@ -619,7 +621,7 @@ func tiled(c *call) {
 func escape(c *call) {
 	const width, height, most = 30, 20, 50
 	c.array(4, []int{width * height}, func() {
-		exactly(c, width*height, func(i int) int32 {
+		expectExact(c, width*height, func(i int) int32 {
 			cx, cy := float64(i%width)*3/width-2, float64(i/width)*2/height-1
 			x, y := 0.0, 0.0
 			n := int32(0)
@@ -645,22 +647,22 @@ func ballots(c *call) {
 		}
 	}
 	want[2*n] = slices.Max(x)
-	c.array(4, []int{len(want)}, func() { exactly(c, len(want), func(i int) int32 { return want[i] }) })
-	c.array(4, []int{n}, func() { in(c, x) })
+	c.array(4, []int{len(want)}, func() { expectExact(c, len(want), func(i int) int32 { return want[i] }) })
+	c.array(4, []int{n}, func() { addBuffer(c, x) })
 }
 
 func polynomial(c *call) {
 	const n = 300
 	x := c.floats(n, -2, 2)
 	p := []float32{1, -0.5, 0.25, 3, -1}
-	out[float32](c, n, 1e-5, func(i int) float64 {
+	addOutput[float32](c, n, 1e-5, func(i int) float64 {
 		y := 0.0
 		for j := len(p) - 1; j >= 0; j-- {
 			y = y*float64(x[i]) + float64(p[j])
 		}
 		return y
 	})
-	in(c, x)
+	addBuffer(c, x)
 	var raw []byte
 	for _, v := range p {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
@@ -673,14 +675,14 @@ func radix(c *call) {
 	want := slices.Clone(x)
 	slices.Sort(want[:256])
 	slices.Sort(want[256:])
-	exactly(c, len(x), func(i int) int32 { return want[i] })
-	in(c, x)
+	expectExact(c, len(x), func(i int) int32 { return want[i] })
+	addBuffer(c, x)
 }
 
 func digest(c *call) {
 	const n = 100
 	x, primes := c.integers(n, -1<<31, 1<<31-1), []uint64{2, 3, 5, 7, 11, 13, 17, 19}
-	exactly(c, n, func(i int) int64 {
+	expectExact(c, n, func(i int) int64 {
 		x, h := uint32(x[i]), uint64(0xcbf29ce484222325)
 		for k := range 8 {
 			h = (h^uint64(byte(x>>(k%4*8))))*0x100000001b3 + primes[(x+uint32(k))&7]
@@ -693,6 +695,6 @@ func digest(c *call) {
 		}
 		return int64(h ^ uint64(x))
 	})
-	in(c, x)
+	addBuffer(c, x)
 	c.args = append(c.args, n)
 }

@@ -16,7 +16,7 @@ func TestCompiled(t *testing.T) {
 	}
 	for _, path := range paths {
 		file := "corpus/" + filepath.Base(path)
-		programs, err := Of("../../testdata", file)
+		programs, err := ProgramsOf("../../testdata", file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,12 +28,12 @@ func TestCompiled(t *testing.T) {
 				for _, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
 					for _, policy := range interp.Reconvergers {
 						o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, policy })
-						if o.Err != nil || o.Wrong != nil {
-							t.Errorf("%v mode, %s: %v %v", mode, policy.Name, o.Err, o.Wrong)
+						if o.Err != nil || o.WrongResult != nil {
+							t.Errorf("%v mode, %s: %v %v", mode, policy.Name, o.Err, o.WrongResult)
 						}
 					}
-					if early := p.Run(func(l *interp.Launch) { l.Mode, l.Early = mode, true }); early.Err != nil || early.Wrong != nil {
-						t.Errorf("%v mode, asynchronous effects early: %v %v", mode, early.Err, early.Wrong)
+					if early := p.Run(func(l *interp.Launch) { l.Mode, l.EagerEffects = mode, true }); early.Err != nil || early.WrongResult != nil {
+						t.Errorf("%v mode, asynchronous effects early: %v %v", mode, early.Err, early.WrongResult)
 					}
 				}
 			})

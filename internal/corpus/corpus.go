@@ -50,10 +50,10 @@ func (p *Program) String() string {
 
 // Outcome is what a run of a program came to.
 type Outcome struct {
-	Results []*interp.Result // of its launches, also of one that trapped
-	Memory  uint32           // a hash of what is left in buffers and variables, and of what was printed
-	Err     error            // of a launch
-	Wrong   error            // the result is not what the case or the workload says it should be
+	Results     []*interp.Result // of its launches, also of one that trapped
+	Memory      uint32           // a hash of what is left in buffers and variables, and of what was printed
+	Err         error            // of a launch
+	WrongResult error            // the result is not what the case or the workload says it should be
 }
 
 // run is a run under way.
@@ -82,7 +82,7 @@ func (p *Program) Run(prepare func(l *interp.Launch)) *Outcome {
 func (p *Program) RunModule(prepare func(m *interp.Module, l *interp.Launch)) *Outcome {
 	r := &run{program: p, prepare: prepare, stdout: fnv.New32a()}
 	if err := p.run(r); r.Err == nil {
-		r.Wrong = err
+		r.WrongResult = err
 	}
 	sum := fnv.New32a()
 	for _, b := range r.buffers {
@@ -106,8 +106,8 @@ func (r *run) device() *interp.Device {
 	return interp.NewDevice(interp.Config{Workers: 1, Stdout: r.stdout, SM: r.program.SM, Memory: r.program.Memory})
 }
 
-// before readies a launch.
-func (r *run) before(l *interp.Launch) {
+// prepareLaunch readies a launch.
+func (r *run) prepareLaunch(l *interp.Launch) {
 	l.WarpSize, l.MaxSteps = r.program.Width, maxSteps
 	for _, a := range l.Args {
 		if b, ok := a.(memory); ok {
@@ -135,7 +135,7 @@ func (r *run) launch(m *ptx.Module, l *interp.Launch, arguments func(*interp.Dev
 		return err
 	}
 	l.Args, l.Block = args, interp.Dim(r.program.Block[:]...)
-	r.before(l)
+	r.prepareLaunch(l)
 	result, err := mod.Run(context.Background(), l)
 	if result != nil {
 		r.Results = append(r.Results, result)
@@ -155,11 +155,11 @@ func Programs(testdata string) ([]*Program, error) {
 	}
 	var list []*Program
 	for _, file := range files {
-		of, err := Of(testdata, file)
+		programs, err := ProgramsOf(testdata, file)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, of...)
+		list = append(list, programs...)
 	}
 	return list, nil
 }
@@ -186,14 +186,14 @@ func Files(testdata string) ([]string, error) {
 	return list, nil
 }
 
-// Of lists the programs of a file.
-func Of(testdata, file string) ([]*Program, error) {
+// ProgramsOf lists the programs of a file.
+func ProgramsOf(testdata, file string) ([]*Program, error) {
 	if name, ok := strings.CutPrefix(file, "@"); ok {
 		w := kernels.Lookup(name)
 		if w == nil {
 			return nil, fmt.Errorf("no workload %s", name)
 		}
-		return ofWorkload(w), nil
+		return workloadPrograms(w), nil
 	}
 	src, err := os.ReadFile(filepath.Join(testdata, filepath.FromSlash(file)))
 	if err != nil {
@@ -207,28 +207,28 @@ func Of(testdata, file string) ([]*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return ofModule(file, m, stated), nil
+	return modulePrograms(file, m, stated), nil
 }
 
-// ofModule lists the cases of a module, and its other kernels.
-func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
+// modulePrograms lists the cases of a module, and its other kernels.
+func modulePrograms(file string, m *ptx.Module, stated []cases.Case) []*Program {
 	var list []*Program
 	covered := map[string]bool{}
 	for _, c := range stated {
-		if c.Early { // programs run with effects as late as may be
+		if c.EarlyOnly { // programs run with effects as late as may be
 			continue
 		}
 		covered[c.Kernel] = true
 		for _, s := range c.Shapes(false) {
-			list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: s.Block, Width: s.Width, SM: c.SM, run: func(r *run) error { return r.stated(m, &c) }})
+			list = append(list, &Program{File: file, Line: c.Line, Name: c.Kernel, Block: s.Block, Width: s.Width, SM: c.SM, run: func(r *run) error { return r.runCase(m, &c) }})
 		}
 	}
 	for _, k := range m.Kernels() {
 		if !covered[k.Name] {
-			p := &Program{File: file, Name: k.Name, Block: required(k), Width: 32, run: func(r *run) error { return r.anyhow(m, k) }}
-			if made, ok := compiledAs(file, k.Name); ok {
-				copy(p.Block[:], made.block)
-				p.run = func(r *run) error { return r.made(m, k, made) }
+			p := &Program{File: file, Name: k.Name, Block: requiredBlock(k), Width: 32, run: func(r *run) error { return r.runWithDefaults(m, k) }}
+			if kernel, ok := compiledAs(file, k.Name); ok {
+				copy(p.Block[:], kernel.block)
+				p.run = func(r *run) error { return r.runCompiled(m, k, kernel) }
 			}
 			list = append(list, p)
 		}
@@ -239,8 +239,8 @@ func ofModule(file string, m *ptx.Module, stated []cases.Case) []*Program {
 // dim3 is extents as launches have them; those of no cluster are zero.
 func dim3(n [3]int) interp.Dim3 { return interp.Dim3{X: n[0], Y: n[1], Z: n[2]} }
 
-// stated runs a case.
-func (r *run) stated(m *ptx.Module, c *cases.Case) error {
+// runCase runs a case.
+func (r *run) runCase(m *ptx.Module, c *cases.Case) error {
 	l := &interp.Launch{Kernel: c.Kernel, Grid: interp.Dim(c.Grid[:]...), Shared: c.Shared, Cooperative: c.Cooperative, Cluster: dim3(c.Cluster)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		buffer := func(data []byte) (any, error) { return interp.NewBuffer(dev, data) }
@@ -263,9 +263,9 @@ func (r *run) object(c cases.Object) (any, error) {
 	return o, err
 }
 
-// anyhow runs a kernel of which no case says what it takes: buffers where addresses could
+// runWithDefaults runs a kernel of which no case says what it takes: buffers where addresses could
 // be meant, otherwise ones.
-func (r *run) anyhow(m *ptx.Module, k *ptx.Func) error {
+func (r *run) runWithDefaults(m *ptx.Module, k *ptx.Func) error {
 	l := &interp.Launch{Kernel: k.Name, Grid: interp.Dim(2)}
 	return r.launch(m, l, func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 		var args []any
@@ -288,8 +288,8 @@ func (r *run) anyhow(m *ptx.Module, k *ptx.Func) error {
 	})
 }
 
-// required is the extent of blocks that a kernel requires; of those that do not, a warp.
-func required(k *ptx.Func) cases.Extent {
+// requiredBlock is the extent of blocks that a kernel requires; of those that do not, a warp.
+func requiredBlock(k *ptx.Func) cases.Extent {
 	e := cases.Extent{32, 1, 1}
 	if args, ok := k.Directive(".reqntid"); ok {
 		e = cases.Extent{1, 1, 1}
@@ -300,9 +300,9 @@ func required(k *ptx.Func) cases.Extent {
 	return e
 }
 
-// ofWorkload lists the runs of a workload: at a size that leaves half-empty warps, for each
+// workloadPrograms lists the runs of a workload: at a size that leaves half-empty warps, for each
 // width.
-func ofWorkload(w *kernels.Workload) []*Program {
+func workloadPrograms(w *kernels.Workload) []*Program {
 	n := min(33, 1+w.N/16) // small where an element is much work
 	var list []*Program
 	for _, width := range []int{32, 8, 64} {
@@ -312,7 +312,7 @@ func ofWorkload(w *kernels.Workload) []*Program {
 			if err != nil {
 				return err
 			}
-			s.Prepare = r.before
+			s.Prepare = r.prepareLaunch
 			r.modules = append(r.modules, s.Module)
 			err = w.Run(s)
 			r.Results = s.Results
@@ -339,7 +339,7 @@ func (o *Outcome) Describe(w io.Writer) {
 			fmt.Fprintln(w, r.Structure.Lanes)
 		}
 	}
-	fmt.Fprintf(w, "%x %v\n", o.Memory, o.Wrong)
+	fmt.Fprintf(w, "%x %v\n", o.Memory, o.WrongResult)
 	var t *interp.Trap
 	switch {
 	case errors.As(o.Err, &t):

@@ -60,12 +60,12 @@ func TestEngine(t *testing.T) {
 
 // engineLine is the line of a file.
 func engineLine(t *testing.T, file string) string {
-	programs, err := Of("../../testdata", file)
+	programs, err := ProgramsOf("../../testdata", file)
 	if err != nil {
 		t.Error(err)
 	}
 	line := file + ":"
-	for i, prepare := range []func(l *interp.Launch){func(l *interp.Launch) {}, func(l *interp.Launch) { l.Eager = true }} {
+	for i, prepare := range []func(l *interp.Launch){func(l *interp.Launch) {}, func(l *interp.Launch) { l.CompileEagerly = true }} {
 		var n interp.Counts
 		for _, p := range programs {
 			for _, r := range p.Run(prepare).Results {
@@ -76,7 +76,7 @@ func engineLine(t *testing.T, file string) string {
 			line += ";"
 		}
 		e := n.Engine
-		line += fmt.Sprintf(" %d %d %d %d %d, %d %d %d %d", e.Fixed, e.Proved, e.Compact, e.Quick, e.Kept, e.OnLanes, e.Expanded, e.Rows, e.Claims)
+		line += fmt.Sprintf(" %d %d %d %d %d, %d %d %d %d", e.Fixed, e.Proved, e.Compact, e.FastForm, e.ShadowLanes, e.VectorExecuted, e.MaterialisedLanes, e.FrameBytes, e.Claims)
 	}
 	return line + "\n"
 }

@@ -66,8 +66,8 @@ type Tensor struct {
 	NaN        int      `json:"nan"`
 }
 
-// tensorOf tells of a map. ok is false for one that GPUs of 9.0 do not have.
-func tensorOf(m *tensormap.Map) (t *Tensor, ok bool) {
+// describeTensor tells of a map. ok is false for one that GPUs of 9.0 do not have.
+func describeTensor(m *tensormap.Map) (t *Tensor, ok bool) {
 	t = &Tensor{
 		Im2col: m.Mode == tensormap.Im2col, Type: slices.Index(tensormap.Types, m.Type), Offset: m.Address,
 		Dims: m.Dim[:m.Rank], Strides: m.Stride[:m.Rank-1], Box: m.Box[:m.Rank], Steps: m.Step[:m.Rank],
@@ -108,13 +108,13 @@ func (t *Tensor) encode(addr uint64) ([]byte, error) {
 	return b[:], nil
 }
 
-// Left is what a launch has left in its buffers.
-type Left struct {
+// LaunchOutput is what a launch has left in its buffers.
+type LaunchOutput struct {
 	ID      string   `json:"id"`
 	Name    string   `json:"name"`
 	Buffers []string `json:"buffers,omitempty"` // SHA-256 of each, its first 8 bytes, in hexadecimal
 	Data    [][]byte `json:"data,omitempty"`    // what is in them, compressed by zlib
-	As      string   `json:"as,omitempty"`      // the version, the target, or both, that stood in the module's header instead of its own
+	Header  string   `json:"as,omitempty"`      // the version, the target, or both, that stood in the module's header instead of its own
 	Error   string   `json:"error,omitempty"`   // instead
 }
 
@@ -124,34 +124,34 @@ func Launches(testdata string) (list []*Launch, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return LaunchesOf(programs)
+	return RecordLaunches(programs)
 }
 
-// LaunchesOf lists those of some programs.
-func LaunchesOf(programs []*Program) (list []*Launch, err error) {
+// RecordLaunches lists those of some programs.
+func RecordLaunches(programs []*Program) (list []*Launch, err error) {
 	var id identifier
 	for _, p := range programs {
 		if p.Width != 32 {
 			continue
 		}
-		var of []*Launch
+		var launches []*Launch
 		o := p.RunModule(func(m *interp.Module, l *interp.Launch) {
 			if usesTextures(m, l) {
 				return // they are nothing that bytes describe
 			}
-			one, e := launchOf(p, len(of), m, l, &id)
+			launch, e := recordLaunch(p, len(launches), m, l, &id)
 			if e != nil {
 				err = e
 			}
-			if one != nil {
-				of = append(of, one)
+			if launch != nil {
+				launches = append(launches, launch)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
 		if o.Err == nil {
-			list = append(list, of...)
+			list = append(list, launches...)
 		}
 	}
 	return list, nil
@@ -163,27 +163,27 @@ func usesTextures(m *interp.Module, l *interp.Launch) bool {
 	return slices.ContainsFunc(l.Args, isObject) || slices.ContainsFunc(m.Vars(), func(v *ptx.Var) bool { return v.Type.Kind() == ptx.Opaque })
 }
 
-// launchOf copies a launch that is about to begin; nil if nobody else can run it.
-func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch, id *identifier) (*Launch, error) {
+// recordLaunch copies a launch that is about to begin; nil if nobody else can run it.
+func recordLaunch(p *Program, n int, m *interp.Module, l *interp.Launch, id *identifier) (*Launch, error) {
 	k, err := m.Kernel(l.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	one := &Launch{
+	launch := &Launch{
 		Name: fmt.Sprintf("%v #%d", p, n), Module: p.File, Kernel: k.Name, Grid: extent(l.Grid), Block: extent(l.Block),
 		Shared: l.Shared, Cooperative: l.Cooperative, Cluster: extent(l.Cluster), Source: m.Source(),
 	}
 	index := map[uint64]int{} // of buffers, by their addresses
 	buffer := func(addr uint64, data []byte) int {
 		if _, ok := index[addr]; !ok {
-			index[addr] = len(one.Buffers)
-			one.Buffers = append(one.Buffers, slices.Clone(data))
+			index[addr] = len(launch.Buffers)
+			launch.Buffers = append(launch.Buffers, slices.Clone(data))
 		}
 		return index[addr]
 	}
 	for i, a := range l.Args {
 		if b, ok := a.(*interp.Buffer); ok {
-			one.Args = append(one.Args, Arg{Buffer: buffer(b.Addr(), b.Bytes())})
+			launch.Args = append(launch.Args, Arg{Buffer: buffer(b.Addr(), b.Bytes())})
 			continue
 		}
 		bytes, err := interp.ArgBytes(k.Params[i], a)
@@ -191,47 +191,47 @@ func launchOf(p *Program, n int, m *interp.Module, l *interp.Launch, id *identif
 			return nil, err
 		}
 		arg := Arg{Bytes: bytes, Buffer: -1}
-		if tensor := mapIn(bytes); tensor != nil {
-			in := m.Device().Find(tensor.Address)
-			if in == nil {
+		if tensor := decodeMap(bytes); tensor != nil {
+			alloc := m.Device().Find(tensor.Address)
+			if alloc == nil {
 				return nil, nil
 			}
-			tensor.Address -= in.Base
-			of, ok := tensorOf(tensor)
+			tensor.Address -= alloc.Base
+			described, ok := describeTensor(tensor)
 			if !ok {
 				return nil, nil
 			}
-			arg = Arg{Buffer: buffer(in.Base, in.Data), Tensor: of}
+			arg = Arg{Buffer: buffer(alloc.Base, alloc.Data), Tensor: described}
 		}
-		one.Args = append(one.Args, arg)
+		launch.Args = append(launch.Args, arg)
 	}
-	if one.Vars, err = written(p, m); err != nil {
+	if launch.Vars, err = changedVars(p, m); err != nil {
 		return nil, err
 	}
-	return one, id.identify(one)
+	return launch, id.identify(launch)
 }
 
-// besides are comments and blanks; entryAt is where a kernel begins.
+// besides are comments and blanks; entryPattern is where a kernel begins.
 var (
-	besides = regexp.MustCompile(`(?://.*|(?s:/\*.*?\*/)|\s)+`)
-	entryAt = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
+	ignoredText  = regexp.MustCompile(`(?://.*|(?s:/\*.*?\*/)|\s)+`)
+	entryPattern = regexp.MustCompile(`(?:\.(?:visible|weak|extern) )?\.entry ([\w$%]+)`)
 )
 
-// piece is part of a module, without comments: a kernel, or what lies between two.
-type piece struct {
+// textSegment is part of a module, without comments: a kernel, or what lies between two.
+type textSegment struct {
 	kernel string // "" between
 	text   string
 }
 
-// pieces takes a module apart.
-func pieces(source string) (list []piece) {
-	text := besides.ReplaceAllString(source, " ")
+// splitModule takes a module apart.
+func splitModule(source string) (list []textSegment) {
+	text := ignoredText.ReplaceAllString(source, " ")
 	add := func(kernel, text string) {
 		if text = strings.TrimSpace(text); text != "" {
-			list = append(list, piece{kernel, text})
+			list = append(list, textSegment{kernel, text})
 		}
 	}
-	for at := entryAt.FindStringSubmatchIndex(text); at != nil; at = entryAt.FindStringSubmatchIndex(text) {
+	for at := entryPattern.FindStringSubmatchIndex(text); at != nil; at = entryPattern.FindStringSubmatchIndex(text) {
 		depth, end := 0, at[1]
 		for ; end < len(text); end++ {
 			switch text[end] {
@@ -255,18 +255,18 @@ func pieces(source string) (list []piece) {
 
 // identifier gives launches their IDs, one after the other. It remembers the last module, for many launches are of one.
 type identifier struct {
-	source string
-	pieces []piece
+	source   string
+	segments []textSegment
 }
 
 // identify gives a launch its ID, when all else is there. Of its module the kernel counts, and what lies between kernels;
 // comments and blanks do not.
 func (id *identifier) identify(l *Launch) error {
 	if id.source != l.Source {
-		id.source, id.pieces = l.Source, pieces(l.Source)
+		id.source, id.segments = l.Source, splitModule(l.Source)
 	}
 	var essence []string
-	for _, p := range id.pieces {
+	for _, p := range id.segments {
 		if p.kernel == "" || p.kernel == l.Kernel {
 			essence = append(essence, p.text)
 		}
@@ -279,8 +279,8 @@ func (id *identifier) identify(l *Launch) error {
 // Identify gives the launch its ID, when all else is there.
 func (l *Launch) Identify() error { return new(identifier).identify(l) }
 
-// written is what the variables of a workload's module have that they had not from the beginning.
-func written(p *Program, m *interp.Module) (map[string][]byte, error) {
+// changedVars is what the variables of a workload's module have that they had not from the beginning.
+func changedVars(p *Program, m *interp.Module) (map[string][]byte, error) {
 	if !strings.HasPrefix(p.File, "@") {
 		return nil, nil // nobody writes to others, and they may have addresses
 	}
@@ -290,8 +290,8 @@ func written(p *Program, m *interp.Module) (map[string][]byte, error) {
 	}
 	var vars map[string][]byte
 	for _, v := range m.Vars() {
-		b, was := m.Var(v.Name), fresh.Var(v.Name)
-		if b == nil || bytes.Equal(b.Bytes(), was.Bytes()) {
+		b, original := m.Var(v.Name), fresh.Var(v.Name)
+		if b == nil || bytes.Equal(b.Bytes(), original.Bytes()) {
 			continue
 		}
 		if vars == nil {
@@ -302,8 +302,8 @@ func written(p *Program, m *interp.Module) (map[string][]byte, error) {
 	return vars, nil
 }
 
-// mapIn is the tensor map that bytes are; nil if they are none.
-func mapIn(bytes []byte) *tensormap.Map {
+// decodeMap is the tensor map that bytes are; nil if they are none.
+func decodeMap(bytes []byte) *tensormap.Map {
 	if len(bytes) != tensormap.Size {
 		return nil
 	}
@@ -318,7 +318,7 @@ func extent(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
 
 // Run runs the launch by itself, on a new device of generation sm, 0 for the default. If keep is
 // set, what it leaves has the data, too.
-func (l *Launch) Run(sm int, keep bool) (*Left, error) {
+func (l *Launch) Run(sm int, withData bool) (*LaunchOutput, error) {
 	dev := interp.NewDevice(interp.Config{Workers: 1, SM: sm})
 	m, err := dev.Load(l.Module, []byte(l.Source))
 	if err != nil {
@@ -358,21 +358,21 @@ func (l *Launch) Run(sm int, keep bool) (*Left, error) {
 	if err != nil {
 		return nil, err
 	}
-	left := &Left{ID: l.ID, Name: l.Name}
+	result := &LaunchOutput{ID: l.ID, Name: l.Name}
 	for _, b := range buffers {
-		left.Buffers = append(left.Buffers, digest64(b.Bytes()))
-		if keep {
-			left.Data = append(left.Data, compressed(b.Bytes()))
+		result.Buffers = append(result.Buffers, digest64(b.Bytes()))
+		if withData {
+			result.Data = append(result.Data, compressed(b.Bytes()))
 		}
 	}
-	return left, nil
+	return result, nil
 }
 
 // Known is a difference between GPUs and gemu that has a reason.
 type Known struct {
 	Launches int            // that differ for it, in all records
 	Name     *regexp.Regexp // of them
-	N        int            // how many have been found: Compare counts them
+	Matched  int            // how many have been found: Compare counts them
 }
 
 // ReadKnown reads lines of a number of launches, an expression for their names and, behind two blanks or
@@ -382,9 +382,9 @@ func ReadKnown(text string) (list []*Known, err error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		front, why, _ := strings.Cut(line, "  ")
+		front, reason, _ := strings.Cut(line, "  ")
 		number, name, ok := strings.Cut(front, " ")
-		if !ok || strings.TrimSpace(why) == "" {
+		if !ok || strings.TrimSpace(reason) == "" {
 			return nil, fmt.Errorf("line %d: want a number, an expression and, behind two blanks, a reason", i+1)
 		}
 		n, err := strconv.Atoi(number)
@@ -416,24 +416,24 @@ func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compare
 		differs("the first line names no device of a generation: %v", cmp.Or(err, errors.New(`it has no "sm"`)))
 		return 0, differences
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for lines.More() {
-		var want Left
+		var want LaunchOutput
 		if err := lines.Decode(&want); err != nil {
 			differs("after %d launches: %v", compared, err)
 			break
 		}
 		l := byID[want.ID]
-		told[want.ID] = true
-		why := slices.IndexFunc(known, func(k *Known) bool { return k.Name.MatchString(want.Name) })
+		seen[want.ID] = true
+		knownIndex := slices.IndexFunc(known, func(k *Known) bool { return k.Name.MatchString(want.Name) })
 		switch {
 		case l == nil:
 			differs("%s: there is no such launch any more: record it again, or take its line out", want.Name)
 			continue
 		case strings.HasPrefix(want.Error, "cuModuleLoadData"):
 			continue
-		case want.Error != "" && why >= 0:
-			known[why].N++
+		case want.Error != "" && knownIndex >= 0:
+			known[knownIndex].Matched++
 			continue
 		case want.Error != "":
 			differs("%s: the GPU failed: %s", want.Name, want.Error)
@@ -441,15 +441,15 @@ func Compare(text []byte, launches []*Launch, known []*Known, all bool) (compare
 		}
 		got, err := l.Run(device.SM, false)
 		switch same := err == nil && slices.Equal(got.Buffers, want.Buffers); {
-		case !same && err == nil && why >= 0:
-			known[why].N++
+		case !same && err == nil && knownIndex >= 0:
+			known[knownIndex].Matched++
 		case !same:
 			differs("%s: got %+v, want %v, %v", want.Name, got, want.Buffers, err)
 		}
 		compared++
 	}
 	for _, l := range launches {
-		if all && !told[l.ID] {
+		if all && !seen[l.ID] {
 			differs("%s: there is no line of it", l.Name)
 		}
 	}

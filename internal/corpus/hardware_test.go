@@ -51,8 +51,8 @@ func TestHardware(t *testing.T) {
 	}
 	n := 0
 	for _, k := range known {
-		if n += k.N; k.N != k.Launches {
-			t.Errorf("known.txt: %d launches differ that are %s, want %d", k.N, k.Name, k.Launches)
+		if n += k.Matched; k.Matched != k.Launches {
+			t.Errorf("known.txt: %d launches differ that are %s, want %d", k.Matched, k.Name, k.Launches)
 		}
 	}
 	t.Logf("%d are the same; %d differ and %d have failed there, which is known", all-(n-failed), n-failed, failed)
@@ -60,11 +60,11 @@ func TestHardware(t *testing.T) {
 
 // launchesOf lists the launches of the programs of a file, of which there are some.
 func launchesOf(t *testing.T, file string) []*Launch {
-	programs, err := Of("../../testdata", file)
+	programs, err := ProgramsOf("../../testdata", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := LaunchesOf(programs)
+	list, err := RecordLaunches(programs)
 	if err != nil || len(list) < 3 {
 		t.Fatalf("%d launches, %v", len(list), err)
 	}
@@ -77,11 +77,11 @@ func TestCompare(t *testing.T) {
 	record := func(sm int) string {
 		lines := fmt.Sprintf(`{"device": "this one", "sm": %d}`, sm)
 		for _, l := range list {
-			left, err := l.Run(sm, false)
+			result, err := l.Run(sm, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			line, err := json.Marshal(left)
+			line, err := json.Marshal(result)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,8 +179,8 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, differences := Compare([]byte(test.text), []*Launch{test.launch}, known, false)
-		if known[0].N != test.n || len(differences) != test.wrong {
-			t.Errorf("%s with %q: %d are known, want %d; %q, want %d", test.text, test.known, known[0].N, test.n, differences, test.wrong)
+		if known[0].Matched != test.n || len(differences) != test.wrong {
+			t.Errorf("%s with %q: %d are known, want %d; %q, want %d", test.text, test.known, known[0].Matched, test.n, differences, test.wrong)
 		}
 	}
 	for text, want := range map[string]string{"1 ^insn": "line 1: want a number", "1 ^insn  ": "line 1: want a number", "\nx ^insn  why": "line 2", "1 ^insn(  why": "line 1: error parsing"} {
@@ -194,14 +194,14 @@ func TestKnown(t *testing.T) {
 // one variables that the host has written to.
 func TestLaunches(t *testing.T) {
 	for _, file := range []string{"@saxpy", "@cfd", "insn/tensor_load.ptx", "insn/tensor_store.ptx", "insn/tensor_im2col.ptx"} {
-		programs, err := Of("../../testdata", file)
+		programs, err := ProgramsOf("../../testdata", file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		programs = slices.DeleteFunc(programs, func(p *Program) bool { return p.Width != 32 })
 		tensors, vars, changed := 0, 0, 0
 		for _, p := range programs[:min(12, len(programs))] {
-			list, err := LaunchesOf([]*Program{p})
+			list, err := RecordLaunches([]*Program{p})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,13 +217,13 @@ func TestLaunches(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(read, list) {
 				t.Fatalf("%v: read %+v, want %+v, %v", p, read, list, err)
 			}
-			left, err := read[0].Run(p.SM, false)
+			result, err := read[0].Run(p.SM, false)
 			if err != nil {
 				t.Errorf("%v: %v", p, err)
 				continue
 			}
-			want := leftIn(p)
-			for i, b := range left.Buffers[:min(len(want), len(left.Buffers))] {
+			want := resultsOf(p)
+			for i, b := range result.Buffers[:min(len(want), len(result.Buffers))] {
 				if !slices.Contains(want, b) {
 					t.Errorf("%v: buffer %d is %s, and in the program %v", p, i, b, want)
 				}
@@ -247,8 +247,8 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// leftIn is what the first launch of a program leaves in the buffers that it is given.
-func leftIn(p *Program) (list []string) {
+// resultsOf is what the first launch of a program leaves in the buffers that it is given.
+func resultsOf(p *Program) (list []string) {
 	launches := 0
 	var buffers []*interp.Buffer
 	read := func() {
@@ -303,17 +303,17 @@ func TestReadLaunches(t *testing.T) {
 // TestVary: variations have other operands, and all of them run.
 func TestVary(t *testing.T) {
 	list := launchesOf(t, "insn/mma_half.ptx")[:1]
-	varied, err := Vary(list, 6)
+	varied, err := VaryLaunches(list, 6)
 	if err != nil || len(varied) != 6*len(list) {
 		t.Fatalf("%d variations of %d launches: %v", len(varied), len(list), err)
 	}
 	lefts := map[string]bool{}
 	for _, l := range varied {
-		left, err := l.Run(90, false)
+		result, err := l.Run(90, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lefts[left.Buffers[0]] = true
+		lefts[result.Buffers[0]] = true
 	}
 	if len(lefts) != len(varied) {
 		t.Errorf("%d variations leave %d results", len(varied), len(lefts))

@@ -49,8 +49,8 @@ func linear(u float64, n int, at func(i int) float64) float64 {
 	b := u - 0.5
 	i := math.Floor(b)
 	w := math.Floor((b-i)*256+0.5) / 256
-	inside := func(i int) float64 { return at(min(max(i, 0), n-1)) }
-	return (1-w)*inside(int(i)) + w*inside(int(i)+1)
+	clamped := func(i int) float64 { return at(min(max(i, 0), n-1)) }
+	return (1-w)*clamped(int(i)) + w*clamped(int(i)+1)
 }
 
 // bilinear is linear in two dimensions.
@@ -85,7 +85,7 @@ func blur(c *call) {
 	const w, h = 11, 7
 	data := c.floats(w*h, -1, 1)
 	c.object(fmt.Sprintf("surf.2d(f32[%dx%d])", h, w), words(data))
-	out[float32](c, w*h, 1e-6, func(i int) float64 {
+	addOutput[float32](c, w*h, 1e-6, func(i int) float64 {
 		sum := 0.0
 		for k := range 9 {
 			x, y := min(max(i%w+k%3-1, 0), w-1), min(max(i/w+k/3-1, 0), h-1)
@@ -108,7 +108,7 @@ func levels(c *call) {
 	c.object(fmt.Sprintf("tex.linear(s32x4[%d])", n), integers)
 	c.object(fmt.Sprintf("tex.a1d(f32[3x%d],filter=linear)", n), words(rows))
 	first := []int{0, 32, 40} // texels of the levels
-	out[float32](c, n, 1e-5, func(i int) float64 {
+	addOutput[float32](c, n, 1e-5, func(i int) float64 {
 		u := float32(i) / n
 		at := func(level int) float64 {
 			w, h := 8>>level, 4>>level

@@ -27,9 +27,9 @@ func TestPolicies(t *testing.T) {
 			}
 		})
 	}
-	seed, share := part.Seed(t), uint64(part.Of(4, 2, 1))
+	seed, index := part.Seed(t), uint64(part.Count(4, 2, 1))
 	for i, p := range programs {
-		if (uint64(i)+seed)%share == 0 {
+		if (uint64(i)+seed)%index == 0 {
 			next <- p
 		}
 	}
@@ -37,13 +37,13 @@ func TestPolicies(t *testing.T) {
 	wait.Wait()
 }
 
-// stuck reports whether a launch did not end by itself.
-func stuck(err error) bool {
+// isStepLimit reports whether a launch did not end by itself.
+func isStepLimit(err error) bool {
 	return errors.Is(err, interp.ErrDeadlock) || errors.Is(err, interp.ErrStepLimit)
 }
 
 func comparePolicies(t *testing.T, p *Program) {
-	under := func(name string, mode interp.Mode) *Outcome {
+	runUnder := func(name string, mode interp.Mode) *Outcome {
 		return p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge = mode, interp.ReconvergerNamed(name) })
 	}
 	describe := func(o *Outcome) string {
@@ -51,8 +51,8 @@ func comparePolicies(t *testing.T, p *Program) {
 		o.Describe(&b)
 		return b.String()
 	}
-	auto := under("auto", interp.Vector)
-	if stack := under("stack", interp.Vector); !stuck(stack.Err) {
+	auto := runUnder("auto", interp.Vector)
+	if stack := runUnder("stack", interp.Vector); !isStepLimit(stack.Err) {
 		if got, want := describe(auto), describe(stack); got != want {
 			t.Errorf("%v: under auto\n%sunder stack\n%s", p, got, want)
 		}
@@ -61,16 +61,16 @@ func comparePolicies(t *testing.T, p *Program) {
 		return
 	}
 	for _, name := range []string{"stack-wait", "its", "pc2", "pc2-wait", "frontier"} {
-		vector := under(name, interp.Vector)
+		vector := runUnder(name, interp.Vector)
 		switch {
-		case stuck(vector.Err) && name != "its":
+		case isStepLimit(vector.Err) && name != "its":
 			continue
 		case vector.Err != nil:
 			t.Errorf("%v under %s: %v", p, name, vector.Err)
 		case vector.Memory != auto.Memory:
-			t.Errorf("%v: another memory under %s than under auto; %v", p, name, vector.Wrong)
+			t.Errorf("%v: another memory under %s than under auto; %v", p, name, vector.WrongResult)
 		}
-		if affine := under(name, interp.Affine); affine.Err != nil || affine.Memory != vector.Memory {
+		if affine := runUnder(name, interp.Affine); affine.Err != nil || affine.Memory != vector.Memory {
 			t.Errorf("%v under %s: in affine mode another memory than in vector mode; %v", p, name, affine.Err)
 		}
 	}

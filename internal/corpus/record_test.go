@@ -96,7 +96,7 @@ func entries(record string) map[string]string {
 var modes = [...]func(l *interp.Launch){
 	func(l *interp.Launch) { l.Mode = interp.Vector },
 	func(l *interp.Launch) { l.Mode = interp.Affine },
-	func(l *interp.Launch) { l.Mode, l.Stats = interp.Check, true },
+	func(l *interp.Launch) { l.Mode, l.Structure = interp.Check, true },
 }
 
 // record runs programs and writes a line for all of one case.
@@ -173,5 +173,5 @@ func recordLine(programs []*Program) string {
 	}
 	return fmt.Sprintf("%d %d %d %d %d; %d %d %d; %s",
 		total.WarpInstructions, total.ThreadInstructions, total.LaneSlots, total.Branches, total.DivergentBranches,
-		compact.Compact, compact.Suppressed, compact.Expansions, strings.Join(sums[:], " "))
+		compact.Compact, compact.Suppressed, compact.Materialisations, strings.Join(sums[:], " "))
 }

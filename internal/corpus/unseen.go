@@ -18,24 +18,24 @@ import (
 	"gemu/ptx"
 )
 
-// Unseen lists a program for each kernel of a module. Arguments, what is in buffers, and extents
+// RandomPrograms lists a program for each kernel of a module. Arguments, what is in buffers, and extents
 // follow from the seed and the kernel's name.
-func Unseen(file string, m *ptx.Module, seed uint64) []*Program {
+func RandomPrograms(file string, m *ptx.Module, seed uint64) []*Program {
 	var list []*Program
 	for _, k := range m.Kernels() {
 		name := fnv.New64a()
 		name.Write([]byte(k.Name))
-		u := &unseen{module: m, kernel: k, seed: [2]uint64{seed, name.Sum64()}}
+		u := &randomProgram{module: m, kernel: k, seed: [2]uint64{seed, name.Sum64()}}
 		for i, p := range k.Params {
 			if p.Size() == 8 && !p.Type.IsFloat() || p.Size() > 8 && p.Type.Size() <= 8 {
-				for at := 0; at+8 <= min(p.Size(), mostSlots*8); at += 8 {
-					u.slots = append(u.slots, slot{param: i, at: at, address: p.IsPtr && p.PtrSpace != ptx.Shared})
+				for at := 0; at+8 <= min(p.Size(), maxSlots*8); at += 8 {
+					u.slots = append(u.slots, slot{param: i, offset: at, address: p.IsPtr && p.PtrSpace != ptx.Shared})
 				}
 			}
 		}
 		u.program = &Program{File: filepath.Base(file), Name: k.Name, Block: u.block(), Width: 32}
 		u.program.run = func(r *run) error {
-			u.tried.Do(u.try)
+			u.triedOnce.Do(u.findAddresses)
 			return r.launch(u.module, u.launch(), func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
 				args, buffers, err := u.arguments(dev, false)
 				for _, b := range buffers {
@@ -49,54 +49,54 @@ func Unseen(file string, m *ptx.Module, seed uint64) []*Program {
 	return list
 }
 
-// unseen is a kernel with arguments to be made up.
-type unseen struct {
-	module  *ptx.Module
-	kernel  *ptx.Func
-	program *Program
-	seed    [2]uint64
-	slots   []slot
-	tried   sync.Once
+// randomProgram is a kernel with arguments to be made up.
+type randomProgram struct {
+	module    *ptx.Module
+	kernel    *ptx.Func
+	program   *Program
+	seed      [2]uint64
+	slots     []slot
+	triedOnce sync.Once
 }
 
 // slot is eight bytes of a parameter that an address may be in.
 type slot struct {
-	param, at int
-	address   bool
+	param, offset int
+	address       bool
 }
 
 const (
-	mostSlots   = 64      // of a parameter
+	maxSlots    = 64      // of a parameter
 	bufferBytes = 1 << 16 // behind an address
 	trySteps    = 1 << 12 // of a warp, to find out what is an address
 
 	// While that is tried, slot i holds tagged + i<<tagShift: no memory of a device is there.
-	tagged   = 0x7a << 56
+	tagBase  = 0x7a << 56
 	tagShift = 40
 )
 
-func (u *unseen) random() *rand.Rand { return rand.New(rand.NewPCG(u.seed[0], u.seed[1])) }
+func (u *randomProgram) random() *rand.Rand { return rand.New(rand.NewPCG(u.seed[0], u.seed[1])) }
 
 // block is the extent of CTAs: what the kernel requires, or at most what it allows.
-func (u *unseen) block() cases.Extent {
+func (u *randomProgram) block() cases.Extent {
 	if _, ok := u.kernel.Directive(".reqntid"); ok {
-		return required(u.kernel)
+		return requiredBlock(u.kernel)
 	}
 	n := []int{32, 48, 64, 128}[u.random().IntN(4)]
 	if args, ok := u.kernel.Directive(".maxntid"); ok {
-		most := 1
+		maxThreads := 1
 		for _, a := range args {
 			var extent int
 			fmt.Sscan(a, &extent)
-			most *= extent
+			maxThreads *= extent
 		}
-		n = min(n, most)
+		n = min(n, maxThreads)
 	}
 	return cases.Extent{n, 1, 1}
 }
 
 // launch has two clusters, or two CTAs.
-func (u *unseen) launch() *interp.Launch {
+func (u *randomProgram) launch() *interp.Launch {
 	grid := [3]int{2, 1, 1}
 	if args, ok := u.kernel.Directive(".reqnctapercluster"); ok {
 		for i, a := range args {
@@ -107,8 +107,8 @@ func (u *unseen) launch() *interp.Launch {
 	return &interp.Launch{Kernel: u.kernel.Name, Grid: dim3(grid), Shared: 64 << 10}
 }
 
-// try finds out which slots are addresses: those at whose tags memory is accessed.
-func (u *unseen) try() {
+// findAddresses finds out which slots are addresses: those at whose tags memory is accessed.
+func (u *randomProgram) findAddresses() {
 	for range u.slots {
 		r := &run{program: u.program, stdout: fnv.New32a(), prepare: func(_ *interp.Module, l *interp.Launch) { l.Mode, l.MaxSteps = interp.Vector, trySteps }}
 		r.launch(u.module, u.launch(), func(dev *interp.Device, k *ptx.Func) ([]any, func() error, error) {
@@ -119,7 +119,7 @@ func (u *unseen) try() {
 		if !errors.As(r.Err, &trap) {
 			return
 		}
-		i := int((trap.Addr - tagged + 1<<(tagShift-1)) >> tagShift)
+		i := int((trap.Addr - tagBase + 1<<(tagShift-1)) >> tagShift)
 		if i < 0 || i >= len(u.slots) || u.slots[i].address {
 			return
 		}
@@ -128,7 +128,7 @@ func (u *unseen) try() {
 }
 
 // arguments are addresses of buffers and small numbers, or tags where addresses might be.
-func (u *unseen) arguments(dev *interp.Device, tags bool) (args []any, buffers []*interp.Buffer, err error) {
+func (u *randomProgram) arguments(dev *interp.Device, tags bool) (args []any, buffers []*interp.Buffer, err error) {
 	random := u.random()
 	data := make([][]byte, len(u.kernel.Params))
 	for i, p := range u.kernel.Params {
@@ -137,7 +137,7 @@ func (u *unseen) arguments(dev *interp.Device, tags bool) (args []any, buffers [
 		numbers(random, data[i], p.Type)
 	}
 	for i, s := range u.slots {
-		d := data[s.param][s.at:]
+		d := data[s.param][s.offset:]
 		switch {
 		case s.address:
 			b, err := interp.NewBuffer(dev, content(random))
@@ -147,7 +147,7 @@ func (u *unseen) arguments(dev *interp.Device, tags bool) (args []any, buffers [
 			buffers = append(buffers, b)
 			binary.LittleEndian.PutUint64(d, b.Addr())
 		case tags:
-			binary.LittleEndian.PutUint64(d, tagged+uint64(i)<<tagShift)
+			binary.LittleEndian.PutUint64(d, tagBase+uint64(i)<<tagShift)
 		case len(data[s.param]) > 8 && random.IntN(2) == 0: // two numbers
 			binary.LittleEndian.PutUint32(d, 1+random.Uint32N(16))
 			binary.LittleEndian.PutUint32(d[4:], 1+random.Uint32N(16))

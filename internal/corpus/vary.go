@@ -12,10 +12,10 @@ import (
 	"gemu/ptx"
 )
 
-// Vary lists n variations of each launch whose kernel makes its operands of a seed, as those of
+// VaryLaunches lists n variations of each launch whose kernel makes its operands of a seed, as those of
 // matrices do: of a third all bits of factors are random, and of another those of the
 // accumulator, too; else they are masked as they were.
-func Vary(list []*Launch, n int) (varied []*Launch, err error) {
+func VaryLaunches(list []*Launch, n int) (varied []*Launch, err error) {
 	random := rand.New(rand.NewPCG(1, 0))
 	var id identifier
 	for _, l := range list {
@@ -32,28 +32,28 @@ func Vary(list []*Launch, n int) (varied []*Launch, err error) {
 			continue
 		}
 		for i := range n {
-			one := *l
-			one.Args = append([]Arg{}, l.Args...)
+			variant := *l
+			variant.Args = append([]Arg{}, l.Args...)
 			set := func(at int, v uint32) {
-				one.Args[at] = Arg{Bytes: binary.LittleEndian.AppendUint32(nil, v), Buffer: -1}
+				variant.Args[at] = Arg{Bytes: binary.LittleEndian.AppendUint32(nil, v), Buffer: -1}
 			}
 			set(0, random.Uint32())
 			for at, p := range k.Params {
-				matrix, and := strings.CutSuffix(p.Name, "and")
-				matrix, or := strings.CutSuffix(matrix, "or")
+				matrix, setAnd := strings.CutSuffix(p.Name, "and")
+				matrix, setOr := strings.CutSuffix(matrix, "or")
 				factors := matrix == "a" || matrix == "b" || matrix == "s"
 				switch all := i%3 == 1 && factors || i%3 == 2 && (factors || matrix == "c" || matrix == "d"); {
-				case all && and:
+				case all && setAnd:
 					set(at, 1<<32-1)
-				case all && or:
+				case all && setOr:
 					set(at, 0)
 				}
 			}
-			one.Name = fmt.Sprintf("%s, variation %d", l.Name, i)
-			if err := id.identify(&one); err != nil {
+			variant.Name = fmt.Sprintf("%s, variation %d", l.Name, i)
+			if err := id.identify(&variant); err != nil {
 				return nil, err
 			}
-			varied = append(varied, &one)
+			varied = append(varied, &variant)
 		}
 	}
 	return varied, nil

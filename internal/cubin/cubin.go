@@ -48,11 +48,11 @@ var ErrNoPTX = errors.New("machine code without PTX")
 // Pack makes a container of a module. sm is the compute capability that it was assembled for, 86 is
 // 8.6; relocatable says that it is to be linked.
 func Pack(text []byte, sm int, relocatable bool) []byte {
-	content := part{name: section, data: text, Section64: elf.Section64{Type: uint32(elf.SHT_PROGBITS)}}
+	content := elfPart{name: section, data: text, Section64: elf.Section64{Type: uint32(elf.SHT_PROGBITS)}}
 	if len(text) >= large {
 		content.data, content.Flags = deflate(text), uint64(elf.SHF_COMPRESSED)
 	}
-	parts := []part{
+	parts := []elfPart{
 		{},
 		{name: ".shstrtab", Section64: elf.Section64{Type: uint32(elf.SHT_STRTAB)}},
 		{name: ".strtab", data: []byte{0}, Section64: elf.Section64{Type: uint32(elf.SHT_STRTAB)}},
@@ -95,8 +95,8 @@ func Pack(text []byte, sm int, relocatable bool) []byte {
 	return file.Bytes()
 }
 
-// part is a section: its header, name and contents.
-type part struct {
+// elfPart is a section: its header, name and contents.
+type elfPart struct {
 	elf.Section64
 	name string
 	data []byte

@@ -18,7 +18,7 @@ func TestPack(t *testing.T) {
 	for _, text := range []string{"", module, strings.Repeat(module, 1000)} {
 		for _, relocatable := range []bool{false, true} {
 			file := Pack([]byte(text), 86, relocatable)
-			if most := min(len(text), large) + 1000; len(file) > most {
+			if limit := min(len(text), large) + 1000; len(file) > limit {
 				t.Errorf("%d bytes of text in %d", len(text), len(file))
 			}
 			if Size(file) != uint64(len(file)) {

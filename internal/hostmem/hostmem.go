@@ -44,71 +44,71 @@ var limits = sync.OnceValue(func() []Limit {
 // Allowed is how many bytes the process may have in all: the least of the physical memory, the limits of its control groups,
 // those of ulimit -v, and GOMEMLIMIT.
 func Allowed() uint64 {
-	least := uint64(math.MaxUint64)
+	minimum := uint64(math.MaxUint64)
 	for _, l := range limits() {
-		least = min(least, l.Bytes)
+		minimum = min(minimum, l.Bytes)
 	}
-	return least
+	return minimum
 }
 
 // Budget is how many bytes a launch may plan with: three quarters of the memory that the host allows, and of the addresses what is
 // left by those that Go and the program keep for themselves. It does not depend on what the host has free, so that it is the
 // same in every run.
 func Budget() uint64 {
-	least := uint64(math.MaxUint64)
+	minimum := uint64(math.MaxUint64)
 	for _, l := range limits() {
 		n := l.Bytes / 4 * 3
 		if l.mapped {
 			n = max(l.Bytes-min(l.Bytes, goAddresses), l.Bytes/8)
 		}
-		least = min(least, n)
+		minimum = min(minimum, n)
 	}
-	return least
+	return minimum
 }
 
 // goAddresses is about what a Go program maps without touching it.
 const goAddresses = 2 << 30
 
-// slack is left to Go: it maps its heap in pieces of 64 MiB.
-const slack = 96 << 20
+// reserveSlack is left to Go: it maps its heap in pieces of 64 MiB.
+const reserveSlack = 96 << 20
 
 // reserved is the part of a limit that is left to Go. Of memory that was touched a small limit leaves less than slack.
 func (l Limit) reserved() uint64 {
 	if l.mapped {
-		return slack
+		return reserveSlack
 	}
-	return min(slack, l.Bytes/8)
+	return min(reserveSlack, l.Bytes/8)
 }
 
-// small is a size for which Check does not look at the limits, in bytes.
-const small = 1 << 20
+// smallSize is a size for which Check does not look at the limits, in bytes.
+const smallSize = 1 << 20
 
 // Free is how many bytes the process may have besides those it has, and the limit that says so.
 func Free() (uint64, Limit) {
 	mapped, touched := used()
-	least, by := uint64(math.MaxUint64), fallback
+	minimum, limit := uint64(math.MaxUint64), fallback
 	for _, l := range limits() {
 		if l.soft {
 			continue
 		}
-		has := touched
+		current := touched
 		if l.mapped {
-			has = mapped
+			current = mapped
 		}
-		if left := l.Bytes - min(l.Bytes, has+l.reserved()); left < least {
-			least, by = left, l
+		if remaining := l.Bytes - min(l.Bytes, current+l.reserved()); remaining < minimum {
+			minimum, limit = remaining, l
 		}
 	}
-	return least, by
+	return minimum, limit
 }
 
 // Check returns an error if the process may not have n bytes more. It wraps ErrNoMemory.
 func Check(n uint64) error {
-	if n < small {
+	if n < smallSize {
 		return nil
 	}
-	if left, by := Free(); n > left {
-		return fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, n, left, by.Name)
+	if remaining, limit := Free(); n > remaining {
+		return fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, n, remaining, limit.Name)
 	}
 	return nil
 }
@@ -137,8 +137,8 @@ func Reserve(size uint64) ([]byte, error) {
 		if !l.mapped {
 			continue
 		}
-		if mapped, _ := used(); size > l.Bytes-min(l.Bytes, mapped+slack) {
-			return nil, fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, size, l.Bytes-min(l.Bytes, mapped+slack), l.Name)
+		if mapped, _ := used(); size > l.Bytes-min(l.Bytes, mapped+reserveSlack) {
+			return nil, fmt.Errorf("%w: %d bytes wanted, %d are left by %s", ErrNoMemory, size, l.Bytes-min(l.Bytes, mapped+reserveSlack), l.Name)
 		}
 	}
 	b, err := reserve(size)

@@ -20,9 +20,9 @@ func TestReserve(t *testing.T) {
 		for _, i := range []int{0, 1 << 20, size - 1} {
 			b[i] = 7
 		}
-		some := b[:2<<20]
-		Zero(some)
-		if !IsZero(some) || b[size-1] != 7 {
+		nonZero := b[:2<<20]
+		Zero(nonZero)
+		if !IsZero(nonZero) || b[size-1] != 7 {
 			t.Error("it is not zero, or too much is")
 		}
 		Release(b)
@@ -81,7 +81,7 @@ func TestSoftLimit(t *testing.T) {
 	if err := Check(1 << 30); err != nil {
 		t.Error(err)
 	}
-	if err := Low(); err != nil {
+	if err := CheckLow(); err != nil {
 		t.Error(err)
 	}
 	if Budget() > 1 {

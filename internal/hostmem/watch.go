@@ -21,27 +21,27 @@ func Watch(ctx context.Context, low func(error)) {
 			return
 		case <-tick.C:
 		}
-		if err := Low(); err != nil {
+		if err := CheckLow(); err != nil {
 			low(err)
 			return
 		}
 	}
 }
 
-// near is how close to a limit is too close, in bytes, for a heap that is small: Go maps 64 MiB at a time. A large heap has
+// margin is how close to a limit is too close, in bytes, for a heap that is small: Go maps 64 MiB at a time. A large heap has
 // large slices, which grow by copies in one piece, and its room is in many pieces.
-const near = 96 << 20
+const margin = 96 << 20
 
-// Low returns an error if the process is close to a limit of its memory. It wraps ErrNoMemory.
-func Low() error {
+// CheckLow returns an error if the process is close to a limit of its memory. It wraps ErrNoMemory.
+func CheckLow() error {
 	mapped, touched := used()
 	heap, room := goMemory()
 	for _, l := range limits() {
 		switch {
 		case l.soft:
-		case l.mapped && l.Bytes-min(l.Bytes, mapped)+room/2 < near+heap/8:
+		case l.mapped && l.Bytes-min(l.Bytes, mapped)+room/2 < margin+heap/8:
 			return fmt.Errorf("%w: the process has mapped %d bytes of the %d that %s allows", ErrNoMemory, mapped, l.Bytes, l.Name)
-		case !l.mapped && touched > l.Bytes-min(near, l.Bytes/16):
+		case !l.mapped && touched > l.Bytes-min(margin, l.Bytes/16):
 			return fmt.Errorf("%w: the process has %d bytes of the %d that %s allows", ErrNoMemory, touched, l.Bytes, l.Name)
 		}
 	}
@@ -53,15 +53,15 @@ func soften() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	least := uint64(math.MaxInt64)
+	minimum := uint64(math.MaxInt64)
 	mapped, _ := used()
-	has, _ := goMemory()
+	current, _ := goMemory()
 	for _, l := range limits() {
 		n := l.Bytes
 		if l.mapped { // what is mapped and not Go's heap: the program, and addresses that Go keeps for itself
-			n -= min(n, mapped-min(mapped, has)+2*near)
+			n -= min(n, mapped-min(mapped, current)+2*margin)
 		}
-		least = min(least, n/10*9)
+		minimum = min(minimum, n/10*9)
 	}
-	debug.SetMemoryLimit(int64(max(least, 64<<20)))
+	debug.SetMemoryLimit(int64(max(minimum, 64<<20)))
 }

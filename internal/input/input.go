@@ -26,17 +26,17 @@ func ReadFile(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if st, err := os.Stat(name); err != nil || st.Mode().IsRegular() {
 		return readFile(name, limit)
 	}
-	return wait(ctx, func() ([]byte, error) { return readFile(name, limit) })
+	return waitForRead(ctx, func() ([]byte, error) { return readFile(name, limit) })
 }
 
 // ReadStream reads standard input or another stream of up to MaxStream bytes. The end of the context is an error.
 func ReadStream(ctx context.Context, r io.Reader) ([]byte, error) {
-	return wait(ctx, func() ([]byte, error) { return Read(r, MaxStream, 0) })
+	return waitForRead(ctx, func() ([]byte, error) { return Read(r, MaxStream, 0) })
 }
 
-// wait calls a function that may wait for ever. After the end of the context the call goes on alone: the system does not
+// waitForRead calls a function that may wait for ever. After the end of the context the call goes on alone: the system does not
 // let a process leave an open that waits.
-func wait(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+func waitForRead(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		b   []byte
 		err error
@@ -89,7 +89,7 @@ func readAll(f *os.File, limit int64) ([]byte, error) {
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	return Read(f, limit, st.Size())
 }
@@ -101,21 +101,21 @@ var errIrregular = errors.New("it is no regular file")
 func openRegular(stat func() (os.FileInfo, error), open func(flags int) (*os.File, error)) (*os.File, error) {
 	st, err := stat()
 	if err != nil {
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	if !st.Mode().IsRegular() {
 		return nil, errIrregular
 	}
 	f, err := open(os.O_RDONLY | syscall.O_NONBLOCK)
 	if err != nil {
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	if st, err = f.Stat(); err == nil && !st.Mode().IsRegular() {
 		err = errIrregular
 	}
 	if err != nil {
 		f.Close()
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	return f, nil
 }

@@ -17,9 +17,9 @@ const MaxSource = 16 << 20
 // any other: Sources opens regular files only, and only below the directory of the PTX or a directory that the user has
 // allowed, after symbolic links are resolved. Files and directories whose names begin with a dot are left out below these.
 type Sources struct {
-	roots []root
-	files map[string]*sourceFile
-	out   []string // names of files that exist and are not read, in the order of the first requests
+	roots   []root
+	files   map[string]*sourceFile
+	outside []string // names of files that exist and are not read, in the order of the first requests
 }
 
 // root is a directory below which sources may lie.
@@ -51,7 +51,7 @@ func NewSources(ptx string, dirs ...string) *Sources {
 func CheckDirs(dirs []string) error {
 	for _, dir := range dirs {
 		if st, err := os.Stat(dir); err != nil {
-			return fmt.Errorf("%s: %w", dir, reason(err))
+			return fmt.Errorf("%s: %w", dir, withoutPath(err))
 		} else if !st.IsDir() {
 			return fmt.Errorf("%s is no directory", dir)
 		}
@@ -75,14 +75,14 @@ func (s *Sources) Err(name string) error { return s.file(name).err }
 
 // Note tells a user of files that exist and were not read, and of the way to read them; "" if there are none.
 func (s *Sources) Note() string {
-	if len(s.out) == 0 {
+	if len(s.outside) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(s.out) - 1; n > 0 {
-		more = fmt.Sprintf(", like %d more", n)
+	message := ""
+	if n := len(s.outside) - 1; n > 0 {
+		message = fmt.Sprintf(", like %d more", n)
 	}
-	return fmt.Sprintf("the source %s is not shown%s: %v", s.out[0], more, s.files[s.out[0]].err)
+	return fmt.Sprintf("the source %s is not shown%s: %v", s.outside[0], message, s.files[s.outside[0]].err)
 }
 
 func (s *Sources) file(name string) *sourceFile {
@@ -92,7 +92,7 @@ func (s *Sources) file(name string) *sourceFile {
 		f.path, f.lines, f.err = s.read(name)
 		s.files[name] = f
 		if f.err != nil && !errors.Is(f.err, os.ErrNotExist) {
-			s.out = append(s.out, name)
+			s.outside = append(s.outside, name)
 		}
 	}
 	return f
@@ -145,7 +145,7 @@ func (s *Sources) open(path string) ([]byte, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	err = errOutside
 	for _, r := range s.roots {
@@ -190,7 +190,7 @@ func hidden(rel string) bool {
 func openBelow(dir, rel string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, reason(err)
+		return nil, withoutPath(err)
 	}
 	defer root.Close()
 	f, err := openRegular(func() (os.FileInfo, error) { return root.Stat(rel) }, func(flags int) (*os.File, error) { return root.OpenFile(rel, flags, 0) })
@@ -200,8 +200,8 @@ func openBelow(dir, rel string) ([]byte, error) {
 	return readAll(f, MaxSource)
 }
 
-// reason is an error of the system without the path, which messages have already.
-func reason(err error) error {
+// withoutPath is an error of the system without the path, which messages have already.
+func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -24,7 +24,7 @@ type Mutant struct {
 	Op        string // what is done, see the command's documentation
 	Text      string // the code → what becomes of it
 	Ordinal   int    // among those of the function that have the same operator and text, from 1
-	Free      bool   // its function chooses between ways that are all right
+	CostOnly  bool   // its function chooses between ways that are all right
 	insertion []insertion
 }
 
@@ -40,7 +40,7 @@ type insertion struct {
 
 // masks are the names of variables and fields that hold lanes, and that a mutant makes
 // all lanes.
-var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Clean|need|rest|active|taken)$`)
+var masks = regexp.MustCompile(`^(m|n|mask|Mask|lanes|live|Clean|Materialised|need|missing|rest|others|remaining|pending|active|taken|takenLanes)$`)
 
 // messages are calls whose arguments only say what is wrong.
 var messages = regexp.MustCompile(`^(panic|fmt\..*|errors\..*|(.*\.)?(fail|mismatch|refuse))$`)
@@ -53,21 +53,21 @@ const hook = "mutant__"
 
 // finder finds the mutants of one function.
 type finder struct {
-	pkg    *packages.Package
-	src    []byte // of the file
-	base   int    // offset of the file in the file set
-	fn     string
-	file   string
-	tail   map[ast.Stmt]bool // returns that end the function anyway
-	holder ast.Node          // what is looked at is an operand of this
-	noted  []*Mutant
+	pkg       *packages.Package
+	src       []byte // of the file
+	base      int    // offset of the file in the file set
+	fn        string
+	file      string
+	tailStmts map[ast.Stmt]bool // returns that end the function anyway
+	parent    ast.Node          // what is looked at is an operand of this
+	found     []*Mutant
 }
 
 func (f *finder) text(from, to token.Pos) string {
 	return string(f.src[int(from)-f.base : int(to)-f.base])
 }
 
-func (f *finder) of(n ast.Node) string { return f.text(n.Pos(), n.End()) }
+func (f *finder) describe(n ast.Node) string { return f.text(n.Pos(), n.End()) }
 
 // snippet is source in a line, not too long.
 func snippet(s string) string {
@@ -80,17 +80,17 @@ func snippet(s string) string {
 
 // add notes a mutant that inserts text around a piece; the mark @@ in the text stands for its
 // number.
-func (f *finder) add(op string, at ast.Node, from, to string, list ...insertion) {
-	if f.holder != nil {
+func (f *finder) add(op string, node ast.Node, from, to string, list ...insertion) {
+	if f.parent != nil {
 		switch op {
 		case "const", "widen":
-			if _, ok := ast.Unparen(at.(ast.Expr)).(*ast.BinaryExpr); !ok || f.constant(at.(ast.Expr)) != nil {
-				from = snippet(f.of(f.holder)) + ": " + from
+			if _, ok := ast.Unparen(node.(ast.Expr)).(*ast.BinaryExpr); !ok || f.constant(node.(ast.Expr)) != nil {
+				from = snippet(f.describe(f.parent)) + ": " + from
 			}
 		}
 	}
-	f.noted = append(f.noted, &Mutant{
-		File: f.file, Line: f.pkg.Fset.Position(at.Pos()).Line, Func: f.fn, Op: op, Text: snippet(from) + " → " + snippet(to), insertion: list,
+	f.found = append(f.found, &Mutant{
+		File: f.file, Line: f.pkg.Fset.Position(node.Pos()).Line, Func: f.fn, Op: op, Text: snippet(from) + " → " + snippet(to), insertion: list,
 	})
 }
 
@@ -110,24 +110,24 @@ func (f *finder) call(e ast.Expr, name string) insertion {
 
 // function finds the mutants of a function's body.
 func (f *finder) function(body *ast.BlockStmt) {
-	f.ends(body.List)
+	f.mutateEnds(body.List)
 	f.block(body.List)
 }
 
-// ends notes the returns after which the function is over anyway.
-func (f *finder) ends(list []ast.Stmt) {
+// mutateEnds notes the returns after which the function is over anyway.
+func (f *finder) mutateEnds(list []ast.Stmt) {
 	if len(list) == 0 {
 		return
 	}
 	switch s := list[len(list)-1].(type) {
 	case *ast.ReturnStmt:
-		f.tail[s] = true
+		f.tailStmts[s] = true
 	case *ast.BlockStmt:
-		f.ends(s.List)
+		f.mutateEnds(s.List)
 	case *ast.IfStmt:
-		f.ends(s.Body.List)
+		f.mutateEnds(s.Body.List)
 		if s.Else != nil {
-			f.ends([]ast.Stmt{s.Else})
+			f.mutateEnds([]ast.Stmt{s.Else})
 		}
 	case *ast.SwitchStmt:
 		f.clauses(s.Body)
@@ -138,7 +138,7 @@ func (f *finder) ends(list []ast.Stmt) {
 
 func (f *finder) clauses(body *ast.BlockStmt) {
 	for _, c := range body.List {
-		f.ends(c.(*ast.CaseClause).Body)
+		f.mutateEnds(c.(*ast.CaseClause).Body)
 	}
 }
 
@@ -155,47 +155,47 @@ func (f *finder) drop(op string, s ast.Stmt, text string) {
 
 // stmt finds the mutants of a statement in a list of them.
 func (f *finder) stmt(s ast.Stmt) {
-	f.holder = nil
+	f.parent = nil
 	switch s.(type) {
 	case *ast.ReturnStmt, *ast.AssignStmt, *ast.DeclStmt:
-		f.holder = s
+		f.parent = s
 	}
 	switch s := s.(type) {
 	case *ast.ReturnStmt:
-		if !f.tail[s] {
-			f.drop("return", s, f.of(s))
+		if !f.tailStmts[s] {
+			f.drop("return", s, f.describe(s))
 		}
 		for i, r := range s.Results {
-			if i < len(s.Results)-1 && f.constant(r) != nil && f.fails(s) {
+			if i < len(s.Results)-1 && f.constant(r) != nil && f.returnsError(s) {
 				continue
 			}
 			f.value(r)
 		}
 	case *ast.BranchStmt:
 		if s.Tok == token.BREAK || s.Tok == token.CONTINUE {
-			f.drop("control", s, f.of(s))
+			f.drop("control", s, f.describe(s))
 		}
 	case *ast.ExprStmt:
-		if c, ok := ast.Unparen(s.X).(*ast.CallExpr); !ok || f.of(c.Fun) != "panic" {
-			f.drop("drop", s, f.of(s))
+		if c, ok := ast.Unparen(s.X).(*ast.CallExpr); !ok || f.describe(c.Fun) != "panic" {
+			f.drop("drop", s, f.describe(s))
 		}
-		f.parts(s.X)
+		f.mutateParts(s.X)
 	case *ast.IncDecStmt:
-		f.drop("drop", s, f.of(s))
+		f.drop("drop", s, f.describe(s))
 		f.place(s.X)
 	case *ast.AssignStmt:
 		if s.Tok != token.DEFINE {
-			f.drop("drop", s, f.of(s))
+			f.drop("drop", s, f.describe(s))
 		}
 		f.assign(s)
 	case *ast.SendStmt:
-		f.drop("drop", s, f.of(s))
+		f.drop("drop", s, f.describe(s))
 		f.value(s.Value)
 	case *ast.GoStmt:
-		f.parts(s.Call)
+		f.mutateParts(s.Call)
 	case *ast.DeferStmt:
-		f.drop("drop", s, f.of(s))
-		f.parts(s.Call)
+		f.drop("drop", s, f.describe(s))
+		f.mutateParts(s.Call)
 	case *ast.DeclStmt:
 		f.declaration(s.Decl)
 	case *ast.BlockStmt:
@@ -217,9 +217,9 @@ func (f *finder) stmt(s ast.Stmt) {
 	}
 }
 
-// fails reports whether a return says by a false at its end that its other values mean
+// returnsError reports whether a return says by a false at its end that its other values mean
 // nothing.
-func (f *finder) fails(s *ast.ReturnStmt) bool {
+func (f *finder) returnsError(s *ast.ReturnStmt) bool {
 	last := f.constant(s.Results[len(s.Results)-1])
 	return last != nil && last.Kind() == constant.Bool && !constant.BoolVal(last)
 }
@@ -270,7 +270,7 @@ func (f *finder) clause(s ast.Stmt) {
 	case *ast.AssignStmt:
 		f.assign(s)
 	case *ast.ExprStmt:
-		f.parts(s.X)
+		f.mutateParts(s.X)
 	}
 }
 
@@ -294,7 +294,7 @@ func (f *finder) dropsAlone(body []ast.Stmt) bool {
 	}
 	switch s := body[0].(type) {
 	case *ast.ReturnStmt:
-		return !f.tail[s]
+		return !f.tailStmts[s]
 	case *ast.BranchStmt, *ast.IncDecStmt, *ast.RangeStmt, *ast.ExprStmt:
 		return true
 	case *ast.AssignStmt:
@@ -324,11 +324,11 @@ func (f *finder) assign(s *ast.AssignStmt) {
 	for i, r := range s.Rhs {
 		switch {
 		case len(s.Lhs) != len(s.Rhs):
-			f.parts(r) // of several values
+			f.mutateParts(r) // of several values
 		case s.Tok == token.AND_ASSIGN || s.Tok == token.AND_NOT_ASSIGN:
 			f.plain(r) // widening the mask is dropping the statement
 		case s.Tok == token.ADD_ASSIGN && f.integer(r):
-			f.add("sign", s, f.of(s), f.of(s.Lhs[i])+" -= "+f.of(r), f.call(r, "Neg"))
+			f.add("sign", s, f.describe(s), f.describe(s.Lhs[i])+" -= "+f.describe(r), f.call(r, "Neg"))
 			f.value(r)
 		default:
 			f.value(r)
@@ -337,7 +337,7 @@ func (f *finder) assign(s *ast.AssignStmt) {
 }
 
 // place finds the mutants inside what is assigned to.
-func (f *finder) place(e ast.Expr) { f.parts(e) }
+func (f *finder) place(e ast.Expr) { f.mutateParts(e) }
 
 func (f *finder) typeOf(e ast.Expr) types.Type {
 	tv := f.pkg.TypesInfo.Types[e]
@@ -374,10 +374,10 @@ func (f *finder) value(e ast.Expr) {
 	}
 	switch {
 	case f.boolean(e):
-		f.add("negate", e, f.of(e), "!("+f.of(e)+")", around(e, "((", ") != "+hook+".On(@@))"))
+		f.add("negate", e, f.describe(e), "!("+f.describe(e)+")", around(e, "((", ") != "+hook+".On(@@))"))
 		f.condition(e)
 	case f.isMask(e):
-		f.add("widen", e, f.of(e), "all lanes", f.call(e, "All"))
+		f.add("widen", e, f.describe(e), "all lanes", f.call(e, "All"))
 		f.plain(e)
 	default:
 		f.plain(e)
@@ -409,24 +409,24 @@ func (f *finder) condition(e ast.Expr) {
 		f.condition(x.X)
 	case *ast.BinaryExpr:
 		if x.Op != token.LAND && x.Op != token.LOR {
-			f.parts(x)
+			f.mutateParts(x)
 			return
 		}
 		other, neutral := "||", ") || "+hook+".On(@@))"
 		if x.Op == token.LOR {
 			other, neutral = "&&", ") && !"+hook+".On(@@))"
 		}
-		not := ") != " + hook + ".On(@@)"
-		f.add("logic", x, f.of(x), f.of(x.X)+" "+other+" "+f.of(x.Y), around(x, "((", not+")"), around(x.X, "((", not+")"), around(x.Y, "((", not+")"))
+		negation := ") != " + hook + ".On(@@)"
+		f.add("logic", x, f.describe(x), f.describe(x.X)+" "+other+" "+f.describe(x.Y), around(x, "((", negation+")"), around(x.X, "((", negation+")"), around(x.Y, "((", negation+")"))
 		for _, part := range []ast.Expr{x.X, x.Y} {
 			if in, ok := ast.Unparen(part).(*ast.BinaryExpr); !ok || in.Op != x.Op {
-				f.add("part", part, f.of(x)+": "+f.of(part), "nothing", around(part, "((", neutral))
-				f.add("negate", part, f.of(part), "!("+f.of(part)+")", around(part, "((", not+")"))
+				f.add("part", part, f.describe(x)+": "+f.describe(part), "nothing", around(part, "((", neutral))
+				f.add("negate", part, f.describe(part), "!("+f.describe(part)+")", around(part, "((", negation+")"))
 			}
 			f.condition(part)
 		}
 	default:
-		f.parts(x)
+		f.mutateParts(x)
 	}
 }
 
@@ -436,7 +436,7 @@ func (f *finder) plain(e ast.Expr) {
 		f.number(e)
 		return
 	}
-	f.parts(e)
+	f.mutateParts(e)
 }
 
 // number finds the mutants of a constant.
@@ -444,9 +444,9 @@ func (f *finder) number(e ast.Expr) {
 	if !f.integer(e) || !f.hasType(e) {
 		return
 	}
-	f.add("const", e, f.of(e), f.of(e)+" + 1", f.call(e, "Up"))
+	f.add("const", e, f.describe(e), f.describe(e)+" + 1", f.call(e, "Up"))
 	if _, enum := types.Unalias(f.typeOf(e)).(*types.Named); !enum { // one other name is enough
-		f.add("const", e, f.of(e), f.of(e)+" - 1", f.call(e, "Down"))
+		f.add("const", e, f.describe(e), f.describe(e)+" - 1", f.call(e, "Down"))
 	}
 }
 
@@ -500,43 +500,43 @@ func (f *finder) typeName(t types.Type, at token.Pos) (string, bool) {
 	return obj.Name(), found == obj
 }
 
-// parts finds the mutants of an expression's operands, and those of what it does with
+// mutateParts finds the mutants of an expression's operands, and those of what it does with
 // them.
-func (f *finder) parts(e ast.Expr) {
+func (f *finder) mutateParts(e ast.Expr) {
 	if _, ok := e.(*ast.ParenExpr); !ok {
-		defer func(n ast.Node) { f.holder = n }(f.holder)
-		f.holder = e
+		defer func(n ast.Node) { f.parent = n }(f.parent)
+		f.parent = e
 	}
 	switch x := e.(type) {
 	case *ast.ParenExpr:
-		f.parts(x.X)
+		f.mutateParts(x.X)
 	case *ast.UnaryExpr:
 		switch x.Op {
 		case token.AND, token.ARROW:
-			f.parts(x.X)
+			f.mutateParts(x.X)
 		default:
 			f.value(x.X)
 		}
 	case *ast.StarExpr:
-		f.parts(x.X)
+		f.mutateParts(x.X)
 	case *ast.SelectorExpr:
 		if f.pkg.TypesInfo.Selections[x] != nil {
-			f.parts(x.X)
+			f.mutateParts(x.X)
 		}
 	case *ast.IndexExpr:
-		f.parts(x.X)
+		f.mutateParts(x.X)
 		if !f.pkg.TypesInfo.Types[x.Index].IsType() {
 			f.value(x.Index)
 		}
 	case *ast.SliceExpr:
-		f.parts(x.X)
+		f.mutateParts(x.X)
 		for _, i := range []ast.Expr{x.Low, x.High, x.Max} {
 			if i != nil {
 				f.value(i)
 			}
 		}
 	case *ast.TypeAssertExpr:
-		f.parts(x.X)
+		f.mutateParts(x.X)
 	case *ast.CompositeLit:
 		for _, v := range x.Elts {
 			if kv, ok := v.(*ast.KeyValueExpr); ok {
@@ -555,7 +555,7 @@ func (f *finder) parts(e ast.Expr) {
 
 // binary finds the mutants of an operator other than && and ||.
 func (f *finder) binary(x *ast.BinaryExpr) {
-	a, b := f.of(x.X), f.of(x.Y)
+	a, b := f.describe(x.X), f.describe(x.Y)
 	switch x.Op {
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		f.value(x.X)
@@ -563,15 +563,15 @@ func (f *finder) binary(x *ast.BinaryExpr) {
 			f.value(x.Y)
 			return
 		}
-		f.add("bound", x, f.of(x), a+" "+x.Op.String()+" "+b+" + 1", f.call(x.Y, "Up"))
-		f.add("bound", x, f.of(x), a+" "+x.Op.String()+" "+b+" - 1", f.call(x.Y, "Down"))
+		f.add("bound", x, f.describe(x), a+" "+x.Op.String()+" "+b+" + 1", f.call(x.Y, "Up"))
+		f.add("bound", x, f.describe(x), a+" "+x.Op.String()+" "+b+" - 1", f.call(x.Y, "Down"))
 		f.value(x.Y)
 		return
 	case token.AND:
 		if !f.isHint(x) {
-			f.widen(x, x.Y, a, "All")
+			f.mutateMask(x, x.Y, a, "All")
 		}
-		f.widen(x, x.X, b, "All")
+		f.mutateMask(x, x.X, b, "All")
 		f.plain(x.X)
 		if !f.isHint(x) {
 			f.plain(x.Y)
@@ -579,14 +579,14 @@ func (f *finder) binary(x *ast.BinaryExpr) {
 		return
 	case token.AND_NOT:
 		f.swap(x)
-		f.widen(x, x.Y, a, "None")
-		f.widen(x, x.X, "all &^ "+b, "All")
+		f.mutateMask(x, x.Y, a, "None")
+		f.mutateMask(x, x.X, "all &^ "+b, "All")
 		f.plain(x.X)
 		f.plain(x.Y)
 		return
 	case token.ADD:
 		if f.integer(x) && f.constant(x.Y) == nil {
-			f.add("sign", x, f.of(x), a+" - "+b, f.call(x.Y, "Neg"))
+			f.add("sign", x, f.describe(x), a+" - "+b, f.call(x.Y, "Neg"))
 		}
 	case token.SUB, token.QUO, token.REM, token.SHL, token.SHR:
 		f.swap(x)
@@ -599,21 +599,21 @@ func (f *finder) binary(x *ast.BinaryExpr) {
 // check of bounds.
 func (f *finder) isHint(x *ast.BinaryExpr) bool {
 	c, ok := ast.Unparen(x.X).(*ast.CallExpr)
-	return ok && f.constant(x.Y) != nil && strings.HasPrefix(f.of(c.Fun), "bits.")
+	return ok && f.constant(x.Y) != nil && strings.HasPrefix(f.describe(c.Fun), "bits.")
 }
 
-// widen notes that an operand of a mask operation becomes all bits, or none.
-func (f *finder) widen(x *ast.BinaryExpr, operand ast.Expr, rest, helper string) {
+// mutateMask notes that an operand of a mask operation becomes all bits, or none.
+func (f *finder) mutateMask(x *ast.BinaryExpr, operand ast.Expr, rest, helper string) {
 	if !f.integer(operand) || !f.hasType(operand) {
 		return
 	}
-	f.add("widen", x, f.of(x), rest, f.call(operand, helper))
+	f.add("widen", x, f.describe(x), rest, f.call(operand, helper))
 }
 
 // swap notes that an operator's operands are exchanged.
 func (f *finder) swap(x *ast.BinaryExpr) {
 	t := f.typeOf(x.X)
-	if t == nil || !f.integer(x.X) || f.constant(x) != nil || !types.Identical(t, f.typeOf(x.Y)) || f.of(x.X) == f.of(x.Y) {
+	if t == nil || !f.integer(x.X) || f.constant(x) != nil || !types.Identical(t, f.typeOf(x.Y)) || f.describe(x.X) == f.describe(x.Y) {
 		return
 	}
 	f.exchange(x, x.X, x.Y)
@@ -622,7 +622,7 @@ func (f *finder) swap(x *ast.BinaryExpr) {
 // exchange notes that two operands of e are exchanged. If looking at them has no effect,
 // they are chosen one by one; else the whole is written twice.
 func (f *finder) exchange(e, a, b ast.Expr) {
-	to := f.text(e.Pos(), a.Pos()) + f.of(b) + f.text(a.End(), b.Pos()) + f.of(a) + f.text(b.End(), e.End())
+	to := f.text(e.Pos(), a.Pos()) + f.describe(b) + f.text(a.End(), b.Pos()) + f.describe(a) + f.text(b.End(), e.End())
 	if f.pure(a) && f.pure(b) {
 		name, ok := f.typeName(f.typeOf(a), e.Pos())
 		if ok {
@@ -631,13 +631,13 @@ func (f *finder) exchange(e, a, b ast.Expr) {
 			return
 		}
 		pick := func(a, b ast.Expr) insertion {
-			return around(a, hook+".Pick"+name+"(@@, ", ", "+f.of(b)+")")
+			return around(a, hook+".Pick"+name+"(@@, ", ", "+f.describe(b)+")")
 		}
-		f.add("swap", e, f.of(e), to, pick(a, b), pick(b, a))
+		f.add("swap", e, f.describe(e), to, pick(a, b), pick(b, a))
 		return
 	}
 	if name, ok := f.resultTypes(e); ok {
-		f.add("swap", e, f.of(e), to, around(e, "func() "+name+"{ if "+hook+".On(@@) { return "+to+" }; return ", " }()"))
+		f.add("swap", e, f.describe(e), to, around(e, "func() "+name+"{ if "+hook+".On(@@) { return "+to+" }; return ", " }()"))
 	}
 }
 
@@ -675,7 +675,7 @@ func (f *finder) pure(e ast.Expr) bool {
 		return f.pure(x.X) && f.pure(x.Y)
 	case *ast.CallExpr:
 		fun := f.pkg.TypesInfo.Types[x.Fun]
-		if !fun.IsType() && !fun.IsBuiltin() && !strings.HasPrefix(f.of(x.Fun), "bits.") {
+		if !fun.IsType() && !fun.IsBuiltin() && !strings.HasPrefix(f.describe(x.Fun), "bits.") {
 			return false
 		}
 		for _, a := range x.Args {
@@ -690,28 +690,28 @@ func (f *finder) pure(e ast.Expr) bool {
 
 // called finds the mutants of a call.
 func (f *finder) called(x *ast.CallExpr) {
-	if f.constant(x) != nil || messages.MatchString(f.of(x.Fun)) {
+	if f.constant(x) != nil || messages.MatchString(f.describe(x.Fun)) {
 		return
 	}
 	fun := f.pkg.TypesInfo.Types[x.Fun]
 	if fun.IsBuiltin() {
-		switch f.of(x.Fun) {
+		switch f.describe(x.Fun) {
 		case "len", "cap", "clear", "new", "delete", "copy", "append":
 			for _, a := range x.Args {
-				f.parts(a)
+				f.mutateParts(a)
 			}
 			return
 		}
 	}
-	if !fun.IsBuiltin() && !fun.IsType() && !commutative[f.of(x.Fun)] {
+	if !fun.IsBuiltin() && !fun.IsType() && !commutative[f.describe(x.Fun)] {
 		for i := range len(x.Args) - 1 {
 			a, b := x.Args[i], x.Args[i+1]
-			if ta := f.typeOf(a); ta != nil && !isUntyped(ta) && types.Identical(ta, f.typeOf(b)) && f.of(a) != f.of(b) {
+			if ta := f.typeOf(a); ta != nil && !isUntyped(ta) && types.Identical(ta, f.typeOf(b)) && f.describe(a) != f.describe(b) {
 				f.exchange(x, a, b)
 			}
 		}
 	}
-	f.parts(x.Fun)
+	f.mutateParts(x.Fun)
 	for _, a := range x.Args {
 		f.value(a)
 	}

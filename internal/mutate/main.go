@@ -67,23 +67,23 @@ func main() {
 	c := &config{command: strings.Join(append([]string{"go run ./internal/mutate"}, os.Args[1:]...), " ")}
 	flag.StringVar(&c.root, "root", ".", "the module's `folder`")
 	flag.StringVar(&c.scope, "scope", "internal/mutate/scope.txt", "`file` that says which functions are mutated")
-	flag.StringVar(&c.argued, "argued", "internal/mutate/argued.txt", "`file` of argued survivors")
+	flag.StringVar(&c.equivalentFile, "argued", "internal/mutate/argued.txt", "`file` of argued survivors")
 	flag.StringVar(&c.program, "program", "./internal/mutate/try", "`package` that runs the inputs")
 	flag.StringVar(&c.only, "only", "*", "mutants of functions that match this `pattern` only")
 	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
 	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
-	flag.BoolVar(&c.arguments, "arguments", false, "try the argued mutants only: whether the arguments hold")
+	flag.BoolVar(&c.checkEquivalent, "arguments", false, "try the argued mutants only: whether the arguments hold")
 	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
 	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
-	flag.BoolVar(&c.again, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
+	flag.BoolVar(&c.retry, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
 	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
 	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
-	flag.BoolVar(&c.alone, "alone", false, "with -stencils, those only that subjects of package rig try one by one, not those of tests")
+	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, those only that subjects of package rig try one by one, not those of tests")
 	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
-	flag.BoolVar(&c.ends, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
+	flag.BoolVar(&c.exitIsKill, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
 	flag.Parse()
 	good, err := c.run(os.Stdout)
@@ -98,18 +98,18 @@ func main() {
 
 // config is what the flags say.
 type config struct {
-	command                            string // that lists begin with; "" for none
-	recorded                           string
-	again                              bool
-	root, scope, argued, program, only string
-	seed                               uint64
-	sample, workers                    int
-	alone                              bool
-	stencils, tests                    string
-	ends                               bool
-	list, arguments                    bool
-	limits                             limits
-	atLeast                            float64
+	command                                    string // that lists begin with; "" for none
+	recorded                                   string
+	retry                                      bool
+	root, scope, equivalentFile, program, only string
+	seed                                       uint64
+	sample, workers                            int
+	subjectsOnly                               bool
+	stencils, tests                            string
+	exitIsKill                                 bool
+	list, checkEquivalent                      bool
+	limits                                     limits
+	atLeast                                    float64
 }
 
 // run does it all; good is what the exit status says.
@@ -118,7 +118,7 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 		return false, err
 	}
 	if c.stencils != "" {
-		return c.ofStencils(w)
+		return c.runStencils(w)
 	}
 	scope, err := readScope(c.scope)
 	if err != nil {
@@ -132,14 +132,14 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	for _, f := range files {
 		all = append(all, f.mutants...)
 	}
-	argued, err := readArgued(c.argued)
+	argued, err := readEquivalent(c.equivalentFile)
 	if err != nil {
 		return false, err
 	}
-	if err := argued.known(all); err != nil {
+	if err := argued.checkExist(all); err != nil {
 		return false, err
 	}
-	if c.arguments {
+	if c.checkEquivalent {
 		all = slices.DeleteFunc(all, func(m *Mutant) bool { return argued[m.row()] == "" })
 	}
 	chosen, err := c.choose(all)
@@ -154,13 +154,13 @@ func (c *config) run(w io.Writer) (good bool, err error) {
 	}
 	verdicts := map[*Mutant]Verdict{}
 	if c.recorded != "" {
-		if verdicts, err = readVerdicts(c.recorded, chosen, !c.again); err != nil {
+		if verdicts, err = readVerdicts(c.recorded, chosen, !c.retry); err != nil {
 			return false, err
 		}
 	}
 	var open []*Mutant
 	for _, m := range chosen {
-		if v := verdicts[m]; c.recorded == "" || c.again && v.Outcome != Killed && v.Outcome != Slower {
+		if v := verdicts[m]; c.recorded == "" || c.retry && v.Outcome != Killed && v.Outcome != Slower {
 			open = append(open, m)
 		}
 	}
@@ -178,7 +178,7 @@ func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict
 	}
 	for _, m := range list {
 		v := verdicts[m]
-		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.By)
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.Input)
 	}
 }
 
@@ -192,15 +192,15 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 		return err
 	}
 	defer os.RemoveAll(dir)
-	in := map[*Mutant]bool{}
+	chosen := map[*Mutant]bool{}
 	for _, m := range list {
-		in[m] = true
+		chosen[m] = true
 	}
-	binary, err := build(c.root, c.program, dir, files, in)
+	binary, err := build(c.root, c.program, dir, files, chosen)
 	if err != nil {
 		return err
 	}
-	t := &trier{root: c.root, binary: binary, ends: c.ends, limits: c.limits}
+	t := &runner{root: c.root, binary: binary, exitIsKill: c.exitIsKill, limits: c.limits}
 	if c.tests != "" {
 		if t.tests, err = findTests(c.root, c.tests, dir); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant
 	if err := t.cover(c.workers); err != nil {
 		return err
 	}
-	tried, err := t.all(list, c.workers)
+	tried, err := t.tryAll(list, c.workers)
 	maps.Copy(verdicts, tried)
 	return err
 }
@@ -268,15 +268,15 @@ func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
 	}
 	picked := rand.New(rand.NewPCG(c.seed, 0)).Perm(len(list))[:c.sample]
 	sort.Ints(picked)
-	var some []*Mutant
+	var sample []*Mutant
 	for _, i := range picked {
-		some = append(some, list[i])
+		sample = append(sample, list[i])
 	}
-	return some, nil
+	return sample, nil
 }
 
-// all tries mutants, those of different functions at the same time.
-func (t *trier) all(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
+// tryAll tries mutants, those of different functions at the same time.
+func (t *runner) tryAll(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
 	byFunc := map[string][]*Mutant{}
 	var order []string
 	for _, m := range list {
@@ -295,7 +295,7 @@ func (t *trier) all(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
 	for range workers {
 		wait.Go(func() {
 			for f := range work {
-				err := t.function(f, func(m *Mutant, v Verdict) {
+				err := t.tryFunction(f, func(m *Mutant, v Verdict) {
 					mu.Lock()
 					defer mu.Unlock()
 					verdicts[m] = v
@@ -319,12 +319,14 @@ func (t *trier) all(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
 	return verdicts, firstErr
 }
 
-// noticed reports whether an outcome counts as killed.
-func (c *config) noticed(o Outcome) bool { return o == Killed || c.ends && (o == Crash || o == Hang) }
+// isNoticed reports whether an outcome counts as killed.
+func (c *config) isNoticed(o Outcome) bool {
+	return o == Killed || c.exitIsKill && (o == Crash || o == Hang)
+}
 
 // summary prints how many mutants of each function are killed, and survivors if those are
 // too few.
-func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued arguments) (good bool, err error) {
+func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool, err error) {
 	const isArgued = Killed + 1
 	tally := map[string]*[isArgued + 1]int{}
 	var total [isArgued + 1]int
@@ -337,8 +339,8 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 		}
 		o := verdicts[m].Outcome
 		if reason, ok := argued[m.row()]; ok {
-			if c.noticed(o) {
-				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].By))
+			if c.isNoticed(o) {
+				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].Input))
 			}
 			o = isArgued
 		}
@@ -356,16 +358,16 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 			all += k
 		}
 		percent := 100.0
-		if of := all - n[Slower] - n[isArgued]; of > 0 {
+		if total := all - n[Slower] - n[isArgued]; total > 0 {
 			killed := 0
 			for o, k := range n {
-				if c.noticed(Outcome(o)) {
+				if c.isNoticed(Outcome(o)) {
 					killed += k
 				}
 			}
-			percent = 100 * float64(killed) / float64(of)
+			percent = 100 * float64(killed) / float64(total)
 		}
-		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\t\n", all, n[Killed], n[Slower], n[isArgued], n[Wrong], n[Crash], n[Hang], n[Counted], n[Survived], n[Unreached], percent, name)
+		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\t\n", all, n[Killed], n[Slower], n[isArgued], n[Wrong], n[Crash], n[Hang], n[CountsDiffer], n[Survived], n[Unreached], percent, name)
 		return percent
 	}
 	for _, name := range order {
@@ -379,24 +381,24 @@ func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdi
 	fmt.Fprintf(w, "\n%.1f %% of the mutants that are neither slower nor argued are killed, at least %.1f %% should be. These are not:\n", percent, c.atLeast)
 	for _, m := range list {
 		o := verdicts[m].Outcome
-		if argued[m.row()] == "" && o != Slower && !c.noticed(o) {
+		if argued[m.row()] == "" && o != Slower && !c.isNoticed(o) {
 			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), o)
 		}
 	}
 	return false, nil
 }
 
-// arguments are the reasons why mutants survive, by their rows.
-type arguments map[string]string
+// equivalentMutants are the reasons why mutants survive, by their rows.
+type equivalentMutants map[string]string
 
-// readArgued reads argued survivors. Lines that begin with # are comments.
-func readArgued(name string) (arguments, error) {
+// readEquivalent reads argued survivors. Lines that begin with # are comments.
+func readEquivalent(name string) (equivalentMutants, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	a := arguments{}
+	a := equivalentMutants{}
 	s := bufio.NewScanner(file)
 	for n := 1; s.Scan(); n++ {
 		line := s.Text()
@@ -412,8 +414,8 @@ func readArgued(name string) (arguments, error) {
 	return a, s.Err()
 }
 
-// known checks that the mutants exist.
-func (a arguments) known(all []*Mutant) error {
+// checkExist checks that the mutants exist.
+func (a equivalentMutants) checkExist(all []*Mutant) error {
 	rows := map[string]bool{}
 	for _, m := range all {
 		rows[m.row()] = true

@@ -25,7 +25,7 @@ func toyConfig(t *testing.T, scope, argued string) *config {
 		return path
 	}
 	return &config{
-		root: "../..", scope: write("scope", scope), argued: write("argued", argued), program: "./" + toy, only: "*", workers: 2,
+		root: "../..", scope: write("scope", scope), equivalentFile: write("argued", argued), program: "./" + toy, only: "*", workers: 2,
 		limits: limits{inputs: 10, others: 10, cost: 1000},
 	}
 }
@@ -61,7 +61,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := func(again bool) string {
-		c.again = again
+		c.retry = again
 		var got bytes.Buffer
 		if _, err := c.run(&got); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("tried again:\n%s", got)
 	}
 	c.scope = toyConfig(t, toy+"/engine/*.go Odd", "").scope
-	c.again = false
+	c.retry = false
 	if _, err := c.run(&bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "does not have engine.Odd") {
 		t.Errorf("another function: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestThreshold(t *testing.T) {
 func TestArguments(t *testing.T) {
 	const holds, refuted = "engine.Sum\tpart\tm == 0 || x >= 40: x >= 40 → nothing\t1", "engine.minus\tswap\ta - b → b - a\t1"
 	c := toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n")
-	c.arguments = true
+	c.checkEquivalent = true
 	var out bytes.Buffer
 	if good, err := c.run(&out); !good || err != nil {
 		t.Fatalf("%v, %v", good, err)
@@ -123,7 +123,7 @@ func TestArguments(t *testing.T) {
 		t.Errorf("tried:\n%s", list)
 	}
 	c = toyConfig(t, toy+"/engine/*.go", holds+"\tno x is so large\n"+refuted+"\twhy\nengine.Sum\tnegate\tm == 0 → !(m == 0)\t1\tso\n")
-	c.arguments = true
+	c.checkEquivalent = true
 	_, err := c.run(&bytes.Buffer{})
 	if err == nil || strings.Count(err.Error(), "but killed by") != 2 || !strings.Contains(err.Error(), refuted) || strings.Contains(err.Error(), holds) {
 		t.Errorf("refuted: %v", err)

@@ -29,14 +29,14 @@ type Outcome uint8
 // The outcomes. The check is only worth what it notices itself, so it is Killed alone that
 // counts.
 const (
-	Unreached Outcome = iota // no input executes the place
-	Survived                 // all inputs go as without it
-	Slower                   // … but less is saved or more is spent, as counts tell, in all where they differ
-	Counted                  // … but counts differ otherwise
-	Hang                     // a run does not end, or takes all memory
-	Crash                    // a run ends in a panic of the program
-	Wrong                    // a run leaves other results, and nobody notices
-	Killed                   // a check reports that something is wrong
+	Unreached    Outcome = iota // no input executes the place
+	Survived                    // all inputs go as without it
+	Slower                      // … but less is saved or more is spent, as counts tell, in all where they differ
+	CountsDiffer                // … but counts differ otherwise
+	Hang                        // a run does not end, or takes all memory
+	Crash                       // a run ends in a panic of the program
+	Wrong                       // a run leaves other results, and nobody notices
+	Killed                      // a check reports that something is wrong
 )
 
 func (o Outcome) String() string { return outcomeNames[o] }
@@ -46,18 +46,18 @@ var outcomeNames = [...]string{"unreached", "survived", "slower", "counted", "ha
 // Verdict is the outcome of a mutant, and the input that showed it.
 type Verdict struct {
 	Outcome Outcome
-	By      string
+	Input   string
 }
 
-// trier tries mutants.
-type trier struct {
-	root   string
-	binary string
-	tests  []*test // on which what the inputs let pass is tried, quick ones first
-	ends   bool    // a mutant that crashes or hangs is noticed: no more is tried
-	limits limits
-	inputs []trial.Baseline
-	early  []byte // mutants that are reached before any input
+// runner tries mutants.
+type runner struct {
+	root         string
+	binary       string
+	tests        []*test // on which what the inputs let pass is tried, quick ones first
+	exitIsKill   bool    // a mutant that crashes or hangs is noticed: no more is tried
+	limits       limits
+	inputs       []trial.Baseline
+	reachedEarly []byte // mutants that are reached before any input
 }
 
 // limits bound what is tried of one mutant.
@@ -67,29 +67,29 @@ type limits struct {
 	cost   int64 // of all of a kind together; the cheapest few are always tried
 }
 
-// counts is the outcome that counts tell, under a mutant and without it: the first that
+// classifyCounts is the outcome that counts tell, under a mutant and without it: the first that
 // differs, of what is saved, then of what is spent. What chooses between ways that are all
 // right may choose any.
-func counts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
-	less := slices.Compare(r.Saved, b.Saved)
-	if less == 0 {
-		less = slices.Compare(b.Spent, r.Spent)
+func classifyCounts(r *trial.Report, b *trial.Baseline, free bool) Outcome {
+	cheaper := slices.Compare(r.Saved, b.Saved)
+	if cheaper == 0 {
+		cheaper = slices.Compare(b.Spent, r.Spent)
 	}
 	switch {
-	case less == 0:
+	case cheaper == 0:
 		return Survived
-	case free || less < 0:
+	case free || cheaper < 0:
 		return Slower
 	}
-	return Counted
+	return CountsDiffer
 }
 
-// patience is how often a mutant may crash or hang before the rest of its inputs is given
+// timeFactor is how often a mutant may crash or hang before the rest of its inputs is given
 // up.
-const patience = 3
+const timeFactor = 3
 
 // cover runs all inputs without a mutant.
-func (t *trier) cover(workers int) error {
+func (t *runner) cover(workers int) error {
 	parts := make([][]trial.Baseline, workers)
 	errs := make([]error, workers)
 	var wait sync.WaitGroup
@@ -113,7 +113,7 @@ func (t *trier) cover(workers int) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	t.early = parts[0][0].Reached
+	t.reachedEarly = parts[0][0].Reached
 	for _, p := range parts {
 		t.inputs = append(t.inputs, p[1:]...)
 	}
@@ -121,24 +121,24 @@ func (t *trier) cover(workers int) error {
 	return nil
 }
 
-// has reports whether a mutant is in a set.
-func has(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
+// containsID reports whether a mutant is in a set.
+func containsID(set []byte, id int) bool { return id/8 < len(set) && set[id/8]>>(id%8)&1 != 0 }
 
 // choose picks inputs that reach a mutant: killers of others of its function first, then
 // some of every group, some more of every group, and so on.
-func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
-	most := t.limits.others
+func (t *runner) choose(id int, kind trial.Kind, killers []int) []int {
+	limit := t.limits.others
 	switch kind {
-	case trial.Judge:
-		most = t.limits.inputs
-	case trial.Aimed:
-		most = len(t.inputs)
+	case trial.Check:
+		limit = t.limits.inputs
+	case trial.Targeted:
+		limit = len(t.inputs)
 	}
 	var list []int
 	var cost int64
 	chosen := map[int]bool{}
 	add := func(i int) {
-		if !chosen[i] && len(list) < most && (len(list) < 5 || cost+t.inputs[i].Cost <= t.limits.cost) {
+		if !chosen[i] && len(list) < limit && (len(list) < 5 || cost+t.inputs[i].Cost <= t.limits.cost) {
 			chosen[i] = true
 			cost += t.inputs[i].Cost
 			list = append(list, i)
@@ -146,8 +146,8 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 	}
 	groups := map[string][]int{}
 	for i := range t.inputs {
-		if in := &t.inputs[i]; in.Kind == kind && (has(in.Reached, id) || has(t.early, id)) {
-			groups[in.Group] = append(groups[in.Group], i)
+		if input := &t.inputs[i]; input.Kind == kind && (containsID(input.Reached, id) || containsID(t.reachedEarly, id)) {
+			groups[input.Group] = append(groups[input.Group], i)
 		}
 	}
 	for _, k := range killers {
@@ -160,17 +160,17 @@ func (t *trier) choose(id int, kind trial.Kind, killers []int) []int {
 		order = append(order, spread(g))
 	}
 	// Large groups first, and of them more: they have been made to find something.
-	share := func(g []int) int { return 1 + len(g)/50 }
+	quota := func(g []int) int { return 1 + len(g)/50 }
 	slices.SortFunc(order, func(a, b []int) int {
-		return cmp.Or(share(b)-share(a), cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0])
+		return cmp.Or(quota(b)-quota(a), cmp.Compare(t.inputs[a[0]].Cost, t.inputs[b[0]].Cost), a[0]-b[0])
 	})
 	for n := 0; len(order) > 0; n++ {
 		for _, g := range order {
-			for i := n * share(g); i < min((n+1)*share(g), len(g)); i++ {
+			for i := n * quota(g); i < min((n+1)*quota(g), len(g)); i++ {
 				add(g[i])
 			}
 		}
-		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) <= (n+1)*share(g) })
+		order = slices.DeleteFunc(order, func(g []int) bool { return len(g) <= (n+1)*quota(g) })
 	}
 	return list
 }
@@ -188,24 +188,24 @@ func spread(list []int) []int {
 	return out
 }
 
-// function tries the mutants of a function.
-func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
+// tryFunction tries the mutants of a function.
+func (t *runner) tryFunction(list []*Mutant, done func(*Mutant, Verdict)) error {
 	var killers []int
 	for _, m := range list {
 		var inputs []int
-		for kind := range trial.Kinds {
+		for kind := range trial.KindCount {
 			inputs = append(inputs, t.choose(m.ID, kind, killers)...)
 		}
-		v, by, err := t.mutant(m, inputs)
+		v, inputIndex, err := t.tryMutant(m, inputs)
 		if err != nil {
 			return err
 		}
 		if v.Outcome == Killed {
-			killers = slices.DeleteFunc(killers, func(k int) bool { return k == by })
-			killers = slices.Insert(killers, 0, by)
+			killers = slices.DeleteFunc(killers, func(k int) bool { return k == inputIndex })
+			killers = slices.Insert(killers, 0, inputIndex)
 		}
 		if len(t.tests) > 0 && v.Outcome != Killed && v.Outcome != Crash && v.Outcome != Hang {
-			if w := t.onTests(m); w.Outcome > v.Outcome {
+			if w := t.tryOnTests(m); w.Outcome > v.Outcome {
 				v = w
 			}
 		}
@@ -214,14 +214,14 @@ func (t *trier) function(list []*Mutant, done func(*Mutant, Verdict)) error {
 	return nil
 }
 
-// mutant tries one on inputs, one after the other; by is the one that kills it.
-func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
-	worse := func(o Outcome, by string) {
+// tryMutant tries one on inputs, one after the other; by is the one that kills it.
+func (t *runner) tryMutant(m *Mutant, inputs []int) (v Verdict, inputIndex int, err error) {
+	worse := func(o Outcome, input string) {
 		if o > v.Outcome {
-			v = Verdict{o, by}
+			v = Verdict{o, input}
 		}
 	}
-	for failed := 0; len(inputs) > 0 && failed < patience && (!t.ends || v.Outcome != Crash && v.Outcome != Hang); failed++ {
+	for failed := 0; len(inputs) > 0 && failed < timeFactor && (!t.exitIsKill || v.Outcome != Crash && v.Outcome != Hang); failed++ {
 		worse(Survived, "")
 		ctx, cancel := context.WithCancel(context.Background())
 		cmd := exec.CommandContext(ctx, t.binary, "try")
@@ -230,12 +230,12 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 		var orders bytes.Buffer
 		limit := 10 * time.Second // to load inputs in
 		for _, i := range inputs {
-			in := &t.inputs[i]
-			json.NewEncoder(&orders).Encode(trial.Order{Input: i, Group: in.Group, Index: in.Index, Millis: in.Millis})
-			limit = max(limit, 2*trial.Limit(in.Millis))
+			input := &t.inputs[i]
+			json.NewEncoder(&orders).Encode(trial.Order{Input: i, Group: input.Group, Index: input.Index, Millis: input.Millis})
+			limit = max(limit, 2*trial.Limit(input.Millis))
 		}
 		var stderr bytes.Buffer
-		out := &lively{limit: limit, timer: time.AfterFunc(limit, cancel)}
+		out := &idleWatcher{limit: limit, timer: time.AfterFunc(limit, cancel)}
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = &orders, out, &stderr
 		runErr := cmd.Run()
 		stuck := ctx.Err() != nil
@@ -245,7 +245,7 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 		if runErr != nil && !errors.As(runErr, &exit) {
 			return v, 0, runErr
 		}
-		under := -1 // the input that is under way
+		input := -1 // the input that is under way
 		d := json.NewDecoder(&out.Buffer)
 		for {
 			var r trial.Report
@@ -254,8 +254,8 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 			}
 			name := t.inputs[r.Input].Name
 			switch {
-			case r.Begun:
-				under = r.Input
+			case r.Started:
+				input = r.Input
 				inputs = inputs[1:]
 				continue
 			case r.Mismatch:
@@ -268,20 +268,20 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 				worse(Wrong, name)
 			default:
 				b := &t.inputs[r.Input]
-				o := counts(&r, b, m.Free)
-				if o == Counted {
+				o := classifyCounts(&r, b, m.CostOnly)
+				if o == CountsDiffer {
 					name = fmt.Sprintf("%s: saved %d, not %d; spent %d, not %d", name, r.Saved, b.Saved, r.Spent, b.Spent)
 				}
 				worse(o, name)
 			}
-			under = -1
+			input = -1
 		}
 		switch {
-		case stuck && under >= 0:
-			worse(Hang, t.inputs[under].Name)
-		case runErr != nil && under >= 0:
-			worse(Crash, t.inputs[under].Name+": "+reason(stderr.String()))
-		case runErr != nil && exit.ExitCode() != trial.Ended:
+		case stuck && input >= 0:
+			worse(Hang, t.inputs[input].Name)
+		case runErr != nil && input >= 0:
+			worse(Crash, t.inputs[input].Name+": "+reason(stderr.String()))
+		case runErr != nil && exit.ExitCode() != trial.ExitLimit:
 			return v, 0, fmt.Errorf("mutant %d: %w: %s", m.ID, runErr, stderr.String())
 		case runErr == nil:
 			inputs = nil
@@ -290,15 +290,15 @@ func (t *trier) mutant(m *Mutant, inputs []int) (v Verdict, by int, err error) {
 	return v, 0, nil
 }
 
-// lively is what a process writes that is ended if it writes nothing for some time. It ends itself in half of that if an input
+// idleWatcher is what a process writes that is ended if it writes nothing for some time. It ends itself in half of that if an input
 // takes too long, unless it is stuck in machine code, which Go cannot stop, nor anything else then.
-type lively struct {
+type idleWatcher struct {
 	bytes.Buffer
 	limit time.Duration
 	timer *time.Timer
 }
 
-func (l *lively) Write(b []byte) (int, error) {
+func (l *idleWatcher) Write(b []byte) (int, error) {
 	l.timer.Reset(l.limit)
 	return l.Buffer.Write(b)
 }

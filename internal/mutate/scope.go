@@ -24,12 +24,12 @@ import (
 // between ways that are all right. Without any that are neither, all functions but those
 // left out are in.
 type scopeLine struct {
-	number   int
-	text     string
-	file     string
-	in, out  []string
-	free     []string
-	wantFunc map[string]bool // patterns that have matched nothing so far
+	number             int
+	text               string
+	file               string
+	included, excluded []string
+	costOnly           []string
+	wantFunc           map[string]bool // patterns that have matched nothing so far
 }
 
 // readScope reads a scope file.
@@ -56,11 +56,11 @@ func readScope(name string) ([]*scopeLine, error) {
 		for _, w := range words[1:] {
 			l.wantFunc[strings.TrimLeft(w, "-~")] = true
 			if out, ok := strings.CutPrefix(w, "-"); ok {
-				l.out = append(l.out, out)
+				l.excluded = append(l.excluded, out)
 			} else if free, ok := strings.CutPrefix(w, "~"); ok {
-				l.free = append(l.free, free)
+				l.costOnly = append(l.costOnly, free)
 			} else {
-				l.in = append(l.in, w)
+				l.included = append(l.included, w)
 			}
 		}
 		list = append(list, l)
@@ -68,9 +68,9 @@ func readScope(name string) ([]*scopeLine, error) {
 	return list, s.Err()
 }
 
-// has reports whether a function of one of the line's files is in, and whether it is free
+// matches reports whether a function of one of the line's files is in, and whether it is free
 // to choose.
-func (l *scopeLine) has(fn string) (in, free bool) {
+func (l *scopeLine) matches(fn string) (included, free bool) {
 	match := func(list []string) bool {
 		found := false
 		for _, p := range list {
@@ -81,9 +81,9 @@ func (l *scopeLine) has(fn string) (in, free bool) {
 		}
 		return found
 	}
-	free = match(l.free)
-	in = match(l.in) || len(l.in) == 0
-	return !match(l.out) && in, free
+	free = match(l.costOnly)
+	included = match(l.included) || len(l.included) == 0
+	return !match(l.excluded) && included, free
 }
 
 // instrumented is a file with mutants.
@@ -136,11 +136,11 @@ func find(root string, scope []*scopeLine) ([]*instrumented, error) {
 			if lines[name] == nil {
 				continue
 			}
-			in, err := findIn(root, p, file, name, lines[name])
+			source, err := findIn(root, p, file, name, lines[name])
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, in)
+			list = append(list, source)
 		}
 	}
 	var stale []error
@@ -167,30 +167,30 @@ func findIn(root string, p *packages.Package, file *ast.File, name string, lines
 	if err != nil {
 		return nil, err
 	}
-	in := &instrumented{name: name, src: src, base: p.Fset.File(file.Package).Base()}
-	in.clause = int(file.Name.End()) - in.base
+	source := &instrumented{name: name, src: src, base: p.Fset.File(file.Package).Base()}
+	source.clause = int(file.Name.End()) - source.base
 	for _, d := range file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Body == nil {
 			continue
 		}
 		short, long := funcName(p, fn)
-		wanted, free := false, false
+		required, free := false, false
 		for _, l := range lines {
-			in, chooses := l.has(short)
-			wanted, free = wanted || in, free || chooses
+			included, chooses := l.matches(short)
+			required, free = required || included, free || chooses
 		}
-		if !wanted {
+		if !required {
 			continue
 		}
-		f := &finder{pkg: p, src: src, base: in.base, fn: long, file: filepath.ToSlash(rel), tail: map[ast.Stmt]bool{}}
+		f := &finder{pkg: p, src: src, base: source.base, fn: long, file: filepath.ToSlash(rel), tailStmts: map[ast.Stmt]bool{}}
 		f.function(fn.Body)
-		for _, m := range f.noted {
-			m.Free = free
+		for _, m := range f.found {
+			m.CostOnly = free
 		}
-		in.mutants = append(in.mutants, f.noted...)
+		source.mutants = append(source.mutants, f.found...)
 	}
-	return in, nil
+	return source, nil
 }
 
 // funcName names a function as scopes do, and as reports do.
@@ -212,8 +212,8 @@ func funcName(p *packages.Package, fn *ast.FuncDecl) (short, long string) {
 func number(list []*instrumented) {
 	id := 0
 	count := map[string]int{}
-	for _, in := range list {
-		for _, m := range in.mutants {
+	for _, source := range list {
+		for _, m := range source.mutants {
 			id++
 			m.ID = id
 			key := m.key()

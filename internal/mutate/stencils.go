@@ -24,18 +24,18 @@ import (
 	"time"
 )
 
-// stencilPackage has them, and stencilProgram is the program that tries them. stencilPatience is how long a mutant may take
-// there, five to a hundred times as long as one does that is none; stencilTestPatience is the same of tests, ten times as long.
+// stencilPackage has them, and stencilProgram is the program that tries them. stencilTimeout is how long a mutant may take
+// there, five to a hundred times as long as one does that is none; stencilTestTimeout is the same of tests, ten times as long.
 const (
-	stencilPackage      = "interp/internal/native"
-	stencilProgram      = "./interp/internal/native/rig/try"
-	stencilPatience     = 5 * time.Second
-	stencilTestPatience = 40 * time.Second
+	stencilPackage     = "interp/internal/native"
+	stencilProgram     = "./interp/internal/native/rig/try"
+	stencilTimeout     = 5 * time.Second
+	stencilTestTimeout = 40 * time.Second
 )
 
-// subjects are the most that a stencil is tried by: those of comparisons' outcomes, for one, go with
+// maxSubjects are the most that a stencil is tried by: those of comparisons' outcomes, for one, go with
 // all comparisons.
-const subjects = 6
+const maxSubjects = 6
 
 // stencilLine is a line of the table: its place, name, code and holes.
 type stencilLine struct {
@@ -55,7 +55,7 @@ var stencilOps = []struct {
 }{
 	{"bit", func(s *stencilLine, r *rand.Rand) string { // of the code, not in a hole
 		at := r.IntN(len(s.code))
-		if pads(s.code, at) || slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
+		if isPadding(s.code, at) || slices.ContainsFunc(s.holes, func(h string) bool { o, ok := offset(h); return ok && at >= o && at < o+4 }) {
 			return ""
 		}
 		bit := r.IntN(8)
@@ -110,8 +110,8 @@ var stencilOps = []struct {
 	}},
 }
 
-// pads reports whether a byte is of an instruction that does nothing, as compilers have in front of loops.
-func pads(code []byte, at int) bool {
+// isPadding reports whether a byte is of an instruction that does nothing, as compilers have in front of loops.
+func isPadding(code []byte, at int) bool {
 	sizes := map[byte]int{0x00: 3, 0x40: 4, 0x44: 5, 0x80: 7, 0x84: 8} // by the third byte
 	for from := max(0, at-15); from <= at; from++ {
 		n := from
@@ -186,10 +186,10 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 	return list, nil
 }
 
-// meansNothing is what a disassembler tells of bits of an x86-64 instruction that no one reads, and by what it is replaced: those for
+// insignificantCode is what a disassembler tells of bits of an x86-64 instruction that no one reads, and by what it is replaced: those for
 // an index, for operands of 64 bits or for a segment where there are none, and the kind of elements that are moved or combined bit by bit, where there
 // is no mask of elements and none that is for all.
-var meansNothing = []struct {
+var insignificantCode = []struct {
 	text *regexp.Regexp
 	by   string
 }{
@@ -214,10 +214,10 @@ var (
 	}
 )
 
-// meaning is a disassembled instruction without what means nothing.
-func meaning(text string) string {
+// normalise is a disassembled instruction without what means nothing.
+func normalise(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	for _, n := range meansNothing {
+	for _, n := range insignificantCode {
 		text = n.text.ReplaceAllString(text, n.by)
 	}
 	if m := withNumber.FindStringSubmatch(text); m != nil && readBits[m[1]] != 0 {
@@ -255,18 +255,18 @@ func (s *stencilLine) reads(hole string, size int) (from, to int, err error) {
 		return 0, 0, err
 	}
 	m := regexp.MustCompile(`^_p(\d+)([+-]\d+)?$`).FindStringSubmatch(hole)
-	off, _ := strconv.Atoi(m[1])
+	offset, _ := strconv.Atoi(m[1])
 	from, _ = strconv.Atoi(cmp.Or(m[2], "0"))
-	i := slices.IndexFunc(list, func(in instruction) bool { return off < in.end })
+	i := slices.IndexFunc(list, func(instr instruction) bool { return offset < instr.end })
 	if i < 0 {
-		return 0, 0, fmt.Errorf("%s: no instruction at %d", s.name, off)
+		return 0, 0, fmt.Errorf("%s: no instruction at %d", s.name, offset)
 	}
-	from += list[i].end - (off + 4) // it counts from the address on, the host from the end of the instruction
-	of := operandSizes.FindStringSubmatch(list[i].text)
-	if of == nil {
+	from += list[i].end - (offset + 4) // it counts from the address on, the host from the end of the instruction
+	operands := operandSizes.FindStringSubmatch(list[i].text)
+	if operands == nil {
 		return 0, 0, fmt.Errorf("%s: nothing says how much %q reads", s.name, list[i].text)
 	}
-	bytes := map[string]int{"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16, "YMMWORD": 32, "ZMMWORD": 64}[of[1]]
+	bytes := map[string]int{"BYTE": 1, "WORD": 2, "DWORD": 4, "QWORD": 8, "XMMWORD": 16, "YMMWORD": 32, "ZMMWORD": 64}[operands[1]]
 	return max(from, 0), min(from+bytes, size), nil
 }
 
@@ -280,8 +280,8 @@ func (s *stencilLine) disassembled() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	for _, in := range list {
-		fmt.Fprintf(&b, "%x %s\n", in.end, meaning(in.text))
+	for _, instr := range list {
+		fmt.Fprintf(&b, "%x %s\n", instr.end, normalise(instr.text))
 	}
 	s.text = b.String()
 	return s.text, nil
@@ -324,13 +324,13 @@ func (s *stencilLine) instructions(syntax string) (list []instruction, err error
 func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[*Mutant]string, err error) {
 	r := rand.New(rand.NewPCG(c.seed, 0))
 	text = map[*Mutant]string{}
-	has := map[string]bool{}
+	present := map[string]bool{}
 	for tries := 0; len(list) < n && tries < 100*n; tries++ {
 		op := stencilOps[max(0, r.IntN(2*len(stencilOps))-len(stencilOps))]
 		from := lines[r.IntN(len(lines))]
 		s := &stencilLine{file: from.file, number: from.number, name: from.name, code: slices.Clone(from.code), holes: slices.Clone(from.holes)}
-		how := op.change(s, r)
-		if how == "" || has[s.String()] {
+		opName := op.change(s, r)
+		if opName == "" || present[s.String()] {
 			continue
 		}
 		if op.name == "bit" {
@@ -340,8 +340,8 @@ func (c *config) mutants(lines []*stencilLine, n int) (list []*Mutant, text map[
 				continue
 			}
 		}
-		has[s.String()] = true
-		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: how, Ordinal: 1}
+		present[s.String()] = true
+		m := &Mutant{ID: len(list) + 1, File: s.file, Line: s.number, Func: s.name, Op: op.name, Text: opName, Ordinal: 1}
 		list, text[m] = append(list, m), s.String()
 	}
 	slices.SortStableFunc(list, func(a, b *Mutant) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
@@ -354,28 +354,28 @@ func matches(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// stencilTrier is what tries a stencil: subjects of the program, or else tests of a package.
-type stencilTrier struct {
-	Subjects     []string
+// stencilTester is what tries a stencil: subjects of the program, or else tests of a package.
+type stencilTester struct {
+	Suites       []string
 	Package, Run string
 }
 
-// tries reports whether there is something.
-func (t *stencilTrier) tries() bool { return t != nil && (len(t.Subjects) > 0 || t.Package != "") }
+// hasSubjects reports whether there is something.
+func (t *stencilTester) hasSubjects() bool { return t != nil && (len(t.Suites) > 0 || t.Package != "") }
 
-// stencilTriers are what tries stencils, by the mark of their level of processors and their name.
-type stencilTriers map[string]map[string]*stencilTrier
+// stencilTesters are what tries stencils, by the mark of their level of processors and their name.
+type stencilTesters map[string]map[string]*stencilTester
 
 // mark is that of the level that has a table, which the name of its file ends in: see package native.
 func mark(file string) string { return marks.FindString(strings.TrimSuffix(file, ".txt")) }
 
 var marks = regexp.MustCompile(`_v\d+$`)
 
-// of is what tries one of a table.
-func (t stencilTriers) of(file, name string) *stencilTrier { return t[mark(file)][name] }
+// find is what tries one of a table.
+func (t stencilTesters) find(file, name string) *stencilTester { return t[mark(file)][name] }
 
-// ask has the program say it, of a level, that has not said it yet.
-func (t stencilTriers) ask(binary, mark string) error {
+// load has the program say it, of a level, that has not said it yet.
+func (t stencilTesters) load(binary, mark string) error {
 	if t[mark] != nil {
 		return nil
 	}
@@ -387,16 +387,16 @@ func (t stencilTriers) ask(binary, mark string) error {
 	if err != nil {
 		return fmt.Errorf("without a mutant: %w", err)
 	}
-	var by map[string]*stencilTrier
-	if err := json.Unmarshal(out, &by); err != nil {
+	var testers map[string]*stencilTester
+	if err := json.Unmarshal(out, &testers); err != nil {
 		return err
 	}
-	t[mark] = by
+	t[mark] = testers
 	return nil
 }
 
-// ofStencils does it all for mutants of tables: of the stencils that something tries.
-func (c *config) ofStencils(w io.Writer) (good bool, err error) {
+// runStencils does it all for mutants of tables: of the stencils that something tries.
+func (c *config) runStencils(w io.Writer) (good bool, err error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return false, err
@@ -410,15 +410,15 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	by := stencilTriers{}
+	testers := stencilTesters{}
 	for _, s := range lines {
-		if err := by.ask(binary, mark(s.file)); err != nil {
+		if err := testers.load(binary, mark(s.file)); err != nil {
 			return false, err
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(s *stencilLine) bool {
-		t := by.of(s.file, s.name)
-		return !t.tries() || c.alone && len(t.Subjects) == 0 || !matches(c.only, s.name)
+		t := testers.find(s.file, s.name)
+		return !t.hasSubjects() || c.subjectsOnly && len(t.Suites) == 0 || !matches(c.only, s.name)
 	})
 	if len(lines) == 0 {
 		return false, errors.New("there are no such mutants")
@@ -432,18 +432,18 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 	}
 	verdicts := map[*Mutant]Verdict{}
 	if !c.list {
-		if err := unchanged(binary, by, lines, list); err != nil {
+		if err := unchanged(binary, testers, lines, list); err != nil {
 			return false, err
 		}
 		p := &stencilPrograms{root: c.root, binary: binary, tests: map[string]string{}}
-		if err := p.build(by, list, dir); err != nil {
+		if err := p.build(testers, list, dir); err != nil {
 			return false, err
 		}
-		if verdicts, err = c.tryStencils(p, by, list, text); err != nil {
+		if verdicts, err = c.tryStencils(p, testers, list, text); err != nil {
 			return false, err
 		}
 	}
-	c.ends = true
+	c.exitIsKill = true
 	c.print(w, list, verdicts)
 	if c.list {
 		return true, nil
@@ -457,16 +457,16 @@ func (c *config) ofStencils(w io.Writer) (good bool, err error) {
 
 // unchanged is an error if something differs with the lines of the tables as they are, of those that mutants are of: then they would all
 // be noticed.
-func unchanged(binary string, by stencilTriers, lines []*stencilLine, list []*Mutant) error {
+func unchanged(binary string, testers stencilTesters, lines []*stencilLine, list []*Mutant) error {
 	p := &stencilPrograms{binary: binary}
 	for _, s := range lines {
-		t := by.of(s.file, s.name)
-		if len(t.Subjects) == 0 || !slices.ContainsFunc(list, func(m *Mutant) bool { return m.File == s.file && m.Func == s.name }) {
+		t := testers.find(s.file, s.name)
+		if len(t.Suites) == 0 || !slices.ContainsFunc(list, func(m *Mutant) bool { return m.File == s.file && m.Func == s.name }) {
 			continue
 		}
-		v, err := p.onSubjects(s.String(), mark(s.file), spreadNames(t.Subjects))
+		v, err := p.runSubjects(s.String(), mark(s.file), spreadNames(t.Suites))
 		if err == nil && v.Outcome != Survived {
-			err = fmt.Errorf("%s:%d: without a mutant %s: %v %s", s.file, s.number, s.name, v.Outcome, v.By)
+			err = fmt.Errorf("%s:%d: without a mutant %s: %v %s", s.file, s.number, s.name, v.Outcome, v.Input)
 		}
 		if err != nil {
 			return err
@@ -500,7 +500,7 @@ func (c *config) stencilLines() (list []*stencilLine, err error) {
 }
 
 // tryStencils tries mutants of stencils.
-func (c *config) tryStencils(p *stencilPrograms, by stencilTriers, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
+func (c *config) tryStencils(p *stencilPrograms, testers stencilTesters, list []*Mutant, text map[*Mutant]string) (map[*Mutant]Verdict, error) {
 	verdicts := map[*Mutant]Verdict{}
 	var mu sync.Mutex
 	var first error
@@ -509,7 +509,7 @@ func (c *config) tryStencils(p *stencilPrograms, by stencilTriers, list []*Mutan
 	for range c.workers {
 		wait.Go(func() {
 			for m := range work {
-				v, err := p.try(by.of(m.File, m.Func), m, text[m])
+				v, err := p.try(testers.find(m.File, m.Func), m, text[m])
 				mu.Lock()
 				verdicts[m] = v
 				first = cmp.Or(first, err)
@@ -526,11 +526,11 @@ func (c *config) tryStencils(p *stencilPrograms, by stencilTriers, list []*Mutan
 }
 
 // spreadNames are some names of a list, from all over it.
-func spreadNames(list []string) (some []string) {
-	for i := range min(subjects, len(list)) {
-		some = append(some, list[i*len(list)/min(subjects, len(list))])
+func spreadNames(list []string) (sample []string) {
+	for i := range min(maxSubjects, len(list)) {
+		sample = append(sample, list[i*len(list)/min(maxSubjects, len(list))])
 	}
-	return some
+	return sample
 }
 
 // stencilPrograms are the programs that try stencils: the one of subjects, and those of the tests of packages, by package.
@@ -557,7 +557,7 @@ func init() {
 )
 
 // build builds the tests that mutants are tried on, in a folder.
-func (p *stencilPrograms) build(by stencilTriers, list []*Mutant, dir string) error {
+func (p *stencilPrograms) build(testers stencilTesters, list []*Mutant, dir string) error {
 	hook := filepath.Join(dir, "hook.go")
 	if err := os.WriteFile(hook, []byte(stencilHook), 0o666); err != nil {
 		return err
@@ -566,9 +566,9 @@ func (p *stencilPrograms) build(by stencilTriers, list []*Mutant, dir string) er
 		return err
 	}
 	for _, m := range list {
-		t := by.of(m.File, m.Func)
+		t := testers.find(m.File, m.Func)
 		pkg := t.Package
-		if len(t.Subjects) > 0 || p.tests[pkg] != "" {
+		if len(t.Suites) > 0 || p.tests[pkg] != "" {
 			continue
 		}
 		binary, err := buildTest(p.root, "./"+pkg, dir)
@@ -581,16 +581,16 @@ func (p *stencilPrograms) build(by stencilTriers, list []*Mutant, dir string) er
 }
 
 // try tries a line of the table on what tries the stencil.
-func (p *stencilPrograms) try(t *stencilTrier, m *Mutant, line string) (Verdict, error) {
-	if len(t.Subjects) > 0 {
-		return p.onSubjects(line, mark(m.File), spreadNames(t.Subjects))
+func (p *stencilPrograms) try(t *stencilTester, m *Mutant, line string) (Verdict, error) {
+	if len(t.Suites) > 0 {
+		return p.runSubjects(line, mark(m.File), spreadNames(t.Suites))
 	}
-	return p.onTests(t, m, line)
+	return p.runTests(t, m, line)
 }
 
-// onTests tries it on tests, which are told what stencil it is about, with one seed.
-func (p *stencilPrograms) onTests(t *stencilTrier, m *Mutant, line string) (Verdict, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), stencilTestPatience)
+// runTests tries it on tests, which are told what stencil it is about, with one seed.
+func (p *stencilPrograms) runTests(t *stencilTester, m *Mutant, line string) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stencilTestTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.tests[t.Package], "-test.short", "-test.failfast", "-test.run", t.Run)
 	cmd.Dir = filepath.Join(p.root, filepath.FromSlash(t.Package))
@@ -610,9 +610,9 @@ func (p *stencilPrograms) onTests(t *stencilTrier, m *Mutant, line string) (Verd
 	return Verdict{Crash, t.Run + ": " + reason(string(out))}, nil
 }
 
-// onSubjects tries it on subjects.
-func (p *stencilPrograms) onSubjects(line, mark string, subjects []string) (Verdict, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), stencilPatience)
+// runSubjects tries it on subjects.
+func (p *stencilPrograms) runSubjects(line, mark string, subjects []string) (Verdict, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), stencilTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.binary, append([]string{"stencil", mark}, subjects...)...)
 	var stdout, stderr bytes.Buffer

@@ -51,7 +51,7 @@ func TestStencilBits(t *testing.T) {
 	changed := map[int]bool{}
 	for range 2000 {
 		s := &stencilLine{code: slices.Clone(lines[0].code), holes: lines[0].holes}
-		if how := stencilOps[0].change(s, r); how == "" {
+		if opName := stencilOps[0].change(s, r); opName == "" {
 			continue
 		}
 		for i := range s.code {
@@ -162,7 +162,7 @@ func TestMeaning(t *testing.T) {
 		{"vpinsrd $0x2,%eax,%xmm5,%xmm7", "vpinsrd $0x3,%eax,%xmm5,%xmm7", false},
 		{"shr $0x20,%rax", "shr $0x21,%rax", false},
 	} {
-		if same := meaning(c.a) == meaning(c.b); same != c.same {
+		if same := normalise(c.a) == normalise(c.b); same != c.same {
 			t.Errorf("%s and %s: %v", c.a, c.b, same)
 		}
 	}

@@ -25,28 +25,28 @@ type test struct {
 
 // findTests builds and runs those that a list names: packages and patterns, as flag -tests has them.
 func findTests(root, list, dir string) (tests []*test, err error) {
-	for of := range strings.SplitSeq(list, ",") {
-		pkg, pattern, ok := strings.Cut(of, ":")
+	for pkgPath := range strings.SplitSeq(list, ",") {
+		pkg, pattern, ok := strings.Cut(pkgPath, ":")
 		if !ok {
-			return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", of)
+			return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", pkgPath)
 		}
 		binary, err := buildTest(root, pkg, dir)
 		if err != nil {
 			return nil, err
 		}
-		in := filepath.Join(root, filepath.FromSlash(pkg))
+		workDir := filepath.Join(root, filepath.FromSlash(pkg))
 		cmd := exec.Command(binary, "-test.list", pattern)
-		cmd.Dir = in
+		cmd.Dir = workDir
 		out, err := cmd.Output()
 		if err != nil {
-			return nil, fmt.Errorf("-tests %s: %w", of, err)
+			return nil, fmt.Errorf("-tests %s: %w", pkgPath, err)
 		}
 		names := strings.Fields(string(out))
 		if len(names) == 0 {
-			return nil, fmt.Errorf("-tests %s: there are none", of)
+			return nil, fmt.Errorf("-tests %s: there are none", pkgPath)
 		}
 		for _, name := range names {
-			t := &test{binary: binary, dir: in, name: name}
+			t := &test{binary: binary, dir: workDir, name: name}
 			if err := t.cover(filepath.Join(dir, "reached")); err != nil {
 				return nil, err
 			}
@@ -67,11 +67,11 @@ func (t *test) command(ctx context.Context, env string) *exec.Cmd {
 // cover runs it without a mutant, and notes in a file which it reaches.
 func (t *test) cover(file string) error {
 	os.Remove(file)
-	begun := time.Now()
+	start := time.Now()
 	if out, err := t.command(context.Background(), mutant.ReachedVariable+"="+file).CombinedOutput(); err != nil {
 		return fmt.Errorf("without a mutant: %s: %w\n%s", t.name, err, out)
 	}
-	t.took = time.Since(begun)
+	t.took = time.Since(start)
 	ids, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) { // a test that reaches none makes no file
 		return err
@@ -87,11 +87,11 @@ func (t *test) cover(file string) error {
 	return nil
 }
 
-// onTests tries a mutant on the tests that reach it, up to the first that notices it.
-func (t *trier) onTests(m *Mutant) Verdict {
+// runTests tries a mutant on the tests that reach it, up to the first that notices it.
+func (t *runner) tryOnTests(m *Mutant) Verdict {
 	v := Verdict{Unreached, ""}
 	for _, test := range t.tests {
-		if !has(test.reached, m.ID) {
+		if !containsID(test.reached, m.ID) {
 			continue
 		}
 		if v = test.try(m); v.Outcome != Survived {
@@ -101,12 +101,12 @@ func (t *trier) onTests(m *Mutant) Verdict {
 	return v
 }
 
-// testPatience is how many times longer than without a mutant a test may take.
-const testPatience = 5
+// testTimeFactor is how many times longer than without a mutant a test may take.
+const testTimeFactor = 5
 
 // try runs it with a mutant.
 func (t *test) try(m *Mutant) Verdict {
-	ctx, cancel := context.WithTimeout(context.Background(), max(10*time.Second, testPatience*t.took))
+	ctx, cancel := context.WithTimeout(context.Background(), max(10*time.Second, testTimeFactor*t.took))
 	defer cancel()
 	switch err := t.command(ctx, fmt.Sprintf("%s=%d", mutant.Variable, m.ID)).Run(); {
 	case err == nil:

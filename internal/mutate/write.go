@@ -17,40 +17,40 @@ import (
 	"gemu/internal/mutate/mutant"
 )
 
-// piece is text to insert at an offset. Of what stands at one offset, the ends of what is
+// insertedText is text to insert at an offset. Of what stands at one offset, the ends of what is
 // before come first, the inner ones before the outer ones; then beginnings, the outer ones
 // first.
-type piece struct {
-	at   int
-	rank int
-	text string
+type insertedText struct {
+	offset int
+	rank   int
+	text   string
 }
 
 // write is the text of a file with mutants in it.
-func (in *instrumented) write(mutants []*Mutant) []byte {
-	pieces := []piece{{in.clause, 0, fmt.Sprintf("; import %s %q", hook, mutantPath)}}
+func (source *instrumented) write(mutants []*Mutant) []byte {
+	pieces := []insertedText{{source.clause, 0, fmt.Sprintf("; import %s %q", hook, mutantPath)}}
 	rank := 0
 	for _, m := range mutants {
 		for _, i := range m.insertion {
 			rank++
 			id := strconv.Itoa(m.ID)
 			pieces = append(pieces,
-				piece{int(i.before) - in.base, rank, strings.ReplaceAll(i.open, "@@", id)},
-				piece{int(i.after) - in.base, -rank, strings.ReplaceAll(i.close, "@@", id)})
+				insertedText{int(i.before) - source.base, rank, strings.ReplaceAll(i.open, "@@", id)},
+				insertedText{int(i.after) - source.base, -rank, strings.ReplaceAll(i.close, "@@", id)})
 		}
 	}
 	sort.SliceStable(pieces, func(i, j int) bool {
 		a, b := pieces[i], pieces[j]
-		return a.at < b.at || a.at == b.at && a.rank < b.rank
+		return a.offset < b.offset || a.offset == b.offset && a.rank < b.rank
 	})
 	var out bytes.Buffer
 	last := 0
 	for _, p := range pieces {
-		out.Write(in.src[last:p.at])
+		out.Write(source.src[last:p.offset])
 		out.WriteString(p.text)
-		last = p.at
+		last = p.offset
 	}
-	out.Write(in.src[last:])
+	out.Write(source.src[last:])
 	return out.Bytes()
 }
 
@@ -60,9 +60,9 @@ const mutantPath = "gemu/internal/mutate/mutant"
 // build builds the program at path with all mutants in it.
 func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]bool) (string, error) {
 	replace := map[string]string{}
-	for i, in := range files {
+	for i, source := range files {
 		var list []*Mutant
-		for _, m := range in.mutants {
+		for _, m := range source.mutants {
 			if chosen[m] {
 				list = append(list, m)
 				if m.ID >= mutant.Max {
@@ -73,11 +73,11 @@ func build(root, program, dir string, files []*instrumented, chosen map[*Mutant]
 		if len(list) == 0 {
 			continue
 		}
-		name := filepath.Join(dir, fmt.Sprintf("%d_%s", i, filepath.Base(in.name)))
-		if err := os.WriteFile(name, in.write(list), 0o666); err != nil {
+		name := filepath.Join(dir, fmt.Sprintf("%d_%s", i, filepath.Base(source.name)))
+		if err := os.WriteFile(name, source.write(list), 0o666); err != nil {
 			return "", err
 		}
-		replace[in.name] = name
+		replace[source.name] = name
 	}
 	if err := writeOverlay(dir, replace); err != nil {
 		return "", err

@@ -31,12 +31,12 @@ func TestReference(t *testing.T) {
 		}
 		sm, want := n[0], n[4]
 		seen[sm] = true
-		l := Of(sm)
+		l := LimitsOf(sm)
 		if l.SM != sm {
 			t.Fatalf("no limits of %d", sm)
 		}
-		if got, by := l.Resident(Block{Threads: n[1], Registers: n[2], Shared: n[3]}); got != want {
-			t.Errorf("sm_%d, blocks of %d threads, %d registers, %d bytes: %d by %s, want %d", sm, n[1], n[2], n[3], got, by, want)
+		if got, limiter := l.Resident(Block{Threads: n[1], Registers: n[2], Shared: n[3]}); got != want {
+			t.Errorf("sm_%d, blocks of %d threads, %d registers, %d bytes: %d by %s, want %d", sm, n[1], n[2], n[3], got, limiter, want)
 		}
 	}
 	for i := range Generations {
@@ -53,19 +53,19 @@ func TestLimit(t *testing.T) {
 		blocks int
 		by     Limit
 	}{
-		{Block{Threads: 32}, 16, ByBlocks}, // as sm_86 has it: 1536 threads, 16 blocks, 100 KiB, 64 Ki registers
-		{Block{Threads: 512}, 3, ByWarps},
-		{Block{Threads: 128, Shared: 24 << 10}, 4, ByShared},
-		{Block{Threads: 128, Shared: 100 << 10}, 0, ByShared},
-		{Block{Threads: 256, Registers: 128}, 2, ByRegisters},
-		{Block{Threads: 1024, Registers: 65}, 0, ByRegisters},
+		{Block{Threads: 32}, 16, LimitedByBlocks}, // as sm_86 has it: 1536 threads, 16 blocks, 100 KiB, 64 Ki registers
+		{Block{Threads: 512}, 3, LimitedByWarps},
+		{Block{Threads: 128, Shared: 24 << 10}, 4, LimitedByShared},
+		{Block{Threads: 128, Shared: 100 << 10}, 0, LimitedByShared},
+		{Block{Threads: 256, Registers: 128}, 2, LimitedByRegisters},
+		{Block{Threads: 1024, Registers: 65}, 0, LimitedByRegisters},
 	} {
-		if n, by := Of(86).Resident(c.Block); n != c.blocks || by != c.by {
-			t.Errorf("%+v: %d blocks by %s, want %d by %s", c.Block, n, by, c.blocks, c.by)
+		if n, limiter := LimitsOf(86).Resident(c.Block); n != c.blocks || limiter != c.by {
+			t.Errorf("%+v: %d blocks by %s, want %d by %s", c.Block, n, limiter, c.blocks, c.by)
 		}
 	}
 	for sm, want := range map[int]int{30: 35, 86: 86, 88: 87, 101: 100, 200: 121} {
-		if got := Of(sm).SM; got != want {
+		if got := LimitsOf(sm).SM; got != want {
 			t.Errorf("sm_%d has the limits of %d, want %d", sm, got, want)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// All reports whether tests try all there is, which takes an hour: GEMU_TEST is "all".
-func All() bool { return os.Getenv("GEMU_TEST") == "all" }
+// TryAll reports whether tests try all there is, which takes an hour: GEMU_TEST is "all".
+func TryAll() bool { return os.Getenv("GEMU_TEST") == "all" }
 
 // Seed is where a test begins that tries a part: another place each time, which the test
 // logs; or GEMU_SEED; or with CI set always the same, so that a red run there is the change's.
@@ -31,13 +31,13 @@ func Seed(t testing.TB) uint64 {
 // Stencil is the stencil that tests of machine code are to try, often, and no other: GEMU_STENCIL. It is "" for all.
 func Stencil() string { return os.Getenv("GEMU_STENCIL") }
 
-// Of is n, of which a test with -short tries a part and one of all of them many.
-func Of(short, usual, all int) int {
+// Count is n, of which a test with -short tries a part and one of all of them many.
+func Count(short, normal, all int) int {
 	switch {
-	case All():
+	case TryAll():
 		return all
 	case testing.Short():
 		return short
 	}
-	return usual
+	return normal
 }

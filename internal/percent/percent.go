@@ -1,8 +1,8 @@
 // Package percent is shares of counts.
 package percent
 
-// Of is a part of a whole in percent, 0 of nothing.
-func Of(n, whole int64) float64 {
+// Percentage is a part of a whole in percent, 0 of nothing.
+func Percentage(n, whole int64) float64 {
 	if whole == 0 {
 		return 0
 	}

@@ -67,8 +67,8 @@ type input struct {
 	args []any // int, int32, float32 or []byte
 }
 
-// errSeen ends a workload whose launch has been seen.
-var errSeen = errors.New("seen")
+// errReported ends a workload whose launch has been seen.
+var errReported = errors.New("seen")
 
 // inputs is the launch that a workload makes.
 func inputs(workload string) (in *input, err error) {
@@ -84,9 +84,9 @@ func inputs(workload string) (in *input, err error) {
 			}
 			in.args = append(in.args, a)
 		}
-		l.Drive = func(context.Context, *interp.Execution) error { return errSeen }
+		l.Drive = func(context.Context, *interp.Execution) error { return errReported }
 	}
-	if err := kernels.Lookup(workload).Run(s); !errors.Is(err, errSeen) {
+	if err := kernels.Lookup(workload).Run(s); !errors.Is(err, errReported) {
 		return nil, fmt.Errorf("the workload ended before its launch: %w", err)
 	}
 	return in, nil
@@ -94,12 +94,12 @@ func inputs(workload string) (in *input, err error) {
 
 // measure runs a launch on pocl and on each engine in turn.
 func measure(in *input, ptx string) error {
-	other, err := start(in)
+	pocl, err := start(in)
 	if err != nil {
 		return err
 	}
-	defer other.close()
-	var own []*engine
+	defer pocl.close()
+	var engines []*engine
 	for _, name := range interp.Engines[1:] { // but auto, which is one of the others
 		backend, err := interp.EngineNamed(name)
 		if err != nil {
@@ -110,33 +110,33 @@ func measure(in *input, ptx string) error {
 		if err != nil {
 			return err
 		}
-		own = append(own, e)
+		engines = append(engines, e)
 	}
 	for i := range *repeat + 2 { // the first two warm up
-		t, err := other.run()
+		t, err := pocl.run()
 		if err != nil {
 			return err
 		}
-		for _, e := range own {
+		for _, e := range engines {
 			if err := e.run(in); err != nil {
 				return err
 			}
 		}
 		if i < 2 {
-			other.times = nil
-			for _, e := range own {
+			pocl.times = nil
+			for _, e := range engines {
 				e.times = nil
 			}
 			continue
 		}
-		other.times = append(other.times, t)
+		pocl.times = append(pocl.times, t)
 	}
-	buffers, err := other.end()
+	buffers, err := pocl.finish()
 	if err != nil {
 		return err
 	}
-	for _, e := range own {
-		fmt.Printf("%-12s%9.3f ms%9.3f ms%12.2f  %s\n", in.Kernel, median(other.times)/1e6, median(e.times)/1e6, median(e.times)/median(other.times), e.name)
+	for _, e := range engines {
+		fmt.Printf("%-12s%9.3f ms%9.3f ms%12.2f  %s\n", in.Kernel, median(pocl.times)/1e6, median(e.times)/1e6, median(e.times)/median(pocl.times), e.name)
 		for i, b := range e.buffers {
 			if !bytes.Equal(b.Bytes(), buffers[i]) {
 				return fmt.Errorf("buffer %d is not what pocl computes, on engine %s", i, e.name)
@@ -202,11 +202,11 @@ func (e *engine) run(in *input) error {
 // process is a launch in the process of host.c.
 type process struct {
 	*exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Scanner
-	dir   string
-	files []string // of the buffers
-	times []float64
+	stdin  io.WriteCloser
+	stdout *bufio.Scanner
+	dir    string
+	files  []string // of the buffers
+	times  []float64
 }
 
 func start(in *input) (*process, error) {
@@ -248,48 +248,48 @@ func (p *process) start(in *input) error {
 	p.Cmd = exec.Command(*host, args...)
 	p.Stderr = os.Stderr
 	var err error
-	if p.in, err = p.StdinPipe(); err != nil {
+	if p.stdin, err = p.StdinPipe(); err != nil {
 		return err
 	}
 	out, err := p.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	p.out = bufio.NewScanner(out)
+	p.stdout = bufio.NewScanner(out)
 	if err := p.Start(); err != nil {
 		return err
 	}
-	if !p.out.Scan() {
+	if !p.stdout.Scan() {
 		return errors.New("host has ended")
 	}
-	heading(p.out.Text())
+	heading(p.stdout.Text())
 	return nil
 }
 
-var said bool
+var headingPrinted bool
 
 // heading says once what pocl is.
 func heading(text string) {
-	if !said {
-		said = true
+	if !headingPrinted {
+		headingPrinted = true
 		fmt.Println(strings.TrimSpace(text))
 	}
 }
 
 // run runs the kernel once and says for how many nanoseconds.
 func (p *process) run() (float64, error) {
-	if _, err := io.WriteString(p.in, "r"); err != nil {
+	if _, err := io.WriteString(p.stdin, "r"); err != nil {
 		return 0, err
 	}
-	if !p.out.Scan() {
+	if !p.stdout.Scan() {
 		return 0, errors.New("host has ended")
 	}
-	return strconv.ParseFloat(p.out.Text(), 64)
+	return strconv.ParseFloat(p.stdout.Text(), 64)
 }
 
-// end ends the process and gives what is in the buffers.
-func (p *process) end() (buffers [][]byte, err error) {
-	p.in.Close()
+// finish ends the process and gives what is in the buffers.
+func (p *process) finish() (buffers [][]byte, err error) {
+	p.stdin.Close()
 	if err := p.Wait(); err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func (p *process) end() (buffers [][]byte, err error) {
 
 func (p *process) close() {
 	if p.Cmd != nil && p.Process != nil && p.ProcessState == nil {
-		p.in.Close()
+		p.stdin.Close()
 		p.Wait()
 	}
 	os.RemoveAll(p.dir)

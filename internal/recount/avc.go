@@ -14,16 +14,16 @@ import (
 
 // Word is a word of private memory in the lanes of a warp: some have it, others do not.
 type Word struct {
-	Has   [32]bool
-	Value [32]uint32
+	Present [32]bool
+	Value   [32]uint32
 }
 
-// line is the base and the stride of the lanes that have a word; ok is false if there is none by the
+// findLine is the base and the stride of the lanes that have a word; ok is false if there is none by the
 // rules of section 2.3: strides 0 and 2^0 to 2^6, of which a base is a multiple.
-func (w *Word) line() (base, stride uint32, ok bool) {
+func (w *Word) findLine() (base, stride uint32, ok bool) {
 	first, n := -1, 0
-	for i := range w.Has {
-		if w.Has[i] {
+	for i := range w.Present {
+		if w.Present[i] {
 			n++
 			if first < 0 {
 				first = i
@@ -36,8 +36,8 @@ func (w *Word) line() (base, stride uint32, ok bool) {
 	for _, stride := range []uint32{0, 1, 2, 4, 8, 16, 32, 64} {
 		base := w.Value[first] - uint32(first)*stride
 		fits := stride == 0 || base%stride == 0
-		for i := range w.Has {
-			fits = fits && (!w.Has[i] || w.Value[i] == base+uint32(i)*stride)
+		for i := range w.Present {
+			fits = fits && (!w.Present[i] || w.Value[i] == base+uint32(i)*stride)
 		}
 		if fits {
 			return base, stride, true
@@ -48,7 +48,7 @@ func (w *Word) line() (base, stride uint32, ok bool) {
 
 // class is the name of a class of figure 1.
 func (w *Word) class() string {
-	base, stride, ok := w.line()
+	base, stride, ok := w.findLine()
 	switch {
 	case !ok:
 		return "generic"
@@ -60,9 +60,9 @@ func (w *Word) class() string {
 	return "zero"
 }
 
-// anyStride reports whether the lanes lie on a line, modulo 2^32, by finding its stride bit by bit: of the
+// hasStride reports whether the lanes lie on a line, modulo 2^32, by finding its stride bit by bit: of the
 // strides that fit modulo 2^b, those that with or without bit b fit modulo 2^(b+1).
-func (w *Word) anyStride() bool {
+func (w *Word) hasStride() bool {
 	list := w.lanes()
 	strides := []int64{0}
 	for b := range 32 {
@@ -85,27 +85,27 @@ func (w *Word) anyStride() bool {
 
 // lanes are those that have the word.
 func (w *Word) lanes() (list []int) {
-	for i := range w.Has {
-		if w.Has[i] {
+	for i := range w.Present {
+		if w.Present[i] {
 			list = append(list, i)
 		}
 	}
 	return list
 }
 
-// gaps reports whether a lane between two of them is not there.
-func (w *Word) gaps() bool {
+// hasGaps reports whether a lane between two of them is not there.
+func (w *Word) hasGaps() bool {
 	list := w.lanes()
 	return list[len(list)-1]-list[0] != len(list)-1
 }
 
-// byXor reports whether the unit of section 5.2 finds a line: lanes 2i and 2i+1, the first such pair, give the
+// hasXorStride reports whether the unit of section 5.2 finds a line: lanes 2i and 2i+1, the first such pair, give the
 // stride.
-func (w *Word) byXor() bool {
+func (w *Word) hasXorStride() bool {
 	list := w.lanes()
 	stride := uint32(0)
 	for i := 0; i < 32; i += 2 {
-		if w.Has[i] && w.Has[i+1] {
+		if w.Present[i] && w.Present[i+1] {
 			stride = w.Value[i] ^ w.Value[i+1]
 			break
 		}
@@ -164,16 +164,16 @@ type request struct {
 	Word
 }
 
-// Wants are all instructions, with values and addresses.
-func (p *Private) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter, Values: true, Addresses: true}
+// Subscription are all instructions, with values and addresses.
+func (p *Private) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
 }
 
 // CTA has nothing of its own.
 func (p *Private) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-// Tell keeps what an instruction does to private memory.
-func (p *Private) Tell(e *interp.Event) {
+// OnEvent keeps what an instruction does to private memory.
+func (p *Private) OnEvent(e *interp.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Kernels == nil {
@@ -209,7 +209,7 @@ func (p *Private) Tell(e *interp.Event) {
 		panic(fmt.Sprintf("%s: %d accesses", e.Instr.Text, len(e.Accesses)))
 	}
 	access := &e.Accesses[0]
-	store := e.Instr.Form.Effects.Has(ptx.Writes)
+	store := e.Instr.Form.Effects.HasAll(ptx.Writes)
 	bytes := map[int][]byte{} // by lane, that are stored, or as many as are loaded
 	from := map[int]uint64{}  // by lane, the address
 	blocks := map[uint64]bool{}
@@ -253,14 +253,14 @@ func (p *Private) Tell(e *interp.Event) {
 	for n := range words {
 		done := map[int]bool{}
 		for first := range 32 {
-			if _, has := from[first]; !has || done[first] {
+			if _, present := from[first]; !present || done[first] {
 				continue
 			}
 			r := request{step: step, word: from[first]/4 + uint64(n), store: store}
 			for lane := range 32 {
-				if at, has := from[lane]; has && at/4 == from[first]/4 {
+				if at, present := from[lane]; present && at/4 == from[first]/4 {
 					done[lane] = true
-					r.Has[lane], r.Value[lane] = true, w.memory[lane][r.word]
+					r.Present[lane], r.Value[lane] = true, w.memory[lane][r.word]
 				}
 			}
 			class := r.class()
@@ -272,13 +272,13 @@ func (p *Private) Tell(e *interp.Event) {
 			if n == 0 {
 				k.LowWords[class]++
 			}
-			if class == "generic" && r.anyStride() {
+			if class == "generic" && r.hasStride() {
 				k.AnyStride++
 			}
-			if class != "generic" && r.gaps() {
+			if class != "generic" && r.hasGaps() {
 				k.NonDense++
 			}
-			if r.byXor() {
+			if r.hasXorStride() {
 				k.Xor++
 			}
 			w.requests = append(w.requests, r)
@@ -298,7 +298,7 @@ func stored(e *interp.Event, lane, size int) (list []byte) {
 		}
 	}
 	for _, o := range elems {
-		v := o.Imm.As(e.Instr.Type())
+		v := o.Imm.Encode(e.Instr.Type())
 		if o.Kind == ptx.RegOperand {
 			v = e.Reads[slices.IndexFunc(e.Reads, func(v interp.Value) bool { return v.Reg == o.Reg })].Low[lane]
 		}
@@ -323,7 +323,7 @@ type CacheSetup struct {
 type CacheCounts struct {
 	Instructions            int
 	Reads, Writes           int // requests
-	Again                   int // reads of which the AVC has had a part, for the rest
+	PartialHits             int // reads of which the AVC has had a part, for the rest
 	AVCHits, L1Hits, Misses int
 	AVCWrites, L1Writes     int
 	Conflicts               int
@@ -351,63 +351,63 @@ type avcLine struct {
 // avcVector is what the AVC has of a block, in some lanes.
 type avcVector struct {
 	base, stride uint32
-	has          [32]bool
+	lanes        [32]bool
 	dirty        bool
 }
 
-func (v *avcVector) any() bool { return slices.Contains(v.has[:], true) }
+func (v *avcVector) isValid() bool { return slices.Contains(v.lanes[:], true) }
 
-// tree is the order of replacement of some ways: a leaf, or two subtrees, and which of them has been used longer ago.
-type tree struct {
+// replacementTree is the order of replacement of some ways: a leaf, or two subtrees, and which of them has been used longer ago.
+type replacementTree struct {
 	way         int
-	left, right *tree
-	older       *tree
+	left, right *replacementTree
+	older       *replacementTree
 }
 
 // newTree makes one of ways from on, the larger half of them left.
-func newTree(from, n int) *tree {
+func newTree(from, n int) *replacementTree {
 	if n == 1 {
-		return &tree{way: from}
+		return &replacementTree{way: from}
 	}
-	t := &tree{left: newTree(from, (n+1)/2), right: newTree(from+(n+1)/2, n/2)}
+	t := &replacementTree{left: newTree(from, (n+1)/2), right: newTree(from+(n+1)/2, n/2)}
 	t.older = t.left
 	return t
 }
 
-// use tells that a way is used, and whether it is of the tree.
-func (t *tree) use(way int) bool {
+// markUsed tells that a way is used, and whether it is of the tree.
+func (t *replacementTree) markUsed(way int) bool {
 	switch {
 	case t.left == nil:
 		return t.way == way
-	case t.left.use(way):
+	case t.left.markUsed(way):
 		t.older = t.right
 		return true
-	case t.right.use(way):
+	case t.right.markUsed(way):
 		t.older = t.left
 		return true
 	}
 	return false
 }
 
-func (t *tree) oldest() int {
+func (t *replacementTree) oldest() int {
 	for t.left != nil {
 		t = t.older
 	}
 	return t.way
 }
 
-// ways is a set of a cache.
-type ways[T any] struct {
-	lines []*T // nil: none
-	tree  *tree
-	when  []int // for exact LRU
+// cacheSet is a set of a cache.
+type cacheSet[T any] struct {
+	lines   []*T // nil: none
+	tree    *replacementTree
+	lastUse []int // for exact LRU
 }
 
 // Caches are both, and the memory below them.
 type Caches struct {
 	setup  CacheSetup
-	l1     map[uint64]*ways[l1Line]
-	avc    map[uint64]*ways[avcLine]
+	l1     map[uint64]*cacheSet[l1Line]
+	avc    map[uint64]*cacheSet[avcLine]
 	memory map[uint64]*[32]uint32
 	now    int
 	CacheCounts
@@ -415,43 +415,43 @@ type Caches struct {
 
 // NewCaches makes empty ones, above a memory of zeros.
 func NewCaches(s CacheSetup) *Caches {
-	return &Caches{setup: s, l1: map[uint64]*ways[l1Line]{}, avc: map[uint64]*ways[avcLine]{}, memory: map[uint64]*[32]uint32{}}
+	return &Caches{setup: s, l1: map[uint64]*cacheSet[l1Line]{}, avc: map[uint64]*cacheSet[avcLine]{}, memory: map[uint64]*[32]uint32{}}
 }
 
-func setOf[T any](c *Caches, sets map[uint64]*ways[T], number uint64, n int) *ways[T] {
+func findSet[T any](c *Caches, sets map[uint64]*cacheSet[T], number uint64, n int) *cacheSet[T] {
 	s := sets[number%64]
 	if s == nil {
-		s = &ways[T]{lines: make([]*T, n), tree: newTree(0, n), when: make([]int, n)}
+		s = &cacheSet[T]{lines: make([]*T, n), tree: newTree(0, n), lastUse: make([]int, n)}
 		sets[number%64] = s
 	}
 	return s
 }
 
-func use[T any](c *Caches, s *ways[T], line *T) {
+func markUsed[T any](c *Caches, s *cacheSet[T], line *T) {
 	c.now++
 	for i := range s.lines {
 		if line != nil && s.lines[i] == line {
-			s.tree.use(i)
-			s.when[i] = c.now
+			s.tree.markUsed(i)
+			s.lastUse[i] = c.now
 		}
 	}
 }
 
-// place puts a line into a set; gone is the one whose place it takes, nil if there was room.
-func place[T any](c *Caches, s *ways[T], line *T) (gone *T) {
+// insert puts a line into a set; gone is the one whose place it takes, nil if there was room.
+func insert[T any](c *Caches, s *cacheSet[T], line *T) (evicted *T) {
 	way := slices.Index(s.lines, nil)
 	switch {
 	case way >= 0:
 	case c.setup.LRU:
-		way = slices.Index(s.when, slices.Min(s.when))
+		way = slices.Index(s.lastUse, slices.Min(s.lastUse))
 	default:
 		way = s.tree.oldest()
 	}
-	gone, s.lines[way] = s.lines[way], line
-	return gone
+	evicted, s.lines[way] = s.lines[way], line
+	return evicted
 }
 
-func (c *Caches) below(block uint64) *[32]uint32 {
+func (c *Caches) memoryBlock(block uint64) *[32]uint32 {
 	if c.memory[block] == nil {
 		c.memory[block] = &[32]uint32{}
 	}
@@ -459,7 +459,7 @@ func (c *Caches) below(block uint64) *[32]uint32 {
 }
 
 func (c *Caches) findL1(block uint64) *l1Line {
-	for _, line := range setOf(c, c.l1, block, c.setup.L1).lines {
+	for _, line := range findSet(c, c.l1, block, c.setup.L1).lines {
 		if line != nil && line.block == block {
 			return line
 		}
@@ -467,17 +467,17 @@ func (c *Caches) findL1(block uint64) *l1Line {
 	return nil
 }
 
-// lose has a line lose some of its words; without any its way is free. It reports whether one of them was dirty.
-func (c *Caches) lose(line *l1Line, lanes [32]bool) (dirty bool) {
-	some := false
+// invalidate has a line lose some of its words; without any its way is free. It reports whether one of them was dirty.
+func (c *Caches) invalidate(line *l1Line, lanes [32]bool) (dirty bool) {
+	anyLeft := false
 	for i := range lanes {
 		if lanes[i] {
 			dirty = dirty || line.words[i].dirty
 			line.words[i] = cell{}
 		}
-		some = some || line.words[i].valid
+		anyLeft = anyLeft || line.words[i].valid
 	}
-	if s := setOf(c, c.l1, line.block, c.setup.L1); !some {
+	if s := findSet(c, c.l1, line.block, c.setup.L1); !anyLeft {
 		for i := range s.lines {
 			if s.lines[i] == line {
 				s.lines[i] = nil
@@ -491,7 +491,7 @@ func (c *Caches) findAVC(block uint64) (*avcLine, *avcVector) {
 	if c.setup.AVC == 0 {
 		return nil, nil
 	}
-	for _, line := range setOf(c, c.avc, block/16, c.setup.AVC).lines {
+	for _, line := range findSet(c, c.avc, block/16, c.setup.AVC).lines {
 		if line != nil && line.number == block/16 {
 			return line, &line.vectors[block%16]
 		}
@@ -504,8 +504,8 @@ func (c *Caches) getL1(block uint64) *l1Line {
 	line := c.findL1(block)
 	if line == nil {
 		line = &l1Line{block: block}
-		if gone := place(c, setOf(c, c.l1, block, c.setup.L1), line); gone != nil {
-			if c.drainL1(gone) {
+		if evicted := insert(c, findSet(c, c.l1, block, c.setup.L1), line); evicted != nil {
+			if c.drainL1(evicted) {
 				c.WriteBacks++
 			}
 		}
@@ -519,10 +519,10 @@ func (c *Caches) drainL1(line *l1Line) (dirty bool) {
 	for i := range line.words {
 		all[i] = true
 		if line.words[i].dirty {
-			c.below(line.block)[i] = line.words[i].value
+			c.memoryBlock(line.block)[i] = line.words[i].value
 		}
 	}
-	return c.lose(line, all)
+	return c.invalidate(line, all)
 }
 
 // getAVC finds a block's line or gives it one; what had its place leaves, with what L1 has of it.
@@ -531,24 +531,24 @@ func (c *Caches) getAVC(block uint64) (*avcLine, *avcVector) {
 	if line == nil {
 		line = &avcLine{number: block / 16}
 		v = &line.vectors[block%16]
-		if gone := place(c, setOf(c, c.avc, block/16, c.setup.AVC), line); gone != nil {
-			for i := range gone.vectors {
-				c.leave(16*gone.number+uint64(i), &gone.vectors[i])
+		if evicted := insert(c, findSet(c, c.avc, block/16, c.setup.AVC), line); evicted != nil {
+			for i := range evicted.vectors {
+				c.evictVector(16*evicted.number+uint64(i), &evicted.vectors[i])
 			}
 		}
 	}
 	return line, v
 }
 
-// leave has a vector leave the AVC, if it has any lane, and what L1 has of its block.
-func (c *Caches) leave(block uint64, v *avcVector) {
-	if !v.any() {
+// evictVector has a vector leave the AVC, if it has any lane, and what L1 has of its block.
+func (c *Caches) evictVector(block uint64, v *avcVector) {
+	if !v.isValid() {
 		return
 	}
 	dirty := v.dirty
-	for i := range v.has {
-		if v.has[i] && v.dirty {
-			c.below(block)[i] = v.base + uint32(i)*v.stride
+	for i := range v.lanes {
+		if v.lanes[i] && v.dirty {
+			c.memoryBlock(block)[i] = v.base + uint32(i)*v.stride
 		}
 	}
 	if line := c.findL1(block); line != nil && c.drainL1(line) {
@@ -564,28 +564,28 @@ func (c *Caches) leave(block uint64, v *avcVector) {
 func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 	c.Reads++
 	if line, v := c.findAVC(block); v != nil {
-		use(c, setOf(c, c.avc, block/16, c.setup.AVC), line)
-		hit, rest := false, false
+		markUsed(c, findSet(c, c.avc, block/16, c.setup.AVC), line)
+		hit, missing := false, false
 		for i := range want {
 			switch {
-			case want[i] && v.has[i]:
+			case want[i] && v.lanes[i]:
 				got[i], want[i], hit = v.base+uint32(i)*v.stride, false, true
 			case want[i]:
-				rest = true
+				missing = true
 			}
 		}
 		if hit {
 			c.AVCHits++
-			if !rest {
+			if !missing {
 				return got
 			}
-			c.Again++
+			c.PartialHits++
 		}
 	}
 	line := c.findL1(block)
-	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	markUsed(c, findSet(c, c.l1, block, c.setup.L1), line)
 	hit := line != nil
-	found := Word{Has: want}
+	found := Word{Present: want}
 	for i := range want {
 		if !want[i] {
 			continue
@@ -594,7 +594,7 @@ func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 			got[i] = line.words[i].value
 		} else {
 			hit = false
-			got[i] = c.below(block)[i]
+			got[i] = c.memoryBlock(block)[i]
 		}
 		found.Value[i] = got[i]
 	}
@@ -603,13 +603,13 @@ func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 		return got
 	}
 	c.Misses++
-	if base, stride, ok := found.line(); ok && c.setup.AVC > 0 {
+	if base, stride, ok := found.findLine(); ok && c.setup.AVC > 0 {
 		dirty := false
-		if _, v := c.findAVC(block); v != nil && v.any() && (v.base != base || v.stride != stride) {
+		if _, v := c.findAVC(block); v != nil && v.isValid() && (v.base != base || v.stride != stride) {
 			c.Conflicts++
-			c.leave(block, v)
+			c.evictVector(block, v)
 		} else if line != nil { // the words that move take along that they are dirty
-			dirty = c.lose(line, want)
+			dirty = c.invalidate(line, want)
 		}
 		line, v := c.getAVC(block)
 		c.setAVC(line, v, base, stride, want, dirty)
@@ -618,11 +618,11 @@ func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 	line = c.getL1(block)
 	_, v := c.findAVC(block)
 	for i := range line.words {
-		if !line.words[i].valid && (v == nil || !v.has[i]) {
-			line.words[i] = cell{valid: true, value: c.below(block)[i]}
+		if !line.words[i].valid && (v == nil || !v.lanes[i]) {
+			line.words[i] = cell{valid: true, value: c.memoryBlock(block)[i]}
 		}
 	}
-	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	markUsed(c, findSet(c, c.l1, block, c.setup.L1), line)
 	return got
 }
 
@@ -631,48 +631,48 @@ func (c *Caches) setAVC(line *avcLine, v *avcVector, base, stride uint32, lanes 
 	v.base, v.stride = base, stride
 	v.dirty = v.dirty || dirty
 	for i := range lanes {
-		v.has[i] = v.has[i] || lanes[i]
+		v.lanes[i] = v.lanes[i] || lanes[i]
 	}
-	use(c, setOf(c, c.avc, line.number, c.setup.AVC), line)
+	markUsed(c, findSet(c, c.avc, line.number, c.setup.AVC), line)
 }
 
 // Write is algorithm 2: lanes of a word are stored to a block.
 func (c *Caches) Write(block uint64, w *Word) {
 	c.Writes++
-	base, stride, ok := w.line()
+	base, stride, ok := w.findLine()
 	if ok && c.setup.AVC > 0 {
 		c.AVCWrites++
 		if _, v := c.findAVC(block); v != nil && (v.base != base || v.stride != stride) {
-			others := false
-			for i := range w.Has {
-				others = others || v.has[i] && !w.Has[i]
+			otherDirty := false
+			for i := range w.Present {
+				otherDirty = otherDirty || v.lanes[i] && !w.Present[i]
 			}
-			if others {
+			if otherDirty {
 				c.Conflicts++
-				c.leave(block, v)
+				c.evictVector(block, v)
 			}
 			*v = avcVector{}
 		}
 		line, v := c.getAVC(block)
-		c.setAVC(line, v, base, stride, w.Has, true)
+		c.setAVC(line, v, base, stride, w.Present, true)
 		if line := c.findL1(block); line != nil {
-			c.lose(line, w.Has)
+			c.invalidate(line, w.Present)
 		}
 		return
 	}
 	c.L1Writes++
 	line := c.getL1(block)
-	for i := range w.Has {
-		if w.Has[i] {
+	for i := range w.Present {
+		if w.Present[i] {
 			line.words[i] = cell{true, true, w.Value[i]}
 		}
 	}
-	use(c, setOf(c, c.l1, block, c.setup.L1), line)
+	markUsed(c, findSet(c, c.l1, block, c.setup.L1), line)
 	if _, v := c.findAVC(block); v != nil {
-		for i := range w.Has {
-			v.has[i] = v.has[i] && !w.Has[i]
+		for i := range w.Present {
+			v.lanes[i] = v.lanes[i] && !w.Present[i]
 		}
-		if !v.any() {
+		if !v.isValid() {
 			*v = avcVector{}
 		}
 	}
@@ -766,15 +766,15 @@ func (c *Caches) request(r *resident, q *request, block uint64) error {
 		r.stored[q.word] = &[32]bool{}
 	}
 	if q.store {
-		for i := range q.Has {
-			r.stored[q.word][i] = r.stored[q.word][i] || q.Has[i]
+		for i := range q.Present {
+			r.stored[q.word][i] = r.stored[q.word][i] || q.Present[i]
 		}
 		c.Write(block, &q.Word)
 		return nil
 	}
-	got := c.Read(block, q.Has)
+	got := c.Read(block, q.Present)
 	for i := range got {
-		if q.Has[i] && r.stored[q.word][i] && got[i] != q.Value[i] {
+		if q.Present[i] && r.stored[q.word][i] && got[i] != q.Value[i] {
 			return fmt.Errorf("word %d, lane %d: %#x, want %#x", q.word, i, got[i], q.Value[i])
 		}
 	}

@@ -16,10 +16,10 @@ import (
 
 // Machine is a probe that runs it.
 type Machine struct {
-	Leaves bool // lanes that have ended are nowhere (kim-leaves)
-	FGSIMT bool // of table 3: branches by uniform values only, affine loads with unit stride only
-	Wide   bool // any arithmetic on uniform operands (kim-wide)
-	Const  bool // uniform loads of constant memory, too (kim-const)
+	IgnoresExited bool // lanes that have ended are nowhere (kim-leaves)
+	FGSIMT        bool // of table 3: branches by uniform values only, affine loads with unit stride only
+	Wide          bool // any arithmetic on uniform operands (kim-wide)
+	Const         bool // uniform loads of constant memory, too (kim-const)
 
 	Lines  map[int32]*MachineCounts // by line of the PTX
 	Errors []string                 // where lanes do not have what the machine would store
@@ -36,7 +36,7 @@ type MachineCounts struct {
 	Divergent                    int
 	Compact, Suppressed          int
 	Compares                     int // of the compact ones
-	Expansions                   int
+	Materialisations             int
 	Reads, CompactReads          int
 	Writes, CompactWrites        int
 	Branches, Decided            int // conditional; by compact predicates
@@ -50,9 +50,9 @@ type MachineCounts struct {
 // Total adds up the lines.
 func (m *Machine) Total() (n MachineCounts) {
 	for _, line := range m.Lines {
-		to, from := reflect.ValueOf(&n).Elem(), reflect.ValueOf(line).Elem()
-		for i := range to.NumField() {
-			to.Field(i).SetInt(to.Field(i).Int() + from.Field(i).Int())
+		total, from := reflect.ValueOf(&n).Elem(), reflect.ValueOf(line).Elem()
+		for i := range total.NumField() {
+			total.Field(i).SetInt(total.Field(i).Int() + from.Field(i).Int())
 		}
 	}
 	return n
@@ -68,7 +68,7 @@ func (m *Machine) Differences(s *interp.Structure) (list []string) {
 		}
 		counted := line // but for what a structure counts
 		counted.Instructions, counted.Lanes, counted.Divergent = int(in.Execs), int(in.Counts.Lanes), int(in.Diverged)
-		counted.Compact, counted.Suppressed, counted.Expansions = int(in.Compact), int(in.Suppressed), int(in.Expansions)
+		counted.Compact, counted.Suppressed, counted.Materialisations = int(in.Compact), int(in.Suppressed), int(in.Materialisations)
 		counted.Branches, counted.Decided, counted.DecidedAffine = int(in.Branches), int(in.Decided), int(in.Counts.Affine)
 		counted.Reads, counted.CompactReads = int(in.Reads.Total()), int(in.Reads.Compact())
 		counted.Writes, counted.CompactWrites = int(in.Writes.Total()), int(in.Writes.Compact())
@@ -81,13 +81,13 @@ func (m *Machine) Differences(s *interp.Structure) (list []string) {
 
 // machineWarp is a warp: its registers that are compact, by depth, function and number.
 type machineWarp struct {
-	launched, here uint64
-	compact        map[string]compact
-	decided        map[string]*[64]decided // predicates, by lane
+	launched, running uint64
+	compact           map[string]compact
+	decided           map[string]*[64]predicateOrigin // predicates, by lane
 }
 
-// decided is a predicate of a lane that a comparison of compact values has given, one of an affine value or not.
-type decided struct{ yes, affine, value bool }
+// predicateOrigin is a predicate of a lane that a comparison of compact values has given, one of an affine value or not.
+type predicateOrigin struct{ known, affine, value bool }
 
 // compact is what an affine register holds: base + lane·stride modulo 2^bits.
 type compact struct {
@@ -113,28 +113,28 @@ func signed(v uint64, bits int) int64 {
 	return int64(v)
 }
 
-// Wants are all instructions in order.
-func (m *Machine) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnWarp | interp.OnAfter | interp.OnExit, Values: true, InOrder: true}
+// Subscription are all instructions in order.
+func (m *Machine) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnWarp | interp.OnAfter | interp.OnExit, Values: true, InOrder: true}
 }
 
 // CTA has nothing of its own.
 func (m *Machine) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return m }
 
-// Tell executes an instruction.
-func (m *Machine) Tell(e *interp.Event) {
+// OnEvent executes an instruction.
+func (m *Machine) OnEvent(e *interp.Event) {
 	if m.warps == nil {
 		m.warps, m.Lines = map[[2]int]*machineWarp{}, map[int32]*MachineCounts{}
 	}
-	at := [2]int{e.CTA, e.Warp}
+	key := [2]int{e.CTA, e.Warp}
 	switch e.Kind {
 	case interp.OnWarp:
-		m.warps[at] = &machineWarp{e.Lanes, e.Lanes, map[string]compact{}, map[string]*[64]decided{}}
+		m.warps[key] = &machineWarp{e.Lanes, e.Lanes, map[string]compact{}, map[string]*[64]predicateOrigin{}}
 	case interp.OnExit:
-		m.warps[at].here &^= e.Lanes
+		m.warps[key].running &^= e.Lanes
 	case interp.OnAfter:
 		if e.CTA >= 0 && e.Warp >= 0 {
-			m.instruction(e, m.warps[at])
+			m.instruction(e, m.warps[key])
 		}
 	}
 }
@@ -167,11 +167,11 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	for i := range 64 {
 		m.Lanes += int(e.Active >> i & 1)
 	}
-	together := w.launched
-	if m.Leaves {
-		together = w.here
+	active := w.launched
+	if m.IgnoresExited {
+		active = w.running
 	}
-	if e.Active != together {
+	if e.Active != active {
 		m.Divergent++
 	}
 	if multiply || special || floats {
@@ -202,7 +202,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			if first < 0 {
 				first = i
 			}
-			all = all && p[i].yes && p[i].value == p[first].value
+			all = all && p[i].known && p[i].value == p[first].value
 			affine = affine || p[i].affine
 		}
 		if all {
@@ -244,12 +244,12 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		switch o.Kind {
 		case ptx.ImmOperand:
 			for i := range s.v {
-				s.v[i] = o.Imm.As(t)
+				s.v[i] = o.Imm.Encode(t)
 			}
 		case ptx.RegOperand:
 			if p := w.decided[key(o.Reg)]; p != nil {
 				for i := range p {
-					s.ok = s.ok && (e.Lanes>>i&1 == 0 || p[i].yes && p[i].value == p[first].value)
+					s.ok = s.ok && (e.Lanes>>i&1 == 0 || p[i].known && p[i].value == p[first].value)
 				}
 				break
 			}
@@ -259,12 +259,12 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				s.v[i] = c.lane(i)
 			}
 		case ptx.SRegOperand:
-			of := e.Launch.Block
+			block := e.Launch.Block
 			for i := range s.v {
 				thread := e.Warp*e.Launch.WarpSize + i
 				v, ok := map[string]int{
-					"%tid.x": thread % of.X, "%tid.y": thread / of.X % of.Y, "%tid.z": thread / of.X / of.Y,
-					"%ntid.x": of.X, "%ntid.y": of.Y, "%ntid.z": of.Z,
+					"%tid.x": thread % block.X, "%tid.y": thread / block.X % block.Y, "%tid.z": thread / block.X / block.Y,
+					"%ntid.x": block.X, "%ntid.y": block.Y, "%ntid.z": block.Z,
 					"%ctaid.x": e.ID.X, "%ctaid.y": e.ID.Y, "%ctaid.z": e.ID.Z,
 					"%nctaid.x": e.Launch.Grid.X, "%nctaid.y": e.Launch.Grid.Y, "%nctaid.z": e.Launch.Grid.Z,
 				}[o.SReg.String()]
@@ -291,18 +291,18 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				address = i
 			}
 		}
-		var at lanesOf
+		var addr lanesOf
 		if o := &e.Instr.Ops[address]; o.Reg == ptx.NoReg {
-			at = lanesOf{uniform: true, ok: true}
+			addr = lanesOf{uniform: true, ok: true}
 		} else {
-			at = source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.U64)
+			addr = source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.U64)
 		}
 		size := map[string]int{"8": 1, "16": 2, "32": 4, "64": 8}[kind[1:]]
 		if space != ptx.Param {
 			switch {
-			case name == "ld" && at.uniform:
+			case name == "ld" && addr.uniform:
 				m.Loads, m.CompactLoads = m.Loads+1, m.CompactLoads+1
-			case name == "ld" && at.ok && (!m.FGSIMT || size <= 4 && n > 1 && signed(at.v[1]-at.v[0], 32) == int64(size)):
+			case name == "ld" && addr.ok && (!m.FGSIMT || size <= 4 && n > 1 && signed(addr.v[1]-addr.v[0], 32) == int64(size)):
 				m.Loads, m.CompactLoads, m.AffineLoads = m.Loads+1, m.CompactLoads+1, m.AffineLoads+1
 			case name == "ld":
 				m.Loads++
@@ -310,15 +310,15 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				m.Stores++
 			}
 		}
-		uniform := name == "ld" && (space == ptx.Param || m.Const && space == ptx.Const && at.uniform)
+		uniform := name == "ld" && (space == ptx.Param || m.Const && space == ptx.Const && addr.uniform)
 		for i := range e.Writes {
 			m.write(e, w, key(e.Writes[i].Reg), &e.Writes[i], nil, uniform)
 		}
-		m.results(e, w, uniform)
+		m.countResults(e, w, uniform)
 		return
 	}
 
-	var in []lanesOf
+	var inputs []lanesOf
 	uniform, all, affine := true, true, 0
 	for i := range e.Instr.Ops {
 		o := &e.Instr.Ops[i]
@@ -326,18 +326,18 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			continue
 		}
 		s := source(o, e.Instr.OperandType(i))
-		in = append(in, s)
+		inputs = append(inputs, s)
 		uniform, all = uniform && s.uniform, all && s.ok
 		if s.ok && !s.uniform {
 			affine++
 		}
 	}
 	if compares {
-		known := uniform && len(in) == 2
-		if all && affine == 1 && len(in) == 2 && !float && !m.FGSIMT {
-			one, many := in[0], in[1]
-			if !one.uniform {
-				one, many = many, one
+		known := uniform && len(inputs) == 2
+		if all && affine == 1 && len(inputs) == 2 && !float && !m.FGSIMT {
+			scalar, vector := inputs[0], inputs[1]
+			if !scalar.uniform {
+				scalar, vector = vector, scalar
 			}
 			less := func(x, y uint64) bool {
 				if kind[0] == 's' {
@@ -345,44 +345,44 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				}
 				return x < y
 			}
-			above, below, up, down := true, true, true, true
+			allAbove, allBelow, rising, falling := true, true, true, true
 			last := -1 // the lane before
-			for i, v := range many.v {
-				if m.Leaves && w.here>>i&1 == 0 {
+			for i, v := range vector.v {
+				if m.IgnoresExited && w.running>>i&1 == 0 {
 					continue
 				}
-				above, below = above && less(v, one.v[0]), below && less(one.v[0], v)
+				allAbove, allBelow = allAbove && less(v, scalar.v[0]), allBelow && less(scalar.v[0], v)
 				if last >= 0 { // what wraps round in the type is no progression there
-					up, down = up && less(many.v[last], v), down && less(v, many.v[last])
+					rising, falling = rising && less(vector.v[last], v), falling && less(v, vector.v[last])
 				}
 				last = i
 			}
-			known = (above || below) && (up || down)
+			known = (allAbove || allBelow) && (rising || falling)
 		}
-		m.decide(e, w, key, known, affine > 0)
+		m.setDecided(e, w, key, known, affine > 0)
 		if known { // in a mask, for whatever lanes there are
 			m.Compact++
 			m.Compares++
 		}
 		return
 	}
-	of := false // predicates that come of comparing affine values
+	fromAffine := false // predicates that come of comparing affine values
 	for _, v := range e.Reads {
 		if p := w.decided[key(v.Reg)]; p != nil {
-			of = of || p[first].affine
+			fromAffine = fromAffine || p[first].affine
 		}
 	}
-	other := slices.Contains([]string{"bar", "barrier", "membar", "fence", "shfl", "vote", "match", "activemask", "redux"}, name)
+	cannotCompact := slices.Contains([]string{"bar", "barrier", "membar", "fence", "shfl", "vote", "match", "activemask", "redux"}, name)
 	if len(e.Writes) > 0 && e.Writes[0].Type == ptx.Pred {
-		known := uniform && (name == "mov" || m.Wide && !other)
-		m.decide(e, w, key, known, of)
+		known := uniform && (name == "mov" || m.Wide && !cannotCompact)
+		m.setDecided(e, w, key, known, fromAffine)
 		if known {
 			m.Compact++
 		}
 		return
 	}
 	var result func(i int) uint64 // of a lane's sources; nil: whatever uniform operands give
-	can := false
+	compactResult := false
 	bits := 0
 	if len(e.Writes) > 0 {
 		bits = e.Writes[0].Type.Bits()
@@ -406,53 +406,53 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	}
 	switch {
 	case name == "mov":
-		can, result = all && len(in) == 1, func(i int) uint64 { return in[0].v[i] }
+		compactResult, result = all && len(inputs) == 1, func(i int) uint64 { return inputs[0].v[i] }
 	case float && arithmetic:
-		can = uniform
+		compactResult = uniform
 	case float || converts:
 	case name == "add":
-		can, result = all, func(i int) uint64 { return in[0].v[i] + in[1].v[i] }
+		compactResult, result = all, func(i int) uint64 { return inputs[0].v[i] + inputs[1].v[i] }
 	case name == "sub":
-		can, result = all, func(i int) uint64 { return in[0].v[i] - in[1].v[i] }
+		compactResult, result = all, func(i int) uint64 { return inputs[0].v[i] - inputs[1].v[i] }
 	case name == "mul" && (wide || words[1] == "lo"):
-		can, result = all && (in[0].uniform || in[1].uniform) && (!wide || climbs(in[0]) && climbs(in[1])), func(i int) uint64 { return extend(in[0].v[i]) * extend(in[1].v[i]) }
+		compactResult, result = all && (inputs[0].uniform || inputs[1].uniform) && (!wide || climbs(inputs[0]) && climbs(inputs[1])), func(i int) uint64 { return extend(inputs[0].v[i]) * extend(inputs[1].v[i]) }
 	case name == "mad" && (wide || words[1] == "lo"):
-		can, result = all && (in[0].uniform || in[1].uniform) && (!wide || climbs(in[0]) && climbs(in[1])), func(i int) uint64 { return extend(in[0].v[i])*extend(in[1].v[i]) + in[2].v[i] }
+		compactResult, result = all && (inputs[0].uniform || inputs[1].uniform) && (!wide || climbs(inputs[0]) && climbs(inputs[1])), func(i int) uint64 { return extend(inputs[0].v[i])*extend(inputs[1].v[i]) + inputs[2].v[i] }
 	case name == "mul" || name == "mad":
-		can = uniform
+		compactResult = uniform
 	case name == "shl":
-		can, result = all && in[1].uniform, func(i int) uint64 {
-			if in[1].v[i] >= uint64(width) {
+		compactResult, result = all && inputs[1].uniform, func(i int) uint64 {
+			if inputs[1].v[i] >= uint64(width) {
 				return 0
 			}
-			return in[0].v[i] << in[1].v[i]
+			return inputs[0].v[i] << inputs[1].v[i]
 		}
 	case name == "shr":
-		by := func(i int) uint64 { return min(in[1].v[i], 63) }
-		can, result = all && in[1].uniform, func(i int) uint64 {
+		shift := func(i int) uint64 { return min(inputs[1].v[i], 63) }
+		compactResult, result = all && inputs[1].uniform, func(i int) uint64 {
 			if kind[0] == 's' {
-				return uint64(signed(in[0].v[i], width) >> by(i))
+				return uint64(signed(inputs[0].v[i], width) >> shift(i))
 			}
-			return modulo(in[0].v[i], width) >> by(i)
+			return modulo(inputs[0].v[i], width) >> shift(i)
 		}
 		for i := range n { // exact in the stride
-			can = can && modulo(in[0].v[i]-in[0].v[0], width)%(1<<by(i)) == 0
+			compactResult = compactResult && modulo(inputs[0].v[i]-inputs[0].v[0], width)%(1<<shift(i)) == 0
 		}
 	case name == "cvt":
-		can, result = all, func(i int) uint64 { return extend(in[0].v[i]) }
+		compactResult, result = all, func(i int) uint64 { return extend(inputs[0].v[i]) }
 	case name == "cvta":
-		can, result = all, func(i int) uint64 {
-			if in[0].v[first] == 0 && !in[0].uniform {
-				return in[0].v[i]
+		compactResult, result = all, func(i int) uint64 {
+			if inputs[0].v[first] == 0 && !inputs[0].uniform {
+				return inputs[0].v[i]
 			}
-			return in[0].v[i] + e.Writes[0].Low[first] - in[0].v[first]
+			return inputs[0].v[i] + e.Writes[0].Low[first] - inputs[0].v[first]
 		}
 	}
-	if m.Wide && uniform && !can && !other && name != "mov" {
-		can, result = true, nil
+	if m.Wide && uniform && !compactResult && !cannotCompact && name != "mov" {
+		compactResult, result = true, nil
 	}
 	var values []uint64
-	if can && result != nil {
+	if compactResult && result != nil {
 		for i := range n {
 			values = append(values, modulo(result(i), bits))
 		}
@@ -462,44 +462,44 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			stride = modulo(values[1]-values[0], bits)
 		}
 		for i := range n {
-			can = can && values[i] == modulo(values[0]+uint64(i)*stride, bits)
+			compactResult = compactResult && values[i] == modulo(values[0]+uint64(i)*stride, bits)
 		}
 		if s := signed(stride, bits); s < -1<<15 || s >= 1<<15 {
-			can = false
+			compactResult = false
 		}
 	}
 	for i := range e.Writes {
-		m.write(e, w, key(e.Writes[i].Reg), &e.Writes[i], values, can)
+		m.write(e, w, key(e.Writes[i].Reg), &e.Writes[i], values, compactResult)
 	}
-	m.results(e, w, can)
+	m.countResults(e, w, compactResult)
 }
 
-// whole reports whether what is written stays compact: without a guard, and by all that were launched.
-func (m *Machine) whole(e *interp.Event, w *machineWarp) bool {
-	together := w.launched
-	if m.Leaves {
-		together = w.here
+// isFullWarp reports whether what is written stays compact: without a guard, and by all that were launched.
+func (m *Machine) isFullWarp(e *interp.Event, w *machineWarp) bool {
+	active := w.launched
+	if m.IgnoresExited {
+		active = w.running
 	}
-	return e.Active == together && e.Instr.Guard.Reg == ptx.NoReg
+	return e.Active == active && e.Instr.Guard.Reg == ptx.NoReg
 }
 
-// results counts an instruction whose results can be compact, or not.
-func (m *Machine) results(e *interp.Event, w *machineWarp, can bool) {
+// countResults counts an instruction whose results can be compact, or not.
+func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bool) {
 	switch {
-	case len(e.Writes) == 0 || !can:
-	case m.whole(e, w):
+	case len(e.Writes) == 0 || !compactResult:
+	case m.isFullWarp(e, w):
 		m.Compact++
 	default:
 		m.Suppressed++
 	}
 }
 
-// decide has predicates written, which are masks: a lane's is known by a comparison of compact values.
-func (m *Machine) decide(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
+// setDecided has predicates written, which are masks: a lane's is known by a comparison of compact values.
+func (m *Machine) setDecided(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
 	for _, v := range e.Writes {
 		p := w.decided[key(v.Reg)]
 		if p == nil {
-			p = &[64]decided{}
+			p = &[64]predicateOrigin{}
 			w.decided[key(v.Reg)] = p
 		}
 		first := 0
@@ -509,24 +509,24 @@ func (m *Machine) decide(e *interp.Event, w *machineWarp, key func(ptx.RegID) st
 		for i := range p {
 			switch {
 			case e.Lanes>>i&1 != 0:
-				p[i] = decided{known, affine, v.Low[i]&1 != 0}
+				p[i] = predicateOrigin{known, affine, v.Low[i]&1 != 0}
 			case known && p[i].value != (v.Low[first]&1 != 0): // the mask is of one value
-				p[i] = decided{}
+				p[i] = predicateOrigin{}
 			}
 		}
 	}
 }
 
 // write has a register written; values are nil if it is uniform, or not compact.
-func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, can bool) {
-	whole := m.whole(e, w)
-	if _, was := w.compact[key]; was && !whole {
-		m.Expansions++
+func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, compactResult bool) {
+	whole := m.isFullWarp(e, w)
+	if _, wasCompact := w.compact[key]; wasCompact && !whole {
+		m.Materialisations++
 	}
 	delete(w.compact, key)
 	m.Writes++
 	words := max(1, v.Type.Bits()/32)
-	if !can || !whole {
+	if !compactResult || !whole {
 		m.written = append(m.written, 4*words*e.Launch.WarpSize)
 		return
 	}

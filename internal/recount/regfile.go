@@ -17,16 +17,16 @@ type Written struct {
 	Sets          map[string]int // writes, by the models that keep them in less than a vector: "kim gscalar"
 }
 
-// Beside is a probe of warps of 32 lanes that knows of "kim", "avc", "gscalar" and "combined".
-type Beside struct {
+// MachineAndWrites is a probe of warps of 32 lanes that knows of "kim", "avc", "gscalar" and "combined".
+type MachineAndWrites struct {
 	Machine
 	Written map[int32]*Written // by line of the PTX
 
-	given map[[2]int]map[string]*Word // what lanes have been given, by CTA and warp, and by depth, function, register and word
+	lanesWritten map[[2]int]map[string]*Word // what lanes have been given, by CTA and warp, and by depth, function, register and word
 }
 
 // Total adds up the lines.
-func (b *Beside) Total() Written {
+func (b *MachineAndWrites) Total() Written {
 	t := Written{Stored: map[string]int{}, Sets: map[string]int{}}
 	for _, w := range b.Written {
 		t.Writes += w.Writes
@@ -41,31 +41,31 @@ func (b *Beside) Total() Written {
 	return t
 }
 
-// Wants are also calls.
-func (b *Beside) Wants() interp.Wants {
-	w := b.Machine.Wants()
+// Subscription are also calls.
+func (b *MachineAndWrites) Subscription() interp.Subscription {
+	w := b.Machine.Subscription()
 	w.Events |= interp.OnCall
 	return w
 }
 
 // CTA has nothing of its own.
-func (b *Beside) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
+func (b *MachineAndWrites) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
 
-// Tell counts what an instruction writes.
-func (b *Beside) Tell(e *interp.Event) {
-	b.Machine.Tell(e)
+// OnEvent counts what an instruction writes.
+func (b *MachineAndWrites) OnEvent(e *interp.Event) {
+	b.Machine.OnEvent(e)
 	warp := [2]int{e.CTA, e.Warp}
 	switch e.Kind {
 	case interp.OnWarp: // its registers are new
-		if b.given == nil {
-			b.given = map[[2]int]map[string]*Word{}
+		if b.lanesWritten == nil {
+			b.lanesWritten = map[[2]int]map[string]*Word{}
 		}
-		b.given[warp] = map[string]*Word{}
+		b.lanesWritten[warp] = map[string]*Word{}
 	case interp.OnCall: // those of the function are, in the lanes that call it
-		for name, w := range b.given[warp] {
+		for name, w := range b.lanesWritten[warp] {
 			if strings.HasPrefix(name, fmt.Sprint(e.Depth, " ", e.Callee.Name, " ")) {
-				for lane := range w.Has {
-					w.Has[lane] = w.Has[lane] && e.Lanes>>lane&1 == 0
+				for lane := range w.Present {
+					w.Present[lane] = w.Present[lane] && e.Lanes>>lane&1 == 0
 				}
 			}
 		}
@@ -85,26 +85,26 @@ func (b *Beside) Tell(e *interp.Event) {
 		n++
 		for k := range words {
 			w := Word{}
-			for lane := range w.Has {
-				w.Has[lane], w.Value[lane] = e.Lanes>>lane&1 != 0, uint32(v.Low[lane]>>(32*k))
+			for lane := range w.Present {
+				w.Present[lane], w.Value[lane] = e.Lanes>>lane&1 != 0, uint32(v.Low[lane]>>(32*k))
 			}
 			name := fmt.Sprint(e.Depth, " ", e.Func.Name, " ", v.Reg, " ", k)
-			whole := b.given[warp][name] // with what its other lanes have
+			whole := b.lanesWritten[warp][name] // with what its other lanes have
 			if whole == nil {
 				whole = &Word{}
-				b.given[warp][name] = whole
+				b.lanesWritten[warp][name] = whole
 			}
 			for _, lane := range w.lanes() {
-				whole.Has[lane], whole.Value[lane] = true, w.Value[lane]
+				whole.Present[lane], whole.Value[lane] = true, w.Value[lane]
 			}
 			bytes := 128
-			if _, _, ok := whole.line(); ok {
+			if _, _, ok := whole.findLine(); ok {
 				bytes = 8 // of 128 bytes, a line of 16 vectors
 			}
 			stored["avc"] += bytes
 			bytes, combined := 128, 128
 			if len(w.lanes()) == 32 {
-				bytes = byteWise(&w)
+				bytes = gscalarBytes(&w)
 				if combined = bytes; combined > 8 && w.progression() {
 					combined = 8
 				}
@@ -115,35 +115,35 @@ func (b *Beside) Tell(e *interp.Event) {
 		if b.Written == nil {
 			b.Written = map[int32]*Written{}
 		}
-		to := b.Written[e.Instr.Pos.Line]
-		if to == nil {
-			to = &Written{Stored: map[string]int{}, Sets: map[string]int{}}
-			b.Written[e.Instr.Pos.Line] = to
+		line := b.Written[e.Instr.Pos.Line]
+		if line == nil {
+			line = &Written{Stored: map[string]int{}, Sets: map[string]int{}}
+			b.Written[e.Instr.Pos.Line] = line
 		}
-		to.Writes++
-		to.Bytes += all
+		line.Writes++
+		line.Bytes += all
 		var set []string
 		for _, name := range []string{"kim", "avc", "gscalar", "combined"} {
-			to.Stored[name] += stored[name]
+			line.Stored[name] += stored[name]
 			if stored[name] < all {
 				set = append(set, name)
 			}
 		}
-		to.Sets[strings.Join(set, " ")]++
+		line.Sets[strings.Join(set, " ")]++
 	}
 }
 
-// byteWise is the bytes of a word that is written whole: those of its hexadecimal digits that all lanes share from
+// gscalarBytes is the bytes of a word that is written whole: those of its hexadecimal digits that all lanes share from
 // the left, in pairs, stand once.
-func byteWise(w *Word) int {
-	same := 0
-	for same < 4 {
+func gscalarBytes(w *Word) int {
+	equalBytes := 0
+	for equalBytes < 4 {
 		for _, v := range w.Value {
-			if fmt.Sprintf("%08x", v)[:2*same+2] != fmt.Sprintf("%08x", w.Value[0])[:2*same+2] {
-				return same + 32*(4-same)
+			if fmt.Sprintf("%08x", v)[:2*equalBytes+2] != fmt.Sprintf("%08x", w.Value[0])[:2*equalBytes+2] {
+				return equalBytes + 32*(4-equalBytes)
 			}
 		}
-		same++
+		equalBytes++
 	}
 	return 4
 }

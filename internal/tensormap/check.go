@@ -7,22 +7,22 @@ package tensormap
 import "fmt"
 
 const (
-	mostBox    = 256
-	mostStep   = 8
-	mostPixels = 1024
+	maxBox    = 256
+	maxStep   = 8
+	maxPixels = 1024
 )
 
 // Check reports what a map cannot be like.
 func (m *Map) Check() error {
-	least := 1
+	minimum := 1
 	if m.Mode != Tiled || m.Interleave != NoInterleave {
-		least = 3
+		minimum = 3
 	}
 	switch {
 	case m.Mode >= modeCount || m.Type >= TypeCount || m.Interleave >= InterleaveCount || m.Swizzle.Mode >= SwizzleModeCount || m.Swizzle.Atomicity >= AtomicityCount || m.L2 > 3:
 		return fmt.Errorf("a tensor map of no known kind")
-	case m.Rank < least || m.Rank > Rank:
-		return fmt.Errorf("a rank of %d, want %d to %d", m.Rank, least, Rank)
+	case m.Rank < minimum || m.Rank > Rank:
+		return fmt.Errorf("a rank of %d, want %d to %d", m.Rank, minimum, Rank)
 	case m.NaN && !m.Type.Float():
 		return fmt.Errorf("NaN for what lies outside of a tensor of .%s", m.Type)
 	}
@@ -37,8 +37,8 @@ func (m *Map) Check() error {
 		if m.Dim[i] == 0 || m.Dim[i] > 1<<32 {
 			return fmt.Errorf("an extent of %d elements in dimension %d, want 1 to 2^32", m.Dim[i], i)
 		}
-		if m.Step[i] == 0 || m.Step[i] > mostStep {
-			return fmt.Errorf("a traversal stride of %d in dimension %d, want 1 to %d", m.Step[i], i, mostStep)
+		if m.Step[i] == 0 || m.Step[i] > maxStep {
+			return fmt.Errorf("a traversal stride of %d in dimension %d, want 1 to %d", m.Step[i], i, maxStep)
 		}
 		if i > 0 && (m.Stride[i-1]%align != 0 || m.Stride[i-1] >= 1<<40) {
 			return fmt.Errorf("a stride of %d bytes in dimension %d, want a multiple of %d below 2^40", m.Stride[i-1], i, align)
@@ -60,8 +60,8 @@ func (m *Map) checkBox() error {
 		boxes = 1
 	}
 	for i := range boxes {
-		if m.Box[i] == 0 || m.Box[i] > mostBox {
-			return fmt.Errorf("a box of %d elements in dimension %d, want 1 to %d", m.Box[i], i, mostBox)
+		if m.Box[i] == 0 || m.Box[i] > maxBox {
+			return fmt.Errorf("a box of %d elements in dimension %d, want 1 to %d", m.Box[i], i, maxBox)
 		}
 	}
 	inner := uint64(m.Box[0]) * uint64(m.Type.Bits())
@@ -72,8 +72,8 @@ func (m *Map) checkBox() error {
 		return fmt.Errorf("a box of %d elements of .%s in dimension 0, want a multiple of 16 bytes", m.Box[0], m.Type)
 	case m.Mode == Tiled:
 		return nil
-	case m.Mode != Im2colW128 && (m.Box[1] == 0 || m.Box[1] > mostPixels):
-		return fmt.Errorf("%d pixels per column, want 1 to %d", m.Box[1], mostPixels)
+	case m.Mode != Im2colW128 && (m.Box[1] == 0 || m.Box[1] > maxPixels):
+		return fmt.Errorf("%d pixels per column, want 1 to %d", m.Box[1], maxPixels)
 	}
 	spatial := m.Rank - 2
 	if m.Mode != Im2col {
@@ -81,10 +81,10 @@ func (m *Map) checkBox() error {
 	}
 	bits := [...]int{16, 8, 5}[spatial-1]
 	for i := range spatial {
-		most := int32(1)<<(bits-1) - 1
+		maximum := int32(1)<<(bits-1) - 1
 		switch lower, upper := m.Lower[i], m.Upper[i]; {
-		case lower < -most-1 || lower > most || upper < -most-1 || upper > most:
-			return fmt.Errorf("a bounding box from %d to %d in dimension %d, want corners from %d to %d", lower, upper, i+1, -most-1, most)
+		case lower < -maximum-1 || lower > maximum || upper < -maximum-1 || upper > maximum:
+			return fmt.Errorf("a bounding box from %d to %d in dimension %d, want corners from %d to %d", lower, upper, i+1, -maximum-1, maximum)
 		case int64(m.Dim[i+1])+int64(upper)-int64(lower) <= 0:
 			return fmt.Errorf("a bounding box of nothing in dimension %d: from %d to %d, of %d elements", i+1, lower, upper, m.Dim[i+1])
 		}

@@ -80,7 +80,7 @@ func Parse(text string) (m *Map, err error) {
 }
 
 // numbers reads numbers that are separated by x, and turns them round.
-func numbers(s string, least, most int) ([]int64, error) {
+func numbers(s string, minimum, maximum int) ([]int64, error) {
 	var list []int64
 	for _, f := range strings.Split(s, "x") {
 		n, err := strconv.ParseInt(strings.TrimSpace(f), 0, 64)
@@ -89,8 +89,8 @@ func numbers(s string, least, most int) ([]int64, error) {
 		}
 		list = append(list, n)
 	}
-	if len(list) < least || len(list) > most {
-		return nil, fmt.Errorf("%d numbers, want %d to %d", len(list), least, most)
+	if len(list) < minimum || len(list) > maximum {
+		return nil, fmt.Errorf("%d numbers, want %d to %d", len(list), minimum, maximum)
 	}
 	slices.Reverse(list)
 	return list, nil

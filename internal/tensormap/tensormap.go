@@ -65,7 +65,7 @@ type Map struct {
 	L2         uint8 // promotion, 0 to 3
 	Large      bool  // the allocation class that tensormap.replace has set
 
-	set fields
+	given fields
 }
 
 // Mode is how a map's boxes are read.
@@ -183,13 +183,13 @@ var ErrNone = errors.New("no tensor map of gemu's")
 // Encode is the bytes of the map. Every field that its rank asks for is taken to be there.
 func (m *Map) Encode() (b [Size]byte) {
 	n := *m
-	n.set = n.needs() | n.set
-	n.put(b[:])
+	n.given = n.requiredFields() | n.given
+	n.encodeTo(b[:])
 	return b
 }
 
-// needs is the fields that a map of the rank must have.
-func (m *Map) needs() fields {
+// requiredFields is the fields that a map of the rank must have.
+func (m *Map) requiredFields() fields {
 	s := hasAddress | hasRank
 	for i := range m.Rank {
 		s |= hasDim<<i | hasStep<<i | hasBox<<i
@@ -200,11 +200,11 @@ func (m *Map) needs() fields {
 	return s
 }
 
-func (m *Map) put(b []byte) {
+func (m *Map) encodeTo(b []byte) {
 	le := binary.LittleEndian
 	copy(b, magic)
 	le.PutUint64(b[8:], m.Address)
-	le.PutUint32(b[36:], uint32(m.set))
+	le.PutUint32(b[36:], uint32(m.given))
 	for i := range Rank {
 		le.PutUint32(b[16+4*i:], uint32(m.Dim[i]))
 		le.PutUint16(b[72+2*i:], uint16(m.Box[i]))
@@ -235,12 +235,12 @@ func get(b []byte) (*Map, error) {
 		return nil, ErrNone
 	}
 	m := &Map{
-		Address: le.Uint64(b[8:]), set: fields(le.Uint32(b[36:])), Rank: int(b[87]), Type: Type(b[88]), Interleave: Interleave(b[89]),
+		Address: le.Uint64(b[8:]), given: fields(le.Uint32(b[36:])), Rank: int(b[87]), Type: Type(b[88]), Interleave: Interleave(b[89]),
 		Swizzle: Swizzle{SwizzleMode(b[90]), Atomicity(b[91])}, NaN: b[92] != 0, L2: b[93], Mode: Mode(b[94]), Large: b[95] != 0,
 	}
 	for i := range Rank {
 		m.Dim[i] = uint64(le.Uint32(b[16+4*i:]))
-		if m.Dim[i] == 0 && m.set&(hasDim<<i) != 0 {
+		if m.Dim[i] == 0 && m.given&(hasDim<<i) != 0 {
 			m.Dim[i] = 1 << 32
 		}
 		m.Box[i], m.Step[i] = uint32(le.Uint16(b[72+2*i:])), uint32(b[82+i])
@@ -267,8 +267,8 @@ func DecodeWith(b []byte, o *Override) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lacks := m.needs() &^ m.set; lacks != 0 {
-		return nil, fmt.Errorf("a tensor map without %s", lacks)
+	if missing := m.requiredFields() &^ m.given; missing != 0 {
+		return nil, fmt.Errorf("a tensor map without %s", missing)
 	}
 	return m, m.Check()
 }
@@ -319,60 +319,60 @@ func Replace(b []byte, field string, ord int, value uint64) error {
 			return fmt.Errorf("a tensor map for .%s, where only those for .tile can be changed", m.Mode)
 		}
 	}
-	within := func(n uint64) error {
+	checkRange := func(n uint64) error {
 		if value >= n {
 			return fmt.Errorf(".%s of %d, where less than %d is possible", field, value, n)
 		}
 		return nil
 	}
-	few := func(count int, most uint64) error {
+	checkMax := func(count int, maximum uint64) error {
 		switch {
 		case ord < 0 || ord >= count:
 			return fmt.Errorf(".%s %d, of %d that there are", field, ord, count)
-		case value == 0 || value > most:
-			return fmt.Errorf(".%s %d of %d, want 1 to %d", field, ord, value, most)
+		case value == 0 || value > maximum:
+			return fmt.Errorf(".%s %d of %d, want 1 to %d", field, ord, value, maximum)
 		}
 		return nil
 	}
 	var err error
 	switch field {
 	case "global_address":
-		m.Address, m.set = value, m.set|hasAddress
+		m.Address, m.given = value, m.given|hasAddress
 	case "rank":
-		err = within(Rank)
-		m.Rank, m.set = int(value)+1, m.set|hasRank
+		err = checkRange(Rank)
+		m.Rank, m.given = int(value)+1, m.given|hasRank
 	case "box_dim":
-		if err = few(Rank, mostBox); err == nil {
-			m.Box[ord], m.set = uint32(value), m.set|hasBox<<ord
+		if err = checkMax(Rank, maxBox); err == nil {
+			m.Box[ord], m.given = uint32(value), m.given|hasBox<<ord
 		}
 	case "global_dim":
-		if err = few(Rank, 1<<32); err == nil {
-			m.Dim[ord], m.set = value, m.set|hasDim<<ord
+		if err = checkMax(Rank, 1<<32); err == nil {
+			m.Dim[ord], m.given = value, m.given|hasDim<<ord
 		}
 	case "global_stride":
 		if ord < 0 || ord >= Rank-1 {
 			err = fmt.Errorf(".%s %d, of %d that there are", field, ord, Rank-1)
 			break
 		}
-		m.Stride[ord], m.set = value, m.set|hasStride<<ord
+		m.Stride[ord], m.given = value, m.given|hasStride<<ord
 	case "element_stride":
-		if err = few(Rank, mostStep); err == nil {
-			m.Step[ord], m.set = uint32(value), m.set|hasStep<<ord
+		if err = checkMax(Rank, maxStep); err == nil {
+			m.Step[ord], m.given = uint32(value), m.given|hasStep<<ord
 		}
 	case "elemtype":
-		err = within(uint64(TypeCount))
+		err = checkRange(uint64(TypeCount))
 		m.Type = Type(value)
 	case "interleave_layout":
-		err = within(uint64(InterleaveCount))
+		err = checkRange(uint64(InterleaveCount))
 		m.Interleave = Interleave(value)
 	case "swizzle_mode":
-		err = within(uint64(SwizzleModeCount))
+		err = checkRange(uint64(SwizzleModeCount))
 		m.Swizzle.Mode = SwizzleMode(value)
 	case "swizzle_atomicity":
-		err = within(uint64(AtomicityCount))
+		err = checkRange(uint64(AtomicityCount))
 		m.Swizzle.Atomicity = Atomicity(value)
 	case "fill_mode":
-		err = within(2)
+		err = checkRange(2)
 		m.NaN = value != 0
 	case AllocClass:
 		m.Large = value != 0
@@ -380,7 +380,7 @@ func Replace(b []byte, field string, ord int, value uint64) error {
 		panic("BUG: no field " + field)
 	}
 	if err == nil {
-		m.put(b)
+		m.encodeTo(b)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.set = 0; *got != *m {
+		if got.given = 0; *got != *m {
 			t.Errorf("%+v is decoded as %+v", m, got)
 		}
 	}
@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 
 // TestParse: what is no tensor map says why.
 func TestParse(t *testing.T) {
-	for spec, what := range map[string]string{
+	for spec, text := range map[string]string{
 		"":                        "is no TYPE[N]; want tma(",
 		"u33[4],box=4":            "is no TYPE[N]",
 		"u32[4x],box=4":           `"" is not a number`,
@@ -139,8 +139,8 @@ func TestParse(t *testing.T) {
 		"u32[4x4x4],box=1xx1":     `"" is not a number`,
 		"u32[4x4x4],box=1x1x1,q=": "q=: unknown",
 	} {
-		if _, err := Parse(spec); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v, want %q", spec, err, what)
+		if _, err := Parse(spec); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %q", spec, err, text)
 		}
 	}
 	of, rest, ok := Cut("tma(u32[2,3]=iota, f16[8x4x32], box=2x1x32, strides=512x64, swizzle=64, offset=128)")

@@ -16,7 +16,7 @@ type Copy struct {
 	Reset bool // the instruction sets the extents: coordinates are zero
 
 	// Coordinates, the innermost first; of Rows that of the columns, then four of rows.
-	At [Rank]int32
+	Position [Rank]int32
 
 	// For im2col what is added to W, H and D; for the others the halo, and what is added to W.
 	Offsets [3]uint16
@@ -37,7 +37,7 @@ func (o *Override) apply(m *Map) error {
 	if o.Address%16 != 0 {
 		return fmt.Errorf("a tensor at %#x by .override::global_address, want a multiple of 16", o.Address)
 	}
-	m.Address, m.set = o.Address, m.set|hasAddress
+	m.Address, m.given = o.Address, m.given|hasAddress
 	if o.Dims == 0 {
 		return nil
 	}
@@ -48,8 +48,8 @@ func (o *Override) apply(m *Map) error {
 		if n == 0 || n > 255 {
 			return fmt.Errorf("an extent of %d elements in dimension %d by .override, want 1 to 255", n, i)
 		}
-		if m.Dim[i], m.set = uint64(n), m.set|hasDim<<i; i > 0 {
-			m.Stride[i-1], m.set = (uint64(o.Low[i-1])+uint64(o.High>>(4*(i-1))&15)<<32)<<4, m.set|hasStride<<(i-1)
+		if m.Dim[i], m.given = uint64(n), m.given|hasDim<<i; i > 0 {
+			m.Stride[i-1], m.given = (uint64(o.Low[i-1])+uint64(o.High>>(4*(i-1))&15)<<32)<<4, m.given|hasStride<<(i-1)
 		}
 	}
 	return nil
@@ -62,7 +62,7 @@ func (c *Copy) String() string {
 		n = Rank
 	}
 	s := "{"
-	for i, v := range c.At[:n] {
+	for i, v := range c.Position[:n] {
 		if i > 0 {
 			s += ", "
 		}
@@ -71,8 +71,8 @@ func (c *Copy) String() string {
 	return s + "}"
 }
 
-// Piece is a part of a box whose bytes lie one behind the other in both memories.
-type Piece struct {
+// Segment is a part of a box whose bytes lie one behind the other in both memories.
+type Segment struct {
 	Shared uint64 // its address in shared memory
 	Global uint64 // in global memory; of elements outside of the tensor where they would be
 	Bytes  int    // as many as there are in both; of stores of B6x16P32 in global memory
@@ -102,10 +102,10 @@ func (m *Map) Fits(c *Copy) error {
 	case c.Store && m.Swizzle.Atomicity == Atom32Flip8:
 		return fmt.Errorf("a swizzle with halves of 16 bytes exchanged, in a store")
 	}
-	if unit := map[Type]int32{B4x16: 2, B4x16P64: 128, B6x16P32: 128}[m.Type]; unit != 0 && c.At[0]%unit != 0 {
-		return fmt.Errorf("a coordinate of %d elements of .%s, want a multiple of %d", c.At[0], m.Type, unit)
+	if unit := map[Type]int32{B4x16: 2, B4x16P64: 128, B6x16P32: 128}[m.Type]; unit != 0 && c.Position[0]%unit != 0 {
+		return fmt.Errorf("a coordinate of %d elements of .%s, want a multiple of %d", c.Position[0], m.Type, unit)
 	}
-	if c.Reset && c.At != [Rank]int32{} {
+	if c.Reset && c.Position != [Rank]int32{} {
 		return fmt.Errorf("coordinates other than zero in a copy that overrides extents")
 	}
 	if c.Store {
@@ -113,7 +113,7 @@ func (m *Map) Fits(c *Copy) error {
 		if c.Rows {
 			n = Rank
 		}
-		for i, v := range c.At[:n] {
+		for i, v := range c.Position[:n] {
 			if v < 0 {
 				return fmt.Errorf("coordinate %d is %d, in a store, where it must not be negative", i, v)
 			}
@@ -127,23 +127,23 @@ func (m *Map) Fits(c *Copy) error {
 	switch c.Mode {
 	case Im2col:
 		for i := range m.Rank - 2 {
-			if at := int64(c.At[i+1]); at < int64(m.Lower[i]) || at > m.last(i) {
+			if at := int64(c.Position[i+1]); at < int64(m.Lower[i]) || at > m.last(i) {
 				return fmt.Errorf("coordinate %d is %d, outside of the bounding box from %d to %d", i+1, at, m.Lower[i], m.last(i))
 			}
-			if most := uint16(1<<[...]int{16, 8, 5}[m.Rank-3] - 1); c.Offsets[i] > most {
-				return fmt.Errorf("an offset of %d, at most %d is possible", c.Offsets[i], most)
+			if maximum := uint16(1<<[...]int{16, 8, 5}[m.Rank-3] - 1); c.Offsets[i] > maximum {
+				return fmt.Errorf("an offset of %d, at most %d is possible", c.Offsets[i], maximum)
 			}
 		}
 	case Im2colW, Im2colW128:
-		if at := int64(c.At[1]); at > m.last(0) { // to the left it may be
+		if at := int64(c.Position[1]); at > m.last(0) { // to the left it may be
 			return fmt.Errorf("coordinate 1 is %d, outside of the bounding box to %d", at, m.last(0))
 		}
-		most := uint16(512)
+		maximum := uint16(512)
 		if c.Mode == Im2colW128 {
-			most = 32
+			maximum = 32
 		}
-		if c.Offsets[0] >= most || c.Offsets[1] >= 32 {
-			return fmt.Errorf("a halo of %d and an offset of %d, want less than %d and 32", c.Offsets[0], c.Offsets[1], most)
+		if c.Offsets[0] >= maximum || c.Offsets[1] >= 32 {
+			return fmt.Errorf("a halo of %d and an offset of %d, want less than %d and 32", c.Offsets[0], c.Offsets[1], maximum)
 		}
 	}
 	return nil
@@ -186,30 +186,30 @@ func (m *Map) pitch() uint64 {
 }
 
 // Walk gives the pieces of a copy from or to an address in shared memory, until yield says no.
-func (m *Map) Walk(c *Copy, shared uint64, yield func(p Piece) bool) {
-	for i, x := range m.starts(c) {
+func (m *Map) Walk(c *Copy, shared uint64, yield func(p Segment) bool) {
+	for i, x := range m.boxStarts(c) {
 		if !m.row(&x, shared+uint64(i)*m.pitch(), yield) {
 			return
 		}
 	}
 }
 
-// starts gives the coordinates at which rows begin, in the order in which they are in shared
+// boxStarts gives the coordinates at which rows begin, in the order in which they are in shared
 // memory.
-func (m *Map) starts(c *Copy) func(yield func(int, [Rank]int64) bool) {
+func (m *Map) boxStarts(c *Copy) func(yield func(int, [Rank]int64) bool) {
 	if c.Mode != Tiled {
 		return func(yield func(int, [Rank]int64) bool) { m.pixels(c, yield) }
 	}
 	var at [Rank]int64
 	for i := range m.Rank {
-		at[i] = int64(c.At[i])
+		at[i] = int64(c.Position[i])
 	}
 	return func(yield func(int, [Rank]int64) bool) {
 		var n [Rank]int
 		for row := range m.rows(c) {
 			x := at
 			if c.Rows {
-				x[1] = int64(c.At[1+row])
+				x[1] = int64(c.Position[1+row])
 			} else {
 				for i := 1; i < m.Rank; i++ {
 					x[i] += int64(n[i]) * int64(m.Step[i])
@@ -235,7 +235,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	var from, to, pos, offset [3]int64
 	spatial := m.Rank - 2
 	for i := range spatial {
-		from[i], to[i], pos[i] = int64(m.Lower[i]), m.last(i), int64(c.At[i+1])
+		from[i], to[i], pos[i] = int64(m.Lower[i]), m.last(i), int64(c.Position[i+1])
 		if c.Mode == Im2col {
 			offset[i] = int64(c.Offsets[i])
 		}
@@ -249,7 +249,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 	if c.Mode == Im2colW128 {
 		group = 32 + int(c.Offsets[0])
 	}
-	image := int64(c.At[m.Rank-1])
+	image := int64(c.Position[m.Rank-1])
 	next, nextImage := pos, image // where the next group begins
 	for row := range m.rows(c) {
 		switch {
@@ -259,7 +259,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 			next, nextImage = pos, image
 		}
 		var x [Rank]int64
-		x[0], x[m.Rank-1] = int64(c.At[0]), image
+		x[0], x[m.Rank-1] = int64(c.Position[0]), image
 		for i := range spatial {
 			x[i+1] = pos[i] + offset[i]
 		}
@@ -283,7 +283,7 @@ func (m *Map) pixels(c *Copy, yield func(int, [Rank]int64) bool) {
 }
 
 // row gives the pieces of a row.
-func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Piece) bool) bool {
+func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Segment) bool) bool {
 	inside := true
 	base := m.Address
 	for i := 1; i < m.Rank; i++ {
@@ -303,7 +303,7 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Piece) bool) bool 
 	for first := x[0]; first < end; first += n {
 		next := min(first+n, end)
 		for i := first; i < next; {
-			p := Piece{Inside: i >= from && i < to, First: i == from, Global: base + uint64(i*bits>>3)}
+			p := Segment{Inside: i >= from && i < to, First: i == from, Global: base + uint64(i*bits>>3)}
 			stop := next
 			switch {
 			case i < from:
@@ -323,5 +323,5 @@ func (m *Map) row(x *[Rank]int64, shared uint64, yield func(p Piece) bool) bool 
 	return true
 }
 
-// Room is the bytes in shared memory from the first of a copy to the last.
-func (m *Map) Room(c *Copy) uint64 { return uint64(m.rows(c)) * m.pitch() }
+// Span is the bytes in shared memory from the first of a copy to the last.
+func (m *Map) Span(c *Copy) uint64 { return uint64(m.rows(c)) * m.pitch() }

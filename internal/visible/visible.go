@@ -18,8 +18,8 @@ func Text(s string) string {
 	if isVisible(s) {
 		return s
 	}
-	b, rest := appendVisible(nil, []byte(s), nil)
-	return string(appendBytes(b, rest))
+	b, pending := appendVisible(nil, []byte(s), nil)
+	return string(appendBytes(b, pending))
 }
 
 // isVisible reports whether Text has nothing to change.
@@ -37,10 +37,10 @@ func isShown(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r
 
 // appendVisible appends the visible form of text to b. It returns the end of text whose meaning depends on what
 // follows: an incomplete character, an incomplete sequence of keep, or a carriage return.
-func appendVisible(b, text []byte, keep []string) (out, rest []byte) {
+func appendVisible(b, text []byte, keep []string) (out, pending []byte) {
 	for len(text) > 0 {
 		if text[0] == 0x1b {
-			n, incomplete := kept(text, keep)
+			n, incomplete := allowedPrefix(text, keep)
 			if incomplete {
 				return b, text
 			}
@@ -70,8 +70,8 @@ func appendVisible(b, text []byte, keep []string) (out, rest []byte) {
 	return b, nil
 }
 
-// kept is the length of the sequence of keep at the beginning of text, or whether more text may make it one.
-func kept(text []byte, keep []string) (n int, incomplete bool) {
+// allowedPrefix is the length of the sequence of keep at the beginning of text, or whether more text may make it one.
+func allowedPrefix(text []byte, keep []string) (n int, incomplete bool) {
 	for _, k := range keep {
 		switch {
 		case len(text) >= len(k) && string(text[:len(k)]) == k:
@@ -93,23 +93,23 @@ func appendBytes(b, text []byte) []byte {
 
 // Writer makes control characters visible in what it passes on.
 type Writer struct {
-	to   io.Writer
-	keep []string
-	rest []byte // not passed on yet: its meaning depends on what follows
+	w       io.Writer
+	allowed []string
+	pending []byte // not passed on yet: its meaning depends on what follows
 }
 
 // NewWriter makes a writer that passes text on to another. The escape sequences of keep pass unchanged. Close passes
 // on the end of a text that ends within a character.
-func NewWriter(to io.Writer, keep ...string) *Writer { return &Writer{to: to, keep: keep} }
+func NewWriter(dst io.Writer, keep ...string) *Writer { return &Writer{w: dst, allowed: keep} }
 
 // Write passes text on. The error is that of the writer below.
 func (w *Writer) Write(text []byte) (int, error) {
-	out, rest := appendVisible(make([]byte, 0, len(w.rest)+len(text)), append(w.rest, text...), w.keep)
-	w.rest = append([]byte(nil), rest...)
+	out, pending := appendVisible(make([]byte, 0, len(w.pending)+len(text)), append(w.pending, text...), w.allowed)
+	w.pending = append([]byte(nil), pending...)
 	if len(out) == 0 {
 		return len(text), nil
 	}
-	if _, err := w.to.Write(out); err != nil {
+	if _, err := w.w.Write(out); err != nil {
 		return 0, err
 	}
 	return len(text), nil
@@ -117,10 +117,10 @@ func (w *Writer) Write(text []byte) (int, error) {
 
 // Close passes on the rest. It does not close the writer below.
 func (w *Writer) Close() error {
-	if len(w.rest) == 0 {
+	if len(w.pending) == 0 {
 		return nil
 	}
-	_, err := w.to.Write(appendBytes(nil, w.rest))
-	w.rest = nil
+	_, err := w.w.Write(appendBytes(nil, w.pending))
+	w.pending = nil
 	return err
 }

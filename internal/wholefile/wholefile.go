@@ -25,10 +25,10 @@ const Mode fs.FileMode = 0o666
 
 // File is a file that is being written. It has its name after Commit.
 type File struct {
-	file   *os.File
-	name   string // that it is to have; "": it has it
-	failed error  // of a write
-	forget func() // takes back that the end of the process removes it; nil: it has its name
+	file          *os.File
+	name          string // that it is to have; "": it has it
+	writeErr      error  // of a write
+	removeCleanup func() // takes back that the end of the process removes it; nil: it has its name
 }
 
 // Create begins to write a file. Where a pipe waits for its reader, the end of the context is the error.
@@ -41,7 +41,7 @@ func Create(ctx context.Context, name string) (*File, error) {
 	case err == nil && st.IsDir():
 		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("it is a directory")}
 	case err == nil && !st.Mode().IsRegular():
-		return direct(ctx, name)
+		return openInPlace(ctx, name)
 	}
 	if err == nil {
 		old, err := os.OpenFile(name, os.O_WRONLY, 0) // a new file in its place would pass over its permissions
@@ -53,25 +53,25 @@ func Create(ctx context.Context, name string) (*File, error) {
 	to, failed := filepath.EvalSymlinks(name)
 	if failed != nil {
 		if _, link := os.Readlink(name); link == nil { // it leads to a file that is not there
-			return direct(ctx, name)
+			return openInPlace(ctx, name)
 		}
 		to = name
 	}
-	f, failed := beside(to)
+	f, failed := createTemp(to)
 	if failed != nil {
 		if errors.Is(failed, fs.ErrPermission) || readOnly(failed) { // a full disk must not cost the old file
-			return direct(ctx, name)
+			return openInPlace(ctx, name)
 		}
-		return nil, &fs.PathError{Op: "write", Path: name, Err: reason(failed)}
+		return nil, &fs.PathError{Op: "write", Path: name, Err: withoutPath(failed)}
 	}
 	if err == nil { // as well as the system allows
 		f.Chmod(st.Mode().Perm())
 	}
-	return &File{file: f, name: to, forget: cleanup.Add(func() { os.Remove(f.Name()) })}, nil
+	return &File{file: f, name: to, removeCleanup: cleanup.Add(func() { os.Remove(f.Name()) })}, nil
 }
 
-// beside makes a new file in the directory of another.
-func beside(name string) (f *os.File, err error) {
+// createTemp makes a new file in the directory of another.
+func createTemp(name string) (f *os.File, err error) {
 	base := filepath.Base(name)
 	for range 100 {
 		f, err = os.OpenFile(filepath.Join(filepath.Dir(name), fmt.Sprintf(".%.100s.%08x", base, rand.Uint32())), os.O_WRONLY|os.O_CREATE|os.O_EXCL, Mode)
@@ -82,8 +82,8 @@ func beside(name string) (f *os.File, err error) {
 	return f, err
 }
 
-// direct opens a file for writing in place.
-func direct(ctx context.Context, name string) (*File, error) {
+// openInPlace opens a file for writing in place.
+func openInPlace(ctx context.Context, name string) (*File, error) {
 	type opened struct {
 		f   *os.File
 		err error
@@ -107,22 +107,22 @@ func direct(ctx context.Context, name string) (*File, error) {
 // Write writes on. An error is that of Commit, too.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.file.Write(b)
-	if err != nil && f.failed == nil {
-		f.failed = err
+	if err != nil && f.writeErr == nil {
+		f.writeErr = err
 	}
 	return n, err
 }
 
 // Commit ends the file and gives it its name. After an error the file that was there before is as it was.
 func (f *File) Commit() error {
-	err := f.failed
+	err := f.writeErr
 	if closed := f.file.Close(); err == nil {
 		err = closed
 	}
 	if f.name == "" {
 		return err
 	}
-	defer f.forget()
+	defer f.removeCleanup()
 	if err == nil {
 		err = os.Rename(f.file.Name(), f.name)
 	}
@@ -137,7 +137,7 @@ func (f *File) Discard() {
 	f.file.Close()
 	if f.name != "" {
 		os.Remove(f.file.Name())
-		f.forget()
+		f.removeCleanup()
 	}
 }
 
@@ -151,8 +151,8 @@ func Write(ctx context.Context, name string, data []byte) error {
 	return f.Commit()
 }
 
-// reason is an error of the system without a path.
-func reason(err error) error {
+// withoutPath is an error of the system without a path.
+func withoutPath(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err

@@ -33,7 +33,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-func has(t *testing.T, name, want string) {
+func checkContent(t *testing.T, name, want string) {
 	t.Helper()
 	if b, err := os.ReadFile(name); err != nil || string(b) != want {
 		t.Errorf("%s has %q, %v; want %q", filepath.Base(name), b, err, want)
@@ -54,13 +54,13 @@ func TestWrite(t *testing.T) {
 	before := syscall.Umask(0o027)
 	defer syscall.Umask(before)
 	write(t, a, "one")
-	has(t, a, "one")
+	checkContent(t, a, "one")
 	if m := mode(t, a); m != 0o640 {
 		t.Errorf("a new file has mode %v", m)
 	}
 	os.Chmod(a, 0o604)
 	write(t, a, "two")
-	has(t, a, "two")
+	checkContent(t, a, "two")
 	if m := mode(t, a); m != 0o604 {
 		t.Errorf("a replaced file has mode %v", m)
 	}
@@ -70,8 +70,8 @@ func TestWrite(t *testing.T) {
 	}
 	write(t, link, "three")
 	write(t, loose, "four")
-	has(t, a, "three")
-	has(t, filepath.Join(dir, "b"), "four")
+	checkContent(t, a, "three")
+	checkContent(t, filepath.Join(dir, "b"), "four")
 	if mode(t, link)&fs.ModeSymlink == 0 || mode(t, loose)&fs.ModeSymlink == 0 {
 		t.Error("a link was replaced")
 	}
@@ -111,14 +111,14 @@ func TestFailedWrite(t *testing.T) {
 	if !errors.Is(err, syscall.EFBIG) {
 		t.Errorf("the limit is not noticed: %v", err)
 	}
-	has(t, a, "old")
+	checkContent(t, a, "old")
 	f, err := Create(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Write([]byte("new"))
 	f.Discard()
-	has(t, a, "old")
+	checkContent(t, a, "old")
 	if got := files(t, dir); len(got) != 1 {
 		t.Errorf("the directory has %q", got)
 	}
@@ -161,7 +161,7 @@ func TestNoDirectory(t *testing.T) {
 	os.Chmod(dir, 0o500)
 	defer os.Chmod(dir, 0o700)
 	write(t, a, "new")
-	has(t, a, "new")
+	checkContent(t, a, "new")
 }
 
 // TestDescriptor writes by the names of open files: after what was written there before, and without a new file in their place.
@@ -176,7 +176,7 @@ func TestDescriptor(t *testing.T) {
 	write(t, fmt.Sprintf("/dev/fd/%d", f.Fd()), "one\n")
 	write(t, fmt.Sprintf("/dev/fd/%d", f.Fd()), "two\n")
 	f.WriteString("after\n")
-	has(t, name, "before\none\ntwo\nafter\n")
+	checkContent(t, name, "before\none\ntwo\nafter\n")
 	for _, name := range []string{"/dev/stdout", "/dev/stderr", "/proc/self/fd/1"} {
 		if f := descriptor(name); f == nil {
 			t.Errorf("%s is not that of an open file", name)
@@ -199,8 +199,8 @@ func TestOthers(t *testing.T) {
 		t.Skip(err)
 	}
 	write(t, a, "new")
-	has(t, a, "new")
-	has(t, b, "old")
+	checkContent(t, a, "new")
+	checkContent(t, b, "old")
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everything")
 	}
@@ -208,11 +208,11 @@ func TestOthers(t *testing.T) {
 	if err := Write(t.Context(), a, []byte("x")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a file that is read-only is written: %v", err)
 	}
-	has(t, a, "new")
+	checkContent(t, a, "new")
 	os.Chmod(dir, 0o500)
 	defer os.Chmod(dir, 0o700)
 	write(t, b, "in place")
-	has(t, b, "in place")
+	checkContent(t, b, "in place")
 	if err := Write(t.Context(), filepath.Join(dir, "c"), nil); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a new file: %v", err)
 	}

@@ -65,17 +65,17 @@ func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Cul
 	if err != nil {
 		return nil, err
 	}
-	s := &slicer{at: uint64(at &^ 3), regs: map[registerOf]*node{}, memory: map[byteOf]*node{}, threads: map[threadOf]*threadState{}, used: make([]bool, p.OutBytes)}
+	s := &slicer{offset: uint64(at &^ 3), regs: map[threadRegister]*valueNode{}, memory: map[memoryByte]*valueNode{}, threads: map[threadID]*threadState{}, used: make([]bool, p.OutBytes)}
 	if _, err := p.run(ctx, m, &interp.Launch{Mode: interp.Vector}, []interp.Probe{s}); err != nil {
 		return nil, err
 	}
 	if s.writer == nil {
 		return nil, nil
 	}
-	way := s.way()
-	c, err := r.measure(ctx, p, way, s, at, dir)
+	path := s.path()
+	c, err := r.measure(ctx, p, path, s, at, dir)
 	if c == nil && err == nil {
-		c = guess(s.writer)
+		c = guessCulprit(s.writer)
 	}
 	if c != nil {
 		c.Writer = &s.writer.Place
@@ -83,84 +83,84 @@ func (r *Rival) Blame(ctx context.Context, p *Program, at int, dir string) (*Cul
 	return c, err
 }
 
-// guess is the culprit without a measurement: the instruction that made the stored value, but moves.
-func guess(writer *node) *Culprit {
+// guessCulprit is the culprit without a measurement: the instruction that made the stored value, but moves.
+func guessCulprit(writer *valueNode) *Culprit {
 	for n := writer; ; {
-		made := n.from
-		if len(made) == 0 || made[0].reg == ptx.NoReg {
+		sources := n.sources
+		if len(sources) == 0 || sources[0].reg == ptx.NoReg {
 			return &Culprit{Place: n.Place, Register: n.register()}
 		}
-		if n = made[0]; n.Instr.Form.Family != ptx.FamilyMove {
+		if n = sources[0]; n.Instr.Form.Family != ptx.FamilyMove {
 			return &Culprit{Place: n.Place, Register: n.register()}
 		}
 	}
 }
 
-// node is a value that a lane has made: in a register, or stored.
-type node struct {
+// valueNode is a value that a lane has made: in a register, or stored.
+type valueNode struct {
 	Place
-	f     *ptx.Func
-	reg   ptx.RegID // NoReg: the value is in memory
-	order int       // of its instruction in the launch
-	place bool      // the value is an address, or computed of one: other implementations have other addresses
-	from  []*node   // values that it is made of, those that decide whether it is made at all last
-	seen  bool
+	fn        *ptx.Func
+	reg       ptx.RegID    // NoReg: the value is in memory
+	order     int          // of its instruction in the launch
+	isAddress bool         // the value is an address, or computed of one: other implementations have other addresses
+	sources   []*valueNode // values that it is made of, those that decide whether it is made at all last
+	seen      bool
 }
 
 // register is the name of the node's register.
-func (n *node) register() string {
+func (n *valueNode) register() string {
 	if n.reg == ptx.NoReg {
 		return ""
 	}
-	return n.f.Regs[n.reg].Name
+	return n.fn.Regs[n.reg].Name
 }
 
 type (
-	threadOf   struct{ cta, warp, lane int }
-	registerOf struct {
-		threadOf
+	threadID       struct{ cta, warp, lane int }
+	threadRegister struct {
+		threadID
 		depth int
 		reg   ptx.RegID
 	}
-	byteOf struct {
-		base any // *mem.Allocation, or the thread whose local memory it is
-		at   uint64
+	memoryByte struct {
+		base   any // *mem.Allocation, or the thread whose local memory it is
+		offset uint64
 	}
 	threadState struct {
-		branch *node   // the last decision where the thread goes
-		params []*node // stores to parameters of functions
+		branch *valueNode   // the last decision where the thread goes
+		params []*valueNode // stores to parameters of functions
 	}
 )
 
 // slicer is a probe that finds the values on the way to a word of the result.
 type slicer struct {
-	at      uint64 // within the result
+	offset  uint64 // within the result
 	word    uint64 // address
-	out     uint64 // address of the result
+	outAddr uint64 // address of the result
 	buffers int    // so far
-	regs    map[registerOf]*node
-	memory  map[byteOf]*node
-	threads map[threadOf]*threadState
-	votes   []*node // of barriers with a predicate
-	writer  *node   // of the word
+	regs    map[threadRegister]*valueNode
+	memory  map[memoryByte]*valueNode
+	threads map[threadID]*threadState
+	votes   []*valueNode // of barriers with a predicate
+	writer  *valueNode   // of the word
 	order   int
 	used    []bool // bytes of the result that the program writes
 }
 
-// Wants implements interp.Probe.
-func (s *slicer) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAlloc | interp.OnBefore | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+// Subscription implements interp.Probe.
+func (s *slicer) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAlloc | interp.OnBefore | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
 // CTA implements interp.Probe.
 func (s *slicer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return s }
 
-// Tell implements interp.Sink.
-func (s *slicer) Tell(e *interp.Event) {
+// OnEvent implements interp.Sink.
+func (s *slicer) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnAlloc {
 		if e.Memory.Kind == interp.BufferMemory {
 			if s.buffers++; s.buffers == 2 {
-				s.out, s.word = e.Memory.Base, e.Memory.Base+s.at
+				s.outAddr, s.word = e.Memory.Base, e.Memory.Base+s.offset
 			}
 		}
 		return
@@ -169,51 +169,51 @@ func (s *slicer) Tell(e *interp.Event) {
 	if e.Kind == interp.OnBefore {
 		for lane := range 64 {
 			if e.Active&^e.Lanes>>lane&1 != 0 {
-				s.skip(e, lane)
+				s.followSkipped(e, lane)
 			}
 		}
 		return
 	}
-	var together []*node // sources of lanes that exchange values
+	var collective []*valueNode // sources of lanes that exchange values
 	if e.Instr.Form.Effects.Any(ptx.Collective|ptx.Barrier) || e.Instr.Form.Class == ptx.ClassWarp {
 		for lane := range 64 {
 			if e.Lanes>>lane&1 != 0 {
-				together = append(together, s.sources(e, lane)...)
+				collective = append(collective, s.sources(e, lane)...)
 			}
 		}
-		if e.Instr.Form.Effects.Has(ptx.Barrier) {
-			s.votes = append(s.votes, together...)
-			together = s.votes
+		if e.Instr.Form.Effects.HasAll(ptx.Barrier) {
+			s.votes = append(s.votes, collective...)
+			collective = s.votes
 		}
 	}
 	for lane := range 64 {
 		if e.Lanes>>lane&1 != 0 {
-			s.lane(e, lane, together)
+			s.followLane(e, lane, collective)
 		}
 	}
 }
 
-// skip follows an instruction in a lane that its guard holds back: registers keep their values, and it does not branch, because of the guard.
-func (s *slicer) skip(e *interp.Event, lane int) {
-	t := threadOf{e.CTA, e.Warp, lane}
+// followSkipped follows an instruction in a lane that its guard holds back: registers keep their values, and it does not branch, because of the guard.
+func (s *slicer) followSkipped(e *interp.Event, lane int) {
+	t := threadID{e.CTA, e.Warp, lane}
 	state := s.thread(t)
-	from := append(nodes(s.regs[registerOf{t, e.Depth, e.Instr.Guard.Reg}]), nodes(state.branch)...)
-	n := node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, order: s.order, reg: ptx.NoReg, from: from}
+	from := append(nonNil(s.regs[threadRegister{t, e.Depth, e.Instr.Guard.Reg}]), nonNil(state.branch)...)
+	n := valueNode{Place: Place{e.Instr, e.CTA, e.Warp, lane}, fn: e.Func, order: s.order, reg: ptx.NoReg, sources: from}
 	for r := range e.Instr.Defs() {
-		kept := n
-		kept.reg = r
-		at := registerOf{t, e.Depth, kept.reg}
-		if old := s.regs[at]; old != nil {
-			kept.from, kept.place = append([]*node{old}, from...), old.place
+		unchanged := n
+		unchanged.reg = r
+		key := threadRegister{t, e.Depth, unchanged.reg}
+		if old := s.regs[key]; old != nil {
+			unchanged.sources, unchanged.isAddress = append([]*valueNode{old}, from...), old.isAddress
 		}
-		s.regs[at] = &kept
+		s.regs[key] = &unchanged
 	}
 	if e.Instr.EndsBlock() {
 		state.branch = &n
 	}
 }
 
-func (s *slicer) thread(t threadOf) *threadState {
+func (s *slicer) thread(t threadID) *threadState {
 	state := s.threads[t]
 	if state == nil {
 		state = &threadState{}
@@ -223,29 +223,29 @@ func (s *slicer) thread(t threadOf) *threadState {
 }
 
 // sources are the values that an instruction reads from registers of a lane.
-func (s *slicer) sources(e *interp.Event, lane int) (list []*node) {
+func (s *slicer) sources(e *interp.Event, lane int) (list []*valueNode) {
 	for r := range e.Instr.Uses() {
-		if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, r}]; n != nil && r != e.Instr.Guard.Reg {
+		if n := s.regs[threadRegister{threadID{e.CTA, e.Warp, lane}, e.Depth, r}]; n != nil && r != e.Instr.Guard.Reg {
 			list = append(list, n)
 		}
 	}
 	if g := e.Instr.Guard.Reg; g != ptx.NoReg {
-		if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, g}]; n != nil {
+		if n := s.regs[threadRegister{threadID{e.CTA, e.Warp, lane}, e.Depth, g}]; n != nil {
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
-// stored is the value that a store takes from a register, to come first among its sources.
-func (s *slicer) stored(e *interp.Event, lane int) (list []*node) {
+// storedValue is the value that a store takes from a register, to come first among its sources.
+func (s *slicer) storedValue(e *interp.Event, lane int) (list []*valueNode) {
 	i := e.Instr.Form.Operand("b")
 	if i < 0 {
 		return nil
 	}
 	visit := func(o *ptx.Operand) {
 		if o.Kind == ptx.RegOperand {
-			if n := s.regs[registerOf{threadOf{e.CTA, e.Warp, lane}, e.Depth, o.Reg}]; n != nil {
+			if n := s.regs[threadRegister{threadID{e.CTA, e.Warp, lane}, e.Depth, o.Reg}]; n != nil {
 				list = append(list, n)
 			}
 		}
@@ -258,11 +258,11 @@ func (s *slicer) stored(e *interp.Event, lane int) (list []*node) {
 	return list
 }
 
-// lane follows an instruction in a lane.
-func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
-	t := threadOf{e.CTA, e.Warp, lane}
+// followLane follows an instruction in a lane.
+func (s *slicer) followLane(e *interp.Event, lane int, collective []*valueNode) {
+	t := threadID{e.CTA, e.Warp, lane}
 	state := s.thread(t)
-	from := append(s.sources(e, lane), together...)
+	from := append(s.sources(e, lane), collective...)
 	space, _ := e.Instr.Space()
 	parameter := space == ptx.Param && (e.Depth > 0 || e.Instr.Form.Family == ptx.FamilyStore || kernelParam(e) == nil)
 	if parameter && e.Instr.Form.Family == ptx.FamilyLoad {
@@ -270,7 +270,7 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 	}
 	for i := range e.Accesses {
 		if a := &e.Accesses[i]; a.Kind != interp.AccessStore && a.Lanes>>lane&1 != 0 && !parameter {
-			s.bytes(a, lane, t, func(b byteOf) {
+			s.eachByte(a, lane, t, func(b memoryByte) {
 				if n := s.memory[b]; n != nil && (len(from) == 0 || from[len(from)-1] != n) {
 					from = append(from, n)
 				}
@@ -281,12 +281,12 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 		from = append(from, state.branch)
 	}
 	address := s.address(e, t)
-	make := func(reg ptx.RegID, from []*node) *node {
-		return &node{Place: Place{e.Instr, e.CTA, e.Warp, lane}, f: e.Func, reg: reg, order: s.order, from: from, place: address}
+	make := func(reg ptx.RegID, from []*valueNode) *valueNode {
+		return &valueNode{Place: Place{e.Instr, e.CTA, e.Warp, lane}, fn: e.Func, reg: reg, order: s.order, sources: from, isAddress: address}
 	}
 	for i := range e.Writes {
 		r := e.Writes[i].Reg
-		s.regs[registerOf{t, e.Depth, r}] = make(r, from)
+		s.regs[threadRegister{t, e.Depth, r}] = make(r, from)
 	}
 	if e.Instr.Form.Effects.Any(ptx.Calls|ptx.CarryOut) || e.Instr.EndsBlock() && len(from) > 0 {
 		state.branch = make(ptx.NoReg, from)
@@ -296,26 +296,26 @@ func (s *slicer) lane(e *interp.Event, lane int, together []*node) {
 		if a.Kind == interp.AccessLoad || a.Lanes>>lane&1 == 0 {
 			continue
 		}
-		n := make(ptx.NoReg, append(s.stored(e, lane), from...))
-		n.place = false
+		n := make(ptx.NoReg, append(s.storedValue(e, lane), from...))
+		n.isAddress = false
 		if parameter {
 			state.params = append(state.params, n)
 			continue
 		}
-		s.bytes(a, lane, t, func(b byteOf) { s.memory[b] = n })
+		s.eachByte(a, lane, t, func(b memoryByte) { s.memory[b] = n })
 		from, to := a.Addr[lane], a.Addr[lane]+uint64(a.Length(lane))
-		for at := max(from, s.out); at < to && at-s.out < uint64(len(s.used)); at++ {
-			s.used[at-s.out] = true
+		for at := max(from, s.outAddr); at < to && at-s.outAddr < uint64(len(s.used)); at++ {
+			s.used[at-s.outAddr] = true
 		}
 		if from < s.word+4 && s.word < to {
-			n.from = append(n.from, nodes(s.writer)...) // of the word's other bytes
+			n.sources = append(n.sources, nonNil(s.writer)...) // of the word's other bytes
 			s.writer = n
 		}
 	}
 }
 
 // address reports whether an instruction makes an address: of a parameter that is a pointer, of a variable or function, or of another address.
-func (s *slicer) address(e *interp.Event, t threadOf) bool {
+func (s *slicer) address(e *interp.Event, t threadID) bool {
 	switch e.Instr.Form.Family {
 	case ptx.FamilyLoad:
 		v := kernelParam(e)
@@ -329,18 +329,18 @@ func (s *slicer) address(e *interp.Event, t threadOf) bool {
 		}
 	}
 	for r := range e.Instr.Uses() {
-		if n := s.regs[registerOf{t, e.Depth, r}]; n != nil && n.place && r != e.Instr.Guard.Reg {
+		if n := s.regs[threadRegister{t, e.Depth, r}]; n != nil && n.isAddress && r != e.Instr.Guard.Reg {
 			return true
 		}
 	}
 	return false
 }
 
-func nodes(n *node) []*node {
+func nonNil(n *valueNode) []*valueNode {
 	if n == nil {
 		return nil
 	}
-	return []*node{n}
+	return []*valueNode{n}
 }
 
 // kernelParam is the parameter of the kernel that an instruction loads; nil if it loads none.
@@ -353,25 +353,25 @@ func kernelParam(e *interp.Event) *ptx.Var {
 	return nil
 }
 
-// bytes goes through the bytes that a lane accesses.
-func (s *slicer) bytes(a *interp.Access, lane int, t threadOf, do func(b byteOf)) {
-	_, in, off, ok := a.Place(lane)
+// eachByte goes through the bytes that a lane accesses.
+func (s *slicer) eachByte(a *interp.Access, lane int, t threadID, do func(b memoryByte)) {
+	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok {
 		return
 	}
-	b := byteOf{base: t, at: off}
-	if in != nil {
-		b.base = in
+	b := memoryByte{base: t, offset: offset}
+	if alloc != nil {
+		b.base = alloc
 	}
 	for range a.Length(lane) {
 		do(b)
-		b.at++
+		b.offset++
 	}
 }
 
-// way are the values and decisions on the way to the word, in the order in which they are made.
-func (s *slicer) way() (list []*node) {
-	work := []*node{s.writer}
+// path are the values and decisions on the way to the word, in the order in which they are made.
+func (s *slicer) path() (list []*valueNode) {
+	work := []*valueNode{s.writer}
 	for len(work) > 0 {
 		n := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -380,56 +380,56 @@ func (s *slicer) way() (list []*node) {
 		}
 		n.seen = true
 		list = append(list, n)
-		work = append(work, n.from...)
+		work = append(work, n.sources...)
 	}
-	slices.SortStableFunc(list, func(a, b *node) int { return a.order - b.order })
+	slices.SortStableFunc(list, func(a, b *valueNode) int { return a.order - b.order })
 	return list
 }
 
-// stop is an instruction behind which the copy of a program looks whether it has done right. It stores the register that the instruction writes.
+// capture is an instruction behind which the copy of a program looks whether it has done right. It stores the register that the instruction writes.
 // If that is NoReg, it stores what a store has left in memory, read back, and that a guarded branch is not taken.
-type stop struct {
-	in  *ptx.Instr
-	reg ptx.RegID
+type capture struct {
+	instr *ptx.Instr
+	reg   ptx.RegID
 }
 
-// look is the code of a stop, which stores at most 8 bytes at an offset of %fuzz_out; "" if there is none. text is the instruction.
-func (s stop) look(f *ptx.Func, text string, at int) string {
-	where := fmt.Sprintf("%%fuzz_out+%d", at)
+// storeCode is the code of a stop, which stores at most 8 bytes at an offset of %fuzz_out; "" if there is none. text is the instruction.
+func (s capture) storeCode(f *ptx.Func, text string, at int) string {
+	place := fmt.Sprintf("%%fuzz_out+%d", at)
 	if s.reg != ptx.NoReg {
 		reg := &f.Regs[s.reg]
 		switch {
 		case reg.Type == ptx.Pred:
-			return fmt.Sprintf(" st.global.b32 [%s], 0; @%s st.global.b32 [%s], 1;", where, reg.Name, where)
+			return fmt.Sprintf(" st.global.b32 [%s], 0; @%s st.global.b32 [%s], 1;", place, reg.Name, place)
 		case reg.Type.Bits() > 64:
 			return ""
 		}
-		return fmt.Sprintf(" st.global.b%d [%s], %s;", reg.Type.Bits(), where, reg.Name)
+		return fmt.Sprintf(" st.global.b%d [%s], %s;", reg.Type.Bits(), place, reg.Name)
 	}
 	guard, statement := "", strings.TrimSpace(text)
 	if strings.HasPrefix(statement, "@") {
 		_, statement, _ = strings.Cut(statement, " ")
 	}
-	if g := s.in.Guard; g.Reg != ptx.NoReg {
+	if g := s.instr.Guard; g.Reg != ptx.NoReg {
 		guard = fmt.Sprintf("@%s%s ", map[bool]string{true: "!"}[g.Neg], f.Regs[g.Reg].Name)
 	}
-	if s.in.EndsBlock() {
+	if s.instr.EndsBlock() {
 		if guard == "" {
 			return ""
 		}
-		return fmt.Sprintf(" st.global.b32 [%s], 1;", where)
+		return fmt.Sprintf(" st.global.b32 [%s], 1;", place)
 	}
-	n, bits := s.in.VecLen(), s.in.Type().Bits()
+	n, bits := s.instr.VecLen(), s.instr.Type().Bits()
 	from, to := strings.IndexByte(statement, '['), strings.IndexByte(statement, ']')
 	temp, ok := map[int]string{8: "%fuzz_h", 16: "%fuzz_h", 32: "%fuzz_b", 64: "%fuzz_d"}[bits]
-	if space, _ := s.in.Space(); s.in.Form.Family != ptx.FamilyStore || space == ptx.Param || n*bits > 64 || n > 2 || from < 0 || to < from || !ok {
+	if space, _ := s.instr.Space(); s.instr.Form.Family != ptx.FamilyStore || space == ptx.Param || n*bits > 64 || n > 2 || from < 0 || to < from || !ok {
 		return ""
 	}
 	register := temp
 	if n == 2 {
 		register = "{" + temp + ", " + temp + "2}"
 	}
-	opcode := "ld" + strings.TrimPrefix(s.in.Text, "st")
+	opcode := "ld" + strings.TrimPrefix(s.instr.Text, "st")
 	b := fmt.Sprintf(" %s%s %s, %s;", guard, opcode, register, statement[from:to+1])
 	for i := range n {
 		b += fmt.Sprintf(" %sst.global.b%d [%%fuzz_out+%d], %s%s;", guard, bits, at+i*bits/8, temp, []string{"", "2"}[i])
@@ -439,28 +439,28 @@ func (s stop) look(f *ptx.Func, text string, at int) string {
 
 // measure has the rival run a copy of the program that stores the values on the way to the word. It gives nil if that is
 // not possible, or if the copy does not fail in the same word.
-func (r *Rival) measure(ctx context.Context, p *Program, way []*node, s *slicer, at int, dir string) (*Culprit, error) {
-	var stops []stop
-	slot := map[stop]int{}
-	for _, n := range way {
-		k := stop{n.Instr, n.reg}
-		if _, ok := slot[k]; !ok && !n.place {
-			slot[k] = len(stops)
-			stops = append(stops, k)
+func (r *Rival) measure(ctx context.Context, p *Program, path []*valueNode, s *slicer, at int, dir string) (*Culprit, error) {
+	var captures []capture
+	slot := map[capture]int{}
+	for _, n := range path {
+		k := capture{n.Instr, n.reg}
+		if _, ok := slot[k]; !ok && !n.isAddress {
+			slot[k] = len(captures)
+			captures = append(captures, k)
 		}
 	}
 	threads := p.Grid.X * p.Grid.Y * p.Grid.Z * p.Block.X * p.Block.Y * p.Block.Z
-	room := 8 * len(stops)
+	room := 8 * len(captures)
 	base := (p.OutBytes + 7) &^ 7
 	q := *p
-	if q.OutBytes = base + room*threads; !r.sized() {
-		if base = unused(s.used, room*threads); base < 0 {
+	if q.OutBytes = base + room*threads; !r.knowsSize() {
+		if base = findUnused(s.used, room*threads); base < 0 {
 			return nil, nil
 		}
 		q.OutBytes = p.OutBytes
 	}
 	var err error
-	if q.Source, err = instrument(p, stops, base, room); err != nil {
+	if q.Source, err = instrument(p, captures, base, room); err != nil {
 		return nil, err
 	}
 	m, err := ptx.ParseString("program.ptx", q.Source)
@@ -472,20 +472,20 @@ func (r *Rival) measure(ctx context.Context, p *Program, way []*node, s *slicer,
 		return nil, ctx.Err()
 	}
 	o, err := r.Run(ctx, &q, want, dir)
-	if err != nil || o.Kind != Difference || !o.wrong(at) {
+	if err != nil || o.Kind != Difference || !o.wordDiffers(at) {
 		return nil, err
 	}
-	value := func(n *node, result []byte) uint64 {
+	value := func(n *valueNode, result []byte) uint64 {
 		thread := n.CTA*p.Block.X*p.Block.Y*p.Block.Z + 32*n.Warp + n.Lane
-		return binary.LittleEndian.Uint64(result[base+thread*room+8*slot[stop{n.Instr, n.reg}]:])
+		return binary.LittleEndian.Uint64(result[base+thread*room+8*slot[capture{n.Instr, n.reg}]:])
 	}
-	wrong := func(n *node) bool {
-		_, ok := slot[stop{n.Instr, n.reg}]
+	wrong := func(n *valueNode) bool {
+		_, ok := slot[capture{n.Instr, n.reg}]
 		return ok && value(n, o.result) != value(n, want)
 	}
 	// In a loop, a value that is wrong in the last round may have been right before: one that is made of right values comes first.
-	var first *node
-	for _, n := range way {
+	var first *valueNode
+	for _, n := range path {
 		if !wrong(n) {
 			continue
 		}
@@ -504,9 +504,9 @@ func (r *Rival) measure(ctx context.Context, p *Program, way []*node, s *slicer,
 }
 
 // anyBefore reports whether one of the registers that a value is made of is so, those by way of memory and branches with them.
-func anyBefore(n *node, is func(n *node) bool) bool {
-	seen := map[*node]bool{}
-	work := slices.Clone(n.from)
+func anyBefore(n *valueNode, match func(n *valueNode) bool) bool {
+	seen := map[*valueNode]bool{}
+	work := slices.Clone(n.sources)
 	for len(work) > 0 {
 		m := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -514,18 +514,18 @@ func anyBefore(n *node, is func(n *node) bool) bool {
 			continue
 		}
 		seen[m] = true
-		if is(m) {
+		if match(m) {
 			return true
 		}
 		if m.reg == ptx.NoReg {
-			work = append(work, m.from...)
+			work = append(work, m.sources...)
 		}
 	}
 	return false
 }
 
-// unused is where n bytes of a result begin that nothing writes, a multiple of 8; -1 if there are none.
-func unused(used []bool, n int) int {
+// findUnused is where n bytes of a result begin that nothing writes, a multiple of 8; -1 if there are none.
+func findUnused(used []bool, n int) int {
 	from := 0
 	for i := range used {
 		switch {
@@ -540,7 +540,7 @@ func unused(used []bool, n int) int {
 
 // instrument is a program with stores of registers behind the instructions that write them. Thread t, counted over the whole grid, stores
 // stop i to 8 bytes of the result at base + t·room + 8·i.
-func instrument(p *Program, stops []stop, base, room int) (string, error) {
+func instrument(p *Program, captures []capture, base, room int) (string, error) {
 	m, err := ptx.ParseString("program.ptx", p.Source)
 	if err != nil {
 		return "", err
@@ -548,28 +548,28 @@ func instrument(p *Program, stops []stop, base, room int) (string, error) {
 	inserted := map[int]string{} // by offset of the source
 	lines := lineStarts(p.Source)
 	offset := func(pos ptx.Pos) int { return lines[pos.Line-1] + int(pos.Col) - 1 }
-	at := map[ptx.Pos][]int{}
-	for i, s := range stops {
-		at[s.in.Pos] = append(at[s.in.Pos], i)
+	byPos := map[ptx.Pos][]int{}
+	for i, s := range captures {
+		byPos[s.instr.Pos] = append(byPos[s.instr.Pos], i)
 	}
 	for _, d := range m.Decls {
 		f, ok := d.(*ptx.Func)
 		if !ok || !f.Defined {
 			continue
 		}
-		some := false
-		f.EachInstr(func(in *ptx.Instr) {
-			for _, i := range at[in.Pos] {
-				end := strings.IndexByte(p.Source[offset(in.Pos):], ';')
+		changed := false
+		f.EachInstr(func(instr *ptx.Instr) {
+			for _, i := range byPos[instr.Pos] {
+				end := strings.IndexByte(p.Source[offset(instr.Pos):], ';')
 				if end < 0 {
 					return
 				}
-				some = true
-				text := stops[i].look(f, p.Source[offset(in.Pos):offset(in.Pos)+end], 8*i)
-				inserted[offset(in.Pos)+end+1] += text
+				changed = true
+				text := captures[i].storeCode(f, p.Source[offset(instr.Pos):offset(instr.Pos)+end], 8*i)
+				inserted[offset(instr.Pos)+end+1] += text
 			}
 		})
-		if some {
+		if changed {
 			begin := strings.IndexByte(p.Source[offset(f.Pos):], '{')
 			inserted[offset(f.Pos)+begin+1] = threadRoom(p, f, base, room)
 		}

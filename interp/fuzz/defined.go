@@ -17,9 +17,9 @@ func staticFault(m *ptx.Module) (fault error) {
 		if !ok || !f.Defined {
 			continue
 		}
-		f.EachInstr(func(in *ptx.Instr) {
+		f.EachInstr(func(instr *ptx.Instr) {
 			if fault == nil {
-				fault = syntaxFault(in)
+				fault = syntaxFault(instr)
 			}
 		})
 		if fault != nil {
@@ -33,21 +33,21 @@ func staticFault(m *ptx.Module) (fault error) {
 }
 
 // syntaxFault is a part of an instruction that NVIDIA's assembler takes and the manual's syntax does not have.
-func syntaxFault(in *ptx.Instr) error {
+func syntaxFault(instr *ptx.Instr) error {
 	fault := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s: %s", in.Pos, in.Text, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %s: %s", instr.Pos, instr.Text, fmt.Sprintf(format, args...))
 	}
-	if in.Form.Undocumented {
+	if instr.Form.Undocumented {
 		return fault("the manual does not have the instruction")
 	}
-	for i := range in.Ops {
-		o, spec := &in.Ops[i], &in.Form.Operands[i]
+	for i := range instr.Ops {
+		o, spec := &instr.Ops[i], &instr.Form.Operands[i]
 		switch {
 		case o.Neg && spec.Extended:
 			return fault("the manual has no negation of operand %s", spec.Name)
-		case o.Kind == ptx.ImmOperand && !spec.Const && in.OperandType(i) == ptx.Pred:
+		case o.Kind == ptx.ImmOperand && !spec.Const && instr.OperandType(i) == ptx.Pred:
 			return fault("operand %s is a constant instead of a predicate", spec.Name)
-		case o.Kind == ptx.ImmOperand && spec.Name == "a" && registerOnly(in):
+		case o.Kind == ptx.ImmOperand && spec.Name == "a" && registerOnly(instr):
 			return fault("operand %s is a constant instead of a register", spec.Name)
 		}
 	}
@@ -56,12 +56,12 @@ func syntaxFault(in *ptx.Instr) error {
 
 // registerOnly reports whether the first source of an instruction must be a register: of exchanges between lanes, of moves
 // between a register and a vector, and of conversions of constants, which the manual shows with registers only.
-func registerOnly(in *ptx.Instr) bool {
-	switch in.Form.Family {
+func registerOnly(instr *ptx.Instr) bool {
+	switch instr.Form.Family {
 	case ptx.FamilyShfl, ptx.FamilyMatch, ptx.FamilyRedux, ptx.FamilyConvert, ptx.FamilyPack:
 		return true
 	case ptx.FamilyMove:
-		return in.Ops[0].Kind == ptx.VecOperand
+		return instr.Ops[0].Kind == ptx.VecOperand
 	}
 	return false
 }
@@ -81,16 +81,16 @@ func shadowBytes(probes []interp.Probe) int {
 	return 0
 }
 
-// Wants implements interp.Probe.
-func (w *writtenMemory) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter, Addresses: true, InOrder: true}
+// Subscription implements interp.Probe.
+func (w *writtenMemory) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter, Addresses: true, InOrder: true}
 }
 
 // CTA implements interp.Probe.
 func (w *writtenMemory) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return w }
 
-// Tell implements interp.Sink.
-func (w *writtenMemory) Tell(e *interp.Event) {
+// OnEvent implements interp.Sink.
+func (w *writtenMemory) OnEvent(e *interp.Event) {
 	if e.Kind != interp.OnAfter || w.fault != nil {
 		return
 	}
@@ -103,12 +103,12 @@ func (w *writtenMemory) Tell(e *interp.Event) {
 			if e.Lanes&a.Lanes>>lane&1 == 0 {
 				continue
 			}
-			space, _, _, ok := a.Place(lane)
+			space, _, _, ok := a.PlaceOf(lane)
 			if !ok || space != ptx.Shared && space != ptx.Local {
 				continue
 			}
-			for k, is := range a.Shadow(lane) {
-				if a.Kind != interp.AccessStore && is == 0 {
+			for k, value := range a.Shadow(lane) {
+				if a.Kind != interp.AccessStore && value == 0 {
 					w.fault = fmt.Errorf("%s: %s: byte %d of what it reads is not written", e.Instr.Pos, e.Instr.Text, k)
 					return
 				}

@@ -35,17 +35,17 @@ func FeatureNames() []string { return random.FeatureNames }
 func ParseFeatures(list string) (f Features, err error) {
 	for _, name := range strings.Split(list, ",") {
 		bare, minus := strings.CutPrefix(strings.TrimSpace(name), "-")
-		of := random.AllFeatures
+		feature := random.AllFeatures
 		switch i := slices.Index(random.FeatureNames, bare); {
 		case i >= 0:
-			of = 1 << i
+			feature = 1 << i
 		case bare == "none" && !minus:
-			of = 0
+			feature = 0
 		case bare != "all" || minus:
 			return 0, fmt.Errorf("no feature %q: there are %s; none, or all", bare, strings.Join(random.FeatureNames, ", "))
 		}
-		if f |= of; minus {
-			f &^= of
+		if f |= feature; minus {
+			f &^= feature
 		}
 	}
 	return f, nil
@@ -96,7 +96,7 @@ func ParseSemantics(name string) (Semantics, error) {
 
 // The bounds of options.
 const (
-	leastSM    = 50
+	minSM      = 50
 	maxThreads = 1 << 16
 	maxLength  = 10000
 )
@@ -127,8 +127,8 @@ var lastPTX = sync.OnceValue(func() (last ptx.Version) {
 func New(o Options) (*Generator, error) {
 	threads := o.Block.X * o.Block.Y * o.Block.Z
 	switch {
-	case o.SM < leastSM:
-		return nil, fmt.Errorf("sm_%d: programs want sm_%d or later", o.SM, leastSM)
+	case o.SM < minSM:
+		return nil, fmt.Errorf("sm_%d: programs want sm_%d or later", o.SM, minSM)
 	case o.SM > lastSM:
 		return nil, fmt.Errorf("sm_%d: the last there is is sm_%d", o.SM, lastSM)
 	case o.Version.Less(ptx.Version{Major: 6}):
@@ -155,7 +155,7 @@ var supports sync.Map // of *ptx.Variant
 func supported(v *ptx.Variant) bool {
 	runs, ok := supports.Load(v)
 	if !ok {
-		_, runs = interp.Supports(v)
+		_, runs = interp.SupportsVariant(v)
 		supports.Store(v, runs)
 	}
 	return runs.(bool)
@@ -170,7 +170,7 @@ type Program struct {
 	Source      string
 	SM          int
 	Grid, Block interp.Dim3
-	In          []byte
+	Input       []byte
 	OutBytes    int // zeros, before the launch
 
 	TimeLimit time.Duration // that Verify lets each launch run; 0: no limit
@@ -186,7 +186,7 @@ const (
 // Program makes that of a seed, always the same.
 func (g *Generator) Program(seed uint64) *Program {
 	src, in := random.Defined(g.shape, g.variants, seed)
-	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, In: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
+	return &Program{Seed: seed, Features: g.Features, Semantics: g.Semantics, Source: src, SM: g.SM, Grid: interp.Dim(g.Grid), Block: g.Block, Input: in, OutBytes: g.shape.OutBytes(), TimeLimit: g.TimeLimit}
 }
 
 // ErrUndefined is the error of a program whose result is not to be relied on: it is not in the manual's syntax, does
@@ -276,17 +276,17 @@ func (p *Program) run(ctx context.Context, m *ptx.Module, l *interp.Launch, prob
 	if err != nil {
 		return nil, err
 	}
-	in, err1 := interp.NewBuffer(dev, p.In)
-	out, err2 := interp.NewBuffer(dev, make([]byte, p.OutBytes))
+	in, err1 := interp.NewBuffer(dev, p.Input)
+	output, err2 := interp.NewBuffer(dev, make([]byte, p.OutBytes))
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	l.Kernel, l.Grid, l.Block, l.Args, l.MaxSteps = Kernel, p.Grid, p.Block, []any{in, out, ArgN, ArgM}, maxSteps
+	l.Kernel, l.Grid, l.Block, l.Args, l.MaxSteps = Kernel, p.Grid, p.Block, []any{in, output, ArgN, ArgM}, maxSteps
 	if _, err := mod.Run(ctx, l); err != nil {
 		return nil, err
 	}
 	result := make([]byte, p.OutBytes)
-	out.Read(0, result)
+	output.Read(0, result)
 	return result, nil
 }
 
@@ -297,12 +297,12 @@ func (p *Program) oracle(ctx context.Context, m *ptx.Module) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err1 := dev.Alloc(uint64(len(p.In)))
+	in, err1 := dev.Alloc(uint64(len(p.Input)))
 	out, err2 := dev.Alloc(uint64(p.OutBytes))
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	copy(dev.Bytes(in), p.In)
+	copy(dev.Bytes(in), p.Input)
 	l := &oracle.Launch{Kernel: Kernel, Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z}, WarpSize: 32, MaxSteps: maxSteps}
 	for _, arg := range []any{in, out, ArgN, ArgM} {
 		b, err := binary.Append(nil, binary.LittleEndian, arg)

@@ -10,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-func usual(f Features) Options {
+func defaultOptions(f Features) Options {
 	return Options{Features: f, Version: ptx.Version{Major: 7}, SM: 80, Grid: 2, Block: interp.Dim(40), Length: 60}
 }
 
@@ -22,7 +22,7 @@ func TestDefined(t *testing.T) {
 		lists = append(lists, 1<<i, random.AllFeatures&^(1<<i))
 	}
 	for i, f := range lists {
-		o := usual(f)
+		o := defaultOptions(f)
 		o.Block = []interp.Dim3{interp.Dim(40), interp.Dim(32), interp.Dim(5, 3), interp.Dim(4, 4, 3)}[i%4]
 		if i%3 == 0 {
 			o.SM, o.Version = 100, ptx.Version{Major: 8, Minor: 8}
@@ -31,7 +31,7 @@ func TestDefined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for seed := range uint64(part.Of(1, 2, 100)) {
+		for seed := range uint64(part.Count(1, 2, 100)) {
 			if _, err := g.Program(first + seed).Verify(context.Background()); err != nil {
 				t.Errorf("features %v, block %s, seed %#x: %v", names(f), o.Block, first+seed, err)
 				return

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// inGroup has a command and what it starts be stopped together.
-func inGroup(cmd *exec.Cmd) {
+// setProcessGroup has a command and what it starts be stopped together.
+func setProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

@@ -156,7 +156,7 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	for name, b := range bugs {
 		t.Run(name, func(t *testing.T) {
-			if part.Of(0, 1, 1) == 0 && name != "popc" && name != "store" && name != "branch" {
+			if part.Count(0, 1, 1) == 0 && name != "popc" && name != "store" && name != "branch" {
 				t.Skip("a part of the bugs is enough")
 			}
 			t.Parallel()
@@ -165,27 +165,27 @@ func TestPlantedBugs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := usual(f)
+			o := defaultOptions(f)
 			o.Length, o.Block, o.Grid = 40, interp.Dim(8), 1
 			if name == "barrier" { // which takes several warps
 				o.Block = interp.Dim(64)
 			}
-			with := b.opcode + " "
+			opcode := b.opcode + " "
 			if b.opcode == "@!bra" {
-				with = "@!"
+				opcode = "@!"
 			}
-			p, first := findFailure(t, r, o, with)
+			p, first := findFailure(t, r, o, opcode)
 			want := b.culprit
 			if want == "" {
 				want = strings.TrimPrefix(b.opcode, "@!")
 			}
 			if first.Kind != Difference || first.Culprit == nil || !first.Culprit.Measured || first.Culprit.Instr.Text != want {
-				t.Fatalf("seed %d: %s, %s, by %v; want %s\n%s", p.Seed, first.Kind, first.Why, first.Culprit, want, first.Stderr)
+				t.Fatalf("seed %d: %s, %s, by %v; want %s\n%s", p.Seed, first.Kind, first.Reason, first.Culprit, want, first.Stderr)
 			}
-			at := first.At
+			at := first.Offset
 			small, last := reduced(t, r, p, first)
-			if last.Kind != Difference || last.At != at || last.Culprit == nil || last.Culprit.Instr.Text != want {
-				t.Errorf("left is %s, %s, by %v; want %s in the word at byte %d\n%s", last.Kind, last.Why, last.Culprit, want, at, small.Source)
+			if last.Kind != Difference || last.Offset != at || last.Culprit == nil || last.Culprit.Instr.Text != want {
+				t.Errorf("left is %s, %s, by %v; want %s in the word at byte %d\n%s", last.Kind, last.Reason, last.Culprit, want, at, small.Source)
 			}
 			m, err := ptx.ParseString("small.ptx", small.Source)
 			if err != nil {

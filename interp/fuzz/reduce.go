@@ -14,13 +14,13 @@ import (
 )
 
 // StillFails is Fails for a rival's failure, with files in a directory. A difference must stay in the same word and have the same culprit.
-func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) Fails {
+func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) FailureTest {
 	return func(p *Program, want []byte) (bool, error) {
 		o, err := r.Run(ctx, p, want, dir)
-		if err != nil || !o.Like(first) || o.Kind != Difference || first.Culprit == nil {
-			return err == nil && o.Like(first), err
+		if err != nil || !o.Matches(first) || o.Kind != Difference || first.Culprit == nil {
+			return err == nil && o.Matches(first), err
 		}
-		c, err := r.Blame(ctx, p, first.At, dir)
+		c, err := r.Blame(ctx, p, first.Offset, dir)
 		if err == nil && !first.Culprit.Measured { // a guess, until it can be measured
 			if c != nil && c.Measured {
 				first.Culprit = c
@@ -31,27 +31,27 @@ func (r *Rival) StillFails(ctx context.Context, first *Outcome, dir string) Fail
 	}
 }
 
-// Fails reports whether a program, whose result is want, still fails as the one that is reduced did. An
+// FailureTest reports whether a program, whose result is want, still fails as the one that is reduced did. An
 // error ends the reduction.
-type Fails func(p *Program, want []byte) (bool, error)
+type FailureTest func(p *Program, want []byte) (bool, error)
 
 // Reduce leaves out of a program whatever it fails without: threads, if extents is set, functions, blocks, lines, guards
 // and operands, and what is in its input. Each candidate is verified before it is tried. The error is that of fails or of the context, and comes with the smallest program so far.
-func Reduce(ctx context.Context, p *Program, extents bool, fails Fails, progress func(lines int)) (*Program, error) {
+func Reduce(ctx context.Context, p *Program, extents bool, fails FailureTest, progress func(lines int)) (*Program, error) {
 	r := &reducer{ctx: ctx, p: p, fails: fails, progress: progress, tried: map[[32]byte]bool{}}
 	if extents {
-		r.extents()
+		r.reduceExtents()
 	}
 	for before := ""; before != r.p.Source && r.err == nil; {
 		before = r.p.Source
-		r.parts()
-		r.lines()
-		r.words()
+		r.removeParts()
+		r.removeLines()
+		r.simplifyWords()
 	}
 	if extents {
-		r.extents()
+		r.reduceExtents()
 	}
-	r.input()
+	r.clearInput()
 	return r.p, r.err
 }
 
@@ -59,7 +59,7 @@ func Reduce(ctx context.Context, p *Program, extents bool, fails Fails, progress
 type reducer struct {
 	ctx      context.Context
 	p        *Program // the smallest that fails
-	fails    Fails
+	fails    FailureTest
 	progress func(lines int)
 	tried    map[[32]byte]bool // what does not fail
 	err      error
@@ -99,15 +99,15 @@ func (r *reducer) try(change func(p *Program)) bool {
 // key tells programs apart.
 func (p *Program) key() [32]byte {
 	h := sha256.New()
-	for _, b := range [][]byte{[]byte(p.Source), {0}, []byte(p.Grid.String()), []byte(p.Block.String()), p.In} {
+	for _, b := range [][]byte{[]byte(p.Source), {0}, []byte(p.Grid.String()), []byte(p.Block.String()), p.Input} {
 		h.Write(b)
 	}
 	return [32]byte(h.Sum(nil))
 }
 
-// extents tries fewer threads. What they would have had stays in the buffers. Shuffles of lanes that are
+// reduceExtents tries fewer threads. What they would have had stays in the buffers. Shuffles of lanes that are
 // not there would be undefined.
-func (r *reducer) extents() {
+func (r *reducer) reduceExtents() {
 	if r.p.shuffles() {
 		return
 	}
@@ -129,7 +129,7 @@ func (p *Program) shuffles() (any bool) {
 	}
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok {
-			f.EachInstr(func(in *ptx.Instr) { any = any || in.Form.Family == ptx.FamilyShfl })
+			f.EachInstr(func(instr *ptx.Instr) { any = any || instr.Form.Family == ptx.FamilyShfl })
 		}
 	}
 	return any
@@ -141,8 +141,8 @@ func (r *reducer) source() []string { return strings.Split(r.p.Source, "\n") }
 // needed are the lines that every module has, and that of the last instruction.
 var needed = regexp.MustCompile(`^(\.version|\.target|\.address_size|\tret;)`)
 
-// without tries the program without some lines.
-func (r *reducer) without(lines []string, from, to int) bool {
+// tryWithout tries the program without some lines.
+func (r *reducer) tryWithout(lines []string, from, to int) bool {
 	if slices.ContainsFunc(lines[from:to], needed.MatchString) {
 		return false
 	}
@@ -151,8 +151,8 @@ func (r *reducer) without(lines []string, from, to int) bool {
 
 var branchLine = regexp.MustCompile(`\bbra (\w+);$`)
 
-// parts tries to leave out functions, and code from a branch to its label.
-func (r *reducer) parts() {
+// removeParts tries to leave out functions, and code from a branch to its label.
+func (r *reducer) removeParts() {
 	for i := 0; i < len(r.source()); i++ {
 		lines := r.source()
 		to := -1
@@ -161,27 +161,27 @@ func (r *reducer) parts() {
 		} else if m := branchLine.FindStringSubmatch(lines[i]); m != nil {
 			to = slices.Index(lines[i:], m[1]+":")
 		}
-		if to > 0 && r.without(lines, i, i+to+1) {
+		if to > 0 && r.tryWithout(lines, i, i+to+1) {
 			i--
 		}
 	}
 }
 
-// lines tries to leave out lines: halves of the program, quarters …, single ones, until all are
+// removeLines tries to leave out lines: halves of the program, quarters …, single ones, until all are
 // needed.
-func (r *reducer) lines() {
+func (r *reducer) removeLines() {
 	for size := len(r.source()) / 2; size > 0; size /= 2 {
-		for again := true; again; {
-			again = false
+		for progress := true; progress; {
+			progress = false
 			for i := max(0, len(r.source())-size); ; i = max(0, i-size) {
-				if lines := r.source(); i+size <= len(lines) && r.without(lines, i, i+size) {
-					again = size == 1
+				if lines := r.source(); i+size <= len(lines) && r.tryWithout(lines, i, i+size) {
+					progress = size == 1
 				}
 				if i == 0 || r.err != nil {
 					break
 				}
 			}
-			again = again && r.err == nil
+			progress = progress && r.err == nil
 		}
 	}
 }
@@ -189,9 +189,9 @@ func (r *reducer) lines() {
 // statement is a line of one instruction, with its guard.
 var statement = regexp.MustCompile(`^\t(@!?%\w+ )?([a-z][\w.:]*) ([^;{}]*);$`)
 
-// words tries instructions without their guard, and constants for their operands. It leaves lines of
+// simplifyWords tries instructions without their guard, and constants for their operands. It leaves lines of
 // several statements alone: some of them are there to define the result of another.
-func (r *reducer) words() {
+func (r *reducer) simplifyWords() {
 	for i := range r.source() {
 		line := r.source()[i]
 		m := statement.FindStringSubmatch(line)
@@ -214,9 +214,9 @@ func (r *reducer) words() {
 				continue
 			}
 			for _, constant := range []string{"0", "1"} {
-				with := slices.Clone(ops)
-				if with[k] = constant; replace(guard, with) {
-					ops = with
+				remaining := slices.Clone(ops)
+				if remaining[k] = constant; replace(guard, remaining) {
+					ops = remaining
 					break
 				}
 			}
@@ -224,20 +224,20 @@ func (r *reducer) words() {
 	}
 }
 
-// input tries zeros in the input.
-func (r *reducer) input() {
-	for size := len(r.p.In); size >= 4; size /= 2 {
-		if len(r.p.In)/size > 64 { // more would not help anybody who reads it
+// clearInput tries zeros in the input.
+func (r *reducer) clearInput() {
+	for size := len(r.p.Input); size >= 4; size /= 2 {
+		if len(r.p.Input)/size > 64 { // more would not help anybody who reads it
 			return
 		}
-		for from := 0; from < len(r.p.In); from += size {
-			to := min(from+size, len(r.p.In))
-			if !slices.ContainsFunc(r.p.In[from:to], func(b byte) bool { return b != 0 }) {
+		for from := 0; from < len(r.p.Input); from += size {
+			to := min(from+size, len(r.p.Input))
+			if !slices.ContainsFunc(r.p.Input[from:to], func(b byte) bool { return b != 0 }) {
 				continue
 			}
 			r.try(func(p *Program) {
-				p.In = slices.Clone(p.In)
-				clear(p.In[from:to])
+				p.Input = slices.Clone(p.Input)
+				clear(p.Input[from:to])
 			})
 		}
 	}

@@ -57,7 +57,7 @@ func (r *Rival) Check() error {
 		return fmt.Errorf("%q does not say {out}, the file to write the result to", r.Command)
 	case !strings.Contains(r.Command, "{ptx}") && !strings.Contains(r.Command, "{json}"):
 		return fmt.Errorf("%q says neither {ptx} nor {json}, the program to run", r.Command)
-	case !r.Extents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
+	case !r.KnowsExtents() && (strings.Contains(r.Command, "{grid}") || strings.Contains(r.Command, "{block}")):
 		return fmt.Errorf("%q says one of {grid} and {block}, which go together", r.Command)
 	case r.Timeout <= 0:
 		return errors.New("the time that a program may take has to be more than none")
@@ -65,60 +65,60 @@ func (r *Rival) Check() error {
 	return nil
 }
 
-// Extents reports whether the rival is told how many threads a launch has, and need not know.
-func (r *Rival) Extents() bool {
+// KnowsExtents reports whether the rival is told how many threads a launch has, and need not know.
+func (r *Rival) KnowsExtents() bool {
 	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{grid}") && strings.Contains(r.Command, "{block}")
 }
 
-// sized reports whether the rival is told the size of the result.
-func (r *Rival) sized() bool {
+// knowsSize reports whether the rival is told the size of the result.
+func (r *Rival) knowsSize() bool {
 	return strings.Contains(r.Command, "{json}") || strings.Contains(r.Command, "{bytes}")
 }
 
 // Outcome is what a rival made of a program.
 type Outcome struct {
-	Kind   Kind
-	Why    string   // in words: "exit status 1", "signal: segmentation fault"
-	How    string   // of a crash or refusal, without what differs between programs
-	Stderr string   // the end of what it said
-	first  []string // words of its first line, without what differs between runs
+	Kind       Kind
+	Reason     string   // in words: "exit status 1", "signal: segmentation fault"
+	Status     string   // of a crash or refusal, without what differs between programs
+	Stderr     string   // the end of what it said
+	firstWords []string // words of its first line, without what differs between runs
 
-	At        int // Difference: the first byte that differs, in the word …
+	Offset    int // Difference: the first byte that differs, in the word …
 	Got, Want uint32
 	Culprit   *Culprit // of that word, if Find has looked for it
 
 	result, want []byte // of a Difference
 }
 
-// Like reports whether an outcome is that of the same failure: of its kind; of differences in the same word, with the same
+// Matches reports whether an outcome is that of the same failure: of its kind; of differences in the same word, with the same
 // culprit if both are known; of crashes and refusals with the same exit status or signal, and
 // with the same first line on standard error but for numbers, paths and words that have differed between runs.
-func (o *Outcome) Like(other *Outcome) bool {
+func (o *Outcome) Matches(other *Outcome) bool {
 	switch {
 	case o.Kind != other.Kind:
 		return false
 	case o.Kind == Difference:
-		return o.wrong(other.At) && (o.Culprit == nil || other.Culprit == nil || o.Culprit.Same(other.Culprit))
+		return o.wordDiffers(other.Offset) && (o.Culprit == nil || other.Culprit == nil || o.Culprit.Same(other.Culprit))
 	case o.Kind == Crash || o.Kind == Refusal:
-		return o.How == other.How && sameWords(o.first, other.first)
+		return o.Status == other.Status && sameWords(o.firstWords, other.firstWords)
 	}
 	return true
 }
 
 // Merge takes note of another run of the same program, which must have the same kind of failure. Words of the first line on
 // standard error that are others then are left out of comparisons from now on. It reports whether the failure is the same.
-func (o *Outcome) Merge(again *Outcome) bool {
-	if o.Kind == again.Kind && o.How == again.How && (o.Kind == Crash || o.Kind == Refusal) {
-		if len(o.first) != len(again.first) {
-			o.first = nil
+func (o *Outcome) Merge(second *Outcome) bool {
+	if o.Kind == second.Kind && o.Status == second.Status && (o.Kind == Crash || o.Kind == Refusal) {
+		if len(o.firstWords) != len(second.firstWords) {
+			o.firstWords = nil
 		}
-		for i := range o.first {
-			if o.first[i] != again.first[i] {
-				o.first[i] = anyWord
+		for i := range o.firstWords {
+			if o.firstWords[i] != second.firstWords[i] {
+				o.firstWords[i] = anyWord
 			}
 		}
 	}
-	return o.Like(again) || o.Kind == again.Kind && o.Kind == Difference && o.At == again.At
+	return o.Matches(second) || o.Kind == second.Kind && o.Kind == Difference && o.Offset == second.Offset
 }
 
 // SameFault reports whether two failures have one reason, as far as can be told: the kind, with the opcode of the culprit, or with the exit
@@ -130,7 +130,7 @@ func (o *Outcome) SameFault(other *Outcome) bool {
 	case o.Kind == Difference:
 		return o.Culprit.Same(other.Culprit)
 	}
-	return o.Like(other)
+	return o.Matches(other)
 }
 
 // Fault names the reason of a failure: the opcode of the culprit, or the first line on standard error.
@@ -138,31 +138,31 @@ func (o *Outcome) Fault() string {
 	switch {
 	case o.Kind == Difference && o.Culprit != nil:
 		return o.Culprit.Instr.Text
-	case len(o.first) > 0:
-		return strings.Join(o.first, " ")
+	case len(o.firstWords) > 0:
+		return strings.Join(o.firstWords, " ")
 	}
 	return string(o.Kind)
 }
 
 // Text is all that is known of the outcome, for searches.
 func (o *Outcome) Text() string {
-	text := fmt.Sprintf("%s: %s\n", o.Kind, o.Why)
+	text := fmt.Sprintf("%s: %s\n", o.Kind, o.Reason)
 	if o.Kind == Difference {
 		text += o.Culprit.String() + "\n"
 	}
 	return text + o.Stderr
 }
 
-// wrong reports whether the word at a byte of the result differs.
-func (o *Outcome) wrong(at int) bool {
+// wordDiffers reports whether the word at a byte of the result differs.
+func (o *Outcome) wordDiffers(at int) bool {
 	return o.Kind == Difference && at+4 <= len(o.want) && at+4 <= len(o.result) && !bytes.Equal(o.result[at:at+4], o.want[at:at+4])
 }
 
-// look has a difference be that of the word at a byte.
-func (o *Outcome) look(at int) {
-	o.At = at
+// selectWord has a difference be that of the word at a byte.
+func (o *Outcome) selectWord(at int) {
+	o.Offset = at
 	o.Got, o.Want = wordAt(o.result, at), wordAt(o.want, at)
-	o.Why = fmt.Sprintf("word at byte %d is %#x, want %#x", at, o.Got, o.Want)
+	o.Reason = fmt.Sprintf("word at byte %d is %#x, want %#x", at, o.Got, o.Want)
 }
 
 func wordAt(b []byte, at int) (w uint32) {
@@ -186,8 +186,8 @@ func sameWords(a, b []string) bool {
 // varying are parts of a line that differ between runs of the same program: numbers, addresses, paths.
 var varying = regexp.MustCompile(`0[xX][0-9a-fA-F]+|\b[0-9a-fA-F]{6,}\b|/[^\s:'"]+|[0-9]+`)
 
-// firstLine has the words of the first line that is not empty, with # for parts that differ between runs.
-func firstLine(s string) []string {
+// firstLineWords has the words of the first line that is not empty, with # for parts that differ between runs.
+func firstLineWords(s string) []string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
 			return strings.Fields(varying.ReplaceAllString(line, "#"))
@@ -202,10 +202,10 @@ func (r *Rival) Find(ctx context.Context, p *Program, want []byte, at int, dir s
 	if err != nil || o.Kind != Difference {
 		return o, err
 	}
-	if at >= 0 && o.wrong(at) {
-		o.look(at)
+	if at >= 0 && o.wordDiffers(at) {
+		o.selectWord(at)
 	}
-	o.Culprit, err = r.Blame(ctx, p, o.At, dir)
+	o.Culprit, err = r.Blame(ctx, p, o.Offset, dir)
 	return o, err
 }
 
@@ -218,10 +218,10 @@ const (
 	headBytes   = 512
 )
 
-// said keeps the first and the last bytes that are written to it.
-type said struct{ head, tail []byte }
+// headAndTail keeps the first and the last bytes that are written to it.
+type headAndTail struct{ head, tail []byte }
 
-func (t *said) Write(b []byte) (int, error) {
+func (t *headAndTail) Write(b []byte) (int, error) {
 	t.head = append(t.head, b[:min(len(b), headBytes-len(t.head))]...)
 	t.tail = append(t.tail, b...)
 	if len(t.tail) > 2*stderrBytes {
@@ -230,7 +230,7 @@ func (t *said) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *said) String() string { return string(t.tail[max(0, len(t.tail)-stderrBytes):]) }
+func (t *headAndTail) String() string { return string(t.tail[max(0, len(t.tail)-stderrBytes):]) }
 
 // Run runs a program whose result is known, with files in a directory. The error is ErrNoRival, that
 // of the context, or of the files.
@@ -248,31 +248,31 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 
 	limited, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	var said said
+	var stderr headAndTail
 	cmd := exec.CommandContext(limited, "sh", "-c", line)
-	cmd.Stderr = &said
-	inGroup(cmd)
+	cmd.Stderr = &stderr
+	setProcessGroup(cmd)
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	o := &Outcome{Kind: Crash, Stderr: said.String(), first: firstLine(string(said.head))}
+	o := &Outcome{Kind: Crash, Stderr: stderr.String(), firstWords: firstLineWords(string(stderr.head))}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() != nil:
-		o.Kind, o.Why = Timeout, fmt.Sprintf("stopped after %v", r.Timeout)
+		o.Kind, o.Reason = Timeout, fmt.Sprintf("stopped after %v", r.Timeout)
 		return o, nil
 	case errors.As(err, &exit):
-		o.Why = exit.Error()
+		o.Reason = exit.Error()
 		switch status := exit.ExitCode(); {
 		case status == 126 || status == 127: // so says the shell
 			return nil, fmt.Errorf("%w: %s: %s", ErrNoRival, line, strings.TrimSpace(o.Stderr))
 		case status > 128 && status <= 128+64: // what the shell started was killed
-			o.Why += fmt.Sprintf(", signal: %v", syscall.Signal(status-128))
+			o.Reason += fmt.Sprintf(", signal: %v", syscall.Signal(status-128))
 		case status == r.RefusalStatus, status >= 0 && r.RefusalText != nil && r.RefusalText.MatchString(o.Stderr):
 			o.Kind = Refusal
 		}
-		o.How = o.Why
+		o.Status = o.Reason
 		return o, nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // which is that something it has started goes on
 		return nil, fmt.Errorf("%w: %w", ErrNoRival, err)
@@ -280,16 +280,16 @@ func (r *Rival) Run(ctx context.Context, p *Program, want []byte, dir string) (*
 	got, err := input.ReadRegular(result, input.MaxText)
 	switch {
 	case err != nil:
-		o.Why = "exit status 0, without a result"
-		o.How = o.Why
+		o.Reason = "exit status 0, without a result"
+		o.Status = o.Reason
 	case len(got) != len(want):
-		o.Why = fmt.Sprintf("exit status 0, with a result of %d bytes, not %d", len(got), len(want))
-		o.How = "exit status 0, with a result of another size"
+		o.Reason = fmt.Sprintf("exit status 0, with a result of %d bytes, not %d", len(got), len(want))
+		o.Status = "exit status 0, with a result of another size"
 	case bytes.Equal(got, want):
 		o.Kind = Same
 	default:
 		o.Kind, o.result, o.want = Difference, got, want
-		o.look(firstDifference(got, want) &^ 3)
+		o.selectWord(firstDifference(got, want) &^ 3)
 	}
 	return o, nil
 }
@@ -332,7 +332,7 @@ func (p *Program) Describe(name string) *Description {
 		Schema: "gemu-fuzz/1", Seed: p.Seed, Features: names(p.Features), Semantics: random.SemanticsNames[p.Semantics], Program: name + ".ptx", Log: name + ".gtr", SM: p.SM, Kernel: Kernel,
 		Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
 		Args: []Arg{
-			{Name: "in", Type: "pointer", Bytes: len(p.In), Input: name + ".in.bin"},
+			{Name: "in", Type: "pointer", Bytes: len(p.Input), Input: name + ".in.bin"},
 			{Name: "out", Type: "pointer", Bytes: p.OutBytes, Output: name + ".out.bin"},
 			{Name: "n", Type: "u32", Value: uint64(ArgN)},
 			{Name: "m", Type: "u64", Value: ArgM},
@@ -347,7 +347,7 @@ func (p *Program) Write(ctx context.Context, dir, name string, want []byte) erro
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{".ptx": []byte(p.Source), ".in.bin": p.In, ".json": append(text, '\n')}
+	files := map[string][]byte{".ptx": []byte(p.Source), ".in.bin": p.Input, ".json": append(text, '\n')}
 	if want != nil {
 		files[".out.bin"] = want
 	}

@@ -139,9 +139,9 @@ func TestRivals(t *testing.T) {
 			if err := r.Check(); err != nil {
 				t.Fatal(err)
 			}
-			p, o := findFailure(t, r, usual(arith), "")
-			if o.Kind != c.kind || !regexp.MustCompile(c.why).MatchString(o.Why) {
-				t.Fatalf("%s, %s: want %s, %s", o.Kind, o.Why, c.kind, c.why)
+			p, o := findFailure(t, r, defaultOptions(arith), "")
+			if o.Kind != c.kind || !regexp.MustCompile(c.why).MatchString(o.Reason) {
+				t.Fatalf("%s, %s: want %s, %s", o.Kind, o.Reason, c.kind, c.why)
 			}
 			if c.most == 0 {
 				return
@@ -165,7 +165,7 @@ func TestRivals(t *testing.T) {
 }
 
 // findFailure is the first program with a text that a rival fails.
-func findFailure(t *testing.T, r *Rival, o Options, with string) (*Program, *Outcome) {
+func findFailure(t *testing.T, r *Rival, o Options, opcode string) (*Program, *Outcome) {
 	t.Helper()
 	g, err := New(o)
 	if err != nil {
@@ -173,7 +173,7 @@ func findFailure(t *testing.T, r *Rival, o Options, with string) (*Program, *Out
 	}
 	for seed := range uint64(2000) {
 		p := g.Program(seed)
-		if !strings.Contains(p.Source, with) {
+		if !strings.Contains(p.Source, opcode) {
 			continue
 		}
 		want, err := p.Verify(t.Context())
@@ -196,7 +196,7 @@ func findFailure(t *testing.T, r *Rival, o Options, with string) (*Program, *Out
 func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
-	small, err := Reduce(t.Context(), p, r.Extents(), r.StillFails(t.Context(), first, dir), func(int) {})
+	small, err := Reduce(t.Context(), p, r.KnowsExtents(), r.StillFails(t.Context(), first, dir), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,12 +204,12 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := r.Find(t.Context(), small, want, first.At, dir)
+	o, err := r.Find(t.Context(), small, want, first.Offset, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !o.Like(first) {
-		t.Fatalf("the reduced program is a %s, %s, not a %s, %s", o.Kind, o.Why, first.Kind, first.Why)
+	if !o.Matches(first) {
+		t.Fatalf("the reduced program is a %s, %s, not a %s, %s", o.Kind, o.Reason, first.Kind, first.Reason)
 	}
 	return small, o
 }
@@ -219,7 +219,7 @@ func reduced(t *testing.T, r *Rival, p *Program, first *Outcome) (*Program, *Out
 func TestTimeout(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	r := &Rival{Command: "if grep -q brev.b32 {ptx}; then sleep 600 & echo $! >" + pid + "; wait; fi; : {out}", Timeout: 200 * time.Millisecond, RefusalStatus: 3}
-	o := usual(random.Arith)
+	o := defaultOptions(random.Arith)
 	o.Length = 1
 	g, err := New(o)
 	if err != nil {
@@ -229,20 +229,20 @@ func TestTimeout(t *testing.T) {
 	before, after, _ := strings.Cut(p.Source, "\tst.global")
 	p.Source = before + "\tbrev.b32 %w1, %w2;\n\tst.global" + after
 	small, outcome := reduced(t, r, p, &Outcome{Kind: Timeout})
-	if list := instructions(small); len(list) > 2 || !strings.Contains(outcome.Why, "stopped after 200ms") {
-		t.Errorf("%s, and %q are left", outcome.Why, list)
+	if list := instructions(small); len(list) > 2 || !strings.Contains(outcome.Reason, "stopped after 200ms") {
+		t.Errorf("%s, and %q are left", outcome.Reason, list)
 	}
 	text, err := os.ReadFile(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// What nobody has waited for yet may still be there, but as a zombie, and what is stopped takes a moment.
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			break
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(start) > 20*time.Second {
 			t.Fatalf("what the rival has started is still there: %s", stat)
 		}
 	}
@@ -258,7 +258,7 @@ func TestCrashes(t *testing.T) {
 	} {
 		command := "if grep -q brev.b32 {ptx}; then echo '" + c.say + "' $$ >&2; exit " + c.status + "; fi; echo '" + c.other + "' >&2; exit " + c.otherStatus + " # {json} {out}"
 		r := &Rival{Command: command, Timeout: time.Minute, RefusalStatus: 3}
-		o := usual(random.Arith)
+		o := defaultOptions(random.Arith)
 		o.Length = 1
 		g, err := New(o)
 		if err != nil {
@@ -283,7 +283,7 @@ func TestChangingCrash(t *testing.T) {
 	command := "if grep -q brev.b32 {ptx}; then w=$(od -An -N3 -tx1 /dev/urandom | tr -d ' 0-9\\n')x; " +
 		"echo \"$(date +%T.%N) [$$] worker-$w 7ffe$$ab: brev failed in /tmp/$w/k\" >&2; exit 7; fi; exit 0 # {json} {out}"
 	r := &Rival{Command: command, Timeout: time.Minute, RefusalStatus: 3}
-	o := usual(random.Arith)
+	o := defaultOptions(random.Arith)
 	o.Length = 1
 	g, err := New(o)
 	if err != nil {
@@ -298,12 +298,12 @@ func TestChangingCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		again, err := r.Run(t.Context(), p, nil, dir)
+		second, err := r.Run(t.Context(), p, nil, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !first.Merge(again) {
-			t.Fatalf("%q is another crash than %q", again.Stderr, first.Stderr)
+		if !first.Merge(second) {
+			t.Fatalf("%q is another crash than %q", second.Stderr, first.Stderr)
 		}
 	}
 	if small, _ := reduced(t, r, p, first); len(instructions(small)) > 2 || !strings.Contains(small.Source, "brev.b32") {
@@ -313,7 +313,7 @@ func TestChangingCrash(t *testing.T) {
 
 // TestPlaceholders: the command has the numbers of the program.
 func TestPlaceholders(t *testing.T) {
-	g, err := New(usual(random.Arith))
+	g, err := New(defaultOptions(random.Arith))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestNoRival(t *testing.T) {
 
 // TestUndefined: what reducing could make of a program is not taken for a program with a result.
 func TestUndefined(t *testing.T) {
-	g, err := New(usual(random.Shared))
+	g, err := New(defaultOptions(random.Shared))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestUndefined(t *testing.T) {
 	if _, err := kernel("mov.u32 %w2, %ctaid.x; or.b32 %w2, %w2, %w0; setp.eq.u32 %p, %w2, 0; @%p st.global.u32 [%out], 1;\n").Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for what, body := range map[string]string{
+	for name, body := range map[string]string{
 		"no PTX":         "add.s32 %w1;\n",
 		"no end":         "L: bra L;\n",
 		"a trap":         "trap;\n",
@@ -369,7 +369,7 @@ func TestUndefined(t *testing.T) {
 		"another result": "mov.u32 %w1, %clock; st.global.u32 [%out], %w1;\n",
 	} {
 		if _, err := kernel(body).Verify(t.Context()); !errors.Is(err, ErrUndefined) {
-			t.Errorf("%s: error %v", what, err)
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }
@@ -377,21 +377,21 @@ func TestUndefined(t *testing.T) {
 // TestRepeats: a seed always makes the same program, and another seed another.
 func TestRepeats(t *testing.T) {
 	make := func(seed uint64) *Program {
-		g, err := New(usual(random.AllFeatures))
+		g, err := New(defaultOptions(random.AllFeatures))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g.Program(seed)
 	}
 	a, b, c := make(5), make(5), make(6)
-	if a.Source != b.Source || !slices.Equal(a.In, b.In) || a.Source == c.Source {
+	if a.Source != b.Source || !slices.Equal(a.Input, b.Input) || a.Source == c.Source {
 		t.Error("seeds do not make programs")
 	}
 }
 
 // TestOptions: options that make no programs are refused.
 func TestOptions(t *testing.T) {
-	for what, change := range map[string]func(o *Options){
+	for name, change := range map[string]func(o *Options){
 		"an old machine":  func(o *Options) { o.SM = 35 },
 		"no machine":      func(o *Options) { o.SM = 1000 },
 		"an old version":  func(o *Options) { o.Version = ptx.Version{Major: 5} },
@@ -404,10 +404,10 @@ func TestOptions(t *testing.T) {
 		"no statements":   func(o *Options) { o.Length = 0 },
 		"many statements": func(o *Options) { o.Length = 1 << 30 },
 	} {
-		o := usual(random.AllFeatures)
+		o := defaultOptions(random.AllFeatures)
 		change(&o)
 		if _, err := New(o); err == nil {
-			t.Errorf("%s: no error", what)
+			t.Errorf("%s: no error", name)
 		}
 	}
 	for _, list := range []string{"", "arit", "-none", "all,-all", "arith,,float"} {

@@ -64,7 +64,7 @@ func TestSemantics(t *testing.T) {
 	for _, semantics := range []Semantics{Manual, Hardware} {
 		seen := map[string]bool{}
 		for _, sm := range []int{80, 100} {
-			o := usual(random.AllFeatures)
+			o := defaultOptions(random.AllFeatures)
 			o.Semantics, o.Length, o.SM = semantics, 400, sm
 			if sm > 80 {
 				o.Version = ptx.Version{Major: 8, Minor: 8}
@@ -73,13 +73,13 @@ func TestSemantics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for seed := range uint64(part.Of(60, 60, 300)) {
+			for seed := range uint64(part.Count(60, 60, 300)) {
 				source := g.Program(seed).Source
-				for what, re := range manualDiffers {
+				for name, re := range manualDiffers {
 					if m := re.FindString(source); m != "" {
-						seen[what] = true
-						if semantics == Manual || always[what] {
-							t.Errorf("seed %d: %s: %s", seed, what, m)
+						seen[name] = true
+						if semantics == Manual || always[name] {
+							t.Errorf("seed %d: %s: %s", seed, name, m)
 						}
 					}
 				}
@@ -90,9 +90,9 @@ func TestSemantics(t *testing.T) {
 				}
 			}
 		}
-		for what := range manualDiffers {
-			if semantics == Hardware && !always[what] && !seen[what] {
-				t.Errorf("no program has: %s", what)
+		for name := range manualDiffers {
+			if semantics == Hardware && !always[name] && !seen[name] {
+				t.Errorf("no program has: %s", name)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func TestSemantics(t *testing.T) {
 
 // TestHardwareDefined: gemu's engines agree about programs of --semantics hardware.
 func TestHardwareDefined(t *testing.T) {
-	o := usual(random.AllFeatures)
+	o := defaultOptions(random.AllFeatures)
 	o.Semantics = Hardware
 	g, err := New(o)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestHardwareDefined(t *testing.T) {
 // manual's pseudocode (9.7.1.19, 9.7.1.20).
 func TestBitFields(t *testing.T) {
 	const a, b = 0x8123456789abcdef, 0x0fedcba987654321
-	p := &Program{SM: 80, Grid: interp.Dim(256), Block: interp.Dim(256), In: make([]byte, 8), OutBytes: 256 * 256 * 24, Source: `.version 7.0
+	p := &Program{SM: 80, Grid: interp.Dim(256), Block: interp.Dim(256), Input: make([]byte, 8), OutBytes: 256 * 256 * 24, Source: `.version 7.0
 .target sm_80
 .address_size 64
 .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)
@@ -187,7 +187,7 @@ func TestFewFeatures(t *testing.T) {
 		{random.Convert, regexp.MustCompile(`\bcvt\.`)},
 		{random.Variables | random.Convert, regexp.MustCompile(variable.String() + `|\bcvt\.`)},
 	} {
-		o := usual(random.AllFeatures &^ c.without)
+		o := defaultOptions(random.AllFeatures &^ c.without)
 		o.Length = 200
 		g, err := New(o)
 		if err != nil {

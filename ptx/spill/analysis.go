@@ -13,26 +13,26 @@ import (
 
 // analysis is a function whose registers can be allocated, for any number of them.
 type analysis struct {
-	ctx     context.Context
-	f       *ptx.Func
-	program *program       // on variables
-	regs    []int32        // by variable: the register of the source
-	remake  [][]*ptx.Instr // by variable: what gives its value again, one after the other in one register; nil if nothing does
-	live    *liveness
-	depth   []int           // by block: loops that it is in
-	inner   []*ptx.Loop     // by block: the innermost of them, or nil
-	order   []int           // blocks, each after those that come before it but for the way back of loops
-	rank    []int           // by block: its place in order
-	away    []map[int32]int // by block: how far it is from its begin to the next use of what is live there
+	ctx               context.Context
+	f                 *ptx.Func
+	program           *program       // on variables
+	regs              []int32        // by variable: the register of the source
+	rematerialization [][]*ptx.Instr // by variable: what gives its value again, one after the other in one register; nil if nothing does
+	live              *liveness
+	depth             []int           // by block: loops that it is in
+	inner             []*ptx.Loop     // by block: the innermost of them, or nil
+	order             []int           // blocks, each after those that come before it but for the way back of loops
+	rank              []int           // by block: its place in order
+	nextUse           []map[int32]int // by block: how far it is from its begin to the next use of what is live there
 
-	least, pressure int
+	minRegs, pressure int
 }
 
-// outside is what the way out of a loop counts: more than what is within one.
-const outside = 1 << 20
+// exitDistance is what the way out of a loop counts: more than what is within one.
+const exitDistance = 1 << 20
 
-// never is where what is not used any more is used next.
-const never = math.MaxInt
+// noNextUse is where what is not used any more is used next.
+const noNextUse = math.MaxInt
 
 func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 	if err := check(f); err != nil {
@@ -41,7 +41,7 @@ func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 	a := &analysis{ctx: ctx, f: f, program: newProgram(f)}
 	a.regs = a.program.webs()
 	a.live = a.program.liveness()
-	a.findRemakes()
+	a.findRematerializations()
 	a.findLoops()
 	a.findDistances()
 	a.findPressure()
@@ -51,29 +51,29 @@ func newAnalysis(ctx context.Context, f *ptx.Func) (*analysis, error) {
 // check refuses what is not dealt with.
 func check(f *ptx.Func) error {
 	if regs, vars := f.Statics(); len(regs)+len(vars) > 0 {
-		return refuse(f, f.Pos, "registers and local memory that all functions of the module share are not spilled")
+		return newError(f, f.Pos, "registers and local memory that all functions of the module share are not spilled")
 	}
 	for _, list := range [][]*ptx.Var{f.Rets, f.Params} {
 		for _, v := range list {
 			if v.Reg != ptx.NoReg {
-				return refuse(f, v.Pos, "parameters and results in registers are not spilled: want them in .param space")
+				return newError(f, v.Pos, "parameters and results in registers are not spilled: want them in .param space")
 			}
 		}
 	}
 	var err error
-	f.EachInstr(func(in *ptx.Instr) {
+	f.EachInstr(func(instr *ptx.Instr) {
 		if err != nil {
 			return
 		}
-		if in.Form.Family == ptx.FamilyWgmma || in.Form.Family == ptx.FamilyTensorLoad || in.Pending != nil && len(in.Pending.Reads)+len(in.Pending.Writes) > 0 {
-			err = refuse(f, in.Pos, "%s goes on behind the next instruction with its registers, which are not spilled", in.Text)
+		if instr.Form.Family == ptx.FamilyWgmma || instr.Form.Family == ptx.FamilyTensorLoad || instr.Pending != nil && len(instr.Pending.Reads)+len(instr.Pending.Writes) > 0 {
+			err = newError(f, instr.Pos, "%s goes on behind the next instruction with its registers, which are not spilled", instr.Text)
 		}
 	})
 	return err
 }
 
-// findRemakes finds what gives the values of variables again wherever they are wanted.
-func (a *analysis) findRemakes() {
+// findRematerializations finds what gives the values of variables again wherever they are wanted.
+func (a *analysis) findRematerializations() {
 	n := a.program.n
 	writer := make([]*op, n)
 	writes := make([]int, n)
@@ -86,27 +86,27 @@ func (a *analysis) findRemakes() {
 			}
 		}
 	}
-	a.remake = make([][]*ptx.Instr, n)
+	a.rematerialization = make([][]*ptx.Instr, n)
 	const deepest = 3
 	var find func(v int32, deep int) []*ptx.Instr
 	find = func(v int32, deep int) []*ptx.Instr {
 		o := writer[v]
-		if writes[v] != 1 || deep == deepest || !o.whole || len(o.defs) != 1 {
+		if writes[v] != 1 || deep == deepest || !o.unguarded || len(o.defs) != 1 {
 			return nil
 		}
-		switch o.in.Form.Family {
+		switch o.instr.Form.Family {
 		case ptx.FamilyLoad:
-			if o.in.Ops[0].Kind == ptx.RegOperand && a.isParameter(o.in) {
-				return []*ptx.Instr{o.in}
+			if o.instr.Ops[0].Kind == ptx.RegOperand && a.isParameter(o.instr) {
+				return []*ptx.Instr{o.instr}
 			}
 		case ptx.FamilyMove, ptx.FamilyAddress:
-			switch src := &o.in.Ops[1]; {
-			case o.in.Ops[0].Kind != ptx.RegOperand:
-			case src.Kind == ptx.ImmOperand, src.Kind == ptx.SymOperand, src.Kind == ptx.SRegOperand && steady(src.SReg):
-				return []*ptx.Instr{o.in}
+			switch src := &o.instr.Ops[1]; {
+			case o.instr.Ops[0].Kind != ptx.RegOperand:
+			case src.Kind == ptx.ImmOperand, src.Kind == ptx.SymOperand, src.Kind == ptx.SRegOperand && isConstant(src.SReg):
+				return []*ptx.Instr{o.instr}
 			case src.Kind == ptx.RegOperand && len(o.reads) == 1 && a.bits(o.reads[0]) == a.bits(v):
 				if first := find(o.reads[0], deep+1); first != nil {
-					return append(slices.Clone(first), o.in)
+					return append(slices.Clone(first), o.instr)
 				}
 			}
 		}
@@ -114,7 +114,7 @@ func (a *analysis) findRemakes() {
 	}
 	for v := range int32(n) {
 		if writer[v] != nil {
-			a.remake[v] = find(v, 0)
+			a.rematerialization[v] = find(v, 0)
 		}
 	}
 }
@@ -123,13 +123,13 @@ func (a *analysis) findRemakes() {
 func (a *analysis) bits(v int32) int { return a.f.Regs[a.regs[v]].Type.Bits() }
 
 // isParameter reports whether an instruction loads a parameter of the kernel, which never changes.
-func (a *analysis) isParameter(in *ptx.Instr) bool {
-	space, _ := in.Space()
-	if !a.f.Entry || space != ptx.Param || in.VecLen() != 1 {
+func (a *analysis) isParameter(instr *ptx.Instr) bool {
+	space, _ := instr.Space()
+	if !a.f.Entry || space != ptx.Param || instr.VecLen() != 1 {
 		return false
 	}
-	for i := range in.Ops {
-		if o := &in.Ops[i]; o.Kind == ptx.AddrOperand {
+	for i := range instr.Ops {
+		if o := &instr.Ops[i]; o.Kind == ptx.AddrOperand {
 			v, ok := o.Sym().(*ptx.Var)
 			return ok && o.Reg == ptx.NoReg && slices.Contains(a.f.Params, v)
 		}
@@ -137,8 +137,8 @@ func (a *analysis) isParameter(in *ptx.Instr) bool {
 	return false
 }
 
-// steady reports whether a special register has one value in each thread.
-func steady(r ptx.SpecialReg) bool {
+// isConstant reports whether a special register has one value in each thread.
+func isConstant(r ptx.SpecialReg) bool {
 	return r.PerLane() || r.Fixed() || r >= ptx.CtaidX && r <= ptx.CtaidZ || r >= ptx.ClusterIDX && r <= ptx.ClusterNctarank
 }
 
@@ -164,8 +164,8 @@ func (a *analysis) findLoops() {
 	}
 }
 
-// leaves reports whether control leaves a loop from one block to another.
-func (a *analysis) leaves(from, to int) bool {
+// leavesLoop reports whether control leaves a loop from one block to another.
+func (a *analysis) leavesLoop(from, to int) bool {
 	l := a.inner[from]
 	return l != nil && !l.Has(a.f.Blocks[to])
 }
@@ -174,9 +174,9 @@ func (a *analysis) leaves(from, to int) bool {
 // on the shortest way.
 func (a *analysis) findDistances() {
 	blocks := a.program.blocks
-	a.away = make([]map[int32]int, len(blocks))
+	a.nextUse = make([]map[int32]int, len(blocks))
 	for b := range blocks {
-		a.away[b] = map[int32]int{}
+		a.nextUse[b] = map[int32]int{}
 	}
 	for changed := true; changed && a.ctx.Err() == nil; {
 		changed = false
@@ -184,7 +184,7 @@ func (a *analysis) findDistances() {
 			next := a.atEnd(b)
 			for i := len(blocks[b].ops) - 1; i >= 0; i-- {
 				o := &blocks[b].ops[i]
-				if o.whole {
+				if o.unguarded {
 					for _, v := range o.defs {
 						delete(next, v)
 					}
@@ -194,8 +194,8 @@ func (a *analysis) findDistances() {
 				}
 			}
 			for v, d := range next {
-				if old, ok := a.away[b][v]; !ok || d < old {
-					a.away[b][v] = d
+				if old, ok := a.nextUse[b][v]; !ok || d < old {
+					a.nextUse[b][v] = d
 					changed = true
 				}
 			}
@@ -209,10 +209,10 @@ func (a *analysis) atEnd(b int) map[int32]int {
 	next := map[int32]int{}
 	for _, s := range a.program.blocks[b].succs {
 		far := len(a.program.blocks[b].ops)
-		if a.leaves(b, s) {
-			far += outside
+		if a.leavesLoop(b, s) {
+			far += exitDistance
 		}
-		for v, d := range a.away[s] {
+		for v, d := range a.nextUse[s] {
 			if old, ok := next[v]; !ok || far+d < old {
 				next[v] = far + d
 			}
@@ -235,13 +235,13 @@ func (a *analysis) findPressure() {
 			a.pressure = max(a.pressure, p.size(live))
 			live.before(o)
 			a.pressure = max(a.pressure, p.size(live))
-			a.least = max(a.least, o.needs(p))
+			a.minRegs = max(a.minRegs, o.registersNeeded(p))
 		}
 	}
 }
 
-// needs is how many registers an operation needs: for what it reads, or for what it writes.
-func (o *op) needs(p *program) int { return max(p.total(o.reads), p.total(o.defs)) }
+// registersNeeded is how many registers an operation needs: for what it reads, or for what it writes.
+func (o *op) registersNeeded(p *program) int { return max(p.total(o.reads), p.total(o.defs)) }
 
 // total is how many registers some variables take.
 func (p *program) total(list []int32) (units int) {

@@ -12,25 +12,25 @@ import (
 // coloring is the registers of a program, by variable of it.
 type coloring struct {
 	*program
-	near   [][]int32 // by variable: those live with it
-	width  []int     // by variable: registers that those take
-	twins  [][]int32 // by variable: those that moves copy it to or from
-	cost   []float64 // of having it in memory
-	births []int32   // variables in the order in which the program first writes or reads them
-	units  [][]int   // by variable: its registers, in order; nil: it found none
+	neighbours [][]int32 // by variable: those live with it
+	width      []int     // by variable: registers that those take
+	copies     [][]int32 // by variable: those that moves copy it to or from
+	cost       []float64 // of having it in memory
+	births     []int32   // variables in the order in which the program first writes or reads them
+	units      [][]int   // by variable: its registers, in order; nil: it found none
 }
 
 // newColoring finds what is live with what. The cost of a use is 10 to the number of loops around it.
 func newColoring(p *program, depth []int) *coloring {
-	c := &coloring{program: p, near: make([][]int32, p.n), width: make([]int, p.n), twins: make([][]int32, p.n), cost: make([]float64, p.n)}
+	c := &coloring{program: p, neighbours: make([][]int32, p.n), width: make([]int, p.n), copies: make([][]int32, p.n), cost: make([]float64, p.n)}
 	known := map[[2]int32]bool{}
-	meet := func(a, b int32) {
+	addEdge := func(a, b int32) {
 		key := [2]int32{min(a, b), max(a, b)}
 		if a == b || known[key] {
 			return
 		}
 		known[key] = true
-		c.near[a], c.near[b] = append(c.near[a], b), append(c.near[b], a)
+		c.neighbours[a], c.neighbours[b] = append(c.neighbours[a], b), append(c.neighbours[b], a)
 		c.width[a] += p.units[b]
 		c.width[b] += p.units[a]
 	}
@@ -64,17 +64,17 @@ func newColoring(p *program, depth []int) *coloring {
 			o := &ops[i]
 			to, from, moves := o.move(p)
 			if moves {
-				c.twins[to] = append(c.twins[to], from)
-				c.twins[from] = append(c.twins[from], to)
+				c.copies[to] = append(c.copies[to], from)
+				c.copies[from] = append(c.copies[from], to)
 			}
 			for k, v := range o.defs {
 				for _, w := range o.defs[:k] {
-					meet(v, w)
+					addEdge(v, w)
 				}
 				live.each(func(w int32) {
 					// A copy may be where its source is, as long as it is nowhere else in part.
 					if !moves || w != from || p.units[v] > 1 {
-						meet(v, w)
+						addEdge(v, w)
 					}
 				})
 			}
@@ -87,7 +87,7 @@ func newColoring(p *program, depth []int) *coloring {
 // move reports whether an operation copies one variable to another of the same width, and does
 // nothing else.
 func (o *op) move(p *program) (to, from int32, ok bool) {
-	if o.in == nil || !o.whole || !isMove(o.in) || len(o.refs) != 2 || len(o.reads) != 1 || len(o.defs) != 1 {
+	if o.instr == nil || !o.unguarded || !isMove(o.instr) || len(o.refs) != 2 || len(o.reads) != 1 || len(o.defs) != 1 {
 		return 0, 0, false
 	}
 	to, from = o.defs[0], o.reads[0]
@@ -112,28 +112,28 @@ func (c *coloring) color(regs int) (failed []int32) {
 // cost most for what they take.
 func (c *coloring) stack(regs int) []int32 {
 	width := slices.Clone(c.width)
-	gone, waits := make([]bool, c.n), make([]bool, c.n)
+	removed, waits := make([]bool, c.n), make([]bool, c.n)
 	var out, ready []int32
 	fits := func(v int32) bool { return c.program.units[v]+width[v] <= regs }
 	push := func(v int32) {
-		gone[v] = true
+		removed[v] = true
 		out = append(out, v)
-		for _, w := range c.near[v] {
+		for _, w := range c.neighbours[v] {
 			width[w] -= c.program.units[v]
-			if !gone[w] && !waits[w] && fits(w) {
+			if !removed[w] && !waits[w] && fits(w) {
 				waits[w] = true
 				ready = append(ready, w)
 			}
 		}
 	}
-	worth := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
-	var hard worths
+	cost := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
+	var hard costHeap
 	for v := range int32(c.n) {
 		if fits(v) {
 			waits[v] = true
 			ready = append(ready, v)
 		} else {
-			hard = append(hard, worthOf{v, worth(v)})
+			hard = append(hard, variableCost{v, cost(v)})
 		}
 	}
 	heap.Init(&hard)
@@ -146,13 +146,13 @@ func (c *coloring) stack(regs int) []int32 {
 		// What a variable is worth only grows, as its neighbours go: what the heap has is never too much.
 		for len(hard) > 0 {
 			first := &hard[0]
-			if now := worth(first.v); !gone[first.v] && now != first.worth {
+			if now := cost(first.v); !removed[first.v] && now != first.worth {
 				first.worth = now
 				heap.Fix(&hard, 0)
 				continue
 			}
-			v := heap.Pop(&hard).(worthOf).v
-			if !gone[v] {
+			v := heap.Pop(&hard).(variableCost).v
+			if !removed[v] {
 				push(v)
 				break
 			}
@@ -164,22 +164,22 @@ func (c *coloring) stack(regs int) []int32 {
 	}
 }
 
-// worthOf is a variable and its cost for what it takes, as they were when it was last looked at.
-type worthOf struct {
+// variableCost is a variable and its cost for what it takes, as they were when it was last looked at.
+type variableCost struct {
 	v     int32
 	worth float64
 }
 
-// worths is a heap of them, of least worth first.
-type worths []worthOf
+// costHeap is a heap of them, of least worth first.
+type costHeap []variableCost
 
-func (h worths) Len() int { return len(h) }
-func (h worths) Less(i, j int) bool {
+func (h costHeap) Len() int { return len(h) }
+func (h costHeap) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(h[i].worth, h[j].worth), cmp.Compare(h[i].v, h[j].v)) < 0
 }
-func (h worths) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *worths) Push(w any)   { *h = append(*h, w.(worthOf)) }
-func (h *worths) Pop() any {
+func (h costHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *costHeap) Push(w any)   { *h = append(*h, w.(variableCost)) }
+func (h *costHeap) Pop() any {
 	last := len(*h) - 1
 	w := (*h)[last]
 	*h = (*h)[:last]
@@ -192,12 +192,12 @@ func (c *coloring) give(order []int32, regs int) (failed []int32) {
 	taken := make([]bool, regs)
 	for _, v := range order {
 		clear(taken)
-		for _, w := range c.near[v] {
+		for _, w := range c.neighbours[v] {
 			for _, u := range c.units[w] {
 				taken[u] = true
 			}
 		}
-		if c.units[v] = c.twin(v, taken); c.units[v] != nil {
+		if c.units[v] = c.copyRegisters(v, taken); c.units[v] != nil {
 			continue
 		}
 		var free []int
@@ -215,9 +215,9 @@ func (c *coloring) give(order []int32, regs int) (failed []int32) {
 	return failed
 }
 
-// twin is the registers of something that a variable is copied to or from, if they are free.
-func (c *coloring) twin(v int32, taken []bool) []int {
-	for _, w := range c.twins[v] {
+// copyRegisters is the registers of something that a variable is copied to or from, if they are free.
+func (c *coloring) copyRegisters(v int32, taken []bool) []int {
+	for _, w := range c.copies[v] {
 		if u := c.units[w]; u != nil && !slices.ContainsFunc(u, func(i int) bool { return taken[i] }) {
 			return u
 		}

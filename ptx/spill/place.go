@@ -17,69 +17,69 @@ type placement struct {
 	blocks []block
 	entry  []set // by block: what is in registers as it begins
 	exit   []set // … as it ends
-	done   []bool
+	filled []bool
 }
 
 // place gives the function's operations with those that get variables back.
 func (a *analysis) place(regs int, memory []bool) (*placement, error) {
 	n := len(a.program.blocks)
-	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), done: make([]bool, n)}
+	p := &placement{analysis: a, regs: regs, memory: memory, blocks: make([]block, n), entry: make([]set, n), exit: make([]set, n), filled: make([]bool, n)}
 	for _, b := range a.order {
 		p.entry[b] = p.enter(b)
 		p.fill(b)
-		p.done[b] = true
+		p.filled[b] = true
 		if err := a.ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 	for _, b := range a.order {
-		p.join(b)
+		p.reloadAtEnd(b)
 	}
 	return p, nil
 }
 
-// held is the registers of a moment, with where in the block each is used next.
-type held struct {
-	p    *placement
-	in   set
-	room int // that is left
-	next map[int32]int
+// heldRegisters is the registers of a moment, with where in the block each is used next.
+type heldRegisters struct {
+	p         *placement
+	set       set
+	remaining int // that is left
+	next      map[int32]int
 }
 
-// hold is what a set of variables and the distances to their next uses make.
-func (p *placement) hold(in set, next map[int32]int) *held {
-	return &held{p, in, p.regs - p.program.size(in), next}
+// newHeld is what a set of variables and the distances to their next uses make.
+func (p *placement) newHeld(in set, next map[int32]int) *heldRegisters {
+	return &heldRegisters{p, in, p.regs - p.program.size(in), next}
 }
 
-func (h *held) add(v int32) {
-	if !h.in.has(v) {
-		h.in.add(v)
-		h.room -= h.p.program.units[v]
+func (h *heldRegisters) add(v int32) {
+	if !h.set.contains(v) {
+		h.set.add(v)
+		h.remaining -= h.p.program.units[v]
 	}
 }
 
-func (h *held) drop(v int32) {
-	if h.in.has(v) {
-		h.in.remove(v)
-		h.room += h.p.program.units[v]
+func (h *heldRegisters) drop(v int32) {
+	if h.set.contains(v) {
+		h.set.remove(v)
+		h.remaining += h.p.program.units[v]
 	}
 }
 
-// spare drops variables until there is room for units more, but none that are to stay: first what
+// makeRoom drops variables until there is room for units more, but none that are to stay: first what
 // is not used any more, then what can be made again, then what is used last.
-func (h *held) spare(units int, stay []int32) {
-	for h.room < units {
+func (h *heldRegisters) makeRoom(units int, keep []int32) {
+	for h.remaining < units {
 		victim := int32(-1)
 		var worst [2]int
-		h.in.each(func(v int32) {
-			if slices.Contains(stay, v) {
+		h.set.each(func(v int32) {
+			if slices.Contains(keep, v) {
 				return
 			}
-			rank := [2]int{0, h.use(v)}
+			rank := [2]int{0, h.nextUse(v)}
 			switch {
-			case rank[1] == never:
+			case rank[1] == noNextUse:
 				rank[0] = 2
-			case h.p.remake[v] != nil:
+			case h.p.rematerialization[v] != nil:
 				rank[0] = 1
 			}
 			if victim < 0 || cmp.Or(cmp.Compare(rank[0], worst[0]), cmp.Compare(rank[1], worst[1])) > 0 {
@@ -93,11 +93,11 @@ func (h *held) spare(units int, stay []int32) {
 	}
 }
 
-func (h *held) use(v int32) int {
+func (h *heldRegisters) nextUse(v int32) int {
 	if d, ok := h.next[v]; ok {
 		return d
 	}
-	return never
+	return noNextUse
 }
 
 // fill has the operations of a block in the registers that there are.
@@ -119,7 +119,7 @@ func (p *placement) fill(b int) {
 				}
 			}
 		}
-		if o.whole {
+		if o.unguarded {
 			for _, v := range o.defs {
 				delete(next, v)
 			}
@@ -128,61 +128,61 @@ func (p *placement) fill(b int) {
 			next[v] = i
 		}
 	}
-	h := p.hold(p.entry[b].clone(), next)
+	h := p.newHeld(p.entry[b].clone(), next)
 	for i := range src.ops {
 		o := &src.ops[i]
-		if o.in.EndsBlock() && i == len(src.ops)-1 {
-			p.require(b, h)
+		if o.instr.EndsBlock() && i == len(src.ops)-1 {
+			p.loadForLoop(b, h)
 		}
 		var missing []int32
 		for _, v := range o.reads {
-			if !h.in.has(v) {
+			if !h.set.contains(v) {
 				missing = append(missing, v)
 			}
 		}
-		h.spare(p.program.total(missing), o.reads)
+		h.makeRoom(p.program.total(missing), o.reads)
 		for _, v := range missing {
 			h.add(v)
-			out.back(v, i)
+			out.addReload(v, i)
 		}
 		for _, v := range o.reads {
-			h.pass(after[i], v)
-			if !slices.Contains(o.defs, v) && h.over(v) {
+			h.setNextUse(after[i], v)
+			if !slices.Contains(o.defs, v) && h.releases(v) {
 				h.drop(v)
 			}
 		}
 		if o.calls {
-			h.in.clone().each(h.drop)
+			h.set.clone().each(h.drop)
 		}
 		var written []int32
 		for _, v := range o.defs {
-			h.pass(after[i], v)
-			if !h.in.has(v) {
+			h.setNextUse(after[i], v)
+			if !h.set.contains(v) {
 				written = append(written, v)
 			}
 		}
-		h.spare(p.program.total(written), o.defs)
+		h.makeRoom(p.program.total(written), o.defs)
 		for _, v := range written {
 			h.add(v)
 		}
 		for _, v := range o.defs {
-			if h.over(v) {
+			if h.releases(v) {
 				h.drop(v)
 			}
 		}
 		out.ops = append(out.ops, o.copy())
 	}
-	if t := len(src.ops); t == 0 || !src.ops[t-1].in.EndsBlock() {
-		p.require(b, h)
+	if t := len(src.ops); t == 0 || !src.ops[t-1].instr.EndsBlock() {
+		p.loadForLoop(b, h)
 	}
-	p.exit[b] = h.in
+	p.exit[b] = h.set
 }
 
-// over reports whether a variable leaves its register behind the operation that names it.
-func (h *held) over(v int32) bool { return h.p.memory[v] || h.use(v) == never }
+// releases reports whether a variable leaves its register behind the operation that names it.
+func (h *heldRegisters) releases(v int32) bool { return h.p.memory[v] || h.nextUse(v) == noNextUse }
 
-// pass notes where a variable is used next.
-func (h *held) pass(after map[int32]int, v int32) {
+// setNextUse notes where a variable is used next.
+func (h *heldRegisters) setNextUse(after map[int32]int, v int32) {
 	if d, ok := after[v]; ok {
 		h.next[v] = d
 	} else {
@@ -190,9 +190,9 @@ func (h *held) pass(after map[int32]int, v int32) {
 	}
 }
 
-// back adds an operation that gets a variable back before operation index of the source.
-func (b *block) back(v int32, index int) {
-	b.ops = append(b.ops, op{index: index, back: v, defs: []int32{v}, whole: true})
+// addReload adds an operation that gets a variable back before operation index of the source.
+func (b *block) addReload(v int32, index int) {
+	b.ops = append(b.ops, op{index: index, reloads: v, defs: []int32{v}, unguarded: true})
 }
 
 // copy is the operation with lists of its own.
@@ -202,11 +202,11 @@ func (o *op) copy() op {
 	return c
 }
 
-// require has in registers, at a block's end, what blocks that control goes back to begin with.
-func (p *placement) require(b int, h *held) {
+// loadForLoop has in registers, at a block's end, what blocks that control goes back to begin with.
+func (p *placement) loadForLoop(b int, h *heldRegisters) {
 	var want []int32
 	for _, s := range p.program.blocks[b].succs {
-		if p.done[s] || s == b {
+		if p.filled[s] || s == b {
 			p.entry[s].each(func(v int32) {
 				if !slices.Contains(want, v) {
 					want = append(want, v)
@@ -216,14 +216,14 @@ func (p *placement) require(b int, h *held) {
 	}
 	var missing []int32
 	for _, v := range want {
-		if !h.in.has(v) {
+		if !h.set.contains(v) {
 			missing = append(missing, v)
 		}
 	}
-	h.spare(p.program.total(missing), want)
+	h.makeRoom(p.program.total(missing), want)
 	for _, v := range missing {
 		h.add(v)
-		p.blocks[b].back(v, len(p.program.blocks[b].ops)-1)
+		p.blocks[b].addReload(v, len(p.program.blocks[b].ops)-1)
 	}
 }
 
@@ -235,7 +235,7 @@ func (p *placement) bound(b int) bool {
 		return true
 	}
 	last := len(src.ops) - 1
-	return last >= 0 && src.ops[last].in.EndsBlock() && len(src.ops[last].refs) > 0
+	return last >= 0 && src.ops[last].instr.EndsBlock() && len(src.ops[last].refs) > 0
 }
 
 // enter chooses what is in registers as a block begins.
@@ -252,7 +252,7 @@ func (p *placement) enter(b int) set {
 	offers := make(map[int32]int) // how many blocks before it have it at their end
 	ready := 0
 	for _, q := range preds {
-		if !p.done[q] {
+		if !p.filled[q] {
 			loops = true
 			if p.cannotReturn(q, b) {
 				return nil
@@ -278,13 +278,13 @@ func (p *placement) enter(b int) set {
 		if b != 0 && !loops && offers[v] == 0 {
 			return true
 		}
-		return slices.ContainsFunc(limits, func(s set) bool { return !s.has(v) })
+		return slices.ContainsFunc(limits, func(s set) bool { return !s.contains(v) })
 	})
 	// In a loop what is used there comes first; else what need not be loaded. What can be made
 	// again comes last.
 	rank := func(v int32) [3]int {
-		r := [3]int{0, 0, p.away[b][v]}
-		if p.remake[v] != nil {
+		r := [3]int{0, 0, p.nextUse[b][v]}
+		if p.rematerialization[v] != nil {
 			r[0] = 1
 		}
 		if !loops && offers[v] < ready {
@@ -297,9 +297,9 @@ func (p *placement) enter(b int) set {
 		return slices.Compare(rx[:], ry[:])
 	})
 	room := p.regs
-	through := 0 // room for what only lives through the loop
+	unitsLeft := 0 // room for what only lives through the loop
 	if loops {
-		through = p.through(b)
+		unitsLeft = p.unitsLeft(b)
 	}
 	var in set
 	for _, v := range wanted {
@@ -307,11 +307,11 @@ func (p *placement) enter(b int) set {
 		if u > room {
 			continue
 		}
-		if loops && p.away[b][v] >= outside {
-			if u > through {
+		if loops && p.nextUse[b][v] >= exitDistance {
+			if u > unitsLeft {
 				continue
 			}
-			through -= u
+			unitsLeft -= u
 		}
 		in.add(v)
 		room -= u
@@ -324,19 +324,19 @@ func (p *placement) enter(b int) set {
 func (p *placement) cannotReturn(from, to int) bool {
 	src := &p.program.blocks[from]
 	last := len(src.ops) - 1
-	if last >= 0 && src.ops[last].in.EndsBlock() && len(src.ops[last].refs) > 0 {
+	if last >= 0 && src.ops[last].instr.EndsBlock() && len(src.ops[last].refs) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(src.succs, func(s int) bool { return s != to && p.rank[s] <= p.rank[from] })
 }
 
-// through is how many registers are left, in the loop that a block is in, by what is used within.
-func (p *placement) through(b int) int {
+// unitsLeft is how many registers are left, in the loop that a block is in, by what is used within.
+func (p *placement) unitsLeft(b int) int {
 	l := p.inner[b]
 	if l == nil {
 		return p.regs
 	}
-	most := 0
+	maximum := 0
 	for _, x := range l.Blocks {
 		live := p.live.out[x.Index].clone()
 		ops := p.program.blocks[x.Index].ops
@@ -344,26 +344,26 @@ func (p *placement) through(b int) int {
 			for _, v := range ops[i].defs {
 				live.add(v)
 			}
-			most = max(most, p.within(live, b))
+			maximum = max(maximum, p.unitsUsed(live, b))
 			live.before(&ops[i])
 		}
-		most = max(most, p.within(live, b))
+		maximum = max(maximum, p.unitsUsed(live, b))
 	}
-	return p.regs - most
+	return p.regs - maximum
 }
 
-// within is how many registers a set takes without what lives through the loop of a block.
-func (p *placement) within(s set, b int) (units int) {
+// unitsUsed is how many registers a set takes without what lives through the loop of a block.
+func (p *placement) unitsUsed(s set, b int) (units int) {
 	s.each(func(v int32) {
-		if d, ok := p.away[b][v]; !ok || d < outside {
+		if d, ok := p.nextUse[b][v]; !ok || d < exitDistance {
 			units += p.program.units[v]
 		}
 	})
 	return units
 }
 
-// join gets back, at the end of a block, what the only block that follows begins with.
-func (p *placement) join(b int) {
+// reloadAtEnd gets back, at the end of a block, what the only block that follows begins with.
+func (p *placement) reloadAtEnd(b int) {
 	src := &p.program.blocks[b]
 	if p.bound(b) || len(src.succs) != 1 {
 		return
@@ -371,13 +371,13 @@ func (p *placement) join(b int) {
 	s := src.succs[0]
 	var add []op
 	p.entry[s].each(func(v int32) {
-		if !p.exit[b].has(v) {
-			add = append(add, op{index: max(len(src.ops)-1, 0), back: v, defs: []int32{v}, whole: true})
+		if !p.exit[b].contains(v) {
+			add = append(add, op{index: max(len(src.ops)-1, 0), reloads: v, defs: []int32{v}, unguarded: true})
 		}
 	})
 	out := &p.blocks[b]
 	at := len(out.ops)
-	if at > 0 && out.ops[at-1].in != nil && out.ops[at-1].in.EndsBlock() {
+	if at > 0 && out.ops[at-1].instr != nil && out.ops[at-1].instr.EndsBlock() {
 		at--
 	}
 	out.ops = slices.Insert(out.ops, at, add...)

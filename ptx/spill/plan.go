@@ -14,9 +14,9 @@ import (
 // plan is the allocation of a function.
 type plan struct {
 	*analysis
-	webs  *program // the placement, on webs of its variables
-	of    []int32  // by web: the variable
-	units [][]int  // by web: its registers
+	webs       *program // the placement, on webs of its variables
+	variableOf []int32  // by web: the variable
+	units      [][]int  // by web: its registers
 
 	slots []int // by variable: its offset in local memory, or -1
 	bytes int   // that all slots take
@@ -28,8 +28,8 @@ type plan struct {
 func (a *analysis) allocate(regs int) (*plan, error) {
 	for b := range a.program.blocks {
 		for i := range a.program.blocks[b].ops {
-			if o := &a.program.blocks[b].ops[i]; o.needs(a.program) > regs {
-				return nil, refuse(a.f, o.in.Pos, "this instruction needs %d registers of 32 bits, and there are %d", o.needs(a.program), regs)
+			if o := &a.program.blocks[b].ops[i]; o.registersNeeded(a.program) > regs {
+				return nil, newError(a.f, o.instr.Pos, "this instruction needs %d registers of 32 bits, and there are %d", o.registersNeeded(a.program), regs)
 			}
 		}
 	}
@@ -40,13 +40,13 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 			return nil, err
 		}
 		webs := &program{p.blocks, a.program.n, a.program.units}
-		of := webs.webs()
+		variableOf := webs.webs()
 		c := newColoring(webs, a.depth)
 		failed := c.color(regs)
 		if len(failed) == 0 {
-			return a.plan(webs, of, c), nil
+			return a.plan(webs, variableOf, c), nil
 		}
-		if !a.evict(memory, of, failed, c) {
+		if !a.evict(memory, variableOf, failed, c) {
 			panic(fmt.Sprintf("BUG: %s: registers cannot be allocated to %d", a.f.Name, regs))
 		}
 	}
@@ -54,10 +54,10 @@ func (a *analysis) allocate(regs int) (*plan, error) {
 
 // evict has variables in memory that found no register, or else the cheapest that is in the way of
 // one.
-func (a *analysis) evict(memory []bool, of, failed []int32, c *coloring) bool {
+func (a *analysis) evict(memory []bool, variableOf, failed []int32, c *coloring) bool {
 	any := false
 	for _, w := range failed {
-		if v := of[w]; !memory[v] {
+		if v := variableOf[w]; !memory[v] {
 			memory[v] = true
 			any = true
 		}
@@ -65,21 +65,21 @@ func (a *analysis) evict(memory []bool, of, failed []int32, c *coloring) bool {
 	if any {
 		return true
 	}
-	var near []int32
+	var neighbours []int32
 	for _, w := range failed {
-		near = append(near, c.near[w]...)
+		neighbours = append(neighbours, c.neighbours[w]...)
 	}
-	near = slices.DeleteFunc(near, func(w int32) bool { return memory[of[w]] })
-	if len(near) == 0 {
+	neighbours = slices.DeleteFunc(neighbours, func(w int32) bool { return memory[variableOf[w]] })
+	if len(neighbours) == 0 {
 		return false
 	}
-	memory[of[slices.MinFunc(near, func(x, y int32) int { return cmp.Or(cmp.Compare(c.cost[x], c.cost[y]), cmp.Compare(x, y)) })]] = true
+	memory[variableOf[slices.MinFunc(neighbours, func(x, y int32) int { return cmp.Or(cmp.Compare(c.cost[x], c.cost[y]), cmp.Compare(x, y)) })]] = true
 	return true
 }
 
 // plan finishes an allocation: what is loaded gets a slot.
-func (a *analysis) plan(webs *program, of []int32, c *coloring) *plan {
-	p := &plan{analysis: a, webs: webs, of: of, units: c.units, slots: make([]int, a.program.n)}
+func (a *analysis) plan(webs *program, variableOf []int32, c *coloring) *plan {
+	p := &plan{analysis: a, webs: webs, variableOf: variableOf, units: c.units, slots: make([]int, a.program.n)}
 	for _, u := range c.units {
 		for _, i := range u {
 			p.used = max(p.used, i+1)
@@ -93,7 +93,7 @@ func (a *analysis) plan(webs *program, of []int32, c *coloring) *plan {
 // prune leaves out what makes values that nobody wants any more there, because they are made again
 // where they are wanted.
 func (p *plan) prune() {
-	wanted := make([]int, len(p.of))
+	wanted := make([]int, len(p.variableOf))
 	p.each(func(o *op) {
 		for _, w := range o.reads {
 			wanted[w]++
@@ -102,10 +102,10 @@ func (p *plan) prune() {
 	for again := true; again; {
 		again = false
 		p.each(func(o *op) {
-			if o.gone || len(o.defs) != 1 || wanted[o.defs[0]] > 0 || p.remake[p.of[o.defs[0]]] == nil {
+			if o.removed || len(o.defs) != 1 || wanted[o.defs[0]] > 0 || p.rematerialization[p.variableOf[o.defs[0]]] == nil {
 				return
 			}
-			o.gone, again = true, true
+			o.removed, again = true, true
 			for _, w := range o.reads {
 				wanted[w]--
 			}
@@ -133,12 +133,12 @@ func (p *plan) giveSlots() {
 		out.succs, out.preds = p.webs.blocks[b].succs, p.webs.blocks[b].preds
 		for i := range p.webs.blocks[b].ops {
 			o := &p.webs.blocks[b].ops[i]
-			m := op{whole: o.whole}
+			m := op{unguarded: o.unguarded}
 			for _, w := range o.defs {
-				switch v := p.of[w]; {
-				case o.in != nil:
+				switch v := p.variableOf[w]; {
+				case o.instr != nil:
 					m.defs = append(m.defs, v)
-				case p.remake[v] == nil:
+				case p.rematerialization[v] == nil:
 					m.reads = append(m.reads, v)
 				}
 			}
@@ -146,7 +146,7 @@ func (p *plan) giveSlots() {
 		}
 	}
 	l := memory.liveness()
-	near := make([]set, p.program.n)
+	neighbours := make([]set, p.program.n)
 	var list []int32
 	noted := make([]bool, p.program.n)
 	note := func(v int32) {
@@ -161,15 +161,15 @@ func (p *plan) giveSlots() {
 		ops := memory.blocks[b].ops
 		for i := len(ops) - 1; i >= 0; i-- {
 			for k, v := range ops[i].defs {
-				if !live.has(v) {
+				if !live.contains(v) {
 					continue
 				}
 				o := &p.webs.blocks[b].ops[i]
 				o.stores = append(o.stores, o.defs[k])
 				live.each(func(w int32) {
 					if w != v {
-						near[v].add(w)
-						near[w].add(v)
+						neighbours[v].add(w)
+						neighbours[w].add(v)
 					}
 				})
 			}
@@ -190,7 +190,7 @@ func (p *plan) giveSlots() {
 		at := 0
 		for again := true; again; {
 			again = false
-			near[v].each(func(w int32) {
+			neighbours[v].each(func(w int32) {
 				if s := p.slots[w]; s >= 0 && s < at+size && at < s+4*p.program.units[w] {
 					at = (s + 4*p.program.units[w] + size - 1) / size * size
 					again = true
@@ -205,7 +205,7 @@ func (p *plan) giveSlots() {
 // loads counts the instructions that load from slots.
 func (p *plan) loads() (n int) {
 	p.each(func(o *op) {
-		if o.in == nil && p.remake[p.of[o.back]] == nil {
+		if o.instr == nil && p.rematerialization[p.variableOf[o.reloads]] == nil {
 			n++
 		}
 	})
@@ -213,29 +213,29 @@ func (p *plan) loads() (n int) {
 }
 
 // isMove reports whether an instruction copies a register to another.
-func isMove(in *ptx.Instr) bool {
-	return in.Form.Family == ptx.FamilyMove && len(in.Ops) == 2 && in.Ops[0].Kind == ptx.RegOperand && in.Ops[1].Kind == ptx.RegOperand && !in.Ops[1].Neg
+func isMove(instr *ptx.Instr) bool {
+	return instr.Form.Family == ptx.FamilyMove && len(instr.Ops) == 2 && instr.Ops[0].Kind == ptx.RegOperand && instr.Ops[1].Kind == ptx.RegOperand && !instr.Ops[1].Neg
 }
 
 // report says what became of the function.
 func (p *plan) report() Func {
-	f := Func{Name: p.f.Name, Line: int(p.f.Pos.Line), Pressure: p.pressure, Least: p.least, Used: p.used, Bytes: p.bytes, Gone: p.moves}
+	f := Func{Name: p.f.Name, Line: int(p.f.Pos.Line), Pressure: p.pressure, Min: p.minRegs, Used: p.used, Bytes: p.bytes, Removed: p.moves}
 	for _, s := range p.slots {
 		if s >= 0 {
 			f.Spilled++
 		}
 	}
 	p.each(func(o *op) {
-		if o.in != nil {
-			if o.gone {
-				f.Gone++
+		if o.instr != nil {
+			if o.removed {
+				f.Removed++
 			}
 			f.Stores += len(o.stores)
 			return
 		}
-		if p.remake[p.of[o.back]] != nil {
-			if !o.gone {
-				f.Remade++
+		if p.rematerialization[p.variableOf[o.reloads]] != nil {
+			if !o.removed {
+				f.Rematerialized++
 			}
 		} else {
 			f.Loads++

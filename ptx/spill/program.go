@@ -18,17 +18,17 @@ type ref struct {
 
 // op is an instruction of the function, or one that gets a variable back into a register.
 type op struct {
-	in    *ptx.Instr // nil of one that gets back
-	index int        // of in; of one that gets back, of the instruction before which it stands
-	back  int32      // the variable
-	refs  []ref      // in the order of registers
-	reads []int32    // variables, each once; those that it writes in some lanes only too
-	defs  []int32    // variables, each once
-	whole bool       // it writes them in all lanes: no guard
-	calls bool
+	instr     *ptx.Instr // nil of one that gets back
+	index     int        // of in; of one that gets back, of the instruction before which it stands
+	reloads   int32      // the variable
+	refs      []ref      // in the order of registers
+	reads     []int32    // variables, each once; those that it writes in some lanes only too
+	defs      []int32    // variables, each once
+	unguarded bool       // it writes them in all lanes: no guard
+	calls     bool
 
-	gone   bool    // it is left out: nobody wants what it makes
-	stores []int32 // of defs, those that are stored to memory behind it
+	removed bool    // it is left out: nobody wants what it makes
+	stores  []int32 // of defs, those that are stored to memory behind it
 }
 
 // block is a basic block of the function, by index.
@@ -46,26 +46,26 @@ type program struct {
 
 // registers goes through the places of an instruction that name registers, its guard left out, in
 // an order that depends on nothing else.
-func registers(in *ptx.Instr, do func(r *ptx.RegID, how ptx.Access)) {
-	var visit func(o *ptx.Operand, how ptx.Access)
-	visit = func(o *ptx.Operand, how ptx.Access) {
+func registers(instr *ptx.Instr, do func(r *ptx.RegID, access ptx.Access)) {
+	var visit func(o *ptx.Operand, access ptx.Access)
+	visit = func(o *ptx.Operand, access ptx.Access) {
 		switch o.Kind {
 		case ptx.RegOperand:
-			do(&o.Reg, how)
+			do(&o.Reg, access)
 		case ptx.AddrOperand:
-			if how = ptx.Read; o.Reg != ptx.NoReg {
-				do(&o.Reg, how)
+			if access = ptx.Read; o.Reg != ptx.NoReg {
+				do(&o.Reg, access)
 			}
 		}
 		elems := o.Elems()
 		for i := range elems {
-			visit(&elems[i], how)
+			visit(&elems[i], access)
 		}
 	}
-	for i := range in.Ops {
-		visit(&in.Ops[i], in.Form.Operands[i].Access)
+	for i := range instr.Ops {
+		visit(&instr.Ops[i], instr.Form.Operands[i].Access)
 	}
-	if c := in.Call; c != nil {
+	if c := instr.Call; c != nil {
 		visit(&c.Target, ptx.Read)
 		for i := range c.Args {
 			visit(&c.Args[i], ptx.Read)
@@ -76,8 +76,8 @@ func registers(in *ptx.Instr, do func(r *ptx.RegID, how ptx.Access)) {
 	}
 }
 
-// unitsOf is how many physical registers a register of a type takes: none of a predicate.
-func unitsOf(t ptx.Type) int {
+// registerUnits is how many physical registers a register of a type takes: none of a predicate.
+func registerUnits(t ptx.Type) int {
 	if t == ptx.Pred {
 		return 0
 	}
@@ -88,7 +88,7 @@ func unitsOf(t ptx.Type) int {
 func newProgram(f *ptx.Func) *program {
 	p := &program{n: len(f.Regs), units: make([]int, len(f.Regs)), blocks: make([]block, len(f.Blocks))}
 	for i, r := range f.Regs {
-		p.units[i] = unitsOf(r.Type)
+		p.units[i] = registerUnits(r.Type)
 	}
 	for i, b := range f.Blocks {
 		out := &p.blocks[i]
@@ -98,23 +98,23 @@ func newProgram(f *ptx.Func) *program {
 		for _, s := range b.Preds {
 			out.preds = append(out.preds, s.Index)
 		}
-		for k, in := range b.Instrs {
-			o := op{in: in, index: k, whole: in.Guard.Reg == ptx.NoReg, calls: in.Form.Effects.Has(ptx.Calls)}
-			registers(in, func(r *ptx.RegID, how ptx.Access) {
+		for k, instr := range b.Instrs {
+			o := op{instr: instr, index: k, unguarded: instr.Guard.Reg == ptx.NoReg, calls: instr.Form.Effects.HasAll(ptx.Calls)}
+			registers(instr, func(r *ptx.RegID, access ptx.Access) {
 				if p.units[*r] > 0 {
-					o.refs = append(o.refs, ref{int32(*r), how&ptx.Read != 0, how&ptx.Write != 0})
+					o.refs = append(o.refs, ref{int32(*r), access&ptx.Read != 0, access&ptx.Write != 0})
 				}
 			})
-			o.gather()
+			o.collectVariables()
 			out.ops = append(out.ops, o)
 		}
 	}
-	p.keep()
+	p.addPartialReads()
 	return p
 }
 
-// gather lists the variables of an operation by its places.
-func (o *op) gather() {
+// collectVariables lists the variables of an operation by its places.
+func (o *op) collectVariables() {
 	o.reads, o.defs = nil, nil
 	for _, r := range o.refs {
 		if r.read && !slices.Contains(o.reads, r.v) {
@@ -126,16 +126,16 @@ func (o *op) gather() {
 	}
 }
 
-// keep has guarded operations read what they write: lanes that they skip keep what was there. Only
+// addPartialReads has guarded operations read what they write: lanes that they skip keep what was there. Only
 // where that is wanted, and that is where it is live before.
-func (p *program) keep() {
+func (p *program) addPartialReads() {
 	l := p.liveness()
 	for b := range p.blocks {
 		live := l.out[b].clone()
 		for i := len(p.blocks[b].ops) - 1; i >= 0; i-- {
 			o := &p.blocks[b].ops[i]
 			for _, v := range o.defs {
-				if !o.whole && live.has(v) && !slices.Contains(o.reads, v) {
+				if !o.unguarded && live.contains(v) && !slices.Contains(o.reads, v) {
 					o.reads = append(o.reads, v)
 				}
 			}
@@ -148,7 +148,7 @@ func (p *program) keep() {
 // live at a place that is few, however long the function.
 type set []int32
 
-func (s set) has(v int32) bool {
+func (s set) contains(v int32) bool {
 	_, ok := slices.BinarySearch(s, v)
 	return ok
 }
@@ -194,7 +194,7 @@ func (s set) union(o set) set {
 
 // before turns what is live behind an operation into what is live before it.
 func (s *set) before(o *op) {
-	if o.whole {
+	if o.unguarded {
 		for _, v := range o.defs {
 			s.remove(v)
 		}
@@ -243,12 +243,12 @@ func (p *program) liveness() *liveness {
 // webs finds which definitions and uses of a variable belong together: one web is what has to be in
 // the same place. It has places name webs in place of variables, and says of which variable each
 // is.
-func (p *program) webs() (of []int32) {
+func (p *program) webs() (variableOf []int32) {
 	l := p.liveness()
 	var parent []int32
 	fresh := func(v int32) int32 {
 		parent = append(parent, int32(len(parent)))
-		of = append(of, v)
+		variableOf = append(variableOf, v)
 		return parent[len(parent)-1]
 	}
 	find := func(a int32) int32 {
@@ -270,10 +270,10 @@ func (p *program) webs() (of []int32) {
 		}
 		for i := range p.blocks[b].ops {
 			o := &p.blocks[b].ops[i]
-			if o.in == nil {
-				now[o.back] = fresh(o.back)
-				o.back = now[o.back]
-				o.defs[0] = o.back
+			if o.instr == nil {
+				now[o.reloads] = fresh(o.reloads)
+				o.reloads = now[o.reloads]
+				o.defs[0] = o.reloads
 				continue
 			}
 			read := func(v int32) int32 {
@@ -296,7 +296,7 @@ func (p *program) webs() (of []int32) {
 			for k, v := range o.defs {
 				// What is read and written at one place is in one register, and what is
 				// written in some lanes only.
-				same := !o.whole
+				same := !o.unguarded
 				for _, r := range o.refs {
 					same = same || r.v == v && r.read && r.write
 				}
@@ -332,7 +332,7 @@ func (p *program) webs() (of []int32) {
 		r := find(*w)
 		if number[r] < 0 {
 			number[r] = int32(len(roots))
-			roots = append(roots, of[r])
+			roots = append(roots, variableOf[r])
 		}
 		*w = number[r]
 	}
@@ -348,8 +348,8 @@ func (p *program) webs() (of []int32) {
 			for k := range o.defs {
 				name(&o.defs[k])
 			}
-			if o.in == nil {
-				o.back = o.defs[0]
+			if o.instr == nil {
+				o.reloads = o.defs[0]
 			}
 		}
 	}

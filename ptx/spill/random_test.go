@@ -89,12 +89,12 @@ func (w *writer) body(depth int) {
 			w.body(depth - 1)
 			w.line("%s:", end)
 		case 4: // a choice, one way of which goes on to the end from its middle
-			p, other, end := w.condition(), w.label(), w.label()
-			w.line("@%s\tbra %s;", p, other)
+			p, branch, end := w.condition(), w.label(), w.label()
+			w.line("@%s\tbra %s;", p, branch)
 			w.body(depth - 1)
 			w.line("@%s\tbra %s;", w.condition(), end)
 			w.body(depth - 1)
-			w.line("\tbra %s;\n%s:", end, other)
+			w.line("\tbra %s;\n%s:", end, branch)
 			w.body(depth - 1)
 			w.line("%s:", end)
 		case 5: // a loop, left and gone on with from its middle
@@ -172,18 +172,18 @@ func random(seed uint64) (*writer, string) {
 // guard keeps from being written is not stored.
 func TestRandom(t *testing.T) {
 	spilled := 0
-	for seed := range uint64(part.Of(10, 40, 3000)) {
+	for seed := range uint64(part.Count(10, 40, 3000)) {
 		w, src := random(seed)
 		m, err := ptx.ParseString("k.ptx", src)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, src)
 		}
 		want := w.run(t, src)
-		least, err := Least(t.Context(), m.Kernels()[0])
+		minimum, err := MinRegs(t.Context(), m.Kernels()[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		for regs := least; regs < least+9; regs += 2 {
+		for regs := minimum; regs < minimum+9; regs += 2 {
 			out, funcs, err := Module(t.Context(), m, regs)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -258,9 +258,9 @@ func guarded(src string) error {
 	for _, f := range m.Kernels() {
 		for _, b := range f.Blocks {
 			var from *ptx.Instr // what has written
-			for _, in := range b.Instrs {
-				if space, _ := in.Space(); space != ptx.Local || !in.Form.Effects.Has(ptx.Writes) {
-					from = in
+			for _, instr := range b.Instrs {
+				if space, _ := instr.Space(); space != ptx.Local || !instr.Form.Effects.HasAll(ptx.Writes) {
+					from = instr
 					continue
 				}
 				want := from.Guard
@@ -269,8 +269,8 @@ func guarded(src string) error {
 						want = ptx.Guard{Reg: ptx.NoReg}
 					}
 				}
-				if in.Guard != want {
-					return fmt.Errorf("line %d: %s is under another guard than %s", in.Pos.Line, in.Text, from.Text)
+				if instr.Guard != want {
+					return fmt.Errorf("line %d: %s is under another guard than %s", instr.Pos.Line, instr.Text, from.Text)
 				}
 			}
 		}
@@ -281,7 +281,7 @@ func guarded(src string) error {
 // TestPlacement: what is live in registers where a block begins and ends is no more than the placement
 // says, and fits. Results alone do not show it: what is too much is found when it finds no colour.
 func TestPlacement(t *testing.T) {
-	for seed := range uint64(part.Of(20, 100, 3000)) {
+	for seed := range uint64(part.Count(20, 100, 3000)) {
 		_, src := random(seed)
 		m, err := ptx.ParseString("k.ptx", src)
 		if err != nil {
@@ -291,7 +291,7 @@ func TestPlacement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for regs := a.least; regs < a.least+9; regs += 2 {
+		for regs := a.minRegs; regs < a.minRegs+9; regs += 2 {
 			p, err := a.place(regs, make([]bool, a.program.n))
 			if err != nil {
 				t.Fatal(err)
@@ -301,16 +301,16 @@ func TestPlacement(t *testing.T) {
 			for b := range placed.blocks {
 				begins, ends := p.entry[b], p.exit[b].clone()
 				for _, o := range placed.blocks[b].ops { // join adds to what ends it
-					if o.in == nil && !p.bound(b) {
-						ends.add(o.back)
+					if o.instr == nil && !p.bound(b) {
+						ends.add(o.reloads)
 					}
 				}
 				for _, c := range []struct {
-					where     string
-					live, may set
+					where         string
+					live, allowed set
 				}{{"begin", l.in[b], begins}, {"end", l.out[b], ends}} {
 					c.live.each(func(v int32) {
-						if !c.may.has(v) {
+						if !c.allowed.contains(v) {
 							t.Errorf("seed %d, %d registers: %s is live at the %s of block %d, and not in a register there", seed, regs, a.f.Regs[a.regs[v]].Name, c.where, b)
 						}
 					})
@@ -341,7 +341,7 @@ func TestStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
 		n, regs := 1+r.IntN(60), 1+r.IntN(12)
-		c := &coloring{program: &program{n: n}, near: make([][]int32, n), width: make([]int, n)}
+		c := &coloring{program: &program{n: n}, neighbours: make([][]int32, n), width: make([]int, n)}
 		for range n {
 			c.program.units = append(c.program.units, 1+r.IntN(2))
 			c.cost = append(c.cost, float64(r.IntN(5)))
@@ -349,25 +349,25 @@ func TestStack(t *testing.T) {
 		for v := range n {
 			for w := range v {
 				if r.IntN(3) == 0 {
-					c.near[v], c.near[w] = append(c.near[v], int32(w)), append(c.near[w], int32(v))
+					c.neighbours[v], c.neighbours[w] = append(c.neighbours[v], int32(w)), append(c.neighbours[w], int32(v))
 					c.width[v] += c.program.units[w]
 					c.width[w] += c.program.units[v]
 				}
 			}
 		}
 		// Where none fits, what goes next is worth the least of what is there.
-		width, gone := slices.Clone(c.width), make([]bool, n)
+		width, removed := slices.Clone(c.width), make([]bool, n)
 		order := c.stack(regs)
 		if len(order) != n {
 			t.Fatalf("%d of %d variables", len(order), n)
 		}
 		for _, next := range slices.Backward(order) {
 			best, fits := int32(-1), false
-			worth := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
+			cost := func(v int32) float64 { return c.cost[v] / float64(max(width[v], 1)*c.program.units[v]) }
 			for v := range int32(n) {
-				if !gone[v] {
+				if !removed[v] {
 					fits = fits || c.program.units[v]+width[v] <= regs
-					if best < 0 || worth(v) < worth(best) {
+					if best < 0 || cost(v) < cost(best) {
 						best = v
 					}
 				}
@@ -378,8 +378,8 @@ func TestStack(t *testing.T) {
 			case !fits && next != best:
 				t.Fatalf("%d goes, want %d", next, best)
 			}
-			gone[next] = true
-			for _, w := range c.near[next] {
+			removed[next] = true
+			for _, w := range c.neighbours[next] {
 				width[w] -= c.program.units[next]
 			}
 		}

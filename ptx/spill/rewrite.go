@@ -26,12 +26,12 @@ type rewriter struct {
 // letters begin the names of physical registers, by width in bits.
 var letters = map[int]string{8: "b", 16: "h", 32: "r", 64: "d", 128: "q"}
 
-var untyped = map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}
+var untypedBits = map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}
 
 // name is what the register of a web is called: its width, and which of the thread's registers it is
 // made of. Several names are the same register in another width.
 func (r *rewriter) name(w int32) string {
-	s := r.prefix + letters[r.bits(r.of[w])]
+	s := r.prefix + letters[r.bits(r.variableOf[w])]
 	for i, u := range r.units[w] {
 		if i > 0 {
 			s += "_"
@@ -108,18 +108,18 @@ func (r *rewriter) declare() {
 			r.regs = append(r.regs, reg)
 		}
 	}
-	webs := make([]int32, len(r.of))
+	webs := make([]int32, len(r.variableOf))
 	for w := range webs {
 		webs[w] = int32(w)
 	}
 	slices.SortStableFunc(webs, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(r.bits(r.of[a]), r.bits(r.of[b])), slices.Compare(r.units[a], r.units[b]))
+		return cmp.Or(cmp.Compare(r.bits(r.variableOf[a]), r.bits(r.variableOf[b])), slices.Compare(r.units[a], r.units[b]))
 	})
 	for _, w := range webs {
 		name := r.name(w)
 		if _, ok := r.ids[name]; !ok {
 			r.ids[name] = ptx.RegID(len(r.regs))
-			r.regs = append(r.regs, ptx.Reg{Name: name, Type: untyped[r.bits(r.of[w])]})
+			r.regs = append(r.regs, ptx.Reg{Name: name, Type: untypedBits[r.bits(r.variableOf[w])]})
 		}
 	}
 }
@@ -131,11 +131,11 @@ func (r *rewriter) writeMemory() error {
 	}
 	var body strings.Builder
 	r.each(func(o *op) {
-		if o.in == nil && r.remake[r.of[o.back]] == nil {
-			fmt.Fprintf(&body, "\tld.local.b%d %s, [%s+%d];\n", r.bits(r.of[o.back]), r.name(o.back), r.depot, r.slots[r.of[o.back]])
+		if o.instr == nil && r.rematerialization[r.variableOf[o.reloads]] == nil {
+			fmt.Fprintf(&body, "\tld.local.b%d %s, [%s+%d];\n", r.bits(r.variableOf[o.reloads]), r.name(o.reloads), r.depot, r.slots[r.variableOf[o.reloads]])
 		}
 		for _, w := range o.stores {
-			fmt.Fprintf(&body, "\tst.local.b%d [%s+%d], %s;\n", r.bits(r.of[w]), r.depot, r.slots[r.of[w]], r.name(w))
+			fmt.Fprintf(&body, "\tst.local.b%d [%s+%d], %s;\n", r.bits(r.variableOf[w]), r.depot, r.slots[r.variableOf[w]], r.name(w))
 		}
 	})
 	m := r.f.Module()
@@ -148,19 +148,19 @@ func (r *rewriter) writeMemory() error {
 		}
 	}
 	src.WriteString(body.String() + "}\n")
-	made, err := ptx.ParseString(m.Name, src.String())
+	spillCode, err := ptx.ParseString(m.Name, src.String())
 	if err != nil {
 		return fmt.Errorf("BUG: what spills %s is no PTX: %w", r.f.Name, err)
 	}
-	k := made.Kernels()[0]
+	k := spillCode.Kernels()[0]
 	r.f.Vars = append(r.f.Vars, k.Vars...)
-	k.EachInstr(func(in *ptx.Instr) {
-		registers(in, func(reg *ptx.RegID, _ ptx.Access) {
+	k.EachInstr(func(instr *ptx.Instr) {
+		registers(instr, func(reg *ptx.RegID, _ ptx.Access) {
 			if *reg != ptx.NoReg {
 				*reg = r.ids[k.Regs[*reg].Name]
 			}
 		})
-		r.memory = append(r.memory, in)
+		r.memory = append(r.memory, instr)
 	})
 	return nil
 }
@@ -168,13 +168,13 @@ func (r *rewriter) writeMemory() error {
 // instr adds the instructions that an operation has become.
 func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 	switch {
-	case o.gone:
+	case o.removed:
 		return body
-	case o.in == nil:
-		at := r.at(b, o.index)
-		if list := r.remake[r.of[o.back]]; list != nil {
-			for _, in := range list {
-				body = append(body, r.again(in, r.ids[r.name(o.back)], at))
+	case o.instr == nil:
+		at := r.instrBefore(b, o.index)
+		if list := r.rematerialization[r.variableOf[o.reloads]]; list != nil {
+			for _, instr := range list {
+				body = append(body, r.rematerialize(instr, r.ids[r.name(o.reloads)], at))
 			}
 			return body
 		}
@@ -187,28 +187,28 @@ func (r *rewriter) instr(body []*ptx.Instr, o *op, b int) []*ptx.Instr {
 	}
 	i := 0
 	written := false // its guard
-	registers(o.in, func(reg *ptx.RegID, how ptx.Access) {
+	registers(o.instr, func(reg *ptx.RegID, access ptx.Access) {
 		if r.f.Regs[*reg].Type == ptx.Pred {
-			written = written || *reg == o.in.Guard.Reg && how&ptx.Write != 0
+			written = written || *reg == o.instr.Guard.Reg && access&ptx.Write != 0
 			*reg = r.preds[*reg]
 			return
 		}
 		*reg = r.ids[r.name(o.refs[i].v)]
 		i++
 	})
-	if o.in.Guard.Reg != ptx.NoReg {
-		o.in.Guard.Reg = r.preds[o.in.Guard.Reg]
+	if o.instr.Guard.Reg != ptx.NoReg {
+		o.instr.Guard.Reg = r.preds[o.instr.Guard.Reg]
 	}
-	body = append(body, o.in)
+	body = append(body, o.instr)
 	for range o.stores {
-		body = append(body, r.next(o.in, !written))
+		body = append(body, r.next(o.instr, !written))
 	}
 	return body
 }
 
-// at is the instruction before which one stands that gets something back. Of a block without any,
+// instrBefore is the instruction before which one stands that gets something back. Of a block without any,
 // it is the last before that.
-func (r *rewriter) at(b, index int) *ptx.Instr {
+func (r *rewriter) instrBefore(b, index int) *ptx.Instr {
 	for ; b >= 0; b-- {
 		if list := r.f.Blocks[b].Instrs; len(list) > 0 {
 			return list[min(index, len(list)-1)]
@@ -221,20 +221,20 @@ func (r *rewriter) at(b, index int) *ptx.Instr {
 // next is the next load or store of a slot, at the place of an instruction of the source, and where
 // that writes to the slot under its guard.
 func (r *rewriter) next(at *ptx.Instr, guarded bool) *ptx.Instr {
-	in := r.memory[0]
+	instr := r.memory[0]
 	r.memory = r.memory[1:]
-	in.Pos, in.Loc = at.Pos, at.Loc
+	instr.Pos, instr.Loc = at.Pos, at.Loc
 	if guarded {
-		in.Guard = at.Guard
+		instr.Guard = at.Guard
 	}
-	return in
+	return instr
 }
 
-// again is an instruction that makes a value again in a register.
-func (r *rewriter) again(in *ptx.Instr, to ptx.RegID, at *ptx.Instr) *ptx.Instr {
-	c := *in
+// rematerialize is an instruction that makes a value again in a register.
+func (r *rewriter) rematerialize(instr *ptx.Instr, to ptx.RegID, at *ptx.Instr) *ptx.Instr {
+	c := *instr
 	c.Pos, c.Loc = at.Pos, at.Loc
-	c.Ops = slices.Clone(in.Ops)
+	c.Ops = slices.Clone(instr.Ops)
 	for i := range c.Ops {
 		if c.Ops[i].Kind == ptx.RegOperand {
 			c.Ops[i].Reg = to

@@ -43,15 +43,15 @@ type Func struct {
 	Line int    `json:"line"` // where it begins in the source
 
 	Pressure int `json:"pressure"` // registers that are needed at once, where most are
-	Least    int `json:"least"`    // registers that its instructions need: the fewest it can be given
+	Min      int `json:"min_regs"` // registers that its instructions need: the fewest it can be given
 	Used     int `json:"used"`     // registers that it has been given
 
-	Spilled int `json:"spilled"` // variables with a place in local memory
-	Bytes   int `json:"bytes"`   // that these places take, of each thread
-	Loads   int `json:"loads"`   // instructions that load one back
-	Stores  int `json:"stores"`  // … that store one
-	Remade  int `json:"remade"`  // … that make a value again instead
-	Gone    int `json:"gone"`    // … of the source that are left out: what they move is there, or made again elsewhere
+	Spilled        int `json:"spilled"`        // variables with a place in local memory
+	Bytes          int `json:"bytes"`          // that these places take, of each thread
+	Loads          int `json:"loads"`          // instructions that load one back
+	Stores         int `json:"stores"`         // … that store one
+	Rematerialized int `json:"rematerialized"` // … that make a value again instead
+	Removed        int `json:"removed"`        // … of the source that are left out: what they move is there, or made again elsewhere
 }
 
 // Error is a function that cannot be rewritten, with the instruction that is why.
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 // Snippet is the source line with a caret under the column, as two lines.
 func (e *Error) Snippet() string { return ptx.Snippet(e.Line, e.Pos) }
 
-func refuse(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
+func newError(f *ptx.Func, pos ptx.Pos, format string, args ...any) error {
 	m := f.Module()
 	return &Error{m.Name, pos, f.Name, fmt.Sprintf(format, args...), m.Line(int(pos.Line))}
 }
@@ -117,7 +117,7 @@ func Module(ctx context.Context, m *ptx.Module, regs int, names ...string) (src 
 
 // Range is how many registers a function can make use of.
 type Range struct {
-	Least    int // the fewest that its instructions need
+	Min      int // the fewest that its instructions need
 	Base     int // the fewest with which nothing is loaded back from memory that is not so with any number (what lives across calls): r_base
 	Pressure int // that are live at once, where most are
 }
@@ -140,20 +140,20 @@ func RangeOf(ctx context.Context, f *ptx.Func) (r Range, err error) {
 		p, err = a.allocate(n)
 		return err == nil && p.loads() <= best.loads()
 	}
-	r = Range{Least: max(a.least, 1), Pressure: a.pressure}
-	for r.Base = max(r.Pressure, r.Least); !good(r.Base) && err == nil; r.Base++ {
+	r = Range{Min: max(a.minRegs, 1), Pressure: a.pressure}
+	for r.Base = max(r.Pressure, r.Min); !good(r.Base) && err == nil; r.Base++ {
 	}
-	for r.Base > r.Least && good(r.Base-1) {
+	for r.Base > r.Min && good(r.Base-1) {
 		r.Base--
 	}
 	return r, err
 }
 
-// Least is the fewest registers that a function's instructions need.
-func Least(ctx context.Context, f *ptx.Func) (int, error) {
+// MinRegs is the fewest registers that a function's instructions need.
+func MinRegs(ctx context.Context, f *ptx.Func) (int, error) {
 	a, err := newAnalysis(ctx, f)
 	if err != nil {
 		return 0, err
 	}
-	return max(a.least, 1), nil
+	return max(a.minRegs, 1), nil
 }

@@ -39,15 +39,15 @@ func TestWorkloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			least, base := 1, 0
+			minimum, base := 1, 0
 			for _, f := range m.Kernels() {
 				r, err := spill.RangeOf(t.Context(), f)
 				if err != nil {
 					t.Fatal(err)
 				}
-				least, base = max(least, r.Least), max(base, r.Base)
+				minimum, base = max(minimum, r.Min), max(base, r.Base)
 			}
-			for i, regs := range []int{least, (least + base) / 2, base} {
+			for i, regs := range []int{minimum, (minimum + base) / 2, base} {
 				src, funcs, err := spill.Module(t.Context(), m, regs)
 				if err != nil {
 					t.Fatal(err)
@@ -106,10 +106,10 @@ func disjoint(src string, regs int) error {
 			for u := range at {
 				at[u] = ptx.NoReg
 			}
-			enter := func(in *ptx.Instr, r ptx.RegID) error {
+			enter := func(instr *ptx.Instr, r ptx.RegID) error {
 				for _, u := range holds[r] {
 					if at[u] != ptx.NoReg && at[u] != r {
-						return fmt.Errorf("line %d: %s and %s are live", in.Pos.Line, f.Regs[r].Name, f.Regs[at[u]].Name)
+						return fmt.Errorf("line %d: %s and %s are live", instr.Pos.Line, f.Regs[r].Name, f.Regs[at[u]].Name)
 					}
 					at[u] = r
 				}
@@ -121,26 +121,26 @@ func disjoint(src string, regs int) error {
 				}
 			}
 			for r := range f.Regs {
-				if l.Out(b, ptx.RegID(r)) {
+				if l.LiveOut(b, ptx.RegID(r)) {
 					if err := enter(&ptx.Instr{}, ptx.RegID(r)); err != nil {
 						return err
 					}
 				}
 			}
 			for i := len(block.Instrs) - 1; i >= 0; i-- {
-				in := block.Instrs[i]
-				for r := range in.Defs() {
-					if err := enter(in, r); err != nil {
+				instr := block.Instrs[i]
+				for r := range instr.Defs() {
+					if err := enter(instr, r); err != nil {
 						return err
 					}
 				}
-				if in.Guard.Reg == ptx.NoReg {
-					for r := range in.Defs() {
+				if instr.Guard.Reg == ptx.NoReg {
+					for r := range instr.Defs() {
 						leave(r)
 					}
 				}
-				for r := range in.Uses() {
-					if err := enter(in, r); err != nil {
+				for r := range instr.Uses() {
+					if err := enter(instr, r); err != nil {
 						return err
 					}
 				}

@@ -10,7 +10,7 @@ import (
 	"gemu/interp"
 )
 
-const all = ^uint32(0)
+const allLanes = ^uint32(0)
 
 // lanes makes a vector of a function.
 func lanes(f func(i uint32) uint32) (d Vector) {
@@ -30,21 +30,21 @@ func TestClasses(t *testing.T) {
 		want Class
 		xor  bool
 	}{
-		{"nothing", func(i uint32) uint32 { return 0 }, all, Zero, true},
-		{"alpha", func(i uint32) uint32 { return 7 }, all, Uniform, true},
-		{"i of saxpy", func(i uint32) uint32 { return 64 + i }, all, Affine, true},
-		{"its address", func(i uint32) uint32 { return 0x1000 + 4*i }, all, Affine, true},
-		{"an odd base", func(i uint32) uint32 { return 1 + i }, all, Affine, false}, // 1 xor 2 is 3
-		{"a base that is no multiple", func(i uint32) uint32 { return 2 + 4*i }, all, Generic, true},
-		{"stride 3", func(i uint32) uint32 { return 3 * i }, all, Generic, false},
-		{"stride -1", func(i uint32) uint32 { return 31 - i }, all, Generic, false},
-		{"stride 64", func(i uint32) uint32 { return 64 * i }, all, Affine, true},
-		{"stride 128", func(i uint32) uint32 { return 128 * i }, all, Generic, false},
-		{"blocks of 16 wide", func(i uint32) uint32 { return i%16 + 100*(i/16) }, all, Generic, false},
+		{"nothing", func(i uint32) uint32 { return 0 }, allLanes, Zero, true},
+		{"alpha", func(i uint32) uint32 { return 7 }, allLanes, Uniform, true},
+		{"i of saxpy", func(i uint32) uint32 { return 64 + i }, allLanes, Affine, true},
+		{"its address", func(i uint32) uint32 { return 0x1000 + 4*i }, allLanes, Affine, true},
+		{"an odd base", func(i uint32) uint32 { return 1 + i }, allLanes, Affine, false}, // 1 xor 2 is 3
+		{"a base that is no multiple", func(i uint32) uint32 { return 2 + 4*i }, allLanes, Generic, true},
+		{"stride 3", func(i uint32) uint32 { return 3 * i }, allLanes, Generic, false},
+		{"stride -1", func(i uint32) uint32 { return 31 - i }, allLanes, Generic, false},
+		{"stride 64", func(i uint32) uint32 { return 64 * i }, allLanes, Affine, true},
+		{"stride 128", func(i uint32) uint32 { return 128 * i }, allLanes, Generic, false},
+		{"blocks of 16 wide", func(i uint32) uint32 { return i%16 + 100*(i/16) }, allLanes, Generic, false},
 		{"one row of them", func(i uint32) uint32 { return i%16 + 100*(i/16) }, 0xffff0000, Affine, true},
 		{"one lane", func(i uint32) uint32 { return i * i }, 1 << 9, Uniform, true},
 		{"two lanes", func(i uint32) uint32 { return i * i }, 1<<9 | 1<<11, Generic, false},
-		{"wrapping round", func(i uint32) uint32 { return 0xfffffff0 + i }, all, Affine, true},
+		{"wrapping round", func(i uint32) uint32 { return 0xfffffff0 + i }, allLanes, Affine, true},
 		{"inactive lanes", func(i uint32) uint32 { return i & 1 }, 0x55555555, Zero, true},
 	} {
 		d := lanes(c.f)
@@ -96,10 +96,10 @@ func TestEncode(t *testing.T) {
 		if ok && !got.Holds(&d, m) {
 			t.Fatalf("%v is not %#x", got, d)
 		}
-		back := got.Decode()
+		decoded := got.Decode()
 		for i := range d {
-			if ok && m>>i&1 != 0 && back[i] != d[i] {
-				t.Fatalf("%v gives lane %d back as %#x, want %#x", got, i, back[i], d[i])
+			if ok && m>>i&1 != 0 && decoded[i] != d[i] {
+				t.Fatalf("%v gives lane %d back as %#x, want %#x", got, i, decoded[i], d[i])
 			}
 		}
 	}
@@ -121,8 +121,8 @@ func TestLine(t *testing.T) {
 		if !ok {
 			t.Fatalf("%#x + i·%#x in lanes %#x: no line", from, step, m)
 		}
-		for left := m; left != 0; left &= left - 1 {
-			if i := bits.TrailingZeros32(left); base+uint32(i)*got != d[i] {
+		for remaining := m; remaining != 0; remaining &= remaining - 1 {
+			if i := bits.TrailingZeros32(remaining); base+uint32(i)*got != d[i] {
 				t.Fatalf("%#x + i·%#x in lanes %#x: %#x + i·%#x", from, step, m, base, got)
 			}
 		}
@@ -152,7 +152,7 @@ func TestTree(t *testing.T) {
 	} {
 		tree := uint32(0)
 		for _, w := range c.uses {
-			tree = touch(tree, c.ways, w)
+			tree = markTreeUsed(tree, c.ways, w)
 		}
 		if got := victim(tree, c.ways); got != c.want {
 			t.Errorf("%d ways, after %v: %d leaves, want %d", c.ways, c.uses, got, c.want)
@@ -169,15 +169,15 @@ func TestProtocol(t *testing.T) {
 		do   func(c *Caches)
 		want Stats
 	}{
-		{"an affine store and load", func(c *Caches) { c.Write(0, all, &tid); c.Read(0, all) },
+		{"an affine store and load", func(c *Caches) { c.Write(0, allLanes, &tid); c.Read(0, allLanes) },
 			Stats{Writes: 1, AVCWrites: 1, Reads: 1, Lookups: 1, AVCHits: 1}},
-		{"a generic store and load", func(c *Caches) { c.Write(0, all, &generic); c.Read(0, all) },
+		{"a generic store and load", func(c *Caches) { c.Write(0, allLanes, &generic); c.Read(0, allLanes) },
 			Stats{Writes: 1, L1Writes: 1, Reads: 1, Lookups: 1, L1Hits: 1}},
-		{"figure 5, a partial miss", func(c *Caches) { c.Write(0, low, &tid); c.Read(0, all) },
+		{"figure 5, a partial miss", func(c *Caches) { c.Write(0, low, &tid); c.Read(0, allLanes) },
 			Stats{Writes: 1, AVCWrites: 1, Reads: 1, Lookups: 2, AVCHits: 1, Replays: 1, Fills: 1, Conflicts: 1, WriteBacks: 1}}, // memory has zeros, which is another code
-		{"half in each", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, high, &generic); c.Read(0, all) },
+		{"half in each", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, high, &generic); c.Read(0, allLanes) },
 			Stats{Writes: 2, AVCWrites: 1, L1Writes: 1, Reads: 1, Lookups: 2, AVCHits: 1, Replays: 1, L1Hits: 1}},
-		{"the same code in two parts", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, high, &tid); c.Read(0, all) },
+		{"the same code in two parts", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, high, &tid); c.Read(0, allLanes) },
 			Stats{Writes: 2, AVCWrites: 2, Reads: 1, Lookups: 1, AVCHits: 1}},
 		{"a conflict", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, high, &twice); c.Read(0, high) },
 			Stats{Writes: 2, AVCWrites: 2, Conflicts: 1, WriteBacks: 1, Reads: 1, Lookups: 1, AVCHits: 1}},
@@ -189,16 +189,16 @@ func TestProtocol(t *testing.T) {
 		}, Stats{Writes: 3, L1Writes: 1, AVCWrites: 2, Conflicts: 1, WriteBacks: 1, Reads: 1, Lookups: 1, Fills: 1}},
 		{"a conflict with what is dirty in L1 only", func(c *Caches) { c.Read(0, low); c.Write(0, 0xff0000, &generic); c.Write(0, 0xff000000, &tid) },
 			Stats{Reads: 1, Lookups: 1, Fills: 1, Writes: 2, L1Writes: 1, AVCWrites: 1, Conflicts: 1, WriteBacks: 1}},
-		{"another code over all of it", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, all, &twice) },
+		{"another code over all of it", func(c *Caches) { c.Write(0, low, &tid); c.Write(0, allLanes, &twice) },
 			Stats{Writes: 2, AVCWrites: 2}},
-		{"a generic store over an affine one", func(c *Caches) { c.Write(0, all, &tid); c.Write(0, all, &generic); c.Read(0, all) },
+		{"a generic store over an affine one", func(c *Caches) { c.Write(0, allLanes, &tid); c.Write(0, allLanes, &generic); c.Read(0, allLanes) },
 			Stats{Writes: 2, AVCWrites: 1, L1Writes: 1, Reads: 1, Lookups: 1, L1Hits: 1}},
-		{"an affine store over a generic one", func(c *Caches) { c.Write(0, all, &generic); c.Write(0, all, &tid); c.Read(0, all) },
+		{"an affine store over a generic one", func(c *Caches) { c.Write(0, allLanes, &generic); c.Write(0, allLanes, &tid); c.Read(0, allLanes) },
 			Stats{Writes: 2, AVCWrites: 1, L1Writes: 1, Reads: 1, Lookups: 1, AVCHits: 1}},
 		{"a line of the AVC that leaves takes its vectors along", func(c *Caches) {
 			for k := range uint64(3) { // three lines of one set of two ways
-				c.Write(k*Sets*LineVectors, all, &tid)
-				c.Write(k*Sets*LineVectors+1, all, &twice)
+				c.Write(k*Sets*LineVectors, allLanes, &tid)
+				c.Write(k*Sets*LineVectors+1, allLanes, &twice)
 			}
 		}, Stats{Writes: 6, AVCWrites: 6, WriteBacks: 2}},
 	} {
@@ -233,7 +233,7 @@ func TestTurns(t *testing.T) {
 	for i, n := range []int64{5, 2, 3} {
 		w := &Warp{Instructions: n, index: i}
 		for step := range w.Instructions {
-			w.Accesses = append(w.Accesses, Access{Step: step, at: -1})
+			w.Accesses = append(w.Accesses, Access{Step: step, codeIndex: -1})
 		}
 		warps = append(warps, w)
 	}
@@ -245,10 +245,10 @@ func TestTurns(t *testing.T) {
 		{Schedule{Regs: 256, Greedy: true}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {1, 1, 0}, {1, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 		{Schedule{Regs: 512}, [][3]int{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 4}, {0, 1, 0}, {0, 1, 1}, {0, 2, 0}, {0, 2, 1}, {0, 2, 2}}},
 	} {
-		r := &replay{schedule: c.schedule, frame: LineVectors}
+		r := &replay{schedule: c.schedule, frameBlocks: LineVectors}
 		var got [][3]int
-		if err := r.launch(&Recording{Warps: warps, PerCTA: 1}, func(at int, s *slot) error {
-			got = append(got, [3]int{at, s.warp.index, int(s.warp.Accesses[s.next].Step)})
+		if err := r.runLaunch(&Recording{Warps: warps, PerCTA: 1}, func(slotIndex int, s *slot) error {
+			got = append(got, [3]int{slotIndex, s.warp.index, int(s.warp.Accesses[s.next].Step)})
 			s.next++
 			return nil
 		}); err != nil {
@@ -274,7 +274,7 @@ func TestLossless(t *testing.T) {
 		memory := map[uint64]*Vector{}
 		for n := range 60000 {
 			block := uint64(r.IntN(40))*Sets + uint64(r.IntN(3))
-			m := []uint32{all, 0xffff, r.Uint32(), 1 << r.IntN(32)}[r.IntN(4)]
+			m := []uint32{allLanes, 0xffff, r.Uint32(), 1 << r.IntN(32)}[r.IntN(4)]
 			if memory[block] == nil {
 				memory[block] = new(Vector)
 			}
@@ -300,7 +300,7 @@ func TestLossless(t *testing.T) {
 		}
 		for i := range c.l1.sets {
 			for _, e := range c.l1.sets[i].lines {
-				if v := c.peek(e.tag); e.here && (e.line.dirty&^e.line.valid != 0 || v != nil && v.valid&e.line.valid != 0) {
+				if v := c.peek(e.tag); e.valid && (e.line.dirty&^e.line.valid != 0 || v != nil && v.valid&e.line.valid != 0) {
 					t.Errorf("%+v: block %d is valid in both, or dirty and not valid", config, e.tag)
 				}
 			}
@@ -402,11 +402,11 @@ func TestRecorder(t *testing.T) {
 	if diff := cmp.Diff(want, k.Counts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	kept := &Recorder{Warps: 2, KeptOnly: true}
-	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{kept}}); err != nil {
+	compressed := &Recorder{Warps: 2, CompressedOnly: true}
+	if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(3), Block: interp.Dim(64), Args: []any{b}, Probes: []interp.Probe{compressed}}); err != nil {
 		t.Fatal(err)
 	}
-	if k := kept.Kernels()[0]; k.Instructions != 2*16 || k.Transactions() != want.Transactions()/3 || len(k.Launches[0].Warps) != 2 {
+	if k := compressed.Kernels()[0]; k.Instructions != 2*16 || k.Transactions() != want.Transactions()/3 || len(k.Launches[0].Warps) != 2 {
 		t.Errorf("kept only: %+v", k)
 	}
 	if len(k.Launches) != 1 || len(k.Launches[0].Warps) != 4 || k.Launches[0].PerCTA != 2 {
@@ -418,8 +418,8 @@ func TestRecorder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, o := range list {
-			if alone, err := Replay(k, Configs[i], s); err != nil || *alone != o {
-				t.Errorf("%+v %+v: alone %+v, %v", Configs[i], s, alone, err)
+			if single, err := Replay(k, Configs[i], s); err != nil || *single != o {
+				t.Errorf("%+v %+v: alone %+v, %v", Configs[i], s, single, err)
 			}
 			if o.Reads != 2*4+2 || o.Writes != 4*4 || o.Instructions != 4*16 {
 				t.Errorf("%+v %+v: %+v", Configs[i], s, o)
@@ -481,7 +481,7 @@ L:
 		t.Fatal(err)
 	}
 	for warps, want := range []int{0, 3} {
-		p := &Working{Warps: warps}
+		p := &WorkingSet{Warps: warps}
 		if _, err := mod.Run(t.Context(), &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{b}, Probes: []interp.Probe{p}, Reconverge: interp.ReconvergerNamed("stack")}); err != nil {
 			t.Fatal(err)
 		}

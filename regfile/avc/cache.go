@@ -106,7 +106,7 @@ func (c *Caches) read(block uint64, m uint32, d *Vector) {
 	}
 	merge(d, &filled, m)
 	if code, ok := Encode(&filled, m); ok && c.avc.ways > 0 {
-		c.place(block, m, code, false)
+		c.insert(block, m, code, false)
 		return
 	}
 	if line == nil {
@@ -134,7 +134,7 @@ func (c *Caches) write(block uint64, m uint32, d *Vector, code Code, ok bool) {
 	c.Writes++
 	if ok && c.avc.ways > 0 {
 		c.AVCWrites++
-		c.place(block, m, code, true)
+		c.insert(block, m, code, true)
 		return
 	}
 	c.L1Writes++
@@ -157,14 +157,14 @@ func (v *avcVector) clear(m uint32) {
 	}
 }
 
-// place has the AVC hold lanes of a block by a code. What they have in L1 is replaced, and dirty if that
+// insert has the AVC hold lanes of a block by a code. What they have in L1 is replaced, and dirty if that
 // was and they were not written now.
-func (c *Caches) place(block uint64, m uint32, code Code, dirty bool) {
+func (c *Caches) insert(block uint64, m uint32, code Code, dirty bool) {
 	v := c.vector(block)
 	if v == nil {
-		at := c.avc.take(block/LineVectors, func(of uint64, old *avcLine) {
+		at := c.avc.replace(block/LineVectors, func(tag uint64, old *avcLine) {
 			for i := range old.vectors {
-				c.evict(of*LineVectors+uint64(i), &old.vectors[i])
+				c.evict(tag*LineVectors+uint64(i), &old.vectors[i])
 			}
 		})
 		v = &at.vectors[block%LineVectors]
@@ -181,7 +181,7 @@ func (c *Caches) place(block uint64, m uint32, code Code, dirty bool) {
 		line.valid &^= m
 		line.dirty &^= m
 		if line.valid == 0 {
-			c.l1.drop(block)
+			c.l1.remove(block)
 		}
 	}
 	v.Code = code
@@ -203,7 +203,7 @@ func (c *Caches) evict(block uint64, v *avcVector) {
 	if line := c.l1.peek(block); line != nil {
 		dirty = dirty || line.dirty != 0
 		merge(c.block(block), &line.data, line.dirty)
-		c.l1.drop(block)
+		c.l1.remove(block)
 	}
 	if dirty {
 		c.WriteBacks++
@@ -213,10 +213,10 @@ func (c *Caches) evict(block uint64, v *avcVector) {
 
 // allocate makes room for a block in L1.
 func (c *Caches) allocate(block uint64) *l1Line {
-	return c.l1.take(block, func(of uint64, old *l1Line) {
+	return c.l1.replace(block, func(tag uint64, old *l1Line) {
 		if old.dirty != 0 {
 			c.WriteBacks++
-			merge(c.block(of), &old.data, old.dirty)
+			merge(c.block(tag), &old.data, old.dirty)
 		}
 	})
 }
@@ -274,10 +274,10 @@ type cacheSet[L any] struct {
 }
 
 type entry[L any] struct {
-	here bool
-	tag  uint64
-	used uint64
-	line L
+	valid bool
+	tag   uint64
+	used  uint64
+	line  L
 }
 
 func newArray[L any](ways int, lru bool) array[L] {
@@ -288,11 +288,11 @@ func newArray[L any](ways int, lru bool) array[L] {
 	return a
 }
 
-// at finds the way of a line in its set; -1: it is not there.
-func (a *array[L]) at(tag uint64) (*cacheSet[L], int) {
+// findWay finds the way of a line in its set; -1: it is not there.
+func (a *array[L]) findWay(tag uint64) (*cacheSet[L], int) {
 	s := &a.sets[tag%Sets]
 	for w := range s.lines {
-		if e := &s.lines[w]; e.here && e.tag == tag {
+		if e := &s.lines[w]; e.valid && e.tag == tag {
 			return s, w
 		}
 	}
@@ -301,7 +301,7 @@ func (a *array[L]) at(tag uint64) (*cacheSet[L], int) {
 
 // peek finds a line, without using it; nil if it is not there.
 func (a *array[L]) peek(tag uint64) *L {
-	if s, w := a.at(tag); w >= 0 {
+	if s, w := a.findWay(tag); w >= 0 {
 		return &s.lines[w].line
 	}
 	return nil
@@ -309,33 +309,33 @@ func (a *array[L]) peek(tag uint64) *L {
 
 // find finds a line and uses it.
 func (a *array[L]) find(tag uint64) *L {
-	s, w := a.at(tag)
+	s, w := a.findWay(tag)
 	if w < 0 {
 		return nil
 	}
-	a.use(s, w)
+	a.markUsed(s, w)
 	return &s.lines[w].line
 }
 
-func (a *array[L]) use(s *cacheSet[L], w int) {
+func (a *array[L]) markUsed(s *cacheSet[L], w int) {
 	a.now++
 	s.lines[w].used = a.now
-	s.tree = touch(s.tree, a.ways, w)
+	s.tree = markTreeUsed(s.tree, a.ways, w)
 }
 
-// drop has a line no longer be there.
-func (a *array[L]) drop(tag uint64) {
-	if s, w := a.at(tag); w >= 0 {
+// remove has a line no longer be there.
+func (a *array[L]) remove(tag uint64) {
+	if s, w := a.findWay(tag); w >= 0 {
 		s.lines[w] = entry[L]{}
 	}
 }
 
-// take makes room for a line that is not there: invalid ways first; what leaves is told.
-func (a *array[L]) take(tag uint64, leaves func(tag uint64, line *L)) *L {
+// replace makes room for a line that is not there: invalid ways first; what leaves is told.
+func (a *array[L]) replace(tag uint64, evicted func(tag uint64, line *L)) *L {
 	s := &a.sets[tag%Sets]
 	way := -1
 	for w := range s.lines {
-		if !s.lines[w].here {
+		if !s.lines[w].valid {
 			way = w
 			break
 		}
@@ -349,27 +349,27 @@ func (a *array[L]) take(tag uint64, leaves func(tag uint64, line *L)) *L {
 				}
 			}
 		}
-		leaves(s.lines[way].tag, &s.lines[way].line)
+		evicted(s.lines[way].tag, &s.lines[way].line)
 	}
-	s.lines[way] = entry[L]{here: true, tag: tag}
-	a.use(s, way)
+	s.lines[way] = entry[L]{valid: true, tag: tag}
+	a.markUsed(s, way)
 	return &s.lines[way].line
 }
 
 // A tree over n ways is a bit for each node, node i over nodes 2i and 2i+1 from 1 on: set if who is to
 // leave is on the right. The left half is the larger one: of 3 ways 2+1, of 5 3+2, of 6 3+3.
 
-// touch turns the nodes above a way away from it.
-func touch(tree uint32, n, way int) uint32 {
+// markTreeUsed turns the nodes above a way away from it.
+func markTreeUsed(tree uint32, n, way int) uint32 {
 	node, from := 1, 0
 	for n > 1 {
-		left := (n + 1) / 2
-		if way < from+left {
+		leftWays := (n + 1) / 2
+		if way < from+leftWays {
 			tree |= 1 << node
-			node, n = 2*node, left
+			node, n = 2*node, leftWays
 		} else {
 			tree &^= 1 << node
-			node, from, n = 2*node+1, from+left, n-left
+			node, from, n = 2*node+1, from+leftWays, n-leftWays
 		}
 	}
 	return tree
@@ -379,11 +379,11 @@ func touch(tree uint32, n, way int) uint32 {
 func victim(tree uint32, n int) int {
 	node, from := 1, 0
 	for n > 1 {
-		left := (n + 1) / 2
+		leftWays := (n + 1) / 2
 		if tree>>node&1 == 0 {
-			node, n = 2*node, left
+			node, n = 2*node, leftWays
 		} else {
-			node, from, n = 2*node+1, from+left, n-left
+			node, from, n = 2*node+1, from+leftWays, n-leftWays
 		}
 	}
 	return from

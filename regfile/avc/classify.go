@@ -68,28 +68,28 @@ func codeOf(base, step uint32) (c Code, ok bool) {
 // false if no stride fits. Where several do, because the lanes are a multiple of 2^k apart, it is the least.
 func line(d *Vector, m uint32) (base, step uint32, ok bool) {
 	first := bits.TrailingZeros32(m)
-	rest := m & (m - 1)
-	if rest != 0 {
+	others := m & (m - 1)
+	if others != 0 {
 		// Lanes n·2^k apart differ by n·2^k·step: that gives the step modulo 2^(32-k). The lane with the
 		// least k gives most of it; all others are multiples of that 2^k away, where the rest is lost.
-		far, k := 0, Lanes
-		for left := rest; left != 0; left &= left - 1 {
-			i := bits.TrailingZeros32(left)
+		distance, k := 0, Lanes
+		for remaining := others; remaining != 0; remaining &= remaining - 1 {
+			i := bits.TrailingZeros32(remaining)
 			if n := bits.TrailingZeros(uint(i - first)); n < k {
-				if far, k = i, n; k == 0 {
+				if distance, k = i, n; k == 0 {
 					break
 				}
 			}
 		}
-		diff := d[far] - d[first]
+		diff := d[distance] - d[first]
 		if diff&(1<<k-1) != 0 {
 			return 0, 0, false
 		}
-		step = (diff >> k) * inverse(uint32(far-first)>>k) & (1<<(32-k) - 1)
+		step = (diff >> k) * inverse(uint32(distance-first)>>k) & (1<<(32-k) - 1)
 	}
 	base = d[first] - uint32(first)*step
-	for ; rest != 0; rest &= rest - 1 {
-		i := bits.TrailingZeros32(rest)
+	for ; others != 0; others &= others - 1 {
+		i := bits.TrailingZeros32(others)
 		if d[i] != base+uint32(i)*step {
 			return 0, 0, false
 		}

@@ -72,28 +72,28 @@ type Warp struct {
 
 // Access is a transaction: lanes of Mask load or store a word.
 type Access struct {
-	Step  int64  // the instruction, counted from 0
-	Word  uint32 // its private address over 4
-	Mask  uint32
-	Store bool
-	code  Code
-	at    int32 // in generic; -1: code
+	Step      int64  // the instruction, counted from 0
+	Word      uint32 // its private address over 4
+	Mask      uint32
+	Store     bool
+	code      Code
+	codeIndex int32 // in generic; -1: code
 }
 
 // Vector is what the lanes of an access's mask load or store.
 func (w *Warp) Vector(a *Access) Vector {
-	if a.at < 0 {
+	if a.codeIndex < 0 {
 		return a.code.Decode()
 	}
-	return w.generic[a.at]
+	return w.generic[a.codeIndex]
 }
 
 // Recorder is a probe that records launches. It is for warps of 32 lanes.
 type Recorder struct {
 	// Warps is how many warps of each launch are kept for Replay, the first; the others are counted.
 	Warps int
-	// KeptOnly has CTAs be left out none of whose warps is kept.
-	KeptOnly bool
+	// CompressedOnly has CTAs be left out none of whose warps is kept.
+	CompressedOnly bool
 
 	mu      sync.Mutex
 	kernels []*Kernel
@@ -143,13 +143,13 @@ func cloned(kernels []*Kernel) (list []*Kernel) {
 	return list
 }
 
-// Wants: all instructions, with the addresses of memory.
-func (r *Recorder) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
+// Subscription: all instructions, with the addresses of memory.
+func (r *Recorder) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Addresses: true}
 }
 
-// Tell has nothing to do.
-func (r *Recorder) Tell(*interp.Event) {}
+// OnEvent has nothing to do.
+func (r *Recorder) OnEvent(*interp.Event) {}
 
 // CTA has each CTA recorded by itself.
 func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
@@ -157,8 +157,8 @@ func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Si
 		return nil
 	}
 	n := (l.Block.Count() + Lanes - 1) / Lanes
-	c := &cta{recorder: r, warps: make([]*Warp, n), keep: index*n < r.Warps}
-	if r.KeptOnly && !c.keep {
+	c := &cta{recorder: r, warps: make([]*Warp, n), record: index*n < r.Warps}
+	if r.CompressedOnly && !c.record {
 		return nil
 	}
 	for i := range c.warps {
@@ -171,7 +171,7 @@ func (r *Recorder) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Si
 type cta struct {
 	recorder *Recorder
 	warps    []*Warp
-	keep     bool
+	record   bool
 	counts   Counts
 }
 
@@ -195,10 +195,10 @@ func (w *Warp) clone() *Warp {
 	return &n
 }
 
-// Tell records.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent records.
+func (c *cta) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
-		c.end(e)
+		c.endWarp(e)
 		return
 	}
 	w := c.warps[e.Warp]
@@ -206,50 +206,50 @@ func (c *cta) Tell(e *interp.Event) {
 		a := &e.Accesses[i]
 		switch a.Space {
 		case ptx.Local:
-			c.private(e, w, a, a.Lanes)
+			c.recordPrivate(e, w, a, a.Lanes)
 		case ptx.Global:
-			c.global(a, a.Lanes)
+			c.countGlobal(a, a.Lanes)
 		case ptx.Generic:
 			var private, global uint64
 			for m := a.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
-				switch space, _, _, ok := a.Place(lane); {
+				switch space, _, _, ok := a.PlaceOf(lane); {
 				case ok && space == ptx.Local:
 					private |= 1 << lane
 				case ok && space == ptx.Global:
 					global |= 1 << lane
 				}
 			}
-			c.private(e, w, a, private)
-			c.global(a, global)
+			c.recordPrivate(e, w, a, private)
+			c.countGlobal(a, global)
 		}
 	}
 	w.Instructions++
 	c.counts.Instructions++
 }
 
-// private records an access to private memory: a transaction for each word, and for each address that
+// recordPrivate records an access to private memory: a transaction for each word, and for each address that
 // lanes have.
-func (c *cta) private(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
-	for left := lanes; left != 0; {
-		first := bits.TrailingZeros64(left)
-		_, _, off, ok := a.Place(first)
+func (c *cta) recordPrivate(e *interp.Event, w *Warp, a *interp.Access, lanes uint64) {
+	for remaining := lanes; remaining != 0; {
+		first := bits.TrailingZeros64(remaining)
+		_, _, offset, ok := a.PlaceOf(first)
 		if !ok {
-			left &^= 1 << first
+			remaining &^= 1 << first
 			continue
 		}
 		// Those at the first one's word are all of them where a register is spilled.
 		mask, words := uint64(0), 0
-		for m := left; m != 0; m &= m - 1 {
+		for m := remaining; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if at := off + a.Addr[lane] - a.Addr[first]; at/4 == off/4 {
+			if at := offset + a.Addr[lane] - a.Addr[first]; at/4 == offset/4 {
 				mask |= 1 << lane
 				words = max(words, (int(at%4)+a.Length(lane)+3)/4)
 			}
 		}
-		left &^= mask
+		remaining &^= mask
 		for k := range words {
-			word := off/4 + uint64(k)
+			word := offset/4 + uint64(k)
 			d := (*Vector)(e.LocalWords(word))
 			if d == nil {
 				break
@@ -290,19 +290,19 @@ func (c *cta) transaction(w *Warp, word, mask uint32, store bool, d *Vector, k i
 	if ok && !dense(mask) {
 		c.counts.NonDense++
 	}
-	if !c.keep {
+	if !c.record {
 		return
 	}
-	a := Access{Step: w.Instructions, Word: word, Mask: mask, Store: store, code: code, at: -1}
+	a := Access{Step: w.Instructions, Word: word, Mask: mask, Store: store, code: code, codeIndex: -1}
 	if !ok {
-		a.at = int32(len(w.generic))
+		a.codeIndex = int32(len(w.generic))
 		w.generic = append(w.generic, *d)
 	}
 	w.Accesses = append(w.Accesses, a)
 }
 
-// global counts the blocks of 128 bytes of an access to global memory.
-func (c *cta) global(a *interp.Access, lanes uint64) {
+// countGlobal counts the blocks of 128 bytes of an access to global memory.
+func (c *cta) countGlobal(a *interp.Access, lanes uint64) {
 	var blocks [2 * Lanes]uint64
 	n := 0
 	for m := lanes; m != 0; m &= m - 1 {
@@ -318,8 +318,8 @@ func (c *cta) global(a *interp.Access, lanes uint64) {
 	c.counts.Global += int64(n)
 }
 
-// end hands over what has been recorded.
-func (c *cta) end(e *interp.Event) {
+// endWarp hands over what has been recorded.
+func (c *cta) endWarp(e *interp.Event) {
 	r := c.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -335,7 +335,7 @@ func (c *cta) end(e *interp.Event) {
 		i = len(k.Launches)
 		k.Launches = append(k.Launches, &Recording{id: e.Launch.ID, PerCTA: len(c.warps)})
 	}
-	if c.keep {
+	if c.record {
 		k.Launches[i].Warps = append(k.Launches[i].Warps, c.warps...)
 	}
 }

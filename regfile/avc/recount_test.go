@@ -25,7 +25,7 @@ func TestRecount(t *testing.T) {
 		size, regs int
 		classes    bool // only
 	}{{"srad", 48, 6, false}, {"lud", 48, 5, false}, {"hotspot", 48, 7, false}, {"fwt", 2048, 5, false}, {"sgemm", 33, 9, true}, {"nw", 33, 9, true}, {"kmeans", 33, 9, true}}
-	if part.All() {
+	if part.TryAll() {
 		for _, name := range []string{"cfd", "backprop", "blackscholes", "fdtd3d", "heartwall", "nw", "binomial", "kmeans", "sgemm"} {
 			list = append(list, list[0])
 			of := &list[len(list)-1]
@@ -33,7 +33,7 @@ func TestRecount(t *testing.T) {
 		}
 	}
 	traffic := map[string]int64{}
-	for _, of := range list[:part.Of(2, len(list), len(list))] {
+	for _, of := range list[:part.Count(2, len(list), len(list))] {
 		w := kernels.Lookup(of.name)
 		m, err := ptx.ParseString(of.name+".ptx", w.PTX())
 		if err != nil {
@@ -45,15 +45,15 @@ func TestRecount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			least = max(least, r.Least)
+			least = max(least, r.Min)
 		}
 		regs := max(least, of.regs)
 		src, _, err := spill.Module(t.Context(), m, regs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		recorder, again := &avc.Recorder{Warps: 60}, &recount.Private{}
-		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder, again}})
+		recorder, recounted := &avc.Recorder{Warps: 60}, &recount.Private{}
+		dev := interp.NewDevice(interp.Config{Workers: 1, Probes: []interp.Probe{recorder, recounted}})
 		s, err := kernels.Start(t.Context(), w, dev, of.size)
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestRecount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range recorder.Kernels() {
-			o := again.Kernels[k.Name]
+			o := recounted.Kernels[k.Name]
 			byClass := func(list [avc.Classes]int64) map[string]int {
 				m := map[string]int{}
 				for c, n := range list {
@@ -123,7 +123,7 @@ func TestRecount(t *testing.T) {
 // counts are those of the caches as package recount has them.
 func counts(s *avc.Stats, instructions int64) recount.CacheCounts {
 	return recount.CacheCounts{
-		Instructions: int(instructions), Reads: int(s.Reads), Writes: int(s.Writes), Again: int(s.Replays),
+		Instructions: int(instructions), Reads: int(s.Reads), Writes: int(s.Writes), PartialHits: int(s.Replays),
 		AVCHits: int(s.AVCHits), L1Hits: int(s.L1Hits), Misses: int(s.Fills),
 		AVCWrites: int(s.AVCWrites), L1Writes: int(s.L1Writes), Conflicts: int(s.Conflicts), WriteBacks: int(s.WriteBacks),
 	}
@@ -136,8 +136,8 @@ func TestRecountRandom(t *testing.T) {
 	for _, c := range avc.Configs {
 		for _, lru := range []bool{false, true} {
 			c.LRU = lru
-			caches, again := avc.NewCaches(c), recount.NewCaches(recount.CacheSetup{L1: c.L1, AVC: c.AVC, LRU: lru})
-			for n := range part.Of(5000, 20000, 1000000) {
+			caches, recounted := avc.NewCaches(c), recount.NewCaches(recount.CacheSetup{L1: c.L1, AVC: c.AVC, LRU: lru})
+			for n := range part.Count(5000, 20000, 1000000) {
 				line, vector := uint64(r.IntN(5))*avc.Sets, uint64(r.IntN(2))
 				if r.IntN(4) == 0 { // blocks of one set of L1 that are no line of the AVC
 					line, vector = uint64(r.IntN(8))*avc.Sets/avc.LineVectors, 0
@@ -158,21 +158,21 @@ func TestRecountRandom(t *testing.T) {
 					if n%3 == 0 {
 						d[i] = uint32(r.IntN(2))
 					}
-					w.Has[i], w.Value[i] = mask>>i&1 != 0, d[i]
+					w.Present[i], w.Value[i] = mask>>i&1 != 0, d[i]
 				}
 				if r.IntN(2) == 0 {
 					caches.Write(block, mask, &d)
-					again.Write(block, &w)
+					recounted.Write(block, &w)
 				} else {
-					got, want := caches.Read(block, mask), again.Read(block, w.Has)
+					got, want := caches.Read(block, mask), recounted.Read(block, w.Present)
 					for i := range d {
-						if w.Has[i] && got[i] != want[i] {
+						if w.Present[i] && got[i] != want[i] {
 							t.Fatalf("%+v, request %d: block %d, lane %d: %#x, again %#x", c, n, block, i, got[i], want[i])
 						}
 					}
 				}
-				if got := counts(&caches.Stats, 0); got != again.CacheCounts {
-					t.Fatalf("%+v, request %d (-again +caches):\n%s", c, n, cmp.Diff(again.CacheCounts, got))
+				if got := counts(&caches.Stats, 0); got != recounted.CacheCounts {
+					t.Fatalf("%+v, request %d (-again +caches):\n%s", c, n, cmp.Diff(recounted.CacheCounts, got))
 				}
 			}
 		}

@@ -61,18 +61,18 @@ func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 	for _, c := range configs {
 		r.caches = append(r.caches, NewCaches(c))
 	}
-	r.frame = LineVectors
+	r.frameBlocks = LineVectors
 	for _, l := range k.Launches {
 		for _, w := range l.Warps {
 			for i := range w.Accesses {
-				for int(w.Accesses[i].Word) >= r.frame {
-					r.frame *= 2
+				for int(w.Accesses[i].Word) >= r.frameBlocks {
+					r.frameBlocks *= 2
 				}
 			}
 		}
 	}
 	for _, l := range k.Launches {
-		if err := r.launch(l, r.access); err != nil {
+		if err := r.runLaunch(l, r.access); err != nil {
 			return nil, fmt.Errorf("BUG: %s: %w", k.Name, err)
 		}
 	}
@@ -86,24 +86,24 @@ func ReplayAll(k *Kernel, s Schedule, configs ...Config) ([]Outcome, error) {
 type replay struct {
 	caches       []*Caches
 	schedule     Schedule
-	frame        int // blocks of a warp, with WarpByWarp
+	frameBlocks  int // blocks of a warp, with WarpByWarp
 	slots        []slot
 	instructions int64
 }
 
-// launch runs the warps of a launch: those that are resident, and as each ends another in its slot. What
+// runLaunch runs the warps of a launch: those that are resident, and as each ends another in its slot. What
 // they do next is done by access.
-func (r *replay) launch(l *Recording, access func(at int, s *slot) error) error {
+func (r *replay) runLaunch(l *Recording, access func(slotIndex int, s *slot) error) error {
 	n := Resident(r.schedule.Regs)
 	if r.schedule.WholeCTAs && l.PerCTA > 0 {
 		n = max(l.PerCTA, n/l.PerCTA*l.PerCTA)
 	}
 	r.slots = make([]slot, n)
 	warps := l.Warps
-	fill := func(s *slot, turn int64) {
-		*s = slot{start: turn}
+	fill := func(s *slot, step int64) {
+		*s = slot{start: step}
 		if len(warps) > 0 {
-			s.warp, s.written = warps[0], make([]uint32, r.frame)
+			s.warp, s.written = warps[0], make([]uint32, r.frameBlocks)
 			r.instructions += warps[0].Instructions
 			warps = warps[1:]
 		}
@@ -112,33 +112,33 @@ func (r *replay) launch(l *Recording, access func(at int, s *slot) error) error 
 		fill(&r.slots[i], 0)
 	}
 	if r.schedule.Greedy {
-		return r.greedy(fill, access)
+		return r.runGreedy(fill, access)
 	}
-	var next turns
+	var next eventQueue
 	for i := range r.slots {
 		if s := &r.slots[i]; s.warp != nil {
-			heap.Push(&next, turn{s.turn(), i})
+			heap.Push(&next, event{s.nextStep(), i})
 		}
 	}
 	for len(next) > 0 {
 		t := &next[0]
 		s := &r.slots[t.slot]
 		if s.next == len(s.warp.Accesses) {
-			if fill(s, t.at); s.warp == nil {
+			if fill(s, t.step); s.warp == nil {
 				heap.Pop(&next)
 				continue
 			}
 		} else if err := access(t.slot, s); err != nil {
 			return err
 		}
-		t.at = s.turn()
+		t.step = s.nextStep()
 		heap.Fix(&next, 0)
 	}
 	return nil
 }
 
-// greedy runs the warp of each slot until it ends, slot after slot.
-func (r *replay) greedy(fill func(s *slot, turn int64), access func(at int, s *slot) error) error {
+// runGreedy runs the warp of each slot until it ends, slot after slot.
+func (r *replay) runGreedy(fill func(s *slot, step int64), access func(slotIndex int, s *slot) error) error {
 	for i, idle := 0, 0; idle < len(r.slots); i = (i + 1) % len(r.slots) {
 		s := &r.slots[i]
 		if s.warp == nil {
@@ -156,30 +156,30 @@ func (r *replay) greedy(fill func(s *slot, turn int64), access func(at int, s *s
 	return nil
 }
 
-// turn is when a slot does something next: an access, or its warp ends.
-func (s *slot) turn() int64 {
+// nextStep is when a slot does something next: an access, or its warp ends.
+func (s *slot) nextStep() int64 {
 	if s.next < len(s.warp.Accesses) {
 		return s.start + s.warp.Accesses[s.next].Step
 	}
 	return s.start + s.warp.Instructions
 }
 
-// turn is what a slot does next. In one turn slots come in order.
-type turn struct {
-	at   int64
+// event is what a slot does next. In one turn slots come in order.
+type event struct {
+	step int64
 	slot int
 }
 
-// turns is a heap of them.
-type turns []turn
+// eventQueue is a heap of them.
+type eventQueue []event
 
-func (h turns) Len() int { return len(h) }
-func (h turns) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].slot < h[j].slot
+func (h eventQueue) Len() int { return len(h) }
+func (h eventQueue) Less(i, j int) bool {
+	return h[i].step < h[j].step || h[i].step == h[j].step && h[i].slot < h[j].slot
 }
-func (h turns) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *turns) Push(t any)   { *h = append(*h, t.(turn)) }
-func (h *turns) Pop() any {
+func (h eventQueue) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *eventQueue) Push(t any)   { *h = append(*h, t.(event)) }
+func (h *eventQueue) Pop() any {
 	last := len(*h) - 1
 	t := (*h)[last]
 	*h = (*h)[:last]
@@ -187,17 +187,17 @@ func (h *turns) Pop() any {
 }
 
 // access does the next access of a slot.
-func (r *replay) access(at int, s *slot) error {
+func (r *replay) access(slotIndex int, s *slot) error {
 	a := &s.warp.Accesses[s.next]
 	s.next++
-	block := uint64(a.Word)*uint64(len(r.slots)) + uint64(at)
+	block := uint64(a.Word)*uint64(len(r.slots)) + uint64(slotIndex)
 	if r.schedule.WarpByWarp {
-		block = uint64(at)*uint64(r.frame) + uint64(a.Word)
+		block = uint64(slotIndex)*uint64(r.frameBlocks) + uint64(a.Word)
 	}
 	d := s.warp.Vector(a)
 	if a.Store {
 		for _, c := range r.caches {
-			c.write(block, a.Mask, &d, a.code, a.at < 0)
+			c.write(block, a.Mask, &d, a.code, a.codeIndex < 0)
 		}
 		s.written[a.Word] |= a.Mask
 		return nil
@@ -208,8 +208,8 @@ func (r *replay) access(at int, s *slot) error {
 		if c.read(block, a.Mask, &got); got == d {
 			continue
 		}
-		for left := known; left != 0; left &= left - 1 {
-			if lane := bits.TrailingZeros32(left); got[lane] != d[lane] {
+		for remaining := known; remaining != 0; remaining &= remaining - 1 {
+			if lane := bits.TrailingZeros32(remaining); got[lane] != d[lane] {
 				return fmt.Errorf("word %d, lane %d: %#x was stored, and the caches have %#x", a.Word, lane, d[lane], got[lane])
 			}
 		}

@@ -10,51 +10,51 @@ import (
 
 // This file looks at registers, before anything is spilled.
 
-// Working is a probe that finds how many registers of a thread hold what is generic at once, where most
+// WorkingSet is a probe that finds how many registers of a thread hold what is generic at once, where most
 // do: registers of 32 bits whose values are wanted behind an instruction, by the class that they have in the
 // lanes that are together there (section 2.3). It is for warps of 32 lanes, and looks at kernels and not
 // at functions that they call.
-type Working struct {
+type WorkingSet struct {
 	// Warps is how many warps of each launch are looked at, the first.
 	Warps int
 
-	mu    sync.Mutex
-	most  map[string]int
-	after map[*ptx.Func]map[*ptx.Instr][]ptx.RegID
+	mu         sync.Mutex
+	maxGeneric map[string]int
+	liveAfter  map[*ptx.Func]map[*ptx.Instr][]ptx.RegID
 }
 
 // Generic is the most registers that hold what is generic at once in a kernel.
-func (p *Working) Generic(kernel string) int {
+func (p *WorkingSet) Generic(kernel string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.most[kernel]
+	return p.maxGeneric[kernel]
 }
 
-// Wants: all instructions, with what they write.
-func (p *Working) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnCTAEnd, Values: true}
+// Subscription: all instructions, with what they write.
+func (p *WorkingSet) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnCTAEnd, Values: true}
 }
 
-// Tell has nothing to do.
-func (p *Working) Tell(*interp.Event) {}
+// OnEvent has nothing to do.
+func (p *WorkingSet) OnEvent(*interp.Event) {}
 
 // CTA has each CTA looked at by itself.
-func (p *Working) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
+func (p *WorkingSet) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	n := (l.Block.Count() + Lanes - 1) / Lanes
 	if l.WarpSize != Lanes || index*n >= p.Warps {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	after := p.after[l.Kernel]
+	after := p.liveAfter[l.Kernel]
 	if after == nil {
-		if p.after == nil {
-			p.after, p.most = map[*ptx.Func]map[*ptx.Instr][]ptx.RegID{}, map[string]int{}
+		if p.liveAfter == nil {
+			p.liveAfter, p.maxGeneric = map[*ptx.Func]map[*ptx.Instr][]ptx.RegID{}, map[string]int{}
 		}
 		after = liveAfter(l.Kernel)
-		p.after[l.Kernel] = after
+		p.liveAfter[l.Kernel] = after
 	}
-	c := &workingCTA{of: p, kernel: l.Kernel, after: after, warps: make([][]workingRegister, n)}
+	c := &workingCTA{workingSet: p, kernel: l.Kernel, liveAfter: after, warps: make([][]workingRegister, n)}
 	for i := range c.warps {
 		c.warps[i] = make([]workingRegister, len(l.Kernel.Regs))
 	}
@@ -68,21 +68,21 @@ func liveAfter(f *ptx.Func) map[*ptx.Instr][]ptx.RegID {
 	live := make([]bool, len(f.Regs))
 	for b, block := range f.Blocks {
 		for r := range live {
-			live[r] = f.Regs[r].Type != ptx.Pred && l.Out(b, ptx.RegID(r))
+			live[r] = f.Regs[r].Type != ptx.Pred && l.LiveOut(b, ptx.RegID(r))
 		}
 		for i := len(block.Instrs) - 1; i >= 0; i-- {
-			in := block.Instrs[i]
-			for r, is := range live {
-				if is {
-					after[in] = append(after[in], ptx.RegID(r))
+			instr := block.Instrs[i]
+			for r, isLive := range live {
+				if isLive {
+					after[instr] = append(after[instr], ptx.RegID(r))
 				}
 			}
-			if in.Guard.Reg == ptx.NoReg {
-				for r := range in.Defs() {
+			if instr.Guard.Reg == ptx.NoReg {
+				for r := range instr.Defs() {
 					live[r] = false
 				}
 			}
-			for r := range in.Uses() {
+			for r := range instr.Uses() {
 				live[r] = f.Regs[r].Type != ptx.Pred
 			}
 		}
@@ -92,11 +92,11 @@ func liveAfter(f *ptx.Func) map[*ptx.Instr][]ptx.RegID {
 
 // workingCTA looks at a CTA.
 type workingCTA struct {
-	of     *Working
-	kernel *ptx.Func
-	after  map[*ptx.Instr][]ptx.RegID
-	warps  [][]workingRegister
-	most   int
+	workingSet *WorkingSet
+	kernel     *ptx.Func
+	liveAfter  map[*ptx.Instr][]ptx.RegID
+	warps      [][]workingRegister
+	maxGeneric int
 }
 
 // workingRegister is what a register has, and how many of its words are generic in some lanes.
@@ -106,12 +106,12 @@ type workingRegister struct {
 	generic int
 }
 
-// Tell looks at the registers behind an instruction.
-func (c *workingCTA) Tell(e *interp.Event) {
+// OnEvent looks at the registers behind an instruction.
+func (c *workingCTA) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
-		c.of.mu.Lock()
-		defer c.of.mu.Unlock()
-		c.of.most[c.kernel.Name] = max(c.of.most[c.kernel.Name], c.most)
+		c.workingSet.mu.Lock()
+		defer c.workingSet.mu.Unlock()
+		c.workingSet.maxGeneric[c.kernel.Name] = max(c.workingSet.maxGeneric[c.kernel.Name], c.maxGeneric)
 		return
 	}
 	if e.Func != c.kernel {
@@ -130,14 +130,14 @@ func (c *workingCTA) Tell(e *interp.Event) {
 			if k >= 2 {
 				from = v.High
 			}
-			for left := e.Lanes; left != 0; left &= left - 1 {
-				lane := bits.TrailingZeros64(left)
+			for remaining := e.Lanes; remaining != 0; remaining &= remaining - 1 {
+				lane := bits.TrailingZeros64(remaining)
 				r.words[k][lane] = uint32(from[lane] >> (32 * (k & 1)))
 			}
 		}
 	}
 	sum, lanes := 0, uint32(e.Active)
-	for _, id := range c.after[e.Instr] {
+	for _, id := range c.liveAfter[e.Instr] {
 		r := &regs[id]
 		if r.lanes != lanes {
 			r.lanes, r.generic = lanes, 0
@@ -149,5 +149,5 @@ func (c *workingCTA) Tell(e *interp.Event) {
 		}
 		sum += r.generic
 	}
-	c.most = max(c.most, sum)
+	c.maxGeneric = max(c.maxGeneric, sum)
 }

@@ -22,18 +22,18 @@ import (
 // classifier is a probe that does so; it wants one order, so that it needs no lock.
 type classifier struct {
 	Counts
-	regs map[string]*written // by CTA, warp, depth, function, register and word
+	regs map[string]*recountedRegister // by CTA, warp, depth, function, register and word
 }
 
-// written is the last write of a register: the values, by lane, "" if the lane did not write; and
+// recountedRegister is the last write of a register: the values, by lane, "" if the lane did not write; and
 // what it takes, if all did.
-type written struct {
+type recountedRegister struct {
 	digits        []string
 	bytes, arrays [schemeCount]int
 }
 
-func (c *classifier) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnWake | interp.OnReturn | interp.OnCTAEnd, Values: true, Addresses: true, InOrder: true}
+func (c *classifier) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnWake | interp.OnReturn | interp.OnCTAEnd, Values: true, Addresses: true, InOrder: true}
 }
 
 func (c *classifier) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return c }
@@ -145,21 +145,21 @@ func storage(digits []string) (bytes, arrays [schemeCount]int) {
 	return bytes, arrays
 }
 
-func (c *classifier) Tell(e *interp.Event) {
+func (c *classifier) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
-		maps.DeleteFunc(c.regs, func(key string, _ *written) bool {
+		maps.DeleteFunc(c.regs, func(key string, _ *recountedRegister) bool {
 			return strings.HasPrefix(key, fmt.Sprint(e.Launch.ID, " ", e.CTA, " "))
 		})
 		return
 	}
-	in, warp := e.Instr, e.Launch.WarpSize
+	instr, warp := e.Instr, e.Launch.WarpSize
 	lanes := e.Lanes
-	control := in.Form.Class == ptx.ClassControl
+	control := instr.Form.Class == ptx.ClassControl
 	if control {
 		lanes = e.Active
 	}
 	divergent := lanes != ^uint64(0)>>(64-warp)
-	find := func(r ptx.RegID, k int) (string, *written) {
+	find := func(r ptx.RegID, k int) (string, *recountedRegister) {
 		key := fmt.Sprint(e.Launch.ID, " ", e.CTA, " ", e.Warp, " ", e.Depth, " ", e.Func.Name, " ", r, " ", k)
 		return key, c.regs[key]
 	}
@@ -196,7 +196,7 @@ func (c *classifier) Tell(e *interp.Event) {
 				_, last := find(v.Reg, k)
 				kind := DivergentAccess
 				if !divergent {
-					kind = Similarity(common(now, 0, warp) / 2)
+					kind = SimilarityClass(common(now, 0, warp) / 2)
 				}
 				c.Reads[min(k, 1)][kind]++
 				for i := range schemeCount {
@@ -210,11 +210,11 @@ func (c *classifier) Tell(e *interp.Event) {
 				}
 			}
 		}
-		for reading := range Readings {
+		for reading := range InterpretationCount {
 			c.eligible(e, reading, lanes, divergent, find)
 		}
 	}
-	if e.Kind == interp.OnAfter && (in.Call != nil || in.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
+	if e.Kind == interp.OnAfter && (instr.Call != nil || instr.Form.Class == ptx.ClassBarrier) || e.Lanes == 0 {
 		return
 	}
 	for i := range e.Writes {
@@ -222,7 +222,7 @@ func (c *classifier) Tell(e *interp.Event) {
 		for k := range max(1, v.Type.Bits()/32) {
 			now := digits(e, v, k, lanes)
 			key, last := find(v.Reg, k)
-			w := &written{digits: now}
+			w := &recountedRegister{digits: now}
 			c.regs[key] = w
 			if v.Type == ptx.Pred {
 				continue
@@ -230,7 +230,7 @@ func (c *classifier) Tell(e *interp.Event) {
 			kind := DivergentAccess
 			bytes, arrays := [schemeCount]int{}, [schemeCount]int{}
 			if !divergent {
-				kind = Similarity(common(now, 0, warp) / 2)
+				kind = SimilarityClass(common(now, 0, warp) / 2)
 				bytes, arrays = storage(now)
 				w.bytes, w.arrays = bytes, arrays
 			}
@@ -238,7 +238,7 @@ func (c *classifier) Tell(e *interp.Event) {
 			for i := range schemeCount {
 				s := &c.Schemes[i][min(k, 1)]
 				s.Writes++
-				s.Whole += int64(4 * warp)
+				s.FullWrites += int64(4 * warp)
 				if !divergent {
 					s.Bytes += int64(bytes[i])
 					account(s, i, arrays[i], bytes[ScalarFile] == 4, false)
@@ -268,13 +268,13 @@ func (c *classifier) Tell(e *interp.Event) {
 }
 
 // eligible counts whether an instruction may be executed as a scalar, under one of the readings.
-func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *written)) {
-	in, warp := e.Instr, e.Launch.WarpSize
+func (c *classifier) eligible(e *interp.Event, reading Interpretation, lanes uint64, divergent bool, find func(r ptx.RegID, k int) (string, *recountedRegister)) {
+	instr, warp := e.Instr, e.Launch.WarpSize
 	byValue, byMask, whole, half := true, true, true, []bool{}
 	for range warp / 16 {
 		half = append(half, true)
 	}
-	source := func(last *written) {
+	source := func(last *recountedRegister) {
 		scalar := last != nil && common(last.digits, 0, warp) == 8
 		whole = whole && scalar && full(last.digits)
 		byMask = byMask && scalar && (full(last.digits) || sameLanes(last.digits, lanes))
@@ -297,7 +297,7 @@ func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, di
 		}
 	}
 	perLane := false
-	for _, o := range in.Ops {
+	for _, o := range instr.Ops {
 		perLane = perLane || o.Kind == ptx.SRegOperand && strings.Contains("%tid.x %tid.y %tid.z %laneid %lanemask", strings.TrimSuffix(o.SReg.String(), "_lt"))
 	}
 	if perLane {
@@ -317,8 +317,8 @@ func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, di
 	}
 	eligible := &c.Eligible[reading]
 	count := (*int64)(nil)
-	switch name := in.Op.Name; {
-	case strings.HasSuffix(in.Text, ".cc") || name == "addc" || name == "subc" || name == "madc":
+	switch name := instr.Op.Name; {
+	case strings.HasSuffix(instr.Text, ".cc") || name == "addc" || name == "subc" || name == "madc":
 		// the table's first condition leaves these out only if they read the carry
 		if name == "add" || name == "sub" || name == "mad" {
 			count = &eligible.ALU
@@ -330,21 +330,21 @@ func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, di
 				count = &eligible.Memory
 			}
 		}
-	case in.Form.Class == ptx.ClassSFU:
+	case instr.Form.Class == ptx.ClassSFU:
 		count = &eligible.SFU
-	case in.Form.Class == ptx.ClassControl && reading == WithControl:
-		if in.Guard.Reg != ptx.NoReg {
-			_, last := find(in.Guard.Reg, 0)
+	case instr.Form.Class == ptx.ClassControl && reading == WithControl:
+		if instr.Guard.Reg != ptx.NoReg {
+			_, last := find(instr.Guard.Reg, 0)
 			source(last)
 		}
 		count = &eligible.ALU
-	case name == "atom" || name == "red" || name == "bar" || name == "barrier" || name == "shfl" || name == "vote" || name == "call" || in.Form.Class == ptx.ClassControl || name == "membar" || name == "fence":
+	case name == "atom" || name == "red" || name == "bar" || name == "barrier" || name == "shfl" || name == "vote" || name == "call" || instr.Form.Class == ptx.ClassControl || name == "membar" || name == "fence":
 	default:
 		count = &eligible.ALU
 	}
-	some := false
+	seen := false
 	for _, h := range half {
-		some = some || h
+		seen = seen || h
 	}
 	switch {
 	case count == nil:
@@ -353,7 +353,7 @@ func (c *classifier) eligible(e *interp.Event, reading Reading, lanes uint64, di
 	case divergent:
 	case whole:
 		*count++
-	case some:
+	case seen:
 		eligible.Half++
 	}
 	if reading == Headline && count != nil && divergent && byValue {
@@ -380,7 +380,7 @@ func TestClassifier(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, other := &Model{Verify: true}, &classifier{regs: map[string]*written{}}
+			m, other := &Model{Verify: true}, &classifier{regs: map[string]*recountedRegister{}}
 			s.Prepare = func(l *interp.Launch) {
 				l.WarpSize, l.Mode, l.Reconverge, l.Probes = c.warp, interp.Vector, interp.ReconvergerNamed("stack"), []interp.Probe{m, other}
 			}
@@ -402,14 +402,14 @@ func TestClassifier(t *testing.T) {
 // invariants checks what holds of any counts.
 func invariants(t *testing.T, c *Counts) {
 	t.Helper()
-	head := c.Eligible[Headline]
-	if head.Divergent > c.ByValue || c.ByValue > c.Divergent || c.Divergent > c.Instructions || head.Total() > c.Instructions {
-		t.Errorf("of %d instructions %d are divergent, %d of them scalar by value and %d by mask; %d scalar in all", c.Instructions, c.Divergent, c.ByValue, head.Divergent, head.Total())
+	headline := c.Eligible[Headline]
+	if headline.Divergent > c.ByValue || c.ByValue > c.Divergent || c.Divergent > c.Instructions || headline.Total() > c.Instructions {
+		t.Errorf("of %d instructions %d are divergent, %d of them scalar by value and %d by mask; %d scalar in all", c.Instructions, c.Divergent, c.ByValue, headline.Divergent, headline.Total())
 	}
-	for r := range Readings {
+	for r := range InterpretationCount {
 		n := c.Eligible[r].Total()
-		if more := r != NoConstants; more && n < head.Total() || !more && n > head.Total() {
-			t.Errorf("%s: %d, headline %d", r, n, head.Total())
+		if countsMore := r != NoConstants; countsMore && n < headline.Total() || !countsMore && n > headline.Total() {
+			t.Errorf("%s: %d, headline %d", r, n, headline.Total())
 		}
 	}
 	for high := range 2 {
@@ -417,7 +417,7 @@ func invariants(t *testing.T, c *Counts) {
 		for i := range schemes {
 			s := &c.Schemes[i][high]
 			name := schemes[i].name
-			if s.Reads != reads || s.Writes != writes || s.Whole < s.Bytes || s.Banks > reads+writes+2*s.Moves || s.Arrays < s.Banks || s.MoveArrays > s.Arrays || s.MoveBanks > 2*s.Moves {
+			if s.Reads != reads || s.Writes != writes || s.FullWrites < s.Bytes || s.Banks > reads+writes+2*s.Moves || s.Arrays < s.Banks || s.MoveArrays > s.Arrays || s.MoveBanks > 2*s.Moves {
 				t.Errorf("%s: %+v with %d reads and %d writes", name, s, reads, writes)
 			}
 			if want := reads + writes + 2*s.Moves; i >= Bytewise && s.Small != want {
@@ -425,7 +425,7 @@ func invariants(t *testing.T, c *Counts) {
 			}
 		}
 		of := &c.Schemes
-		if of[Vectors][high].Moves != 0 || of[Vectors][high].Bytes != of[Vectors][high].Whole || of[Affine][high].Bytes > of[Bytewise][high].Bytes {
+		if of[Vectors][high].Moves != 0 || of[Vectors][high].Bytes != of[Vectors][high].FullWrites || of[Affine][high].Bytes > of[Bytewise][high].Bytes {
 			t.Errorf("vectors: %+v, byte-wise %+v, with tags %+v", of[Vectors][high], of[Bytewise][high], of[Affine][high])
 		}
 	}

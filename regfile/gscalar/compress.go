@@ -21,21 +21,21 @@ const arrayBytes = 16
 // vector is a vector register: 32 bits of each lane.
 type vector [Lanes]uint32
 
-// Enc is how many bytes, from the most significant on, some lanes of a vector register share: 0 to
+// SharedBytes is how many bytes, from the most significant on, some lanes of a vector register share: 0 to
 // 4. The paper writes it with a bit for each, the highest first.
-type Enc uint8
+type SharedBytes uint8
 
 // Scalar is that the lanes share all.
-const Scalar Enc = 4
+const Scalar SharedBytes = 4
 
 // String writes it as the paper does: "1110".
-func (e Enc) String() string { return "11110000"[4-e:][:4] }
+func (e SharedBytes) String() string { return "11110000"[4-e:][:4] }
 
 // planes is how many byte planes are stored.
-func (e Enc) planes() int { return 4 - int(e) }
+func (e SharedBytes) planes() int { return 4 - int(e) }
 
 // encode finds what lanes share; none share all.
-func encode(v *vector, lanes uint64) Enc {
+func encode(v *vector, lanes uint64) SharedBytes {
 	if lanes == 0 {
 		return Scalar
 	}
@@ -44,38 +44,38 @@ func encode(v *vector, lanes uint64) Enc {
 	for m := lanes; m != 0; m &= m - 1 {
 		diff |= v[bits.TrailingZeros64(m)] ^ first
 	}
-	return shared(diff)
+	return countSharedBytes(diff)
 }
 
-// shared is how many bytes are the same where these bits differ.
-func shared(diff uint32) Enc { return Enc(bits.LeadingZeros32(diff) / 8) }
+// countSharedBytes is how many bytes are the same where these bits differ.
+func countSharedBytes(diff uint32) SharedBytes { return SharedBytes(bits.LeadingZeros32(diff) / 8) }
 
-// shape is the lanes of a whole write, of a warp of n, and what they share.
-type shape struct {
+// writeShape is the lanes of a whole write, of a warp of n, and what they share.
+type writeShape struct {
 	*vector
 	n      int
-	enc    Enc                // all of them
-	groups [Lanes / Group]Enc // those of each group of 16
+	enc    SharedBytes                // all of them
+	groups [Lanes / Group]SharedBytes // those of each group of 16
 }
 
 // newShape looks at lanes.
-func newShape(v *vector, n int) shape {
-	s := shape{vector: v, n: n}
+func newShape(v *vector, n int) writeShape {
+	s := writeShape{vector: v, n: n}
 	diff, width := uint32(0), min(n, Group)
 	for g := range groups(n) {
-		first, here := v[Group*g], uint32(0)
+		first, groupDiff := v[Group*g], uint32(0)
 		for _, x := range v[Group*g : Group*g+width] {
-			here |= x ^ first
+			groupDiff |= x ^ first
 		}
-		s.groups[g] = shared(here)
-		diff |= here | (first ^ v[0])
+		s.groups[g] = countSharedBytes(groupDiff)
+		diff |= groupDiff | (first ^ v[0])
 	}
-	s.enc = shared(diff)
+	s.enc = countSharedBytes(diff)
 	return s
 }
 
 // scalars is the groups that are scalar, bit by bit.
-func (s *shape) scalars() (set uint8) {
+func (s *writeShape) scalars() (set uint8) {
 	for g := range groups(s.n) {
 		if s.groups[g] == Scalar {
 			set |= 1 << g
@@ -88,7 +88,7 @@ func (s *shape) scalars() (set uint8) {
 type image struct {
 	bytes  int // that it takes, base values included
 	arrays int // that an access activates
-	enc    [Lanes / Group]Enc
+	enc    [Lanes / Group]SharedBytes
 
 	base   [Lanes / Group]uint32
 	stride uint32
@@ -97,15 +97,15 @@ type image struct {
 
 // scheme stores vector registers.
 type scheme struct {
-	name  string
-	small float64 // energy of the array beside those of the bank, in accesses to a whole register
-	when  smallAccess
+	name      string
+	small     float64 // energy of the array beside those of the bank, in accesses to a whole register
+	smallWhen smallAccess
 
-	// keep makes the image of a whole write, but for data, which fill fills in; give gives the lanes
+	// compress makes the image of a whole write, but for data, which fill fills in; give gives the lanes
 	// back. What keep does not set is that of lanes as they are.
-	keep func(im *image, s *shape)
-	fill func(im *image, v *vector, n int)
-	give func(im *image, v *vector, n int)
+	compress   func(im *image, s *writeShape)
+	store      func(im *image, v *vector, n int)
+	decompress func(im *image, v *vector, n int)
 
 	// partial says that a divergent write activates only the arrays that have one of its lanes:
 	// lanes are side by side in an array, and not their bytes.
@@ -116,9 +116,9 @@ type scheme struct {
 type smallAccess uint8
 
 const (
-	never       smallAccess = iota
-	always                  // it says how the register is stored
-	onlyScalars             // it stores those, and nothing else
+	smallNever      smallAccess = iota
+	smallAlways                 // it says how the register is stored
+	smallForScalars             // it stores those, and nothing else
 )
 
 // compressed reports whether the image takes less than the lanes.
@@ -145,47 +145,47 @@ const (
 )
 
 var schemes = [schemeCount]scheme{
-	{name: "vectors", keep: keepVector, fill: fillPlanes, give: givePlanes, partial: true},
-	{name: "scalar file", small: energy, when: onlyScalars, keep: keepScalar, fill: fillPlanes, give: givePlanes, partial: true},
-	{name: "bdi", keep: keepBDI, fill: fillBDI, give: giveBDI, partial: true},
-	{name: "warped", keep: keepWarped, fill: fillBDI, give: giveBDI, partial: true},
-	{name: "byte-wise", small: energy, when: always, keep: keepBytes, fill: fillPlanes, give: givePlanes},
-	{name: "byte-wise halves", small: energyHalves, when: always, keep: keepHalves, fill: fillPlanes, give: givePlanes},
-	{name: "affine and byte-wise", small: energyAffine, when: always, keep: keepAffine, fill: fillPlanes, give: givePlanes},
+	{name: "vectors", compress: compressNone, store: storePlanes, decompress: decompressPlanes, partial: true},
+	{name: "scalar file", small: energy, smallWhen: smallForScalars, compress: compressScalar, store: storePlanes, decompress: decompressPlanes, partial: true},
+	{name: "bdi", compress: compressBDI, store: storeBDI, decompress: decompressBDI, partial: true},
+	{name: "warped", compress: compressWarped, store: storeBDI, decompress: decompressBDI, partial: true},
+	{name: "byte-wise", small: energy, smallWhen: smallAlways, compress: compressBytes, store: storePlanes, decompress: decompressPlanes},
+	{name: "byte-wise halves", small: energyHalves, smallWhen: smallAlways, compress: compressHalves, store: storePlanes, decompress: decompressPlanes},
+	{name: "affine and byte-wise", small: energyAffine, smallWhen: smallAlways, compress: compressAffine, store: storePlanes, decompress: decompressPlanes},
 }
 
-// raw stores lanes as they are.
-func (im *image) raw(n int) {
-	im.enc, im.base, im.stride = [Lanes / Group]Enc{}, [Lanes / Group]uint32{}, 0
+// setRaw stores lanes as they are.
+func (im *image) setRaw(n int) {
+	im.enc, im.base, im.stride = [Lanes / Group]SharedBytes{}, [Lanes / Group]uint32{}, 0
 	im.bytes, im.arrays = 4*n, arraysOf(4*n)
 }
 
 // groups is how many groups of 16 lanes a warp has; narrow ones have one.
 func groups(n int) int { return max(1, n/Group) }
 
-// all is the lanes of a warp of n.
-func all(n int) uint64 { return ^uint64(0) >> (64 - n) }
+// lowLanes is the lanes of a warp of n.
+func lowLanes(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
-func keepVector(*image, *shape) {}
+func compressNone(*image, *writeShape) {}
 
-// keepScalar stores registers that are the same in all lanes in four bytes elsewhere.
-func keepScalar(im *image, s *shape) {
+// compressScalar stores registers that are the same in all lanes in four bytes elsewhere.
+func compressScalar(im *image, s *writeShape) {
 	if s.enc == Scalar {
-		im.set(s, Scalar)
+		im.setEncoding(s, Scalar)
 		im.bytes, im.arrays = 4, 0
 	}
 }
 
-// keepBytes stores the byte planes that lanes do not share, two arrays of 16 bytes for each with
+// compressBytes stores the byte planes that lanes do not share, two arrays of 16 bytes for each with
 // warps of 32 (section 3.2).
-func keepBytes(im *image, s *shape) {
-	im.set(s, s.enc)
+func compressBytes(im *image, s *writeShape) {
+	im.setEncoding(s, s.enc)
 	im.bytes = int(s.enc) + s.enc.planes()*s.n
 	im.arrays = arraysOf(s.enc.planes() * s.n)
 }
 
-// keepHalves does so for each group of 16 lanes.
-func keepHalves(im *image, s *shape) {
+// compressHalves does so for each group of 16 lanes.
+func compressHalves(im *image, s *writeShape) {
 	im.bytes, im.arrays = 0, 0
 	width := min(s.n, Group)
 	for g := range groups(s.n) {
@@ -196,11 +196,11 @@ func keepHalves(im *image, s *shape) {
 	}
 }
 
-// keepAffine stores base and stride, eight bytes, where lane i has base + i·stride, modulo two to
-// the 32; else what keepBytes does. It is not of the paper: the tag of Kim et al. 2013 before the
+// compressAffine stores base and stride, eight bytes, where lane i has base + i·stride, modulo two to
+// the 32; else what compressBytes does. It is not of the paper: the tag of Kim et al. 2013 before the
 // file of this one.
-func keepAffine(im *image, s *shape) {
-	keepBytes(im, s)
+func compressAffine(im *image, s *writeShape) {
+	compressBytes(im, s)
 	if s.n == 1 || s.enc == Scalar {
 		return
 	}
@@ -211,22 +211,22 @@ func keepAffine(im *image, s *shape) {
 			return
 		}
 	}
-	im.set(s, Scalar)
+	im.setEncoding(s, Scalar)
 	im.stride, im.bytes, im.arrays = stride, 8, 0
 }
 
 // arraysOf is how many arrays so many bytes take.
 func arraysOf(bytes int) int { return (bytes + arrayBytes - 1) / arrayBytes }
 
-// set notes an encoding of all lanes, and their base value.
-func (im *image) set(s *shape, e Enc) {
+// setEncoding notes an encoding of all lanes, and their base value.
+func (im *image) setEncoding(s *writeShape, e SharedBytes) {
 	for g := range groups(s.n) {
 		im.enc[g], im.base[g] = e, s.vector[0]
 	}
 }
 
-// fillPlanes stores the byte planes that lanes do not share.
-func fillPlanes(im *image, v *vector, n int) {
+// storePlanes stores the byte planes that lanes do not share.
+func storePlanes(im *image, v *vector, n int) {
 	for g := range groups(n) {
 		from, to := Group*g, min(Group*(g+1), n)
 		for b := range im.enc[g].planes() {
@@ -238,8 +238,8 @@ func fillPlanes(im *image, v *vector, n int) {
 	}
 }
 
-// givePlanes gives lanes back from the planes and the base values.
-func givePlanes(im *image, v *vector, n int) {
+// decompressPlanes gives lanes back from the planes and the base values.
+func decompressPlanes(im *image, v *vector, n int) {
 	for g := range groups(n) {
 		from, to, planes := Group*g, min(Group*(g+1), n), im.enc[g].planes()
 		base := uint32(uint64(im.base[g]) >> (8 * planes) << (8 * planes))
@@ -267,28 +267,28 @@ func difference(d int32) int {
 	return (bits.Len32(u) + 1 + 7) / 8
 }
 
-// keepBDI stores the first lane and the differences of all from it, in 0 to 3 bytes each.
-func keepBDI(im *image, s *shape) { im.differences(s, 3) }
+// compressBDI stores the first lane and the differences of all from it, in 0 to 3 bytes each.
+func compressBDI(im *image, s *writeShape) { im.differences(s, 3) }
 
-// keepWarped does so with differences of up to two bytes (Lee et al. 2015).
-func keepWarped(im *image, s *shape) { im.differences(s, 2) }
+// compressWarped does so with differences of up to two bytes (Lee et al. 2015).
+func compressWarped(im *image, s *writeShape) { im.differences(s, 2) }
 
 // differences stores the first lane and the differences from it, if none takes more bytes than that.
-func (im *image) differences(s *shape, widest int) {
-	most, n := 0, s.n
+func (im *image) differences(s *writeShape, widest int) {
+	maxDifference, n := 0, s.n
 	for _, x := range s.vector[:n] {
-		most = max(most, difference(int32(x-s.vector[0])))
-		if most > widest || 4+most*n >= 4*n {
+		maxDifference = max(maxDifference, difference(int32(x-s.vector[0])))
+		if maxDifference > widest || 4+maxDifference*n >= 4*n {
 			return
 		}
 	}
-	im.set(s, Enc(4-most))
-	im.bytes = 4 + most*n
+	im.setEncoding(s, SharedBytes(4-maxDifference))
+	im.bytes = 4 + maxDifference*n
 	im.arrays = arraysOf(im.bytes)
 }
 
-// fillBDI stores the differences, or the lanes.
-func fillBDI(im *image, v *vector, n int) {
+// storeBDI stores the differences, or the lanes.
+func storeBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
 	var room [4]byte
 	for i, x := range v[:n] {
@@ -300,8 +300,8 @@ func fillBDI(im *image, v *vector, n int) {
 	}
 }
 
-// giveBDI gives the lanes back.
-func giveBDI(im *image, v *vector, n int) {
+// decompressBDI gives the lanes back.
+func decompressBDI(im *image, v *vector, n int) {
 	size := im.enc[0].planes()
 	for i := range v[:n] {
 		var room [4]byte

@@ -43,16 +43,16 @@ func TestEncodings(t *testing.T) {
 	} {
 		var v vector
 		n := copy(v[:], c.values)
-		if got := encode(&v, all(n)).String(); got != c.enc || newShape(&v, n).enc.String() != c.enc {
+		if got := encode(&v, lowLanes(n)).String(); got != c.enc || newShape(&v, n).enc.String() != c.enc {
 			t.Errorf("%s: enc %s, want %s", c.name, got, c.enc)
 		}
 		for _, s := range []struct {
 			scheme, bytes, arrays int
 		}{{Bytewise, c.bytes, c.arrays}, {BDI, c.bdi, c.bdis}} {
 			var im image
-			im.raw(n)
+			im.setRaw(n)
 			whole := newShape(&v, n)
-			schemes[s.scheme].keep(&im, &whole)
+			schemes[s.scheme].compress(&im, &whole)
 			if im.bytes != s.bytes || im.arrays != s.arrays {
 				t.Errorf("%s, %s: %d bytes in %d arrays, want %d in %d", c.name, schemes[s.scheme].name, im.bytes, im.arrays, s.bytes, s.arrays)
 			}
@@ -67,20 +67,20 @@ func TestHalves(t *testing.T) {
 		v[i], v[16+i] = 0x12340000+uint32(i)*0x101, 9
 	}
 	var im image
-	im.raw(32)
+	im.setRaw(32)
 	whole := newShape(&v, 32)
-	keepHalves(&im, &whole)
+	compressHalves(&im, &whole)
 	if im.enc[0].String() != "1100" || im.enc[1].String() != "1111" || im.bytes != 2+2*16+4 || im.arrays != 2 {
 		t.Errorf("%s and %s, %d bytes in %d arrays", im.enc[0], im.enc[1], im.bytes, im.arrays)
 	}
 	for i := range 16 {
 		v[i] = 8
 	}
-	im.raw(32)
+	im.setRaw(32)
 	whole = newShape(&v, 32)
-	keepHalves(&im, &whole)
-	if im.enc[0] != Scalar || im.enc[1] != Scalar || im.arrays != 0 || encode(&v, all(32)) != 3 {
-		t.Errorf("%s and %s, %d arrays; as a whole %s", im.enc[0], im.enc[1], im.arrays, encode(&v, all(32)))
+	compressHalves(&im, &whole)
+	if im.enc[0] != Scalar || im.enc[1] != Scalar || im.arrays != 0 || encode(&v, lowLanes(32)) != 3 {
+		t.Errorf("%s and %s, %d arrays; as a whole %s", im.enc[0], im.enc[1], im.arrays, encode(&v, lowLanes(32)))
 	}
 }
 
@@ -119,11 +119,11 @@ func TestLossless(t *testing.T) {
 				for i := range im.data {
 					im.data[i] = byte(rng.Uint32()) // what is not stored must not be looked at
 				}
-				im.raw(n)
+				im.setRaw(n)
 				whole := newShape(&v, n)
-				s.keep(&im, &whole)
-				s.fill(&im, &v, n)
-				s.give(&im, &got, n)
+				s.compress(&im, &whole)
+				s.store(&im, &v, n)
+				s.decompress(&im, &got, n)
 				if got != v {
 					t.Fatalf("%s, %d lanes: %x gives %x", s.name, n, v[:n], got[:n])
 				}

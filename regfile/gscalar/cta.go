@@ -17,7 +17,7 @@ import (
 type register struct {
 	written   bool // else nothing is known of it, and it is stored as it is
 	divergent bool // D: the last write was of some lanes only, and enc is about those
-	enc       Enc
+	enc       SharedBytes
 	mask      uint64 // the lanes of the last write, if it was divergent
 	known     uint64 // lanes that were ever written in the function's present call
 	groups    uint8  // those of 16 lanes that are scalar, bit by bit, if it was not
@@ -32,7 +32,7 @@ type scalarity struct {
 	groups       uint8
 }
 
-var everywhere = scalarity{true, true, ^uint8(0)}
+var fullyScalar = scalarity{true, true, ^uint8(0)}
 
 func (s scalarity) and(o scalarity) scalarity {
 	return scalarity{s.whole && o.whole, s.lanes && o.lanes, s.groups & o.groups}
@@ -61,18 +61,18 @@ type cta struct {
 	model *Model
 	Counts
 	*program
-	width int
-	all   uint64 // lanes of a warp
-	warps [][]frame
+	width    int
+	allLanes uint64 // lanes of a warp
+	warps    [][]frame
 
-	kept  []int  // of the registers that the last event has written, the bytes that they are stored in
-	value vector // room
-	other vector
+	stored []int  // of the registers that the last event has written, the bytes that they are stored in
+	value  vector // room
+	other  vector
 }
 
 // begin readies it for a CTA.
 func (c *cta) begin(l *interp.LaunchInfo, p *program) {
-	c.Counts, c.width, c.all = Counts{}, l.WarpSize, all(l.WarpSize)
+	c.Counts, c.width, c.allLanes = Counts{}, l.WarpSize, lowLanes(l.WarpSize)
 	warps := (l.Block.Count() + c.width - 1) / c.width
 	if c.program != p || len(c.warps) != warps {
 		c.program, c.warps = p, make([][]frame, warps)
@@ -81,7 +81,7 @@ func (c *cta) begin(l *interp.LaunchInfo, p *program) {
 	for _, w := range c.warps {
 		for i := range w {
 			for k := range w[i].regs {
-				w[i].regs[k].forget(c.all)
+				w[i].regs[k].invalidate(c.allLanes)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (c *cta) begin(l *interp.LaunchInfo, p *program) {
 // Save and Restore let a CTA go back with its launch.
 func (c *cta) Save() any {
 	n := *c
-	n.warps, n.kept = make([][]frame, len(c.warps)), slices.Clone(c.kept)
+	n.warps, n.stored = make([][]frame, len(c.warps)), slices.Clone(c.stored)
 	for i, w := range c.warps {
 		n.warps[i] = slices.Clone(w)
 		for k := range w {
@@ -112,9 +112,9 @@ func (c *cta) Save() any {
 // Restore: see Save.
 func (c *cta) Restore(state any) { *c = *state.(*cta).Save().(*cta) }
 
-// forget has lanes lose the register; of the others it is not known any more whether they are the
+// invalidate has lanes lose the register; of the others it is not known any more whether they are the
 // same.
-func (r *register) forget(lanes uint64) {
+func (r *register) invalidate(lanes uint64) {
 	if r.known &^= lanes; r.known == 0 {
 		r.written = false
 		return
@@ -143,44 +143,44 @@ func (c *cta) frame(e *interp.Event, fn *ptx.Func) []register {
 	return regs
 }
 
-// Tell counts.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent counts.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnCTAEnd:
-		c.model.ended(c)
+		c.model.addCTA(c)
 		return
 	case interp.OnCall: // what the lanes had in an earlier call is gone
 		regs := c.frame(e, e.Callee)
 		for i := range regs {
-			regs[i].forget(e.Lanes)
+			regs[i].invalidate(e.Lanes)
 		}
 		return
 	case interp.OnAfter:
 		c.execute(e)
 	}
-	if model.Results(e) {
-		c.kept = c.kept[:0]
+	if model.HasResults(e) {
+		c.stored = c.stored[:0]
 		regs, at := c.frame(e, e.Func), c.offsets[e.Func]
 		for i := range e.Writes {
 			v := &e.Writes[i]
-			c.kept = append(c.kept, c.write(regs[at[v.Reg]:at[v.Reg+1]], v, e.Lanes))
+			c.stored = append(c.stored, c.write(regs[at[v.Reg]:at[v.Reg+1]], v, e.Lanes))
 		}
 	}
 }
 
-// Keeps is what the model's file stores a result in.
-func (c *cta) Keeps(_ *interp.Event, i int) int { return c.kept[i] }
+// StoredBytes is what the model's file stores a result in.
+func (c *cta) StoredBytes(_ *interp.Event, i int) int { return c.stored[i] }
 
-// word is one of a value's vector registers, the lowest first. Lanes that do not execute the
+// extractWord is one of a value's vector registers, the lowest first. Lanes that do not execute the
 // instruction have anything.
-func (c *cta) word(v *interp.Value, i int, to *vector) {
+func (c *cta) extractWord(v *interp.Value, i int, to *vector) {
 	from := v.Low
 	if i >= 2 {
 		from = v.High
 	}
-	shift, ones := 32*(i&1), uint32(1<<min(v.Type.Bits(), 32)-1)
+	shift, mask := 32*(i&1), uint32(1<<min(v.Type.Bits(), 32)-1)
 	for lane, x := range from[:c.width] {
-		to[lane] = uint32(x>>shift) & ones
+		to[lane] = uint32(x>>shift) & mask
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *cta) execute(e *interp.Event) {
 		lanes = e.Active
 	}
 	c.Instructions++
-	divergent := lanes != c.all
+	divergent := lanes != c.allLanes
 	if divergent {
 		c.Divergent++
 	}
@@ -199,8 +199,8 @@ func (c *cta) execute(e *interp.Event) {
 		return
 	}
 	regs, at := c.frame(e, e.Func), c.offsets[e.Func]
-	low, high, predicates, special := everywhere, everywhere, everywhere, everywhere
-	same := true // the values in the lanes
+	low, high, predicates, special := fullyScalar, fullyScalar, fullyScalar, fullyScalar
+	uniform := true // the values in the lanes
 	for i := range e.Reads {
 		v := &e.Reads[i]
 		for k := range words(v.Type) {
@@ -215,10 +215,10 @@ func (c *cta) execute(e *interp.Event) {
 				high = high.and(s)
 			}
 			loaded := false
-			if divergent && same || c.model.Verify {
-				c.word(v, k, &c.value)
+			if divergent && uniform || c.model.Verify {
+				c.extractWord(v, k, &c.value)
 				loaded = true
-				same = same && encode(&c.value, lanes) == Scalar
+				uniform = uniform && encode(&c.value, lanes) == Scalar
 			}
 			if v.Type == ptx.Pred {
 				continue
@@ -228,18 +228,18 @@ func (c *cta) execute(e *interp.Event) {
 	}
 	if in.perLane {
 		special = c.result(e, lanes)
-		same = same && special.lanes
+		uniform = uniform && special.lanes
 	}
 	if g := e.Instr.Guard.Reg; in.control && g != ptx.NoReg {
 		predicates = predicates.and(regs[at[g]].scalar(lanes))
 	}
-	if in.unit == noUnit || in.unit == memoryUnit && c.own(e) {
+	if in.unit == noUnit || in.unit == memoryUnit && c.isOwnEvent(e) {
 		return
 	}
-	if divergent && same && in.unit != controlUnit {
+	if divergent && uniform && in.unit != controlUnit {
 		c.ByValue++
 	}
-	for reading := range Readings {
+	for reading := range InterpretationCount {
 		s := low
 		if reading != LowWords {
 			s = s.and(high)
@@ -278,12 +278,12 @@ func (c *cta) execute(e *interp.Event) {
 // result is where the results of an instruction are the same: of one that copies a special
 // register, where that is.
 func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
-	s := everywhere
+	s := fullyScalar
 	for i := range e.Writes {
 		v := &e.Writes[i]
 		for k := range words(v.Type) {
-			c.word(v, k, &c.value)
-			if lanes != c.all {
+			c.extractWord(v, k, &c.value)
+			if lanes != c.allLanes {
 				s = s.and(scalarity{lanes: encode(&c.value, lanes) == Scalar})
 				continue
 			}
@@ -294,15 +294,15 @@ func (c *cta) result(e *interp.Event, lanes uint64) scalarity {
 	return s
 }
 
-// own reports whether a load or store is of the thread's own memory: local, or that of the
+// isOwnEvent reports whether a load or store is of the thread's own memory: local, or that of the
 // parameters of a call.
-func (c *cta) own(e *interp.Event) bool {
+func (c *cta) isOwnEvent(e *interp.Event) bool {
 	for i := range e.Accesses {
 		a := &e.Accesses[i]
 		if a.Lanes == 0 {
 			return true
 		}
-		if space, _, _, _ := a.At(a.Addr[bits.TrailingZeros64(a.Lanes)]); space == ptx.Local {
+		if space, _, _, _ := a.AllocationAt(a.Addr[bits.TrailingZeros64(a.Lanes)]); space == ptx.Local {
 			return true
 		}
 	}
@@ -318,19 +318,19 @@ func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, diverge
 	switch {
 	case divergent:
 	case r.written && !r.divergent:
-		kind = Similarity(r.enc)
+		kind = SimilarityClass(r.enc)
 	default:
 		if !loaded {
-			c.word(v, k, &c.value)
+			c.extractWord(v, k, &c.value)
 		}
-		kind = Similarity(encode(&c.value, c.all))
+		kind = SimilarityClass(encode(&c.value, c.allLanes))
 	}
 	c.Reads[high][kind]++
 	for i := range schemes {
 		s, im := &c.Schemes[i][high], &r.images[i]
 		s.Reads++
 		if !r.written {
-			im.raw(c.width)
+			im.setRaw(c.width)
 		}
 		s.access(&schemes[i], im, im.arrays, c.width)
 		if c.model.Verify && r.written {
@@ -340,19 +340,19 @@ func (c *cta) read(e *interp.Event, r *register, v *interp.Value, k int, diverge
 }
 
 // access counts one, of arrays that it activates.
-func (s *Scheme) access(of *scheme, im *image, arrays, width int) {
+func (s *Scheme) access(method *scheme, im *image, arrays, width int) {
 	s.Arrays += int64(arrays)
 	if arrays > 0 {
 		s.Banks++
 	}
-	if of.when == always || of.when == onlyScalars && im.compressed(width) {
+	if method.smallWhen == smallAlways || method.smallWhen == smallForScalars && im.compressed(width) {
 		s.Small++
 	}
 }
 
 // verify has a scheme give the lanes back that the instruction reads.
 func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
-	schemes[i].give(&r.images[i], &c.other, c.width)
+	schemes[i].decompress(&r.images[i], &c.other, c.width)
 	for m := e.Lanes & r.known; m != 0; m &= m - 1 {
 		if lane := bits.TrailingZeros64(m); c.other[lane] != c.value[lane] {
 			e.Stop(fmt.Errorf("BUG: %s: word %d of %s in lane %d: %s has stored %#x, and gives %#x", e.Instr.Pos, k, e.Func.Regs[v.Reg].Name, lane, schemes[i].name, c.value[lane], c.other[lane]))
@@ -362,15 +362,15 @@ func (c *cta) verify(e *interp.Event, r *register, v *interp.Value, i, k int) {
 }
 
 // write stores a register in lanes, and gives the bytes that the model's file takes for it.
-func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (kept int) {
-	divergent := lanes != c.all
+func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (storedBytes int) {
+	divergent := lanes != c.allLanes
 	for k := range regs {
 		r, high := &regs[k], min(k, 1)
-		c.word(v, k, &c.value)
+		c.extractWord(v, k, &c.value)
 		fresh := !r.written
 		r.written, r.divergent, r.known = true, divergent, r.known|lanes
 		r.mask, r.groups = lanes, 0
-		var whole shape
+		var whole writeShape
 		if divergent {
 			r.enc = encode(&c.value, lanes)
 		} else {
@@ -386,33 +386,33 @@ func (c *cta) write(regs []register, v *interp.Value, lanes uint64) (kept int) {
 			c.Writes[high][r.enc]++
 		}
 		for i := range schemes {
-			of, s, im := &schemes[i], &c.Schemes[i][high], &r.images[i]
+			method, s, im := &schemes[i], &c.Schemes[i][high], &r.images[i]
 			if fresh {
-				im.raw(c.width)
+				im.setRaw(c.width)
 			}
 			s.Writes++
-			s.Whole += int64(4 * c.width)
+			s.FullWrites += int64(4 * c.width)
 			if divergent {
-				c.partial(of, s, im, lanes)
+				c.accessPartial(method, s, im, lanes)
 			} else {
-				im.raw(c.width)
-				of.keep(im, &whole)
-				s.access(of, im, im.arrays, c.width)
+				im.setRaw(c.width)
+				method.compress(im, &whole)
+				s.access(method, im, im.arrays, c.width)
 				if c.model.Verify {
-					of.fill(im, &c.value, c.width)
+					method.store(im, &c.value, c.width)
 				}
 			}
 			s.Bytes += int64(im.bytes)
 		}
-		kept += r.images[c.model.file()].bytes
+		storedBytes += r.images[c.model.file()].bytes
 	}
-	return kept
+	return storedBytes
 }
 
-// partial writes some lanes of a register, decompressing it first.
-func (c *cta) partial(of *scheme, s *Scheme, im *image, lanes uint64) {
+// accessPartial writes some lanes of a register, decompressing it first.
+func (c *cta) accessPartial(method *scheme, s *Scheme, im *image, lanes uint64) {
 	if c.model.Verify {
-		of.give(im, &c.other, c.width)
+		method.decompress(im, &c.other, c.width)
 		for m := lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			c.other[lane] = c.value[lane]
@@ -420,27 +420,27 @@ func (c *cta) partial(of *scheme, s *Scheme, im *image, lanes uint64) {
 	}
 	if im.compressed(c.width) {
 		move := Scheme{}
-		move.access(of, im, im.arrays, c.width)
-		im.raw(c.width)
-		move.access(of, im, im.arrays, c.width)
+		move.access(method, im, im.arrays, c.width)
+		im.setRaw(c.width)
+		move.access(method, im, im.arrays, c.width)
 		s.Moves++
 		s.Arrays, s.MoveArrays = s.Arrays+move.Arrays, s.MoveArrays+move.Arrays
 		s.Banks, s.MoveBanks = s.Banks+move.Banks, s.MoveBanks+move.Banks
 		s.Small, s.MoveSmall = s.Small+move.Small, s.MoveSmall+move.Small
 	}
-	im.raw(c.width)
+	im.setRaw(c.width)
 	arrays := im.arrays
-	if of.partial {
-		arrays = touched(lanes)
+	if method.partial {
+		arrays = countArrays(lanes)
 	}
-	s.access(of, im, arrays, c.width)
+	s.access(method, im, arrays, c.width)
 	if c.model.Verify {
-		of.fill(im, &c.other, c.width)
+		method.store(im, &c.other, c.width)
 	}
 }
 
-// touched is how many arrays have one of these lanes, where an array has four lanes.
-func touched(lanes uint64) (n int) {
+// countArrays is how many arrays have one of these lanes, where an array has four lanes.
+func countArrays(lanes uint64) (n int) {
 	for ; lanes != 0; lanes >>= arrayBytes / 4 {
 		if lanes&(1<<(arrayBytes/4)-1) != 0 {
 			n++

@@ -20,13 +20,13 @@ import (
 	"gemu/regfile/model"
 )
 
-// Similarity is by what accesses to vector registers are counted in figure 8: those of divergent
+// SimilarityClass is by what accesses to vector registers are counted in figure 8: those of divergent
 // instructions apart, the others by the bytes that lanes share.
-type Similarity int
+type SimilarityClass int
 
 // The kinds, from those that share least on, in the order of Enc.
 const (
-	Other Similarity = iota
+	Other SimilarityClass = iota
 	OneByte
 	TwoBytes
 	ThreeBytes
@@ -54,11 +54,11 @@ func (a *Accesses) add(o *Accesses) {
 
 // Scheme is what a way to store registers has counted.
 type Scheme struct {
-	Bytes  int64 // that writes have been stored in, those of divergent instructions whole
-	Whole  int64 // bytes of them as vectors
-	Reads  int64 // accesses to registers
-	Writes int64
-	Moves  int64 // that decompress a register before a divergent write to it
+	Bytes      int64 // that writes have been stored in, those of divergent instructions whole
+	FullWrites int64 // bytes of them as vectors
+	Reads      int64 // accesses to registers
+	Writes     int64
+	Moves      int64 // that decompress a register before a divergent write to it
 
 	// Of all of them, and of them of the moves:
 	Arrays, MoveArrays int64 // activated, of 16 bytes
@@ -68,7 +68,7 @@ type Scheme struct {
 
 func (s *Scheme) add(o *Scheme) {
 	s.Bytes += o.Bytes
-	s.Whole += o.Whole
+	s.FullWrites += o.FullWrites
 	s.Reads += o.Reads
 	s.Writes += o.Writes
 	s.Moves += o.Moves
@@ -98,22 +98,22 @@ func (n *Eligible) add(o *Eligible) {
 	n.Divergent += o.Divergent
 }
 
-// Reading is a way to read what the paper leaves open about scalar execution.
-type Reading int
+// Interpretation is a way to read what the paper leaves open about scalar execution.
+type Interpretation int
 
 // The readings: the first is the headline, each other differs from it in one thing.
 const (
-	Headline       Reading = iota
-	WithControl            // branches and control instructions are scalar if their predicate is
-	NoConstants            // instructions without a register as source are not
-	SpecialByValue         // %tid and the like are scalar where the lanes agree
-	NoPredicates           // predicates as sources are left out of account
-	LowWords               // of 64-bit registers only the low word counts
-	Readings
+	Headline       Interpretation = iota
+	WithControl                   // branches and control instructions are scalar if their predicate is
+	NoConstants                   // instructions without a register as source are not
+	SpecialByValue                // %tid and the like are scalar where the lanes agree
+	NoPredicates                  // predicates as sources are left out of account
+	LowWords                      // of 64-bit registers only the low word counts
+	InterpretationCount
 )
 
 // String names the reading.
-func (r Reading) String() string {
+func (r Interpretation) String() string {
 	return [...]string{"headline", "control instructions too", "constants not", "%tid by value", "predicates left out", "low words only"}[r]
 }
 
@@ -122,7 +122,7 @@ type Counts struct {
 	Instructions int64 // by warps
 	Divergent    int64 // of them, those that not all lanes execute
 	ByValue      int64 // of these, those whose sources are the same in the lanes that do (figure 1)
-	Eligible     [Readings]Eligible
+	Eligible     [InterpretationCount]Eligible
 
 	// Low words and 32-bit registers, and high words of wider ones.
 	Reads, Writes [2]Accesses
@@ -175,7 +175,7 @@ type Model struct {
 	mu       sync.Mutex
 	byWidth  map[int]*Counts // of CTAs that have ended, by lanes of a warp
 	programs map[interp.Program]*program
-	spare    []*cta
+	free     []*cta
 }
 
 // Name is "gscalar", or "combined" with affine tags.
@@ -203,16 +203,16 @@ func (m *Model) Counts(warp int) Counts {
 	return Counts{}
 }
 
-// Wants: results with the values of registers, and whose memory is accessed.
-func (m *Model) Wants() interp.Wants {
-	return interp.Wants{
+// Subscription: results with the values of registers, and whose memory is accessed.
+func (m *Model) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCall | interp.OnCTAEnd,
 		Values: true, Addresses: true,
 	}
 }
 
-// Tell has nothing to do.
-func (m *Model) Tell(*interp.Event) {}
+// OnEvent has nothing to do.
+func (m *Model) OnEvent(*interp.Event) {}
 
 // CTA has each CTA counted by itself.
 func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
@@ -227,8 +227,8 @@ func (m *Model) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
 		m.programs[l.Program] = p
 	}
 	var c *cta
-	if n := len(m.spare); n > 0 {
-		c, m.spare = m.spare[n-1], m.spare[:n-1]
+	if n := len(m.free); n > 0 {
+		c, m.free = m.free[n-1], m.free[:n-1]
 	} else {
 		c = &cta{model: m}
 	}
@@ -247,7 +247,7 @@ func (m *Model) Save() any {
 func (m *Model) Restore(state any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.byWidth, m.spare = cloned(state.(map[int]*Counts)), nil
+	m.byWidth, m.free = cloned(state.(map[int]*Counts)), nil
 }
 
 func cloned(counts map[int]*Counts) map[int]*Counts {
@@ -259,8 +259,8 @@ func cloned(counts map[int]*Counts) map[int]*Counts {
 	return n
 }
 
-// ended adds up what a CTA has counted.
-func (m *Model) ended(c *cta) {
+// addCTA adds up what a CTA has counted.
+func (m *Model) addCTA(c *cta) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.byWidth[c.width]
@@ -269,7 +269,7 @@ func (m *Model) ended(c *cta) {
 		m.byWidth[c.width] = t
 	}
 	t.Add(&c.Counts)
-	m.spare = append(m.spare, c)
+	m.free = append(m.free, c)
 }
 
 // unit is what executes an instruction, as far as scalar execution goes.
@@ -326,17 +326,17 @@ func newProgram(l *interp.LaunchInfo) *program {
 func words(t ptx.Type) int { return max(1, t.Bits()/32) }
 
 // unitOf is the unit of an instruction.
-func unitOf(in *ptx.Instr) unit {
-	switch f := in.Form; {
+func unitOf(instr *ptx.Instr) unit {
+	switch f := instr.Form; {
 	case f.Effects.Any(ptx.CarryIn | ptx.Collective | ptx.Atomic | ptx.Async | ptx.Barrier):
 		return noUnit
-	case f.Family == ptx.FamilyLoad, f.Family == ptx.FamilyStore, f.Family == ptx.FamilyHint, f.Class == ptx.ClassTexture && !f.Effects.Has(ptx.Writes):
+	case f.Family == ptx.FamilyLoad, f.Family == ptx.FamilyStore, f.Family == ptx.FamilyHint, f.Class == ptx.ClassTexture && !f.Effects.HasAll(ptx.Writes):
 		return memoryUnit
 	case f.Class == ptx.ClassInt, f.Class == ptx.ClassMul, f.Class == ptx.ClassFP, f.Class == ptx.ClassVideo:
 		return aluUnit
 	case f.Class == ptx.ClassSFU:
 		return sfuUnit
-	case f.Class == ptx.ClassControl && in.Call == nil:
+	case f.Class == ptx.ClassControl && instr.Call == nil:
 		return controlUnit
 	}
 	return noUnit

@@ -55,8 +55,8 @@ func lanesOf(mask uint) string {
 	return fmt.Sprintf("\tmov.u32 %%m, %d;\n\tshr.u32 %%m, %%m, %%t;\n\tand.b32 %%m, %%m, 1;\n\tsetp.ne.u32 %%p, %%m, 0;\n", mask)
 }
 
-// without is what the last instructions have counted, by a run without them.
-func without(t *testing.T, before, body string, width int) (Eligible, Counts) {
+// differenceOf is what the last instructions have counted, by a run without them.
+func differenceOf(t *testing.T, before, body string, width int) (Eligible, Counts) {
 	t.Helper()
 	a, b := run(t, before, width), run(t, before+body, width)
 	x, y := &a.Eligible[Headline], &b.Eligible[Headline]
@@ -82,7 +82,7 @@ func TestDivergentScalar(t *testing.T) {
 		// Figure 7: r2 = r2·2 where r1 = r2, then r1 = |r2| in the other lanes.
 		{"figure 7", "@%p bra A;\nabs.s32 %r1, %r2;\nbra B;\nA: mov.u32 %r2, 3;\nadd.u32 %r2, %r2, %r2;\nB:\n", 2},
 	} {
-		got, n := without(t, load+lanesOf(0b10101100), c.body, 8)
+		got, n := differenceOf(t, load+lanesOf(0b10101100), c.body, 8)
 		if got.Divergent != c.want {
 			t.Errorf("%s: %d divergent scalar instructions, want %d", c.name, got.Divergent, c.want)
 		}
@@ -128,7 +128,7 @@ func TestUnits(t *testing.T) {
 		{"setp.lt.u32 %q, %t, 16;\nselp.u32 %r4, %r3, %r1, %q;\nnot.b32 %r6, %r4;", Eligible{Half: 1}},
 		{"setp.lt.u32 %q, %t, 16;\nselp.u32 %r4, %r3, %r5, %q;\nnot.b32 %r6, %r4;", Eligible{Half: 2}},
 	} {
-		if got, _ := without(t, before, c.body, 32); got != c.want {
+		if got, _ := differenceOf(t, before, c.body, 32); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.body, got, c.want)
 		}
 	}
@@ -138,18 +138,18 @@ func TestUnits(t *testing.T) {
 func TestReadings(t *testing.T) {
 	for _, c := range []struct {
 		body string
-		want [Readings]int64
+		want [InterpretationCount]int64
 	}{
-		{"bra.uni X;\nX:", [Readings]int64{WithControl: 1}},
-		{"mov.u32 %r4, 5;", [Readings]int64{1, 1, 0, 1, 1, 1}},
-		{"mov.u32 %r4, %tid.y;", [Readings]int64{SpecialByValue: 1}},
-		{"mov.u32 %r4, %tid.x;", [Readings]int64{}},
-		{"and.b32 %r4, %t, 1;\nsetp.eq.u32 %q, %r4, 0;\nselp.u32 %r4, 1, 2, %q;", [Readings]int64{NoPredicates: 1}},
-		{"mov.b64 %d2, {%r3, %t};\nmov.b64 %d3, %d2;", [Readings]int64{LowWords: 1}},
+		{"bra.uni X;\nX:", [InterpretationCount]int64{WithControl: 1}},
+		{"mov.u32 %r4, 5;", [InterpretationCount]int64{1, 1, 0, 1, 1, 1}},
+		{"mov.u32 %r4, %tid.y;", [InterpretationCount]int64{SpecialByValue: 1}},
+		{"mov.u32 %r4, %tid.x;", [InterpretationCount]int64{}},
+		{"and.b32 %r4, %t, 1;\nsetp.eq.u32 %q, %r4, 0;\nselp.u32 %r4, 1, 2, %q;", [InterpretationCount]int64{NoPredicates: 1}},
+		{"mov.b64 %d2, {%r3, %t};\nmov.b64 %d3, %d2;", [InterpretationCount]int64{LowWords: 1}},
 	} {
 		const before = load + "mov.u32 %r3, 5;\n"
 		a, b := run(t, before, 32), run(t, before+c.body, 32)
-		for r := range Readings {
+		for r := range InterpretationCount {
 			if got := b.Eligible[r].Total() - a.Eligible[r].Total(); got != c.want[r] {
 				t.Errorf("%s, %s: %d, want %d", c.body, r, got, c.want[r])
 			}

@@ -14,7 +14,7 @@ import (
 // Divergence is figure 1, in percent of instructions: those that are divergent, and of these those
 // whose sources are scalar by value.
 func (c *Counts) Divergence() (divergent, scalar float64) {
-	return percent.Of(c.Divergent, c.Instructions), percent.Of(c.ByValue, c.Instructions)
+	return percent.Percentage(c.Divergent, c.Instructions), percent.Percentage(c.ByValue, c.Instructions)
 }
 
 // Operands is whose accesses figure 8 counts.
@@ -29,30 +29,30 @@ const (
 
 // Similar is figure 8: accesses to vector registers in percent, by kind. With low, high words of
 // wider registers are left out.
-func (c *Counts) Similar(of Operands, low bool) (shares [similarities]float64) {
+func (c *Counts) Similar(operands Operands, low bool) (shares [similarities]float64) {
 	var sum Accesses
 	for high := range 2 {
 		if high == 1 && low {
 			continue
 		}
-		if of != OnlyWrites {
+		if operands != OnlyWrites {
 			sum.add(&c.Reads[high])
 		}
-		if of != OnlyReads {
+		if operands != OnlyReads {
 			sum.add(&c.Writes[high])
 		}
 	}
 	for k, n := range sum {
-		shares[k] = percent.Of(n, sum.Total())
+		shares[k] = percent.Percentage(n, sum.Total())
 	}
 	return shares
 }
 
 // Scalar is figure 9, in percent of instructions: those that may execute as scalars by the ALU, by
 // what else there is, in groups of 16 lanes, and under divergence; each on top of those before it.
-func (c *Counts) Scalar(r Reading) (alu, others, half, divergent float64) {
-	n, of := &c.Eligible[r], c.Instructions
-	return percent.Of(n.ALU, of), percent.Of(n.SFU+n.Memory, of), percent.Of(n.Half, of), percent.Of(n.Divergent, of)
+func (c *Counts) Scalar(r Interpretation) (alu, otherUnits, half, divergent float64) {
+	n, total := &c.Eligible[r], c.Instructions
+	return percent.Percentage(n.ALU, total), percent.Percentage(n.SFU+n.Memory, total), percent.Percentage(n.Half, total), percent.Percentage(n.Divergent, total)
 }
 
 // Ratio is how often the bytes that writes are stored in go into those of vectors. With encodings,
@@ -66,7 +66,7 @@ func (c *Counts) Ratio(scheme int, low, encodings bool) float64 {
 	if stored == 0 {
 		return 1
 	}
-	return float64(s.Whole) / stored
+	return float64(s.FullWrites) / stored
 }
 
 // Power is figure 12: the energy of a scheme's accesses in percent of that of the baseline's.
@@ -82,13 +82,13 @@ func (c *Counts) Power(scheme int, moves, low bool) float64 {
 // ArrayPower is Power without the accesses to small arrays.
 func (c *Counts) ArrayPower(scheme int) float64 {
 	base, s := c.Scheme(Vectors), c.Scheme(scheme)
-	return percent.Of(s.Arrays, base.Arrays)
+	return percent.Percentage(s.Arrays, base.Arrays)
 }
 
 // Moves is the special moves of the paper's file, in percent of instructions.
 func (c *Counts) Moves() float64 {
 	s := c.Scheme(Bytewise)
-	return percent.Of(s.Moves, c.Instructions)
+	return percent.Percentage(s.Moves, c.Instructions)
 }
 
 func (c *Counts) words(scheme int, low bool) Scheme {
@@ -104,11 +104,11 @@ func (m *Model) Report() *model.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &model.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
-	tables, listed := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
+	tables, shown := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
 	if m.file() == Affine {
 		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
-		listed = []int{Vectors, Bytewise, Affine}
-		tables = []figure{energies(listed[1:]...), ratios(listed[1:]...)}
+		shown = []int{Vectors, Bytewise, Affine}
+		tables = []figure{energies(shown[1:]...), ratios(shown[1:]...)}
 	}
 	widths := slices.Sorted(maps.Keys(m.byWidth))
 	for _, f := range tables {
@@ -120,7 +120,7 @@ func (m *Model) Report() *model.Report {
 	}
 	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
 	for _, width := range widths {
-		for _, i := range listed {
+		for _, i := range shown {
 			s := m.byWidth[width].Scheme(i)
 			name := schemes[i].name
 			if len(widths) > 1 {
@@ -154,8 +154,8 @@ var figures = []figure{
 		}},
 	{model.Table{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: model.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"}},
 		func(c *Counts) []float64 {
-			alu, others, half, divergent := c.Scalar(Headline)
-			return []float64{alu, others, half, divergent}
+			alu, otherUnits, half, divergent := c.Scalar(Headline)
+			return []float64{alu, otherUnits, half, divergent}
 		}},
 	energies(ScalarFile, BDI, Warped, Bytewise, Halves),
 	ratios(BDI, Warped, Bytewise, Halves),

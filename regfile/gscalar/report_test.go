@@ -13,11 +13,11 @@ func TestFigures(t *testing.T) {
 	c.Eligible[Headline] = Eligible{ALU: 40, SFU: 4, Memory: 16, Half: 2, Divergent: 10}
 	c.Reads = [2]Accesses{{ScalarValue: 3, DivergentAccess: 1}, {ScalarValue: 4}}
 	c.Writes = [2]Accesses{{ThreeBytes: 6, Other: 2}, {}}
-	c.Schemes[Vectors] = [2]Scheme{{Whole: 1024, Bytes: 1024, Writes: 8, Arrays: 80}, {Whole: 512, Bytes: 512, Writes: 4, Arrays: 20}}
-	c.Schemes[Bytewise] = [2]Scheme{{Whole: 1024, Bytes: 500, Writes: 8, Arrays: 30, Small: 10, Moves: 1, MoveArrays: 8, MoveSmall: 2}, {Whole: 512, Bytes: 12, Writes: 4, Arrays: 2, Small: 6}}
-	c.Schemes[ScalarFile] = [2]Scheme{{Whole: 1024, Bytes: 900, Writes: 8, Arrays: 60, Small: 5}, {}}
+	c.Schemes[Vectors] = [2]Scheme{{FullWrites: 1024, Bytes: 1024, Writes: 8, Arrays: 80}, {FullWrites: 512, Bytes: 512, Writes: 4, Arrays: 20}}
+	c.Schemes[Bytewise] = [2]Scheme{{FullWrites: 1024, Bytes: 500, Writes: 8, Arrays: 30, Small: 10, Moves: 1, MoveArrays: 8, MoveSmall: 2}, {FullWrites: 512, Bytes: 12, Writes: 4, Arrays: 2, Small: 6}}
+	c.Schemes[ScalarFile] = [2]Scheme{{FullWrites: 1024, Bytes: 900, Writes: 8, Arrays: 60, Small: 5}, {}}
 	divergent, scalar := c.Divergence()
-	alu, others, half, lanes := c.Scalar(Headline)
+	alu, otherUnits, half, lanes := c.Scalar(Headline)
 	low, all := c.Similar(OnlyReads, true), c.Similar(ReadsAndWrites, false)
 	for _, v := range []struct {
 		name      string
@@ -26,7 +26,7 @@ func TestFigures(t *testing.T) {
 		{"divergent", divergent, 25},
 		{"divergent scalar", scalar, 10},
 		{"ALU", alu, 20},
-		{"SFU and memory", others, 10},
+		{"SFU and memory", otherUnits, 10},
 		{"half", half, 1},
 		{"by mask", lanes, 5},
 		{"scalar low words read", low[ScalarValue], 75},

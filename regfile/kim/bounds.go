@@ -25,35 +25,35 @@ type Use struct {
 	Comparisons      int64
 	Decided          int64 // branches
 	UnitStride       int64 // loads at addresses that are affine and not uniform, as the policy has these
-	Expansions       int64 // instructions that the lanes execute in addition
+	Materialisations int64 // instructions that the lanes execute in addition
 }
 
-// UseOf counts the instructions of launches, under their policy. Instructions that are neither
+// ComputeUse counts the instructions of launches, under their policy. Instructions that are neither
 // arithmetic nor memory take a place to issue and no unit.
-func UseOf(s *interp.Structure) (u Use) {
+func ComputeUse(s *interp.Structure) (u Use) {
 	for i := range s.Instrs {
-		in := &s.Instrs[i]
-		u.Instructions += in.Execs
-		u.Branches += in.Branches
-		u.Decided += in.Decided
-		u.Expansions += in.Expansions
-		switch in.Form.Class {
+		instr := &s.Instrs[i]
+		u.Instructions += instr.Execs
+		u.Branches += instr.Branches
+		u.Decided += instr.Decided
+		u.Materialisations += instr.Materialisations
+		switch instr.Form.Class {
 		case ptx.ClassInt, ptx.ClassMul, ptx.ClassFP:
-			u.Arithmetic += in.Execs
-			if in.Form.Affine == ptx.AffineCompare {
-				u.Comparisons += in.Compact
+			u.Arithmetic += instr.Execs
+			if instr.Form.Affine == ptx.AffineCompare {
+				u.Comparisons += instr.Compact
 			} else {
-				u.AffineArithmetic += in.Compact
+				u.AffineArithmetic += instr.Compact
 			}
 		case ptx.ClassSFU:
-			u.Special += in.Execs
-			u.AffineSpecial += in.Compact
+			u.Special += instr.Execs
+			u.AffineSpecial += instr.Compact
 		case ptx.ClassMemory, ptx.ClassTexture:
-			if in.Form.Affine == ptx.AffineLoad {
-				u.Loads += in.Execs
-				u.UnitStride += in.Addresses.Affine
+			if instr.Form.Affine == ptx.AffineLoad {
+				u.Loads += instr.Execs
+				u.UnitStride += instr.Addresses.Affine
 			} else {
-				u.Stores += in.Execs
+				u.Stores += instr.Execs
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (m FGSIMT) Cycles(u Use) float64 {
 	addresses := u.Loads + u.Stores
 	waits := occupied * u.Branches
 	if m.Arithmetic {
-		lanes += u.Expansions - u.AffineArithmetic - u.AffineSpecial
+		lanes += u.Materialisations - u.AffineArithmetic - u.AffineSpecial
 	}
 	if m.Branches {
 		lanes -= u.Comparisons
@@ -103,7 +103,7 @@ func (m GPSIMT) Cycles(u Use) float64 {
 	lanes, special, affine := u.Arithmetic, u.Special, int64(0)
 	if m.Affine {
 		affine = u.AffineArithmetic + u.AffineSpecial + u.Comparisons
-		lanes += u.Expansions - u.AffineArithmetic - u.Comparisons
+		lanes += u.Materialisations - u.AffineArithmetic - u.Comparisons
 		special -= u.AffineSpecial
 	}
 	return max(float64(u.Instructions)/2, occupied*float64(lanes)/2, occupied*float64(special), occupied*float64(u.Loads+u.Stores), float64(affine)/2)

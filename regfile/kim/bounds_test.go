@@ -16,7 +16,7 @@ func TestBounds(t *testing.T) {
 	// 100 instructions: 60 on the arithmetic units, of which 30 affine and 10 decided comparisons, 2
 	// special functions, 20 loads of which 15 with unit stride, 5 stores, 10 branches, all decided; 4
 	// expansions.
-	u := kim.Use{Instructions: 100, Arithmetic: 60, Special: 2, Loads: 20, Stores: 5, Branches: 10, AffineArithmetic: 30, Comparisons: 10, Decided: 10, UnitStride: 15, Expansions: 4}
+	u := kim.Use{Instructions: 100, Arithmetic: 60, Special: 2, Loads: 20, Stores: 5, Branches: 10, AffineArithmetic: 30, Comparisons: 10, Decided: 10, UnitStride: 15, Materialisations: 4}
 	for _, c := range []struct {
 		m    interface{ Cycles(kim.Use) float64 }
 		want float64
@@ -55,7 +55,7 @@ func TestUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Run(t.Context(), &interp.Launch{Kernel: "ex_gpsimt_kernel", Grid: interp.Dim(4), Block: interp.Dim(128), Args: []any{b, 3}, Stats: true, Policy: affinetrack.PolicyByName("fgsimt")})
+	r, err := m.Run(t.Context(), &interp.Launch{Kernel: "ex_gpsimt_kernel", Grid: interp.Dim(4), Block: interp.Dim(128), Args: []any{b, 3}, Structure: true, Policy: affinetrack.PolicyByName("fgsimt")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestUse(t *testing.T) {
 		Instructions: 15 * warps, Arithmetic: 9 * warps, Loads: 3 * warps, Stores: warps, Branches: warps,
 		AffineArithmetic: 7 * warps, UnitStride: warps,
 	}
-	if diff := cmp.Diff(want, kim.UseOf(r.Structure)); diff != "" {
+	if diff := cmp.Diff(want, kim.ComputeUse(r.Structure)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -7,68 +7,68 @@ import "math/bits"
 // horizon is how many cycles ahead wheels and ports look, a power of two.
 const horizon = 1024
 
-// never is a cycle that does not come.
-const never = 1 << 62
+// neverCycle is a cycle that does not come.
+const neverCycle = 1 << 62
 
-// wheel is warps that wake in a cycle to come. Those that wake beyond the horizon do so at it.
-type wheel struct {
-	warps [horizon]uint64
-	some  [horizon / 64]uint64 // cycles that have any
+// timingWheel is warps that wake in a cycle to come. Those that wake beyond the horizon do so at it.
+type timingWheel struct {
+	warps    [horizon]uint64
+	nonEmpty [horizon / 64]uint64 // cycles that have any
 }
 
-// put has a warp wake in a cycle, now or later, a multiple of step as now is.
-func (h *wheel) put(now, cycle, step int64, warp int) {
+// add has a warp wake in a cycle, now or later, a multiple of step as now is.
+func (h *timingWheel) add(now, cycle, step int64, warp int) {
 	if cycle >= now+horizon {
 		cycle = now + (horizon-1)/step*step
 	}
 	i := cycle % horizon
 	h.warps[i] |= 1 << warp
-	h.some[i/64] |= 1 << (i % 64)
+	h.nonEmpty[i/64] |= 1 << (i % 64)
 }
 
-// take is the warps that wake in a cycle, which do so once.
-func (h *wheel) take(cycle int64) (warps uint64) {
+// remove is the warps that wake in a cycle, which do so once.
+func (h *timingWheel) remove(cycle int64) (warps uint64) {
 	i := cycle % horizon
 	warps, h.warps[i] = h.warps[i], 0
-	h.some[i/64] &^= 1 << (i % 64)
+	h.nonEmpty[i/64] &^= 1 << (i % 64)
 	return warps
 }
 
-// soonest is the first cycle from now on in which a warp wakes; far off if there is none.
-func (h *wheel) soonest(now int64) int64 {
+// nextCycle is the first cycle from now on in which a warp wakes; far off if there is none.
+func (h *timingWheel) nextCycle(now int64) int64 {
 	first := now % horizon
-	word := h.some[first/64] >> (first % 64)
+	word := h.nonEmpty[first/64] >> (first % 64)
 	if word != 0 {
 		return now + int64(bits.TrailingZeros64(word))
 	}
-	at := now + 64 - first%64
-	for range len(h.some) {
-		if word := h.some[at%horizon/64]; word != 0 {
-			return at + int64(bits.TrailingZeros64(word))
+	cycle := now + 64 - first%64
+	for range len(h.nonEmpty) {
+		if word := h.nonEmpty[cycle%horizon/64]; word != 0 {
+			return cycle + int64(bits.TrailingZeros64(word))
 		}
-		at += 64
+		cycle += 64
 	}
-	return never
+	return neverCycle
 }
 
 // ports is the cycles in which banks of registers are taken, up to the horizon.
 type ports struct {
-	taken [horizon / 64][registerBanks]uint64
-	now   int64
+	reserved [horizon / 64][registerBanks]uint64
+	now      int64
 }
 
 // advance forgets the cycles before now.
 func (p *ports) advance(now int64) {
 	for n := min(now/64-p.now/64, horizon/64); n > 0; n-- {
-		p.taken[(now/64-n)%(horizon/64)] = [registerBanks]uint64{}
+		p.reserved[(now/64-n)%(horizon/64)] = [registerBanks]uint64{}
 	}
 	p.now = now
 }
 
-// take takes a bank in the first cycle from one on, not before now, in which it is free. Beyond the horizon it is always.
-func (p *ports) take(bank int, cycle int64) int64 {
+// reserve takes a bank in the first cycle from one on, not before now, in which it is free. Beyond the horizon it is always.
+func (p *ports) reserve(bank int, cycle int64) int64 {
 	for cycle < p.now/64*64+horizon {
-		word := &p.taken[cycle/64%(horizon/64)][bank]
+		word := &p.reserved[cycle/64%(horizon/64)][bank]
 		if free := ^*word >> (cycle % 64); free != 0 {
 			cycle += int64(bits.TrailingZeros64(free))
 			*word |= 1 << (cycle % 64)
@@ -100,7 +100,7 @@ func newCache(sets, ways uint32) cache {
 }
 
 // find is the place of a line, and whether it was there; if not, it is now, and what is gone was in its place.
-func (c *cache) find(l uint32) (e *cached, gone cached, hit bool) {
+func (c *cache) find(l uint32) (e *cached, evicted cached, hit bool) {
 	c.clock++
 	at := l % c.sets * c.ways
 	set := c.lines[at : at+c.ways]
@@ -114,7 +114,7 @@ func (c *cache) find(l uint32) (e *cached, gone cached, hit bool) {
 			e = o
 		}
 	}
-	gone = *e
+	evicted = *e
 	*e = cached{line: l, valid: true, used: c.clock}
-	return e, gone, false
+	return e, evicted, false
 }

@@ -15,16 +15,16 @@ const (
 // choice.
 type FGConfig struct {
 	FGSIMT
-	Queue   int   // instructions between control processor and issue
-	Refetch int64 // cycles from a branch that is resolved to the next instruction
-	Skips   bool  // units skip groups without active lanes
-	Results [latencies]int64
-	Hit     int64 // cycles from the last request to the data
+	Queue      int   // instructions between control processor and issue
+	Refetch    int64 // cycles from a branch that is resolved to the next instruction
+	SkipsIssue bool  // units skip groups without active lanes
+	Results    [latencyCount]int64
+	Hit        int64 // cycles from the last request to the data
 }
 
 // NewFGConfig is a machine with affine execution of these.
 func NewFGConfig(affine FGSIMT) FGConfig {
-	return FGConfig{FGSIMT: affine, Queue: 4, Refetch: 1, Results: [latencies]int64{1, 4, 12}, Hit: 2}
+	return FGConfig{FGSIMT: affine, Queue: 4, Refetch: 1, Results: [latencyCount]int64{1, 4, 12}, Hit: 2}
 }
 
 // FGMachine is an FG-SIMT machine that runs.
@@ -51,40 +51,40 @@ func NewFGMachine(c FGConfig) *FGMachine {
 // Time is what it has taken for the launches that have ended.
 func (m *FGMachine) Time() Time {
 	t := m.time
-	t.Cycles, t.Issues, t.Busy = m.done, m.done, m.done
+	t.Cycles, t.Issues, t.BusyCycles = m.done, m.done, m.done
 	return t
 }
 
-// end ends a launch: the cache of shared loads is empty for the next.
-func (m *FGMachine) end() { clear(m.params) }
+// endLaunch ends a launch: the cache of shared loads is empty for the next.
+func (m *FGMachine) endLaunch() { clear(m.params) }
 
-// cta runs a CTA: each warp until it ends, or waits for others.
-func (m *FGMachine) cta(c *ctaRecord) int {
+// runCTA runs a CTA: each warp until it ends, or waits for others.
+func (m *FGMachine) runCTA(c *ctaRecord) int {
 	for len(m.registers) < c.registers {
 		m.registers = append(m.registers, 0)
 	}
-	arrived, at := make([]int, len(c.meetings)), make([]int, len(c.warps))
-	came := make([]bool, len(c.warps)) // to the meeting that it is at
-	for left := true; left; {
-		left = false
+	arrived, at := make([]int, len(c.barriers)), make([]int, len(c.warps))
+	arrivedHere := make([]bool, len(c.warps)) // to the meeting that it is at
+	for progress := true; progress; {
+		progress = false
 		for i := range c.warps {
 			list := c.warps[i].records
 			m.fetch, m.issue = max(m.fetch, m.done), max(m.issue, m.done)
 			for ; at[i] < len(list); at[i]++ {
 				r := &list[at[i]]
-				if r.flags&isMeeting == 0 {
+				if r.flags&isBarrier == 0 {
 					m.run(&c.program[r.instr], r)
 					continue
 				}
-				if !came[i] {
-					came[i] = true
+				if !arrivedHere[i] {
+					arrivedHere[i] = true
 					arrived[r.instr]++
 				}
-				if arrived[r.instr] < c.meetings[r.instr] {
-					left = true
+				if arrived[r.instr] < c.barriers[r.instr] {
+					progress = true
 					break
 				}
-				came[i] = false
+				arrivedHere[i] = false
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (m *FGMachine) run(in *instr, r *record) {
 		m.fetch++
 		m.finish(m.fetch)
 		return
-	case m.early(in, r):
+	case m.issuesEarly(in, r):
 		m.time.Affine++
 		if in.unit == memoryUnit && !m.params[r.instr] {
 			m.params[r.instr] = true
@@ -120,27 +120,27 @@ func (m *FGMachine) run(in *instr, r *record) {
 		m.define(in, m.fetch)
 		return
 	}
-	for range m.expansions(r) {
-		m.take(m.enter(m.fetch), fgGroups)
+	for range m.materialisations(r) {
+		m.reserve(m.enter(m.fetch), fgGroups)
 	}
 	if in.unit == memoryUnit {
 		m.memory(in, r)
 		return
 	}
-	taken := int64(fgGroups)
-	if m.Skips {
-		taken = int64(r.groups)
+	cycles := int64(fgGroups)
+	if m.SkipsIssue {
+		cycles = int64(r.groups)
 	}
 	result := m.Results[in.latency]
 	if m.Arithmetic && r.flags&isSuppressed != 0 {
-		result = m.Results[simple]
+		result = m.Results[simpleLatency]
 	}
-	at := m.take(max(m.enter(m.fetch), known, m.overwrites(in)-result), taken)
-	m.define(in, at+result)
+	cycle := m.reserve(max(m.enter(m.fetch), known, m.overwrites(in)-result), cycles)
+	m.define(in, cycle+result)
 }
 
-// early reports whether the control processor executes the instruction.
-func (m *FGMachine) early(in *instr, r *record) bool {
+// issuesEarly reports whether the control processor executes the instruction.
+func (m *FGMachine) issuesEarly(in *instr, r *record) bool {
 	switch {
 	case r.flags&isCompact == 0:
 		return false
@@ -150,10 +150,10 @@ func (m *FGMachine) early(in *instr, r *record) bool {
 	return m.Arithmetic && (in.unit != memoryUnit || in.shared)
 }
 
-// expansions is how many the instruction makes.
-func (m *FGMachine) expansions(r *record) int {
+// materialisations is how many the instruction makes.
+func (m *FGMachine) materialisations(r *record) int {
 	if m.Arithmetic {
-		return int(r.expands)
+		return int(r.materialises)
 	}
 	return 0
 }
@@ -172,18 +172,18 @@ func (m *FGMachine) issued(cycle int64) {
 	m.issue = cycle + 1
 }
 
-// take issues an instruction to an arithmetic unit, from a cycle on, and says when.
-func (m *FGMachine) take(from, taken int64) int64 {
+// reserve issues an instruction to an arithmetic unit, from a cycle on, and says when.
+func (m *FGMachine) reserve(from, cycles int64) int64 {
 	i := 0
 	if m.arithmetic[1] < m.arithmetic[0] {
 		i = 1
 	}
-	at := max(from, m.arithmetic[i])
-	m.arithmetic[i] = at + taken
-	m.time.Arithmetic += taken
-	m.issued(at)
-	m.finish(at + taken)
-	return at
+	cycle := max(from, m.arithmetic[i])
+	m.arithmetic[i] = cycle + cycles
+	m.time.Arithmetic += cycles
+	m.issued(cycle)
+	m.finish(cycle + cycles)
+	return cycle
 }
 
 // memory issues a load or a store.
@@ -192,27 +192,27 @@ func (m *FGMachine) memory(in *instr, r *record) {
 	for _, u := range in.uses {
 		known = max(known, m.registers[u])
 	}
-	at, requests := known, int64(r.turns)
+	cycle, requests := known, int64(r.bankCycles)
 	vector := m.Memory && r.flags&(isAtCompact|isVector) == isAtCompact|isVector
 	if !vector {
-		at = max(at, m.address)
+		cycle = max(cycle, m.address)
 	}
-	m.issued(at)
-	taken := int64(fgGroups)
-	if m.Skips {
-		taken = int64(r.groups)
+	m.issued(cycle)
+	cycles := int64(fgGroups)
+	if m.SkipsIssue {
+		cycles = int64(r.groups)
 	}
-	first := at // cycle of the first request
+	first := cycle // cycle of the first request
 	if vector {
 		requests = int64(r.lines)
 	} else {
-		m.address = at + taken
+		m.address = cycle + cycles
 		m.finish(m.address)
-		m.time.Memory += taken
+		m.time.Memory += cycles
 		first++
 	}
 	if in.shared && m.params[r.instr] {
-		first, requests = first+taken-1, 1
+		first, requests = first+cycles-1, 1
 	} else {
 		first = max(first, m.banks)
 		m.banks = first + requests
@@ -221,13 +221,13 @@ func (m *FGMachine) memory(in *instr, r *record) {
 	if in.shared {
 		m.params[r.instr] = true
 	}
-	last := max(first+requests-1, at)
+	last := max(first+requests-1, cycle)
 	m.finish(last + 1)
 	if in.load {
 		write := max(last+m.Hit, m.loading)
-		m.loading = write + taken
+		m.loading = write + cycles
 		m.define(in, write+1)
-		m.finish(write + taken)
+		m.finish(write + cycles)
 	}
 }
 

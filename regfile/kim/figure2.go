@@ -30,10 +30,10 @@ type Figure2 struct {
 
 // Groups counts instructions of the warp without end, by what is shown of them.
 type Groups struct {
-	LoadAddresses, StoreAddresses affinetrack.Shares // but of parameters
-	LoadData, StoreData           affinetrack.Shares
-	RegisterReads, RegisterWrites affinetrack.Shares // predicates left out
-	Instructions                  affinetrack.Shares // by what can execute compactly, as in figure 1
+	LoadAddresses, StoreAddresses affinetrack.ClassCounts // but of parameters
+	LoadData, StoreData           affinetrack.ClassCounts
+	RegisterReads, RegisterWrites affinetrack.ClassCounts // predicates left out
+	Instructions                  affinetrack.ClassCounts // by what can execute compactly, as in figure 1
 
 	// Active counts instructions by the part of the launch's threads that execute them: up to 10 %,
 	// up to 20 % …
@@ -90,13 +90,13 @@ func (f *Figure2) Threads() Groups {
 	return f.threads
 }
 
-// Wants: instructions with the values of registers and addresses, in one order.
-func (f *Figure2) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+// Subscription: instructions with the values of registers and addresses, in one order.
+func (f *Figure2) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunch | interp.OnLaunchEnd | interp.OnCTAEnd | interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
 }
 
-// Tell follows launches.
-func (f *Figure2) Tell(e *interp.Event) {
+// OnEvent follows launches.
+func (f *Figure2) OnEvent(e *interp.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch e.Kind {
@@ -192,8 +192,8 @@ func (c *cta) Restore(state any) {
 	}
 }
 
-// Tell takes an instruction into the groups of its threads.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent takes an instruction into the groups of its threads.
+func (c *cta) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCTAEnd {
 		if c.model.Blocks {
 			c.model.mu.Lock()
@@ -202,20 +202,20 @@ func (c *cta) Tell(e *interp.Event) {
 		}
 		return
 	}
-	late := e.Kind != interp.OnAfter // results of what was told before
+	returning := e.Kind != interp.OnAfter // results of what was told before
 	if c.done[e.Index] == nil {
 		c.done[e.Index], c.instrs[e.Index] = make([]uint32, c.threads), e.Instr
 	}
 	done := c.done[e.Index]
 	lanes := e.Active
-	if late {
+	if returning {
 		lanes = e.Lanes
 	}
 	for ; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		thread := c.first + e.Warp*c.width + lane
 		n := int(done[thread])
-		if late {
+		if returning {
 			n--
 		} else {
 			done[thread]++
@@ -224,18 +224,18 @@ func (c *cta) Tell(e *interp.Event) {
 			c.groups[e.Index] = append(c.groups[e.Index], group{stored: -1})
 		}
 		g := &c.groups[e.Index][n]
-		if !late {
+		if !returning {
 			g.threads++
 		}
 		if e.Lanes>>lane&1 != 0 {
-			g.take(e, uint64(thread), lane, late)
+			g.addThread(e, uint64(thread), lane, returning)
 		}
 	}
 }
 
-// take takes a thread's values into a group.
-func (g *group) take(e *interp.Event, thread uint64, lane int, late bool) {
-	if !late {
+// addThread takes a thread's values into a group.
+func (g *group) addThread(e *interp.Event, thread uint64, lane int, returning bool) {
+	if !returning {
 		registers(&g.reads, e.Reads, thread, lane)
 		if len(e.Accesses) > 0 && e.Accesses[0].Addr != nil && e.Accesses[0].Lanes>>lane&1 != 0 {
 			g.address.Add(thread, e.Accesses[0].Addr[lane], 64)
@@ -249,7 +249,7 @@ func (g *group) take(e *interp.Event, thread uint64, lane int, late bool) {
 			}
 		}
 	}
-	if own := e.Instr.Call == nil && e.Instr.Form.Class != ptx.ClassBarrier; own != late {
+	if countsNow := e.Instr.Call == nil && e.Instr.Form.Class != ptx.ClassBarrier; countsNow != returning {
 		registers(&g.writes, e.Writes, thread, lane)
 	}
 }
@@ -273,11 +273,11 @@ func registers(list *[]operand, values []interp.Value, thread uint64, lane int) 
 }
 
 // count counts a group of so many threads, as often as it weighs.
-func (n *Groups) count(in *ptx.Instr, g *group, threads int, weight int64) {
-	count := func(s *affinetrack.Shares, c affinetrack.Class) {
-		var one affinetrack.Shares
-		one.Count(c)
-		s.Add(affinetrack.Shares{Uniform: weight * one.Uniform, Affine: weight * one.Affine, Generic: weight * one.Generic})
+func (n *Groups) count(instr *ptx.Instr, g *group, threads int, weight int64) {
+	count := func(s *affinetrack.ClassCounts, c affinetrack.Class) {
+		var counts affinetrack.ClassCounts
+		counts.Count(c)
+		s.Add(affinetrack.ClassCounts{Uniform: weight * counts.Uniform, Affine: weight * counts.Affine, Generic: weight * counts.Generic})
 	}
 	part := float64(g.threads) / float64(threads)
 	n.Active[min(int((10*g.threads-1)/int64(threads)), 9)] += weight
@@ -300,8 +300,8 @@ func (n *Groups) count(in *ptx.Instr, g *group, threads int, weight int64) {
 		}
 	}
 	address := g.address.Class()
-	if space, _ := in.Space(); space != ptx.Param {
-		switch in.Form.Affine {
+	if space, _ := instr.Space(); space != ptx.Param {
+		switch instr.Form.Affine {
 		case ptx.AffineLoad:
 			count(&n.LoadAddresses, address)
 			count(&n.LoadData, data)
@@ -310,12 +310,12 @@ func (n *Groups) count(in *ptx.Instr, g *group, threads int, weight int64) {
 			count(&n.StoreData, g.storedClass())
 		}
 	}
-	switch c := in.Form.Class; {
+	switch c := instr.Form.Class; {
 	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
 		class = affinetrack.Uniform
 	case c == ptx.ClassMemory && address != affinetrack.Unknown:
 		class = address
-	case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !in.OperandType(0).IsInt():
+	case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !instr.OperandType(0).IsInt():
 		class = affinetrack.Generic // floating-point values are uniform only (section 4.1)
 	}
 	count(&n.Instructions, class)

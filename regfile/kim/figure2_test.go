@@ -15,7 +15,7 @@ import (
 	"gemu/regfile/kim"
 )
 
-type shares = affinetrack.Shares
+type classShares = affinetrack.ClassCounts
 
 // TestThreshold has the classes of the paper's example (figure 1) derived by hand, for a warp of all
 // 512 threads. %ctaid.x and %tid.x are no progressions over four blocks, and mad works on them;
@@ -45,10 +45,10 @@ func TestThreshold(t *testing.T) {
 	}
 	part := float64(above) / (ctas * threads)
 	want := kim.Groups{
-		LoadAddresses: shares{Affine: 1}, LoadData: shares{Generic: 1},
-		StoreAddresses: shares{Affine: 2}, StoreData: shares{Uniform: 1, Generic: 1},
-		RegisterReads: shares{Uniform: 5, Affine: 5, Generic: 5}, RegisterWrites: shares{Uniform: 5, Affine: 3, Generic: 4},
-		Instructions: shares{Uniform: 8, Affine: 5, Generic: 5},
+		LoadAddresses: classShares{Affine: 1}, LoadData: classShares{Generic: 1},
+		StoreAddresses: classShares{Affine: 2}, StoreData: classShares{Uniform: 1, Generic: 1},
+		RegisterReads: classShares{Uniform: 5, Affine: 5, Generic: 5}, RegisterWrites: classShares{Uniform: 5, Affine: 3, Generic: 4},
+		Instructions: classShares{Uniform: 8, Affine: 5, Generic: 5},
 		Parts:        14 + (1 - part) + 3*part,
 	}
 	want.Active[9] = 14
@@ -83,10 +83,10 @@ type record struct {
 	types  map[entry][2][]ptx.Type
 }
 
-func (r *record) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
+func (r *record) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake, Values: true, Addresses: true, InOrder: true}
 }
-func (r *record) Tell(*interp.Event) {}
+func (r *record) OnEvent(*interp.Event) {}
 
 type recordCTA struct {
 	*record
@@ -97,7 +97,7 @@ func (r *record) CTA(l *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink
 	return &recordCTA{r, index * l.Block.Count()}
 }
 
-func (c *recordCTA) Tell(e *interp.Event) {
+func (c *recordCTA) OnEvent(e *interp.Event) {
 	c.instrs[e.Index] = e.Instr
 	for lane := range 64 {
 		thread := c.base + e.Warp*32 + lane
@@ -193,7 +193,7 @@ func classify(v values, width int) affinetrack.Class {
 // groups classifies a record.
 func (r *record) groups(threads int) (n kim.Groups) {
 	for at, active := range r.active {
-		in := r.instrs[at.index]
+		instr := r.instrs[at.index]
 		part := float64(active) / float64(threads)
 		n.Parts += part
 		for i := range n.Active {
@@ -203,7 +203,7 @@ func (r *record) groups(threads int) (n kim.Groups) {
 			}
 		}
 		class, data := affinetrack.Uniform, affinetrack.Unknown
-		side := func(list []values, types []ptx.Type, n *shares) {
+		side := func(list []values, types []ptx.Type, n *classShares) {
 			for i, v := range list {
 				width := min(types[i].Bits(), 64)
 				if types[i] == ptx.Pred {
@@ -222,13 +222,13 @@ func (r *record) groups(threads int) (n kim.Groups) {
 		data = affinetrack.Unknown
 		side(r.writes[at], r.types[at][1], &n.RegisterWrites)
 		address := classify(r.addrs[at], 64)
-		space, _ := in.Space()
+		space, _ := instr.Space()
 		switch {
 		case space == ptx.Param:
-		case in.Form.Affine == ptx.AffineLoad:
+		case instr.Form.Affine == ptx.AffineLoad:
 			n.LoadAddresses.Count(address)
 			n.LoadData.Count(data)
-		case in.Form.Affine == ptx.AffineStore:
+		case instr.Form.Affine == ptx.AffineStore:
 			// Addresses of these kernels are in registers.
 			data = affinetrack.Uniform
 			for i, v := range r.reads[at][1:] {
@@ -237,12 +237,12 @@ func (r *record) groups(threads int) (n kim.Groups) {
 			n.StoreAddresses.Count(address)
 			n.StoreData.Count(data)
 		}
-		switch c := in.Form.Class; {
+		switch c := instr.Form.Class; {
 		case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
 			class = affinetrack.Uniform
 		case c == ptx.ClassMemory:
 			class = address
-		case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !in.OperandType(0).IsInt():
+		case class == affinetrack.Affine && (c == ptx.ClassFP || c == ptx.ClassSFU) && !instr.OperandType(0).IsInt():
 			class = affinetrack.Generic
 		}
 		n.Instructions.Count(class)
@@ -295,7 +295,7 @@ func TestAgainstRecord(t *testing.T) {
 
 // add adds up the groups of launches.
 func add(n *kim.Groups, o kim.Groups) {
-	for _, pair := range [][2]*shares{
+	for _, pair := range [][2]*classShares{
 		{&n.LoadAddresses, &o.LoadAddresses}, {&n.StoreAddresses, &o.StoreAddresses}, {&n.LoadData, &o.LoadData}, {&n.StoreData, &o.StoreData},
 		{&n.RegisterReads, &o.RegisterReads}, {&n.RegisterWrites, &o.RegisterWrites}, {&n.Instructions, &o.Instructions},
 	} {

@@ -20,28 +20,28 @@ const (
 	l2Banks, l2Ways = 4, 8
 	l2Lines         = 786 << 10 / gpLine // of a bank
 	controllers     = 2
-	collect         = 2 // cycles from issue to the first lanes, if operands meet no conflict
+	collectInstr    = 2 // cycles from issue to the first lanes, if operands meet no conflict
 )
 
 // GPConfig is a GP-SIMT machine. NewGPConfig has the numbers of the text, and of what that leaves open the first
 // choice.
 type GPConfig struct {
-	GPSIMT           // of each multiprocessor
-	FrontEnd   int64 // cycles of the units in one of the front end
-	CTAs       int   // that a multiprocessor has at most; 0: as many as there is room for
-	InTurn     bool  // warps issue in turn, not by their number
-	Collide    bool  // registers in a bank are read and written one after the other
-	Results    [latencies]int64
-	Hit        int64 // cycles from the last line to the data, in the L1 and in shared memory
-	Memory     bool  // there is more of it than an L1 that has all
-	L2, DRAM   int64 // cycles to the L2 and back; of memory
-	LineCycles int64 // in which a controller transfers a line; 0: there is no limit
+	GPSIMT              // of each multiprocessor
+	FrontEnd      int64 // cycles of the units in one of the front end
+	CTAs          int   // that a multiprocessor has at most; 0: as many as there is room for
+	RoundRobin    bool  // warps issue in turn, not by their number
+	BankConflicts bool  // registers in a bank are read and written one after the other
+	Results       [latencyCount]int64
+	Hit           int64 // cycles from the last line to the data, in the L1 and in shared memory
+	Memory        bool  // there is more of it than an L1 that has all
+	L2, DRAM      int64 // cycles to the L2 and back; of memory
+	LineCycles    int64 // in which a controller transfers a line; 0: there is no limit
 }
 
 // NewGPConfig is the machine with so many lanes, warm caches and a front end that is as fast as the units.
 func NewGPConfig(lanes int, affine bool) GPConfig {
 	return GPConfig{
-		GPSIMT: GPSIMT{lanes, affine}, FrontEnd: 1, Collide: true, Results: [latencies]int64{4, 5, 39}, Hit: 4,
+		GPSIMT: GPSIMT{lanes, affine}, FrontEnd: 1, BankConflicts: true, Results: [latencyCount]int64{4, 5, 39}, Hit: 4,
 		L2: 20, DRAM: 120, LineCycles: 6,
 	}
 }
@@ -49,10 +49,10 @@ func NewGPConfig(lanes int, affine bool) GPConfig {
 // Time is what a machine has taken for what it has run. Uses of its parts are counted, too: what they take
 // of energy is not known.
 type Time struct {
-	Cycles int64 // of the units
-	Issues int64 // cycles of the front end of a multiprocessor, over all of them
-	Busy   int64 // … in which it has a warp
-	Issued int64 // instructions
+	Cycles     int64 // of the units
+	Issues     int64 // cycles of the front end of a multiprocessor, over all of them
+	BusyCycles int64 // … in which it has a warp
+	Issued     int64 // instructions
 
 	Arithmetic, Special, Memory int64 // cycles in which these units are taken, over all of them
 	Affine                      int64 // instructions that execute compactly
@@ -65,12 +65,12 @@ type Time struct {
 // GPMachine is a GP-SIMT machine that runs.
 type GPMachine struct {
 	GPConfig
-	occupied int64 // cycles of a unit by an instruction
-	now      int64
-	sms      [gpSMs]sm
-	next     int // multiprocessor that is offered a CTA first
-	held     int // CTAs
-	time     Time
+	issueCycles int64 // cycles of a unit by an instruction
+	now         int64
+	sms         [gpSMs]sm
+	nextSM      int // multiprocessor that is offered a CTA first
+	maxCTAs     int // CTAs
+	time        Time
 
 	l2          [l2Banks]cache
 	l2Free      [l2Banks]int64
@@ -79,7 +79,7 @@ type GPMachine struct {
 
 // NewGPMachine starts a machine.
 func NewGPMachine(c GPConfig) *GPMachine {
-	m := &GPMachine{GPConfig: c, occupied: 32 / int64(c.Lanes)}
+	m := &GPMachine{GPConfig: c, issueCycles: 32 / int64(c.Lanes)}
 	for i := range m.sms {
 		m.sms[i].machine = m
 		if c.Memory {
@@ -104,16 +104,16 @@ func (m *GPMachine) Time() Time {
 
 // sm is a multiprocessor. A warp that has to execute something is in one of ready, or asleep.
 type sm struct {
-	machine *GPMachine
-	warps   [gpWarps]resident
-	used    uint64 // places of warps that are there, or whose CTA is
-	ctas    int
-	shared  int
-	since   int64 // it has had some
+	machine   *GPMachine
+	warps     [gpWarps]resident
+	used      uint64 // places of warps that are there, or whose CTA is
+	ctas      int
+	shared    int
+	busySince int64 // it has had some
 
-	ready  [units]uint64 // warps whose next instruction may issue, by its unit
-	asleep wheel
-	turn   int // warp after the one that has issued last
+	ready    [unitCount]uint64 // warps whose next instruction may issue, by its unit
+	asleep   timingWheel
+	nextWarp int // warp after the one that has issued last
 
 	arithmetic      [2]int64 // cycle from which on the unit is free
 	special, memory int64
@@ -125,53 +125,53 @@ type sm struct {
 // resident is a warp in a multiprocessor.
 type resident struct {
 	*warp
-	cta       *residentCTA
-	at, line  int     // record, and of its lines
-	registers []int64 // cycle from which on each may be read and written
-	wakes     int64
-	done      int64 // cycle in which all its results are written
+	cta          *residentCTA
+	record, line int     // record, and of its lines
+	registers    []int64 // cycle from which on each may be read and written
+	wakeCycle    int64
+	doneCycle    int64 // cycle in which all its results are written
 }
 
 // residentCTA is a CTA in a multiprocessor.
 type residentCTA struct {
 	*ctaRecord
-	warpsAt uint64   // its places, until all its warps have ended
-	left    int      // warps
-	arrived []int    // by meeting
-	waiting []uint64 // warps, by meeting
+	waitingWarps uint64   // its places, until all its warps have ended
+	runningWarps int      // warps
+	arrived      []int    // by meeting
+	waiting      []uint64 // warps, by meeting
 }
 
-// cta runs the machine until there is room for a CTA.
-func (m *GPMachine) cta(c *ctaRecord) int {
-	for !m.place(c) {
+// runCTA runs the machine until there is room for a CTA.
+func (m *GPMachine) runCTA(c *ctaRecord) int {
+	for !m.placeCTA(c) {
 		m.step()
 	}
-	return m.held
+	return m.maxCTAs
 }
 
-// end runs the machine until it is empty. The next launch begins with the cycle in which the last warp has nothing left to
+// endLaunch runs the machine until it is empty. The next launch begins with the cycle in which the last warp has nothing left to
 // do.
-func (m *GPMachine) end() {
-	if m.held == 0 {
+func (m *GPMachine) endLaunch() {
+	if m.maxCTAs == 0 {
 		return
 	}
-	for m.held > 0 {
+	for m.maxCTAs > 0 {
 		m.step()
 	}
 	m.now -= m.FrontEnd
 }
 
-// place gives the CTA to a multiprocessor that has room for it. One that no multiprocessor could ever
+// placeCTA gives the CTA to a multiprocessor that has room for it. One that no multiprocessor could ever
 // have gets an empty one.
-func (m *GPMachine) place(c *ctaRecord) bool {
+func (m *GPMachine) placeCTA(c *ctaRecord) bool {
 	for i := range gpSMs {
-		s := &m.sms[(m.next+i)%gpSMs]
+		s := &m.sms[(m.nextSM+i)%gpSMs]
 		free := gpWarps - bits.OnesCount64(s.used)
 		if s.ctas > 0 && (len(c.warps) > free || s.shared+c.shared > gpShared || s.ctas == m.CTAs) {
 			continue
 		}
-		m.next = (m.next + i + 1) % gpSMs
-		m.held++
+		m.nextSM = (m.nextSM + i + 1) % gpSMs
+		m.maxCTAs++
 		s.admit(c)
 		return true
 	}
@@ -182,15 +182,15 @@ func (m *GPMachine) place(c *ctaRecord) bool {
 func (s *sm) admit(c *ctaRecord) {
 	m := s.machine
 	if s.ctas == 0 {
-		s.since = m.now
+		s.busySince = m.now
 	}
 	s.ctas++
 	s.shared += c.shared
-	r := &residentCTA{ctaRecord: c, left: len(c.warps), arrived: make([]int, len(c.meetings)), waiting: make([]uint64, len(c.meetings))}
+	r := &residentCTA{ctaRecord: c, runningWarps: len(c.warps), arrived: make([]int, len(c.barriers)), waiting: make([]uint64, len(c.barriers))}
 	for i := range c.warps {
 		at := bits.TrailingZeros64(^s.used)
 		s.used |= 1 << at
-		r.warpsAt |= 1 << at
+		r.waitingWarps |= 1 << at
 		w := &s.warps[at]
 		registers := w.registers
 		if cap(registers) < c.registers {
@@ -198,7 +198,7 @@ func (s *sm) admit(c *ctaRecord) {
 		}
 		registers = registers[:c.registers]
 		clear(registers)
-		*w = resident{warp: &c.warps[i], cta: r, registers: registers, done: m.now - 1}
+		*w = resident{warp: &c.warps[i], cta: r, registers: registers, doneCycle: m.now - 1}
 		s.advance(at, m.now)
 	}
 }
@@ -208,12 +208,12 @@ func (m *GPMachine) step() {
 	next := int64(-1)
 	for i := range m.sms {
 		if s := &m.sms[i]; s.ctas > 0 {
-			if s.nextCycle = s.soonest(); next < 0 || s.nextCycle < next {
+			if s.nextCycle = s.nextWake(); next < 0 || s.nextCycle < next {
 				next = s.nextCycle
 			}
 		}
 	}
-	if next >= never {
+	if next >= neverCycle {
 		panic("BUG: warps wait for each other")
 	}
 	m.now = max(next, m.now)
@@ -225,26 +225,26 @@ func (m *GPMachine) step() {
 	m.now += m.FrontEnd
 }
 
-// soonest is the first cycle from now on in which a warp is ready or wakes.
-func (s *sm) soonest() int64 {
+// nextWake is the first cycle from now on in which a warp is ready or wakes.
+func (s *sm) nextWake() int64 {
 	for _, r := range s.ready {
 		if r != 0 {
 			return s.machine.now
 		}
 	}
-	return s.asleep.soonest(s.machine.now)
+	return s.asleep.nextCycle(s.machine.now)
 }
 
 // cycle is a cycle of the front end.
 func (s *sm) cycle() {
 	m, now := s.machine, s.machine.now
 	s.banks.advance(now)
-	for woken := s.asleep.take(now); woken != 0; woken &= woken - 1 {
+	for woken := s.asleep.remove(now); woken != 0; woken &= woken - 1 {
 		at := bits.TrailingZeros64(woken)
 		switch w := &s.warps[at]; {
-		case w.wakes > now:
-			s.asleep.put(now, w.wakes, m.FrontEnd, at)
-		case w.at == len(w.records):
+		case w.wakeCycle > now:
+			s.asleep.add(now, w.wakeCycle, m.FrontEnd, at)
+		case w.record == len(w.records):
 			s.retire(at)
 		default:
 			s.ready[s.unitOf(w)] |= 1 << at
@@ -254,23 +254,23 @@ func (s *sm) cycle() {
 	affine := ^uint64(0) // warps whose affine unit is free
 	for range gpIssue {
 		free := s.ready[noUnit] | s.ready[affineUnit]&affine
-		if min(s.arithmetic[0], s.arithmetic[1]) <= now+collect {
+		if min(s.arithmetic[0], s.arithmetic[1]) <= now+collectInstr {
 			free |= s.ready[arithmeticUnit]
 		}
-		if s.special <= now+collect {
+		if s.special <= now+collectInstr {
 			free |= s.ready[specialUnit]
 		}
-		if s.memory <= now+collect {
+		if s.memory <= now+collectInstr {
 			free |= s.ready[memoryUnit]
 		}
 		if free == 0 {
 			return
 		}
 		at := bits.TrailingZeros64(free)
-		if later := free &^ (1<<s.turn - 1); m.InTurn && later != 0 {
-			at = bits.TrailingZeros64(later)
+		if after := free &^ (1<<s.nextWarp - 1); m.RoundRobin && after != 0 {
+			at = bits.TrailingZeros64(after)
 		}
-		s.turn = at + 1
+		s.nextWarp = at + 1
 		u := s.unitOf(&s.warps[at])
 		if u == affineUnit {
 			if at%2 == 0 {
@@ -286,25 +286,25 @@ func (s *sm) cycle() {
 
 // unitOf is the unit of a warp's next instruction.
 func (s *sm) unitOf(w *resident) unit {
-	r := &w.records[w.at]
-	in := &w.cta.program[r.instr]
-	if s.machine.Affine && in.unit != memoryUnit {
+	r := &w.records[w.record]
+	instr := &w.cta.program[r.instr]
+	if s.machine.Affine && instr.unit != memoryUnit {
 		switch {
-		case in.unit != noUnit && r.flags&isCompact != 0:
+		case instr.unit != noUnit && r.flags&isCompact != 0:
 			return affineUnit
-		case in.unit != noUnit && r.flags&isSuppressed != 0:
+		case instr.unit != noUnit && r.flags&isSuppressed != 0:
 			return arithmeticUnit
 		}
 	}
-	return in.unit
+	return instr.unit
 }
 
 // issue issues the next instruction of a warp to its unit.
 func (s *sm) issue(at int, u unit) {
 	m, now := s.machine, s.machine.now
 	w := &s.warps[at]
-	r := &w.records[w.at]
-	in := &w.cta.program[r.instr]
+	r := &w.records[w.record]
+	instr := &w.cta.program[r.instr]
 	m.time.Issued++
 	m.time.Bytes += int64(r.bytes)
 	var done int64 // cycle in which the results are written
@@ -312,63 +312,63 @@ func (s *sm) issue(at int, u unit) {
 	case u == affineUnit:
 		m.time.Affine++
 		done = now + m.FrontEnd
-	case in.unit == noUnit && len(in.defs) == 0:
+	case instr.unit == noUnit && len(instr.defs) == 0:
 		done = now
 	default:
-		start := s.collect(in, r, now) // units for special functions and memory are free by then
-		expands, taken, result := int64(0), m.occupied, m.Results[in.latency]
+		start := s.collect(instr, r, now) // units for special functions and memory are free by then
+		expands, cycles, result := int64(0), m.issueCycles, m.Results[instr.latency]
 		if m.Affine {
-			expands = int64(r.expands)
+			expands = int64(r.materialises)
 			if r.flags&isSuppressed != 0 {
-				result = m.Results[simple]
+				result = m.Results[simpleLatency]
 			}
 		}
 		if expands > 0 && u != arithmeticUnit {
-			start = s.arithmeticFrom(start, m.occupied*expands)
+			start = s.arithmeticFrom(start, m.issueCycles*expands)
 		}
 		switch u {
 		case arithmeticUnit:
-			taken *= 1 + expands
-			start = s.arithmeticFrom(start, taken)
+			cycles *= 1 + expands
+			start = s.arithmeticFrom(start, cycles)
 		case specialUnit:
-			s.special = start + taken
-			m.time.Special += taken
+			s.special = start + cycles
+			m.time.Special += cycles
 		case memoryUnit:
-			taken = max(taken, int64(r.lines), int64(r.turns))
-			s.memory = start + taken
-			m.time.Memory += taken
+			cycles = max(cycles, int64(r.lines), int64(r.bankCycles))
+			s.memory = start + cycles
+			m.time.Memory += cycles
 			m.time.Lines += int64(r.lines)
 			result = m.Hit
 		}
-		done = start + taken - 1 + result
+		done = start + cycles - 1 + result
 		if u == memoryUnit {
 			if m.Memory && r.lines > 0 {
-				done = max(done, s.access(in, w.lines[w.line:w.line+int(r.lines)], start))
+				done = max(done, s.access(instr, w.lines[w.line:w.line+int(r.lines)], start))
 			}
-			if !in.load {
-				done = start + taken - 1
+			if !instr.load {
+				done = start + cycles - 1
 			}
 		}
-		done = s.write(in, r, done)
+		done = s.write(instr, r, done)
 	}
 	w.line += int(r.lines)
-	for _, d := range in.defs {
+	for _, d := range instr.defs {
 		w.registers[d] = done
 	}
-	w.done = max(w.done, done)
-	w.at++
+	w.doneCycle = max(w.doneCycle, done)
+	w.record++
 	s.advance(at, now+m.FrontEnd)
 }
 
 // arithmeticFrom takes an arithmetic unit, the one that is free first, for so many cycles, and says from when on.
-func (s *sm) arithmeticFrom(start, taken int64) int64 {
+func (s *sm) arithmeticFrom(start, cycles int64) int64 {
 	i := 0
 	if s.arithmetic[1] < s.arithmetic[0] {
 		i = 1
 	}
 	start = max(start, s.arithmetic[i])
-	s.arithmetic[i] = start + taken
-	s.machine.time.Arithmetic += taken
+	s.arithmetic[i] = start + cycles
+	s.machine.time.Arithmetic += cycles
 	return start
 }
 
@@ -384,8 +384,8 @@ func (s *sm) collect(in *instr, r *record, now int64) int64 {
 		}
 		for b := range a.banks {
 			m.time.BankReads++
-			if m.Collide {
-				last = max(last, s.banks.take(int(a.reg+b)%registerBanks, now+1))
+			if m.BankConflicts {
+				last = max(last, s.banks.reserve(int(a.reg+b)%registerBanks, now+1))
 			}
 		}
 	}
@@ -402,8 +402,8 @@ func (s *sm) write(in *instr, r *record, from int64) int64 {
 	for _, a := range in.writes {
 		for b := range a.banks {
 			m.time.BankWrites++
-			if m.Collide {
-				last = max(last, s.banks.take(int(a.reg+b)%registerBanks, from))
+			if m.BankConflicts {
+				last = max(last, s.banks.reserve(int(a.reg+b)%registerBanks, from))
 			}
 		}
 	}
@@ -414,35 +414,35 @@ func (s *sm) write(in *instr, r *record, from int64) int64 {
 func (s *sm) advance(at int, cycle int64) {
 	m := s.machine
 	w := &s.warps[at]
-	for w.at < len(w.records) && w.records[w.at].flags&isMeeting != 0 {
-		n := w.records[w.at].instr
+	for w.record < len(w.records) && w.records[w.record].flags&isBarrier != 0 {
+		n := w.records[w.record].instr
 		c := w.cta
-		w.at++
+		w.record++
 		c.arrived[n]++
-		if c.arrived[n] < c.meetings[n] {
+		if c.arrived[n] < c.barriers[n] {
 			c.waiting[n] |= 1 << at
 			return
 		}
-		for others := c.waiting[n]; others != 0; others &= others - 1 {
-			s.advance(bits.TrailingZeros64(others), cycle)
+		for waiting := c.waiting[n]; waiting != 0; waiting &= waiting - 1 {
+			s.advance(bits.TrailingZeros64(waiting), cycle)
 		}
 	}
-	if w.at == len(w.records) {
-		cycle = max(cycle, w.done+1)
+	if w.record == len(w.records) {
+		cycle = max(cycle, w.doneCycle+1)
 	} else {
-		in := &w.cta.program[w.records[w.at].instr]
-		for _, u := range in.uses {
+		instr := &w.cta.program[w.records[w.record].instr]
+		for _, u := range instr.uses {
 			cycle = max(cycle, w.registers[u])
 		}
-		for _, d := range in.defs {
+		for _, d := range instr.defs {
 			cycle = max(cycle, w.registers[d])
 		}
 	}
-	if over := cycle % m.FrontEnd; over != 0 {
-		cycle += m.FrontEnd - over
+	if phase := cycle % m.FrontEnd; phase != 0 {
+		cycle += m.FrontEnd - phase
 	}
-	w.wakes = cycle
-	s.asleep.put(m.now, cycle, m.FrontEnd, at)
+	w.wakeCycle = cycle
+	s.asleep.add(m.now, cycle, m.FrontEnd, at)
 }
 
 // retire ends a warp.
@@ -450,15 +450,15 @@ func (s *sm) retire(at int) {
 	m := s.machine
 	c := s.warps[at].cta
 	s.warps[at].warp, s.warps[at].cta = nil, nil
-	if c.left--; c.left > 0 {
+	if c.runningWarps--; c.runningWarps > 0 {
 		return
 	}
-	s.used &^= c.warpsAt
-	m.held--
+	s.used &^= c.waitingWarps
+	m.maxCTAs--
 	s.ctas--
 	s.shared -= c.shared
 	if s.ctas == 0 {
-		m.time.Busy += (m.now - s.since) / m.FrontEnd
+		m.time.BusyCycles += (m.now - s.busySince) / m.FrontEnd
 	}
 }
 
@@ -466,50 +466,50 @@ func (s *sm) retire(at int) {
 // there.
 func (s *sm) access(in *instr, lines []uint32, start int64) (done int64) {
 	for i, l := range lines {
-		at := start + int64(i)
-		var there int64
+		cycle := start + int64(i)
+		var ready int64
 		switch {
 		case in.store: // through, and nobody waits; atomics have their results from the L2
-			there = s.machine.fromL2(l, at, true)
+			ready = s.machine.fromL2(l, cycle, true)
 		default:
 			e, _, hit := s.l1.find(l)
 			if !hit {
 				s.machine.time.L1Misses++
-				e.ready = s.machine.fromL2(l, at, false)
+				e.ready = s.machine.fromL2(l, cycle, false)
 			}
-			there = max(at+s.machine.Hit, e.ready)
+			ready = max(cycle+s.machine.Hit, e.ready)
 		}
-		done = max(done, there)
+		done = max(done, ready)
 	}
 	return done
 }
 
 // fromL2 is when a line is there that is asked for in a cycle.
-func (m *GPMachine) fromL2(l uint32, at int64, store bool) int64 {
+func (m *GPMachine) fromL2(l uint32, cycle int64, store bool) int64 {
 	b := l % l2Banks
-	at = max(at, m.l2Free[b])
-	m.l2Free[b] = at + 1
-	e, gone, hit := m.l2[b].find(l / l2Banks)
+	cycle = max(cycle, m.l2Free[b])
+	m.l2Free[b] = cycle + 1
+	e, evicted, hit := m.l2[b].find(l / l2Banks)
 	if !hit {
 		m.time.L2Misses++
-		if gone.dirty {
-			m.transfer(gone.line*l2Banks, at)
+		if evicted.dirty {
+			m.transfer(evicted.line*l2Banks, cycle)
 		}
-		if e.ready = at; !store { // what is stored needs no data
-			e.ready = m.transfer(l, at) + m.DRAM
+		if e.ready = cycle; !store { // what is stored needs no data
+			e.ready = m.transfer(l, cycle) + m.DRAM
 		}
 	}
 	e.dirty = e.dirty || store
-	return max(at, e.ready) + m.L2
+	return max(cycle, e.ready) + m.L2
 }
 
 // transfer is when memory begins to transfer a line.
-func (m *GPMachine) transfer(l uint32, at int64) int64 {
+func (m *GPMachine) transfer(l uint32, cycle int64) int64 {
 	if m.LineCycles == 0 {
-		return at
+		return cycle
 	}
 	c := &m.controllers[l/l2Banks%controllers]
-	at = max(at, *c)
-	*c = at + m.LineCycles
-	return at
+	cycle = max(cycle, *c)
+	*c = cycle + m.LineCycles
+	return cycle
 }

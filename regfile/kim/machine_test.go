@@ -20,7 +20,7 @@ const (
 	storeR8              // [r1] = r8
 	compareP             // p = r1 < …
 	branchP              // @p bra
-	jump                 // bra
+	jumpInstr            // bra
 	paramR9              // r9 = ld.param
 	atomicR10            // r10 = atom [r1]
 	barrier              // bar.sync
@@ -35,14 +35,14 @@ var program = [instructions_]instr{
 	addR1:       {unit: arithmeticUnit, uses: []uint32{0}, defs: []uint32{1}, reads: banks(0), writes: banks(1)},
 	addR2:       {unit: arithmeticUnit, uses: []uint32{1}, defs: []uint32{2}, reads: banks(1), writes: banks(2)},
 	addBanks:    {unit: arithmeticUnit, uses: []uint32{3, 19}, defs: []uint32{4}, reads: banks(3, 3), writes: banks(4)},
-	mulR5:       {unit: arithmeticUnit, latency: long, uses: []uint32{1}, defs: []uint32{5}, reads: banks(1), writes: banks(5)},
-	sinR6:       {unit: specialUnit, latency: special, uses: []uint32{1}, defs: []uint32{6}, reads: banks(1), writes: banks(6)},
+	mulR5:       {unit: arithmeticUnit, latency: longLatency, uses: []uint32{1}, defs: []uint32{5}, reads: banks(1), writes: banks(5)},
+	sinR6:       {unit: specialUnit, latency: specialLatency, uses: []uint32{1}, defs: []uint32{6}, reads: banks(1), writes: banks(6)},
 	loadR7:      {unit: memoryUnit, load: true, uses: []uint32{1}, defs: []uint32{7}, reads: banks(1), writes: banks(7)},
 	useR7:       {unit: arithmeticUnit, uses: []uint32{7}, defs: []uint32{8}, reads: banks(7), writes: banks(8)},
 	storeR8:     {unit: memoryUnit, store: true, uses: []uint32{1, 8}, reads: banks(1, 8)},
 	compareP:    {unit: arithmeticUnit, compares: true, uses: []uint32{1}, defs: []uint32{12}, reads: banks(1)},
 	branchP:     {control: true, waits: true, uses: []uint32{12}},
-	jump:        {control: true},
+	jumpInstr:   {control: true},
 	paramR9:     {unit: memoryUnit, load: true, shared: true, defs: []uint32{9}, writes: banks(9)},
 	atomicR10:   {unit: memoryUnit, load: true, store: true, uses: []uint32{1}, defs: []uint32{10}, reads: banks(1), writes: banks(10)},
 	barrier:     {},
@@ -59,28 +59,28 @@ func banks(list ...uint8) (a []bankAccess) {
 	return a
 }
 
-// do is records of instructions that say no more; lines of memory are 0, 1 ….
-func do(list ...uint32) (records []record) {
+// executions is records of instructions that say no more; lines of memory are 0, 1 ….
+func executions(list ...uint32) (records []record) {
 	for _, i := range list {
 		r := record{instr: i, groups: 4}
 		if program[i].unit == memoryUnit {
-			r.lines, r.turns = 1, 4
+			r.lines, r.bankCycles = 1, 4
 		}
 		records = append(records, r)
 	}
 	return records
 }
 
-// with marks all of some records.
-func with(f flags, records []record) []record {
+// withFlags marks all of some records.
+func withFlags(f flags, records []record) []record {
 	for i := range records {
 		records[i].flags |= f
 	}
 	return records
 }
 
-// meet is where a CTA's warps meet for the n-th time.
-func meet(n uint32) []record { return []record{{instr: n, flags: isMeeting}} }
+// barrierRecords is where a CTA's warps meet for the n-th time.
+func barrierRecords(n uint32) []record { return []record{{instr: n, flags: isBarrier}} }
 
 // inCTA is a CTA of warps that do these.
 func inCTA(warps ...[]record) *ctaRecord {
@@ -88,11 +88,11 @@ func inCTA(warps ...[]record) *ctaRecord {
 	for _, records := range warps {
 		w := warp{records: records}
 		for i := range records {
-			if r := &records[i]; r.flags&isMeeting != 0 {
-				for len(c.meetings) <= int(r.instr) {
-					c.meetings = append(c.meetings, 0)
+			if r := &records[i]; r.flags&isBarrier != 0 {
+				for len(c.barriers) <= int(r.instr) {
+					c.barriers = append(c.barriers, 0)
 				}
-				c.meetings[r.instr]++
+				c.barriers[r.instr]++
 			} else if program[r.instr].unit == memoryUnit {
 				for range r.lines {
 					w.lines = append(w.lines, uint32(len(w.lines)))
@@ -104,8 +104,8 @@ func inCTA(warps ...[]record) *ctaRecord {
 	return c
 }
 
-// times is so many warps that do the same.
-func times(n int, records []record) (list [][]record) {
+// repeatWarps is so many warps that do the same.
+func repeatWarps(n int, records []record) (list [][]record) {
 	for range n {
 		list = append(list, slices.Clone(records))
 	}
@@ -116,9 +116,9 @@ func times(n int, records []record) (list [][]record) {
 func gp(c GPConfig, ctas ...*ctaRecord) Time {
 	m := NewGPMachine(c)
 	for _, c := range ctas {
-		m.cta(c)
+		m.runCTA(c)
 	}
-	m.end()
+	m.endLaunch()
 	return m.Time()
 }
 
@@ -130,14 +130,14 @@ func TestGPMachine(t *testing.T) {
 	affine16, affine8 := NewGPConfig(16, true), NewGPConfig(8, true)
 	change := func(c GPConfig, f func(c *GPConfig)) GPConfig { f(&c); return c }
 	slow := func(n int64) func(c *GPConfig) { return func(c *GPConfig) { c.FrontEnd = n } }
-	suppressed := with(isSuppressed, do(addR1))
-	suppressed[0].expands = 1
-	two := do(loadR7)
+	suppressed := withFlags(isSuppressed, executions(addR1))
+	suppressed[0].materialises = 1
+	two := executions(loadR7)
 	two[0].lines = 2
-	bankConflict := do(loadR7)
-	bankConflict[0].lines, bankConflict[0].turns = 0, 32
-	five := do(loadR7)
-	five[0].lines, five[0].turns = 5, 0
+	bankConflict := executions(loadR7)
+	bankConflict[0].lines, bankConflict[0].bankCycles = 0, 32
+	five := executions(loadR7)
+	five[0].lines, five[0].bankCycles = 5, 0
 	at := func(lines []uint32, records []record) *ctaRecord { // they access these lines
 		c := inCTA(records)
 		c.warps[0].lines = lines
@@ -150,69 +150,69 @@ func TestGPMachine(t *testing.T) {
 		return list
 	}
 	real := change(l16, func(c *GPConfig) { c.Memory = true })
-	dirty := do(storeR8, loadR7)
+	dirty := executions(storeR8, loadR7)
 	dirty[0].lines = 8
 	const set = l2Banks * (l2Lines / l2Ways) // lines that are so far apart are in one set of the L2, and of one controller
-	three := func() *ctaRecord { return inCTA(do(addR1, addR1, addR1)) }
+	three := func() *ctaRecord { return inCTA(executions(addR1, addR1, addR1)) }
 	for _, c := range []struct {
 		name   string
 		config GPConfig
 		ctas   []*ctaRecord
 		want   int64
 	}{
-		{"an addition", l16, []*ctaRecord{inCTA(do(addR1))}, 8},                                        // written in 7
-		{"an addition, 8 lanes", l8, []*ctaRecord{inCTA(do(addR1))}, 10},                               // lanes in 2 to 5, written in 9
-		{"two dependent", l16, []*ctaRecord{inCTA(do(addR1, addR2))}, 15},                              // the second issues in 7, written in 14
-		{"two dependent, affine", affine16, []*ctaRecord{inCTA(with(isCompact, do(addR1, addR2)))}, 3}, // in 0 and 1, there in 2
-		{"generic after affine", affine16, []*ctaRecord{inCTA(append(with(isCompact, do(addR1)), do(addR2)...))}, 9},
-		{"nothing is compact for gpsimt", l16, []*ctaRecord{inCTA(with(isCompact, do(addR1, addR2)))}, 15},
-		{"a multiplication", l16, []*ctaRecord{inCTA(do(mulR5))}, 9},
-		{"a special function", l16, []*ctaRecord{inCTA(do(sinR6))}, 43},
-		{"two warps, two slots, two units", l16, []*ctaRecord{inCTA(times(2, do(addR1))...)}, 8 + 1},                                       // issued together; r0 of both is in bank 0, read in 1 and 2
-		{"four warps", l16, []*ctaRecord{inCTA(times(4, do(addR1))...)}, 8 + 3},                                                            // bank 0 in 1 to 4: starts in 2, 3, 4, 5
-		{"no banks: four warps", change(l16, func(c *GPConfig) { c.Collide = false }), []*ctaRecord{inCTA(times(4, do(addR1))...)}, 8 + 2}, // starts in 2, 2, 4, 4
-		{"a bank conflict", l16, []*ctaRecord{inCTA(do(addBanks))}, 9},                                                                     // read in 1 and 2
+		{"an addition", l16, []*ctaRecord{inCTA(executions(addR1))}, 8},                                             // written in 7
+		{"an addition, 8 lanes", l8, []*ctaRecord{inCTA(executions(addR1))}, 10},                                    // lanes in 2 to 5, written in 9
+		{"two dependent", l16, []*ctaRecord{inCTA(executions(addR1, addR2))}, 15},                                   // the second issues in 7, written in 14
+		{"two dependent, affine", affine16, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 3}, // in 0 and 1, there in 2
+		{"generic after affine", affine16, []*ctaRecord{inCTA(append(withFlags(isCompact, executions(addR1)), executions(addR2)...))}, 9},
+		{"nothing is compact for gpsimt", l16, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 15},
+		{"a multiplication", l16, []*ctaRecord{inCTA(executions(mulR5))}, 9},
+		{"a special function", l16, []*ctaRecord{inCTA(executions(sinR6))}, 43},
+		{"two warps, two slots, two units", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 8 + 1},                                             // issued together; r0 of both is in bank 0, read in 1 and 2
+		{"four warps", l16, []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 3},                                                                  // bank 0 in 1 to 4: starts in 2, 3, 4, 5
+		{"no banks: four warps", change(l16, func(c *GPConfig) { c.BankConflicts = false }), []*ctaRecord{inCTA(repeatWarps(4, executions(addR1))...)}, 8 + 2}, // starts in 2, 2, 4, 4
+		{"a bank conflict", l16, []*ctaRecord{inCTA(executions(addBanks))}, 9},                                                                                 // read in 1 and 2
 		{"a bank conflict with compact operands", affine16, []*ctaRecord{inCTA([]record{{instr: addBanks, compact: 3}})}, 8},
 		{"… one of them", affine16, []*ctaRecord{inCTA([]record{{instr: addBanks, compact: 1}})}, 8},
-		{"six warps, affine", affine16, []*ctaRecord{inCTA(times(6, with(isCompact, do(addR1)))...)}, 3 + 1}, // an even and an odd one in each of 0, 1, 2
-		{"jumps", l16, []*ctaRecord{inCTA(times(6, do(jump))...)}, 3},                                        // two in each of 0, 1, 2, and nothing is written
-		{"a warp by itself does not issue twice", l16, []*ctaRecord{inCTA(do(jump, jump, jump))}, 3},
-		{"one memory unit", l16, []*ctaRecord{inCTA(times(2, do(storeR8))...)}, 10}, // 4 turns each, from 2 and 6 on, the second until 9
-		{"a branch", l16, []*ctaRecord{inCTA(do(compareP, branchP, jump))}, 9},      // written in 7, when it issues; 8
-		{"a decided one", affine16, []*ctaRecord{inCTA(append(with(isCompact, do(compareP)), do(branchP, jump)...))}, 3},
+		{"six warps, affine", affine16, []*ctaRecord{inCTA(repeatWarps(6, withFlags(isCompact, executions(addR1)))...)}, 3 + 1}, // an even and an odd one in each of 0, 1, 2
+		{"jumps", l16, []*ctaRecord{inCTA(repeatWarps(6, executions(jumpInstr))...)}, 3},                                        // two in each of 0, 1, 2, and nothing is written
+		{"a warp by itself does not issue twice", l16, []*ctaRecord{inCTA(executions(jumpInstr, jumpInstr, jumpInstr))}, 3},
+		{"one memory unit", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(storeR8))...)}, 10}, // 4 turns each, from 2 and 6 on, the second until 9
+		{"a branch", l16, []*ctaRecord{inCTA(executions(compareP, branchP, jumpInstr))}, 9},       // written in 7, when it issues; 8
+		{"a decided one", affine16, []*ctaRecord{inCTA(append(withFlags(isCompact, executions(compareP)), executions(branchP, jumpInstr)...))}, 3},
 		{"suppressed, with an expansion", affine16, []*ctaRecord{inCTA(slices.Clone(suppressed))}, 10}, // a unit in 2 to 5, written in 9
 		{"the same in gpsimt", l16, []*ctaRecord{inCTA(slices.Clone(suppressed))}, 8},
-		{"a warm load and its use", l16, []*ctaRecord{inCTA(do(loadR7, useR7))}, 1 + 9 + 7},                                                          // four turns: lanes in 2 to 5, there in 9
-		{"a real one", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(do(loadR7, useR7))}, 1 + 142 + 7},                      // asked for in 2, 20 + 120 later there
-		{"the same line again", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(do(loadR7)), inCTA(do(loadR7))}, 1 + 2 + 140}, // on another SM: in the L2, on its way
-		{"two lines", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(two)}, 1 + 3 + 140 + 5},                                 // asked for in 2 and 3, of one controller that is free in 8
+		{"a warm load and its use", l16, []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 9 + 7},                                                                  // four turns: lanes in 2 to 5, there in 9
+		{"a real one", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(executions(loadR7, useR7))}, 1 + 142 + 7},                              // asked for in 2, 20 + 120 later there
+		{"the same line again", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(executions(loadR7)), inCTA(executions(loadR7))}, 1 + 2 + 140}, // on another SM: in the L2, on its way
+		{"two lines", change(l16, func(c *GPConfig) { c.Memory = true }), []*ctaRecord{inCTA(two)}, 1 + 3 + 140 + 5},                                                 // asked for in 2 and 3, of one controller that is free in 8
 		{"… without a limit", change(l16, func(c *GPConfig) { c.Memory, c.LineCycles = true, 0 }), []*ctaRecord{inCTA(slices.Clone(two))}, 1 + 3 + 140},
 		{"a conflict in shared memory", l16, []*ctaRecord{inCTA(bankConflict)}, 1 + 2 + 31 + 4},
-		{"slow: dependent, affine", change(affine16, slow(2)), []*ctaRecord{inCTA(with(isCompact, do(addR1, addR2)))}, 6}, // in 0 and 2; there in 4
-		{"slow: dependent", change(l16, slow(2)), []*ctaRecord{inCTA(do(addR1, addR2))}, 1 + 8 + 7},                       // the second waits for 8
-		{"slow: 8 lanes", change(affine8, slow(4)), []*ctaRecord{inCTA(with(isCompact, do(addR1, addR2)))}, 12},
-		{"a barrier", l16, []*ctaRecord{inCTA(slices.Concat(do(addR1, barrier), meet(0), do(jump)), slices.Concat(do(barrier), meet(0), do(jump)))}, 8},
-		{"a barrier waits", l16, []*ctaRecord{inCTA(slices.Concat(do(addR1, addR2, barrier), meet(0), do(addR1)), slices.Concat(do(barrier), meet(0), do(addR1)))}, 1 + 16 + 1}, // met in 8, both issue in 9; bank 0
-		{"four multiprocessors", l16, []*ctaRecord{inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))}, 8},
-		{"a fifth CTA is the second of one", l16, []*ctaRecord{inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))}, 9},
-		{"one CTA at a time", change(l16, func(c *GPConfig) { c.CTAs = 1 }), []*ctaRecord{inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))}, 8 + 1 + 8},
-		{"an exchange", l16, []*ctaRecord{inCTA(do(exchangeR11))}, 8},
+		{"slow: dependent, affine", change(affine16, slow(2)), []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 6}, // in 0 and 2; there in 4
+		{"slow: dependent", change(l16, slow(2)), []*ctaRecord{inCTA(executions(addR1, addR2))}, 1 + 8 + 7},                            // the second waits for 8
+		{"slow: 8 lanes", change(affine8, slow(4)), []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 12},
+		{"a barrier", l16, []*ctaRecord{inCTA(slices.Concat(executions(addR1, barrier), barrierRecords(0), executions(jumpInstr)), slices.Concat(executions(barrier), barrierRecords(0), executions(jumpInstr)))}, 8},
+		{"a barrier waits", l16, []*ctaRecord{inCTA(slices.Concat(executions(addR1, addR2, barrier), barrierRecords(0), executions(addR1)), slices.Concat(executions(barrier), barrierRecords(0), executions(addR1)))}, 1 + 16 + 1}, // met in 8, both issue in 9; bank 0
+		{"four multiprocessors", l16, []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8},
+		{"a fifth CTA is the second of one", l16, []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 9},
+		{"one CTA at a time", change(l16, func(c *GPConfig) { c.CTAs = 1 }), []*ctaRecord{inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))}, 8 + 1 + 8},
+		{"an exchange", l16, []*ctaRecord{inCTA(executions(exchangeR11))}, 8},
 		{"nothing", l16, nil, 0},
-		{"by number", l16, []*ctaRecord{inCTA(times(3, do(jump, jump))...)}, 4},                                                                        // 0 and 1; 0 and 1; 2; 2
-		{"in turn", change(l16, func(c *GPConfig) { c.InTurn = true }), []*ctaRecord{inCTA(times(3, do(jump, jump))...)}, 3},                           // 0 and 1; 2 and 0; 1 and 2
-		{"two even ones", affine16, []*ctaRecord{inCTA(with(isCompact, do(addR1)), nil, with(isCompact, do(addR1)))}, 3},                               // in 0 and 1, there in 2
-		{"two odd ones", affine16, []*ctaRecord{inCTA(nil, with(isCompact, do(addR1)), nil, with(isCompact, do(addR1)))}, 3},                           //
-		{"an even and an odd one", affine16, []*ctaRecord{inCTA(times(2, with(isCompact, do(addR1)))...)}, 2},                                          //
-		{"a suppressed multiplication", affine16, []*ctaRecord{inCTA(with(isSuppressed, do(mulR5)))}, 8},                                               // the front end multiplies
-		{"two special functions", l16, []*ctaRecord{inCTA(times(2, do(sinR6))...)}, 45},                                                                // the second issues in 2, lanes in 4 and 5
-		{"five lines", l16, []*ctaRecord{inCTA(five)}, 11},                                                                                             // 2 to 6, there in 10
-		{"two loads to one register", l16, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 19},                                                                // there in 9, which the second waits for; 11 to 14, there in 18
-		{"a bank of the L2", real, []*ctaRecord{at([]uint32{0}, do(loadR7)), at([]uint32{4}, do(loadR7))}, 144},                                        // both ask in 2, one is served in 3
-		{"two banks", real, []*ctaRecord{at([]uint32{0}, do(loadR7)), at([]uint32{5}, do(loadR7))}, 143},                                               // of two controllers, too
-		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157}, // stored in 2 to 9; asked for in 10, when one of them goes, until 16
-		{"shared memory is full", l16, sharing(gpShared, inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1))), 17},
+		{"by number", l16, []*ctaRecord{inCTA(repeatWarps(3, executions(jumpInstr, jumpInstr))...)}, 4},                                                  // 0 and 1; 0 and 1; 2; 2
+		{"in turn", change(l16, func(c *GPConfig) { c.RoundRobin = true }), []*ctaRecord{inCTA(repeatWarps(3, executions(jumpInstr, jumpInstr))...)}, 3}, // 0 and 1; 2 and 0; 1 and 2
+		{"two even ones", affine16, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1)), nil, withFlags(isCompact, executions(addR1)))}, 3},       // in 0 and 1, there in 2
+		{"two odd ones", affine16, []*ctaRecord{inCTA(nil, withFlags(isCompact, executions(addR1)), nil, withFlags(isCompact, executions(addR1)))}, 3},   //
+		{"an even and an odd one", affine16, []*ctaRecord{inCTA(repeatWarps(2, withFlags(isCompact, executions(addR1)))...)}, 2},                         //
+		{"a suppressed multiplication", affine16, []*ctaRecord{inCTA(withFlags(isSuppressed, executions(mulR5)))}, 8},                                    // the front end multiplies
+		{"two special functions", l16, []*ctaRecord{inCTA(repeatWarps(2, executions(sinR6))...)}, 45},                                                    // the second issues in 2, lanes in 4 and 5
+		{"five lines", l16, []*ctaRecord{inCTA(five)}, 11},                                                                                               // 2 to 6, there in 10
+		{"two loads to one register", l16, []*ctaRecord{inCTA(executions(loadR7, loadR7))}, 19},                                                          // there in 9, which the second waits for; 11 to 14, there in 18
+		{"a bank of the L2", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{4}, executions(loadR7))}, 144},                          // both ask in 2, one is served in 3
+		{"two banks", real, []*ctaRecord{at([]uint32{0}, executions(loadR7)), at([]uint32{5}, executions(loadR7))}, 143},                                 // of two controllers, too
+		{"what was written goes", real, []*ctaRecord{at([]uint32{0, set, 2 * set, 3 * set, 4 * set, 5 * set, 6 * set, 7 * set, 8 * set}, dirty)}, 157},   // stored in 2 to 9; asked for in 10, when one of them goes, until 16
+		{"shared memory is full", l16, sharing(gpShared, inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1))), 17},
 		// Two have room in each multiprocessor. The second of each, reading bank 0 in 2, ends in 9; the ninth begins in 10, and issues in 10, 17 and 24.
-		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), inCTA(do(addR1)), three()), 32},
+		{"… and is free again", l16, sharing(gpShared/2, three(), three(), three(), three(), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), inCTA(executions(addR1)), three()), 32},
 	} {
 		if got := gp(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
@@ -230,13 +230,13 @@ func TestUses(t *testing.T) {
 		list   []record
 		want   Time // these counts of it
 	}{
-		{"an addition", false, do(addBanks), Time{BankReads: 2, BankWrites: 1}},
-		{"compact", true, with(isCompact, do(addBanks)), Time{}},
-		{"suppressed", true, with(isSuppressed, do(addBanks)), Time{BankWrites: 1}},
-		{"a parameter", false, with(isCompact, do(paramR9)), Time{BankWrites: 1, Lines: 1, L1Misses: 1, L2Misses: 1}},
-		{"a compact one", true, with(isCompact, do(paramR9)), Time{Lines: 1, L1Misses: 1, L2Misses: 1}},
-		{"a store", false, do(storeR8), Time{BankReads: 2, Lines: 1, L2Misses: 1}}, // through
-		{"an atomic", false, do(atomicR10), Time{BankReads: 1, BankWrites: 1, Lines: 1, L2Misses: 1}},
+		{"an addition", false, executions(addBanks), Time{BankReads: 2, BankWrites: 1}},
+		{"compact", true, withFlags(isCompact, executions(addBanks)), Time{}},
+		{"suppressed", true, withFlags(isSuppressed, executions(addBanks)), Time{BankWrites: 1}},
+		{"a parameter", false, withFlags(isCompact, executions(paramR9)), Time{BankWrites: 1, Lines: 1, L1Misses: 1, L2Misses: 1}},
+		{"a compact one", true, withFlags(isCompact, executions(paramR9)), Time{Lines: 1, L1Misses: 1, L2Misses: 1}},
+		{"a store", false, executions(storeR8), Time{BankReads: 2, Lines: 1, L2Misses: 1}}, // through
+		{"an atomic", false, executions(atomicR10), Time{BankReads: 1, BankWrites: 1, Lines: 1, L2Misses: 1}},
 	} {
 		c.Affine = w.affine
 		n := gp(c, inCTA(w.list))
@@ -252,10 +252,10 @@ func TestRates(t *testing.T) {
 	for _, frontEnd := range []int64{1, 2} {
 		c := NewGPConfig(16, false)
 		c.FrontEnd = frontEnd
-		n := gp(c, inCTA(do(addR1)), inCTA(do(addR1, addR2)))
-		want := Time{Cycles: 15, Issues: 4 * 15, Busy: 8 + 15, Issued: 3, Arithmetic: 3 * 2, BankReads: 3, BankWrites: 3}
+		n := gp(c, inCTA(executions(addR1)), inCTA(executions(addR1, addR2)))
+		want := Time{Cycles: 15, Issues: 4 * 15, BusyCycles: 8 + 15, Issued: 3, Arithmetic: 3 * 2, BankReads: 3, BankWrites: 3}
 		if frontEnd == 2 {
-			want.Cycles, want.Issues, want.Busy = 16, 4*8, 4+8
+			want.Cycles, want.Issues, want.BusyCycles = 16, 4*8, 4+8
 		}
 		if n != want {
 			t.Errorf("front end %d: %+v, want %+v", frontEnd, n, want)
@@ -267,9 +267,9 @@ func TestRates(t *testing.T) {
 func fg(c FGConfig, ctas ...*ctaRecord) Time {
 	m := NewFGMachine(c)
 	for _, c := range ctas {
-		m.cta(c)
+		m.runCTA(c)
 	}
-	m.end()
+	m.endLaunch()
 	return m.Time()
 }
 
@@ -280,62 +280,62 @@ func TestFGMachine(t *testing.T) {
 	ab, abm := NewFGConfig(FGSIMT{Arithmetic: true, Branches: true}), NewFGConfig(FGSIMT{Arithmetic: true, Branches: true, Memory: true})
 	queue, refetch := a, base
 	queue.Queue, refetch.Refetch = 1, 5
-	behind := append(do(addR1, addR1, addR1, addR1), with(isCompact, do(slices.Repeat([]uint32{addBanks}, 10)...))...)
+	dependent := append(executions(addR1, addR1, addR1, addR1), withFlags(isCompact, executions(slices.Repeat([]uint32{addBanks}, 10)...))...)
 	skips := base
-	skips.Skips = true
-	few := do(addR1, addR1, addR1)
-	for i := range few {
-		few[i].groups = 2
+	skips.SkipsIssue = true
+	short := executions(addR1, addR1, addR1)
+	for i := range short {
+		short[i].groups = 2
 	}
-	vector := with(isAtCompact|isVector, do(loadR7))
+	vector := withFlags(isAtCompact|isVector, executions(loadR7))
 	vector[0].lines = 5
-	expands := with(isSuppressed, do(mulR5))
-	expands[0].expands = 1
-	decided := append(with(isCompact, do(compareP)), with(isDecided, do(branchP))...)
-	shared := with(isCompact, do(paramR9, paramR9))
-	stores := do(storeR8, storeR8)
-	stores[0].turns, stores[1].turns = 1, 1
-	behindLoad := append(do(loadR7), with(isAtCompact|isVector, do(loadR7))...)
-	behindLoad[0].turns = 1
+	expands := withFlags(isSuppressed, executions(mulR5))
+	expands[0].materialises = 1
+	decided := append(withFlags(isCompact, executions(compareP)), withFlags(isDecided, executions(branchP))...)
+	shared := withFlags(isCompact, executions(paramR9, paramR9))
+	stores := executions(storeR8, storeR8)
+	stores[0].bankCycles, stores[1].bankCycles = 1, 1
+	behindLoad := append(executions(loadR7), withFlags(isAtCompact|isVector, executions(loadR7))...)
+	behindLoad[0].bankCycles = 1
 	for _, c := range []struct {
 		name   string
 		config FGConfig
 		ctas   []*ctaRecord
 		want   int64
 	}{
-		{"an addition", base, []*ctaRecord{inCTA(do(addR1))}, 5},                                                                 // lanes in 1 to 4
-		{"two dependent", base, []*ctaRecord{inCTA(do(addR1, addR2))}, 6},                                                        // forwarded: 2 to 5, on the other unit
-		{"three", base, []*ctaRecord{inCTA(do(addR1, addR1, addR1))}, 9},                                                         // the third has a unit from 5 on
-		{"three of half the lanes", base, []*ctaRecord{inCTA(slices.Clone(few))}, 9},                                             // and takes it as long
-		{"… that are skipped", skips, []*ctaRecord{inCTA(slices.Clone(few))}, 5},                                                 // 1 and 2, 2 and 3, 3 and 4
+		{"an addition", base, []*ctaRecord{inCTA(executions(addR1))}, 5},                                                         // lanes in 1 to 4
+		{"two dependent", base, []*ctaRecord{inCTA(executions(addR1, addR2))}, 6},                                                // forwarded: 2 to 5, on the other unit
+		{"three", base, []*ctaRecord{inCTA(executions(addR1, addR1, addR1))}, 9},                                                 // the third has a unit from 5 on
+		{"three of half the lanes", base, []*ctaRecord{inCTA(slices.Clone(short))}, 9},                                           // and takes it as long
+		{"… that are skipped", skips, []*ctaRecord{inCTA(slices.Clone(short))}, 5},                                               // 1 and 2, 2 and 3, 3 and 4
 		{"after a multiplication", base, []*ctaRecord{inCTA([]record{{instr: mulR5, groups: 4}, {instr: useR5, groups: 4}})}, 9}, // there in 5; 5 to 8
-		{"affine", a, []*ctaRecord{inCTA(with(isCompact, do(addR1, addR2)))}, 2},
-		{"generic after affine", a, []*ctaRecord{inCTA(append(with(isCompact, do(addR1)), do(addR2)...))}, 6}, // fetched in 1, 2 to 5
+		{"affine", a, []*ctaRecord{inCTA(withFlags(isCompact, executions(addR1, addR2)))}, 2},
+		{"generic after affine", a, []*ctaRecord{inCTA(append(withFlags(isCompact, executions(addR1)), executions(addR2)...))}, 6}, // fetched in 1, 2 to 5
 		{"suppressed, with an expansion", a, []*ctaRecord{inCTA(slices.Clone(expands))}, 6},
 		{"the same in fgsimt", base, []*ctaRecord{inCTA(slices.Clone(expands))}, 5},
-		{"a branch", base, []*ctaRecord{inCTA(do(compareP, branchP, addR1))}, 11}, // the last lanes are there in 5; addR1 fetched in 6, 7 to 10
-		{"a decided one in fgsimt+a", a, []*ctaRecord{inCTA(append(slices.Clone(decided), do(addR1)...))}, 11},
-		{"a decided one", ab, []*ctaRecord{inCTA(append(slices.Clone(decided), do(addR1)...))}, 7}, // 0, 1; fetched in 2, 3 to 6
-		{"a jump", base, []*ctaRecord{inCTA(do(jump, addR1))}, 6},
-		{"a load", base, []*ctaRecord{inCTA(do(loadR7))}, 11},                    // addresses in 1 to 4, requests in 2 to 5, data in 7, written in 7 to 10
-		{"a load and its use", base, []*ctaRecord{inCTA(do(loadR7, useR7))}, 12}, // first lanes there in 8, until 11
-		{"a vector load", abm, []*ctaRecord{inCTA(slices.Clone(vector))}, 11},    // requests in 1 to 5, data in 7
+		{"a branch", base, []*ctaRecord{inCTA(executions(compareP, branchP, addR1))}, 11}, // the last lanes are there in 5; addR1 fetched in 6, 7 to 10
+		{"a decided one in fgsimt+a", a, []*ctaRecord{inCTA(append(slices.Clone(decided), executions(addR1)...))}, 11},
+		{"a decided one", ab, []*ctaRecord{inCTA(append(slices.Clone(decided), executions(addR1)...))}, 7}, // 0, 1; fetched in 2, 3 to 6
+		{"a jump", base, []*ctaRecord{inCTA(executions(jumpInstr, addR1))}, 6},
+		{"a load", base, []*ctaRecord{inCTA(executions(loadR7))}, 11},                    // addresses in 1 to 4, requests in 2 to 5, data in 7, written in 7 to 10
+		{"a load and its use", base, []*ctaRecord{inCTA(executions(loadR7, useR7))}, 12}, // first lanes there in 8, until 11
+		{"a vector load", abm, []*ctaRecord{inCTA(slices.Clone(vector))}, 11},            // requests in 1 to 5, data in 7
 		{"the same in fgsimt+ab", ab, []*ctaRecord{inCTA(slices.Clone(vector))}, 11},
-		{"two loads", base, []*ctaRecord{inCTA(do(loadR7, loadR7))}, 15},                                    // addresses from 5 on, requests in 6 to 9, data in 11
-		{"a load, then a vector load", abm, []*ctaRecord{inCTA(append(do(loadR7), vector...))}, 16},         // requests in 6 to 10: the banks are taken
-		{"a store", base, []*ctaRecord{inCTA(do(storeR8))}, 6},                                              // requests in 2 to 5
+		{"two loads", base, []*ctaRecord{inCTA(executions(loadR7, loadR7))}, 15},                            // addresses from 5 on, requests in 6 to 9, data in 11
+		{"a load, then a vector load", abm, []*ctaRecord{inCTA(append(executions(loadR7), vector...))}, 16}, // requests in 6 to 10: the banks are taken
+		{"a store", base, []*ctaRecord{inCTA(executions(storeR8))}, 6},                                      // requests in 2 to 5
 		{"two stores of a request", base, []*ctaRecord{inCTA(slices.Clone(stores))}, 9},                     // addresses in 1 to 4 and 5 to 8
 		{"a load, then a vector load of a request", abm, []*ctaRecord{inCTA(slices.Clone(behindLoad))}, 12}, // asked for in 2 and 3, there in 4 and 5, written in 4 to 7 and 8 to 11
-		{"in order", base, []*ctaRecord{inCTA(do(mulR5, useR5, addR1))}, 10},                                // the second issues in 5, the third after it
-		{"a result that overtakes", base, []*ctaRecord{inCTA(do(sinR6, addR6))}, 16},                        // there in 13 both; 12 to 15
-		{"affine behind a queue", a, []*ctaRecord{inCTA(slices.Clone(behind))}, 14},                         // the four issue in 1, 2, 5, 6; the ten are fetched in 4 to 13
-		{"… of one", queue, []*ctaRecord{inCTA(slices.Clone(behind))}, 16},                                  // the fourth enters as the third issues, in 5; the ten are fetched in 6 to 15
-		{"a branch, and five cycles", refetch, []*ctaRecord{inCTA(do(compareP, branchP, addR1))}, 15},
+		{"in order", base, []*ctaRecord{inCTA(executions(mulR5, useR5, addR1))}, 10},                        // the second issues in 5, the third after it
+		{"a result that overtakes", base, []*ctaRecord{inCTA(executions(sinR6, addR6))}, 16},                // there in 13 both; 12 to 15
+		{"affine behind a queue", a, []*ctaRecord{inCTA(slices.Clone(dependent))}, 14},                      // the four issue in 1, 2, 5, 6; the ten are fetched in 4 to 13
+		{"… of one", queue, []*ctaRecord{inCTA(slices.Clone(dependent))}, 16},                               // the fourth enters as the third issues, in 5; the ten are fetched in 6 to 15
+		{"a branch, and five cycles", refetch, []*ctaRecord{inCTA(executions(compareP, branchP, addR1))}, 15},
 		{"shared loads", a, []*ctaRecord{inCTA(slices.Clone(shared))}, 4}, // the first is there in 2, written in 3
-		{"shared loads of another warp", a, []*ctaRecord{inCTA(times(2, shared)...)}, 6},
+		{"shared loads of another warp", a, []*ctaRecord{inCTA(repeatWarps(2, shared)...)}, 6},
 		{"shared loads in fgsimt", base, []*ctaRecord{inCTA(slices.Clone(shared))}, 15},
-		{"two warps", base, []*ctaRecord{inCTA(times(2, do(addR1))...)}, 10},                                             // the second is fetched in 5
-		{"a barrier", base, []*ctaRecord{inCTA(times(2, slices.Concat(do(addR1, barrier), meet(0), do(addR1)))...)}, 17}, // until 5, until 10; the second goes on, fetched in 7, until 12; the first, until 17
+		{"two warps", base, []*ctaRecord{inCTA(repeatWarps(2, executions(addR1))...)}, 10},                                                               // the second is fetched in 5
+		{"a barrier", base, []*ctaRecord{inCTA(repeatWarps(2, slices.Concat(executions(addR1, barrier), barrierRecords(0), executions(addR1)))...)}, 17}, // until 5, until 10; the second goes on, fetched in 7, until 12; the first, until 17
 	} {
 		if got := fg(c.config, c.ctas...); got.Cycles != c.want {
 			t.Errorf("%s: %d cycles, want %d", c.name, got.Cycles, c.want)
@@ -348,15 +348,15 @@ func TestFGMachine(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	m := NewFGMachine(NewFGConfig(FGSIMT{Arithmetic: true}))
 	for launch := range int64(2) {
-		m.cta(inCTA(with(isCompact, do(paramR9))))
-		if m.end(); m.Time().Cycles != 3*(launch+1) {
+		m.runCTA(inCTA(withFlags(isCompact, executions(paramR9))))
+		if m.endLaunch(); m.Time().Cycles != 3*(launch+1) {
 			t.Errorf("launch %d ends at %d, want %d", launch, m.Time().Cycles, 3*(launch+1))
 		}
 	}
 	g := NewGPMachine(NewGPConfig(16, false))
 	for launch := range int64(2) {
-		g.cta(inCTA(do(addR1)))
-		if g.end(); g.Time().Cycles != 8*(launch+1) {
+		g.runCTA(inCTA(executions(addR1)))
+		if g.endLaunch(); g.Time().Cycles != 8*(launch+1) {
 			t.Errorf("launch %d ends at %d, want %d", launch, g.Time().Cycles, 8*(launch+1))
 		}
 	}

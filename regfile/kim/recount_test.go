@@ -17,7 +17,7 @@ import (
 // affine and generic, in 16, 32 and 64 bits, with a last warp that is not full.
 func TestRecountRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 2))
-	for range part.Of(10, 40, 2000) {
+	for range part.Count(10, 40, 2000) {
 		var b strings.Builder
 		b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u32 n, .param .f32 x)\n{\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .b64 %d<4>;\n.reg .f32 %f<3>;\n.reg .pred %p<4>;\n")
 		b.WriteString("mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %laneid;\nld.param.u32 %r3, [n];\nmul.lo.u32 %r4, %r2, %r2;\nshl.b32 %r5, %r0, 4;\nmov.u32 %r6, 5;\nmov.u32 %r7, 100;\n")
@@ -90,12 +90,12 @@ func TestRecountRandom(t *testing.T) {
 		}
 		for _, name := range []string{"kim", "kim-wide", "fgsimt"} {
 			probe := interp.NewStructureProbe(affinetrack.PolicyByName(name))
-			again := &recount.Machine{FGSIMT: name == "fgsimt", Wide: name == "kim-wide"}
-			l := &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(40), Args: []any{uint32(3), float32(2)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{probe, again}}
+			recounted := &recount.Machine{FGSIMT: name == "fgsimt", Wide: name == "kim-wide"}
+			l := &interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(40), Args: []any{uint32(3), float32(2)}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Probes: []interp.Probe{probe, recounted}}
 			if _, err := m.Run(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
-			if diffs := again.Differences(probe.Structure()); len(diffs) > 0 {
+			if diffs := recounted.Differences(probe.Structure()); len(diffs) > 0 {
 				t.Fatalf("%s:\n%s\n%s", name, strings.Join(diffs, "\n"), b.String())
 			}
 		}

@@ -14,11 +14,11 @@ import (
 
 // machine takes time for what it runs. Its clock starts at 0 and goes on from launch to launch.
 type machine interface {
-	// cta has the machine run a CTA. It may keep it until the end of the launch, and gives back how
+	// runCTA has the machine run a CTA. It may keep it until the end of the launch, and gives back how
 	// many CTAs it still has.
-	cta(c *ctaRecord) int
-	// end has the machine run all that it still has.
-	end()
+	runCTA(c *ctaRecord) int
+	// endLaunch has the machine run all that it still has.
+	endLaunch()
 }
 
 // Replay is a probe that has machines run what launches do, CTA by CTA in the order in which they
@@ -32,7 +32,7 @@ type Replay struct {
 	mu       sync.Mutex
 	launches map[uint64]*launchReplay // under way
 	total    interp.Structure
-	most     int // CTAs that a machine has held
+	maxCTAs  int // CTAs that a machine has held
 }
 
 // GPReplay has GP-SIMT machines run launches, under a policy.
@@ -82,17 +82,17 @@ const (
 	specialUnit                // GP-SIMT: special functions and divisions
 	memoryUnit
 	affineUnit // GP-SIMT: if it executes compactly
-	units
+	unitCount
 )
 
 // latency is how long a result takes.
 type latency uint8
 
 const (
-	simple    latency = iota // integers
-	long                     // multiplications, floating point
-	special                  // special functions, divisions
-	latencies                // those of memory are the machine's
+	simpleLatency  latency = iota // integers
+	longLatency                   // multiplications, floating point
+	specialLatency                // special functions, divisions
+	latencyCount                  // those of memory are the machine's
 )
 
 // instr is an instruction of a program, as far as it matters when it executes.
@@ -113,20 +113,20 @@ type bankAccess struct{ reg, banks uint8 }
 
 // record is an execution of an instruction by a warp, or where warps of a CTA meet.
 type record struct {
-	instr   uint32 // its index; of a meeting its number
-	bytes   uint32 // that lanes load and store
-	lines   uint16 // of memory that it touches; GP-SIMT: they stand in warp.lines
-	turns   uint16 // of banks, or of the cache of constants
-	flags   flags
-	compact uint8 // reads of compact registers, by bit; a ninth is generic
-	expands uint8
-	groups  uint8 // of eight lanes that have active ones
+	instr        uint32 // its index; of a meeting its number
+	bytes        uint32 // that lanes load and store
+	lines        uint16 // of memory that it touches; GP-SIMT: they stand in warp.lines
+	bankCycles   uint16 // of banks, or of the cache of constants
+	flags        flags
+	compact      uint8 // reads of compact registers, by bit; a ninth is generic
+	materialises uint8
+	groups       uint8 // of eight lanes that have active ones
 }
 
 type flags uint8
 
 const (
-	isMeeting    flags = 1 << iota
+	isBarrier    flags = 1 << iota
 	isCompact          // its results were written compactly
 	isSuppressed       // … could have been
 	isDecided          // a branch
@@ -146,30 +146,30 @@ type ctaRecord struct {
 	registers int
 	shared    int // bytes of shared memory
 	warps     []warp
-	meetings  []int // how many warps meet there
+	barriers  []int // how many warps meet there
 }
 
-// Wants is what the policy's probe wants, one order, and addresses.
-func (r *Replay) Wants() interp.Wants {
-	w := interp.NewStructureProbe(r.policy).Wants()
+// Subscription is what the policy's probe wants, one order, and addresses.
+func (r *Replay) Subscription() interp.Subscription {
+	w := interp.NewStructureProbe(r.policy).Subscription()
 	w.Events |= interp.OnLaunch | interp.OnLaunchEnd | interp.OnWake
 	w.Addresses, w.InOrder = true, true
 	return w
 }
 
-// Tell follows launches.
-func (r *Replay) Tell(e *interp.Event) {
+// OnEvent follows launches.
+func (r *Replay) OnEvent(e *interp.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e.Kind {
 	case interp.OnLaunch:
 		l := &launchReplay{structure: interp.NewStructureProbe(r.policy)}
-		l.structure.Tell(e)
+		l.structure.OnEvent(e)
 		r.launches[e.Launch.ID] = l
 	case interp.OnLaunchEnd:
 		if l := r.launches[e.Launch.ID]; l != nil {
 			for _, m := range r.machines {
-				m.end()
+				m.endLaunch()
 			}
 			r.total.Add(l.structure.Structure())
 			delete(r.launches, e.Launch.ID)
@@ -184,14 +184,14 @@ func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	of := r.launches[l.ID]
-	if of.program == nil {
-		of.program, of.registers = instructions(l)
+	replay := r.launches[l.ID]
+	if replay.program == nil {
+		replay.program, replay.registers = instructions(l)
 	}
 	n := (l.Block.Count() + 31) / 32
 	return &recorder{
-		replay: r, tracker: of.structure.CTA(l, index, id).(interp.ResultSink), first: uint32(index * n),
-		cta:  ctaRecord{program: of.program, registers: of.registers, shared: sharedBytes(l), warps: make([]warp, n)},
+		replay: r, tracker: replay.structure.CTA(l, index, id).(interp.ResultSink), first: uint32(index * n),
+		cta:  ctaRecord{program: replay.program, registers: replay.registers, shared: sharedBytes(l), warps: make([]warp, n)},
 		last: make([]int, n),
 	}
 }
@@ -200,7 +200,7 @@ func (r *Replay) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sin
 func sharedBytes(l *interp.LaunchInfo) int {
 	n := 0
 	for _, v := range l.Program.Shared() {
-		n = max(n, v.Off+v.Var.Size())
+		n = max(n, v.Offset+v.Var.Size())
 	}
 	return n + l.Shared
 }
@@ -210,27 +210,27 @@ func sharedBytes(l *interp.LaunchInfo) int {
 func instructions(l *interp.LaunchInfo) (list []instr, registers int) {
 	base := map[*ptx.Func]int{}
 	for i := range l.Program.Len() {
-		in, f := l.Program.At(i)
+		instr, f := l.Program.At(i)
 		if _, ok := base[f]; !ok {
 			base[f] = registers
 			registers += len(f.Regs)
 		}
-		list = append(list, newInstr(in, l.Program.Parts(i), base[f]))
+		list = append(list, newInstr(instr, l.Program.Operations(i), base[f]))
 	}
 	return list, registers
 }
 
 // newInstr looks at an instruction of a function whose registers have numbers from base on. Units are
-// those of UseOf.
-func newInstr(in *ptx.Instr, parts *interp.Parts, base int) instr {
+// those of ComputeUse.
+func newInstr(in *ptx.Instr, operations *interp.Operations, base int) instr {
 	n := instr{compares: in.Form.Affine == ptx.AffineCompare}
 	switch in.Form.Class {
 	case ptx.ClassInt:
 		n.unit = arithmeticUnit
 	case ptx.ClassMul, ptx.ClassFP:
-		n.unit, n.latency = arithmeticUnit, long
+		n.unit, n.latency = arithmeticUnit, longLatency
 	case ptx.ClassSFU:
-		n.unit, n.latency = specialUnit, special
+		n.unit, n.latency = specialUnit, specialLatency
 	case ptx.ClassMemory, ptx.ClassTexture:
 		space, _ := in.Space()
 		n.unit = memoryUnit
@@ -247,7 +247,7 @@ func newInstr(in *ptx.Instr, parts *interp.Parts, base int) instr {
 	for r := range in.Defs() {
 		n.defs = append(n.defs, uint32(base+int(r)))
 	}
-	n.reads, n.writes = bankAccesses(parts.Reads), bankAccesses(parts.Writes)
+	n.reads, n.writes = bankAccesses(operations.Reads), bankAccesses(operations.Writes)
 	return n
 }
 
@@ -279,9 +279,9 @@ type recorder struct {
 	known   []uint64       // of the request under way: addresses, lines or words
 }
 
-// Tell records.
-func (c *recorder) Tell(e *interp.Event) {
-	c.tracker.Tell(e)
+// OnEvent records.
+func (c *recorder) OnEvent(e *interp.Event) {
+	c.tracker.OnEvent(e)
 	switch e.Kind {
 	case interp.OnBefore:
 		c.before(e)
@@ -296,13 +296,13 @@ func (c *recorder) Tell(e *interp.Event) {
 			w.records[len(w.records)-1].flags |= isDecided
 		}
 	case interp.OnWake:
-		c.meet(e)
+		c.recordBarrier(e)
 	case interp.OnCTAEnd:
 		r := c.replay
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, m := range r.machines {
-			r.most = max(r.most, m.cta(&c.cta))
+			r.maxCTAs = max(r.maxCTAs, m.runCTA(&c.cta))
 		}
 	}
 }
@@ -335,14 +335,14 @@ func (c *recorder) after(e *interp.Event) {
 	w := &c.cta.warps[e.Warp]
 	r := &w.records[len(w.records)-1]
 	s := c.tracker.Step(e)
-	r.expands = uint8(min(s.Expansions, 255))
+	r.materialises = uint8(min(s.Expansions, 255))
 	if s.Compact {
 		r.flags |= isCompact
 	}
 	if s.Suppressed {
 		r.flags |= isSuppressed
 	}
-	if in := &c.cta.program[r.instr]; in.load && !in.store {
+	if instr := &c.cta.program[r.instr]; instr.load && !instr.store {
 		switch s.Address {
 		case affinetrack.Uniform:
 			r.flags |= isAtCompact
@@ -359,63 +359,63 @@ func (c *recorder) after(e *interp.Event) {
 			r.bytes += uint32(a.Length(bits.TrailingZeros64(m)))
 		}
 		if c.replay.line == fgLine {
-			c.engine(r, a)
+			c.recordFG(r, a)
 		} else {
-			c.multiprocessor(w, r, a, uint32(e.Warp))
+			c.recordGP(w, r, a, uint32(e.Warp))
 		}
 	}
 }
 
-// meet records that warps of the CTA have met at a barrier. The meetings of a warp have ascending numbers, so
+// recordBarrier records that warps of the CTA have met at a barrier. The meetings of a warp have ascending numbers, so
 // that no two warps wait for each other: what does not fit, when lanes of a warp wait at different barriers, is left out.
-func (c *recorder) meet(e *interp.Event) {
-	if b := e.Waits.Barrier; b < 0 || b >= clusterBarrier {
+func (c *recorder) recordBarrier(e *interp.Event) {
+	if b := e.Wait.Barrier; b < 0 || b >= clusterBarrier {
 		return
 	}
-	key := [2]int{e.Waits.Barrier, e.Waits.Generation}
+	key := [2]int{e.Wait.Barrier, e.Wait.Generation}
 	n, ok := c.numbers[key]
 	if !ok {
 		if c.numbers == nil {
 			c.numbers = map[[2]int]int{}
 		}
-		n = len(c.cta.meetings)
-		c.numbers[key], c.cta.meetings = n, append(c.cta.meetings, 0)
+		n = len(c.cta.barriers)
+		c.numbers[key], c.cta.barriers = n, append(c.cta.barriers, 0)
 	}
 	if n < c.last[e.Warp] {
 		return
 	}
 	c.last[e.Warp] = n + 1
-	c.cta.meetings[n]++
+	c.cta.barriers[n]++
 	w := &c.cta.warps[e.Warp]
-	w.records = append(w.records, record{instr: uint32(n), flags: isMeeting})
+	w.records = append(w.records, record{instr: uint32(n), flags: isBarrier})
 }
 
 // clusterBarrier is the number of the barrier of a cluster, which is none of a CTA.
 const clusterBarrier = 16
 
-// multiprocessor records what an access is to a GP-SIMT machine.
-func (c *recorder) multiprocessor(w *warp, r *record, a *interp.Access, warp uint32) {
+// recordGP records what an access is to a GP-SIMT machine.
+func (c *recorder) recordGP(w *warp, r *record, a *interp.Access, warp uint32) {
 	first := bits.TrailingZeros64(a.Lanes)
 	space := a.Space
 	if space == ptx.Generic {
-		space, _, _, _ = a.Place(first)
+		space, _, _, _ = a.PlaceOf(first)
 	}
 	c.known = c.known[:0]
 	switch space {
 	case ptx.Param, ptx.Const:
 		for m := a.Lanes; m != 0; m &= m - 1 {
-			c.see(a.Addr[bits.TrailingZeros64(m)])
+			c.addKnown(a.Addr[bits.TrailingZeros64(m)])
 		}
-		r.turns += uint16(len(c.known))
+		r.bankCycles += uint16(len(c.known))
 	case ptx.Shared:
-		r.turns += uint16(c.passes(a, a.Kind != interp.AccessAtomic))
+		r.bankCycles += uint16(c.countPasses(a, a.Kind != interp.AccessAtomic))
 	default:
 		from := len(w.lines)
 		for m := a.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
 			if space == ptx.Local { // words of a warp's lanes lie side by side
-				_, _, off, _ := a.Place(lane)
-				for o := off / 4; o <= (off+uint64(a.Length(lane))-1)/4; o++ {
+				_, _, offset, _ := a.PlaceOf(lane)
+				for o := offset / 4; o <= (offset+uint64(a.Length(lane))-1)/4; o++ {
 					w.line(from, 1<<31|(c.first+warp)<<12|uint32(o)&0xfff)
 				}
 				continue
@@ -440,8 +440,8 @@ func (w *warp) line(from int, l uint32) {
 	}
 }
 
-// see notes what has not been seen.
-func (c *recorder) see(v uint64) bool {
+// addKnown notes what has not been seen.
+func (c *recorder) addKnown(v uint64) bool {
 	if slices.Contains(c.known, v) {
 		return false
 	}
@@ -449,9 +449,9 @@ func (c *recorder) see(v uint64) bool {
 	return true
 }
 
-// passes is how many cycles the banks of shared memory need, each for one of its words in a cycle; lanes that want the same
+// countPasses is how many cycles the banks of shared memory need, each for one of its words in a cycle; lanes that want the same
 // word get it at once if it is merged.
-func (c *recorder) passes(a *interp.Access, merge bool) (most int) {
+func (c *recorder) countPasses(a *interp.Access, merge bool) (maxCount int) {
 	var load [gpBanks]int
 	var last [gpBanks]uint64 // word of each bank, plus one: lanes that want the same are often neighbours
 	c.known = c.known[:0]
@@ -460,27 +460,27 @@ func (c *recorder) passes(a *interp.Access, merge bool) (most int) {
 		first := a.Addr[lane] / gpWord
 		for w := first; w <= (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/gpWord; w++ {
 			b := w % gpBanks
-			if merge && (last[b] == w+1 || load[b] > 0 && !c.see(w)) {
+			if merge && (last[b] == w+1 || load[b] > 0 && !c.addKnown(w)) {
 				continue
 			}
 			if last[b] = w + 1; merge && load[b] == 0 {
 				c.known = append(c.known, w)
 			}
 			load[b]++
-			most = max(most, load[b])
+			maxCount = max(maxCount, load[b])
 		}
 	}
-	return most
+	return maxCount
 }
 
-// engine records what an access is to the FG-SIMT machine: requests of groups of eight lanes, and the lines
+// recordFG records what an access is to the FG-SIMT machine: requests of groups of eight lanes, and the lines
 // that it touches in all.
-func (c *recorder) engine(r *record, a *interp.Access) {
+func (c *recorder) recordFG(r *record, a *interp.Access) {
 	c.known = c.known[:0]
 	for m := a.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		for l := a.Addr[lane] / fgLine; l <= (a.Addr[lane]+uint64(max(a.Length(lane), 1))-1)/fgLine && len(c.known) < 128; l++ {
-			c.see(l)
+			c.addKnown(l)
 		}
 	}
 	r.lines += uint16(len(c.known))
@@ -489,44 +489,44 @@ func (c *recorder) engine(r *record, a *interp.Access) {
 		switch n := (a.Bytes + fgWord - 1) / fgWord; {
 		case lanes == 0:
 		case a.Space == ptx.Local:
-			r.turns += uint16(n)
+			r.bankCycles += uint16(n)
 		case a.Kind == interp.AccessAtomic:
-			r.turns += uint16(c.conflicts(a, lanes) * n)
-		case same(a, lanes):
-			r.turns += uint16(n)
-		case consecutive(a, lanes, g):
-			r.turns += uint16((fgLanes*a.Bytes + fgLine - 1) / fgLine)
+			r.bankCycles += uint16(c.countConflicts(a, lanes) * n)
+		case isSameAddress(a, lanes):
+			r.bankCycles += uint16(n)
+		case isConsecutive(a, lanes, g):
+			r.bankCycles += uint16((fgLanes*a.Bytes + fgLine - 1) / fgLine)
 		default:
-			r.turns += uint16(c.conflicts(a, lanes) * n)
+			r.bankCycles += uint16(c.countConflicts(a, lanes) * n)
 		}
 	}
 }
 
-// conflicts is the most requests that a bank gets from lanes.
-func (c *recorder) conflicts(a *interp.Access, lanes uint64) (most int) {
+// countConflicts is the most requests that a bank gets from lanes.
+func (c *recorder) countConflicts(a *interp.Access, lanes uint64) (maxCount int) {
 	var load [fgBanks]int
 	for m := lanes; m != 0; m &= m - 1 {
 		b := a.Addr[bits.TrailingZeros64(m)] / fgLine % fgBanks
 		load[b]++
-		most = max(most, load[b])
+		maxCount = max(maxCount, load[b])
 	}
-	return most
+	return maxCount
 }
 
-// same reports whether lanes access the same address.
-func same(a *interp.Access, lanes uint64) bool {
-	at := a.Addr[bits.TrailingZeros64(lanes)]
+// isSameAddress reports whether lanes access the same address.
+func isSameAddress(a *interp.Access, lanes uint64) bool {
+	addr := a.Addr[bits.TrailingZeros64(lanes)]
 	for m := lanes; m != 0; m &= m - 1 {
-		if a.Addr[bits.TrailingZeros64(m)] != at {
+		if a.Addr[bits.TrailingZeros64(m)] != addr {
 			return false
 		}
 	}
 	return true
 }
 
-// consecutive reports whether lanes of the group that begins with lane g access elements that follow each other, from a line on or, if
+// isConsecutive reports whether lanes of the group that begins with lane g access elements that follow each other, from a line on or, if
 // they are small, within one.
-func consecutive(a *interp.Access, lanes uint64, g int) bool {
+func isConsecutive(a *interp.Access, lanes uint64, g int) bool {
 	n := uint64(a.Bytes)
 	first := bits.TrailingZeros64(lanes)
 	base := a.Addr[first] - uint64(first-g)*n

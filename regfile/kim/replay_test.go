@@ -15,14 +15,14 @@ import (
 	"gemu/ptx"
 )
 
-// keeps is a machine that keeps what it is to run.
-type keeps struct {
-	ctas []*ctaRecord
-	ends int
+// recordingMachine is a machine that keeps what it is to run.
+type recordingMachine struct {
+	ctas          []*ctaRecord
+	endedLaunches int
 }
 
-func (k *keeps) cta(c *ctaRecord) int { k.ctas = append(k.ctas, c); return len(k.ctas) }
-func (k *keeps) end()                 { k.ends++ }
+func (k *recordingMachine) runCTA(c *ctaRecord) int { k.ctas = append(k.ctas, c); return len(k.ctas) }
+func (k *recordingMachine) endLaunch()              { k.endedLaunches++ }
 
 // accessesPTX accesses memory in ways whose lines, words and banks are plain: of an array that begins with a line, of
 // shared memory that does, too.
@@ -83,7 +83,7 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 	}
 	result, err := m.Run(t.Context(), &interp.Launch{
 		Kernel: kernel, Grid: grid, Block: block, Args: args, Probes: []interp.Probe{r},
-		Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Stats: true, Policy: r.policy,
+		Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"), Structure: true, Policy: r.policy,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func run(t *testing.T, r *Replay, text, kernel string, workers int, grid, block 
 
 // TestRecords: what is recorded of accesses, as counted by hand.
 func TestRecords(t *testing.T) {
-	type access struct{ lines, turns, bytes int }
+	type access struct{ lines, bankCycles, bytes int }
 	// Loads: a parameter; 32 words that fill a line of 128 bytes; 32 from the second on; 32 lines; one word.
 	// Then an atomic on that; stores to 32 words, two of each of 16 banks; to 32 of one bank; a word of all; an
 	// atomic on it; a constant.
@@ -108,16 +108,16 @@ func TestRecords(t *testing.T) {
 		// for each; lines; addresses that are two lines apart, in four banks; a word; an atomic for each; a word.
 		{"FG-SIMT", fgLine, []access{{1, 8, 256}, {4, 4, 128}, {5, 28, 128}, {32, 16, 128}, {1, 4, 128}, {1, 32, 128}, {4, 4, 128}, {32, 8, 128}, {1, 4, 128}, {1, 32, 128}, {1, 4, 128}}},
 	} {
-		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &keeps{}
+		r, k := newReplay(affinetrack.PolicyByName("kim"), c.line), &recordingMachine{}
 		r.machines = []machine{k}
 		run(t, r, accessesPTX, "accesses", 1, interp.Dim(1), interp.Dim(40), make([]uint32, 4096), 1)
-		if len(k.ctas) != 1 || k.ends != 1 {
-			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.ends)
+		if len(k.ctas) != 1 || k.endedLaunches != 1 {
+			t.Fatalf("%s: %d CTAs, %d launches", c.name, len(k.ctas), k.endedLaunches)
 		}
 		cta := k.ctas[0]
 		// mul.wide.u32 %q, %i, 4: a register of 32 bits, and one of 64 in the bank behind it, too; tile and nothing dynamic.
-		if in := &cta.program[2]; len(in.reads) != 1 || in.reads[0].banks != 1 || len(in.writes) != 1 || in.writes[0].banks != 2 || in.latency != long || in.unit != arithmeticUnit {
-			t.Errorf("%s: mul.wide is %+v", c.name, in)
+		if instr := &cta.program[2]; len(instr.reads) != 1 || instr.reads[0].banks != 1 || len(instr.writes) != 1 || instr.writes[0].banks != 2 || instr.latency != longLatency || instr.unit != arithmeticUnit {
+			t.Errorf("%s: mul.wide is %+v", c.name, instr)
 		}
 		for w, groups := range []uint8{4, 1} {
 			if got := cta.warps[w].records[0].groups; got != groups {
@@ -126,7 +126,7 @@ func TestRecords(t *testing.T) {
 		}
 		waits := 0
 		for i := range cta.program {
-			if in := &cta.program[i]; in.waits && in.control {
+			if instr := &cta.program[i]; instr.waits && instr.control {
 				waits++
 			}
 		}
@@ -136,13 +136,13 @@ func TestRecords(t *testing.T) {
 		if cta.shared != 4096 {
 			t.Errorf("%s: %d bytes of shared memory, want those of tile", c.name, cta.shared)
 		}
-		if diff := cmp.Diff([]int{2}, cta.meetings); diff != "" {
+		if diff := cmp.Diff([]int{2}, cta.barriers); diff != "" {
 			t.Errorf("%s: meetings (-want +got):\n%s", c.name, diff)
 		}
 		var got []access
 		for i := range cta.warps[0].records {
-			if rec := &cta.warps[0].records[i]; rec.flags&isMeeting == 0 && cta.program[rec.instr].unit == memoryUnit {
-				got = append(got, access{int(rec.lines), int(rec.turns), int(rec.bytes)})
+			if rec := &cta.warps[0].records[i]; rec.flags&isBarrier == 0 && cta.program[rec.instr].unit == memoryUnit {
+				got = append(got, access{int(rec.lines), int(rec.bankCycles), int(rec.bytes)})
 			}
 		}
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(access{})); diff != "" {
@@ -154,17 +154,17 @@ func TestRecords(t *testing.T) {
 // TestFlags: what the policy makes of threshold.ptx (docs/value-structure.md walks through it), and
 // that operands are told apart: the product is of what was loaded and a parameter.
 func TestFlags(t *testing.T) {
-	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &keeps{}
+	r, k := newReplay(affinetrack.PolicyByName("kim"), gpLine), &recordingMachine{}
 	r.machines = []machine{k}
 	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(1), interp.Dim(32), make([]uint32, 32), 3)
 	w, program := k.ctas[0].warps[0], k.ctas[0].program
 	compact, product := 0, -1
 	for i := range w.records {
-		in := &program[w.records[i].instr]
+		instr := &program[w.records[i].instr]
 		if w.records[i].flags&isCompact != 0 {
 			compact++
 		}
-		if in.latency == long && w.records[i].flags&isCompact == 0 {
+		if instr.latency == longLatency && w.records[i].flags&isCompact == 0 {
 			product = i
 		}
 	}
@@ -217,7 +217,7 @@ func TestInvariants(t *testing.T) {
 				}
 			}
 			s := replayed(t, GPReplay(affinetrack.PolicyByName("kim"), machines...), w.name, w.size, "stack", 1)
-			u, all := UseOf(s), s.Total()
+			u, all := ComputeUse(s), s.Total()
 			for i, m := range machines {
 				n, c := m.Time(), m.GPConfig
 				name := fmt.Sprintf("%d lanes, affine %v, memory %v", c.Lanes, c.Affine, c.Memory)
@@ -227,7 +227,7 @@ func TestInvariants(t *testing.T) {
 				if bound := c.GPSIMT.Cycles(u) / gpSMs; float64(n.Cycles) < bound {
 					t.Errorf("%s: %d cycles, less than the %g of the busiest unit", name, n.Cycles, bound)
 				}
-				if n.Busy > n.Issues || n.Issued > gpIssue*n.Busy || n.L1Misses > n.Lines || n.L2Misses > n.Lines || !c.Memory && n.L2Misses > 0 {
+				if n.BusyCycles > n.Issues || n.Issued > gpIssue*n.BusyCycles || n.L1Misses > n.Lines || n.L2Misses > n.Lines || !c.Memory && n.L2Misses > 0 {
 					t.Errorf("%s: %+v", name, n)
 				}
 				if !c.Affine {
@@ -237,7 +237,7 @@ func TestInvariants(t *testing.T) {
 					continue
 				}
 				base := machines[i-1].Time()
-				if most := base.Arithmetic + 32/int64(c.Lanes)*all.Expansions; n.Arithmetic > most || n.Special > base.Special || n.Memory != base.Memory || n.Lines != base.Lines {
+				if most := base.Arithmetic + 32/int64(c.Lanes)*all.Materialisations; n.Arithmetic > most || n.Special > base.Special || n.Memory != base.Memory || n.Lines != base.Lines {
 					t.Errorf("%s: %+v, and without affine execution %+v", name, n, base)
 				}
 				if n.Affine == 0 || n.BankReads > base.BankReads || n.BankWrites > base.BankWrites {
@@ -249,13 +249,13 @@ func TestInvariants(t *testing.T) {
 				engines = append(engines, NewFGMachine(NewFGConfig(f)))
 			}
 			s = replayed(t, FGReplay(affinetrack.PolicyByName("fgsimt"), engines...), w.name, w.size, "pc2", 1)
-			u, all = UseOf(s), s.Total()
+			u, all = ComputeUse(s), s.Total()
 			u.Branches, u.Decided = 0, 0 // the bound waits for each; comparisons may be long over
 			shared := int64(0)
 			for i := range s.Instrs {
-				in := &s.Instrs[i]
-				if space, _ := in.Space(); space == ptx.Param && in.Form.Affine == ptx.AffineLoad {
-					shared += in.Compact
+				instr := &s.Instrs[i]
+				if space, _ := instr.Space(); space == ptx.Param && instr.Form.Affine == ptx.AffineLoad {
+					shared += instr.Compact
 				}
 			}
 			for i, m := range engines {
@@ -273,7 +273,7 @@ func TestInvariants(t *testing.T) {
 					before := engines[i-1].Time()
 					most := before.Arithmetic
 					if i == 1 {
-						most += fgGroups * all.Expansions
+						most += fgGroups * all.Materialisations
 					}
 					if n.Arithmetic > most || n.Memory > before.Memory || n.Affine < before.Affine {
 						t.Errorf("%+v: %+v, and with less affine execution %+v", m.FGSIMT, n, before)
@@ -290,24 +290,24 @@ func TestCounts(t *testing.T) {
 	seen := counts{}
 	for _, policy := range []string{"kim", "fgsimt"} {
 		for _, w := range small {
-			r, k := newReplay(affinetrack.PolicyByName(policy), gpLine), &keeps{}
+			r, k := newReplay(affinetrack.PolicyByName(policy), gpLine), &recordingMachine{}
 			r.machines = []machine{k}
 			s := replayed(t, r, w.name, w.size, "stack", 1)
 			all := s.Total()
-			want, got := counts{all.Execs, all.Compact, all.Suppressed, all.Expansions, all.Decided, 0}, counts{}
+			want, got := counts{all.Execs, all.Compact, all.Suppressed, all.Materialisations, all.Decided, 0}, counts{}
 			for i := range s.Instrs {
-				if in := &s.Instrs[i]; in.Form.Affine == ptx.AffineLoad {
-					want.vectors += in.Addresses.Affine
+				if instr := &s.Instrs[i]; instr.Form.Affine == ptx.AffineLoad {
+					want.vectors += instr.Addresses.Affine
 				}
 			}
 			for _, c := range k.ctas {
 				for i := range c.warps {
 					for _, rec := range c.warps[i].records {
-						if rec.flags&isMeeting != 0 {
+						if rec.flags&isBarrier != 0 {
 							continue
 						}
 						got.execs++
-						got.expansions += int64(rec.expands)
+						got.expansions += int64(rec.materialises)
 						for f, n := range map[flags]*int64{isCompact: &got.compact, isSuppressed: &got.suppressed, isDecided: &got.decided, isVector: &got.vectors} {
 							if rec.flags&f != 0 {
 								*n++
@@ -332,9 +332,9 @@ func TestCounts(t *testing.T) {
 func TestMeetings(t *testing.T) {
 	c := &recorder{cta: ctaRecord{warps: make([]warp, 2)}, last: make([]int, 2)}
 	for _, w := range []struct{ warp, barrier int }{{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 0}, {1, -1}, {1, clusterBarrier}} {
-		c.meet(&interp.Event{Warp: w.warp, Waits: interp.Waiting{Barrier: w.barrier}})
+		c.recordBarrier(&interp.Event{Warp: w.warp, Wait: interp.WaitState{Barrier: w.barrier}})
 	}
-	if diff := cmp.Diff([]int{1, 2}, c.cta.meetings); diff != "" {
+	if diff := cmp.Diff([]int{1, 2}, c.cta.barriers); diff != "" {
 		t.Errorf("meetings (-want +got):\n%s", diff)
 	}
 	if n := NewGPConfig(16, false); gp(n, &c.cta).Cycles != 0 {
@@ -344,7 +344,7 @@ func TestMeetings(t *testing.T) {
 
 // TestWorkers: times are the same whatever threads the host has, for machines get CTAs in one order.
 func TestWorkers(t *testing.T) {
-	if !GPReplay(affinetrack.PolicyByName("kim")).Wants().InOrder {
+	if !GPReplay(affinetrack.PolicyByName("kim")).Subscription().InOrder {
 		t.Error("CTAs may end in any order")
 	}
 	var want Time
@@ -368,8 +368,8 @@ func TestHeld(t *testing.T) {
 	r := GPReplay(affinetrack.PolicyByName("kim"), m, one)
 	const ctas, room = 3000, gpSMs * gpWarps / 2
 	run(t, r, kernels.Lookup("threshold").PTX(), "ex_gpsimt_kernel", 1, interp.Dim(ctas), interp.Dim(64), make([]uint32, 64*ctas), 3)
-	if r.most != room {
-		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.most, room)
+	if r.maxCTAs != room {
+		t.Errorf("%d CTAs of two warps were kept at a time, want %d", r.maxCTAs, room)
 	}
 	if m.Time().Issued != 15*2*ctas {
 		t.Errorf("%d instructions of %d", m.Time().Issued, 15*2*ctas)
@@ -393,9 +393,9 @@ func TestHeld(t *testing.T) {
 func TestHidden(t *testing.T) {
 	c := NewGPConfig(16, false)
 	c.Memory, c.LineCycles = true, 0
-	load := do(loadR7, useR7)
-	load[0].turns = 0
-	warps := inCTA(times(gpWarps, load)...)
+	load := executions(loadR7, useR7)
+	load[0].bankCycles = 0
+	warps := inCTA(repeatWarps(gpWarps, load)...)
 	for i := range warps.warps {
 		warps.warps[i].lines = []uint32{uint32(i)}
 	}
@@ -423,9 +423,9 @@ func TestFar(t *testing.T) {
 		want += 8                      // written in the last of these
 		want += -want & (frontEnd - 1) // and so does the end
 		const jumps = 1200
-		n := gp(c, inCTA(do(loadR7, useR7)), inCTA(do(slices.Repeat([]uint32{jump}, jumps)...)))
-		if n.Cycles != want || n.Busy != want/frontEnd+jumps {
-			t.Errorf("front end %d: %d cycles, want %d; busy for %d, want %d", frontEnd, n.Cycles, want, n.Busy, want/frontEnd+jumps)
+		n := gp(c, inCTA(executions(loadR7, useR7)), inCTA(executions(slices.Repeat([]uint32{jumpInstr}, jumps)...)))
+		if n.Cycles != want || n.BusyCycles != want/frontEnd+jumps {
+			t.Errorf("front end %d: %d cycles, want %d; busy for %d, want %d", frontEnd, n.Cycles, want, n.BusyCycles, want/frontEnd+jumps)
 		}
 	}
 }
@@ -445,12 +445,12 @@ func TestPorts(t *testing.T) {
 				want++
 			}
 			taken[[2]int64{bank, want}] = true
-			if got := p.take(int(bank), from); got != want {
+			if got := p.reserve(int(bank), from); got != want {
 				t.Fatalf("bank %d from %d on: %d, want %d", bank, from, got, want)
 			}
 		}
 	}
-	if got := p.take(0, p.now+5*horizon); got != p.now+5*horizon {
+	if got := p.reserve(0, p.now+5*horizon); got != p.now+5*horizon {
 		t.Errorf("beyond the horizon: %d", got)
 	}
 }
@@ -468,8 +468,8 @@ func TestCaches(t *testing.T) {
 	if _, _, hit := c.find(1); hit {
 		t.Error("line 1 is in another set, and was there")
 	}
-	if _, gone, hit := c.find(8); hit || gone.line != 2 || !gone.dirty {
-		t.Errorf("line 8 is there: %v, and %+v is gone, want line 2, dirty", hit, gone)
+	if _, evicted, hit := c.find(8); hit || evicted.line != 2 || !evicted.dirty {
+		t.Errorf("line 8 is there: %v, and %+v is gone, want line 2, dirty", hit, evicted)
 	}
 	if _, _, hit := c.find(0); !hit {
 		t.Error("line 0 is gone")
@@ -479,7 +479,7 @@ func TestCaches(t *testing.T) {
 	// L1; the load after it misses there only.
 	config := NewGPConfig(16, false)
 	config.Memory = true
-	list := do(loadR7, loadR7, storeR8, loadR7)
+	list := executions(loadR7, loadR7, storeR8, loadR7)
 	w := inCTA(list)
 	w.warps[0].lines = []uint32{5, 5, 9, 9}
 	n := gp(config, w)

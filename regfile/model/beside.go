@@ -11,55 +11,55 @@ import (
 	"gemu/ptx"
 )
 
-// Side is several models that watch the same launches.
-type Side struct {
-	models []Model
-	wants  interp.Wants   // of them together
-	each   []interp.Wants // of each
+// Comparison is several models that watch the same launches.
+type Comparison struct {
+	models        []Model
+	subscription  interp.Subscription   // of them together
+	subscriptions []interp.Subscription // of each
 
-	mu    sync.Mutex
-	lines map[*ptx.Instr]*Instr
+	mu     sync.Mutex
+	instrs map[*ptx.Instr]*Instr
 }
 
-// Beside has models watch the same launches.
-func Beside(models ...Model) *Side {
-	s := &Side{models: models, lines: map[*ptx.Instr]*Instr{}}
-	s.wants.Events = interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd
+// Watch has models watch the same launches.
+func Watch(models ...Model) *Comparison {
+	s := &Comparison{models: models, instrs: map[*ptx.Instr]*Instr{}}
+	s.subscription.Events = interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnCTAEnd
 	for _, m := range models {
-		w := m.Wants()
-		s.each = append(s.each, w)
-		s.wants.Events |= w.Events
-		s.wants.Values = s.wants.Values || w.Values
-		s.wants.Tags = s.wants.Tags || w.Tags
-		s.wants.Addresses = s.wants.Addresses || w.Addresses
-		s.wants.InOrder = s.wants.InOrder || w.InOrder
+		w := m.Subscription()
+		s.subscriptions = append(s.subscriptions, w)
+		s.subscription.Events |= w.Events
+		s.subscription.Values = s.subscription.Values || w.Values
+		s.subscription.Tags = s.subscription.Tags || w.Tags
+		s.subscription.Addresses = s.subscription.Addresses || w.Addresses
+		s.subscription.InOrder = s.subscription.InOrder || w.InOrder
 	}
 	return s
 }
 
 // Models are the models.
-func (s *Side) Models() []Model { return s.models }
+func (s *Comparison) Models() []Model { return s.models }
 
 // Reports are what the models have counted, in their order.
-func (s *Side) Reports() (list []*Report) {
+func (s *Comparison) Reports() (list []*Report) {
 	for _, m := range s.models {
 		list = append(list, m.Report())
 	}
 	return list
 }
 
-// Keep is registers that were written, by which of the models kept them in less than a vector:
+// CompressedWrites is registers that were written, by which of the models kept them in less than a vector:
 // bit i of the index is for model i.
-type Keep []int64
+type CompressedWrites []int64
 
 // Instr is what the models made of the results of an instruction.
 type Instr struct {
 	*ptx.Instr
-	Func   *ptx.Func
-	Writes int64   // of registers by warps, predicates left out
-	Bytes  int64   // of them, as vectors
-	Stored []int64 // … as each model stores them; a model whose sinks are no Keepers has those of vectors
-	Keep   Keep
+	Func       *ptx.Func
+	Writes     int64   // of registers by warps, predicates left out
+	Bytes      int64   // of them, as vectors
+	Stored     []int64 // … as each model stores them; a model whose sinks are no Keepers has those of vectors
+	Compressed CompressedWrites
 }
 
 // Add adds another's counts.
@@ -69,23 +69,27 @@ func (n *Instr) Add(o *Instr) {
 	for i := range o.Stored {
 		n.Stored[i] += o.Stored[i]
 	}
-	for i := range o.Keep {
-		n.Keep[i] += o.Keep[i]
+	for i := range o.Compressed {
+		n.Compressed[i] += o.Compressed[i]
 	}
 }
 
-// Kept is how many writes model i kept.
-func (k Keep) Kept(i int) int64 { return k.sum(func(set int) bool { return set>>i&1 != 0 }) }
+// By is how many writes model i kept.
+func (k CompressedWrites) By(i int) int64 {
+	return k.sumWhere(func(set int) bool { return set>>i&1 != 0 })
+}
 
-// Alone is how many writes model i kept, and no other.
-func (k Keep) Alone(i int) int64 { return k.sum(func(set int) bool { return set == 1<<i }) }
+// OnlyBy is how many writes model i kept, and no other.
+func (k CompressedWrites) OnlyBy(i int) int64 {
+	return k.sumWhere(func(set int) bool { return set == 1<<i })
+}
 
-// Any is how many writes some model kept.
-func (k Keep) Any() int64 { return k.sum(func(set int) bool { return set != 0 }) }
+// ByAny is how many writes some model kept.
+func (k CompressedWrites) ByAny() int64 { return k.sumWhere(func(set int) bool { return set != 0 }) }
 
-func (k Keep) sum(of func(set int) bool) (n int64) {
+func (k CompressedWrites) sumWhere(match func(set int) bool) (n int64) {
 	for set, writes := range k {
-		if of(set) {
+		if match(set) {
 			n += writes
 		}
 	}
@@ -94,11 +98,11 @@ func (k Keep) sum(of func(set int) bool) (n int64) {
 
 // Instrs are the instructions that have written registers, in the order of the source; those of a
 // file that was launched under several names come file by file.
-func (s *Side) Instrs() []*Instr {
+func (s *Comparison) Instrs() []*Instr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*Instr, 0, len(s.lines))
-	for _, n := range s.lines {
+	list := make([]*Instr, 0, len(s.instrs))
+	for _, n := range s.instrs {
 		list = append(list, n)
 	}
 	slices.SortFunc(list, func(a, b *Instr) int {
@@ -116,57 +120,57 @@ func (s *Side) Instrs() []*Instr {
 	return list
 }
 
-// Wants is what the models want, and what tells the results of instructions.
-func (s *Side) Wants() interp.Wants { return s.wants }
+// Subscription is what the models want, and what tells the results of instructions.
+func (s *Comparison) Subscription() interp.Subscription { return s.subscription }
 
 // CTA has each model watch the CTA.
-func (s *Side) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
-	c := &cta{of: s, launch: l, counts: make([]*Instr, l.Program.Len())}
+func (s *Comparison) CTA(l *interp.LaunchInfo, index int, id interp.Dim3) interp.Sink {
+	c := &cta{comparison: s, launch: l, counts: make([]*Instr, l.Program.Len())}
 	for _, m := range s.models {
 		sink := m.CTA(l, index, id)
 		c.sinks = append(c.sinks, sink)
-		k, _ := sink.(Keeper)
-		c.keepers = append(c.keepers, k)
+		k, _ := sink.(Sizer)
+		c.sizers = append(c.sizers, k)
 	}
 	return c
 }
 
-// Tell tells the models.
-func (s *Side) Tell(e *interp.Event) {
+// OnEvent tells the models.
+func (s *Comparison) OnEvent(e *interp.Event) {
 	for i, m := range s.models {
-		if s.each[i].Events.Has(e.Kind) {
-			m.Tell(e)
+		if s.subscriptions[i].Events.Has(e.Kind) {
+			m.OnEvent(e)
 		}
 	}
 }
 
 // cta is a CTA and its sinks, by model; nil of a model that does not care.
 type cta struct {
-	of      *Side
-	launch  *interp.LaunchInfo
-	sinks   []interp.Sink
-	keepers []Keeper
-	counts  []*Instr // by Event.Index
+	comparison *Comparison
+	launch     *interp.LaunchInfo
+	sinks      []interp.Sink
+	sizers     []Sizer
+	counts     []*Instr // by Event.Index
 }
 
-// Tell tells the models, and asks what they have kept.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent tells the models, and asks what they have kept.
+func (c *cta) OnEvent(e *interp.Event) {
 	for i, sink := range c.sinks {
-		if sink != nil && c.of.each[i].Events.Has(e.Kind) {
-			sink.Tell(e)
+		if sink != nil && c.comparison.subscriptions[i].Events.Has(e.Kind) {
+			sink.OnEvent(e)
 		}
 	}
 	switch {
 	case e.Kind == interp.OnCTAEnd:
 		c.end()
-	case Results(e):
+	case HasResults(e):
 		c.count(e)
 	}
 }
 
-// Results reports whether the Writes of an event are results: those of a call and of a barrier
+// HasResults reports whether the Writes of an event are results: those of a call and of a barrier
 // come with OnReturn and OnWake, and what is told of them OnAfter is what was there before.
-func Results(e *interp.Event) bool {
+func HasResults(e *interp.Event) bool {
 	switch e.Kind {
 	case interp.OnReturn, interp.OnWake:
 		return e.Lanes != 0
@@ -185,15 +189,15 @@ func (c *cta) count(e *interp.Event) {
 		}
 		n := c.counts[e.Index]
 		if n == nil {
-			n = &Instr{Instr: e.Instr, Func: e.Func, Stored: make([]int64, len(c.sinks)), Keep: make(Keep, 1<<len(c.sinks))}
+			n = &Instr{Instr: e.Instr, Func: e.Func, Stored: make([]int64, len(c.sinks)), Compressed: make(CompressedWrites, 1<<len(c.sinks))}
 			c.counts[e.Index] = n
 		}
 		all := Bytes(v, c.launch.WarpSize)
 		set := 0
-		for k, of := range c.keepers {
+		for k, sizer := range c.sizers {
 			stored := all
-			if of != nil {
-				stored = of.Keeps(e, i)
+			if sizer != nil {
+				stored = sizer.StoredBytes(e, i)
 			}
 			n.Stored[k] += int64(stored)
 			if stored < all {
@@ -202,40 +206,40 @@ func (c *cta) count(e *interp.Event) {
 		}
 		n.Writes++
 		n.Bytes += int64(all)
-		n.Keep[set]++
+		n.Compressed[set]++
 	}
 }
 
 // end adds up what the CTA has counted.
 func (c *cta) end() {
-	s := c.of
+	s := c.comparison
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range c.counts {
 		if n == nil {
 			continue
 		}
-		if t := s.lines[n.Instr]; t != nil {
+		if t := s.instrs[n.Instr]; t != nil {
 			t.Add(n)
 		} else {
-			s.lines[n.Instr] = n
+			s.instrs[n.Instr] = n
 		}
 	}
 }
 
-// sideState is what a Side has counted, and the states of its models.
-type sideState struct {
-	lines  map[*ptx.Instr]*Instr
+// comparisonState is what a Side has counted, and the states of its models.
+type comparisonState struct {
+	instrs map[*ptx.Instr]*Instr
 	models []any
 }
 
 // Save and Restore let it go back with a launch.
-func (s *Side) Save() any {
+func (s *Comparison) Save() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := &sideState{lines: map[*ptx.Instr]*Instr{}}
-	for in, n := range s.lines {
-		state.lines[in] = n.clone()
+	state := &comparisonState{instrs: map[*ptx.Instr]*Instr{}}
+	for instr, n := range s.instrs {
+		state.instrs[instr] = n.clone()
 	}
 	for _, m := range s.models {
 		state.models = append(state.models, m.Save())
@@ -244,16 +248,16 @@ func (s *Side) Save() any {
 }
 
 // Restore: see Save.
-func (s *Side) Restore(state any) {
+func (s *Comparison) Restore(state any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of := state.(*sideState)
-	s.lines = map[*ptx.Instr]*Instr{}
-	for in, n := range of.lines {
-		s.lines[in] = n.clone()
+	saved := state.(*comparisonState)
+	s.instrs = map[*ptx.Instr]*Instr{}
+	for instr, n := range saved.instrs {
+		s.instrs[instr] = n.clone()
 	}
 	for i, m := range s.models {
-		m.Restore(of.models[i])
+		m.Restore(saved.models[i])
 	}
 }
 
@@ -263,7 +267,7 @@ func (n *Instr) clone() *Instr {
 		return nil
 	}
 	c := *n
-	c.Stored, c.Keep = slices.Clone(n.Stored), slices.Clone(n.Keep)
+	c.Stored, c.Compressed = slices.Clone(n.Stored), slices.Clone(n.Compressed)
 	return &c
 }
 
@@ -286,11 +290,11 @@ func (c *cta) Save() any {
 
 // Restore: see Save.
 func (c *cta) Restore(state any) {
-	of := state.(*ctaState)
-	c.counts = cloned(of.counts)
+	saved := state.(*ctaState)
+	c.counts = cloned(saved.counts)
 	for i, sink := range c.sinks {
 		if s, ok := sink.(interp.Saver); ok {
-			s.Restore(of.sinks[i])
+			s.Restore(saved.sinks[i])
 		}
 	}
 }
@@ -304,7 +308,7 @@ func cloned(counts []*Instr) []*Instr {
 }
 
 // Sets are the sets of models that kept something together, the most frequent first.
-func (k Keep) Sets() (sets []int) {
+func (k CompressedWrites) Sets() (sets []int) {
 	for set, n := range k {
 		if n != 0 {
 			sets = append(sets, set)

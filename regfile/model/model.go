@@ -22,16 +22,16 @@ type Model interface {
 	Report() *Report
 }
 
-// Keeper is a sink that says what its model keeps of the registers that an instruction has
+// Sizer is a sink that says what its model keeps of the registers that an instruction has
 // written: Model.CTA gives it.
-type Keeper interface {
+type Sizer interface {
 	interp.Sink
 
-	// Keeps is asked after the sink was told of an event with Writes that are results: OnAfter,
+	// StoredBytes is asked after the sink was told of an event with Writes that are results: OnAfter,
 	// or OnReturn or OnWake of the instructions whose results come with these. It is how many
 	// bytes the model stores Writes[i] in, for all lanes of the warp together; a model that
 	// stores it as the vector that it is says Bytes of it. Predicates are not asked for.
-	Keeps(e *interp.Event, i int) int
+	StoredBytes(e *interp.Event, i int) int
 }
 
 // Bytes is how many bytes a register has in all lanes of a warp: four of each 32-bit register

@@ -24,9 +24,9 @@ const cachedBytes = 128 / 16
 // Name is "avc".
 func (c *cache) Name() string { return "avc" }
 
-// Wants is what the recorder wants, values of registers, and calls, whose registers have none yet.
-func (c *cache) Wants() interp.Wants {
-	w := c.Recorder.Wants()
+// Subscription is what the recorder wants, values of registers, and calls, whose registers have none yet.
+func (c *cache) Subscription() interp.Subscription {
+	w := c.Recorder.Subscription()
 	w.Values = true
 	w.Events |= interp.OnCall
 	return w
@@ -55,8 +55,8 @@ type register struct {
 	words [4][2]avc.Vector
 }
 
-// Tell tells the recorder, if it wants to know. What lanes had in an earlier call is gone.
-func (s *cacheSink) Tell(e *interp.Event) {
+// OnEvent tells the recorder, if it wants to know. What lanes had in an earlier call is gone.
+func (s *cacheSink) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnCall {
 		for _, r := range s.frames[frame{e.Warp, e.Depth, e.Callee}] {
 			r.valid &^= e.Lanes
@@ -64,7 +64,7 @@ func (s *cacheSink) Tell(e *interp.Event) {
 		return
 	}
 	if s.Sink != nil {
-		s.Sink.Tell(e)
+		s.Sink.OnEvent(e)
 	}
 }
 
@@ -77,8 +77,8 @@ type savedSink struct {
 // Save and Restore let a CTA go back with its launch.
 func (s *cacheSink) Save() any {
 	saved := &savedSink{frames: cloned(s.frames)}
-	if of, ok := s.Sink.(interp.Saver); ok {
-		saved.recorder = of.Save()
+	if saver, ok := s.Sink.(interp.Saver); ok {
+		saved.recorder = saver.Save()
 	}
 	return saved
 }
@@ -87,35 +87,35 @@ func (s *cacheSink) Save() any {
 func (s *cacheSink) Restore(state any) {
 	saved := state.(*savedSink)
 	s.frames = cloned(saved.frames)
-	if of, ok := s.Sink.(interp.Saver); ok {
-		of.Restore(saved.recorder)
+	if saver, ok := s.Sink.(interp.Saver); ok {
+		saver.Restore(saved.recorder)
 	}
 }
 
 // cloned are registers that change by themselves.
 func cloned(frames map[frame]map[ptx.RegID]*register) map[frame]map[ptx.RegID]*register {
 	list := map[frame]map[ptx.RegID]*register{}
-	for at, regs := range frames {
-		list[at] = map[ptx.RegID]*register{}
+	for key, regs := range frames {
+		list[key] = map[ptx.RegID]*register{}
 		for id, r := range regs {
 			c := *r
-			list[at][id] = &c
+			list[key][id] = &c
 		}
 	}
 	return list
 }
 
-// Keeps is what the cache would hold the register in that a result is written to, 32 lanes at a time.
-func (s *cacheSink) Keeps(e *interp.Event, i int) (bytes int) {
+// StoredBytes is what the cache would hold the register in that a result is written to, 32 lanes at a time.
+func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
 	v := &e.Writes[i]
-	at := frame{e.Warp, e.Depth, e.Func}
-	if s.frames[at] == nil {
-		s.frames[at] = map[ptx.RegID]*register{}
+	key := frame{e.Warp, e.Depth, e.Func}
+	if s.frames[key] == nil {
+		s.frames[key] = map[ptx.RegID]*register{}
 	}
-	r := s.frames[at][v.Reg]
+	r := s.frames[key][v.Reg]
 	if r == nil {
 		r = &register{}
-		s.frames[at][v.Reg] = r
+		s.frames[key][v.Reg] = r
 	}
 	r.valid |= e.Lanes
 	for k := range model.Bytes(v, 1) / 4 {
@@ -123,8 +123,8 @@ func (s *cacheSink) Keeps(e *interp.Event, i int) (bytes int) {
 		if k >= 2 {
 			from = v.High
 		}
-		for left := e.Lanes; left != 0; left &= left - 1 {
-			lane := bits.TrailingZeros64(left)
+		for remaining := e.Lanes; remaining != 0; remaining &= remaining - 1 {
+			lane := bits.TrailingZeros64(remaining)
 			r.words[k][lane/avc.Lanes][lane%avc.Lanes] = uint32(from[lane] >> (32 * (k & 1)))
 		}
 		for first := 0; first < e.Launch.WarpSize; first += avc.Lanes {
@@ -160,4 +160,4 @@ func (c *cache) Report() *model.Report {
 	return &model.Report{Model: c.Name(), Title: "Collange and Kouyoumdjian 2011: vectors of private memory with a base and a stride in a cache beside the first level; of registers, what it would hold if they were spilled", Tables: []model.Table{t}}
 }
 
-var _ model.Keeper = (*cacheSink)(nil)
+var _ model.Sizer = (*cacheSink)(nil)

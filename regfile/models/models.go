@@ -25,7 +25,7 @@ type Entry struct {
 var Known = known()
 
 func known() []Entry {
-	kim := policy("kim")
+	kim := policyEntry("kim")
 	kim.Default = true
 	list := []Entry{
 		kim,
@@ -35,39 +35,39 @@ func known() []Entry {
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {
-			list = append(list, policy(p.Name))
+			list = append(list, policyEntry(p.Name))
 		}
 	}
 	return list
 }
 
-// policy is the model of a policy.
-func policy(name string) Entry {
+// policyEntry is the model of a policy.
+func policyEntry(name string) Entry {
 	p := affinetrack.PolicyByName(name)
 	return Entry{Name: name, Doc: p.Doc, New: func() model.Model { return tags.New(p) }}
 }
 
 // Names lists the models.
-func Names() string { return names(Known, ", ") }
+func Names() string { return joinNames(Known, ", ") }
 
 // DefaultNames lists those that are taken where none is asked for, with commas between.
 func DefaultNames() string {
-	return names(slices.DeleteFunc(slices.Clone(Known), func(e Entry) bool { return !e.Default }), ",")
+	return joinNames(slices.DeleteFunc(slices.Clone(Known), func(e Entry) bool { return !e.Default }), ",")
 }
 
-func names(of []Entry, between string) string {
+func joinNames(entries []Entry, separator string) string {
 	var list []string
-	for _, e := range of {
+	for _, e := range entries {
 		list = append(list, e.Name)
 	}
-	return strings.Join(list, between)
+	return strings.Join(list, separator)
 }
 
-// most is how many models stand beside each other: what is kept by which is counted by sets.
-const most = 8
+// maxModels is how many models stand beside each other: what is kept by which is counted by sets.
+const maxModels = 8
 
 // Parse finds the models of a list of names with commas between.
-func Parse(list string) (of []Entry, err error) {
+func Parse(list string) (entries []Entry, err error) {
 	seen := map[string]bool{}
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
@@ -77,50 +77,50 @@ func Parse(list string) (of []Entry, err error) {
 			return nil, fmt.Errorf("no model %q: there are %s", name, Names())
 		case seen[name]:
 			return nil, fmt.Errorf("model %s is there twice", name)
-		case len(of) == most:
-			return nil, fmt.Errorf("at most %d models at a time", most)
+		case len(entries) == maxModels:
+			return nil, fmt.Errorf("at most %d models at a time", maxModels)
 		}
 		seen[name] = true
-		of = append(of, Known[i])
+		entries = append(entries, Known[i])
 	}
-	return of, nil
+	return entries, nil
 }
 
 // Default are the models of the papers that are compared, those of them that are for warps of so many lanes.
-func Default(lanes int) (of []Entry) {
+func Default(lanes int) (entries []Entry) {
 	for _, e := range Known {
 		if e.Default && e.fits(lanes) {
-			of = append(of, e)
+			entries = append(entries, e)
 		}
 	}
-	return of
+	return entries
 }
 
-// For is the models of a list, as Parse has it, or the default ones of an empty list, for warps of so
+// Select is the models of a list, as Parse has it, or the default ones of an empty list, for warps of so
 // many lanes. The error says which is not.
-func For(list string, lanes int) ([]Entry, error) {
+func Select(list string, lanes int) ([]Entry, error) {
 	if list == "" {
 		return Default(lanes), nil
 	}
-	of, err := Parse(list)
+	entries, err := Parse(list)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range of {
+	for _, e := range entries {
 		if !e.fits(lanes) {
 			return nil, fmt.Errorf("model %s is for warps of %d lanes, not of %d: leave it out", e.Name, e.Warp, lanes)
 		}
 	}
-	return of, nil
+	return entries, nil
 }
 
 func (e *Entry) fits(lanes int) bool { return e.Warp == 0 || e.Warp == lanes }
 
-// Beside makes models that watch the same launches.
-func Beside(of []Entry) *model.Side {
+// Watch makes models that watch the same launches.
+func Watch(entries []Entry) *model.Comparison {
 	var list []model.Model
-	for _, e := range of {
+	for _, e := range entries {
 		list = append(list, e.New())
 	}
-	return model.Beside(list...)
+	return model.Watch(list...)
 }

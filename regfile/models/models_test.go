@@ -14,14 +14,14 @@ import (
 	"gemu/regfile/model"
 )
 
-// watch runs a workload of the library with models beside each other.
-func watch(t *testing.T, name string, size int, list string) (*model.Side, []*interp.Result) {
+// runWith runs a workload of the library with models beside each other.
+func runWith(t *testing.T, name string, size int, list string) (*model.Comparison, []*interp.Result) {
 	t.Helper()
 	entries, err := Parse(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := Beside(entries)
+	side := Watch(entries)
 	dev := interp.NewDevice(interp.Config{Probes: []interp.Probe{side}})
 	s, err := kernels.Start(t.Context(), kernels.Lookup(name), dev, size)
 	if err != nil {
@@ -29,7 +29,7 @@ func watch(t *testing.T, name string, size int, list string) (*model.Side, []*in
 	}
 	s.Prepare = func(l *interp.Launch) {
 		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
-		l.Policy, l.Stats = affinetrack.PolicyByName("kim"), true
+		l.Policy, l.Structure = affinetrack.PolicyByName("kim"), true
 	}
 	if err := kernels.Lookup(name).Run(s); err != nil {
 		t.Fatal(err)
@@ -44,19 +44,19 @@ func TestBeside(t *testing.T) {
 		name string
 		size int
 	}{{"bfs", 300}, {"hotspot", 32}, {"reduce", 3000}} {
-		side, results := watch(t, c.name, c.size, "kim,avc,gscalar,combined")
-		total := model.Instr{Stored: make([]int64, 4), Keep: make(model.Keep, 16)}
+		side, results := runWith(t, c.name, c.size, "kim,avc,gscalar,combined")
+		total := model.Instr{Stored: make([]int64, 4), Compressed: make(model.CompressedWrites, 16)}
 		for _, n := range side.Instrs() {
 			sum := int64(0)
-			for _, k := range n.Keep {
+			for _, k := range n.Compressed {
 				sum += k
 			}
-			if sum != n.Writes || n.Keep.Any()+n.Keep[0] != n.Writes {
-				t.Errorf("%s, line %d: %d writes, %v kept", c.name, n.Pos.Line, n.Writes, n.Keep)
+			if sum != n.Writes || n.Compressed.ByAny()+n.Compressed[0] != n.Writes {
+				t.Errorf("%s, line %d: %d writes, %v kept", c.name, n.Pos.Line, n.Writes, n.Compressed)
 			}
 			for i, stored := range n.Stored {
-				if stored > n.Bytes || n.Keep.Alone(i) > n.Keep.Kept(i) || (n.Keep.Kept(i) == 0) != (stored == n.Bytes) {
-					t.Errorf("%s, line %d: model %d stores %d of %d bytes, and keeps %d of %d", c.name, n.Pos.Line, i, stored, n.Bytes, n.Keep.Kept(i), n.Writes)
+				if stored > n.Bytes || n.Compressed.OnlyBy(i) > n.Compressed.By(i) || (n.Compressed.By(i) == 0) != (stored == n.Bytes) {
+					t.Errorf("%s, line %d: model %d stores %d of %d bytes, and keeps %d of %d", c.name, n.Pos.Line, i, stored, n.Bytes, n.Compressed.By(i), n.Writes)
 				}
 			}
 			total.Add(n)
@@ -71,18 +71,18 @@ func TestBeside(t *testing.T) {
 			kim.Add(r.Structure)
 		}
 		b := kim.Breakdown()
-		if got, want := total.Keep.Kept(0), b.RegisterWrites.Uniform+b.RegisterWrites.Affine; got != want || total.Writes != b.RegisterWrites.Total() {
+		if got, want := total.Compressed.By(0), b.RegisterWrites.Uniform+b.RegisterWrites.Affine; got != want || total.Writes != b.RegisterWrites.Total() {
 			t.Errorf("%s: kim keeps %d of %d, by itself %d of %d", c.name, got, total.Writes, want, b.RegisterWrites.Total())
 		}
 		n := side.Models()[2].(*gscalar.Model).Counts(32)
 		for i, scheme := range map[int]int{2: gscalar.Bytewise, 3: gscalar.Affine} {
-			if s := n.Scheme(scheme); total.Stored[i] != s.Bytes || total.Bytes != s.Whole {
-				t.Errorf("%s: model %d stores %d of %d bytes, by itself %d of %d", c.name, i, total.Stored[i], total.Bytes, s.Bytes, s.Whole)
+			if s := n.Scheme(scheme); total.Stored[i] != s.Bytes || total.Bytes != s.FullWrites {
+				t.Errorf("%s: model %d stores %d of %d bytes, by itself %d of %d", c.name, i, total.Stored[i], total.Bytes, s.Bytes, s.FullWrites)
 			}
 		}
 		for i, name := range []string{"kim", "avc", "gscalar", "combined"} {
-			alone, _ := watch(t, c.name, c.size, name)
-			if diff := cmp.Diff(alone.Reports()[0], side.Reports()[i]); diff != "" {
+			single, _ := runWith(t, c.name, c.size, name)
+			if diff := cmp.Diff(single.Reports()[0], side.Reports()[i]); diff != "" {
 				t.Errorf("%s: %s (-alone +beside):\n%s", c.name, name, diff)
 			}
 		}
@@ -115,7 +115,7 @@ func TestWho(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := Beside(entries)
+	side := Watch(entries)
 	dev := interp.NewDevice(interp.Config{})
 	mod, err := dev.Load("k.ptx", []byte(kernel))
 	if err != nil {
@@ -137,7 +137,7 @@ func TestWho(t *testing.T) {
 	}
 	for _, n := range side.Instrs() {
 		set := -1
-		for i, k := range n.Keep {
+		for i, k := range n.Compressed {
 			if k > 0 {
 				set = i
 			}
@@ -198,7 +198,7 @@ func TestWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := Beside(entries)
+	side := Watch(entries)
 	mod, err := interp.NewDevice(interp.Config{}).Load("k.ptx", []byte(kernel))
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestGoBack(t *testing.T) {
 		for i := range v.Low {
 			v.Low[i] = value
 		}
-		return s.Keeps(&interp.Event{Launch: &interp.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []interp.Value{v}}, 0)
+		return s.StoredBytes(&interp.Event{Launch: &interp.LaunchInfo{WarpSize: 32}, Lanes: lanes, Writes: []interp.Value{v}}, 0)
 	}
 	write(0xffffffff, 5)
 	state := s.Save()
@@ -256,19 +256,19 @@ func TestGoBack(t *testing.T) {
 func TestFor(t *testing.T) {
 	for _, e := range Known {
 		for _, lanes := range []int{1, 16, 32, 64} {
-			of, err := For(e.Name, lanes)
-			if fits := e.Name != "avc" || lanes == 32; (err == nil) != fits || fits && (len(of) != 1 || of[0].Name != e.Name) {
-				t.Errorf("%s, warps of %d: %v, %v", e.Name, lanes, of, err)
+			entries, err := Select(e.Name, lanes)
+			if fits := e.Name != "avc" || lanes == 32; (err == nil) != fits || fits && (len(entries) != 1 || entries[0].Name != e.Name) {
+				t.Errorf("%s, warps of %d: %v, %v", e.Name, lanes, entries, err)
 			}
 		}
 	}
 	for lanes, want := range map[int]string{32: "kim,avc,gscalar", 64: "kim,gscalar", 1: "kim,gscalar"} {
-		of, err := For("", lanes)
-		if got := names(of, ","); err != nil || got != want {
+		entries, err := Select("", lanes)
+		if got := joinNames(entries, ","); err != nil || got != want {
 			t.Errorf("warps of %d: %s, %v, want %s", lanes, got, err, want)
 		}
 	}
-	if _, err := For("nobody", 32); err == nil {
+	if _, err := Select("nobody", 32); err == nil {
 		t.Error("a model that is none is not refused")
 	}
 }

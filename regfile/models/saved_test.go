@@ -55,8 +55,10 @@ LOOP:
 // order is a probe that has executions counted in one order, so that they can be continued to a step.
 type order struct{}
 
-func (order) Wants() interp.Wants                                  { return interp.Wants{Events: interp.AllEvents, InOrder: true} }
-func (order) Tell(*interp.Event)                                   {}
+func (order) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.AllEvents, InOrder: true}
+}
+func (order) OnEvent(*interp.Event)                                {}
 func (order) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return order{} }
 
 // TestSaved: models that go back with a launch, from anywhere to anywhere, have counted in its end what
@@ -73,7 +75,7 @@ func saved(t *testing.T, ctas int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := dev.Alloc(4 * 48 * ctas)
+	output, err := dev.Alloc(4 * 48 * ctas)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,9 +85,9 @@ func saved(t *testing.T, ctas int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		side, recorder := Beside(entries), &avc.Recorder{Warps: 4}
+		side, recorder := Watch(entries), &avc.Recorder{Warps: 4}
 		l := interp.Launch{
-			Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(48), Args: []any{out}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"),
+			Kernel: "k", Grid: interp.Dim(1), Block: interp.Dim(48), Args: []any{output}, Mode: interp.Vector, Reconverge: interp.ReconvergerNamed("stack"),
 			Probes: []interp.Probe{side, recorder, order{}},
 		}
 		if _, err := mod.Run(t.Context(), &l); err != nil { // they have counted before
@@ -96,22 +98,22 @@ func saved(t *testing.T, ctas int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e, func() string { return told(side, recorder) }
+		return e, func() string { return report(side, recorder) }
 	}
-	ends := func(e *interp.Execution) {
+	runToEnd := func(e *interp.Execution) {
 		t.Helper()
 		if ended, err := e.Continue(t.Context()); !ended || err != nil {
 			t.Fatal(ended, err)
 		}
 	}
-	to := func(e *interp.Execution, step int64) {
+	runTo := func(e *interp.Execution, step int64) {
 		t.Helper()
 		if ended, err := e.ContinueTo(t.Context(), step); ended || err != nil {
 			t.Fatal(ended, err)
 		}
 	}
 	e, now := begin()
-	ends(e)
+	runToEnd(e)
 	want, steps := now(), e.Steps()
 	if steps < 200 {
 		t.Fatalf("%d steps", steps)
@@ -119,20 +121,20 @@ func saved(t *testing.T, ctas int) {
 	e, now = begin()
 	defer e.Close()
 	var states []*interp.State
-	var then []string
+	var atSave []string
 	for i := range int64(7) {
-		to(e, 1+i*(steps-2)/6)
+		runTo(e, 1+i*(steps-2)/6)
 		s, err := e.Save()
 		if err != nil {
 			t.Fatal(err)
 		}
-		states, then = append(states, s), append(then, now())
+		states, atSave = append(states, s), append(atSave, now())
 	}
-	ends(e)
-	check := func(what, want string) {
+	runToEnd(e)
+	check := func(name, want string) {
 		t.Helper()
 		if diff := cmp.Diff(want, now()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	check("with pauses", want)
@@ -140,24 +142,24 @@ func saved(t *testing.T, ctas int) {
 		if err := e.Restore(states[i]); err != nil {
 			t.Fatal(err)
 		}
-		check(fmt.Sprintf("state %d", i), then[i])
+		check(fmt.Sprintf("state %d", i), atSave[i])
 		if i == 0 { // and from the middle back once more
-			to(e, steps/2)
+			runTo(e, steps/2)
 			continue
 		}
-		ends(e)
+		runToEnd(e)
 		check(fmt.Sprintf("from state %d", i), want)
 	}
 }
 
-// told is all that models and a recorder have to tell.
-func told(side *model.Side, recorder *avc.Recorder) string {
+// report is all that models and a recorder have to tell.
+func report(side *model.Comparison, recorder *avc.Recorder) string {
 	s := ""
 	for _, r := range side.Reports() {
 		s += fmt.Sprintf("%+v\n", *r)
 	}
 	for _, n := range side.Instrs() {
-		s += fmt.Sprintf("line %d: %d writes, %d bytes, stored %v, kept %v\n", n.Pos.Line, n.Writes, n.Bytes, n.Stored, n.Keep)
+		s += fmt.Sprintf("line %d: %d writes, %d bytes, stored %v, kept %v\n", n.Pos.Line, n.Writes, n.Bytes, n.Stored, n.Compressed)
 	}
 	for _, k := range recorder.Kernels() {
 		s += fmt.Sprintf("%s: %+v\n", k.Name, k.Counts)

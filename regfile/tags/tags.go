@@ -31,21 +31,21 @@ func New(p *affinetrack.Policy) *Model {
 // Name is the policy's.
 func (m *Model) Name() string { return m.policy.Name }
 
-// Wants is what the probe of a launch wants, and launches.
-func (m *Model) Wants() interp.Wants {
-	w := interp.NewStructureProbe(m.policy).Wants()
+// Subscription is what the probe of a launch wants, and launches.
+func (m *Model) Subscription() interp.Subscription {
+	w := interp.NewStructureProbe(m.policy).Subscription()
 	w.Events |= interp.OnLaunch | interp.OnLaunchEnd
 	return w
 }
 
-// Tell begins and ends launches.
-func (m *Model) Tell(e *interp.Event) {
+// OnEvent begins and ends launches.
+func (m *Model) OnEvent(e *interp.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch e.Kind {
 	case interp.OnLaunch:
 		p := interp.NewStructureProbe(m.policy)
-		p.Tell(e)
+		p.OnEvent(e)
 		m.running[e.Launch.ID] = p
 	case interp.OnLaunchEnd:
 		if p := m.running[e.Launch.ID]; p != nil {
@@ -83,10 +83,10 @@ func (m *Model) Save() any {
 }
 
 // Restore: see Save.
-func (m *Model) Restore(of any) {
+func (m *Model) Restore(saved any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := of.(*state)
+	s := saved.(*state)
 	m.running, m.total = maps.Clone(s.running), interp.Structure{Policy: m.policy}
 	for id, p := range m.running {
 		p.Restore(s.probes[id])
@@ -104,14 +104,14 @@ type sink struct {
 func (s *sink) Save() any { return s.ResultSink.(interp.Saver).Save() }
 
 // Restore: see Save.
-func (s *sink) Restore(of any) { s.ResultSink.(interp.Saver).Restore(of) }
+func (s *sink) Restore(saved any) { s.ResultSink.(interp.Saver).Restore(saved) }
 
 // baseBytes is the bytes of a base in a tag, for each word of its register.
 const baseBytes = 4
 
-// Keeps is what a result takes: a base as wide as its registers, and if it is affine a stride: of the
+// StoredBytes is what a result takes: a base as wide as its registers, and if it is affine a stride: of the
 // policy's width, or as wide as the base where that has none.
-func (s *sink) Keeps(e *interp.Event, i int) int {
+func (s *sink) StoredBytes(e *interp.Event, i int) int {
 	v := &e.Writes[i]
 	words := max(1, v.Type.Bits()/32)
 	switch s.Result(e, i) {
@@ -135,15 +135,15 @@ func (m *Model) Report() *model.Report {
 	classes := model.Table{Name: "structure", Title: "what values are held as", Unit: "% of accesses, or of instructions", Plot: model.Stacked, Columns: []string{"uniform", "affine", "generic"}}
 	for _, row := range []struct {
 		name   string
-		shares affinetrack.Shares
+		shares affinetrack.ClassCounts
 	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
 		n := row.shares.Total()
-		values := []float64{percent.Of(row.shares.Uniform, n), percent.Of(row.shares.Affine, n), percent.Of(row.shares.Generic, n)}
+		values := []float64{percent.Percentage(row.shares.Uniform, n), percent.Percentage(row.shares.Affine, n), percent.Percentage(row.shares.Generic, n)}
 		classes.Rows = append(classes.Rows, model.Row{Name: row.name, Values: values})
 	}
 	s := m.total.Summary()
 	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"vector reads", "vector writes", "tag reads", "tag writes", "expansions"},
-		Rows: []model.Row{{Name: m.Name(), Values: []float64{float64(all.Reads.Generic), float64(all.Writes.Generic), float64(all.Reads.Compact()), float64(all.Writes.Compact()), float64(all.Expansions)}}}}
+		Rows: []model.Row{{Name: m.Name(), Values: []float64{float64(all.Reads.Generic), float64(all.Writes.Generic), float64(all.Reads.Compact()), float64(all.Writes.Compact()), float64(all.Materialisations)}}}}
 	summary := model.Table{Name: "summary", Title: "instructions", Unit: "%", Plot: model.Bars, Columns: []string{"compact", "suppressed", "expansions", "branches", "loads"},
 		Rows: []model.Row{{Name: m.Name(), Values: []float64{s.Affine, s.Suppressed, s.Expansion, s.Branches, s.Loads}}}}
 	r.Tables = []model.Table{classes, summary, accesses}

@@ -18,11 +18,11 @@ const Banks = 16
 // Counts are accesses by a warp. An access that is uniform or affine is one to the
 // register's shadow, base and stride; a generic one is to its row, for all lanes.
 type Counts struct {
-	Reads, Writes affinetrack.Shares // of registers, but predicates and constants
+	Reads, Writes affinetrack.ClassCounts // of registers, but predicates and constants
 
 	PredicateReads, PredicateWrites int64 // guards included
 	Constants                       int64 // reads of registers that have one value in the launch, which take no row
-	Expansions                      int64 // rows written because lanes want what only the shadow had
+	Materialisations                int64 // rows written because lanes want what only the shadow had
 
 	Banks [Banks]Bank
 }
@@ -37,7 +37,7 @@ func (c *Counts) Add(o *Counts) {
 	c.PredicateReads += o.PredicateReads
 	c.PredicateWrites += o.PredicateWrites
 	c.Constants += o.Constants
-	c.Expansions += o.Expansions
+	c.Materialisations += o.Materialisations
 	for i := range c.Banks {
 		c.Banks[i].Reads += o.Banks[i].Reads
 		c.Banks[i].Writes += o.Banks[i].Writes
@@ -57,16 +57,16 @@ func (c *Counter) Counts() Counts {
 	return c.total
 }
 
-// Wants: instructions, results that come later, expansions; and tags.
-func (c *Counter) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnExpand | interp.OnCTAEnd, Tags: true}
+// Subscription: instructions, results that come later, expansions; and tags.
+func (c *Counter) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter | interp.OnReturn | interp.OnWake | interp.OnMaterialise | interp.OnCTAEnd, Tags: true}
 }
 
 // CTA has each CTA counted by itself.
 func (c *Counter) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return &cta{counter: c} }
 
-// Tell has nothing to do.
-func (c *Counter) Tell(*interp.Event) {}
+// OnEvent has nothing to do.
+func (c *Counter) OnEvent(*interp.Event) {}
 
 // Save and Restore let the counter go back with a launch.
 func (c *Counter) Save() any { return c.Counts() }
@@ -90,17 +90,17 @@ func (c *cta) Save() any { return c.Counts }
 // Restore: see Save.
 func (c *cta) Restore(state any) { c.Counts = state.(Counts) }
 
-// Tell counts.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent counts.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnCTAEnd:
 		c.counter.mu.Lock()
 		c.counter.total.Add(&c.Counts)
 		c.counter.mu.Unlock()
 		return
-	case interp.OnExpand:
-		c.Expansions++
-		c.bank(e.Row, false)
+	case interp.OnMaterialise:
+		c.Materialisations++
+		c.countBank(e.Row, false)
 		return
 	}
 	if e.Kind == interp.OnAfter && e.Instr.Guard.Reg != ptx.NoReg {
@@ -111,22 +111,22 @@ func (c *cta) Tell(e *interp.Event) {
 	}
 	if e.Kind == interp.OnAfter {
 		for i := range e.Reads {
-			c.access(e, &e.Reads[i], true)
+			c.countAccess(e, &e.Reads[i], true)
 		}
 		if e.Instr.Call != nil || e.Instr.Form.Class == ptx.ClassBarrier {
 			return // results come with OnReturn or OnWake
 		}
 	}
 	for i := range e.Writes {
-		c.access(e, &e.Writes[i], false)
+		c.countAccess(e, &e.Writes[i], false)
 	}
 }
 
-// access counts an access to a register.
-func (c *cta) access(e *interp.Event, v *interp.Value, read bool) {
-	at := e.Launch.Program.Where(e.Index, v.Reg)
+// countAccess counts an access to a register.
+func (c *cta) countAccess(e *interp.Event, v *interp.Value, read bool) {
+	at := e.Launch.Program.LocationOf(e.Index, v.Reg)
 	switch {
-	case at.Kind == interp.InConstant:
+	case at.Kind == interp.ConstantLocation:
 		if read {
 			c.Constants++
 		}
@@ -145,15 +145,15 @@ func (c *cta) access(e *interp.Event, v *interp.Value, read bool) {
 		c.Writes.Count(class)
 	}
 	if class == affinetrack.Generic {
-		c.bank(at, read)
+		c.countBank(at, read)
 	}
 }
 
-// bank counts an access to a register's row.
-func (c *cta) bank(at interp.Location, read bool) {
-	words := at.Bits / 32
+// countBank counts an access to a register's row.
+func (c *cta) countBank(location interp.Location, read bool) {
+	words := location.Bits / 32
 	for i := range words {
-		b := &c.Banks[(at.Row*words+i)%Banks]
+		b := &c.Banks[(location.Row*words+i)%Banks]
 		if read {
 			b.Reads++
 		} else {

@@ -41,7 +41,7 @@ func launch(t *testing.T, grid int, mode interp.Mode, probes ...interp.Probe) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mod, &interp.Launch{Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, Eager: mode != interp.Vector, Probes: probes}
+	return mod, &interp.Launch{Grid: interp.Dim(grid), Block: interp.Dim(64), Args: []any{b}, Mode: mode, CompileEagerly: mode != interp.Vector, Probes: probes}
 }
 
 // count runs the kernel and counts.
@@ -71,7 +71,7 @@ func TestCounts(t *testing.T) {
 	}
 	got.Banks = [Banks]Bank{}
 	// Both warps read the guard, and setp writes it.
-	want := Counts{Reads: affinetrack.Shares{Generic: 2*8 + 2}, Writes: affinetrack.Shares{Generic: 2*5 + 1}, PredicateReads: 2, PredicateWrites: 2}
+	want := Counts{Reads: affinetrack.ClassCounts{Generic: 2*8 + 2}, Writes: affinetrack.ClassCounts{Generic: 2*5 + 1}, PredicateReads: 2, PredicateWrites: 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -95,11 +95,13 @@ func TestModes(t *testing.T) {
 // pauser pauses before every store.
 type pauser struct{}
 
-func (pauser) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+func (pauser) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+}
 
 func (p pauser) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (pauser) Tell(e *interp.Event) {
+func (pauser) OnEvent(e *interp.Event) {
 	if e.Instr.Op.Name == "st" {
 		e.Pause()
 	}

@@ -44,24 +44,26 @@ type probe struct {
 // New makes the tool.
 func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
-// Wants: instructions, where they access memory, who waits and goes on, who ends.
-func (p *probe) Wants() interp.Wants {
-	return interp.Wants{
+// Subscription: instructions, where they access memory, who waits and goes on, who ends.
+func (p *probe) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events:    interp.OnWarp | interp.OnBefore | interp.OnAfter | interp.OnWait | interp.OnWake | interp.OnExit | interp.OnCTAEnd,
 		Addresses: true,
 	}
 }
 
-// Chosen: the instructions that there is something to say about.
-func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.plans.Of(l, newPlan).chosen }
+// SelectEvents: the instructions that there is something to say about.
+func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+	return p.plans.Get(l, newPlan).chosen
+}
 
-// Tell: what the host does is of no interest.
-func (p *probe) Tell(*interp.Event) {}
+// OnEvent: what the host does is of no interest.
+func (p *probe) OnEvent(*interp.Event) {}
 
 // CTA looks at each CTA, if there is something in the kernel to look at.
 func (p *probe) CTA(l *interp.LaunchInfo, _ int, id interp.Dim3) interp.Sink {
-	plan := p.plans.Of(l, newPlan)
-	if !plan.any {
+	plan := p.plans.Get(l, newPlan)
+	if !plan.isNeeded {
 		return nil
 	}
 	c := &cta{log: p.log, plan: plan}
@@ -77,9 +79,9 @@ type cta struct {
 	plan  *plan
 	warps []*warp
 
-	barriers [17]barrier
-	objects  []object // mbarriers that there are
-	low, end uint64   // between which they lie
+	barriers         [17]barrier
+	objects          []mbarrierObject // mbarriers that there are
+	lowAddr, endAddr uint64           // between which they lie
 
 	cluster *cluster // nil if nothing is known of it
 	rank    int
@@ -89,20 +91,20 @@ type cta struct {
 
 // warp is what is known of a warp.
 type warp struct {
-	had     uint64    // lanes, at its begin
-	live    uint64    // those that have not ended
-	pending []pending // copies
-	groups  [64]int   // committed, by lane
-	arrived int       // how often at the barrier of the cluster
-	waits   []group   // at barriers for all of the CTA that the warp must come to together
-	gone    []group   // that have exited, while others live
-	missed  []missed  // barriers that have completed without lanes that live
-	woken   woken     // from the barrier that has completed last
-	held    []group   // that the guards of barriers have held back, which was reported
+	lanes      uint64          // lanes, at its begin
+	live       uint64          // those that have not ended
+	pending    []pendingCopy   // copies
+	groups     [64]int         // committed, by lane
+	arrived    int             // how often at the barrier of the cluster
+	waiting    []group         // at barriers for all of the CTA that the warp must come to together
+	exited     []group         // that have exited, while others live
+	missed     []missedBarrier // barriers that have completed without lanes that live
+	woken      wokenGroup      // from the barrier that has completed last
+	guardedOff []group         // that the guards of barriers have held back, which was reported
 
-	member [64]uint64 // membermasks of the instruction that is about to be executed
-	from   uint64     // lanes that it takes values from which take no part …
-	taker  uint64     // … and those that take them
+	member  [64]uint64 // membermasks of the instruction that is about to be executed
+	sources uint64     // lanes that it takes values from which take no part …
+	takers  uint64     // … and those that take them
 }
 
 // barrier is one of the CTA's: what has arrived since it completed last.
@@ -113,7 +115,7 @@ type barrier struct {
 	place      spot   // of the last
 	users      uint64 // warps that have come to it with the count since all of the CTA have met
 	counted    int    // … that count
-	told       bool
+	reported   bool
 }
 
 // spot is where something has happened, to be told of later.
@@ -125,7 +127,7 @@ func (c *cta) spot(e *interp.Event, lanes uint64) spot {
 
 // place is a spot in full.
 func (c *cta) place(e *interp.Event, s spot, role string) finding.Place {
-	return finding.Of(e.Launch, s.index, role, e.ID, s.warp, s.lane)
+	return finding.LaunchPlace(e.Launch, s.index, role, e.ID, s.warp, s.lane)
 }
 
 // Save and Restore let a CTA go back with its launch.
@@ -135,8 +137,8 @@ func (c *cta) Save() any {
 	for _, w := range c.warps {
 		if w != nil {
 			n := *w
-			n.pending, n.waits, n.gone = slices.Clone(w.pending), slices.Clone(w.waits), slices.Clone(w.gone)
-			n.held, n.missed = slices.Clone(w.held), slices.Clone(w.missed)
+			n.pending, n.waiting, n.exited = slices.Clone(w.pending), slices.Clone(w.waiting), slices.Clone(w.exited)
+			n.guardedOff, n.missed = slices.Clone(w.guardedOff), slices.Clone(w.missed)
 			w = &n
 		}
 		s.warps = append(s.warps, w)
@@ -158,8 +160,8 @@ func (c *cta) warp(i int) *warp {
 	return c.warps[i]
 }
 
-// Tell looks at an event.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent looks at an event.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
 		if a := &c.plan.actions[e.Index]; a.concern&collects != 0 && e.Lanes != 0 {
@@ -167,45 +169,45 @@ func (c *cta) Tell(e *interp.Event) {
 		}
 	case interp.OnAfter:
 		if a := &c.plan.actions[e.Index]; a.concern != 0 {
-			c.after(e, a)
+			c.afterInstr(e, a)
 		}
 	case interp.OnWarp:
 		w := c.warp(e.Warp)
-		w.live, w.had = e.Lanes, e.Lanes
+		w.live, w.lanes = e.Lanes, e.Lanes
 	case interp.OnExit:
 		w := c.warp(e.Warp)
 		w.live &^= e.Lanes
-		if c.plan.meets && (w.live != 0 || len(w.missed) > 0) {
+		if c.plan.syncsWarps && (w.live != 0 || len(w.missed) > 0) {
 			c.exits(e, w)
 		}
 		if len(w.pending) > 0 {
-			c.leaves(e, w)
+			c.laneExits(e, w)
 		}
 	case interp.OnWait:
-		if e.Waits.Barrier >= 0 {
-			c.comes(e)
-			c.warp(e.Warp).attends(e.Lanes)
-			if w := c.warp(e.Warp); (e.Lanes != w.live || len(w.gone) > 0) && e.Instr.Form.Effects.Has(ptx.Aligned) {
-				c.stays(e, w)
+		if e.Wait.Barrier >= 0 {
+			c.arrive(e)
+			c.warp(e.Warp).noteArrival(e.Lanes)
+			if w := c.warp(e.Warp); (e.Lanes != w.live || len(w.exited) > 0) && e.Instr.Form.Effects.HasAll(ptx.Aligned) {
+				c.waitAtBarrier(e, w)
 			}
 		}
 	case interp.OnWake:
-		if e.Waits.Barrier >= 0 {
-			c.goes(e)
+		if e.Wait.Barrier >= 0 {
+			c.pass(e)
 			w := c.warp(e.Warp)
-			w.attends(e.Lanes)
-			if len(w.waits) > 0 {
+			w.noteArrival(e.Lanes)
+			if len(w.waiting) > 0 {
 				c.completes(e, w)
 			}
-			w.waits = remove(w.waits, e.Lanes)
+			w.waiting = remove(w.waiting, e.Lanes)
 		}
 	case interp.OnCTAEnd:
-		c.ends(e)
+		c.finish(e)
 	}
 }
 
-// after looks at an instruction that has been executed.
-func (c *cta) after(e *interp.Event, a *action) {
+// afterInstr looks at an instruction that has been executed.
+func (c *cta) afterInstr(e *interp.Event, a *action) {
 	w := c.warp(e.Warp)
 	if a.concern&aligned != 0 && e.Lanes != 0 && e.Active != e.Lanes || a.concern&whole != 0 && e.Lanes != 0 && e.Lanes != w.live {
 		c.diverges(e, w)
@@ -214,7 +216,7 @@ func (c *cta) after(e *interp.Event, a *action) {
 		return
 	}
 	if a.concern&collects != 0 {
-		c.together(e, a, w)
+		c.checkTogether(e, a, w)
 	}
 	switch {
 	case a.concern&copies != 0:
@@ -223,12 +225,12 @@ func (c *cta) after(e *interp.Event, a *action) {
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			w.groups[bits.TrailingZeros64(m)]++
 		}
-	case a.concern&waits != 0:
-		w.awaits(e.Lanes, a.group)
-	case a.concern&tells != 0:
+	case a.concern&waitsForGroups != 0:
+		w.completeGroups(e.Lanes, a.group)
+	case a.concern&arrivesOnMbarrier != 0:
 		w.drop(e.Lanes)
-	case a.concern&makes != 0:
-		c.makes(e, a)
+	case a.concern&initsMbarrier != 0:
+		c.initMbarrier(e, a)
 	}
 	if a.concern&accesses != 0 {
 		for i := range e.Accesses {
@@ -239,18 +241,18 @@ func (c *cta) after(e *interp.Event, a *action) {
 
 // diverges: not all lanes execute it that must.
 func (c *cta) diverges(e *interp.Event, w *warp) {
-	away := w.live &^ e.Lanes
+	missing := w.live &^ e.Lanes
 	lane := bits.TrailingZeros64(e.Lanes)
 	f := finding.Finding{
-		Tool: Name, Kind: Divergent, At: finding.At(e, "executed", lane),
+		Tool: Name, Kind: Divergent, Place: finding.PlaceOf(e, "executed", lane),
 		Message: fmt.Sprintf("%s, which all threads of a warp must execute together, by some of them", e.Instr.Text),
 	}
-	f.At.Lanes = finding.Lanes(e.Lanes)
-	if held := e.Active &^ e.Lanes; held != 0 {
-		w.held = add(w.held, e.Index, held)
-		f.Notes = append(f.Notes, fmt.Sprintf("its guard holds back %s, which have not exited", lanesOf(held)))
-	} else if away != 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%s, which have not exited, are elsewhere", lanesOf(away)))
+	f.Place.Lanes = finding.Lanes(e.Lanes)
+	if guardedOff := e.Active &^ e.Lanes; guardedOff != 0 {
+		w.guardedOff = add(w.guardedOff, e.Index, guardedOff)
+		f.Notes = append(f.Notes, fmt.Sprintf("its guard holds back %s, which have not exited", lanesOf(guardedOff)))
+	} else if missing != 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%s, which have not exited, are elsewhere", lanesOf(missing)))
 	}
 	c.log.Add(e, f)
 }
@@ -262,68 +264,68 @@ func lanesOf(m uint64) string {
 	return fmt.Sprintf("lane %d", bits.TrailingZeros64(m))
 }
 
-// comes: lanes have come to a barrier of the CTA, or to that of the cluster, of which there is no count.
-func (c *cta) comes(e *interp.Event) {
-	b := &c.barriers[e.Waits.Barrier]
-	n := e.Waits.Threads
-	if n == 0 || e.Warp >= 64 || e.Waits.Barrier == len(c.barriers)-1 {
+// arrive: lanes have come to a barrier of the CTA, or to that of the cluster, of which there is no count.
+func (c *cta) arrive(e *interp.Event) {
+	b := &c.barriers[e.Wait.Barrier]
+	n := e.Wait.Threads
+	if n == 0 || e.Warp >= 64 || e.Wait.Barrier == len(c.barriers)-1 {
 		return
 	}
 	if b.counted != n { // another use of it
-		b.counted, b.users, b.told = n, 0, false
+		b.counted, b.users, b.reported = n, 0, false
 	}
 	b.users |= 1 << e.Warp
-	if most := n / e.Launch.WarpSize; bits.OnesCount64(b.users) > most && !b.told {
-		b.told = true
+	if maximum := n / e.Launch.WarpSize; bits.OnesCount64(b.users) > maximum && !b.reported {
+		b.reported = true
 		c.log.Add(e, finding.Finding{
-			Tool: Name, Kind: Count, Severity: finding.Notice, At: finding.At(e, "barrier", bits.TrailingZeros64(e.Lanes)),
-			Message: fmt.Sprintf("barrier %d waits for %d threads, %d warps, and %d have come to it since all warps have met: unless something else orders them, which of them meet is chance", e.Waits.Barrier, n, most, bits.OnesCount64(b.users)),
+			Tool: Name, Kind: Count, Severity: finding.Notice, Place: finding.PlaceOf(e, "barrier", bits.TrailingZeros64(e.Lanes)),
+			Message: fmt.Sprintf("barrier %d waits for %d threads, %d warps, and %d have come to it since all warps have met: unless something else orders them, which of them meet is chance", e.Wait.Barrier, n, maximum, bits.OnesCount64(b.users)),
 		})
 	}
 }
 
-// goes: lanes go on behind a barrier, one of the CTA or that of the cluster.
-func (c *cta) goes(e *interp.Event) {
-	b := &c.barriers[e.Waits.Barrier]
-	waits := e.Instr.Form.Effects.Has(ptx.Waits)
-	if e.Waits.Barrier == len(c.barriers)-1 {
+// pass: lanes go on behind a barrier, one of the CTA or that of the cluster.
+func (c *cta) pass(e *interp.Event) {
+	b := &c.barriers[e.Wait.Barrier]
+	waits := e.Instr.Form.Effects.HasAll(ptx.Waits)
+	if e.Wait.Barrier == len(c.barriers)-1 {
 		if c.cluster != nil {
-			c.meets(e, waits)
+			c.passCluster(e, waits)
 		}
 		return
 	}
-	switch g := e.Waits.Generation; {
+	switch g := e.Wait.Generation; {
 	case waits:
 		if g >= b.generation {
-			*b = barrier{generation: g + 1, users: b.users, counted: b.counted, told: b.told}
+			*b = barrier{generation: g + 1, users: b.users, counted: b.counted, reported: b.reported}
 		}
-		if e.Waits.Threads == 0 || e.Waits.Threads >= e.Launch.Block.Count() {
+		if e.Wait.Threads == 0 || e.Wait.Threads >= e.Launch.Block.Count() {
 			for i := range c.barriers {
 				c.barriers[i].users = 0
 			}
 		}
 	case e.Warp < 64:
 		if g > b.generation {
-			*b = barrier{generation: g, users: b.users, counted: b.counted, told: b.told}
+			*b = barrier{generation: g, users: b.users, counted: b.counted, reported: b.reported}
 		}
 		b.arrivals |= 1 << e.Warp
-		b.threads, b.place = e.Waits.Threads, c.spot(e, e.Lanes)
+		b.threads, b.place = e.Wait.Threads, c.spot(e, e.Lanes)
 	}
 }
 
-// ends looks at what the CTA leaves behind.
-func (c *cta) ends(e *interp.Event) {
+// finish looks at what the CTA leaves behind.
+func (c *cta) finish(e *interp.Event) {
 	for i := range c.barriers {
 		b := &c.barriers[i]
 		if n := bits.OnesCount64(b.arrivals) * e.Launch.WarpSize; n > 0 && n < b.threads {
 			c.log.Add(e, finding.Finding{
-				Tool: Name, Kind: Count, At: c.place(e, b.place, "arrival"),
-				Message: fmt.Sprintf("barrier %d is left with %d of the %d threads that it waits for: nobody has waited for them", i, n, b.threads),
+				Tool: Name, Kind: Count, Place: c.place(e, b.place, "arrival"),
+				Message: fmt.Sprintf("barrier %d is left with %d of the %d threads that it waits for: no thread waits for them", i, n, b.threads),
 			})
 		}
 	}
 	c.unfinished(e)
 	if c.cluster != nil {
-		c.cluster.leaves(c, e)
+		c.cluster.laneExits(c, e)
 	}
 }

@@ -23,7 +23,7 @@ func (c *cta) members(e *interp.Event, a *action) {
 	} else if e.ReadTo(&c.values[0], a.member) {
 		copy(w.member[:], c.values[0].Low)
 	}
-	w.from, w.taker = 0, 0
+	w.sources, w.takers = 0, 0
 	if a.concern&shuffles == 0 || w.live == 1<<32-1 && one && a.mask == 1<<32-1 {
 		return
 	}
@@ -40,37 +40,37 @@ func (c *cta) members(e *interp.Event, a *action) {
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		if j, ok := a.mode(lane, b(lane)&31, k(lane)); ok && w.member[lane]&w.live>>j&1 == 0 {
-			w.from |= 1 << j
-			w.taker |= 1 << lane
+			w.sources |= 1 << j
+			w.takers |= 1 << lane
 		}
 	}
 }
 
-// unasked says why lanes that values are taken from do not give any, where the taker names
+// describeSources says why lanes that values are taken from do not give any, where the taker names
 // all of them or none.
-func (w *warp) unasked(taker int) string {
+func (w *warp) describeSources(taker int) string {
 	switch member := w.member[taker]; {
-	case w.from&^w.had != 0:
+	case w.sources&^w.lanes != 0:
 		return "whom the warp does not have"
-	case w.from&w.live == 0:
+	case w.sources&w.live == 0:
 		return "who have ended"
-	case w.from&member == 0:
+	case w.sources&member == 0:
 		return "whom its membermask leaves out"
 	}
 	return "whom its membermask leaves out or who have ended"
 }
 
-// together looks at lanes that have executed an instruction together.
-func (c *cta) together(e *interp.Event, a *action, w *warp) {
-	if w.taker != 0 {
-		lane := bits.TrailingZeros64(w.taker)
+// checkTogether looks at lanes that have executed an instruction together.
+func (c *cta) checkTogether(e *interp.Event, a *action, w *warp) {
+	if w.takers != 0 {
+		lane := bits.TrailingZeros64(w.takers)
 		f := finding.Finding{
-			Tool: Name, Kind: Source, Severity: finding.Notice, At: finding.At(e, "shuffle", lane),
-			Message: fmt.Sprintf("%s takes the value of %s, %s: it is undefined", e.Instr.Text, lanesOf(w.from), w.unasked(lane)),
+			Tool: Name, Kind: Source, Severity: finding.Notice, Place: finding.PlaceOf(e, "shuffle", lane),
+			Message: fmt.Sprintf("%s takes the value of %s, %s: it is undefined", e.Instr.Text, lanesOf(w.sources), w.describeSources(lane)),
 		}
-		f.At.Lanes = finding.Lanes(w.taker)
+		f.Place.Lanes = finding.Lanes(w.takers)
 		c.log.Add(e, f)
-		w.taker = 0
+		w.takers = 0
 	}
 	if a.member == ptx.NoReg {
 		return
@@ -92,10 +92,10 @@ func (c *cta) together(e *interp.Event, a *action, w *warp) {
 				continue
 			}
 			f := finding.Finding{
-				Tool: Name, Kind: Membermask, At: finding.At(e, "executed", lane),
+				Tool: Name, Kind: Membermask, Place: finding.PlaceOf(e, "executed", lane),
 				Message: fmt.Sprintf("%s with membermask %#x in lane %d, and with %#x in lane %d, which that names", e.Instr.Text, w.member[lane], lane, w.member[other], other),
 			}
-			f.At.Lanes = finding.Lanes(e.Lanes)
+			f.Place.Lanes = finding.Lanes(e.Lanes)
 			c.log.Add(e, f)
 			return
 		}

@@ -14,46 +14,46 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// pending is a copy that its threads have yet to wait for.
-type pending struct {
-	lanes uint64
-	bytes uint64
-	to    [64]uint32 // offset in shared memory, by lane
-	group [64]int32  // as many as its lane had committed before
-	index int
+// pendingCopy is a copy that its threads have yet to wait for.
+type pendingCopy struct {
+	lanes  uint64
+	bytes  uint64
+	offset [64]uint32 // offset in shared memory, by lane
+	group  [64]int32  // as many as its lane had committed before
+	index  int
 }
 
 // offset is where an address in shared memory leads, in the CTA that has it; ok is false if it
 // is one of other memory.
-func offset(addr uint64, space ptx.Space) (off uint64, rank int, ok bool) {
+func offset(addr uint64, space ptx.Space) (offset uint64, rank int, ok bool) {
 	if space == ptx.Generic {
 		addr -= interp.SharedWindow
 	} else if space != ptx.Shared {
 		return 0, 0, false
 	}
-	off = addr & (1<<interp.RankShift - 1)
-	return off, int(addr >> interp.RankShift), off < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
+	offset = addr & (1<<interp.RankShift - 1)
+	return offset, int(addr >> interp.RankShift), offset < interp.WindowSize && addr>>interp.RankShift < interp.MaxCluster
 }
 
 // address gives the addresses of an operand, by lane; c.values[0] has them where it has a
 // register.
 func (c *cta) address(e *interp.Event, o *ptx.Operand) func(lane int) uint64 {
-	var at uint64
+	var barrierAddr uint64
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		for _, n := range c.plan.shared {
 			if n.Var == v {
-				at = uint64(n.Off)
+				barrierAddr = uint64(n.Offset)
 			}
 		}
 	}
-	off := uint64(o.Off())
+	offset := uint64(o.Offset())
 	switch {
 	case o.Reg == ptx.NoReg || !e.ReadTo(&c.values[0], o.Reg):
-		return func(int) uint64 { return at + off }
+		return func(int) uint64 { return barrierAddr + offset }
 	case o.IndexSize() > 0:
-		return func(lane int) uint64 { return at + o.Indexed(c.values[0].Low[lane]) }
+		return func(lane int) uint64 { return barrierAddr + o.Indexed(c.values[0].Low[lane]) }
 	}
-	return func(lane int) uint64 { return c.values[0].Low[lane] + at + off }
+	return func(lane int) uint64 { return c.values[0].Low[lane] + barrierAddr + offset }
 }
 
 // copies notes copies that lanes have begun.
@@ -61,24 +61,24 @@ func (c *cta) copies(e *interp.Event, a *action, w *warp) {
 	if n := len(w.pending); n < cap(w.pending) {
 		w.pending = w.pending[:n+1]
 	} else {
-		w.pending = append(w.pending, pending{})
+		w.pending = append(w.pending, pendingCopy{})
 	}
 	p := &w.pending[len(w.pending)-1]
 	p.lanes, p.bytes, p.index = e.Lanes, a.bytes, e.Index
-	at := c.address(e, a.addr)
+	addrOf := c.address(e, a.addr)
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		off, _, _ := offset(at(lane), a.space)
-		p.to[lane], p.group[lane] = uint32(off), int32(w.groups[lane])
+		off, _, _ := offset(addrOf(lane), a.space)
+		p.offset[lane], p.group[lane] = uint32(off), int32(w.groups[lane])
 		if len(c.objects) > 0 {
 			c.object(e, off, p.bytes, lane, "copied to")
 		}
 	}
 }
 
-// awaits drops the copies of lanes that are in no group but the last few; of those in none
+// completeGroups drops the copies of lanes that are in no group but the last few; of those in none
 // only wait_all, which says 0 and is told by its lack of an operand, drops all.
-func (w *warp) awaits(lanes uint64, last int) {
+func (w *warp) completeGroups(lanes uint64, last int) {
 	for i := range w.pending {
 		p := &w.pending[i]
 		for m := p.lanes & lanes; m != 0; m &= m - 1 {
@@ -111,8 +111,8 @@ func (w *warp) tidy() {
 	w.pending = w.pending[:n]
 }
 
-// leaves: lanes exit that have not waited for their copies.
-func (c *cta) leaves(e *interp.Event, w *warp) {
+// laneExits: lanes exit that have not waited for their copies.
+func (c *cta) laneExits(e *interp.Event, w *warp) {
 	for i := range w.pending {
 		p := &w.pending[i]
 		m := p.lanes & e.Lanes
@@ -121,10 +121,10 @@ func (c *cta) leaves(e *interp.Event, w *warp) {
 		}
 		lane := bits.TrailingZeros64(m)
 		f := finding.Finding{
-			Tool: Name, Kind: Wait, Severity: finding.Notice, At: c.place(e, spot{p.index, e.Warp, lane}, "copy"),
+			Tool: Name, Kind: Wait, Severity: finding.Notice, Place: c.place(e, spot{p.index, e.Warp, lane}, "copy"),
 			Message: fmt.Sprintf("a copy of %d bytes to shared memory that its thread has not waited for as it exits", p.bytes),
 		}
-		f.At.Lanes = finding.Lanes(m)
+		f.Place.Lanes = finding.Lanes(m)
 		c.log.Add(e, f)
 	}
 	w.drop(e.Lanes)
@@ -158,10 +158,10 @@ func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
 		}
 		for i := range w.pending {
 			p := &w.pending[i]
-			if to := uint64(p.to[lane]); p.lanes>>lane&1 != 0 && off < to+p.bytes && to < off+n {
+			if to := uint64(p.offset[lane]); p.lanes>>lane&1 != 0 && off < to+p.bytes && to < off+n {
 				other := c.place(e, spot{p.index, e.Warp, lane}, "copy")
 				c.log.Add(e, finding.Finding{
-					Tool: Name, Kind: Wait, At: finding.At(e, "read", lane), Other: &other, Memory: c.memory(x.Addr[lane], off, int(n)),
+					Tool: Name, Kind: Wait, Place: finding.PlaceOf(e, "read", lane), OtherPlace: &other, Memory: c.memory(x.Addr[lane], off, int(n)),
 					Message: fmt.Sprintf("%d bytes are read that a copy of the same thread writes, which it has not waited for", n),
 				})
 				return
@@ -171,61 +171,61 @@ func (c *cta) accesses(e *interp.Event, w *warp, x *interp.Access) {
 }
 
 // memory describes bytes of shared memory.
-func (c *cta) memory(addr, off uint64, bytes int) *finding.Memory {
+func (c *cta) memory(addr, offset uint64, bytes int) *finding.Memory {
 	m := &finding.Memory{Space: ptx.Shared.String(), Address: addr, Bytes: bytes}
 	for _, v := range c.plan.shared {
-		if at := off - uint64(v.Off); off >= uint64(v.Off) && (at < uint64(v.Var.Size()) || v.Var.Size() == 0) {
-			m.Name, m.Offset, m.Variable = v.Var.Name, at, true
+		if barrierAddr := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (barrierAddr < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+			m.Name, m.Offset, m.Variable = v.Var.Name, barrierAddr, true
 			break
 		}
 	}
 	return m
 }
 
-// object is an mbarrier, and where it was made.
-type object struct {
-	at   uint64
-	made spot
+// mbarrierObject is an mbarrier, and where it was made.
+type mbarrierObject struct {
+	addr uint64
+	init spot
 }
 
-// makes: mbarriers are made, or are no more.
-func (c *cta) makes(e *interp.Event, a *action) {
-	at := c.address(e, a.addr)
+// initMbarrier: mbarriers are made, or are no more.
+func (c *cta) initMbarrier(e *interp.Event, a *action) {
+	addrOf := c.address(e, a.addr)
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		off, _, _ := offset(at(lane), a.space)
-		i := slices.IndexFunc(c.objects, func(o object) bool { return o.at == off })
+		off, _, _ := offset(addrOf(lane), a.space)
+		i := slices.IndexFunc(c.objects, func(o mbarrierObject) bool { return o.addr == off })
 		switch {
 		case a.inval && i >= 0:
 			c.objects = slices.Delete(c.objects, i, i+1)
 		case a.inval:
 		case i >= 0:
-			other := c.place(e, c.objects[i].made, "made")
+			other := c.place(e, c.objects[i].init, "made")
 			c.log.Add(e, finding.Finding{
-				Tool: Name, Kind: Mbarrier, At: finding.At(e, "made", lane), Other: &other, Memory: c.memory(at(lane), off, 8),
+				Tool: Name, Kind: Mbarrier, Place: finding.PlaceOf(e, "made", lane), OtherPlace: &other, Memory: c.memory(addrOf(lane), off, 8),
 				Message: "an mbarrier is made where there is one: mbarrier.inval has to come in between",
 			})
-			c.objects[i].made = c.spot(e, 1<<lane)
+			c.objects[i].init = c.spot(e, 1<<lane)
 		default:
-			c.objects = append(c.objects, object{off, c.spot(e, 1<<lane)})
+			c.objects = append(c.objects, mbarrierObject{off, c.spot(e, 1<<lane)})
 		}
 	}
-	c.low, c.end = ^uint64(0), 0
+	c.lowAddr, c.endAddr = ^uint64(0), 0
 	for _, o := range c.objects {
-		c.low, c.end = min(c.low, o.at), max(c.end, o.at+8)
+		c.lowAddr, c.endAddr = min(c.lowAddr, o.addr), max(c.endAddr, o.addr+8)
 	}
 }
 
 // object looks at bytes that are accessed otherwise than as mbarriers.
-func (c *cta) object(e *interp.Event, off, n uint64, lane int, how string) {
-	if off >= c.end || off+n <= c.low {
+func (c *cta) object(e *interp.Event, offset, n uint64, lane int, how string) {
+	if offset >= c.endAddr || offset+n <= c.lowAddr {
 		return
 	}
 	for _, o := range c.objects {
-		if off < o.at+8 && o.at < off+n {
-			other := c.place(e, o.made, "made")
+		if offset < o.addr+8 && o.addr < offset+n {
+			other := c.place(e, o.init, "made")
 			c.log.Add(e, finding.Finding{
-				Tool: Name, Kind: Mbarrier, At: finding.At(e, how, lane), Other: &other, Memory: c.memory(off, off, int(n)),
+				Tool: Name, Kind: Mbarrier, Place: finding.PlaceOf(e, how, lane), OtherPlace: &other, Memory: c.memory(offset, offset, int(n)),
 				Message: "an mbarrier that is in use is " + how + " by another instruction than those for mbarriers",
 			})
 			return
@@ -238,10 +238,10 @@ func (c *cta) object(e *interp.Event, off, n uint64, lane int, how string) {
 func (c *cta) unfinished(e *interp.Event) {
 	shared := e.Shared()
 	for _, o := range c.objects {
-		if shared == nil || o.at+8 > uint64(len(shared.Data)) {
+		if shared == nil || o.addr+8 > uint64(len(shared.Data)) {
 			continue
 		}
-		b := binary.LittleEndian.Uint64(shared.Data[o.at:])
+		b := binary.LittleEndian.Uint64(shared.Data[o.addr:])
 		pending, expected, tx := interp.MbarrierCounts(b)
 		if pending == expected && tx == 0 {
 			continue
@@ -251,7 +251,7 @@ func (c *cta) unfinished(e *interp.Event) {
 			message += fmt.Sprintf(", and its tx-count is %d", tx)
 		}
 		c.log.Add(e, finding.Finding{
-			Tool: Name, Kind: Mbarrier, Severity: finding.Notice, At: c.place(e, o.made, "made"), Memory: c.memory(o.at, o.at, 8), Message: message,
+			Tool: Name, Kind: Mbarrier, Severity: finding.Notice, Place: c.place(e, o.init, "made"), Memory: c.memory(o.addr, o.addr, 8), Message: message,
 		})
 	}
 }

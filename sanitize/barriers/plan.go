@@ -13,16 +13,16 @@ import (
 type concern uint16
 
 const (
-	aligned  concern = 1 << iota // all lanes that are there must execute it: it has a guard
-	whole                        // … and all that live: the machine makes nothing of it
-	collects                     // it has a membermask
-	shuffles                     // … and takes values from other lanes
-	copies                       // it begins a copy that its thread waits for
-	commits                      // … makes them a group
-	waits                        // … waits for groups
-	tells                        // … leaves the wait to an mbarrier
-	makes                        // it makes an mbarrier, or ends one
-	accesses                     // it accesses memory that can be shared
+	aligned           concern = 1 << iota // all lanes that are there must execute it: it has a guard
+	whole                                 // … and all that live: the machine makes nothing of it
+	collects                              // it has a membermask
+	shuffles                              // … and takes values from other lanes
+	copies                                // it begins a copy that its thread waits for
+	commits                               // … makes them a group
+	waitsForGroups                        // … waits for groups
+	arrivesOnMbarrier                     // … leaves the wait to an mbarrier
+	initsMbarrier                         // it makes an mbarrier, or ends one
+	accesses                              // it accesses memory that can be shared
 )
 
 // action is what is looked at in an instruction.
@@ -40,16 +40,16 @@ type action struct {
 
 // plan is what is looked at in a program.
 type plan struct {
-	actions   []action
-	chosen    []interp.Events // what is told of them
-	any       bool            // there is something
-	counted   bool            // … barriers with counts
-	copies    bool
-	mbarriers bool
-	meets     bool // … that warps must come to together
-	remote    bool // shared memory of other CTAs is accessed, and barriers alone order that
-	shared    []interp.Variable
-	ways      sync.Map // by barrier and exit: see passed
+	actions     []action
+	chosen      []interp.Events // what is told of them
+	isNeeded    bool            // there is something
+	counted     bool            // … barriers with counts
+	copies      bool
+	mbarriers   bool
+	syncsWarps  bool // … that warps must come to together
+	remote      bool // shared memory of other CTAs is accessed, and barriers alone order that
+	shared      []interp.Variable
+	passedCache sync.Map // by barrier and exit: see passed
 }
 
 // The section of the manual that has copies which threads wait for by groups of their own.
@@ -58,27 +58,27 @@ const copySection = "9.7.9.25.3"
 func newPlan(l *interp.LaunchInfo) *plan {
 	prog := l.Program
 	p := &plan{actions: make([]action, prog.Len()), shared: prog.Shared()}
-	mapped, told := false, false
+	mapped, notified := false, false
 	for i := range p.actions {
-		in, _ := prog.At(i)
+		instr, _ := prog.At(i)
 		a := &p.actions[i]
-		a.look(in)
+		a.look(instr)
 		p.copies = p.copies || a.concern&copies != 0
-		p.mbarriers = p.mbarriers || a.concern&makes != 0
-		if in.Form.Family == ptx.FamilyBarrier && in.Form.Operand("b") >= 0 && in.Arg("b").Kind != ptx.NoOperand {
+		p.mbarriers = p.mbarriers || a.concern&initsMbarrier != 0
+		if instr.Form.Family == ptx.FamilyBarrier && instr.Form.Operand("b") >= 0 && instr.Arg("b").Kind != ptx.NoOperand {
 			p.counted = true
 		}
-		p.meets = p.meets || in.Form.Family == ptx.FamilyBarrier && in.Form.Effects.Has(ptx.Aligned)
-		s, sub := in.Space()
-		mapped = mapped || in.Form.Family == ptx.FamilyMapa || s == ptx.Shared && sub == "cluster"
-		told = told || in.Form.Family == ptx.FamilyMbarrier || in.Form.Effects.Has(ptx.Atomic) || in.Form.Effects.Has(ptx.Strong)
+		p.syncsWarps = p.syncsWarps || instr.Form.Family == ptx.FamilyBarrier && instr.Form.Effects.HasAll(ptx.Aligned)
+		s, sub := instr.Space()
+		mapped = mapped || instr.Form.Family == ptx.FamilyMapa || s == ptx.Shared && sub == "cluster"
+		notified = notified || instr.Form.Family == ptx.FamilyMbarrier || instr.Form.Effects.HasAll(ptx.Atomic) || instr.Form.Effects.HasAll(ptx.Strong)
 	}
-	p.remote = mapped && !told
+	p.remote = mapped && !notified
 	for i := range p.actions {
 		if a := &p.actions[i]; a.concern == accesses && !p.copies && !p.mbarriers && !p.remote {
 			a.concern = 0
 		} else {
-			p.any = p.any || a.concern != 0
+			p.isNeeded = p.isNeeded || a.concern != 0
 		}
 		kinds := interp.Events(0)
 		if p.actions[i].concern != 0 {
@@ -89,28 +89,28 @@ func newPlan(l *interp.LaunchInfo) *plan {
 		}
 		p.chosen = append(p.chosen, kinds)
 	}
-	p.any = p.any || p.counted || p.meets
+	p.isNeeded = p.isNeeded || p.counted || p.syncsWarps
 	return p
 }
 
 // look says what is looked at in an instruction.
-func (a *action) look(in *ptx.Instr) {
-	form := in.Form
+func (a *action) look(instr *ptx.Instr) {
+	form := instr.Form
 	effects := form.Effects
 	a.member = ptx.NoReg
-	if effects.Has(ptx.Aligned) && in.Guard.Reg != ptx.NoReg {
+	if effects.HasAll(ptx.Aligned) && instr.Guard.Reg != ptx.NoReg {
 		a.concern |= aligned
 	}
-	if effects.Has(ptx.Aligned) && form.Family == ptx.FamilyNothing {
+	if effects.HasAll(ptx.Aligned) && form.Family == ptx.FamilyNothing {
 		a.concern |= whole
 	}
 	constant := func(name string) *ptx.Operand {
-		if i := form.Operand(name); i >= 0 && in.Ops[i].Kind != ptx.NoOperand {
-			return &in.Ops[i]
+		if i := form.Operand(name); i >= 0 && instr.Ops[i].Kind != ptx.NoOperand {
+			return &instr.Ops[i]
 		}
 		return nil
 	}
-	if effects.Has(ptx.Collective|ptx.MayTrap) && form.Class != ptx.ClassTensor {
+	if effects.HasAll(ptx.Collective|ptx.MayTrap) && form.Class != ptx.ClassTensor {
 		name := "b"
 		switch form.Family {
 		case ptx.FamilyBarrier:
@@ -129,31 +129,31 @@ func (a *action) look(in *ptx.Instr) {
 		}
 		if form.Family == ptx.FamilyShfl {
 			a.concern |= shuffles
-			a.mode = sources[in.Slot("mode")]
+			a.mode = sources[instr.Slot("mode")]
 		}
 	}
 	switch {
 	case form.Family == ptx.FamilyAsync && form.Section == copySection:
 		switch {
-		case effects.Has(ptx.Writes):
+		case effects.HasAll(ptx.Writes):
 			a.concern |= copies
-			a.addr, a.bytes, a.space = in.Arg("a"), constant("c").Imm.Bits, ptx.Shared
-		case effects.Has(ptx.Waits):
-			a.concern |= waits
+			a.addr, a.bytes, a.space = instr.Arg("a"), constant("c").Imm.Bits, ptx.Shared
+		case effects.HasAll(ptx.Waits):
+			a.concern |= waitsForGroups
 			if a.group = -1; form.Operand("a") >= 0 {
-				a.group = int(in.Arg("a").Imm.Bits)
+				a.group = int(instr.Arg("a").Imm.Bits)
 			}
 		default:
 			a.concern |= commits
 		}
-	case form.Family == ptx.FamilyAsync && effects.Has(ptx.Barrier):
-		a.concern |= tells
-	case form.Family == ptx.FamilyMbarrier && !effects.Has(ptx.Barrier):
-		a.concern |= makes
-		a.addr, a.bytes, a.inval = in.Arg("a"), 8, constant("b") == nil
-		a.space, _ = in.Space()
+	case form.Family == ptx.FamilyAsync && effects.HasAll(ptx.Barrier):
+		a.concern |= arrivesOnMbarrier
+	case form.Family == ptx.FamilyMbarrier && !effects.HasAll(ptx.Barrier):
+		a.concern |= initsMbarrier
+		a.addr, a.bytes, a.inval = instr.Arg("a"), 8, constant("b") == nil
+		a.space, _ = instr.Space()
 	case effects.Any(ptx.Reads|ptx.Writes) && form.Family != ptx.FamilyMbarrier:
-		if s, _ := in.Space(); s == ptx.Shared || s == ptx.Generic {
+		if s, _ := instr.Space(); s == ptx.Shared || s == ptx.Generic {
 			a.concern |= accesses
 		}
 	}

@@ -47,7 +47,7 @@ type probe struct {
 
 // launch is what CTAs of a launch share.
 type launch struct {
-	of      *interp.LaunchInfo
+	info    *interp.LaunchInfo
 	plan    *plan
 	buffers []*interp.Pointer // by id from plan.buffers on
 }
@@ -56,26 +56,26 @@ type launch struct {
 func (p *probe) launch(l *interp.LaunchInfo) *launch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.last != nil && p.last.of == l {
+	if p.last != nil && p.last.info == l {
 		return p.last
 	}
-	n := &launch{of: l}
+	n := &launch{info: l}
 	var kind []int // by pointer: its buffer, -1 if it points into none
 	for i := range l.Pointers {
-		at := &l.Pointers[i]
+		pointer := &l.Pointers[i]
 		k := -1
-		if at.Memory != nil {
-			if k = slices.IndexFunc(n.buffers, func(b *interp.Pointer) bool { return b.Begin == at.Begin }); k < 0 {
-				k, n.buffers = len(n.buffers), append(n.buffers, at)
+		if pointer.Memory != nil {
+			if k = slices.IndexFunc(n.buffers, func(b *interp.Pointer) bool { return b.Begin == pointer.Begin }); k < 0 {
+				k, n.buffers = len(n.buffers), append(n.buffers, pointer)
 			}
 		}
 		kind = append(kind, k)
 	}
 	text := ""
 	for i, k := range kind {
-		text += fmt.Sprintf("%d:%d ", l.Pointers[i].Off, k)
+		text += fmt.Sprintf("%d:%d ", l.Pointers[i].Offset, k)
 	}
-	n.plan = p.plans.OfKind(l, text, func(l *interp.LaunchInfo) *plan { return newPlan(l, kind) })
+	n.plan = p.plans.GetKind(l, text, func(l *interp.LaunchInfo) *plan { return newPlan(l, kind) })
 	p.last = n
 	return n
 }
@@ -83,26 +83,26 @@ func (p *probe) launch(l *interp.LaunchInfo) *launch {
 // New makes the tool.
 func New(log *finding.Log) interp.Probe { return &probe{log: log} }
 
-// Wants: what instructions have done, where they accessed memory, and calls.
-func (p *probe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
+// Subscription: what instructions have done, where they accessed memory, and calls.
+func (p *probe) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAccess | interp.OnAfter | interp.OnCall | interp.OnReturn, Addresses: true}
 }
 
-// Chosen: instructions that make, move or use pointers to variables.
-func (p *probe) Chosen(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
+// SelectEvents: instructions that make, move or use pointers to variables.
+func (p *probe) SelectEvents(l *interp.LaunchInfo) []interp.Events { return p.launch(l).plan.chosen }
 
-// Tell: what the host does is of no interest.
-func (p *probe) Tell(*interp.Event) {}
+// OnEvent: what the host does is of no interest.
+func (p *probe) OnEvent(*interp.Event) {}
 
 // CTA follows the pointers of each CTA, if the kernel has any.
 func (p *probe) CTA(l *interp.LaunchInfo, _ int, _ interp.Dim3) interp.Sink {
-	of := p.launch(l)
-	plan := of.plan
+	launched := p.launch(l)
+	plan := launched.plan
 	if !slices.ContainsFunc(plan.actions, func(a action) bool { return len(a.addr) > 0 }) {
 		return nil
 	}
-	c := &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars)), buffers: of.buffers}
-	for i, b := range of.buffers {
+	c := &cta{log: p.log, plan: plan, bases: make([]uint64, len(plan.vars)), buffers: launched.buffers}
+	for i, b := range launched.buffers {
 		c.bases[int(plan.buffers)+i] = b.Begin
 	}
 	return c
@@ -133,9 +133,9 @@ type warp struct {
 
 // frame is the functions that lanes are in at a depth.
 type frame struct {
-	call [64]uint32 // by which they came there
-	base [64]uint32 // where it begins in local memory
-	of   [64]*function
+	call      [64]uint32 // by which they came there
+	base      [64]uint32 // where it begins in local memory
+	functions [64]*function
 }
 
 // Save and Restore let a CTA go back with its launch.
@@ -180,13 +180,13 @@ func (c *cta) warp(i int) *warp {
 	}
 	if c.warps[i] == nil {
 		c.warps[i] = &warp{plan: c.plan}
-		c.warps[i].at(c.plan, 0)
+		c.warps[i].rowsAt(c.plan, 0)
 	}
 	return c.warps[i]
 }
 
-// at is the rows at a depth.
-func (w *warp) at(p *plan, depth int) []row {
+// rowsAt is the rows at a depth.
+func (w *warp) rowsAt(p *plan, depth int) []row {
 	for len(w.rows) <= depth {
 		w.rows = append(w.rows, make([]row, p.rows))
 		w.frames = append(w.frames, frame{})
@@ -194,11 +194,11 @@ func (w *warp) at(p *plan, depth int) []row {
 	return w.rows[depth]
 }
 
-// Tell follows an instruction.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent follows an instruction.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAccess, interp.OnAfter:
-		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.inside(e, a)) {
+		if a := &c.plan.actions[e.Index]; a.rule != noRule && e.Lanes != 0 && !(a.plain && c.allInside(e, a)) {
 			c.follow(e, a)
 		}
 	case interp.OnCall:
@@ -211,7 +211,7 @@ func (c *cta) Tell(e *interp.Event) {
 // follow looks at an instruction's accesses, and follows its results.
 func (c *cta) follow(e *interp.Event, a *action) {
 	w := c.warp(e.Warp)
-	rows := w.at(c.plan, e.Depth)
+	rows := w.rowsAt(c.plan, e.Depth)
 	for i := range a.addr {
 		c.check(e, w, rows, &a.addr[i])
 	}
@@ -219,16 +219,16 @@ func (c *cta) follow(e *interp.Event, a *action) {
 	case access:
 		return
 	case load, store:
-		c.move(e, w, rows, a)
+		c.moveLocal(e, w, rows, a)
 		return
-	case given:
+	case ruleFixed:
 		for i := range a.elems {
 			rows[a.elems[i].row].set(e.Lanes, origin{id: a.elems[i].id})
 		}
 		return
 	case call:
 		if w.caller = e.Local; a.builtin {
-			c.forget(e, w, rows)
+			c.clearResults(e, w, rows)
 		}
 		return
 	}
@@ -256,45 +256,45 @@ func (c *cta) origin(e *interp.Event, id uint32) origin {
 func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 	lanes := e.Lanes
 	// Mostly there is at most one source that is derived from something.
-	var one *row
+	var src *row
 	which, n := 0, 0
 	for i := range a.sources {
 		s := &a.sources[i]
 		switch {
-		case s.id != nothing:
+		case s.id != notPointer:
 			which, n = i, n+1
-			if a.rule == same && s.id >= firstID && c.bases[s.id] == 0 {
-				c.learn(e, s.id)
+			if a.rule == ruleCopy && s.id >= firstID && c.bases[s.id] == 0 {
+				c.noteAddress(e, s.id)
 			}
 		case s.row >= 0 && rows[s.row].lanes&lanes != 0:
-			one, which, n = &rows[s.row], i, n+1
+			src, which, n = &rows[s.row], i, n+1
 		}
 	}
 	for i := range a.more {
-		if s := &a.more[i]; s.id != nothing || s.row >= 0 && rows[s.row].lanes&lanes != 0 {
-			one, n = nil, n+2
+		if s := &a.more[i]; s.id != notPointer || s.row >= 0 && rows[s.row].lanes&lanes != 0 {
+			src, n = nil, n+2
 		}
 	}
 	switch {
 	case n == 0:
 		d.set(lanes, c.plan.derive(a.rule, origin{}, origin{}, origin{}))
 		return
-	case a.rule == exchange && one != nil:
-		o, same := one.all(lanes)
+	case a.rule == exchange && src != nil:
+		o, same := src.all(lanes)
 		for m := lanes; m != 0 && !same; m &= m - 1 {
-			o = c.plan.blend(o, one.at(bits.TrailingZeros64(m)))
+			o = c.plan.combineOrigins(o, src.originOf(bits.TrailingZeros64(m)))
 		}
 		d.set(lanes, o)
 		return
-	case n == 1 && (a.rule == same || a.rule == sum || a.rule == diff && which == 0 || a.rule == addend && which == 2) && one != nil:
-		d.copy(one, lanes)
+	case n == 1 && (a.rule == ruleCopy || a.rule == sum || a.rule == diff && which == 0 || a.rule == addend && which == 2) && src != nil:
+		d.copy(src, lanes)
 		return
-	case n == 1 && a.rule != choose && a.rule != pack && (one == nil || !one.apart):
+	case n == 1 && a.rule != ruleSelect && a.rule != pack && (src == nil || !src.perLane):
 		m := lanes
 		var from [3]origin
-		if one != nil {
-			m &= one.lanes
-			from[which] = one.of
+		if src != nil {
+			m &= src.lanes
+			from[which] = src.origin
 		} else {
 			from[which] = c.origin(e, a.sources[which].id)
 		}
@@ -304,30 +304,30 @@ func (c *cta) result(e *interp.Event, w *warp, rows []row, a *action, d *row) {
 		return
 	}
 	var predicate uint64
-	if a.rule == choose {
+	if a.rule == ruleSelect {
 		predicate = c.predicate(e, a)
 	}
-	of := func(s *source, lane int) origin {
+	originOf := func(s *source, lane int) origin {
 		switch {
-		case s.id != nothing:
+		case s.id != notPointer:
 			return c.origin(e, s.id)
 		case s.row >= 0:
-			return rows[s.row].at(lane)
+			return rows[s.row].originOf(lane)
 		}
 		return origin{}
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		x, y := of(&a.sources[0], lane), of(&a.sources[1], lane)
+		x, y := originOf(&a.sources[0], lane), originOf(&a.sources[1], lane)
 		var o origin
-		if a.rule == choose {
+		if a.rule == ruleSelect {
 			if o = x; predicate>>lane&1 == 0 {
 				o = y
 			}
 		} else {
-			o = c.plan.derive(a.rule, x, y, of(&a.sources[2], lane))
+			o = c.plan.derive(a.rule, x, y, originOf(&a.sources[2], lane))
 			for i := range a.more {
-				o = c.plan.another(a.rule, o, of(&a.more[i], lane))
+				o = c.plan.addSource(a.rule, o, originOf(&a.more[i], lane))
 			}
 		}
 		d.set(1<<lane, o)
@@ -346,8 +346,8 @@ func (c *cta) predicate(e *interp.Event, a *action) uint64 {
 	return m
 }
 
-// learn notes where a variable is that lies in no window, as an instruction takes its address.
-func (c *cta) learn(e *interp.Event, id uint32) {
+// noteAddress notes where a variable is that lies in no window, as an instruction takes its address.
+func (c *cta) noteAddress(e *interp.Event, id uint32) {
 	v := &c.plan.vars[id]
 	if v.Space == ptx.Shared || v.Space == ptx.Local {
 		return
@@ -359,22 +359,22 @@ func (c *cta) learn(e *interp.Event, id uint32) {
 		}
 		for r := range e.Instr.Defs() {
 			if e.ReadTo(&c.value, r) {
-				c.bases[id] = c.value.Low[bits.TrailingZeros64(e.Lanes)] - uint64(o.Off())
+				c.bases[id] = c.value.Low[bits.TrailingZeros64(e.Lanes)] - uint64(o.Offset())
 			}
 		}
 	}
 }
 
 // word is a word of local memory.
-func (w *warp) word(off uint64) *row {
-	for uint64(len(w.local)) <= off/4 {
+func (w *warp) word(offset uint64) *row {
+	for uint64(len(w.local)) <= offset/4 {
 		w.local = append(w.local, row{})
 	}
-	return &w.local[off/4]
+	return &w.local[offset/4]
 }
 
-// move follows what a load or store of local memory moves.
-func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
+// moveLocal follows what a load or store of local memory moves.
+func (c *cta) moveLocal(e *interp.Event, w *warp, rows []row, a *action) {
 	if len(e.Accesses) == 0 {
 		return
 	}
@@ -390,29 +390,29 @@ func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
 		}
 		return
 	}
-	for rest := to.Lanes; rest != 0; { // lanes that go to the same place, mostly all
-		off := to.Addr[bits.TrailingZeros64(rest)] - local
+	for remaining := to.Lanes; remaining != 0; { // lanes that go to the same place, mostly all
+		offset := to.Addr[bits.TrailingZeros64(remaining)] - local
 		m := uint64(0)
-		for n := rest; n != 0; n &= n - 1 {
-			if lane := bits.TrailingZeros64(n); to.Addr[lane]-local == off {
+		for n := remaining; n != 0; n &= n - 1 {
+			if lane := bits.TrailingZeros64(n); to.Addr[lane]-local == offset {
 				m |= 1 << lane
 			}
 		}
-		rest &^= m
+		remaining &^= m
 		for i, x := range a.elems {
-			at := off + uint64(i*a.size)
+			byteOffset := offset + uint64(i*a.size)
 			switch {
-			case off >= interp.WindowSize: // of other memory
+			case offset >= interp.WindowSize: // of other memory
 				if a.rule == load && x.row >= 0 {
 					rows[x.row].set(m, origin{id: x.id})
 				}
 			case a.rule == load:
 				if x.row >= 0 {
-					w.load(&rows[x.row], at, a.size, m)
+					w.load(&rows[x.row], byteOffset, a.size, m)
 				}
 			default:
-				for n := at &^ 3; n < at+uint64(a.size); n += 4 {
-					if x.id != nothing && a.size >= 4 {
+				for n := byteOffset &^ 3; n < byteOffset+uint64(a.size); n += 4 {
+					if x.id != notPointer && a.size >= 4 {
 						w.word(n).set(m, origin{id: x.id})
 						continue
 					}
@@ -430,18 +430,18 @@ func (c *cta) move(e *interp.Event, w *warp, rows []row, a *action) {
 }
 
 // load gives lanes of a row what is at a place in local memory.
-func (w *warp) load(d *row, at uint64, size int, m uint64) {
+func (w *warp) load(d *row, byteOffset uint64, size int, m uint64) {
 	d.lanes &^= m
-	if size < 4 || int(at/4) >= len(w.local) {
+	if size < 4 || int(byteOffset/4) >= len(w.local) {
 		return
 	}
-	d.copy(w.word(at), m)
+	d.copy(w.word(byteOffset), m)
 	if size == 8 { // half of a pointer is none
-		high := w.word(at + 4)
+		high := w.word(byteOffset + 4)
 		for n := m & (d.lanes | high.lanes); n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros64(n)
-			if x, y := d.at(lane), high.at(lane); x != y {
-				d.set(1<<lane, w.plan.blend(x, y))
+			if x, y := d.originOf(lane), high.originOf(lane); x != y {
+				d.set(1<<lane, w.plan.combineOrigins(x, y))
 			}
 		}
 	}
@@ -449,10 +449,10 @@ func (w *warp) load(d *row, at uint64, size int, m uint64) {
 
 // place is where an argument or a result is: in a register, or in local memory.
 type place struct {
-	row   *row   // nil: of which nothing is followed
-	id    uint32 // … but what it is always derived from
-	off   uint64 // in local memory
-	words uint64 // there; 0: it is in a register, or a constant
+	row  *row   // nil: of which nothing is followed
+	id   uint32 // … but what it is always derived from
+	off  uint64 // in local memory
+	size uint64 // there; 0: it is in a register, or a constant
 }
 
 // variable is the place of a parameter or result of a function whose frame begins at base.
@@ -460,19 +460,19 @@ func (f *function) variable(v *ptx.Var, rows []row, base uint64) place {
 	if v.Space == ptx.RegSpace {
 		return f.register(v.Reg, rows)
 	}
-	off := f.places[v]
-	return place{off: base + off, words: uint64(v.Size()+3) / 4}
+	offset := f.places[v]
+	return place{off: base + offset, size: uint64(v.Size()+3) / 4}
 }
 
 func (f *function) register(r ptx.RegID, rows []row) place {
 	if i := f.row(r); i >= 0 {
 		return place{row: &rows[i]}
 	}
-	return place{id: f.always[r]}
+	return place{id: f.fixedOrigin[r]}
 }
 
-// actual is the place of an operand of a call.
-func (f *function) actual(o *ptx.Operand, rows []row, base uint64) place {
+// argumentPlace is the place of an operand of a call.
+func (f *function) argumentPlace(o *ptx.Operand, rows []row, base uint64) place {
 	if v := symbolOf(o); v != nil && f.places != nil {
 		if _, ok := f.places[v]; ok {
 			return f.variable(v, rows, base)
@@ -486,30 +486,30 @@ func (f *function) actual(o *ptx.Operand, rows []row, base uint64) place {
 
 // hand hands on what lanes have at a place.
 func (w *warp) hand(to, from place, lanes uint64) {
-	if !w.plan.spills && (to.words > 0 || from.words > 0) {
+	if !w.plan.spills && (to.size > 0 || from.size > 0) {
 		if to.row != nil {
 			to.row.lanes &^= lanes
 		}
 		return
 	}
 	switch {
-	case to.words > 0 && from.words > 0:
-		n := min(to.words, from.words)
+	case to.size > 0 && from.size > 0:
+		n := min(to.size, from.size)
 		w.word(max(to.off, from.off) + 4*n)
 		for i := range n {
 			w.word(to.off+4*i).copy(w.word(from.off+4*i), lanes)
 		}
-	case to.words > 0:
-		for i := range min(to.words, 2) {
-			if at := w.word(to.off + 4*i); from.row != nil {
-				at.copy(from.row, lanes)
+	case to.size > 0:
+		for i := range min(to.size, 2) {
+			if target := w.word(to.off + 4*i); from.row != nil {
+				target.copy(from.row, lanes)
 			} else {
-				at.set(lanes, origin{id: from.id})
+				target.set(lanes, origin{id: from.id})
 			}
 		}
 	case to.row == nil:
-	case from.words > 0:
-		w.load(to.row, from.off, 4*int(min(from.words, 2)), lanes)
+	case from.size > 0:
+		w.load(to.row, from.off, 4*int(min(from.size, 2)), lanes)
 	case from.row != nil:
 		to.row.copy(from.row, lanes)
 	default:
@@ -517,11 +517,11 @@ func (w *warp) hand(to, from place, lanes uint64) {
 	}
 }
 
-// forget: of the results of what the machine provides nothing is known.
-func (c *cta) forget(e *interp.Event, w *warp, rows []row) {
-	f := c.plan.of[e.Index]
+// clearResults: of the results of what the machine provides nothing is known.
+func (c *cta) clearResults(e *interp.Event, w *warp, rows []row) {
+	f := c.plan.functionOf[e.Index]
 	for i := range e.Instr.Call.Rets {
-		w.hand(f.actual(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.foreign(8)}, e.Lanes)
+		w.hand(f.argumentPlace(&e.Instr.Call.Rets[i], rows, uint64(w.caller)), place{id: c.plan.unknownOrigin(8)}, e.Lanes)
 	}
 }
 
@@ -536,12 +536,12 @@ func (w *warp) wipe(from, to uint64, lanes uint64) {
 func (c *cta) enter(e *interp.Event) {
 	w := c.warp(e.Warp)
 	callee := c.plan.funcs[e.Callee]
-	w.at(c.plan, e.Depth)
+	w.rowsAt(c.plan, e.Depth)
 	to, from, fr := w.rows[e.Depth], w.rows[e.Depth-1], &w.frames[e.Depth]
 	w.calls++
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		fr.call[lane], fr.base[lane], fr.of[lane] = w.calls, uint32(e.Local), callee
+		fr.call[lane], fr.base[lane], fr.functions[lane] = w.calls, uint32(e.Local), callee
 	}
 	for i := range to {
 		to[i].lanes &^= e.Lanes
@@ -550,9 +550,9 @@ func (c *cta) enter(e *interp.Event) {
 	if callee == nil {
 		return
 	}
-	f := c.plan.of[e.Index]
+	f := c.plan.functionOf[e.Index]
 	for i := range min(len(e.Instr.Call.Args), len(callee.Params)) {
-		w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.actual(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
+		w.hand(callee.variable(callee.Params[i], to, uint64(e.Local)), f.argumentPlace(&e.Instr.Call.Args[i], from, uint64(w.caller)), e.Lanes)
 	}
 }
 
@@ -564,12 +564,12 @@ func (c *cta) leave(e *interp.Event) {
 	}
 	fr := &w.frames[e.Depth+1]
 	lane := bits.TrailingZeros64(e.Lanes)
-	callee := fr.of[lane]
+	callee := fr.functions[lane]
 	if callee == nil {
 		return
 	}
-	f := c.plan.of[e.Index]
+	f := c.plan.functionOf[e.Index]
 	for i := range min(len(e.Instr.Call.Rets), len(callee.Rets)) {
-		w.hand(f.actual(&e.Instr.Call.Rets[i], w.rows[e.Depth], uint64(e.Local)), callee.variable(callee.Rets[i], w.rows[e.Depth+1], uint64(fr.base[lane])), e.Lanes)
+		w.hand(f.argumentPlace(&e.Instr.Call.Rets[i], w.rows[e.Depth], uint64(e.Local)), callee.variable(callee.Rets[i], w.rows[e.Depth+1], uint64(fr.base[lane])), e.Lanes)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// inside reports whether all accesses of a plain instruction are inside what they are to access, as nearly
+// allInside reports whether all accesses of a plain instruction are inside what they are to access, as nearly
 // all are.
-func (c *cta) inside(e *interp.Event, a *action) bool {
+func (c *cta) allInside(e *interp.Event, a *action) bool {
 	for i := range e.Accesses {
 		x := &e.Accesses[i]
-		base, size, mask, ok := c.extent(origin{id: a.addr[0].sym}, x.Space)
+		base, size, mask, ok := c.extent(origin{id: a.addr[0].baseID}, x.Space)
 		n := wanted(x)
-		if !ok || n == 0 || size < n || !within(x, x.Addr, e.Lanes&x.Lanes, base, size-n, mask) {
+		if !ok || n == 0 || size < n || !allWithin(x, x.Addr, e.Lanes&x.Lanes, base, size-n, mask) {
 			return false
 		}
 	}
@@ -27,32 +27,32 @@ func (c *cta) inside(e *interp.Event, a *action) bool {
 }
 
 // wanted is how many bytes of a lane have to be inside: not those that nobody reads.
-func wanted(x *interp.Access) uint64 { return uint64(x.Bytes - x.Spare) }
+func wanted(x *interp.Access) uint64 { return uint64(x.Bytes - x.SpareBytes) }
 
-// within reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
+// allWithin reports whether addresses of lanes, masked, are from base on and at most last behind it. They are
 // those of the access, if it has any.
-func within(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
+func allWithin(x *interp.Access, addr []uint64, lanes, base, last, mask uint64) bool {
 	if x.Addr != nil && spanned(x.Runs(lanes), base, last, mask) {
 		return true
 	}
 	// One is outside if its offset is negative, or its distance to the last that is inside.
 	any := uint64(0)
 	if lanes == 1<<32-1 && len(addr) >= 32 {
-		for _, at := range addr[:32] {
-			off := (at - base) & mask
-			any |= off | (last - off)
+		for _, byteOffset := range addr[:32] {
+			offset := (byteOffset - base) & mask
+			any |= offset | (last - offset)
 		}
 	} else {
 		for ; lanes != 0; lanes &= lanes - 1 {
-			off := (addr[bits.TrailingZeros64(lanes)] - base) & mask
-			any |= off | (last - off)
+			offset := (addr[bits.TrailingZeros64(lanes)] - base) & mask
+			any |= offset | (last - offset)
 		}
 	}
 	return any>>63 == 0
 }
 
 // spanned reports whether there are runs, and all are inside.
-func spanned(runs []interp.Run, base, last, mask uint64) bool {
+func spanned(runs []interp.AddressRun, base, last, mask uint64) bool {
 	for i := range runs {
 		low, width, ok := runs[i].Span()
 		if low = (low - base) & mask; !ok || low > last || width > last-low {
@@ -68,18 +68,18 @@ func (c *cta) check(e *interp.Event, w *warp, rows []row, a *address) {
 	m := e.Lanes
 	if a.row >= 0 {
 		from = &rows[a.row]
-		if a.sym == nothing {
+		if a.baseID == notPointer {
 			m &= from.lanes
 		}
 	}
 	if m == 0 {
 		return
 	}
-	if a.told {
+	if a.hasEvent {
 		for i := range e.Accesses {
 			x := &e.Accesses[i]
-			if lanes := m & x.Lanes; a.reg == ptx.NoReg && c.bases[a.sym] == 0 && lanes != 0 {
-				c.bases[a.sym] = x.Addr[bits.TrailingZeros64(lanes)] - uint64(a.off)
+			if lanes := m & x.Lanes; a.reg == ptx.NoReg && c.bases[a.baseID] == 0 && lanes != 0 {
+				c.bases[a.baseID] = x.Addr[bits.TrailingZeros64(lanes)] - uint64(a.off)
 			}
 			c.compare(e, w, a, from, x.Addr, m&x.Lanes, x.Space, x)
 		}
@@ -97,14 +97,14 @@ func (c *cta) issued(e *interp.Event, w *warp, a *address, from *row, m uint64) 
 			return
 		}
 		copy(addr[:], c.value.Low)
-	} else if v := &c.plan.vars[a.sym]; v.Space == ptx.Shared {
+	} else if v := &c.plan.vars[a.baseID]; v.Space == ptx.Shared {
 		for i := range addr {
 			addr[i] = v.off
 		}
 	} else {
 		return
 	}
-	if a.index != nil && (a.array == nothing || c.plan.vars[a.array].Space != ptx.Shared) {
+	if a.index != nil && (a.array == notPointer || c.plan.vars[a.array].Space != ptx.Shared) {
 		return // where it is, a launch says
 	}
 	for i := range addr {
@@ -174,25 +174,25 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		return
 	}
 	named := origin{}
-	if a.sym != nothing {
-		named = c.origin(e, a.sym)
+	if a.baseID != notPointer {
+		named = c.origin(e, a.baseID)
 	}
-	of := func(lane int) origin {
+	originOf := func(lane int) origin {
 		if from == nil {
 			return named
 		}
-		return c.plan.either(named, from.at(lane))
+		return c.plan.either(named, from.originOf(lane))
 	}
 	first := bits.TrailingZeros64(m)
-	o := of(first)
-	if from == nil || named.id == nothing && !from.apart {
+	o := originOf(first)
+	if from == nil || named.id == notPointer && !from.perLane {
 		// One variable: are all inside?
 		base, size, mask, ok := c.extent(o, space)
 		if !ok {
 			return
 		}
 		if n := wanted(x); n > 0 && size >= n && (o.base == 0 || o.depth == uint32(e.Depth)) {
-			if within(x, addr, m, base, size-n, mask) && (o.base == 0 || w.current(o, m)) {
+			if allWithin(x, addr, m, base, size-n, mask) && (o.base == 0 || w.current(o, m)) {
 				return
 			}
 		}
@@ -200,7 +200,7 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 	var outside, stale uint64
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros64(n)
-		o := of(lane)
+		o := originOf(lane)
 		base, size, mask, ok := c.extent(o, space)
 		if !ok {
 			continue
@@ -209,11 +209,11 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		if bytes == 0 {
 			bytes = uint64(x.Length(lane))
 		}
-		off := (addr[lane] - base) & mask
+		offset := (addr[lane] - base) & mask
 		switch {
 		case o.base != 0 && (o.depth > uint32(e.Depth) || !w.current(o, 1<<lane)):
 			stale |= 1 << lane
-		case off > size || bytes > size-off:
+		case offset > size || bytes > size-offset:
 			outside |= 1 << lane
 		}
 	}
@@ -221,17 +221,17 @@ func (c *cta) compare(e *interp.Event, w *warp, a *address, from *row, addr []ui
 		return
 	}
 	if outside != 0 {
-		c.tell(e, Outside, of(bits.TrailingZeros64(outside)), outside, addr, space, x)
+		c.report(e, Outside, originOf(bits.TrailingZeros64(outside)), outside, addr, space, x)
 	}
 	if stale != 0 {
-		c.tell(e, Stale, of(bits.TrailingZeros64(stale)), stale, addr, space, x)
+		c.report(e, Stale, originOf(bits.TrailingZeros64(stale)), stale, addr, space, x)
 	}
 }
 
 // traps reports whether an access that is about to be executed will trap: the machine tells of it.
 func traps(x *interp.Access) bool {
 	for m := x.Lanes; m != 0; m &= m - 1 {
-		if _, _, _, ok := x.Place(bits.TrailingZeros64(m)); !ok {
+		if _, _, _, ok := x.PlaceOf(bits.TrailingZeros64(m)); !ok {
 			return true
 		}
 	}
@@ -252,80 +252,80 @@ func (w *warp) current(o origin, m uint64) bool {
 	return true
 }
 
-// tell adds a finding about lanes.
-func (c *cta) tell(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
+// report adds a finding about lanes.
+func (c *cta) report(e *interp.Event, kind string, o origin, m uint64, addr []uint64, space ptx.Space, x *interp.Access) {
 	lane := bits.TrailingZeros64(m)
 	base, size, mask, _ := c.extent(o, space)
 	bytes := x.Bytes
 	if bytes == 0 {
 		bytes = x.Length(lane)
 	}
-	off := (addr[lane] - base) & mask
-	where := ""
+	offset := (addr[lane] - base) & mask
+	position := ""
 	switch sign := mask>>1 + 1; {
-	case off&sign != 0 && -off&mask >= uint64(bytes):
-		where = fmt.Sprintf("%s before the beginning", counted(-off&mask))
-	case off == size:
-		where = "right behind the end"
-	case off&sign != 0:
-		where = fmt.Sprintf("beginning %s before the beginning", counted(-off&mask))
-	case off >= size:
-		where = fmt.Sprintf("%s behind the end", counted(off-size))
+	case offset&sign != 0 && -offset&mask >= uint64(bytes):
+		position = fmt.Sprintf("%s before the beginning", byteCount(-offset&mask))
+	case offset == size:
+		position = "right behind the end"
+	case offset&sign != 0:
+		position = fmt.Sprintf("beginning %s before the beginning", byteCount(-offset&mask))
+	case offset >= size:
+		position = fmt.Sprintf("%s behind the end", byteCount(offset-size))
 	default:
-		where = fmt.Sprintf("ending %s behind the end", counted(off+uint64(bytes)-size))
+		position = fmt.Sprintf("ending %s behind the end", byteCount(offset+uint64(bytes)-size))
 	}
 	if c.plan.buffer(o.id) {
-		c.beyond(e, o, m, addr[lane], bytes, where, x)
+		c.reportBuffer(e, o, m, addr[lane], bytes, position, x)
 		return
 	}
 	v := &c.plan.vars[o.id]
 	name := finding.Name(v.Name)
 	memory := &finding.Memory{Space: v.Space.String(), Address: addr[lane], Bytes: bytes}
 	in := ""
-	if n, at := c.neighbour(e, addr[lane], space); n != nil {
-		memory.Name, memory.Offset, memory.Variable = n.Name, at, true
+	if n, byteOffset := c.neighbour(e, addr[lane], space); n != nil {
+		memory.Name, memory.Offset, memory.Variable = n.Name, byteOffset, true
 		if n != v.Var {
 			in = ", in " + finding.Name(n.Name)
 		}
 	}
-	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, counted(size), in)
+	message := fmt.Sprintf("%s of %s %s of %s, a %s variable of %s%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, byteCount(size), in)
 	if v.open {
-		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, counted(uint64(bytes)), where, name, v.Space, in)
+		message = fmt.Sprintf("%s of %s %s of %s, a %s variable%s", x.Kind, byteCount(uint64(bytes)), position, name, v.Space, in)
 	}
 	if kind == Stale {
-		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, counted(uint64(bytes)), name)
+		message = fmt.Sprintf("%s of %s by a pointer to %s, a variable of a call that has returned", x.Kind, byteCount(uint64(bytes)), name)
 	}
 	f := finding.Finding{
-		Tool: Name, Kind: kind, Message: message, At: finding.At(e, x.Kind.String(), lane),
+		Tool: Name, Kind: kind, Message: message, Place: finding.PlaceOf(e, x.Kind.String(), lane),
 		Memory: memory,
 	}
-	f.At.Lanes = finding.Lanes(m)
+	f.Place.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)
 }
 
-// beyond is tell for the buffer of an argument.
-func (c *cta) beyond(e *interp.Event, o origin, m uint64, addr uint64, bytes int, where string, x *interp.Access) {
+// reportBuffer is tell for the buffer of an argument.
+func (c *cta) reportBuffer(e *interp.Event, o origin, m uint64, addr uint64, bytes int, position string, x *interp.Access) {
 	b := c.buffers[o.id-c.plan.buffers]
 	memory := &finding.Memory{Space: x.Space.String(), Address: addr, Bytes: bytes}
 	in := ""
 	if x.Addr != nil {
-		if space, a, off, ok := x.At(addr); ok {
+		if space, a, offset, ok := x.AllocationAt(addr); ok {
 			if memory.Space = space.String(); a != nil {
-				memory.Name, memory.Offset = a.Label(), off
+				memory.Name, memory.Offset = a.Label(), offset
 				in = ", in " + memory.Name
 			}
 		}
 	}
-	argument := slices.IndexFunc(c.plan.params, func(v interp.Variable) bool { return b.Off >= v.Off && b.Off < v.Off+v.Var.Size() })
+	argument := slices.IndexFunc(c.plan.params, func(v interp.Variable) bool { return b.Offset >= v.Offset && b.Offset < v.Offset+v.Var.Size() })
 	f := finding.Finding{
-		Tool: Name, Kind: Beyond, At: finding.At(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
-		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, counted(uint64(bytes)), where, b.Memory.Label(), counted(b.End-b.Begin), argument, in),
+		Tool: Name, Kind: Beyond, Place: finding.PlaceOf(e, x.Kind.String(), bits.TrailingZeros64(m)), Memory: memory,
+		Message: fmt.Sprintf("%s of %s %s of %s, %s that argument %d points into%s", x.Kind, byteCount(uint64(bytes)), position, b.Memory.Label(), byteCount(b.End-b.Begin), argument, in),
 	}
-	f.At.Lanes = finding.Lanes(m)
+	f.Place.Lanes = finding.Lanes(m)
 	c.log.Add(e, f)
 }
 
-func counted(n uint64) string {
+func byteCount(n uint64) string {
 	if n == 1 {
 		return "1 byte"
 	}
@@ -333,23 +333,23 @@ func counted(n uint64) string {
 }
 
 // neighbour is the variable that is at an address, and the offset there; nil if it is none's.
-func (c *cta) neighbour(e *interp.Event, addr uint64, space ptx.Space) (v *ptx.Var, at uint64) {
-	list, off := c.plan.shared, addr&(1<<interp.RankShift-1)
+func (c *cta) neighbour(e *interp.Event, addr uint64, space ptx.Space) (v *ptx.Var, byteOffset uint64) {
+	list, offset := c.plan.shared, addr&(1<<interp.RankShift-1)
 	switch {
 	case space == ptx.Shared:
-	case space == ptx.Generic && off-interp.SharedWindow < interp.WindowSize:
-		off -= interp.SharedWindow
+	case space == ptx.Generic && offset-interp.SharedWindow < interp.WindowSize:
+		offset -= interp.SharedWindow
 	case space == ptx.Local || space == ptx.Generic && addr-interp.LocalWindow < interp.WindowSize:
 		if space == ptx.Generic {
 			addr -= interp.LocalWindow
 		}
-		list, off = e.Launch.Program.Locals(e.Func), addr-uint64(e.Local)
+		list, offset = e.Launch.Program.Locals(e.Func), addr-uint64(e.Local)
 	default:
 		return nil, 0
 	}
 	for _, n := range list {
-		if at := off - uint64(n.Off); off >= uint64(n.Off) && (at < uint64(n.Var.Size()) || n.Var.Size() == 0) {
-			return n.Var, at
+		if byteOffset := offset - uint64(n.Offset); offset >= uint64(n.Offset) && (byteOffset < uint64(n.Var.Size()) || n.Var.Size() == 0) {
+			return n.Var, byteOffset
 		}
 	}
 	return nil, 0

@@ -25,10 +25,10 @@ type variable struct {
 // The ids of what a register can be derived from: those of variables follow, and those of buffers,
 // which are memory that arguments of the kernel point into. Where none does, nothing is loaded or vague.
 const (
-	nothing = iota // a number, as far as is known
-	lost           // several variables, or one in a way that nobody follows
-	loaded         // it is as long as an address, and memory or a function had it: perhaps one, of what nobody knows
-	vague          // made of such addresses or of buffers, in a way that nobody follows: perhaps what leads from one to another
+	notPointer   = iota // a number, as far as is known
+	unknownBase         // several variables, or one in a way that nobody follows
+	loaded              // it is as long as an address, and memory or a function had it: perhaps one, of what nobody knows
+	maybePointer        // made of such addresses or of buffers, in a way that nobody follows: perhaps what leads from one to another
 	firstID
 
 	unset = ^uint32(0) // of a register in a plan in the making: no instruction that sets it has been looked at
@@ -38,21 +38,21 @@ const (
 type rule uint8
 
 const (
-	noRule   rule = iota
-	same          // the results are derived from what all the sources are that are derived from something
-	pack          // the same, of the halves of an address, which are not known by their looks
-	sum           // from the one source that is derived from something
-	diff          // the same, but that two of one variable have a distance, which is derived from nothing
-	agree         // from what both sources are, if that is the same
-	addend        // from the third, a sum with the product of the others
-	choose        // from one of the first two sources, by the third, a predicate
-	exchange      // from what lanes of the warp have that are the same
-	losing        // from nothing that anybody follows
-	scaling       // the same; but what is scaled is no address
-	given         // from what the plan says
-	load          // from what is there, in local memory
-	store         // it keeps it there
-	access        // there is no result
+	noRule      rule = iota
+	ruleCopy         // the results are derived from what all the sources are that are derived from something
+	pack             // the same, of the halves of an address, which are not known by their looks
+	sum              // from the one source that is derived from something
+	diff             // the same, but that two of one variable have a distance, which is derived from nothing
+	ruleIfEqual      // from what both sources are, if that is the same
+	addend           // from the third, a sum with the product of the others
+	ruleSelect       // from one of the first two sources, by the third, a predicate
+	exchange         // from what lanes of the warp have that are the same
+	ruleLost         // from nothing that anybody follows
+	scaling          // the same; but what is scaled is no address
+	ruleFixed        // from what the plan says
+	load             // from what is there, in local memory
+	store            // it keeps it there
+	access           // there is no result
 	call
 )
 
@@ -66,16 +66,16 @@ type source struct {
 // address is an operand that is an address.
 type address struct {
 	source
-	sym    uint32 // id of the variable that it names, or of the buffer that its register always points into
-	reg    ptx.RegID
-	off    int64
-	index  *ptx.Operand // the operand, if register and offset count elements of …
-	array  uint32       // … this variable
-	space  ptx.Space
-	bytes  uint64       // that are accessed, if no event says so; 0: this is not looked at
-	length *ptx.Operand // … unless this says how many
-	kind   interp.AccessKind
-	told   bool // the event says where it goes
+	baseID   uint32 // id of the variable that it names, or of the buffer that its register always points into
+	reg      ptx.RegID
+	off      int64
+	index    *ptx.Operand // the operand, if register and offset count elements of …
+	array    uint32       // … this variable
+	space    ptx.Space
+	bytes    uint64       // that are accessed, if no event says so; 0: this is not looked at
+	length   *ptx.Operand // … unless this says how many
+	kind     interp.AccessKind
+	hasEvent bool // the event says where it goes
 }
 
 // action is what an instruction does.
@@ -99,12 +99,12 @@ type elem source
 // function is a function's registers, and what they can be derived from.
 type function struct {
 	*ptx.Func
-	rows   []int32     // by register: its row; -1 if it has none
-	always []uint32    // by register that has none: what it is derived from whenever it has a value
-	early  []ptx.RegID // those that may be read before anything has written them
-	n      int
-	places map[*ptx.Var]uint64 // what lies in its frame
-	ids    map[*ptx.Var]uint32 // of its variables
+	rows        []int32     // by register: its row; -1 if it has none
+	fixedOrigin []uint32    // by register that has none: what it is derived from whenever it has a value
+	readUnset   []ptx.RegID // those that may be read before anything has written them
+	n           int
+	places      map[*ptx.Var]uint64 // what lies in its frame
+	ids         map[*ptx.Var]uint32 // of its variables
 }
 
 func (f *function) row(r ptx.RegID) int32 {
@@ -116,25 +116,25 @@ func (f *function) row(r ptx.RegID) int32 {
 
 // plan is what is known of a program.
 type plan struct {
-	actions []action        // by index
-	chosen  []interp.Events // what is told of them
-	of      []*function
-	funcs   map[*ptx.Func]*function
-	vars    []variable // by id
-	rows    int        // the most of any function
-	spills  bool       // what is derived from a variable can be in local memory
-	shared  []interp.Variable
-	params  []interp.Variable
-	buffers uint32         // the first id of one
-	slots   map[int]uint32 // what words of the kernel's parameters point into, by offset
-	word    int            // bytes of an address, if there are any slots
+	actions    []action        // by index
+	chosen     []interp.Events // what is told of them
+	functionOf []*function
+	funcs      map[*ptx.Func]*function
+	vars       []variable // by id
+	rows       int        // the most of any function
+	spills     bool       // what is derived from a variable can be in local memory
+	shared     []interp.Variable
+	params     []interp.Variable
+	buffers    uint32         // the first id of one
+	slots      map[int]uint32 // what words of the kernel's parameters point into, by offset
+	word       int            // bytes of an address, if there are any slots
 }
 
 // id is that of a variable, nothing if pointers to it are not followed.
 func (p *plan) id(f *function, s ptx.Symbol) uint32 {
 	v, ok := s.(*ptx.Var)
 	if !ok || v.Type.Kind() == ptx.Opaque {
-		return nothing
+		return notPointer
 	}
 	if def, ok := f.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 		v = def
@@ -143,11 +143,11 @@ func (p *plan) id(f *function, s ptx.Symbol) uint32 {
 }
 
 // add gives a variable an id.
-func (p *plan) add(v *ptx.Var, off int) uint32 {
-	at := variable{Var: v, off: uint64(off), size: uint64(v.Size())}
+func (p *plan) add(v *ptx.Var, offset int) uint32 {
+	at := variable{Var: v, off: uint64(offset), size: uint64(v.Size())}
 	if at.size == 0 {
 		if v.Space == ptx.Global || v.Space == ptx.Const {
-			return nothing
+			return notPointer
 		}
 		at.size, at.open = interp.WindowSize, true
 	}
@@ -157,30 +157,30 @@ func (p *plan) add(v *ptx.Var, off int) uint32 {
 
 // newPlan looks at the program of a launch; of is the kind of memory that each of its pointers points
 // into.
-func newPlan(l *interp.LaunchInfo, of []int) *plan {
+func newPlan(l *interp.LaunchInfo, bufferOf []int) *plan {
 	prog := l.Program
 	p := &plan{funcs: map[*ptx.Func]*function{}, vars: make([]variable, firstID), shared: prog.Shared(), params: prog.Params()}
-	p.actions, p.of = make([]action, prog.Len()), make([]*function, prog.Len())
+	p.actions, p.functionOf = make([]action, prog.Len()), make([]*function, prog.Len())
 	ids := map[*ptx.Var]uint32{}
 	for _, v := range p.shared {
-		ids[v.Var] = p.add(v.Var, v.Off)
+		ids[v.Var] = p.add(v.Var, v.Offset)
 	}
 	instrs := make([]*ptx.Instr, prog.Len())
 	for i := range instrs {
-		in, fn := prog.At(i)
+		instr, fn := prog.At(i)
 		f := p.funcs[fn]
 		if f == nil {
-			f = &function{Func: fn, rows: make([]int32, len(fn.Regs)), always: make([]uint32, len(fn.Regs)), places: map[*ptx.Var]uint64{}, ids: map[*ptx.Var]uint32{}}
+			f = &function{Func: fn, rows: make([]int32, len(fn.Regs)), fixedOrigin: make([]uint32, len(fn.Regs)), places: map[*ptx.Var]uint64{}, ids: map[*ptx.Var]uint32{}}
 			p.funcs[fn] = f
 			for r := range f.rows {
 				f.rows[r] = -1
 			}
-			for r := range fn.Liveness().Into(0) {
-				f.early = append(f.early, r)
+			for r := range fn.Liveness().EachLiveIn(0) {
+				f.readUnset = append(f.readUnset, r)
 			}
 			for _, v := range prog.Locals(fn) {
-				f.places[v.Var] = uint64(v.Off)
-				f.ids[v.Var] = p.add(v.Var, v.Off)
+				f.places[v.Var] = uint64(v.Offset)
+				f.ids[v.Var] = p.add(v.Var, v.Offset)
 				p.vars[f.ids[v.Var]].frame = true
 			}
 			for _, v := range fn.Params {
@@ -189,11 +189,11 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 				}
 			}
 		}
-		instrs[i], p.of[i] = in, f
-		for r := range in.Defs() {
-			f.always[r] = unset
+		instrs[i], p.functionOf[i] = instr, f
+		for r := range instr.Defs() {
+			f.fixedOrigin[r] = unset
 		}
-		in.EachSymbol(func(s ptx.Symbol) {
+		instr.EachSymbol(func(s ptx.Symbol) {
 			v, ok := s.(*ptx.Var)
 			if !ok {
 				return
@@ -201,36 +201,36 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 			if def, ok := fn.Module().Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 				v = def
 			}
-			if f.ids[v] != nothing {
+			if f.ids[v] != notPointer {
 				return
 			}
 			if v.Space == ptx.Global || v.Space == ptx.Const {
-				if ids[v] == nothing {
+				if ids[v] == notPointer {
 					ids[v] = p.add(v, 0)
 				}
 			}
 			f.ids[v] = ids[v]
 		})
 	}
-	p.point(l, of)
+	p.point(l, bufferOf)
 	for changed := true; changed; {
 		changed = false
-		for i, in := range instrs {
-			changed = p.spread(p.of[i], in) || changed
+		for i, instr := range instrs {
+			changed = p.spread(p.functionOf[i], instr) || changed
 		}
 	}
 	for _, f := range p.funcs {
-		for r := range f.always {
-			if f.always[r] == unset {
-				f.always[r] = nothing
+		for r := range f.fixedOrigin {
+			if f.fixedOrigin[r] == unset {
+				f.fixedOrigin[r] = notPointer
 			}
 		}
 	}
-	for i, in := range instrs {
-		p.actions[i] = p.action(p.of[i], in)
+	for i, instr := range instrs {
+		p.actions[i] = p.action(p.functionOf[i], instr)
 		kinds := interp.Events(0)
 		if p.actions[i].rule != noRule {
-			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(in) {
+			if kinds = interp.OnAfter; p.actions[i].onlyAccesses(instr) {
 				kinds = interp.OnAccess
 			}
 		}
@@ -241,8 +241,8 @@ func newPlan(l *interp.LaunchInfo, of []int) *plan {
 
 // onlyAccesses reports whether there is no more to an instruction than one access, of which an event
 // tells.
-func (a *action) onlyAccesses(in *ptx.Instr) bool {
-	switch in.Form.Family {
+func (a *action) onlyAccesses(instr *ptx.Instr) bool {
+	switch instr.Form.Family {
 	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic:
 		return a.rule == access
 	}
@@ -250,67 +250,67 @@ func (a *action) onlyAccesses(in *ptx.Instr) bool {
 }
 
 // point gives ids to the buffers that the kernel's parameters point into.
-func (p *plan) point(l *interp.LaunchInfo, of []int) {
+func (p *plan) point(l *interp.LaunchInfo, bufferOf []int) {
 	p.buffers = uint32(len(p.vars))
-	if len(of) == 0 {
+	if len(bufferOf) == 0 {
 		return
 	}
 	p.slots, p.word = map[int]uint32{}, l.Module.AddressSize/8
-	for i, at := range l.Pointers {
-		id := uint32(vague) // it points in between, perhaps right behind one
-		if of[i] >= 0 {
-			id = p.buffers + uint32(of[i])
+	for i, pointer := range l.Pointers {
+		id := uint32(maybePointer) // it points in between, perhaps right behind one
+		if bufferOf[i] >= 0 {
+			id = p.buffers + uint32(bufferOf[i])
 			for uint32(len(p.vars)) <= id {
 				p.vars = append(p.vars, variable{})
 			}
 		}
-		p.slots[at.Off] = id
+		p.slots[pointer.Offset] = id
 	}
 }
 
-// foreign is what a value of some bytes is derived from that memory or a function had.
-func (p *plan) foreign(bytes int) uint32 {
+// unknownOrigin is what a value of some bytes is derived from that memory or a function had.
+func (p *plan) unknownOrigin(bytes int) uint32 {
 	if bytes >= p.word && p.word > 0 { // of two addresses, too
 		return loaded
 	}
-	return nothing
+	return notPointer
 }
 
 // element is what element k is derived from that a load of other than local memory loads.
-func (p *plan) element(f *function, in *ptx.Instr, k int) uint32 {
-	o, size := in.Arg("a"), in.Type().Size()
+func (p *plan) element(f *function, instr *ptx.Instr, k int) uint32 {
+	o, size := instr.Arg("a"), instr.Type().Size()
 	if v := symbolOf(o); size == p.word && f.Entry && v != nil && v.Space == ptx.Param && o.Reg == ptx.NoReg {
 		for _, at := range p.params {
 			if at.Var == v {
-				return p.slots[at.Off+int(o.Off())+k*size]
+				return p.slots[at.Offset+int(o.Offset())+k*size]
 			}
 		}
 	}
-	return p.foreign(size)
+	return p.unknownOrigin(size)
 }
 
 // derived reports whether an operand can be derived from anything, or one of its elements.
 func (p *plan) derived(f *function, o *ptx.Operand) bool {
-	return p.any(f, o, func(id uint32) bool { return id != nothing })
+	return p.anyOperand(f, o, func(id uint32) bool { return id != notPointer })
 }
 
-// follows reports whether an operand can be a pointer that is followed, or one of its elements.
-func (p *plan) follows(f *function, o *ptx.Operand) bool {
-	return p.any(f, o, func(id uint32) bool { return id >= firstID })
+// mayBePointer reports whether an operand can be a pointer that is followed, or one of its elements.
+func (p *plan) mayBePointer(f *function, o *ptx.Operand) bool {
+	return p.anyOperand(f, o, func(id uint32) bool { return id >= firstID })
 }
 
-// any reports whether an operand or one of its elements has a row, or is always derived from what is
+// anyOperand reports whether an operand or one of its elements has a row, or is always derived from what is
 // asked for.
-func (p *plan) any(f *function, o *ptx.Operand, of func(id uint32) bool) bool {
+func (p *plan) anyOperand(f *function, o *ptx.Operand, matches func(id uint32) bool) bool {
 	switch o.Kind {
 	case ptx.RegOperand:
 		s := p.source(f, o)
-		return s.row >= 0 || s.id != unset && of(s.id)
+		return s.row >= 0 || s.id != unset && matches(s.id)
 	case ptx.SymOperand:
-		return p.id(f, o.Sym()) != nothing
+		return p.id(f, o.Sym()) != notPointer
 	case ptx.VecOperand:
 		for i := range o.Elems() {
-			if p.any(f, &o.Elems()[i], of) {
+			if p.anyOperand(f, &o.Elems()[i], matches) {
 				return true
 			}
 		}
@@ -318,8 +318,8 @@ func (p *plan) any(f *function, o *ptx.Operand, of func(id uint32) bool) bool {
 	return false
 }
 
-// followed reports whether anything is known of what a register is derived from.
-func (f *function) followed(r ptx.RegID) bool {
+// isTracked reports whether anything is known of what a register is derived from.
+func (f *function) isTracked(r ptx.RegID) bool {
 	return r != ptx.NoReg && f.Regs[r].Type != ptx.Pred && f.Regs[r].Type.Bits() >= 32
 }
 
@@ -328,18 +328,18 @@ func (f *function) followed(r ptx.RegID) bool {
 // that.
 func (p *plan) set(f *function, r ptx.RegID, id uint32) bool {
 	switch {
-	case id == unset || !f.followed(r) || f.rows[r] >= 0 || f.always[r] == id:
+	case id == unset || !f.isTracked(r) || f.rows[r] >= 0 || f.fixedOrigin[r] == id:
 		return false
-	case f.always[r] != unset || p.variable(id) && slices.Contains(f.early, r):
-		return p.mark(f, r)
+	case f.fixedOrigin[r] != unset || p.variable(id) && slices.Contains(f.readUnset, r):
+		return p.addRow(f, r)
 	}
-	f.always[r] = id
+	f.fixedOrigin[r] = id
 	return true
 }
 
-// mark gives a register a row.
-func (p *plan) mark(f *function, r ptx.RegID) bool {
-	if !f.followed(r) || f.rows[r] >= 0 {
+// addRow gives a register a row.
+func (p *plan) addRow(f *function, r ptx.RegID) bool {
+	if !f.isTracked(r) || f.rows[r] >= 0 {
 		return false
 	}
 	f.rows[r] = int32(f.n)
@@ -350,8 +350,8 @@ func (p *plan) mark(f *function, r ptx.RegID) bool {
 
 // inLocal reports whether a load or store can be of a thread's local memory, where parameters
 // of functions are, too.
-func inLocal(f *function, in *ptx.Instr, o *ptx.Operand) bool {
-	s, _ := in.Space()
+func inLocal(f *function, instr *ptx.Instr, o *ptx.Operand) bool {
+	s, _ := instr.Space()
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		s = v.Space
 	}
@@ -368,8 +368,8 @@ func inLocal(f *function, in *ptx.Instr, o *ptx.Operand) bool {
 func symbolOf(o *ptx.Operand) *ptx.Var { v, _ := o.Sym().(*ptx.Var); return v }
 
 // callees are the functions that a call can be of.
-func (p *plan) callees(in *ptx.Instr) (list []*function) {
-	if fn, ok := in.Call.Target.Sym().(*ptx.Func); ok {
+func (p *plan) callees(instr *ptx.Instr) (list []*function) {
+	if fn, ok := instr.Call.Target.Sym().(*ptx.Func); ok {
 		if def, ok := fn.Module().Lookup(fn.Name).(*ptx.Func); ok {
 			fn = def
 		}
@@ -388,30 +388,30 @@ func (p *plan) callees(in *ptx.Instr) (list []*function) {
 
 // spread marks the registers that an instruction can give something that is derived from a
 // variable, and reports whether there are new ones.
-func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
-	if c := in.Call; c != nil {
-		for _, callee := range p.callees(in) {
+func (p *plan) spread(f *function, instr *ptx.Instr) (changed bool) {
+	if c := instr.Call; c != nil {
+		for _, callee := range p.callees(instr) {
 			for i := range min(len(c.Args), len(callee.Params)) {
 				if !p.derived(f, &c.Args[i]) {
 					continue
 				}
 				if to := callee.Params[i]; to.Space == ptx.RegSpace {
-					changed = p.mark(callee, to.Reg) || changed
-				} else if !p.spills && p.follows(f, &c.Args[i]) {
+					changed = p.addRow(callee, to.Reg) || changed
+				} else if !p.spills && p.mayBePointer(f, &c.Args[i]) {
 					p.spills, changed = true, true
 				}
 			}
 			for i := range min(len(c.Rets), len(callee.Rets)) {
 				if from := callee.Rets[i]; from.Space != ptx.RegSpace {
 					if c.Rets[i].Kind == ptx.RegOperand && p.spills {
-						changed = p.mark(f, c.Rets[i].Reg) || changed
+						changed = p.addRow(f, c.Rets[i].Reg) || changed
 					}
 					continue
 				} else if o := (ptx.Operand{Kind: ptx.RegOperand, Reg: from.Reg}); !p.derived(callee, &o) {
 					continue
 				}
 				if c.Rets[i].Kind == ptx.RegOperand {
-					changed = p.mark(f, c.Rets[i].Reg) || changed
+					changed = p.addRow(f, c.Rets[i].Reg) || changed
 				} else if !p.spills {
 					p.spills, changed = true, true
 				}
@@ -419,61 +419,61 @@ func (p *plan) spread(f *function, in *ptx.Instr) (changed bool) {
 			if p.spills { // an argument in a register comes from a .param variable
 				for i := range min(len(c.Args), len(callee.Params)) {
 					if to := callee.Params[i]; to.Space == ptx.RegSpace && c.Args[i].Kind == ptx.SymOperand {
-						changed = p.mark(callee, to.Reg) || changed
+						changed = p.addRow(callee, to.Reg) || changed
 					}
 				}
 			}
 		}
 		for i := range c.Rets {
 			if o := &c.Rets[i]; o.Kind == ptx.RegOperand {
-				changed = p.set(f, o.Reg, p.foreign(f.Regs[o.Reg].Type.Size())) || changed
+				changed = p.set(f, o.Reg, p.unknownOrigin(f.Regs[o.Reg].Type.Size())) || changed
 			}
 		}
 		return changed
 	}
-	switch in.Form.Family {
+	switch instr.Form.Family {
 	case ptx.FamilyStore:
-		a, b := in.Arg("a"), in.Arg("b")
-		if !p.spills && p.follows(f, b) && inLocal(f, in, a) {
+		a, b := instr.Arg("a"), instr.Arg("b")
+		if !p.spills && p.mayBePointer(f, b) && inLocal(f, instr, a) {
 			p.spills, changed = true, true
 		}
 		return changed
 	case ptx.FamilyLoad:
-		if p.spills && inLocal(f, in, in.Arg("a")) && in.Type().Size() >= 4 && in.Type().Size() <= 8 {
+		if p.spills && inLocal(f, instr, instr.Arg("a")) && instr.Type().Size() >= 4 && instr.Type().Size() <= 8 {
 			break
 		}
-		for k, e := range elements(in.Arg("d")) {
-			changed = e.Kind == ptx.RegOperand && p.set(f, e.Reg, p.element(f, in, k)) || changed
+		for k, e := range elements(instr.Arg("d")) {
+			changed = e.Kind == ptx.RegOperand && p.set(f, e.Reg, p.element(f, instr, k)) || changed
 		}
 		return changed
 	default:
-		if !in.Form.Effects.Has(ptx.Pure) && in.Form.Family != ptx.FamilyShfl { // results are of memory, or of other threads
-			for r := range in.Defs() {
-				changed = p.set(f, r, p.foreign(f.Regs[r].Type.Size())) || changed
+		if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl { // results are of memory, or of other threads
+			for r := range instr.Defs() {
+				changed = p.set(f, r, p.unknownOrigin(f.Regs[r].Type.Size())) || changed
 			}
 			return changed
 		}
-		if id, always := p.result(f, in); always {
-			for r := range in.Defs() {
+		if id, always := p.result(f, instr); always {
+			for r := range instr.Defs() {
 				changed = p.set(f, r, id) || changed
 			}
 			return changed
 		}
 	}
-	for r := range in.Defs() {
-		changed = p.mark(f, r) || changed
+	for r := range instr.Defs() {
+		changed = p.addRow(f, r) || changed
 	}
 	return changed
 }
 
 // result is what the results of an instruction are derived from, if that is always the same; unset, if
 // nothing is known yet.
-func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
-	r, list, _ := p.rule(f, in)
+func (p *plan) result(f *function, instr *ptx.Instr) (id uint32, always bool) {
+	r, list, _ := p.rule(f, instr)
 	var from [3]origin
 	for i, s := range list {
 		switch {
-		case s.row >= 0 || s.id != unset && !p.settles(s.id):
+		case s.row >= 0 || s.id != unset && !p.isConstantOrigin(s.id):
 			return 0, false
 		case s.id == unset:
 			id = unset
@@ -484,12 +484,12 @@ func (p *plan) result(f *function, in *ptx.Instr) (id uint32, always bool) {
 	switch {
 	case id == unset:
 		return unset, true
-	case r == choose:
+	case r == ruleSelect:
 		return from[0].id, from[0].id == from[1].id
 	}
 	o := p.derive(r, from[0], from[1], from[2])
 	for _, s := range list[min(len(list), len(from)):] {
-		o = p.another(r, o, origin{id: s.id})
+		o = p.addSource(r, o, origin{id: s.id})
 	}
 	return o.id, true
 }
@@ -506,10 +506,10 @@ func elements(o *ptx.Operand) []ptx.Operand {
 func (p *plan) source(f *function, o *ptx.Operand) source {
 	switch o.Kind {
 	case ptx.RegOperand:
-		if s := (source{row: f.row(o.Reg)}); s.row >= 0 || !f.followed(o.Reg) {
+		if s := (source{row: f.row(o.Reg)}); s.row >= 0 || !f.isTracked(o.Reg) {
 			return s
 		}
-		return source{row: -1, id: f.always[o.Reg]}
+		return source{row: -1, id: f.fixedOrigin[o.Reg]}
 	case ptx.SymOperand:
 		return source{row: -1, id: p.id(f, o.Sym())}
 	}
@@ -517,46 +517,46 @@ func (p *plan) source(f *function, o *ptx.Operand) source {
 }
 
 // action is what an instruction does.
-func (p *plan) action(f *function, in *ptx.Instr) (a action) {
-	if in.Call != nil {
-		a.rule, a.builtin = call, in.Call.Target.Sym() != nil && len(p.callees(in)) == 0
+func (p *plan) action(f *function, instr *ptx.Instr) (a action) {
+	if instr.Call != nil {
+		a.rule, a.builtin = call, instr.Call.Target.Sym() != nil && len(p.callees(instr)) == 0
 		return a
 	}
-	for r := range in.Defs() {
+	for r := range instr.Defs() {
 		if row := f.row(r); row >= 0 {
 			a.results = append(a.results, row)
 		}
 	}
-	for i := range in.Ops {
-		if in.Ops[i].Kind == ptx.AddrOperand {
-			p.address(f, in, i, &a)
+	for i := range instr.Ops {
+		if instr.Ops[i].Kind == ptx.AddrOperand {
+			p.address(f, instr, i, &a)
 		}
 	}
-	switch in.Form.Family {
+	switch instr.Form.Family {
 	case ptx.FamilyLoad, ptx.FamilyStore:
-		o := in.Arg("a")
-		a.size = in.Type().Size()
-		if p.spills && inLocal(f, in, o) {
+		o := instr.Arg("a")
+		a.size = instr.Type().Size()
+		if p.spills && inLocal(f, instr, o) {
 			a.rule = load
 			name := "d"
-			if in.Form.Family == ptx.FamilyStore {
+			if instr.Form.Family == ptx.FamilyStore {
 				a.rule, name = store, "b"
 			}
-			if in.Form.Operand(name) < 0 { // zeros
+			if instr.Form.Operand(name) < 0 { // zeros
 				break
 			}
-			for k, o := range elements(in.Arg(name)) {
+			for k, o := range elements(instr.Arg(name)) {
 				e := elem{row: -1}
 				if o.Kind == ptx.RegOperand {
 					e = elem(p.source(f, &o))
 				}
 				if a.rule == load {
-					e.id = p.element(f, in, k)
+					e.id = p.element(f, instr, k)
 				}
 				a.elems = append(a.elems, e)
 			}
 			if len(a.addr) == 0 {
-				p.follow(f, in, in.Form.Operand("a"), &a)
+				p.addAccess(f, instr, instr.Form.Operand("a"), &a)
 			}
 			return a
 		}
@@ -565,28 +565,28 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 		if len(a.addr) > 0 {
 			a.rule = access
 			to := &a.addr[0]
-			a.plain = len(a.addr) == 1 && to.told && to.row < 0 && to.sym >= firstID && p.settles(to.sym)
+			a.plain = len(a.addr) == 1 && to.hasEvent && to.row < 0 && to.baseID >= firstID && p.isConstantOrigin(to.baseID)
 		}
 		return a
 	}
-	if !in.Form.Effects.Has(ptx.Pure) && in.Form.Family != ptx.FamilyShfl {
-		a.rule = given
-		if in.Form.Family == ptx.FamilyLoad {
-			for k, o := range elements(in.Arg("d")) {
+	if !instr.Form.Effects.HasAll(ptx.Pure) && instr.Form.Family != ptx.FamilyShfl {
+		a.rule = ruleFixed
+		if instr.Form.Family == ptx.FamilyLoad {
+			for k, o := range elements(instr.Arg("d")) {
 				if o.Kind == ptx.RegOperand && f.row(o.Reg) >= 0 {
-					a.elems = append(a.elems, elem{f.row(o.Reg), p.element(f, in, k)})
+					a.elems = append(a.elems, elem{f.row(o.Reg), p.element(f, instr, k)})
 				}
 			}
 			return a
 		}
-		for r := range in.Defs() {
+		for r := range instr.Defs() {
 			if row := f.row(r); row >= 0 {
-				a.elems = append(a.elems, elem{row, p.foreign(f.Regs[r].Type.Size())})
+				a.elems = append(a.elems, elem{row, p.unknownOrigin(f.Regs[r].Type.Size())})
 			}
 		}
 		return a
 	}
-	r, list, pred := p.rule(f, in)
+	r, list, pred := p.rule(f, instr)
 	a.rule, a.pred = r, pred
 	n := copy(a.sources[:], list)
 	for i := n; i < len(a.sources); i++ {
@@ -598,38 +598,38 @@ func (p *plan) action(f *function, in *ptx.Instr) (a action) {
 
 // rule is what an instruction makes of its sources that does nothing but compute, or exchanges values
 // between lanes; pred is that of choose.
-func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
+func (p *plan) rule(f *function, instr *ptx.Instr) (r rule, list []source, pred ptx.RegID) {
 	halves := false
-	for i := range in.Ops {
-		o := &in.Ops[i]
-		if !in.IsSource(i) {
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
+		if !instr.IsSource(i) {
 			continue
 		}
 		if o.Kind == ptx.VecOperand {
 			for k := range o.Elems() {
 				list = append(list, p.source(f, &o.Elems()[k]))
 			}
-			halves = o.Elems()[len(o.Elems())-1].Kind != ptx.ImmOperand && in.Type().Size() == p.word
+			halves = o.Elems()[len(o.Elems())-1].Kind != ptx.ImmOperand && instr.Type().Size() == p.word
 		} else if o.Kind != ptx.AddrOperand {
 			list = append(list, p.source(f, o))
 		}
 	}
-	r = losing
-	switch form := in.Form; {
+	r = ruleLost
+	switch form := instr.Form; {
 	case form.Family == ptx.FamilyShfl:
 		r = exchange
-		list = []source{p.source(f, in.Arg("a"))}
+		list = []source{p.source(f, instr.Arg("a"))}
 	case form.Family == ptx.FamilyMapa:
-		r, list = same, list[:1]
+		r, list = ruleCopy, list[:1]
 	case form.Effects.Any(ptx.CarryIn | ptx.CarryOut):
 	default:
 		switch form.Affine {
 		case ptx.AffineMove, ptx.AffineAddress, ptx.AffineConvert:
-			if r = same; halves {
+			if r = ruleCopy; halves {
 				r = pack
 			}
 		case ptx.AffineMin, ptx.AffineMax:
-			r = agree
+			r = ruleIfEqual
 		case ptx.AffineAdd, ptx.AffineOr, ptx.AffineXor:
 			r = sum
 		case ptx.AffineSub:
@@ -639,16 +639,16 @@ func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx
 		case ptx.AffineMul, ptx.AffineShl, ptx.AffineShr, ptx.AffineDiv, ptx.AffineRem, ptx.AffineBfe:
 			r = scaling
 		case ptx.AffineAnd: // with a constant that clears low bits it aligns
-			for i := range in.Ops {
-				if o := &in.Ops[i]; o.Kind == ptx.ImmOperand {
-					if t := in.Type(); o.Imm.As(t)>>(t.Bits()-1) != 0 {
-						r = same
+			for i := range instr.Ops {
+				if o := &instr.Ops[i]; o.Kind == ptx.ImmOperand {
+					if t := instr.Type(); o.Imm.Encode(t)>>(t.Bits()-1) != 0 {
+						r = ruleCopy
 					}
 				}
 			}
 		case ptx.AffineSelect:
-			if c := in.Arg("c"); c.Kind == ptx.RegOperand {
-				r, pred, list = choose, c.Reg, list[:2]
+			if c := instr.Arg("c"); c.Kind == ptx.RegOperand {
+				r, pred, list = ruleSelect, c.Reg, list[:2]
 			}
 		}
 	}
@@ -659,60 +659,60 @@ func (p *plan) rule(f *function, in *ptx.Instr) (r rule, list []source, pred ptx
 func (p *plan) variable(id uint32) bool { return id >= firstID && id < p.buffers }
 func (p *plan) buffer(id uint32) bool   { return id >= p.buffers && id < unset }
 
-// settles reports whether a register that is always derived from what an id says needs no row: that is the
+// isConstantOrigin reports whether a register that is always derived from what an id says needs no row: that is the
 // same all the time, and to name it is enough.
-func (p *plan) settles(id uint32) bool {
+func (p *plan) isConstantOrigin(id uint32) bool {
 	return !p.variable(id) || p.vars[id].Space == ptx.Shared
 }
 
 // either is what a sum is derived from.
 func (p *plan) either(x, y origin) origin {
 	switch {
-	case x.id == nothing:
+	case x.id == notPointer:
 		return y
-	case y.id == nothing:
+	case y.id == notPointer:
 		return x
-	case x.id == lost || y.id == lost || p.variable(x.id) && p.variable(y.id):
+	case x.id == unknownBase || y.id == unknownBase || p.variable(x.id) && p.variable(y.id):
 	case p.variable(x.id) && !p.buffer(y.id):
 		return x
 	case p.variable(y.id) && !p.buffer(x.id):
 		return y
 	case !p.variable(x.id) && !p.variable(y.id):
-		return origin{id: vague}
+		return origin{id: maybePointer}
 	}
-	return origin{id: lost}
+	return origin{id: unknownBase}
 }
 
-// both is what a value is derived from that is one of two, or is made of both.
-func (p *plan) both(x, y origin) origin {
+// mergeOrigins is what a value is derived from that is one of two, or is made of both.
+func (p *plan) mergeOrigins(x, y origin) origin {
 	if x == y {
 		return x
 	}
 	return p.either(x, y)
 }
 
-// blend is what a value is derived from that is made of two in a way that nobody follows.
-func (p *plan) blend(x, y origin) origin {
-	id := uint32(nothing)
-	for _, of := range [2]uint32{x.id, y.id} {
+// combineOrigins is what a value is derived from that is made of two in a way that nobody follows.
+func (p *plan) combineOrigins(x, y origin) origin {
+	id := uint32(notPointer)
+	for _, variableID := range [2]uint32{x.id, y.id} {
 		switch {
-		case id == lost || of == lost || p.variable(of):
-			id = lost
-		case p.buffer(of):
-			id = vague
+		case id == unknownBase || variableID == unknownBase || p.variable(variableID):
+			id = unknownBase
+		case p.buffer(variableID):
+			id = maybePointer
 		default:
-			id = max(id, of)
+			id = max(id, variableID)
 		}
 	}
 	return origin{id: id}
 }
 
-// another is what a rule makes of one source more than derive has been given.
-func (p *plan) another(r rule, o, x origin) origin {
-	if r == same || r == pack {
-		return p.both(o, x)
+// addSource is what a rule makes of one source more than derive has been given.
+func (p *plan) addSource(r rule, o, x origin) origin {
+	if r == ruleCopy || r == pack {
+		return p.mergeOrigins(o, x)
 	}
-	return p.blend(o, x)
+	return p.combineOrigins(o, x)
 }
 
 // derive is what a rule makes of up to three sources.
@@ -720,7 +720,7 @@ func (p *plan) derive(r rule, x, y, z origin) origin {
 	switch r {
 	case sum:
 		return p.either(x, y)
-	case agree:
+	case ruleIfEqual:
 		if x == y {
 			return x
 		}
@@ -728,61 +728,61 @@ func (p *plan) derive(r rule, x, y, z origin) origin {
 		return p.either(p.derive(scaling, x, y, origin{}), z)
 	case diff:
 		switch {
-		case y.id == nothing:
+		case y.id == notPointer:
 			return x
 		case x == y && y.id >= firstID: // a distance
 			return origin{}
-		case p.variable(x.id) && (y.id == loaded || y.id == vague):
+		case p.variable(x.id) && (y.id == loaded || y.id == maybePointer):
 			return x
-		case x.id == nothing || x.id == lost || y.id == lost || y.id >= firstID:
+		case x.id == notPointer || x.id == unknownBase || y.id == unknownBase || y.id >= firstID:
 		default:
-			return origin{id: vague}
+			return origin{id: maybePointer}
 		}
-	case same, exchange:
-		return p.both(p.both(x, y), z)
+	case ruleCopy, exchange:
+		return p.mergeOrigins(p.mergeOrigins(x, y), z)
 	case pack:
-		if o := p.both(p.both(x, y), z); o.id != nothing {
+		if o := p.mergeOrigins(p.mergeOrigins(x, y), z); o.id != notPointer {
 			return o
 		}
 		return origin{id: loaded}
 	}
-	o := p.blend(p.blend(x, y), z)
+	o := p.combineOrigins(p.combineOrigins(x, y), z)
 	if r == scaling && o.id == loaded {
-		o.id = nothing
+		o.id = notPointer
 	}
 	return o
 }
 
 // address adds what an operand accesses, if it is derived from a variable and may be outside.
-func (p *plan) address(f *function, in *ptx.Instr, i int, a *action) {
-	o := &in.Ops[i]
+func (p *plan) address(f *function, instr *ptx.Instr, i int, a *action) {
+	o := &instr.Ops[i]
 	if o.Sym() != nil && o.Reg == ptx.NoReg {
 		v := &p.vars[p.id(f, o.Sym())]
-		if p.id(f, o.Sym()) == nothing || v.open && o.Off() >= 0 {
+		if p.id(f, o.Sym()) == notPointer || v.open && o.Offset() >= 0 {
 			return
 		}
-		switch in.Form.Family {
+		switch instr.Form.Family {
 		case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyMbarrier:
-			if n := uint64(in.Type().Size() * in.VecLen()); n > 0 && o.Off() >= 0 && uint64(o.Off())+n <= v.size {
+			if n := uint64(instr.Type().Size() * instr.VecLen()); n > 0 && o.Offset() >= 0 && uint64(o.Offset())+n <= v.size {
 				return // it is always inside
 			}
 		}
-	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); o.Sym() == nil && !p.follows(f, &r) {
+	} else if r := (ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}); o.Sym() == nil && !p.mayBePointer(f, &r) {
 		return
 	}
-	p.follow(f, in, i, a)
+	p.addAccess(f, instr, i, a)
 }
 
-// follow adds what an operand accesses.
-func (p *plan) follow(f *function, in *ptx.Instr, i int, a *action) {
-	o, spec := &in.Ops[i], &in.Form.Operands[i]
-	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Off(), space: in.SpaceOf(spec)}
-	always := uint32(nothing)
+// addAccess adds what an operand accesses.
+func (p *plan) addAccess(f *function, instr *ptx.Instr, i int, a *action) {
+	o, spec := &instr.Ops[i], &instr.Form.Operands[i]
+	to := address{source: source{row: f.row(o.Reg)}, reg: o.Reg, off: o.Offset(), space: instr.SpaceOf(spec)}
+	always := uint32(notPointer)
 	if o.Reg != ptx.NoReg && to.row < 0 {
-		always = f.always[o.Reg]
+		always = f.fixedOrigin[o.Reg]
 	}
-	if to.sym = always; o.Sym() != nil {
-		to.sym = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
+	if to.baseID = always; o.Sym() != nil {
+		to.baseID = p.either(origin{id: p.id(f, o.Sym())}, origin{id: always}).id
 		if v := symbolOf(o); v != nil {
 			to.space = v.Space
 			if o.IndexSize() > 0 {
@@ -791,28 +791,28 @@ func (p *plan) follow(f *function, in *ptx.Instr, i int, a *action) {
 		}
 	}
 	size := func(name string) { // the operand that says how many bytes it is
-		if k := in.Form.Operand(name); k >= 0 && in.Ops[k].Kind != ptx.NoOperand {
-			to.length = &in.Ops[k]
+		if k := instr.Form.Operand(name); k >= 0 && instr.Ops[k].Kind != ptx.NoOperand {
+			to.length = &instr.Ops[k]
 		}
 	}
-	effects := in.Form.Effects
-	switch in.Form.Family {
+	effects := instr.Form.Effects
+	switch instr.Form.Family {
 	case ptx.FamilyLoad, ptx.FamilyStore, ptx.FamilyAtomic, ptx.FamilyTile, ptx.FamilyFragment:
-		to.told = true
+		to.hasEvent = true
 	case ptx.FamilyMbarrier:
 		to.bytes, to.kind = 8, interp.AccessAtomic
 	case ptx.FamilyAsyncStore:
-		to.bytes, to.kind = uint64(in.Type().Size()*in.VecLen()), interp.AccessStore
+		to.bytes, to.kind = uint64(instr.Type().Size()*instr.VecLen()), interp.AccessStore
 		if spec.Name == "c" {
 			to.bytes, to.kind = 8, interp.AccessAtomic
 		}
 	case ptx.FamilyAsync:
-		switch tensor := len(spec.Parts) > 0 || !effects.Has(ptx.Reads|ptx.Writes); {
+		switch tensor := len(spec.AddressParts) > 0 || !effects.HasAll(ptx.Reads|ptx.Writes); {
 		case spec.Name == "a" && !tensor:
 			to.kind = interp.AccessStore
 			size("c")
 		case spec.Name == "b" && !tensor:
-			if e := in.Form.Operand("e"); e >= 0 && in.Ops[e].Kind != ptx.NoOperand && !in.Form.Operands[e].Address {
+			if e := instr.Form.Operand("e"); e >= 0 && instr.Ops[e].Kind != ptx.NoOperand && !instr.Form.Operands[e].Address {
 				return // which says how many bytes are read
 			}
 			size("c")

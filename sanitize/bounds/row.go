@@ -16,21 +16,21 @@ type origin struct {
 
 // row is the origins of a register, or of a word of local memory.
 type row struct {
-	lanes uint64 // that have one; the others are derived from nothing
-	of    origin // of all of lanes …
-	apart bool   // … but they have different ones: each
-	each  *[64]origin
+	lanes   uint64 // that have one; the others are derived from nothing
+	origin  origin // of all of lanes …
+	perLane bool   // … but they have different ones: each
+	each    *[64]origin
 }
 
-// at is a lane's.
-func (r *row) at(lane int) origin {
+// originOf is a lane's.
+func (r *row) originOf(lane int) origin {
 	switch {
 	case r.lanes>>lane&1 == 0:
 		return origin{}
-	case r.apart:
+	case r.perLane:
 		return r.each[lane]
 	}
-	return r.of
+	return r.origin
 }
 
 // all is what lanes have, if all have the same.
@@ -40,8 +40,8 @@ func (r *row) all(lanes uint64) (o origin, same bool) {
 		return origin{}, true
 	case m != lanes:
 		return origin{}, false
-	case !r.apart:
-		return r.of, true
+	case !r.perLane:
+		return r.origin, true
 	}
 	o = r.each[bits.TrailingZeros64(lanes)]
 	for m := lanes; m != 0; m &= m - 1 {
@@ -54,28 +54,28 @@ func (r *row) all(lanes uint64) (o origin, same bool) {
 
 // set gives lanes an origin.
 func (r *row) set(lanes uint64, o origin) {
-	rest := r.lanes &^ lanes
+	remaining := r.lanes &^ lanes
 	switch {
-	case o.id == nothing:
-		r.lanes = rest
+	case o.id == notPointer:
+		r.lanes = remaining
 		return
-	case rest == 0 || !r.apart && r.of == o:
-		r.lanes, r.of, r.apart = rest|lanes, o, false
+	case remaining == 0 || !r.perLane && r.origin == o:
+		r.lanes, r.origin, r.perLane = remaining|lanes, o, false
 		return
 	}
 	if r.each == nil {
 		r.each = new([64]origin)
 	}
-	if !r.apart {
-		for m := rest; m != 0; m &= m - 1 {
-			r.each[bits.TrailingZeros64(m)] = r.of
+	if !r.perLane {
+		for m := remaining; m != 0; m &= m - 1 {
+			r.each[bits.TrailingZeros64(m)] = r.origin
 		}
-		r.apart = true
+		r.perLane = true
 	}
 	for m := lanes; m != 0; m &= m - 1 {
 		r.each[bits.TrailingZeros64(m)] = o
 	}
-	r.lanes = rest | lanes
+	r.lanes = remaining | lanes
 }
 
 // copy gives lanes what they have in another row.
@@ -85,8 +85,8 @@ func (r *row) copy(from *row, lanes uint64) {
 	if m == 0 || r == from {
 		return
 	}
-	if !from.apart {
-		r.set(m, from.of)
+	if !from.perLane {
+		r.set(m, from.origin)
 		return
 	}
 	for ; m != 0; m &= m - 1 {

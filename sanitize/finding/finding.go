@@ -39,24 +39,24 @@ func (s *Severity) UnmarshalText(text []byte) error {
 
 // Finding is something that is wrong with a program, at an instruction.
 type Finding struct {
-	Tool     string   `json:"tool"`             // that has found it: "race"
-	Kind     string   `json:"kind"`             // of what is wrong, in a word or two that stay the same: "read after write"
-	Severity Severity `json:"severity"`         // "error" or "notice"
-	Message  string   `json:"message"`          // what is wrong, with its particulars
-	At       Place    `json:"at"`               // where
-	Other    *Place   `json:"other,omitempty"`  // the other place that it is about
-	Memory   *Memory  `json:"memory,omitempty"` // that it is about
-	Notes    []string `json:"notes,omitempty"`  // further lines
+	Tool       string   `json:"tool"`             // that has found it: "race"
+	Kind       string   `json:"kind"`             // of what is wrong, in a word or two that stay the same: "read after write"
+	Severity   Severity `json:"severity"`         // "error" or "notice"
+	Message    string   `json:"message"`          // what is wrong, with its particulars
+	Place      Place    `json:"at"`               // where
+	OtherPlace *Place   `json:"other,omitempty"`  // the other place that it is about
+	Memory     *Memory  `json:"memory,omitempty"` // that it is about
+	Notes      []string `json:"notes,omitempty"`  // further lines
 
 	// Count is how many there are of the same tool, kind and places, of which this is the first;
 	// told with it by Add, 0 is one. An exit before barriers counts once for each barrier, of which At is the first.
 	Count int `json:"count"`
 
-	// ByOther counts findings of the same tool, kind and Other together, wherever At is.
-	ByOther bool `json:"-"`
+	// OtherLanes counts findings of the same tool, kind and Other together, wherever At is.
+	OtherLanes bool `json:"-"`
 
 	order order
-	spots map[spot]bool // the places At of all, which differ with ByOther
+	spots map[sourceSpot]bool // the places At of all, which differ with OtherLanes
 }
 
 // Place is an instruction, and the thread that executes it; none of the fields about threads
@@ -101,8 +101,8 @@ func (o order) compare(p order) int {
 	return cmp.Or(cmp.Compare(o.launch, p.launch), cmp.Compare(o.cta, p.cta), cmp.Compare(o.nth, p.nth))
 }
 
-// At is the place of an event's instruction, executed by a lane.
-func At(e *interp.Event, role string, lane int) Place {
+// PlaceOf is the place of an event's instruction, executed by a lane.
+func PlaceOf(e *interp.Event, role string, lane int) Place {
 	p := Place{Role: role, CTA: dims(e.ID), Warp: e.Warp, Lane: lane}
 	if e.Launch != nil {
 		p.Kernel = e.Launch.Kernel.Name
@@ -133,15 +133,15 @@ func OfTrap(t *interp.Trap) Place {
 	return p
 }
 
-// Of is the place of an instruction of a launch that was executed before, by a lane of a CTA.
-func Of(l *interp.LaunchInfo, index int, role string, cta interp.Dim3, warp, lane int) Place {
+// LaunchPlace is the place of an instruction of a launch that was executed before, by a lane of a CTA.
+func LaunchPlace(l *interp.LaunchInfo, index int, role string, cta interp.Dim3, warp, lane int) Place {
 	p := Place{Role: role, Kernel: l.Kernel.Name, CTA: dims(cta), Thread: Thread(l, warp, lane), Warp: warp, Lane: lane}
-	in, fn := l.Program.At(index)
-	p.name(in, fn)
+	instr, fn := l.Program.At(index)
+	p.name(instr, fn)
 	return p
 }
 
-func (p *Place) name(in *ptx.Instr, fn *ptx.Func) {
+func (p *Place) name(instr *ptx.Instr, fn *ptx.Func) {
 	if fn == nil {
 		return
 	}
@@ -150,22 +150,22 @@ func (p *Place) name(in *ptx.Instr, fn *ptx.Func) {
 	if fn.Name != p.Kernel {
 		p.Function = fn.Name
 	}
-	if in == nil {
+	if instr == nil {
 		return
 	}
-	p.Line, p.Column, p.Instr = int(in.Pos.Line), int(in.Pos.Col), strings.TrimSpace(m.Line(int(in.Pos.Line)))
-	p.Source = fn.Origin(in)
+	p.Line, p.Column, p.Instr = int(instr.Pos.Line), int(instr.Pos.Col), strings.TrimSpace(m.Line(int(instr.Pos.Line)))
+	p.Source = fn.Origin(instr)
 }
 
 // MemoryOf is bytes of an allocation, as a kernel of the launch would name them.
-func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, off uint64, n int) *Memory {
-	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: off, Address: a.Base + off, Bytes: n}
+func MemoryOf(l *interp.LaunchInfo, a *interp.Allocation, offset uint64, n int) *Memory {
+	m := &Memory{Space: a.Space().String(), Name: a.Label(), Offset: offset, Address: a.Base + offset, Bytes: n}
 	if a.Space() != ptx.Shared {
 		return m
 	}
-	m.Name, m.Address = "", off
+	m.Name, m.Address = "", offset
 	for _, v := range l.Program.Shared() {
-		if in := off - uint64(v.Off); off >= uint64(v.Off) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+		if in := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
 			m.Name, m.Offset = v.Var.Name, in
 		}
 	}
@@ -184,32 +184,32 @@ type Log struct {
 
 // key is what findings have in common that are counted together.
 type key struct {
-	tool, kind string
-	at, other  spot
+	tool, kind        string
+	place, otherPlace sourceSpot
 }
 
 func (f *Finding) key() key {
-	k := key{f.Tool, f.Kind, spotOf(&f.At), spotOf(f.Other)}
-	if f.ByOther {
-		k.at = spot{}
+	k := key{f.Tool, f.Kind, spotOf(&f.Place), spotOf(f.OtherPlace)}
+	if f.OtherLanes {
+		k.place = sourceSpot{}
 	}
 	return k
 }
 
-// spot is a place in a source.
-type spot struct {
+// sourceSpot is a place in a source.
+type sourceSpot struct {
 	file         string // what the host does, if it is the host
 	line, column int
 }
 
-func spotOf(p *Place) spot {
+func spotOf(p *Place) sourceSpot {
 	if p == nil {
-		return spot{}
+		return sourceSpot{}
 	}
 	if p.File == "" {
-		return spot{file: p.Role}
+		return sourceSpot{file: p.Role}
 	}
-	return spot{p.File, p.Line, p.Column}
+	return sourceSpot{p.File, p.Line, p.Column}
 }
 
 // Add adds what was found as an event was told.
@@ -230,13 +230,13 @@ func (l *Log) Add(e *interp.Event, f Finding) {
 	k := f.key()
 	old := l.found[k]
 	if old == nil {
-		f.spots = map[spot]bool{spotOf(&f.At): true}
+		f.spots = map[sourceSpot]bool{spotOf(&f.Place): true}
 		l.found[k] = &f
 		return
 	}
 	f.Count += old.Count
 	f.spots = old.spots
-	f.spots[spotOf(&f.At)] = true
+	f.spots[spotOf(&f.Place)] = true
 	if f.order.compare(old.order) < 0 {
 		*old = f
 	} else {
@@ -257,15 +257,15 @@ func (l *Log) Findings() []Finding {
 		list = append(list, g)
 	}
 	slices.SortFunc(list, func(a, b Finding) int {
-		return cmp.Or(a.order.compare(b.order), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
+		return cmp.Or(a.order.compare(b.order), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place.Line, b.Place.Line), cmp.Compare(a.Place.Column, b.Place.Column))
 	})
 	return list
 }
 
 // Merge adds what was found in another run to a list, with a note, unless it has the same of the
 // same places.
-func Merge(list, more []Finding, note string) []Finding {
-	for _, f := range more {
+func Merge(list, added []Finding, note string) []Finding {
+	for _, f := range added {
 		if !slices.ContainsFunc(list, func(g Finding) bool { return f.key() == g.key() }) {
 			f.Notes = append(slices.Clone(f.Notes), note)
 			list = append(list, f)

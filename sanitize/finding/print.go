@@ -22,7 +22,7 @@ const bar = "========= "
 
 // Print writes findings, up to limit of them (0: all), the launches that were judged unless looked is nil,
 // and the sums.
-func Print(w io.Writer, list []Finding, looked *Coverage, limit int) error {
+func Print(w io.Writer, list []Finding, coverage *Coverage, limit int) error {
 	var b strings.Builder
 	var counts [2]int
 	for i := range list {
@@ -34,23 +34,23 @@ func Print(w io.Writer, list []Finding, looked *Coverage, limit int) error {
 	if limit > 0 && len(list) > limit {
 		fmt.Fprintf(&b, "%s%d more are not shown\n%s\n", bar, len(list)-limit, strings.TrimSpace(bar))
 	}
-	if looked != nil {
-		fmt.Fprintf(&b, "%s%s judged by %s", bar, counted(int(looked.Judged), "launch", "launches"), strings.Join(looked.Tools, ", "))
-		if looked.NotJudged > 0 {
-			fmt.Fprintf(&b, ", %d NOT judged", looked.NotJudged)
+	if coverage != nil {
+		fmt.Fprintf(&b, "%s%s judged by %s", bar, countText(int(coverage.Judged), "launch", "launches"), strings.Join(coverage.Tools, ", "))
+		if coverage.NotJudged > 0 {
+			fmt.Fprintf(&b, ", %d NOT judged", coverage.NotJudged)
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, counted(counts[Error], "error", "errors"), counted(counts[Notice], "notice", "notices"))
+	fmt.Fprintf(&b, "%sERROR SUMMARY: %s, %s\n", bar, countText(counts[Error], "error", "errors"), countText(counts[Notice], "notice", "notices"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func counted(n int, one, many string) string {
+func countText(n int, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf("%d %s", n, plural)
 }
 
 func (f *Finding) print(b *strings.Builder) {
@@ -62,9 +62,9 @@ func (f *Finding) print(b *strings.Builder) {
 	if m := f.Memory; m != nil {
 		line("    %s", m)
 	}
-	f.At.print(line)
-	if f.Other != nil {
-		f.Other.print(line)
+	f.Place.print(line)
+	if f.OtherPlace != nil {
+		f.OtherPlace.print(line)
 	}
 	for _, n := range f.Notes {
 		line("    %s", n)
@@ -77,15 +77,15 @@ func (f *Finding) print(b *strings.Builder) {
 
 func (p *Place) print(line func(format string, args ...any)) {
 	if p.File == "" {
-		by := " by the host"
+		relation := " by the host"
 		if p.Stream != "" {
-			by = ", on " + p.Stream
+			relation = ", on " + p.Stream
 		}
-		of := ""
+		owner := ""
 		if p.Kernel != "" {
-			of = " of " + Name(p.Kernel)
+			owner = " of " + Name(p.Kernel)
 		}
-		line("    %s%s%s", p.Role, of, by)
+		line("    %s%s%s", p.Role, owner, relation)
 		return
 	}
 	value := ""
@@ -123,8 +123,8 @@ func (p *Place) print(line func(format string, args ...any)) {
 // written is where the instruction is in what somebody has written, if its PTX was made of that to be run:
 // a file k.cu.ptx of k.cu. It is "" of other PTX, and where nobody knows.
 func (p *Place) written() string {
-	cu, made := strings.CutSuffix(p.File, ".ptx")
-	if !made || filepath.Ext(cu) != ".cu" || p.Source == "" {
+	cu, shown := strings.CutSuffix(p.File, ".ptx")
+	if !shown || filepath.Ext(cu) != ".cu" || p.Source == "" {
 		return ""
 	}
 	// The compiler may have another name of the same file.
@@ -139,10 +139,10 @@ func (p *Place) written() string {
 	return p.Source
 }
 
-// Where is the place of an instruction, and what it is there: "k.ptx:11:2: add.u32 %y, %x, 1;".
-func Where(in *ptx.Instr, fn *ptx.Func) string {
+// SourcePlace is the place of an instruction, and what it is there: "k.ptx:11:2: add.u32 %y, %x, 1;".
+func SourcePlace(instr *ptx.Instr, fn *ptx.Func) string {
 	var p Place
-	p.name(in, fn)
+	p.name(instr, fn)
 	at := p.written()
 	if at == "" {
 		at = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)

@@ -11,7 +11,7 @@ import (
 // run is not told of, as nobody has it.
 func TestNames(t *testing.T) {
 	f := Finding{
-		Tool: "race", Message: "…", At: Place{
+		Tool: "race", Message: "…", Place: Place{
 			Role: "write", Kernel: "_Z4histPKiPi", Function: "_ZN4tile3addILi4EEEvi", File: "a/hist.cu.ptx", Line: 71, Column: 2, Instr: "st.shared.u32 [%r], %r;", Source: "./a/hist.cu:4:26",
 		},
 		Memory: &Memory{Space: "shared", Name: "_ZZ4histPKiPiE4tile", Offset: 4, Bytes: 4},
@@ -40,10 +40,10 @@ func TestNames(t *testing.T) {
 		"odd":                    "write at odd in",
 		"":                       "write at a/hist.cu.ptx:71:2 in",
 	} {
-		f.At.Source = source
+		f.Place.Source = source
 		has(print(), want)
 	}
-	f.At.File, f.At.Source, f.At.Kernel, f.At.Function = "hist.ptx", "hist.cu:4:26", "_Zebra", ""
+	f.Place.File, f.Place.Source, f.Place.Kernel, f.Place.Function = "hist.ptx", "hist.cu:4:26", "_Zebra", ""
 	got = print()
 	has(got, "write at hist.ptx:71:2 in _Zebra\n")
 	has(got, "from hist.cu:4:26\n")
@@ -55,16 +55,16 @@ func TestByOther(t *testing.T) {
 	at := func(line int) Place { return Place{Role: "executed", File: "k.ptx", Line: line} }
 	exit := at(3)
 	for _, line := range []int{5, 7, 5} {
-		l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", At: at(line), Other: &exit, ByOther: true})
+		l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(line), OtherPlace: &exit, OtherLanes: true})
 	}
 	another := at(4)
-	l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", At: at(7), Other: &another, ByOther: true})
+	l.Add(&interp.Event{}, Finding{Tool: "sync", Kind: "k", Place: at(7), OtherPlace: &another, OtherLanes: true})
 	for range 2 { // reading does not change what is read
 		list := l.Findings()
-		if len(list) != 2 || list[0].At.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
+		if len(list) != 2 || list[0].Place.Line != 5 || list[0].Count != 3 || len(list[0].Notes) != 1 || list[0].Notes[0] != "at 2 such instructions in all, of which this is the first" {
 			t.Fatalf("%+v", list)
 		}
-		if list[1].At.Line != 7 || list[1].Count != 1 || len(list[1].Notes) != 0 {
+		if list[1].Place.Line != 7 || list[1].Count != 1 || len(list[1].Notes) != 0 {
 			t.Fatalf("%+v", list)
 		}
 	}

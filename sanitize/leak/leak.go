@@ -33,29 +33,29 @@ type leak struct {
 // New makes the tool. With host, what the host allocates and does not free has leaked, too.
 func New(log *finding.Log, host bool) *Probe { return &Probe{log: log, host: host} }
 
-// Wants: memory that comes and goes.
-func (p *Probe) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAlloc | interp.OnFree}
+// Subscription: memory that comes and goes.
+func (p *Probe) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAlloc | interp.OnFree}
 }
 
 // CTA has what each CTA allocates told to the tool.
 func (p *Probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-// Tell notes memory that has been allocated, and forgets what is freed.
-func (p *Probe) Tell(e *interp.Event) {
+// OnEvent notes memory that has been allocated, and forgets what is freed.
+func (p *Probe) OnEvent(e *interp.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Kind {
 	case interp.OnAlloc:
 		f := finding.Finding{
-			Tool: Name, Kind: Name, At: finding.Place{Role: "allocated"},
+			Tool: Name, Kind: Name, Place: finding.Place{Role: "allocated"},
 			Memory: &finding.Memory{Space: e.Memory.Space().String(), Name: e.Memory.Name, Address: e.Memory.Base, Bytes: e.Bytes},
 		}
 		what := "cuMemAlloc"
 		switch {
 		case e.Memory.Kind == interp.HeapMemory:
 			what = "malloc"
-			f.At = finding.At(e, "allocated", bits.TrailingZeros64(e.Lanes))
+			f.Place = finding.PlaceOf(e, "allocated", bits.TrailingZeros64(e.Lanes))
 		case e.Memory.Kind != interp.BufferMemory || !p.host:
 			return
 		}

@@ -76,8 +76,8 @@ func TestLeak(t *testing.T) {
 				list := log.Findings()
 				got := 0
 				for i := range list {
-					if got += list[i].Count; list[i].At.Line != 18 || list[i].At.Thread[0] != int(c.n) {
-						t.Errorf("it is allocated at %+v, want line 18 and thread %d", list[i].At, c.n)
+					if got += list[i].Count; list[i].Place.Line != 18 || list[i].Place.Thread[0] != int(c.n) {
+						t.Errorf("it is allocated at %+v, want line 18 and thread %d", list[i].Place, c.n)
 					}
 				}
 				if got != c.want {

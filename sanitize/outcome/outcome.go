@@ -38,14 +38,16 @@ type Probe struct {
 // New makes the tool.
 func New(log *finding.Log) *Probe { return &Probe{log: log} }
 
-// Wants asks for the ends of launches.
-func (p *Probe) Wants() interp.Wants { return interp.Wants{Events: interp.OnLaunchEnd} }
+// Subscription asks for the ends of launches.
+func (p *Probe) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnLaunchEnd}
+}
 
 // CTA returns nil: a CTA alone says nothing about how its launch ends.
 func (p *Probe) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return nil }
 
-// Tell handles the end of a launch. A launch that is restored and ends again counts once.
-func (p *Probe) Tell(e *interp.Event) {
+// OnEvent handles the end of a launch. A launch that is restored and ends again counts once.
+func (p *Probe) OnEvent(e *interp.Event) {
 	p.mu.Lock()
 	again := e.Launch.ID == p.last
 	p.last = e.Launch.ID
@@ -57,7 +59,7 @@ func (p *Probe) Tell(e *interp.Event) {
 		p.count(1, 0)
 		return
 	}
-	f := Of(e.Launch.Kernel.Name, e.Err)
+	f := FindingOf(e.Launch.Kernel.Name, e.Err)
 	if f.Kind == Stopped {
 		p.count(0, 1)
 	} else {
@@ -77,7 +79,7 @@ func (p *Probe) count(judged, notJudged uint64) {
 // Fail reports the error of a launch that no probe was told of: it could not begin.
 func (p *Probe) Fail(kernel string, err error) {
 	p.count(0, 1)
-	f := Of(kernel, err)
+	f := FindingOf(kernel, err)
 	if f.Kind == Stopped {
 		f.Kind, f.Message = Refused, "the launch was refused: "+f.Message
 	}
@@ -90,7 +92,7 @@ func (p *Probe) Miss(kernel string, n int, severity finding.Severity, reason str
 	p.count(0, uint64(n))
 	p.log.Add(&interp.Event{CTA: math.MaxInt}, finding.Finding{
 		Tool: Name, Kind: NotJudged, Severity: severity, Message: "a launch was not judged: " + reason,
-		At: finding.Place{Role: "launch", Kernel: kernel}, Count: n,
+		Place: finding.Place{Role: "launch", Kernel: kernel}, Count: n,
 	})
 }
 
@@ -101,23 +103,23 @@ func (p *Probe) Counts() (judged, notJudged uint64) {
 	return p.judged, p.notJudged
 }
 
-// Of describes the error of a launch as a finding. The error must not be nil.
-func Of(kernel string, err error) finding.Finding {
+// FindingOf describes the error of a launch as a finding. The error must not be nil.
+func FindingOf(kernel string, err error) finding.Finding {
 	text, _, _ := strings.Cut(err.Error(), "\n")
-	f := finding.Finding{Tool: Name, Kind: Stopped, Message: text, At: finding.Place{Role: "launch", Kernel: kernel}}
+	f := finding.Finding{Tool: Name, Kind: Stopped, Message: text, Place: finding.Place{Role: "launch", Kernel: kernel}}
 	var trap *interp.Trap
 	var refused *interp.LaunchError
 	var unsupported *ptx.Unsupported
 	switch {
 	case errors.As(err, &trap):
-		f.Kind, f.Message, f.At = trap.Kind.Error(), "trap: "+trap.Msg, finding.OfTrap(trap)
-		if trap.Near != "" {
-			f.Notes = append(f.Notes, "nearest allocation: "+trap.Near)
+		f.Kind, f.Message, f.Place = trap.Kind.Error(), "trap: "+trap.Msg, finding.OfTrap(trap)
+		if trap.Nearby != "" {
+			f.Notes = append(f.Notes, "nearest allocation: "+trap.Nearby)
 		}
 		f.Notes = append(f.Notes, trap.Notes...)
 	case errors.As(err, &unsupported):
-		f.Kind, f.Message = Unsupported, fmt.Sprintf("%s: %s", Unsupported, unsupported.What)
-		f.At.File, f.At.Line, f.At.Column, f.At.Instr = unsupported.File, int(unsupported.Pos.Line), int(unsupported.Pos.Col), unsupported.Line
+		f.Kind, f.Message = Unsupported, fmt.Sprintf("%s: %s", Unsupported, unsupported.Feature)
+		f.Place.File, f.Place.Line, f.Place.Column, f.Place.Instr = unsupported.File, int(unsupported.Pos.Line), int(unsupported.Pos.Col), unsupported.Line
 	case errors.As(err, &refused):
 		f.Kind, f.Message = Refused, "the launch was refused: "+refused.Msg
 	}

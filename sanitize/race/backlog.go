@@ -19,58 +19,58 @@ import (
 
 // backlog is the accesses to an allocation that have been put off.
 type backlog struct {
-	closed bool // nothing is put off any more; of shared memory, until all have met
-	list   []deed
-	offs   []uint32 // of the lanes of those without a stride, one behind the other
-	clocks []*clock // of those of list
-	bound  int      // bytes that it may take before it is thinned out, if that is more than it may anyway
+	closed  bool // nothing is put off any more; of shared memory, until all have met
+	list    []deferredAccess
+	offsets []uint32 // of the lanes of those without a stride, one behind the other
+	clocks  []*clock // of those of list
+	bound   int      // bytes that it may take before it is thinned out, if that is more than it may anyway
 
 	marked bool // marks has what list has: from the first write on
 	marks  []*marks
-	atomic what // of the atomic operations in list: flags, the same for all; 0: there are none
+	atomic accessKind // of the atomic operations in list: flags, the same for all; 0: there are none
 
 	// Of shared memory, the CTA that it is of, and the last that any of its threads have done there,
 	// put off or not.
-	cta  int32
-	last moment
+	cta        int32
+	lastMoment moment
 }
 
-// deed is an access of lanes of a warp that know the same.
-type deed struct {
-	lanes  uint64
-	clock  uint32 // the index of what they know
-	off    uint32 // of the first lane
-	stride int32  // from lane to lane; notStrided: offs has the offsets
-	at     moment
-	cta    int32
-	what   what
-	warp   uint16
-	bytes  uint8 // of a lane
-	does   does
+// deferredAccess is an access of lanes of a warp that know the same.
+type deferredAccess struct {
+	lanes   uint64
+	clock   uint32 // the index of what they know
+	offset  uint32 // of the first lane
+	stride  int32  // from lane to lane; notStrided: offs has the offsets
+	moment  moment
+	cta     int32
+	kind    accessKind
+	warp    uint16
+	bytes   uint8 // of a lane
+	effects accessEffects
 }
 
-// does is what an access does, and what is known of it.
-type does uint8
+// accessEffects is what an access does, and what is known of it.
+type accessEffects uint8
 
 const (
-	writes    does = 1 << iota // it is a write, else a read
-	atomics                    // … of atomic operations, which race with none of each other
-	parted                     // it is of some of the lanes that an instruction was executed by
-	untouched                  // nobody had accessed any of its bytes, but the same lanes what they write or have written
+	writes    accessEffects = 1 << iota // it is a write, else a read
+	atomics                             // … of atomic operations, which race with none of each other
+	parted                              // it is of some of the lanes that an instruction was executed by
+	untouched                           // nobody had accessed any of its bytes, but the same lanes what they write or have written
 )
 
 const notStrided = math.MinInt32
 
-// leastBacklog is how many bytes the backlog of an allocation may take in any case; four times as many as
+// minBacklog is how many bytes the backlog of an allocation may take in any case; four times as many as
 // it has itself it may, too: half of what noting takes.
-const leastBacklog = 1 << 20
+const minBacklog = 1 << 20
 
 // mostReads is how many reads of a word are kept where a backlog is thinned out, of shared memory those of
 // a warp; or atomic operations.
 const mostReads = 16
 
-// never is a moment that no clock comes to.
-const never = ^moment(0)
+// neverMoment is a moment that no clock comes to.
+const neverMoment = ^moment(0)
 
 // marks is which bytes of a page are accessed.
 type marks struct {
@@ -81,14 +81,14 @@ type marks struct {
 const markBytes = 1 << 15
 
 // mark marks n bytes, and gives what had been done to some of them.
-func (b *backlog) mark(off uint64, n int, d does) (written, read, atomic bool) {
+func (b *backlog) mark(offset uint64, n int, d accessEffects) (written, read, atomic bool) {
 	for n > 0 {
-		p := b.marks[off/markBytes]
+		p := b.marks[offset/markBytes]
 		if p == nil {
 			p = new(marks)
-			b.marks[off/markBytes] = p
+			b.marks[offset/markBytes] = p
 		}
-		i := off % markBytes
+		i := offset % markBytes
 		take := min(n, 64-int(i%64))
 		m := ^uint64(0) >> (64 - take) << (i % 64)
 		w, r, a := &p.written[i/64], &p.read[i/64], &p.atomic[i/64]
@@ -101,7 +101,7 @@ func (b *backlog) mark(off uint64, n int, d does) (written, read, atomic bool) {
 		default:
 			*r |= m
 		}
-		off, n = off+uint64(take), n-take
+		offset, n = offset+uint64(take), n-take
 	}
 	return written, read, atomic
 }
@@ -123,7 +123,7 @@ func (b *backlog) clear() {
 // empty drops what has been put off.
 func (b *backlog) empty() {
 	clear(b.clocks)
-	b.list, b.offs, b.clocks = b.list[:0], b.offs[:0], b.clocks[:0]
+	b.list, b.offsets, b.clocks = b.list[:0], b.offsets[:0], b.clocks[:0]
 }
 
 // renew forgets what has been done to shared memory if all who may come know of it. An asynchronous
@@ -131,13 +131,13 @@ func (b *backlog) empty() {
 func (r *run) renew(b *backlog, k *clock, cta int32) {
 	if b.cta != cta { // another had this memory before
 		b.clear()
-		b.cta, b.last = cta, 0
+		b.cta, b.lastMoment = cta, 0
 		return
 	}
 	if len(b.list) == 0 && !b.closed || r.issued > 0 || r.fenced {
 		return
 	}
-	if own := k.find(cta); own != nil && b.last <= own.all {
+	if own := k.find(cta); own != nil && b.lastMoment <= own.all {
 		b.clear()
 	}
 }
@@ -147,18 +147,18 @@ func (r *run) ownMemory(shared bool) bool { return shared && r.perCTAs <= 1 }
 
 // mayPutOff reports whether an access orders no threads and is weak, or part of an atomic operation
 // that releases and acquires nothing, nor goes on with what others or a fence have released.
-func (r *run) mayPutOff(w *warp, o *role, x *access, in *interp.Allocation, lanes uint64) bool {
-	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(in) {
+func (r *run) mayPutOff(w *warp, o *role, x *access, alloc *interp.Allocation, lanes uint64) bool {
+	if o.sync&^(variables|reduces) != 0 || x.writes && r.synced(alloc) {
 		return false
 	}
 	if o.sync == 0 {
 		return true
 	}
-	if x.what&atomic == 0 {
+	if x.kind&atomic == 0 {
 		return false
 	}
 	for m := lanes; m != 0; m &= m - 1 {
-		if w.fences[bits.TrailingZeros64(m)].at != 0 {
+		if w.fences[bits.TrailingZeros64(m)].moment != 0 {
 			return false
 		}
 	}
@@ -167,35 +167,35 @@ func (r *run) mayPutOff(w *warp, o *role, x *access, in *interp.Allocation, lane
 
 // compatible reports whether an atomic operation may be unordered to all in the backlog.
 func (r *run) compatible(b *backlog, x *access, own bool) bool {
-	flags := x.what & (strong | atomic | scopeMask | sizeBits)
+	flags := x.kind & (strong | atomic | scopeMask | sizeBits)
 	if b.atomic == 0 && (own || flags&scopeMask >= scopeDevice) {
 		b.atomic = flags
 	}
 	return b.atomic == flags
 }
 
-// putOff puts the access of lanes off, as far as it may, and gives those of whom it may not; off is the
+// deferAccess puts the access of lanes off, as far as it may, and gives those of whom it may not; off is the
 // offset of the first of them.
-func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, in *interp.Allocation, off uint64, lanes uint64, shared bool) (rest uint64) {
-	s, w := r.shadow(in), &c.warps[e.Warp]
+func (r *run) deferAccess(c *cta, e *interp.Event, a *interp.Access, role *role, x *access, alloc *interp.Allocation, offset uint64, lanes uint64, shared bool) (remaining uint64) {
+	s, w := r.shadow(alloc), &c.warps[e.Warp]
 	first, b := bits.TrailingZeros64(lanes), &s.backlog
 	k := w.clocks[first]
 	own := r.ownMemory(shared)
 	if own {
 		r.renew(b, k, c.number)
 	}
-	size := uint64(len(in.Data))
-	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, in, lanes) || !r.together(w, lanes) {
+	size := uint64(len(alloc.Data))
+	if r.eager || b.closed || size > math.MaxUint32 || uint64(a.Bytes) > size || a.Bytes > math.MaxUint8 || a.Bulk() || !r.mayPutOff(w, role, x, alloc, lanes) || !r.together(w, lanes) {
 		return lanes
 	}
-	t := deed{lanes: lanes, off: uint32(off), at: x.at, cta: c.number, what: x.what, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
+	t := deferredAccess{lanes: lanes, offset: uint32(offset), moment: x.moment, cta: c.number, kind: x.kind, warp: uint16(e.Warp), bytes: uint8(a.Bytes)}
 	switch {
-	case x.what&atomic != 0:
-		if t.does = writes | atomics; !r.compatible(b, x, own) {
+	case x.kind&atomic != 0:
+		if t.effects = writes | atomics; !r.compatible(b, x, own) {
 			return lanes
 		}
 	case x.writes:
-		t.does = writes
+		t.effects = writes
 	}
 	if n := len(b.clocks); n == 0 || b.clocks[n-1] != k {
 		b.clocks = append(b.clocks, k)
@@ -204,10 +204,10 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 	if x.writes && !b.marked {
 		b.markAll(size)
 	}
-	limit, base := size-uint64(a.Bytes), a.Addr[first]-off
+	limit, base := size-uint64(a.Bytes), a.Addr[first]-offset
 	runs := a.Runs(lanes)
 	if len(runs) > 1 {
-		t.does |= parted
+		t.effects |= parted
 	}
 	for i := range runs {
 		run := &runs[i]
@@ -215,47 +215,47 @@ func (r *run) putOff(c *cta, e *interp.Event, a *interp.Access, role *role, x *a
 		if low -= base; !ok || low > limit || width > limit-low || run.Stride == notStrided {
 			break
 		}
-		one := t
-		one.lanes, one.off, one.stride = run.Lanes, uint32(run.Addr-base), int32(run.Stride)
-		if !b.put(&one, size) {
+		last := t
+		last.lanes, last.offset, last.stride = run.Lanes, uint32(run.Addr-base), int32(run.Stride)
+		if !b.enqueue(&last, size) {
 			break
 		}
 		lanes &^= run.Lanes
 	}
 	if len(runs) == 0 {
-		before := len(b.offs)
+		before := len(b.offsets)
 		t.stride = notStrided
 		for m := lanes; m != 0; m &= m - 1 {
-			at := a.Addr[bits.TrailingZeros64(m)] - base
-			if at > limit {
-				b.offs = b.offs[:before]
+			byteOffset := a.Addr[bits.TrailingZeros64(m)] - base
+			if byteOffset > limit {
+				b.offsets = b.offsets[:before]
 				return lanes
 			}
-			b.offs = append(b.offs, uint32(at))
+			b.offsets = append(b.offsets, uint32(byteOffset))
 		}
-		if !b.put(&t, size) {
-			b.offs = b.offs[:before]
+		if !b.enqueue(&t, size) {
+			b.offsets = b.offsets[:before]
 			return lanes
 		}
 		lanes = 0
 	}
 	if own {
-		b.last = max(b.last, x.at)
+		b.lastMoment = max(b.lastMoment, x.moment)
 	}
-	if b.size() > max(b.most(size), b.bound) {
+	if b.size() > max(b.maxBytes(size), b.bound) {
 		warps := 0
 		if own {
 			warps = r.warps
 		}
-		b.thin(s.words, warps)
+		b.compact(s.words, warps)
 		b.bound = 2 * b.size()
 	}
 	return lanes
 }
 
-// put has an access to memory of some size in the list, unless it has to be noted. Its offsets are the last.
-func (b *backlog) put(t *deed, size uint64) bool {
-	if b.marked && !b.enter(t, b.offs[len(b.offs)-t.lanesApart():], b.size() < b.most(size)) {
+// enqueue has an access to memory of some size in the list, unless it has to be noted. Its offsets are the last.
+func (b *backlog) enqueue(t *deferredAccess, size uint64) bool {
+	if b.marked && !b.enter(t, b.offsets[len(b.offsets)-t.listedLanes():], b.size() < b.maxBytes(size)) {
 		return false
 	}
 	if n := len(b.list); n == cap(b.list) {
@@ -265,28 +265,28 @@ func (b *backlog) put(t *deed, size uint64) bool {
 	return true
 }
 
-// most is how many bytes the backlog of memory of some size may take before it is thinned out.
-func (b *backlog) most(size uint64) int { return max(leastBacklog, 4*int(size)) }
+// maxBytes is how many bytes the backlog of memory of some size may take before it is thinned out.
+func (b *backlog) maxBytes(size uint64) int { return max(minBacklog, 4*int(size)) }
 
 func (b *backlog) size() int {
-	return len(b.list)*int(unsafe.Sizeof(deed{})) + 4*len(b.offs) + 8*len(b.clocks)
+	return len(b.list)*int(unsafe.Sizeof(deferredAccess{})) + 4*len(b.offsets) + 8*len(b.clocks)
 }
 
-// pieces is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
+// ranges is the offsets of the pieces of memory of an access, and their size; offs is the offsets of its lanes
 // and of what comes behind, if it has no stride.
-func (t *deed) pieces(offs []uint32, room *[maxWidth]uint32) (list []uint32, size int) {
+func (t *deferredAccess) ranges(offs []uint32, room *[maxWidth]uint32) (list []uint32, size int) {
 	n, first := bits.OnesCount64(t.lanes), bits.TrailingZeros64(t.lanes)
 	switch {
 	case t.stride == notStrided:
 		return offs[:n], int(t.bytes)
 	case t.stride == 0:
-		room[0] = t.off
+		room[0] = t.offset
 		return room[:1], int(t.bytes)
 	case t.stride == int32(t.bytes) && t.lanes>>first == ^uint64(0)>>(64-n):
-		room[0] = t.off
+		room[0] = t.offset
 		return room[:1], n * int(t.bytes)
 	}
-	base, i := t.off-uint32(t.stride)*uint32(first), 0
+	base, i := t.offset-uint32(t.stride)*uint32(first), 0
 	for m := t.lanes; m != 0; m &= m - 1 {
 		room[i&(maxWidth-1)] = base + uint32(t.stride)*uint32(bits.TrailingZeros64(m))
 		i++
@@ -295,22 +295,22 @@ func (t *deed) pieces(offs []uint32, room *[maxWidth]uint32) (list []uint32, siz
 }
 
 // each goes through the lanes of an access, with their offsets.
-func (t *deed) each(offs []uint32, do func(lane int, off uint64) bool) {
+func (t *deferredAccess) each(offs []uint32, do func(lane int, offset uint64) bool) {
 	first := bits.TrailingZeros64(t.lanes)
 	for i, m := 0, t.lanes; m != 0; i, m = i+1, m&(m-1) {
 		lane := bits.TrailingZeros64(m)
-		off := uint64(t.off) + uint64(int64(t.stride)*int64(lane-first))
+		offset := uint64(t.offset) + uint64(int64(t.stride)*int64(lane-first))
 		if t.stride == notStrided {
-			off = uint64(offs[i])
+			offset = uint64(offs[i])
 		}
-		if !do(lane, off) {
+		if !do(lane, offset) {
 			return
 		}
 	}
 }
 
-// lanesApart is how many offsets an access has in backlog.offs.
-func (t *deed) lanesApart() int {
+// listedLanes is how many offsets an access has in backlog.offsets.
+func (t *deferredAccess) listedLanes() int {
 	if t.stride != notStrided {
 		return 0
 	}
@@ -323,10 +323,10 @@ func (b *backlog) markAll(size uint64) {
 		b.marks = make([]*marks, (size+markBytes-1)/markBytes)
 	}
 	b.marked = true
-	offs := b.offs
+	offs := b.offsets
 	for i := range b.list {
 		b.enter(&b.list[i], offs, true)
-		offs = offs[b.list[i].lanesApart():]
+		offs = offs[b.list[i].listedLanes():]
 	}
 }
 
@@ -334,27 +334,27 @@ func (b *backlog) markAll(size uint64) {
 // what is in the list: that of bytes that are written; a write of bytes that are read; but of both those that
 // nobody but the same lanes has accessed, if these may access anew what they have written; atomic
 // operations and others on the same bytes.
-func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
-	write, adds := t.does&writes != 0, t.does&atomics != 0
+func (b *backlog) enter(t *deferredAccess, offs []uint32, anew bool) bool {
+	write, adds := t.effects&writes != 0, t.effects&atomics != 0
 	if write && !adds && t.stride == 0 && t.lanes&(t.lanes-1) != 0 {
 		return false // of the same bytes
 	}
 	// Whether lanes may write the same bytes.
-	apart := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
+	unstrided := write && !adds && t.lanes&(t.lanes-1) != 0 && (t.stride == notStrided || t.stride < int32(t.bytes) && -t.stride < int32(t.bytes))
 	var room [maxWidth]uint32
-	list, size := t.pieces(offs, &room)
+	list, size := t.ranges(offs, &room)
 	written, read, atomic := false, false, false
-	for _, off := range list {
-		w, r, a := b.mark(uint64(off), size, t.does)
-		if written, read, atomic = written || w, read || r, atomic || a; written && (apart || adds || !anew) {
+	for _, offset := range list {
+		w, r, a := b.mark(uint64(offset), size, t.effects)
+		if written, read, atomic = written || w, read || r, atomic || a; written && (unstrided || adds || !anew) {
 			return false
 		}
 	}
-	if atomic && !adds || adds && read || (written || write && read) && !b.follows(t) {
+	if atomic && !adds || adds && read || (written || write && read) && !b.comesAfter(t) {
 		return false
 	}
 	if !atomic && (!read || write || written) { // of what was written, and of a write: nobody else
-		t.does |= untouched
+		t.effects |= untouched
 	}
 	return true
 }
@@ -362,20 +362,20 @@ func (b *backlog) enter(t *deed, offs []uint32, anew bool) bool {
 // reached is how many accesses there may be between two of the same lanes.
 const reached = 64
 
-// offOf is the offset of the first of some of its lanes, if it has a stride.
-func (t *deed) offOf(lanes uint64) int64 {
-	return int64(t.off) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
+// offsetOf is the offset of the first of some of its lanes, if it has a stride.
+func (t *deferredAccess) offsetOf(lanes uint64) int64 {
+	return int64(t.offset) + int64(t.stride)*int64(bits.TrailingZeros64(lanes)-bits.TrailingZeros64(t.lanes))
 }
 
-// follows reports whether nobody else has accessed the bytes of an access than the same lanes have:
+// comesAfter reports whether nobody else has accessed the bytes of an access than the same lanes have:
 // those who came behind have accessed other bytes.
-func (b *backlog) follows(t *deed) bool {
+func (b *backlog) comesAfter(t *deferredAccess) bool {
 	for i := len(b.list) - 1; i >= max(0, len(b.list)-reached); i-- {
 		o := &b.list[i]
-		if o.does&untouched == 0 {
+		if o.effects&untouched == 0 {
 			return false
 		}
-		if o.does&atomics == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offOf(t.lanes) == int64(t.off) &&
+		if o.effects&atomics == 0 && o.warp == t.warp && o.cta == t.cta && o.bytes == t.bytes && t.lanes&^o.lanes == 0 && o.offsetOf(t.lanes) == int64(t.offset) &&
 			(o.stride == t.stride && t.stride != notStrided || o.stride != notStrided && t.lanes&(t.lanes-1) == 0) {
 			return true
 		}
@@ -383,115 +383,115 @@ func (b *backlog) follows(t *deed) bool {
 	return false
 }
 
-// settle is for somebody who is about to access memory otherwise, and knows of others what a clock
+// closeBacklog is for somebody who is about to access memory otherwise, and knows of others what a clock
 // says: from here on all is noted.
-func (r *run) settle(s *shadow, in *interp.Allocation, o *record, k *clock) {
+func (r *run) closeBacklog(s *shadow, alloc *interp.Allocation, o *record, k *clock) {
 	b := &s.backlog
-	if r.ownMemory(in.Space() == ptx.Shared) {
-		if o.what&proxy == 0 {
+	if r.ownMemory(alloc.Space() == ptx.Shared) {
+		if o.kind&proxy == 0 {
 			r.renew(b, k, o.cta)
-			b.last = max(b.last, o.at)
+			b.lastMoment = max(b.lastMoment, o.moment)
 		} else {
 			if b.cta != o.cta {
 				r.renew(b, nil, o.cta)
 			}
-			b.last = never
+			b.lastMoment = neverMoment
 		}
 	}
 	if !b.closed {
-		r.catchUp(s, in)
+		r.catchUp(s, alloc)
 		b.closed = true
 	}
 }
 
 // catchUpAll notes all that has been put off; what comes next is still put off where it may.
 func (r *run) catchUpAll() {
-	for in, s := range r.shadows {
+	for alloc, s := range r.shadows {
 		if !s.backlog.marked && len(s.backlog.list) > 0 {
-			s.backlog.markAll(uint64(len(in.Data)))
+			s.backlog.markAll(uint64(len(alloc.Data)))
 		}
-		r.catchUp(s, in)
+		r.catchUp(s, alloc)
 	}
 }
 
 // catchUp notes what has been put off.
-func (r *run) catchUp(s *shadow, in *interp.Allocation) {
+func (r *run) catchUp(s *shadow, alloc *interp.Allocation) {
 	b := &s.backlog
-	offs := b.offs
+	offs := b.offsets
 	for i := range b.list {
 		t := &b.list[i]
-		x := access{record: record{at: t.at, cta: t.cta, what: t.what}, shared: in.Space() == ptx.Shared}
-		x.writes, x.reads = t.does&writes != 0, t.does&(writes|atomics) != writes
-		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.does&(writes|parted) == 0 && r.numbered(t.lanes) {
+		x := access{record: record{moment: t.moment, cta: t.cta, kind: t.kind}, shared: alloc.Space() == ptx.Shared}
+		x.writes, x.reads = t.effects&writes != 0, t.effects&(writes|atomics) != writes
+		if t.stride == 0 && t.lanes&(t.lanes-1) != 0 && t.effects&(writes|parted) == 0 && r.numbered(t.lanes) {
 			r.bySet(&x, b.clocks[t.clock], int(t.warp), t.lanes)
-			r.touchWords(&x, s, in, uint64(t.off), int(t.bytes))
+			r.touchWords(&x, s, alloc, uint64(t.offset), int(t.bytes))
 			continue
 		}
-		t.each(offs, func(lane int, off uint64) bool {
-			x.who = threadOf(int(t.warp), lane)
-			x.view = view{b.clocks[t.clock], t.cta, x.who, t.at}
-			r.touchWords(&x, s, in, off, int(t.bytes))
+		t.each(offs, func(lane int, offset uint64) bool {
+			x.agent = threadIndex(int(t.warp), lane)
+			x.view = view{b.clocks[t.clock], t.cta, x.agent, t.moment}
+			r.touchWords(&x, s, alloc, offset, int(t.bytes))
 			return true
 		})
-		offs = offs[t.lanesApart():]
+		offs = offs[t.listedLanes():]
 	}
 	b.empty()
 }
 
-// thin leaves out reads and atomic operations on words that others have made often since: all but
+// compact leaves out reads and atomic operations on words that others have made often since: all but
 // the last mostReads of each word, and one of another CTA than the last; or, if the memory is that of
 // a CTA of so many warps, of each word and warp.
-func (b *backlog) thin(words uint64, warps int) {
+func (b *backlog) compact(words uint64, warps int) {
 	type seen struct {
 		cta   int32 // of the last
 		count uint8
 		far   bool // one of another is kept
 	}
-	of := make([]seen, words*uint64(max(1, warps)))
+	accesses := make([]seen, words*uint64(max(1, warps)))
 	ends := make([]int, len(b.list)) // where the offsets of each begin
 	n := 0
 	for i := range b.list {
 		ends[i] = n
-		n += b.list[i].lanesApart()
+		n += b.list[i].listedLanes()
 	}
 	kept := make([]uint64, len(b.list)) // lanes
 	for i := len(b.list) - 1; i >= 0; i-- {
 		t := &b.list[i]
-		if t.does &^= untouched; t.does&(writes|atomics) == writes {
+		if t.effects &^= untouched; t.effects&(writes|atomics) == writes {
 			kept[i] = t.lanes
 			continue
 		}
-		by, at := uint64(1), uint64(0)
+		step, byteOffset := uint64(1), uint64(0)
 		if warps > 0 {
-			by, at = uint64(warps), uint64(t.warp)
+			step, byteOffset = uint64(warps), uint64(t.warp)
 		}
-		keep := func(off uint64) (kept bool) {
-			for word := off / 4; word <= (off+uint64(t.bytes)-1)/4; word++ {
-				o := &of[word*by+at]
+		keep := func(offset uint64) (retained bool) {
+			for word := offset / 4; word <= (offset+uint64(t.bytes)-1)/4; word++ {
+				o := &accesses[word*step+byteOffset]
 				if o.count == 0 {
 					o.cta = t.cta
 				}
 				if o.count < mostReads || !o.far && t.cta != o.cta {
 					o.count = min(o.count+1, mostReads)
 					o.far = o.far || t.cta != o.cta
-					kept = true
+					retained = true
 				}
 			}
-			return kept
+			return retained
 		}
-		switch apart := b.offs[ends[i]:]; t.stride {
+		switch offsets := b.offsets[ends[i]:]; t.stride {
 		case 0:
-			if keep(uint64(t.off)) {
+			if keep(uint64(t.offset)) {
 				kept[i] = t.lanes
 			}
 		case notStrided:
 			for k, m := 0, t.lanes; m != 0; k, m = k+1, m&(m-1) {
-				if keep(uint64(apart[k])) {
+				if keep(uint64(offsets[k])) {
 					kept[i] |= m & -m
 				}
 			}
 		default:
-			first := t.off - uint32(t.stride)*uint32(bits.TrailingZeros64(t.lanes))
+			first := t.offset - uint32(t.stride)*uint32(bits.TrailingZeros64(t.lanes))
 			for m := t.lanes; m != 0; m &= m - 1 {
 				if keep(uint64(first + uint32(t.stride)*uint32(bits.TrailingZeros64(m)))) {
 					kept[i] |= m & -m
@@ -499,35 +499,35 @@ func (b *backlog) thin(words uint64, warps int) {
 			}
 		}
 	}
-	b.leave(kept, ends)
+	b.keepLanes(kept, ends)
 }
 
-// leave leaves these lanes of each access, whose offsets begin at ends.
-func (b *backlog) leave(kept []uint64, ends []int) {
-	list, offs := b.list[:0], b.offs[:0]
+// keepLanes leaves these lanes of each access, whose offsets begin at ends.
+func (b *backlog) keepLanes(kept []uint64, ends []int) {
+	list, offs := b.list[:0], b.offsets[:0]
 	for i := range b.list {
 		t := b.list[i]
 		switch kept[i] {
 		case 0:
 			continue
 		case t.lanes:
-			offs, list = append(offs, b.offs[ends[i]:][:t.lanesApart()]...), append(list, t)
+			offs, list = append(offs, b.offsets[ends[i]:][:t.listedLanes()]...), append(list, t)
 			continue
 		}
 		first := true
-		t.each(b.offs[ends[i]:], func(lane int, off uint64) bool {
+		t.each(b.offsets[ends[i]:], func(lane int, offset uint64) bool {
 			if kept[i]>>lane&1 != 0 {
 				if t.stride == notStrided {
-					offs = append(offs, uint32(off))
+					offs = append(offs, uint32(offset))
 				}
 				if first {
-					b.list[i].off, first = uint32(off), false
+					b.list[i].offset, first = uint32(offset), false
 				}
 			}
 			return true
 		})
-		t.lanes, t.off = kept[i], b.list[i].off
+		t.lanes, t.offset = kept[i], b.list[i].offset
 		list = append(list, t)
 	}
-	b.list, b.offs = list, offs
+	b.list, b.offsets = list, offs
 }

@@ -19,7 +19,7 @@ func TestBacklog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	share, seed := uint64(part.Of(64, 16, 1)), part.Seed(t)
+	share, seed := uint64(part.Count(64, 16, 1)), part.Seed(t)
 	races := 0
 	for i, p := range list {
 		if (uint64(i)+seed)%share > 0 {
@@ -33,7 +33,7 @@ func TestBacklog(t *testing.T) {
 			list := log.Findings()
 			for i := range list {
 				f := &list[i]
-				f.Count, f.Memory.Bytes, f.At.Value, f.Other.Value = 0, 0, "", ""
+				f.Count, f.Memory.Bytes, f.Place.Value, f.OtherPlace.Value = 0, 0, "", ""
 			}
 			var b strings.Builder
 			finding.Print(&b, list, nil, 0)

@@ -25,14 +25,14 @@ const (
 	channelBit agent = 1 << 31 // asynchronous operations that are waited for together
 )
 
-func threadOf(warp, lane int) agent { return agent(warp<<laneBits | lane) }
+func threadIndex(warp, lane int) agent { return agent(warp<<laneBits | lane) }
 
 func (a agent) warp() int { return int(a >> laneBits) }
 func (a agent) lane() int { return int(a & (1<<laneBits - 1)) }
 
-// known is up to which moments what is done in a CTA is known. Lists of lanes are shared, and never
+// agentMoments is up to which moments what is done in a CTA is known. Lists of lanes are shared, and never
 // change.
-type known struct {
+type agentMoments struct {
 	all      moment          // by all its threads
 	latest   moment          // the last of all moments
 	warps    []moment        // by those of a warp; nil: nothing further
@@ -41,20 +41,20 @@ type known struct {
 }
 
 // channel finds a channel, or where it belongs.
-func (k *known) channel(a agent) (int, bool) {
+func (k *agentMoments) channel(a agent) (int, bool) {
 	return slices.BinarySearchFunc(k.channels, a, func(c channelMoment, a agent) int { return cmp.Compare(c.channel, a) })
 }
 
 type channelMoment struct {
 	channel agent
-	at      moment
+	moment  moment
 }
 
-// of is what is known of an agent that is no set of lanes.
-func (k *known) of(a agent) moment {
+// momentOf is what is known of an agent that is no set of lanes.
+func (k *agentMoments) momentOf(a agent) moment {
 	if a&channelBit != 0 {
 		if i, ok := k.channel(a); ok {
-			return k.channels[i].at
+			return k.channels[i].moment
 		}
 		return 0
 	}
@@ -69,21 +69,21 @@ func (k *known) of(a agent) moment {
 }
 
 // clone is a copy that may be learned by.
-func (k *known) clone() *known {
+func (k *agentMoments) clone() *agentMoments {
 	c := *k
 	c.warps, c.lanes, c.channels = slices.Clone(k.warps), slices.Clone(k.lanes), slices.Clone(k.channels)
 	return &c
 }
 
 // learn has k know what an agent has done up to now. There are so many warps, of so many lanes.
-func (k *known) learn(a agent, now moment, warps, width int) {
+func (k *agentMoments) learn(a agent, now moment, warps, width int) {
 	k.latest = max(k.latest, now)
 	if a&channelBit != 0 {
 		i, ok := k.channel(a)
 		if !ok {
 			k.channels = slices.Insert(k.channels, i, channelMoment{channel: a})
 		}
-		k.channels[i].at = max(k.channels[i].at, now)
+		k.channels[i].moment = max(k.channels[i].moment, now)
 		return
 	}
 	if k.lanes == nil {
@@ -97,7 +97,7 @@ func (k *known) learn(a agent, now moment, warps, width int) {
 }
 
 // learnWarp has k know what all threads of a warp have done up to now.
-func (k *known) learnWarp(warp int, now moment, warps int) {
+func (k *agentMoments) learnWarp(warp int, now moment, warps int) {
 	k.latest = max(k.latest, now)
 	if k.warps == nil {
 		k.warps = make([]moment, warps)
@@ -109,25 +109,25 @@ func (k *known) learnWarp(warp int, now moment, warps int) {
 }
 
 // learnAll has k know what all threads of the CTA have done up to now.
-func (k *known) learnAll(now moment) {
+func (k *agentMoments) learnAll(now moment) {
 	k.all, k.latest, k.warps, k.lanes = now, max(k.latest, now), nil, nil
 }
 
 // clock is what a thread knows; nil knows nothing.
 type clock struct {
-	all    *tree
-	fenced *tree // … behind which there is a proxy fence: the asynchronous proxy sees it, too
+	all    *clockTree
+	fenced *clockTree // … behind which there is a proxy fence: the asynchronous proxy sees it, too
 }
 
-// of is what it knows of an agent of a CTA.
-func (c *clock) of(cta int32, a agent) moment {
+// momentOf is what it knows of an agent of a CTA.
+func (c *clock) momentOf(cta int32, a agent) moment {
 	if k := c.find(cta); k != nil {
-		return k.of(a)
+		return k.momentOf(a)
 	}
 	return 0
 }
 
-func (c *clock) find(cta int32) *known {
+func (c *clock) find(cta int32) *agentMoments {
 	if c == nil {
 		return nil
 	}
@@ -135,36 +135,36 @@ func (c *clock) find(cta int32) *known {
 }
 
 // isFenced reports whether there is a proxy fence behind what an agent of a CTA has done up to a moment.
-func (c *clock) isFenced(cta int32, a agent, at moment) bool {
+func (c *clock) isFenced(cta int32, a agent, when moment) bool {
 	if c == nil {
 		return false
 	}
 	k := c.fenced.find(cta)
-	return k != nil && k.of(a) >= at
+	return k != nil && k.momentOf(a) >= when
 }
 
 // own is a copy of what the clock knows of a CTA.
-func (c *clock) own(cta int32) *known {
+func (c *clock) own(cta int32) *agentMoments {
 	if k := c.find(cta); k != nil {
 		return k.clone()
 	}
-	return &known{}
+	return &agentMoments{}
 }
 
-// with is the clock that knows k of a CTA, which is all that it knew of it and more.
-func (c *clock) with(cta int32, k *known) *clock {
+// withKnown is the clock that knows k of a CTA, which is all that it knew of it and more.
+func (c *clock) withKnown(cta int32, k *agentMoments) *clock {
 	if c == nil {
 		return &clock{all: leaf(cta, k)}
 	}
-	return &clock{merge(c.all, leaf(cta, k), false), c.fenced}
+	return &clock{mergeTrees(c.all, leaf(cta, k), false), c.fenced}
 }
 
 // proxyFence is the clock behind a proxy fence.
-func (c *clock) proxyFence() *clock { return &clock{c.all, merge(c.fenced, c.all, true)} }
+func (c *clock) proxyFence() *clock { return &clock{c.all, mergeTrees(c.fenced, c.all, true)} }
 
 // knowsSince reports whether anything is known of a CTA other than one from a moment on.
-func (c *clock) knowsSince(at moment, except int32) bool {
-	return c != nil && c.all.knowsSince(at, except)
+func (c *clock) knowsSince(when moment, except int32) bool {
+	return c != nil && c.all.knowsSince(when, except)
 }
 
 // before calls f for the CTAs with numbers below one, until it says that it has enough.
@@ -172,15 +172,15 @@ func (c *clock) before(cta int32, f func(cta int32) bool) bool {
 	return c != nil && c.all.before(cta, f)
 }
 
-// join is what either knows: a itself, if it knows all that b does.
-func join(a, b *clock) *clock {
+// joinClocks is what either knows: a itself, if it knows all that b does.
+func joinClocks(a, b *clock) *clock {
 	switch {
 	case a == b || b == nil:
 		return a
 	case a == nil:
 		return b
 	}
-	switch n := (clock{merge(a.all, b.all, true), merge(a.fenced, b.fenced, true)}); n {
+	switch n := (clock{mergeTrees(a.all, b.all, true), mergeTrees(a.fenced, b.fenced, true)}); n {
 	case *a:
 		return a
 	case *b:
@@ -190,36 +190,38 @@ func join(a, b *clock) *clock {
 	}
 }
 
-// tree is what is known, by CTA, parted by the bits of their numbers
+// clockTree is what is known, by CTA, parted by the bits of their numbers
 // (Okasaki and Gill 1998, "Fast Mergeable Integer Maps"): those who hand on what
 // they know to each other share all but a few branches.
-type tree struct {
-	cta         int32  // of a leaf; of a branch any below it
-	bit         uint32 // by which those below a branch part; 0: a leaf
-	latest      moment // the last of all moments
-	left, right *tree  // without the bit, and with it
-	known       *known // of a leaf
+type clockTree struct {
+	cta                 int32         // of a leaf; of a branch any below it
+	bit                 uint32        // by which those below a branch part; 0: a leaf
+	latest              moment        // the last of all moments
+	withoutBit, withBit *clockTree    // without the bit, and with it
+	known               *agentMoments // of a leaf
 }
 
-func leaf(cta int32, k *known) *tree { return &tree{cta: cta, latest: k.latest, known: k} }
+func leaf(cta int32, k *agentMoments) *clockTree {
+	return &clockTree{cta: cta, latest: k.latest, known: k}
+}
 
 // branch is a tree of two.
-func branch(bit uint32, left, right *tree) *tree {
-	return &tree{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), left: left, right: right}
+func branch(bit uint32, left, right *clockTree) *clockTree {
+	return &clockTree{cta: left.cta, bit: bit, latest: max(left.latest, right.latest), withoutBit: left, withBit: right}
 }
 
-// has reports whether a CTA would be below the branch.
-func (c *tree) has(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
+// contains reports whether a CTA would be below the branch.
+func (c *clockTree) contains(cta int32) bool { return uint32(c.cta^cta)&^(2*c.bit-1) == 0 }
 
-func (c *tree) find(cta int32) *known {
+func (c *clockTree) find(cta int32) *agentMoments {
 	if c == nil {
 		return nil
 	}
 	for c.bit != 0 {
 		if uint32(cta)&c.bit == 0 {
-			c = c.left
+			c = c.withoutBit
 		} else {
-			c = c.right
+			c = c.withBit
 		}
 	}
 	if c.cta != cta {
@@ -229,33 +231,33 @@ func (c *tree) find(cta int32) *known {
 }
 
 // knowsSince reports whether anything is known of a CTA other than one from a moment on.
-func (c *tree) knowsSince(at moment, except int32) bool {
-	if c == nil || c.latest < at {
+func (c *clockTree) knowsSince(when moment, except int32) bool {
+	if c == nil || c.latest < when {
 		return false
 	}
 	if c.bit == 0 {
 		return c.cta != except
 	}
-	return c.left.knowsSince(at, except) || c.right.knowsSince(at, except)
+	return c.withoutBit.knowsSince(when, except) || c.withBit.knowsSince(when, except)
 }
 
 // before calls f for the CTAs with numbers below one, until it says that it has enough.
-func (c *tree) before(cta int32, f func(cta int32) bool) bool {
+func (c *clockTree) before(cta int32, f func(cta int32) bool) bool {
 	if c == nil {
 		return false
 	}
 	if c.bit == 0 {
 		return c.cta < cta && f(c.cta)
 	}
-	if c.left.before(cta, f) {
+	if c.withoutBit.before(cta, f) {
 		return true
 	}
-	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.right.before(cta, f)
+	return uint32(c.cta)&^(2*c.bit-1)|c.bit < uint32(cta) && c.withBit.before(cta, f)
 }
 
-// merge is what either knows: a itself, if it knows all that b does. What b knows of a CTA is all that
+// mergeTrees is what either knows: a itself, if it knows all that b does. What b knows of a CTA is all that
 // a does, unless both must be looked at.
-func merge(a, b *tree, both bool) *tree {
+func mergeTrees(a, b *clockTree, both bool) *clockTree {
 	switch {
 	case a == b || b == nil:
 		return a
@@ -265,7 +267,7 @@ func merge(a, b *tree, both bool) *tree {
 		if !both {
 			return b
 		}
-		switch k := joinKnown(a.known, b.known); k {
+		switch k := joinMoments(a.known, b.known); k {
 		case a.known:
 			return a
 		case b.known:
@@ -273,18 +275,18 @@ func merge(a, b *tree, both bool) *tree {
 		default:
 			return leaf(a.cta, k)
 		}
-	case a.bit == b.bit && a.bit != 0 && a.has(b.cta):
-		return pick(a.bit, merge(a.left, b.left, both), merge(a.right, b.right, both), a, b)
-	case a.bit > b.bit && a.has(b.cta):
+	case a.bit == b.bit && a.bit != 0 && a.contains(b.cta):
+		return pick(a.bit, mergeTrees(a.withoutBit, b.withoutBit, both), mergeTrees(a.withBit, b.withBit, both), a, b)
+	case a.bit > b.bit && a.contains(b.cta):
 		if uint32(b.cta)&a.bit == 0 {
-			return pick(a.bit, merge(a.left, b, both), a.right, a, nil)
+			return pick(a.bit, mergeTrees(a.withoutBit, b, both), a.withBit, a, nil)
 		}
-		return pick(a.bit, a.left, merge(a.right, b, both), a, nil)
-	case b.bit > a.bit && b.has(a.cta):
+		return pick(a.bit, a.withoutBit, mergeTrees(a.withBit, b, both), a, nil)
+	case b.bit > a.bit && b.contains(a.cta):
 		if uint32(a.cta)&b.bit == 0 {
-			return pick(b.bit, merge(a, b.left, both), b.right, b, nil)
+			return pick(b.bit, mergeTrees(a, b.withoutBit, both), b.withBit, b, nil)
 		}
-		return pick(b.bit, b.left, merge(a, b.right, both), b, nil)
+		return pick(b.bit, b.withoutBit, mergeTrees(a, b.withBit, both), b, nil)
 	}
 	bit := uint32(1) << (bits.Len32(uint32(a.cta^b.cta)) - 1)
 	if uint32(a.cta)&bit == 0 {
@@ -294,31 +296,31 @@ func merge(a, b *tree, both bool) *tree {
 }
 
 // pick is a tree of two, or one of those that there are if it is of the same two.
-func pick(bit uint32, left, right, a, b *tree) *tree {
+func pick(bit uint32, left, right, a, b *clockTree) *clockTree {
 	switch {
-	case left == a.left && right == a.right:
+	case left == a.withoutBit && right == a.withBit:
 		return a
-	case b != nil && left == b.left && right == b.right:
+	case b != nil && left == b.withoutBit && right == b.withBit:
 		return b
 	}
 	return branch(bit, left, right)
 }
 
-// joinKnown is what either knows: a or b itself, if it knows all that the other does.
-func joinKnown(a, b *known) *known {
+// joinMoments is what either knows: a or b itself, if it knows all that the other does.
+func joinMoments(a, b *agentMoments) *agentMoments {
 	switch {
-	case a == b || b.within(a):
+	case a == b || b.isWithin(a):
 		return a
-	case a.within(b):
+	case a.isWithin(b):
 		return b
 	}
 	n := a.clone()
 	n.all, n.latest = max(a.all, b.all), max(a.latest, b.latest)
-	for w, at := range b.warps {
+	for w, when := range b.warps {
 		if n.warps == nil {
 			n.warps = make([]moment, len(b.warps))
 		}
-		n.warps[w] = max(n.warps[w], at)
+		n.warps[w] = max(n.warps[w], when)
 	}
 	for w, list := range b.lanes {
 		if list == nil {
@@ -331,25 +333,25 @@ func joinKnown(a, b *known) *known {
 			n.lanes[w] = list
 			continue
 		}
-		both := slices.Clone(list)
-		for l, at := range n.lanes[w] {
-			both[l] = max(both[l], at)
+		merged := slices.Clone(list)
+		for l, when := range n.lanes[w] {
+			merged[l] = max(merged[l], when)
 		}
-		n.lanes[w] = both
+		n.lanes[w] = merged
 	}
 	for _, c := range b.channels {
-		n.learn(c.channel, c.at, 0, 0)
+		n.learn(c.channel, c.moment, 0, 0)
 	}
 	return n
 }
 
-// within reports whether o is sure to know all that k does.
-func (k *known) within(o *known) bool {
+// isWithin reports whether o is sure to know all that k does.
+func (k *agentMoments) isWithin(o *agentMoments) bool {
 	if k.all > o.all || k.latest > o.latest {
 		return false
 	}
-	for w, at := range k.warps {
-		if at > o.all && (o.warps == nil || at > o.warps[w]) {
+	for w, when := range k.warps {
+		if when > o.all && (o.warps == nil || when > o.warps[w]) {
 			return false
 		}
 	}
@@ -357,14 +359,14 @@ func (k *known) within(o *known) bool {
 		if list == nil || o.lanes != nil && o.lanes[w] != nil && &o.lanes[w][0] == &list[0] {
 			continue
 		}
-		for l, at := range list {
-			if at > o.of(threadOf(w, l)) {
+		for l, when := range list {
+			if when > o.momentOf(threadIndex(w, l)) {
 				return false
 			}
 		}
 	}
 	for _, c := range k.channels {
-		if c.at > o.of(c.channel) {
+		if c.moment > o.momentOf(c.channel) {
 			return false
 		}
 	}

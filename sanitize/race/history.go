@@ -13,7 +13,7 @@ import (
 // operation is a launch, or something that the host has the device do to memory. Its CTAs have
 // numbers of their own, from first on; the host's is one.
 type operation struct {
-	order   *interp.Order // nil: after all before it, and before all after it
+	order   *interp.HostOrder // nil: after all before it, and before all after it
 	first   int32
 	ctas    int32
 	launch  *interp.LaunchInfo // nil if it is the host's
@@ -29,21 +29,21 @@ func (o *operation) id(cta int32) interp.Dim3 {
 // history is who has accessed memory. Between operations it has the accesses of those that the host
 // does not know to be over: whatever comes next comes after the others.
 type history struct {
-	now        moment
-	next       int32         // the number of the next CTA
-	operations []*operation  // with an order that are not known to be over, and perhaps others, the first first
-	lines      map[int]*line // those of them that are not, by line of the order
-	over       int           // how many of operations are
-	shadows    map[*interp.Allocation]*shadow
-	last       [4]lookup                                   // the ones looked up last
-	turn       int                                         // … the last of them
-	syncs      map[*interp.Allocation]map[uint64]*variable // by offset
-	links      []link
-	free       int32 // the first of the links that are free
-	kept, fars []record
-	sets       []uint64
-	set        int            // the one looked up last
-	numbers    map[uint64]int // of sets of lanes
+	now                     moment
+	next                    int32         // the number of the next CTA
+	operations              []*operation  // with an order that are not known to be over, and perhaps others, the first first
+	lines                   map[int]*line // those of them that are not, by line of the order
+	endedOperations         int           // how many of operations are
+	shadows                 map[*interp.Allocation]*shadow
+	last                    [4]shadowLookup                             // the ones looked up last
+	lastSet                 int                                         // … the last of them
+	syncs                   map[*interp.Allocation]map[uint64]*variable // by offset
+	links                   []link
+	free                    int32 // the first of the links that are free
+	keptRecords, farRecords []record
+	sets                    []uint64
+	foundSet                int            // the one looked up last
+	numbers                 map[uint64]int // of sets of lanes
 }
 
 // line is operations that come one after the other, the first first.
@@ -59,16 +59,16 @@ func newHistory() *history {
 
 // begin is the history for an operation of so many CTAs: one of its own, unless there are others
 // that may run beside it.
-func (h *history) begin(order *interp.Order, ctas int) *history {
+func (h *history) begin(order *interp.HostOrder, ctas int) *history {
 	if order == nil || h == nil || int(h.next)+ctas > math.MaxInt32 || h.now > math.MaxUint32/2 {
 		return newHistory() // numbers have run out after some thousand millions
 	}
 	for number, l := range h.lines {
 		n := 0
-		for n < len(l.list) && order.Over(l.list[n].order) {
+		for n < len(l.list) && order.EndedBefore(l.list[n].order) {
 			n++
 		}
-		h.over += n
+		h.endedOperations += n
 		if l.list = l.list[n:]; len(l.list) == 0 {
 			delete(h.lines, number)
 		}
@@ -76,9 +76,9 @@ func (h *history) begin(order *interp.Order, ctas int) *history {
 	if len(h.lines) == 0 {
 		return newHistory()
 	}
-	if 2*h.over > len(h.operations) {
-		h.operations = slices.DeleteFunc(h.operations, func(o *operation) bool { return order.Over(o.order) })
-		h.over = 0
+	if 2*h.endedOperations > len(h.operations) {
+		h.operations = slices.DeleteFunc(h.operations, func(o *operation) bool { return order.EndedBefore(o.order) })
+		h.endedOperations = 0
 	}
 	return h
 }
@@ -96,7 +96,7 @@ func (h *history) add(o *operation) {
 	}
 	l.list = append(l.list, o)
 	for a := range h.shadows {
-		if a.Dead || a.Space() == ptx.Shared {
+		if a.Freed || a.Space() == ptx.Shared {
 			h.forget(a)
 		}
 	}
@@ -113,13 +113,13 @@ func (h *history) forget(a *interp.Allocation) {
 			h.dropAll(s.bytes[i][:])
 		}
 		delete(h.shadows, a)
-		h.last = [len(h.last)]lookup{}
+		h.last = [len(h.last)]shadowLookup{}
 	}
 	delete(h.syncs, a)
 }
 
-// of is the operation that a CTA was of; nil if that is over.
-func (h *history) of(cta int32) *operation {
+// operationOf is the operation that a CTA was of; nil if that is over.
+func (h *history) operationOf(cta int32) *operation {
 	i, ok := slices.BinarySearchFunc(h.operations, cta, func(o *operation, cta int32) int { return int(o.first) - int(cta) })
 	if !ok {
 		i--
@@ -131,13 +131,13 @@ func (h *history) of(cta int32) *operation {
 }
 
 // allBefore is up to which number all CTAs are of operations that come before one.
-func (h *history) allBefore(order *interp.Order, first int32) int32 {
+func (h *history) allBefore(order *interp.HostOrder, first int32) int32 {
 	if order == nil {
 		return first
 	}
 	for _, l := range h.lines {
 		i, _ := slices.BinarySearchFunc(l.list, true, func(o *operation, _ bool) int {
-			if order.After(o.order) {
+			if order.IsAfter(o.order) {
 				return -1
 			}
 			return 1
@@ -152,7 +152,7 @@ func (h *history) allBefore(order *interp.Order, first int32) int32 {
 // shadow is that of an allocation.
 func (h *history) shadow(a *interp.Allocation) *shadow {
 	for i := range h.last {
-		if l := &h.last[i]; l.of == a {
+		if l := &h.last[i]; l.alloc == a {
 			return l.shadow
 		}
 	}
@@ -161,7 +161,7 @@ func (h *history) shadow(a *interp.Allocation) *shadow {
 		s = newShadow(a)
 		h.shadows[a] = s
 	}
-	h.turn = (h.turn + 1) % len(h.last)
-	h.last[h.turn].of, h.last[h.turn].shadow = a, s
+	h.lastSet = (h.lastSet + 1) % len(h.last)
+	h.last[h.lastSet].alloc, h.last[h.lastSet].shadow = a, s
 	return s
 }

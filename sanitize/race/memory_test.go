@@ -51,11 +51,11 @@ type spy struct {
 	look func(r *run)
 }
 
-func (s *spy) Tell(e *interp.Event) {
+func (s *spy) OnEvent(e *interp.Event) {
 	if e.Kind == interp.OnLaunchEnd {
 		s.look(s.run(e.Launch))
 	}
-	s.Probe.Tell(e)
+	s.Probe.OnEvent(e)
 }
 
 // grown runs such a kernel and gives the bytes that were allocated in all, and the entries of the clocks that
@@ -64,27 +64,27 @@ func grown(t *testing.T, src string, ctas int) (bytes uint64, entries int) {
 	t.Helper()
 	var log finding.Log
 	probe := &spy{Probe: New(&log, 0), look: func(r *run) {
-		seen := map[*tree]bool{}
-		var count func(c *tree)
-		count = func(c *tree) {
+		seen := map[*clockTree]bool{}
+		var count func(c *clockTree)
+		count = func(c *clockTree) {
 			if c != nil && !seen[c] {
 				seen[c] = true
 				entries++
-				count(c.left)
-				count(c.right)
+				count(c.withoutBit)
+				count(c.withBit)
 			}
 		}
 		for _, at := range r.syncs {
 			for _, v := range at {
-				count(v.wide.all)
-				for _, x := range v.list {
+				count(v.deviceClock.all)
+				for _, x := range v.releases {
 					count(x.all)
 				}
-				entries += len(v.list)
+				entries += len(v.releases)
 			}
 		}
-		if len(r.alive)+len(r.clusters)+len(r.mbarriers) > 0 {
-			t.Errorf("of %d CTAs that have ended %d are alive, in %d clusters, with %d mbarriers", ctas, len(r.alive), len(r.clusters), len(r.mbarriers))
+		if len(r.runningCTAs)+len(r.clusters)+len(r.mbarriers) > 0 {
+			t.Errorf("of %d CTAs that have ended %d are alive, in %d clusters, with %d mbarriers", ctas, len(r.runningCTAs), len(r.clusters), len(r.mbarriers))
 		}
 		if len(r.syncs) != 1 {
 			t.Errorf("variables in %d allocations are left, want 1", len(r.syncs))
@@ -171,7 +171,7 @@ func TestHistory(t *testing.T) {
 		at[line]++
 		before := append([]uint64{0, 0}, past...)[len(past):]
 		before[line] = at[line]
-		o := &interp.Order{Line: line, At: at[line], Before: before, Past: past, Stream: "a stream"}
+		o := &interp.HostOrder{Line: line, Clock: at[line], Before: before, Ended: past, Stream: "a stream"}
 		if _, err := m.Run(context.Background(), &interp.Launch{Kernel: "readers", Grid: interp.Dim(4), Block: interp.Dim(32), Args: []any{x, y}, Mode: interp.Vector, Order: o}); err != nil {
 			t.Fatal(err)
 		}
@@ -201,14 +201,14 @@ func TestHistory(t *testing.T) {
 		t.Errorf("there is shadow memory of %d allocations, want 2", n)
 	}
 	for cta, want := range map[int32]*operation{0: first, 3: first, 4: nil, 200: nil} {
-		if got := p.history.of(first.first + cta); got != want {
+		if got := p.history.operationOf(first.first + cta); got != want {
 			t.Errorf("the CTA %d behind the first is of %v, want %v", cta, got, want)
 		}
 	}
 	if n := len(p.history.links); n > 200 {
 		t.Errorf("%d links are in lists, or were", n)
 	}
-	of := func(f finding.Finding) bool { return f.Other.Launch == first.launch.ID }
+	of := func(f finding.Finding) bool { return f.OtherPlace.Launch == first.launch.ID }
 	if slices.ContainsFunc(log.Findings(), of) {
 		t.Errorf("found %v", log.Findings())
 	}
@@ -230,7 +230,7 @@ func TestClock(t *testing.T) {
 	model := func(c *clock) map[int32]moment {
 		m := map[int32]moment{}
 		c.before(math.MaxInt32, func(cta int32) bool {
-			m[cta] = c.of(cta, 0)
+			m[cta] = c.momentOf(cta, 0)
 			return false
 		})
 		return m
@@ -244,12 +244,12 @@ func TestClock(t *testing.T) {
 			cta, now := int32(random.Uint32()>>(1+random.IntN(28))), moment(1+random.IntN(1000))
 			k := a.own(cta)
 			k.learnAll(max(now, k.all))
-			n = a.with(cta, k)
+			n = a.withKnown(cta, k)
 			want[cta] = max(want[cta], now)
 		} else {
-			n = join(a, b)
-			for cta, at := range model(b) {
-				want[cta] = max(want[cta], at)
+			n = joinClocks(a, b)
+			for cta, when := range model(b) {
+				want[cta] = max(want[cta], when)
 			}
 			if maps.Equal(want, model(a)) && n != a {
 				t.Fatal("a clock that knows all is not the join")
@@ -258,17 +258,17 @@ func TestClock(t *testing.T) {
 		if !maps.Equal(model(n), want) {
 			t.Fatalf("got %v, want %v", model(n), want)
 		}
-		limit, at := int32(random.Uint32()>>(1+random.IntN(28))), moment(random.IntN(1000))
+		limit, when := int32(random.Uint32()>>(1+random.IntN(28))), moment(random.IntN(1000))
 		below, since := 0, false
 		n.before(limit, func(int32) bool { below++; return false })
 		for cta, m := range want {
 			if cta < limit {
 				below--
 			}
-			since = since || cta != limit && m >= at
+			since = since || cta != limit && m >= when
 		}
-		if below != 0 || since != n.knowsSince(at, limit) {
-			t.Fatalf("of %v, %d too many are below %d; %t that one but it is known since %d, want %t", want, below, limit, n.knowsSince(at, limit), at, since)
+		if below != 0 || since != n.knowsSince(when, limit) {
+			t.Fatalf("of %v, %d too many are below %d; %t that one but it is known since %d, want %t", want, below, limit, n.knowsSince(when, limit), when, since)
 		}
 		if len(clocks) < 60 {
 			clocks = append(clocks, n)

@@ -11,32 +11,32 @@ import (
 
 // record is an access, or the head of a list of several that do not know of each other.
 type record struct {
-	at   moment // 0: there is none
-	cta  int32
-	who  agent
-	what what
+	moment moment // 0: there is none
+	cta    int32
+	agent  agent
+	kind   accessKind
 }
 
-// what is where in the program an access is, and of what kind: the index of the instruction
+// accessKind is where in the program an access is, and of what kind: the index of the instruction
 // above the flags.
-type what uint32
+type accessKind uint32
 
 const (
-	scopeMask what = 3      // ptx scopes, of a strong access
-	strong    what = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
-	atomic    what = 1 << 3 // a read and a write at once
-	listed    what = 1 << 4 // who is the index of the first link
-	coarse    what = 1 << 5 // it stands for those of many CTAs that went before
-	split     what = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
-	proxy     what = 1 << 7 // by an asynchronous operation
-	sizeBits  what = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
-	indexBits      = 13
+	scopeMask     accessKind = 3      // ptx scopes, of a strong access
+	strong        accessKind = 1 << 2 // volatile, relaxed, acquire, release or atomic (manual 8.3)
+	atomic        accessKind = 1 << 3 // a read and a write at once
+	listedReaders accessKind = 1 << 4 // who is the index of the first link
+	coarse        accessKind = 1 << 5 // it stands for those of many CTAs that went before
+	split         accessKind = 1 << 6 // of a word: its bytes have cells of their own, and who is the index of them
+	proxy         accessKind = 1 << 7 // by an asynchronous operation
+	sizeBits      accessKind = 7 << 8 // binary logarithm of the bytes of a strong access, or of its elements
+	indexBits                = 13
 )
 
 // sizeOf is the sizeBits of elements of n bytes.
-func sizeOf(n int) what { return what(bits.Len(uint(n))-1) << 8 & sizeBits }
+func sizeOf(n int) accessKind { return accessKind(bits.Len(uint(n))-1) << 8 & sizeBits }
 
-func (r *record) index() int { return int(r.what >> indexBits) }
+func (r *record) index() int { return int(r.kind >> indexBits) }
 
 // cell is the accesses to 4 bytes, or to one.
 type cell struct {
@@ -78,8 +78,8 @@ func newShadow(a *interp.Allocation) *shadow {
 	return &shadow{pages: make([][]cell, (n+pageWords-1)/pageWords), words: n}
 }
 
-// at is the cell of a word.
-func (r *run) at(s *shadow, word uint64) *cell {
+// cellAt is the cell of a word.
+func (r *run) cellAt(s *shadow, word uint64) *cell {
 	if p := s.pages[word/pageWords]; p != nil {
 		return &p[word%pageWords]
 	}
@@ -101,71 +101,71 @@ func (r *run) page(s *shadow, word uint64) []cell {
 }
 
 // touchPages notes an access of the host, page by page where it can.
-func (r *run) touchPages(a *access, in *interp.Allocation, off, n uint64) {
-	if off > uint64(len(in.Data)) || n > uint64(len(in.Data))-off {
+func (r *run) touchPages(a *access, alloc *interp.Allocation, offset, n uint64) {
+	if offset > uint64(len(alloc.Data)) || n > uint64(len(alloc.Data))-offset {
 		return
 	}
-	s := r.shadow(in)
-	r.settle(s, in, &a.record, a.view.clock)
+	s := r.shadow(alloc)
+	r.closeBacklog(s, alloc, &a.record, a.view.clock)
 	if s.whole == nil {
 		s.whole = make([]cell, len(s.pages))
 	}
 	for n > 0 {
-		number, begin := off/pageBytes, off%pageBytes
+		number, begin := offset/pageBytes, offset%pageBytes
 		take := min(pageBytes-begin, n)
-		if all := min(pageBytes, uint64(len(in.Data))-number*pageBytes); take < all {
-			r.touchAll(a, in, off, int(take))
+		if all := min(pageBytes, uint64(len(alloc.Data))-number*pageBytes); take < all {
+			r.touchAll(a, alloc, offset, int(take))
 		} else {
-			if p := s.pages[number]; p != nil && a.writes && r.past == r.first {
+			if p := s.pages[number]; p != nil && a.writes && r.priorCTAs == r.first {
 				r.dropAll(p) // nothing there matters any more
 				s.pages[number] = nil
 			}
 			if s.pages[number] == nil {
-				r.touch(a, &s.whole[number], in, off, int(min(4, take)))
+				r.touch(a, &s.whole[number], alloc, offset, int(min(4, take)))
 			} else {
-				r.touchAll(a, in, off, int(take))
+				r.touchAll(a, alloc, offset, int(take))
 			}
 		}
-		off, n = off+take, n-take
+		offset, n = offset+take, n-take
 	}
 }
 
 // splitAt gives the bytes of a word cells of their own.
 func (r *run) splitAt(s *shadow, c *cell) *[4]cell {
-	if c.written.what&split == 0 {
+	if c.written.kind&split == 0 {
 		s.bytes = append(s.bytes, [4]cell{*c, r.copy(c), r.copy(c), r.copy(c)})
-		*c = cell{written: record{what: split, who: agent(len(s.bytes) - 1)}}
+		*c = cell{written: record{kind: split, agent: agent(len(s.bytes) - 1)}}
 	}
-	return &s.bytes[c.written.who]
+	return &s.bytes[c.written.agent]
 }
 
 // touchPart notes an access to bytes of one word.
-func (r *run) touchPart(a *access, s *shadow, in *interp.Allocation, off uint64, n int) {
-	c := r.at(s, off/4)
-	if n == 4 && c.written.what&split == 0 {
-		r.touch(a, c, in, off, 4)
+func (r *run) touchPart(a *access, s *shadow, alloc *interp.Allocation, offset uint64, n int) {
+	c := r.cellAt(s, offset/4)
+	if n == 4 && c.written.kind&split == 0 {
+		r.touch(a, c, alloc, offset, 4)
 		return
 	}
 	list := r.splitAt(s, c)
 	for i := range n {
-		r.touch(a, &list[int(off%4)+i], in, off+uint64(i), 1)
+		r.touch(a, &list[int(offset%4)+i], alloc, offset+uint64(i), 1)
 	}
 }
 
 // access is what somebody does to memory.
 type access struct {
 	record
-	writes, reads bool
-	shared        bool // the memory is of a cluster
-	unfenced      bool // it is by the asynchronous proxy, and reads what is behind a proxy fence
+	writes, reads   bool
+	shared          bool // the memory is of a cluster
+	needsProxyFence bool // it is by the asynchronous proxy, and reads what is behind a proxy fence
 	view
 
 	// What it is part of, and the lanes whose turn it was; nil of an asynchronous one.
-	by     *interp.Access
-	done   uint64
-	stores []byte // what it writes, once it is stored; nil if that is not known
-	stored bool
-	from   uint64 // where in the allocation it does
+	access   *interp.Access
+	executed uint64
+	stores   []byte // what it writes, once it is stored; nil if that is not known
+	stored   bool
+	offset   uint64 // where in the allocation it does
 }
 
 // view is what somebody knows: a clock, and what a thread has done itself up to a moment.
@@ -173,103 +173,103 @@ type view struct {
 	*clock
 	cta  int32
 	self agent
-	till moment
+	upTo moment
 }
 
-// knows reports whether an access has happened before.
-func (r *run) knows(a *access, o *record) bool {
+// happensBefore reports whether an access has happened before.
+func (r *run) happensBefore(a *access, o *record) bool {
 	if a.shared && r.cluster(o.cta) != r.cluster(a.cta()) {
 		return true // of a CTA that had this memory before
 	}
-	if o.cta < r.past {
+	if o.cta < r.priorCTAs {
 		return true
 	}
-	if o.who&channelBit == 0 && o.who.lane() >= maxWidth {
-		for m := r.sets[o.who.lane()-maxWidth]; m != 0; m &= m - 1 {
-			one := *o
-			one.who = threadOf(o.who.warp(), bits.TrailingZeros64(m))
-			if !r.knows(a, &one) {
+	if o.agent&channelBit == 0 && o.agent.lane() >= maxWidth {
+		for m := r.sets[o.agent.lane()-maxWidth]; m != 0; m &= m - 1 {
+			single := *o
+			single.agent = threadIndex(o.agent.warp(), bits.TrailingZeros64(m))
+			if !r.happensBefore(a, &single) {
 				return false
 			}
 		}
 		return true
 	}
 	if o.cta < r.first {
-		return r.knowsOther(a, o)
+		return r.operationHappensBefore(a, o)
 	}
 	v := &a.view
-	if o.cta == v.cta && o.who == v.self && o.at <= v.till {
+	if o.cta == v.cta && o.agent == v.self && o.moment <= v.upTo {
 		return true
 	}
-	if o.cta == a.record.cta && o.who == a.who {
+	if o.cta == a.record.cta && o.agent == a.agent {
 		return true
 	}
-	if n := r.lockstep; n > 0 && o.cta == v.cta && o.at < a.at && (o.who|v.self)&channelBit == 0 && o.who.warp() == v.self.warp() && o.who.lane()/n == v.self.lane()/n {
+	if n := r.lockstep; n > 0 && o.cta == v.cta && o.moment < a.moment && (o.agent|v.self)&channelBit == 0 && o.agent.warp() == v.self.warp() && o.agent.lane()/n == v.self.lane()/n {
 		return true
 	}
-	if o.what&coarse != 0 {
-		if v.knowsSince(o.at, v.cta) {
+	if o.kind&coarse != 0 {
+		if v.knowsSince(o.moment, v.cta) {
 			return true
 		}
 	}
-	return v.of(o.cta, o.who) >= o.at
+	return v.momentOf(o.cta, o.agent) >= o.moment
 }
 
-// knowsOther is knows of an access of an operation before.
-func (r *run) knowsOther(a *access, o *record) bool {
-	by := r.history.of(o.cta)
-	if by == nil || r.order.After(by.order) {
+// operationHappensBefore is knows of an access of an operation before.
+func (r *run) operationHappensBefore(a *access, o *record) bool {
+	otherOperation := r.history.operationOf(o.cta)
+	if otherOperation == nil || r.order.IsAfter(otherOperation.order) {
 		return true
 	}
-	if o.what&coarse != 0 && a.knowsSince(o.at, a.view.cta) || a.of(o.cta, o.who) >= o.at {
+	if o.kind&coarse != 0 && a.knowsSince(o.moment, a.view.cta) || a.momentOf(o.cta, o.agent) >= o.moment {
 		return true
 	}
 	// A thread of a third operation, which comes after that one, may have released something.
 	return a.clock.before(r.first, func(cta int32) bool {
-		third := r.history.of(cta)
-		return third == nil || third != by && third.order.After(by.order)
+		third := r.history.operationOf(cta)
+		return third == nil || third != otherOperation && third.order.IsAfter(otherOperation.order)
 	})
 }
 
 // isFenced reports whether a write, of a thread of the launch, is behind a proxy fence for an access by
 // the asynchronous proxy that knows of it.
 func (r *run) isFenced(a *access, o *record) bool {
-	return o.cta < r.first || o.what&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.who, o.at) || !r.knows(a, o)
+	return o.cta < r.first || o.kind&(proxy|coarse) != 0 || a.clock.isFenced(o.cta, o.agent, o.moment) || !r.happensBefore(a, o)
 }
 
-// part is what the access writes to n bytes at an offset.
-func (a *access) part(off uint64, n int) []byte {
-	if !a.stored && a.by != nil && a.writes && !a.reads {
-		a.stores, _ = a.by.Stored(a.stores[:0], a.who.lane())
+// writtenBytes is what the access writes to n bytes at an offset.
+func (a *access) writtenBytes(offset uint64, n int) []byte {
+	if !a.stored && a.access != nil && a.writes && !a.reads {
+		a.stores, _ = a.access.Stored(a.stores[:0], a.agent.lane())
 		a.stored = true
 	}
-	if i := off - a.from; uint64(len(a.stores)) >= i+uint64(n) {
+	if i := offset - a.offset; uint64(len(a.stores)) >= i+uint64(n) {
 		return a.stores[i:][:n]
 	}
 	return nil
 }
 
-// left is what a write before has left at n bytes: what another lane writes by the same instruction
+// storedBytes is what a write before has left at n bytes: what another lane writes by the same instruction
 // is not in memory yet.
-func (a *access) left(in *interp.Allocation, off uint64, n int, o *record) []byte {
-	if a.by != nil && o.cta == a.record.cta && o.what == a.what && o.at == a.at && o.who.warp() == a.who.warp() {
-		if lane := o.who.lane(); lane < maxWidth && a.done>>lane&1 != 0 {
-			if _, to, at, ok := a.by.Place(lane); ok && to == in && off-at < uint64(a.by.Length(lane)) {
-				one := access{from: at, stored: true}
-				one.stores, _ = a.by.Stored(nil, lane)
-				if b := one.part(off, n); b != nil {
+func (a *access) storedBytes(alloc *interp.Allocation, offset uint64, n int, o *record) []byte {
+	if a.access != nil && o.cta == a.record.cta && o.kind == a.kind && o.moment == a.moment && o.agent.warp() == a.agent.warp() {
+		if lane := o.agent.lane(); lane < maxWidth && a.executed>>lane&1 != 0 {
+			if _, to, byteOffset, ok := a.access.PlaceOf(lane); ok && to == alloc && offset-byteOffset < uint64(a.access.Length(lane)) {
+				single := access{offset: byteOffset, stored: true}
+				single.stores, _ = a.access.Stored(nil, lane)
+				if b := single.writtenBytes(offset, n); b != nil {
 					return b
 				}
 			}
 		}
 	}
-	return in.Data[off : off+uint64(n)]
+	return alloc.Data[offset : offset+uint64(n)]
 }
 
-// same reports whether the access writes what is there.
-func (a *access) same(in *interp.Allocation, off uint64, n int, o *record) bool {
-	b := a.part(off, n)
-	return b != nil && string(b) == string(a.left(in, off, n, o))
+// writesSameBytes reports whether the access writes what is there.
+func (a *access) writesSameBytes(alloc *interp.Allocation, offset uint64, n int, o *record) bool {
+	b := a.writtenBytes(offset, n)
+	return b != nil && string(b) == string(a.storedBytes(alloc, offset, n, o))
 }
 
 func (a *access) cta() int32 { return a.record.cta }
@@ -277,17 +277,17 @@ func (a *access) cta() int32 { return a.record.cta }
 // allowed reports whether two accesses may be unordered: both only read, or are strong, at
 // scopes that include each other, and overlap completely (manual 8.7, morally strong).
 func (r *run) allowed(a *access, o *record) bool {
-	return r.moral(&a.record, o)
+	return r.areMorallyStrong(&a.record, o)
 }
 
-func (r *run) moral(a, o *record) bool {
-	return a.what&strong != 0 && o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && r.include(a.what&scopeMask, o.what&scopeMask, a.cta, o.cta)
+func (r *run) areMorallyStrong(a, o *record) bool {
+	return a.kind&strong != 0 && o.kind&strong != 0 && a.kind&sizeBits == o.kind&sizeBits && r.include(a.kind&scopeMask, o.kind&scopeMask, a.cta, o.cta)
 }
 
 // include reports whether scopes include each other's CTAs.
-func (r *run) include(s, t what, a, b int32) bool {
+func (r *run) include(s, t accessKind, a, b int32) bool {
 	switch narrow := min(s, t); {
-	case narrow < scopeDevice && (a == anywhere || b == anywhere):
+	case narrow < scopeDevice && (a == anyCTA || b == anyCTA):
 		return false
 	case narrow == scopeCTA:
 		return a == b
@@ -298,15 +298,15 @@ func (r *run) include(s, t what, a, b int32) bool {
 }
 
 // touch notes an access to a cell, and tells of those that it is in a race with.
-func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int) {
-	if c.written.at != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
-		r.races(a, &c.written, in, off, n, true)
+func (r *run) touch(a *access, c *cell, alloc *interp.Allocation, offset uint64, n int) {
+	if c.written.moment != 0 && !r.orders(a, &c.written) && !r.observed(a, c) {
+		r.races(a, &c.written, alloc, offset, n, true)
 	}
-	if a.unfenced {
+	if a.needsProxyFence {
 		r.all(&c.written, func(o *record) bool {
 			fenced := r.isFenced(a, o)
 			if !fenced {
-				r.tell(a, o, in, off, n, true, noFence)
+				r.reportRace(a, o, alloc, offset, n, true, noFence)
 			}
 			return fenced
 		})
@@ -315,17 +315,17 @@ func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int
 		r.note(a, &c.read)
 		return
 	}
-	if c.read.at != 0 && !r.orders(a, &c.read) {
-		r.races(a, &c.read, in, off, n, false)
+	if c.read.moment != 0 && !r.orders(a, &c.read) {
+		r.races(a, &c.read, alloc, offset, n, false)
 	}
-	if a.what&strong == 0 {
+	if a.kind&strong == 0 {
 		r.drop(&c.written)
 		r.drop(&c.read)
 		c.written, c.read = a.record, record{}
 		return
 	}
 	r.note(a, &c.written)
-	if c.read.at != 0 && r.coversAll(a, &c.read) {
+	if c.read.moment != 0 && r.coversAll(a, &c.read) {
 		r.drop(&c.read)
 		c.read = record{}
 	}
@@ -334,11 +334,11 @@ func (r *run) touch(a *access, c *cell, in *interp.Allocation, off uint64, n int
 // note puts an access in the place of those that it covers, or else beside them.
 func (r *run) note(a *access, o *record) {
 	switch {
-	case o.at == 0:
+	case o.moment == 0:
 		*o = a.record
-	case o.what&listed == 0 && r.covers(a, o):
+	case o.kind&listedReaders == 0 && r.covers(a, o):
 		*o = a.record
-	case o.what&listed != 0 && r.coversAll(a, o):
+	case o.kind&listedReaders != 0 && r.coversAll(a, o):
 		r.drop(o)
 		*o = a.record
 	default:
@@ -349,28 +349,28 @@ func (r *run) note(a *access, o *record) {
 // covers reports whether whoever is in a race with o is in one with a, too, unless all know of o:
 // a knows of it, and nobody may be unordered to a that may not to o.
 func (r *run) covers(a *access, o *record) bool {
-	if !r.knows(a, o) {
+	if !r.happensBefore(a, o) {
 		return false
 	}
-	if a.what&strong == 0 {
+	if a.kind&strong == 0 {
 		return true
 	}
-	if o.what&strong != 0 && a.what&sizeBits == o.what&sizeBits && a.what&scopeMask <= o.what&scopeMask && (o.cta == a.record.cta || a.what&scopeMask >= scopeDevice) {
+	if o.kind&strong != 0 && a.kind&sizeBits == o.kind&sizeBits && a.kind&scopeMask <= o.kind&scopeMask && (o.cta == a.record.cta || a.kind&scopeMask >= scopeDevice) {
 		return true
 	}
 	if !a.shared || r.perCTAs > 1 {
 		return false
 	}
 	k := a.clock.find(a.record.cta)
-	return o.cta != a.record.cta || k != nil && k.all >= o.at
+	return o.cta != a.record.cta || k != nil && k.all >= o.moment
 }
 
 // coversAll is covers of all of a list.
 func (r *run) coversAll(a *access, o *record) bool {
-	if o.what&listed == 0 {
+	if o.kind&listedReaders == 0 {
 		return r.covers(a, o)
 	}
-	for i := int32(o.who); i != 0; i = r.links[i].next {
+	for i := int32(o.agent); i != 0; i = r.links[i].next {
 		if !r.covers(a, &r.links[i].record) {
 			return false
 		}
@@ -382,18 +382,18 @@ func (r *run) coversAll(a *access, o *record) bool {
 // somebody that it does know of: that orders it behind them (manual 8.9.5).
 func (r *run) observed(a *access, c *cell) bool {
 	return r.all(&c.written, func(w *record) bool {
-		if r.knows(a, w) || r.allowed(a, w) {
+		if r.happensBefore(a, w) || r.allowed(a, w) {
 			return true
 		}
 		seen := false
-		look := func(z *record) bool {
-			if z != w && z.at > w.at && r.moral(z, w) && r.knows(a, z) && r.latestAt(&c.written, w, z) {
+		visit := func(z *record) bool {
+			if z != w && z.moment > w.moment && r.areMorallyStrong(z, w) && r.happensBefore(a, z) && r.latestAt(&c.written, w, z) {
 				seen = true
 			}
 			return true
 		}
-		r.all(&c.read, look)
-		r.all(&c.written, func(z *record) bool { return z.what&atomic == 0 || look(z) })
+		r.all(&c.read, visit)
+		r.all(&c.written, func(z *record) bool { return z.kind&atomic == 0 || visit(z) })
 		return seen
 	})
 }
@@ -401,19 +401,19 @@ func (r *run) observed(a *access, c *cell) bool {
 // latestAt reports whether nothing but atomic operations were written after w, before z.
 func (r *run) latestAt(list, w, z *record) bool {
 	return r.all(list, func(x *record) bool {
-		return x.at <= w.at || x.at >= z.at || x.what&atomic != 0
+		return x.moment <= w.moment || x.moment >= z.moment || x.kind&atomic != 0
 	})
 }
 
 // all reports whether something holds of a record, or of all of a list.
 func (r *run) all(o *record, holds func(o *record) bool) bool {
 	switch {
-	case o.at == 0:
+	case o.moment == 0:
 		return true
-	case o.what&listed == 0:
+	case o.kind&listedReaders == 0:
 		return holds(o)
 	}
-	for i := int32(o.who); i != 0; i = r.links[i].next {
+	for i := int32(o.agent); i != 0; i = r.links[i].next {
 		if !holds(&r.links[i].record) {
 			return false
 		}
@@ -424,11 +424,11 @@ func (r *run) all(o *record, holds func(o *record) bool) bool {
 // orders reports whether a record, or all of a list, happened before an access or may be
 // unordered to it.
 func (r *run) orders(a *access, o *record) bool {
-	if o.what&listed == 0 {
-		return r.allowed(a, o) || r.knows(a, o)
+	if o.kind&listedReaders == 0 {
+		return r.allowed(a, o) || r.happensBefore(a, o)
 	}
-	for i := int32(o.who); i != 0; i = r.links[i].next {
-		if l := &r.links[i].record; !r.allowed(a, l) && !r.knows(a, l) {
+	for i := int32(o.agent); i != 0; i = r.links[i].next {
+		if l := &r.links[i].record; !r.allowed(a, l) && !r.happensBefore(a, l) {
 			return false
 		}
 	}
@@ -438,12 +438,12 @@ func (r *run) orders(a *access, o *record) bool {
 // add puts an access to those of a record, which it does not cover.
 func (r *run) add(a *access, o *record) {
 	head := int32(0)
-	if o.what&listed != 0 {
-		head = int32(o.who)
+	if o.kind&listedReaders != 0 {
+		head = int32(o.agent)
 		for i := head; i != 0; i = r.links[i].next {
-			if l := &r.links[i].record; has(l, &a.record) {
-				if l.at < a.at {
-					l.at, l.what = a.at, a.what
+			if l := &r.links[i].record; covers(l, &a.record) {
+				if l.moment < a.moment {
+					l.moment, l.kind = a.moment, a.kind
 				}
 				return
 			}
@@ -452,18 +452,18 @@ func (r *run) add(a *access, o *record) {
 			head = r.shorten(a, head)
 		}
 	} else {
-		if has(o, &a.record) && o.at >= a.at {
+		if covers(o, &a.record) && o.moment >= a.moment {
 			return
 		}
 		head = r.link(*o, 0)
 	}
 	head = r.link(a.record, head)
-	*o = record{at: a.at, cta: a.record.cta, who: agent(head), what: listed}
+	*o = record{moment: a.moment, cta: a.record.cta, agent: agent(head), kind: listedReaders}
 }
 
-// has reports whether o stands for a, too, if that is no later.
-func has(o, a *record) bool {
-	return o.cta == a.cta && o.who == a.who && (o.what^a.what)&(strong|scopeMask|sizeBits|atomic|proxy|coarse) == 0
+// covers reports whether o stands for a, too, if that is no later.
+func covers(o, a *record) bool {
+	return o.cta == a.cta && o.agent == a.agent && (o.kind^a.kind)&(strong|scopeMask|sizeBits|atomic|proxy|coarse) == 0
 }
 
 // link makes a link.
@@ -484,14 +484,14 @@ func (r *run) link(o record, next int32) int32 {
 
 // drop frees the list of a record.
 func (h *history) drop(o *record) {
-	if o.what&listed == 0 {
+	if o.kind&listedReaders == 0 {
 		return
 	}
-	i := int32(o.who)
+	i := int32(o.agent)
 	for h.links[i].next != 0 {
 		i = h.links[i].next
 	}
-	h.links[i].next, h.free = h.free, int32(o.who)
+	h.links[i].next, h.free = h.free, int32(o.agent)
 }
 
 // dropAll empties cells.
@@ -507,18 +507,18 @@ func (h *history) dropAll(list []cell) {
 func (r *run) copy(c *cell) cell {
 	n := *c
 	for _, o := range []*record{&n.written, &n.read} {
-		if o.what&listed == 0 {
+		if o.kind&listedReaders == 0 {
 			continue
 		}
 		var list []record
-		for i := int32(o.who); i != 0; i = r.links[i].next {
+		for i := int32(o.agent); i != 0; i = r.links[i].next {
 			list = append(list, r.links[i].record)
 		}
 		head := int32(0)
 		for i := len(list) - 1; i >= 0; i-- {
 			head = r.link(list[i], head)
 		}
-		o.who = agent(head)
+		o.agent = agent(head)
 	}
 	return n
 }
@@ -527,8 +527,8 @@ func (r *run) copy(c *cell) cell {
 // CTA) all but the last of two agents, and of those of other CTAs all but one of each operation: of
 // the narrowest, the last. Of two agents one at least is not who comes next.
 func (r *run) shorten(a *access, head int32) int32 {
-	kept, fars := r.kept[:0], r.fars[:0]
-	width := func(o *record) what { return o.what & (strong | scopeMask) }
+	kept, fars := r.keptRecords[:0], r.farRecords[:0]
+	width := func(o *record) accessKind { return o.kind & (strong | scopeMask) }
 next:
 	for i := head; i != 0; i = r.links[i].next {
 		o := r.links[i].record
@@ -536,36 +536,36 @@ next:
 		case r.covers(a, &o):
 			continue
 		case o.cta != a.record.cta:
-			of := func(k *record) *operation {
+			operationOf := func(k *record) *operation {
 				if k.cta >= r.first {
 					return r.operation
 				}
-				return r.history.of(k.cta)
+				return r.history.operationOf(k.cta)
 			}
-			switch i := slices.IndexFunc(fars, func(k record) bool { return of(&k) == of(&o) }); {
+			switch i := slices.IndexFunc(fars, func(k record) bool { return operationOf(&k) == operationOf(&o) }); {
 			case i < 0:
 				fars = append(fars, o)
-			case width(&o) < width(&fars[i]) || width(&o) == width(&fars[i]) && fars[i].at < o.at:
+			case width(&o) < width(&fars[i]) || width(&o) == width(&fars[i]) && fars[i].moment < o.moment:
 				fars[i] = o
 			}
 			continue
-		case o.what&proxy == 0:
+		case o.kind&proxy == 0:
 			same, oldest := 0, -1
 			for i := range kept {
 				k := &kept[i]
-				if (k.what^o.what)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 || a.shared && k.who.warp() != o.who.warp() {
+				if (k.kind^o.kind)&(strong|scopeMask|sizeBits|atomic|proxy) != 0 || a.shared && k.agent.warp() != o.agent.warp() {
 					continue
 				}
-				if k.who == o.who {
-					k.at = max(k.at, o.at)
+				if k.agent == o.agent {
+					k.moment = max(k.moment, o.moment)
 					continue next
 				}
-				if same++; oldest < 0 || k.at < kept[oldest].at {
+				if same++; oldest < 0 || k.moment < kept[oldest].moment {
 					oldest = i
 				}
 			}
 			if same == 2 {
-				if kept[oldest].at < o.at {
+				if kept[oldest].moment < o.moment {
 					kept[oldest] = o
 				}
 				continue
@@ -573,11 +573,11 @@ next:
 		}
 		kept = append(kept, o)
 	}
-	r.kept, r.fars = kept, fars
-	r.drop(&record{what: listed, who: agent(head)})
+	r.keptRecords, r.farRecords = kept, fars
+	r.drop(&record{kind: listedReaders, agent: agent(head)})
 	head = 0
 	for _, far := range fars {
-		far.what |= coarse
+		far.kind |= coarse
 		head = r.link(far, head)
 	}
 	for i := len(kept) - 1; i >= 0; i-- {

@@ -16,7 +16,7 @@ import (
 
 // The scopes of strong accesses, from the smallest on.
 const (
-	scopeCTA what = iota
+	scopeCTA accessKind = iota
 	scopeCluster
 	scopeDevice
 	scopeSystem
@@ -30,10 +30,10 @@ type order uint16
 const (
 	releases order = 1 << iota
 	acquires
-	fences
+	isFence
 	warpBarrier
-	meets   // barriers of the CTA or the cluster
-	arrives // … without waiting
+	barriersCTA // barriers of the CTA or the cluster
+	arrives     // … without waiting
 	mbarriers
 	variables // a strong access, which hands on what it releases
 	reduces   // … but does not tell its thread what is there: no part of an acquire pattern (8.8)
@@ -44,106 +44,106 @@ const (
 
 // role is an instruction.
 type role struct {
-	what     what // strong, with its scope
+	kind     accessKind // strong, with its scope
 	sync     order
 	elements int   // of a vector that it accesses
-	left     uint8 // … which of them it leaves out, bit by bit
-	in       *ptx.Instr
+	skipped  uint8 // … which of them it leaves out, bit by bit
+	instr    *ptx.Instr
 }
 
 // scopeOf is the scope that an instruction names.
-func scopeOf(in *ptx.Instr, otherwise what) what {
+func scopeOf(instr *ptx.Instr, otherwise accessKind) accessKind {
 	switch {
-	case in.Has("cta"):
+	case instr.Has("cta"):
 		return scopeCTA
-	case in.Has("cluster"):
+	case instr.Has("cluster"):
 		return scopeCluster
-	case in.Has("gpu") || in.Has("gl"):
+	case instr.Has("gpu") || instr.Has("gl"):
 		return scopeDevice
-	case in.Has("sys"):
+	case instr.Has("sys"):
 		return scopeSystem
 	}
 	return otherwise
 }
 
-func roleOf(in *ptx.Instr) (o role) {
-	o.in, o.elements = in, 1
-	for i := range in.Ops {
-		if in.Ops[i].Kind == ptx.VecOperand {
-			o.elements = max(o.elements, len(in.Ops[i].Elems()))
-			for k := range in.Ops[i].Elems() {
-				if memory := in.Form.Family == ptx.FamilyLoad || in.Form.Family == ptx.FamilyStore; memory && in.Ops[i].Elems()[k].Kind == ptx.SinkOperand {
-					o.left |= 1 << k
+func newRole(instr *ptx.Instr) (o role) {
+	o.instr, o.elements = instr, 1
+	for i := range instr.Ops {
+		if instr.Ops[i].Kind == ptx.VecOperand {
+			o.elements = max(o.elements, len(instr.Ops[i].Elems()))
+			for k := range instr.Ops[i].Elems() {
+				if memory := instr.Form.Family == ptx.FamilyLoad || instr.Form.Family == ptx.FamilyStore; memory && instr.Ops[i].Elems()[k].Kind == ptx.SinkOperand {
+					o.skipped |= 1 << k
 				}
 			}
 		}
 	}
-	if in.Has("f16x2") || in.Has("bf16x2") {
+	if instr.Has("f16x2") || instr.Has("bf16x2") {
 		o.elements *= 2 // manual 8.2.2
 	}
-	effects := in.Form.Effects
-	both := func() {
-		if in.Has("acquire") || in.Has("acq_rel") {
+	effects := instr.Form.Effects
+	release := func() {
+		if instr.Has("acquire") || instr.Has("acq_rel") {
 			o.sync |= acquires
 		}
-		if in.Has("release") || in.Has("acq_rel") {
+		if instr.Has("release") || instr.Has("acq_rel") {
 			o.sync |= releases
 		}
 	}
 	switch {
-	case in.Form.Family == ptx.FamilyMbarrier:
+	case instr.Form.Family == ptx.FamilyMbarrier:
 		o.sync = mbarriers
 		if effects.Any(ptx.Atomic | ptx.Strong) {
 			// The default is .cta (9.7.13.15.13), but code for clusters, CUTLASS' for one, leaves
 			// the scope out and has other CTAs arrive.
-			o.what = strong | scopeOf(in, scopeCluster)
-			if !in.Has("relaxed") {
-				if o.sync |= releases; effects.Has(ptx.Strong) {
+			o.kind = strong | scopeOf(instr, scopeCluster)
+			if !instr.Has("relaxed") {
+				if o.sync |= releases; effects.HasAll(ptx.Strong) {
 					o.sync = mbarriers | acquires
 				}
 			}
 		}
-	case effects.Has(ptx.Fences):
+	case effects.HasAll(ptx.Fences):
 		switch {
-		case in.Has("proxy") && (in.Has("async") || in.Has("async::generic")):
+		case instr.Has("proxy") && (instr.Has("async") || instr.Has("async::generic")):
 			o.sync = proxies
-		case !in.Has("proxy"):
-			o.sync, o.what = fences, scopeOf(in, scopeDevice)
-			if in.Has("acquire") {
+		case !instr.Has("proxy"):
+			o.sync, o.kind = isFence, scopeOf(instr, scopeDevice)
+			if instr.Has("acquire") {
 				o.sync |= acquires
 			}
-			if in.Has("release") {
+			if instr.Has("release") {
 				o.sync |= releases
 			}
-			if o.sync == fences {
+			if o.sync == isFence {
 				o.sync |= acquires | releases
 			}
 		}
-	case in.Form.Family == ptx.FamilyBarrier:
-		switch o.sync = meets; {
-		case effects.Has(ptx.Collective):
+	case instr.Form.Family == ptx.FamilyBarrier:
+		switch o.sync = barriersCTA; {
+		case effects.HasAll(ptx.Collective):
 			o.sync = warpBarrier
-		case !effects.Has(ptx.Waits):
+		case !effects.HasAll(ptx.Waits):
 			o.sync |= arrives
 		}
-		if !in.Has("relaxed") {
+		if !instr.Has("relaxed") {
 			o.sync |= acquires | releases
 		}
-	case effects.Has(ptx.Atomic):
-		o.what, o.sync = strong|scopeOf(in, scopeDevice), variables
-		if in.Form.Operand("d") < 0 {
+	case effects.HasAll(ptx.Atomic):
+		o.kind, o.sync = strong|scopeOf(instr, scopeDevice), variables
+		if instr.Form.Operand("d") < 0 {
 			o.sync |= reduces
 		}
-		both()
-	case effects.Has(ptx.Strong):
-		o.what, o.sync = strong|scopeOf(in, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
-		if in.Has("weak") {
-			o.what, o.sync = 0, 0
+		release()
+	case effects.HasAll(ptx.Strong):
+		o.kind, o.sync = strong|scopeOf(instr, scopeSystem), variables // volatile is relaxed.sys (8.4.1)
+		if instr.Has("weak") {
+			o.kind, o.sync = 0, 0
 		}
-		both()
-	case (in.Form.Family == ptx.FamilyAsync || in.Form.Family == ptx.FamilyWgmmaWait) && effects.Has(ptx.Waits):
+		release()
+	case (instr.Form.Family == ptx.FamilyAsync || instr.Form.Family == ptx.FamilyWgmmaWait) && effects.HasAll(ptx.Waits):
 		o.sync = awaits
-	case in.Form.Family == ptx.FamilyAsync && in.Has("commit_group"):
+	case instr.Form.Family == ptx.FamilyAsync && instr.Has("commit_group"):
 		o.sync = commits
 	}
 	return o
@@ -152,65 +152,65 @@ func roleOf(in *ptx.Instr) (o role) {
 // release is what a thread has made known by a strong write.
 type release struct {
 	*clock
-	scope what
+	scope accessKind
 	cta   int32
 }
 
 // variable is memory that strong writes have been made to: what they have released, as long as
 // it has the value of the last, or of atomic operations one after the other (8.9.4).
 type variable struct {
-	list []*release // by CTA and scope
-	kept int        // how many of list there were when it was shortened
-	wide *clock     // of those at device scope and wider
-	own  ownRelease // the last, whose thread may write anew
+	releases        []*release // by CTA and scope
+	droppedReleases int        // how many of list there were when it was shortened
+	deviceClock     *clock     // of those at device scope and wider
+	ownRelease      ownRelease // the last, whose thread may write anew
 }
 
 // ownRelease is a release operation, and the thread that it is of.
 type ownRelease struct {
 	*release
-	who agent
+	agent agent
 }
 
-// anywhere is the CTA of a release that is of several.
-const anywhere = -1
+// anyCTA is the CTA of a release that is of several.
+const anyCTA = -1
 
 // fence is the last that a thread has executed.
 type fence struct {
 	*clock
-	at    moment // 0: there is none
-	scope what
+	moment moment // 0: there is none
+	scope  accessKind
 }
 
-// with is what the clock and a thread know that has done something up to a moment.
-func (r *run) with(k *clock, cta int32, a agent, at moment) *clock {
+// withAgent is what the clock and a thread know that has done something up to a moment.
+func (r *run) withAgent(k *clock, cta int32, a agent, when moment) *clock {
 	n := k.own(cta)
-	n.learn(a, at, r.warps, r.WarpSize)
-	return k.with(cta, n)
+	n.learn(a, when, r.warps, r.WarpSize)
+	return k.withKnown(cta, n)
 }
 
 // before is for a lane that is about to access memory strongly, or an mbarrier.
-func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads bool, warp, lane int) {
+func (r *run) before(c *cta, e *interp.Event, o *role, target place, writes, reads bool, warp, lane int) {
 	if o.sync&mbarriers != 0 {
-		r.atMbarrier(c, o, at, warp, lane)
+		r.atMbarrier(c, o, target, warp, lane)
 		return
 	}
-	w, scope := &c.warps[warp], o.what&scopeMask
-	in := r.syncs[at.in]
-	v := in[at.off]
+	w, scope := &c.warps[warp], o.kind&scopeMask
+	in := r.syncs[target.alloc]
+	v := in[target.offset]
 	if reads && v != nil && o.sync&reduces == 0 {
 		acquires := o.sync&acquires != 0
-		if scope >= scopeDevice && v.wide != nil {
+		if scope >= scopeDevice && v.deviceClock != nil {
 			if acquires {
-				w.learn(lane, v.wide)
+				w.learn(lane, v.deviceClock)
 			} else {
-				w.read(lane, &release{v.wide, scopeSystem, anywhere})
+				w.read(lane, &release{v.deviceClock, scopeSystem, anyCTA})
 			}
 		}
-		for _, x := range v.list {
+		for _, x := range v.releases {
 			switch wide := scope >= scopeDevice && x.scope >= scopeDevice; {
 			case !r.include(scope, x.scope, c.number, x.cta):
 			case acquires && !wide:
-				w.know(lane, join(w.clocks[lane], x.clock))
+				w.setClock(lane, joinClocks(w.clocks[lane], x.clock))
 			case !acquires && (!wide || r.cluster(x.cta) == r.cluster(c.number)): // its fence may be one of the CTA
 				w.read(lane, x)
 			}
@@ -219,26 +219,26 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 	if !writes {
 		return
 	}
-	x, who := release{scope: scope, cta: c.number}, threadOf(warp, lane)
+	x, byAgent := release{scope: scope, cta: c.number}, threadIndex(warp, lane)
 	f := &w.fences[lane]
-	if f.at != 0 {
-		x.clock, x.scope = r.with(f.clock, c.number, who, f.at), min(scope, f.scope)
+	if f.moment != 0 {
+		x.clock, x.scope = r.withAgent(f.clock, c.number, byAgent, f.moment), min(scope, f.scope)
 	}
 	own := ownRelease{}
 	if v != nil {
-		if own = v.own; own.release != nil && (own.cta != c.number || own.who != who) {
+		if own = v.ownRelease; own.release != nil && (own.cta != c.number || own.agent != byAgent) {
 			own = ownRelease{}
 		}
 	}
 	switch {
 	case o.sync&releases != 0:
-		x.clock, x.scope = r.with(w.clocks[lane], c.number, who, r.now), scope
-		own = ownRelease{&x, who}
-	case own.release != nil && (f.at == 0 || own.scope >= x.scope): // the release pattern goes on with this write
-		x.clock, x.scope = join(own.clock, x.clock), min(scope, own.scope)
+		x.clock, x.scope = r.withAgent(w.clocks[lane], c.number, byAgent, r.now), scope
+		own = ownRelease{&x, byAgent}
+	case own.release != nil && (f.moment == 0 || own.scope >= x.scope): // the release pattern goes on with this write
+		x.clock, x.scope = joinClocks(own.clock, x.clock), min(scope, own.scope)
 	}
 	if !reads { // nothing of what was released before is there any more
-		delete(in, at.off)
+		delete(in, target.offset)
 		v = nil
 	}
 	if x.clock == nil {
@@ -248,89 +248,89 @@ func (r *run) before(c *cta, e *interp.Event, o *role, at place, writes, reads b
 		v = &variable{}
 		if in == nil {
 			in = map[uint64]*variable{}
-			r.syncs[at.in] = in
+			r.syncs[target.alloc] = in
 		}
-		in[at.off] = v
+		in[target.offset] = v
 	}
-	v.own = own
+	v.ownRelease = own
 	if x.scope >= scopeDevice {
-		v.wide = join(v.wide, x.clock)
+		v.deviceClock = joinClocks(v.deviceClock, x.clock)
 	}
-	for i := len(v.list) - 1; i >= 0; i-- {
-		if y := v.list[i]; y.cta == x.cta && y.scope == x.scope {
-			v.list[i] = &release{join(y.clock, x.clock), x.scope, x.cta}
+	for i := len(v.releases) - 1; i >= 0; i-- {
+		if y := v.releases[i]; y.cta == x.cta && y.scope == x.scope {
+			v.releases[i] = &release{joinClocks(y.clock, x.clock), x.scope, x.cta}
 			return
 		}
 	}
-	if len(v.list) >= 8 && len(v.list) >= 2*v.kept {
-		v.list = slices.DeleteFunc(v.list, func(y *release) bool { return r.alive[r.cluster(y.cta)] == 0 }) // others have it from wide
-		v.kept = len(v.list)
+	if len(v.releases) >= 8 && len(v.releases) >= 2*v.droppedReleases {
+		v.releases = slices.DeleteFunc(v.releases, func(y *release) bool { return r.runningCTAs[r.cluster(y.cta)] == 0 }) // others have it from wide
+		v.droppedReleases = len(v.releases)
 	}
-	v.list = append(v.list, &x)
+	v.releases = append(v.releases, &x)
 }
 
-// know gives a lane a clock.
-func (w *warp) know(lane int, k *clock) {
-	w.alike = w.alike && w.clocks[lane] == k
+// setClock gives a lane a clock.
+func (w *warp) setClock(lane int, k *clock) {
+	w.sameClocks = w.sameClocks && w.clocks[lane] == k
 	w.clocks[lane] = k
 }
 
 // learn has a lane know what was released, unless it learned just that the last time.
 func (w *warp) learn(lane int, k *clock) {
-	if w.joined == nil {
-		w.joined = make([]*clock, len(w.clocks))
+	if w.learnedClocks == nil {
+		w.learnedClocks = make([]*clock, len(w.clocks))
 	}
-	if w.joined[lane] != k {
-		w.know(lane, join(w.clocks[lane], k))
-		w.joined[lane] = k
+	if w.learnedClocks[lane] != k {
+		w.setClock(lane, joinClocks(w.clocks[lane], k))
+		w.learnedClocks[lane] = k
 	}
 }
 
 // read notes what a lane has read of what was released, for its next fence.
 func (w *warp) read(lane int, x *release) {
-	if w.pending == nil {
-		w.pending = make([][]*release, len(w.clocks))
+	if w.readReleases == nil {
+		w.readReleases = make([][]*release, len(w.clocks))
 	}
-	for i, o := range w.pending[lane] {
+	for i, o := range w.readReleases[lane] {
 		if o.scope == x.scope && o.cta == x.cta {
-			if k := join(o.clock, x.clock); k != o.clock {
-				w.pending[lane][i] = &release{clock: k, scope: x.scope, cta: x.cta}
+			if k := joinClocks(o.clock, x.clock); k != o.clock {
+				w.readReleases[lane][i] = &release{clock: k, scope: x.scope, cta: x.cta}
 			}
 			return
 		}
 	}
-	w.pending[lane] = append(w.pending[lane], x)
+	w.readReleases[lane] = append(w.readReleases[lane], x)
 }
 
 // overwrite is for a weak write: what strong ones have released there is gone.
-func (h *history) overwrite(in *interp.Allocation, off uint64, n int) {
-	list := h.syncs[in]
+func (h *history) overwrite(alloc *interp.Allocation, offset uint64, n int) {
+	list := h.syncs[alloc]
 	if n > len(list) {
-		maps.DeleteFunc(list, func(at uint64, _ *variable) bool { return at-off < uint64(n) })
+		maps.DeleteFunc(list, func(byteOffset uint64, _ *variable) bool { return byteOffset-offset < uint64(n) })
 		return
 	}
 	for i := range uint64(n) {
-		delete(list, off+i)
+		delete(list, offset+i)
 	}
 }
 
 // after is for an instruction that has been executed.
 func (r *run) after(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
-	if o.sync&(fences|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
+	if o.sync&(isFence|warpBarrier|awaits|commits|mbarriers|proxies) == 0 || e.Lanes == 0 {
 		return
 	}
 	w := &c.warps[e.Warp]
 	switch {
-	case o.sync&fences != 0:
-		scope := o.what & scopeMask
+	case o.sync&isFence != 0:
+		scope := o.kind & scopeMask
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if o.sync&acquires != 0 && w.pending != nil {
-				w.pending[lane] = slices.DeleteFunc(w.pending[lane], func(x *release) bool {
+			if o.sync&acquires != 0 && w.readReleases != nil {
+				w.readReleases[lane] = slices.DeleteFunc(w.readReleases[lane], func(x *release) bool {
 					in := r.include(scope, x.scope, c.number, x.cta)
 					if in {
-						w.know(lane, join(w.clocks[lane], x.clock))
+						w.setClock(lane, joinClocks(w.clocks[lane], x.clock))
 					}
 					return in
 				})
@@ -342,57 +342,57 @@ func (r *run) after(c *cta, e *interp.Event) {
 		r.now++
 	case o.sync&warpBarrier != 0: // they have met, unless they are told to wait next
 		r.batch = batch{key: batchKey{cta: c.number, barrier: tentative}, lanes: r.batch.lanes[:0]}
-		r.groups(c, e, &o.in.Ops[0])
+		r.groups(c, e, &o.instr.Ops[0])
 	case o.sync&proxies != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			w.know(lane, r.with(w.clocks[lane], c.number, threadOf(e.Warp, lane), r.now).proxyFence())
+			w.setClock(lane, r.withAgent(w.clocks[lane], c.number, threadIndex(e.Warp, lane), r.now).proxyFence())
 		}
 		r.now++
 	case o.sync&awaits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			key := channelKey{who: threadOf(e.Warp, lane), bulk: o.in.Has("bulk")}
-			if o.in.Form.Family == ptx.FamilyWgmmaWait {
+			key := channelKey{agent: threadIndex(e.Warp, lane), bulk: o.instr.Has("bulk")}
+			if o.instr.Form.Family == ptx.FamilyWgmmaWait {
 				key = r.warpgroup(e.Warp)
 			}
-			at := r.now
-			if o.in.Form.Family == ptx.FamilyAsync {
-				q, n := c.queue(key), uint64(0)
-				if i := o.in.Form.Operand("a"); i >= 0 {
-					n = o.in.Ops[i].Imm.Bits
+			when := r.now
+			if o.instr.Form.Family == ptx.FamilyAsync {
+				q, n := c.queueOf(key), uint64(0)
+				if i := o.instr.Form.Operand("a"); i >= 0 {
+					n = o.instr.Ops[i].Imm.Bits
 				} else { // wait_all makes a group of the rest
 					q.committed++
 				}
-				at = q.all(int(min(n, math.MaxInt32)))
+				when = q.waitAll(int(min(n, math.MaxInt32)))
 			}
-			if ch, ok := c.channels[key]; ok && at > 0 {
-				w.know(lane, r.with(w.clocks[lane], c.number, ch, at))
+			if ch, ok := c.channels[key]; ok && when > 0 {
+				w.setClock(lane, r.withAgent(w.clocks[lane], c.number, ch, when))
 			}
 		}
 		r.now++
 	case o.sync&commits != 0:
 		for m := e.Lanes; m != 0; m &= m - 1 {
-			c.queue(channelKey{who: threadOf(e.Warp, bits.TrailingZeros64(m)), bulk: o.in.Has("bulk")}).committed++
+			c.queueOf(channelKey{agent: threadIndex(e.Warp, bits.TrailingZeros64(m)), bulk: o.instr.Has("bulk")}).committed++
 		}
-	case o.what&strong != 0 && o.in.Form.Effects.Has(ptx.Strong): // a look at an mbarrier
-		d := o.in.Arg("p")
+	case o.kind&strong != 0 && o.instr.Form.Effects.HasAll(ptx.Strong): // a look at an mbarrier
+		d := o.instr.Arg("p")
 		v, ok := e.Read(d.Reg)
 		if !ok {
 			return
 		}
 		for m := e.Lanes; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			if b := r.mbarrierOf(w.looked[lane]); b != nil && v.Low[lane] != 0 {
-				b.turn(w.looked[lane])
-				k := b.done
-				if o.what&scopeMask > scopeCTA {
-					k = join(k, b.farDone)
+			if b := r.mbarrierOf(w.watched[lane]); b != nil && v.Low[lane] != 0 {
+				b.notePhase(w.watched[lane])
+				k := b.completed
+				if o.kind&scopeMask > scopeCTA {
+					k = joinClocks(k, b.clusterCompleted)
 				}
 				if o.sync&acquires != 0 {
-					w.know(lane, join(w.clocks[lane], k))
+					w.setClock(lane, joinClocks(w.clocks[lane], k))
 				} else if k != nil {
-					w.read(lane, &release{clock: k, scope: o.what & scopeMask, cta: c.number})
+					w.read(lane, &release{clock: k, scope: o.kind & scopeMask, cta: c.number})
 				}
 			}
 		}
@@ -401,134 +401,134 @@ func (r *run) after(c *cta, e *interp.Event) {
 
 // mbarrier is what arrivals and asynchronous operations have brought to an mbarrier.
 type mbarrier struct {
-	owner        int32 // the CTA that it is of
-	phase        uint64
-	now, done    *clock // in the phase that goes on, and those that have completed
-	far, farDone *clock // … by other CTAs, at scope .cluster
+	owner                        int32 // the CTA that it is of
+	phase                        uint64
+	now, completed               *clock // in the phase that goes on, and those that have completed
+	clusterNow, clusterCompleted *clock // … by other CTAs, at scope .cluster
 }
 
-// turn notes that the phase has completed, if it has.
-func (b *mbarrier) turn(at place) {
-	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:])); phase != b.phase {
-		b.done, b.now, b.phase = join(b.done, b.now), nil, phase
-		b.farDone, b.far = join(b.farDone, b.far), nil
+// notePhase notes that the phase has completed, if it has.
+func (b *mbarrier) notePhase(target place) {
+	if phase := interp.MbarrierPhase(binary.LittleEndian.Uint64(target.alloc.Data[target.offset:])); phase != b.phase {
+		b.completed, b.now, b.phase = joinClocks(b.completed, b.now), nil, phase
+		b.clusterCompleted, b.clusterNow = joinClocks(b.clusterCompleted, b.clusterNow), nil
 	}
 }
 
 // mbarrierAt is the mbarrier at a place.
-func (r *run) mbarrierAt(at place) *mbarrier {
-	b := r.mbarrierOf(at)
+func (r *run) mbarrierAt(target place) *mbarrier {
+	b := r.mbarrierOf(target)
 	if b == nil {
-		b = &mbarrier{owner: anywhere, phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(at.in.Data[at.off:]))}
-		r.setMbarrier(at, b)
+		b = &mbarrier{owner: anyCTA, phase: interp.MbarrierPhase(binary.LittleEndian.Uint64(target.alloc.Data[target.offset:]))}
+		r.setMbarrier(target, b)
 	}
-	b.turn(at)
+	b.notePhase(target)
 	return b
 }
 
 // mbarrierOf is the mbarrier at a place, if one is known there.
-func (r *run) mbarrierOf(at place) *mbarrier { return r.mbarriers[at.in][at.off] }
+func (r *run) mbarrierOf(target place) *mbarrier { return r.mbarriers[target.alloc][target.offset] }
 
-func (r *run) setMbarrier(at place, b *mbarrier) {
-	if r.mbarriers[at.in] == nil {
-		r.mbarriers[at.in] = map[uint64]*mbarrier{}
+func (r *run) setMbarrier(target place, b *mbarrier) {
+	if r.mbarriers[target.alloc] == nil {
+		r.mbarriers[target.alloc] = map[uint64]*mbarrier{}
 	}
-	r.mbarriers[at.in][at.off] = b
+	r.mbarriers[target.alloc][target.offset] = b
 }
 
 // atMbarrier is for a lane that is about to do something with an mbarrier.
-func (r *run) atMbarrier(c *cta, o *role, at place, warp, lane int) {
+func (r *run) atMbarrier(c *cta, o *role, target place, warp, lane int) {
 	w := &c.warps[warp]
 	switch {
-	case o.what&strong == 0: // it begins or ends to be one
-		r.setMbarrier(at, &mbarrier{owner: c.number}) // at phase 0
-	case o.in.Form.Effects.Has(ptx.Atomic): // an arrival
-		b := r.mbarrierAt(at)
+	case o.kind&strong == 0: // it begins or ends to be one
+		r.setMbarrier(target, &mbarrier{owner: c.number}) // at phase 0
+	case o.instr.Form.Effects.HasAll(ptx.Atomic): // an arrival
+		b := r.mbarrierAt(target)
 		var k *clock
 		switch f := &w.fences[lane]; {
 		case o.sync&releases != 0:
-			k = r.with(w.clocks[lane], c.number, threadOf(warp, lane), r.now)
-		case f.at != 0:
-			k = r.with(f.clock, c.number, threadOf(warp, lane), f.at)
+			k = r.withAgent(w.clocks[lane], c.number, threadIndex(warp, lane), r.now)
+		case f.moment != 0:
+			k = r.withAgent(f.clock, c.number, threadIndex(warp, lane), f.moment)
 		}
 		switch {
 		case k == nil:
-		case c.number == b.owner || b.owner == anywhere:
-			b.now = join(b.now, k)
-		case o.what&scopeMask > scopeCTA:
-			b.far = join(b.far, k)
+		case c.number == b.owner || b.owner == anyCTA:
+			b.now = joinClocks(b.now, k)
+		case o.kind&scopeMask > scopeCTA:
+			b.clusterNow = joinClocks(b.clusterNow, k)
 		}
 	default: // a look at it
-		r.mbarrierAt(at)
-		if w.looked == nil {
-			w.looked = make([]place, len(w.clocks))
+		r.mbarrierAt(target)
+		if w.watched == nil {
+			w.watched = make([]place, len(w.clocks))
 		}
-		w.looked[lane] = at
+		w.watched[lane] = target
 	}
 }
 
 // channelKey is what asynchronous operations have in common that are waited for together: the
 // mbarrier that they tell, or the thread and its queue.
 type channelKey struct {
-	at   place
-	who  agent
-	bulk bool
-	core bool // it is of tensor cores
+	place place
+	agent agent
+	bulk  bool
+	core  bool // it is of tensor cores
 }
 
 // warpgroup is what the multiplications of the warpgroup (128 threads) of a warp have in common: who waits for one
 // waits for what all its warps read.
 func (r *run) warpgroup(warp int) channelKey {
 	n := max(1, 128/r.WarpSize)
-	return channelKey{who: threadOf(warp/n*n, 0), core: true}
+	return channelKey{agent: threadIndex(warp/n*n, 0), core: true}
 }
 
 // queue is the groups of a thread's asynchronous operations.
 type queue struct {
 	committed int
-	done      []happened // by group
+	completed []groupMoment // by group
 }
 
-// happened is when the last operation of a group has had its effect, so far.
-type happened struct {
-	group int
-	at    moment
+// groupMoment is when the last operation of a group has had its effect, so far.
+type groupMoment struct {
+	group  int
+	moment moment
 }
 
-// queue is that of a channel.
-func (c *cta) queue(of channelKey) *queue {
-	q := c.queues[of]
+// queueOf is that of a channel.
+func (c *cta) queueOf(channelOf channelKey) *queue {
+	q := c.queues[channelOf]
 	if q == nil {
 		q = &queue{}
-		c.queues[of] = q
+		c.queues[channelOf] = q
 	}
 	return q
 }
 
 // note is for an operation of a group that has its effect, those of earlier groups mostly before it.
-func (q *queue) note(group int, at moment) {
-	i := len(q.done)
-	for i > 0 && q.done[i-1].group > group {
+func (q *queue) note(group int, when moment) {
+	i := len(q.completed)
+	for i > 0 && q.completed[i-1].group > group {
 		i--
 	}
-	if i > 0 && q.done[i-1].group == group {
-		q.done[i-1].at = at
+	if i > 0 && q.completed[i-1].group == group {
+		q.completed[i-1].moment = when
 		return
 	}
-	q.done = slices.Insert(q.done, i, happened{group, at})
+	q.completed = slices.Insert(q.completed, i, groupMoment{group, when})
 }
 
-// all is when the last operation of all groups has had its effect but of the n that were committed last, and
+// waitAll is when the last operation of all groups has had its effect but of the n that were committed last, and
 // of what is in none; 0 if there was none. With early effects others have happened, too, and nobody has
 // waited for them.
-func (q *queue) all(n int) (last moment) {
+func (q *queue) waitAll(n int) (last moment) {
 	k := 0
-	for ; k < len(q.done) && q.done[k].group < q.committed-n; k++ {
-		last = max(last, q.done[k].at)
+	for ; k < len(q.completed) && q.completed[k].group < q.committed-n; k++ {
+		last = max(last, q.completed[k].moment)
 	}
 	if k > 1 { // these are one from now on
-		q.done[k-1].at = last
-		q.done = slices.Delete(q.done, 0, k-1)
+		q.completed[k-1].moment = last
+		q.completed = slices.Delete(q.completed, 0, k-1)
 	}
 	return last
 }
@@ -537,7 +537,7 @@ func (q *queue) all(n int) (last moment) {
 // by nobody who knows more than its thread did as it issued it.
 func (r *run) effect(c *cta, e *interp.Event) {
 	f, lane := e.Effect, bits.TrailingZeros64(e.Lanes)
-	who := threadOf(e.Warp, lane)
+	byAgent := threadIndex(e.Warp, lane)
 	if f.Issued {
 		c.effects[f.Number] = c.view(e.Warp, lane, r.now)
 		r.issued++
@@ -546,51 +546,51 @@ func (r *run) effect(c *cta, e *interp.Event) {
 	if !f.Reads && !f.Writes {
 		return
 	}
-	at := channelKey{who: who, bulk: f.Bulk, core: f.Matrices}
+	key := channelKey{agent: byAgent, bulk: f.Bulk, core: f.TensorCore}
 	if e.Instr.Form.Family == ptx.FamilyWgmma {
-		at = r.warpgroup(e.Warp)
+		key = r.warpgroup(e.Warp)
 	}
 	if f.Barrier != nil && !f.Arrives {
-		at = channelKey{at: place{f.Barrier, f.BarrierOff}}
+		key = channelKey{place: place{f.Barrier, f.BarrierOffset}}
 	}
-	channel, ok := c.channels[at]
+	channel, ok := c.channels[key]
 	if !ok {
 		channel = channelBit | agent(len(r.issuers))
-		c.channels[at] = channel
-		r.issuers = append(r.issuers, who)
+		c.channels[key] = channel
+		r.issuers = append(r.issuers, byAgent)
 	}
-	r.issuers[channel&^channelBit] = who
-	x := access{record: record{at: r.now, cta: c.number, who: channel, what: what(e.Index)<<indexBits | proxy}, view: c.effects[f.Number]}
+	r.issuers[channel&^channelBit] = byAgent
+	x := access{record: record{moment: r.now, cta: c.number, agent: channel, kind: accessKind(e.Index)<<indexBits | proxy}, view: c.effects[f.Number]}
 	if f.Reduces {
-		x.what |= strong | atomic | scopeDevice
+		x.kind |= strong | atomic | scopeDevice
 	}
-	for i := range f.Pieces {
-		p := &f.Pieces[i]
+	for i := range f.Segments {
+		p := &f.Segments[i]
 		if f.Reads && p.From != nil && p.Read > 0 {
 			from := x
-			from.what &^= strong | atomic | scopeMask
-			from.reads, from.shared, from.unfenced = true, p.From.Space() == ptx.Shared, f.Bulk
-			r.touchAll(&from, p.From, p.FromOff, p.Read)
+			from.kind &^= strong | atomic | scopeMask
+			from.reads, from.shared, from.needsProxyFence = true, p.From.Space() == ptx.Shared, f.Bulk
+			r.touchAll(&from, p.From, p.FromOffset, p.Read)
 		}
 		if f.Writes && p.Bytes > 0 {
 			to := x
 			to.writes, to.reads, to.shared = true, f.Reduces, p.To.Space() == ptx.Shared
-			r.touchAll(&to, p.To, p.ToOff, p.Bytes)
+			r.touchAll(&to, p.To, p.ToOffset, p.Bytes)
 		}
 	}
 	if f.Barrier != nil {
-		b := r.mbarrierAt(place{f.Barrier, f.BarrierOff})
-		b.now = join(b.now, r.with(nil, c.number, channel, r.now))
+		b := r.mbarrierAt(place{f.Barrier, f.BarrierOffset})
+		b.now = joinClocks(b.now, r.withAgent(nil, c.number, channel, r.now))
 		if f.Commits { // what its thread has waited for goes with it: tcgen05.commit fences (9.7.16.6.4.1)
 			v := c.effects[f.Number]
-			b.now = join(b.now, r.with(v.clock, c.number, v.self, v.till))
-			if core, ok := c.channels[channelKey{who: who, core: true}]; ok {
-				b.now = join(b.now, r.with(nil, c.number, core, r.now))
+			b.now = joinClocks(b.now, r.withAgent(v.clock, c.number, v.self, v.upTo))
+			if core, ok := c.channels[channelKey{agent: byAgent, core: true}]; ok {
+				b.now = joinClocks(b.now, r.withAgent(nil, c.number, core, r.now))
 			}
 		}
 	}
-	if f.Barrier == nil && !f.Matrices {
-		c.queue(at).note(f.Group, r.now)
+	if f.Barrier == nil && !f.TensorCore {
+		c.queueOf(key).note(f.Group, r.now)
 	}
 	if f.Writes {
 		delete(c.effects, f.Number)
@@ -610,7 +610,7 @@ type clusterBarrier struct {
 // batch is lanes that meet: what is told of one after the other.
 type batch struct {
 	key   batchKey
-	lanes []party
+	lanes []batchMember
 }
 
 type batchKey struct {
@@ -621,39 +621,41 @@ type batchKey struct {
 
 // What a batch may be at beside the barriers of a CTA, which are numbered from 0 on.
 const (
-	none      = 0
+	noSync    = 0
 	tentative = -2 // lanes of a warp, if they are not told to wait
 	warpwide  = -1
 	first     = 1 // barrier 0
 )
 
-type party struct {
+type batchMember struct {
 	c     *cta
 	warp  int
 	lanes uint64
 }
 
-func (b *batch) add(c *cta, warp int, lanes uint64) { b.lanes = append(b.lanes, party{c, warp, lanes}) }
+func (b *batch) add(c *cta, warp int, lanes uint64) {
+	b.lanes = append(b.lanes, batchMember{c, warp, lanes})
+}
 
 // groups adds the lanes that execute bar.warp.sync, those with the same membermask together.
 func (r *run) groups(c *cta, e *interp.Event, mask *ptx.Operand) {
-	rest := e.Lanes
+	remaining := e.Lanes
 	if mask.Kind == ptx.RegOperand {
 		if v, ok := e.Read(mask.Reg); ok {
-			for rest != 0 {
-				of, same := v.Low[bits.TrailingZeros64(rest)], uint64(0)
-				for m := rest; m != 0; m &= m - 1 {
+			for remaining != 0 {
+				of, same := v.Low[bits.TrailingZeros64(remaining)], uint64(0)
+				for m := remaining; m != 0; m &= m - 1 {
 					if lane := bits.TrailingZeros64(m); v.Low[lane] == of {
 						same |= 1 << lane
 					}
 				}
 				r.batch.add(c, e.Warp, same)
-				rest &^= same
+				remaining &^= same
 			}
 			return
 		}
 	}
-	r.batch.add(c, e.Warp, rest)
+	r.batch.add(c, e.Warp, remaining)
 }
 
 // waits is for lanes that are told to wait.
@@ -667,25 +669,25 @@ func (r *run) waits(c *cta, e *interp.Event) {
 func (r *run) wakes(c *cta, e *interp.Event) {
 	o := &r.roles[e.Index]
 	w := &c.warps[e.Warp]
-	key := batchKey{cta: c.number, barrier: first + e.Waits.Barrier, generation: e.Waits.Generation}
+	key := batchKey{cta: c.number, barrier: first + e.Wait.Barrier, generation: e.Wait.Generation}
 	switch {
 	case o.sync&warpBarrier != 0:
-		key = batchKey{cta: c.number, barrier: warpwide, members: e.Waits.Members, generation: e.Warp}
-	case o.sync&meets == 0:
+		key = batchKey{cta: c.number, barrier: warpwide, members: e.Wait.Members, generation: e.Warp}
+	case o.sync&barriersCTA == 0:
 		return
-	case e.Waits.Barrier == clusterNumber:
-		r.meet()
+	case e.Wait.Barrier == clusterNumber:
+		r.completeBatch()
 		r.atCluster(c, w, o, e)
 		return
 	case o.sync&arrives != 0:
-		r.meet()
-		at := barrierKey{e.Waits.Barrier, e.Waits.Generation}
-		c.at[at] = join(c.at[at], r.told(c, e.Warp, e.Lanes))
+		r.completeBatch()
+		barrier := barrierKey{e.Wait.Barrier, e.Wait.Generation}
+		c.barrierClocks[barrier] = joinClocks(c.barrierClocks[barrier], r.knowledgeOf(c, e.Warp, e.Lanes))
 		r.now++
 		return
 	}
 	if r.batch.key != key {
-		r.meet()
+		r.completeBatch()
 		r.batch = batch{key: key, lanes: r.batch.lanes[:0]}
 	}
 	r.batch.add(c, e.Warp, e.Lanes)
@@ -693,26 +695,26 @@ func (r *run) wakes(c *cta, e *interp.Event) {
 
 const clusterNumber = 16
 
-// told is what lanes of a warp know, and what they have done.
-func (r *run) told(c *cta, warp int, lanes uint64) *clock {
+// knowledgeOf is what lanes of a warp know, and what they have done.
+func (r *run) knowledgeOf(c *cta, warp int, lanes uint64) *clock {
 	w := &c.warps[warp]
 	var k *clock
 	for m := lanes; m != 0; m &= m - 1 {
-		k = join(k, w.clocks[bits.TrailingZeros64(m)])
+		k = joinClocks(k, w.clocks[bits.TrailingZeros64(m)])
 	}
 	n := k.own(c.number)
 	r.learn(n, w, warp, lanes)
-	return k.with(c.number, n)
+	return k.withKnown(c.number, n)
 }
 
 // learn has n know what lanes of a warp have done.
-func (r *run) learn(n *known, w *warp, warp int, lanes uint64) {
+func (r *run) learn(n *agentMoments, w *warp, warp int, lanes uint64) {
 	if lanes == w.lanes {
 		n.learnWarp(warp, r.now, r.warps)
 		return
 	}
 	for m := lanes; m != 0; m &= m - 1 {
-		n.learn(threadOf(warp, bits.TrailingZeros64(m)), r.now, r.warps, r.WarpSize)
+		n.learn(threadIndex(warp, bits.TrailingZeros64(m)), r.now, r.warps, r.WarpSize)
 	}
 }
 
@@ -729,47 +731,47 @@ func (r *run) atCluster(c *cta, w *warp, o *role, e *interp.Event) {
 	for m := e.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		if o.sync&arrives != 0 {
-			w.clusters[lane] = 1 + e.Waits.Generation
+			w.clusters[lane] = 1 + e.Wait.Generation
 		} else if o.sync&acquires != 0 {
-			w.know(lane, join(w.clocks[lane], b.arrived[w.clusters[lane]-1]))
+			w.setClock(lane, joinClocks(w.clocks[lane], b.arrived[w.clusters[lane]-1]))
 		}
 	}
-	if g := e.Waits.Generation; o.sync&arrives != 0 {
+	if g := e.Wait.Generation; o.sync&arrives != 0 {
 		var k *clock
 		if o.sync&releases != 0 {
-			k = r.told(c, e.Warp, e.Lanes)
+			k = r.knowledgeOf(c, e.Warp, e.Lanes)
 		} else { // what a fence has released before (9.7.13.3)
 			for m := e.Lanes; m != 0; m &= m - 1 {
 				lane := bits.TrailingZeros64(m)
-				if f := &w.fences[lane]; f.at != 0 && f.scope > scopeCTA {
-					k = join(k, r.with(f.clock, c.number, threadOf(e.Warp, lane), f.at))
+				if f := &w.fences[lane]; f.moment != 0 && f.scope > scopeCTA {
+					k = joinClocks(k, r.withAgent(f.clock, c.number, threadIndex(e.Warp, lane), f.moment))
 				}
 			}
 		}
-		b.arrived[g] = join(b.arrived[g], k)
+		b.arrived[g] = joinClocks(b.arrived[g], k)
 		delete(b.arrived, g-2)
 	}
 	r.now++
 }
 
-// meet is for a batch that is complete.
-func (r *run) meet() {
+// completeBatch is for a batch that is complete.
+func (r *run) completeBatch() {
 	b := &r.batch
 	switch b.key.barrier {
-	case none:
+	case noSync:
 		return
 	case tentative: // those of each membermask
 		for i := range b.lanes {
-			r.meetAll(b.lanes[i : i+1])
+			r.shareKnowledge(b.lanes[i : i+1])
 		}
 	default:
-		r.meetAll(b.lanes)
+		r.shareKnowledge(b.lanes)
 	}
 	*b = batch{lanes: b.lanes[:0]}
 }
 
-// meetAll has all who meet know what each did.
-func (r *run) meetAll(list []party) {
+// shareKnowledge has all who meet know what each did.
+func (r *run) shareKnowledge(list []batchMember) {
 	b := &r.batch
 	c := list[0].c
 	var k *clock
@@ -779,15 +781,15 @@ func (r *run) meetAll(list []party) {
 		var last *clock
 		for m := p.lanes; m != 0; m &= m - 1 {
 			if x := w.clocks[bits.TrailingZeros64(m)]; x != last {
-				k, last = join(k, x), x
+				k, last = joinClocks(k, x), x
 			}
 		}
 		threads += bits.OnesCount64(p.lanes)
 	}
 	if b.key.barrier >= first {
-		at := barrierKey{b.key.barrier - first, b.key.generation}
-		k = join(k, c.at[at])
-		delete(c.at, at)
+		barrier := barrierKey{b.key.barrier - first, b.key.generation}
+		k = joinClocks(k, c.barrierClocks[barrier])
+		delete(c.barrierClocks, barrier)
 	}
 	n := k.own(c.number)
 	if threads == r.Block.Count() {
@@ -797,13 +799,13 @@ func (r *run) meetAll(list []party) {
 			r.learn(n, &c.warps[p.warp], p.warp, p.lanes)
 		}
 	}
-	k = k.with(c.number, n)
+	k = k.withKnown(c.number, n)
 	for _, p := range list {
 		w := &c.warps[p.warp]
 		for m := p.lanes; m != 0; m &= m - 1 {
-			w.know(bits.TrailingZeros64(m), k)
+			w.setClock(bits.TrailingZeros64(m), k)
 		}
-		w.alike = w.alike || p.lanes == w.lanes
+		w.sameClocks = w.sameClocks || p.lanes == w.lanes
 	}
 	r.now++
 }

@@ -22,27 +22,27 @@ func each(lanes uint64, do func(lane int)) {
 }
 
 // place is where a lane's access goes: memory, or, nil, the thread's own; ok is false if it traps.
-func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, off uint64, ok bool) {
+func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, offset uint64, ok bool) {
 	addr := a.Addr[lane]
-	h := &c.hits[index]
+	h := &c.touched[index]
 	if h.m != nil && h.space == a.Space && addr-h.delta < h.size && uint64(a.Bytes) <= h.size-(addr-h.delta) && h.m.alloc.Size == h.size {
 		return h.m, addr - h.delta, true
 	}
-	_, in, off, ok := a.Place(lane)
-	if !ok || in == nil {
-		return nil, off, ok
+	_, alloc, offset, ok := a.PlaceOf(lane)
+	if !ok || alloc == nil {
+		return nil, offset, ok
 	}
-	if m = c.shared; in != m.alloc {
-		if m = c.last; m == nil || in != m.alloc {
-			m = c.tool.of(in)
+	if m = c.shared; alloc != m.alloc {
+		if m = c.last; m == nil || alloc != m.alloc {
+			m = c.tool.memoryOf(alloc)
 			c.last = m
 		}
 	}
-	if uint64(a.Length(lane)) > in.Size-off {
+	if uint64(a.Length(lane)) > alloc.Size-offset {
 		return nil, 0, false
 	}
-	*h = hit{m, a.Space, addr - off, in.Size, in.Space() == ptx.Shared}
-	return m, off, true
+	*h = touchedMemory{m, a.Space, addr - offset, alloc.Size, alloc.Space() == ptx.Shared}
+	return m, offset, true
 }
 
 // clean reports whether all that lanes access is valid, and in one piece of memory.
@@ -50,14 +50,14 @@ func (c *cta) place(index int, a *interp.Access, lane int) (m *memory, off uint6
 //go:norace
 func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 	first := lowest(lanes)
-	m, off, ok := c.place(index, a, first)
+	m, offset, ok := c.place(index, a, first)
 	if !ok {
 		return false
 	}
 	if m == nil {
-		return a.Space != ptx.Generic && w.local.clean(a, lanes, a.Addr[first]-off)
+		return a.Space != ptx.Generic && w.local.clean(a, lanes, a.Addr[first]-offset)
 	}
-	h := &c.hits[index]
+	h := &c.touched[index]
 	if h.m != m || uint64(a.Bytes) > h.size {
 		return false
 	}
@@ -73,29 +73,29 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 		}
 		return true
 	}
-	some, n := uint64(0), a.Bytes
+	any, n := uint64(0), a.Bytes
 	for ; lanes != 0; lanes &= lanes - 1 {
-		off := a.Addr[lowest(lanes)] - delta
-		if off > last {
+		offset := a.Addr[lowest(lanes)] - delta
+		if offset > last {
 			return false
 		}
-		switch b := m.bits[off:]; {
+		switch b := m.bits[offset:]; {
 		case n == 4:
-			some |= uint64(binary.LittleEndian.Uint32(b) ^ uint32(m.flip))
+			any |= uint64(binary.LittleEndian.Uint32(b) ^ uint32(m.flip))
 		case n < 4:
 			for _, v := range b[:n] {
-				some |= uint64(v ^ byte(m.flip))
+				any |= uint64(v ^ byte(m.flip))
 			}
 		default:
 			for b = b[:n]; len(b) >= 8; b = b[8:] {
-				some |= binary.LittleEndian.Uint64(b) ^ m.flip
+				any |= binary.LittleEndian.Uint64(b) ^ m.flip
 			}
 			for _, v := range b {
-				some |= uint64(v ^ byte(m.flip))
+				any |= uint64(v ^ byte(m.flip))
 			}
 		}
 	}
-	return some == 0
+	return any == 0
 }
 
 // clean reports whether all that lanes access is valid, of addresses of which one is that of the
@@ -103,8 +103,8 @@ func (c *cta) clean(w *warp, index int, a *interp.Access, lanes uint64) bool {
 func (l *local) clean(a *interp.Access, lanes, delta uint64) bool {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
-		off := a.Addr[lane] - delta
-		for i := off / 4; i <= (off+uint64(a.Bytes)-1)/4; i++ {
+		offset := a.Addr[lane] - delta
+		for i := offset / 4; i <= (offset+uint64(a.Bytes)-1)/4; i++ {
 			if i >= uint64(len(l.dirty)) || l.dirty[i]>>lane&1 != 0 {
 				return false
 			}
@@ -150,7 +150,7 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 	signed := e.Instr.Type().IsSigned()
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
-		m, off, ok := c.place(e.Index, acc, lane)
+		m, offset, ok := c.place(e.Index, acc, lane)
 		n := acc.Length(lane)
 		for i, r := range a.results {
 			if r < 0 {
@@ -158,7 +158,7 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 			}
 			v, origin := uint64(0), uint32(0)
 			if ok && (i+1)*size <= n {
-				v, origin = c.read(w, m, off+uint64(i*size), size, lane)
+				v, origin = c.read(w, m, offset+uint64(i*size), size, lane)
 			}
 			if v == 0 {
 				f.dirty[r] &^= 1 << lane
@@ -168,24 +168,24 @@ func (c *cta) load(e *interp.Event, w *warp, f *frame, a *action) {
 				origin = c.unwritten(e, m)
 			}
 			if signed && v>>(8*size-1)&1 != 0 {
-				v |= ^ones(8 * size)
+				v |= ^lowBits(8 * size)
 			}
-			f.set(r, lane, v&ones(a.op.Results[i].Bits), origin)
+			f.set(r, lane, v&lowBits(a.op.Results[i].Bits), origin)
 		}
 	}
 }
 
 // read is the invalid bits of up to 8 bytes of memory, and their origin: 0 if they were never
 // written.
-func (c *cta) read(w *warp, m *memory, off uint64, n, lane int) (v uint64, origin uint32) {
+func (c *cta) read(w *warp, m *memory, offset uint64, n, lane int) (v uint64, origin uint32) {
 	if m == nil {
-		return w.local.load(int(off), n, lane)
+		return w.local.load(int(offset), n, lane)
 	}
 	if m.dirty.Load() == 0 {
 		return 0, 0
 	}
-	if v = m.load(off, n); v != 0 {
-		for i := off / 4; i <= (off+uint64(n)-1)/4 && origin == 0; i++ {
+	if v = m.load(offset, n); v != 0 {
+		for i := offset / 4; i <= (offset+uint64(n)-1)/4 && origin == 0; i++ {
 			origin = m.origin[i].Load()
 		}
 	}
@@ -195,16 +195,16 @@ func (c *cta) read(w *warp, m *memory, off uint64, n, lane int) (v uint64, origi
 // unwritten is the origin of memory that was never written, as an instruction reads it.
 func (c *cta) unwritten(e *interp.Event, m *memory) uint32 {
 	s := &c.plan.steps[e.Index]
-	what := "local memory"
+	noun := "local memory"
 	if m != nil {
-		if what = m.alloc.Space().String() + " memory"; m.alloc.Name != "" {
-			what += " (" + finding.Name(m.alloc.Name) + ")"
+		if noun = m.alloc.Space().String() + " memory"; m.alloc.Name != "" {
+			noun += " (" + finding.Name(m.alloc.Name) + ")"
 		}
 	}
 	if n := s.load.Load(); n != 0 && m == nil {
 		return n
 	}
-	n := c.tool.origin("the value is that of " + what + ", which nothing had written as it was read at " + c.plan.place(e.Index))
+	n := c.tool.origin("the value is that of " + noun + ", which nothing had written as it was read at " + c.plan.place(e.Index))
 	if m == nil {
 		s.load.Store(n)
 	}
@@ -218,28 +218,28 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 		return
 	}
 	rows := a.sources[1:]
-	some := uint64(0)
+	any := uint64(0)
 	for _, r := range rows {
 		if r >= 0 {
-			some |= f.dirty[r]
+			any |= f.dirty[r]
 		}
 	}
 	size := elements(rows, acc)
 	bulk := acc.Bulk()
-	var bad uint64 // lanes that store what nothing has written to global memory
+	var invalidBits uint64 // lanes that store what nothing has written to global memory
 	var from uint32
 	var in *memory
-	if some&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
+	if any&e.Lanes == 0 && !bulk && c.clean(w, e.Index, acc, e.Lanes) {
 		return
 	}
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
-		m, off, ok := c.place(e.Index, acc, lane)
+		m, offset, ok := c.place(e.Index, acc, lane)
 		if !ok {
 			continue
 		}
 		if bulk {
-			c.wipe(w, m, off, acc.Length(lane), lane)
+			c.wipe(w, m, offset, acc.Length(lane), lane)
 			continue
 		}
 		for i, r := range rows {
@@ -247,41 +247,41 @@ func (c *cta) store(e *interp.Event, w *warp, f *frame, a *action) {
 			if v != 0 {
 				origin = c.origin(e.Index, origin, a.op.Sources[1+i].Reg)
 			}
-			at := off + uint64(i*size)
-			v &= ones(8 * size)
+			at := offset + uint64(i*size)
+			v &= lowBits(8 * size)
 			if m == nil {
 				w.local.store(int(at), size, lane, v, origin)
 			} else if v != 0 || m.dirty.Load() != 0 && !m.clean(at, size) {
 				m.store(at, size, v, origin)
-				if v != 0 && outlives(m, origin) {
-					if bad == 0 {
+				if v != 0 && isPadding(m, origin) {
+					if invalidBits == 0 {
 						from, in = origin, m
 					}
-					bad |= 1 << lane
+					invalidBits |= 1 << lane
 				}
 			}
 		}
 	}
-	if bad != 0 {
-		c.found(e, unsetStore, bad, from, in)
+	if invalidBits != 0 {
+		c.found(e, unsetStore, invalidBits, from, in)
 	}
 	c.settle(e, acc)
 }
 
-// outlives reports whether a store of an invalid value is worth a notice: the memory is global, and the value is no
+// isPadding reports whether a store of an invalid value is worth a notice: the memory is global, and the value is no
 // mere copy of memory, which may be padding.
-func outlives(m *memory, origin uint32) bool {
+func isPadding(m *memory, origin uint32) bool {
 	return origin&(computed|ofRegister) != 0 && m.alloc.Space() == ptx.Global
 }
 
 // wipe has bytes that are set be valid.
-func (c *cta) wipe(w *warp, m *memory, off uint64, n, lane int) {
+func (c *cta) wipe(w *warp, m *memory, offset uint64, n, lane int) {
 	if m != nil {
-		m.set(off, n, false, 0)
+		m.set(offset, n, false, 0)
 		return
 	}
 	for i := 0; i < n; i += 8 {
-		w.local.store(int(off)+i, min(8, n-i), lane, 0, 0)
+		w.local.store(int(offset)+i, min(8, n-i), lane, 0, 0)
 	}
 }
 
@@ -289,12 +289,12 @@ func (c *cta) wipe(w *warp, m *memory, off uint64, n, lane int) {
 func (c *cta) settle(e *interp.Event, acc *interp.Access) {
 	done := ^uint64(0)
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
-		m, off, ok := c.place(e.Index, acc, lowest(lanes))
-		if !ok || m == nil || off>>blockShift == done {
+		m, offset, ok := c.place(e.Index, acc, lowest(lanes))
+		if !ok || m == nil || offset>>blockShift == done {
 			continue
 		}
-		done = off >> blockShift
-		m.settle(off, acc.Bytes)
+		done = offset >> blockShift
+		m.settle(offset, acc.Bytes)
 	}
 }
 
@@ -315,17 +315,17 @@ func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 	}
 	exchange := e.Instr.Has("exch")
 	size := elements(a.results, acc)
-	bad, from := uint64(0), uint32(0)
+	invalidBits, from := uint64(0), uint32(0)
 	var in *memory
 	for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := lowest(lanes)
-		m, off, ok := c.place(e.Index, acc, lane)
+		m, offset, ok := c.place(e.Index, acc, lane)
 		if !ok {
 			continue
 		}
-		for at := 0; at < acc.Bytes; at += 8 {
-			n := min(8, acc.Bytes-at)
-			v, origin := c.read(w, m, off+uint64(at), n, lane)
+		for bit := 0; bit < acc.Bytes; bit += 8 {
+			n := min(8, acc.Bytes-bit)
+			v, origin := c.read(w, m, offset+uint64(bit), n, lane)
 			if v == 0 {
 				continue
 			}
@@ -334,18 +334,18 @@ func (c *cta) atomic(e *interp.Event, w *warp, f *frame, a *action) {
 			}
 			if exchange {
 				for i, r := range a.results {
-					if first := i * size; r >= 0 && first < at+n && at < first+size {
-						f.set(r, lane, v>>(8*max(0, first-at))&ones(8*min(8, size)), origin)
+					if first := i * size; r >= 0 && first < bit+n && bit < first+size {
+						f.set(r, lane, v>>(8*max(0, first-bit))&lowBits(8*min(8, size)), origin)
 					}
 				}
-			} else if bad |= 1 << lane; from == 0 {
+			} else if invalidBits |= 1 << lane; from == 0 {
 				from, in = origin, m
 			}
-			c.wipe(w, m, off+uint64(at), n, lane)
+			c.wipe(w, m, offset+uint64(bit), n, lane)
 		}
 	}
-	if bad != 0 {
-		c.found(e, unsetAtomic, bad, from, in)
+	if invalidBits != 0 {
+		c.found(e, unsetAtomic, invalidBits, from, in)
 	}
 }
 
@@ -360,11 +360,11 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	if acc.Kind == interp.AccessLoad {
 		invalid, origin := false, uint32(0)
 		if lanes != 0 && !c.clean(w, e.Index, acc, lanes) {
-			for rest := lanes; rest != 0; rest &= rest - 1 {
-				lane := lowest(rest)
-				m, off, ok := c.place(e.Index, acc, lane)
-				for at := 0; ok && at < acc.Bytes; at += 8 {
-					if v, from := c.read(w, m, off+uint64(at), min(8, acc.Bytes-at), lane); v != 0 && !invalid {
+			for remaining := lanes; remaining != 0; remaining &= remaining - 1 {
+				lane := lowest(remaining)
+				m, offset, ok := c.place(e.Index, acc, lane)
+				for bit := 0; ok && bit < acc.Bytes; bit += 8 {
+					if v, from := c.read(w, m, offset+uint64(bit), min(8, acc.Bytes-bit), lane); v != 0 && !invalid {
 						if invalid, origin = true, from; origin == 0 {
 							origin = c.unwritten(e, m)
 						}
@@ -377,7 +377,7 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 				continue
 			}
 			if f.dirty[r] &^= e.Lanes; invalid {
-				each(e.Lanes, func(lane int) { f.set(r, lane, ones(a.op.Results[i].Bits), origin) })
+				each(e.Lanes, func(lane int) { f.set(r, lane, lowBits(a.op.Results[i].Bits), origin) })
 			}
 		}
 		return
@@ -386,30 +386,30 @@ func (c *cta) tile(e *interp.Event, w *warp, f *frame, a *action) {
 	if !invalid && c.clean(w, e.Index, acc, lanes) {
 		return
 	}
-	var bad uint64
+	var invalidBits uint64
 	var in *memory
 	each(lanes, func(lane int) {
-		if m, off, ok := c.place(e.Index, acc, lane); ok && m != nil {
-			m.set(off, acc.Bytes, invalid, origin)
-			if invalid && outlives(m, origin) {
-				bad, in = bad|1<<lane, m
+		if m, offset, ok := c.place(e.Index, acc, lane); ok && m != nil {
+			m.set(offset, acc.Bytes, invalid, origin)
+			if invalid && isPadding(m, origin) {
+				invalidBits, in = invalidBits|1<<lane, m
 			}
 		}
 	})
-	if bad != 0 {
-		c.found(e, unsetStore, bad, origin, in)
+	if invalidBits != 0 {
+		c.found(e, unsetStore, invalidBits, origin, in)
 	}
 }
 
 // anyInvalid reports whether a source has invalid bits in one of the lanes.
-func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, some bool) {
+func (c *cta) anyInvalid(e *interp.Event, f *frame, a *action, lanes uint64) (origin uint32, any bool) {
 	return c.invalidBut(e, f, a, lanes, nil)
 }
 
 // invalidBut is anyInvalid without some of the sources.
-func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, but []int) (origin uint32, some bool) {
+func (c *cta) invalidBut(e *interp.Event, f *frame, a *action, lanes uint64, except []int) (origin uint32, any bool) {
 	for i, r := range a.sources {
-		if slices.Contains(but, i) {
+		if slices.Contains(except, i) {
 			continue
 		}
 		if r < 0 || f.dirty[r]&lanes == 0 {
@@ -429,7 +429,7 @@ func (c *cta) print(e *interp.Event) {
 	var m *memory
 	if e.Memory != nil {
 		if m = c.shared; e.Memory != m.alloc {
-			m = c.tool.of(e.Memory)
+			m = c.tool.memoryOf(e.Memory)
 		}
 	}
 	v, origin := c.read(w, m, e.Offset, e.Bytes, lane)
@@ -445,11 +445,11 @@ func (c *cta) print(e *interp.Event) {
 
 // effect is an asynchronous operation that has been issued, and not had its effect.
 type effect struct {
-	pieces []held
+	segments []heldBits
 }
 
-// held is the invalid bits that a piece will bring.
-type held struct {
+// heldBits is the invalid bits that a piece will bring.
+type heldBits struct {
 	bits   []byte
 	origin uint32
 }
@@ -460,7 +460,7 @@ func (c *cta) effect(e *interp.Event) {
 	if f.Arrives {
 		return
 	}
-	if f.Matrices {
+	if f.TensorCore {
 		c.matrices(e)
 		return
 	}
@@ -473,8 +473,8 @@ func (c *cta) effect(e *interp.Event) {
 	brought := c.held[f.Number]
 	if f.Reads && !f.Writes {
 		brought = &effect{}
-		for i := range f.Pieces {
-			brought.pieces = append(brought.pieces, c.source(&f.Pieces[i]))
+		for i := range f.Segments {
+			brought.segments = append(brought.segments, c.source(&f.Segments[i]))
 		}
 		if c.held == nil {
 			c.held = map[int64]*effect{}
@@ -482,13 +482,13 @@ func (c *cta) effect(e *interp.Event) {
 		c.held[f.Number] = brought
 		return
 	}
-	for i := range f.Pieces {
-		p := &f.Pieces[i]
-		var h held
+	for i := range f.Segments {
+		p := &f.Segments[i]
+		var h heldBits
 		if f.Reads {
 			h = c.source(p)
-		} else if brought != nil && i < len(brought.pieces) {
-			h = brought.pieces[i]
+		} else if brought != nil && i < len(brought.segments) {
+			h = brought.segments[i]
 		}
 		c.arrive(f, p, h)
 	}
@@ -501,13 +501,13 @@ func (c *cta) matrices(e *interp.Event) {
 	if !e.Effect.Reads || e.Instr.Form.Family != ptx.FamilyWgmma {
 		return
 	}
-	for i := range e.Effect.Pieces {
-		h := c.source(&e.Effect.Pieces[i])
+	for i := range e.Effect.Segments {
+		h := c.source(&e.Effect.Segments[i])
 		if h.bits == nil {
 			continue
 		}
 		if h.origin == 0 {
-			h.origin = c.unwritten(e, c.memoryOf(e.Effect.Pieces[i].From))
+			h.origin = c.unwritten(e, c.memoryOf(e.Effect.Segments[i].From))
 		}
 		w := &c.warps[e.Warp]
 		f := &w.frames[e.Depth]
@@ -517,7 +517,7 @@ func (c *cta) matrices(e *interp.Event) {
 				each(e.Active, func(lane int) { f.set(r, lane, c.bitsOf(a, n), h.origin|computed) })
 			}
 		}
-		w.alert(e)
+		w.endEase(e)
 		return
 	}
 }
@@ -525,24 +525,24 @@ func (c *cta) matrices(e *interp.Event) {
 // source is what a piece reads.
 //
 //go:norace
-func (c *cta) source(p *interp.Piece) held {
+func (c *cta) source(p *interp.Segment) heldBits {
 	if p.From == nil {
-		return held{}
+		return heldBits{}
 	}
 	m := c.memoryOf(p.From)
-	if m.dirty.Load() == 0 || p.Read == 0 || m.clean(p.FromOff, p.Read) {
-		return held{}
+	if m.dirty.Load() == 0 || p.Read == 0 || m.clean(p.FromOffset, p.Read) {
+		return heldBits{}
 	}
-	h := held{bits: append([]byte(nil), m.bits[p.FromOff:p.FromOff+uint64(p.Read)]...)}
+	h := heldBits{bits: append([]byte(nil), m.bits[p.FromOffset:p.FromOffset+uint64(p.Read)]...)}
 	for i := range h.bits {
 		h.bits[i] ^= byte(m.flip)
 	}
 	if p.To != nil && p.Read != p.Bytes { // packed
-		some := byte(0)
+		any := byte(0)
 		for _, v := range h.bits {
-			some |= v
+			any |= v
 		}
-		if h.bits = h.bits[:p.Bytes]; some != 0 {
+		if h.bits = h.bits[:p.Bytes]; any != 0 {
 			for i := range h.bits {
 				h.bits[i] = 0xff
 			}
@@ -550,44 +550,44 @@ func (c *cta) source(p *interp.Piece) held {
 	}
 	for i := range h.bits {
 		if h.bits[i] != 0 {
-			h.origin = m.origin[(p.FromOff+uint64(i))/4].Load()
+			h.origin = m.origin[(p.FromOffset+uint64(i))/4].Load()
 			return h
 		}
 	}
-	return held{}
+	return heldBits{}
 }
 
 func (c *cta) memoryOf(a *interp.Allocation) *memory {
 	if a == c.shared.alloc {
 		return c.shared
 	}
-	return c.tool.of(a)
+	return c.tool.memoryOf(a)
 }
 
 // arrive has a piece written.
 //
 //go:norace
-func (c *cta) arrive(f *interp.Effect, p *interp.Piece, h held) {
+func (c *cta) arrive(f *interp.Effect, p *interp.Segment, h heldBits) {
 	m := c.memoryOf(p.To)
 	if h.bits == nil {
 		if !f.Reduces && m.dirty.Load() != 0 {
-			m.set(p.ToOff, p.Bytes, false, 0)
+			m.set(p.ToOffset, p.Bytes, false, 0)
 		}
 		return
 	}
 	for i, v := range h.bits {
-		at := &m.bits[p.ToOff+uint64(i)]
+		at := &m.bits[p.ToOffset+uint64(i)]
 		if !f.Reduces {
 			*at = v ^ byte(m.flip)
 		} else if v != 0 {
 			*at = ^byte(m.flip)
 		}
 		if v != 0 {
-			m.origin[(p.ToOff+uint64(i))/4].Store(h.origin)
+			m.origin[(p.ToOffset+uint64(i))/4].Store(h.origin)
 		}
 	}
-	m.soil(p.ToOff, p.Bytes)
-	m.settle(p.ToOff, p.Bytes)
+	m.soil(p.ToOffset, p.Bytes)
+	m.settle(p.ToOffset, p.Bytes)
 }
 
 // issueStore keeps which bits are valid that st.async and red.async have taken from registers.
@@ -597,11 +597,11 @@ func (c *cta) issueStore(e *interp.Event) {
 	lane := lowest(e.Lanes)
 	a := &s.actions[max(w.next-1, 0)]
 	// Its sources are two addresses, and two words of the value.
-	if len(a.sources) < 4 || len(e.Effect.Pieces) != 1 {
+	if len(a.sources) < 4 || len(e.Effect.Segments) != 1 {
 		return
 	}
-	n := e.Effect.Pieces[0].Bytes
-	var h held
+	n := e.Effect.Segments[0].Bytes
+	var h heldBits
 	for k, r := range a.sources[2:4] {
 		v, origin := f.invalid(r, lane)
 		if v != 0 && h.bits == nil {
@@ -620,5 +620,5 @@ func (c *cta) issueStore(e *interp.Event) {
 	if c.held == nil {
 		c.held = map[int64]*effect{}
 	}
-	c.held[e.Effect.Number] = &effect{pieces: []held{h}}
+	c.held[e.Effect.Number] = &effect{segments: []heldBits{h}}
 }

@@ -55,10 +55,10 @@ func (m *memory) reserve(n int) bool {
 	if err != nil {
 		return false
 	}
-	bits, rest := all[:n<<blockShift], all[n<<blockShift:]
+	bits, remaining := all[:n<<blockShift], all[n<<blockShift:]
 	m.bits = bits
-	m.origin = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&rest[0])), n<<blockShift/4)
-	m.blocks = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&rest[n<<blockShift])), n)
+	m.origin = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&remaining[0])), n<<blockShift/4)
+	m.blocks = unsafe.Slice((*atomic.Uint32)(unsafe.Pointer(&remaining[n<<blockShift])), n)
 	m.release = sync.OnceFunc(func() { hostmem.Release(all) })
 	return true
 }
@@ -95,8 +95,8 @@ func (m *memory) invalidate(size int) {
 }
 
 // clean reports whether n bytes are in blocks that are valid.
-func (m *memory) clean(off uint64, n int) bool {
-	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
+func (m *memory) clean(offset uint64, n int) bool {
+	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
 		if m.blocks[b].Load() != m.settled() {
 			return false
 		}
@@ -106,7 +106,7 @@ func (m *memory) clean(off uint64, n int) bool {
 
 // cleanRuns reports whether all that runs access is valid, so many bytes each: the memory begins at an
 // address, and the last offset is one.
-func (m *memory) cleanRuns(runs []interp.Run, bytes int, begin, last uint64) bool {
+func (m *memory) cleanRuns(runs []interp.AddressRun, bytes int, begin, last uint64) bool {
 	dirty := m.dirty.Load() != 0
 	for i := range runs {
 		r := &runs[i]
@@ -123,9 +123,9 @@ func (m *memory) cleanRuns(runs []interp.Run, bytes int, begin, last uint64) boo
 			}
 			continue
 		}
-		off := r.Addr - begin - uint64(r.Stride)*uint64(bits.TrailingZeros64(r.Lanes))
+		offset := r.Addr - begin - uint64(r.Stride)*uint64(bits.TrailingZeros64(r.Lanes))
 		for n := r.Lanes; n != 0; n &= n - 1 {
-			if !m.allValid(off+uint64(r.Stride)*uint64(lowest(n)), bytes) {
+			if !m.allValid(offset+uint64(r.Stride)*uint64(lowest(n)), bytes) {
 				return false
 			}
 		}
@@ -136,23 +136,23 @@ func (m *memory) cleanRuns(runs []interp.Run, bytes int, begin, last uint64) boo
 // allValid reports whether all of n bytes are valid.
 //
 //go:norace
-func (m *memory) allValid(off uint64, n int) bool {
-	b, some := m.bits[off:][:n], uint64(0)
+func (m *memory) allValid(offset uint64, n int) bool {
+	b, any := m.bits[offset:][:n], uint64(0)
 	for ; len(b) >= 8; b = b[8:] {
-		some |= binary.LittleEndian.Uint64(b) ^ m.flip
+		any |= binary.LittleEndian.Uint64(b) ^ m.flip
 	}
 	for _, v := range b {
-		some |= uint64(v ^ byte(m.flip))
+		any |= uint64(v ^ byte(m.flip))
 	}
-	return some == 0
+	return any == 0
 }
 
 // load is the invalid bits of up to 8 bytes.
 //
 //go:norace
-func (m *memory) load(off uint64, n int) (v uint64) {
+func (m *memory) load(offset uint64, n int) (v uint64) {
 	for i := range n {
-		v |= uint64(m.bits[off+uint64(i)]^byte(m.flip)) << (8 * i)
+		v |= uint64(m.bits[offset+uint64(i)]^byte(m.flip)) << (8 * i)
 	}
 	return v
 }
@@ -160,23 +160,23 @@ func (m *memory) load(off uint64, n int) (v uint64) {
 // store has up to 8 bytes with these invalid bits.
 //
 //go:norace
-func (m *memory) store(off uint64, n int, v uint64, origin uint32) {
+func (m *memory) store(offset uint64, n int, v uint64, origin uint32) {
 	for i := range n {
-		m.bits[off+uint64(i)] = byte(v>>(8*i)) ^ byte(m.flip)
+		m.bits[offset+uint64(i)] = byte(v>>(8*i)) ^ byte(m.flip)
 	}
 	if v == 0 {
 		return
 	}
-	for i := off / 4; i <= (off+uint64(n)-1)/4; i++ {
+	for i := offset / 4; i <= (offset+uint64(n)-1)/4; i++ {
 		m.origin[i].Store(origin)
 	}
-	m.soil(off, n)
+	m.soil(offset, n)
 }
 
 // soil has the blocks of n bytes be such as may have something invalid.
-func (m *memory) soil(off uint64, n int) {
+func (m *memory) soil(offset uint64, n int) {
 	settled := m.settled()
-	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
+	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
 		if m.blocks[b].Swap(settled^1) == settled {
 			m.dirty.Add(1)
 		}
@@ -184,9 +184,9 @@ func (m *memory) soil(off uint64, n int) {
 }
 
 // settle has the blocks of n bytes be valid, if they are.
-func (m *memory) settle(off uint64, n int) {
+func (m *memory) settle(offset uint64, n int) {
 	settled := m.settled()
-	for b := off >> blockShift; b <= (off+uint64(n)-1)>>blockShift; b++ {
+	for b := offset >> blockShift; b <= (offset+uint64(n)-1)>>blockShift; b++ {
 		if m.blocks[b].Load() != settled && m.whole(b) && m.blocks[b].Swap(settled) != settled {
 			m.dirty.Add(-1)
 			if !m.whole(b) { // meanwhile another CTA has stored something
@@ -204,37 +204,37 @@ func (m *memory) whole(block uint64) bool { return m.allValid(block<<blockShift,
 // set makes n bytes valid or invalid as a whole.
 //
 //go:norace
-func (m *memory) set(off uint64, n int, invalid bool, origin uint32) {
+func (m *memory) set(offset uint64, n int, invalid bool, origin uint32) {
 	if n <= 0 {
 		return
 	}
 	if !invalid {
 		if m.dirty.Load() != 0 {
-			paint(m.bits[off:off+uint64(n)], byte(m.flip))
-			m.settle(off, n)
+			paint(m.bits[offset:offset+uint64(n)], byte(m.flip))
+			m.settle(offset, n)
 		}
 		return
 	}
-	paint(m.bits[off:off+uint64(n)], ^byte(m.flip))
-	for i := off / 4; i <= (off+uint64(n)-1)/4; i++ {
+	paint(m.bits[offset:offset+uint64(n)], ^byte(m.flip))
+	for i := offset / 4; i <= (offset+uint64(n)-1)/4; i++ {
 		m.origin[i].Store(origin)
 	}
-	m.soil(off, n)
+	m.soil(offset, n)
 }
 
 // computed looks for bytes that were computed of invalid ones, among n: the first, how many there
 // are, and where the first comes from.
 //
 //go:norace
-func (m *memory) computed(off uint64, n int) (first uint64, count int, origin uint32) {
-	for end := off + uint64(n); off < end; off++ {
-		switch block := off >> blockShift; {
+func (m *memory) computed(offset uint64, n int) (first uint64, count int, origin uint32) {
+	for end := offset + uint64(n); offset < end; offset++ {
+		switch block := offset >> blockShift; {
 		case m.blocks[block].Load() == m.settled():
-			off = (block+1)<<blockShift - 1
-		case m.bits[off] != byte(m.flip):
-			if o := m.origin[off/4].Load(); o&computed != 0 {
+			offset = (block+1)<<blockShift - 1
+		case m.bits[offset] != byte(m.flip):
+			if o := m.origin[offset/4].Load(); o&computed != 0 {
 				if count++; count == 1 {
-					first, origin = off, o
+					first, origin = offset, o
 				}
 			}
 		}
@@ -244,14 +244,14 @@ func (m *memory) computed(off uint64, n int) (first uint64, count int, origin ui
 
 // local is the invalid bits of the local memory of a warp's threads, by words of four bytes.
 type local struct {
-	dirty []uint64      // by word, the lanes in which something is invalid
-	bits  []*[64]uint32 // nil: all bits are
-	from  []*[64]uint32 // origins; nil: never written
+	dirty   []uint64      // by word, the lanes in which something is invalid
+	bits    []*[64]uint32 // nil: all bits are
+	origins []*[64]uint32 // origins; nil: never written
 }
 
 func (l *local) grow(words int) {
 	for len(l.dirty) < words {
-		l.dirty, l.bits, l.from = append(l.dirty, ^uint64(0)), append(l.bits, nil), append(l.from, nil)
+		l.dirty, l.bits, l.origins = append(l.dirty, ^uint64(0)), append(l.bits, nil), append(l.origins, nil)
 	}
 }
 
@@ -264,38 +264,38 @@ func (l *local) forget(word int, lanes uint64) {
 		}
 		for lane := range 64 {
 			if lanes>>lane&1 != 0 {
-				l.bits[i][lane], l.from[i][lane] = ^uint32(0), 0
+				l.bits[i][lane], l.origins[i][lane] = ^uint32(0), 0
 			}
 		}
 	}
 }
 
 // load is the invalid bits of up to 8 bytes of a lane, and where they come from.
-func (l *local) load(off, n, lane int) (v uint64, origin uint32) {
-	l.grow((off + n + 3) / 4)
+func (l *local) load(offset, n, lane int) (v uint64, origin uint32) {
+	l.grow((offset + n + 3) / 4)
 	for i := 0; i < n; i++ {
-		w := (off + i) / 4
+		w := (offset + i) / 4
 		if l.dirty[w]>>lane&1 == 0 {
 			continue
 		}
 		all := ^uint32(0)
 		if l.bits[w] != nil {
 			if all = l.bits[w][lane]; origin == 0 {
-				origin = l.from[w][lane]
+				origin = l.origins[w][lane]
 			}
 		}
-		v |= uint64(all>>(8*((off+i)%4))&0xff) << (8 * i)
+		v |= uint64(all>>(8*((offset+i)%4))&0xff) << (8 * i)
 	}
 	return v, origin
 }
 
 // store has up to 8 bytes of a lane with these invalid bits.
-func (l *local) store(off, n, lane int, v uint64, origin uint32) {
-	l.grow((off + n + 3) / 4)
-	for w := off / 4; w <= (off+n-1)/4; w++ {
+func (l *local) store(offset, n, lane int, v uint64, origin uint32) {
+	l.grow((offset + n + 3) / 4)
+	for w := offset / 4; w <= (offset+n-1)/4; w++ {
 		mask, part := uint32(0), uint32(0)
 		for b := range 4 {
-			if i := 4*w + b - off; i >= 0 && i < n {
+			if i := 4*w + b - offset; i >= 0 && i < n {
 				mask |= 0xff << (8 * b)
 				part |= uint32(v>>(8*i)&0xff) << (8 * b)
 			}
@@ -312,14 +312,14 @@ func (l *local) store(off, n, lane int, v uint64, origin uint32) {
 			continue
 		}
 		if l.bits[w] == nil {
-			l.bits[w], l.from[w] = new([64]uint32), new([64]uint32)
+			l.bits[w], l.origins[w] = new([64]uint32), new([64]uint32)
 			for i := range l.bits[w] {
 				l.bits[w][i] = ^uint32(0)
 			}
 		}
 		l.dirty[w] |= 1 << lane
 		if l.bits[w][lane] = now; part != 0 {
-			l.from[w][lane] = origin
+			l.origins[w][lane] = origin
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 // plan is the instructions of a kernel and of all that it can call.
 type plan struct {
-	program interp.Program
-	steps   []step
-	told    []interp.Events // by instruction, what is told of it
-	vital   []interp.Events // … in warps whose registers are all valid
+	program     interp.Program
+	steps       []step
+	events      []interp.Events // by instruction, what is told of it
+	easedEvents []interp.Events // … in warps whose registers are all valid
 
 	mu    sync.Mutex
 	funcs map[*ptx.Func]*function
@@ -50,16 +50,16 @@ func (f *function) row(o *interp.Operand) int {
 
 // step is an instruction.
 type step struct {
-	fn        *function
-	instr     *ptx.Instr
-	guard     int // the row of its predicate; -1 without
-	guardKind kind
-	uses      []use
-	actions   []action
-	call      *interp.Parts // of a call
-	carries   bool          // it reads the carry flag, and there nothing may have written it
-	gathers   bool          // lanes at different places may execute it together
-	alone     bool          // all that it does is one access to memory
+	fn              *function
+	instr           *ptx.Instr
+	guard           int // the row of its predicate; -1 without
+	guardKind       kind
+	uses            []use
+	actions         []action
+	call            *interp.Operations // of a call
+	readsUnsetCarry bool               // it reads the carry flag, and there nothing may have written it
+	crossesPlaces   bool               // lanes at different places may execute it together
+	singleAccess    bool               // all that it does is one access to memory
 
 	register, load atomic.Uint32 // origins: where an unset register is first read, and memory that was never written
 }
@@ -73,68 +73,68 @@ type use struct {
 
 // action is an operation.
 type action struct {
-	op      *interp.Operation
-	sources []int // rows; -1: a constant
-	results []int
-	does    does
+	op       *interp.Operation
+	sources  []int // rows; -1: a constant
+	results  []int
+	behavior behavior
 
 	scale int   // of wgmma: the source that says whether the accumulator is read; -1: there is none
 	added []int // of wgmma: the sources that are the accumulator
 
 	once sync.Once
-	rule rule // of doesCompute
+	rule rule // of behaviorCompute
 }
 
-// does is what an operation does to valid bits.
-type does uint8
+// behavior is what an operation does to valid bits.
+type behavior uint8
 
 const (
-	doesAny     does = iota // each bit of its results depends on each of its sources, lane by lane
-	doesNothing             // its results are valid
-	doesCompute
-	doesCompare
-	doesLoad
-	doesStore
-	doesAtomic
-	doesTile // rows of matrices, by the addresses of some lanes
-	doesShuffle
-	doesVote
-	doesBallot
-	doesWarp // each bit depends on the sources in all lanes
+	behaviorAny  behavior = iota // each bit of its results depends on each of its sources, lane by lane
+	behaviorNone                 // its results are valid
+	behaviorCompute
+	behaviorCompare
+	behaviorLoad
+	behaviorStore
+	behaviorAtomic
+	behaviorTile // rows of matrices, by the addresses of some lanes
+	behaviorShuffle
+	behaviorVote
+	behaviorBallot
+	behaviorWarp // each bit depends on the sources in all lanes
 )
 
-// memory reports whether it is about memory.
-func (d does) memory() bool { return d >= doesLoad && d <= doesTile }
+// isMemory reports whether it is about memory.
+func (d behavior) isMemory() bool { return d >= behaviorLoad && d <= behaviorTile }
 
 // newPlan prepares a kernel.
 func newPlan(l *interp.LaunchInfo) *plan {
 	p := &plan{program: l.Program, steps: make([]step, l.Program.Len()), funcs: map[*ptx.Func]*function{}}
 	for i := range p.steps {
 		s := &p.steps[i]
-		in, fn := p.program.At(i)
-		s.instr, s.fn, s.guard = in, p.function(fn), -1
-		parts := p.program.Parts(i)
-		if in.Guard.Reg != ptx.NoReg {
-			s.guard, s.guardKind = s.fn.row(&parts.Guard), unsetGuard
-			if in.EndsBlock() {
+		instr, fn := p.program.At(i)
+		s.instr, s.fn, s.guard = instr, p.function(fn), -1
+		operations := p.program.Operations(i)
+		if instr.Guard.Reg != ptx.NoReg {
+			s.guard, s.guardKind = s.fn.row(&operations.Guard), unsetGuard
+			if instr.EndsBlock() {
 				s.guardKind = unsetBranch
 			}
 		}
-		if in.Call != nil {
-			s.call = parts
+		if instr.Call != nil {
+			s.call = operations
 		}
-		s.actions = make([]action, len(parts.Operations))
+		s.actions = make([]action, len(operations.Operations))
 		for k := range s.actions {
-			s.actions[k].prepare(s, &parts.Operations[k])
+			s.actions[k].prepare(s, &operations.Operations[k])
 		}
-		s.findUses(parts)
+		s.findUses(operations)
 		s.findCarry()
-		for k := range parts.Operations {
-			s.gathers = s.gathers || parts.Operations[k].Member >= 0
+		for k := range operations.Operations {
+			s.crossesPlaces = s.crossesPlaces || operations.Operations[k].Member >= 0
 		}
-		s.alone = !s.gathers && s.call == nil && len(s.actions) == 1 && s.actions[0].does.memory()
-		p.told = append(p.told, s.followed())
-		p.vital = append(p.vital, s.vital(l.Kernel))
+		s.singleAccess = !s.crossesPlaces && s.call == nil && len(s.actions) == 1 && s.actions[0].behavior.isMemory()
+		p.events = append(p.events, s.fullEvents())
+		p.easedEvents = append(p.easedEvents, s.easedEvents(l.Kernel))
 	}
 	for _, f := range p.funcs {
 		f.findUnset(p)
@@ -142,24 +142,24 @@ func newPlan(l *interp.LaunchInfo) *plan {
 	return p
 }
 
-// followed is what is told of an instruction that is followed operation by operation.
-func (s *step) followed() interp.Events {
-	if s.gathers {
+// fullEvents is what is told of an instruction that is followed operation by operation.
+func (s *step) fullEvents() interp.Events {
+	if s.crossesPlaces {
 		return interp.OnBefore | interp.OnOperation | interp.OnAfter
 	}
 	return interp.OnBefore | interp.OnOperation
 }
 
-// vital is what has to be told of an instruction in a warp whose registers are all valid: something of
+// easedEvents is what has to be told of an instruction in a warp whose registers are all valid: something of
 // one that may make a register invalid, or looks at memory that may be, which is what does anything but
 // compute.
-func (s *step) vital(kernel *ptx.Func) interp.Events {
-	if s.gathers || s.call != nil {
-		return s.followed()
+func (s *step) easedEvents(kernel *ptx.Func) interp.Events {
+	if s.crossesPlaces || s.call != nil {
+		return s.fullEvents()
 	}
 	switch s.instr.Form.Family {
 	case ptx.FamilyAsyncStore, ptx.FamilyWgmma, ptx.FamilyWgmmaWait: // its effects may come where it is executed
-		return s.followed()
+		return s.fullEvents()
 	}
 	if space, _ := s.instr.Space(); space == ptx.Const {
 		return 0 // always valid
@@ -169,12 +169,12 @@ func (s *step) vital(kernel *ptx.Func) interp.Events {
 			return 0
 		}
 	}
-	if s.alone {
+	if s.singleAccess {
 		return interp.OnAccess
 	}
 	for i := range s.actions {
-		if s.actions[i].does.memory() {
-			return s.followed()
+		if s.actions[i].behavior.isMemory() {
+			return s.fullEvents()
 		}
 	}
 	return 0
@@ -192,7 +192,7 @@ func (p *plan) function(fn *ptx.Func) *function {
 	for _, u := range fn.UnwrittenReads() {
 		f.readsCarry = f.readsCarry || u.Carry
 	}
-	f.params, f.results = p.program.Passed(fn)
+	f.params, f.results = p.program.Arguments(fn)
 	p.funcs[fn] = f
 	return f
 }
@@ -208,44 +208,44 @@ func (a *action) prepare(s *step, o *interp.Operation) {
 	}
 	switch family := s.instr.Form.Family; {
 	case o.Kind == interp.OperationCompute && o.Rule == ptx.AffineCompare:
-		a.does = doesCompare
+		a.behavior = behaviorCompare
 	case o.Kind == interp.OperationCompute:
-		a.does = doesCompute
+		a.behavior = behaviorCompute
 	case o.Kind == interp.OperationRead:
-		a.does = doesNothing
+		a.behavior = behaviorNone
 	case o.Kind == interp.OperationLoad:
-		a.does = doesLoad
+		a.behavior = behaviorLoad
 	case o.Kind == interp.OperationStore:
-		a.does = doesStore
+		a.behavior = behaviorStore
 	case family == ptx.FamilyLoad:
-		a.does = doesLoad
+		a.behavior = behaviorLoad
 	case family == ptx.FamilyStore:
-		a.does = doesStore
+		a.behavior = behaviorStore
 	case family == ptx.FamilyAtomic:
-		a.does = doesAtomic
+		a.behavior = behaviorAtomic
 	case family == ptx.FamilyTile, family == ptx.FamilyFragment:
-		a.does = doesTile
+		a.behavior = behaviorTile
 	case family == ptx.FamilyShfl:
-		a.does = doesShuffle
+		a.behavior = behaviorShuffle
 	case family == ptx.FamilyVote && len(o.Results) > 0 && o.Results[0].Bits == 1:
-		a.does = doesVote
+		a.behavior = behaviorVote
 	case family == ptx.FamilyVote:
-		a.does = doesBallot
+		a.behavior = behaviorBallot
 	case family == ptx.FamilyWgmma:
-		a.does = doesWarp
+		a.behavior = behaviorWarp
 		a.findAccumulator(s.instr)
 	case family == ptx.FamilyMatch, family == ptx.FamilyRedux, family == ptx.FamilyMma, family == ptx.FamilyWmma, family == ptx.FamilyMovmatrix:
-		a.does = doesWarp
+		a.behavior = behaviorWarp
 	case family == ptx.FamilyActivemask, family == ptx.FamilyElect, family == ptx.FamilyMbarrier, s.instr.Call != nil:
-		a.does = doesNothing
+		a.behavior = behaviorNone
 	}
 }
 
 // findAccumulator finds the sources of wgmma that are its accumulator, and the source that says whether they are read
 // (scale-d, manual 9.7.15.5.2).
-func (a *action) findAccumulator(in *ptx.Instr) {
+func (a *action) findAccumulator(instr *ptx.Instr) {
 	d := map[ptx.RegID]bool{}
-	for _, o := range in.Fragment("d") {
+	for _, o := range instr.Fragment("d") {
 		if o.Kind == ptx.RegOperand {
 			d[o.Reg] = true
 		}
@@ -261,14 +261,14 @@ func (a *action) findAccumulator(in *ptx.Instr) {
 }
 
 // findUses finds the registers whose values have to be valid.
-func (s *step) findUses(parts *interp.Parts) {
-	in := s.instr
+func (s *step) findUses(operations *interp.Operations) {
+	instr := s.instr
 	add := func(reg ptx.RegID, k kind) {
 		if reg == ptx.NoReg {
 			return
 		}
-		for i := range parts.Reads {
-			if o := &parts.Reads[i]; o.Reg == reg {
+		for i := range operations.Reads {
+			if o := &operations.Reads[i]; o.Reg == reg {
 				u := use{row: -1, high: -1, kind: k, reg: reg}
 				switch o.Kind {
 				case interp.RowOperand:
@@ -297,10 +297,10 @@ func (s *step) findUses(parts *interp.Parts) {
 			values(&o.Elems()[i], k)
 		}
 	}
-	family := in.Form.Family
-	for i := range in.Ops {
-		o := &in.Ops[i]
-		spec := &in.Form.Operands[i]
+	family := instr.Form.Family
+	for i := range instr.Ops {
+		o := &instr.Ops[i]
+		spec := &instr.Form.Operands[i]
 		switch {
 		case o.Kind == ptx.AddrOperand:
 			add(o.Reg, unsetAddress)
@@ -309,27 +309,27 @@ func (s *step) findUses(parts *interp.Parts) {
 					values(&o.Elems()[k], unsetAddress)
 				}
 			}
-		case !in.IsSource(i):
+		case !instr.IsSource(i):
 		case family == ptx.FamilyAtomic:
 			values(o, unsetAtomic)
 		case family == ptx.FamilyAsync: // how much is copied, and to whom
 			values(o, unsetAddress)
 		case family == ptx.FamilyBrx:
 			values(o, unsetBranch)
-		case in.Form.Affine == ptx.AffineSelect && truth(&in.Ops[1]) && truth(&in.Ops[2]): // it makes a number of a predicate
-		case family == ptx.FamilySlct && spec.Name == "c", in.Form.Affine == ptx.AffineSelect && spec.Name == "c":
+		case instr.Form.Affine == ptx.AffineSelect && truth(&instr.Ops[1]) && truth(&instr.Ops[2]): // it makes a number of a predicate
+		case family == ptx.FamilySlct && spec.Name == "c", instr.Form.Affine == ptx.AffineSelect && spec.Name == "c":
 			values(o, unsetCondition)
-		case family == ptx.FamilyBarrier && in.Has("warp"):
+		case family == ptx.FamilyBarrier && instr.Has("warp"):
 			values(o, unsetMembermask)
 		case family == ptx.FamilyBarrier:
 			values(o, unsetCondition)
 		}
 	}
-	if in.Call != nil && in.Call.Target.Kind == ptx.RegOperand {
-		add(in.Call.Target.Reg, unsetBranch)
+	if instr.Call != nil && instr.Call.Target.Kind == ptx.RegOperand {
+		add(instr.Call.Target.Reg, unsetBranch)
 	}
-	for i := range parts.Operations {
-		if o := &parts.Operations[i]; o.Member >= 0 {
+	for i := range operations.Operations {
+		if o := &operations.Operations[i]; o.Member >= 0 {
 			add(o.Sources[o.Member].Reg, unsetMembermask)
 		}
 	}
@@ -350,7 +350,7 @@ func (s *step) findCarry() {
 			}
 		}
 	}
-	s.carries = s.fn.carry >= 0 && s.instr.Form.Effects.Has(ptx.CarryIn)
+	s.readsUnsetCarry = s.fn.carry >= 0 && s.instr.Form.Effects.HasAll(ptx.CarryIn)
 }
 
 // truth reports whether an operand is what a predicate becomes as a number: 0, 1 or -1.
@@ -359,13 +359,13 @@ func truth(o *ptx.Operand) bool {
 }
 
 // findUnset finds which registers may be read before they are written, of functions that run.
-func (f *function) findUnset(of *plan) {
+func (f *function) findUnset(owner *plan) {
 	first := map[ptx.RegID]*interp.Operand{}
-	for i := range of.steps {
-		if of.steps[i].fn != f {
+	for i := range owner.steps {
+		if owner.steps[i].fn != f {
 			continue
 		}
-		p := of.program.Parts(i)
+		p := owner.program.Operations(i)
 		for _, list := range [][]interp.Operand{p.Reads, p.Writes} { // a result of the function is read where it ends
 			for k := range list {
 				first[list[k].Reg] = &list[k]
@@ -375,7 +375,7 @@ func (f *function) findUnset(of *plan) {
 			first[g.Reg] = g
 		}
 	}
-	for r := range f.fn.Liveness().Into(0) {
+	for r := range f.fn.Liveness().EachLiveIn(0) {
 		switch o := first[r]; {
 		case o == nil:
 		case o.Kind == interp.WideOperand:

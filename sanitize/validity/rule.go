@@ -17,7 +17,7 @@ const (
 	unknown    dependence = iota // it has not been tried yet
 	anyToAll                     // each on any
 	positional                   // each on one bit at most of each source, where those of rule.control are known: logic, shifts, moves
-	upwards                      // each on those at its place and below: sums, products
+	fromBelow                    // each on those at its place and below: sums, products
 	inBlocks                     // each on those of its block of rule.block bits: arithmetic of packed elements
 )
 
@@ -28,12 +28,12 @@ type rule struct {
 	block   int
 }
 
-// trial is an operation that is tried out.
-type trial struct {
-	o   *interp.Operation
-	in  [4]int // bits of sources
-	out int
-	rnd *rand.Rand
+// ruleTrial is an operation that is tried out.
+type ruleTrial struct {
+	o       *interp.Operation
+	inBits  [4]int // bits of sources
+	outBits int
+	rnd     *rand.Rand
 }
 
 // corners are values at which operations do what they do nowhere else: infinities and NaNs of
@@ -43,7 +43,7 @@ var corners = [...]uint64{
 	0x7c00_7c00_7e00_fc01, 0x7f80_7fc0_ff81_7f7f, 0x8000_8000_8000_8000, 0x8080_8080_8080_8080, 0x7f7f_7f7f_7f7f_7f7f, 0x5555_5555_5555_5555,
 }
 
-func (t *trial) value(i int) uint64 {
+func (t *ruleTrial) value(i int) uint64 {
 	v := t.rnd.Uint64()
 	switch t.rnd.IntN(8) {
 	case 0:
@@ -55,16 +55,16 @@ func (t *trial) value(i int) uint64 {
 	case 3:
 		v >>= t.rnd.IntN(64)
 	}
-	return v & ones(t.in[i])
+	return v & lowBits(t.inBits[i])
 }
 
-func (t *trial) compute(v *[4]uint64) uint64 {
+func (t *ruleTrial) compute(v *[4]uint64) uint64 {
 	d, _ := t.o.Compute(v[0], v[1], v[2], v[3])
-	return d & ones(t.out)
+	return d & lowBits(t.outBits)
 }
 
-// ones is the lowest n bits.
-func ones(n int) uint64 {
+// lowBits is the lowest n bits.
+func lowBits(n int) uint64 {
 	if n >= 64 {
 		return ^uint64(0)
 	}
@@ -73,12 +73,12 @@ func ones(n int) uint64 {
 
 // ruleOf tries an operation that computes out.
 func ruleOf(o *interp.Operation) rule {
-	t := trial{o: o, out: outBits(o), rnd: rand.New(rand.NewPCG(1, 2))}
+	t := ruleTrial{o: o, outBits: outBits(o), rnd: rand.New(rand.NewPCG(1, 2))}
 	n := min(len(o.Sources), 4)
 	for i := range n {
-		t.in[i] = o.Sources[i].Bits
+		t.inBits[i] = o.Sources[i].Bits
 	}
-	if n == 0 || t.out == 0 {
+	if n == 0 || t.outBits == 0 {
 		return rule{dependence: anyToAll}
 	}
 	for size := 0; size < n; size++ {
@@ -89,12 +89,12 @@ func ruleOf(o *interp.Operation) rule {
 		}
 	}
 	for _, block := range [...]int{8, 16, 32} {
-		if block < t.out && t.within(n, block, func(in, out int) bool { return in/block == out/block }) {
+		if block < t.outBits && t.dependsWithin(n, block, func(in, out int) bool { return in/block == out/block }) {
 			return rule{inBlocks, 0, block}
 		}
 	}
-	if t.out > 1 && t.within(n, 1, func(in, out int) bool { return in <= out }) {
-		return rule{dependence: upwards}
+	if t.outBits > 1 && t.dependsWithin(n, 1, func(in, out int) bool { return in <= out }) {
+		return rule{dependence: fromBelow}
 	}
 	return rule{dependence: anyToAll}
 }
@@ -117,23 +117,23 @@ const (
 
 // positional reports whether each bit of the result depends on one bit at most of each source,
 // for any values of the sources of a set. At least one bit has to depend on something.
-func (t *trial) positional(n int, control uint8) bool {
+func (t *ruleTrial) positional(n int, control uint8) bool {
 	var v [4]uint64
-	some := false
-	settings, each := controls, samples
+	any := false
+	settings, width := controls, samples
 	if control == 0 {
-		settings, each = 1, 16*samples
+		settings, width = 1, 16*samples
 	}
 	for k := range settings {
 		for i := range n {
 			if control>>i&1 != 0 {
 				if v[i] = t.value(i); k%2 == 0 {
-					v[i] = t.rnd.Uint64N(70) & ones(t.in[i])
+					v[i] = t.rnd.Uint64N(70) & lowBits(t.inBits[i])
 				}
 			}
 		}
-		var on [4][64]uint64 // by source and bit of the result
-		for range each {
+		var dependsOn [4][64]uint64 // by source and bit of the result
+		for range width {
 			for i := range n {
 				if control>>i&1 == 0 {
 					v[i] = t.value(i)
@@ -144,12 +144,12 @@ func (t *trial) positional(n int, control uint8) bool {
 				if control>>i&1 != 0 {
 					continue
 				}
-				for b := range t.in[i] {
+				for b := range t.inBits[i] {
 					w := v
 					w[i] ^= 1 << b
 					for diff := t.compute(&w) ^ before; diff != 0; diff &= diff - 1 {
-						some = true
-						to := &on[i][bits.TrailingZeros64(diff)]
+						any = true
+						to := &dependsOn[i][bits.TrailingZeros64(diff)]
 						if *to |= 1 << b; *to&(*to-1) != 0 {
 							return false
 						}
@@ -158,13 +158,13 @@ func (t *trial) positional(n int, control uint8) bool {
 			}
 		}
 	}
-	return some
+	return any
 }
 
-// within reports whether bits of the result depend only on those bits of sources of which ok says
+// dependsWithin reports whether bits of the result depend only on those bits of sources of which ok says
 // that they may. Each block of bits has to depend on something: what has not been seen to change may
 // do so where nothing was tried.
-func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
+func (t *ruleTrial) dependsWithin(n, block int, ok func(in, out int) bool) bool {
 	var v [4]uint64
 	changed := uint64(0)
 	for range 8 * samples {
@@ -173,7 +173,7 @@ func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
 		}
 		before := t.compute(&v)
 		for i := range n {
-			for b := range t.in[i] {
+			for b := range t.inBits[i] {
 				w := v
 				w[i] ^= 1 << b
 				diff := t.compute(&w) ^ before
@@ -186,8 +186,8 @@ func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
 			}
 		}
 	}
-	for at := 0; at < t.out; at += block {
-		if changed>>at&ones(block) == 0 {
+	for bit := 0; bit < t.outBits; bit += block {
+		if changed>>bit&lowBits(block) == 0 {
 			return false
 		}
 	}
@@ -197,7 +197,7 @@ func (t *trial) within(n, block int, ok func(in, out int) bool) bool {
 // invalid is the bits of an operation's result that depend on invalid bits of its sources in a
 // lane, and whether they are but copies of those. There is an invalid bit.
 func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copied bool) {
-	mask := ones(outBits(o))
+	mask := lowBits(outBits(o))
 	n := min(len(o.Sources), 4)
 	switch r.dependence {
 	case positional:
@@ -229,14 +229,14 @@ func (r *rule) invalid(o *interp.Operation, v, inv *[4]uint64) (out uint64, copi
 			out |= (d ^ first) & mask
 		}
 		return out, first&out == 0 && last&out == out
-	case upwards:
+	case fromBelow:
 		all := inv[0] | inv[1] | inv[2] | inv[3]
 		return mask &^ (all&-all - 1), false
 	case inBlocks:
 		all := inv[0] | inv[1] | inv[2] | inv[3]
-		for at := 0; at < 64; at += r.block {
-			if all>>at&ones(r.block) != 0 {
-				out |= ones(r.block) << at
+		for bit := 0; bit < 64; bit += r.block {
+			if all>>bit&lowBits(r.block) != 0 {
+				out |= lowBits(r.block) << bit
 			}
 		}
 		return out & mask, false

@@ -15,29 +15,29 @@ import (
 	"gemu/interp"
 )
 
-// every is a probe that collects the operations of kernels that compute.
-type every struct{ ops map[string]interp.Operation }
+// everyInstr is a probe that collects the operations of kernels that compute.
+type everyInstr struct{ ops map[string]interp.Operation }
 
-func (p *every) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnCTA | interp.OnOperation, InOrder: true}
+func (p *everyInstr) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnCTA | interp.OnOperation, InOrder: true}
 }
 
-func (p *every) Tell(*interp.Event) {}
+func (p *everyInstr) OnEvent(*interp.Event) {}
 
-func (p *every) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return (*everySink)(p) }
+func (p *everyInstr) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return (*everySink)(p) }
 
-type everySink every
+type everySink everyInstr
 
-func (p *everySink) Tell(e *interp.Event) {
+func (p *everySink) OnEvent(e *interp.Event) {
 	if e.Kind != interp.OnCTA {
 		return
 	}
 	for i := range e.Launch.Program.Len() {
-		parts := e.Launch.Program.Parts(i)
-		for _, o := range parts.Operations {
+		operations := e.Launch.Program.Operations(i)
+		for _, o := range operations.Operations {
 			if o.Kind == interp.OperationCompute {
-				in, _ := e.Launch.Program.At(i)
-				p.ops[o.Name+" of "+in.Text] = o
+				instr, _ := e.Launch.Program.At(i)
+				p.ops[o.Name+" of "+instr.Text] = o
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (p *everySink) Tell(e *interp.Event) {
 // operations are all operations that compute, of the cases of instructions and of the planted
 // kernels.
 var operations = sync.OnceValue(func() map[string]interp.Operation {
-	p := &every{map[string]interp.Operation{}}
+	p := &everyInstr{map[string]interp.Operation{}}
 	for _, pattern := range []string{"../../testdata/insn/*.ptx", "../../testdata/sanitize/init/*.ptx"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -99,10 +99,10 @@ func TestRules(t *testing.T) {
 		r := ruleOf(&o)
 		kinds[r.dependence]++
 		rnd := rand.New(rand.NewPCG(3, 4))
-		tr := trial{o: &o, out: outBits(&o), rnd: rnd}
+		tr := ruleTrial{o: &o, outBits: outBits(&o), rnd: rnd}
 		n := min(len(o.Sources), 4)
 		for i := range n {
-			tr.in[i] = o.Sources[i].Bits
+			tr.inBits[i] = o.Sources[i].Bits
 		}
 		for range 60 {
 			var v, inv [4]uint64
@@ -112,13 +112,13 @@ func TestRules(t *testing.T) {
 				case o.Sources[i].Kind == interp.ConstantOperand:
 					v[i] = o.Sources[i].Value
 				case rnd.IntN(3) == 0:
-					v[i] = rnd.Uint64N(80) & ones(tr.in[i])
+					v[i] = rnd.Uint64N(80) & lowBits(tr.inBits[i])
 				default:
 					v[i] = tr.value(i)
 				}
 				if o.Sources[i].Kind != interp.ConstantOperand && rnd.IntN(2) == 0 {
 					for range 1 + rnd.IntN(3) { // few, so that all values can be tried
-						inv[i] |= 1 << rnd.IntN(tr.in[i])
+						inv[i] |= 1 << rnd.IntN(tr.inBits[i])
 					}
 					for m := inv[i]; m != 0; m &= m - 1 {
 						invalid++
@@ -203,7 +203,7 @@ func (r rule) String() string {
 	switch r.dependence {
 	case positional:
 		return fmt.Sprintf("positional, control %b", r.control)
-	case upwards:
+	case fromBelow:
 		return "upwards"
 	case inBlocks:
 		return fmt.Sprintf("in blocks of %d", r.block)

@@ -40,8 +40,8 @@ const (
 
 // The kinds, what is said of them, and what the place is called.
 var kinds = [...]struct {
-	name, says, role string
-	severity         finding.Severity
+	name, message, role string
+	severity            finding.Severity
 }{
 	unsetBranch:     {"uninitialized branch", "where control goes depends on a value that nothing has written", "branch", finding.Error},
 	unsetGuard:      {"uninitialized guard", "whether the instruction is executed depends on a value that nothing has written", "guarded instruction", finding.Error},
@@ -76,20 +76,24 @@ func New(log *finding.Log) *Tool {
 	return &Tool{log: log, memory: map[*interp.Allocation]*memory{}, origins: []string{""}, known: map[string]uint32{}}
 }
 
-// Wants: what is about to be executed, and addresses.
-func (t *Tool) Wants() interp.Wants {
-	return interp.Wants{
+// Subscription: what is about to be executed, and addresses.
+func (t *Tool) Subscription() interp.Subscription {
+	return interp.Subscription{
 		Events: interp.OnCTA | interp.OnCTAEnd | interp.OnWarp | interp.OnBefore | interp.OnAccess | interp.OnOperation | interp.OnAfter | interp.OnCall | interp.OnReturn | interp.OnWake |
 			interp.OnEffect | interp.OnPrint | interp.OnAlloc | interp.OnFree | interp.OnHostWrite | interp.OnHostRead,
 		Addresses: true,
 	}
 }
 
-// Chosen: all instructions may move values.
-func (t *Tool) Chosen(l *interp.LaunchInfo) []interp.Events { return t.plans.Of(l, newPlan).told }
+// SelectEvents: all instructions may move values.
+func (t *Tool) SelectEvents(l *interp.LaunchInfo) []interp.Events {
+	return t.plans.Get(l, newPlan).events
+}
 
-// Eased: where all registers of a warp are valid, only what reads something else may make one invalid.
-func (t *Tool) Eased(l *interp.LaunchInfo) []interp.Events { return t.plans.Of(l, newPlan).vital }
+// ReducedEvents: where all registers of a warp are valid, only what reads something else may make one invalid.
+func (t *Tool) ReducedEvents(l *interp.LaunchInfo) []interp.Events {
+	return t.plans.Get(l, newPlan).easedEvents
+}
 
 // CTA gives a CTA what follows it.
 func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
@@ -103,8 +107,8 @@ func (t *Tool) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink {
 	return &cta{tool: t}
 }
 
-// Tell is told what the host does.
-func (t *Tool) Tell(e *interp.Event) {
+// OnEvent is told what the host does.
+func (t *Tool) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnAlloc:
 		t.allocated(e)
@@ -113,20 +117,20 @@ func (t *Tool) Tell(e *interp.Event) {
 		t.drop(e.Memory)
 		t.mu.Unlock()
 	case interp.OnHostWrite:
-		t.of(e.Memory).set(e.Offset, within(e), false, 0)
+		t.memoryOf(e.Memory).set(e.Offset, bytesWithin(e), false, 0)
 	case interp.OnHostRead:
 		t.hostReads(e)
 	}
 }
 
-// within is how many of the bytes that an event is about are in its memory.
-func within(e *interp.Event) int {
+// bytesWithin is how many of the bytes that an event is about are in its memory.
+func bytesWithin(e *interp.Event) int {
 	return int(min(uint64(e.Bytes), e.Memory.Size-min(e.Offset, e.Memory.Size)))
 }
 
 // allocated has memory that was allocated be invalid, if it is such that nothing has set.
 func (t *Tool) allocated(e *interp.Event) {
-	m := newMemory(e.Memory, e.Bytes, !e.Memory.Unset())
+	m := newMemory(e.Memory, e.Bytes, !e.Memory.HasUninitialised())
 	t.mu.Lock()
 	t.keep(m)
 	t.mu.Unlock()
@@ -154,8 +158,8 @@ func (t *Tool) drop(a *interp.Allocation) {
 	delete(t.memory, a)
 }
 
-// of is the validity of memory; what nobody has told of is valid.
-func (t *Tool) of(a *interp.Allocation) *memory {
+// memoryOf is the validity of memory; what nobody has told of is valid.
+func (t *Tool) memoryOf(a *interp.Allocation) *memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m := t.memory[a]
@@ -195,7 +199,7 @@ func (t *Tool) originText(n uint32) string {
 
 // hostReads looks at what the host copies.
 func (t *Tool) hostReads(e *interp.Event) {
-	m, n := t.of(e.Memory), within(e)
+	m, n := t.memoryOf(e.Memory), bytesWithin(e)
 	if m.dirty.Load() == 0 {
 		return
 	}
@@ -206,7 +210,7 @@ func (t *Tool) hostReads(e *interp.Event) {
 	k := &kinds[unsetCopy]
 	a := e.Memory
 	t.log.Add(e, finding.Finding{
-		Tool: Name, Kind: k.name, Message: k.says, At: finding.Place{Role: k.role},
+		Tool: Name, Kind: k.name, Message: k.message, Place: finding.Place{Role: k.role},
 		Memory: &finding.Memory{Space: a.Space().String(), Name: a.Name, Offset: first, Address: a.Base + first, Bytes: count},
 		Notes:  notes(t.originText(from)),
 	})
@@ -221,34 +225,34 @@ func notes(text string) []string {
 
 // cta follows a CTA. It has its own threads' registers and local memory, and its shared memory.
 type cta struct {
-	tool   *Tool
-	plan   *plan
-	shared *memory
-	last   *memory // that was looked up
-	warps  []warp
-	hits   []hit // by instruction: the memory that it went to last
-	held   map[int64]*effect
+	tool    *Tool
+	plan    *plan
+	shared  *memory
+	last    *memory // that was looked up
+	warps   []warp
+	touched []touchedMemory // by instruction: the memory that it went to last
+	held    map[int64]*effect
 }
 
-// hit is memory that an instruction went to.
-type hit struct {
-	m     *memory
-	space ptx.Space // of the access
-	delta uint64    // the address of its first byte
-	size  uint64
-	brief bool // it is shared memory, which the next CTA has elsewhere
+// touchedMemory is memory that an instruction went to.
+type touchedMemory struct {
+	m        *memory
+	space    ptx.Space // of the access
+	delta    uint64    // the address of its first byte
+	size     uint64
+	isShared bool // it is shared memory, which the next CTA has elsewhere
 }
 
 // warp is the registers of a warp, by depth of calls.
 type warp struct {
-	frames []frame
-	local  local
-	next   int  // the operation of the instruction that comes next
-	told   bool // one of them has been told
-	given  *given
+	frames    []frame
+	local     local
+	next      int  // the operation of the instruction that comes next
+	changed   bool // one of them has been told
+	exchanged *exchanged
 
-	eased bool // nothing is told of what only computes, for no register has invalid bits
-	count int  // instructions told since somebody has looked whether that is so
+	eased      bool // nothing is told of what only computes, for no register has invalid bits
+	sinceCheck int  // instructions told since somebody has looked whether that is so
 }
 
 // frame is the registers of lanes at a depth of calls, which need not be in the same function.
@@ -258,8 +262,8 @@ type frame struct {
 	local int  // where the frame of the running function begins
 	some  bool // perhaps there are dirty rows
 
-	fn   [64]*function // by lane: what was called
-	from [64]int       // … and where its frame begins
+	fn      [64]*function // by lane: what was called
+	retRows [64]int       // … and where its frame begins
 }
 
 // row is what lanes have of a register, of those that are dirty.
@@ -284,20 +288,20 @@ func (f *frame) invalid(row, lane int) (v uint64, origin uint32) {
 }
 
 // set sets them.
-func (f *frame) set(at, lane int, v uint64, origin uint32) {
-	if at < 0 {
+func (f *frame) set(bit, lane int, v uint64, origin uint32) {
+	if bit < 0 {
 		return
 	}
 	if v == 0 {
-		f.dirty[at] &^= 1 << lane
+		f.dirty[bit] &^= 1 << lane
 		return
 	}
-	r := f.rows[at]
+	r := f.rows[bit]
 	if r == nil {
 		r = new(row)
-		f.rows[at] = r
+		f.rows[bit] = r
 	}
-	f.dirty[at] |= 1 << lane
+	f.dirty[bit] |= 1 << lane
 	f.some = true
 	r.bits[lane], r.origin[lane] = v, origin
 }
@@ -308,7 +312,7 @@ const easeEvery = 32
 
 // ease has less be told of a warp whose registers are all valid.
 func (w *warp) ease(e *interp.Event) {
-	w.count = 0
+	w.sinceCheck = 0
 	for i := range w.frames {
 		f := &w.frames[i]
 		if f.some = f.some && slices.ContainsFunc(f.dirty, func(lanes uint64) bool { return lanes != 0 }); f.some {
@@ -316,39 +320,39 @@ func (w *warp) ease(e *interp.Event) {
 		}
 	}
 	w.eased = true
-	e.Ease(true)
+	e.ReduceEvents(true)
 }
 
-// alert has all be told again of a warp of which a register is invalid now.
-func (w *warp) alert(e *interp.Event) {
+// endEase has all be told again of a warp of which a register is invalid now.
+func (w *warp) endEase(e *interp.Event) {
 	if !w.eased {
 		return
 	}
 	for i := range w.frames {
 		if w.frames[i].some {
 			w.eased = false
-			e.Ease(false)
+			e.ReduceEvents(false)
 			return
 		}
 	}
 }
 
-// Tell follows what happens.
-func (c *cta) Tell(e *interp.Event) {
+// OnEvent follows what happens.
+func (c *cta) OnEvent(e *interp.Event) {
 	switch e.Kind {
 	case interp.OnBefore:
 		c.before(e)
 	case interp.OnAccess:
 		if w := &c.warps[e.Warp]; w.eased {
 			c.eased(e, w)
-			w.alert(e)
+			w.endEase(e)
 		}
 	case interp.OnOperation:
 		c.operation(e)
-		c.warps[e.Warp].alert(e)
+		c.warps[e.Warp].endEase(e)
 	case interp.OnAfter:
 		c.after(e)
-		c.warps[e.Warp].alert(e)
+		c.warps[e.Warp].endEase(e)
 	case interp.OnCTA:
 		c.begin(e)
 	case interp.OnCTAEnd:
@@ -357,14 +361,14 @@ func (c *cta) Tell(e *interp.Event) {
 		c.tool.mu.Unlock()
 	case interp.OnWarp:
 		w := c.warp(e.Warp)
-		w.eased, w.count = false, easeEvery
+		w.eased, w.sinceCheck = false, easeEvery
 		c.enter(w, 0, c.plan.function(e.Launch.Kernel), e.Lanes, 0)
 	case interp.OnCall:
 		c.call(e)
-		c.warps[e.Warp].alert(e)
+		c.warps[e.Warp].endEase(e)
 	case interp.OnReturn:
 		c.returned(e)
-		c.warps[e.Warp].alert(e)
+		c.warps[e.Warp].endEase(e)
 	case interp.OnWake:
 		c.wake(e)
 	case interp.OnEffect:
@@ -378,13 +382,13 @@ func (c *cta) Tell(e *interp.Event) {
 
 func (c *cta) begin(e *interp.Event) {
 	t := c.tool
-	p := t.plans.Of(e.Launch, newPlan)
-	if c.plan != p || len(c.hits) != len(p.steps) {
-		c.plan, c.hits = p, make([]hit, len(p.steps))
+	p := t.plans.Get(e.Launch, newPlan)
+	if c.plan != p || len(c.touched) != len(p.steps) {
+		c.plan, c.touched = p, make([]touchedMemory, len(p.steps))
 	}
-	for i := range c.hits {
-		if c.hits[i].brief {
-			c.hits[i] = hit{}
+	for i := range c.touched {
+		if c.touched[i].isShared {
+			c.touched[i] = touchedMemory{}
 		}
 	}
 	clear(c.held)
@@ -410,7 +414,7 @@ func (c *cta) warp(i int) *warp {
 }
 
 // enter begins a function in lanes of a warp: their registers and local memory have no value.
-func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
+func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, bit int) {
 	for len(w.frames) <= depth {
 		w.frames = append(w.frames, frame{})
 	}
@@ -429,7 +433,7 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
 		fr.some = true
 		all := uint64(1) // of the carry flag
 		if o.Reg != ptx.NoReg {
-			all = ones(bitsOf(f.fn.Regs[o.Reg].Type))
+			all = lowBits(bitsOf(f.fn.Regs[o.Reg].Type))
 		}
 		for lane := range 64 {
 			if lanes>>lane&1 != 0 {
@@ -437,11 +441,11 @@ func (c *cta) enter(w *warp, depth int, f *function, lanes uint64, at int) {
 			}
 		}
 	}
-	w.local.forget(at/4, lanes)
-	fr.local = at
+	w.local.forget(bit/4, lanes)
+	fr.local = bit
 	for lane := range 64 {
 		if lanes>>lane&1 != 0 {
-			fr.fn[lane], fr.from[lane] = f, at
+			fr.fn[lane], fr.retRows[lane] = f, bit
 		}
 	}
 }
@@ -457,20 +461,20 @@ func bitsOf(t ptx.Type) int {
 // before looks at what has to be valid for an instruction to be executed.
 func (c *cta) before(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
-	if w.next, w.told = 0, false; !w.eased {
-		if w.count++; w.count > easeEvery {
+	if w.next, w.changed = 0, false; !w.eased {
+		if w.sinceCheck++; w.sinceCheck > easeEvery {
 			w.ease(e)
 		}
 	}
 	f := &w.frames[e.Depth]
 	f.local = e.Local
-	if s.gathers {
-		c.gather(e, w, f, s)
+	if s.crossesPlaces {
+		c.contributeLanes(e, w, f, s)
 	}
 	if s.guard >= 0 && f.dirty[s.guard]&e.Active != 0 {
 		c.used(e, f, s.guard, e.Active, s.guardKind, s.instr.Guard.Reg)
 	}
-	if s.carries {
+	if s.readsUnsetCarry {
 		c.carryIn(e, f, s.fn.carry)
 	}
 	for i := range s.uses {
@@ -523,11 +527,11 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 	}
 	s := &c.plan.steps[index]
 	if origin = s.register.Load(); origin == 0 {
-		what := "the carry flag"
+		noun := "the carry flag"
 		if reg != ptx.NoReg {
-			what = "register " + s.fn.fn.Regs[reg].Name
+			noun = "register " + s.fn.fn.Regs[reg].Name
 		}
-		origin = ofRegister | c.tool.origin("the value is that of "+what+", which nothing had written as it was read at "+c.plan.place(index))
+		origin = ofRegister | c.tool.origin("the value is that of "+noun+", which nothing had written as it was read at "+c.plan.place(index))
 		s.register.Store(origin)
 	}
 	return origin
@@ -537,7 +541,7 @@ func (c *cta) origin(index int, origin uint32, reg ptx.RegID) uint32 {
 // that it does.
 func (c *cta) eased(e *interp.Event, w *warp) {
 	s := &c.plan.steps[e.Index]
-	if !s.alone {
+	if !s.singleAccess {
 		return
 	}
 	if acc := accessed(e); !acc.Bulk() && e.Lanes == acc.Lanes && c.clean(w, e.Index, acc, e.Lanes) {
@@ -548,14 +552,14 @@ func (c *cta) eased(e *interp.Event, w *warp) {
 
 // access follows an operation on memory.
 func (c *cta) access(e *interp.Event, w *warp, f *frame, a *action) {
-	switch a.does {
-	case doesLoad:
+	switch a.behavior {
+	case behaviorLoad:
 		c.load(e, w, f, a)
-	case doesStore:
+	case behaviorStore:
 		c.store(e, w, f, a)
-	case doesAtomic:
+	case behaviorAtomic:
 		c.atomic(e, w, f, a)
-	case doesTile:
+	case behaviorTile:
 		c.tile(e, w, f, a)
 	}
 }
@@ -569,10 +573,10 @@ func (c *cta) operation(e *interp.Event) {
 		a = &s.actions[w.next]
 	}
 	w.next++
-	w.told = true
+	w.changed = true
 	f := &w.frames[e.Depth]
 	lanes := e.Lanes
-	if a.does.memory() {
+	if a.behavior.isMemory() {
 		c.access(e, w, f, a)
 		return
 	}
@@ -584,19 +588,19 @@ func (c *cta) operation(e *interp.Event) {
 		})
 		c.forgetCarry(f, s.fn, lanes)
 	}
-	some := uint64(0)
+	any := uint64(0)
 	for _, r := range a.sources {
 		if r >= 0 {
-			some |= f.dirty[r]
+			any |= f.dirty[r]
 		}
 	}
-	if a.does >= doesShuffle { // of lanes that others have, too
-		if some&lanes != 0 {
+	if a.behavior >= behaviorShuffle { // of lanes that others have, too
+		if any&lanes != 0 {
 			c.exchange(e, f, a)
 			return
 		}
-	} else if a.does != doesNothing && some&lanes != 0 {
-		c.compute(e, f, a, some&lanes)
+	} else if a.behavior != behaviorNone && any&lanes != 0 {
+		c.compute(e, f, a, any&lanes)
 		return
 	}
 	for _, r := range a.results {
@@ -607,17 +611,17 @@ func (c *cta) operation(e *interp.Event) {
 }
 
 // compute follows an operation that computes lane by lane, where lanes of some have invalid bits.
-func (c *cta) compute(e *interp.Event, f *frame, a *action, some uint64) {
+func (c *cta) compute(e *interp.Event, f *frame, a *action, any uint64) {
 	for _, r := range a.results { // but where the result is a source
 		if r >= 0 {
-			f.dirty[r] &^= e.Lanes &^ some
+			f.dirty[r] &^= e.Lanes &^ any
 		}
 	}
-	if a.does == doesCompute {
+	if a.behavior == behaviorCompute {
 		a.once.Do(func() { a.rule = ruleOf(a.op) })
 	}
-	for ; some != 0; some &= some - 1 {
-		lane := lowest(some)
+	for ; any != 0; any &= any - 1 {
+		lane := lowest(any)
 		var inv, v [4]uint64
 		origin := uint32(0)
 		for i, r := range a.sources {
@@ -629,7 +633,7 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, some uint64) {
 				inv[i] = bits
 			}
 		}
-		if a.does == doesAny || len(a.sources) > 4 {
+		if a.behavior == behaviorAny || len(a.sources) > 4 {
 			for i, r := range a.results {
 				f.set(r, lane, c.bitsOf(a, i), origin|computed)
 			}
@@ -642,15 +646,15 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, some uint64) {
 				v[i] = e.Source(i).Lane(lane)
 			}
 		}
-		if a.does == doesCompare {
+		if a.behavior == behaviorCompare {
 			cmp, _ := a.op.Compute(v[0], v[1], 0, 0)
-			bad := inv[0]|inv[1] != 0 && !c.differs(a.op, v[0], v[1], inv[0]|inv[1])
+			invalid := inv[0]|inv[1] != 0 && !c.differs(a.op, v[0], v[1], inv[0]|inv[1])
 			if a.op.Bool != "" && len(a.sources) > 2 {
-				bad = combined(a.op, cmp != 0, v[2] != 0, bad, inv[2] != 0)
+				invalid = combined(a.op, cmp != 0, v[2] != 0, invalid, inv[2] != 0)
 			}
 			for i, r := range a.results {
 				bits := uint64(0)
-				if bad {
+				if invalid {
 					bits = c.bitsOf(a, i)
 				}
 				f.set(r, lane, bits, origin|computed)
@@ -672,22 +676,22 @@ func (c *cta) compute(e *interp.Event, f *frame, a *action, some uint64) {
 
 // differs reports whether a comparison of integers for equality is decided by bits that are valid.
 func (c *cta) differs(o *interp.Operation, a, b, inv uint64) bool {
-	return (o.Cmp == affinetrack.Eq || o.Cmp == affinetrack.Ne) && (a^b)&ones(int(o.Width))&^inv != 0
+	return (o.Cmp == affinetrack.Eq || o.Cmp == affinetrack.Ne) && (a^b)&lowBits(int(o.Width))&^inv != 0
 }
 
 // bitsOf is all bits of a result.
 func (c *cta) bitsOf(a *action, i int) uint64 {
 	if i == 0 {
-		return ones(outBits(a.op))
+		return lowBits(outBits(a.op))
 	}
-	return ones(a.op.Results[i].Bits)
+	return lowBits(a.op.Results[i].Bits)
 }
 
 // after makes up for operations of which nothing was told.
 func (c *cta) after(e *interp.Event) {
 	w, s := &c.warps[e.Warp], &c.plan.steps[e.Index]
-	if s.gathers && !w.told {
-		c.apart(e, w, &w.frames[e.Depth], s)
+	if s.crossesPlaces && !w.changed {
+		c.exchangeAcrossPlaces(e, w, &w.frames[e.Depth], s)
 	}
 }
 
@@ -701,7 +705,7 @@ func (c *cta) wake(e *interp.Event) {
 		return
 	}
 	f := &w.frames[e.Depth]
-	writes := c.plan.program.Parts(e.Index).Writes
+	writes := c.plan.program.Operations(e.Index).Writes
 	for i := range writes {
 		if r := s.fn.row(&writes[i]); r >= 0 {
 			f.dirty[r] &^= e.Lanes
@@ -750,7 +754,7 @@ func (c *cta) returned(e *interp.Event) {
 			return
 		}
 		for i := range min(len(callee.results), len(s.call.Rets)) {
-			bits, origin := c.passedFrom(w, from, callee, &callee.results[i], lane, from.from[lane], e.Index)
+			bits, origin := c.passedFrom(w, from, callee, &callee.results[i], lane, from.retRows[lane], e.Index)
 			c.passTo(w, to, s.fn, &s.call.Rets[i], lane, e.Local, bits, origin)
 		}
 	})
@@ -764,16 +768,16 @@ func (c *cta) returned(e *interp.Event) {
 func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lane, local, index int) (inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
 	if o.Kind == interp.FrameOperand {
-		for off := 0; off < n; off += 8 {
-			v, from := w.local.load(local+o.Row+off, min(8, n-off), lane)
+		for offset := 0; offset < n; offset += 8 {
+			v, from := w.local.load(local+o.Row+offset, min(8, n-offset), lane)
 			if v == 0 {
 				continue
 			}
 			if inv == nil {
 				inv, origin = make([]byte, n), from
 			}
-			for k := range min(8, n-off) {
-				inv[off+k] = byte(v >> (8 * k))
+			for k := range min(8, n-offset) {
+				inv[offset+k] = byte(v >> (8 * k))
 			}
 		}
 		return inv, origin
@@ -791,17 +795,17 @@ func (c *cta) passedFrom(w *warp, f *frame, fn *function, o *interp.Operand, lan
 // passTo has what is passed arrive.
 func (c *cta) passTo(w *warp, f *frame, fn *function, o *interp.Operand, lane, local int, inv []byte, origin uint32) {
 	n := (o.Bits + 7) / 8
-	at := func(off int) (v uint64) {
-		for k := off; k < min(off+8, n, len(inv)); k++ {
-			v |= uint64(inv[k]) << (8 * (k - off))
+	at := func(offset int) (v uint64) {
+		for k := offset; k < min(offset+8, n, len(inv)); k++ {
+			v |= uint64(inv[k]) << (8 * (k - offset))
 		}
 		return v
 	}
 	if o.Kind == interp.FrameOperand {
-		for off := 0; off < n; off += 8 {
-			w.local.store(local+o.Row+off, min(8, n-off), lane, at(off), origin)
+		for offset := 0; offset < n; offset += 8 {
+			w.local.store(local+o.Row+offset, min(8, n-offset), lane, at(offset), origin)
 		}
 		return
 	}
-	f.set(fn.row(o), lane, at(0)&ones(o.Bits), origin)
+	f.set(fn.row(o), lane, at(0)&lowBits(o.Bits), origin)
 }

@@ -46,7 +46,7 @@ func found(t *testing.T, src string, l interp.Launch, after func(dev *interp.Dev
 		var now []string
 		var text bytes.Buffer
 		for _, f := range log.Findings() {
-			now = append(now, fmt.Sprintf("%d: %s", f.At.Line, f.Kind))
+			now = append(now, fmt.Sprintf("%d: %s", f.Place.Line, f.Kind))
 		}
 		finding.Print(&text, log.Findings(), nil, 0)
 		if i > 0 && (!slices.Equal(lines, now) || texts != text.String()) {

@@ -25,9 +25,9 @@ import (
 	"gemu/driver"
 )
 
-// Quiet keeps the driver from printing messages, for a library that has other ways
+// SuppressErrors keeps the driver from printing messages, for a library that has other ways
 // to tell them. It is set before the driver is made.
-var Quiet bool
+var SuppressErrors bool
 
 var (
 	drv     *driver.Driver
@@ -39,7 +39,7 @@ var (
 	start = sync.OnceFunc(func() {
 		s := driver.DefaultSettings()
 		s.Stdout = stdout{}
-		if !Quiet {
+		if !SuppressErrors {
 			s.Stderr = os.Stderr
 		}
 		if drvErr = s.Environment(getenv); drvErr != nil {

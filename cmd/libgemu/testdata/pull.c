@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 		WANT(kinds[GEMU_STEP_INSTRUCTION] == counts.warp_instructions);
 		WANT(kinds[GEMU_STEP_CTA] == 2 && kinds[GEMU_STEP_CTA_END] == 2);
 		WANT(kinds[GEMU_STEP_RETURN] == 4 && result_returns == 4);
-		WANT(kinds[GEMU_STEP_SPLIT] == 2 && kinds[GEMU_STEP_JOIN] >= 2);
+		WANT(kinds[GEMU_STEP_SPLIT] == 2 && kinds[GEMU_STEP_RECONVERGE] >= 2);
 		WANT(kinds[GEMU_STEP_RELEASE] == kinds[GEMU_STEP_WAIT] && results_released == kinds[GEMU_STEP_RELEASE] && results_released > 0);
 		WANT(kinds[GEMU_STEP_EXIT] == 4);
 		WANT(gemu_copy_out(result, out, sizeof result) == GEMU_OK && result[40] == 7);

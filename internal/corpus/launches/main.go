@@ -41,20 +41,20 @@ func main() {
 	flag.IntVar(&shape.Length, "length", 100, "of random programs, in statements")
 	flag.IntVar(&shape.Grid, "grid", 2, "CTAs of random programs")
 	block := flag.Int("block", 64, "threads of a CTA of random programs")
-	against := flag.String("against", "", "compare the launches of standard input with a record")
+	record := flag.String("against", "", "compare the launches of standard input with a record")
 	known := flag.String("known", "", "with -against: a file of known differences, as testdata/hw/known.txt is one")
 	run := flag.Bool("run", false, "run the launches of standard input")
 	sm := flag.Int("sm", 90, "generation of the device to run them on, or to make random programs for")
 	flag.Parse()
 	var idle []string // flags that say what random programs are like, without any
 	flag.Visit(func(f *flag.Flag) {
-		if *random == 0 && slices.Contains([]string{"seed", "length", "grid", "block"}, f.Name) || *against == "" && f.Name == "known" {
+		if *random == 0 && slices.Contains([]string{"seed", "length", "grid", "block"}, f.Name) || *record == "" && f.Name == "known" {
 			idle = append(idle, "-"+f.Name)
 		}
 	})
 	modes := 0
-	for _, given := range []bool{*vary > 0, *random > 0, *against != "", *run} {
-		if given {
+	for _, hasArgs := range []bool{*vary > 0, *random > 0, *record != "", *run} {
+		if hasArgs {
 			modes++
 		}
 	}
@@ -67,8 +67,8 @@ func main() {
 		err = fmt.Errorf("launches: %s: want -random with what says how random programs are, and -against with -known", strings.Join(idle, ", "))
 	case flag.NArg() > 0 || *vary < 0 || *random < 0:
 		err = fmt.Errorf("launches: %q, -vary %d, -random %d: want no arguments, and no negative numbers", flag.Args(), *vary, *random)
-	case *against != "":
-		err = compare(*against, *known, os.Stdin, out)
+	case *record != "":
+		err = compare(*record, *known, os.Stdin, out)
 	case *run:
 		err = runAll(os.Stdin, *sm, json.NewEncoder(out))
 	default:
@@ -85,7 +85,7 @@ func list(vary, random int, seed uint64, shape fuzz.Options, out io.Writer) (err
 	if random > 0 {
 		list, err = randomPrograms(random, seed, shape)
 	} else if list, err = corpus.Launches("testdata"); err == nil && vary > 0 {
-		list, err = corpus.Vary(list, vary)
+		list, err = corpus.VaryLaunches(list, vary)
 	}
 	if err != nil {
 		return err
@@ -102,11 +102,11 @@ func runAll(in io.Reader, sm int, write *json.Encoder) error {
 		return err
 	}
 	for _, l := range list {
-		left, err := l.Run(sm, true)
+		result, err := l.Run(sm, true)
 		if err != nil {
-			left = &corpus.Left{ID: l.ID, Name: l.Name, Error: err.Error()}
+			result = &corpus.LaunchOutput{ID: l.ID, Name: l.Name, Error: err.Error()}
 		}
-		if err := write.Encode(left); err != nil {
+		if err := write.Encode(result); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func compare(record, known string, in io.Reader, out io.Writer) error {
 	compared, differences := corpus.Compare(text, list, reasons, true)
 	n := 0
 	for _, k := range reasons {
-		n += k.N
+		n += k.Matched
 	}
 	for _, d := range differences {
 		fmt.Fprintln(out, d)

@@ -24,18 +24,18 @@ func randomPrograms(n int, seed uint64, o fuzz.Options) (list []*corpus.Launch, 
 			return nil, err
 		}
 		name := fmt.Sprintf("random program %d", p.Seed)
-		one := &corpus.Launch{
+		launch := &corpus.Launch{
 			Name: name, Module: name, Source: p.Source, Kernel: fuzz.Kernel, Grid: [3]int{p.Grid.X, p.Grid.Y, p.Grid.Z}, Block: [3]int{p.Block.X, p.Block.Y, p.Block.Z},
-			Buffers: [][]byte{p.In, make([]byte, p.OutBytes)},
+			Buffers: [][]byte{p.Input, make([]byte, p.OutBytes)},
 			Args: []corpus.Arg{
 				{Buffer: 0}, {Buffer: 1}, {Bytes: binary.LittleEndian.AppendUint32(nil, fuzz.ArgN), Buffer: -1},
 				{Bytes: binary.LittleEndian.AppendUint64(nil, fuzz.ArgM), Buffer: -1},
 			},
 		}
-		if err := one.Identify(); err != nil {
+		if err := launch.Identify(); err != nil {
 			return nil, err
 		}
-		list = append(list, one)
+		list = append(list, launch)
 	}
 	return list, nil
 }

@@ -30,9 +30,9 @@ func TestRandomPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := sha256.Sum256(want)
-		left, err := l.Run(90, false)
-		if err != nil || left.Buffers[1] != hex.EncodeToString(sum[:8]) {
-			t.Errorf("%s leaves %+v, want %x: %v", l.Name, left, sum, err)
+		result, err := l.Run(90, false)
+		if err != nil || result.Buffers[1] != hex.EncodeToString(sum[:8]) {
+			t.Errorf("%s leaves %+v, want %x: %v", l.Name, result, sum, err)
 		}
 	}
 }

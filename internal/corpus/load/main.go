@@ -17,11 +17,11 @@ import (
 
 // outcome is what came of a file.
 type outcome struct {
-	File     string
-	Error    string   // of the module, "" if it loads
-	Kernels  int      // that it has
-	NotRun   []string // of kernels with legal instructions that do not run
-	NotLower []string // of kernels that cannot be lowered for other reasons
+	File        string
+	Error       string   // of the module, "" if it loads
+	Kernels     int      // that it has
+	Unsupported []string // of kernels with legal instructions that do not run
+	LowerErrors []string // of kernels that cannot be lowered for other reasons
 }
 
 func main() {
@@ -54,9 +54,9 @@ func load(file string) outcome {
 		var unsupported *ptx.Unsupported
 		switch err := m.Prepare(k.Name); {
 		case errors.As(err, &unsupported):
-			o.NotRun = append(o.NotRun, err.Error())
+			o.Unsupported = append(o.Unsupported, err.Error())
 		case err != nil:
-			o.NotLower = append(o.NotLower, err.Error())
+			o.LowerErrors = append(o.LowerErrors, err.Error())
 		}
 	}
 	return o

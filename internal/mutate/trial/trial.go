@@ -34,11 +34,11 @@ type Kind uint8
 
 // The kinds.
 const (
-	Judge  Kind = iota // it compares, and may report a mismatch
-	Aimed              // it judges, too, and was made for a certain fault: all that reach a mutant are tried
-	Second             // … for what others let pass
-	Output             // it has results, which a mutant may change
-	Kinds
+	Check    Kind = iota // it compares, and may report a mismatch
+	Targeted             // it judges, too, and was made for a certain fault: all that reach a mutant are tried
+	Fallback             // … for what others let pass
+	Output               // it has results, which a mutant may change
+	KindCount
 )
 
 // Result is what a run came to.
@@ -77,7 +77,7 @@ type Order struct {
 // Report is what becomes of an input under a mutant.
 type Report struct {
 	Input    int
-	Begun    bool // the run begins; another report follows, if it ends
+	Started  bool // the run begins; another report follows, if it ends
 	Mismatch bool
 	Digest   string
 	Saved    []int64
@@ -86,12 +86,12 @@ type Report struct {
 	Memory   bool // … took too much memory
 }
 
-// Ended is the exit status of a process that has ended itself, after a report.
-const Ended = 3
+// ExitLimit is the exit status of a process that has ended itself, after a report.
+const ExitLimit = 3
 
 const (
 	memoryLimit = 2 << 30
-	patience    = 20 // how many times longer than without a mutant a run may take
+	timeFactor  = 20 // how many times longer than without a mutant a run may take
 	minWait     = 4 * time.Second
 )
 
@@ -116,10 +116,10 @@ func Main(c *Corpus) {
 	}
 }
 
-func (c *Corpus) cover(part string, out *json.Encoder) error {
+func (c *Corpus) cover(group string, out *json.Encoder) error {
 	var i, n int
-	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || n < 1 {
-		return fmt.Errorf("cover %s: want I/N", part)
+	if _, err := fmt.Sscanf(group, "%d/%d", &i, &n); err != nil || n < 1 {
+		return fmt.Errorf("cover %s: want I/N", group)
 	}
 	out.Encode(Baseline{Reached: mutant.Reached()})
 	for ; i < len(c.Groups); i += n {
@@ -127,14 +127,14 @@ func (c *Corpus) cover(part string, out *json.Encoder) error {
 		if err != nil {
 			return err
 		}
-		for j, in := range inputs {
+		for j, input := range inputs {
 			start := time.Now()
-			r := in.Run()
+			r := input.Run()
 			if r.Mismatch {
-				return fmt.Errorf("%s fails without a mutant", in.Name)
+				return fmt.Errorf("%s fails without a mutant", input.Name)
 			}
 			out.Encode(Baseline{
-				Group: c.Groups[i], Index: j, Name: in.Name, Kind: in.Kind, Digest: r.Digest, Cost: r.Cost, Saved: r.Saved, Spent: r.Spent,
+				Group: c.Groups[i], Index: j, Name: input.Name, Kind: input.Kind, Digest: r.Digest, Cost: r.Cost, Saved: r.Saved, Spent: r.Spent,
 				Millis: time.Since(start).Milliseconds(), Reached: mutant.Reached(),
 			})
 		}
@@ -151,7 +151,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 		} else if err != nil {
 			return err
 		}
-		out.Encode(Report{Input: o.Input, Begun: true})
+		out.Encode(Report{Input: o.Input, Started: true})
 		if loaded[o.Group] == nil {
 			inputs, err := c.Load(o.Group)
 			if err != nil {
@@ -171,7 +171,7 @@ func (c *Corpus) try(orders *json.Decoder, out *json.Encoder) error {
 
 // Limit is how long an input may take with a mutant that takes so many milliseconds without.
 func Limit(millis int64) time.Duration {
-	return max(minWait, patience*time.Duration(millis)*time.Millisecond)
+	return max(minWait, timeFactor*time.Duration(millis)*time.Millisecond)
 }
 
 // watch ends the process if an input is not stopped in time, or takes too much memory.
@@ -184,7 +184,7 @@ func watch(input int, limit time.Duration, out *json.Encoder) (stop func()) {
 			r := Report{Input: input, Hang: time.Now().After(end), Memory: heap[0].Value.Uint64() > memoryLimit}
 			if (r.Hang || r.Memory) && done.CompareAndSwap(false, true) {
 				out.Encode(r)
-				os.Exit(Ended)
+				os.Exit(ExitLimit)
 			}
 		}
 	}()

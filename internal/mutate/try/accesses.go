@@ -70,15 +70,15 @@ var spaces = []struct {
 	{"accesses local", ".local", 64}, {"accesses local 32", ".local", 32}, {"accesses const", ".const", 64},
 }
 
-// room is the size of what is accessed: no multiple of that of an element.
-const room = 1<<12 + 3
+// bufferSize is the size of what is accessed: no multiple of that of an element.
+const bufferSize = 1<<12 + 3
 
 // The kinds of kernels for an access.
 const (
-	strided  = iota
-	uniform  // so that it can be known that the address is uniform
-	parted   // lanes have one of two uniform addresses
-	patterns // how many there are
+	strided   = iota
+	uniform   // so that it can be known that the address is uniform
+	divergent // lanes have one of two uniform addresses
+	patterns  // how many there are
 )
 
 // kernelOf is a kernel that makes an access twice: at s0 + tid·step, which should go well
@@ -89,7 +89,7 @@ func kernelOf(i int, a access, bits, pattern int) string {
 	switch {
 	case pattern == uniform:
 		address = fmt.Sprintf("\tcvt.u%d.u64 %%a, %%s;\n", bits)
-	case pattern == parted:
+	case pattern == divergent:
 		address = fmt.Sprintf("\tcvt.u%[1]d.u64 %%a, %%s;\n\t@%%low bra same;\n\tadd.u%[1]d %%a, %%a, %[2]d;\nsame:\n", bits, a.bytes)
 	case bits == 32:
 		address = "\tcvt.u32.u64 %w, %s;\n\tcvt.u32.u64 %v, %step;\n\tmad.lo.u32 %a, %t, %v, %w;\n"
@@ -143,23 +143,23 @@ END:
 	add.u64 %%ee, %%dd, %%xx;
 	ret;
 }
-`, i, room, bits, address, a.line)
+`, i, bufferSize, bits, address, a.line)
 }
 
 // content is bytes of which some are negative.
 func content() string {
-	list := make([]string, room)
+	list := make([]string, bufferSize)
 	for i := range list {
 		list[i] = fmt.Sprint((i*37 + 129) % 256)
 	}
 	return strings.Join(list, ", ")
 }
 
-// ofAccesses are the inputs of a group of spaces.
-func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
+// accessInputs are the inputs of a group of spaces.
+func accessInputs(name, space string, bits int) ([]trial.Input, error) {
 	list := accesses(space)
 	var b strings.Builder
-	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d] = {%[2]s};\n.global .align 16 .b8 all[%[1]d] = {%[2]s};\n", room, content())
+	fmt.Fprintf(&b, ".version 8.3\n.target sm_80\n.address_size 64\n.shared .align 16 .b8 ours[%[1]d];\n.const .align 16 .b8 fixed[%[1]d] = {%[2]s};\n.global .align 16 .b8 all[%[1]d] = {%[2]s};\n", bufferSize, content())
 	for i, a := range list {
 		for p := range patterns {
 			b.WriteString(kernelOf(patterns*i+p, a, bits, p))
@@ -188,8 +188,8 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 			step := pick(a.bytes, a.bytes, 0, -a.bytes, 2*a.bytes, -2*a.bytes, 4, a.bytes/2, 64, 3)
 			// Offsets of the lowest lane and the highest that execute: one is at an end.
 			from := 0
-			end := room &^ (min(a.bytes, 16) - 1)
-			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, room, room - a.bytes}
+			end := bufferSize &^ (min(a.bytes, 16) - 1)
+			ends := []int{0, end - a.bytes, -a.bytes, end, -1, 1, end - a.bytes + 1, a.bytes, bufferSize, bufferSize - a.bytes}
 			if n%2 == 0 {
 				from = pick(ends...)
 			} else {
@@ -208,7 +208,7 @@ func ofAccesses(name, space string, bits int) ([]trial.Input, error) {
 			case step == 0 || n%5 == 4:
 				pattern = uniform
 			case n%5 == 3:
-				pattern = parted
+				pattern = divergent
 			}
 			l := warp(patterns*i+pattern, n%3 > 0, args...)
 			inputs = append(inputs, input(fmt.Sprintf("%s: %s, from %d by %d, lanes %d to %d", name, a.line, from, step, lo, hi-1), mod, l))

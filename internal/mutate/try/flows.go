@@ -21,16 +21,16 @@ const flows = "flows"
 type flow struct {
 	*rand.Rand
 	strings.Builder
-	labels int
-	loops  int // around the present statement
-	apart  int // statements around the present one that not all lanes execute
-	inCall bool
-	flags  int
-	once   int  // registers that are written in one place
-	wide   bool // warps have 64 lanes, which do nothing collectively
-	leaves bool // lanes may exit early
-	waits  bool // lanes that have parted may wait for others
-	daring bool // … that never come
+	labels      int
+	loops       int // around the present statement
+	divergence  int // statements around the present one that not all lanes execute
+	inCall      bool
+	flags       int
+	writtenOnce int  // registers that are written in one place
+	wide        bool // warps have 64 lanes, which do nothing collectively
+	exits       bool // lanes may exit early
+	waits       bool // lanes that have diverged may wait for others
+	mayDeadlock bool // … that never come
 }
 
 func (f *flow) line(format string, args ...any) { fmt.Fprintf(f, "\t"+format+";\n", args...) }
@@ -42,26 +42,26 @@ func (f *flow) label() string {
 
 func (f *flow) pick(list ...string) string { return list[f.IntN(len(list))] }
 
-// u and a are registers, d one to write: apart from other lanes seldom what those read, so
+// generalReg and a are registers, d one to write: apart from other lanes seldom what those read, so
 // that there is something left to prove.
-func (f *flow) u() string { return fmt.Sprintf("%%u%d", f.IntN(6)) }
-func (f *flow) a() string { return fmt.Sprintf("%%a%d", f.IntN(3)) }
-func (f *flow) d() string {
-	if f.apart > 0 && f.IntN(6) > 0 {
+func (f *flow) generalReg() string { return fmt.Sprintf("%%u%d", f.IntN(6)) }
+func (f *flow) affineReg() string  { return fmt.Sprintf("%%a%d", f.IntN(3)) }
+func (f *flow) destReg() string {
+	if f.divergence > 0 && f.IntN(6) > 0 {
 		return fmt.Sprintf("%%u%d", 4+f.IntN(2))
 	}
-	return f.u()
+	return f.generalReg()
 }
 
-// part writes a predicate that differs between lanes, or seldom does not.
-func (f *flow) part() string {
+// divergentPred writes a predicate that differs between lanes, or seldom does not.
+func (f *flow) divergentPred() string {
 	switch f.IntN(5) {
 	case 0:
 		f.line("setp.lt.u32 %%p, %%t, %d", f.IntN(40))
 	case 1:
 		f.line("and.b32 %%w, %%t, %d; setp.eq.u32 %%p, %%w, %d", 1+f.IntN(7), f.IntN(3))
 	case 2:
-		f.line("setp.gt.s32 %%p, %s, %s", f.a(), f.u())
+		f.line("setp.gt.s32 %%p, %s, %s", f.affineReg(), f.generalReg())
 	case 3:
 		f.line("setp.ne.u32 %%p, %%t, %d", f.IntN(32))
 	default:
@@ -70,77 +70,77 @@ func (f *flow) part() string {
 	return f.pick("%p", "!%p")
 }
 
-// same writes a predicate that is the same in all lanes.
-func (f *flow) same() string {
-	f.line("and.b32 %%w, %s, %d", f.pick(f.u(), f.s(), f.s()), 1+f.IntN(3))
+// uniformPred writes a predicate that is the same in all lanes.
+func (f *flow) uniformPred() string {
+	f.line("and.b32 %%w, %s, %d", f.pick(f.generalReg(), f.uniformReg(), f.uniformReg()), 1+f.IntN(3))
 	f.line("setp.ne.u32 %%q, %%w, 0")
 	return f.pick("%q", "!%q")
 }
 
-// s is a register that is only written where all lanes are, of its kind.
-func (f *flow) s() string { return fmt.Sprintf("%%s%d", f.IntN(4)) }
+// uniformReg is a register that is only written where all lanes are, of its kind.
+func (f *flow) uniformReg() string { return fmt.Sprintf("%%s%d", f.IntN(4)) }
 
-// together writes what can be proved to be uniform, if all lanes come here; if not, to
+// uniformInstr writes what can be proved to be uniform, if all lanes come here; if not, to
 // registers of their own.
-func (f *flow) together() {
-	d := f.s()
-	if f.apart > 0 {
+func (f *flow) uniformInstr() {
+	d := f.uniformReg()
+	if f.divergence > 0 {
 		d = fmt.Sprintf("%%v%d", f.IntN(2))
 	}
 	switch f.IntN(7) {
 	case 0, 1:
-		f.line("%s %s, %s, %s", f.pick("add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "max.s32"), d, f.s(), f.s())
+		f.line("%s %s, %s, %s", f.pick("add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "max.s32"), d, f.uniformReg(), f.uniformReg())
 	case 2:
-		f.line("%s %s, %s, %s, %s", f.pick("mad.lo.u32", "bfe.u32", "mad.lo.s32"), d, f.s(), f.s(), f.s())
+		f.line("%s %s, %s, %s, %s", f.pick("mad.lo.u32", "bfe.u32", "mad.lo.s32"), d, f.uniformReg(), f.uniformReg(), f.uniformReg())
 	case 3:
-		f.line("bfi.b32 %s, %s, %s, 3, %d", d, f.s(), f.s(), f.IntN(9))
+		f.line("bfi.b32 %s, %s, %s, 3, %d", d, f.uniformReg(), f.uniformReg(), f.IntN(9))
 	case 4:
-		f.line("not.b32 %s, %s", d, f.s())
+		f.line("not.b32 %s, %s", d, f.uniformReg())
 	case 5:
 		f.line("ld.global.u32 %s, [buf+%d]", d, 4*f.IntN(8))
 	default:
 		f.line("mov.u32 %s, %s", d, f.pick("%ctaid.x", "%nctaid.x", "4"))
 	}
-	f.line("add.u32 %s, %s, %s", f.a(), f.a(), d)
+	f.line("add.u32 %s, %s, %s", f.affineReg(), f.affineReg(), d)
 }
 
 // compute writes instructions.
 func (f *flow) compute() {
-	f.together()
+	f.uniformInstr()
 	for range f.IntN(4) {
 		switch f.IntN(13) {
 		case 0, 1, 2:
-			f.line("%s %s, %s, %s", f.pick("add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "min.u32"), f.d(), f.u(), f.u())
+			f.line("%s %s, %s, %s", f.pick("add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "min.u32"), f.destReg(), f.generalReg(), f.generalReg())
 		case 3:
-			f.line("%s %s, %s, %s, 3", f.pick("mad.lo.u32", "bfe.u32", "prmt.b32"), f.d(), f.u(), f.u())
-			f.line("bfi.b32 %s, %s, %s, %s, 3", f.d(), f.u(), f.u(), f.u())
+			f.line("%s %s, %s, %s, 3", f.pick("mad.lo.u32", "bfe.u32", "prmt.b32"), f.destReg(), f.generalReg(), f.generalReg())
+			f.line("bfi.b32 %s, %s, %s, %s, 3", f.destReg(), f.generalReg(), f.generalReg(), f.generalReg())
 		case 4:
-			f.line("mov.u32 %s, %d", f.d(), f.IntN(9))
+			f.line("mov.u32 %s, %d", f.destReg(), f.IntN(9))
 		case 5:
-			f.line("add.u32 %s, %s, %s", f.a(), f.a(), f.u())
+			f.line("add.u32 %s, %s, %s", f.affineReg(), f.affineReg(), f.generalReg())
 		case 6:
-			f.line("mad.lo.u32 %s, %%t, %d, %s", f.a(), f.IntN(5), f.u())
+			f.line("mad.lo.u32 %s, %%t, %d, %s", f.affineReg(), f.IntN(5), f.generalReg())
 		case 7:
-			f.line("mad.lo.u32 %%g, %%g, %s, %s", f.a(), f.u())
+			f.line("mad.lo.u32 %%g, %%g, %s, %s", f.affineReg(), f.generalReg())
 		case 8:
 			at := f.pick("global.u32 %s, [buf", "global.u32 %s, [buf", "shared.u32 %s, [ours", "local.u32 %s, [mine", "const.u32 %s, [fixed", "u32 %s, [%%l")
-			f.line("ld."+at+"+%d]", f.d(), 4*f.IntN(8))
+			f.line("ld."+at+"+%d]", f.destReg(), 4*f.IntN(8))
 		case 9:
-			f.line("ld.global.v2.u32 {%s, %s}, [buf+%d]", f.d(), f.pick("%e", "%a0", "%u4"), 8*f.IntN(4))
+			f.line("ld.global.v2.u32 {%s, %s}, [buf+%d]", f.destReg(), f.pick("%e", "%a0", "%u4"), 8*f.IntN(4))
 		case 10:
-			f.line("selp.b32 %s, %s, %s, %%q", f.d(), f.u(), f.u())
+			f.line("selp.b32 %s, %s, %s, %%q", f.destReg(), f.generalReg(), f.generalReg())
 		case 11:
-			f.line("@%s add.u32 %s, %s, 1", f.pick("%p", "%q", "!%p"), f.d(), f.u())
+			f.line("@%s add.u32 %s, %s, 1", f.pick("%p", "%q", "!%p"), f.destReg(), f.generalReg())
 		default:
-			f.line("mov.u32 %s, %s", f.d(), f.pick("%ctaid.x", "%ntid.x", "%nctaid.x", "%warpid"))
+			f.line("mov.u32 %s, %s", f.destReg(), f.pick("%ctaid.x", "%ntid.x", "%nctaid.x", "%warpid"))
 		}
 	}
 }
 
-// show stores registers, so that they are read.
-func (f *flow) show() {
-	f.line("st.global.v2.u32 [%%out+%d], {%s, %s}", 8*f.IntN(2), f.u(), f.s())
-	f.line("st.global.v2.u32 [%%out+8], {%s, %s}", f.u(), f.a())
+// storeResult stores registers, so that they are read.
+func (f *flow) storeResult() {
+	f.line("st.global.v2.u32 [%%out+%d], {%s, %s}", 8*f.IntN(2), f.generalReg(), f.uniformReg())
+	f.line("st.global.v2.u32 [%%out+8], {%s, %s}", f.generalReg(), f.affineReg())
 }
 
 // block writes statements, at most so deep in each other.
@@ -151,49 +151,49 @@ func (f *flow) block(depth int) {
 			f.statement(depth - 1)
 		}
 		if f.IntN(2) == 0 {
-			f.show()
+			f.storeResult()
 		}
 	}
 }
 
-// parted is block for some of the lanes.
-func (f *flow) parted(depth int) {
-	f.apart++
+// divergentBlock is block for some of the lanes.
+func (f *flow) divergentBlock(depth int) {
+	f.divergence++
 	f.block(depth)
-	f.apart--
+	f.divergence--
 }
 
 func (f *flow) statement(depth int) {
 	switch f.IntN(17) {
 	case 0, 1, 2: // if
 		end := f.label()
-		f.line("@%s bra %s", f.part(), end)
-		if f.once < 8 { // written once, and not by all
-			f.line("mov.u32 %%z%d, %s", f.once, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
+		f.line("@%s bra %s", f.divergentPred(), end)
+		if f.writtenOnce < 8 { // written once, and not by all
+			f.line("mov.u32 %%z%d, %s", f.writtenOnce, f.pick("5", "%ctaid.x", "%ntid.x", "%s0"))
 		}
-		f.parted(depth)
+		f.divergentBlock(depth)
 		fmt.Fprintf(f, "%s:\n", end)
-		f.line("add.u32 %%g, %%g, %%z%d", min(f.once, 7))
-		f.once++
+		f.line("add.u32 %%g, %%g, %%z%d", min(f.writtenOnce, 7))
+		f.writtenOnce++
 	case 3, 4: // if and else
 		other, end := f.label(), f.label()
-		f.line("@%s bra %s", f.part(), other)
+		f.line("@%s bra %s", f.divergentPred(), other)
 		barrier := f.waits && !f.inCall && f.IntN(2) == 0 // at which all come together, here and there
-		for _, way := range []string{"", other} {
-			if way != "" {
+		for _, suffix := range []string{"", other} {
+			if suffix != "" {
 				f.line("bra %s", end)
-				fmt.Fprintf(f, "%s:\n", way)
+				fmt.Fprintf(f, "%s:\n", suffix)
 			}
-			f.parted(depth)
+			f.divergentBlock(depth)
 			if barrier {
 				f.line("barrier.sync 0")
-				f.parted(0)
+				f.divergentBlock(0)
 			}
 		}
 		fmt.Fprintf(f, "%s:\n", end)
 	case 5: // the same for all lanes
 		end := f.label()
-		f.line("@%s bra %s", f.same(), end)
+		f.line("@%s bra %s", f.uniformPred(), end)
 		f.block(depth)
 		fmt.Fprintf(f, "%s:\n", end)
 	case 6, 7: // a loop that all lanes leave together, or not
@@ -202,59 +202,59 @@ func (f *flow) statement(depth int) {
 			return
 		}
 		f.loops++
-		again, k := f.label(), fmt.Sprintf("%%k%d", f.loops)
-		parts := f.IntN(3) == 0
-		if parts {
-			f.apart++
+		start, k := f.label(), fmt.Sprintf("%%k%d", f.loops)
+		diverges := f.IntN(3) == 0
+		if diverges {
+			f.divergence++
 			f.line("and.b32 %s, %%t, 3", k)
 		} else {
 			f.line("mov.u32 %s, %d", k, 2+f.IntN(2))
 		}
-		fmt.Fprintf(f, "%s:\n", again)
+		fmt.Fprintf(f, "%s:\n", start)
 		f.block(depth)
 		if f.waits && f.IntN(4) == 0 {
 			f.line("atom.global.add.u32 %%e, [buf+64], 1")
 		}
-		f.line("sub.s32 %s, %s, 1; setp.gt.s32 %%p, %s, 0; @%%p bra %s", k, k, k, again)
+		f.line("sub.s32 %s, %s, 1; setp.gt.s32 %%p, %s, 0; @%%p bra %s", k, k, k, start)
 		f.loops--
-		if parts {
-			f.apart--
+		if diverges {
+			f.divergence--
 		}
 	case 8: // a way out of all
-		if !f.leaves {
+		if !f.exits {
 			f.compute()
 			return
 		}
-		f.line("@%s %s", f.part(), f.pick("ret", "exit", "bra END", "bra END"))
+		f.line("@%s %s", f.divergentPred(), f.pick("ret", "exit", "bra END", "bra END"))
 	case 9: // one of several ways
 		f.labels++
 		n, end := f.labels, f.label()
 		f.line("and.b32 %%w, %s, 3; min.u32 %%w, %%w, 2", f.pick("%t", "%g", "%u0"))
 		fmt.Fprintf(f, "T%[1]d: .branchtargets T%[1]da, T%[1]db, T%[1]dc;\n", n)
 		f.line("brx.idx %%w, T%d", n)
-		for _, way := range []string{"a", "b", "c"} {
-			fmt.Fprintf(f, "T%d%s:\n", n, way)
-			f.apart++
+		for _, suffix := range []string{"a", "b", "c"} {
+			fmt.Fprintf(f, "T%d%s:\n", n, suffix)
+			f.divergence++
 			f.compute()
-			f.apart--
+			f.divergence--
 			f.line("bra %s", end)
 		}
 		fmt.Fprintf(f, "%s:\n", end)
 	case 10:
-		if f.wide || !f.waits && (f.apart > 0 || f.inCall) {
+		if f.wide || !f.waits && (f.divergence > 0 || f.inCall) {
 			return
 		}
-		if !f.daring && (f.apart > 0 || f.loops > 0 || f.inCall) {
+		if !f.mayDeadlock && (f.divergence > 0 || f.loops > 0 || f.inCall) {
 			f.line("activemask.b32 %%w; bar.warp.sync %%w")
 			return
 		}
 		f.line("%s", f.pick("bar.warp.sync 0xffffffff", "barrier.sync 0"))
 	case 11:
-		if f.wide || !f.waits && (f.apart > 0 || f.inCall) {
+		if f.wide || !f.waits && (f.divergence > 0 || f.inCall) {
 			return
 		}
 		f.line("activemask.b32 %%w; %s", f.pick("vote.sync.ballot.b32 %e, %p, %w", "shfl.sync.idx.b32 %e, %t, 0, 31, %w", "vote.sync.any.pred %q, %p, %w"))
-		if f.daring {
+		if f.mayDeadlock {
 			f.line("%s", f.pick("@%p vote.sync.any.pred %q, %p, 0xffffffff", "shfl.sync.up.b32 %e, %u1, 1, 0, 0xffffffff"))
 		}
 		if f.waits {
@@ -273,17 +273,17 @@ func (f *flow) statement(depth int) {
 		if f.IntN(2) == 0 {
 			f.line("call await, (%d)", flag)
 		} else {
-			again := f.label()
-			fmt.Fprintf(f, "%s:\n", again)
-			f.line("ld.volatile.global.u32 %%w, [buf+%d]; setp.eq.u32 %%p, %%w, 0; @%%p bra %s", flag, again)
+			start := f.label()
+			fmt.Fprintf(f, "%s:\n", start)
+			f.line("ld.volatile.global.u32 %%w, [buf+%d]; setp.eq.u32 %%p, %%w, 0; @%%p bra %s", flag, start)
 		}
 		fmt.Fprintf(f, "%s:\n", end)
-		f.together()
+		f.uniformInstr()
 		f.line("st.volatile.global.u32 [buf+%d], 1", flag)
-		f.together()
+		f.uniformInstr()
 	case 13:
-		if f.daring || f.apart == 0 && f.loops == 0 && !f.inCall {
-			f.line("%sbar.sync 0", f.pick("", "", "@"+f.same()+" "))
+		if f.mayDeadlock || f.divergence == 0 && f.loops == 0 && !f.inCall {
+			f.line("%sbar.sync 0", f.pick("", "", "@"+f.uniformPred()+" "))
 		}
 	default:
 		if f.inCall {
@@ -292,9 +292,9 @@ func (f *flow) statement(depth int) {
 		}
 		guard := ""
 		if f.IntN(3) == 0 {
-			guard = "@" + f.part() + " "
+			guard = "@" + f.divergentPred() + " "
 		}
-		f.line("%scall (%s), %s, (%s, %s)", guard, f.pick("%u0", "%u1", "%e"), f.pick("twice", "loops", "parts"), f.u(), f.pick("%t", "%u2"))
+		f.line("%scall (%s), %s, (%s, %s)", guard, f.pick("%u0", "%u1", "%e"), f.pick("twice", "loops", "parts"), f.generalReg(), f.pick("%t", "%u2"))
 	}
 }
 
@@ -358,7 +358,7 @@ AGAIN:
 		f.WriteString("\tret;\n}\n")
 	}
 	f.inCall = false
-	f.flags, f.once = 0, 0
+	f.flags, f.writtenOnce = 0, 0
 	f.WriteString(".entry k(.param .align 8 .b8 par[16], .param .u32 n)\n{\n\t.reg .u32 %f<10>, %y<5>;\n\t.reg .b64 %m, %n;\n\t.reg .b128 %b;\n" + head)
 	// Constants of the launch, and what is nearly one.
 	f.line("ld.param.u32 %%f0, [n]; ld.param.u32 %%f1, [par+4]; add.u32 %%f2, %%f0, %%f1; mov.u32 %%f3, %%nctaid.x; mad.lo.u32 %%f4, %%f3, %%f2, %%f0")
@@ -371,22 +371,22 @@ AGAIN:
 	f.line("@%%p ld.param.u32 %%y0, [n]; add.u32 %%g, %%g, %%y0; @!%%p mov.u32 %%y1, %%f2; add.u32 %%a2, %%a2, %%y1; add.u32 %%s2, %%s2, %%f4; mov.u32 %%y2, %%warpid; add.u32 %%s1, %%s1, %%y2")
 	f.line("mov.b128 %%b, {%%l, %%out}; mov.b128 {_, %%m}, %%b; st.global.b128 [%%out], %%b; ld.global.b128 %%b, [%%out]; st.global.u64 [%%out], %%m")
 	f.block(3)
-	f.show()
+	f.storeResult()
 	f.WriteString("END:\n")
 	if f.IntN(4) == 0 {
-		f.show()
+		f.storeResult()
 	}
 	f.WriteString("\tret;\n}\n")
 	return f.String()
 }
 
-// ofFlows are the inputs.
-func ofFlows() ([]trial.Input, error) {
+// flowInputs are the inputs.
+func flowInputs() ([]trial.Input, error) {
 	var list []trial.Input
 	for i := range 300 {
 		wide := i%4 == 2
 		module := sync.OnceValue(func() *interp.Module {
-			f := &flow{Rand: rand.New(rand.NewPCG(uint64(i), 7)), wide: wide, leaves: i%4 == 1, waits: i%3 == 0, daring: i%12 == 0}
+			f := &flow{Rand: rand.New(rand.NewPCG(uint64(i), 7)), wide: wide, exits: i%4 == 1, waits: i%3 == 0, mayDeadlock: i%12 == 0}
 			mod, err := load(fmt.Sprintf("flow %d", i), f.module())
 			if err != nil {
 				panic(err)
@@ -394,12 +394,12 @@ func ofFlows() ([]trial.Input, error) {
 			return mod
 		})
 		for n, rc := range interp.Reconvergers {
-			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, Eager: (i+n)%3 > 0, MaxSteps: 1 << 11}
+			l := &interp.Launch{Args: []any{make([]byte, 16), uint32(3)}, Grid: interp.Dim(1), Block: interp.Dim([]int{32, 20, 64, 40}[(i+n)%4]), Reconverge: rc, CompileEagerly: (i+n)%3 > 0, MaxSteps: 1 << 11}
 			if wide {
 				l.WarpSize = 64
 			}
 			name := fmt.Sprintf("flow %d under %s, block %d", i, rc.Name, l.Block.X)
-			list = append(list, trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, module(), l) }})
+			list = append(list, trial.Input{Name: name, Kind: trial.Check, Run: func() trial.Result { return run(name, module(), l) }})
 		}
 	}
 	return list, nil

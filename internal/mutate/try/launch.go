@@ -19,20 +19,20 @@ func load(name, text string) (*interp.Module, error) {
 
 // warp is a launch of kernel n of a module, with one warp.
 func warp(n int, eager bool, args ...any) *interp.Launch {
-	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, Eager: eager}
+	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, CompileEagerly: eager}
 }
 
 // input is a launch in check mode.
 func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
-	return trial.Input{Name: name, Kind: trial.Judge, Run: func() trial.Result { return run(name, mod, l) }}
+	return trial.Input{Name: name, Kind: trial.Check, Run: func() trial.Result { return run(name, mod, l) }}
 }
 
 // underKim is a launch in check mode with statistics of a policy.
 func underKim(name string, mod *interp.Module, l *interp.Launch) trial.Input {
-	under := *l
-	under.Stats, under.Policy = true, kim
-	i := input(name+", under kim", mod, &under)
-	i.Kind = trial.Second
+	launch := *l
+	launch.Structure, launch.Policy = true, kim
+	i := input(name+", under kim", mod, &launch)
+	i.Kind = trial.Fallback
 	return i
 }
 

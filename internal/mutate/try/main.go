@@ -30,7 +30,7 @@ func main() {
 	for _, s := range spaces {
 		groups = append(groups, s.name)
 	}
-	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, ways, registers), Load: inputs})
+	trial.Main(&trial.Corpus{Groups: append(groups, flows, threads, pathGroup, registers), Load: inputs})
 }
 
 var kim = affinetrack.PolicyByName("kim")
@@ -39,28 +39,28 @@ var kim = affinetrack.PolicyByName("kim")
 func inputs(file string) ([]trial.Input, error) {
 	for _, s := range spaces {
 		if s.name == file {
-			return ofAccesses(s.name, s.space, s.bits)
+			return accessInputs(s.name, s.space, s.bits)
 		}
 	}
 	switch {
 	case slices.Contains(bodies, file):
-		return ofOperations(file)
+		return operationInputs(file)
 	case file == flows:
-		return ofFlows()
+		return flowInputs()
 	case file == threads:
-		return ofThreads()
-	case file == ways:
-		return ofWays()
+		return threadInputs()
+	case file == pathGroup:
+		return pathInputs()
 	case file == registers:
-		return ofRegisters()
+		return registerInputs()
 	}
-	programs, err := corpus.Of(testdata, file)
+	programs, err := corpus.ProgramsOf(testdata, file)
 	if err != nil {
 		return nil, err
 	}
 	var list []trial.Input
 	for _, p := range programs {
-		if !wanted(p) {
+		if !isUsed(p) {
 			continue
 		}
 		add := func(name string, kind trial.Kind, prepare func(l *interp.Launch)) {
@@ -69,16 +69,16 @@ func inputs(file string) ([]trial.Input, error) {
 				return result(o.Err, o.Results, o)
 			}})
 		}
-		add("check", trial.Judge, func(l *interp.Launch) {})
-		add("check eagerly", trial.Judge, func(l *interp.Launch) { l.Eager = true })
-		add("check under kim", trial.Second, func(l *interp.Launch) { l.Stats, l.Policy = true, kim })
+		add("check", trial.Check, func(l *interp.Launch) {})
+		add("check eagerly", trial.Check, func(l *interp.Launch) { l.CompileEagerly = true })
+		add("check under kim", trial.Fallback, func(l *interp.Launch) { l.Structure, l.Policy = true, kim })
 		add("affine", trial.Output, func(l *interp.Launch) { l.Mode = interp.Affine })
 	}
 	return list, nil
 }
 
-// wanted picks extents of cases: warps that are full, half empty, and of two halves.
-func wanted(p *corpus.Program) bool {
+// isUsed picks extents of cases: warps that are full, half empty, and of two halves.
+func isUsed(p *corpus.Program) bool {
 	return p.Line == 0 || p.Width >= 32 && p.Block[0] > 1
 }
 
@@ -105,9 +105,9 @@ func result(err error, results []*interp.Result, o *corpus.Outcome) trial.Result
 	// best, and so on: the more there is of all that is as good or better, the better.
 	e := &n.Engine
 	proved := e.Fixed + e.Proved
-	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.Quick, proved + e.Compact}
+	r.Saved = []int64{e.Claims, e.Fixed, proved, proved + e.FastForm, proved + e.Compact}
 	// What is in shadows of registers that nobody reads any more depends on which of them
 	// share a row, and so do the rows.
-	r.Spent = []int64{e.OnLanes, e.Expanded - e.Kept}
+	r.Spent = []int64{e.VectorExecuted, e.MaterialisedLanes - e.ShadowLanes}
 	return r
 }

@@ -225,7 +225,7 @@ func values(width int, r *rand.Rand) []any {
 	hi := max(lo+1, []uint32{32, 32, 20, 31, 8}[r.IntN(5)])
 	strides := []uint64{0, 1, 1, 2, 3, 4, 4, 8, 12, 64, 100, 1 << (width - 1), 1 << (width - 2), 1 << (width - 5), 1 << (width - 6)}
 	pick := func(list []uint64) uint64 { return list[r.IntN(len(list))] }
-	some := func() (base, stride uint64) {
+	randomValue := func() (base, stride uint64) {
 		stride = pick(strides)
 		if r.IntN(3) == 0 {
 			stride = -stride
@@ -237,8 +237,8 @@ func values(width int, r *rand.Rand) []any {
 		}
 		return base, stride
 	}
-	b0, s0 := some()
-	b1, s1 := some()
+	b0, s0 := randomValue()
+	b1, s1 := randomValue()
 	if r.IntN(3) > 0 { // amounts of shifts, divisors, masks
 		b1 = pick([]uint64{0, 1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 63, 64, 255, 256, 12, 100, 1 << 32, 1<<32 - 4, ^uint64(3), ^uint64(0), b0, b0 + 1, b0 - 1})
 	}
@@ -258,8 +258,8 @@ func divisors(width int) (list [][]any) {
 	return append(list, []any{uint64(5), uint64(1) << (width - 2), uint64(1) << (width - 2), uint64(0), uint32(0), uint32(3)})
 }
 
-// ofOperations are the inputs of a group of bodies.
-func ofOperations(group string) ([]trial.Input, error) {
+// operationInputs are the inputs of a group of bodies.
+func operationInputs(group string) ([]trial.Input, error) {
 	var width int
 	fmt.Sscanf(group, "operations %d", &width)
 	mod, err := load(group, operations(width))

@@ -51,8 +51,8 @@ const registersModule = `.version 8.0
 }
 `
 
-// ofRegisters are the inputs.
-func ofRegisters() ([]trial.Input, error) {
+// registerInputs are the inputs.
+func registerInputs() ([]trial.Input, error) {
 	mod, err := load(registers, registersModule)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 
 const threads = "threads"
 
-// ofThreads are the inputs.
-func ofThreads() ([]trial.Input, error) {
+// threadInputs are the inputs.
+func threadInputs() ([]trial.Input, error) {
 	var b strings.Builder
 	b.WriteString(".version 8.0\n.target sm_80\n.address_size 64\n")
 	parts := []string{"", "\tand.b32 %w, %t, 5;\n\tsetp.eq.u32 %p, %w, 4;\n\t@%p bra END;\n", "\tsetp.lt.u32 %p, %t, 3;\n\t@%p bra END;\n", "\tsetp.gt.u32 %p, %t, 20;\n\t@%p bra END;\n"}
@@ -59,7 +59,7 @@ func ofThreads() ([]trial.Input, error) {
 				if k%len(parts) == 0 {
 					// Statistics ask for the index itself: the machine has the plan say first.
 					aimed := underKim(name, mod, l)
-					aimed.Kind = trial.Aimed
+					aimed.Kind = trial.Targeted
 					list = append(list, aimed)
 				}
 			}

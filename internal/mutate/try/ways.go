@@ -12,20 +12,20 @@ import (
 	"gemu/interp"
 )
 
-const ways = "ways"
+const pathGroup = "ways"
 
-// waysHead is what the kernels begin with: %p holds in four lanes, %q in none, which nobody
+// pathHead is what the kernels begin with: %p holds in four lanes, %q in none, which nobody
 // can know, and %c is uniform. %s are for uniform results, each to be written in one place.
-const waysHead = `	mov.u32 %t, %tid.x;
+const pathHead = `	mov.u32 %t, %tid.x;
 	mov.u32 %c, %ctaid.x;
 	setp.lt.u32 %p, %t, 4;
 	mul.lo.u32 %g, %t, %t;
 	setp.ne.u32 %q, %g, %g;
 `
 
-// waysOf are the kernels, by names. One that begins with a label has no head; the last is a
+// pathKernels are the kernels, by names. One that begins with a label has no head; the last is a
 // module.
-var waysOf = []struct{ name, text string }{
+var pathKernels = []struct{ name, text string }{
 	{"lanes spin for what others do behind the join", `
 	@!%p bra JOIN;
 SPIN:
@@ -356,8 +356,8 @@ JOIN:
 }`},
 }
 
-// waysFunctions are what they call.
-var waysFunctions = `.global .align 16 .b32 flag;
+// pathFunctions are what they call.
+var pathFunctions = `.global .align 16 .b32 flag;
 .global .align 16 .b8 all[1024];
 .extern .func (.reg .b64 %r) malloc(.reg .b64 %n);
 .extern .func free(.reg .b64 %a);
@@ -410,33 +410,33 @@ END:
 }
 `
 
-// wayModule is the text of a module with a kernel.
-func wayModule(kernel string) string {
+// pathModule is the text of a module with a kernel.
+func pathModule(kernel string) string {
 	if strings.HasPrefix(kernel, "\n.version") {
 		return kernel
 	}
 	var b strings.Builder
-	b.WriteString(".version 8.5\n.target sm_90\n.address_size 64\n" + waysFunctions)
+	b.WriteString(".version 8.5\n.target sm_90\n.address_size 64\n" + pathFunctions)
 	b.WriteString(".entry k0(.param .align 8 .b8 par[16])\n{\n\t.local .align 16 .b32 mine[4];\n\t.reg .b32 %t, %c, %g, %k, %w, %y, %z, %s<3>;\n\t.reg .b64 %l, %m;\n\t.reg .b128 %b;\n\t.reg .pred %p, %q, %r, %u;\n")
 	if !strings.HasPrefix(kernel, "\nAGAIN:") {
-		b.WriteString(waysHead)
+		b.WriteString(pathHead)
 	}
 	b.WriteString(kernel[1:] + "\nEND:\n\tret;\n}\n")
 	return b.String()
 }
 
-// ofWays are the inputs. Each run loads its module, so that it lowers the kernel, whatever
+// pathInputs are the inputs. Each run loads its module, so that it lowers the kernel, whatever
 // ran before.
-func ofWays() ([]trial.Input, error) {
+func pathInputs() ([]trial.Input, error) {
 	var list []trial.Input
-	for _, way := range waysOf {
-		text := wayModule(way.text)
+	for _, way := range pathKernels {
+		text := pathModule(way.text)
 		if _, err := load(way.name, text); err != nil {
 			return nil, err
 		}
 		for _, rc := range interp.Reconvergers {
 			name := fmt.Sprintf("ways: %s, under %s", way.name, rc.Name)
-			list = append(list, trial.Input{Name: name, Kind: trial.Aimed, Run: func() trial.Result {
+			list = append(list, trial.Input{Name: name, Kind: trial.Targeted, Run: func() trial.Result {
 				mod, err := load(way.name, text)
 				if err != nil {
 					panic(err)

@@ -16,7 +16,7 @@ import (
 )
 
 // Kernel executes an instruction for the lanes of mask m.
-type Kernel func(f *regfile.File, in *code.Instr, m uint32)
+type Kernel func(f *regfile.File, instr *code.Instr, m uint32)
 
 // One executes an instruction on single values: the sources A, B, C, E as the
 // low bits of a uint64 (predicates as 0 or 1), the result likewise, and the

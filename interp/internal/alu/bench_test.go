@@ -12,7 +12,7 @@ import (
 //	go test ./interp/internal/alu -bench 'Kernels/(add.u32|fma.rn.f32)$'
 func BenchmarkKernels(b *testing.B) {
 	var k regfile.Constants
-	k.Lay()
+	k.Layout()
 	f := regfile.New(&k, false)
 	f.Reset(regfile.Size{R: 5, Q: 5, P: 5})
 	for r := range int32(4) {
@@ -27,9 +27,9 @@ func BenchmarkKernels(b *testing.B) {
 			continue
 		}
 		b.Run(code.Op(op).String(), func(b *testing.B) {
-			in := &code.Instr{Op: code.Op(op), A: 1, B: 2, C: 3, E: 0, D: 4, F: 4}
+			instr := &code.Instr{Op: code.Op(op), A: 1, B: 2, C: 3, E: 0, D: 4, F: 4}
 			for b.Loop() {
-				kernel(f, in, regfile.Full)
+				kernel(f, instr, regfile.Full)
 			}
 			b.ReportMetric(float64(b.N)*regfile.Lanes/b.Elapsed().Seconds(), "lane-instr/s")
 		})

@@ -83,17 +83,17 @@ const (
 )
 
 // setPredicates finishes a comparison whose outcome is t.
-func setPredicates(f *regfile.File, in *code.Instr, m, t uint32) {
+func setPredicates(f *regfile.File, instr *code.Instr, m, t uint32) {
 	c := uint32(0)
-	if in.Imm != BoolNone {
-		c = f.SrcP(in.C)
+	if instr.Imm != BoolNone {
+		c = f.SrcP(instr.C)
 	}
-	p, q := Combine(t, c, in.Imm)
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, p)
+	p, q := Combine(t, c, instr.Imm)
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, p)
 	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, q)
+	if instr.F != code.NoRow {
+		f.SetP(instr.F, m, q)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 
 // halfFormat is what sets f16 and bf16 apart.
 type halfFormat struct {
-	wide   func(h uint16) float32
-	narrow func(x float64, r fp.Rounding) uint16
-	normal float64 // the least normal number
-	tiny   float64 // what is below rounds to less than that, if there were smaller normal numbers
+	wide        func(h uint16) float32
+	narrow      func(x float64, r fp.Rounding) uint16
+	leastNormal float64 // the least normal number
+	flushBelow  float64 // what is below rounds to less than that, if there were smaller normal numbers
 }
 
 var (
@@ -22,40 +22,40 @@ var (
 	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
 )
 
-// oobNaN is the NaN that tensor copies write for what lies outside of the tensor. The manual
+// outOfBoundsNaN is the NaN that tensor copies write for what lies outside of the tensor. The manual
 // does not say which it is; 0x7ff7 is what GPUs of sm_120 write.
-const oobNaN = 0x7ff7
+const outOfBoundsNaN = 0x7ff7
 
 //gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
-	return f16.op(op, a, b, c, modifiers(imm))
+	return f16.compute(op, a, b, c, modifiersFromImm(imm))
 }
 
 //gemu:kernel $OP.any.bf16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyBF16(op floatOp, a, b, c uint16, imm uint64) uint16 {
-	return bf16.op(op, a, b, c, modifiers(imm))
+	return bf16.compute(op, a, b, c, modifiersFromImm(imm))
 }
 
 //gemu:kernel $OP.any.f16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return f16.op2(op, a, b, c, modifiers(imm))
+	return f16.computeBoth(op, a, b, c, modifiersFromImm(imm))
 }
 
 //gemu:kernel $OP.any.bf16x2; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
 func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
-	return bf16.op2(op, a, b, c, modifiers(imm))
+	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm))
 }
 
-// op2 is op on both halves.
-func (h *halfFormat) op2(op floatOp, a, b, c uint32, s Modifiers) uint32 {
-	lo := h.op(op, uint16(a), uint16(b), uint16(c), s)
-	hi := h.op(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
+// computeBoth is op on both halves.
+func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers) uint32 {
+	lo := h.compute(op, uint16(a), uint16(b), uint16(c), s)
+	hi := h.compute(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// op is an operation on one number of the format.
-func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
-	if s.OOB && (a&0x7fff == oobNaN || b&0x7fff == oobNaN) {
+// compute is an operation on one number of the format.
+func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
+	if s.OutOfBounds && (a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN) {
 		return 0
 	}
 	x, y, z := h.wide(a), h.wide(b), h.wide(c)
@@ -85,7 +85,7 @@ func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	default:
 		panic("BUG: no such operation of halves")
 	}
-	if s.FTZ && math.Abs(r) < h.tiny {
+	if s.FTZ && math.Abs(r) < h.flushBelow {
 		r = math.Copysign(0, r)
 	}
 	switch {
@@ -99,7 +99,7 @@ func (h *halfFormat) op(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 
 // flush makes zeros of subnormal numbers.
 func (h *halfFormat) flush(x float32) float32 {
-	if math.Abs(float64(x)) < h.normal {
+	if math.Abs(float64(x)) < h.leastNormal {
 		return float32(math.Copysign(0, float64(x)))
 	}
 	return x

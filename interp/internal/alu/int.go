@@ -226,9 +226,9 @@ func packedSatS16(op floatOp, a, b uint32) uint32 { return inParts[int16](op, tr
 // inParts computes with each of the integers of type T that the words hold.
 func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uint32 {
 	n := width[T]()
-	least, most := int32(0), int32(1)<<n-1
+	lower, upper := int32(0), int32(1)<<n-1
 	if ^T(0) < 0 {
-		least, most = -1<<(n-1), 1<<(n-1)-1
+		lower, upper = -1<<(n-1), 1<<(n-1)-1
 	}
 	var d uint32
 	for i := 0; i < 32; i += n {
@@ -246,7 +246,7 @@ func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uin
 			panic("BUG: no such operation of packed integers")
 		}
 		if sat {
-			x = max(least, min(x, most))
+			x = max(lower, min(x, upper))
 		}
 		if relu {
 			x = max(x, 0)

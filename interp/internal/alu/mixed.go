@@ -76,7 +76,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 		case opFma:
 			v = fp.Sum(float64(x[0]*x[1]), x[2], r)
 		}
-		if ftz && math.Abs(v) < leastNormal(elem) { // the mode is .rz
+		if ftz && math.Abs(v) < leastNormalOf(elem) { // the mode is .rz
 			v = math.Copysign(0, v)
 		}
 		d |= format.Convert(v, r, 0, satFinite) << (i * width)
@@ -88,7 +88,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
 	elem, count := t.Elements()
 	v := packedFormat(elem).Value(bits >> (i * t.Bits() / count))
-	if ftz && math.Abs(v) < leastNormal(elem) {
+	if ftz && math.Abs(v) < leastNormalOf(elem) {
 		return math.Copysign(0, v)
 	}
 	return v

@@ -13,21 +13,21 @@ import (
 
 // Modifiers are those of float arithmetic, of an operation "NAME.any.TYPE".
 type Modifiers struct {
-	Rnd     fp.Rounding
-	FTZ     bool // flush subnormal operands and results
-	Sat     bool // clamp to [0, 1]
-	NaN     bool // min, max: NaN wins
-	XorSign bool // min, max: the result has the sign a ^ b
-	Abs     bool // min, max: compare magnitudes
-	Three   bool // min, max: a third operand
-	Relu    bool // what is negative becomes zero
-	OOB     bool // of halves: an operand that is the OOB NaN makes zero of the result
+	Rnd           fp.Rounding
+	FTZ           bool // flush subnormal operands and results
+	Sat           bool // clamp to [0, 1]
+	NaN           bool // min, max: NaN wins
+	XorSign       bool // min, max: the result has the sign a ^ b
+	Abs           bool // min, max: compare magnitudes
+	ThreeOperands bool // min, max: a third operand
+	Relu          bool // what is negative becomes zero
+	OutOfBounds   bool // of halves: an operand that is the OOB NaN makes zero of the result
 }
 
 // Imm packs them for Instr.Imm, in less than 32 bits.
 func (m Modifiers) Imm() uint64 {
 	v := uint64(m.Rnd)
-	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.Three, m.Relu, m.OOB} {
+	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.ThreeOperands, m.Relu, m.OutOfBounds} {
 		if b {
 			v |= 1 << (8 + i)
 		}
@@ -35,7 +35,7 @@ func (m Modifiers) Imm() uint64 {
 	return v
 }
 
-func modifiers(imm uint64) Modifiers {
+func modifiersFromImm(imm uint64) Modifiers {
 	flag := func(i int) bool { return imm>>(8+i)&1 != 0 }
 	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)}
 }
@@ -62,7 +62,7 @@ const (
 
 //gemu:kernel $OP.any.f32; OP = add sub mul fma|mad div rcp sqrt min max; takes = 63 slow
 func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
-	s := modifiers(imm)
+	s := modifiersFromImm(imm)
 	mul, div, fma := fp.Mul32, fp.Div32, fp.Fma32
 	if s.FTZ {
 		a, b, c = fp.FTZ32(a), fp.FTZ32(b), fp.FTZ32(c)
@@ -86,7 +86,7 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 		r = fp.Sqrt32(a, s.Rnd)
 	case opMin, opMax:
 		r = minMax32(op, s, a, b, (math.Float32bits(a)^math.Float32bits(b))&(1<<31))
-		if s.Three {
+		if s.ThreeOperands {
 			r = minMax32(op, s, r, c, 0) // without .xorsign
 		}
 	default:
@@ -126,7 +126,7 @@ func minMax32(op floatOp, s Modifiers, a, b float32, sign uint32) float32 {
 
 //gemu:kernel $OP.any.f64; OP = add sub mul fma|mad div rcp sqrt min max; takes = 63 slow
 func anyF64(op floatOp, a, b, c float64, imm uint64) float64 {
-	s := modifiers(imm)
+	s := modifiersFromImm(imm)
 	var r float64
 	switch op {
 	case opAdd:
@@ -171,7 +171,7 @@ type ConvertSpec struct {
 	Sat       bool
 	Relu      bool // negative becomes zero
 	SatFinite bool // what is too large becomes the largest finite
-	With      bool // there is an operand besides: random bits of fp.RS, or a scale
+	HasSecond bool // there is an operand besides: random bits of fp.RS, or a scale
 	PlusZero  bool // a zero is positive
 	Sine      bool // no conversion: the sine of a number of turns
 	Cosine    bool // likewise, the cosine
@@ -181,7 +181,7 @@ type ConvertSpec struct {
 // Imm packs the description for Instr.Imm.
 func (s ConvertSpec) Imm() uint64 {
 	v := uint64(s.Dst) | uint64(s.Src)<<8 | uint64(s.Rnd)<<16
-	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.With, s.PlusZero, s.Sine, s.Cosine, s.Flush} {
+	for i, b := range []bool{s.Integral, s.FTZ, s.Sat, s.Relu, s.SatFinite, s.HasSecond, s.PlusZero, s.Sine, s.Cosine, s.Flush} {
 		if b {
 			v |= 1 << (24 + i)
 		}
@@ -189,7 +189,7 @@ func (s ConvertSpec) Imm() uint64 {
 	return v
 }
 
-func convertSpec(imm uint64) ConvertSpec {
+func convertSpecFromImm(imm uint64) ConvertSpec {
 	flag := func(i int) bool { return imm>>(24+i)&1 != 0 }
 	return ConvertSpec{ptx.Type(imm), ptx.Type(imm >> 8), fp.Rounding(imm >> 16), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7), flag(8), flag(9)}
 }
@@ -209,7 +209,7 @@ func convert6464(a uint64, imm uint64) uint64 { return convert(a, imm) }
 // convertWith has the random bits of .rs in b, or a scale of type .ue8m0.
 //
 //gemu:kernel convert.with.b32 slow
-func convertWith(a, b uint32, imm uint64) uint32 { return uint32(convertBy(uint64(a), b, imm)) }
+func convertWith(a, b uint32, imm uint64) uint32 { return uint32(convertSecond(uint64(a), b, imm)) }
 
 // RandomBits is how many random bits a conversion to a number of type t takes.
 func RandomBits(t ptx.Type) int {
@@ -221,11 +221,11 @@ func RandomBits(t ptx.Type) int {
 
 // convert is cvt in full (manual 9.7.9.21). The result is in the low bits,
 // zero-extended.
-func convert(x, imm uint64) uint64 { return convertBy(x, 0, imm) }
+func convert(x, imm uint64) uint64 { return convertSecond(x, 0, imm) }
 
-// convertBy has b if the conversion has a second operand.
-func convertBy(x uint64, b uint32, imm uint64) uint64 {
-	s := convertSpec(imm)
+// convertSecond has b if the conversion has a second operand.
+func convertSecond(x uint64, b uint32, imm uint64) uint64 {
+	s := convertSpecFromImm(imm)
 	switch {
 	case s.Src.IsInt():
 		return convertInt(x, s)
@@ -279,10 +279,10 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 	if s.Src == ptx.F16 && v != v {
 		wide = fp.F16ToF64(uint16(x)) // keeps its payload
 	}
-	if s.Flush && math.Abs(wide) < leastNormal(s.Src) {
+	if s.Flush && math.Abs(wide) < leastNormalOf(s.Src) {
 		wide = math.Copysign(0, wide)
 	}
-	if s.With && s.Rnd != fp.RS {
+	if s.HasSecond && s.Rnd != fp.RS {
 		// Exact: the product of a number of f32 and a power of two is a number of f64.
 		if scale := fp.UE8M0.Value(uint64(b)); s.Dst == ptx.BF16 {
 			wide *= scale
@@ -290,11 +290,11 @@ func convertBy(x uint64, b uint32, imm uint64) uint64 {
 			wide /= scale
 		}
 	}
-	return narrowBy(wide, b, s)
+	return narrowRandom(wide, b, s)
 }
 
-// leastNormal is the least normal number of .f16, .bf16 or .f32.
-func leastNormal(t ptx.Type) float64 {
+// leastNormalOf is the least normal number of .f16, .bf16 or .f32.
+func leastNormalOf(t ptx.Type) float64 {
 	if t == ptx.F16 {
 		return 0x1p-14
 	}
@@ -387,10 +387,10 @@ func nanOf64(v float64, t ptx.Type) uint64 {
 }
 
 // narrow rounds a float to the destination format.
-func narrow(v float64, s ConvertSpec) uint64 { return narrowBy(v, 0, s) }
+func narrow(v float64, s ConvertSpec) uint64 { return narrowRandom(v, 0, s) }
 
-// narrowBy has random bits, if the mode wants them.
-func narrowBy(v float64, random uint32, s ConvertSpec) uint64 {
+// narrowRandom has random bits, if the mode wants them.
+func narrowRandom(v float64, random uint32, s ConvertSpec) uint64 {
 	if s.Sat {
 		v = fp.Sat64(v)
 	}

@@ -65,15 +65,15 @@ type Video struct {
 	Shift   int // 0, 7 or 15
 }
 
-// packed reads or writes fields of an Imm, from the lowest bit.
-type packed struct {
-	imm   uint64
-	shift int
-	read  bool
+// immFields reads or writes fields of an Imm, from the lowest bit.
+type immFields struct {
+	imm     uint64
+	shift   int
+	reading bool
 }
 
-func (p *packed) int(v *int, n int) {
-	if p.read {
+func (p *immFields) intField(v *int, n int) {
+	if p.reading {
 		*v = int(p.imm >> p.shift & (1<<n - 1))
 	} else {
 		p.imm |= uint64(*v) << p.shift
@@ -81,8 +81,8 @@ func (p *packed) int(v *int, n int) {
 	p.shift += n
 }
 
-func (p *packed) bool(v *bool) {
-	if p.read {
+func (p *immFields) boolField(v *bool) {
+	if p.reading {
 		*v = p.imm>>p.shift&1 != 0
 	} else if *v {
 		p.imm |= 1 << p.shift
@@ -90,39 +90,39 @@ func (p *packed) bool(v *bool) {
 	p.shift++
 }
 
-// fields lists what an Imm holds: 60 bits.
-func (v *Video) fields(p *packed) {
+// visitFields lists what an Imm holds: 60 bits.
+func (v *Video) visitFields(p *immFields) {
 	op, second := int(v.Op), int(v.Second)
-	p.int(&op, 4)
-	p.int(&second, 2)
+	p.intField(&op, 4)
+	p.intField(&second, 2)
 	v.Op, v.Second = VideoOp(op), VideoSecond(second)
-	p.int(&v.Lanes, 3)
+	p.intField(&v.Lanes, 3)
 	for _, e := range []*VideoElems{&v.A, &v.B} {
-		p.int(&e.Log, 2)
+		p.intField(&e.Log, 2)
 		for i := range e.At {
-			p.int(&e.At[i], 3)
+			p.intField(&e.At[i], 3)
 		}
-		p.bool(&e.Signed)
-		p.bool(&e.Neg)
+		p.boolField(&e.Signed)
+		p.boolField(&e.Neg)
 	}
-	p.int(&v.Log, 2)
-	p.int(&v.At, 2)
-	p.int(&v.Mask, 4)
+	p.intField(&v.Log, 2)
+	p.intField(&v.At, 2)
+	p.intField(&v.Mask, 4)
 	for _, b := range []*bool{&v.Signed, &v.Sat, &v.Wrap, &v.NegC, &v.PlusOne} {
-		p.bool(b)
+		p.boolField(b)
 	}
-	p.int(&v.Shift, 4)
+	p.intField(&v.Shift, 4)
 }
 
 // Imm packs the description for Instr.Imm.
 func (v Video) Imm() uint64 {
-	var p packed
-	v.fields(&p)
+	var p immFields
+	v.visitFields(&p)
 	return p.imm
 }
 
-func videoOf(imm uint64) (v Video) {
-	v.fields(&packed{imm: imm, read: true})
+func videoFromImm(imm uint64) (v Video) {
+	v.visitFields(&immFields{imm: imm, reading: true})
 	return v
 }
 
@@ -135,8 +135,8 @@ func extend(v uint64, n int, signed bool) int64 {
 	return int64(v >> (64 - n))
 }
 
-// of gives the element of a lane, in 33 bits.
-func (e *VideoElems) of(pair uint64, lane int) int64 {
+// element gives the element of a lane, in 33 bits.
+func (e *VideoElems) element(pair uint64, lane int) int64 {
 	n := 8 << e.Log
 	v := extend(pair>>(e.At[lane]*n), n, e.Signed)
 	if e.Neg {
@@ -194,7 +194,7 @@ func (v *Video) apply(a, b int64) int64 {
 
 //gemu:kernel video.b32 slow
 func video(a, b, c uint32, imm uint64) uint32 {
-	v := videoOf(imm)
+	v := videoFromImm(imm)
 	pair := uint64(a) | uint64(b)<<32
 	n := 8 << v.Log
 	d := c
@@ -202,7 +202,7 @@ func video(a, b, c uint32, imm uint64) uint32 {
 		if v.Mask>>i&1 == 0 {
 			continue
 		}
-		t := v.apply(v.A.of(pair, i), v.B.of(pair, i))
+		t := v.apply(v.A.element(pair, i), v.B.element(pair, i))
 		if v.Sat {
 			lo, hi := int64(0), int64(1)<<n-1
 			if v.Signed {
@@ -233,12 +233,12 @@ func video(a, b, c uint32, imm uint64) uint32 {
 //
 //gemu:kernel vmad.b32 slow
 func vmad(a, b, c uint32, imm uint64) uint32 {
-	v := videoOf(imm)
+	v := videoFromImm(imm)
 	pair := uint64(a) | uint64(b)<<32
 	negate := v.A.Neg != v.B.Neg
 	signed := v.A.Signed || v.B.Signed || negate || v.NegC
 	v.A.Neg, v.B.Neg = false, false
-	x, y := v.A.of(pair, 0), v.B.of(pair, 0)
+	x, y := v.A.element(pair, 0), v.B.element(pair, 0)
 	// The product of magnitudes fits 64 bits.
 	hi, lo := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y)))
 	complement := func() { hi, lo = ^hi, ^lo }

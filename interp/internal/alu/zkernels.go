@@ -1326,9 +1326,9 @@ var Single = [code.Count]One{
 	code.VmadB32:                  one_k_vmad_b32,
 }
 
-func k_cmp_eq_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_eq_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1343,16 +1343,16 @@ func k_cmp_eq_b16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_eq_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_eq_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_eq_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1367,16 +1367,16 @@ func k_cmp_eq_b32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_eq_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_eq_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_eq_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1391,16 +1391,16 @@ func k_cmp_eq_b64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_eq_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[uint64](a, b))), 0
 }
 
-func k_cmp_eq_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_eq_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1415,16 +1415,16 @@ func k_cmp_eq_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_eq_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_eq_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_eq_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1439,16 +1439,16 @@ func k_cmp_eq_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_eq_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(eq[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ne_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ne_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1463,16 +1463,16 @@ func k_cmp_ne_b16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ne_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ne_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ne_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1487,16 +1487,16 @@ func k_cmp_ne_b32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ne_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ne_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_ne_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1511,16 +1511,16 @@ func k_cmp_ne_b64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ne_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ne[uint64](a, b))), 0
 }
 
-func k_cmp_lt_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_lt_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1535,16 +1535,16 @@ func k_cmp_lt_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_lt_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_lt_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1559,16 +1559,16 @@ func k_cmp_lt_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_lt_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_lt_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1583,16 +1583,16 @@ func k_cmp_lt_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[uint64](a, b))), 0
 }
 
-func k_cmp_lt_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_lt_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1607,16 +1607,16 @@ func k_cmp_lt_s16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_lt_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_lt_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1631,16 +1631,16 @@ func k_cmp_lt_s32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_lt_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_lt_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1655,16 +1655,16 @@ func k_cmp_lt_s64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_lt_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_lt_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1679,16 +1679,16 @@ func k_cmp_lt_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_lt_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_lt_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1703,16 +1703,16 @@ func k_cmp_lt_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lt_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lt[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_le_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_le_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1727,16 +1727,16 @@ func k_cmp_le_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_le_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_le_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1751,16 +1751,16 @@ func k_cmp_le_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_le_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_le_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1775,16 +1775,16 @@ func k_cmp_le_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[uint64](a, b))), 0
 }
 
-func k_cmp_le_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_le_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1799,16 +1799,16 @@ func k_cmp_le_s16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_le_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_le_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1823,16 +1823,16 @@ func k_cmp_le_s32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_le_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_le_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1847,16 +1847,16 @@ func k_cmp_le_s64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_le_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_le_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1871,16 +1871,16 @@ func k_cmp_le_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_le_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_le_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1895,16 +1895,16 @@ func k_cmp_le_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_le_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(le[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_gt_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_gt_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1919,16 +1919,16 @@ func k_cmp_gt_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_gt_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_gt_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1943,16 +1943,16 @@ func k_cmp_gt_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_gt_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_gt_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1967,16 +1967,16 @@ func k_cmp_gt_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[uint64](a, b))), 0
 }
 
-func k_cmp_gt_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_gt_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -1991,16 +1991,16 @@ func k_cmp_gt_s16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_gt_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_gt_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2015,16 +2015,16 @@ func k_cmp_gt_s32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_gt_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_gt_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2039,16 +2039,16 @@ func k_cmp_gt_s64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_gt_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_gt_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2063,16 +2063,16 @@ func k_cmp_gt_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_gt_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_gt_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2087,16 +2087,16 @@ func k_cmp_gt_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gt_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gt[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ge_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ge_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2111,16 +2111,16 @@ func k_cmp_ge_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ge_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ge_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2135,16 +2135,16 @@ func k_cmp_ge_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ge_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_ge_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2159,16 +2159,16 @@ func k_cmp_ge_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[uint64](a, b))), 0
 }
 
-func k_cmp_ge_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ge_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2183,16 +2183,16 @@ func k_cmp_ge_s16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int16](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_cmp_ge_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_ge_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2207,16 +2207,16 @@ func k_cmp_ge_s32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_cmp_ge_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_ge_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2231,16 +2231,16 @@ func k_cmp_ge_s64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[int64](int64(a), int64(b)))), 0
 }
 
-func k_cmp_ge_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_ge_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2255,16 +2255,16 @@ func k_cmp_ge_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ge_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_ge_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2279,16 +2279,16 @@ func k_cmp_ge_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ge_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ge[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_lo_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_lo_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2303,16 +2303,16 @@ func k_cmp_lo_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lo_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_lo_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2327,16 +2327,16 @@ func k_cmp_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_lo_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_lo_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2351,16 +2351,16 @@ func k_cmp_lo_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_lo_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(lo[uint64](a, b))), 0
 }
 
-func k_cmp_ls_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ls_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2375,16 +2375,16 @@ func k_cmp_ls_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ls_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_ls_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_ls_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2399,16 +2399,16 @@ func k_cmp_ls_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ls_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_ls_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_ls_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2423,16 +2423,16 @@ func k_cmp_ls_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ls_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ls[uint64](a, b))), 0
 }
 
-func k_cmp_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_hi_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2447,16 +2447,16 @@ func k_cmp_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2471,16 +2471,16 @@ func k_cmp_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_hi_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2495,16 +2495,16 @@ func k_cmp_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hi[uint64](a, b))), 0
 }
 
-func k_cmp_hs_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_hs_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2519,16 +2519,16 @@ func k_cmp_hs_u16(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hs_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_cmp_hs_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
+func k_cmp_hs_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2543,16 +2543,16 @@ func k_cmp_hs_u32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hs_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint32](uint32(a), uint32(b)))), 0
 }
 
-func k_cmp_hs_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
+func k_cmp_hs_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2567,16 +2567,16 @@ func k_cmp_hs_u64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_hs_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(hs[uint64](a, b))), 0
 }
 
-func k_cmp_ne_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_ne_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2591,16 +2591,16 @@ func k_cmp_ne_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ne_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neOrdered[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ne_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_ne_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2615,16 +2615,16 @@ func k_cmp_ne_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ne_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neOrdered[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_equ_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_equ_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2639,16 +2639,16 @@ func k_cmp_equ_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_equ_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(equ[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_equ_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_equ_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2663,16 +2663,16 @@ func k_cmp_equ_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_equ_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(equ[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_neu_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_neu_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2687,16 +2687,16 @@ func k_cmp_neu_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_neu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_neu_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_neu_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2711,16 +2711,16 @@ func k_cmp_neu_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_neu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(neu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_ltu_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_ltu_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2735,16 +2735,16 @@ func k_cmp_ltu_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ltu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ltu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_ltu_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_ltu_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2759,16 +2759,16 @@ func k_cmp_ltu_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_ltu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(ltu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_leu_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_leu_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2783,16 +2783,16 @@ func k_cmp_leu_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_leu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(leu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_leu_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_leu_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2807,16 +2807,16 @@ func k_cmp_leu_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_leu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(leu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_gtu_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_gtu_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2831,16 +2831,16 @@ func k_cmp_gtu_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gtu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gtu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_gtu_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_gtu_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2855,16 +2855,16 @@ func k_cmp_gtu_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_gtu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(gtu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_geu_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_geu_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2879,16 +2879,16 @@ func k_cmp_geu_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_geu_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(geu[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_geu_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_geu_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2903,16 +2903,16 @@ func k_cmp_geu_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_geu_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(geu[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_num_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_num_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2927,16 +2927,16 @@ func k_cmp_num_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_num_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(num[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_num_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_num_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2951,16 +2951,16 @@ func k_cmp_num_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_num_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(num[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cmp_nan_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
+func k_cmp_nan_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2975,16 +2975,16 @@ func k_cmp_nan_f32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_nan_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nan[float32](math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_cmp_nan_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
+func k_cmp_nan_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
 	_, _ = *a, *b
 	var t uint32
 	if m == regfile.Full {
@@ -2999,16 +2999,16 @@ func k_cmp_nan_f64(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	setPredicates(f, in, m, t)
+	setPredicates(f, instr, m, t)
 }
 
 func one_k_cmp_nan_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nan[float64](math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_cvt_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3029,9 +3029,9 @@ func one_k_cvt_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint32](uint32(a))), 0
 }
 
-func k_cvt_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row32(in.D)
+func k_cvt_s32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3052,9 +3052,9 @@ func one_k_cvt_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int32](int32(uint32(a)))), 0
 }
 
-func k_cvt_s32_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3075,9 +3075,9 @@ func one_k_cvt_s32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint64](a)), 0
 }
 
-func k_cvt_s64_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3098,9 +3098,9 @@ func one_k_cvt_s64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint32](uint32(a))), 0
 }
 
-func k_cvt_s64_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row64(in.D)
+func k_cvt_s64_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3121,9 +3121,9 @@ func one_k_cvt_s64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int32](int32(uint32(a)))), 0
 }
 
-func k_cvt_s64_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3144,9 +3144,9 @@ func one_k_cvt_s64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint64](a)), 0
 }
 
-func k_cvt_s32_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3167,9 +3167,9 @@ func one_k_cvt_s32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint8](uint8(uint32(a)))), 0
 }
 
-func k_cvt_s32_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3190,9 +3190,9 @@ func one_k_cvt_s32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int8](int8(uint32(a)))), 0
 }
 
-func k_cvt_s32_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3213,9 +3213,9 @@ func one_k_cvt_s32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, uint16](uint16(uint32(a)))), 0
 }
 
-func k_cvt_s32_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s32_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3236,9 +3236,9 @@ func one_k_cvt_s32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint32, int16](int16(uint32(a)))), 0
 }
 
-func k_cvt_s64_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3259,9 +3259,9 @@ func one_k_cvt_s64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint8](uint8(uint32(a)))), 0
 }
 
-func k_cvt_s64_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3282,9 +3282,9 @@ func one_k_cvt_s64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int8](int8(uint32(a)))), 0
 }
 
-func k_cvt_s64_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3305,9 +3305,9 @@ func one_k_cvt_s64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, uint16](uint16(uint32(a)))), 0
 }
 
-func k_cvt_s64_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_cvt_s64_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3328,9 +3328,9 @@ func one_k_cvt_s64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvt[uint64, int16](int16(uint32(a)))), 0
 }
 
-func k_cvt_s8_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3342,9 +3342,9 @@ func one_k_cvt_s8_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_s8_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3356,9 +3356,9 @@ func one_k_cvt_s8_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_s8_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3370,9 +3370,9 @@ func one_k_cvt_s8_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_s8_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3384,9 +3384,9 @@ func one_k_cvt_s8_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_s8_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3398,9 +3398,9 @@ func one_k_cvt_s8_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint32](uint32(a)))), 0
 }
 
-func k_cvt_s8_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s8_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3412,9 +3412,9 @@ func one_k_cvt_s8_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint8, uint64](a))), 0
 }
 
-func k_cvt_s16_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3426,9 +3426,9 @@ func one_k_cvt_s16_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_s16_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3440,9 +3440,9 @@ func one_k_cvt_s16_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_s16_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3454,9 +3454,9 @@ func one_k_cvt_s16_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_s16_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3468,9 +3468,9 @@ func one_k_cvt_s16_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_s16_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3482,9 +3482,9 @@ func one_k_cvt_s16_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint32](uint32(a)))), 0
 }
 
-func k_cvt_s16_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_cvt_s16_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -3496,9 +3496,9 @@ func one_k_cvt_s16_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvt[uint16, uint64](a))), 0
 }
 
-func k_cvt_rn_f32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3519,9 +3519,9 @@ func one_k_cvt_rn_f32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int32](int32(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3542,9 +3542,9 @@ func one_k_cvt_rn_f32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint32](uint32(a)))), 0
 }
 
-func k_cvt_rn_f32_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3565,9 +3565,9 @@ func one_k_cvt_rn_f32_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int64](int64(a)))), 0
 }
 
-func k_cvt_rn_f32_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3588,9 +3588,9 @@ func one_k_cvt_rn_f32_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint64](a))), 0
 }
 
-func k_cvt_rn_f32_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3611,9 +3611,9 @@ func one_k_cvt_rn_f32_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3634,9 +3634,9 @@ func one_k_cvt_rn_f32_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3657,9 +3657,9 @@ func one_k_cvt_rn_f32_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3680,9 +3680,9 @@ func one_k_cvt_rn_f32_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32Int[int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3703,9 +3703,9 @@ func one_k_cvt_rn_f64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int32](int32(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3726,9 +3726,9 @@ func one_k_cvt_rn_f64_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint32](uint32(a)))), 0
 }
 
-func k_cvt_rn_f64_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3749,9 +3749,9 @@ func one_k_cvt_rn_f64_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int64](int64(a)))), 0
 }
 
-func k_cvt_rn_f64_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3772,9 +3772,9 @@ func one_k_cvt_rn_f64_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint64](a))), 0
 }
 
-func k_cvt_rn_f64_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3795,9 +3795,9 @@ func one_k_cvt_rn_f64_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3818,9 +3818,9 @@ func one_k_cvt_rn_f64_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int16](int16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_u8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_u8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3841,9 +3841,9 @@ func one_k_cvt_rn_f64_u8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[uint8](uint8(uint32(a))))), 0
 }
 
-func k_cvt_rn_f64_s8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rn_f64_s8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3864,9 +3864,9 @@ func one_k_cvt_rn_f64_s8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64Int[int8](int8(uint32(a))))), 0
 }
 
-func k_cvt_f64_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_f64_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3887,9 +3887,9 @@ func one_k_cvt_f64_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtF64F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rn_f32_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rn_f32_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -3910,9 +3910,9 @@ func one_k_cvt_rn_f32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rzi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rzi_s32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -3930,9 +3930,9 @@ func one_k_cvt_rzi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRziS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rzi_u32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row32(in.D)
+func k_cvt_rzi_u32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -3950,9 +3950,9 @@ func one_k_cvt_rzi_u32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvtRziU32F32(math.Float32frombits(uint32(a)))), 0
 }
 
-func k_cvt_rzi_s32_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rzi_s32_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -3970,9 +3970,9 @@ func one_k_cvt_rzi_s32_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRziS32F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rzi_s64_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rzi_s64_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -3990,9 +3990,9 @@ func one_k_cvt_rzi_s64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(cvtRziS64F64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rni_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rni_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4010,9 +4010,9 @@ func one_k_cvt_rni_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtRniF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rni_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rni_ftz_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4030,9 +4030,9 @@ func one_k_cvt_rni_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cvtRniF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cvt_rzi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rzi_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4050,9 +4050,9 @@ func one_k_cvt_rzi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtRziF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rzi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rzi_ftz_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4070,9 +4070,9 @@ func one_k_cvt_rzi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cvtRziF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cvt_rmi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rmi_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4090,9 +4090,9 @@ func one_k_cvt_rmi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtRmiF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rmi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rmi_ftz_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4110,9 +4110,9 @@ func one_k_cvt_rmi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cvtRmiF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cvt_rpi_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rpi_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4130,9 +4130,9 @@ func one_k_cvt_rpi_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtRpiF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rpi_ftz_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rpi_ftz_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4150,9 +4150,9 @@ func one_k_cvt_rpi_ftz_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cvtRpiF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cvt_rni_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rni_f64_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4170,9 +4170,9 @@ func one_k_cvt_rni_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtRniF64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rzi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rzi_f64_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4190,9 +4190,9 @@ func one_k_cvt_rzi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtRziF64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rmi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rmi_f64_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4210,9 +4210,9 @@ func one_k_cvt_rmi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtRmiF64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rpi_f64_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_cvt_rpi_f64_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4230,9 +4230,9 @@ func one_k_cvt_rpi_f64_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(cvtRpiF64(math.Float64frombits(a)))), 0
 }
 
-func k_cvt_rni_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rni_s32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4250,9 +4250,9 @@ func one_k_cvt_rni_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRniS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rmi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rmi_s32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4270,9 +4270,9 @@ func one_k_cvt_rmi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRmiS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_rpi_s32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_rpi_s32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4290,9 +4290,9 @@ func one_k_cvt_rpi_s32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtRpiS32F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_f32_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4310,9 +4310,9 @@ func one_k_cvt_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32F16(uint16(uint32(a))))), 0
 }
 
-func k_cvt_f32_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_f32_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4330,9 +4330,9 @@ func one_k_cvt_f32_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtF32BF16(uint16(uint32(a))))), 0
 }
 
-func k_cvt_rn_f16_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row32(in.D)
+func k_cvt_rn_f16_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4350,9 +4350,9 @@ func one_k_cvt_rn_f16_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cvtF16F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cvt_sat_f32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cvt_sat_f32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4370,9 +4370,9 @@ func one_k_cvt_sat_f32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cvtSatF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_widen_s8_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_widen_s8_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4393,9 +4393,9 @@ func one_k_widen_s8_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(widenS8B16(int8(uint32(a))))), 0
 }
 
-func k_widen_s8_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_widen_s8_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4416,9 +4416,9 @@ func one_k_widen_s8_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB32[int8](int8(uint32(a)))), 0
 }
 
-func k_widen_s16_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_widen_s16_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4439,9 +4439,9 @@ func one_k_widen_s16_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB32[int16](int16(uint32(a)))), 0
 }
 
-func k_widen_s8_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_widen_s8_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4462,9 +4462,9 @@ func one_k_widen_s8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int8](int8(uint32(a)))), 0
 }
 
-func k_widen_s16_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_widen_s16_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4485,9 +4485,9 @@ func one_k_widen_s16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int16](int16(uint32(a)))), 0
 }
 
-func k_widen_s32_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row64(in.D)
+func k_widen_s32_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4508,9 +4508,9 @@ func one_k_widen_s32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[int32](int32(uint32(a)))), 0
 }
 
-func k_widen_u8_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_widen_u8_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4531,9 +4531,9 @@ func one_k_widen_u8_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint8](uint8(uint32(a)))), 0
 }
 
-func k_widen_u16_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_widen_u16_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4554,9 +4554,9 @@ func one_k_widen_u16_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint16](uint16(uint32(a)))), 0
 }
 
-func k_widen_u32_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_widen_u32_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4577,10 +4577,10 @@ func one_k_widen_u32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(widenB64[uint32](uint32(a))), 0
 }
 
-func k_add_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4601,10 +4601,10 @@ func one_k_add_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(addF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_add_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4622,10 +4622,10 @@ func one_k_add_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(addF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_sub_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4646,10 +4646,10 @@ func one_k_sub_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(subF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_sub_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4667,10 +4667,10 @@ func one_k_sub_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(subF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_mul_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4691,10 +4691,10 @@ func one_k_mul_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mulF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_mul_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4712,11 +4712,11 @@ func one_k_mul_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mulFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_fma_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_fma_rn_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4737,11 +4737,11 @@ func one_k_fma_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
-func k_fma_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_fma_rn_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4759,10 +4759,10 @@ func one_k_fma_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fmaFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))))), 0
 }
 
-func k_add_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_add_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4783,10 +4783,10 @@ func one_k_add_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(addF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_sub_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_sub_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4807,10 +4807,10 @@ func one_k_sub_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(subF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_mul_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mul_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4831,11 +4831,11 @@ func one_k_mul_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(mulF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_fma_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_fma_rn_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4856,10 +4856,10 @@ func one_k_fma_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(fmaF64(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))), 0
 }
 
-func k_div_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_rn_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -4880,10 +4880,10 @@ func one_k_div_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_rn_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4901,10 +4901,10 @@ func one_k_div_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divFtzF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_full_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_full_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4922,10 +4922,10 @@ func one_k_div_full_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divFullF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_full_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_full_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4943,10 +4943,10 @@ func one_k_div_full_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(divFullF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_div_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4964,10 +4964,10 @@ func one_k_div_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(divApproxF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_div_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -4985,10 +4985,10 @@ func one_k_div_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(divApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_div_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_div_rn_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5009,9 +5009,9 @@ func one_k_div_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(divF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_rcp_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rcp_rn_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5032,9 +5032,9 @@ func one_k_rcp_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rcp_rn_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5052,9 +5052,9 @@ func one_k_rcp_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpFtzF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rcp_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5072,9 +5072,9 @@ func one_k_rcp_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rcpApproxF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rcp_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rcp_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5092,9 +5092,9 @@ func one_k_rcp_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(rcpApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_rcp_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rcp_rn_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5115,9 +5115,9 @@ func one_k_rcp_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rcpF64(math.Float64frombits(a)))), 0
 }
 
-func k_rcp_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rcp_approx_ftz_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5135,9 +5135,9 @@ func one_k_rcp_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rcpApproxF64(math.Float64frombits(a)))), 0
 }
 
-func k_sqrt_rn_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sqrt_rn_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5158,9 +5158,9 @@ func one_k_sqrt_rn_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sqrtF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sqrt_rn_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sqrt_rn_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5178,9 +5178,9 @@ func one_k_sqrt_rn_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sqrtF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_sqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sqrt_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5198,9 +5198,9 @@ func one_k_sqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sqrtApproxF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sqrt_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5218,9 +5218,9 @@ func one_k_sqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sqrtApproxF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_sqrt_rn_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_sqrt_rn_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5241,9 +5241,9 @@ func one_k_sqrt_rn_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(sqrtF64(math.Float64frombits(a)))), 0
 }
 
-func k_rsqrt_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rsqrt_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5261,9 +5261,9 @@ func one_k_rsqrt_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(rsqrtF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_rsqrt_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rsqrt_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5281,9 +5281,9 @@ func one_k_rsqrt_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(rsqrtF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_rsqrt_approx_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rsqrt_approx_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5301,9 +5301,9 @@ func one_k_rsqrt_approx_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rsqrtF64(math.Float64frombits(a)))), 0
 }
 
-func k_rsqrt_approx_ftz_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rsqrt_approx_ftz_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5321,9 +5321,9 @@ func one_k_rsqrt_approx_ftz_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(rsqrtFtzF64(math.Float64frombits(a)))), 0
 }
 
-func k_sin_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sin_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5341,9 +5341,9 @@ func one_k_sin_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(sinF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_sin_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sin_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5361,9 +5361,9 @@ func one_k_sin_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(sinF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_cos_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cos_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5381,9 +5381,9 @@ func one_k_cos_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(cosF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_cos_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_cos_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5401,9 +5401,9 @@ func one_k_cos_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(cosF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_lg2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_lg2_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5421,9 +5421,9 @@ func one_k_lg2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(lg2F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_lg2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_lg2_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5441,9 +5441,9 @@ func one_k_lg2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(lg2F32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_ex2_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_ex2_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5461,9 +5461,9 @@ func one_k_ex2_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(ex2F32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_ex2_approx_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_ex2_approx_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5481,9 +5481,9 @@ func one_k_ex2_approx_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(ex2F32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_tanh_approx_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_tanh_approx_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5501,9 +5501,9 @@ func one_k_tanh_approx_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(tanhF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_abs_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_abs_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5524,9 +5524,9 @@ func one_k_abs_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(absF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_abs_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_abs_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5544,9 +5544,9 @@ func one_k_abs_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(absF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_neg_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_neg_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5567,9 +5567,9 @@ func one_k_neg_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(negF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_neg_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_neg_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5587,9 +5587,9 @@ func one_k_neg_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(negF32(fp.FTZ32(math.Float32frombits(uint32(a))))))), 0
 }
 
-func k_abs_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_abs_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5610,9 +5610,9 @@ func one_k_abs_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(absF64(math.Float64frombits(a)))), 0
 }
 
-func k_neg_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_neg_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5633,10 +5633,10 @@ func one_k_neg_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(negF64(math.Float64frombits(a)))), 0
 }
 
-func k_min_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_min_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5654,10 +5654,10 @@ func one_k_min_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(minF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_min_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_min_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5675,10 +5675,10 @@ func one_k_min_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(minF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_max_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_max_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5696,10 +5696,10 @@ func one_k_max_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(maxF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_max_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_max_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5717,10 +5717,10 @@ func one_k_max_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(fp.FTZ32(maxF32(fp.FTZ32(math.Float32frombits(uint32(a))), fp.FTZ32(math.Float32frombits(uint32(b))))))), 0
 }
 
-func k_min_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_min_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5738,10 +5738,10 @@ func one_k_min_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(minF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_max_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_max_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -5759,10 +5759,10 @@ func one_k_max_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(maxF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_copysign_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_copysign_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5783,10 +5783,10 @@ func one_k_copysign_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(copysignF32(math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))))), 0
 }
 
-func k_copysign_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_copysign_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -5807,8 +5807,8 @@ func one_k_copysign_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(copysignF64(math.Float64frombits(a), math.Float64frombits(b)))), 0
 }
 
-func k_testp_finite_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_finite_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5817,15 +5817,15 @@ func k_testp_finite_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_finite_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "finite"))), 0
 }
 
-func k_testp_infinite_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_infinite_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5834,15 +5834,15 @@ func k_testp_infinite_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_infinite_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "infinite"))), 0
 }
 
-func k_testp_number_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_number_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5851,15 +5851,15 @@ func k_testp_number_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_number_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "number"))), 0
 }
 
-func k_testp_notanumber_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_notanumber_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5868,15 +5868,15 @@ func k_testp_notanumber_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_notanumber_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "notanumber"))), 0
 }
 
-func k_testp_normal_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_normal_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5885,15 +5885,15 @@ func k_testp_normal_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_normal_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "normal"))), 0
 }
 
-func k_testp_subnormal_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
+func k_testp_subnormal_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5902,15 +5902,15 @@ func k_testp_subnormal_f32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_subnormal_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF32(math.Float32frombits(uint32(a)), "subnormal"))), 0
 }
 
-func k_testp_finite_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_finite_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5919,15 +5919,15 @@ func k_testp_finite_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_finite_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "finite"))), 0
 }
 
-func k_testp_infinite_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_infinite_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5936,15 +5936,15 @@ func k_testp_infinite_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_infinite_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "infinite"))), 0
 }
 
-func k_testp_number_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_number_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5953,15 +5953,15 @@ func k_testp_number_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_number_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "number"))), 0
 }
 
-func k_testp_notanumber_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_notanumber_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5970,15 +5970,15 @@ func k_testp_notanumber_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_notanumber_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "notanumber"))), 0
 }
 
-func k_testp_normal_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_normal_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -5987,15 +5987,15 @@ func k_testp_normal_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_normal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "normal"))), 0
 }
 
-func k_testp_subnormal_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
+func k_testp_subnormal_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
 	_ = *a
 	var t uint32
 	for n := m; n != 0; n &= n - 1 {
@@ -6004,22 +6004,22 @@ func k_testp_subnormal_f64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_testp_subnormal_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(testpF64(math.Float64frombits(a), "subnormal"))), 0
 }
 
-func k_add_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_add_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6027,15 +6027,15 @@ func one_k_add_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_sub_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sub_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6043,15 +6043,15 @@ func one_k_sub_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_mul_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mul_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6059,15 +6059,15 @@ func one_k_mul_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_fma_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_fma_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6075,15 +6075,15 @@ func one_k_fma_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_min_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_min_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6091,15 +6091,15 @@ func one_k_min_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_max_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_max_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6107,15 +6107,15 @@ func one_k_max_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_abs_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_abs_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6123,15 +6123,15 @@ func one_k_abs_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_neg_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_neg_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6139,15 +6139,15 @@ func one_k_neg_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_ex2_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_ex2_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6155,15 +6155,15 @@ func one_k_ex2_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_tanh_any_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_tanh_any_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6171,15 +6171,15 @@ func one_k_tanh_any_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_add_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_add_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opAdd, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6187,15 +6187,15 @@ func one_k_add_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opAdd, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_sub_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sub_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opSub, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6203,15 +6203,15 @@ func one_k_sub_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opSub, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_mul_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mul_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opMul, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6219,15 +6219,15 @@ func one_k_mul_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opMul, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_fma_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_fma_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opFma, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6235,15 +6235,15 @@ func one_k_fma_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opFma, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_min_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_min_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opMin, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6251,15 +6251,15 @@ func one_k_min_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opMin, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_max_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_max_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opMax, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6267,15 +6267,15 @@ func one_k_max_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opMax, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_abs_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_abs_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opAbs, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6283,15 +6283,15 @@ func one_k_abs_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opAbs, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_neg_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_neg_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opNeg, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6299,15 +6299,15 @@ func one_k_neg_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opNeg, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_ex2_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_ex2_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opEx2, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6315,15 +6315,15 @@ func one_k_ex2_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opEx2, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_tanh_any_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_tanh_any_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = uint32(anyBF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), in.Imm))
+		d[i] = uint32(anyBF16(opTanh, uint16(a[i]), uint16(b[i]), uint16(c[i]), instr.Imm))
 	}
 }
 
@@ -6331,15 +6331,15 @@ func one_k_tanh_any_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(anyBF16(opTanh, uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), imm))), 0
 }
 
-func k_add_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_add_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opAdd, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opAdd, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6347,15 +6347,15 @@ func one_k_add_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_sub_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sub_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opSub, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opSub, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6363,15 +6363,15 @@ func one_k_sub_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_mul_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mul_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMul, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opMul, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6379,15 +6379,15 @@ func one_k_mul_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_fma_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_fma_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opFma, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opFma, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6395,15 +6395,15 @@ func one_k_fma_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_min_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_min_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMin, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opMin, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6411,15 +6411,15 @@ func one_k_min_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_max_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_max_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opMax, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opMax, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6427,15 +6427,15 @@ func one_k_max_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_abs_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_abs_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opAbs, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opAbs, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6443,15 +6443,15 @@ func one_k_abs_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_neg_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_neg_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opNeg, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opNeg, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6459,15 +6459,15 @@ func one_k_neg_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_ex2_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_ex2_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opEx2, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opEx2, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6475,15 +6475,15 @@ func one_k_ex2_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_tanh_any_f16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_tanh_any_f16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF16x2(opTanh, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF16x2(opTanh, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6491,15 +6491,15 @@ func one_k_tanh_any_f16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_add_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_add_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opAdd, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opAdd, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6507,15 +6507,15 @@ func one_k_add_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opAdd, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_sub_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sub_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opSub, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opSub, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6523,15 +6523,15 @@ func one_k_sub_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opSub, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_mul_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mul_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMul, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opMul, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6539,15 +6539,15 @@ func one_k_mul_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opMul, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_fma_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_fma_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opFma, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opFma, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6555,15 +6555,15 @@ func one_k_fma_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opFma, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_min_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_min_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMin, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opMin, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6571,15 +6571,15 @@ func one_k_min_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opMin, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_max_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_max_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opMax, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opMax, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6587,15 +6587,15 @@ func one_k_max_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opMax, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_abs_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_abs_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opAbs, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opAbs, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6603,15 +6603,15 @@ func one_k_abs_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opAbs, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_neg_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_neg_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opNeg, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opNeg, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6619,15 +6619,15 @@ func one_k_neg_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opNeg, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_ex2_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_ex2_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opEx2, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opEx2, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6635,15 +6635,15 @@ func one_k_ex2_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opEx2, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_tanh_any_bf16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_tanh_any_bf16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyBF16x2(opTanh, a[i], b[i], c[i], in.Imm)
+		d[i] = anyBF16x2(opTanh, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -6651,14 +6651,14 @@ func one_k_tanh_any_bf16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyBF16x2(opTanh, uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_add_any_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_any_f32_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedF16(opAdd, uint16(a[i]), b[i], in.Imm)
+		d[i] = mixedF16(opAdd, uint16(a[i]), b[i], instr.Imm)
 	}
 }
 
@@ -6666,14 +6666,14 @@ func one_k_add_any_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedF16(opAdd, uint16(uint32(a)), math.Float32frombits(uint32(b)), imm))), 0
 }
 
-func k_sub_any_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_any_f32_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedF16(opSub, uint16(a[i]), b[i], in.Imm)
+		d[i] = mixedF16(opSub, uint16(a[i]), b[i], instr.Imm)
 	}
 }
 
@@ -6681,14 +6681,14 @@ func one_k_sub_any_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedF16(opSub, uint16(uint32(a)), math.Float32frombits(uint32(b)), imm))), 0
 }
 
-func k_add_any_f32_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_any_f32_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedBF16(opAdd, uint16(a[i]), b[i], in.Imm)
+		d[i] = mixedBF16(opAdd, uint16(a[i]), b[i], instr.Imm)
 	}
 }
 
@@ -6696,14 +6696,14 @@ func one_k_add_any_f32_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedBF16(opAdd, uint16(uint32(a)), math.Float32frombits(uint32(b)), imm))), 0
 }
 
-func k_sub_any_f32_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_any_f32_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedBF16(opSub, uint16(a[i]), b[i], in.Imm)
+		d[i] = mixedBF16(opSub, uint16(a[i]), b[i], instr.Imm)
 	}
 }
 
@@ -6711,15 +6711,15 @@ func one_k_sub_any_f32_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedBF16(opSub, uint16(uint32(a)), math.Float32frombits(uint32(b)), imm))), 0
 }
 
-func k_fma_any_f32_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_fma_any_f32_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedFmaF16(opFma, uint16(a[i]), uint16(b[i]), c[i], in.Imm)
+		d[i] = mixedFmaF16(opFma, uint16(a[i]), uint16(b[i]), c[i], instr.Imm)
 	}
 }
 
@@ -6727,15 +6727,15 @@ func one_k_fma_any_f32_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedFmaF16(opFma, uint16(uint32(a)), uint16(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_fma_any_f32_bf16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_fma_any_f32_bf16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixedFmaBF16(opFma, uint16(a[i]), uint16(b[i]), c[i], in.Imm)
+		d[i] = mixedFmaBF16(opFma, uint16(a[i]), uint16(b[i]), c[i], instr.Imm)
 	}
 }
 
@@ -6743,10 +6743,10 @@ func one_k_fma_any_f32_bf16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(mixedFmaBF16(opFma, uint16(uint32(a)), uint16(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_add_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6767,10 +6767,10 @@ func one_k_add_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(add[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_add_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6791,10 +6791,10 @@ func one_k_add_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_add_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_add_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6815,10 +6815,10 @@ func one_k_add_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add[uint64](a, b)), 0
 }
 
-func k_add_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_sat_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6839,10 +6839,10 @@ func one_k_add_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(addSat(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_add_sat_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_sat_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6863,10 +6863,10 @@ func one_k_add_sat_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(addSatU32(uint32(a), uint32(b))), 0
 }
 
-func k_add_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -6878,10 +6878,10 @@ func one_k_add_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(add2(uint32(a), uint32(b))), 0
 }
 
-func k_sub_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6902,10 +6902,10 @@ func one_k_sub_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sub[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_sub_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6926,10 +6926,10 @@ func one_k_sub_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sub[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_sub_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_sub_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6950,10 +6950,10 @@ func one_k_sub_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sub[uint64](a, b)), 0
 }
 
-func k_sub_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_sat_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6974,10 +6974,10 @@ func one_k_sub_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(subSat(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_lo_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -6998,10 +6998,10 @@ func one_k_mul_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulLo[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_mul_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_lo_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7022,10 +7022,10 @@ func one_k_mul_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulLo[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_mul_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_mul_lo_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7046,10 +7046,10 @@ func one_k_mul_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulLo[uint64](a, b)), 0
 }
 
-func k_mul_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_wide_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7070,10 +7070,10 @@ func one_k_mul_wide_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulWide[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)))), 0
 }
 
-func k_mul_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul_wide_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7094,10 +7094,10 @@ func one_k_mul_wide_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulWide[int16, int32](int16(uint32(a)), int16(uint32(b))))), 0
 }
 
-func k_mul_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row64(in.D)
+func k_mul_wide_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7118,10 +7118,10 @@ func one_k_mul_wide_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulWide[uint32, uint64](uint32(a), uint32(b))), 0
 }
 
-func k_mul_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mul_wide_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7142,10 +7142,10 @@ func one_k_mul_wide_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(mulWide[int32, int64](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_hi_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7166,10 +7166,10 @@ func one_k_mul_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulHi[uint16, uint32](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_mul_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_hi_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7190,10 +7190,10 @@ func one_k_mul_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(mulHi[int16, int32](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_mul_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7214,10 +7214,10 @@ func one_k_mul_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulHi[uint32, uint64](uint32(a), uint32(b))), 0
 }
 
-func k_mul_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul_hi_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7238,10 +7238,10 @@ func one_k_mul_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mulHi[int32, int64](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_mul_hi_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7262,10 +7262,10 @@ func one_k_mul_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mulHiU64(a, b)), 0
 }
 
-func k_mul_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mul_hi_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7286,11 +7286,11 @@ func one_k_mul_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(mulHiS64(int64(a), int64(b)))), 0
 }
 
-func k_mad_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_lo_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7311,11 +7311,11 @@ func one_k_mad_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madLo[uint16](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_mad_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_lo_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7336,11 +7336,11 @@ func one_k_mad_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madLo[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_lo_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7361,11 +7361,11 @@ func one_k_mad_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madLo[uint64](a, b, c)), 0
 }
 
-func k_mad_wide_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_wide_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7386,11 +7386,11 @@ func one_k_mad_wide_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madWide[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)), uint32(c))), 0
 }
 
-func k_mad_wide_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad_wide_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7411,11 +7411,11 @@ func one_k_mad_wide_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madWide[int16, int32](int16(uint32(a)), int16(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad_wide_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_wide_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7436,11 +7436,11 @@ func one_k_mad_wide_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madWide[uint32, uint64](uint32(a), uint32(b), c)), 0
 }
 
-func k_mad_wide_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mad_wide_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7461,11 +7461,11 @@ func one_k_mad_wide_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(madWide[int32, int64](int32(uint32(a)), int32(uint32(b)), int64(c)))), 0
 }
 
-func k_mad_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_hi_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7477,11 +7477,11 @@ func one_k_mad_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHi[uint16, uint32](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_mad_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_hi_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7493,11 +7493,11 @@ func one_k_mad_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(madHi[int16, int32](int16(uint32(a)), int16(uint32(b)), int16(uint32(c)))))), 0
 }
 
-func k_mad_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7509,11 +7509,11 @@ func one_k_mad_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madHi[uint32, uint64](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad_hi_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7525,11 +7525,11 @@ func one_k_mad_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHi[int32, int64](int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_hi_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7541,11 +7541,11 @@ func one_k_mad_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madHiU64(a, b, c)), 0
 }
 
-func k_mad_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mad_hi_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7557,11 +7557,11 @@ func one_k_mad_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(madHiS64(int64(a), int64(b), int64(c)))), 0
 }
 
-func k_mad_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad_hi_sat_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7573,10 +7573,10 @@ func one_k_mad_hi_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madHiSat(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mul24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul24_lo_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7597,10 +7597,10 @@ func one_k_mul24_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mul24LoU(uint32(a), uint32(b))), 0
 }
 
-func k_mul24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul24_lo_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7621,10 +7621,10 @@ func one_k_mul24_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mul24LoS(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mul24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_mul24_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7636,10 +7636,10 @@ func one_k_mul24_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mul24HiU(uint32(a), uint32(b))), 0
 }
 
-func k_mul24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul24_hi_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7651,11 +7651,11 @@ func one_k_mul24_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mul24HiS(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_mad24_lo_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad24_lo_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7676,11 +7676,11 @@ func one_k_mad24_lo_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mad24LoU(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad24_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad24_lo_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7701,11 +7701,11 @@ func one_k_mad24_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24LoS(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad24_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad24_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7717,11 +7717,11 @@ func one_k_mad24_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mad24HiU(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_mad24_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad24_hi_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7733,11 +7733,11 @@ func one_k_mad24_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24HiS(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_mad24_hi_sat_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mad24_hi_sat_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -7749,11 +7749,11 @@ func one_k_mad24_hi_sat_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(mad24HiSat(int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_sad_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sad_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7774,11 +7774,11 @@ func one_k_sad_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sad[uint16](uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c))))), 0
 }
 
-func k_sad_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sad_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7799,11 +7799,11 @@ func one_k_sad_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sad[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_sad_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_sad_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7824,11 +7824,11 @@ func one_k_sad_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(sad[uint64](a, b, c)), 0
 }
 
-func k_sad_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_sad_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7849,11 +7849,11 @@ func one_k_sad_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(sad[int16](int16(uint32(a)), int16(uint32(b)), int16(uint32(c)))))), 0
 }
 
-func k_sad_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sad_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7874,11 +7874,11 @@ func one_k_sad_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(sad[int32](int32(uint32(a)), int32(uint32(b)), int32(uint32(c))))), 0
 }
 
-func k_sad_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_sad_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7899,10 +7899,10 @@ func one_k_sad_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(sad[int64](int64(a), int64(b), int64(c)))), 0
 }
 
-func k_div_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_div_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7923,10 +7923,10 @@ func one_k_div_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(div[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_div_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_div_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7947,10 +7947,10 @@ func one_k_div_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(div[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_div_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_div_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7971,10 +7971,10 @@ func one_k_div_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(div[uint64](a, b)), 0
 }
 
-func k_div_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_div_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -7995,10 +7995,10 @@ func one_k_div_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(div[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_div_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8019,10 +8019,10 @@ func one_k_div_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(div[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_div_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_div_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8043,10 +8043,10 @@ func one_k_div_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(div[int64](int64(a), int64(b)))), 0
 }
 
-func k_rem_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_rem_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8067,10 +8067,10 @@ func one_k_rem_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(rem[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_rem_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_rem_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8091,10 +8091,10 @@ func one_k_rem_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(rem[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_rem_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_rem_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8115,10 +8115,10 @@ func one_k_rem_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(rem[uint64](a, b)), 0
 }
 
-func k_rem_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_rem_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8139,10 +8139,10 @@ func one_k_rem_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(rem[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_rem_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rem_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8163,10 +8163,10 @@ func one_k_rem_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(rem[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_rem_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rem_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8187,9 +8187,9 @@ func one_k_rem_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(rem[int64](int64(a), int64(b)))), 0
 }
 
-func k_abs_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_abs_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8210,9 +8210,9 @@ func one_k_abs_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(abs[int16](int16(uint32(a)))))), 0
 }
 
-func k_abs_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_abs_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8233,9 +8233,9 @@ func one_k_abs_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(abs[int32](int32(uint32(a))))), 0
 }
 
-func k_abs_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_abs_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8256,9 +8256,9 @@ func one_k_abs_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(abs[int64](int64(a)))), 0
 }
 
-func k_neg_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_neg_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8279,9 +8279,9 @@ func one_k_neg_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(neg[int16](int16(uint32(a)))))), 0
 }
 
-func k_neg_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_neg_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8302,9 +8302,9 @@ func one_k_neg_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(neg[int32](int32(uint32(a))))), 0
 }
 
-func k_neg_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_neg_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8325,10 +8325,10 @@ func one_k_neg_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(neg[int64](int64(a)))), 0
 }
 
-func k_min_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8349,10 +8349,10 @@ func one_k_min_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minimum[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_min_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8373,10 +8373,10 @@ func one_k_min_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minimum[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_min_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_min_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8397,10 +8397,10 @@ func one_k_min_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minimum[uint64](a, b)), 0
 }
 
-func k_min_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8421,10 +8421,10 @@ func one_k_min_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(minimum[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_min_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_min_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8445,10 +8445,10 @@ func one_k_min_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minimum[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_min_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_min_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8469,10 +8469,10 @@ func one_k_min_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(minimum[int64](int64(a), int64(b)))), 0
 }
 
-func k_min_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_min_relu_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8484,10 +8484,10 @@ func one_k_min_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(minRelu(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_min_u16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_u16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8499,10 +8499,10 @@ func one_k_min_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minU2(uint32(a), uint32(b))), 0
 }
 
-func k_min_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8514,10 +8514,10 @@ func one_k_min_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minS2(uint32(a), uint32(b))), 0
 }
 
-func k_min_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_relu_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8529,10 +8529,10 @@ func one_k_min_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(minReluS2(uint32(a), uint32(b))), 0
 }
 
-func k_max_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8553,10 +8553,10 @@ func one_k_max_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maximum[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_max_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8577,10 +8577,10 @@ func one_k_max_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maximum[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_max_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_max_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8601,10 +8601,10 @@ func one_k_max_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maximum[uint64](a, b)), 0
 }
 
-func k_max_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8625,10 +8625,10 @@ func one_k_max_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(maximum[int16](int16(uint32(a)), int16(uint32(b)))))), 0
 }
 
-func k_max_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_max_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8649,10 +8649,10 @@ func one_k_max_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maximum[int32](int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_max_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_max_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -8673,10 +8673,10 @@ func one_k_max_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(maximum[int64](int64(a), int64(b)))), 0
 }
 
-func k_max_relu_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_max_relu_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8688,10 +8688,10 @@ func one_k_max_relu_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(maxRelu(int32(uint32(a)), int32(uint32(b))))), 0
 }
 
-func k_max_u16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_u16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8703,10 +8703,10 @@ func one_k_max_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxU2(uint32(a), uint32(b))), 0
 }
 
-func k_max_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8718,10 +8718,10 @@ func one_k_max_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxS2(uint32(a), uint32(b))), 0
 }
 
-func k_max_relu_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_relu_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8733,10 +8733,10 @@ func one_k_max_relu_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maxReluS2(uint32(a), uint32(b))), 0
 }
 
-func k_add_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8748,10 +8748,10 @@ func one_k_add_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedU8(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_sub_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8763,10 +8763,10 @@ func one_k_sub_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedU8(opSub, uint32(a), uint32(b))), 0
 }
 
-func k_min_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8778,10 +8778,10 @@ func one_k_min_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedU8(opMin, uint32(a), uint32(b))), 0
 }
 
-func k_max_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8793,10 +8793,10 @@ func one_k_max_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedU8(opMax, uint32(a), uint32(b))), 0
 }
 
-func k_add_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8808,10 +8808,10 @@ func one_k_add_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedS8(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_sub_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8823,10 +8823,10 @@ func one_k_sub_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedS8(opSub, uint32(a), uint32(b))), 0
 }
 
-func k_min_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8838,10 +8838,10 @@ func one_k_min_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedS8(opMin, uint32(a), uint32(b))), 0
 }
 
-func k_max_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8853,9 +8853,9 @@ func one_k_max_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedS8(opMax, uint32(a), uint32(b))), 0
 }
 
-func k_neg_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_neg_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8867,10 +8867,10 @@ func one_k_neg_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(negS8(uint32(a))), 0
 }
 
-func k_min_relu_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_min_relu_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8882,10 +8882,10 @@ func one_k_min_relu_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedReluS8(opMin, uint32(a), uint32(b))), 0
 }
 
-func k_max_relu_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_max_relu_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8897,10 +8897,10 @@ func one_k_max_relu_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedReluS8(opMax, uint32(a), uint32(b))), 0
 }
 
-func k_add_sat_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_sat_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8912,10 +8912,10 @@ func one_k_add_sat_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatU8(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_sub_sat_u8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_sat_u8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8927,10 +8927,10 @@ func one_k_sub_sat_u8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatU8(opSub, uint32(a), uint32(b))), 0
 }
 
-func k_add_sat_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_sat_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8942,10 +8942,10 @@ func one_k_add_sat_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatS8(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_sub_sat_s8x4(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_sat_s8x4(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8957,10 +8957,10 @@ func one_k_sub_sat_s8x4(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatS8(opSub, uint32(a), uint32(b))), 0
 }
 
-func k_add_sat_u16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_sat_u16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8972,10 +8972,10 @@ func one_k_add_sat_u16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatU16(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_add_sat_s16x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_sat_s16x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -8987,11 +8987,11 @@ func one_k_add_sat_s16x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(packedSatS16(opAdd, uint32(a), uint32(b))), 0
 }
 
-func k_clmad_lo_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_clmad_lo_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9003,11 +9003,11 @@ func one_k_clmad_lo_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clmadLo(a, b, c)), 0
 }
 
-func k_clmad_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_clmad_hi_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9019,9 +9019,9 @@ func one_k_clmad_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clmadHi(a, b, c)), 0
 }
 
-func k_popc_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_popc_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9042,9 +9042,9 @@ func one_k_popc_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(popc32(uint32(a))), 0
 }
 
-func k_popc_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_popc_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9065,9 +9065,9 @@ func one_k_popc_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(popc64(a)), 0
 }
 
-func k_mbarrier_pending_count_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_mbarrier_pending_count_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9088,9 +9088,9 @@ func one_k_mbarrier_pending_count_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pendingCount(a)), 0
 }
 
-func k_clz_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_clz_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9111,9 +9111,9 @@ func one_k_clz_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clz32(uint32(a))), 0
 }
 
-func k_clz_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_clz_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9134,9 +9134,9 @@ func one_k_clz_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(clz64(a)), 0
 }
 
-func k_bfind_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_bfind_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9148,9 +9148,9 @@ func one_k_bfind_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[uint32](uint32(a))), 0
 }
 
-func k_bfind_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_bfind_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9162,9 +9162,9 @@ func one_k_bfind_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[uint64](a)), 0
 }
 
-func k_bfind_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row32(in.D)
+func k_bfind_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9176,9 +9176,9 @@ func one_k_bfind_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[int32](int32(uint32(a)))), 0
 }
 
-func k_bfind_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := f.Row32(in.D)
+func k_bfind_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9190,9 +9190,9 @@ func one_k_bfind_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfind[int64](int64(a))), 0
 }
 
-func k_bfind_shiftamt_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_bfind_shiftamt_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9204,9 +9204,9 @@ func one_k_bfind_shiftamt_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[uint32](uint32(a))), 0
 }
 
-func k_bfind_shiftamt_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_bfind_shiftamt_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9218,9 +9218,9 @@ func one_k_bfind_shiftamt_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[uint64](a)), 0
 }
 
-func k_bfind_shiftamt_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	d := f.Row32(in.D)
+func k_bfind_shiftamt_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9232,9 +9232,9 @@ func one_k_bfind_shiftamt_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[int32](int32(uint32(a)))), 0
 }
 
-func k_bfind_shiftamt_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	d := f.Row32(in.D)
+func k_bfind_shiftamt_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9246,11 +9246,11 @@ func one_k_bfind_shiftamt_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfindShift[int64](int64(a))), 0
 }
 
-func k_fns_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := f.Row32(in.D)
+func k_fns_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9262,9 +9262,9 @@ func one_k_fns_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(fns(uint32(a), uint32(b), int32(uint32(c)))), 0
 }
 
-func k_brev_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_brev_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9285,9 +9285,9 @@ func one_k_brev_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(brev32(uint32(a))), 0
 }
 
-func k_brev_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_brev_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9308,11 +9308,11 @@ func one_k_brev_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(brev64(a)), 0
 }
 
-func k_bfe_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_bfe_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9333,11 +9333,11 @@ func one_k_bfe_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfeU[uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_bfe_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row64(in.D)
+func k_bfe_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9358,11 +9358,11 @@ func one_k_bfe_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfeU[uint64](a, uint32(b), uint32(c))), 0
 }
 
-func k_bfe_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_bfe_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9383,11 +9383,11 @@ func one_k_bfe_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(bfeS[int32](int32(uint32(a)), uint32(b), uint32(c)))), 0
 }
 
-func k_bfe_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_bfe_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9408,12 +9408,12 @@ func one_k_bfe_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(bfeS[int64](int64(a), uint32(b), uint32(c)))), 0
 }
 
-func k_bfi_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.Src32(in.E)
-	d := f.Row32(in.D)
+func k_bfi_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.Src32(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9434,12 +9434,12 @@ func one_k_bfi_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfi[uint32](uint32(a), uint32(b), uint32(c), uint32(e))), 0
 }
 
-func k_bfi_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src32(in.C)
-	e := f.Src32(in.E)
-	d := f.Row64(in.D)
+func k_bfi_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src32(instr.C)
+	e := f.Src32(instr.E)
+	d := f.Row64(instr.D)
 	_, _, _, _, _ = *a, *b, *c, *e, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9460,10 +9460,10 @@ func one_k_bfi_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bfi[uint64](a, b, uint32(c), uint32(e))), 0
 }
 
-func k_szext_clamp_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_szext_clamp_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9475,10 +9475,10 @@ func one_k_szext_clamp_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(szext[uint32](uint32(a), uint32(b), "clamp")), 0
 }
 
-func k_szext_clamp_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_szext_clamp_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9490,10 +9490,10 @@ func one_k_szext_clamp_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(szext[int32](int32(uint32(a)), uint32(b), "clamp"))), 0
 }
 
-func k_szext_wrap_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_szext_wrap_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9505,10 +9505,10 @@ func one_k_szext_wrap_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(szext[uint32](uint32(a), uint32(b), "wrap")), 0
 }
 
-func k_szext_wrap_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_szext_wrap_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9520,10 +9520,10 @@ func one_k_szext_wrap_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(szext[int32](int32(uint32(a)), uint32(b), "wrap"))), 0
 }
 
-func k_bmsk_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_bmsk_clamp_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9535,10 +9535,10 @@ func one_k_bmsk_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bmskClamp(uint32(a), uint32(b))), 0
 }
 
-func k_bmsk_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_bmsk_wrap_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9550,11 +9550,11 @@ func one_k_bmsk_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bmskWrap(uint32(a), uint32(b))), 0
 }
 
-func k_dp4a_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp4a_u32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9566,11 +9566,11 @@ func one_k_dp4a_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp4a_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp4a_u32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9582,11 +9582,11 @@ func one_k_dp4a_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp4a_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp4a_s32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9598,11 +9598,11 @@ func one_k_dp4a_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp4a_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp4a_s32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9614,11 +9614,11 @@ func one_k_dp4a_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp4a[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_lo_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_lo_u32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9630,11 +9630,11 @@ func one_k_dp2a_lo_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_lo_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_lo_u32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9646,11 +9646,11 @@ func one_k_dp2a_lo_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_lo_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_lo_s32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9662,11 +9662,11 @@ func one_k_dp2a_lo_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_lo_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_lo_s32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9678,11 +9678,11 @@ func one_k_dp2a_lo_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aLo[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_hi_u32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_hi_u32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9694,11 +9694,11 @@ func one_k_dp2a_hi_u32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[uint32, uint32](uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_hi_u32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_hi_u32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9710,11 +9710,11 @@ func one_k_dp2a_hi_u32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[uint32, int32](uint32(a), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_dp2a_hi_s32_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_hi_s32_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9726,11 +9726,11 @@ func one_k_dp2a_hi_s32_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[int32, uint32](int32(uint32(a)), uint32(b), uint32(c))), 0
 }
 
-func k_dp2a_hi_s32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_dp2a_hi_s32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -9742,10 +9742,10 @@ func one_k_dp2a_hi_s32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(dp2aHi[int32, int32](int32(uint32(a)), int32(uint32(b)), uint32(c))), 0
 }
 
-func k_add_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_add_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9756,7 +9756,7 @@ func k_add_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_add_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9764,10 +9764,10 @@ func one_k_add_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_add_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_add_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9778,7 +9778,7 @@ func k_add_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_add_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9786,11 +9786,11 @@ func one_k_add_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_addc_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_addc_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9812,11 +9812,11 @@ func one_k_addc_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(addc16(uint16(uint32(a)), uint16(uint32(b)), c != 0))), 0
 }
 
-func k_addc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_addc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9838,11 +9838,11 @@ func one_k_addc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(addc32(uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_addc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row64(in.D)
+func k_addc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9864,11 +9864,11 @@ func one_k_addc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(addc64(a, b, c != 0)), 0
 }
 
-func k_addc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_addc_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9879,7 +9879,7 @@ func k_addc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_addc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9887,11 +9887,11 @@ func one_k_addc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_addc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row64(in.D)
+func k_addc_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9902,7 +9902,7 @@ func k_addc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_addc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9910,10 +9910,10 @@ func one_k_addc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_sub_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_sub_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9924,7 +9924,7 @@ func k_sub_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_sub_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9932,10 +9932,10 @@ func one_k_sub_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_sub_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_sub_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -9946,7 +9946,7 @@ func k_sub_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_sub_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -9954,11 +9954,11 @@ func one_k_sub_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_subc_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_subc_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -9980,11 +9980,11 @@ func one_k_subc_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(subc16(uint16(uint32(a)), uint16(uint32(b)), c != 0))), 0
 }
 
-func k_subc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_subc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10006,11 +10006,11 @@ func one_k_subc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(subc32(uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_subc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row64(in.D)
+func k_subc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10032,11 +10032,11 @@ func one_k_subc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(subc64(a, b, c != 0)), 0
 }
 
-func k_subc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_subc_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -10047,7 +10047,7 @@ func k_subc_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_subc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10055,11 +10055,11 @@ func one_k_subc_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_subc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row64(in.D)
+func k_subc_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _ = *a, *b
 	for n := m; n != 0; n &= n - 1 {
@@ -10070,7 +10070,7 @@ func k_subc_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_subc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10078,11 +10078,11 @@ func one_k_subc_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_lo_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10093,7 +10093,7 @@ func k_mad_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10101,11 +10101,11 @@ func one_k_mad_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_lo_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10116,7 +10116,7 @@ func k_mad_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10124,11 +10124,11 @@ func one_k_mad_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_hi_cc_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10139,7 +10139,7 @@ func k_mad_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10147,11 +10147,11 @@ func one_k_mad_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mad_hi_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10162,7 +10162,7 @@ func k_mad_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10170,11 +10170,11 @@ func one_k_mad_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_hi_cc_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10185,7 +10185,7 @@ func k_mad_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10193,11 +10193,11 @@ func one_k_mad_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_mad_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mad_hi_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10208,7 +10208,7 @@ func k_mad_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_mad_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10216,12 +10216,12 @@ func one_k_mad_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_lo_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_lo_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10243,12 +10243,12 @@ func one_k_madc_lo_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madcLo16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), e != 0))), 0
 }
 
-func k_madc_lo_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_lo_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10270,12 +10270,12 @@ func one_k_madc_lo_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcLo32(uint32(a), uint32(b), uint32(c), e != 0)), 0
 }
 
-func k_madc_lo_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_lo_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10297,12 +10297,12 @@ func one_k_madc_lo_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcLo64(a, b, c, e != 0)), 0
 }
 
-func k_madc_hi_u16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_u16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10324,12 +10324,12 @@ func one_k_madc_hi_u16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madcHiU16(uint16(uint32(a)), uint16(uint32(b)), uint16(uint32(c)), e != 0))), 0
 }
 
-func k_madc_hi_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10351,12 +10351,12 @@ func one_k_madc_hi_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(madcHiS16(int16(uint32(a)), int16(uint32(b)), uint16(uint32(c)), e != 0))), 0
 }
 
-func k_madc_hi_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10378,12 +10378,12 @@ func one_k_madc_hi_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiU32(uint32(a), uint32(b), uint32(c), e != 0)), 0
 }
 
-func k_madc_hi_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10405,12 +10405,12 @@ func one_k_madc_hi_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiS32(int32(uint32(a)), int32(uint32(b)), uint32(c), e != 0)), 0
 }
 
-func k_madc_hi_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_hi_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10432,12 +10432,12 @@ func one_k_madc_hi_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiU64(a, b, c, e != 0)), 0
 }
 
-func k_madc_hi_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_hi_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10459,12 +10459,12 @@ func one_k_madc_hi_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(madcHiS64(int64(a), int64(b), c, e != 0)), 0
 }
 
-func k_madc_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_lo_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10475,7 +10475,7 @@ func k_madc_lo_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10483,12 +10483,12 @@ func one_k_madc_lo_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_lo_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10499,7 +10499,7 @@ func k_madc_lo_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10507,12 +10507,12 @@ func one_k_madc_lo_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_cc_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10523,7 +10523,7 @@ func k_madc_hi_cc_u32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10531,12 +10531,12 @@ func one_k_madc_hi_cc_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.B)))
-	c := f.Src32(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row32(in.D)
+func k_madc_hi_cc_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := f.Src32(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row32(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10547,7 +10547,7 @@ func k_madc_hi_cc_s32(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10555,12 +10555,12 @@ func one_k_madc_hi_cc_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_hi_cc_u64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10571,7 +10571,7 @@ func k_madc_hi_cc_u64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10579,12 +10579,12 @@ func one_k_madc_hi_cc_u64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_madc_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.B)))
-	c := f.Src64(in.C)
-	e := f.SrcP(in.E)
-	d := f.Row64(in.D)
+func k_madc_hi_cc_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := f.Src64(instr.C)
+	e := f.SrcP(instr.E)
+	d := f.Row64(instr.D)
 	var t uint32
 	_, _, _ = *a, *b, *c
 	for n := m; n != 0; n &= n - 1 {
@@ -10595,7 +10595,7 @@ func k_madc_hi_cc_s64(f *regfile.File, in *code.Instr, m uint32) {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.F, m, t)
+	f.SetP(instr.F, m, t)
 }
 
 func one_k_madc_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
@@ -10603,10 +10603,10 @@ func one_k_madc_hi_cc_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(r), uint64(bit(t))
 }
 
-func k_and_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_and_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10627,10 +10627,10 @@ func one_k_and_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(and[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_and_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_and_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10651,10 +10651,10 @@ func one_k_and_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(and[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_and_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_and_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10675,10 +10675,10 @@ func one_k_and_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(and[uint64](a, b)), 0
 }
 
-func k_or_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_or_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10699,10 +10699,10 @@ func one_k_or_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(or[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_or_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_or_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10723,10 +10723,10 @@ func one_k_or_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(or[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_or_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_or_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10747,10 +10747,10 @@ func one_k_or_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(or[uint64](a, b)), 0
 }
 
-func k_xor_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_xor_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10771,10 +10771,10 @@ func one_k_xor_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(xor[uint16](uint16(uint32(a)), uint16(uint32(b))))), 0
 }
 
-func k_xor_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_xor_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10795,10 +10795,10 @@ func one_k_xor_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(xor[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_xor_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row64(in.D)
+func k_xor_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10819,9 +10819,9 @@ func one_k_xor_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(xor[uint64](a, b)), 0
 }
 
-func k_not_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_not_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10842,9 +10842,9 @@ func one_k_not_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(not[uint16](uint16(uint32(a))))), 0
 }
 
-func k_not_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_not_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10865,9 +10865,9 @@ func one_k_not_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(not[uint32](uint32(a))), 0
 }
 
-func k_not_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_not_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10888,9 +10888,9 @@ func one_k_not_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(not[uint64](a)), 0
 }
 
-func k_cnot_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cnot_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10911,9 +10911,9 @@ func one_k_cnot_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(cnot[uint16](uint16(uint32(a))))), 0
 }
 
-func k_cnot_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_cnot_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10934,9 +10934,9 @@ func one_k_cnot_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cnot[uint32](uint32(a))), 0
 }
 
-func k_cnot_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_cnot_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -10957,24 +10957,24 @@ func one_k_cnot_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cnot[uint64](a)), 0
 }
 
-func k_lop3_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_lop3_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = lop3(a[i], b[i], c[i], in.Imm)
-			d[i+1] = lop3(a[i+1], b[i+1], c[i+1], in.Imm)
-			d[i+2] = lop3(a[i+2], b[i+2], c[i+2], in.Imm)
-			d[i+3] = lop3(a[i+3], b[i+3], c[i+3], in.Imm)
+			d[i] = lop3(a[i], b[i], c[i], instr.Imm)
+			d[i+1] = lop3(a[i+1], b[i+1], c[i+1], instr.Imm)
+			d[i+2] = lop3(a[i+2], b[i+2], c[i+2], instr.Imm)
+			d[i+3] = lop3(a[i+3], b[i+3], c[i+3], instr.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = lop3(a[i], b[i], c[i], in.Imm)
+		d[i] = lop3(a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -10982,11 +10982,11 @@ func one_k_lop3_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(lop3(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_shf_l_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_shf_l_clamp_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11007,11 +11007,11 @@ func one_k_shf_l_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfLClamp(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_l_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_shf_l_wrap_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11032,11 +11032,11 @@ func one_k_shf_l_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfLWrap(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_r_clamp_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_shf_r_clamp_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11057,11 +11057,11 @@ func one_k_shf_r_clamp_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfRClamp(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shf_r_wrap_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_shf_r_wrap_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11082,10 +11082,10 @@ func one_k_shf_r_wrap_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shfRWrap(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_shl_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_shl_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11106,10 +11106,10 @@ func one_k_shl_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shl[uint16](uint16(uint32(a)), uint32(b)))), 0
 }
 
-func k_shl_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_shl_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11130,10 +11130,10 @@ func one_k_shl_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shl[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_shl_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src32(in.B)
-	d := f.Row64(in.D)
+func k_shl_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11154,10 +11154,10 @@ func one_k_shl_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shl[uint64](a, uint32(b))), 0
 }
 
-func k_shr_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_shr_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11178,10 +11178,10 @@ func one_k_shr_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shr[uint16](uint16(uint32(a)), uint32(b)))), 0
 }
 
-func k_shr_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_shr_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11202,10 +11202,10 @@ func one_k_shr_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shr[uint32](uint32(a), uint32(b))), 0
 }
 
-func k_shr_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src32(in.B)
-	d := f.Row64(in.D)
+func k_shr_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11226,10 +11226,10 @@ func one_k_shr_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(shr[uint64](a, uint32(b))), 0
 }
 
-func k_shr_s16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_shr_s16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11250,10 +11250,10 @@ func one_k_shr_s16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(uint16(shr[int16](int16(uint32(a)), uint32(b))))), 0
 }
 
-func k_shr_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.A)))
-	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(in.D)))
+func k_shr_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := f.Src32(instr.B)
+	d := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11274,10 +11274,10 @@ func one_k_shr_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(shr[int32](int32(uint32(a)), uint32(b)))), 0
 }
 
-func k_shr_s64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(in.A)))
-	b := f.Src32(in.B)
-	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(in.D)))
+func k_shr_s64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := f.Src32(instr.B)
+	d := (*[regfile.Lanes]int64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11298,9 +11298,9 @@ func one_k_shr_s64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint64(shr[int64](int64(a), uint32(b)))), 0
 }
 
-func k_mov_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_mov_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11321,9 +11321,9 @@ func one_k_mov_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mov[uint32](uint32(a))), 0
 }
 
-func k_mov_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_mov_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11344,8 +11344,8 @@ func one_k_mov_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mov[uint64](a)), 0
 }
 
-func k_mov_pred(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
+func k_mov_pred(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
 	var t uint32
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11360,16 +11360,16 @@ func k_mov_pred(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_mov_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(movPred(a != 0))), 0
 }
 
-func k_and_pred(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
-	b := f.SrcP(in.B)
+func k_and_pred(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
+	b := f.SrcP(instr.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11385,16 +11385,16 @@ func k_and_pred(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_and_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(andPred(a != 0, b != 0))), 0
 }
 
-func k_or_pred(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
-	b := f.SrcP(in.B)
+func k_or_pred(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
+	b := f.SrcP(instr.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11410,16 +11410,16 @@ func k_or_pred(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_or_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(orPred(a != 0, b != 0))), 0
 }
 
-func k_xor_pred(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
-	b := f.SrcP(in.B)
+func k_xor_pred(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
+	b := f.SrcP(instr.B)
 	var t uint32
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11435,15 +11435,15 @@ func k_xor_pred(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_xor_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(xorPred(a != 0, b != 0))), 0
 }
 
-func k_not_pred(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
+func k_not_pred(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
 	var t uint32
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11458,16 +11458,16 @@ func k_not_pred(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_not_pred(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(notPred(a != 0))), 0
 }
 
-func k_mask_u32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
-	d := f.Row32(in.D)
+func k_mask_u32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
+	d := f.Row32(instr.D)
 	_ = *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11489,9 +11489,9 @@ func one_k_mask_u32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(maskU32(a != 0)), 0
 }
 
-func k_mask_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.SrcP(in.A)
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mask_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.SrcP(instr.A)
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_ = *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11513,8 +11513,8 @@ func one_k_mask_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(maskF32(a != 0))), 0
 }
 
-func k_nonzero_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
+func k_nonzero_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
 	_ = *a
 	var t uint32
 	if m == regfile.Full {
@@ -11529,18 +11529,18 @@ func k_nonzero_b32(f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 func one_k_nonzero_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(bit(nonzero(uint32(a)))), 0
 }
 
-func k_selp_b16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row32(in.D)
+func k_selp_b16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11562,11 +11562,11 @@ func one_k_selp_b16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(selp[uint32](uint32(a), uint32(b), c != 0)), 0
 }
 
-func k_selp_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.SrcP(in.C)
-	d := f.Row64(in.D)
+func k_selp_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.SrcP(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11588,11 +11588,11 @@ func one_k_selp_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(selp[uint64](a, b, c != 0)), 0
 }
 
-func k_slct_b32_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := f.Row32(in.D)
+func k_slct_b32_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11604,11 +11604,11 @@ func one_k_slct_b32_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctS[uint32](uint32(a), uint32(b), int32(uint32(c)))), 0
 }
 
-func k_slct_b64_s32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(in.C)))
-	d := f.Row64(in.D)
+func k_slct_b64_s32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := (*[regfile.Lanes]int32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11620,11 +11620,11 @@ func one_k_slct_b64_s32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctS[uint64](a, b, int32(uint32(c)))), 0
 }
 
-func k_slct_b32_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := f.Row32(in.D)
+func k_slct_b32_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11636,11 +11636,11 @@ func one_k_slct_b32_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctF[uint32](uint32(a), uint32(b), math.Float32frombits(uint32(c)))), 0
 }
 
-func k_slct_b64_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := f.Row64(in.D)
+func k_slct_b64_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11652,11 +11652,11 @@ func one_k_slct_b64_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(slctF[uint64](a, b, math.Float32frombits(uint32(c)))), 0
 }
 
-func k_prmt_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11677,11 +11677,11 @@ func one_k_prmt_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmt(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_f4e(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_f4e(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11693,11 +11693,11 @@ func one_k_prmt_b32_f4e(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtF4E(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_b4e(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_b4e(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11709,11 +11709,11 @@ func one_k_prmt_b32_b4e(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtB4E(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_rc8(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_rc8(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11725,11 +11725,11 @@ func one_k_prmt_b32_rc8(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtRC8(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_ecl(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_ecl(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11741,11 +11741,11 @@ func one_k_prmt_b32_ecl(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtECL(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_ecr(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_ecr(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11757,11 +11757,11 @@ func one_k_prmt_b32_ecr(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtECR(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_prmt_b32_rc16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_prmt_b32_rc16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
@@ -11773,23 +11773,23 @@ func one_k_prmt_b32_rc16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(prmtRC16(uint32(a), uint32(b), uint32(c))), 0
 }
 
-func k_insert_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_insert_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = insert[uint32](a[i], b[i], in.Imm)
-			d[i+1] = insert[uint32](a[i+1], b[i+1], in.Imm)
-			d[i+2] = insert[uint32](a[i+2], b[i+2], in.Imm)
-			d[i+3] = insert[uint32](a[i+3], b[i+3], in.Imm)
+			d[i] = insert[uint32](a[i], b[i], instr.Imm)
+			d[i+1] = insert[uint32](a[i+1], b[i+1], instr.Imm)
+			d[i+2] = insert[uint32](a[i+2], b[i+2], instr.Imm)
+			d[i+3] = insert[uint32](a[i+3], b[i+3], instr.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = insert[uint32](a[i], b[i], in.Imm)
+		d[i] = insert[uint32](a[i], b[i], instr.Imm)
 	}
 }
 
@@ -11797,23 +11797,23 @@ func one_k_insert_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(insert[uint32](uint32(a), uint32(b), imm)), 0
 }
 
-func k_insert_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src32(in.B)
-	d := f.Row64(in.D)
+func k_insert_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = insert[uint64](a[i], b[i], in.Imm)
-			d[i+1] = insert[uint64](a[i+1], b[i+1], in.Imm)
-			d[i+2] = insert[uint64](a[i+2], b[i+2], in.Imm)
-			d[i+3] = insert[uint64](a[i+3], b[i+3], in.Imm)
+			d[i] = insert[uint64](a[i], b[i], instr.Imm)
+			d[i+1] = insert[uint64](a[i+1], b[i+1], instr.Imm)
+			d[i+2] = insert[uint64](a[i+2], b[i+2], instr.Imm)
+			d[i+3] = insert[uint64](a[i+3], b[i+3], instr.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = insert[uint64](a[i], b[i], in.Imm)
+		d[i] = insert[uint64](a[i], b[i], instr.Imm)
 	}
 }
 
@@ -11821,22 +11821,22 @@ func one_k_insert_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(insert[uint64](a, uint32(b), imm)), 0
 }
 
-func k_extract_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_extract_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = extract[uint32](a[i], in.Imm)
-			d[i+1] = extract[uint32](a[i+1], in.Imm)
-			d[i+2] = extract[uint32](a[i+2], in.Imm)
-			d[i+3] = extract[uint32](a[i+3], in.Imm)
+			d[i] = extract[uint32](a[i], instr.Imm)
+			d[i+1] = extract[uint32](a[i+1], instr.Imm)
+			d[i+2] = extract[uint32](a[i+2], instr.Imm)
+			d[i+3] = extract[uint32](a[i+3], instr.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = extract[uint32](a[i], in.Imm)
+		d[i] = extract[uint32](a[i], instr.Imm)
 	}
 }
 
@@ -11844,22 +11844,22 @@ func one_k_extract_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(extract[uint32](uint32(a), imm)), 0
 }
 
-func k_extract_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_extract_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
-			d[i] = extract[uint64](a[i], in.Imm)
-			d[i+1] = extract[uint64](a[i+1], in.Imm)
-			d[i+2] = extract[uint64](a[i+2], in.Imm)
-			d[i+3] = extract[uint64](a[i+3], in.Imm)
+			d[i] = extract[uint64](a[i], instr.Imm)
+			d[i+1] = extract[uint64](a[i+1], instr.Imm)
+			d[i+2] = extract[uint64](a[i+2], instr.Imm)
+			d[i+3] = extract[uint64](a[i+3], instr.Imm)
 		}
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = extract[uint64](a[i], in.Imm)
+		d[i] = extract[uint64](a[i], instr.Imm)
 	}
 }
 
@@ -11867,9 +11867,9 @@ func one_k_extract_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(extract[uint64](a, imm)), 0
 }
 
-func k_zext_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_zext_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11890,10 +11890,10 @@ func one_k_zext_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(zext64(uint32(a))), 0
 }
 
-func k_pack_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row64(in.D)
+func k_pack_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row64(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11914,10 +11914,10 @@ func one_k_pack_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack64(uint32(a), uint32(b))), 0
 }
 
-func k_pack_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_pack_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -11938,15 +11938,15 @@ func one_k_pack_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(pack32(uint32(a), uint32(b))), 0
 }
 
-func k_mixed_b32_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_mixed_b32_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixed3232(a[i], b[i], c[i], in.Imm)
+		d[i] = mixed3232(a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -11954,15 +11954,15 @@ func one_k_mixed_b32_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mixed3232(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_mixed_b64_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mixed_b64_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixed6432(a[i], b[i], c[i], in.Imm)
+		d[i] = mixed6432(a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -11970,14 +11970,14 @@ func one_k_mixed_b64_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mixed6432(uint32(a), b, c, imm)), 0
 }
 
-func k_mixed_b32_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	d := f.Row32(in.D)
+func k_mixed_b32_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = mixed3264(a[i], b[i], in.Imm)
+		d[i] = mixed3264(a[i], b[i], instr.Imm)
 	}
 }
 
@@ -11985,14 +11985,14 @@ func one_k_mixed_b32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(mixed3264(a, b, imm)), 0
 }
 
-func k_set_packed(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_set_packed(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = setPacked(a[i], b[i], in.Imm)
+		d[i] = setPacked(a[i], b[i], instr.Imm)
 	}
 }
 
@@ -12000,15 +12000,15 @@ func one_k_set_packed(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(setPacked(uint32(a), uint32(b), imm)), 0
 }
 
-func k_add_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_add_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opAdd, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opAdd, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12016,15 +12016,15 @@ func one_k_add_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opAdd, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_sub_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sub_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opSub, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opSub, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12032,15 +12032,15 @@ func one_k_sub_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opSub, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_mul_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_mul_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opMul, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opMul, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12048,15 +12048,15 @@ func one_k_mul_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opMul, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_fma_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_fma_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opFma, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opFma, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12064,15 +12064,15 @@ func one_k_fma_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opFma, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_div_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_div_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opDiv, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opDiv, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12080,15 +12080,15 @@ func one_k_div_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opDiv, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_rcp_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_rcp_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opRcp, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opRcp, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12096,15 +12096,15 @@ func one_k_rcp_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opRcp, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_sqrt_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_sqrt_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opSqrt, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opSqrt, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12112,15 +12112,15 @@ func one_k_sqrt_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opSqrt, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_min_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_min_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opMin, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opMin, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12128,15 +12128,15 @@ func one_k_min_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opMin, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_max_any_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.B)))
-	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.C)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_max_any_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	b := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.B)))
+	c := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.C)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32(opMax, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32(opMax, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12144,15 +12144,15 @@ func one_k_max_any_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(anyF32(opMax, math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c)), imm))), 0
 }
 
-func k_add_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_add_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opAdd, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opAdd, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12160,15 +12160,15 @@ func one_k_add_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opAdd, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_sub_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_sub_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opSub, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opSub, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12176,15 +12176,15 @@ func one_k_sub_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opSub, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_mul_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_mul_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opMul, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opMul, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12192,15 +12192,15 @@ func one_k_mul_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opMul, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_fma_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_fma_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opFma, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opFma, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12208,15 +12208,15 @@ func one_k_fma_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opFma, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_div_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_div_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opDiv, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opDiv, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12224,15 +12224,15 @@ func one_k_div_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opDiv, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_rcp_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_rcp_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opRcp, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opRcp, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12240,15 +12240,15 @@ func one_k_rcp_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opRcp, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_sqrt_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_sqrt_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opSqrt, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opSqrt, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12256,15 +12256,15 @@ func one_k_sqrt_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opSqrt, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_min_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_min_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opMin, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opMin, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12272,15 +12272,15 @@ func one_k_min_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opMin, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_max_any_f64(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.A)))
-	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.B)))
-	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(in.C)))
-	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(in.D)))
+func k_max_any_f64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.A)))
+	b := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.B)))
+	c := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Src64(instr.C)))
+	d := (*[regfile.Lanes]float64)(unsafe.Pointer(f.Row64(instr.D)))
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF64(opMax, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF64(opMax, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12288,15 +12288,15 @@ func one_k_max_any_f64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float64bits(anyF64(opMax, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c), imm))), 0
 }
 
-func k_add_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_add_any_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32x2(opAdd, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32x2(opAdd, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12304,15 +12304,15 @@ func one_k_add_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF32x2(opAdd, a, b, c, imm)), 0
 }
 
-func k_sub_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_sub_any_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32x2(opSub, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32x2(opSub, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12320,15 +12320,15 @@ func one_k_sub_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF32x2(opSub, a, b, c, imm)), 0
 }
 
-func k_mul_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_mul_any_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32x2(opMul, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32x2(opMul, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12336,15 +12336,15 @@ func one_k_mul_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF32x2(opMul, a, b, c, imm)), 0
 }
 
-func k_fma_any_f32x2(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	b := f.Src64(in.B)
-	c := f.Src64(in.C)
-	d := f.Row64(in.D)
+func k_fma_any_f32x2(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	b := f.Src64(instr.B)
+	c := f.Src64(instr.C)
+	d := f.Row64(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = anyF32x2(opFma, a[i], b[i], c[i], in.Imm)
+		d[i] = anyF32x2(opFma, a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12352,13 +12352,13 @@ func one_k_fma_any_f32x2(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(anyF32x2(opFma, a, b, c, imm)), 0
 }
 
-func k_convert_b32_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_convert_b32_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert3232(a[i], in.Imm)
+		d[i] = convert3232(a[i], instr.Imm)
 	}
 }
 
@@ -12366,13 +12366,13 @@ func one_k_convert_b32_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert3232(uint32(a), imm)), 0
 }
 
-func k_convert_b32_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row32(in.D)
+func k_convert_b32_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert3264(a[i], in.Imm)
+		d[i] = convert3264(a[i], instr.Imm)
 	}
 }
 
@@ -12380,13 +12380,13 @@ func one_k_convert_b32_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert3264(a, imm)), 0
 }
 
-func k_convert_b64_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row64(in.D)
+func k_convert_b64_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert6432(a[i], in.Imm)
+		d[i] = convert6432(a[i], instr.Imm)
 	}
 }
 
@@ -12394,13 +12394,13 @@ func one_k_convert_b64_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert6432(uint32(a), imm)), 0
 }
 
-func k_convert_b64_b64(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
-	d := f.Row64(in.D)
+func k_convert_b64_b64(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
+	d := f.Row64(instr.D)
 	_, _ = *a, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convert6464(a[i], in.Imm)
+		d[i] = convert6464(a[i], instr.Imm)
 	}
 }
 
@@ -12408,14 +12408,14 @@ func one_k_convert_b64_b64(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convert6464(a, imm)), 0
 }
 
-func k_convert_with_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	d := f.Row32(in.D)
+func k_convert_with_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	d := f.Row32(instr.D)
 	_, _, _ = *a, *b, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = convertWith(a[i], b[i], in.Imm)
+		d[i] = convertWith(a[i], b[i], instr.Imm)
 	}
 }
 
@@ -12423,15 +12423,15 @@ func one_k_convert_with_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(convertWith(uint32(a), uint32(b), imm)), 0
 }
 
-func k_cvt_pack(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_cvt_pack(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = cvtPack(a[i], b[i], c[i], in.Imm)
+		d[i] = cvtPack(a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12439,9 +12439,9 @@ func one_k_cvt_pack(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(cvtPack(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_ftz_f32(f *regfile.File, in *code.Instr, m uint32) {
-	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(in.A)))
-	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(in.D)))
+func k_ftz_f32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Src32(instr.A)))
+	d := (*[regfile.Lanes]float32)(unsafe.Pointer(f.Row32(instr.D)))
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 1 {
@@ -12459,9 +12459,9 @@ func one_k_ftz_f32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(math.Float32bits(ftzF32(math.Float32frombits(uint32(a))))), 0
 }
 
-func k_ftz_f16(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	d := f.Row32(in.D)
+func k_ftz_f16(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	d := f.Row32(instr.D)
 	_, _ = *a, *d
 	if m == regfile.Full {
 		for i := 0; i < regfile.Lanes; i += 4 {
@@ -12482,15 +12482,15 @@ func one_k_ftz_f16(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(uint32(ftzF16(uint16(uint32(a))))), 0
 }
 
-func k_video_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_video_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = video(a[i], b[i], c[i], in.Imm)
+		d[i] = video(a[i], b[i], c[i], instr.Imm)
 	}
 }
 
@@ -12498,15 +12498,15 @@ func one_k_video_b32(a, b, c, e, imm uint64) (uint64, uint64) {
 	return uint64(video(uint32(a), uint32(b), uint32(c), imm)), 0
 }
 
-func k_vmad_b32(f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src32(in.A)
-	b := f.Src32(in.B)
-	c := f.Src32(in.C)
-	d := f.Row32(in.D)
+func k_vmad_b32(f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src32(instr.A)
+	b := f.Src32(instr.B)
+	c := f.Src32(instr.C)
+	d := f.Row32(instr.D)
 	_, _, _, _ = *a, *b, *c, *d
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		d[i] = vmad(a[i], b[i], c[i], in.Imm)
+		d[i] = vmad(a[i], b[i], c[i], instr.Imm)
 	}
 }
 

@@ -13,15 +13,15 @@ func TestInstr(t *testing.T) {
 	if in.Size() > 56 {
 		t.Errorf("%d bytes, want at most 56", in.Size())
 	}
-	var visit func(at string, u reflect.Type)
-	visit = func(at string, u reflect.Type) {
+	var visit func(path string, u reflect.Type)
+	visit = func(path string, u reflect.Type) {
 		switch k := u.Kind(); {
 		case k == reflect.Struct:
 			for i := range u.NumField() {
-				visit(at+"."+u.Field(i).Name, u.Field(i).Type)
+				visit(path+"."+u.Field(i).Name, u.Field(i).Type)
 			}
 		case k != reflect.Bool && (k < reflect.Int || k > reflect.Uint64):
-			t.Errorf("%s is a %s", at, u)
+			t.Errorf("%s is a %s", path, u)
 		}
 	}
 	visit("Instr", in)
@@ -34,8 +34,8 @@ func TestSignatures(t *testing.T) {
 		switch {
 		case s.Name == "":
 			t.Errorf("operation %d has no signature", op)
-		case Named(s.Name) != op:
-			t.Errorf("%s is operation %d, and %d too", s.Name, op, Named(s.Name))
+		case OpNamed(s.Name) != op:
+			t.Errorf("%s is operation %d, and %d too", s.Name, op, OpNamed(s.Name))
 		case s.Kind == Arithmetic && s.Rule == ptx.AffineNone:
 			t.Errorf("%s has no affine rule", s.Name)
 		}
@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 	for _, family := range ptx.Ops() {
 		for _, f := range family.Forms {
 			for _, v := range f.Variants() {
-				s := Of(v).Signature()
+				s := OpOf(v).Signature()
 				if s.Kind != Arithmetic {
 					continue
 				}

@@ -12,12 +12,12 @@ package code
 // an index into the constants of that slot. D and F are results, A, B, C and E
 // sources. Vectors of registers, and the arguments of calls, are in side tables.
 type Instr struct {
-	Op    Op
-	How   How
-	Skips bool  // it counts the lanes that the guard holds back: the first of a PTX instruction that does not end a block of PTX
-	Guard int32 // 0: none; p+1: it executes where predicate p holds; -(p+1): where it does not
-	Side  int32 // index into the side table of the op's kind
-	Src   int32 // index of the PTX instruction it is part of
+	Op            Op
+	Plan          ExecPlan
+	CountsSkipped bool  // it counts the lanes that the guard holds back: the first of a PTX instruction that does not end a block of PTX
+	Guard         int32 // 0: none; p+1: it executes where predicate p holds; -(p+1): where it does not
+	Side          int32 // index into the side table of the op's kind
+	Src           int32 // index of the PTX instruction it is part of
 
 	D, F       int32
 	A, B, C, E int32
@@ -25,19 +25,19 @@ type Instr struct {
 }
 
 // Sources are the source operands.
-func (in *Instr) Sources() [4]int32 { return [...]int32{in.A, in.B, in.C, in.E} }
+func (instr *Instr) Sources() [4]int32 { return [...]int32{instr.A, instr.B, instr.C, instr.E} }
 
 // NoRow in place of an operand stands for none: a result nobody wants, an address
 // without a register.
 const NoRow = -1 << 31
 
-// How is how an instruction executes in affine mode, and what becomes of its
+// ExecPlan is how an instruction executes in affine mode, and what becomes of its
 // operands' shadows: the plan's decisions for it.
-type How struct {
-	Exec   Exec
-	Expand Operands // sources that may be only in their shadows
-	Dirty  bool     // results may have been in their shadows
-	Both   bool     // … and go to their rows too
+type ExecPlan struct {
+	Exec        Exec
+	Materialise Operands // sources that may be only in their shadows
+	LeavesStale bool     // results may have been in their shadows
+	WritesBoth  bool     // … and go to their rows too
 }
 
 // Operands is a set of source operands of an instruction.
@@ -58,7 +58,7 @@ type Exec uint8
 // The ways.
 const (
 	OnLanes        Exec = iota // as in vector mode
-	Expanded                   // on the lanes, after expanding what is compact
+	Materialised               // on the lanes, after expanding what is compact
 	CompactOne                 // a kernel with one source, on a compact operand if it is so
 	CompactTwo                 // … with two
 	CompactThree               // … with three
@@ -76,7 +76,7 @@ const (
 )
 
 var execNames = [ExecCount]string{
-	"lanes", "expanded", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact",
+	"lanes", "materialised", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact", "compact",
 	"proved", "proved", "proved", "proved",
 }
 

@@ -14,28 +14,28 @@ type Tables struct {
 }
 
 // Reads appends the rows that the instruction reads, its guard and constants left out.
-func (t *Tables) Reads(list []Row, in *Instr) []Row {
-	return registers(t.Operands(list, in), len(list))
+func (t *Tables) Reads(list []Row, instr *Instr) []Row {
+	return registers(t.Operands(list, instr), len(list))
 }
 
 // Writes appends the rows that the instruction writes.
-func (t *Tables) Writes(list []Row, in *Instr) []Row {
-	return registers(t.Results(list, in), len(list))
+func (t *Tables) Writes(list []Row, instr *Instr) []Row {
+	return registers(t.Results(list, instr), len(list))
 }
 
 // Operands appends what the instruction reads, its guard left out: constants too, and no
 // row for each operand it could have and has not.
-func (t *Tables) Operands(list []Row, in *Instr) []Row {
-	s := &Signatures[in.Op]
-	for i, row := range in.Sources() {
+func (t *Tables) Operands(list []Row, instr *Instr) []Row {
+	s := &Signatures[instr.Op]
+	for i, row := range instr.Sources() {
 		if s.Src[i] != NoSlot {
 			list = append(list, Row{s.Src[i], row})
 		}
 	}
 	switch s.Side {
 	case AccessSide:
-		a := &t.Access[in.Side]
-		list = append(list, Row{a.Addr, in.A})
+		a := &t.Access[instr.Side]
+		list = append(list, Row{a.Addr, instr.A})
 		switch {
 		case a.Atom != nil:
 			list = ElemRows(list, a.Atom.B, a.Size)
@@ -44,14 +44,14 @@ func (t *Tables) Operands(list []Row, in *Instr) []Row {
 			list = ElemRows(list, a.Elems, a.Size)
 		}
 	case CallSide:
-		list = PlaceRows(list, t.Calls[in.Side].Args)
+		list = PlaceRows(list, t.Calls[instr.Side].Args)
 	case FragmentSide:
-		f := &t.Fragments[in.Side]
+		f := &t.Fragments[instr.Side]
 		for _, elems := range [][]Elem{f.A, f.B, f.C, f.E} {
 			list = ElemRows(list, elems, 0)
 		}
 	case TextureSide:
-		for _, elems := range t.Textures[in.Side].Sources {
+		for _, elems := range t.Textures[instr.Side].Sources {
 			list = ElemRows(list, elems, 0)
 		}
 	}
@@ -59,20 +59,20 @@ func (t *Tables) Operands(list []Row, in *Instr) []Row {
 }
 
 // Results appends what the instruction writes, or no row.
-func (t *Tables) Results(list []Row, in *Instr) []Row {
-	s := &Signatures[in.Op]
-	list = append(list, Row{s.Dst, in.D}, Row{s.Dst2, in.F})
+func (t *Tables) Results(list []Row, instr *Instr) []Row {
+	s := &Signatures[instr.Op]
+	list = append(list, Row{s.Dst, instr.D}, Row{s.Dst2, instr.F})
 	switch s.Side {
 	case AccessSide:
-		if a := &t.Access[in.Side]; !a.Store {
+		if a := &t.Access[instr.Side]; !a.Store {
 			list = ElemRows(list, a.Elems, a.Size)
 		}
 	case CallSide:
-		list = PlaceRows(list, t.Calls[in.Side].Rets)
+		list = PlaceRows(list, t.Calls[instr.Side].Rets)
 	case FragmentSide:
-		list = ElemRows(list, t.Fragments[in.Side].D, 0)
+		list = ElemRows(list, t.Fragments[instr.Side].D, 0)
 	case TextureSide:
-		list = ElemRows(list, t.Textures[in.Side].D, 0)
+		list = ElemRows(list, t.Textures[instr.Side].D, 0)
 	}
 	return list
 }

@@ -71,9 +71,9 @@ type Signature struct {
 	Dst, Dst2 Slot
 	Src       [4]Slot
 
-	Once   bool // it does more than to give results, and is no Store: it cannot be repeated
-	Side   Side // the table that Instr.Side is an index of
-	Member int8 // 1 + the source that is a membermask
+	LaneIndependent bool // it does more than to give results, and is no Store: it cannot be repeated
+	Side            Side // the table that Instr.Side is an index of
+	Member          int8 // 1 + the source that is a membermask
 
 	affinetrack.Operation // what the compact unit wants to know
 }
@@ -217,7 +217,7 @@ const (
 	Trap
 	Brkpt
 	Nanosleep // A nanoseconds
-	Nothing   // counts the lanes that its guard holds back
+	NoOp      // counts the lanes that its guard holds back
 
 	Jump        // to the next block
 	Branch      // the guard's lanes go to the target, others to the next block
@@ -251,25 +251,25 @@ var machine = [...]Signature{
 	Isspacep:         {Name: "isspacep", Dst: P, Src: [4]Slot{Q}},
 	CheckRank:        {Name: "checkrank", Src: [4]Slot{R}},
 	CheckSame:        {Name: "checksame", Src: [4]Slot{Q}},
-	Stacksave32:      {Name: "stacksave.32", Once: true, Dst: R},
-	Stacksave64:      {Name: "stacksave.64", Once: true, Dst: Q},
-	Stackrestore32:   {Name: "stackrestore.32", Once: true, Src: [4]Slot{R}},
-	Stackrestore64:   {Name: "stackrestore.64", Once: true, Src: [4]Slot{Q}},
-	Alloca32:         {Name: "alloca.32", Once: true, Dst: R, Src: [4]Slot{R}},
-	Alloca64:         {Name: "alloca.64", Once: true, Dst: Q, Src: [4]Slot{Q}},
+	Stacksave32:      {Name: "stacksave.32", LaneIndependent: true, Dst: R},
+	Stacksave64:      {Name: "stacksave.64", LaneIndependent: true, Dst: Q},
+	Stackrestore32:   {Name: "stackrestore.32", LaneIndependent: true, Src: [4]Slot{R}},
+	Stackrestore64:   {Name: "stackrestore.64", LaneIndependent: true, Src: [4]Slot{Q}},
+	Alloca32:         {Name: "alloca.32", LaneIndependent: true, Dst: R, Src: [4]Slot{R}},
+	Alloca64:         {Name: "alloca.64", LaneIndependent: true, Dst: Q, Src: [4]Slot{Q}},
 	LoadVector:       {Name: "load.vector", Kind: Load, Side: AccessSide},
 	LoadFixed:        {Name: "load.fixed", Kind: Load, Side: AccessSide},
 	LoadFrame:        {Name: "load.frame", Kind: Load, Side: AccessSide},
 	LoadLocal:        {Name: "load.local", Kind: Load, Side: AccessSide},
 	LoadEach:         {Name: "load.each", Kind: Load, Side: AccessSide},
-	LoadWide:         {Name: "load.wide", Once: true, Side: AccessSide},
+	LoadWide:         {Name: "load.wide", LaneIndependent: true, Side: AccessSide},
 	StoreVector:      {Name: "store.vector", Kind: Store, Side: AccessSide},
 	StoreFrame:       {Name: "store.frame", Kind: Store, Side: AccessSide},
 	StoreLocal:       {Name: "store.local", Kind: Store, Side: AccessSide},
 	StoreEach:        {Name: "store.each", Kind: Store, Side: AccessSide},
-	StoreWide:        {Name: "store.wide", Once: true, Side: AccessSide},
-	StoreBulk:        {Name: "store.bulk", Once: true, Side: AccessSide},
-	Atomic:           {Name: "atomic", Once: true, Side: AccessSide},
+	StoreWide:        {Name: "store.wide", LaneIndependent: true, Side: AccessSide},
+	StoreBulk:        {Name: "store.bulk", LaneIndependent: true, Side: AccessSide},
+	Atomic:           {Name: "atomic", LaneIndependent: true, Side: AccessSide},
 	Shfl:             {Name: "shfl", Dst: R, Dst2: P, Src: [4]Slot{R, R, R}},
 	ShflSync:         {Name: "shfl.sync", Dst: R, Dst2: P, Src: [4]Slot{R, R, R, R}, Member: 4},
 	Vote:             {Name: "vote", Dst: P, Src: [4]Slot{P}},
@@ -282,61 +282,61 @@ var machine = [...]Signature{
 	Redux:            {Name: "redux", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	ReduxFloat:       {Name: "redux.f32", Kind: Warp, Dst: R, Src: [4]Slot{R, R}, Member: 2},
 	Elect:            {Name: "elect", Dst: R, Dst2: P, Src: [4]Slot{R}, Member: 1},
-	MbarrierInit:     {Name: "mbarrier.init", Once: true, Src: [4]Slot{Q, R}},
-	MbarrierInval:    {Name: "mbarrier.inval", Once: true, Src: [4]Slot{Q}},
-	MbarrierArrive:   {Name: "mbarrier.arrive", Once: true, Dst: Q, Src: [4]Slot{Q, R}},
-	MbarrierTx:       {Name: "mbarrier.tx", Once: true, Src: [4]Slot{Q, R}},
-	MbarrierTest:     {Name: "mbarrier.test", Once: true, Dst: P, Dst2: R, Src: [4]Slot{Q, Q}},
-	MbarrierParity:   {Name: "mbarrier.parity", Once: true, Dst: P, Dst2: R, Src: [4]Slot{Q, R}},
-	MbarrierLayout:   {Name: "mbarrier.layout", Once: true, Dst: P, Src: [4]Slot{Q}},
-	MbarrierMany:     {Name: "mbarrier.many", Once: true, Src: [4]Slot{Q, R, R}},
-	LoadMatrix:       {Name: "load.matrix", Once: true, Side: AccessSide},
-	StoreMatrix:      {Name: "store.matrix", Once: true, Side: AccessSide},
+	MbarrierInit:     {Name: "mbarrier.init", LaneIndependent: true, Src: [4]Slot{Q, R}},
+	MbarrierInval:    {Name: "mbarrier.inval", LaneIndependent: true, Src: [4]Slot{Q}},
+	MbarrierArrive:   {Name: "mbarrier.arrive", LaneIndependent: true, Dst: Q, Src: [4]Slot{Q, R}},
+	MbarrierTx:       {Name: "mbarrier.tx", LaneIndependent: true, Src: [4]Slot{Q, R}},
+	MbarrierTest:     {Name: "mbarrier.test", LaneIndependent: true, Dst: P, Dst2: R, Src: [4]Slot{Q, Q}},
+	MbarrierParity:   {Name: "mbarrier.parity", LaneIndependent: true, Dst: P, Dst2: R, Src: [4]Slot{Q, R}},
+	MbarrierLayout:   {Name: "mbarrier.layout", LaneIndependent: true, Dst: P, Src: [4]Slot{Q}},
+	MbarrierMany:     {Name: "mbarrier.many", LaneIndependent: true, Src: [4]Slot{Q, R, R}},
+	LoadMatrix:       {Name: "load.matrix", LaneIndependent: true, Side: AccessSide},
+	StoreMatrix:      {Name: "store.matrix", LaneIndependent: true, Side: AccessSide},
 	MoveMatrix:       {Name: "move.matrix", Dst: R, Src: [4]Slot{R}},
 	Multiply:         {Name: "multiply", Side: FragmentSide},
 	Sparse:           {Name: "sparse", Side: FragmentSide},
-	AsyncCopy:        {Name: "async.copy", Once: true, Src: [4]Slot{Q, Q, R}},
-	AsyncArrive:      {Name: "async.arrive", Once: true, Src: [4]Slot{Q}},
-	AsyncCommit:      {Name: "async.commit", Once: true},
-	AsyncWait:        {Name: "async.wait", Once: true, Src: [4]Slot{R}},
-	AsyncBulk:        {Name: "async.bulk", Once: true, Src: [4]Slot{Q, Q, R, Q}},
-	AsyncMasked:      {Name: "async.masked", Once: true, Src: [4]Slot{Q, Q, Q, Q}},
-	AsyncCancel:      {Name: "async.cancel", Once: true, Src: [4]Slot{Q, Q}},
-	AsyncStore:       {Name: "async.store", Once: true, Src: [4]Slot{Q, Q, Q, Q}},
+	AsyncCopy:        {Name: "async.copy", LaneIndependent: true, Src: [4]Slot{Q, Q, R}},
+	AsyncArrive:      {Name: "async.arrive", LaneIndependent: true, Src: [4]Slot{Q}},
+	AsyncCommit:      {Name: "async.commit", LaneIndependent: true},
+	AsyncWait:        {Name: "async.wait", LaneIndependent: true, Src: [4]Slot{R}},
+	AsyncBulk:        {Name: "async.bulk", LaneIndependent: true, Src: [4]Slot{Q, Q, R, Q}},
+	AsyncMasked:      {Name: "async.masked", LaneIndependent: true, Src: [4]Slot{Q, Q, Q, Q}},
+	AsyncCancel:      {Name: "async.cancel", LaneIndependent: true, Src: [4]Slot{Q, Q}},
+	AsyncStore:       {Name: "async.store", LaneIndependent: true, Src: [4]Slot{Q, Q, Q, Q}},
 	TextureFetch:     {Name: "texture.fetch", Side: TextureSide},
 	TextureQuery:     {Name: "texture.query", Dst: R, Src: [4]Slot{Q, R}},
 	SurfaceQuery:     {Name: "surface.query", Dst: R, Src: [4]Slot{Q}},
 	IsObject:         {Name: "isobject", Dst: P, Src: [4]Slot{Q}},
-	SurfaceLoad:      {Name: "surface.load", Once: true, Side: TextureSide},
-	SurfaceStore:     {Name: "surface.store", Once: true, Side: TextureSide},
-	SurfaceReduce:    {Name: "surface.reduce", Once: true, Side: TextureSide},
-	WgmmaFence:       {Name: "wgmma.fence", Once: true},
-	WgmmaIssue:       {Name: "wgmma.issue", Once: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
-	WgmmaCommit:      {Name: "wgmma.commit", Once: true},
-	WgmmaWait:        {Name: "wgmma.wait", Once: true, Side: FragmentSide},
-	WgmmaDisturb:     {Name: "wgmma.disturb", Once: true, Side: FragmentSide},
-	TensorAlloc:      {Name: "tensor.alloc", Once: true, Dst: R, Src: [4]Slot{Q, R}},
-	TensorDealloc:    {Name: "tensor.dealloc", Once: true, Src: [4]Slot{R, R}},
-	TensorRelinquish: {Name: "tensor.relinquish", Once: true},
-	TensorLoad:       {Name: "tensor.load", Once: true, Side: FragmentSide},
-	TensorStore:      {Name: "tensor.store", Once: true, Side: FragmentSide},
-	TensorWait:       {Name: "tensor.wait", Once: true},
-	TensorCopy:       {Name: "tensor.copy", Once: true, Src: [4]Slot{R, Q}, Side: FragmentSide},
-	TensorShift:      {Name: "tensor.shift", Once: true, Src: [4]Slot{R}},
-	TensorMma:        {Name: "tensor.mma", Once: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
-	TensorCommit:     {Name: "tensor.commit", Once: true, Src: [4]Slot{Q, R}},
-	AsyncTensor:      {Name: "async.tensor", Once: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
-	MapReplace:       {Name: "map.replace", Once: true, Src: [4]Slot{Q, Q}},
-	MapCopy:          {Name: "map.copy", Once: true, Src: [4]Slot{Q, Q}},
-	MapLarge:         {Name: "map.large", Once: true, Dst: P, Src: [4]Slot{Q}},
-	Vprintf:          {Name: "vprintf", Once: true, Side: CallSide},
-	Malloc:           {Name: "malloc", Once: true, Side: CallSide},
-	Free:             {Name: "free", Once: true, Side: CallSide},
-	AssertFail:       {Name: "assertfail", Once: true, Side: CallSide},
-	Trap:             {Name: "trap", Once: true},
-	Brkpt:            {Name: "brkpt", Once: true},
-	Nanosleep:        {Name: "nanosleep", Once: true, Src: [4]Slot{R}},
-	Nothing:          {Name: "nothing"},
+	SurfaceLoad:      {Name: "surface.load", LaneIndependent: true, Side: TextureSide},
+	SurfaceStore:     {Name: "surface.store", LaneIndependent: true, Side: TextureSide},
+	SurfaceReduce:    {Name: "surface.reduce", LaneIndependent: true, Side: TextureSide},
+	WgmmaFence:       {Name: "wgmma.fence", LaneIndependent: true},
+	WgmmaIssue:       {Name: "wgmma.issue", LaneIndependent: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
+	WgmmaCommit:      {Name: "wgmma.commit", LaneIndependent: true},
+	WgmmaWait:        {Name: "wgmma.wait", LaneIndependent: true, Side: FragmentSide},
+	WgmmaDisturb:     {Name: "wgmma.disturb", LaneIndependent: true, Side: FragmentSide},
+	TensorAlloc:      {Name: "tensor.alloc", LaneIndependent: true, Dst: R, Src: [4]Slot{Q, R}},
+	TensorDealloc:    {Name: "tensor.dealloc", LaneIndependent: true, Src: [4]Slot{R, R}},
+	TensorRelinquish: {Name: "tensor.relinquish", LaneIndependent: true},
+	TensorLoad:       {Name: "tensor.load", LaneIndependent: true, Side: FragmentSide},
+	TensorStore:      {Name: "tensor.store", LaneIndependent: true, Side: FragmentSide},
+	TensorWait:       {Name: "tensor.wait", LaneIndependent: true},
+	TensorCopy:       {Name: "tensor.copy", LaneIndependent: true, Src: [4]Slot{R, Q}, Side: FragmentSide},
+	TensorShift:      {Name: "tensor.shift", LaneIndependent: true, Src: [4]Slot{R}},
+	TensorMma:        {Name: "tensor.mma", LaneIndependent: true, Src: [4]Slot{Q, Q, R, P}, Side: FragmentSide},
+	TensorCommit:     {Name: "tensor.commit", LaneIndependent: true, Src: [4]Slot{Q, R}},
+	AsyncTensor:      {Name: "async.tensor", LaneIndependent: true, Src: [4]Slot{Q, Q, Q}, Side: CallSide},
+	MapReplace:       {Name: "map.replace", LaneIndependent: true, Src: [4]Slot{Q, Q}},
+	MapCopy:          {Name: "map.copy", LaneIndependent: true, Src: [4]Slot{Q, Q}},
+	MapLarge:         {Name: "map.large", LaneIndependent: true, Dst: P, Src: [4]Slot{Q}},
+	Vprintf:          {Name: "vprintf", LaneIndependent: true, Side: CallSide},
+	Malloc:           {Name: "malloc", LaneIndependent: true, Side: CallSide},
+	Free:             {Name: "free", LaneIndependent: true, Side: CallSide},
+	AssertFail:       {Name: "assertfail", LaneIndependent: true, Side: CallSide},
+	Trap:             {Name: "trap", LaneIndependent: true},
+	Brkpt:            {Name: "brkpt", LaneIndependent: true},
+	Nanosleep:        {Name: "nanosleep", LaneIndependent: true, Src: [4]Slot{R}},
+	NoOp:             {Name: "nothing"},
 	Jump:             {Name: "jump", Kind: Control},
 	Branch:           {Name: "branch", Kind: Control},
 	BranchIndex:      {Name: "branch.index", Kind: Control, Src: [4]Slot{R}, Side: TargetSide},
@@ -389,7 +389,7 @@ func init() {
 		byName[s.Name] = Op(op)
 		s.Slot = uint8(s.Dst.Bits())
 		if s.Kind == Arithmetic {
-			s.Fast = affinetrack.FastOf(&s.Operation)
+			s.Fast = affinetrack.FindFast(&s.Operation)
 		}
 	}
 }
@@ -424,8 +424,8 @@ func (op Op) Signature() *Signature { return &Signatures[op] }
 
 func (op Op) String() string { return Signatures[op].Name }
 
-// Named is the operation of a name, such as "cmp.lt.s32", which there is.
-func Named(name string) Op {
+// OpNamed is the operation of a name, such as "cmp.lt.s32", which there is.
+func OpNamed(name string) Op {
 	op, ok := byName[name]
 	if !ok {
 		panic(fmt.Sprintf("BUG: no operation %q", name))
@@ -433,13 +433,13 @@ func Named(name string) Op {
 	return op
 }
 
-// Of finds the kernel that is all there is to do for a PTX instruction; Invalid if there
+// OpOf finds the kernel that is all there is to do for a PTX instruction; Invalid if there
 // is none.
-func Of(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default
+func OpOf(v *ptx.Variant) Op { return byName[strings.Replace(v.Canonical(), ".layout::v0", "", 1)] } // without a default
 
-// General finds the kernel for any modifiers of an instruction of its name and types, which
+// GeneralOpOf finds the kernel for any modifiers of an instruction of its name and types, which
 // are in Imm then; Invalid if there is none.
-func General(v *ptx.Variant) Op {
+func GeneralOpOf(v *ptx.Variant) Op {
 	name := v.Op.Name + ".any"
 	if v.Form.HasSlot("atype") { // of mixed precision
 		name += ptx.F32.String()

@@ -21,8 +21,8 @@ import (
 // 64-bit slots, and predicates.
 func (p *Program) Print(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	if p.Ordered {
-		fmt.Fprintln(out, "CTAs take turns at visible instructions")
+	if p.HasOrdered {
+		fmt.Fprintln(out, "CTAs execute globally ordered instructions in order")
 	}
 	if len(p.Fixed) > 0 {
 		fmt.Fprintln(out, "\nlaunch:")
@@ -43,20 +43,20 @@ func (p *Program) Print(w io.Writer) error {
 
 func (p *Program) function(w io.Writer, f *Func) {
 	fmt.Fprintf(w, "\nfunction %s: rows %d r, %d q, %d p; %d words of local memory\n", f.Name, f.Frame.R, f.Frame.Q, f.Frame.P, f.Local)
-	for i, at := range f.Regs {
-		if at.Slot == NoSlot {
+	for i, loc := range f.Regs {
+		if loc.Slot == NoSlot {
 			continue
 		}
-		place := fmt.Sprintf("%s%d", at.Slot, at.Row)
+		place := fmt.Sprintf("%s%d", loc.Slot, loc.Row)
 		switch {
-		case at.Row < 0:
+		case loc.Row < 0:
 			place = "constant"
-		case at.Wide:
-			place += fmt.Sprintf(" and %s%d", at.Slot, at.High)
+		case loc.Wide:
+			place += fmt.Sprintf(" and %s%d", loc.Slot, loc.High)
 		}
-		kept := f.KeptIn(Row{at.Slot, at.Row}).String()
-		if at.Row < 0 {
-			kept = IsFixed.String()
+		kept := f.KeepingOf(Row{loc.Slot, loc.Row}).String()
+		if loc.Row < 0 {
+			kept = StorageFixed.String()
 		}
 		fmt.Fprintf(w, "  %s\n", strings.TrimRight(fmt.Sprintf("%-12s %-10s %s", f.Func.Regs[i].Name, place, kept), " "))
 	}
@@ -64,8 +64,8 @@ func (p *Program) function(w io.Writer, f *Func) {
 	for i := f.Blocks.First; i < f.Blocks.End; i++ {
 		b := &p.Blocks[i]
 		fmt.Fprintf(w, "b%d:", i)
-		if b.Caution&Visible != 0 {
-			fmt.Fprint(w, " visible")
+		if b.Caution&GloballyOrdered != 0 {
+			fmt.Fprint(w, " globally ordered")
 		}
 		fmt.Fprintln(w)
 		pc := b.First
@@ -80,17 +80,17 @@ func (p *Program) function(w io.Writer, f *Func) {
 	}
 }
 
-func (k Keeping) String() string {
+func (k Storage) String() string {
 	switch {
-	case k&IsFixed != 0:
+	case k&StorageFixed != 0:
 		return "of the launch"
-	case k&IsProved != 0 && k&InBoth != 0:
+	case k&StorageProved != 0 && k&StorageBoth != 0:
 		return "proved, in lanes too"
-	case k&IsProved != 0:
+	case k&StorageProved != 0:
 		return "proved"
-	case k&InBoth != 0:
+	case k&StorageBoth != 0:
 		return "compact, in lanes too"
-	case k&InShadow != 0:
+	case k&StorageShadow != 0:
 		return "compact"
 	}
 	return ""
@@ -105,11 +105,11 @@ type listing struct {
 
 func (p *Program) listing(f *Func) *listing {
 	l := &listing{p, f, map[Row][]ptx.RegID{}}
-	for i, at := range f.Regs {
-		if at.Slot != NoSlot {
-			l.names[Row{at.Slot, at.Row}] = append(l.names[Row{at.Slot, at.Row}], ptx.RegID(i))
-			if at.Wide {
-				l.names[Row{at.Slot, at.High}] = append(l.names[Row{at.Slot, at.High}], ptx.RegID(i))
+	for i, loc := range f.Regs {
+		if loc.Slot != NoSlot {
+			l.names[Row{loc.Slot, loc.Row}] = append(l.names[Row{loc.Slot, loc.Row}], ptx.RegID(i))
+			if loc.Wide {
+				l.names[Row{loc.Slot, loc.High}] = append(l.names[Row{loc.Slot, loc.High}], ptx.RegID(i))
 			}
 		}
 	}
@@ -119,12 +119,12 @@ func (p *Program) listing(f *Func) *listing {
 // row names a row at a PTX instruction.
 func (l *listing) row(r Row, source int32) string {
 	for _, id := range l.names[r] {
-		at, alive := l.fn.Where(id, source)
+		loc, alive := l.fn.LocationOf(id, source)
 		if !alive && r.Row >= 0 {
 			continue
 		}
 		name := l.fn.Func.Regs[id].Name
-		if at.Wide && r.Row == at.High {
+		if loc.Wide && r.Row == loc.High {
 			name += ".hi"
 		}
 		return name
@@ -149,31 +149,31 @@ func number(v uint64) string {
 	return fmt.Sprintf("%#x", v)
 }
 
-func (l *listing) guard(in *Instr) string {
-	if in.Guard == 0 {
+func (l *listing) guard(instr *Instr) string {
+	if instr.Guard == 0 {
 		return ""
 	}
-	p, negated := GuardRow(in.Guard)
-	not := ""
+	p, negated := GuardRow(instr.Guard)
+	negation := ""
 	if negated {
-		not = "!"
+		negation = "!"
 	}
-	return "@" + not + l.row(Row{P, p}, in.Src) + " "
+	return "@" + negation + l.row(Row{P, p}, instr.Src) + " "
 }
 
 // text is an instruction with its operands, the results first, and how it executes.
-func (l *listing) text(in *Instr) string {
-	s := in.Op.Signature()
+func (l *listing) text(instr *Instr) string {
+	s := instr.Op.Signature()
 	var operands []string
-	add := func(r Row) { operands = append(operands, l.row(r, in.Src)) }
+	add := func(r Row) { operands = append(operands, l.row(r, instr.Src)) }
 	if s.Dst != NoSlot {
-		add(Row{s.Dst, in.D})
+		add(Row{s.Dst, instr.D})
 	}
 	if s.Dst2 != NoSlot {
-		add(Row{s.Dst2, in.F})
+		add(Row{s.Dst2, instr.F})
 	}
-	for i, row := range in.Sources() {
-		if s.Src[i] != NoSlot && (i < 2 || !s.Compares() || in.Imm != 0) {
+	for i, row := range instr.Sources() {
+		if s.Src[i] != NoSlot && (i < 2 || !s.Compares() || instr.Imm != 0) {
 			add(Row{s.Src[i], row})
 		}
 	}
@@ -187,42 +187,42 @@ func (l *listing) text(in *Instr) string {
 	}
 	switch {
 	case s.Side == AccessSide:
-		operands = append(operands, l.address(in))
-		a := &l.Access[in.Side]
+		operands = append(operands, l.address(instr))
+		a := &l.Access[instr.Side]
 		elems(a.Elems)
 		if a.Atom != nil {
 			elems(a.Atom.B)
 			elems(a.Atom.C)
 		}
 	case s.Side == CallSide:
-		operands = append(operands, l.places(in))
+		operands = append(operands, l.places(instr))
 	case s.Side == FragmentSide:
-		f := &l.Fragments[in.Side]
+		f := &l.Fragments[instr.Side]
 		for _, list := range [][]Elem{f.D, f.A, f.B, f.C, f.E} {
 			elems(list)
 		}
 	case s.Side == TextureSide:
-		x := &l.Textures[in.Side]
+		x := &l.Textures[instr.Side]
 		elems(x.D)
 		for _, list := range x.Sources {
 			elems(list)
 		}
-	case s.Kind == Read && (in.Op == Frame32 || in.Op == Frame64):
-		operands = append(operands, fmt.Sprintf("frame%+d", int64(in.Imm)))
-	case in.Op == Shared32 || in.Op == Shared64:
-		operands = append(operands, fmt.Sprintf("shared+%d", in.Imm))
+	case s.Kind == Read && (instr.Op == Frame32 || instr.Op == Frame64):
+		operands = append(operands, fmt.Sprintf("frame%+d", int64(instr.Imm)))
+	case instr.Op == Shared32 || instr.Op == Shared64:
+		operands = append(operands, fmt.Sprintf("shared+%d", instr.Imm))
 	case s.Kind == Read:
-		operands = append(operands, ptx.SpecialReg(in.Imm).String())
-	case in.Imm != 0:
-		operands = append(operands, fmt.Sprintf("#%#x", in.Imm))
+		operands = append(operands, ptx.SpecialReg(instr.Imm).String())
+	case instr.Imm != 0:
+		operands = append(operands, fmt.Sprintf("#%#x", instr.Imm))
 	}
-	text := l.guard(in) + fmt.Sprintf("%-14s %s", s.Name, strings.Join(operands, ", "))
+	text := l.guard(instr) + fmt.Sprintf("%-14s %s", s.Name, strings.Join(operands, ", "))
 	var notes []string
-	if in.How.Exec != OnLanes {
-		notes = append(notes, in.How.Exec.String())
+	if instr.Plan.Exec != OnLanes {
+		notes = append(notes, instr.Plan.Exec.String())
 	}
-	if s.Side == AccessSide && l.Access[in.Side].Pattern != AnyPattern {
-		notes = append(notes, l.Access[in.Side].Pattern.String())
+	if s.Side == AccessSide && l.Access[instr.Side].Pattern != AnyPattern {
+		notes = append(notes, l.Access[instr.Side].Pattern.String())
 	}
 	if notes != nil {
 		return fmt.Sprintf("%-44s ; %s", text, strings.Join(notes, ", "))
@@ -230,32 +230,32 @@ func (l *listing) text(in *Instr) string {
 	return strings.TrimRight(text, " ")
 }
 
-func (l *listing) address(in *Instr) string {
-	a := &l.Access[in.Side]
+func (l *listing) address(instr *Instr) string {
+	a := &l.Access[instr.Side]
 	base := a.Space.String()
 	switch {
 	case a.Addr != NoSlot:
-		base = strings.TrimSpace(base + " " + l.row(Row{a.Addr, in.A}, in.Src))
+		base = strings.TrimSpace(base + " " + l.row(Row{a.Addr, instr.A}, instr.Src))
 	case a.Frame:
 		base += " frame"
 	default:
-		return fmt.Sprintf("[%s %#x]", base, a.Off)
+		return fmt.Sprintf("[%s %#x]", base, a.Offset)
 	}
-	if a.Off == 0 {
+	if a.Offset == 0 {
 		return "[" + base + "]"
 	}
-	return fmt.Sprintf("[%s%+d]", base, int64(a.Off))
+	return fmt.Sprintf("[%s%+d]", base, int64(a.Offset))
 }
 
-func (l *listing) places(in *Instr) string {
-	site := &l.Calls[in.Side]
-	list := func(places []Place) string {
+func (l *listing) places(instr *Instr) string {
+	site := &l.Calls[instr.Side]
+	list := func(places []ParamPlace) string {
 		var names []string
 		for _, p := range places {
 			if p.Slot == NoSlot {
-				names = append(names, fmt.Sprintf("[frame%+d]", p.Off))
+				names = append(names, fmt.Sprintf("[frame%+d]", p.Offset))
 			} else {
-				names = append(names, l.row(Row{p.Slot, p.Row}, in.Src))
+				names = append(names, l.row(Row{p.Slot, p.Row}, instr.Src))
 			}
 		}
 		return "(" + strings.Join(names, ", ") + ")"
@@ -265,36 +265,36 @@ func (l *listing) places(in *Instr) string {
 
 // end says how control leaves a block.
 func (l *listing) end(b *Block) string {
-	in := l.End(b)
+	instr := l.End(b)
 	at := func(pc int32) int32 { return l.blockAt[pc].Index }
-	switch in.Op {
+	switch instr.Op {
 	case Jump:
 		return fmt.Sprintf("jump b%d", at(b.Next))
 	case Branch:
-		return fmt.Sprintf("branch b%d, else b%d; meet at b%d", at(b.Target), at(b.Next), at(b.Join))
+		return fmt.Sprintf("branch b%d, else b%d; reconverge at b%d", at(b.Target), at(b.Next), at(b.Reconverge))
 	case BranchIndex:
 		var list []string
-		for _, pc := range l.Targets[in.Side] {
+		for _, pc := range l.Targets[instr.Side] {
 			list = append(list, fmt.Sprintf("b%d", at(pc)))
 		}
-		return fmt.Sprintf("branch.index %s of %s; meet at b%d", l.row(Row{R, in.A}, in.Src), strings.Join(list, ", "), at(b.Join))
+		return fmt.Sprintf("branch.index %s of %s; reconverge at b%d", l.row(Row{R, instr.A}, instr.Src), strings.Join(list, ", "), at(b.Reconverge))
 	case Return:
-		if in.Guard == 0 {
+		if instr.Guard == 0 {
 			return "return"
 		}
 		return fmt.Sprintf("return, else b%d", at(b.Next))
 	case Exit:
-		if in.Guard != 0 {
+		if instr.Guard != 0 {
 			return fmt.Sprintf("exit, else b%d", at(b.Next))
 		}
 	case Call:
-		return fmt.Sprintf("call %s %s; then b%d", l.Funcs[l.Calls[in.Side].Target].Name, l.places(in), at(b.Next))
+		return fmt.Sprintf("call %s %s; then b%d", l.Funcs[l.Calls[instr.Side].Target].Name, l.places(instr), at(b.Next))
 	case CallR, CallQ:
-		return fmt.Sprintf("call %s %s; then b%d", l.row(Row{in.Op.Signature().Src[0], in.A}, in.Src), l.places(in), at(b.Next))
+		return fmt.Sprintf("call %s %s; then b%d", l.row(Row{instr.Op.Signature().Src[0], instr.A}, instr.Src), l.places(instr), at(b.Next))
 	case Barrier, BarrierPopc, BarrierVote, BarrierWarp:
-		guard := *in
+		guard := *instr
 		guard.Guard = 0
 		return fmt.Sprintf("%s; then b%d", l.text(&guard), at(b.Next))
 	}
-	return in.Op.String()
+	return instr.Op.String()
 }

@@ -14,17 +14,17 @@ import (
 // Program is a kernel with everything it can call.
 type Program struct {
 	Tables
-	Width   int // lanes of a warp
-	Instrs  []Instr
-	Blocks  []Block // in the order of their instructions
-	Funcs   []*Func // the kernel first
-	Sources []Source
-	Fixed   []Fixed
-	Ref     *Program // the same with rows of its own, none of them compact or shared; or nil
-	Consts  regfile.Constants
-	Hits    int  // allocations that memory instructions remember, Known each
-	Ordered bool // some instruction lets a CTA see what other CTAs did
-	Cancels bool // some instruction takes clusters that have not begun out of the launch
+	Width           int // lanes of a warp
+	Instrs          []Instr
+	Blocks          []Block // in the order of their instructions
+	Funcs           []*Func // the kernel first
+	Sources         []Source
+	Fixed           []FixedInstr
+	Reference       *Program // the same with rows of its own, none of them compact or shared; or nil
+	Consts          regfile.Constants
+	NumHits         int  // allocations that memory instructions remember, Known each
+	HasOrdered      bool // some instruction lets a CTA see what other CTAs did
+	CancelsClusters bool // some instruction takes clusters that have not begun out of the launch
 
 	Params    []Variable // in the parameter block
 	ParamLen  int        // bytes
@@ -37,8 +37,8 @@ type Program struct {
 
 // Variable is a variable and its place in a piece of memory.
 type Variable struct {
-	Var *ptx.Var
-	Off int // bytes
+	Var    *ptx.Var
+	Offset int // bytes
 }
 
 // FrameAlign is the least alignment, in words, of what a function has in local memory:
@@ -56,30 +56,30 @@ type Block struct {
 	Func        int32   // index of the function
 
 	// Of the end: where control goes on; where the lanes of a branch's guard go; and
-	// where lanes that have parted meet again, at the immediate post-dominator.
-	Next, Target, Join int32
+	// where lanes that have diverged meet again, at the immediate post-dominator.
+	Next, Target, Reconverge int32
 
-	Leaves  bool    // it is no more than the end of its lanes
-	Caution Caution // before it runs
-	MayWait bool    // it is in a loop that may wait for other threads
-	Order   int32   // in the reverse postorder of the function
+	EndsLanes bool    // it is no more than the end of its lanes
+	Caution   Caution // before it runs
+	MayWait   bool    // it is in a loop that may wait for other threads
+	Order     int32   // in the reverse postorder of the function
 }
 
 // Caution is what must be looked at before a block runs.
 type Caution uint8
 
 const (
-	Visible Caution = 1 << iota // its first instruction lets the CTA see what others did
-	Endless                     // from here control goes round for ever, without an effect
-	Apart                       // it is a call that each lane may make in a way of its own
-	Grouped                     // its first instruction waits for the warp's warpgroup: it is a WgmmaWait
+	GloballyOrdered Caution = 1 << iota // its first instruction lets the CTA see what others did
+	EndlessLoop                         // from here control goes round for ever, without an effect
+	SeparateCalls                       // it is a call that each lane may make in a way of its own
+	GroupWait                           // its first instruction waits for the warp's warpgroup: it is a WgmmaWait
 )
 
-// Fixed is an instruction that a launch executes once, before it begins: its result is a
+// FixedInstr is an instruction that a launch executes once, before it begins: its result is a
 // constant.
-type Fixed struct {
+type FixedInstr struct {
 	Instr
-	Before int32 // the pc of the instruction that it stood before
+	BeforePC int32 // the pc of the instruction that it stood before
 }
 
 // Range is the indices from First on, below End.
@@ -96,21 +96,21 @@ type Func struct {
 	Blocks      Range
 	Sources     Range
 
-	Frame     regfile.Size     // rows of its window
-	Saved     int              // words that its registers take of a thread's stack; the same in every mode
-	Kept      [P + 1][]Keeping // by row: how affine mode keeps it
-	Zero      []Row            // rows that may be read before they are written
-	Local     int              // words (4 bytes) of its static local frame
-	Locals    []Variable       // in it: variables, parameters and results
-	Align     int              // what the frame begins at a multiple of, in words
-	Multiply  bool             // it has multiplications that may be pending: WgmmaIssue
-	Allocates bool             // it has alloca or stackrestore: lanes' stacks may end at different places
-	Taken     int32            // if it has: the row of how many bytes above the static frame are taken
-	Formals   []Place          // of its parameters
-	Results   []Place          // … and results
-	Regs      []Location       // by ptx.RegID
-	Err       error            // why it could not be lowered; raised when it is called
-	Addr      uint64           // that calls through pointers name
+	Frame        regfile.Size     // rows of its window
+	Saved        int              // words that its registers take of a thread's stack; the same in every mode
+	Keeping      [P + 1][]Storage // by row: how affine mode keeps it
+	Zero         []Row            // rows that may be read before they are written
+	Local        int              // words (4 bytes) of its static local frame
+	Locals       []Variable       // in it: variables, parameters and results
+	Align        int              // what the frame begins at a multiple of, in words
+	Multiply     bool             // it has multiplications that may be pending: WgmmaIssue
+	Allocates    bool             // it has alloca or stackrestore: lanes' stacks may end at different places
+	AddressTaken int32            // if it has: the row of how many bytes above the static frame are taken
+	Formals      []ParamPlace     // of its parameters
+	Results      []ParamPlace     // … and results
+	Regs         []Location       // by ptx.RegID
+	Err          error            // why it could not be lowered; raised when it is called
+	Addr         uint64           // that calls through pointers name
 }
 
 // Location is where a register of a function is: a row, or a constant of the launch, from
@@ -122,10 +122,10 @@ type Location struct {
 	First, Last int32 // indices of Program.Sources
 }
 
-// Where is where a register is at a PTX instruction; ok is false where it is dead.
-func (f *Func) Where(r ptx.RegID, source int32) (at Location, ok bool) {
-	at = f.Regs[r]
-	return at, at.Slot != NoSlot && source >= at.First && source <= at.Last
+// LocationOf is where a register is at a PTX instruction; ok is false where it is dead.
+func (f *Func) LocationOf(r ptx.RegID, source int32) (loc Location, ok bool) {
+	loc = f.Regs[r]
+	return loc, loc.Slot != NoSlot && source >= loc.First && source <= loc.Last
 }
 
 // Source is a PTX instruction of the program.
@@ -138,17 +138,17 @@ type Source struct {
 	Reads, Writes []ptx.RegID // registers it names, guard left out
 }
 
-// Keeping is how the registers of a row are kept in affine mode. Rows are only shared by
+// Storage is how the registers of a row are kept in affine mode. Rows are only shared by
 // registers that are kept in the same way.
-type Keeping uint8
+type Storage uint8
 
 // The ways, which combine.
 const (
-	InLanes  Keeping = 0         // in its row, always
-	InShadow Keeping = 1 << iota // in its shadow, if the shadow's tag says so
-	InBoth                       // … and then in its row as well: its readers want the lanes as often as not
-	IsProved                     // … and the tag always says so
-	IsFixed                      // among the constants: it has one value in the whole launch
+	StorageLanes  Storage = 0         // in its row, always
+	StorageShadow Storage = 1 << iota // in its shadow, if the shadow's tag says so
+	StorageBoth                       // … and then in its row as well: its readers want the lanes as often as not
+	StorageProved                     // … and the tag always says so
+	StorageFixed                      // among the constants: it has one value in the whole launch
 )
 
 // Link finds the blocks of a program's instructions and the instructions of its blocks, when
@@ -163,10 +163,10 @@ func (p *Program) Link() {
 		}
 	}
 	for i := range p.Calls {
-		if site := &p.Calls[i]; site.Via != nil {
-			site.Suits = make([]bool, len(p.Funcs))
+		if site := &p.Calls[i]; site.Call != nil {
+			site.Callable = make([]bool, len(p.Funcs))
 			for j, f := range p.Funcs {
-				site.Suits[j] = !f.Entry && site.Refusal(f.Func) == ""
+				site.Callable[j] = !f.Entry && site.Refusal(f.Func) == ""
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (p *Program) Link() {
 // Refusal says why a call through a pointer must not reach a function (manual 9.7.12.5); "" if it may.
 func (s *CallSite) Refusal(f *ptx.Func) string {
 	place := func(g *ptx.Func) string { return fmt.Sprintf("%s at %s", g.Name, g.Pos) }
-	if targets, known := s.Via.Targets(); known {
+	if targets, known := s.Call.Targets(); known {
 		var names []string
 		for _, g := range targets {
 			if g.Name == f.Name { // one of them may be a declaration
@@ -185,8 +185,8 @@ func (s *CallSite) Refusal(f *ptx.Func) string {
 		}
 		return fmt.Sprintf("call of %s, which is not among the targets of the call: %s", place(f), strings.Join(names, ", "))
 	}
-	proto := s.Via.List
-	if msg := f.Unlike(proto.Proto); msg != "" {
+	proto := s.Call.List
+	if msg := f.Mismatch(proto.Proto); msg != "" {
 		return fmt.Sprintf("the prototype %s at %s is %s, and %s is %s: %s", proto.Name, proto.Pos, proto.Proto.Signature(), place(f), f.Signature(), msg)
 	}
 	return ""

@@ -22,10 +22,10 @@ type Row struct {
 	Row  int32
 }
 
-// Behind is the row where it lies behind others; constants stay.
-func (r Row) Behind(others regfile.Size) Row {
+// Add is the row where it lies behind others; constants stay.
+func (r Row) Add(base regfile.Size) Row {
 	if r.Row >= 0 {
-		r.Row += int32([...]int{NoSlot: 0, R: others.R, Q: others.Q, P: others.P}[r.Slot])
+		r.Row += int32([...]int{NoSlot: 0, R: base.R, Q: base.Q, P: base.P}[r.Slot])
 	}
 	return r
 }
@@ -33,25 +33,25 @@ func (r Row) Behind(others regfile.Size) Row {
 // Access is what a memory instruction accesses, and how. The row its addresses are in
 // is operand A of the instruction.
 type Access struct {
-	Space   ptx.Space
-	Cluster bool   // a generic address that is to be one of shared memory, of any CTA of the cluster
-	Addr    Slot   // of the row that holds addresses; NoSlot: the address is Off
-	Off     uint64 // added to the row
-	Frame   bool   // Off is relative to the running function's local frame
-	Size    int    // bytes of an element
-	Elems   []Elem
-	Bytes   int // of all elements: what the address must be a multiple of
-	Spare   int // of them, those of the last elements of a load whose values are not read
-	Signed  bool
-	Hit     int             // index of the first of the Known allocations remembered
-	Fixed   *mem.Allocation // where Off lies, of a fixed address in device memory
-	Move    *mem.Strided    // copies of rows of elements; nil for 128 bits
-	Store   bool
-	Once    bool // all lanes store the same to the same place: it is one store
-	Atom    *Atom
-	Pattern Pattern
-	Apart   int          // of Spread: how many bytes, a multiple of Bytes
-	Tile    *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
+	Space      ptx.Space
+	Cluster    bool   // a generic address that is to be one of shared memory, of any CTA of the cluster
+	Addr       Slot   // of the row that holds addresses; NoSlot: the address is Off
+	Offset     uint64 // added to the row
+	Frame      bool   // Off is relative to the running function's local frame
+	Size       int    // bytes of an element
+	Elems      []Elem
+	Bytes      int // of all elements: what the address must be a multiple of
+	SpareBytes int // of them, those of the last elements of a load whose values are not read
+	Signed     bool
+	HitIndex   int             // index of the first of the Known allocations remembered
+	Fixed      *mem.Allocation // where Off lies, of a fixed address in device memory
+	Strided    *mem.Strided    // copies of rows of elements; nil for 128 bits
+	Store      bool
+	SingleLane bool // all lanes store the same to the same place: it is one store
+	Atom       *Atom
+	Pattern    Pattern
+	Stride     int          // of Spread: how many bytes, a multiple of Bytes
+	Tile       *matrix.Tile // of ldmatrix, stmatrix and wmma: the lanes' addresses are those of its rows
 }
 
 // Pattern is what is proved of the addresses of an access, of the lanes of either half of a warp that execute it.
@@ -59,24 +59,24 @@ type Pattern uint8
 
 // The patterns.
 const (
-	AnyPattern Pattern = iota // nothing
-	OnePlace                  // all are the same
-	SideBySide                // they are Bytes apart from lane to lane, if those of the outermost lanes are
-	Spread                    // … Apart
+	AnyPattern  Pattern = iota // nothing
+	SameAddress                // all are the same
+	Contiguous                 // they are Bytes apart from lane to lane, if those of the outermost lanes are
+	AnyStride                  // … Apart
 )
 
 func (p Pattern) String() string { return [...]string{"", "one place", "side by side", "spread"}[p] }
 
 // Distance is how many bytes elements are apart from lane to lane, if the access has a pattern.
 func (a *Access) Distance() int64 {
-	if a.Pattern == SideBySide {
+	if a.Pattern == Contiguous {
 		return int64(a.Bytes)
 	}
-	return int64(a.Apart)
+	return int64(a.Stride)
 }
 
-// Known is how many allocations a memory instruction remembers: first the one it has hit last.
-const Known = 4
+// HitsPerAccess is how many allocations a memory instruction remembers: first the one it has hit last.
+const HitsPerAccess = 4
 
 // Elem is an element of a vector access.
 type Elem struct {
@@ -94,38 +94,38 @@ func (a *Access) Request() mem.Access {
 	case a.Store:
 		kind = mem.Store
 	}
-	to := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, Spare: a.Spare, Cluster: a.Cluster}
+	request := mem.Access{Space: a.Space, Bytes: a.Bytes, Kind: kind, SpareBytes: a.SpareBytes, Cluster: a.Cluster}
 	if a.Tile != nil {
-		to.Align, to.Hardware = a.Tile.Align, a.Tile.Hardware
+		request.Align, request.Hardware = a.Tile.Align, a.Tile.HardwareAlign
 	}
-	return to
+	return request
 }
 
-// At is the address of a lane whose register has the value v: it wraps in the register's
+// AddressAt is the address of a lane whose register has the value v: it wraps in the register's
 // width.
-func (a *Access) At(v uint64) uint64 {
-	if v += a.Off; a.Addr == R {
+func (a *Access) AddressAt(v uint64) uint64 {
+	if v += a.Offset; a.Addr == R {
 		v = uint64(uint32(v))
 	}
 	return v
 }
 
-// AtFixed is what an access to a fixed address in device memory goes to; nil if it
+// FixedPointer is what an access to a fixed address in device memory goes to; nil if it
 // is at fault, or of elements that are no element of a row.
-func (a *Access) AtFixed() unsafe.Pointer {
+func (a *Access) FixedPointer() unsafe.Pointer {
 	if a.Fixed == nil {
 		return nil
 	}
-	return a.Within(a.Fixed, a.Off-a.Fixed.Base)
+	return a.PointerIn(a.Fixed, a.Offset-a.Fixed.Base)
 }
 
-// Within is offset off of the memory, if the access may go there.
-func (a *Access) Within(m *mem.Allocation, off uint64) unsafe.Pointer {
+// PointerIn is offset off of the memory, if the access may go there.
+func (a *Access) PointerIn(m *mem.Allocation, offset uint64) unsafe.Pointer {
 	n, request := uint64(a.Bytes), a.Request()
-	if off > m.Size || n > m.Size-off || off%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
+	if offset > m.Size || n > m.Size-offset || offset%n != 0 || a.Size > 8 || !request.Allowed(m) { // freed memory has no size
 		return nil
 	}
-	return unsafe.Add(m.Ptr, off)
+	return unsafe.Add(m.Ptr, offset)
 }
 
 // Writes reports whether the access changes memory.
@@ -162,7 +162,7 @@ var floatOps = map[AtomicOp]string{AtomAdd: "add", AtomMin: "min", AtomMax: "max
 func ReductionOn(op AtomicOp, t ptx.Type, space ptx.Space) Reduction {
 	r := Reduction{Op: op, Type: t, Global: (t == ptx.F32 || t == ptx.F64) && op == AtomAdd && space != ptx.Shared}
 	if half := t == ptx.F16x2 || t == ptx.BF16x2 || t.IsFloat() && t.Bits() == 16; half || t.IsFloat() && op != AtomAdd {
-		r.Op, r.Float = AtomFloat, Named(floatOps[op]+".any"+t.String())
+		r.Op, r.Float = AtomFloat, OpNamed(floatOps[op]+".any"+t.String())
 	}
 	return r
 }
@@ -341,28 +341,28 @@ const (
 
 // Async is what an asynchronous operation is, for Instr.Imm.
 type Async struct {
-	To, From  ptx.Space // of the addresses
-	Told      ptx.Space // of that of the mbarrier which is told
-	Bytes     int       // of a copy or store of a fixed size
-	Bulk      bool      // its groups are those of bulk operations
-	Tells     bool      // it tells an mbarrier, by complete-tx
-	Read      bool      // of waiting, only until the sources have been read
-	All       bool      // … for what is in no group yet, too; of AsyncCancel, all CTAs of the cluster are told
-	NoInc     bool      // the arrival is one that the mbarrier already waits for
-	Reduces   bool      // it combines, by:
-	Reduction Reduction
-	IgnoreOOB bool     // up to 15 bytes at each end of the source are neither read nor written
-	Report    Validity // the inspection of a copied source
+	To, From          ptx.Space // of the addresses
+	MbarrierSpace     ptx.Space // of that of the mbarrier which is told
+	Bytes             int       // of a copy or store of a fixed size
+	Bulk              bool      // its groups are those of bulk operations
+	NotifiesMbarrier  bool      // it tells an mbarrier, by complete-tx
+	Read              bool      // of waiting, only until the sources have been read
+	All               bool      // … for what is in no group yet, too; of AsyncCancel, all CTAs of the cluster are told
+	NoInc             bool      // the arrival is one that the mbarrier already waits for
+	Reduces           bool      // it combines, by:
+	Reduction         Reduction
+	IgnoreOutOfBounds bool         // up to 15 bytes at each end of the source are neither read nor written
+	ReportPattern     PatternCheck // the inspection of a copied source
 }
 
-// Validity is a pattern that a bulk copy looks for in its source, and reports to its mbarrier
+// PatternCheck is a pattern that a bulk copy looks for in its source, and reports to its mbarrier
 // (manual 9.7.9.25.1.3).
-type Validity uint8
+type PatternCheck uint8
 
 // The patterns. Per16 looks at the first element of each 16 bytes, for a negative zero of 32, 16, 8 or
 // 4 bits. PerByte looks at each byte, for 0xff.
 const (
-	NoReport Validity = iota
+	NoReport PatternCheck = iota
 	Per16Of32
 	Per16Of16
 	Per16Of8
@@ -370,8 +370,8 @@ const (
 	PerByte
 )
 
-// Found reports whether data, a multiple of 16 bytes, has the pattern.
-func (v Validity) Found(data []byte) bool {
+// Matches reports whether data, a multiple of 16 bytes, has the pattern.
+func (v PatternCheck) Matches(data []byte) bool {
 	switch v {
 	case NoReport:
 		return false
@@ -387,7 +387,7 @@ func (v Validity) Found(data []byte) bool {
 }
 
 // FoundFirst reports whether the first element of data has the pattern, of PerByte whether any byte has it.
-func (v Validity) FoundFirst(data []byte) bool {
+func (v PatternCheck) FoundFirst(data []byte) bool {
 	switch v {
 	case NoReport:
 		return false
@@ -411,7 +411,7 @@ func (v Validity) FoundFirst(data []byte) bool {
 }
 
 // size is the bytes of an element of a pattern, at least 1.
-func (v Validity) size() int {
+func (v PatternCheck) size() int {
 	switch v {
 	case Per16Of32:
 		return 4
@@ -423,11 +423,11 @@ func (v Validity) size() int {
 
 // Imm packs it.
 func (a Async) Imm() uint64 {
-	if a.To|a.From|a.Told > 0xf || a.Report > 7 || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
+	if a.To|a.From|a.MbarrierSpace > 0xf || a.ReportPattern > 7 || a.Bytes < 0 || a.Bytes > 0xff || a.Reduction.Imm() > 0xffff {
 		panic(fmt.Sprintf("BUG: %+v does not fit", a))
 	}
-	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.Told)<<8 | uint64(a.Report)<<12 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
-	for i, flag := range []bool{a.Bulk, a.Tells, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Global, a.IgnoreOOB} {
+	v := uint64(a.To) | uint64(a.From)<<4 | uint64(a.MbarrierSpace)<<8 | uint64(a.ReportPattern)<<12 | uint64(a.Bytes)<<16 | a.Reduction.Imm()<<32 | uint64(a.Reduction.Float)<<48
+	for i, flag := range []bool{a.Bulk, a.NotifiesMbarrier, a.Read, a.All, a.NoInc, a.Reduces, a.Reduction.Global, a.IgnoreOutOfBounds} {
 		if flag {
 			v |= 1 << (24 + i)
 		}
@@ -441,20 +441,20 @@ func AsyncOf(imm uint64) Async {
 	r := ReductionOf(imm >> 32 & 0xffff)
 	r.Float, r.Global = Op(imm>>48), flag(6)
 	return Async{
-		To: ptx.Space(imm & 0xf), From: ptx.Space(imm >> 4 & 0xf), Told: ptx.Space(imm >> 8 & 0xf), Bytes: int(imm >> 16 & 0xff),
-		Bulk: flag(0), Tells: flag(1), Read: flag(2), All: flag(3), NoInc: flag(4), Reduces: flag(5), Reduction: r,
-		IgnoreOOB: flag(7), Report: Validity(imm >> 12 & 7),
+		To: ptx.Space(imm & 0xf), From: ptx.Space(imm >> 4 & 0xf), MbarrierSpace: ptx.Space(imm >> 8 & 0xf), Bytes: int(imm >> 16 & 0xff),
+		Bulk: flag(0), NotifiesMbarrier: flag(1), Read: flag(2), All: flag(3), NoInc: flag(4), Reduces: flag(5), Reduction: r,
+		IgnoreOutOfBounds: flag(7), ReportPattern: PatternCheck(imm >> 12 & 7),
 	}
 }
 
-// Awaited is which multiplications are completed, for Instr.Imm.
-type Awaited struct {
+// WaitGroups is which multiplications are completed, for Instr.Imm.
+type WaitGroups struct {
 	All  bool // and those too that other warps of the warpgroup have yet to issue
 	Last int  // groups that are left out
 }
 
 // Imm packs it.
-func (a Awaited) Imm() uint64 {
+func (a WaitGroups) Imm() uint64 {
 	v := uint64(uint32(a.Last))
 	if a.All {
 		v |= 1 << 32
@@ -462,24 +462,24 @@ func (a Awaited) Imm() uint64 {
 	return v
 }
 
-// AwaitedOf is what Imm has packed.
-func AwaitedOf(imm uint64) Awaited { return Awaited{imm>>32 != 0, int(uint32(imm))} }
+// WaitGroupsOf is what Imm has packed.
+func WaitGroupsOf(imm uint64) WaitGroups { return WaitGroups{imm>>32 != 0, int(uint32(imm))} }
 
-// Place is where a parameter, argument or result lives.
-type Place struct {
-	Slot Slot // R, Q or P: a register row; NoSlot: the local frame
-	Row  int32
-	Off  int // bytes into the local frame
-	Size int // bytes
+// ParamPlace is where a parameter, argument or result lives.
+type ParamPlace struct {
+	Slot   Slot // R, Q or P: a register row; NoSlot: the local frame
+	Row    int32
+	Offset int // bytes into the local frame
+	Size   int // bytes
 }
 
 // CallSite is a call, of a function or a builtin, or the operands of an instruction that has many.
 type CallSite struct {
-	Target int32 // index of the function; -1: a pointer says which, or it is a builtin
-	Args   []Place
-	Rets   []Place
-	Via    *ptx.Call // of a call through a pointer: its prototype, or its list of targets
-	Suits  []bool    // of a call through a pointer: by function, whether the call may reach it
+	Target   int32 // index of the function; -1: a pointer says which, or it is a builtin
+	Args     []ParamPlace
+	Rets     []ParamPlace
+	Call     *ptx.Call // of a call through a pointer: its prototype, or its list of targets
+	Callable []bool    // of a call through a pointer: by function, whether the call may reach it
 }
 
 // BarrierOp is bar or barrier, bar.warp.sync too.
@@ -516,7 +516,7 @@ func ElemRows(list []Row, elems []Elem, size int) []Row {
 }
 
 // PlaceRows appends the places that are rows.
-func PlaceRows(list []Row, places []Place) []Row {
+func PlaceRows(list []Row, places []ParamPlace) []Row {
 	for _, p := range places {
 		list = append(list, Row{p.Slot, p.Row})
 	}

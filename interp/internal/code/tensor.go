@@ -11,23 +11,23 @@ import (
 // offsets, then the mask of CTAs, are listed in its CallSite; then come the operands that override properties of
 // the map: the address and, with Shape, the extents, the lower strides and the upper ones.
 type Tensor struct {
-	Shared, Map ptx.Space // of the addresses
-	Told        ptx.Space // of that of the mbarrier which is told
-	Mode        tensormap.Mode
-	Dims        int
-	Rows        bool // four of them
-	Store       bool // to the tensor
-	Multicast   bool
-	Reduces     bool
-	Override    bool // the address of the tensor is an operand
-	Shape       bool // and so are extents and strides
-	Report      Validity
-	Op          AtomicOp
+	Shared, Map   ptx.Space // of the addresses
+	MbarrierSpace ptx.Space // of that of the mbarrier which is told
+	Mode          tensormap.Mode
+	Dims          int
+	Rows          bool // four of them
+	Store         bool // to the tensor
+	Multicast     bool
+	Reduces       bool
+	Override      bool // the address of the tensor is an operand
+	Shape         bool // and so are extents and strides
+	Report        PatternCheck
+	Op            AtomicOp
 }
 
 // Imm packs it.
 func (t Tensor) Imm() uint64 {
-	v := uint64(t.Shared) | uint64(t.Map)<<8 | uint64(t.Told)<<16 | uint64(t.Mode)<<24 | uint64(t.Dims)<<32 | uint64(t.Op)<<40 | uint64(t.Report)<<56
+	v := uint64(t.Shared) | uint64(t.Map)<<8 | uint64(t.MbarrierSpace)<<16 | uint64(t.Mode)<<24 | uint64(t.Dims)<<32 | uint64(t.Op)<<40 | uint64(t.Report)<<56
 	for i, flag := range []bool{t.Rows, t.Store, t.Multicast, t.Reduces, t.Override, t.Shape} {
 		if flag {
 			v |= 1 << (48 + i)
@@ -40,9 +40,9 @@ func (t Tensor) Imm() uint64 {
 func TensorOf(imm uint64) Tensor {
 	flag := func(i int) bool { return imm>>(48+i)&1 != 0 }
 	return Tensor{
-		Shared: ptx.Space(imm & 0xff), Map: ptx.Space(imm >> 8 & 0xff), Told: ptx.Space(imm >> 16 & 0xff), Mode: tensormap.Mode(imm >> 24 & 0xff),
+		Shared: ptx.Space(imm & 0xff), Map: ptx.Space(imm >> 8 & 0xff), MbarrierSpace: ptx.Space(imm >> 16 & 0xff), Mode: tensormap.Mode(imm >> 24 & 0xff),
 		Dims: int(imm >> 32 & 0xff), Op: AtomicOp(imm >> 40 & 0xff), Rows: flag(0), Store: flag(1), Multicast: flag(2), Reduces: flag(3),
-		Override: flag(4), Shape: flag(5), Report: Validity(imm >> 56 & 0xf),
+		Override: flag(4), Shape: flag(5), Report: PatternCheck(imm >> 56 & 0xf),
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *Program) Verify(f *Func) error {
 	v := newVerifier(p, f)
 	v.shape()
 	if len(v.faults) == 0 {
-		v.defined()
+		v.definitions()
 	}
 	return errors.Join(v.faults...)
 }
@@ -41,10 +41,10 @@ func (p *Program) VerifyReference(f *Func) error {
 	v.shape()
 	for b := f.Blocks.First; b < f.Blocks.End; b++ {
 		for pc := p.Blocks[b].First; pc <= p.Blocks[b].Last; pc++ {
-			if p.Instrs[pc].How != (How{}) {
+			if p.Instrs[pc].Plan != (ExecPlan{}) {
 				v.fault(pc, "it executes otherwise than on the lanes")
 			}
-			if in := &p.Instrs[pc]; in.Op.Signature().Side == AccessSide && p.Access[in.Side].Pattern != AnyPattern {
+			if instr := &p.Instrs[pc]; instr.Op.Signature().Side == AccessSide && p.Access[instr.Side].Pattern != AnyPattern {
 				v.fault(pc, "something is proved of its addresses")
 			}
 		}
@@ -52,7 +52,7 @@ func (p *Program) VerifyReference(f *Func) error {
 	for i := range p.Fixed {
 		in := &p.Fixed[i]
 		if slices.ContainsFunc(p.Results(nil, &in.Instr), func(r Row) bool { return r.Slot != NoSlot && r.Row < 0 && r.Row != NoRow }) {
-			v.fault(in.Before, "it has a constant as its result")
+			v.fault(in.BeforePC, "it has a constant as its result")
 		}
 	}
 	return errors.Join(v.faults...)
@@ -81,16 +81,16 @@ func (v *verifier) constants() {
 			continue // the reference computes it in its place
 		}
 		if in.Guard != 0 {
-			v.fault(in.Before, "a constant of the launch has a guard")
+			v.fault(in.BeforePC, "a constant of the launch has a guard")
 		}
 		for _, r := range v.Operands(nil, &in.Instr) {
 			if r.Slot != NoSlot && r.Row >= 0 {
-				v.fault(in.Before, "%s%d is no constant of the launch", r.Slot, r.Row)
+				v.fault(in.BeforePC, "%s%d is no constant of the launch", r.Slot, r.Row)
 			}
 		}
 		for _, r := range results {
 			if r.Slot != NoSlot && computed[r] {
-				v.fault(in.Before, "the constant %s%d has another value already", r.Slot, r.Row)
+				v.fault(in.BeforePC, "the constant %s%d has another value already", r.Slot, r.Row)
 			}
 			computed[r] = true
 		}
@@ -106,9 +106,9 @@ func (v *verifier) places() {
 			v.fault(v.fn.Begin, "%s is in row %s%d, of %d", what, r.Slot, r.Row, size[r.Slot])
 		}
 	}
-	own := func(what string, r Row) {
+	checkFrame := func(what string, r Row) {
 		check(what, r)
-		if r.Slot != NoSlot && v.fn.KeptIn(r) != InLanes {
+		if r.Slot != NoSlot && v.fn.KeepingOf(r) != StorageLanes {
 			v.fault(v.fn.Begin, "%s is not always in its row, %s%d", what, r.Slot, r.Row)
 		}
 	}
@@ -116,17 +116,17 @@ func (v *verifier) places() {
 		check("what may be read before it is written", r)
 	}
 	for _, p := range v.fn.Formals {
-		own("a parameter", Row{p.Slot, p.Row})
+		checkFrame("a parameter", Row{p.Slot, p.Row})
 	}
 	for _, p := range v.fn.Results {
-		own("a result", Row{p.Slot, p.Row})
+		checkFrame("a result", Row{p.Slot, p.Row})
 	}
 	if v.fn.Allocates {
-		own("the size of the stack", Row{R, v.fn.Taken})
+		checkFrame("the size of the stack", Row{R, v.fn.AddressTaken})
 	}
 	for b := v.fn.Blocks.First; b < v.fn.Blocks.End; b++ {
 		for _, r := range v.Writes(nil, v.End(&v.Blocks[b])) {
-			own("the result of a call or a barrier", r)
+			checkFrame("the result of a call or a barrier", r)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func newVerifier(p *Program, f *Func) *verifier {
 		v.starts[p.Blocks[b].First] = true
 	}
 	for i := range p.Fixed {
-		v.fixed[p.Fixed[i].Before] = append(v.fixed[p.Fixed[i].Before], int32(i))
+		v.fixed[p.Fixed[i].BeforePC] = append(v.fixed[p.Fixed[i].BeforePC], int32(i))
 	}
 	return v
 }
@@ -156,25 +156,25 @@ type Fault struct {
 	PC    int32
 	Op    Op
 	Instr *ptx.Instr // that the instruction is part of; nil if it is none's
-	What  string
+	Msg   string
 }
 
 func (f *Fault) Error() string {
-	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.What)
+	return fmt.Sprintf("%s, instruction %d (%s): %s", f.Func.Name, f.PC, f.Op, f.Msg)
 }
 
-// mostFaults is how many are reported: the first ones tell.
-const mostFaults = 8
+// maxFaults is how many are reported: the first ones tell.
+const maxFaults = 8
 
 func (v *verifier) fault(pc int32, format string, args ...any) {
-	if len(v.faults) == mostFaults {
+	if len(v.faults) == maxFaults {
 		return
 	}
-	f := &Fault{Func: v.fn, PC: pc, What: fmt.Sprintf(format, args...)}
+	f := &Fault{Func: v.fn, PC: pc, Msg: fmt.Sprintf(format, args...)}
 	if int(pc) < len(v.Instrs) {
-		in := &v.Instrs[pc]
-		if f.Op = in.Op; in.Src >= 0 && int(in.Src) < len(v.Sources) {
-			f.Instr = v.Sources[in.Src].Instr
+		instr := &v.Instrs[pc]
+		if f.Op = instr.Op; instr.Src >= 0 && int(instr.Src) < len(v.Sources) {
+			f.Instr = v.Sources[instr.Src].Instr
 		}
 	}
 	v.faults = append(v.faults, f)
@@ -182,24 +182,24 @@ func (v *verifier) fault(pc int32, format string, args ...any) {
 
 func (v *verifier) block(b *Block) {
 	for pc := b.First; pc <= b.Last; pc++ {
-		in := &v.Instrs[pc]
-		if in.Op == Invalid || in.Op >= Count {
+		instr := &v.Instrs[pc]
+		if instr.Op == Invalid || instr.Op >= Count {
 			v.fault(pc, "no operation")
 			return
 		}
-		if control := in.Op.Signature().Kind == Control; control != (pc == b.Last) {
+		if control := instr.Op.Signature().Kind == Control; control != (pc == b.Last) {
 			v.fault(pc, "a block ends at %d", b.Last)
 			return
 		}
-		if in.Src >= 0 && (in.Src < b.Sources.First || in.Src >= b.Sources.End) {
-			v.fault(pc, "it is part of PTX instruction %d; the block has %d to %d", in.Src, b.Sources.First, b.Sources.End-1)
+		if instr.Src >= 0 && (instr.Src < b.Sources.First || instr.Src >= b.Sources.End) {
+			v.fault(pc, "it is part of PTX instruction %d; the block has %d to %d", instr.Src, b.Sources.First, b.Sources.End-1)
 		}
-		first := pc == b.First || v.Instrs[pc-1].Src != in.Src
-		if in.Skips != (first && in.Guard != 0 && in.Src >= 0 && !v.Sources[in.Src].EndsBlock()) {
-			v.fault(pc, "it is %v that it counts the lanes that its guard holds back", in.Skips)
+		first := pc == b.First || v.Instrs[pc-1].Src != instr.Src
+		if instr.CountsSkipped != (first && instr.Guard != 0 && instr.Src >= 0 && !v.Sources[instr.Src].EndsBlock()) {
+			v.fault(pc, "it is %v that it counts the lanes that its guard holds back", instr.CountsSkipped)
 		}
-		v.operands(pc, in)
-		v.how(pc, in)
+		v.operands(pc, instr)
+		v.plan(pc, instr)
 	}
 	var next []int32
 	for _, pc := range append(v.Successors(next, b, v.End(b)), b.Next) {
@@ -209,8 +209,8 @@ func (v *verifier) block(b *Block) {
 	}
 	switch v.End(b).Op {
 	case Branch, BranchIndex, Return:
-		if !v.starts[b.Join] {
-			v.fault(b.Last, "its lanes meet at %d, where no block of the function begins", b.Join)
+		if !v.starts[b.Reconverge] {
+			v.fault(b.Last, "its lanes reconverge at %d, where no block of the function begins", b.Reconverge)
 		}
 	}
 }
@@ -219,8 +219,8 @@ var sourceNames = [...]string{"source 0", "source 1", "source 2", "source 3"}
 
 // operands checks that rows exist, of the slots that the operation wants, and that they are
 // what the instruction is said to read and write.
-func (v *verifier) operands(pc int32, in *Instr) {
-	s := in.Op.Signature()
+func (v *verifier) operands(pc int32, instr *Instr) {
+	s := instr.Op.Signature()
 	rows := 0
 	check := func(what string, slot Slot, row int32, source bool) {
 		if slot == NoSlot {
@@ -232,11 +232,11 @@ func (v *verifier) operands(pc int32, in *Instr) {
 		n, k := 0, 0
 		switch slot {
 		case R:
-			n, k = v.fn.Frame.R, v.Consts.Len().R
+			n, k = v.fn.Frame.R, v.Consts.Size().R
 		case Q:
-			n, k = v.fn.Frame.Q, v.Consts.Len().Q
+			n, k = v.fn.Frame.Q, v.Consts.Size().Q
 		case P:
-			n, k = v.fn.Frame.P, v.Consts.Len().P
+			n, k = v.fn.Frame.P, v.Consts.Size().P
 		}
 		switch {
 		case row == NoRow && (!source || s.Kind == Control):
@@ -244,17 +244,17 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			v.fault(pc, "%s is row %s%d, of %d", what, slot, row, n)
 		}
 	}
-	if in.Src >= 0 && int(in.Src) < len(v.Sources) {
-		if g := v.Sources[in.Src].Instr.Guard; in.Guard != 0 != (g.Reg != ptx.NoReg) || in.Guard < 0 != g.Neg {
-			v.fault(pc, "its guard is %d, and not that of the PTX instruction", in.Guard)
+	if instr.Src >= 0 && int(instr.Src) < len(v.Sources) {
+		if g := v.Sources[instr.Src].Instr.Guard; instr.Guard != 0 != (g.Reg != ptx.NoReg) || instr.Guard < 0 != g.Neg {
+			v.fault(pc, "its guard is %d, and not that of the PTX instruction", instr.Guard)
 		}
 	}
-	check("D", s.Dst, in.D, false)
-	check("F", s.Dst2, in.F, false)
-	if (s.Kind == Arithmetic && !s.Compares() || s.Kind == Read) && in.D == NoRow {
+	check("D", s.Dst, instr.D, false)
+	check("F", s.Dst2, instr.F, false)
+	if (s.Kind == Arithmetic && !s.Compares() || s.Kind == Read) && instr.D == NoRow {
 		v.fault(pc, "it has no result")
 	}
-	for i, row := range in.Sources() {
+	for i, row := range instr.Sources() {
 		if s.Src[i] != NoSlot {
 			check(sourceNames[i], s.Src[i], row, true)
 		}
@@ -270,15 +270,15 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			}
 		}
 	}
-	places := func(list []Place, source bool) {
+	places := func(list []ParamPlace, source bool) {
 		for _, p := range list {
 			check("a place", p.Slot, p.Row, source)
 		}
 	}
 	switch {
 	case s.Side == AccessSide:
-		a := &v.Access[in.Side]
-		check("the address", a.Addr, in.A, true)
+		a := &v.Access[instr.Side]
+		check("the address", a.Addr, instr.A, true)
 		if a.Addr == P {
 			v.fault(pc, "addresses in predicates")
 		}
@@ -287,27 +287,27 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			elems("an operand", a.Atom.B, a.Size, true)
 			elems("an operand", a.Atom.C, a.Size, true)
 		}
-		switch matrix := in.Op == LoadMatrix || in.Op == StoreMatrix; {
+		switch matrix := instr.Op == LoadMatrix || instr.Op == StoreMatrix; {
 		case matrix != (a.Tile != nil):
 			v.fault(pc, "it accesses rows of matrices: %v", a.Tile != nil)
 		case matrix && a.Tile.Registers() != len(a.Elems):
 			v.fault(pc, "%d registers hold the rows of %d", len(a.Elems), a.Tile.Registers())
-		case a.Spare < 0 || a.Spare > 0 && (a.Spare >= a.Bytes || a.Spare%a.Size != 0 || a.Writes()):
-			v.fault(pc, "the last %d of %d bytes are not read", a.Spare, a.Bytes)
+		case a.SpareBytes < 0 || a.SpareBytes > 0 && (a.SpareBytes >= a.Bytes || a.SpareBytes%a.Size != 0 || a.Writes()):
+			v.fault(pc, "the last %d of %d bytes are not read", a.SpareBytes, a.Bytes)
 		case !matrix && a.Bytes != a.Size*len(a.Elems):
 			v.fault(pc, "%d elements of %d bytes are %d bytes", len(a.Elems), a.Size, a.Bytes)
 		}
-		load := s.Kind == Load || in.Op == LoadWide || in.Op == LoadMatrix
-		if stores := s.Kind == Store || in.Op == StoreWide || in.Op == StoreBulk || in.Op == StoreMatrix; load && a.Store || stores != a.Store {
+		load := s.Kind == Load || instr.Op == LoadWide || instr.Op == LoadMatrix
+		if stores := s.Kind == Store || instr.Op == StoreWide || instr.Op == StoreBulk || instr.Op == StoreMatrix; load && a.Store || stores != a.Store {
 			v.fault(pc, "it stores: %v", a.Store)
 		}
 	case s.Side == CallSide:
-		places(v.Calls[in.Side].Args, true)
-		places(v.Calls[in.Side].Rets, false)
+		places(v.Calls[instr.Side].Args, true)
+		places(v.Calls[instr.Side].Rets, false)
 	case s.Side == FragmentSide:
-		f := &v.Fragments[in.Side]
+		f := &v.Fragments[instr.Side]
 		m := f.Multiply
-		if (in.Op == Sparse) != (f.Sparse != nil) {
+		if (instr.Op == Sparse) != (f.Sparse != nil) {
 			v.fault(pc, "it compresses: %v", f.Sparse != nil)
 			break
 		}
@@ -327,11 +327,11 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			elems("a result", f.D, 0, false)
 			elems("an operand", f.A, 0, true)
 			elems("an address", f.E, 0, true)
-			v.tensor(pc, in, f)
+			v.tensor(pc, instr, f)
 			break
 		}
 		if m == nil {
-			v.pending(pc, in, f, check)
+			v.pending(pc, instr, f, check)
 			break
 		}
 		for i, list := range [][]Elem{f.D, f.A, f.B, f.C} {
@@ -355,7 +355,7 @@ func (v *verifier) operands(pc int32, in *Instr) {
 		}
 	}
 	if s.Side == TextureSide {
-		x := &v.Textures[in.Side]
+		x := &v.Textures[instr.Side]
 		elems("a result", x.D, 0, false)
 		for i, list := range x.Sources {
 			elems("a source", list, 0, true)
@@ -369,20 +369,20 @@ func (v *verifier) operands(pc int32, in *Instr) {
 			v.fault(pc, "it goes to no object, or to no place")
 		}
 	}
-	if listed := len(v.Reads(nil, in)) + len(v.Writes(nil, in)); rows != listed {
+	if listed := len(v.Reads(nil, instr)) + len(v.Writes(nil, instr)); rows != listed {
 		v.fault(pc, "it has %d rows, and is said to read and write %d", rows, listed)
 	}
-	if in.Guard != 0 {
-		p, _ := GuardRow(in.Guard)
+	if instr.Guard != 0 {
+		p, _ := GuardRow(instr.Guard)
 		check("the guard", P, p, false)
 	}
 }
 
 // tensor checks that what accesses tensor memory has the operands for it.
-func (v *verifier) tensor(pc int32, in *Instr, f *Fragments) {
+func (v *verifier) tensor(pc int32, instr *Instr, f *Fragments) {
 	t := f.Memory
 	registers, others := 0, 1
-	switch in.Op {
+	switch instr.Op {
 	case TensorLoad, TensorStore:
 		if t.Tile == nil {
 			v.fault(pc, "it accesses no tile")
@@ -402,13 +402,13 @@ func (v *verifier) tensor(pc int32, in *Instr, f *Fragments) {
 	case TensorMma:
 		others = TensorE
 	}
-	if len(f.D)+len(f.A) != registers || len(f.E) != others || (in.Op == TensorMma) != (t.Mma != nil) || (in.Op == TensorCopy) != (t.Copy != nil) {
+	if len(f.D)+len(f.A) != registers || len(f.E) != others || (instr.Op == TensorMma) != (t.Mma != nil) || (instr.Op == TensorCopy) != (t.Copy != nil) {
 		v.fault(pc, "%d registers and %d other operands, want %d and %d", len(f.D)+len(f.A), len(f.E), registers, others)
 	}
 }
 
 // pending checks the operands of what has to do with multiplications that may be pending.
-func (v *verifier) pending(pc int32, in *Instr, f *Fragments, check func(what string, slot Slot, row int32, source bool)) {
+func (v *verifier) pending(pc int32, instr *Instr, f *Fragments, check func(what string, slot Slot, row int32, source bool)) {
 	lists := [...][]Elem{f.D, f.A, f.C}
 	for i, list := range lists {
 		for _, e := range list {
@@ -417,7 +417,7 @@ func (v *verifier) pending(pc int32, in *Instr, f *Fragments, check func(what st
 			}
 		}
 	}
-	if o := f.Wgmma; (in.Op == WgmmaIssue) != (o != nil) {
+	if o := f.Wgmma; (instr.Op == WgmmaIssue) != (o != nil) {
 		v.fault(pc, "it multiplies: %v", o != nil)
 	} else if o != nil && (len(f.D) != o.D.Registers() || len(f.A) != 0 && len(f.A) != o.A.Registers()) {
 		v.fault(pc, "%d and %d registers hold the fragments of %d and %d", len(f.D), len(f.A), o.D.Registers(), o.A.Registers())
@@ -442,7 +442,7 @@ func (v *verifier) pending(pc int32, in *Instr, f *Fragments, check func(what st
 			v.fault(pc, "it completes what is no multiplication")
 			return
 		}
-		if in.Op == WgmmaDisturb {
+		if instr.Op == WgmmaDisturb {
 			continue
 		}
 		for i, list := range [...][]Elem{v.Fragments[side].D, v.Fragments[side].A} {
@@ -455,17 +455,17 @@ func (v *verifier) pending(pc int32, in *Instr, f *Fragments, check func(what st
 	}
 }
 
-// how recomputes what the plan's decision does to the operands.
-func (v *verifier) how(pc int32, in *Instr) {
-	s := in.Op.Signature()
+// plan recomputes what the plan's decision does to the operands.
+func (v *verifier) plan(pc int32, instr *Instr) {
+	s := instr.Op.Signature()
 	ok := true
-	switch e := in.How.Exec; {
+	switch e := instr.Plan.Exec; {
 	case e >= ExecCount:
 		ok = false
 	case e >= ProvedOne:
 		ok = s.Kind == Arithmetic && int(e-ProvedOne) == s.Sources()-1
-	case e == Expanded:
-		ok = in.How.Expand != 0
+	case e == Materialised:
+		ok = instr.Plan.Materialise != 0
 	case e == CompactLocal:
 		ok = s.Kind == Load || s.Kind == Store
 	case e == CompactLoad:
@@ -477,57 +477,57 @@ func (v *verifier) how(pc int32, in *Instr) {
 	case e == CompactCompare:
 		ok = s.Compares()
 	case e >= CompactOne && e <= CompactThree:
-		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources() && !mixed(s)
+		ok = s.Kind == Arithmetic && int(e-CompactOne)+1 == s.Sources() && !hasMixedWidths(s)
 	case e == CompactMixed:
-		ok = s.Kind == Arithmetic && mixed(s)
+		ok = s.Kind == Arithmetic && hasMixedWidths(s)
 	}
-	if e := in.How.Exec; ok && (e == CompactLoad || e == CompactStore || e == CompactLocal) {
-		a := &v.Access[in.Side]
-		ok = (e == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8 && (a.Move != nil || e == CompactLocal) && (e == CompactLoad || a.Addr != NoSlot)
+	if e := instr.Plan.Exec; ok && (e == CompactLoad || e == CompactStore || e == CompactLocal) {
+		a := &v.Access[instr.Side]
+		ok = (e == CompactLocal) == (a.Space == ptx.Local) && a.Size <= 8 && (a.Strided != nil || e == CompactLocal) && (e == CompactLoad || a.Addr != NoSlot)
 	}
 	if !ok {
-		v.fault(pc, "it cannot execute as %s", in.How.Exec)
+		v.fault(pc, "it cannot execute as %s", instr.Plan.Exec)
 	}
-	if want := v.HowOf(in, in.How.Exec, v.fn.KeptIn); in.How != want {
-		v.fault(pc, "it executes as %+v, its operands want %+v", in.How, want)
+	if want := v.PlanOf(instr, instr.Plan.Exec, v.fn.KeepingOf); instr.Plan != want {
+		v.fault(pc, "it executes as %+v, its operands want %+v", instr.Plan, want)
 	}
-	v.claims(pc, in)
+	v.storage(pc, instr)
 }
 
-// claims checks what instructions rely on without a look at tags, and what they owe to
+// storage checks what instructions rely on without a look at tags, and what they owe to
 // those that do.
-func (v *verifier) claims(pc int32, in *Instr) {
-	proved := func(r Row) bool { return r.Row < 0 || v.fn.KeptIn(r)&(IsProved|IsFixed) != 0 }
-	if in.Op.Signature().Kind == Control {
+func (v *verifier) storage(pc int32, instr *Instr) {
+	proved := func(r Row) bool { return r.Row < 0 || v.fn.KeepingOf(r)&(StorageProved|StorageFixed) != 0 }
+	if instr.Op.Signature().Kind == Control {
 		return // it looks at shadows by itself, and places checks what it writes
 	}
 	all, predicates := true, false // what it reads is proved; there are predicates among it
-	for _, r := range v.Reads(nil, in) {
+	for _, r := range v.Reads(nil, instr) {
 		all, predicates = all && (r.Slot == P || proved(r)), predicates || r.Slot == P
-		if in.How.Exec == OnLanes && v.fn.KeptIn(r)&(InShadow|InBoth) == InShadow {
+		if instr.Plan.Exec == OnLanes && v.fn.KeepingOf(r)&(StorageShadow|StorageBoth) == StorageShadow {
 			v.fault(pc, "%s%d may not be in its row", r.Slot, r.Row)
 		}
 	}
-	for _, r := range v.Writes(nil, in) {
-		kept := v.fn.KeptIn(r)
-		if in.How.Exec == OnLanes && kept != InLanes {
+	for _, r := range v.Writes(nil, instr) {
+		storage := v.fn.KeepingOf(r)
+		if instr.Plan.Exec == OnLanes && storage != StorageLanes {
 			v.fault(pc, "%s%d may be in its shadow as well", r.Slot, r.Row)
 		}
-		if kept&IsProved == 0 {
-			if in.How.Exec >= ProvedOne {
+		if storage&StorageProved == 0 {
+			if instr.Plan.Exec >= ProvedOne {
 				v.fault(pc, "%s%d is not proved to be uniform", r.Slot, r.Row)
 			}
 			continue
 		}
-		ok := all && in.Guard == 0
-		switch s := in.Op.Signature(); s.Kind {
+		ok := all && instr.Guard == 0
+		switch s := instr.Op.Signature(); s.Kind {
 		case Arithmetic:
-			ok = ok && in.How.Exec != OnLanes && in.How.Exec != Expanded // by tags it is uniform, too
+			ok = ok && instr.Plan.Exec != OnLanes && instr.Plan.Exec != Materialised // by tags it is uniform, too
 		case Load:
-			a := &v.Access[in.Side]
-			ok = ok && in.How.Exec == CompactLoad && a.Space != ptx.Generic && a.Space != ptx.Local && !a.Frame
+			a := &v.Access[instr.Side]
+			ok = ok && instr.Plan.Exec == CompactLoad && a.Space != ptx.Generic && a.Space != ptx.Local && !a.Frame
 		case Read:
-			ok = ok && in.How.Exec == CompactSource
+			ok = ok && instr.Plan.Exec == CompactSource
 		default:
 			ok = false
 		}
@@ -535,58 +535,58 @@ func (v *verifier) claims(pc int32, in *Instr) {
 			v.fault(pc, "%s%d is proved to be uniform, but not by this", r.Slot, r.Row)
 		}
 	}
-	if in.How.Exec >= ProvedOne && (!all || predicates) {
+	if instr.Plan.Exec >= ProvedOne && (!all || predicates) {
 		v.fault(pc, "it reads what is not proved to be uniform")
 	}
 }
 
-// mixed reports whether a kernel has operands that only CompactMixed knows.
-func mixed(s *Signature) bool {
+// hasMixedWidths reports whether a kernel has operands that only CompactMixed knows.
+func hasMixedWidths(s *Signature) bool {
 	return s.Dst2 != NoSlot || s.Src[0] == NoSlot || s.Src[3] != NoSlot || slices.Contains(s.Src[:], P)
 }
 
-// KeptIn is how a row is kept.
-func (f *Func) KeptIn(r Row) Keeping {
-	if list := f.Kept[r.Slot]; r.Row >= 0 && int(r.Row) < len(list) {
+// KeepingOf is how a row is kept.
+func (f *Func) KeepingOf(r Row) Storage {
+	if list := f.Keeping[r.Slot]; r.Row >= 0 && int(r.Row) < len(list) {
 		return list[r.Row]
 	}
-	return InLanes
+	return StorageLanes
 }
 
-// HowOf is how an instruction executes in the way given, with what that does to its
+// PlanOf is how an instruction executes in the way given, with what that does to its
 // operands: kept says how rows are kept.
-func (t *Tables) HowOf(in *Instr, exec Exec, kept func(Row) Keeping) How {
-	h := How{Exec: exec}
+func (t *Tables) PlanOf(instr *Instr, exec Exec, storageOf func(Row) Storage) ExecPlan {
+	h := ExecPlan{Exec: exec}
 	if exec == OnLanes {
 		return h
 	}
-	s := in.Op.Signature()
+	s := instr.Op.Signature()
 	named := s.Sources()
 	if s.Side == AccessSide {
 		named = 1 // the address
 	}
 	var buffer [24]Row
-	for i, r := range t.Operands(buffer[:0], in) {
+	for i, r := range t.Operands(buffer[:0], instr) {
 		switch {
-		case r.Slot == NoSlot || r.Row < 0 || kept(r)&(InShadow|InBoth) != InShadow:
+		case r.Slot == NoSlot || r.Row < 0 || storageOf(r)&(StorageShadow|StorageBoth) != StorageShadow:
 		case i < named:
-			h.Expand |= 1 << i
+			h.Materialise |= 1 << i
 		default:
-			h.Expand |= OperandList
+			h.Materialise |= OperandList
 		}
 	}
-	results := InLanes
-	for _, r := range t.Writes(buffer[:0], in) {
-		results |= kept(r)
+	results := StorageLanes
+	for _, r := range t.Writes(buffer[:0], instr) {
+		results |= storageOf(r)
 	}
-	h.Dirty, h.Both = results&InShadow != 0, results&InBoth != 0
+	h.LeavesStale, h.WritesBoth = results&StorageShadow != 0, results&StorageBoth != 0
 	return h
 }
 
-// defined checks that every row is written before it is read, on every way there, or
+// definitions checks that every row is written before it is read, on every way there, or
 // known as one that may not be. What a guard may keep from being written is only there
 // for what else the PTX instruction does.
-func (v *verifier) defined() {
+func (v *verifier) definitions() {
 	known := rowSet{}
 	for _, r := range v.fn.Zero {
 		known[r] = true
@@ -598,7 +598,7 @@ func (v *verifier) defined() {
 	at := func(pc int32) int32 { return v.blockAt[pc].Index - v.fn.Blocks.First }
 	in[at(v.fn.Begin)] = known
 	var rows []Row
-	flow := func(b *Block, report bool) rowSet {
+	transfer := func(b *Block, report bool) rowSet {
 		out := in[at(b.First)].clone()
 		guarded, source := rowSet{}, int32(-1)
 		for pc := b.First; pc <= b.Last; pc++ {
@@ -633,19 +633,19 @@ func (v *verifier) defined() {
 		return out
 	}
 	v.fixpoint(at(v.fn.Begin), func(b *Block) func(next int32) bool {
-		out := flow(b, false)
+		out := transfer(b, false)
 		return func(next int32) bool {
 			if k := at(next); in[k] == nil {
 				in[k] = out.clone()
 			} else {
-				return in[k].keep(out)
+				return in[k].intersect(out)
 			}
 			return true
 		}
 	})
 	for i := range in {
 		if in[i] != nil {
-			flow(&v.Blocks[v.fn.Blocks.First+int32(i)], true)
+			transfer(&v.Blocks[v.fn.Blocks.First+int32(i)], true)
 		}
 	}
 }
@@ -664,11 +664,11 @@ func (v *verifier) fixpoint(first int32, visit func(b *Block) func(next int32) (
 		}
 		waits[i] = false
 		b := &v.Blocks[v.fn.Blocks.First+i]
-		flows := visit(b)
+		propagate := visit(b)
 		i++
 		list = v.Successors(list[:0], b, v.End(b))
 		for _, pc := range list {
-			if flows(pc) {
+			if propagate(pc) {
 				k := v.blockAt[pc].Index - v.fn.Blocks.First
 				waits[k] = true
 				i = min(i, k)
@@ -688,22 +688,22 @@ func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
 	}
 	r := replay{verifier: v, q: q, places: spaceOf(f.Frame), registers: spaceOf(selected.Frame), consts: map[Row]int32{}}
 	for i := range p.Fixed {
-		for _, o := range p.Results(nil, &p.Fixed[i].Instr) {
-			if o.Slot != NoSlot && o.Row < 0 {
-				r.consts[o] = r.places.size() + int32(len(r.consts))
+		for _, row := range p.Results(nil, &p.Fixed[i].Instr) {
+			if row.Slot != NoSlot && row.Row < 0 {
+				r.consts[row] = r.places.size() + int32(len(r.consts))
 			}
 		}
 	}
 	begin := make([]int32, int(r.places.size())+len(r.consts))
-	hold := func(now, was []Row) {
-		for i := range now {
-			if at := r.place(now[i]); at >= 0 && now[i].Row >= 0 {
-				begin[at] = r.register(was[i])
+	setRows := func(holds, before []Row) {
+		for i := range holds {
+			if place := r.place(holds[i]); place >= 0 && holds[i].Row >= 0 {
+				begin[place] = r.register(before[i])
 			}
 		}
 	}
-	hold(f.Zero, selected.Zero)
-	hold(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
+	setRows(f.Zero, selected.Zero)
+	setRows(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
 	at := func(pc int32) int32 { return v.blockAt[pc].Index - f.Blocks.First }
 	in := make([][]int32, f.Blocks.Len())
 	in[at(f.Begin)] = begin
@@ -738,7 +738,7 @@ type replay struct {
 	q                 *Program
 	places, registers space
 	consts            map[Row]int32 // places of constants
-	now, was          []Row
+	holds, heldBefore []Row
 	guarded           map[int32]int32 // what this PTX instruction has written, where its guard let it
 }
 
@@ -756,25 +756,25 @@ func spaceOf(n regfile.Size) (s space) {
 func (s *space) size() int32 { return s[P+1] }
 
 // place numbers a place; −1 for what is none.
-func (r *replay) place(o Row) int32 {
-	if o.Slot == NoSlot {
+func (r *replay) place(row Row) int32 {
+	if row.Slot == NoSlot {
 		return -1
 	}
-	if o.Row >= 0 {
-		return r.places[o.Slot] + o.Row
+	if row.Row >= 0 {
+		return r.places[row.Slot] + row.Row
 	}
-	if i, ok := r.consts[o]; ok {
+	if i, ok := r.consts[row]; ok {
 		return i
 	}
 	return -1
 }
 
 // register numbers a register, from 1; 0 stands for none.
-func (r *replay) register(o Row) int32 {
-	if o.Slot == NoSlot || o.Row < 0 {
+func (r *replay) register(row Row) int32 {
+	if row.Slot == NoSlot || row.Row < 0 {
 		return 0
 	}
-	return r.registers[o.Slot] + o.Row + 1
+	return r.registers[row.Slot] + row.Row + 1
 }
 
 // block follows the instructions of a block. holds is the register in each place.
@@ -798,25 +798,25 @@ func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
 
 // reads reports operands that are not where the instruction looks for them.
 func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
-	r.now, r.was = r.Operands(r.now[:0], i), r.q.Operands(r.was[:0], j)
+	r.holds, r.heldBefore = r.Operands(r.holds[:0], i), r.q.Operands(r.heldBefore[:0], j)
 	if i.Guard < 0 != (j.Guard < 0) || i.Guard > 0 != (j.Guard > 0) {
 		r.fault(pc, "its guard is %d, and was %d", i.Guard, j.Guard)
 	}
 	if i.Guard != 0 && j.Guard != 0 {
 		p, _ := GuardRow(i.Guard)
 		s, _ := GuardRow(j.Guard)
-		r.now, r.was = append(r.now, Row{P, p}), append(r.was, Row{P, s})
+		r.holds, r.heldBefore = append(r.holds, Row{P, p}), append(r.heldBefore, Row{P, s})
 	}
-	for k, o := range r.now {
-		want := r.was[k]
-		switch at := r.place(o); {
+	for k, row := range r.holds {
+		want := r.heldBefore[k]
+		switch place := r.place(row); {
 		case want.Slot == NoSlot || want.Row < 0:
-			if o != want {
-				r.fault(pc, "operand %d is %s%d, and not the constant %s%d", k, o.Slot, o.Row, want.Slot, want.Row)
+			if row != want {
+				r.fault(pc, "operand %d is %s%d, and not the constant %s%d", k, row.Slot, row.Row, want.Slot, want.Row)
 			}
-		case at < 0 || holds[at] != r.register(want) && r.guarded[at] != r.register(want):
-			r.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, o.Slot, o.Row, want.Slot, want.Row)
-		case o.Row >= 0 && r.fn.KeptIn(o) != selected.KeptIn(want):
+		case place < 0 || holds[place] != r.register(want) && r.guarded[place] != r.register(want):
+			r.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, row.Slot, row.Row, want.Slot, want.Row)
+		case row.Row >= 0 && r.fn.KeepingOf(row) != selected.KeepingOf(want):
 			r.fault(pc, "operand %d is kept in another way than %s%d", k, want.Slot, want.Row)
 		}
 	}
@@ -824,19 +824,19 @@ func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
 
 // results follows what an instruction writes.
 func (r *replay) results(i, j *Instr, holds []int32) {
-	r.now, r.was = r.Results(r.now[:0], i), r.q.Results(r.was[:0], j)
-	for k, o := range r.now {
-		at, was := r.place(o), r.register(r.was[k])
+	r.holds, r.heldBefore = r.Results(r.holds[:0], i), r.q.Results(r.heldBefore[:0], j)
+	for k, row := range r.holds {
+		place, before := r.place(row), r.register(r.heldBefore[k])
 		switch {
-		case at < 0:
+		case place < 0:
 		case i.Guard == 0:
-			holds[at] = was
-		case holds[at] != was:
-			holds[at] = 0
+			holds[place] = before
+		case holds[place] != before:
+			holds[place] = 0
 			if r.guarded == nil {
 				r.guarded = map[int32]int32{}
 			}
-			r.guarded[at] = was
+			r.guarded[place] = before
 		}
 	}
 }
@@ -846,11 +846,11 @@ type rowSet map[Row]bool
 
 func (s rowSet) clone() rowSet { return maps.Clone(s) }
 
-// keep leaves out what is not in o, and reports whether that changed the set.
-func (s rowSet) keep(o rowSet) bool {
+// intersect leaves out what is not in o, and reports whether that changed the set.
+func (s rowSet) intersect(other rowSet) bool {
 	n := len(s)
 	for r := range s {
-		if !o[r] {
+		if !other[r] {
 			delete(s, r)
 		}
 	}

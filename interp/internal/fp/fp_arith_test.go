@@ -169,7 +169,7 @@ func TestFma32(t *testing.T) {
 
 // nearProduct returns the bits of the addend c moved to the exponent of p, or the given number of bits
 // above it: sums that cancel, and sums whose product is about half an ulp.
-func nearProduct(above int, l *layout, p float64, c uint64) uint64 {
+func nearProduct(above int, l *testFormat, p float64, c uint64) uint64 {
 	_, e := math.Frexp(p)
 	e += above - 1 + 1<<(l.exp-1) - 1
 	u := c&(1<<l.frac-1) | uint64(max(0, min(1<<l.exp-2, e)))<<l.frac
@@ -233,7 +233,7 @@ func TestSmallRules(t *testing.T) {
 }
 
 // order maps the bits of a number to an integer ordered as the numbers are, -0 below +0.
-func order(l *layout, u uint64) int64 {
+func order(l *testFormat, u uint64) int64 {
 	if u&l.sign() != 0 {
 		return -int64(u&^l.sign()) - 1
 	}
@@ -241,7 +241,7 @@ func order(l *layout, u uint64) int64 {
 }
 
 func TestMinMax(t *testing.T) {
-	want := func(l *layout, a, b uint64, max bool) uint64 {
+	want := func(l *testFormat, a, b uint64, max bool) uint64 {
 		aNaN, bNaN := a&^l.sign() > l.inf(), b&^l.sign() > l.inf()
 		switch {
 		case aNaN && bNaN:

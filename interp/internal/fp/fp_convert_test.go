@@ -13,7 +13,7 @@ func TestWiden16(t *testing.T) {
 	for h := range uint64(1 << 16) {
 		for _, tt := range []struct {
 			name string
-			l    *layout
+			l    *testFormat
 			to32 func(uint16) float32
 			to64 func(uint16) float64
 		}{
@@ -47,7 +47,7 @@ func TestWiden16(t *testing.T) {
 func TestNarrow16(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		l    *layout
+		l    *testFormat
 		to32 func(uint16) float32
 		of32 func(float32, Rounding) uint16
 		of64 func(float64, Rounding) uint16

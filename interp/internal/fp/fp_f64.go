@@ -14,9 +14,9 @@ const (
 	// tiny64 bounds the magnitudes for which the residual of a product, quotient or root could fall below
 	// the least subnormal, 2^-1074, and its sign be lost: residuals are above 2^-107 of the operand.
 	tiny64 = 0x1p-960
-	// lift64 is an even power of two that brings them to safety.
-	lift64     = 0x1p200
-	lift64Root = 0x1p100
+	// subnormalShift64 is an even power of two that brings them to safety.
+	subnormalShift64     = 0x1p200
+	subnormalShiftRoot64 = 0x1p100
 )
 
 // Add64 returns a + b rounded once in mode r (add.f64, IEEE 754 addition).
@@ -82,12 +82,12 @@ func div64(a, b float64, r Rounding) float64 {
 		return adjust64(q, -q, r)
 	}
 	if math.Abs(a) < tiny64 {
-		if math.Abs(b) > 1/tiny64/lift64 {
+		if math.Abs(b) > 1/tiny64/subnormalShift64 {
 			// The quotient is below 2^-1700, so q is a zero and all of it is error.
 			return adjust64(q, math.Copysign(1, q), r)
 		}
-		a *= lift64
-		b *= lift64
+		a *= subnormalShift64
+		b *= subnormalShift64
 	}
 	rem := math.FMA(-q, b, a) // exact, or at least of the right sign
 	if b < 0 {
@@ -105,8 +105,8 @@ func Sqrt64(a float64, r Rounding) float64 {
 	}
 	t := s
 	if a < tiny64 {
-		a *= lift64
-		t *= lift64Root
+		a *= subnormalShift64
+		t *= subnormalShiftRoot64
 	}
 	return adjust64(s, math.FMA(-t, t, a), r)
 }

@@ -14,8 +14,8 @@ type narrowFormat struct {
 	f     *Format
 	width int
 	frac  int
-	least float64 // the least number above zero
-	most  float64
+	min   float64 // the least number above zero
+	max   float64
 	nans  []uint64
 	infs  []uint64
 }
@@ -52,18 +52,18 @@ func TestNarrowValues(t *testing.T) {
 			if math.Float64bits(y) != math.Float64bits(-x) {
 				t.Errorf("%s %#x is %v, with the sign %v", tt.name, c, x, y)
 			}
-			if c == 1 && x != tt.least {
-				t.Errorf("%s: the least is %v, want %v", tt.name, x, tt.least)
+			if c == 1 && x != tt.min {
+				t.Errorf("%s: the least is %v, want %v", tt.name, x, tt.min)
 			}
 			// The step is that of subnormals, doubled with every exponent above the first.
-			step := tt.least * math.Pow(2, max(0, float64((int(c)-1)>>tt.frac)-1))
+			step := tt.min * math.Pow(2, max(0, float64((int(c)-1)>>tt.frac)-1))
 			if c > 0 && x-last != step {
 				t.Errorf("%s %#x is %v, %v above the one before, want %v", tt.name, c, x, x-last, step)
 			}
 			last, most = x, max(most, x)
 		}
-		if most != tt.most {
-			t.Errorf("%s: the largest is %v, want %v", tt.name, most, tt.most)
+		if most != tt.max {
+			t.Errorf("%s: the largest is %v, want %v", tt.name, most, tt.max)
 		}
 	}
 	for c := range uint64(255) {
@@ -124,7 +124,7 @@ func TestNarrowConvert(t *testing.T) {
 					if y < 0 {
 						up = f.Convert(y, RM, 0, true)
 					}
-					if a, b := f.Value(down), f.Value(up); math.Abs(a) > math.Abs(y) || math.Abs(b) < math.Abs(y) && math.Abs(y) <= tt.most || down != up && down+1 != up {
+					if a, b := f.Value(down), f.Value(up); math.Abs(a) > math.Abs(y) || math.Abs(b) < math.Abs(y) && math.Abs(y) <= tt.max || down != up && down+1 != up {
 						t.Fatalf("%s: %v is cut to %v and rounded away to %v", tt.name, y, a, b)
 					}
 					if down == up {

@@ -10,27 +10,27 @@ import (
 	"testing"
 )
 
-// layout describes a float format to the oracle. The package's own format type is not used, so that a
+// testFormat describes a float format to the oracle. The package's own format type is not used, so that a
 // mistake there cannot hide.
-type layout struct {
+type testFormat struct {
 	frac, exp uint // widths in bits
 	nan       uint64
 	width     uint
 }
 
 var (
-	lay16   = &layout{frac: 10, exp: 5, nan: uint64(NaN16), width: 16}
-	layBF16 = &layout{frac: 7, exp: 8, nan: uint64(NaNBF16), width: 16}
-	lay32   = &layout{frac: 23, exp: 8, nan: uint64(NaN32), width: 32}
-	lay64   = &layout{frac: 52, exp: 11, nan: NaN64, width: 64}
+	lay16   = &testFormat{frac: 10, exp: 5, nan: uint64(NaN16), width: 16}
+	layBF16 = &testFormat{frac: 7, exp: 8, nan: uint64(NaNBF16), width: 16}
+	lay32   = &testFormat{frac: 23, exp: 8, nan: uint64(NaN32), width: 32}
+	lay64   = &testFormat{frac: 52, exp: 11, nan: NaN64, width: 64}
 )
 
-func (l *layout) inf() uint64  { return (1<<l.exp - 1) << l.frac }
-func (l *layout) sign() uint64 { return 1 << (l.width - 1) }
+func (l *testFormat) inf() uint64  { return (1<<l.exp - 1) << l.frac }
+func (l *testFormat) sign() uint64 { return 1 << (l.width - 1) }
 
 // value returns the number with the non-negative bits u. The bits of Inf give the power of two that would
 // follow the largest finite number, which is what rounding to nearest takes Inf for.
-func (l *layout) value(u uint64) *big.Float {
+func (l *testFormat) value(u uint64) *big.Float {
 	e, m := int(u>>l.frac), u&(1<<l.frac-1)
 	if e == 0 {
 		e = 1
@@ -45,7 +45,7 @@ func (l *layout) value(u uint64) *big.Float {
 // is known only by compare, which returns the sign of |number| - x.
 //
 // Magnitudes are ordered as their bits are, so a binary search finds the last one not above the number.
-func (l *layout) round(neg bool, compare func(x *big.Float) int) (out [4]uint64) {
+func (l *testFormat) round(neg bool, compare func(x *big.Float) int) (out [4]uint64) {
 	lo, hi := uint64(0), l.inf() // lo <= number < hi, or number >= the power of two for Inf
 	for hi-lo > 1 {
 		if mid := lo + (hi-lo)/2; compare(l.value(mid)) >= 0 {
@@ -83,22 +83,22 @@ func (l *layout) round(neg bool, compare func(x *big.Float) int) (out [4]uint64)
 	return out
 }
 
-// all returns the same bits for each mode.
-func all(u uint64) [4]uint64 { return [4]uint64{u, u, u, u} }
+// allLanes returns the same bits for each mode.
+func allLanes(u uint64) [4]uint64 { return [4]uint64{u, u, u, u} }
 
 // zero returns the bits of an exact zero sum of x and y, IEEE 754 section 6.3.
-func (l *layout) zero(xneg, yneg bool) [4]uint64 {
+func (l *testFormat) zero(xneg, yneg bool) [4]uint64 {
 	switch {
 	case xneg && yneg:
-		return all(l.sign())
+		return allLanes(l.sign())
 	case xneg || yneg:
 		return [4]uint64{RM: l.sign()}
 	}
-	return all(0)
+	return allLanes(0)
 }
 
 // signed returns the bits u with a sign.
-func (l *layout) signed(neg bool, u uint64) uint64 {
+func (l *testFormat) signed(neg bool, u uint64) uint64 {
 	if neg {
 		u |= l.sign()
 	}
@@ -112,32 +112,32 @@ func exactly(x float64) *big.Float {
 }
 
 // number rounds an exact x other than zero.
-func (l *layout) number(x *big.Float) [4]uint64 {
+func (l *testFormat) number(x *big.Float) [4]uint64 {
 	abs := new(big.Float).Abs(x)
 	return l.round(x.Signbit(), abs.Cmp)
 }
 
 // aNaN is what an operation gives that has no number for a result: of f64 the first of its operands, in the
 // order in which it prefers them, that is a NaN, made quiet.
-func (l *layout) aNaN(operands ...float64) [4]uint64 {
+func (l *testFormat) aNaN(operands ...float64) [4]uint64 {
 	for _, x := range operands {
 		if x != x && l == lay64 {
-			return all(math.Float64bits(x) | 1<<51)
+			return allLanes(math.Float64bits(x) | 1<<51)
 		}
 	}
-	return all(l.nan)
+	return allLanes(l.nan)
 }
 
 func isInf(x float64) bool { return math.IsInf(x, 0) }
 
-func (l *layout) wantAdd(a, b float64) [4]uint64 {
+func (l *testFormat) wantAdd(a, b float64) [4]uint64 {
 	switch {
 	case a != a || b != b || isInf(a) && b == -a:
 		return l.aNaN(b, a)
 	case isInf(a):
-		return all(l.signed(a < 0, l.inf()))
+		return allLanes(l.signed(a < 0, l.inf()))
 	case isInf(b):
-		return all(l.signed(b < 0, l.inf()))
+		return allLanes(l.signed(b < 0, l.inf()))
 	}
 	x := exactly(a)
 	if x.Add(x, exactly(b)); x.Sign() == 0 {
@@ -146,20 +146,20 @@ func (l *layout) wantAdd(a, b float64) [4]uint64 {
 	return l.number(x)
 }
 
-func (l *layout) wantMul(a, b float64) [4]uint64 {
+func (l *testFormat) wantMul(a, b float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || isInf(a) && b == 0 || a == 0 && isInf(b):
 		return l.aNaN(b, a)
 	case isInf(a) || isInf(b):
-		return all(l.signed(neg, l.inf()))
+		return allLanes(l.signed(neg, l.inf()))
 	case a == 0 || b == 0:
-		return all(l.signed(neg, 0))
+		return allLanes(l.signed(neg, 0))
 	}
 	return l.number(new(big.Float).SetPrec(128).Mul(exactly(a), exactly(b)))
 }
 
-func (l *layout) wantFma(a, b, c float64) [4]uint64 {
+func (l *testFormat) wantFma(a, b, c float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || c != c || isInf(a) && b == 0 || a == 0 && isInf(b):
@@ -168,9 +168,9 @@ func (l *layout) wantFma(a, b, c float64) [4]uint64 {
 		if isInf(c) && neg != (c < 0) {
 			return l.aNaN(b, c, a)
 		}
-		return all(l.signed(neg, l.inf()))
+		return allLanes(l.signed(neg, l.inf()))
 	case isInf(c):
-		return all(l.signed(c < 0, l.inf()))
+		return allLanes(l.signed(c < 0, l.inf()))
 	}
 	x := exactly(a)
 	x.Mul(x, exactly(b))
@@ -180,15 +180,15 @@ func (l *layout) wantFma(a, b, c float64) [4]uint64 {
 	return l.number(x)
 }
 
-func (l *layout) wantDiv(a, b float64) [4]uint64 {
+func (l *testFormat) wantDiv(a, b float64) [4]uint64 {
 	neg := math.Signbit(a) != math.Signbit(b)
 	switch {
 	case a != a || b != b || isInf(a) && isInf(b) || a == 0 && b == 0:
 		return l.aNaN(a, b)
 	case isInf(a) || b == 0:
-		return all(l.signed(neg, l.inf()))
+		return allLanes(l.signed(neg, l.inf()))
 	case a == 0 || isInf(b):
-		return all(l.signed(neg, 0))
+		return allLanes(l.signed(neg, 0))
 	}
 	num, den := exactly(math.Abs(a)), new(big.Float).SetFloat64(math.Abs(b))
 	return l.round(neg, func(x *big.Float) int { // a/b <=> x is a <=> x*b
@@ -196,14 +196,14 @@ func (l *layout) wantDiv(a, b float64) [4]uint64 {
 	})
 }
 
-func (l *layout) wantSqrt(a float64) [4]uint64 {
+func (l *testFormat) wantSqrt(a float64) [4]uint64 {
 	switch {
 	case a == 0:
-		return all(l.signed(math.Signbit(a), 0))
+		return allLanes(l.signed(math.Signbit(a), 0))
 	case !(a > 0):
 		return l.aNaN(a)
 	case isInf(a):
-		return all(l.inf())
+		return allLanes(l.inf())
 	}
 	square := exactly(a)
 	return l.round(false, func(x *big.Float) int {
@@ -212,29 +212,29 @@ func (l *layout) wantSqrt(a float64) [4]uint64 {
 }
 
 // wantConvert rounds a float64, or anything widened to one.
-func (l *layout) wantConvert(x float64) [4]uint64 {
+func (l *testFormat) wantConvert(x float64) [4]uint64 {
 	switch {
 	case x != x:
 		return l.aNaN(x)
 	case isInf(x):
-		return all(l.signed(x < 0, l.inf()))
+		return allLanes(l.signed(x < 0, l.inf()))
 	case x == 0:
-		return all(l.signed(math.Signbit(x), 0))
+		return allLanes(l.signed(math.Signbit(x), 0))
 	}
 	return l.number(exactly(x))
 }
 
 // wantInt rounds an integer.
-func (l *layout) wantInt(x *big.Int) [4]uint64 {
+func (l *testFormat) wantInt(x *big.Int) [4]uint64 {
 	if x.Sign() == 0 {
-		return all(0)
+		return allLanes(0)
 	}
 	return l.number(new(big.Float).SetPrec(128).SetInt(x))
 }
 
 // grid returns the bits of the corner values of a format, with both signs: zeros, the ends of the
 // subnormal and normal ranges, small integers and their neighbours, ties, scattered exponents, Inf, NaN.
-func (l *layout) grid() []uint64 {
+func (l *testFormat) grid() []uint64 {
 	one := (uint64(1)<<(l.exp-1) - 1) << l.frac
 	ulp := uint64(1) << l.frac // one step of the exponent
 	positive := []uint64{
@@ -283,7 +283,7 @@ func count(n int) int {
 
 // random returns random bits: usually any pattern, often one with an exponent near one, so that operands
 // meet, and often one with a run of equal bits, which makes ties and cancellations.
-func (l *layout) random(rnd *rand.Rand) uint64 {
+func (l *testFormat) random(rnd *rand.Rand) uint64 {
 	u := rnd.Uint64() & (l.sign()<<1 - 1)
 	kind := rnd.IntN(8)
 	if kind >= 3 {

@@ -12,31 +12,31 @@ import (
 	"gemu/regfile"
 )
 
-// life is a row of selected code with the first and the last PTX instruction that it is
+// liveRange is a row of selected code with the first and the last PTX instruction that it is
 // needed at, counted from 1; 0 is the function's begin.
-type life struct {
+type liveRange struct {
 	code.Row
 	first, last int
 }
 
 // allocation is where the rows of selected code are.
 type allocation struct {
-	rows  [code.P + 1][]int32 // by row; NoRow: it is not used
-	lives [code.P + 1][]life  // by row
-	frame regfile.Size
-	kept  [code.P + 1][]code.Keeping // by place
+	rows       [code.P + 1][]int32     // by row; NoRow: it is not used
+	liveRanges [code.P + 1][]liveRange // by row
+	frame      regfile.Size
+	residence  [code.P + 1][]code.Storage // by place
 }
 
 // allocate gives the function's rows their places, and all that names rows the new ones;
 // and those of the reference, which knows nothing of the plan.
 func (l *lowerer) allocate() {
-	lives := l.lives()
-	if ref := l.prog.Ref; ref != nil {
-		l.twin = l.clone(ref.Funcs[l.fn.Index])
-		l.twin.unplan()
-		l.twin.move(l.twin.assign(lives, false, l.unset))
+	ranges := l.liveRanges()
+	if ref := l.prog.Reference; ref != nil {
+		l.referenceDraft = l.clone(ref.Funcs[l.fn.Index])
+		l.referenceDraft.clearPlan()
+		l.referenceDraft.applyAllocation(l.referenceDraft.assign(ranges, false, l.unsetConstant))
 	}
-	l.move(l.assign(lives, l.opt.Pack, l.unset))
+	l.applyAllocation(l.assign(ranges, l.opt.Pack, l.unsetConstant))
 }
 
 // clone is a copy of the draft, of a function to be that is a copy, too, and goes to fn.
@@ -52,33 +52,33 @@ func (d *draft) clone(fn *code.Func) *draft {
 	return &c
 }
 
-// unplan forgets what the plan has decided, and what is proved of accesses.
-func (d *draft) unplan() {
+// clearPlan forgets what the plan has decided, and what is proved of accesses.
+func (d *draft) clearPlan() {
 	for s := range d.virtual {
-		d.virtual[s].kept = make([]code.Keeping, len(d.virtual[s].kept))
+		d.virtual[s].residence = make([]code.Storage, len(d.virtual[s].residence))
 	}
 	for i := range d.blocks {
 		for k := range d.blocks[i].instrs {
-			d.blocks[i].instrs[k].How = code.How{}
+			d.blocks[i].instrs[k].Plan = code.ExecPlan{}
 		}
 	}
 	d.tables.Access = slices.Clone(d.tables.Access)
 	for i := range d.tables.Access {
-		d.tables.Access[i].Pattern, d.tables.Access[i].Apart = code.AnyPattern, 0
+		d.tables.Access[i].Pattern, d.tables.Access[i].Stride = code.AnyPattern, 0
 	}
 }
 
-// move gives all that names rows the new ones.
-func (d *draft) move(a *allocation) {
+// applyAllocation gives all that names rows the new ones.
+func (d *draft) applyAllocation(a *allocation) {
 	fn := d.fn
-	fn.Frame, fn.Kept = a.frame, a.kept
+	fn.Frame, fn.Keeping = a.frame, a.residence
 	for s := range d.virtual {
 		for _, row := range d.virtual[s].zero {
 			fn.Zero = append(fn.Zero, code.Row{Slot: code.Slot(s), Row: a.row(code.Slot(s), row)})
 		}
 	}
 	if fn.Allocates {
-		fn.Taken = a.row(code.R, fn.Taken)
+		fn.AddressTaken = a.row(code.R, fn.AddressTaken)
 	}
 	fn.Formals, fn.Results = a.places(fn.Formals), a.places(fn.Results)
 	fn.Regs = d.locations(a)
@@ -87,12 +87,12 @@ func (d *draft) move(a *allocation) {
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for i := range b.instrs {
-			d.instruction(a, &b.instrs[i])
+			d.moveInstr(a, &b.instrs[i])
 		}
-		d.instruction(a, &b.end)
+		d.moveInstr(a, &b.end)
 	}
 	for i := range d.folded {
-		d.instruction(a, &d.folded[i].Instr)
+		d.moveInstr(a, &d.folded[i].Instr)
 	}
 }
 
@@ -101,55 +101,55 @@ func (d *draft) move(a *allocation) {
 // for a thread's registers holds for a column of the file. Temporaries share rows in any
 // case. Only what is kept in the same way shares a row. unset makes a constant of the
 // launch.
-func (d *draft) assign(lives []life, pack bool, unset func(code.Slot) int32) *allocation {
+func (d *draft) assign(ranges []liveRange, pack bool, unset func(code.Slot) int32) *allocation {
 	type pool struct {
-		slot code.Slot
-		kept code.Keeping
-		temp bool
+		slot      code.Slot
+		residence code.Storage
+		temp      bool
 	}
 	a := &allocation{}
 	pools := map[pool]*rowPool{}
 	count := [code.P + 1]int32{}
 	for s := range d.virtual {
-		a.rows[s] = make([]int32, len(d.virtual[s].kept))
-		a.lives[s] = make([]life, len(d.virtual[s].kept))
+		a.rows[s] = make([]int32, len(d.virtual[s].residence))
+		a.liveRanges[s] = make([]liveRange, len(d.virtual[s].residence))
 		for i := range a.rows[s] {
 			a.rows[s][i] = code.NoRow
 		}
 	}
-	for _, f := range lives {
-		a.lives[f.Slot][f.Row.Row] = f
-		v := &d.virtual[f.Slot]
-		from := pool{f.Slot, v.kept[f.Row.Row], v.temp[f.Row.Row] != 0 && !pack}
-		if from.kept == code.IsFixed {
-			a.rows[f.Slot][f.Row.Row] = unset(f.Slot)
+	for _, live := range ranges {
+		a.liveRanges[live.Slot][live.Row.Row] = live
+		v := &d.virtual[live.Slot]
+		key := pool{live.Slot, v.residence[live.Row.Row], v.temporaryOf[live.Row.Row] != 0 && !pack}
+		if key.residence == code.StorageFixed {
+			a.rows[live.Slot][live.Row.Row] = unset(live.Slot)
 			continue
 		}
-		rows := pools[from]
+		rows := pools[key]
 		if rows == nil {
 			rows = &rowPool{}
-			pools[from] = rows
+			pools[key] = rows
 		}
 		row := int32(-1)
-		if pack || from.temp {
-			row = rows.take(f.first)
+		if pack || key.temp {
+			row = rows.take(live.first)
 		}
 		if row < 0 {
-			row = count[f.Slot]
-			count[f.Slot]++
-			a.kept[f.Slot] = append(a.kept[f.Slot], from.kept)
+			row = count[live.Slot]
+			count[live.Slot]++
+			a.residence[live.Slot] = append(a.residence[live.Slot], key.residence)
 		}
-		rows.use(row, f.last)
-		a.rows[f.Slot][f.Row.Row] = row
+		rows.use(row, live.last)
+		a.rows[live.Slot][live.Row.Row] = row
 	}
 	a.frame = regfile.Size{R: int(count[code.R]), Q: int(count[code.Q]), P: int(count[code.P])}
 	return a
 }
 
-// lives are the lives of the rows that are used, by their beginnings.
-func (l *lowerer) lives() []life {
+// liveRanges are the lives of the rows that are used, by their beginnings.
+func (l *lowerer) liveRanges() []liveRange {
 	f := l.fn.Func
-	regs := make([]life, len(f.Regs))
+	regs := make([]liveRange, len(f.Regs))
 	touch := func(r ptx.RegID, at int) {
 		if regs[r].last < 0 {
 			regs[r].first = at
@@ -163,12 +163,12 @@ func (l *lowerer) lives() []life {
 	starts := make([]int, len(f.Blocks)+1) // instructions in front of each block
 	at := 0
 	for i, b := range f.Blocks {
-		for _, in := range b.Instrs {
+		for _, instr := range b.Instrs {
 			at++
-			for r := range in.Uses() {
+			for r := range instr.Uses() {
 				touch(r, at)
 			}
-			for r := range in.Defs() {
+			for r := range instr.Defs() {
 				touch(r, at)
 			}
 		}
@@ -194,28 +194,28 @@ func (l *lowerer) lives() []life {
 			touch(r, at)
 		}
 	}
-	var lives []life
+	var ranges []liveRange
 	for r, ref := range l.rows {
 		if regs[r].last < 0 {
 			continue // never mentioned
 		}
-		lives = append(lives, life{code.Row{Slot: ref.Slot, Row: ref.Row}, regs[r].first, regs[r].last})
+		ranges = append(ranges, liveRange{code.Row{Slot: ref.Slot, Row: ref.Row}, regs[r].first, regs[r].last})
 		if ref.wide {
-			lives = append(lives, life{code.Row{Slot: ref.Slot, Row: ref.High}, regs[r].first, regs[r].last})
+			ranges = append(ranges, liveRange{code.Row{Slot: ref.Slot, Row: ref.High}, regs[r].first, regs[r].last})
 		}
 	}
 	for s := range l.virtual {
-		for _, row := range l.virtual[s].global {
-			lives = append(lives, life{code.Row{Slot: code.Slot(s), Row: row}, 0, at})
+		for _, row := range l.virtual[s].globals {
+			ranges = append(ranges, liveRange{code.Row{Slot: code.Slot(s), Row: row}, 0, at})
 		}
-		for row, temp := range l.virtual[s].temp {
+		for row, temp := range l.virtual[s].temporaryOf {
 			if temp != 0 {
-				lives = append(lives, life{code.Row{Slot: code.Slot(s), Row: int32(row)}, int(temp), int(temp)})
+				ranges = append(ranges, liveRange{code.Row{Slot: code.Slot(s), Row: int32(row)}, int(temp), int(temp)})
 			}
 		}
 	}
-	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.first, b.first) })
-	return lives
+	slices.SortStableFunc(ranges, func(a, b liveRange) int { return cmp.Compare(a.first, b.first) })
+	return ranges
 }
 
 // row is the place of a row; constants, and what is none, stay.
@@ -234,7 +234,7 @@ func (a *allocation) guard(g int32) int32 {
 	return code.Guard(a.row(code.P, p), negated)
 }
 
-func (a *allocation) places(list []code.Place) []code.Place {
+func (a *allocation) places(list []code.ParamPlace) []code.ParamPlace {
 	list = slices.Clone(list)
 	for i, p := range list {
 		list[i].Row = a.row(p.Slot, p.Row)
@@ -253,18 +253,18 @@ func (a *allocation) elems(list []code.Elem, size int) []code.Elem {
 	return list
 }
 
-// instruction gives an instruction its new rows, and its entry in the side tables theirs.
-func (d *draft) instruction(a *allocation, in *code.Instr) {
-	s := in.Op.Signature()
-	in.Guard = a.guard(in.Guard)
-	in.D, in.F = a.row(s.Dst, in.D), a.row(s.Dst2, in.F)
-	for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+// moveInstr gives an instruction its new rows, and its entry in the side tables theirs.
+func (d *draft) moveInstr(a *allocation, instr *code.Instr) {
+	s := instr.Op.Signature()
+	instr.Guard = a.guard(instr.Guard)
+	instr.D, instr.F = a.row(s.Dst, instr.D), a.row(s.Dst2, instr.F)
+	for i, row := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
 		*row = a.row(s.Src[i], *row)
 	}
 	switch s.Side {
 	case code.AccessSide:
-		m := &d.tables.Access[in.Side]
-		in.A = a.row(m.Addr, in.A)
+		m := &d.tables.Access[instr.Side]
+		instr.A = a.row(m.Addr, instr.A)
 		m.Elems = a.elems(m.Elems, m.Size)
 		if m.Atom != nil {
 			atom := *m.Atom
@@ -272,13 +272,13 @@ func (d *draft) instruction(a *allocation, in *code.Instr) {
 			m.Atom = &atom
 		}
 	case code.CallSide:
-		c := &d.tables.Calls[in.Side]
+		c := &d.tables.Calls[instr.Side]
 		c.Args, c.Rets = a.places(c.Args), a.places(c.Rets)
 	case code.FragmentSide:
-		f := &d.tables.Fragments[in.Side]
+		f := &d.tables.Fragments[instr.Side]
 		f.D, f.A, f.B, f.C, f.E = a.elems(f.D, 0), a.elems(f.A, 0), a.elems(f.B, 0), a.elems(f.C, 0), a.elems(f.E, 0)
 	case code.TextureSide:
-		x := &d.tables.Textures[in.Side]
+		x := &d.tables.Textures[instr.Side]
 		x.D = a.elems(x.D, 0)
 		for i := range x.Sources {
 			x.Sources[i] = a.elems(x.Sources[i], 0)

@@ -9,16 +9,16 @@ import (
 	"gemu/ptx"
 )
 
-// end finishes the present block with an instruction.
-func (l *lowerer) end(in code.Instr) {
-	l.cur.end = l.placed(in)
+// endBlock finishes the present block with an instruction.
+func (l *lowerer) endBlock(instr code.Instr) {
+	l.block.end = l.withSource(instr)
 }
 
-func lowerBra(l *lowerer, in *ptx.Instr) {
-	l.end(code.Instr{Op: code.Branch})
-	target, ir := in.Ops[0].Block().Index, l.curIR
-	l.later(func(b *block) {
-		b.Target, b.Join = l.starts[target], l.irJoin(ir)
+func lowerBra(l *lowerer, instr *ptx.Instr) {
+	l.endBlock(code.Instr{Op: code.Branch})
+	target, ir := instr.Ops[0].Block().Index, l.curIR
+	l.addFixup(func(b *block) {
+		b.Target, b.Reconverge = l.starts[target], l.irPostDominator(ir)
 		l.fallThrough(b, ir)
 	})
 }
@@ -32,41 +32,41 @@ func (l *lowerer) fallThrough(b *block, ir int) {
 	}
 }
 
-func lowerBrx(l *lowerer, in *ptx.Instr) {
-	index := l.source(&in.Ops[0], ptx.U32, code.R)
+func lowerBrx(l *lowerer, instr *ptx.Instr) {
+	index := l.source(&instr.Ops[0], ptx.U32, code.R)
 	side := len(l.tables.Targets)
-	l.end(code.Instr{Op: code.BranchIndex, A: index, Side: int32(side)})
+	l.endBlock(code.Instr{Op: code.BranchIndex, A: index, Side: int32(side)})
 	l.tables.Targets = append(l.tables.Targets, nil)
-	table, ir := in.Ops[1].Table(), l.curIR
-	l.later(func(b *block) {
+	table, ir := instr.Ops[1].Table(), l.curIR
+	l.addFixup(func(b *block) {
 		for _, t := range table.Blocks {
 			l.tables.Targets[side] = append(l.tables.Targets[side], l.starts[t.Index])
 		}
-		b.Join = l.irJoin(ir)
+		b.Reconverge = l.irPostDominator(ir)
 		l.fallThrough(b, ir)
 	})
 }
 
 // lowerRet: lanes that return wait for the others at the function's exit. From
 // a kernel a lane returns to nobody: it ends.
-func lowerRet(l *lowerer, in *ptx.Instr) {
+func lowerRet(l *lowerer, instr *ptx.Instr) {
 	if l.fn.Entry {
-		lowerExit(l, in)
+		lowerExit(l, instr)
 		return
 	}
-	l.end(code.Instr{Op: code.Return})
+	l.endBlock(code.Instr{Op: code.Return})
 	ir := l.curIR
-	l.later(func(b *block) {
-		b.Target, b.Join = l.exit(), l.irJoin(ir)
+	l.addFixup(func(b *block) {
+		b.Target, b.Reconverge = l.exit(), l.irPostDominator(ir)
 		l.fallThrough(b, ir)
 	})
 }
 
-func lowerExit(l *lowerer, in *ptx.Instr) {
-	l.end(code.Instr{Op: code.Exit})
-	l.cur.Leaves = l.guard == 0 && len(l.cur.instrs) == 0 && l.cur.Sources.Len() == 1
+func lowerExit(l *lowerer, instr *ptx.Instr) {
+	l.endBlock(code.Instr{Op: code.Exit})
+	l.block.EndsLanes = l.guard == 0 && len(l.block.instrs) == 0 && l.block.Sources.Len() == 1
 	ir := l.curIR
-	l.later(func(b *block) { l.fallThrough(b, ir) })
+	l.addFixup(func(b *block) { l.fallThrough(b, ir) })
 }
 
 // builtin is a function that the device runtime provides, by the sizes of its parameters and its result in bytes:
@@ -103,14 +103,14 @@ func (b *builtin) head(address int) *ptx.Func {
 // lowerCall ends a block, so that the warp can be in another function between
 // it and the next. An indirect call has a block of its own: lanes with different
 // targets execute it once per target.
-func lowerCall(l *lowerer, in *ptx.Instr) {
-	c := in.Call
+func lowerCall(l *lowerer, instr *ptx.Instr) {
+	c := instr.Call
 	site := code.CallSite{Target: -1}
 	for i := range c.Args {
-		site.Args = append(site.Args, l.actual(&c.Args[i]))
+		site.Args = append(site.Args, l.actualPlace(&c.Args[i]))
 	}
 	for i := range c.Rets {
-		site.Rets = append(site.Rets, l.actual(&c.Rets[i]))
+		site.Rets = append(site.Rets, l.actualPlace(&c.Rets[i]))
 	}
 	call := code.Instr{Op: code.Call, Side: int32(len(l.tables.Calls))}
 	if f, ok := c.Target.Sym().(*ptx.Func); ok {
@@ -126,7 +126,7 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 			if len(f.Rets) == 0 {
 				head.Rets = nil // a result may be ignored
 			}
-			if msg := f.Unlike(head); msg != "" {
+			if msg := f.Mismatch(head); msg != "" {
 				l.refuse("a call of %s, which is declared at %s as %s and is %s in the device runtime (%s),", f.Name, f.Pos, f.Signature(), head.Signature(), msg)
 			}
 			call.Op = provided.op
@@ -137,144 +137,144 @@ func lowerCall(l *lowerer, in *ptx.Instr) {
 		site.Target = l.byFunc[f]
 	} else {
 		ref := l.rows[c.Target.Reg]
-		site.Via = c
+		site.Call = c
 		call.Op, call.A = bySlot(ref.Slot, code.CallR, code.CallQ), ref.Row
 	}
-	if shared := l.statics(); len(shared) > 0 {
+	if shared := l.moduleRegisters(); len(shared) > 0 {
 		regs, _ := l.fn.Func.Statics()
-		src := &l.prog.Sources[l.at()]
+		src := &l.prog.Sources[l.sourceIndex()]
 		site.Args, site.Rets, src.Writes = append(site.Args, shared...), append(site.Rets, shared...), append(src.Writes, regs...)
 	}
 	l.tables.Calls = append(l.tables.Calls, site)
 	if site.Target < 0 || l.fn.Allocates { // a block of its own, which lanes may execute apart
-		l.cur.Sources.End--
-		l.open().Sources.First--
-		l.cur.Caution = code.Apart
+		l.block.Sources.End--
+		l.openBlock().Sources.First--
+		l.block.Caution = code.SeparateCalls
 	}
-	if in.Pending != nil && len(in.Pending.Completes) > 0 { // what is called has groups of its own
-		l.completes(in, code.Awaited{All: true})
+	if instr.Pending != nil && len(instr.Pending.Completes) > 0 { // what is called has groups of its own
+		l.emitCompletion(instr, code.WaitGroups{All: true})
 	}
-	l.end(call)
-	l.open()
+	l.endBlock(call)
+	l.openBlock()
 }
 
-// actual is the place of a call's argument or result.
-func (l *lowerer) actual(o *ptx.Operand) code.Place {
+// actualPlace is the place of a call's argument or result.
+func (l *lowerer) actualPlace(o *ptx.Operand) code.ParamPlace {
 	switch o.Kind {
 	case ptx.SinkOperand:
-		return code.Place{Slot: code.R, Row: l.temp(code.R), Size: 4}
+		return code.ParamPlace{Slot: code.R, Row: l.newTemp(code.R), Size: 4}
 	case ptx.SymOperand:
 		if v, ok := o.Sym().(*ptx.Var); ok {
 			if at, local := l.locals[v]; local {
-				return code.Place{Off: at, Size: l.bytes(v)}
+				return code.ParamPlace{Offset: at, Size: l.frameSize(v)}
 			}
 		}
-		return code.Place{Slot: code.Q, Row: l.source(o, ptx.U64, code.Q), Size: 8}
+		return code.ParamPlace{Slot: code.Q, Row: l.source(o, ptx.U64, code.Q), Size: 8}
 	case ptx.ImmOperand:
 		if o.Imm.Kind == ptx.F32Imm {
-			return code.Place{Slot: code.R, Row: l.konst(code.R, o.Imm.Bits), Size: 4}
+			return code.ParamPlace{Slot: code.R, Row: l.constant(code.R, o.Imm.Bits), Size: 4}
 		}
-		return code.Place{Slot: code.Q, Row: l.konst(code.Q, o.Imm.Bits), Size: 8}
+		return code.ParamPlace{Slot: code.Q, Row: l.constant(code.Q, o.Imm.Bits), Size: 8}
 	case ptx.VecOperand:
 		l.refuse("a vector argument")
 	}
 	ref := l.rows[o.Reg]
-	return code.Place{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.Func.Regs[o.Reg].Type.Bits() + 7) / 8}
+	return code.ParamPlace{Slot: ref.Slot, Row: ref.Row, Size: (l.fn.Func.Regs[o.Reg].Type.Bits() + 7) / 8}
 }
 
-func lowerTrap(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Trap}) }
+func lowerTrap(l *lowerer, instr *ptx.Instr) { l.emit(code.Instr{Op: code.Trap}) }
 
-func lowerBrkpt(l *lowerer, in *ptx.Instr) { l.emit(code.Instr{Op: code.Brkpt}) }
+func lowerBrkpt(l *lowerer, instr *ptx.Instr) { l.emit(code.Instr{Op: code.Brkpt}) }
 
-func lowerNanosleep(l *lowerer, in *ptx.Instr) {
-	a := l.source(&in.Ops[0], ptx.U32, code.R)
+func lowerNanosleep(l *lowerer, instr *ptx.Instr) {
+	a := l.source(&instr.Ops[0], ptx.U32, code.R)
 	l.emit(code.Instr{Op: code.Nanosleep, A: a})
 }
 
 // lowerBar lowers bar and barrier; bar.warp.sync and barrier.cluster too.
-func lowerBar(l *lowerer, in *ptx.Instr) {
-	bar := code.BarrierOp{Aligned: in.Form.Effects.Has(ptx.Aligned)}
+func lowerBar(l *lowerer, instr *ptx.Instr) {
+	bar := code.BarrierOp{Aligned: instr.Form.Effects.HasAll(ptx.Aligned)}
 	o := code.Instr{Op: code.Barrier, B: code.NoRow, Side: int32(len(l.tables.Barriers))}
 	switch {
-	case in.Has("warp"):
-		l.warpOnly(in)
+	case instr.Has("warp"):
+		l.warpOnly(instr)
 		o.Op, bar = code.BarrierWarp, code.BarrierOp{Kind: code.BarWarp}
-		o.A = l.source(in.Arg("a"), ptx.B32, code.R)
+		o.A = l.source(instr.Arg("a"), ptx.B32, code.R)
 		l.tables.Barriers = append(l.tables.Barriers, bar)
-		l.end(o)
-		l.open()
+		l.endBlock(o)
+		l.openBlock()
 		return
 	}
-	if in.Has("cluster") {
+	if instr.Has("cluster") {
 		o.Op, bar.Kind = code.BarrierCluster, code.BarClusterWait
-		if in.Has("arrive") {
+		if instr.Has("arrive") {
 			bar.Kind = code.BarClusterArrive
 		}
 		l.tables.Barriers = append(l.tables.Barriers, bar)
-		l.end(o)
-		l.open()
+		l.endBlock(o)
+		l.openBlock()
 		return
 	}
-	o.A = l.source(in.Arg("a"), ptx.U32, code.R)
-	if count := in.Arg("b"); count.Kind != ptx.NoOperand {
+	o.A = l.source(instr.Arg("a"), ptx.U32, code.R)
+	if count := instr.Arg("b"); count.Kind != ptx.NoOperand {
 		o.B = l.source(count, ptx.U32, code.R)
 	}
 	switch {
-	case in.Has("arrive"):
+	case instr.Has("arrive"):
 		bar.Kind = code.BarArrive
-	case in.Has("red"):
-		c := *in.Arg("c")
+	case instr.Has("red"):
+		c := *instr.Arg("c")
 		bar.Neg = c.Neg && c.Kind == ptx.RegOperand
 		if bar.Neg {
 			c.Neg = false
 		}
 		o.C = l.source(&c, ptx.Pred, code.P)
-		o.D = l.predicate(&in.Ops[0])
+		o.D = l.predicate(&instr.Ops[0])
 		switch {
-		case in.Has("popc"):
+		case instr.Has("popc"):
 			o.Op, bar.Kind = code.BarrierPopc, code.BarPopc
-		case in.Has("and"):
+		case instr.Has("and"):
 			o.Op, bar.Kind = code.BarrierVote, code.BarAnd
 		default:
 			o.Op, bar.Kind = code.BarrierVote, code.BarOr
 		}
 	}
 	l.tables.Barriers = append(l.tables.Barriers, bar)
-	l.end(o)
-	l.open()
+	l.endBlock(o)
+	l.openBlock()
 }
 
 // warpOnly refuses an instruction whose meaning PTX gives for warps of 32 lanes
 // alone, when they have another width.
-func (l *lowerer) warpOnly(in *ptx.Instr) {
+func (l *lowerer) warpOnly(instr *ptx.Instr) {
 	if l.prog.Width != 32 {
-		l.refuse("%s with warps of %d lanes instead of 32", in.Text, l.prog.Width)
+		l.refuse("%s with warps of %d lanes instead of 32", instr.Text, l.prog.Width)
 	}
 }
 
-func lowerShfl(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
+func lowerShfl(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
 	modes := map[string]uint64{"up": code.ShflUp, "down": code.ShflDown, "bfly": code.ShflBfly, "idx": code.ShflIdx}
 	o := code.Instr{
 		Op: code.Shfl,
-		D:  l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")),
-		A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R),
-		Imm: entry(modes, in.Slot("mode")),
+		D:  l.target(instr.Arg("d"), code.R), F: l.predicate(instr.Arg("p")),
+		A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), C: l.source(instr.Arg("c"), ptx.B32, code.R),
+		Imm: lookUp(modes, instr.Slot("mode")),
 	}
-	if in.Has("sync") {
-		o.Op, o.E = code.ShflSync, l.source(in.Arg("e"), ptx.B32, code.R)
+	if instr.Has("sync") {
+		o.Op, o.E = code.ShflSync, l.source(instr.Arg("e"), ptx.B32, code.R)
 	}
 	l.emit(o)
 }
 
-func lowerVote(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
+func lowerVote(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
 	modes := map[string]uint64{"all": code.VoteAll, "any": code.VoteAny, "uni": code.VoteUni}
-	mode, vote := modes[in.Slot("mode")]
-	o := code.Instr{Op: code.Ballot, A: l.source(in.Arg("a"), ptx.Pred, code.P), Imm: mode}
-	sync := in.Has("sync")
+	mode, vote := modes[instr.Slot("mode")]
+	o := code.Instr{Op: code.Ballot, A: l.source(instr.Arg("a"), ptx.Pred, code.P), Imm: mode}
+	sync := instr.Has("sync")
 	if sync {
-		o.B = l.source(in.Arg("b"), ptx.B32, code.R)
+		o.B = l.source(instr.Arg("b"), ptx.B32, code.R)
 	}
 	switch {
 	case vote && sync:
@@ -285,46 +285,46 @@ func lowerVote(l *lowerer, in *ptx.Instr) {
 		o.Op = code.BallotSync
 	}
 	if vote {
-		o.D = l.predicate(in.Arg("d"))
+		o.D = l.predicate(instr.Arg("d"))
 	} else {
-		o.D = l.target(in.Arg("d"), code.R)
+		o.D = l.target(instr.Arg("d"), code.R)
 	}
 	l.emit(o)
 }
 
-func lowerMatch(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
-	t := in.Type()
+func lowerMatch(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
+	t := instr.Type()
 	s := code.SlotOf(t)
 	o := code.Instr{
 		Op: bySlot(s, code.Match32, code.Match64),
-		D:  l.target(in.Arg("d"), code.R), F: code.NoRow, A: l.source(in.Arg("a"), t, s), B: l.source(in.Arg("b"), ptx.B32, code.R),
+		D:  l.target(instr.Arg("d"), code.R), F: code.NoRow, A: l.source(instr.Arg("a"), t, s), B: l.source(instr.Arg("b"), ptx.B32, code.R),
 	}
-	if in.Has("all") {
+	if instr.Has("all") {
 		o.Imm = 1
-		o.F = l.predicate(in.Arg("p"))
+		o.F = l.predicate(instr.Arg("p"))
 	}
 	l.emit(o)
 }
 
-func lowerActivemask(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
-	l.emit(code.Instr{Op: code.Activemask, D: l.target(&in.Ops[0], code.R)})
+func lowerActivemask(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
+	l.emit(code.Instr{Op: code.Activemask, D: l.target(&instr.Ops[0], code.R)})
 }
 
-func lowerRedux(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
-	o := code.Instr{Op: code.Redux, D: l.target(&in.Ops[0], code.R), A: l.source(in.Arg("a"), in.Type(), code.R), B: l.source(in.Arg("b"), ptx.B32, code.R)}
-	if in.Type() == ptx.F32 {
-		m := alu.Modifiers{Abs: in.Has("abs"), NaN: in.Has("NaN")}
-		o.Op, o.Imm = code.ReduxFloat, code.FloatReduction{Op: code.Named(in.Slot("op") + ".any.f32"), Imm: uint32(m.Imm())}.Packed()
+func lowerRedux(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
+	o := code.Instr{Op: code.Redux, D: l.target(&instr.Ops[0], code.R), A: l.source(instr.Arg("a"), instr.Type(), code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R)}
+	if instr.Type() == ptx.F32 {
+		m := alu.Modifiers{Abs: instr.Has("abs"), NaN: instr.Has("NaN")}
+		o.Op, o.Imm = code.ReduxFloat, code.FloatReduction{Op: code.OpNamed(instr.Slot("op") + ".any.f32"), Imm: uint32(m.Imm())}.Packed()
 	} else {
-		o.Imm = code.Reduction{Op: entry(atomicOps, in.Slot("op")), Type: in.Type()}.Imm()
+		o.Imm = code.Reduction{Op: lookUp(atomicOps, instr.Slot("op")), Type: instr.Type()}.Imm()
 	}
 	l.emit(o)
 }
 
-func lowerElect(l *lowerer, in *ptx.Instr) {
-	l.warpOnly(in)
-	l.emit(code.Instr{Op: code.Elect, D: l.target(in.Arg("d"), code.R), F: l.predicate(in.Arg("p")), A: l.source(in.Arg("b"), ptx.B32, code.R)})
+func lowerElect(l *lowerer, instr *ptx.Instr) {
+	l.warpOnly(instr)
+	l.emit(code.Instr{Op: code.Elect, D: l.target(instr.Arg("d"), code.R), F: l.predicate(instr.Arg("p")), A: l.source(instr.Arg("b"), ptx.B32, code.R)})
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // lowerers say what becomes of the instructions of a family.
-var lowerers [ptx.FamilyCount]func(l *lowerer, in *ptx.Instr)
+var lowerers [ptx.FamilyCount]func(l *lowerer, instr *ptx.Instr)
 
 func init() {
-	lowerers = [...]func(l *lowerer, in *ptx.Instr){
-		ptx.FamilyNone: func(l *lowerer, in *ptx.Instr) { panic(unsupported{in.Pos, in.Text, in.Form.NotRun()}) },
+	lowerers = [...]func(l *lowerer, instr *ptx.Instr){
+		ptx.FamilyNone: func(l *lowerer, instr *ptx.Instr) { panic(unsupported{instr.Pos, instr.Text, instr.Form.NotRun()}) },
 
 		ptx.FamilyCompute: lowerCompute, ptx.FamilyMove: lowerMov, ptx.FamilyConvert: lowerCvt, ptx.FamilyPack: lowerCvtPack, ptx.FamilyMixed: lowerMixed,
 		ptx.FamilyAddress: lowerCvta, ptx.FamilyIsspacep: lowerIsspacep, ptx.FamilySetp: lowerSetp, ptx.FamilySet: lowerSet,
@@ -53,62 +53,62 @@ func (l *lowerer) source(o *ptx.Operand, t ptx.Type, s code.Slot) int32 {
 		row := ref.Row
 		switch {
 		case ref.Slot == code.P && o.Neg:
-			row = l.temp(code.P)
+			row = l.newTemp(code.P)
 			l.emit(code.Instr{Op: code.NotPred, D: row, A: ref.Row})
 		case ref.Slot == code.Q && s == code.R:
-			row = l.temp(code.R)
+			row = l.newTemp(code.R)
 			l.emit(code.Instr{Op: code.CvtU32U64, D: row, A: ref.Row})
 		case ref.Slot == code.R && s == code.Q:
-			row = l.temp(code.Q)
+			row = l.newTemp(code.Q)
 			l.emit(code.Instr{Op: code.ZextB64, D: row, A: ref.Row})
 		}
 		return row
 	case ptx.ImmOperand:
-		bits := o.Imm.As(t)
+		bits := o.Imm.Encode(t)
 		if t == ptx.NoType {
 			bits = o.Imm.Bits
 		}
 		if o.Neg {
 			bits ^= 1
 		}
-		return l.konst(s, bits)
+		return l.constant(s, bits)
 	case ptx.SRegOperand:
 		return l.sreg(o.SReg, s, code.NoRow)
 	case ptx.SymOperand:
-		return l.symbol(o.Sym(), o.Off(), s, code.NoRow)
+		return l.symbol(o.Sym(), o.Offset(), s, code.NoRow)
 	case ptx.SinkOperand: // of mov.b32
-		return l.konst(s, 0)
+		return l.constant(s, 0)
 	}
 	panic("BUG: no source operand")
 }
 
 // symbol gives the row that holds the address of a variable or function plus an
 // offset; it goes to row d unless that is code.NoRow.
-func (l *lowerer) symbol(s ptx.Symbol, off int64, slot code.Slot, d int32) int32 {
+func (l *lowerer) symbol(s ptx.Symbol, offset int64, slot code.Slot, d int32) int32 {
 	v, isVar := s.(*ptx.Var)
 	if isVar {
 		if at, ok := l.locals[v]; ok && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			if l.fn.Entry {
-				return l.moveKonst(slot, uint64(int64(4*l.fn.Align+at)+off), d)
+				return l.moveConstant(slot, uint64(int64(4*l.fn.Align+at)+offset), d)
 			}
 			if d == code.NoRow {
-				d = l.temp(slot)
+				d = l.newTemp(slot)
 			}
-			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(at) + off)})
+			l.emit(code.Instr{Op: bySlot(slot, code.Frame32, code.Frame64), D: d, Imm: uint64(int64(at) + offset)})
 			return d
 		}
-		if at, ok := l.outer[v]; ok {
-			return l.moveKonst(slot, at+uint64(off), d)
+		if at, ok := l.moduleLocals[v]; ok {
+			return l.moveConstant(slot, at+uint64(offset), d)
 		}
 		if v.Space == ptx.Shared && l.opt.Cluster {
 			if d == code.NoRow {
-				d = l.temp(slot)
+				d = l.newTemp(slot)
 			}
-			l.emit(code.Instr{Op: bySlot(slot, code.Shared32, code.Shared64), D: d, Imm: l.address(s) + uint64(off)})
+			l.emit(code.Instr{Op: bySlot(slot, code.Shared32, code.Shared64), D: d, Imm: l.address(s) + uint64(offset)})
 			return d
 		}
 	}
-	return l.moveKonst(slot, l.address(s)+uint64(off), d)
+	return l.moveConstant(slot, l.address(s)+uint64(offset), d)
 }
 
 // address is the address of a symbol that has the same one in every thread.
@@ -116,13 +116,13 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	if v, ok := s.(*ptx.Var); ok {
 		switch v.Space {
 		case ptx.Shared:
-			if at, ok := l.shared[definition(l.module, v)]; ok {
+			if at, ok := l.sharedAddresses[definitionOf(l.module, v)]; ok {
 				return at
 			}
 		case ptx.Param:
 			for _, p := range l.prog.Params {
 				if p.Var == v {
-					return mem.ParamBase + uint64(p.Off)
+					return mem.ParamBase + uint64(p.Offset)
 				}
 			}
 		}
@@ -138,8 +138,8 @@ func (l *lowerer) address(s ptx.Symbol) uint64 {
 	return a
 }
 
-func (l *lowerer) moveKonst(s code.Slot, bits uint64, d int32) int32 {
-	k := l.konst(s, bits)
+func (l *lowerer) moveConstant(s code.Slot, bits uint64, d int32) int32 {
+	k := l.constant(s, bits)
 	if d == code.NoRow {
 		return k
 	}
@@ -160,7 +160,7 @@ func (l *lowerer) target(o *ptx.Operand, s code.Slot) int32 {
 	if o.Kind == ptx.RegOperand {
 		return l.rows[o.Reg].Row
 	}
-	return l.temp(s)
+	return l.newTemp(s)
 }
 
 // predicate gives the row of a predicate destination, or code.NoRow.
@@ -183,56 +183,56 @@ func (l *lowerer) regBits(o *ptx.Operand, want int) int {
 // finishes the destination when the register is wider than the type: the value
 // is extended as its type says (manual 9.4.1).
 func (l *lowerer) result(o *ptx.Operand, t ptx.Type) (row int32, finish func()) {
-	have := l.regBits(o, t.Bits())
+	width := l.regBits(o, t.Bits())
 	s := code.SlotOf(t)
-	if o.Kind != ptx.RegOperand || have == t.Bits() {
+	if o.Kind != ptx.RegOperand || width == t.Bits() {
 		return l.target(o, s), func() {}
 	}
 	d := l.rows[o.Reg].Row
 	switch {
-	case have == 64:
-		row = l.temp(s)
+	case width == 64:
+		row = l.newTemp(s)
 		op := code.WidenU32B64
 		if t.IsSigned() {
-			op = code.Named("widen" + t.String() + ".b64")
+			op = code.OpNamed("widen" + t.String() + ".b64")
 		}
 		return row, func() { l.emit(code.Instr{Op: op, D: d, A: row}) }
-	case t == ptx.S8 && have == 16:
+	case t == ptx.S8 && width == 16:
 		return d, func() { l.emit(code.Instr{Op: code.WidenS8B16, D: d, A: d}) }
 	case t.IsSigned():
 		return d, func() {
-			l.emit(code.Instr{Op: code.Named("widen" + t.String() + ".b32"), D: d, A: d})
+			l.emit(code.Instr{Op: code.OpNamed("widen" + t.String() + ".b32"), D: d, A: d})
 		}
 	}
 	return d, func() {} // slots are zero-extended
 }
 
 // lowerCompute lowers an instruction that is one kernel.
-func lowerCompute(l *lowerer, in *ptx.Instr) {
-	if in.Has("2pi") {
-		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: in.Form.Op.Name == "sin", Cosine: in.Form.Op.Name == "cos"}
-		l.emit(code.Instr{Op: code.ConvertB32B32, D: l.target(&in.Ops[0], code.R), A: l.source(&in.Ops[1], ptx.F32, code.R), Imm: spec.Imm()})
+func lowerCompute(l *lowerer, instr *ptx.Instr) {
+	if instr.Has("2pi") {
+		spec := alu.ConvertSpec{Dst: ptx.F32, Src: ptx.F32, Sine: instr.Form.Op.Name == "sin", Cosine: instr.Form.Op.Name == "cos"}
+		l.emit(code.Instr{Op: code.ConvertB32B32, D: l.target(&instr.Ops[0], code.R), A: l.source(&instr.Ops[1], ptx.F32, code.R), Imm: spec.Imm()})
 		return
 	}
-	o := code.Instr{Op: code.Of(in.Variant)}
-	if o.Op == code.Invalid || o.Op.Signature().Sources() < in.Sources() {
-		o.Op, o.Imm = general(in)
+	o := code.Instr{Op: code.OpOf(instr.Variant)}
+	if o.Op == code.Invalid || o.Op.Signature().Sources() < instr.Sources() {
+		o.Op, o.Imm = generalForm(instr)
 	}
 	if o.Op == code.Invalid {
-		l.refuse("%s", in.Text)
+		l.refuse("%s", instr.Text)
 	}
 	s := o.Op.Signature()
 	rows := []*int32{&o.A, &o.B, &o.C, &o.E}
 	n := 0
-	for i := range in.Form.Operands {
-		op := &in.Ops[i]
-		if in.Form.Operands[i].Const {
+	for i := range instr.Form.Operands {
+		op := &instr.Ops[i]
+		if instr.Form.Operands[i].Const {
 			o.Imm = op.Imm.Bits
 		}
-		if !in.IsSource(i) {
+		if !instr.IsSource(i) {
 			continue
 		}
-		*rows[n] = l.source(op, in.OperandType(i), s.Src[n])
+		*rows[n] = l.source(op, instr.OperandType(i), s.Src[n])
 		n++
 	}
 	for ; n < s.Sources(); n++ {
@@ -246,7 +246,7 @@ func lowerCompute(l *lowerer, in *ptx.Instr) {
 	if s.Dst2 != code.NoSlot {
 		o.F = l.carry
 	}
-	d := &in.Ops[0]
+	d := &instr.Ops[0]
 	if s.Dst == code.P {
 		if d.Kind != ptx.RegOperand {
 			return
@@ -262,27 +262,27 @@ var roundings = map[string]fp.Rounding{
 	"": fp.RN, "rn": fp.RN, "rz": fp.RZ, "rm": fp.RM, "rp": fp.RP, "rni": fp.RN, "rzi": fp.RZ, "rmi": fp.RM, "rpi": fp.RP,
 }
 
-// general finds the operation of float arithmetic that takes modifiers in its Imm, for a
+// generalForm finds the operation of float arithmetic that takes modifiers in its Imm, for a
 // form that has none of its own.
-func general(in *ptx.Instr) (code.Op, uint64) {
-	rnd := in.Slot("rnd")
+func generalForm(instr *ptx.Instr) (code.Op, uint64) {
+	rnd := instr.Slot("rnd")
 	if rnd == "" {
-		rnd = in.Slot("mode")
+		rnd = instr.Slot("mode")
 	}
 	r, known := roundings[rnd]
 	if !known {
 		return code.Invalid, 0
 	}
 	m := alu.Modifiers{
-		Rnd: r, FTZ: in.Has("ftz"), Sat: in.Has("sat"), NaN: in.Has("NaN"), XorSign: in.Has("xorsign"), Abs: in.Has("abs"),
-		Three: in.Sources() > 2, Relu: in.Has("relu"), OOB: in.Has("oob"),
+		Rnd: r, FTZ: instr.Has("ftz"), Sat: instr.Has("sat"), NaN: instr.Has("NaN"), XorSign: instr.Has("xorsign"), Abs: instr.Has("abs"),
+		ThreeOperands: instr.Sources() > 2, Relu: instr.Has("relu"), OutOfBounds: instr.Has("oob"),
 	}
-	return code.General(in.Variant), m.Imm()
+	return code.GeneralOpOf(instr.Variant), m.Imm()
 }
 
-func lowerMov(l *lowerer, in *ptx.Instr) {
-	d, a := &in.Ops[0], &in.Ops[1]
-	t := in.Type()
+func lowerMov(l *lowerer, instr *ptx.Instr) {
+	d, a := &instr.Ops[0], &instr.Ops[1]
+	t := instr.Type()
 	switch {
 	case d.Kind == ptx.SinkOperand:
 	case a.Kind == ptx.VecOperand:
@@ -301,7 +301,7 @@ func lowerMov(l *lowerer, in *ptx.Instr) {
 		case ptx.SRegOperand:
 			l.sreg(a.SReg, s, dr)
 		case ptx.SymOperand:
-			l.symbol(a.Sym(), a.Off(), s, dr)
+			l.symbol(a.Sym(), a.Offset(), s, dr)
 		default:
 			l.emit(code.Instr{Op: movOp(s), D: dr, A: l.source(a, t, s)})
 		}
@@ -327,7 +327,7 @@ func (l *lowerer) pack(d *ptx.Operand, parts []ptx.Operand, t ptx.Type) {
 		l.emit(code.Instr{Op: code.PackB32, D: row, A: l.source(&parts[0], ptx.B16, code.R), B: l.source(&parts[1], ptx.B16, code.R)})
 	default:
 		op := bySlot(code.SlotOf(t), code.InsertB32, code.InsertB64)
-		acc := l.konst(code.SlotOf(t), 0)
+		acc := l.constant(code.SlotOf(t), 0)
 		for i := range parts {
 			l.emit(code.Instr{Op: op, D: row, A: acc, B: l.source(&parts[i], bitsType(n), code.R), Imm: uint64(i * n)})
 			acc = row
@@ -369,25 +369,25 @@ func (l *lowerer) unpack(parts []ptx.Operand, a *ptx.Operand, t ptx.Type) {
 	}
 }
 
-func lowerCvt(l *lowerer, in *ptx.Instr) {
-	dt, at := in.Conversion()
+func lowerCvt(l *lowerer, instr *ptx.Instr) {
+	dt, at := instr.Conversion()
 	spec := alu.ConvertSpec{
-		Dst: dt, Src: at, Rnd: entry(roundings, in.Slot("rnd")), Integral: strings.HasSuffix(in.Slot("rnd"), "i"),
-		FTZ: in.Has("ftz"), Sat: in.Has("sat"), Relu: in.Has("relu"), SatFinite: in.Has("satfinite"), PlusZero: in.Has("pzo"),
+		Dst: dt, Src: at, Rnd: lookUp(roundings, instr.Slot("rnd")), Integral: strings.HasSuffix(instr.Slot("rnd"), "i"),
+		FTZ: instr.Has("ftz"), Sat: instr.Has("sat"), Relu: instr.Has("relu"), SatFinite: instr.Has("satfinite"), PlusZero: instr.Has("pzo"),
 	}
 	switch {
-	case in.Has("rs"):
+	case instr.Has("rs"):
 		spec.Rnd = fp.RS
-	case in.Has("rna"):
+	case instr.Has("rna"):
 		spec.Rnd = fp.RNA
 	}
 	if _, n := dt.Elements(); n > 1 {
-		l.convertPacked(in, spec)
+		l.convertPacked(instr, spec)
 		return
 	}
-	d, finish := l.result(&in.Ops[0], dt)
-	a := l.source(&in.Ops[1], at, code.SlotOf(at))
-	conversion := code.Instr{Op: code.Of(in.Variant), D: d, A: a}
+	d, finish := l.result(&instr.Ops[0], dt)
+	a := l.source(&instr.Ops[1], at, code.SlotOf(at))
+	conversion := code.Instr{Op: code.OpOf(instr.Variant), D: d, A: a}
 	if conversion.Op == code.Invalid {
 		conversion.Op, conversion.Imm = convertOps[code.SlotOf(dt)][code.SlotOf(at)], spec.Imm()
 	}
@@ -396,8 +396,8 @@ func lowerCvt(l *lowerer, in *ptx.Instr) {
 }
 
 // convertPacked emits a cvt that packs its results. The first number is the uppermost.
-func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
-	d, packed := in.Arg("d"), spec.Src
+func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
+	d, packed := instr.Arg("d"), spec.Src
 	to, n := spec.Dst.Elements()
 	from, sources := packed.Elements()
 	width := spec.Dst.Bits() / n
@@ -407,13 +407,13 @@ func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
 		name = "b"
 	}
 	with := new(ptx.Operand) // random bits or scales
-	if i := in.Form.Operand(name); i >= 0 {
-		with = &in.Ops[i]
+	if i := instr.Form.Operand(name); i >= 0 {
+		with = &instr.Ops[i]
 	}
 	parts := make([]int32, n)
 	for i := range parts {
 		var a int32
-		switch o := in.Arg("a"); {
+		switch o := instr.Arg("a"); {
 		case sources > 1:
 			a = l.extract(l.source(o, packed, code.R), (n-1-i)*packed.Bits()/n, packed.Bits()/n)
 		case o.Kind == ptx.VecOperand:
@@ -421,20 +421,20 @@ func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
 		case i == 0:
 			a = l.source(o, from, code.R)
 		default:
-			a = l.source(in.Arg("b"), from, code.R)
+			a = l.source(instr.Arg("b"), from, code.R)
 		}
 		o := code.Instr{Op: code.ConvertB32B32, A: a}
 		switch {
 		case with.Kind == ptx.NoOperand:
 		case spec.Rnd == fp.RS:
 			o.Op, o.B = code.ConvertWithB32, l.random(l.source(with, ptx.B32, code.R), to, n, i)
-		case in.Has("scaled::n1::ue8m0"):
+		case instr.Has("scaled::n1::ue8m0"):
 			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(with, ptx.B8, code.R), 0, 8), true
 		default:
 			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(with, ptx.B16, code.R), 8*(n-1-i), 8)
 		}
-		spec.With = o.Op == code.ConvertWithB32
-		o.D, o.Imm = l.temp(code.R), spec.Imm()
+		spec.HasSecond = o.Op == code.ConvertWithB32
+		o.D, o.Imm = l.newTemp(code.R), spec.Imm()
 		l.emit(o)
 		parts[i] = o.D
 	}
@@ -443,7 +443,7 @@ func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
 		l.emit(code.Instr{Op: code.PackB32, D: row, A: parts[1], B: parts[0]})
 		return
 	}
-	acc := l.konst(code.R, 0)
+	acc := l.constant(code.R, 0)
 	for i, part := range parts {
 		l.emit(code.Instr{Op: code.InsertB32, D: row, A: acc, B: part, Imm: uint64((n - 1 - i) * width)})
 		acc = row
@@ -452,7 +452,7 @@ func (l *lowerer) convertPacked(in *ptx.Instr, spec alu.ConvertSpec) {
 
 // extract gives n bits of a row.
 func (l *lowerer) extract(row int32, at, n int) int32 {
-	d := l.temp(code.R)
+	d := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
 	return d
 }
@@ -467,13 +467,13 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	upper := 1 - i/2
 	bits := int32(0)
 	if to == ptx.E2M1 {
-		bits = l.temp(code.R)
+		bits = l.newTemp(code.R)
 		l.emit(code.Instr{Op: code.InsertB32, D: bits, A: l.extract(row, 8*upper, 8), B: l.extract(row, 16+8*upper, 8), Imm: 8})
 	} else {
 		bits = l.extract(row, 16*upper, 16)
 	}
 	if i%2 == 0 {
-		d := l.temp(code.R)
+		d := l.newTemp(code.R)
 		l.emit(code.Instr{Op: code.BrevB32, D: d, A: bits})
 		bits = l.extract(d, 16, 16)
 	}
@@ -482,13 +482,13 @@ func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 
 // lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not
 // name has that of the result.
-func lowerMixed(l *lowerer, in *ptx.Instr) {
-	types := in.Types()
-	spec := alu.MixedSpec{Op: in.Mnemonic(), Dst: types[0], Rnd: entry(roundings, in.Slot("rnd")), FTZ: in.Has("ftz"), SatFinite: in.Has("satfinite")}
-	if in.Has("rz") {
+func lowerMixed(l *lowerer, instr *ptx.Instr) {
+	types := instr.Types()
+	spec := alu.MixedSpec{Op: instr.Mnemonic(), Dst: types[0], Rnd: lookUp(roundings, instr.Slot("rnd")), FTZ: instr.Has("ftz"), SatFinite: instr.Has("satfinite")}
+	if instr.Has("rz") {
 		spec.Rnd = fp.RZ
 	}
-	for len(types) < len(in.Ops) {
+	for len(types) < len(instr.Ops) {
 		types = append(types, types[0])
 	}
 	spec.A, spec.B = types[1], types[2]
@@ -504,16 +504,16 @@ func lowerMixed(l *lowerer, in *ptx.Instr) {
 	s := o.Op.Signature()
 	rows := []*int32{&o.A, &o.B, &o.C}
 	for i := range s.Sources() {
-		if i+1 < len(in.Ops) {
-			*rows[i] = l.source(&in.Ops[i+1], types[i+1], s.Src[i])
+		if i+1 < len(instr.Ops) {
+			*rows[i] = l.source(&instr.Ops[i+1], types[i+1], s.Src[i])
 		} else {
 			o.C = o.B // there is none
 		}
 	}
-	if len(in.Ops) > 3 {
+	if len(instr.Ops) > 3 {
 		spec.C = types[3]
 	}
-	o.D, o.Imm = l.target(&in.Ops[0], s.Dst), spec.Imm()
+	o.D, o.Imm = l.target(&instr.Ops[0], s.Dst), spec.Imm()
 	l.emit(o)
 }
 
@@ -523,36 +523,36 @@ var convertOps = [...][code.Q + 1]code.Op{
 	code.Q: {code.R: code.ConvertB64B32, code.Q: code.ConvertB64B64},
 }
 
-func lowerCvtPack(l *lowerer, in *ptx.Instr) {
+func lowerCvtPack(l *lowerer, instr *ptx.Instr) {
 	imm := uint64(16)
-	if dt := in.Slot("dtype"); dt[1:] != "16" {
+	if dt := instr.Slot("dtype"); dt[1:] != "16" {
 		imm = uint64(dt[1] - '0')
 	} else {
 		imm |= 1 << 10
 	}
-	if in.Slot("dtype")[0] == 's' {
+	if instr.Slot("dtype")[0] == 's' {
 		imm |= 1 << 8
 	}
-	if in.Slot("stype") == "s32" {
+	if instr.Slot("stype") == "s32" {
 		imm |= 1 << 9
 	}
-	o := code.Instr{Op: code.CvtPack, A: l.source(&in.Ops[1], ptx.B32, code.R), B: l.source(&in.Ops[2], ptx.B32, code.R), Imm: imm}
+	o := code.Instr{Op: code.CvtPack, A: l.source(&instr.Ops[1], ptx.B32, code.R), B: l.source(&instr.Ops[2], ptx.B32, code.R), Imm: imm}
 	o.C = o.A
-	if len(in.Ops) > 3 {
-		o.C = l.source(&in.Ops[3], ptx.B32, code.R)
+	if len(instr.Ops) > 3 {
+		o.C = l.source(&instr.Ops[3], ptx.B32, code.R)
 	}
-	o.D = l.target(&in.Ops[0], code.R)
+	o.D = l.target(&instr.Ops[0], code.R)
 	l.emit(o)
 }
 
 // lowerCvta: global, constant and parameter addresses are generic as they are;
 // shared and local ones gain or lose the base of their window.
-func lowerCvta(l *lowerer, in *ptx.Instr) {
-	s := code.SlotOf(in.Type())
-	d := l.target(&in.Ops[0], s)
-	a := l.source(&in.Ops[1], in.Type(), s)
+func lowerCvta(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
+	d := l.target(&instr.Ops[0], s)
+	a := l.source(&instr.Ops[1], instr.Type(), s)
 	base := uint64(0)
-	switch space, _ := in.Space(); space {
+	switch space, _ := instr.Space(); space {
 	case ptx.Shared:
 		base = mem.SharedWindow
 	case ptx.Local:
@@ -562,10 +562,10 @@ func lowerCvta(l *lowerer, in *ptx.Instr) {
 		l.emit(code.Instr{Op: movOp(s), D: d, A: a})
 		return
 	}
-	if in.Has("to") {
+	if instr.Has("to") {
 		base = -base
 	}
-	l.emit(code.Instr{Op: addOp(s), D: d, A: a, B: l.konst(s, base)})
+	l.emit(code.Instr{Op: addOp(s), D: d, A: a, B: l.constant(s, base)})
 }
 
 // addOp adds rows.
@@ -579,21 +579,21 @@ func bySlot(s code.Slot, narrow, wide code.Op) code.Op {
 	return narrow
 }
 
-func lowerIsspacep(l *lowerer, in *ptx.Instr) {
-	a := &in.Ops[1]
+func lowerIsspacep(l *lowerer, instr *ptx.Instr) {
+	a := &instr.Ops[1]
 	row := l.source(a, ptx.U64, code.Q)
-	space, sub := in.Space()
+	space, sub := instr.Space()
 	imm := uint64(space)
 	if sub == "cluster" {
 		imm |= 1 << 8
 	}
-	d := l.predicate(&in.Ops[0])
+	d := l.predicate(&instr.Ops[0])
 	l.emit(code.Instr{Op: code.Isspacep, D: d, A: row, Imm: imm})
 }
 
 // flushed gives a row with the subnormals of an f32 operand flushed.
 func (l *lowerer) flushed(row int32) int32 {
-	t := l.temp(code.R)
+	t := l.newTemp(code.R)
 	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
 	return t
 }
@@ -602,10 +602,10 @@ var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.
 
 // compare emits the comparison of rows a and b, of type t, into predicates p and q, combined
 // with the instruction's operand c.
-func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q, a, b int32) {
-	o := code.Instr{Op: code.Named("cmp." + in.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: entry(boolOps, in.Slot("bool"))}
-	o.C = l.konst(code.P, 0) // which is combined with nothing, if there is no other
-	if c := in.Arg("c"); c.Kind != ptx.NoOperand {
+func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
+	o := code.Instr{Op: code.OpNamed("cmp." + instr.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: lookUp(boolOps, instr.Slot("bool"))}
+	o.C = l.constant(code.P, 0) // which is combined with nothing, if there is no other
+	if c := instr.Arg("c"); c.Kind != ptx.NoOperand {
 		plain := *c
 		plain.Neg = false
 		o.C = l.source(&plain, ptx.Pred, code.P)
@@ -616,15 +616,15 @@ func (l *lowerer) compare(in *ptx.Instr, t ptx.Type, p, q, a, b int32) {
 	l.emit(o)
 }
 
-// compared gives what compare wants of a source operand: numbers of type as, one for each that
+// comparands gives what compare wants of a source operand: numbers of type as, one for each that
 // the operand holds. Those of halves are numbers of f32, which compare as they do.
-func (l *lowerer) compared(in *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
+func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
 	row := l.source(o, t, code.SlotOf(t))
-	ftz := in.Has("ftz")
+	ftz := instr.Has("ftz")
 	widen := func(op code.Op, row int32) int32 {
-		d := l.temp(code.R)
+		d := l.newTemp(code.R)
 		if ftz && op == code.CvtF32F16 {
-			flushed := l.temp(code.R)
+			flushed := l.newTemp(code.R)
 			l.emit(code.Instr{Op: code.FtzF16, D: flushed, A: row})
 			row = flushed
 		}
@@ -632,7 +632,7 @@ func (l *lowerer) compared(in *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []in
 		return d
 	}
 	half := func(i int) int32 {
-		d := l.temp(code.R)
+		d := l.newTemp(code.R)
 		l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(16*i | 16<<8)})
 		return d
 	}
@@ -654,24 +654,24 @@ func (l *lowerer) compared(in *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []in
 
 // lowerSetp: p and q are of a comparison and its complement, or of the low halves and of the
 // high ones.
-func lowerSetp(l *lowerer, in *ptx.Instr) {
-	a, t := l.compared(in, in.Arg("a"), in.Type())
-	b, _ := l.compared(in, in.Arg("b"), in.Type())
-	p, q := l.predicate(in.Arg("p")), int32(code.NoRow)
-	if in.Form.Operand("q") >= 0 {
-		q = l.predicate(in.Arg("q"))
+func lowerSetp(l *lowerer, instr *ptx.Instr) {
+	a, t := l.comparands(instr, instr.Arg("a"), instr.Type())
+	b, _ := l.comparands(instr, instr.Arg("b"), instr.Type())
+	p, q := l.predicate(instr.Arg("p")), int32(code.NoRow)
+	if instr.Form.Operand("q") >= 0 {
+		q = l.predicate(instr.Arg("q"))
 	}
 	if len(a) == 1 {
-		l.compare(in, t, p, q, a[0], b[0])
+		l.compare(instr, t, p, q, a[0], b[0])
 		return
 	}
 	results := []code.Instr{{Op: code.MovPred, D: p}, {Op: code.MovPred, D: q}}
 	for i := range results {
-		results[i].A = l.temp(code.P)
-		l.compare(in, t, results[i].A, code.NoRow, a[i], b[i])
+		results[i].A = l.newTemp(code.P)
+		l.compare(instr, t, results[i].A, code.NoRow, a[i], b[i])
 	}
 	// The predicate last that is the instruction's own guard.
-	if g := in.Guard.Reg; g != ptx.NoReg && p == l.rows[g].Row {
+	if g := instr.Guard.Reg; g != ptx.NoReg && p == l.rows[g].Row {
 		slices.Reverse(results)
 	}
 	for _, o := range results {
@@ -683,33 +683,33 @@ func lowerSetp(l *lowerer, in *ptx.Instr) {
 
 // lowerSet: where the comparison holds, a one of a float type or ones in all bits of an
 // integer; for each of two halves, if they are compared.
-func lowerSet(l *lowerer, in *ptx.Instr) {
-	if !in.Form.HasSlot("dtype") {
-		l.setPacked(in)
+func lowerSet(l *lowerer, instr *ptx.Instr) {
+	if !instr.Form.HasSlot("dtype") {
+		l.setPacked(instr)
 		return
 	}
-	dt, st := in.SlotType("dtype"), in.SlotType("stype")
-	a, t := l.compared(in, in.Arg("a"), st)
-	b, _ := l.compared(in, in.Arg("b"), st)
-	p := l.temp(code.P)
-	d := l.target(in.Arg("d"), code.R)
+	dt, st := instr.SlotType("dtype"), instr.SlotType("stype")
+	a, t := l.comparands(instr, instr.Arg("a"), st)
+	b, _ := l.comparands(instr, instr.Arg("b"), st)
+	p := l.newTemp(code.P)
+	d := l.target(instr.Arg("d"), code.R)
 	if len(a) == 2 {
-		parts := [2]int32{l.temp(code.R), l.temp(code.R)}
+		parts := [2]int32{l.newTemp(code.R), l.newTemp(code.R)}
 		for i, part := range parts {
-			l.compare(in, t, p, code.NoRow, a[i], b[i])
-			l.emit(code.Instr{Op: code.SelpB32, D: part, A: l.konst(code.R, setTrue(dt)&0xffff), B: l.konst(code.R, 0), C: p})
+			l.compare(instr, t, p, code.NoRow, a[i], b[i])
+			l.emit(code.Instr{Op: code.SelpB32, D: part, A: l.constant(code.R, setTrue(dt)&0xffff), B: l.constant(code.R, 0), C: p})
 		}
 		l.emit(code.Instr{Op: code.PackB32, D: d, A: parts[0], B: parts[1]})
 		return
 	}
-	l.compare(in, t, p, code.NoRow, a[0], b[0])
+	l.compare(instr, t, p, code.NoRow, a[0], b[0])
 	switch dt {
 	case ptx.U32, ptx.S32:
 		l.emit(code.Instr{Op: code.MaskU32, D: d, A: p})
 	case ptx.F32:
 		l.emit(code.Instr{Op: code.MaskF32, D: d, A: p})
 	default:
-		l.emit(code.Instr{Op: code.SelpB32, D: d, A: l.konst(code.R, setTrue(dt)), B: l.konst(code.R, 0), C: p})
+		l.emit(code.Instr{Op: code.SelpB32, D: d, A: l.constant(code.R, setTrue(dt)), B: l.constant(code.R, 0), C: p})
 	}
 }
 
@@ -720,13 +720,13 @@ var packedComparisons = map[string]uint64{
 }
 
 // setPacked lowers set on packed integers.
-func (l *lowerer) setPacked(in *ptx.Instr) {
-	elem, count := in.Type().Elements()
-	imm := entry(packedComparisons, in.Slot("cmp")) | uint64(in.Type().Bits()/count)
+func (l *lowerer) setPacked(instr *ptx.Instr) {
+	elem, count := instr.Type().Elements()
+	imm := lookUp(packedComparisons, instr.Slot("cmp")) | uint64(instr.Type().Bits()/count)
 	if elem.IsSigned() {
 		imm |= 1 << 8
 	}
-	l.emit(code.Instr{Op: code.SetPacked, D: l.target(in.Arg("d"), code.R), A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), Imm: imm})
+	l.emit(code.Instr{Op: code.SetPacked, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), Imm: imm})
 }
 
 // setTrue is what set writes in a number of type t where the comparison holds.
@@ -741,27 +741,27 @@ func setTrue(t ptx.Type) uint64 {
 }
 
 // lowerLop3 lowers lop3 with a predicate.
-func lowerLop3(l *lowerer, in *ptx.Instr) {
-	d := l.temp(code.R)
-	l.emit(code.Instr{Op: code.Lop3B32, D: d, A: l.source(in.Arg("a"), ptx.B32, code.R), B: l.source(in.Arg("b"), ptx.B32, code.R), C: l.source(in.Arg("c"), ptx.B32, code.R), Imm: in.Arg("e").Imm.Bits})
-	p := l.temp(code.P)
+func lowerLop3(l *lowerer, instr *ptx.Instr) {
+	d := l.newTemp(code.R)
+	l.emit(code.Instr{Op: code.Lop3B32, D: d, A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), C: l.source(instr.Arg("c"), ptx.B32, code.R), Imm: instr.Arg("e").Imm.Bits})
+	p := l.newTemp(code.P)
 	l.emit(code.Instr{Op: code.NonzeroB32, D: p, A: d})
-	q := l.source(in.Arg("f"), ptx.Pred, code.P)
+	q := l.source(instr.Arg("f"), ptx.Pred, code.P)
 	// The predicate last: it may be the instruction's own guard.
-	if o := in.Arg("d"); o.Kind == ptx.RegOperand {
+	if o := instr.Arg("d"); o.Kind == ptx.RegOperand {
 		l.emit(code.Instr{Op: code.MovB32, D: l.rows[o.Reg].Row, A: d})
 	}
-	if o := in.Arg("p"); o.Kind == ptx.RegOperand {
-		l.emit(code.Instr{Op: code.Named(in.Slot("bool") + ".pred"), D: l.rows[o.Reg].Row, A: p, B: q})
+	if o := instr.Arg("p"); o.Kind == ptx.RegOperand {
+		l.emit(code.Instr{Op: code.OpNamed(instr.Slot("bool") + ".pred"), D: l.rows[o.Reg].Row, A: p, B: q})
 	}
 }
 
-func lowerSlct(l *lowerer, in *ptx.Instr) {
-	t := in.SlotType("dtype")
+func lowerSlct(l *lowerer, instr *ptx.Instr) {
+	t := instr.SlotType("dtype")
 	s := code.SlotOf(t)
-	ct := in.OperandType(3)
-	o := code.Instr{Op: code.Named("slct" + [...]string{code.R: ".b32", code.Q: ".b64"}[s] + ct.String()), D: l.target(&in.Ops[0], s), A: l.source(&in.Ops[1], t, s), B: l.source(&in.Ops[2], t, s), C: l.source(&in.Ops[3], ct, code.R)}
-	if in.Has("ftz") {
+	ct := instr.OperandType(3)
+	o := code.Instr{Op: code.OpNamed("slct" + [...]string{code.R: ".b32", code.Q: ".b64"}[s] + ct.String()), D: l.target(&instr.Ops[0], s), A: l.source(&instr.Ops[1], t, s), B: l.source(&instr.Ops[2], t, s), C: l.source(&instr.Ops[3], ct, code.R)}
+	if instr.Has("ftz") {
 		o.C = l.flushed(o.C)
 	}
 	l.emit(o)
@@ -769,65 +769,65 @@ func lowerSlct(l *lowerer, in *ptx.Instr) {
 
 // lowerMapa puts the rank of a CTA into an address; in clusters of one CTA every address is
 // its own.
-func lowerMapa(l *lowerer, in *ptx.Instr) {
-	s := code.SlotOf(in.Type())
-	rank := l.source(in.Arg("b"), ptx.U32, code.R)
+func lowerMapa(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
+	rank := l.source(instr.Arg("b"), ptx.U32, code.R)
 	l.emit(code.Instr{Op: code.CheckRank, A: rank})
-	d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
+	d, a := l.target(&instr.Ops[0], s), l.source(&instr.Ops[1], instr.Type(), s)
 	if !l.opt.Cluster {
 		l.emit(code.Instr{Op: movOp(s), D: d, A: a})
 		return
 	}
-	insert := code.Named("bfi.b32")
+	insert := code.OpNamed("bfi.b32")
 	if s == code.Q {
-		wide := l.temp(code.Q)
+		wide := l.newTemp(code.Q)
 		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: rank})
-		insert, rank = code.Named("bfi.b64"), wide
+		insert, rank = code.OpNamed("bfi.b64"), wide
 	}
-	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.konst(code.R, mem.RankShift), E: l.konst(code.R, rankBits)})
+	l.emit(code.Instr{Op: insert, D: d, A: rank, B: a, C: l.constant(code.R, mem.RankShift), E: l.constant(code.R, rankBits)})
 }
 
 // rankBits is how many bits of an address of shared memory may have the rank of a CTA.
 const rankBits = 8
 
-func lowerGetctarank(l *lowerer, in *ptx.Instr) {
-	d := l.target(&in.Ops[0], code.R)
+func lowerGetctarank(l *lowerer, instr *ptx.Instr) {
+	d := l.target(&instr.Ops[0], code.R)
 	if !l.opt.Cluster {
-		l.emit(code.Instr{Op: code.MovB32, D: d, A: l.konst(code.R, 0)})
+		l.emit(code.Instr{Op: code.MovB32, D: d, A: l.constant(code.R, 0)})
 		return
 	}
-	s := code.SlotOf(in.Type())
-	o := code.Instr{Op: code.Named("bfe.u32"), D: d, A: l.source(&in.Ops[1], in.Type(), s), B: l.konst(code.R, mem.RankShift), C: l.konst(code.R, rankBits)}
+	s := code.SlotOf(instr.Type())
+	o := code.Instr{Op: code.OpNamed("bfe.u32"), D: d, A: l.source(&instr.Ops[1], instr.Type(), s), B: l.constant(code.R, mem.RankShift), C: l.constant(code.R, rankBits)}
 	if s == code.Q {
-		o.Op, o.D = code.Named("bfe.u64"), l.temp(code.Q)
+		o.Op, o.D = code.OpNamed("bfe.u64"), l.newTemp(code.Q)
 		l.emit(o)
 		o = code.Instr{Op: code.CvtU32U64, D: d, A: o.D}
 	}
 	l.emit(o)
 }
 
-func lowerCreatepolicy(l *lowerer, in *ptx.Instr) {
-	l.emit(code.Instr{Op: code.MovB64, D: l.target(&in.Ops[0], code.Q), A: l.konst(code.Q, 0)})
+func lowerCreatepolicy(l *lowerer, instr *ptx.Instr) {
+	l.emit(code.Instr{Op: code.MovB64, D: l.target(&instr.Ops[0], code.Q), A: l.constant(code.Q, 0)})
 }
 
-func lowerNop(l *lowerer, in *ptx.Instr) {}
+func lowerNop(l *lowerer, instr *ptx.Instr) {}
 
 // sreg reads a special register into row d, or a temporary if d is code.NoRow.
 func (l *lowerer) sreg(r ptx.SpecialReg, s code.Slot, d int32) int32 {
 	if d == code.NoRow {
-		d = l.temp(s)
+		d = l.newTemp(s)
 	}
 	switch r {
 	case ptx.LanemaskEq, ptx.LanemaskLe, ptx.LanemaskLt, ptx.LanemaskGe, ptx.LanemaskGt:
 		l.warpOnly(l.src)
 	}
 	op, explicit := code.Sreg32, uint64(0)
-	if l.opt.Explicit {
+	if l.opt.ExplicitCluster {
 		explicit = 1
 	}
 	switch {
 	case s == code.P: // %is_explicit_cluster
-		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.konst(code.P, explicit)})
+		l.emit(code.Instr{Op: code.MovPred, D: d, A: l.constant(code.P, explicit)})
 		return d
 	case s == code.Q:
 		op = code.Sreg64

@@ -10,33 +10,33 @@ import (
 // layoutParams places the kernel parameters in the parameter block, each at its
 // natural alignment (manual 5.1.6.1).
 func (l *lowerer) layoutParams() {
-	off := 0
+	offset := 0
 	for _, v := range l.kernel.Params {
 		a := v.Alignment()
-		off = (off + a - 1) / a * a
-		l.prog.Params = append(l.prog.Params, code.Variable{Var: v, Off: off})
-		off += v.Size()
+		offset = (offset + a - 1) / a * a
+		l.prog.Params = append(l.prog.Params, code.Variable{Var: v, Offset: offset})
+		offset += v.Size()
 	}
-	l.prog.ParamLen = off
-	l.env.Params(off)
+	l.prog.ParamLen = offset
+	l.env.Params(offset)
 }
 
 // layoutShared places the shared variables of the functions that can run, and those
 // of the module that they name, as they are declared; and behind them dynamic shared
 // memory.
-func (l *lowerer) layoutShared(reach []reached) {
-	off, align := uint64(0), uint64(16)
+func (l *lowerer) layoutShared(reach []reachedFunc) {
+	offset, align := uint64(0), uint64(16)
 	var dynamic []*ptx.Var
 	runs := map[*ptx.Func]bool{}
 	named := map[*ptx.Var]bool{}
 	for _, r := range reach {
 		runs[r.fn] = true
-		for v := range r.uses {
-			named[definition(l.module, v)] = true
+		for v := range r.variables {
+			named[definitionOf(l.module, v)] = true
 		}
 	}
 	place := func(v *ptx.Var) {
-		if v.Space != ptx.Shared || definition(l.module, v) != v {
+		if v.Space != ptx.Shared || definitionOf(l.module, v) != v {
 			return
 		}
 		if v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0 {
@@ -45,10 +45,10 @@ func (l *lowerer) layoutShared(reach []reached) {
 			return
 		}
 		a := uint64(v.Alignment())
-		off = (off + a - 1) / a * a
-		l.shared[v] = off
-		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Off: int(off)})
-		off += uint64(v.Size())
+		offset = (offset + a - 1) / a * a
+		l.sharedAddresses[v] = offset
+		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Offset: int(offset)})
+		offset += uint64(v.Size())
 	}
 	for _, d := range l.module.Decls {
 		switch d := d.(type) {
@@ -64,11 +64,11 @@ func (l *lowerer) layoutShared(reach []reached) {
 			}
 		}
 	}
-	l.prog.SharedLen = off
-	l.prog.SharedDyn = (off + align - 1) / align * align
+	l.prog.SharedLen = offset
+	l.prog.SharedDyn = (offset + align - 1) / align * align
 	for _, v := range dynamic {
-		l.shared[v] = l.prog.SharedDyn
-		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Off: int(l.prog.SharedDyn)})
+		l.sharedAddresses[v] = l.prog.SharedDyn
+		l.prog.Shared = append(l.prog.Shared, code.Variable{Var: v, Offset: int(l.prog.SharedDyn)})
 	}
 }
 
@@ -90,8 +90,8 @@ func (l *lowerer) layoutLocals() {
 				a := max(v.Alignment(), 4)
 				top = (top + a - 1) / a * a
 				l.locals[v] = top
-				l.fn.Locals = append(l.fn.Locals, code.Variable{Var: v, Off: top})
-				top += l.bytes(v)
+				l.fn.Locals = append(l.fn.Locals, code.Variable{Var: v, Offset: top})
+				top += l.frameSize(v)
 				l.fn.Align = max(l.fn.Align, a/4)
 			}
 		}
@@ -100,37 +100,37 @@ func (l *lowerer) layoutLocals() {
 	_, first := l.kernel.Statics()
 	for i, v := range shared {
 		if f.Entry {
-			l.outer[v] = uint64(4*l.fn.Align + l.locals[v])
+			l.moduleLocals[v] = uint64(4*l.fn.Align + l.locals[v])
 		} else {
-			l.outer[v] = l.outer[first[i]]
+			l.moduleLocals[v] = l.moduleLocals[first[i]]
 		}
 	}
-	f.EachInstr(func(in *ptx.Instr) {
-		l.fn.Allocates = l.fn.Allocates || in.Form.Effects.Has(ptx.Stack)
+	f.EachInstr(func(instr *ptx.Instr) {
+		l.fn.Allocates = l.fn.Allocates || instr.Form.Effects.HasAll(ptx.Stack)
 	})
 }
 
-// formal is the place of a formal parameter or return value.
-func (l *lowerer) formal(v *ptx.Var) code.Place {
+// formalPlace is the place of a formal parameter or return value.
+func (l *lowerer) formalPlace(v *ptx.Var) code.ParamPlace {
 	if v.Space == ptx.RegSpace {
 		r := l.rows[v.Reg]
-		return code.Place{Slot: r.Slot, Row: r.Row, Size: (v.Type.Bits() + 7) / 8}
+		return code.ParamPlace{Slot: r.Slot, Row: r.Row, Size: (v.Type.Bits() + 7) / 8}
 	}
-	return code.Place{Off: l.locals[v], Size: l.bytes(v)}
+	return code.ParamPlace{Offset: l.locals[v], Size: l.frameSize(v)}
 }
 
-// bytes is the size of a variable in a frame; of a parameter that is an array without a
+// frameSize is the size of a variable in a frame; of a parameter that is an array without a
 // bound, that of the largest variable that a call of the module passes.
-func (l *lowerer) bytes(v *ptx.Var) int {
+func (l *lowerer) frameSize(v *ptx.Var) int {
 	if v.Space == ptx.Param && v.Unbounded() {
 		return largestArgument(l.module)
 	}
 	return v.Size()
 }
 
-// definition is the variable that a declaration stands for: one that is declared .extern
+// definitionOf is the variable that a declaration stands for: one that is declared .extern
 // may be defined in the same module.
-func definition(m *ptx.Module, v *ptx.Var) *ptx.Var {
+func definitionOf(m *ptx.Module, v *ptx.Var) *ptx.Var {
 	if def, ok := m.Lookup(v.Name).(*ptx.Var); ok && v.Linkage == ptx.Extern {
 		return def
 	}
@@ -142,12 +142,12 @@ func largestArgument(m *ptx.Module) int {
 	largest := 0
 	for _, d := range m.Decls {
 		if f, ok := d.(*ptx.Func); ok {
-			f.EachInstr(func(in *ptx.Instr) {
-				if in.Call == nil {
+			f.EachInstr(func(instr *ptx.Instr) {
+				if instr.Call == nil {
 					return
 				}
-				for i := range in.Call.Args {
-					if v, ok := in.Call.Args[i].Sym().(*ptx.Var); ok && v.Space == ptx.Param {
+				for i := range instr.Call.Args {
+					if v, ok := instr.Call.Args[i].Sym().(*ptx.Var); ok && v.Space == ptx.Param {
 						largest = max(largest, v.Size())
 					}
 				}

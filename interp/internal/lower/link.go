@@ -13,8 +13,8 @@ import (
 func (l *lowerer) link() {
 	l.append(l.prog, l.fn)
 	locate(l.prog, l.fn)
-	if t := l.twin; t != nil {
-		ref := l.prog.Ref
+	if t := l.referenceDraft; t != nil {
+		ref := l.prog.Reference
 		for _, s := range l.prog.Sources[len(ref.Sources):] {
 			s.Func = t.fn
 			ref.Sources = append(ref.Sources, s)
@@ -30,22 +30,22 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	fn.Blocks.First = int32(len(p.Blocks))
 	access, calls, targets, barriers := int32(len(p.Access)), int32(len(p.Calls)), int32(len(p.Targets)), int32(len(p.Barriers))
 	fragments, textures := int32(len(p.Fragments)), int32(len(p.Textures))
-	place := func(in code.Instr) code.Instr {
-		switch in.Op.Signature().Side {
+	place := func(instr code.Instr) code.Instr {
+		switch instr.Op.Signature().Side {
 		case code.AccessSide:
-			in.Side += access
+			instr.Side += access
 		case code.CallSide:
-			in.Side += calls
+			instr.Side += calls
 		case code.TargetSide:
-			in.Side += targets
+			instr.Side += targets
 		case code.BarrierSide:
-			in.Side += barriers
+			instr.Side += barriers
 		case code.FragmentSide:
-			in.Side += fragments
+			instr.Side += fragments
 		case code.TextureSide:
-			in.Side += textures
+			instr.Side += textures
 		}
-		return in
+		return instr
 	}
 	n := len(p.Instrs)
 	for i := range d.blocks {
@@ -55,8 +55,8 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		b.First = int32(len(p.Instrs))
-		for _, in := range b.instrs {
-			p.Instrs = append(p.Instrs, place(in))
+		for _, instr := range b.instrs {
+			p.Instrs = append(p.Instrs, place(instr))
 		}
 		b.Last = int32(len(p.Instrs))
 		p.Instrs = append(p.Instrs, place(b.end))
@@ -64,7 +64,7 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	pc := func(block int32) int32 { return d.blocks[block].First }
 	for i := range d.blocks {
 		b := d.blocks[i].Block
-		b.Target, b.Join = pc(b.Target), pc(b.Join)
+		b.Target, b.Reconverge = pc(b.Target), pc(b.Reconverge)
 		b.Next = pc(min(b.Next, d.exit()))
 		p.Blocks = append(p.Blocks, b)
 	}
@@ -87,7 +87,7 @@ func (d *draft) append(p *code.Program, fn *code.Func) {
 	}
 	p.Textures = append(p.Textures, d.tables.Textures...)
 	for _, in := range d.folded {
-		p.Fixed = append(p.Fixed, code.Fixed{Instr: place(in.Instr), Before: pc(in.block) + in.index})
+		p.Fixed = append(p.Fixed, code.FixedInstr{Instr: place(in.Instr), BeforePC: pc(in.block) + in.index})
 	}
 	fn.Blocks.End = int32(len(p.Blocks))
 	fn.Begin, fn.Exit = pc(0), pc(d.exit())
@@ -98,11 +98,11 @@ func (d *draft) locations(a *allocation) []code.Location {
 	list := make([]code.Location, len(d.rows))
 	for r, ref := range d.rows {
 		if at := a.row(ref.Slot, ref.Row); at != code.NoRow {
-			life := a.lives[ref.Slot][ref.Row]
+			live := a.liveRanges[ref.Slot][ref.Row]
 			first := d.fn.Sources.First - 1
 			list[r] = code.Location{
 				Slot: ref.Slot, Row: at, High: a.row(ref.Slot, ref.High), Wide: ref.wide,
-				First: first + int32(max(life.first, 1)), Last: first + int32(max(life.last, 1)),
+				First: first + int32(max(live.first, 1)), Last: first + int32(max(live.last, 1)),
 			}
 		}
 	}

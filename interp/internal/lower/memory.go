@@ -13,23 +13,23 @@ import (
 )
 
 // accessOf is an access to the address of an operand, and the row that is in.
-func (l *lowerer) accessOf(in *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
-	space, sub := in.Space()
-	if in.GlobalOnly() {
+func (l *lowerer) accessOf(instr *ptx.Instr, o *ptx.Operand) (a *code.Access, addr int32) {
+	space, sub := instr.Space()
+	if instr.GlobalOnly() {
 		space = ptx.Global
 	}
-	return l.accessIn(in, o, space, sub == "cluster")
+	return l.accessIn(instr, o, space, sub == "cluster")
 }
 
 // accessIn is accessOf for an address in a state space, of .shared::cluster if cluster: where
 // several CTAs have one, that becomes a generic address.
-func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
-	a = &code.Access{Size: in.Type().Size(), Hit: l.prog.Hits, Off: uint64(o.Off()), Space: space}
+func (l *lowerer) accessIn(instr *ptx.Instr, o *ptx.Operand, space ptx.Space, cluster bool) (a *code.Access, addr int32) {
+	a = &code.Access{Size: instr.Type().Size(), HitIndex: l.prog.NumHits, Offset: uint64(o.Offset()), Space: space}
 	addr = code.NoRow
-	l.prog.Hits += code.Known
+	l.prog.NumHits += code.HitsPerAccess
 	if cluster && l.opt.Cluster && o.Sym() == nil {
 		a.Space, a.Cluster = ptx.Generic, true
-		a.Off += mem.SharedWindow
+		a.Offset += mem.SharedWindow
 	}
 	entry := l.fn.Entry
 	switch {
@@ -49,22 +49,22 @@ func (l *lowerer) accessIn(in *ptx.Instr, o *ptx.Operand, space ptx.Space, clust
 		a.Space = v.Space
 		if at, local := l.locals[v]; local && (v.Space == ptx.Local || v.Space == ptx.Param) {
 			a.Space, a.Frame = ptx.Local, true
-			a.Off += uint64(at)
+			a.Offset += uint64(at)
 			break
 		}
-		if at, ok := l.outer[v]; ok {
-			a.Addr, addr = code.Q, l.moveKonst(code.Q, at, l.temp(code.Q))
+		if at, ok := l.moduleLocals[v]; ok {
+			a.Addr, addr = code.Q, l.moveConstant(code.Q, at, l.newTemp(code.Q))
 			break
 		}
 		if a.Space == ptx.Shared && l.opt.Cluster {
 			a.Addr = code.R
-			addr, a.Off = l.symbol(v, o.Off(), a.Addr, code.NoRow), 0
+			addr, a.Offset = l.symbol(v, o.Offset(), a.Addr, code.NoRow), 0
 			break
 		}
-		a.Off += l.address(v)
+		a.Offset += l.address(v)
 	}
 	if a.Addr == code.NoSlot && a.Space != ptx.Shared && a.Space != ptx.Local && !a.Cluster {
-		a.Fixed = l.env.Memory(a.Off)
+		a.Fixed = l.env.Memory(a.Offset)
 	}
 	return a, addr
 }
@@ -75,7 +75,7 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 	v := o.Sym().(*ptx.Var)
 	a.Space = v.Space
 	_, local := l.locals[v]
-	if _, outer := l.outer[v]; local || outer {
+	if _, outer := l.moduleLocals[v]; local || outer {
 		a.Space = ptx.Local
 	}
 	s := code.Q
@@ -83,24 +83,24 @@ func (l *lowerer) indexed(a *code.Access, o *ptx.Operand) (addr int32) {
 		s = code.R
 	}
 	index := l.source(&ptx.Operand{Kind: ptx.RegOperand, Reg: o.Reg}, ptx.NoType, code.R)
-	then := func(op code.Op, b uint64) {
-		d := l.temp(code.R)
-		l.emit(code.Instr{Op: op, D: d, A: index, B: l.konst(code.R, b)})
+	apply := func(op code.Op, b uint64) {
+		d := l.newTemp(code.R)
+		l.emit(code.Instr{Op: op, D: d, A: index, B: l.constant(code.R, b)})
 		index = d
 	}
-	if off := o.Off(); off != 0 {
-		then(code.AddU32, uint64(uint32(off)))
+	if offset := o.Offset(); offset != 0 {
+		apply(code.AddU32, uint64(uint32(offset)))
 	}
 	if size := o.IndexSize(); size > 1 {
-		then(code.ShlB32, uint64(bits.TrailingZeros(uint(size))))
+		apply(code.ShlB32, uint64(bits.TrailingZeros(uint(size))))
 	}
 	if s == code.Q {
-		wide := l.temp(code.Q)
+		wide := l.newTemp(code.Q)
 		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: index})
 		index = wide
 	}
-	addr = l.temp(s)
-	a.Addr, a.Off = s, 0
+	addr = l.newTemp(s)
+	a.Addr, a.Offset = s, 0
 	l.emit(code.Instr{Op: addOp(s), D: addr, A: l.symbol(v, 0, s, code.NoRow), B: index})
 	return addr
 }
@@ -128,10 +128,10 @@ func (l *lowerer) elements(a *code.Access, o *ptx.Operand, t ptx.Type, store boo
 	a.Bytes = a.Size * len(a.Elems)
 }
 
-func lowerLd(l *lowerer, in *ptx.Instr) {
-	a, addr := l.accessOf(in, in.Arg("a"))
-	d := in.Arg("d")
-	l.elements(a, d, in.Type(), false)
+func lowerLd(l *lowerer, instr *ptx.Instr) {
+	a, addr := l.accessOf(instr, instr.Arg("a"))
+	d := instr.Arg("d")
+	l.elements(a, d, instr.Type(), false)
 	list := []ptx.Operand{*d}
 	if d.Kind == ptx.VecOperand {
 		list = d.Elems()
@@ -141,16 +141,16 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 	a.Signed = false
 	var cut []int32
 	for i := range list {
-		have := l.regBits(&list[i], 0)
-		if in.Type().IsSigned() && have > 8*a.Size {
+		width := l.regBits(&list[i], 0)
+		if instr.Type().IsSigned() && width > 8*a.Size {
 			a.Signed = true
-			if have == 16 {
+			if width == 16 {
 				cut = append(cut, a.Elems[i].Row)
 			}
 		}
 	}
-	a.Move = mem.StridedOf(a.Size, a.Signed)
-	a.Spare = min(l.spare[in], len(a.Elems)-1) * a.Size
+	a.Strided = mem.StridedOf(a.Size, a.Signed)
+	a.SpareBytes = min(l.unusedElems[instr], len(a.Elems)-1) * a.Size
 	l.access(loadOp(a), a, addr)
 	for _, row := range cut {
 		l.emit(code.Instr{Op: code.CvtU16U32, D: row, A: row})
@@ -162,32 +162,32 @@ func lowerLd(l *lowerer, in *ptx.Instr) {
 func (l *lowerer) findSpare() {
 	f := l.fn.Func
 	shared, _ := f.Statics()
-	l.spare = map[*ptx.Instr]int{}
+	l.unusedElems = map[*ptx.Instr]int{}
 	for _, b := range f.Blocks {
 		if !slices.ContainsFunc(b.Instrs, loadsVector) {
 			continue
 		}
-		for i, live := range l.live.Behind(b) {
-			in := b.Instrs[i]
-			if !loadsVector(in) {
+		for i, live := range l.live.LiveAfter(b) {
+			instr := b.Instrs[i]
+			if !loadsVector(instr) {
 				continue
 			}
 			n := 0
-			for _, e := range slices.Backward(in.Arg("d").Elems()) {
+			for _, e := range slices.Backward(instr.Arg("d").Elems()) {
 				if e.Kind == ptx.RegOperand && (live(e.Reg) || f.Returned(e.Reg) || slices.Contains(shared, e.Reg)) {
 					break
 				}
 				n++
 			}
 			if n > 0 {
-				l.spare[in] = n
+				l.unusedElems[instr] = n
 			}
 		}
 	}
 }
 
-func loadsVector(in *ptx.Instr) bool {
-	return in.Form.Family == ptx.FamilyLoad && in.Arg("d").Kind == ptx.VecOperand
+func loadsVector(instr *ptx.Instr) bool {
+	return instr.Form.Family == ptx.FamilyLoad && instr.Arg("d").Kind == ptx.VecOperand
 }
 
 // loadOp chooses how a load executes.
@@ -209,17 +209,17 @@ func loadOp(a *code.Access) code.Op {
 	return code.LoadEach
 }
 
-func lowerSt(l *lowerer, in *ptx.Instr) {
-	a, addr := l.accessOf(in, in.Arg("a"))
+func lowerSt(l *lowerer, instr *ptx.Instr) {
+	a, addr := l.accessOf(instr, instr.Arg("a"))
 	a.Store = true
-	if in.Has("bulk") {
+	if instr.Has("bulk") {
 		a.Size, a.Bytes = 8, 8
-		a.Elems = []code.Elem{{Slot: code.Q, Row: l.source(in.Arg("b"), ptx.U64, code.Q)}}
+		a.Elems = []code.Elem{{Slot: code.Q, Row: l.source(instr.Arg("b"), ptx.U64, code.Q)}}
 		l.access(code.StoreBulk, a, addr)
 		return
 	}
-	l.elements(a, in.Arg("b"), in.Type(), true)
-	a.Move = mem.StridedOf(a.Size, false)
+	l.elements(a, instr.Arg("b"), instr.Type(), true)
+	a.Strided = mem.StridedOf(a.Size, false)
 	l.access(storeOp(a), a, addr)
 }
 
@@ -245,8 +245,8 @@ var atomicOps = map[string]code.AtomicOp{
 	"cas": code.AtomCas, "inc": code.AtomInc, "dec": code.AtomDec, "min": code.AtomMin, "max": code.AtomMax,
 }
 
-// entry is what a table has for a word of an instruction, which it has.
-func entry[V any](table map[string]V, word string) V {
+// lookUp is what a table has for a word of an instruction, which it has.
+func lookUp[V any](table map[string]V, word string) V {
 	v, ok := table[word]
 	if !ok {
 		panic(fmt.Sprintf("BUG: no entry for %q", word))
@@ -255,12 +255,12 @@ func entry[V any](table map[string]V, word string) V {
 }
 
 // atomicOf finds the operation among the modifiers.
-func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
-	if op, ok := atomicOps[in.Slot("op")]; ok {
+func atomicOf(instr *ptx.Instr) (code.AtomicOp, bool) {
+	if op, ok := atomicOps[instr.Slot("op")]; ok {
 		return op, true
 	}
 	for _, name := range []string{"add", "exch", "cas"} {
-		if in.Has(name) {
+		if instr.Has(name) {
 			return atomicOps[name], true
 		}
 	}
@@ -268,82 +268,82 @@ func atomicOf(in *ptx.Instr) (code.AtomicOp, bool) {
 }
 
 // reductionOf is the operation of an instruction on memory of a state space.
-func reductionOf(in *ptx.Instr, op code.AtomicOp, space ptx.Space) code.Reduction {
-	r := code.ReductionOn(op, in.Type(), space)
-	if in.Has("noftz") {
+func reductionOf(instr *ptx.Instr, op code.AtomicOp, space ptx.Space) code.Reduction {
+	r := code.ReductionOn(op, instr.Type(), space)
+	if instr.Has("noftz") {
 		r.Global = false
 	}
 	return r
 }
 
-func lowerAtom(l *lowerer, in *ptx.Instr) {
-	op, ok := atomicOf(in)
-	t := in.Type()
+func lowerAtom(l *lowerer, instr *ptx.Instr) {
+	op, ok := atomicOf(instr)
+	t := instr.Type()
 	if !ok {
-		l.refuse("%s", in.Text)
+		l.refuse("%s", instr.Text)
 	}
-	a, addr := l.accessOf(in, in.Arg("a"))
+	a, addr := l.accessOf(instr, instr.Arg("a"))
 	space := a.Space
 	if a.Cluster {
 		space = ptx.Shared
 	}
-	a.Atom = &code.Atom{Reduction: reductionOf(in, op, space), Shared: space == ptx.Shared}
+	a.Atom = &code.Atom{Reduction: reductionOf(instr, op, space), Shared: space == ptx.Shared}
 	list := func(o *ptx.Operand) []code.Elem {
 		var x code.Access
 		l.elements(&x, o, t, true)
 		return x.Elems
 	}
-	a.Atom.B = list(in.Arg("b"))
+	a.Atom.B = list(instr.Arg("b"))
 	if op == code.AtomCas {
-		a.Atom.C = list(in.Arg("c"))
+		a.Atom.C = list(instr.Arg("c"))
 	}
 	a.Elems = make([]code.Elem, len(a.Atom.B))
-	if in.Form.Operand("d") >= 0 {
+	if instr.Form.Operand("d") >= 0 {
 		var x code.Access
-		l.elements(&x, in.Arg("d"), t, false)
+		l.elements(&x, instr.Arg("d"), t, false)
 		copy(a.Elems, x.Elems)
 	}
 	a.Bytes = a.Size * len(a.Elems)
 	l.access(code.Atomic, a, addr)
 }
 
-// visible reports whether the instruction lets a CTA see what others did, or
+// globallyOrdered reports whether the instruction lets a CTA see what others did, or
 // lets others see in which order CTAs ran: strong loads and stores, atomics that
 // do not commute or whose result is used, the heap, and what takes clusters out of the launch.
-func (l *lowerer) visible(in *ptx.Instr) bool {
-	switch e := in.Form.Effects; {
-	case e.Has(ptx.Strong) && in.MayTouchGlobal():
+func (l *lowerer) globallyOrdered(instr *ptx.Instr) bool {
+	switch e := instr.Form.Effects; {
+	case e.HasAll(ptx.Strong) && instr.MayTouchGlobal():
 		return true
-	case e.Has(ptx.Atomic) && in.MayTouchGlobal():
+	case e.HasAll(ptx.Atomic) && instr.MayTouchGlobal():
 		return !l.orderFree
-	case in.Form.Family == ptx.FamilyTryCancel:
+	case instr.Form.Family == ptx.FamilyTryCancel:
 		return true
-	case in.Call != nil:
-		f, ok := in.Call.Target.Sym().(*ptx.Func)
+	case instr.Call != nil:
+		f, ok := instr.Call.Target.Sym().(*ptx.Func)
 		return ok && !f.Defined && (f.Name == "malloc" || f.Name == "free")
 	}
 	return false
 }
 
 // lowerHint: prefetches and priorities do nothing, discard may.
-func lowerHint(l *lowerer, in *ptx.Instr) {}
+func lowerHint(l *lowerer, instr *ptx.Instr) {}
 
-func lowerStacksave(l *lowerer, in *ptx.Instr) {
-	s := code.SlotOf(in.Type())
-	l.emit(code.Instr{Op: bySlot(s, code.Stacksave32, code.Stacksave64), D: l.target(&in.Ops[0], s)})
+func lowerStacksave(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
+	l.emit(code.Instr{Op: bySlot(s, code.Stacksave32, code.Stacksave64), D: l.target(&instr.Ops[0], s)})
 }
 
-func lowerStackrestore(l *lowerer, in *ptx.Instr) {
-	s := code.SlotOf(in.Type())
-	l.emit(code.Instr{Op: bySlot(s, code.Stackrestore32, code.Stackrestore64), A: l.source(&in.Ops[0], in.Type(), s)})
+func lowerStackrestore(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
+	l.emit(code.Instr{Op: bySlot(s, code.Stackrestore32, code.Stackrestore64), A: l.source(&instr.Ops[0], instr.Type(), s)})
 }
 
-func lowerAlloca(l *lowerer, in *ptx.Instr) {
-	s := code.SlotOf(in.Type())
+func lowerAlloca(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
 	align := uint64(8)
-	if o := in.Arg("b"); o.Kind == ptx.ImmOperand {
+	if o := instr.Arg("b"); o.Kind == ptx.ImmOperand {
 		align = max(align, o.Imm.Bits)
 	}
-	d, a := l.target(&in.Ops[0], s), l.source(&in.Ops[1], in.Type(), s)
+	d, a := l.target(&instr.Ops[0], s), l.source(&instr.Ops[1], instr.Type(), s)
 	l.emit(code.Instr{Op: bySlot(s, code.Alloca32, code.Alloca64), D: d, A: a, Imm: align})
 }

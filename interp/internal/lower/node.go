@@ -13,29 +13,29 @@ type node struct {
 	spacing       Spacing // of what it writes
 }
 
-// collect lists the instructions of blocks, in order.
-func (d *draft) collect() {
+// collectNodes lists the instructions of blocks, in order.
+func (d *draft) collectNodes() {
 	var rows []code.Row
-	d.nodes, d.firsts = nil, nil
+	d.nodes, d.firstNode = nil, nil
 	for b := range d.blocks {
-		d.firsts = append(d.firsts, len(d.nodes))
+		d.firstNode = append(d.firstNode, len(d.nodes))
 		for i := range d.blocks[b].instrs {
-			in := &d.blocks[b].instrs[i]
+			instr := &d.blocks[b].instrs[i]
 			start := len(rows)
-			rows = d.tables.Reads(rows, in)
+			rows = d.tables.Reads(rows, instr)
 			mid := len(rows)
-			rows = d.tables.Writes(rows, in)
-			d.nodes = append(d.nodes, node{Instr: in, sig: in.Op.Signature(), block: b, reads: rows[start:mid:mid], writes: rows[mid:len(rows):len(rows)]})
+			rows = d.tables.Writes(rows, instr)
+			d.nodes = append(d.nodes, node{Instr: instr, sig: instr.Op.Signature(), block: b, reads: rows[start:mid:mid], writes: rows[mid:len(rows):len(rows)]})
 		}
 	}
-	d.firsts = append(d.firsts, len(d.nodes))
+	d.firstNode = append(d.firstNode, len(d.nodes))
 }
 
 // nodesOf is those of block b.
-func (d *draft) nodesOf(b int) []node { return d.nodes[d.firsts[b]:d.firsts[b+1]] }
+func (d *draft) nodesOf(b int) []node { return d.nodes[d.firstNode[b]:d.firstNode[b+1]] }
 
-// accessed is what a memory instruction accesses.
-func (d *draft) accessed(in *node) *code.Access { return &d.tables.Access[in.Side] }
+// nodeAccess is what a memory instruction accesses.
+func (d *draft) nodeAccess(instr *node) *code.Access { return &d.tables.Access[instr.Side] }
 
 // successors lists the blocks that control can go to from block i.
 func (d *draft) successors(i int) []int32 {
@@ -43,13 +43,13 @@ func (d *draft) successors(i int) []int32 {
 	return d.tables.Successors(nil, &b.Block, &b.end)
 }
 
-// elsewhere calls f for what is written otherwise than by an instruction of a block: parameters and results of
+// eachOtherWrite calls f for what is written otherwise than by an instruction of a block: parameters and results of
 // calls, results of barriers.
-func (d *draft) elsewhere(f func(o code.Row)) {
-	places := func(list []code.Place) {
+func (d *draft) eachOtherWrite(visit func(o code.Row)) {
+	places := func(list []code.ParamPlace) {
 		for _, p := range list {
 			if p.Slot != code.NoSlot {
-				f(code.Row{Slot: p.Slot, Row: p.Row})
+				visit(code.Row{Slot: p.Slot, Row: p.Row})
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (d *draft) elsewhere(f func(o code.Row)) {
 	places(d.fn.Results)
 	for i := range d.blocks {
 		for _, r := range d.tables.Writes(nil, &d.blocks[i].end) {
-			f(r)
+			visit(r)
 		}
 	}
 }

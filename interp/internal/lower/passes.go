@@ -17,29 +17,29 @@ type Options struct {
 	Width int  // lanes of a warp
 	Pack  bool // let registers that are not alive together share a row
 
-	Explicit bool // the launch says what clusters it has
-	Cluster  bool // … of several CTAs: an address in shared memory says of which one it is
+	ExplicitCluster bool // the launch says what clusters it has
+	Cluster         bool // … of several CTAs: an address in shared memory says of which one it is
 
 	// Reference wants the same code a second time, with rows that are not shared, and
 	// never compact: see code.Program.Ref. The code is verified then: the error may be a
 	// Fault.
 	Reference bool
 
-	TID   [3]Spacing // of the thread index, in the worst of the launch's warps
-	Keeps Keeps      // when lanes that have parted are together again
+	TID           [3]Spacing    // of the thread index, in the worst of the launch's warps
+	Reconvergence Reconvergence // when lanes that have diverged are together again
 
 	Affine bool // for affine mode:
 	Eager  bool // keep compact what may be, whatever it costs
 }
 
-// Keeps is when lanes that a branch has parted are together again behind its immediate
+// Reconvergence is when lanes that a branch has diverged are together again behind its immediate
 // post-dominator.
-type Keeps uint8
+type Reconvergence uint8
 
 // The answers.
 const (
-	Always        Keeps = iota // but for barriers that lanes may come to apart
-	UnlessWaiting              // unless they may wait for something in between
+	Always        Reconvergence = iota // but for barriers that lanes may come to apart
+	UnlessWaiting                      // unless they may wait for something in between
 	Never
 )
 
@@ -62,7 +62,7 @@ type Env interface {
 // pass is a step of lowering a function.
 type pass struct {
 	name   string
-	needs  []string // passes that must have run before
+	after  []string // passes that must have run before
 	affine bool     // only for affine mode
 	run    func(l *lowerer)
 }
@@ -74,17 +74,17 @@ var passes = []pass{
 
 	// How far apart the values of neighbouring lanes are, where that is the same number always,
 	// and so how the lanes of a memory access lie.
-	{name: "space", needs: []string{"select"}, run: (*lowerer).space},
+	{name: "space", after: []string{"select"}, run: (*lowerer).findSpacings},
 
 	// Which registers are kept compactly, which have one value in the whole launch, and
 	// how each instruction executes then.
-	{name: "plan", needs: []string{"space"}, affine: true, run: (*lowerer).plan},
+	{name: "plan", after: []string{"space"}, affine: true, run: (*lowerer).plan},
 
 	// The rows of the register file: what is not alive together shares them.
-	{name: "allocate", needs: []string{"space"}, run: (*lowerer).allocate},
+	{name: "allocate", after: []string{"space"}, run: (*lowerer).allocate},
 
 	// The function's place in the program, and so what its branches go to.
-	{name: "link", needs: []string{"allocate"}, run: (*lowerer).link},
+	{name: "link", after: []string{"allocate"}, run: (*lowerer).link},
 }
 
 // lowerer lowers the functions of one kernel.
@@ -95,18 +95,18 @@ type lowerer struct {
 	env    Env
 	opt    Options
 
-	byFunc       map[*ptx.Func]int32
-	shared       map[*ptx.Var]uint64 // addresses of shared variables
-	outer        map[*ptx.Var]uint64 // addresses of the module's variables in local memory
-	constR       map[uint32]int32
-	constQ       map[uint64]int32
-	constP       map[uint32]int32
-	orderFree    bool // global atomics of this kernel commute
-	callsMayWait bool // a loop with a call may wait for other threads
+	byFunc          map[*ptx.Func]int32
+	sharedAddresses map[*ptx.Var]uint64 // addresses of shared variables
+	moduleLocals    map[*ptx.Var]uint64 // addresses of the module's variables in local memory
+	constR          map[uint32]int32
+	constQ          map[uint64]int32
+	constP          map[uint32]int32
+	orderFree       bool // global atomics of this kernel commute
+	callsMayWait    bool // a loop with a call may wait for other threads
 
 	draft
-	twin   *draft // of the reference; nil without
-	before *draft // as it was before allocation, for Verify
+	referenceDraft   *draft // of the reference; nil without
+	beforeAllocation *draft // as it was before allocation, for Verify
 }
 
 // draft is the function being lowered. Until it is allocated, each of its registers and
@@ -122,25 +122,25 @@ type draft struct {
 	live    *ptx.Liveness
 
 	// Of the pass space.
-	nodes    []node // what there is in blocks, in order
-	firsts   []int  // by block, and one behind the last: the index of its first
-	apart    []bool // by block: some live lanes may execute it without the others
-	unspaced bool   // the function is too large to follow how far apart values are
+	nodes          []node // what there is in blocks, in order
+	firstNode      []int  // by block, and one behind the last: the index of its first
+	mayBeDivergent []bool // by block: some live lanes may execute it without the others
+	unspaced       bool   // the function is too large to follow how far apart values are
 
 	// Of the pass select.
-	carry  int32            // predicate row of CC.CF
-	locals map[*ptx.Var]int // byte offset in the local frame
-	starts []int32          // first block of each IR block
-	joins  []int            // immediate post-dominators of IR blocks
-	cur    *block
-	curIR  int
-	fixups []func()
-	guard  int32
-	skips  bool // what is emitted next is to count the lanes that the guard holds back
-	src    *ptx.Instr
+	carry          int32            // predicate row of CC.CF
+	locals         map[*ptx.Var]int // byte offset in the local frame
+	starts         []int32          // first block of each IR block
+	postDominators []int            // immediate post-dominators of IR blocks
+	block          *block
+	curIR          int
+	fixups         []func()
+	guard          int32
+	countSkipped   bool // what is emitted next is to count the lanes that the guard holds back
+	src            *ptx.Instr
 
-	spare    map[*ptx.Instr]int   // loads of vectors whose last elements are not read: how many
-	products map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments
+	unusedElems map[*ptx.Instr]int   // loads of vectors whose last elements are not read: how many
+	products    map[*ptx.Instr]int32 // multiplications that may be pending: their indices in tables.Fragments
 }
 
 // folded is an instruction that a launch executes once, before it begins, and where it
@@ -159,10 +159,10 @@ type block struct {
 
 // virtual is the rows of one kind before allocation.
 type virtual struct {
-	kept   []code.Keeping // by row: how the plan wants it
-	temp   []int32        // by row: the PTX instruction whose temporary it is, counted from 1; 0: none
-	zero   []int32        // rows that may be read before they are written
-	global []int32        // rows that keep their value all the time
+	residence   []code.Storage // by row: how the plan wants it
+	temporaryOf []int32        // by row: the PTX instruction whose temporary it is, counted from 1; 0: none
+	zero        []int32        // rows that may be read before they are written
+	globals     []int32        // rows that keep their value all the time
 }
 
 // rowRef is the row of a virtual register.
@@ -177,11 +177,11 @@ type rowRef struct {
 func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, error) {
 	l := &lowerer{
 		prog: &code.Program{Width: opt.Width}, module: m, kernel: k, env: env, opt: opt,
-		byFunc: map[*ptx.Func]int32{}, shared: map[*ptx.Var]uint64{}, outer: map[*ptx.Var]uint64{},
+		byFunc: map[*ptx.Func]int32{}, sharedAddresses: map[*ptx.Var]uint64{}, moduleLocals: map[*ptx.Var]uint64{},
 		constR: map[uint32]int32{}, constQ: map[uint64]int32{}, constP: map[uint32]int32{},
 	}
 	if opt.Reference {
-		l.prog.Ref = &code.Program{Width: opt.Width}
+		l.prog.Reference = &code.Program{Width: opt.Width}
 	}
 	reach := reachable(m, k, env)
 	l.layoutParams()
@@ -191,45 +191,45 @@ func Kernel(m *ptx.Module, k *ptx.Func, env Env, opt Options) (*code.Program, er
 		addr, _ := env.Address(r.fn)
 		l.prog.Funcs = append(l.prog.Funcs, &code.Func{Func: r.fn, Index: int32(i), Addr: addr})
 	}
-	l.orderFree = orderFree(reach)
-	l.callsMayWait = callsMayWait(reach[1:])
-	if ref := l.prog.Ref; ref != nil {
+	l.orderFree = isOrderFree(reach)
+	l.callsMayWait = anyMayWait(reach[1:])
+	if ref := l.prog.Reference; ref != nil {
 		for _, f := range l.prog.Funcs {
 			g := *f
 			ref.Funcs = append(ref.Funcs, &g)
 		}
 	}
 	for i, r := range reach {
-		err := l.function(l.prog.Funcs[i])
-		if _, fault := err.(*Fault); fault || err != nil && r.direct {
+		err := l.lowerFunction(l.prog.Funcs[i])
+		if _, fault := err.(*VerifyError); fault || err != nil && r.direct {
 			return nil, err
 		}
 		l.prog.Funcs[i].Err = err
 	}
-	if ref := l.prog.Ref; ref != nil {
+	if ref := l.prog.Reference; ref != nil {
 		ref.Consts = l.prog.Consts // as they were written down
 		ref.Link()
 	}
 	l.prog.Link()
-	if err := l.lay(); err != nil {
+	if err := l.layoutConstants(); err != nil {
 		return nil, err
 	}
 	return l.prog, nil
 }
 
-// lay lays the constants out.
-func (l *lowerer) lay() (err error) {
+// layoutConstants lays the constants out.
+func (l *lowerer) layoutConstants() (err error) {
 	pass := "lay"
-	defer l.caught(l.kernel, &pass, &err)
-	l.prog.Consts.Lay()
+	defer l.recoverError(l.kernel, &pass, &err)
+	l.prog.Consts.Layout()
 	return nil
 }
 
-// function runs the passes on a function.
-func (l *lowerer) function(fn *code.Func) (err error) {
+// lowerFunction runs the passes on a function.
+func (l *lowerer) lowerFunction(fn *code.Func) (err error) {
 	pass := ""
-	defer l.caught(fn.Func, &pass, &err)
-	l.draft, l.twin = draft{fn: fn}, nil
+	defer l.recoverError(fn.Func, &pass, &err)
+	l.draft, l.referenceDraft = draft{fn: fn}, nil
 	fn.Sources.First = int32(len(l.prog.Sources))
 	for _, p := range passes {
 		if p.affine && !l.opt.Affine {
@@ -238,23 +238,23 @@ func (l *lowerer) function(fn *code.Func) (err error) {
 		pass = p.name
 		p.run(l)
 		if err := l.verify(pass); err != nil {
-			return &Fault{Func: fn.Func, Pass: pass, Err: err}
+			return &VerifyError{Func: fn.Func, Pass: pass, Err: err}
 		}
 	}
 	return nil
 }
 
-// caught makes an error of a panic in a pass, where a reference is wanted to find faults.
-func (l *lowerer) caught(fn *ptx.Func, pass *string, err *error) {
+// recoverError makes an error of a panic in a pass, where a reference is wanted to find faults.
+func (l *lowerer) recoverError(fn *ptx.Func, pass *string, err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case unsupported:
-		*err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, What: r.what, Why: r.why, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
+		*err = &ptx.Unsupported{File: l.module.Name, Pos: r.pos, Feature: r.description, Why: r.why, Line: l.module.Line(int(r.pos.Line)), Kernel: l.kernel.Name}
 	case error:
 		if !l.opt.Reference {
 			panic(r)
 		}
-		*err = &Fault{Func: fn, Pass: *pass, Err: r}
+		*err = &VerifyError{Func: fn, Pass: *pass, Err: r}
 	default:
 		panic(r)
 	}
@@ -262,8 +262,8 @@ func (l *lowerer) caught(fn *ptx.Func, pass *string, err *error) {
 
 // unsupported is the answer to legal PTX that is not run.
 type unsupported struct {
-	pos       ptx.Pos
-	what, why string
+	pos              ptx.Pos
+	description, why string
 }
 
 // refuse stops lowering at the present instruction. It is caught in function.

@@ -24,21 +24,21 @@ import (
 
 // execution is how an instruction executes.
 type execution struct {
-	exec   code.Exec
-	expand []code.Row // what it reads that may be only in its shadow
-	dirty  []code.Row // what it writes that may have been in its shadow
+	exec        code.Exec
+	materialise []code.Row // what it reads that may be only in its shadow
+	dropsShadow []code.Row // what it writes that may have been in its shadow
 }
 
 // analysis is the work on a function lowered for a trial.
 type analysis struct {
 	*lowerer
 
-	class  [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
-	pinned [code.P + 1][]bool              // stay Generic
-	both   [code.P + 1][]bool              // kept code.InBoth
-	proved [code.P + 1][]bool
-	fixed  [code.P + 1][]bool
-	weight []float64 // of blocks: how often they are expected to run
+	class          [code.P + 1][]affinetrack.Class // by slot and row; Unknown: not written
+	pinned         [code.P + 1][]bool              // stay Generic
+	inBoth         [code.P + 1][]bool              // kept code.InBoth
+	proved         [code.P + 1][]bool
+	launchConstant [code.P + 1][]bool
+	weight         []float64 // of blocks: how often they are expected to run
 }
 
 // plan decides how the rows of the function are kept, and how its instructions execute.
@@ -46,78 +46,78 @@ type analysis struct {
 func (l *lowerer) plan() {
 	a := &analysis{lowerer: l}
 	for s := range l.virtual {
-		n := len(l.virtual[s].kept)
+		n := len(l.virtual[s].residence)
 		a.class[s] = make([]affinetrack.Class, n)
 		a.pinned[s] = make([]bool, n)
-		a.both[s] = make([]bool, n)
+		a.inBoth[s] = make([]bool, n)
 		a.proved[s] = make([]bool, n)
-		a.fixed[s] = make([]bool, n)
+		a.launchConstant[s] = make([]bool, n)
 	}
-	a.pin()
-	a.fix()
-	a.weigh()
+	a.pinOtherWrites()
+	a.findLaunchConstants()
+	a.estimateWeights()
 	a.refine()
 	if l.fn.Entry {
-		a.prove()
+		a.proveUniform()
 	}
 	for s := range l.virtual {
-		for row := range l.virtual[s].kept {
-			l.virtual[s].kept[row] = a.keeping(code.Slot(s), int32(row))
+		for row := range l.virtual[s].residence {
+			l.virtual[s].residence[row] = a.residenceOf(code.Slot(s), int32(row))
 		}
 	}
-	kept := func(r code.Row) code.Keeping { return l.virtual[r.Slot].kept[r.Row] }
+	kept := func(r code.Row) code.Storage { return l.virtual[r.Slot].residence[r.Row] }
 	for i := range a.nodes {
-		in := &a.nodes[i]
-		in.How = l.tables.HowOf(in.Instr, a.execution(in).exec, kept)
+		instr := &a.nodes[i]
+		instr.Plan = l.tables.PlanOf(instr.Instr, a.execution(instr).exec, kept)
 	}
-	a.fold()
+	a.foldLaunchConstants()
 }
 
-// fold takes the instructions out of the code that write constants of the launch.
-func (a *analysis) fold() {
+// foldLaunchConstants takes the instructions out of the code that write constants of the launch.
+func (a *analysis) foldLaunchConstants() {
 	for b := range a.blocks {
 		kept := a.blocks[b].instrs[:0]
-		for _, in := range a.blocks[b].instrs {
-			if a.fixes(a.tables.Writes(nil, &in)) {
-				a.folded = append(a.folded, folded{in, int32(b), int32(len(kept))})
+		for _, instr := range a.blocks[b].instrs {
+			if a.isLaunchConstant(a.tables.Writes(nil, &instr)) {
+				a.folded = append(a.folded, folded{instr, int32(b), int32(len(kept))})
 			} else {
-				kept = append(kept, in)
+				kept = append(kept, instr)
 			}
 		}
 		a.blocks[b].instrs = kept
 	}
 }
 
-func (a *analysis) keeping(s code.Slot, row int32) code.Keeping {
+func (a *analysis) residenceOf(s code.Slot, row int32) code.Storage {
 	switch {
 	case s != code.R && s != code.Q:
-		return code.InLanes
-	case a.fixed[s][row]:
-		return code.IsFixed
+		return code.StorageLanes
+	case a.launchConstant[s][row]:
+		return code.StorageFixed
 	case a.class[s][row] == affinetrack.Generic || a.class[s][row] == affinetrack.Unknown:
-		return code.InLanes
+		return code.StorageLanes
 	}
-	k := code.InShadow
-	if a.both[s][row] {
-		k |= code.InBoth
+	k := code.StorageShadow
+	if a.inBoth[s][row] {
+		k |= code.StorageBoth
 	}
 	if a.proved[s][row] {
-		k |= code.IsProved
+		k |= code.StorageProved
 	}
 	return k
 }
 
 // each calls f for every instruction.
-func (a *analysis) each(f func(in *node)) {
+func (a *analysis) each(visit func(instr *node)) {
 	for i := range a.nodes {
-		f(&a.nodes[i])
+		visit(&a.nodes[i])
 	}
 }
 
-// pin marks what instructions of blocks do not write alone, and the upper halves of 128-bit registers,
+// pinOtherWrites marks what instructions of blocks do not write alone, and the upper halves of 128-bit registers,
 // which memory accesses do not expand.
-func (a *analysis) pin() {
-	a.elsewhere(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
+func (a *analysis) pinOtherWrites() {
+	a.eachOtherWrite(func(o code.Row) { a.pinned[o.Slot][o.Row] = true })
 	for _, r := range a.rows {
 		if r.wide {
 			a.pinned[r.Slot][r.High] = true
@@ -125,17 +125,17 @@ func (a *analysis) pin() {
 	}
 }
 
-// fix finds the registers that have the same value wherever they are read in a launch:
+// findLaunchConstants finds the registers that have the same value wherever they are read in a launch:
 // parameters of the kernel, extents of the grid, and what is computed of these, written in
 // one place that all their readers come from. They become constants, that the launch
 // begins with.
-func (a *analysis) fix() {
+func (a *analysis) findLaunchConstants() {
 	writers := [code.P + 1][]int{}
-	for s := range a.fixed {
-		writers[s] = make([]int, len(a.fixed[s]))
+	for s := range a.launchConstant {
+		writers[s] = make([]int, len(a.launchConstant[s]))
 	}
-	a.each(func(in *node) {
-		for _, o := range in.writes {
+	a.each(func(instr *node) {
+		for _, o := range instr.writes {
 			writers[o.Slot][o.Row]++
 		}
 	})
@@ -144,46 +144,46 @@ func (a *analysis) fix() {
 			writers[s][row]++
 		}
 	}
-	a.each(func(in *node) {
-		w := in.writes
-		if in.Guard != 0 || len(w) != 1 {
+	a.each(func(instr *node) {
+		w := instr.writes
+		if instr.Guard != 0 || len(w) != 1 {
 			return
 		}
 		d := w[0]
 		if d.Slot == code.P || writers[d.Slot][d.Row] != 1 || a.pinned[d.Slot][d.Row] {
 			return
 		}
-		switch in.sig.Kind {
+		switch instr.sig.Kind {
 		case code.Arithmetic:
 		case code.Read:
-			if !in.Op.Special() || !ptx.SpecialReg(in.Imm).Fixed() {
+			if !instr.Op.Special() || !ptx.SpecialReg(instr.Imm).Fixed() {
 				return
 			}
 		case code.Load:
-			m := a.accessed(in)
-			if m.Space != ptx.Param || len(m.Elems) != 1 || m.AtFixed() == nil {
+			m := a.nodeAccess(instr)
+			if m.Space != ptx.Param || len(m.Elems) != 1 || m.FixedPointer() == nil {
 				return
 			}
 		default:
 			return
 		}
-		for _, r := range in.reads {
-			if !a.fixed[r.Slot][r.Row] {
+		for _, r := range instr.reads {
+			if !a.launchConstant[r.Slot][r.Row] {
 				return
 			}
 		}
-		a.fixed[d.Slot][d.Row] = true
+		a.launchConstant[d.Slot][d.Row] = true
 	})
 }
 
-// fixes reports whether what an instruction writes is a constant of the launch.
-func (a *analysis) fixes(writes []code.Row) bool {
-	return len(writes) == 1 && a.fixed[writes[0].Slot][writes[0].Row]
+// isLaunchConstant reports whether what an instruction writes is a constant of the launch.
+func (a *analysis) isLaunchConstant(writes []code.Row) bool {
+	return len(writes) == 1 && a.launchConstant[writes[0].Slot][writes[0].Row]
 }
 
-// weigh estimates how often blocks run: eight times for each loop they are in. A
+// estimateWeights estimates how often blocks run: eight times for each loop they are in. A
 // jump back to a block is taken to be a loop of all the blocks in between.
-func (a *analysis) weigh() {
+func (a *analysis) estimateWeights() {
 	depth := make([]int, len(a.blocks)+1) // loops that begin at a block, less those that end before
 	for i := range a.blocks {
 		for _, t := range a.successors(i) {
@@ -201,10 +201,10 @@ func (a *analysis) weigh() {
 	}
 }
 
-// of is the class of an operand; that of a constant is uniform, and what has not
+// classOf is the class of an operand; that of a constant is uniform, and what has not
 // been written yet is as uniform as anything.
-func (a *analysis) of(s code.Slot, row int32) affinetrack.Class {
-	if row < 0 || a.fixed[s][row] {
+func (a *analysis) classOf(s code.Slot, row int32) affinetrack.Class {
+	if row < 0 || a.launchConstant[s][row] {
 		return affinetrack.Uniform
 	}
 	return max(a.class[s][row], affinetrack.Uniform)
@@ -220,11 +220,11 @@ func (a *analysis) classify() {
 			}
 		}
 	}
-	a.settled(func() (changed bool) {
-		a.each(func(in *node) {
-			for _, o := range in.writes {
+	a.untilStable(func() (changed bool) {
+		a.each(func(instr *node) {
+			for _, o := range instr.writes {
 				if c := &a.class[o.Slot][o.Row]; *c < affinetrack.Generic {
-					if r := a.transfer(in, o); r > *c {
+					if r := a.transfer(instr, o); r > *c {
 						*c, changed = r, true
 					}
 				}
@@ -234,39 +234,39 @@ func (a *analysis) classify() {
 	})
 }
 
-// settled repeats a step until it changes nothing. Each moves a row or a block one way, so
+// untilStable repeats a step until it changes nothing. Each moves a row or a block one way, so
 // that there is an end.
-func (a *analysis) settled(step func() (changed bool)) {
-	most := len(a.blocks)
+func (a *analysis) untilStable(step func() (changed bool)) {
+	limit := len(a.blocks)
 	for s := range a.class {
-		most += int(affinetrack.Generic) * len(a.class[s])
+		limit += int(affinetrack.Generic) * len(a.class[s])
 	}
 	for n := 0; step(); n++ {
-		if n > most {
+		if n > limit {
 			panic(errors.New("BUG: the plan does not settle"))
 		}
 	}
 }
 
 // transfer is the best class of what an instruction writes to o.
-func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
-	switch in.sig.Kind {
+func (a *analysis) transfer(instr *node, o code.Row) affinetrack.Class {
+	switch instr.sig.Kind {
 	case code.Arithmetic:
 		var list []affinetrack.Class
-		for i, row := range in.Sources() {
-			if s := in.sig.Src[i]; s != code.NoSlot {
-				list = append(list, a.of(s, row)) // constants are operands, too
+		for i, row := range instr.Sources() {
+			if s := instr.sig.Src[i]; s != code.NoSlot {
+				list = append(list, a.classOf(s, row)) // constants are operands, too
 			}
 		}
-		return affinetrack.Transfer(in.sig.Rule, list)
+		return affinetrack.Transfer(instr.sig.Rule, list)
 	case code.Read:
-		return a.read(in).Class()
+		return a.readSpacing(instr).Class()
 	case code.Load:
-		m := a.accessed(in)
-		if m.Space == ptx.Local || a.of(m.Addr, in.A) != affinetrack.Uniform {
+		m := a.nodeAccess(instr)
+		if m.Space == ptx.Local || a.classOf(m.Addr, instr.A) != affinetrack.Uniform {
 			return affinetrack.Generic
 		}
-		for _, o := range in.writes { // all or none of a vector
+		for _, o := range instr.writes { // all or none of a vector
 			if a.class[o.Slot][o.Row] == affinetrack.Generic {
 				return affinetrack.Generic
 			}
@@ -278,44 +278,46 @@ func (a *analysis) transfer(in *node, o code.Row) affinetrack.Class {
 
 // compactKernel is how a kernel executes whose operands may be compact.
 func compactKernel(s *code.Signature) code.Exec {
-	if mixed(s) {
+	if hasPredicates(s) {
 		return code.CompactMixed
 	}
 	return code.CompactOne + code.Exec(s.Sources()-1) // of four: CompactMixed
 }
 
-// mixed reports whether a kernel has predicates beside its operands.
-func mixed(s *code.Signature) bool {
+// hasPredicates reports whether a kernel has predicates beside its operands.
+func hasPredicates(s *code.Signature) bool {
 	return s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 }
 
 // execution chooses how an instruction executes, given the classes.
-func (a *analysis) execution(in *node) execution {
+func (a *analysis) execution(instr *node) execution {
 	var e execution
-	e.expand = keep(in.reads, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&(code.InShadow|code.InBoth) == code.InShadow })
-	e.dirty = keep(in.writes, func(o code.Row) bool { return a.keeping(o.Slot, o.Row)&code.InShadow != 0 })
-	s := in.sig
+	e.materialise = filter(instr.reads, func(o code.Row) bool {
+		return a.residenceOf(o.Slot, o.Row)&(code.StorageShadow|code.StorageBoth) == code.StorageShadow
+	})
+	e.dropsShadow = filter(instr.writes, func(o code.Row) bool { return a.residenceOf(o.Slot, o.Row)&code.StorageShadow != 0 })
+	s := instr.sig
 	switch s.Kind {
 	case code.Arithmetic:
 		switch {
-		case s.Compares() && a.comparesCompactly(in):
+		case s.Compares() && a.comparesCompactly(instr):
 			e.exec = code.CompactCompare
-		case len(e.dirty) == 0:
-		case a.proved[e.dirty[0].Slot][e.dirty[0].Row] && !mixed(s):
+		case len(e.dropsShadow) == 0:
+		case a.proved[e.dropsShadow[0].Slot][e.dropsShadow[0].Row] && !hasPredicates(s):
 			e.exec = code.ProvedOne + code.Exec(s.Sources()-1)
 		default:
 			e.exec = compactKernel(s)
 		}
 	case code.Read:
-		if len(e.dirty) > 0 {
+		if len(e.dropsShadow) > 0 {
 			e.exec = code.CompactSource
 		}
 	case code.Load, code.Store:
 		switch {
-		case len(e.dirty) > 0:
+		case len(e.dropsShadow) > 0:
 			e.exec = code.CompactLoad
-		case !a.accessesCompactly(in):
-		case a.accessed(in).Space == ptx.Local:
+		case !a.accessesCompactly(instr):
+		case a.nodeAccess(instr).Space == ptx.Local:
 			e.exec = code.CompactLocal
 		case s.Kind == code.Load:
 			e.exec = code.CompactLoad
@@ -323,8 +325,8 @@ func (a *analysis) execution(in *node) execution {
 			e.exec = code.CompactStore
 		}
 	}
-	if e.exec == code.OnLanes && len(e.expand) > 0 {
-		e.exec = code.Expanded
+	if e.exec == code.OnLanes && len(e.materialise) > 0 {
+		e.exec = code.Materialised
 	}
 	return e
 }
@@ -333,15 +335,15 @@ func (a *analysis) execution(in *node) execution {
 // their ratios matter. Those of rows are of instructions that do not wait for each other (BenchmarkProgressions). What is
 // compact often waits for what has just been written, and that is counted in full: the workloads are fastest so.
 const (
-	costRow     = 15  // anything over the lanes, of 32 bits; and of these:
-	costWide    = 26  // of 64 bits
-	costSpecial = 250 // a special function, or a division
-	costBeside  = 25  // a memory access whose lanes are proved to lie side by side, or at one place
-	costAccess  = 60  // any other
-	costCompact = 30  // anything on compact operands, proved uniform or not, but:
-	costAlone   = 240 // a special function of them: what comes next waits for it as for that of all lanes
-	costVector  = 40  // a memory access at a compact address
-	costTag     = 4   // finding that an operand is in its row
+	costRow            = 15  // anything over the lanes, of 32 bits; and of these:
+	costWide           = 26  // of 64 bits
+	costSpecial        = 250 // a special function, or a division
+	costNeighbours     = 25  // a memory access whose lanes are proved to lie side by side, or at one place
+	costAccess         = 60  // any other
+	costCompact        = 30  // anything on compact operands, proved uniform or not, but:
+	costCompactSpecial = 240 // a special function of them: what comes next waits for it as for that of all lanes
+	costVector         = 40  // a memory access at a compact address
+	costTag            = 4   // finding that an operand is in its row
 )
 
 // costFill is that of writing a compact operand to its row.
@@ -352,79 +354,79 @@ func costFill(s code.Slot) float64 {
 	return costRow
 }
 
-// onLanes is the cost of an instruction over the lanes. Of rows that are in use in part it is the same.
-func (a *analysis) onLanes(in *node) float64 {
-	switch in.sig.Kind {
+// costOnLanes is the cost of an instruction over the lanes. Of rows that are in use in part it is the same.
+func (a *analysis) costOnLanes(instr *node) float64 {
+	switch instr.sig.Kind {
 	case code.Load, code.Store:
-		switch m := a.accessed(in); {
+		switch m := a.nodeAccess(instr); {
 		case m.Addr == code.NoSlot:
-		case m.Pattern == code.OnePlace || m.Pattern == code.SideBySide:
-			return costBeside
+		case m.Pattern == code.SameAddress || m.Pattern == code.Contiguous:
+			return costNeighbours
 		default:
 			return costAccess
 		}
 	case code.Arithmetic:
-		if a.special(in) {
+		if a.isSpecial(instr) {
 			return costSpecial
 		}
-		if in.sig.Dst == code.Q || in.sig.Src[0] == code.Q {
+		if instr.sig.Dst == code.Q || instr.sig.Src[0] == code.Q {
 			return costWide
 		}
 	}
 	return costRow
 }
 
-// special reports whether an operation is a special function, or a division.
-func (a *analysis) special(in *node) bool {
-	return a.prog.Sources[in.Src].Form.Class == ptx.ClassSFU
+// isSpecial reports whether an operation is a special function, or a division.
+func (a *analysis) isSpecial(instr *node) bool {
+	return a.prog.Sources[instr.Src].Form.Class == ptx.ClassSFU
 }
 
-// settle chooses the rows to be kept in both places, given the classes, and
+// chooseBoth chooses the rows to be kept in both places, given the classes, and
 // returns the cost of the function. saved is what each row contributes by being
 // compact itself, whatever comes of it in others.
-func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
+func (a *analysis) chooseBoth() (cost float64, saved [code.P + 1][]float64) {
 	var written, wanted [code.P + 1][]float64 // how often; wanted by instructions over the lanes
 	for s := range a.class {
-		clear(a.both[s])
+		clear(a.inBoth[s])
 		saved[s] = make([]float64, len(a.class[s]))
 		written[s] = make([]float64, len(a.class[s]))
 		wanted[s] = make([]float64, len(a.class[s]))
 	}
-	a.each(func(in *node) {
-		if a.fixes(in.writes) {
+	a.each(func(instr *node) {
+		if a.isLaunchConstant(instr.writes) {
 			return
 		}
-		w := a.weight[in.block]
-		e := a.execution(in)
-		s := in.sig
-		lanes := a.onLanes(in)
+		w := a.weight[instr.block]
+		e := a.execution(instr)
+		s := instr.sig
+		lanes := a.costOnLanes(instr)
 		switch {
-		case len(e.dirty) > 0 || s.Compares() && a.comparesCompactly(in):
+		case len(e.dropsShadow) > 0 || s.Compares() && a.comparesCompactly(instr):
 			compact := float64(costCompact)
-			if s.Kind == code.Arithmetic && a.special(in) {
-				compact = costAlone
+			if s.Kind == code.Arithmetic && a.isSpecial(instr) {
+				compact = costCompactSpecial
 			}
-			if in.spacing.Over < Whole && !a.unspaced && len(e.dirty) > 0 { // it often cannot be: lanes apart have written an operand, or it is loaded
-				compact += costTag + costFill(e.dirty[0].Slot) + lanes
+			if instr.spacing.Group < WholeRow && !a.unspaced && len(e.dropsShadow) > 0 { // it often cannot be: lanes apart have written an operand, or it is loaded
+				compact += costTag + costFill(e.dropsShadow[0].Slot) + lanes
 			}
 			cost += w * compact
-			for _, o := range e.dirty {
+			for _, o := range e.dropsShadow {
 				saved[o.Slot][o.Row] += w * (lanes - compact)
 				written[o.Slot][o.Row] += w
 			}
 			return
-		case (s.Kind == code.Load || s.Kind == code.Store) && a.accessesCompactly(in):
+		case (s.Kind == code.Load || s.Kind == code.Store) && a.accessesCompactly(instr):
 			cost += w * costVector
-			saved[a.accessed(in).Addr][in.A] += w * (lanes - costVector)
-			for _, o := range e.expand {
-				if o.Slot != a.accessed(in).Addr || o.Row != in.A {
+			saved[a.nodeAccess(instr).Addr][instr.A] += w * (lanes - costVector)
+			for _, o := range e.materialise {
+				if o.Slot != a.nodeAccess(instr).Addr || o.Row != instr.A {
 					wanted[o.Slot][o.Row] += w
 				}
 			}
 			return
 		}
 		cost += w * lanes
-		for _, o := range e.expand {
+		for _, o := range e.materialise {
 			wanted[o.Slot][o.Row] += w
 		}
 	})
@@ -434,7 +436,7 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 			switch {
 			case n == 0 || a.opt.Eager:
 			case n >= written[s][i]:
-				a.both[s][i] = true
+				a.inBoth[s][i] = true
 				extra = written[s][i] * costFill(code.Slot(s))
 			default:
 				extra = n * (costTag + costFill(code.Slot(s)))
@@ -446,21 +448,21 @@ func (a *analysis) settle() (cost float64, saved [code.P + 1][]float64) {
 	return cost, saved
 }
 
-// compact reports whether an operand may be compact.
-func (a *analysis) compact(s code.Slot, row int32) bool {
-	return row < 0 || a.keeping(s, row) != code.InLanes // fixed ones too
+// mayBeCompact reports whether an operand may be compact.
+func (a *analysis) mayBeCompact(s code.Slot, row int32) bool {
+	return row < 0 || a.residenceOf(s, row) != code.StorageLanes // fixed ones too
 }
 
 // accessesCompactly reports whether a memory access may be executed at a compact
 // address: in local memory, at a uniform one.
-func (a *analysis) accessesCompactly(in *node) bool {
-	m := a.accessed(in)
-	return m.Addr != code.NoSlot && a.compact(m.Addr, in.A) && (m.Space != ptx.Local || a.of(m.Addr, in.A) == affinetrack.Uniform)
+func (a *analysis) accessesCompactly(instr *node) bool {
+	m := a.nodeAccess(instr)
+	return m.Addr != code.NoSlot && a.mayBeCompact(m.Addr, instr.A) && (m.Space != ptx.Local || a.classOf(m.Addr, instr.A) == affinetrack.Uniform)
 }
 
-func (a *analysis) comparesCompactly(in *node) bool {
-	s := in.sig
-	return a.compact(s.Src[0], in.A) && a.compact(s.Src[1], in.B)
+func (a *analysis) comparesCompactly(instr *node) bool {
+	s := instr.sig
+	return a.mayBeCompact(s.Src[0], instr.A) && a.mayBeCompact(s.Src[1], instr.B)
 }
 
 // refine pins rows that are not worth being compact: one after another those that
@@ -468,13 +470,13 @@ func (a *analysis) comparesCompactly(in *node) bool {
 // others may depend on them. If there are more than are tried, all together first.
 func (a *analysis) refine() {
 	a.classify()
-	cost, saved := a.settle()
+	cost, saved := a.chooseBoth()
 	if a.opt.Eager {
 		return
 	}
 	for range 4 {
 		type row struct {
-			at    code.Row
+			row   code.Row
 			saved float64
 		}
 		var bad []row
@@ -487,16 +489,16 @@ func (a *analysis) refine() {
 		}
 		slices.SortStableFunc(bad, func(x, y row) int { return cmp.Compare(x.saved, y.saved) })
 		better := false
-		trials := min(mostTrials, mostWork/max(len(a.nodes), 1))
+		trials := min(maxTrials, maxWork/max(len(a.nodes), 1))
 		if len(bad) > trials {
-			pin := func(is bool) {
+			pin := func(pinned bool) {
 				for _, r := range bad {
-					a.pinned[r.at.Slot][r.at.Row] = is
+					a.pinned[r.row.Slot][r.row.Row] = pinned
 				}
 				a.classify()
 			}
 			pin(true)
-			if c, s := a.settle(); c < cost {
+			if c, s := a.chooseBoth(); c < cost {
 				cost, saved = c, s
 				continue
 			}
@@ -504,12 +506,12 @@ func (a *analysis) refine() {
 			bad = bad[:trials]
 		}
 		for _, r := range bad {
-			a.pinned[r.at.Slot][r.at.Row] = true
+			a.pinned[r.row.Slot][r.row.Row] = true
 			a.classify()
-			if c, s := a.settle(); c < cost {
+			if c, s := a.chooseBoth(); c < cost {
 				cost, saved, better = c, s, true
 			} else {
-				a.pinned[r.at.Slot][r.at.Row] = false
+				a.pinned[r.row.Slot][r.row.Row] = false
 			}
 		}
 		if !better {
@@ -517,34 +519,34 @@ func (a *analysis) refine() {
 		}
 	}
 	a.classify()
-	a.settle()
+	a.chooseBoth()
 }
 
 // These bound the time that is spent on a kernel of many registers: trials, and
 // instructions looked at in them.
 const (
-	mostTrials = 64
-	mostWork   = 1 << 20
+	maxTrials = 64
+	maxWork   = 1 << 20
 )
 
-// prove finds the rows that are provably uniform, and compact: those that only instructions write which all
+// proveUniform finds the rows that are provably uniform, and compact: those that only instructions write which all
 // lanes execute that live, with results that are the same in all, and with operands that are such rows.
-func (a *analysis) prove() {
+func (a *analysis) proveUniform() {
 	for s := range a.proved {
-		for i, elsewhere := range a.pinned[s] {
-			a.proved[s][i] = !elsewhere
+		for i, otherWrites := range a.pinned[s] {
+			a.proved[s][i] = !otherWrites
 		}
 		for _, row := range a.virtual[s].zero { // what is read before it is written holds anything
 			a.proved[s][row] = false
 		}
 	}
-	holds := func(o code.Row) bool { return a.fixed[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
-	a.settled(func() (changed bool) {
-		a.each(func(in *node) {
-			if in.Guard == 0 && !a.apart[in.block] && in.spacing.uniform() && !slices.ContainsFunc(in.reads, func(o code.Row) bool { return !holds(o) }) {
+	holds := func(o code.Row) bool { return a.launchConstant[o.Slot][o.Row] || a.proved[o.Slot][o.Row] }
+	a.untilStable(func() (changed bool) {
+		a.each(func(instr *node) {
+			if instr.Guard == 0 && !a.mayBeDivergent[instr.block] && instr.spacing.uniform() && !slices.ContainsFunc(instr.reads, func(o code.Row) bool { return !holds(o) }) {
 				return
 			}
-			for _, o := range in.writes {
+			for _, o := range instr.writes {
 				if p := &a.proved[o.Slot][o.Row]; *p {
 					*p, changed = false, true
 				}
@@ -554,7 +556,7 @@ func (a *analysis) prove() {
 	})
 }
 
-func keep(list []code.Row, ok func(code.Row) bool) []code.Row {
+func filter(list []code.Row, ok func(code.Row) bool) []code.Row {
 	var out []code.Row
 	for _, o := range list {
 		if ok(o) {

@@ -10,17 +10,17 @@ import (
 	"gemu/ptx"
 )
 
-// reached is a function that a kernel can get to.
-type reached struct {
-	fn     *ptx.Func
-	direct bool // by calls that name it, not only through its address
-	uses   map[*ptx.Var]bool
+// reachedFunc is a function that a kernel can get to.
+type reachedFunc struct {
+	fn        *ptx.Func
+	direct    bool // by calls that name it, not only through its address
+	variables map[*ptx.Var]bool
 }
 
 // reachable lists the kernel, the functions it calls, and, if any of these
 // calls through pointers, every function of the module whose address is taken.
-func reachable(m *ptx.Module, k *ptx.Func, env Env) []reached {
-	var list []reached
+func reachable(m *ptx.Module, k *ptx.Func, env Env) []reachedFunc {
+	var list []reachedFunc
 	seen := map[*ptx.Func]int{}
 	indirect := false
 	var add func(f *ptx.Func, direct bool)
@@ -37,15 +37,15 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reached {
 		}
 		seen[f] = len(list)
 		at := len(list)
-		list = append(list, reached{fn: f, direct: direct})
+		list = append(list, reachedFunc{fn: f, direct: direct})
 		uses := map[*ptx.Var]bool{}
-		f.EachInstr(func(in *ptx.Instr) {
-			in.EachSymbol(func(s ptx.Symbol) {
+		f.EachInstr(func(instr *ptx.Instr) {
+			instr.EachSymbol(func(s ptx.Symbol) {
 				if v, ok := s.(*ptx.Var); ok {
 					uses[v] = true
 				}
 			})
-			if c := in.Call; c != nil {
+			if c := instr.Call; c != nil {
 				if callee, ok := c.Target.Sym().(*ptx.Func); ok {
 					add(callee, direct)
 				} else {
@@ -53,7 +53,7 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reached {
 				}
 			}
 		})
-		list[at].uses = uses
+		list[at].variables = uses
 	}
 	add(k, true)
 	if indirect {
@@ -64,16 +64,16 @@ func reachable(m *ptx.Module, k *ptx.Func, env Env) []reached {
 	return list
 }
 
-// callsMayWait reports whether one of the functions has something that may wait for
+// anyMayWait reports whether one of the functions has something that may wait for
 // other lanes, or makes a loop around its call one that may.
-func callsMayWait(list []reached) bool {
-	waits := false
+func anyMayWait(list []reachedFunc) bool {
+	mayWait := false
 	for _, r := range list {
-		r.fn.EachInstr(func(in *ptx.Instr) {
-			waits = waits || in.Form.Effects.Any(ptx.Atomic|ptx.Strong|ptx.Fences|ptx.Barrier|ptx.Collective|ptx.Waits|ptx.Yields)
+		r.fn.EachInstr(func(instr *ptx.Instr) {
+			mayWait = mayWait || instr.Form.Effects.Any(ptx.Atomic|ptx.Strong|ptx.Fences|ptx.Barrier|ptx.Collective|ptx.Waits|ptx.Yields)
 		})
 	}
-	return waits
+	return mayWait
 }
 
 // AddressTaken lists the functions whose address a module uses as a value.
@@ -103,9 +103,9 @@ func AddressTaken(m *ptx.Module) []*ptx.Func {
 					add(f)
 				}
 			}
-			d.EachInstr(func(in *ptx.Instr) {
-				in.EachSymbol(func(s ptx.Symbol) {
-					if in.Call == nil || in.Call.Target.Sym() != s {
+			d.EachInstr(func(instr *ptx.Instr) {
+				instr.EachSymbol(func(s ptx.Symbol) {
+					if instr.Call == nil || instr.Call.Target.Sym() != s {
 						add(s)
 					}
 				})
@@ -115,41 +115,41 @@ func AddressTaken(m *ptx.Module) []*ptx.Func {
 	return list
 }
 
-// orderFree reports whether the order of all atomics on global memory in the
+// isOrderFree reports whether the order of all atomics on global memory in the
 // functions cannot be seen: each is the same commutative integer operation, its
 // result is not used, and nothing else looks at memory before the kernel ends.
-func orderFree(reach []reached) bool {
+func isOrderFree(reach []reachedFunc) bool {
 	free := true
-	var same commuting
+	var same atomicKind
 	for _, r := range reach {
 		var live *ptx.Liveness
 		for _, b := range r.fn.Blocks {
-			if !slices.ContainsFunc(b.Instrs, ordered) {
+			if !slices.ContainsFunc(b.Instrs, isOrdered) {
 				continue
 			}
-			if slices.ContainsFunc(b.Instrs, func(in *ptx.Instr) bool { return ordered(in) && !commutes(in) }) {
+			if slices.ContainsFunc(b.Instrs, func(instr *ptx.Instr) bool { return isOrdered(instr) && !commutes(instr) }) {
 				return false
 			}
 			if live == nil {
 				live = r.fn.Liveness()
 			}
-			for i, lives := range live.Behind(b) {
-				in := b.Instrs[i]
-				if !ordered(in) {
+			for i, lives := range live.LiveAfter(b) {
+				instr := b.Instrs[i]
+				if !isOrdered(instr) {
 					continue
 				}
-				op, _ := atomicOf(in)
+				op, _ := atomicOf(instr)
 				// Operations of different widths do not commute, nor do signed
 				// and unsigned comparisons.
-				kind := commuting{op, in.Type().Bits(), in.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
-				if same != (commuting{}) && same != kind {
+				kind := atomicKind{op, instr.Type().Bits(), instr.Type().IsSigned() && (op == code.AtomMin || op == code.AtomMax)}
+				if same != (atomicKind{}) && same != kind {
 					return false
 				}
 				same = kind
-				if in.Form.Operand("d") < 0 {
+				if instr.Form.Operand("d") < 0 {
 					continue
 				}
-				if d := in.Arg("d"); d.Kind == ptx.RegOperand && lives(d.Reg) {
+				if d := instr.Arg("d"); d.Kind == ptx.RegOperand && lives(d.Reg) {
 					free = false
 				}
 			}
@@ -158,19 +158,19 @@ func orderFree(reach []reached) bool {
 	return free
 }
 
-// ordered reports whether an instruction touches global memory in an order that may be seen.
-func ordered(in *ptx.Instr) bool {
-	return in.MayTouchGlobal() && in.Form.Effects.Any(ptx.Strong|ptx.Atomic)
+// isOrdered reports whether an instruction touches global memory in an order that may be seen.
+func isOrdered(instr *ptx.Instr) bool {
+	return instr.MayTouchGlobal() && instr.Form.Effects.Any(ptx.Strong|ptx.Atomic)
 }
 
 // commutes reports whether it is an atomic operation that others of its kind may come before or behind.
-func commutes(in *ptx.Instr) bool {
-	_, ok := atomicOf(in)
-	return ok && in.Form.Effects.Has(ptx.Commutes)
+func commutes(instr *ptx.Instr) bool {
+	_, ok := atomicOf(instr)
+	return ok && instr.Form.Effects.HasAll(ptx.Commutes)
 }
 
-// commuting is what atomics share whose order is not seen in memory.
-type commuting struct {
+// atomicKind is what atomics share whose order is not seen in memory.
+type atomicKind struct {
 	op     code.AtomicOp
 	bits   int
 	signed bool

@@ -38,7 +38,7 @@ func (h byLast) Len() int           { return len(h) }
 func (h byLast) Less(i, j int) bool { return h[i].last < h[j].last }
 func (h byLast) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *byLast) Push(x any)        { *h = append(*h, x.(busyRow)) }
-func (h *byLast) Pop() any          { return cut(h) }
+func (h *byLast) Pop() any          { return popLast(h) }
 
 type rowHeap []int32
 
@@ -46,10 +46,10 @@ func (h rowHeap) Len() int           { return len(h) }
 func (h rowHeap) Less(i, j int) bool { return h[i] < h[j] }
 func (h rowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *rowHeap) Push(x any)        { *h = append(*h, x.(int32)) }
-func (h *rowHeap) Pop() any          { return cut(h) }
+func (h *rowHeap) Pop() any          { return popLast(h) }
 
-// cut takes the last element off a list.
-func cut[T any, L ~[]T](list *L) T {
+// popLast takes the last element off a list.
+func popLast[T any, L ~[]T](list *L) T {
 	n := len(*list) - 1
 	x := (*list)[n]
 	*list = (*list)[:n]

@@ -6,7 +6,7 @@ package lower
 // at one place, or side by side, need not compare them.
 //
 // What is known holds among the lanes that execute an instruction together, and changes
-// along their way. Lanes that a branch has parted go on by themselves, each knowing of the others
+// along their way. Lanes that a branch has diverged go on by themselves, each knowing of the others
 // on the same way what it did. Where they meet again, nothing is known of what either
 // has written in between.
 
@@ -24,8 +24,8 @@ import (
 // each has By more than the one before it, modulo two to the width. The zero value is that
 // nothing is known.
 type Spacing struct {
-	By   int64
-	Over uint8 // lanes of a group: Whole or Half
+	Stride int64
+	Group  uint8 // lanes of a group: Whole or Half
 
 	// Wraps says that numbers of 32 bits may have become wider that had wrapped round between
 	// two lanes of a group: then what is above is By times the number of lanes and some multiple
@@ -37,8 +37,8 @@ type Spacing struct {
 
 // Groups of lanes.
 const (
-	Half  = regfile.Lanes / 2 // either half of the warp, or, of 64 lanes, of one of their two rows
-	Whole = regfile.Lanes     // all lanes, or those of such a row
+	HalfRow  = regfile.Lanes / 2 // either half of the warp, or, of 64 lanes, of one of their two rows
+	WholeRow = regfile.Lanes     // all lanes, or those of such a row
 )
 
 // Bound is whether numbers have been held between bounds that all lanes have in common: then a lane has By more than
@@ -48,21 +48,21 @@ type Bound uint8
 
 // How numbers may be bound.
 const (
-	Unbound Bound = iota
-	Above         // not from below
-	Between       // and neither negative nor different
-	Moved         // that, and then the same added to all
+	Unbound      Bound = iota
+	BoundAbove         // not from below
+	BoundBetween       // and neither negative nor different
+	Shifted            // that, and then the same added to all
 )
 
 // unwritten is the spacing of what nothing has written yet: any.
-var unwritten = Spacing{Over: 2 * Whole}
+var unwritten = Spacing{Group: 2 * WholeRow}
 
 // Class is that of such values.
 func (s Spacing) Class() affinetrack.Class {
 	switch {
-	case s.Over < Whole || s.Wraps || s.Bound != Unbound:
+	case s.Group < WholeRow || s.Wraps || s.Bound != Unbound:
 		return affinetrack.Generic
-	case s.By == 0:
+	case s.Stride == 0:
 		return affinetrack.Uniform
 	}
 	return affinetrack.Affine
@@ -71,185 +71,185 @@ func (s Spacing) Class() affinetrack.Class {
 // uniform reports whether all lanes have the same.
 func (s Spacing) uniform() bool { return s.Class() == affinetrack.Uniform }
 
-// alike reports whether all lanes have the same, as far as is known yet.
-func (s Spacing) alike() bool { return s == unwritten || s.uniform() }
+// knownUniform reports whether all lanes have the same, as far as is known yet.
+func (s Spacing) knownUniform() bool { return s == unwritten || s.uniform() }
 
-// level reports whether the lanes of a group have the same.
-func (s Spacing) level() bool { return s.Over >= Half && s == Spacing{Over: s.Over} }
+// uniformInGroup reports whether the lanes of a group have the same.
+func (s Spacing) uniformInGroup() bool { return s.Group >= HalfRow && s == Spacing{Group: s.Group} }
 
-// or is what holds of values that are the one or the other, in all lanes.
-func (s Spacing) or(t Spacing) Spacing {
+// merge is what holds of values that are the one or the other, in all lanes.
+func (s Spacing) merge(t Spacing) Spacing {
 	switch {
 	case s == unwritten:
 		return t
 	case t == unwritten:
 		return s
-	case s.By != t.By || s.Bound != t.Bound:
+	case s.Stride != t.Stride || s.Bound != t.Bound:
 		return Spacing{}
 	}
-	return Spacing{By: s.By, Over: min(s.Over, t.Over), Wraps: s.Wraps || t.Wraps, Bound: s.Bound}
+	return Spacing{Stride: s.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps, Bound: s.Bound}
 }
 
-// plus is the spacing of a sum. Two numbers that may have wrapped round in different lanes, or are bound in different
+// add is the spacing of a sum. Two numbers that may have wrapped round in different lanes, or are bound in different
 // lanes, are too much.
-func (s Spacing) plus(t Spacing) Spacing {
-	sum := Spacing{By: s.By + t.By, Over: min(s.Over, t.Over), Wraps: s.Wraps || t.Wraps}
+func (s Spacing) add(t Spacing) Spacing {
+	sum := Spacing{Stride: s.Stride + t.Stride, Group: min(s.Group, t.Group), Wraps: s.Wraps || t.Wraps}
 	if s.Bound != Unbound || t.Bound != Unbound {
-		sum.Bound = Moved
-		if !s.level() && !t.level() {
+		sum.Bound = Shifted
+		if !s.uniformInGroup() && !t.uniformInGroup() {
 			return Spacing{}
 		}
 	}
-	if sum.Over < Half || s.Wraps && t.Wraps {
+	if sum.Group < HalfRow || s.Wraps && t.Wraps {
 		return Spacing{}
 	}
 	return sum
 }
 
-// mostBound is what bound numbers may be apart: so many differences of 32 bits are no multiple of two to the width.
-const mostBound = 1 << 31
+// maxBound is what bound numbers may be apart: so many differences of 32 bits are no multiple of two to the width.
+const maxBound = 1 << 31
 
-// times is the spacing of a multiple.
-func (s Spacing) times(n int64) Spacing {
-	by := s.By * n
-	if s.Over < Half || s.Bound != Unbound && (n < 1 || n > mostBound || by > mostBound) {
+// scale is the spacing of a multiple.
+func (s Spacing) scale(n int64) Spacing {
+	by := s.Stride * n
+	if s.Group < HalfRow || s.Bound != Unbound && (n < 1 || n > maxBound || by > maxBound) {
 		return Spacing{}
 	}
-	s.By = by
+	s.Stride = by
 	return s
 }
 
-// widened is the spacing of numbers of 32 bits made 64. Over a group they wrap round once at most.
-func (s Spacing) widened() Spacing {
-	if !s.small() {
+// widen is the spacing of numbers of 32 bits made 64. Over a group they wrap round once at most.
+func (s Spacing) widen() Spacing {
+	if !s.wrapsOnce() {
 		return Spacing{}
 	}
-	s.Wraps = s.By != 0
+	s.Wraps = s.Stride != 0
 	return s
 }
 
-// small reports whether numbers of 32 bits wrap round once at most from the first lane of a group to the last.
-func (s Spacing) small() bool {
-	const most = 1 << 31 / Whole
-	return s.Over >= Half && -most <= s.By && s.By <= most
+// wrapsOnce reports whether numbers of 32 bits wrap round once at most from the first lane of a group to the last.
+func (s Spacing) wrapsOnce() bool {
+	const limit = 1 << 31 / WholeRow
+	return s.Group >= HalfRow && -limit <= s.Stride && s.Stride <= limit
 }
 
-// narrowed is the spacing of numbers made, or computed with, 32 bits, of which multiples of 2³² are nothing. multiplied
+// narrow is the spacing of numbers made, or computed with, 32 bits, of which multiples of 2³² are nothing. multiplied
 // says that bound ones have been multiplied there.
-func (s Spacing) narrowed(multiplied bool) Spacing {
-	if s.Bound != Unbound && (multiplied || s.By != int64(int32(s.By))) {
+func (s Spacing) narrow(multiplied bool) Spacing {
+	if s.Bound != Unbound && (multiplied || s.Stride != int64(int32(s.Stride))) {
 		return Spacing{}
 	}
-	s.By, s.Wraps = int64(int32(s.By)), false
+	s.Stride, s.Wraps = int64(int32(s.Stride)), false
 	return s
 }
 
-// lesser is the spacing of the lesser or greater of each number and one of b, as numbers with a sign. atLeast is what b is
+// clamp is the spacing of the lesser or greater of each number and one of b, as numbers with a sign. atLeast is what b is
 // at least, if that is a constant.
-func (s Spacing) lesser(b Spacing, below bool, atLeast int64) Spacing {
+func (s Spacing) clamp(b Spacing, below bool, atLeast int64) Spacing {
 	switch {
-	case !b.level() || !s.small() || s.By <= 0 || s.Bound == Moved:
+	case !b.uniformInGroup() || !s.wrapsOnce() || s.Stride <= 0 || s.Bound == Shifted:
 		return Spacing{}
-	case s.Bound == Between:
+	case s.Bound == BoundBetween:
 	case below && atLeast >= 0:
-		s.Bound = Between
+		s.Bound = BoundBetween
 	default:
-		s.Bound = Above
+		s.Bound = BoundAbove
 	}
-	s.Over = min(s.Over, b.Over)
+	s.Group = min(s.Group, b.Group)
 	return s
 }
 
 // spacer is the analysis of a function.
 type spacer struct {
 	*lowerer
-	waiting bool
+	mayWait bool
 
 	unspaced bool // there is too much to follow, and nothing is known between blocks
 
-	apart []bool // blocks that some live lanes may execute without the others
-	lost  []bool // … and where lanes may be together by other ways than from a branch to where its ways meet
-	mixed bool   // that is so of all of them
+	mayBeDivergent []bool // blocks that some live lanes may execute without the others
+	untracked      []bool // … and where lanes may be together by other ways than from a branch to where its ways meet
+	allUntracked   bool   // that is so of all of them
 
-	walked  int // blocks, between branches and where their ways meet
-	givenUp bool
+	blocksVisited int // blocks, between branches and where their ways meet
+	givenUp       bool
 
 	// Of rows that blocks read from others: their places among those, or none; by block, what is known where it
 	// begins, what is written in it, and what of that and others it forgets, where lanes meet.
-	place   [code.P + 1][]int32
-	rows    []code.Row
-	before  [][]Spacing
-	writes  [][]bool
-	forgets [][]bool
+	rowIndex  [code.P + 1][]int32
+	rows      []code.Row
+	atBlock   [][]Spacing
+	written   [][]bool
+	forgotten [][]bool
 
-	here  [code.P + 1][]fact // in the block that is looked at
-	epoch int32              // of what holds there
-	block int                // it
+	inBlock [code.P + 1][]knownSpacing // in the block that is looked at
+	epoch   int32                      // of what holds there
+	block   int                        // it
 
-	between []bool  // blocks that are in queue
+	queued  []bool  // blocks that are in queue
 	queue   []int32 // of separate
-	news    []bool  // blocks that there is something new of
+	changed []bool  // blocks that there is something new of
 }
 
-// fact is what is known of a row in an epoch.
-type fact struct {
+// knownSpacing is what is known of a row in an epoch.
+type knownSpacing struct {
 	Spacing
 	epoch int32
 }
 
-// noPlace is that of rows that no block reads from others.
-const noPlace = -1
+// noIndex is that of rows that no block reads from others.
+const noIndex = -1
 
 // These bound what is remembered of blocks, their number times that of rows, and how often they are gone through to where
 // ways meet.
 const (
-	mostSpaced = 1 << 20
-	mostWalked = 1 << 20
+	maxSpacings = 1 << 20
+	maxVisits   = 1 << 20
 )
 
-// space finds the spacing of all that instructions write, and the patterns of accesses. Those hold until lanes go on
+// findSpacings finds the spacing of all that instructions write, and the patterns of accesses. Those hold until lanes go on
 // without others that they were to meet, for that is seen to then; the plan has to hold in any case.
-func (l *lowerer) space() {
-	l.collect()
-	s := l.spaced(false)
+func (l *lowerer) findSpacings() {
+	l.collectNodes()
+	s := l.findSpacing(false)
 	for b := range l.blocks {
-		s.through(b, func(in *node, _ Spacing) {
-			if in.sig.Side == code.AccessSide {
-				m := s.accessed(in)
-				m.Pattern, m.Apart = patternOf(m, s.of(code.Row{Slot: m.Addr, Row: in.A}))
+		s.visitBlock(b, func(instr *node, _ Spacing) {
+			if instr.sig.Side == code.AccessSide {
+				m := s.nodeAccess(instr)
+				m.Pattern, m.Stride = patternOf(m, s.spacingOf(code.Row{Slot: m.Addr, Row: instr.A}))
 			}
 		})
 	}
 	if !l.opt.Affine {
 		return
 	}
-	if l.opt.Keeps == UnlessWaiting && slices.ContainsFunc(l.blocks, func(b block) bool { return b.MayWait }) {
-		s = l.spaced(true)
+	if l.opt.Reconvergence == UnlessWaiting && slices.ContainsFunc(l.blocks, func(b block) bool { return b.MayWait }) {
+		s = l.findSpacing(true)
 	}
 	for b := range l.blocks {
-		s.through(b, func(in *node, result Spacing) { in.spacing = result })
+		s.visitBlock(b, func(instr *node, result Spacing) { instr.spacing = result })
 	}
-	l.apart, l.unspaced = s.apart, s.unspaced
+	l.mayBeDivergent, l.unspaced = s.mayBeDivergent, s.unspaced
 }
 
-// spaced is the analysis when all is found. waiting says that lanes which may wait for others may go on without those that
+// findSpacing is the analysis when all is found. waiting says that lanes which may wait for others may go on without those that
 // they were to meet.
-func (l *lowerer) spaced(waiting bool) *spacer {
+func (l *lowerer) findSpacing(waiting bool) *spacer {
 	n := len(l.blocks)
 	s := &spacer{
-		lowerer: l, waiting: waiting,
-		apart: make([]bool, n), lost: make([]bool, n), between: make([]bool, n), queue: make([]int32, n), news: make([]bool, n),
+		lowerer: l, mayWait: waiting,
+		mayBeDivergent: make([]bool, n), untracked: make([]bool, n), queued: make([]bool, n), queue: make([]int32, n), changed: make([]bool, n),
 	}
-	s.cross()
-	if n*len(s.rows) > mostSpaced {
+	s.findCrossBlockRows()
+	if n*len(s.rows) > maxSpacings {
 		s.unspaced = true
 		s.forgetAll()
 	}
-	s.begin()
+	s.initBlocks()
 	// Whatever is known becomes less by every step.
 	const steps = 6
-	for most := (n + 1) * (steps*len(s.rows) + 3); s.settle(); most-- {
-		if most < 0 {
+	for limit := (n + 1) * (steps*len(s.rows) + 3); s.propagate(); limit-- {
+		if limit < 0 {
 			panic(errors.New("BUG: spacing does not settle"))
 		}
 	}
@@ -257,47 +257,47 @@ func (l *lowerer) spaced(waiting bool) *spacer {
 }
 
 // patternOf is how the lanes' elements lie, by the spacing of their addresses.
-func patternOf(m *code.Access, at Spacing) (p code.Pattern, apart int) {
-	const most = 1 << 20
+func patternOf(m *code.Access, spacing Spacing) (p code.Pattern, distance int) {
+	const limit = 1 << 20
 	switch {
-	case at.Bound == Above || m.Addr == code.NoSlot || m.Atom != nil || m.Tile != nil || len(m.Elems) != 1 || at == unwritten || at.Over < Half:
-	case at.level():
-		return code.OnePlace, 0
-	case at.By == int64(m.Bytes):
-		return code.SideBySide, 0
-	case m.Bytes <= 8 && at.By > 0 && at.By <= most && at.By%int64(m.Bytes) == 0:
-		return code.Spread, int(at.By)
+	case spacing.Bound == BoundAbove || m.Addr == code.NoSlot || m.Atom != nil || m.Tile != nil || len(m.Elems) != 1 || spacing == unwritten || spacing.Group < HalfRow:
+	case spacing.uniformInGroup():
+		return code.SameAddress, 0
+	case spacing.Stride == int64(m.Bytes):
+		return code.Contiguous, 0
+	case m.Bytes <= 8 && spacing.Stride > 0 && spacing.Stride <= limit && spacing.Stride%int64(m.Bytes) == 0:
+		return code.AnyStride, int(spacing.Stride)
 	}
 	return code.AnyPattern, 0
 }
 
-// cross finds the rows that blocks read from others, and where they are written.
-func (s *spacer) cross() {
+// findCrossBlockRows finds the rows that blocks read from others, and where they are written.
+func (s *spacer) findCrossBlockRows() {
 	for slot := range s.virtual {
-		n := len(s.virtual[slot].kept)
-		s.place[slot], s.here[slot] = slices.Repeat([]int32{noPlace}, n), make([]fact, n)
+		n := len(s.virtual[slot].residence)
+		s.rowIndex[slot], s.inBlock[slot] = slices.Repeat([]int32{noIndex}, n), make([]knownSpacing, n)
 	}
 	for b := range s.blocks {
 		s.epoch++
 		read := func(o code.Row) {
-			if s.here[o.Slot][o.Row].epoch != s.epoch && s.place[o.Slot][o.Row] == noPlace {
-				s.place[o.Slot][o.Row] = int32(len(s.rows))
+			if s.inBlock[o.Slot][o.Row].epoch != s.epoch && s.rowIndex[o.Slot][o.Row] == noIndex {
+				s.rowIndex[o.Slot][o.Row] = int32(len(s.rows))
 				s.rows = append(s.rows, o)
 			}
 		}
 		for k := range s.nodesOf(b) {
-			in := &s.nodesOf(b)[k]
-			for _, o := range in.reads {
+			instr := &s.nodesOf(b)[k]
+			for _, o := range instr.reads {
 				read(o)
 			}
-			if in.Guard != 0 {
-				read(guardOf(in.Guard))
-				for _, o := range in.writes {
+			if instr.Guard != 0 {
+				read(guardOf(instr.Guard))
+				for _, o := range instr.writes {
 					read(o)
 				}
 			}
-			for _, o := range in.writes {
-				s.here[o.Slot][o.Row].epoch = s.epoch
+			for _, o := range instr.writes {
+				s.inBlock[o.Slot][o.Row].epoch = s.epoch
 			}
 		}
 		if end := &s.blocks[b].end; end.Guard != 0 {
@@ -315,73 +315,73 @@ func guardOf(guard int32) code.Row {
 // forgetAll has nothing be known from block to block.
 func (s *spacer) forgetAll() {
 	s.rows = nil
-	for slot := range s.place {
-		for i := range s.place[slot] {
-			s.place[slot][i] = noPlace
+	for slot := range s.rowIndex {
+		for i := range s.rowIndex[slot] {
+			s.rowIndex[slot][i] = noIndex
 		}
 	}
 }
 
-// begin readies what is known of blocks.
-func (s *spacer) begin() {
+// initBlocks readies what is known of blocks.
+func (s *spacer) initBlocks() {
 	for b := range s.blocks {
-		s.before = append(s.before, slices.Repeat([]Spacing{unwritten}, len(s.rows)))
-		s.writes = append(s.writes, make([]bool, len(s.rows)))
-		s.forgets = append(s.forgets, make([]bool, len(s.rows)))
+		s.atBlock = append(s.atBlock, slices.Repeat([]Spacing{unwritten}, len(s.rows)))
+		s.written = append(s.written, make([]bool, len(s.rows)))
+		s.forgotten = append(s.forgotten, make([]bool, len(s.rows)))
 		for k := range s.nodesOf(b) {
-			in := &s.nodesOf(b)[k]
-			s.marks(b, in.writes)
+			instr := &s.nodesOf(b)[k]
+			s.markWritten(b, instr.writes)
 		}
-		s.marks(b, s.tables.Writes(nil, &s.blocks[b].end))
+		s.markWritten(b, s.tables.Writes(nil, &s.blocks[b].end))
 	}
-	first := s.before[0]
+	first := s.atBlock[0]
 	nothing := func(o code.Row) {
-		if i := s.place[o.Slot][o.Row]; i != noPlace {
+		if i := s.rowIndex[o.Slot][o.Row]; i != noIndex {
 			first[i] = Spacing{}
 		}
 	}
-	s.elsewhere(nothing)
+	s.eachOtherWrite(nothing)
 	for slot := range s.virtual {
 		for _, row := range s.virtual[slot].zero { // what is read before it is written holds anything
 			nothing(code.Row{Slot: code.Slot(slot), Row: row})
 		}
 	}
 	for b := range s.blocks {
-		s.news[b] = true
-		// Lanes may call a function without the others, and become one strand in it because others wait elsewhere.
-		s.apart[b], s.lost[b] = !s.fn.Entry, !s.fn.Entry
+		s.changed[b] = true
+		// Lanes may call a function without the others, and become one warp split in it because others wait elsewhere.
+		s.mayBeDivergent[b], s.untracked[b] = !s.fn.Entry, !s.fn.Entry
 	}
 }
 
-// marks notes what a block writes.
-func (s *spacer) marks(b int, rows []code.Row) {
+// markWritten notes what a block writes.
+func (s *spacer) markWritten(b int, rows []code.Row) {
 	for _, o := range rows {
-		if i := s.place[o.Slot][o.Row]; i != noPlace {
-			s.writes[b][i] = true
+		if i := s.rowIndex[o.Slot][o.Row]; i != noIndex {
+			s.written[b][i] = true
 		}
 	}
 }
 
-// settle looks at all blocks of which there is something new, and reports whether less is known then.
-func (s *spacer) settle() (changed bool) {
+// propagate looks at all blocks of which there is something new, and reports whether less is known then.
+func (s *spacer) propagate() (changed bool) {
 	for b := range s.blocks {
-		if !s.news[b] {
+		if !s.changed[b] {
 			continue
 		}
-		s.news[b], changed = false, true
-		s.through(b, func(*node, Spacing) {})
-		s.parts(b)
-		after := func(i int) Spacing { return s.of(s.rows[i]) }
+		s.changed[b], changed = false, true
+		s.visitBlock(b, func(*node, Spacing) {})
+		s.separateAfter(b)
+		after := func(i int) Spacing { return s.spacingOf(s.rows[i]) }
 		results := s.tables.Writes(nil, &s.blocks[b].end)
 		for _, to := range s.successors(b) {
-			known := s.before[to]
+			known := s.atBlock[to]
 			for i := range known {
-				now := known[i].or(after(i))
-				if s.forgets[to][i] || slices.Contains(results, s.rows[i]) {
+				now := known[i].merge(after(i))
+				if s.forgotten[to][i] || slices.Contains(results, s.rows[i]) {
 					now = Spacing{}
 				}
 				if now != known[i] {
-					known[i], s.news[to] = now, true
+					known[i], s.changed[to] = now, true
 				}
 			}
 		}
@@ -389,71 +389,73 @@ func (s *spacer) settle() (changed bool) {
 	return changed
 }
 
-// through calls f for every instruction of a block and what it writes, with what is known before it.
-func (s *spacer) through(b int, f func(in *node, result Spacing)) {
+// visitBlock calls f for every instruction of a block and what it writes, with what is known before it.
+func (s *spacer) visitBlock(b int, visit func(instr *node, result Spacing)) {
 	s.block = b
 	s.epoch++
 	for k := range s.nodesOf(b) {
-		in := &s.nodesOf(b)[k]
-		if s.lost[b] && (in.Op.Collective() || s.waiting && s.blocks[b].MayWait) { // lanes may have waited there for others
+		instr := &s.nodesOf(b)[k]
+		if s.untracked[b] && (instr.Op.Collective() || s.mayWait && s.blocks[b].MayWait) { // lanes may have waited there for others
 			s.epoch++
-			s.block = nowhere
+			s.block = noBlock
 		}
 		var result Spacing
-		if len(in.writes) > 0 && !s.varies(in.Guard) {
-			result = s.transfer(in)
+		if len(instr.writes) > 0 && !s.mayVary(instr.Guard) {
+			result = s.transfer(instr)
 		}
-		f(in, result)
-		for _, o := range in.writes {
+		visit(instr, result)
+		for _, o := range instr.writes {
 			now := result
-			if in.Guard != 0 {
-				now = now.or(s.of(o))
+			if instr.Guard != 0 {
+				now = now.merge(s.spacingOf(o))
 			}
-			s.here[o.Slot][o.Row] = fact{now, s.epoch}
+			s.inBlock[o.Slot][o.Row] = knownSpacing{now, s.epoch}
 		}
 	}
 }
 
-// of is the spacing of an operand where it is read.
-func (s *spacer) of(o code.Row) Spacing {
+// spacingOf is the spacing of an operand where it is read.
+func (s *spacer) spacingOf(o code.Row) Spacing {
 	if o.Slot == code.NoSlot || o.Row < 0 {
-		return Spacing{Over: Whole}
+		return Spacing{Group: WholeRow}
 	}
-	if h := s.here[o.Slot][o.Row]; h.epoch == s.epoch {
+	if h := s.inBlock[o.Slot][o.Row]; h.epoch == s.epoch {
 		return h.Spacing
 	}
-	if i := s.place[o.Slot][o.Row]; i != noPlace && s.block != nowhere && !s.lost[s.block] {
-		return s.before[s.block][i]
+	if i := s.rowIndex[o.Slot][o.Row]; i != noIndex && s.block != noBlock && !s.untracked[s.block] {
+		return s.atBlock[s.block][i]
 	}
 	return Spacing{}
 }
 
-// varies reports whether a guard may hold in some lanes and not in others.
-func (s *spacer) varies(guard int32) bool { return guard != 0 && !s.of(guardOf(guard)).alike() }
+// mayVary reports whether a guard may hold in some lanes and not in others.
+func (s *spacer) mayVary(guard int32) bool {
+	return guard != 0 && !s.spacingOf(guardOf(guard)).knownUniform()
+}
 
 // transfer is the spacing of what an instruction writes.
-func (s *spacer) transfer(in *node) Spacing {
-	same := Spacing{Over: Whole} // the operands, if each is the same in all lanes
-	for _, o := range in.reads {
-		switch k := s.of(o); {
+func (s *spacer) transfer(instr *node) Spacing {
+	same := Spacing{Group: WholeRow} // the operands, if each is the same in all lanes
+	for _, o := range instr.reads {
+		switch k := s.spacingOf(o); {
 		case k == unwritten:
 			return unwritten // until it is
-		case !k.level():
+		case !k.uniformInGroup():
 			same = Spacing{}
 		default:
-			same.Over = min(same.Over, k.Over)
+			same.Group = min(same.Group, k.Group)
 		}
 	}
-	switch in.sig.Kind {
+	switch instr.sig.Kind {
 	case code.Arithmetic:
-		if !same.level() {
-			return s.arithmetic(in)
+		if !same.uniformInGroup() {
+			return s.arithmetic(instr)
 		}
 		return same
 	case code.Read:
-		return s.read(in)
+		return s.readSpacing(instr)
 	case code.Load:
-		if m := s.accessed(in); m.Space != ptx.Generic && m.Space != ptx.Local && same.level() { // local memory is everybody's own
+		if m := s.nodeAccess(instr); m.Space != ptx.Generic && m.Space != ptx.Local && same.uniformInGroup() { // local memory is everybody's own
 			return same
 		}
 	}
@@ -461,56 +463,56 @@ func (s *spacer) transfer(in *node) Spacing {
 }
 
 // arithmetic is transfer of an operation on operands that are not all the same.
-func (s *spacer) arithmetic(in *node) (sum Spacing) {
+func (s *spacer) arithmetic(instr *node) (sum Spacing) {
 	operand := func(i int) Spacing {
-		k := s.of(code.Row{Slot: in.sig.Src[i], Row: in.Sources()[i]})
-		if k.Bound == Above && in.sig.Fast != affinetrack.NoFast {
+		k := s.spacingOf(code.Row{Slot: instr.sig.Src[i], Row: instr.Sources()[i]})
+		if k.Bound == BoundAbove && instr.sig.Fast != affinetrack.NoFast {
 			return Spacing{} // that it is not from below, too, is all that helps
 		}
 		return k
 	}
 	a, multiplied := operand(0), false
-	switch in.sig.Fast {
+	switch instr.sig.Fast {
 	case affinetrack.NoFast:
-		sum = s.chosen(in, a, operand(1))
+		sum = s.selectSpacing(instr, a, operand(1))
 	case affinetrack.FastMove, affinetrack.FastNarrow:
 		sum = a
 	case affinetrack.FastAdd:
-		sum = a.plus(operand(1))
+		sum = a.add(operand(1))
 	case affinetrack.FastSub:
-		sum = a.plus(operand(1).times(-1))
+		sum = a.add(operand(1).scale(-1))
 	case affinetrack.FastNeg, affinetrack.FastNot:
-		sum = a.times(-1)
+		sum = a.scale(-1)
 	case affinetrack.FastWiden:
-		sum = a.widened()
+		sum = a.widen()
 	case affinetrack.FastMul:
-		sum, multiplied = s.product(in, a, operand(1))
+		sum, multiplied = s.productSpacing(instr, a, operand(1))
 	case affinetrack.FastMad:
-		sum, multiplied = s.product(in, a, operand(1))
-		sum = sum.plus(operand(2))
+		sum, multiplied = s.productSpacing(instr, a, operand(1))
+		sum = sum.add(operand(2))
 	case affinetrack.FastMulWide:
-		sum, _ = s.product(in, a.widened(), operand(1).widened())
+		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
 	case affinetrack.FastMadWide:
-		sum, _ = s.product(in, a.widened(), operand(1).widened())
-		sum = sum.plus(operand(2))
+		sum, _ = s.productSpacing(instr, a.widen(), operand(1).widen())
+		sum = sum.add(operand(2))
 	case affinetrack.FastShl:
-		if n, ok := s.constant(in, 1); ok && 0 <= n && n < int64(in.sig.Slot) {
-			sum, multiplied = a.times(1<<n), true
+		if n, ok := s.constantOperand(instr, 1); ok && 0 <= n && n < int64(instr.sig.Slot) {
+			sum, multiplied = a.scale(1<<n), true
 		}
 	}
-	if in.sig.Slot == 32 {
-		return sum.narrowed(multiplied || in.sig.Fast == affinetrack.FastNarrow)
+	if instr.sig.Slot == 32 {
+		return sum.narrow(multiplied || instr.sig.Fast == affinetrack.FastNarrow)
 	}
 	return sum
 }
 
-// chosen is the spacing of what an operation chooses of its first two operands.
-func (s *spacer) chosen(in *node, a, b Spacing) Spacing {
+// selectSpacing is the spacing of what an operation chooses of its first two operands.
+func (s *spacer) selectSpacing(instr *node, a, b Spacing) Spacing {
 	below := false
-	switch in.sig.Rule {
+	switch instr.sig.Rule {
 	case ptx.AffineSelect:
-		if s.of(code.Row{Slot: in.sig.Src[2], Row: in.C}).alike() {
-			return a.or(b)
+		if s.spacingOf(code.Row{Slot: instr.sig.Src[2], Row: instr.C}).knownUniform() {
+			return a.merge(b)
 		}
 		return Spacing{}
 	case ptx.AffineMax:
@@ -519,43 +521,43 @@ func (s *spacer) chosen(in *node, a, b Spacing) Spacing {
 	default:
 		return Spacing{}
 	}
-	if !in.sig.Signed || in.sig.Width != 32 || in.sig.Out != 32 {
+	if !instr.sig.Signed || instr.sig.Width != 32 || instr.sig.Out != 32 {
 		return Spacing{}
 	}
 	bound := 1 // the operand that is the same in all lanes
-	if a.level() {
+	if a.uniformInGroup() {
 		a, b, bound = b, a, 0
 	}
-	n, ok := s.constant(in, bound)
+	n, ok := s.constantOperand(instr, bound)
 	if !ok {
 		n = -1
 	}
-	return a.lesser(b, below, n)
+	return a.clamp(b, below, n)
 }
 
-// product is the spacing of a product of the first two operands, whose spacing is a and b, and whether it is a multiple of one.
-func (s *spacer) product(in *node, a, b Spacing) (product Spacing, multiple bool) {
-	if a.level() && b.level() {
-		return Spacing{Over: min(a.Over, b.Over)}, false
+// productSpacing is the spacing of a product of the first two operands, whose spacing is a and b, and whether it is a multiple of one.
+func (s *spacer) productSpacing(instr *node, a, b Spacing) (product Spacing, multiple bool) {
+	if a.uniformInGroup() && b.uniformInGroup() {
+		return Spacing{Group: min(a.Group, b.Group)}, false
 	}
-	if n, ok := s.constant(in, 1); ok {
-		return a.times(n), true
+	if n, ok := s.constantOperand(instr, 1); ok {
+		return a.scale(n), true
 	}
-	if n, ok := s.constant(in, 0); ok {
-		return b.times(n), true
+	if n, ok := s.constantOperand(instr, 0); ok {
+		return b.scale(n), true
 	}
 	return Spacing{}, false
 }
 
-// constant is the value of an operand that is a constant, as the operation reads it.
-func (s *spacer) constant(in *node, i int) (int64, bool) {
-	row := in.Sources()[i]
-	switch slot := in.sig.Src[i]; {
+// constantOperand is the value of an operand that is a constant, as the operation reads it.
+func (s *spacer) constantOperand(instr *node, i int) (int64, bool) {
+	row := instr.Sources()[i]
+	switch slot := instr.sig.Src[i]; {
 	case row >= 0 || row == code.NoRow:
 		return 0, false
 	case slot == code.Q:
 		return int64(s.prog.Consts.Value64(row)), true
-	case slot == code.R && in.sig.Signed:
+	case slot == code.R && instr.sig.Signed:
 		return int64(int32(s.prog.Consts.Value32(row))), true
 	case slot == code.R:
 		return int64(s.prog.Consts.Value32(row)), true
@@ -563,93 +565,93 @@ func (s *spacer) constant(in *node, i int) (int64, bool) {
 	return 0, false
 }
 
-// read is the spacing of a special register or of the address of a local variable.
-func (l *lowerer) read(in *node) Spacing {
-	r := ptx.SpecialReg(in.Imm)
+// readSpacing is the spacing of a special register or of the address of a local variable.
+func (l *lowerer) readSpacing(instr *node) Spacing {
+	r := ptx.SpecialReg(instr.Imm)
 	switch {
-	case !in.Op.Special() || !r.PerLane():
-		return Spacing{Over: Whole}
+	case !instr.Op.Special() || !r.PerLane():
+		return Spacing{Group: WholeRow}
 	case r == ptx.LaneID:
-		return Spacing{By: 1, Over: Whole}
+		return Spacing{Stride: 1, Group: WholeRow}
 	case r <= ptx.TidZ:
 		return l.opt.TID[r-ptx.TidX]
 	}
 	return Spacing{}
 }
 
-// nowhere is no block.
-const nowhere = -1
+// noBlock is no block.
+const noBlock = -1
 
-// parts marks the blocks that lanes may execute without others because of block i, which has been gone through: those between
+// separateAfter marks the blocks that lanes may execute without others because of block i, which has been gone through: those between
 // its end, if that sends lanes different ways, and where they meet again; and all that follow, if they may go on without
 // meeting.
-func (s *spacer) parts(i int) {
+func (s *spacer) separateAfter(i int) {
 	if s.givenUp {
 		return
 	}
-	b, apart := &s.blocks[i], s.apart[i]
-	waits := slices.ContainsFunc(b.instrs, func(in code.Instr) bool { return in.Op.Collective() && (apart || s.varies(in.Guard)) })
-	if waits || s.waiting && apart && b.MayWait {
-		s.mix(waits)
-		s.separate([]int32{int32(i)}, nowhere)
+	b, apart := &s.blocks[i], s.mayBeDivergent[i]
+	mayWait := slices.ContainsFunc(b.instrs, func(instr code.Instr) bool { return instr.Op.Collective() && (apart || s.mayVary(instr.Guard)) })
+	if mayWait || s.mayWait && apart && b.MayWait {
+		s.untrackAll(mayWait)
+		s.markDivergent([]int32{int32(i)}, noBlock)
 		return
 	}
-	join := int32(nowhere)
+	reconverge := int32(noBlock)
 	switch b.end.Op.Signature().Side {
 	case code.BarrierSide:
-		if !apart && !s.varies(b.end.Guard) {
+		if !apart && !s.mayVary(b.end.Guard) {
 			return
 		}
-		s.mix(true)
+		s.untrackAll(true)
 	case code.CallSide:
 		// Without joins, lanes may return at different times, and those that the guard
 		// leaves out do not wait for the others.
-		if !s.callsMayWait && s.opt.Keeps != Never {
+		if !s.callsMayWait && s.opt.Reconvergence != Never {
 			return
 		}
-		s.mix(s.callsMayWait && (apart || s.varies(b.end.Guard)))
+		s.untrackAll(s.callsMayWait && (apart || s.mayVary(b.end.Guard)))
 	default:
-		if !s.branches(b) {
+		if !s.mayDiverge(b) {
 			return
 		}
-		if s.opt.Keeps != Never {
-			join = b.Join
+		if s.opt.Reconvergence != Never {
+			reconverge = b.Reconverge
 		}
 	}
-	s.separate(s.successors(i), join)
+	s.markDivergent(s.successors(i), reconverge)
 }
 
-// mix has all lanes that are not with the others be together by other ways than from a branch to where its ways meet, if yes: where
-// some of a warp's lanes have waited for others, all become one strand that stand at the same place, also such as have not waited
+// untrackAll has all lanes that are not with the others be together by other ways than from a branch to where its ways meet, if yes: where
+// some of a warp's lanes have waited for others, all become one warp split that stand at the same place, also such as have not waited
 // (simt.warp.unite).
-func (s *spacer) mix(yes bool) {
-	if !yes || s.mixed {
+func (s *spacer) untrackAll(yes bool) {
+	if !yes || s.allUntracked {
 		return
 	}
-	s.mixed = true
-	for b, apart := range s.apart {
-		if apart && !s.lost[b] {
-			s.lost[b], s.news[b] = true, true
+	s.allUntracked = true
+	for b, apart := range s.mayBeDivergent {
+		if apart && !s.untracked[b] {
+			s.untracked[b], s.changed[b] = true, true
 		}
 	}
 }
 
-// branches reports whether a block ends in a branch that may send live lanes different
+// mayDiverge reports whether a block ends in a branch that may send live lanes different
 // ways. Where one way is nothing but the kernel's end, those that go there have ended, and
 // the others are all that live.
-func (s *spacer) branches(b *block) bool {
-	leaves := func(block int32) bool { return s.blocks[block].Leaves }
-	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && s.varies(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
+func (s *spacer) mayDiverge(b *block) bool {
+	leaves := func(block int32) bool { return s.blocks[block].EndsLanes }
+	return b.end.Op == code.BranchIndex || b.end.Op == code.Branch && s.mayVary(b.end.Guard) && !leaves(b.Target) && !leaves(b.Next)
 }
 
-// separate marks the blocks of a list as ones that lanes may execute without the others,
+// markDivergent marks the blocks of a list as ones that lanes may execute without the others,
 // and those that control can go to from there up to block join, where lanes meet.
-func (s *spacer) separate(list []int32, join int32) {
+func (s *spacer) markDivergent(list []int32, reconverge int32) {
 	n := 0 // blocks in the queue, each once
 	add := func(list []int32) {
 		for _, j := range list {
-			if j != join && !s.between[j] {
-				s.between[j] = true
+			if j != reconverge && !s.queued[j] {
+				s.queued[j] = true
 				s.queue[n] = j
 				n++
 			}
@@ -658,19 +660,19 @@ func (s *spacer) separate(list []int32, join int32) {
 	add(list)
 	for i := 0; i < n; i++ {
 		j := s.queue[i]
-		lost := s.mixed || join == nowhere
-		if !s.apart[j] || lost && !s.lost[j] {
-			s.apart[j], s.lost[j], s.news[j] = true, s.lost[j] || lost, true
+		untracked := s.allUntracked || reconverge == noBlock
+		if !s.mayBeDivergent[j] || untracked && !s.untracked[j] {
+			s.mayBeDivergent[j], s.untracked[j], s.changed[j] = true, s.untracked[j] || untracked, true
 		}
 		add(s.successors(int(j)))
 	}
-	if s.walked += n; s.walked > mostWalked {
+	if s.blocksVisited += n; s.blocksVisited > maxVisits {
 		s.giveUp()
 	}
 	for _, j := range s.queue[:n] {
-		s.between[j] = false
-		if join != nowhere {
-			s.forget(int(join), s.writes[j])
+		s.queued[j] = false
+		if reconverge != noBlock {
+			s.forget(int(reconverge), s.written[j])
 		}
 	}
 }
@@ -678,11 +680,11 @@ func (s *spacer) separate(list []int32, join int32) {
 // forget has nothing be known of rows where a block begins.
 func (s *spacer) forget(b int, rows []bool) {
 	for i, forgotten := range rows {
-		if !forgotten || s.forgets[b][i] {
+		if !forgotten || s.forgotten[b][i] {
 			continue
 		}
-		if s.forgets[b][i] = true; s.before[b][i] != unwritten && s.before[b][i] != (Spacing{}) {
-			s.before[b][i], s.news[b] = Spacing{}, true
+		if s.forgotten[b][i] = true; s.atBlock[b][i] != unwritten && s.atBlock[b][i] != (Spacing{}) {
+			s.atBlock[b][i], s.changed[b] = Spacing{}, true
 		}
 	}
 }
@@ -690,8 +692,8 @@ func (s *spacer) forget(b int, rows []bool) {
 // giveUp has nothing be known but in blocks by themselves: of thousands of branches each may have thousands of blocks to part.
 func (s *spacer) giveUp() {
 	s.givenUp = true
-	s.mix(true)
+	s.untrackAll(true)
 	for b := range s.blocks {
-		s.apart[b], s.lost[b], s.news[b] = true, true, true
+		s.mayBeDivergent[b], s.untracked[b], s.changed[b] = true, true, true
 	}
 }

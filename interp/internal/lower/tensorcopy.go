@@ -18,31 +18,31 @@ var loadModes = map[string]tensormap.Mode{
 }
 
 // tensorCopy lowers cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
-func (l *lowerer) tensorCopy(in *ptx.Instr) {
-	t := code.Tensor{Rows: in.Has("tile::gather4") || in.Has("tile::scatter4"), Store: in.Has("bulk_group"), Multicast: multicasts(in), Dims: 2, Report: validities[in.Slot("report")],
-		Override: in.Has("override::global_address"), Shape: in.Has("override::global_dim") || in.Has("override::global_dim_stride")}
-	if dim := in.Slot("dim"); dim != "" {
+func (l *lowerer) tensorCopy(instr *ptx.Instr) {
+	t := code.Tensor{Rows: instr.Has("tile::gather4") || instr.Has("tile::scatter4"), Store: instr.Has("bulk_group"), Multicast: multicasts(instr), Dims: 2, Report: validities[instr.Slot("report")],
+		Override: instr.Has("override::global_address"), Shape: instr.Has("override::global_dim") || instr.Has("override::global_dim_stride")}
+	if dim := instr.Slot("dim"); dim != "" {
 		t.Dims, _ = strconv.Atoi(strings.TrimSuffix(dim, "d"))
 	}
 	for name, mode := range loadModes {
-		if in.Has(name) {
+		if instr.Has(name) {
 			t.Mode = mode
 		}
 	}
-	if op, ok := atomicOf(in); ok {
+	if op, ok := atomicOf(instr); ok {
 		t.Reduces, t.Op = true, op
 	}
 	o, names := code.Instr{Op: code.AsyncTensor}, [...]string{"a", "b"} // the box in shared memory, the map
 	if t.Store {
 		names = [...]string{"c", "a"}
 	}
-	cluster := in.Has("shared::cluster")
-	o.A, t.Shared = l.placeIn(in, in.Arg(names[0]), ptx.Shared, cluster)
-	at := in.Arg(names[1])
-	o.B, t.Map = l.place(in, at, ptx.Generic)
-	o.C = l.konst(code.Q, 0)
+	cluster := instr.Has("shared::cluster")
+	o.A, t.Shared = l.addressRowIn(instr, instr.Arg(names[0]), ptx.Shared, cluster)
+	at := instr.Arg(names[1])
+	o.B, t.Map = l.addressRow(instr, at, ptx.Generic)
+	o.C = l.constant(code.Q, 0)
 	if !t.Store {
-		o.C, t.Told = l.placeIn(in, in.Arg("e"), ptx.Shared, cluster)
+		o.C, t.MbarrierSpace = l.addressRowIn(instr, instr.Arg("e"), ptx.Shared, cluster)
 	}
 	site := code.CallSite{Target: -1}
 	list := func(o *ptx.Operand, t ptx.Type) {
@@ -51,25 +51,25 @@ func (l *lowerer) tensorCopy(in *ptx.Instr) {
 			elems = o.Elems()
 		}
 		for i := range elems {
-			site.Args = append(site.Args, code.Place{Slot: code.R, Row: l.source(&elems[i], t, code.R)})
+			site.Args = append(site.Args, code.ParamPlace{Slot: code.R, Row: l.source(&elems[i], t, code.R)})
 		}
 	}
 	parts := at.Elems() // the overriding operands, then the coordinates
 	list(&parts[len(parts)-1], ptx.S32)
-	if in.Form.Operand("f") >= 0 && in.Arg("f").Kind != ptx.NoOperand {
-		list(in.Arg("f"), ptx.U16)
+	if instr.Form.Operand("f") >= 0 && instr.Arg("f").Kind != ptx.NoOperand {
+		list(instr.Arg("f"), ptx.U16)
 	}
 	for len(site.Args) < t.Coordinates()+len(tensormap.Copy{}.Offsets) {
-		site.Args = append(site.Args, code.Place{Slot: code.R, Row: l.konst(code.R, 0)})
+		site.Args = append(site.Args, code.ParamPlace{Slot: code.R, Row: l.constant(code.R, 0)})
 	}
 	switch {
-	case in.Has("multicast::cluster::32b"):
-		list(in.Arg("g"), ptx.B32)
+	case instr.Has("multicast::cluster::32b"):
+		list(instr.Arg("g"), ptx.B32)
 	case t.Multicast:
-		list(in.Arg("g"), ptx.B16)
+		list(instr.Arg("g"), ptx.B16)
 	}
 	if t.Override {
-		site.Args = append(site.Args, code.Place{Slot: code.Q, Row: l.source(&parts[0], ptx.B64, code.Q)})
+		site.Args = append(site.Args, code.ParamPlace{Slot: code.Q, Row: l.source(&parts[0], ptx.B64, code.Q)})
 	}
 	if t.Shape {
 		l.extents(&site, &parts[1])
@@ -92,49 +92,49 @@ func (l *lowerer) extents(site *code.CallSite, o *ptx.Operand) {
 	for i := range elems {
 		row := l.source(&elems[i], ptx.B16, code.R)
 		if e := &elems[i]; e.Kind == ptx.RegOperand && l.fn.Func.Regs[e.Reg].Type.Bits() == 8 {
-			low := l.temp(code.R)
-			l.emit(code.Instr{Op: code.Named("and.b32"), D: low, A: row, B: l.konst(code.R, 0xff)})
+			low := l.newTemp(code.R)
+			l.emit(code.Instr{Op: code.OpNamed("and.b32"), D: low, A: row, B: l.constant(code.R, 0xff)})
 			row = low
 		}
-		site.Args = append(site.Args, code.Place{Slot: code.R, Row: row})
+		site.Args = append(site.Args, code.ParamPlace{Slot: code.R, Row: row})
 	}
 }
 
 // lowerTensormap lowers tensormap.replace, tensormap.query and tensormap.cp_fenceproxy.
-func lowerTensormap(l *lowerer, in *ptx.Instr) {
-	if in.Has("cp_fenceproxy") {
+func lowerTensormap(l *lowerer, instr *ptx.Instr) {
+	if instr.Has("cp_fenceproxy") {
 		o := code.Instr{Op: code.MapCopy}
-		o.A, _ = l.place(in, in.Arg("a"), ptx.Global)
-		o.B, _ = l.place(in, in.Arg("b"), ptx.Shared)
+		o.A, _ = l.addressRow(instr, instr.Arg("a"), ptx.Global)
+		o.B, _ = l.addressRow(instr, instr.Arg("b"), ptx.Shared)
 		l.emit(o)
 		return
 	}
-	if in.Has("query") {
-		if p := l.predicate(in.Arg("p")); p != code.NoRow {
+	if instr.Has("query") {
+		if p := l.predicate(instr.Arg("p")); p != code.NoRow {
 			f := code.MapField{}
-			f.Space, _ = in.Space()
+			f.Space, _ = instr.Space()
 			o := code.Instr{Op: code.MapLarge, D: p}
-			o.A, f.Space = l.place(in, in.Arg("a"), f.Space)
+			o.A, f.Space = l.addressRow(instr, instr.Arg("a"), f.Space)
 			o.Imm = f.Imm()
 			l.emit(o)
 		}
 		return
 	}
-	l.replaceClass(in)
-	if in.Form.Operand("b") < 0 {
+	l.replaceClass(instr)
+	if instr.Form.Operand("b") < 0 {
 		return
 	}
-	f := code.MapField{Field: slices.Index(code.MapFields, in.Slot("field"))}
+	f := code.MapField{Field: slices.Index(code.MapFields, instr.Slot("field"))}
 	o := code.Instr{Op: code.MapReplace}
-	f.Space, _ = in.Space()
-	o.A, f.Space = l.place(in, in.Arg("a"), f.Space)
-	value := in.Arg("b")
-	if in.Form.Operand("c") >= 0 {
-		c := in.Arg("c")
+	f.Space, _ = instr.Space()
+	o.A, f.Space = l.addressRow(instr, instr.Arg("a"), f.Space)
+	value := instr.Arg("b")
+	if instr.Form.Operand("c") >= 0 {
+		c := instr.Arg("c")
 		f.Ord, value = int(min(value.Imm.Bits, 0xffff)), c
 	}
-	if o.B = l.source(value, in.Type(), code.SlotOf(in.Type())); in.Type().Bits() == 32 {
-		wide := l.temp(code.Q)
+	if o.B = l.source(value, instr.Type(), code.SlotOf(instr.Type())); instr.Type().Bits() == 32 {
+		wide := l.newTemp(code.Q)
 		l.emit(code.Instr{Op: code.ZextB64, D: wide, A: o.B})
 		o.B = wide
 	}
@@ -143,18 +143,18 @@ func lowerTensormap(l *lowerer, in *ptx.Instr) {
 }
 
 // replaceClass lowers the part of tensormap.replace that sets the allocation class.
-func (l *lowerer) replaceClass(in *ptx.Instr) {
-	large := in.Has("alloc_large")
-	if !large && !in.Has("alloc_small") {
+func (l *lowerer) replaceClass(instr *ptx.Instr) {
+	large := instr.Has("alloc_large")
+	if !large && !instr.Has("alloc_small") {
 		return
 	}
 	f := code.MapField{Field: slices.Index(code.MapFields, tensormap.AllocClass)}
-	f.Space, _ = in.Space()
-	o := code.Instr{Op: code.MapReplace, B: l.konst(code.Q, 0)}
+	f.Space, _ = instr.Space()
+	o := code.Instr{Op: code.MapReplace, B: l.constant(code.Q, 0)}
 	if large {
-		o.B = l.konst(code.Q, 1)
+		o.B = l.constant(code.Q, 1)
 	}
-	o.A, f.Space = l.place(in, in.Arg("a"), f.Space)
+	o.A, f.Space = l.addressRow(instr, instr.Arg("a"), f.Space)
 	o.Imm = f.Imm()
 	l.emit(o)
 }

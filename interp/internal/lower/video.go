@@ -24,27 +24,27 @@ var videoSeconds = map[string]alu.VideoSecond{
 
 var videoShifts = map[string]int{"": 0, "shr7": 7, "shr15": 15}
 
-func lowerVideo(l *lowerer, in *ptx.Instr) {
-	lanes := in.VideoLanes()
-	name := in.Slot("cmp")
+func lowerVideo(l *lowerer, instr *ptx.Instr) {
+	lanes := instr.VideoLanes()
+	name := instr.Slot("cmp")
 	if name == "" {
-		name = in.Op.Name
+		name = instr.Op.Name
 	}
-	product := in.Form.Family == ptx.FamilyVmad
-	second := in.Slot("op2")
-	if second == "" && in.Has("add") {
+	product := instr.Form.Family == ptx.FamilyVmad
+	second := instr.Slot("op2")
+	if second == "" && instr.Has("add") {
 		second = "add"
 	}
-	d := in.Arg("d")
+	d := instr.Arg("d")
 	v := alu.Video{
-		Second: entry(videoSeconds, second), Lanes: lanes,
-		A:      l.videoElems(in, "a", 0),
-		B:      l.videoElems(in, "b", 1),
+		Second: lookUp(videoSeconds, second), Lanes: lanes,
+		A:      l.videoElems(instr, "a", 0),
+		B:      l.videoElems(instr, "b", 1),
 		Log:    [...]int{1: 2, 2: 1, 4: 0}[lanes],
 		Mask:   1<<lanes - 1,
-		Signed: in.SlotType("dtype").IsSigned(),
-		Sat:    in.Has("sat"), Wrap: in.Has("wrap"), PlusOne: in.Has("po"),
-		Shift: entry(videoShifts, in.Slot("scale")),
+		Signed: instr.SlotType("dtype").IsSigned(),
+		Sat:    instr.Has("sat"), Wrap: instr.Has("wrap"), PlusOne: instr.Has("po"),
+		Shift: lookUp(videoShifts, instr.Slot("scale")),
 	}
 	if sel := d.Sel(); sel != "" && lanes == 1 {
 		v.Log, v.At = partOf(sel)
@@ -56,30 +56,30 @@ func lowerVideo(l *lowerer, in *ptx.Instr) {
 	}
 	// The sign is in the description, not in the operand.
 	plain := func(name string) int32 {
-		o := in.Arg(name)
+		o := instr.Arg(name)
 		p := *o
 		p.Neg = false
-		return l.source(&p, in.OperandType(in.Form.Operand(name)), code.R)
+		return l.source(&p, instr.OperandType(instr.Form.Operand(name)), code.R)
 	}
 	o := code.Instr{Op: code.VideoB32, D: l.target(d, code.R), A: plain("a"), B: plain("b")}
-	if o.C = l.konst(code.R, 0); in.Arg("c").Kind != ptx.NoOperand {
-		o.C, v.NegC = plain("c"), in.Arg("c").Neg
+	if o.C = l.constant(code.R, 0); instr.Arg("c").Kind != ptx.NoOperand {
+		o.C, v.NegC = plain("c"), instr.Arg("c").Neg
 	}
 	if product {
 		o.Op = code.VmadB32
 	} else {
-		v.Op = entry(videoOps, name)
+		v.Op = lookUp(videoOps, name)
 	}
 	o.Imm = v.Imm()
 	l.emit(o)
 }
 
 // videoElems says which elements the named source gives; it is the first or the second.
-func (l *lowerer) videoElems(in *ptx.Instr, name string, index int) alu.VideoElems {
-	o := in.Arg(name)
-	e := alu.VideoElems{Signed: in.OperandType(in.Form.Operand(name)).IsSigned(), Neg: o.Neg}
+func (l *lowerer) videoElems(instr *ptx.Instr, name string, index int) alu.VideoElems {
+	o := instr.Arg(name)
+	e := alu.VideoElems{Signed: instr.OperandType(instr.Form.Operand(name)).IsSigned(), Neg: o.Neg}
 	sel := o.Sel()
-	lanes := in.VideoLanes()
+	lanes := instr.VideoLanes()
 	switch {
 	case lanes == 1:
 		e.Log, e.At[0] = partOf(sel)

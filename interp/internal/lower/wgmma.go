@@ -15,9 +15,9 @@ import (
 func (l *lowerer) findProducts() {
 	l.products = map[*ptx.Instr]int32{}
 	for _, b := range l.fn.Func.Blocks {
-		for _, in := range b.Instrs {
-			if in.IsMultiply() {
-				l.products[in] = int32(len(l.tables.Fragments))
+		for _, instr := range b.Instrs {
+			if instr.IsMultiply() {
+				l.products[instr] = int32(len(l.tables.Fragments))
 				l.tables.Fragments = append(l.tables.Fragments, code.Fragments{})
 				l.fn.Multiply = true
 			}
@@ -25,60 +25,60 @@ func (l *lowerer) findProducts() {
 	}
 }
 
-func lowerWgmmaFence(l *lowerer, in *ptx.Instr) {
-	l.wholeWarps(in)
+func lowerWgmmaFence(l *lowerer, instr *ptx.Instr) {
+	l.wholeWarps(instr)
 	l.emit(code.Instr{Op: code.WgmmaFence})
 }
 
-func lowerWgmmaCommit(l *lowerer, in *ptx.Instr) {
-	l.wholeWarps(in)
+func lowerWgmmaCommit(l *lowerer, instr *ptx.Instr) {
+	l.wholeWarps(instr)
 	l.emit(code.Instr{Op: code.WgmmaCommit})
 }
 
-func lowerWgmmaWait(l *lowerer, in *ptx.Instr) {
-	l.wholeWarps(in)
-	l.completes(in, code.Awaited{Last: int(min(in.Arg("a").Imm.Bits, 1<<30))})
+func lowerWgmmaWait(l *lowerer, instr *ptx.Instr) {
+	l.wholeWarps(instr)
+	l.emitCompletion(instr, code.WaitGroups{Last: int(min(instr.Arg("a").Imm.Bits, 1<<30))})
 }
 
 // lowerWgmma lowers wgmma.mma_async.
-func lowerWgmma(l *lowerer, in *ptx.Instr) {
-	l.wholeWarps(in)
-	side, types := l.products[in], in.Types()
+func lowerWgmma(l *lowerer, instr *ptx.Instr) {
+	l.wholeWarps(instr)
+	side, types := l.products[instr], instr.Types()
 	flag := func(name string) int64 {
-		if i := in.Form.Operand(name); i >= 0 && in.Ops[i].Kind != ptx.NoOperand {
-			return int64(in.Ops[i].Imm.Bits)
+		if i := instr.Form.Operand(name); i >= 0 && instr.Ops[i].Kind != ptx.NoOperand {
+			return int64(instr.Ops[i].Imm.Bits)
 		}
 		return 0
 	}
-	m := matrix.NewWgmma(in.Extent('n'), in.Extent('k'), types[0], types[1], types[2], in.Has("sp"), int(flag("f")))
-	m.Saturate = in.Has("satfinite")
+	m := matrix.NewWgmma(instr.Extent('n'), instr.Extent('k'), types[0], types[1], types[2], instr.Has("sp"), int(flag("f")))
+	m.Saturate = instr.Has("satfinite")
 	m.Negate = flag("g")*flag("h") < 0
-	o := code.Instr{Op: code.WgmmaIssue, Side: side, A: l.konst(code.Q, 0), C: l.konst(code.R, 0)}
-	f := code.Fragments{Wgmma: m, D: l.held(in, "d"), A: l.held(in, "a")}
+	o := code.Instr{Op: code.WgmmaIssue, Side: side, A: l.constant(code.Q, 0), C: l.constant(code.R, 0)}
+	f := code.Fragments{Wgmma: m, D: l.fragmentRegisters(instr, "d"), A: l.fragmentRegisters(instr, "a")}
 	f.C = f.D
 	if len(f.A) == 0 {
-		o.A = l.source(in.Arg("a"), ptx.B64, code.Q)
-		m.From.Across, m.To.Across = flag("i") != 0, flag("j") != 0
+		o.A = l.source(instr.Arg("a"), ptx.B64, code.Q)
+		m.SharedA.Transposed, m.SharedB.Transposed = flag("i") != 0, flag("j") != 0
 	} else {
-		m.To.Across = flag("i") != 0
+		m.SharedB.Transposed = flag("i") != 0
 	}
 	if m.Sparse != nil {
-		o.C = l.source(in.Arg("e"), ptx.B32, code.R)
+		o.C = l.source(instr.Arg("e"), ptx.B32, code.R)
 	}
-	o.B, o.E = l.source(in.Arg("b"), ptx.B64, code.Q), l.source(in.Arg("c"), ptx.Pred, code.P)
+	o.B, o.E = l.source(instr.Arg("b"), ptx.B64, code.Q), l.source(instr.Arg("c"), ptx.Pred, code.P)
 	l.tables.Fragments[side] = f
 	l.emit(o)
 }
 
-// held is the registers of a fragment; none of an operand that is a descriptor.
-func (l *lowerer) held(in *ptx.Instr, operand string) []code.Elem {
+// fragmentRegisters is the registers of a fragment; none of an operand that is a descriptor.
+func (l *lowerer) fragmentRegisters(instr *ptx.Instr, operand string) []code.Elem {
 	var elems []code.Elem
-	for _, e := range in.Fragment(operand) {
+	for _, e := range instr.Fragment(operand) {
 		switch e.Kind {
 		case ptx.RegOperand:
 			elems = append(elems, code.Elem{Slot: code.R, Row: l.rows[e.Reg].Row})
 		case ptx.ImmOperand:
-			elems = append(elems, code.Elem{Slot: code.R, Row: l.konst(code.R, e.Imm.As(ptx.B32))})
+			elems = append(elems, code.Elem{Slot: code.R, Row: l.constant(code.R, e.Imm.Encode(ptx.B32))})
 		default:
 			elems = append(elems, code.Elem{Slot: code.NoSlot, Row: code.NoRow})
 		}
@@ -86,10 +86,10 @@ func (l *lowerer) held(in *ptx.Instr, operand string) []code.Elem {
 	return elems
 }
 
-// completes emits what completes multiplications that may be pending at an instruction.
-func (l *lowerer) completes(in *ptx.Instr, which code.Awaited) {
+// emitCompletion emits what completes multiplications that may be pending at an instruction.
+func (l *lowerer) emitCompletion(instr *ptx.Instr, which code.WaitGroups) {
 	f := code.Fragments{}
-	if p := in.Pending; p != nil {
+	if p := instr.Pending; p != nil {
 		for _, other := range p.Completes {
 			f.Pending = append(f.Pending, l.products[other])
 		}
@@ -104,14 +104,14 @@ func (l *lowerer) completes(in *ptx.Instr, which code.Awaited) {
 	l.emit(code.Instr{Op: code.WgmmaWait, Side: int32(len(l.tables.Fragments) - 1), Imm: which.Imm()})
 }
 
-// disturbs emits what traps if an instruction comes to registers of a multiplication that is
+// trapIfPending emits what traps if an instruction comes to registers of a multiplication that is
 // pending.
-func (l *lowerer) disturbs(in *ptx.Instr) {
-	if in.Pending == nil || len(in.Pending.Disturbs) == 0 {
+func (l *lowerer) trapIfPending(instr *ptx.Instr) {
+	if instr.Pending == nil || len(instr.Pending.Disturbs) == 0 {
 		return
 	}
 	f := code.Fragments{}
-	for _, other := range in.Pending.Disturbs {
+	for _, other := range instr.Pending.Disturbs {
 		f.Pending = append(f.Pending, l.products[other])
 	}
 	l.tables.Fragments = append(l.tables.Fragments, f)

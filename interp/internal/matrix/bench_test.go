@@ -33,7 +33,7 @@ func BenchmarkMultiply(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if u := o.Execute(90, &d, &x, &y, &z, &e); u != nil {
-					b.Fatal(u.What)
+					b.Fatal(u.Description)
 				}
 			}
 		})

@@ -18,8 +18,8 @@ type Compression struct {
 }
 
 // NewCompression is that of so many registers.
-func NewCompression(elem, index, kept, of, dense int) *Compression {
-	return &Compression{elem, index, kept, of, dense}
+func NewCompression(elem, index, stored, of, dense int) *Compression {
+	return &Compression{elem, index, stored, of, dense}
 }
 
 // groups is the number of groups.

@@ -50,16 +50,16 @@ func TestDocumented(t *testing.T) {
 			types = []ptx.Type{ptx.E4M3, ptx.E5M2}
 		}
 		for _, of := range types {
-			n := Measured(unit, sm, of, of)
+			n := NumericsFor(unit, sm, of, of)
 			said[n] = true
-			least, written := fmt.Sprintf("%d, %d", n.Least32, n.Least16), cells[5]
-			if n.Least16 == 0 { // without sums of f16
-				least = fmt.Sprint(n.Least32)
+			least, written := fmt.Sprintf("%d, %d", n.MinExponent32, n.MinExponent16), cells[5]
+			if n.MinExponent16 == 0 { // without sums of f16
+				least = fmt.Sprint(n.MinExponent32)
 				written, _, _ = strings.Cut(written, ",")
 			}
 			block := n.Block
 			if unit == UnitGroups {
-				block *= group
+				block *= exactGroup
 			}
 			switch result, _, _ := strings.Cut(cells[4], " "); {
 			case n.SM > sm || sm > 70 && unit != UnitQuarters && n.SM != sm:

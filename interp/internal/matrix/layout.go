@@ -19,8 +19,8 @@ type Layout struct {
 	Elem []Step  // by bit of the element's
 }
 
-// At is where element i of a lane is.
-func (l *Layout) At(lane, i int) (at Step) {
+// Position is where element i of a lane is.
+func (l *Layout) Position(lane, i int) (at Step) {
 	add := func(s Step) { at.Row, at.Col, at.Matrix = at.Row+s.Row, at.Col+s.Col, at.Matrix+s.Matrix }
 	for n := uint(lane); n != 0; n &= n - 1 {
 		add(l.Lane[bits.TrailingZeros(n)])
@@ -37,11 +37,11 @@ func (l *Layout) Len() int { return 1 << len(l.Elem) }
 // Transposed is the layout of the matrix with rows and columns exchanged.
 func (l Layout) Transposed() Layout {
 	turn := func(list []Step) []Step {
-		out := make([]Step, len(list))
+		turned := make([]Step, len(list))
 		for i, s := range list {
-			out[i] = Step{s.Col, s.Row, s.Matrix}
+			turned[i] = Step{s.Col, s.Row, s.Matrix}
 		}
-		return out
+		return turned
 	}
 	t := Layout{Elem: turn(l.Elem)}
 	copy(t.Lane[:], turn(l.Lane[:]))
@@ -71,8 +71,8 @@ func Rows(m, k, w int) Layout {
 // each by lanes 4i to 4i+3 and 16+4i to 16+4i+3. In quarters, a lane has four neighbours of a row;
 // in columns, of a column, four of which make the upper or the lower half.
 var (
-	quarters = Layout{Lane: [5]Step{{Row: 1}, {Row: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Col: 1}, {Col: 2}}}
-	columns  = Layout{Lane: [5]Step{{Col: 1}, {Col: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Row: 1}, {Row: 2}}}
-	sums16   = Layout{Lane: quarters.Lane, Elem: []Step{{Col: 1}, {Col: 2}, {Col: 4}}}
-	sums32   = Layout{Lane: [5]Step{{Row: 1}, {Col: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Col: 1}, {Row: 2}, {Col: 4}}}
+	quarterRows    = Layout{Lane: [5]Step{{Row: 1}, {Row: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Col: 1}, {Col: 2}}}
+	quarterColumns = Layout{Lane: [5]Step{{Col: 1}, {Col: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Row: 1}, {Row: 2}}}
+	sumLayout16    = Layout{Lane: quarterRows.Lane, Elem: []Step{{Col: 1}, {Col: 2}, {Col: 4}}}
+	sumLayout32    = Layout{Lane: [5]Step{{Row: 1}, {Col: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Col: 1}, {Row: 2}, {Col: 4}}}
 )

@@ -61,11 +61,11 @@ func TestFragments(t *testing.T) {
 			operand *Operand
 			n       int
 		}{"A": {&o.A, s.m * k}, "B": {&o.B, s.n * k}, "C": {&o.C, s.m * s.n}, "D": {&o.D, s.m * s.n}} {
-			if n := x.operand.Registers(); n > mostRegisters {
+			if n := x.operand.Registers(); n > maxRegisters {
 				t.Errorf("%+v: %s takes %d registers", s, name, n)
 			}
 			times := make([]int, x.n*o.Count)
-			for _, at := range x.operand.at {
+			for _, at := range x.operand.indices {
 				if int(at) >= len(times) {
 					t.Fatalf("%+v: %s has element %d of %d", s, name, at, len(times))
 				}
@@ -88,7 +88,7 @@ func TestTiles(t *testing.T) {
 		seen := map[place]int{}
 		for register := range tile.Registers() {
 			for lane := range Lanes {
-				for _, at := range tile.of(register, lane) {
+				for _, at := range tile.placesOf(register, lane) {
 					seen[at]++
 				}
 			}
@@ -125,13 +125,13 @@ func TestFigures(t *testing.T) {
 		{"88, m16n8k32 A s8", Rows(16, 32, 4), 0, 8, 0, 16},
 		{"91, m16n8k32 B s8", Rows(8, 32, 4).Transposed(), 31, 7, 31, 7},
 		{"93, m16n8k64 A s4", Rows(16, 64, 8), 2, 24, 8, 48},
-		{"46, m8n8k4 A by rows", quarters, 17, 3, 5, 3},
-		{"47, m8n8k4 A by columns", columns, 17, 3, 7, 1},
-		{"51, m8n8k4 C f32", sums32, 3, 6, 3, 6},
+		{"46, m8n8k4 A by rows", quarterRows, 17, 3, 5, 3},
+		{"47, m8n8k4 A by columns", quarterColumns, 17, 3, 7, 1},
+		{"51, m8n8k4 C f32", sumLayout32, 3, 6, 3, 6},
 		{"104, ldmatrix", Rows(8, 8, 2), 9, 1, 2, 3},
 		{"106, ldmatrix m8n16", Rows(8, 16, 4), 6, 2, 1, 10},
 	} {
-		if at := c.layout.At(c.lane, c.i); at.Row != c.row || at.Col != c.col {
+		if at := c.layout.Position(c.lane, c.i); at.Row != c.row || at.Col != c.col {
 			t.Errorf("figure %s: element %d of T%d is in row %d, column %d, want %d, %d", c.figure, c.i, c.lane, at.Row, at.Col, c.row, c.col)
 		}
 	}
@@ -208,7 +208,7 @@ func TestGenerations(t *testing.T) {
 				a[e.k], b[e.k] = bits(x.t, e.a), bits(x.t, e.b)
 			}
 			c := []uint64{bits(x.d, x.c), 0, 0, 0}
-			if (&work{Multiply: o, room: new(room)}).floats(sm, a, b, c); c[0] != bits(x.d, want) {
+			if (&multiplication{Multiply: o, scratch: new(scratch)}).floats(sm, a, b, c); c[0] != bits(x.d, want) {
 				t.Errorf("%s: sm_%d has %#x, want %#x", x.what, sm, c[0], bits(x.d, want))
 			}
 		}

@@ -21,20 +21,20 @@ type Multiply struct {
 	Rounding   fp.Rounding // of f64
 	Sparse     *Sparse     // of A half is there; nil if all of it is
 	Scales     *Scales     // that factors have; nil without
-	Fours      bool        // of tf32: four elements of k are multiplied, and then the other four
+	InFours    bool        // of tf32: four elements of k are multiplied, and then the other four
 }
 
 // Operand is a matrix as the lanes hold it.
 type Operand struct {
-	Type ptx.Type
-	Bits int // of an element in its register: those of b1 are taken by 32
-	at   []uint16
-	n    int // elements of a lane
-	all  int // elements; those of wmma may be in several lanes
+	Type     ptx.Type
+	Bits     int // of an element in its register: those of b1 are taken by 32
+	indices  []uint16
+	perLane  int // elements of a lane
+	elements int // elements; those of wmma may be in several lanes
 }
 
-// format is how numbers lie in the elements.
-func (o *Operand) format() format {
+// elementFormat is how numbers lie in the elements.
+func (o *Operand) elementFormat() format {
 	f := formatOf(o.Type)
 	if o.Bits == 4 {
 		f.shift = 0 // they fill them
@@ -43,17 +43,17 @@ func (o *Operand) format() format {
 }
 
 // Registers is how many registers of a lane hold the matrix.
-func (o *Operand) Registers() int { return o.n * o.Bits / max(o.Bits, 32) }
+func (o *Operand) Registers() int { return o.perLane * o.Bits / max(o.Bits, 32) }
 
 // operand lays a matrix out. Elements are numbered by rows, behind those of the matrices
 // before; of B by columns.
 func operand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
-	o := Operand{Type: t, Bits: width, n: l.Len()}
+	o := Operand{Type: t, Bits: width, perLane: l.Len()}
 	for lane := range Lanes {
-		for i := range o.n {
-			s := l.At(lane, i)
+		for i := range o.perLane {
+			s := l.Position(lane, i)
 			at := (s.Matrix*rows+s.Row)*cols + s.Col
-			o.at, o.all = append(o.at, uint16(at)), max(o.all, at+1)
+			o.indices, o.elements = append(o.indices, uint16(at)), max(o.elements, at+1)
 		}
 	}
 	return o
@@ -76,15 +76,15 @@ func (x *Mma) Multiply() *Multiply {
 	o := &Multiply{M: x.M, N: x.N, K: x.K, Count: 1, Scales: x.Scales}
 	if x.A == ptx.F16 && x.M == 8 {
 		o.Count = 4
-		la, lb := quarters, quarters
+		la, lb := quarterRows, quarterRows
 		if x.ACol {
-			la = columns
+			la = quarterColumns
 		}
 		if x.BRow {
-			lb = columns
+			lb = quarterColumns
 		}
 		o.A, o.B = operand(x.A, 16, la, x.M, x.K), operand(x.B, 16, lb, x.N, x.K)
-		sums := map[ptx.Type]Layout{ptx.F16: sums16, ptx.F32: sums32}
+		sums := map[ptx.Type]Layout{ptx.F16: sumLayout16, ptx.F32: sumLayout32}
 		o.C, o.D = operand(x.C, x.C.Bits(), sums[x.C], x.M, x.N), operand(x.D, x.D.Bits(), sums[x.D], x.M, x.N)
 		return o
 	}
@@ -92,12 +92,12 @@ func (x *Mma) Multiply() *Multiply {
 	if x.A == ptx.B1 {
 		width, o.K = 32, x.K/32
 	}
-	w, there := max(32/width, 1), o.K
+	w, stored := max(32/width, 1), o.K
 	if x.Sparse {
-		there = o.K / 2
+		stored = o.K / 2
 		o.Sparse = NewSparse(SparsityOf(x.A, width, x.Ordered), width, o.K, x.Selector)
 	}
-	o.A, o.B = operand(x.A, width, Rows(x.M, there, w), x.M, there), operand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
+	o.A, o.B = operand(x.A, width, Rows(x.M, stored, w), x.M, stored), operand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
 	sums := Rows(x.M, x.N, 2)
 	o.C, o.D = operand(x.C, x.C.Bits(), sums, x.M, x.N), operand(x.D, x.D.Bits(), sums, x.M, x.N)
 	return o
@@ -116,53 +116,53 @@ func (o *Multiply) Extra() int {
 	return n
 }
 
-// mostRegisters is how many a lane may hold a matrix in.
-const mostRegisters = 8
+// maxRegisters is how many a lane may hold a matrix in.
+const maxRegisters = 8
 
 // Registers are the rows of the registers that hold a matrix: of 32 bits or, of f64, of 64.
 type Registers struct {
-	R [mostRegisters]*regfile.Row32
-	Q [mostRegisters]*regfile.Row64
+	R [maxRegisters]*regfile.Row32
+	Q [maxRegisters]*regfile.Row64
 }
 
-// read gathers the elements of a matrix.
-func (o *Operand) read(r *Registers, room *[]uint64) []uint64 {
-	to := take(room, o.all)
+// gather gathers the elements of a matrix.
+func (o *Operand) gather(r *Registers, scratch *[]uint64) []uint64 {
+	to := resize(scratch, o.elements)
 	if o.Bits == 64 {
-		for i := range o.n {
+		for i := range o.perLane {
 			for lane, v := range r.Q[i] {
-				to[o.at[lane*o.n+i]] = v
+				to[o.indices[lane*o.perLane+i]] = v
 			}
 		}
 		return to
 	}
-	per, mask := 32/o.Bits, uint64(1)<<o.Bits-1
-	for i := range o.n {
-		row, shift := r.R[i/per], i%per*o.Bits
+	perWord, mask := 32/o.Bits, uint64(1)<<o.Bits-1
+	for i := range o.perLane {
+		row, shift := r.R[i/perWord], i%perWord*o.Bits
 		for lane, v := range row {
-			to[o.at[lane*o.n+i]] = uint64(v>>shift) & mask
+			to[o.indices[lane*o.perLane+i]] = uint64(v>>shift) & mask
 		}
 	}
 	return to
 }
 
-// write hands the elements of a matrix out.
-func (o *Operand) write(r *Registers, from []uint64) {
+// scatter hands the elements of a matrix out.
+func (o *Operand) scatter(r *Registers, from []uint64) {
 	if o.Bits == 64 {
-		for i := range o.n {
+		for i := range o.perLane {
 			for lane := range r.Q[i] {
-				r.Q[i][lane] = from[o.at[lane*o.n+i]]
+				r.Q[i][lane] = from[o.indices[lane*o.perLane+i]]
 			}
 		}
 		return
 	}
-	per := 32 / o.Bits
-	for i := 0; i < o.n; i += per {
-		row := r.R[i/per]
+	perWord := 32 / o.Bits
+	for i := 0; i < o.perLane; i += perWord {
+		row := r.R[i/perWord]
 		for lane := range row {
 			v := uint64(0)
-			for k := range per {
-				v |= from[o.at[lane*o.n+i+k]] << (k * o.Bits)
+			for k := range perWord {
+				v |= from[o.indices[lane*o.perLane+i+k]] << (k * o.Bits)
 			}
 			row[lane] = uint32(v)
 		}
@@ -172,11 +172,11 @@ func (o *Operand) write(r *Registers, from []uint64) {
 // Execute multiplies what the registers hold, on a device of a compute capability. Registers of
 // D may be those of others. If the manual leaves open what is computed, it says why instead.
 func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
-	w := work{Multiply: o, room: rooms.Get().(*room)}
-	defer rooms.Put(w.room)
+	w := multiplication{Multiply: o, scratch: scratchPool.Get().(*scratch)}
+	defer scratchPool.Put(w.scratch)
 	if o.Sparse != nil {
 		var u *Undefined
-		if w.chosen, u = o.Sparse.Chosen((*[Lanes]uint32)(e.R[0])); u != nil {
+		if w.selected, u = o.Sparse.SelectedIndices((*[Lanes]uint32)(e.R[0])); u != nil {
 			return u
 		}
 	}
@@ -187,7 +187,7 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 			return u
 		}
 	}
-	x, y, z := o.A.read(a, &w.words[0]), o.B.read(b, &w.words[1]), o.C.read(c, &w.words[2])
+	x, y, z := o.A.gather(a, &w.words[0]), o.B.gather(b, &w.words[1]), o.C.gather(c, &w.words[2])
 	switch t := o.A.Type; {
 	case t == ptx.F64:
 		w.doubles(x, y, z)
@@ -198,36 +198,36 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	default:
 		w.floats(sm, x, y, z)
 	}
-	o.D.write(d, z)
+	o.D.scatter(d, z)
 	return nil
 }
 
-// work is a multiplication under way.
-type work struct {
+// multiplication is a multiplication under way.
+type multiplication struct {
 	*Multiply
-	*room
-	chosen []uint8 // of a sparse A, the places of its elements in their rows
+	*scratch
+	selected []uint8 // of a sparse A, the places of its elements in their rows
 
-	rowScales, colScales []number // of rows of A and columns of B, Scales.Vec of each
+	rowScales, colScales []number // of rows of A and columns of B, Scales.PerRow of each
 }
 
-// each calls f for every element of D, with its number, the row of A and the column of B, and makes its
+// forEachElement calls f for every element of D, with its number, the row of A and the column of B, and makes its
 // result the element. Of a sparse A they are what is there, and what that is multiplied by.
-func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
-	there := len(a) / (o.Count * o.M)
-	var met []T
-	if o.chosen != nil {
-		met = make([]T, there)
+func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
+	stored := len(a) / (o.Count * o.M)
+	var selected []T
+	if o.selected != nil {
+		selected = make([]T, stored)
 	}
 	for i := range o.Count * o.M {
-		row, cols := a[i*there:][:there], b[i/o.M*o.N*o.K:]
+		row, cols := a[i*stored:][:stored], b[i/o.M*o.N*o.K:]
 		for j := range o.N {
 			col := cols[j*o.K:][:o.K]
-			if o.chosen != nil {
-				for k, at := range o.chosen[i*there:][:there] {
-					met[k] = col[at]
+			if o.selected != nil {
+				for k, at := range o.selected[i*stored:][:stored] {
+					selected[k] = col[at]
 				}
-				col = met
+				col = selected
 			}
 			at := i*o.N + j
 			c[at] = f(at, row, col, c[at])
@@ -235,38 +235,38 @@ func each[T any](o *work, a, b []T, c []uint64, f func(at int, a, b []T, c uint6
 	}
 }
 
-// decoded reads all elements.
-func decoded[T any](list []uint64, room *[]T, f func(v uint64) T) []T {
-	to := take(room, len(list))
+// decodeAll reads all elements.
+func decodeAll[T any](list []uint64, scratch *[]T, f func(v uint64) T) []T {
+	to := resize(scratch, len(list))
 	for i, v := range list {
 		to[i] = f(v)
 	}
 	return to
 }
 
-func (o *work) floats(sm int, a, b, c []uint64) {
-	n := Measured(o.unit(), sm, o.A.Type, o.B.Type)
+func (o *multiplication) floats(sm int, a, b, c []uint64) {
+	n := NumericsFor(o.unit(), sm, o.A.Type, o.B.Type)
 	if n.Method == Fmas {
 		half := struct{ c, d bool }{o.C.Type == ptx.F16, o.D.Type == ptx.F16}
-		each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return fmas(a, b, c, half) })
+		forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return fmas(a, b, c, half) })
 		return
 	}
-	o.formats = [...]format{o.A.format(), o.B.format(), formatOf(o.C.Type), formatOf(o.D.Type)}
+	o.formats = [...]format{o.A.elementFormat(), o.B.elementFormat(), formatOf(o.C.Type), formatOf(o.D.Type)}
 	fa, fb, from, to := &o.formats[0], &o.formats[1], &o.formats[2], &o.formats[3]
-	x, y := decoded(a, &o.factors[0], fa.decode), decoded(b, &o.factors[1], fb.decode)
+	x, y := decodeAll(a, &o.factors[0], fa.decode), decodeAll(b, &o.factors[1], fb.decode)
 	switch {
 	case o.Scales != nil && o.A.Bits == 4:
 		o.packed(n, x, y, c, to)
 		return
 	case o.Scales != nil:
-		spread(x, o.rowScales)
-		spread(y, o.colScales)
+		applyScales(x, o.rowScales)
+		applyScales(y, o.colScales)
 	}
 	sum := n.summation(sm)
 	if o.C.Type != o.D.Type && o.Count == 1 {
-		sum = mixed(sum, sm)
+		sum = convertedSum(sum, sm)
 	}
-	each(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
+	forEachElement(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
 		return sum(a, b, factors{fa, fb}, c, from, to)
 	})
 }
@@ -278,15 +278,15 @@ func (o *Multiply) unit() Unit {
 		return UnitQuarters
 	case o.Scales != nil && o.A.Bits == 4:
 		return UnitGroups
-	case o.Fours:
+	case o.InFours:
 		return UnitFours
 	}
 	return UnitWarp
 }
 
-// mixed is a sum where C and D have different types, which only wmma can have: all is f32. On
+// convertedSum is a sum where C and D have different types, which only wmma can have: all is f32. On
 // Volta C is what it is.
-func mixed(sum summation, sm int) summation {
+func convertedSum(sum summation, sm int) summation {
 	f32 := formatOf(ptx.F32)
 	return func(a, b []number, f factors, c uint64, from, to *format) uint64 {
 		switch {
@@ -301,8 +301,8 @@ func mixed(sum summation, sm int) summation {
 
 // doubles is a chain of multiplications that are added without rounding between (manual
 // 9.7.14.5.14), in the order of k.
-func (o *work) doubles(a, b, c []uint64) {
-	each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
+func (o *multiplication) doubles(a, b, c []uint64) {
+	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		sum := math.Float64frombits(c)
 		for k := range a {
 			sum = fp.Fma64(math.Float64frombits(a[k]), math.Float64frombits(b[k]), sum, o.Rounding)
@@ -312,8 +312,8 @@ func (o *work) doubles(a, b, c []uint64) {
 }
 
 // bits counts bits of A and B.
-func (o *work) bits(a, b, c []uint64) {
-	each(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
+func (o *multiplication) bits(a, b, c []uint64) {
+	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		n := 0
 		for k := range a {
 			if o.Xor {
@@ -326,7 +326,7 @@ func (o *work) bits(a, b, c []uint64) {
 	})
 }
 
-func (o *work) integers(a, b, c []uint64) {
+func (o *multiplication) integers(a, b, c []uint64) {
 	as := func(o *Operand) func(v uint64) int32 {
 		n := 32 - o.Bits
 		if o.Type.IsSigned() {
@@ -334,8 +334,8 @@ func (o *work) integers(a, b, c []uint64) {
 		}
 		return func(v uint64) int32 { return int32(v) }
 	}
-	x, y := decoded(a, &o.room.integers[0], as(&o.A)), decoded(b, &o.room.integers[1], as(&o.B))
-	each(o, x, y, c, func(_ int, a, b []int32, c uint64) uint64 {
+	x, y := decodeAll(a, &o.scratch.integers[0], as(&o.A)), decodeAll(b, &o.scratch.integers[1], as(&o.B))
+	forEachElement(o, x, y, c, func(_ int, a, b []int32, c uint64) uint64 {
 		sum := int64(int32(c))
 		for k := range a {
 			sum += int64(a[k]) * int64(b[k])

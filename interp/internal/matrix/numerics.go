@@ -37,16 +37,16 @@ const (
 // nearest for f16, for f32 towards zero, to Result bits behind the point. The largest exponent is
 // at least Least32, or with a sum of f16 Least16.
 type Numerics struct {
-	Unit     Unit
-	SM       int      // from this compute capability on
-	Type     ptx.Type // of the factors; F16 and BF16 are alike, and so are those of 8 and fewer bits: E4M3
-	Method   Method
-	Block    int
-	Fraction int
-	Result   int
-	Least32  int
-	Least16  int
-	Source   string
+	Unit          Unit
+	SM            int      // from this compute capability on
+	Type          ptx.Type // of the factors; F16 and BF16 are alike, and so are those of 8 and fewer bits: E4M3
+	Method        Method
+	Block         int
+	Fraction      int
+	Result        int
+	MinExponent32 int
+	MinExponent16 int
+	Source        string
 }
 
 // Generations are the numerics, the oldest of a unit and type first. docs/tensor.md says where each
@@ -74,13 +74,13 @@ var Generations = []Numerics{
 	{UnitQuarters, 80, ptx.F16, Fmas, 0, 0, 0, 0, 0, "ptxas 13.5: FFMA and FADD from Ampere on"},
 }
 
-// since is the first compute capability with a type, where that is not the first line's.
-var since = map[ptx.Type]int{ptx.BF16: 80, ptx.E3M2: 120, ptx.E2M3: 120, ptx.E2M1: 120}
+// firstSM is the first compute capability with a type, where that is not the first line's.
+var firstSM = map[ptx.Type]int{ptx.BF16: 80, ptx.E3M2: 120, ptx.E2M3: 120, ptx.E2M1: 120}
 
-// Measured is the numerics of a unit for factors of two types on a device of a compute
+// NumericsFor is the numerics of a unit for factors of two types on a device of a compute
 // capability. What a generation does not have is computed as by the first that has it.
-func Measured(u Unit, sm int, a, b ptx.Type) *Numerics {
-	sm = max(sm, since[a], since[b])
+func NumericsFor(u Unit, sm int, a, b ptx.Type) *Numerics {
+	sm = max(sm, firstSM[a], firstSM[b])
 	switch {
 	case a == ptx.BF16:
 		a = ptx.F16
@@ -102,7 +102,7 @@ type summation func(a, b []number, f factors, c uint64, from, to *format) uint64
 // summation is that on a device of a compute capability, but for the method Fmas.
 func (n *Numerics) summation(sm int) summation {
 	if n.Method == Halves {
-		return Measured(n.Unit, sm, ptx.F16, ptx.F16).halves
+		return NumericsFor(n.Unit, sm, ptx.F16, ptx.F16).halves
 	}
 	return n.dot
 }
@@ -112,7 +112,7 @@ func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) 
 	f16 := formatOf(ptx.F16)
 	sum := uint64(0)
 	for half := range 2 {
-		var x, y [mostHalf]number
+		var x, y [maxHalfRow]number
 		count := 0
 		for k := range a {
 			if k/2%2 == half {
@@ -125,8 +125,8 @@ func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) 
 	return to.add(c, sum)
 }
 
-// mostHalf is how many elements half a row may have.
-const mostHalf = 32
+// maxHalfRow is how many elements half a row may have.
+const maxHalfRow = 32
 
 // f16 is a number of a format that has no others than f16, read as one of those.
 func (x number) f16(f, f16 *format) number {
@@ -180,18 +180,18 @@ func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format)
 	frac, sum := f.a.Fraction()+f.b.Fraction(), uint64(0)
 	for k := 0; k < len(a); k += n.Block {
 		end := min(k+n.Block, len(a))
-		sum = n.block(a[k:end], b[k:end], frac, n.least(to), acc, from, to)
+		sum = n.block(a[k:end], b[k:end], frac, n.minExponent(to), acc, from, to)
 		acc, from = to.decode(sum), to
 	}
 	return sum
 }
 
-// least is the exponent that terms of a sum in a format are aligned to at least.
-func (n *Numerics) least(to *format) int32 {
+// minExponent is the exponent that terms of a sum in a format are aligned to at least.
+func (n *Numerics) minExponent(to *format) int32 {
 	if to.Format == &fp.F16 {
-		return int32(n.Least16)
+		return int32(n.MinExponent16)
 	}
-	return int32(n.Least32)
+	return int32(n.MinExponent32)
 }
 
 // block is the sum of a block of products and the accumulator. frac is the bits behind the

@@ -2,19 +2,19 @@ package matrix
 
 import "sync"
 
-// room is what a multiplication works in, for use again: nothing in it outlives that.
-type room struct {
-	words    [3][]uint64 // A, B and C as registers have them
-	held     [2][]uint32 // of a warpgroup, A and D
-	factors  [2][]number // A and B
-	integers [2][]int32
-	formats  [4]format // of A, B, C and D
+// scratch is what a multiplication works in, for use again: nothing in it outlives that.
+type scratch struct {
+	words        [3][]uint64 // A, B and C as registers have them
+	operandWords [2][]uint32 // of a warpgroup, A and D
+	factors      [2][]number // A and B
+	integers     [2][]int32
+	formats      [4]format // of A, B, C and D
 }
 
-var rooms = sync.Pool{New: func() any { return new(room) }}
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
-// take gives n elements of a room, with any value.
-func take[T any](list *[]T, n int) []T {
+// resize gives n elements of a room, with any value.
+func resize[T any](list *[]T, n int) []T {
 	if cap(*list) < n {
 		*list = make([]T, n)
 	}

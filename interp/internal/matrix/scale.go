@@ -11,8 +11,8 @@ import (
 
 // Scales is the scales of mma with .block_scale.
 type Scales struct {
-	Vec   int  // of a row of A, and of a column of B: 1, 2 or 4
-	UE4M3 bool // their type; else it is .ue8m0
+	PerRow int  // of a row of A, and of a column of B: 1, 2 or 4
+	UE4M3  bool // their type; else it is .ue8m0
 }
 
 // decode reads a scale. Of .ue4m3 the uppermost bit is not looked at.
@@ -38,13 +38,13 @@ func (s *Scales) fraction() int {
 // selectors are where the scales are that a register of each of a row's four lanes could hold.
 type selectors struct{ data, byteID, threadID int } // registers of what goes with the fragments
 
-// selected reads which byte and which lanes have the scales; they are the same in all lanes. most
+// selectedScales reads which byte and which lanes have the scales; they are the same in all lanes. most
 // is how many threads the selector can tell apart (manual table 37).
-func (s *Scales) selected(e *Registers, at selectors, most int, of string) (first, thread int, u *Undefined) {
+func (s *Scales) selectedScales(e *Registers, at selectors, limit int, matrix string) (first, thread int, u *Undefined) {
 	for _, x := range []struct {
 		register, step, below int
 		name                  string
-	}{{at.byteID, s.Vec, 5 - s.Vec, "byte-id"}, {at.threadID, 1, most, "thread-id"}} {
+	}{{at.byteID, s.PerRow, 5 - s.PerRow, "byte-id"}, {at.threadID, 1, limit, "thread-id"}} {
 		row := e.R[x.register]
 		v, other := row[0]&0xffff, uint32(0)
 		for lane, w := range row {
@@ -54,9 +54,9 @@ func (s *Scales) selected(e *Registers, at selectors, most int, of string) (firs
 		}
 		switch {
 		case other != 0:
-			return 0, 0, &Undefined{other, fmt.Sprintf("another %s of %s than lane 0", x.name, of)}
+			return 0, 0, &Undefined{other, fmt.Sprintf("another %s of %s than lane 0", x.name, matrix)}
 		case int(v) >= x.below || int(v)%x.step != 0:
-			return 0, 0, &Undefined{^uint32(0), fmt.Sprintf("%s %d of %s", x.name, v, of)}
+			return 0, 0, &Undefined{^uint32(0), fmt.Sprintf("%s %d of %s", x.name, v, matrix)}
 		}
 		if x.name == "byte-id" {
 			first = int(v)
@@ -71,19 +71,19 @@ func (s *Scales) selected(e *Registers, at selectors, most int, of string) (firs
 // two have those of a row of A and of the row eight below, and one those of a column of B.
 func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	scales := func(register, lane, first int) (list []number) {
-		for i := range s.Vec {
+		for i := range s.PerRow {
 			list = append(list, s.decode(e.R[register][lane]>>(8*(first+i))))
 		}
 		return list
 	}
-	first, thread, u := s.selected(e, selectors{extra, extra + 1, extra + 2}, 2, "A")
+	first, thread, u := s.selectedScales(e, selectors{extra, extra + 1, extra + 2}, 2, "A")
 	if u != nil {
 		return nil, nil, u
 	}
 	for row := range 16 {
 		a = append(a, scales(extra, row%8*4+2*thread+row/8, first)...)
 	}
-	if first, thread, u = s.selected(e, selectors{extra + 3, extra + 4, extra + 5}, 4, "B"); u != nil {
+	if first, thread, u = s.selectedScales(e, selectors{extra + 3, extra + 4, extra + 5}, 4, "B"); u != nil {
 		return nil, nil, u
 	}
 	for col := range 8 {
@@ -92,14 +92,14 @@ func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	return a, b, nil
 }
 
-// group is how many products of .e2m1 that take four bits each are added exactly, with scales.
+// exactGroup is how many products of .e2m1 that take four bits each are added exactly, with scales.
 // Their sum, times the scales, is one term, with the sum of the scales' exponents, which it has even
 // if they add up to zero.
-const group = 16
+const exactGroup = 16
 
-// spread gives numbers the scales that they have, of .ue8m0, which only change exponents: as many
+// applyScales gives numbers the scales that they have, of .ue8m0, which only change exponents: as many
 // neighbours have one as there are numbers for each.
-func spread(list, scales []number) {
+func applyScales(list, scales []number) {
 	each := len(list) / len(scales)
 	for i := range list {
 		switch s := scales[i/each]; {
@@ -112,9 +112,9 @@ func spread(list, scales []number) {
 }
 
 // packed multiplies a and b of e2m1 with scales.
-func (o *work) packed(n *Numerics, a, b []number, c []uint64, to *format) {
-	vec := o.Scales.Vec
-	each(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
+func (o *multiplication) packed(n *Numerics, a, b []number, c []uint64, to *format) {
+	vec := o.Scales.PerRow
+	forEachElement(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
 		return o.Scales.packed(n, a, b, o.rowScales[at/o.N*vec:][:vec], o.colScales[at%o.N*vec:][:vec], c, to)
 	})
 }
@@ -122,14 +122,14 @@ func (o *work) packed(n *Numerics, a, b []number, c []uint64, to *format) {
 // packed is a row times a column of e2m1, plus c: x and y are their scales.
 func (s *Scales) packed(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
 	var terms, ones [8]number
-	groups, top := len(a)/group, n.least(to)
+	groups, top := len(a)/exactGroup, n.minExponent(to)
 	for g := range groups {
 		sum, any := int32(0), int32(0)
-		for k := g * group; k < (g+1)*group; k++ {
+		for k := g * exactGroup; k < (g+1)*exactGroup; k++ {
 			p := a[k].mant << a[k].exp * (b[k].mant << b[k].exp)
 			sum, any = sum+p, any|p
 		}
-		block := g * s.Vec / groups
+		block := g * s.PerRow / groups
 		x, y := x[block], y[block]
 		terms[g], ones[g] = number{sum * x.mant * y.mant, x.exp + y.exp}, number{1, 0}
 		if x.exp == nan || y.exp == nan {

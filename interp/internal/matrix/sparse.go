@@ -27,14 +27,14 @@ func SparsityOf(t ptx.Type, bits int, ordered bool) Sparsity {
 	return Sparsity{4, ordered}
 }
 
-// Chosen says where in their chunk the elements are that are there, of which there are
+// Indices says where in their chunk the elements are that are there, of which there are
 // Chunk/2. It reports whether the manual says so; if not, it leaves open what is computed.
 //
 //	chunk  indices of    meaning
 //	2      –             0b0100: the first, 0b1110: the second
 //	4      elements      bits 0 and 1, and bits 2 and 3: two different elements
 //	8      pairs         the same of pairs
-func (s Sparsity) Chosen(meta uint32) (at [4]uint8, ok bool) {
+func (s Sparsity) Indices(meta uint32) (at [4]uint8, ok bool) {
 	first, second := uint8(meta&3), uint8(meta>>2&3)
 	switch s.Chunk {
 	case 2:
@@ -51,10 +51,10 @@ func (s Sparsity) Chosen(meta uint32) (at [4]uint8, ok bool) {
 // Sparse is the metadata of a sparse A of mma.sp: 16 rows.
 type Sparse struct {
 	Sparsity
-	Selector int // which lanes of four have the metadata
-	sharing  int // how many of four have it
-	chunks   int // of a row
-	layout   Layout
+	Selector          int // which lanes of four have the metadata
+	lanesWithMetadata int // how many of four have it
+	chunks            int // of a row
+	layout            Layout
 }
 
 // NewSparse is the metadata of a matrix of 16 rows of k elements, which take so many bits in their
@@ -71,35 +71,35 @@ func NewSparse(s Sparsity, bits, k, selector int) *Sparse {
 		o.layout.Elem = append(o.layout.Elem, Step{Col: 4})
 		o.layout.Lane[0].Row, o.layout.Lane[1].Col = 8, 8
 	}
-	o.sharing = o.chunks / 4
+	o.lanesWithMetadata = o.chunks / 4
 	return o
 }
 
-// Chosen gives for each element of A that is there its place in the row, by what the lanes have
+// SelectedIndices gives for each element of A that is there its place in the row, by what the lanes have
 // as metadata.
-func (o *Sparse) Chosen(meta *[Lanes]uint32) ([]uint8, *Undefined) {
-	if o.Selector >= 4/o.sharing {
-		return nil, &Undefined{^uint32(0), fmt.Sprintf("sparsity selector %d, with metadata in %d lanes of four", o.Selector, o.sharing)}
+func (o *Sparse) SelectedIndices(meta *[Lanes]uint32) ([]uint8, *Undefined) {
+	if o.Selector >= 4/o.lanesWithMetadata {
+		return nil, &Undefined{^uint32(0), fmt.Sprintf("sparsity selector %d, with metadata in %d lanes of four", o.Selector, o.lanesWithMetadata)}
 	}
-	kept := o.Chunk / 2
-	list := make([]uint8, 16*o.chunks*kept)
+	stored := o.Chunk / 2
+	list := make([]uint8, 16*o.chunks*stored)
 	var bad uint32
 	value := uint32(0)
 	for lane, word := range meta {
-		if lane%4/o.sharing != o.Selector {
+		if lane%4/o.lanesWithMetadata != o.Selector {
 			continue
 		}
 		for i := range 8 {
-			place := o.layout.At(lane&^3|lane%o.sharing, i)
-			at, ok := o.Sparsity.Chosen(word >> (4 * i) & 15)
+			place := o.layout.Position(lane&^3|lane%o.lanesWithMetadata, i)
+			at, ok := o.Sparsity.Indices(word >> (4 * i) & 15)
 			if !ok && bad == 0 {
 				value = word >> (4 * i) & 15
 			}
 			if !ok {
 				bad |= 1 << lane
 			}
-			for k := range kept {
-				list[(place.Row*o.chunks+place.Col)*kept+k] = uint8(place.Col*o.Chunk) + at[k]
+			for k := range stored {
+				list[(place.Row*o.chunks+place.Col)*stored+k] = uint8(place.Col*o.Chunk) + at[k]
 			}
 		}
 	}
@@ -112,6 +112,6 @@ func (o *Sparse) Chosen(meta *[Lanes]uint32) ([]uint8, *Undefined) {
 // Undefined is an operand for which the manual leaves open what is computed, and the lanes
 // that have it.
 type Undefined struct {
-	Lanes uint32
-	What  string
+	Lanes       uint32
+	Description string
 }

@@ -51,34 +51,34 @@ func TestSparseFragments(t *testing.T) {
 		}
 		o := x.Multiply()
 		s := o.Sparse
-		kept := s.Chunk / 2
+		stored := s.Chunk / 2
 		for lane := range Lanes {
-			for i := 0; i < o.A.n; i += kept {
-				at := int(o.A.at[lane*o.A.n+i])
-				row, col := at/(c.k/2), at%(c.k/2)/kept*s.Chunk
-				if want := c.lanesA.at(lane) + c.a.at(i*2); at%kept != 0 || row != want%16 || col != want/16 {
+			for i := 0; i < o.A.perLane; i += stored {
+				at := int(o.A.indices[lane*o.A.perLane+i])
+				row, col := at/(c.k/2), at%(c.k/2)/stored*s.Chunk
+				if want := c.lanesA.at(lane) + c.a.at(i*2); at%stored != 0 || row != want%16 || col != want/16 {
 					t.Errorf("%s: A %d of lane %d is in row %d, column %d", c.name, i, lane, row, col)
 				}
 			}
-			for i := range o.B.n {
-				col, row := int(o.B.at[lane*o.B.n+i])/c.k, int(o.B.at[lane*o.B.n+i])%c.k
+			for i := range o.B.perLane {
+				col, row := int(o.B.indices[lane*o.B.perLane+i])/c.k, int(o.B.indices[lane*o.B.perLane+i])%c.k
 				if want := c.lanesB.at(lane) + c.b.at(i); col != want%8 || row != want/8 {
 					t.Errorf("%s: B %d of lane %d is in row %d, column %d", c.name, i, lane, row, col)
 				}
 			}
 		}
-		if 4/s.sharing != c.selections {
-			t.Errorf("%s: %d lanes of four have metadata", c.name, s.sharing)
+		if 4/s.lanesWithMetadata != c.selections {
+			t.Errorf("%s: %d lanes of four have metadata", c.name, s.lanesWithMetadata)
 		}
 		for selector := range 4 {
 			s.Selector = selector
 			var meta [Lanes]uint32
 			for lane := range meta {
-				if lane%4/s.sharing == selector {
+				if lane%4/s.lanesWithMetadata == selector {
 					meta[lane] = 0x44444444 // the first of each chunk
 				}
 			}
-			if _, u := s.Chosen(&meta); (u == nil) != (selector < c.selections) {
+			if _, u := s.SelectedIndices(&meta); (u == nil) != (selector < c.selections) {
 				t.Errorf("%s: selector %d: %v", c.name, selector, u)
 			}
 			if selector >= c.selections {
@@ -91,14 +91,14 @@ func TestSparseFragments(t *testing.T) {
 					}
 					changed := meta
 					changed[lane] ^= 0xa << (4 * i) // 0b0100 to 0b1110
-					list, u := s.Chosen(&changed)
+					list, u := s.SelectedIndices(&changed)
 					if u != nil {
-						t.Fatalf("%s: %s", c.name, u.What)
+						t.Fatalf("%s: %s", c.name, u.Description)
 					}
 					want := c.lanesE.at(lane) + c.e.at(i)
 					for n, at := range list {
-						row, q := n/(c.k/2), n%(c.k/2)/kept
-						first := int(at) == q*s.Chunk+n%kept
+						row, q := n/(c.k/2), n%(c.k/2)/stored
+						first := int(at) == q*s.Chunk+n%stored
 						if moved := row == want%16 && q*s.Chunk == want/16; first == moved {
 							t.Fatalf("%s: index %d of lane %d with selector %d changes row %d, chunk %d", c.name, i, lane, selector, row, q)
 						}
@@ -114,19 +114,19 @@ func TestChosen(t *testing.T) {
 	pairs := map[uint32][2]uint8{0b0100: {0, 1}, 0b1000: {0, 2}, 0b1001: {1, 2}, 0b1100: {0, 3}, 0b1101: {1, 3}, 0b1110: {2, 3}}
 	for meta := range uint32(16) {
 		p, meant := pairs[meta]
-		at, ok := Sparsity{4, true}.Chosen(meta)
+		at, ok := Sparsity{4, true}.Indices(meta)
 		if ok != meant || ok && (at[0] != p[0] || at[1] != p[1]) {
 			t.Errorf("0b%04b: %v %v", meta, at, ok)
 		}
-		at, ok = Sparsity{8, true}.Chosen(meta)
+		at, ok = Sparsity{8, true}.Indices(meta)
 		if ok != meant || ok && at != [4]uint8{2 * p[0], 2*p[0] + 1, 2 * p[1], 2*p[1] + 1} {
 			t.Errorf("0b%04b of pairs: %v %v", meta, at, ok)
 		}
-		at, ok = Sparsity{2, false}.Chosen(meta)
+		at, ok = Sparsity{2, false}.Indices(meta)
 		if ok != (meta == 0b0100 || meta == 0b1110) || ok && at[0] != uint8(meta>>3) {
 			t.Errorf("0b%04b of two: %v %v", meta, at, ok)
 		}
-		if _, ok := (Sparsity{4, false}).Chosen(meta); ok == (meta%5 == 0) {
+		if _, ok := (Sparsity{4, false}).Indices(meta); ok == (meta%5 == 0) {
 			t.Errorf("0b%04b in any order: %v", meta, ok)
 		}
 	}
@@ -149,13 +149,13 @@ func TestPacked(t *testing.T) {
 			}
 			a[16*g] = f.decode(map[float64]uint64{0: 0, 0.5: 1, 1: 2, -1: 10, 6: 7}[v])
 		}
-		w := work{Multiply: &Multiply{M: 1, N: 1, K: 64, Count: 1, Scales: &Scales{Vec: 4}}}
+		w := multiplication{Multiply: &Multiply{M: 1, N: 1, K: 64, Count: 1, Scales: &Scales{PerRow: 4}}}
 		for _, e := range exps {
 			w.rowScales, w.colScales = append(w.rowScales, scale(e)), append(w.colScales, scale(0))
 		}
 		to := formatOf(ptx.F32)
 		sum := []uint64{uint64(math.Float32bits(c))}
-		w.packed(Measured(UnitGroups, 120, ptx.E2M1, ptx.E2M1), a, b, sum, &to)
+		w.packed(NumericsFor(UnitGroups, 120, ptx.E2M1, ptx.E2M1), a, b, sum, &to)
 		return math.Float32frombits(uint32(sum[0]))
 	}
 	two := func(e int) float32 { return float32(math.Ldexp(1, e)) }

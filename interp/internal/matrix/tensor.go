@@ -74,8 +74,8 @@ func NewTensorTile(shape string, num int) *TensorTile {
 	return t
 }
 
-// at is the lane and the column, from the first ones on, of a register of a lane.
-func (t *TensorTile) at(register, lane int) (row, column int) {
+// position is the lane and the column, from the first ones on, of a register of a lane.
+func (t *TensorTile) position(register, lane int) (row, column int) {
 	quad, in := lane/4, lane%4
 	switch t.shape {
 	case "16x64b":
@@ -115,7 +115,7 @@ func (t *TensorTile) Regions(a TensorAddress) []Region {
 func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32) {
 	for i, row := range to {
 		for lane := range row {
-			r, c := t.at(i, lane)
+			r, c := t.position(i, lane)
 			cells := m[a.Lane()+r][a.Column()+c:]
 			if row[lane] = cells[0]; t.Packed {
 				row[lane] = cells[0]&0xffff | cells[1]<<16
@@ -135,7 +135,7 @@ func (t *TensorTile) Cells(a TensorAddress, from []*regfile.Row32) []Cell {
 	var list []Cell
 	for i, row := range from {
 		for lane, v := range row {
-			r, c := t.at(i, lane)
+			r, c := t.position(i, lane)
 			cell := Cell{uint16(a.Lane() + r), uint16(a.Column() + c), v}
 			if t.Packed {
 				cell.Value = v & 0xffff
@@ -187,20 +187,20 @@ func (d TensorDescriptor) Absolute() bool { return d>>52&1 != 0 }
 type TensorCopy struct {
 	Rows, Columns int
 	Packed        int // bits of an element that becomes one of 8; 0: none does
-	lane          func(row int) int
-	copies        []int // lanes apart
+	laneOf        func(row int) int
+	laneOffsets   []int // lanes apart
 }
 
-func same(row int) int { return row }
+func identity(row int) int { return row }
 
 // tensorCopies are those of the shapes, with what .multicast says.
 var tensorCopies = map[string]TensorCopy{
-	"128x256b":              {Rows: 128, Columns: 8, lane: same, copies: []int{0}},
-	"4x256b":                {Rows: 4, Columns: 8, lane: func(row int) int { return quarterLanes * row }, copies: []int{0}},
-	"128x128b":              {Rows: 128, Columns: 4, lane: same, copies: []int{0}},
-	"64x128b.warpx2::02_13": {Rows: 64, Columns: 4, lane: same, copies: []int{0, 64}},
-	"64x128b.warpx2::01_23": {Rows: 64, Columns: 4, lane: func(row int) int { return row/32*64 + row%32 }, copies: []int{0, 32}},
-	"32x128b.warpx4":        {Rows: 32, Columns: 4, lane: same, copies: []int{0, 32, 64, 96}},
+	"128x256b":              {Rows: 128, Columns: 8, laneOf: identity, laneOffsets: []int{0}},
+	"4x256b":                {Rows: 4, Columns: 8, laneOf: func(row int) int { return quarterLanes * row }, laneOffsets: []int{0}},
+	"128x128b":              {Rows: 128, Columns: 4, laneOf: identity, laneOffsets: []int{0}},
+	"64x128b.warpx2::02_13": {Rows: 64, Columns: 4, laneOf: identity, laneOffsets: []int{0, 64}},
+	"64x128b.warpx2::01_23": {Rows: 64, Columns: 4, laneOf: func(row int) int { return row/32*64 + row%32 }, laneOffsets: []int{0, 32}},
+	"32x128b.warpx4":        {Rows: 32, Columns: 4, laneOf: identity, laneOffsets: []int{0, 32, 64, 96}},
 }
 
 // NewTensorCopy is the copy of a shape, with .multicast unless that is "". It is nil if there is
@@ -237,7 +237,7 @@ func (c *TensorCopy) Regions(a TensorAddress) []Region {
 	if c.Rows < quarterLanes {
 		var list []Region
 		for row := range c.Rows {
-			list = append(list, Region{a.Lane() + c.lane(row), 1, a.Column(), c.Columns})
+			list = append(list, Region{a.Lane() + c.laneOf(row), 1, a.Column(), c.Columns})
 		}
 		return list
 	}
@@ -255,8 +255,8 @@ func (c *TensorCopy) Execute(m *TensorMemory, a TensorAddress, shared []byte, p 
 		}
 	}
 	for row := range c.Rows {
-		for _, d := range c.copies {
-			copy(m[a.Lane()+c.lane(row)+d][a.Column():], words[row*c.Columns:][:c.Columns])
+		for _, d := range c.laneOffsets {
+			copy(m[a.Lane()+c.laneOf(row)+d][a.Column():], words[row*c.Columns:][:c.Columns])
 		}
 	}
 }

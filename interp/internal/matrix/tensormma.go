@@ -32,16 +32,16 @@ var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::
 
 // TensorMma is what an instruction says of a multiplication.
 type TensorMma struct {
-	Kind       TensorKind
-	Pair       bool // of CTAs: .cta_group::2
-	Sparse     bool // A is
-	Stationary bool // .ws
-	InTensor   bool // A is in tensor memory
-	Shifted    bool // … where its rows are moved down by one: .ashift
-	Table      bool // B is indices into tables in tensor memory: .decompress::lut::b
-	Newer      bool // the instruction descriptor may have what it has for sm_107
-	Vec        int  // scales of a row; 0: it has none
-	Less       int  // exponent that D is divided by: scale-input-d
+	Kind               TensorKind
+	Pair               bool // of CTAs: .cta_group::2
+	Sparse             bool // A is
+	Stationary         bool // .ws
+	InTensor           bool // A is in tensor memory
+	Shifted            bool // … where its rows are moved down by one: .ashift
+	Table              bool // B is indices into tables in tensor memory: .decompress::lut::b
+	Newer              bool // the instruction descriptor may have what it has for sm_107
+	ScalesPerRow       int  // scales of a row; 0: it has none
+	InputScaleExponent int  // exponent that D is divided by: scale-input-d
 }
 
 // tensorKinds are what the kinds have: bits of an element of A and B in memory, K, and the types by
@@ -65,29 +65,29 @@ var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: 
 // TensorProduct is a multiplication as the instruction descriptor has it (manual 9.7.16.4.2).
 type TensorProduct struct {
 	*TensorMma
-	M, N, K          int // of all CTAs; K: of B
-	A, B, D          ptx.Type
-	NegateA, NegateB bool
-	AcrossA, AcrossB bool // transposed: neighbours in memory are those of a column of A, or of a row of B
-	Saturate         bool // of integers
-	ScaleA, ScaleB   int  // the byte of a word that the first scale is in
-	UE4M3            bool // their type
+	M, N, K                  int // of all CTAs; K: of B
+	A, B, D                  ptx.Type
+	NegateA, NegateB         bool
+	TransposedA, TransposedB bool // transposed: neighbours in memory are those of a column of A, or of a row of B
+	Saturate                 bool // of integers
+	ScaleA, ScaleB           int  // the byte of a word that the first scale is in
+	UE4M3                    bool // their type
 
-	long  bool // K is twice that of the kind
-	rows  int  // of a CTA
-	folds int  // parts of N that are in as many parts of the lanes
-	half  bool // of each 32 lanes 16 have rows: layouts C and F
+	long       bool // K is twice that of the kind
+	rowsPerCTA int  // of a CTA
+	laneParts  int  // parts of N that are in as many parts of the lanes
+	halfLanes  bool // of each 32 lanes 16 have rows: layouts C and F
 }
 
 // Refusal is why a multiplication cannot be: what the manual does not allow, or what it does and
 // gemu does not run.
 type Refusal struct {
-	What  string
-	Later bool // not run
+	Description    string
+	NotImplemented bool // not run
 }
 
 func refuse(format string, args ...any) *Refusal {
-	return &Refusal{What: fmt.Sprintf(format, args...)}
+	return &Refusal{Description: fmt.Sprintf(format, args...)}
 }
 
 // Product decodes an instruction descriptor.
@@ -97,7 +97,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	flag := func(at int) bool { return field(at, 1) != 0 }
 	p := &TensorProduct{
 		TensorMma: o, N: int(field(17, 6)) * 8, K: kind.k, D: ptx.F32,
-		NegateA: flag(13), NegateB: flag(14), AcrossA: flag(15), AcrossB: flag(16),
+		NegateA: flag(13), NegateB: flag(14), TransposedA: flag(15), TransposedB: flag(16),
 	}
 	bad := func(format string, args ...any) (*TensorProduct, *Refusal) {
 		return nil, refuse("instruction descriptor %#x: "+format, append([]any{d}, args...)...)
@@ -108,7 +108,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	reserved := uint32(1<<6 | 1<<23 | 1<<29)
 	typesB := field(10, 3)
 	long := false // K is 64
-	if scaled := o.Vec > 0; scaled {
+	if scaled := o.ScalesPerRow > 0; scaled {
 		p.M = int(field(27, 2)) * 128
 		p.ScaleB, p.ScaleA, p.UE4M3 = int(field(4, 2)), int(field(29, 2)), !flag(23)
 		reserved = 3 | 1<<3 | 1<<6 | 7<<24 | 1<<31
@@ -131,12 +131,12 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 			return later("sparsity of version 1")
 		case o.Newer && narrowest && flag(24):
 			return later("scales of .ue5m3")
-		case p.UE4M3 && (o.Kind != KindMXF4NVF4 || o.Vec != 4):
-			return bad("scales of .ue4m3, with %s and %d for a row", TensorKinds[o.Kind], o.Vec)
-		case p.ScaleA%o.Vec != 0 || p.ScaleA+o.Vec > 4:
-			return bad("scale factor A id %d, with %d for a row", p.ScaleA, o.Vec)
-		case p.ScaleB%o.Vec != 0 || p.ScaleB+o.Vec > 4:
-			return bad("scale factor B id %d, with %d for a row", p.ScaleB, o.Vec)
+		case p.UE4M3 && (o.Kind != KindMXF4NVF4 || o.ScalesPerRow != 4):
+			return bad("scales of .ue4m3, with %s and %d for a row", TensorKinds[o.Kind], o.ScalesPerRow)
+		case p.ScaleA%o.ScalesPerRow != 0 || p.ScaleA+o.ScalesPerRow > 4:
+			return bad("scale factor A id %d, with %d for a row", p.ScaleA, o.ScalesPerRow)
+		case p.ScaleB%o.ScalesPerRow != 0 || p.ScaleB+o.ScalesPerRow > 4:
+			return bad("scale factor B id %d, with %d for a row", p.ScaleB, o.ScalesPerRow)
 		}
 	} else {
 		p.M = int(field(24, 5)) * 16
@@ -181,17 +181,17 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		return bad("types %d and %d of A and B, with %s", field(7, 3), typesB, TensorKinds[o.Kind])
 	case p.D == ptx.F16 && (p.A == ptx.BF16 || p.B == ptx.BF16):
 		return bad("D of .f16, with factors of .bf16")
-	case p.AcrossA && narrow[p.A] > 0 || p.AcrossB && narrow[p.B] > 0:
+	case p.TransposedA && packedBits[p.A] > 0 || p.TransposedB && packedBits[p.B] > 0:
 		return bad("a matrix of elements of less than 8 bits is transposed")
-	case p.AcrossA && o.InTensor:
+	case p.TransposedA && o.InTensor:
 		return bad("A is transposed, and in tensor memory")
 	case o.Table && !long:
 		return bad("a K of %d: B is decompressed for one of 64", p.K)
-	case o.Table && (p.AcrossB || p.B != ptx.E4M3):
+	case o.Table && (p.TransposedB || p.B != ptx.E4M3):
 		return bad("B is decompressed to .e4m3, and not transposed")
-	case long && o.Kind == KindF8F6F4 && (narrow[p.A] > 0 || narrow[p.B] > 0):
+	case long && o.Kind == KindF8F6F4 && (packedBits[p.A] > 0 || packedBits[p.B] > 0):
 		return bad("elements of less than 8 bits, with a K of 64")
-	case long && (narrow[p.A] > 0 || narrow[p.B] > 0):
+	case long && (packedBits[p.A] > 0 || packedBits[p.B] > 0):
 		return later("elements of less than 8 bits, with a K of 64")
 	}
 	if long {
@@ -204,21 +204,21 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	if o.Shifted && p.M != 128 && p.M != 256 {
 		return bad(".ashift, with an M of %d", p.M)
 	}
-	if !p.shape() {
+	if !p.validShape() {
 		return bad("%d×%d, which %s has not", p.M, p.N, p)
 	}
-	p.rows = p.M
+	p.rowsPerCTA = p.M
 	switch {
 	case o.Pair:
-		p.rows = p.M / 2
-		p.half = o.Sparse && p.M == 128
-		if p.folds = 1; !p.half {
-			p.folds = TensorLanes / p.rows
+		p.rowsPerCTA = p.M / 2
+		p.halfLanes = o.Sparse && p.M == 128
+		if p.laneParts = 1; !p.halfLanes {
+			p.laneParts = TensorLanes / p.rowsPerCTA
 		}
 	case o.Stationary:
-		p.folds = TensorLanes / p.M
+		p.laneParts = TensorLanes / p.M
 	default:
-		p.folds, p.half = 1, p.M == 64
+		p.laneParts, p.halfLanes = 1, p.M == 64
 	}
 	return p, nil
 }
@@ -238,8 +238,8 @@ func (o *TensorMma) String() string {
 	return s + " and .cta_group::1"
 }
 
-// shape reports whether there is one with M and N (manual 9.7.16.2.1, 9.7.16.10.1).
-func (p *TensorProduct) shape() bool {
+// validShape reports whether there is one with M and N (manual 9.7.16.2.1, 9.7.16.10.1).
+func (p *TensorProduct) validShape() bool {
 	step := 8
 	if p.Pair {
 		step = 16
@@ -247,11 +247,11 @@ func (p *TensorProduct) shape() bool {
 	switch {
 	case p.Stationary:
 		return slices.Contains([]int{32, 64, 128}, p.M) && (p.N == 64 || p.N == 128 || p.N == 256 && !p.Sparse)
-	case p.Vec > 0 && !p.Pair:
+	case p.ScalesPerRow > 0 && !p.Pair:
 		if p.M != 128 {
 			return false
 		}
-	case p.Vec > 0 && p.Sparse:
+	case p.ScalesPerRow > 0 && p.Sparse:
 		if p.M != 256 {
 			return false
 		}
@@ -264,7 +264,7 @@ func (p *TensorProduct) shape() bool {
 			return false
 		}
 	}
-	if p.Kind == KindI8 && (p.Pair || p.N > 32) || p.Kind == KindTI16 && (p.Pair || p.M == 128) || p.AcrossB && p.B.Bits() == 8 {
+	if p.Kind == KindI8 && (p.Pair || p.N > 32) || p.Kind == KindTI16 && (p.Pair || p.M == 128) || p.TransposedB && p.B.Bits() == 8 {
 		step *= 2
 	}
 	if p.long {
@@ -278,8 +278,8 @@ func (p *TensorProduct) shape() bool {
 	return p.N > 0 && p.N <= 256 && p.N%step == 0
 }
 
-// kept is how many elements of a row of A are stored.
-func (p *TensorProduct) kept() int {
+// storedK is how many elements of a row of A are stored.
+func (p *TensorProduct) storedK() int {
 	if p.Sparse {
 		return p.K / 2
 	}
@@ -294,13 +294,13 @@ func (p *TensorProduct) columnsB() int {
 	return p.N
 }
 
-// narrow is the bits of elements of less than a byte, which have padding behind them in shared
+// packedBits is the bits of elements of less than a byte, which have padding behind them in shared
 // memory where a byte is theirs elsewhere (manual 9.7.16.10.4.4).
-var narrow = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
+var packedBits = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
 
-func packing(t ptx.Type, container int) int {
+func packedBitsOf(t ptx.Type, container int) int {
 	if container == 8 {
-		return narrow[t]
+		return packedBits[t]
 	}
 	return 0
 }
@@ -314,18 +314,18 @@ const (
 	tableHalf  = 53 // bit of the descriptor: it is the second half
 )
 
-// from and to are A and B in shared memory.
-func (p *TensorProduct) from() *Shared {
+// sharedA and to are A and B in shared memory.
+func (p *TensorProduct) sharedA() *Shared {
 	bits := tensorKinds[p.Kind].bits
-	return &Shared{K: p.kept(), Bits: bits, Packed: packing(p.A, bits), Across: p.AcrossA}
+	return &Shared{K: p.storedK(), Bits: bits, Packed: packedBitsOf(p.A, bits), Transposed: p.TransposedA}
 }
 
-func (p *TensorProduct) to() *Shared {
+func (p *TensorProduct) sharedB() *Shared {
 	if p.Table {
 		return &Shared{K: tableRow, Bits: 8}
 	}
 	bits := tensorKinds[p.Kind].bits
-	return &Shared{K: p.K, Bits: bits, Packed: packing(p.B, bits), Across: p.AcrossB}
+	return &Shared{K: p.K, Bits: bits, Packed: packedBitsOf(p.B, bits), Transposed: p.TransposedB}
 }
 
 // TensorOperands are the operands of a multiplication.
@@ -362,7 +362,7 @@ func (z ZeroMask) zero(i, n int) bool {
 func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 	align := x.D.Lane()
 	switch {
-	case align != 0 && !(p.half && align == 16):
+	case align != 0 && !(p.halfLanes && align == 16):
 		return refuse("D begins at %v: a lane that is not 0", x.D)
 	case p.InTensor && x.A.Lane() != align:
 		return refuse("A begins at %v, and D at %v", x.A, x.D)
@@ -370,50 +370,50 @@ func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 		return refuse("the metadata begins at %v, and D at %v", x.Meta, x.D)
 	case p.Table && (x.Meta.Lane() != 0 || x.Meta.Column()%2 != 0):
 		return refuse("the tables of B begin at %v: a lane that is not 0, or an odd column", x.Meta)
-	case p.Vec > 0 && (x.ScaleA.Lane() != 0 || x.ScaleB.Lane() != 0):
+	case p.ScalesPerRow > 0 && (x.ScaleA.Lane() != 0 || x.ScaleB.Lane() != 0):
 		return refuse("scales begin at %v and at %v: lanes that are not 0", x.ScaleA, x.ScaleB)
 	}
-	for _, m := range p.shared(x) {
+	for _, m := range p.sharedMatrices(x) {
 		place, bad := m.desc.Placement()
-		wide := m.of.Bits == 32 && m.of.Across
+		wide := m.matrix.Bits == 32 && m.matrix.Transposed
 		switch {
 		case bad != "":
 			return refuse("descriptor %#x of matrix %s: %s", uint64(m.desc), m.name, bad)
 		case m.desc.Absolute():
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: an absolute leading dimension", uint64(m.desc), m.name), true}
-		case wide != place.Pairs && m.of.Across:
-			return refuse("descriptor %#x of matrix %s: swizzling mode %d, of a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.of.Bits)
-		case p.long && !m.of.Across && !place.Pairs && place.Width > Chunk && m.of.K*m.of.Bits/8 > place.Width:
-			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: rows of %d bytes, and swizzling of %d", uint64(m.desc), m.name, m.of.K*m.of.Bits/8, place.Width), true}
-		case place.Pairs && !m.of.Across:
+		case wide != place.Pairs && m.matrix.Transposed:
+			return refuse("descriptor %#x of matrix %s: swizzling mode %d, of a transposed matrix of %d-bit elements", uint64(m.desc), m.name, m.desc>>61, m.matrix.Bits)
+		case p.long && !m.matrix.Transposed && !place.Pairs && place.Width > Chunk && m.matrix.K*m.matrix.Bits/8 > place.Width:
+			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: rows of %d bytes, and swizzling of %d", uint64(m.desc), m.name, m.matrix.K*m.matrix.Bits/8, place.Width), true}
+		case place.Pairs && !m.matrix.Transposed:
 			return &Refusal{fmt.Sprintf("descriptor %#x of matrix %s: swizzling mode 1 of a matrix that is not transposed", uint64(m.desc), m.name), true}
 		}
 	}
-	most := 32
+	limit := 32
 	if p.M == 32 {
-		most = 16
+		limit = 16
 	}
-	if s := x.Zero.Shift(); s > most {
-		return refuse("zero-column mask descriptor %#x: it shifts by %d columns, of at most %d", uint64(x.Zero), s, most)
+	if s := x.Zero.Shift(); s > limit {
+		return refuse("zero-column mask descriptor %#x: it shifts by %d columns, of at most %d", uint64(x.Zero), s, limit)
 	}
 	return nil
 }
 
 // sharedMatrix is a matrix in shared memory.
 type sharedMatrix struct {
-	name  string
-	desc  TensorDescriptor
-	of    *Shared
-	first int
-	rows  int
+	name   string
+	desc   TensorDescriptor
+	matrix *Shared
+	first  int
+	rows   int
 }
 
-// shared is the matrices in shared memory of each CTA.
-func (p *TensorProduct) shared(x *TensorOperands) (list []sharedMatrix) {
+// sharedMatrices is the matrices in shared memory of each CTA.
+func (p *TensorProduct) sharedMatrices(x *TensorOperands) (list []sharedMatrix) {
 	if !p.InTensor {
-		list = append(list, sharedMatrix{"A", x.DescA, p.from(), 0, p.rows})
+		list = append(list, sharedMatrix{"A", x.DescA, p.sharedA(), 0, p.rowsPerCTA})
 	}
-	return append(list, sharedMatrix{"B", p.descB(x), p.to(), 0, p.columnsB() + p.shifted(x)})
+	return append(list, sharedMatrix{"B", p.descB(x), p.sharedB(), 0, p.columnsB() + p.extraColumns(x)})
 }
 
 // descB is the descriptor of B without the bit that only B has which is decompressed.
@@ -424,10 +424,10 @@ func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	return x.DescB
 }
 
-// shifted is how many columns more there are of B than those that are used.
-func (p *TensorProduct) shifted(x *TensorOperands) int {
+// extraColumns is how many columns more there are of B than those that are used.
+func (p *TensorProduct) extraColumns(x *TensorOperands) int {
 	n := 8
-	if p.AcrossB {
+	if p.TransposedB {
 		n = Chunk * 8 / tensorKinds[p.Kind].bits
 	}
 	return (x.Zero.Shift() + n - 1) / n * n // whole groups
@@ -435,9 +435,9 @@ func (p *TensorProduct) shifted(x *TensorOperands) int {
 
 // Outside finds the first 16 bytes of a matrix that are not within size bytes of shared memory.
 func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, addr uint64, outside bool) {
-	for _, m := range p.shared(x) {
+	for _, m := range p.sharedMatrices(x) {
 		place, _ := m.desc.Placement()
-		if addr, outside = m.of.Outside(place, m.first, m.rows, size); outside {
+		if addr, outside = m.matrix.Outside(place, m.first, m.rows, size); outside {
 			return m.name, addr, true
 		}
 	}
@@ -446,19 +446,19 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 
 // Reads calls f for the bytes that a multiplication reads of A and of B in the shared memory of each CTA.
 func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, n int)) {
-	for _, m := range p.shared(x) {
+	for _, m := range p.sharedMatrices(x) {
 		if !map[string]bool{"A": a, "B": b}[m.name] {
 			continue
 		}
 		place, _ := m.desc.Placement()
-		m.of.Reads(place, m.first, m.rows, f)
+		m.matrix.Reads(place, m.first, m.rows, f)
 	}
 }
 
 // Regions is what a multiplication reads and writes of the tensor memory of each CTA.
 func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	lanes := func(a TensorAddress, columns int) (list []Region) {
-		if !p.half {
+		if !p.halfLanes {
 			return []Region{{0, TensorLanes, a.Column(), columns}}
 		}
 		for q := range Warps {
@@ -466,27 +466,27 @@ func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 		}
 		return list
 	}
-	written = lanes(x.D, p.N/p.folds)
+	written = lanes(x.D, p.N/p.laneParts)
 	if p.InTensor {
-		read = append(read, lanes(x.A, p.kept()*tensorKinds[p.Kind].bits/32)...)
+		read = append(read, lanes(x.A, p.storedK()*tensorKinds[p.Kind].bits/32)...)
 	}
 	if p.Sparse {
-		read = append(read, lanes(x.Meta, p.metadata())...)
+		read = append(read, lanes(x.Meta, p.metadataColumns())...)
 	}
 	if p.Table {
 		for q := range Warps {
 			read = append(read, Region{q * quarterLanes, p.N / tableSlice, x.Meta.Column(), 2})
 		}
 	}
-	if p.Vec > 0 {
-		read = append(read, lanes(x.ScaleA, (p.rows+31)/32)...)
-		read = append(read, lanes(x.ScaleB, (p.N/p.folds+31)/32)...)
+	if p.ScalesPerRow > 0 {
+		read = append(read, lanes(x.ScaleA, (p.rowsPerCTA+31)/32)...)
+		read = append(read, lanes(x.ScaleB, (p.N/p.laneParts+31)/32)...)
 	}
 	return read, written
 }
 
-// metadata is how many columns the metadata of a sparse A has.
-func (p *TensorProduct) metadata() int {
+// metadataColumns is how many columns the metadata of a sparse A has.
+func (p *TensorProduct) metadataColumns() int {
 	if tensorKinds[p.Kind].bits >= 16 {
 		return 1
 	}
@@ -496,14 +496,14 @@ func (p *TensorProduct) metadata() int {
 	return 2
 }
 
-// row is the row of A and D that a lane has, in its CTA; ok is false if it has none. first is the
+// rowOfLane is the row of A and D that a lane has, in its CTA; ok is false if it has none. first is the
 // column of D that its first is.
-func (p *TensorProduct) row(lane, align int) (row, first int, ok bool) {
-	if p.half {
+func (p *TensorProduct) rowOfLane(lane, align int) (row, first int, ok bool) {
+	if p.halfLanes {
 		in := lane%32 - align
 		return lane/32*16 + in, 0, 0 <= in && in < 16
 	}
-	return lane % p.rows, lane / p.rows * (p.N / p.folds), true
+	return lane % p.rowsPerCTA, lane / p.rowsPerCTA * (p.N / p.laneParts), true
 }
 
 // TensorCTA is a CTA that multiplies.
@@ -516,17 +516,17 @@ type TensorCTA struct {
 // LoadA reads the elements of matrix A that a CTA has in its shared memory.
 func (p *TensorProduct) LoadA(shared []byte, x *TensorOperands) []uint32 {
 	place, _ := x.DescA.Placement()
-	return p.from().Load(shared, place, 0, p.rows)
+	return p.sharedA().Load(shared, place, 0, p.rowsPerCTA)
 }
 
-// factorsOf are elements in the form that they are multiplied in.
-type factorsOf struct {
+// factorLists are elements in the form that they are multiplied in.
+type factorLists struct {
 	floats   []number
 	integers []int32
 }
 
 // decode reads elements of a type, which take so many bits.
-func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool) (f factorsOf) {
+func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool) (f factorLists) {
 	if t.IsInt() {
 		f.integers = make([]int32, len(list))
 		for i, v := range list {
@@ -573,10 +573,10 @@ func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
 
 // above is the lane that has the row of A above that of a lane; its own if that is the first one.
 func (p *TensorProduct) above(lane, align int) int {
-	switch row, _, _ := p.row(lane, align); {
+	switch row, _, _ := p.rowOfLane(lane, align); {
 	case row == 0:
 		return lane
-	case p.half && row%16 == 0:
+	case p.halfLanes && row%16 == 0:
 		return lane - 17
 	}
 	return lane - 1
@@ -588,16 +588,16 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 	bits := tensorKinds[p.Kind].bits
 	place, _ := p.descB(x).Placement()
 	var columns []uint32
-	per := p.columnsB()
+	perWord := p.columnsB()
 	for _, c := range ctas {
-		list := p.to().Load(c.Shared, place, 0, per+p.shifted(x))
+		list := p.sharedB().Load(c.Shared, place, 0, perWord+p.extraColumns(x))
 		if p.Table {
 			list = p.indices(list, int(x.DescB>>tableHalf&1))
 		}
-		columns = append(columns, list[x.Zero.Shift()*p.K:][:per*p.K]...)
+		columns = append(columns, list[x.Zero.Shift()*p.K:][:perWord*p.K]...)
 	}
 	for n := range p.N {
-		part := p.N / p.folds
+		part := p.N / p.laneParts
 		if p.Stationary && x.Zero.zero(n/part, n%part) {
 			clear(columns[n*p.K:][:p.K])
 		}
@@ -605,7 +605,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 	if u := p.unsaid("B", columns); u != nil {
 		return u
 	}
-	var b factorsOf
+	var b factorLists
 	if !p.Table {
 		b = p.decode(columns, p.B, bits, p.NegateB)
 	}
@@ -634,7 +634,7 @@ func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 
 // lookUp has the elements of B that indices stand for. That of a slice of columns has its table, of eight bytes, in the
 // lane of its number among the 32 around a lane.
-func (w *tensorWork) lookUp(m *TensorMemory, x *TensorOperands, lane int, indices []uint32) {
+func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane int, indices []uint32) {
 	if w.tabled == 1+lane/32 {
 		return
 	}
@@ -650,9 +650,9 @@ func (w *tensorWork) lookUp(m *TensorMemory, x *TensorOperands, lane int, indice
 // multiply multiplies for CTA i by all columns of B, which tables decompress.
 //
 //go:norace
-func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorsOf, columns []uint32) *Undefined {
-	bits, kept := tensorKinds[p.Kind].bits, p.kept()
-	var a factorsOf
+func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorLists, columns []uint32) *Undefined {
+	bits, stored := tensorKinds[p.Kind].bits, p.storedK()
+	var a factorLists
 	var list []uint32
 	if !p.InTensor {
 		list = c.A
@@ -661,13 +661,13 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		}
 		a = p.decode(list, p.A, bits, p.NegateA)
 	}
-	w := tensorWork{TensorProduct: p, b: b}
+	w := tensorMultiplication{TensorProduct: p, b: b}
 	if !p.A.IsInt() {
 		unit := UnitTensor
 		if bits == 4 {
 			unit = UnitGroups
 		}
-		w.numerics = Measured(unit, 100, p.A, p.B)
+		w.numerics = NumericsFor(unit, 100, p.A, p.B)
 		w.formats = [...]format{formatOf(p.A), formatOf(p.B), formatOf(p.D)}
 	}
 	// What lanes read may lie where others write.
@@ -676,9 +676,9 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		row  []uint32
 	}
 	var results []result
-	part := p.N / p.folds
+	part := p.N / p.laneParts
 	for lane := range TensorLanes {
-		row, first, ok := p.row(lane, x.D.Lane())
+		row, first, ok := p.rowOfLane(lane, x.D.Lane())
 		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
 			continue
 		}
@@ -688,9 +688,9 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		}
 		held := list
 		if p.InTensor {
-			held = elements(c.Memory[from][x.A.Column():], kept, bits)
+			held = unpackElements(c.Memory[from][x.A.Column():], stored, bits)
 		} else {
-			held = held[row*kept:][:kept]
+			held = held[row*stored:][:stored]
 		}
 		if u := p.unsaid("A", held); u != nil {
 			return u
@@ -701,17 +701,17 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		if p.InTensor {
 			w.a = p.decode(held, p.A, bits, p.NegateA)
 		} else if p.A.IsInt() {
-			w.a.integers = a.integers[row*kept:][:kept]
+			w.a.integers = a.integers[row*stored:][:stored]
 		} else {
-			w.a.floats = a.floats[row*kept:][:kept]
+			w.a.floats = a.floats[row*stored:][:stored]
 		}
 		if p.Sparse {
-			if u := w.choose(c.Memory, x, from); u != nil {
+			if u := w.selectElements(c.Memory, x, from); u != nil {
 				return u
 			}
 		}
-		if p.Vec > 0 {
-			w.scales(c.Memory, x, lane, row, first)
+		if p.ScalesPerRow > 0 {
+			w.readScales(c.Memory, x, lane, row, first)
 		}
 		d := c.Memory[lane][x.D.Column():][:part]
 		out := make([]uint32, part)
@@ -730,8 +730,8 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 	return nil
 }
 
-// elements are n of so many bits that words have.
-func elements(words []uint32, n, bits int) []uint32 {
+// unpackElements are n of so many bits that words have.
+func unpackElements(words []uint32, n, bits int) []uint32 {
 	list := make([]uint32, n)
 	for i := range list {
 		at := i * bits
@@ -743,29 +743,29 @@ func elements(words []uint32, n, bits int) []uint32 {
 	return list
 }
 
-// tensorWork is a lane's part of a multiplication.
-type tensorWork struct {
+// tensorMultiplication is a lane's part of a multiplication.
+type tensorMultiplication struct {
 	*TensorProduct
-	a, b     factorsOf // the row of A, all columns of B
-	chosen   []uint8   // where the elements of a sparse A are in their row
-	metF     []number
-	metI     []int32
-	numerics *Numerics
-	formats  [3]format
-	row      []number // scales of the row
-	columns  []number // … and of the lane's columns, Vec of each
-	quarter  int      // 1 + the 32 lanes that have read those
-	tabled   int      // 1 + the 32 lanes whose tables have made B
-	scaled   []number // those columns with their scales, of elements of 8 bits
+	a, b             factorLists // the row of A, all columns of B
+	selected         []uint8     // where the elements of a sparse A are in their row
+	selectedFloats   []number
+	selectedIntegers []int32
+	numerics         *Numerics
+	formats          [3]format
+	rowScales        []number // scales of the row
+	columnScales     []number // … and of the lane's columns, Vec of each
+	scalesQuarter    int      // 1 + the 32 lanes that have read those
+	tabled           int      // 1 + the 32 lanes whose tables have made B
+	scaledColumns    []number // those columns with their scales, of elements of 8 bits
 }
 
-// choose reads the metadata of a lane's row. Where it lies is in the figures of 9.7.16.10.8.4, and so in
+// selectElements reads the metadata of a lane's row. Where it lies is in the figures of 9.7.16.10.8.4, and so in
 // CUTLASS (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg): with elements of 16 bits and more, each
 // word has half a row of two rows eight apart.
-func (w *tensorWork) choose(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
+func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
 	bits := tensorKinds[w.Kind].bits
 	s := SparsityOf(w.A, bits, true)
-	w.chosen = w.chosen[:0]
+	w.selected = w.selected[:0]
 	for i := range w.K / s.Chunk {
 		from, column, nibble := lane, x.Meta.Column()+i/8, i%8
 		if bits >= 16 {
@@ -773,66 +773,66 @@ func (w *tensorWork) choose(m *TensorMemory, x *TensorOperands, lane int) *Undef
 			from, column, nibble = lane&^15|i/half*8|lane%8, x.Meta.Column(), lane/8%2*half+i%half
 		}
 		v := m[from][column] >> (4 * nibble) & 15
-		at, ok := s.Chosen(v)
+		at, ok := s.Indices(v)
 		if !ok && !(v == 0b0110 && s.Chunk > 2) {
 			return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, TensorAddress(from<<16|column))}
 		}
 		for _, k := range at[:s.Chunk/2] {
-			w.chosen = append(w.chosen, uint8(i*s.Chunk)+k)
+			w.selected = append(w.selected, uint8(i*s.Chunk)+k)
 		}
 	}
 	return nil
 }
 
-// scales reads the scales of a lane's row and columns (manual 9.7.16.10.7), from its own 32 lanes.
-func (w *tensorWork) scales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
-	s := Scales{Vec: w.Vec, UE4M3: w.UE4M3}
+// readScales reads the scales of a lane's row and columns (manual 9.7.16.10.7), from its own 32 lanes.
+func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
+	s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
 	read := func(at TensorAddress, i, first int) (list []number) {
 		word := m[lane&^31|i%32][at.Column()+i/32]
-		for k := range w.Vec {
+		for k := range w.ScalesPerRow {
 			list = append(list, s.decode(word>>(8*(first+k))))
 		}
 		return list
 	}
-	w.row = read(x.ScaleA, row, w.ScaleA)
+	w.rowScales = read(x.ScaleA, row, w.ScaleA)
 	eight := tensorKinds[w.Kind].bits == 8
 	if eight {
 		w.a.floats = slices.Clone(w.a.floats)
-		spread(w.a.floats, w.row)
+		applyScales(w.a.floats, w.rowScales)
 	}
-	if w.quarter == 1+lane/32 {
+	if w.scalesQuarter == 1+lane/32 {
 		return
 	}
-	w.quarter, w.columns = 1+lane/32, w.columns[:0]
-	part := w.N / w.folds
+	w.scalesQuarter, w.columnScales = 1+lane/32, w.columnScales[:0]
+	part := w.N / w.laneParts
 	for n := range part {
-		w.columns = append(w.columns, read(x.ScaleB, n, w.ScaleB)...)
+		w.columnScales = append(w.columnScales, read(x.ScaleB, n, w.ScaleB)...)
 	}
 	if eight {
-		w.scaled = append(w.scaled[:0], w.b.floats[first*w.K:][:part*w.K]...)
+		w.scaledColumns = append(w.scaledColumns[:0], w.b.floats[first*w.K:][:part*w.K]...)
 		for n := range part {
-			spread(w.scaled[n*w.K:][:w.K], w.columns[n*w.Vec:][:w.Vec])
+			applyScales(w.scaledColumns[n*w.K:][:w.K], w.columnScales[n*w.ScalesPerRow:][:w.ScalesPerRow])
 		}
 	}
 }
 
-// met is what the elements of a row of A are multiplied by.
-func met[T any](w *tensorWork, column []T, room *[]T) []T {
+// selectColumn is what the elements of a row of A are multiplied by.
+func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T {
 	if !w.Sparse {
 		return column
 	}
-	list := take(room, len(w.chosen))
-	for i, at := range w.chosen {
+	list := resize(scratch, len(w.selected))
+	for i, at := range w.selected {
 		list[i] = column[at]
 	}
 	return list
 }
 
 // element is an element of D: column n of B, which is the lane's column i.
-func (w *tensorWork) element(n, i int, acc uint32) uint32 {
+func (w *tensorMultiplication) element(n, i int, acc uint32) uint32 {
 	if w.A.IsInt() {
 		sum := int64(int32(acc))
-		for k, v := range met(w, w.b.integers[n*w.K:][:w.K], &w.metI) {
+		for k, v := range selectColumn(w, w.b.integers[n*w.K:][:w.K], &w.selectedIntegers) {
 			sum += int64(w.a.integers[k]) * int64(v)
 		}
 		if w.Saturate {
@@ -841,17 +841,17 @@ func (w *tensorWork) element(n, i int, acc uint32) uint32 {
 		return uint32(sum)
 	}
 	column, to := w.b.floats[n*w.K:][:w.K], &w.formats[2]
-	if w.Vec > 0 && tensorKinds[w.Kind].bits == 8 {
-		column = w.scaled[i*w.K:][:w.K]
+	if w.ScalesPerRow > 0 && tensorKinds[w.Kind].bits == 8 {
+		column = w.scaledColumns[i*w.K:][:w.K]
 	}
-	a, b := w.a.floats, met(w, column, &w.metF)
+	a, b := w.a.floats, selectColumn(w, column, &w.selectedFloats)
 	if tensorKinds[w.Kind].bits == 4 {
-		s := Scales{Vec: w.Vec, UE4M3: w.UE4M3}
-		return uint32(s.packed(w.numerics, a, b, w.row, w.columns[i*w.Vec:][:w.Vec], uint64(acc), to))
+		s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
+		return uint32(s.packed(w.numerics, a, b, w.rowScales, w.columnScales[i*w.ScalesPerRow:][:w.ScalesPerRow], uint64(acc), to))
 	}
 	c := to.decode(uint64(acc))
 	if c.exp < inf {
-		c.exp -= int32(w.Less)
+		c.exp -= int32(w.InputScaleExponent)
 	}
 	return uint32(w.numerics.dotTo(a, b, factors{&w.formats[0], &w.formats[1]}, c, to, to))
 }

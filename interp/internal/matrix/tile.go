@@ -20,9 +20,9 @@ type Tile struct {
 	Align  int  // what the address of a row is a multiple of
 	Signed bool // elements of 4 bits are extended with their sign
 
-	// Hardware is the alignment in bytes that GPUs need of wmma.load and wmma.store, if that is less than Align: see
+	// HardwareAlign is the alignment in bytes that GPUs need of wmma.load and wmma.store, if that is less than Align: see
 	// widest. 0: there is none.
-	Hardware int
+	HardwareAlign int
 
 	layout Layout
 	places []place // of elements, by register, lane and element of the register
@@ -57,7 +57,7 @@ func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	if packed != 0 {
 		t.Packed = packed
 	}
-	t.lay()
+	t.placeElements()
 	return &t
 }
 
@@ -67,37 +67,37 @@ func NewSignedTile(count int) *Tile {
 	t := tiles["m8n16"]
 	t.Count, t.Packed, t.Signed = count, 4, true
 	t.Bytes, t.Align = RowBytes/2, RowBytes/2
-	t.lay()
+	t.placeElements()
 	return &t
 }
 
-// lay finds the places.
-func (t *Tile) lay() {
-	per := t.per()
-	each := t.layout.Len() / per // registers of a matrix
+// placeElements finds the places.
+func (t *Tile) placeElements() {
+	perWord := t.elemsPerRegister()
+	each := t.layout.Len() / perWord // registers of a matrix
 	for register := range t.Registers() {
 		for lane := range Lanes {
-			for k := range per {
-				s := t.layout.At(lane, register%each*per+k)
+			for k := range perWord {
+				s := t.layout.Position(lane, register%each*perWord+k)
 				t.places = append(t.places, place{uint8(register/each*t.Rows + s.Row), uint8(s.Col)})
 			}
 		}
 	}
 }
 
-// per is how many elements a register has.
-func (t *Tile) per() int { return max(32/t.Bits, 1) }
+// elemsPerRegister is how many elements a register has.
+func (t *Tile) elemsPerRegister() int { return max(32/t.Bits, 1) }
 
 // Addresses is how many lanes provide one.
 func (t *Tile) Addresses() int { return t.Rows * t.Count }
 
-// widest is the most bytes that lie next to each other in a row and are of one lane: machine code accesses no more at once.
-func (t *Tile) widest() int {
+// widestAccess is the most bytes that lie next to each other in a row and are of one lane: machine code accesses no more at once.
+func (t *Tile) widestAccess() int {
 	n := 1
 	for lane := range Lanes {
 		held := map[place]bool{}
 		for register := range t.Registers() {
-			for _, at := range t.of(register, lane) {
+			for _, at := range t.placesOf(register, lane) {
 				held[at] = true
 			}
 		}
@@ -113,14 +113,14 @@ func (t *Tile) widest() int {
 }
 
 // Registers is how many registers of a lane hold the matrices, of 32 bits or, of f64, of 64.
-func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.per() }
+func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.elemsPerRegister() }
 
 // Load makes registers of the rows: register k of lane i is to(k, i).
 func (t *Tile) Load(rows *[Lanes][]byte, to func(register, lane int, v uint64)) {
 	for register := range t.Registers() {
 		for lane := range Lanes {
 			v := uint64(0)
-			for k, at := range t.of(register, lane) {
+			for k, at := range t.placesOf(register, lane) {
 				v |= t.element(rows[at.row], int(at.col)) << (k * t.Bits)
 			}
 			to(register, lane, v)
@@ -133,7 +133,7 @@ func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) 
 	for register := range t.Registers() {
 		for lane := range Lanes {
 			v := from(register, lane)
-			for k, at := range t.of(register, lane) {
+			for k, at := range t.placesOf(register, lane) {
 				for b := 0; b < t.Bits; b += 8 {
 					rows[at.row][(int(at.col)*t.Bits+b)/8] = byte(v >> (k*t.Bits + b))
 				}
@@ -142,10 +142,10 @@ func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) 
 	}
 }
 
-// of is where the elements of a register are.
-func (t *Tile) of(register, lane int) []place {
-	per := t.per()
-	return t.places[(register*Lanes+lane)*per:][:per]
+// placesOf is where the elements of a register are.
+func (t *Tile) placesOf(register, lane int) []place {
+	perWord := t.elemsPerRegister()
+	return t.places[(register*Lanes+lane)*perWord:][:perWord]
 }
 
 // element is an element of a row. One of 4 bits is in the middle of its byte, and one of 6 in
@@ -177,7 +177,7 @@ func unpacked(row []byte, bits, i int) uint32 {
 	return v
 }
 
-var plain, turned = NewTile("m8n8", false, 1, 0), NewTile("m8n8", true, 1, 0)
+var plainTile, transposedTile = NewTile("m8n8", false, 1, 0), NewTile("m8n8", true, 1, 0)
 
 // Transpose is the 8×8 elements of 16 bits that the lanes hold in a register, with rows and
 // columns exchanged (manual 9.7.14.5.17).
@@ -187,7 +187,7 @@ func Transpose(a *[Lanes]uint32) (d [Lanes]uint32) {
 	for i := range memory {
 		rows[i] = memory[i][:]
 	}
-	plain.Store(&rows, func(_, lane int) uint64 { return uint64(a[lane]) })
-	turned.Load(&rows, func(_, lane int, v uint64) { d[lane] = uint32(v) })
+	plainTile.Store(&rows, func(_, lane int) uint64 { return uint64(a[lane]) })
+	transposedTile.Load(&rows, func(_, lane int, v uint64) { d[lane] = uint32(v) })
 	return d
 }

@@ -58,20 +58,20 @@ type Placement struct {
 
 // Shared is a matrix in shared memory: A, or B with rows and columns exchanged.
 type Shared struct {
-	K      int
-	Bits   int  // of an element: of b1 32
-	Packed int  // bits of those that are packed in 16 bytes with padding behind them: 4 or 6; else 0
-	Across bool // neighbours in memory are those of a column, and not of a row: imm-trans
+	K          int
+	Bits       int  // of an element: of b1 32
+	Packed     int  // bits of those that are packed in 16 bytes with padding behind them: 4 or 6; else 0
+	Transposed bool // neighbours in memory are those of a column, and not of a row: imm-trans
 }
 
-// chunks calls f for each 16 bytes of rows from first on, with their address and the first
+// eachChunk calls f for each 16 bytes of rows from first on, with their address and the first
 // element that is in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling
 // chunks are apart by the offsets of the descriptor; with it they are neighbours in a row of the
 // pattern, as far as that goes.
-func (s *Shared) chunks(d Placement, first, rows int, f func(row, k int, addr uint64)) {
-	per, width := Chunk*8/s.Bits, d.Width      // elements of a chunk
-	at := func(row, k, line int, off uint64) { // line: in its pattern
-		addr := d.Start + off + uint64(line*width)
+func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr uint64)) {
+	perWord, width := Chunk*8/s.Bits, d.Width     // elements of a chunk
+	at := func(row, k, line int, offset uint64) { // line: in its pattern
+		addr := d.Start + offset + uint64(line*width)
 		if d.Pairs {
 			f(row, k, SwizzlePairs(addr, d.Base))
 			return
@@ -82,25 +82,25 @@ func (s *Shared) chunks(d Placement, first, rows int, f func(row, k int, addr ui
 	if d.Pairs {
 		lines = 4
 	}
-	if !s.Across {
+	if !s.Transposed {
 		for row := first; row < first+rows; row++ {
-			for j := range s.K / per {
-				off := uint64(row/8)*d.Stride + uint64(j)*Chunk
+			for j := range s.K / perWord {
+				offset := uint64(row/8)*d.Stride + uint64(j)*Chunk
 				if inRow == 1 {
-					off = uint64(row/8)*d.Stride + uint64(j)*d.Leading
+					offset = uint64(row/8)*d.Stride + uint64(j)*d.Leading
 				}
-				at(row, j*per, row%8, off)
+				at(row, j*perWord, row%8, offset)
 			}
 		}
 		return
 	}
 	for k := range s.K {
-		for j := first / per; j < (first+rows)/per; j++ {
-			off := uint64(j/inRow)*d.Leading + uint64(j%inRow)*Chunk + uint64(k/lines)*d.Stride
+		for j := first / perWord; j < (first+rows)/perWord; j++ {
+			offset := uint64(j/inRow)*d.Leading + uint64(j%inRow)*Chunk + uint64(k/lines)*d.Stride
 			if inRow == 1 {
-				off = uint64(j)*d.Stride + uint64(k/8)*d.Leading
+				offset = uint64(j)*d.Stride + uint64(k/8)*d.Leading
 			}
-			at(j*per, k, k%lines, off)
+			at(j*perWord, k, k%lines, offset)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (s *Shared) chunks(d Placement, first, rows int, f func(row, k int, addr ui
 // Outside finds the first 16 bytes of rows from first on that are not within size bytes of shared
 // memory.
 func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64, outside bool) {
-	s.chunks(d, first, rows, func(_, _ int, at uint64) {
+	s.eachChunk(d, first, rows, func(_, _ int, at uint64) {
 		if at+Chunk > size && !outside {
 			addr, outside = at, true
 		}
@@ -122,7 +122,7 @@ func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int))
 	if s.Packed != 0 {
 		n = s.Packed * Chunk / 8
 	}
-	s.chunks(d, first, rows, func(_, _ int, addr uint64) { f(addr, n) })
+	s.eachChunk(d, first, rows, func(_, _ int, addr uint64) { f(addr, n) })
 }
 
 // Load gives the elements of rows from first on, row after row.
@@ -130,18 +130,18 @@ func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int))
 //go:norace
 func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 	out := make([]uint32, rows*s.K)
-	per, size := Chunk*8/s.Bits, s.Bits/8
-	s.chunks(d, first, rows, func(row, k int, addr uint64) {
+	perWord, size := Chunk*8/s.Bits, s.Bits/8
+	s.eachChunk(d, first, rows, func(row, k int, addr uint64) {
 		chunk := memory[addr:][:Chunk]
 		if s.Packed != 0 {
-			for i := range per {
+			for i := range perWord {
 				out[(row-first)*s.K+k+i] = unpacked(chunk, s.Packed, i)
 			}
 			return
 		}
-		for i := range per {
+		for i := range perWord {
 			at := (row-first)*s.K + k + i
-			if s.Across {
+			if s.Transposed {
 				at = (row-first+i)*s.K + k
 			}
 			switch e := chunk[i*s.Bits/8:]; size {
@@ -161,12 +161,12 @@ func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 
 // Wgmma is D = A·B + D of a warpgroup, of 64×K, K×N and 64×N elements.
 type Wgmma struct {
-	N, K     int     // K: of A, in which sparse matrices have half of their columns
-	A, D     Operand // as the lanes of a warp hold their rows
-	From, To Shared  // A and B in shared memory: From is not used if registers have A
-	B        ptx.Type
-	Negate   bool // the products: one of the factors is to be negated
-	Saturate bool // of integers
+	N, K             int     // K: of A, in which sparse matrices have half of their columns
+	A, D             Operand // as the lanes of a warp hold their rows
+	SharedA, SharedB Shared  // A and B in shared memory: From is not used if registers have A
+	B                ptx.Type
+	Negate           bool // the products: one of the factors is to be negated
+	Saturate         bool // of integers
 
 	numerics *Numerics // of floats
 	formats  [3]format // … of A, B and D
@@ -181,46 +181,46 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	if a == ptx.B1 {
 		width, k = 32, k/32
 	}
-	o := &Wgmma{N: n, B: b, To: Shared{K: k, Bits: width}}
+	o := &Wgmma{N: n, B: b, SharedB: Shared{K: k, Bits: width}}
 	if sparse {
 		o.Sparse = NewSparse(SparsityOf(a, width, false), width, k, selector)
 		k /= 2
 	}
-	o.K, o.From = k, Shared{K: k, Bits: width}
+	o.K, o.SharedA = k, Shared{K: k, Bits: width}
 	o.A = operand(a, width, Rows(WarpRows, k, 32/width), WarpRows, k)
 	if a.IsFloat() {
-		o.numerics, o.formats = Measured(UnitWarpgroup, 90, a, b), [...]format{formatOf(a), formatOf(b), formatOf(d)}
+		o.numerics, o.formats = NumericsFor(UnitWarpgroup, 90, a, b), [...]format{formatOf(a), formatOf(b), formatOf(d)}
 	}
-	o.D = Operand{Type: d, Bits: d.Bits(), n: WarpRows * n / Lanes}
+	o.D = Operand{Type: d, Bits: d.Bits(), perLane: WarpRows * n / Lanes}
 	sums := Rows(WarpRows, 256, 2)
 	for lane := range Lanes {
-		for i := range o.D.n {
-			at := sums.At(lane, i)
-			o.D.at = append(o.D.at, uint16(at.Row*n+at.Col))
+		for i := range o.D.perLane {
+			at := sums.Position(lane, i)
+			o.D.indices = append(o.D.indices, uint16(at.Row*n+at.Col))
 		}
 	}
 	return o
 }
 
-// hold gathers the elements of a matrix that registers hold, and give hands them out.
-func (o *Operand) hold(rows []*regfile.Row32, to []uint32) {
-	per, mask := 32/o.Bits, uint32(1<<o.Bits-1)
-	for i := range o.n {
-		row, shift := rows[i/per], i%per*o.Bits
+// gatherWords gathers the elements of a matrix that registers hold, and give hands them out.
+func (o *Operand) gatherWords(rows []*regfile.Row32, to []uint32) {
+	perWord, mask := 32/o.Bits, uint32(1<<o.Bits-1)
+	for i := range o.perLane {
+		row, shift := rows[i/perWord], i%perWord*o.Bits
 		for lane, v := range row {
-			to[o.at[lane*o.n+i]] = v >> shift & mask
+			to[o.indices[lane*o.perLane+i]] = v >> shift & mask
 		}
 	}
 }
 
-func (o *Operand) give(rows []*regfile.Row32, from []uint32) {
-	per := 32 / o.Bits
-	for i := 0; i < o.n; i += per {
-		row := rows[i/per]
+func (o *Operand) scatterWords(rows []*regfile.Row32, from []uint32) {
+	perWord := 32 / o.Bits
+	for i := 0; i < o.perLane; i += perWord {
+		row := rows[i/perWord]
 		for lane := range row {
 			v := uint32(0)
-			for k := range per {
-				v |= from[o.at[lane*o.n+i+k]] << (k * o.Bits)
+			for k := range perWord {
+				v |= from[o.indices[lane*o.perLane+i+k]] << (k * o.Bits)
 			}
 			row[lane] = v
 		}
@@ -231,36 +231,36 @@ func (o *Operand) give(rows []*regfile.Row32, from []uint32) {
 // registers hold them; b are those of B, column after column; stored are the columns that a
 // sparse A has its elements in. Without accumulate D is not read.
 func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []uint8, accumulate bool) {
-	w := rooms.Get().(*room)
-	defer rooms.Put(w)
+	scratch := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(scratch)
 	if a == nil {
-		a = take(&w.held[0], WarpRows*o.K)
-		o.A.hold(registers, a)
+		a = resize(&scratch.operandWords[0], WarpRows*o.K)
+		o.A.gatherWords(registers, a)
 	}
-	sums := take(&w.held[1], WarpRows*o.N)
+	sums := resize(&scratch.operandWords[1], WarpRows*o.N)
 	if accumulate {
-		o.D.hold(d, sums)
+		o.D.gatherWords(d, sums)
 	} else {
 		clear(sums)
 	}
 	switch t := o.A.Type; {
 	case t == ptx.B1:
-		o.each(sums, func(row, col int, c uint32) uint32 {
+		o.eachElement(sums, func(row, col int, c uint32) uint32 {
 			for k := range o.K {
 				c += uint32(bits.OnesCount32(a[row*o.K+k] & b[col*o.K+k]))
 			}
 			return c
 		})
 	case t.IsInt():
-		o.integers(w, sums, a, b, stored)
+		o.integers(scratch, sums, a, b, stored)
 	default:
-		o.floats(w, sums, a, b, stored)
+		o.floats(scratch, sums, a, b, stored)
 	}
-	o.D.give(d, sums)
+	o.D.scatterWords(d, sums)
 }
 
-// each makes every element what f gives.
-func (o *Wgmma) each(sums []uint32, f func(row, col int, c uint32) uint32) {
+// eachElement makes every element what f gives.
+func (o *Wgmma) eachElement(sums []uint32, f func(row, col int, c uint32) uint32) {
 	for row := range WarpRows {
 		for col := range o.N {
 			e := &sums[row*o.N+col]
@@ -269,28 +269,28 @@ func (o *Wgmma) each(sums []uint32, f func(row, col int, c uint32) uint32) {
 	}
 }
 
-// columnOf is the elements of a column of B that those of a row of A are multiplied by; met is for
+// selectedColumn is the elements of a column of B that those of a row of A are multiplied by; met is for
 // them if A is sparse.
-func columnOf[T any](o *Wgmma, b []T, row, col int, stored []uint8, met []T) []T {
-	b = b[col*o.To.K:][:o.To.K]
+func selectedColumn[T any](o *Wgmma, b []T, row, col int, stored []uint8, selected []T) []T {
+	b = b[col*o.SharedB.K:][:o.SharedB.K]
 	if stored == nil {
 		return b
 	}
 	for k, at := range stored[row*o.K:][:o.K] {
-		met[k] = b[at]
+		selected[k] = b[at]
 	}
-	return met
+	return selected
 }
 
-// chosen is room for what the elements of a row of a sparse A are multiplied by.
-func chosen[T any](o *Wgmma) []T {
+// newSelection is room for what the elements of a row of a sparse A are multiplied by.
+func newSelection[T any](o *Wgmma) []T {
 	if o.Sparse == nil {
 		return nil
 	}
 	return make([]T, o.K)
 }
 
-func (o *Wgmma) integers(w *room, sums, a, b []uint32, stored []uint8) {
+func (o *Wgmma) integers(scratch *scratch, sums, a, b []uint32, stored []uint8) {
 	as := func(t ptx.Type, list []uint32, to []int32) []int32 {
 		for i, v := range list {
 			if to[i] = int32(v); t.IsSigned() {
@@ -299,10 +299,10 @@ func (o *Wgmma) integers(w *room, sums, a, b []uint32, stored []uint8) {
 		}
 		return to
 	}
-	x, y, met := as(o.A.Type, a, take(&w.integers[0], len(a))), as(o.B, b, take(&w.integers[1], len(b))), chosen[int32](o)
-	o.each(sums, func(row, col int, c uint32) uint32 {
+	x, y, selected := as(o.A.Type, a, resize(&scratch.integers[0], len(a))), as(o.B, b, resize(&scratch.integers[1], len(b))), newSelection[int32](o)
+	o.eachElement(sums, func(row, col int, c uint32) uint32 {
 		sum := int64(int32(c))
-		for k, v := range columnOf(o, y, row, col, stored, met) {
+		for k, v := range selectedColumn(o, y, row, col, stored, selected) {
 			sum += int64(x[row*o.K+k]) * int64(v)
 		}
 		if o.Saturate {
@@ -312,7 +312,7 @@ func (o *Wgmma) integers(w *room, sums, a, b []uint32, stored []uint8) {
 	})
 }
 
-func (o *Wgmma) floats(w *room, sums, a, b []uint32, stored []uint8) {
+func (o *Wgmma) floats(scratch *scratch, sums, a, b []uint32, stored []uint8) {
 	fa, fb, to := &o.formats[0], &o.formats[1], &o.formats[2]
 	as := func(f *format, list []uint32, negate bool, out []number) []number {
 		for i, v := range list {
@@ -322,8 +322,8 @@ func (o *Wgmma) floats(w *room, sums, a, b []uint32, stored []uint8) {
 		}
 		return out
 	}
-	x, y, met := as(fa, a, o.Negate, take(&w.factors[0], len(a))), as(fb, b, false, take(&w.factors[1], len(b))), chosen[number](o)
-	o.each(sums, func(row, col int, c uint32) uint32 {
-		return uint32(o.numerics.dot(x[row*o.K:][:o.K], columnOf(o, y, row, col, stored, met), factors{fa, fb}, uint64(c), to, to))
+	x, y, selected := as(fa, a, o.Negate, resize(&scratch.factors[0], len(a))), as(fb, b, false, resize(&scratch.factors[1], len(b))), newSelection[number](o)
+	o.eachElement(sums, func(row, col int, c uint32) uint32 {
+		return uint32(o.numerics.dot(x[row*o.K:][:o.K], selectedColumn(o, y, row, col, stored, selected), factors{fa, fb}, uint64(c), to, to))
 	})
 }

@@ -13,14 +13,14 @@ import (
 // cute is a layout as CuTe writes it: extents with strides, in elements, of rows and of columns.
 type cute struct{ rows, cols [][2]int }
 
-func (l cute) at(row, col int) (off int) {
+func (l cute) at(row, col int) (offset int) {
 	for i, list := range [][][2]int{l.rows, l.cols} {
 		n := []int{row, col}[i]
 		for _, m := range list {
-			off, n = off+n%m[0]*m[1], n/m[0]
+			offset, n = offset+n%m[0]*m[1], n/m[0]
 		}
 	}
-	return off
+	return offset
 }
 
 // TestShared: matrices of 16 rows by descriptors, in the layouts that the manual gives as
@@ -58,7 +58,7 @@ func TestShared(t *testing.T) {
 		}
 		const start = 1 << 10
 		d := Descriptor(start>>4 | c.lead>>4<<16 | c.steps>>4<<32 | []int{0, 3, 2, 1}[c.swizzle]<<62)
-		s := Shared{K: c.cols, Bits: c.bits, Across: c.across}
+		s := Shared{K: c.cols, Bits: c.bits, Transposed: c.across}
 		got := s.Load(memory, d.Placement(), 0, rows)
 		for row := range rows {
 			for col := range c.cols {
@@ -95,7 +95,7 @@ func TestGroupFragments(t *testing.T) {
 					size, registers = WarpRows*o.K, 4
 				}
 				times := make([]int, size)
-				for _, at := range x.at {
+				for _, at := range x.indices {
 					times[at]++
 				}
 				for at, k := range times {
@@ -117,7 +117,7 @@ func TestGroupFragments(t *testing.T) {
 		{"148", &f16.A, 16, 1, 5, 0, 11}, {"148", &f16.A, 16, 31, 3, 15, 7}, {"149", &f16.D, 40, 0, 4, 0, 8}, {"149", &f16.D, 40, 7, 18, 9, 38},
 		{"150", &tf32.A, 8, 0, 2, 0, 4}, {"150", &tf32.A, 8, 5, 1, 9, 1}, {"152", &s8.A, 32, 2, 9, 0, 25}, {"152", &s8.A, 32, 28, 7, 15, 3},
 	} {
-		if at := int(c.o.at[c.lane*c.o.n+c.i]); at != c.row*c.cols+c.col {
+		if at := int(c.o.indices[c.lane*c.o.perLane+c.i]); at != c.row*c.cols+c.col {
 			t.Errorf("figure %s: element %d of T%d is in row %d, column %d", c.figure, c.i, c.lane, at/c.cols, at%c.cols)
 		}
 	}
@@ -126,7 +126,7 @@ func TestGroupFragments(t *testing.T) {
 // TestGroupNumerics: the sums of 8-bit factors keep 13 bits behind the point of the largest term,
 // and 32 products are one block (DeepSeek-V3, section 3.5.2: "the highest 14 bits").
 func TestGroupNumerics(t *testing.T) {
-	n, f, to := Measured(UnitWarpgroup, 90, ptx.E4M3, ptx.E4M3), formatOf(ptx.E4M3), formatOf(ptx.F32)
+	n, f, to := NumericsFor(UnitWarpgroup, 90, ptx.E4M3, ptx.E4M3), formatOf(ptx.E4M3), formatOf(ptx.F32)
 	for _, c := range []struct {
 		what     string
 		products map[int]float64 // by k

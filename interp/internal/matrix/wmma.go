@@ -26,8 +26,8 @@ const (
 	WmmaC WmmaMatrix = 'c'
 )
 
-// size is the rows and columns of a matrix.
-func (w *Wmma) size(m WmmaMatrix) (rows, cols int) {
+// extent is the rows and columns of a matrix.
+func (w *Wmma) extent(m WmmaMatrix) (rows, cols int) {
 	switch m {
 	case WmmaA:
 		return w.M, w.K
@@ -42,9 +42,9 @@ func (w *Wmma) size(m WmmaMatrix) (rows, cols int) {
 func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	var l Layout
 	if w.SM < 75 && (t == ptx.F16 || t == ptx.F32) {
-		l = w.volta(m, t)
+		l = w.voltaLayout(m, t)
 	} else {
-		l = w.turing(m, t)
+		l = w.turingLayout(m, t)
 	}
 	if t == ptx.F16 && m != WmmaC {
 		for len(l.Elem) < 4 {
@@ -54,9 +54,9 @@ func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// turing is the fragments from sm_75 on, those of mma: a matrix is one of its matrices, or
+// turingLayout is the fragments from sm_75 on, those of mma: a matrix is one of its matrices, or
 // several in turn. m8n32 is m32n8 with A and B exchanged and all matrices transposed.
-func (w *Wmma) turing(m WmmaMatrix, t ptx.Type) Layout {
+func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	if w.N > w.M && m == WmmaC && t == ptx.S32 && w.SM < 80 {
 		l := Rows(8, 8, 2)
 		l.Elem = append(l.Elem, Step{Col: 8}, Step{Col: 16})
@@ -64,18 +64,18 @@ func (w *Wmma) turing(m WmmaMatrix, t ptx.Type) Layout {
 	}
 	if w.N > w.M {
 		turned := Wmma{SM: w.SM, M: w.N, N: w.M, K: w.K}
-		return turned.turing(map[WmmaMatrix]WmmaMatrix{WmmaA: WmmaB, WmmaB: WmmaA, WmmaC: WmmaC}[m], t).Transposed()
+		return turned.turingLayout(map[WmmaMatrix]WmmaMatrix{WmmaA: WmmaB, WmmaB: WmmaA, WmmaC: WmmaC}[m], t).Transposed()
 	}
-	per := max(32/t.Bits(), 1)
+	perWord := max(32/t.Bits(), 1)
 	switch m {
 	case WmmaA:
-		l := Rows(min(w.M, 16), w.K, per)
+		l := Rows(min(w.M, 16), w.K, perWord)
 		for row := 16; row < w.M; row *= 2 {
 			l.Elem = append(l.Elem, Step{Row: row})
 		}
 		return l
 	case WmmaB:
-		l := Rows(8, w.K, per)
+		l := Rows(8, w.K, perWord)
 		for row := 8; row < w.N; row *= 2 {
 			l.Elem = append(l.Elem, Step{Row: row})
 		}
@@ -91,9 +91,9 @@ func (w *Wmma) turing(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// volta is the fragments of Volta: those of mma.m8n8k4, whose four multiplications have the
+// voltaLayout is the fragments of Volta: those of mma.m8n8k4, whose four multiplications have the
 // rows and columns of a larger one.
-func (w *Wmma) volta(m WmmaMatrix, t ptx.Type) Layout {
+func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	part := [2]Step{{Row: 8}, {Col: 8}}
 	switch {
 	case w.M > w.N:
@@ -104,13 +104,13 @@ func (w *Wmma) volta(m WmmaMatrix, t ptx.Type) Layout {
 	var l Layout
 	switch {
 	case m == WmmaC && t == ptx.F32:
-		l = sums32
+		l = sumLayout32
 	case m == WmmaC:
-		l = sums16
+		l = sumLayout16
 	case m == WmmaA && !w.ACol || m == WmmaB && w.BCol:
-		l = quarters
+		l = quarterRows
 	default:
-		l = columns
+		l = quarterColumns
 	}
 	switch m {
 	case WmmaA:
@@ -130,20 +130,20 @@ func (w *Wmma) volta(m WmmaMatrix, t ptx.Type) Layout {
 
 // Multiply is the multiplication of wmma.mma.
 func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
-	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, Fours: a == ptx.TF32}
+	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, InFours: a == ptx.TF32}
 	width := a.Bits()
 	la, lb := w.fragment(WmmaA, a), w.fragment(WmmaB, b)
 	if a == ptx.B1 {
 		width, o.K = 32, w.K/32
-		la, lb = words(la, 32), words(lb.Transposed(), 32).Transposed()
+		la, lb = groupElements(la, 32), groupElements(lb.Transposed(), 32).Transposed()
 	}
 	o.A, o.B = operand(a, width, la, w.M, o.K), operand(b, width, lb.Transposed(), w.N, o.K)
 	o.C, o.D = operand(c, c.Bits(), w.fragment(WmmaC, c), w.M, w.N), operand(d, d.Bits(), w.fragment(WmmaC, d), w.M, w.N)
 	return o
 }
 
-// words is a layout of elements of which n neighbours of a row are taken together.
-func words(l Layout, n int) Layout {
+// groupElements is a layout of elements of which n neighbours of a row are taken together.
+func groupElements(l Layout, n int) Layout {
 	o := Layout{Lane: l.Lane}
 	for i := range o.Lane {
 		o.Lane[i].Col /= n
@@ -161,7 +161,7 @@ func words(l Layout, n int) Layout {
 // C++ (ldm, of load_matrix_sync): the manual wants a multiple of the fragment's size, which
 // is more than that guide, its own examples and GPUs want where that is more than 16 bytes.
 func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
-	rows, cols := w.size(m)
+	rows, cols := w.extent(m)
 	l := w.fragment(m, t)
 	if col {
 		rows, cols, l = cols, rows, l.Transposed()
@@ -169,12 +169,12 @@ func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	bits := t.Bits()
 	fragment := max(l.Len()*bits/8, 4)
 	if bits < 8 {
-		l, cols, bits = words(l, 32/bits), cols*bits/32, 32
+		l, cols, bits = groupElements(l, 32/bits), cols*bits/32, 32
 	}
 	tile := &Tile{Rows: rows, Count: 1, Bits: bits, Packed: bits, Bytes: cols * bits / 8, Align: min(fragment, 16), layout: l}
-	tile.lay()
-	if n := tile.widest(); n < tile.Align {
-		tile.Hardware = 1 << (mathbits.Len(uint(n)) - 1)
+	tile.placeElements()
+	if n := tile.widestAccess(); n < tile.Align {
+		tile.HardwareAlign = 1 << (mathbits.Len(uint(n)) - 1)
 	}
 	return tile
 }
@@ -182,7 +182,7 @@ func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 // Stride is how far apart the rows of a matrix are, or the columns, if col says that memory has
 // those, where nothing else is said: in elements.
 func (w *Wmma) Stride(m WmmaMatrix, col bool) int {
-	rows, cols := w.size(m)
+	rows, cols := w.extent(m)
 	if col {
 		return rows
 	}

@@ -65,7 +65,7 @@ func TestWmmaTiles(t *testing.T) {
 					for _, at := range tile.places {
 						seen[at]++
 					}
-					rows, cols := w.size(m)
+					rows, cols := w.extent(m)
 					if len(seen) != rows*cols || len(seen)*tile.Bits/8 != tile.Rows*tile.Bytes || m == WmmaC && len(tile.places) != len(seen) {
 						t.Errorf("sm_%d %s %c: %d elements of %d×%d", sm, shape, m, len(seen), rows, cols)
 					}

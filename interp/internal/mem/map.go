@@ -38,9 +38,9 @@ const (
 	largeAlloc = 1 << 20
 	largeAlign = 2 << 20
 
-	// KeepDead is how many of the allocations that were freed last are kept at least,
+	// MaxFreed is how many of the allocations that were freed last are kept at least,
 	// so that their use can be named.
-	KeepDead = 1 << 16
+	MaxFreed = 1 << 16
 )
 
 // Kind says what an allocation is.
@@ -64,14 +64,14 @@ const (
 
 // Allocation is a piece of memory with an address range of its own.
 type Allocation struct {
-	Base uint64
-	Size uint64 // bytes that may be accessed: 0 once it is dead
-	Span uint64 // bytes of the address range
-	Data []byte // Size bytes, 8-byte aligned
-	Ptr  unsafe.Pointer
-	Kind Kind
-	Name string
-	Dead bool // freed; kept so that its use can be named
+	Base  uint64
+	Size  uint64 // bytes that may be accessed: 0 once it is dead
+	Span  uint64 // bytes of the address range
+	Data  []byte // Size bytes, 8-byte aligned
+	Ptr   unsafe.Pointer
+	Kind  Kind
+	Name  string
+	Freed bool // freed; kept so that its use can be named
 
 	// Shadow holds Map.ShadowBytes for each byte of Data, zero at first; nil if the
 	// map keeps none. What they mean is their writer's business. Those of shared memory are
@@ -89,14 +89,14 @@ type Mapping uint8
 
 // What may be true of it.
 const (
-	ReadOnly Mapping = 1 << iota // kernels may not change it
-	Lasting                      // it is there, and may be read, and changed if kernels may do so: no access faults on the host
+	ReadOnly  Mapping = 1 << iota // kernels may not change it
+	Permanent                     // it is there, and may be read, and changed if kernels may do so: no access faults on the host
 )
 
 // NewShared makes the shared memory of a CTA of the device, of the given size in bytes. Zeros follow it up to the end of its
 // allocation unit: see SharedUnit.
 func (m *Map) NewShared(size uint64) *Allocation {
-	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, mostUnit))[:size], Kind: SharedBlock}
+	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, maxSharedUnit))[:size], Kind: SharedBlock}
 	if m.ShadowBytes > 0 {
 		a.Shadow = make([]byte, uint64(m.ShadowBytes)*size)
 	}
@@ -104,23 +104,23 @@ func (m *Map) NewShared(size uint64) *Allocation {
 	return a
 }
 
-// Give makes shared memory, which is of the CTA of a rank in its cluster from now on, its
+// AddToCluster makes shared memory, which is of the CTA of a rank in its cluster from now on, its
 // own again if the one that had it has exited.
-func (a *Allocation) Give(rank int) {
-	a.Base, a.Size, a.Dead = SharedOf(rank), uint64(len(a.Data)), false
+func (a *Allocation) AddToCluster(rank int) {
+	a.Base, a.Size, a.Freed = SharedAddress(rank), uint64(len(a.Data)), false
 }
 
-// Leave is the end of the CTA whose shared memory it is.
-func (a *Allocation) Leave() { a.Size, a.Dead = 0, true }
+// RemoveFromCluster is the end of the CTA whose shared memory it is.
+func (a *Allocation) RemoveFromCluster() { a.Size, a.Freed = 0, true }
 
 // setPointer makes Ptr follow Data.
 func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
 
-// Part is a copy of what the allocation has from one address up to another, as far as it
+// Slice is a copy of what the allocation has from one address up to another, as far as it
 // goes, for who looks there alone: no map has it.
 //
 //go:norace
-func (a *Allocation) Part(from, to uint64) *Allocation {
+func (a *Allocation) Slice(from, to uint64) *Allocation {
 	from, to = max(from, a.Base), min(to, a.Base+a.Size)
 	part := &Allocation{Base: from, Size: to - from, Span: to - from, Data: AlignedBytes(to - from), Kind: a.Kind, Name: a.Name}
 	part.setPointer()
@@ -205,25 +205,25 @@ type Map struct {
 	// made from now on.
 	ShadowBytes int
 
-	allocs   []*Allocation // by base, dead ones included
-	next     uint64
-	used     uint64 // bytes alive, mapped ones left out
-	limit    uint64
-	dead     int    // of allocs
-	kept     uint64 // bytes of pages that were saved
-	mapped   int    // likewise
-	unsure   int    // … of them those that are not Lasting
-	params   *Allocation
-	allocate func(size uint64) (data []byte, release func(), err error)
-	lazy     bool // allocate is reserve
+	allocs        []*Allocation // by base, dead ones included
+	next          uint64
+	used          uint64 // bytes alive, mapped ones left out
+	limit         uint64
+	freedCount    int    // of allocs
+	stateBytes    uint64 // bytes of pages that were saved
+	mapped        int    // likewise
+	mayFaultCount int    // … of them those that are not Lasting
+	params        *Allocation
+	allocate      func(size uint64) (data []byte, release func(), err error)
+	lazy          bool // allocate is reserve
 }
 
-// lazyFrom is the size from which memory is reserved outside Go's heap. Less is cheaper there, and is collected when nobody has it.
-const lazyFrom = 32 << 20
+// lazyThreshold is the size from which memory is reserved outside Go's heap. Less is cheaper there, and is collected when nobody has it.
+const lazyThreshold = 32 << 20
 
 // reserve provides zero bytes: of Go's heap, or, if they are many, pages that take memory of the host when they are touched.
 func reserve(size uint64) ([]byte, func(), error) {
-	if size < lazyFrom {
+	if size < lazyThreshold {
 		if err := hostmem.Check(size); err != nil {
 			return nil, nil, err
 		}
@@ -267,13 +267,13 @@ func (m *Map) SizeParams(n int) *Allocation {
 // Used is the number of bytes alive, mapped ones left out.
 func (m *Map) Used() uint64 { return m.used }
 
-// InTheWay is an allocation that lies where the shared memory of CTAs of a cluster of n does;
+// Obstacle is an allocation that lies where the shared memory of CTAs of a cluster of n does;
 // nil if none does.
-func (m *Map) InTheWay(n int) *Allocation {
+func (m *Map) Obstacle(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
-		from := SharedOf(rank)
+		from := SharedAddress(rank)
 		for i := m.after(from + WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
-			if a := m.allocs[i-1]; !a.Dead {
+			if a := m.allocs[i-1]; !a.Freed {
 				return a
 			}
 		}
@@ -282,15 +282,15 @@ func (m *Map) InTheWay(n int) *Allocation {
 }
 
 // MayFault reports whether there is memory of the host in the map that is not Lasting: accesses within its bounds may fault.
-func (m *Map) MayFault() bool { return m.unsure > 0 }
+func (m *Map) MayFault() bool { return m.mayFaultCount > 0 }
 
 // Len is the number of allocations known, dead ones included.
 func (m *Map) Len() int { return len(m.allocs) }
 
 // Each calls do with every allocation known, dead ones included, by base.
-func (m *Map) Each(do func(a *Allocation)) {
+func (m *Map) Each(visit func(a *Allocation)) {
 	for _, a := range m.allocs {
-		do(a)
+		visit(a)
 	}
 }
 
@@ -309,7 +309,7 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 		return nil, fmt.Errorf("%w: %d bytes wanted, %d of %d in use", ErrOutOfMemory, size, m.used, m.limit)
 	}
 	a := &Allocation{Base: m.place(size), Size: size, Span: size, Kind: kind, Name: name}
-	if err := m.back(a); err != nil {
+	if err := m.allocateBacking(a); err != nil {
 		return nil, err
 	}
 	m.next = a.Base + size + allocGap
@@ -324,7 +324,7 @@ func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOutOfMemory, err)
 	}
-	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, Lasting)
+	a, err := m.Attach(uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), data, name, Permanent)
 	if err != nil {
 		if release != nil {
 			release()
@@ -347,17 +347,17 @@ func Alignment(size uint64) uint64 {
 // and keeps its distance to those before it and to mapped memory behind it.
 func (m *Map) place(size uint64) uint64 {
 	align := Alignment(size)
-	for at := m.next; ; {
-		at = (at + align - 1) / align * align
-		i := m.after(at + size + allocGap)
+	for addr := m.next; ; {
+		addr = (addr + align - 1) / align * align
+		i := m.after(addr + size + allocGap)
 		if i == 0 {
-			return at
+			return addr
 		}
 		end := m.allocs[i-1].Base + m.allocs[i-1].Span
-		if end <= at {
-			return at
+		if end <= addr {
+			return addr
 		}
-		at = end + allocGap
+		addr = end + allocGap
 	}
 }
 
@@ -388,41 +388,41 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	}
 	j := i // allocs[i:j] overlap
 	for ; j < len(m.allocs) && m.allocs[j].Base < addr+size; j++ {
-		if !m.allocs[j].Dead {
+		if !m.allocs[j].Freed {
 			return nil, fmt.Errorf("memory of %d bytes at %#x overlaps %s", size, addr, m.allocs[j].String())
 		}
 	}
-	m.dead -= j - i
+	m.freedCount -= j - i
 	m.allocs = slices.Delete(m.allocs, i, j)
 	a := &Allocation{Base: addr, Size: size, Span: size, Data: data, Kind: Mapped, Name: name, mapping: mapping}
-	if err := m.shade(a); err != nil {
+	if err := m.allocateShadow(a); err != nil {
 		return nil, err
 	}
 	a.setPointer()
 	m.mapped++
-	if mapping&Lasting == 0 {
-		m.unsure++
+	if mapping&Permanent == 0 {
+		m.mayFaultCount++
 	}
 	m.insert(a)
 	return a, nil
 }
 
-// back makes the memory behind an allocation, and its shadow. The error wraps ErrOutOfMemory.
-func (m *Map) back(a *Allocation) (err error) {
+// allocateBacking makes the memory behind an allocation, and its shadow. The error wraps ErrOutOfMemory.
+func (m *Map) allocateBacking(a *Allocation) (err error) {
 	if a.Data, a.release, err = m.allocate(a.Size); err != nil {
 		return fmt.Errorf("%w: %w", ErrOutOfMemory, err)
 	}
-	a.reserved = m.lazy && a.Size >= lazyFrom
-	if err = m.shade(a); err != nil {
-		a.giveBack()
+	a.reserved = m.lazy && a.Size >= lazyThreshold
+	if err = m.allocateShadow(a); err != nil {
+		a.releaseMemory()
 		return err
 	}
 	a.setPointer()
 	return nil
 }
 
-// shade makes the shadow bytes of an allocation, if the map keeps some. The error wraps ErrOutOfMemory.
-func (m *Map) shade(a *Allocation) (err error) {
+// allocateShadow makes the shadow bytes of an allocation, if the map keeps some. The error wraps ErrOutOfMemory.
+func (m *Map) allocateShadow(a *Allocation) (err error) {
 	if m.ShadowBytes == 0 {
 		return nil
 	}
@@ -432,8 +432,8 @@ func (m *Map) shade(a *Allocation) (err error) {
 	return nil
 }
 
-// giveBack gives back the memory of an allocation.
-func (a *Allocation) giveBack() {
+// releaseMemory gives back the memory of an allocation.
+func (a *Allocation) releaseMemory() {
 	a.Data, a.Ptr, a.Shadow = nil, nil, nil
 	for _, release := range []func(){a.release, a.releaseShadow} {
 		if release != nil {
@@ -460,17 +460,17 @@ func (a *Allocation) Zero() {
 // Close gives back the memory of all allocations. Nothing may be accessed any more.
 func (m *Map) Close() {
 	for _, a := range m.allocs {
-		a.Dead, a.Size = true, 0
-		a.giveBack()
+		a.Freed, a.Size = true, 0
+		a.releaseMemory()
 	}
 	m.allocs, m.used = nil, 0
 }
 
 // Free releases the memory but keeps the address range known as dead.
 func (m *Map) Free(a *Allocation) {
-	a.Dead = true
+	a.Freed = true
 	a.Size = 0
-	a.giveBack()
+	a.releaseMemory()
 	switch a.Kind {
 	case Workspace:
 		i := m.after(a.Base) - 1
@@ -478,24 +478,24 @@ func (m *Map) Free(a *Allocation) {
 		return
 	case Mapped:
 		m.mapped--
-		if a.mapping&Lasting == 0 {
-			m.unsure--
+		if a.mapping&Permanent == 0 {
+			m.mayFaultCount--
 		}
 	default:
 		m.used -= a.Span
 	}
-	if m.dead++; m.dead >= 2*KeepDead {
-		m.forget()
+	if m.freedCount++; m.freedCount >= 2*MaxFreed {
+		m.dropOldest()
 	}
 }
 
-// forget drops dead allocations but for the KeepDead at the highest addresses,
+// dropOldest drops dead allocations but for the MaxFreed at the highest addresses,
 // the latest.
-func (m *Map) forget() {
+func (m *Map) dropOldest() {
 	m.allocs = slices.DeleteFunc(m.allocs, func(a *Allocation) bool {
-		drop := a.Dead && m.dead > KeepDead
+		drop := a.Freed && m.freedCount > MaxFreed
 		if drop {
-			m.dead--
+			m.freedCount--
 		}
 		return drop
 	})
@@ -546,7 +546,7 @@ func distance(a *Allocation, addr uint64) uint64 {
 
 // Pointer is a word of the kernel's parameters whose value is an address of device memory.
 type Pointer struct {
-	Off    int         // from ParamBase
+	Offset int         // from ParamBase
 	Memory *Allocation // that it points into; nil: into none, but it lies among those there are
 
 	// Memory from Begin up to End, without a gap: that allocation alone, unless memory of the host
@@ -563,32 +563,32 @@ func (m *Map) Pointers(size int) (list []Pointer) {
 	}
 	end := m.allocs[len(m.allocs)-1]
 	first, last := m.allocs[i].Base, end.Base+end.Span+allocGap
-	for off := 0; off+size <= len(m.params.Data); off += size {
+	for offset := 0; offset+size <= len(m.params.Data); offset += size {
 		v := uint64(0)
 		for i := size - 1; i >= 0; i-- {
-			v = v<<8 | uint64(m.params.Data[off+i])
+			v = v<<8 | uint64(m.params.Data[offset+i])
 		}
 		if v < first || v >= last {
 			continue
 		}
-		p := Pointer{Off: off}
-		if a := m.Find(v); a != nil && !a.Dead && a.Kind.opaque() == "" {
+		p := Pointer{Offset: offset}
+		if a := m.Find(v); a != nil && !a.Freed && a.Kind.opaque() == "" {
 			p.Memory = a
-			p.Begin, p.End = m.around(a)
+			p.Begin, p.End = m.neighbours(a)
 		}
 		list = append(list, p)
 	}
 	return list
 }
 
-// around is the memory around an allocation that is alive, itself included, without a gap.
-func (m *Map) around(a *Allocation) (begin, end uint64) {
+// neighbours is the memory around an allocation that is alive, itself included, without a gap.
+func (m *Map) neighbours(a *Allocation) (begin, end uint64) {
 	begin, end = a.Base, a.Base+a.Size
 	at := m.after(a.Base) // behind it
-	for i := at; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Dead; i++ {
+	for i := at; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Freed; i++ {
 		end += m.allocs[i].Size
 	}
-	for i := at - 2; i >= 0 && m.allocs[i].Base+m.allocs[i].Size == begin && !m.allocs[i].Dead; i-- {
+	for i := at - 2; i >= 0 && m.allocs[i].Base+m.allocs[i].Size == begin && !m.allocs[i].Freed; i-- {
 		begin = m.allocs[i].Base
 	}
 	return begin, end

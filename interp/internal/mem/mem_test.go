@@ -31,13 +31,13 @@ func TestResolve(t *testing.T) {
 	buf := alloc(t, m, 100, Buffer, "x")
 	con := alloc(t, m, 16, Constant, "c")
 	par := m.SizeParams(16)
-	gone := alloc(t, m, 64, Buffer, "y")
-	m.Free(gone)
+	exited := alloc(t, m, 64, Buffer, "y")
+	m.Free(exited)
 	host, err := m.Attach(0x7000_0000, AlignedBytes(64), "", ReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &View{Map: m, Shared: m.NewShared(48), LocalFrom: 16, LocalTop: 80}
+	v := &View{Map: m, Shared: m.NewShared(48), LocalBegin: 16, LocalEnd: 80}
 	for _, c := range []struct {
 		space ptx.Space
 		kind  AccessKind
@@ -54,7 +54,7 @@ func TestResolve(t *testing.T) {
 		{space: ptx.Global, bytes: 8, addr: buf.Base + 96, fault: ErrOutOfBounds, text: "whose last 4 bytes"},
 		{space: ptx.Global, bytes: 4, addr: buf.Base - 4, fault: ErrOutOfBounds, text: "begins 4 bytes behind"},
 		{space: ptx.Global, bytes: 4, addr: buf.Base + 2, fault: ErrMisaligned},
-		{space: ptx.Global, bytes: 4, addr: gone.Base, fault: ErrUseAfterFree, text: "y"},
+		{space: ptx.Global, bytes: 4, addr: exited.Base, fault: ErrUseAfterFree, text: "y"},
 		{space: ptx.Global, bytes: 4, addr: con.Base, fault: ErrWrongSpace},
 		{space: ptx.Generic, bytes: 4, addr: con.Base, want: con},
 		{space: ptx.Const, bytes: 4, addr: con.Base + 12, want: con, off: 12},
@@ -81,7 +81,7 @@ func TestResolve(t *testing.T) {
 		switch {
 		case c.fault != nil && (fault == nil || !errors.Is(fault.Kind, c.fault) || !strings.Contains(fault.Msg+fault.Near, c.text)):
 			t.Errorf("%s %s of %d bytes at %#x: %+v, want %v … %s", c.space, c.kind, c.bytes, c.addr, fault, c.fault, c.text)
-		case c.fault == nil && (fault != nil || p.Alloc != c.want || p.Off != c.off):
+		case c.fault == nil && (fault != nil || p.Alloc != c.want || p.Offset != c.off):
 			t.Errorf("%s %s of %d bytes at %#x: %+v %+v, want %v at %d", c.space, c.kind, c.bytes, c.addr, p, fault, c.want, c.off)
 		}
 	}
@@ -107,12 +107,12 @@ func TestRows(t *testing.T) {
 			}
 			row[i] = uint32(0xabcd0000 + i)
 		}
-		m := rapid.OneOf(rapid.Just(uint32(full)), rapid.Uint32()).Draw(t, "lanes")
+		m := rapid.OneOf(rapid.Just(uint32(fullMask)), rapid.Uint32()).Draw(t, "lanes")
 		p := unsafe.Pointer(&memory)
 		good := uint32(0) // the lanes before the first that is wrong
 		for n := m; n != 0; n &= n - 1 {
-			o := addr[bits.TrailingZeros32(n)] - base
-			if o%2 != 0 || o > 2*(elems-1) {
+			offset := addr[bits.TrailingZeros32(n)] - base
+			if offset%2 != 0 || offset > 2*(elems-1) {
 				break
 			}
 			good |= n & -n
@@ -140,7 +140,7 @@ func TestRows(t *testing.T) {
 		if memory != want {
 			t.Fatalf("Scatter leaves %x, want %x", memory, want)
 		}
-		if in, rest := Reach(&addr, base, elems-1, 2, m); in != good || rest != m&^good {
+		if in, rest := LanesInRange(&addr, base, elems-1, 2, m); in != good || rest != m&^good {
 			t.Fatalf("Reach splits %#x into %#x and %#x; %#x are good", m, in, rest, good)
 		}
 	})
@@ -153,15 +153,15 @@ func TestHolds(t *testing.T) {
 		a := &Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}
 		bytes := 1 << rapid.IntRange(0, 4).Draw(t, "log bytes")
 		from := uint64(rapid.IntRange(-40, 240).Draw(t, "from"))
-		by := int64(rapid.OneOf(rapid.IntRange(-20, 20), rapid.IntRange(-1<<31, 1<<31-1)).Draw(t, "by"))
+		stride := int64(rapid.OneOf(rapid.IntRange(-20, 20), rapid.IntRange(-1<<31, 1<<31-1)).Draw(t, "by"))
 		n := int64(rapid.IntRange(0, 31).Draw(t, "n"))
 		want := true
 		for i := range n + 1 {
-			off := from + uint64(i*by)
-			want = want && off%uint64(bytes) == 0 && within(off, uint64(bytes), 0, a.Size)
+			offset := from + uint64(i*stride)
+			want = want && offset%uint64(bytes) == 0 && isWithin(offset, uint64(bytes), 0, a.Size)
 		}
-		if got := a.Holds(from, by, n, bytes); got != want && !(want && n == 0) {
-			t.Fatalf("%d accesses of %d bytes from %d by %d in %d bytes: %v, want %v", n+1, bytes, int64(from), by, a.Size, got, want)
+		if got := a.ContainsStrided(from, stride, n, bytes); got != want && !(want && n == 0) {
+			t.Fatalf("%d accesses of %d bytes from %d by %d in %d bytes: %v, want %v", n+1, bytes, int64(from), stride, a.Size, got, want)
 		}
 	})
 }
@@ -187,8 +187,8 @@ func TestLocal(t *testing.T) {
 	for i := range row {
 		row[i] = uint64(i) << 32
 	}
-	l.StoreRow64(&row, 0, full)
-	if l.LoadRow64(&back, 0, full); back != row {
+	l.StoreRow64(&row, 0, fullMask)
+	if l.LoadRow64(&back, 0, fullMask); back != row {
 		t.Errorf("stored %x, loaded %x", row, back)
 	}
 }
@@ -237,7 +237,7 @@ func TestPlaces(t *testing.T) {
 func TestHoldsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "size")
-		m := rapid.OneOf(rapid.Just(uint32(full)), rapid.Uint32Range(1, full)).Draw(t, "lanes")
+		m := rapid.OneOf(rapid.Just(uint32(fullMask)), rapid.Uint32Range(1, fullMask)).Draw(t, "lanes")
 		first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
 		step := size * rapid.SampledFrom([]int{1, -1, 2, 3}).Draw(t, "step")
 		buf := make([]uint64, 32*3+1)
@@ -286,7 +286,7 @@ func TestMayFault(t *testing.T) {
 	for _, c := range []struct {
 		mapping Mapping
 		want    bool
-	}{{0, true}, {ReadOnly, true}, {Lasting, false}, {Lasting | ReadOnly, false}} {
+	}{{0, true}, {ReadOnly, true}, {Permanent, false}, {Permanent | ReadOnly, false}} {
 		a, err := m.Attach(0x7000_0000, AlignedBytes(64), "", c.mapping)
 		if err != nil {
 			t.Fatal(err)
@@ -309,8 +309,8 @@ func TestPointers(t *testing.T) {
 	}
 	a, freed, array := alloc(t, m, 100, Buffer, ""), alloc(t, m, 64, Buffer, ""), alloc(t, m, 64, Array, "")
 	var mapped []*Allocation
-	for _, at := range []uint64{0x7000_0000_0000, 0x7000_0000_1000, 0x7000_0000_3000} {
-		p, err := m.Attach(at, AlignedBytes(0x1000), "", 0)
+	for _, addr := range []uint64{0x7000_0000_0000, 0x7000_0000_1000, 0x7000_0000_3000} {
+		p, err := m.Attach(addr, AlignedBytes(0x1000), "", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestPointers(t *testing.T) {
 		binary.LittleEndian.PutUint64(params.Data[8*i:], v)
 	}
 	want := []Pointer{
-		{0, a, a.Base, a.Base + 100}, {Off: 16}, {Off: 24}, {Off: 32},
+		{0, a, a.Base, a.Base + 100}, {Offset: 16}, {Offset: 24}, {Offset: 32},
 		{40, mapped[1], mapped[0].Base, mapped[1].Base + 0x1000}, {48, mapped[2], mapped[2].Base, mapped[2].Base + 0x1000},
 	}
 	if got := m.Pointers(8); !slices.Equal(got, want) {

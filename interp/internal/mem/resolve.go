@@ -24,16 +24,16 @@ type Access struct {
 	Align int       // … unless this is what it must be a multiple of
 	Kind  AccessKind
 
-	// Spare is how many of the bytes, from the last, nobody wants: they may lie behind the end of
+	// SpareBytes is how many of the bytes, from the last, nobody wants: they may lie behind the end of
 	// the memory.
-	Spare int
+	SpareBytes int
 
 	// Cluster has a generic address be one of shared memory, of any CTA of the cluster.
 	Cluster bool
 
 	Tolerate Tolerance // faults in spite of which the access is made
 	Hardware int       // the alignment that is enough where WMMAAlignment is tolerated; 0: none but the usual
-	Unit     uint64    // bytes in multiples of which the device allocates shared memory; at most mostUnit
+	Unit     uint64    // bytes in multiples of which the device allocates shared memory; at most maxSharedUnit
 
 	Surface bool // by way of a surface: to arrays, which nothing else reaches
 }
@@ -87,35 +87,37 @@ func (m *Allocation) ReadOnly() bool {
 	return m.Kind == Constant || m.Kind == Params || m.mapping&ReadOnly != 0
 }
 
-// Unset reports whether nobody has said what memory of its kind holds as it is allocated: that
+// HasUninitialised reports whether nobody has said what memory of its kind holds as it is allocated: that
 // which the host or malloc has allocated, and per-CTA memory. Variables have initial values.
-func (m *Allocation) Unset() bool { return m.Kind == Buffer || m.Kind == Heap || m.Kind == PerCTA }
+func (m *Allocation) HasUninitialised() bool {
+	return m.Kind == Buffer || m.Kind == Heap || m.Kind == PerCTA
+}
 
 // View is the memory that a lane can reach: the device's, its CTA's and its own.
 type View struct {
-	Map                 *Map
-	Shared              *Allocation
-	Cluster             []*Allocation // the shared memory of the CTAs of a cluster, by rank; nil for one of one
-	LocalFrom, LocalTop uint64        // bytes of local memory in use: LocalFrom ≤ offset < LocalTop
+	Map                  *Map
+	Shared               *Allocation
+	Cluster              []*Allocation // the shared memory of the CTAs of a cluster, by rank; nil for one of one
+	LocalBegin, LocalEnd uint64        // bytes of local memory in use: LocalBegin ≤ offset < LocalEnd
 }
 
-// Place is what an address means.
-type Place struct {
-	Alloc *Allocation // nil: the lane's local memory
-	Off   uint64      // bytes from there, or in local memory
+// Location is what an address means.
+type Location struct {
+	Alloc  *Allocation // nil: the lane's local memory
+	Offset uint64      // bytes from there, or in local memory
 
 	Tolerated Tolerance // faults that the access is
 }
 
-// Room is how many bytes an access may have that begins at a place.
-func (v *View) Room(a *Access, p Place) uint64 {
+// BytesLeft is how many bytes an access may have that begins at a place.
+func (v *View) BytesLeft(a *Access, p Location) uint64 {
 	if p.Alloc == nil {
-		return v.LocalTop - p.Off
+		return v.LocalEnd - p.Offset
 	}
 	if p.Tolerated.Has(SharedUnit) {
-		return roundUp(p.Alloc.Size, a.Unit) - p.Off
+		return roundUp(p.Alloc.Size, a.Unit) - p.Offset
 	}
-	return p.Alloc.Size - p.Off
+	return p.Alloc.Size - p.Offset
 }
 
 // Fault is why an access cannot be made.
@@ -127,57 +129,57 @@ type Fault struct {
 
 // Find finds the memory that an access of one lane to an address goes to; an error is the
 // kind of the fault that it is.
-func (v *View) Find(a *Access, addr uint64) (Place, error) {
-	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.Spare), Strict
+func (v *View) Find(a *Access, addr uint64) (Location, error) {
+	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), Strict
 	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
 		if a.Hardware == 0 || addr%uint64(a.Hardware) != 0 || !a.Tolerate.Has(WMMAAlignment) {
-			return Place{}, ErrMisaligned
+			return Location{}, ErrMisaligned
 		}
 		tolerated = WMMAAlignment
 	}
-	space, off := v.in(a, addr)
+	space, offset := v.spaceAt(a, addr)
 	if a.Cluster && space != ptx.Shared {
-		return Place{}, ErrWrongSpace
+		return Location{}, ErrWrongSpace
 	}
 	switch space {
 	case ptx.Shared:
-		m := v.sharedAt(a, off)
-		switch at := m.offset(off); {
-		case m.Dead:
-			return Place{}, ErrExited
-		case within(at, n, 0, m.Size):
-			return Place{m, at, tolerated}, nil
-		case a.Kind == Load && a.Unit > 0 && a.Tolerate.Has(SharedUnit) && within(at, n, 0, roundUp(m.Size, a.Unit)):
-			return Place{m, at, tolerated | SharedUnit}, nil
+		m := v.sharedAt(a, offset)
+		switch addr := m.offset(offset); {
+		case m.Freed:
+			return Location{}, ErrExited
+		case isWithin(addr, n, 0, m.Size):
+			return Location{m, addr, tolerated}, nil
+		case a.Kind == Load && a.Unit > 0 && a.Tolerate.Has(SharedUnit) && isWithin(addr, n, 0, roundUp(m.Size, a.Unit)):
+			return Location{m, addr, tolerated | SharedUnit}, nil
 		default:
-			return Place{}, ErrOutOfBounds
+			return Location{}, ErrOutOfBounds
 		}
 	case ptx.Local:
 		if a.Kind == Atomic {
-			return Place{}, ErrWrongSpace
+			return Location{}, ErrWrongSpace
 		}
-		if !within(off, n, v.LocalFrom, v.LocalTop) {
-			return Place{}, ErrOutOfBounds
+		if !isWithin(offset, n, v.LocalBegin, v.LocalEnd) {
+			return Location{}, ErrOutOfBounds
 		}
-		return Place{nil, off, tolerated}, nil
+		return Location{nil, offset, tolerated}, nil
 	}
 	m := v.Map.Find(addr)
 	switch {
 	case m == nil || n > m.Span-(addr-m.Base):
-		return Place{}, ErrOutOfBounds
-	case m.Dead:
-		return Place{}, ErrUseAfterFree
+		return Location{}, ErrOutOfBounds
+	case m.Freed:
+		return Location{}, ErrUseAfterFree
 	case a.Allowed(m):
-		return Place{m, addr - m.Base, tolerated}, nil
+		return Location{m, addr - m.Base, tolerated}, nil
 	case a.Writes() && m.ReadOnly():
-		return Place{}, ErrReadOnly
+		return Location{}, ErrReadOnly
 	}
-	return Place{}, ErrWrongSpace
+	return Location{}, ErrWrongSpace
 }
 
-// in is the state space that an address is in, as far as the access and the address say
+// spaceAt is the state space that an address is in, as far as the access and the address say
 // it, and the address there.
-func (v *View) in(a *Access, addr uint64) (ptx.Space, uint64) {
+func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	switch {
 	case a.Space != ptx.Generic:
 		return a.Space, addr
@@ -224,7 +226,7 @@ func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
 func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - SharedWindow) }
 
 // Resolve is Find with a fault that explains itself.
-func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
+func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	place, kind := v.Find(a, addr)
 	if kind == nil {
 		return place, nil
@@ -235,27 +237,27 @@ func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
 		at -= SharedWindow
 	}
 	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", what, a.Bytes, at)}
-	space, off := v.in(a, addr)
+	space, offset := v.spaceAt(a, addr)
 	m := v.Map.Find(addr)
 	switch {
 	case kind == ErrMisaligned:
 		f.Msg = "misaligned " + f.Msg
 	case kind == ErrExited:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", what, a.Bytes, off, off>>RankShift)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", what, a.Bytes, offset, offset>>RankShift)
 	case space == ptx.Shared && v.Cluster != nil:
-		m := v.sharedAt(a, off)
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", what, a.Bytes, off, m.Size, m.Base-SharedWindow)
-		if rank := off >> RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
+		m := v.sharedAt(a, offset)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", what, a.Bytes, offset, m.Size, m.Base-SharedWindow)
+		if rank := offset >> RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
 			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster, which .shared::cluster reaches, and .shared does not", rank)
 		}
 	case space == ptx.Shared:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", what, a.Bytes, off, v.Shared.Size)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", what, a.Bytes, offset, v.Shared.Size)
 	case a.Cluster:
 		f.Msg += ", which is not in shared memory of the cluster"
 	case space == ptx.Local && kind == ErrWrongSpace:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", what, a.Bytes, off)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", what, a.Bytes, offset)
 	case space == ptx.Local:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", what, a.Bytes, off, v.LocalTop)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", what, a.Bytes, offset, v.LocalEnd)
 	case kind == ErrOutOfBounds:
 		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.near(addr)
 	case kind == ErrUseAfterFree:
@@ -265,11 +267,13 @@ func (v *View) Resolve(a *Access, addr uint64) (Place, *Fault) {
 	default:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
 	}
-	return Place{}, f
+	return Location{}, f
 }
 
-// within reports whether n bytes at off lie between from and top.
-func within(off, n, from, top uint64) bool { return off >= from && off <= top && n <= top-off }
+// isWithin reports whether n bytes at off lie between from and top.
+func isWithin(offset, n, from, top uint64) bool {
+	return offset >= from && offset <= top && n <= top-offset
+}
 
 // near says which allocation is the nearest to an address that is in none, and where.
 func (m *Map) near(addr uint64) string {
@@ -287,12 +291,12 @@ func (m *Map) near(addr uint64) string {
 	}
 }
 
-// Holds reports whether accesses of the given bytes at offsets from + i·by, i from 0
+// ContainsStrided reports whether accesses of the given bytes at offsets from + i·by, i from 0
 // to n, all lie in the allocation and are aligned. n is less than 64, and by fits in
 // 32 bits as a signed number.
-func (m *Allocation) Holds(from uint64, by, n int64, bytes int) bool {
+func (m *Allocation) ContainsStrided(from uint64, stride, n int64, bytes int) bool {
 	// Between two offsets in the memory that are less than 2^37 apart nothing wraps.
-	to := from + uint64(n*by)
+	to := from + uint64(n*stride)
 	end := m.Size &^ uint64(bytes-1) // of the last access that is aligned
-	return from < end && to < end && (from|uint64(by))&uint64(bytes-1) == 0
+	return from < end && to < end && (from|uint64(stride))&uint64(bytes-1) == 0
 }

@@ -14,8 +14,8 @@ import (
 
 // Lanes is the number of lanes in a row, and full the mask of all of them.
 const (
-	Lanes = 32
-	full  = 1<<Lanes - 1
+	Lanes    = 32
+	fullMask = 1<<Lanes - 1
 )
 
 // Elem is an element in memory. It is extended to the slot of its register as its
@@ -33,26 +33,26 @@ type Slot interface{ uint32 | uint64 }
 // the first that fails on.
 //
 //go:norace
-func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
+func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
 	_, _ = *d, *a // checked here, not in every turn of the loop
-	if m == full {
+	if m == fullMask {
 		for i := range d {
-			o := uint64(a[i]) + off
-			if bits.RotateLeft64(o, shift) > last {
+			offset := uint64(a[i]) + offset
+			if bits.RotateLeft64(offset, shift) > last {
 				return m << i
 			}
-			d[i] = D(*(*E)(unsafe.Add(p, o)))
+			d[i] = D(*(*E)(unsafe.Add(p, offset)))
 		}
 		return 0
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		o := uint64(a[i]) + off
-		if bits.RotateLeft64(o, shift) > last {
+		offset := uint64(a[i]) + offset
+		if bits.RotateLeft64(offset, shift) > last {
 			return m
 		}
-		d[i] = D(*(*E)(unsafe.Add(p, o)))
+		d[i] = D(*(*E)(unsafe.Add(p, offset)))
 	}
 	return 0
 }
@@ -60,33 +60,33 @@ func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.Po
 // Scatter is Gather's counterpart.
 //
 //go:norace
-func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, off uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
+func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
 	_, _ = *d, *a // checked here, not in every turn of the loop
-	if m == full {
+	if m == fullMask {
 		for i := range d {
-			o := uint64(a[i]) + off
-			if bits.RotateLeft64(o, shift) > last {
+			offset := uint64(a[i]) + offset
+			if bits.RotateLeft64(offset, shift) > last {
 				return m << i
 			}
-			*(*E)(unsafe.Add(p, o)) = E(d[i])
+			*(*E)(unsafe.Add(p, offset)) = E(d[i])
 		}
 		return 0
 	}
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		o := uint64(a[i]) + off
-		if bits.RotateLeft64(o, shift) > last {
+		offset := uint64(a[i]) + offset
+		if bits.RotateLeft64(offset, shift) > last {
 			return m
 		}
-		*(*E)(unsafe.Add(p, o)) = E(d[i])
+		*(*E)(unsafe.Add(p, offset)) = E(d[i])
 	}
 	return 0
 }
 
-// Reach splits lanes into those before the first whose whole access of the given bytes
+// LanesInRange splits lanes into those before the first whose whole access of the given bytes
 // does not lie at an aligned offset of [0, last·bytes] from base, and the rest.
-func Reach(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, rest uint32) {
+func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, rest uint32) {
 	shift := -bits.TrailingZeros(uint(bytes))
 	for rest = m; rest != 0; rest &= rest - 1 {
 		i := bits.TrailingZeros32(rest) & 31
@@ -126,7 +126,7 @@ func stridedOf[E Elem]() *Strided {
 
 //go:norace
 func loadStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
-	if m == full {
+	if m == fullMask {
 		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
 			*row = *(*[Lanes]D)(p)
 			return
@@ -145,7 +145,7 @@ func loadStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int
 
 //go:norace
 func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) {
-	if m == full {
+	if m == fullMask {
 		if size := int(unsafe.Sizeof(*new(E))); step == size && size == int(unsafe.Sizeof(*new(D))) {
 			*(*[Lanes]D)(p) = *row
 			return
@@ -167,7 +167,7 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 //
 //go:norace
 func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
-	if size := int(unsafe.Sizeof(*new(E))); m == full && step == size && size == int(unsafe.Sizeof(*new(D))) {
+	if size := int(unsafe.Sizeof(*new(E))); m == fullMask && step == size && size == int(unsafe.Sizeof(*new(D))) {
 		return *(*[Lanes]D)(p) == *row
 	}
 	for ; m != 0; m &= m - 1 {
@@ -212,7 +212,7 @@ func StoreBits(p unsafe.Pointer, size int, v uint64) {
 
 // CopyRow copies the lanes of m.
 func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
-	if m == full {
+	if m == fullMask {
 		*d = *s
 		return
 	}
@@ -224,7 +224,7 @@ func CopyRow[D Slot](d, s *[Lanes]D, m uint32) {
 
 // FillRow writes one value to the lanes of m.
 func FillRow[D Slot](d *[Lanes]D, v D, m uint32) {
-	if m == full {
+	if m == fullMask {
 		for i := 0; i < len(d); i += 4 {
 			d[i], d[i+1], d[i+2], d[i+3] = v, v, v, v
 		}

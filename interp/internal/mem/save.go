@@ -10,18 +10,18 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Saved is a map as it was: its allocations and what was in them. It shares the pages that are
+// Snapshot is a map as it was: its allocations and what was in them. It shares the pages that are
 // alike with the one before.
-type Saved struct {
-	allocs []saved
+type Snapshot struct {
+	allocs []savedAllocation
 	dead   int
 	next   uint64
 	used   uint64
 }
 
-type saved struct {
-	a      *Allocation
-	was    Allocation
+type savedAllocation struct {
+	alloc  *Allocation
+	state  Allocation
 	data   pages
 	shadow pages
 }
@@ -46,20 +46,20 @@ var ErrOnHost = errors.New("memory of the host cannot be saved")
 
 // Save copies what is in the map, but for pages that are what they were in another, which may be
 // nil. The error is ErrOnHost.
-func (m *Map) Save(last *Saved) (*Saved, error) {
+func (m *Map) Save(last *Snapshot) (*Snapshot, error) {
 	if m.mapped > 0 {
 		return nil, ErrOnHost
 	}
-	s := &Saved{dead: m.dead, next: m.next, used: m.used, allocs: make([]saved, 0, len(m.allocs))}
-	var before map[*Allocation]*saved
+	s := &Snapshot{dead: m.freedCount, next: m.next, used: m.used, allocs: make([]savedAllocation, 0, len(m.allocs))}
+	var before map[*Allocation]*savedAllocation
 	if last != nil {
-		before = make(map[*Allocation]*saved, len(last.allocs))
+		before = make(map[*Allocation]*savedAllocation, len(last.allocs))
 		for i := range last.allocs {
-			before[last.allocs[i].a] = &last.allocs[i]
+			before[last.allocs[i].alloc] = &last.allocs[i]
 		}
 	}
 	for _, a := range m.allocs {
-		k := saved{a: a, was: *a}
+		k := savedAllocation{alloc: a, state: *a}
 		var data, shadow pages
 		if b := before[a]; b != nil {
 			data, shadow = b.data, b.shadow
@@ -82,18 +82,18 @@ func (m *Map) pagesOf(data []byte, last pages) pages {
 			list = append(list, last[i])
 		} else {
 			list = append(list, &page{bytes.Clone(data[:n]), 1})
-			m.kept += uint64(n)
+			m.stateBytes += uint64(n)
 		}
 		data = data[n:]
 	}
 	return list
 }
 
-// Kept is how many bytes the pages have of what was saved and not released.
-func (m *Map) Kept() uint64 { return m.kept }
+// StateBytes is how many bytes the pages have of what was saved and not released.
+func (m *Map) StateBytes() uint64 { return m.stateBytes }
 
 // Release gives up what was saved: it is not restored any more.
-func (m *Map) Release(s *Saved) {
+func (m *Map) Release(s *Snapshot) {
 	for i := range s.allocs {
 		for _, list := range []pages{s.allocs[i].data, s.allocs[i].shadow} {
 			for _, p := range list {
@@ -101,7 +101,7 @@ func (m *Map) Release(s *Saved) {
 					continue
 				}
 				if p.refs--; p.refs == 0 {
-					m.kept -= uint64(len(p.data))
+					m.stateBytes -= uint64(len(p.data))
 				}
 			}
 		}
@@ -122,45 +122,45 @@ func (p pages) copyTo(data []byte) {
 
 // Restore makes the map what it was. Allocations are the same objects; those made since
 // are dead. The error is that of allocating anew what has been freed since.
-func (m *Map) Restore(s *Saved) error {
+func (m *Map) Restore(s *Snapshot) error {
 	kept := map[*Allocation]bool{}
 	for i := range s.allocs {
-		kept[s.allocs[i].a] = true
+		kept[s.allocs[i].alloc] = true
 	}
 	for _, a := range slices.Clone(m.allocs) {
-		if !kept[a] && !a.Dead {
+		if !kept[a] && !a.Freed {
 			m.Free(a)
 		}
 	}
 	m.allocs = m.allocs[:0]
 	for i := range s.allocs {
 		k := &s.allocs[i]
-		now := *k.a
-		*k.a = k.was
-		m.allocs = append(m.allocs, k.a)
-		if k.was.Dead {
+		now := *k.alloc
+		*k.alloc = k.state
+		m.allocs = append(m.allocs, k.alloc)
+		if k.state.Freed {
 			continue
 		}
-		k.a.Data, k.a.release, k.a.reserved = now.Data, now.release, now.reserved
-		k.a.Shadow, k.a.releaseShadow = now.Shadow, now.releaseShadow
+		k.alloc.Data, k.alloc.release, k.alloc.reserved = now.Data, now.release, now.reserved
+		k.alloc.Shadow, k.alloc.releaseShadow = now.Shadow, now.releaseShadow
 		switch {
-		case k.a == m.params:
-			if uint64(cap(now.Data)) < k.was.Size {
-				k.a.Data = AlignedBytes(max(k.was.Size, paramSize))
+		case k.alloc == m.params:
+			if uint64(cap(now.Data)) < k.state.Size {
+				k.alloc.Data = AlignedBytes(max(k.state.Size, paramSize))
 			}
-			k.a.Data = k.a.Data[:k.was.Size]
-			if k.was.Shadow != nil {
-				k.a.Shadow = make([]byte, len(k.was.Shadow))
+			k.alloc.Data = k.alloc.Data[:k.state.Size]
+			if k.state.Shadow != nil {
+				k.alloc.Shadow = make([]byte, len(k.state.Shadow))
 			}
-		case now.Dead:
-			if err := m.back(k.a); err != nil {
+		case now.Freed:
+			if err := m.allocateBacking(k.alloc); err != nil {
 				return err
 			}
 		}
-		k.a.setPointer()
-		k.data.copyTo(k.a.Data)
-		k.shadow.copyTo(k.a.Shadow)
+		k.alloc.setPointer()
+		k.data.copyTo(k.alloc.Data)
+		k.shadow.copyTo(k.alloc.Shadow)
 	}
-	m.dead, m.next, m.used = s.dead, s.next, s.used
+	m.freedCount, m.next, m.used = s.dead, s.next, s.used
 	return nil
 }

@@ -20,16 +20,16 @@ const (
 	Strict Tolerance = 0 // tolerates nothing
 )
 
-// Tolerable is a fault that may be tolerated.
-type Tolerable struct {
+// ToleranceInfo is a fault that may be tolerated.
+type ToleranceInfo struct {
 	Tolerance
 	Name   string // for command lines
 	Doc    string // one sentence
 	Source string // the rule that makes it a fault, and the reason that GPUs go on
 }
 
-// Tolerables are all faults that may be tolerated.
-var Tolerables = []Tolerable{
+// Tolerances are all faults that may be tolerated.
+var Tolerances = []ToleranceInfo{
 	{WMMAAlignment, "wmma-alignment", "wmma.load and wmma.store at an address that is less aligned than the manual requires",
 		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; machine code accesses pieces of a few elements"},
 	{SharedUnit, "shared-unit", "loads (ld, ldmatrix, wmma.load) past the end of a block's shared memory, up to its allocation unit (128 bytes from sm_80 on, 256 before): they read zeros there",
@@ -37,12 +37,12 @@ var Tolerables = []Tolerable{
 }
 
 // Has reports whether t has all faults of u.
-func (t Tolerance) Has(u Tolerance) bool { return t&u == u }
+func (t Tolerance) Has(other Tolerance) bool { return t&other == other }
 
 // String is the names, separated by commas.
 func (t Tolerance) String() string {
 	var names []string
-	for _, k := range Tolerables {
+	for _, k := range Tolerances {
 		if t.Has(k.Tolerance) {
 			names = append(names, k.Name)
 		}
@@ -57,31 +57,31 @@ func ParseTolerance(s string) (t Tolerance, err error) {
 	}
 next:
 	for name := range strings.SplitSeq(s, ",") {
-		for _, k := range Tolerables {
+		for _, k := range Tolerances {
 			if k.Name == name {
 				t |= k.Tolerance
 				continue next
 			}
 		}
-		return Strict, fmt.Errorf("no fault %q can be tolerated: want some of %v, separated by commas", name, everything)
+		return Strict, fmt.Errorf("no fault %q can be tolerated: want some of %v, separated by commas", name, allTolerances)
 	}
 	return t, nil
 }
 
-// everything tolerates all that can be tolerated.
-const everything = WMMAAlignment | SharedUnit
+// allTolerances tolerates all that can be tolerated.
+const allTolerances = WMMAAlignment | SharedUnit
 
 // CouldTolerate is the faults that must be tolerated for the access to be made; Strict if it can be made without, or not
 // at all.
 func (v *View) CouldTolerate(a *Access, addr uint64) Tolerance {
 	lenient := *a
-	lenient.Tolerate = everything
+	lenient.Tolerate = allTolerances
 	place, _ := v.Find(&lenient, addr)
 	return place.Tolerated
 }
 
-// mostUnit is a multiple of every Access.Unit.
-const mostUnit = 256
+// maxSharedUnit is a multiple of every Access.Unit.
+const maxSharedUnit = 256
 
 // roundUp is the least multiple of a unit that is no less than n.
 func roundUp(n, unit uint64) uint64 { return (n + unit - 1) / unit * unit }

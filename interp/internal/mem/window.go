@@ -47,8 +47,8 @@ func Window(addr uint64) (ptx.Space, uint64) {
 	return ptx.Generic, addr
 }
 
-// SharedOf is the generic address of the shared memory of the CTA of a rank in its cluster.
-func SharedOf(rank int) uint64 { return SharedWindow + uint64(rank)<<RankShift }
+// SharedAddress is the generic address of the shared memory of the CTA of a rank in its cluster.
+func SharedAddress(rank int) uint64 { return SharedWindow + uint64(rank)<<RankShift }
 
 // InShared reports whether a generic address lies in the window of shared memory of one of the
 // n CTAs of a cluster.

@@ -20,19 +20,19 @@ import (
 	"gemu/regfile"
 )
 
-// accessRig is a program of one memory instruction, with registers and memory.
-type accessRig struct {
+// accessHarness is a program of one memory instruction, with registers and memory.
+type accessHarness struct {
 	*rand.Rand
-	prog        *code.Program
-	in          *code.Instr
-	acc         *code.Access
-	file        *regfile.File
-	hit, shared *mem.Allocation
-	known       []*mem.Allocation // hit is one of these
-	local       mem.Local
-	from, to    uint64 // of local memory
-	frame       uint64
-	at          [regfile.Lanes]uint64 // where lanes access, as the registers say
+	prog               *code.Program
+	in                 *code.Instr
+	access             *code.Access
+	file               *regfile.File
+	allocation, shared *mem.Allocation
+	hits               []*mem.Allocation // hit is one of these
+	local              mem.Local
+	localFrom, localTo uint64 // of local memory
+	frame              uint64
+	addresses          [regfile.Lanes]uint64 // where lanes access, as the registers say
 }
 
 // allocation is memory of so many bytes, drawn.
@@ -50,35 +50,35 @@ var accessKinds = map[string][2]code.Op{
 	"local": {code.LoadLocal, code.StoreLocal}, "frame": {code.LoadFrame, code.StoreFrame}, "atomic": {code.Atomic, code.Atomic},
 }
 
-// newAccessRig draws one of a kind: the instruction from shape, and its registers, what is in them and in memory, and where it
+// newAccessHarness draws one of a kind: the instruction from shape, and its registers, what is in them and in memory, and where it
 // accesses it, from rng.
-func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
+func newAccessHarness(shape, rng *rand.Rand, kind string) *accessHarness {
 	a := code.Access{Size: 1 << shape.IntN(4), Space: []ptx.Space{ptx.Global, ptx.Shared}[shape.IntN(2)], Addr: []code.Slot{code.R, code.Q}[shape.IntN(2)], Store: shape.IntN(2) == 0}
 	a.Signed = !a.Store && shape.IntN(3) == 0
-	r := &accessRig{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}}
+	r := &accessHarness{Rand: rng, prog: &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}}
 	size := func() int { // some memory is smaller than what is accessed
 		if rng.IntN(8) == 0 {
 			return []int{0, 0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32}[rng.IntN(12)]
 		}
 		return 200 + rng.IntN(1200)
 	}
-	r.hit = allocation(rng, 0x1000_0200, size())
+	r.allocation = allocation(rng, 0x1000_0200, size())
 	r.shared = allocation(rng, mem.SharedWindow+uint64(rng.IntN(2))<<mem.RankShift, size())
-	r.known = make([]*mem.Allocation, code.Known)
-	for i := range r.known {
+	r.hits = make([]*mem.Allocation, code.HitsPerAccess)
+	for i := range r.hits {
 		if rng.IntN(2) == 0 {
-			r.known[i] = allocation(rng, 0x2000_0000+uint64(i)<<12, 64<<rng.IntN(7))
+			r.hits[i] = allocation(rng, 0x2000_0000+uint64(i)<<12, 64<<rng.IntN(7))
 		}
 	}
-	r.known[max(0, rng.IntN(2*code.Known)-code.Known)] = r.hit
+	r.hits[max(0, rng.IntN(2*code.HitsPerAccess)-code.HitsPerAccess)] = r.allocation
 	followed(rng, r.prog, code.Instr{})
-	r.local, r.from, r.to = make(mem.Local, 40), 16, 16+4*rng.Uint64N([]uint64{36, 36, 36, 4}[rng.IntN(4)])
+	r.local, r.localFrom, r.localTo = make(mem.Local, 40), 16, 16+4*rng.Uint64N([]uint64{36, 36, 36, 4}[rng.IntN(4)])
 	for i := range r.local {
 		for lane := range r.local[i] {
 			r.local[i][lane] = rng.Uint32()
 		}
 	}
-	r.frame = r.from + 8*uint64(rng.IntN(4))
+	r.frame = r.localFrom + 8*uint64(rng.IntN(4))
 	n, draw := 1, func() code.Elem { // a row that elements fit in
 		slot := code.Slot(code.R + code.Slot(shape.IntN(2)))
 		if a.Size == 8 || a.Atom != nil {
@@ -103,7 +103,7 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 	case "fixed":
 		n, a.Addr = 1<<shape.IntN(3), code.NoSlot
 		if a.Space == ptx.Global {
-			a.Fixed = r.hit
+			a.Fixed = r.allocation
 		}
 	case "local":
 		n, a.Space = 1<<shape.IntN(3), ptx.Local
@@ -113,12 +113,12 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		a.Size, a.Store, a.Signed = 4<<shape.IntN(2), false, false
 		if a.Space == ptx.Global && shape.IntN(4) == 0 {
 			a.Space = ptx.Generic
-			r.shared = r.hit // which it may be, then
+			r.shared = r.allocation // which it may be, then
 		}
 		if a.Space != ptx.Generic && shape.IntN(4) == 0 {
 			a.Addr = code.NoSlot
 			if a.Space == ptx.Global {
-				a.Fixed = r.hit
+				a.Fixed = r.allocation
 			}
 		}
 		t := [...][2]ptx.Type{{ptx.U32, ptx.U64}, {ptx.S32, ptx.S64}, {ptx.B32, ptx.B64}}[shape.IntN(3)][a.Size/8]
@@ -145,7 +145,7 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 			a.Elems = append(a.Elems, e)
 		}
 	}
-	r.in, r.acc = &r.prog.Instrs[0], &a
+	r.in, r.access = &r.prog.Instrs[0], &a
 	r.in.A, r.in.D, r.in.F = rng.Int32N(int32(frame.R)), code.NoRow, code.NoRow
 	ops := accessKinds[kind]
 	if r.in.Op = ops[0]; a.Store {
@@ -156,19 +156,19 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 			r.in.Op = code.StoreOp(a.Size, a.Addr, a.Elems[0].Slot)
 		}
 	}
-	r.place(&a)
+	r.setPlace(&a)
 	constant := a.Addr != code.NoSlot && rng.IntN(6) == 0
 	if constant {
-		for lane := range r.at {
-			r.at[lane] = r.at[0]
+		for lane := range r.addresses {
+			r.addresses[lane] = r.addresses[0]
 		}
-		if v := r.at[0] - a.Off; a.Addr == code.R {
+		if v := r.addresses[0] - a.Offset; a.Addr == code.R {
 			r.in.A = r.prog.Consts.Add32(uint32(v))
 		} else {
 			r.in.A = r.prog.Consts.Add64(v)
 		}
 	}
-	r.prog.Consts.Lay()
+	r.prog.Consts.Layout()
 	r.file = regfile.New(&r.prog.Consts, false)
 	r.file.Reset(frame)
 	for i := range int32(frame.R) {
@@ -177,10 +177,10 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		}
 	}
 	if a.Atom != nil {
-		r.operate(a.Atom)
+		r.applyAtomic(a.Atom)
 	}
-	for lane, at := range r.at {
-		switch v := at - a.Off; {
+	for lane, at := range r.addresses {
+		switch v := at - a.Offset; {
 		case constant:
 		case a.Addr == code.R:
 			r.file.Row32(r.in.A)[lane] = uint32(v)
@@ -189,14 +189,14 @@ func newAccessRig(shape, rng *rand.Rand, kind string) *accessRig {
 		}
 	}
 	r.prog.Access = []code.Access{a}
-	r.acc = &r.prog.Access[0]
+	r.access = &r.prog.Access[0]
 	r.prog.Link()
 	return r
 }
 
-// operate draws what atomic operations are on: sums of numbers and of what is none, and else often values that show the work of
+// applyAtomic draws what atomic operations are on: sums of numbers and of what is none, and else often values that show the work of
 // one lane when others have been there: single bits, or few values, which comparisons find.
-func (r *accessRig) operate(t *code.Atom) {
+func (r *accessHarness) applyAtomic(t *code.Atom) {
 	from := corners
 	switch n := r.IntN(4); {
 	case t.Type.IsFloat():
@@ -214,7 +214,7 @@ func (r *accessRig) operate(t *code.Atom) {
 	}
 	draw := func() uint64 { return from[r.IntN(len(from))] }
 	if r.IntN(2) == 0 {
-		for _, memory := range [][]byte{r.hit.Data, r.shared.Data} {
+		for _, memory := range [][]byte{r.allocation.Data, r.shared.Data} {
 			for n := t.Type.Bits() / 8; len(memory) >= n; memory = memory[n:] {
 				copy(memory[:n], binary.LittleEndian.AppendUint64(nil, draw()))
 			}
@@ -231,23 +231,23 @@ func (r *accessRig) operate(t *code.Atom) {
 	}
 }
 
-// place draws addresses: shapes that are looked for, others, and some that are out of reach.
-func (r *accessRig) place(a *code.Access) {
-	begin, size := r.hit.Base, r.hit.Size
+// setPlace draws addresses: shapes that are looked for, others, and some that are out of reach.
+func (r *accessHarness) setPlace(a *code.Access) {
+	begin, size := r.allocation.Base, r.allocation.Size
 	switch a.Space {
 	case ptx.Shared:
 		begin, size = r.shared.Base-mem.SharedWindow, r.shared.Size
 	case ptx.Local:
-		begin, size = r.from, r.to-r.from
+		begin, size = r.localFrom, r.localTo-r.localFrom
 	}
 	n := uint64(a.Bytes)
-	a.Off = uint64(r.IntN(64)) - 32
+	a.Offset = uint64(r.IntN(64)) - 32
 	if a.Addr == code.NoSlot {
 		if a.Frame {
 			begin -= r.frame
 		}
-		if a.Off = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7); r.IntN(6) == 0 { // about the end
-			a.Off = begin + size/n*n - n*r.Uint64N(2)
+		if a.Offset = begin + n*(r.Uint64N(size/n+2)) - n*uint64(r.IntN(8)/7); r.IntN(6) == 0 { // about the end
+			a.Offset = begin + size/n*n - n*r.Uint64N(2)
 		}
 		return
 	}
@@ -261,7 +261,7 @@ func (r *accessRig) place(a *code.Access) {
 	} else {
 		starts[1], starts[3], shapes[1], shapes[3] = starts[0], starts[2], shapes[0], shapes[2] // by halves
 	}
-	for lane := range r.at {
+	for lane := range r.addresses {
 		place := starts[lane/8]
 		switch shapes[lane/8] {
 		case 1:
@@ -269,46 +269,46 @@ func (r *accessRig) place(a *code.Access) {
 		case 2:
 			place = r.Uint64N(places)
 		}
-		r.at[lane] = begin + n*place
+		r.addresses[lane] = begin + n*place
 	}
 	switch lane := r.IntN(regfile.Lanes); r.IntN(5) {
 	case 0:
-		r.at[lane] = begin + n*places
+		r.addresses[lane] = begin + n*places
 	case 1:
-		r.at[lane] = begin - n
+		r.addresses[lane] = begin - n
 	case 2:
-		r.at[lane] += uint64(r.IntN(2) * r.IntN(int(n)))
+		r.addresses[lane] += uint64(r.IntN(2) * r.IntN(int(n)))
 	case 3:
 		if r.IntN(4) == 0 { // far away, and back by wrapping round
-			for i := range r.at {
-				r.at[i] = -n*uint64(regfile.Lanes-lane) + n*uint64(i)
+			for i := range r.addresses {
+				r.addresses[i] = -n*uint64(regfile.Lanes-lane) + n*uint64(i)
 			}
 		}
 	}
 }
 
 // bytes is what a lane accesses, and whether it may.
-func (r *accessRig) bytes(lane int) ([]byte, bool) {
-	a, v := r.acc, uint64(0)
+func (r *accessHarness) bytes(lane int) ([]byte, bool) {
+	a, v := r.access, uint64(0)
 	switch a.Addr {
 	case code.R:
 		v = uint64(r.file.Src32(r.in.A)[lane])
 	case code.Q:
 		v = r.file.Src64(r.in.A)[lane]
 	}
-	data, o := r.hit.Data[:min(r.hit.Size, uint64(len(r.hit.Data)))], v+a.Off-r.hit.Base
+	data, o := r.allocation.Data[:min(r.allocation.Size, uint64(len(r.allocation.Data)))], v+a.Offset-r.allocation.Base
 	switch a.Space {
 	case ptx.Shared:
-		data, o = r.shared.Data, v+a.Off-(r.shared.Base-mem.SharedWindow)
+		data, o = r.shared.Data, v+a.Offset-(r.shared.Base-mem.SharedWindow)
 	case ptx.Local:
-		at := v + a.Off
+		at := v + a.Offset
 		if a.Addr == code.R {
 			at = uint64(uint32(at))
 		}
 		if a.Frame {
 			at += r.frame
 		}
-		return nil, at-r.from < r.to-r.from && at+uint64(a.Bytes) <= r.to && at%uint64(a.Bytes) == 0
+		return nil, at-r.localFrom < r.localTo-r.localFrom && at+uint64(a.Bytes) <= r.localTo && at%uint64(a.Bytes) == 0
 	}
 	n := uint64(a.Bytes)
 	if o%n != 0 || o >= uint64(len(data)) || o+n > uint64(len(data)) {
@@ -318,19 +318,19 @@ func (r *accessRig) bytes(lane int) ([]byte, bool) {
 }
 
 // localAt is where a lane accesses local memory, where it may.
-func (r *accessRig) localAt(lane int) int {
-	if r.acc.Frame {
-		return int(r.frame + r.acc.Off)
+func (r *accessHarness) localAt(lane int) int {
+	if r.access.Frame {
+		return int(r.frame + r.access.Offset)
 	}
-	if r.acc.Addr == code.Q {
-		return int(uint32(r.file.Src64(r.in.A)[lane] + r.acc.Off))
+	if r.access.Addr == code.Q {
+		return int(uint32(r.file.Src64(r.in.A)[lane] + r.access.Offset))
 	}
-	return int(r.file.Src32(r.in.A)[lane] + uint32(r.acc.Off))
+	return int(r.file.Src32(r.in.A)[lane] + uint32(r.access.Offset))
 }
 
-// do executes it for lanes m on a copy of the registers, one lane after the other, and reports whether it may.
-func (r *accessRig) do(f *regfile.File, m uint32) (may, changed bool) {
-	a := r.acc
+// execute executes it for lanes m on a copy of the registers, one lane after the other, and reports whether it may.
+func (r *accessHarness) execute(f *regfile.File, m uint32) (may, changed bool) {
+	a := r.access
 	for lane := range regfile.Lanes {
 		if _, ok := r.bytes(lane); m>>lane&1 == 1 && !ok {
 			return false, false
@@ -467,8 +467,8 @@ func atomically(a *code.Access, x, y uint64, z func() uint64) uint64 {
 }
 
 // memory is all bytes that it may have changed.
-func (r *accessRig) memory() []byte {
-	all := append(bytes.Clone(r.hit.Data), r.shared.Data...)
+func (r *accessHarness) memory() []byte {
+	all := append(bytes.Clone(r.allocation.Data), r.shared.Data...)
 	for i := range r.local {
 		for _, v := range r.local[i] {
 			all = append(all, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
@@ -477,11 +477,11 @@ func (r *accessRig) memory() []byte {
 	return all
 }
 
-// remember is a function that puts memory back.
-func (r *accessRig) remember() func() {
-	hit, shared, local := bytes.Clone(r.hit.Data), bytes.Clone(r.shared.Data), append(mem.Local{}, r.local...)
+// snapshot is a function that puts memory back.
+func (r *accessHarness) snapshot() func() {
+	hit, shared, local := bytes.Clone(r.allocation.Data), bytes.Clone(r.shared.Data), append(mem.Local{}, r.local...)
 	return func() {
-		copy(r.hit.Data, hit)
+		copy(r.allocation.Data, hit)
 		copy(r.shared.Data, shared)
 		copy(r.local, local)
 	}
@@ -500,7 +500,7 @@ func TestAccesses(t *testing.T) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(accessKinds)) {
 		did, left := 0, 0
-		for range part.Of(800, 1500, 100000) {
+		for range part.Count(800, 1500, 100000) {
 			tried, may := tryAccess(t, rng, kind, rng.Uint64(), "")
 			if tried {
 				did++
@@ -541,39 +541,39 @@ func tryStencil(t *testing.T, rng *rand.Rand, stencil string) {
 // code for it: made of a stencil, if one is named. may is whether it may access what it does.
 func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil string) (tried, may bool) {
 	t.Helper()
-	r := newAccessRig(rand.New(rand.NewPCG(seed, 0)), rng, kind)
+	r := newAccessHarness(rand.New(rand.NewPCG(seed, 0)), rng, kind)
 	m := append(masks, rng.Uint32()|1, rng.Uint32()&rng.Uint32()&rng.Uint32()|1<<rng.IntN(32), ^uint32(0)<<rng.IntN(32), regfile.Full)[rng.IntN(len(masks)+4)]
 	if strings.HasSuffix(stencil, "_full") {
 		m = regfile.Full
 	}
 	c := New(r.prog)
 	changed := false
-	ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
-	ctx.Room(r.known, r.shared, &changed)
-	ctx.Local(r.local, r.from, r.to, r.frame)
-	ctx.Parallel(rng.IntN(2) == 0)
-	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.Next(ctx, 0) != 0 {
+	ctx := &Context{Mask: m, ReconvergeAt: -1, CountLimit: 1 << 40}
+	ctx.SetMemory(r.hits, r.shared, &changed)
+	ctx.SetLocal(r.local, r.localFrom, r.localTo, r.frame)
+	ctx.SetParallel(rng.IntN(2) == 0)
+	if stencil != "" && !wants(c, ctx, stencil) || !c.Ready(ctx) || c.NextSupported(ctx, 0) != 0 {
 		return false, false
 	}
-	if r.acc.AtFixed() != nil && rng.IntN(5) == 0 { // since the code was made the memory has been freed, or lost its end
-		r.hit.Size = []uint64{0, r.acc.Off - r.hit.Base, r.acc.Off - r.hit.Base + uint64(r.acc.Bytes) - 1}[rng.IntN(3)]
+	if r.access.FixedPointer() != nil && rng.IntN(5) == 0 { // since the code was made the memory has been freed, or lost its end
+		r.allocation.Size = []uint64{0, r.access.Offset - r.allocation.Base, r.access.Offset - r.allocation.Base + uint64(r.access.Bytes) - 1}[rng.IntN(3)]
 	}
 	want := copied(r.prog, r.file)
-	restore := r.remember()
-	may, changes := r.do(want, m)
+	restore := r.snapshot()
+	may, changes := r.execute(want, m)
 	should := r.memory()
 	restore()
-	c.Block(ctx, r.file, 0)
-	says := fmt.Sprintf("%v, %v, lanes %#x (%d), addresses %#x, memory of %d and %d bytes", r.in.Op, fmt.Sprintf("%+v", *r.acc), m, bits.OnesCount32(m), r.at, r.hit.Size, r.shared.Size)
+	c.RunBlock(ctx, r.file, 0)
+	says := fmt.Sprintf("%v, %v, lanes %#x (%d), addresses %#x, memory of %d and %d bytes", r.in.Op, fmt.Sprintf("%+v", *r.access), m, bits.OnesCount32(m), r.addresses, r.allocation.Size, r.shared.Size)
 	diff := differs(r.prog, r.file, want, ctx, may)
 	switch {
 	case diff != "":
 		t.Fatalf("%s: %s", says, diff)
 	case !bytes.Equal(r.memory(), should):
 		t.Fatalf("%s: memory differs", says)
-	case may && r.acc.Addr != code.NoSlot && r.acc.Space != ptx.Shared && r.acc.Space != ptx.Local && r.known[0] != r.hit:
+	case may && r.access.Addr != code.NoSlot && r.access.Space != ptx.Shared && r.access.Space != ptx.Local && r.hits[0] != r.allocation:
 		t.Fatalf("%s: what it has hit is not what it remembers first", says)
-	case changed != changes && r.acc.Space != ptx.Local:
+	case changed != changes && r.access.Space != ptx.Local:
 		t.Fatalf("%s: memory has changed: %v", says, changed)
 	}
 	return true, may
@@ -581,20 +581,20 @@ func tryAccess(t *testing.T, rng *rand.Rand, kind string, seed uint64, stencil s
 
 // wants reports whether the code that a context needs is made of a stencil.
 func wants(c *Code, ctx *Context, stencil string) bool {
-	c.lib.Take()
-	return c.Ready(ctx) && slices.Contains(c.lib.Take(), stencil)
+	c.lib.TakeUsed()
+	return c.Ready(ctx) && slices.Contains(c.lib.TakeUsed(), stencil)
 }
 
 // compiled reports whether there is machine code for an instruction, which accesses memory so.
-func compiled(t *testing.T, in code.Instr, access ...code.Access) bool {
+func compiled(t *testing.T, instr code.Instr, access ...code.Access) bool {
 	t.Helper()
-	p, _ := single(rand.New(rand.NewPCG(1, 2)), in, nil)
+	p, _ := single(rand.New(rand.NewPCG(1, 2)), instr, nil)
 	p.Access = access
 	c, ctx := New(p), &Context{Mask: regfile.Full}
 	if !c.Ready(ctx) {
 		t.Skip("this host executes no machine code of ours")
 	}
-	return c.Next(ctx, 0) == 0
+	return c.NextSupported(ctx, 0) == 0
 }
 
 // TestOwnMeanings: what accesses memory and is neither load nor store is left to Go, and so is what moves more than 8 bytes at once, what
@@ -614,7 +614,7 @@ func TestOwnMeanings(t *testing.T) {
 		}
 	}
 	for imm, room := range map[uint64]bool{0: true, math.MaxInt32: true, math.MaxInt32 + 1: false, 1 << 40: false} {
-		if compiled(t, code.Instr{Op: code.Named("add.s32"), F: code.NoRow, Imm: imm}) != room {
+		if compiled(t, code.Instr{Op: code.OpNamed("add.s32"), F: code.NoRow, Imm: imm}) != room {
 			t.Errorf("an operation on %#x has machine code: %v", imm, !room)
 		}
 	}
@@ -625,15 +625,15 @@ func TestUnwantedResults(t *testing.T) {
 	second := 0
 	for op := range code.Count {
 		s := op.Signature()
-		if s.Kind != code.Arithmetic || s.Compares() || s.Dst2 == code.NoSlot || !Has(op) {
+		if s.Kind != code.Arithmetic || s.Compares() || s.Dst2 == code.NoSlot || !HasKernel(op) {
 			continue
 		}
 		second++
-		for _, how := range []code.Exec{code.OnLanes, code.Expanded, code.CompactMixed} {
-			in := code.Instr{Op: op, How: code.How{Exec: how}}
-			with := compiled(t, in)
-			if in.F = code.NoRow; !with || compiled(t, in) {
-				t.Errorf("%v, executed as %v, has machine code: %v; without its second result: %v", op, how, with, compiled(t, in))
+		for _, exec := range []code.Exec{code.OnLanes, code.Materialised, code.CompactMixed} {
+			instr := code.Instr{Op: op, Plan: code.ExecPlan{Exec: exec}}
+			with := compiled(t, instr)
+			if instr.F = code.NoRow; !with || compiled(t, instr) {
+				t.Errorf("%v, executed as %v, has machine code: %v; without its second result: %v", op, exec, with, compiled(t, instr))
 			}
 		}
 	}
@@ -641,14 +641,14 @@ func TestUnwantedResults(t *testing.T) {
 		t.Error("no operation has two results")
 	}
 	for _, op := range []code.Op{code.Shfl, code.ShflSync, code.Vote, code.VoteSync, code.Ballot, code.BallotSync, code.Activemask} {
-		in := code.Instr{Op: op, F: code.NoRow}
-		with := compiled(t, in)
-		if in.D = code.NoRow; !with || compiled(t, in) {
-			t.Errorf("%v has machine code: %v; without its result: %v", op, with, compiled(t, in))
+		instr := code.Instr{Op: op, F: code.NoRow}
+		with := compiled(t, instr)
+		if instr.D = code.NoRow; !with || compiled(t, instr) {
+			t.Errorf("%v has machine code: %v; without its result: %v", op, with, compiled(t, instr))
 		}
 	}
 	for op, reg := range map[code.Op]ptx.SpecialReg{code.Sreg32: ptx.Clock, code.Sreg64: ptx.Clock64} {
-		if compiled(t, code.Instr{Op: op, F: code.NoRow, Imm: uint64(reg), How: code.How{Exec: code.CompactSource}}) {
+		if compiled(t, code.Instr{Op: op, F: code.NoRow, Imm: uint64(reg), Plan: code.ExecPlan{Exec: code.CompactSource}}) {
 			t.Errorf("%v of a clock has machine code", op)
 		}
 	}
@@ -663,31 +663,31 @@ func TestOffsets(t *testing.T) {
 	tried := map[string]int{}
 	for _, kind := range slices.Sorted(maps.Keys(accessKinds)) {
 		for range 300 {
-			r := newAccessRig(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, kind)
-			compiled := func(off uint64) bool {
-				r.acc.Off = off
-				if f := r.acc.Fixed; f != nil { // a larger one
-					r.acc.Fixed = &mem.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}
-					r.acc.Off += f.Base
+			r := newAccessHarness(rand.New(rand.NewPCG(rng.Uint64(), 0)), rng, kind)
+			compiled := func(offset uint64) bool {
+				r.access.Offset = offset
+				if f := r.access.Fixed; f != nil { // a larger one
+					r.access.Fixed = &mem.Allocation{Base: f.Base, Size: 1 << 40, Data: f.Data}
+					r.access.Offset += f.Base
 				}
-				ctx := &Context{Mask: regfile.Full, Stop: -1, Enough: 1 << 40}
+				ctx := &Context{Mask: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
 				c := New(r.prog)
-				return c.Ready(ctx) && c.Next(ctx, 0) == 0
+				return c.Ready(ctx) && c.NextSupported(ctx, 0) == 0
 			}
-			fixed := r.acc.Fixed
+			fixed := r.access.Fixed
 			if !compiled(1 << 20) {
 				continue
 			}
 			tried[kind]++
-			if a := r.acc; a.Addr == code.NoSlot && !a.Frame && a.Bytes > 1 && compiled(1<<20+uint64(1+r.IntN(a.Bytes-1))) {
+			if a := r.access; a.Addr == code.NoSlot && !a.Frame && a.Bytes > 1 && compiled(1<<20+uint64(1+r.IntN(a.Bytes-1))) {
 				t.Errorf("%v, %+v has machine code where it is not aligned", r.in.Op, *a)
 			}
-			for _, off := range []uint64{1 << 31, 1 << 35, -(1<<31 + 8) & (1<<64 - 1)} {
-				if r.acc.Fixed = fixed; fixed != nil && off > 1<<40 {
+			for _, offset := range []uint64{1 << 31, 1 << 35, -(1<<31 + 8) & (1<<64 - 1)} {
+				if r.access.Fixed = fixed; fixed != nil && offset > 1<<40 {
 					continue
 				}
-				if compiled(off) {
-					t.Errorf("%v, %+v has machine code", r.in.Op, *r.acc)
+				if compiled(offset) {
+					t.Errorf("%v, %+v has machine code", r.in.Op, *r.access)
 				}
 			}
 		}
@@ -697,22 +697,22 @@ func TestOffsets(t *testing.T) {
 	}
 	a := &assembler{}
 	for n, room := range map[int64]bool{0: true, -1: true, 1<<31 - 1: true, -1 << 31: true, 1 << 31: false, -1<<31 - 1: false, 1 << 40: false} {
-		a.lacking = false
-		if a.offset(n); a.lacking == room {
-			t.Errorf("there is room for %d: %v", n, !a.lacking)
+		a.leftToGo = false
+		if a.checkOffset(n); a.leftToGo == room {
+			t.Errorf("there is room for %d: %v", n, !a.leftToGo)
 		}
 	}
-	for place, room := range map[int64]bool{0: true, -1: false, 1<<31 - 1 - widest: true, 1<<31 - widest: false, 1 << 33: false} {
+	for place, room := range map[int64]bool{0: true, -1: false, 1<<31 - 1 - maxOperandBytes: true, 1<<31 - maxOperandBytes: false, 1 << 33: false} {
 		to := int64(-1)
-		a.lacking = false
-		if a.at(&to, place); a.lacking == room || to != place {
-			t.Errorf("there is room for what is at %d: %v; it is at %d", place, !a.lacking, to)
+		a.leftToGo = false
+		if a.setHole(&to, place); a.leftToGo == room || to != place {
+			t.Errorf("there is room for what is at %d: %v; it is at %d", place, !a.leftToGo, to)
 		}
 	}
 	for row, register := range map[int32]bool{0: true, 5: true, code.NoRow: true, -1: false, -2: false} {
-		a.lacking = false
-		if a.register(&holes{}, 'D', code.R, row); a.lacking == register {
-			t.Errorf("row %d is that of a register: %v", row, !a.lacking)
+		a.leftToGo = false
+		if a.setRegister(&holes{}, 'D', code.R, row); a.leftToGo == register {
+			t.Errorf("row %d is that of a register: %v", row, !a.leftToGo)
 		}
 	}
 }

@@ -15,26 +15,26 @@ import (
 	"gemu/regfile"
 )
 
-// execution is what an instruction does, without its guard, in the way that the plan has chosen.
-func (a *assembler) execution(pc int32, in *code.Instr, form string) {
-	switch in.How.Exec {
+// putExecution is what an instruction does, without its guard, in the way that the plan has chosen.
+func (a *assembler) putExecution(pc int32, instr *code.Instr, suffix string) {
+	switch instr.Plan.Exec {
 	case code.OnLanes:
-		a.operation(pc, in, form)
-	case code.Expanded:
-		a.expanded(pc, in, form)
+		a.putOperation(pc, instr, suffix)
+	case code.Materialised:
+		a.putMaterialised(pc, instr, suffix)
 	case code.ProvedOne, code.ProvedTwo, code.ProvedThree, code.ProvedFour:
-		d := code.Row{Slot: in.Op.Signature().Dst, Row: in.D}
-		a.scalar(in)
-		a.onShadow("proved", 'D', d)
-		a.both(in, d)
+		d := code.Row{Slot: instr.Op.Signature().Dst, Row: instr.D}
+		a.putScalar(instr)
+		a.putOnShadow("proved", 'D', d)
+		a.materialiseBoth(instr, d)
 	case code.CompactOne, code.CompactTwo, code.CompactThree, code.CompactMixed:
-		a.compact(pc, in, form)
+		a.putCompact(pc, instr, suffix)
 	case code.CompactCompare:
-		a.compactCompare(pc, in, form)
+		a.putCompactCompare(pc, instr, suffix)
 	case code.CompactSource:
-		a.source(in, form)
+		a.putSource(instr, suffix)
 	case code.CompactLoad, code.CompactStore:
-		a.compactAccess(pc, in, form)
+		a.putCompactAccess(pc, instr, suffix)
 	default:
 		a.leaveToGo()
 	}
@@ -43,194 +43,194 @@ func (a *assembler) execution(pc int32, in *code.Instr, form string) {
 // compactSize is the bytes of a shadow.
 const compactSize = int64(unsafe.Sizeof(regfile.Compact{}))
 
-// shadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants: for the hole with
+// setShadow is the place of an operand's shadow, in bytes from where those of its kind begin, or the constants: for the hole with
 // a letter.
-func (a *assembler) shadow(h *holes, letter byte, o code.Row) {
+func (a *assembler) setShadow(h *holes, letter byte, o code.Row) {
 	if o.Row >= 0 {
-		a.registerShadow(h, letter, o)
+		a.setRegisterShadow(h, letter, o)
 		return
 	}
-	h.constant |= operand(letter)
-	a.at(h.of(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row))
+	h.constant |= operandBit(letter)
+	a.setHole(h.operand(letter), a.shadows[o.Slot]+compactSize*int64(^o.Row))
 }
 
-// registerShadow is shadow of what is no constant.
-func (a *assembler) registerShadow(h *holes, letter byte, o code.Row) {
-	a.at(h.of(letter), compactSize*int64(o.Row))
+// setRegisterShadow is shadow of what is no constant.
+func (a *assembler) setRegisterShadow(h *holes, letter byte, o code.Row) {
+	a.setHole(h.operand(letter), compactSize*int64(o.Row))
 }
 
-// onShadow puts a stencil of one operand's shadow, in a form for its slot.
-func (a *assembler) onShadow(name string, letter byte, o code.Row, others ...int) {
+// putOnShadow puts a stencil of one operand's shadow, in a form for its slot.
+func (a *assembler) putOnShadow(name string, letter byte, o code.Row, others ...int) {
 	var h holes
 	if len(others) > 0 {
 		h.other = others[0]
 	}
-	a.shadow(&h, letter, o)
-	a.want(name+"_"+o.Slot.String(), h)
+	a.setShadow(&h, letter, o)
+	a.putOrLeave(name+"_"+o.Slot.String(), h)
 }
 
-// expand writes what the shadow of a register has for the lanes that execute to its row.
-func (a *assembler) expand(o code.Row) {
+// materialise writes what the shadow of a register has for the lanes that execute to its row.
+func (a *assembler) materialise(o code.Row) {
 	if o.Row < 0 || o.Slot != code.R && o.Slot != code.Q {
 		return
 	}
 	var h holes
-	a.registerShadow(&h, 'A', o)
-	a.register(&h, 'D', o.Slot, o.Row)
-	a.want("expand_"+o.Slot.String(), h)
+	a.setRegisterShadow(&h, 'A', o)
+	a.setRegister(&h, 'D', o.Slot, o.Row)
+	a.putOrLeave("materialise_"+o.Slot.String(), h)
 }
 
-// uncompact has the shadow of a register not speak for the lanes that execute.
-func (a *assembler) uncompact(o code.Row) {
+// dropShadow has the shadow of a register not speak for the lanes that execute.
+func (a *assembler) dropShadow(o code.Row) {
 	if o.Slot == code.R || o.Slot == code.Q {
-		a.onShadow("uncompact", 'D', o)
+		a.putOnShadow("uncompact", 'D', o)
 	}
 }
 
-// expanded executes an instruction on the lanes, after expanding what it reads.
-func (a *assembler) expanded(pc int32, in *code.Instr, form string) {
-	a.expandSources(in)
-	a.operation(pc, in, form)
-	a.uncompactResults(in)
+// putMaterialised executes an instruction on the lanes, after expanding what it reads.
+func (a *assembler) putMaterialised(pc int32, instr *code.Instr, suffix string) {
+	a.materialiseSources(instr)
+	a.putOperation(pc, instr, suffix)
+	a.dropResultShadows(instr)
 	if a.check != nil {
-		a.tally(a.check.counts.OnLanes, 1)
+		a.putTally(a.check.counts.OnLanes, 1)
 	}
 }
 
-// expandSources expands what an instruction reads.
-func (a *assembler) expandSources(in *code.Instr) {
-	s := in.Op.Signature()
+// materialiseSources expands what an instruction reads.
+func (a *assembler) materialiseSources(instr *code.Instr) {
+	s := instr.Op.Signature()
 	if s.Side != code.NoSide && s.Side != code.AccessSide {
 		a.leaveToGo()
 	}
-	for i, row := range in.Sources() {
-		if in.How.Expand>>i&1 == 0 {
+	for i, row := range instr.Sources() {
+		if instr.Plan.Materialise>>i&1 == 0 {
 			continue
 		}
 		slot := s.Src[i]
 		if s.Side == code.AccessSide {
-			slot = a.prog.Access[in.Side].Addr
+			slot = a.prog.Access[instr.Side].Addr
 		}
-		a.expand(code.Row{Slot: slot, Row: row})
+		a.materialise(code.Row{Slot: slot, Row: row})
 	}
 	if s.Side != code.AccessSide {
 		return
 	}
-	acc := &a.prog.Access[in.Side]
+	acc := &a.prog.Access[instr.Side]
 	if acc.Atom != nil {
 		a.leaveToGo()
 	}
 	for _, e := range acc.Elems {
 		if acc.Store {
-			a.expand(code.Row{Slot: e.Slot, Row: e.Row})
+			a.materialise(code.Row{Slot: e.Slot, Row: e.Row})
 		}
 	}
 }
 
-// uncompactResults has the shadows of an instruction's results not speak for the lanes that execute.
-func (a *assembler) uncompactResults(in *code.Instr) {
-	s := in.Op.Signature()
-	if !in.How.Dirty {
+// dropResultShadows has the shadows of an instruction's results not speak for the lanes that execute.
+func (a *assembler) dropResultShadows(instr *code.Instr) {
+	s := instr.Op.Signature()
+	if !instr.Plan.LeavesStale {
 		return
 	}
 	if s.Side != code.AccessSide {
-		a.uncompact(code.Row{Slot: s.Dst, Row: in.D})
+		a.dropShadow(code.Row{Slot: s.Dst, Row: instr.D})
 		return
 	}
-	acc := &a.prog.Access[in.Side]
+	acc := &a.prog.Access[instr.Side]
 	for _, e := range acc.Elems {
 		if !acc.Store {
-			a.uncompact(code.Row{Slot: e.Slot, Row: e.Row})
+			a.dropShadow(code.Row{Slot: e.Slot, Row: e.Row})
 		}
 	}
 }
 
-// otherwise has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
+// addOnLanes has the way of an instruction on the lanes, to which that on shadows goes by a label, be behind the block. If it
 // has no machine code, it is Go's.
-func (a *assembler) otherwise(pc int32, in *code.Instr, form string, lanes int) {
+func (a *assembler) addOnLanes(pc int32, instr *code.Instr, suffix string, lanes int) {
 	if a.check != nil {
-		a.countCompact(in.Op.Signature())
+		a.tallyCompact(instr.Op.Signature())
 	}
-	a.beside(aside{pc: pc, in: in, form: form, label: lanes, code: (*assembler).onLanes})
+	a.addColdCode(coldCode{pc: pc, in: instr, suffix: suffix, label: lanes, put: (*assembler).putOnLanes})
 }
 
-// onLanes is an instruction of otherwise on the lanes.
-func (a *assembler) onLanes(s *aside) {
-	a.unreached(s.pc, s.in)
-	a.expanded(s.pc, s.in, s.form)
+// putOnLanes is an instruction of otherwise on the lanes.
+func (a *assembler) putOnLanes(s *coldCode) {
+	a.leaveUnreached(s.pc, s.in)
+	a.putMaterialised(s.pc, s.in, s.suffix)
 }
 
-// unreached has Go make a load of one value for all lanes from an address that is compact, but where reach has found no
+// leaveUnreached has Go make a load of one value for all lanes from an address that is compact, but where reach has found no
 // memory: what it gives is compact, if it is not local memory.
-func (a *assembler) unreached(pc int32, in *code.Instr) {
-	if in.Op.Signature().Kind != code.Load || !in.How.Dirty {
+func (a *assembler) leaveUnreached(pc int32, instr *code.Instr) {
+	if instr.Op.Signature().Kind != code.Load || !instr.Plan.LeavesStale {
 		return
 	}
-	lanes := a.label()
-	a.onShadow("held", 'A', code.Row{Slot: a.prog.Access[in.Side].Addr, Row: in.A}, lanes)
-	a.put("jump", holes{other: a.exit(pc, Lacks)})
-	a.here(lanes)
+	lanes := a.newLabel()
+	a.putOnShadow("compact", 'A', code.Row{Slot: a.prog.Access[instr.Side].Addr, Row: instr.A}, lanes)
+	a.put("jump", holes{other: a.exitLabel(pc, Unsupported)})
+	a.bind(lanes)
 }
 
-// aside is code that is rarely come to: by a label, from which it goes on at another. What it lacks, it leaves to Go.
-type aside struct {
-	pc    int32
-	in    *code.Instr
-	form  string
-	keeps bool // the result is to be kept here
-	label int
-	code  func(*assembler, *aside)
+// coldCode is code that is rarely come to: by a label, from which it goes on at another. What it lacks, it leaves to Go.
+type coldCode struct {
+	pc          int32
+	in          *code.Instr
+	suffix      string
+	keepsResult bool // the result is to be kept here
+	label       int
+	put         func(*assembler, *coldCode)
 
 	// Of the assembler when it came there.
-	on   int
-	step int32
+	resume int
+	step   int32
 }
 
-// beside has code be behind the block. It goes on with what is put next.
-func (a *assembler) beside(s aside) {
-	s.on, s.step = a.label(), a.step
-	a.here(s.on)
-	a.asides = append(a.asides, s)
+// addColdCode has code be behind the block. It goes on with what is put next.
+func (a *assembler) addColdCode(s coldCode) {
+	s.resume, s.step = a.newLabel(), a.step
+	a.bind(s.resume)
+	a.coldCode = append(a.coldCode, s)
 }
 
-// placeAsides puts the code behind a block. That may have some beside it, too.
-func (a *assembler) placeAsides() {
-	for i := 0; i < len(a.asides); i++ {
-		s := a.asides[i]
-		a.island()
+// putColdCode puts the code behind a block. That may have some beside it, too.
+func (a *assembler) putColdCode() {
+	for i := 0; i < len(a.coldCode); i++ {
+		s := a.coldCode[i]
+		a.placeIsland()
 		a.step = s.step
-		if a.here(s.label); a.undone(func() { s.code(a, &s) }) {
-			a.put("jump", holes{other: s.on})
+		if a.bind(s.label); a.attempt(func() { s.put(a, &s) }) {
+			a.put("jump", holes{other: s.resume})
 		} else {
-			a.exitAt(s.label, s.pc, Lacks)
+			a.addExit(s.label, s.pc, Unsupported)
 		}
 	}
-	clear(a.asides) // for the assembler is kept
-	a.asides = a.asides[:0]
+	clear(a.coldCode) // for the assembler is kept
+	a.coldCode = a.coldCode[:0]
 }
 
-// scalar has the result of an operation on single values be under way.
-func (a *assembler) scalar(in *code.Instr) {
-	s := in.Op.Signature()
-	h := a.shadows4(in)
-	h.n0 = int64(in.Imm)
+// putScalar has the result of an operation on single values be under way.
+func (a *assembler) putScalar(instr *code.Instr) {
+	s := instr.Op.Signature()
+	h := a.shadowHoles(instr)
+	h.n0 = int64(instr.Imm)
 	if !s.Compares() {
-		a.secondResult(in)
-		a.register(&h, 'F', s.Dst2, in.F)
+		a.requireSecondResult(instr)
+		a.setRegister(&h, 'F', s.Dst2, instr.F)
 	}
-	a.want("scalar_"+a.kernel(in), h)
+	a.putOrLeave("scalar_"+a.kernelName(instr), h)
 }
 
-// shadows4 is the places of the shadows of an instruction's sources, and of predicates.
-func (a *assembler) shadows4(in *code.Instr) (h holes) {
-	s := in.Op.Signature()
-	for i, row := range in.Sources() {
+// shadowHoles is the places of the shadows of an instruction's sources, and of predicates.
+func (a *assembler) shadowHoles(instr *code.Instr) (h holes) {
+	s := instr.Op.Signature()
+	for i, row := range instr.Sources() {
 		switch {
 		case s.Src[i] == code.NoSlot:
 		case s.Src[i] == code.P:
-			a.place(&h, letters[i], code.P, row)
+			a.setPlace(&h, letters[i], code.P, row)
 		default:
-			a.shadow(&h, letters[i], code.Row{Slot: s.Src[i], Row: row})
+			a.setShadow(&h, letters[i], code.Row{Slot: s.Src[i], Row: row})
 		}
 	}
 	return h
@@ -239,50 +239,50 @@ func (a *assembler) shadows4(in *code.Instr) (h holes) {
 // letters name source operands.
 const letters = "ABCE"
 
-// held goes to a label if not all sources are compact for the lanes that execute.
-func (a *assembler) held(in *code.Instr, lanes int) {
-	s := in.Op.Signature()
-	for i, row := range in.Sources() {
+// requireCompact goes to a label if not all sources are compact for the lanes that execute.
+func (a *assembler) requireCompact(instr *code.Instr, lanes int) {
+	s := instr.Op.Signature()
+	for i, row := range instr.Sources() {
 		o := code.Row{Slot: s.Src[i], Row: row}
 		switch {
 		case row < 0 || s.Compares() && i == 2:
 		case o.Slot == code.P:
 			a.put("alike", holes{a: int64(4 * row), other: lanes})
 		case o.Slot != code.NoSlot:
-			a.onShadow("held", 'A', o, lanes)
+			a.putOnShadow("compact", 'A', o, lanes)
 		}
 	}
 }
 
-// level has an instruction whose sources are compact go on if they are the same in all lanes. Otherwise it goes
+// requireUniform has an instruction whose sources are compact go on if they are the same in all lanes. Otherwise it goes
 // to the lanes if no rule allows what it has, and else to Go.
-func (a *assembler) level(pc int32, in *code.Instr, lanes int) {
-	s := in.Op.Signature()
-	for i, row := range in.Sources() {
+func (a *assembler) requireUniform(pc int32, instr *code.Instr, lanes int) {
+	s := instr.Op.Signature()
+	for i, row := range instr.Sources() {
 		if row < 0 || s.Src[i] == code.P || s.Src[i] == code.NoSlot {
 			continue
 		}
 		other := lanes
-		if affinetrack.Rules[s.Rule].Affine.Allows(1<<i) && (!s.Compares() || s.Cmp != affinetrack.NoCmp) {
-			other = a.exit(pc, Lacks)
+		if affinetrack.Rules[s.Rule].AffineOperands.Allows(1<<i) && (!s.Compares() || s.Cmp != affinetrack.NoCmp) {
+			other = a.exitLabel(pc, Unsupported)
 		}
-		a.onShadow("level", 'A', code.Row{Slot: s.Src[i], Row: row}, other)
+		a.putOnShadow("uniform", 'A', code.Row{Slot: s.Src[i], Row: row}, other)
 	}
 }
 
-// compact is an operation on registers, on their shadows if it can be.
-func (a *assembler) compact(pc int32, in *code.Instr, form string) {
-	lanes := a.label()
-	d := code.Row{Slot: in.Op.Signature().Dst, Row: in.D}
-	a.result(pc, in, d, form, lanes)
-	a.both(in, d)
-	a.otherwise(pc, in, form, lanes)
+// putCompact is an operation on registers, on their shadows if it can be.
+func (a *assembler) putCompact(pc int32, instr *code.Instr, suffix string) {
+	lanes := a.newLabel()
+	d := code.Row{Slot: instr.Op.Signature().Dst, Row: instr.D}
+	a.putResult(pc, instr, d, suffix, lanes)
+	a.materialiseBoth(instr, d)
+	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// fasts are what stencils call fast forms of operations, and what the rest of a name is.
-var fasts = [...]struct {
-	name string
-	by   byte
+// fastForms are what stencils call fast forms of operations, and what the rest of a name is.
+var fastForms = [...]struct {
+	name       string
+	suffixKind byte
 }{
 	affinetrack.FastMove: {"move_", bySlot}, affinetrack.FastAdd: {"add_", bySlot}, affinetrack.FastSub: {"sub_", bySlot},
 	affinetrack.FastMul: {"mul_", bySlot}, affinetrack.FastMad: {"mad_", bySlot}, affinetrack.FastShl: {"shl_", bySlot},
@@ -296,52 +296,52 @@ const (
 	bySign                 // of the operands
 )
 
-// result has a register be compact with the result of an operation on compact operands. It goes to a label if they are
+// putResult has a register be compact with the result of an operation on compact operands. It goes to a label if they are
 // not, or the result is not.
-func (a *assembler) result(pc int32, in *code.Instr, d code.Row, form string, lanes int) {
-	s := in.Op.Signature()
-	name, sign, once := "", "u", none
+func (a *assembler) putResult(pc int32, instr *code.Instr, d code.Row, suffix string, lanes int) {
+	s := instr.Op.Signature()
+	name, sign, uniform := "", "u", noPlace
 	if s.Signed {
 		sign = "s"
 	}
-	switch f := fasts[s.Fast]; {
+	switch f := fastForms[s.Fast]; {
 	case s.Rule == ptx.AffineSelect:
 		name = "select_" + d.Slot.String()
-	case f.by == bySign:
+	case f.suffixKind == bySign:
 		name = f.name + sign
-	case f.by == bySlot:
+	case f.suffixKind == bySlot:
 		name = f.name + s.Dst.String()
 	default:
-		if name = ruled(s, sign); name == "" {
-			a.held(in, lanes)
-			a.level(pc, in, lanes)
-			a.scalar(in)
-			a.keep(d, form)
+		if name = ruleName(s, sign); name == "" {
+			a.requireCompact(instr, lanes)
+			a.requireUniform(pc, instr, lanes)
+			a.putScalar(instr)
+			a.storeShadow(d, suffix)
 			return
 		}
-		once = a.label()
+		uniform = a.newLabel()
 	}
-	h := a.shadows4(in)
-	h.other, h.leave = lanes, once
-	a.registerShadow(&h, 'D', d)
-	a.want("affine_"+name+form, h)
-	kept := form == "_full" // by the stencil
-	if once >= 0 {
-		a.beside(aside{pc: pc, in: in, form: form, keeps: kept, label: once, code: (*assembler).onceForAll})
+	h := a.shadowHoles(instr)
+	h.other, h.leave = lanes, uniform
+	a.setRegisterShadow(&h, 'D', d)
+	a.putOrLeave("affine_"+name+suffix, h)
+	kept := suffix == "_full" // by the stencil
+	if uniform >= 0 {
+		a.addColdCode(coldCode{pc: pc, in: instr, suffix: suffix, keepsResult: kept, label: uniform, put: (*assembler).putOnceForAll})
 	}
 	if !kept {
-		a.keep(d, form)
+		a.storeShadow(d, suffix)
 	}
 }
 
-// onceForAll is an operation of result whose operands are the same in all lanes.
-func (a *assembler) onceForAll(s *aside) {
-	a.scalar(s.in)
-	if s.keeps {
-		a.keep(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.form)
+// putOnceForAll is an operation of result whose operands are the same in all lanes.
+func (a *assembler) putOnceForAll(s *coldCode) {
+	a.putScalar(s.in)
+	if s.keepsResult {
+		a.storeShadow(code.Row{Slot: s.in.Op.Signature().Dst, Row: s.in.D}, s.suffix)
 	}
 	if a.check != nil {
-		a.tally(a.check.counts.Quick, 1)
+		a.putTally(a.check.counts.Quick, 1)
 	}
 }
 
@@ -355,8 +355,8 @@ var rules = map[ptx.Affine]struct {
 	ptx.AffineAnd: {"and", false}, ptx.AffineOr: {"or", false}, ptx.AffineXor: {"xor", false},
 }
 
-// ruled is the stencil of an operation's rule; none if there is none.
-func ruled(s *code.Signature, sign string) string {
+// ruleName is the stencil of an operation's rule; none if there is none.
+func ruleName(s *code.Signature, sign string) string {
 	r, ok := rules[s.Rule]
 	if !ok || s.Width != 32 {
 		return ""
@@ -371,20 +371,20 @@ func ruled(s *code.Signature, sign string) string {
 // runs.
 func sourcesOf(p *code.Program) (list []ptx.SpecialReg) {
 	for i := range p.Instrs {
-		in := &p.Instrs[i]
-		if r := ptx.SpecialReg(in.Imm); in.How.Exec == code.CompactSource && in.Op.Special() && !r.Measures() && !slices.Contains(list, r) {
+		instr := &p.Instrs[i]
+		if r := ptx.SpecialReg(instr.Imm); instr.Plan.Exec == code.CompactSource && instr.Op.Special() && !r.Measures() && !slices.Contains(list, r) {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-// source reads a special register that is uniform or affine.
-func (a *assembler) source(in *code.Instr, form string) {
-	s, r := in.Op.Signature(), ptx.SpecialReg(in.Imm)
-	d := code.Row{Slot: s.Dst, Row: in.D}
+// putSource reads a special register that is uniform or affine.
+func (a *assembler) putSource(instr *code.Instr, suffix string) {
+	s, r := instr.Op.Signature(), ptx.SpecialReg(instr.Imm)
+	d := code.Row{Slot: s.Dst, Row: instr.D}
 	i := slices.Index(a.sources, r)
-	if i < 0 || !in.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
+	if i < 0 || !instr.Op.Special() || int(s.Width) < min(s.Dst.Bits(), r.Type().Bits()) {
 		a.leaveToGo()
 	}
 	name := "source_any"
@@ -392,73 +392,73 @@ func (a *assembler) source(in *code.Instr, form string) {
 		name = "source_thread"
 	}
 	a.put(name, holes{n0: int64(unsafe.Sizeof(Source{})) * int64(i)})
-	a.keep(d, form)
-	a.both(in, d)
+	a.storeShadow(d, suffix)
+	a.materialiseBoth(instr, d)
 	if a.check != nil {
-		a.countCompact(s)
+		a.tallyCompact(s)
 	}
 }
 
-// keep has a register be compact for the lanes that execute, with the result under way.
-func (a *assembler) keep(d code.Row, form string) {
+// storeShadow has a register be compact for the lanes that execute, with the result under way.
+func (a *assembler) storeShadow(d code.Row, suffix string) {
 	var h holes
-	a.registerShadow(&h, 'D', d)
-	a.register(&h, 'F', d.Slot, d.Row)
-	a.want("keep_"+d.Slot.String()+form, h)
+	a.setRegisterShadow(&h, 'D', d)
+	a.setRegister(&h, 'F', d.Slot, d.Row)
+	a.putOrLeave("keep_"+d.Slot.String()+suffix, h)
 }
 
-// both expands a register that is to be in both places.
-func (a *assembler) both(in *code.Instr, d code.Row) {
-	if in.How.Both {
-		a.expand(d)
+// materialiseBoth expands a register that is to be in both places.
+func (a *assembler) materialiseBoth(instr *code.Instr, d code.Row) {
+	if instr.Plan.WritesBoth {
+		a.materialise(d)
 	}
 }
 
 // comparisons are what stencils call those of integers.
 var comparisons = [...]string{affinetrack.Eq: "eq", affinetrack.Ne: "ne", affinetrack.Lt: "lt", affinetrack.Le: "le", affinetrack.Gt: "gt", affinetrack.Ge: "ge"}
 
-// compactCompare is a comparison, on shadows if it can be.
-func (a *assembler) compactCompare(pc int32, in *code.Instr, form string) {
-	s, lanes := in.Op.Signature(), a.label()
+// putCompactCompare is a comparison, on shadows if it can be.
+func (a *assembler) putCompactCompare(pc int32, instr *code.Instr, suffix string) {
+	s, lanes := instr.Op.Signature(), a.newLabel()
 	if s.Fast == affinetrack.FastCompare && s.Cmp != affinetrack.NoCmp {
 		sign := "u"
 		if s.Signed {
 			sign = "s"
 		}
-		h := a.shadows4(in)
+		h := a.shadowHoles(instr)
 		h.other = lanes
-		a.want("affine_"+comparisons[s.Cmp]+"_"+sign+form, h)
+		a.putOrLeave("affine_"+comparisons[s.Cmp]+"_"+sign+suffix, h)
 	} else {
-		a.held(in, lanes)
-		a.level(pc, in, lanes)
-		a.scalar(in)
+		a.requireCompact(instr, lanes)
+		a.requireUniform(pc, instr, lanes)
+		a.putScalar(instr)
 	}
 	if a.check != nil {
-		a.countCompact(s)
+		a.tallyCompact(s)
 	}
-	a.beside(aside{pc: pc, in: in, label: lanes, code: (*assembler).lanesOutcome})
-	a.combine(in, form)
+	a.addColdCode(coldCode{pc: pc, in: instr, label: lanes, put: (*assembler).putLanesComparison})
+	a.putCombination(instr, suffix)
 }
 
-// lanesOutcome has the outcome of a comparison on the lanes be under way.
-func (a *assembler) lanesOutcome(s *aside) {
-	a.expandSources(s.in)
-	a.outcome(s.in)
+// putLanesComparison has the outcome of a comparison on the lanes be under way.
+func (a *assembler) putLanesComparison(s *coldCode) {
+	a.materialiseSources(s.in)
+	a.putComparison(s.in)
 	if a.check != nil {
-		a.tally(a.check.counts.OnLanes, 1)
+		a.putTally(a.check.counts.OnLanes, 1)
 	}
 }
 
-// compactAccess is a load or store, at a compact address if it has one.
-func (a *assembler) compactAccess(pc int32, in *code.Instr, form string) {
-	acc, lanes := &a.prog.Access[in.Side], a.label()
-	a.reach(in, acc, form, lanes)
-	a.moves(in, acc, form)
-	a.otherwise(pc, in, form, lanes)
+// putCompactAccess is a load or store, at a compact address if it has one.
+func (a *assembler) putCompactAccess(pc int32, instr *code.Instr, suffix string) {
+	acc, lanes := &a.prog.Access[instr.Side], a.newLabel()
+	a.putReach(instr, acc, suffix, lanes)
+	a.putMoves(instr, acc, suffix)
+	a.addOnLanes(pc, instr, suffix, lanes)
 }
 
-// moves loads or stores the elements of an access whose memory has been found.
-func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) {
+// putMoves loads or stores the elements of an access whose memory has been found.
+func (a *assembler) putMoves(instr *code.Instr, acc *code.Access, suffix string) {
 	if acc.Store {
 		a.put("changes", holes{})
 	}
@@ -468,39 +468,39 @@ func (a *assembler) moves(in *code.Instr, acc *code.Access, form string) {
 		}
 		o := code.Row{Slot: e.Slot, Row: e.Row}
 		h := holes{n0: int64(i * acc.Size)}
-		name, row, _ := strings.Cut(element(acc, e), "_")
+		name, row, _ := strings.Cut(elementName(acc, e), "_")
 		switch {
 		case acc.Store:
-			a.expand(o)
-			a.place(&h, 'B', o.Slot, o.Row)
-			a.want("row_store_"+name+"_"+row+form, h)
-		case in.How.Dirty: // its address is the same in all lanes, where it is compact
-			a.want("one_"+name, h)
-			a.keep(o, form)
-			a.both(in, o)
+			a.materialise(o)
+			a.setPlace(&h, 'B', o.Slot, o.Row)
+			a.putOrLeave("row_store_"+name+"_"+row+suffix, h)
+		case instr.Plan.LeavesStale: // its address is the same in all lanes, where it is compact
+			a.putOrLeave("one_"+name, h)
+			a.storeShadow(o, suffix)
+			a.materialiseBoth(instr, o)
 		default:
-			a.register(&h, 'D', o.Slot, o.Row)
-			a.want("row_load_"+name+"_"+row+form, h)
+			a.setRegister(&h, 'D', o.Slot, o.Row)
+			a.putOrLeave("row_load_"+name+"_"+row+suffix, h)
 		}
 	}
 }
 
-// reach finds the memory of an access at a compact address; it goes to a label if there is none.
-func (a *assembler) reach(in *code.Instr, acc *code.Access, form string, lanes int) {
-	h := holes{n0: int64(acc.Off), n1: int64(8 * acc.Hit), e: int64(acc.Bytes), other: lanes}
+// putReach finds the memory of an access at a compact address; it goes to a label if there is none.
+func (a *assembler) putReach(instr *code.Instr, acc *code.Access, suffix string, lanes int) {
+	h := holes{n0: int64(acc.Offset), n1: int64(8 * acc.HitIndex), e: int64(acc.Bytes), other: lanes}
 	name := "reach_"
 	switch {
 	case acc.Addr == code.NoSlot && acc.Space == ptx.Shared:
-		name += "none_shared" + form
-	case acc.Addr == code.NoSlot && acc.AtFixed() == nil:
+		name += "none_shared" + suffix
+	case acc.Addr == code.NoSlot && acc.FixedPointer() == nil:
 		a.leaveToGo()
 	case acc.Addr == code.NoSlot:
-		h.n0, h.n1 = int64(acc.Off-acc.Fixed.Base), int64(8*in.Side)
+		h.n0, h.n1 = int64(acc.Offset-acc.Fixed.Base), int64(8*instr.Side)
 		name += "fixed"
 	default:
-		a.shadow(&h, 'A', code.Row{Slot: acc.Addr, Row: in.A})
-		name += acc.Addr.String() + spaceOf(acc) + form
+		a.setShadow(&h, 'A', code.Row{Slot: acc.Addr, Row: instr.A})
+		name += acc.Addr.String() + spaceSuffix(acc) + suffix
 	}
-	a.offset(h.n0)
-	a.want(name, h)
+	a.checkOffset(h.n0)
+	a.putOrLeave(name, h)
 }

@@ -12,22 +12,22 @@ type encoding struct {
 	// reach is how far from a hole a constant can be, either way.
 	reach int
 
-	// number puts a number into a hole. Where it does not fit, the hole becomes one for the distance of a constant: the
+	// putNumber puts a number into a hole. Where it does not fit, the hole becomes one for the distance of a constant: the
 	// number's four bytes.
-	number func(hole []byte, v int32) (fits bool)
+	putNumber func(hole []byte, v int32) (fits bool)
 
-	// distance says in a hole how far behind the beginning of the hole a place is.
-	distance func(hole []byte, d int) (fits bool)
+	// putDistance says in a hole how far behind the beginning of the hole a place is.
+	putDistance func(hole []byte, d int) (fits bool)
 }
 
 // amd64 has the numbers themselves in its instructions.
 var amd64 = encoding{
 	reach: math.MaxInt32,
-	number: func(hole []byte, v int32) bool {
+	putNumber: func(hole []byte, v int32) bool {
 		binary.LittleEndian.PutUint32(hole, uint32(v))
 		return true
 	},
-	distance: func(hole []byte, d int) bool {
+	putDistance: func(hole []byte, d int) bool {
 		d -= len(hole) // the instruction means from its end
 		binary.LittleEndian.PutUint32(hole, uint32(int32(d)))
 		return d == int(int32(d))
@@ -46,12 +46,12 @@ var amd64 = encoding{
 //
 // The stencils have ADR where a number is wanted.
 var arm64 = encoding{
-	reach:    1<<20 - 4,
-	number:   numberARM64,
-	distance: distanceARM64,
+	reach:       1<<20 - 4,
+	putNumber:   putNumberARM64,
+	putDistance: putDistanceARM64,
 }
 
-func numberARM64(hole []byte, v int32) bool {
+func putNumberARM64(hole []byte, v int32) bool {
 	w := binary.LittleEndian.Uint32(hole)
 	if w&0x9f000000 != 0x10000000 {
 		panic("BUG: a number in what is not ADR")
@@ -70,7 +70,7 @@ func numberARM64(hole []byte, v int32) bool {
 	return fits
 }
 
-func distanceARM64(hole []byte, d int) (fits bool) {
+func putDistanceARM64(hole []byte, d int) (fits bool) {
 	w := binary.LittleEndian.Uint32(hole)
 	var at, bits, unit int // the place of the field in the instruction, and what it counts
 	switch {

@@ -23,7 +23,7 @@ func TestARM64(t *testing.T) {
 	} {
 		for _, less := range []uint32{0, 1} { // adr x9, . and adr x8, .
 			hole := binary.LittleEndian.AppendUint32(nil, adr-less)
-			if fits := arm64.number(hole, c.v); fits != c.fits || binary.LittleEndian.Uint32(hole) != c.want-less {
+			if fits := arm64.putNumber(hole, c.v); fits != c.fits || binary.LittleEndian.Uint32(hole) != c.want-less {
 				t.Errorf("%d: %x, %v, want %08x, %v", c.v, hole, fits, c.want-less, c.fits)
 			}
 		}
@@ -50,7 +50,7 @@ func TestARM64(t *testing.T) {
 		{b, -1<<27 - 4, 0},
 	} {
 		hole := binary.LittleEndian.AppendUint32(nil, c.from)
-		if fits := arm64.distance(hole, c.d); fits != (c.want != 0) || fits && binary.LittleEndian.Uint32(hole) != c.want {
+		if fits := arm64.putDistance(hole, c.d); fits != (c.want != 0) || fits && binary.LittleEndian.Uint32(hole) != c.want {
 			t.Errorf("%08x, %d: %x, %v, want %08x", c.from, c.d, hole, fits, c.want)
 		}
 	}

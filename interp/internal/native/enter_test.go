@@ -26,7 +26,7 @@ func TestEnter(t *testing.T) {
 		t.Skip("this host gives no memory for machine code")
 	}
 	var ctx Context
-	enter(text.at(0), &ctx)
+	enter(text.address(0), &ctx)
 	here := uintptr(unsafe.Pointer(&ctx))
 	const frame, bound = 1552, 1024
 	if below := here - uintptr(ctx.Count); below > frame-bound {

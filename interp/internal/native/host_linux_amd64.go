@@ -48,7 +48,7 @@ func levelsOf(v4 bool) []*Level {
 	if !v4 {
 		return []*Level{v3}
 	}
-	return []*Level{v3, {Name: "x86-64-v4", Mark: "_v4", Parts: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
+	return []*Level{v3, {Name: "x86-64-v4", Mark: "_v4", PartialVectors: true, Tables: slices.Concat(v3.Tables, []string{lanesV4, agreedV4, machineV4, memoryV4, patternsV4, vectorsV4})}}
 }
 
 // host is how the stencils' instructions are encoded.
@@ -70,5 +70,5 @@ func atLeastV4() bool {
 // cpuid is what the processor says of itself in ECX.
 func cpuid(leaf uint32) (ecx uint32)
 
-// synchronized has the host execute code that has been written: it sees by itself that it is new.
-func synchronized([]byte) {}
+// syncInstructionCache has the host execute code that has been written: it sees by itself that it is new.
+func syncInstructionCache([]byte) {}

@@ -33,8 +33,8 @@ var host = &arm64
 // Supported reports whether this host has what the stencils are compiled for: all of Armv8-A have it.
 func Supported() bool { return true }
 
-// synchronized has the host execute code that has been written.
-func synchronized(memory []byte) {
+// syncInstructionCache has the host execute code that has been written.
+func syncInstructionCache(memory []byte) {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(memory)))
 	synchronize(from, from+uintptr(len(memory)))
 }

@@ -25,6 +25,6 @@ func Executable() error { return nil }
 
 func newText([]byte) *text { return &text{} }
 
-func (*text) at(int32) unsafe.Pointer { panic("BUG: no machine code on this host") }
+func (*text) address(int32) unsafe.Pointer { panic("BUG: no machine code on this host") }
 
 func (c *Code) run(*Context, *regfile.File, *body, int32) { panic("BUG: no machine code on this host") }

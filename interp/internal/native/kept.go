@@ -12,9 +12,9 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// room is how many bytes of machine code the library of this host keeps: that of a hundred kernels or two in check mode,
+// cacheBytes is how many bytes of machine code the library of this host keeps: that of a hundred kernels or two in check mode,
 // where there is most.
-const room = 64 << 20
+const cacheBytes = 64 << 20
 
 // content is what a body is made of, as a sum.
 type content struct {
@@ -22,71 +22,71 @@ type content struct {
 	masked bool
 }
 
-// keeper keeps bodies, those that were wanted last, by their content.
-type keeper struct {
-	mu    sync.Mutex
-	room  int // bytes that there may be; 0: it keeps nothing
-	taken int
-	order list.List // of *keeping, the one that was wanted last first
-	by    map[content]*list.Element
+// bodyCache keeps bodies, those that were wanted last, by their content.
+type bodyCache struct {
+	mu        sync.Mutex
+	capacity  int // bytes that there may be; 0: it keeps nothing
+	used      int
+	lru       list.List // of *keeping, the one that was wanted last first
+	byContent map[content]*list.Element
 }
 
-type keeping struct {
-	of content
+type cachedBody struct {
+	content content
 	*body
 }
 
-// find is the body of a content; nil if it is not kept.
-func (k *keeper) find(of content) *body {
+// get is the body of a content; nil if it is not kept.
+func (k *bodyCache) get(key content) *body {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e := k.by[of]
+	e := k.byContent[key]
 	if e == nil {
 		return nil
 	}
-	k.order.MoveToFront(e)
-	return e.Value.(*keeping).body
+	k.lru.MoveToFront(e)
+	return e.Value.(*cachedBody).body
 }
 
-// keep keeps a body, as far as there is room: it goes to those that were wanted longest ago.
-func (k *keeper) keep(of content, b *body) {
+// add keeps a body, as far as there is room: it goes to those that were wanted longest ago.
+func (k *bodyCache) add(key content, b *body) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	size := b.size()
-	if k.by[of] != nil || size > k.room {
+	if k.byContent[key] != nil || size > k.capacity {
 		return
 	}
-	if k.by == nil {
-		k.by = map[content]*list.Element{}
+	if k.byContent == nil {
+		k.byContent = map[content]*list.Element{}
 	}
-	k.by[of] = k.order.PushFront(&keeping{of, b})
-	for k.taken += size; k.taken > k.room; {
-		last := k.order.Remove(k.order.Back()).(*keeping)
-		k.taken -= last.size()
-		delete(k.by, last.of)
+	k.byContent[key] = k.lru.PushFront(&cachedBody{key, b})
+	for k.used += size; k.used > k.capacity; {
+		last := k.lru.Remove(k.lru.Back()).(*cachedBody)
+		k.used -= last.size()
+		delete(k.byContent, last.content)
 	}
 }
 
-// forget forgets all.
-func (k *keeper) forget() {
+// clear forgets all.
+func (k *bodyCache) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.taken, k.by = 0, nil
-	k.order.Init()
+	k.used, k.byContent = 0, nil
+	k.lru.Init()
 }
 
 // size is how many bytes it takes.
 func (b *body) size() int {
-	return len(b.text.memory) + 4*(len(b.blocks)+len(b.behind)+len(b.instrs)+len(b.steps)+len(b.ends)) + 8*len(b.begins)
+	return len(b.text.memory) + 4*(len(b.blocks)+len(b.afterCaution)+len(b.instrs)+len(b.steps)+len(b.ends)) + 8*len(b.addresses)
 }
 
-// body is a form of a program's code: one that is kept, or one that is made now.
-func (l *Library) body(sum func() [sha256.Size]byte, masked bool, assemble func(masked bool) *body) *body {
-	of := content{sum(), masked}
-	b := l.kept.find(of)
+// bodyOf is a form of a program's code: one that is kept, or one that is made now.
+func (l *Library) bodyOf(sum func() [sha256.Size]byte, masked bool, assemble func(masked bool) *body) *body {
+	key := content{sum(), masked}
+	b := l.cache.get(key)
 	if b == nil {
 		b = assemble(masked)
-		l.kept.keep(of, b)
+		l.cache.add(key, b)
 	}
 	return b
 }
@@ -94,12 +94,12 @@ func (l *Library) body(sum func() [sha256.Size]byte, masked bool, assemble func(
 // digest has what machine code is made of, so that what differs has other bytes.
 type digest struct{ bytes []byte }
 
-// integer adds one.
-func integer[T ~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr](d *digest, v T) {
+// addInteger adds one.
+func addInteger[T ~int | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr](d *digest, v T) {
 	d.bytes = binary.AppendVarint(d.bytes, int64(v))
 }
 
-func (d *digest) bool(v bool) {
+func (d *digest) addBool(v bool) {
 	b := byte(0)
 	if v {
 		b = 1
@@ -109,108 +109,108 @@ func (d *digest) bool(v bool) {
 
 func (d *digest) sum() [sha256.Size]byte { return sha256.Sum256(d.bytes) }
 
-// program adds one. What is made of its operations, and of nothing else, is not added again.
-func (d *digest) program(p *code.Program) {
-	n := p.Consts.Len()
+// addProgram adds one. What is made of its operations, and of nothing else, is not added again.
+func (d *digest) addProgram(p *code.Program) {
+	n := p.Consts.Size()
 	for _, v := range []int{n.R, n.Q, n.P, len(p.Blocks), len(p.Instrs), len(p.Barriers)} {
-		integer(d, v)
+		addInteger(d, v)
 	}
 	for _, b := range p.Barriers {
-		integer(d, b.Kind)
+		addInteger(d, b.Kind)
 	}
 	for i := range p.Blocks {
 		b := &p.Blocks[i]
-		for _, v := range []int32{b.First, b.Last, int32(b.Sources.Len()), b.Next, b.Target, b.Join} {
-			integer(d, v)
+		for _, v := range []int32{b.First, b.Last, int32(b.Sources.Len()), b.Next, b.Target, b.Reconverge} {
+			addInteger(d, v)
 		}
-		integer(d, b.Caution)
-		d.bool(b.Leaves)
+		addInteger(d, b.Caution)
+		d.addBool(b.EndsLanes)
 	}
 	for i := range p.Instrs {
-		d.instr(&p.Instrs[i])
+		d.addInstr(&p.Instrs[i])
 	}
-	d.accesses(p.Access)
+	d.addAccesses(p.Access)
 }
 
-func (d *digest) instr(in *code.Instr) {
-	integer(d, in.Op)
-	integer(d, in.How.Exec)
-	integer(d, in.How.Expand)
-	d.bool(in.How.Dirty)
-	d.bool(in.How.Both)
-	d.bool(in.Skips)
-	for _, v := range []int32{in.Guard, in.Side, in.D, in.F, in.A, in.B, in.C, in.E} {
-		integer(d, v)
+func (d *digest) addInstr(instr *code.Instr) {
+	addInteger(d, instr.Op)
+	addInteger(d, instr.Plan.Exec)
+	addInteger(d, instr.Plan.Materialise)
+	d.addBool(instr.Plan.LeavesStale)
+	d.addBool(instr.Plan.WritesBoth)
+	d.addBool(instr.CountsSkipped)
+	for _, v := range []int32{instr.Guard, instr.Side, instr.D, instr.F, instr.A, instr.B, instr.C, instr.E} {
+		addInteger(d, v)
 	}
-	integer(d, in.Imm)
+	addInteger(d, instr.Imm)
 }
 
-func (d *digest) accesses(list []code.Access) {
-	integer(d, len(list))
+func (d *digest) addAccesses(list []code.Access) {
+	addInteger(d, len(list))
 	for i := range list {
 		a := &list[i]
-		integer(d, a.Space)
-		integer(d, a.Addr)
-		integer(d, a.Pattern)
-		integer(d, a.Apart)
-		for _, v := range []int{a.Size, a.Bytes, a.Hit} {
-			integer(d, v)
+		addInteger(d, a.Space)
+		addInteger(d, a.Addr)
+		addInteger(d, a.Pattern)
+		addInteger(d, a.Stride)
+		for _, v := range []int{a.Size, a.Bytes, a.HitIndex} {
+			addInteger(d, v)
 		}
-		fixed := a.AtFixed() != nil
-		for _, v := range []bool{a.Cluster, a.Frame, a.Signed, a.Store, a.Move != nil, a.Tile != nil, a.Atom != nil, fixed} {
-			d.bool(v)
+		fixed := a.FixedPointer() != nil
+		for _, v := range []bool{a.Cluster, a.Frame, a.Signed, a.Store, a.Strided != nil, a.Tile != nil, a.Atom != nil, fixed} {
+			d.addBool(v)
 		}
 		if fixed && a.Addr == code.NoSlot {
-			integer(d, a.Off-a.Fixed.Base)
-			d.bool(a.Off%uint64(a.Bytes) == 0)
+			addInteger(d, a.Offset-a.Fixed.Base)
+			d.addBool(a.Offset%uint64(a.Bytes) == 0)
 		} else {
-			integer(d, a.Off)
+			addInteger(d, a.Offset)
 		}
-		d.elems(a.Elems)
+		d.addElems(a.Elems)
 		if t := a.Atom; t != nil {
-			integer(d, t.Op)
-			integer(d, t.Type)
-			d.bool(t.Global)
-			d.elems(t.B)
-			if d.bool(t.C != nil); t.C != nil {
-				d.elems(t.C)
+			addInteger(d, t.Op)
+			addInteger(d, t.Type)
+			d.addBool(t.Global)
+			d.addElems(t.B)
+			if d.addBool(t.C != nil); t.C != nil {
+				d.addElems(t.C)
 			}
 		}
 	}
 }
 
-func (d *digest) elems(list []code.Elem) {
-	integer(d, len(list))
+func (d *digest) addElems(list []code.Elem) {
+	addInteger(d, len(list))
 	for _, e := range list {
-		integer(d, e.Slot)
-		integer(d, e.Row)
+		addInteger(d, e.Slot)
+		addInteger(d, e.Row)
 	}
 }
 
-func (d *digest) pairs(list []Pair) {
-	integer(d, len(list))
-	for _, o := range list {
-		integer(d, o.Row.Slot)
-		integer(d, o.Row.Row)
-		integer(d, o.Ref.Slot)
-		integer(d, o.Ref.Row)
+func (d *digest) addPairs(pairs []Pair) {
+	addInteger(d, len(pairs))
+	for _, pair := range pairs {
+		addInteger(d, pair.Row.Slot)
+		addInteger(d, pair.Row.Row)
+		addInteger(d, pair.Ref.Slot)
+		addInteger(d, pair.Ref.Row)
 	}
 }
 
-// step adds one of check mode.
-func (d *digest) step(s *Step) {
-	integer(d, s.PC)
-	integer(d, s.Way)
-	integer(d, s.Kept)
-	integer(d, s.Count)
-	d.bool(s.Ends)
-	d.bool(s.Proved)
-	d.bool(s.Known)
-	if d.bool(s.In != nil); s.In != nil {
-		d.instr(s.In)
+// addStep adds one of check mode.
+func (d *digest) addStep(s *Step) {
+	addInteger(d, s.PC)
+	addInteger(d, s.Exec)
+	addInteger(d, s.Overwritten)
+	addInteger(d, s.Counter)
+	d.addBool(s.IsEnd)
+	d.addBool(s.ProvedUniform)
+	d.addBool(s.AddressCompared)
+	if d.addBool(s.Instr != nil); s.Instr != nil {
+		d.addInstr(s.Instr)
 	}
-	d.instr(s.Ref)
-	for _, list := range [][]Pair{s.Reads, s.Writes, s.Fresh, s.Wanted, s.Uniform} {
-		d.pairs(list)
+	d.addInstr(s.Ref)
+	for _, pairs := range [][]Pair{s.Reads, s.Writes, s.ComparedFirst, s.Copied, s.UniformResults} {
+		d.addPairs(pairs)
 	}
 }

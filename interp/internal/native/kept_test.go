@@ -33,22 +33,22 @@ func fields(v reflect.Value, name string, f func(name string, field reflect.Valu
 // code may be made of. A field that is new has to be in it, or here among those that nothing is made of.
 func TestContent(t *testing.T) {
 	unread := []string{
-		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.Once", "Access.Spare", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
+		"Instr.Src", "Block.Index", "Block.Func", "Block.MayWait", "Block.Order", "Access.SingleLane", "Access.SpareBytes", "Access.Elem.High", "Atom.Reduction.Float", "Atom.Shared", "Barrier.Aligned", "Barrier.Neg",
 	}
 	at := &mem.Allocation{Base: mem.FirstAddress, Size: 4096, Data: make([]byte, 4096)}
 	elems := func() []code.Elem { return []code.Elem{{Slot: code.R, Row: 1}, {Slot: code.Q, Row: 2}} }
 	p := &code.Program{Instrs: make([]code.Instr, 2), Blocks: []code.Block{{Sources: code.Range{End: 4}}}}
 	access := func(a code.Access) { p.Access = append(p.Access, a) }
-	access(code.Access{Space: ptx.Global, Addr: code.Q, Off: 8, Size: 4, Bytes: 8, Elems: elems(), Atom: &code.Atom{B: elems(), C: elems()}})
-	access(code.Access{Space: ptx.Global, Off: at.Base + 8, Size: 4, Bytes: 4, Fixed: at, Elems: elems()})
+	access(code.Access{Space: ptx.Global, Addr: code.Q, Offset: 8, Size: 4, Bytes: 8, Elems: elems(), Atom: &code.Atom{B: elems(), C: elems()}})
+	access(code.Access{Space: ptx.Global, Offset: at.Base + 8, Size: 4, Bytes: 4, Fixed: at, Elems: elems()})
 	p.Barriers = make([]code.BarrierOp, 1)
-	in, ref := p.Instrs[0], p.Instrs[1]
+	instr, ref := p.Instrs[0], p.Instrs[1]
 	pair := func() []Pair { return []Pair{{code.Row{Slot: code.R, Row: 1}, code.Row{Slot: code.R, Row: 3}}} }
-	s := &Step{In: &in, Ref: &ref, Reads: pair(), Writes: pair(), Fresh: pair(), Wanted: pair(), Uniform: pair()}
+	s := &Step{Instr: &instr, Ref: &ref, Reads: pair(), Writes: pair(), ComparedFirst: pair(), Copied: pair(), UniformResults: pair()}
 	sum := func() [32]byte {
 		d := new(digest)
-		d.program(p)
-		d.step(s)
+		d.addProgram(p)
+		d.addStep(s)
 		return d.sum()
 	}
 	was, seen := sum(), map[string]bool{}
@@ -92,33 +92,33 @@ func TestContent(t *testing.T) {
 		}
 	}
 	each("Step", s)
-	each("Instr", s.In)
+	each("Instr", s.Instr)
 	each("Instr", s.Ref)
-	for _, list := range [][]Pair{s.Reads, s.Writes, s.Fresh, s.Wanted, s.Uniform} {
-		each("Pair", &list[0])
+	for _, pairs := range [][]Pair{s.Reads, s.Writes, s.ComparedFirst, s.Copied, s.UniformResults} {
+		each("Pair", &pairs[0])
 	}
 	set := func(name string, field, v any) { changes(name, reflect.ValueOf(field).Elem(), reflect.ValueOf(v)) }
 	// Where an allocation begins does not matter, but whether what is at an offset in it is aligned does.
 	other := &mem.Allocation{Base: at.Base + 16, Size: at.Size, Data: at.Data}
 	for offset, want := range map[uint64]bool{0: true, 1: false} {
 		other.Base = at.Base + 16 + offset
-		fixed.Fixed, fixed.Off = other, other.Base+8
+		fixed.Fixed, fixed.Offset = other, other.Base+8
 		if same := sum() == was; same != want {
 			t.Errorf("with an allocation %d bytes on the sum is the same: %v", other.Base-at.Base, same)
 		}
 	}
-	fixed.Fixed, fixed.Off = at, at.Base+8
+	fixed.Fixed, fixed.Offset = at, at.Base+8
 	set("Instrs", &p.Instrs, append(p.Instrs[:2:2], code.Instr{}))
 	set("Blocks", &p.Blocks, append(p.Blocks[:1:1], code.Block{}))
 	set("Barriers", &p.Barriers, []code.BarrierOp(nil))
 	set("Access", &p.Access, p.Access[:1])
 	set("Access.Elems", &a.Elems, a.Elems[:1])
 	set("Access.Fixed", &fixed.Fixed, (*mem.Allocation)(nil))
-	set("Access.Move", &a.Move, new(mem.Strided))
+	set("Access.Move", &a.Strided, new(mem.Strided))
 	set("Access.Atom", &a.Atom, (*code.Atom)(nil))
 	set("Access.Tile", &a.Tile, new(matrix.Tile))
 	set("Atom.C", &a.Atom.C, []code.Elem(nil))
-	set("Step.In", &s.In, (*code.Instr)(nil))
+	set("Step.In", &s.Instr, (*code.Instr)(nil))
 	set("Step.Reads", &s.Reads, []Pair(nil))
 	set("Step.Reads of two", &s.Reads, append(s.Reads, s.Reads[0]))
 	p.Consts.Add32(0)
@@ -135,7 +135,7 @@ func TestContent(t *testing.T) {
 	was = sum()
 	moved := *at
 	moved.Base += 1 << 20
-	fixed.Fixed, fixed.Off = &moved, fixed.Off+1<<20
+	fixed.Fixed, fixed.Offset = &moved, fixed.Offset+1<<20
 	if sum() != was {
 		t.Error("an allocation is elsewhere: the sum is another")
 	}
@@ -149,14 +149,14 @@ func TestContentChecked(t *testing.T) {
 			Width: regfile.Lanes, Instrs: []code.Instr{{Op: load, A: 1, D: code.NoRow, F: code.NoRow}, {Op: code.Exit}}, Blocks: []code.Block{{Last: 1}},
 			Tables: code.Tables{Access: []code.Access{{Space: ptx.Shared, Addr: code.Q, Size: 4, Bytes: 4, Elems: []code.Elem{{Slot: code.R, Row: row}}}}},
 		}
-		p.Consts.Lay()
+		p.Consts.Layout()
 		p.Link()
 		return p
 	}
 	sum := func(row int32) [32]byte {
 		p, ref := program(0), program(row)
-		steps := [][]Step{{{In: &p.Instrs[0], Ref: &ref.Instrs[0], Way: Memory}, {Ends: true, Ref: &ref.Instrs[1]}}}
-		return NewCheck(New(p), ref, regfile.Size{R: 3, Q: 3}, steps, Counts{}).beside.sum()
+		steps := [][]Step{{{Instr: &p.Instrs[0], Ref: &ref.Instrs[0], Exec: Memory}, {IsEnd: true, Ref: &ref.Instrs[1]}}}
+		return NewCheck(New(p), ref, regfile.Size{R: 3, Q: 3}, steps, Counts{}).checkBodies.contentSum()
 	}
 	one, same, other := sum(1), sum(1), sum(2)
 	if one != same || one == other {
@@ -172,12 +172,12 @@ func TestKept(t *testing.T) {
 	}
 	program := func(reg int32) *code.Program {
 		p := &code.Program{Width: regfile.Lanes, Instrs: []code.Instr{{Op: code.Activemask, D: reg, F: code.NoRow}, {Op: code.Exit}}, Blocks: []code.Block{{Last: 1}}}
-		p.Consts.Lay()
+		p.Consts.Layout()
 		p.Link()
 		return p
 	}
-	l := Host().Library()
-	made := func(reg int32, mask uint32) *body { return l.New(program(reg)).form(&Context{Mask: mask}) }
+	l := HostLevel().Library()
+	made := func(reg int32, mask uint32) *body { return l.New(program(reg)).bodyFor(&Context{Mask: mask}) }
 	one := made(0, regfile.Full)
 	if made(0, regfile.Full) == one {
 		t.Error("a library that has no room keeps code")
@@ -185,7 +185,7 @@ func TestKept(t *testing.T) {
 	if one.text.memory == nil {
 		t.Skip("this host gives no memory for machine code")
 	}
-	l.kept.room = 7 * one.size() / 2
+	l.cache.capacity = 7 * one.size() / 2
 	bodies := make([]*body, 8)
 	var all sync.WaitGroup
 	for i := range bodies {
@@ -201,17 +201,17 @@ func TestKept(t *testing.T) {
 	}
 	made(0, regfile.Full)
 	made(2, regfile.Full) // now there are four, the oldest of which goes
-	if l.kept.taken > l.kept.room || len(l.kept.by) != 3 || l.kept.order.Len() != 3 {
-		t.Errorf("it has %d bytes of %d, in %d of %d", l.kept.taken, l.kept.room, len(l.kept.by), l.kept.order.Len())
+	if l.cache.used > l.cache.capacity || len(l.cache.byContent) != 3 || l.cache.lru.Len() != 3 {
+		t.Errorf("it has %d bytes of %d, in %d of %d", l.cache.used, l.cache.capacity, len(l.cache.byContent), l.cache.lru.Len())
 	}
 	if made(0, regfile.Full) != first {
 		t.Error("what was wanted last has gone")
 	}
-	if l.Forget(); made(0, regfile.Full) == first || l.kept.taken != one.size() {
+	if l.ClearCache(); made(0, regfile.Full) == first || l.cache.used != one.size() {
 		t.Error("what is forgotten is kept")
 	}
-	l.kept.room = 1
-	if made(5, regfile.Full); len(l.kept.by) != 1 {
+	l.cache.capacity = 1
+	if made(5, regfile.Full); len(l.cache.byContent) != 1 {
 		t.Error("code is kept that there is no room for")
 	}
 }
@@ -219,31 +219,31 @@ func TestKept(t *testing.T) {
 // TestRoom: what is kept takes the bytes that it has, and may take all the room.
 func TestRoom(t *testing.T) {
 	b := &body{
-		text: &text{memory: make([]byte, 7)}, blocks: make([]int32, 1), behind: make([]int32, 2), instrs: make([]int32, 4),
-		steps: make([]int32, 8), ends: make([]int32, 16), begins: make([]uintptr, 32),
+		text: &text{memory: make([]byte, 7)}, blocks: make([]int32, 1), afterCaution: make([]int32, 2), instrs: make([]int32, 4),
+		steps: make([]int32, 8), ends: make([]int32, 16), addresses: make([]uintptr, 32),
 	}
-	size := 7 + int(unsafe.Sizeof(b.blocks[0]))*(1+2+4+8+16) + int(unsafe.Sizeof(b.begins[0]))*32
+	size := 7 + int(unsafe.Sizeof(b.blocks[0]))*(1+2+4+8+16) + int(unsafe.Sizeof(b.addresses[0]))*32
 	for room, kept := range map[int]bool{size - 1: false, size: true, size + 1: true, 2*size - 1: true} {
-		k := keeper{room: room}
-		k.keep(content{masked: true}, &body{text: &text{}})
-		k.keep(content{}, b)
+		k := bodyCache{capacity: room}
+		k.add(content{masked: true}, &body{text: &text{}})
+		k.add(content{}, b)
 		if kept {
-			k.keep(content{}, &body{text: &text{}}) // it is there
+			k.add(content{}, &body{text: &text{}}) // it is there
 		}
-		if found := k.find(content{}); (found == b) != kept || !kept && found != nil {
+		if found := k.get(content{}); (found == b) != kept || !kept && found != nil {
 			t.Errorf("of %d bytes %v is kept where there is room for %d", size, found, room)
 		}
-		if !kept && k.find(content{masked: true}) == nil {
+		if !kept && k.get(content{masked: true}) == nil {
 			t.Errorf("what has been kept goes for %d bytes that there is no room for in %d", size, room)
 		}
-		if kept && k.taken != size {
-			t.Errorf("it takes %d bytes, want %d", k.taken, size)
+		if kept && k.used != size {
+			t.Errorf("it takes %d bytes, want %d", k.used, size)
 		}
 	}
-	k := keeper{room: 2*size - 1}
-	k.keep(content{}, b)
-	k.keep(content{masked: true}, b)
-	if k.find(content{}) != nil || k.find(content{masked: true}) != b || k.taken != size {
-		t.Errorf("two of %d bytes are kept in %d: they take %d", size, k.room, k.taken)
+	k := bodyCache{capacity: 2*size - 1}
+	k.add(content{}, b)
+	k.add(content{masked: true}, b)
+	if k.get(content{}) != nil || k.get(content{masked: true}) != b || k.used != size {
+		t.Errorf("two of %d bytes are kept in %d: they take %d", size, k.capacity, k.used)
 	}
 }

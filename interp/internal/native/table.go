@@ -18,32 +18,32 @@ import (
 
 // stencil is machine code with holes.
 type stencil struct {
-	code  []byte
-	refs  []ref
-	flips []flip
-	never operands // that cannot be constants
-	takes int      // as long as so many instructions, besides itself
+	code          []byte
+	refs          []ref
+	flips         []flip
+	neverConstant operandSet // that cannot be constants
+	cost          int        // as long as so many instructions, besides itself
 }
 
-// operands is a set of source operands.
-type operands uint8
+// operandSet is a set of source operands.
+type operandSet uint8
 
-// operand is the set of one, by its letter.
-func operand(letter byte) operands { return 1 << (letter - 'A') }
+// operandBit is the set of one, by its letter.
+func operandBit(letter byte) operandSet { return 1 << (letter - 'A') }
 
 // ref is four bytes of code to fill in.
 type ref struct {
-	off, addend int32
-	pool        int32 // of a constant: its number in the library
-	what        what
+	offset, addend int32
+	pool           int32 // of a constant: its number in the library
+	kind           holeKind
 }
 
-// what goes into a hole.
-type what uint8
+// holeKind goes into a hole.
+type holeKind uint8
 
 // The places and numbers are in the order of holes.
 const (
-	holeD what = iota
+	holeD holeKind = iota
 	holeF
 	holeA
 	holeB
@@ -59,9 +59,9 @@ const (
 
 // flip is what changes where an operand is a constant.
 type flip struct {
-	off int32
-	xor byte
-	of  operands // one
+	offset  int32
+	xor     byte
+	operand operandSet // one
 }
 
 // Library is stencils by name. What is in a line of its table is read when it is needed first.
@@ -71,25 +71,25 @@ type Library struct {
 	lines   map[string]*line
 	kernels map[string]string // of operations, by their names
 
-	mu     sync.Mutex
-	wanted []*line
-	number map[string]int32 // of constants
-	pool   []string         // constants by number
+	mu        sync.Mutex
+	used      []*line
+	poolIndex map[string]int32 // of constants
+	pool      []string         // constants by number
 
-	kept keeper
+	cache bodyCache
 }
 
 // line is that of a stencil.
 type line struct {
-	name, text string
-	read       atomic.Pointer[stencil]
-	wanted     atomic.Bool // since Take
+	name, columns string
+	parsed        atomic.Pointer[stencil]
+	used          atomic.Bool // since Take
 }
 
-// Shipped is the library of this host.
-var Shipped = sync.OnceValue(func() *Library {
-	l := Host().Library()
-	l.kept.room = room
+// HostLibrary is the library of this host.
+var HostLibrary = sync.OnceValue(func() *Library {
+	l := HostLevel().Library()
+	l.cache.capacity = cacheBytes
 	return l
 })
 
@@ -98,8 +98,8 @@ type Level struct {
 	Name string // as compilers call it
 	Mark string // how the names of the files end, but for .txt, whose tables only it has; of the first level there is none
 
-	// Parts says that they load and store some elements of a vector whatever their size.
-	Parts bool
+	// PartialVectors says that they load and store some elements of a vector whatever their size.
+	PartialVectors bool
 
 	// Tables are the texts that a library is made of: a line for each stencil, which says its name, its code and its holes, with
 	// tabs between them, and lines of the form "=operation, tab, name".
@@ -109,8 +109,8 @@ type Level struct {
 // Levels are those of the host's kind of processor, from the one that all have up to that of this host.
 func Levels() []*Level { return levels }
 
-// Marked is the level of a mark; nil if the host has none.
-func Marked(mark string) *Level {
+// LevelByMark is the level of a mark; nil if the host has none.
+func LevelByMark(mark string) *Level {
 	i := slices.IndexFunc(levels, func(l *Level) bool { return l.Mark == mark })
 	if i < 0 {
 		return nil
@@ -118,28 +118,28 @@ func Marked(mark string) *Level {
 	return levels[i]
 }
 
-// Host is the level of this host.
-func Host() *Level { return levels[len(levels)-1] }
+// HostLevel is the level of this host.
+func HostLevel() *Level { return levels[len(levels)-1] }
 
 // Library is the stencils of a level's tables and of others; of one name, the last. What is wrong with one comes out when it is
 // needed.
 func (v *Level) Library(others ...string) *Library {
-	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, number: map[string]int32{}}
+	l := &Library{Level: v, lines: map[string]*line{}, kernels: map[string]string{}, poolIndex: map[string]int32{}}
 	l.add(slices.Concat(v.Tables, others))
 	return l
 }
 
-// Like is a library with the same stencils but that those of some names are as another one.
-func (l *Library) Like(stencil string, of func(name string) bool) *Library {
-	as := &Library{Level: l.Level, lines: map[string]*line{}, kernels: l.kernels, number: map[string]int32{}}
+// WithSubstitute is a library with the same stencils but that those of some names are as another one.
+func (l *Library) WithSubstitute(stencil string, replaced func(name string) bool) *Library {
+	copied := &Library{Level: l.Level, lines: map[string]*line{}, kernels: l.kernels, poolIndex: map[string]int32{}}
 	for name, line := range l.lines {
 		from := line
-		if of(name) {
+		if replaced(name) {
 			from = l.lines[stencil]
 		}
-		as.lines[name] = newLine(name, from.text)
+		copied.lines[name] = newLine(name, from.columns)
 	}
-	return as
+	return copied
 }
 
 // add adds tables.
@@ -157,51 +157,51 @@ func (l *Library) add(tables []string) {
 	}
 }
 
-func newLine(name, text string) *line { return &line{name: name, text: text} }
+func newLine(name, text string) *line { return &line{name: name, columns: text} }
 
 // Names are those of all stencils, in no order.
 func (l *Library) Names() iter.Seq[string] { return maps.Keys(l.lines) }
 
-// Take is the names of the stencils that code has wanted since the last call, in no order. Code that is kept is forgotten,
+// TakeUsed is the names of the stencils that code has wanted since the last call, in no order. Code that is kept is forgotten,
 // so that the same code wants them again.
-func (l *Library) Take() (names []string) {
-	l.Forget()
+func (l *Library) TakeUsed() (names []string) {
+	l.ClearCache()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, line := range l.wanted {
-		line.wanted.Store(false)
+	for _, line := range l.used {
+		line.used.Store(false)
 		names = append(names, line.name)
 	}
-	l.wanted = l.wanted[:0]
+	l.used = l.used[:0]
 	return names
 }
 
-// Forget forgets the machine code that it keeps.
-func (l *Library) Forget() { l.kept.forget() }
+// ClearCache forgets the machine code that it keeps.
+func (l *Library) ClearCache() { l.cache.clear() }
 
-// Has reports whether there is machine code of an operation that computes.
-func Has(op code.Op) bool {
-	_, ok := Shipped().kernels[op.Signature().Name]
+// HasKernel reports whether there is machine code of an operation that computes.
+func HasKernel(op code.Op) bool {
+	_, ok := HostLibrary().kernels[op.Signature().Name]
 	return ok
 }
 
-// get is the stencil of a name; nil if there is none.
-func (l *Library) get(name string) *stencil {
+// stencil is the stencil of a name; nil if there is none.
+func (l *Library) stencil(name string) *stencil {
 	line := l.lines[name]
 	if line == nil {
 		return nil
 	}
-	if !line.wanted.Load() && line.wanted.CompareAndSwap(false, true) {
+	if !line.used.Load() && line.used.CompareAndSwap(false, true) {
 		l.mu.Lock()
-		l.wanted = append(l.wanted, line)
+		l.used = append(l.used, line)
 		l.mu.Unlock()
 	}
-	s := line.read.Load()
+	s := line.parsed.Load()
 	if s == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		s = l.parse(line.text)
-		line.read.Store(s)
+		s = l.parse(line.columns)
+		line.parsed.Store(s)
 	}
 	return s
 }
@@ -225,14 +225,14 @@ func (l *Library) parse(line string) *stencil {
 		var h string
 		h, holes, _ = strings.Cut(holes, " ")
 		if n, ok := strings.CutPrefix(h, "!takes"); ok {
-			if s.takes, err = strconv.Atoi(n); err != nil {
+			if s.cost, err = strconv.Atoi(n); err != nil {
 				panic("BUG: " + err.Error())
 			}
 			continue
 		}
 		letter, rest := h[0], h[1:]
 		if rest == "!no" {
-			s.never |= operand(letter)
+			s.neverConstant |= operandBit(letter)
 			continue
 		}
 		r := ref{}
@@ -242,50 +242,50 @@ func (l *Library) parse(line string) *stencil {
 			if at < 0 {
 				panic("BUG: " + h)
 			}
-			r.what = toNext + what(at)
+			r.kind = toNext + holeKind(at)
 		} else if at := strings.IndexByte("DFABCE01", letter); at >= 0 {
-			r.what = holeD + what(at)
+			r.kind = holeD + holeKind(at)
 		} else { // a small letter
-			f := flip{of: operand(letter - 'a' + 'A')}
-			f.off, rest = number(rest)
-			xor, _ := number(rest[1:])
+			f := flip{operand: operandBit(letter - 'a' + 'A')}
+			f.offset, rest = parseNumber(rest)
+			xor, _ := parseNumber(rest[1:])
 			f.xor = byte(xor)
 			s.flips = append(s.flips, f)
 			continue
 		}
-		if r.off, rest = number(rest); rest != "" && rest[0] != ':' {
+		if r.offset, rest = parseNumber(rest); rest != "" && rest[0] != ':' {
 			minus := rest[0] == '-'
 			var n int32
-			if n, rest = number(rest[1:]); minus {
+			if n, rest = parseNumber(rest[1:]); minus {
 				n = -n
 			}
 			r.addend += n
 		}
-		if r.what == toPool {
-			r.pool = l.constant(rest[1:])
+		if r.kind == toPool {
+			r.pool = l.addConstant(rest[1:])
 		}
 		s.refs = append(s.refs, r)
 	}
 	return s
 }
 
-// constant is the number of a constant, given in hexadecimal.
-func (l *Library) constant(text string) int32 {
+// addConstant is the number of a constant, given in hexadecimal.
+func (l *Library) addConstant(text string) int32 {
 	bytes, err := hex.DecodeString(text)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	n, ok := l.number[string(bytes)]
+	n, ok := l.poolIndex[string(bytes)]
 	if !ok {
 		n = int32(len(l.pool))
 		l.pool = append(l.pool, string(bytes))
-		l.number[l.pool[n]] = n
+		l.poolIndex[l.pool[n]] = n
 	}
 	return n
 }
 
-// number is the number that a text begins with, and what is behind it.
-func number(text string) (n int32, rest string) {
+// parseNumber is the number that a text begins with, and what is behind it.
+func parseNumber(text string) (n int32, rest string) {
 	i := 0
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
 		n = 10*n + int32(text[i]-'0')

@@ -25,7 +25,7 @@ func TestTables(t *testing.T) {
 			if !named.MatchString(name) {
 				t.Errorf("%s: %q is no name of a stencil", level.Name, name)
 			}
-			if s := l.get(name); s == nil || s != l.get(name) {
+			if s := l.stencil(name); s == nil || s != l.stencil(name) {
 				t.Errorf("%s: %s is read again", level.Name, name)
 			}
 		}
@@ -34,15 +34,15 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: constants %d and %d are %x", level.Name, j, i, bytes)
 			}
 		}
-		if Marked(level.Mark) != level {
+		if LevelByMark(level.Mark) != level {
 			t.Errorf("mark %q is not that of %s", level.Mark, level.Name)
 		}
 	}
-	if l := Marked("no such"); l != nil {
+	if l := LevelByMark("no such"); l != nil {
 		t.Errorf("there is a level %s without a mark", l.Name)
 	}
 	for text, want := range map[string]int32{"0": 0, "9": 9, "10x": 10, "907 5": 907} {
-		if n, rest := number(text); n != want || text[len(text)-len(rest):] != rest {
+		if n, rest := parseNumber(text); n != want || text[len(text)-len(rest):] != rest {
 			t.Errorf("%q begins with %d, before %q", text, n, rest)
 		}
 	}
@@ -50,12 +50,12 @@ func TestTables(t *testing.T) {
 
 // TestLine: a line says of a stencil which operands can be constants, as how many instructions it counts, and what its holes are.
 func TestLine(t *testing.T) {
-	l := &Library{number: map[string]int32{}}
+	l := &Library{poolIndex: map[string]int32{}}
 	machine := []byte{1, 2, 3, 4, 5, 6, 7, 8}
-	a, b := l.constant("ff"), l.constant("00010203")
+	a, b := l.addConstant("ff"), l.addConstant("00010203")
 	got := l.parse(base64.RawStdEncoding.EncodeToString(machine) + "\tD0 F12+8 A3-130 B4 C5 E6 07+1 18 _n9-4 _o10+2 _l111 _p12:00010203 _p13+4:aa a64^176 e1^1 B!no !takes63")
 	want := &stencil{
-		code: machine, takes: 63, never: 1 << 1,
+		code: machine, cost: 63, neverConstant: 1 << 1,
 		refs: []ref{
 			{0, 0, 0, holeD}, {12, 8, 0, holeF}, {3, -130, 0, holeA}, {4, 0, 0, holeB}, {5, 0, 0, holeC}, {6, 0, 0, holeE}, {7, 1, 0, hole0}, {8, 0, 0, hole1},
 			{9, -4, 0, toNext}, {10, 2, 0, toOther}, {111, 0, 0, toLeave}, {12, 0, b, toPool}, {13, 4, 2, toPool},
@@ -86,14 +86,14 @@ func TestLine(t *testing.T) {
 // TestLets: lanes part where there is code for all of them and code for some, which is enough where they are never all of a warp; warps
 // take turns in what there is.
 func TestLets(t *testing.T) {
-	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, begins: make([]uintptr, 1)} }
+	code := func() *body { return &body{text: &text{memory: make([]byte, 1)}, addresses: make([]uintptr, 1)} }
 	full, part := code(), code()
-	none := &body{text: &text{}, begins: make([]uintptr, 1)} // the host gave no memory for it
+	none := &body{text: &text{}, addresses: make([]uintptr, 1)} // the host gave no memory for it
 	at := func(b *body) unsafe.Pointer {
 		if b == nil || b == none {
 			return nil
 		}
-		return unsafe.Pointer(&b.begins[0])
+		return unsafe.Pointer(&b.addresses[0])
 	}
 	for _, c := range []struct {
 		all, some, full, part *body
@@ -109,15 +109,15 @@ func TestLets(t *testing.T) {
 		{nil, nil, nil, nil, 7},
 		{nil, nil, nil, nil, regfile.Full},
 	} {
-		team, ctx := new(Team), &Context{Live: c.live}
+		scheduler, ctx := new(Scheduler), &Context{Live: c.live}
 		for range 2 { // alone, and in a team
-			if ctx.lets(c.all, c.some); ctx.full != at(c.full) || ctx.some != at(c.part) {
-				t.Errorf("with code for all %v, for some %v, live lanes %#x: lanes part in code for all %v, for some %v", at(c.all), at(c.some), c.live, ctx.full, ctx.some)
+			if ctx.setTables(c.all, c.some); ctx.full != at(c.full) || ctx.masked != at(c.part) {
+				t.Errorf("with code for all %v, for some %v, live lanes %#x: lanes part in code for all %v, for some %v", at(c.all), at(c.some), c.live, ctx.full, ctx.masked)
 			}
-			ctx.In(team)
+			ctx.SetScheduler(scheduler)
 		}
-		if team.full != at(c.all) || team.some != at(c.some) {
-			t.Errorf("with code for all %v, for some %v: warps take turns in %v, %v", at(c.all), at(c.some), team.full, team.some)
+		if scheduler.full != at(c.all) || scheduler.masked != at(c.some) {
+			t.Errorf("with code for all %v, for some %v: warps take turns in %v, %v", at(c.all), at(c.some), scheduler.full, scheduler.masked)
 		}
 	}
 }
@@ -125,10 +125,10 @@ func TestLets(t *testing.T) {
 // TestReadSources: special registers that a program reads compactly are told once each, and no other register, nor what is the same kind of
 // instruction and reads none.
 func TestReadSources(t *testing.T) {
-	compactly := code.How{Exec: code.CompactSource}
+	compactly := code.ExecPlan{Exec: code.CompactSource}
 	p := &code.Program{Instrs: []code.Instr{
-		{Op: code.Sreg32, Imm: uint64(ptx.CtaidY), How: compactly}, {Op: code.Frame32, Imm: 408, How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.LaneID)},
-		{Op: code.Sreg64, Imm: uint64(ptx.CtaidY), How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.Clock), How: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.TidX), How: compactly},
+		{Op: code.Sreg32, Imm: uint64(ptx.CtaidY), Plan: compactly}, {Op: code.Frame32, Imm: 408, Plan: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.LaneID)},
+		{Op: code.Sreg64, Imm: uint64(ptx.CtaidY), Plan: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.Clock), Plan: compactly}, {Op: code.Sreg32, Imm: uint64(ptx.TidX), Plan: compactly},
 	}}
 	if got, want := sourcesOf(p), []ptx.SpecialReg{ptx.CtaidY, ptx.TidX}; !slices.Equal(got, want) {
 		t.Errorf("it reads %v compactly, want %v", got, want)
@@ -139,7 +139,7 @@ func TestReadSources(t *testing.T) {
 func TestParallel(t *testing.T) {
 	ctx := new(Context)
 	for _, yes := range []bool{true, false} {
-		if ctx.Parallel(yes); (ctx.parallel == 1) != yes || ctx.parallel > 1 {
+		if ctx.SetParallel(yes); (ctx.parallel == 1) != yes || ctx.parallel > 1 {
 			t.Errorf("in parallel: %v; the context has %d", yes, ctx.parallel)
 		}
 	}
@@ -147,9 +147,9 @@ func TestParallel(t *testing.T) {
 
 // TestNumbersOfSteps: steps are numbered from block to block; each has its end as the last.
 func TestNumbersOfSteps(t *testing.T) {
-	k := &Check{first: []int32{0, 1, 4, 6}}
+	k := &Check{firstStep: []int32{0, 1, 4, 6}}
 	for n, want := range [][2]int32{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}} {
-		if block, i := k.Step(int32(n)); [2]int32{block, i} != want {
+		if block, i := k.LocateStep(int32(n)); [2]int32{block, i} != want {
 			t.Errorf("step %d is %d of block %d, want %v", n, i, block, want)
 		}
 	}
@@ -165,28 +165,28 @@ func TestTakes(t *testing.T) {
 	}{
 		{1, 0, 0, 0, false, 2},
 		{3, 0, 0, 0, false, 6},
-		{1, 5 * AsLong, 0, 0, false, 2 + 5},
-		{1, AsLong - 8*code.Known, code.Known, 0, false, 2 + 1},
-		{1, AsLong - 8*code.Known - 1, code.Known, 0, false, 2},
+		{1, 5 * ClearedBytesPerInstr, 0, 0, false, 2 + 5},
+		{1, ClearedBytesPerInstr - 8*code.HitsPerAccess, code.HitsPerAccess, 0, false, 2 + 1},
+		{1, ClearedBytesPerInstr - 8*code.HitsPerAccess - 1, code.HitsPerAccess, 0, false, 2},
 		{2, 0, 0, 7, false, 2 * (2 + 7)},
 		{2, 0, 0, 0, true, 2 * (2 + (1010+4000)*int64(unsafe.Sizeof(regfile.Compact{}))/512)}, // of the rows below
 	} {
 		prog := &code.Program{}
 		file := regfile.New(&prog.Consts, c.tracked)
 		file.Reset(regfile.Size{R: 1010, Q: 4000})
-		team := &Team{size: uint32(c.warps)}
-		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).Follows(team, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
-		if team.takes != c.want {
-			t.Errorf("%+v: counts as %d", c, team.takes)
+		scheduler := &Scheduler{size: uint32(c.warps)}
+		(&Code{prog: prog, Sources: []ptx.SpecialReg{ptx.CtaidY, ptx.TidX, ptx.CtaidX}}).SetNextCTAs(scheduler, file, &mem.Allocation{Data: make([]byte, c.shared)}, make([]code.Row, c.zeros), new([Registers]uint64), make([]*mem.Allocation, c.hits))
+		if scheduler.cost != c.want {
+			t.Errorf("%+v: counts as %d", c, scheduler.cost)
 		}
-		if want := [2]uint64{1010 * uint64(unsafe.Sizeof(regfile.Compact{})), 4000 * uint64(unsafe.Sizeof(regfile.Compact{}))}; c.tracked && team.shadows != want || !c.tracked && team.shadows != [2]uint64{} {
-			t.Errorf("%+v: shadows have %d bytes", c, team.shadows)
+		if want := [2]uint64{1010 * uint64(unsafe.Sizeof(regfile.Compact{})), 4000 * uint64(unsafe.Sizeof(regfile.Compact{}))}; c.tracked && scheduler.shadowBytes != want || !c.tracked && scheduler.shadowBytes != [2]uint64{} {
+			t.Errorf("%+v: shadows have %d bytes", c, scheduler.shadowBytes)
 		}
-		if want := [3]int64{2 * int64(unsafe.Sizeof(Source{})), 0, -1}; team.sources != want {
-			t.Errorf("ctaid.x, .y and .z are read from %v, want %v", team.sources, want)
+		if want := [3]int64{2 * int64(unsafe.Sizeof(Source{})), 0, -1}; scheduler.ctaidSources != want {
+			t.Errorf("ctaid.x, .y and .z are read from %v, want %v", scheduler.ctaidSources, want)
 		}
-		if team.forgets != uint64(c.hits/code.Known) || team.zeros != uint64(c.zeros) {
-			t.Errorf("%+v: forgets %d, zeros %d", c, team.forgets, team.zeros)
+		if scheduler.hitSlots != uint64(c.hits/code.HitsPerAccess) || scheduler.numZeroRows != uint64(c.zeros) {
+			t.Errorf("%+v: forgets %d, zeros %d", c, scheduler.hitSlots, scheduler.numZeroRows)
 		}
 	}
 }
@@ -194,18 +194,18 @@ func TestTakes(t *testing.T) {
 // TestIdleNotes: what is noted of a lane is behind the notes of operands, if its bit is set.
 func TestIdleNotes(t *testing.T) {
 	const operands, bytes = 3, 4
-	notes := make([]byte, Notes)
+	notes := make([]byte, MaxNoteBytes)
 	note := notes[operands*NoteSize:]
 	binary.LittleEndian.PutUint32(note, 1<<0|1<<5|1<<31)
 	for lane := range byte(regfile.Lanes) {
-		copy(note[idleHead+bytes*int(lane):], []byte{lane, 1, 2, 3})
+		copy(note[idleHeader+bytes*int(lane):], []byte{lane, 1, 2, 3})
 	}
 	for lane := range regfile.Lanes {
 		want := []byte{byte(lane), 1, 2, 3}
 		if lane != 0 && lane != 5 && lane != 31 {
 			want = nil
 		}
-		if got := Idle(notes, operands, lane, bytes); !slices.Equal(got, want) {
+		if got := IdleBytes(notes, operands, lane, bytes); !slices.Equal(got, want) {
 			t.Errorf("lane %d had %v, want %v", lane, got, want)
 		}
 	}
@@ -221,7 +221,7 @@ func TestRules(t *testing.T) {
 				t.Errorf("%v is of %v, %d bits to %d", op, s.Src, s.Width, s.Out)
 			}
 		}
-		if ruled(s, "") != "" {
+		if ruleName(s, "") != "" {
 			if ruling++; s.Src != [...]code.Slot{code.R, code.R, code.NoSlot, code.NoSlot} || s.Dst != code.R || s.Dst2 != code.NoSlot || s.Out != 32 || s.Fast != affinetrack.NoFast {
 				t.Errorf("%v is of %v, to %v of %d bits, with fast form %v", op, s.Src, s.Dst, s.Out, s.Fast)
 			}

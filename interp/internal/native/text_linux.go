@@ -44,14 +44,14 @@ func newText(machine []byte) *text {
 		unix.Munmap(memory)
 		return &text{}
 	}
-	synchronized(memory)
+	syncInstructionCache(memory)
 	t := &text{memory}
 	runtime.AddCleanup(t, func(m []byte) { unix.Munmap(m) }, memory)
 	return t
 }
 
-// at is the address of a place.
-func (t *text) at(place int32) unsafe.Pointer {
+// address is the address of a place.
+func (t *text) address(place int32) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.memory)), place)
 }
 
@@ -60,8 +60,8 @@ func enter(code unsafe.Pointer, c *Context)
 
 // run executes from a place of the code on, until native code comes back.
 func (c *Code) run(ctx *Context, f *regfile.File, b *body, place int32) {
-	c.Fill(ctx, f)
-	enter(b.text.at(place), ctx)
+	c.FillContext(ctx, f)
+	enter(b.text.address(place), ctx)
 	runtime.KeepAlive(c)
 	runtime.KeepAlive(b)
 }

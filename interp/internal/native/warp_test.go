@@ -15,20 +15,20 @@ import (
 )
 
 // followed has a program of one instruction have the tail.
-func followed(rng *rand.Rand, p *code.Program, in code.Instr) {
-	p.Instrs = append([]code.Instr{in}, tail.Behind(rng, &p.Consts, frame)...)
+func followed(rng *rand.Rand, p *code.Program, instr code.Instr) {
+	p.Instrs = append([]code.Instr{instr}, tail.Instrs(rng, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 }
 
 // single is a program of one instruction, with registers drawn. Some of its operands may be made constants before.
-func single(rng *rand.Rand, in code.Instr, constants func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
+func single(rng *rand.Rand, instr code.Instr, constants func(*code.Instr, *regfile.Constants)) (*code.Program, *regfile.File) {
 	p := &code.Program{Width: regfile.Lanes, Funcs: []*code.Func{{Frame: frame}}}
 	if constants != nil {
-		constants(&in, &p.Consts)
+		constants(&instr, &p.Consts)
 	}
-	followed(rng, p, in)
-	p.Consts.Lay()
+	followed(rng, p, instr)
+	p.Consts.Layout()
 	p.Link()
 	f := regfile.New(&p.Consts, false)
 	f.Reset(frame)
@@ -46,7 +46,7 @@ func single(rng *rand.Rand, in code.Instr, constants func(*code.Instr, *regfile.
 // copied is a file with the same registers.
 func copied(p *code.Program, f *regfile.File) *regfile.File {
 	c := regfile.New(&p.Consts, false)
-	c.Assume(f)
+	c.CopyFrom(f)
 	c.Open(regfile.Size{}, frame)
 	return c
 }
@@ -54,28 +54,28 @@ func copied(p *code.Program, f *regfile.File) *regfile.File {
 // differs says what is not as it should be where machine code of one instruction has come back: it goes on if it may, and leaves before
 // the instruction if not. want is the registers behind the instruction; the tail is executed on them.
 func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) string {
-	pc, why := p.Blocks[0].Last, Control
+	pc, reason := p.Blocks[0].Last, OtherEnd
 	if !may {
-		pc, why = 0, Lacks
+		pc, reason = 0, Unsupported
 	} else {
-		tail.Finish(p.Instrs[1:1+tail.Len], want, ctx.Mask)
+		tail.Execute(p.Instrs[1:1+tail.Len], want, ctx.Mask)
 	}
-	if ctx.PC != pc || ctx.Reason != why || ctx.Lanes != ctx.Mask {
-		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, why)
+	if ctx.PC != pc || ctx.Reason != reason || ctx.Lanes != ctx.Mask {
+		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, reason)
 	}
-	for i := range p.Consts.Len().R {
+	for i := range p.Consts.Size().R {
 		if got, want := *f.Src32(^int32(i)), *want.Src32(^int32(i)); got != want {
 			return fmt.Sprintf("a constant is %#x, not %#x", got, want)
 		}
 	}
-	for i := range p.Consts.Len().Q {
+	for i := range p.Consts.Size().Q {
 		if got, want := *f.Src64(^int32(i)), *want.Src64(^int32(i)); got != want {
 			return fmt.Sprintf("a constant is %#x, not %#x", got, want)
 		}
 	}
 	var a, b bytes.Buffer
-	f.Write(&a, frame)
-	want.Write(&b, frame)
+	f.WriteTo(&a, frame)
+	want.WriteTo(&b, frame)
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		return fmt.Sprintf("registers differ: %x, not %x", a.Bytes(), b.Bytes())
 	}
@@ -113,13 +113,13 @@ func TestShuffles(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			live = m
 		}
-		in := code.Instr{Op: code.ShflSync, Imm: mode, A: 0, B: 1, C: 2, E: 3, D: rng.Int32N(4), F: rng.Int32N(2)}
-		if in.F == 0 {
-			in.F = code.NoRow
+		instr := code.Instr{Op: code.ShflSync, Imm: mode, A: 0, B: 1, C: 2, E: 3, D: rng.Int32N(4), F: rng.Int32N(2)}
+		if instr.F == 0 {
+			instr.F = code.NoRow
 		}
-		p, f := single(rng, in, func(in *code.Instr, k *regfile.Constants) {
+		p, f := single(rng, instr, func(instr *code.Instr, k *regfile.Constants) {
 			values := [...]uint32{rng.Uint32(), rng.Uint32N(40), []uint32{0x1f, 0x181f, 0x1c1f, 0}[rng.IntN(4)], members(rng, m)}
-			for i, row := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+			for i, row := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
 				if rng.IntN(4) == 0 {
 					*row = k.Add32(values[i])
 				}
@@ -152,33 +152,33 @@ func TestShuffles(t *testing.T) {
 				continue
 			}
 			by, clamp, segment := int(b[lane]&0x1f), int(c[lane]&0x1f), int(c[lane]>>8&0x1f)
-			most, least := lane&segment|clamp&^segment, lane&segment
+			limit, least := lane&segment|clamp&^segment, lane&segment
 			j := least | by&^segment
-			inside := j <= most
+			inside := j <= limit
 			switch mode {
 			case code.ShflUp:
 				j = lane - by
-				inside = j >= most
+				inside = j >= limit
 			case code.ShflDown:
 				j = lane + by
-				inside = j <= most
+				inside = j <= limit
 			case code.ShflBfly:
 				j = lane ^ by
-				inside = j <= most
+				inside = j <= limit
 			}
-			if in.F != code.NoRow {
-				want.SetP(in.F, 1<<lane, everywhere(inside))
+			if instr.F != code.NoRow {
+				want.SetP(instr.F, 1<<lane, everywhere(inside))
 			}
 			if !inside || m>>j&1 == 0 {
 				j = lane
 			}
-			want.Row32(in.D)[lane] = a[j]
+			want.Row32(instr.D)[lane] = a[j]
 		}
 		if !may {
 			left++
 		}
-		ctx := &Context{Mask: m, Live: live, Stop: -1, Enough: 1 << 40}
-		New(p).Block(ctx, f, 0)
+		ctx := &Context{Mask: m, Live: live, ReconvergeAt: -1, CountLimit: 1 << 40}
+		New(p).RunBlock(ctx, f, 0)
 		if diff := differs(p, f, want, ctx, may); diff != "" {
 			t.Fatalf("mode %d, lanes %#x of %#x, members %#x, %#x by %#x in %#x: %s", mode, m, live, e, a, b, c, diff)
 		}
@@ -198,13 +198,13 @@ func TestVotes(t *testing.T) {
 	left := 0
 	for range 3000 {
 		m := someLanes(rng)
-		in := code.Instr{Op: ops[rng.IntN(len(ops))], Imm: []uint64{code.VoteAll, code.VoteAny, code.VoteUni}[rng.IntN(3)], A: 0, B: 1, D: 2, F: code.NoRow}
-		p, f := single(rng, in, func(in *code.Instr, k *regfile.Constants) {
+		instr := code.Instr{Op: ops[rng.IntN(len(ops))], Imm: []uint64{code.VoteAll, code.VoteAny, code.VoteUni}[rng.IntN(3)], A: 0, B: 1, D: 2, F: code.NoRow}
+		p, f := single(rng, instr, func(instr *code.Instr, k *regfile.Constants) {
 			if rng.IntN(8) == 0 {
-				in.A = k.AddP(-(rng.Uint32() & 1))
+				instr.A = k.AddP(-(rng.Uint32() & 1))
 			}
 			if rng.IntN(4) == 0 {
-				in.B = k.Add32(members(rng, m))
+				instr.B = k.Add32(members(rng, m))
 			}
 		})
 		now := p.Instrs[0]
@@ -215,7 +215,7 @@ func TestVotes(t *testing.T) {
 			f.Row32(1)[rng.IntN(regfile.Lanes)] ^= 1 << rng.IntN(regfile.Lanes)
 		}
 		may := true
-		if in.Op == code.VoteSync || in.Op == code.BallotSync {
+		if instr.Op == code.VoteSync || instr.Op == code.BallotSync {
 			for lane, member := range f.Src32(now.B) {
 				may = may && (m>>lane&1 == 0 || member == m)
 			}
@@ -224,19 +224,19 @@ func TestVotes(t *testing.T) {
 		switch {
 		case !may:
 			left++
-		case in.Op == code.Vote || in.Op == code.VoteSync:
-			want.SetP(2, m, everywhere(map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[in.Imm]))
+		case instr.Op == code.Vote || instr.Op == code.VoteSync:
+			want.SetP(2, m, everywhere(map[uint64]bool{code.VoteAll: yes == m, code.VoteAny: yes != 0, code.VoteUni: yes == m || yes == 0}[instr.Imm]))
 		default:
 			for lane := range regfile.Lanes {
-				if v := map[bool]uint32{false: yes, true: m}[in.Op == code.Activemask]; m>>lane&1 == 1 {
+				if v := map[bool]uint32{false: yes, true: m}[instr.Op == code.Activemask]; m>>lane&1 == 1 {
 					want.Row32(2)[lane] = v
 				}
 			}
 		}
-		ctx := &Context{Mask: m, Live: regfile.Full, Stop: -1, Enough: 1 << 40}
-		New(p).Block(ctx, f, 0)
+		ctx := &Context{Mask: m, Live: regfile.Full, ReconvergeAt: -1, CountLimit: 1 << 40}
+		New(p).RunBlock(ctx, f, 0)
 		if diff := differs(p, f, want, ctx, may); diff != "" {
-			t.Fatalf("%v, %d, lanes %#x, members %#x: %#x: %s", in.Op, in.Imm, m, *f.Src32(now.B), yes, diff)
+			t.Fatalf("%v, %d, lanes %#x, members %#x: %#x: %s", instr.Op, instr.Imm, m, *f.Src32(now.B), yes, diff)
 		}
 	}
 	if left < 50 {
@@ -294,9 +294,9 @@ func TestSpecial(t *testing.T) {
 					want.Row32(1)[i] = uint32(v)
 				}
 			}
-			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
-			ctx.Special(&tid, &uniform)
-			New(p).Block(ctx, f, 0)
+			ctx := &Context{Mask: m, ReconvergeAt: -1, CountLimit: 1 << 40}
+			ctx.SetSpecials(&tid, &uniform)
+			New(p).RunBlock(ctx, f, 0)
 			if diff := differs(p, f, want, ctx, may); diff != "" {
 				t.Errorf("%v, %v, lanes %#x: %s", op, r, m, diff)
 			}
@@ -311,7 +311,7 @@ func TestAddresses(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(part.Seed(t), 7))
 	for range 200 {
-		shared := allocation(rng, mem.SharedOf(rng.IntN(16)), 16)
+		shared := allocation(rng, mem.SharedAddress(rng.IntN(16)), 16)
 		frame, offset, m := rng.Uint64N(1<<40), int64(rng.Int32N(1<<21)-1<<20), someLanes(rng)
 		for _, op := range []code.Op{code.Frame32, code.Frame64, code.Shared32, code.Shared64} {
 			begin := frame
@@ -329,16 +329,16 @@ func TestAddresses(t *testing.T) {
 					want.Row64(1)[lane] = at
 				}
 			}
-			ctx := &Context{Mask: m, Stop: -1, Enough: 1 << 40}
+			ctx := &Context{Mask: m, ReconvergeAt: -1, CountLimit: 1 << 40}
 			changed := false
-			ctx.Room(nil, shared, &changed)
-			ctx.Local(make(mem.Local, 1), 0, 4, frame)
-			New(p).Block(ctx, f, 0)
+			ctx.SetMemory(nil, shared, &changed)
+			ctx.SetLocal(make(mem.Local, 1), 0, 4, frame)
+			New(p).RunBlock(ctx, f, 0)
 			if diff := differs(p, f, want, ctx, true); diff != "" {
 				t.Fatalf("%v %#x, lanes %#x: %s", op, offset, m, diff)
 			}
 			p.Instrs[0].Imm = 1 << 31
-			if New(p).Next(ctx, 0) == 0 {
+			if New(p).NextSupported(ctx, 0) == 0 {
 				t.Errorf("%v %#x has machine code", op, p.Instrs[0].Imm)
 			}
 		}

@@ -16,21 +16,21 @@ import (
 
 // task is something that is still to be done for a thread.
 type task struct {
-	of     *thread
-	in     *ptx.Instr
-	bulk   bool
-	group  int    // how many groups of its kind the thread had committed
-	bar    []byte // the mbarrier that is told, nil for none
-	tx     int64  // … that so many bytes have come; 0: that the thread has arrived
-	report bool   // … and that the pattern it looks for is in the source
-	arrive bool
-	look   func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
-	fetch  func() // reads the source, once; may be nil
-	do     func()
-	pipe   bool   // of tensor cores: all such tasks before it are done first
-	readA  func() // reads matrix A in shared memory, once; may be nil
-	onlyA  bool   // of all such tasks before it, matrix A is read first, and they are not done
-	done   bool
+	thread        *thread
+	instr         *ptx.Instr
+	bulk          bool
+	group         int    // how many groups of its kind the thread had committed
+	mbarrier      []byte // the mbarrier that is told, nil for none
+	txBytes       int64  // … that so many bytes have come; 0: that the thread has arrived
+	reportMatched bool   // … and that the pattern it looks for is in the source
+	isArrival     bool
+	readTensorMap func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
+	readSource    func() // reads the source, once; may be nil
+	execute       func()
+	tensorCore    bool   // of tensor cores: all such tasks before it are done first
+	readA         func() // reads matrix A in shared memory, once; may be nil
+	onlyA         bool   // of all such tasks before it, matrix A is read first, and they are not done
+	done          bool
 }
 
 type groupKey struct {
@@ -38,133 +38,133 @@ type groupKey struct {
 	bulk bool
 }
 
-// finish does a task, those of an arrival's thread before it first.
-func (g *cluster) finish(k *task) {
+// finishTask does a task, those of an arrival's thread before it first.
+func (g *cluster) finishTask(k *task) {
 	if k.done {
 		return
 	}
 	k.done = true
-	if k.pipe {
+	if k.tensorCore {
 		for _, e := range g.tasks {
 			if e == k {
 				break
 			}
-			switch same := e.pipe && e.of.cta.rank/2 == k.of.cta.rank/2; {
-			case same && !k.onlyA:
-				g.finish(e)
-			case same && !e.done && e.readA != nil:
-				e.early(e.readA)
+			switch unchanged := e.tensorCore && e.thread.cta.rank/2 == k.thread.cta.rank/2; {
+			case unchanged && !k.onlyA:
+				g.finishTask(e)
+			case unchanged && !e.done && e.readA != nil:
+				e.executeEarly(e.readA)
 				e.readA = nil
 			}
 		}
 	}
-	if k.arrive && !k.pipe {
+	if k.isArrival && !k.tensorCore {
 		for _, e := range g.tasks {
 			if e == k {
 				break
 			}
-			if e.of == k.of && !e.bulk && !e.pipe && e.bar == nil {
-				g.finish(e)
+			if e.thread == k.thread && !e.bulk && !e.tensorCore && e.mbarrier == nil {
+				g.finishTask(e)
 			}
 		}
 	}
-	now := k.of.in
-	k.of.in = k.in // a trap is at the instruction that issued it
-	if k.fetch != nil {
-		k.fetch()
+	saved := k.thread.instr
+	k.thread.instr = k.instr // a trap is at the instruction that issued it
+	if k.readSource != nil {
+		k.readSource()
 	}
-	if k.do != nil {
-		k.do()
+	if k.execute != nil {
+		k.execute()
 	}
-	if k.bar != nil {
-		k.tell()
+	if k.mbarrier != nil {
+		k.notify()
 	}
-	k.of.in = now
+	k.thread.instr = saved
 }
 
-// tell has the mbarrier know.
-func (k *task) tell() {
-	n := k.of.mbarrierIn(k.bar)
-	if k.report {
+// notify has the mbarrier know.
+func (k *task) notify() {
+	n := k.thread.mbarrierIn(k.mbarrier)
+	if k.reportMatched {
 		n.report += 256 - n.report/256*256
 	}
-	k.count(&n)
-	k.of.valid(n)
-	n.settle()
-	copy(k.bar, bytesOf(value{lo: n.word()}, 8))
+	k.applyTo(&n)
+	k.thread.checkCounts(n)
+	n.completePhase()
+	copy(k.mbarrier, bytesOf(value{lo: n.encode()}, 8))
 }
 
-func (k *task) count(n *counts) {
-	if k.arrive {
+func (k *task) applyTo(n *mbarrierState) {
+	if k.isArrival {
 		n.pending--
 	} else {
-		n.tx -= k.tx
+		n.tx -= k.txBytes
 	}
 }
 
-// lookedAt does the tasks that complete the phase of an mbarrier, if they do, for a thread has
+// finishPhaseTasks does the tasks that complete the phase of an mbarrier, if they do, for a thread has
 // found it incomplete.
-func (g *cluster) lookedAt(p []byte, n counts) {
-	var mine []*task
+func (g *cluster) finishPhaseTasks(p []byte, n mbarrierState) {
+	var completing []*task
 	for _, k := range g.tasks {
-		if !k.done && k.bar != nil && &k.bar[0] == &p[0] {
-			mine = append(mine, k)
-			k.count(&n)
+		if !k.done && k.mbarrier != nil && &k.mbarrier[0] == &p[0] {
+			completing = append(completing, k)
+			k.applyTo(&n)
 			if n.pending == 0 && n.tx == 0 {
-				for _, k := range mine {
-					g.finish(k)
+				for _, k := range completing {
+					g.finishTask(k)
 				}
-				g.sweep()
+				g.removeDoneTasks()
 				return
 			}
 		}
 	}
 }
 
-// sweep forgets tasks that are done.
-func (g *cluster) sweep() {
+// removeDoneTasks forgets tasks that are done.
+func (g *cluster) removeDoneTasks() {
 	g.tasks = slices.DeleteFunc(g.tasks, func(k *task) bool { return k.done })
 }
 
-// end does what is left of the CTA's.
-func (c *cta) end() {
+// finishTasks does what is left of the CTA's.
+func (c *cta) finishTasks() {
 	for _, k := range c.cluster.tasks {
-		if k.of.cta == c {
-			c.cluster.finish(k)
+		if k.thread.cta == c {
+			c.cluster.finishTask(k)
 		}
 	}
-	c.cluster.sweep()
+	c.cluster.removeDoneTasks()
 }
 
 // issue notes a task of the current instruction.
 func (t *thread) issue(k *task) {
-	k.of, k.in = t, t.in
+	k.thread, k.instr = t, t.instr
 	k.group = t.cta.groups[groupKey{t, k.bulk}]
 	t.cta.cluster.tasks = append(t.cta.cluster.tasks, k)
 }
 
-// span gives n bytes at an address that is to be a multiple of alignment.
-func (t *thread) span(space ptx.Space, addr uint64, n, alignment int, how access) []byte {
+// asyncBytes gives n bytes at an address that is to be a multiple of alignment.
+func (t *thread) asyncBytes(space ptx.Space, addr uint64, n, alignment int, rw accessKind) []byte {
 	if n == 0 {
 		return nil
 	}
 	// The source of a bulk copy is the CTA's own.
-	cluster := t.reachesCluster() && !(how == reads && t.has("shared::cta"))
+	cluster := t.reachesCluster() && !(rw == readAccess && t.hasModifier("shared::cta"))
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = t.machine.resolve(addr)
 	}
 	if addr%uint64(alignment) != 0 {
 		t.trap(KindMisaligned, "address %#x is not a multiple of %d", addr, alignment)
 	}
 	if space == ptx.Shared {
-		c := t.sharedOf(addr, cluster)
-		off := addr - c.base()
-		if off > uint64(len(c.shared)) || uint64(len(c.shared))-off < uint64(n) {
+		c := t.ctaOfShared(addr, cluster)
+		offset := addr - c.sharedBase()
+		if offset > uint64(len(c.shared)) || uint64(len(c.shared))-offset < uint64(n) {
 			t.trap(KindMemory, "%d bytes at %#x are outside shared memory", n, addr)
 		}
-		return c.shared[off:][:n]
+		return c.shared[offset:][:n]
 	}
-	_, p, err := t.m.dev.reach(space, addr, n, how != reads)
+	_, p, err := t.machine.dev.bytesAt(space, addr, n, rw != readAccess)
 	if err != nil {
 		t.trap(KindMemory, "%v", err)
 	}
@@ -182,68 +182,68 @@ func (t *thread) addressIn(name string, space ptx.Space) (ptx.Space, uint64) {
 
 // cp (9.7.9.25).
 func cp(t *thread) {
-	bulk := t.has("bulk")
+	bulk := t.hasModifier("bulk")
 	switch {
-	case t.has("prefetch"):
-	case t.has("tensor"):
+	case t.hasModifier("prefetch"):
+	case t.hasModifier("tensor"):
 		t.tensorCopy()
-	case t.has("commit_group"):
+	case t.hasModifier("commit_group"):
 		if t.cta.groups == nil {
 			t.cta.groups = map[groupKey]int{}
 		}
 		t.cta.groups[groupKey{t, bulk}]++
-	case t.has("wait_all"):
+	case t.hasModifier("wait_all"):
 		t.waitFor(func(k *task) bool { return !k.bulk })
-	case t.has("wait_group"):
-		before := t.cta.groups[groupKey{t, bulk}] - int(t.arg("a"))
+	case t.hasModifier("wait_group"):
+		before := t.cta.groups[groupKey{t, bulk}] - int(t.operandValue("a"))
 		t.waitFor(func(k *task) bool { return k.bulk == bulk && k.group < before })
-	case t.has("arrive"): // 9.7.13.15.18
+	case t.hasModifier("arrive"): // 9.7.13.15.18
 		p := t.ownMbarrier("a")
 		n := t.mbarrierIn(p)
-		if !t.has("noinc") {
+		if !t.hasModifier("noinc") {
 			n.pending++
-			copy(p, bytesOf(value{lo: t.valid(n).word()}, 8))
+			copy(p, bytesOf(value{lo: t.checkCounts(n).encode()}, 8))
 		}
-		t.issue(&task{bar: p, arrive: true})
+		t.issue(&task{mbarrier: p, isArrival: true})
 	case bulk:
 		t.bulkCopy()
 	default:
-		t.copyLater()
+		t.asyncCopy()
 	}
 }
 
-// early does a part of the task before the rest: a trap is at the instruction that issued it.
-func (k *task) early(do func()) {
-	now := k.of.in
-	k.of.in = k.in
-	do()
-	k.of.in = now
+// executeEarly does a part of the task before the rest: a trap is at the instruction that issued it.
+func (k *task) executeEarly(f func()) {
+	saved := k.thread.instr
+	k.thread.instr = k.instr
+	f()
+	k.thread.instr = saved
 }
 
 // waitFor does the tasks of the thread that are in no mbarrier's hands.
-func (t *thread) waitFor(which func(*task) bool) {
+func (t *thread) waitFor(match func(*task) bool) {
 	for _, k := range t.cta.cluster.tasks {
 		switch {
-		case k.of == t && k.look != nil && !k.done && which(k):
-			k.early(k.look)
-		case k.of != t || k.bar != nil || k.pipe || k.done || !which(k):
-		case !t.has("read"):
-			t.cta.cluster.finish(k)
-		case k.fetch != nil:
-			k.early(k.fetch)
-			k.fetch = nil
+		case k.thread == t && k.readTensorMap != nil && !k.done && match(k):
+			k.executeEarly(k.readTensorMap)
+		case k.thread != t || k.mbarrier != nil || k.tensorCore || k.done || !match(k):
+		case !t.hasModifier("read"):
+			t.cta.cluster.finishTask(k)
+		case k.readSource != nil:
+			k.executeEarly(k.readSource)
+			k.readSource = nil
 		}
 	}
-	t.cta.cluster.sweep()
+	t.cta.cluster.removeDoneTasks()
 }
 
-// copyLater is cp.async (9.7.9.25.3.1).
-func (t *thread) copyLater() {
-	size := int(t.arg("c"))
+// asyncCopy is cp.async (9.7.9.25.3.1).
+func (t *thread) asyncCopy() {
+	size := int(t.operandValue("c"))
 	n := size
-	if t.given("e") {
+	if t.hasOperand("e") {
 		o, _ := t.operand("e")
-		if o.Kind == ptx.RegOperand && t.top().fn.Regs[o.Reg].Type == ptx.Pred {
+		if o.Kind == ptx.RegOperand && t.currentFrame().fn.Regs[o.Reg].Type == ptx.Pred {
 			if t.read(o, ptx.Pred).lo != 0 {
 				n = 0
 			}
@@ -253,11 +253,11 @@ func (t *thread) copyLater() {
 	}
 	ts, to := t.addressIn("a", ptx.Shared)
 	fs, from := t.addressIn("b", ptx.Global)
-	target := func() []byte { return t.span(ts, to, size, size, writes) }
-	source := func() []byte { return t.span(fs, from, n, size, reads) }
+	target := func() []byte { return t.asyncBytes(ts, to, size, size, writeAccess) }
+	source := func() []byte { return t.asyncBytes(fs, from, n, size, readAccess) }
 	target()
 	source()
-	t.issue(&task{do: func() {
+	t.issue(&task{execute: func() {
 		p := target()
 		clear(p[copy(p, source()):])
 	}})
@@ -265,115 +265,115 @@ func (t *thread) copyLater() {
 
 // bulkCopy is cp.async.bulk (9.7.9.25.4.1) and cp.reduce.async.bulk (9.7.9.25.4.2).
 func (t *thread) bulkCopy() {
-	n := int(t.arg("c"))
+	n := int(t.operandValue("c"))
 	if n%16 != 0 {
 		t.trap(KindAsync, "%d bytes are no multiple of 16", n)
 	}
 	toSpace, fromSpace := ptx.Shared, ptx.Shared
-	told := !t.has("bulk_group")
+	notifies := !t.hasModifier("bulk_group")
 	switch {
-	case !told:
+	case !notifies:
 		toSpace = ptx.Global
-	case t.has("global"):
+	case t.hasModifier("global"):
 		fromSpace = ptx.Global
 	}
-	if told && n > limit {
+	if notifies && n > maxCount {
 		t.trap(KindAsync, "%d bytes are more than an mbarrier counts", n)
 	}
 	ts, to := t.addressIn("a", toSpace)
 	fs, from := t.addressIn("b", fromSpace)
 	size := n // what the mbarrier is told
-	alignment, left := 16, 0
-	if t.has("ignore_oob") {
-		l, r := int(t.arg("h")), int(t.arg("i"))
+	alignment, trimmed := 16, 0
+	if t.hasModifier("ignore_oob") {
+		l, r := int(t.operandValue("h")), int(t.operandValue("i"))
 		if l > 15 || r > 15 {
 			t.trap(KindAsync, "%d and %d bytes to ignore", l, r)
 		}
 		if to%16 != 0 || from%16 != 0 {
 			t.trap(KindMisaligned, "%#x or %#x is not a multiple of 16", to, from)
 		}
-		left = min(l, n)
-		to, from, n, alignment = to+uint64(left), from+uint64(left), max(n-l-r, 0), 1
+		trimmed = min(l, n)
+		to, from, n, alignment = to+uint64(trimmed), from+uint64(trimmed), max(n-l-r, 0), 1
 	}
-	source := func() []byte { return t.span(fs, from, n, alignment, reads) }
+	source := func() []byte { return t.asyncBytes(fs, from, n, alignment, readAccess) }
 	mask16 := uint64(0xffff) // the bytes of each 16 that are copied
-	if t.given("f") && !told {
-		mask16 = t.arg("f")
+	if t.hasOperand("f") && !notifies {
+		mask16 = t.operandValue("f")
 	}
 	// copyTo copies to addresses of which in makes what they are in another CTA.
-	copyTo := func(in func(addr uint64) uint64) {
+	copyTo := func(mapAddr func(addr uint64) uint64) {
 		k := &task{bulk: true}
-		target := func() []byte { return t.span(ts, in(to), n, alignment, writes) }
-		if told {
+		target := func() []byte { return t.asyncBytes(ts, mapAddr(to), n, alignment, writeAccess) }
+		if notifies {
 			bs, bar := t.addressIn("e", ptx.Shared)
-			k.bar, k.tx = t.span(bs, in(bar), 8, 8, updates), int64(size)
-			t.reportsTo(t.mbarrierIn(k.bar))
-			t.sameCTA(in(to), in(bar), n)
+			k.mbarrier, k.txBytes = t.asyncBytes(bs, mapAddr(bar), 8, 8, updateAccess), int64(size)
+			t.checkReport(t.mbarrierIn(k.mbarrier))
+			t.checkSameCTA(mapAddr(to), mapAddr(bar), n)
 		}
 		target()
 		source()
 		var data []byte
-		k.fetch = func() {
+		k.readSource = func() {
 			data = slices.Clone(source())
-			k.report = reported(k.in, data)
+			k.reportMatched = matchesReport(k.instr, data)
 		}
-		reduces := t.has("reduce")
-		typ := t.in.Type()
-		k.do = func() {
+		reduces := t.hasModifier("reduce")
+		typ := t.instr.Type()
+		k.execute = func() {
 			p := target()
 			if reduces {
 				for i, size := 0, typ.Size(); i < n; i += size {
-					t.combine(ts, typ, p[i:][:size], valueOf(data[i:][:size]))
+					t.combineBytes(ts, typ, p[i:][:size], valueOf(data[i:][:size]))
 				}
 				return
 			}
 			for i := range data {
-				if mask16>>((i+left)%16)&1 != 0 {
+				if mask16>>((i+trimmed)%16)&1 != 0 {
 					p[i] = data[i]
 				}
 			}
 		}
-		if k.of, k.in = t, t.in; reduces && toSpace == ptx.Global {
-			t.cta.cluster.finish(k)
+		if k.thread, k.instr = t, t.instr; reduces && toSpace == ptx.Global {
+			t.cta.cluster.finishTask(k)
 			return
 		}
 		t.issue(k)
 	}
-	if !t.multicasts() {
+	if !t.isMulticast() {
 		copyTo(func(addr uint64) uint64 { return addr })
 		return
 	}
 	// To the CTAs whose ranks the mask has: to the same offset as in one's own, and to the mbarrier
 	// at the same offset as its own.
-	t.origin(ts, to)
-	mask := t.arg("f")
+	t.checkMulticastSource(ts, to)
+	mask := t.operandValue("f")
 	for rank := range uint64(32) {
 		if mask>>rank&1 == 0 {
 			continue
 		}
-		if rank >= uint64(t.m.teamSize()) {
-			t.trap(KindCluster, "cta %d of a cluster of %d", rank, t.m.teamSize())
+		if rank >= uint64(t.machine.clusterSize()) {
+			t.trap(KindCluster, "cta %d of a cluster of %d", rank, t.machine.clusterSize())
 		}
 		copyTo(func(addr uint64) uint64 { return addr + (rank-rankOf(addr))<<rankShift })
 	}
 }
 
-// multicasts reports whether the instruction copies to several CTAs.
-func (t *thread) multicasts() bool {
-	return t.has("multicast::cluster") || t.has("multicast::cluster::16b") || t.has("multicast::cluster::32b")
+// isMulticast reports whether the instruction copies to several CTAs.
+func (t *thread) isMulticast() bool {
+	return t.hasModifier("multicast::cluster") || t.hasModifier("multicast::cluster::16b") || t.hasModifier("multicast::cluster::32b")
 }
 
-// reportsTo traps if the instruction reports to an mbarrier that has no reports.
-func (t *thread) reportsTo(n counts) {
-	if how := t.in.Slot("report"); how != "" && how != "mbarrier::report::disabled" && !n.v1 {
+// checkReport traps if the instruction reports to an mbarrier that has no reports.
+func (t *thread) checkReport(n mbarrierState) {
+	if report := t.instr.Slot("report"); report != "" && report != "mbarrier::report::disabled" && !n.v1 {
 		t.trap(KindBarrier, "a report to an mbarrier of .layout::v0")
 	}
 }
 
-// reported reports whether the source of a copy has what its instruction looks for (manual of PTX 9.4,
+// matchesReport reports whether the source of a copy has what its instruction looks for (manual of PTX 9.4,
 // report mechanisms): a byte of ones anywhere, or a negative zero as the first element of 16 bytes.
-func reported(in *ptx.Instr, data []byte) bool {
-	_, pattern, ok := strings.Cut(in.Slot("report"), "::report::validity::")
+func matchesReport(instr *ptx.Instr, data []byte) bool {
+	_, pattern, ok := strings.Cut(instr.Slot("report"), "::report::validity::")
 	switch {
 	case !ok:
 		return false
@@ -391,33 +391,33 @@ func reported(in *ptx.Instr, data []byte) bool {
 	return false
 }
 
-// origin traps unless the address that a multicast gives is in shared memory of the cluster.
-func (t *thread) origin(space ptx.Space, addr uint64) {
-	in, at := space, addr
+// checkMulticastSource traps unless the address that a multicast gives is in shared memory of the cluster.
+func (t *thread) checkMulticastSource(space ptx.Space, addr uint64) {
+	inSpace, address := space, addr
 	if space == ptx.Generic {
-		in, at = t.m.resolve(addr)
+		inSpace, address = t.machine.resolve(addr)
 	}
-	if in != ptx.Shared || at>>rankShift >= uint64(t.m.teamSize()) {
+	if inSpace != ptx.Shared || address>>rankShift >= uint64(t.machine.clusterSize()) {
 		t.trap(KindMemory, "%#x is not in shared memory of the cluster", addr)
 	}
 }
 
-// sameCTA traps unless what is written and the mbarrier that is told of it are in the shared
+// checkSameCTA traps unless what is written and the mbarrier that is told of it are in the shared
 // memory of one CTA.
-func (t *thread) sameCTA(to, bar uint64, n int) {
+func (t *thread) checkSameCTA(to, bar uint64, n int) {
 	if n > 0 && rankOf(to) != rankOf(bar) {
 		t.trap(KindMemory, "%#x is in shared memory of cta %d, the mbarrier in that of cta %d", to, rankOf(to), rankOf(bar))
 	}
 }
 
-// combine is *p = op(*p, b), with the operation of the current instruction.
-func (t *thread) combine(space ptx.Space, typ ptx.Type, p []byte, b value) {
+// combineBytes is *p = op(*p, b), with the operation of the current instruction.
+func (t *thread) combineBytes(space ptx.Space, typ ptx.Type, p []byte, b value) {
 	old := valueOf(p)
 	copy(p, bytesOf(t.modify(space, typ, old, b), typ.Size()))
 }
 
-// later is st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
-func (t *thread) later() {
+// asyncStore is st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
+func (t *thread) asyncStore() {
 	bar := t.mbarrierAt("c")
 	t.mbarrierIn(bar)
 	b, typ := t.operand("b")
@@ -426,19 +426,19 @@ func (t *thread) later() {
 		data = append(data, bytesOf(t.read(e, typ), typ.Size())...)
 	}
 	space, addr := t.address("a")
-	target := func() []byte { return t.span(space, addr, len(data), min(len(data), 16), writes) }
+	target := func() []byte { return t.asyncBytes(space, addr, len(data), min(len(data), 16), writeAccess) }
 	target()
-	_, told := t.address("c")
-	t.sameCTA(addr, told, len(data))
+	_, barAddr := t.address("c")
+	t.checkSameCTA(addr, barAddr, len(data))
 	if space == ptx.Generic {
-		if in, _ := t.m.resolve(addr); in != ptx.Shared {
+		if inSpace, _ := t.machine.resolve(addr); inSpace != ptx.Shared {
 			t.trap(KindMemory, "%#x is not in shared memory", addr)
 		}
 	}
-	reduces := t.in.Mnemonic() == "red"
-	t.issue(&task{bar: bar, tx: int64(len(data)), do: func() {
+	reduces := t.instr.Mnemonic() == "red"
+	t.issue(&task{mbarrier: bar, txBytes: int64(len(data)), execute: func() {
 		if reduces {
-			t.combine(ptx.Shared, typ, target(), valueOf(data))
+			t.combineBytes(ptx.Shared, typ, target(), valueOf(data))
 		} else {
 			copy(target(), data)
 		}

@@ -20,8 +20,8 @@ func atom(t *thread) {
 
 // red (9.7.13.6): *a = op(*a, b).
 func red(t *thread) {
-	if t.has("mbarrier::complete_tx::bytes") {
-		t.later()
+	if t.hasModifier("mbarrier::complete_tx::bytes") {
+		t.asyncStore()
 		return
 	}
 	t.readModifyWrite()
@@ -31,14 +31,14 @@ func red(t *thread) {
 func (t *thread) readModifyWrite() []value {
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = t.machine.resolve(addr)
 	}
 	if space == ptx.Local || space == ptx.Param || space == ptx.Const {
 		t.trap(KindMemory, "atomic operation on %s memory", space)
 	}
 	b, typ := t.operand("b")
 	n := typ.Size()
-	p := t.reach(space, addr, n*len(elements(b)), updates)
+	p := t.access(space, addr, n*len(elements(b)), updateAccess)
 	var list []value
 	for i, e := range elements(b) {
 		place := p[i*n:][:n]
@@ -62,12 +62,12 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 		x, y := f.decode(low(old>>i, 16)), f.decode(low(b>>i, 16))
 		var z number
 		switch {
-		case t.has("add"):
+		case t.hasModifier("add"):
 			z = sum(x, y, "rn")
-		case t.has("min"):
-			z = extreme(x, y, -1, false)
-		case t.has("max"):
-			z = extreme(x, y, 1, false)
+		case t.hasModifier("min"):
+			z = minOrMax(x, y, -1, false)
+		case t.hasModifier("max"):
+			z = minOrMax(x, y, 1, false)
 		}
 		r |= f.round(z, "rn") << i
 	}
@@ -80,31 +80,31 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
 	one := big.NewInt(1)
-	switch half := t.in.Type(); {
+	switch half := t.instr.Type(); {
 	case half == ptx.F16 || half == ptx.F16x2 || half == ptx.BF16 || half == ptx.BF16x2:
 		return value{lo: t.combineHalves(half, old.lo, b.lo)}
-	case typ.IsFloat() && (t.has("min") || t.has("max")):
+	case typ.IsFloat() && (t.hasModifier("min") || t.hasModifier("max")):
 		dir := 1
-		if t.has("min") {
+		if t.hasModifier("min") {
 			dir = -1
 		}
 		f := formatOf(typ)
-		return value{lo: f.round(extreme(f.decode(old.lo), f.decode(b.lo), dir, false), "rn")}
-	case t.has("exch"):
+		return value{lo: f.round(minOrMax(f.decode(old.lo), f.decode(b.lo), dir, false), "rn")}
+	case t.hasModifier("exch"):
 		return b
-	case t.has("cas"):
+	case t.hasModifier("cas"):
 		c, _ := t.operand("c")
 		if old == b {
 			return t.read(c, typ)
 		}
 		return old
-	case t.has("and"):
+	case t.hasModifier("and"):
 		return value{lo: old.lo & b.lo}
-	case t.has("or"):
+	case t.hasModifier("or"):
 		return value{lo: old.lo | b.lo}
-	case t.has("xor"):
+	case t.hasModifier("xor"):
 		return value{lo: old.lo ^ b.lo}
-	case t.has("add") && typ.IsFloat():
+	case t.hasModifier("add") && typ.IsFloat():
 		f := formatOf(typ)
 		if typ == ptx.F64 && (f.isNaN(old.lo) || f.isNaN(b.lo)) {
 			switch {
@@ -116,30 +116,30 @@ func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 			return old
 		}
 		flush := func(bits uint64) uint64 { return bits }
-		keeps := space == ptx.Shared || t.has("noftz") || t.has("bulk") && !t.has("tensor") // subnormal numbers
-		if typ == ptx.F32 && !keeps {
+		keepsSubnormals := space == ptx.Shared || t.hasModifier("noftz") || t.hasModifier("bulk") && !t.hasModifier("tensor") // subnormal numbers
+		if typ == ptx.F32 && !keepsSubnormals {
 			flush = f.flush
 		}
 		return value{lo: flush(f.round(sum(f.decode(flush(old.lo)), f.decode(flush(b.lo)), "rn"), "rn"))}
-	case t.has("add"):
+	case t.hasModifier("add"):
 		r.Add(r, s)
-	case t.has("inc"): // r >= s ? 0 : r+1
+	case t.hasModifier("inc"): // r >= s ? 0 : r+1
 		if r.Cmp(s) >= 0 {
 			r = new(big.Int)
 		} else {
 			r.Add(r, one)
 		}
-	case t.has("dec"): // r == 0 || r > s ? s : r-1
+	case t.hasModifier("dec"): // r == 0 || r > s ? s : r-1
 		if r.Sign() == 0 || r.Cmp(s) > 0 {
 			r = s
 		} else {
 			r.Sub(r, one)
 		}
-	case t.has("min"):
+	case t.hasModifier("min"):
 		if s.Cmp(r) < 0 {
 			r = s
 		}
-	case t.has("max"):
+	case t.hasModifier("max"):
 		if s.Cmp(r) > 0 {
 			r = s
 		}

@@ -7,7 +7,7 @@ package oracle
 // barrier is one of the sixteen barriers of a CTA between two completions.
 type barrier struct {
 	expected int // threads it waits for; 0 before the first arrival
-	everyone bool
+	wholeCTA bool
 	count    int            // threads that have arrived
 	warps    map[*Warp]bool // that have arrived
 	waiting  []*thread
@@ -18,31 +18,31 @@ type barrier struct {
 
 // arrival is what a thread at a barrier has come for.
 type arrival struct {
-	id      uint64
-	count   int  // operand b; 0 without
-	counted bool // its warp has arrived, it waits for the others
-	waits   bool // … of barrier.cluster: it is .wait
+	id          uint64
+	count       int  // operand b; 0 without
+	warpArrived bool // its warp has arrived, it waits for the others
+	isWait      bool // … of barrier.cluster: it is .wait
 }
 
 // bar (9.7.13.1, 9.7.13.2): bar.sync, .arrive and .red, barrier likewise;
 // bar.warp.sync is a collective.
 func bar(t *thread) {
 	switch {
-	case t.has("cluster"):
-		barCluster(t)
+	case t.hasModifier("cluster"):
+		clusterBarrier(t)
 		return
-	case t.has("warp"):
+	case t.hasModifier("warp"):
 		collective(t)
 		return
 	}
-	a := arrival{id: t.arg("a")}
+	a := arrival{id: t.operandValue("a")}
 	if a.id > 15 {
 		t.trap(KindBarrier, "barrier %d is not in 0..15", a.id)
 	}
-	if t.given("b") {
-		a.count = int(t.arg("b"))
-		if a.count == 0 || a.count%t.m.warpSize != 0 {
-			t.trap(KindBarrier, "%d threads are not a multiple of the warp size %d", a.count, t.m.warpSize)
+	if t.hasOperand("b") {
+		a.count = int(t.operandValue("b"))
+		if a.count == 0 || a.count%t.machine.warpSize != 0 {
+			t.trap(KindBarrier, "%d threads are not a multiple of the warp size %d", a.count, t.machine.warpSize)
 		}
 	}
 	t.arrival = a
@@ -53,48 +53,48 @@ func bar(t *thread) {
 // looks after every barrier if all have exited. It reports whether something
 // happened.
 func (w *Warp) arrive() bool {
-	live := w.live()
-	if len(live) == 0 {
+	threads := w.liveThreads()
+	if len(threads) == 0 {
 		for i := range w.cta.barriers {
-			w.cta.complete(&w.cta.barriers[i])
+			w.cta.completeBarrier(&w.cta.barriers[i])
 		}
-		w.cta.cluster.settle()
+		w.cta.cluster.completeBarrier()
 		return false
 	}
 	var pending []*thread
-	for _, t := range live {
-		if t.state != atBarrier || t.arrival.id != live[0].arrival.id {
+	for _, t := range threads {
+		if t.state != atBarrier || t.arrival.id != threads[0].arrival.id {
 			return false
 		}
-		if !t.arrival.counted {
+		if !t.arrival.warpArrived {
 			pending = append(pending, t)
 		}
 	}
 	if len(pending) == 0 {
 		return false
 	}
-	if live[0].arrival.id == atCluster {
+	if threads[0].arrival.id == atCluster {
 		return w.arriveAtCluster()
 	}
-	b := &w.cta.barriers[live[0].arrival.id]
+	b := &w.cta.barriers[threads[0].arrival.id]
 	if b.warps == nil {
 		b.warps = map[*Warp]bool{}
 	}
 	b.warps[w] = true
-	b.count += w.cta.m.warpSize
+	b.count += w.cta.machine.warpSize
 	for _, t := range pending {
-		b.join(t)
+		b.addThread(t)
 	}
-	w.cta.complete(b)
+	w.cta.completeBarrier(b)
 	return true
 }
 
-// join enters a thread of an arriving warp.
-func (b *barrier) join(t *thread) {
+// addThread enters a thread of an arriving warp.
+func (b *barrier) addThread(t *thread) {
 	expected := t.arrival.count
 	if expected == 0 {
-		expected = len(t.cta.warps) * t.m.warpSize
-		b.everyone = true
+		expected = len(t.cta.warps) * t.machine.warpSize
+		b.wholeCTA = true
 	}
 	if b.expected == 0 {
 		b.expected = expected
@@ -102,48 +102,48 @@ func (b *barrier) join(t *thread) {
 	if b.expected != expected {
 		t.trap(KindBarrier, "barrier %d waits for %d threads, not %d", t.arrival.id, b.expected, expected)
 	}
-	if t.has("arrive") {
-		t.goOn()
+	if t.hasModifier("arrive") {
+		t.endWait()
 		return
 	}
-	if t.has("red") {
-		if t.pred("c") {
+	if t.hasModifier("red") {
+		if t.predOperand("c") {
 			b.popc++
 		} else {
 			b.anyFalse = true
 		}
 	}
-	t.arrival.counted = true
+	t.arrival.warpArrived = true
 	b.waiting = append(b.waiting, t)
 }
 
-// complete releases the threads of a barrier if everyone it waits for has
+// completeBarrier releases the threads of a barrier if everyone it waits for has
 // arrived. A barrier for all threads of the CTA does not wait for warps that
 // have exited.
-func (c *cta) complete(b *barrier) {
+func (c *cta) completeBarrier(b *barrier) {
 	expected := b.expected
-	if b.everyone {
+	if b.wholeCTA {
 		for _, w := range c.warps {
-			if !b.warps[w] && len(w.live()) == 0 {
-				expected -= c.m.warpSize
+			if !b.warps[w] && len(w.liveThreads()) == 0 {
+				expected -= c.machine.warpSize
 			}
 		}
 	}
 	if b.count == 0 || b.count < expected {
 		return
 	}
-	done := *b
+	completed := *b
 	*b = barrier{}
-	for _, t := range done.waiting {
+	for _, t := range completed.waiting {
 		switch {
-		case !t.has("red"):
-		case t.has("popc"):
-			t.put("d", uint64(done.popc))
-		case t.has("and"):
-			t.putPred("p", !done.anyFalse)
-		case t.has("or"):
-			t.putPred("p", done.popc > 0)
+		case !t.hasModifier("red"):
+		case t.hasModifier("popc"):
+			t.setOperand("d", uint64(completed.popc))
+		case t.hasModifier("and"):
+			t.setPred("p", !completed.anyFalse)
+		case t.hasModifier("or"):
+			t.setPred("p", completed.popc > 0)
 		}
-		t.goOn()
+		t.endWait()
 	}
 }

@@ -20,10 +20,10 @@ const (
 	stackAlign  = 4 // of its end, and of what is in a frame
 )
 
-// push begins an activation of fn. The arguments are bytes, by parameter.
-func (t *thread) push(fn *ptx.Func, args [][]byte) {
-	f := &frame{fn: fn, block: fn.Blocks[0], regs: make([]value, len(fn.Regs)), vars: map[*ptx.Var]uint64{}, base: t.sp, caller: t.in}
-	if uint64(len(t.frames)) >= t.m.stack/frameAlign {
+// pushFrame begins an activation of fn. The arguments are bytes, by parameter.
+func (t *thread) pushFrame(fn *ptx.Func, args [][]byte) {
+	f := &frame{fn: fn, block: fn.Blocks[0], regs: make([]value, len(fn.Regs)), vars: map[*ptx.Var]uint64{}, base: t.sp, caller: t.instr}
+	if uint64(len(t.frames)) >= t.machine.stackLimit/frameAlign {
 		t.trap(KindStack, "%d calls deep", len(t.frames))
 	}
 	vars := frameVars(fn)
@@ -34,18 +34,18 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	for _, v := range vars {
 		sp = align(sp, uint64(max(v.Alignment(), stackAlign)))
 		f.vars[v] = sp
-		sp += uint64(t.m.bytes(v))
+		sp += uint64(t.machine.varSize(v))
 	}
 	if !fn.Entry { // the module's variables are in the kernel's frame
-		_, own := fn.Statics()
+		_, vars := fn.Statics()
 		_, kernels := t.frames[0].fn.Statics()
-		for i, v := range own {
+		for i, v := range vars {
 			f.vars[v] = t.frames[0].vars[kernels[i]]
 		}
-		t.share(f, t.top())
+		t.copyModuleRegs(f, t.currentFrame())
 	}
 	sp = align(sp, stackAlign)
-	t.grow(sp)
+	t.growStack(sp)
 	clear(t.local[f.base:sp])
 	t.frames = append(t.frames, f)
 	if fn.Entry {
@@ -56,11 +56,11 @@ func (t *thread) push(fn *ptx.Func, args [][]byte) {
 	}
 }
 
-// share copies the module's registers to one function's frame from another's.
-func (t *thread) share(to, from *frame) {
-	own, _ := to.fn.Statics()
+// copyModuleRegs copies the module's registers to one function's frame from another's.
+func (t *thread) copyModuleRegs(to, from *frame) {
+	moduleRegs, _ := to.fn.Statics()
 	regs, _ := from.fn.Statics()
-	for i, r := range own {
+	for i, r := range moduleRegs {
 		to.regs[r] = from.regs[regs[i]]
 		t.logWrite(to.fn, r, to.regs[r])
 	}
@@ -76,10 +76,10 @@ func frameVars(fn *ptx.Func) []*ptx.Var {
 	return slices.DeleteFunc(slices.Clone(list), func(v *ptx.Var) bool { return v.Space != ptx.Local && v.Space != ptx.Param })
 }
 
-// grow moves the end of the stack to sp.
-func (t *thread) grow(sp uint64) {
-	if sp > t.m.stack || sp < t.sp {
-		t.trap(KindStack, "%d bytes of local memory, the limit is %d", sp, t.m.stack)
+// growStack moves the end of the stack to sp.
+func (t *thread) growStack(sp uint64) {
+	if sp > t.machine.stackLimit || sp < t.sp {
+		t.trap(KindStack, "%d bytes of local memory, the limit is %d", sp, t.machine.stackLimit)
 	}
 	if n := sp - uint64(len(t.local)); sp > uint64(len(t.local)) {
 		t.local = append(t.local, make([]byte, n)...)
@@ -93,21 +93,21 @@ func (t *thread) setVar(v *ptx.Var, p []byte) {
 		t.write(&ptx.Operand{Kind: ptx.RegOperand, Reg: v.Reg}, v.Type, valueOf(p))
 		return
 	}
-	copy(t.local[t.top().vars[v]:], p)
+	copy(t.local[t.currentFrame().vars[v]:], p)
 }
 
 // getVar is the value of a parameter or variable of the current frame.
 func (t *thread) getVar(v *ptx.Var) []byte {
 	if v.Reg != ptx.NoReg {
-		return bytesOf(t.top().regs[v.Reg], v.Type.Size())
+		return bytesOf(t.currentFrame().regs[v.Reg], v.Type.Size())
 	}
-	return append([]byte(nil), t.local[t.top().vars[v]:][:t.m.bytes(v)]...)
+	return append([]byte(nil), t.local[t.currentFrame().vars[v]:][:t.machine.varSize(v)]...)
 }
 
-// leave ends the current activation and hands its results to the caller; from a
+// popFrame ends the current activation and hands its results to the caller; from a
 // kernel it ends the thread.
-func (t *thread) leave() {
-	f := t.top()
+func (t *thread) popFrame() {
+	f := t.currentFrame()
 	if f.caller == nil {
 		exit(t)
 		return
@@ -117,48 +117,48 @@ func (t *thread) leave() {
 		results = append(results, t.getVar(v))
 	}
 	t.frames = t.frames[:len(t.frames)-1]
-	t.share(t.top(), f)
+	t.copyModuleRegs(t.currentFrame(), f)
 	t.sp = f.base
-	t.in = f.caller
+	t.instr = f.caller
 	t.takeResults(results)
-	if p := t.in.Pending; p != nil { // the function may have waited for it
+	if p := t.instr.Pending; p != nil { // the function may have waited for it
 		for _, r := range p.Writes {
-			t.logWrite(t.top().fn, r, t.top().regs[r])
+			t.logWrite(t.currentFrame().fn, r, t.currentFrame().regs[r])
 		}
 	}
 }
 
 // takeResults stores a call's results where the caller wants them.
 func (t *thread) takeResults(results [][]byte) {
-	for i := range t.in.Call.Rets {
-		o := &t.in.Call.Rets[i]
+	for i := range t.instr.Call.Rets {
+		o := &t.instr.Call.Rets[i]
 		if v, ok := o.Sym().(*ptx.Var); ok && o.Kind == ptx.SymOperand {
 			t.setVar(v, results[i])
 		} else if o.Kind == ptx.RegOperand {
-			t.write(o, t.top().fn.Regs[o.Reg].Type, valueOf(results[i]))
+			t.write(o, t.currentFrame().fn.Regs[o.Reg].Type, valueOf(results[i]))
 		}
 	}
 }
 
 // call (9.7.12.5) calls a function, by name or by address.
 func call(t *thread) {
-	c := t.in.Call
+	c := t.instr.Call
 	fn, _ := c.Target.Sym().(*ptx.Func)
 	if c.Target.Kind == ptx.RegOperand {
 		addr := t.read(&c.Target, ptx.NoType).lo
-		if fn = t.m.mod.functionAt(addr); fn == nil {
+		if fn = t.machine.mod.functionAt(addr); fn == nil {
 			t.trap(KindCall, "no function is at %#x", addr)
 		}
-		t.suits(c, fn)
+		t.checkPrototype(c, fn)
 	}
 	if fn.Entry {
 		t.trap(KindCall, "%s is a kernel", fn.Name)
 	}
-	least := len(fn.Params)
-	if least > 0 && fn.Params[least-1].Unbounded() {
-		least-- // it may be left out
+	minimum := len(fn.Params)
+	if minimum > 0 && fn.Params[minimum-1].Unbounded() {
+		minimum-- // it may be left out
 	}
-	if len(c.Args) < least || len(c.Args) > len(fn.Params) || len(c.Rets) > len(fn.Rets) {
+	if len(c.Args) < minimum || len(c.Args) > len(fn.Params) || len(c.Rets) > len(fn.Rets) {
 		t.trap(KindCall, "%d arguments and %d results, %s has %d and %d", len(c.Args), len(c.Rets), fn.Name, len(fn.Params), len(fn.Rets))
 	}
 	args := make([][]byte, len(c.Args))
@@ -174,7 +174,7 @@ func call(t *thread) {
 		}
 	}
 	if fn.Defined {
-		t.push(fn, args)
+		t.pushFrame(fn, args)
 		return
 	}
 	provided := builtins[fn.Name]
@@ -191,9 +191,9 @@ func call(t *thread) {
 	}
 }
 
-// suits traps unless a call through an address may reach the function: it is in the list of targets, or the
+// checkPrototype traps unless a call through an address may reach the function: it is in the list of targets, or the
 // call table, or has the sizes and alignments of the prototype.
-func (t *thread) suits(c *ptx.Call, fn *ptx.Func) {
+func (t *thread) checkPrototype(c *ptx.Call, fn *ptx.Func) {
 	if c.List != nil && c.List.Proto != nil {
 		layout := func(f *ptx.Func) string {
 			var s strings.Builder
@@ -217,17 +217,17 @@ func (t *thread) suits(c *ptx.Call, fn *ptx.Func) {
 		}
 		return
 	}
-	var listed []*ptx.Func
+	var candidates []*ptx.Func
 	if c.List != nil {
-		listed = c.List.Funcs
+		candidates = c.List.Funcs
 	} else {
 		for _, e := range c.Var.Init {
 			if f, ok := e.Sym.(*ptx.Func); ok {
-				listed = append(listed, f)
+				candidates = append(candidates, f)
 			}
 		}
 	}
-	if !slices.ContainsFunc(listed, func(f *ptx.Func) bool { return f.Name == fn.Name }) {
+	if !slices.ContainsFunc(candidates, func(f *ptx.Func) bool { return f.Name == fn.Name }) {
 		t.trap(KindCall, "%s (%s) is not among the targets of the call", fn.Name, fn.Pos)
 	}
 }
@@ -236,15 +236,15 @@ func (t *thread) suits(c *ptx.Call, fn *ptx.Func) {
 func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
 	var p []byte
 	v, isVar := o.Sym().(*ptx.Var)
-	_, inFrame := t.top().vars[v]
-	addr, isKernelParam := t.m.params[v]
+	_, inFrame := t.currentFrame().vars[v]
+	addr, isKernelParam := t.machine.params[v]
 	switch {
 	case o.Kind == ptx.SymOperand && isVar && inFrame:
 		p = t.getVar(v)
 	case o.Kind == ptx.SymOperand && isVar && isKernelParam:
-		p = t.m.dev.params.data[addr-paramBlock:][:v.Size()]
+		p = t.machine.dev.params.data[addr-paramBlock:][:v.Size()]
 	case o.Kind == ptx.RegOperand:
-		p = bytesOf(t.read(o, ptx.NoType), t.top().fn.Regs[o.Reg].Type.Size())
+		p = bytesOf(t.read(o, ptx.NoType), t.currentFrame().fn.Regs[o.Reg].Type.Size())
 	default:
 		p = bytesOf(t.read(o, param.Type), param.Type.Size())
 	}
@@ -258,7 +258,7 @@ func (t *thread) resultSize(o *ptx.Operand) int {
 	if v, ok := o.Sym().(*ptx.Var); ok {
 		return v.Size()
 	}
-	return t.top().fn.Regs[o.Reg].Type.Size()
+	return t.currentFrame().fn.Regs[o.Reg].Type.Size()
 }
 
 // builtins are the functions without a body that can be called, with their
@@ -276,7 +276,7 @@ func vprintf(t *thread, args [4]uint64) uint64 {
 		return low(^uint64(0), 32) // -1
 	}
 	s, n := t.sprintf(t.cstring(args[0]), args[1])
-	t.m.printed[t.cta.cluster.first+t.cta.rank] += s
+	t.machine.printed[t.cta.cluster.firstCTA+t.cta.rank] += s
 	return uint64(n)
 }
 
@@ -292,15 +292,15 @@ func (t *thread) cstring(addr uint64) string {
 	}
 }
 
-func malloc(t *thread, args [4]uint64) uint64 { return t.m.dev.Malloc(args[0]) }
+func malloc(t *thread, args [4]uint64) uint64 { return t.machine.dev.Malloc(args[0]) }
 
 func free(t *thread, args [4]uint64) uint64 {
-	switch a := t.m.dev.find(args[0]); {
+	switch a := t.machine.dev.findAllocation(args[0]); {
 	case args[0] == 0:
 	case a == nil || a.kind != heap || a.base != args[0]:
 		t.trap(KindHeap, "free of %#x, which malloc has not given or free has taken back", args[0])
 	default:
-		t.m.dev.Free(args[0])
+		t.machine.dev.Free(args[0])
 	}
 	return 0
 }

@@ -13,16 +13,16 @@ import (
 
 // cluster is CTAs that run together.
 type cluster struct {
-	m     *machine
-	ctas  []*cta // by rank
-	first int    // place of the first in the order of all CTAs, clusters one behind the other
-	tasks []*task
-	phase int // of the barrier: how often it has completed
+	machine  *machine
+	ctas     []*cta // by rank
+	firstCTA int    // place of the first in the order of all CTAs, clusters one behind the other
+	tasks    []*task
+	phase    int // of the barrier: how often it has completed
 }
 
-// clusters is the extents of a cluster: those asked for, or that the kernel requires
+// clusterDim is the extents of a cluster: those asked for, or that the kernel requires
 // (manual 11.7.1), or one CTA.
-func (l *Launch) clusters(k *ptx.Func) [3]int {
+func (l *Launch) clusterDim(k *ptx.Func) [3]int {
 	n := l.Cluster
 	if args, ok := k.Directive(".reqnctapercluster"); ok && n == [3]int{} {
 		n = [3]int{1, 1, 1}
@@ -36,49 +36,49 @@ func (l *Launch) clusters(k *ptx.Func) [3]int {
 	return n
 }
 
-// inCTAs is the launch with its grid in CTAs: that of a kernel whose blocks are clusters is in
+// withGridInCTAs is the launch with its grid in CTAs: that of a kernel whose blocks are clusters is in
 // clusters (manual 11.8.1). A tile kernel that is launched with one thread has the threads that it requires.
-func (l *Launch) inCTAs(k *ptx.Func) *Launch {
+func (l *Launch) withGridInCTAs(k *ptx.Func) *Launch {
 	if k == nil {
 		return l
 	}
-	in := *l
+	launch := *l
 	if _, ok := k.Directive(".blocksareclusters"); ok {
-		for i, n := range l.clusters(k) {
-			in.Grid[i] *= n
+		for i, n := range l.clusterDim(k) {
+			launch.Grid[i] *= n
 		}
 	}
 	if args, ok := k.Directive(".reqntid"); ok && k.Tile() && l.Block == [3]int{1, 1, 1} {
 		for i, a := range args {
-			in.Block[i], _ = strconv.Atoi(a)
+			launch.Block[i], _ = strconv.Atoi(a)
 		}
 	}
-	return &in
+	return &launch
 }
 
-// explicit reports whether the launch has clusters because somebody said so.
-func (m *machine) explicit() bool {
+// hasExplicitClusters reports whether the launch has clusters because somebody said so.
+func (m *machine) hasExplicitClusters() bool {
 	_, ok := m.kernel.Directive(".reqnctapercluster")
 	return ok || m.Cluster != [3]int{}
 }
 
-func (m *machine) teamSize() int { return m.team[0] * m.team[1] * m.team[2] }
+func (m *machine) clusterSize() int { return m.clusterDim[0] * m.clusterDim[1] * m.clusterDim[2] }
 
 // clusterGrid is how many clusters there are in each dimension.
 func (m *machine) clusterGrid() (n [3]int) {
 	for i := range n {
-		n[i] = m.Grid[i] / m.team[i]
+		n[i] = m.Grid[i] / m.clusterDim[i]
 	}
 	return n
 }
 
 func (m *machine) newCluster(linear int) *cluster {
-	g := &cluster{m: m, first: linear * m.teamSize()}
-	at := coordinates(linear, m.clusterGrid())
-	for rank := range m.teamSize() {
-		id := coordinates(rank, m.team)
+	g := &cluster{machine: m, firstCTA: linear * m.clusterSize()}
+	pos := coordinates(linear, m.clusterGrid())
+	for rank := range m.clusterSize() {
+		id := coordinates(rank, m.clusterDim)
 		for i := range id {
-			id[i] += at[i] * m.team[i]
+			id[i] += pos[i] * m.clusterDim[i]
 		}
 		c := m.newCTA(id)
 		c.cluster, c.rank = g, rank
@@ -95,8 +95,8 @@ func (g *cluster) threads() (list []*thread) {
 	return list
 }
 
-// turn lets the CTAs run for some rounds. It reports whether all have ended.
-func (g *cluster) turn() (done bool, err error) {
+// runRounds lets the CTAs run for some rounds. It reports whether all have ended.
+func (g *cluster) runRounds() (done bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			f, ok := r.(fault)
@@ -104,7 +104,7 @@ func (g *cluster) turn() (done bool, err error) {
 				panic(r)
 			}
 			err = f.err
-			last := g.first
+			last := g.firstCTA
 			if t, ok := err.(*Trap); ok {
 				for i, c := range g.ctas {
 					if c.id == t.Cta {
@@ -112,30 +112,30 @@ func (g *cluster) turn() (done bool, err error) {
 					}
 				}
 			}
-			maps.DeleteFunc(g.m.printed, func(cta int, _ string) bool { return cta > last })
+			maps.DeleteFunc(g.machine.printed, func(cta int, _ string) bool { return cta > last })
 		}
 	}()
-	for range slicesPerTurn {
-		if err := g.m.ctx.Err(); err != nil {
+	for range roundsPerCluster {
+		if err := g.machine.ctx.Err(); err != nil {
 			return false, err
 		}
-		ran, done := false, true
+		progressed, done := false, true
 		for _, c := range g.ctas {
 			if !c.done {
-				ran = c.turn() || ran
+				progressed = c.runRound() || progressed
 			}
 			done = done && c.done
 		}
 		if done {
 			return true, nil
 		}
-		if !ran {
-			g.deadlock()
+		if !progressed {
+			g.trapDeadlock()
 		}
 	}
 	for _, c := range g.ctas {
 		for _, w := range c.warps {
-			w.endTurn()
+			w.endRound()
 		}
 	}
 	return false, nil
@@ -144,12 +144,12 @@ func (g *cluster) turn() (done bool, err error) {
 // rankShift is where an address of shared memory has the rank of its CTA (docs/addresses.md).
 const rankShift = 24
 
-// base is the address of the CTA's shared memory in .shared space.
-func (c *cta) base() uint64 { return uint64(c.rank) << rankShift }
+// sharedBase is the address of the CTA's shared memory in .shared space.
+func (c *cta) sharedBase() uint64 { return uint64(c.rank) << rankShift }
 
-// sharedOf is the CTA in whose shared memory an address in .shared space is: the thread's own, or
+// ctaOfShared is the CTA in whose shared memory an address in .shared space is: the thread's own, or
 // any of its cluster if cluster.
-func (t *thread) sharedOf(addr uint64, cluster bool) *cta {
+func (t *thread) ctaOfShared(addr uint64, cluster bool) *cta {
 	c := t.cta
 	if rank := addr >> rankShift; cluster && rank < uint64(len(c.cluster.ctas)) {
 		c = c.cluster.ctas[rank]
@@ -162,70 +162,70 @@ func (t *thread) sharedOf(addr uint64, cluster bool) *cta {
 
 // reachesCluster reports whether the current instruction may go to shared memory of other CTAs.
 func (t *thread) reachesCluster() bool {
-	space, _ := t.in.Space()
-	return space == ptx.Generic || t.has("shared::cluster")
+	space, _ := t.instr.Space()
+	return space == ptx.Generic || t.hasModifier("shared::cluster")
 }
 
-// meets is the state of a thread at the barrier of its cluster.
-type meets struct {
-	arrived bool // and has yet to wait
+// clusterArrival is the state of a thread at the barrier of its cluster.
+type clusterArrival struct {
+	pending bool // and has yet to wait
 	phase   int  // the barrier's when it did
 }
 
 // atCluster is the number of the cluster's barrier, which no barrier of a CTA has.
 const atCluster = 16
 
-// barCluster (9.7.13.3): the thread waits for those of its warp, then arrives, or waits for all
+// clusterBarrier (9.7.13.3): the thread waits for those of its warp, then arrives, or waits for all
 // of the cluster.
-func barCluster(t *thread) {
-	t.arrival = arrival{id: atCluster, waits: t.has("wait")}
+func clusterBarrier(t *thread) {
+	t.arrival = arrival{id: atCluster, isWait: t.hasModifier("wait")}
 	t.state = atBarrier
 }
 
 // arriveAtCluster lets the threads of a warp arrive that are all at barrier.cluster.arrive, or
 // wait that are all at barrier.cluster.wait. It reports whether something happened.
 func (w *Warp) arriveAtCluster() bool {
-	live := w.live()
-	for _, t := range live {
-		if t.arrival.waits != live[0].arrival.waits {
+	threads := w.liveThreads()
+	for _, t := range threads {
+		if t.arrival.isWait != threads[0].arrival.isWait {
 			return false
 		}
 	}
 	g := w.cta.cluster
-	for _, t := range live {
+	for _, t := range threads {
 		switch {
-		case t.arrival.waits && !t.met.arrived:
+		case t.arrival.isWait && !t.clusterArrival.pending:
 			t.trap(KindBarrier, "it waits at the cluster's barrier without having arrived")
-		case t.arrival.waits:
-			t.arrival.counted = true
-		case t.met.arrived:
+		case t.arrival.isWait:
+			t.arrival.warpArrived = true
+		case t.clusterArrival.pending:
 			t.trap(KindBarrier, "it arrives twice at the cluster's barrier")
 		default:
-			t.met = meets{true, g.phase}
-			t.goOn()
+			t.clusterArrival = clusterArrival{true, g.phase}
+			t.endWait()
 		}
 	}
-	g.settle()
+	g.completeBarrier()
 	return true
 }
 
-// settle completes the barrier if every thread that has not exited has arrived, and lets go on
+// completeBarrier completes the barrier if every thread that has not exited has arrived, and lets go on
 // those that have waited for it.
-func (g *cluster) settle() {
-	complete, some := true, false
+func (g *cluster) completeBarrier() {
+	complete, anyLive := true, false
 	for _, t := range g.threads() {
 		if t.state != exited {
-			some = true
-			complete = complete && t.met.arrived && t.met.phase == g.phase
+			anyLive = true
+			complete = complete && t.clusterArrival.pending && t.clusterArrival.phase == g.phase
 		}
 	}
-	if complete && some {
+	if complete && anyLive {
 		g.phase++
 	}
 	for _, t := range g.threads() {
-		if t.state == atBarrier && t.arrival.id == atCluster && t.arrival.counted && t.met.phase < g.phase {
-			t.met.arrived = false
-			t.goOn()
+		if t.state == atBarrier && t.arrival.id == atCluster && t.arrival.warpArrived && t.clusterArrival.phase < g.phase {
+			t.clusterArrival.pending = false
+			t.endWait()
 		}
 	}
 }
@@ -234,24 +234,24 @@ func (g *cluster) settle() {
 // x, y and z of the first CTA of the cluster that will not begin, and 1; or 0 (docs/clusters.md).
 func launchControl(t *thread) {
 	switch {
-	case t.has("try_cancel"):
+	case t.hasModifier("try_cancel"):
 		t.tryCancel()
-	case t.has("is_canceled"):
-		t.putPred("p", t.answer()[3] != 0)
-	case t.has("v4"):
-		words := t.answer()
+	case t.hasModifier("is_canceled"):
+		t.setPred("p", t.cancelResponse()[3] != 0)
+	case t.hasModifier("v4"):
+		words := t.cancelResponse()
 		words[3] = 0
 		d, typ := t.operand("d")
 		for i, e := range elements(d) {
 			t.write(e, typ, value{lo: words[i]})
 		}
 	default:
-		t.put("d", t.answer()[strings.IndexByte("xyz", t.in.Slot("op")[len("get_first_ctaid::")])])
+		t.setOperand("d", t.cancelResponse()[strings.IndexByte("xyz", t.instr.Slot("op")[len("get_first_ctaid::")])])
 	}
 }
 
-// answer is the four words of an answer.
-func (t *thread) answer() [4]uint64 {
+// cancelResponse is the four words of an answer.
+func (t *thread) cancelResponse() [4]uint64 {
 	o, typ := t.operand("a")
 	v := t.read(o, typ)
 	return [4]uint64{low(v.lo, 32), v.lo >> 32, low(v.hi, 32), v.hi >> 32}
@@ -260,34 +260,34 @@ func (t *thread) answer() [4]uint64 {
 // tryCancel asks for a cluster that has not begun.
 func (t *thread) tryCancel() {
 	var answer value
-	if m := t.m; m.next < m.total() {
-		first := coordinates(m.next, m.clusterGrid())
+	if m := t.machine; m.nextCluster < m.clusterCount() {
+		first := coordinates(m.nextCluster, m.clusterGrid())
 		for i := range first {
-			first[i] *= m.team[i]
+			first[i] *= m.clusterDim[i]
 		}
 		answer = value{uint64(first[0]) | uint64(first[1])<<32, uint64(first[2]) | 1<<32}
-		m.next++
+		m.nextCluster++
 	}
 	p := t.ownMbarrier("b")
 	t.mbarrierIn(p)
 	bs, bar := t.address("b")
 	ts, to := t.address("a")
 	ctas := []*cta{t.cta}
-	if t.has("multicast::cluster::all") {
+	if t.hasModifier("multicast::cluster::all") {
 		ctas = t.cta.cluster.ctas
 	}
 	for _, c := range ctas {
 		shift := (uint64(c.rank) - uint64(t.cta.rank)) << rankShift
 		target := func() []byte {
-			if in, _ := t.m.resolve(to + shift); ts == ptx.Generic && in != ptx.Shared {
+			if inSpace, _ := t.machine.resolve(to + shift); ts == ptx.Generic && inSpace != ptx.Shared {
 				t.trap(KindMemory, "%#x is not in shared memory", to+shift)
 			}
 			return t.inCluster(ts, to+shift, 16, 16)
 		}
 		target()
-		k := &task{bar: t.inCluster(bs, bar+shift, 8, 8), tx: 16}
-		t.mbarrierIn(k.bar)
-		k.do = func() { copy(target(), bytesOf(answer, 16)) }
+		k := &task{mbarrier: t.inCluster(bs, bar+shift, 8, 8), txBytes: 16}
+		t.mbarrierIn(k.mbarrier)
+		k.execute = func() { copy(target(), bytesOf(answer, 16)) }
 		t.issue(k)
 	}
 }
@@ -297,14 +297,14 @@ func (t *thread) inCluster(space ptx.Space, addr uint64, n, alignment int) []byt
 	if space == ptx.Shared {
 		addr += sharedWindow
 	}
-	_, addr = t.m.resolve(addr)
-	c := t.sharedOf(addr, true)
-	off := addr - c.base()
+	_, addr = t.machine.resolve(addr)
+	c := t.ctaOfShared(addr, true)
+	offset := addr - c.sharedBase()
 	switch {
 	case addr%uint64(alignment) != 0:
 		t.trap(KindMisaligned, "address %#x is not a multiple of %d", addr, alignment)
-	case off > uint64(len(c.shared)) || uint64(len(c.shared))-off < uint64(n):
+	case offset > uint64(len(c.shared)) || uint64(len(c.shared))-offset < uint64(n):
 		t.trap(KindMemory, "%d bytes at %#x are outside shared memory", n, addr)
 	}
-	return c.shared[off:][:n]
+	return c.shared[offset:][:n]
 }

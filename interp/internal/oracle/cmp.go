@@ -12,13 +12,13 @@ import (
 // and b of type typ. Operands in which one is NaN are unordered: eq to ge are
 // false for them, equ to geu true.
 func (t *thread) compareBits(typ ptx.Type, a, b uint64) bool {
-	op := t.in.Slot("cmp")
+	op := t.instr.Slot("cmp")
 	if !typ.IsFloat() {
 		c := integer(a, typ.Bits(), typ.IsSigned()).Cmp(integer(b, typ.Bits(), typ.IsSigned()))
-		return holds(op, c)
+		return compareHolds(op, c)
 	}
 	f := formatOf(typ)
-	if t.has("ftz") {
+	if t.hasModifier("ftz") {
 		a, b = f.flush(a), f.flush(b)
 	}
 	unordered := f.isNaN(a) || f.isNaN(b)
@@ -31,11 +31,11 @@ func (t *thread) compareBits(typ ptx.Type, a, b uint64) bool {
 	if unordered {
 		return len(op) == 3 // equ neu ltu leu gtu geu
 	}
-	return holds(op[:2], order(f.decode(a), f.decode(b)))
+	return compareHolds(op[:2], order(f.decode(a), f.decode(b)))
 }
 
-// holds reports whether c, the order of two values, satisfies the comparison.
-func holds(op string, c int) bool {
+// compareHolds reports whether c, the order of two values, satisfies the comparison.
+func compareHolds(op string, c int) bool {
 	switch op {
 	case "eq":
 		return c == 0
@@ -55,45 +55,45 @@ func holds(op string, c int) bool {
 
 // boolOp combines the comparison with predicate c, if the instruction has one.
 func (t *thread) boolOp(p bool) bool {
-	switch t.in.Slot("bool") {
+	switch t.instr.Slot("bool") {
 	case "and":
-		return p && t.pred("c")
+		return p && t.predOperand("c")
 	case "or":
-		return p || t.pred("c")
+		return p || t.predOperand("c")
 	case "xor":
-		return p != t.pred("c")
+		return p != t.predOperand("c")
 	}
 	return p
 }
 
-// tests compares a and b: of packed types the low halves, then the high ones.
-func (t *thread) tests() []bool {
-	typ := t.in.SlotType("stype")
+// comparisons compares a and b: of packed types the low halves, then the high ones.
+func (t *thread) comparisons() []bool {
+	typ := t.instr.SlotType("stype")
 	if typ == ptx.NoType {
-		typ = t.in.Type()
+		typ = t.instr.Type()
 	}
-	a, b := t.arg("a"), t.arg("b")
-	var part ptx.Type
+	a, b := t.operandValue("a"), t.operandValue("b")
+	var elemType ptx.Type
 	switch typ {
 	case ptx.F16x2:
-		part = ptx.F16
+		elemType = ptx.F16
 	case ptx.BF16x2:
-		part = ptx.BF16
+		elemType = ptx.BF16
 	default:
 		return []bool{t.compareBits(typ, a, b)}
 	}
-	return []bool{t.compareBits(part, low(a, 16), low(b, 16)), t.compareBits(part, a>>16, b>>16)}
+	return []bool{t.compareBits(elemType, low(a, 16), low(b, 16)), t.compareBits(elemType, a>>16, b>>16)}
 }
 
 // set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison holds; in halves of d, if
 // halves are compared.
 func set(t *thread) {
-	if !t.in.Form.HasSlot("dtype") {
+	if !t.instr.Form.HasSlot("dtype") {
 		setPacked(t)
 		return
 	}
-	dtype := t.in.SlotType("dtype")
-	tests := t.tests()
+	dtype := t.instr.SlotType("dtype")
+	tests := t.comparisons()
 	width := dtype.Bits() / len(tests)
 	d := uint64(0)
 	for i, holds := range tests {
@@ -110,46 +110,46 @@ func set(t *thread) {
 		}
 		d |= yes << (i * width)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // setp (9.7.6.2): p = BoolOp(a cmp b, c), q = BoolOp(!(a cmp b), c). Of packed types
 // (9.7.7.2) q is that of the high halves.
 func setp(t *thread) {
-	tests := t.tests()
+	tests := t.comparisons()
 	p, q := t.boolOp(tests[0]), t.boolOp(!tests[0])
 	if len(tests) > 1 {
 		q = t.boolOp(tests[1])
 	}
-	t.putPred("p", p)
-	if t.in.Form.Operand("q") >= 0 {
-		t.putPred("q", q)
+	t.setPred("p", p)
+	if t.instr.Form.Operand("q") >= 0 {
+		t.setPred("q", q)
 	}
 }
 
 // selp (9.7.6.3): d = c ? a : b.
 func selp(t *thread) {
-	if t.pred("c") {
-		t.put("d", t.arg("a"))
+	if t.predOperand("c") {
+		t.setOperand("d", t.operandValue("a"))
 	} else {
-		t.put("d", t.arg("b"))
+		t.setOperand("d", t.operandValue("b"))
 	}
 }
 
 // slct (9.7.6.4): d = c >= 0 ? a : b. A NaN is not >= 0, -0 is.
 func slct(t *thread) {
 	_, typ := t.operand("c")
-	c := t.arg("c")
+	c := t.operandValue("c")
 	nonNegative := c>>31 == 0
 	if typ.IsFloat() {
-		if t.has("ftz") {
+		if t.hasModifier("ftz") {
 			c = single.flush(c)
 		}
 		nonNegative = !single.isNaN(c) && order(single.decode(c), number{}) >= 0
 	}
 	if nonNegative {
-		t.put("d", t.arg("a"))
+		t.setOperand("d", t.operandValue("a"))
 	} else {
-		t.put("d", t.arg("b"))
+		t.setOperand("d", t.operandValue("b"))
 	}
 }

@@ -49,8 +49,8 @@ func (t *thread) putWords(name string, list []uint64, bits int) {
 }
 
 // sparseBits and indexBits are what the qualifiers say.
-func (t *thread) sparseBits() int { return when(t.has("b16"), 16, 8) }
-func (t *thread) indexBits() int  { return when(t.has("b4"), 4, 2) }
+func (t *thread) sparseBits() int { return choose(t.hasModifier("b16"), 16, 8) }
+func (t *thread) indexBits() int  { return choose(t.hasModifier("b4"), 4, 2) }
 
 // selection is what spcompress does with elements of a type.
 type selection struct {
@@ -61,7 +61,7 @@ type selection struct {
 // selectionOf reads a sparsity descriptor (table 38).
 func (t *thread) selectionOf(desc uint64) selection {
 	types := map[uint64]ptx.Type{0: ptx.U8, 1: ptx.S8, 2: ptx.E5M2, 3: ptx.E4M3, 4: ptx.E3M2, 5: ptx.E2M3}
-	if t.has("b16") {
+	if t.hasModifier("b16") {
 		types = map[uint64]ptx.Type{0: ptx.F16, 1: ptx.BF16}
 	}
 	typ, ok := types[desc>>2%8]
@@ -94,9 +94,9 @@ func (s selection) before(x, y uint64) int {
 	case a.class == notANumber || b.class == notANumber:
 		return int(bit(b.class == notANumber)) - int(bit(a.class == notANumber))
 	case a.class == zero && b.class == zero:
-		return when(s.min, -1, 1) * (int(bit(a.neg)) - int(bit(b.neg)))
+		return choose(s.min, -1, 1) * (int(bit(a.neg)) - int(bit(b.neg)))
 	}
-	return when(s.min, 1, -1) * order(a, b)
+	return choose(s.min, 1, -1) * order(a, b)
 }
 
 // compressed is two of each four elements, in their order, with their indices. The manual leaves open which of equals
@@ -115,7 +115,7 @@ func (s selection) compressed(all []uint64) (kept, indices []uint64) {
 }
 
 func spcompress(t *thread) {
-	s := t.selectionOf(t.arg("b"))
+	s := t.selectionOf(t.operandValue("b"))
 	kept, indices := s.compressed(fields(t.words("a"), t.sparseBits()))
 	t.putWords("d", indices, t.indexBits())
 	t.putWords("p", kept, t.sparseBits())
@@ -124,7 +124,7 @@ func spcompress(t *thread) {
 // spdecompress: an index beyond its sequence, whose meaning the manual leaves to implementations, is a trap.
 func spdecompress(t *thread) {
 	var from, to int
-	for _, mod := range strings.Split(t.in.Text, ".") {
+	for _, mod := range strings.Split(t.instr.Text, ".") {
 		if n, err := fmt.Sscanf(mod, "sp::%d:%d", &from, &to); n == 2 && err == nil {
 			break
 		}

@@ -5,21 +5,21 @@ package oracle
 // bra (9.7.12.3) continues at the target.
 func bra(t *thread) {
 	o, _ := t.operand("a")
-	t.top().goTo(o.Block())
+	t.currentFrame().jumpTo(o.Block())
 }
 
 // brx (9.7.12.4) continues at the a-th label of the list.
 func brx(t *thread) {
 	list, _ := t.operand("b")
-	i := t.arg("a")
+	i := t.operandValue("a")
 	if i >= uint64(len(list.Table().Blocks)) {
 		t.trap(KindBranch, "index %d, %s has %d labels", i, list.Table().Name, len(list.Table().Blocks))
 	}
-	t.top().goTo(list.Table().Blocks[i])
+	t.currentFrame().jumpTo(list.Table().Blocks[i])
 }
 
 // ret (9.7.12.6) returns to the caller; in a kernel it ends the thread.
-func ret(t *thread) { t.leave() }
+func ret(t *thread) { t.popFrame() }
 
 // exit (9.7.12.7) ends the thread.
 func exit(t *thread) {

@@ -12,7 +12,7 @@ import (
 
 // TestLoop runs a loop whose trip count differs by thread: Collatz steps.
 func TestLoop(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
 	.reg .b32 %n, %i, %t;
@@ -48,13 +48,13 @@ done:
 		want = append(want, steps)
 	}
 	o := r.buffer(make([]uint32, 100)...)
-	r.run("k", 1, 100, o)
+	r.mustRun("k", 1, 100, o)
 	checkWords(t, r, o, want...)
 }
 
 // TestBranchTable: brx.idx (9.7.12.4).
 func TestBranchTable(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
 	.reg .b32 %x;
@@ -76,14 +76,14 @@ end:
 	ret;
 }`)
 	o := r.buffer(make([]uint32, 5)...)
-	r.run("k", 1, 4, o)
+	r.mustRun("k", 1, 4, o)
 	checkWords(t, r, o, 10, 11, 12, 33)
-	wantTrap(t, r.try("k", 1, 5, o), KindBranch, "index 4, list has 3 labels")
+	wantTrap(t, r.tryRun("k", 1, 5, o), KindBranch, "index 4, list has 3 labels")
 }
 
 // TestRecursion computes Fibonacci numbers by two calls each.
 func TestRecursion(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func (.param .b32 r) fib(.param .b32 n) {
 	.reg .b32 %n, %a, %b;
 	.reg .pred %p;
@@ -128,21 +128,21 @@ small:
 	ret;
 }`)
 	o := r.buffer(make([]uint32, 12)...)
-	r.run("k", 1, 12, o)
+	r.mustRun("k", 1, 12, o)
 	checkWords(t, r, o, 0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 }
 
 func TestEndlessRecursion(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func f() { call f; ret; }
 .visible .entry k() { call f; ret; }`)
-	wantTrap(t, r.try("k", 1, 1), KindStack, "calls deep")
+	wantTrap(t, r.tryRun("k", 1, 1), KindStack, "calls deep")
 }
 
 // TestCalls passes arguments in registers, as constants, by value in
 // aggregates, and takes the address of a parameter.
 func TestCalls(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func (.reg .u32 d) addmul(.reg .u32 a, .reg .u32 b, .reg .u32 c) {
 	mad.lo.u32 d, a, b, c;
 	ret;
@@ -215,13 +215,13 @@ done:
 	ret;
 }`)
 	o := r.buffer(make([]uint32, 6)...)
-	r.run("k", 1, 2, o, []byte{7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0})
+	r.mustRun("k", 1, 2, o, []byte{7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0})
 	checkWords(t, r, o, 35, 1, 2, 9, 7, 123)
 }
 
 // TestIndirectCalls: a call table, a list of targets and a prototype (9.7.12.5).
 func TestIndirectCalls(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func (.reg .u32 d) foo(.reg .u32 a) { add.u32 d, a, 1; ret; }
 .func (.reg .u32 d) bar(.reg .u32 a) { mul.lo.u32 d, a, 2; ret; }
 .func (.reg .u32 d) baz(.reg .u32 a) { sub.u32 d, a, 3; ret; }
@@ -252,16 +252,16 @@ func TestIndirectCalls(t *testing.T) {
 	ret;
 }`)
 	o := r.buffer(0, 0, 0, 0)
-	r.run("k", 1, 3, o, 0)
+	r.mustRun("k", 1, 3, o, 0)
 	checkWords(t, r, o, 102, 400, 94)
-	wantTrap(t, r.try("k", 1, 1, o, 1), KindCall, "no function is at")
-	wantTrap(t, r.try("k", 1, 4, o, 0), KindCall, "odd (8:7) is not among the targets")
+	wantTrap(t, r.tryRun("k", 1, 1, o, 1), KindCall, "no function is at")
+	wantTrap(t, r.tryRun("k", 1, 4, o, 0), KindCall, "odd (8:7) is not among the targets")
 }
 
 // TestStepLimit: an endless loop ends with a trap; skipped instructions
 // count.
 func TestStepLimit(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k() { L: bra L; }
 .visible .entry skip() {
 	.reg .pred %p;
@@ -271,10 +271,10 @@ L:	@%p add.u32 %r, %r, 1;
 }
 .visible .entry one() { ret; }`)
 	r.launch.MaxSteps = 5000
-	wantTrap(t, r.try("k", 1, 1), KindSteps, "5000")
-	wantTrap(t, r.try("skip", 1, 1), KindSteps, "5000")
+	wantTrap(t, r.tryRun("k", 1, 1), KindSteps, "5000")
+	wantTrap(t, r.tryRun("skip", 1, 1), KindSteps, "5000")
 	r.launch.MaxSteps = 1
-	r.run("one", 3, 33)
+	r.mustRun("one", 3, 33)
 	if r.stats.ThreadInstructions != 99 {
 		t.Errorf("%d instructions, want 99", r.stats.ThreadInstructions)
 	}
@@ -283,7 +283,7 @@ L:	@%p add.u32 %r, %r, 1;
 // TestCancel: a cancelled context ends an endless loop, and a launch that makes
 // no sense is refused.
 func TestCancel(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k() { L: bra L; }
 .func f() { ret; }`)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -310,7 +310,7 @@ func TestCancel(t *testing.T) {
 // TestGuards: an instruction whose guard is false does nothing, and is not
 // counted, unless it is a return.
 func TestGuards(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
 	.reg .pred %p;
@@ -325,7 +325,7 @@ func TestGuards(t *testing.T) {
 	trap;
 }`)
 	o := r.buffer(0)
-	r.run("k", 1, 8, o)
+	r.mustRun("k", 1, 8, o)
 	checkWords(t, r, o, 7)
 	if r.stats.ThreadInstructions != 8+8+8+3 {
 		t.Errorf("%d instructions, want 27", r.stats.ThreadInstructions)
@@ -338,7 +338,7 @@ func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
 		"call unknown;",
 	} {
-		r := newRig(t, `
+		r := newHarness(t, `
 .extern .func unknown();
 .visible .entry k(.param .u32 go) {
 	.reg .b16 %h;
@@ -352,8 +352,8 @@ func TestUnsupported(t *testing.T) {
 	`+code+`
 	ret;
 }`)
-		r.run("k", 1, 1, 0)
-		err := r.try("k", 1, 1, 1)
+		r.mustRun("k", 1, 1, 0)
+		err := r.tryRun("k", 1, 1, 1)
 		var u *Unsupported
 		if !errors.As(err, &u) || u.Instr.Pos.Line != 15 {
 			t.Errorf("%s: got %v, want Unsupported at line 15", code, err)

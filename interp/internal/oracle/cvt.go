@@ -11,16 +11,16 @@ import (
 
 // cvt (9.7.9.21): conversions between numbers.
 func cvt(t *thread) {
-	if t.has("pack") {
+	if t.hasModifier("pack") {
 		cvtPack(t)
 		return
 	}
-	to, from := t.in.Conversion()
+	to, from := t.instr.Conversion()
 	if _, count := to.Elements(); count > 1 {
 		t.convertPacked(to, from)
 		return
 	}
-	t.put("d", t.convert(t.arg("a"), from, to))
+	t.setOperand("d", t.convert(t.operandValue("a"), from, to))
 }
 
 // convert gives the bits of type to for the bits a of type from.
@@ -28,7 +28,7 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	switch {
 	case from.IsInt() && to.IsInt():
 		i := integer(a, from.Bits(), from.IsSigned())
-		if t.has("sat") {
+		if t.hasModifier("sat") {
 			i = clamp(i, to.Bits(), to.IsSigned())
 		}
 		return wrap(i, to.Bits())
@@ -40,7 +40,7 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	if f := formatOf(from); f.isNaN(a) && to != ptx.TF32 {
 		return t.convertNaN(a, from, to)
 	}
-	n := t.source(a, from)
+	n := t.sourceNumber(a, from)
 	if rnd := t.integral(); rnd != "" {
 		n = n.integral(rnd)
 	}
@@ -51,13 +51,13 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 // and all its bits where nothing is done to a number, between the same types or from .bf16 to .f32.
 func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 	f, g := formatOf(from), formatOf(to)
-	switch same := from == to && t.integral() == "" && from.Bits() >= 32; {
-	case t.has("sat"):
+	switch unchanged := from == to && t.integral() == "" && from.Bits() >= 32; {
+	case t.hasModifier("sat"):
 		return 0
-	case t.has("ftz") && to == ptx.F64:
+	case t.hasModifier("ftz") && to == ptx.F64:
 		return f.convertNaN(f.nan, g)
-	case t.has("ftz") && from != ptx.F64:
-	case same:
+	case t.hasModifier("ftz") && from != ptx.F64:
+	case unchanged:
 		return a
 	case from == ptx.BF16 && to == ptx.F32:
 		return a << 16
@@ -67,11 +67,11 @@ func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 	return g.nan
 }
 
-// source decodes a floating-point operand. The manual's .ftz flushes one of .f32;
+// sourceNumber decodes a floating-point operand. The manual's .ftz flushes one of .f32;
 // a GPU's conversion to .f16 ignores it.
-func (t *thread) source(a uint64, from ptx.Type) number {
+func (t *thread) sourceNumber(a uint64, from ptx.Type) number {
 	f := formatOf(from)
-	if from == ptx.F32 && t.in.SlotType("dtype") != ptx.F16 {
+	if from == ptx.F32 && t.instr.SlotType("dtype") != ptx.F16 {
 		a = t.ftz(f, a)
 	}
 	return f.decode(a)
@@ -80,7 +80,7 @@ func (t *thread) source(a uint64, from ptx.Type) number {
 // integral is the mode in which the instruction rounds to an integer (rni, rzi,
 // rmi, rpi), without its i; "" if it does not.
 func (t *thread) integral() string {
-	if rnd := t.in.Slot("rnd"); len(rnd) == 3 && rnd[2] == 'i' {
+	if rnd := t.instr.Slot("rnd"); len(rnd) == 3 && rnd[2] == 'i' {
 		return rnd[:2]
 	}
 	return ""
@@ -89,7 +89,7 @@ func (t *thread) integral() string {
 // toInt converts to an integer. Values out of range saturate, with or without
 // .sat. NaN gives zero, but 100…0 where 64 bits are involved.
 func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
-	n := t.source(a, from)
+	n := t.sourceNumber(a, from)
 	switch n.class {
 	case notANumber:
 		if from == ptx.F64 || to.Bits() == 64 {
@@ -111,14 +111,14 @@ func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
 func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 	if to == ptx.TF32 {
 		rnd := t.rounding()
-		if t.has("rna") {
+		if t.hasModifier("rna") {
 			rnd = "rna"
 		}
 		return t.modified(tensorFloat.round(n, rnd), tensorFloat) << 13
 	}
 	f := formatOf(to)
 	d := f.round(n, t.rounding())
-	if to == ptx.F32 && t.has("ftz") && f.isTiny(n, t.rounding()) {
+	if to == ptx.F32 && t.hasModifier("ftz") && f.isTiny(n, t.rounding()) {
 		d = f.signed(n.neg, 0)
 	}
 	return t.modified(d, f)
@@ -126,16 +126,16 @@ func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 
 // modified is a result with .satfinite, .relu and .sat.
 func (t *thread) modified(d uint64, f format) uint64 {
-	if t.has("pzo") && d == f.sign() {
+	if t.hasModifier("pzo") && d == f.sign() {
 		d = 0
 	}
-	if t.has("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
+	if t.hasModifier("satfinite") && !f.isNaN(d) && d&^f.sign() == f.inf() {
 		d--
 	}
-	if t.has("relu") && !f.isNaN(d) && d&f.sign() != 0 {
+	if t.hasModifier("relu") && !f.isNaN(d) && d&f.sign() != 0 {
 		d = 0
 	}
-	if t.has("sat") {
+	if t.hasModifier("sat") {
 		d = f.saturate(d)
 	}
 	return d
@@ -144,12 +144,12 @@ func (t *thread) modified(d uint64, f format) uint64 {
 // cvtPack (9.7.9.22): a and b saturated to a narrow type; b in the lowest bits
 // of d, a above, then c.
 func cvtPack(t *thread) {
-	to := t.in.Slot("dtype") // u2 and s2 are no types elsewhere
+	to := t.instr.Slot("dtype") // u2 and s2 are no types elsewhere
 	n, _ := strconv.Atoi(to[1:])
-	narrow := func(name string) uint64 { return wrap(clamp(t.int(name), n, to[0] == 's'), n) }
+	narrow := func(name string) uint64 { return wrap(clamp(t.intOperand(name), n, to[0] == 's'), n) }
 	d := narrow("a")<<n | narrow("b")
-	if t.given("c") {
-		d |= t.arg("c") << (2 * n)
+	if t.hasOperand("c") {
+		d |= t.operandValue("c") << (2 * n)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }

@@ -10,7 +10,7 @@ import (
 // value.
 func TestCvtInt(t *testing.T) {
 	var ones [][]uint64
-	for _, c := range corners {
+	for _, c := range cornerValues {
 		ones = append(ones, u(c))
 	}
 	checkFunc(t, "cvt.s64.s32", ones, func(x []uint64) uint64 { return uint64(int64(int32(x[0]))) })
@@ -36,7 +36,7 @@ func TestCvtInt(t *testing.T) {
 // even, and one step in the other directions.
 func TestCvtIntToFloat(t *testing.T) {
 	var ones [][]uint64
-	for _, c := range corners {
+	for _, c := range cornerValues {
 		ones = append(ones, u(c))
 	}
 	checkFunc(t, "cvt.rn.f32.s32", ones, func(x []uint64) uint64 { return uint64(math.Float32bits(float32(int32(x[0])))) })
@@ -236,7 +236,7 @@ func TestCvtPack(t *testing.T) {
 
 // TestWideRegisters: ld, st and cvt with registers wider than the type (9.4.1).
 func TestWideRegisters(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %rd<8>;
 	.reg .b32 %r<8>;
@@ -260,7 +260,7 @@ func TestWideRegisters(t *testing.T) {
 	ret;
 }`)
 	p := r.buffer(0x7788bc85, 0x11223344, 0, 0, 0, 0, 0, 0, 0, 0, 0xffffffff, 0)
-	r.run("k", 1, 1, p)
+	r.mustRun("k", 1, 1, p)
 	got := fmt.Sprintf("%#x", r.words(p+8, 10))
 	want := fmt.Sprintf("%#x", []uint32{
 		0xffffff85, 0xffffffff, 0x85, 0, 0xbc85, 0xffffbc85, 0xffffff85, 0xbc85, 0xffffff85, 0xbf90a000})

@@ -48,21 +48,21 @@ type Config struct {
 
 // Device is a GPU: memory, and the modules loaded into it.
 type Device struct {
-	cfg         Config
-	allocations []*allocation
-	params      *allocation
-	next        uint64 // the next allocation begins here, or at the next multiple
-	used, heap  uint64 // bytes: of all allocations, of those by malloc
-	functions   uint64 // that have an address
-	launches    uint64
-	objects     map[uint64]*Object // textures, surfaces and samplers, by handle
+	cfg            Config
+	allocations    []*allocation
+	params         *allocation
+	nextAddr       uint64 // the next allocation begins here, or at the next multiple
+	heapUsed, heap uint64 // bytes: of all allocations, of those by malloc
+	functions      uint64 // that have an address
+	launches       uint64
+	objects        map[uint64]*Object // textures, surfaces and samplers, by handle
 }
 
-// kind says what an allocation is.
-type kind uint8
+// allocationKind says what an allocation is.
+type allocationKind uint8
 
 const (
-	buffer kind = iota
+	buffer allocationKind = iota
 	variable
 	constant
 	params
@@ -77,7 +77,7 @@ var spaces = [...]ptx.Space{ptx.Global, ptx.Global, ptx.Const, ptx.Param, ptx.Gl
 
 // allocation is a piece of device memory.
 type allocation struct {
-	kind kind
+	kind allocationKind
 	base uint64
 	data []byte
 }
@@ -105,7 +105,7 @@ func NewDevice(cfg Config) *Device {
 	if cfg.Base == 0 {
 		cfg.Base = deviceMemory
 	}
-	d := &Device{cfg: cfg, next: cfg.Base, params: &allocation{kind: params, base: paramBlock}}
+	d := &Device{cfg: cfg, nextAddr: cfg.Base, params: &allocation{kind: params, base: paramBlock}}
 	d.allocations = append(d.allocations, d.params)
 	return d
 }
@@ -119,7 +119,7 @@ func (d *Device) Free(addr uint64) error {
 		if a.base == addr && a != d.params {
 			d.allocations = slices.Delete(d.allocations, i, i+1)
 			if a.kind < mapped {
-				d.used -= uint64(len(a.data))
+				d.heapUsed -= uint64(len(a.data))
 			}
 			if a.kind == heap {
 				d.heap -= uint64(len(a.data)) + blockCost
@@ -166,29 +166,29 @@ func (d *Device) Malloc(size uint64) uint64 {
 }
 
 // allocate gives the next addresses to an allocation.
-func (d *Device) allocate(k kind, size uint64) (uint64, error) {
-	if size > d.cfg.Memory-d.used {
-		return 0, fmt.Errorf("%d bytes wanted, %d of %d are in use", size, d.used, d.cfg.Memory)
+func (d *Device) allocate(k allocationKind, size uint64) (uint64, error) {
+	if size > d.cfg.Memory-d.heapUsed {
+		return 0, fmt.Errorf("%d bytes wanted, %d of %d are in use", size, d.heapUsed, d.cfg.Memory)
 	}
 	alignment := uint64(granule)
 	if size >= page/2 {
 		alignment = page
 	}
-	at := align(d.next, alignment)
+	address := align(d.nextAddr, alignment)
 	for i := 0; i < len(d.allocations); i++ {
-		if a := d.allocations[i]; at < a.end() && a.base <= at+size+distance {
-			at = align(a.end()+distance, alignment)
+		if a := d.allocations[i]; address < a.end() && a.base <= address+size+distance {
+			address = align(a.end()+distance, alignment)
 			i = -1 // there may be others
 		}
 	}
-	d.allocations = append(d.allocations, &allocation{kind: k, base: at, data: make([]byte, size)})
-	d.next = at + size + distance
-	d.used += size
-	return at, nil
+	d.allocations = append(d.allocations, &allocation{kind: k, base: address, data: make([]byte, size)})
+	d.nextAddr = address + size + distance
+	d.heapUsed += size
+	return address, nil
 }
 
-// find gives the allocation that an address is in, nil if there is none.
-func (d *Device) find(addr uint64) *allocation {
+// findAllocation gives the allocation that an address is in, nil if there is none.
+func (d *Device) findAllocation(addr uint64) *allocation {
 	for _, a := range d.allocations {
 		if addr-a.base < uint64(len(a.data)) {
 			return a
@@ -197,10 +197,10 @@ func (d *Device) find(addr uint64) *allocation {
 	return nil
 }
 
-// reach gives n bytes at an address of the space, which may be generic, or says what is
+// bytesAt gives n bytes at an address of the space, which may be generic, or says what is
 // wrong with the access.
-func (d *Device) reach(space ptx.Space, addr uint64, n int, store bool) (*allocation, []byte, error) {
-	a := d.find(addr)
+func (d *Device) bytesAt(space ptx.Space, addr uint64, n int, store bool) (*allocation, []byte, error) {
+	a := d.findAllocation(addr)
 	switch {
 	case a == nil:
 		return nil, nil, fmt.Errorf("nothing is at %#x", addr)

@@ -20,51 +20,51 @@ type cell struct{ lane, column int }
 
 // tensorMemory is that of a CTA, as far as it has been written, and who has which columns.
 type tensorMemory struct {
-	cells   map[cell]uint64
-	owner   [576]int // of a column: number of the allocation, from 1 on
-	size    map[int]int
-	alone   int          // the allocation that is exclusive; 0: none
-	pair    map[int]bool // allocations of the pair
-	left    map[int]bool // … that this CTA has given back
-	granted []int        // … that the other CTA has made, and this one has yet to
-	made    int
-	over    bool
+	cells           map[cell]uint64
+	owner           [576]int // of a column: number of the allocation, from 1 on
+	size            map[int]int
+	alone           int          // the allocation that is exclusive; 0: none
+	pair            map[int]bool // allocations of the pair
+	returned        map[int]bool // … that this CTA has given back
+	granted         []int        // … that the other CTA has made, and this one has yet to
+	allocationCount int
+	relinquished    bool
 
 	stores map[int][]func()      // by warp, to come
 	loads  map[int]map[cell]bool // by warp, not waited for
 }
 
 func (c *cta) tensorMemory() *tensorMemory {
-	if c.fifth == nil {
-		c.fifth = &tensorMemory{
-			cells: map[cell]uint64{}, size: map[int]int{}, pair: map[int]bool{}, left: map[int]bool{},
+	if c.tmem == nil {
+		c.tmem = &tensorMemory{
+			cells: map[cell]uint64{}, size: map[int]int{}, pair: map[int]bool{}, returned: map[int]bool{},
 			stores: map[int][]func(){}, loads: map[int]map[cell]bool{},
 		}
 	}
-	return c.fifth
+	return c.tmem
 }
 
-// at traps unless a cell is there and allocated.
-func (m *tensorMemory) at(t *thread, p cell) cell {
+// checkCell traps unless a cell is there and allocated.
+func (m *tensorMemory) checkCell(t *thread, p cell) cell {
 	if p.lane < 0 || p.lane > 127 || p.column < 0 || p.column > 575 || m.owner[p.column] == 0 {
 		t.trap(KindTensor, "lane %d, column %d of tensor memory is not allocated", p.lane, p.column)
 	}
 	return p
 }
 
-// unread traps if somebody has loaded a cell, and has not waited for that.
-func (m *tensorMemory) unread(t *thread, p cell) cell {
+// checkNoPendingLoad traps if somebody has loaded a cell, and has not waited for that.
+func (m *tensorMemory) checkNoPendingLoad(t *thread, p cell) cell {
 	for _, l := range m.loads {
 		if l[p] {
 			t.trap(KindAsync, "lane %d, column %d of tensor memory is overwritten before tcgen05.wait::ld", p.lane, p.column)
 		}
 	}
-	return m.at(t, p)
+	return m.checkCell(t, p)
 }
 
-// twins is the CTA of the thread, or those of its pair, the even one first.
-func (t *thread) twins() []*cta {
-	if !t.has("cta_group::2") {
+// ctaPair is the CTA of the thread, or those of its pair, the even one first.
+func (t *thread) ctaPair() []*cta {
+	if !t.hasModifier("cta_group::2") {
 		return []*cta{t.cta}
 	}
 	even := t.cta.rank &^ 1
@@ -83,29 +83,29 @@ func (t *thread) twins() []*cta {
 // tcgen05 executes what a single thread does, and begins to wait for the warp else.
 func tcgen05(t *thread) {
 	switch {
-	case t.in.Form.Family == ptx.FamilyNone:
+	case t.instr.Form.Family == ptx.FamilyNone:
 		t.unsupported()
-	case t.has("sync"):
+	case t.hasModifier("sync"):
 		tensor(t)
-	case t.has("commit"):
+	case t.hasModifier("commit"):
 		t.commitTensor()
-	case t.has("cp"):
+	case t.hasModifier("cp"):
 		t.copyTensor()
-	case t.has("shift"):
+	case t.hasModifier("shift"):
 		t.shiftTensor()
-	case t.has("mma"):
+	case t.hasModifier("mma"):
 		t.multiplyTensor()
 	}
 }
 
-// agreed is an operand that all threads must have alike.
-func (g group) agreed(name string) uint64 {
+// uniformOperand is an operand that all threads must have alike.
+func (g group) uniformOperand(name string) uint64 {
 	get := func(t *thread) uint64 {
 		if o, _ := t.operand(name); o.Kind == ptx.AddrOperand {
 			_, addr := t.address(name)
 			return low(addr, 32)
 		}
-		return low(t.arg(name), 32)
+		return low(t.operandValue(name), 32)
 	}
 	for _, t := range g {
 		if get(t) != get(g[0]) {
@@ -116,29 +116,29 @@ func (g group) agreed(name string) uint64 {
 }
 
 // tensorRank is the number of the threads' warp of 32 in their CTA.
-func (g group) tensorRank() int { return g[0].linear / tensorLanes }
+func (g group) tensorRank() int { return g[0].index / tensorLanes }
 
-// fifth executes what a warp does together.
-func fifth(g group) {
-	g.whole()
+// tcgen05Warp executes what a warp does together.
+func tcgen05Warp(g group) {
+	g.checkWholeWarp()
 	t := g[0]
 	m := t.cta.tensorMemory()
 	switch {
-	case t.has("alloc"):
+	case t.hasModifier("alloc"):
 		g.allocate(m)
-	case t.has("dealloc"):
+	case t.hasModifier("dealloc"):
 		g.deallocate(m)
-	case t.has("relinquish_alloc_permit"):
-		m.over = true
-	case t.has("wait::ld"):
+	case t.hasModifier("relinquish_alloc_permit"):
+		m.relinquished = true
+	case t.hasModifier("wait::ld"):
 		delete(m.loads, g.tensorRank())
-	case t.has("wait::st"):
+	case t.hasModifier("wait::st"):
 		list := m.stores[g.tensorRank()]
 		delete(m.stores, g.tensorRank())
-		for _, do := range list {
-			do()
+		for _, f := range list {
+			f()
 		}
-	case t.has("ld"):
+	case t.hasModifier("ld"):
 		g.loadTensor(m)
 	default:
 		g.storeTensor(m)
@@ -147,10 +147,10 @@ func fifth(g group) {
 
 // columnCount is the number of columns that an instruction is about.
 func (g group) columnCount() int {
-	n := int(g.agreed("b"))
-	if g[0].has("exclusive") { // table 58
-		sm := g[0].m.mod.SM()
-		if n%32 != 0 || n < 32 || n > when(107 <= sm && sm < 110, 576, 512) {
+	n := int(g.uniformOperand("b"))
+	if g[0].hasModifier("exclusive") { // table 58
+		sm := g[0].machine.mod.SM()
+		if n%32 != 0 || n < 32 || n > choose(107 <= sm && sm < 110, 576, 512) {
 			g[0].trap(KindTensor, "%d columns", n)
 		}
 		return n
@@ -161,9 +161,9 @@ func (g group) columnCount() int {
 	return n
 }
 
-// room finds columns that no CTA of the list has given away; -1 if there are none. An exclusive allocation wants that
+// freeColumns finds columns that no CTA of the list has given away; -1 if there are none. An exclusive allocation wants that
 // no column is given away, and keeps the others from being so.
-func room(list []*cta, n int, alone bool) int {
+func freeColumns(list []*cta, n int, alone bool) int {
 	for _, c := range list {
 		if m := c.tensorMemory(); m.alone != 0 || alone && len(m.size) > 0 {
 			return -1
@@ -186,14 +186,14 @@ next:
 	return -1
 }
 
-// starved reports whether the threads have to wait for columns.
-func (g group) starved() bool {
+// waitsForColumns reports whether the threads have to wait for columns.
+func (g group) waitsForColumns() bool {
 	t := g[0]
-	if t.in.Form.Family != ptx.FamilyTensorAlloc || !t.has("alloc") || len(g) != tensorLanes {
+	if t.instr.Form.Family != ptx.FamilyTensorAlloc || !t.hasModifier("alloc") || len(g) != tensorLanes {
 		return false
 	}
 	m := t.cta.tensorMemory()
-	return !m.over && !(t.has("cta_group::2") && len(m.granted) > 0) && room(t.twins(), g.columnCount(), t.has("exclusive")) < 0
+	return !m.relinquished && !(t.hasModifier("cta_group::2") && len(m.granted) > 0) && freeColumns(t.ctaPair(), g.columnCount(), t.hasModifier("exclusive")) < 0
 }
 
 func (g group) allocate(m *tensorMemory) {
@@ -201,43 +201,43 @@ func (g group) allocate(m *tensorMemory) {
 	n := g.columnCount()
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		if space, addr = t.m.resolve(addr); space == ptx.Shared && addr>>rankShift != uint64(t.cta.rank) {
+		if space, addr = t.machine.resolve(addr); space == ptx.Shared && addr>>rankShift != uint64(t.cta.rank) {
 			space = ptx.Generic
 		}
 	}
 	if space != ptx.Shared {
 		t.trap(KindMemory, "the address is not in the CTA's shared memory")
 	}
-	if m.over {
+	if m.relinquished {
 		t.trap(KindTensor, "the right to allocate has been given up")
 	}
 	first := -1
-	if t.has("cta_group::2") && len(m.granted) > 0 {
+	if t.hasModifier("cta_group::2") && len(m.granted) > 0 {
 		id := m.granted[0]
 		m.granted = m.granted[1:]
-		if m.size[id] != n || (m.alone == id) != t.has("exclusive") {
+		if m.size[id] != n || (m.alone == id) != t.hasModifier("exclusive") {
 			t.trap(KindDivergent, "the other CTA of the pair has allocated %d columns", m.size[id])
 		}
 		first = slices.Index(m.owner[:], id)
 	} else {
-		list := t.twins()
-		first = room(list, n, t.has("exclusive"))
+		list := t.ctaPair()
+		first = freeColumns(list, n, t.hasModifier("exclusive"))
 		for _, c := range list {
 			o := c.tensorMemory()
-			o.made++
+			o.allocationCount++
 			for i := first; i < first+n; i++ {
-				o.owner[i] = o.made
+				o.owner[i] = o.allocationCount
 			}
-			o.size[o.made], o.pair[o.made] = n, len(list) == 2
-			if t.has("exclusive") {
-				o.alone = o.made
+			o.size[o.allocationCount], o.pair[o.allocationCount] = n, len(list) == 2
+			if t.hasModifier("exclusive") {
+				o.alone = o.allocationCount
 			}
 			if c != t.cta {
-				o.granted = append(o.granted, o.made)
+				o.granted = append(o.granted, o.allocationCount)
 			}
 		}
 	}
-	copy(g[0].reach(space, addr, 4, writes), bytesOf(value{lo: uint64(first)}, 4))
+	copy(g[0].access(space, addr, 4, writeAccess), bytesOf(value{lo: uint64(first)}, 4))
 }
 
 func (m *tensorMemory) release(id int) {
@@ -247,7 +247,7 @@ func (m *tensorMemory) release(id int) {
 		}
 	}
 	delete(m.size, id)
-	delete(m.left, id)
+	delete(m.returned, id)
 	if m.alone == id {
 		m.alone = 0
 	}
@@ -255,12 +255,12 @@ func (m *tensorMemory) release(id int) {
 
 func (g group) deallocate(m *tensorMemory) {
 	t := g[0]
-	n, at := g.columnCount(), int(g.agreed("a"))
+	n, at := g.columnCount(), int(g.uniformOperand("a"))
 	id := 0
 	if at < 576 {
 		id = m.owner[at]
 	}
-	if id == 0 || m.size[id] != n || at > 0 && m.owner[at-1] == id || m.left[id] || m.pair[id] != t.has("cta_group::2") || (m.alone == id) != t.has("exclusive") {
+	if id == 0 || m.size[id] != n || at > 0 && m.owner[at-1] == id || m.returned[id] || m.pair[id] != t.hasModifier("cta_group::2") || (m.alone == id) != t.hasModifier("exclusive") {
 		t.trap(KindTensor, "no such columns are allocated")
 	}
 	if !m.pair[id] {
@@ -268,22 +268,22 @@ func (g group) deallocate(m *tensorMemory) {
 		return
 	}
 	o := t.cta.cluster.ctas[t.cta.rank^1].tensorMemory() // which may have exited since
-	if theirs := o.owner[at]; o.left[theirs] {
+	if owner := o.owner[at]; o.returned[owner] {
 		m.release(id)
-		o.release(theirs)
+		o.release(owner)
 		return
 	}
-	m.left[id] = true
+	m.returned[id] = true
 }
 
-// endTensor traps if the CTA has allocated columns that it has not given back.
-func (c *cta) endTensor() {
-	if c.fifth == nil {
+// checkTensorMemory traps if the CTA has allocated columns that it has not given back.
+func (c *cta) checkTensorMemory() {
+	if c.tmem == nil {
 		return
 	}
-	for id := range c.fifth.size {
-		if !c.fifth.left[id] {
-			c.threads[0].trap(KindTensor, "%d columns have not been deallocated", c.fifth.size[id])
+	for id := range c.tmem.size {
+		if !c.tmem.returned[id] {
+			c.threads[0].trap(KindTensor, "%d columns have not been deallocated", c.tmem.size[id])
 		}
 	}
 }
@@ -293,21 +293,21 @@ func (c *cta) endTensor() {
 func (g group) fragmentCells(reg, lane int, split int) []cell {
 	t := g[0]
 	width := 1
-	if t.has("pack::16b") || t.has("unpack::16b") {
+	if t.hasModifier("pack::16b") || t.hasModifier("unpack::16b") {
 		width = 2
 	}
 	var p cell
 	switch {
-	case t.has("32x32b"):
+	case t.hasModifier("32x32b"):
 		p = cell{lane, reg * width}
-	case t.has("16x32bx2"):
-		p = cell{lane & 15, reg*width + when(lane < 16, 0, split)}
-	case t.has("16x64b"):
-		p = cell{when(lane&1 == 0, 0, 8) + lane>>2, (reg*2 + lane>>1&1) * width}
-	case t.has("16x128b"):
-		p = cell{when(reg&1 == 0, 0, 8) + lane>>2, (reg>>1*4 + lane&3) * width}
+	case t.hasModifier("16x32bx2"):
+		p = cell{lane & 15, reg*width + choose(lane < 16, 0, split)}
+	case t.hasModifier("16x64b"):
+		p = cell{choose(lane&1 == 0, 0, 8) + lane>>2, (reg*2 + lane>>1&1) * width}
+	case t.hasModifier("16x128b"):
+		p = cell{choose(reg&1 == 0, 0, 8) + lane>>2, (reg>>1*4 + lane&3) * width}
 	default:
-		p = cell{when(reg&2 == 0, 0, 8) + lane>>2, (reg>>2*8 + lane&3*2 + reg&1) * width}
+		p = cell{choose(reg&2 == 0, 0, 8) + lane>>2, (reg>>2*8 + lane&3*2 + reg&1) * width}
 	}
 	if width == 2 {
 		return []cell{p, {p.lane, p.column + 1}}
@@ -318,28 +318,28 @@ func (g group) fragmentCells(reg, lane int, split int) []cell {
 // base is the cell that a load or store of a warp begins at, in its quarter of the lanes.
 func (g group) base() cell {
 	t := g[0]
-	a := int(g.agreed("a"))
+	a := int(g.uniformOperand("a"))
 	p := cell{a >> 16, a & 0xffff}
 	quarter := g.tensorRank() % 4 * 32
 	if p.lane < 32 {
 		p.lane += quarter
 	}
-	rows := when(t.has("32x32b"), 32, 16)
+	rows := choose(t.hasModifier("32x32b"), 32, 16)
 	if p.lane%16 != 0 || p.lane < quarter || p.lane+rows > quarter+32 {
 		t.trap(KindTensor, "lane %d, where the warp has %d and 31 more", p.lane, quarter)
 	}
 	return p
 }
 
-func (g group) splitOff(name string) int {
-	if !g[0].has("16x32bx2") {
+func (g group) splitOffset(name string) int {
+	if !g[0].hasModifier("16x32bx2") {
 		return 0
 	}
-	return int(low(g[0].arg(name), 32))
+	return int(low(g[0].operandValue(name), 32))
 }
 
 func (g group) loadTensor(m *tensorMemory) {
-	base, split := g.base(), g.splitOff("b")
+	base, split := g.base(), g.splitOffset("b")
 	loads := m.loads[g.tensorRank()]
 	if loads == nil {
 		loads = map[cell]bool{}
@@ -348,17 +348,17 @@ func (g group) loadTensor(m *tensorMemory) {
 	for lane, t := range g {
 		o, _ := t.operand("d")
 		to := elements(o)
-		if t.has("spcompress") {
-			num, _ := strconv.Atoi(t.in.Slot("num")[1:])
+		if t.hasModifier("spcompress") {
+			num, _ := strconv.Atoi(t.instr.Slot("num")[1:])
 			to = make([]*ptx.Operand, num)
 		}
 		var all []uint64
 		for reg, e := range to {
 			v := uint64(0)
 			for i, p := range g.fragmentCells(reg, lane, split) {
-				at := m.at(t, cell{base.lane + p.lane, base.column + p.column})
-				loads[at] = true
-				if v |= m.cells[at] << (16 * i); len(g.fragmentCells(reg, lane, split)) == 2 && i == 0 {
+				pos := m.checkCell(t, cell{base.lane + p.lane, base.column + p.column})
+				loads[pos] = true
+				if v |= m.cells[pos] << (16 * i); len(g.fragmentCells(reg, lane, split)) == 2 && i == 0 {
 					v = low(v, 16)
 				}
 			}
@@ -367,12 +367,12 @@ func (g group) loadTensor(m *tensorMemory) {
 				t.write(e, ptx.B32, value{lo: low(v, 32)})
 			}
 		}
-		if t.has("spcompress") {
-			kept, indices := selection{ptx.F32, t.has("min"), t.has("abs")}.compressed(all)
+		if t.hasModifier("spcompress") {
+			kept, indices := selection{ptx.F32, t.hasModifier("min"), t.hasModifier("abs")}.compressed(all)
 			t.putWords("d", indices, 2)
 			t.putWords("p", kept, 32)
 		}
-		if t.has("red") {
+		if t.hasModifier("red") {
 			q, _ := t.operand("q")
 			r := all[0]
 			for _, v := range all {
@@ -384,7 +384,7 @@ func (g group) loadTensor(m *tensorMemory) {
 }
 
 func (g group) storeTensor(m *tensorMemory) {
-	base, split := g.base(), g.splitOff("c")
+	base, split := g.base(), g.splitOffset("c")
 	type stored struct {
 		at cell
 		v  uint64
@@ -396,44 +396,44 @@ func (g group) storeTensor(m *tensorMemory) {
 			v := t.read(e, ptx.B32).lo
 			places := g.fragmentCells(reg, lane, split)
 			for i, p := range places {
-				at := m.at(t, cell{base.lane + p.lane, base.column + p.column})
+				pos := m.checkCell(t, cell{base.lane + p.lane, base.column + p.column})
 				if len(places) == 2 {
-					list = append(list, stored{at, low(v>>(16*i), 16)})
+					list = append(list, stored{pos, low(v>>(16*i), 16)})
 				} else {
-					list = append(list, stored{at, v})
+					list = append(list, stored{pos, v})
 				}
 			}
 		}
 	}
-	t, in := g[0], g[0].in
+	t, instr := g[0], g[0].instr
 	m.stores[g.tensorRank()] = append(m.stores[g.tensorRank()], func() {
-		now := t.in
-		t.in = in
+		saved := t.instr
+		t.instr = instr
 		for _, s := range list {
-			m.cells[m.unread(t, s.at)] = s.v
+			m.cells[m.checkNoPendingLoad(t, s.at)] = s.v
 		}
-		t.in = now
+		t.instr = saved
 	})
 }
 
 // commitTensor (9.7.16.12): the mbarrier is told when what came before has been done; with
 // .multicast::cluster those at its place in other CTAs too.
 func (t *thread) commitTensor() {
-	t.twins()
-	onlyA := t.has("sync_restrict::shared::read::mma::a")
-	if !t.multicasts() {
-		t.issue(&task{bar: t.told(t.mbarrierAt("a")), arrive: true, pipe: true, onlyA: onlyA})
+	t.ctaPair()
+	onlyA := t.hasModifier("sync_restrict::shared::read::mma::a")
+	if !t.isMulticast() {
+		t.issue(&task{mbarrier: t.notifiedMbarrier(t.mbarrierAt("a")), isArrival: true, tensorCore: true, onlyA: onlyA})
 		return
 	}
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = t.machine.resolve(addr)
 	}
 	if space != ptx.Shared {
 		t.trap(KindMemory, "an mbarrier at %#x of %s memory", addr, space)
 	}
-	mask, bits := t.arg("b"), 16
-	if t.has("multicast::cluster::32b") {
+	mask, bits := t.operandValue("b"), 16
+	if t.hasModifier("multicast::cluster::32b") {
 		bits = 32
 	}
 	for rank := range bits {
@@ -442,20 +442,20 @@ func (t *thread) commitTensor() {
 		case rank >= len(t.cta.cluster.ctas):
 			t.trap(KindCluster, "there is no CTA of rank %d", rank)
 		default:
-			p := t.span(ptx.Shared, low(addr, rankShift)|uint64(rank)<<rankShift, 8, 8, updates)
-			t.issue(&task{bar: t.told(p), arrive: true, pipe: true, onlyA: onlyA})
+			p := t.asyncBytes(ptx.Shared, low(addr, rankShift)|uint64(rank)<<rankShift, 8, 8, updateAccess)
+			t.issue(&task{mbarrier: t.notifiedMbarrier(p), isArrival: true, tensorCore: true, onlyA: onlyA})
 		}
 	}
 }
 
-// told traps unless there is an mbarrier in eight bytes.
-func (t *thread) told(p []byte) []byte {
+// notifiedMbarrier traps unless there is an mbarrier in eight bytes.
+func (t *thread) notifiedMbarrier(p []byte) []byte {
 	t.mbarrierIn(p)
 	return p
 }
 
-// pipeline issues a task for the tensor cores.
-func (t *thread) pipeline(do func()) { t.issue(&task{pipe: true, do: do}) }
+// issueToTensorCore issues a task for the tensor cores.
+func (t *thread) issueToTensorCore(f func()) { t.issue(&task{tensorCore: true, execute: f}) }
 
 // tensorAddress is an operand that is an address in tensor memory.
 func (t *thread) tensorAddress(name string) cell {
@@ -463,9 +463,9 @@ func (t *thread) tensorAddress(name string) cell {
 	return cell{int(addr >> 16 & 0xffff), int(addr & 0xffff)}
 }
 
-// fifthPlace is the address of a byte of a matrix of 16-byte units that a descriptor describes
+// tcgen05Offset is the address of a byte of a matrix of 16-byte units that a descriptor describes
 // (9.7.16.4.1, 9.7.16.3): unit u of row r.
-func (t *thread) fifthPlace(desc uint64, r, u int) int {
+func (t *thread) tcgen05Offset(desc uint64, r, u int) int {
 	field := func(at int) int { return int(desc>>at&0x3fff) << 4 }
 	swizzle := map[uint64]int{0: 0, 2: 3, 4: 2, 6: 1}[desc>>61]
 	at := field(0) + r/8*field(32)
@@ -475,8 +475,8 @@ func (t *thread) fifthPlace(desc uint64, r, u int) int {
 	return swizzled(at+r%8*(16<<swizzle)+u*16, swizzle, int(desc>>49&7))
 }
 
-// fifthDescriptor traps unless a descriptor is one.
-func (t *thread) fifthDescriptor(desc uint64) {
+// checkTcgen05Descriptor traps unless a descriptor is one.
+func (t *thread) checkTcgen05Descriptor(desc uint64) {
 	if desc>>46&7 != 1 || desc>>53&0xff != 0 || !slices.Contains([]uint64{0, 1, 2, 4, 6}, desc>>61) || desc>>52&1 != 0 {
 		t.trap(KindTensor, "descriptor %#x", desc)
 	}
@@ -491,13 +491,13 @@ func (c *cta) sharedBytes(t *thread, at, n int) []byte {
 
 // copyTensor (9.7.16.9.2).
 func (t *thread) copyTensor() {
-	to, desc := t.tensorAddress("a"), t.arg("b")
+	to, desc := t.tensorAddress("a"), t.operandValue("b")
 	var rows, width int
-	shape := strings.Split(strings.TrimSuffix(t.in.Slot("shape"), "b"), "x")
+	shape := strings.Split(strings.TrimSuffix(t.instr.Slot("shape"), "b"), "x")
 	rows, _ = strconv.Atoi(shape[0])
 	width, _ = strconv.Atoi(shape[1])
 	lanes := func(r int) []int {
-		switch t.in.Slot("multicast") {
+		switch t.instr.Slot("multicast") {
 		case "warpx2::02_13":
 			return []int{r, r + 64}
 		case "warpx2::01_23":
@@ -505,29 +505,29 @@ func (t *thread) copyTensor() {
 		case "warpx4":
 			return []int{r, r + 32, r + 64, r + 96}
 		}
-		return []int{when(rows == 4, 32*r, r)}
+		return []int{choose(rows == 4, 32*r, r)}
 	}
-	t.fifthDescriptor(desc)
+	t.checkTcgen05Descriptor(desc)
 	if desc>>61 == 1 || rows > 4 && to.lane != 0 {
 		t.trap(KindTensor, "descriptor %#x, lane %d", desc, to.lane)
 	}
 	bits := 8
-	if t.has("b6x16_p32") {
+	if t.hasModifier("b6x16_p32") {
 		bits = 6
-	} else if t.has("b4x16_p64") {
+	} else if t.hasModifier("b4x16_p64") {
 		bits = 4
 	}
-	list := t.twins()
-	each := func(f func(m *tensorMemory, at cell, v uint64)) {
+	list := t.ctaPair()
+	each := func(f func(m *tensorMemory, pos cell, v uint64)) {
 		for _, c := range list {
 			m := c.tensorMemory()
 			for r := range rows {
 				for u := range width / 128 {
-					chunk := c.sharedBytes(t, t.fifthPlace(desc, r, u), 16)
+					chunk := c.sharedBytes(t, t.tcgen05Offset(desc, r, u), 16)
 					for w := range 4 {
 						v := uint64(0)
 						for i := range 4 {
-							v |= uint64(unpackedAs(chunk, bits, 4*w+i)) << (8 * i)
+							v |= uint64(unpackByte(chunk, bits, 4*w+i)) << (8 * i)
 						}
 						for _, l := range lanes(r) {
 							f(m, cell{to.lane + l, to.column + 4*u + w}, v)
@@ -537,31 +537,31 @@ func (t *thread) copyTensor() {
 			}
 		}
 	}
-	each(func(m *tensorMemory, at cell, _ uint64) { m.unread(t, at) })
-	t.pipeline(func() { each(func(m *tensorMemory, at cell, v uint64) { m.cells[m.unread(t, at)] = v }) })
+	each(func(m *tensorMemory, pos cell, _ uint64) { m.checkNoPendingLoad(t, pos) })
+	t.issueToTensorCore(func() { each(func(m *tensorMemory, pos cell, v uint64) { m.cells[m.checkNoPendingLoad(t, pos)] = v }) })
 }
 
 // shiftTensor (9.7.16.9.3): rows go down to the next, but for the last.
 func (t *thread) shiftTensor() {
-	at := t.tensorAddress("a")
-	if at.lane%32 != 0 {
-		t.trap(KindTensor, "rows from lane %d on", at.lane)
+	pos := t.tensorAddress("a")
+	if pos.lane%32 != 0 {
+		t.trap(KindTensor, "rows from lane %d on", pos.lane)
 	}
-	list := t.twins()
+	list := t.ctaPair()
 	each := func(f func(m *tensorMemory, p, above cell)) {
 		for _, c := range list {
 			for row := 31; row >= 0; row-- {
 				for col := range 8 {
 					m := c.tensorMemory()
-					f(m, m.unread(t, cell{at.lane + row, at.column + col}), cell{at.lane + row - 1, at.column + col})
+					f(m, m.checkNoPendingLoad(t, cell{pos.lane + row, pos.column + col}), cell{pos.lane + row - 1, pos.column + col})
 				}
 			}
 		}
 	}
 	each(func(*tensorMemory, cell, cell) {})
-	t.pipeline(func() {
+	t.issueToTensorCore(func() {
 		each(func(m *tensorMemory, p, above cell) {
-			if p.lane > at.lane {
+			if p.lane > pos.lane {
 				m.cells[p] = m.cells[above]
 			}
 		})

@@ -11,45 +11,45 @@ import (
 	"gemu/ptx"
 )
 
-// fifthMma is a multiplication: what the instruction and its descriptor say.
-type fifthMma struct {
-	kind             string
-	pair, ws, sparse bool
-	m, n, k          int
-	bits             int // of an element of A and B
-	td, ta, tb       ptx.Type
-	negate, across   [2]bool
-	saturate         bool
-	long             bool // K is twice what it was before PTX 9.4
-	vec              int
-	scaleType        string
-	first            [2]int // bytes of scales
-	less             int
+// tcgen05Mma is a multiplication: what the instruction and its descriptor say.
+type tcgen05Mma struct {
+	kind               string
+	pair, ws, sparse   bool
+	m, n, k            int
+	bits               int // of an element of A and B
+	td, ta, tb         ptx.Type
+	negate, transposed [2]bool
+	saturate           bool
+	long               bool // K is twice what it was before PTX 9.4
+	scaleVectorSize    int
+	scaleType          string
+	scaleOffset        [2]int // bytes of scales
+	columnShift        int
 
-	inTensor   bool
-	descs      [2]uint64
-	d, a, meta cell
-	scales     [2]cell
-	add        bool
-	disabled   [8]uint64
-	zero       uint64
-	ctas       []*cta
-	tables     int               // 0: B is as it is; else which half of its indices, from 1 on
-	read       map[[3]int]uint64 // elements of A, by CTA, row and place in it, that have been read early; nil: none
+	aInTensorMemory bool
+	descs           [2]uint64
+	d, a, meta      cell
+	scales          [2]cell
+	accumulate      bool
+	disabled        [8]uint64
+	zeroColumnMask  uint64
+	ctas            []*cta
+	tables          int               // 0: B is as it is; else which half of its indices, from 1 on
+	read            map[[3]int]uint64 // elements of A, by CTA, row and place in it, that have been read early; nil: none
 }
 
-var fifthNarrow = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
+var tcgen05NarrowTypes = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
 
-// decodeFifth reads an instruction descriptor (tables 42 to 44), or traps.
-func (t *thread) decodeFifth(d uint64) *fifthMma {
-	x := &fifthMma{kind: t.in.Slot("kind"), pair: t.has("cta_group::2"), ws: t.has("ws"), sparse: t.has("sp"), td: ptx.F32}
+// decodeTcgen05Mma reads an instruction descriptor (tables 42 to 44), or traps.
+func (t *thread) decodeTcgen05Mma(d uint64) *tcgen05Mma {
+	x := &tcgen05Mma{kind: t.instr.Slot("kind"), pair: t.hasModifier("cta_group::2"), ws: t.hasModifier("ws"), sparse: t.hasModifier("sp"), td: ptx.F32}
 	get := func(at, n int) uint64 { return low(d>>at, n) }
-	one := func(at int) bool { return get(at, 1) == 1 }
+	flag := func(at int) bool { return get(at, 1) == 1 }
 	bad := func() { t.trap(KindTensor, "instruction descriptor %#x", d) }
-	sm := t.m.mod.SM()
+	sm := t.machine.mod.SM()
 	newer := 107 <= sm && sm < 110 // what the manual of PTX 9.4 adds to the descriptors
-	x.n, x.negate, x.across = int(get(17, 6))<<3, [2]bool{one(13), one(14)}, [2]bool{one(15), one(16)}
-	types, zeros := fifthNarrow, d&(1<<6)
+	x.n, x.negate, x.transposed = int(get(17, 6))<<3, [2]bool{flag(13), flag(14)}, [2]bool{flag(15), flag(16)}
+	types, zeros := tcgen05NarrowTypes, d&(1<<6)
 	x.bits, x.k = 8, 32
 	switch x.kind {
 	case "kind::f16":
@@ -64,34 +64,34 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		types, x.bits, x.k = map[uint64]ptx.Type{1: ptx.E2M1}, 4, 64
 	}
 	codeB := get(10, 3)
-	if t.has("block_scale") {
-		x.m, x.first = int(get(27, 2))<<7, [2]int{int(get(29, 2)), int(get(4, 2))}
+	if t.hasModifier("block_scale") {
+		x.m, x.scaleOffset = int(get(27, 2))<<7, [2]int{int(get(29, 2)), int(get(4, 2))}
 		zeros |= d&(7<<24) | d&(1<<3) | d&3 | d&(1<<31)
-		x.vec = 2
+		x.scaleVectorSize = 2
 		if x.bits == 8 {
-			x.vec = 1
-			if newer && one(31) {
+			x.scaleVectorSize = 1
+			if newer && flag(31) {
 				x.long, zeros = true, zeros&^(1<<31)
 			}
 		} else {
 			codeB, zeros = get(10, 2), zeros|d&(1<<12)|d&(3<<15)
-			if t.has("scale_vec::4X") || t.has("block16") {
-				x.vec = 4
+			if t.hasModifier("scale_vec::4X") || t.hasModifier("block16") {
+				x.scaleVectorSize = 4
 			}
 		}
-		x.scaleType = when(one(23), "ue8m0", "ue4m3")
-		if !one(23) && (x.kind != "kind::mxf4nvf4" || x.vec != 4) {
+		x.scaleType = choose(flag(23), "ue8m0", "ue4m3")
+		if !flag(23) && (x.kind != "kind::mxf4nvf4" || x.scaleVectorSize != 4) {
 			bad()
 		}
-		for _, id := range x.first {
-			if !slices.Contains(map[int][]int{1: {0, 1, 2, 3}, 2: {0, 2}, 4: {0}}[x.vec], id) {
+		for _, id := range x.scaleOffset {
+			if !slices.Contains(map[int][]int{1: {0, 1, 2, 3}, 2: {0, 2}, 4: {0}}[x.scaleVectorSize], id) {
 				bad()
 			}
 		}
 	} else {
 		x.m = int(get(24, 5)) << 4
 		zeros |= d&(1<<23) | d&(1<<29) | d&3
-		if newer && x.kind == "kind::f8f6f4" && one(29) {
+		if newer && x.kind == "kind::f8f6f4" && flag(29) {
 			x.long, zeros = true, zeros&^(1<<29)
 		}
 		if !x.ws {
@@ -99,7 +99,7 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		}
 		switch format := get(4, 2); {
 		case x.kind == "kind::i8" && format == 2:
-			x.td, x.saturate = ptx.S32, one(3)
+			x.td, x.saturate = ptx.S32, flag(3)
 			zeros |= d & (3 << 13)
 		case x.kind == "kind::ti16" && format == 2:
 			x.td = ptx.S32
@@ -114,11 +114,11 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		}
 	}
 	x.ta, x.tb = types[get(7, 3)], types[codeB]
-	x.inTensor = t.in.Arg("a").Kind == ptx.AddrOperand
+	x.aInTensorMemory = t.instr.Arg("a").Kind == ptx.AddrOperand
 	small := func(e ptx.Type) bool { return e == ptx.E2M1 || e == ptx.E3M2 || e == ptx.E2M3 }
-	if zeros != 0 || one(2) != x.sparse || x.ta == ptx.NoType || x.tb == ptx.NoType || x.td == ptx.F16 && (x.ta == ptx.BF16 || x.tb == ptx.BF16) ||
-		x.across[0] && (small(x.ta) || x.inTensor) || x.across[1] && small(x.tb) || x.long && (small(x.ta) || small(x.tb)) ||
-		t.has("decompress::lut::b") && (!x.long || x.tb != ptx.E4M3 || x.across[1]) {
+	if zeros != 0 || flag(2) != x.sparse || x.ta == ptx.NoType || x.tb == ptx.NoType || x.td == ptx.F16 && (x.ta == ptx.BF16 || x.tb == ptx.BF16) ||
+		x.transposed[0] && (small(x.ta) || x.aInTensorMemory) || x.transposed[1] && small(x.tb) || x.long && (small(x.ta) || small(x.tb)) ||
+		t.hasModifier("decompress::lut::b") && (!x.long || x.tb != ptx.E4M3 || x.transposed[1]) {
 		bad()
 	}
 	if x.long {
@@ -135,22 +135,22 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 		if x.n != 64 && x.n != 128 && (x.n != 256 || x.sparse) {
 			bad()
 		}
-	case x.pair && x.vec > 0 && x.sparse:
+	case x.pair && x.scaleVectorSize > 0 && x.sparse:
 		ms, step = []int{256}, 16
 	case x.pair:
 		ms, step = []int{128, 256}, 16
-	case x.vec > 0:
+	case x.scaleVectorSize > 0:
 		ms = []int{128}
 	}
-	if !x.ws && (x.kind == "kind::i8" && (x.pair || x.n > 32) || x.kind == "kind::ti16" && (x.pair || x.m == 128) || x.across[1] && x.bits == 8) {
+	if !x.ws && (x.kind == "kind::i8" && (x.pair || x.n > 32) || x.kind == "kind::ti16" && (x.pair || x.m == 128) || x.transposed[1] && x.bits == 8) {
 		step *= 2
 	}
 	if x.long && !x.ws {
-		if ms = []int{when(x.pair, 256, 128)}; x.kind == "kind::f8f6f4" {
-			step = when(step < 16, 16, step)
+		if ms = []int{choose(x.pair, 256, 128)}; x.kind == "kind::f8f6f4" {
+			step = choose(step < 16, 16, step)
 		}
 	}
-	if x.long && x.m == 64 || t.has("ashift") && x.m < 128 {
+	if x.long && x.m == 64 || t.hasModifier("ashift") && x.m < 128 {
 		bad()
 	}
 	if !slices.Contains(ms, x.m) || x.n == 0 || x.n > 256 || x.n%step != 0 {
@@ -159,8 +159,8 @@ func (t *thread) decodeFifth(d uint64) *fifthMma {
 	return x
 }
 
-// place is where an element of D is: the CTA, and its lane and column from D on.
-func (x *fifthMma) place(row, col int) (cta int, p cell) {
+// cellOf is where an element of D is: the CTA, and its lane and column from D on.
+func (x *tcgen05Mma) cellOf(row, col int) (cta int, p cell) {
 	fold := 1
 	switch {
 	case x.ws:
@@ -172,8 +172,8 @@ func (x *fifthMma) place(row, col int) (cta int, p cell) {
 		cta, row = row/(x.m/2), row%(x.m/2)
 	}
 	if fold > 1 {
-		part := x.n / fold
-		return cta, cell{row + col/part*(128/fold), col % part}
+		span := x.n / fold
+		return cta, cell{row + col/span*(128/fold), col % span}
 	}
 	if x.m == 64 || x.pair && x.m == 128 {
 		row = row>>4<<5 | row&15 // of each 32 lanes 16
@@ -183,22 +183,22 @@ func (x *fifthMma) place(row, col int) (cta int, p cell) {
 
 // fromShared is an element of a matrix in the shared memory of a CTA: A, or B with rows and columns
 // exchanged.
-func (x *fifthMma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
-	desc, of := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
+func (x *tcgen05Mma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
+	desc, elemType := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
 	if which == 1 && x.tables != 0 { // three bits of a row of 48 bytes (table 49)
 		v := uint64(0)
 		for i := range 3 {
 			bit := 192*(x.tables-1) + 3*col + i
-			b := c.sharedBytes(t, t.fifthPlace(desc, row, bit/128), 16)[bit/8%16]
+			b := c.sharedBytes(t, t.tcgen05Offset(desc, row, bit/128), 16)[bit/8%16]
 			v |= uint64(b>>(bit%8)&1) << i
 		}
 		return v
 	}
-	if x.across[which] { // 9.7.16.3.3: rows side by side
-		per := 128 / x.bits
+	if x.transposed[which] { // 9.7.16.3.3: rows side by side
+		perUnit := 128 / x.bits
 		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
 		at := int(desc&0x3fff) << 4
-		unit, within := row/per, row%per*x.bits/8
+		unit, offset := row/perUnit, row%perUnit*x.bits/8
 		switch mode := desc >> 61; mode {
 		case 0:
 			at += unit*stride + col/8*lead + col%8*16
@@ -210,17 +210,17 @@ func (x *fifthMma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
 			at += unit>>b*lead + unit%(1<<b)*16 + col/8*stride + col%8*(16<<b)
 			at = swizzled(at, b, int(desc>>49&7))
 		}
-		return littleEndian(c.sharedBytes(t, at+within, x.bits/8))
+		return littleEndian(c.sharedBytes(t, at+offset, x.bits/8))
 	}
 	at := col * x.bits / 8
-	chunk := c.sharedBytes(t, t.fifthPlace(desc, row, at/16), 16)
+	chunk := c.sharedBytes(t, t.tcgen05Offset(desc, row, at/16), 16)
 	switch {
 	case x.bits == 4:
 		return uint64(chunk[at%16]) >> (col % 2 * 4) & 15
-	case x.bits == 8 && of == ptx.E2M1:
-		return uint64(unpackedAs(chunk, 4, col%16))
-	case x.bits == 8 && (of == ptx.E2M3 || of == ptx.E3M2):
-		return uint64(unpackedAs(chunk, 6, col%16))
+	case x.bits == 8 && elemType == ptx.E2M1:
+		return uint64(unpackByte(chunk, 4, col%16))
+	case x.bits == 8 && (elemType == ptx.E2M3 || elemType == ptx.E3M2):
+		return uint64(unpackByte(chunk, 6, col%16))
 	}
 	return littleEndian(chunk[at%16:][:x.bits/8])
 }
@@ -233,11 +233,11 @@ func littleEndian(b []byte) (v uint64) {
 }
 
 // negated is an element with its sign changed.
-func (x *fifthMma) negated(v uint64, of ptx.Type) uint64 {
+func (x *tcgen05Mma) negated(v uint64, elemType ptx.Type) uint64 {
 	switch {
 	case x.bits == 4:
 		return v ^ 8
-	case of == ptx.E2M1 || of == ptx.E2M3 || of == ptx.E3M2:
+	case elemType == ptx.E2M1 || elemType == ptx.E2M3 || elemType == ptx.E3M2:
 		return v ^ 1<<5
 	}
 	return v ^ 1<<(x.bits-1)
@@ -245,82 +245,82 @@ func (x *fifthMma) negated(v uint64, of ptx.Type) uint64 {
 
 // multiplyTensor issues tcgen05.mma.
 func (t *thread) multiplyTensor() {
-	x := t.decodeFifth(t.arg("c"))
-	x.ctas = t.twins()
-	x.d, x.descs[1] = t.tensorAddress("d"), t.arg("b")
-	if x.inTensor {
+	x := t.decodeTcgen05Mma(t.operandValue("c"))
+	x.ctas = t.ctaPair()
+	x.d, x.descs[1] = t.tensorAddress("d"), t.operandValue("b")
+	if x.aInTensorMemory {
 		x.a = t.tensorAddress("a")
 	} else {
-		x.descs[0] = t.arg("a")
+		x.descs[0] = t.operandValue("a")
 	}
-	if x.sparse || t.has("decompress::lut::b") {
+	if x.sparse || t.hasModifier("decompress::lut::b") {
 		x.meta = t.tensorAddress("e")
 	}
-	if t.has("decompress::lut::b") {
+	if t.hasModifier("decompress::lut::b") {
 		if x.meta.lane != 0 || x.meta.column%2 != 0 {
 			t.trap(KindTensor, "tables at lane %d, column %d", x.meta.lane, x.meta.column)
 		}
 		x.tables, x.descs[1] = 1+int(x.descs[1]>>53&1), x.descs[1]&^(1<<53)
 	}
 	switch {
-	case x.vec > 0:
-		x.scales, x.add = [2]cell{t.tensorAddress("f"), t.tensorAddress("g")}, t.pred("h")
+	case x.scaleVectorSize > 0:
+		x.scales, x.accumulate = [2]cell{t.tensorAddress("f"), t.tensorAddress("g")}, t.predOperand("h")
 		for i := range x.scales { // the two bits above say which byte, as the descriptor does
 			x.scales[i].lane &= 1<<14 - 1
 		}
 	case x.ws:
-		if x.add = t.pred("g"); t.given("h") {
-			x.zero = t.arg("h")
+		if x.accumulate = t.predOperand("g"); t.hasOperand("h") {
+			x.zeroColumnMask = t.operandValue("h")
 		}
 	default:
-		if x.add = t.pred("g"); t.given("f") {
+		if x.accumulate = t.predOperand("g"); t.hasOperand("f") {
 			o, _ := t.operand("f")
 			for i, e := range elements(o) {
 				x.disabled[i] = t.read(e, ptx.B32).lo
 			}
 		}
-		if t.given("h") && x.td != ptx.S32 { // integers are added as they are
-			x.less = int(t.arg("h"))
+		if t.hasOperand("h") && x.td != ptx.S32 { // integers are added as they are
+			x.columnShift = int(t.operandValue("h"))
 		}
 	}
 	half := !x.ws && (!x.pair && x.m == 64 || x.pair && x.m == 128 && x.sparse)
-	if x.d.lane != 0 && !(half && x.d.lane == 16) || x.inTensor && x.a.lane != x.d.lane || x.sparse && x.meta.lane != x.d.lane || x.scales[0].lane|x.scales[1].lane != 0 {
+	if x.d.lane != 0 && !(half && x.d.lane == 16) || x.aInTensorMemory && x.a.lane != x.d.lane || x.sparse && x.meta.lane != x.d.lane || x.scales[0].lane|x.scales[1].lane != 0 {
 		t.trap(KindTensor, "lanes that the matrices begin at")
 	}
 	for i, desc := range x.descs {
-		if i == 0 && x.inTensor {
+		if i == 0 && x.aInTensorMemory {
 			continue
 		}
-		t.fifthDescriptor(desc)
-		if width := map[uint64]int{2: 128, 4: 64, 6: 32}[desc>>61]; x.long && !x.across[i] && width != 0 && width < when(i == 0, x.stored(), when(x.tables != 0, 48, x.k)) {
+		t.checkTcgen05Descriptor(desc)
+		if width := map[uint64]int{2: 128, 4: 64, 6: 32}[desc>>61]; x.long && !x.transposed[i] && width != 0 && width < choose(i == 0, x.stored(), choose(x.tables != 0, 48, x.k)) {
 			t.trap(KindTensor, "rows wider than the swizzling of descriptor %#x", desc)
 		}
-		if pairs := desc>>61 == 1; pairs && !x.across[i] || x.across[i] && pairs != (x.bits == 32) {
+		if pairs := desc>>61 == 1; pairs && !x.transposed[i] || x.transposed[i] && pairs != (x.bits == 32) {
 			t.trap(KindTensor, "the swizzling mode of descriptor %#x", desc)
 		}
 	}
-	if shift := int(low(x.zero>>56, 6)); shift > when(x.m == 32, 16, 32) {
+	if shift := int(low(x.zeroColumnMask>>56, 6)); shift > choose(x.m == 32, 16, 32) {
 		t.trap(KindTensor, "a shift by %d columns", shift)
 	}
-	x.touch(t)
+	x.checkCells(t)
 	x.run(t) // for what is outside of memory; it has no effect yet
-	k := &task{pipe: true, do: func() {
-		x.touch(t)
+	k := &task{tensorCore: true, execute: func() {
+		x.checkCells(t)
 		for _, set := range x.run(t) {
 			set()
 		}
 	}}
-	if !x.inTensor {
+	if !x.aInTensorMemory {
 		k.readA = func() { x.readA(t) }
 	}
 	t.issue(k)
 }
 
 // stored is how many elements of a row of A are stored.
-func (x *fifthMma) stored() int { return when(x.sparse, x.k/2, x.k) }
+func (x *tcgen05Mma) stored() int { return choose(x.sparse, x.k/2, x.k) }
 
 // readA reads A, of which each CTA has its rows.
-func (x *fifthMma) readA(t *thread) {
+func (x *tcgen05Mma) readA(t *thread) {
 	all := map[[3]int]uint64{}
 	for i, c := range x.ctas {
 		for row := range x.m / len(x.ctas) {
@@ -332,25 +332,25 @@ func (x *fifthMma) readA(t *thread) {
 	x.read = all
 }
 
-// touch traps unless D may be written.
-func (x *fifthMma) touch(t *thread) {
+// checkCells traps unless D may be written.
+func (x *tcgen05Mma) checkCells(t *thread) {
 	for row := range x.m {
 		for col := range x.n {
-			c, p := x.place(row, col)
+			c, p := x.cellOf(row, col)
 			m := x.ctas[c].tensorMemory()
-			m.unread(t, cell{p.lane + x.d.lane, p.column + x.d.column})
+			m.checkNoPendingLoad(t, cell{p.lane + x.d.lane, p.column + x.d.column})
 		}
 	}
 }
 
 // run computes D, and gives what writes it.
-func (x *fifthMma) run(t *thread) (results []func()) {
+func (x *tcgen05Mma) run(t *thread) (results []func()) {
 	stored := x.stored()
 	columns := make([][]uint64, x.n)
 	for col := range columns {
-		per := x.n / len(x.ctas)
+		perUnit := x.n / len(x.ctas)
 		for i := range x.k {
-			v := x.fromShared(t, x.ctas[col/per], 1, col%per+int(low(x.zero>>56, 6)), i)
+			v := x.fromShared(t, x.ctas[col/perUnit], 1, col%perUnit+int(low(x.zeroColumnMask>>56, 6)), i)
 			if x.negate[1] && x.tables == 0 {
 				v = x.negated(v, x.tb)
 			}
@@ -364,7 +364,7 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 	rows := map[[2]int][]uint64{}
 	for row := range x.m {
 		for col := range x.n {
-			which, p := x.place(row, col)
+			which, p := x.cellOf(row, col)
 			c := x.ctas[which]
 			m := c.tensorMemory()
 			lane := p.lane + x.d.lane
@@ -375,9 +375,9 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 			a := rows[key]
 			for i := len(a); i < stored; i++ {
 				var v uint64
-				if x.inTensor {
+				if x.aInTensorMemory {
 					at := i * x.bits
-					v = low(m.cells[m.at(t, cell{x.laneOfA(t, row, lane), x.a.column + at/32})]>>(at%32), x.bits)
+					v = low(m.cells[m.checkCell(t, cell{x.laneOfA(t, row, lane), x.a.column + at/32})]>>(at%32), x.bits)
 				} else if in := row % (x.m / len(x.ctas)); x.read != nil {
 					v = x.read[[3]int{which, in, i}]
 				} else {
@@ -392,14 +392,14 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 			b := columns[col]
 			if x.sparse {
 				b = nil
-				for _, at := range x.kept(t, m, x.laneOfA(t, row, lane)) {
+				for _, at := range x.sparseIndices(t, m, x.laneOfA(t, row, lane)) {
 					b = append(b, columns[col][at])
 				}
 			}
 			if x.tables != 0 {
 				b = nil
 				for _, index := range columns[col] {
-					word := m.cells[m.at(t, cell{lane/32*32 + col/8, x.meta.column + int(index/4)})]
+					word := m.cells[m.checkCell(t, cell{lane/32*32 + col/8, x.meta.column + int(index/4)})]
 					if v := low(word>>(index%4*8), 8); x.negate[1] {
 						b = append(b, x.negated(v, x.tb))
 					} else {
@@ -407,10 +407,10 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 					}
 				}
 			}
-			at := cell{lane, x.d.column + p.column}
+			pos := cell{lane, x.d.column + p.column}
 			acc := uint64(0)
-			if x.add {
-				acc = low(m.cells[at], x.td.Bits())
+			if x.accumulate {
+				acc = low(m.cells[pos], x.td.Bits())
 			}
 			v := uint64(0)
 			switch {
@@ -429,12 +429,12 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 					sum = clamp(sum, 32, true)
 				}
 				v = wrap(sum, 32)
-			case x.vec > 0:
-				v = t.scaled(a, b, acc, x.ta, x.tb, x.bits, x.scalesAt(t, m, lane, 0, row%(x.m/len(x.ctas))), x.scalesAt(t, m, lane, 1, p.column))
+			case x.scaleVectorSize > 0:
+				v = t.scaledDot(a, b, acc, x.ta, x.tb, x.bits, x.scalesAt(t, m, lane, 0, row%(x.m/len(x.ctas))), x.scalesAt(t, m, lane, 1, p.column))
 			default:
 				v = x.chain(a, b, acc)
 			}
-			results = append(results, func() { m.cells[at] = v })
+			results = append(results, func() { m.cells[pos] = v })
 		}
 	}
 	return results
@@ -442,9 +442,9 @@ func (x *fifthMma) run(t *thread) (results []func()) {
 
 // laneOfA is the lane that has what a lane multiplies of A: with .ashift that of the row above, but for the first row
 // that a CTA has.
-func (x *fifthMma) laneOfA(t *thread, row, lane int) int {
+func (x *tcgen05Mma) laneOfA(t *thread, row, lane int) int {
 	own := row % (x.m / len(x.ctas))
-	if !t.has("ashift") || own == 0 {
+	if !t.hasModifier("ashift") || own == 0 {
 		return lane
 	}
 	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // of each 32 lanes 16 have rows
@@ -466,36 +466,36 @@ func (t *thread) signAndMagnitude(v uint64) *big.Int {
 }
 
 // chain adds products block by block, as docs/tensor.md has it.
-func (x *fifthMma) chain(a, b []uint64, c uint64) uint64 {
-	h := adder{512 / x.bits / 2, 25, 23, newest}
-	less := x.less
+func (x *tcgen05Mma) chain(a, b []uint64, c uint64) uint64 {
+	h := adder{512 / x.bits / 2, 25, 23, minExponentsHopper}
+	shift := x.columnShift
 	for len(a) > 0 {
-		n := min(h.block, len(a))
+		n := min(h.blockSize, len(a))
 		acc, at := factor(c, x.td)
-		acc.exp, at = acc.exp-less, at-less
+		acc.exp, at = acc.exp-shift, at-shift
 		terms, exps := []number{acc}, []int{at}
 		for i := range n {
 			p, ep := factor(a[i], x.ta)
 			q, eq := factor(b[i], x.tb)
 			terms, exps = append(terms, product(p, q)), append(exps, ep+eq)
 		}
-		c, less = h.sum(terms, exps, x.td), 0
+		c, shift = h.sum(terms, exps, x.td), 0
 		a, b = a[n:], b[n:]
 	}
 	return c
 }
 
-// kept is where the elements of a lane's row of a sparse A are (9.7.16.10.8).
-func (x *fifthMma) kept(t *thread, m *tensorMemory, lane int) (at []int) {
+// sparseIndices is where the elements of a lane's row of a sparse A are (9.7.16.10.8).
+func (x *tcgen05Mma) sparseIndices(t *thread, m *tensorMemory, lane int) (indices []int) {
 	chunk := map[int]int{32: 2, 16: 4, 8: 4, 4: 8}[x.bits]
 	n := x.k / chunk
 	for i := range n {
 		var nibble uint64
 		if x.bits >= 16 {
-			word := m.cells[m.at(t, cell{lane/16*16 + when(i < n/2, 0, 8) + lane%8, x.meta.column})]
-			nibble = low(word>>(when(lane%16 < 8, 0, 16)+i%(n/2)*4), 4)
+			word := m.cells[m.checkCell(t, cell{lane/16*16 + choose(i < n/2, 0, 8) + lane%8, x.meta.column})]
+			nibble = low(word>>(choose(lane%16 < 8, 0, 16)+i%(n/2)*4), 4)
 		} else {
-			nibble = low(m.cells[m.at(t, cell{lane, x.meta.column + i/8})]>>(i%8*4), 4)
+			nibble = low(m.cells[m.checkCell(t, cell{lane, x.meta.column + i/8})]>>(i%8*4), 4)
 		}
 		allowed := []uint64{0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b0110, 0b1110}
 		if chunk == 2 {
@@ -507,42 +507,42 @@ func (x *fifthMma) kept(t *thread, m *tensorMemory, lane int) (at []int) {
 		first, second := int(nibble&3), int(nibble>>2)
 		switch chunk {
 		case 2:
-			at = append(at, 2*i+when(nibble == 0b1110, 1, 0))
+			indices = append(indices, 2*i+choose(nibble == 0b1110, 1, 0))
 		case 4:
-			at = append(at, 4*i+first, 4*i+second)
+			indices = append(indices, 4*i+first, 4*i+second)
 		default:
-			at = append(at, 8*i+2*first, 8*i+2*first+1, 8*i+2*second, 8*i+2*second+1)
+			indices = append(indices, 8*i+2*first, 8*i+2*first+1, 8*i+2*second, 8*i+2*second+1)
 		}
 	}
-	return at
+	return indices
 }
 
 // scalesAt is the scales of row i of A, or of B's column i of those that a lane has (figures 231 to
 // 242): 32 of them in each column of the lane's quarter.
-func (x *fifthMma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (list []scale) {
-	word := m.cells[m.at(t, cell{lane/32*32 + i%32, x.scales[which].column + i/32})]
-	for k := range x.vec {
-		list = append(list, scaleOf(low(word>>(8*(x.first[which]+k)), 8), x.scaleType))
+func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (list []scale) {
+	word := m.cells[m.checkCell(t, cell{lane/32*32 + i%32, x.scales[which].column + i/32})]
+	for k := range x.scaleVectorSize {
+		list = append(list, decodeScale(low(word>>(8*(x.scaleOffset[which]+k)), 8), x.scaleType))
 	}
 	return list
 }
 
 // isZero reports whether the zero-column mask has a column: in each part of the lanes a run of zeros
 // and one of ones take turns (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
-func (x *fifthMma) isZero(col int) bool {
-	part := x.n * x.m / 128
-	i, at := col/part, col%part
-	if x.zero>>39&1 == 0 {
+func (x *tcgen05Mma) isZero(col int) bool {
+	span := x.n * x.m / 128
+	i, at := col/span, col%span
+	if x.zeroColumnMask>>39&1 == 0 {
 		return false
 	}
-	ones, zeros := int(low(x.zero>>40, 8))+1, int(low(x.zero>>48, 8))+1
-	one := x.zero>>(32+i)&1 == 1
-	at += int(low(x.zero>>(8*i), 8))
+	oneRun, zeroRun := int(low(x.zeroColumnMask>>40, 8))+1, int(low(x.zeroColumnMask>>48, 8))+1
+	isN1 := x.zeroColumnMask>>(32+i)&1 == 1
+	at += int(low(x.zeroColumnMask>>(8*i), 8))
 	for {
-		run := when(one, ones, zeros)
+		run := choose(isN1, oneRun, zeroRun)
 		if at < run {
-			return one
+			return isN1
 		}
-		at, one = at-run, !one
+		at, isN1 = at-run, !isN1
 	}
 }

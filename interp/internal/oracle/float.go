@@ -11,24 +11,24 @@ import (
 // arith executes an arithmetic instruction, on each number that an operand holds: op
 // gives the exact result, to be rounded as the instruction says.
 func (t *thread) arith(op func(rnd string, x []number) number, operands ...string) {
-	f, count := packing(t.in.Type())
+	f, count := packing(t.instr.Type())
 	width := f.exp + f.frac + 1
 	args := make([]uint64, len(operands))
 	for i, name := range operands {
-		args[i] = t.arg(name)
+		args[i] = t.operandValue(name)
 	}
 	d := uint64(0)
 	for i := range count {
-		part := make([]uint64, len(args))
+		elems := make([]uint64, len(args))
 		for j, a := range args {
-			part[j] = low(a>>(i*width), width)
+			elems[j] = low(a>>(i*width), width)
 		}
-		if t.has("oob") && (part[0]&0x7fff == oobNaN || part[1]&0x7fff == oobNaN) {
+		if t.hasModifier("oob") && (elems[0]&0x7fff == oobNaN || elems[1]&0x7fff == oobNaN) {
 			continue // a zero
 		}
-		d |= t.rounded(f, op, part) << (i * width)
+		d |= t.rounded(f, op, elems) << (i * width)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // oobNaN is what tensor copies write for what lies outside of the tensor, in halves. Which
@@ -42,20 +42,20 @@ func (t *thread) mixed(op func(rnd string, x []number) number, operands ...strin
 	for i, name := range operands {
 		f := single
 		if name != "c" {
-			f = formatOf(t.in.SlotType("atype"))
+			f = formatOf(t.instr.SlotType("atype"))
 		}
-		x[i] = f.decode(t.arg(name))
+		x[i] = f.decode(t.operandValue(name))
 	}
 	d := single.round(op(t.rounding(), x), t.rounding())
-	if t.has("sat") {
+	if t.hasModifier("sat") {
 		d = single.saturate(d)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // addMixed (9.7.5.1): d = a + c.
 func addMixed(t *thread) {
-	if t.in.Form.Family == ptx.FamilyMixed {
+	if t.instr.Form.Family == ptx.FamilyMixed {
 		t.packedMixed(exactSum, "a", "c")
 		return
 	}
@@ -64,7 +64,7 @@ func addMixed(t *thread) {
 
 // subMixed (9.7.5.2): d = a - c.
 func subMixed(t *thread) {
-	if t.in.Form.Family == ptx.FamilyMixed {
+	if t.instr.Form.Family == ptx.FamilyMixed {
 		t.packedMixed(exactDifference, "a", "c")
 		return
 	}
@@ -73,7 +73,7 @@ func subMixed(t *thread) {
 
 // fmaMixed (9.7.5.3): d = a * b + c.
 func fmaMixed(t *thread) {
-	if t.in.Form.Family == ptx.FamilyMixed {
+	if t.instr.Form.Family == ptx.FamilyMixed {
 		t.packedMixed(exactFma, "a", "b", "c")
 		return
 	}
@@ -107,13 +107,13 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 		return t.doubleNaN(args)
 	}
 	d := f.round(exact, rnd)
-	if t.has("ftz") && f.isTiny(exact, rnd) {
+	if t.hasModifier("ftz") && f.isTiny(exact, rnd) {
 		d = f.signed(exact.neg, 0)
 	}
-	if t.has("sat") {
+	if t.hasModifier("sat") {
 		d = f.saturate(d)
 	}
-	if t.has("relu") && !f.isNaN(d) && d&f.sign() != 0 {
+	if t.hasModifier("relu") && !f.isNaN(d) && d&f.sign() != 0 {
 		d = 0
 	}
 	return d
@@ -124,7 +124,7 @@ func (t *thread) doubleNaN(args []uint64) uint64 {
 	switch {
 	case len(args) == 3:
 		return double.firstNaN(args[1], args[2], args[0])
-	case len(args) == 2 && t.in.Mnemonic() != "div":
+	case len(args) == 2 && t.instr.Mnemonic() != "div":
 		return double.firstNaN(args[1], args[0])
 	}
 	return double.firstNaN(args...)
@@ -134,7 +134,7 @@ func (t *thread) doubleNaN(args []uint64) uint64 {
 // none.
 func (t *thread) rounding() string {
 	for _, rnd := range []string{"rz", "rm", "rp"} {
-		if t.has(rnd) {
+		if t.hasModifier(rnd) {
 			return rnd
 		}
 	}
@@ -143,7 +143,7 @@ func (t *thread) rounding() string {
 
 // ftz flushes subnormals to zero if the instruction has .ftz.
 func (t *thread) ftz(f format, bits uint64) uint64 {
-	if t.has("ftz") {
+	if t.hasModifier("ftz") {
 		return f.flush(bits)
 	}
 	return bits
@@ -151,11 +151,11 @@ func (t *thread) ftz(f format, bits uint64) uint64 {
 
 // testp (9.7.3.1): a property of a; zeros count as normal.
 func testp(t *thread) {
-	f := formatOf(t.in.Type())
-	a := t.arg("a")
+	f := formatOf(t.instr.Type())
+	a := t.operandValue("a")
 	class := f.decode(a).class
 	p := false
-	switch t.in.Slot("op") {
+	switch t.instr.Slot("op") {
 	case "finite":
 		p = class == finite || class == zero
 	case "infinite":
@@ -169,13 +169,13 @@ func testp(t *thread) {
 	case "subnormal":
 		p = f.isSubnormal(a)
 	}
-	t.putPred("p", p)
+	t.setPred("p", p)
 }
 
 // copysign (9.7.3.2): b with the sign of a.
 func copysign(t *thread) {
-	sign := formatOf(t.in.Type()).sign()
-	t.put("d", t.arg("a")&sign|t.arg("b")&^sign)
+	sign := formatOf(t.instr.Type()).sign()
+	t.setOperand("d", t.operandValue("a")&sign|t.operandValue("b")&^sign)
 }
 
 // fadd (9.7.3.3): d = a + b.
@@ -202,9 +202,9 @@ func ffma(t *thread) {
 // fdiv (9.7.3.8): d = a / b.
 func fdiv(t *thread) {
 	switch {
-	case t.has("full"):
+	case t.hasModifier("full"):
 		t.approx2(func(a, b float64) float64 { return a / b })
-	case t.has("approx"):
+	case t.hasModifier("approx"):
 		t.approx2(approxQuotient)
 	default:
 		t.arith(func(_ string, x []number) number { return quotient(x[0], x[1]) }, "a", "b")
@@ -233,7 +233,7 @@ func fneg(t *thread) {
 // signOp changes the sign bit of a. A NaN of .f64 keeps its own; that of others is
 // unspecified: it becomes the canonical one.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
-	t.each(func(f format, a uint64) uint64 {
+	t.applyUnary(func(f format, a uint64) uint64 {
 		switch a = t.ftz(f, a); {
 		case !f.isNaN(a):
 			return op(f, a)
@@ -244,15 +244,15 @@ func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	})
 }
 
-// each computes each number of d from that of a.
-func (t *thread) each(op func(f format, a uint64) uint64) {
-	f, count := packing(t.in.Type())
+// applyUnary computes each number of d from that of a.
+func (t *thread) applyUnary(op func(f format, a uint64) uint64) {
+	f, count := packing(t.instr.Type())
 	width := f.exp + f.frac + 1
-	a, d := t.arg("a"), uint64(0)
+	a, d := t.operandValue("a"), uint64(0)
 	for i := range count {
 		d |= op(f, low(a>>(i*width), width)) << (i * width)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // fmin (9.7.3.11): d = min(a, b) or min(a, b, c); -0 is less than +0.
@@ -266,30 +266,30 @@ func fmax(t *thread) { t.fpick(1) }
 // the result's sign is the exclusive or of the operands'.
 func (t *thread) fpick(dir int) {
 	operands := []string{"a", "b"}
-	if t.given("c") {
+	if t.hasOperand("c") {
 		operands = append(operands, "c")
 	}
 	t.arith(func(_ string, x []number) number {
 		neg := false
 		for i := range x {
 			neg = neg != x[i].neg
-			if t.has("abs") {
+			if t.hasModifier("abs") {
 				x[i].neg = false
 			}
 		}
 		d := x[0]
 		for _, n := range x[1:] {
-			d = extreme(d, n, dir, t.has("NaN"))
+			d = minOrMax(d, n, dir, t.hasModifier("NaN"))
 		}
-		if t.has("xorsign") && d.class != notANumber {
+		if t.hasModifier("xorsign") && d.class != notANumber {
 			d.neg = neg
 		}
 		return d
 	}, operands...)
 }
 
-// extreme is the smaller (dir < 0) or larger of two numbers.
-func extreme(a, b number, dir int, nanWins bool) number {
+// minOrMax is the smaller (dir < 0) or larger of two numbers.
+func minOrMax(a, b number, dir int, nanWins bool) number {
 	switch {
 	case a.class == notANumber && b.class == notANumber:
 		return nan
@@ -314,12 +314,12 @@ func extreme(a, b number, dir int, nanWins bool) number {
 
 // rcp (9.7.3.13, 9.7.3.14): d = 1 / a.
 func rcp(t *thread) {
-	one := func(x float64) float64 { return 1 / x }
+	reciprocal := func(x float64) float64 { return 1 / x }
 	switch {
-	case t.has("approx") && t.in.Type() == ptx.F64:
+	case t.hasModifier("approx") && t.instr.Type() == ptx.F64:
 		t.approxUpper(func(x number) number { return quotient(double.decode(double.one()), x) })
-	case t.has("approx"):
-		t.approx(one)
+	case t.hasModifier("approx"):
+		t.approx(reciprocal)
 	default:
 		t.arith(func(_ string, x []number) number {
 			return quotient(double.decode(double.one()), x[0])
@@ -329,7 +329,7 @@ func rcp(t *thread) {
 
 // sqrt (9.7.3.15): d = √a.
 func sqrt(t *thread) {
-	if t.has("approx") {
+	if t.hasModifier("approx") {
 		t.approx(math.Sqrt)
 		return
 	}
@@ -340,36 +340,36 @@ func sqrt(t *thread) {
 func rsqrt(t *thread) {
 	f := func(x float64) float64 { return 1 / math.Sqrt(x) }
 	switch {
-	case t.in.Type() == ptx.F32:
+	case t.instr.Type() == ptx.F32:
 		t.approx(f)
-	case t.has("ftz"):
+	case t.hasModifier("ftz"):
 		t.approxUpper(func(x number) number { return quotient(double.decode(double.one()), root(x)) })
 	default:
-		d := math.Float64bits(f(math.Float64frombits(t.arg("a"))))
+		d := math.Float64bits(f(math.Float64frombits(t.operandValue("a"))))
 		if double.isNaN(d) {
-			d = double.firstNaN(t.arg("a"))
+			d = double.firstNaN(t.operandValue("a"))
 		}
-		t.put("d", d)
+		t.setOperand("d", d)
 	}
 }
 
 // sin (9.7.3.18): d = sin a, in radians, or with .2pi in turns.
-func sin(t *thread) { t.approx(t.ofAngle(math.Sin)) }
+func sin(t *thread) { t.approx(t.reduceAngle(math.Sin)) }
 
 // cos (9.7.3.19): d = cos a.
-func cos(t *thread) { t.approx(t.ofAngle(math.Cos)) }
+func cos(t *thread) { t.approx(t.reduceAngle(math.Cos)) }
 
-// ofAngle is a function of an angle, which with .2pi is in turns. Quarters are exact.
-func (t *thread) ofAngle(f func(x float64) float64) func(x float64) float64 {
-	if !t.has("2pi") {
+// reduceAngle is a function of an angle, which with .2pi is in turns. Quarters are exact.
+func (t *thread) reduceAngle(f func(x float64) float64) func(x float64) float64 {
+	if !t.hasModifier("2pi") {
 		return f
 	}
 	return func(x float64) float64 {
-		part := math.Mod(x, 1)
+		fraction := math.Mod(x, 1)
 		if x != 0 {
-			part += 0 // no zero is negative but that of a zero
+			fraction += 0 // no zero is negative but that of a zero
 		}
-		if y := f(2 * math.Pi * part); math.Mod(part, 0.25) != 0 || part == 0 {
+		if y := f(2 * math.Pi * fraction); math.Mod(fraction, 0.25) != 0 || fraction == 0 {
 			return y
 		} else {
 			return math.Round(y) + 0
@@ -390,13 +390,13 @@ func tanh(t *thread) { t.approx(math.Tanh) }
 // and then to the type. The manual bounds the error only; this is the choice both engines
 // make.
 func (t *thread) approx(f func(x float64) float64) {
-	t.each(func(to format, a uint64) uint64 {
+	t.applyUnary(func(to format, a uint64) uint64 {
 		if to == single {
 			return t.approximated(f(float64(math.Float32frombits(uint32(t.ftz(single, a))))))
 		}
 		x := single.round(to.decode(t.ftz(to, a)), "rn")
 		y := single.decode(uint64(math.Float32bits(float32(f(float64(math.Float32frombits(uint32(x))))))))
-		if t.has("ftz") && to.isTiny(y, "rn") {
+		if t.hasModifier("ftz") && to.isTiny(y, "rn") {
 			return to.signed(y.neg, 0)
 		}
 		return to.round(y, "rn")
@@ -405,12 +405,12 @@ func (t *thread) approx(f func(x float64) float64) {
 
 // approx2 is approx of two operands.
 func (t *thread) approx2(f func(a, b float64) float64) {
-	t.put("d", t.approximated(f(t.float32("a"), t.float32("b"))))
+	t.setOperand("d", t.approximated(f(t.float32("a"), t.float32("b"))))
 }
 
 // float32 reads a .f32 operand.
 func (t *thread) float32(name string) float64 {
-	return float64(math.Float32frombits(uint32(t.ftz(single, t.arg(name)))))
+	return float64(math.Float32frombits(uint32(t.ftz(single, t.operandValue(name)))))
 }
 
 func (t *thread) approximated(y float64) uint64 {
@@ -424,6 +424,6 @@ func (t *thread) approximated(y float64) uint64 {
 // approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: what is below the
 // upper 32 bits of the operand is ignored, and zero in the result.
 func (t *thread) approxUpper(f func(x number) number) {
-	a := upper.decode(upper.flush(t.arg("a") >> 32))
-	t.put("d", upper.flush(upper.round(f(a), "rn"))<<32)
+	a := upper.decode(upper.flush(t.operandValue("a") >> 32))
+	t.setOperand("d", upper.flush(upper.round(f(a), "rn"))<<32)
 }

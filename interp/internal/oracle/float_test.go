@@ -65,19 +65,19 @@ func reference(x *big.Float, bits int, rnd string) uint64 {
 		r, _ := x.Float32()
 		down := func() { r = math.Nextafter32(r, float32(math.Inf(-1))) }
 		up := func() { r = math.Nextafter32(r, float32(math.Inf(1))) }
-		settle(x, new(big.Float).SetFloat64(float64(r)), rnd, down, up)
+		adjustRounding(x, new(big.Float).SetFloat64(float64(r)), rnd, down, up)
 		return uint64(math.Float32bits(r))
 	}
 	r, _ := x.Float64()
 	down := func() { r = math.Nextafter(r, math.Inf(-1)) }
 	up := func() { r = math.Nextafter(r, math.Inf(1)) }
-	settle(x, new(big.Float).SetFloat64(r), rnd, down, up)
+	adjustRounding(x, new(big.Float).SetFloat64(r), rnd, down, up)
 	return math.Float64bits(r)
 }
 
-// settle moves r, the nearest to x, in the direction of rnd if it is on the
+// adjustRounding moves r, the nearest to x, in the direction of rnd if it is on the
 // wrong side of x.
-func settle(x, r *big.Float, rnd string, down, up func()) {
+func adjustRounding(x, r *big.Float, rnd string, down, up func()) {
 	c := r.Cmp(x)
 	switch {
 	case rnd == "rm" && c > 0, rnd == "rz" && c > 0 && x.Sign() > 0:
@@ -508,7 +508,7 @@ func TestFloatCompare(t *testing.T) {
 }
 
 func TestIntCompare(t *testing.T) {
-	pairs := combine(2, corners)
+	pairs := combine(2, cornerValues)
 	checkFunc(t, "setp.lt.s32", pairs, func(x []uint64) uint64 { return bit(int32(x[0]) < int32(x[1])) })
 	checkFunc(t, "setp.lt.u32", pairs, func(x []uint64) uint64 { return bit(uint32(x[0]) < uint32(x[1])) })
 	checkFunc(t, "setp.ge.s64", pairs, func(x []uint64) uint64 { return bit(int64(x[0]) >= int64(x[1])) })

@@ -45,48 +45,48 @@ func clamp(x *big.Int, n int, signed bool) *big.Int {
 	return x
 }
 
-// int reads an operand as the integer its type says.
-func (t *thread) int(name string) *big.Int {
+// intOperand reads an operand as the integer its type says.
+func (t *thread) intOperand(name string) *big.Int {
 	o, typ := t.operand(name)
 	return integer(t.read(o, typ).lo, typ.Bits(), typ.IsSigned())
 }
 
-// putInt writes the low bits of an integer result.
-func (t *thread) putInt(name string, x *big.Int) {
+// setInt writes the low bits of an integer result.
+func (t *thread) setInt(name string, x *big.Int) {
 	_, typ := t.operand(name)
-	t.put(name, wrap(x, typ.Bits()))
+	t.setOperand(name, wrap(x, typ.Bits()))
 }
 
-// putSat writes an integer result, clamped if the instruction has .sat.
-func (t *thread) putSat(name string, x *big.Int) {
-	if t.has("sat") {
+// setSaturated writes an integer result, clamped if the instruction has .sat.
+func (t *thread) setSaturated(name string, x *big.Int) {
+	if t.hasModifier("sat") {
 		_, typ := t.operand(name)
 		x = clamp(x, typ.Bits(), typ.IsSigned())
 	}
-	t.putInt(name, x)
+	t.setInt(name, x)
 }
 
-// parts applies op to each of the integers that operands of packed types hold, .u8x4 or .s16x2.
-func (t *thread) parts(op func(a, b *big.Int) *big.Int) {
-	elem, count := t.in.Type().Elements()
+// applyToElements applies op to each of the integers that operands of packed types hold, .u8x4 or .s16x2.
+func (t *thread) applyToElements(op func(a, b *big.Int) *big.Int) {
+	elem, count := t.instr.Type().Elements()
 	n, signed := elem.Bits(), elem.IsSigned()
-	a, b := t.arg("a"), uint64(0)
-	if t.given("b") {
-		b = t.arg("b")
+	a, b := t.operandValue("a"), uint64(0)
+	if t.hasOperand("b") {
+		b = t.operandValue("b")
 	}
 	d := uint64(0)
 	for i := range count {
 		x := op(integer(a>>(i*n), n, signed), integer(b>>(i*n), n, signed))
-		if t.has("sat") {
+		if t.hasModifier("sat") {
 			x = clamp(x, n, signed)
 		}
 		d |= wrap(x, n) << (i * n)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 func (t *thread) isPacked() bool {
-	_, count := t.in.Type().Elements()
+	_, count := t.instr.Type().Elements()
 	return count > 1
 }
 
@@ -94,45 +94,45 @@ func (t *thread) isPacked() bool {
 func add(t *thread) {
 	plus := func(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
 	if t.isPacked() {
-		t.parts(plus)
+		t.applyToElements(plus)
 		return
 	}
-	t.putSat("d", plus(t.int("a"), t.int("b")))
+	t.setSaturated("d", plus(t.intOperand("a"), t.intOperand("b")))
 }
 
 // sub (9.7.1.2): d = a - b.
 func sub(t *thread) {
 	minus := func(a, b *big.Int) *big.Int { return new(big.Int).Sub(a, b) }
 	if t.isPacked() {
-		t.parts(minus)
+		t.applyToElements(minus)
 		return
 	}
-	t.putSat("d", minus(t.int("a"), t.int("b")))
+	t.setSaturated("d", minus(t.intOperand("a"), t.intOperand("b")))
 }
 
 // clmad (PTX ISA 9.3, 9.7.1.5): the product of a and b as polynomials modulo 2, half of it, and
 // c added likewise.
 func clmad(t *thread) {
-	a, b, c := t.int("a"), t.int("b"), t.int("c")
+	a, b, c := t.intOperand("a"), t.intOperand("b"), t.intOperand("c")
 	p := new(big.Int)
 	for i := range 64 {
 		if a.Bit(i) == 1 {
 			p.Xor(p, new(big.Int).Lsh(b, uint(i)))
 		}
 	}
-	t.putInt("d", p.Xor(t.selectHalf(p, 64), c))
+	t.setInt("d", p.Xor(t.selectHalf(p, 64), c))
 }
 
 // product of a and b as mul, mad and their relatives select it: all of it
 // (.wide), or its upper or lower half.
 func (t *thread) product() *big.Int {
-	p := new(big.Int).Mul(t.int("a"), t.int("b"))
+	p := new(big.Int).Mul(t.intOperand("a"), t.intOperand("b"))
 	_, typ := t.operand("a")
 	return t.selectHalf(p, uint(typ.Bits()))
 }
 
 func (t *thread) selectHalf(p *big.Int, n uint) *big.Int {
-	if t.has("hi") {
+	if t.hasModifier("hi") {
 		return p.Rsh(p, n)
 	}
 	return p
@@ -140,161 +140,161 @@ func (t *thread) selectHalf(p *big.Int, n uint) *big.Int {
 
 // mul (9.7.1.3): d = a * b.
 func mul(t *thread) {
-	t.putInt("d", t.product())
+	t.setInt("d", t.product())
 }
 
 // mad (9.7.1.4): d = a * b + c.
 func mad(t *thread) {
 	_, typ := t.operand("c")
 	p := t.product()
-	if t.has("lo") {
+	if t.hasModifier("lo") {
 		p = integer(wrap(p, typ.Bits()), typ.Bits(), typ.IsSigned())
 	}
-	t.putSat("d", p.Add(p, t.int("c")))
+	t.setSaturated("d", p.Add(p, t.intOperand("c")))
 }
 
 // product24 is the 48-bit product of the low 24 bits of a and b, or its bits
 // 47..16, or 31..0.
 func (t *thread) product24() *big.Int {
-	signed := t.in.Type().IsSigned()
-	p := new(big.Int).Mul(integer(t.arg("a"), 24, signed), integer(t.arg("b"), 24, signed))
+	signed := t.instr.Type().IsSigned()
+	p := new(big.Int).Mul(integer(t.operandValue("a"), 24, signed), integer(t.operandValue("b"), 24, signed))
 	return t.selectHalf(p, 16)
 }
 
 // mul24 (9.7.1.5): d = a * b of 24-bit integers.
 func mul24(t *thread) {
-	t.putInt("d", t.product24())
+	t.setInt("d", t.product24())
 }
 
 // mad24 (9.7.1.6): d = a * b + c of 24-bit integers a and b.
 func mad24(t *thread) {
 	p := t.product24()
-	t.putSat("d", p.Add(p, t.int("c")))
+	t.setSaturated("d", p.Add(p, t.intOperand("c")))
 }
 
 // sad (9.7.1.7): d = c + |a - b|.
 func sad(t *thread) {
-	d := new(big.Int).Sub(t.int("a"), t.int("b"))
-	t.putInt("d", d.Abs(d).Add(d, t.int("c")))
+	d := new(big.Int).Sub(t.intOperand("a"), t.intOperand("b"))
+	t.setInt("d", d.Abs(d).Add(d, t.intOperand("c")))
 }
 
 // div (9.7.1.8): d = a / b, towards zero. A division by zero gives a
 // machine-specific value; here all ones.
 func div(t *thread) {
-	a, b := t.int("a"), t.int("b")
+	a, b := t.intOperand("a"), t.intOperand("b")
 	if b.Sign() == 0 {
-		t.putInt("d", big.NewInt(-1))
+		t.setInt("d", big.NewInt(-1))
 		return
 	}
-	t.putInt("d", new(big.Int).Quo(a, b))
+	t.setInt("d", new(big.Int).Quo(a, b))
 }
 
 // rem (9.7.1.9): d = a % b, with the sign of a. By zero all ones, as div.
 func rem(t *thread) {
-	a, b := t.int("a"), t.int("b")
+	a, b := t.intOperand("a"), t.intOperand("b")
 	if b.Sign() == 0 {
-		t.putInt("d", big.NewInt(-1))
+		t.setInt("d", big.NewInt(-1))
 		return
 	}
-	t.putInt("d", new(big.Int).Rem(a, b))
+	t.setInt("d", new(big.Int).Rem(a, b))
 }
 
 // abs (9.7.1.10): d = |a|.
 func abs(t *thread) {
-	a := t.int("a")
-	t.putInt("d", a.Abs(a))
+	a := t.intOperand("a")
+	t.setInt("d", a.Abs(a))
 }
 
 // neg (9.7.1.11): d = -a.
 func neg(t *thread) {
 	if t.isPacked() {
-		t.parts(func(a, _ *big.Int) *big.Int { return new(big.Int).Neg(a) })
+		t.applyToElements(func(a, _ *big.Int) *big.Int { return new(big.Int).Neg(a) })
 		return
 	}
-	a := t.int("a")
-	t.putInt("d", a.Neg(a))
+	a := t.intOperand("a")
+	t.setInt("d", a.Neg(a))
 }
 
 // minimum (9.7.1.12): d = min(a, b), with .relu not below zero.
 func minimum(t *thread) {
-	t.pick(func(a, b *big.Int) bool { return a.Cmp(b) < 0 })
+	t.selectOperand(func(a, b *big.Int) bool { return a.Cmp(b) < 0 })
 }
 
 // maximum (9.7.1.13): d = max(a, b), with .relu not below zero.
 func maximum(t *thread) {
-	t.pick(func(a, b *big.Int) bool { return a.Cmp(b) > 0 })
+	t.selectOperand(func(a, b *big.Int) bool { return a.Cmp(b) > 0 })
 }
 
-// pick is the one of a and b that first prefers.
-func (t *thread) pick(first func(a, b *big.Int) bool) {
+// selectOperand is the one of a and b that first prefers.
+func (t *thread) selectOperand(first func(a, b *big.Int) bool) {
 	op := func(a, b *big.Int) *big.Int {
 		d := b
 		if first(a, b) {
 			d = a
 		}
-		if t.has("relu") && d.Sign() < 0 {
+		if t.hasModifier("relu") && d.Sign() < 0 {
 			return new(big.Int)
 		}
 		return d
 	}
 	if t.isPacked() {
-		t.parts(op)
+		t.applyToElements(op)
 		return
 	}
-	t.putInt("d", op(t.int("a"), t.int("b")))
+	t.setInt("d", op(t.intOperand("a"), t.intOperand("b")))
 }
 
 // popc (9.7.1.14): the number of one bits.
 func popc(t *thread) {
 	d := uint64(0)
-	for a := t.arg("a"); a != 0; a >>= 1 {
+	for a := t.operandValue("a"); a != 0; a >>= 1 {
 		d += a & 1
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // clz (9.7.1.15): the number of leading zeros.
 func clz(t *thread) {
-	n := t.in.Type().Bits()
-	a := t.arg("a")
+	n := t.instr.Type().Bits()
+	a := t.operandValue("a")
 	d := 0
 	for d < n && a>>(n-1-d)&1 == 0 {
 		d++
 	}
-	t.put("d", uint64(d))
+	t.setOperand("d", uint64(d))
 }
 
 // bfind (9.7.1.16): the position of the most significant non-sign bit.
 func bfind(t *thread) {
-	msb := t.in.Type().Bits() - 1
-	a := t.arg("a")
-	if t.in.Type().IsSigned() && a>>msb&1 == 1 {
+	msb := t.instr.Type().Bits() - 1
+	a := t.operandValue("a")
+	if t.instr.Type().IsSigned() && a>>msb&1 == 1 {
 		a = ^a
 	}
 	d := uint64(0xffffffff)
 	for i := msb; i >= 0; i-- {
 		if a>>i&1 == 1 {
 			d = uint64(i)
-			if t.has("shiftamt") {
+			if t.hasModifier("shiftamt") {
 				d = uint64(msb - i)
 			}
 			break
 		}
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // fns (9.7.1.17): the c-th set bit of a from bit b on, downwards if c is
 // negative.
 func fns(t *thread) {
-	a, base, offset := t.arg("a"), int64(t.arg("b")), int64(int32(t.arg("c")))
+	a, base, offset := t.operandValue("a"), int64(t.operandValue("b")), int64(int32(t.operandValue("c")))
 	set := func(pos int64) bool { return pos >= 0 && pos < 32 && a>>pos&1 == 1 }
 	d := uint64(0xffffffff)
 	if offset == 0 {
 		if set(base) {
 			d = uint64(base)
 		}
-		t.put("d", d)
+		t.setOperand("d", d)
 		return
 	}
 	count, inc := offset-1, int64(1)
@@ -310,35 +310,35 @@ func fns(t *thread) {
 			count--
 		}
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // brev (9.7.1.18): the bits in reverse.
 func brev(t *thread) {
-	msb := t.in.Type().Bits() - 1
-	a, d := t.arg("a"), uint64(0)
+	msb := t.instr.Type().Bits() - 1
+	a, d := t.operandValue("a"), uint64(0)
 	for i := range msb + 1 {
 		d |= a >> (msb - i) & 1 << i
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // fieldPart is a position or length of bfe and bfi: the low byte of the operand.
 // The 64-bit forms use all 32 bits of it, whatever the manual says: GPUs have no
 // instruction for them, and the shifts that stand in take the whole operand.
 func (t *thread) fieldPart(name string) int {
-	if t.in.Type().Bits() == 64 {
-		return int(t.arg(name))
+	if t.instr.Type().Bits() == 64 {
+		return int(t.operandValue(name))
 	}
-	return int(t.arg(name) & 0xff)
+	return int(t.operandValue(name) & 0xff)
 }
 
 // bfe (9.7.1.19): the field of c bits from bit b of a, extended.
 func bfe(t *thread) {
-	msb := t.in.Type().Bits() - 1
-	a, pos, length := t.arg("a"), t.fieldPart("b"), t.fieldPart("c")
+	msb := t.instr.Type().Bits() - 1
+	a, pos, length := t.operandValue("a"), t.fieldPart("b"), t.fieldPart("c")
 	sbit := uint64(0)
-	if t.in.Type().IsSigned() && length != 0 {
+	if t.instr.Type().IsSigned() && length != 0 {
 		sbit = a >> min(pos+length-1, msb) & 1
 	}
 	d := uint64(0)
@@ -349,45 +349,45 @@ func bfe(t *thread) {
 			d |= sbit << i
 		}
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // bfi (9.7.1.20): the low e bits of a placed at bit c of b. The manual calls
 // the destination f and the length d.
 func bfi(t *thread) {
-	msb := t.in.Type().Bits() - 1
-	a, d, pos, length := t.arg("a"), t.arg("b"), t.fieldPart("c"), t.fieldPart("e")
+	msb := t.instr.Type().Bits() - 1
+	a, d, pos, length := t.operandValue("a"), t.operandValue("b"), t.fieldPart("c"), t.fieldPart("e")
 	for i := 0; i < length && pos+i <= msb; i++ {
 		d = d&^(1<<(pos+i)) | a>>i&1<<(pos+i)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // szext (9.7.1.21): the low b bits of a, extended.
 func szext(t *thread) {
-	a, b := uint32(t.arg("a")), uint32(t.arg("b"))
+	a, b := uint32(t.operandValue("a")), uint32(t.operandValue("b"))
 	b1 := b & 0x1f
-	tooLarge := b >= 32 && t.has("clamp")
+	tooLarge := b >= 32 && t.hasModifier("clamp")
 	mask := ^uint32(0) << b1
 	if tooLarge {
 		mask = 0
 	}
 	d := a &^ mask
-	if b1 != 0 && !tooLarge && t.in.Type().IsSigned() && a>>((b1-1)&0x1f)&1 == 1 {
+	if b1 != 0 && !tooLarge && t.instr.Type().IsSigned() && a>>((b1-1)&0x1f)&1 == 1 {
 		d |= mask
 	}
-	t.put("d", uint64(d))
+	t.setOperand("d", uint64(d))
 }
 
 // bmsk (9.7.1.22): a mask of b bits from bit a.
 func bmsk(t *thread) {
-	a, b := uint32(t.arg("a")), uint32(t.arg("b"))
+	a, b := uint32(t.operandValue("a")), uint32(t.operandValue("b"))
 	a1, b1 := a&0x1f, b&0x1f
 	mask0 := ^uint32(0) << a1
 	sum := a1 + b1
 	mask1 := ^uint32(0) << sum
-	positionOverflow := t.has("clamp") && a >= 32
-	widthOverflow := t.has("clamp") && b >= 32
+	positionOverflow := t.hasModifier("clamp") && a >= 32
+	widthOverflow := t.hasModifier("clamp") && b >= 32
 	if positionOverflow {
 		mask0 = 0
 	}
@@ -396,7 +396,7 @@ func bmsk(t *thread) {
 	} else if b1 == 0 {
 		mask1 = ^uint32(0)
 	}
-	t.put("d", uint64(mask0&^mask1))
+	t.setOperand("d", uint64(mask0&^mask1))
 }
 
 // field is the i-th field of n bits of v.
@@ -404,68 +404,68 @@ func field(v uint64, i, n int, typ ptx.Type) *big.Int { return integer(v>>(i*n),
 
 // dp4a (9.7.1.23): the dot product of four bytes, added to c.
 func dp4a(t *thread) {
-	a, b := t.arg("a"), t.arg("b")
-	d := t.int("c")
+	a, b := t.operandValue("a"), t.operandValue("b")
+	d := t.intOperand("c")
 	for i := range 4 {
-		p := field(a, i, 8, t.in.SlotType("atype"))
-		d.Add(d, p.Mul(p, field(b, i, 8, t.in.SlotType("btype"))))
+		p := field(a, i, 8, t.instr.SlotType("atype"))
+		d.Add(d, p.Mul(p, field(b, i, 8, t.instr.SlotType("btype"))))
 	}
-	t.putInt("d", d)
+	t.setInt("d", d)
 }
 
 // dp2a (9.7.1.24): the dot product of two halves of a with two bytes of b,
 // added to c.
 func dp2a(t *thread) {
-	a, b := t.arg("a"), t.arg("b")
-	d := t.int("c")
+	a, b := t.operandValue("a"), t.operandValue("b")
+	d := t.intOperand("c")
 	from := 0
-	if t.has("hi") {
+	if t.hasModifier("hi") {
 		from = 2
 	}
 	for i := range 2 {
-		p := field(a, i, 16, t.in.SlotType("atype"))
-		d.Add(d, p.Mul(p, field(b, from+i, 8, t.in.SlotType("btype"))))
+		p := field(a, i, 16, t.instr.SlotType("atype"))
+		d.Add(d, p.Mul(p, field(b, from+i, 8, t.instr.SlotType("btype"))))
 	}
-	t.putInt("d", d)
+	t.setInt("d", d)
 }
 
 // addCarry writes a + b + in, all read as unsigned, and with .cc the carry out
 // of the width of d.
-func (t *thread) addCarry(a, b *big.Int, in bool) {
-	n := t.in.Type().Bits()
+func (t *thread) addCarry(a, b *big.Int, inRange bool) {
+	n := t.instr.Type().Bits()
 	s := new(big.Int).Add(a, b)
-	s.Add(s, big.NewInt(int64(bit(in))))
-	if t.has("cc") {
+	s.Add(s, big.NewInt(int64(bit(inRange))))
+	if t.hasModifier("cc") {
 		t.carry = s.Bit(n) == 1
 	}
-	t.putInt("d", s)
+	t.setInt("d", s)
 }
 
 // unsigned reads an operand's bits as an unsigned integer.
-func (t *thread) unsigned(name string) *big.Int { return new(big.Int).SetUint64(t.arg(name)) }
+func (t *thread) unsigned(name string) *big.Int { return new(big.Int).SetUint64(t.operandValue(name)) }
 
 // addCC (9.7.2.1, 9.7.2.2): add.cc, addc.
 func addCC(t *thread) {
-	t.addCarry(t.unsigned("a"), t.unsigned("b"), t.in.Mnemonic() == "addc" && t.carry)
+	t.addCarry(t.unsigned("a"), t.unsigned("b"), t.instr.Mnemonic() == "addc" && t.carry)
 }
 
 // subCC (9.7.2.3, 9.7.2.4): sub.cc, subc. The manual says that the flag is the
 // borrow; on GPUs it is its opposite, and so it is here.
 func subCC(t *thread) {
 	d := new(big.Int).Sub(t.unsigned("a"), t.unsigned("b"))
-	if t.in.Mnemonic() == "subc" && !t.carry {
+	if t.instr.Mnemonic() == "subc" && !t.carry {
 		d.Sub(d, big.NewInt(1))
 	}
-	if t.has("cc") {
+	if t.hasModifier("cc") {
 		t.carry = d.Sign() >= 0
 	}
-	t.putInt("d", d)
+	t.setInt("d", d)
 }
 
 // madCC (9.7.2.5, 9.7.2.6): mad.cc, madc. The carry is that of the addition of
 // the selected half of the product.
 func madCC(t *thread) {
-	n := t.in.Type().Bits()
+	n := t.instr.Type().Bits()
 	p := new(big.Int).SetUint64(wrap(t.product(), n))
-	t.addCarry(p, t.unsigned("c"), t.in.Mnemonic() == "madc" && t.carry)
+	t.addCarry(p, t.unsigned("c"), t.instr.Mnemonic() == "madc" && t.carry)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// corners are integers where widths and signs matter.
-var corners = []uint64{
+// cornerValues are integers where widths and signs matter.
+var cornerValues = []uint64{
 	0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffff, 0x800000, 0x123456,
 	0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x1_00000000, 0x0123456789abcdef,
 	0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff,
@@ -142,10 +142,10 @@ func TestIntCorners(t *testing.T) {
 		}},
 	} {
 		for _, n := range []int{16, 32, 64} {
-			checkFunc(t, fmt.Sprintf("%s.s%d", c.op, n), combine(2, corners), func(x []uint64) uint64 {
+			checkFunc(t, fmt.Sprintf("%s.s%d", c.op, n), combine(2, cornerValues), func(x []uint64) uint64 {
 				return low(uint64(c.s(int64(signExtend(low(x[0], n), n)), int64(signExtend(low(x[1], n), n)))), n)
 			})
-			checkFunc(t, fmt.Sprintf("%s.u%d", c.op, n), combine(2, corners), func(x []uint64) uint64 {
+			checkFunc(t, fmt.Sprintf("%s.u%d", c.op, n), combine(2, cornerValues), func(x []uint64) uint64 {
 				return low(c.u(low(x[0], n), low(x[1], n)), n)
 			})
 		}
@@ -153,7 +153,7 @@ func TestIntCorners(t *testing.T) {
 }
 
 func TestMulHiWide(t *testing.T) {
-	pairs := combine(2, corners)
+	pairs := combine(2, cornerValues)
 	hiS := func(a, b uint64) uint64 { // Hacker's Delight, from the unsigned product
 		hi, _ := bits.Mul64(a, b)
 		if int64(a) < 0 {
@@ -179,7 +179,7 @@ func TestMulHiWide(t *testing.T) {
 	checkFunc(t, "mul.wide.s16", pairs, func(x []uint64) uint64 {
 		return low(uint64(int32(int16(x[0]))*int32(int16(x[1]))), 32)
 	})
-	triples := combine(3, corners[8:18])
+	triples := combine(3, cornerValues[8:18])
 	checkFunc(t, "mad.lo.s32", triples, func(x []uint64) uint64 { return low(x[0]*x[1]+x[2], 32) })
 	checkFunc(t, "mad.wide.s32", triples, func(x []uint64) uint64 {
 		return uint64(int64(int32(x[0]))*int64(int32(x[1]))) + x[2]
@@ -194,7 +194,7 @@ func TestMulHiWide(t *testing.T) {
 
 func TestBitOperations(t *testing.T) {
 	var ones [][]uint64
-	for _, c := range corners {
+	for _, c := range cornerValues {
 		ones = append(ones, u(c))
 	}
 	checkFunc(t, "popc.b64", ones, func(x []uint64) uint64 { return uint64(bits.OnesCount64(x[0])) })
@@ -205,7 +205,7 @@ func TestBitOperations(t *testing.T) {
 	checkFunc(t, "brev.b32", ones, func(x []uint64) uint64 { return uint64(bits.Reverse32(uint32(x[0]))) })
 	checkFunc(t, "not.b16", ones, func(x []uint64) uint64 { return low(^x[0], 16) })
 	checkFunc(t, "cnot.b16", ones, func(x []uint64) uint64 { return bit(low(x[0], 16) == 0) })
-	pairs := combine(2, corners)
+	pairs := combine(2, cornerValues)
 	checkFunc(t, "and.b64", pairs, func(x []uint64) uint64 { return x[0] & x[1] })
 	checkFunc(t, "or.b32", pairs, func(x []uint64) uint64 { return low(x[0]|x[1], 32) })
 	checkFunc(t, "xor.b16", pairs, func(x []uint64) uint64 { return low(x[0]^x[1], 16) })
@@ -264,7 +264,7 @@ func TestLop3(t *testing.T) {
 
 // TestExtendedMultiply is the manual's example of madc: a 64 by 64 bit product.
 func TestExtendedMultiply(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 p, q, o;
 	.reg .u32 t, r0, r1, r2, r3, r4, r5, r6, r7;
@@ -287,12 +287,12 @@ func TestExtendedMultiply(t *testing.T) {
 	st.global.v4.u32 [q], {r0, r1, r2, r3};
 	ret;
 }`)
-	pairs := combine(2, corners)
+	pairs := combine(2, cornerValues)
 	in, out := r.alloc(16*len(pairs)), r.alloc(16*len(pairs))
 	for i, p := range pairs {
 		r.write(in+uint64(16*i), bytesOf(value{p[0], p[1]}, 16))
 	}
-	r.run("k", 1, len(pairs), in, out)
+	r.mustRun("k", 1, len(pairs), in, out)
 	for i, p := range pairs {
 		hi, lo := bits.Mul64(p[0], p[1])
 		b := r.read(out+uint64(16*i), 16)
@@ -337,14 +337,14 @@ func TestCarry(t *testing.T) {
 		{"add", "addc", bits.Add64, func(c uint64) uint32 { return uint32(c) }},
 		{"sub", "subc", bits.Sub64, func(c uint64) uint32 { return -uint32(c) }},
 	} {
-		r := newRig(t, src(c.first, c.next))
+		r := newHarness(t, src(c.first, c.next))
 		n := len(values) * len(values)
 		in, out := r.alloc(32*n), r.alloc(32*n)
 		for i := range n {
 			r.write(in+uint64(32*i), bytesOf(values[i/len(values)], 16))
 			r.write(in+uint64(32*i+16), bytesOf(values[i%len(values)], 16))
 		}
-		r.run("k", 1, n, in, out)
+		r.mustRun("k", 1, n, in, out)
 		for i := range n {
 			a, b := values[i/len(values)], values[i%len(values)]
 			lo, carry := c.f(a.lo, b.lo, 0)

@@ -13,9 +13,9 @@ import (
 // Module is a module loaded into a device.
 type Module struct {
 	*ptx.Module
-	dev       *Device
-	addresses map[ptx.Symbol]uint64
-	largest   int // bytes of the largest variable that a call passes
+	dev        *Device
+	addresses  map[ptx.Symbol]uint64
+	maxArgSize int // bytes of the largest variable that a call passes
 }
 
 // Load loads a module.
@@ -23,7 +23,7 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 	mod := &Module{Module: m, dev: d, addresses: map[ptx.Symbol]uint64{}}
 	var vars []*ptx.Var
 	for _, v := range mod.variables() {
-		if v.Space != ptx.Global && v.Space != ptx.Const || mod.definition(v) != ptx.Symbol(v) {
+		if v.Space != ptx.Global && v.Space != ptx.Const || mod.resolveSymbol(v) != ptx.Symbol(v) {
 			continue
 		}
 		k := variable
@@ -41,7 +41,7 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 		vars = append(vars, v)
 	}
 	for _, decl := range m.Decls {
-		if f, ok := decl.(*ptx.Func); ok && mod.definition(f) == ptx.Symbol(f) {
+		if f, ok := decl.(*ptx.Func); ok && mod.resolveSymbol(f) == ptx.Symbol(f) {
 			mod.addresses[f] = functions + functionSize*d.functions
 			d.functions++
 		}
@@ -52,13 +52,13 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 			mod.defineSampler(v)
 		}
 	}
-	mod.eachInstr(func(in *ptx.Instr) {
-		if in.Call == nil {
+	mod.forEachInstr(func(instr *ptx.Instr) {
+		if instr.Call == nil {
 			return
 		}
-		for _, arg := range in.Call.Args {
+		for _, arg := range instr.Call.Args {
 			if v, ok := arg.Sym().(*ptx.Var); ok && v.Space == ptx.Param {
-				mod.largest = max(mod.largest, v.Size())
+				mod.maxArgSize = max(mod.maxArgSize, v.Size())
 			}
 		}
 	})
@@ -80,9 +80,9 @@ func (m *Module) variables() []*ptx.Var {
 	return list
 }
 
-// definition is what a declaration stands for: of a variable that is declared .extern,
+// resolveSymbol is what a declaration stands for: of a variable that is declared .extern,
 // and of a function, what the module has of that name.
-func (m *Module) definition(s ptx.Symbol) ptx.Symbol {
+func (m *Module) resolveSymbol(s ptx.Symbol) ptx.Symbol {
 	if v, ok := s.(*ptx.Var); ok && v.Linkage != ptx.Extern {
 		return s
 	}
@@ -94,14 +94,14 @@ func (m *Module) definition(s ptx.Symbol) ptx.Symbol {
 
 // Address is the generic address of a .global or .const variable or of a function.
 func (m *Module) Address(s ptx.Symbol) (uint64, bool) {
-	addr, ok := m.addresses[m.definition(s)]
+	addr, ok := m.addresses[m.resolveSymbol(s)]
 	return addr, ok
 }
 
 // functionAt is the function at an address, nil if none is there.
 func (m *Module) functionAt(addr uint64) *ptx.Func {
-	for s, at := range m.addresses {
-		if f, ok := s.(*ptx.Func); ok && at == addr {
+	for s, address := range m.addresses {
+		if f, ok := s.(*ptx.Func); ok && address == addr {
 			return f
 		}
 	}
@@ -114,15 +114,15 @@ func (m *Module) initialise(v *ptx.Var) {
 	for _, e := range v.Init {
 		numbers := e.Data
 		if e.Sym != nil {
-			numbers = bytesOf(value{lo: m.pointer(e)}, size)
+			numbers = bytesOf(value{lo: m.pointerValue(e)}, size)
 		}
 		copy(data[e.Elem*size:], numbers)
 	}
 }
 
-// pointer is the value of an element that is an address. The place of a shared variable
+// pointerValue is the value of an element that is an address. The place of a shared variable
 // is not known here: its name stands for the beginning of shared memory.
-func (m *Module) pointer(e ptx.Init) uint64 {
+func (m *Module) pointerValue(e ptx.Init) uint64 {
 	addr, _ := m.Address(e.Sym)
 	if s, ok := e.Sym.(*ptx.Var); ok && s.Space == ptx.Shared && e.Generic {
 		addr = sharedWindow
@@ -134,26 +134,26 @@ func (m *Module) pointer(e ptx.Init) uint64 {
 	return addr
 }
 
-// layout is the shared memory of a CTA of a kernel.
-type layout struct {
+// sharedVarLayout is the shared memory of a CTA of a kernel.
+type sharedVarLayout struct {
 	offsets map[*ptx.Var]uint64
 	static  uint64 // bytes of variables with a size
 	dynamic uint64 // where the others begin
 }
 
-// shared lays out the shared memory of a kernel.
-func (m *Module) shared(k *ptx.Func) layout {
-	l := layout{offsets: map[*ptx.Var]uint64{}}
-	runs := m.runnable(k)
-	wanted := map[*ptx.Var]bool{}
+// sharedLayout lays out the shared memory of a kernel.
+func (m *Module) sharedLayout(k *ptx.Func) sharedVarLayout {
+	l := sharedVarLayout{offsets: map[*ptx.Var]uint64{}}
+	runs := m.reachableFuncs(k)
+	used := map[*ptx.Var]bool{}
 	for f := range runs {
 		for _, v := range f.Vars {
-			wanted[v] = true
+			used[v] = true
 		}
-		f.EachInstr(func(in *ptx.Instr) {
-			in.EachSymbol(func(s ptx.Symbol) {
-				if v, ok := m.definition(s).(*ptx.Var); ok {
-					wanted[v] = true
+		f.EachInstr(func(instr *ptx.Instr) {
+			instr.EachSymbol(func(s ptx.Symbol) {
+				if v, ok := m.resolveSymbol(s).(*ptx.Var); ok {
+					used[v] = true
 				}
 			})
 		})
@@ -162,7 +162,7 @@ func (m *Module) shared(k *ptx.Func) layout {
 	alignment := uint64(16)
 	for _, v := range m.variables() {
 		switch {
-		case v.Space != ptx.Shared || !wanted[v] || m.definition(v) != ptx.Symbol(v):
+		case v.Space != ptx.Shared || !used[v] || m.resolveSymbol(v) != ptx.Symbol(v):
 		case v.Unbounded() || v.Linkage == ptx.Extern && v.Size() == 0:
 			open = append(open, v)
 			alignment = max(alignment, uint64(v.Alignment()))
@@ -178,23 +178,23 @@ func (m *Module) shared(k *ptx.Func) layout {
 	return l
 }
 
-// runnable are the functions that can run in a launch of a kernel.
-func (m *Module) runnable(k *ptx.Func) map[*ptx.Func]bool {
+// reachableFuncs are the functions that can run in a launch of a kernel.
+func (m *Module) reachableFuncs(k *ptx.Func) map[*ptx.Func]bool {
 	runs := map[*ptx.Func]bool{}
 	var visit func(s ptx.Symbol)
 	visit = func(s ptx.Symbol) {
-		f, ok := m.definition(s).(*ptx.Func)
+		f, ok := m.resolveSymbol(s).(*ptx.Func)
 		if !ok || !f.Defined || runs[f] {
 			return
 		}
 		runs[f] = true
-		f.EachInstr(func(in *ptx.Instr) {
+		f.EachInstr(func(instr *ptx.Instr) {
 			switch {
-			case in.Call == nil:
-			case in.Call.Target.Sym() != nil:
-				visit(in.Call.Target.Sym())
+			case instr.Call == nil:
+			case instr.Call.Target.Sym() != nil:
+				visit(instr.Call.Target.Sym())
 			default: // through a pointer
-				m.eachPointer(visit)
+				m.forEachPointer(visit)
 			}
 		})
 	}
@@ -202,12 +202,12 @@ func (m *Module) runnable(k *ptx.Func) map[*ptx.Func]bool {
 	return runs
 }
 
-// eachPointer calls do with the symbols that the module uses as values.
-func (m *Module) eachPointer(do func(s ptx.Symbol)) {
+// forEachPointer calls do with the symbols that the module uses as values.
+func (m *Module) forEachPointer(visit func(s ptx.Symbol)) {
 	for _, v := range m.variables() {
 		for _, e := range v.Init {
 			if e.Sym != nil {
-				do(e.Sym)
+				visit(e.Sym)
 			}
 		}
 	}
@@ -215,25 +215,25 @@ func (m *Module) eachPointer(do func(s ptx.Symbol)) {
 		if f, ok := decl.(*ptx.Func); ok {
 			for _, t := range f.Tables {
 				for _, target := range t.Funcs {
-					do(target)
+					visit(target)
 				}
 			}
 		}
 	}
-	m.eachInstr(func(in *ptx.Instr) {
-		in.EachSymbol(func(s ptx.Symbol) {
-			if in.Call == nil || in.Call.Target.Sym() != s {
-				do(s)
+	m.forEachInstr(func(instr *ptx.Instr) {
+		instr.EachSymbol(func(s ptx.Symbol) {
+			if instr.Call == nil || instr.Call.Target.Sym() != s {
+				visit(s)
 			}
 		})
 	})
 }
 
-// eachInstr calls do with every instruction of the module.
-func (m *Module) eachInstr(do func(in *ptx.Instr)) {
+// forEachInstr calls do with every instruction of the module.
+func (m *Module) forEachInstr(visit func(instr *ptx.Instr)) {
 	for _, decl := range m.Decls {
 		if f, ok := decl.(*ptx.Func); ok {
-			f.EachInstr(do)
+			f.EachInstr(visit)
 		}
 	}
 }

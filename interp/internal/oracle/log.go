@@ -38,15 +38,15 @@ type Access struct {
 
 	// Of what does both: what is combined with what was there; of .cas what comes in its place if
 	// Compared is there.
-	Given, Compared []byte
+	Operand, Compared []byte
 
 	current []byte // the memory itself
 }
 
 // beginStep begins the record of an instruction.
 func (t *thread) beginStep() {
-	if t.m.Log != nil {
-		t.log = &Step{Cta: t.cta.linear, Thread: t.linear, Func: t.top().fn, Instr: t.in}
+	if t.machine.Log != nil {
+		t.log = &Step{Cta: t.cta.index, Thread: t.index, Func: t.currentFrame().fn, Instr: t.instr}
 	}
 }
 
@@ -68,7 +68,7 @@ func (t *thread) endStep() {
 			copy(a.Stored, a.current)
 		}
 	}
-	t.m.Log(t.log)
+	t.machine.Log(t.log)
 }
 
 func (t *thread) logWrite(fn *ptx.Func, r ptx.RegID, v value) {
@@ -83,24 +83,24 @@ func (t *thread) logOperand(v value, n int) {
 		return
 	}
 	a := &t.log.Accesses[len(t.log.Accesses)-1]
-	if t.has("cas") {
+	if t.hasModifier("cas") {
 		c, typ := t.operand("c")
 		a.Compared = append(a.Compared, bytesOf(v, n)...)
 		v = t.read(c, typ)
 	}
-	a.Given = append(a.Given, bytesOf(v, n)...)
+	a.Operand = append(a.Operand, bytesOf(v, n)...)
 }
 
 // logAccess notes an access to the memory p, before it happens.
-func (t *thread) logAccess(space ptx.Space, addr uint64, p []byte, how access) {
+func (t *thread) logAccess(space ptx.Space, addr uint64, p []byte, rw accessKind) {
 	if t.log == nil {
 		return
 	}
 	a := Access{Space: space, Addr: addr, current: p}
-	if how != writes {
+	if rw != writeAccess {
 		a.Loaded = slices.Clone(p)
 	}
-	if how != reads {
+	if rw != readAccess {
 		a.Stored = make([]byte, len(p))
 	}
 	t.log.Accesses = append(t.log.Accesses, a)

@@ -16,35 +16,35 @@ import (
 )
 
 // A warp runs threadSlice instructions for each of its threads that can run, unless none
-// can any more; then the next warp of its CTA has its turn, and after slicesPerTurn rounds
+// can any more; then the next warp of its CTA has its turn, and after roundsPerCluster rounds
 // the next CTA. Threads thus may spin on one another, and CTAs too, while CTAs that
 // finish in one turn run strictly one after another.
 const (
-	threadSlice   = 2000
-	slicesPerTurn = 10
+	threadSlice      = 2000
+	roundsPerCluster = 10
 )
 
-// patience is the number of turns after which threads that wait at a collective
+// starvationLimit is the number of turns after which threads that wait at a collective
 // without .sync go on without those of their warp that still run elsewhere:
 // they may be spinning on what the waiting ones are to do next.
-const patience = 50
+const starvationLimit = 50
 
 // machine is a launch under way.
 type machine struct {
 	*Launch
-	mod      *Module
-	dev      *Device
-	ctx      context.Context
-	kernel   *ptx.Func
-	warpSize int
-	stack    uint64              // bytes of local memory that a thread may have
-	params   map[*ptx.Var]uint64 // addresses of the kernel's parameters
-	shared   layout
-	sharedIn int            // bytes of shared memory of a CTA
-	team     [3]int         // CTAs of a cluster
-	next     int            // the cluster that begins next
-	printed  map[int]string // by CTA
-	stats    Stats
+	mod         *Module
+	dev         *Device
+	ctx         context.Context
+	kernel      *ptx.Func
+	warpSize    int
+	stackLimit  uint64              // bytes of local memory that a thread may have
+	params      map[*ptx.Var]uint64 // addresses of the kernel's parameters
+	shared      sharedVarLayout
+	sharedSize  int            // bytes of shared memory of a CTA
+	clusterDim  [3]int         // CTAs of a cluster
+	nextCluster int            // the cluster that begins next
+	printed     map[int]string // by CTA
+	stats       Stats
 
 	ctaMemory uint64 // the address of the per-CTA memory of the first CTA; 0: the kernel asks for none
 	sliceSize uint64 // bytes of it that each CTA has
@@ -52,29 +52,29 @@ type machine struct {
 
 func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 	k, _ := mod.Lookup(l.Kernel).(*ptx.Func)
-	l = l.inCTAs(k)
+	l = l.withGridInCTAs(k)
 	if err := l.check(k); err != nil {
 		return nil, err
 	}
 	m := &machine{
-		Launch:   l,
-		mod:      mod,
-		dev:      mod.dev,
-		ctx:      ctx,
-		kernel:   k,
-		warpSize: cmp.Or(l.WarpSize, 32),
-		stack:    uint64(mod.dev.cfg.Stack),
-		params:   map[*ptx.Var]uint64{},
-		shared:   mod.shared(k),
-		printed:  map[int]string{},
+		Launch:     l,
+		mod:        mod,
+		dev:        mod.dev,
+		ctx:        ctx,
+		kernel:     k,
+		warpSize:   cmp.Or(l.WarpSize, 32),
+		stackLimit: uint64(mod.dev.cfg.Stack),
+		params:     map[*ptx.Var]uint64{},
+		shared:     mod.sharedLayout(k),
+		printed:    map[int]string{},
 	}
-	m.team = l.clusters(k)
-	m.sharedIn = int(m.shared.static)
+	m.clusterDim = l.clusterDim(k)
+	m.sharedSize = int(m.shared.static)
 	if l.Shared > 0 {
-		m.sharedIn = int(m.shared.dynamic) + l.Shared
+		m.sharedSize = int(m.shared.dynamic) + l.Shared
 	}
 	if m.Order == nil {
-		m.Order = Alone
+		m.Order = Sequential
 	}
 	if l.Cooperative {
 		m.dev.Map(workspace, []byte{8, 0, 0, 0, 0, 0, 0, 0}, false) // its size, and the barrier
@@ -87,30 +87,30 @@ func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 		}
 	}
 	m.dev.launches++
-	at := uint64(paramBlock)
+	address := uint64(paramBlock)
 	block := &m.dev.params.data
 	*block = nil
 	for i, p := range k.Params { // manual 5.1.6.1
-		at = align(at, uint64(p.Alignment()))
-		m.params[p] = at
-		*block = append(*block, make([]byte, at-m.dev.params.end())...)
+		address = align(address, uint64(p.Alignment()))
+		m.params[p] = address
+		*block = append(*block, make([]byte, address-m.dev.params.end())...)
 		*block = append(*block, l.Args[i]...)
-		at += uint64(p.Size())
+		address += uint64(p.Size())
 	}
 	return m, nil
 }
 
-// bytes is the size of a variable; of a parameter that is an array without a bound, that
+// varSize is the size of a variable; of a parameter that is an array without a bound, that
 // of the largest argument in the module.
-func (m *machine) bytes(v *ptx.Var) int {
+func (m *machine) varSize(v *ptx.Var) int {
 	if v.Space == ptx.Param && v.Unbounded() {
-		return m.mod.largest
+		return m.mod.maxArgSize
 	}
 	return v.Size()
 }
 
-// flush writes what has been printed, CTA by CTA.
-func (m *machine) flush() {
+// flushPrinted writes what has been printed, CTA by CTA.
+func (m *machine) flushPrinted() {
 	if m.dev.cfg.Stdout == nil {
 		return
 	}
@@ -122,31 +122,31 @@ func (m *machine) flush() {
 // align rounds up to a multiple of a.
 func align(n, a uint64) uint64 { return (n + a - 1) / a * a }
 
-// total is how many clusters the grid has.
-func (m *machine) total() int { return m.Grid[0] * m.Grid[1] * m.Grid[2] / m.teamSize() }
+// clusterCount is how many clusters the grid has.
+func (m *machine) clusterCount() int { return m.Grid[0] * m.Grid[1] * m.Grid[2] / m.clusterSize() }
 
 // run gives the clusters turns until all have finished. A cluster is made when its first turn
 // comes.
 func (m *machine) run() error {
-	total := m.total()
+	total := m.clusterCount()
 	var unfinished []*cluster
-	for m.next < total || len(unfinished) > 0 {
-		var still []*cluster
+	for m.nextCluster < total || len(unfinished) > 0 {
+		var remaining []*cluster
 		for _, g := range unfinished {
-			done, err := g.turn()
+			done, err := g.runRounds()
 			if err != nil {
 				return err
 			}
 			if !done {
-				still = append(still, g)
+				remaining = append(remaining, g)
 			}
 		}
-		unfinished = still
+		unfinished = remaining
 		// Begin new ones until one does not finish in its turn.
-		for m.next < total {
-			g := m.newCluster(m.next)
-			m.next++
-			done, err := g.turn()
+		for m.nextCluster < total {
+			g := m.newCluster(m.nextCluster)
+			m.nextCluster++
+			done, err := g.runRounds()
 			if err != nil {
 				return err
 			}
@@ -161,9 +161,9 @@ func (m *machine) run() error {
 
 // cta is a cooperative thread array.
 type cta struct {
-	m        *machine
+	machine  *machine
 	id       [3]int
-	linear   int
+	index    int
 	cluster  *cluster
 	rank     int // in it
 	shared   []byte
@@ -174,17 +174,17 @@ type cta struct {
 	done     bool
 
 	warpgroups map[int]*warpgroup
-	fifth      *tensorMemory // nil until it is used
+	tmem       *tensorMemory // nil until it is used
 }
 
 // Warp is the set of threads that collectives exchange values between, by lane.
 // The last warp of a CTA may have fewer than the warp size.
 type Warp struct {
-	cta     *cta
-	id      int
-	threads []*thread
-	order   Order
-	starved int // turns since threads began to wait at a collective without .sync
+	cta           *cta
+	id            int
+	threads       []*thread
+	order         Order
+	starvedRounds int // turns since threads began to wait at a collective without .sync
 }
 
 // coordinates splits a linear index, x fastest.
@@ -193,15 +193,15 @@ func coordinates(i int, dim [3]int) [3]int {
 }
 
 func (m *machine) newCTA(id [3]int) *cta {
-	c := &cta{m: m, linear: (id[2]*m.Grid[1]+id[1])*m.Grid[0] + id[0], id: id, shared: make([]byte, m.sharedIn)}
+	c := &cta{machine: m, index: (id[2]*m.Grid[1]+id[1])*m.Grid[0] + id[0], id: id, shared: make([]byte, m.sharedSize)}
 	n := m.Block[0] * m.Block[1] * m.Block[2]
 	for i := range n {
 		if i%m.warpSize == 0 {
 			c.warps = append(c.warps, &Warp{cta: c, id: len(c.warps), order: m.Order()})
 		}
 		w := c.warps[len(c.warps)-1]
-		t := &thread{m: m, cta: c, warp: w, lane: len(w.threads), linear: i, tid: coordinates(i, m.Block), sp: stackBottom}
-		t.push(m.kernel, nil)
+		t := &thread{machine: m, cta: c, warp: w, lane: len(w.threads), index: i, tid: coordinates(i, m.Block), sp: stackBottom}
+		t.pushFrame(m.kernel, nil)
 		w.threads = append(w.threads, t)
 		c.threads = append(c.threads, t)
 	}
@@ -213,24 +213,24 @@ func (m *machine) newCTA(id [3]int) *cta {
 // bugs.
 type fault struct{ err error }
 
-// turn lets the threads of the CTA run for a round. It reports whether any could.
-func (c *cta) turn() (ran bool) {
-	live := false
+// runRound lets the threads of the CTA run for a round. It reports whether any could.
+func (c *cta) runRound() (progressed bool) {
+	anyLive := false
 	for _, w := range c.warps {
-		ran = w.run() || ran
-		live = live || len(w.live()) > 0
+		progressed = w.runRound() || progressed
+		anyLive = anyLive || len(w.liveThreads()) > 0
 	}
-	if !live {
-		c.endGroups()
-		c.end()
-		c.endTensor()
+	if !anyLive {
+		c.checkWarpgroups()
+		c.finishTasks()
+		c.checkTensorMemory()
 		c.done = true
 	}
-	return ran
+	return progressed
 }
 
-// deadlock traps with who waits where.
-func (g *cluster) deadlock() {
+// trapDeadlock traps with who waits where.
+func (g *cluster) trapDeadlock() {
 	var first *thread
 	var places []string
 	count := map[string]int{}
@@ -241,7 +241,7 @@ func (g *cluster) deadlock() {
 		if first == nil {
 			first = t
 		}
-		p := fmt.Sprintf("%s (%s)", t.in.Text, t.in.Pos)
+		p := fmt.Sprintf("%s (%s)", t.instr.Text, t.instr.Pos)
 		if count[p] == 0 {
 			places = append(places, p)
 		}
@@ -253,25 +253,25 @@ func (g *cluster) deadlock() {
 	first.trap(KindDeadlock, "no thread can run; waiting: %s", strings.Join(places, ", "))
 }
 
-// run gives the warp's threads their turn, in its order. It reports whether any could run.
-func (w *Warp) run() (ran bool) {
+// runRound gives the warp's threads their turn, in its order. It reports whether any could run.
+func (w *Warp) runRound() (progressed bool) {
 	n := 0
 	for _, t := range w.threads {
 		if t.state == ready {
 			n += threadSlice
 		}
 	}
-	ran = n > 0
+	progressed = n > 0
 	for n > 0 && !w.allWait() {
-		lane, most := w.order.Next(w)
-		n -= w.threads[lane].run(min(most, n))
+		lane, limit := w.order.Next(w)
+		n -= w.threads[lane].runSlice(min(limit, n))
 	}
-	return ran
+	return progressed
 }
 
-// settle lets the waiting threads of a warp go on where their wait is over. It
+// completeWaits lets the waiting threads of a warp go on where their wait is over. It
 // is called when one of its threads begins to wait or exits.
-func (w *Warp) settle() {
+func (w *Warp) completeWaits() {
 	for w.completeSync() || w.arrive() || w.allWait() && w.completeEarliest() {
 	}
 }
@@ -286,15 +286,15 @@ func (w *Warp) allWait() bool {
 	return true
 }
 
-// live are the threads that have not exited.
-func (w *Warp) live() []*thread {
-	var live []*thread
+// liveThreads are the threads that have not exited.
+func (w *Warp) liveThreads() []*thread {
+	var threads []*thread
 	for _, t := range w.threads {
 		if t.state != exited {
-			live = append(live, t)
+			threads = append(threads, t)
 		}
 	}
-	return live
+	return threads
 }
 
 // state is what a thread does.
@@ -308,24 +308,24 @@ const (
 )
 
 type thread struct {
-	m      *machine
-	cta    *cta
-	warp   *Warp
-	lane   int
-	linear int // in the CTA
-	tid    [3]int
-	state  state
-	in     *ptx.Instr // being executed, or waited at
-	frames []*frame
-	local  []byte // the stack, by offset
-	sp     uint64 // its end
-	carry  bool   // CC.CF (9.7.2)
-	steps  int64
-	slept  int64 // nanoseconds
-	log    *Step // of the instruction, nil if nobody wants it
+	machine   *machine
+	cta       *cta
+	warp      *Warp
+	lane      int
+	index     int // in the CTA
+	tid       [3]int
+	state     state
+	instr     *ptx.Instr // being executed, or waited at
+	frames    []*frame
+	local     []byte // the stack, by offset
+	sp        uint64 // its end
+	carry     bool   // CC.CF (9.7.2)
+	steps     int64
+	sleepTime int64 // nanoseconds
+	log       *Step // of the instruction, nil if nobody wants it
 
-	arrival arrival // of a thread at a barrier
-	met     meets
+	arrival        arrival // of a thread at a barrier
+	clusterArrival clusterArrival
 }
 
 // frame is an activation of a function.
@@ -339,52 +339,52 @@ type frame struct {
 	caller *ptx.Instr          // the call; nil for a kernel
 }
 
-func (t *thread) top() *frame { return t.frames[len(t.frames)-1] }
+func (t *thread) currentFrame() *frame { return t.frames[len(t.frames)-1] }
 
-// run executes up to n instructions. It returns how many.
-func (t *thread) run(n int) int {
-	done := 0
-	for ; done < n && t.state == ready; done++ {
+// runSlice executes up to n instructions. It returns how many.
+func (t *thread) runSlice(n int) int {
+	executed := 0
+	for ; executed < n && t.state == ready; executed++ {
 		t.step()
 	}
 	if t.state != ready {
-		t.warp.settle()
+		t.warp.completeWaits()
 	}
-	return done
+	return executed
 }
 
 // step executes one instruction.
 func (t *thread) step() {
-	f := t.top()
+	f := t.currentFrame()
 	for f.index == len(f.block.Instrs) { // falls through
 		if f.block.Index+1 == len(f.fn.Blocks) {
-			t.in = nil
+			t.instr = nil
 			t.beginStep()
-			t.leave() // the end of a body is a return
+			t.popFrame() // the end of a body is a return
 			t.endStep()
 			return
 		}
-		f.goTo(f.fn.Blocks[f.block.Index+1])
+		f.jumpTo(f.fn.Blocks[f.block.Index+1])
 	}
-	t.in = f.block.Instrs[f.index]
+	t.instr = f.block.Instrs[f.index]
 	f.index++
 	t.steps++
-	if t.m.MaxSteps > 0 && t.steps > t.m.MaxSteps {
-		t.trap(KindSteps, "more than %d instructions", t.m.MaxSteps)
+	if t.machine.MaxSteps > 0 && t.steps > t.machine.MaxSteps {
+		t.trap(KindSteps, "more than %d instructions", t.machine.MaxSteps)
 	}
 	t.beginStep()
-	if g := t.in.Guard; g.Reg != ptx.NoReg && (f.regs[g.Reg].lo != 0) == g.Neg {
-		if t.in.EndsBlock() {
-			t.m.stats.ThreadInstructions++
+	if g := t.instr.Guard; g.Reg != ptx.NoReg && (f.regs[g.Reg].lo != 0) == g.Neg {
+		if t.instr.EndsBlock() {
+			t.machine.stats.ThreadInstructions++
 		}
 		t.skipStep()
 		return
 	}
-	t.m.stats.ThreadInstructions++
+	t.machine.stats.ThreadInstructions++
 	if len(t.cta.warpgroups) > 0 {
-		t.undisturbed()
+		t.checkPendingRegs()
 	}
-	execute := handlers[t.in.Form]
+	execute := handlers[t.instr.Form]
 	if execute == nil {
 		t.unsupported()
 	}
@@ -394,13 +394,13 @@ func (t *thread) step() {
 	}
 }
 
-// goOn ends the wait of a thread, and with it its instruction.
-func (t *thread) goOn() {
+// endWait ends the wait of a thread, and with it its instruction.
+func (t *thread) endWait() {
 	t.state = ready
 	t.endStep()
 }
 
-func (f *frame) goTo(b *ptx.Block) { f.block, f.index = b, 0 }
+func (f *frame) jumpTo(b *ptx.Block) { f.block, f.index = b, 0 }
 
 // compare orders threads by their place in the program: the order of the source, of
 // the outer frames first; and behind a call what is called comes first.
@@ -418,12 +418,12 @@ func (t *thread) compare(u *thread) int {
 
 // trap ends the launch with a guest fault of the thread.
 func (t *thread) trap(kind, format string, args ...any) {
-	trap := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Instr: t.in, Func: t.m.kernel, Cta: t.cta.id, Tid: t.tid}
+	trap := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Instr: t.instr, Func: t.machine.kernel, Cta: t.cta.id, Tid: t.tid}
 	if len(t.frames) > 0 {
-		trap.Func = t.top().fn
+		trap.Func = t.currentFrame().fn
 	}
 	panic(fault{trap})
 }
 
 // unsupported ends the launch because the current instruction is not run.
-func (t *thread) unsupported() { panic(fault{&Unsupported{t.in}}) }
+func (t *thread) unsupported() { panic(fault{&Unsupported{t.instr}}) }

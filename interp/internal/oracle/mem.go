@@ -15,9 +15,9 @@ import (
 // address within; what is in no window is device memory, whose addresses are
 // generic. Each CTA of the cluster has a window for its shared memory.
 func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
-	for rank := range m.teamSize() {
-		if at := addr - sharedWindow; at-uint64(rank)<<rankShift < windowSize {
-			return ptx.Shared, at
+	for rank := range m.clusterSize() {
+		if address := addr - sharedWindow; address-uint64(rank)<<rankShift < windowSize {
+			return ptx.Shared, address
 		}
 	}
 	switch {
@@ -31,8 +31,8 @@ func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
 // stands in its own space, whatever the instruction names.
 func (t *thread) address(name string) (ptx.Space, uint64) {
 	o, _ := t.operand(name)
-	space, sub := t.in.Space()
-	if t.in.GlobalOnly() {
+	space, sub := t.instr.Space()
+	if t.instr.GlobalOnly() {
 		space = ptx.Global
 	}
 	var addr uint64
@@ -40,21 +40,21 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 	case o.Sym() != nil:
 		space, addr = t.symbol(o.Sym())
 		if o.Reg == ptx.NoReg {
-			return space, addr + uint64(o.Off())
+			return space, addr + uint64(o.Offset())
 		}
 		// An index: it counts elements, and there are not 4 GB of them.
 		size := o.Sym().(*ptx.Var).Type.Size()
-		addr += low((t.top().regs[o.Reg].lo+uint64(o.Off()))*uint64(size), 32)
-		if space == ptx.Shared || space == ptx.Local || t.m.mod.AddressSize == 32 {
+		addr += low((t.currentFrame().regs[o.Reg].lo+uint64(o.Offset()))*uint64(size), 32)
+		if space == ptx.Shared || space == ptx.Local || t.machine.mod.AddressSize == 32 {
 			addr = low(addr, 32)
 		}
 		return space, addr
 	case o.Reg != ptx.NoReg:
-		f := t.top()
+		f := t.currentFrame()
 		bits := f.fn.Regs[o.Reg].Type.Bits()
-		addr = low(f.regs[o.Reg].lo+uint64(o.Off()), bits)
+		addr = low(f.regs[o.Reg].lo+uint64(o.Offset()), bits)
 	default:
-		addr = uint64(o.Off())
+		addr = uint64(o.Offset())
 	}
 	if space == ptx.Param && !t.readsKernelParams(sub) {
 		space = ptx.Local
@@ -72,103 +72,103 @@ func (t *thread) readsKernelParams(sub string) bool {
 	case "func":
 		return false
 	}
-	return t.top().fn.Entry && t.in.Mnemonic() == "ld"
+	return t.currentFrame().fn.Entry && t.instr.Mnemonic() == "ld"
 }
 
-// access says what an instruction does to memory.
-type access uint8
+// accessKind says what an instruction does to memory.
+type accessKind uint8
 
 const (
-	reads access = iota
-	writes
-	updates // both, at once
+	readAccess accessKind = iota
+	writeAccess
+	updateAccess // both, at once
 )
 
-// reach gives the n bytes at an address, a power of two, for the access.
-func (t *thread) reach(space ptx.Space, addr uint64, n int, how access) []byte {
-	return t.reachAligned(space, addr, n, n, how)
+// access gives the n bytes at an address, a power of two, for the access.
+func (t *thread) access(space ptx.Space, addr uint64, n int, rw accessKind) []byte {
+	return t.accessAligned(space, addr, n, n, rw)
 }
 
-// reachAligned is reach where the address need not be a multiple of n, but of align.
-func (t *thread) reachAligned(space ptx.Space, addr uint64, n, align int, how access) []byte {
-	if at := addr; at%uint64(align) != 0 {
+// accessAligned is reach where the address need not be a multiple of n, but of align.
+func (t *thread) accessAligned(space ptx.Space, addr uint64, n, align int, rw accessKind) []byte {
+	if address := addr; address%uint64(align) != 0 {
 		if space == ptx.Generic {
-			_, at = t.m.resolve(addr)
+			_, address = t.machine.resolve(addr)
 		}
-		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", space, at, align)
+		t.trap(KindMisaligned, "%s address %#x is not a multiple of %d", space, address, align)
 	}
-	p, space, addr, err := t.find(space, addr, n, how)
+	p, space, addr, err := t.locate(space, addr, n, rw)
 	if err != nil {
 		t.trap(KindMemory, "%v", err)
 	}
-	t.logAccess(space, addr, p, how)
+	t.logAccess(space, addr, p, rw)
 	return p
 }
 
-// reachTolerant is reachAligned for a load, or for any access of wmma, with the faults that the device lets pass. enough is
+// accessTolerant is accessAligned for a load, or for any access of wmma, with the faults that the device lets pass. enough is
 // the alignment that is enough if the device does not insist on the manual's.
-func (t *thread) reachTolerant(space ptx.Space, addr uint64, n, align, enough int, how access) []byte {
-	cfg, tolerated := &t.m.dev.cfg, false
+func (t *thread) accessTolerant(space ptx.Space, addr uint64, n, align, enough int, rw accessKind) []byte {
+	cfg, tolerated := &t.machine.dev.cfg, false
 	if cfg.WMMAAlignment && addr%uint64(align) != 0 && addr%uint64(enough) == 0 {
 		align, tolerated = enough, true
 	}
-	if _, _, _, err := t.find(space, addr, n, how); err != nil && how == reads && cfg.SharedUnit > 0 && addr%uint64(align) == 0 {
-		in, at := space, addr
+	if _, _, _, err := t.locate(space, addr, n, rw); err != nil && rw == readAccess && cfg.SharedUnit > 0 && addr%uint64(align) == 0 {
+		inSpace, address := space, addr
 		if space == ptx.Generic {
-			in, at = t.m.resolve(addr)
+			inSpace, address = t.machine.resolve(addr)
 		}
-		if in == ptx.Shared {
-			c := t.sharedOf(at, t.reachesCluster())
+		if inSpace == ptx.Shared {
+			c := t.ctaOfShared(address, t.reachesCluster())
 			unit := uint64(cfg.SharedUnit)
 			units := (uint64(len(c.shared)) + unit - 1) / unit
-			if off := at - c.base(); off < units*unit && uint64(n) <= units*unit-off {
-				t.m.stats.Tolerated++
+			if offset := address - c.sharedBase(); offset < units*unit && uint64(n) <= units*unit-offset {
+				t.machine.stats.Tolerated++
 				p := make([]byte, units*unit)
 				copy(p, c.shared)
-				return p[off:][:n]
+				return p[offset:][:n]
 			}
 		}
 	}
 	if tolerated {
-		t.m.stats.Tolerated++
+		t.machine.stats.Tolerated++
 	}
-	return t.reachAligned(space, addr, n, align, how)
+	return t.accessAligned(space, addr, n, align, rw)
 }
 
-// find is the n bytes at an address, and the space and the address there that they are at.
-func (t *thread) find(from ptx.Space, at uint64, n int, how access) (p []byte, space ptx.Space, addr uint64, err error) {
-	space, addr = from, at
+// locate is the n bytes at an address, and the space and the address there that they are at.
+func (t *thread) locate(from ptx.Space, address uint64, n int, rw accessKind) (p []byte, space ptx.Space, addr uint64, err error) {
+	space, addr = from, address
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = t.machine.resolve(addr)
 	}
 	var all []byte
 	first := uint64(0)
 	switch space {
 	default:
-		a, p, err := t.m.dev.reach(space, addr, n, how != reads)
+		a, p, err := t.machine.dev.bytesAt(space, addr, n, rw != readAccess)
 		if err != nil {
 			return nil, space, addr, err
 		}
 		return p, a.space(), addr, nil
 	case ptx.Shared:
-		c := t.sharedOf(addr, t.reachesCluster())
-		all, first = c.shared, c.base()
+		c := t.ctaOfShared(addr, t.reachesCluster())
+		all, first = c.shared, c.sharedBase()
 	case ptx.Local:
 		all, first = t.local[:t.sp], stackBottom
 	}
-	off := addr
+	offset := addr
 	if space == ptx.Shared {
-		off, first = addr-first, 0
+		offset, first = addr-first, 0
 	}
-	if off < first || off > uint64(len(all)) || uint64(len(all))-off < uint64(n) {
+	if offset < first || offset > uint64(len(all)) || uint64(len(all))-offset < uint64(n) {
 		return nil, space, addr, fmt.Errorf("%d bytes at %#x are outside %s memory, which has %d", n, addr, space, len(all))
 	}
-	return all[off:][:n], space, addr, nil
+	return all[offset:][:n], space, addr, nil
 }
 
 // load reads n bytes, a power of two, at an aligned address.
 func (t *thread) load(space ptx.Space, addr uint64, n int) []byte {
-	return slices.Clone(t.reach(space, addr, n, reads))
+	return slices.Clone(t.access(space, addr, n, readAccess))
 }
 
 // valueOf reads up to 16 bytes, least significant first.
@@ -209,24 +209,24 @@ func ld(t *thread) {
 	size := typ.Size()
 	whole, n := len(elems)*size, len(elems)
 	for ; n > 1; n-- {
-		if _, _, _, err := t.find(space, addr, n*size, reads); err == nil || !t.unread(elems[n-1]) {
+		if _, _, _, err := t.locate(space, addr, n*size, readAccess); err == nil || !t.isDeadRegister(elems[n-1]) {
 			break
 		}
 	}
 	p := make([]byte, whole)
-	copy(p, t.reachTolerant(space, addr, n*size, whole, whole, reads))
+	copy(p, t.accessTolerant(space, addr, n*size, whole, whole, readAccess))
 	for i, e := range elems {
 		t.write(e, typ, valueOf(p[i*size:][:size]))
 	}
 }
 
-// unread reports whether an element of a vector that the running instruction writes is a register
+// isDeadRegister reports whether an element of a vector that the running instruction writes is a register
 // of the function's own, no result, which no path from there reads.
-func (t *thread) unread(e *ptx.Operand) bool {
+func (t *thread) isDeadRegister(e *ptx.Operand) bool {
 	if e.Kind != ptx.RegOperand {
 		return true
 	}
-	f := t.top()
+	f := t.currentFrame()
 	shared, _ := f.fn.Statics()
 	if slices.Contains(shared, e.Reg) || f.fn.Returned(e.Reg) {
 		return false
@@ -237,30 +237,30 @@ func (t *thread) unread(e *ptx.Operand) bool {
 	}
 	seen := map[place]bool{}
 	for work := []place{{f.block, f.index}}; len(work) > 0; {
-		at := work[len(work)-1]
+		p := work[len(work)-1]
 		work = work[:len(work)-1]
-		if seen[at] {
+		if seen[p] {
 			continue
 		}
-		seen[at] = true
-		if at.index == len(at.block.Instrs) {
-			for _, next := range at.block.Succs {
+		seen[p] = true
+		if p.index == len(p.block.Instrs) {
+			for _, next := range p.block.Succs {
 				work = append(work, place{next, 0})
 			}
 			continue
 		}
-		in := at.block.Instrs[at.index]
-		for r := range in.Uses() {
+		instr := p.block.Instrs[p.index]
+		for r := range instr.Uses() {
 			if r == e.Reg {
 				return false
 			}
 		}
-		ends := false
-		for r := range in.Defs() {
-			ends = ends || r == e.Reg && in.Guard.Reg == ptx.NoReg
+		reachesEnd := false
+		for r := range instr.Defs() {
+			reachesEnd = reachesEnd || r == e.Reg && instr.Guard.Reg == ptx.NoReg
 		}
-		if !ends {
-			work = append(work, place{at.block, at.index + 1})
+		if !reachesEnd {
+			work = append(work, place{p.block, p.index + 1})
 		}
 	}
 	return true
@@ -270,21 +270,21 @@ func (t *thread) unread(e *ptx.Operand) bool {
 func (t *thread) storeBulk() {
 	space, addr := t.address("a")
 	if space == ptx.Generic {
-		space, addr = t.m.resolve(addr)
+		space, addr = t.machine.resolve(addr)
 	}
 	o, _ := t.operand("b")
 	n := t.read(o, ptx.U64).lo
 	switch {
 	case n == 0:
-		t.logAccess(space, addr, nil, writes)
+		t.logAccess(space, addr, nil, writeAccess)
 		return
 	case space != ptx.Shared:
 		t.trap(KindMemory, "st.bulk to %s memory", space)
 	case n%8 != 0:
 		t.trap(KindMisaligned, "st.bulk of %d bytes", n)
 	}
-	p := t.span(space, addr, int(min(n, 1<<40)), 8, writes)
-	t.logAccess(space, addr, p, writes)
+	p := t.asyncBytes(space, addr, int(min(n, 1<<40)), 8, writeAccess)
+	t.logAccess(space, addr, p, writeAccess)
 	clear(p)
 }
 
@@ -292,11 +292,11 @@ func (t *thread) storeBulk() {
 // is to load, to store is to store, and the update of all is that of one.
 func multimem(t *thread) {
 	switch {
-	case t.has("bulk"):
+	case t.hasModifier("bulk"):
 		cp(t)
-	case t.has("ld_reduce"):
+	case t.hasModifier("ld_reduce"):
 		ld(t)
-	case t.has("st"):
+	case t.hasModifier("st"):
 		st(t)
 	default:
 		t.readModifyWrite()
@@ -305,19 +305,19 @@ func multimem(t *thread) {
 
 // st (9.7.9.11). An element _ of a vector leaves its bytes alone.
 func st(t *thread) {
-	if t.has("bulk") {
+	if t.hasModifier("bulk") {
 		t.storeBulk()
 		return
 	}
-	if t.has("mbarrier::complete_tx::bytes") {
-		t.later()
+	if t.hasModifier("mbarrier::complete_tx::bytes") {
+		t.asyncStore()
 		return
 	}
 	b, typ := t.operand("b")
 	elems := elements(b)
 	space, addr := t.address("a")
 	size := typ.Size()
-	p := t.reach(space, addr, len(elems)*size, writes)
+	p := t.access(space, addr, len(elems)*size, writeAccess)
 	for i, e := range elems {
 		if e.Kind != ptx.SinkOperand {
 			copy(p[i*size:], bytesOf(t.read(e, typ), size))

@@ -23,7 +23,7 @@ func wantTrap(t *testing.T, err error, kind, text string) *Trap {
 	return trap
 }
 
-func checkWords(t *testing.T, r *rig, addr uint64, want ...uint32) {
+func checkWords(t *testing.T, r *harness, addr uint64, want ...uint32) {
 	t.Helper()
 	if got := r.words(addr, len(want)); fmt.Sprintf("%#x", got) != fmt.Sprintf("%#x", want) {
 		t.Errorf("got  %#x\nwant %#x", got, want)
@@ -33,7 +33,7 @@ func checkWords(t *testing.T, r *rig, addr uint64, want ...uint32) {
 // TestSpaces reads and writes every space, by its own addresses, by generic
 // ones, and by the name of a variable without a space.
 func TestSpaces(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .global .align 8 .u32 g[4] = {1, 2, 3, 4};
 .const .u32 c[2] = {0xc0, 0xc1};
 .shared .u32 s[4];
@@ -101,13 +101,13 @@ func TestSpaces(t *testing.T) {
 	ret;
 }`)
 	o := r.buffer(make([]uint32, 14)...)
-	r.run("k", 1, 1, o, []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0})
+	r.mustRun("k", 1, 1, o, []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0})
 	checkWords(t, r, o, 2, 3, 4, 0xc1, 77, 78, 78, 0, 79, 79, 3, 2, 1, 1|2|8|16|32|64)
 }
 
 // TestVectors: elements in order, _ skipped, .v8 and .b128.
 func TestVectors(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 %i, %o;
 	.reg .b32 %r<8>;
@@ -128,7 +128,7 @@ func TestVectors(t *testing.T) {
 }`)
 	i := r.buffer(0, 0x04030201, 2, 3, 4, 5, 6, 7)
 	o := r.buffer(9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9)
-	r.run("k", 1, 1, i, o)
+	r.mustRun("k", 1, 1, i, o)
 	checkWords(t, r, o, 7, 6, 5, 9, 4, 3, 0x04030201, 0, 0x01020304, 42, 3, 2, 4, 5, 6, 7)
 }
 
@@ -150,7 +150,7 @@ func TestFaults(t *testing.T) {
 		{"trap;", KindTrap, "cta (1,0,0) thread (2,0,0)"},
 		{"brkpt;", KindBreak, ""},
 	} {
-		r := newRig(t, `.const .u32 c;
+		r := newHarness(t, `.const .u32 c;
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %p, %c, %l;
 	.reg .b32 %r;
@@ -171,7 +171,7 @@ func TestFaults(t *testing.T) {
 	`+c.code+`
 	ret;
 }`)
-		wantTrap(t, r.try("k", 2, 4, r.buffer(1, 2, 3, 4)), c.kind, c.text)
+		wantTrap(t, r.tryRun("k", 2, 4, r.buffer(1, 2, 3, 4)), c.kind, c.text)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestAtomics(t *testing.T) {
 			if third != "" || strings.HasPrefix(c.op, "exch") { // red has neither
 				red = fmt.Sprintf("atom%s.%s _, [%%p+24], %%b%s;", space, c.op, third)
 			}
-			r := newRig(t, fmt.Sprintf(`
+			r := newHarness(t, fmt.Sprintf(`
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %%p;
 	.reg .b%[1]d %%d, %%b, %%c;
@@ -235,7 +235,7 @@ func TestAtomics(t *testing.T) {
 			for i, v := range []uint64{c.mem, c.b, c.c, c.mem} {
 				r.write(p+uint64(8*i), bytesOf(value{lo: v}, 8))
 			}
-			r.run("k", 1, 1, p)
+			r.mustRun("k", 1, 1, p)
 			b := r.read(p, 32)
 			if got := valueOf(b[:8]).lo; got != c.result {
 				t.Errorf("%s %#x, %#x, %#x leaves %#x, want %#x", c.op, c.mem, c.b, c.c, got, c.result)
@@ -253,7 +253,7 @@ func TestAtomics(t *testing.T) {
 // TestAtomicSubnormals: atom.add.f32 in shared memory keeps subnormals, also by
 // generic address; .f64 keeps them in global memory too (9.7.13.5).
 func TestAtomicSubnormals(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .shared .u32 s[2];
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %p, %s;
@@ -271,13 +271,13 @@ func TestAtomicSubnormals(t *testing.T) {
 	ret;
 }`)
 	p := r.buffer(0, 0, 1, 0)
-	r.run("k", 1, 1, p)
+	r.mustRun("k", 1, 1, p)
 	checkWords(t, r, p, 3, 0x80000002, 3, 0)
 }
 
 // TestAtomics128 exchanges and compares 16 bytes.
 func TestAtomics128(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %p;
 	.reg .b128 %a, %b, %d;
@@ -292,13 +292,13 @@ func TestAtomics128(t *testing.T) {
 	ret;
 }`)
 	p := r.buffer(1, 2, 3, 4, 1, 2, 3, 5, 0, 0, 0, 0, 0, 0, 0, 0)
-	r.run("k", 1, 1, p)
+	r.mustRun("k", 1, 1, p)
 	checkWords(t, r, p, 1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3, 4, 1, 2, 3, 5)
 }
 
 // TestHistogram counts with shared and global atomics from many CTAs.
 func TestHistogram(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 %i, %o, %a;
 	.reg .b32 %r<8>;
@@ -337,13 +337,13 @@ func TestHistogram(t *testing.T) {
 		bins[x&7]++
 	}
 	o := r.buffer(make([]uint32, 8)...)
-	r.run("k", 4, 64, r.buffer(data...), o)
+	r.mustRun("k", 4, 64, r.buffer(data...), o)
 	checkWords(t, r, o, bins[:]...)
 }
 
 // TestHints: instructions without an effect, and policies.
 func TestHints(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 p) {
 	.reg .b64 %p, %c;
 	.reg .b32 %r;
@@ -366,7 +366,7 @@ func TestHints(t *testing.T) {
 	ret;
 }`)
 	p := r.buffer(5, 0)
-	r.run("k", 1, 1, p)
+	r.mustRun("k", 1, 1, p)
 	checkWords(t, r, p, 5, 6)
 	if r.stats.ThreadInstructions != 16 {
 		t.Errorf("%d instructions, want 16", r.stats.ThreadInstructions)
@@ -375,7 +375,7 @@ func TestHints(t *testing.T) {
 
 // TestStack: alloca, stacksave and stackrestore (9.7.17).
 func TestStack(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 out, .param .u64 n) {
 	.reg .b64 %o, %n, %a, %b, %c, %s, %t;
 	.reg .b32 %r;
@@ -400,8 +400,8 @@ func TestStack(t *testing.T) {
 	ret;
 }`)
 	o := r.buffer(make([]uint32, 6)...)
-	r.run("k", 1, 1, o, 100)
+	r.mustRun("k", 1, 1, o, 100)
 	checkWords(t, r, o, 0, 0, 0, 0, 13, 0)
-	wantTrap(t, r.try("k", 1, 1, o, 1<<20), KindStack, "")
-	wantTrap(t, r.try("k", 1, 1, o, uint64(math.MaxUint64)), KindStack, "")
+	wantTrap(t, r.tryRun("k", 1, 1, o, 1<<20), KindStack, "")
+	wantTrap(t, r.tryRun("k", 1, 1, o, uint64(math.MaxUint64)), KindStack, "")
 }

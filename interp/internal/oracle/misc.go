@@ -4,13 +4,13 @@ package oracle
 // policies of 9.7.9.18.
 
 // createpolicy (9.7.9.18): policies are hints, all alike.
-func createpolicy(t *thread) { t.put("d", 0) }
+func createpolicy(t *thread) { t.setOperand("d", 0) }
 
 // nanosleep (9.7.19.2) takes as long as it says, though others may run meanwhile.
-func nanosleep(t *thread) { t.slept += int64(t.arg("a")) }
+func nanosleep(t *thread) { t.sleepTime += int64(t.operandValue("a")) }
 
 // time is what the clocks of the thread show, in cycles and nanoseconds.
-func (t *thread) time() uint64 { return uint64(t.steps + t.slept) }
+func (t *thread) time() uint64 { return uint64(t.steps + t.sleepTime) }
 
 // brkpt (9.7.19.1) stops the thread, and with it the launch.
 func brkpt(t *thread) { t.trap(KindBreak, "breakpoint") }

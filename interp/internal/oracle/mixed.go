@@ -7,7 +7,7 @@ import "gemu/ptx"
 
 // packedMixed executes an operation on each element of the sources.
 func (t *thread) packedMixed(op func(rnd string, x []number) number, sources ...string) {
-	types := t.in.Types()
+	types := t.instr.Types()
 	elem, count := types[0].Elements()
 	width := types[0].Bits() / count
 	d := uint64(0)
@@ -18,7 +18,7 @@ func (t *thread) packedMixed(op func(rnd string, x []number) number, sources ...
 			if j+1 < len(types) {
 				typ = types[j+1]
 			}
-			x[j] = t.elementAt(t.arg(name), typ, i)
+			x[j] = t.elementAt(t.operandValue(name), typ, i)
 			// A product of the two formats of 16 bits is one of numbers of the first.
 			if from, _ := typ.Elements(); from.Bits() == 16 && elem.Bits() == 16 && from != elem {
 				to := formatOf(elem)
@@ -28,13 +28,13 @@ func (t *thread) packedMixed(op func(rnd string, x []number) number, sources ...
 		n, rnd := op(t.rounding(), x), t.rounding()
 		var bits uint64
 		if f := tables[elem]; f != nil {
-			bits = f.round(n, rnd, 0, t.has("satfinite"))
+			bits = f.round(n, rnd, 0, t.hasModifier("satfinite"))
 		} else {
 			bits = t.ftz(formatOf(elem), formatOf(elem).round(n, rnd))
 		}
 		d |= bits << (i * width)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // elementAt is the i-th number of packed ones, from the lowest on.
@@ -42,7 +42,7 @@ func (t *thread) elementAt(bits uint64, typ ptx.Type, i int) number {
 	elem, count := typ.Elements()
 	bits >>= i * typ.Bits() / count
 	if f := tables[elem]; f != nil {
-		return f.numbers[low(bits, len64(len(f.numbers)))]
+		return f.numbers[low(bits, indexBits(len(f.numbers)))]
 	}
 	f := formatOf(elem)
 	return f.decode(t.ftz(f, low(bits, elem.Bits())))
@@ -64,12 +64,12 @@ func mulMixed(t *thread) { t.packedMixed(exactProduct, "a", "c") }
 
 // setPacked (9.7.7.1): all ones in each integer of d for whose sources the comparison holds.
 func setPacked(t *thread) {
-	elem, count := t.in.Type().Elements()
-	width, d := t.in.Type().Bits()/count, uint64(0)
+	elem, count := t.instr.Type().Elements()
+	width, d := t.instr.Type().Bits()/count, uint64(0)
 	for i := range count {
-		if t.compareBits(elem, low(t.arg("a")>>(i*width), width), low(t.arg("b")>>(i*width), width)) {
+		if t.compareBits(elem, low(t.operandValue("a")>>(i*width), width), low(t.operandValue("b")>>(i*width), width)) {
 			d |= (1<<width - 1) << (i * width)
 		}
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }

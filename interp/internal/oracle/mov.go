@@ -18,7 +18,7 @@ func mov(t *thread) {
 		for i := range a.Elems() {
 			e := &a.Elems()[i]
 			bits := t.elementBits(e, typ, len(a.Elems()))
-			v = v.or(t.read(e, untyped(bits)).shiftLeft(at))
+			v = v.bitOr(t.read(e, untyped(bits)).shiftLeft(at))
 			at += bits
 		}
 		t.write(d, typ, v)
@@ -39,7 +39,7 @@ func mov(t *thread) {
 // even share.
 func (t *thread) elementBits(e *ptx.Operand, whole ptx.Type, n int) int {
 	if e.Kind == ptx.RegOperand {
-		return t.top().fn.Regs[e.Reg].Type.Bits()
+		return t.currentFrame().fn.Regs[e.Reg].Type.Bits()
 	}
 	return whole.Bits() / n
 }
@@ -57,7 +57,7 @@ func untyped(bits int) ptx.Type {
 	return ptx.B64
 }
 
-func (v value) or(w value) value { return value{v.lo | w.lo, v.hi | w.hi} }
+func (v value) bitOr(w value) value { return value{v.lo | w.lo, v.hi | w.hi} }
 
 func (v value) shiftLeft(n int) value {
 	if n >= 64 {
@@ -87,11 +87,11 @@ var prmtModes = map[string][4][4]int{
 // prmt (9.7.9.7): four bytes picked from b:a. Without a mode, bit 3 of a
 // selector asks for the byte's sign in all its bits.
 func prmt(t *thread) {
-	source, c := t.arg("b")<<32|t.arg("a"), t.arg("c")
+	source, c := t.operandValue("b")<<32|t.operandValue("a"), t.operandValue("c")
 	d := uint64(0)
 	for i := range 4 {
 		var b uint64
-		if mode := t.in.Slot("mode"); mode != "" {
+		if mode := t.instr.Slot("mode"); mode != "" {
 			b = source >> (8 * prmtModes[mode][c&3][3-i]) & 0xff
 		} else {
 			sel := c >> (4 * i) & 0xf
@@ -102,56 +102,56 @@ func prmt(t *thread) {
 		}
 		d |= b << (8 * i)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // isspacep (9.7.9.19): whether a generic address lies in the space. The window
 // of kernel parameters is part of the global one.
 func isspacep(t *thread) {
-	want, sub := t.in.Space()
-	space, addr := t.m.resolve(t.arg("a"))
+	want, sub := t.instr.Space()
+	space, addr := t.machine.resolve(t.operandValue("a"))
 	switch {
-	case space == ptx.Shared && sub != "cluster" && addr-t.cta.base() >= windowSize:
+	case space == ptx.Shared && sub != "cluster" && addr-t.cta.sharedBase() >= windowSize:
 		space = ptx.Generic // another CTA's
 	case space == ptx.Generic:
 		space = ptx.Global
-		if a := t.m.dev.find(addr); a != nil {
+		if a := t.machine.dev.findAllocation(addr); a != nil {
 			space = a.space()
 		}
 	}
-	t.putPred("p", space == want || space == ptx.Param && want == ptx.Global)
+	t.setPred("p", space == want || space == ptx.Param && want == ptx.Global)
 }
 
 // cvta (9.7.9.20): an address of a space made generic, or back. Those of
 // global, constant and parameter memory are generic already.
 func cvta(t *thread) {
 	window := uint64(0)
-	switch space, _ := t.in.Space(); space {
+	switch space, _ := t.instr.Space(); space {
 	case ptx.Shared:
 		window = sharedWindow
 	case ptx.Local:
 		window = localWindow
 	}
-	if t.has("to") {
+	if t.hasModifier("to") {
 		window = -window
 	}
-	t.put("d", t.arg("a")+window)
+	t.setOperand("d", t.operandValue("a")+window)
 }
 
 // mapa (9.7.9.23): the address in the CTA of a rank that is like an address in
 // one's own.
 func mapa(t *thread) {
-	rank, n := t.arg("b"), t.m.teamSize()
+	rank, n := t.operandValue("b"), t.machine.clusterSize()
 	if rank >= uint64(n) {
 		t.trap(KindCluster, "cta %d of a cluster of %d", rank, n)
 	}
 	if n == 1 {
-		t.put("d", t.arg("a"))
+		t.setOperand("d", t.operandValue("a"))
 		return
 	}
 	_, typ := t.operand("a")
-	a := t.arg("a")
-	t.put("d", a-rankOf(a)<<rankShift+low(rank<<rankShift, typ.Bits()))
+	a := t.operandValue("a")
+	t.setOperand("d", a-rankOf(a)<<rankShift+low(rank<<rankShift, typ.Bits()))
 }
 
 // rankOf is what an address of shared memory, generic or not, has in place of a rank.
@@ -159,9 +159,9 @@ func rankOf(addr uint64) uint64 { return addr >> rankShift % 256 }
 
 // getctarank (9.7.9.24): the rank of the CTA that an address belongs to.
 func getctarank(t *thread) {
-	if t.m.teamSize() == 1 {
-		t.put("d", 0)
+	if t.machine.clusterSize() == 1 {
+		t.setOperand("d", 0)
 		return
 	}
-	t.put("d", rankOf(t.arg("a")))
+	t.setOperand("d", rankOf(t.operandValue("a")))
 }

@@ -30,7 +30,7 @@ func TestPrmt(t *testing.T) {
 
 // TestMov packs and unpacks, and reads addresses.
 func TestMov(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .global .u32 g[4];
 .shared .align 16 .b8 s[64];
 .visible .entry k(.param .u64 p, .param .u64 where) {
@@ -72,10 +72,10 @@ func TestMov(t *testing.T) {
 	ret;
 }`)
 	p := r.buffer(make([]uint32, 26)...)
-	r.run("k", 1, 1, p, 0)
+	r.mustRun("k", 1, 1, p, 0)
 	param := uint64(paramBlock)
-	at, _ := r.mod.Address(r.mod.Lookup("g"))
-	g := uint32(at)
+	address, _ := r.mod.Address(r.mod.Lookup("g"))
+	g := uint32(address)
 	got := fmt.Sprintf("%#x", r.words(p, 26))
 	want := fmt.Sprintf("%#x", []uint32{
 		0x11111111, 0x22222222, 0x11111111, 0x12341111,
@@ -122,10 +122,10 @@ func TestSpecialRegisters(t *testing.T) {
 	for i, name := range regs {
 		src += fmt.Sprintf("	mov.u32 %%r0, %s;\n	st.global.u32 [%%rd0+%d], %%r0;\n", name, 4*i)
 	}
-	r := newRig(t, src+"	ret;\n}")
+	r := newHarness(t, src+"	ret;\n}")
 	p := r.buffer(make([]uint32, 8*30*20)...)
 	r.launch.Grid, r.launch.Block, r.launch.WarpSize = [3]int{2, 2, 2}, [3]int{5, 3, 2}, 8
-	r.run("k", 0, 0, p)
+	r.mustRun("k", 0, 0, p)
 	for cta := range uint32(8) {
 		for tid := range uint32(30) {
 			lane := tid % 8

@@ -120,11 +120,11 @@ func (n number) rational() *big.Rat {
 
 // round gives the bits of the number in the format. Random has the bits of .rs, 16 of them.
 func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint64 {
-	signed, zeros := false, 0
+	signed, zeroRun := false, 0
 	for _, c := range f.codes {
 		signed = signed || c.neg
 		if c.magnitude.Sign() == 0 {
-			zeros++
+			zeroRun++
 		}
 	}
 	neg := n.neg && signed
@@ -135,14 +135,14 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		neg = false
 	}
 	// The numbers of that sign beside the exact one: low is not above it in magnitude.
-	var low, high, most *code
+	var low, high, largest *code
 	exact := new(big.Rat)
 	if n.class == finite {
 		exact = n.rational()
 	}
 	for i := range f.codes {
 		c := &f.codes[i]
-		if c.neg != neg && !(c.magnitude.Sign() == 0 && zeros == 1) {
+		if c.neg != neg && !(c.magnitude.Sign() == 0 && zeroRun == 1) {
 			continue
 		}
 		if c.magnitude.Cmp(exact) <= 0 && (low == nil || c.magnitude.Cmp(low.magnitude) > 0) {
@@ -151,22 +151,22 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		if c.magnitude.Cmp(exact) > 0 && (high == nil || c.magnitude.Cmp(high.magnitude) < 0) {
 			high = c
 		}
-		if most == nil || c.magnitude.Cmp(most.magnitude) > 0 {
-			most = c
+		if largest == nil || c.magnitude.Cmp(largest.magnitude) > 0 {
+			largest = c
 		}
 	}
-	beyond := most.bits
+	overflow := largest.bits
 	switch {
 	case !satfinite && f.inf[0] != 0:
-		beyond = f.inf[bit(neg)]
+		overflow = f.inf[bit(neg)]
 	case !satfinite && f.hasNaN:
-		beyond = f.nan
+		overflow = f.nan
 	}
 	switch {
 	case n.class == notANumber:
-		return most.bits
+		return largest.bits
 	case n.class == infinite:
-		return beyond
+		return overflow
 	case low == nil: // without a zero
 		return high.bits
 	case low.magnitude.Cmp(exact) == 0:
@@ -175,28 +175,28 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		// The number that would follow the largest is as far from it as the one before.
 		var before *big.Rat
 		for i := range f.codes {
-			if m := f.codes[i].magnitude; m.Cmp(most.magnitude) < 0 && (before == nil || m.Cmp(before) > 0) {
+			if m := f.codes[i].magnitude; m.Cmp(largest.magnitude) < 0 && (before == nil || m.Cmp(before) > 0) {
 				before = m
 			}
 		}
-		half := new(big.Rat).Sub(most.magnitude, before)
-		half.Add(most.magnitude, half.Quo(half, big.NewRat(2, 1)))
-		if c := exact.Cmp(half); rnd == "rp" || rnd == "rn" && (c > 0 || c == 0 && most.bits&1 == 1) {
-			return beyond
+		half := new(big.Rat).Sub(largest.magnitude, before)
+		half.Add(largest.magnitude, half.Quo(half, big.NewRat(2, 1)))
+		if c := exact.Cmp(half); rnd == "rp" || rnd == "rn" && (c > 0 || c == 0 && largest.bits&1 == 1) {
+			return overflow
 		}
-		return most.bits // all others saturate, or are cut
+		return largest.bits // all others saturate, or are cut
 	}
-	part := new(big.Rat).Sub(exact, low.magnitude)
-	part.Quo(part, new(big.Rat).Sub(high.magnitude, low.magnitude))
+	fraction := new(big.Rat).Sub(exact, low.magnitude)
+	fraction.Quo(fraction, new(big.Rat).Sub(high.magnitude, low.magnitude))
 	up := false
 	switch rnd {
 	case "rn":
-		c := part.Cmp(big.NewRat(1, 2))
+		c := fraction.Cmp(big.NewRat(1, 2))
 		up = c > 0 || c == 0 && low.bits&1 == 1
 	case "rp":
 		up = true
 	case "rs":
-		up = carries(part, random)
+		up = roundsUp(fraction, random)
 	}
 	if up {
 		return high.bits
@@ -204,10 +204,10 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 	return low.bits
 }
 
-// carries reports whether 16 random bits, added to the first 16 bits of what is lost, give a
+// roundsUp reports whether 16 random bits, added to the first 16 bits of what is lost, give a
 // carry.
-func carries(part *big.Rat, random uint64) bool {
-	cut := new(big.Int).Quo(new(big.Int).Lsh(part.Num(), 16), part.Denom())
+func roundsUp(fraction *big.Rat, random uint64) bool {
+	cut := new(big.Int).Quo(new(big.Int).Lsh(fraction.Num(), 16), fraction.Denom())
 	return cut.Uint64()+random >= 1<<16
 }
 
@@ -217,36 +217,36 @@ func (f format) roundRandomly(n number, random uint64) uint64 {
 	if n.class != finite {
 		return low
 	}
-	at := func(bits uint64) *big.Rat { return f.decode(bits &^ f.sign()).rational() }
+	decode := func(bits uint64) *big.Rat { return f.decode(bits &^ f.sign()).rational() }
 	step := new(big.Rat)
 	if low&^f.sign() == f.inf()-1 { // the largest number, and what would be next
-		step.Sub(at(low), at(low-1))
+		step.Sub(decode(low), decode(low-1))
 	} else {
-		step.Sub(at(low+1), at(low))
+		step.Sub(decode(low+1), decode(low))
 	}
-	part := new(big.Rat).Sub(n.rational(), at(low))
-	if part.Quo(part, step); part.Cmp(big.NewRat(1, 1)) >= 0 || carries(part, random) {
+	fraction := new(big.Rat).Sub(n.rational(), decode(low))
+	if fraction.Quo(fraction, step); fraction.Cmp(big.NewRat(1, 1)) >= 0 || roundsUp(fraction, random) {
 		return low + 1
 	}
 	return low
 }
 
-// part is the i-th number that a source of packed type holds, from the uppermost on, or that of
+// elementNumber is the i-th number that a source of packed type holds, from the uppermost on, or that of
 // the i-th source of another type.
-func (t *thread) part(typ ptx.Type, i int) number {
+func (t *thread) elementNumber(typ ptx.Type, i int) number {
 	elem, count := typ.Elements()
 	bits := uint64(0)
 	switch {
 	case count > 1:
 		width := typ.Bits() / count
-		bits = low(t.arg("a")>>((count-1-i)*width), width)
-	case t.in.Arg("a").Kind == ptx.VecOperand:
-		bits = t.read(&t.in.Arg("a").Elems()[i], typ).lo
+		bits = low(t.operandValue("a")>>((count-1-i)*width), width)
+	case t.instr.Arg("a").Kind == ptx.VecOperand:
+		bits = t.read(&t.instr.Arg("a").Elems()[i], typ).lo
 	default:
-		bits = t.arg([]string{"a", "b"}[i])
+		bits = t.operandValue([]string{"a", "b"}[i])
 	}
 	if f := tables[elem]; f != nil {
-		return f.numbers[low(bits, len64(len(f.numbers)))]
+		return f.numbers[low(bits, indexBits(len(f.numbers)))]
 	}
 	return formatOf(elem).decode(bits)
 }
@@ -259,7 +259,7 @@ func (f format) withoutSubnormals(n number) number {
 	return n
 }
 
-func len64(n int) int { return bits.Len(uint(n)) - 1 }
+func indexBits(n int) int { return bits.Len(uint(n)) - 1 }
 
 // convertPacked is cvt to packed types.
 func (t *thread) convertPacked(to, from ptx.Type) {
@@ -267,17 +267,17 @@ func (t *thread) convertPacked(to, from ptx.Type) {
 	width := to.Bits() / count
 	d := uint64(0)
 	for i := range count {
-		n := t.part(from, i)
-		if one := t.has("scaled::n1::ue8m0"); one || t.has("scaled::n2::ue8m0") {
+		n := t.elementNumber(from, i)
+		if isN1 := t.hasModifier("scaled::n1::ue8m0"); isN1 || t.hasModifier("scaled::n2::ue8m0") {
 			name := "b"
 			if from == ptx.F32 {
 				name = "c"
 			}
-			scale := tables[ptx.UE8M0].numbers[low(t.arg(name)>>(8*(count-1-i)), 8)]
-			if one {
-				scale = tables[ptx.UE8M0].numbers[low(t.arg(name), 8)]
-				of, _ := from.Elements()
-				n = formatOf(of).withoutSubnormals(n)
+			scale := tables[ptx.UE8M0].numbers[low(t.operandValue(name)>>(8*(count-1-i)), 8)]
+			if isN1 {
+				scale = tables[ptx.UE8M0].numbers[low(t.operandValue(name), 8)]
+				elemType, _ := from.Elements()
+				n = formatOf(elemType).withoutSubnormals(n)
 			}
 			if tables[elem] != nil {
 				n = quotient(n, scale)
@@ -287,14 +287,14 @@ func (t *thread) convertPacked(to, from ptx.Type) {
 		}
 		d |= t.packedNumber(n, elem, count, i) << ((count - 1 - i) * width)
 	}
-	t.put("d", d)
+	t.setOperand("d", d)
 }
 
 // packedNumber rounds the i-th of count numbers.
 func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
 	rnd, random := t.rounding(), uint64(0)
-	if t.has("rs") {
-		rnd, random = "rs", t.random(to, count, i)
+	if t.hasModifier("rs") {
+		rnd, random = "rs", t.randomBits(to, count, i)
 	}
 	f := tables[to]
 	if f == nil {
@@ -304,19 +304,19 @@ func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
 		}
 		return t.toFloat(n, to)
 	}
-	if t.has("relu") && n.neg && n.class != notANumber {
+	if t.hasModifier("relu") && n.neg && n.class != notANumber {
 		n = number{}
 	}
-	d := f.round(n, rnd, random, t.has("satfinite"))
-	if t.has("pzo") && f.numbers[d].class == zero {
+	d := f.round(n, rnd, random, t.hasModifier("satfinite"))
+	if t.hasModifier("pzo") && f.numbers[d].class == zero {
 		return 0
 	}
 	return d
 }
 
-// random is the random bits of the i-th of count numbers: see RATIONALE.md.
-func (t *thread) random(to ptx.Type, count, i int) uint64 {
-	c := t.arg("c")
+// randomBits is the random bits of the i-th of count numbers: see RATIONALE.md.
+func (t *thread) randomBits(to ptx.Type, count, i int) uint64 {
+	c := t.operandValue("c")
 	if count == 2 {
 		random := low(c>>(16*(1-i)), 16)
 		if to == ptx.F16 {

@@ -35,50 +35,50 @@ func signExtend(v uint64, n int) uint64 {
 	return v
 }
 
-// has reports whether the current instruction has the modifier.
-func (t *thread) has(mod string) bool { return t.in.Has(mod) }
+// hasModifier reports whether the current instruction has the modifier.
+func (t *thread) hasModifier(mod string) bool { return t.instr.Has(mod) }
 
 // operand finds an operand of the current instruction by its name in the
 // instruction table, with the type it must have.
 func (t *thread) operand(name string) (*ptx.Operand, ptx.Type) {
-	for i, spec := range t.in.Form.Operands {
+	for i, spec := range t.instr.Form.Operands {
 		if spec.Name == name {
-			return &t.in.Ops[i], t.in.OperandType(i)
+			return &t.instr.Ops[i], t.instr.OperandType(i)
 		}
 	}
-	panic(fmt.Sprintf("BUG: %s has no operand %s", t.in.Text, name))
+	panic(fmt.Sprintf("BUG: %s has no operand %s", t.instr.Text, name))
 }
 
-// given reports whether the form has the operand and the instruction gives it.
-func (t *thread) given(name string) bool {
-	for i, spec := range t.in.Form.Operands {
+// hasOperand reports whether the form has the operand and the instruction gives it.
+func (t *thread) hasOperand(name string) bool {
+	for i, spec := range t.instr.Form.Operands {
 		if spec.Name == name {
-			return t.in.Ops[i].Kind != ptx.NoOperand
+			return t.instr.Ops[i].Kind != ptx.NoOperand
 		}
 	}
 	return false
 }
 
-// arg reads an operand: its bits, as many as its type has.
-func (t *thread) arg(name string) uint64 {
+// operandValue reads an operand: its bits, as many as its type has.
+func (t *thread) operandValue(name string) uint64 {
 	o, typ := t.operand(name)
 	return t.read(o, typ).lo
 }
 
-// pred reads a predicate operand, which may be negated.
-func (t *thread) pred(name string) bool {
+// predOperand reads a predicate operand, which may be negated.
+func (t *thread) predOperand(name string) bool {
 	o, typ := t.operand(name)
 	return (t.read(o, typ).lo != 0) != o.Neg
 }
 
-// put writes a result.
-func (t *thread) put(name string, v uint64) {
+// setOperand writes a result.
+func (t *thread) setOperand(name string, v uint64) {
 	o, typ := t.operand(name)
 	t.write(o, typ, value{lo: v})
 }
 
-// putPred writes a predicate result.
-func (t *thread) putPred(name string, p bool) { t.put(name, bit(p)) }
+// setPred writes a predicate result.
+func (t *thread) setPred(name string, p bool) { t.setOperand(name, bit(p)) }
 
 func bit(b bool) uint64 {
 	if b {
@@ -96,7 +96,7 @@ func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 	}
 	switch o.Kind {
 	case ptx.RegOperand:
-		return t.top().regs[o.Reg].low(bits)
+		return t.currentFrame().regs[o.Reg].low(bits)
 	case ptx.ImmOperand:
 		switch {
 		case typ == ptx.Pred:
@@ -106,16 +106,16 @@ func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 		case bits == 128:
 			return value{o.Imm.Bits, uint64(int64(o.Imm.Bits) >> 63)}
 		}
-		return value{lo: o.Imm.As(typ)}
+		return value{lo: o.Imm.Encode(typ)}
 	case ptx.SRegOperand:
 		return value{lo: low(t.special(o.SReg), o.SReg.Type().Bits())}.low(bits)
 	case ptx.SymOperand:
 		_, addr := t.symbol(o.Sym())
-		return value{lo: addr + uint64(o.Off())}.low(bits)
+		return value{lo: addr + uint64(o.Offset())}.low(bits)
 	case ptx.SinkOperand: // an element of a vector nobody cares for, or zero
 		return value{}
 	}
-	panic(fmt.Sprintf("BUG: %s: operand of kind %d read", t.in.Text, o.Kind))
+	panic(fmt.Sprintf("BUG: %s: operand of kind %d read", t.instr.Text, o.Kind))
 }
 
 // write puts a value of type typ into a destination. A wider register is filled
@@ -125,7 +125,7 @@ func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 	case ptx.NoOperand, ptx.SinkOperand:
 		return
 	case ptx.RegOperand:
-		f := t.top()
+		f := t.currentFrame()
 		v = v.low(typ.Bits())
 		if typ.IsSigned() {
 			v.lo = signExtend(v.lo, typ.Bits())
@@ -135,7 +135,7 @@ func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 		t.logWrite(f.fn, o.Reg, v)
 		return
 	}
-	panic(fmt.Sprintf("BUG: %s: operand of kind %d written", t.in.Text, o.Kind))
+	panic(fmt.Sprintf("BUG: %s: operand of kind %d written", t.instr.Text, o.Kind))
 }
 
 // symbol gives the address of a variable in its space, or of a function in the
@@ -144,18 +144,18 @@ func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
 	space := ptx.Generic
 	if v, ok := s.(*ptx.Var); ok {
 		space = v.Space
-		if off, ok := t.top().vars[v]; ok {
-			return ptx.Local, off
+		if offset, ok := t.currentFrame().vars[v]; ok {
+			return ptx.Local, offset
 		}
-		if addr, ok := t.m.params[v]; ok {
+		if addr, ok := t.machine.params[v]; ok {
 			return ptx.Param, addr
 		}
-		def, _ := t.m.mod.definition(v).(*ptx.Var)
-		if off, ok := t.m.shared.offsets[def]; ok {
-			return ptx.Shared, t.cta.base() + off
+		def, _ := t.machine.mod.resolveSymbol(v).(*ptx.Var)
+		if offset, ok := t.machine.shared.offsets[def]; ok {
+			return ptx.Shared, t.cta.sharedBase() + offset
 		}
 	}
-	addr, ok := t.m.mod.Address(s)
+	addr, ok := t.machine.mod.Address(s)
 	if !ok {
 		t.trap(KindMemory, "%s has no address", s.SymbolName())
 	}
@@ -167,27 +167,27 @@ const multiprocessors = 16
 
 // special reads a special register. What no machine is behind reads as zero.
 func (t *thread) special(r ptx.SpecialReg) uint64 {
-	m, c := t.m, t.cta
-	one := func(i ptx.SpecialReg, v [3]int) uint64 { return uint64(v[i]) }
+	m, c := t.machine, t.cta
+	component := func(i ptx.SpecialReg, v [3]int) uint64 { return uint64(v[i]) }
 	switch {
 	case r >= ptx.TidX && r <= ptx.TidZ:
-		return one(r-ptx.TidX, t.tid)
+		return component(r-ptx.TidX, t.tid)
 	case r >= ptx.NtidX && r <= ptx.NtidZ:
-		return one(r-ptx.NtidX, m.Block)
+		return component(r-ptx.NtidX, m.Block)
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
-		return one(r-ptx.CtaidX, c.id)
+		return component(r-ptx.CtaidX, c.id)
 	case r >= ptx.NctaidX && r <= ptx.NctaidZ:
-		return one(r-ptx.NctaidX, m.Grid)
+		return component(r-ptx.NctaidX, m.Grid)
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
 		i := r - ptx.ClusterIDX
-		return one(i, c.id) / one(i, m.team)
+		return component(i, c.id) / component(i, m.clusterDim)
 	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
-		return one(r-ptx.NClusterIDX, m.clusterGrid())
+		return component(r-ptx.NClusterIDX, m.clusterGrid())
 	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
 		i := r - ptx.ClusterCtaidX
-		return one(i, c.id) % one(i, m.team)
+		return component(i, c.id) % component(i, m.clusterDim)
 	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return one(r-ptx.ClusterNctaidX, m.team)
+		return component(r-ptx.ClusterNctaidX, m.clusterDim)
 	}
 	lane := uint64(1) << t.lane
 	switch r {
@@ -198,7 +198,7 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 	case ptx.NWarpID:
 		return uint64(len(c.warps))
 	case ptx.SMID:
-		return uint64(c.linear % multiprocessors)
+		return uint64(c.index % multiprocessors)
 	case ptx.NSMID:
 		return multiprocessors
 	case ptx.GridID:
@@ -206,9 +206,9 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 	case ptx.ClusterCtarank:
 		return uint64(c.rank)
 	case ptx.ClusterNctarank:
-		return uint64(m.teamSize())
+		return uint64(m.clusterSize())
 	case ptx.IsExplicitCluster:
-		return bit(m.explicit())
+		return bit(m.hasExplicitClusters())
 	case ptx.LanemaskEq:
 		return lane
 	case ptx.LanemaskLe:
@@ -228,7 +228,7 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 			return workspace
 		}
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
-		return uint64(m.sharedIn)
+		return uint64(m.sharedSize)
 	case ptx.DynamicSmemSize:
 		return uint64(m.Shared)
 	case ptx.PerCTAMemorySize:

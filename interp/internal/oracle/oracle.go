@@ -19,7 +19,7 @@
 // launch, machine.go and order.go run one. The other files follow the chapters of the
 // manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go
 // (9.7.3), cmp.go (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9),
-// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15), fifth.go and fifthmma.go (9.7.16),
+// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15), tcgen05Warp.go and fifthmma.go (9.7.16),
 // stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
 // operands by the names the instruction table gives them.
 //
@@ -110,18 +110,18 @@ type Trap struct {
 }
 
 func (t *Trap) Error() string {
-	where := "?"
+	place := "?"
 	if t.Func != nil {
-		where = t.Func.Module().Name
+		place = t.Func.Module().Name
 		if t.Instr != nil {
-			where += ":" + t.Instr.Pos.String()
+			place += ":" + t.Instr.Pos.String()
 		}
 	}
 	text := ""
 	if t.Instr != nil {
 		text = " at " + t.Instr.Text
 	}
-	return fmt.Sprintf("%s: trap: %s: %s%s, cta (%d,%d,%d) thread (%d,%d,%d)", where, t.Kind, t.Msg, text,
+	return fmt.Sprintf("%s: trap: %s: %s%s, cta (%d,%d,%d) thread (%d,%d,%d)", place, t.Kind, t.Msg, text,
 		t.Cta[0], t.Cta[1], t.Cta[2], t.Tid[0], t.Tid[1], t.Tid[2])
 }
 
@@ -130,13 +130,13 @@ func (t *Trap) Error() string {
 type Unsupported struct{ Instr *ptx.Instr }
 
 func (u *Unsupported) Error() string {
-	what := u.Instr.Text
+	query := u.Instr.Text
 	if c := u.Instr.Call; c != nil {
 		if f, ok := c.Target.Sym().(*ptx.Func); ok {
-			what += " " + f.Name
+			query += " " + f.Name
 		}
 	}
-	return fmt.Sprintf("%s: the oracle does not run %s", u.Instr.Pos, what)
+	return fmt.Sprintf("%s: the oracle does not run %s", u.Instr.Pos, query)
 }
 
 // Run executes a launch to its end. The error is a *Trap, an *Unsupported, the
@@ -147,7 +147,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (Stats, error) {
 		return Stats{}, err
 	}
 	err = run.run()
-	run.flush()
+	run.flushPrinted()
 	m.dev.Free(workspace)
 	m.dev.Free(run.ctaMemory)
 	return run.stats, err
@@ -167,8 +167,8 @@ func (l *Launch) check(k *ptx.Func) error {
 		if l.Grid[i] < 1 || l.Block[i] < 1 {
 			return fmt.Errorf("oracle: empty launch: grid %v, block %v", l.Grid, l.Block)
 		}
-		if n := l.clusters(k)[i]; n < 1 || l.Grid[i]%n != 0 {
-			return fmt.Errorf("oracle: a grid of %v CTAs in clusters of %v", l.Grid, l.clusters(k))
+		if n := l.clusterDim(k)[i]; n < 1 || l.Grid[i]%n != 0 {
+			return fmt.Errorf("oracle: a grid of %v CTAs in clusters of %v", l.Grid, l.clusterDim(k))
 		}
 	}
 	for i, p := range k.Params {

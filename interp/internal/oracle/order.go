@@ -17,7 +17,7 @@ import (
 type Order interface {
 	// Next is a lane that can run, and how many instructions it may execute before Next
 	// is asked again.
-	Next(w *Warp) (lane, most int)
+	Next(w *Warp) (lane, limit int)
 }
 
 // Lanes is the number of lanes that the warp has threads for.
@@ -47,14 +47,14 @@ func (w *Warp) Places(lane int) []Place {
 // the source; and behind a call, what is called comes first.
 func (w *Warp) Compare(lane, other int) int { return w.threads[lane].compare(w.threads[other]) }
 
-// alone is the order of Alone.
-type alone struct{ next int }
+// sequential is the order of Alone.
+type sequential struct{ next int }
 
-// Alone runs one lane after the other, each as far as it can go, but no further than its
+// Sequential runs one lane after the other, each as far as it can go, but no further than its
 // slice if others can run.
-func Alone() Order { return &alone{} }
+func Sequential() Order { return &sequential{} }
 
-func (o *alone) Next(w *Warp) (lane, most int) {
+func (o *sequential) Next(w *Warp) (lane, limit int) {
 	for !w.CanRun(o.next) {
 		o.next = (o.next + 1) % w.Lanes()
 	}
@@ -63,8 +63,8 @@ func (o *alone) Next(w *Warp) (lane, most int) {
 	return lane, threadSlice
 }
 
-// together is the order of Together.
-type together struct {
+// lockstep is the order of Together.
+type lockstep struct {
 	group []int   // of lanes at one place: those that have not executed it yet
 	age   [64]int // rounds since the lane was in a group
 }
@@ -72,37 +72,37 @@ type together struct {
 // favour is how many rounds a lane that can run is left out before it comes first, and for
 // how many rounds it does.
 const (
-	leftOut = 2000
-	favour  = 100
+	maxRoundsWaiting = 2000
+	favouredRounds   = 100
 )
 
-// Together runs the lanes at the earliest place one instruction each, so that those of an
+// Lockstep runs the lanes at the earliest place one instruction each, so that those of an
 // if meet behind it. Lanes that are later are left out as long as others loop before
 // them, but not for ever.
-func Together() Order { return &together{} }
+func Lockstep() Order { return &lockstep{} }
 
-func (o *together) Next(w *Warp) (lane, most int) {
+func (o *lockstep) Next(w *Warp) (lane, limit int) {
 	if len(o.group) == 0 {
-		o.gather(w)
+		o.chooseGroup(w)
 	}
 	lane, o.group = o.group[0], o.group[1:]
 	return lane, 1
 }
 
-// gather finds the lanes that go next.
-func (o *together) gather(w *Warp) {
+// chooseGroup finds the lanes that go next.
+func (o *lockstep) chooseGroup(w *Warp) {
 	first := -1
 	for lane := range w.Lanes() {
 		switch {
 		case !w.CanRun(lane):
 			o.age[lane] = 0
 			continue
-		case o.age[lane] > leftOut+favour:
+		case o.age[lane] > maxRoundsWaiting+favouredRounds:
 			o.age[lane] = 0
 		}
 		o.age[lane]++
 		before := func() int {
-			if a, b := o.age[lane] > leftOut, o.age[first] > leftOut; a != b {
+			if a, b := o.age[lane] > maxRoundsWaiting, o.age[first] > maxRoundsWaiting; a != b {
 				if a {
 					return -1
 				}
@@ -118,7 +118,7 @@ func (o *together) gather(w *Warp) {
 		}
 	}
 	for _, lane := range o.group {
-		if o.age[lane] <= leftOut {
+		if o.age[lane] <= maxRoundsWaiting {
 			o.age[lane] = 0
 		}
 	}
@@ -133,7 +133,7 @@ func Random(seed uint64) func() Order {
 	return func() Order { return random{r} }
 }
 
-func (o random) Next(w *Warp) (lane, most int) {
+func (o random) Next(w *Warp) (lane, limit int) {
 	for lane = o.IntN(w.Lanes()); !w.CanRun(lane); {
 		lane = (lane + 1) % w.Lanes()
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // orders are all there are.
-var orders = map[string]func() Order{"alone": Alone, "together": Together, "random": Random(1)}
+var orders = map[string]func() Order{"alone": Sequential, "together": Lockstep, "random": Random(1)}
 
 // waiting are programs whose threads wait for one another by looking at memory, with what
 // is then in a buffer of zeros. They end in every order.
@@ -71,7 +71,7 @@ join:
 
 func TestWaiting(t *testing.T) {
 	for _, c := range waiting {
-		r := newRig(t, `
+		r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o, %a;
 	.reg .b32 %n, %m, %w, %tid, %ctaid, %nctaid;
@@ -86,7 +86,7 @@ func TestWaiting(t *testing.T) {
 		for name, order := range orders {
 			o := r.buffer(make([]uint32, len(c.want))...)
 			r.launch.Order = order
-			if err := r.try("k", c.grid, c.block, o); err != nil {
+			if err := r.tryRun("k", c.grid, c.block, o); err != nil {
 				t.Errorf("%s, %s: %v", name, c.name, err)
 			} else if got := r.words(o, len(c.want)); fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%s, %s: got %v, want %v", name, c.name, got, c.want)
@@ -97,7 +97,7 @@ func TestWaiting(t *testing.T) {
 
 // TestTogether: lanes that part at a branch meet behind it, also where one side calls.
 func TestTogether(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func (.reg .b32 %r) f(.reg .b32 %x) {
 	activemask.b32 %r;
 	add.u32 %r, %r, %x;
@@ -119,9 +119,9 @@ join:
 	st.global.v2.u32 [%o], {%n, %m};
 	ret;
 }`)
-	r.launch.Order = Together
+	r.launch.Order = Lockstep
 	o := r.buffer(make([]uint32, 16)...)
-	r.run("k", 1, 8, o)
+	r.mustRun("k", 1, 8, o)
 	want := []uint32{0, 0xff, 0, 0xff, 0, 0xff}
 	for i := range uint32(5) {
 		want = append(want, 0xf8+3+i, 0xff)
@@ -131,7 +131,7 @@ join:
 
 // TestLog: what threads have done, at a guard, a vector, a call, an atomic and a barrier.
 func TestLog(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .func (.reg .b32 %r) twice(.reg .b32 %x) {
 	add.u32 %r, %x, %x;
 	ret;
@@ -171,7 +171,7 @@ func TestLog(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	r.run("k", 1, 2, o)
+	r.mustRun("k", 1, 2, o)
 	want := []string{
 		fmt.Sprintf("ld k.%%o=%d param[0xf0000] [0 0 0 16 0 0 0 0]>[]", o),
 		"mov k.%n=1",

@@ -43,18 +43,18 @@ func TestPrintf(t *testing.T) {
 		{"%y%", nil, "%y%", 0},
 	} {
 		var stores strings.Builder
-		off := 0
+		offset := 0
 		for _, a := range c.args {
 			size := ptx.TypeByName(a.typ).Size()
-			off = int(align(uint64(off), uint64(size)))
-			fmt.Fprintf(&stores, "	mov.%[1]s %%v%[1]s, %[2]s;\n	st.local.%[1]s [buf+%[3]d], %%v%[1]s;\n", a.typ, a.val, off)
-			off += size
+			offset = int(align(uint64(offset), uint64(size)))
+			fmt.Fprintf(&stores, "	mov.%[1]s %%v%[1]s, %[2]s;\n	st.local.%[1]s [buf+%[3]d], %%v%[1]s;\n", a.typ, a.val, offset)
+			offset += size
 		}
 		var bytes []string
 		for _, b := range []byte(c.format + "\x00") {
 			bytes = append(bytes, fmt.Sprint(b))
 		}
-		r := newRig(t, fmt.Sprintf(`
+		r := newHarness(t, fmt.Sprintf(`
 .extern .func (.param .b32 ret) vprintf(.param .b64 format, .param .b64 args);
 .global .align 1 .b8 fmt[%d] = {%s};
 .const .align 1 .b8 str[4] = {97, 98, 99, 0};
@@ -77,7 +77,7 @@ func TestPrintf(t *testing.T) {
 	ret;
 }`, len(bytes), strings.Join(bytes, ","), stores.String()))
 		o := r.buffer(99)
-		r.run("k", 1, 1, o)
+		r.mustRun("k", 1, 1, o)
 		if got := r.printed.String(); got != c.want {
 			t.Errorf("%q printed\n%q, want\n%q", c.format, got, c.want)
 		}
@@ -94,7 +94,7 @@ func TestDriverFunctions(t *testing.T) {
 		}
 		return fmt.Sprintf("[%d] = {%s}", len(b), strings.Join(b, ","))
 	}
-	r := newRig(t, `
+	r := newHarness(t, `
 .extern .func (.param .b64 r) malloc(.param .b64 size);
 .extern .func free(.param .b64 p);
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
@@ -123,12 +123,12 @@ func TestDriverFunctions(t *testing.T) {
 	ret;
 }`)
 	o := r.buffer(0, 0, 0)
-	r.run("k", 1, 1, o, 0)
+	r.mustRun("k", 1, 1, o, 0)
 	p := r.words(o, 3)
-	if r.dev.find(uint64(p[0])) != nil || p[0] != uint32(o)+512 || p[1] != 0 || p[2] != 0xffffffff {
+	if r.dev.findAllocation(uint64(p[0])) != nil || p[0] != uint32(o)+512 || p[1] != 0 || p[2] != 0xffffffff {
 		t.Errorf("stored %#x: want what lies behind the buffer, which is free again", p)
 	}
-	wantTrap(t, r.try("k", 2, 1, o, 0), KindAssert, "a.cu:42: void k(): block: [1,0,0], thread: [0,0,0] Assertion `x > 0` failed.")
-	wantTrap(t, r.try("k", 1, 1, o, 1), KindHeap, "0x1")
-	wantTrap(t, r.try("k", 1, 1, o, o), KindHeap, "")
+	wantTrap(t, r.tryRun("k", 2, 1, o, 0), KindAssert, "a.cu:42: void k(): block: [1,0,0], thread: [0,0,0] Assertion `x > 0` failed.")
+	wantTrap(t, r.tryRun("k", 1, 1, o, 1), KindHeap, "0x1")
+	wantTrap(t, r.tryRun("k", 1, 1, o, o), KindHeap, "")
 }

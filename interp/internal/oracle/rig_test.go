@@ -16,8 +16,8 @@ import (
 
 const header = ".version 8.8\n.target sm_100\n.address_size 64\n"
 
-// rig is a device with one module.
-type rig struct {
+// harness is a device with one module.
+type harness struct {
 	t       testing.TB
 	dev     *Device
 	mod     *Module
@@ -26,7 +26,7 @@ type rig struct {
 	stats   Stats
 }
 
-func newRig(t testing.TB, src string) *rig {
+func newHarness(t testing.TB, src string) *harness {
 	t.Helper()
 	if !strings.Contains(src, ".version") {
 		src = header + src
@@ -38,7 +38,7 @@ func newRig(t testing.TB, src string) *rig {
 		}
 		t.FailNow()
 	}
-	r := &rig{t: t}
+	r := &harness{t: t}
 	r.dev = NewDevice(Config{Stdout: &r.printed})
 	if r.mod, err = r.dev.Load(m); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func newRig(t testing.TB, src string) *rig {
 }
 
 // alloc makes global memory.
-func (r *rig) alloc(size int) uint64 {
+func (r *harness) alloc(size int) uint64 {
 	r.t.Helper()
 	addr, err := r.dev.Alloc(uint64(size))
 	if err != nil {
@@ -57,31 +57,31 @@ func (r *rig) alloc(size int) uint64 {
 }
 
 // buffer makes global memory with these 32-bit words.
-func (r *rig) buffer(words ...uint32) uint64 {
-	at := r.alloc(4 * len(words))
+func (r *harness) buffer(words ...uint32) uint64 {
+	address := r.alloc(4 * len(words))
 	for i, w := range words {
-		r.write(at+uint64(4*i), bytesOf(value{lo: uint64(w)}, 4))
+		r.write(address+uint64(4*i), bytesOf(value{lo: uint64(w)}, 4))
 	}
-	return at
+	return address
 }
 
 // read gives n bytes of memory.
-func (r *rig) read(addr uint64, n int) []byte {
+func (r *harness) read(addr uint64, n int) []byte {
 	r.t.Helper()
-	_, b, err := r.dev.reach(ptx.Generic, addr, n, false)
+	_, b, err := r.dev.bytesAt(ptx.Generic, addr, n, false)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return b
 }
 
-func (r *rig) write(addr uint64, p []byte) {
+func (r *harness) write(addr uint64, p []byte) {
 	r.t.Helper()
 	copy(r.read(addr, len(p)), p)
 }
 
 // words reads 32-bit words.
-func (r *rig) words(addr uint64, n int) []uint32 {
+func (r *harness) words(addr uint64, n int) []uint32 {
 	r.t.Helper()
 	b := r.read(addr, 4*n)
 	w := make([]uint32, n)
@@ -91,8 +91,8 @@ func (r *rig) words(addr uint64, n int) []uint32 {
 	return w
 }
 
-// try launches a kernel. Arguments are integers, floats or byte slices.
-func (r *rig) try(kernel string, grid, block int, args ...any) error {
+// tryRun launches a kernel. Arguments are integers, floats or byte slices.
+func (r *harness) tryRun(kernel string, grid, block int, args ...any) error {
 	r.t.Helper()
 	l := r.launch
 	l.Kernel = kernel
@@ -131,10 +131,10 @@ func (r *rig) try(kernel string, grid, block int, args ...any) error {
 	return err
 }
 
-// run launches a kernel that must not fault.
-func (r *rig) run(kernel string, grid, block int, args ...any) {
+// mustRun launches a kernel that must not fault.
+func (r *harness) mustRun(kernel string, grid, block int, args ...any) {
 	r.t.Helper()
-	if err := r.try(kernel, grid, block, args...); err != nil {
+	if err := r.tryRun(kernel, grid, block, args...); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -151,7 +151,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	const slots = 8
 	var decl, load, store, ops strings.Builder
 	dsts, srcs := 0, 0
-	given := len(cases[0])
+	argCount := len(cases[0])
 	for i, spec := range v.Form.Operands {
 		bits := max(v.OperandType(i).Bits(), 1)
 		wide := max(bits, 16) // of its register
@@ -174,7 +174,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 			ops.WriteString(sep + name)
 			continue
 		}
-		if srcs == given {
+		if srcs == argCount {
 			continue // an optional operand not given
 		}
 		if spec.Const {
@@ -193,7 +193,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 		ops.WriteString(sep + name)
 		srcs++
 	}
-	r := newRig(t, fmt.Sprintf(`
+	r := newHarness(t, fmt.Sprintf(`
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b32 %%w, %%t;
 	.reg .b64 %%in, %%out, %%o;
@@ -215,7 +215,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 			r.write(in+uint64(8*(slots*i+j)), bytesOf(value{lo: x}, 8))
 		}
 	}
-	r.run("k", 1, len(cases), in, out)
+	r.mustRun("k", 1, len(cases), in, out)
 	results := make([][]uint64, len(cases))
 	for i := range results {
 		for j := range dsts {

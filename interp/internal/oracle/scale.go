@@ -11,11 +11,11 @@ import (
 // scale is a scale, and its exponent.
 type scale struct {
 	number
-	at int
+	exponent int
 }
 
-// scaleOf reads a scale, .ue4m3 or .ue8m0.
-func scaleOf(v uint64, kind string) scale {
+// decodeScale reads a scale, .ue4m3 or .ue8m0.
+func decodeScale(v uint64, kind string) scale {
 	if kind == "ue4m3" {
 		n, at := factor(v&0x7f, ptx.E4M3)
 		return scale{n, at}
@@ -34,7 +34,7 @@ type scaling struct{ a, b [][]scale }
 // scaling reads the scales, which are in operands of these names: of A data, byte and thread, and
 // of B.
 func (g group) scaling(names []string, count int) scaling {
-	kind := when(g[0].has("ue4m3"), "ue4m3", "ue8m0")
+	kind := choose(g[0].hasModifier("ue4m3"), "ue4m3", "ue8m0")
 	selector := func(name string, which, below, step int) int {
 		o, _ := g[0].operand(name)
 		v := g[0].read(elements(o)[which], ptx.U16).lo
@@ -54,7 +54,7 @@ func (g group) scaling(names []string, count int) scaling {
 		o, _ := g[lane].operand(name)
 		word := g[lane].read(elements(o)[0], ptx.B32).lo
 		for i := range count {
-			list = append(list, scaleOf(word>>(8*(first+i))&0xff, kind))
+			list = append(list, decodeScale(word>>(8*(first+i))&0xff, kind))
 		}
 		return list
 	}
@@ -62,7 +62,7 @@ func (g group) scaling(names []string, count int) scaling {
 	byteA, threadA := selector(names[1], 0, below, count), selector(names[1], 1, 2, 1)
 	byteB, threadB := selector(names[3], 0, below, count), selector(names[3], 1, 4, 1)
 	for row := range 16 { // figure 43
-		lane := row%8*4 + when(row < 8, 0, 1) + 2*threadA
+		lane := row%8*4 + choose(row < 8, 0, 1) + 2*threadA
 		s.a = append(s.a, read(lane, names[0], byteA))
 	}
 	for col := range 8 { // figure 44
@@ -71,15 +71,15 @@ func (g group) scaling(names []string, count int) scaling {
 	return s
 }
 
-// scaled is a row times a column with scales, plus c.
-func (t *thread) scaled(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, sb []scale) uint64 {
+// scaledDot is a row times a column with scales, plus c.
+func (t *thread) scaledDot(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, sb []scale) uint64 {
 	acc, at := factor(c, ptx.F32)
 	terms, exps := []number{acc}, []int{at}
 	block := func(k int) int { return k * len(sa) / len(a) }
 	if bits == 8 {
-		h := adder{32, 25, 23, newest}
+		h := adder{32, 25, 23, minExponentsHopper}
 		for k := range a {
-			if k > 0 && k%h.block == 0 {
+			if k > 0 && k%h.blockSize == 0 {
 				acc, at = factor(h.sum(terms, exps, ptx.F32), ptx.F32)
 				terms, exps = []number{acc}, []int{at}
 			}
@@ -87,7 +87,7 @@ func (t *thread) scaled(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, 
 			y, ey := factor(b[k], tb)
 			p, q := sa[block(k)], sb[block(k)]
 			terms = append(terms, product(product(x, p.number), product(y, q.number)))
-			exps = append(exps, ex+ey+p.at+q.at)
+			exps = append(exps, ex+ey+p.exponent+q.exponent)
 		}
 		return h.sum(terms, exps, ptx.F32)
 	}
@@ -105,7 +105,7 @@ func (t *thread) scaled(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, 
 			n = number{class: finite, mant: new(big.Int)}
 		}
 		p, q := sa[block(k)], sb[block(k)]
-		terms, exps = append(terms, product(n, product(p.number, q.number))), append(exps, p.at+q.at)
+		terms, exps = append(terms, product(n, product(p.number, q.number))), append(exps, p.exponent+q.exponent)
 	}
 	return adder{4, 35, 23, map[ptx.Type]int{ptx.F32: -139}}.sum(terms, exps, ptx.F32)
 }

@@ -10,21 +10,21 @@ import "gemu/ptx"
 type sparsePlace func(g, t, i int) (row, first, nth int)
 
 var fragmentsSparse = map[string]sparsePlace{
-	"m16n8k16 16": func(g, t, i int) (int, int, int) { return when(i < 2, g, g+8), t * 4, i % 2 },
+	"m16n8k16 16": func(g, t, i int) (int, int, int) { return choose(i < 2, g, g+8), t * 4, i % 2 },
 	"m16n8k32 16": func(g, t, i int) (int, int, int) {
-		return when(i < 2 || 4 <= i && i < 6, g, g+8), t*4 + when(i < 4, 0, 16), i % 2
+		return choose(i < 2 || 4 <= i && i < 6, g, g+8), t*4 + choose(i < 4, 0, 16), i % 2
 	},
-	"m16n8k8 32": func(g, t, i int) (int, int, int) { return when(i == 0, g, g+8), t * 2, 0 },
+	"m16n8k8 32": func(g, t, i int) (int, int, int) { return choose(i == 0, g, g+8), t * 2, 0 },
 	"m16n8k16 32": func(g, t, i int) (int, int, int) {
-		return when(i == 0 || i == 2, g, g+8), t*2 + when(i < 2, 0, 8), 0
+		return choose(i == 0 || i == 2, g, g+8), t*2 + choose(i < 2, 0, 8), 0
 	},
-	"m16n8k32 8": func(g, t, i int) (int, int, int) { return when(i < 4, g, g+8), t*8 + i%4/2*4, i % 2 },
+	"m16n8k32 8": func(g, t, i int) (int, int, int) { return choose(i < 4, g, g+8), t*8 + i%4/2*4, i % 2 },
 	"m16n8k64 8": func(g, t, i int) (int, int, int) {
-		return when(i < 4 || 8 <= i && i < 12, g, g+8), t*8 + i%4/2*4 + when(i < 8, 0, 32), i % 2
+		return choose(i < 4 || 8 <= i && i < 12, g, g+8), t*8 + i%4/2*4 + choose(i < 8, 0, 32), i % 2
 	},
-	"m16n8k64 4": func(g, t, i int) (int, int, int) { return when(i < 8, g, g+8), t*16 + i%8/4*8, i % 4 },
+	"m16n8k64 4": func(g, t, i int) (int, int, int) { return choose(i < 8, g, g+8), t*16 + i%8/4*8, i % 4 },
 	"m16n8k128 4": func(g, t, i int) (int, int, int) {
-		return when(i < 8 || 16 <= i && i < 24, g, g+8), t*16 + i%8/4*8 + when(i < 16, 0, 64), i % 4
+		return choose(i < 8 || 16 <= i && i < 24, g, g+8), t*16 + i%8/4*8 + choose(i < 16, 0, 64), i % 4
 	},
 }
 
@@ -51,18 +51,18 @@ func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow 
 		chunk = 8
 	}
 	type place struct{ row, first, nth int }
-	held := map[place]uint64{}
-	per := 32 / bits
+	selected := map[place]uint64{}
+	perUnit := 32 / bits
 	for lane, t := range g {
 		o, _ := t.operand("a")
 		for r, e := range elements(o) {
-			for i := range per {
-				row, first, nth := fragmentsSparse[key](lane>>2, lane%4, r*per+i)
-				held[place{row, first, nth}] = low(t.read(e, ptx.B32).lo>>(i*bits), bits)
+			for i := range perUnit {
+				row, first, nth := fragmentsSparse[key](lane>>2, lane%4, r*perUnit+i)
+				selected[place{row, first, nth}] = low(t.read(e, ptx.B32).lo>>(i*bits), bits)
 			}
 		}
 	}
-	selector := int(g[0].arg("f"))
+	selector := int(g[0].operandValue("f"))
 	sharing := k / chunk / 4 // threads of four that have metadata
 	if selector >= 4/sharing {
 		g[0].trap(KindMatrix, "sparsity selector %d", selector)
@@ -74,15 +74,15 @@ func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow 
 			switch {
 			case bits >= 16:
 				at = row/8*16 + n%4*4
-				lane += when(sharing == 1, selector, 2*selector+n/4)
+				lane += choose(sharing == 1, selector, 2*selector+n/4)
 			default:
 				at = n % 8 * 4
-				lane += row/8 + when(sharing == 2, 2*selector, n/8*2)
+				lane += row/8 + choose(sharing == 2, 2*selector, n/8*2)
 			}
-			meta := g[lane].arg("e") >> at & 15
+			meta := g[lane].operandValue("e") >> at & 15
 			for nth, index := range g[lane].indices(meta, chunk) {
 				rows[row].cols = append(rows[row].cols, first+index)
-				rows[row].values = append(rows[row].values, held[place{row, first, nth}])
+				rows[row].values = append(rows[row].values, selected[place{row, first, nth}])
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow 
 func (t *thread) indices(meta uint64, chunk int) []int {
 	ordered := map[uint64]bool{0b0100: true, 0b1000: true, 0b1001: true, 0b1100: true, 0b1101: true, 0b1110: true}
 	a, b := int(meta&3), int(meta>>2)
-	bad := a == b || t.in.Slot("sp") == "sp::ordered_metadata" && !ordered[meta]
+	bad := a == b || t.instr.Slot("sp") == "sp::ordered_metadata" && !ordered[meta]
 	if chunk == 2 {
 		bad = meta != 0b0100 && meta != 0b1110
 	}
@@ -102,7 +102,7 @@ func (t *thread) indices(meta uint64, chunk int) []int {
 	}
 	switch chunk {
 	case 2:
-		return []int{when(meta == 0b1110, 1, 0)}
+		return []int{choose(meta == 0b1110, 1, 0)}
 	case 4:
 		return []int{a, b}
 	}

@@ -5,12 +5,12 @@ package oracle
 // takes back what stacksave gave.
 
 // stacksave (9.7.17.1): d = the stack pointer.
-func stacksave(t *thread) { t.put("d", t.sp) }
+func stacksave(t *thread) { t.setOperand("d", t.sp) }
 
 // stackrestore (9.7.17.2) sets the stack pointer, within the current frame.
 func stackrestore(t *thread) {
-	sp := t.arg("a")
-	if sp < t.top().base || sp > t.sp {
+	sp := t.operandValue("a")
+	if sp < t.currentFrame().base || sp > t.sp {
 		t.trap(KindStack, "stack pointer %#x is not in the frame", sp)
 	}
 	t.sp = sp
@@ -19,14 +19,14 @@ func stackrestore(t *thread) {
 // alloca (9.7.17.3): d = a bytes of stack, aligned to b.
 func alloca(t *thread) {
 	alignment := uint64(8)
-	if t.given("b") {
-		alignment = max(alignment, t.arg("b"))
+	if t.hasOperand("b") {
+		alignment = max(alignment, t.operandValue("b"))
 	}
-	size := t.arg("a")
+	size := t.operandValue("a")
 	p := align(t.sp, alignment)
-	if size > t.m.stack {
+	if size > t.machine.stackLimit {
 		t.trap(KindStack, "alloca of %d bytes", size)
 	}
-	t.grow(align(p+size, stackAlign))
-	t.put("d", p)
+	t.growStack(align(p+size, stackAlign))
+	t.setOperand("d", p)
 }

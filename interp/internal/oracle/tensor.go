@@ -18,20 +18,20 @@ const tensorLanes = 32
 
 // tensor begins to wait for the other threads.
 func tensor(t *thread) {
-	if t.m.warpSize%tensorLanes != 0 {
+	if t.machine.warpSize%tensorLanes != 0 {
 		t.unsupported()
 	}
 	t.state = atCollective
 }
 
 // isTensor reports whether the thread is at such an instruction.
-func (t *thread) isTensor() bool { return t.in.Form.Class == ptx.ClassTensor }
+func (t *thread) isTensor() bool { return t.instr.Form.Class == ptx.ClassTensor }
 
 // halfMask is the threads that share a matrix with t.
 func (t *thread) halfMask() uint64 { return 0xffff_ffff << (t.lane / tensorLanes * tensorLanes) }
 
-// whole traps unless all threads are there.
-func (g group) whole() {
+// checkWholeWarp traps unless all threads are there.
+func (g group) checkWholeWarp() {
 	if len(g) != tensorLanes {
 		g[0].trap(KindDivergent, "%d of 32 threads execute it", len(g))
 	}
@@ -41,7 +41,7 @@ func (g group) whole() {
 // and threadID_in_group.
 type position func(lane, group, thread, i int) (row, col int)
 
-func when[T any](p bool, yes, no T) T {
+func choose[T any](p bool, yes, no T) T {
 	if p {
 		return yes
 	}
@@ -55,27 +55,27 @@ var fragmentsA = map[string]position{
 	"m8n8k16 8":  func(l, g, t, i int) (int, int) { return g, t*4 + i },
 	"m8n8k32 4":  func(l, g, t, i int) (int, int) { return g, t*8 + i },
 	"m8n8k128 1": func(l, g, t, i int) (int, int) { return g, t*32 + i },
-	"m16n8k4 32": func(l, g, t, i int) (int, int) { return when(i == 0, g, g+8), t },
-	"m16n8k4 64": func(l, g, t, i int) (int, int) { return when(i == 0, g, g+8), t },
-	"m16n8k8 16": func(l, g, t, i int) (int, int) { return when(i < 2, g, g+8), t*2 + i&1 },
-	"m16n8k8 32": func(l, g, t, i int) (int, int) { return when(i == 0 || i == 2, g, g+8), when(i < 2, t, t+4) },
-	"m16n8k8 64": func(l, g, t, i int) (int, int) { return when(i == 0 || i == 2, g, g+8), when(i < 2, t, t+4) },
+	"m16n8k4 32": func(l, g, t, i int) (int, int) { return choose(i == 0, g, g+8), t },
+	"m16n8k4 64": func(l, g, t, i int) (int, int) { return choose(i == 0, g, g+8), t },
+	"m16n8k8 16": func(l, g, t, i int) (int, int) { return choose(i < 2, g, g+8), t*2 + i&1 },
+	"m16n8k8 32": func(l, g, t, i int) (int, int) { return choose(i == 0 || i == 2, g, g+8), choose(i < 2, t, t+4) },
+	"m16n8k8 64": func(l, g, t, i int) (int, int) { return choose(i == 0 || i == 2, g, g+8), choose(i < 2, t, t+4) },
 	"m16n8k16 16": func(l, g, t, i int) (int, int) {
-		return when(i < 2 || 4 <= i && i < 6, g, g+8), t*2 + i&1 + when(i < 4, 0, 8)
+		return choose(i < 2 || 4 <= i && i < 6, g, g+8), t*2 + i&1 + choose(i < 4, 0, 8)
 	},
-	"m16n8k16 64": func(l, g, t, i int) (int, int) { return when(i%2 == 0, g, g+8), when(i%2 == 0, i*2+t, i*2-2+t) },
-	"m16n8k16 8":  func(l, g, t, i int) (int, int) { return when(i < 4, g, g+8), t*4 + i&3 },
-	"m16n8k32 4":  func(l, g, t, i int) (int, int) { return when(i < 8, g, g+8), t*8 + i&7 },
+	"m16n8k16 64": func(l, g, t, i int) (int, int) { return choose(i%2 == 0, g, g+8), choose(i%2 == 0, i*2+t, i*2-2+t) },
+	"m16n8k16 8":  func(l, g, t, i int) (int, int) { return choose(i < 4, g, g+8), t*4 + i&3 },
+	"m16n8k32 4":  func(l, g, t, i int) (int, int) { return choose(i < 8, g, g+8), t*8 + i&7 },
 	"m16n8k32 8": func(l, g, t, i int) (int, int) {
-		return when(i < 4 || 8 <= i && i < 12, g, g+8), t*4 + i&3 + when(i < 8, 0, 16)
+		return choose(i < 4 || 8 <= i && i < 12, g, g+8), t*4 + i&3 + choose(i < 8, 0, 16)
 	},
 	"m16n8k64 4": func(l, g, t, i int) (int, int) {
-		return when(i < 8 || 16 <= i && i < 24, g, g+8), t*8 + i&7 + when(i < 16, 0, 32)
+		return choose(i < 8 || 16 <= i && i < 24, g, g+8), t*8 + i&7 + choose(i < 16, 0, 32)
 	},
-	"m16n8k128 1": func(l, g, t, i int) (int, int) { return when(i < 32, g, g+8), t*32 + i&0x1f },
+	"m16n8k128 1": func(l, g, t, i int) (int, int) { return choose(i < 32, g, g+8), t*32 + i&0x1f },
 	// Of elements 32 to 63 the manual's formula leaves out that it is i & 0x1f; its figure does not.
 	"m16n8k256 1": func(l, g, t, i int) (int, int) {
-		return when(i < 32 || 64 <= i && i < 96, g, g+8), t*32 + i&0x1f + when(i < 64, 0, 128)
+		return choose(i < 32 || 64 <= i && i < 96, g, g+8), t*32 + i&0x1f + choose(i < 64, 0, 128)
 	},
 }
 
@@ -87,36 +87,36 @@ var fragmentsB = map[string]position{
 	"m16n8k4 32":  func(l, g, t, i int) (int, int) { return t, g },
 	"m16n8k4 64":  func(l, g, t, i int) (int, int) { return t, g },
 	"m16n8k8 16":  func(l, g, t, i int) (int, int) { return t*2 + i, g },
-	"m16n8k8 32":  func(l, g, t, i int) (int, int) { return when(i == 0, t, t+4), g },
-	"m16n8k8 64":  func(l, g, t, i int) (int, int) { return when(i == 0, t, t+4), g },
-	"m16n8k16 16": func(l, g, t, i int) (int, int) { return t*2 + i&1 + when(i < 2, 0, 8), g },
+	"m16n8k8 32":  func(l, g, t, i int) (int, int) { return choose(i == 0, t, t+4), g },
+	"m16n8k8 64":  func(l, g, t, i int) (int, int) { return choose(i == 0, t, t+4), g },
+	"m16n8k16 16": func(l, g, t, i int) (int, int) { return t*2 + i&1 + choose(i < 2, 0, 8), g },
 	"m16n8k16 64": func(l, g, t, i int) (int, int) { return t + i*4, g },
 	"m16n8k16 8":  func(l, g, t, i int) (int, int) { return t*4 + i, g },
 	"m16n8k32 4":  func(l, g, t, i int) (int, int) { return t*8 + i&7, g },
-	"m16n8k32 8":  func(l, g, t, i int) (int, int) { return t*4 + i&3 + when(i < 4, 0, 16), g },
-	"m16n8k64 4":  func(l, g, t, i int) (int, int) { return t*8 + i&7 + when(i < 8, 0, 32), g },
+	"m16n8k32 8":  func(l, g, t, i int) (int, int) { return t*4 + i&3 + choose(i < 4, 0, 16), g },
+	"m16n8k64 4":  func(l, g, t, i int) (int, int) { return t*8 + i&7 + choose(i < 8, 0, 32), g },
 	"m16n8k128 1": func(l, g, t, i int) (int, int) { return t*32 + i, g },
-	"m16n8k256 1": func(l, g, t, i int) (int, int) { return t*32 + i&0x1f + when(i < 32, 0, 128), g },
+	"m16n8k256 1": func(l, g, t, i int) (int, int) { return t*32 + i&0x1f + choose(i < 32, 0, 128), g },
 }
 
 // fragmentsC is that of all shapes: those of eight rows have no more than two elements.
-func fragmentsC(l, g, t, i int) (int, int) { return when(i < 2, g, g+8), t*2 + i&1 }
+func fragmentsC(l, g, t, i int) (int, int) { return choose(i < 2, g, g+8), t*2 + i&1 }
 
 // The fragments of mma.m8n8k4 with f16 (9.7.14.5.1).
 var (
 	smallA = map[bool]position{ // by whether it is in columns
-		false: func(l, g, t, i int) (int, int) { return when(l < 16, l%4, l%4+4), i },
-		true:  func(l, g, t, i int) (int, int) { return when(l < 16, i%4, i%4+4), l % 4 },
+		false: func(l, g, t, i int) (int, int) { return choose(l < 16, l%4, l%4+4), i },
+		true:  func(l, g, t, i int) (int, int) { return choose(l < 16, i%4, i%4+4), l % 4 },
 	}
 	smallB = map[bool]position{
-		false: func(l, g, t, i int) (int, int) { return l % 4, when(l < 16, i, i+4) },
-		true:  func(l, g, t, i int) (int, int) { return i, when(l < 16, l%4, l%4+4) },
+		false: func(l, g, t, i int) (int, int) { return l % 4, choose(l < 16, i, i+4) },
+		true:  func(l, g, t, i int) (int, int) { return i, choose(l < 16, l%4, l%4+4) },
 	}
 	smallC = map[ptx.Type]position{
-		ptx.F16: func(l, g, t, i int) (int, int) { return when(l < 16, l%4, l%4+4), i },
+		ptx.F16: func(l, g, t, i int) (int, int) { return choose(l < 16, l%4, l%4+4), i },
 		ptx.F32: func(l, g, t, i int) (int, int) {
 			x := l&1 + i&2
-			return when(l < 16, x, x+4), i&4 + l&2 + i&1
+			return choose(l < 16, x, x+4), i&4 + l&2 + i&1
 		},
 	}
 )
@@ -124,29 +124,29 @@ var (
 // matrix is elements by matrix, row and column.
 type matrix map[[3]int]uint64
 
-// collect puts a matrix together: elements of so many bits, where pos says, in the matrix that
+// collectMatrix puts a matrix together: elements of so many bits, where pos says, in the matrix that
 // part gives a lane.
-func (g group) collect(name string, bits int, pos position, part func(lane int) int) matrix {
+func (g group) collectMatrix(name string, bits int, pos position, lanePart func(lane int) int) matrix {
 	m := matrix{}
-	g.eachElement(name, bits, pos, part, func(t *thread, e *ptx.Operand, shift int, at [3]int) {
+	g.eachElement(name, bits, pos, lanePart, func(t *thread, e *ptx.Operand, shift int, pos [3]int) {
 		if bits == 64 {
-			m[at] = t.read(e, ptx.F64).lo
+			m[pos] = t.read(e, ptx.F64).lo
 		} else {
-			m[at] = low(t.read(e, ptx.B32).lo>>shift, bits)
+			m[pos] = low(t.read(e, ptx.B32).lo>>shift, bits)
 		}
 	})
 	return m
 }
 
-// hand hands a matrix out.
-func (g group) hand(name string, bits int, pos position, part func(lane int) int, m matrix) {
+// distributeMatrix hands a matrix out.
+func (g group) distributeMatrix(name string, bits int, pos position, lanePart func(lane int) int, m matrix) {
 	type place struct {
 		t *thread
 		e *ptx.Operand
 	}
 	words := map[place]uint64{}
-	g.eachElement(name, bits, pos, part, func(t *thread, e *ptx.Operand, shift int, at [3]int) {
-		words[place{t, e}] |= m[at] << shift
+	g.eachElement(name, bits, pos, lanePart, func(t *thread, e *ptx.Operand, shift int, pos [3]int) {
+		words[place{t, e}] |= m[pos] << shift
 	})
 	typ := ptx.B32
 	if bits == 64 {
@@ -162,15 +162,15 @@ func (g group) hand(name string, bits int, pos position, part func(lane int) int
 
 // eachElement calls f for each element of an operand: its register, where it is there, and
 // where it is in the matrix.
-func (g group) eachElement(name string, bits int, pos position, part func(lane int) int, f func(t *thread, e *ptx.Operand, shift int, at [3]int)) {
-	per := max(32/bits, 1)
+func (g group) eachElement(name string, bits int, pos position, lanePart func(lane int) int, f func(t *thread, e *ptx.Operand, shift int, pos [3]int)) {
+	perUnit := max(32/bits, 1)
 	for _, t := range g {
 		o, _ := t.operand(name)
 		lane := t.lane % tensorLanes
 		for r, e := range elements(o) {
-			for k := range per {
-				row, col := pos(lane, lane>>2, lane%4, r*per+k)
-				f(t, e, k*bits, [3]int{part(lane), row, col})
+			for k := range perUnit {
+				row, col := pos(lane, lane>>2, lane%4, r*perUnit+k)
+				f(t, e, k*bits, [3]int{lanePart(lane), row, col})
 			}
 		}
 	}
@@ -178,11 +178,11 @@ func (g group) eachElement(name string, bits int, pos position, part func(lane i
 
 // mma (9.7.14.5.14).
 func mma(g group) {
-	g.whole()
-	in := g[0].in
+	g.checkWholeWarp()
+	instr := g[0].instr
 	var types []ptx.Type
 	shape, m, n, k := "", 0, 0, 0
-	for _, mod := range strings.Split(in.Variant.Canonical(), ".") {
+	for _, mod := range strings.Split(instr.Variant.Canonical(), ".") {
 		if typ := ptx.TypeByName(mod); typ != ptx.NoType {
 			types = append(types, typ)
 		}
@@ -192,28 +192,28 @@ func mma(g group) {
 	}
 	d, a, b, c := types[0], types[1], types[2], types[3]
 	bits := a.Bits()
-	if in.Has("kind::f8f6f4") || in.Has("kind::mxf8f6f4") {
+	if instr.Has("kind::f8f6f4") || instr.Has("kind::mxf8f6f4") {
 		bits = 8 // whatever is in it
 	}
 	key := fmt.Sprintf("%s %d", shape, bits)
 	pa, pb, pc, pd := fragmentsA[key], fragmentsB[key], position(fragmentsC), position(fragmentsC)
-	part, count := func(int) int { return 0 }, 1
+	lanePart, count := func(int) int { return 0 }, 1
 	if a == ptx.F16 && m == 8 {
-		pa, pb, pc, pd = smallA[in.Slot("alayout") == "col"], smallB[in.Slot("blayout") == "col"], smallC[c], smallC[d]
-		part, count = func(lane int) int { return lane % 16 / 4 }, 4
+		pa, pb, pc, pd = smallA[instr.Slot("alayout") == "col"], smallB[instr.Slot("blayout") == "col"], smallC[c], smallC[d]
+		lanePart, count = func(lane int) int { return lane % 16 / 4 }, 4
 	}
-	mb, mc := g.collect("b", bits, pb, part), g.collect("c", c.Bits(), pc, part)
+	mb, mc := g.collectMatrix("b", bits, pb, lanePart), g.collectMatrix("c", c.Bits(), pc, lanePart)
 	var ma matrix
 	var rows []sparseRow
-	if in.Slot("sp") != "" {
+	if instr.Slot("sp") != "" {
 		rows = g.sparseRows(key, a, bits, m, k)
 	} else {
-		ma = g.collect("a", bits, pa, part)
+		ma = g.collectMatrix("a", bits, pa, lanePart)
 	}
 	var scales scaling
-	if in.Has("block_scale") {
-		vec := when(in.Has("scale_vec::4X"), 4, when(bits == 8, 1, 2))
-		scales = g.scaling(when(rows == nil, []string{"e", "f", "g", "h"}, []string{"g", "h", "i", "j"}), vec)
+	if instr.Has("block_scale") {
+		vec := choose(instr.Has("scale_vec::4X"), 4, choose(bits == 8, 1, 2))
+		scales = g.scaling(choose(rows == nil, []string{"e", "f", "g", "h"}, []string{"g", "h", "i", "j"}), vec)
 	}
 	md := matrix{}
 	for x := range count {
@@ -230,20 +230,20 @@ func mma(g group) {
 						va, vb = append(va, ma[[3]int{x, row, i}]), append(vb, mb[[3]int{x, i, col}])
 					}
 				}
-				at := [3]int{x, row, col}
-				if in.Has("block_scale") {
-					md[at] = g[0].scaled(va, vb, mc[at], a, b, bits, scales.a[row], scales.b[col])
+				pos := [3]int{x, row, col}
+				if instr.Has("block_scale") {
+					md[pos] = g[0].scaledDot(va, vb, mc[pos], a, b, bits, scales.a[row], scales.b[col])
 				} else {
-					md[at] = g[0].inner(va, vb, mc[at], d, a, b, c)
+					md[pos] = g[0].dotProduct(va, vb, mc[pos], d, a, b, c)
 				}
 			}
 		}
 	}
-	g.hand("d", d.Bits(), pd, part, md)
+	g.distributeMatrix("d", d.Bits(), pd, lanePart, md)
 }
 
-// inner is a row times a column, plus c.
-func (t *thread) inner(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
+// dotProduct is a row times a column, plus c.
+func (t *thread) dotProduct(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	switch {
 	case ta == ptx.F64:
 		rnd := t.rounding()
@@ -259,7 +259,7 @@ func (t *thread) inner(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 
 	case ta == ptx.B1:
 		n := uint64(0)
 		for i := range a {
-			if t.has("xor") {
+			if t.hasModifier("xor") {
 				n += a[i] ^ b[i]
 			} else {
 				n += a[i] & b[i]
@@ -271,52 +271,52 @@ func (t *thread) inner(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 
 		for i := range a {
 			acc.Add(acc, new(big.Int).Mul(integer(a[i], ta.Bits(), ta.IsSigned()), integer(b[i], tb.Bits(), tb.IsSigned())))
 		}
-		if t.has("satfinite") {
+		if t.hasModifier("satfinite") {
 			acc = clamp(acc, 32, true)
 		}
 		return wrap(acc, 32)
 	}
-	return t.blocks(a, b, c, td, ta, tb, tc)
+	return t.blockDot(a, b, c, td, ta, tb, tc)
 }
 
 // adder is how tensor cores add products (docs/tensor.md): so many at once, with so many bits
 // behind the point; of an f32 so many are kept. No term is cut as if the largest exponent were
 // lower than that of least.
 type adder struct {
-	block, fraction, kept int
-	least                 map[ptx.Type]int // by the type of the sum
+	blockSize, fractionBits, sumBits int
+	minExponents                     map[ptx.Type]int // by the type of the sum
 }
 
 // newest, older and oldest are the least exponents of Hopper and later, of Turing to Ada, and of
 // Volta.
 var (
-	newest = map[ptx.Type]int{ptx.F32: -133, ptx.F16: -21}
-	older  = map[ptx.Type]int{ptx.F32: -132, ptx.F16: -20}
-	oldest = map[ptx.Type]int{ptx.F32: -131, ptx.F16: -19}
+	minExponentsHopper = map[ptx.Type]int{ptx.F32: -133, ptx.F16: -21}
+	minExponentsTuring = map[ptx.Type]int{ptx.F32: -132, ptx.F16: -20}
+	minExponentsVolta  = map[ptx.Type]int{ptx.F32: -131, ptx.F16: -19}
 )
 
-// adderOf is the adder that a device has for factors of a type, of 32, 16 and fewer bits.
-func adderOf(sm int, t ptx.Type) adder {
+// adderFor is the adder that a device has for factors of a type, of 32, 16 and fewer bits.
+func adderFor(sm int, t ptx.Type) adder {
 	switch {
 	case t == ptx.TF32 && sm >= 90:
-		return adder{8, 25, 23, newest}
+		return adder{8, 25, 23, minExponentsHopper}
 	case t == ptx.TF32:
-		return adder{4, 24, 23, older}
+		return adder{4, 24, 23, minExponentsTuring}
 	case t.Bits() == 16 && sm >= 90:
-		return adder{16, 25, 23, newest}
+		return adder{16, 25, 23, minExponentsHopper}
 	case t.Bits() == 16 && sm >= 75:
-		return adder{8, 24, 23, older}
+		return adder{8, 24, 23, minExponentsTuring}
 	case t.Bits() == 16:
-		return adder{4, 23, 23, oldest}
+		return adder{4, 23, 23, minExponentsVolta}
 	case sm >= 120:
-		return adder{32, 25, 23, newest}
+		return adder{32, 25, 23, minExponentsHopper}
 	}
-	return adder{16, 13, 13, older}
+	return adder{16, 13, 13, minExponentsTuring}
 }
 
 // deviceWith is the compute capability of the device, or that which first has a type.
 func (t *thread) deviceWith(types ...ptx.Type) int {
-	sm := t.m.dev.cfg.SM
+	sm := t.machine.dev.cfg.SM
 	for _, typ := range types {
 		switch typ {
 		case ptx.BF16, ptx.TF32:
@@ -330,14 +330,14 @@ func (t *thread) deviceWith(types ...ptx.Type) int {
 	return sm
 }
 
-// blocks adds products of floats to c.
-func (t *thread) blocks(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
+// blockDot adds products of floats to c.
+func (t *thread) blockDot(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	sm := t.deviceWith(ta, tb)
-	small := t.has("m8n8k4")
+	small := t.hasModifier("m8n8k4")
 	single, half := formatOf(ptx.F32), formatOf(ptx.F16)
 	switch {
 	case small && sm >= 80:
-		return oneByOne(a, b, c, td, tc)
+		return sequentialDot(a, b, c, td, tc)
 	case small && sm >= 70:
 		sm = 70 // Turing has Volta's instruction
 	case ta.Bits() == 8 && sm >= 90 && sm < 120:
@@ -351,41 +351,41 @@ func (t *thread) blocks(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64
 					x, y = append(x, half.round(p, "rn")), append(y, half.round(q, "rn"))
 				}
 			}
-			sum = adderOf(sm, ptx.F16).chain(x, y, sum, td, ptx.F16, ptx.F16, td)
+			sum = adderFor(sm, ptx.F16).chain(x, y, sum, td, ptx.F16, ptx.F16, td)
 		}
 		to := formatOf(td)
-		return to.round(sumOf(to.decode(c), to.decode(sum)), "rn")
+		return to.round(nearestSum(to.decode(c), to.decode(sum)), "rn")
 	case td == ptx.F16 && tc == ptx.F32:
-		return half.round(single.decode(adderOf(sm, ta).chain(a, b, c, tc, ta, tb, tc)), "rn")
+		return half.round(single.decode(adderFor(sm, ta).chain(a, b, c, tc, ta, tb, tc)), "rn")
 	case td == ptx.F32 && tc == ptx.F16 && sm >= 75:
 		c, tc = single.round(half.decode(c), "rn"), td
 	}
-	h := adderOf(sm, ta)
-	if t.in.Op.Name == "wmma" && ta == ptx.TF32 {
-		h.block = 4 // two machine instructions with half of k each
+	h := adderFor(sm, ta)
+	if t.instr.Op.Name == "wmma" && ta == ptx.TF32 {
+		h.blockSize = 4 // two machine instructions with half of k each
 	}
 	return h.chain(a, b, c, td, ta, tb, tc)
 }
 
-// sumOf is the sum of two numbers.
-func sumOf(a, b number) number { return sum(a, b, "rn") }
+// nearestSum is the sum of two numbers.
+func nearestSum(a, b number) number { return sum(a, b, "rn") }
 
-// oneByOne adds products of f16 as the code does that newer devices have for mma.m8n8k4: all in
+// sequentialDot adds products of f16 as the code does that newer devices have for mma.m8n8k4: all in
 // f32. Where D is f16, there are two sums of two products.
-func oneByOne(a, b []uint64, c uint64, td, tc ptx.Type) uint64 {
+func sequentialDot(a, b []uint64, c uint64, td, tc ptx.Type) uint64 {
 	single, half := formatOf(ptx.F32), formatOf(ptx.F16)
 	rounded := func(n number) number { return single.decode(single.round(n, "rn")) }
-	at := func(k int) number { return product(half.decode(a[k]), half.decode(b[k])) }
+	term := func(k int) number { return product(half.decode(a[k]), half.decode(b[k])) }
 	acc := formatOf(tc).decode(c)
 	if td == ptx.F32 {
 		s := number{}
 		for k := range a {
-			s = rounded(sumOf(at(k), s))
+			s = rounded(nearestSum(term(k), s))
 		}
-		return single.round(sumOf(acc, s), "rn")
+		return single.round(nearestSum(acc, s), "rn")
 	}
 	for k := 0; k < len(a); k += 2 {
-		acc = rounded(sumOf(acc, rounded(sumOf(at(k+1), rounded(at(k))))))
+		acc = rounded(nearestSum(acc, rounded(nearestSum(term(k+1), rounded(term(k))))))
 	}
 	return half.round(acc, "rn")
 }
@@ -393,7 +393,7 @@ func oneByOne(a, b []uint64, c uint64, td, tc ptx.Type) uint64 {
 // chain adds block after block.
 func (h adder) chain(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	for len(a) > 0 {
-		n := min(h.block, len(a))
+		n := min(h.blockSize, len(a))
 		c, tc = h.add(a[:n], b[:n], c, td, ta, tb, tc), td
 		a, b = a[n:], b[n:]
 	}
@@ -415,7 +415,7 @@ func (h adder) add(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 
 // sum adds terms that have those exponents.
 func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
-	special, top := number{}, h.least[td]
+	special, top := number{}, h.minExponents[td]
 	for i, n := range terms {
 		switch n.class {
 		case notANumber, infinite:
@@ -431,7 +431,7 @@ func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 	total := new(big.Int)
 	for _, n := range terms {
 		if n.class == finite {
-			q := n.quantise(top-h.fraction, "rz")
+			q := n.quantise(top-h.fractionBits, "rz")
 			if n.neg {
 				q.Neg(q)
 			}
@@ -439,17 +439,17 @@ func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 		}
 	}
 	n := fromInt(total)
-	n.exp = top - h.fraction
+	n.exp = top - h.fractionBits
 	v := uint64(0)
 	if td == ptx.F16 {
 		v = to.round(n, "rn")
 	} else {
-		kept := format{to.exp, h.kept, 0}
-		v = kept.round(n, "rz")
+		sumFormat := format{to.exp, h.sumBits, 0}
+		v = sumFormat.round(n, "rz")
 		if n.class == finite && n.mant.BitLen()+n.exp > to.bias()+1 {
-			v = kept.signed(n.neg, kept.inf()) // towards zero would be the largest number
+			v = sumFormat.signed(n.neg, sumFormat.inf()) // towards zero would be the largest number
 		}
-		v <<= to.frac - h.kept
+		v <<= to.frac - h.sumBits
 	}
 	if v == to.sign() {
 		return 0 // what is too small has no sign
@@ -490,38 +490,38 @@ func factor(v uint64, t ptx.Type) (number, int) {
 
 // rowsOf gives the rows of matrices in shared memory, whose addresses the first n threads
 // provide.
-func (g group) rowsOf(n int, how access) [][]byte {
+func (g group) rowsOf(n int, rw accessKind) [][]byte {
 	rows, size := make([][]byte, n), 16
-	if g[0].has("s4") { // sixteen elements of four bits
+	if g[0].hasModifier("s4") { // sixteen elements of four bits
 		size = 8
 	}
 	for i := range rows {
 		t := g[i]
 		space, addr := t.address("a")
 		if space == ptx.Generic {
-			if at, off := t.m.resolve(addr); at == ptx.Shared && off>>rankShift == uint64(t.cta.rank) {
-				space, addr = at, off
+			if resolved, offset := t.machine.resolve(addr); resolved == ptx.Shared && offset>>rankShift == uint64(t.cta.rank) {
+				space, addr = resolved, offset
 			}
 		}
 		if space != ptx.Shared {
 			t.trap(KindMemory, "%#x is not in shared memory", addr)
 		}
-		rows[i] = t.reachTolerant(space, addr, size, size, size, how)
+		rows[i] = t.accessTolerant(space, addr, size, size, size, rw)
 	}
 	return rows
 }
 
 // number of matrices, from .num.
-func (t *thread) matrices() int { return int(t.in.Slot("num")[1] - '0') }
+func (t *thread) matrices() int { return int(t.instr.Slot("num")[1] - '0') }
 
 // ldmatrix (9.7.14.5.15).
 func ldmatrix(g group) {
-	g.whole()
+	g.checkWholeWarp()
 	n, rows := g[0].matrices(), 8
-	if g[0].has("m16n16") {
+	if g[0].hasModifier("m16n16") {
 		rows = 16
 	}
-	memory := g.rowsOf(n*rows, reads)
+	memory := g.rowsOf(n*rows, readAccess)
 	for i := range memory {
 		memory[i] = append([]byte(nil), memory[i]...)
 	}
@@ -530,19 +530,19 @@ func ldmatrix(g group) {
 		for r, e := range elements(o) {
 			var b [4]byte
 			switch {
-			case t.has("m8n8") && !t.has("trans"): // two elements of row lane/4
+			case t.hasModifier("m8n8") && !t.hasModifier("trans"): // two elements of row lane/4
 				copy(b[:], memory[8*r+lane/4][lane%4*4:])
-			case t.has("m8n8"): // of the transposed
+			case t.hasModifier("m8n8"): // of the transposed
 				for k := range 2 {
 					copy(b[2*k:2*k+2], memory[8*r+lane%4*2+k][lane/4*2:])
 				}
-			case t.has("m8n16"):
+			case t.hasModifier("m8n16"):
 				for k := range b {
-					b[k] = t.unpacked(memory[8*r+lane/4], lane%4*4+k)
+					b[k] = t.unpackedByte(memory[8*r+lane/4], lane%4*4+k)
 				}
 			default: // m16n16: bytes lane/4 and lane/4+8 of two rows, and in the next register of the next two
 				for k := range b {
-					b[k] = t.unpacked(memory[16*(r/2)+lane%4*4+r%2*2+k%2], lane/4+k/2*8)
+					b[k] = t.unpackedByte(memory[16*(r/2)+lane%4*4+r%2*2+k%2], lane/4+k/2*8)
 				}
 			}
 			t.write(e, ptx.B32, valueOf(b[:]))
@@ -550,23 +550,23 @@ func ldmatrix(g group) {
 	}
 }
 
-// unpacked is element i of a row of 16.
-func (t *thread) unpacked(row []byte, i int) byte {
+// unpackedByte is element i of a row of 16.
+func (t *thread) unpackedByte(row []byte, i int) byte {
 	bits := 8
 	switch {
-	case t.has("b6x16_p32"):
+	case t.hasModifier("b6x16_p32"):
 		bits = 6
-	case t.has("b4x16_p64"):
+	case t.hasModifier("b4x16_p64"):
 		bits = 4
-	case t.has("s4"): // two's complement, of eight bits
-		v := int(row[i/2]) / when(i%2 == 0, 1, 16) % 16
-		return byte(v - when(v < 8, 0, 16))
+	case t.hasModifier("s4"): // two's complement, of eight bits
+		v := int(row[i/2]) / choose(i%2 == 0, 1, 16) % 16
+		return byte(v - choose(v < 8, 0, 16))
 	}
-	return unpackedAs(row, bits, i)
+	return unpackByte(row, bits, i)
 }
 
-// unpackedAs is element i of a row of 16, of so many bits.
-func unpackedAs(row []byte, bits, i int) byte {
+// unpackByte is element i of a row of 16, of so many bits.
+func unpackByte(row []byte, bits, i int) byte {
 	all := new(big.Int)
 	for k, b := range row {
 		all.Add(all, new(big.Int).Lsh(big.NewInt(int64(b)), uint(8*k)))
@@ -580,17 +580,17 @@ func unpackedAs(row []byte, bits, i int) byte {
 
 // stmatrix (9.7.14.5.16).
 func stmatrix(g group) {
-	g.whole()
-	memory := g.rowsOf(8*g[0].matrices(), writes)
+	g.checkWholeWarp()
+	memory := g.rowsOf(8*g[0].matrices(), writeAccess)
 	for lane, t := range g {
 		o, _ := t.operand("b")
 		for r, e := range elements(o) {
 			b := bytesOf(t.read(e, ptx.B32), 4)
 			for k := range b {
 				switch {
-				case t.has("m8n8") && !t.has("trans"):
+				case t.hasModifier("m8n8") && !t.hasModifier("trans"):
 					memory[8*r+lane/4][lane%4*4+k] = b[k]
-				case t.has("m8n8"):
+				case t.hasModifier("m8n8"):
 					memory[8*r+lane%4*2+k/2][lane/4*2+k%2] = b[k]
 				default: // m16n8: the accumulators of mma, a column in a row
 					memory[8*r+lane%4*2+k%2][lane/4+k/2*8] = b[k]
@@ -602,14 +602,14 @@ func stmatrix(g group) {
 
 // movmatrix (9.7.14.5.17): thread i has two elements of row i/4, and gets two of column i/4.
 func movmatrix(g group) {
-	g.whole()
-	a := g.gather("a")
+	g.checkWholeWarp()
+	a := g.operandValues("a")
 	for lane, t := range g {
 		d := uint64(0)
 		for k := range 2 {
 			row, col := lane%4*2+k, lane/4
 			d |= low(a[row*4+col/2]>>(col%2*16), 16) << (16 * k)
 		}
-		t.put("d", d)
+		t.setOperand("d", d)
 	}
 }

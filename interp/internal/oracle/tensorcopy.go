@@ -48,8 +48,8 @@ type element struct {
 	shared uint64 // … in shared memory
 }
 
-// box lists the elements of a copy.
-func (t *thread) box(m *tensormap.Map, at []int64, offsets []int64, shared uint64, store bool) (list []element) {
+// boxElements lists the elements of a copy.
+func (t *thread) boxElements(m *tensormap.Map, coords []int64, offsets []int64, shared uint64, store bool) (list []element) {
 	if m.Interleave != tensormap.NoInterleave {
 		t.unsupported()
 	}
@@ -62,7 +62,7 @@ func (t *thread) box(m *tensormap.Map, at []int64, offsets []int64, shared uint6
 	if span := map[tensormap.SwizzleMode]uint64{tensormap.Swizzle32: 32, tensormap.Swizzle64: 64, tensormap.Swizzle96: 96, tensormap.Swizzle128: 128}[m.Swizzle.Mode]; span > pitch {
 		pitch = span
 	}
-	for r, x := range t.boxRows(m, at, offsets) {
+	for r, x := range t.boxRows(m, coords, offsets) {
 		for i := range uint64(m.Box[0]) {
 			c := x
 			c[0] += int64(i)
@@ -96,15 +96,15 @@ func (t *thread) box(m *tensormap.Map, at []int64, offsets []int64, shared uint6
 }
 
 // boxRows lists the coordinates at which rows along the innermost dimension begin.
-func (t *thread) boxRows(m *tensormap.Map, at, offsets []int64) (rows [][tensormap.Rank]int64) {
+func (t *thread) boxRows(m *tensormap.Map, coords, offsets []int64) (rows [][tensormap.Rank]int64) {
 	var x [tensormap.Rank]int64
 	switch {
-	case t.has("tile::gather4") || t.has("tile::scatter4"): // 5.5.3.4
-		for _, row := range at[1:] {
-			rows = append(rows, [tensormap.Rank]int64{at[0], row})
+	case t.hasModifier("tile::gather4") || t.hasModifier("tile::scatter4"): // 5.5.3.4
+		for _, row := range coords[1:] {
+			rows = append(rows, [tensormap.Rank]int64{coords[0], row})
 		}
 	case m.Mode == tensormap.Tiled: // 5.5.3
-		copy(x[:], at)
+		copy(x[:], coords)
 		var loop func(d int)
 		loop = func(d int) {
 			if d == 0 {
@@ -112,13 +112,13 @@ func (t *thread) boxRows(m *tensormap.Map, at, offsets []int64) (rows [][tensorm
 				return
 			}
 			for i := int64(0); i < int64(m.Box[d]); i += int64(m.Step[d]) {
-				x[d] = at[d] + i
+				x[d] = coords[d] + i
 				loop(d - 1)
 			}
 		}
 		loop(m.Rank - 1)
 	case m.Mode == tensormap.Im2col: // 5.5.4
-		copy(x[:], at)
+		copy(x[:], coords)
 		for range m.Box[1] {
 			p := x
 			for i, o := range offsets[:m.Rank-2] {
@@ -129,7 +129,7 @@ func (t *thread) boxRows(m *tensormap.Map, at, offsets []int64) (rows [][tensorm
 		}
 	default: // 5.5.5
 		halo, wOffset := offsets[0], offsets[1]
-		copy(x[:], at)
+		copy(x[:], coords)
 		x[1] += wOffset
 		all, groups := int64(m.Box[1]), int64(1)
 		if m.Mode == tensormap.Im2colW128 {
@@ -167,37 +167,37 @@ type mapOperand struct {
 }
 
 // mapAt reads a tensor map, for a copy at coordinates.
-func (t *thread) mapAt(o mapOperand, at []int64, offsets []int64, store bool) *tensormap.Map {
-	from, _ := t.m.resolve(o.addr)
+func (t *thread) mapAt(o mapOperand, coords []int64, offsets []int64, store bool) *tensormap.Map {
+	from, _ := t.machine.resolve(o.addr)
 	if o.space == ptx.Shared || o.space == ptx.Local || from != ptx.Generic {
 		t.trap(KindMemory, "a tensor map in %s memory", from)
 	}
-	m, err := tensormap.DecodeWith(t.span(o.space, o.addr, tensormap.Size, tensormap.Align, reads), o.with)
+	m, err := tensormap.DecodeWith(t.asyncBytes(o.space, o.addr, tensormap.Size, tensormap.Align, readAccess), o.with)
 	if err != nil {
 		t.trap(KindAsync, "%v", err)
 	}
-	if t.has("override::global_dim") || t.has("override::global_dim_stride") {
-		for _, c := range at {
+	if t.hasModifier("override::global_dim") || t.hasModifier("override::global_dim_stride") {
+		for _, c := range coords {
 			if c != 0 {
 				t.trap(KindAsync, "coordinate %d where extents are overridden", c)
 			}
 		}
 	}
-	mode, rows := tensormap.Tiled, t.has("tile::gather4") || t.has("tile::scatter4")
+	mode, rows := tensormap.Tiled, t.hasModifier("tile::gather4") || t.hasModifier("tile::scatter4")
 	switch {
-	case t.has("im2col") || t.has("im2col_no_offs"):
+	case t.hasModifier("im2col") || t.hasModifier("im2col_no_offs"):
 		mode = tensormap.Im2col
-	case t.has("im2col::w") || t.has("im2col_no_offs::w"):
+	case t.hasModifier("im2col::w") || t.hasModifier("im2col_no_offs::w"):
 		mode = tensormap.Im2colW
-	case t.has("im2col::w::128"):
+	case t.hasModifier("im2col::w::128"):
 		mode = tensormap.Im2colW128
 	}
-	bad := m.Mode != mode || !rows && m.Rank != len(at) || rows && (m.Rank != 2 || m.Box[1] != 1)
+	bad := m.Mode != mode || !rows && m.Rank != len(coords) || rows && (m.Rank != 2 || m.Box[1] != 1)
 	// 9.7.9.25.5.1
-	if m.Type.Padded() && at[0]%128 != 0 || m.Type == tensormap.B4x16 && at[0]%2 != 0 {
+	if m.Type.Padded() && coords[0]%128 != 0 || m.Type == tensormap.B4x16 && coords[0]%2 != 0 {
 		bad = true
 	}
-	for _, c := range at {
+	for _, c := range coords {
 		bad = bad || store && c < 0
 	}
 	if store && (m.Type == tensormap.B4x16P64 || m.Swizzle.Atomicity == tensormap.Atom32Flip8) {
@@ -209,7 +209,7 @@ func (t *thread) mapAt(o mapOperand, at []int64, offsets []int64, store bool) *t
 				break
 			}
 			from, to := int64(m.Lower[i]), int64(m.Dim[i+1])+int64(m.Upper[i])
-			bad = bad || at[i+1] >= to || mode == tensormap.Im2col && at[i+1] < from || store && (m.Lower[i] < 0 || m.Upper[i] > 0)
+			bad = bad || coords[i+1] >= to || mode == tensormap.Im2col && coords[i+1] < from || store && (m.Lower[i] < 0 || m.Upper[i] > 0)
 		}
 		switch {
 		case mode == tensormap.Im2col:
@@ -229,7 +229,7 @@ func (t *thread) mapAt(o mapOperand, at []int64, offsets []int64, store bool) *t
 // tensorCopy is cp.async.bulk.tensor (9.7.9.25.5.2) and cp.reduce.async.bulk.tensor
 // (9.7.9.25.5.3).
 func (t *thread) tensorCopy() {
-	store, reduces := t.has("bulk_group"), t.has("reduce")
+	store, reduces := t.hasModifier("bulk_group"), t.hasModifier("reduce")
 	mapName, boxName := "b", "a"
 	if store {
 		mapName, boxName = "a", "c"
@@ -246,70 +246,70 @@ func (t *thread) tensorCopy() {
 		return list
 	}
 	o, _ := t.operand(mapName)
-	at := numbers(&o.Elems()[len(o.Elems())-1], ptx.S32)
+	coords := numbers(&o.Elems()[len(o.Elems())-1], ptx.S32)
 	offsets := []int64{0, 0, 0}
-	if t.in.Form.Operand("f") >= 0 && t.given("f") {
+	if t.instr.Form.Operand("f") >= 0 && t.hasOperand("f") {
 		f, _ := t.operand("f")
 		copy(offsets, numbers(f, ptx.U16))
 	}
 	_, shared := t.addressIn(boxName, ptx.Shared)
 	if !store {
 		var space ptx.Space
-		if space, shared = t.addressIn(boxName, ptx.Shared); t.has("shared::cluster") && space == ptx.Shared {
-			if as, at := t.m.resolve(shared); as == ptx.Shared {
-				shared = at
+		if space, shared = t.addressIn(boxName, ptx.Shared); t.hasModifier("shared::cluster") && space == ptx.Shared {
+			if resolved, address := t.machine.resolve(shared); resolved == ptx.Shared {
+				shared = address
 			}
 		}
 	}
 	ranks := []uint64{shared >> rankShift}
-	if t.multicasts() {
+	if t.isMulticast() {
 		ranks = nil
-		t.origin(ptx.Shared, shared)
+		t.checkMulticastSource(ptx.Shared, shared)
 		for r := range uint64(32) {
-			if t.arg("g")>>r&1 == 0 {
+			if t.operandValue("g")>>r&1 == 0 {
 				continue
 			}
-			if ranks = append(ranks, r); int(r) >= t.m.teamSize() {
-				t.trap(KindCluster, "cta %d of a cluster of %d", r, t.m.teamSize())
+			if ranks = append(ranks, r); int(r) >= t.machine.clusterSize() {
+				t.trap(KindCluster, "cta %d of a cluster of %d", r, t.machine.clusterSize())
 			}
 		}
 	}
-	from := mapOperand{with: t.overriding(mapName, len(at))}
+	from := mapOperand{with: t.overriding(mapName, len(coords))}
 	from.space, from.addr = t.addressIn(mapName, ptx.Generic)
 	for _, r := range ranks {
-		t.copyBox(from, at, offsets, shared%(1<<rankShift)+r<<rankShift, r, store, reduces)
+		t.copyBox(from, coords, offsets, shared%(1<<rankShift)+r<<rankShift, r, store, reduces)
 	}
 }
 
 // copyBox copies or reduces a box, from or to the shared memory of the CTA of a rank.
-func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint64, store, reduces bool) {
+func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank uint64, store, reduces bool) {
 	k := &task{bulk: true}
 	var m *tensormap.Map
 	look := func() {
 		if m == nil {
-			m = t.mapAt(from, at, offsets, store)
+			m = t.mapAt(from, coords, offsets, store)
 		}
 	}
-	first := t.mapAt(from, at, offsets, store)
+	first := t.mapAt(from, coords, offsets, store)
 	if !store {
-		k.look = look
-		k.bar = t.mbarrierAt("e")
-		if t.multicasts() {
+		k.readTensorMap = look
+		k.mbarrier = t.mbarrierAt("e")
+		if t.isMulticast() {
 			_, bar := t.address("e")
-			k.bar = t.span(ptx.Shared, bar%(1<<rankShift)+rank<<rankShift, 8, 8, updates)
+			k.mbarrier = t.asyncBytes(ptx.Shared, bar%(1<<rankShift)+rank<<rankShift, 8, 8, updateAccess)
 		}
-		t.reportsTo(t.mbarrierIn(k.bar))
+		t.checkReport(t.mbarrierIn(k.mbarrier))
 	}
 	if shared%128 != 0 {
 		t.trap(KindMisaligned, "a box at %#x of shared memory", shared)
 	}
-	inShared, inGlobal := reads, writes
+	inShared, inGlobal := readAccess, writeAccess
 	if !store {
-		inShared, inGlobal = writes, reads
+		inShared, inGlobal = writeAccess, readAccess
 	}
 	// bits gives those of an element, and changes them if there are new ones.
-	bits := func(space ptx.Space, first uint64, n int, how access, now *uint64) uint64 {
-		p := t.span(space, first/8, (int(first%8)+n+7)/8, 1, how)
+	bits := func(space ptx.Space, first uint64, n int, rw accessKind, newBits *uint64) uint64 {
+		p := t.asyncBytes(space, first/8, (int(first%8)+n+7)/8, 1, rw)
 		var all, mask uint64
 		for i, b := range p {
 			all |= uint64(b) << (8 * i)
@@ -318,8 +318,8 @@ func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint
 		if n == 64 {
 			mask = ^uint64(0)
 		}
-		if now != nil {
-			v := all&^(mask<<(first%8)) | *now&mask<<(first%8)
+		if newBits != nil {
+			v := all&^(mask<<(first%8)) | *newBits&mask<<(first%8)
 			for i := range p {
 				p[i] = byte(v >> (8 * i))
 			}
@@ -327,8 +327,8 @@ func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint
 		return all >> (first % 8) & mask
 	}
 	t.checkReduction(first, reduces)
-	list := t.box(first, at, offsets, shared, store)
-	k.tx = int64(len(list) * first.Type.Bits() / 8)
+	list := t.boxElements(first, coords, offsets, shared, store)
+	k.txBytes = int64(len(list) * first.Type.Bits() / 8)
 	for _, e := range list {
 		bits(ptx.Shared, e.shared, first.Type.Bits(), inShared, nil)
 		if e.inside {
@@ -337,42 +337,42 @@ func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint
 	}
 	var data []uint64
 	var last []element
-	k.fetch = func() {
+	k.readSource = func() {
 		look()
-		last = t.box(m, at, offsets, shared, store)
-		k.report = t.boxReports(k.in, m, last)
+		last = t.boxElements(m, coords, offsets, shared, store)
+		k.reportMatched = t.boxReports(k.instr, m, last)
 		for _, e := range last {
 			switch {
 			case store:
-				data = append(data, bits(ptx.Shared, e.shared, m.Type.Bits(), reads, nil))
+				data = append(data, bits(ptx.Shared, e.shared, m.Type.Bits(), readAccess, nil))
 			case e.inside:
-				data = append(data, loaded(m.Type, bits(ptx.Global, e.global, m.Type.Bits(), reads, nil)))
+				data = append(data, roundLoaded(m.Type, bits(ptx.Global, e.global, m.Type.Bits(), readAccess, nil)))
 			default:
-				data = append(data, filled(m))
+				data = append(data, fillBits(m))
 			}
 		}
 	}
-	k.do = func() {
+	k.execute = func() {
 		for i, e := range last {
 			switch {
 			case !store:
-				bits(ptx.Shared, e.shared, m.Type.Bits(), writes, &data[i])
+				bits(ptx.Shared, e.shared, m.Type.Bits(), writeAccess, &data[i])
 			case !e.inside:
 			case reduces:
 				typ := reducedAs[m.Type]
-				p := t.span(ptx.Global, e.global/8, typ.Size(), 1, updates)
+				p := t.asyncBytes(ptx.Global, e.global/8, typ.Size(), 1, updateAccess)
 				if typ == ptx.F16 || typ == ptx.BF16 {
 					copy(p, bytesOf(value{lo: t.combineHalves(typ, valueOf(p).lo, data[i])}, typ.Size()))
 				} else {
-					t.combine(ptx.Global, typ, p, value{lo: data[i]})
+					t.combineBytes(ptx.Global, typ, p, value{lo: data[i]})
 				}
 			default:
-				bits(ptx.Global, e.global, m.Type.Bits(), writes, &data[i])
+				bits(ptx.Global, e.global, m.Type.Bits(), writeAccess, &data[i])
 			}
 		}
 	}
-	if k.of, k.in = t, t.in; reduces {
-		t.cta.cluster.finish(k)
+	if k.thread, k.instr = t, t.instr; reduces {
+		t.cta.cluster.finishTask(k)
 		return
 	}
 	t.issue(k)
@@ -381,19 +381,19 @@ func (t *thread) copyBox(from mapOperand, at, offsets []int64, shared, rank uint
 // overriding reads the operands of a copy that take the place of properties of its map (manual of PTX 9.4,
 // 9.7.10.28.5.2): nil if there are none.
 func (t *thread) overriding(name string, dims int) *tensormap.Override {
-	if !t.has("override::global_address") {
+	if !t.hasModifier("override::global_address") {
 		return nil
 	}
 	o, _ := t.operand(name)
 	parts := o.Elems()
 	with := &tensormap.Override{Address: t.read(&parts[0], ptx.B64).lo}
-	if !t.has("override::global_dim") && !t.has("override::global_dim_stride") {
+	if !t.hasModifier("override::global_dim") && !t.hasModifier("override::global_dim_stride") {
 		return with
 	}
 	with.Dims = dims
 	for i, e := range elements(&parts[1]) {
 		v := t.read(e, ptx.B16).lo
-		if e.Kind == ptx.RegOperand && t.top().fn.Regs[e.Reg].Type.Bits() == 8 {
+		if e.Kind == ptx.RegOperand && t.currentFrame().fn.Regs[e.Reg].Type.Bits() == 8 {
 			v = low(v, 8)
 		}
 		with.Dim[i] = uint16(v)
@@ -409,8 +409,8 @@ func (t *thread) overriding(name string, dims int) *tensormap.Override {
 
 // boxReports reports whether elements in global memory have the pattern that a copy looks for. Of each 16 bytes
 // it looks at those from the first element on that is copied, row by row of the box.
-func (t *thread) boxReports(in *ptx.Instr, m *tensormap.Map, list []element) bool {
-	_, pattern, ok := strings.Cut(in.Slot("report"), "::report::validity::")
+func (t *thread) boxReports(instr *ptx.Instr, m *tensormap.Map, list []element) bool {
+	_, pattern, ok := strings.Cut(instr.Slot("report"), "::report::validity::")
 	if !ok {
 		return false
 	}
@@ -449,7 +449,7 @@ func (t *thread) boxReports(in *ptx.Instr, m *tensormap.Map, list []element) boo
 		if !whole {
 			continue
 		}
-		for i, b := range t.span(ptx.Global, at[1], size, 1, reads) {
+		for i, b := range t.asyncBytes(ptx.Global, at[1], size, 1, readAccess) {
 			v |= uint64(b) << (8 * i)
 		}
 		if v&mask == want {
@@ -467,7 +467,7 @@ var reducedAs = map[tensormap.Type]ptx.Type{
 // checkReduction traps if elements have no such reduction: the table of 9.7.9.25.5.3.
 func (t *thread) checkReduction(m *tensormap.Map, reduces bool) {
 	ok := false
-	switch typ := m.Type; t.in.Slot("op") {
+	switch typ := m.Type; t.instr.Slot("op") {
 	case "add":
 		ok = typ == tensormap.U32 || typ == tensormap.S32 || typ == tensormap.U64 || typ == tensormap.F32 || typ == tensormap.F16 || typ == tensormap.BF16
 	case "min", "max":
@@ -482,8 +482,8 @@ func (t *thread) checkReduction(m *tensormap.Map, reduces bool) {
 	}
 }
 
-// loaded is an element as it is in shared memory (5.5.1).
-func loaded(typ tensormap.Type, v uint64) uint64 {
+// roundLoaded is an element as it is in shared memory (5.5.1).
+func roundLoaded(typ tensormap.Type, v uint64) uint64 {
 	f := formatOf(ptx.F32)
 	if typ == tensormap.F32Ftz || typ == tensormap.TF32Ftz {
 		v = f.flush(v)
@@ -493,9 +493,9 @@ func loaded(typ tensormap.Type, v uint64) uint64 {
 			return 0x7fffe000
 		}
 		// Floats are in the order of their bits.
-		rest := v % 0x2000
-		low := v - rest
-		if rest > 0x1000 || rest == 0x1000 && low/0x2000%2 == 1 {
+		fraction := v % 0x2000
+		low := v - fraction
+		if fraction > 0x1000 || fraction == 0x1000 && low/0x2000%2 == 1 {
 			return low + 0x2000
 		}
 		return low
@@ -503,8 +503,8 @@ func loaded(typ tensormap.Type, v uint64) uint64 {
 	return v
 }
 
-// filled is an element outside of the tensor (5.5.3.3).
-func filled(m *tensormap.Map) uint64 {
+// fillBits is an element outside of the tensor (5.5.3.3).
+func fillBits(m *tensormap.Map) uint64 {
 	if !m.NaN {
 		return 0
 	}
@@ -524,42 +524,42 @@ func copyMap(g group) {
 	for _, t := range g {
 		ts, to := t.addressIn("a", ptx.Global)
 		fs, from := t.addressIn("b", ptx.Shared)
-		copy(t.span(ts, to, tensormap.Size, tensormap.Align, writes), t.span(fs, from, tensormap.Size, tensormap.Align, reads))
+		copy(t.asyncBytes(ts, to, tensormap.Size, tensormap.Align, writeAccess), t.asyncBytes(fs, from, tensormap.Size, tensormap.Align, readAccess))
 	}
 }
 
 // tensormapOf executes tensormap.replace and tensormap.cp_fenceproxy. How a map is written down is
 // no matter of the manual.
 func tensormapOf(t *thread) {
-	if t.has("cp_fenceproxy") {
+	if t.hasModifier("cp_fenceproxy") {
 		t.state = atCollective
 		return
 	}
 	space, addr := t.address("a")
-	if t.has("query") {
-		large, err := tensormap.Large(t.span(space, addr, tensormap.Size, tensormap.Align, reads))
+	if t.hasModifier("query") {
+		large, err := tensormap.Large(t.asyncBytes(space, addr, tensormap.Size, tensormap.Align, readAccess))
 		if err != nil {
 			t.trap(KindAsync, "%v", err)
 		}
-		t.put("p", map[bool]uint64{true: 1}[large])
+		t.setOperand("p", map[bool]uint64{true: 1}[large])
 		return
 	}
-	p := t.span(space, addr, tensormap.Size, tensormap.Align, updates)
-	if large := t.has("alloc_large"); large || t.has("alloc_small") {
+	p := t.asyncBytes(space, addr, tensormap.Size, tensormap.Align, updateAccess)
+	if large := t.hasModifier("alloc_large"); large || t.hasModifier("alloc_small") {
 		if err := tensormap.Replace(p, tensormap.AllocClass, 0, map[bool]uint64{true: 1}[large]); err != nil {
 			t.trap(KindAsync, "%v", err)
 		}
 	}
-	if t.in.Form.Operand("b") < 0 {
+	if t.instr.Form.Operand("b") < 0 {
 		return
 	}
 	ord, value := 0, uint64(0)
-	if t.in.Form.Operand("c") >= 0 {
-		ord, value = int(min(t.arg("b"), 100)), t.arg("c")
+	if t.instr.Form.Operand("c") >= 0 {
+		ord, value = int(min(t.operandValue("b"), 100)), t.operandValue("c")
 	} else {
-		value = t.arg("b")
+		value = t.operandValue("b")
 	}
-	if err := tensormap.Replace(p, t.in.Slot("field"), ord, value); err != nil {
+	if err := tensormap.Replace(p, t.instr.Slot("field"), ord, value); err != nil {
 		t.trap(KindAsync, "%v", err)
 	}
 }

@@ -20,20 +20,20 @@ type Object struct {
 
 	// Texels lie from an address on: levels one behind the other, each at a multiple of 16
 	// bytes, in each the layers, in each the slices, in each the rows.
-	Geometry                     string // as modifiers have it: "a2d"
-	Addr                         uint64
-	Width, Height, Depth         int
-	Layers, Levels, Samples      int
-	Pitch                        int  // bytes of a row, if not as many as its texels have
-	Linear                       bool // memory without a shape
-	Channels, Bits               int
-	Signed, Float                bool
-	Normalized, ReadFloat, SRGB  bool
-	ForceUnnormalized, Filter    bool
-	Address                      [3]string // wrap, mirror, clamp_to_edge, clamp_to_border, clamp_ogl
-	Border                       [4]float32
-	MipFilter                    bool
-	Bias, LowestLevel, MostLevel float32
+	Geometry                    string // as modifiers have it: "a2d"
+	Addr                        uint64
+	Width, Height, Depth        int
+	Layers, Levels, Samples     int
+	Pitch                       int  // bytes of a row, if not as many as its texels have
+	Linear                      bool // memory without a shape
+	Channels, Bits              int
+	Signed, Float               bool
+	Normalized, ReadFloat, SRGB bool
+	ForceUnnormalized, Filter   bool
+	Address                     [3]string // wrap, mirror, clamp_to_edge, clamp_to_border, clamp_ogl
+	Border                      [4]float32
+	MipFilter                   bool
+	Bias, MinLevel, MaxLevel    float32
 }
 
 // Bind makes an object that of a handle that has none.
@@ -49,7 +49,7 @@ func (d *Device) Bind(handle uint64, o Object) {
 // defineSampler makes the sampler that a .samplerref variable describes (manual 5.3.2), and
 // gives it the next handle.
 func (m *Module) defineSampler(v *ptx.Var) {
-	o := Object{Type: ptx.SamplerRef, MostLevel: math.MaxFloat32, Address: [3]string{"clamp_to_edge", "clamp_to_edge", "clamp_to_edge"}}
+	o := Object{Type: ptx.SamplerRef, MaxLevel: math.MaxFloat32, Address: [3]string{"clamp_to_edge", "clamp_to_edge", "clamp_to_edge"}}
 	for _, f := range v.Fields {
 		switch f.Name {
 		case "filter_mode":
@@ -75,14 +75,14 @@ func (d *Device) AllocArray(size uint64) (addr uint64, err error) { return d.all
 // opaqueAt is the variable or kernel parameter of an opaque type at an address, and what it
 // holds.
 func (t *thread) opaqueAt(addr uint64) (typ ptx.Type, holds []byte) {
-	for s, at := range t.m.mod.addresses {
-		if v, ok := s.(*ptx.Var); ok && at == addr && v.Type.Kind() == ptx.Opaque {
-			return v.Type, t.m.dev.Bytes(at)
+	for s, address := range t.machine.mod.addresses {
+		if v, ok := s.(*ptx.Var); ok && address == addr && v.Type.Kind() == ptx.Opaque {
+			return v.Type, t.machine.dev.Bytes(address)
 		}
 	}
-	for v, at := range t.m.params {
-		if at == addr && v.Type.Kind() == ptx.Opaque {
-			return v.Type, t.m.dev.params.data[at-paramBlock:]
+	for v, address := range t.machine.params {
+		if address == addr && v.Type.Kind() == ptx.Opaque {
+			return v.Type, t.machine.dev.params.data[address-paramBlock:]
 		}
 	}
 	return ptx.NoType, nil
@@ -93,15 +93,15 @@ func (t *thread) object(v uint64, kind string) *Object {
 	if _, holds := t.opaqueAt(v); holds != nil {
 		v = valueOf(holds[:8]).lo
 	}
-	o := t.m.dev.objects[v]
+	o := t.machine.dev.objects[v]
 	if o == nil {
 		t.trap(kind, "%#x is bound to nothing", v)
 	}
 	return o
 }
 
-// typed is an object that must be of a type.
-func (t *thread) typed(v uint64, typ ptx.Type, kind string) Object {
+// typedObject is an object that must be of a type.
+func (t *thread) typedObject(v uint64, typ ptx.Type, kind string) Object {
 	o := t.object(v, kind)
 	if o.Type != typ {
 		t.trap(kind, "%#x is no %s", v, typ)
@@ -109,8 +109,8 @@ func (t *thread) typed(v uint64, typ ptx.Type, kind string) Object {
 	return *o
 }
 
-// named is the value that stands first in the brackets of operand a.
-func (t *thread) named() uint64 {
+// objectOperand is the value that stands first in the brackets of operand a.
+func (t *thread) objectOperand() uint64 {
 	_, addr := t.address("a")
 	return addr
 }
@@ -133,16 +133,16 @@ func (t *thread) coordinates() *ptx.Operand {
 
 var dimensions = map[string]int{"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2, "2dms": 2, "a2dms": 2}
 
-func (o *Object) cube() bool  { return strings.HasSuffix(o.Geometry, "cube") }
-func (o *Object) array() bool { return strings.HasPrefix(o.Geometry, "a") }
-func (o *Object) real() bool  { return o.Float || o.ReadFloat && o.Bits != 32 }
+func (o *Object) isCube() bool  { return strings.HasSuffix(o.Geometry, "cube") }
+func (o *Object) isArray() bool { return strings.HasPrefix(o.Geometry, "a") }
+func (o *Object) isFloat() bool { return o.Float || o.ReadFloat && o.Bits != 32 }
 
 func (o *Object) extent(level, i int) int {
 	return max([]int{o.Width, o.Height, o.Depth}[i]>>level, 1)
 }
 
-// where is the address of a sample of a texel.
-func (o *Object) where(level, layer, sample int, at [3]int) uint64 {
+// texelAddress is the address of a sample of a texel.
+func (o *Object) texelAddress(level, layer, sample int, pos [3]int) uint64 {
 	size := o.Channels * o.Bits / 8 * o.Samples
 	addr := o.Addr
 	for l := 0; ; l++ {
@@ -153,7 +153,7 @@ func (o *Object) where(level, layer, sample int, at [3]int) uint64 {
 		slice := row * o.extent(l, 1)
 		whole := slice * o.extent(l, 2)
 		if l == level {
-			return addr + uint64(layer*whole+at[2]*slice+at[1]*row+at[0]*size+sample*size/o.Samples)
+			return addr + uint64(layer*whole+pos[2]*slice+pos[1]*row+pos[0]*size+sample*size/o.Samples)
 		}
 		addr += align(uint64(whole*o.Layers), 16)
 	}
@@ -176,39 +176,39 @@ func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 // floor is the largest integer that is not above r.
 func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
-// share is a texel that takes part in a result.
-type share struct {
+// weightedTexel is a texel that takes part in a result.
+type weightedTexel struct {
 	weight       *big.Rat
 	level, layer int
 	sample       int
-	at           [3]int
-	out          bool
+	pos          [3]int
+	isOutside    bool
 }
 
-// take takes over a sampler.
-func (o *Object) take(s *Object) {
+// setSampler takes over a sampler.
+func (o *Object) setSampler(s *Object) {
 	o.ForceUnnormalized, o.Filter, o.Address, o.Border = s.ForceUnnormalized, s.Filter, s.Address, s.Border
-	o.MipFilter, o.Bias, o.LowestLevel, o.MostLevel = s.MipFilter, s.Bias, s.LowestLevel, s.MostLevel
+	o.MipFilter, o.Bias, o.MinLevel, o.MaxLevel = s.MipFilter, s.Bias, s.MinLevel, s.MaxLevel
 }
 
-// neighbours gives the one or two texels of a coordinate u, in texels, of n, with their
+// texelNeighbours gives the one or two texels of a coordinate u, in texels, of n, with their
 // weights; -1 is outside.
-func (o *Object) neighbours(i int, u *big.Rat, n int, scaled, filter bool) (at []int, weights []*big.Rat) {
+func (o *Object) texelNeighbours(i int, u *big.Rat, n int, scaled, filter bool) (indices []int, weights []*big.Rat) {
 	mode := o.Address[i]
 	size := ratio(int64(n), 1)
 	times := new(big.Rat).SetInt(floor(new(big.Rat).Quo(u, size)))
-	inside := new(big.Rat).Sub(u, new(big.Rat).Mul(times, size)) // u mod n
-	far := new(big.Rat).Abs(u).Cmp(ratio(1<<40, 1)) > 0
+	remainder := new(big.Rat).Sub(u, new(big.Rat).Mul(times, size)) // u mod n
+	isHuge := new(big.Rat).Abs(u).Cmp(ratio(1<<40, 1)) > 0
 	switch {
 	case mode != "wrap" && mode != "mirror":
 	case !scaled:
 		mode = "clamp_to_edge"
-	case far: // an infinity
+	case isHuge: // an infinity
 		u = new(big.Rat)
 	case mode == "mirror" && times.Num().Bit(0) == 1:
-		u = new(big.Rat).Sub(size, inside)
+		u = new(big.Rat).Sub(size, remainder)
 	default:
-		u = inside
+		u = remainder
 	}
 	if mode == "clamp_ogl" && filter {
 		if u.Sign() < 0 {
@@ -249,31 +249,31 @@ func eighths(r *big.Rat) *big.Rat {
 
 // lookup is what tex and tld4 have found out about where they go.
 type lookup struct {
-	o             Object
+	object        Object
 	layer, sample int
 	u, offset     [3]*big.Rat
 	scaled        bool // u is in units of the image's size
-	whole         bool
+	integerCoords bool
 	level         *big.Rat // in steps of 1/256
 }
 
 // texture executes tex (9.7.10.3) and tld4 (9.7.10.4).
 func texture(t *thread) {
 	l := t.lookup()
-	o := &l.o
+	o := &l.object
 	d, _ := t.operand("d")
-	typ := t.in.SlotType("dtype")
+	typ := t.instr.SlotType("dtype")
 	var out [4]uint64
-	if t.in.Mnemonic() == "tld4" {
-		channel := slices.Index([]string{"r", "g", "b", "a"}, t.in.Slot("comp"))
-		x, _ := o.neighbours(0, l.coordinate(0, 0), o.extent(0, 0), l.scaled, true)
-		y, _ := o.neighbours(1, l.coordinate(1, 0), o.extent(0, 1), l.scaled, true)
-		for i, at := range [][3]int{{x[0], y[1]}, {x[1], y[1]}, {x[1], y[0]}, {x[0], y[0]}} {
-			one := share{weight: ratio(1, 1), layer: l.layer, at: at, out: at[0] < 0 || at[1] < 0}
-			out[i] = t.combineTexels(o, []share{one})[channel]
+	if t.instr.Mnemonic() == "tld4" {
+		channel := slices.Index([]string{"r", "g", "b", "a"}, t.instr.Slot("comp"))
+		x, _ := o.texelNeighbours(0, l.coordinate(0, 0), o.extent(0, 0), l.scaled, true)
+		y, _ := o.texelNeighbours(1, l.coordinate(1, 0), o.extent(0, 1), l.scaled, true)
+		for i, pos := range [][3]int{{x[0], y[1]}, {x[1], y[1]}, {x[1], y[0]}, {x[0], y[0]}} {
+			texel := weightedTexel{weight: ratio(1, 1), layer: l.layer, pos: pos, isOutside: pos[0] < 0 || pos[1] < 0}
+			out[i] = t.combineTexels(o, []weightedTexel{texel})[channel]
 		}
 	} else {
-		out = t.combineTexels(o, l.shares())
+		out = t.combineTexels(o, l.weightedTexels())
 	}
 	size := typ.Bits()
 	if typ == ptx.F16 || typ == ptx.F16x2 {
@@ -287,44 +287,44 @@ func texture(t *thread) {
 	for i, e := range elements(d) {
 		t.write(e, typ, value{lo: low(out[i], size)})
 	}
-	t.putPred("p", true)
+	t.setPred("p", true)
 }
 
 // lookup reads the operands of tex and tld4.
 func (t *thread) lookup() lookup {
 	a, _ := t.operand("a")
-	l := lookup{o: t.typed(t.named(), ptx.TexRef, KindTexture)}
-	o := &l.o
+	l := lookup{object: t.typedObject(t.objectOperand(), ptx.TexRef, KindTexture)}
+	o := &l.object
 	if parts := a.Elems(); len(parts) > 1 {
-		s := t.typed(t.read(&parts[0], ptx.B64).lo, ptx.SamplerRef, KindTexture)
-		o.take(&s)
-		if o.Filter && !o.real() {
+		s := t.typedObject(t.read(&parts[0], ptx.B64).lo, ptx.SamplerRef, KindTexture)
+		o.setSampler(&s)
+		if o.Filter && !o.isFloat() {
 			t.trap(KindTexture, "a filter for integers")
 		}
 	}
-	geometry, typ := t.in.Slot("geom"), t.in.SlotType("dtype")
+	geometry, typ := t.instr.Slot("geom"), t.instr.SlotType("dtype")
 	if geometry == "1d" && o.Geometry == "2d" && o.Height == 1 { // a single row is a line
 		o.Geometry = geometry
 	}
 	switch {
 	case geometry != o.Geometry:
 		t.trap(KindTexture, "%s on a texture of %s", geometry, o.Geometry)
-	case !o.real() && (typ == ptx.F16 || typ == ptx.F16x2 || t.given("f")):
+	case !o.isFloat() && (typ == ptx.F16 || typ == ptx.F16x2 || t.hasOperand("f")):
 		t.trap(KindTexture, "its texels are integers")
 	}
 	c, next := t.coordinates(), 0
-	take := func(typ ptx.Type) uint64 { next++; return t.element(c, next-1, typ) }
-	if o.array() {
+	nextOperand := func(typ ptx.Type) uint64 { next++; return t.element(c, next-1, typ) }
+	if o.isArray() {
 		n := o.Layers
-		if o.cube() {
+		if o.isCube() {
 			n /= 6
 		}
-		if l.layer = int(min(take(ptx.U32), uint64(n-1))); o.cube() {
+		if l.layer = int(min(nextOperand(ptx.U32), uint64(n-1))); o.isCube() {
 			l.layer *= 6
 		}
 	}
 	if strings.HasSuffix(geometry, "ms") {
-		v := take(ptx.U32)
+		v := nextOperand(ptx.U32)
 		if v >= uint64(o.Samples) {
 			t.trap(KindTexture, "sample %d of %d", v, o.Samples)
 		}
@@ -333,7 +333,7 @@ func (t *thread) lookup() lookup {
 	dims := dimensions[geometry]
 	for i := range dims {
 		e := int64(0)
-		if t.given("e") {
+		if t.hasOperand("e") {
 			op, _ := t.operand("e")
 			e = int64(int32(t.element(op, i, ptx.S32)))
 		}
@@ -343,11 +343,11 @@ func (t *thread) lookup() lookup {
 		l.offset[i] = ratio(e, 1)
 	}
 	l.level = new(big.Rat)
-	if l.whole = t.in.Slot("ctype") == "s32"; l.whole {
+	if l.integerCoords = t.instr.Slot("ctype") == "s32"; l.integerCoords {
 		for i := range dims {
-			l.u[i] = ratio(int64(int32(take(ptx.S32))), 1)
+			l.u[i] = ratio(int64(int32(nextOperand(ptx.S32))), 1)
 		}
-		if t.has("level") {
+		if t.hasModifier("level") {
 			op, _ := t.operand("g")
 			v := int64(int32(t.read(op, ptx.S32).lo))
 			l.level = ratio(min(max(v, 0), int64(o.Levels-1)), 1)
@@ -355,35 +355,35 @@ func (t *thread) lookup() lookup {
 		return l
 	}
 	l.scaled = o.Normalized && !o.ForceUnnormalized
-	var by [2][3]*big.Rat
+	var gradients [2][3]*big.Rat
 	n := dims
-	if o.cube() {
+	if o.isCube() {
 		n = 3
 	}
 	for i := range n {
-		l.u[i] = rational(take(ptx.F32))
+		l.u[i] = rational(nextOperand(ptx.F32))
 		for k, name := range []string{"g", "h"} {
-			if by[k][i] = new(big.Rat); t.has("grad") {
+			if gradients[k][i] = new(big.Rat); t.hasModifier("grad") {
 				op, _ := t.operand(name)
-				by[k][i] = rational(t.element(op, i, ptx.F32))
+				gradients[k][i] = rational(t.element(op, i, ptx.F32))
 			}
 		}
 	}
-	if o.cube() {
+	if o.isCube() {
 		l.scaled = true
-		l.layer += l.face(&by)
+		l.layer += l.face(&gradients)
 	}
 	lod := 0.0
 	switch {
-	case t.has("level"):
+	case t.hasModifier("level"):
 		op, _ := t.operand("g")
 		lod = float64(math.Float32frombits(uint32(t.read(op, ptx.F32).lo)))
-	case t.has("grad"):
+	case t.hasModifier("grad"):
 		longest := new(big.Rat)
-		for k := range by {
+		for k := range gradients {
 			square := new(big.Rat)
 			for i := range dims {
-				d := by[k][i]
+				d := gradients[k][i]
 				if l.scaled {
 					d = new(big.Rat).Mul(d, ratio(int64(o.extent(0, i)), 1))
 				}
@@ -399,7 +399,7 @@ func (t *thread) lookup() lookup {
 	if lod += float64(o.Bias); lod != lod {
 		lod = 0
 	}
-	if lod = min(max(lod, float64(o.LowestLevel)), float64(o.MostLevel)); lod != lod { // by a bound
+	if lod = min(max(lod, float64(o.MinLevel)), float64(o.MaxLevel)); lod != lod { // by a bound
 		lod = 0
 	}
 	lod = min(max(lod, 0), float64(o.Levels-1))
@@ -411,14 +411,14 @@ func (t *thread) lookup() lookup {
 func (l *lookup) coordinate(i, level int) *big.Rat {
 	u := l.u[i]
 	if l.scaled {
-		u = new(big.Rat).Mul(u, ratio(int64(l.o.extent(level, i)), 1))
+		u = new(big.Rat).Mul(u, ratio(int64(l.object.extent(level, i)), 1))
 	}
 	return new(big.Rat).Add(u, l.offset[i])
 }
 
 // face projects a direction, and its derivatives, to a face of the cube (CUDA C++ Programming
 // Guide, Cubemap Textures).
-func (l *lookup) face(by *[2][3]*big.Rat) int {
+func (l *lookup) face(gradients *[2][3]*big.Rat) int {
 	size := func(i int) *big.Rat { return new(big.Rat).Abs(l.u[i]) }
 	major := 0
 	if size(2).Cmp(size(0)) >= 0 && size(2).Cmp(size(1)) >= 0 {
@@ -455,27 +455,27 @@ func (l *lookup) face(by *[2][3]*big.Rat) int {
 		q := new(big.Rat).Quo(a, m)
 		return q.Mul(q.Add(q, ratio(1, 1)), ratio(1, 2))
 	}
-	for k := range by {
-		if by[k][0] == nil {
+	for k := range gradients {
+		if gradients[k][0] == nil {
 			continue
 		}
-		ds, dt, dm := project(by[k])
+		ds, dt, dm := project(gradients[k])
 		slope := func(a, da *big.Rat) *big.Rat {
 			x := new(big.Rat).Sub(new(big.Rat).Mul(da, m), new(big.Rat).Mul(a, dm))
 			return x.Quo(x, new(big.Rat).Mul(ratio(2, 1), new(big.Rat).Mul(m, m)))
 		}
-		by[k][0], by[k][1] = slope(s, ds), slope(t, dt)
+		gradients[k][0], gradients[k][1] = slope(s, ds), slope(t, dt)
 	}
 	l.u[0], l.u[1] = half(s), half(t)
 	return face
 }
 
-// shares are the texels that make up the result of tex.
-func (l *lookup) shares() (list []share) {
-	o := &l.o
+// weightedTexels are the texels that make up the result of tex.
+func (l *lookup) weightedTexels() (list []weightedTexel) {
+	o := &l.object
 	one := ratio(1, 1)
 	levels, weights := []int{int(floor(new(big.Rat).Add(l.level, ratio(1, 2))).Int64())}, []*big.Rat{one}
-	if o.MipFilter && !l.whole {
+	if o.MipFilter && !l.integerCoords {
 		base := floor(l.level)
 		beta := new(big.Rat).Sub(l.level, new(big.Rat).SetInt(base))
 		levels, weights = []int{int(base.Int64()), int(base.Int64()) + 1}, []*big.Rat{new(big.Rat).Sub(one, beta), beta}
@@ -484,16 +484,16 @@ func (l *lookup) shares() (list []share) {
 		if weights[k].Sign() == 0 {
 			continue
 		}
-		at, w := [3][]int{{0}, {0}, {0}}, [3][]*big.Rat{{one}, {one}, {one}}
+		indices, w := [3][]int{{0}, {0}, {0}}, [3][]*big.Rat{{one}, {one}, {one}}
 		for i := range dimensions[o.Geometry] {
-			at[i], w[i] = o.neighbours(i, l.coordinate(i, level), o.extent(level, i), l.scaled, o.Filter && !l.whole && !o.Linear)
+			indices[i], w[i] = o.texelNeighbours(i, l.coordinate(i, level), o.extent(level, i), l.scaled, o.Filter && !l.integerCoords && !o.Linear)
 		}
-		for x := range at[0] {
-			for y := range at[1] {
-				for z := range at[2] {
-					s := share{level: level, layer: l.layer, sample: l.sample, at: [3]int{at[0][x], at[1][y], at[2][z]}}
+		for x := range indices[0] {
+			for y := range indices[1] {
+				for z := range indices[2] {
+					s := weightedTexel{level: level, layer: l.layer, sample: l.sample, pos: [3]int{indices[0][x], indices[1][y], indices[2][z]}}
 					s.weight = new(big.Rat).Mul(new(big.Rat).Mul(weights[k], w[0][x]), new(big.Rat).Mul(w[1][y], w[2][z]))
-					s.out = s.at[0] < 0 || s.at[1] < 0 || s.at[2] < 0
+					s.isOutside = s.pos[0] < 0 || s.pos[1] < 0 || s.pos[2] < 0
 					if s.weight.Sign() != 0 {
 						list = append(list, s)
 					}
@@ -505,10 +505,10 @@ func (l *lookup) shares() (list []share) {
 }
 
 // combineTexels is the channels of a result, as .f32 or integers.
-func (t *thread) combineTexels(o *Object, list []share) (out [4]uint64) {
-	compare := t.given("f")
+func (t *thread) combineTexels(o *Object, list []weightedTexel) (out [4]uint64) {
+	compare := t.hasOperand("f")
 	for channel := range out {
-		if !o.real() {
+		if !o.isFloat() {
 			out[channel] = t.integerTexel(o, &list[0], channel)
 			continue
 		}
@@ -517,7 +517,7 @@ func (t *thread) combineTexels(o *Object, list []share) (out [4]uint64) {
 			s := &list[i]
 			v := t.realTexel(o, s, channel)
 			if compare {
-				f := math.Float32frombits(uint32(t.arg("f")))
+				f := math.Float32frombits(uint32(t.operandValue("f")))
 				v = realNumber{r: ratio(int64(bit(float64(f) <= v.float())), 1)}
 			}
 			if len(list) == 1 && v.r == nil {
@@ -576,32 +576,32 @@ func realOf(f float32) realNumber {
 	return realNumber{r: new(big.Rat).SetFloat64(float64(f)), minusZero: f == 0 && math.Signbit(float64(f))}
 }
 
-// fill is a channel where no texel has one.
-func (o *Object) fill(s *share, channel int) float32 {
+// fillValue is a channel where no texel has one.
+func (o *Object) fillValue(s *weightedTexel, channel int) float32 {
 	switch {
-	case s.out && o.Linear:
+	case s.isOutside && o.Linear:
 		return 0
-	case s.out && channel < o.Channels:
+	case s.isOutside && channel < o.Channels:
 		return o.Border[channel]
 	}
 	return []float32{0, 0, 0, 1}[channel]
 }
 
 // texel is the bits of a channel.
-func (t *thread) texel(o *Object, s *share, channel int) (uint64, bool) {
-	if s.out || channel >= o.Channels {
+func (t *thread) texel(o *Object, s *weightedTexel, channel int) (uint64, bool) {
+	if s.isOutside || channel >= o.Channels {
 		return 0, false
 	}
 	n := o.Bits / 8
-	addr := o.where(s.level, s.layer, s.sample, s.at) + uint64(channel*n)
-	a := t.m.dev.find(addr)
+	addr := o.texelAddress(s.level, s.layer, s.sample, s.pos) + uint64(channel*n)
+	a := t.machine.dev.findAllocation(addr)
 	if a == nil {
 		t.trap(KindTexture, "its memory is gone")
 	}
 	return valueOf(a.data[addr-a.base:][:n]).lo, true
 }
 
-func (t *thread) integerTexel(o *Object, s *share, channel int) uint64 {
+func (t *thread) integerTexel(o *Object, s *weightedTexel, channel int) uint64 {
 	v, ok := t.texel(o, s, channel)
 	switch {
 	case ok && o.Signed:
@@ -609,22 +609,22 @@ func (t *thread) integerTexel(o *Object, s *share, channel int) uint64 {
 	case ok:
 		return v
 	}
-	f := float64(o.fill(s, channel))
-	least, most := 0.0, float64(math.MaxUint32)
+	f := float64(o.fillValue(s, channel))
+	minimum, limit := 0.0, float64(math.MaxUint32)
 	if o.Signed {
-		least, most = math.MinInt32, math.MaxInt32
+		minimum, limit = math.MinInt32, math.MaxInt32
 	}
 	if f != f {
 		return 0
 	}
-	return low(uint64(int64(min(max(f, least), most))), 32)
+	return low(uint64(int64(min(max(f, minimum), limit))), 32)
 }
 
-func (t *thread) realTexel(o *Object, s *share, channel int) realNumber {
+func (t *thread) realTexel(o *Object, s *weightedTexel, channel int) realNumber {
 	v, ok := t.texel(o, s, channel)
 	switch {
 	case !ok:
-		return realOf(o.fill(s, channel))
+		return realOf(o.fillValue(s, channel))
 	case o.Float && o.Bits == 32:
 		return realOf(math.Float32frombits(uint32(v)))
 	case o.Float:
@@ -638,32 +638,32 @@ func (t *thread) realTexel(o *Object, s *share, channel int) realNumber {
 		}
 		return realOf(float32(x))
 	case o.Signed:
-		most := int64(1)<<(o.Bits-1) - 1
-		return realNumber{r: ratio(max(int64(signExtend(v, o.Bits)), -most), most)}
+		limit := int64(1)<<(o.Bits-1) - 1
+		return realNumber{r: ratio(max(int64(signExtend(v, o.Bits)), -limit), limit)}
 	}
 	return realNumber{r: ratio(int64(v), 1<<o.Bits-1)}
 }
 
 // textureQuery executes txq (9.7.10.5) and suq (9.7.11.4).
 func textureQuery(t *thread) {
-	kind, what := KindTexture, t.in.Slot("query")
-	if t.in.Mnemonic() == "suq" {
+	kind, query := KindTexture, t.instr.Slot("query")
+	if t.instr.Mnemonic() == "suq" {
 		kind = KindSurface
 	}
-	o := t.object(t.named(), kind)
-	ofSampler := strings.HasPrefix(what, "addr_mode") || what == "filter_mode" || what == "force_unnormalized_coords"
-	if good := o.Type == ptx.TexRef || o.Type == ptx.SamplerRef && ofSampler; (t.in.Mnemonic() == "txq") != good {
-		t.trap(kind, "a %s has no %s", o.Type, what)
+	o := t.object(t.objectOperand(), kind)
+	ofSampler := strings.HasPrefix(query, "addr_mode") || query == "filter_mode" || query == "force_unnormalized_coords"
+	if good := o.Type == ptx.TexRef || o.Type == ptx.SamplerRef && ofSampler; (t.instr.Mnemonic() == "txq") != good {
+		t.trap(kind, "a %s has no %s", o.Type, query)
 	}
 	level := 0
-	if t.in.Mnemonic() == "txq" && t.has("level") {
-		if level = int(t.arg("b")); level >= o.Levels {
+	if t.instr.Mnemonic() == "txq" && t.hasModifier("level") {
+		if level = int(t.operandValue("b")); level >= o.Levels {
 			t.trap(kind, "no level %d", level)
 		}
 	}
 	flag := func(b bool) int { return int(bit(b)) }
 	dims, v := dimensions[o.Geometry], 0
-	switch what {
+	switch query {
 	case "width":
 		v = o.extent(level, 0)
 	case "height":
@@ -671,7 +671,7 @@ func textureQuery(t *thread) {
 	case "depth":
 		v = o.extent(level, 2) * flag(dims >= 3)
 	case "array_size":
-		if v = o.Layers * flag(o.array()); o.cube() {
+		if v = o.Layers * flag(o.isArray()); o.isCube() {
 			v = o.Layers / 6
 		}
 	case "num_mipmap_levels":
@@ -710,86 +710,86 @@ func textureQuery(t *thread) {
 			"UNSIGNED_INT8": 0x10DA, "UNSIGNED_INT16": 0x10DB, "UNSIGNED_INT32": 0x10DC, "HALF": 0x10DD, "FLOAT": 0x10DE,
 		}[name]
 	default: // addr_mode_i
-		v = slices.Index([]string{"wrap", "clamp_to_edge", "mirror", "clamp_to_border", "clamp_ogl"}, o.Address[what[len(what)-1]-'0'])
+		v = slices.Index([]string{"wrap", "clamp_to_edge", "mirror", "clamp_to_border", "clamp_ogl"}, o.Address[query[len(query)-1]-'0'])
 	}
-	t.put("d", uint64(v))
+	t.setOperand("d", uint64(v))
 }
 
 // istypep (9.7.10.6).
 func istypep(t *thread) {
-	v := t.arg("a")
+	v := t.operandValue("a")
 	typ, _ := t.opaqueAt(v)
-	if o := t.m.dev.objects[v]; o != nil {
+	if o := t.machine.dev.objects[v]; o != nil {
 		typ = o.Type
 	}
-	t.putPred("p", typ == t.in.Type())
+	t.setPred("p", typ == t.instr.Type())
 }
 
 // surface gives the n bytes that an access goes to; nil if there are none and that is no
 // fault.
-func (t *thread) surface(o *Object, n int, how access) []byte {
-	geometry := t.in.Slot("geom")
-	if geometry != o.Geometry && !(o.cube() && geometry == "a2d") {
+func (t *thread) surface(o *Object, n int, rw accessKind) []byte {
+	geometry := t.instr.Slot("geom")
+	if geometry != o.Geometry && !(o.isCube() && geometry == "a2d") {
 		t.trap(KindSurface, "%s on a surface of %s", geometry, o.Geometry)
 	}
 	c, next := t.coordinates(), 0
-	take := func() int64 { next++; return int64(int32(t.element(c, next-1, ptx.S32))) }
+	nextCoordinate := func() int64 { next++; return int64(int32(t.element(c, next-1, ptx.S32))) }
 	texel := o.Channels * o.Bits / 8
 	layer, layers := int64(0), int64(1)
 	if geometry[0] == 'a' {
-		layer, layers = int64(uint32(take())), int64(o.Layers)
+		layer, layers = int64(uint32(nextCoordinate())), int64(o.Layers)
 	}
-	var at [3]int64
+	var pos [3]int64
 	for i := range dimensions[geometry] {
-		at[i] = take()
+		pos[i] = nextCoordinate()
 	}
-	if t.in.Slot("mode") == "p" {
-		at[0] *= int64(texel)
+	if t.instr.Slot("mode") == "p" {
+		pos[0] *= int64(texel)
 	}
 	row := int64(o.Width * texel)
-	nearest := func(v *int64, most int64) bool {
-		in := *v >= 0 && *v <= most
-		*v = min(max(*v, 0), most)
-		return in
+	nearest := func(v *int64, limit int64) bool {
+		inRange := *v >= 0 && *v <= limit
+		*v = min(max(*v, 0), limit)
+		return inRange
 	}
-	wanted := at[0]
-	x := nearest(&at[0], row-int64(n))
-	inside := x && wanted == at[0]
-	inside = nearest(&at[1], int64(o.Height)-1) && inside
-	inside = nearest(&at[2], int64(o.Depth)-1) && inside
+	requested := pos[0]
+	x := nearest(&pos[0], row-int64(n))
+	inside := x && requested == pos[0]
+	inside = nearest(&pos[1], int64(o.Height)-1) && inside
+	inside = nearest(&pos[2], int64(o.Depth)-1) && inside
 	inside = nearest(&layer, layers-1) && inside
 	if !inside {
-		switch t.in.Slot("clamp") {
+		switch t.instr.Slot("clamp") {
 		case "zero":
 			return nil
 		case "trap":
-			t.trap(KindMemory, "%v is outside the surface", at)
+			t.trap(KindMemory, "%v is outside the surface", pos)
 		}
-		if at[0] < 0 {
+		if pos[0] < 0 {
 			t.trap(KindMemory, "the surface is too narrow")
 		}
 		if !x {
-			at[0] = at[0] / int64(n) * int64(n)
+			pos[0] = pos[0] / int64(n) * int64(n)
 		}
 	}
-	if at[0]%int64(n) != 0 {
-		t.trap(KindMisaligned, "%d is no multiple of %d", at[0], n)
+	if pos[0]%int64(n) != 0 {
+		t.trap(KindMisaligned, "%d is no multiple of %d", pos[0], n)
 	}
-	addr := o.where(0, int(layer), 0, [3]int{0, int(at[1]), int(at[2])}) + uint64(at[0])
-	a := t.m.dev.find(addr)
+	addr := o.texelAddress(0, int(layer), 0, [3]int{0, int(pos[1]), int(pos[2])}) + uint64(pos[0])
+	a := t.machine.dev.findAllocation(addr)
 	if a == nil {
 		t.trap(KindSurface, "its memory is gone")
 	}
-	t.logAccess(ptx.Global, addr, a.data[addr-a.base:][:n], how)
+	t.logAccess(ptx.Global, addr, a.data[addr-a.base:][:n], rw)
 	return a.data[addr-a.base:][:n]
 }
 
 // suld (9.7.11.1).
 func suld(t *thread) {
-	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
+	o := t.typedObject(t.objectOperand(), ptx.SurfRef, KindSurface)
 	d, typ := t.operand("d")
 	list, size := elements(d), typ.Size()
-	p := t.surface(&o, len(list)*size, reads)
+	p := t.surface(&o, len(list)*size, readAccess)
 	if p == nil {
 		p = make([]byte, len(list)*size)
 	}
@@ -800,11 +800,11 @@ func suld(t *thread) {
 
 // sust (9.7.11.2).
 func sust(t *thread) {
-	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
+	o := t.typedObject(t.objectOperand(), ptx.SurfRef, KindSurface)
 	c, typ := t.operand("c")
 	list, size := elements(c), typ.Size()
-	if !t.has("p") {
-		p := t.surface(&o, len(list)*size, writes)
+	if !t.hasModifier("p") {
+		p := t.surface(&o, len(list)*size, writeAccess)
 		for i, e := range list {
 			if p != nil {
 				copy(p[i*size:], bytesOf(t.read(e, typ), size))
@@ -813,25 +813,25 @@ func sust(t *thread) {
 		return
 	}
 	n := o.Bits / 8
-	p := t.surface(&o, o.Channels*n, writes)
+	p := t.surface(&o, o.Channels*n, writeAccess)
 	if p == nil {
 		return
 	}
 	clear(p)
 	for i, e := range list {
 		if i < o.Channels {
-			copy(p[i*n:], bytesOf(value{lo: o.formatted(t.read(e, ptx.B32).lo)}, n))
+			copy(p[i*n:], bytesOf(value{lo: o.toTexelFormat(t.read(e, ptx.B32).lo)}, n))
 		}
 	}
 }
 
-// formatted is what becomes of a register in a texel.
-func (o *Object) formatted(v uint64) uint64 {
-	most := int64(1)<<o.Bits - 1
-	least := int64(0)
+// toTexelFormat is what becomes of a register in a texel.
+func (o *Object) toTexelFormat(v uint64) uint64 {
+	limit := int64(1)<<o.Bits - 1
+	minimum := int64(0)
 	if o.Signed {
-		most /= 2
-		least = -most - 1
+		limit /= 2
+		minimum = -limit - 1
 	}
 	x := int64(v)
 	switch {
@@ -844,8 +844,8 @@ func (o *Object) formatted(v uint64) uint64 {
 		if f != f {
 			return 0
 		}
-		r := new(big.Rat).Mul(rational(v), ratio(most, 1))
-		low, high := ratio(max(least, -most), 1), ratio(most, 1)
+		r := new(big.Rat).Mul(rational(v), ratio(limit, 1))
+		low, high := ratio(max(minimum, -limit), 1), ratio(limit, 1)
 		if r.Cmp(low) < 0 {
 			r = low
 		}
@@ -860,21 +860,21 @@ func (o *Object) formatted(v uint64) uint64 {
 	case o.Signed:
 		x = int64(int32(v))
 	}
-	return uint64(min(max(x, least), most))
+	return uint64(min(max(x, minimum), limit))
 }
 
 // sured (9.7.11.3).
 func sured(t *thread) {
-	o := t.typed(t.named(), ptx.SurfRef, KindSurface)
-	typ := t.in.SlotType("ctype")
-	if t.has("p") {
+	o := t.typedObject(t.objectOperand(), ptx.SurfRef, KindSurface)
+	typ := t.instr.SlotType("ctype")
+	if t.hasModifier("p") {
 		if o.Float || o.ReadFloat || o.Channels*o.Bits < typ.Bits() {
 			t.trap(KindSurface, "its texels are no integers of %d bits", typ.Bits())
 		}
 		names := map[bool][2]ptx.Type{false: {ptx.U32, ptx.U64}, true: {ptx.S32, ptx.S64}}[o.Signed]
 		typ = names[typ.Bits()/64]
 	}
-	p := t.surface(&o, typ.Size(), updates)
+	p := t.surface(&o, typ.Size(), updateAccess)
 	if p == nil {
 		return
 	}
@@ -883,13 +883,13 @@ func sured(t *thread) {
 	old, b := integer(valueOf(p).lo, typ.Bits(), typ.IsSigned()), integer(t.read(c, typ).lo, typ.Bits(), typ.IsSigned())
 	r := new(big.Int)
 	switch {
-	case t.has("add"):
+	case t.hasModifier("add"):
 		r.Add(old, b)
-	case t.has("and"):
+	case t.hasModifier("and"):
 		r.And(old, b)
-	case t.has("or"):
+	case t.hasModifier("or"):
 		r.Or(old, b)
-	case (old.Cmp(b) < 0) == t.has("min"):
+	case (old.Cmp(b) < 0) == t.hasModifier("min"):
 		r.Set(old)
 	default:
 		r.Set(b)

@@ -40,7 +40,7 @@ func (t *thread) videoOp(a, b *big.Int) *big.Int {
 		"eq": diff.Sign() == 0, "ne": diff.Sign() != 0, "lt": diff.Sign() < 0,
 		"le": diff.Sign() <= 0, "gt": diff.Sign() > 0, "ge": diff.Sign() >= 0,
 	}
-	switch name := strings.TrimRight(t.in.Op.Name, "24"); name {
+	switch name := strings.TrimRight(t.instr.Op.Name, "24"); name {
 	case "vadd":
 		return sum
 	case "vsub":
@@ -63,9 +63,9 @@ func (t *thread) videoOp(a, b *big.Int) *big.Int {
 		}
 		return sum.Rsh(sum, 1) // rounds down
 	case "vset":
-		return new(big.Int).SetUint64(bit(holds[t.in.Slot("cmp")]))
+		return new(big.Int).SetUint64(bit(holds[t.instr.Slot("cmp")]))
 	}
-	panic("BUG: no video operation " + t.in.Op.Name)
+	panic("BUG: no video operation " + t.instr.Op.Name)
 }
 
 // cut gives the n-bit signed integer in the low bits of x.
@@ -79,12 +79,12 @@ func video(t *thread) {
 // videoShift is vshl and vshr (9.7.18.1.2).
 func videoShift(t *thread) {
 	a, b := t.videoSource("a"), t.videoSource("b").Uint64()
-	if t.has("wrap") {
+	if t.hasModifier("wrap") {
 		b &= 0x1f
 	} else if b > 32 {
 		b = 32
 	}
-	if t.in.Op.Name == "vshl" {
+	if t.instr.Op.Name == "vshl" {
 		a.Lsh(a, uint(b))
 	} else {
 		a.Rsh(a, uint(b))
@@ -106,15 +106,15 @@ func (t *thread) finishVideo(tmp *big.Int) {
 	default:
 		bits = 8
 	}
-	if t.has("sat") {
+	if t.hasModifier("sat") {
 		tmp = clamp(tmp, bits, typ.IsSigned())
 	}
 	tmp = cut(tmp, 33)
 	c := new(big.Int)
-	if t.given("c") {
-		c = t.int("c")
+	if t.hasOperand("c") {
+		c = t.intOperand("c")
 	}
-	switch t.in.Slot("op2") {
+	switch t.instr.Slot("op2") {
 	case "add":
 		tmp.Add(tmp, c)
 	case "min":
@@ -128,12 +128,12 @@ func (t *thread) finishVideo(tmp *big.Int) {
 	}
 	if sel != "" {
 		at := uint(bits) * uint(sel[1]-'0')
-		part := new(big.Int).And(tmp, mask(bits))
+		low := new(big.Int).And(tmp, mask(bits))
 		hole := new(big.Int).Lsh(mask(bits), at)
 		tmp = new(big.Int).AndNot(c, hole)
-		tmp.Or(tmp, part.Lsh(part, at))
+		tmp.Or(tmp, low.Lsh(low, at))
 	}
-	t.putInt("d", tmp)
+	t.setInt("d", tmp)
 }
 
 // vmad (9.7.18.1.3): d = (a * b) + c, the product or c negated, scaled.
@@ -146,7 +146,7 @@ func vmad(t *thread) {
 	tmp := new(big.Int).Mul(t.videoSource("a"), t.videoSource("b"))
 	v, lsb := t.read(c, ptx.B32).lo, int64(0)
 	switch {
-	case t.has("po"):
+	case t.hasModifier("po"):
 		lsb = 1
 	case a != b:
 		tmp.Not(tmp)
@@ -157,16 +157,16 @@ func vmad(t *thread) {
 	}
 	tmp.Add(tmp, integer(v, 32, signed))
 	tmp.Add(tmp, big.NewInt(lsb))
-	switch t.in.Slot("scale") {
+	switch t.instr.Slot("scale") {
 	case "shr7":
 		tmp.Rsh(tmp, 7)
 	case "shr15":
 		tmp.Rsh(tmp, 15)
 	}
-	if t.has("sat") {
+	if t.hasModifier("sat") {
 		tmp = clamp(tmp, 32, signed)
 	}
-	t.putInt("d", tmp)
+	t.setInt("d", tmp)
 }
 
 func (t *thread) isNegated(name string) bool {
@@ -176,9 +176,9 @@ func (t *thread) isNegated(name string) bool {
 
 // videoVector executes SIMD operations (9.7.18.2).
 func videoVector(t *thread) {
-	lanes := t.in.VideoLanes()
+	lanes := t.instr.VideoLanes()
 	n := 32 / lanes
-	a, b, c := t.arg("a"), t.arg("b"), t.arg("c")
+	a, b, c := t.operandValue("a"), t.operandValue("b"), t.operandValue("c")
 	// extract gives lane i its element of a and b, as the selector of an operand says: its
 	// last digit is that of lane 0.
 	extract := func(name string, i int) *big.Int {
@@ -200,18 +200,18 @@ func videoVector(t *thread) {
 	o, typ := t.operand("d")
 	wanted := func(i int) bool { return o.Sel() == "" || strings.Contains(o.Sel(), string(rune('0'+i))) }
 	d := new(big.Int)
-	if t.has("add") {
-		d = t.int("c")
+	if t.hasModifier("add") {
+		d = t.intOperand("c")
 	}
 	for i := range lanes {
 		r := t.videoOp(extract("a", i), extract("b", i))
-		if t.has("sat") {
+		if t.hasModifier("sat") {
 			r = clamp(r, n, typ.IsSigned())
 		}
 		switch {
-		case t.has("add") && wanted(i):
+		case t.hasModifier("add") && wanted(i):
 			d.Add(d, r)
-		case t.has("add"):
+		case t.hasModifier("add"):
 		default:
 			if !wanted(i) {
 				r = integer(c>>(i*n), n, false)
@@ -220,5 +220,5 @@ func videoVector(t *thread) {
 			d.Or(d, r.Lsh(r, uint(i*n)))
 		}
 	}
-	t.putInt("d", d)
+	t.setInt("d", d)
 }

@@ -34,14 +34,14 @@ var collectives = map[string]func(g group){
 	"mma":        mma,
 	"wmma":       wmma,
 	"wgmma":      wgmma,
-	"tcgen05":    fifth,
+	"tcgen05":    tcgen05Warp,
 	"tensormap":  copyMap,
 }
 
 // collective begins to wait for the warp. Masks of lanes have 32 bits, so wider
 // warps have no collectives.
 func collective(t *thread) {
-	if t.m.warpSize > 32 {
+	if t.machine.warpSize > 32 {
 		t.unsupported()
 	}
 	t.state = atCollective
@@ -49,23 +49,23 @@ func collective(t *thread) {
 
 // membermask is the mask operand of a collective with .sync.
 func (t *thread) membermask() uint64 {
-	if t.isTensor() || t.has("cp_fenceproxy") {
+	if t.isTensor() || t.hasModifier("cp_fenceproxy") {
 		return t.halfMask()
 	}
-	switch t.in.Mnemonic() {
+	switch t.instr.Mnemonic() {
 	case "shfl":
-		return t.arg("e")
+		return t.operandValue("e")
 	case "bar":
-		return t.arg("a")
+		return t.operandValue("a")
 	}
-	return t.arg("b")
+	return t.operandValue("b")
 }
 
 // completeSync completes a collective with .sync that all its members have
 // reached. It reports whether there was one.
 func (w *Warp) completeSync() bool {
 	for _, first := range w.threads {
-		if first.state != atCollective || !first.has("sync") {
+		if first.state != atCollective || !first.hasModifier("sync") {
 			continue
 		}
 		mask := first.membermask()
@@ -73,24 +73,24 @@ func (w *Warp) completeSync() bool {
 		missing := false
 		for _, t := range w.threads {
 			switch {
-			case t.state == atCollective && first.meets(t) && t.membermask() == mask:
+			case t.state == atCollective && first.matchesCollective(t) && t.membermask() == mask:
 				g = append(g, t)
 			case t.state != exited && mask>>t.lane&1 == 1:
 				missing = true
 			}
 		}
-		if !missing && !g.held() && !g.starved() {
-			g.complete()
+		if !missing && !g.waitsForWarps() && !g.waitsForColumns() {
+			g.execute()
 			return true
 		}
 	}
 	return false
 }
 
-// meets reports whether two collectives with .sync are of a kind to wait for each
+// matchesCollective reports whether two collectives with .sync are of a kind to wait for each
 // other: any two of bar.warp.sync, others if they read alike.
-func (t *thread) meets(o *thread) bool {
-	return t.in.Text == o.in.Text || t.in.Mnemonic() == "bar" && o.in.Mnemonic() == "bar"
+func (t *thread) matchesCollective(o *thread) bool {
+	return t.instr.Text == o.instr.Text || t.instr.Mnemonic() == "bar" && o.instr.Mnemonic() == "bar"
 }
 
 // completeEarliest completes, for the threads that have come, the collective without
@@ -98,7 +98,7 @@ func (t *thread) meets(o *thread) bool {
 func (w *Warp) completeEarliest() bool {
 	var g group
 	for _, t := range w.threads {
-		if t.state != atCollective || t.has("sync") {
+		if t.state != atCollective || t.hasModifier("sync") {
 			continue
 		}
 		before := -1
@@ -113,34 +113,34 @@ func (w *Warp) completeEarliest() bool {
 		}
 	}
 	if len(g) > 0 {
-		g.complete()
+		g.execute()
 	}
 	return len(g) > 0
 }
 
-// endTurn notes that a turn has passed; see patience.
-func (w *Warp) endTurn() {
+// endRound notes that a turn has passed; see patience.
+func (w *Warp) endRound() {
 	waits := false
 	for _, t := range w.threads {
-		waits = waits || t.state == atCollective && !t.has("sync")
+		waits = waits || t.state == atCollective && !t.hasModifier("sync")
 	}
 	if !waits {
-		w.starved = 0
+		w.starvedRounds = 0
 		return
 	}
-	if w.starved++; w.starved >= patience {
+	if w.starvedRounds++; w.starvedRounds >= starvationLimit {
 		w.completeEarliest()
-		w.starved = 0
+		w.starvedRounds = 0
 	}
 }
 
-func (g group) complete() {
-	collectives[g[0].in.Mnemonic()](g)
+func (g group) execute() {
+	collectives[g[0].instr.Mnemonic()](g)
 	for _, t := range g {
-		t.goOn()
+		t.endWait()
 	}
-	if m := g[0].in.Mnemonic(); m == "wgmma" || m == "tcgen05" {
-		g.others()
+	if m := g[0].instr.Mnemonic(); m == "wgmma" || m == "tcgen05" {
+		g.completeOtherWarps()
 	}
 }
 
@@ -155,13 +155,13 @@ func (g group) mask(p func(t *thread) bool) uint64 {
 	return m
 }
 
-func (g group) all() uint64 { return g.mask(func(*thread) bool { return true }) }
+func (g group) laneMask() uint64 { return g.mask(func(*thread) bool { return true }) }
 
-// gather reads an operand of every member.
-func (g group) gather(name string) []uint64 {
+// operandValues reads an operand of every member.
+func (g group) operandValues(name string) []uint64 {
 	v := make([]uint64, len(g))
 	for i, t := range g {
-		v[i] = t.arg(name)
+		v[i] = t.operandValue(name)
 	}
 	return v
 }
@@ -170,19 +170,19 @@ func (g group) gather(name string) []uint64 {
 // Where it was not, or lane j takes no part, j is the thread's own lane.
 func shfl(g group) {
 	var source [32]uint64
-	present := g.all()
-	for i, a := range g.gather("a") {
+	present := g.laneMask()
+	for i, a := range g.operandValues("a") {
 		source[g[i].lane] = a
 	}
 	for _, t := range g {
 		lane := t.lane
-		bval, c := int(t.arg("b")&0x1f), int(t.arg("c"))
+		bval, c := int(t.operandValue("b")&0x1f), int(t.operandValue("c"))
 		cval, mask := c&0x1f, c>>8&0x1f
 		maxLane := lane&mask | cval&^mask
 		minLane := lane & mask
 		var j int
 		var pval bool
-		switch t.in.Slot("mode") {
+		switch t.instr.Slot("mode") {
 		case "up":
 			j = lane - bval
 			pval = j >= maxLane
@@ -199,26 +199,26 @@ func shfl(g group) {
 		if !pval || present>>j&1 == 0 {
 			j = lane
 		}
-		t.put("d", source[j])
-		if t.given("p") {
-			t.putPred("p", pval)
+		t.setOperand("d", source[j])
+		if t.hasOperand("p") {
+			t.setPred("p", pval)
 		}
 	}
 }
 
 // vote (9.7.13.8, 9.7.13.9): the predicates of the group, reduced or as a mask.
 func vote(g group) {
-	yes := g.mask(func(t *thread) bool { return t.pred("a") })
+	yes := g.mask(func(t *thread) bool { return t.predOperand("a") })
 	for _, t := range g {
 		switch {
-		case t.has("all"):
-			t.putPred("d", yes == g.all())
-		case t.has("any"):
-			t.putPred("d", yes != 0)
-		case t.has("uni"):
-			t.putPred("d", yes == 0 || yes == g.all())
-		case t.has("ballot"):
-			t.put("d", yes)
+		case t.hasModifier("all"):
+			t.setPred("d", yes == g.laneMask())
+		case t.hasModifier("any"):
+			t.setPred("d", yes != 0)
+		case t.hasModifier("uni"):
+			t.setPred("d", yes == 0 || yes == g.laneMask())
+		case t.hasModifier("ballot"):
+			t.setOperand("d", yes)
 		}
 	}
 }
@@ -226,52 +226,52 @@ func vote(g group) {
 // match (9.7.13.10): the lanes with the same a; with .all, the whole group or
 // none.
 func match(g group) {
-	a := g.gather("a")
+	a := g.operandValues("a")
 	for i, t := range g {
-		same := uint64(0)
+		equalLanes := uint64(0)
 		for j, u := range g {
 			if a[j] == a[i] {
-				same |= 1 << u.lane
+				equalLanes |= 1 << u.lane
 			}
 		}
-		if t.has("all") {
-			if same != g.all() {
-				same = 0
+		if t.hasModifier("all") {
+			if equalLanes != g.laneMask() {
+				equalLanes = 0
 			}
-			if t.given("p") {
-				t.putPred("p", same != 0)
+			if t.hasOperand("p") {
+				t.setPred("p", equalLanes != 0)
 			}
 		}
-		t.put("d", same)
+		t.setOperand("d", equalLanes)
 	}
 }
 
 // activemask (9.7.13.11): the lanes that execute this together.
 func activemask(g group) {
 	for _, t := range g {
-		t.put("d", g.all())
+		t.setOperand("d", g.laneMask())
 	}
 }
 
 // redux (9.7.13.12): a of all the group, combined.
 func redux(g group) {
-	a := g.gather("a")
+	a := g.operandValues("a")
 	d := a[0]
 	for _, v := range a[1:] {
 		d = g[0].reduce(d, v)
 	}
-	if g[0].in.Type() == ptx.F32 {
+	if g[0].instr.Type() == ptx.F32 {
 		d = g[0].reduce(d, d) // .abs and canonical NaN, also of a single thread
 	}
 	for _, t := range g {
-		t.put("d", d)
+		t.setOperand("d", d)
 	}
 }
 
 // reduce is one step of redux.
 func (t *thread) reduce(x, y uint64) uint64 {
-	typ := t.in.Type()
-	switch t.in.Slot("op") {
+	typ := t.instr.Type()
+	switch t.instr.Slot("op") {
 	case "and":
 		return x & y
 	case "or":
@@ -282,15 +282,15 @@ func (t *thread) reduce(x, y uint64) uint64 {
 		return low(x+y, 32)
 	}
 	dir := 1
-	if t.has("min") {
+	if t.hasModifier("min") {
 		dir = -1
 	}
 	if typ == ptx.F32 {
 		a, b := single.decode(x), single.decode(y)
-		if t.has("abs") {
+		if t.hasModifier("abs") {
 			a.neg, b.neg = false, false
 		}
-		return single.round(extreme(a, b, dir, t.has("NaN")), "rn")
+		return single.round(minOrMax(a, b, dir, t.hasModifier("NaN")), "rn")
 	}
 	if integer(y, 32, typ.IsSigned()).Cmp(integer(x, 32, typ.IsSigned()))*dir > 0 {
 		return y
@@ -300,9 +300,9 @@ func (t *thread) reduce(x, y uint64) uint64 {
 
 // elect (9.7.13.14): the lowest lane of the group is the leader.
 func elect(g group) {
-	leader := bits.TrailingZeros64(g.all())
+	leader := bits.TrailingZeros64(g.laneMask())
 	for _, t := range g {
-		t.put("d", uint64(leader))
-		t.putPred("p", t.lane == leader)
+		t.setOperand("d", uint64(leader))
+		t.setPred("p", t.lane == leader)
 	}
 }

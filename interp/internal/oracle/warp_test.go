@@ -28,9 +28,9 @@ func perThread(code string) string {
 // stored.
 func runThreads(t *testing.T, n int, code string) [][]uint32 {
 	t.Helper()
-	r := newRig(t, perThread(code))
+	r := newHarness(t, perThread(code))
 	o := r.buffer(make([]uint32, 4*n)...)
-	r.run("k", 1, n, o)
+	r.mustRun("k", 1, n, o)
 	var out [][]uint32
 	for i := range n {
 		out = append(out, r.words(o+uint64(16*i), 4))
@@ -58,16 +58,16 @@ func TestScan(t *testing.T) {
 			return fmt.Sprintf("%s.%s.b32 %%f1|%%p0, %%f0, %d, %s%s;\n@%%p0 add.f32 %%f0, %%f1, %%f0;\n", form.name, mode, by, clamp, form.mask)
 		}
 		begin := "add.u32 %r0, %l, 1;\ncvt.rn.f32.u32 %f0, %r0;\n"
-		end := "cvt.rzi.u32.f32 %r0, %f0;\n"
+		suffix := "cvt.rzi.u32.f32 %r0, %f0;\n"
 		up, down, bfly := begin, begin, begin
 		for by := 1; by < 32; by *= 2 {
 			up += step("up", by, "0x0")
 			down += step("down", by, "0x1f")
 			bfly += fmt.Sprintf("%s.bfly.b32 %%f1, %%f0, %d, 0x1f%s;\nadd.f32 %%f0, %%f1, %%f0;\n", form.name, 32/2/by, form.mask)
 		}
-		checkThreads(t, 64, up+end, func(i int) []uint32 { n := uint32(i%32) + 1; return []uint32{n * (n + 1) / 2} })
-		checkThreads(t, 64, down+end, func(i int) []uint32 { n := uint32(i % 32); return []uint32{528 - n*(n+1)/2} })
-		checkThreads(t, 64, bfly+end, func(int) []uint32 { return []uint32{528} })
+		checkThreads(t, 64, up+suffix, func(i int) []uint32 { n := uint32(i%32) + 1; return []uint32{n * (n + 1) / 2} })
+		checkThreads(t, 64, down+suffix, func(i int) []uint32 { n := uint32(i % 32); return []uint32{528 - n*(n+1)/2} })
+		checkThreads(t, 64, bfly+suffix, func(int) []uint32 { return []uint32{528} })
 	}
 }
 
@@ -212,7 +212,7 @@ gone:
 		}
 		return []uint32{0}
 	})
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k() {
 	.reg .b32 %l, %r;
 	.reg .pred %p, %q;
@@ -226,7 +226,7 @@ other:
 join:
 	ret;
 }`)
-	wantTrap(t, r.try("k", 1, 32), KindDeadlock, "20 at vote.sync.ballot.b32 (11:2), 12 at vote.sync.any.pred (14:2)")
+	wantTrap(t, r.tryRun("k", 1, 32), KindDeadlock, "20 at vote.sync.ballot.b32 (11:2), 12 at vote.sync.any.pred (14:2)")
 }
 
 func TestMatch(t *testing.T) {
@@ -294,7 +294,7 @@ func TestElect(t *testing.T) {
 // TestSpinBesideCollective: lanes spin until a lane that waits at activemask
 // goes on: the wait has an end.
 func TestSpinBesideCollective(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .global .u32 flag;
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o;
@@ -317,7 +317,7 @@ first:
 	ret;
 }`)
 	o := r.buffer(0)
-	r.run("k", 1, 2, o)
+	r.mustRun("k", 1, 2, o)
 	checkWords(t, r, o, 1)
 }
 
@@ -325,7 +325,7 @@ first:
 // widths.
 func TestBarrier(t *testing.T) {
 	for _, width := range []int{1, 2, 4, 8, 16, 32, 64} {
-		r := newRig(t, `
+		r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
 	.reg .b64 %o, %s, %a;
 	.reg .b32 %r<4>;
@@ -349,7 +349,7 @@ func TestBarrier(t *testing.T) {
 }`)
 		r.launch.WarpSize = width
 		o := r.buffer(make([]uint32, 200)...)
-		r.run("k", 2, 100, o)
+		r.mustRun("k", 2, 100, o)
 		for i, got := range r.words(o, 200) {
 			if n := uint32(99 - i%100); got != n*n {
 				t.Fatalf("width %d: thread %d got %d, want %d", width, i, got, n*n)
@@ -361,7 +361,7 @@ func TestBarrier(t *testing.T) {
 // TestProducerConsumer is the manual's example: the producer warp arrives and
 // goes on, the consumer waits; for the way back they change roles (9.7.13.1).
 func TestProducerConsumer(t *testing.T) {
-	r := newRig(t, `
+	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
 	.reg .b64 %g, %a;
 	.reg .b32 %i, %v, %l;
@@ -406,7 +406,7 @@ consume:
 		data[i] = uint32(7 * i)
 	}
 	o := r.buffer(make([]uint32, 160)...)
-	r.run("k", 1, 64, r.buffer(data...), o)
+	r.mustRun("k", 1, 64, r.buffer(data...), o)
 	checkWords(t, r, o, data...)
 }
 
@@ -480,14 +480,14 @@ func TestBarrierFaults(t *testing.T) {
 		{"setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 1; @!%p0 bar.sync 2;", KindDeadlock, "32 at bar.sync (14:32), 32 at bar.sync (14:50)"},
 		{"bar.sync 0, 96;", KindDeadlock, "waiting: 64 at bar.sync"},
 	} {
-		r := newRig(t, perThread(c.code))
-		wantTrap(t, r.try("k", 1, 64, r.buffer(make([]uint32, 256)...)), c.kind, c.text)
+		r := newHarness(t, perThread(c.code))
+		wantTrap(t, r.tryRun("k", 1, 64, r.buffer(make([]uint32, 256)...)), c.kind, c.text)
 	}
 }
 
 // TestNarrowWarps: collectives in warps of eight.
 func TestNarrowWarps(t *testing.T) {
-	r := newRig(t, perThread(`
+	r := newHarness(t, perThread(`
 	vote.sync.ballot.b32 %r0, 1, 0xffffffff;
 	shfl.sync.up.b32 %r1, %t, 1, 0, 0xffffffff;
 	activemask.b32 %r2;
@@ -495,7 +495,7 @@ func TestNarrowWarps(t *testing.T) {
 `))
 	r.launch.WarpSize = 8
 	o := r.buffer(make([]uint32, 4*20)...)
-	r.run("k", 1, 20, o)
+	r.mustRun("k", 1, 20, o)
 	for i := range uint32(20) {
 		all, sum := uint32(0xff), 8*(i&^7)+28
 		if i >= 16 {

@@ -14,31 +14,31 @@ import (
 
 // warpgroup is four warps, by what each has executed and is still to do.
 type warpgroup struct {
-	done  [4][]*ptx.Instr // wgmma instructions
-	descs [4][][2]uint64  // the matrix descriptors of each
-	later [4][]*multiplication
-	count [4]int // groups committed
-	begun [4]bool
+	issued    [4][]*ptx.Instr // wgmma instructions
+	descs     [4][][2]uint64  // the matrix descriptors of each
+	pending   [4][]*multiplication
+	committed [4]int // groups committed
+	fenced    [4]bool
 }
 
 // multiplication is one of a warp that is still to come.
 type multiplication struct {
-	in     *ptx.Instr
-	number int // among the instructions of its warpgroup
-	group  int
-	depth  int      // of the calls that its threads were in
-	frames []*frame // … their frames
-	a, b   uint64   // descriptors
-	add    bool     // to what is in D
-	meta   []uint64 // of the threads, where A is sparse
-	ma, mb matrix   // the matrices, if they have been read
+	instr      *ptx.Instr
+	number     int // among the instructions of its warpgroup
+	group      int
+	callDepth  int      // of the calls that its threads were in
+	frames     []*frame // … their frames
+	a, b       uint64   // descriptors
+	accumulate bool     // to what is in D
+	meta       []uint64 // of the threads, where A is sparse
+	ma, mb     matrix   // the matrices, if they have been read
 }
 
-// groupOf is the warpgroup of some threads, with the number of the warp in it. All of the
+// warpgroup is the warpgroup of some threads, with the number of the warp in it. All of the
 // warpgroup must be there.
-func (g group) groupOf() (*warpgroup, int) {
+func (g group) warpgroup() (*warpgroup, int) {
 	t := g[0]
-	rank := t.linear / tensorLanes
+	rank := t.index / tensorLanes
 	if len(t.cta.threads) < (rank/4+1)*4*tensorLanes {
 		t.trap(KindDivergent, "a warpgroup of less than 128 threads")
 	}
@@ -53,55 +53,55 @@ func (g group) groupOf() (*warpgroup, int) {
 
 // wgmma (9.7.15.5.2, 9.7.15.7).
 func wgmma(g group) {
-	g.whole()
-	wg, i := g.groupOf()
+	g.checkWholeWarp()
+	wg, i := g.warpgroup()
 	t := g[0]
-	in, descs := t.in, [2]uint64{}
-	multiplies := in.Has("mma_async")
+	instr, descs := t.instr, [2]uint64{}
+	multiplies := instr.Has("mma_async")
 	if multiplies {
 		descs = g.descriptors()
 	}
-	for k := range wg.done {
-		if n := len(wg.done[i]); n < len(wg.done[k]) {
-			if wg.done[k][n] != in {
-				t.trap(KindDivergent, "another warp of the warpgroup has come to %s", wg.done[k][n].Text)
+	for k := range wg.issued {
+		if n := len(wg.issued[i]); n < len(wg.issued[k]) {
+			if wg.issued[k][n] != instr {
+				t.trap(KindDivergent, "another warp of the warpgroup has come to %s", wg.issued[k][n].Text)
 			}
 			if wg.descs[k][n] != descs {
 				t.trap(KindAsync, "another warp of the warpgroup has other descriptors")
 			}
 		}
 	}
-	wg.done[i], wg.descs[i] = append(wg.done[i], in), append(wg.descs[i], descs)
+	wg.issued[i], wg.descs[i] = append(wg.issued[i], instr), append(wg.descs[i], descs)
 	switch {
-	case in.Has("fence"):
-		wg.begun[i] = true
-	case in.Has("commit_group"):
-		wg.count[i]++
-	case in.Has("wait_group"):
-		for len(wg.later[i]) > 0 && wg.later[i][0].group < wg.count[i]-int(t.arg("a")) {
-			p := wg.later[i][0]
-			for k := range wg.later {
-				for _, o := range wg.later[k] {
+	case instr.Has("fence"):
+		wg.fenced[i] = true
+	case instr.Has("commit_group"):
+		wg.committed[i]++
+	case instr.Has("wait_group"):
+		for len(wg.pending[i]) > 0 && wg.pending[i][0].group < wg.committed[i]-int(t.operandValue("a")) {
+			p := wg.pending[i][0]
+			for k := range wg.pending {
+				for _, o := range wg.pending[k] {
 					if o.number == p.number {
-						t.cta.fetch(o, k)
+						t.cta.loadOperands(o, k)
 					}
 				}
 			}
-			wg.later[i] = wg.later[i][1:]
-			g.multiply(p, i)
+			wg.pending[i] = wg.pending[i][1:]
+			g.completeMultiplication(p, i)
 		}
 	default:
-		if !wg.begun[i] {
+		if !wg.fenced[i] {
 			t.trap(KindAsync, "no wgmma.fence before it")
 		}
-		p := &multiplication{in: in, number: len(wg.done[i]) - 1, group: wg.count[i], depth: len(t.frames), a: descs[0], b: descs[1], add: t.pred("c")}
+		p := &multiplication{instr: instr, number: len(wg.issued[i]) - 1, group: wg.committed[i], callDepth: len(t.frames), a: descs[0], b: descs[1], accumulate: t.predOperand("c")}
 		for _, t := range g {
-			p.frames = append(p.frames, t.top())
+			p.frames = append(p.frames, t.currentFrame())
 		}
-		if in.Has("sp") {
-			p.meta = g.gather("e")
+		if instr.Has("sp") {
+			p.meta = g.operandValues("e")
 			for row := range 16 {
-				for i := range in.Extent('k') / 2 {
+				for i := range instr.Extent('k') / 2 {
 					p.column(t, row, i)
 				}
 			}
@@ -111,21 +111,21 @@ func wgmma(g group) {
 				t.cta.load(p, n, i, t)
 			}
 		}
-		wg.later[i] = append(wg.later[i], p)
+		wg.pending[i] = append(wg.pending[i], p)
 	}
 	for _, t := range g {
-		for r := range in.Defs() {
-			t.logWrite(t.top().fn, r, t.top().regs[r])
+		for r := range instr.Defs() {
+			t.logWrite(t.currentFrame().fn, r, t.currentFrame().regs[r])
 		}
 	}
 }
 
-// others completes what other warps have waited for the threads to issue.
-func (g group) others() {
+// completeOtherWarps completes what other warps have waited for the threads to issue.
+func (g group) completeOtherWarps() {
 	for _, c := range g[0].cta.cluster.ctas {
 		for _, w := range c.warps {
 			if w != g[0].warp {
-				w.settle()
+				w.completeWaits()
 			}
 		}
 	}
@@ -135,16 +135,16 @@ func (g group) others() {
 // 9.7.15.6.2): each chunk of four has two, with an index of two bits each; of .tf32 each chunk of
 // two has one, with an index of four bits.
 func (p *multiplication) column(t *thread, row, i int) int {
-	types, k := p.in.Types(), p.in.Extent('k')
-	bits, sel := types[1].Bits(), int(p.in.Arg("f").Imm.Bits)
+	types, k := p.instr.Types(), p.instr.Extent('k')
+	bits, sel := types[1].Bits(), int(p.instr.Arg("f").Imm.Bits)
 	group, lower := row%8, row >= 8
 	nibble := func(chunk, chunks int) uint64 { // of so many in a row
 		if bits == 8 { // threads 0 and 1 of a group have the two rows from column 0 on, 2 and 3 from column 32 on
-			thread := when(lower, 1, 0) + when(chunk < 8, 0, 2)
+			thread := choose(lower, 1, 0) + choose(chunk < 8, 0, 2)
 			return p.meta[group*4+thread] >> (chunk % 8 * 4) & 15
 		}
-		thread := 2*sel + when(chunk < chunks/2, 0, 1)
-		return p.meta[group*4+thread] >> (when(lower, 16, 0) + chunk%(chunks/2)*4) & 15
+		thread := 2*sel + choose(chunk < chunks/2, 0, 1)
+		return p.meta[group*4+thread] >> (choose(lower, 16, 0) + chunk%(chunks/2)*4) & 15
 	}
 	if bits == 32 {
 		switch nibble(i, k/2) {
@@ -155,11 +155,11 @@ func (p *multiplication) column(t *thread, row, i int) int {
 		}
 		t.trap(KindAsync, "metadata of .tf32 that is neither 0b1110 nor 0b0100")
 	}
-	both := nibble(i/2, k/4)
-	if both>>2 == both&3 {
-		t.trap(KindAsync, "metadata %#b", both)
+	nibble2 := nibble(i/2, k/4)
+	if nibble2>>2 == nibble2&3 {
+		t.trap(KindAsync, "metadata %#b", nibble2)
 	}
-	return i/2*4 + int(both>>(2*(i%2))&3)
+	return i/2*4 + int(nibble2>>(2*(i%2))&3)
 }
 
 // descriptors are those of A, 0 if it is in registers, and B, which all threads share.
@@ -168,7 +168,7 @@ func (g group) descriptors() (d [2]uint64) {
 		if o, _ := g[0].operand(name); o.Kind == ptx.VecOperand {
 			continue
 		}
-		all := g.gather(name)
+		all := g.operandValues(name)
 		for _, v := range all {
 			if v != all[0] {
 				g[0].trap(KindAsync, "descriptors differ between threads")
@@ -177,26 +177,26 @@ func (g group) descriptors() (d [2]uint64) {
 		d[i] = all[0]
 	}
 	for _, t := range g {
-		if t.pred("c") != g[0].pred("c") {
+		if t.predOperand("c") != g[0].predOperand("c") {
 			t.trap(KindAsync, "scale-d differs between threads")
 		}
 	}
 	return d
 }
 
-// held reports whether a wait of the threads is for what another warp has yet to issue.
-func (g group) held() bool {
+// waitsForWarps reports whether a wait of the threads is for what another warp has yet to issue.
+func (g group) waitsForWarps() bool {
 	t := g[0]
-	if t.in.Mnemonic() != "wgmma" || !t.in.Has("wait_group") {
+	if t.instr.Mnemonic() != "wgmma" || !t.instr.Has("wait_group") {
 		return false
 	}
-	wg, i := t.cta.warpgroups[t.linear/tensorLanes/4], t.linear/tensorLanes%4
+	wg, i := t.cta.warpgroups[t.index/tensorLanes/4], t.index/tensorLanes%4
 	if wg == nil {
 		return false
 	}
-	for _, p := range wg.later[i] {
-		for k := range wg.done {
-			if p.group < wg.count[i]-int(t.arg("a")) && len(wg.done[k]) <= p.number {
+	for _, p := range wg.pending[i] {
+		for k := range wg.issued {
+			if p.group < wg.committed[i]-int(t.operandValue("a")) && len(wg.issued[k]) <= p.number {
 				return true
 			}
 		}
@@ -204,39 +204,39 @@ func (g group) held() bool {
 	return false
 }
 
-// mode is an extent of a layout, with its stride in elements.
-type mode struct{ size, stride int }
+// layoutMode is an extent of a layout, with its stride in elements.
+type layoutMode struct{ size, stride int }
 
 // layoutOf is the canonical layout of a matrix in shared memory in CuTe's terms, rows and columns, with
 // the bits that its swizzle exchanges: the table of 9.7.15.5.1.2.1.3. The last mode of each
 // goes on.
-func layoutOf(desc uint64, bits int, across bool) (rows, cols []mode, swizzle int) {
+func layoutOf(desc uint64, bits int, transposed bool) (rows, cols []layoutMode, swizzle int) {
 	t := 128 / bits
 	bytes := func(at int) int { return int(desc>>at&0x3fff) << 4 * 8 / bits }
 	lbo, sbo := bytes(16), bytes(32)
 	if swizzle = []int{0, 3, 2, 1}[desc>>62]; swizzle == 0 {
-		if across {
-			return []mode{{t, 1}, {1, t}, {0, sbo}}, []mode{{8, t}, {0, lbo}}, 0
+		if transposed {
+			return []layoutMode{{t, 1}, {1, t}, {0, sbo}}, []layoutMode{{8, t}, {0, lbo}}, 0
 		}
-		return []mode{{8, t}, {0, sbo}}, []mode{{t, 1}, {0, lbo}}, 0
+		return []layoutMode{{8, t}, {0, sbo}}, []layoutMode{{t, 1}, {0, lbo}}, 0
 	}
 	w := 1 << swizzle
-	if across {
-		return []mode{{t, 1}, {w, t}, {0, lbo}}, []mode{{8, w * t}, {0, sbo}}, swizzle
+	if transposed {
+		return []layoutMode{{t, 1}, {w, t}, {0, lbo}}, []layoutMode{{8, w * t}, {0, sbo}}, swizzle
 	}
-	return []mode{{8, w * t}, {0, sbo}}, []mode{{t, 1}, {0, t}}, swizzle
+	return []layoutMode{{8, w * t}, {0, sbo}}, []layoutMode{{t, 1}, {0, t}}, swizzle
 }
 
 // offset is where a layout has an index.
-func offset(modes []mode, i int) (off int) {
+func offset(modes []layoutMode, i int) (offset int) {
 	for _, m := range modes {
 		if m.size == 0 {
-			return off + i*m.stride
+			return offset + i*m.stride
 		}
-		off += i % m.size * m.stride
+		offset += i % m.size * m.stride
 		i /= m.size
 	}
-	return off
+	return offset
 }
 
 // swizzled exchanges bits of an address as Swizzle<b,4,3> does, in patterns that begin base lines
@@ -247,9 +247,9 @@ func swizzled(addr, b, base int) int {
 	return (addr ^ lines>>3) + base<<7
 }
 
-// element reads an element of a matrix in shared memory, or traps.
-func (c *cta) element(t *thread, desc uint64, bits, row, col int, across bool) uint64 {
-	rows, cols, b := layoutOf(desc, bits, across)
+// descriptorElement reads an element of a matrix in shared memory, or traps.
+func (c *cta) descriptorElement(t *thread, desc uint64, bits, row, col int, transposed bool) uint64 {
+	rows, cols, b := layoutOf(desc, bits, transposed)
 	at := (offset(rows, row) + offset(cols, col)) * bits
 	addr := int(desc&0x3fff)<<4 + at/8
 	if b > 0 {
@@ -267,40 +267,40 @@ func (c *cta) element(t *thread, desc uint64, bits, row, col int, across bool) u
 
 // load reads a matrix of a multiplication from shared memory: of A the 16 rows of a warp.
 func (c *cta) load(p *multiplication, name string, warp int, t *thread) matrix {
-	types, m := p.in.Types(), matrix{}
-	n, k := p.in.Extent('n'), p.in.Extent('k')
+	types, m := p.instr.Types(), matrix{}
+	n, k := p.instr.Extent('n'), p.instr.Extent('k')
 	if name == "a" && p.meta != nil {
 		k /= 2
 	}
 	constant := func(name string) bool {
-		i := p.in.Form.Operand(name)
-		return i >= 0 && p.in.Ops[i].Kind == ptx.ImmOperand && p.in.Ops[i].Imm.Bits == 1
+		i := p.instr.Form.Operand(name)
+		return i >= 0 && p.instr.Ops[i].Kind == ptx.ImmOperand && p.instr.Ops[i].Imm.Bits == 1
 	}
-	inRegisters := p.in.Arg("a").Kind == ptx.VecOperand
+	inRegisters := p.instr.Arg("a").Kind == ptx.VecOperand
 	if name == "a" {
 		for row := range 16 {
 			for col := range k {
-				m[[3]int{0, row, col}] = c.element(t, p.a, types[1].Bits(), 16*warp+row, col, constant("i"))
+				m[[3]int{0, row, col}] = c.descriptorElement(t, p.a, types[1].Bits(), 16*warp+row, col, constant("i"))
 			}
 		}
 		return m
 	}
-	across := constant("i")
+	transposed := constant("i")
 	if !inRegisters {
-		across = constant("j")
+		transposed = constant("j")
 	}
 	for row := range k {
 		for col := range n {
-			m[[3]int{0, row, col}] = c.element(t, p.b, types[2].Bits(), col, row, across)
+			m[[3]int{0, row, col}] = c.descriptorElement(t, p.b, types[2].Bits(), col, row, transposed)
 		}
 	}
 	return m
 }
 
-// fetch reads what a multiplication of a warp wants of shared memory.
-func (c *cta) fetch(p *multiplication, warp int) {
+// loadOperands reads what a multiplication of a warp wants of shared memory.
+func (c *cta) loadOperands(p *multiplication, warp int) {
 	t := c.threads[0]
-	if p.ma == nil && p.in.Arg("a").Kind != ptx.VecOperand {
+	if p.ma == nil && p.instr.Arg("a").Kind != ptx.VecOperand {
 		p.ma = c.load(p, "a", warp, t)
 	}
 	if p.mb == nil {
@@ -308,11 +308,11 @@ func (c *cta) fetch(p *multiplication, warp int) {
 	}
 }
 
-// multiply does a multiplication for a warp, whose threads may have left the function that it is
+// completeMultiplication does a multiplication for a warp, whose threads may have left the function that it is
 // in: then nobody has its registers.
-func (g group) multiply(p *multiplication, warp int) {
+func (g group) completeMultiplication(p *multiplication, warp int) {
 	for i, t := range g {
-		if len(t.frames) < p.depth || t.frames[p.depth-1] != p.frames[i] {
+		if len(t.frames) < p.callDepth || t.frames[p.callDepth-1] != p.frames[i] {
 			return
 		}
 	}
@@ -321,43 +321,43 @@ func (g group) multiply(p *multiplication, warp int) {
 		frames []*frame
 		log    *Step
 	}
-	var now []was
+	var saved []was
 	for _, t := range g {
-		now = append(now, was{t.in, t.frames, t.log})
-		t.in, t.frames, t.log = p.in, t.frames[:p.depth], nil
+		saved = append(saved, was{t.instr, t.frames, t.log})
+		t.instr, t.frames, t.log = p.instr, t.frames[:p.callDepth], nil
 	}
 	g.product(p, warp)
 	for i, t := range g {
-		t.in, t.frames, t.log = now[i].in, now[i].frames, now[i].log
+		t.instr, t.frames, t.log = saved[i].in, saved[i].frames, saved[i].log
 	}
 }
 
 // product multiplies: a warp has the rows from 16·warp on, of which lane l has those of
 // figures 148 to 155.
 func (g group) product(p *multiplication, warp int) {
-	t, types := g[0], p.in.Types()
+	t, types := g[0], p.instr.Types()
 	d, a, b := types[0], types[1], types[2]
-	n, k := p.in.Extent('n'), p.in.Extent('k')
+	n, k := p.instr.Extent('n'), p.instr.Extent('k')
 	if p.meta != nil { // as many products as A has elements that are stored
 		k /= 2
 	}
-	t.cta.fetch(p, warp)
-	nowhere := func(int) int { return 0 }
+	t.cta.loadOperands(p, warp)
+	noPart := func(int) int { return 0 }
 	sums := func(_, group, thread, i int) (int, int) { return group + i/2%2*8, i/4*8 + thread*2 + i%2 }
 	ma := p.ma
 	if ma == nil {
-		per := 32 / a.Bits()
-		ma = g.collect("a", a.Bits(), func(_, group, thread, i int) (int, int) {
-			r := i / per
-			return group + r%2*8, r/2*4*per + thread*per + i%per
-		}, nowhere)
+		perUnit := 32 / a.Bits()
+		ma = g.collectMatrix("a", a.Bits(), func(_, group, thread, i int) (int, int) {
+			r := i / perUnit
+			return group + r%2*8, r/2*4*perUnit + thread*perUnit + i%perUnit
+		}, noPart)
 	}
 	c := matrix{}
-	if p.add {
-		c = g.collect("d", d.Bits(), sums, nowhere)
+	if p.accumulate {
+		c = g.collectMatrix("d", d.Bits(), sums, noPart)
 	}
 	sign := func(operand string, t ptx.Type) uint64 {
-		if i := p.in.Form.Operand(operand); i >= 0 && int64(p.in.Ops[i].Imm.Bits) == -1 {
+		if i := p.instr.Form.Operand(operand); i >= 0 && int64(p.instr.Ops[i].Imm.Bits) == -1 {
 			return 1 << (t.Bits() - 1)
 		}
 		return 0
@@ -374,73 +374,73 @@ func (g group) product(p *multiplication, warp int) {
 				}
 				va, vb = append(va, ma[[3]int{0, row, i}]^sa), append(vb, p.mb[[3]int{0, at, col}]^sb)
 			}
-			at := [3]int{0, row, col}
-			md[at] = t.grouped(va, vb, c[at], d, a, b)
+			pos := [3]int{0, row, col}
+			md[pos] = t.wgmmaDot(va, vb, c[pos], d, a, b)
 		}
 	}
-	g.hand("d", d.Bits(), sums, nowhere, md)
+	g.distributeMatrix("d", d.Bits(), sums, noPart, md)
 }
 
-// grouped is a row times a column, plus c, as the tensor cores of sm_90 add for a warpgroup
+// wgmmaDot is a row times a column, plus c, as the tensor cores of sm_90 add for a warpgroup
 // (docs/tensor.md).
-func (t *thread) grouped(a, b []uint64, c uint64, td, ta, tb ptx.Type) uint64 {
+func (t *thread) wgmmaDot(a, b []uint64, c uint64, td, ta, tb ptx.Type) uint64 {
 	if ta.IsInt() || ta == ptx.B1 {
-		return t.inner(a, b, c, td, ta, tb, td)
+		return t.dotProduct(a, b, c, td, ta, tb, td)
 	}
-	how := adder{32, 13, 13, newest}
+	h := adder{32, 13, 13, minExponentsHopper}
 	switch ta.Bits() {
 	case 32:
-		how = adder{8, 25, 23, newest}
+		h = adder{8, 25, 23, minExponentsHopper}
 	case 16:
-		how = adder{16, 25, 23, newest}
+		h = adder{16, 25, 23, minExponentsHopper}
 	}
-	for ; len(a) > 0; a, b = a[min(how.block, len(a)):], b[min(how.block, len(b)):] {
-		n := min(how.block, len(a))
-		c = how.add(a[:n], b[:n], c, td, ta, tb, td)
+	for ; len(a) > 0; a, b = a[min(h.blockSize, len(a)):], b[min(h.blockSize, len(b)):] {
+		n := min(h.blockSize, len(a))
+		c = h.add(a[:n], b[:n], c, td, ta, tb, td)
 	}
 	return c
 }
 
-// undisturbed traps if the current instruction comes to registers of a multiplication that the
+// checkPendingRegs traps if the current instruction comes to registers of a multiplication that the
 // thread has not waited for.
-func (t *thread) undisturbed() {
-	wg := t.cta.warpgroups[t.linear/tensorLanes/4]
+func (t *thread) checkPendingRegs() {
+	wg := t.cta.warpgroups[t.index/tensorLanes/4]
 	if wg == nil {
 		return
 	}
-	for _, p := range wg.later[t.linear/tensorLanes%4] {
-		if p.depth != len(t.frames) || p.frames[t.lane%tensorLanes] != t.top() || t.in.Mnemonic() == "wgmma" && !t.in.Has("mma_async") ||
-			t.in.Pending != nil && slices.Contains(t.in.Pending.Completes, p.in) { // a call, which completes it
+	for _, p := range wg.pending[t.index/tensorLanes%4] {
+		if p.callDepth != len(t.frames) || p.frames[t.lane%tensorLanes] != t.currentFrame() || t.instr.Mnemonic() == "wgmma" && !t.instr.Has("mma_async") ||
+			t.instr.Pending != nil && slices.Contains(t.instr.Pending.Completes, p.instr) { // a call, which completes it
 			continue
 		}
-		has := func(in *ptx.Instr, operand string, r ptx.RegID) bool {
-			o := in.Arg(operand)
+		usesReg := func(instr *ptx.Instr, operand string, r ptx.RegID) bool {
+			o := instr.Arg(operand)
 			return o.Kind == ptx.VecOperand && slices.ContainsFunc(o.Elems(), func(e ptx.Operand) bool { return e.Kind == ptx.RegOperand && e.Reg == r })
 		}
 		same := func(a, b ptx.Operand) bool { return a.Kind == b.Kind && a.Reg == b.Reg }
-		chained := t.in.Mnemonic() == "wgmma" && t.in.Types()[0] == p.in.Types()[0] && slices.EqualFunc(t.in.Arg("d").Elems(), p.in.Arg("d").Elems(), same)
-		for r := range t.in.Defs() {
-			if has(p.in, "a", r) || has(p.in, "d", r) && !chained {
-				t.trap(KindAsync, "it writes registers of %s at %s, which has not been waited for", p.in.Text, p.in.Pos)
+		chained := t.instr.Mnemonic() == "wgmma" && t.instr.Types()[0] == p.instr.Types()[0] && slices.EqualFunc(t.instr.Arg("d").Elems(), p.instr.Arg("d").Elems(), same)
+		for r := range t.instr.Defs() {
+			if usesReg(p.instr, "a", r) || usesReg(p.instr, "d", r) && !chained {
+				t.trap(KindAsync, "it writes registers of %s at %s, which has not been waited for", p.instr.Text, p.instr.Pos)
 			}
 		}
-		for r := range t.in.Uses() {
-			added := chained && !has(t.in, "a", r) && !(t.in.Has("sp") && t.in.Arg("e").Reg == r)
-			if has(p.in, "d", r) && !added {
-				t.trap(KindAsync, "it reads registers of %s at %s, which has not been waited for", p.in.Text, p.in.Pos)
+		for r := range t.instr.Uses() {
+			added := chained && !usesReg(t.instr, "a", r) && !(t.instr.Has("sp") && t.instr.Arg("e").Reg == r)
+			if usesReg(p.instr, "d", r) && !added {
+				t.trap(KindAsync, "it reads registers of %s at %s, which has not been waited for", p.instr.Text, p.instr.Pos)
 			}
 		}
 	}
 }
 
-// endGroups traps if warps of a warpgroup have not executed the same.
-func (c *cta) endGroups() {
+// checkWarpgroups traps if warps of a warpgroup have not executed the same.
+func (c *cta) checkWarpgroups() {
 	for rank := 0; rank < len(c.threads)/tensorLanes; rank++ {
 		if wg := c.warpgroups[rank/4]; wg != nil {
-			for k := range wg.done {
-				if n := len(wg.done[rank%4]); n < len(wg.done[k]) {
+			for k := range wg.issued {
+				if n := len(wg.issued[rank%4]); n < len(wg.issued[k]) {
 					t := c.threads[rank*tensorLanes]
-					t.trap(KindDivergent, "it has not executed %s, as others of its warpgroup have", wg.done[k][n].Text)
+					t.trap(KindDivergent, "it has not executed %s, as others of its warpgroup have", wg.issued[k][n].Text)
 				}
 			}
 		}

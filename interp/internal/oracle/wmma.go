@@ -13,7 +13,7 @@ import (
 
 // wmmaShape is the m, n and k of the instruction, and that as it is written.
 func (t *thread) wmmaShape() (shape string, m, n, k int) {
-	for _, mod := range strings.Split(t.in.Variant.Canonical(), ".") {
+	for _, mod := range strings.Split(t.instr.Variant.Canonical(), ".") {
 		if c, _ := fmt.Sscanf(mod, "m%dn%dk%d", &m, &n, &k); c == 3 {
 			return mod, m, n, k
 		}
@@ -27,8 +27,8 @@ func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) positi
 		return voltaFragment(name, typ, m, n, col)
 	}
 	if m < n && !(sm < 80 && typ == ptx.S32) { // the transposed of m32n8
-		other := map[byte]byte{'a': 'b', 'b': 'a', 'c': 'c'}[name]
-		pos := wmmaFragment(sm, other, typ, n, m, k, col)
+		otherMatrix := map[byte]byte{'a': 'b', 'b': 'a', 'c': 'c'}[name]
+		pos := wmmaFragment(sm, otherMatrix, typ, n, m, k, col)
 		return func(l, g, t, i int) (int, int) {
 			c, r := pos(l, g, t, i)
 			return r, c
@@ -38,11 +38,11 @@ func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) positi
 		return func(l, g, t, i int) (int, int) {
 			rows := min(m, 16) / 8 // of 8, in a piece of 8 columns
 			r, c := fragmentsC(l, g, t, i%(2*rows))
-			piece := i / (2 * rows)
-			return r + when(m == 32, 16*piece, 0), c + when(m == 32, 0, 8*piece)
+			segment := i / (2 * rows)
+			return r + choose(m == 32, 16*segment, 0), c + choose(m == 32, 0, 8*segment)
 		}
 	}
-	piece := map[ptx.Type]string{
+	suffix := map[ptx.Type]string{
 		ptx.F16: "m16n8k16 16", ptx.BF16: "m16n8k16 16", ptx.TF32: "m16n8k8 32", ptx.F64: "m8n8k4 64",
 		ptx.S8: "m16n8k16 8", ptx.U8: "m16n8k16 8", ptx.S4: "m8n8k32 4", ptx.U4: "m8n8k32 4", ptx.B1: "m8n8k128 1",
 	}[typ]
@@ -50,14 +50,14 @@ func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) positi
 		each := min(m, 16) * k / tensorLanes
 		return func(l, g, t, i int) (int, int) {
 			i %= m * k / tensorLanes
-			r, c := fragmentsA[piece](l, g, t, i%each)
+			r, c := fragmentsA[suffix](l, g, t, i%each)
 			return r + i/each*16, c
 		}
 	}
 	each := 8 * k / tensorLanes
 	return func(l, g, t, i int) (int, int) {
 		i %= n * k / tensorLanes
-		r, c := fragmentsB[piece](l, g, t, i%each)
+		r, c := fragmentsB[suffix](l, g, t, i%each)
 		return r, c + i/each*8
 	}
 }
@@ -97,44 +97,44 @@ func voltaFragment(name byte, typ ptx.Type, m, n int, col bool) position {
 }
 
 func wmma(g group) {
-	g.whole()
-	if in := g[0].in; in.Has("mma") {
+	g.checkWholeWarp()
+	if instr := g[0].instr; instr.Has("mma") {
 		g.wmmaMultiply()
 	} else {
-		g.wmmaMemory(in.Has("store"))
+		g.wmmaMemory(instr.Has("store"))
 	}
 }
 
-// wmmaPiece is the most bytes of elements that are neighbours in a row of memory and that one lane has, of a fragment of
+// wmmaSegment is the most bytes of elements that are neighbours in a row of memory and that one lane has, of a fragment of
 // so many elements a lane.
-func wmmaPiece(pos position, held, bits int, col bool) int {
-	most := 1
+func wmmaSegment(pos position, perLane, bits int, col bool) int {
+	limit := 1
 	for l := range tensorLanes {
-		has := map[[2]int]bool{}
-		for i := range held {
+		present := map[[2]int]bool{}
+		for i := range perLane {
 			r, c := pos(l, l/4, l%4, i)
-			has[[2]int{when(col, c, r), when(col, r, c)}] = true
+			present[[2]int{choose(col, c, r), choose(col, r, c)}] = true
 		}
-		for at := range has {
+		for pos := range present {
 			n := 1
-			for has[[2]int{at[0], at[1] + n}] {
+			for present[[2]int{pos[0], pos[1] + n}] {
 				n++
 			}
-			most = max(most, n*bits/8)
+			limit = max(limit, n*bits/8)
 		}
 	}
-	return most
+	return limit
 }
 
 // wmmaMemory is wmma.load (9.7.14.4.3) and wmma.store (9.7.14.4.4).
 func (g group) wmmaMemory(store bool) {
 	first := g[0]
 	_, m, n, k := first.wmmaShape()
-	name, typ, col := byte('c'), first.in.Type(), first.has("col")
+	name, typ, col := byte('c'), first.instr.Type(), first.hasModifier("col")
 	rows, cols := m, n
-	if !store && first.has("a") {
+	if !store && first.hasModifier("a") {
 		name, rows, cols = 'a', m, k
-	} else if !store && first.has("b") {
+	} else if !store && first.hasModifier("b") {
 		name, rows, cols = 'b', k, n
 	}
 	registers, strideName := "d", "b"
@@ -147,51 +147,51 @@ func (g group) wmmaMemory(store bool) {
 	}
 	stride := uint64(length)
 	space, base := first.address("a")
-	if first.given(strideName) {
-		stride = first.arg(strideName)
+	if first.hasOperand(strideName) {
+		stride = first.operandValue(strideName)
 	}
 	for _, t := range g {
-		_, at := t.address("a")
-		if at != base || t.given(strideName) && t.arg(strideName) != stride {
+		_, address := t.address("a")
+		if address != base || t.hasOperand(strideName) && t.operandValue(strideName) != stride {
 			t.trap(KindMatrix, "not the address and stride of the first thread")
 		}
 	}
-	in := space
+	inSpace := space
 	if space == ptx.Generic {
-		in, _ = first.m.resolve(base)
+		inSpace, _ = first.machine.resolve(base)
 	}
-	if in == ptx.Local || space != ptx.Generic && in != ptx.Global && in != ptx.Shared {
+	if inSpace == ptx.Local || space != ptx.Generic && inSpace != ptx.Global && inSpace != ptx.Shared {
 		first.trap(KindMemory, "%#x is neither in global nor in shared memory", base)
 	}
 	bits := typ.Bits()
 	o, _ := first.operand(registers)
 	count := len(elements(o)) * max(bits, 32) / bits
 	align := min(max(count*bits/8, 4), 16)
-	pos := wmmaFragment(first.m.dev.cfg.SM, name, typ, m, n, k, col)
-	held := max(1, len(elements(o))*max(bits, 32)/bits) // elements that a lane has
+	pos := wmmaFragment(first.machine.dev.cfg.SM, name, typ, m, n, k, col)
+	perLane := max(1, len(elements(o))*max(bits, 32)/bits) // elements that a lane has
 	enough := align
-	for piece := wmmaPiece(pos, held, bits, col); piece < enough; {
+	for segment := wmmaSegment(pos, perLane, bits, col); segment < enough; {
 		enough /= 2
 	}
 	memory := make([][]byte, lines)
 	for i := range memory {
-		how := reads
+		rw := readAccess
 		if store {
-			how = writes
+			rw = writeAccess
 		}
-		memory[i] = g[i].reachTolerant(space, base+uint64(i)*(stride*uint64(bits)/8), length*bits/8, align, enough, how)
+		memory[i] = g[i].accessTolerant(space, base+uint64(i)*(stride*uint64(bits)/8), length*bits/8, align, enough, rw)
 		if !store {
 			memory[i] = append([]byte(nil), memory[i]...)
 		}
 	}
-	one := func(int) int { return 0 }
+	onePart := func(int) int { return 0 }
 	all := matrix{}
 	if store {
-		all = g.collect(registers, bits, pos, one)
+		all = g.collectMatrix(registers, bits, pos, onePart)
 	}
 	for r := range rows {
 		for c := range cols {
-			line, at := memory[when(col, c, r)], when(col, r, c)*bits
+			line, at := memory[choose(col, c, r)], choose(col, r, c)*bits
 			switch {
 			case store:
 				copy(line[at/8:], bytesOf(value{lo: all[[3]int{0, r, c}]}, bits/8))
@@ -203,7 +203,7 @@ func (g group) wmmaMemory(store bool) {
 		}
 	}
 	if !store {
-		g.hand(registers, bits, pos, one, all)
+		g.distributeMatrix(registers, bits, pos, onePart, all)
 	}
 }
 
@@ -212,7 +212,7 @@ func (g group) wmmaMultiply() {
 	first := g[0]
 	_, m, n, k := first.wmmaShape()
 	var types []ptx.Type
-	for _, mod := range strings.Split(first.in.Variant.Canonical(), ".") {
+	for _, mod := range strings.Split(first.instr.Variant.Canonical(), ".") {
 		if typ := ptx.TypeByName(mod); typ != ptx.NoType {
 			types = append(types, typ)
 		}
@@ -221,10 +221,10 @@ func (g group) wmmaMultiply() {
 		types = []ptx.Type{types[0], ptx.F16, ptx.F16, types[1]}
 	}
 	d, a, b, c := types[0], types[1], types[2], types[3]
-	sm, one := first.m.dev.cfg.SM, func(int) int { return 0 }
-	ma := g.collect("a", a.Bits(), wmmaFragment(sm, 'a', a, m, n, k, first.in.Slot("alayout") == "col"), one)
-	mb := g.collect("b", b.Bits(), wmmaFragment(sm, 'b', b, m, n, k, first.in.Slot("blayout") == "col"), one)
-	mc := g.collect("c", c.Bits(), wmmaFragment(sm, 'c', c, m, n, k, false), one)
+	sm, onePart := first.machine.dev.cfg.SM, func(int) int { return 0 }
+	ma := g.collectMatrix("a", a.Bits(), wmmaFragment(sm, 'a', a, m, n, k, first.instr.Slot("alayout") == "col"), onePart)
+	mb := g.collectMatrix("b", b.Bits(), wmmaFragment(sm, 'b', b, m, n, k, first.instr.Slot("blayout") == "col"), onePart)
+	mc := g.collectMatrix("c", c.Bits(), wmmaFragment(sm, 'c', c, m, n, k, false), onePart)
 	md := matrix{}
 	for row := range m {
 		for col := range n {
@@ -232,9 +232,9 @@ func (g group) wmmaMultiply() {
 			for i := range k {
 				va[i], vb[i] = ma[[3]int{0, row, i}], mb[[3]int{0, i, col}]
 			}
-			at := [3]int{0, row, col}
-			md[at] = first.inner(va, vb, mc[at], d, a, b, c)
+			pos := [3]int{0, row, col}
+			md[pos] = first.dotProduct(va, vb, mc[pos], d, a, b, c)
 		}
 	}
-	g.hand("d", d.Bits(), wmmaFragment(sm, 'c', d, m, n, k, false), one, md)
+	g.distributeMatrix("d", d.Bits(), wmmaFragment(sm, 'c', d, m, n, k, false), onePart, md)
 }

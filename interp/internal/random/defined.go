@@ -55,51 +55,51 @@ const (
 // FeatureNames are what the features are called, in their order.
 var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp", "variables", "convert"}
 
-// ofType are the features that instructions on types want; there are none on others.
-var ofType = map[ptx.Type]Features{
+// typeFeatures are the features that instructions on types want; there are none on others.
+var typeFeatures = map[ptx.Type]Features{
 	ptx.Pred: 0, ptx.F32: Float, ptx.F64: Double, ptx.F16: Half, ptx.BF16: Half, ptx.F16x2: Half, ptx.BF16x2: Half, ptx.U16x2: Video, ptx.S16x2: Video,
 	ptx.B8: 0, ptx.B16: 0, ptx.B32: 0, ptx.B64: 0, ptx.U8: 0, ptx.U16: 0, ptx.U32: 0, ptx.U64: 0, ptx.S8: 0, ptx.S16: 0, ptx.S32: 0, ptx.S64: 0,
 }
 
-// feature is the feature that an opcode is of, with those of its types; defined reports whether
+// featuresOf is the feature that an opcode is of, with those of its types; defined reports whether
 // defined programs can have it, if sh.avoided lets them.
-func feature(v *ptx.Variant) (of Features, defined bool) {
+func featuresOf(v *ptx.Variant) (features Features, defined bool) {
 	f := v.Form
 	switch f.Class {
 	case ptx.ClassVideo:
-		of = Video
+		features = Video
 	case ptx.ClassInt, ptx.ClassMul, ptx.ClassSFU:
-		of = Arith
+		features = Arith
 	case ptx.ClassFP:
 	default:
 		return 0, false
 	}
 	switch f.Family {
 	case ptx.FamilyConvert:
-		of = Convert
+		features = Convert
 	case ptx.FamilyPack:
-		of |= Convert
+		features |= Convert
 	}
 	if f.Effects.Any(ptx.CarryIn | ptx.CarryOut) {
-		of = Carry
+		features = Carry
 	}
 	for _, t := range v.Types() {
-		need, ok := ofType[t]
+		required, ok := typeFeatures[t]
 		if !ok {
 			return 0, false
 		}
-		if need.any(Float | Double | Half) {
-			of &^= Arith
+		if required.any(Float | Double | Half) {
+			features &^= Arith
 		}
-		of |= need
+		features |= required
 	}
-	if f.Effects.Has(ptx.CarryIn | ptx.CarryOut) {
+	if f.Effects.HasAll(ptx.CarryIn | ptx.CarryOut) {
 		return 0, false // in the middle of three
 	}
-	return of, true
+	return features, true
 }
 
-func (f Features) any(of Features) bool { return f&of != 0 }
+func (f Features) any(features Features) bool { return f&features != 0 }
 
 // Shape says what defined programs are like.
 type Shape struct {
@@ -118,8 +118,8 @@ type Shape struct {
 // Variants are the opcodes that programs of the shape may have, if they run.
 func (sh *Shape) Variants() []*ptx.Variant {
 	return Variants(func(v *ptx.Variant) bool {
-		of, defined := feature(v)
-		return defined && !sh.avoided(v) && of&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
+		features, defined := featuresOf(v)
+		return defined && !sh.avoided(v) && features&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
 	})
 }
 
@@ -166,25 +166,25 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	p.unshared, p.unnamed, p.unconverted = !p.has(Shared), !p.has(Variables), !p.has(Convert)
 	for _, v := range variants {
 		switch e := v.Form.Effects; {
-		case e.Has(ptx.CarryOut):
+		case e.HasAll(ptx.CarryOut):
 			p.first = append(p.first, v)
-		case e.Has(ptx.CarryIn):
+		case e.HasAll(ptx.CarryIn):
 			p.second = append(p.second, v)
 		default:
 			p.variants = append(p.variants, v)
 		}
 	}
-	p.any, p.affine = byInstruction(p.variants), byInstruction(ruled(p.variants))
+	p.any, p.affine = byInstruction(p.variants), byInstruction(withAffineRule(p.variants))
 	if seed%2 == 0 {
 		p.constants = 4
 	}
-	p.f(".version %s\n.target sm_%d\n.address_size 64\n", sh.Version, sh.SM)
+	p.printf(".version %s\n.target sm_%d\n.address_size 64\n", sh.Version, sh.SM)
 	if p.has(Variables) {
-		p.f(".global .align 16 .b8 scratch[%d];\n.global .align 8 .u32 tab[%d] = {", p.threads()*scratchBytes, tableBytes/4)
+		p.printf(".global .align 16 .b8 scratch[%d];\n.global .align 8 .u32 tab[%d] = {", p.threads()*scratchBytes, tableBytes/4)
 		for i := range tableBytes / 4 {
-			p.f("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
+			p.printf("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
 		}
-		p.f("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
+		p.printf("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
 		p.shared("")
 	}
 	if p.has(Calls) {
@@ -194,56 +194,56 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 
 	body := p.body(sh.Length)
 	body.write(0)
-	p.f(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
+	p.printf(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
 	p.registers(body.loops)
 	if !p.has(Variables) {
 		p.shared("\t")
 	}
-	p.f("\t.reg .u64 %%in, %%out, %%cells;\n\t.reg .u32 %%one, %%n, %%mask, %%tcta, %%threads;\n")
+	p.printf("\t.reg .u64 %%in, %%out, %%cells;\n\t.reg .u32 %%one, %%n, %%mask, %%tcta, %%threads;\n")
 	if p.has(Calls | Indirect) {
-		p.f("proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n")
+		p.printf("proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n")
 	}
 	if p.has(Variables) {
-		p.f("\tmov.u64 %%table, tab;\n")
+		p.printf("\tmov.u64 %%table, tab;\n")
 	}
 	p.threadIndex()
-	p.f("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
+	p.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
 	if !p.has(Variables) { // what variables would hold is in the buffers
-		p.f("\tadd.u64 %%table, %%in, %d;\n", p.threads()*Stride)
+		p.printf("\tadd.u64 %%table, %%in, %d;\n", p.threads()*Stride)
 	}
-	p.f("\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Record)
+	p.printf("\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Record)
 	if !p.has(Variables) {
-		p.f("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
+		p.printf("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
 	}
 	if p.has(Shared) || p.has(Warp) { // the thread's place in its CTA
-		p.f("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
+		p.printf("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
 	}
 	if p.has(Warp) { // the lanes that the thread's warp has
-		p.f("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
+		p.printf("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
 	}
-	pool(func(name, typ string, off int) {
+	pool(func(name, typ string, offset int) {
 		switch {
 		case p.r.IntN(2) == 0:
-			p.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off)
+			p.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset)
 		case typ == "b64":
-			p.f("\tmul.wide.u32 %s, %s, %d;\n", name, pick(p.r, "%lin", "%tx", "%ty", "%cta"), uint32(p.value()))
+			p.printf("\tmul.wide.u32 %s, %s, %d;\n", name, pickOne(p.r, "%lin", "%tx", "%ty", "%cta"), uint32(p.value()))
 		case typ == "b32":
-			p.f("\tmul.lo.u32 %s, %s, %d;\n", name, pick(p.r, "%lin", "%tx", "%ty", "%lane"), pick(p.r, 1, 1, 4, -1, int32(p.value())))
+			p.printf("\tmul.lo.u32 %s, %s, %d;\n", name, pickOne(p.r, "%lin", "%tx", "%ty", "%lane"), pickOne(p.r, 1, 1, 4, -1, int32(p.value())))
 		default:
-			p.f("\t%s\n", p.low(name, "%lin"))
+			p.printf("\t%s\n", p.lowHalf(name, "%lin"))
 		}
 	})
 	p.predicates()
 	p.initial()
 	p.WriteString(body.String())
-	pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
+	pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 	for i := range nPred {
-		p.f("\tselp.u32 %%one, 1, 0, %%p%d; st.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
+		p.printf("\tselp.u32 %%one, 1, 0, %%p%d; st.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}
 	for i := 0; p.has(Variables) && i < scratchBytes; i += 8 {
-		p.f("\tld.global.u64 %%addr, [%%scratch+%d]; st.global.u64 [%%out+%d], %%addr;\n", i, Stride+i)
+		p.printf("\tld.global.u64 %%addr, [%%scratch+%d]; st.global.u64 [%%out+%d], %%addr;\n", i, Stride+i)
 	}
-	p.f("\tret;\n}\n")
+	p.printf("\tret;\n}\n")
 	in = make([]byte, sh.InBytes())
 	for i := 0; i+4 <= len(in); i += 4 {
 		v := p.value()
@@ -278,16 +278,16 @@ func (p *defined) body(budget int) *defined {
 // registers declares those of a function or the kernel.
 func (p *defined) registers(loops int) {
 	p.structured.registers(loops)
-	p.f("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx, %%wy;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
+	p.printf("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx, %%wy;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
 	if p.has(Local) {
-		p.f("\t.local .align 16 .b8 loc[%d];\n", scratchBytes)
+		p.printf("\t.local .align 16 .b8 loc[%d];\n", scratchBytes)
 	}
 }
 
 // shared declares shared memory.
 func (p *defined) shared(indent string) {
 	if p.has(Shared) {
-		p.f("%[1]s.shared .align 16 .b8 sh[%[2]d];\n%[1]s.shared .align 4 .b8 others[%[3]d];\n", indent, p.ofBlock()*sharedBytes, p.ofBlock()*4)
+		p.printf("%[1]s.shared .align 16 .b8 sh[%[2]d];\n%[1]s.shared .align 4 .b8 others[%[3]d];\n", indent, p.ofBlock()*sharedBytes, p.ofBlock()*4)
 	}
 }
 
@@ -295,12 +295,12 @@ func (p *defined) shared(indent string) {
 func (p *defined) initial() {
 	if p.has(Local) {
 		for i := 0; i < scratchBytes; i += 8 {
-			p.f("\tst.local.u64 [loc+%d], %%d%d;\n", i, i/8%nWide)
+			p.printf("\tst.local.u64 [loc+%d], %%d%d;\n", i, i/8%nWide)
 		}
 	}
 	if p.has(Shared) && !p.inFunc {
 		for i := 0; i < sharedBytes; i += 4 {
-			p.f("\tst.shared.u32 [%%sh+%d], %%w%d;\n", i, i/4)
+			p.printf("\tst.shared.u32 [%%sh+%d], %%w%d;\n", i, i/4)
 		}
 	}
 }
@@ -311,11 +311,11 @@ func (p *defined) function(name string) {
 	body.inFunc = true
 	body.write(1)
 	p.labels = body.labels
-	p.f(".func (.param .b32 z) %s(.param .b32 x, .param .b64 y)\n{\n", name)
+	p.printf(".func (.param .b32 z) %s(.param .b32 x, .param .b64 y)\n{\n", name)
 	p.registers(body.loops)
-	p.f("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n")
+	p.printf("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n")
 	if p.has(Variables) {
-		p.f("\tmov.u64 %%table, tab;\n")
+		p.printf("\tmov.u64 %%table, tab;\n")
 	}
 	f := *p
 	f.unshared = !p.has(Shared | Variables)
@@ -323,20 +323,20 @@ func (p *defined) function(name string) {
 	f.threadIndex()
 	p.WriteString(f.String())
 	for i := range nWord {
-		p.f("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
+		p.printf("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
 	}
 	for i := range nWide {
-		p.f("\tadd.u64 %%d%d, %%rb, %d;\n", i, i*i)
+		p.printf("\tadd.u64 %%d%d, %%rb, %d;\n", i, i*i)
 	}
 	for i := range nHalf {
-		p.f("\t%s\n", p.low(fmt.Sprintf("%%h%d", i), fmt.Sprintf("%%w%d", i)))
+		p.printf("\t%s\n", p.lowHalf(fmt.Sprintf("%%h%d", i), fmt.Sprintf("%%w%d", i)))
 	}
 	p.predicates()
 	p.inFunc = true
 	p.initial()
 	p.inFunc = false
 	p.WriteString(body.String())
-	p.f("\tst.param.b32 [z], %%w3;\n\tret;\n}\n")
+	p.printf("\tst.param.b32 [z], %%w3;\n\tret;\n}\n")
 }
 
 // write writes statements.
@@ -359,41 +359,41 @@ func (p *defined) write(depth int) {
 		case k < 29 && p.has(Calls) && !p.inFunc:
 			p.call()
 		case k < 32 && depth < 3:
-			if not, pred := p.condition(); pred != "" {
-				p.branch(depth, not, pred, p.write)
+			if negation, pred := p.condition(); pred != "" {
+				p.branch(depth, negation, pred, p.write)
 			}
 		case k < 34 && depth < 2:
 			if p.has(Divergence) {
-				p.loop(depth, pick(p.r, p.word(), "2", "3"), p.write)
+				p.loop(depth, pickOne(p.r, p.wordReg(), "2", "3"), p.write)
 			} else {
 				p.loopUniform(depth)
 			}
 		case k == 34 && depth < 3 && p.has(Divergence|Indirect):
 			p.table(depth, p.write)
 		case k == 35 && depth > 0 && p.has(Divergence):
-			what := "ret"
+			statement := "ret"
 			if !p.inFunc {
-				p.ended, what = true, pick(p.r, "ret", "exit")
+				p.lanesEnded, statement = true, pickOne(p.r, "ret", "exit")
 			}
-			p.f("\t@%s %s;\n", p.pred(), what)
-		case k < 38 && depth == 0 && !p.inFunc && !p.ended && p.has(Shared):
+			p.printf("\t@%s %s;\n", p.predReg(), statement)
+		case k < 38 && depth == 0 && !p.inFunc && !p.lanesEnded && p.has(Shared):
 			p.exchange()
-		case depth == 0 && !p.inFunc && !p.ended && p.has(Warp):
-			p.together()
+		case depth == 0 && !p.inFunc && !p.lanesEnded && p.has(Warp):
+			p.collective()
 		}
 	}
 }
 
 // condition is what a branch may depend on; "" if there is nothing.
-func (p *defined) condition() (not, pred string) {
+func (p *defined) condition() (negation, pred string) {
 	switch {
 	case p.has(Divergence):
-		return pick(p.r, "", "!"), p.pred()
+		return pickOne(p.r, "", "!"), p.predReg()
 	case p.inFunc:
 		return "", ""
 	}
-	p.f("\tsetp.%s.u32 %%u, %s, %d;\n", pick(p.r, "lt", "ge", "ne"), pick(p.r, "%n", "%cta"), p.r.IntN(20))
-	return pick(p.r, "", "!"), "%u"
+	p.printf("\tsetp.%s.u32 %%u, %s, %d;\n", pickOne(p.r, "lt", "ge", "ne"), pickOne(p.r, "%n", "%cta"), p.r.IntN(20))
+	return pickOne(p.r, "", "!"), "%u"
 }
 
 // loopUniform is a loop that all threads leave together.
@@ -401,9 +401,9 @@ func (p *defined) loopUniform(depth int) {
 	n, c := p.labels, p.loops
 	p.labels++
 	p.loops++
-	p.f("\tmov.b32 %%c%d, %d;\nLOOP%d:\n", c, 1+p.r.IntN(3), n)
+	p.printf("\tmov.b32 %%c%d, %d;\nLOOP%d:\n", c, 1+p.r.IntN(3), n)
 	p.write(depth + 1)
-	p.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
+	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
 }
 
 // statement writes an instruction of one of the opcodes, in a line with what defines its result.
@@ -411,7 +411,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 	if len(instructions) == 0 {
 		return
 	}
-	v := pick(p.r, pick(p.r, instructions...)...)
+	v := pickOne(p.r, pickOne(p.r, instructions...)...)
 	if !p.Runs(v) {
 		return
 	}
@@ -420,7 +420,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 		return
 	}
 	before, after := "", ""
-	if v.Form.Effects.Has(ptx.Partial) && v.Form.Affine != ptx.AffineUniform {
+	if v.Form.Effects.HasAll(ptx.Partial) && v.Form.Affine != ptx.AffineUniform {
 		before, ops[2] = p.divisor(v.OperandType(2))
 	}
 	for i, temp := 0, []string{"%wx", "%wy"}; i < len(ops); i++ {
@@ -454,18 +454,18 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 			after += f.unsigned(ops[0])
 		}
 	}
-	p.f("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
+	p.printf("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
 }
 
 // divisor writes a positive number to a register.
 func (p *defined) divisor(t ptx.Type) (text, reg string) {
 	switch t.Bits() {
 	case 16:
-		return fmt.Sprintf("and.b16 %%hx, %s, 32767; or.b16 %%hx, %%hx, 1; ", p.half()), "%hx"
+		return fmt.Sprintf("and.b16 %%hx, %s, 32767; or.b16 %%hx, %%hx, 1; ", p.halfReg()), "%hx"
 	case 32:
-		return fmt.Sprintf("and.b32 %%wx, %s, 2147483647; or.b32 %%wx, %%wx, 1; ", p.word()), "%wx"
+		return fmt.Sprintf("and.b32 %%wx, %s, 2147483647; or.b32 %%wx, %%wx, 1; ", p.wordReg()), "%wx"
 	}
-	return fmt.Sprintf("and.b64 %%dx, %s, 9223372036854775807; or.b64 %%dx, %%dx, 1; ", p.wide()), "%dx"
+	return fmt.Sprintf("and.b64 %%dx, %s, 9223372036854775807; or.b64 %%dx, %%dx, 1; ", p.wideReg()), "%dx"
 }
 
 // float is how registers of a floating-point type are told from numbers by their bits.
@@ -524,7 +524,7 @@ func (f *float) positive(reg string) string {
 
 // carry writes an instruction that sets the carry flag, and one that takes it.
 func (p *defined) carry() {
-	a := pick(p.r, p.first...)
+	a := pickOne(p.r, p.first...)
 	var readers []*ptx.Variant
 	for _, v := range p.second {
 		if p.pairs(a, v) {
@@ -534,11 +534,11 @@ func (p *defined) carry() {
 	if len(readers) == 0 {
 		return
 	}
-	b := pick(p.r, readers...)
+	b := pickOne(p.r, readers...)
 	if !p.Runs(a) || !p.Runs(b) {
 		return
 	}
-	p.f("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
+	p.printf("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
 }
 
 // access is an access to memory, as far as the features go.
@@ -565,11 +565,11 @@ func (p *defined) access(depth int) {
 	if len(kinds) == 0 {
 		return
 	}
-	switch kind := pick(p.r, kinds...); {
+	switch kind := pickOne(p.r, kinds...); {
 	case kind == 14:
 		// Operations in one cell commute.
 		i := p.r.IntN(cells)
-		p.f("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.word(), p.wide()}[i/6])
+		p.printf("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.wordReg(), p.wideReg()}[i/6])
 	case p.has(Generic):
 		p.structured.access(kind, ".global", "", ".volatile.global")
 	default:
@@ -579,44 +579,44 @@ func (p *defined) access(depth int) {
 
 // call calls a function.
 func (p *defined) call() {
-	before, target, proto := "", pick(p.r, "fone", "ftwo"), ""
+	before, target, proto := "", pickOne(p.r, "fone", "ftwo"), ""
 	if p.has(Indirect) && p.r.IntN(3) == 0 {
-		before, target, proto = fmt.Sprintf("mov.u64 %%addr, fone; @%s mov.u64 %%addr, ftwo; ", p.pred()), "%addr", ", proto"
+		before, target, proto = fmt.Sprintf("mov.u64 %%addr, fone; @%s mov.u64 %%addr, ftwo; ", p.predReg()), "%addr", ", proto"
 	}
-	p.f("\t%s{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], %s; st.param.b64 [y], %s; call (z), %s, (x, y)%s; ld.param.b32 %s, [z]; }\n", before, p.word(), p.wide(), target, proto, p.word())
+	p.printf("\t%s{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], %s; st.param.b64 [y], %s; call (z), %s, (x, y)%s; ld.param.b32 %s, [z]; }\n", before, p.wordReg(), p.wideReg(), target, proto, p.wordReg())
 }
 
 // exchange is a barrier, with a predicate of all, or with a word of another thread.
 func (p *defined) exchange() {
 	if p.r.IntN(3) == 0 {
-		p.f("\tbar.red.%s, 0, %s;\n", pick(p.r, "popc.u32 "+p.word(), "and.pred "+p.pred(), "or.pred "+p.pred()), p.pred())
+		p.printf("\tbar.red.%s, 0, %s;\n", pickOne(p.r, "popc.u32 "+p.wordReg(), "and.pred "+p.predReg(), "or.pred "+p.predReg()), p.predReg())
 		return
 	}
-	p.f("\tmov.u32 %%at, others; mad.lo.u32 %%at, %%tcta, 4, %%at; st.shared.u32 [%%at], %s;\n\tbar.sync 0;\n", p.word())
-	p.f("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.ofBlock()), p.word())
+	p.printf("\tmov.u32 %%at, others; mad.lo.u32 %%at, %%tcta, 4, %%at; st.shared.u32 [%%at], %s;\n\tbar.sync 0;\n", p.wordReg())
+	p.printf("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.ofBlock()), p.wordReg())
 }
 
-// together is what all lanes of a warp do.
-func (p *defined) together() {
-	since := func(version ptx.Version, sm int) bool { return p.SM >= sm && !p.Version.Less(version) }
+// collective is what all lanes of a warp do.
+func (p *defined) collective() {
+	available := func(version ptx.Version, sm int) bool { return p.SM >= sm && !p.Version.Less(version) }
 	switch k := p.r.IntN(8); {
 	case k == 0:
-		p.f("\tvote.sync.ballot.b32 %s, %s, %%mask;\n", p.word(), p.pred())
+		p.printf("\tvote.sync.ballot.b32 %s, %s, %%mask;\n", p.wordReg(), p.predReg())
 	case k == 1:
-		p.f("\tvote.sync.%s.pred %s, %s, %%mask;\n", pick(p.r, "all", "any", "uni"), p.pred(), p.pred())
-	case k == 2 && since(ptx.Version{Major: 7}, 80):
-		p.f("\tredux.sync.%s %s, %s, %%mask;\n", pick(p.r, "add.u32", "min.s32", "max.u32", "and.b32", "xor.b32"), p.word(), p.word())
-	case k == 3 && since(ptx.Version{Major: 6}, 70):
-		t := pick(p.r, ptx.B32, ptx.B64)
-		p.f("\tmatch.any.sync%s %s, %s, %%mask;\n", t, p.word(), p.reg(t))
-	case k == 4 && since(ptx.Version{Major: 6}, 70):
-		p.f("\tmatch.all.sync.b32 %s|%s, %s, %%mask;\n", p.word(), p.pred(), p.word())
+		p.printf("\tvote.sync.%s.pred %s, %s, %%mask;\n", pickOne(p.r, "all", "any", "uni"), p.predReg(), p.predReg())
+	case k == 2 && available(ptx.Version{Major: 7}, 80):
+		p.printf("\tredux.sync.%s %s, %s, %%mask;\n", pickOne(p.r, "add.u32", "min.s32", "max.u32", "and.b32", "xor.b32"), p.wordReg(), p.wordReg())
+	case k == 3 && available(ptx.Version{Major: 6}, 70):
+		t := pickOne(p.r, ptx.B32, ptx.B64)
+		p.printf("\tmatch.any.sync%s %s, %s, %%mask;\n", t, p.wordReg(), p.reg(t))
+	case k == 4 && available(ptx.Version{Major: 6}, 70):
+		p.printf("\tmatch.all.sync.b32 %s|%s, %s, %%mask;\n", p.wordReg(), p.predReg(), p.wordReg())
 	case p.ofBlock()%32 == 0: // every lane that may be named is there
-		mode := pick(p.r, "up", "down", "bfly", "idx")
-		clamp := pick(p.r, 0x1f, 0x1f, 0x181f)
+		mode := pickOne(p.r, "up", "down", "bfly", "idx")
+		clamp := pickOne(p.r, 0x1f, 0x1f, 0x181f)
 		if mode == "up" {
 			clamp &^= 0x1f
 		}
-		p.f("\tshfl.sync.%s.b32 %s|%s, %s, %s, %d, %%mask;\n", mode, p.word(), p.pred(), p.word(), pick(p.r, "1", "3", "16", "31", p.word()), clamp)
+		p.printf("\tshfl.sync.%s.b32 %s|%s, %s, %s, %d, %%mask;\n", mode, p.wordReg(), p.predReg(), p.wordReg(), pickOne(p.r, "1", "3", "16", "31", p.wordReg()), clamp)
 	}
 }

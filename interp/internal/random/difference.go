@@ -27,18 +27,18 @@ var SemanticsNames = []string{"manual", "hardware"}
 // Difference is something in which the manual and GPUs are known to differ, or that the manual leaves open. The sources are
 // RATIONALE.md and testdata/hw/known.txt.
 type Difference struct {
-	What     string // instructions
-	Manual   string // what the manual says; "" if it leaves this open
-	Hardware string // what GPUs do
-	Gemu     string // whom gemu follows: "manual", "GPU", or "" if programs do not reach it
-	Programs string // how manual programs avoid the difference
+	Instructions string // instructions
+	Manual       string // what the manual says; "" if it leaves this open
+	Hardware     string // what GPUs do
+	Gemu         string // whom gemu follows: "manual", "GPU", or "" if programs do not reach it
+	Programs     string // how manual programs avoid the difference
 
 	// How defined programs avoid it. A difference without any of these is not reachable: no statement of the generator has it.
-	avoid    func(v *ptx.Variant) bool        // manual programs do not have the opcode
-	always   func(v *ptx.Variant) bool        // no defined program has the opcode
-	narrow   func(v *ptx.Variant, i int) bool // manual programs have only the lowest 8 bits of operand i
-	unguard  func(v *ptx.Variant) bool        // manual programs have no guard there
-	mismatch func(first, second *ptx.Variant) bool
+	avoided       func(v *ptx.Variant) bool        // manual programs do not have the opcode
+	alwaysAvoided func(v *ptx.Variant) bool        // no defined program has the opcode
+	narrowed      func(v *ptx.Variant, i int) bool // manual programs have only the lowest 8 bits of operand i
+	unguarded     func(v *ptx.Variant) bool        // manual programs have no guard there
+	mismatched    func(first, second *ptx.Variant) bool
 }
 
 func named(names ...string) func(v *ptx.Variant) bool {
@@ -54,147 +54,147 @@ func subtracts(v *ptx.Variant) bool { return strings.HasPrefix(v.Op.Name, "sub")
 // Differences is the list.
 var Differences = []Difference{
 	{
-		What: "`sub.cc`, `subc.cc` before `addc`, `madc`; `add.cc`, `addc.cc`, `mad.cc`, `madc.cc` before `subc`", Gemu: "GPU",
+		Instructions: "`sub.cc`, `subc.cc` before `addc`, `madc`; `add.cc`, `addc.cc`, `mad.cc`, `madc.cc` before `subc`", Gemu: "GPU",
 		Manual: "a subtraction sets the carry flag if it borrows", Hardware: "the flag is the carry of a + ¬b + 1: 1 if nothing is borrowed",
-		Programs: "avoided: `subc` follows subtractions only, `addc` and `madc` follow additions only",
-		mismatch: func(first, second *ptx.Variant) bool { return subtracts(first) != subtracts(second) },
+		Programs:   "avoided: `subc` follows subtractions only, `addc` and `madc` follow additions only",
+		mismatched: func(first, second *ptx.Variant) bool { return subtracts(first) != subtracts(second) },
 	},
 	{
-		What: "`bfe`, `bfi` on 64 bits", Gemu: "GPU",
+		Instructions: "`bfe`, `bfi` on 64 bits", Gemu: "GPU",
 		Manual: "position and length are the lowest 8 bits of their operands", Hardware: "they are all 32 bits",
 		Programs: "avoided: both operands are masked with 255 before",
-		narrow: func(v *ptx.Variant, i int) bool {
+		narrowed: func(v *ptx.Variant, i int) bool {
 			o := &v.Form.Operands[i]
 			return named("bfe", "bfi")(v) && v.Type().Bits() == 64 && o.Only != nil && !o.Const
 		},
 	},
 	{
-		What: "scalar video instructions: `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`", Gemu: "manual",
+		Instructions: "scalar video instructions: `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`, `vmad`", Gemu: "manual",
 		Manual: "intermediate results have 33 or more bits", Hardware: "GPUs since Maxwell do not have them; programs of the assembler in their place differ",
 		Programs: "avoided: no scalar video instructions",
-		avoid: func(v *ptx.Variant) bool {
+		avoided: func(v *ptx.Variant) bool {
 			return v.Form.Family == ptx.FamilyVideo || v.Form.Family == ptx.FamilyVmad
 		},
 	},
 	{
-		What: "`fns` with the least offset, -2147483648", Gemu: "manual",
+		Instructions: "`fns` with the least offset, -2147483648", Gemu: "manual",
 		Manual: "the offset counts bits downwards", Hardware: "another result",
 		Programs: "avoided: no `fns`",
-		avoid:    named("fns"),
+		avoided:  named("fns"),
 	},
 	{
-		What: "`neg.s16` of -32768", Gemu: "manual",
+		Instructions: "`neg.s16` of -32768", Gemu: "manual",
 		Manual: "the result is -32768", Hardware: "the assembler assumes that there is no overflow, and widens the result as 32768",
 		Programs: "avoided: no `neg.s16`",
-		avoid:    func(v *ptx.Variant) bool { return v.Op.Name == "neg" && v.Type() == ptx.S16 },
+		avoided:  func(v *ptx.Variant) bool { return v.Op.Name == "neg" && v.Type() == ptx.S16 },
 	},
 	{
-		What: "`shl`, `shr` on 16 bits by constants of 65536 and more", Gemu: "manual",
+		Instructions: "`shl`, `shr` on 16 bits by constants of 65536 and more", Gemu: "manual",
 		Manual: "amounts of more than 16 bits shift by 16", Hardware: "the assembler takes the low bits of the constant",
 		Programs: "avoided: the amounts of shifts on 16 bits are masked with 255 before",
-		narrow: func(v *ptx.Variant, i int) bool {
+		narrowed: func(v *ptx.Variant, i int) bool {
 			return named("shl", "shr")(v) && v.Type().Bits() == 16 && i == 2
 		},
 	},
 	{
-		What: "`testp`, `set` under a guard", Gemu: "manual",
+		Instructions: "`testp`, `set` under a guard", Gemu: "manual",
 		Manual: "lanes whose guard is false keep the destination", Hardware: "code of the driver's compiler writes it in some programs",
-		Programs: "avoided: neither has a guard",
-		unguard:  named("testp", "set"),
+		Programs:  "avoided: neither has a guard",
+		unguarded: named("testp", "set"),
 	},
 	{
-		What: "`addc`, `subc`, `madc` on 16 bits, `fma.bf16` and `fma.bf16x2` with `.rz`, `.rm`, `.rp`", Gemu: "",
-		Hardware: "the assembler takes them, and computes with 32 bits, or rounds to nearest",
-		Programs: "avoided: no forms that only the assembler has",
-		always:   func(v *ptx.Variant) bool { return v.Form.Undocumented },
+		Instructions: "`addc`, `subc`, `madc` on 16 bits, `fma.bf16` and `fma.bf16x2` with `.rz`, `.rm`, `.rp`", Gemu: "",
+		Hardware:      "the assembler takes them, and computes with 32 bits, or rounds to nearest",
+		Programs:      "avoided: no forms that only the assembler has",
+		alwaysAvoided: func(v *ptx.Variant) bool { return v.Form.Undocumented },
 	},
 	{
-		What: "`.ftz`", Gemu: "GPU",
+		Instructions: "`.ftz`", Gemu: "GPU",
 		Manual: "subnormal inputs and results are zero, those of `cvt.ftz.f16.f32` too", Hardware: "results count as subnormal by the value before rounding in some instructions; `cvt.ftz.f16.f32` does not flush",
-		Programs: "avoided: no `.ftz`",
-		always:   withModifier("ftz"),
+		Programs:      "avoided: no `.ftz`",
+		alwaysAvoided: withModifier("ftz"),
 	},
 	{
-		What: "`.approx`, `.full`", Gemu: "",
+		Instructions: "`.approx`, `.full`", Gemu: "",
 		Manual: "a bound of the error", Hardware: "one result within the bound",
-		Programs: "avoided: no approximations",
-		always:   withModifier("approx", "full"),
+		Programs:      "avoided: no approximations",
+		alwaysAvoided: withModifier("approx", "full"),
 	},
 	{
-		What: "`.satfinite`, `.oob`, `.rs`, `.scaled`", Gemu: "GPU",
+		Instructions: "`.satfinite`, `.oob`, `.rs`, `.scaled`", Gemu: "GPU",
 		Manual: "some results of NaNs and infinities are left open", Hardware: "one result",
-		Programs: "avoided: none of these modifiers",
-		always:   withModifier("satfinite", "oob", "rs", "scaled"),
+		Programs:      "avoided: none of these modifiers",
+		alwaysAvoided: withModifier("satfinite", "oob", "rs", "scaled"),
 	},
 	{
-		What: "floating-point instructions without a rounding mode", Gemu: "manual",
+		Instructions: "floating-point instructions without a rounding mode", Gemu: "manual",
 		Manual: "a multiplication and an addition may be contracted", Hardware: "the assembler contracts some",
 		Programs: "avoided: each has a rounding mode",
-		always: func(v *ptx.Variant) bool {
+		alwaysAvoided: func(v *ptx.Variant) bool {
 			return v.Form.Family == ptx.FamilyCompute && v.Form.HasSlot("rnd") && v.Slot("rnd") == ""
 		},
 	},
 	{
-		What: "bits of a NaN that an instruction makes; its sign by `abs`, `neg`, `copysign`, `.xorsign`; `min`, `max` of NaNs", Gemu: "GPU",
+		Instructions: "bits of a NaN that an instruction makes; its sign by `abs`, `neg`, `copysign`, `.xorsign`; `min`, `max` of NaNs", Gemu: "GPU",
 		Hardware: "it depends on the instruction and its type",
 		Programs: "avoided: a NaN becomes one NaN in the same line, before anything uses it",
 	},
 	{
-		What: "signs of zeros of `min`, `max`, `cvt`, `copysign`, `.sat`, `.relu`", Gemu: "GPU",
+		Instructions: "signs of zeros of `min`, `max`, `cvt`, `copysign`, `.sat`, `.relu`", Gemu: "GPU",
 		Hardware: "it depends on the instruction",
 		Programs: "avoided: a zero becomes +0 in the same line",
 	},
 	{
-		What: "conversion of a NaN to an integer", Gemu: "GPU",
+		Instructions: "conversion of a NaN to an integer", Gemu: "GPU",
 		Hardware: "it depends on the type",
 		Programs: "avoided: a NaN becomes 0 before it is converted",
 	},
 	{
-		What: "division by zero; the quotient of the least integer and -1", Gemu: "GPU",
+		Instructions: "division by zero; the quotient of the least integer and -1", Gemu: "GPU",
 		Hardware: "all bits are ones, or the dividend",
 		Programs: "avoided: divisors are made positive",
 	},
 	{
-		What: "`shfl` from a lane that takes no part", Gemu: "",
+		Instructions: "`shfl` from a lane that takes no part", Gemu: "",
 		Hardware: "some value",
 		Programs: "avoided: `shfl` only in warps of 32 threads that are all there",
 	},
 	{
-		What: "results of `barrier.red` at which threads of a warp arrive by different instructions", Gemu: "manual",
+		Instructions: "results of `barrier.red` at which threads of a warp arrive by different instructions", Gemu: "manual",
 		Manual: "all threads count", Hardware: "some threads are told one less",
 		Programs: "not reachable: all threads execute the same `bar`",
 	},
 	{
-		What: "`%clock`, `%warpid`, `%nwarpid`, `%smid`, `%envreg`, addresses of local memory", Gemu: "",
+		Instructions: "`%clock`, `%warpid`, `%nwarpid`, `%smid`, `%envreg`, addresses of local memory", Gemu: "",
 		Hardware: "numbers of the machine",
 		Programs: "not reachable: programs do not read the registers, and use addresses for accesses only",
 	},
 	{
-		What: "elements `a[%r]` of arrays; initial values of arrays of several dimensions", Gemu: "GPU",
+		Instructions: "elements `a[%r]` of arrays; initial values of arrays of several dimensions", Gemu: "GPU",
 		Manual: "bytes; rows are filled up with zeros", Hardware: "elements, in 32 bits; the next row goes on in the one before",
 		Programs: "not reachable: addresses are computed, arrays have one dimension",
 	},
 	{
-		What: "parameters of results as arguments of another call, indices into parameters", Gemu: "manual",
+		Instructions: "parameters of results as arguments of another call, indices into parameters", Gemu: "manual",
 		Manual: "parameters are memory", Hardware: "the driver loses values",
 		Programs: "not reachable: each call has parameters of its own",
 	},
 	{
-		What: "depth of the stack; `.local` variables of modules before PTX 3.0", Gemu: "manual",
+		Instructions: "depth of the stack; `.local` variables of modules before PTX 3.0", Gemu: "manual",
 		Hardware: "limits and places of the driver",
 		Programs: "not reachable: functions call no functions; programs are in PTX 6.0 or later",
 	},
 	{
-		What: "`atom.add.f64` of NaNs, `multimem`, tensor instructions, `.satfinite` of `wmma`, tensor maps, asynchronous copies, `mbarrier`, textures and surfaces", Gemu: "",
+		Instructions: "`atom.add.f64` of NaNs, `multimem`, tensor instructions, `.satfinite` of `wmma`, tensor maps, asynchronous copies, `mbarrier`, textures and surfaces", Gemu: "",
 		Hardware: "differs by generation and time",
 		Programs: "not reachable: programs do not have them",
 	},
 }
 
-// differs reports whether a difference of the list holds.
-func differs(holds func(d *Difference) bool) bool {
+// anyDifference reports whether a difference of the list holds.
+func anyDifference(match func(d *Difference) bool) bool {
 	for i := range Differences {
-		if holds(&Differences[i]) {
+		if match(&Differences[i]) {
 			return true
 		}
 	}
@@ -203,24 +203,24 @@ func differs(holds func(d *Difference) bool) bool {
 
 // avoided reports whether programs must not have an opcode.
 func (sh *Shape) avoided(v *ptx.Variant) bool {
-	return differs(func(d *Difference) bool {
-		return d.always != nil && d.always(v) || sh.Semantics == Manual && d.avoid != nil && d.avoid(v)
+	return anyDifference(func(d *Difference) bool {
+		return d.alwaysAvoided != nil && d.alwaysAvoided(v) || sh.Semantics == Manual && d.avoided != nil && d.avoided(v)
 	})
 }
 
 // narrowed reports whether operand i of an opcode must be masked to 8 bits.
 func (sh *Shape) narrowed(v *ptx.Variant, i int) bool {
-	return sh.Semantics == Manual && differs(func(d *Difference) bool { return d.narrow != nil && d.narrow(v, i) })
+	return sh.Semantics == Manual && anyDifference(func(d *Difference) bool { return d.narrowed != nil && d.narrowed(v, i) })
 }
 
 // guarded reports whether an opcode may have a guard.
 func (sh *Shape) guarded(v *ptx.Variant) bool {
-	return sh.Semantics != Manual || !differs(func(d *Difference) bool { return d.unguard != nil && d.unguard(v) })
+	return sh.Semantics != Manual || !anyDifference(func(d *Difference) bool { return d.unguarded != nil && d.unguarded(v) })
 }
 
 // pairs reports whether the second opcode may read the carry flag that the first sets.
 func (sh *Shape) pairs(first, second *ptx.Variant) bool {
-	return sh.Semantics != Manual || !differs(func(d *Difference) bool { return d.mismatch != nil && d.mismatch(first, second) })
+	return sh.Semantics != Manual || !anyDifference(func(d *Difference) bool { return d.mismatched != nil && d.mismatched(first, second) })
 }
 
 // DifferencesTable is the list as a table of Markdown, for docs/fuzz.md.
@@ -238,7 +238,7 @@ func DifferencesTable() string {
 		if manual == "" {
 			manual = "left open"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.What, manual, d.Hardware, cell(d.Gemu), d.Programs)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.Instructions, manual, d.Hardware, cell(d.Gemu), d.Programs)
 	}
 	return b.String()
 }

@@ -8,11 +8,11 @@ import (
 	"gemu/ptx"
 )
 
-// Every writes a kernel for every time that one of the variants runs on affine and uniform
+// EveryOpcode writes a kernel for every time that one of the variants runs on affine and uniform
 // operands: k0(out), k1(out) … leave what is then in the registers, Stride bytes for each thread.
-func Every(variants []*ptx.Variant, seed uint64) (src string, kernels []*ptx.Variant) {
+func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*ptx.Variant) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 3)), constants: 1}
-	p.f(".version 8.8\n.target sm_100\n.address_size 64\n")
+	p.printf(".version 8.8\n.target sm_100\n.address_size 64\n")
 	var list []*ptx.Variant
 	for _, v := range variants {
 		times := 2
@@ -22,36 +22,36 @@ func Every(variants []*ptx.Variant, seed uint64) (src string, kernels []*ptx.Var
 		list = append(list, slices.Repeat([]*ptx.Variant{v}, times)...)
 	}
 	for _, v := range list {
-		p.f(".entry k%d(.param .u64 out)\n{\n", len(kernels))
-		p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
-		p.f("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", Stride)
-		pool(func(name, typ string, off int) {
-			by, from := pick(p.r, 0, 0, 1, 1, 4, -1, int32(p.value())), p.value()
+		p.printf(".entry k%d(.param .u64 out)\n{\n", len(kernels))
+		p.printf("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
+		p.printf("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", Stride)
+		pool(func(name, typ string, offset int) {
+			stride, from := pickOne(p.r, 0, 0, 1, 1, 4, -1, int32(p.value())), p.value()
 			if p.r.IntN(2) == 0 {
 				from = uint64(p.r.IntN(64))
 			}
 			// In several steps: a register that is written once and stored once is not
 			// worth being compact.
 			switch {
-			case by == 0 && typ != "b16":
-				p.f("\tmov.%s %s, %d;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n", strings.Replace(typ, "b", "s", 1), name, int32(from))
+			case stride == 0 && typ != "b16":
+				p.printf("\tmov.%s %s, %d;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n", strings.Replace(typ, "b", "s", 1), name, int32(from))
 			case typ == "b64":
-				p.f("\tmul.lo.s64 %s, %%wide, %d;\n\tadd.s64 %[1]s, %[1]s, %[3]d;\n\tadd.s64 %[1]s, %[1]s, 1;\n", name, by, int64(from))
+				p.printf("\tmul.lo.s64 %s, %%wide, %d;\n\tadd.s64 %[1]s, %[1]s, %[3]d;\n\tadd.s64 %[1]s, %[1]s, 1;\n", name, stride, int64(from))
 			case typ == "b32":
-				p.f("\tmul.lo.s32 %s, %%t, %d;\n\tadd.s32 %[1]s, %[1]s, %[3]d;\n\tadd.s32 %[1]s, %[1]s, 1;\n", name, by, int32(from))
+				p.printf("\tmul.lo.s32 %s, %%t, %d;\n\tadd.s32 %[1]s, %[1]s, %[3]d;\n\tadd.s32 %[1]s, %[1]s, 1;\n", name, stride, int32(from))
 			default:
-				p.f("\tmad.lo.s32 %%one, %%t, %d, %d;\n\tcvt.u16.u32 %s, %%one;\n", by, int32(from), name)
+				p.printf("\tmad.lo.s32 %%one, %%t, %d, %d;\n\tcvt.u16.u32 %s, %%one;\n", stride, int32(from), name)
 			}
 		})
 		for i := range nPred {
-			p.f("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pick(p.r, 0, 100, 7, 7))
+			p.printf("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pickOne(p.r, 0, 100, 7, 7))
 		}
 		p.instr([]*ptx.Variant{v})
-		pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
+		pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 		for i := range nPred {
-			p.f("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
+			p.printf("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 		}
-		p.f("\tret;\n}\n")
+		p.printf("\tret;\n}\n")
 		kernels = append(kernels, v)
 	}
 	return p.String(), kernels

@@ -60,7 +60,7 @@ var families = []ptx.Family{
 func Variants(runs func(v *ptx.Variant) bool) (list []*ptx.Variant) {
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
-			if !f.Effects.Has(ptx.Pure) || f.Abolished() || !slices.Contains(families, f.Family) {
+			if !f.Effects.HasAll(ptx.Pure) || f.Abolished() || !slices.Contains(families, f.Family) {
 				continue
 			}
 			for _, v := range f.Variants() {
@@ -74,7 +74,7 @@ func Variants(runs func(v *ptx.Variant) bool) (list []*ptx.Variant) {
 	return list
 }
 
-func (p *program) f(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+func (p *program) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
 // reg is a random register of at least the width of the type (just that unless
 // wider is allowed).
@@ -112,7 +112,7 @@ func (p *program) value() uint64 {
 func (p *program) instr(variants []*ptx.Variant) {
 	v := variants[p.r.IntN(len(variants))]
 	if ops := p.operands(v); ops != nil {
-		p.f("\t%s%s %s;\n", p.guard(5), v.Text, strings.Join(ops, ", "))
+		p.printf("\t%s%s %s;\n", p.guard(5), v.Text, strings.Join(ops, ", "))
 	}
 }
 
@@ -121,10 +121,10 @@ func (p *program) guard(n int) string {
 	if p.r.IntN(n) > 0 {
 		return ""
 	}
-	return "@" + pick(p.r, "", "!") + p.reg(ptx.Pred) + " "
+	return "@" + pickOne(p.r, "", "!") + p.reg(ptx.Pred) + " "
 }
 
-func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+func pickOne[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 // operands chooses operands, those of a pair together; nil if there are no registers for them.
 func (p *program) operands(v *ptx.Variant) (ops []string) {
@@ -132,13 +132,13 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 		t := v.OperandType(i)
 		text := ""
 		switch {
-		case o.Optional && !v.With(&o) && (!o.Pair || p.r.IntN(2) == 0):
+		case o.Optional && !v.HasModifierOf(&o) && (!o.Pair || p.r.IntN(2) == 0):
 			continue
 		case o.Const:
 			text = fmt.Sprint(p.r.IntN(256))
 		case o.Vector:
 			return nil
-		case o.Name == "b" && v.Form.Effects.Has(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
+		case o.Name == "b" && v.Form.Effects.HasAll(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
 			text = fmt.Sprint(p.r.IntN(32)) // a lane
 		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits) && !(p.documented && v.Op.Name == "cvt") && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
@@ -218,16 +218,16 @@ func (p *program) block(depth int) {
 }
 
 // branch writes an if, with blocks of deeper code.
-func (p *program) branch(depth int, not, pred string, block func(depth int)) {
+func (p *program) branch(depth int, negation, pred string, block func(depth int)) {
 	n := p.labels
 	p.labels++
-	p.f("\t@%s%s bra ELSE%d;\n", not, pred, n)
+	p.printf("\t@%s%s bra ELSE%d;\n", negation, pred, n)
 	block(depth + 1)
-	p.f("\tbra END%d;\nELSE%d:\n", n, n)
+	p.printf("\tbra END%d;\nELSE%d:\n", n, n)
 	if p.r.IntN(2) == 0 {
 		block(depth + 1)
 	}
-	p.f("END%d:\n", n)
+	p.printf("END%d:\n", n)
 }
 
 // loop writes a loop that is entered and goes round up to three times, the last two bits of a
@@ -236,33 +236,33 @@ func (p *program) loop(depth int, count string, block func(depth int)) {
 	n, c := p.labels, p.loops
 	p.labels++
 	p.loops++
-	p.f("\tand.b32 %%c%d, %s, 3;\nLOOP%d:\n", c, count, n)
+	p.printf("\tand.b32 %%c%d, %s, 3;\nLOOP%d:\n", c, count, n)
 	block(depth + 1)
 	if p.r.IntN(3) == 0 {
-		p.f("\t@%s bra OUT%d;\n", p.reg(ptx.Pred), n)
+		p.printf("\t@%s bra OUT%d;\n", p.reg(ptx.Pred), n)
 	}
-	p.f("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
+	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
 }
 
-// Straight makes a program of some opcodes, and inputs for the threads of a CTA of one dimension:
+// StraightLine makes a program of some opcodes, and inputs for the threads of a CTA of one dimension:
 // Stride bytes for each. Its kernel is k(in, out), for pointers to what all read, and write.
-func Straight(variants []*ptx.Variant, seed uint64, threads int) (src string, in []byte) {
+func StraightLine(variants []*ptx.Variant, seed uint64, threads int) (src string, in []byte) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 1)), budget: 60}
 	body := &program{variants: variants, r: p.r, budget: 60}
 	body.block(0)
-	p.f(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n")
-	p.f("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n\t.reg .u64 %%in, %%out, %%t;\n\t.reg .u32 %%tid, %%one;\n", nHalf, nWord, nWide, nPred, body.loops+1)
-	p.f("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tmov.u32 %%tid, %%tid.x;\n\tmul.wide.u32 %%t, %%tid, %d;\n\tadd.u64 %%in, %%in, %%t;\n\tadd.u64 %%out, %%out, %%t;\n", Stride)
-	pool(func(name, typ string, off int) { p.f("\tld.global.%s %s, [%%in+%d];\n", typ, name, off) })
+	p.printf(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n")
+	p.printf("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n\t.reg .u64 %%in, %%out, %%t;\n\t.reg .u32 %%tid, %%one;\n", nHalf, nWord, nWide, nPred, body.loops+1)
+	p.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tmov.u32 %%tid, %%tid.x;\n\tmul.wide.u32 %%t, %%tid, %d;\n\tadd.u64 %%in, %%in, %%t;\n\tadd.u64 %%out, %%out, %%t;\n", Stride)
+	pool(func(name, typ string, offset int) { p.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset) })
 	for i := range nPred {
-		p.f("\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, i, i+1)
+		p.printf("\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, i, i+1)
 	}
 	p.WriteString(body.String())
-	pool(func(name, typ string, off int) { p.f("\tst.global.%s [%%out+%d], %s;\n", typ, off, name) })
+	pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 	for i := range nPred {
-		p.f("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
+		p.printf("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}
-	p.f("\tret;\n}\n")
+	p.printf("\tret;\n}\n")
 	in = make([]byte, threads*Stride)
 	for i := 0; i+8 <= len(in); i += 4 {
 		v := p.value()

@@ -68,8 +68,8 @@ var extremes = []string{
 	"0f7fc00000", "0fFFFFFFFF", "0d7ff0000000000000", "1e308", "1e-400", "0.5", "1U", "077777777777", "0b11111111", strings.Repeat("9", 400),
 }
 
-// oddities are pieces of text that no module should have, or not here.
-var oddities = []string{
+// unusualValues are pieces of text that no module should have, or not here.
+var unusualValues = []string{
 	"\x00", "\xff", "\xc3\x28", "é", "\u2028", "\"", "\\", "/*", "*/", "//", "\n", "\r", "{", "}", "(", ")", "[", "]", "<", ">", ";", ";;", ",", ":", "@", "@!", "!", "-", "~", "+", "|", "%", "$", "_", "=", "#", "'",
 	strings.Repeat("x", 5000), "%" + strings.Repeat("r", 70000), strings.Repeat("{", 3000), strings.Repeat("(", 3000), strings.Repeat("-", 3000), strings.Repeat("[", 3000), strings.Repeat(".v4", 1000),
 }
@@ -136,7 +136,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 		}
 		list[i] = token{numberToken, extremes[r.IntN(len(extremes))]}
 	case 8:
-		list[i] = token{markToken, oddities[r.IntN(len(oddities))]}
+		list[i] = token{markToken, unusualValues[r.IntN(len(unusualValues))]}
 	case 9: // a modifier more, less or other
 		if parts := strings.Split(t.text, "."); t.kind == nameToken && len(parts) > 1 {
 			k := 1 + r.IntN(len(parts)-1)
@@ -155,8 +155,8 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 		return slices.Delete(list, a, b)
 	case 11: // a statement at another place
 		a, b := statement(list, i)
-		piece := slices.Clone(list[a:b])
-		return slices.Insert(list, solid[r.IntN(len(solid))], piece...)
+		copied := slices.Clone(list[a:b])
+		return slices.Insert(list, solid[r.IntN(len(solid))], copied...)
 	}
 	return list
 }

@@ -43,7 +43,7 @@ const hitAlign = 32
 // for offsets from the base address. last is the highest offset of an element,
 // in elements.
 func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uint64, ok bool) {
-	m := w.cta.hits[a.Hit]
+	m := w.cta.lastHits[a.HitIndex]
 	if a.Space == ptx.Shared {
 		m = w.cta.sharedMem
 		base = m.Base - mem.SharedWindow
@@ -59,47 +59,47 @@ func (w *warp) reach(a *code.Access, size int) (p unsafe.Pointer, base, last uin
 }
 
 // accessOne executes a load or store of one element at per-lane addresses.
-func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
-	if a.Pattern != code.AnyPattern && w.cta.grid.proves {
-		if w.comparePattern(h, f, in, a, m); w.err != nil {
+func accessOne[E mem.Elem, A, D mem.Slot](w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
+	if a.Pattern != code.AnyPattern && w.cta.grid.verifyProofs {
+		if w.comparePattern(h, f, instr, a, m); w.err != nil {
 			return
 		}
 	}
 	for {
 		if p, base, last, ok := w.reach(a, int(unsafe.Sizeof(*new(E)))); ok {
-			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, in.A)
+			data, addr := rowOf[D](f, a.Elems[0].Row), rowOf[A](f, instr.A)
 			if a.Store {
-				rest := mem.Scatter[E](data, addr, a.Off-base, p, last, m)
+				rest := mem.Scatter[E](data, addr, a.Offset-base, p, last, m)
 				w.cta.changed = w.cta.changed || rest != m
 				m = rest
 			} else {
-				m = mem.Gather[E](data, addr, a.Off-base, p, last, m)
+				m = mem.Gather[E](data, addr, a.Offset-base, p, last, m)
 			}
 		}
 		if m == 0 {
 			return
 		}
 		// The first lane is in other memory; perhaps the rest are there too.
-		m = w.oneLane(h, f, in, m)
+		m = w.uniformAccess(h, f, instr, m)
 	}
 }
 
-// oneLane resolves and executes the access of the first lane of m, and returns
+// uniformAccess resolves and executes the access of the first lane of m, and returns
 // the others; none after a trap. Of lanes that generic addresses lead to local memory it executes all up to the
 // first that goes elsewhere.
-func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 {
-	a, done := w.access(in), m&-m
-	local := a.Space == ptx.Generic && !a.Cluster && mem.InWindow(address(f, in, a, bits.TrailingZeros32(m)), ptx.Local)
+func (w *warp) uniformAccess(h int, f *regfile.File, instr *code.Instr, m uint32) uint32 {
+	a, done := w.access(instr), m&-m
+	local := a.Space == ptx.Generic && !a.Cluster && mem.InWindow(address(f, instr, a, bits.TrailingZeros32(m)), ptx.Local)
 	switch {
 	case local && a.Addr == code.Q:
-		done = intoLocal(a, f.Src64(in.A), m)
-		accessLocal(w, h, f, in, f.Src64(in.A), mem.LocalWindow, done)
+		done = intoLocal(a, f.Src64(instr.A), m)
+		accessLocal(w, h, f, instr, f.Src64(instr.A), mem.LocalWindow, done)
 	case local && a.Addr == code.R:
-		done = intoLocal(a, f.Src32(in.A), m)
-		accessLocal(w, h, f, in, f.Src32(in.A), mem.LocalWindow, done)
+		done = intoLocal(a, f.Src32(instr.A), m)
+		accessLocal(w, h, f, instr, f.Src32(instr.A), mem.LocalWindow, done)
 	default:
-		w.eachLane(h, f, in, done, m)
+		w.eachLane(h, f, instr, done, m)
 	}
 	if w.err != nil {
 		return 0
@@ -110,7 +110,7 @@ func (w *warp) oneLane(h int, f *regfile.File, in *code.Instr, m uint32) uint32 
 // intoLocal is the lanes of m up to the first whose generic address is not one of local memory.
 func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (local uint32) {
 	for n := m; n != 0; n &= n - 1 {
-		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Off)); at-mem.LocalWindow >= mem.WindowSize {
+		if at := uint64(addr[bits.TrailingZeros32(n)&31] + A(a.Offset)); at-mem.LocalWindow >= mem.WindowSize {
 			break
 		}
 		local |= n & -n
@@ -119,66 +119,66 @@ func intoLocal[A mem.Slot](a *code.Access, addr *[regfile.Lanes]A, m uint32) (lo
 }
 
 // access is what a memory instruction accesses.
-func (w *warp) access(in *code.Instr) *code.Access { return &w.cta.code.Access[in.Side] }
+func (w *warp) access(instr *code.Instr) *code.Access { return &w.cta.code.Access[instr.Side] }
 
 // addresses gives the lanes' addresses, in a row of their own that destinations
 // cannot overwrite.
-func addresses(f *regfile.File, in *code.Instr, a *code.Access, into *regfile.Row64) {
+func addresses(f *regfile.File, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
 	switch a.Addr {
 	case code.Q:
-		src := f.Src64(in.A)
-		for i := range into {
-			into[i] = src[i] + a.Off
+		src := f.Src64(instr.A)
+		for i := range dst {
+			dst[i] = src[i] + a.Offset
 		}
 	case code.R:
-		src := f.Src32(in.A)
-		for i := range into {
-			into[i] = uint64(src[i] + uint32(a.Off))
+		src := f.Src32(instr.A)
+		for i := range dst {
+			dst[i] = uint64(src[i] + uint32(a.Offset))
 		}
 	default:
-		for i := range into {
-			into[i] = a.Off
+		for i := range dst {
+			dst[i] = a.Offset
 		}
 	}
 }
 
 // address is that of one lane.
-func address(f *regfile.File, in *code.Instr, a *code.Access, lane int) uint64 {
+func address(f *regfile.File, instr *code.Instr, a *code.Access, lane int) uint64 {
 	v := uint64(0)
 	switch a.Addr {
 	case code.Q:
-		v = f.Src64(in.A)[lane]
+		v = f.Src64(instr.A)[lane]
 	case code.R:
-		v = uint64(f.Src32(in.A)[lane])
+		v = uint64(f.Src32(instr.A)[lane])
 	}
-	return a.At(v)
+	return a.AddressAt(v)
 }
 
 // loadVector loads several elements from per-lane addresses.
-func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func loadVector(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	var addr regfile.Row64
-	addresses(f, in, a, &addr)
-	for ; m != 0; m = w.oneLane(h, f, in, m) {
+	addresses(f, instr, a, &addr)
+	for ; m != 0; m = w.uniformAccess(h, f, instr, m) {
 		p, base, last, ok := w.reach(a, a.Bytes)
 		if !ok {
 			continue
 		}
 		var good uint32
-		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
+		good, m = mem.LanesInRange(&addr, base, last, a.Bytes, m)
 		all := ^uint64(0)
 		for i, e := range a.Elems {
-			off := uint64(i*a.Size) - base
+			offset := uint64(i*a.Size) - base
 			switch {
 			case e.Slot == code.NoSlot:
 			case e.Slot == code.R && a.Size == 4:
-				mem.Gather[uint32](f.Row32(e.Row), &addr, off, p, all, good)
+				mem.Gather[uint32](f.Row32(e.Row), &addr, offset, p, all, good)
 			case e.Slot == code.Q && a.Size == 8:
-				mem.Gather[uint64](f.Row64(e.Row), &addr, off, p, all, good)
+				mem.Gather[uint64](f.Row64(e.Row), &addr, offset, p, all, good)
 			default:
 				for n := good; n != 0; n &= n - 1 {
 					lane := bits.TrailingZeros32(n) & 31
-					put(a, f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+off), a.Size))
+					writeElem(a, f, e, lane, mem.LoadBits(unsafe.Add(p, addr[lane]+offset), a.Size))
 				}
 			}
 		}
@@ -189,24 +189,24 @@ func loadVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // storeVector stores several elements to per-lane addresses, lane by lane.
-func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func storeVector(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	var addr regfile.Row64
-	addresses(f, in, a, &addr)
-	for ; m != 0; m = w.oneLane(h, f, in, m) {
+	addresses(f, instr, a, &addr)
+	for ; m != 0; m = w.uniformAccess(h, f, instr, m) {
 		p, base, last, ok := w.reach(a, a.Bytes)
 		if !ok {
 			continue
 		}
 		var good uint32
-		good, m = mem.Reach(&addr, base, last, a.Bytes, m)
+		good, m = mem.LanesInRange(&addr, base, last, a.Bytes, m)
 		w.cta.changed = w.cta.changed || good != 0
 		for n := good; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			q := unsafe.Add(p, addr[lane]-base)
 			for i, e := range a.Elems {
 				if e.Slot != code.NoSlot {
-					mem.StoreBits(unsafe.Add(q, i*a.Size), a.Size, get(f, e, lane))
+					mem.StoreBits(unsafe.Add(q, i*a.Size), a.Size, readElem(f, e, lane))
 				}
 			}
 		}
@@ -216,8 +216,8 @@ func storeVector(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// put writes a loaded element to a lane's register, extended to its slot.
-func put(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
+// writeElem writes a loaded element to a lane's register, extended to its slot.
+func writeElem(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
 	v = a.Extend(v)
 	switch e.Slot {
 	case code.R:
@@ -227,8 +227,8 @@ func put(a *code.Access, f *regfile.File, e code.Elem, lane int, v uint64) {
 	}
 }
 
-// get reads an element to store from a lane's register.
-func get(f *regfile.File, e code.Elem, lane int) uint64 {
+// readElem reads an element to store from a lane's register.
+func readElem(f *regfile.File, e code.Elem, lane int) uint64 {
 	if e.Slot == code.Q {
 		return f.Src64(e.Row)[lane]
 	}
@@ -236,17 +236,17 @@ func get(f *regfile.File, e code.Elem, lane int) uint64 {
 }
 
 // loadFixed loads from an address that is the same in every lane.
-func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func loadFixed(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	var p unsafe.Pointer
 	if a.Space == ptx.Shared {
 		m := w.cta.sharedMem
-		p = a.Within(m, a.Off-(m.Base-mem.SharedWindow))
+		p = a.PointerIn(m, a.Offset-(m.Base-mem.SharedWindow))
 	} else {
-		p = a.AtFixed()
+		p = a.FixedPointer()
 	}
 	if p == nil {
-		w.eachLane(h, f, in, m, m)
+		w.eachLane(h, f, instr, m, m)
 		return
 	}
 	for i, e := range a.Elems {
@@ -261,52 +261,52 @@ func loadFixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // frameAccess loads or stores a variable of the running function's local frame.
-func frameAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	off := int64(w.access(in).Off)
-	if off < 0 || !w.localRow(h, f, w.access(in), uint64(4*w.frame.local)+uint64(off), m) {
-		w.eachLane(h, f, in, m, m)
+func frameAccess(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	offset := int64(w.access(instr).Offset)
+	if offset < 0 || !w.localRow(h, f, w.access(instr), uint64(4*w.frame.local)+uint64(offset), m) {
+		w.eachLane(h, f, instr, m, m)
 	}
 }
 
 // localAccess loads or stores local memory at per-lane addresses, that are often the
 // same.
-func localAccess(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func localAccess(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	if a.Addr == code.Q {
-		accessLocal(w, h, f, in, f.Src64(in.A), 0, m)
+		accessLocal(w, h, f, instr, f.Src64(instr.A), 0, m)
 	} else {
-		accessLocal(w, h, f, in, f.Src32(in.A), 0, m)
+		accessLocal(w, h, f, instr, f.Src32(instr.A), 0, m)
 	}
 }
 
 // accessLocal is localAccess for addresses in a row; local memory begins at address base.
-func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, in *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
-	a := w.access(in)
+func accessLocal[A mem.Slot](w *warp, h int, f *regfile.File, instr *code.Instr, addr *[regfile.Lanes]A, base uint64, m uint32) {
+	a := w.access(instr)
 	first := addr[bits.TrailingZeros32(m)&31]
 	same := true
 	for n := m; n != 0 && same; n &= n - 1 {
 		same = addr[bits.TrailingZeros32(n)&31] == first
 	}
-	if same && w.localRow(h, f, a, uint64(first+A(a.Off))-base, m) {
+	if same && w.localRow(h, f, a, uint64(first+A(a.Offset))-base, m) {
 		return
 	}
 	if len(a.Elems) != 1 || a.Elems[0].Slot == code.NoSlot || a.Size > 8 {
-		w.eachLane(h, f, in, m, m)
+		w.eachLane(h, f, instr, m, m)
 		return
 	}
 	e, size, words := a.Elems[0], uint64(a.Size), w.local[h]
 	from, to := w.localRange()
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at := uint64(addr[lane]+A(a.Off)) - base
+		at := uint64(addr[lane]+A(a.Offset)) - base
 		if at < from || at > to || size > to-at || at&(size-1) != 0 {
-			w.eachLane(h, f, in, n, n)
+			w.eachLane(h, f, instr, n, n)
 			return
 		}
 		if a.Store {
-			words.Store(int(at), lane, a.Size, get(f, e, lane))
+			words.Store(int(at), lane, a.Size, readElem(f, e, lane))
 		} else {
-			put(a, f, e, lane, words.Load(int(at), lane, a.Size))
+			writeElem(a, f, e, lane, words.Load(int(at), lane, a.Size))
 		}
 	}
 }
@@ -341,9 +341,9 @@ func (w *warp) localRow(h int, f *regfile.File, a *code.Access, addr uint64, m u
 			for n := m; n != 0; n &= n - 1 {
 				lane := bits.TrailingZeros32(n) & 31
 				if a.Store {
-					words.Store(at&3, lane, a.Size, get(f, e, lane))
+					words.Store(at&3, lane, a.Size, readElem(f, e, lane))
 				} else {
-					put(a, f, e, lane, words.Load(at&3, lane, a.Size))
+					writeElem(a, f, e, lane, words.Load(at&3, lane, a.Size))
 				}
 			}
 		}
@@ -352,19 +352,19 @@ func (w *warp) localRow(h int, f *regfile.File, a *code.Access, addr uint64, m u
 }
 
 // accessEach executes a load or store lane by lane.
-func accessEach(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	w.eachLane(h, f, in, m, m)
+func accessEach(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	w.eachLane(h, f, instr, m, m)
 }
 
 // eachLane resolves the address of each lane of m and executes the access there.
 // A trap names those lanes of all that fault.
-func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
-	a := w.access(in)
+func (w *warp) eachLane(h int, f *regfile.File, instr *code.Instr, m, all uint32) {
+	a := w.access(instr)
 	var addr regfile.Row64
-	w.addresses(h, in, a, &addr)
+	w.addresses(h, instr, a, &addr)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, off, room := w.resolve(in, h, lane, addr[lane], all)
+		p, offset, room := w.resolve(instr, h, lane, addr[lane], all)
 		if w.err != nil {
 			return
 		}
@@ -373,7 +373,7 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 			if e.Slot == code.NoSlot {
 				continue
 			}
-			gone := uint64((i+1)*a.Size) > room // that nobody reads
+			exited := uint64((i+1)*a.Size) > room // that nobody reads
 			for part := 0; part < a.Size; part += 8 {
 				n := min(a.Size, 8)
 				at := i*a.Size + part
@@ -382,16 +382,16 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 					reg.Row = e.High
 				}
 				switch {
-				case gone:
-					put(a, f, reg, lane, 0)
+				case exited:
+					writeElem(a, f, reg, lane, 0)
 				case p == nil && a.Store:
-					w.local[h].Store(int(off)+at, lane, n, get(f, reg, lane))
+					w.local[h].Store(int(offset)+at, lane, n, readElem(f, reg, lane))
 				case p == nil:
-					put(a, f, reg, lane, w.local[h].Load(int(off)+at, lane, n))
+					writeElem(a, f, reg, lane, w.local[h].Load(int(offset)+at, lane, n))
 				case a.Store:
-					mem.StoreBits(unsafe.Add(p, at), n, get(f, reg, lane))
+					mem.StoreBits(unsafe.Add(p, at), n, readElem(f, reg, lane))
 				default:
-					put(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
+					writeElem(a, f, reg, lane, mem.LoadBits(unsafe.Add(p, at), n))
 				}
 			}
 		}
@@ -400,34 +400,34 @@ func (w *warp) eachLane(h int, f *regfile.File, in *code.Instr, m, all uint32) {
 
 // storeBulk is st.bulk (manual 9.7.9.13): zeros to shared memory. What the manual leaves
 // undefined is a trap: other memory, a number of bytes that is no multiple of 8.
-func storeBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func storeBulk(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	w.cta.changed = true
 	view, request := w.view(), w.request(a)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		at, n := address(f, in, a, lane), get(f, a.Elems[0], lane)
+		addr, n := address(f, instr, a, lane), readElem(f, a.Elems[0], lane)
 		if n == 0 {
 			continue
 		}
-		place, fault := view.Resolve(&request, at)
+		place, fault := view.Resolve(&request, addr)
 		var kind error
 		switch shared := w.cta.sharedMem; {
 		case fault != nil:
-			w.resolve(in, h, lane, at, m)
+			w.resolve(instr, h, lane, addr, m)
 			return
 		case place.Alloc != shared:
 			kind = mem.ErrWrongSpace
 		case n%8 != 0:
 			kind = mem.ErrMisaligned
-		case n > shared.Size-place.Off:
+		case n > shared.Size-place.Offset:
 			kind = mem.ErrOutOfBounds
 		default:
-			clear(unsafe.Slice((*byte)(unsafe.Add(shared.Ptr, place.Off)), n))
+			clear(unsafe.Slice((*byte)(unsafe.Add(shared.Ptr, place.Offset)), n))
 			continue
 		}
-		t := w.fail(w.src(in), 1<<(32*h+lane), kind, "%v: st.bulk of %d bytes at %s, of %d bytes of shared memory", kind, n, hexAddr(at), w.cta.sharedMem.Size)
-		t.Addr, t.Bytes = at, int(n)
+		t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), kind, "%v: st.bulk of %d bytes at %s, of %d bytes of shared memory", kind, n, hexAddr(addr), w.cta.sharedMem.Size)
+		t.Addr, t.Bytes = addr, int(n)
 		return
 	}
 }
@@ -436,29 +436,29 @@ func storeBulk(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 func (w *warp) view() mem.View {
 	from, top := w.localRange()
 	c := w.cta
-	return mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem, Cluster: c.cluster.shared, LocalFrom: from, LocalTop: top}
+	return mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem, Cluster: c.cluster.shared, LocalBegin: from, LocalEnd: top}
 }
 
 // request is an access in the words of package mem, with the faults that the device tolerates.
 func (w *warp) request(a *code.Access) mem.Access {
 	r, g := a.Request(), w.cta.grid
-	r.Tolerate, r.Unit = g.dev.Tolerate, g.sharedUnit
+	r.Tolerate, r.Unit = g.dev.Tolerance, g.sharedUnit
 	return r
 }
 
 // resolve finds the memory of one lane's access: a pointer, or for local memory
 // nil and the byte offset. It traps if there is none; the trap names all lanes of m
 // that fail too.
-func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
-	a := w.access(in)
+func (w *warp) resolve(instr *code.Instr, h, lane int, addr uint64, m uint32) (p unsafe.Pointer, local, room uint64) {
+	a := w.access(instr)
 	view, request := w.view(), w.request(a)
 	place, fault := view.Resolve(&request, addr)
 	if fault != nil {
-		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
-		t.Addr, t.Bytes, t.Near = addr, a.Bytes, fault.Near
+		t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Nearby = addr, a.Bytes, fault.Near
 		t.Tolerable = view.CouldTolerate(&request, addr)
 		var all regfile.Row64
-		w.addresses(h, in, a, &all)
+		w.addresses(h, instr, a, &all)
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m) & 31
 			if _, fault := view.Find(&request, all[lane]); fault != nil {
@@ -473,24 +473,24 @@ func (w *warp) resolve(in *code.Instr, h, lane int, addr uint64, m uint32) (p un
 		return nil, 0, 0
 	}
 	if place.Tolerated != 0 {
-		w.tolerate(in, h, lane, addr, m, place.Tolerated)
+		w.tolerate(instr, h, lane, addr, m, place.Tolerated)
 	}
-	room = view.Room(&request, place)
+	room = view.BytesLeft(&request, place)
 	if place.Alloc == nil {
-		return nil, place.Off, room
+		return nil, place.Offset, room
 	}
 	// Who looks there again adds offsets in 64 bits, so all of it must be out of
 	// reach for 32-bit addresses that wrap.
 	wraps := a.Addr == code.R && place.Alloc.Base+place.Alloc.Span > 1<<32
 	if place.Alloc.Base%hitAlign == 0 && a.Space != ptx.Shared && !wraps {
-		w.cta.remember(a, place.Alloc)
+		w.cta.setLastHit(a, place.Alloc)
 	}
-	return unsafe.Add(place.Alloc.Ptr, place.Off), 0, room
+	return unsafe.Add(place.Alloc.Ptr, place.Offset), 0, room
 }
 
-// remember has an allocation be the one that an access has hit last, before others.
-func (c *cta) remember(a *code.Access, hit *mem.Allocation) {
-	known := c.hits[a.Hit:][:code.Known]
+// setLastHit has an allocation be the one that an access has hit last, before others.
+func (c *cta) setLastHit(a *code.Access, hit *mem.Allocation) {
+	known := c.lastHits[a.HitIndex:][:code.HitsPerAccess]
 	i := 0
 	for i < len(known)-1 && known[i] != hit {
 		i++
@@ -500,18 +500,18 @@ func (c *cta) remember(a *code.Access, hit *mem.Allocation) {
 }
 
 // addresses gives the addresses of the lanes of half h.
-func (w *warp) addresses(h int, in *code.Instr, a *code.Access, into *regfile.Row64) {
-	addresses(&w.files[h], in, a, into)
+func (w *warp) addresses(h int, instr *code.Instr, a *code.Access, dst *regfile.Row64) {
+	addresses(&w.files[h], instr, a, dst)
 	if a.Frame {
-		for i := range into {
-			into[i] += 4 * uint64(w.frame.local)
+		for i := range dst {
+			dst[i] += 4 * uint64(w.frame.local)
 		}
 	}
 }
 
 // atomLane executes atom and red, one lane after the other.
-func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
+func atomLane(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
 	t := a.Atom
 	elems, bs, cs, size := a.Elems, t.B[:len(a.Elems)], t.C, a.Size // what lanes store might be these, for all the compiler knows
 	p, base, last, ok := w.reach(a, a.Bytes)
@@ -522,23 +522,23 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	onShared.Global = false
 	mask := widthMask(t.Type)
 	var ats regfile.Row64
-	if bits.OnesCount32(m) > lanesEach {
-		addresses(f, in, a, &ats)
+	if bits.OnesCount32(m) > maxLaneByLane {
+		addresses(f, instr, a, &ats)
 	} else {
 		for n := m; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
-			ats[lane] = address(f, in, a, lane)
+			ats[lane] = address(f, instr, a, lane)
 		}
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		at := ats[lane]
-		o := at - base
+		addr := ats[lane]
+		o := addr - base
 		var q unsafe.Pointer
 		if ok && bits.RotateLeft64(o, shift) <= last {
 			q = unsafe.Add(p, o)
 		} else {
-			if q, _, _ = w.resolve(in, h, lane, at, m); w.err != nil {
+			if q, _, _ = w.resolve(instr, h, lane, addr, m); w.err != nil {
 				return
 			}
 			p, base, last, ok = w.reach(a, a.Bytes)
@@ -550,21 +550,21 @@ func atomLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		for i := range elems {
 			e := &elems[i]
 			r := unsafe.Add(q, i*size)
-			bv, cv := get(f, bs[i], lane), uint64(0)
+			bv, cv := readElem(f, bs[i], lane), uint64(0)
 			if cs != nil {
-				cv = get(f, cs[i], lane)
+				cv = readElem(f, cs[i], lane)
 			}
 			var old, now uint64
 			switch {
-			case generic && mem.InShared(at, w.cta.grid.size):
+			case generic && mem.InShared(addr, w.cta.grid.clusterSize):
 				old = mem.LoadBits(r, size)
-				now = apply(onShared, mask, old, bv, cv)
+				now = applyReduction(onShared, mask, old, bv, cv)
 				mem.StoreBits(r, size, now)
 			case parallel:
-				old, now = host(t.Reduction, mask, r, size, bv, cv)
+				old, now = applyHostReduction(t.Reduction, mask, r, size, bv, cv)
 			default:
 				old = mem.LoadBits(r, size)
-				now = apply(t.Reduction, mask, old, bv, cv)
+				now = applyReduction(t.Reduction, mask, old, bv, cv)
 				mem.StoreBits(r, size, now)
 			}
 			if old != now {
@@ -608,16 +608,16 @@ func widthMask(t ptx.Type) uint64 { return ^uint64(0) >> max(0, 64-t.Bits()) }
 
 // atomics reports whether the CTA's atomics on global memory have to be the host's. Those of 128 bits never are: Go has
 // 64 at most.
-func (c *cta) atomics() bool { return c.grid.atomics && (!c.turn || c.grid.dev.Grace > 0) }
+func (c *cta) atomics() bool { return c.grid.hostAtomics && (!c.ordered || c.grid.dev.HostGrace > 0) }
 
-// host applies the operation with the host's atomics. What is narrower than 4 bytes is part of an aligned word of 4,
+// applyHostReduction applies the operation with the host's atomics. What is narrower than 4 bytes is part of an aligned word of 4,
 // which is in one page, and in one allocation of ours.
-func host(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
+func applyHostReduction(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64) (old, now uint64) {
 	if size == 8 {
 		q := (*uint64)(p)
 		for {
 			old = hostatomic.LoadUint64(q)
-			now = apply(t, mask, old, b, c)
+			now = applyReduction(t, mask, old, b, c)
 			if old == now || hostatomic.CompareAndSwapUint64(q, old, now) {
 				return old, now
 			}
@@ -628,15 +628,15 @@ func host(t code.Reduction, mask uint64, p unsafe.Pointer, size int, b, c uint64
 	for {
 		v := hostatomic.LoadUint32(q)
 		old = uint64(v) >> (8 * in) & mask
-		now = apply(t, mask, old, b, c)
+		now = applyReduction(t, mask, old, b, c)
 		if old == now || hostatomic.CompareAndSwapUint32(q, v, uint32(uint64(v)&^(mask<<(8*in))|now<<(8*in))) {
 			return old, now
 		}
 	}
 }
 
-// apply is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
-func apply(t code.Reduction, mask, a, b, c uint64) uint64 {
+// applyReduction is the operation on values (manual 9.7.13.5), of a type as wide as a mask.
+func applyReduction(t code.Reduction, mask, a, b, c uint64) uint64 {
 	switch t.Op {
 	case code.AtomAdd:
 		switch t.Type {
@@ -687,12 +687,12 @@ func apply(t code.Reduction, mask, a, b, c uint64) uint64 {
 		}
 		return a - 1
 	}
-	less := a < b&mask
+	reduce := a < b&mask
 	if t.Type.IsSigned() {
 		n := bits.LeadingZeros64(mask)
-		less = int64(a<<n) < int64(b<<n)
+		reduce = int64(a<<n) < int64(b<<n)
 	}
-	if less == (t.Op == code.AtomMin) {
+	if reduce == (t.Op == code.AtomMin) {
 		return a
 	}
 	return b & mask
@@ -700,106 +700,106 @@ func apply(t code.Reduction, mask, a, b, c uint64) uint64 {
 
 // isspacep tells in which window generic addresses lie: that of shared memory is the CTA's, or
 // the cluster's.
-func isspacep(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.D == code.NoRow {
+func isspacep(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if instr.D == code.NoRow {
 		return
 	}
-	a := f.Src64(in.A)
-	t, view, want := uint32(0), w.view(), ptx.Space(in.Imm&0xff)
+	a := f.Src64(instr.A)
+	t, view, want := uint32(0), w.view(), ptx.Space(instr.Imm&0xff)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		space := view.SpaceOf(a[i], in.Imm>>8 != 0)
+		space := view.SpaceOf(a[i], instr.Imm>>8 != 0)
 		// The parameter window is part of the global one.
 		if space == want || space == ptx.Param && want == ptx.Global {
 			t |= 1 << i
 		}
 	}
-	f.SetP(in.D, m, t)
+	f.SetP(instr.D, m, t)
 }
 
 // frameAddress32 and frameAddress64 give the address of a variable of the
 // running function's local frame.
-func frameAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(f.Row32(in.D), uint32(4*uint64(w.frame.local)+in.Imm), m)
+func frameAddress32(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	mem.FillRow(f.Row32(instr.D), uint32(4*uint64(w.frame.local)+instr.Imm), m)
 }
 
-func frameAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(f.Row64(in.D), 4*uint64(w.frame.local)+in.Imm, m)
+func frameAddress64(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	mem.FillRow(f.Row64(instr.D), 4*uint64(w.frame.local)+instr.Imm, m)
 }
 
 // sharedAddress32 and sharedAddress64 give the address of a variable in the CTA's shared memory.
-func sharedAddress32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(f.Row32(in.D), uint32(w.cta.addressOf(in.Imm)), m)
+func sharedAddress32(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	mem.FillRow(f.Row32(instr.D), uint32(w.cta.addressOf(instr.Imm)), m)
 }
 
-func sharedAddress64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(f.Row64(in.D), w.cta.addressOf(in.Imm), m)
+func sharedAddress64(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	mem.FillRow(f.Row64(instr.D), w.cta.addressOf(instr.Imm), m)
 }
 
-func frameSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {
-	return affinetrack.Value{Base: 4*uint64(w.frame.local) + in.Imm}
+func frameSource(w *warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
+	return affinetrack.Value{Base: 4*uint64(w.frame.local) + instr.Imm}
 }
 
 // stacksave, stackrestore and alloca (manual 9.7.17) move a lane's stack above
 // the static frame.
-func stacksave(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func stacksave(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		v := base
 		if w.frame.fn.Allocates {
-			v += uint64(f.Row32(w.frame.fn.Taken)[i])
+			v += uint64(f.Row32(w.frame.fn.AddressTaken)[i])
 		}
-		if in.Op == code.Stacksave64 {
-			f.Row64(in.D)[i] = v
+		if instr.Op == code.Stacksave64 {
+			f.Row64(instr.D)[i] = v
 		} else {
-			f.Row32(in.D)[i] = uint32(v)
+			f.Row32(instr.D)[i] = uint32(v)
 		}
 	}
 }
 
-func stackrestore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func stackrestore(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
-	taken := f.Row32(w.frame.fn.Taken)
+	taken := f.Row32(w.frame.fn.AddressTaken)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		v := uint64(0)
-		if in.Op == code.Stackrestore64 {
-			v = f.Src64(in.A)[i]
+		if instr.Op == code.Stackrestore64 {
+			v = f.Src64(instr.A)[i]
 		} else {
-			v = uint64(f.Src32(in.A)[i])
+			v = uint64(f.Src32(instr.A)[i])
 		}
 		if v < base || v-base > uint64(taken[i]) {
-			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
+			w.fail(w.sourceOf(instr), 1<<(32*h+i), ErrStackOverflow, "stackrestore of %s, which no stacksave has given", hexAddr(v))
 			return
 		}
 		taken[i] = uint32(v - base)
 	}
 }
 
-func alloca(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func alloca(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	base := uint64(4 * (w.frame.local + w.frame.fn.Local))
-	align := in.Imm
-	taken := f.Row32(w.frame.fn.Taken)
+	align := instr.Imm
+	taken := f.Row32(w.frame.fn.AddressTaken)
 	limit := 4 * uint64(w.cta.grid.stackWords)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		size := uint64(0)
-		if in.Op == code.Alloca64 {
-			size = f.Src64(in.A)[i]
+		if instr.Op == code.Alloca64 {
+			size = f.Src64(instr.A)[i]
 		} else {
-			size = uint64(f.Src32(in.A)[i])
+			size = uint64(f.Src32(instr.A)[i])
 		}
-		at := (base + uint64(taken[i]) + align - 1) / align * align
-		if size > limit || at+size > limit {
-			w.fail(w.src(in), 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, at, limit)
+		addr := (base + uint64(taken[i]) + align - 1) / align * align
+		if size > limit || addr+size > limit {
+			w.fail(w.sourceOf(instr), 1<<(32*h+i), ErrStackOverflow, "%v: alloca of %d bytes, with %d of %d in use", ErrStackOverflow, size, addr, limit)
 			return
 		}
-		taken[i] = uint32(at + (size+3)/4*4 - base)
-		if in.Op == code.Alloca64 {
-			f.Row64(in.D)[i] = at
+		taken[i] = uint32(addr + (size+3)/4*4 - base)
+		if instr.Op == code.Alloca64 {
+			f.Row64(instr.D)[i] = addr
 		} else {
-			f.Row32(in.D)[i] = uint32(at)
+			f.Row32(instr.D)[i] = uint32(addr)
 		}
 	}
 	w.growLocal(w.localTop())

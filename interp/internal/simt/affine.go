@@ -29,50 +29,50 @@ func shadowAt(f *regfile.File, s code.Slot, row int32) *regfile.Compact {
 
 // affineGeneric executes an instruction on the lanes, after expanding what it
 // reads.
-func affineGeneric(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.How.Expand != 0 {
-		w.expandSources(f, in, m)
+func affineGeneric(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if instr.Plan.Materialise != 0 {
+		w.expandSources(f, instr, m)
 	}
-	if !w.beforeLanes(m) {
+	if !w.checkBeforeLanes(m) {
 		return
 	}
-	w.onLanes(h, f, in, m)
-	w.afterLanes()
-	if in.How.Dirty {
-		w.uncompact(f, in, m)
+	w.onLanes(h, f, instr, m)
+	w.checkAfterLanes()
+	if instr.Plan.LeavesStale {
+		w.uncompact(f, instr, m)
 	}
 }
 
 // expandSources expands what the instruction reads that may be only in shadows.
-func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	e := in.How.Expand
-	for i, row := range in.Sources() {
+func (w *warp) expandSources(f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	e := instr.Plan.Materialise
+	for i, row := range instr.Sources() {
 		if e>>i&1 == 0 {
 			continue
 		}
 		slot := s.Src[i]
 		if s.Side == code.AccessSide {
-			slot = w.access(in).Addr
+			slot = w.access(instr).Addr
 		}
 		expand(f, code.Row{Slot: slot, Row: row}, m)
 	}
 	switch s.Side {
 	case code.CallSide:
-		for _, p := range w.cta.code.Calls[in.Side].Args {
+		for _, p := range w.cta.code.Calls[instr.Side].Args {
 			expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 		}
 	case code.FragmentSide:
-		o := &w.cta.code.Fragments[in.Side]
-		for _, list := range [][]code.Elem{o.A, o.B, o.C, o.E} {
+		frags := &w.cta.code.Fragments[instr.Side]
+		for _, list := range [][]code.Elem{frags.A, frags.B, frags.C, frags.E} {
 			expandElems(f, list, m)
 		}
 	case code.TextureSide:
-		for _, list := range w.cta.code.Textures[in.Side].Sources {
+		for _, list := range w.cta.code.Textures[instr.Side].Sources {
 			expandElems(f, list, m)
 		}
 	case code.AccessSide:
-		switch a := w.access(in); {
+		switch a := w.access(instr); {
 		case a.Atom != nil:
 			expandElems(f, a.Atom.B, m)
 			expandElems(f, a.Atom.C, m)
@@ -84,74 +84,74 @@ func (w *warp) expandSources(f *regfile.File, in *code.Instr, m uint32) {
 
 // uncompact records that the lanes of m have the results of the instruction in their
 // rows.
-func (w *warp) uncompact(f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
+func (w *warp) uncompact(f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
 	if s.Side == code.FragmentSide {
-		for _, e := range w.cta.code.Fragments[in.Side].D {
+		for _, e := range w.cta.code.Fragments[instr.Side].D {
 			uncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 		return
 	}
 	if s.Side == code.TextureSide {
-		for _, e := range w.cta.code.Textures[in.Side].D {
-			forget(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
+		for _, e := range w.cta.code.Textures[instr.Side].D {
+			markGeneric(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 		return
 	}
 	if s.Side != code.AccessSide {
-		uncompactRow(f, code.Row{Slot: s.Dst, Row: in.D}, m)
+		uncompactRow(f, code.Row{Slot: s.Dst, Row: instr.D}, m)
 		return
 	}
-	for _, e := range w.access(in).Elems {
+	for _, e := range w.access(instr).Elems {
 		if e.Slot != code.NoSlot {
 			uncompactRow(f, code.Row{Slot: e.Slot, Row: e.Row}, m)
 		}
 	}
 }
 
-// forget records that the lanes of m have got a register's value in its row, in a file
+// markGeneric records that the lanes of m have got a register's value in its row, in a file
 // with shadows; o may be no row at all.
-func forget(f *regfile.File, o code.Row, m uint32) {
-	switch o.Slot {
+func markGeneric(f *regfile.File, row code.Row, m uint32) {
+	switch row.Slot {
 	case code.R, code.Q:
-		uncompactRow(f, o, m)
+		uncompactRow(f, row, m)
 	}
 }
 
-func uncompactRow(f *regfile.File, o code.Row, m uint32) {
-	c := shadowOf(f, o)
+func uncompactRow(f *regfile.File, row code.Row, m uint32) {
+	c := shadowOf(f, row)
 	c.Mask &^= m
-	c.Clean &^= m
+	c.Materialised &^= m
 }
 
 // keepCompact makes a register compact for the lanes of m.
-func (w *warp) keepCompact(h int, f *regfile.File, in *code.Instr, o code.Row, v affinetrack.Value, m uint32) {
-	c := shadowOf(f, o)
-	if v = v.Reduced(o.Slot.Bits()); m != regfile.Full && valueOf(c) == v {
+func (w *warp) keepCompact(h int, f *regfile.File, instr *code.Instr, row code.Row, v affinetrack.Value, m uint32) {
+	c := shadowOf(f, row)
+	if v = v.Truncate(row.Slot.Bits()); m != regfile.Full && valueOf(c) == v {
 		c.Mask |= m
 	} else {
 		if rest := c.Mask &^ m; rest != 0 { // few have any: which of them live is asked after that
-			expand(f, o, rest&uint32(w.live>>(32*h)))
+			expand(f, row, rest&uint32(w.live>>(32*h)))
 		}
 		*c = regfile.Compact{Base: v.Base, Stride: v.Stride, Mask: m}
 	}
-	if in.How.Both {
-		expand(f, o, m)
+	if instr.Plan.WritesBoth {
+		expand(f, row, m)
 	}
 }
 
 // keepProved makes a register uniform for all lanes there are.
-func keepProved(f *regfile.File, in *code.Instr, base uint64, m uint32) {
-	d := code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}
+func keepProved(f *regfile.File, instr *code.Instr, base uint64, m uint32) {
+	d := code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}
 	*shadowOf(f, d) = regfile.Compact{Base: base, Mask: regfile.Full}
-	if in.How.Both {
+	if instr.Plan.WritesBoth {
 		expand(f, d, m)
 	}
 }
 
-// fix computes the constants of the launch.
-func (g *Grid) fix() {
-	k := &g.code.Consts
+// computeFixed computes the constants of the launch.
+func (g *Grid) computeFixed() {
+	k := &g.kernel.Consts
 	value := func(s code.Slot, row int32) uint64 {
 		switch s {
 		case code.R:
@@ -159,23 +159,23 @@ func (g *Grid) fix() {
 		case code.Q:
 			return k.Value64(row)
 		case code.P:
-			return uint64(bit(k.ValueP(row)))
+			return uint64(boolBit(k.ValueP(row)))
 		}
 		return 0
 	}
-	for i := range g.code.Fixed {
-		in := &g.code.Fixed[i].Instr
-		s := &code.Signatures[in.Op]
+	for i := range g.kernel.Fixed {
+		instr := &g.kernel.Fixed[i].Instr
+		s := &code.Signatures[instr.Op]
 		var v uint64
-		d := code.Row{Slot: s.Dst, Row: in.D}
+		d := code.Row{Slot: s.Dst, Row: instr.D}
 		switch s.Kind {
 		case code.Arithmetic:
-			v, _ = alu.Single[in.Op](value(s.Src[0], in.A), value(s.Src[1], in.B), value(s.Src[2], in.C), value(s.Src[3], in.E), in.Imm)
+			v, _ = alu.Single[instr.Op](value(s.Src[0], instr.A), value(s.Src[1], instr.B), value(s.Src[2], instr.C), value(s.Src[3], instr.E), instr.Imm)
 		case code.Read:
-			v = g.sreg(ptx.SpecialReg(in.Imm)) & (1<<s.Width - 1)
+			v = g.sreg(ptx.SpecialReg(instr.Imm)) & (1<<s.Width - 1)
 		case code.Load:
-			a := &g.code.Access[in.Side]
-			v = a.Extend(mem.LoadBits(a.AtFixed(), a.Size))
+			a := &g.kernel.Access[instr.Side]
+			v = a.Extend(mem.LoadBits(a.FixedPointer(), a.Size))
 			d = code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row}
 		}
 		if d.Slot == code.Q {
@@ -189,106 +189,106 @@ func (g *Grid) fix() {
 // Operations are executed on single values by functions of four operands, whatever the
 // operation has: what stands for others is not looked at. Here it is the last there is.
 
-func provedUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a := shadowAt(f, s.Src[0], in.A).Base
-	d, _ := alu.Single[in.Op](a, a, a, a, in.Imm)
-	keepProved(f, in, d, m)
+func provedUnary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a := shadowAt(f, s.Src[0], instr.A).Base
+	d, _ := alu.Single[instr.Op](a, a, a, a, instr.Imm)
+	keepProved(f, instr, d, m)
 }
 
-func provedBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base
-	d, _ := alu.Single[in.Op](a, b, b, b, in.Imm)
-	keepProved(f, in, d, m)
+func provedBinary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b := shadowAt(f, s.Src[0], instr.A).Base, shadowAt(f, s.Src[1], instr.B).Base
+	d, _ := alu.Single[instr.Op](a, b, b, b, instr.Imm)
+	keepProved(f, instr, d, m)
 }
 
-func provedTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b, c := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base
-	d, _ := alu.Single[in.Op](a, b, c, c, in.Imm)
-	keepProved(f, in, d, m)
+func provedTernary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b, c := shadowAt(f, s.Src[0], instr.A).Base, shadowAt(f, s.Src[1], instr.B).Base, shadowAt(f, s.Src[2], instr.C).Base
+	d, _ := alu.Single[instr.Op](a, b, c, c, instr.Imm)
+	keepProved(f, instr, d, m)
 }
 
-func provedQuaternary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b, c, e := shadowAt(f, s.Src[0], in.A).Base, shadowAt(f, s.Src[1], in.B).Base, shadowAt(f, s.Src[2], in.C).Base, shadowAt(f, s.Src[3], in.E).Base
-	d, _ := alu.Single[in.Op](a, b, c, e, in.Imm)
-	keepProved(f, in, d, m)
+func provedQuaternary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b, c, e := shadowAt(f, s.Src[0], instr.A).Base, shadowAt(f, s.Src[1], instr.B).Base, shadowAt(f, s.Src[2], instr.C).Base, shadowAt(f, s.Src[3], instr.E).Base
+	d, _ := alu.Single[instr.Op](a, b, c, e, instr.Imm)
+	keepProved(f, instr, d, m)
 }
 
-func affineUnary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a := shadowAt(f, s.Src[0], in.A)
+func affineUnary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a := shadowAt(f, s.Src[0], instr.A)
 	v, answer := w.unit.Unary(&s.Operation, valueOf(a), a.Mask, m)
 	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
+	case affinetrack.PerLane:
+		affineGeneric(w, h, f, instr, m)
 		return
-	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, a.Base, a.Base, a.Base, in.Imm)
+	case affinetrack.Scalar:
+		v.Base, _ = alu.Single[instr.Op](a.Base, a.Base, a.Base, a.Base, instr.Imm)
 	}
-	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+	w.keepCompact(h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
 // affineBinary executes an operation on two operands.
-func affineBinary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
+func affineBinary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b := shadowAt(f, s.Src[0], instr.A), shadowAt(f, s.Src[1], instr.B)
 	v, answer := w.unit.Binary(&s.Operation, valueOf(a), valueOf(b), a.Mask&b.Mask, m)
 	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
+	case affinetrack.PerLane:
+		affineGeneric(w, h, f, instr, m)
 		return
-	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
+	case affinetrack.Scalar:
+		v.Base, _ = alu.Single[instr.Op](a.Base, b.Base, b.Base, b.Base, instr.Imm)
 	}
-	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+	w.keepCompact(h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
 // affineCompare executes a comparison.
-func affineCompare(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B)
+func affineCompare(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b := shadowAt(f, s.Src[0], instr.A), shadowAt(f, s.Src[1], instr.B)
 	v, answer := w.unit.Binary(&s.Operation, valueOf(a), valueOf(b), a.Mask&b.Mask, m)
 	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
+	case affinetrack.PerLane:
+		affineGeneric(w, h, f, instr, m)
 		return
-	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, b.Base, b.Base, in.Imm)
+	case affinetrack.Scalar:
+		v.Base, _ = alu.Single[instr.Op](a.Base, b.Base, b.Base, b.Base, instr.Imm)
 	}
-	keepCompared(f, in, v.Base, m)
+	keepCompared(f, instr, v.Base, m)
 }
 
 // keepCompared gives the lanes of m the predicates of a comparison that all of them have the
 // outcome of, 0 or 1.
-func keepCompared(f *regfile.File, in *code.Instr, outcome uint64, m uint32) {
+func keepCompared(f *regfile.File, instr *code.Instr, outcome uint64, m uint32) {
 	var c uint32
-	if in.Imm != alu.BoolNone {
-		c = f.SrcP(in.C)
+	if instr.Imm != alu.BoolNone {
+		c = f.SrcP(instr.C)
 	}
-	p, q := alu.Combine(-uint32(outcome), c, in.Imm)
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, p)
+	p, q := alu.Combine(-uint32(outcome), c, instr.Imm)
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, p)
 	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, q)
+	if instr.F != code.NoRow {
+		f.SetP(instr.F, m, q)
 	}
 }
 
-func affineTernary(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
-	a, b, c := shadowAt(f, s.Src[0], in.A), shadowAt(f, s.Src[1], in.B), shadowAt(f, s.Src[2], in.C)
+func affineTernary(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
+	a, b, c := shadowAt(f, s.Src[0], instr.A), shadowAt(f, s.Src[1], instr.B), shadowAt(f, s.Src[2], instr.C)
 	v, answer := w.unit.Ternary(&s.Operation, valueOf(a), valueOf(b), valueOf(c), a.Mask&b.Mask&c.Mask, m)
 	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
+	case affinetrack.PerLane:
+		affineGeneric(w, h, f, instr, m)
 		return
-	case affinetrack.Once:
-		v.Base, _ = alu.Single[in.Op](a.Base, b.Base, c.Base, c.Base, in.Imm)
+	case affinetrack.Scalar:
+		v.Base, _ = alu.Single[instr.Op](a.Base, b.Base, c.Base, c.Base, instr.Imm)
 	}
-	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+	w.keepCompact(h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
 // valueOf is what a shadow holds.
@@ -298,33 +298,33 @@ func valueOf(c *regfile.Compact) affinetrack.Value {
 
 // affineMixed executes a kernel of any number of operands, predicates among them, that may
 // have a carry as a second result.
-func affineMixed(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &code.Signatures[in.Op]
+func affineMixed(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &code.Signatures[instr.Op]
 	var src [4]affinetrack.Operand
 	n := s.Sources()
-	for i, row := range in.Sources() {
+	for i, row := range instr.Sources() {
 		switch s := s.Src[i]; s {
 		case code.NoSlot:
 		case code.P:
 			src[i] = predicateOf(f, row, m)
 		default:
 			c := shadowAt(f, s, row)
-			src[i] = affinetrack.Operand{Value: valueOf(c), Held: c.Mask}
+			src[i] = affinetrack.Operand{Value: valueOf(c), Lanes: c.Mask}
 		}
 	}
 	v, answer := w.unit.Execute(&s.Operation, src[:n], m)
 	switch answer {
-	case affinetrack.OnLanes:
-		affineGeneric(w, h, f, in, m)
+	case affinetrack.PerLane:
+		affineGeneric(w, h, f, instr, m)
 		return
-	case affinetrack.Once:
+	case affinetrack.Scalar:
 		var carry uint64
-		v.Base, carry = alu.Single[in.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, in.Imm)
+		v.Base, carry = alu.Single[instr.Op](src[0].Base, src[1].Base, src[2].Base, src[3].Base, instr.Imm)
 		if s.Dst2 == code.P {
-			f.SetP(in.F, m, -uint32(carry))
+			f.SetP(instr.F, m, -uint32(carry))
 		}
 	}
-	w.keepCompact(h, f, in, code.Row{Slot: s.Dst, Row: in.D}, v, m)
+	w.keepCompact(h, f, instr, code.Row{Slot: s.Dst, Row: instr.D}, v, m)
 }
 
 // predicateOf is a predicate as an operand: compact if it is the same in all lanes of m.
@@ -333,22 +333,22 @@ func predicateOf(f *regfile.File, row int32, m uint32) affinetrack.Operand {
 	if p != 0 && p != m {
 		return affinetrack.Operand{}
 	}
-	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(bit(p != 0))}, Held: regfile.Full}
+	return affinetrack.Operand{Value: affinetrack.Value{Base: uint64(boolBit(p != 0))}, Lanes: regfile.Full}
 }
 
 // affineSource reads a special register, or the address of a local variable, that the plan
 // knows to be uniform or affine in all warps.
-func affineSource(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	w.keepCompact(h, f, in, code.Row{Slot: code.Signatures[in.Op].Dst, Row: in.D}, w.sourceValue(h, in, m), m)
+func affineSource(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	w.keepCompact(h, f, instr, code.Row{Slot: code.Signatures[instr.Op].Dst, Row: instr.D}, w.sourceValue(h, instr, m), m)
 }
 
 // addressOf is the compact address of an access; nil if it has none for the lanes
 // of m.
-func addressOf(f *regfile.File, in *code.Instr, a *code.Access, m uint32) *regfile.Compact {
+func addressOf(f *regfile.File, instr *code.Instr, a *code.Access, m uint32) *regfile.Compact {
 	if a.Addr == code.NoSlot {
 		return &fixedAddress
 	}
-	if c := shadowAt(f, a.Addr, in.A); c.Mask&m == m {
+	if c := shadowAt(f, a.Addr, instr.A); c.Mask&m == m {
 		return c
 	}
 	return nil
@@ -359,17 +359,17 @@ var fixedAddress = regfile.Compact{Mask: regfile.Full}
 // affineLoad loads from a compact address: a uniform one once, and the value is
 // uniform unless memory is the thread's own; an affine one without computing the
 // lanes' addresses.
-func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
-	c := addressOf(f, in, a, m)
+func affineLoad(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
+	c := addressOf(f, instr, a, m)
 	if c == nil {
-		affineGeneric(w, h, f, in, m)
+		affineGeneric(w, h, f, instr, m)
 		return
 	}
 	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
-	if !in.How.Dirty { // else the address is uniform wherever it is compact
+	if !instr.Plan.LeavesStale { // else the address is uniform wherever it is compact
 		if !ok {
-			affineGeneric(w, h, f, in, m)
+			affineGeneric(w, h, f, instr, m)
 			return
 		}
 		loadRows(f, a, p, first, step, m)
@@ -379,20 +379,20 @@ func affineLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		for i, e := range a.Elems {
 			if e.Slot != code.NoSlot {
 				v := affinetrack.Value{Base: a.Extend(mem.LoadBits(unsafe.Add(p, i*a.Size), a.Size))}
-				w.keepCompact(h, f, in, code.Row{Slot: e.Slot, Row: e.Row}, v, m)
+				w.keepCompact(h, f, instr, code.Row{Slot: e.Slot, Row: e.Row}, v, m)
 			}
 		}
 		return
 	}
-	own := mem.InWindow(a.At(c.Base), ptx.Local)
-	affineGeneric(w, h, f, in, m)
+	own := mem.InWindow(a.AddressAt(c.Base), ptx.Local)
+	affineGeneric(w, h, f, instr, m)
 	if own || w.err != nil {
 		return
 	}
 	for _, e := range a.Elems {
 		if e.Slot != code.NoSlot {
-			o := code.Row{Slot: e.Slot, Row: e.Row}
-			w.keepCompact(h, f, in, o, firstLane(f, o, m), m)
+			row := code.Row{Slot: e.Slot, Row: e.Row}
+			w.keepCompact(h, f, instr, row, firstLane(f, row, m), m)
 		}
 	}
 }
@@ -406,33 +406,33 @@ func expandElems(f *regfile.File, elems []code.Elem, m uint32) {
 }
 
 // affineStore stores to a compact address without computing the lanes' addresses.
-func affineStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
-	c := addressOf(f, in, a, m)
+func affineStore(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
+	c := addressOf(f, instr, a, m)
 	if c == nil {
-		affineGeneric(w, h, f, in, m)
+		affineGeneric(w, h, f, instr, m)
 		return
 	}
 	p, first, step, ok := w.memoryAt(a, valueOf(c), m)
 	if !ok {
-		affineGeneric(w, h, f, in, m)
+		affineGeneric(w, h, f, instr, m)
 		return
 	}
 	w.storeRows(f, a, p, first, step, m)
 }
 
 // affineLocal accesses local memory at a uniform address.
-func affineLocal(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := w.access(in)
-	c := addressOf(f, in, a, m)
+func affineLocal(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := w.access(instr)
+	c := addressOf(f, instr, a, m)
 	if c == nil {
-		affineGeneric(w, h, f, in, m)
+		affineGeneric(w, h, f, instr, m)
 		return
 	}
 	if a.Store {
 		expandElems(f, a.Elems, m)
 	}
-	if !w.localRow(h, f, a, a.At(c.Base), m) {
-		affineGeneric(w, h, f, in, m)
+	if !w.localRow(h, f, a, a.AddressAt(c.Base), m) {
+		affineGeneric(w, h, f, instr, m)
 	}
 }

@@ -7,20 +7,20 @@ import (
 
 // Asked is the backend of machine code, of which it counts how often Go asks it to run a warp, and how often it is entered for
 // that. It is for launches on one thread.
-var Asked = new(asked)
+var Asked = new(recordingBackend)
 
-type asked struct {
+type recordingBackend struct {
 	machineCode
 	Times, Entered int
 
 	Cancel context.CancelFunc // called when it is asked the At-th time
-	At     int
+	Inner  int
 }
 
 // asks is told before each time.
-func (a *asked) asks(w *warp) {
+func (a *recordingBackend) asks(w *warp) {
 	a.Times++
-	if a.Times == a.At {
+	if a.Times == a.Inner {
 		for a.Cancel(); !w.cta.grid.cancelled.Load(); {
 			runtime.Gosched() // the launch is told by another goroutine
 		}
@@ -28,24 +28,26 @@ func (a *asked) asks(w *warp) {
 }
 
 // ran is told behind it how often machine code had been entered.
-func (a *asked) ran(w *warp, before int64) { a.Entered += int(w.cta.native.entered - before) }
+func (a *recordingBackend) ran(w *warp, before int64) {
+	a.Entered += int(w.cta.native.enterCount - before)
+}
 
-func (a *asked) run(w *warp, budget int) reason {
+func (a *recordingBackend) run(w *warp, budget int) reason {
 	a.asks(w)
-	defer a.ran(w, w.cta.native.entered)
+	defer a.ran(w, w.cta.native.enterCount)
 	return a.machineCode.run(w, budget)
 }
 
-func (a *asked) checks() runner { return &askedChecked{by: a} }
+func (a *recordingBackend) newCheckRunner() runner { return &recordingCheckBackend{by: a} }
 
-// askedChecked is it in check mode.
-type askedChecked struct {
-	checkedCode
-	by *asked
+// recordingCheckBackend is it in check mode.
+type recordingCheckBackend struct {
+	nativeCheckRunner
+	by *recordingBackend
 }
 
-func (a *askedChecked) run(w *warp, budget int) reason {
+func (a *recordingCheckBackend) run(w *warp, budget int) reason {
 	a.by.asks(w)
-	defer a.by.ran(w, w.cta.native.entered)
-	return a.checkedCode.run(w, budget)
+	defer a.by.ran(w, w.cta.native.enterCount)
+	return a.nativeCheckRunner.run(w, budget)
 }

@@ -30,7 +30,7 @@ func BenchmarkAssemble(b *testing.B) {
 	if simt.Native == nil {
 		b.Skip("this host executes no machine code of ours")
 	}
-	linear := [3]lower.Spacing{{By: 1, Over: lower.Whole}, {Over: lower.Whole}, {Over: lower.Whole}}
+	linear := [3]lower.Spacing{{Stride: 1, Group: lower.WholeRow}, {Group: lower.WholeRow}, {Group: lower.WholeRow}}
 	for _, mode := range []struct {
 		name string
 		opt  lower.Options
@@ -69,7 +69,7 @@ func BenchmarkAssemble(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					if !kept {
-						native.Shipped().Forget()
+						native.HostLibrary().ClearCache()
 					}
 					for _, k := range list {
 						if !simt.Assemble(k.m, k.k, k.p) {

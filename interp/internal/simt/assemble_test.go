@@ -13,7 +13,7 @@ func Assemble(m *ptx.Module, k *ptx.Func, p *code.Program) bool {
 	c := NewKernel(m, k, p)
 	for _, mask := range []uint32{regfile.Full, 1} {
 		ctx := &native.Context{Mask: mask}
-		if c.ref == nil && !c.native.Ready(ctx) || c.adjoins() && !c.checked().Ready(ctx) {
+		if c.ref == nil && !c.native.Ready(ctx) || c.referenceAdjoins() && !c.checkOnce().Ready(ctx) {
 			return false
 		}
 	}

@@ -7,7 +7,7 @@ import "gemu/interp/internal/code"
 // Backend executes the code of warps: what instructions do to registers and memory. All
 // backends have the same programs do and count the same, in every mode.
 //
-// The registers are in w.files, whose windows are those of the running strand, and of
+// The registers are in w.files, whose windows are those of the running warp split, and of
 // which each says what lanes are active.
 type Backend interface {
 	runner
@@ -20,9 +20,9 @@ type Backend interface {
 	span(w *warp, from, to int32) int32
 }
 
-// runner executes the running strand of a warp from w.pc on, block after block, along
+// runner executes the running warp split of a warp from w.pc on, block after block, along
 // jumps and branches that all its lanes take alike. It hands back to the machine what it
-// cannot do, or must not: see reason. What the strand does then, and which runs next, is
+// cannot do, or must not: see reason. What the warp split does then, and which runs next, is
 // up to the machine (warp.execute) alone.
 //
 // In between, w.pc and the counts may be anywhere; when it hands back they are what every
@@ -34,16 +34,16 @@ type runner interface {
 	run(w *warp, budget int) reason
 }
 
-// checker is a backend that runs check mode itself. What it leaves to Go is the portable one's.
-type checker interface{ checks() runner }
+// checkingBackend is a backend that runs check mode itself. What it leaves to Go is the portable one's.
+type checkingBackend interface{ newCheckRunner() runner }
 
-// maker is a backend that makes something of a launch's code, when it is needed or ahead of that.
-type maker interface{ makes(g *Grid) }
+// compiler is a backend that makes something of a launch's code, when it is needed or ahead of that.
+type compiler interface{ compile(g *Grid) }
 
-// Make has the backend make what it will need first.
-func (g *Grid) Make() {
-	if b, ok := g.backend.(maker); ok {
-		b.makes(g)
+// CompileNative has the backend make what it will need first.
+func (g *Grid) CompileNative() {
+	if b, ok := g.backend.(compiler); ok {
+		b.compile(g)
 	}
 }
 
@@ -51,12 +51,12 @@ func (g *Grid) Make() {
 func (c *cta) runnerOf() runner {
 	switch {
 	case c.stream != nil:
-		return observed{}
+		return observedRunner{}
 	case c.grid.mode == Check:
-		if b, ok := c.grid.backend.(checker); ok {
-			return b.checks()
+		if b, ok := c.grid.backend.(checkingBackend); ok {
+			return b.newCheckRunner()
 		}
-		return checked{}
+		return checkRunner{}
 	}
 	return c.grid.backend
 }
@@ -74,71 +74,71 @@ func (w *warp) span(from, to int32) {
 	}
 }
 
-// reason is why a backend hands a strand back, and where that stands then.
+// reason is why a backend hands a warp split back, and where that stands then.
 type reason uint8
 
 const (
-	goesOn  reason = iota // there is none
-	used                  // the budget is used up, or the warp gives up the rest; before a block
-	parts                 // at a block's end, a branch whose lanes go different ways
-	meets                 // at a block's end, from which it comes to a place that the policy wants to know of
-	nobody                // nowhere: its lanes wait where others are to meet them
-	control               // at another end of a block: a call, return, exit or barrier; where somebody watches, any
-	visible               // before a block that the CTA may only execute in its turn
-	behind                // before a wait for what the warp's warpgroup has yet to issue
-	apart                 // before a call whose lanes make it apart
-	away                  // at w.away, a collective instruction whose lanes are elsewhere
-	lacks                 // before an instruction that the backend does not have
-	event                 // before an instruction before which a probe stops the launch
-	faulted               // by a trap, or because it comes to what is not run: w.err
+	noReason        reason = iota // there is none
+	budgetUsed                    // the budget is used up, or the warp gives up the rest; before a block
+	diverges                      // at a block's end, a branch whose lanes go different ways
+	reconverges                   // at a block's end, from which it comes to a place that the policy wants to know of
+	noSplit                       // nowhere: its lanes wait where others are to meet them
+	otherEnd                      // at another end of a block: a call, return, exit or barrier; where somebody watches, any
+	beforeOrdered                 // before a block that the CTA may only execute in its turn
+	beforeGroupWait               // before a wait for what the warp's warpgroup has yet to issue
+	differentCalls                // before a call whose lanes make it apart
+	lanesAbsent                   // at w.away, a collective instruction whose lanes are elsewhere
+	unsupported                   // before an instruction that the backend does not have
+	probeStop                     // before an instruction before which a probe stops the launch
+	trapped                       // by a trap, or because it comes to what is not run: w.err
 )
 
-// blockwise executes instructions of a block, those from w.pc on up to its end. It stops at
+// blockRunner executes instructions of a block, those from w.pc on up to its end. It stops at
 // once if w.err is set; before an instruction it stops by warp.halt.
-type blockwise func(w *warp, insts []code.Instr) reason
+type blockRunner func(w *warp, instrs []code.Instr) reason
 
-// inBlocks is the run of what executes one block after the other. It goes on behind the end
-// of a block where that is a matter of w.pc alone. Otherwise the strand stands at the end,
+// runBlocks is the run of what executes one block after the other. It goes on behind the end
+// of a block where that is a matter of w.pc alone. Otherwise the warp split stands at the end,
 // which the machine has to execute.
-func inBlocks(w *warp, budget int, block blockwise) reason {
+func runBlocks(w *warp, budget int, block blockRunner) reason {
 	w.activate()
 	p, enough := w.cta.code.Program, w.count.WarpInstructions+int64(budget)
 	for {
 		b := p.Block(w.pc)
 		if b.Caution != 0 {
-			if why := w.barred(b); why != goesOn {
-				return why
+			if reason := w.stopReason(b); reason != noReason {
+				return reason
 			}
 		}
-		why := block(w, w.pay(b))
+		reason := block(w, w.chargeBlock(b))
 		if w.err != nil {
 			return w.failed(b)
 		}
-		if why != goesOn {
-			return why
+		if reason != noReason {
+			return reason
 		}
-		w.pc, w.owed = b.Last, 0
+		w.pc, w.uncounted = b.Last, 0
 		end, to := p.End(b), b.Next
 		if end.Op != code.Jump {
 			if end.Op != code.Branch && end.Op != code.Return {
-				return control
+				return otherEnd
 			}
-			switch taken := w.guarded(end.Guard); {
-			case taken == w.mask:
+			switch takenLanes := w.guarded(end.Guard); {
+			case takenLanes == w.mask:
 				to = b.Target
-			case taken != 0 && b.Target != to:
-				return parts
+			case takenLanes != 0 && b.Target != to:
+				return diverges
 			}
 		}
-		if to == w.stop || w.heeds && len(w.others) > 0 {
-			return meets
+		if to == w.reconvergeAt || w.notifyEveryBlock && len(w.waitingSplits) > 0 {
+			return reconverges
 		}
 		if end.Op != code.Jump {
 			w.count.Branches++
 		}
 		w.pc = to
-		if w.count.WarpInstructions >= enough || w.yield {
-			return used
+		if w.count.WarpInstructions >= enough || w.yields {
+			return budgetUsed
 		}
 	}
 }
@@ -152,52 +152,52 @@ func (w *warp) activate() {
 	}
 }
 
-// barred reports what is in the way of executing a block.
-func (w *warp) barred(b *code.Block) reason {
+// stopReason reports what is in the way of executing a block.
+func (w *warp) stopReason(b *code.Block) reason {
 	switch {
-	case b.Caution&code.Visible != 0 && !w.cta.turn && !w.paused:
-		return visible
-	case b.Caution&code.Grouped != 0 && !w.grouped(b):
-		return behind
-	case b.Caution&code.Apart != 0 && len(w.calls(b)) > 0:
-		return apart
-	case b.Caution&code.Endless != 0:
-		w.fail(w.cta.code.anchor(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
-		return faulted
+	case b.Caution&code.GloballyOrdered != 0 && !w.cta.ordered && !w.pausedInBlock:
+		return beforeOrdered
+	case b.Caution&code.GroupWait != 0 && !w.grouped(b):
+		return beforeGroupWait
+	case b.Caution&code.SeparateCalls != 0 && len(w.callGroups(b)) > 0:
+		return differentCalls
+	case b.Caution&code.EndlessLoop != 0:
+		w.fail(w.cta.code.firstSource(b), w.mask, ErrEndlessLoop, "%v: no way leads out of this loop, and it does nothing", ErrEndlessLoop)
+		return trapped
 	}
-	return goesOn
+	return noReason
 }
 
-// pay counts the PTX instructions of a block that the running strand has yet to execute, and
+// chargeBlock counts the PTX instructions of a block that the running warp split has yet to execute, and
 // gives those of the machine up to the end. It counts before they are executed: the clock
 // takes that into account.
-func (w *warp) pay(b *code.Block) []code.Instr {
-	n, insts := int32(b.Sources.Len()), b.Body
-	if w.owed != 0 { // it goes on in the middle
-		n, insts = w.owed, insts[w.pc-b.First:]
+func (w *warp) chargeBlock(b *code.Block) []code.Instr {
+	n, instrs := int32(b.Sources.Len()), b.Body
+	if w.uncounted != 0 { // it goes on in the middle
+		n, instrs = w.uncounted, instrs[w.pc-b.First:]
 	}
 	w.count.WarpInstructions += int64(n)
-	return insts
+	return instrs
 }
 
-// halt puts the running strand before an instruction of its block: of what it has paid for,
+// halt puts the running warp split before an instruction of its block: of what it has paid for,
 // PTX instruction src, which this one is part of, and those behind are yet to
 // count.
 func (w *warp) halt(b *code.Block, pc, src int32) {
-	w.pc, w.owed = pc, b.Sources.End-src
-	w.count.WarpInstructions -= int64(w.owed)
+	w.pc, w.uncounted = pc, b.Sources.End-src
+	w.count.WarpInstructions -= int64(w.uncounted)
 }
 
-// failed is why a strand cannot go on for which w.err is set.
+// failed is why a warp split cannot go on for which w.err is set.
 func (w *warp) failed(b *code.Block) reason {
-	if w.err != errAway && w.err != errNoRoom {
-		return faulted
+	if w.err != errAbsentLanes && w.err != errNoTensorMemory {
+		return trapped
 	}
-	why := away
-	if w.err == errNoRoom {
-		why = behind
+	why := lanesAbsent
+	if w.err == errNoTensorMemory {
+		why = beforeGroupWait
 	}
 	w.err = nil
-	w.backUp(b, w.away)
+	w.returnToInstr(b, w.blockedInstr)
 	return why
 }

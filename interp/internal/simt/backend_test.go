@@ -22,7 +22,7 @@ func programs(t *testing.T) []*corpus.Program {
 		t.Fatal(err)
 	}
 	var list []*corpus.Program
-	seed, share := part.Seed(t), uint64(part.Of(1000, 2, 1))
+	seed, share := part.Seed(t), uint64(part.Count(1000, 2, 1))
 	for i, p := range all {
 		if strings.HasPrefix(p.File, "control/") || (uint64(i)+seed)%share == 0 {
 			list = append(list, p)
@@ -35,13 +35,13 @@ func programs(t *testing.T) []*corpus.Program {
 // have written.
 type hashed struct{ maphash.Hash }
 
-func (*hashed) Wants() interp.Wants {
-	return interp.Wants{Events: interp.OnAfter, Values: true, InOrder: true}
+func (*hashed) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnAfter, Values: true, InOrder: true}
 }
 
 func (p *hashed) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-func (p *hashed) Tell(e *interp.Event) {
+func (p *hashed) OnEvent(e *interp.Event) {
 	maphash.WriteComparable(&p.Hash, [3]uint64{uint64(e.Index), e.Active, e.Lanes})
 	for _, v := range e.Writes {
 		for lanes := e.Lanes; lanes != 0; lanes &= lanes - 1 {
@@ -55,19 +55,19 @@ func (p *hashed) Tell(e *interp.Event) {
 func TestBackends(t *testing.T) {
 	t.Parallel()
 	n, seed := 0, maphash.MakeSeed()
-	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, Eager: true}, {Mode: interp.Affine, Stats: true}, {Mode: interp.Affine, Eager: true}}
-	others := map[string]interp.Backend{"with few instructions": simt.Few}
+	checks := []interp.Launch{{Mode: interp.Check}, {Mode: interp.Check, CompileEagerly: true}, {Mode: interp.Affine, Structure: true}, {Mode: interp.Affine, CompileEagerly: true}}
+	backends := map[string]interp.Backend{"with few instructions": simt.Few}
 	if simt.Native != nil {
-		others["machine code"] = simt.Native
+		backends["machine code"] = simt.Native
 	}
 	for i, p := range programs(t) {
-		for _, as := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
+		for _, launch := range []interp.Launch{{Mode: interp.Vector}, {Mode: interp.Affine}, checks[i%len(checks)]} {
 			outcome := func(b interp.Backend) string {
 				told := hashed{maphash.Hash{}}
 				told.SetSeed(seed)
 				o := p.Run(func(l *interp.Launch) {
-					if l.Mode, l.Eager, l.Backend = as.Mode, as.Eager, b; as.Stats {
-						l.Stats, l.Probes = true, []interp.Probe{&told}
+					if l.Mode, l.CompileEagerly, l.Backend = launch.Mode, launch.CompileEagerly, b; launch.Structure {
+						l.Structure, l.Probes = true, []interp.Probe{&told}
 					}
 				})
 				s := fmt.Sprintf("memory %#x, error %v, told %#x", o.Memory, o.Err, told.Sum64())
@@ -80,9 +80,9 @@ func TestBackends(t *testing.T) {
 				return s
 			}
 			want := outcome(interp.Portable)
-			for name, b := range others {
+			for name, b := range backends {
 				if got := outcome(b); got != want {
-					t.Errorf("%v, %v mode, eager %v: %s\n%s, portable\n%s", p, as.Mode, as.Eager, name, got, want)
+					t.Errorf("%v, %v mode, eager %v: %s\n%s, portable\n%s", p, launch.Mode, launch.CompileEagerly, name, got, want)
 				}
 			}
 			n++
@@ -93,7 +93,7 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// TestHandBack: what has been executed is counted when a strand is handed back, and it stands
+// TestHandBack: what has been executed is counted when a warp split is handed back, and it stands
 // where it goes on, also at a collective instruction that has found lanes elsewhere.
 func TestHandBack(t *testing.T) {
 	t.Parallel()
@@ -159,15 +159,15 @@ AGAIN: // the first time the addresses are resolved
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := interp.NewBuffer(dev, make([]uint32, 32))
+		output, err := interp.NewBuffer(dev, make([]uint32, 32))
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = m.Run(t.Context(), &interp.Launch{
-			Grid: interp.Dim(2), Block: interp.Dim(16), Args: []any{out}, Mode: interp.Check, Eager: true,
+			Grid: interp.Dim(2), Block: interp.Dim(16), Args: []any{output}, Mode: interp.Check, CompileEagerly: true,
 			Backend: &simt.Meddler{Store: func(memory []byte) { stores++; store(stores, memory) }},
 		})
-		return interp.Slice[uint32](out), err
+		return interp.Slice[uint32](output), err
 	}
 	for _, lane := range []int{3, 14} { // of which one stores
 		got, err := run(func(stores int, memory []byte) {

@@ -19,28 +19,28 @@ import (
 
 // barrier is one of the sixteen barriers of a CTA.
 type barrier struct {
-	arrived int     // warps
-	want    int     // warps; 0: all that have not ended
-	waiting []*warp // of them those that wait
-	spare   []*warp // room for them
-	popc    int     // of bar.red
-	all     bool
-	any     bool
+	arrived       int     // warps
+	expected      int     // warps; 0: all that have not ended
+	waiting       []*warp // of them those that wait
+	waitingBuffer []*warp // room for them
+	popc          int     // of bar.red
+	allTrue       bool
+	anyTrue       bool
 
 	completed int // how often
 }
 
-// wait is what keeps a strand from running: lanes at a barrier of the CTA, or lanes of
+// wait is what keeps a warp split from running: lanes at a barrier of the CTA, or lanes of
 // the warp that have yet to execute the same.
 type wait struct {
-	src     *code.Source
-	op      *code.BarrierOp // nil: a collective instruction
-	ref     *code.Instr     // … in the reference of check mode
-	id      int             // the barrier's
-	want    int             // as barrier.want
-	arrived bool            // the warp has arrived, and waits for others
-	in      *code.Instr     // the instruction
-	member  uint32          // its membermask, or that of bar.warp.sync
+	src        *code.Source
+	op         *code.BarrierOp // nil: a collective instruction
+	ref        *code.Instr     // … in the reference of check mode
+	id         int             // the barrier's
+	expected   int             // as barrier.expected
+	arrived    bool            // the warp has arrived, and waits for others
+	instr      *code.Instr     // the instruction
+	membermask uint32          // its membermask, or that of bar.warp.sync
 
 	generation int // how often the barrier had completed when the warp arrived; for probes only
 }
@@ -53,9 +53,9 @@ func (w *warp) barrier(b *code.Block) {
 		w.jump(b.Next)
 		return
 	}
-	op, in := &w.cta.code.Barriers[end.Side], w.src(end)
+	op, in := &w.cta.code.Barriers[end.Side], w.sourceOf(end)
 	if end.Op == code.BarrierCluster {
-		w.arriveAt(b, m, wait{src: in, in: end, op: op, id: clusterBarrier})
+		w.arriveAt(b, m, wait{src: in, instr: end, op: op, id: clusterBarrier})
 		return
 	}
 	first := bits.TrailingZeros64(m)
@@ -94,70 +94,70 @@ func (w *warp) barrier(b *code.Block) {
 		}
 		want = int(n / width)
 	}
-	w.arriveAt(b, m, wait{src: in, in: end, op: op, id: int(id), want: want})
+	w.arriveAt(b, m, wait{src: in, instr: end, op: op, id: int(id), expected: want})
 }
 
 // arriveAt has lanes wait at the barrier that ends a block.
-func (w *warp) arriveAt(b *code.Block, lanes uint64, why wait) {
+func (w *warp) arriveAt(b *code.Block, lanes uint64, request wait) {
 	if w.check != nil {
-		why.ref = w.check.End(b)
+		request.ref = w.check.End(b)
 	}
-	alone := lanes == w.live && len(w.others) == 0
-	w.leaveWaiting(lanes, b.Next, why)
+	alone := lanes == w.live && len(w.waitingSplits) == 0
+	w.leaveWaiting(lanes, b.Next, request)
 	if alone { // nobody is to run first
 		w.state = atBarrier
-		w.meetAt(why.id)
+		w.arriveAtBarrier(request.id)
 		return
 	}
-	w.goOn(b.Next)
+	w.continueAt(b.Next)
 }
 
-// meetAt is for a warp all of whose lanes are at a barrier.
-func (w *warp) meetAt(id int) {
-	w.cta.recalls()
+// arriveAtBarrier is for a warp all of whose lanes are at a barrier.
+func (w *warp) arriveAtBarrier(id int) {
+	w.cta.importAll()
 	if id == clusterBarrier {
-		w.meetCluster()
+		w.arriveAtClusterBarrier()
 		return
 	}
 	w.arrive(&w.cta.barriers[id])
 }
 
-// leaveWaiting makes lanes of the running strand one that waits, before block pc.
-func (w *warp) leaveWaiting(lanes uint64, pc int32, why wait) {
-	c := w.without(lanes)
-	c.pc, c.wait = pc, w.newWait(why)
-	w.others = append(w.others, c)
-	w.waiting++
+// leaveWaiting makes lanes of the running warp split one that waits, before block pc.
+func (w *warp) leaveWaiting(lanes uint64, pc int32, request wait) {
+	c := w.splitOff(lanes)
+	c.pc, c.wait = pc, w.newWait(request)
+	w.waitingSplits = append(w.waitingSplits, c)
+	w.numWaiting++
 	if w.mask != 0 {
-		w.parts(lanes|w.mask, group{pc, lanes}, group{pc, w.mask})
+		w.countSplits(lanes|w.mask, laneGroup{pc, lanes}, laneGroup{pc, w.mask})
 	}
-	w.tellStrand(OnWait, &c, why.src, nil)
+	w.emitSplit(OnWait, &c, request.src, nil)
 }
 
 // newWait copies a wait to one that is not in use.
-func (w *warp) newWait(why wait) *wait {
-	n := len(w.spare)
+func (w *warp) newWait(request wait) *wait {
+	n := len(w.freeWaits)
 	if n == 0 {
-		w.spare, n = append(w.spare, new(wait)), 1
+		w.freeWaits, n = append(w.freeWaits, new(wait)), 1
 	}
-	p := w.spare[n-1]
-	w.spare = w.spare[:n-1]
-	*p = why
+	p := w.freeWaits[n-1]
+	w.freeWaits = w.freeWaits[:n-1]
+	*p = request
 	return p
 }
 
-// wake lets a strand go on.
-func (w *warp) wake(c *strand) {
-	if w.cta.hears(OnWake) {
-		w.tellStrand(OnWake, c, c.wait.src, c.wait.src.Writes)
+// wake lets a warp split go on.
+func (w *warp) wake(c *warpSplit) {
+	if w.cta.isSubscribed(OnWake) {
+		w.emitSplit(OnWake, c, c.wait.src, c.wait.src.Writes)
 	}
-	w.spare = append(w.spare, c.wait)
+	w.freeWaits = append(w.freeWaits, c.wait)
 	c.wait = nil
-	w.waiting--
+	w.numWaiting--
 }
 
-// goOn continues the running strand at a block, if it has lanes left.
-func (w *warp) goOn(pc int32) {
+// continueAt continues the running warp split at a block, if it has lanes left.
+func (w *warp) continueAt(pc int32) {
 	if w.mask != 0 {
 		w.jump(pc)
 	} else {
@@ -173,14 +173,14 @@ func (w *warp) warpBarrier(b *code.Block) {
 		w.jump(b.Next)
 		return
 	}
-	src, member := w.src(end), code.Row{Slot: code.R, Row: end.A}
+	src, member := w.sourceOf(end), code.Row{Slot: code.R, Row: end.A}
 	mask := func(lane int) uint32 { return uint32(w.value(member, lane)) }
 	complete := end.A < 0 && mask(0)&uint32(w.live) == uint32(m) // one mask, and all are here
 	if !complete {
 		absent := uint32(0)
 		for rest := m; rest != 0; rest &= rest - 1 {
 			lane := bits.TrailingZeros64(rest)
-			if !w.member(src, lane, mask(lane)) {
+			if !w.isMember(src, lane, mask(lane)) {
 				return
 			}
 			absent |= mask(lane) & uint32(w.live&^m)
@@ -200,46 +200,46 @@ func (w *warp) warpBarrier(b *code.Block) {
 			}
 		}
 		rest &^= lanes
-		w.leaveWaiting(lanes, b.Next, wait{src: src, in: end, op: &w.cta.code.Barriers[end.Side], member: member})
+		w.leaveWaiting(lanes, b.Next, wait{src: src, instr: end, op: &w.cta.code.Barriers[end.Side], membermask: member})
 	}
-	w.meetings()
-	w.goOn(b.Next)
+	w.executeCollectives()
+	w.continueAt(b.Next)
 }
 
-// judge is for a warp all of whose strands wait. If it is at one barrier, it
+// checkAlignedBarrier is for a warp all of whose warp splits wait. If it is at one barrier, it
 // arrives there.
-func (w *warp) judge() {
+func (w *warp) checkAlignedBarrier() {
 	w.state = atBarrier
-	for i := range w.others {
-		if b := w.others[i].wait; b.op == nil || b.op.Kind == code.BarWarp {
-			w.resume(w.take(i))
-			w.missing(b.src, uint32(w.mask), b.member&uint32(w.live)&^w.gathered(b)&^uint32(w.mask), b.member)
+	for i := range w.waitingSplits {
+		if b := w.waitingSplits[i].wait; b.op == nil || b.op.Kind == code.BarWarp {
+			w.resume(w.takeSplit(i))
+			w.missingMembersTrap(b.src, uint32(w.mask), b.membermask&uint32(w.live)&^w.waitingLanes(b)&^uint32(w.mask), b.membermask)
 			return
 		}
 	}
-	first := w.others[0].wait
-	for i := range w.others {
-		b := w.others[i].wait
-		if b.op.Aligned && w.atSource(b.src) != w.live {
-			w.resume(w.take(i))
-			away := w.live &^ w.mask &^ w.atSource(b.src)
-			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, LaneList(w.live&^away), w.id, LaneList(away))
-			t.Notes = append(t.Notes, w.whereabouts(away)...)
+	first := w.waitingSplits[0].wait
+	for i := range w.waitingSplits {
+		b := w.waitingSplits[i].wait
+		if b.op.Aligned && w.lanesAtSource(b.src) != w.live {
+			w.resume(w.takeSplit(i))
+			absent := w.live &^ w.mask &^ w.lanesAtSource(b.src)
+			t := w.fail(b.src, w.mask, ErrDeadlock, "%v: lanes %s of warp %d are at a barrier that lanes %s of the same warp have not reached", ErrDeadlock, LaneList(w.live&^absent), w.id, LaneList(absent))
+			t.Notes = append(t.Notes, w.whereabouts(absent)...)
 			return
 		}
 		if b.id != first.id || b.arrived {
 			return
 		}
 	}
-	w.meetAt(first.id)
+	w.arriveAtBarrier(first.id)
 }
 
-// atSource is the lanes that wait at an instruction.
-func (w *warp) atSource(src *code.Source) uint64 {
+// lanesAtSource is the lanes that wait at an instruction.
+func (w *warp) lanesAtSource(src *code.Source) uint64 {
 	m := uint64(0)
-	for i := range w.others {
-		if b := w.others[i].wait; b != nil && b.src == src {
-			m |= w.others[i].mask
+	for i := range w.waitingSplits {
+		if b := w.waitingSplits[i].wait; b != nil && b.src == src {
+			m |= w.waitingSplits[i].mask
 		}
 	}
 	return m
@@ -248,15 +248,15 @@ func (w *warp) atSource(src *code.Source) uint64 {
 // arrive enters the warp, all of whose lanes are at the barrier.
 func (w *warp) arrive(bar *barrier) {
 	c := w.cta
-	c.met = true
+	c.barrierUsed = true
 	waits := false
-	for i := range w.others {
-		at := &w.others[i]
-		b := at.wait
+	for i := range w.waitingSplits {
+		split := &w.waitingSplits[i]
+		b := split.wait
 		if bar.arrived == 0 {
-			*bar = barrier{want: b.want, all: true, waiting: bar.waiting[:0], spare: bar.spare, completed: bar.completed}
-		} else if bar.want != b.want {
-			w.fail(b.src, at.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.want), c.threadCount(b.want))
+			*bar = barrier{expected: b.expected, allTrue: true, waiting: bar.waiting[:0], waitingBuffer: bar.waitingBuffer, completed: bar.completed}
+		} else if bar.expected != b.expected {
+			w.fail(b.src, split.mask, ErrBarrier, "%v: barrier %d is awaited by %s threads, and now by %s", ErrBarrier, b.id, c.threadCount(bar.expected), c.threadCount(b.expected))
 			return
 		}
 		if i == 0 {
@@ -264,25 +264,25 @@ func (w *warp) arrive(bar *barrier) {
 		}
 		b.generation = bar.completed
 		if b.op.Kind == code.BarArrive {
-			w.wake(at)
+			w.wake(split)
 			continue
 		}
 		waits, b.arrived = true, true
 		if b.op.Kind < code.BarPopc {
 			continue
 		}
-		w.show(at.frame)
+		w.show(split.frame)
 		p := uint64(0)
 		for h := range w.files {
-			p |= uint64(w.files[h].SrcP(b.in.C)) << (32 * h)
+			p |= uint64(w.files[h].SrcP(b.instr.C)) << (32 * h)
 		}
 		if b.op.Neg {
 			p = ^p
 		}
-		p &= at.mask
+		p &= split.mask
 		bar.popc += bits.OnesCount64(p)
-		bar.all = bar.all && p == at.mask
-		bar.any = bar.any || p != 0
+		bar.allTrue = bar.allTrue && p == split.mask
+		bar.anyTrue = bar.anyTrue || p != 0
 	}
 	if waits {
 		if bar.waiting == nil {
@@ -290,7 +290,7 @@ func (w *warp) arrive(bar *barrier) {
 		}
 		bar.waiting = append(bar.waiting, w)
 	}
-	if w.waiting < len(w.others) { // some go on
+	if w.numWaiting < len(w.waitingSplits) { // some go on
 		w.state = ready
 		w.schedule()
 	}
@@ -306,7 +306,7 @@ func (c *cta) threadCount(warps int) string {
 
 // complete lets the warps at a barrier go on once enough have arrived.
 func (c *cta) complete(bar *barrier) {
-	want := bar.want
+	want := bar.expected
 	if want == 0 {
 		for i := range c.warps {
 			if c.warps[i].state != ended {
@@ -318,16 +318,16 @@ func (c *cta) complete(bar *barrier) {
 		return
 	}
 	waiting := bar.waiting
-	bar.arrived, bar.waiting, bar.spare = 0, bar.spare[:0], nil // those that go on may come to it again at once
+	bar.arrived, bar.waiting, bar.waitingBuffer = 0, bar.waitingBuffer[:0], nil // those that go on may come to it again at once
 	bar.completed++
 	for _, w := range waiting {
-		for i := range w.others {
-			if at := &w.others[i]; at.wait != nil && at.wait.arrived {
-				w.conclude(at, bar)
-				w.wake(at)
+		for i := range w.waitingSplits {
+			if split := &w.waitingSplits[i]; split.wait != nil && split.wait.arrived {
+				w.releaseSplit(split, bar)
+				w.wake(split)
 			}
 		}
-		w.unite()
+		w.merge()
 		if w.mask != 0 {
 			w.show(w.frame)
 			continue
@@ -335,40 +335,40 @@ func (c *cta) complete(bar *barrier) {
 		w.state = ready
 		w.schedule()
 	}
-	bar.spare = waiting
+	bar.waitingBuffer = waiting
 }
 
-// conclude writes the result of bar.red.
-func (w *warp) conclude(at *strand, bar *barrier) {
-	b := at.wait
-	if b.op.Kind < code.BarPopc || b.in.D == code.NoRow {
+// releaseSplit writes the result of bar.red.
+func (w *warp) releaseSplit(split *warpSplit, bar *barrier) {
+	b := split.wait
+	if b.op.Kind < code.BarPopc || b.instr.D == code.NoRow {
 		return
 	}
-	w.show(at.frame)
-	w.tell(b.in, b.op, bar, at.mask)
+	w.show(split.frame)
+	w.setReduction(b.instr, b.op, bar, split.mask)
 	if w.check != nil {
-		w.turn()
-		w.tell(b.ref, b.op, bar, at.mask)
-		w.turn()
+		w.switchToReference()
+		w.setReduction(b.ref, b.op, bar, split.mask)
+		w.switchToReference()
 	}
 }
 
-// tell gives lanes the result of bar.red.
-func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint64) {
+// setReduction gives lanes the result of bar.red.
+func (w *warp) setReduction(instr *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint64) {
 	for h := range w.files {
 		f := &w.files[h]
 		m := uint32(lanes >> (32 * h))
-		d := code.Row{Slot: code.P, Row: in.D}
+		d := code.Row{Slot: code.P, Row: instr.D}
 		if op.Kind == code.BarPopc {
 			d.Slot = code.R
 		}
 		if f.Tracked() {
-			forget(f, d, m)
+			markGeneric(f, d, m)
 		}
 		switch {
 		case op.Kind == code.BarPopc:
 			mem.FillRow(f.Row32(d.Row), uint32(bar.popc), m)
-		case op.Kind == code.BarAnd && bar.all || op.Kind == code.BarOr && bar.any:
+		case op.Kind == code.BarAnd && bar.allTrue || op.Kind == code.BarOr && bar.anyTrue:
 			f.SetP(d.Row, m, regfile.Full)
 		default:
 			f.SetP(d.Row, m, 0)
@@ -379,7 +379,7 @@ func (w *warp) tell(in *code.Instr, op *code.BarrierOp, bar *barrier, lanes uint
 // release completes barriers that only waited for warps that have ended.
 func (c *cta) release() {
 	for i := range c.barriers {
-		if bar := &c.barriers[i]; bar.arrived > 0 && bar.want == 0 {
+		if bar := &c.barriers[i]; bar.arrived > 0 && bar.expected == 0 {
 			c.complete(bar)
 		}
 	}
@@ -387,8 +387,8 @@ func (c *cta) release() {
 
 // deadlock says who waits where.
 func (c *cta) deadlock() *Trap {
-	var first *strand
-	var who *warp
+	var first *warpSplit
+	var trapWarp *warp
 	groups := map[string][]int{}
 	var order []string
 	note := func(key string, warp int) {
@@ -402,21 +402,21 @@ func (c *cta) deadlock() *Trap {
 		if w.state == ended {
 			note("ended", i)
 		}
-		for j := range w.others {
-			at := &w.others[j]
-			b := at.wait
+		for j := range w.waitingSplits {
+			split := &w.waitingSplits[j]
+			b := split.wait
 			if first == nil {
-				first, who = at, w
+				first, trapWarp = split, w
 			}
-			place := fmt.Sprintf("at %s, %s:%s", b.name(), c.code.mod.Name, b.src.Pos)
+			place := fmt.Sprintf("at %s, %s:%s", b.name(), c.code.module.Name, b.src.Pos)
 			if b.arrived {
-				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.wanted(&c.barriers[b.id])), i)
+				note(fmt.Sprintf("%s, where %d of %s threads have arrived", place, c.barriers[b.id].arrived*c.code.Width, c.expectedText(&c.barriers[b.id])), i)
 			} else {
-				note(fmt.Sprintf("with lanes %s %s", LaneList(at.mask), place), i)
+				note(fmt.Sprintf("with lanes %s %s", LaneList(split.mask), place), i)
 			}
 		}
 	}
-	t := who.fail(first.wait.src, first.mask, ErrDeadlock, "%v: %s can never complete", ErrDeadlock, first.wait.name())
+	t := trapWarp.fail(first.wait.src, first.mask, ErrDeadlock, "%v: %s can never complete", ErrDeadlock, first.wait.name())
 	t.Active = first.mask
 	for _, key := range order {
 		verb := "waits"
@@ -441,9 +441,9 @@ func (b *wait) name() string {
 	return fmt.Sprintf("barrier %d", b.id)
 }
 
-func (c *cta) wanted(bar *barrier) string {
-	if bar.want == 0 {
+func (c *cta) expectedText(bar *barrier) string {
+	if bar.expected == 0 {
 		return fmt.Sprintf("all %d", c.grid.threads)
 	}
-	return fmt.Sprint(bar.want * c.code.Width)
+	return fmt.Sprint(bar.expected * c.code.Width)
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // argument reads argument i of a builtin call for a lane; 0 if there is none.
-func (w *warp) argument(h int, f *regfile.File, in *code.Instr, i, lane int) uint64 {
-	args := w.cta.code.Calls[in.Side].Args
+func (w *warp) argument(h int, f *regfile.File, instr *code.Instr, i, lane int) uint64 {
+	args := w.cta.code.Calls[instr.Side].Args
 	if i >= len(args) {
 		return 0
 	}
@@ -28,12 +28,12 @@ func (w *warp) argument(h int, f *regfile.File, in *code.Instr, i, lane int) uin
 	case code.Q:
 		return f.Src64(p.Row)[lane]
 	}
-	return w.local[h].Load(4*w.frame.local+p.Off, lane, min(p.Size, 8))
+	return w.local[h].Load(4*w.frame.local+p.Offset, lane, min(p.Size, 8))
 }
 
 // setResult writes the result of a builtin call for a lane.
-func (w *warp) setResult(h int, f *regfile.File, in *code.Instr, lane int, v uint64) {
-	rets := w.cta.code.Calls[in.Side].Rets
+func (w *warp) setResult(h int, f *regfile.File, instr *code.Instr, lane int, v uint64) {
+	rets := w.cta.code.Calls[instr.Side].Rets
 	if len(rets) == 0 {
 		return
 	}
@@ -44,28 +44,28 @@ func (w *warp) setResult(h int, f *regfile.File, in *code.Instr, lane int, v uin
 	case code.Q:
 		f.Row64(p.Row)[lane] = v
 	default:
-		w.local[h].Store(4*w.frame.local+p.Off, lane, min(p.Size, 8), v)
+		w.local[h].Store(4*w.frame.local+p.Offset, lane, min(p.Size, 8), v)
 	}
 }
 
 // byteAt reads a byte at a generic address.
 func (w *warp) byteAt(h, lane int, addr uint64) (byte, bool) {
-	v, ok := w.peek(h, lane, addr, 1)
+	v, ok := w.readMemory(h, lane, addr, 1)
 	return byte(v), ok
 }
 
-// peek reads size bytes at a generic address, without a trap.
-func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
+// readMemory reads size bytes at a generic address, without a trap.
+func (w *warp) readMemory(h, lane int, addr uint64, size int) (uint64, bool) {
 	n := uint64(size)
 	var p []byte
 	view := w.view()
 	switch space := view.SpaceOf(addr, true); space {
 	case ptx.Shared:
 		place, err := view.Find(&mem.Access{Bytes: 1}, addr)
-		if err != nil || n > place.Alloc.Size-place.Off {
+		if err != nil || n > place.Alloc.Size-place.Offset {
 			return 0, false
 		}
-		p = place.Alloc.Data[place.Off:]
+		p = place.Alloc.Data[place.Offset:]
 	case ptx.Local:
 		addr -= mem.LocalWindow
 		if top := 4 * uint64(w.localTop()); addr > top || n > top-addr {
@@ -74,7 +74,7 @@ func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
 		return w.local[h].Load(int(addr), lane, size), true
 	default:
 		a := w.cta.grid.dev.Memory.Find(addr)
-		if a == nil || a.Dead || n > a.Size-(addr-a.Base) {
+		if a == nil || a.Freed || n > a.Size-(addr-a.Base) {
 			return 0, false
 		}
 		p = a.Data[addr-a.Base:]
@@ -86,8 +86,8 @@ func (w *warp) peek(h, lane int, addr uint64, size int) (uint64, bool) {
 	return v, true
 }
 
-// text reads a C string at a generic address.
-func (w *warp) text(h, lane int, addr uint64) (string, bool) {
+// readString reads a C string at a generic address.
+func (w *warp) readString(h, lane int, addr uint64) (string, bool) {
 	var s []byte
 	for {
 		c, ok := w.byteAt(h, lane, addr+uint64(len(s)))
@@ -104,40 +104,40 @@ func (w *warp) text(h, lane int, addr uint64) (string, bool) {
 // vprintf prints like CUDA's printf: arguments lie in a buffer, each at its
 // natural alignment. What a CTA prints appears in lane order, and the CTAs' in
 // the order of their index.
-func vprintf(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func vprintf(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		at := w.argument(h, f, in, 0, lane)
-		format, ok := w.text(h, lane, at)
+		addr := w.argument(h, f, instr, 0, lane)
+		format, ok := w.readString(h, lane, addr)
 		if !ok {
-			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(at))
-			t.Addr = at
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrOutOfBounds, "%v: the format of vprintf at %s", ErrOutOfBounds, hexAddr(addr))
+			t.Addr = addr
 			return
 		}
-		n, bad := w.printf(h, lane, format, w.argument(h, f, in, 1, lane))
+		n, bad := w.printf(h, lane, format, w.argument(h, f, instr, 1, lane))
 		if bad != 0 {
-			t := w.fail(w.src(in), 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrOutOfBounds, "%v: an argument of vprintf at %s", ErrOutOfBounds, hexAddr(bad))
 			t.Addr = bad
 			return
 		}
-		w.setResult(h, f, in, lane, uint64(uint32(n)))
+		w.setResult(h, f, instr, lane, uint64(uint32(n)))
 	}
 }
 
 // printf formats into the CTA's output. It returns the number of arguments, and
 // the address of one that could not be read.
 func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint64) {
-	out := &w.cta.out
-	off := uint64(0)
+	out := &w.cta.output
+	offset := uint64(0)
 	next := func(size int) uint64 {
 		s := uint64(size)
-		off = (off + s - 1) / s * s
-		w.tellPrint(h, lane, args+off, size)
-		v, ok := w.peek(h, lane, args+off, size)
+		offset = (offset + s - 1) / s * s
+		w.emitPrint(h, lane, args+offset, size)
+		v, ok := w.readMemory(h, lane, args+offset, size)
 		if !ok && bad == 0 {
-			bad = args + off
+			bad = args + offset
 		}
-		off += s
+		offset += s
 		n++
 		return v
 	}
@@ -233,7 +233,7 @@ func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint6
 			fmt.Fprintf(out, strings.ReplaceAll(spec, "0", "")+"s", v)
 		case 's':
 			p := next(8)
-			s, ok := w.text(h, lane, p)
+			s, ok := w.readString(h, lane, p)
 			switch {
 			case p == 0:
 				s = "(null)"
@@ -263,9 +263,9 @@ func (w *warp) printf(h, lane int, format string, args uint64) (n int, bad uint6
 	return n, 0
 }
 
-// tellPrint tells that a lane is about to print an argument at a generic address.
-func (w *warp) tellPrint(h, lane int, addr uint64, size int) {
-	if !w.cta.hears(OnPrint) {
+// emitPrint tells that a lane is about to print an argument at a generic address.
+func (w *warp) emitPrint(h, lane int, addr uint64, size int) {
+	if !w.cta.isSubscribed(OnPrint) {
 		return
 	}
 	view := w.view()
@@ -274,9 +274,9 @@ func (w *warp) tellPrint(h, lane int, addr uint64, size int) {
 		return
 	}
 	s := w.cta.stream
-	s.about(&s.event, w, s.step.source, 1<<(32*h+lane))
-	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc, place.Off, size
-	s.tell(&s.event, OnPrint)
+	s.fillEvent(&s.event, w, s.step.source, 1<<(32*h+lane))
+	s.event.Memory, s.event.Offset, s.event.Bytes = place.Alloc, place.Offset, size
+	s.emit(&s.event, OnPrint)
 }
 
 // formatInt formats a signed (verb d, u zero) or unsigned integer as C does.
@@ -418,55 +418,55 @@ func formatG(v float64, prec int, alt bool) string {
 const heapBlock = 256
 
 // malloc allocates from the device heap; it returns 0 when that is full.
-func malloc(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func malloc(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		size := w.argument(h, f, in, 0, lane)
+		size := w.argument(h, f, instr, 0, lane)
 		addr := uint64(0)
 		if size > 0 && size <= g.dev.Heap && g.dev.heapUsed+size+heapBlock <= g.dev.Heap {
 			if a, err := g.dev.Memory.Alloc(size, mem.Heap, ""); err == nil {
 				g.dev.heapUsed += size + heapBlock
 				addr = a.Base
-				w.tellMemory(OnAlloc, in, 32*h+lane, a)
+				w.emitMemory(OnAlloc, instr, 32*h+lane, a)
 			}
 		}
-		w.setResult(h, f, in, lane, addr)
+		w.setResult(h, f, instr, lane, addr)
 	}
 	w.cta.changed = true
 }
 
-func free(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func free(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g := w.cta.grid
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		addr := w.argument(h, f, in, 0, lane)
+		addr := w.argument(h, f, instr, 0, lane)
 		if addr == 0 {
 			continue
 		}
 		a := g.dev.Memory.Find(addr)
-		if a == nil || a.Kind != mem.Heap || a.Base != addr || a.Dead {
+		if a == nil || a.Kind != mem.Heap || a.Base != addr || a.Freed {
 			what := "which malloc has not given"
-			if a != nil && a.Dead {
+			if a != nil && a.Freed {
 				what = "which has been freed before"
 			}
-			t := w.fail(w.src(in), 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrHeap, "%v of %s, %s", ErrHeap, hexAddr(addr), what)
 			t.Addr = addr
 			return
 		}
 		g.dev.heapUsed -= a.Size + heapBlock
-		w.tellMemory(OnFree, in, 32*h+lane, a)
+		w.emitMemory(OnFree, instr, 32*h+lane, a)
 		g.dev.Memory.Free(a)
 	}
 	w.cta.changed = true
 }
 
 // assertFail is what a failed assert calls: message, file, line, function.
-func assertFail(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func assertFail(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	lane := bits.TrailingZeros32(m) & 31
 	str := func(i int) string {
-		s, _ := w.text(h, lane, w.argument(h, f, in, i, lane))
+		s, _ := w.readString(h, lane, w.argument(h, f, instr, i, lane))
 		return s
 	}
-	w.fail(w.src(in), uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, in, 2, lane)), str(3), str(0))
+	w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrAssert, "%v: %s:%d: %s: `%s'", ErrAssert, str(1), uint32(w.argument(h, f, instr, 2, lane)), str(3), str(0))
 }

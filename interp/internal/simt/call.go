@@ -28,11 +28,11 @@ func (w *warp) call(b *code.Block) {
 			lane := bits.TrailingZeros64(rest)
 			addr, fn := w.callee(end, lane)
 			if fn < 0 {
-				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
+				w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: call of %#x, which is no function", ErrBadTarget, addr)
 				return
 			}
-			if site := w.cta.code.site(b); !site.Suits[fn] {
-				w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: %s", ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
+			if site := w.cta.code.callSite(b); !site.Callable[fn] {
+				w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: %s", ErrBadTarget, site.Refusal(w.cta.code.Funcs[fn].Func))
 				return
 			}
 			callee = fn
@@ -56,63 +56,63 @@ func (w *warp) callee(end *code.Instr, lane int) (addr uint64, fn int32) {
 	return addr, w.cta.code.functionAt(addr)
 }
 
-// way is how a lane makes a call: the function, and the place in local memory where its
+// callTarget is how a lane makes a call: the function, and the place in local memory where its
 // frame may begin.
-type way struct {
+type callTarget struct {
 	fn   int32
 	from int
 }
 
-// wayOf is how a lane makes a call; fn is -1 if the lane must not make it.
-func (w *warp) wayOf(end *code.Instr, lane int) way {
+// callTargetOf is how a lane makes a call; fn is -1 if the lane must not make it.
+func (w *warp) callTargetOf(end *code.Instr, lane int) callTarget {
 	_, fn := w.callee(end, lane)
 	site := &w.cta.code.Calls[end.Side]
-	if fn >= 0 && site.Target < 0 && !site.Suits[fn] {
+	if fn >= 0 && site.Target < 0 && !site.Callable[fn] {
 		fn = -1
 	}
 	if fn < 0 || !w.frame.fn.Allocates {
-		return way{fn: fn}
+		return callTarget{fn: fn}
 	}
-	return way{fn, w.frameAbove(lane, w.cta.code.Funcs[fn])}
+	return callTarget{fn, w.frameAbove(lane, w.cta.code.Funcs[fn])}
 }
 
-// calls is the lanes that make a call in different ways, by the way; none if all do in the
+// callGroups is the lanes that make a call in different ways, by the way; none if all do in the
 // same, or if a lane must not make it, so that no lane goes anywhere.
-func (w *warp) calls(b *code.Block) (groups []group) {
+func (w *warp) callGroups(b *code.Block) (groups []laneGroup) {
 	end := w.cta.code.End(b)
 	m := w.guarded(end.Guard)
-	var ways []way
-	var first way
+	var targets []callTarget
+	var firstTarget callTarget
 	for rest := m; rest != 0; rest &= rest - 1 {
 		lane := bits.TrailingZeros64(rest)
-		this := w.wayOf(end, lane)
+		target := w.callTargetOf(end, lane)
 		switch {
-		case this.fn < 0:
+		case target.fn < 0:
 			return nil
 		case rest == m:
-			first = this
-		case ways == nil && this != first:
-			ways, groups = []way{first}, []group{{w.pc, m &^ rest}}
+			firstTarget = target
+		case targets == nil && target != firstTarget:
+			targets, groups = []callTarget{firstTarget}, []laneGroup{{w.pc, m &^ rest}}
 		}
-		if ways == nil {
+		if targets == nil {
 			continue
 		}
-		i := slices.Index(ways, this)
+		i := slices.Index(targets, target)
 		if i < 0 {
-			i = len(ways)
-			ways, groups = append(ways, this), append(groups, group{pc: w.pc})
+			i = len(targets)
+			targets, groups = append(targets, target), append(groups, laneGroup{pc: w.pc})
 		}
 		groups[i].mask |= 1 << lane
 	}
 	return groups
 }
 
-// callApart lets each group of lanes make a call by itself; they meet behind it. Lanes that
+// callSeparately lets each group of lanes make a call by itself; they meet behind it. Lanes that
 // the call's guard holds back come to it with the first group.
-func (w *warp) callApart(b *code.Block) {
-	groups := w.calls(b)
+func (w *warp) callSeparately(b *code.Block) {
+	groups := w.callGroups(b)
 	groups[0].mask |= w.mask &^ w.guarded(w.cta.code.End(b).Guard)
-	w.parts(w.mask, groups...)
+	w.countSplits(w.mask, groups...)
 	w.rc.split(w, groups, b.Next)
 }
 
@@ -126,14 +126,14 @@ func (c *Kernel) functionAt(addr uint64) int32 {
 	return -1
 }
 
-// savedRow holds a register while windows change.
-type savedRow struct {
+// registerCopy holds a register while windows change.
+type registerCopy struct {
 	r regfile.Row32
 	q regfile.Row64
 	p uint32
 }
 
-func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
+func (s *registerCopy) read(f *regfile.File, p code.ParamPlace, m uint32) {
 	if f.Tracked() {
 		expand(f, code.Row{Slot: p.Slot, Row: p.Row}, m)
 	}
@@ -149,16 +149,16 @@ func (s *savedRow) save(f *regfile.File, p code.Place, m uint32) {
 
 // savePlaces saves those of the places that are registers, for the lanes of m, by half;
 // nil if none is.
-func (w *warp) savePlaces(places []code.Place, m uint64) (rows [2][]savedRow) {
+func (w *warp) savePlaces(places []code.ParamPlace, m uint64) (rows [2][]registerCopy) {
 	for h := range w.files {
 		for i, p := range places {
 			if p.Slot == code.NoSlot {
 				continue
 			}
 			if rows[h] == nil {
-				rows[h] = make([]savedRow, len(places))
+				rows[h] = make([]registerCopy, len(places))
 			}
-			rows[h][i].save(&w.files[h], p, uint32(m>>(32*h)))
+			rows[h][i].read(&w.files[h], p, uint32(m>>(32*h)))
 		}
 	}
 	return rows
@@ -172,24 +172,24 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 	// save there. The rows of the frame do not count: their number depends on the mode.
 	limit := w.cta.grid.stackWords
 	if fr.local+target.Local+fr.depth*(frameWords+target.Saved) > limit {
-		w.fail(w.src(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
+		w.fail(w.sourceOf(w.cta.code.End(b)), m, ErrStackOverflow, "%v: call of %s at depth %d needs more than %d bytes per thread", ErrStackOverflow, target.Name, fr.depth, 4*limit)
 		return
 	}
 	w.growLocal(fr.local + target.Local)
-	args, other := w.savePlaces(w.cta.code.site(b).Args, m), w.above(fr.base, (*frame).top)
-	var copied [2][]savedRow // of the reference
-	var others uint64
+	args, other := w.savePlaces(w.cta.code.callSite(b).Args, m), w.lanesAbove(fr.base, (*frame).top)
+	var copied [2][]registerCopy // of the reference
+	var otherLanes uint64
 	if w.check != nil {
-		w.turn()
-		others = w.above(fr.twin.base, func(fr *frame) regfile.Size { return fr.twin.top() })
-		copied = w.savePlaces(w.cta.code.site(b).Args, m)
-		w.turn()
+		w.switchToReference()
+		otherLanes = w.lanesAbove(fr.counterpart.base, func(fr *frame) regfile.Size { return fr.counterpart.top() })
+		copied = w.savePlaces(w.cta.code.callSite(b).Args, m)
+		w.switchToReference()
 	}
-	src := w.src(w.cta.code.End(b))
+	src := w.sourceOf(w.cta.code.End(b))
 	if m != w.mask {
-		w.parts(w.mask, group{target.Begin, m}, group{b.Next, w.mask &^ m})
+		w.countSplits(w.mask, laneGroup{target.Begin, m}, laneGroup{b.Next, w.mask &^ m})
 	}
-	caller, site := w.frame, w.cta.code.site(b)
+	caller, site := w.frame, w.cta.code.callSite(b)
 	w.rc.enter(w, fr, m)
 	for h := range w.files {
 		w.cleanLocal(h, fr, uint32(m>>(32*h)))
@@ -197,17 +197,17 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 	}
 	w.transfer(m, site.Args, caller.local, args, target.Formals, fr.local)
 	if w.check != nil {
-		w.turn()
+		w.switchToReference()
 		for h := range w.files {
-			w.cleanWindow(h, w.frame.fn, uint32(m>>(32*h)), uint32(others>>(32*h)))
+			w.cleanWindow(h, w.frame.fn, uint32(m>>(32*h)), uint32(otherLanes>>(32*h)))
 		}
-		w.transfer(m, w.cta.code.site(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
-		w.turn()
+		w.transfer(m, w.cta.code.callSite(b).Args, caller.local, copied, w.frame.fn.Formals, fr.local)
+		w.switchToReference()
 	}
-	if s := w.cta.stream; w.cta.hears(OnCall) {
-		s.about(&s.event, w, src, m)
+	if s := w.cta.stream; w.cta.isSubscribed(OnCall) {
+		s.fillEvent(&s.event, w, src, m)
 		s.event.Callee = target.Func
-		s.tell(&s.event, OnCall)
+		s.emit(&s.event, OnCall)
 	}
 }
 
@@ -215,7 +215,7 @@ func (w *warp) enter(b *code.Block, target *code.Func, m uint64) {
 func (w *warp) frameAbove(lane int, fn *code.Func) int {
 	top := w.frame.local + w.frame.fn.Local
 	if w.frame.fn.Allocates {
-		top += int(w.files[lane/32].Row32(w.frame.fn.Taken)[lane%32]+3) / 4
+		top += int(w.files[lane/32].Row32(w.frame.fn.AddressTaken)[lane%32]+3) / 4
 	}
 	return (top + fn.Align - 1) / fn.Align * fn.Align
 }
@@ -251,7 +251,7 @@ func (w *warp) cleanShadow(h int, fr *frame, m uint32) {
 func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
 	f := &w.files[h]
 	if other == 0 {
-		zero(fn, f)
+		zeroFrame(fn, f)
 		if f.Tracked() {
 			f.ClearShadows()
 		}
@@ -270,38 +270,38 @@ func (w *warp) cleanWindow(h int, fn *code.Func, m, other uint32) {
 	if !f.Tracked() {
 		return
 	}
-	n := f.Window()
+	n := f.WindowSize()
 	for i := range n.R {
-		forget(f, code.Row{Slot: code.R, Row: int32(i)}, m)
+		markGeneric(f, code.Row{Slot: code.R, Row: int32(i)}, m)
 	}
 	for i := range n.Q {
-		forget(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
+		markGeneric(f, code.Row{Slot: code.Q, Row: int32(i)}, m)
 	}
 }
 
-// above is the lanes of other strands that have registers in rows from base on; top says
+// lanesAbove is the lanes of other warp splits that have registers in rows from base on; top says
 // where those of a frame end.
-func (w *warp) above(base regfile.Size, top func(fr *frame) regfile.Size) (m uint64) {
+func (w *warp) lanesAbove(base regfile.Size, top func(fr *frame) regfile.Size) (m uint64) {
 	reaches := func(fr *frame) bool {
 		end := top(fr)
 		return end.R > base.R || end.Q > base.Q || end.P > base.P
 	}
-	for i := range w.others {
-		c := &w.others[i]
+	for i := range w.waitingSplits {
+		c := &w.waitingSplits[i]
 		if reaches(c.frame) {
 			m |= c.mask
 		}
-		for j := c.join; j != nil; j = j.outer {
+		for j := c.reconvergence; j != nil; j = j.outer {
 			if reaches(j.frame) {
-				m |= j.here
+				m |= j.arrived
 			}
 		}
 	}
 	return m
 }
 
-// zero clears the rows of a function that may be read before they are written.
-func zero(fn *code.Func, f *regfile.File) {
+// zeroFrame clears the rows of a function that may be read before they are written.
+func zeroFrame(fn *code.Func, f *regfile.File) {
 	for _, r := range fn.Zero {
 		switch r.Slot {
 		case code.R:
@@ -314,40 +314,40 @@ func zero(fn *code.Func, f *regfile.File) {
 	}
 }
 
-// site is the call that ends a block.
-func (c *Kernel) site(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
+// callSite is the call that ends a block.
+func (c *Kernel) callSite(b *code.Block) *code.CallSite { return &c.Calls[c.End(b).Side] }
 
-// leaveFrame returns the running strand to its caller: results go from the callee's
+// leaveFrame returns the running warp split to its caller: results go from the callee's
 // places to the caller's.
 func (w *warp) leaveFrame() {
-	callee, c := w.frame, w.strand
-	site := w.cta.code.site(callee.call)
+	callee, c := w.frame, w.warpSplit
+	site := w.cta.code.callSite(callee.call)
 	if callee.fn.Multiply {
 		w.forgetProducts()
 	}
-	c.frame, c.pc, c.late = callee.caller, callee.call.Next, false
+	c.frame, c.pc, c.deferred = callee.caller, callee.call.Next, false
 	rets := w.savePlaces(callee.fn.Results, c.mask)
-	var copied [2][]savedRow // of the reference
+	var copied [2][]registerCopy // of the reference
 	if w.check != nil {
-		w.turn()
-		copied = w.savePlaces(callee.twin.fn.Results, c.mask)
-		w.turn()
+		w.switchToReference()
+		copied = w.savePlaces(callee.counterpart.fn.Results, c.mask)
+		w.switchToReference()
 	}
 	w.resume(c)
 	w.transfer(c.mask, callee.fn.Results, callee.local, rets, site.Rets, c.frame.local)
 	if w.check != nil {
-		w.turn()
-		w.transfer(c.mask, callee.twin.fn.Results, callee.local, copied, w.cta.code.site(callee.call).Rets, c.frame.local)
-		w.turn()
+		w.switchToReference()
+		w.transfer(c.mask, callee.counterpart.fn.Results, callee.local, copied, w.cta.code.callSite(callee.call).Rets, c.frame.local)
+		w.switchToReference()
 	}
-	if w.cta.hears(OnReturn) {
-		src := w.src(w.cta.code.End(callee.call))
-		w.tellStrand(OnReturn, &w.strand, src, src.Writes)
+	if w.cta.isSubscribed(OnReturn) {
+		src := w.sourceOf(w.cta.code.End(callee.call))
+		w.emitSplit(OnReturn, &w.warpSplit, src, src.Writes)
 	}
 	w.jump(c.pc)
 }
 
-func at(rows []savedRow, i int) *savedRow {
+func growTo(rows []registerCopy, i int) *registerCopy {
 	if rows == nil {
 		return nil
 	}
@@ -357,22 +357,22 @@ func at(rows []savedRow, i int) *savedRow {
 // transfer copies parameters or results for the lanes of m: from places in the frame
 // at srcBase, or from saved registers, to places in the frame at dstBase, or registers
 // of the present window.
-func (w *warp) transfer(m uint64, src []code.Place, srcBase int, regs [2][]savedRow, dst []code.Place, dstBase int) {
+func (w *warp) transfer(m uint64, src []code.ParamPlace, srcBase int, regs [2][]registerCopy, dst []code.ParamPlace, dstBase int) {
 	for h := range w.files {
 		for i := range min(len(src), len(dst)) {
-			if w.turned() && dst[i].Slot == code.NoSlot {
+			if w.inReference() && dst[i].Slot == code.NoSlot {
 				continue // there is one local memory
 			}
-			w.transferOne(h, uint32(m>>(32*h)), src[i], srcBase, at(regs[h], i), dst[i], dstBase)
+			w.transferOne(h, uint32(m>>(32*h)), src[i], srcBase, growTo(regs[h], i), dst[i], dstBase)
 		}
 	}
 }
 
-func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *savedRow, dst code.Place, dstBase int) {
+func (w *warp) transferOne(h int, m uint32, src code.ParamPlace, srcBase int, reg *registerCopy, dst code.ParamPlace, dstBase int) {
 	f := &w.files[h]
 	local := w.local[h]
 	if f.Tracked() {
-		forget(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
+		markGeneric(f, code.Row{Slot: dst.Slot, Row: dst.Row}, m)
 	}
 	if src.Slot == code.P || dst.Slot == code.P {
 		if src.Slot == code.P && dst.Slot == code.P {
@@ -387,7 +387,7 @@ func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *sa
 		case code.Q:
 			return uint32(reg.q[lane] >> (32 * i))
 		}
-		return local[srcBase+src.Off/4+i][lane]
+		return local[srcBase+src.Offset/4+i][lane]
 	}
 	words := (min(src.Size, dst.Size) + 3) / 4
 	for ; m != 0; m &= m - 1 {
@@ -407,7 +407,7 @@ func (w *warp) transferOne(h int, m uint32, src code.Place, srcBase int, reg *sa
 			f.Row64(dst.Row)[lane] = v
 		default:
 			for i := range words {
-				local[dstBase+dst.Off/4+i][lane] = word(i, lane)
+				local[dstBase+dst.Offset/4+i][lane] = word(i, lane)
 			}
 		}
 	}
@@ -424,20 +424,20 @@ func (w *warp) growLocal(words int) {
 	}
 }
 
-// localTop is the number of words of local memory that the running strand has in use.
+// localTop is the number of words of local memory that the running warp split has in use.
 func (w *warp) localTop() int {
 	fn, files := w.frame.fn, w.files
-	if w.turned() { // the reference does not allocate
-		fn, files = w.frame.twin.fn, w.check.own
+	if w.inReference() { // the reference does not allocate
+		fn, files = w.frame.counterpart.fn, w.check.engineFiles
 	}
 	top := w.frame.local + fn.Local
 	if fn.Allocates {
-		most := uint32(0)
+		maxCount := uint32(0)
 		for m := w.mask; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			most = max(most, files[lane/32].Row32(fn.Taken)[lane%32])
+			maxCount = max(maxCount, files[lane/32].Row32(fn.AddressTaken)[lane%32])
 		}
-		top += int(most+3) / 4
+		top += int(maxCount+3) / 4
 	}
 	return top
 }

@@ -24,67 +24,67 @@ import (
 // check is the checking of a warp.
 type check struct {
 	*reference
-	files    []regfile.File    // the reference's registers
-	own      []regfile.File    // those of the code that is checked
-	aside    bool              // the reference is the warp's machine now
-	native   bool              // the backend has functions of its own, for what would run on the lanes for both as well
-	applied  int64             // rules, so far
-	operands []regfile.Compact // shadows of what instructions under way read and overwrite
-	saved    []savedResult     // results as lanes had them that do not execute
-	base     savedRow          // the address register of a load
-	address  regfile.Row64
-	before   [regfile.Lanes][]byte // what is in memory where lanes would store that do not
-	notes    []byte                // by machine code: of operands and results, what was there before
+	files           []regfile.File    // the reference's registers
+	engineFiles     []regfile.File    // those of the code that is checked
+	inReference     bool              // the reference is the warp's machine now
+	nativeFuncs     bool              // the backend has functions of its own, for what would run on the lanes for both as well
+	rulesApplied    int64             // rules, so far
+	operands        []regfile.Compact // shadows of what instructions under way read and overwrite
+	saved           []savedResult     // results as lanes had them that do not execute
+	addressRegister registerCopy      // the address register of a load
+	addressRow      regfile.Row64
+	memoryBefore    [regfile.Lanes][]byte // what is in memory where lanes would store that do not
+	nativeNotes     []byte                // by machine code: of operands and results, what was there before
 
 	// What is under way.
-	run     *run          // the instructions; nil: the end of a block
-	single  run           // for one that executes alone
-	half    int           // in which they run
-	f, g    *regfile.File // its registers, and the reference's
-	lanes   uint32        // on which they run
-	idle    uint32        // others of the half
-	fallen  int           // of them, those that the engine would run compactly and runs on the lanes
-	again   bool          // a load is repeated
-	forBoth bool          // they run on the lanes for both, their operands compared
-	ran     bool          // … and have done so
-	noted   bool          // operands are what was noted of them, where they are overwritten
-	engine  bool          // the code that is checked runs, or what it has left is looked at
+	run                       *instrRun     // the instructions; nil: the end of a block
+	singleRun                 instrRun      // for one that executes alone
+	half                      int           // in which they run
+	engineFile, referenceFile *regfile.File // its registers, and the reference's
+	lanes                     uint32        // on which they run
+	idle                      uint32        // others of the half
+	fellBack                  int           // of them, those that the engine would run compactly and runs on the lanes
+	repeatedLoad              bool          // a load is repeated
+	shared                    bool          // they run on the lanes for both, their operands compared
+	sharedDone                bool          // … and have done so
+	operandsSaved             bool          // operands are what was noted of them, where they are overwritten
+	inEngine                  bool          // the code that is checked runs, or what it has left is looked at
 }
 
-// checked runs check mode.
-type checked struct{}
+// checkRunner runs check mode.
+type checkRunner struct{}
 
-func (checked) run(w *warp, budget int) reason { return inBlocks(w, budget, (*warp).blockChecked) }
+func (checkRunner) run(w *warp, budget int) reason { return runBlocks(w, budget, (*warp).blockChecked) }
 
 // blockChecked is block in both ways.
 func (w *warp) blockChecked([]code.Instr) reason {
-	defer w.recovered()
+	defer w.recoverMismatch()
 	k, b := w.check, w.cta.code.Block(w.pc)
-	if w.pc == b.First && !k.native && len(w.files) == 1 {
-		w.atHalf(0, uint32(w.mask))
+	if w.pc == b.First && !k.nativeFuncs && len(w.files) == 1 {
+		w.selectHalf(0, uint32(w.mask))
 		runs := k.blocks[b.Index].runs
 		for i := range runs {
 			if w.execHalf(&runs[i]); w.err != nil {
-				return goesOn
+				return noReason
 			}
 		}
 	} else { // of two halves each has executed an instruction before one of them comes to the next
 		pairs := w.pairs(b, w.pc)
 		for i := range pairs {
 			if w.execChecked(pairs[i : i+1]); w.err != nil {
-				return goesOn
+				return noReason
 			}
 		}
 	}
 	w.checkEnd(b)
-	return goesOn
+	return noReason
 }
 
 // execChecked executes an instruction in both ways, without those behind it.
-func (w *warp) execChecked(one []pair) {
-	r := w.singly(one)
+func (w *warp) execChecked(single []instrPair) {
+	r := w.singleRun(single)
 	if len(w.files) == 1 {
-		w.atHalf(0, uint32(w.mask))
+		w.selectHalf(0, uint32(w.mask))
 		w.execHalf(r)
 		return
 	}
@@ -92,14 +92,14 @@ func (w *warp) execChecked(one []pair) {
 }
 
 // execHalves executes a run of instructions in both ways for both halves of a warp of 64 lanes.
-func (w *warp) execHalves(r *run) {
+func (w *warp) execHalves(r *instrRun) {
 	for h := range w.files { // each as if it were alone
 		w.files[h].SetActive(0)
 	}
 	for h := range w.files {
 		if m := uint32(w.mask >> (32 * h)); m != 0 && w.err == nil {
 			w.files[h].SetActive(m)
-			w.atHalf(h, m)
+			w.selectHalf(h, m)
 			w.execHalf(r)
 			w.files[h].SetActive(0)
 		}
@@ -107,262 +107,262 @@ func (w *warp) execHalves(r *run) {
 	w.activate()
 }
 
-// atHalf says in which half what is to come executes, and on which lanes of it.
-func (w *warp) atHalf(h int, lanes uint32) {
+// selectHalf says in which half what is to come executes, and on which lanes of it.
+func (w *warp) selectHalf(h int, lanes uint32) {
 	k := w.check
-	k.half, k.f, k.g, k.lanes, k.idle = h, &w.files[h], &k.files[h], lanes, uint32(w.live>>(32*h))&^lanes
+	k.half, k.engineFile, k.referenceFile, k.lanes, k.idle = h, &w.files[h], &k.files[h], lanes, uint32(w.live>>(32*h))&^lanes
 }
 
 // execHalf executes a run of instructions in both ways for a half of the warp.
-func (w *warp) execHalf(r *run) {
-	w.check.begin(r)
+func (w *warp) execHalf(r *instrRun) {
+	w.check.setRun(r)
 	if r.guarded {
 		w.execGuarded(r)
 		return
 	}
 	counted := w.count.ThreadInstructions
 	w.execRun(r)
-	if back := counted - w.count.ThreadInstructions; back != 0 && w.err == nil {
-		w.miscounted(r, 0, 0, back)
+	if skippedLanes := counted - w.count.ThreadInstructions; skippedLanes != 0 && w.err == nil {
+		w.failCount(r, 0, 0, skippedLanes)
 	}
 }
 
-// begin says which run is under way.
-func (k *check) begin(r *run) {
-	k.run, k.forBoth, k.ran, k.noted = r, false, false, false
+// setRun says which run is under way.
+func (k *check) setRun(r *instrRun) {
+	k.run, k.shared, k.sharedDone, k.operandsSaved = r, false, false, false
 }
 
-// beginAt says that an instruction of the block that pc is in is under way.
-func (w *warp) beginAt(pc int32, in *code.Instr) *pair {
-	r := w.singly(w.check.find(pc, in))
-	w.check.begin(r)
+// beginInstr says that an instruction of the block that pc is in is under way.
+func (w *warp) beginInstr(pc int32, instr *code.Instr) *instrPair {
+	r := w.singleRun(w.check.find(pc, instr))
+	w.check.setRun(r)
 	return &r.pairs[0]
 }
 
 // execRun executes a run on the lanes under way.
-func (w *warp) execRun(r *run) {
-	switch r.course {
-	case once:
-		w.together(r)
-	case abreast:
-		w.abreast(r)
+func (w *warp) execRun(r *instrRun) {
+	switch r.kind {
+	case sharedRun:
+		w.runShared(r)
+	case batchRun:
+		w.checkBatch(r)
 	default:
-		w.beside(r)
+		w.checkSingle(r)
 	}
 }
 
 // execGuarded executes an instruction with a guard.
-func (w *warp) execGuarded(r *run) {
+func (w *warp) execGuarded(r *instrRun) {
 	k, p := w.check, &r.pairs[0]
 	active, idle := k.lanes, k.idle
-	if w.lanesAlike(p); w.err != nil {
+	if w.compareGuards(p); w.err != nil {
 		return
 	}
-	kept := active &^ k.lanes
-	k.idle |= kept
+	guardedOff := active &^ k.lanes
+	k.idle |= guardedOff
 	counted, skipped := w.count.ThreadInstructions, 0
-	if p.in != nil && p.ref.Skips {
-		skipped = bits.OnesCount32(kept)
+	if p.instr != nil && p.ref.CountsSkipped {
+		skipped = bits.OnesCount32(guardedOff)
 	}
 	w.execRun(r)
-	if back := counted - w.count.ThreadInstructions; back != int64(skipped) && w.err == nil {
-		w.miscounted(r, kept, skipped, back)
+	if skippedLanes := counted - w.count.ThreadInstructions; skippedLanes != int64(skipped) && w.err == nil {
+		w.failCount(r, guardedOff, skipped, skippedLanes)
 	}
 	k.lanes, k.idle = active, idle
 }
 
-// miscounted reports that a run has counted other lanes as kept back by its guard than it has to.
-func (w *warp) miscounted(r *run, kept uint32, skipped int, counted int64) {
-	w.mismatch(&r.pairs[0], kept, "of the lanes that its guard keeps back it has to count %d, and %d are counted", skipped, counted)
+// failCount reports that a run has counted other lanes as kept back by its guard than it has to.
+func (w *warp) failCount(r *instrRun, guardedOff uint32, skipped int, counted int64) {
+	w.mismatch(&r.pairs[0], guardedOff, "of the lanes that its guard disables it must count %d, and %d are counted", skipped, counted)
 }
 
-// singly is the run of an instruction that does not execute with those behind it.
-func (w *warp) singly(one []pair) *run {
+// singleRun is the run of an instruction that does not execute with those behind it.
+func (w *warp) singleRun(single []instrPair) *instrRun {
 	k := w.check
-	if k.single = *one[0].single; k.native && k.single.course == once {
-		k.single.course = beside
+	if k.singleRun = *single[0].singleRun; k.nativeFuncs && k.singleRun.kind == sharedRun {
+		k.singleRun.kind = singleRun
 	}
-	return &k.single
+	return &k.singleRun
 }
 
-// lanesAlike finds the lanes that execute an instruction, by its guard in both ways.
-func (w *warp) lanesAlike(p *pair) {
+// compareGuards finds the lanes that execute an instruction, by its guard in both ways.
+func (w *warp) compareGuards(p *instrPair) {
 	k, active := w.check, w.check.lanes
 	if p.ref.Guard != 0 {
-		k.lanes &= k.holding(k.half, p.ref.Guard)
+		k.lanes &= k.guardLanes(k.half, p.ref.Guard)
 	}
-	if p.in == nil {
+	if p.instr == nil {
 		return
 	}
 	counted := w.count.ThreadInstructions
-	k.engine = true
-	got := w.lanesOf(k.half, p.in)
-	k.engine = false
+	k.inEngine = true
+	got := w.lanesOf(k.half, p.instr)
+	k.inEngine = false
 	w.count.ThreadInstructions = counted // it will count them when it executes it
 	if got != k.lanes {
 		w.mismatch(p, got^k.lanes, "the guard holds for lanes %s, and not for lanes %s", LaneList(uint64(got)), LaneList(uint64(active&^got)))
 	}
 }
 
-// engine has the backend execute the run under way.
-func (w *warp) engine() {
+// runEngine has the backend execute the run under way.
+func (w *warp) runEngine() {
 	k := w.check
-	k.engine, k.fallen = true, 0
+	k.inEngine, k.fellBack = true, 0
 	switch r := k.run; {
 	case len(r.instrs) == 0:
-	case k.native:
+	case k.nativeFuncs:
 		w.span(r.pairs[0].from, r.pairs[0].to)
 	default:
 		w.block(r.instrs)
 	}
-	k.engine = false
+	k.inEngine = false
 }
 
-// holding is the lanes where a guard of the reference lets an instruction run: it has
+// guardLanes is the lanes where a guard of the reference lets an instruction run: it has
 // this function of its own, for guards are among what is checked.
-func (k *check) holding(h int, guard int32) uint32 {
+func (k *check) guardLanes(h int, guard int32) uint32 {
 	if guard < 0 {
 		return ^k.files[h].Pred(-1 - guard)
 	}
 	return k.files[h].Pred(guard - 1)
 }
 
-// together executes a run of instructions on the lanes, once for both.
-func (w *warp) together(r *run) {
+// runShared executes a run of instructions on the lanes, once for both.
+func (w *warp) runShared(r *instrRun) {
 	k, n := w.check, &w.count.Engine
 	if k.lanes == 0 { // a guard keeps all back
-		w.engine()
+		w.runEngine()
 		return
 	}
 	if w.compareSources(r.sources); w.err != nil {
 		return
 	}
-	k.forBoth = true
-	if w.engine(); w.err != nil {
-		n.OnLanes += w.executed(r.pairs)
+	k.shared = true
+	if w.runEngine(); w.err != nil {
+		n.VectorExecuted += w.countExecuted(r.pairs)
 		return
 	}
-	n.OnLanes += int64(len(r.pairs))
-	if k.engine, k.ran = true, true; k.shadowed(r.results) == 0 {
-		k.copies(r.wanted)
+	n.VectorExecuted += int64(len(r.pairs))
+	if k.inEngine, k.sharedDone = true, true; k.shadowLanes(r.results) == 0 {
+		k.copyToReference(r.needed)
 	} else {
 		for i := range r.pairs {
-			if w.takeResults(&r.pairs[i]); w.err != nil {
+			if w.copyResults(&r.pairs[i]); w.err != nil {
 				break
 			}
 		}
 	}
-	k.engine = false
+	k.inEngine = false
 }
 
-// takeResults gives the reference the results of an instruction that has run on the lanes for
+// copyResults gives the reference the results of an instruction that has run on the lanes for
 // both. Where shadows say otherwise, they are compared.
-func (w *warp) takeResults(p *pair) {
+func (w *warp) copyResults(p *instrPair) {
 	k := w.check
-	if k.shadowed(p.writes) == 0 {
-		k.copies(p.wanted)
+	if k.shadowLanes(p.writes) == 0 {
+		k.copyToReference(p.needed)
 		return
 	}
-	k.copies(p.writes)
+	k.copyToReference(p.writes)
 	w.compareResults(p.writes)
 }
 
-// executed is how many of a run have executed until one of them has trapped, which counts.
-func (w *warp) executed(list []pair) int64 {
+// countExecuted is how many of a run have executed until one of them has trapped, which counts.
+func (w *warp) countExecuted(list []instrPair) int64 {
 	trap, _ := w.err.(*Trap)
 	for i := range list {
 		p := &list[i]
-		if p.ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.at == &w.cta.code.Sources[p.ref.Src] {
+		if p.ref.Op.Signature().Side == code.AccessSide && trap != nil && trap.source == &w.cta.code.Sources[p.ref.Src] {
 			return int64(i + 1)
 		}
 	}
 	return 1 // what has not accessed memory was alone in its run
 }
 
-// abreast executes a run of instructions that only compute: all of them as affine mode does,
+// checkBatch executes a run of instructions that only compute: all of them as affine mode does,
 // then all by the reference, and compares their results. If no lane executes them they must do
 // nothing.
-func (w *warp) abreast(r *run) {
+func (w *warp) checkBatch(r *instrRun) {
 	k := w.check
-	k.note()
-	if w.engine(); w.err != nil {
+	k.saveOperands()
+	if w.runEngine(); w.err != nil {
 		return
 	}
 	if k.lanes != 0 {
-		w.tally()
+		w.countEngine()
 		for i := range r.pairs {
 			w.onReference(&r.pairs[i])
 		}
-		k.engine = true
+		k.inEngine = true
 		w.compareResults(r.results)
-		for i := range r.pairs[:r.proved] {
+		for i := range r.pairs[:r.provedEnd] {
 			if p := &r.pairs[i]; p.proved && w.err == nil {
 				w.compareProved(p)
 			}
 		}
-		k.engine = false
+		k.inEngine = false
 	}
 	if k.idle == 0 {
 		return
 	}
 	for i := range r.pairs {
-		if p := &r.pairs[i]; p.in != nil && w.err == nil {
+		if p := &r.pairs[i]; p.instr != nil && w.err == nil {
 			w.compareIdle(p)
 		}
 	}
 }
 
-// note notes what the instructions under way may overwrite and mismatches speak of: operands,
+// saveOperands notes what the instructions under way may overwrite and mismatches speak of: operands,
 // and results for idle lanes.
-func (k *check) note() {
-	if k.run.kept || k.idle != 0 {
-		k.engine = true
+func (k *check) saveOperands() {
+	if k.run.savesOperands || k.idle != 0 {
+		k.inEngine = true
 		for i := range k.run.pairs {
 			p := &k.run.pairs[i]
-			if k.idle != 0 && p.in != nil {
+			if k.idle != 0 && p.instr != nil {
 				k.saveIdle(p)
 			}
-			for n := p.kept; n != 0; n &= n - 1 {
-				k.keepOperand(p, bits.TrailingZeros64(n))
+			for n := p.overwrittenReads; n != 0; n &= n - 1 {
+				k.saveOperand(p, bits.TrailingZeros64(n))
 			}
 		}
-		k.engine = false
+		k.inEngine = false
 	}
-	k.noted = true
+	k.operandsSaved = true
 }
 
-// keepOperand notes the shadow of an operand.
-func (k *check) keepOperand(p *pair, i int) {
-	n := int(p.operand) + i
+// saveOperand notes the shadow of an operand.
+func (k *check) saveOperand(p *instrPair, i int) {
+	n := int(p.operandIndex) + i
 	for len(k.operands) <= n {
 		k.operands = append(k.operands, regfile.Compact{})
 	}
-	o := p.reads[i].row
-	k.operands[n] = *shadowAt(k.f, o.Slot, o.Row)
+	row := p.reads[i].row
+	k.operands[n] = *shadowAt(k.engineFile, row.Slot, row.Row)
 }
 
-// beside executes an instruction as affine mode does, which may be on compact operands,
+// checkSingle executes an instruction as affine mode does, which may be on compact operands,
 // and on the reference. If no lane executes it it must do nothing.
-func (w *warp) beside(r *run) {
+func (w *warp) checkSingle(r *instrRun) {
 	k, m, p := w.check, w.check.lanes, &r.pairs[0]
-	s := &code.Signatures[p.in.Op]
-	k.note()
-	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.atomics
+	s := &code.Signatures[p.instr.Op]
+	k.saveOperands()
+	store, again := s.Kind == code.Store, s.Kind == code.Load && w.cta.grid.hostAtomics
 	switch {
 	case store && k.idle != 0:
 		w.beforeStore(p)
 	case again:
-		k.keepAddress(p)
+		k.saveAddress(p)
 	}
 	if s.Side == code.AccessSide {
 		w.compareAddresses(p)
 	}
-	if s.Once && k.native {
+	if s.LaneIndependent && k.nativeFuncs {
 		w.compareReads(p)
 	}
 	if w.err == nil {
-		if w.engine(); m != 0 {
-			w.tally()
+		if w.runEngine(); m != 0 {
+			w.countEngine()
 		}
 	}
 	if p.proved && m != 0 && w.err == nil {
@@ -370,16 +370,16 @@ func (w *warp) beside(r *run) {
 	}
 	switch {
 	case w.err != nil:
-		if t, ok := w.err.(*Trap); ok && !k.forBoth && t.Kind != ErrMismatch {
-			w.trapsAlike(p, t)
+		if t, ok := w.err.(*Trap); ok && !k.shared && t.Kind != ErrMismatch {
+			w.compareTraps(p, t)
 		}
 		return
-	case store && !k.forBoth:
+	case store && !k.shared:
 		w.afterStore(p)
-	case s.Once && !k.forBoth:
-		k.copies(p.writes)
+	case s.LaneIndependent && !k.shared:
+		k.copyToReference(p.writes)
 		fallthrough
-	case k.forBoth:
+	case k.shared:
 		w.compareResults(p.writes)
 	case m != 0:
 		if w.onReference(p); w.err != nil {
@@ -392,7 +392,7 @@ func (w *warp) beside(r *run) {
 		for n := 0; n < 8 && w.err != nil && again; n++ {
 			// Perhaps another CTA has stored there in between: a race of the guest's.
 			w.err = nil
-			w.readAgain(p)
+			w.repeatLoad(p)
 		}
 	}
 	if k.idle != 0 && w.err == nil {
@@ -400,16 +400,16 @@ func (w *warp) beside(r *run) {
 	}
 }
 
-// recovered makes a mismatch of a panic of the code that is checked, if the reference
+// recoverMismatch makes a mismatch of a panic of the code that is checked, if the reference
 // executes the instruction, or has not come to it because it does more than to compute, or
 // if the lanes have executed it: then it is no fault of the machine that both have in
 // common.
-func (w *warp) recovered() {
+func (w *warp) recoverMismatch() {
 	k := w.check
-	if !k.engine {
+	if !k.inEngine {
 		return // others' panics go on
 	}
-	k.engine = false
+	k.inEngine = false
 	r := recover()
 	if r == nil {
 		return
@@ -430,7 +430,7 @@ func (w *warp) recovered() {
 				w.err = nil
 			}
 		default:
-			if k.forBoth && !k.ran {
+			if k.shared && !k.sharedDone {
 				panic(r)
 			}
 		}
@@ -444,76 +444,76 @@ func (w *warp) recovered() {
 }
 
 // onReference executes the reference's instruction.
-func (w *warp) onReference(p *pair) {
+func (w *warp) onReference(p *instrPair) {
 	k := w.check
 	if p.kernel != nil {
-		p.kernel(k.g, p.ref, k.lanes)
+		p.kernel(k.referenceFile, p.ref, k.lanes)
 		return
 	}
-	w.turn()
-	lanes[p.ref.Op](w, k.half, k.g, p.ref, k.lanes)
-	w.turn()
+	w.switchToReference()
+	laneFuncs[p.ref.Op](w, k.half, k.referenceFile, p.ref, k.lanes)
+	w.switchToReference()
 }
 
-// turned reports whether the reference is the warp's machine.
-func (w *warp) turned() bool { return w.check != nil && w.check.aside }
+// inReference reports whether the reference is the warp's machine.
+func (w *warp) inReference() bool { return w.check != nil && w.check.inReference }
 
-// turn makes the reference the warp's machine, or gives it back.
-func (w *warp) turn() {
+// switchToReference makes the reference the warp's machine, or gives it back.
+func (w *warp) switchToReference() {
 	k := w.check
-	if k.aside = !k.aside; k.aside {
+	if k.inReference = !k.inReference; k.inReference {
 		w.files, w.cta.code = k.files, k.Kernel
 	} else {
-		w.files, w.cta.code = k.own, w.cta.grid.code
+		w.files, w.cta.code = k.engineFiles, w.cta.grid.kernel
 	}
-	w.frame = w.frame.twin
+	w.frame = w.frame.counterpart
 }
 
 // savedResult is a register and its shadow.
 type savedResult struct {
-	savedRow
+	registerCopy
 	shadow regfile.Compact
 }
 
 // saveIdle notes what registers hold that an instruction writes, for the lanes that do
 // not execute it.
-func (k *check) saveIdle(p *pair) {
-	f := k.f
-	for len(k.saved) < int(p.result)+len(p.writes) {
+func (k *check) saveIdle(p *instrPair) {
+	f := k.engineFile
+	for len(k.saved) < int(p.resultIndex)+len(p.writes) {
 		k.saved = append(k.saved, savedResult{})
 	}
 	for i := range p.writes {
-		s := &k.saved[int(p.result)+i]
-		switch o := p.writes[i].row; o.Slot {
+		s := &k.saved[int(p.resultIndex)+i]
+		switch row := p.writes[i].row; row.Slot {
 		case code.P:
-			s.p = f.Pred(o.Row)
+			s.p = f.Pred(row.Row)
 		case code.R:
-			s.r, s.shadow = *f.Row32(o.Row), *f.Shadow32(o.Row)
+			s.r, s.shadow = *f.Row32(row.Row), *f.Shadow32(row.Row)
 		default:
-			s.q, s.shadow = *f.Row64(o.Row), *f.Shadow64(o.Row)
+			s.q, s.shadow = *f.Row64(row.Row), *f.Shadow64(row.Row)
 		}
 	}
 }
 
 // compareIdle compares what saveIdle has noted with what is there now.
-func (w *warp) compareIdle(p *pair) {
-	k, f, idle := w.check, w.check.f, w.check.idle
+func (w *warp) compareIdle(p *instrPair) {
+	k, f, idle := w.check, w.check.engineFile, w.check.idle
 	for i := range p.writes {
-		o, s := p.writes[i].row, &k.saved[int(p.result)+i]
+		row, s := p.writes[i].row, &k.saved[int(p.resultIndex)+i]
 		bad, old := uint32(0), uint64(0)
-		switch o.Slot {
+		switch row.Slot {
 		case code.P:
-			bad = (f.Pred(o.Row) ^ s.p) & idle
+			bad = (f.Pred(row.Row) ^ s.p) & idle
 		case code.R:
-			bad = changed(f.Row32(o.Row), &s.r, f.Shadow32(o.Row), &s.shadow, idle)
+			bad = changedLanes(f.Row32(row.Row), &s.r, f.Shadow32(row.Row), &s.shadow, idle)
 		default:
-			bad = changed(f.Row64(o.Row), &s.q, f.Shadow64(o.Row), &s.shadow, idle)
+			bad = changedLanes(f.Row64(row.Row), &s.q, f.Shadow64(row.Row), &s.shadow, idle)
 		}
 		if bad == 0 {
 			continue
 		}
 		lane := bits.TrailingZeros32(bad)
-		switch o.Slot {
+		switch row.Slot {
 		case code.P:
 			old = uint64(s.p >> lane & 1)
 		case code.R:
@@ -521,73 +521,73 @@ func (w *warp) compareIdle(p *pair) {
 		default:
 			old = s.q[lane]
 		}
-		w.idleChanged(p, bad, lane, old, o)
+		w.idleChanged(p, bad, lane, old, row)
 		return
 	}
 }
 
 // idleChanged reports that a lane that does not execute an instruction has another value.
-func (w *warp) idleChanged(p *pair, lanes uint32, lane int, old uint64, o code.Row) {
-	w.mismatch(p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(w.check.f, o, lane))
+func (w *warp) idleChanged(p *instrPair, lanes uint32, lane int, old uint64, row code.Row) {
+	w.mismatch(p, lanes, "lane %d, which does not execute it, had %#x and has %s", lane, old, laneText(w.check.engineFile, row, lane))
 }
 
-// changed is the lanes of m where a register has another value than it had: of a row and
+// changedLanes is the lanes of m where a register has another value than it had: of a row and
 // its shadow, given what they were. Of old it makes the values.
-func changed[T mem.Slot](row, old *[regfile.Lanes]T, c, was *regfile.Compact, m uint32) uint32 {
-	alike := ((c.Mask^was.Mask)|(c.Clean^was.Clean))&m == 0 && (c.Mask&m == 0 || c.Base == was.Base && c.Stride == was.Stride)
-	if alike && differ(row, old, m&^c.Mask|m&c.Clean) == 0 {
+func changedLanes[T mem.Slot](row, old *[regfile.Lanes]T, c, before *regfile.Compact, m uint32) uint32 {
+	alike := ((c.Mask^before.Mask)|(c.Materialised^before.Materialised))&m == 0 && (c.Mask&m == 0 || c.Base == before.Base && c.Stride == before.Stride)
+	if alike && differingLanes(row, old, m&^c.Mask|m&c.Materialised) == 0 {
 		return 0
 	}
-	for n := was.Mask; n != 0; n &= n - 1 {
+	for n := before.Mask; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		old[i] = T(was.At(i))
+		old[i] = T(before.At(i))
 	}
-	return unlike(row, old, c, m)
+	return lanesUnlikeFile(row, old, c, m)
 }
 
-// keepAddress keeps the address register of a load of the reference's, which its results
+// saveAddress keeps the address register of a load of the reference's, which its results
 // may overwrite, for the case that it is repeated.
-func (k *check) keepAddress(p *pair) {
+func (k *check) saveAddress(p *instrPair) {
 	if len(p.reads) == 0 {
 		return
 	}
-	switch o := p.reads[0].ref; o.Slot {
+	switch row := p.reads[0].ref; row.Slot {
 	case code.R:
-		k.base.r = *k.g.Row32(o.Row)
+		k.addressRegister.r = *k.referenceFile.Row32(row.Row)
 	case code.Q:
-		k.base.q = *k.g.Row64(o.Row)
+		k.addressRegister.q = *k.referenceFile.Row64(row.Row)
 	}
 }
 
 // restore gives lanes of a register what was saved.
-func (s *savedRow) restore(f *regfile.File, o code.Row, m uint32) {
-	switch o.Slot {
+func (s *registerCopy) restore(f *regfile.File, row code.Row, m uint32) {
+	switch row.Slot {
 	case code.R:
-		mem.CopyRow(f.Row32(o.Row), &s.r, m)
+		mem.CopyRow(f.Row32(row.Row), &s.r, m)
 	case code.Q:
-		mem.CopyRow(f.Row64(o.Row), &s.q, m)
+		mem.CopyRow(f.Row64(row.Row), &s.q, m)
 	}
 }
 
-// readAgain repeats a load whose results differ, in both ways: at the addresses that it
+// repeatLoad repeats a load whose results differ, in both ways: at the addresses that it
 // had, which are again in its address register.
-func (w *warp) readAgain(p *pair) {
-	k, f, m := w.check, w.check.f, w.check.lanes
+func (w *warp) repeatLoad(p *instrPair) {
+	k, f, m := w.check, w.check.engineFile, w.check.lanes
 	if len(p.reads) > 0 {
-		o, c := &p.reads[0], *k.operandOf(p, 0)
-		k.base.restore(k.g, o.ref, m)
-		if o.row.Row >= 0 {
-			if c.Clean &^= m; !c.Holds(m) {
+		rows, c := &p.reads[0], *k.operandBefore(p, 0)
+		k.addressRegister.restore(k.referenceFile, rows.ref, m)
+		if rows.row.Row >= 0 {
+			if c.Materialised &^= m; !c.Holds(m) {
 				c.Mask &^= m
-				k.base.restore(f, o.row, m)
+				k.addressRegister.restore(f, rows.row, m)
 			}
-			*shadowOf(f, o.row) = c
+			*shadowOf(f, rows.row) = c
 		}
 	}
-	k.forBoth, k.again = false, true
-	defer func() { k.again = false }()
+	k.shared, k.repeatedLoad = false, true
+	defer func() { k.repeatedLoad = false }()
 	counted := w.count.ThreadInstructions
-	w.engine()
+	w.runEngine()
 	if w.count.ThreadInstructions = counted; w.err != nil {
 		return
 	}
@@ -596,8 +596,8 @@ func (w *warp) readAgain(p *pair) {
 	}
 }
 
-// trapsAlike compares a trap of a compact access with what the lanes would do.
-func (w *warp) trapsAlike(p *pair, t *Trap) {
+// compareTraps compares a trap of a compact access with what the lanes would do.
+func (w *warp) compareTraps(p *instrPair, t *Trap) {
 	switch {
 	case p.ref.Op.Signature().Side != code.AccessSide:
 		return
@@ -608,7 +608,7 @@ func (w *warp) trapsAlike(p *pair, t *Trap) {
 	w.referenceAddresses(p)
 	view, request, m := w.view(), w.request(a), w.check.lanes
 	for n := m; n != 0; n &= n - 1 {
-		if _, fault := view.Find(&request, w.check.address[bits.TrailingZeros32(n)]); fault != nil {
+		if _, fault := view.Find(&request, w.check.addressRow[bits.TrailingZeros32(n)]); fault != nil {
 			return
 		}
 	}
@@ -616,46 +616,46 @@ func (w *warp) trapsAlike(p *pair, t *Trap) {
 }
 
 // referenceAddresses computes the addresses of an access by the reference.
-func (w *warp) referenceAddresses(p *pair) {
+func (w *warp) referenceAddresses(p *instrPair) {
 	k := w.check
-	w.turn()
-	w.addresses(k.half, p.ref, w.access(p.ref), &k.address)
-	w.turn()
+	w.switchToReference()
+	w.addresses(k.half, p.ref, w.access(p.ref), &k.addressRow)
+	w.switchToReference()
 }
 
 // checkEnd compares what decides how a block ends.
 func (w *warp) checkEnd(b *code.Block) {
 	lanes, end := w.mask, &w.check.blocks[b.Index]
-	if end.guard != 0 {
+	if end.endGuard != 0 {
 		lanes = 0
 		for h := range w.files {
-			lanes |= uint64(w.check.holding(h, end.guard)) << (32 * h)
+			lanes |= uint64(w.check.guardLanes(h, end.endGuard)) << (32 * h)
 		}
 		lanes &= w.mask
 	}
-	if got := w.endsFor(b); got != lanes {
-		src, what := w.lastOf(b)
+	if got := w.endLanes(b); got != lanes {
+		src, what := w.lastInstr(b)
 		w.fail(src, got^lanes, ErrMismatch, "%v: %s is for lanes [%s], and should be for lanes [%s]", ErrMismatch, what, LaneList(got), LaneList(lanes))
 		return
 	}
-	if len(end.reads) > 0 {
-		w.compareEnd(b, end.reads, lanes)
+	if len(end.endReads) > 0 {
+		w.compareEnd(b, end.endReads, lanes)
 	}
 }
 
-// endsFor is the lanes for which the end of a block applies, by the code that is checked.
-func (w *warp) endsFor(b *code.Block) uint64 {
+// endLanes is the lanes for which the end of a block applies, by the code that is checked.
+func (w *warp) endLanes(b *code.Block) uint64 {
 	k := w.check
-	k.run, k.engine = nil, true
+	k.run, k.inEngine = nil, true
 	lanes := w.guarded(w.cta.code.End(b).Guard)
-	k.engine = false
+	k.inEngine = false
 	return lanes
 }
 
-// lastOf is the instruction that ends a block, and what to call it.
-func (w *warp) lastOf(b *code.Block) (*code.Source, string) {
+// lastInstr is the instruction that ends a block, and what to call it.
+func (w *warp) lastInstr(b *code.Block) (*code.Source, string) {
 	if end := w.cta.code.End(b); end.Src >= 0 {
-		src := w.src(end)
+		src := w.sourceOf(end)
 		return src, src.Text
 	}
 	return nil, "the function's end"
@@ -672,18 +672,18 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 		for i := range list {
 			if bad := differences(f, g, &list[i], m); bad != 0 {
 				lane := bits.TrailingZeros32(bad)
-				src, what := w.lastOf(b)
-				w.fail(src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneOf(g, list[i].ref, lane))
+				src, what := w.lastInstr(b)
+				w.fail(src, uint64(bad)<<(32*h), ErrMismatch, "%v: %s reads %s in lane %d, which should have %#x", ErrMismatch, what, laneText(f, list[i].row, lane), lane, laneValue(g, list[i].ref, lane))
 				return
 			}
 		}
 	}
 }
 
-// beforeLanes is told before an instruction that the engine would run compactly runs on the
+// checkBeforeLanes is told before an instruction that the engine would run compactly runs on the
 // lanes of m, and reports whether all is well. What more than computes runs for both: what it
 // reads is compared.
-func (w *warp) beforeLanes(m uint32) bool {
+func (w *warp) checkBeforeLanes(m uint32) bool {
 	k := w.check
 	if k == nil {
 		return true
@@ -692,20 +692,20 @@ func (w *warp) beforeLanes(m uint32) bool {
 		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", LaneList(uint64(m)), LaneList(uint64(k.lanes)))
 		return false
 	}
-	if k.fallen++; !k.run.pairs[0].computes {
-		k.forBoth = true
-		w.compareSources(k.run.pairs[0].fresh)
+	if k.fellBack++; !k.run.pairs[0].computes {
+		k.shared = true
+		w.compareSources(k.run.pairs[0].uncheckedReads)
 	}
 	return w.err == nil
 }
 
-// afterLanes takes results over as the lanes have them, before any is kept otherwise.
-func (w *warp) afterLanes() {
+// checkAfterLanes takes results over as the lanes have them, before any is kept otherwise.
+func (w *warp) checkAfterLanes() {
 	k := w.check
 	if k == nil || k.run.pairs[0].computes {
 		return
 	}
-	if k.ran = true; w.err == nil {
-		k.copies(k.run.pairs[0].writes)
+	if k.sharedDone = true; w.err == nil {
+		k.copyToReference(k.run.pairs[0].writes)
 	}
 }

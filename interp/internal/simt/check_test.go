@@ -17,16 +17,16 @@ func reg(i int32) rowPair {
 }
 
 // madeOf is an addition.
-func madeOf(exec code.Exec, guard int32, d rowPair, reads ...rowPair) pair {
-	in := &code.Instr{Op: code.Named("add.s32"), How: code.How{Exec: exec}, Guard: guard}
-	return pair{in: in, ref: in, computes: exec != code.OnLanes, plain: true, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
+func madeOf(exec code.Exec, guard int32, d rowPair, reads ...rowPair) instrPair {
+	instr := &code.Instr{Op: code.OpNamed("add.s32"), Plan: code.ExecPlan{Exec: exec}, Guard: guard}
+	return instrPair{instr: instr, ref: instr, computes: exec != code.OnLanes, combinable: true, onLanes: exec == code.OnLanes, reads: reads, writes: []rowPair{d}}
 }
 
 // onLanes is one that runs on the lanes.
-func onLanes(d rowPair, reads ...rowPair) pair { return madeOf(code.OnLanes, 0, d, reads...) }
+func onLanes(d rowPair, reads ...rowPair) instrPair { return madeOf(code.OnLanes, 0, d, reads...) }
 
 // voting is a collective.
-var voting = pair{in: &code.Instr{Op: code.VoteSync}, ref: &code.Instr{Op: code.VoteSync}, onLanes: true}
+var voting = instrPair{instr: &code.Instr{Op: code.VoteSync}, ref: &code.Instr{Op: code.VoteSync}, onLanes: true}
 
 // TestSettle: what an instruction on the lanes reads is compared, but for rows that have
 // been compared or copied in the block and are what they were.
@@ -35,25 +35,25 @@ func TestSettle(t *testing.T) {
 	a, b, c, d := reg(1), reg(2), reg(3), reg(4)
 	for _, e := range []struct {
 		name  string
-		block []pair // the last one is looked at
+		block []instrPair // the last one is looked at
 		fresh []rowPair
 	}{
-		{"first", []pair{onLanes(d, a, b)}, []rowPair{a, b}},
-		{"read", []pair{onLanes(d, a, b), onLanes(d, b, c)}, []rowPair{c}},
-		{"written", []pair{onLanes(c, a, b), onLanes(d, c, b)}, nil},
-		{"overwritten by another register", []pair{onLanes(d, a, b), onLanes(moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
-		{"in another row", []pair{onLanes(d, a, b), onLanes(rowPair{reg(5).row, a.ref}, b, b), onLanes(d, a, b)}, []rowPair{a}},
-		{"read with a guard", []pair{madeOf(code.OnLanes, 1, c, a, b), onLanes(d, a, c)}, []rowPair{a, c}},
-		{"written with a guard", []pair{onLanes(c, a, b), madeOf(code.OnLanes, 1, c, a, b), onLanes(d, c, b)}, nil},
-		{"overwritten with a guard", []pair{onLanes(d, a, b), madeOf(code.OnLanes, 1, moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
-		{"written compactly", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, a, c, c), onLanes(d, a, b)}, []rowPair{a}},
-		{"read compactly", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, c, a, a), onLanes(d, a, b)}, []rowPair{a}},
-		{"a constant, computed again", []pair{onLanes(d, a, b), {ref: &code.Instr{}, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, a.ref}}}, onLanes(d, a, b)}, []rowPair{a}},
-		{"behind a collective", []pair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []rowPair{a, b}},
-		{"compact itself", []pair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []rowPair{a, b}},
+		{"first", []instrPair{onLanes(d, a, b)}, []rowPair{a, b}},
+		{"read", []instrPair{onLanes(d, a, b), onLanes(d, b, c)}, []rowPair{c}},
+		{"written", []instrPair{onLanes(c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten by another register", []instrPair{onLanes(d, a, b), onLanes(moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"in another row", []instrPair{onLanes(d, a, b), onLanes(rowPair{reg(5).row, a.ref}, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"read with a guard", []instrPair{madeOf(code.OnLanes, 1, c, a, b), onLanes(d, a, c)}, []rowPair{a, c}},
+		{"written with a guard", []instrPair{onLanes(c, a, b), madeOf(code.OnLanes, 1, c, a, b), onLanes(d, c, b)}, nil},
+		{"overwritten with a guard", []instrPair{onLanes(d, a, b), madeOf(code.OnLanes, 1, moved, b, b), onLanes(d, a, b)}, []rowPair{a}},
+		{"written compactly", []instrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, a, c, c), onLanes(d, a, b)}, []rowPair{a}},
+		{"read compactly", []instrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, c, a, a), onLanes(d, a, b)}, []rowPair{a}},
+		{"a constant, computed again", []instrPair{onLanes(d, a, b), {ref: &code.Instr{}, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, a.ref}}}, onLanes(d, a, b)}, []rowPair{a}},
+		{"behind a collective", []instrPair{onLanes(d, a, b), voting, onLanes(d, a, b)}, []rowPair{a, b}},
+		{"compact itself", []instrPair{onLanes(d, a, b), madeOf(code.CompactTwo, 0, d, a, b)}, []rowPair{a, b}},
 	} {
-		settle(e.block)
-		if got := e.block[len(e.block)-1].fresh; !slices.Equal(got, e.fresh) {
+		findUncheckedReads(e.block)
+		if got := e.block[len(e.block)-1].uncheckedReads; !slices.Equal(got, e.fresh) {
 			t.Errorf("%s: compared are %v, want %v", e.name, got, e.fresh)
 		}
 	}
@@ -62,36 +62,36 @@ func TestSettle(t *testing.T) {
 // TestRuns: instructions execute together as far as what each reads and writes can be looked
 // at before the first or behind the last.
 func TestRuns(t *testing.T) {
-	compact := func(d rowPair, reads ...rowPair) pair { return madeOf(code.CompactTwo, 0, d, reads...) }
+	compact := func(d rowPair, reads ...rowPair) instrPair { return madeOf(code.CompactTwo, 0, d, reads...) }
 	a, b, c, d, e := reg(1), reg(2), reg(3), reg(4), reg(5)
 	sameRow, sameRef := rowPair{d.row, e.ref}, rowPair{e.row, d.ref}
 	guarded := madeOf(code.CompactTwo, 1, e, a)
-	folded := pair{ref: &code.Instr{}, computes: true, plain: true, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, e.ref}}}
+	folded := instrPair{ref: &code.Instr{}, computes: true, combinable: true, writes: []rowPair{{code.Row{Slot: code.R, Row: -3}, e.ref}}}
 	waits := compact(e, a)
-	waits.plain = false
+	waits.combinable = false
 	for _, x := range []struct {
 		name  string
-		block []pair
+		block []instrPair
 		runs  []int
 	}{
-		{"one", []pair{compact(c, a, b)}, []int{1}},
-		{"on the lanes behind", []pair{compact(c, a, b), onLanes(d, a, b)}, []int{1, 1}},
-		{"on the lanes first", []pair{onLanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
-		{"a chain of compact ones", []pair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
-		{"a chain on the lanes", []pair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
-		{"read behind in the row of another", []pair{onLanes(d, a, b), onLanes(a, b, rowPair{d.row, e.ref})}, []int{1, 1}},
-		{"folded", []pair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
-		{"folded, then on the lanes", []pair{folded, onLanes(c, a, b)}, []int{1, 1}},
-		{"written twice", []pair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
-		{"a row written twice", []pair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
-		{"a row of the reference written twice", []pair{compact(d, a, b), compact(sameRef, a, b)}, []int{1, 1}},
-		{"overwritten behind", []pair{compact(d, a, b), compact(a, b, b)}, []int{2}},
-		{"a guard", []pair{compact(c, a, b), guarded, compact(d, a, b)}, []int{1, 1, 1}},
-		{"one that may wait", []pair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
+		{"one", []instrPair{compact(c, a, b)}, []int{1}},
+		{"on the lanes behind", []instrPair{compact(c, a, b), onLanes(d, a, b)}, []int{1, 1}},
+		{"on the lanes first", []instrPair{onLanes(d, a, b), compact(c, a, b)}, []int{1, 1}},
+		{"a chain of compact ones", []instrPair{compact(c, a, b), compact(d, c, b), compact(e, d, c)}, []int{3}},
+		{"a chain on the lanes", []instrPair{onLanes(c, a, b), onLanes(d, c, b), onLanes(e, d, c)}, []int{3}},
+		{"read behind in the row of another", []instrPair{onLanes(d, a, b), onLanes(a, b, rowPair{d.row, e.ref})}, []int{1, 1}},
+		{"folded", []instrPair{folded, compact(c, a, b), folded, compact(d, a, b)}, []int{2, 2}}, // the same is written
+		{"folded, then on the lanes", []instrPair{folded, onLanes(c, a, b)}, []int{1, 1}},
+		{"written twice", []instrPair{compact(d, a, b), compact(d, a, d)}, []int{1, 1}},
+		{"a row written twice", []instrPair{compact(d, a, b), compact(sameRow, a, b)}, []int{1, 1}},
+		{"a row of the reference written twice", []instrPair{compact(d, a, b), compact(sameRef, a, b)}, []int{1, 1}},
+		{"overwritten behind", []instrPair{compact(d, a, b), compact(a, b, b)}, []int{2}},
+		{"a guard", []instrPair{compact(c, a, b), guarded, compact(d, a, b)}, []int{1, 1, 1}},
+		{"one that may wait", []instrPair{compact(c, a, b), waits, compact(d, a, b)}, []int{1, 1, 1}},
 	} {
-		settle(x.block)
+		findUncheckedReads(x.block)
 		var runs []int
-		for _, r := range inRuns(x.block, nil) {
+		for _, r := range divideIntoRuns(x.block, nil) {
 			runs = append(runs, len(r.pairs))
 		}
 		if !slices.Equal(runs, x.runs) {
@@ -100,19 +100,19 @@ func TestRuns(t *testing.T) {
 	}
 
 	// What is kept, and what is compared.
-	block := []pair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
-	settle(block)
-	runs := inRuns(block, nil)
+	block := []instrPair{compact(c, a, b), compact(d, c, b), compact(a, d, a), onLanes(e, a, b), onLanes(d, e, c)}
+	findUncheckedReads(block)
+	runs := divideIntoRuns(block, nil)
 	for i, want := range []struct {
 		len, sources, results int
 		kept                  bool
 	}{{3, 0, 3, true}, {2, 3, 2, false}} {
-		if r := &runs[i]; len(r.pairs) != want.len || len(r.sources) != want.sources || len(r.results) != want.results || r.kept != want.kept {
-			t.Errorf("run %d: %d instructions, %d sources, %d results, kept %v, want %+v", i, len(r.pairs), len(r.sources), len(r.results), r.kept, want)
+		if r := &runs[i]; len(r.pairs) != want.len || len(r.sources) != want.sources || len(r.results) != want.results || r.savesOperands != want.kept {
+			t.Errorf("run %d: %d instructions, %d sources, %d results, kept %v, want %+v", i, len(r.pairs), len(r.sources), len(r.results), r.savesOperands, want)
 		}
 	}
 	for i, want := range []uint64{1, 0, 2, 0, 0} {
-		if got := block[i].kept; got != want {
+		if got := block[i].overwrittenReads; got != want {
 			t.Errorf("instruction %d: kept %b, want %b", i, got, want)
 		}
 	}
@@ -124,29 +124,29 @@ func TestUnwanted(t *testing.T) {
 	a, b, c := reg(1), reg(2), reg(3)
 	for _, x := range []struct {
 		name   string
-		blocks [][]pair // the first instruction is looked at
+		blocks [][]instrPair // the first instruction is looked at
 		ends   []rowPair
 		want   bool // unwanted
 	}{
-		{"read on the lanes", [][]pair{{onLanes(c, a, b), onLanes(a, c, b)}}, nil, true},
-		{"read by nobody", [][]pair{{onLanes(c, a, b)}}, nil, true},
-		{"read compactly", [][]pair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, a, c, b)}}, nil, false},
-		{"read in another block", [][]pair{{onLanes(c, a, b)}, {onLanes(a, c, b)}}, nil, false},
-		{"written in another block", [][]pair{{onLanes(c, a, b)}, {onLanes(c, a, b)}}, nil, false},
-		{"read before, in a loop", [][]pair{{onLanes(c, c, b)}}, nil, false},
-		{"read at the end", [][]pair{{onLanes(c, a, b)}}, []rowPair{c}, false},
-		{"with a guard", [][]pair{{madeOf(code.OnLanes, 1, c, a, b), onLanes(a, c, b)}}, nil, false},
-		{"compared", [][]pair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, b.ref}, a), onLanes(a, c, b)}}, nil, false},
+		{"read on the lanes", [][]instrPair{{onLanes(c, a, b), onLanes(a, c, b)}}, nil, true},
+		{"read by nobody", [][]instrPair{{onLanes(c, a, b)}}, nil, true},
+		{"read compactly", [][]instrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, a, c, b)}}, nil, false},
+		{"read in another block", [][]instrPair{{onLanes(c, a, b)}, {onLanes(a, c, b)}}, nil, false},
+		{"written in another block", [][]instrPair{{onLanes(c, a, b)}, {onLanes(c, a, b)}}, nil, false},
+		{"read before, in a loop", [][]instrPair{{onLanes(c, c, b)}}, nil, false},
+		{"read at the end", [][]instrPair{{onLanes(c, a, b)}}, []rowPair{c}, false},
+		{"with a guard", [][]instrPair{{madeOf(code.OnLanes, 1, c, a, b), onLanes(a, c, b)}}, nil, false},
+		{"compared", [][]instrPair{{onLanes(c, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, b.ref}, a), onLanes(a, c, b)}}, nil, false},
 	} {
-		r := &reference{Kernel: &Kernel{Program: &code.Program{}}, pairs: x.blocks, blocks: make([]inBoth, len(x.blocks))}
+		r := &reference{Kernel: &Kernel{Program: &code.Program{}}, pairs: x.blocks, blocks: make([]checkedBlock, len(x.blocks))}
 		for i := range x.blocks {
-			settle(x.blocks[i])
+			findUncheckedReads(x.blocks[i])
 			r.Blocks = append(r.Blocks, code.Block{First: int32(i), Last: int32(i)})
 			r.Instrs = append(r.Instrs, code.Instr{})
 		}
-		r.blocks[0].reads = x.ends
-		r.want()
-		if got := len(x.blocks[0][0].wanted) == 0; got != x.want {
+		r.blocks[0].endReads = x.ends
+		r.findNeededResults()
+		if got := len(x.blocks[0][0].needed) == 0; got != x.want {
 			t.Errorf("%s: unwanted %v, want %v", x.name, got, x.want)
 		}
 	}
@@ -159,23 +159,23 @@ func TestKnown(t *testing.T) {
 	load := madeOf(code.CompactLoad, 0, c, a)
 	for _, x := range []struct {
 		name  string
-		block []pair // before the load
+		block []instrPair // before the load
 		known bool
 	}{
 		{"nothing", nil, false},
-		{"computed", []pair{madeOf(code.CompactTwo, 0, a, b)}, true},
-		{"computed on the lanes", []pair{madeOf(code.OnLanes, 0, a, b)}, false},
-		{"only read", []pair{madeOf(code.CompactTwo, 0, b, a)}, false},
-		{"computed for some", []pair{madeOf(code.CompactTwo, 1, a, b)}, false},
-		{"overwritten for some on the lanes", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.OnLanes, 1, a, b)}, false},
-		{"its row is another's", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{a.row, b.ref}, b)}, false},
-		{"its row of the reference is another's", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, a.ref}, b)}, false},
-		{"behind a collective", []pair{madeOf(code.CompactTwo, 0, a, b), voting}, false},
-		{"read since", []pair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Expanded, 0, b, a)}, true},
+		{"computed", []instrPair{madeOf(code.CompactTwo, 0, a, b)}, true},
+		{"computed on the lanes", []instrPair{madeOf(code.OnLanes, 0, a, b)}, false},
+		{"only read", []instrPair{madeOf(code.CompactTwo, 0, b, a)}, false},
+		{"computed for some", []instrPair{madeOf(code.CompactTwo, 1, a, b)}, false},
+		{"overwritten for some on the lanes", []instrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.OnLanes, 1, a, b)}, false},
+		{"its row is another's", []instrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{a.row, b.ref}, b)}, false},
+		{"its row of the reference is another's", []instrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.CompactTwo, 0, rowPair{c.row, a.ref}, b)}, false},
+		{"behind a collective", []instrPair{madeOf(code.CompactTwo, 0, a, b), voting}, false},
+		{"read since", []instrPair{madeOf(code.CompactTwo, 0, a, b), madeOf(code.Materialised, 0, b, a)}, true},
 	} {
 		block := append(slices.Clone(x.block), load)
-		settle(block)
-		if got := block[len(block)-1].known; got != x.known {
+		findUncheckedReads(block)
+		if got := block[len(block)-1].addressChecked; got != x.known {
 			t.Errorf("%s: known %v, want %v", x.name, got, x.known)
 		}
 	}
@@ -183,7 +183,7 @@ func TestKnown(t *testing.T) {
 
 // TestStill: lanes next to each other tell whether a compact register is what the reference has.
 func TestStill(t *testing.T) {
-	o := rowPair{code.Row{Slot: code.R, Row: 0}, code.Row{Slot: code.R, Row: 0}}
+	rows := rowPair{code.Row{Slot: code.R, Row: 0}, code.Row{Slot: code.R, Row: 0}}
 	for _, x := range []struct {
 		name         string
 		lanes, held  uint32
@@ -207,8 +207,8 @@ func TestStill(t *testing.T) {
 			g.Row32(0)[i] = 0xfffffff0 + 4*uint32(i) // it wraps
 		}
 		*f.Shadow32(0) = regfile.Compact{Base: x.base, Stride: x.stride, Mask: x.held}
-		k := &check{f: f, g: g, lanes: x.lanes}
-		if got := k.still(&o); got != x.still {
+		k := &check{engineFile: f, referenceFile: g, lanes: x.lanes}
+		if got := k.isStillCompact(&rows); got != x.still {
 			t.Errorf("%s: still %v, want %v", x.name, got, x.still)
 		}
 	}
@@ -251,14 +251,14 @@ func lanesDiffer[T mem.Slot](t *testing.T, random *rand.Rand) {
 				want |= 1 << i
 			}
 		}
-		if got := differing(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
+		if got := lanesUnlikeShadow(&row, &regfile.Compact{Base: uint64(base), Stride: uint64(stride)}, m); got != want&m {
 			t.Fatalf("differing from %#x + i·%#x for lanes %032b: %032b, want %032b", base, stride, m, got, want&m)
 		}
-		if got := differ(&row, &same, m); got != want&m {
+		if got := differingLanes(&row, &same, m); got != want&m {
 			t.Fatalf("rows differ for lanes %032b: %032b, want %032b", m, got, want&m)
 		}
 	}
-	if got := differing(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
+	if got := lanesUnlikeShadow(new([regfile.Lanes]uint32), &regfile.Compact{Base: 1 << 32}, 5); got != 5 {
 		t.Errorf("a base that is not reduced differs in lanes %b, want all of 101", got)
 	}
 }

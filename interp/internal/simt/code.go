@@ -12,24 +12,24 @@ import (
 // Kernel is a kernel lowered to run.
 type Kernel struct {
 	*code.Program
-	mod    *ptx.Module
+	module *ptx.Module
 	kernel *ptx.Func
 	entry  *code.Func // the kernel's
 	ref    *reference // see Launch.Lowering; nil without
 
-	native   *native.Code
-	needed   *needs               // see needs
-	idle     sync.Pool            // *cta: see Grid.leaveContexts
-	accessOf []accessing          // see accesses
-	checked  func() *native.Check // beside ref, made when it is asked for: see twin
+	native      *native.Code
+	memoryNeeds *memoryNeeds         // see needs
+	contextPool sync.Pool            // *cta: see Grid.poolIdleContexts
+	accessOf    []accessedSources    // see accesses
+	checkOnce   func() *native.Check // beside ref, made when it is asked for: see twin
 }
 
 // NewKernel readies a kernel of a module, lowered to p, to be run.
 func NewKernel(m *ptx.Module, k *ptx.Func, p *code.Program) *Kernel {
-	c := &Kernel{Program: p, mod: m, kernel: k, entry: p.Funcs[0], native: native.New(p)}
-	if p.Ref != nil {
-		c.ref = newReference(c, &Kernel{Program: p.Ref, mod: m, kernel: k, entry: p.Ref.Funcs[0]})
-		c.checked = sync.OnceValue(c.twin)
+	c := &Kernel{Program: p, module: m, kernel: k, entry: p.Funcs[0], native: native.New(p)}
+	if p.Reference != nil {
+		c.ref = newReference(c, &Kernel{Program: p.Reference, module: m, kernel: k, entry: p.Reference.Funcs[0]})
+		c.checkOnce = sync.OnceValue(c.nativeCheck)
 	}
 	return c
 }

@@ -13,17 +13,17 @@ import (
 	"gemu/regfile"
 )
 
-// errAway is the answer of a collective instruction, w.away, when lanes are elsewhere
+// errAbsentLanes is the answer of a collective instruction, w.away, when lanes are elsewhere
 // that it waits for.
-var errAway = errors.New("lanes are elsewhere")
+var errAbsentLanes = errors.New("lanes are elsewhere")
 
-// await divides the running strand, whose present instruction waits for lanes that
+// waitForLanes divides the running warp split, whose present instruction waits for lanes that
 // are elsewhere: those that wait for them do so, the others go on.
-func (w *warp) await() {
-	in := w.away
+func (w *warp) waitForLanes() {
+	instr := w.blockedInstr
 	f := &w.files[0]
-	m := w.executing(in)
-	member := f.Src32(memberRow(in))
+	m := w.executingLanes(instr)
+	member := f.Src32(membermaskRow(instr))
 	for rest := m; rest != 0; {
 		mask := member[bits.TrailingZeros32(rest)&31]
 		lanes := uint32(0)
@@ -34,126 +34,126 @@ func (w *warp) await() {
 		}
 		rest &^= lanes
 		if mask&uint32(w.live)&^m != 0 {
-			w.leaveWaiting(uint64(lanes), w.pc, wait{src: w.src(in), in: in, member: mask})
+			w.leaveWaiting(uint64(lanes), w.pc, wait{src: w.sourceOf(instr), instr: instr, membermask: mask})
 		}
 	}
-	w.meetings()
+	w.executeCollectives()
 	w.schedule()
 }
 
-// backUp puts the running strand before an instruction of its block, as if it had
+// returnToInstr puts the running warp split before an instruction of its block, as if it had
 // not tried to execute it.
-func (w *warp) backUp(b *code.Block, in *code.Instr) {
+func (w *warp) returnToInstr(b *code.Block, instr *code.Instr) {
 	pc := b.First
-	for &w.cta.code.Instrs[pc] != in {
+	for &w.cta.code.Instrs[pc] != instr {
 		pc++
 	}
-	w.halt(b, pc, in.Src)
-	if in.Skips {
-		w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executing(in)))
+	w.halt(b, pc, instr.Src)
+	if instr.CountsSkipped {
+		w.count.ThreadInstructions += int64(bits.OnesCount32(uint32(w.mask) &^ w.executingLanes(instr)))
 	}
-	w.tellLanes(OnUndo, w.src(in), w.mask)
+	w.emitLanes(OnUndo, w.sourceOf(instr), w.mask)
 }
 
-// executing is the lanes of a warp of 32 that execute an instruction.
-func (w *warp) executing(in *code.Instr) uint32 {
-	if in.Guard == 0 {
+// executingLanes is the lanes of a warp of 32 that execute an instruction.
+func (w *warp) executingLanes(instr *code.Instr) uint32 {
+	if instr.Guard == 0 {
 		return uint32(w.mask)
 	}
-	return uint32(w.mask) & guardMask(&w.files[0], in.Guard)
+	return uint32(w.mask) & guardMask(&w.files[0], instr.Guard)
 }
 
-// memberRow is the row of a collective instruction's membermask.
-func memberRow(in *code.Instr) int32 {
-	return in.Sources()[in.Op.Signature().Member-1]
+// membermaskRow is the row of a collective instruction's membermask.
+func membermaskRow(instr *code.Instr) int32 {
+	return instr.Sources()[instr.Op.Signature().Member-1]
 }
 
-// alike reports whether two waits are for the same lanes to execute the same.
-func (b *wait) alike(o *wait) bool {
-	return b.member == o.member && b.collects() && o.collects() && b.src.Text == o.src.Text
+// sameInstr reports whether two waits are for the same lanes to execute the same.
+func (b *wait) sameInstr(other *wait) bool {
+	return b.membermask == other.membermask && b.isCollective() && other.isCollective() && b.src.Text == other.src.Text
 }
 
-// collects reports whether it is lanes of the warp that are waited for.
-func (b *wait) collects() bool { return b.op == nil || b.op.Kind == code.BarWarp }
+// isCollective reports whether it is lanes of the warp that are waited for.
+func (b *wait) isCollective() bool { return b.op == nil || b.op.Kind == code.BarWarp }
 
-// gathered is the lanes that wait as b does.
-func (w *warp) gathered(b *wait) uint32 {
+// waitingLanes is the lanes that wait as b does.
+func (w *warp) waitingLanes(b *wait) uint32 {
 	m := uint32(0)
-	for i := range w.others {
-		if o := w.others[i].wait; o != nil && b.alike(o) {
-			m |= uint32(w.others[i].mask)
+	for i := range w.waitingSplits {
+		if other := w.waitingSplits[i].wait; other != nil && b.sameInstr(other) {
+			m |= uint32(w.waitingSplits[i].mask)
 		}
 	}
 	return m
 }
 
-// meetings lets the lanes execute what they wait for each other to execute, where all
+// executeCollectives lets the lanes execute what they wait for each other to execute, where all
 // are there.
-func (w *warp) meetings() {
-	for i := 0; i < len(w.others) && w.err == nil; i++ {
-		b := w.others[i].wait
-		if b == nil || !b.collects() {
+func (w *warp) executeCollectives() {
+	for i := 0; i < len(w.waitingSplits) && w.err == nil; i++ {
+		b := w.waitingSplits[i].wait
+		if b == nil || !b.isCollective() {
 			continue
 		}
-		m := w.gathered(b)
-		if b.member&uint32(w.live)&^m != 0 {
+		m := w.waitingLanes(b)
+		if b.membermask&uint32(w.live)&^m != 0 {
 			continue
 		}
 		if b.op == nil {
-			w.meet(b, m)
+			w.executeTogether(b, m)
 		}
-		why := *b
-		for k := range w.others {
-			if at := &w.others[k]; at.wait != nil && why.alike(at.wait) {
-				if why.op == nil {
-					at.pc++
+		request := *b
+		for k := range w.waitingSplits {
+			if split := &w.waitingSplits[k]; split.wait != nil && request.sameInstr(split.wait) {
+				if request.op == nil {
+					split.pc++
 				}
-				w.wake(at)
+				w.wake(split)
 			}
 		}
 	}
-	w.unite()
+	w.merge()
 	if w.mask != 0 {
 		w.show(w.frame)
 	}
 }
 
-// together is an instruction in a file of its own, where lanes that are at different
+// withoutGuard is an instruction in a file of its own, where lanes that are at different
 // places execute it together: operand i in row i of its slot.
-func together(in *code.Instr) code.Instr {
-	return code.Instr{Op: in.Op, Src: in.Src, Imm: in.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
+func withoutGuard(instr *code.Instr) code.Instr {
+	return code.Instr{Op: instr.Op, Src: instr.Src, Imm: instr.Imm, A: 0, B: 1, C: 2, E: 3, D: 4, F: 5}
 }
 
-// meet executes an instruction for the lanes of m, which wait as b does, each with its
+// executeTogether executes an instruction for the lanes of m, which wait as b does, each with its
 // own operands.
-func (w *warp) meet(b *wait, m uint32) {
+func (w *warp) executeTogether(b *wait, m uint32) {
 	const operands = 6
 	f := regfile.New(nil, false)
 	f.Reset(regfile.Size{R: operands, Q: operands, P: operands})
-	all := together(b.in)
-	for i := range w.others {
-		at := &w.others[i]
-		if at.wait == nil || !b.alike(at.wait) {
+	all := withoutGuard(b.instr)
+	for i := range w.waitingSplits {
+		split := &w.waitingSplits[i]
+		if split.wait == nil || !b.sameInstr(split.wait) {
 			continue
 		}
-		w.show(at.frame)
-		in, from, lanes := at.wait.in, &w.files[0], uint32(at.mask)
+		w.show(split.frame)
+		instr, from, lanes := split.wait.instr, &w.files[0], uint32(split.mask)
 		if from.Tracked() {
 			if s := w.cta.stream; s != nil {
-				s.step.source = at.wait.src
+				s.step.source = split.wait.src
 			}
-			for _, o := range w.cta.code.Reads(nil, in) {
-				expand(from, o, lanes)
+			for _, row := range w.cta.code.Reads(nil, instr) {
+				expand(from, row, lanes)
 			}
 		}
 		if w.check != nil {
-			w.atHalf(0, lanes)
-			if w.compareSources(w.beginAt(at.pc, in).fresh); w.err != nil {
+			w.selectHalf(0, lanes)
+			if w.compareSources(w.beginInstr(split.pc, instr).uncheckedReads); w.err != nil {
 				return
 			}
 		}
-		rows := in.Sources()
-		for i, s := range in.Op.Signature().Src {
+		rows := instr.Sources()
+		for i, s := range instr.Op.Signature().Src {
 			switch row := rows[i]; s {
 			case code.R:
 				copyLanes(f.Row32(int32(i)), from.Src32(row), lanes)
@@ -167,55 +167,55 @@ func (w *warp) meet(b *wait, m uint32) {
 	if w.onLanes(0, f, &all, m); w.err != nil {
 		return
 	}
-	running := w.strand
-	for i := range w.others {
-		at := &w.others[i]
-		if at.wait == nil || !b.alike(at.wait) {
+	running := w.warpSplit
+	for i := range w.waitingSplits {
+		split := &w.waitingSplits[i]
+		if split.wait == nil || !b.sameInstr(split.wait) {
 			continue
 		}
-		w.strand = *at
-		w.show(at.frame)
-		w.receive(at.wait.in, f)
+		w.warpSplit = *split
+		w.show(split.frame)
+		w.copyCollectiveResults(split.wait.instr, f)
 	}
-	w.strand = running
+	w.warpSplit = running
 }
 
-// receive gives the running strand its results of an instruction that lanes have
+// copyCollectiveResults gives the running warp split its results of an instruction that lanes have
 // executed together in file f.
-func (w *warp) receive(in *code.Instr, f *regfile.File) {
+func (w *warp) copyCollectiveResults(instr *code.Instr, f *regfile.File) {
 	m := uint32(w.mask)
-	w.observe(w.src(in), w.mask, func() {
-		w.adopt(&w.files[0], in, f, m)
+	w.observe(w.sourceOf(instr), w.mask, func() {
+		w.adopt(&w.files[0], instr, f, m)
 		if w.check == nil {
 			return
 		}
-		w.atHalf(0, m)
-		p := w.beginAt(w.pc, in)
-		w.turn()
+		w.selectHalf(0, m)
+		p := w.beginInstr(w.pc, instr)
+		w.switchToReference()
 		w.adopt(&w.files[0], p.ref, f, m)
-		w.turn()
+		w.switchToReference()
 		w.compareResults(p.writes)
 	})
 }
 
 // adopt writes the results of an instruction that lanes have executed together in file
 // from to those of its lanes that are in m.
-func (w *warp) adopt(to *regfile.File, in *code.Instr, from *regfile.File, m uint32) {
-	all, s := together(in), in.Op.Signature()
+func (w *warp) adopt(to *regfile.File, instr *code.Instr, from *regfile.File, m uint32) {
+	all, s := withoutGuard(instr), instr.Op.Signature()
 	if to.Tracked() {
-		for _, o := range w.cta.code.Writes(nil, in) {
-			forget(to, o, m)
+		for _, row := range w.cta.code.Writes(nil, instr) {
+			markGeneric(to, row, m)
 		}
 	}
 	switch {
-	case in.D == code.NoRow:
+	case instr.D == code.NoRow:
 	case s.Dst == code.R:
-		copyLanes(to.Row32(in.D), from.Row32(all.D), m)
+		copyLanes(to.Row32(instr.D), from.Row32(all.D), m)
 	default:
-		to.SetP(in.D, m, from.Pred(all.D))
+		to.SetP(instr.D, m, from.Pred(all.D))
 	}
-	if s.Dst2 != code.NoSlot && in.F != code.NoRow {
-		to.SetP(in.F, m, from.Pred(all.F))
+	if s.Dst2 != code.NoSlot && instr.F != code.NoRow {
+		to.SetP(instr.F, m, from.Pred(all.F))
 	}
 }
 

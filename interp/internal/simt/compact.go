@@ -16,11 +16,11 @@ import (
 // loadRows executes a load whose lane i reads at p + (i − first)·step.
 func loadRows(f *regfile.File, a *code.Access, p unsafe.Pointer, first, step int, m uint32) {
 	for i, e := range a.Elems {
-		switch at := unsafe.Add(p, i*a.Size); e.Slot {
+		switch ptr := unsafe.Add(p, i*a.Size); e.Slot {
 		case code.R:
-			a.Move.Load32(f.Row32(e.Row), at, first, step, m)
+			a.Strided.Load32(f.Row32(e.Row), ptr, first, step, m)
 		case code.Q:
-			a.Move.Load64(f.Row64(e.Row), at, first, step, m)
+			a.Strided.Load64(f.Row64(e.Row), ptr, first, step, m)
 		}
 	}
 }
@@ -30,11 +30,11 @@ func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, firs
 	w.cta.changed = true
 	expandElems(f, a.Elems, m)
 	for i, e := range a.Elems {
-		switch at := unsafe.Add(p, i*a.Size); e.Slot {
+		switch ptr := unsafe.Add(p, i*a.Size); e.Slot {
 		case code.R:
-			a.Move.Store32(f.Src32(e.Row), at, first, step, m)
+			a.Strided.Store32(f.Src32(e.Row), ptr, first, step, m)
 		case code.Q:
-			a.Move.Store64(f.Src64(e.Row), at, first, step, m)
+			a.Strided.Store64(f.Src64(e.Row), ptr, first, step, m)
 		}
 	}
 }
@@ -44,14 +44,14 @@ func (w *warp) storeRows(f *regfile.File, a *code.Access, p unsafe.Pointer, firs
 // accessed memory the last time; ok is false if that is not it, or the addresses wrap, and
 // the plain way has to find out more.
 func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe.Pointer, first, step int, ok bool) {
-	block := w.cta.hits[a.Hit]
+	block := w.cta.lastHits[a.HitIndex]
 	base := uint64(0)
 	switch {
 	case a.Space == ptx.Shared:
 		block = w.cta.sharedMem
 		base = block.Base - mem.SharedWindow
 	case a.Addr == code.NoSlot:
-		p = a.AtFixed()
+		p = a.FixedPointer()
 		return p, first, step, p != nil
 	case block == nil:
 		return nil, 0, 0, false
@@ -64,8 +64,8 @@ func (w *warp) memoryAt(a *code.Access, v affinetrack.Value, m uint32) (p unsafe
 			return nil, 0, 0, false
 		}
 	}
-	by, from := int64(v.Stride), v.At(first)+a.Off-base
-	if by != int64(int32(by)) || !block.Holds(from, by, int64(31-bits.LeadingZeros32(m)-first), a.Bytes) {
+	by, from := int64(v.Stride), v.At(first)+a.Offset-base
+	if by != int64(int32(by)) || !block.ContainsStrided(from, by, int64(31-bits.LeadingZeros32(m)-first), a.Bytes) {
 		return nil, 0, 0, false
 	}
 	return unsafe.Add(block.Ptr, from), first, int(by), true

@@ -21,9 +21,9 @@ import (
 	"gemu/regfile"
 )
 
-// rig is a warp before a program of one instruction, with registers and memory.
-type rig struct {
-	*rigs
+// harness is a warp before a program of one instruction, with registers and memory.
+type harness struct {
+	*harnesses
 	prog   *code.Program
 	sum    code.Instr // of constants: for the reference
 	file   *regfile.File
@@ -37,20 +37,20 @@ type rig struct {
 	cta    Dim3
 }
 
-// rigFrame is the registers of the programs. The last of each kind are those of the tail.
-var rigFrame = regfile.Size{R: 7, Q: 7, P: 5}
+// harnessFrame is the registers of the programs. The last of each kind are those of the tail.
+var harnessFrame = regfile.Size{R: 7, Q: 7, P: 5}
 
 // followed is a program of one instruction, which is yet to be drawn, and the tail.
-func (r *rigs) followed() *code.Program {
+func (r *harnesses) followed() *code.Program {
 	p := &code.Program{Instrs: make([]code.Instr, 1)}
-	p.Instrs = append(p.Instrs, tail.Behind(r.Rand, &p.Consts, rigFrame)...)
+	p.Instrs = append(p.Instrs, tail.Instrs(r.Rand, &p.Consts, harnessFrame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return p
 }
 
-// rigs draws programs of one instruction.
-type rigs struct {
+// harnesses draws programs of one instruction.
+type harnesses struct {
 	tries.Values
 	drawn, native int // programs, and those of them that are machine code
 	many          int // of these are enough, to try one stencil; 0: 1000
@@ -58,7 +58,7 @@ type rigs struct {
 }
 
 // value is one that rules may have something to say of, or the operation.
-func (r *rigs) value() uint64 {
+func (r *harnesses) value() uint64 {
 	switch r.IntN(8) {
 	case 0, 1:
 		return uint64(r.IntN(70))
@@ -71,7 +71,7 @@ func (r *rigs) value() uint64 {
 }
 
 // stride is that of a register: often none.
-func (r *rigs) stride() uint64 {
+func (r *harnesses) stride() uint64 {
 	switch r.IntN(4) {
 	case 0, 1:
 		return 0
@@ -82,7 +82,7 @@ func (r *rigs) stride() uint64 {
 }
 
 // lanes is some of a warp, often all, or those side by side in each half.
-func (r *rigs) lanes() uint32 {
+func (r *harnesses) lanes() uint32 {
 	switch r.IntN(9) {
 	case 0, 1, 2:
 		return regfile.Full
@@ -96,15 +96,15 @@ func (r *rigs) lanes() uint32 {
 }
 
 // source is a register, or a constant.
-func (r *rigs) source(k *regfile.Constants, slot code.Slot) int32 {
+func (r *harnesses) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
-		return r.Int32N(map[code.Slot]int32{code.R: int32(rigFrame.R) - 1, code.Q: int32(rigFrame.Q) - 1, code.P: int32(rigFrame.P) - 1}[slot])
+		return r.Int32N(map[code.Slot]int32{code.R: int32(harnessFrame.R) - 1, code.Q: int32(harnessFrame.Q) - 1, code.P: int32(harnessFrame.P) - 1}[slot])
 	}
 	return r.constant(k, slot)
 }
 
 // constant is one.
-func (r *rigs) constant(k *regfile.Constants, slot code.Slot) int32 {
+func (r *harnesses) constant(k *regfile.Constants, slot code.Slot) int32 {
 	switch slot {
 	case code.R:
 		return k.Add32(uint32(r.value()))
@@ -115,37 +115,37 @@ func (r *rigs) constant(k *regfile.Constants, slot code.Slot) int32 {
 }
 
 // shadowed gives registers shadows, so that rows say the same where these are clean.
-func (r *rigs) shadowed(f *regfile.File, all uint32) {
-	for i := range rigFrame.R {
+func (r *harnesses) shadowed(f *regfile.File, all uint32) {
+	for i := range harnessFrame.R {
 		f.Row32(int32(i))[0] = 0
 		c := regfile.Compact{Base: uint64(uint32(r.value())), Stride: uint64(uint32(r.stride())), Mask: r.held(all)}
-		c.Clean = c.Mask & r.lanes()
+		c.Materialised = c.Mask & r.lanes()
 		*f.Shadow32(int32(i)) = c
 		for lane := range regfile.Lanes {
 			f.Row32(int32(i))[lane] = uint32(r.value())
-			if c.Clean>>lane&1 != 0 {
+			if c.Materialised>>lane&1 != 0 {
 				f.Row32(int32(i))[lane] = uint32(c.At(lane))
 			}
 		}
 	}
-	for i := range rigFrame.Q {
+	for i := range harnessFrame.Q {
 		c := regfile.Compact{Base: r.value(), Stride: r.stride(), Mask: r.held(all)}
-		c.Clean = c.Mask & r.lanes()
+		c.Materialised = c.Mask & r.lanes()
 		*f.Shadow64(int32(i)) = c
 		for lane := range regfile.Lanes {
 			f.Row64(int32(i))[lane] = r.value()
-			if c.Clean>>lane&1 != 0 {
+			if c.Materialised>>lane&1 != 0 {
 				f.Row64(int32(i))[lane] = c.At(lane)
 			}
 		}
 	}
-	for i := range rigFrame.P {
+	for i := range harnessFrame.P {
 		f.SetP(int32(i), regfile.Full, []uint32{0, regfile.Full, r.Uint32()}[r.IntN(3)])
 	}
 }
 
 // held is the lanes that a shadow speaks for: often all that execute.
-func (r *rigs) held(m uint32) uint32 {
+func (r *harnesses) held(m uint32) uint32 {
 	switch r.IntN(6) {
 	case 0:
 		return 0
@@ -158,22 +158,22 @@ func (r *rigs) held(m uint32) uint32 {
 }
 
 // new is a warp before the instruction, once its operands have been drawn.
-func (r *rigs) new(p *code.Program) *rig {
-	if in := &p.Instrs[0]; r.IntN(4) == 0 {
-		in.Guard = code.Guard(r.Int32N(int32(rigFrame.P)-1), r.IntN(2) == 0)
-		in.Skips = true
+func (r *harnesses) new(p *code.Program) *harness {
+	if instr := &p.Instrs[0]; r.IntN(4) == 0 {
+		instr.Guard = code.Guard(r.Int32N(int32(harnessFrame.P)-1), r.IntN(2) == 0)
+		instr.CountsSkipped = true
 	}
-	sum := code.Instr{Op: code.Named("add.s32"), D: p.Consts.Add32(12), F: code.NoRow, A: p.Consts.Add32(7), B: p.Consts.Add32(5)}
-	p.Consts.Lay()
+	sum := code.Instr{Op: code.OpNamed("add.s32"), D: p.Consts.Add32(12), F: code.NoRow, A: p.Consts.Add32(7), B: p.Consts.Add32(5)}
+	p.Consts.Layout()
 	p.Width = regfile.Lanes
-	fn := rigModule.Kernels()[0]
-	p.Funcs = []*code.Func{{Frame: rigFrame, Func: fn}}
+	fn := harnessModule.Kernels()[0]
+	p.Funcs = []*code.Func{{Frame: harnessFrame, Func: fn}}
 	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
 	p.Link()
 	r.drawn++
-	g := &rig{rigs: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
+	g := &harness{harnesses: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
 	g.live = g.mask | r.Uint32()
-	g.file.Reset(rigFrame)
+	g.file.Reset(harnessFrame)
 	r.shadowed(g.file, g.mask)
 	*g.file.Shadow32(6), *g.file.Shadow64(6) = regfile.Compact{}, regfile.Compact{}
 	g.memory = make([]byte, 4096)
@@ -183,8 +183,8 @@ func (r *rigs) new(p *code.Program) *rig {
 	return g
 }
 
-// rigModule is what the instruction stands in for.
-var rigModule = func() *ptx.Module {
+// harnessModule is what the instruction stands in for.
+var harnessModule = func() *ptx.Module {
 	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
 	if err != nil {
 		panic(err)
@@ -192,27 +192,27 @@ var rigModule = func() *ptx.Module {
 	return m
 }()
 
-// rigBase is where the first allocation is.
-const rigBase = 1 << 32
+// harnessBase is where the first allocation is.
+const harnessBase = 1 << 32
 
-// on executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
-func (g *rig) on(b Backend) (outcome string) {
+// runOn executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
+func (g *harness) runOn(b Backend) (outcome string) {
 	f := regfile.New(&g.prog.Consts, true)
-	f.Assume(g.file)
-	f.Open(regfile.Size{}, rigFrame)
+	f.CopyFrom(g.file)
+	f.Open(regfile.Size{}, harnessFrame)
 	memory := slices.Clone(g.memory)
 	device := &Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
-	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: g.rules, code: k}
+	k := NewKernel(harnessModule, harnessModule.Kernels()[0], g.prog)
+	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: g.rules, kernel: k}
 	c := &cta{grid: grid, code: k, id: g.cta, index: g.cta.X, sharedMem: device.Memory.NewShared(256)}
 	copy(c.sharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
-	if err != nil || hit.Base != rigBase {
+	if err != nil || hit.Base != harnessBase {
 		return fmt.Sprintf("memory at %#x, %v", hit.Base, err)
 	}
 	copy(hit.Data, memory)
 	memory = hit.Data
-	c.hits = g.hits(hit)
+	c.lastHits = g.hits(hit)
 	for i := range g.prog.Access {
 		if g.prog.Access[i].Addr == code.NoSlot && g.prog.Access[i].Space != ptx.Shared {
 			g.prog.Access[i].Fixed = hit
@@ -220,24 +220,24 @@ func (g *rig) on(b Backend) (outcome string) {
 	}
 	c.warps = make([]warp, g.warp+1)
 	w := &c.warps[g.warp]
-	*w = warp{cta: c, id: g.warp, files: []regfile.File{*f}, life: life{live: uint64(g.live)}, stop: -1}
+	*w = warp{cta: c, id: g.warp, files: []regfile.File{*f}, warpProgress: warpProgress{live: uint64(g.live)}, reconvergeAt: -1}
 	w.mask = uint64(g.mask)
-	c.alone.ctas = []*cta{c}
-	c.cluster = &c.alone
+	c.ownCluster.ctas = []*cta{c}
+	c.cluster = &c.ownCluster
 	c.frame.fn = g.prog.Funcs[0]
 	w.frame = &c.frame
 	w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
-	why := b.run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", why, w.pc, w.err, w.count)
+	reason := b.run(w, 1)
+	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", reason, w.pc, w.err, w.count)
 	outcome += fmt.Sprintf(", changed %v", c.changed)
 	h := &w.files[0]
-	for i := range int32(rigFrame.R) {
+	for i := range int32(harnessFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *h.Row32(i), *h.Shadow32(i))
 	}
-	for i := range int32(rigFrame.Q) {
+	for i := range int32(harnessFrame.Q) {
 		outcome += fmt.Sprintf("\nq%d %x %+v", i, *h.Row64(i), *h.Shadow64(i))
 	}
-	for i := range int32(rigFrame.P) {
+	for i := range int32(harnessFrame.P) {
 		outcome += fmt.Sprintf("\np%d %x", i, h.Pred(i))
 	}
 	if !bytes.Equal(memory, g.memory) {
@@ -247,50 +247,50 @@ func (g *rig) on(b Backend) (outcome string) {
 }
 
 // hits are allocations that instructions remember: this one's is remembered where it looks for it.
-func (g *rig) hits(one *mem.Allocation) []*mem.Allocation {
-	list := make([]*mem.Allocation, g.prog.Hits)
+func (g *harness) hits(one *mem.Allocation) []*mem.Allocation {
+	list := make([]*mem.Allocation, g.prog.NumHits)
 	for i := range g.prog.Access {
-		list[g.prog.Access[i].Hit+g.since] = one
+		list[g.prog.Access[i].HitIndex+g.since] = one
 	}
 	return list
 }
 
 // compare executes an instruction on both backends.
-func (g *rig) compare(t *testing.T) (same bool) {
+func (g *harness) compare(t *testing.T) (same bool) {
 	t.Helper()
 	if !g.wanted() {
 		return true
 	}
-	in, is := &g.prog.Instrs[0], native.New(g.prog).Next(&native.Context{Mask: g.mask}, 0) == 0
+	instr, is := &g.prog.Instrs[0], native.New(g.prog).NextSupported(&native.Context{Mask: g.mask}, 0) == 0
 	if is {
 		g.native++
 	}
-	sources, s := in.Sources(), in.Op.Signature()
-	if s.Compares() && is == leaves(in) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have none for constants
-		t.Errorf("%+v is machine code: %v", in, is)
+	sources, s := instr.Sources(), instr.Op.Signature()
+	if s.Compares() && is == leavesToGo(instr) || s.Kind == code.Arithmetic && !s.Compares() && !is && slices.Min(sources[:]) >= 0 { // some operations have none for constants
+		t.Errorf("%+v is machine code: %v", instr, is)
 		return false
 	}
-	want, got := g.on(Portable), g.on(Native)
+	want, got := g.runOn(Portable), g.runOn(Native)
 	if got != want {
-		t.Errorf("%+v\nlanes %#x of %#x%s", *in, g.mask, g.live, linesOf(g.before(), got, want))
+		t.Errorf("%+v\nlanes %#x of %#x%s", *instr, g.mask, g.live, linesOf(g.before(), got, want))
 	}
 	return got == want
 }
 
 // wanted reports whether the program is one of those to try: if its machine code is made of the stencil that tests are to try.
-func (g *rig) wanted() bool {
+func (g *harness) wanted() bool {
 	one := part.Stencil()
 	if one == "" {
 		return true
 	}
-	native.Shipped().Take()
+	native.HostLibrary().TakeUsed()
 	native.New(g.prog).Ready(&native.Context{Mask: g.mask})
-	return slices.Contains(native.Shipped().Take(), one)
+	return slices.Contains(native.HostLibrary().TakeUsed(), one)
 }
 
 // often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
 // few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
-func (r *rigs) often(times int, name string, try func() bool) bool {
+func (r *harnesses) often(times int, name string, try func() bool) bool {
 	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
 		few = 60
@@ -323,12 +323,12 @@ func linesOf(before, native, portable string) string {
 }
 
 // before is the registers before the instruction.
-func (g *rig) before() string {
+func (g *harness) before() string {
 	text := ""
-	for i := range int32(rigFrame.R) {
+	for i := range int32(harnessFrame.R) {
 		text += fmt.Sprintf("\nr%d %x %+v", i, *g.file.Row32(i), *g.file.Shadow32(i))
 	}
-	for i := range int32(rigFrame.Q) {
+	for i := range int32(harnessFrame.Q) {
 		text += fmt.Sprintf("\nq%d %x %+v", i, *g.file.Row64(i), *g.file.Shadow64(i))
 	}
 	return text
@@ -340,21 +340,21 @@ func TestCompact(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	native.Shipped().Take()
-	of := [2]rigs{}
+	native.HostLibrary().TakeUsed()
+	of := [2]harnesses{}
 	for i, name := range []string{"kernels", "accesses"} {
 		of[i].Rand = rand.New(rand.NewPCG(uint64(3+i), part.Seed(t)))
 		t.Run(name, func(t *testing.T) {
-			[]func(*rigs, *testing.T){(*rigs).compactKernels, (*rigs).compactAccesses}[i](&of[i], t)
+			[]func(*harnesses, *testing.T){(*harnesses).compactKernels, (*harnesses).compactAccesses}[i](&of[i], t)
 		})
 	}
 	if part.Stencil() != "" && of[0].native+of[1].native == 0 {
 		t.Errorf("no program wants %s", part.Stencil())
 	}
-	if tried := native.Shipped().Take(); part.All() {
-		for name := range native.Shipped().Names() {
-			if tries.Compact(name) && slices.Contains(tried, name) == tries.Unwanted(name) {
-				t.Errorf("stencil %s is tried: %v", name, tries.Unwanted(name))
+	if tried := native.HostLibrary().TakeUsed(); part.TryAll() {
+		for name := range native.HostLibrary().Names() {
+			if tries.IsCompact(name) && slices.Contains(tried, name) == tries.IsUnused(name) {
+				t.Errorf("stencil %s is tried: %v", name, tries.IsUnused(name))
 			}
 		}
 	}
@@ -365,67 +365,67 @@ func waysOf(s *code.Signature) []code.Exec {
 	mixed := s.Dst2 != code.NoSlot || slices.Contains(s.Src[:], code.P)
 	switch {
 	case s.Compares():
-		return []code.Exec{code.CompactCompare, code.Expanded}
+		return []code.Exec{code.CompactCompare, code.Materialised}
 	case s.Dst == code.P:
-		return []code.Exec{code.Expanded}
+		return []code.Exec{code.Materialised}
 	case mixed:
-		return []code.Exec{code.CompactMixed, code.Expanded}
+		return []code.Exec{code.CompactMixed, code.Materialised}
 	}
-	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Expanded}
+	return []code.Exec{code.ProvedOne + code.Exec(s.Sources()-1), code.CompactOne + code.Exec(s.Sources()-1), code.Materialised}
 }
 
 // ruled reports whether a way to execute an operation asks a rule.
-func ruled(s *code.Signature, way code.Exec) bool {
-	return way != code.OnLanes && way != code.Expanded && way < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
+func ruled(s *code.Signature, target code.Exec) bool {
+	return target != code.OnLanes && target != code.Materialised && target < code.ProvedOne && affinetrack.Rules[s.Rule].Apply != nil
 }
 
 // kernel is a warp before an operation that computes, executed in a way.
-func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
+func (r *harnesses) kernel(op code.Op, target code.Exec) *harness {
 	s := op.Signature()
-	r.For(op)
+	r.SetOperation(op)
 	p := r.followed()
-	in := &p.Instrs[0]
-	in.Op, in.How = op, code.How{Exec: way, Expand: 15, Dirty: s.Dst != code.P, Both: s.Dst != code.P && r.IntN(4) == 0}
-	for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
+	instr := &p.Instrs[0]
+	instr.Op, instr.Plan = op, code.ExecPlan{Exec: target, Materialise: 15, LeavesStale: s.Dst != code.P, WritesBoth: s.Dst != code.P && r.IntN(4) == 0}
+	for i, to := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
 		if s.Src[i] != code.NoSlot {
 			*to = r.source(&p.Consts, s.Src[i])
 		}
 	}
-	in.D, in.F = r.Int32N(3), code.NoRow
+	instr.D, instr.F = r.Int32N(3), code.NoRow
 	if s.Dst2 == code.P {
-		in.F = (in.D + 1) % int32(rigFrame.P-1)
+		instr.F = (instr.D + 1) % int32(harnessFrame.P-1)
 	}
-	in.Imm = uint64(r.IntN(256)) // a table, of some
+	instr.Imm = uint64(r.IntN(256)) // a table, of some
 	if s.Compares() {
-		in.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
-		if in.Imm == alu.ComplementC {
-			in.Imm = 0
+		instr.Imm = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor}[r.IntN(4)] | uint64(r.IntN(2))*alu.ComplementC
+		if instr.Imm == alu.ComplementC {
+			instr.Imm = 0
 		}
 		if r.IntN(2) == 0 {
-			in.F = code.NoRow
+			instr.F = code.NoRow
 		}
 	}
 	g := r.new(p)
-	g.narrow(in)
-	asks := ruled(s, way) && r.IntN(4) > 0 // often for a progression and a small number
-	for i, row := range in.Sources() {
+	g.narrow(instr)
+	asks := ruled(s, target) && r.IntN(4) > 0 // often for a progression and a small number
+	for i, row := range instr.Sources() {
 		switch {
 		case s.Src[i] == code.NoSlot || s.Src[i] == code.P || row < 0:
 		case asks:
-			r.forRule(g, in, i)
-		case way >= code.ProvedOne: // what it reads is proved
+			r.forRule(g, instr, i)
+		case target >= code.ProvedOne: // what it reads is proved
 			c := shadowAt(g.file, s.Src[i], row)
-			c.Stride, c.Mask, c.Clean = 0, regfile.Full, 0
-		case way == code.OnLanes: // … and is in rows
+			c.Stride, c.Mask, c.Materialised = 0, regfile.Full, 0
+		case target == code.OnLanes: // … and is in rows
 			shadowAt(g.file, s.Src[i], row).Mask = 0
-			shadowAt(g.file, s.Src[i], row).Clean = 0
+			shadowAt(g.file, s.Src[i], row).Materialised = 0
 		}
 	}
-	if way == code.OnLanes {
-		in.How = code.How{}
+	if target == code.OnLanes {
+		instr.Plan = code.ExecPlan{}
 		if s.Dst != code.P {
-			shadowAt(g.file, s.Dst, in.D).Mask = 0
-			shadowAt(g.file, s.Dst, in.D).Clean = 0
+			shadowAt(g.file, s.Dst, instr.D).Mask = 0
+			shadowAt(g.file, s.Dst, instr.D).Materialised = 0
 		}
 	}
 	return g
@@ -433,10 +433,10 @@ func (r *rigs) kernel(op code.Op, way code.Exec) *rig {
 
 // forRule draws a source of an instruction as rules have something to say of: a small number, a progression, or what the first source
 // has, the same way or the other.
-func (r *rigs) forRule(g *rig, in *code.Instr, i int) {
-	s, rows := in.Op.Signature(), in.Sources()
+func (r *harnesses) forRule(g *harness, instr *code.Instr, i int) {
+	s, rows := instr.Op.Signature(), instr.Sources()
 	c := shadowAt(g.file, s.Src[i], rows[i])
-	c.Mask, c.Clean = regfile.Full, 0
+	c.Mask, c.Materialised = regfile.Full, 0
 	switch {
 	case i == 1 && rows[0] >= 0 && s.Src[0] == s.Src[1] && s.Width >= 32 && r.IntN(4) == 0:
 		first := shadowAt(g.file, s.Src[0], rows[0])
@@ -452,18 +452,18 @@ func (r *rigs) forRule(g *rig, in *code.Instr, i int) {
 
 // compactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
 // way that they can execute.
-func (r *rigs) compactKernels(t *testing.T) {
+func (r *harnesses) compactKernels(t *testing.T) {
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
-		if alu.Vec[op] == nil || s.Sources() == 0 || !native.Has(op) {
+		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
 			continue
 		}
-		for _, way := range waysOf(s) {
-			rounds := part.Of(2, 6, 400)
-			if ruled(s, way) {
+		for _, target := range waysOf(s) {
+			rounds := part.Count(2, 6, 400)
+			if ruled(s, target) {
 				rounds *= 10
 			}
-			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, way).compare(t) }) {
+			if !r.often(rounds, op.String(), func() bool { return r.kernel(op, target).compare(t) }) {
 				return
 			}
 		}
@@ -471,13 +471,13 @@ func (r *rigs) compactKernels(t *testing.T) {
 	r.covered(t, 97)
 }
 
-// leaves reports whether a comparison is Go's: its first result overwrites what is combined with the second.
-func leaves(in *code.Instr) bool {
-	return in.F != code.NoRow && in.C == in.D && in.Imm&^alu.ComplementC != alu.BoolNone
+// leavesToGo reports whether a comparison is Go's: its first result overwrites what is combined with the second.
+func leavesToGo(instr *code.Instr) bool {
+	return instr.F != code.NoRow && instr.C == instr.D && instr.Imm&^alu.ComplementC != alu.BoolNone
 }
 
 // covered says how many of the programs were machine code: a part of them that there should be.
-func (r *rigs) covered(t *testing.T, percent int) {
+func (r *harnesses) covered(t *testing.T, percent int) {
 	t.Helper()
 	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
 	if part.Stencil() == "" && 100*r.native < percent*r.drawn {
@@ -486,18 +486,18 @@ func (r *rigs) covered(t *testing.T, percent int) {
 }
 
 // narrow cuts sources to their widths.
-func (g *rig) narrow(in *code.Instr) {
-	s := in.Op.Signature()
+func (g *harness) narrow(instr *code.Instr) {
+	s := instr.Op.Signature()
 	if s.Width != 16 && s.Width != 8 {
 		return
 	}
-	for i, row := range in.Sources() {
+	for i, row := range instr.Sources() {
 		if s.Src[i] != code.R || row < 0 {
 			continue
 		}
 		c := g.file.Shadow32(row)
 		c.Base &= 1<<s.Width - 1
-		c.Stride, c.Clean = 0, 0
+		c.Stride, c.Materialised = 0, 0
 		for lane := range regfile.Lanes {
 			g.file.Row32(row)[lane] &= 1<<s.Width - 1
 		}
@@ -505,9 +505,9 @@ func (g *rig) narrow(in *code.Instr) {
 }
 
 // access is a warp before a load or store at an address that may be compact.
-func (r *rigs) access() *rig {
+func (r *harnesses) access() *harness {
 	p := r.followed()
-	in := &p.Instrs[0]
+	instr := &p.Instrs[0]
 	size := 1 << r.IntN(4)
 	n := 1
 	if size > 1 {
@@ -515,7 +515,7 @@ func (r *rigs) access() *rig {
 	}
 	a := code.Access{Space: []ptx.Space{ptx.Global, ptx.Shared, ptx.Generic}[r.IntN(3)], Addr: []code.Slot{code.R, code.Q, code.Q}[r.IntN(3)], Size: size, Bytes: size * n, Store: r.IntN(2) == 0}
 	a.Signed = !a.Store && r.IntN(3) == 0
-	a.Move = mem.StridedOf(size, a.Signed)
+	a.Strided = mem.StridedOf(size, a.Signed)
 	if a.Space != ptx.Shared && a.Addr == code.R {
 		a.Addr = code.Q
 	}
@@ -525,13 +525,13 @@ func (r *rigs) access() *rig {
 	}
 	switch {
 	case n > 1 && a.Store:
-		in.Op = code.StoreVector
+		instr.Op = code.StoreVector
 	case n > 1:
-		in.Op = code.LoadVector
+		instr.Op = code.LoadVector
 	case a.Store:
-		in.Op = code.StoreOp(size, a.Addr, data)
+		instr.Op = code.StoreOp(size, a.Addr, data)
 	default:
-		in.Op = code.LoadOp(size, a.Signed, a.Addr, data)
+		instr.Op = code.LoadOp(size, a.Signed, a.Addr, data)
 	}
 	first := r.IntN(5 - n)
 	for i := range n {
@@ -544,63 +544,63 @@ func (r *rigs) access() *rig {
 		}
 		a.Elems = append(a.Elems, e)
 	}
-	in.How = code.How{Expand: 1 | code.OperandList, Dirty: !a.Store && r.IntN(2) == 0}
-	in.How.Both = in.How.Dirty && r.IntN(4) == 0
-	in.How.Exec = code.CompactLoad
+	instr.Plan = code.ExecPlan{Materialise: 1 | code.OperandList, LeavesStale: !a.Store && r.IntN(2) == 0}
+	instr.Plan.WritesBoth = instr.Plan.LeavesStale && r.IntN(4) == 0
+	instr.Plan.Exec = code.CompactLoad
 	if a.Store {
-		in.How.Exec = code.CompactStore
+		instr.Plan.Exec = code.CompactStore
 	}
-	in.A = r.Int32N(2) + 4
+	instr.A = r.Int32N(2) + 4
 	g := r.new(p)
-	at, room, base := shadowAt(g.file, a.Addr, in.A), uint64(len(g.memory)), uint64(rigBase)
+	shadow, room, base := shadowAt(g.file, a.Addr, instr.A), uint64(len(g.memory)), uint64(harnessBase)
 	if a.Space == ptx.Shared {
 		room, base = 256, 0
 	}
 	if r.IntN(3) > 0 {
-		at.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
-		if in.How.Dirty {
-			at.Stride = 0
+		shadow.Stride = []uint64{0, uint64(a.Bytes), -uint64(a.Bytes), 4 * uint64(a.Bytes), 3}[r.IntN(5)]
+		if instr.Plan.LeavesStale {
+			shadow.Stride = 0
 		}
-		at.Mask = regfile.Full
+		shadow.Mask = regfile.Full
 	}
-	a.Off = uint64(r.IntN(64)) * uint64(a.Bytes)
-	at.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Off
+	a.Offset = uint64(r.IntN(64)) * uint64(a.Bytes)
+	shadow.Base = base + uint64(r.IntN(int(room)))&^uint64(a.Bytes-1) - a.Offset
 	if r.IntN(4) == 0 { // at an end
-		at.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Off + uint64(r.IntN(3)) - 1
+		shadow.Base = base + []uint64{0, room - uint64(a.Bytes)}[r.IntN(2)] - a.Offset + uint64(r.IntN(3)) - 1
 	}
 	if a.Addr == code.R {
-		at.Base, at.Stride = uint64(uint32(at.Base)), uint64(uint32(at.Stride))
+		shadow.Base, shadow.Stride = uint64(uint32(shadow.Base)), uint64(uint32(shadow.Stride))
 	}
-	if in.How.Dirty && at.Stride != 0 {
-		at.Mask = 0 // the plan has such addresses compact only where they are uniform
+	if instr.Plan.LeavesStale && shadow.Stride != 0 {
+		shadow.Mask = 0 // the plan has such addresses compact only where they are uniform
 	}
-	at.Clean = 0
+	shadow.Materialised = 0
 	for lane := range regfile.Lanes { // the lanes' own addresses are in reach, too
-		v := base + uint64(lane)*uint64(a.Bytes) - a.Off
-		g.file.Row32(in.A)[lane] = uint32(v)
+		v := base + uint64(lane)*uint64(a.Bytes) - a.Offset
+		g.file.Row32(instr.A)[lane] = uint32(v)
 		if a.Addr == code.Q {
-			g.file.Row64(in.A)[lane] = v
+			g.file.Row64(instr.A)[lane] = v
 		}
 	}
-	if a.Space == ptx.Shared && n == 1 && in.How.Dirty && r.IntN(2) == 0 { // a variable, or what lies behind memory
-		in.Op, a.Addr, a.Off = code.LoadFixed, code.NoSlot, uint64(r.IntN(256/size)*size)
+	if a.Space == ptx.Shared && n == 1 && instr.Plan.LeavesStale && r.IntN(2) == 0 { // a variable, or what lies behind memory
+		instr.Op, a.Addr, a.Offset = code.LoadFixed, code.NoSlot, uint64(r.IntN(256/size)*size)
 		if r.IntN(4) == 0 {
-			a.Off = uint64(256 + r.IntN(3)*size)
+			a.Offset = uint64(256 + r.IntN(3)*size)
 		}
-		in.How.Expand = 0
+		instr.Plan.Materialise = 0
 	}
-	p.Hits = 3 * code.Known // those of instructions before it and behind
-	a.Hit = r.IntN(3) * code.Known
+	p.NumHits = 3 * code.HitsPerAccess // those of instructions before it and behind
+	a.HitIndex = r.IntN(3) * code.HitsPerAccess
 	if r.IntN(4) == 0 {
-		g.since = r.IntN(code.Known)
+		g.since = r.IntN(code.HitsPerAccess)
 	}
 	p.Access = []code.Access{a}
 	return g
 }
 
 // compactAccesses: so do loads and stores.
-func (r *rigs) compactAccesses(t *testing.T) {
-	for range part.Of(1000, 3000, 400000) {
+func (r *harnesses) compactAccesses(t *testing.T) {
+	for range part.Count(1000, 3000, 400000) {
 		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
 			return
 		}
@@ -613,17 +613,17 @@ func TestCompactRules(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
 	less := *affinetrack.Rules
 	less[ptx.AffineAdd].Apply = func(*affinetrack.Args) (affinetrack.Value, bool) { return affinetrack.Value{}, false }
 	another := 0
-	for range part.Of(100, 100, 1000) {
-		g := r.kernel(code.Named("add.s32"), code.CompactTwo)
-		with := g.on(Native)
-		if g.rules = &less; with != g.on(Native) {
+	for range part.Count(100, 100, 1000) {
+		g := r.kernel(code.OpNamed("add.s32"), code.CompactTwo)
+		with := g.runOn(Native)
+		if g.rules = &less; with != g.runOn(Native) {
 			another++
 		}
-		if !g.compare(t) || !r.compareChecked(t, g.beside()) {
+		if !g.compare(t) || !r.compareChecked(t, g.newCheckHarness()) {
 			return
 		}
 	}
@@ -637,29 +637,29 @@ func TestCompactSources(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
-	for range part.Of(300, 1000, 20000) {
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
+	for range part.Count(300, 1000, 20000) {
 		p := r.followed()
-		in := &p.Instrs[0]
-		in.Op = []code.Op{code.Sreg16, code.Sreg32, code.Sreg64}[r.IntN(3)]
-		in.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])
-		in.D = r.Int32N(3)
-		in.How = code.How{Exec: code.CompactSource, Dirty: true, Both: r.IntN(4) == 0}
+		instr := &p.Instrs[0]
+		instr.Op = []code.Op{code.Sreg16, code.Sreg32, code.Sreg64}[r.IntN(3)]
+		instr.Imm = uint64([]ptx.SpecialReg{ptx.TidX, ptx.TidY, ptx.TidZ, ptx.CtaidX, ptx.CtaidY, ptx.LaneID, ptx.WarpID, ptx.SMID, ptx.NtidX}[r.IntN(9)])
+		instr.D = r.Int32N(3)
+		instr.Plan = code.ExecPlan{Exec: code.CompactSource, LeavesStale: true, WritesBoth: r.IntN(4) == 0}
 		g := r.new(p)
 		g.block = []Dim3{{X: 32, Y: 1, Z: 1}, {X: 64, Y: 2, Z: 2}, {X: 1, Y: 32, Z: 2}, {X: 128, Y: 1, Z: 1}, {X: 20, Y: 1, Z: 1}, {X: 32, Y: 1, Z: 3}, {X: 33, Y: 1, Z: 1}}[r.IntN(7)]
-		if spacing := threadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(in.Imm) <= ptx.TidZ && spacing[in.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
+		if spacing := threadSpacing(g.block, regfile.Lanes); ptx.SpecialReg(instr.Imm) <= ptx.TidZ && spacing[instr.Imm-uint64(ptx.TidX)].Class() == affinetrack.Generic {
 			continue
 		}
 		warps := (g.block.Count() + regfile.Lanes - 1) / regfile.Lanes
 		g.warp, g.cta = r.IntN(warps), Dim3{X: r.IntN(5) << r.IntN(17), Y: r.IntN(3)}
 		if n := g.block.Count() - regfile.Lanes*g.warp; n < regfile.Lanes { // threads that there are
-			there := uint32(1)<<n - 1
-			g.mask, g.live = g.mask&there|1, g.live&there|1
+			present := uint32(1)<<n - 1
+			g.mask, g.live = g.mask&present|1, g.live&present|1
 		}
-		if narrow, before := in.Op == code.Sreg16, r.native; !g.compare(t) {
+		if narrow, before := instr.Op == code.Sreg16, r.native; !g.compare(t) {
 			return
 		} else if part.Stencil() == "" && narrow == (r.native > before) { // of 32 bits it reads the lower half
-			t.Fatalf("%v has machine code: %v", in.Op, narrow)
+			t.Fatalf("%v has machine code: %v", instr.Op, narrow)
 		}
 	}
 }

@@ -15,137 +15,137 @@ import (
 	"gemu/regfile"
 )
 
-// quantum is the share of a warp: about so many instructions, then the next
+// maxWarpBudget is the share of a warp: about so many instructions, then the next
 // warp of its CTA has its turn, so that a warp may wait for another by looking
 // at memory.
-const quantum = 2048
+const maxWarpBudget = 2048
 
 // cta is a CTA on its way through the kernel, or a context ready for one.
 type cta struct {
 	grid  *Grid
 	code  *Kernel
-	shape shape
+	shape contextShape
 	index int // linear
 	id    Dim3
 	rank  int // in its cluster
 	warps []warp
 
-	shared    []byte
-	sharedMem *mem.Allocation // shared memory at its generic window
-	hits      []*mem.Allocation
-	barriers  [16]barrier
-	met       bool // a warp has arrived at one
-	async     async
-	cluster   *cluster
-	alone     cluster // of this CTA only
+	shared      []byte
+	sharedMem   *mem.Allocation // shared memory at its generic window
+	lastHits    []*mem.Allocation
+	barriers    [16]barrier
+	barrierUsed bool // a warp has arrived at one
+	asyncState  asyncState
+	cluster     *cluster
+	ownCluster  cluster // of this CTA only
 
-	frame  frame          // of the kernel, in all warps
-	open   map[int32]bool // blocks where lanes that have parted do not wait for each other any more
-	parted bool           // lanes have gone on without others that they were to meet: patterns of accesses do not hold any more
+	frame          frame          // of the kernel, in all warps
+	releasedBlocks map[int32]bool // blocks where lanes that have diverged do not wait for each other any more
+	releasedEarly  bool           // lanes have gone on without others that they were to meet: patterns of accesses do not hold any more
 
-	native  machine  // what machine code is told
-	ahead   []flight // CTAs that it may go on with where all warps have ended
-	passed  int      // … that have ended so
-	counted Counts   // of them
-	runner  runner   // of its warps
-	stream  *stream  // nil if nobody watches
-	room    *stream  // for one
+	native          nativeState  // what machine code is told
+	nextFlights     []flight     // CTAs that it may go on with where all warps have ended
+	completedCTAs   int          // … that have ended so
+	completedCounts Counts       // of them
+	runner          runner       // of its warps
+	stream          *eventStream // nil if nobody watches
+	idleStream      *eventStream // for one
 
-	out bytes.Buffer // what the CTA has printed
+	output bytes.Buffer // what the CTA has printed
 
-	tolerated tolerated
-	changed   bool   // memory has changed since the last time somebody looked
-	noted     bool   // … or before
-	timed     bool   // somebody has looked at the clock
-	slept     int64  // nanoseconds that warps have spent in nanosleep
-	turn      bool   // the CTA may execute visible instructions
-	next      int    // warp whose turn is next
-	random    uint64 // of a launch with a seed: what the shares of warps come from
-	slice            // under way
-	err       error
-	done      bool
+	tolerated     toleratedFaults
+	changed       bool   // memory has changed since the last time somebody looked
+	changedBefore bool   // … or before
+	readClock     bool   // somebody has looked at the clock
+	slept         int64  // nanoseconds that warps have spent in nanosleep
+	ordered       bool   // the CTA may execute globally ordered instructions
+	nextWarp      int    // warp whose turn is next
+	random        uint64 // of a launch with a seed: what the shares of warps come from
+	ctaSlice             // under way
+	err           error
+	done          bool
 }
 
 // newCTA makes a context for CTAs of the grid.
 func newCTA(g *Grid) *cta {
-	c := &cta{open: map[int32]bool{}, grid: g, code: g.code, shape: g.shape(), hits: make([]*mem.Allocation, g.code.Hits)}
+	c := &cta{releasedBlocks: map[int32]bool{}, grid: g, code: g.kernel, shape: g.shape(), lastHits: make([]*mem.Allocation, g.kernel.NumHits)}
 	c.sharedMem = g.dev.Memory.NewShared(g.sharedLen)
 	c.shared = c.sharedMem.Data
-	c.alone.ctas = []*cta{c}
-	c.cluster = &c.alone
-	c.frame = frame{fn: g.code.entry, local: g.code.entry.Align}
-	width := g.code.Width
+	c.ownCluster.ctas = []*cta{c}
+	c.cluster = &c.ownCluster
+	c.frame = frame{fn: g.kernel.entry, local: g.kernel.entry.Align}
+	width := g.kernel.Width
 	c.warps = make([]warp, (g.threads+width-1)/width)
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.cta, w.id, w.rc, w.heeds, w.stays = c, i, g.reconverge.new(), g.reconverge.heeds, g.reconverge.waits
-		if s, ok := w.rc.(stacked); ok && !w.heeds && !w.stays {
-			w.ways = s.stacks()
+		w.cta, w.id, w.rc, w.notifyEveryBlock, w.waitAtExit = c, i, g.reconverge.new(), g.reconverge.notifyEveryBlock, g.reconverge.waitAtExit
+		if s, ok := w.rc.(reconvergenceExporter); ok && !w.notifyEveryBlock && !w.waitAtExit {
+			w.exportable = s.exportable()
 		}
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
-			w.files[h] = *regfile.New(&g.code.Consts, g.mode != Vector)
+			w.files[h] = *regfile.New(&g.kernel.Consts, g.mode != Vector)
 		}
 		w.unit = affinetrack.NewUnit(affinetrack.Policies[0], g.rules)
 		if g.mode != Check {
 			continue
 		}
-		w.check = &check{reference: g.ref, native: g.native(), files: make([]regfile.File, len(w.files)), own: w.files}
+		w.check = &check{reference: g.ref, nativeFuncs: g.native(), files: make([]regfile.File, len(w.files)), engineFiles: w.files}
 		for h := range w.files {
-			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.code.adjoins() {
-				w.check.files[h] = *w.files[h].Beside(&g.ref.Consts, g.code.entry.Frame, g.ref.entry.Frame)
+			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.kernel.referenceAdjoins() {
+				w.check.files[h] = *w.files[h].NewAdjacent(&g.ref.Consts, g.kernel.entry.Frame, g.ref.entry.Frame)
 			}
 		}
 	}
 	if g.mode == Check {
-		twin := &frame{fn: g.ref.entry, local: c.frame.local, twin: &c.frame}
-		c.frame.twin = twin
+		twin := &frame{fn: g.ref.entry, local: c.frame.local, counterpart: &c.frame}
+		c.frame.counterpart = twin
 	}
 	return c
 }
 
 // native reports whether check mode is given a backend with functions of its own, which it compares with Go's.
 func (g *Grid) native() bool {
-	_, checks := g.backend.(checker)
+	_, checks := g.backend.(checkingBackend)
 	return g.backend != Portable && !checks
 }
 
 // start readies the context for a CTA of the grid, by its place in the order in which they
 // begin.
 func (c *cta) start(order int) {
-	c.at(order)
+	c.setIndex(order)
 	if c.grid.clustered() {
-		c.sharedMem.Give(c.rank)
-		clear(c.hits) // other clusters had the CTAs that they may be of
+		c.sharedMem.AddToCluster(c.rank)
+		clear(c.lastHits) // other clusters had the CTAs that they may be of
 	}
 	clear(c.shared)
 	clear(c.sharedMem.Shadow)
-	c.out.Reset()
+	c.output.Reset()
 	c.tolerated = c.tolerated[:0]
 	c.begin()
 	if c.random = c.grid.seed; c.random != 0 {
 		c.random = c.grid.seed<<32 ^ uint64(order)
-		c.next = int(c.draw() % uint64(len(c.warps)))
+		c.nextWarp = int(c.random64() % uint64(len(c.warps)))
 	}
-	c.watch()
+	c.openStream()
 	c.runner = c.runnerOf()
 	if len(c.grid.probes) > 0 || c.grid.mode == Check {
-		c.demote() // what is told and counted does not depend on the CTAs that the context had before
+		c.forgetLastHits() // what is told and counted does not depend on the CTAs that the context had before
 	}
-	c.tell(OnCTA)
+	c.emit(OnCTA)
 	for i := range c.warps {
 		w := &c.warps[i]
-		w.fresh()
-		w.tellLanes(OnWarp, nil, w.live)
+		w.resetRegisters()
+		w.emitLanes(OnWarp, nil, w.live)
 	}
 }
 
-// at says which CTA it is, by its place in the order in which they begin.
-func (c *cta) at(order int) {
+// setIndex says which CTA it is, by its place in the order in which they begin.
+func (c *cta) setIndex(order int) {
 	c.index = order
 	c.id = c.grid.dim.at(order)
 	if c.grid.clustered() {
-		c.id = c.grid.place(order)
+		c.id = c.grid.ctaID(order)
 		c.index = c.grid.dim.index(c.id)
 	}
 }
@@ -153,28 +153,28 @@ func (c *cta) at(order int) {
 // begin has the CTA be where it begins, but for its memory and registers.
 func (c *cta) begin() {
 	if !c.grid.clustered() {
-		c.alone = cluster{ctas: c.alone.ctas, live: len(c.warps), missing: len(c.warps)}
+		c.ownCluster = cluster{ctas: c.ownCluster.ctas, live: len(c.warps), missing: len(c.warps)}
 	}
-	if c.met {
+	if c.barrierUsed {
 		for i := range c.barriers {
 			b := &c.barriers[i]
-			*b = barrier{waiting: b.waiting[:0], spare: b.spare[:0]}
+			*b = barrier{waiting: b.waiting[:0], waitingBuffer: b.waitingBuffer[:0]}
 		}
-		c.met = false
+		c.barrierUsed = false
 	}
-	clear(c.open)
-	c.async = async{}
-	c.next, c.err, c.done, c.turn, c.slept, c.slice, c.parted = 0, nil, false, false, 0, slice{}, false
-	c.frame.last = nil
-	sliced := c.grid.takesTurns()
+	clear(c.releasedBlocks)
+	c.asyncState = asyncState{}
+	c.nextWarp, c.err, c.done, c.ordered, c.slept, c.ctaSlice, c.releasedEarly = 0, nil, false, false, 0, ctaSlice{}, false
+	c.frame.lastCallee = nil
+	sliced := c.grid.timeSliced()
 	for i := range c.warps {
 		c.warps[i].begin(sliced)
 	}
 }
 
-// demote has memory instructions not know what they have hit last, but before.
-func (c *cta) demote() {
-	for known := range slices.Chunk(c.hits, code.Known) {
+// forgetLastHits has memory instructions not know what they have hit last, but before.
+func (c *cta) forgetLastHits() {
+	for known := range slices.Chunk(c.lastHits, code.HitsPerAccess) {
 		if known[0] != nil {
 			copy(known[1:], known)
 			known[0] = nil
@@ -185,27 +185,27 @@ func (c *cta) demote() {
 // begin has the warp be where it begins.
 func (w *warp) begin(sliced bool) {
 	c := w.cta
-	lanes := w.all()
-	w.life = life{live: lanes, sliced: sliced}
-	w.others, w.latest, w.shadow = w.others[:0], w.latest[:0], nil
-	w.strand, w.stop = strand{pc: c.code.entry.Begin, mask: lanes, frame: &c.frame}, noBlock
-	w.shown, w.left = &c.frame, turnLength
+	lanes := w.allLanes()
+	w.warpProgress = warpProgress{live: lanes, timeSliced: sliced}
+	w.waitingSplits, w.latest, w.shadow = w.waitingSplits[:0], w.latest[:0], nil
+	w.warpSplit, w.reconvergeAt = warpSplit{pc: c.code.entry.Begin, mask: lanes, frame: &c.frame}, noBlock
+	w.shownFrame, w.sliceLeft = &c.frame, timeSlice
 }
 
-// all is the lanes that there are threads for.
-func (w *warp) all() uint64 {
+// allLanes is the lanes that there are threads for.
+func (w *warp) allLanes() uint64 {
 	c := w.cta
 	return ^uint64(0) >> (64 - min(c.code.Width, c.grid.threads-w.tid(0)))
 }
 
-// fresh has registers and local memory be as they are when a warp begins.
-func (w *warp) fresh() {
+// resetRegisters has registers and local memory be as they are when a warp begins.
+func (w *warp) resetRegisters() {
 	c := w.cta
 	fn, words := c.code.entry, c.code.localWords()
 	for h := range w.files {
 		f := &w.files[h]
 		f.Reset(fn.Frame)
-		zero(fn, f)
+		zeroFrame(fn, f)
 		if len(w.local[h]) < words {
 			w.growLocal(words)
 		} else if words > kernelFrame {
@@ -214,28 +214,28 @@ func (w *warp) fresh() {
 		if w.check != nil {
 			g := &w.check.files[h]
 			g.Reset(w.check.entry.Frame)
-			zero(w.check.entry, g)
+			zeroFrame(w.check.entry, g)
 		}
 	}
 	if w.files[0].Tracked() {
-		w.listen()
+		w.setOnMaterialise()
 	}
 }
 
 // localWords is how much local memory a thread begins with, in words.
 func (c *Kernel) localWords() int { return c.entry.Align + c.entry.Local }
 
-// rest readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
+// reset readies the context, which no CTA has any more, to wait for another launch: it keeps nothing of this one
 // alive.
-func (c *cta) rest() {
-	clear(c.hits)
-	c.grid, c.async = nil, async{}
-	c.native.forget() // the block's shape stays, and so do thread indices
+func (c *cta) reset() {
+	clear(c.lastHits)
+	c.grid, c.asyncState = nil, asyncState{}
+	c.native.reset() // the block's shape stays, and so do thread indices
 }
 
-// draw is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
+// random64 is the next of the numbers that a schedule with a seed comes from (splitmix64, Steele et
 // al. 2014).
-func (c *cta) draw() uint64 {
+func (c *cta) random64() uint64 {
 	c.random += 0x9e3779b97f4a7c15
 	v := c.random
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
@@ -243,92 +243,92 @@ func (c *cta) draw() uint64 {
 	return v ^ v>>31
 }
 
-// share is how many instructions a warp may execute in its turn: with a seed, any power of two
+// nextBudget is how many instructions a warp may execute in its turn: with a seed, any power of two
 // up to the quantum.
-func (c *cta) share() int {
+func (c *cta) nextBudget() int {
 	if c.grid.seed == 0 {
-		return quantum
+		return maxWarpBudget
 	}
-	return quantum >> (c.draw() % uint64(bits.Len(quantum)))
+	return maxWarpBudget >> (c.random64() % uint64(bits.Len(maxWarpBudget)))
 }
 
-// slice is the share of a CTA under way: its warps have their turns, pass after pass.
-type slice struct {
-	left   int   // instructions; of the turn under way they are not taken off
-	began  int64 // instructions that the warp had executed when its turn began
-	seen   int   // warps in this pass
-	idle   bool  // none of them could run
-	paused bool  // in the turn of warp next
+// ctaSlice is the share of a CTA under way: its warps have their turns, pass after pass.
+type ctaSlice struct {
+	instrsLeft    int   // instructions; of the turn under way they are not taken off
+	sliceStart    int64 // instructions that the warp had executed when its turn began
+	warpsVisited  int   // warps in this pass
+	allIdle       bool  // none of them could run
+	pausedInSlice bool  // in the turn of warp next
 }
 
-// status is why a CTA stopped running.
-type status uint8
+// ctaStatus is why a CTA stopped running.
+type ctaStatus uint8
 
 const (
-	hasFinished status = iota
-	wantsTurn          // every warp that can run stands before a visible instruction
-	outOfBudget
-	failed
-	hasPaused     // for a probe
-	awaitsCluster // every warp waits, and some for the barrier of the cluster
+	ctaEnded     ctaStatus = iota
+	wantsOrdered           // every warp that can run stands before a globally ordered instruction
+	budgetSpent
+	ctaFailed
+	ctaPaused       // for a probe
+	waitsForCluster // every warp waits, and some for the barrier of the cluster
 )
 
 // run executes the warps in turn until the CTA ends, cannot go on without
-// executing a visible instruction out of turn, or has executed about budget
+// executing a globally ordered instruction out of turn, or has executed about budget
 // instructions; in a cluster, and not in its turn, until its warps have had theirs. If it has
 // paused it goes on with the share that it had.
-func (c *cta) run(budget int, turn bool) status {
-	s := c.takeTurns(budget, turn)
-	c.recalls()
+func (c *cta) run(budget int, ordered bool) ctaStatus {
+	s := c.runWarps(budget, ordered)
+	c.importAll()
 	return s
 }
 
-// takeTurns is run, behind which machine code may have warps that wait.
-func (c *cta) takeTurns(budget int, turn bool) status {
-	if !c.paused {
-		c.slice = slice{left: budget, seen: len(c.warps)}
-		c.turn = turn
-		if turn {
+// runWarps is run, behind which machine code may have warps that wait.
+func (c *cta) runWarps(budget int, ordered bool) ctaStatus {
+	if !c.pausedInSlice {
+		c.ctaSlice = ctaSlice{instrsLeft: budget, warpsVisited: len(c.warps)}
+		c.ordered = ordered
+		if ordered {
 			for i := range c.warps {
-				if w := &c.warps[i]; w.state == atVisible {
+				if w := &c.warps[i]; w.state == atOrdered {
 					w.state = ready
 				}
 			}
 		}
 	}
-	for c.left > 0 || c.paused {
+	for c.instrsLeft > 0 || c.pausedInSlice {
 		if c.grid.cancelled.Load() {
-			return outOfBudget
+			return budgetSpent
 		}
-		if !c.paused {
-			c.seen, c.idle = 0, true
+		if !c.pausedInSlice {
+			c.warpsVisited, c.allIdle = 0, true
 		}
-		for c.seen < len(c.warps) && (c.left > 0 || c.paused) {
-			if w := &c.warps[c.next]; w.state == ready {
-				if c.idle = false; !c.takeTurn(w) {
-					if c.paused {
-						return hasPaused
+		for c.warpsVisited < len(c.warps) && (c.instrsLeft > 0 || c.pausedInSlice) {
+			if w := &c.warps[c.nextWarp]; w.state == ready {
+				if c.allIdle = false; !c.runWarp(w) {
+					if c.pausedInSlice {
+						return ctaPaused
 					}
-					return failed
+					return ctaFailed
 				}
 			}
-			c.seen++
-			if c.next++; c.next == len(c.warps) {
-				c.next = 0
+			c.warpsVisited++
+			if c.nextWarp++; c.nextWarp == len(c.warps) {
+				c.nextWarp = 0
 			}
 		}
-		if ended := c.cluster == &c.alone && c.alone.live == 0 && c.left > 0; !c.idle && !ended {
-			if c.grid.clustered() && !turn && c.lives() {
-				return outOfBudget
+		if ended := c.cluster == &c.ownCluster && c.ownCluster.live == 0 && c.instrsLeft > 0; !c.allIdle && !ended {
+			if c.grid.clustered() && !ordered && c.hasLiveWarps() {
+				return budgetSpent
 			}
 			continue
 		}
-		c.recalls()
+		c.importAll()
 		waiting, cluster, group := false, false, (*warp)(nil)
 		for i := range c.warps {
 			switch w := &c.warps[i]; w.state {
-			case atVisible:
-				return wantsTurn
+			case atOrdered:
+				return wantsOrdered
 			case atBarrier:
 				waiting, cluster = true, cluster || w.atClusterBarrier()
 			case atGroup:
@@ -336,39 +336,39 @@ func (c *cta) takeTurns(budget int, turn bool) status {
 			}
 		}
 		if cluster && c.grid.clustered() {
-			return awaitsCluster
+			return waitsForCluster
 		}
 		if cluster {
 			c.err = c.clusterDeadlock()
-			return failed
+			return ctaFailed
 		}
 		if group != nil {
 			c.err = c.standstill(group)
-			return failed
+			return ctaFailed
 		}
 		if waiting {
 			c.err = c.deadlock()
-			return failed
+			return ctaFailed
 		}
 		if c.err = c.finishAsync(); c.err != nil {
-			return failed
+			return ctaFailed
 		}
 		c.done = true
-		c.tell(OnCTAEnd)
+		c.emit(OnCTAEnd)
 		if c.grid.clustered() {
-			c.sharedMem.Leave()
+			c.sharedMem.RemoveFromCluster()
 		}
-		if c.stream != nil && c.stream.stop != nil {
-			c.err = c.stream.stop
-			return failed
+		if c.stream != nil && c.stream.stopErr != nil {
+			c.err = c.stream.stopErr
+			return ctaFailed
 		}
-		return hasFinished
+		return ctaEnded
 	}
-	return outOfBudget
+	return budgetSpent
 }
 
-// lives reports whether a warp has not ended.
-func (c *cta) lives() bool {
+// hasLiveWarps reports whether a warp has not ended.
+func (c *cta) hasLiveWarps() bool {
 	for i := range c.warps {
 		if c.warps[i].state != ended {
 			return true
@@ -377,25 +377,25 @@ func (c *cta) lives() bool {
 	return false
 }
 
-// takeTurn has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
+// runWarp has a warp run for its share, and others that a backend has take their turns behind it. It reports whether the
 // CTA can go on.
-func (c *cta) takeTurn(w *warp) bool {
-	c.began = w.count.WarpInstructions
-	if !c.paused {
-		w.share = int(min(int64(min(c.share(), c.left)), max(c.grid.maxSteps-c.began+1, 1)))
+func (c *cta) runWarp(w *warp) bool {
+	c.sliceStart = w.count.WarpInstructions
+	if !c.pausedInSlice {
+		w.budget = int(min(int64(min(c.nextBudget(), c.instrsLeft)), max(c.grid.maxSteps-c.sliceStart+1, 1)))
 	}
 	w = w.run()
-	c.next = w.id
-	c.left -= int(w.count.WarpInstructions - c.began)
-	if c.paused = w.paused; c.paused {
+	c.nextWarp = w.id
+	c.instrsLeft -= int(w.count.WarpInstructions - c.sliceStart)
+	if c.pausedInSlice = w.pausedInBlock; c.pausedInSlice {
 		return false
 	}
 	if c.err = w.err; c.err != nil {
 		return false
 	}
 	if w.state == ended {
-		c.recalls()
-		if c.met {
+		c.importAll()
+		if c.barrierUsed {
 			c.release()
 		}
 		c.cluster.leave(w)
@@ -403,18 +403,18 @@ func (c *cta) takeTurn(w *warp) bool {
 	return true
 }
 
-// note forgets that memory has changed, but for those who look at the whole CTA.
-func (c *cta) note() {
-	c.noted = c.noted || c.changed
+// noteChange forgets that memory has changed, but for those who look at the whole CTA.
+func (c *cta) noteChange() {
+	c.changedBefore = c.changedBefore || c.changed
 	c.changed = false
 }
 
 // newTrap makes a trap at an instruction.
 func (c *cta) newTrap(in *code.Source, kind error, format string, args ...any) *Trap {
-	m := c.code.mod
+	m := c.code.module
 	t := &Trap{Kind: kind, Msg: fmt.Sprintf(format, args...), Kernel: c.code.kernel.Name, File: m.Name, Grid: c.grid.dim, CTA: c.id, Warp: -1, Width: c.code.Width}
 	if in != nil {
-		t.at = in
+		t.source = in
 		t.Pos = in.Pos
 		t.Line = m.Line(int(in.Pos.Line))
 		t.Instr = in.Text
@@ -441,30 +441,30 @@ func (w *warp) whereabouts(lanes uint64) []string {
 	before := func(lanes uint64, pc int32) {
 		b := w.cta.code.Block(pc)
 		place := "at the end of function " + w.cta.code.Funcs[b.Func].Name
-		if in := w.cta.code.anchor(b); in != nil {
-			place = fmt.Sprintf("before %s:%s", w.cta.code.mod.Name, in.Pos)
+		if in := w.cta.code.firstSource(b); in != nil {
+			place = fmt.Sprintf("before %s:%s", w.cta.code.module.Name, in.Pos)
 		}
 		notes = append(notes, fmt.Sprintf("lanes %s wait %s", LaneList(lanes), place))
 	}
-	for i := len(w.others) - 1; i >= 0; i-- {
-		c := &w.others[i]
+	for i := len(w.waitingSplits) - 1; i >= 0; i-- {
+		c := &w.waitingSplits[i]
 		switch m := c.mask & lanes; {
 		case m == 0:
 		case c.wait != nil:
-			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", LaneList(m), w.cta.code.mod.Name, c.wait.src.Pos))
+			notes = append(notes, fmt.Sprintf("lanes %s wait at %s:%s", LaneList(m), w.cta.code.module.Name, c.wait.src.Pos))
 		default:
 			before(m, c.pc)
 		}
 		lanes &^= c.mask
-		for j := c.join; j != nil; j = j.outer {
-			if m := j.here & lanes; m != 0 {
+		for j := c.reconvergence; j != nil; j = j.outer {
+			if m := j.arrived & lanes; m != 0 {
 				before(m, j.pc)
 				lanes &^= m
 			}
 		}
 	}
-	for j := w.join; j != nil; j = j.outer {
-		if m := j.here & lanes; m != 0 {
+	for j := w.reconvergence; j != nil; j = j.outer {
+		if m := j.arrived & lanes; m != 0 {
 			before(m, j.pc)
 			lanes &^= m
 		}

@@ -20,27 +20,27 @@ func (k *Kernel) sliceSize() uint64 {
 // OpenCTAMemory allocates the per-CTA memory of a launch whose kernel asks for some. End frees it. The error says how much
 // is wanted.
 func (g *Grid) OpenCTAMemory() (err error) {
-	size := g.code.sliceSize()
+	size := g.kernel.sliceSize()
 	if size == 0 {
 		return nil
 	}
-	high, all := bits.Mul64(size, uint64(g.total))
+	high, all := bits.Mul64(size, uint64(g.numCTAs))
 	if high != 0 {
 		err = mem.ErrOutOfMemory
 	} else {
 		g.ctaMemory, err = g.dev.Memory.Alloc(all, mem.PerCTA, "")
 	}
 	if err != nil {
-		return fmt.Errorf("%d bytes of per-CTA memory for each of %d CTAs (.minperctamemory): %w", size, g.total, err)
+		return fmt.Errorf("%d bytes of per-CTA memory for each of %d CTAs (.minperctamemory): %w", size, g.numCTAs, err)
 	}
-	g.dev.Tell(OnAlloc, g.ctaMemory, 0, int(all), g.info.Order)
+	g.dev.Emit(OnAlloc, g.ctaMemory, 0, int(all), g.info.Order)
 	return nil
 }
 
 // closeCTAMemory frees the per-CTA memory.
 func (g *Grid) closeCTAMemory() {
-	if a := g.ctaMemory; a != nil && !a.Dead {
-		g.dev.Tell(OnFree, a, 0, int(a.Size), g.info.Order)
+	if a := g.ctaMemory; a != nil && !a.Freed {
+		g.dev.Emit(OnFree, a, 0, int(a.Size), g.info.Order)
 		g.dev.Memory.Free(a)
 	}
 }
@@ -52,5 +52,5 @@ func (g *Grid) slice(id Dim3) uint64 {
 		return 0
 	}
 	linear := uint64(id.X) + uint64(g.dim.X)*(uint64(id.Y)+uint64(g.dim.Y)*uint64(id.Z))
-	return g.ctaMemory.Base + linear*g.code.sliceSize()
+	return g.ctaMemory.Base + linear*g.kernel.sliceSize()
 }

@@ -12,7 +12,7 @@
 // In affine mode what the plan has chosen executes on compact operands (affine.go,
 // compact.go); in check mode beside a reference (check.go, reference.go, compare.go, stored.go).
 // Probes are told what happens
-// (probe.go and operation.go say what, stream.go and observe.go tell it). A launch can pause,
+// (readProbe.go and operation.go say what, eventStream.go and observe.go tell it). A launch can pause,
 // and be saved and restored (save.go, inspect.go).
 //
 // What it knows of a device is Device; how modules are loaded, kernels lowered and

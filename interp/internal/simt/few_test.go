@@ -10,35 +10,37 @@ import (
 
 // few is a backend that has little: instructions that compute on the lanes of a warp of up
 // to 32, by a function. Everything else it hands back.
-type few struct{ exec func(w *warp, in *code.Instr) }
+type few struct {
+	exec func(w *warp, instr *code.Instr)
+}
 
-func (b *few) run(w *warp, budget int) reason { return inBlocks(w, budget, b.block) }
+func (b *few) run(w *warp, budget int) reason { return runBlocks(w, budget, b.block) }
 
-func (b *few) block(w *warp, insts []code.Instr) reason {
-	end := w.pc + int32(len(insts))
+func (b *few) block(w *warp, instrs []code.Instr) reason {
+	end := w.pc + int32(len(instrs))
 	if at := b.span(w, w.pc, end); at < end {
 		w.halt(w.cta.code.Block(w.pc), at, w.cta.code.Instrs[at].Src)
-		return lacks
+		return unsupported
 	}
-	return goesOn
+	return noReason
 }
 
 func (b *few) span(w *warp, from, to int32) int32 {
 	for ; from < to; from++ {
-		in := &w.cta.code.Instrs[from]
-		if alu.Vec[in.Op] == nil || in.How.Exec != code.OnLanes || len(w.files) > 1 {
+		instr := &w.cta.code.Instrs[from]
+		if alu.Vec[instr.Op] == nil || instr.Plan.Exec != code.OnLanes || len(w.files) > 1 {
 			return from
 		}
-		b.exec(w, in)
+		b.exec(w, instr)
 		FewExecuted++
 	}
 	return to
 }
 
 // Few is one that is right.
-var Few Backend = &few{func(w *warp, in *code.Instr) {
-	if m := w.lanesOf(0, in); m != 0 {
-		alu.Vec[in.Op](&w.files[0], in, m)
+var Few Backend = &few{func(w *warp, instr *code.Instr) {
+	if m := w.lanesOf(0, instr); m != 0 {
+		alu.Vec[instr.Op](&w.files[0], instr, m)
 	}
 }}
 
@@ -47,23 +49,23 @@ var FewExecuted int
 
 // Wrong are those that are not.
 var Wrong = map[string]Backend{
-	"add.u32 adds one more": &few{func(w *warp, in *code.Instr) {
-		f, m := &w.files[0], w.lanesOf(0, in)
-		alu.Vec[in.Op](f, in, m)
-		if in.Op == code.AddU32 {
-			for i := range f.Row32(in.D) {
-				f.Row32(in.D)[i] += m >> i & 1
+	"add.u32 adds one more": &few{func(w *warp, instr *code.Instr) {
+		f, m := &w.files[0], w.lanesOf(0, instr)
+		alu.Vec[instr.Op](f, instr, m)
+		if instr.Op == code.AddU32 {
+			for i := range f.Row32(instr.D) {
+				f.Row32(instr.D)[i] += m >> i & 1
 			}
 		}
 	}},
-	"all lanes execute": &few{func(w *warp, in *code.Instr) {
-		w.lanesOf(0, in)
-		alu.Vec[in.Op](&w.files[0], in, regfile.Full)
+	"all lanes execute": &few{func(w *warp, instr *code.Instr) {
+		w.lanesOf(0, instr)
+		alu.Vec[instr.Op](&w.files[0], instr, regfile.Full)
 	}},
-	"guards hold": &few{func(w *warp, in *code.Instr) { alu.Vec[in.Op](&w.files[0], in, w.files[0].Active()) }},
-	"lanes held back are not counted": &few{func(w *warp, in *code.Instr) {
+	"guards hold": &few{func(w *warp, instr *code.Instr) { alu.Vec[instr.Op](&w.files[0], instr, w.files[0].Active()) }},
+	"lanes held back are not counted": &few{func(w *warp, instr *code.Instr) {
 		counted := w.count.ThreadInstructions
-		alu.Vec[in.Op](&w.files[0], in, w.lanesOf(0, in))
+		alu.Vec[instr.Op](&w.files[0], instr, w.lanesOf(0, instr))
 		w.count.ThreadInstructions = counted
 	}},
 }
@@ -77,9 +79,9 @@ type Meddler struct {
 
 func (b *Meddler) span(w *warp, from, to int32) int32 {
 	b.portable.span(w, from, to)
-	for _, in := range w.cta.code.Instrs[from:to] {
-		if in.Op.Signature().Kind == code.Store && w.cta.index == 0 {
-			b.Store(w.cta.hits[w.access(&in).Hit].Data)
+	for _, instr := range w.cta.code.Instrs[from:to] {
+		if instr.Op.Signature().Kind == code.Store && w.cta.index == 0 {
+			b.Store(w.cta.lastHits[w.access(&instr).HitIndex].Data)
 		}
 	}
 	return to
@@ -98,9 +100,9 @@ func (b *Audit) run(w *warp, budget int) reason {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.Runs++
-	if why == away {
+	if why == lanesAbsent {
 		b.Aways++
-		if in := &w.cta.code.Instrs[w.pc]; in != w.away || w.cta.code.Block(w.pc).Sources.End-w.owed != in.Src {
+		if instr := &w.cta.code.Instrs[w.pc]; instr != w.blockedInstr || w.cta.code.Block(w.pc).Sources.End-w.uncounted != instr.Src {
 			b.Wrong++
 		}
 	}

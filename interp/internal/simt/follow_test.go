@@ -11,9 +11,9 @@ import (
 	"gemu/interp/internal/simt"
 )
 
-// followers are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
+// nextCTAKernels are kernels of 3·2·20 CTAs of 80 threads, which follow each other in machine code. %n is the number of the
 // thread among all, %i of the one in its CTA; %a is the address of the thread's element of out.
-var followers = map[string]launched{
+var nextCTAKernels = map[string]launched{
 	"memory and registers that begin as zeros": {asked: [3]int{5, 5, 5}, entered: [3]int{11, 11, 25}, body: `
 	shl.b32 %x, %i, 2;
 	mov.u32 %y, block;
@@ -165,8 +165,8 @@ L:	@%p bra L;
 	st.global.u32 [%a], %n;`},
 }
 
-// followerSource is the kernel of a body.
-func followerSource(body string) string {
+// nextCTASource is the kernel of a body.
+func nextCTASource(body string) string {
 	return `.version 8.0
 .target sm_90
 .address_size 64
@@ -205,12 +205,12 @@ func TestFollowers(t *testing.T) {
 	if testing.Short() {
 		limits = limits[2:]
 	}
-	for name, k := range followers {
+	for name, k := range nextCTAKernels {
 		for i, mode := range modes {
 			for _, most := range limits {
 				outcome := func(b interp.Backend, workers int) string {
 					// Twice, once in contexts that a launch has left.
-					text, out := ran(t, followerSource(k.body), interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
+					text, out := ran(t, nextCTASource(k.body), interp.Launch{Grid: interp.Dim(3, 2, 20), Block: interp.Dim(80), MaxSteps: most, Mode: mode, Backend: b}, 2+120*80, 2, workers)
 					if !strings.Contains(text, "trap:") { // what CTAs behind it have done is anybody's guess
 						text += fmt.Sprint(out)
 					}
@@ -246,7 +246,7 @@ func TestFollowersCancelled(t *testing.T) {
 		defer cancel()
 		cancelled(cancel)
 		launch := interp.Launch{Grid: interp.Dim(3, 2, ctas/6), Block: interp.Dim(80), Backend: simt.Asked, Mode: mode}
-		text, out := ranUntil(ctx, t, followerSource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
+		text, out := ranUntil(ctx, t, nextCTASource(body+"\n\tst.global.u32 [%a], 1;"), launch, 2+80*ctas, 1, 1)
 		for _, v := range out {
 			n += int(v)
 		}
@@ -254,9 +254,9 @@ func TestFollowersCancelled(t *testing.T) {
 	}
 	for _, mode := range modes {
 		n, stopped := ended("", mode, func(cancel context.CancelFunc) {
-			simt.Asked.Cancel, simt.Asked.Times, simt.Asked.At = cancel, 0, 3 // when it has all warps, and goes on with all CTAs
+			simt.Asked.Cancel, simt.Asked.Times, simt.Asked.Inner = cancel, 0, 3 // when it has all warps, and goes on with all CTAs
 		})
-		if simt.Asked.At = 0; !stopped || n == 0 || n > ctas/5 {
+		if simt.Asked.Inner = 0; !stopped || n == 0 || n > ctas/5 {
 			t.Errorf("%v mode: %d CTAs of %d have ended; the launch is stopped: %v", mode, n, ctas, stopped)
 		}
 	}

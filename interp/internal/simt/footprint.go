@@ -16,65 +16,65 @@ import (
 // rowBytes is what a row of 32-bit registers or local memory takes.
 const rowBytes = 32 * 4
 
-// needs is what CTAs of a kernel can take, whatever the launch.
-type needs struct {
+// memoryNeeds is what CTAs of a kernel can take, whatever the launch.
+type memoryNeeds struct {
 	words   int  // registers and local memory of a thread, in words
 	async   bool // it has asynchronous effects
 	tensors bool // it allocates tensor memory
 }
 
-// needs is found out for the first launch. The limit of the stack is the device's, and so the same for all.
-func (c *Kernel) needs(stackWords int) *needs {
-	if c.needed == nil {
-		c.needed = &needs{
-			words:   c.deepest(c.entry, stackWords, map[*code.Func]int{}),
-			async:   slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Effects.Has(ptx.Async) }),
+// computeNeeds is found out for the first launch. The limit of the stack is the device's, and so the same for all.
+func (c *Kernel) computeNeeds(stackWords int) *memoryNeeds {
+	if c.memoryNeeds == nil {
+		c.memoryNeeds = &memoryNeeds{
+			words:   c.maxDepthWords(c.entry, stackWords, map[*code.Func]int{}),
+			async:   slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Effects.HasAll(ptx.Async) }),
 			tensors: slices.ContainsFunc(c.Sources, func(s code.Source) bool { return s.Form.Family == ptx.FamilyTensorAlloc }),
 		}
 	}
-	return c.needed
+	return c.memoryNeeds
 }
 
 // Footprint is the most memory of the host that a CTA of the grid can take, in bytes:
 // registers, local memory, shared memory and tensor memory, and asynchronous effects that are to come.
 func (g *Grid) Footprint() uint64 {
-	n := g.code.needs(g.stackWords)
-	width := g.code.Width
+	n := g.kernel.computeNeeds(g.stackWords)
+	width := g.kernel.Width
 	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
 	perHalf := uint64(n.words) * rowBytes
-	if len(g.code.Funcs) > 1 {
+	if len(g.kernel.Funcs) > 1 {
 		perHalf *= 2 // what grows with calls is doubled each time
 	}
 	if g.mode != Vector {
 		perHalf += perHalf / 4 // the shadows of registers
 	}
 	kept := uint64(0)
-	if n.async && !g.early {
-		kept = g.mostKept()
+	if n.async && !g.eagerEffects {
+		kept = g.maxEffectBytes()
 	}
 	if n.tensors {
-		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*mostUnawaited*uint64(unsafe.Sizeof(tensorCells{}))
+		kept += uint64(unsafe.Sizeof(matrix.TensorMemory{})) + uint64(halves)*maxPendingTensor*uint64(unsafe.Sizeof(tensorCells{}))
 	}
 	shadows := uint64(1 + g.dev.Memory.ShadowBytes)
 	return kept + shadows*g.sharedLen + uint64(halves)*(shadows*perHalf+uint64(unsafe.Sizeof(warp{})))
 }
 
-// Least is memory of the host that each CTA of the grid takes from its beginning: registers and local memory of the kernel itself,
+// MinMemory is memory of the host that each CTA of the grid takes from its beginning: registers and local memory of the kernel itself,
 // and shared memory, in bytes.
-func (g *Grid) Least() uint64 {
-	fn := g.code.entry
-	width := g.code.Width
+func (g *Grid) MinMemory() uint64 {
+	fn := g.kernel.entry
+	width := g.kernel.Width
 	halves := (g.threads + width - 1) / width * ((width + 31) / 32)
 	words := fn.Align + fn.Local + fn.Frame.R + 2*fn.Frame.Q
 	return g.sharedLen + uint64(halves)*uint64(words)*rowBytes
 }
 
-// deepest is how many words of registers and local memory a thread can have in use, from
+// maxDepthWords is how many words of registers and local memory a thread can have in use, from
 // the frame of a function on: those of the longest chain of calls. Where that has no
 // end that is known here, by recursion, pointers or alloca, it is the limit, which a
 // thread cannot pass. seen has the functions that were looked at; one that is being
 // looked at is in it with the limit.
-func (c *Kernel) deepest(fn *code.Func, limit int, seen map[*code.Func]int) int {
+func (c *Kernel) maxDepthWords(fn *code.Func, limit int, seen map[*code.Func]int) int {
 	if n, ok := seen[fn]; ok {
 		return n
 	}
@@ -87,7 +87,7 @@ func (c *Kernel) deepest(fn *code.Func, limit int, seen map[*code.Func]int) int 
 		case c.Calls[end.Side].Target < 0:
 			below = limit
 		default:
-			below = max(below, c.deepest(c.Funcs[c.Calls[end.Side].Target], limit, seen))
+			below = max(below, c.maxDepthWords(c.Funcs[c.Calls[end.Side].Target], limit, seen))
 		}
 	}
 	own := fn.Align + fn.Local + frameWords + fn.Frame.R + 2*fn.Frame.Q + fn.Frame.P
@@ -98,7 +98,7 @@ func (c *Kernel) deepest(fn *code.Func, limit int, seen map[*code.Func]int) int 
 	return seen[fn]
 }
 
-// Affordable is how many CTAs of the grid may be in flight at once, at least one.
-func (g *Grid) Affordable() int {
-	return int(max(g.dev.Host/g.Footprint(), 1))
+// MaxInFlight is how many CTAs of the grid may be in flight at once, at least one.
+func (g *Grid) MaxInFlight() int {
+	return int(max(g.dev.HostMemory/g.Footprint(), 1))
 }

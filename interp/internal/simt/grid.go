@@ -7,10 +7,10 @@ package simt
 // run in parallel, each until it ends, or stands before a *visible* instruction
 // (one whose effect lets it see what other CTAs did: an atomic on global memory
 // whose result is used, a volatile load …), or has used up its slice. In the
-// second half the CTAs that stand before a visible instruction run one at a
+// second half the CTAs that stand before a globally ordered instruction run one at a
 // time, in the order of their index, each for a short slice. A kernel without
 // data races thus always computes the same, and a CTA that waits for another
-// makes progress. Kernels without visible instructions only have first halves.
+// makes progress. Kernels without globally ordered instructions only have first halves.
 //
 // A bounded number of CTAs is in flight. If they all wait for one that is not,
 // more are admitted, so that any CTA may wait for any other, as far as the memory for
@@ -37,72 +37,72 @@ import (
 // Sizes of the schedule, in CTAs and instructions per CTA. They are constants,
 // not tuned to the host, because the schedule must not depend on it.
 const (
-	windowFree    = 256     // CTAs in flight of a kernel without visible instructions,
-	windowSmall   = 4096    // … or as many more,
-	smallBytes    = 1 << 26 // … as these bytes are enough for
-	windowOrdered = 32      // CTAs in flight of one with
-	sliceParallel = 1 << 18 // first half
-	sliceTurn     = 1 << 12 // second half
-	patience      = 64      // rounds without a CTA that ends before more are admitted
-	hopeless      = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before strands take turns
+	windowUnordered      = 256     // CTAs in flight of a kernel without globally ordered instructions,
+	windowSmallCTAs      = 4096    // … or as many more,
+	windowSmallBytes     = 1 << 26 // … as these bytes are enough for
+	windowOrdered        = 32      // CTAs in flight of one with
+	sliceParallel        = 1 << 18 // first half
+	sliceOrdered         = 1 << 12 // second half
+	roundsBeforeWidening = 64      // rounds without a CTA that ends before more are admitted
+	maxLoopInstrs        = 1 << 20 // of a CTA in loops that may wait, with no change of memory, before warp splits take turns
 )
 
 // Grid is a launch under way.
 type Grid struct {
-	code  *Kernel
-	dev   *Device
-	dim   Dim3 // CTAs
-	team  Dim3 // CTAs of a cluster
-	size  int  // … how many
-	block Dim3 // threads of a CTA
-	total int  // CTAs
+	kernel      *Kernel
+	dev         *Device
+	dim         Dim3 // CTAs
+	clusterDim  Dim3 // CTAs of a cluster
+	clusterSize int  // … how many
+	block       Dim3 // threads of a CTA
+	numCTAs     int  // CTAs
 
-	threads    int // of a CTA
-	sharedLen  uint64
-	sharedUnit uint64 // bytes in multiples of which the device allocates it
-	dynShared  uint64
-	stackWords int
-	maxSteps   int64
-	seed       uint64 // of schedules; 0: the usual one
-	gridID     uint64
-	together   bool            // all CTAs are in flight at once: a cooperative launch
-	workspace  *mem.Allocation // of one; nil otherwise
-	ctaMemory  *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
-	stdout     io.Writer
-	workers    int
-	inOrder    bool // because a probe wants events in one order
-	early      bool // asynchronous effects happen where they are issued
-	atomics    bool // CTAs run in parallel, or others than the launch change memory: atomics on global memory must be the host's
-	guarded    bool // there is memory of the host whose accesses may fault
+	threads      int // of a CTA
+	sharedLen    uint64
+	sharedUnit   uint64 // bytes in multiples of which the device allocates it
+	dynShared    uint64
+	stackWords   int
+	maxSteps     int64
+	seed         uint64 // of schedules; 0: the usual one
+	gridID       uint64
+	cooperative  bool            // all CTAs are in flight at once: a cooperative launch
+	workspace    *mem.Allocation // of one; nil otherwise
+	ctaMemory    *mem.Allocation // the slices of all CTAs; nil if the kernel asks for none
+	stdout       io.Writer
+	workers      int
+	inOrder      bool // because a probe wants events in one order
+	eagerEffects bool // asynchronous effects happen where they are issued
+	hostAtomics  bool // CTAs run in parallel, or others than the launch change memory: atomics on global memory must be the host's
+	hostMayFault bool // there is memory of the host whose accesses may fault
 
-	mode       Mode
-	proves     bool // it looks whether addresses are as is proved of them
-	backend    Backend
-	reconverge *Reconverger
-	loose      bool       // strands take turns because the launch would not go on otherwise
-	ref        *reference // of check mode, and for probes that are told of operations
-	rules      *affinetrack.Table
+	mode         Mode
+	verifyProofs bool // it looks whether addresses are as is proved of them
+	backend      Backend
+	reconverge   *Reconverger
+	fallenBack   bool       // warp splits take turns because the launch would not go on otherwise
+	ref          *reference // of check mode, and for probes that are told of operations
+	rules        *affinetrack.Table
 
-	info    *LaunchInfo
-	probes  []watcher
-	pauses  bool       // probes may pause the launch
-	pausing bool       // one has asked for it
-	steps   int64      // of a launch in order that is watched: instructions that have begun; see Event.Step
-	until   int64      // before which of them it pauses
-	lends   bool       // contexts may be those of other launches
-	follows bool       // machine code may go from a CTA to the next
-	zeros   []code.Row // … whose warps begin with zeros in these rows
-	visited []bool     // of a launch that may pause, by index: blocks that were begun; see Visited
-	last    *State     // that was saved or restored last
-	keeps   uint64     // bytes of CTAs in states
+	info             *LaunchInfo
+	probes           []probeState
+	mayPause         bool       // probes may pause the launch
+	pauseRequested   bool       // one has asked for it
+	steps            int64      // of a launch in order that is watched: instructions that have begun; see Event.Step
+	pauseStep        int64      // before which of them it pauses
+	poolContexts     bool       // contexts may be those of other launches
+	nextCTAsInNative bool       // machine code may go from a CTA to the next
+	zeroRows         []code.Row // … whose warps begin with zeros in these rows
+	visited          []bool     // of a launch that may pause, by index: blocks that were begun; see Visited
+	lastState        *State     // that was saved or restored last
+	stateBytes       uint64     // bytes of CTAs in states
 
-	cancelled atomic.Bool
-	late      atomic.Bool   // the time limit was reached
-	ran       time.Duration // so far, without pauses; counted if there is a time limit
-	_         [64]byte      // what all workers write in a line of its own
-	finished  atomic.Int64  // CTAs
-	_         [64]byte
-	lowFail   atomic.Int64 // lowest index of a CTA that failed
+	cancelled    atomic.Bool
+	timedOut     atomic.Bool   // the time limit was reached
+	elapsed      time.Duration // so far, without pauses; counted if there is a time limit
+	_            [64]byte      // what all workers write in a line of its own
+	finished     atomic.Int64  // CTAs
+	_            [64]byte
+	lowestFailed atomic.Int64 // lowest index of a CTA that failed
 
 	mu      sync.Mutex
 	pool    []*cta
@@ -111,17 +111,17 @@ type Grid struct {
 	next    int      // index of the next CTA to be admitted
 	schedule
 	output    map[int][]byte
-	tolerated tolerated // of CTAs that have ended, and are in no flight any more
+	tolerated toleratedFaults // of CTAs that have ended, and are in no flight any more
 }
 
 // flight is a CTA in flight. Those of a cluster are one behind the other, by rank.
 type flight struct {
 	index  int  // in the order in which CTAs begin: without clusters, the linear one
 	cta    *cta // nil before it starts and after it has ended
-	status status
+	status ctaStatus
 	count  Counts // once it has ended
 
-	tolerated tolerated // once it has ended
+	tolerated toleratedFaults // once it has ended
 
 	_ [64 - (6*8+unsafe.Sizeof(Counts{}))%64]byte // neighbours are other workers', and have lines of their own
 }
@@ -131,69 +131,69 @@ func NewGrid(l *Launch) *Grid {
 	d := l.Device
 	d.grids++
 	g := &Grid{
-		code: l.Kernel, dev: d, dim: l.Grid, block: l.Block, total: l.Grid.Count(), threads: l.Block.Count(),
-		sharedLen: l.Shared, sharedUnit: uint64(occupancy.Of(d.SM).Unit), dynShared: l.Dynamic, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, together: l.Cooperative,
-		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, guarded: d.Memory.MayFault(),
-		mode: l.Mode, proves: l.Proves || l.Mode == Check, early: l.Early, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
+		kernel: l.Kernel, dev: d, dim: l.Grid, block: l.Block, numCTAs: l.Grid.Count(), threads: l.Block.Count(),
+		sharedLen: l.Shared, sharedUnit: uint64(occupancy.LimitsOf(d.SM).Unit), dynShared: l.DynamicShared, stackWords: d.Stack / 4, maxSteps: l.MaxSteps, seed: l.Seed, cooperative: l.Cooperative,
+		gridID: d.grids, stdout: d.Stdout, workers: d.Workers, hostMayFault: d.Memory.MayFault(),
+		mode: l.Mode, verifyProofs: l.VerifyProofs || l.Mode == Check, eagerEffects: l.EagerEffects, backend: l.Backend, reconverge: l.Reconverge, ref: l.Kernel.ref, rules: l.Rules,
 	}
-	if g.team = l.Cluster; g.team == (Dim3{}) {
-		g.team = Dim()
+	if g.clusterDim = l.Cluster; g.clusterDim == (Dim3{}) {
+		g.clusterDim = Dim()
 	}
-	g.size = g.team.Count()
+	g.clusterSize = g.clusterDim.Count()
 	g.info = &LaunchInfo{
-		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.mod, Grid: l.Grid, Block: l.Block, Cluster: g.team, WarpSize: l.WarpSize, Shared: int(l.Dynamic),
+		ID: d.grids, Kernel: l.Kernel.kernel, Module: l.Kernel.module, Grid: l.Grid, Block: l.Block, Cluster: g.clusterDim, WarpSize: l.WarpSize, Shared: int(l.DynamicShared),
 		Mode: l.Mode, Reconverge: l.Reconverge, Program: Program{l.Kernel}, Order: l.Order,
 	}
 	for _, p := range l.Probes {
-		w := watcher{p, p.Wants()}
-		if w.wants.Events&operationKinds != 0 {
+		w := probeState{p, p.Subscription()}
+		if w.subscription.Events&operationKinds != 0 {
 			g.ref.divide()
 		}
-		if w.wants.InOrder {
+		if w.subscription.InOrder {
 			g.workers, g.inOrder = 1, true
 		}
 		g.probes = append(g.probes, w)
 	}
 	if len(g.probes) > 0 {
-		g.code.accesses() // now, for several CTAs will want to know
-		g.info.Pointers = d.Memory.Pointers(l.Kernel.mod.AddressSize / 8)
+		g.kernel.accesses() // now, for several CTAs will want to know
+		g.info.Pointers = d.Memory.Pointers(l.Kernel.module.AddressSize / 8)
 	}
 	return g
 }
 
 // clustered reports whether clusters are of more than one CTA.
-func (g *Grid) clustered() bool { return g.size > 1 }
+func (g *Grid) clustered() bool { return g.clusterSize > 1 }
 
 // clusters is the grid of clusters.
 func (g *Grid) clusters() Dim3 {
-	return Dim3{g.dim.X / g.team.X, g.dim.Y / g.team.Y, g.dim.Z / g.team.Z}
+	return Dim3{g.dim.X / g.clusterDim.X, g.dim.Y / g.clusterDim.Y, g.dim.Z / g.clusterDim.Z}
 }
 
-// place is the index of the CTA that is somewhere in the order in which they begin: cluster by
+// ctaID is the index of the CTA that is somewhere in the order in which they begin: cluster by
 // cluster, by rank.
-func (g *Grid) place(order int) Dim3 {
-	k, c := g.clusters().at(order/g.size), g.team.at(order%g.size)
-	return Dim3{k.X*g.team.X + c.X, k.Y*g.team.Y + c.Y, k.Z*g.team.Z + c.Z}
+func (g *Grid) ctaID(order int) Dim3 {
+	k, c := g.clusters().at(order/g.clusterSize), g.clusterDim.at(order%g.clusterSize)
+	return Dim3{k.X*g.clusterDim.X + c.X, k.Y*g.clusterDim.Y + c.Y, k.Z*g.clusterDim.Z + c.Z}
 }
 
 // schedule is where a launch is in its rounds.
 type schedule struct {
-	window int        // CTAs that may be in flight
-	phase  phase      // of the round
-	at     int        // in a half of a round: the flight that comes next
-	before int64      // CTAs that had ended when the round began
-	idle   int        // rounds without one that ended
-	stall  stallWatch // in such rounds
-	stuck  time.Time  // when it was first seen not to get on, since one has ended
+	window      int           // CTAs that may be in flight
+	phase       phase         // of the round
+	nextFlight  int           // in a half of a round: the flight that comes next
+	endedBefore int64         // CTAs that had ended when the round began
+	idleRounds  int           // rounds without one that ended
+	stall       stallDetector // in such rounds
+	stuckSince  time.Time     // when it was first seen not to get on, since one has ended
 }
 
 // phase is a part of a round.
 type phase uint8
 
 const (
-	between phase = iota
+	betweenRounds phase = iota
 	inParallel
-	inTurns
+	inOrder
 )
 
 // noFailure is above the index of any CTA that may have failed.
@@ -208,14 +208,14 @@ func (g *Grid) Run(ctx context.Context) error {
 	}
 	g.End(err)
 	if err == nil {
-		g.leaveContexts()
+		g.poolIdleContexts()
 	}
 	return err
 }
 
 // PauseAt has the launch pause before the instruction that so many others have begun before, of
 // those that are counted. It pauses once: Continue forgets it when it returns.
-func (g *Grid) PauseAt(step int64) { g.until = step }
+func (g *Grid) PauseAt(step int64) { g.pauseStep = step }
 
 // Steps is how many instructions have begun, if probes want events in one order.
 func (g *Grid) Steps() int64 { return g.steps }
@@ -226,46 +226,46 @@ func (g *Grid) Info() *LaunchInfo { return g.info }
 // Program is the launch's instructions.
 func (g *Grid) Program() Program { return g.info.Program }
 
-// MayPause lets probes pause the launch.
-func (g *Grid) MayPause() { g.pauses, g.visited = true, make([]bool, len(g.code.Blocks)) }
+// AllowPause lets probes pause the launch.
+func (g *Grid) AllowPause() { g.mayPause, g.visited = true, make([]bool, len(g.kernel.Blocks)) }
 
 // Begin readies the grid to run.
 func (g *Grid) Begin() error {
-	g.tell(OnLaunch, nil)
-	if g.together {
+	g.emit(OnLaunch, nil)
+	if g.cooperative {
 		g.workspace = g.dev.Memory.OpenWorkspace()
 	}
-	if err := g.fold(); err != nil {
+	if err := g.computeConstants(); err != nil {
 		return err
 	}
-	g.lends = g.mayLend()
-	if g.follows = g.mayFollow(); g.follows {
-		g.zeros = g.code.zeros()
+	g.poolContexts = g.mayPoolContexts()
+	if g.nextCTAsInNative = g.mayRunNextCTAsInNative(); g.nextCTAsInNative {
+		g.zeroRows = g.kernel.zeroRows()
 	}
-	g.window = max(windowFree, min(windowSmall, int(smallBytes/g.Footprint())))
-	if g.code.Ordered {
+	g.window = max(windowUnordered, min(windowSmallCTAs, int(windowSmallBytes/g.Footprint())))
+	if g.kernel.HasOrdered {
 		g.window = windowOrdered
 	}
-	if g.code.Cancels { // what is in flight cannot be taken out of the launch any more
+	if g.kernel.CancelsClusters { // what is in flight cannot be taken out of the launch any more
 		g.window = Multiprocessors
 	}
-	g.window = min(g.window, g.Affordable())
-	if g.together {
-		g.window = g.total
+	g.window = min(g.window, g.MaxInFlight())
+	if g.cooperative {
+		g.window = g.numCTAs
 	}
-	g.atomics, g.until = g.workers > 1 || g.dev.Grace > 0, math.MaxInt64
-	g.lowFail.Store(noFailure)
+	g.hostAtomics, g.pauseStep = g.workers > 1 || g.dev.HostGrace > 0, math.MaxInt64
+	g.lowestFailed.Store(noFailure)
 	return nil
 }
 
 // End ends a launch that has begun, wherever it is; err is how.
 func (g *Grid) End(err error) {
-	if g.workspace != nil && !g.workspace.Dead {
+	if g.workspace != nil && !g.workspace.Freed {
 		g.dev.Memory.Free(g.workspace)
 	}
 	g.closeCTAMemory()
 	g.tellTolerated()
-	g.tell(OnLaunchEnd, err)
+	g.emit(OnLaunchEnd, err)
 }
 
 // Continue executes the grid until it has ended, or pauses. The error is as for Run.
@@ -277,37 +277,37 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 	}
 	if limit := g.dev.TimeLimit; limit > 0 {
 		begun := time.Now()
-		timer := time.AfterFunc(max(limit-g.ran, 0), func() {
-			g.late.Store(true)
+		timer := time.AfterFunc(max(limit-g.elapsed, 0), func() {
+			g.timedOut.Store(true)
 			g.cancelled.Store(true)
 		})
 		defer func() {
 			timer.Stop()
-			g.ran += time.Since(begun)
+			g.elapsed += time.Since(begun)
 		}()
 	}
-	defer func() { g.until = math.MaxInt64 }()
-	g.pausing = false
-	g.rechoose()
-	for g.phase != between || g.next < g.total || len(g.flights) > 0 {
+	defer func() { g.pauseStep = math.MaxInt64 }()
+	g.pauseRequested = false
+	g.reselectEvents()
+	for g.phase != betweenRounds || g.next < g.numCTAs || len(g.flights) > 0 {
 		if g.round() {
 			return true, nil
 		}
 		g.retire()
 		if ctx.Err() != nil {
-			g.flush(g.total)
-			return false, fmt.Errorf("kernel %s stopped: %w", g.code.kernel.Name, context.Cause(ctx))
+			g.flush(g.numCTAs)
+			return false, fmt.Errorf("kernel %s stopped: %w", g.kernel.kernel.Name, context.Cause(ctx))
 		}
-		if low := int(g.lowFail.Load()); low < g.total {
+		if low := int(g.lowestFailed.Load()); low < g.numCTAs {
 			// CTAs behind it may or may not have run: only those before it count.
 			i := slices.IndexFunc(g.flights, func(f flight) bool { return f.index == low })
-			g.flights[i].cta.sum(&g.count)
+			g.flights[i].cta.addCounts(&g.count)
 			g.flush(low + 1)
 			return false, g.flights[i].cta.err
 		}
-		if g.late.Load() && (g.next < g.total || len(g.flights) > 0) {
-			g.flush(g.total)
-			return false, g.outOfTime()
+		if g.timedOut.Load() && (g.next < g.numCTAs || len(g.flights) > 0) {
+			g.flush(g.numCTAs)
+			return false, g.timeLimitTrap()
 		}
 		if err := g.progress(); err != nil {
 			return false, err
@@ -316,12 +316,12 @@ func (g *Grid) Continue(ctx context.Context) (paused bool, err error) {
 	return false, nil
 }
 
-// outOfTime is the trap of a launch that has run for longer than it may. It names the first warp that has not
+// timeLimitTrap is the trap of a launch that has run for longer than it may. It names the first warp that has not
 // ended, and says where the warps of the CTAs in flight are.
-func (g *Grid) outOfTime() error {
-	var all standing
+func (g *Grid) timeLimitTrap() error {
+	var all stuckWarps
 	var trap *Trap
-	var where *cta
+	var trapCTA *cta
 	for i := range g.flights {
 		c := g.flights[i].cta
 		if c == nil {
@@ -334,132 +334,132 @@ func (g *Grid) outOfTime() error {
 			}
 			all.add(w)
 			if trap == nil {
-				where = c
-				trap = w.fail(g.code.anchor(g.code.Block(w.pc)), w.mask, ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.total)
+				trapCTA = c
+				trap = w.fail(g.kernel.firstSource(g.kernel.Block(w.pc)), w.mask, ErrTimeLimit, "%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs)
 			}
 		}
 	}
 	if trap == nil { // the limit was reached between two CTAs
-		k := g.code.kernel
+		k := g.kernel.kernel
 		return &Trap{
-			Kind: ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.total), Kernel: k.Name,
-			File: g.code.mod.Name, Pos: k.Pos, Line: g.code.mod.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.code.Width,
+			Kind: ErrTimeLimit, Msg: fmt.Sprintf("%v: the launch has run for %v; %d of %d CTAs have ended", ErrTimeLimit, g.dev.TimeLimit, g.finished.Load(), g.numCTAs), Kernel: k.Name,
+			File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.kernel.Width,
 		}
 	}
-	all.note(trap)
-	where.tellTrap(trap)
+	all.addTo(trap)
+	trapCTA.emitTrap(trap)
 	return trap
 }
 
 // round executes a round, or what is left of one, and reports whether it pauses in it.
 func (g *Grid) round() (paused bool) {
-	if g.phase == between {
-		g.flights = slices.Grow(g.flights, max(0, min(g.window, g.total-g.next+len(g.flights))-len(g.flights)))
-		for len(g.flights)+g.size <= max(g.window, g.size) && g.next < g.total {
-			for range g.size {
-				g.flights = append(g.flights, flight{index: g.next, status: outOfBudget})
+	if g.phase == betweenRounds {
+		g.flights = slices.Grow(g.flights, max(0, min(g.window, g.numCTAs-g.next+len(g.flights))-len(g.flights)))
+		for len(g.flights)+g.clusterSize <= max(g.window, g.clusterSize) && g.next < g.numCTAs {
+			for range g.clusterSize {
+				g.flights = append(g.flights, flight{index: g.next, status: budgetSpent})
 				g.next++
 			}
 		}
-		g.before = g.finished.Load()
-		g.phase, g.at = inParallel, 0
+		g.endedBefore = g.finished.Load()
+		g.phase, g.nextFlight = inParallel, 0
 	}
 	if g.phase == inParallel {
 		if g.parallelHalf() {
 			return true
 		}
-		g.phase, g.at = inTurns, 0
+		g.phase, g.nextFlight = inOrder, 0
 	}
-	if g.code.Ordered && g.lowFail.Load() == noFailure && g.turns() {
+	if g.kernel.HasOrdered && g.lowestFailed.Load() == noFailure && g.orderedHalf() {
 		return true
 	}
-	g.phase = between
+	g.phase = betweenRounds
 	return false
 }
 
 // progress looks whether the launch gets on, and does something about it if it does not. The
 // error is that of a launch that cannot.
 func (g *Grid) progress() error {
-	if g.finished.Load() > g.before {
-		g.idle, g.stall, g.stuck = 0, stallWatch{}, time.Time{}
+	if g.finished.Load() > g.endedBefore {
+		g.idleRounds, g.stall, g.stuckSince = 0, stallDetector{}, time.Time{}
 		return nil
 	}
-	g.idle++
-	most := g.Affordable()
-	stalled := g.stall.stalled(g)
-	more := g.next < g.total && g.window < most
+	g.idleRounds++
+	maxWindow := g.MaxInFlight()
+	stalled := g.stall.isStalled(g)
+	canWiden := g.next < g.numCTAs && g.window < maxWindow
 	switch {
-	case (stalled || g.stall.spun >= hopeless) && (!more || len(g.flights) >= Resident(g.threads, int(g.sharedLen))) && g.loosen():
-		g.stall = stallWatch{}
-	case more && (stalled || g.idle%patience == 0):
-		g.window = min(g.window+windowOrdered, most)
-		g.stall = stallWatch{spun: g.stall.spun}
-	case stalled && g.hopes():
-		g.stall = stallWatch{}
+	case (stalled || g.stall.loopInstrs >= maxLoopInstrs) && (!canWiden || len(g.flights) >= Resident(g.threads, int(g.sharedLen))) && g.fallBack():
+		g.stall = stallDetector{}
+	case canWiden && (stalled || g.idleRounds%roundsBeforeWidening == 0):
+		g.window = min(g.window+windowOrdered, maxWindow)
+		g.stall = stallDetector{loopInstrs: g.stall.loopInstrs}
+	case stalled && g.waitForHost():
+		g.stall = stallDetector{}
 	case stalled:
-		g.flush(g.total)
-		return g.standstill()
+		g.flush(g.numCTAs)
+		return g.deadlockTrap()
 	}
 	return nil
 }
 
-// hopes waits a little, if a launch that does not get on may still wait for others to change memory, and reports whether it may.
-func (g *Grid) hopes() bool {
-	if g.stuck.IsZero() {
-		g.stuck = time.Now()
+// waitForHost waits a little, if a launch that does not get on may still wait for others to change memory, and reports whether it may.
+func (g *Grid) waitForHost() bool {
+	if g.stuckSince.IsZero() {
+		g.stuckSince = time.Now()
 	}
-	if time.Since(g.stuck) >= g.dev.Grace {
+	if time.Since(g.stuckSince) >= g.dev.HostGrace {
 		return false
 	}
 	time.Sleep(time.Millisecond)
 	return true
 }
 
-// fold computes the constants of the launch. Where that fails, in check mode, nobody but
+// computeConstants computes the constants of the launch. Where that fails, in check mode, nobody but
 // the compact engine is to blame.
-func (g *Grid) fold() (err error) {
+func (g *Grid) computeConstants() (err error) {
 	defer func() {
 		if g.mode != Check {
 			return
 		}
 		if r := recover(); r != nil {
-			k := g.code.kernel
+			k := g.kernel.kernel
 			err = &Trap{
 				Kind: ErrMismatch, Msg: fmt.Sprintf("%v: the constants of the launch: %v", ErrMismatch, r), Kernel: k.Name,
-				File: g.code.mod.Name, Pos: k.Pos, Line: g.code.mod.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.code.Width,
+				File: g.kernel.module.Name, Pos: k.Pos, Line: g.kernel.module.Line(int(k.Pos.Line)), Grid: g.dim, Warp: -1, Width: g.kernel.Width,
 			}
 		}
 	}()
-	g.fix()
+	g.computeFixed()
 	return nil
 }
 
-// batches is how many batches of CTAs there are for each worker in a round in which they may follow each other, if there
+// batchesPerWorker is how many batches of CTAs there are for each worker in a round in which they may follow each other, if there
 // are so many CTAs: the more, the better is the work shared.
-const batches = 8
+const batchesPerWorker = 8
 
 // parallelHalf runs every CTA in flight that may run, and reports whether one pauses, as
 // they only do where there is one worker.
 func (g *Grid) parallelHalf() (paused bool) {
-	workers := max(1, min(g.workers, len(g.flights)/g.size))
-	batch := g.size
-	if g.follows {
+	workers := max(1, min(g.workers, len(g.flights)/g.clusterSize))
+	batch := g.clusterSize
+	if g.nextCTAsInNative {
 		if batch = len(g.flights); workers > 1 {
-			batch = max(1, batch/(batches*workers))
+			batch = max(1, batch/(batchesPerWorker*workers))
 		}
 	}
 	var next atomic.Int64
-	next.Store(int64(g.at))
+	next.Store(int64(g.nextFlight))
 	work := func() {
 		k := worker{g: g}
-		defer k.rest()
+		defer k.finish()
 		for {
 			i := int(next.Add(int64(batch))) - batch
 			if i >= len(g.flights) {
 				return
 			}
-			if k.runs(g.flights[i:min(i+batch, len(g.flights))]) {
-				g.at, paused = i, true
+			if k.runFlights(g.flights[i:min(i+batch, len(g.flights))]) {
+				g.nextFlight, paused = i, true
 				return
 			}
 		}
@@ -478,31 +478,31 @@ func (g *Grid) parallelHalf() (paused bool) {
 
 // worker runs CTAs, and keeps the context of one that has ended for the next.
 type worker struct {
-	g     *Grid
-	spare *cta
+	g       *Grid
+	context *cta
 }
 
-// runs runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
-func (k *worker) runs(list []flight) (paused bool) {
+// runFlights runs a batch of CTAs, or a cluster, in order, as long as none before has failed, and reports whether one pauses.
+func (k *worker) runFlights(list []flight) (paused bool) {
 	g := k.g
-	for len(list) > 0 && int64(list[0].index) < g.lowFail.Load() {
+	for len(list) > 0 && int64(list[0].index) < g.lowestFailed.Load() {
 		if g.clustered() {
 			return g.parallelCluster(list)
 		}
 		f := &list[0]
 		if f.cta == nil {
-			if f.cta = k.spare; f.cta == nil {
-				f.cta = g.context()
+			if f.cta = k.context; f.cta == nil {
+				f.cta = g.takeContext()
 			}
-			k.spare = nil
+			k.context = nil
 			f.cta.start(f.index)
 		}
-		f.cta.ahead = g.unbegun(list)
+		f.cta.nextFlights = g.notBegun(list)
 		f, n, ended := g.advance(f, sliceParallel, false)
-		if ended && k.spare == nil {
-			k.spare, f.cta = f.cta, nil
+		if ended && k.context == nil {
+			k.context, f.cta = f.cta, nil
 		}
-		if f.status == hasPaused {
+		if f.status == ctaPaused {
 			return true
 		}
 		list = list[n:]
@@ -510,34 +510,34 @@ func (k *worker) runs(list []flight) (paused bool) {
 	return false
 }
 
-// rest is the end of its work.
-func (k *worker) rest() {
-	if k.spare != nil {
-		k.g.putContext(k.spare)
+// finish is the end of its work.
+func (k *worker) finish() {
+	if k.context != nil {
+		k.g.putContext(k.context)
 	}
 }
 
-// unbegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
-func (g *Grid) unbegun(list []flight) []flight {
+// notBegun is the CTAs behind the first of some that have not begun, as far as machine code may go on with them.
+func (g *Grid) notBegun(list []flight) []flight {
 	n := 1
-	for n < len(list) && g.follows && list[n].cta == nil && list[n].status != hasFinished && list[n].index == list[0].index+n {
+	for n < len(list) && g.nextCTAsInNative && list[n].cta == nil && list[n].status != ctaEnded && list[n].index == list[0].index+n {
 		n++
 	}
 	return list[1:n]
 }
 
-// turns runs the CTAs that stand before a visible instruction, one at a time, and reports
+// orderedHalf runs the CTAs that stand before a globally ordered instruction, one at a time, and reports
 // whether one pauses.
-func (g *Grid) turns() (paused bool) {
-	for ; g.at < len(g.flights); g.at++ {
-		f := &g.flights[g.at]
-		if f.status != wantsTurn && f.status != hasPaused {
+func (g *Grid) orderedHalf() (paused bool) {
+	for ; g.nextFlight < len(g.flights); g.nextFlight++ {
+		f := &g.flights[g.nextFlight]
+		if f.status != wantsOrdered && f.status != ctaPaused {
 			continue
 		}
-		if g.advance(f, sliceTurn, true); f.status == hasPaused {
+		if g.advance(f, sliceOrdered, true); f.status == ctaPaused {
 			return true
 		}
-		if g.lowFail.Load() < noFailure {
+		if g.lowestFailed.Load() < noFailure {
 			break
 		}
 	}
@@ -546,56 +546,56 @@ func (g *Grid) turns() (paused bool) {
 
 // advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
 // whether the last has ended.
-func (g *Grid) advance(f *flight, slice int, turn bool) (last *flight, n int, ended bool) {
+func (g *Grid) advance(f *flight, slice int, ordered bool) (last *flight, n int, ended bool) {
 	c, run := f.cta, f.cta.run
-	c.cluster.touched = true
-	if g.guarded {
+	c.cluster.changedSinceSave = true
+	if g.hostMayFault {
 		run = c.runGuarded
 	}
-	status := run(slice, turn)
-	passed := c.passed
+	status := run(slice, ordered)
+	passed := c.completedCTAs
 	if passed > 0 {
-		f.count.Add(&c.counted)
-		f.cta, f.status = nil, hasFinished
-		for i := range c.ahead[:passed-1] {
-			c.ahead[i].status = hasFinished
+		f.count.Add(&c.completedCounts)
+		f.cta, f.status = nil, ctaEnded
+		for i := range c.nextFlights[:passed-1] {
+			c.nextFlights[i].status = ctaEnded
 		}
-		f = &c.ahead[passed-1]
+		f = &c.nextFlights[passed-1]
 		f.cta = c
 	}
-	c.ahead, c.passed, c.counted = nil, 0, Counts{}
+	c.nextFlights, c.completedCTAs, c.completedCounts = nil, 0, Counts{}
 	switch f.status = status; status {
-	case hasFinished:
+	case ctaEnded:
 		g.finished.Add(1)
-		f.cta.sum(&f.count)
+		f.cta.addCounts(&f.count)
 		f.tolerated = slices.Clone(f.cta.tolerated)
-		if f.cta.out.Len() > 0 {
+		if f.cta.output.Len() > 0 {
 			g.mu.Lock()
-			g.prints(f.index, slices.Clone(f.cta.out.Bytes()))
+			g.addOutput(f.index, slices.Clone(f.cta.output.Bytes()))
 			g.mu.Unlock()
 		}
 		return f, 1 + passed, true
-	case failed:
+	case ctaFailed:
 		if t, ok := f.cta.err.(*Trap); ok {
-			f.cta.tellTrap(t)
+			f.cta.emitTrap(t)
 		}
-		g.fails(f)
+		g.recordFailure(f)
 	}
 	return f, 1 + passed, false
 }
 
-// fails notes that a CTA has failed.
-func (g *Grid) fails(f *flight) {
+// recordFailure notes that a CTA has failed.
+func (g *Grid) recordFailure(f *flight) {
 	for {
-		low := g.lowFail.Load()
-		if low <= int64(f.index) || g.lowFail.CompareAndSwap(low, int64(f.index)) {
+		low := g.lowestFailed.Load()
+		if low <= int64(f.index) || g.lowestFailed.CompareAndSwap(low, int64(f.index)) {
 			return
 		}
 	}
 }
 
-// sum adds the counts of the CTA's warps.
-func (c *cta) sum(total *Counts) {
+// addCounts adds the counts of the CTA's warps.
+func (c *cta) addCounts(total *Counts) {
 	for i := range c.warps {
 		if n := &c.warps[i].count; c.grid.mode == Check {
 			total.Add(n)
@@ -603,12 +603,12 @@ func (c *cta) sum(total *Counts) {
 			total.addExecuted(n)
 		}
 	}
-	Entered.Add(c.native.entered)
-	c.native.entered = 0
+	Entered.Add(c.native.enterCount)
+	c.native.enterCount = 0
 }
 
-// context takes a CTA context from the pool, or makes one.
-func (g *Grid) context() *cta {
+// takeContext takes a CTA context from the pool, or makes one.
+func (g *Grid) takeContext() *cta {
 	g.mu.Lock()
 	if n := len(g.pool); n > 0 {
 		c := g.pool[n-1]
@@ -617,8 +617,8 @@ func (g *Grid) context() *cta {
 		return c
 	}
 	g.mu.Unlock()
-	if g.lends {
-		if c, ok := g.code.idle.Get().(*cta); ok && c.shape == g.shape() {
+	if g.poolContexts {
+		if c, ok := g.kernel.contextPool.Get().(*cta); ok && c.shape == g.shape() {
 			c.grid = g
 			return c
 		}
@@ -626,9 +626,9 @@ func (g *Grid) context() *cta {
 	return newCTA(g)
 }
 
-// shape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
+// contextShape is what a context of a kernel's CTAs is made for. Launches of which it is the same can have each
 // other's contexts.
-type shape struct {
+type contextShape struct {
 	mode       Mode
 	reconverge *Reconverger
 	rules      *affinetrack.Table
@@ -637,28 +637,28 @@ type shape struct {
 	native     bool // check mode compares functions of the backend's own
 }
 
-func (g *Grid) shape() shape {
-	return shape{g.mode, g.reconverge, g.rules, g.block, g.sharedLen, g.mode == Check && g.native()}
+func (g *Grid) shape() contextShape {
+	return contextShape{g.mode, g.reconverge, g.rules, g.block, g.sharedLen, g.mode == Check && g.native()}
 }
 
-// mostIdle is how many bytes the contexts may have that a launch leaves for others.
-const mostIdle = 16 << 20
+// maxPooledBytes is how many bytes the contexts may have that a launch leaves for others.
+const maxPooledBytes = 16 << 20
 
-// mayLend reports whether contexts may be those of other launches. Those of clusters know each other, for
+// mayPoolContexts reports whether contexts may be those of other launches. Those of clusters know each other, for
 // probes they have more to them, and those of a launch that may pause are in states of it.
-func (g *Grid) mayLend() bool {
-	return !g.clustered() && !g.pauses && len(g.probes) == 0
+func (g *Grid) mayPoolContexts() bool {
+	return !g.clustered() && !g.mayPause && len(g.probes) == 0
 }
 
-// leaveContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
+// poolIdleContexts leaves the contexts of a launch that has ended well for others of the kernel, until a
 // collection of garbage takes them.
-func (g *Grid) leaveContexts() {
-	if !g.lends {
+func (g *Grid) poolIdleContexts() {
+	if !g.poolContexts {
 		return
 	}
-	for _, c := range g.pool[:min(len(g.pool), int(mostIdle/g.Footprint()))] {
-		c.rest()
-		g.code.idle.Put(c)
+	for _, c := range g.pool[:min(len(g.pool), int(maxPooledBytes/g.Footprint()))] {
+		c.reset()
+		g.kernel.contextPool.Put(c)
 	}
 	g.pool = nil
 }
@@ -673,7 +673,7 @@ func (g *Grid) putContext(c *cta) {
 func (g *Grid) Counts() Counts {
 	n := g.count
 	if g.mode == Check {
-		n.Engine.Rows, n.Engine.Claims = frames(g.code.Program), claims(g.code.Program)
+		n.Engine.FrameBytes, n.Engine.Claims = frameBytes(g.kernel.Program), countClaims(g.kernel.Program)
 	}
 	return n
 }
@@ -687,11 +687,11 @@ func (g *Grid) Ended() int64 { return g.finished.Load() }
 func (g *Grid) retire() {
 	keep := g.flights[:0]
 	for i, f := range g.flights {
-		if first := i - i%g.size; f.status != hasFinished || g.clustered() && !allFinished(g.flights[first:first+g.size]) {
+		if first := i - i%g.clusterSize; f.status != ctaEnded || g.clustered() && !allFinished(g.flights[first:first+g.clusterSize]) {
 			keep = append(keep, f)
 			continue
 		}
-		if int64(f.index) < g.lowFail.Load() {
+		if int64(f.index) < g.lowestFailed.Load() {
 			g.count.Add(&f.count)
 			g.tolerated.merge(f.tolerated)
 		}
@@ -710,11 +710,11 @@ func (g *Grid) retire() {
 
 // allFinished reports whether all of some CTAs have.
 func allFinished(flights []flight) bool {
-	return !slices.ContainsFunc(flights, func(f flight) bool { return f.status != hasFinished })
+	return !slices.ContainsFunc(flights, func(f flight) bool { return f.status != ctaEnded })
 }
 
-// prints keeps what a CTA has printed until all before it have ended.
-func (g *Grid) prints(index int, text []byte) {
+// addOutput keeps what a CTA has printed until all before it have ended.
+func (g *Grid) addOutput(index int, text []byte) {
 	if g.output == nil {
 		g.output = map[int][]byte{}
 	}
@@ -724,8 +724,8 @@ func (g *Grid) prints(index int, text []byte) {
 // flush writes what the CTAs below the index have printed, in order.
 func (g *Grid) flush(below int) {
 	for _, f := range g.flights {
-		if f.cta != nil && f.index < below && f.cta.out.Len() > 0 {
-			g.prints(f.index, f.cta.out.Bytes())
+		if f.cta != nil && f.index < below && f.cta.output.Len() > 0 {
+			g.addOutput(f.index, f.cta.output.Bytes())
 		}
 	}
 	if len(g.output) == 0 {
@@ -746,34 +746,34 @@ func (g *Grid) flush(below int) {
 	}
 }
 
-// stallWatch finds out that a grid can never make progress: no CTA has changed
+// stallDetector finds out that a grid can never make progress: no CTA has changed
 // memory, and the state of all threads is one they have been in before (Brent's
 // cycle detection, one look per round).
-type stallWatch struct {
-	seed  maphash.Seed
-	saved uint64
-	power int
-	steps int
-	spun  int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
+type stallDetector struct {
+	seed       maphash.Seed
+	saved      uint64
+	power      int
+	steps      int
+	loopInstrs int // instructions per CTA of rounds that changed no memory, and ended in loops that may wait
 }
 
-func (s *stallWatch) stalled(g *Grid) bool {
+func (s *stallDetector) isStalled(g *Grid) bool {
 	changed, timed := false, false
 	for i := range g.flights {
 		if c := g.flights[i].cta; c != nil {
-			changed = changed || c.changed || c.noted
-			timed = timed || c.timed
-			c.cluster.touched = c.cluster.touched || c.changed || c.noted || c.timed
-			c.changed, c.noted, c.timed = false, false, false
+			changed = changed || c.changed || c.changedBefore
+			timed = timed || c.readClock
+			c.cluster.changedSinceSave = c.cluster.changedSinceSave || c.changed || c.changedBefore || c.readClock
+			c.changed, c.changedBefore, c.readClock = false, false, false
 		}
 	}
 	switch {
-	case changed || !g.spins():
-		s.spun = 0
-	case g.code.Ordered:
-		s.spun += sliceTurn
+	case changed || !g.allSpin():
+		s.loopInstrs = 0
+	case g.kernel.HasOrdered:
+		s.loopInstrs += sliceOrdered
 	default:
-		s.spun += sliceParallel
+		s.loopInstrs += sliceParallel
 	}
 	if changed || timed {
 		s.power = 0
@@ -811,13 +811,13 @@ func (g *Grid) eachWarp(f func(w *warp) bool) bool {
 	return true
 }
 
-// spins reports whether all that runs is in loops that may wait.
-func (g *Grid) spins() bool {
+// allSpin reports whether all that runs is in loops that may wait.
+func (g *Grid) allSpin() bool {
 	return g.eachWarp(func(w *warp) bool { return w.spins() })
 }
 
 func (w *warp) spins() bool {
-	for _, c := range w.strands() {
+	for _, c := range w.splits() {
 		if c.wait == nil && w.state != atGroup && !w.mayWait(&c) {
 			return false
 		}
@@ -825,23 +825,23 @@ func (w *warp) spins() bool {
 	return true
 }
 
-// takesTurns reports whether the strands of a warp do.
-func (g *Grid) takesTurns() bool { return g.reconverge.shares || g.loose }
+// timeSliced reports whether the warp splits of a warp do.
+func (g *Grid) timeSliced() bool { return g.reconverge.timeSliced || g.fallenBack }
 
-// loosen lets strands take turns from now on, where the policy does so when a launch does
+// fallBack lets warp splits take turns from now on, where the policy does so when a launch does
 // not get on any more. It reports whether that is so, and some lanes could run.
-func (g *Grid) loosen() bool {
-	if !g.reconverge.mends || g.loose {
+func (g *Grid) fallBack() bool {
+	if !g.reconverge.fallBackToTimeSlices || g.fallenBack {
 		return false
 	}
-	if g.eachWarp(func(w *warp) bool { return !w.parted() }) {
+	if g.eachWarp(func(w *warp) bool { return !w.diverged() }) {
 		return false
 	}
-	g.loose = true
+	g.fallenBack = true
 	for i := range g.flights {
-		g.flights[i].cta.cluster.touched = true
+		g.flights[i].cta.cluster.changedSinceSave = true
 		for j := range g.flights[i].cta.warps {
-			g.flights[i].cta.warps[j].sliced = true
+			g.flights[i].cta.warps[j].timeSliced = true
 		}
 	}
 	return true
@@ -859,13 +859,13 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 			continue
 		}
 		maphash.WriteComparable(&h, g.flights[i].index)
-		maphash.WriteComparable(&h, c.next)
-		maphash.WriteComparable(&h, len(c.open))
+		maphash.WriteComparable(&h, c.nextWarp)
+		maphash.WriteComparable(&h, len(c.releasedBlocks))
 		maphash.WriteComparable(&h, c.cluster.missing)
 		for i := range c.barriers {
 			b := &c.barriers[i]
-			maphash.WriteComparable(&h, [3]int{b.arrived, b.want, b.popc})
-			maphash.WriteComparable(&h, [2]bool{b.all, b.any})
+			maphash.WriteComparable(&h, [3]int{b.arrived, b.expected, b.popc})
+			maphash.WriteComparable(&h, [2]bool{b.allTrue, b.anyTrue})
 		}
 		for i := range c.warps {
 			w := &c.warps[i]
@@ -874,10 +874,10 @@ func (g *Grid) hash(seed maphash.Seed) uint64 {
 				continue
 			}
 			w.hash(&h)
-			maphash.WriteComparable(&h, [2]bool{w.arrivedIn > 0, w.arrivedIn == 1+c.cluster.completed})
+			maphash.WriteComparable(&h, [2]bool{w.clusterArrival > 0, w.clusterArrival == 1+c.cluster.completed})
 			n := w.rows()
 			for j := range w.files {
-				w.files[j].Write(&h, n)
+				w.files[j].WriteTo(&h, n)
 				h.Write(rawBytes(w.local[j]))
 			}
 		}
@@ -893,17 +893,17 @@ func rawBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// standstill is the trap of a grid that can never make progress.
-func (g *Grid) standstill() error {
-	kind, why := ErrDeadlock, "no thread can make progress: all wait for memory that nobody changes"
-	if g.next < g.total {
+// deadlockTrap is the trap of a grid that can never make progress.
+func (g *Grid) deadlockTrap() error {
+	kind, why := ErrDeadlock, "no thread can make progress: all wait for a change of memory, and no thread can store"
+	if g.next < g.numCTAs {
 		kind = ErrKeptOut
-		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.total-g.next, g.Footprint(), g.dev.Host)
+		why = fmt.Sprintf("%d CTAs in flight wait, %d more do not fit: each can take %d bytes of the host's memory, and all may take %d", len(g.flights), g.numCTAs-g.next, g.Footprint(), g.dev.HostMemory)
 	}
-	var who *cta
+	var trapCTA *cta
 	var trap *Trap
-	var all standing
-	parted := false
+	var all stuckWarps
+	diverged := false
 	var awaited []string // mbarriers
 	named := map[string]bool{}
 	for i := range g.flights {
@@ -913,63 +913,63 @@ func (g *Grid) standstill() error {
 			if w.state == ended {
 				continue
 			}
-			parted = parted || w.parted()
+			diverged = diverged || w.diverged()
 			all.add(w)
-			what := w.awaited()
-			if what != "" && !named[what] && len(awaited) < mostStanding {
+			what := w.awaitedText()
+			if what != "" && !named[what] && len(awaited) < maxStuckWarps {
 				named[what], awaited = true, append(awaited, fmt.Sprintf("cta %s %s", c.id, what))
 			}
 			if trap == nil {
 				if what != "" && kind == ErrDeadlock {
 					why = "the phase can never complete that is awaited of " + what
 				}
-				who, trap = c, w.fail(g.code.anchor(g.code.Block(w.pc)), w.mask, kind, "%v: %s", kind, why)
+				trapCTA, trap = c, w.fail(g.kernel.firstSource(g.kernel.Block(w.pc)), w.mask, kind, "%v: %s", kind, why)
 			}
 		}
 	}
-	all.note(trap)
+	all.addTo(trap)
 	trap.Notes = append(trap.Notes, awaited...)
-	if parted && !g.takesTurns() {
+	if diverged && !g.timeSliced() {
 		trap.Notes = append(trap.Notes, g.reconverge.advice())
 	}
-	who.tellTrap(trap)
+	trapCTA.emitTrap(trap)
 	return trap
 }
 
-// mostStanding is how many warps a message names.
-const mostStanding = 8
+// maxStuckWarps is how many warps a message names.
+const maxStuckWarps = 8
 
-// standing is where warps are that do not get on, for a message.
-type standing struct {
-	warps int
+// stuckWarps is where warps are that do not get on, for a message.
+type stuckWarps struct {
+	count int
 	notes []string
 }
 
 // add notes where the lanes of a warp are, which will not run any more. It then has one of
-// its strands running, though they all wait.
-func (s *standing) add(w *warp) {
+// its warp splits running, though they all wait.
+func (s *stuckWarps) add(w *warp) {
 	if w.mask == 0 {
-		w.resume(w.take(len(w.others) - 1))
+		w.resume(w.takeSplit(len(w.waitingSplits) - 1))
 	}
 	code, verb, why := w.cta.code, "loop", ""
-	in := code.anchor(code.Block(w.pc))
-	if alloc := w.awaitsRoom(); alloc != nil {
-		verb, in, why = "wait", w.src(alloc), ": "+w.lacksRoom(alloc)
+	in := code.firstSource(code.Block(w.pc))
+	if alloc := w.awaitedAlloc(); alloc != nil {
+		verb, in, why = "wait", w.sourceOf(alloc), ": "+w.tensorMemoryWait(alloc)
 	}
 	if w.wait != nil {
 		verb, in = "wait", w.wait.src
 	}
-	if s.warps++; s.warps > mostStanding || in == nil {
+	if s.count++; s.count > maxStuckWarps || in == nil {
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.cta.id, w.id, LaneList(w.mask), verb, code.mod.Name, in.Pos, why))
+	s.notes = append(s.notes, fmt.Sprintf("cta %s warp %d: lanes %s %s at %s:%s%s", w.cta.id, w.id, LaneList(w.mask), verb, code.module.Name, in.Pos, why))
 	s.notes = append(s.notes, w.whereabouts(w.live&^w.mask)...)
 }
 
-// note adds it to a trap's message.
-func (s *standing) note(t *Trap) {
+// addTo adds it to a trap's message.
+func (s *stuckWarps) addTo(t *Trap) {
 	t.Notes = append(t.Notes, s.notes...)
-	if more := s.warps - mostStanding; more > 0 {
+	if more := s.count - maxStuckWarps; more > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more warps", more))
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"gemu/ptx"
 )
 
-// Strand is lanes of a warp that go on together: where they stand in a launch that has
+// WarpSplit is lanes of a warp that go on together: where they stand in a launch that has
 // paused. It is good until the launch goes on.
-type Strand struct {
-	CTA   int
-	ID    Dim3 // of the CTA
-	Warp  int  // within the CTA
-	Lanes uint64
-	Runs  bool     // it is the one of its warp that does
-	Waits *Waiting // for others; nil: it can run
+type WarpSplit struct {
+	CTA     int
+	ID      Dim3 // of the CTA
+	Warp    int  // within the CTA
+	Lanes   uint64
+	Running bool       // it is the one of its warp that does
+	Wait    *WaitState // for others; nil: it can run
 
 	// The instruction before which it stands, or at which it waits; nil: the function's end.
 	Instr *ptx.Instr
@@ -25,42 +25,42 @@ type Strand struct {
 
 	Calls []int // the calls that it is in, as Index, the innermost first
 
-	warp *warp
-	at   strand
-	src  *code.Source
+	warp  *warp
+	split warpSplit
+	src   *code.Source
 }
 
-// Strands are those of the CTAs in flight, by CTA and warp.
-func (g *Grid) Strands() (list []Strand) {
+// WarpSplits are those of the CTAs in flight, by CTA and warp.
+func (g *Grid) WarpSplits() (list []WarpSplit) {
 	for i := range g.flights {
 		c := g.flights[i].cta
-		if c == nil || g.flights[i].status == hasFinished {
+		if c == nil || g.flights[i].status == ctaEnded {
 			continue
 		}
 		for k := range c.warps {
 			w := &c.warps[k]
-			for n, s := range w.strands() {
-				list = append(list, w.describe(s, w.mask != 0 && n == len(w.others)))
+			for n, s := range w.splits() {
+				list = append(list, w.describe(s, w.mask != 0 && n == len(w.waitingSplits)))
 			}
 		}
 	}
 	return list
 }
 
-// Parked are lanes of the CTAs in flight that wait, each lot before an instruction where others are
-// to meet them: they are in no strand.
-func (g *Grid) Parked() (list []Strand) {
+// WaitingSplits are lanes of the CTAs in flight that wait, each lot before an instruction where others are
+// to meet them: they are in no warp split.
+func (g *Grid) WaitingSplits() (list []WarpSplit) {
 	for i := range g.flights {
 		c := g.flights[i].cta
-		if c == nil || g.flights[i].status == hasFinished {
+		if c == nil || g.flights[i].status == ctaEnded {
 			continue
 		}
 		for k := range c.warps {
-			w, seen := &c.warps[k], map[*join]bool{}
-			for _, s := range w.strands() {
-				for j := s.join; j != nil && !seen[j]; j = j.outer {
-					if seen[j] = true; j.here != 0 {
-						list = append(list, w.describe(strand{pc: j.pc, mask: j.here, frame: j.frame}, false))
+			w, seen := &c.warps[k], map[*reconvergence]bool{}
+			for _, s := range w.splits() {
+				for j := s.reconvergence; j != nil && !seen[j]; j = j.outer {
+					if seen[j] = true; j.arrived != 0 {
+						list = append(list, w.describe(warpSplit{pc: j.pc, mask: j.arrived, frame: j.frame}, false))
 					}
 				}
 			}
@@ -69,17 +69,17 @@ func (g *Grid) Parked() (list []Strand) {
 	return list
 }
 
-func (w *warp) describe(s strand, runs bool) Strand {
+func (w *warp) describe(s warpSplit, runs bool) WarpSplit {
 	c := w.cta
-	d := Strand{CTA: c.index, ID: c.id, Warp: w.id, Lanes: s.mask, Runs: runs, Index: -1, Func: s.frame.fn.Func, warp: w, at: s}
+	d := WarpSplit{CTA: c.index, ID: c.id, Warp: w.id, Lanes: s.mask, Running: runs, Index: -1, Func: s.frame.fn.Func, warp: w, split: s}
 	switch {
 	case s.wait != nil:
-		told := s.wait.told(c.code.Width)
-		d.Waits, d.src = &told, s.wait.src
-	case runs && w.paused:
-		d.src = &c.code.Sources[c.code.Block(s.pc).Sources.End-s.owed]
+		described := s.wait.described(c.code.Width)
+		d.Wait, d.src = &described, s.wait.src
+	case runs && w.pausedInBlock:
+		d.src = &c.code.Sources[c.code.Block(s.pc).Sources.End-s.uncounted]
 	default:
-		d.src = c.code.source(c.code.nextSource(s.pc, s.owed))
+		d.src = c.code.source(c.code.nextSource(s.pc, s.uncounted))
 	}
 	if d.src != nil {
 		d.Instr, d.Index = d.src.Instr, int(d.src.Index)
@@ -90,21 +90,23 @@ func (w *warp) describe(s strand, runs bool) Strand {
 	return d
 }
 
-// Shared is the shared memory of the strand's CTA.
-func (s *Strand) Shared() *mem.Allocation { return s.warp.cta.sharedMem }
+// Shared is the shared memory of the warp split's CTA.
+func (s *WarpSplit) Shared() *mem.Allocation { return s.warp.cta.sharedMem }
 
 // Frame is where the function's local frame begins in its lanes' local memory, in bytes.
-func (s *Strand) Frame() int { return 4 * s.at.frame.local }
+func (s *WarpSplit) Frame() int { return 4 * s.split.frame.local }
 
 // Local copies local memory of a lane from an offset on, and gives how many bytes there were.
-func (s *Strand) Local(p []byte, lane int, off uint64) (n int) { return s.warp.copyLocal(p, lane, off) }
+func (s *WarpSplit) Local(p []byte, lane int, offset uint64) (n int) {
+	return s.warp.copyLocal(p, lane, offset)
+}
 
 // LocalBytes copies local memory of a lane of the warp from an offset on, and gives how many bytes there were.
-func (e *Event) LocalBytes(p []byte, lane int, off uint64) (n int) {
+func (e *Event) LocalBytes(p []byte, lane int, offset uint64) (n int) {
 	if e.warp == nil {
 		return 0
 	}
-	return e.warp.copyLocal(p, lane, off)
+	return e.warp.copyLocal(p, lane, offset)
 }
 
 // LocalWords is the i-th word, 4 bytes, of the local memory of the warp's first 32 lanes, as it is now; nil
@@ -125,20 +127,20 @@ func (e *Event) Find(addr uint64) *mem.Allocation {
 	return e.stream.cta.grid.dev.Memory.Find(addr)
 }
 
-func (w *warp) copyLocal(p []byte, lane int, off uint64) (n int) {
+func (w *warp) copyLocal(p []byte, lane int, offset uint64) (n int) {
 	local := w.local[lane/mem.Lanes]
-	for n < len(p) && off/4 < uint64(len(local)) {
-		p[n] = byte(local.Load(int(off), lane%mem.Lanes, 1))
-		n, off = n+1, off+1
+	for n < len(p) && offset/4 < uint64(len(local)) {
+		p[n] = byte(local.Load(int(offset), lane%mem.Lanes, 1))
+		n, offset = n+1, offset+1
 	}
 	return n
 }
 
-// Read reads a register of the function that the strand is in, with its tags; ok is false
+// Read reads a register of the function that the warp split is in, with its tags; ok is false
 // where it is dead.
-func (s *Strand) Read(r ptx.RegID) (v Value, ok bool) {
+func (s *WarpSplit) Read(r ptx.RegID) (v Value, ok bool) {
 	if s.src == nil {
 		return Value{}, false
 	}
-	return s.warp.look(s.at.frame, s.src, r)
+	return s.warp.readRegister(s.split.frame, s.src, r)
 }

@@ -6,22 +6,22 @@ package simt
 // lanes of a warp can wait for each other. They can so across a convergence barrier,
 // too: where those that run only spin, lanes that wait for them there go on alone.
 
-type its struct{ joins }
+type its struct{ reconvergences }
 
 func (s *its) expire(w *warp) {
-	w.spend()
+	w.chargeLoop()
 	if !s.release(w) {
-		w.others = append(w.others, w.strand)
+		w.waitingSplits = append(w.waitingSplits, w.warpSplit)
 		w.mask = 0
 		w.schedule()
 	}
 }
 
-// next takes the strand that has waited longest.
+// next takes the warp split that has waited longest.
 func (s *its) next(w *warp) bool {
-	for i := range w.others {
-		if w.others[i].wait == nil {
-			w.resume(w.take(i))
+	for i := range w.waitingSplits {
+		if w.waitingSplits[i].wait == nil {
+			w.resume(w.takeSplit(i))
 			return true
 		}
 	}

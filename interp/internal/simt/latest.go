@@ -5,21 +5,21 @@ package simt
 
 import "gemu/ptx"
 
-// latest is when lanes of a warp began an instruction last.
-type latest struct {
+// latestInstr is when lanes of a warp began an instruction last.
+type latestInstr struct {
 	lanes uint64
 	step  int64
 }
 
-// begun counts instructions that the running strand has begun, where somebody wants all events in
+// noteBegun counts instructions that the running warp split has begun, where somebody wants all events in
 // one order.
-func (w *warp) begun(n int64) {
+func (w *warp) noteBegun(n int64) {
 	g := w.cta.grid
 	if !g.inOrder || n == 0 {
 		return
 	}
 	g.steps += n
-	if !g.pauses {
+	if !g.mayPause {
 		return
 	}
 	if k := len(w.latest) - 1; k >= 0 && w.latest[k].lanes == w.mask {
@@ -32,7 +32,7 @@ func (w *warp) begun(n int64) {
 			kept = append(kept, l)
 		}
 	}
-	w.latest = append(kept, latest{w.mask, g.steps - 1})
+	w.latest = append(kept, latestInstr{w.mask, g.steps - 1})
 }
 
 // Latest is what a lane of a CTA in flight did last.
@@ -43,36 +43,36 @@ type Latest struct {
 
 // Latest is what a lane did last; false of one whose CTA is not in flight.
 func (g *Grid) Latest(cta, warp, lane int) (Latest, bool) {
-	return latestOf(g.flights, cta, warp, lane)
+	return findLatest(g.flights, cta, warp, lane)
 }
 
 // Latest is what a lane had done last as the state was saved; false of one whose CTA was not in flight.
 func (s *State) Latest(cta, warp, lane int) (Latest, bool) {
-	return latestOf(s.flights, cta, warp, lane)
+	return findLatest(s.flights, cta, warp, lane)
 }
 
 // InFlight calls do with the index of each CTA that was in flight at some moment from one state to a later one,
 // nil being the launch's end, until it gives false. Some may not have begun yet.
-func (g *Grid) InFlight(from, to *State, do func(cta int) bool) {
-	begin, end := from.next, g.total
+func (g *Grid) InFlight(from, to *State, visit func(cta int) bool) {
+	begin, end := from.next, g.numCTAs
 	if to != nil {
 		end = to.next
 	}
 	for i := range from.flights {
-		if f := &from.flights[i]; f.status != hasFinished && !do(g.dim.index(g.place(f.index))) {
+		if f := &from.flights[i]; f.status != ctaEnded && !visit(g.dim.index(g.ctaID(f.index))) {
 			return
 		}
 	}
 	for order := begin; order < end; order++ {
-		if !do(g.dim.index(g.place(order))) {
+		if !visit(g.dim.index(g.ctaID(order))) {
 			return
 		}
 	}
 }
 
-func latestOf(flights []flight, cta, warp, lane int) (Latest, bool) {
+func findLatest(flights []flight, cta, warp, lane int) (Latest, bool) {
 	for i := range flights {
-		if c := flights[i].cta; c != nil && c.index == cta && flights[i].status != hasFinished {
+		if c := flights[i].cta; c != nil && c.index == cta && flights[i].status != ctaEnded {
 			w := &c.warps[warp]
 			l := Latest{Step: -1}
 			for _, p := range w.latest {
@@ -94,12 +94,12 @@ func latestOf(flights []flight, cta, warp, lane int) (Latest, bool) {
 
 // frameOf is the frame that a lane is in; nil if it has ended.
 func (w *warp) frameOf(lane int) *frame {
-	for _, s := range w.strands() {
+	for _, s := range w.splits() {
 		if s.mask>>lane&1 != 0 {
 			return s.frame
 		}
-		for j := s.join; j != nil; j = j.outer {
-			if j.here>>lane&1 != 0 {
+		for j := s.reconvergence; j != nil; j = j.outer {
+			if j.arrived>>lane&1 != 0 {
 				return j.frame
 			}
 		}
@@ -113,7 +113,7 @@ func (g *Grid) Visited(list []bool) {
 	for i, v := range g.visited {
 		if v {
 			g.visited[i] = false
-			for k := g.code.Blocks[i].Sources.First; k < g.code.Blocks[i].Sources.End; k++ {
+			for k := g.kernel.Blocks[i].Sources.First; k < g.kernel.Blocks[i].Sources.End; k++ {
 				list[k] = true
 			}
 		}

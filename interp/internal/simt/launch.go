@@ -18,19 +18,19 @@ type Device struct {
 	Heap   uint64 // bytes that device-side malloc may hold
 	Stack  int    // bytes of local memory that a thread may have
 
-	TimeLimit time.Duration    // that a launch may run; 0: no limit
-	Tolerate  mem.Tolerance    // faults after which kernels go on
-	Tolerated func(*Tolerated) // is given each of them as the launch ends, unless nil
-	Host      uint64           // bytes of the host's memory that the CTAs in flight may take
-	Workers   int              // goroutines that run CTAs
-	Stdout    io.Writer        // of what kernels print; may be nil
-	SM        int              // compute capability, by which tensor cores add: 90 is 9.0
-	Probes    []Probe          // of all launches, and of what the host does to memory
-	Objects   Objects          // textures, surfaces and samplers
+	TimeLimit   time.Duration    // that a launch may run; 0: no limit
+	Tolerance   mem.Tolerance    // faults after which kernels go on
+	OnTolerated func(*Tolerated) // is given each of them as the launch ends, unless nil
+	HostMemory  uint64           // bytes of the host's memory that the CTAs in flight may take
+	Workers     int              // goroutines that run CTAs
+	Stdout      io.Writer        // of what kernels print; may be nil
+	SM          int              // compute capability, by which tensor cores add: 90 is 9.0
+	Probes      []Probe          // of all launches, and of what the host does to memory
+	Objects     Objects          // textures, surfaces and samplers
 
-	// Grace is how long a launch that does not get on waits for others than its threads to change memory, before that
+	// HostGrace is how long a launch that does not get on waits for others than its threads to change memory, before that
 	// is a deadlock.
-	Grace time.Duration
+	HostGrace time.Duration
 
 	heapUsed uint64
 	grids    uint64 // there have been
@@ -38,26 +38,26 @@ type Device struct {
 
 // Launch is a launch that was found to be possible.
 type Launch struct {
-	Device      *Device
-	Kernel      *Kernel // lowered as Lowering says
-	Grid, Block Dim3
-	Cluster     Dim3 // CTAs of a cluster; the zero value: there are none
-	WarpSize    int
-	Shared      uint64 // bytes of shared memory of a CTA
-	Dynamic     uint64 // of them those that the launch asks for
-	MaxSteps    int64  // instructions a warp may execute
-	Seed        uint64 // of the shares that warps have; 0: all have the same
-	Cooperative bool   // all CTAs are in flight at once
+	Device        *Device
+	Kernel        *Kernel // lowered as Lowering says
+	Grid, Block   Dim3
+	Cluster       Dim3 // CTAs of a cluster; the zero value: there are none
+	WarpSize      int
+	Shared        uint64 // bytes of shared memory of a CTA
+	DynamicShared uint64 // of them those that the launch asks for
+	MaxSteps      int64  // instructions a warp may execute
+	Seed          uint64 // of the shares that warps have; 0: all have the same
+	Cooperative   bool   // all CTAs are in flight at once
 
-	Mode       Mode
-	Backend    Backend
-	Eager      bool // keep compact whatever may be so
-	Proves     bool // look in any mode whether addresses are as is proved of them; Go does
-	Early      bool // asynchronous effects happen where they are issued
-	Reconverge *Reconverger
-	Rules      *affinetrack.Table
-	Probes     []Probe // those of the device included
-	Order      *Order  // for them
+	Mode           Mode
+	Backend        Backend
+	CompileEagerly bool // keep compact whatever may be so
+	VerifyProofs   bool // look in any mode whether addresses are as is proved of them; Go does
+	EagerEffects   bool // asynchronous effects happen where they are issued
+	Reconverge     *Reconverger
+	Rules          *affinetrack.Table
+	Probes         []Probe    // those of the device included
+	Order          *HostOrder // for them
 }
 
 // Mode is how a launch executes instructions.
@@ -83,12 +83,12 @@ const fewLanes = 4
 // mode runs beside a reference; operations, of which probes are told, are the reference's.
 func (l *Launch) Lowering() lower.Options {
 	opt := lower.Options{
-		Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || wantsOperations(l.Probes),
-		Explicit: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
-		TID: threadSpacing(l.Block, l.WarpSize), Keeps: l.Reconverge.keeps,
+		Width: l.WarpSize, Pack: true, Reference: l.Mode == Check || subscribesToOperations(l.Probes),
+		ExplicitCluster: l.Cluster != Dim3{}, Cluster: l.Cluster.Count() > 1,
+		TID: threadSpacing(l.Block, l.WarpSize), Reconvergence: l.Reconverge.reconvergence,
 	}
-	if l.Mode != Vector && (min(l.WarpSize, l.Block.Count()) > fewLanes || l.Eager) {
-		opt.Affine, opt.Eager = true, l.Eager
+	if l.Mode != Vector && (min(l.WarpSize, l.Block.Count()) > fewLanes || l.CompileEagerly) {
+		opt.Affine, opt.Eager = true, l.CompileEagerly
 	}
 	return opt
 }
@@ -138,6 +138,6 @@ func (d Dim3) extent() [3]int { return [3]int{d.X, d.Y, d.Z} }
 func (d Dim3) at(i int) Dim3 { return Dim3{i % d.X, i / d.X % d.Y, i / (d.X * d.Y)} }
 
 // index is the linear index of one.
-func (d Dim3) index(at Dim3) int { return at.X + d.X*(at.Y+d.Y*at.Z) }
+func (d Dim3) index(pos Dim3) int { return pos.X + d.X*(pos.Y+d.Y*pos.Z) }
 
 func (d Dim3) String() string { return fmt.Sprintf("(%d,%d,%d)", d.X, d.Y, d.Z) }

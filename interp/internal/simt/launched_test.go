@@ -52,7 +52,7 @@ func ranUntil(ctx context.Context, t *testing.T, source string, l interp.Launch,
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Args, l.Eager = []any{memory}, true
+	l.Args, l.CompileEagerly = []any{memory}, true
 	var ended func() (done, total int64)
 	l.Progress = func(poll func() (done, total int64)) (stop func()) {
 		ended = poll

@@ -13,14 +13,14 @@ import (
 
 // lane executes an instruction that is more than a kernel for the lanes of m in
 // half h of the warp (lanes 32h to 32h+31).
-type lane func(w *warp, h int, f *regfile.File, in *code.Instr, m uint32)
+type lane func(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 
-// lanes are the operations of the machine; nil for kernels of package alu.
-var lanes [code.Count]lane
+// laneFuncs are the operations of the machine; nil for kernels of package alu.
+var laneFuncs [code.Count]lane
 
-// ways are the ways to execute an instruction but on its lanes.
-var ways = [code.ExecCount]lane{
-	code.Expanded:       affineGeneric,
+// execFuncs are the ways to execute an instruction but on its lanes.
+var execFuncs = [code.ExecCount]lane{
+	code.Materialised:   affineGeneric,
 	code.CompactOne:     affineUnary,
 	code.CompactTwo:     affineBinary,
 	code.CompactThree:   affineTernary,
@@ -37,7 +37,7 @@ var ways = [code.ExecCount]lane{
 }
 
 func init() {
-	lanes = [code.Count]lane{
+	laneFuncs = [code.Count]lane{
 		code.Sreg16: sregLane16, code.Sreg32: sregLane32, code.Sreg64: sregLane64,
 		code.Frame32: frameAddress32, code.Frame64: frameAddress64, code.Shared32: sharedAddress32, code.Shared64: sharedAddress64,
 		code.Isspacep: isspacep, code.CheckRank: checkRank, code.CheckSame: checkSame,
@@ -56,7 +56,7 @@ func init() {
 		code.Activemask: activemask, code.Redux: redux, code.ReduxFloat: reduxFloat, code.Elect: elect,
 		code.MbarrierInit: mbarrierLanes, code.MbarrierInval: mbarrierLanes, code.MbarrierArrive: mbarrierLanes, code.MbarrierTx: mbarrierLanes,
 		code.MbarrierTest: mbarrierWait, code.MbarrierParity: mbarrierWait, code.MbarrierLayout: mbarrierLayout, code.MbarrierMany: mbarrierMany,
-		code.LoadMatrix: loadMatrix, code.StoreMatrix: storeMatrix, code.MoveMatrix: moveMatrix, code.Multiply: multiply, code.Sparse: sparse,
+		code.LoadMatrix: loadMatrix, code.StoreMatrix: storeMatrix, code.MoveMatrix: moveMatrix, code.Multiply: executeMultiply, code.Sparse: sparse,
 		code.AsyncCopy: asyncCopy, code.AsyncArrive: asyncArrive, code.AsyncCommit: asyncCommit, code.AsyncWait: asyncWait,
 		code.AsyncBulk: asyncBulk, code.AsyncMasked: asyncBulk, code.AsyncCancel: asyncCancel, code.AsyncStore: asyncStore,
 		code.TextureFetch: textureFetch, code.TextureQuery: textureQuery, code.SurfaceQuery: textureQuery, code.IsObject: isObject,
@@ -67,7 +67,7 @@ func init() {
 		code.TensorCopy: tensorOperation, code.TensorShift: tensorOperation, code.TensorMma: tensorOperation, code.TensorCommit: tensorCommit,
 		code.AsyncTensor: asyncTensor, code.MapReplace: mapReplace, code.MapCopy: mapCopy, code.MapLarge: mapLarge,
 		code.Vprintf: vprintf, code.Malloc: malloc, code.Free: free, code.AssertFail: assertFail,
-		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane, code.Nothing: nothing,
+		code.Trap: trapLane, code.Brkpt: trapLane, code.Nanosleep: sleepLane, code.NoOp: noOp,
 	}
 	for _, addr := range []code.Slot{code.R, code.Q} {
 		for _, data := range []code.Slot{code.R, code.Q} {
@@ -88,49 +88,49 @@ func init() {
 // accesses enters the loads and stores of one element for addresses of type A and data
 // of type D.
 func accesses[A, D mem.Slot](addr, data code.Slot) {
-	lanes[code.LoadOp(1, false, addr, data)] = accessOne[uint8, A, D]
-	lanes[code.LoadOp(1, true, addr, data)] = accessOne[int8, A, D]
-	lanes[code.LoadOp(2, false, addr, data)] = accessOne[uint16, A, D]
-	lanes[code.LoadOp(2, true, addr, data)] = accessOne[int16, A, D]
-	lanes[code.LoadOp(4, false, addr, data)] = accessOne[uint32, A, D]
-	lanes[code.LoadOp(4, true, addr, data)] = accessOne[int32, A, D]
-	lanes[code.LoadOp(8, false, addr, data)] = accessOne[uint64, A, D]
-	lanes[code.LoadOp(8, true, addr, data)] = accessOne[uint64, A, D]
-	lanes[code.StoreOp(1, addr, data)] = accessOne[uint8, A, D]
-	lanes[code.StoreOp(2, addr, data)] = accessOne[uint16, A, D]
-	lanes[code.StoreOp(4, addr, data)] = accessOne[uint32, A, D]
-	lanes[code.StoreOp(8, addr, data)] = accessOne[uint64, A, D]
+	laneFuncs[code.LoadOp(1, false, addr, data)] = accessOne[uint8, A, D]
+	laneFuncs[code.LoadOp(1, true, addr, data)] = accessOne[int8, A, D]
+	laneFuncs[code.LoadOp(2, false, addr, data)] = accessOne[uint16, A, D]
+	laneFuncs[code.LoadOp(2, true, addr, data)] = accessOne[int16, A, D]
+	laneFuncs[code.LoadOp(4, false, addr, data)] = accessOne[uint32, A, D]
+	laneFuncs[code.LoadOp(4, true, addr, data)] = accessOne[int32, A, D]
+	laneFuncs[code.LoadOp(8, false, addr, data)] = accessOne[uint64, A, D]
+	laneFuncs[code.LoadOp(8, true, addr, data)] = accessOne[uint64, A, D]
+	laneFuncs[code.StoreOp(1, addr, data)] = accessOne[uint8, A, D]
+	laneFuncs[code.StoreOp(2, addr, data)] = accessOne[uint16, A, D]
+	laneFuncs[code.StoreOp(4, addr, data)] = accessOne[uint32, A, D]
+	laneFuncs[code.StoreOp(8, addr, data)] = accessOne[uint64, A, D]
 }
 
 // exec executes an instruction as the plan says.
-func (w *warp) exec(h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.How.Exec != code.OnLanes {
-		ways[in.How.Exec](w, h, f, in, m)
+func (w *warp) exec(h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if instr.Plan.Exec != code.OnLanes {
+		execFuncs[instr.Plan.Exec](w, h, f, instr, m)
 		return
 	}
-	w.onLanes(h, f, in, m)
+	w.onLanes(h, f, instr, m)
 }
 
 // onLanes executes an instruction on the lanes, without a look at shadows.
-func (w *warp) onLanes(h int, f *regfile.File, in *code.Instr, m uint32) {
-	if k := alu.Vec[in.Op]; k != nil {
-		k(f, in, m)
+func (w *warp) onLanes(h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if k := alu.Vec[instr.Op]; k != nil {
+		k(f, instr, m)
 		return
 	}
-	lanes[in.Op](w, h, f, in, m)
+	laneFuncs[instr.Op](w, h, f, instr, m)
 }
 
 // sourceValue is what an operation of kind Read reads for the lanes of m in half h, where
 // it is uniform or affine in all warps.
-func (w *warp) sourceValue(h int, in *code.Instr, m uint32) affinetrack.Value {
-	switch in.Op {
+func (w *warp) sourceValue(h int, instr *code.Instr, m uint32) affinetrack.Value {
+	switch instr.Op {
 	case code.Frame32, code.Frame64:
-		return frameSource(w, h, in, m)
+		return frameSource(w, h, instr, m)
 	case code.Shared32, code.Shared64:
-		return affinetrack.Value{Base: w.cta.addressOf(in.Imm)}
+		return affinetrack.Value{Base: w.cta.addressOf(instr.Imm)}
 	}
-	return sregSource(w, h, in, m)
+	return sregSource(w, h, instr, m)
 }
 
-// src is the PTX instruction that an instruction is part of.
-func (w *warp) src(in *code.Instr) *code.Source { return &w.cta.code.Sources[in.Src] }
+// sourceOf is the PTX instruction that an instruction is part of.
+func (w *warp) sourceOf(instr *code.Instr) *code.Source { return &w.cta.code.Sources[instr.Src] }

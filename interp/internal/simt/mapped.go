@@ -15,10 +15,10 @@ import (
 
 // runGuarded runs a CTA like run. A fault of the host at memory that is mapped into
 // the device becomes a trap.
-func (c *cta) runGuarded(budget int, turn bool) (s status) {
-	defer c.recalls()
-	if addr, faulted := hostfault.Catch(func() { s = c.run(budget, turn) }); faulted {
-		c.err, s = c.hostFault(addr), failed
+func (c *cta) runGuarded(budget int, ordered bool) (s ctaStatus) {
+	defer c.importAll()
+	if addr, faulted := hostfault.Catch(func() { s = c.run(budget, ordered) }); faulted {
+		c.err, s = c.hostFault(addr), ctaFailed
 	}
 	return s
 }
@@ -26,7 +26,7 @@ func (c *cta) runGuarded(budget int, turn bool) (s status) {
 // hostFault is the trap of an access to mapped memory that is not there, or not to
 // be written. The instruction is found by its address.
 func (c *cta) hostFault(addr uint64) *Trap {
-	w := &c.warps[c.next]
+	w := &c.warps[c.nextWarp]
 	a := c.grid.dev.Memory.Find(addr)
 	stored := a != nil && readable(unsafe.Add(a.Ptr, addr-a.Base))
 	src, lanes := w.culprit(addr, stored)
@@ -37,19 +37,19 @@ func (c *cta) hostFault(addr uint64) *Trap {
 	t := w.fail(src, lanes, kind, "%v at %s: %s", kind, hexAddr(addr), why)
 	t.Addr = addr
 	if a != nil {
-		t.Near = a.String()
+		t.Nearby = a.String()
 	}
 	return t
 }
 
 // readable reports whether there is memory of the host at an address.
 func readable(p unsafe.Pointer) bool {
-	_, faulted := hostfault.Catch(func() { probe.Store(uint32(mem.LoadBits(p, 1))) })
+	_, faulted := hostfault.Catch(func() { readProbe.Store(uint32(mem.LoadBits(p, 1))) })
 	return !faulted
 }
 
-// probe keeps the read of readable from being left out.
-var probe atomic.Uint32
+// readProbe keeps the read of readable from being left out.
+var readProbe atomic.Uint32
 
 // culprit finds the memory instruction of the warp's block that accesses the host's
 // address, or stores there, and the lanes that do. If a later instruction of the
@@ -58,24 +58,24 @@ var probe atomic.Uint32
 func (w *warp) culprit(addr uint64, stored bool) (src *code.Source, lanes uint64) {
 	b := w.cta.code.Block(w.pc)
 	for pc := b.First; pc < b.Last; pc++ {
-		in := &w.cta.code.Instrs[pc]
-		if code.Signatures[in.Op].Side != code.AccessSide {
+		instr := &w.cta.code.Instrs[pc]
+		if code.Signatures[instr.Op].Side != code.AccessSide {
 			continue
 		}
-		a := w.access(in)
+		a := w.access(instr)
 		if a.Addr == code.NoSlot || a.Tile != nil || stored && !a.Writes() {
 			continue
 		}
-		for m := w.guarded(in.Guard); m != 0; m &= m - 1 {
+		for m := w.guarded(instr.Guard); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros64(m)
-			at := a.At(w.value(code.Row{Slot: a.Addr, Row: in.A}, lane))
+			at := a.AddressAt(w.value(code.Row{Slot: a.Addr, Row: instr.A}, lane))
 			if addr-at < uint64(a.Bytes) {
 				lanes |= 1 << lane
 			}
 		}
 		if lanes != 0 {
-			return w.src(in), lanes
+			return w.sourceOf(instr), lanes
 		}
 	}
-	return w.cta.code.anchor(b), w.mask
+	return w.cta.code.firstSource(b), w.mask
 }

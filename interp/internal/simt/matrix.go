@@ -12,14 +12,14 @@ import (
 	"gemu/regfile"
 )
 
-// whole reports whether all lanes of half h execute an instruction together. The manual leaves
+// requireAllLanes reports whether all lanes of half h execute an instruction together. The manual leaves
 // open what it does without some; here that is a trap.
-func (w *warp) whole(h int, in *code.Instr, m uint32) bool {
+func (w *warp) requireAllLanes(h int, instr *code.Instr, m uint32) bool {
 	if m == regfile.Full {
 		return true
 	}
 	absent := uint64(^m) << (32 * h)
-	t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, LaneList(absent))
+	t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all 32 lanes of a warp together, and not without lanes %s", ErrDivergent, w.sourceOf(instr).Text, LaneList(absent))
 	t.Notes = append(t.Notes, w.whereabouts(absent&w.live)...)
 	return false
 }
@@ -27,11 +27,11 @@ func (w *warp) whole(h int, in *code.Instr, m uint32) bool {
 // matrixRows finds the rows that are accessed, by the lanes that provide their addresses: of
 // ldmatrix and stmatrix in shared memory, of wmma in shared or global memory. It reports whether
 // it has found all; else it traps.
-func (w *warp) matrixRows(h int, f *regfile.File, in *code.Instr, to *[matrix.Lanes][]byte) bool {
-	a := w.access(in)
+func (w *warp) matrixRows(h int, f *regfile.File, instr *code.Instr, to *[matrix.Lanes][]byte) bool {
+	a := w.access(instr)
 	var addr regfile.Row64
-	addresses(f, in, a, &addr)
-	providers, view := providing(a), w.view()
+	addresses(f, instr, a, &addr)
+	providers, view := providingLanes(a), w.view()
 	for lane := range a.Tile.Addresses() {
 		at := addr[lane]
 		space := a.Space // a variable's, whatever the instruction says
@@ -41,17 +41,17 @@ func (w *warp) matrixRows(h int, f *regfile.File, in *code.Instr, to *[matrix.La
 		where := ""
 		switch {
 		case space == ptx.Shared:
-		case w.src(in).Form.Family != ptx.FamilyFragment:
+		case w.sourceOf(instr).Form.Family != ptx.FamilyFragment:
 			where = "shared"
 		case space == ptx.Local || a.Space != ptx.Generic && space != ptx.Global:
 			where = "global or shared"
 		}
 		if where != "" {
-			t := w.fail(w.src(in), 1<<(32*h+lane), ErrWrongSpace, "%v: %s at %s, which is not in %s memory", ErrWrongSpace, w.src(in).Text, hexAddr(at), where)
+			t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrWrongSpace, "%v: %s at %s, which is not in %s memory", ErrWrongSpace, w.sourceOf(instr).Text, hexAddr(at), where)
 			t.Addr, t.Bytes = at, a.Bytes
 			return false
 		}
-		p, _, _ := w.resolve(in, h, lane, at, providers)
+		p, _, _ := w.resolve(instr, h, lane, at, providers)
 		if w.err != nil {
 			return false
 		}
@@ -60,16 +60,18 @@ func (w *warp) matrixRows(h int, f *regfile.File, in *code.Instr, to *[matrix.La
 	return true
 }
 
-// providing is the lanes of a half that provide addresses of rows.
-func providing(a *code.Access) uint32 { return regfile.Full >> (matrix.Lanes - a.Tile.Addresses()) }
+// providingLanes is the lanes of a half that provide addresses of rows.
+func providingLanes(a *code.Access) uint32 {
+	return regfile.Full >> (matrix.Lanes - a.Tile.Addresses())
+}
 
-func loadMatrix(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func loadMatrix(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	var rows [matrix.Lanes][]byte
-	if !w.whole(h, in, m) || !w.matrixRows(h, f, in, &rows) {
+	if !w.requireAllLanes(h, instr, m) || !w.matrixRows(h, f, instr, &rows) {
 		return
 	}
-	elems := w.access(in).Elems
-	w.access(in).Tile.Load(&rows, func(register, lane int, v uint64) {
+	elems := w.access(instr).Elems
+	w.access(instr).Tile.Load(&rows, func(register, lane int, v uint64) {
 		switch e := elems[register]; e.Slot {
 		case code.R:
 			f.Row32(e.Row)[lane] = uint32(v)
@@ -79,31 +81,31 @@ func loadMatrix(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	})
 }
 
-func storeMatrix(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func storeMatrix(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	var rows [matrix.Lanes][]byte
-	if !w.whole(h, in, m) || !w.matrixRows(h, f, in, &rows) {
+	if !w.requireAllLanes(h, instr, m) || !w.matrixRows(h, f, instr, &rows) {
 		return
 	}
-	elems := w.access(in).Elems
+	elems := w.access(instr).Elems
 	w.cta.changed = true
-	w.access(in).Tile.Store(&rows, func(register, lane int) uint64 { return get(f, elems[register], lane) })
+	w.access(instr).Tile.Store(&rows, func(register, lane int) uint64 { return readElem(f, elems[register], lane) })
 }
 
-func moveMatrix(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if w.whole(h, in, m) {
-		a := *f.Src32(in.A)
-		*f.Row32(in.D) = matrix.Transpose((*[matrix.Lanes]uint32)(&a))
+func moveMatrix(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if w.requireAllLanes(h, instr, m) {
+		a := *f.Src32(instr.A)
+		*f.Row32(instr.D) = matrix.Transpose((*[matrix.Lanes]uint32)(&a))
 	}
 }
 
-// multiply is mma and wmma.mma.
-func multiply(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.whole(h, in, m) {
+// executeMultiply is mma and wmma.mma.
+func executeMultiply(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.requireAllLanes(h, instr, m) {
 		return
 	}
-	o := &w.cta.code.Fragments[in.Side]
+	frags := &w.cta.code.Fragments[instr.Side]
 	var d, a, b, c, e matrix.Registers
-	for i, list := range [...][]code.Elem{o.D, o.A, o.B, o.C, o.E} { // those of D are no constants
+	for i, list := range [...][]code.Elem{frags.D, frags.A, frags.B, frags.C, frags.E} { // those of D are no constants
 		to := [...]*matrix.Registers{&d, &a, &b, &c, &e}[i]
 		for k, e := range list {
 			if e.Slot == code.Q {
@@ -113,7 +115,7 @@ func multiply(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 	}
-	if u := o.Multiply.Execute(w.cta.grid.dev.SM, &d, &a, &b, &c, &e); u != nil {
-		w.fail(w.src(in), uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.src(in).Text, u.What, LaneList(uint64(u.Lanes)<<(32*h)))
+	if u := frags.Multiply.Execute(w.cta.grid.dev.SM, &d, &a, &b, &c, &e); u != nil {
+		w.fail(w.sourceOf(instr), uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.sourceOf(instr).Text, u.Description, LaneList(uint64(u.Lanes)<<(32*h)))
 	}
 }

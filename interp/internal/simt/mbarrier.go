@@ -38,14 +38,14 @@ import (
 // Memory that is all zeros is none.
 type mbarrier uint64
 
-// mostCount is the largest that any of the counts may be (manual 9.7.13.15.2).
-const mostCount = 1<<20 - 1
+// maxMbarrierCount is the largest that any of the counts may be (manual 9.7.13.15.2).
+const maxMbarrierCount = 1<<20 - 1
 
-// mostCountV1 is the largest that the counts of arrivals may be with .layout::v1.
-const mostCountV1 = 1<<9 - 1
+// maxMbarrierCountV1 is the largest that the counts of arrivals may be with .layout::v1.
+const maxMbarrierCountV1 = 1<<9 - 1
 
 func newMbarrier(count uint64, v1 bool) mbarrier {
-	b := mbarrier((mostCount+1)<<40 | count<<20 | count)
+	b := mbarrier((maxMbarrierCount+1)<<40 | count<<20 | count)
 	if v1 {
 		return b | 2<<38
 	}
@@ -55,20 +55,20 @@ func newMbarrier(count uint64, v1 bool) mbarrier {
 // v1 reports whether the mbarrier has .layout::v1.
 func (b mbarrier) v1() bool { return b>>63 == 0 && b>>38&3 == 2 }
 
-// mostArrivals is the largest that its counts of arrivals may be.
-func (b mbarrier) mostArrivals() uint64 {
+// maxArrivals is the largest that its counts of arrivals may be.
+func (b mbarrier) maxArrivals() uint64 {
 	if b.v1() {
-		return mostCountV1
+		return maxMbarrierCountV1
 	}
-	return mostCount
+	return maxMbarrierCount
 }
 
-func (b mbarrier) pending() uint64  { return uint64(b) & b.mostArrivals() }
-func (b mbarrier) expected() uint64 { return uint64(b) >> 20 & b.mostArrivals() }
-func (b mbarrier) tx() int64        { return int64(uint64(b)>>40&(1<<21-1)) - (mostCount + 1) }
+func (b mbarrier) pending() uint64  { return uint64(b) & b.maxArrivals() }
+func (b mbarrier) expected() uint64 { return uint64(b) >> 20 & b.maxArrivals() }
+func (b mbarrier) tx() int64        { return int64(uint64(b)>>40&(1<<21-1)) - (maxMbarrierCount + 1) }
 func (b mbarrier) phase() uint64    { return uint64(b) >> 61 & 3 }
 func (b mbarrier) parity() uint64   { return b.phase() & 1 }
-func (b mbarrier) valid() bool      { return (b>>63 != 0 || b.v1()) && b.tx() >= -mostCount }
+func (b mbarrier) valid() bool      { return (b>>63 != 0 || b.v1()) && b.tx() >= -maxMbarrierCount }
 
 // conditional is how many conditional phases have been completed, modulo 4 (manual of PTX 9.4, phases
 // of the mbarrier object).
@@ -88,9 +88,9 @@ func (b mbarrier) report() uint32 {
 	return 0
 }
 
-// reportOn is the report-on operation of a copy that has found its pattern: the predicate of the current
+// withReport is the report-on operation of a copy that has found its pattern: the predicate of the current
 // phase is set, and its value stays.
-func (b mbarrier) reportOn() mbarrier { return b | 1<<17 }
+func (b mbarrier) withReport() mbarrier { return b | 1<<17 }
 
 // MbarrierPhase is how many phases the mbarrier of eight bytes has completed, modulo 4.
 func MbarrierPhase(word uint64) uint64 { return mbarrier(word).phase() }
@@ -108,15 +108,15 @@ func (b mbarrier) complete() mbarrier {
 		return b
 	}
 	next := (b.phase() + 1) & 3
-	now := b&^mbarrier(3<<61|b.mostArrivals()) | mbarrier(next<<61|b.expected())
+	after := b&^mbarrier(3<<61|b.maxArrivals()) | mbarrier(next<<61|b.expected())
 	if b.v1() {
 		report, conditional := b>>9&0x1ff, mbarrier(b.conditional())
 		if report == 0 {
 			conditional = (conditional + 1) & 3
 		}
-		now = now&^(0x1ff<<9|3<<18|0x1ff<<29) | conditional<<18 | report<<29
+		after = after&^(0x1ff<<9|3<<18|0x1ff<<29) | conditional<<18 | report<<29
 	}
-	return now
+	return after
 }
 
 // arrive is the arrive-on operation (manual 9.7.13.15.7), or says why it cannot be.
@@ -129,8 +129,8 @@ func (b mbarrier) arrive(n uint64) (mbarrier, string) {
 
 // increase is one more arrival that the phase waits for.
 func (b mbarrier) increase() (mbarrier, string) {
-	if most := b.mostArrivals(); b.pending() == most {
-		return b, fmt.Sprintf("more than %d pending arrivals", most)
+	if maxAddr := b.maxArrivals(); b.pending() == maxAddr {
+		return b, fmt.Sprintf("more than %d pending arrivals", maxAddr)
 	}
 	return b + 1, ""
 }
@@ -146,25 +146,25 @@ func (b mbarrier) drop(n uint64) (mbarrier, string) {
 // expect is the expect-tx operation (manual 9.7.13.15.5.1), which completes the phase if it
 // brings the tx-count up to zero and all have arrived (9.7.13.15.6).
 func (b mbarrier) expect(n uint64) (mbarrier, string) {
-	b, bad := b.moreTx(n)
+	b, bad := b.addTx(n)
 	if bad == "" {
 		b = b.complete()
 	}
 	return b, bad
 }
 
-// moreTx is a tx-count that is higher by n.
-func (b mbarrier) moreTx(n uint64) (mbarrier, string) {
-	if int64(n)+b.tx() > mostCount {
-		return b, fmt.Sprintf("a tx-count of %d, at most %d is possible", int64(n)+b.tx(), mostCount)
+// addTx is a tx-count that is higher by n.
+func (b mbarrier) addTx(n uint64) (mbarrier, string) {
+	if int64(n)+b.tx() > maxMbarrierCount {
+		return b, fmt.Sprintf("a tx-count of %d, at most %d is possible", int64(n)+b.tx(), maxMbarrierCount)
 	}
 	return b + mbarrier(n<<40), ""
 }
 
 // completeTx is the complete-tx operation (manual 9.7.13.15.5.2).
 func (b mbarrier) completeTx(n uint64) (mbarrier, string) {
-	if b.tx()-int64(n) < -mostCount {
-		return b, fmt.Sprintf("a tx-count of %d, at least %d is possible", b.tx()-int64(n), -mostCount)
+	if b.tx()-int64(n) < -maxMbarrierCount {
+		return b, fmt.Sprintf("a tx-count of %d, at least %d is possible", b.tx()-int64(n), -maxMbarrierCount)
 	}
 	return (b - mbarrier(n<<40)).complete(), ""
 }
@@ -182,31 +182,31 @@ func (b mbarrier) String() string {
 }
 
 // mbarrier is the one at an address in .shared space, which may be another CTA's.
-func (c *cta) mbarrier(at uint64) *mbarrier {
-	return (*mbarrier)(unsafe.Pointer(&c.holder(at).shared[alongside(at, 0)]))
+func (c *cta) mbarrier(addr uint64) *mbarrier {
+	return (*mbarrier)(unsafe.Pointer(&c.ctaAt(addr).shared[addressInRank(addr, 0)]))
 }
 
 // mbarrierName is what messages call the one at an address in .shared space.
-func (c *cta) mbarrierName(at uint64) string {
-	of, off := "", alongside(at, 0)
+func (c *cta) mbarrierName(addr uint64) string {
+	of, offset := "", addressInRank(addr, 0)
 	if c.grid.clustered() {
-		of = fmt.Sprintf(" of cta %s", c.holder(at).id)
+		of = fmt.Sprintf(" of cta %s", c.ctaAt(addr).id)
 	}
 	for _, v := range c.code.Shared {
-		if in := off - uint64(v.Off); off >= uint64(v.Off) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
+		if in := offset - uint64(v.Offset); offset >= uint64(v.Offset) && (in < uint64(v.Var.Size()) || v.Var.Size() == 0) {
 			if in == 0 {
-				return fmt.Sprintf("mbarrier %s%s (shared memory %#x)", v.Var.Name, of, at)
+				return fmt.Sprintf("mbarrier %s%s (shared memory %#x)", v.Var.Name, of, addr)
 			}
-			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, in, of, at)
+			return fmt.Sprintf("mbarrier %s+%d%s (shared memory %#x)", v.Var.Name, in, of, addr)
 		}
 	}
-	return fmt.Sprintf("mbarrier at %#x of shared memory%s", at, of)
+	return fmt.Sprintf("mbarrier at %#x of shared memory%s", addr, of)
 }
 
 // mbarrierAt finds the mbarrier of a lane's address, in .shared space, or traps. It may be
 // another CTA's, unless own.
-func (w *warp) mbarrierAt(h int, in *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
-	place, ok := w.placeAt(h, in, lane, &mem.Access{Space: space, Bytes: 8, Kind: mem.Atomic}, addr)
+func (w *warp) mbarrierAt(h int, instr *code.Instr, lane int, space ptx.Space, addr uint64, own bool) (at uint64, ok bool) {
+	place, ok := w.placeAt(h, instr, lane, &mem.Access{Space: space, Bytes: 8, Kind: mem.Atomic}, addr)
 	if !ok {
 		return 0, false
 	}
@@ -217,70 +217,70 @@ func (w *warp) mbarrierAt(h int, in *code.Instr, lane int, space ptx.Space, addr
 	case own && place.Alloc != w.cta.sharedMem:
 		what = "in shared memory of another CTA, where this one may only arrive and count"
 	default:
-		return place.Alloc.Base - mem.SharedWindow + place.Off, true
+		return place.Alloc.Base - mem.SharedWindow + place.Offset, true
 	}
-	t := w.fail(w.src(in), 1<<(32*h+lane), ErrWrongSpace, "an mbarrier at %s, which is %s", hexAddr(addr), what)
+	t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrWrongSpace, "an mbarrier at %s, which is %s", hexAddr(addr), what)
 	t.Addr, t.Bytes = addr, 8
 	return 0, false
 }
 
 // placeAt finds what a lane accesses, or traps.
-func (w *warp) placeAt(h int, in *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Place, bool) {
+func (w *warp) placeAt(h int, instr *code.Instr, lane int, request *mem.Access, addr uint64) (mem.Location, bool) {
 	view := w.view()
 	place, fault := view.Resolve(request, addr)
 	if fault != nil {
-		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
-		t.Addr, t.Bytes, t.Near = addr, request.Bytes, fault.Near
+		t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Nearby = addr, request.Bytes, fault.Near
 		return place, false
 	}
 	return place, true
 }
 
-// badMbarrier stops the warp for what a lane does to an mbarrier.
-func (w *warp) badMbarrier(h int, in *code.Instr, lane int, at uint64, what string) {
-	w.fail(w.src(in), 1<<(32*h+lane), ErrBarrier, "%v: %s: %s", ErrBarrier, w.cta.mbarrierName(at), what)
+// failMbarrier stops the warp for what a lane does to an mbarrier.
+func (w *warp) failMbarrier(h int, instr *code.Instr, lane int, addr uint64, what string) {
+	w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrBarrier, "%v: %s: %s", ErrBarrier, w.cta.mbarrierName(addr), what)
 }
 
 const notAnMbarrier = "it has not been initialised"
 
 // countOf is an operand that is a count, from least to most, or traps.
-func (w *warp) countOf(h int, in *code.Instr, lane int, at uint64, n, least, most uint32) (uint64, bool) {
-	if n < least || n > most {
-		w.badMbarrier(h, in, lane, at, fmt.Sprintf("a count of %d, want %d to %d", n, least, most))
+func (w *warp) countOf(h int, instr *code.Instr, lane int, addr uint64, n, minCount, maxCount uint32) (uint64, bool) {
+	if n < minCount || n > maxCount {
+		w.failMbarrier(h, instr, lane, addr, fmt.Sprintf("a count of %d, want %d to %d", n, minCount, maxCount))
 		return 0, false
 	}
 	return uint64(n), true
 }
 
 // describeMbarrier says what an operation on mbarriers accesses for lanes.
-func (w *warp) describeMbarrier(in *code.Instr, to *Access, lanes uint64, wanted bool) {
-	to.Access, to.w, to.in, to.Lanes = mem.Access{Space: code.MbarrierOf(in.Imm).Space, Bytes: 8, Kind: accessKinds[in.Op]}, w, in, lanes
+func (w *warp) describeMbarrier(instr *code.Instr, to *Access, lanes uint64, wanted bool) {
+	to.Access, to.w, to.instr, to.Lanes = mem.Access{Space: code.MbarrierOf(instr.Imm).Space, Bytes: 8, Kind: accessKinds[instr.Op]}, w, instr, lanes
 	to.lengths, to.Addr = nil, nil
 	if wanted {
-		to.makeRoom()
+		to.reserve()
 		for h := range w.files {
-			w.read((*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: in.A})
+			w.read((*regfile.Row64)(to.Addr[regfile.Lanes*h:]), h, code.Row{Slot: code.Q, Row: instr.A})
 		}
 	}
 }
 
 // mbarrierLanes executes what changes mbarriers, one lane after the other.
-func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(in.Imm), w.cta
+func mbarrierLanes(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(instr.Imm), w.cta
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		own := op.NoComplete || in.Op == code.MbarrierInit || in.Op == code.MbarrierInval
-		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], own)
+		own := op.NoComplete || instr.Op == code.MbarrierInit || instr.Op == code.MbarrierInval
+		addr, ok := w.mbarrierAt(h, instr, lane, op.Space, f.Src64(instr.A)[lane], own)
 		if !ok {
 			return
 		}
-		b := c.mbarrier(at)
-		if in.Op == code.MbarrierInit {
-			most := uint32(mostCount)
+		b := c.mbarrier(addr)
+		if instr.Op == code.MbarrierInit {
+			maxCount := uint32(maxMbarrierCount)
 			if op.V1 {
-				most = mostCountV1
+				maxCount = maxMbarrierCountV1
 			}
-			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 1, most)
+			n, ok := w.countOf(h, instr, lane, addr, f.Src32(instr.B)[lane], 1, maxCount)
 			if !ok {
 				return
 			}
@@ -289,54 +289,54 @@ func mbarrierLanes(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			continue
 		}
 		if !b.valid() {
-			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			w.failMbarrier(h, instr, lane, addr, notAnMbarrier)
 			return
 		}
-		now, bad := mbarrier(0), "" // what is invalidated is none
-		if in.Op != code.MbarrierInval {
-			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0, mostCount)
+		after, bad := mbarrier(0), "" // what is invalidated is none
+		if instr.Op != code.MbarrierInval {
+			n, ok := w.countOf(h, instr, lane, addr, f.Src32(instr.B)[lane], 0, maxMbarrierCount)
 			if !ok {
 				return
 			}
-			if in.Op == code.MbarrierTx {
-				now, bad = b.transaction(op, n)
+			if instr.Op == code.MbarrierTx {
+				after, bad = b.transaction(op, n)
 			} else {
-				now, bad = b.arrival(op, n)
-				f.Row64(in.D)[lane] = uint64(*b)
+				after, bad = b.arrival(op, n)
+				f.Row64(instr.D)[lane] = uint64(*b)
 			}
 		}
 		if bad != "" {
-			w.badMbarrier(h, in, lane, at, bad)
+			w.failMbarrier(h, instr, lane, addr, bad)
 			return
 		}
-		c.changed = c.changed || now != *b
-		*b = now
+		c.changed = c.changed || after != *b
+		*b = after
 	}
 }
 
 // arrival is mbarrier.arrive and .arrive_drop. With .expect_tx it is one operation, which looks
 // at the counts once.
-func (b mbarrier) arrival(op code.Mbarrier, n uint64) (now mbarrier, bad string) {
-	now = b
+func (b mbarrier) arrival(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
+	after = b
 	if op.Expect {
-		if now, bad = now.moreTx(n); bad != "" {
-			return now, bad
+		if after, bad = after.addTx(n); bad != "" {
+			return after, bad
 		}
 		n = 1
 	}
 	if op.Drop {
-		if now, bad = now.drop(n); bad != "" {
-			return now, bad
+		if after, bad = after.drop(n); bad != "" {
+			return after, bad
 		}
 	}
-	if now, bad = now.arrive(n); bad == "" && op.NoComplete && now.phase() != b.phase() {
+	if after, bad = after.arrive(n); bad == "" && op.NoComplete && after.phase() != b.phase() {
 		bad = "the phase completes by an arrival with .noComplete"
 	}
-	return now, bad
+	return after, bad
 }
 
 // transaction is mbarrier.expect_tx and .complete_tx.
-func (b mbarrier) transaction(op code.Mbarrier, n uint64) (now mbarrier, bad string) {
+func (b mbarrier) transaction(op code.Mbarrier, n uint64) (after mbarrier, bad string) {
 	if op.Expect {
 		return b.expect(n)
 	}
@@ -344,27 +344,27 @@ func (b mbarrier) transaction(op code.Mbarrier, n uint64) (now mbarrier, bad str
 }
 
 // mbarrierMany executes an instruction that changes the mbarriers of several CTAs, lane by lane.
-func mbarrierMany(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(in.Imm), w.cta
+func mbarrierMany(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(instr.Imm), w.cta
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		base, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], false)
+		base, ok := w.mbarrierAt(h, instr, lane, op.Space, f.Src64(instr.A)[lane], false)
 		if !ok {
 			return
 		}
-		for ranks := f.Src32(in.C)[lane]; ranks != 0; ranks &= ranks - 1 {
+		for ranks := f.Src32(instr.C)[lane]; ranks != 0; ranks &= ranks - 1 {
 			rank := bits.TrailingZeros32(ranks)
-			if rank >= c.grid.size {
-				w.fail(w.src(in), 1<<(32*h+lane), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, c.grid.teamSize())
+			if rank >= c.grid.clusterSize {
+				w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank, c.grid.clusterSizeText())
 				return
 			}
-			at := alongside(base, rank)
-			b := c.mbarrier(at)
+			addr := addressInRank(base, rank)
+			b := c.mbarrier(addr)
 			if !b.valid() {
-				w.badMbarrier(h, in, lane, at, notAnMbarrier)
+				w.failMbarrier(h, instr, lane, addr, notAnMbarrier)
 				return
 			}
-			n, ok := w.countOf(h, in, lane, at, f.Src32(in.B)[lane], 0, mostCount)
+			n, ok := w.countOf(h, instr, lane, addr, f.Src32(instr.B)[lane], 0, maxMbarrierCount)
 			if !ok {
 				return
 			}
@@ -372,61 +372,61 @@ func mbarrierMany(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			if op.Arrives {
 				change = mbarrier.arrival
 			}
-			now, bad := change(*b, op, n)
+			after, bad := change(*b, op, n)
 			if bad != "" {
-				w.badMbarrier(h, in, lane, at, bad)
+				w.failMbarrier(h, instr, lane, addr, bad)
 				return
 			}
-			c.changed = c.changed || now != *b
-			*b = now
+			c.changed = c.changed || after != *b
+			*b = after
 		}
 	}
 }
 
 // mbarrierLayout executes mbarrier.check_layout.
-func mbarrierLayout(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, is := code.MbarrierOf(in.Imm), uint32(0)
+func mbarrierLayout(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, valid := code.MbarrierOf(instr.Imm), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], true)
+		addr, ok := w.mbarrierAt(h, instr, lane, op.Space, f.Src64(instr.A)[lane], true)
 		if !ok {
 			return
 		}
-		b := *w.cta.mbarrier(at)
+		b := *w.cta.mbarrier(addr)
 		if !b.valid() {
-			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			w.failMbarrier(h, instr, lane, addr, notAnMbarrier)
 			return
 		}
 		if b.v1() == op.V1 {
-			is |= 1 << lane
+			valid |= 1 << lane
 		}
 	}
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, is)
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, valid)
 	}
 }
 
 // mbarrierWait executes test_wait and try_wait, which looks as briefly: lanes that wait look
 // again. A warp that has looked in vain gives the others their turn.
-func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, c := code.MbarrierOf(in.Imm), w.cta
-	done, vain := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
-	var reports regfile.Row32              // without a report of a phase that is not complete
+func mbarrierWait(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, c := code.MbarrierOf(instr.Imm), w.cta
+	done, failedWaits := uint32(0), []uint64(nil) // … and the mbarriers looked at in vain
+	var reports regfile.Row32                     // without a report of a phase that is not complete
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		at, ok := w.mbarrierAt(h, in, lane, op.Space, f.Src64(in.A)[lane], true)
+		addr, ok := w.mbarrierAt(h, instr, lane, op.Space, f.Src64(instr.A)[lane], true)
 		if !ok {
 			return
 		}
-		b := *c.mbarrier(at)
+		b := *c.mbarrier(addr)
 		if !b.valid() {
-			w.badMbarrier(h, in, lane, at, notAnMbarrier)
+			w.failMbarrier(h, instr, lane, addr, notAnMbarrier)
 			return
 		}
-		if in.Op == code.MbarrierParity {
-			parity := f.Src32(in.B)[lane]
+		if instr.Op == code.MbarrierParity {
+			parity := f.Src32(instr.B)[lane]
 			if parity > 1 {
-				w.badMbarrier(h, in, lane, at, fmt.Sprintf("a parity of %d, want 0 or 1", parity))
+				w.failMbarrier(h, instr, lane, addr, fmt.Sprintf("a parity of %d, want 0 or 1", parity))
 				return
 			}
 			ok = b.parity() != uint64(parity)
@@ -434,15 +434,15 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 				ok = b.conditional()&1 != uint64(parity)
 			}
 		} else {
-			state := mbarrier(f.Src64(in.B)[lane])
+			state := mbarrier(f.Src64(instr.B)[lane])
 			age := (b.phase() - state.phase()) & 3
 			if !state.valid() || age > 1 {
-				w.badMbarrier(h, in, lane, at, fmt.Sprintf("state %#x is of no arrival in its phase or the one before", uint64(state)))
+				w.failMbarrier(h, instr, lane, addr, fmt.Sprintf("state %#x is of no arrival in its phase or the one before", uint64(state)))
 				return
 			}
 			ok = age == 1
 		}
-		if in.F != code.NoRow {
+		if instr.F != code.NoRow {
 			reports[lane] = 0
 			if ok {
 				reports[lane] = b.report()
@@ -450,23 +450,23 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		if ok {
 			done |= 1 << lane
-		} else if !slices.Contains(vain, at) {
-			vain = append(vain, at)
+		} else if !slices.Contains(failedWaits, addr) {
+			failedWaits = append(failedWaits, addr)
 		}
 	}
-	w.awaits, w.yield = 0, w.yield || len(vain) > 0
-	for _, at := range vain {
-		w.awaits = at + 1
-		if err := c.lookedInVain(at); err != nil {
+	w.awaitedMbarrier, w.yields = 0, w.yields || len(failedWaits) > 0
+	for _, addr := range failedWaits {
+		w.awaitedMbarrier = addr + 1
+		if err := c.checkMbarrierWait(addr); err != nil {
 			w.err = err
 			return
 		}
 	}
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, done)
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, done)
 	}
-	if in.F != code.NoRow {
-		to := f.Row32(in.F)
+	if instr.F != code.NoRow {
+		to := f.Row32(instr.F)
 		for n := m; n != 0; n &= n - 1 {
 			lane := bits.TrailingZeros32(n) & 31
 			to[lane] = reports[lane]
@@ -474,16 +474,16 @@ func mbarrierWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 }
 
-// awaited says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
+// awaitedText says of the mbarrier that the warp has last looked at in vain what it lacks; "" if
 // there is none.
-func (w *warp) awaited() string {
-	if w.awaits == 0 {
+func (w *warp) awaitedText() string {
+	if w.awaitedMbarrier == 0 {
 		return ""
 	}
-	at := w.awaits - 1
-	b := *w.cta.mbarrier(at)
+	addr := w.awaitedMbarrier - 1
+	b := *w.cta.mbarrier(addr)
 	if !b.valid() {
 		return ""
 	}
-	return fmt.Sprintf("%s: %v%s", w.cta.mbarrierName(at), b, w.cta.cluster.stillTold(at))
+	return fmt.Sprintf("%s: %v%s", w.cta.mbarrierName(addr), b, w.cta.cluster.pendingText(addr))
 }

@@ -19,91 +19,91 @@ import (
 	"gemu/regfile"
 )
 
-// checkRig is a rig beside its reference, in which something may be wrong.
-type checkRig struct {
-	*rig
+// checkHarness is a rig beside its reference, in which something may be wrong.
+type checkHarness struct {
+	*harness
 	wrong func(f, ref *regfile.File, memory []byte)
 	known bool            // the address was compared before
 	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
 }
 
 // refFrame is the registers of references: one more.
-var refFrame = regfile.Size{R: rigFrame.R + 1, Q: rigFrame.Q, P: rigFrame.P}
+var refFrame = regfile.Size{R: harnessFrame.R + 1, Q: harnessFrame.Q, P: harnessFrame.P}
 
-// beside gives the program of a rig a reference, of the same instruction.
-func (g *rig) beside() *checkRig {
+// newCheckHarness gives the program of a rig a reference, of the same instruction.
+func (g *harness) newCheckHarness() *checkHarness {
 	p := g.prog
 	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
-	ref.Instrs[0].How = code.How{}
+	ref.Instrs[0].Plan = code.ExecPlan{}
 	ref.Access = slices.Clone(p.Access)
 	for i := range ref.Access {
-		ref.Access[i].Pattern, ref.Access[i].Apart = code.AnyPattern, 0
+		ref.Access[i].Pattern, ref.Access[i].Stride = code.AnyPattern, 0
 	}
 	if p.Fixed = nil; g.IntN(2) == 0 { // a sum that the launch knows, so that steps are not numbered as instructions
 		sum := g.sum
-		p.Fixed = []code.Fixed{{Instr: sum}}
-		sum.D = int32(rigFrame.R)
-		ref.Fixed = []code.Fixed{{Instr: sum}}
+		p.Fixed = []code.FixedInstr{{Instr: sum}}
+		sum.D = int32(harnessFrame.R)
+		ref.Fixed = []code.FixedInstr{{Instr: sum}}
 	}
 	ref.Consts = p.Consts
 	ref.Funcs = []*code.Func{{Frame: refFrame, Func: p.Funcs[0].Func}}
 	ref.Link()
-	p.Ref = ref
-	return &checkRig{rig: g}
+	p.Reference = ref
+	return &checkHarness{harness: g}
 }
 
-// on executes the instruction in both ways on a backend, and says what becomes of all.
-func (g *checkRig) on(b Backend) (outcome string) {
-	device := &Device{Memory: mem.NewMap(rigBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
+// runOn executes the instruction in both ways on a backend, and says what becomes of all.
+func (g *checkHarness) runOn(b Backend) (outcome string) {
+	device := &Device{Memory: mem.NewMap(harnessBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	hit, err := device.Memory.Alloc(uint64(len(g.memory)), mem.Buffer, "")
 	if err != nil {
 		return err.Error()
 	}
 	copy(hit.Data, g.memory)
 	k := g.kernel()
-	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, proves: true, backend: b, dev: device, rules: g.rules, code: k, ref: k.ref, reconverge: Reconvergers[0]}
+	grid := &Grid{block: Dim3{X: 32, Y: 1, Z: 1}, threads: 32, sharedLen: 256, mode: Check, verifyProofs: true, backend: b, dev: device, rules: g.rules, kernel: k, ref: k.ref, reconverge: Reconvergers[0]}
 	c := newCTA(grid)
 	copy(c.sharedMem.Data, g.memory)
-	c.hits = g.hits(hit)
+	c.lastHits = g.hits(hit)
 	w := &c.warps[0]
-	w.live, w.stop, w.mask = uint64(g.live), -1, uint64(g.mask)
-	w.frame, w.shown = &c.frame, &c.frame
+	w.live, w.reconvergeAt, w.mask = uint64(g.live), -1, uint64(g.mask)
+	w.frame, w.shownFrame = &c.frame, &c.frame
 	c.frame.fn = g.prog.Funcs[0]
 	f, ref := &w.files[0], &w.check.files[0]
-	f.Reset(rigFrame)
+	f.Reset(harnessFrame)
 	ref.Reset(refFrame)
-	for i := range int32(rigFrame.R) {
+	for i := range int32(harnessFrame.R) {
 		*f.Row32(i), *f.Shadow32(i) = *g.file.Row32(i), *g.file.Shadow32(i)
 		for lane := range regfile.Lanes {
-			ref.Row32(i)[lane] = uint32(laneOf(g.file, code.Row{Slot: code.R, Row: i}, lane))
+			ref.Row32(i)[lane] = uint32(laneValue(g.file, code.Row{Slot: code.R, Row: i}, lane))
 		}
 	}
-	for i := range int32(rigFrame.Q) {
+	for i := range int32(harnessFrame.Q) {
 		*f.Row64(i), *f.Shadow64(i) = *g.file.Row64(i), *g.file.Shadow64(i)
 		for lane := range regfile.Lanes {
-			ref.Row64(i)[lane] = laneOf(g.file, code.Row{Slot: code.Q, Row: i}, lane)
+			ref.Row64(i)[lane] = laneValue(g.file, code.Row{Slot: code.Q, Row: i}, lane)
 		}
 	}
-	for i := range int32(rigFrame.P) {
+	for i := range int32(harnessFrame.P) {
 		f.SetP(i, regfile.Full, g.file.Pred(i))
 		ref.SetP(i, regfile.Full, g.file.Pred(i))
 	}
 	if g.prog.Consts.Set32(g.sum.D, 12); g.wrong != nil {
 		g.wrong(f, ref, hit.Data)
 	}
-	w.listen()
+	w.setOnMaterialise()
 	grid.seed = 1 // so that the warp goes on alone
-	why := c.runnerOf().run(w, 1)
-	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", why, w.pc, w.err, c.changed)
+	reason := c.runnerOf().run(w, 1)
+	outcome = fmt.Sprintf("why %v at %d, error %v, changed %v", reason, w.pc, w.err, c.changed)
 	if t, ok := w.err.(*Trap); ok {
-		if at := slices.Index(t.Notes, noteBehind); at >= 0 { // machine code looks at each by itself
+		if at := slices.Index(t.Notes, lateNote); at >= 0 { // machine code looks at each by itself
 			t.Notes = slices.Delete(t.Notes, at, at+1)
 			g.late++
 		}
 		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
 	}
 	outcome += fmt.Sprintf("\ncounts %+v", w.count)
-	for i := range int32(rigFrame.R) {
+	for i := range int32(harnessFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *f.Row32(i), *f.Shadow32(i))
 		for lane := range regfile.Lanes {
 			if g.live>>lane&1 != 0 {
@@ -111,7 +111,7 @@ func (g *checkRig) on(b Backend) (outcome string) {
 			}
 		}
 	}
-	for i := range int32(rigFrame.Q) {
+	for i := range int32(harnessFrame.Q) {
 		outcome += fmt.Sprintf("\nq%d %x %+v", i, *f.Row64(i), *f.Shadow64(i))
 		for lane := range regfile.Lanes {
 			if g.live>>lane&1 != 0 {
@@ -119,34 +119,34 @@ func (g *checkRig) on(b Backend) (outcome string) {
 			}
 		}
 	}
-	for i := range int32(rigFrame.P) {
+	for i := range int32(harnessFrame.P) {
 		outcome += fmt.Sprintf("\np%d %x %x", i, f.Pred(i), ref.Pred(i)&g.live)
 	}
 	return outcome + fmt.Sprintf("\nmemory %x\nshared %x", hit.Data, c.sharedMem.Data)
 }
 
 // kernel is the program with its reference.
-func (g *checkRig) kernel() *Kernel {
-	k := NewKernel(rigModule, rigModule.Kernels()[0], g.prog)
-	if k.ref.pairs[0][0].known = g.known; g.lib != nil {
+func (g *checkHarness) kernel() *Kernel {
+	k := NewKernel(harnessModule, harnessModule.Kernels()[0], g.prog)
+	if k.ref.pairs[0][0].addressChecked = g.known; g.lib != nil {
 		k.native = g.lib.New(g.prog)
 	}
 	return k
 }
 
 // wanted is wanted of a rig, for the code of check mode.
-func (g *checkRig) wanted() bool {
+func (g *checkHarness) wanted() bool {
 	one := part.Stencil()
 	if one == "" {
 		return true
 	}
-	native.Shipped().Take()
-	g.kernel().checked().Make(g.mask != regfile.Full)
-	return slices.Contains(native.Shipped().Take(), one)
+	native.HostLibrary().TakeUsed()
+	g.kernel().checkOnce().Make(g.mask != regfile.Full)
+	return slices.Contains(native.HostLibrary().TakeUsed(), one)
 }
 
 // compareChecked executes the instruction in check mode on both backends, as it is and with faults: both find the same.
-func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
+func (r *harnesses) compareChecked(t *testing.T, g *checkHarness) bool {
 	t.Helper()
 	if !g.wanted() {
 		return true
@@ -157,14 +157,14 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		faults = 20
 	}
 	for range 1 + faults {
-		want, got := g.on(Portable), g.on(Native)
+		want, got := g.runOn(Portable), g.runOn(Native)
 		if got != want {
 			t.Errorf("%+v\nlanes %#x of %#x%s", g.prog.Instrs[0], g.mask, g.live, linesOf(g.before(), got, want))
 			return false
 		}
-		lane, row, which, by := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // in one bit of each half
+		lane, row, which, offset := r.IntN(32), r.Int32N(6), r.IntN(6), uint64(0x1_0000_0001)<<r.IntN(32) // in one bit of each half
 		if r.IntN(2) == 0 {
-			by &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
+			offset &= 1<<63 | 1<<32 - 1 // … or of the lower, and perhaps the sign
 		}
 		if o := g.read(r.Rand); o.Row >= 0 && r.IntN(2) == 0 { // an operand
 			where := map[code.Slot][]int{code.R: {0, 2}, code.Q: {1, 3, 4}, code.P: {5}}[o.Slot]
@@ -182,15 +182,15 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 		g.wrong = func(f, ref *regfile.File, memory []byte) {
 			switch which {
 			case 0:
-				ref.Row32(row)[lane] ^= uint32(by)
+				ref.Row32(row)[lane] ^= uint32(offset)
 			case 1:
-				ref.Row64(row)[lane] ^= by
+				ref.Row64(row)[lane] ^= offset
 			case 2:
-				f.Shadow32(row).Base ^= by & 0xffffffff
+				f.Shadow32(row).Base ^= offset & 0xffffffff
 			case 3:
-				f.Shadow64(row).Stride ^= by
+				f.Shadow64(row).Stride ^= offset
 			case 4:
-				f.Row64(row)[lane] ^= by
+				f.Row64(row)[lane] ^= offset
 			case 6:
 				f.Shadow32(row).Mask ^= 1 << lane
 			case 7:
@@ -198,7 +198,7 @@ func (r *rigs) compareChecked(t *testing.T, g *checkRig) bool {
 			case 8: // what the launch has computed
 				g.prog.Consts.Set32(g.sum.D, 13)
 			default:
-				f.SetP(row%int32(rigFrame.P), 1<<lane, ^f.Pred(row%int32(rigFrame.P)))
+				f.SetP(row%int32(harnessFrame.P), 1<<lane, ^f.Pred(row%int32(harnessFrame.P)))
 			}
 		}
 	}
@@ -210,16 +210,16 @@ func TestCheckedEnds(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
 	found, good := map[code.Op]int{}, map[code.Op]int{}
-	for range part.Of(300, 1000, 20000) {
+	for range part.Count(300, 1000, 20000) {
 		p := r.followed()
-		p.Instrs[0] = code.Instr{Op: code.Named("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: code.CompactTwo, Expand: 15, Dirty: true}}
+		p.Instrs[0] = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
 		last := int32(len(p.Instrs) - 1)
 		end := &p.Instrs[last]
 		*end = code.Instr{Op: []code.Op{code.Branch, code.Exit, code.Barrier}[r.IntN(3)]}
 		if end.Op != code.Barrier || r.IntN(2) == 0 {
-			end.Guard = code.Guard(r.Int32N(int32(rigFrame.P)-1), r.IntN(2) == 0)
+			end.Guard = code.Guard(r.Int32N(int32(harnessFrame.P)-1), r.IntN(2) == 0)
 		}
 		if end.Op == code.Barrier {
 			p.Barriers = make([]code.BarrierOp, 1)
@@ -227,16 +227,16 @@ func TestCheckedEnds(t *testing.T) {
 		}
 		op, row := end.Op, end.A
 		p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit}, code.Instr{Op: code.Exit})
-		p.Blocks[0].Next, p.Blocks[0].Target, p.Blocks[0].Join = last+1, last+2, last+2
+		p.Blocks[0].Next, p.Blocks[0].Target, p.Blocks[0].Reconverge = last+1, last+2, last+2
 		p.Blocks = append(p.Blocks, code.Block{First: last + 1, Last: last + 1}, code.Block{First: last + 2, Last: last + 2})
 		g := r.new(p)
-		g.prog.Instrs[0].Guard, g.prog.Instrs[0].Skips = 0, false
+		g.prog.Instrs[0].Guard, g.prog.Instrs[0].CountsSkipped = 0, false
 		known := op == code.Barrier && row != 0 && r.IntN(2) == 0
 		if known { // the launch knows its number
 			p.Instrs[last].A = g.sum.D
 		}
-		c, lane := g.beside(), r.IntN(regfile.Lanes)
-		c.prog.Ref.Instrs[last].A = row
+		c, lane := g.newCheckHarness(), r.IntN(regfile.Lanes)
+		c.prog.Reference.Instrs[last].A = row
 		guard, negated := code.GuardRow(p.Instrs[last].Guard)
 		holds := -uint32(guard & 1) // of the reference's lanes
 		if negated {
@@ -250,7 +250,7 @@ func TestCheckedEnds(t *testing.T) {
 			holds = ^(1 << lane) // as the program has it
 		}
 		c.wrong = func(f, ref *regfile.File, _ []byte) {
-			for i := range int32(rigFrame.P) { // of which many hold in all lanes, or in none
+			for i := range int32(harnessFrame.P) { // of which many hold in all lanes, or in none
 				all := -uint32(i & 1)
 				f.SetP(i, regfile.Full, all)
 				ref.SetP(i, regfile.Full, all)
@@ -266,7 +266,7 @@ func TestCheckedEnds(t *testing.T) {
 				ref.Row32(row)[lane] ^= 1 << 7
 			}
 		}
-		want, got := c.on(Portable), c.on(Native)
+		want, got := c.runOn(Portable), c.runOn(Native)
 		if got != want {
 			t.Fatalf("%v, lanes %#x of %#x%s", p.Instrs[last], g.mask, g.live, linesOf("", got, want))
 		}
@@ -286,10 +286,10 @@ func TestCheckedEnds(t *testing.T) {
 
 // another is the host's stencils, of which one is another.
 func another(name, by string) *native.Library {
-	for _, table := range native.Host().Tables {
+	for _, table := range native.HostLevel().Tables {
 		for line := range strings.Lines(table) {
 			if of, rest, _ := strings.Cut(line, "\t"); of == by {
-				return native.Host().Library(name + "\t" + rest)
+				return native.HostLevel().Library(name + "\t" + rest)
 			}
 		}
 	}
@@ -302,22 +302,22 @@ func TestCheckedAlarms(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	lib := another("idled_r", "told")
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
+	lib := another("idled_r", "memory_changed")
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
 	p := r.followed()
-	in := &p.Instrs[0]
-	*in = code.Instr{Op: code.Named("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: code.CompactTwo, Expand: 15, Dirty: true}}
+	instr := &p.Instrs[0]
+	*instr = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
 	g := r.new(p)
-	in.Guard, in.Skips = 0, false
+	instr.Guard, instr.CountsSkipped = 0, false
 	g.mask, g.live = 1<<5, regfile.Full
-	c := g.beside()
-	if c.lib = lib; !strings.Contains(c.on(Native), "machine code has found a difference that is not there") {
-		t.Errorf("%+v: %s", *in, c.on(Native))
+	c := g.newCheckHarness()
+	if c.lib = lib; !strings.Contains(c.runOn(Native), "machine code has found a difference that is not there") {
+		t.Errorf("%+v: %s", *instr, c.runOn(Native))
 	}
-	c = r.sharedLoad(code.Q, 1<<5).beside()
-	want := c.on(Native)
-	if c.lib = lib; c.on(Native) != want || c.on(Portable) != want {
-		t.Errorf("%+v: %s\nwant %s\nand in Go %s", c.prog.Instrs[0], c.on(Native), want, c.on(Portable))
+	c = r.sharedLoad(code.Q, 1<<5).newCheckHarness()
+	want := c.runOn(Native)
+	if c.lib = lib; c.runOn(Native) != want || c.runOn(Portable) != want {
+		t.Errorf("%+v: %s\nwant %s\nand in Go %s", c.prog.Instrs[0], c.runOn(Native), want, c.runOn(Portable))
 	}
 }
 
@@ -327,13 +327,13 @@ func TestCheckedTold(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(16, part.Seed(t)))}}
-	c := r.sharedStore(regfile.Full).beside()
-	if got := c.on(Native); !strings.Contains(got, "error <nil>, changed true") {
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(16, part.Seed(t)))}}
+	c := r.sharedStore(regfile.Full).newCheckHarness()
+	if got := c.runOn(Native); !strings.Contains(got, "error <nil>, changed true") {
 		t.Errorf("a store: %s", got)
 	}
-	c.lib = another("changes", "alone")
-	if got := c.on(Native); !strings.Contains(got, "it stores, and does not say so") {
+	c.lib = another("changes", "all_active")
+	if got := c.runOn(Native); !strings.Contains(got, "it stores, and does not say so") {
 		t.Errorf("a store that does not say so: %s", got)
 	}
 }
@@ -343,33 +343,33 @@ func TestCheckedPanics(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
 	p := r.followed()
 	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // there is no such row
 	g := r.new(p)
-	p.Instrs[0].Guard, p.Instrs[0].Skips = 0, false
-	c := g.beside()
-	c.prog.Ref.Instrs[0].D = 1
+	p.Instrs[0].Guard, p.Instrs[0].CountsSkipped = 0, false
+	c := g.newCheckHarness()
+	c.prog.Reference.Instrs[0].D = 1
 	for _, b := range []Backend{Portable, Native} {
-		if got := c.on(b); !strings.Contains(got, "fails: runtime error: index out of range [1000]") {
+		if got := c.runOn(b); !strings.Contains(got, "fails: runtime error: index out of range [1000]") {
 			t.Errorf("%T: %s", b, got)
 		}
 	}
 }
 
 // read draws an operand of the instruction, which may be a constant.
-func (g *checkRig) read(rng *rand.Rand) code.Row {
-	in := &g.prog.Instrs[0]
-	i := rng.IntN(max(1, in.Op.Signature().Sources()))
-	o := code.Row{Slot: in.Op.Signature().Src[i], Row: in.Sources()[i]}
-	if o.Slot == code.NoSlot {
-		o.Row = -1
+func (g *checkHarness) read(rng *rand.Rand) code.Row {
+	instr := &g.prog.Instrs[0]
+	i := rng.IntN(max(1, instr.Op.Signature().Sources()))
+	row := code.Row{Slot: instr.Op.Signature().Src[i], Row: instr.Sources()[i]}
+	if row.Slot == code.NoSlot {
+		row.Row = -1
 	}
-	return o
+	return row
 }
 
 // writes draws a result of it.
-func (g *checkRig) writes(rng *rand.Rand) code.Row {
+func (g *checkHarness) writes(rng *rand.Rand) code.Row {
 	list := g.prog.Results(nil, &g.prog.Instrs[0])
 	if len(list) == 0 {
 		return code.Row{}
@@ -378,7 +378,7 @@ func (g *checkRig) writes(rng *rand.Rand) code.Row {
 }
 
 // stores draws a register that the instruction stores, if it does.
-func (g *checkRig) stores(rng *rand.Rand) code.Elem {
+func (g *checkHarness) stores(rng *rand.Rand) code.Elem {
 	if len(g.prog.Access) == 0 || !g.prog.Access[0].Store {
 		return code.Elem{}
 	}
@@ -395,20 +395,20 @@ func TestCheckedKernels(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
-		if alu.Vec[op] == nil || s.Sources() == 0 || !native.Has(op) {
+		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
 			continue
 		}
-		rounds := part.Of(1, 2, 50)
+		rounds := part.Count(1, 2, 50)
 		if s.Rule == ptx.AffineSelect { // which are counted in a way of their own
-			rounds = part.Of(20, 40, 50)
-		} else if part.Stencil() == "" && r.IntN(part.Of(12, 4, 1)) > 0 {
+			rounds = part.Count(20, 40, 50)
+		} else if part.Stencil() == "" && r.IntN(part.Count(12, 4, 1)) > 0 {
 			continue
 		}
-		for _, way := range append(waysOf(s), code.OnLanes) {
-			if !r.often(rounds, op.String(), func() bool { return r.compareChecked(t, r.proves(r.kernel(op, way)).beside()) }) {
+		for _, target := range append(waysOf(s), code.OnLanes) {
+			if !r.often(rounds, op.String(), func() bool { return r.compareChecked(t, r.proves(r.kernel(op, target)).newCheckHarness()) }) {
 				return
 			}
 		}
@@ -419,16 +419,16 @@ func TestCheckedKernels(t *testing.T) {
 }
 
 // proves draws whether the results are taken to be uniform, which they need not be. Where operands are, they are.
-func (r *rigs) proves(g *rig) *rig {
-	in := &g.prog.Instrs[0]
-	if in.How.Dirty && (in.How.Exec >= code.ProvedOne || r.IntN(4) == 0) {
+func (r *harnesses) proves(g *harness) *harness {
+	instr := &g.prog.Instrs[0]
+	if instr.Plan.LeavesStale && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) == 0) {
 		f := g.prog.Funcs[0]
-		for _, o := range g.prog.Results(nil, in) {
-			if o.Slot != code.P && o.Row >= 0 && (in.How.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of some
-				if f.Kept[o.Slot] == nil {
-					f.Kept[o.Slot] = make([]code.Keeping, rigFrame.R)
+		for _, row := range g.prog.Results(nil, instr) {
+			if row.Slot != code.P && row.Row >= 0 && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of some
+				if f.Keeping[row.Slot] == nil {
+					f.Keeping[row.Slot] = make([]code.Storage, harnessFrame.R)
 				}
-				f.Kept[o.Slot][o.Row] = code.InShadow | code.IsProved
+				f.Keeping[row.Slot][row.Row] = code.StorageShadow | code.StorageProved
 			}
 		}
 		g.mask = g.live // unless lanes are elsewhere
@@ -441,32 +441,32 @@ func (r *rigs) proves(g *rig) *rig {
 }
 
 // takeFor draws how the lanes of an access are taken to lie, which may be true.
-func (r *rigs) takeFor(g *rig) {
+func (r *harnesses) takeFor(g *harness) {
 	a := &g.prog.Access[0]
 	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
 		return
 	}
 	a.Pattern = code.Pattern(r.IntN(4))
-	if a.Pattern == code.Spread {
-		a.Apart = 2 * a.Bytes
+	if a.Pattern == code.AnyStride {
+		a.Stride = 2 * a.Bytes
 	}
-	first, in := uint64(0), &g.prog.Instrs[0]
+	first, instr := uint64(0), &g.prog.Instrs[0]
 	for lane := range regfile.Lanes {
-		v := laneOf(g.file, code.Row{Slot: a.Addr, Row: in.A}, lane&^15)
+		v := laneValue(g.file, code.Row{Slot: a.Addr, Row: instr.A}, lane&^15)
 		if lane%16 == 0 {
 			first = v
 		}
 		if r.IntN(40) == 0 {
 			continue
 		}
-		g.file.Row64(in.A)[lane] = first + uint64(lane%16)*uint64(a.Distance())
-		g.file.Row32(in.A)[lane] = uint32(g.file.Row64(in.A)[lane])
+		g.file.Row64(instr.A)[lane] = first + uint64(lane%16)*uint64(a.Distance())
+		g.file.Row32(instr.A)[lane] = uint32(g.file.Row64(instr.A)[lane])
 	}
 }
 
 // overwrites draws whether a load overwrites its address: as a program, as its reference, or as both.
-func (r *rigs) overwrites(c *checkRig) {
-	a, ref := &c.prog.Access[0], &c.prog.Ref.Access[0]
+func (r *harnesses) overwrites(c *checkHarness) {
+	a, ref := &c.prog.Access[0], &c.prog.Reference.Access[0]
 	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
 		return
 	}
@@ -484,12 +484,12 @@ func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
-	for range part.Of(200, 600, 100000) {
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
+	for range part.Count(200, 600, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
 			r.takeFor(g)
-			c := r.proves(g).beside()
+			c := r.proves(g).newCheckHarness()
 			r.overwrites(c)
 			c.known = r.IntN(2) == 0
 			return r.compareChecked(t, c)
@@ -502,7 +502,7 @@ func TestCheckedAccesses(t *testing.T) {
 // mistaken is the host's stencils, of which those for some lanes whose names begin so are those for all.
 func mistaken(prefixes ...string) *native.Library {
 	wrong := ""
-	for _, table := range native.Host().Tables {
+	for _, table := range native.HostLevel().Tables {
 		for line := range strings.Lines(table) {
 			name, rest, _ := strings.Cut(line, "\t")
 			if some, ok := strings.CutSuffix(name, "_full"); ok && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
@@ -510,7 +510,7 @@ func mistaken(prefixes ...string) *native.Library {
 			}
 		}
 	}
-	return native.Host().Library(wrong)
+	return native.HostLevel().Library(wrong)
 }
 
 // TestCheckedIdle: a store by machine code that also stores for lanes that do not execute it is found. Here the stencils of
@@ -520,36 +520,36 @@ func TestCheckedIdle(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	lib := mistaken("row_store_")
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
 	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
-		from := map[ptx.Space]uint64{ptx.Global: rigBase + 128, ptx.Shared: 0}[space]
+		from := map[ptx.Space]uint64{ptx.Global: harnessBase + 128, ptx.Shared: 0}[space]
 		for size := 1; size <= 8; size *= 2 {
 			for _, n := range []int{1, 2} {
 				if space == ptx.Shared && n*size > 8 {
 					continue // it has 256 bytes
 				}
 				p := r.followed()
-				a := code.Access{Space: space, Addr: code.Q, Size: size, Bytes: size * n, Store: true, Move: mem.StridedOf(size, false)}
+				a := code.Access{Space: space, Addr: code.Q, Size: size, Bytes: size * n, Store: true, Strided: mem.StridedOf(size, false)}
 				for i := range n {
 					a.Elems = append(a.Elems, code.Elem{Slot: code.Q, Row: int32(i)})
 				}
-				p.Access, p.Hits = []code.Access{a}, code.Known
-				in := &p.Instrs[0]
-				in.Op, in.A, in.How = code.StoreOp(size, code.Q, code.Q), 4, code.How{Exec: code.CompactStore, Expand: 1 | code.OperandList}
+				p.Access, p.NumHits = []code.Access{a}, code.HitsPerAccess
+				instr := &p.Instrs[0]
+				instr.Op, instr.A, instr.Plan = code.StoreOp(size, code.Q, code.Q), 4, code.ExecPlan{Exec: code.CompactStore, Materialise: 1 | code.OperandList}
 				if n > 1 {
-					in.Op = code.StoreVector
+					instr.Op = code.StoreVector
 				}
 				g := r.new(p)
-				in.Guard, in.Skips = 0, false
+				instr.Guard, instr.CountsSkipped = 0, false
 				g.mask, g.live = 0xff, regfile.Full
-				*g.file.Shadow64(in.A) = regfile.Compact{Base: from, Stride: uint64(a.Bytes), Mask: regfile.Full}
-				good := g.beside()
-				if got, want := good.on(Native), good.on(Portable); got != want || strings.Contains(got, "another byte") {
+				*g.file.Shadow64(instr.A) = regfile.Compact{Base: from, Stride: uint64(a.Bytes), Mask: regfile.Full}
+				good := g.newCheckHarness()
+				if got, want := good.runOn(Native), good.runOn(Portable); got != want || strings.Contains(got, "another byte") {
 					t.Errorf("%d times %d bytes: %s\nand in Go: %s", n, size, got, want)
 				}
-				bad := g.beside()
+				bad := g.newCheckHarness()
 				bad.lib = lib
-				if got := bad.on(Native); !strings.Contains(got, "which does not execute it, has another byte") {
+				if got := bad.runOn(Native); !strings.Contains(got, "which does not execute it, has another byte") {
 					t.Errorf("%d times %d bytes, stored for too many lanes: %s", n, size, got)
 				}
 			}
@@ -568,38 +568,38 @@ func TestCheckedIdleLanes(t *testing.T) {
 		held uint32 // by the shadow of the result, before
 		lib  *native.Library
 	}{
-		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Expanded, 0, mistaken("mul_hi_")},
+		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Materialised, 0, mistaken("mul_hi_")},
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
-	for _, op := range []code.Op{code.Named("mul.hi.u32"), code.Named("mul.hi.u64")} { // of which single values are computed
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
+	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // of which single values are computed
 		for lane := range regfile.Lanes {
-			for _, way := range ways {
+			for _, target := range ways {
 				p := r.followed()
-				in := &p.Instrs[0]
-				*in = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, How: code.How{Exec: way.exec, Expand: 15, Dirty: true}}
+				instr := &p.Instrs[0]
+				*instr = code.Instr{Op: op, D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: target.exec, Materialise: 15, LeavesStale: true}}
 				g := r.new(p)
-				in.Guard, in.Skips = 0, false
+				instr.Guard, instr.CountsSkipped = 0, false
 				g.mask, g.live = ^(uint32(1) << lane), regfile.Full
 				slot := op.Signature().Dst
 				for _, row := range []int32{1, 2} {
 					*shadowAt(g.file, slot, row) = regfile.Compact{Base: uint64(1)<<(slot.Bits()-1) + uint64(r.IntN(1000)), Mask: regfile.Full}
 				}
-				*shadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: way.held}
+				*shadowAt(g.file, slot, 0) = regfile.Compact{Base: uint64(r.IntN(1000)), Mask: target.held}
 				g.file.Row32(0)[lane], g.file.Row64(0)[lane] = 0x1234567, 0x123456789abcdef // no product
-				good, bad, worse := g.beside(), g.beside(), g.beside()
-				bad.lib, worse.lib = way.lib, way.lib
+				good, bad, worse := g.newCheckHarness(), g.newCheckHarness(), g.newCheckHarness()
+				bad.lib, worse.lib = target.lib, target.lib
 				worse.wrong = func(_, ref *regfile.File, _ []byte) { // for a lane that executes, which is what is told
 					other := (lane + 1) % regfile.Lanes
 					ref.Row32(1)[other], ref.Row64(1)[other] = 0, 0
 				}
-				if got := worse.on(Native); !strings.Contains(got, "differs") || strings.Contains(got, "which does not execute it") {
+				if got := worse.runOn(Native); !strings.Contains(got, "differs") || strings.Contains(got, "which does not execute it") {
 					t.Errorf("%v, lane %d idle, and another one wrong: %.300s", op, lane, got)
 				}
-				if got, want := good.on(Native), good.on(Portable); got != want || strings.Contains(got, "differs") {
+				if got, want := good.runOn(Native), good.runOn(Portable); got != want || strings.Contains(got, "differs") {
 					t.Errorf("%v, lane %d idle: %s\nand in Go: %s", op, lane, got, want)
 				}
-				if got := bad.on(Native); !strings.Contains(got, "which does not execute it") {
-					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, way.exec, way.held, got)
+				if got := bad.runOn(Native); !strings.Contains(got, "which does not execute it") {
+					t.Errorf("%v, lane %d idle, way %v, shadow for %#x: what is kept for it as well is not found: %.300s", op, lane, target.exec, target.held, got)
 				}
 			}
 		}
@@ -612,32 +612,32 @@ func TestCheckedIdlePredicates(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	lib := mistaken("compared", "uncompared")
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
 	for lane := range regfile.Lanes {
-		for _, less := range []bool{false, true} {
+		for _, reduce := range []bool{false, true} {
 			p := r.followed()
-			in := &p.Instrs[0]
-			*in = code.Instr{Op: code.Named("cmp.lt.s32"), D: 1, F: 2, A: 1, B: 2, C: 0, Imm: alu.BoolNone, How: code.How{Exec: code.CompactCompare, Expand: 3}}
+			instr := &p.Instrs[0]
+			*instr = code.Instr{Op: code.OpNamed("cmp.lt.s32"), D: 1, F: 2, A: 1, B: 2, C: 0, Imm: alu.BoolNone, Plan: code.ExecPlan{Exec: code.CompactCompare, Materialise: 3}}
 			g := r.new(p)
-			in.Guard, in.Skips = 0, false
+			instr.Guard, instr.CountsSkipped = 0, false
 			g.mask, g.live = ^(uint32(1) << lane), regfile.Full
 			base := uint64(1000)
-			if less {
+			if reduce {
 				base = 10
 			}
 			*g.file.Shadow32(1) = regfile.Compact{Base: base, Mask: regfile.Full}
 			*g.file.Shadow32(2) = regfile.Compact{Base: 500, Mask: regfile.Full}
 			for other := range regfile.Lanes { // what the comparison gives, but in the idle lane
-				is := less == (other != lane)
-				g.file.SetP(1, 1<<other, uint32(bit(is))<<other)
-				g.file.SetP(2, 1<<other, uint32(bit(!is))<<other) // … the second
+				is := reduce == (other != lane)
+				g.file.SetP(1, 1<<other, uint32(boolBit(is))<<other)
+				g.file.SetP(2, 1<<other, uint32(boolBit(!is))<<other) // … the second
 			}
-			good, bad := g.beside(), g.beside()
+			good, bad := g.newCheckHarness(), g.newCheckHarness()
 			bad.lib = lib
-			if got, want := good.on(Native), good.on(Portable); got != want || strings.Contains(got, "which does not execute it") {
+			if got, want := good.runOn(Native), good.runOn(Portable); got != want || strings.Contains(got, "which does not execute it") {
 				t.Errorf("lane %d idle: %s\nand in Go: %s", lane, got, want)
 			}
-			if got, want := bad.on(Native), fmt.Sprintf("lane %d, which does not execute it, had %#x", lane, bit(!less)); !strings.Contains(got, want) {
+			if got, want := bad.runOn(Native), fmt.Sprintf("lane %d, which does not execute it, had %#x", lane, boolBit(!reduce)); !strings.Contains(got, want) {
 				t.Errorf("lane %d idle: %.300s\nwant: %s", lane, got, want)
 			}
 		}
@@ -645,23 +645,23 @@ func TestCheckedIdlePredicates(t *testing.T) {
 }
 
 // sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
-func (r *rigs) sharedLoad(slot code.Slot, lanes uint32) *rig {
+func (r *harnesses) sharedLoad(slot code.Slot, lanes uint32) *harness {
 	p := r.followed()
-	p.Hits, p.Access = code.Known, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Move: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
-	in := &p.Instrs[0]
-	in.Op, in.A, in.How = code.LoadOp(4, false, slot, code.R), 4, code.How{Exec: code.CompactLoad, Expand: 1 | code.OperandList}
+	p.NumHits, p.Access = code.HitsPerAccess, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Strided: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
+	instr := &p.Instrs[0]
+	instr.Op, instr.A, instr.Plan = code.LoadOp(4, false, slot, code.R), 4, code.ExecPlan{Exec: code.CompactLoad, Materialise: 1 | code.OperandList}
 	g := r.new(p)
-	in.Guard, in.Skips = 0, false
+	instr.Guard, instr.CountsSkipped = 0, false
 	g.mask, g.live = lanes, regfile.Full
-	*shadowAt(g.file, slot, in.A) = regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
+	*shadowAt(g.file, slot, instr.A) = regfile.Compact{Base: 16, Stride: 4, Mask: regfile.Full}
 	return g
 }
 
 // sharedStore is a compact store, for some lanes, of words side by side from address 16 of shared memory on.
-func (r *rigs) sharedStore(lanes uint32) *rig {
+func (r *harnesses) sharedStore(lanes uint32) *harness {
 	g := r.sharedLoad(code.Q, lanes)
-	in, a := &g.prog.Instrs[0], &g.prog.Access[0]
-	in.Op, in.How.Exec, a.Store = code.StoreOp(4, code.Q, code.R), code.CompactStore, true
+	instr, a := &g.prog.Instrs[0], &g.prog.Access[0]
+	instr.Op, instr.Plan.Exec, a.Store = code.StoreOp(4, code.Q, code.R), code.CompactStore, true
 	return g
 }
 
@@ -671,23 +671,23 @@ func TestCheckedKnown(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
 	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
 		for _, slot := range []code.Slot{code.R, code.Q} {
-			as := map[string]regfile.Compact{
+			shadows := map[string]regfile.Compact{
 				"as it was": {Base: 16, Stride: 4}, "another base": {Base: 20, Stride: 4}, "another stride": {Base: 16, Stride: 8}, "one for the first lane": {Base: 16 + 4*uint64(bits.TrailingZeros32(m))},
 				"one for the second lane": {Base: 20 + 4*uint64(bits.TrailingZeros32(m))},
 			}
-			for _, name := range slices.Sorted(maps.Keys(as)) {
-				now := as[name]
+			for _, name := range slices.Sorted(maps.Keys(shadows)) {
+				now := shadows[name]
 				g := r.sharedLoad(slot, m)
 				now.Mask = regfile.Full
-				at, was := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
-				c := g.beside()
+				at, before := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
+				c := g.newCheckHarness()
 				c.known = true
 				c.wrong = func(f, ref *regfile.File, _ []byte) {
-					*shadowAt(f, slot, at), *shadowAt(f, slot, 0) = now, was // and no other register's tells
-					for lane := range regfile.Lanes {                        // nor does what idle lanes have
+					*shadowAt(f, slot, at), *shadowAt(f, slot, 0) = now, before // and no other register's tells
+					for lane := range regfile.Lanes {                           // nor does what idle lanes have
 						f.Row32(0)[lane], f.Row64(0)[lane] = uint32(now.At(lane)), now.At(lane)
 						if m>>lane&1 == 0 {
 							ref.Row32(at)[lane], ref.Row64(at)[lane] = uint32(now.At(lane)), now.At(lane)
@@ -697,10 +697,10 @@ func TestCheckedKnown(t *testing.T) {
 				differs := false
 				for n := m; n != 0; n &= n - 1 {
 					lane := bits.TrailingZeros32(n)
-					differs = differs || was.At(lane) != now.At(lane)
+					differs = differs || before.At(lane) != now.At(lane)
 				}
 				for _, b := range []Backend{Portable, Native} {
-					if got := c.on(b); strings.Contains(got, "the compact address is") != differs {
+					if got := c.runOn(b); strings.Contains(got, "the compact address is") != differs {
 						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
 					}
 				}
@@ -714,7 +714,7 @@ func TestCheckedAgreement(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &rigs{Values: tries.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
+	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
 	const full = regfile.Full
 	for _, m := range []uint32{full, 0xff0, 1 << 9, 0x55555755} {
 		for _, slot := range []code.Slot{code.R, code.Q} {
@@ -724,22 +724,22 @@ func TestCheckedAgreement(t *testing.T) {
 				differs bool
 			}{
 				"right":                        {regfile.Compact{Base: 16, Stride: 4, Mask: full}, false, false},
-				"right in both places":         {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full}, false, false},
-				"wrong in a row that is stale": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full &^ (1 << 9)}, true, false},
-				"wrong in a row that is clean": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: full}, true, true},
-				"wrong in one clean lane":      {regfile.Compact{Base: 16, Stride: 4, Mask: full, Clean: 1 << 9}, true, true},
+				"right in both places":         {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, false, false},
+				"wrong in a row that is stale": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full &^ (1 << 9)}, true, false},
+				"wrong in a row that is clean": {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: full}, true, true},
+				"wrong in one clean lane":      {regfile.Compact{Base: 16, Stride: 4, Mask: full, Materialised: 1 << 9}, true, true},
 				"more bits than a register":    {regfile.Compact{Base: 1<<32 + 16, Stride: 4, Mask: full}, false, true},
 				"a stride of more bits":        {regfile.Compact{Base: 16, Stride: 1<<32 + 4, Mask: full}, false, true},
 			}
 			for _, name := range slices.Sorted(maps.Keys(cases)) {
 				x := cases[name]
 				g := r.sharedLoad(slot, m)
-				at, was := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
-				c := g.beside()
+				at, before := g.prog.Instrs[0].A, *shadowAt(g.file, slot, g.prog.Instrs[0].A)
+				c := g.newCheckHarness()
 				c.wrong = func(f, _ *regfile.File, _ []byte) {
 					*shadowAt(f, slot, at) = x.shadow
 					for lane := range regfile.Lanes {
-						f.Row32(at)[lane], f.Row64(at)[lane] = uint32(was.At(lane)), was.At(lane)
+						f.Row32(at)[lane], f.Row64(at)[lane] = uint32(before.At(lane)), before.At(lane)
 					}
 					if x.row {
 						f.Row32(at)[9] ^= 4
@@ -747,7 +747,7 @@ func TestCheckedAgreement(t *testing.T) {
 					}
 				}
 				for _, b := range []Backend{Portable, Native} {
-					if got := c.on(b); strings.Contains(got, "the compact address is") != x.differs {
+					if got := c.runOn(b); strings.Contains(got, "the compact address is") != x.differs {
 						t.Errorf("%v, lanes %#x, %s, %T: %s", slot, m, name, b, got)
 					}
 				}

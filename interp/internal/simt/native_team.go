@@ -13,279 +13,279 @@ import (
 	"gemu/regfile"
 )
 
-// inTeam reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
-func (c *cta) inTeam() bool {
-	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.pauses && c.stream == nil && c.warps[0].ways != nil && !c.grid.takesTurns()
+// mayScheduleInNative reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
+func (c *cta) mayScheduleInNative() bool {
+	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.mayPause && c.stream == nil && c.warps[0].exportable != nil && !c.grid.timeSliced()
 }
 
-// depart has a warp that is readied begin its run, which ends when so many instructions are executed, and others go on where
+// enterScheduler has a warp that is readied begin its run, which ends when so many instructions are executed, and others go on where
 // it cannot.
-func (w *warp) depart(budget int) {
+func (w *warp) enterScheduler(budget int) {
 	c := w.cta
-	t := &c.native.team
-	t.End, t.Began, t.Left = w.count.WarpInstructions+int64(budget), c.began, int64(c.left)
-	t.Quantum, t.Most = quantum, c.grid.maxSteps-quantum
-	t.Now, t.Live, t.Apart, t.Turned, t.Steps, t.Dirty, t.More = uint32(w.id), 0, 0, 0, 0, 0, 0
-	w.tellNative()
-	w.lend()
-	w.lent.filled = true // when it goes
-	t.Of(nil)
-	if !c.inTeam() {
+	t := &c.native.scheduler
+	t.SliceEnd, t.SliceStart, t.InstrsLeft = w.count.WarpInstructions+int64(budget), c.sliceStart, int64(c.instrsLeft)
+	t.Quantum, t.MaxCount = maxWarpBudget, c.grid.maxSteps-maxWarpBudget
+	t.Running, t.LiveWarps, t.WaitersInGo, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining = uint32(w.id), 0, 0, 0, 0, 0, 0
+	w.setConstants()
+	w.export()
+	w.exported.filled = true // when it goes
+	t.SetWarps(nil)
+	if !c.mayScheduleInNative() {
 		return
 	}
 	for i := range c.warps {
-		if o := &c.warps[i]; o != w && !c.gathers(o, w) {
+		if other := &c.warps[i]; other != w && !c.prepareWarp(other, w) {
 			return
 		}
 	}
 	for i := range c.barriers {
-		if c.met && c.barriers[i].arrived > 0 { // perhaps of a warp that has gone on
-			t.Apart = 1
+		if c.barrierUsed && c.barriers[i].arrived > 0 { // perhaps of a warp that has gone on
+			t.WaitersInGo = 1
 		}
 	}
-	t.Live++
-	t.Of(c.native.contexts)
-	c.leads()
+	t.LiveWarps++
+	t.SetWarps(c.native.contexts)
+	c.prepareNextCTAs()
 }
 
-// leads has machine code go on with the CTAs that follow where all warps of this one have ended, if there is nothing else to
+// prepareNextCTAs has machine code go on with the CTAs that follow where all warps of this one have ended, if there is nothing else to
 // be done between them.
-func (c *cta) leads() {
-	t := &c.native.team
-	usual, last := uint32(c.warps[0].all()), uint32(c.warps[len(c.warps)-1].all())
-	if len(c.ahead) == c.passed || c.grid.cancelled.Load() || !c.quiet() || t.Most < 0 || !t.Enters(usual) || !t.Enters(last) {
+func (c *cta) prepareNextCTAs() {
+	t := &c.native.scheduler
+	usual, last := uint32(c.warps[0].allLanes()), uint32(c.warps[len(c.warps)-1].allLanes())
+	if len(c.nextFlights) == c.completedCTAs || c.grid.cancelled.Load() || !c.hasNoPendingEffects() || t.MaxCount < 0 || !t.HasCodeFor(usual) || !t.HasCodeFor(last) {
 		return
 	}
-	for i := range c.native.lent {
-		if l := &c.native.lent[i]; !l.filled {
+	for i := range c.native.exported {
+		if l := &c.native.exported[i]; !l.filled {
 			return
 		}
 	}
-	t.More = uint32(len(c.ahead) - c.passed)
-	t.At = [3]uint64{uint64(c.id.X), uint64(c.id.Y), uint64(c.id.Z)}
-	t.Width = [2]uint64{uint64(c.grid.dim.X), uint64(c.grid.dim.Y)}
-	t.Usual, t.Last = usual, last
-	t.Entry, t.Slice = c.code.entry.Begin, sliceParallel
+	t.Remaining = uint32(len(c.nextFlights) - c.completedCTAs)
+	t.CTAID = [3]uint64{uint64(c.id.X), uint64(c.id.Y), uint64(c.id.Z)}
+	t.GridWidth = [2]uint64{uint64(c.grid.dim.X), uint64(c.grid.dim.Y)}
+	t.FirstLanes, t.LastLanes = usual, last
+	t.EntryPC, t.InstrsPerCTA = c.code.entry.Begin, sliceParallel
 	var hits []*mem.Allocation
 	if c.grid.mode == Check {
-		hits = c.hits
+		hits = c.lastHits
 	}
-	c.code.native.Follows(t, &c.warps[0].files[0], c.sharedMem, c.grid.zeros, &c.native.uniform, hits)
+	c.code.native.SetNextCTAs(t, &c.warps[0].files[0], c.sharedMem, c.grid.zeroRows, &c.native.uniform, hits)
 }
 
-// quiet reports whether Go has nothing to do where all warps have ended: to finish asynchronous effects, or to print.
-func (c *cta) quiet() bool { return !c.async.used() && c.out.Len() == 0 }
+// hasNoPendingEffects reports whether Go has nothing to do where all warps have ended: to finish asynchronous effects, or to print.
+func (c *cta) hasNoPendingEffects() bool { return !c.asyncState.isUsed() && c.output.Len() == 0 }
 
-// mayFollow reports whether a launch's CTAs may follow each other in machine code: what differs between them when they
+// mayRunNextCTAsInNative reports whether a launch's CTAs may follow each other in machine code: what differs between them when they
 // begin is nothing but ctaid, and neither registers nor local memory are elsewhere.
-func (g *Grid) mayFollow() bool {
-	k := g.code
+func (g *Grid) mayRunNextCTAsInNative() bool {
+	k := g.kernel
 	moves := k.localWords() > kernelFrame || k.entry.Allocates || len(k.Funcs) > 1
-	if g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.pauses || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves || g.dev.Tolerate != 0 {
+	if g.clustered() || g.seed != 0 || len(g.probes) > 0 || g.mayPause || g.backend == Portable || g.dev.Memory.ShadowBytes > 0 || moves || g.dev.Tolerance != 0 {
 		return false
 	}
 	return !slices.ContainsFunc(k.native.Uniform, func(r ptx.SpecialReg) bool { return !r.Fixed() && (r < ptx.CtaidX || r > ptx.CtaidZ) })
 }
 
-// zeros is the rows that a warp begins with zeros in, those of the reference behind the kernel's.
-func (k *Kernel) zeros() []code.Row {
+// zeroRows is the rows that a warp begins with zeros in, those of the reference behind the kernel's.
+func (k *Kernel) zeroRows() []code.Row {
 	list := slices.Clone(k.entry.Zero)
 	if k.ref != nil {
 		for _, r := range k.ref.entry.Zero {
-			list = append(list, r.Behind(k.entry.Frame))
+			list = append(list, r.Add(k.entry.Frame))
 		}
 	}
 	return list
 }
 
-// followed has Go know that machine code has gone on with other CTAs, whose this context is now.
-func (c *cta) followed() {
+// syncEndedCTAs has Go know that machine code has gone on with other CTAs, whose this context is now.
+func (c *cta) syncEndedCTAs() {
 	n := &c.native
-	f, b := &n.team.Follow, &c.counted
+	f, b := &n.scheduler.NextCTAs, &c.completedCounts
 	for i := range c.warps {
-		own := c.warps[i].count
-		own.WarpInstructions = 0 // they are all in Context.Count
-		b.Add(&own)
-		c.warps[i].tookEngine(&b.Engine)
+		saved := c.warps[i].count
+		saved.WarpInstructions = 0 // they are all in Context.Count
+		b.Add(&saved)
+		c.warps[i].importEngineCounts(&b.Engine)
 	}
-	e := &f.Ended
+	e := &f.EndedCounts
 	b.addExecuted(&Counts{
-		WarpInstructions: e.Count, ThreadInstructions: e.Slots - e.Held, LaneSlots: e.Slots, Branches: e.Branches,
-		DivergentBranches: e.Divergent, Splits: e.Divergent - e.Leaves, Reconvergences: e.Met,
+		WarpInstructions: e.Count, ThreadInstructions: e.LaneInstrs - e.Skipped, LaneSlots: e.LaneInstrs, Branches: e.Branches,
+		DivergentBranches: e.DivergentBranches, Splits: e.DivergentBranches - e.ExitBranches, Reconvergences: e.Reconverged,
 	})
-	c.passed += int(f.Followed)
-	c.grid.finished.Add(int64(f.Followed))
-	c.at(c.index + int(f.Followed))
-	if int64(c.index) > c.grid.lowFail.Load() { // what comes behind does not count
-		c.ahead, f.More = c.ahead[:c.passed], 0
+	c.completedCTAs += int(f.Completed)
+	c.grid.finished.Add(int64(f.Completed))
+	c.setIndex(c.index + int(f.Completed))
+	if int64(c.index) > c.grid.lowestFailed.Load() { // what comes behind does not count
+		c.nextFlights, f.Remaining = c.nextFlights[:c.completedCTAs], 0
 	}
-	n.of = 1 + c.index
-	f.Followed, f.Ended = 0, native.Counted{}
+	n.sourceCount = 1 + c.index
+	f.Completed, f.EndedCounts = 0, native.WarpCounts{}
 	c.begin()
-	for i := range n.lent {
-		c.warps[i].released()
+	for i := range n.exported {
+		c.warps[i].resetExported()
 	}
 }
 
-// released has machine code have a warp from its beginning on, and Go the joins that it had lent before.
-func (w *warp) released() {
-	l := w.lent
-	for _, j := range l.loan.joins {
+// resetExported has machine code have a warp from its beginning on, and Go the joins that it had lent before.
+func (w *warp) resetExported() {
+	l := w.exported
+	for _, j := range l.reconvergences.byNumber {
 		if j != nil {
-			w.ways.free = append(w.ways.free, j)
+			w.exportable.free = append(w.exportable.free, j)
 		}
 	}
-	l.loan = loan{joins: l.loan.joins[:0]}
-	l.out = true
+	l.reconvergences = exportedReconvergences{byNumber: l.reconvergences.byNumber[:0]}
+	l.inNative = true
 }
 
-// gathers has machine code know whether another warp than the one that departs is to run. It reports whether warps may take turns
+// prepareWarp has machine code know whether another warp than the one that departs is to run. It reports whether warps may take turns
 // at all.
-func (c *cta) gathers(o, w *warp) bool {
-	t, l := &c.native.team, o.lent
-	if o.state != ended {
-		t.Live++
+func (c *cta) prepareWarp(other, w *warp) bool {
+	t, l := &c.native.scheduler, other.exported
+	if other.state != ended {
+		t.LiveWarps++
 	}
-	if l.out {
+	if l.inNative {
 		return true
 	}
-	l.Count = o.count.WarpInstructions // also of one that has ended in Go
-	switch l.State = native.Out; {
-	case o.state == atGroup:
+	l.Count = other.count.WarpInstructions // also of one that has ended in Go
+	switch l.State = native.NotRunning; {
+	case other.state == atGroup:
 		return false // what others execute may wake it
-	case o.state == atBarrier: // perhaps that of the cluster, which the end of any warp may complete
-		t.Apart = 1
-	case o.state != ready:
-	case !o.fits() || o.check != nil && !o.adjoins():
-		l.State = native.Stops
+	case other.state == atBarrier: // perhaps that of the cluster, which the end of any warp may complete
+		t.WaitersInGo = 1
+	case other.state != ready:
+	case !other.fitsNative() || other.check != nil && !other.referenceAdjoins():
+		l.State = native.ReadyInGo
 	default:
-		o.settled = o.count.WarpInstructions
-		o.readies()
-		o.tellNative()
-		o.lend()
-		if l.Like(&w.lent.Context); o.check != nil {
-			o.checkRoom()
+		other.countedUpTo = other.count.WarpInstructions
+		other.prepareNative()
+		other.setConstants()
+		other.export()
+		if l.ShareTables(&w.exported.Context); other.check != nil {
+			other.checkRoom()
 		}
-		c.code.native.Fill(&l.Context, &o.files[0])
+		c.code.native.FillContext(&l.Context, &other.files[0])
 		l.filled = true
 	}
 	return true
 }
 
-// relend has machine code go on with a warp of which Go has executed something.
-func (w *warp) relend() {
+// exportAgain has machine code go on with a warp of which Go has executed something.
+func (w *warp) exportAgain() {
 	if w.frame.fn.Allocates {
-		w.tellLocal()
+		w.setLocalMemory()
 	}
-	if !w.cta.quiet() {
-		w.cta.native.team.More = 0
+	if !w.cta.hasNoPendingEffects() {
+		w.cta.native.scheduler.Remaining = 0
 	}
-	if w.yield {
-		w.cta.native.team.End = 0 // at the end of the block
+	if w.yields {
+		w.cta.native.scheduler.SliceEnd = 0 // at the end of the block
 	}
-	w.lend()
+	w.export()
 }
 
-// goes is the context of a warp that goes on in machine code.
-func (w *warp) goes() *native.Context {
-	w.cta.native.entered++
-	if t := &w.cta.native.team; w.cta.turn {
-		t.May = 1
+// nativeContext is the context of a warp that goes on in machine code.
+func (w *warp) nativeContext() *native.Context {
+	w.cta.native.enterCount++
+	if t := &w.cta.native.scheduler; w.cta.ordered {
+		t.Ordered = 1
 	} else {
-		t.May = 0
+		t.Ordered = 0
 	}
 	if w.check != nil {
-		return w.lent.UntilChecked(w.cta.native.team.End)
+		return w.exported.WithCheckLimit(w.cta.native.scheduler.SliceEnd)
 	}
-	return w.lent.Until(w.cta.native.team.End)
+	return w.exported.WithLimit(w.cta.native.scheduler.SliceEnd)
 }
 
-// goesOn reports whether machine code has come back for nothing.
-func (w *warp) goesOn() bool {
-	ctx := &w.lent.Context
-	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.Used && ctx.Count < w.cta.native.team.End && !w.yield
+// mayResume reports whether machine code has come back for nothing.
+func (w *warp) mayResume() bool {
+	ctx := &w.exported.Context
+	return !w.cta.grid.cancelled.Load() && ctx.Reason == native.BudgetUsed && ctx.Count < w.cta.native.scheduler.SliceEnd && !w.yields
 }
 
-// landed is the warp that machine code has come back with. Go learns of what others have done meanwhile.
-func (w *warp) landed() *warp {
+// syncBack is the warp that machine code has come back with. Go learns of what others have done meanwhile.
+func (w *warp) syncBack() *warp {
 	c := w.cta
 	n := &c.native
-	t := &n.team
+	t := &n.scheduler
 	if t.Dirty == 0 {
-		w.took()
+		w.importCounts()
 		return w
 	}
 	t.Dirty = 0
-	if t.Followed > 0 {
-		c.followed()
+	if t.Completed > 0 {
+		c.syncEndedCTAs()
 	}
-	for i := range n.lent {
-		l, o := &n.lent[i], &c.warps[i]
-		if l.Touched == 0 {
+	for i := range n.exported {
+		l, other := &n.exported[i], &c.warps[i]
+		if l.Unsynced == 0 {
 			continue
 		}
-		l.Touched = 0
-		o.took()
+		l.Unsynced = 0
+		other.importCounts()
 		switch l.State {
 		case native.Ready:
-			o.state = ready
-		case native.Waits:
-			o.state = atBarrier
-		case native.Stands:
-			o.reclaim()
-			o.state = atVisible
+			other.state = ready
+		case native.AtBarrier:
+			other.state = atBarrier
+		case native.AtOrdered:
+			other.importSplits()
+			other.state = atOrdered
 		case native.Ended:
-			l.Mask, l.Live, l.Meetings = 0, 0, 0
-			o.reclaim()
-			if o.state = ended; uint32(i) != t.Now {
-				c.cluster.leave(o)
+			l.Mask, l.Live, l.NumReconvergences = 0, 0, 0
+			other.importSplits()
+			if other.state = ended; uint32(i) != t.Running {
+				c.cluster.leave(other)
 			}
 		}
 	}
-	w = &c.warps[t.Now]
-	if w.took(); t.Turned == 0 {
+	w = &c.warps[t.Running]
+	if w.importCounts(); t.Switched == 0 {
 		return w
 	}
-	c.seen = (c.seen + int(t.Steps)) % len(c.warps)
-	t.Turned, t.Steps, n.turned = 0, 0, w
-	c.next, c.left, c.began = w.id, int(t.Left), t.Began
-	w.yield, w.share, w.unpaid = false, int(t.Share), t.End-t.Began-t.Share
+	c.warpsVisited = (c.warpsVisited + int(t.WarpsVisited)) % len(c.warps)
+	t.Switched, t.WarpsVisited, n.resumed = 0, 0, w
+	c.nextWarp, c.instrsLeft, c.sliceStart = w.id, int(t.InstrsLeft), t.SliceStart
+	w.yields, w.budget, w.unchargedExits = false, int(t.SliceLength), t.SliceEnd-t.SliceStart-t.SliceLength
 	return w
 }
 
-// returned is the warp that machine code comes back with when there is something for Go to do. Until then it goes on: at the
+// resumeUntilExit is the warp that machine code comes back with when there is something for Go to do. Until then it goes on: at the
 // beginning of a block, or where it rests.
-func (w *warp) returned(block, rest func(*native.Context, *regfile.File, int32)) *warp {
+func (w *warp) resumeUntilExit(block, rest func(*native.Context, *regfile.File, int32)) *warp {
 	for {
-		w = w.landed()
-		f, ctx := &w.files[0], &w.lent.Context
+		w = w.syncBack()
+		f, ctx := &w.files[0], &w.exported.Context
 		switch {
-		case w.goesOn():
-			block(w.goes(), f, w.cta.code.Block(ctx.PC).Index)
-		case ctx.Reason == native.Rests:
-			rest(w.goes(), f, ctx.PC)
+		case w.mayResume():
+			block(w.nativeContext(), f, w.cta.code.Block(ctx.PC).Index)
+		case ctx.Reason == native.StretchEnded:
+			rest(w.nativeContext(), f, ctx.PC)
 		default:
 			return w
 		}
 	}
 }
 
-// recalls has Go know who waits, as if it had had them wait.
-func (c *cta) recalls() {
+// importAll has Go know who waits, as if it had had them wait.
+func (c *cta) importAll() {
 	n := &c.native
-	if !n.out {
+	if !n.anyInNative {
 		return
 	}
-	n.out = false
-	for i := range n.lent {
-		l, o := &n.lent[i], &c.warps[i]
-		if !l.out {
+	n.anyInNative = false
+	for i := range n.exported {
+		l, other := &n.exported[i], &c.warps[i]
+		if !l.inNative {
 			continue
 		}
-		waits := l.State == native.Waits
-		if o.reclaim(); waits {
-			o.barrier(c.code.Block(l.At))
+		waits := l.State == native.AtBarrier
+		if other.importSplits(); waits {
+			other.barrier(c.code.Block(l.BarrierBlock))
 		}
 	}
-	n.team.Disband()
+	n.scheduler.ForgetWaiters()
 }

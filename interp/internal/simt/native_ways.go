@@ -1,121 +1,121 @@
 package simt
 
-// This file lends machine code the strands of a warp, which parts and joins them as policy stack does, and takes them
+// This file lends machine code the warp splits of a warp, which parts and joins them as policy stack does, and takes them
 // back: whatever Go does next, it has them all.
 
 import (
 	"gemu/interp/internal/native"
 )
 
-// loan is what machine code has been lent.
-type loan struct {
-	joins []*join // by number
-	outer *join   // what is outside of them
+// exportedReconvergences is what machine code has been lent.
+type exportedReconvergences struct {
+	byNumber []*reconvergence // by number
+	outer    *reconvergence   // what is outside of them
 }
 
-// stacked is a policy whose strands machine code may keep.
-type stacked interface{ stacks() *joins }
+// reconvergenceExporter is a policy whose warp splits machine code may keep.
+type reconvergenceExporter interface{ exportable() *reconvergences }
 
-func (s *stack) stacks() *joins { return &s.joins }
+func (s *stack) exportable() *reconvergences { return &s.reconvergences }
 
-// lend lends machine code the joins that the running strand is in, and the strands that are to come to them, as far as they
-// are in the same function; none if strands run, or wait, in another order than that of the stack.
-func (w *warp) lend() {
-	n := w.lent
-	n.Since = w.settled
-	n.out, n.State, w.cta.native.out = true, native.Ready, true
-	n.Most, n.Ends, n.Meetings, n.Others = 0, 0, 0, 0
-	n.loan.joins, n.loan.outer = n.loan.joins[:0], w.join
-	if w.ways == nil || w.sliced || w.waiting > 0 {
+// export lends machine code the joins that the running warp split is in, and the warp splits that are to come to them, as far as they
+// are in the same function; none if warp splits run, or wait, in another order than that of the stack.
+func (w *warp) export() {
+	n := w.exported
+	n.CountedUpTo = w.countedUpTo
+	n.inNative, n.State, w.cta.native.anyInNative = true, native.Ready, true
+	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
+	n.reconvergences.byNumber, n.reconvergences.outer = n.reconvergences.byNumber[:0], w.reconvergence
+	if w.exportable == nil || w.timeSliced || w.numWaiting > 0 {
 		return
 	}
-	n.Most = native.MostWays
-	if w.join != nil {
-		w.lendJoins(&n.loan)
+	n.MaxDepth = native.MaxSplits
+	if w.reconvergence != nil {
+		w.exportReconvergences(&n.reconvergences)
 	}
-	if n.loan.outer == nil {
-		n.Ends = 1
+	if n.reconvergences.outer == nil {
+		n.MayExit = 1
 	}
 }
 
-// lendJoins lends what there is; none if they are too many, and all are outside then.
-func (w *warp) lendJoins(l *loan) {
-	n := w.lent
-	j := w.join
+// exportReconvergences lends what there is; none if they are too many, and all are outside then.
+func (w *warp) exportReconvergences(l *exportedReconvergences) {
+	n := w.exported
+	j := w.reconvergence
 	for ; j != nil && j.frame == w.frame; j = j.outer {
-		l.joins = append(l.joins, j)
+		l.byNumber = append(l.byNumber, j)
 	}
-	depth := len(l.joins)
-	if depth > native.MostWays {
-		n.Most, l.joins = 0, l.joins[:0]
+	depth := len(l.byNumber)
+	if depth > native.MaxSplits {
+		n.MaxDepth, l.byNumber = 0, l.byNumber[:0]
 		return
 	}
-	l.outer, n.Meetings = j, uint32(depth)
-	for i, j := range l.joins {
-		n.Meeting[depth-1-i] = native.Meeting{PC: j.pc, Lanes: uint32(j.lanes), Here: uint32(j.here), Arrivals: uint32(j.arrivals), Known: uint32(1 + i)}
+	l.outer, n.NumReconvergences = j, uint32(depth)
+	for i, j := range l.byNumber {
+		n.Reconvergences[depth-1-i] = native.Reconvergence{PC: j.pc, Lanes: uint32(j.lanes), Arrived: uint32(j.arrived), Arrivals: uint32(j.arrivals), Number: uint32(1 + i)}
 	}
-	// The strands that come next are the last, and those of inner joins come before those of outer ones.
-	first, at := len(w.others), 0
-	for first > 0 && len(w.others)-first < native.MostWays {
-		c := &w.others[first-1]
-		for at < depth && c.join != l.joins[at] {
+	// The warp splits that come next are the last, and those of inner joins come before those of outer ones.
+	first, at := len(w.waitingSplits), 0
+	for first > 0 && len(w.waitingSplits)-first < native.MaxSplits {
+		c := &w.waitingSplits[first-1]
+		for at < depth && c.reconvergence != l.byNumber[at] {
 			at++
 		}
-		if at == depth || c.frame != w.frame || c.owed != 0 {
+		if at == depth || c.frame != w.frame || c.uncounted != 0 {
 			break
 		}
 		first--
 	}
-	for i := range w.others[first:] {
-		c := &w.others[first+i]
-		for at = 0; c.join != l.joins[at]; at++ {
+	for i := range w.waitingSplits[first:] {
+		c := &w.waitingSplits[first+i]
+		for at = 0; c.reconvergence != l.byNumber[at]; at++ {
 		}
-		n.Routes[i] = native.Route{PC: c.pc, Lanes: uint32(c.mask), Meetings: uint32(depth - at)}
+		n.Splits[i] = native.Split{PC: c.pc, Lanes: uint32(c.mask), Depth: uint32(depth - at)}
 	}
-	n.Others = uint32(len(w.others) - first)
-	w.others = w.others[:first]
+	n.NumSplits = uint32(len(w.waitingSplits) - first)
+	w.waitingSplits = w.waitingSplits[:first]
 }
 
-// reclaim takes strands back.
-func (w *warp) reclaim() {
-	n := w.lent
-	n.out, n.State = false, native.Out
-	w.mask, w.live, w.stop = uint64(n.Mask), uint64(n.Live), n.Stop
-	if n.Meetings != 0 || len(n.loan.joins) != 0 {
-		w.reclaimJoins(&n.loan)
+// importSplits takes warp splits back.
+func (w *warp) importSplits() {
+	n := w.exported
+	n.inNative, n.State = false, native.NotRunning
+	w.mask, w.live, w.reconvergeAt = uint64(n.Mask), uint64(n.Live), n.ReconvergeAt
+	if n.NumReconvergences != 0 || len(n.reconvergences.byNumber) != 0 {
+		w.importReconvergences(&n.reconvergences)
 	}
 	w.files[0].SetActive(n.Mask)
 }
 
-// reclaimJoins takes them back.
-func (w *warp) reclaimJoins(l *loan) {
-	n := w.lent
+// importReconvergences takes them back.
+func (w *warp) importReconvergences(l *exportedReconvergences) {
+	n := w.exported
 	outer := l.outer
-	var joins [native.MostWays]*join
-	for i := range n.Meetings {
-		m := &n.Meeting[i]
-		var j *join
-		if m.Known != 0 {
-			j, l.joins[m.Known-1] = l.joins[m.Known-1], nil
+	var reconvergences [native.MaxSplits]*reconvergence
+	for i := range n.NumReconvergences {
+		m := &n.Reconvergences[i]
+		var j *reconvergence
+		if m.Number != 0 {
+			j, l.byNumber[m.Number-1] = l.byNumber[m.Number-1], nil
 		} else {
-			j = w.ways.take()
-			*j = join{pc: m.PC, frame: w.frame, outer: outer}
+			j = w.exportable.newReconvergence()
+			*j = reconvergence{pc: m.PC, frame: w.frame, outer: outer}
 			if outer != nil {
 				j.depth = outer.depth + 1
 			}
 		}
-		j.lanes, j.here, j.arrivals = uint64(m.Lanes), uint64(m.Here), int32(m.Arrivals)
-		joins[i], outer = j, j
+		j.lanes, j.arrived, j.arrivals = uint64(m.Lanes), uint64(m.Arrived), int32(m.Arrivals)
+		reconvergences[i], outer = j, j
 	}
-	w.join = outer
-	for i := range n.Others {
-		o := &n.Routes[i]
-		w.others = append(w.others, strand{pc: o.PC, mask: uint64(o.Lanes), frame: w.frame, join: joins[o.Meetings-1]})
+	w.reconvergence = outer
+	for i := range n.NumSplits {
+		o := &n.Splits[i]
+		w.waitingSplits = append(w.waitingSplits, warpSplit{pc: o.PC, mask: uint64(o.Lanes), frame: w.frame, reconvergence: reconvergences[o.Depth-1]})
 	}
-	for _, j := range l.joins {
+	for _, j := range l.byNumber {
 		if j != nil { // all have come
-			w.ways.free = append(w.ways.free, j)
+			w.exportable.free = append(w.exportable.free, j)
 		}
 	}
-	l.joins = l.joins[:0] // for released
+	l.byNumber = l.byNumber[:0] // for released
 }

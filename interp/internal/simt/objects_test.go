@@ -23,26 +23,26 @@ func TestObjects(t *testing.T) {
 		}
 	}
 	for i, h := range handles {
-		o := l.Get(h)
+		obj := l.Get(h)
 		switch {
-		case !l.Had(h):
+		case !l.WasFreed(h):
 			t.Fatalf("nobody has had handle %d", i)
-		case o == nil && (i%2 == 1 || i >= n-2*mostFreed):
+		case obj == nil && (i%2 == 1 || i >= n-2*maxFreedObjects):
 			t.Fatalf("object %d is not known", i)
-		case o != nil && (o.Name != fmt.Sprint(i) || o.Freed.Load() != (i%2 == 0)):
-			t.Fatalf("object %d is %q, freed is %v", i, o.Name, o.Freed.Load())
+		case obj != nil && (obj.Name != fmt.Sprint(i) || obj.Freed.Load() != (i%2 == 0)):
+			t.Fatalf("object %d is %q, freed is %v", i, obj.Name, obj.Freed.Load())
 		}
 	}
 	for _, h := range []uint64{0, 16, mem.HandleBase - 16, handles[3] + 1, handles[n-1] + 16} {
-		if l.Get(h) != nil || l.Had(h) {
+		if l.Get(h) != nil || l.WasFreed(h) {
 			t.Errorf("%#x is a handle", h)
 		}
 	}
 	live, known := 0, 0
 	l.Each(func(uint64, *Object) { live++ })
-	l.all.Range(func(any, any) bool { known++; return true })
-	if live != n/2 || known != n/2+mostFreed {
-		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, mostFreed)
+	l.objects.Range(func(any, any) bool { known++; return true })
+	if live != n/2 || known != n/2+maxFreedObjects {
+		t.Errorf("%d objects and %d more, want %d and %d", live, known-live, n/2, maxFreedObjects)
 	}
 }
 

@@ -9,25 +9,27 @@ import (
 	"gemu/interp/internal/code"
 )
 
-// observed runs watched launches.
-type observed struct{}
+// observedRunner runs watched launches.
+type observedRunner struct{}
 
-func (observed) run(w *warp, budget int) reason { return inBlocks(w, budget, (*warp).blockObserved) }
+func (observedRunner) run(w *warp, budget int) reason {
+	return runBlocks(w, budget, (*warp).blockObserved)
+}
 
 // blockObserved is block, or blockChecked, where probes are told.
 func (w *warp) blockObserved([]code.Instr) reason {
 	if w.check != nil {
-		defer w.recovered()
+		defer w.recoverMismatch()
 	}
 	s, p, pc := w.cta.stream, w.cta.code, w.pc
 	b := p.Block(pc)
 	pairs, accesses := w.pairs(b, pc), p.accesses()
-	first, told := w.firstSource(b), false
-	if w.paused {
-		first, told, w.paused = b.Sources.End-w.owed, w.told, false
+	first, emitted := w.firstSource(b), false
+	if w.pausedInBlock {
+		first, emitted, w.pausedInBlock = b.Sources.End-w.uncounted, w.pauseAnnounced, false
 	}
-	may := w.check == nil && !told && !w.cta.hears(OnExpand) // leave out what nobody is told of
-	g, of := w.cta.grid, s.choice(w)
+	mayCount := w.check == nil && !emitted && !w.cta.isSubscribed(OnMaterialise) // leave out what nobody is told of
+	g, union := w.cta.grid, s.unionFor(w)
 	if g.visited != nil {
 		g.visited[b.Index] = true
 	}
@@ -35,59 +37,59 @@ func (w *warp) blockObserved([]code.Instr) reason {
 	// something else is to be told.
 	counted := first
 	for i := first; i < b.Sources.End; i++ {
-		if g.inOrder && g.steps+int64(i-counted) >= g.until {
-			g.pausing = g.pauses
+		if g.inOrder && g.steps+int64(i-counted) >= g.pauseStep {
+			g.pauseRequested = g.mayPause
 		}
-		if of.by != w.eased {
-			of = s.choice(w)
+		if union.reducedSinks != w.reducedSinks {
+			union = s.unionFor(w)
 		}
-		kinds := chosenKinds
-		if may && of.chosen != nil && s.stop == nil && !g.pausing {
-			if kinds = of.chosen[i]; kinds == 0 {
-				next := min(of.next[i], b.Sources.End)
+		kinds := selectableEvents
+		if mayCount && union.selected != nil && s.stopErr == nil && !g.pauseRequested {
+			if kinds = union.selected[i]; kinds == 0 {
+				next := min(union.next[i], b.Sources.End)
 				if g.inOrder {
-					next = i + int32(min(int64(next-i), max(1, g.until-g.steps-int64(i-counted))))
+					next = i + int32(min(int64(next-i), max(1, g.pauseStep-g.steps-int64(i-counted))))
 				}
-				i, s.eased = next-1, w.eased
+				i, s.reducedSinks = next-1, w.reducedSinks
 				continue
 			}
 		}
 		access := &accesses[i]
-		if pc = w.catchUp(pc, access.start); w.err != nil {
-			w.begun(w.reached(counted, i))
-			return goesOn
+		if pc = w.countSources(pc, access.start); w.err != nil {
+			w.noteBegun(w.countReached(counted, i))
+			return noReason
 		}
-		w.begun(int64(i - counted))
+		w.noteBegun(int64(i - counted))
 		counted = i
 		src := &p.Sources[i]
-		s.ready(w, src, w.guarded(src.Guard))
+		s.beginStep(w, src, w.guarded(src.Guard))
 		if kinds == OnAccess {
-			for _, in := range access.folded {
-				s.tellAccess(w, in)
+			for _, instr := range access.folded {
+				s.emitAccess(w, instr)
 			}
 			for _, at := range access.run {
-				if pc = w.catchUp(pc, at); w.err != nil {
-					w.begun(1)
-					return goesOn
+				if pc = w.countSources(pc, at); w.err != nil {
+					w.noteBegun(1)
+					return noReason
 				}
-				s.tellAccess(w, &p.Instrs[at])
+				s.emitAccess(w, &p.Instrs[at])
 			}
 			continue
 		}
-		if !told && !g.pausing {
-			s.tell(&s.step, OnBefore)
-			told = true
+		if !emitted && !g.pauseRequested {
+			s.emit(&s.step, OnBefore)
+			emitted = true
 		}
-		if s.stop != nil || g.pausing {
+		if s.stopErr != nil || g.pauseRequested {
 			w.halt(b, max(w.pc, access.start), i)
-			w.paused, w.told = s.stop == nil, told
-			return event
+			w.pausedInBlock, w.pauseAnnounced = s.stopErr == nil, emitted
+			return probeStop
 		}
-		told = false
-		w.begun(1)
+		emitted = false
+		w.noteBegun(1)
 		counted++
-		for _, in := range access.folded {
-			s.tellAccess(w, in)
+		for _, instr := range access.folded {
+			s.emitAccess(w, instr)
 		}
 		run := access.run
 		if w.check != nil || g.ref != nil && kinds&operationKinds != 0 {
@@ -95,11 +97,11 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				if pairs[0].ref.Src < i {
 					continue // folded, before an instruction that is tried again
 				}
-				if in := pairs[0].in; in != nil && slices.Contains(run, pairs[0].from) {
-					s.tellAccess(w, in)
+				if instr := pairs[0].instr; instr != nil && slices.Contains(run, pairs[0].from) {
+					s.emitAccess(w, instr)
 				}
 				if w.operation(pairs[:1]); w.err != nil {
-					return goesOn
+					return noReason
 				}
 				pc = pairs[0].to
 			}
@@ -108,41 +110,41 @@ func (w *warp) blockObserved([]code.Instr) reason {
 				if run[0] < pc {
 					continue
 				}
-				if pc = w.catchUp(pc, run[0]); w.err != nil {
-					return goesOn
+				if pc = w.countSources(pc, run[0]); w.err != nil {
+					return noReason
 				}
-				s.tellAccess(w, &p.Instrs[pc])
+				s.emitAccess(w, &p.Instrs[pc])
 			}
 			end := pc
 			for end < b.Last && p.Instrs[end].Src == i {
 				end++
 			}
-			if pc = w.catchUp(pc, end); w.err != nil {
-				return goesOn
+			if pc = w.countSources(pc, end); w.err != nil {
+				return noReason
 			}
 		}
 		if kinds&OnAfter != 0 {
-			s.tellAfter(w, src)
+			s.emitAfter(w, src)
 		}
 	}
-	if w.catchUp(pc, b.Last); w.err != nil {
-		w.begun(w.reached(counted, b.Sources.End))
-		return goesOn
+	if w.countSources(pc, b.Last); w.err != nil {
+		w.noteBegun(w.countReached(counted, b.Sources.End))
+		return noReason
 	}
-	w.begun(int64(b.Sources.End - counted))
+	w.noteBegun(int64(b.Sources.End - counted))
 	if w.check != nil {
 		w.checkEnd(b)
 	}
-	if may && s.choice(w).chosen != nil && !w.cta.hears(OnBranch) {
-		return goesOn
+	if mayCount && s.unionFor(w).selected != nil && !w.cta.isSubscribed(OnBranch) {
+		return noReason
 	}
-	w.pc, w.owed = b.Last, 0
-	return control
+	w.pc, w.uncounted = b.Last, 0
+	return otherEnd
 }
 
-// catchUp executes instructions of a block that nobody is told of, from one pc up to another, and gives
-// where the strand stands then.
-func (w *warp) catchUp(from, to int32) int32 {
+// countSources executes instructions of a block that nobody is told of, from one pc up to another, and gives
+// where the warp split stands then.
+func (w *warp) countSources(from, to int32) int32 {
 	if from >= to || w.check != nil { // there all is told
 		return from
 	}
@@ -150,14 +152,14 @@ func (w *warp) catchUp(from, to int32) int32 {
 	return to
 }
 
-// reached is how many of the PTX instructions from one up to another have begun that were executed
+// countReached is how many of the PTX instructions from one up to another have begun that were executed
 // together, and not to their end.
-func (w *warp) reached(from, to int32) int64 {
+func (w *warp) countReached(from, to int32) int64 {
 	last := to
-	if t, ok := w.err.(*Trap); ok && t.at != nil {
-		last = t.at.Index
-	} else if w.err == errAway || w.err == errNoRoom {
-		last = w.away.Src
+	if t, ok := w.err.(*Trap); ok && t.source != nil {
+		last = t.source.Index
+	} else if w.err == errAbsentLanes || w.err == errNoTensorMemory {
+		last = w.blockedInstr.Src
 	}
 	if last >= from && last < to {
 		to = last + 1
@@ -167,14 +169,14 @@ func (w *warp) reached(from, to int32) int64 {
 
 // pairs are the instructions of a block from a pc on, with those of the reference, if there
 // is one.
-func (w *warp) pairs(b *code.Block, pc int32) []pair {
+func (w *warp) pairs(b *code.Block, pc int32) []instrPair {
 	ref := w.cta.grid.ref
 	if ref == nil {
 		return nil
 	}
 	pairs := ref.pairs[b.Index]
 	for n := b.First; n < pc; pairs = pairs[1:] {
-		if pairs[0].in != nil {
+		if pairs[0].instr != nil {
 			n++
 		}
 	}
@@ -182,47 +184,47 @@ func (w *warp) pairs(b *code.Block, pc int32) []pair {
 }
 
 // operation executes an instruction that is paired with one of the reference.
-func (w *warp) operation(one []pair) {
-	s, p := w.cta.stream, &one[0]
-	if s.wants.Events&operationKinds != 0 {
-		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.parts[p.ref.Src].Operations[p.operation]
-		if w.cta.hears(OnOperation) {
-			s.tell(&s.step, OnOperation)
+func (w *warp) operation(single []instrPair) {
+	s, p := w.cta.stream, &single[0]
+	if s.subscription.Events&operationKinds != 0 {
+		s.step.pair, s.step.Operation = p, &w.cta.grid.ref.operations[p.ref.Src].Operations[p.operationIndex]
+		if w.cta.isSubscribed(OnOperation) {
+			s.emit(&s.step, OnOperation)
 		}
 	}
 	switch {
 	case w.check != nil:
-		w.execChecked(one)
-	case p.in != nil:
+		w.execChecked(single)
+	case p.instr != nil:
 		w.span(p.from, p.to)
 	}
-	if w.err == nil && w.cta.hears(OnResult) {
-		s.tell(&s.step, OnResult)
+	if w.err == nil && w.cta.isSubscribed(OnResult) {
+		s.emit(&s.step, OnResult)
 	}
 }
 
-// firstSource is the first PTX instruction of a block that the running strand has yet to
+// firstSource is the first PTX instruction of a block that the running warp split has yet to
 // execute.
 func (w *warp) firstSource(b *code.Block) int32 {
-	if w.owed == 0 {
+	if w.uncounted == 0 {
 		return b.Sources.First
 	}
-	return w.cta.code.owedSource(b, w.pc, w.owed)
+	return w.cta.code.uncountedSource(b, w.pc, w.uncounted)
 }
 
-// observe tells of an instruction that lanes of the running strand execute otherwise than
+// observe tells of an instruction that lanes of the running warp split execute otherwise than
 // in a block; do gives them their results.
-func (w *warp) observe(src *code.Source, lanes uint64, do func()) {
+func (w *warp) observe(src *code.Source, lanes uint64, fn func()) {
 	s := w.cta.stream
 	if s == nil {
-		do()
+		fn()
 		return
 	}
-	s.ready(w, src, lanes)
+	s.beginStep(w, src, lanes)
 	s.step.Step = -1
-	s.tell(&s.step, OnBefore)
-	if do(); w.err == nil {
-		s.tellAfter(w, src)
+	s.emit(&s.step, OnBefore)
+	if fn(); w.err == nil {
+		s.emitAfter(w, src)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 	"gemu/regfile"
 )
 
-// Parts is what a PTX instruction is made of. The end of a block (a branch, a call, a
+// Operations is what a PTX instruction is made of. The end of a block (a branch, a call, a
 // barrier, an exit) is no operation.
-type Parts struct {
+type Operations struct {
 	Guard         Operand   // its predicate
 	Reads, Writes []Operand // the registers of Event.Reads and Event.Writes
 	Operations    []Operation
@@ -86,17 +86,17 @@ const (
 // Compute is what an operation of kind OperationCompute gives in a lane with these sources,
 // those it does not have 0, predicates 0 or 1; and its second result, a carry. Of a comparison it
 // is whether it holds, before that is combined.
-func (o *Operation) Compute(a, b, c, e uint64) (d, second uint64) {
-	return alu.Single[o.op](a, b, c, e, o.imm)
+func (op *Operation) Compute(a, b, c, e uint64) (d, second uint64) {
+	return alu.Single[op.op](a, b, c, e, op.imm)
 }
 
-// Parts is what an instruction is made of. It is nil unless the launch has a probe that wants
+// Operations is what an instruction is made of. It is nil unless the launch has a probe that wants
 // OnOperation or OnResult.
-func (p Program) Parts(index int) *Parts {
-	if p.k.ref == nil || p.k.ref.parts == nil {
+func (p Program) Operations(index int) *Operations {
+	if p.k.ref == nil || p.k.ref.operations == nil {
 		return nil
 	}
-	return &p.k.ref.parts[index]
+	return &p.k.ref.operations[index]
 }
 
 // Frame is how many numbers the operands of a function have, where there are Parts.
@@ -115,17 +115,17 @@ func (p Program) Frame(f *ptx.Func) regfile.Size {
 // operationKinds are the events that need the reference.
 const operationKinds = OnOperation | OnResult
 
-// wantsOperations reports whether one of the probes does.
-func wantsOperations(probes []Probe) bool {
-	return slices.ContainsFunc(probes, func(p Probe) bool { return p.Wants().Events&operationKinds != 0 })
+// subscribesToOperations reports whether one of the probes does.
+func subscribesToOperations(probes []Probe) bool {
+	return slices.ContainsFunc(probes, func(p Probe) bool { return p.Subscription().Events&operationKinds != 0 })
 }
 
 // divide finds what the kernel's instructions are made of.
 func (r *reference) divide() {
-	if r.parts != nil {
+	if r.operations != nil {
 		return
 	}
-	r.parts = make([]Parts, len(r.Sources))
+	r.operations = make([]Operations, len(r.Sources))
 	named := func(fn *code.Func, list []ptx.RegID) (operands []Operand) {
 		for _, reg := range list {
 			operands = append(operands, registerOperand(fn, reg))
@@ -134,60 +134,60 @@ func (r *reference) divide() {
 	}
 	for i := range r.Sources {
 		src := &r.Sources[i]
-		r.parts[i] = Parts{Reads: named(src.Func, src.Reads), Writes: named(src.Func, src.Writes)}
+		r.operations[i] = Operations{Reads: named(src.Func, src.Reads), Writes: named(src.Func, src.Writes)}
 		if g := src.Instr.Guard.Reg; g != ptx.NoReg {
-			r.parts[i].Guard = registerOperand(src.Func, g)
+			r.operations[i].Guard = registerOperand(src.Func, g)
 		}
 	}
 	for i := range r.Blocks {
 		b := &r.Blocks[i]
 		if end := r.End(b); end.Op.Signature().Side == code.CallSide && end.Src >= 0 {
-			r.parts[end.Src].Args, r.parts[end.Src].Rets = passed(r.Calls[end.Side].Args), passed(r.Calls[end.Side].Rets)
+			r.operations[end.Src].Args, r.operations[end.Src].Rets = argumentOperands(r.Calls[end.Side].Args), argumentOperands(r.Calls[end.Side].Rets)
 		}
 	}
 	registers := make([]map[code.Row]ptx.RegID, len(r.Funcs))
 	for i, fn := range r.Funcs {
 		registers[i] = map[code.Row]ptx.RegID{}
-		for reg, at := range fn.Regs {
-			registers[i][code.Row{Slot: at.Slot, Row: at.Row}] = ptx.RegID(reg)
-			if at.Wide {
-				registers[i][code.Row{Slot: at.Slot, Row: at.High}] = ptx.RegID(reg)
+		for reg, loc := range fn.Regs {
+			registers[i][code.Row{Slot: loc.Slot, Row: loc.Row}] = ptx.RegID(reg)
+			if loc.Wide {
+				registers[i][code.Row{Slot: loc.Slot, Row: loc.High}] = ptx.RegID(reg)
 			}
 		}
 	}
 	for i := range r.pairs {
 		for k := range r.pairs[i] {
 			p := &r.pairs[i][k]
-			parts := &r.parts[p.ref.Src]
+			parts := &r.operations[p.ref.Src]
 			if p.ref.Op.Signature().Side == code.CallSide && r.Sources[p.ref.Src].Instr.Call != nil { // of a function that the machine provides
-				parts.Args, parts.Rets = passed(r.Calls[p.ref.Side].Args), passed(r.Calls[p.ref.Side].Rets)
+				parts.Args, parts.Rets = argumentOperands(r.Calls[p.ref.Side].Args), argumentOperands(r.Calls[p.ref.Side].Rets)
 			}
 			list := &parts.Operations
-			p.operation = int32(len(*list))
+			p.operationIndex = int32(len(*list))
 			*list = append(*list, r.describe(p.ref, registers[r.Blocks[i].Func]))
 		}
 	}
 }
 
-// passed are places of what is passed.
-func passed(places []code.Place) (list []Operand) {
+// argumentOperands are places of what is passed.
+func argumentOperands(places []code.ParamPlace) (list []Operand) {
 	for _, p := range places {
 		if o := (Operand{Kind: RowOperand, Bits: slotBits(p.Slot), Reg: ptx.NoReg, Row: int(p.Row)}); p.Slot != code.NoSlot {
 			list = append(list, o)
 		} else {
-			list = append(list, Operand{Kind: FrameOperand, Bits: 8 * p.Size, Reg: ptx.NoReg, Row: p.Off})
+			list = append(list, Operand{Kind: FrameOperand, Bits: 8 * p.Size, Reg: ptx.NoReg, Row: p.Offset})
 		}
 	}
 	return list
 }
 
-// Passed is where a function has its parameters, and its results as it returns, where there are
+// Arguments is where a function has its parameters, and its results as it returns, where there are
 // Parts.
-func (p Program) Passed(f *ptx.Func) (params, results []Operand) {
+func (p Program) Arguments(f *ptx.Func) (params, results []Operand) {
 	if p.k.ref != nil {
 		for _, fn := range p.k.ref.Funcs {
 			if fn.Func == f {
-				return passed(fn.Formals), passed(fn.Results)
+				return argumentOperands(fn.Formals), argumentOperands(fn.Results)
 			}
 		}
 	}
@@ -196,11 +196,11 @@ func (p Program) Passed(f *ptx.Func) (params, results []Operand) {
 
 // registerOperand is a register of a function of the reference.
 func registerOperand(fn *code.Func, reg ptx.RegID) Operand {
-	at := &fn.Regs[reg]
-	o := Operand{Reg: reg, Bits: slotBits(at.Slot), Row: int(at.Row), High: int(at.High)}
+	loc := &fn.Regs[reg]
+	o := Operand{Reg: reg, Bits: slotBits(loc.Slot), Row: int(loc.Row), High: int(loc.High)}
 	switch {
-	case at.Slot == code.NoSlot:
-	case at.Wide:
+	case loc.Slot == code.NoSlot:
+	case loc.Wide:
 		o.Kind = WideOperand
 	default:
 		o.Kind = RowOperand
@@ -211,59 +211,59 @@ func registerOperand(fn *code.Func, reg ptx.RegID) Operand {
 var boolNames = map[uint64]string{alu.BoolAnd: "and", alu.BoolOr: "or", alu.BoolXor: "xor"}
 
 // describe describes an instruction of the reference.
-func (r *reference) describe(in *code.Instr, registers map[code.Row]ptx.RegID) Operation {
-	s := in.Op.Signature()
-	o := Operation{Name: s.Name, Kind: s.Kind, Operation: s.Operation, Member: int(s.Member) - 1, op: in.Op, imm: in.Imm}
+func (r *reference) describe(instr *code.Instr, registers map[code.Row]ptx.RegID) Operation {
+	s := instr.Op.Signature()
+	op := Operation{Name: s.Name, Kind: s.Kind, Operation: s.Operation, Member: int(s.Member) - 1, op: instr.Op, imm: instr.Imm}
 	operands := func(rows []code.Row) (list []Operand) {
-		for _, at := range rows {
-			list = append(list, r.operand(at, registers))
+		for _, row := range rows {
+			list = append(list, r.operand(row, registers))
 		}
 		return list
 	}
-	o.Sources, o.Results = operands(r.Operands(nil, in)), operands(r.Results(nil, in))
+	op.Sources, op.Results = operands(r.Operands(nil, instr)), operands(r.Results(nil, instr))
 	switch {
 	case s.Compares():
-		o.Bool, o.Not = boolNames[in.Imm&^alu.ComplementC], in.Imm&alu.ComplementC != 0
-	case in.Op.Special():
-		o.Special = ptx.SpecialReg(in.Imm)
+		op.Bool, op.Not = boolNames[instr.Imm&^alu.ComplementC], instr.Imm&alu.ComplementC != 0
+	case instr.Op.Special():
+		op.Special = ptx.SpecialReg(instr.Imm)
 	case s.Side == code.AccessSide:
-		o.Offset = r.Access[in.Side].Off
+		op.Offset = r.Access[instr.Side].Offset
 	}
 	if s.Side == code.AccessSide { // its results are those of the side table
-		o.Results = o.Results[2:]
+		op.Results = op.Results[2:]
 	}
-	return o
+	return op
 }
 
 // operand is a row of the reference.
-func (r *reference) operand(at code.Row, registers map[code.Row]ptx.RegID) Operand {
-	o := Operand{Reg: ptx.NoReg, Bits: slotBits(at.Slot)}
+func (r *reference) operand(row code.Row, registers map[code.Row]ptx.RegID) Operand {
+	o := Operand{Reg: ptx.NoReg, Bits: slotBits(row.Slot)}
 	switch {
-	case at.Slot == code.NoSlot || at.Row == code.NoRow:
+	case row.Slot == code.NoSlot || row.Row == code.NoRow:
 		return Operand{Reg: ptx.NoReg}
-	case at.Row >= 0:
-		o.Kind, o.Row = RowOperand, int(at.Row)
-		if reg, ok := registers[at]; ok {
+	case row.Row >= 0:
+		o.Kind, o.Row = RowOperand, int(row.Row)
+		if reg, ok := registers[row]; ok {
 			o.Reg = reg
 		}
 		return o
 	}
 	o.Kind = ConstantOperand
-	switch k := &r.Consts; at.Slot {
+	switch k := &r.Consts; row.Slot {
 	case code.R:
-		o.Value = uint64(k.Value32(at.Row))
+		o.Value = uint64(k.Value32(row.Row))
 	case code.Q:
-		o.Value = k.Value64(at.Row)
+		o.Value = k.Value64(row.Row)
 	default:
-		o.Value = uint64(bit(k.ValueP(at.Row)))
+		o.Value = uint64(boolBit(k.ValueP(row.Row)))
 	}
 	return o
 }
 
 // Cell is where the engine has what an operation reads or writes.
 type Cell struct {
-	w  *warp
-	at code.Row
+	w   *warp
+	row code.Row
 }
 
 // Source is where source i is of the operation that an event of kind OnOperation is about.
@@ -271,31 +271,31 @@ func (e *Event) Source(i int) Cell { return e.cell(i, (*code.Tables).Operands) }
 
 // Result is where result i is of the operation that an event of kind OnResult is about.
 func (e *Event) Result(i int) Cell {
-	if e.pair.as.Op.Signature().Side == code.AccessSide {
+	if e.pair.original.Op.Signature().Side == code.AccessSide {
 		i += 2
 	}
 	return e.cell(i, (*code.Tables).Results)
 }
 
-func (e *Event) cell(i int, list func(t *code.Tables, rows []code.Row, in *code.Instr) []code.Row) Cell {
-	e.stream.rows = list(&e.warp.cta.code.Tables, e.stream.rows[:0], e.pair.as)
+func (e *Event) cell(i int, list func(t *code.Tables, rows []code.Row, instr *code.Instr) []code.Row) Cell {
+	e.stream.rows = list(&e.warp.cta.code.Tables, e.stream.rows[:0], e.pair.original)
 	return Cell{e.warp, e.stream.rows[i]}
 }
 
 // Lanes copies the values of lanes 0 to 31 or, with half 1, 32 to 63; of predicates 0 or 1.
-func (c Cell) Lanes(half int, to *regfile.Row64) { c.w.read(to, half, c.at) }
+func (c Cell) Lanes(half int, to *regfile.Row64) { c.w.read(to, half, c.row) }
 
 // Lane is the value of a lane.
 func (c Cell) Lane(lane int) uint64 {
-	return laneOf(&c.w.files[lane/regfile.Lanes], c.at, lane%regfile.Lanes)
+	return laneValue(&c.w.files[lane/regfile.Lanes], c.row, lane%regfile.Lanes)
 }
 
 // Tag is what the engine holds compactly of a half, as in Value.Tags.
 func (c Cell) Tag(half int) Tag {
 	f := &c.w.files[half]
-	if c.at.Slot == code.P || !f.Tracked() {
+	if c.row.Slot == code.P || !f.Tracked() {
 		return Tag{}
 	}
-	s := shadowAt(f, c.at.Slot, c.at.Row)
+	s := shadowAt(f, c.row.Slot, c.row.Row)
 	return Tag{valueOf(s), s.Mask}
 }

@@ -18,8 +18,8 @@ import (
 // events, the same in every mode but for what the engine holds compactly (Value.Tags),
 // and for each CTA the same on any number of the host's cores.
 type Probe interface {
-	// Wants says what the probe is to be told. It always says the same.
-	Wants() Wants
+	// Subscription says what the probe is to be told. It always says the same.
+	Subscription() Subscription
 
 	// CTA is called as a CTA of a launch begins, and gives the one who is told what this CTA
 	// does; nil if nobody wants to know. Unless the probe wants one order, several CTAs run at
@@ -31,36 +31,36 @@ type Probe interface {
 	Sink
 }
 
-// Chooser is a probe that is to be told of some instructions only: what it is told of others is
+// EventSelector is a probe that is to be told of some instructions only: what it is told of others is
 // what comes of them (OnBranch, OnWait, OnExit …), but not that they are executed. Where no probe
 // wants to know, instructions cost about what they cost unwatched.
-type Chooser interface {
-	// Chosen says, by index of the instructions of a launch's program, which of OnBefore, OnAccess,
+type EventSelector interface {
+	// SelectEvents says, by index of the instructions of a launch's program, which of OnBefore, OnAccess,
 	// OnTexels, OnOperation, OnResult, OnAfter and OnUndo it is told of them, if it wants them at all; nil means
 	// all. It is asked as each CTA begins, and of those in flight as a launch that has paused goes on.
 	// What it has given does not change.
-	Chosen(l *LaunchInfo) []Events
+	SelectEvents(l *LaunchInfo) []Events
 }
 
-// Easer is a Chooser that needs to be told less of a warp as long as all is well there, which its
-// sinks say: Event.Ease.
-type Easer interface {
-	Chooser
-	// Eased is Chosen for warps that have been eased, never nil.
-	Eased(l *LaunchInfo) []Events
+// EventReducer is a Chooser that needs to be told less of a warp as long as all is well there, which its
+// sinks say: Event.ReduceEvents.
+type EventReducer interface {
+	EventSelector
+	// ReducedEvents is Chosen for warps that have been eased, never nil.
+	ReducedEvents(l *LaunchInfo) []Events
 }
 
-// chosenKinds are the events that a Chooser is told of some instructions only.
-const chosenKinds = OnBefore | OnAccess | OnTexels | OnOperation | OnResult | OnAfter | OnUndo
+// selectableEvents are the events that a Chooser is told of some instructions only.
+const selectableEvents = OnBefore | OnAccess | OnTexels | OnOperation | OnResult | OnAfter | OnUndo
 
 // Sink is told of events, one at a time.
 type Sink interface {
-	// Tell is told of an event. It and what it points to are only good during the call.
-	Tell(e *Event)
+	// OnEvent is told of an event. It and what it points to are only good during the call.
+	OnEvent(e *Event)
 }
 
-// Wants is what a probe wants to be told. What no probe of a launch wants costs nothing.
-type Wants struct {
+// Subscription is what a probe wants to be told. What no probe of a launch wants costs nothing.
+type Subscription struct {
 	Events    Events
 	Values    bool // of the registers that instructions read and write: Value.Low
 	Tags      bool // what the engine holds compactly of them: Value.Tags
@@ -73,9 +73,9 @@ type Wants struct {
 	InOrder bool
 }
 
-// with is what somebody wants who wants both.
-func (w Wants) with(o Wants) Wants {
-	return Wants{w.Events | o.Events, w.Values || o.Values, w.Tags || o.Tags, w.Addresses || o.Addresses, w.InOrder || o.InOrder}
+// union is what somebody wants who wants both.
+func (w Subscription) union(other Subscription) Subscription {
+	return Subscription{w.Events | other.Events, w.Values || other.Values, w.Tags || other.Tags, w.Addresses || other.Addresses, w.InOrder || other.InOrder}
 }
 
 // Events is a set of kinds of events.
@@ -116,18 +116,18 @@ const (
 	// (OnWait says which). It is told anew when they execute it.
 	OnUndo
 
-	OnBranch // lanes branch: Ways, one if they stay together
-	OnSplit  // lanes that were together part: Ways, of which the strand that runs takes one
-	OnJoin   // the lanes of Lanes are together again
-	OnCall   // the lanes of Lanes are in Callee now
-	OnReturn // … are back from it, behind the call: Writes
-	OnWait   // the lanes of Lanes wait at the instruction: Waits
-	OnWake   // … go on: Waits, Writes
-	OnExit   // the lanes of Lanes have ended
+	OnBranch     // lanes branch: Ways, one if they stay together
+	OnSplit      // lanes that were together part: Ways, of which the warp split that runs takes one
+	OnReconverge // the lanes of Lanes are together again
+	OnCall       // the lanes of Lanes are in Callee now
+	OnReturn     // … are back from it, behind the call: Writes
+	OnWait       // the lanes of Lanes wait at the instruction: Waits
+	OnWake       // … go on: Waits, Writes
+	OnExit       // the lanes of Lanes have ended
 
 	// The engine has written a register that it holds compactly to lanes of its row: Lanes,
 	// Expanded, Row; at a function's end Index is -1. This depends on the mode.
-	OnExpand
+	OnMaterialise
 
 	OnTrap // the CTA stops with a trap: Trap
 
@@ -150,8 +150,8 @@ const (
 )
 
 var eventNames = []string{
-	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "join",
-	"call", "return", "wait", "wake", "exit", "expand", "trap", "texels", "effect", "print", "alloc", "free", "host write", "host read",
+	"launch", "launch end", "cta", "cta end", "warp", "warp end", "before", "access", "operation", "result", "after", "undo", "branch", "split", "reconverge",
+	"call", "return", "wait", "wake", "exit", "materialise", "trap", "texels", "effect", "print", "alloc", "free", "host write", "host read",
 }
 
 // String names the kinds of the set.
@@ -166,13 +166,13 @@ func (s Events) String() string {
 }
 
 // Has reports whether all of o are in the set.
-func (s Events) Has(o Events) bool { return s&o == o }
+func (s Events) Has(other Events) bool { return s&other == other }
 
 // Event is something that has happened.
 type Event struct {
 	Kind   Events      // one of them
 	Launch *LaunchInfo // nil if it is in none
-	Order  *Order      // of what the host does to memory, or with it; nil: after all before it, and before all after it
+	Order  *HostOrder  // of what the host does to memory, or with it; nil: after all before it, and before all after it
 
 	// Step is how many instructions of the launch had begun before, of all warps, told or not: it
 	// names the moment. It is counted where a probe wants all events in one order. What lanes at
@@ -189,10 +189,10 @@ type Event struct {
 	Index int       // of it in Launch.Program; -1 if it is none
 
 	// The lanes that are together there.
-	Active uint64 // them
-	Meet   int    // the instruction before which they wait for others, as Index; -1: none is known
-	Depth  int    // calls that they are in
-	Local  int    // where the function's local frame begins in their local memory, in bytes
+	Active     uint64 // them
+	Reconverge int    // the instruction before which they wait for others, as Index; -1: none is known
+	Depth      int    // calls that they are in
+	Local      int    // where the function's local frame begins in their local memory, in bytes
 
 	Lanes  uint64  // that it is about: of an instruction those that its guard lets execute it
 	Reads  []Value // registers that the instruction names, its guard left out, in the order of its operands
@@ -202,24 +202,24 @@ type Event struct {
 	Texels    []Texel    // that it reads
 	Operation *Operation // one of the parts of the instruction
 
-	Ways     []Way
-	Waits    Waiting
-	Callee   *ptx.Func
-	Expanded *Value   // without Low and High; of a temporary of the engine's Reg is ptx.NoReg
-	Row      Location // of it
-	Trap     *Trap
-	Err      error // that the launch has ended by; nil if it came to its end
-	Effect   *Effect
+	Groups       []LaneGroup
+	Wait         WaitState
+	Callee       *ptx.Func
+	Materialised *Value   // without Low and High; of a temporary of the engine's Reg is ptx.NoReg
+	Row          Location // of it
+	Trap         *Trap
+	Err          error // that the launch has ended by; nil if it came to its end
+	Effect       *Effect
 
 	Memory *mem.Allocation
 	Offset uint64 // in it
 	Bytes  int
 
-	stream *stream
+	stream *eventStream
 	warp   *warp
 	frame  *frame // that the lanes are in
 	source *code.Source
-	pair   *pair // of Operation
+	pair   *instrPair // of Operation
 }
 
 // Value is a register of a warp.
@@ -245,14 +245,14 @@ type Tag struct {
 	Mask uint32
 }
 
-// Way is lanes that go the same way.
-type Way struct {
+// LaneGroup is lanes that go the same way.
+type LaneGroup struct {
 	Lanes uint64
 	To    int // the PTX instruction they come to next, as Event.Index; -1: the end of the function
 }
 
-// Waiting is what lanes wait for.
-type Waiting struct {
+// WaitState is what lanes wait for.
+type WaitState struct {
 	Barrier int    // the barrier of the CTA, 0 to 15; 16: that of the cluster; -1: lanes of the warp
 	Threads int    // that the barrier waits for; 0: all of the CTA
 	Members uint32 // lanes of the warp that execute it together
@@ -269,14 +269,14 @@ type Access struct {
 	Addr  []uint64 // by lane; nil if nobody wants them
 	Lanes uint64   // of the event's, those that access memory: by ldmatrix not all provide an address
 
-	w       *warp
-	in      *code.Instr // the operation of the machine that accesses it
-	room    []uint64
-	lengths []uint64 // by lane, if lanes access regions of different lengths
+	w          *warp
+	instr      *code.Instr // the operation of the machine that accesses it
+	addrBuffer []uint64
+	lengths    []uint64 // by lane, if lanes access regions of different lengths
 
-	runsOf uint64 // the lanes of which there are runs; 0: of none
-	runs   [mostRuns]Run
-	count  int // of runs; 0: there would be more
+	runLanes uint64 // the lanes of which there are runs; 0: of none
+	runs     [maxAddressRuns]AddressRun
+	runCount int // of runs; 0: there would be more
 }
 
 // Texel is a texel that is read for a lane. A lookup that filters reads several, perhaps one of them twice.
@@ -287,12 +287,12 @@ type Texel struct {
 	Bytes  int
 }
 
-// mostRuns is how many runs an access may have.
-const mostRuns = 4
+// maxAddressRuns is how many runs an access may have.
+const maxAddressRuns = 4
 
-// Run is lanes that access addresses that are evenly apart: lane i that of the first of them, lane f, plus
+// AddressRun is lanes that access addresses that are evenly apart: lane i that of the first of them, lane f, plus
 // (i-f)·Stride, modulo 2⁶⁴. Of one lane Stride is 0.
-type Run struct {
+type AddressRun struct {
 	Lanes  uint64 // one at least
 	Addr   uint64 // of the first
 	Stride int64
@@ -300,7 +300,7 @@ type Run struct {
 
 // Span is the lowest of the addresses, and how far behind it the highest is; ok is false if they go
 // beyond the end of the address space.
-func (r *Run) Span() (low, width uint64, ok bool) {
+func (r *AddressRun) Span() (low, width uint64, ok bool) {
 	distance := 63 - bits.LeadingZeros64(r.Lanes) - bits.TrailingZeros64(r.Lanes)
 	low, width = r.Addr, uint64(r.Stride)*uint64(distance)
 	if r.Stride < 0 {
@@ -312,32 +312,32 @@ func (r *Run) Span() (low, width uint64, ok bool) {
 // Runs divides a set of lanes into runs, from the first lane on, each as long as may be; it gives none if
 // there are none, or more than a few. They are good until another set is asked for. The access must have
 // addresses.
-func (a *Access) Runs(lanes uint64) []Run {
-	if a.runsOf != lanes {
-		a.runsOf = lanes
-		a.count = a.divide(lanes)
+func (a *Access) Runs(lanes uint64) []AddressRun {
+	if a.runLanes != lanes {
+		a.runLanes = lanes
+		a.runCount = a.computeRuns(lanes)
 	}
-	return a.runs[:a.count]
+	return a.runs[:a.runCount]
 }
 
-// divide finds the runs.
-func (a *Access) divide(lanes uint64) (n int) {
+// computeRuns finds the runs.
+func (a *Access) computeRuns(lanes uint64) (n int) {
 	for lanes != 0 {
-		if n == mostRuns {
+		if n == maxAddressRuns {
 			return 0
 		}
 		first := bits.TrailingZeros64(lanes)
 		r := &a.runs[n]
-		*r = Run{Addr: a.Addr[first]}
+		*r = AddressRun{Addr: a.Addr[first]}
 		n++
 		rest := lanes & (lanes - 1)
 		if rest != 0 {
 			next := bits.TrailingZeros64(rest)
 			r.Stride = int64(a.Addr[next]-r.Addr) / int64(next-first)
-			at, last := r.Addr, first
+			addr, last := r.Addr, first
 			for rest != 0 {
 				lane := bits.TrailingZeros64(rest) & 63
-				if at += uint64(r.Stride) * uint64(lane-last); a.Addr[lane] != at {
+				if addr += uint64(r.Stride) * uint64(lane-last); a.Addr[lane] != addr {
 					break
 				}
 				last = lane
@@ -359,11 +359,11 @@ func (a *Access) Length(lane int) int {
 	if a.lengths != nil {
 		return int(min(a.lengths[lane], math.MaxInt32))
 	}
-	if a.Spare > 0 {
+	if a.SpareBytes > 0 {
 		view := a.w.view()
 		if place, err := view.Find(&a.Access, a.Addr[lane]); err == nil {
-			size := uint64(a.w.access(a.in).Size)
-			return int(min(view.Room(&a.Access, place)/size*size, uint64(a.Bytes)))
+			size := uint64(a.w.access(a.instr).Size)
+			return int(min(view.BytesLeft(&a.Access, place)/size*size, uint64(a.Bytes)))
 		}
 	}
 	return a.Bytes
@@ -384,36 +384,38 @@ type LaunchInfo struct {
 	Mode        Mode
 	Reconverge  *Reconverger
 	Program     Program
-	Order       *Order // nil: after all before it, and before all after it
+	Order       *HostOrder // nil: after all before it, and before all after it
 
 	// Pointers are the words of the parameters, as large as the module's addresses, that have addresses
 	// of device memory as the launch begins, by offset.
 	Pointers []mem.Pointer
 }
 
-// Order is where a launch, or what the host has a device do to memory, stands among the others.
+// HostOrder is where a launch, or what the host has a device do to memory, stands among the others.
 // The device runs them one after the other; which of them the program has ordered is another
 // matter. Each is on a line, as a stream is one, of which all come one after the other.
-type Order struct {
+type HostOrder struct {
 	Line   int      // from 0 on
-	At     uint64   // which of its line it is, from 1 on
+	Clock  uint64   // which of its line it is, from 1 on
 	Before []uint64 // by line: up to which all come before it; 0 of lines that are missing
 
-	// Past is, by line, up to which all were known to be over as this one was submitted: they come
+	// Ended is, by line, up to which all were known to be over as this one was submitted: they come
 	// before whatever is submitted later, too, and later ones are told later.
-	Past []uint64
+	Ended []uint64
 
 	Name   string // what it is: "a copy"
 	Stream string // that it is on, as messages call it
 }
 
-// After reports whether it comes after another of its device.
-func (o *Order) After(p *Order) bool { return p.covered(o.Before) }
+// IsAfter reports whether it comes after another of its device.
+func (other *HostOrder) IsAfter(p *HostOrder) bool { return p.isCovered(other.Before) }
 
-// Over reports whether another was known to be over as this one was submitted.
-func (o *Order) Over(p *Order) bool { return p.covered(o.Past) }
+// EndedBefore reports whether another was known to be over as this one was submitted.
+func (other *HostOrder) EndedBefore(p *HostOrder) bool { return p.isCovered(other.Ended) }
 
-func (o *Order) covered(upTo []uint64) bool { return o.Line < len(upTo) && o.At <= upTo[o.Line] }
+func (other *HostOrder) isCovered(upTo []uint64) bool {
+	return other.Line < len(upTo) && other.Clock <= upTo[other.Line]
+}
 
 // Program is the PTX instructions of a kernel and of all that it can call, numbered as
 // Event.Index has it.
@@ -452,7 +454,7 @@ type Variable = code.Variable
 type Location struct {
 	Kind LocationKind
 	Bits int // of a slot of the row: 32 or 64; 1 of a predicate
-	Row  int // InRow: within the running function's registers of that size
+	Row  int // RowLocation: within the running function's registers of that size
 }
 
 // LocationKind is a kind of place.
@@ -460,22 +462,22 @@ type LocationKind uint8
 
 // The kinds.
 const (
-	Dead       LocationKind = iota // nobody reads it any more, or yet
-	InRow                          // in a row of the register file; in affine mode perhaps only in the row's shadow
-	InConstant                     // it has one value in the whole launch
+	NoLocation       LocationKind = iota // nobody reads it any more, or yet
+	RowLocation                          // in a row of the register file; in affine mode perhaps only in the row's shadow
+	ConstantLocation                     // it has one value in the whole launch
 )
 
-// Where is where a register of the function is at an instruction, in the code that the
+// LocationOf is where a register of the function is at an instruction, in the code that the
 // launch's mode runs.
-func (p Program) Where(index int, r ptx.RegID) Location {
-	at, ok := p.k.Sources[index].Func.Where(r, int32(index))
+func (p Program) LocationOf(index int, r ptx.RegID) Location {
+	loc, ok := p.k.Sources[index].Func.LocationOf(r, int32(index))
 	switch {
 	case !ok:
 		return Location{}
-	case at.Row < 0:
-		return Location{Kind: InConstant, Bits: slotBits(at.Slot)}
+	case loc.Row < 0:
+		return Location{Kind: ConstantLocation, Bits: slotBits(loc.Slot)}
 	}
-	return Location{Kind: InRow, Bits: slotBits(at.Slot), Row: int(at.Row)}
+	return Location{Kind: RowLocation, Bits: slotBits(loc.Slot), Row: int(loc.Row)}
 }
 
 func slotBits(s code.Slot) int {
@@ -491,7 +493,7 @@ func (e *Event) Read(r ptx.RegID) (v Value, ok bool) {
 	if e.warp == nil || e.source == nil {
 		return Value{}, false
 	}
-	return e.warp.look(e.frame, e.source, r)
+	return e.warp.readRegister(e.frame, e.source, r)
 }
 
 // Shared is the shared memory of the CTA; nil if the event is no CTA's.
@@ -504,35 +506,35 @@ func (e *Event) Shared() *mem.Allocation {
 
 // ReadTo is Read into a value that has room from an earlier one.
 func (e *Event) ReadTo(v *Value, r ptx.RegID) (ok bool) {
-	return e.warp != nil && e.source != nil && e.warp.lookTo(v, e.frame, e.source, r)
+	return e.warp != nil && e.source != nil && e.warp.readRegisterTo(v, e.frame, e.source, r)
 }
 
-// Ease has the sink that is told be told less of the event's warp from the next instruction on, what
+// ReduceEvents has the sink that is told be told less of the event's warp from the next instruction on, what
 // its probe says as an Easer; or again of all that is chosen. A warp begins with all.
-func (e *Event) Ease(less bool) {
+func (e *Event) ReduceEvents(reduce bool) {
 	s, w := e.stream, e.warp
-	switch l := &s.sinks[s.telling]; {
-	case l.eased == nil || w == nil:
-	case less:
-		w.eased |= 1 << s.telling
+	switch l := &s.sinks[s.current]; {
+	case l.reduced == nil || w == nil:
+	case reduce:
+		w.reducedSinks |= 1 << s.current
 	default:
-		w.eased &^= 1 << s.telling
+		w.reducedSinks &^= 1 << s.current
 	}
 }
 
-// look reads a register of a frame at an instruction.
-func (w *warp) look(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool) {
-	ok = w.lookTo(&v, fr, src, r)
+// readRegister reads a register of a frame at an instruction.
+func (w *warp) readRegister(fr *frame, src *code.Source, r ptx.RegID) (v Value, ok bool) {
+	ok = w.readRegisterTo(&v, fr, src, r)
 	return v, ok
 }
 
-func (w *warp) lookTo(v *Value, fr *frame, src *code.Source, r ptx.RegID) (ok bool) {
-	if _, ok := src.Func.Where(r, src.Index); !ok {
+func (w *warp) readRegisterTo(v *Value, fr *frame, src *code.Source, r ptx.RegID) (ok bool) {
+	if _, ok := src.Func.LocationOf(r, src.Index); !ok {
 		return false
 	}
-	shown := w.shown
+	shown := w.shownFrame
 	w.show(fr)
-	w.register(v, src.Func, r, &Wants{Values: true, Tags: true})
+	w.register(v, src.Func, r, &Subscription{Values: true, Tags: true})
 	w.show(shown)
 	return true
 }
@@ -540,8 +542,8 @@ func (w *warp) lookTo(v *Value, fr *frame, src *code.Source, r ptx.RegID) (ok bo
 // Stop ends the launch with an error, the first that it is told, before the next instruction
 // of the CTA or where it ends. Of an event that is no CTA's it does nothing.
 func (e *Event) Stop(err error) {
-	if e.stream != nil && e.stream.stop == nil {
-		e.stream.stop = err
+	if e.stream != nil && e.stream.stopErr == nil {
+		e.stream.stopErr = err
 	}
 }
 
@@ -560,6 +562,6 @@ func (e *Event) NewTrap(kind error, lanes uint64, format string, args ...any) *T
 func (e *Event) Pause() {
 	if e.stream != nil {
 		g := e.stream.cta.grid
-		g.pausing = g.pauses && g.inOrder
+		g.pauseRequested = g.mayPause && g.inOrder
 	}
 }

@@ -11,27 +11,27 @@ import (
 )
 
 // expand writes a compact register to the lanes of m.
-func expand(f *regfile.File, o code.Row, m uint32) {
+func expand(f *regfile.File, row code.Row, m uint32) {
 	switch {
-	case o.Row < 0:
-	case o.Slot == code.R:
-		f.Expand32(o.Row, m)
-	case o.Slot == code.Q:
-		f.Expand64(o.Row, m)
+	case row.Row < 0:
+	case row.Slot == code.R:
+		f.Materialise32(row.Row, m)
+	case row.Slot == code.Q:
+		f.Materialise64(row.Row, m)
 	}
 }
 
-func firstLane(f *regfile.File, o code.Row, m uint32) affinetrack.Value {
+func firstLane(f *regfile.File, row code.Row, m uint32) affinetrack.Value {
 	i := bits.TrailingZeros32(m) & 31
-	if o.Slot == code.Q {
-		return affinetrack.Value{Base: f.Row64(o.Row)[i]}
+	if row.Slot == code.Q {
+		return affinetrack.Value{Base: f.Row64(row.Row)[i]}
 	}
-	return affinetrack.Value{Base: uint64(f.Row32(o.Row)[i])}
+	return affinetrack.Value{Base: uint64(f.Row32(row.Row)[i])}
 }
 
-func shadowOf(f *regfile.File, o code.Row) *regfile.Compact {
-	if o.Slot == code.Q {
-		return f.Shadow64(o.Row)
+func shadowOf(f *regfile.File, row code.Row) *regfile.Compact {
+	if row.Slot == code.Q {
+		return f.Shadow64(row.Row)
 	}
-	return f.Shadow32(o.Row)
+	return f.Shadow32(row.Row)
 }

@@ -18,14 +18,14 @@ func TestAddressRuns(t *testing.T) {
 		if lanes >>= random.IntN(64); lanes == 0 {
 			continue
 		}
-		at, stride := random.Uint64()>>random.IntN(64), uint64(0)
+		addr, stride := random.Uint64()>>random.IntN(64), uint64(0)
 		width := 1 << random.IntN(7)
 		for i := range a.Addr {
 			if i%width == 0 {
-				at, stride = at+uint64(random.IntN(512)), uint64(random.IntN(9)-4)*4
+				addr, stride = addr+uint64(random.IntN(512)), uint64(random.IntN(9)-4)*4
 			}
-			a.Addr[i] = at
-			at += stride
+			a.Addr[i] = addr
+			addr += stride
 		}
 		runs := a.Runs(lanes)
 		counts[len(runs)]++
@@ -44,15 +44,15 @@ func TestAddressRuns(t *testing.T) {
 				}
 			}
 			low, size, ok := r.Span()
-			if least, most := slices.Min(list), slices.Max(list); ok && (low != least || low+size != most) {
-				t.Fatalf("%+v from %#x to %#x, not by %#x", r, least, most, size)
+			if least, maxAddr := slices.Min(list), slices.Max(list); ok && (low != least || low+size != maxAddr) {
+				t.Fatalf("%+v from %#x to %#x, not by %#x", r, least, maxAddr, size)
 			}
 		}
-		if len(runs) > 0 && all != lanes || len(runs) == 0 && a.divide(lanes) != 0 {
+		if len(runs) > 0 && all != lanes || len(runs) == 0 && a.computeRuns(lanes) != 0 {
 			t.Fatalf("runs %+v of lanes %#x", runs, lanes)
 		}
 	}
-	for n := range mostRuns + 1 {
+	for n := range maxAddressRuns + 1 {
 		if counts[n] == 0 {
 			t.Errorf("nothing has %d runs: %v", n, counts)
 		}

@@ -28,18 +28,18 @@ type savedSink struct {
 // State is a launch as it was when it was saved, and the memory of its device. What has not
 // changed since the state before it, pages of memory and CTAs, it shares with that.
 type State struct {
-	memory   *mem.Saved
-	steps    int64
-	heapUsed uint64
-	schedule schedule
-	loose    bool
-	finished int64
-	count    Counts
-	flights  []flight // each in a context that nobody changes
-	next     int
-	output   map[int][]byte
+	memory     *mem.Snapshot
+	steps      int64
+	heapUsed   uint64
+	schedule   schedule
+	fallenBack bool
+	finished   int64
+	count      Counts
+	flights    []flight // each in a context that nobody changes
+	next       int
+	output     map[int][]byte
 
-	tolerated tolerated
+	tolerated toleratedFaults
 	probes    []any
 	sinks     []savedSink
 	released  bool
@@ -47,7 +47,7 @@ type State struct {
 
 // Save copies the launch, which must not be running. The error is mem.ErrOnHost.
 func (g *Grid) Save() (*State, error) {
-	last := g.last
+	last := g.lastState
 	if last == nil || last.released {
 		last = new(State)
 	}
@@ -56,17 +56,17 @@ func (g *Grid) Save() (*State, error) {
 		return nil, err
 	}
 	s := &State{
-		memory: memory, steps: g.steps, heapUsed: g.dev.heapUsed, schedule: g.schedule, loose: g.loose, finished: g.finished.Load(),
-		count: g.count, flights: g.kept(last.flights), next: g.next, output: maps.Clone(g.output), tolerated: slices.Clone(g.tolerated),
+		memory: memory, steps: g.steps, heapUsed: g.dev.heapUsed, schedule: g.schedule, fallenBack: g.fallenBack, finished: g.finished.Load(),
+		count: g.count, flights: g.reusableFlights(last.flights), next: g.next, output: maps.Clone(g.output), tolerated: slices.Clone(g.tolerated),
 	}
-	g.last = s
+	g.lastState = s
 	for _, p := range g.probes {
 		if p, ok := p.Probe.(Saver); ok {
 			s.probes = append(s.probes, p.Save())
 		}
 	}
 	for i := range g.flights {
-		if c := g.flights[i].cta; c != nil && c.stream != nil && g.flights[i].status != hasFinished {
+		if c := g.flights[i].cta; c != nil && c.stream != nil && g.flights[i].status != ctaEnded {
 			for _, l := range c.stream.sinks {
 				if p, ok := l.Sink.(Saver); ok {
 					s.sinks = append(s.sinks, savedSink{p, p.Save()})
@@ -83,16 +83,16 @@ func (g *Grid) Restore(s *State) error {
 	if err := g.dev.Memory.Restore(s.memory); err != nil {
 		return err
 	}
-	if err := g.fold(); err != nil { // another launch of the kernel may have had other constants
+	if err := g.computeConstants(); err != nil { // another launch of the kernel may have had other constants
 		return err
 	}
 	g.pool = nil
-	g.last, g.steps = s, s.steps
-	g.dev.heapUsed, g.schedule, g.loose = s.heapUsed, s.schedule, s.loose
+	g.lastState, g.steps = s, s.steps
+	g.dev.heapUsed, g.schedule, g.fallenBack = s.heapUsed, s.schedule, s.fallenBack
 	g.finished.Store(s.finished)
-	g.count, g.flights, g.next, g.output = s.count, g.copied(s.flights), s.next, maps.Clone(s.output)
+	g.count, g.flights, g.next, g.output = s.count, g.copyFlights(s.flights), s.next, maps.Clone(s.output)
 	g.tolerated = slices.Clone(s.tolerated)
-	g.lowFail.Store(noFailure)
+	g.lowestFailed.Store(noFailure)
 	states := s.probes
 	for _, p := range g.probes {
 		if p, ok := p.Probe.(Saver); ok {
@@ -113,73 +113,73 @@ func (g *Grid) Release(s *State) {
 	}
 	s.released = true
 	g.dev.Memory.Release(s.memory)
-	for i := 0; i < len(s.flights); i += g.size {
+	for i := 0; i < len(s.flights); i += g.clusterSize {
 		if c := s.flights[i].cta; c != nil {
-			if c.cluster.states--; c.cluster.states == 0 {
-				g.keeps -= c.cluster.bytes()
+			if c.cluster.stateRefs--; c.cluster.stateRefs == 0 {
+				g.stateBytes -= c.cluster.bytes()
 			}
 		}
 	}
 	s.flights = nil
 }
 
-// Kept is how many bytes the states have that were saved and not released.
-func (g *Grid) Kept() uint64 { return g.keeps + g.dev.Memory.Kept() }
+// StateBytes is how many bytes the states have that were saved and not released.
+func (g *Grid) StateBytes() uint64 { return g.stateBytes + g.dev.Memory.StateBytes() }
 
-// kept is the CTAs in flight in contexts that stay what they are: those of a state from
+// reusableFlights is the CTAs in flight in contexts that stay what they are: those of a state from
 // which they have not changed since, or new ones.
-func (g *Grid) kept(last []flight) []flight {
+func (g *Grid) reusableFlights(last []flight) []flight {
 	flights := slices.Clone(g.flights)
-	for i := 0; i < len(flights); i += g.size {
+	for i := 0; i < len(flights); i += g.clusterSize {
 		if flights[i].cta == nil {
 			continue
 		}
-		of := flights[i].cta.cluster
+		cl := flights[i].cta.cluster
 		j := slices.IndexFunc(last, func(f flight) bool { return f.index == flights[i].index && f.cta != nil })
-		if j >= 0 && !of.touched {
-			for r := range g.size {
+		if j >= 0 && !cl.changedSinceSave {
+			for r := range g.clusterSize {
 				flights[i+r].cta = last[j+r].cta
 			}
 		} else {
-			g.copy(flights[i : i+g.size])
-			g.keeps += flights[i].cta.cluster.bytes()
+			g.copyContexts(flights[i : i+g.clusterSize])
+			g.stateBytes += flights[i].cta.cluster.bytes()
 		}
-		of.touched = false
-		flights[i].cta.cluster.states++
+		cl.changedSinceSave = false
+		flights[i].cta.cluster.stateRefs++
 	}
 	return flights
 }
 
-// copied is CTAs in flight in contexts of their own.
-func (g *Grid) copied(flights []flight) []flight {
+// copyFlights is CTAs in flight in contexts of their own.
+func (g *Grid) copyFlights(flights []flight) []flight {
 	flights = slices.Clone(flights)
-	for i := 0; i < len(flights); i += g.size {
+	for i := 0; i < len(flights); i += g.clusterSize {
 		if flights[i].cta != nil {
-			g.copy(flights[i : i+g.size])
+			g.copyContexts(flights[i : i+g.clusterSize])
 		}
 	}
 	return flights
 }
 
-// copy gives the CTAs of a cluster contexts of their own.
-func (g *Grid) copy(flights []flight) {
+// copyContexts gives the CTAs of a cluster contexts of their own.
+func (g *Grid) copyContexts(flights []flight) {
 	from := flights[0].cta.cluster
-	ctas := make([]*cta, g.size)
-	for r, o := range from.ctas {
+	ctas := make([]*cta, g.clusterSize)
+	for r, other := range from.ctas {
 		ctas[r] = newCTA(g)
-		ctas[r].assume(o)
+		ctas[r].copyFrom(other)
 		flights[r].cta = ctas[r]
 	}
-	to := &ctas[0].alone
+	to := &ctas[0].ownCluster
 	if g.clustered() {
-		to = gatherCluster(ctas)
+		to = newCluster(ctas)
 	}
-	to.assume(from)
-	to.touched, to.states = false, 0
-	for r, o := range from.ctas {
-		for k, a := range o.hits {
+	to.copyEffects(from)
+	to.changedSinceSave, to.stateRefs = false, 0
+	for r, other := range from.ctas {
+		for k, a := range other.lastHits {
 			if n := slices.IndexFunc(from.ctas, func(p *cta) bool { return p.sharedMem == a }); n >= 0 {
-				ctas[r].hits[k] = ctas[n].sharedMem
+				ctas[r].lastHits[k] = ctas[n].sharedMem
 			}
 		}
 	}
@@ -206,40 +206,40 @@ func (cl *cluster) bytes() (n uint64) {
 	return n
 }
 
-// assume makes the context that of a CTA that has another.
-func (c *cta) assume(o *cta) {
-	own := *c
-	*c = *o
-	c.native = own.native
-	c.native.of = 0
-	c.warps, c.shared, c.sharedMem, c.hits, c.room = own.warps, own.shared, own.sharedMem, own.hits, own.room
-	c.cluster, c.alone = own.cluster, own.alone
-	copy(c.shared, o.shared)
-	copy(c.sharedMem.Shadow, o.sharedMem.Shadow)
-	c.sharedMem.Base, c.sharedMem.Size, c.sharedMem.Dead = o.sharedMem.Base, o.sharedMem.Size, o.sharedMem.Dead
-	copy(c.hits, o.hits)
-	c.open = maps.Clone(o.open)
-	c.async.lanes = nil
-	c.tolerated = slices.Clone(o.tolerated)
-	c.out = own.out
-	c.out.Reset()
-	c.out.Write(o.out.Bytes())
-	if o.stream != nil {
-		c.stream = &stream{cta: c, sinks: slices.Clone(o.stream.sinks), wants: o.stream.wants}
-		c.room = c.stream
+// copyFrom makes the context that of a CTA that has another.
+func (c *cta) copyFrom(other *cta) {
+	saved := *c
+	*c = *other
+	c.native = saved.native
+	c.native.sourceCount = 0
+	c.warps, c.shared, c.sharedMem, c.lastHits, c.idleStream = saved.warps, saved.shared, saved.sharedMem, saved.lastHits, saved.idleStream
+	c.cluster, c.ownCluster = saved.cluster, saved.ownCluster
+	copy(c.shared, other.shared)
+	copy(c.sharedMem.Shadow, other.sharedMem.Shadow)
+	c.sharedMem.Base, c.sharedMem.Size, c.sharedMem.Freed = other.sharedMem.Base, other.sharedMem.Size, other.sharedMem.Freed
+	copy(c.lastHits, other.lastHits)
+	c.releasedBlocks = maps.Clone(other.releasedBlocks)
+	c.asyncState.lanes = nil
+	c.tolerated = slices.Clone(other.tolerated)
+	c.output = saved.output
+	c.output.Reset()
+	c.output.Write(other.output.Bytes())
+	if other.stream != nil {
+		c.stream = &eventStream{cta: c, sinks: slices.Clone(other.stream.sinks), subscription: other.stream.subscription}
+		c.idleStream = c.stream
 	}
-	c.frame = own.frame
-	c.frame.last = nil
-	m := moved{frames: map[*frame]*frame{&o.frame: &c.frame}, joins: map[*join]*join{}}
-	if o.frame.twin != nil {
-		m.frames[o.frame.twin] = c.frame.twin
+	c.frame = saved.frame
+	c.frame.lastCallee = nil
+	m := splitCopier{frames: map[*frame]*frame{&other.frame: &c.frame}, reconvergences: map[*reconvergence]*reconvergence{}}
+	if other.frame.counterpart != nil {
+		m.frames[other.frame.counterpart] = c.frame.counterpart
 	}
 	for i := range c.warps {
-		c.warps[i].assume(&o.warps[i], &m)
+		c.warps[i].assume(&other.warps[i], &m)
 	}
 	for i := range c.barriers {
 		b := &c.barriers[i]
-		b.waiting, b.spare = slices.Clone(b.waiting), nil
+		b.waiting, b.waitingBuffer = slices.Clone(b.waiting), nil
 		for k, w := range b.waiting {
 			b.waiting[k] = &c.warps[w.id]
 		}
@@ -247,44 +247,44 @@ func (c *cta) assume(o *cta) {
 }
 
 // assume makes the warp what another is, of another context.
-func (w *warp) assume(o *warp, m *moved) {
-	own := *w
-	*w = *o
-	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.expanding, w.lent = own.cta, own.rc, own.files, own.local, own.check, own.unit, own.expanding, own.lent
-	w.listen()
-	w.spare, w.away = nil, nil
-	w.sourced, w.sources = false, nil
-	w.latest = slices.Clone(o.latest)
-	w.eased = 0 // sinks that do not go back may have lost what it was eased for
-	w.strand = m.strand(&o.strand)
-	w.others = nil
-	for i := range o.others {
-		w.others = append(w.others, m.strand(&o.others[i]))
+func (w *warp) assume(other *warp, m *splitCopier) {
+	saved := *w
+	*w = *other
+	w.cta, w.rc, w.files, w.local, w.check, w.unit, w.onMaterialise, w.exported = saved.cta, saved.rc, saved.files, saved.local, saved.check, saved.unit, saved.onMaterialise, saved.exported
+	w.setOnMaterialise()
+	w.freeWaits, w.blockedInstr = nil, nil
+	w.sourcesSet, w.sources = false, nil
+	w.latest = slices.Clone(other.latest)
+	w.reducedSinks = 0 // sinks that do not go back may have lost what it was eased for
+	w.warpSplit = m.split(&other.warpSplit)
+	w.waitingSplits = nil
+	for i := range other.waitingSplits {
+		w.waitingSplits = append(w.waitingSplits, m.split(&other.waitingSplits[i]))
 	}
 	for h := range w.files {
-		w.files[h].Assume(&o.files[h])
-		w.local[h] = slices.Clone(o.local[h])
+		w.files[h].CopyFrom(&other.files[h])
+		w.local[h] = slices.Clone(other.local[h])
 		if w.check != nil {
-			w.check.files[h].Assume(&o.check.files[h])
+			w.check.files[h].CopyFrom(&other.check.files[h])
 		}
 	}
-	w.shadow = slices.Clone(o.shadow)
+	w.shadow = slices.Clone(other.shadow)
 	for lane, bytes := range w.shadow {
 		w.shadow[lane] = slices.Clone(bytes)
 	}
-	w.shown = nil
-	w.show(m.frame(o.shown))
+	w.shownFrame = nil
+	w.show(m.frame(other.shownFrame))
 }
 
-// moved is what has become of objects of one context in another.
-type moved struct {
-	frames map[*frame]*frame
-	joins  map[*join]*join
+// splitCopier is what has become of objects of one context in another.
+type splitCopier struct {
+	frames         map[*frame]*frame
+	reconvergences map[*reconvergence]*reconvergence
 }
 
-func (m *moved) strand(c *strand) strand {
+func (m *splitCopier) split(c *warpSplit) warpSplit {
 	n := *c
-	n.frame, n.join = m.frame(c.frame), m.join(c.join)
+	n.frame, n.reconvergence = m.frame(c.frame), m.reconvergence(c.reconvergence)
 	if c.wait != nil {
 		b := *c.wait
 		n.wait = &b
@@ -292,24 +292,24 @@ func (m *moved) strand(c *strand) strand {
 	return n
 }
 
-func (m *moved) frame(fr *frame) *frame {
+func (m *splitCopier) frame(fr *frame) *frame {
 	if n, ok := m.frames[fr]; ok || fr == nil {
 		return n
 	}
 	n := new(frame)
 	m.frames[fr] = n
 	*n = *fr
-	n.caller, n.twin, n.last = m.frame(fr.caller), m.frame(fr.twin), nil
+	n.caller, n.counterpart, n.lastCallee = m.frame(fr.caller), m.frame(fr.counterpart), nil
 	return n
 }
 
-func (m *moved) join(j *join) *join {
-	if n, ok := m.joins[j]; ok || j == nil {
+func (m *splitCopier) reconvergence(j *reconvergence) *reconvergence {
+	if n, ok := m.reconvergences[j]; ok || j == nil {
 		return n
 	}
-	n := new(join)
-	m.joins[j] = n
+	n := new(reconvergence)
+	m.reconvergences[j] = n
 	*n = *j
-	n.frame, n.outer = m.frame(j.frame), m.join(j.outer)
+	n.frame, n.outer = m.frame(j.frame), m.reconvergence(j.outer)
 	return n
 }

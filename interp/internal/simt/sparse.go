@@ -12,10 +12,10 @@ import (
 )
 
 // sparse executes spcompress and spdecompress. A lane reads all its registers before it writes.
-func sparse(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	o := &w.cta.code.Fragments[in.Side]
-	c := o.Sparse
-	a, b, e, d := tensorRows(f, o.A, false), tensorRows(f, o.B, false), tensorRows(f, o.E, false), tensorRows(f, o.D, true)
+func sparse(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	frags := &w.cta.code.Fragments[instr.Side]
+	c := frags.Sparse
+	a, b, e, d := tensorRows(f, frags.A, false), tensorRows(f, frags.B, false), tensorRows(f, frags.E, false), tensorRows(f, frags.D, true)
 	read := func(rows []*regfile.Row32, lane int) []uint32 {
 		words := make([]uint32, len(rows))
 		for i, row := range rows {
@@ -28,10 +28,10 @@ func sparse(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		lane := bits.TrailingZeros32(left)
 		result, wrong := make([]uint32, len(d)), ""
 		if len(e) > 0 {
-			if how, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
+			if reduction, err := matrix.ChoiceOf(e[0][lane], c.Elem); err != nil {
 				wrong = err.Error()
 			} else {
-				c.Compress(how, read(a, lane), result[c.Indices():], result[:c.Indices()])
+				c.Compress(reduction, read(a, lane), result[c.Indices():], result[:c.Indices()])
 			}
 		} else if i := c.Decompress(result, read(b, lane), read(a, lane)); i >= 0 {
 			wrong = fmt.Sprintf("index %d in a group of %d", i, c.Of)
@@ -48,7 +48,7 @@ func sparse(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 	}
 	if bad != 0 {
 		lanes := uint64(bad) << (32 * h)
-		w.fail(w.src(in), lanes, ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.src(in).Text, what, LaneList(lanes))
+		w.fail(w.sourceOf(instr), lanes, ErrMatrix, "%v: %s with %s, in lanes %s", ErrMatrix, w.sourceOf(instr).Text, what, LaneList(lanes))
 	}
 }
 

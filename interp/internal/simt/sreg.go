@@ -21,26 +21,26 @@ const (
 	workspaceLow  = ptx.EnvReg0 + 2
 )
 
-func sregLane32(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, f.Row32(in.D), in, ^uint32(0), m)
+func sregLane32(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	sregRow(w, h, f.Row32(instr.D), instr, ^uint32(0), m)
 }
 
 // sregLane16 is the 16-bit read of PTX 1.x.
-func sregLane16(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, f.Row32(in.D), in, 0xffff, m)
+func sregLane16(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	sregRow(w, h, f.Row32(instr.D), instr, 0xffff, m)
 }
 
-func sregLane64(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sregRow(w, h, f.Row64(in.D), in, ^uint64(0), m)
+func sregLane64(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	sregRow(w, h, f.Row64(instr.D), instr, ^uint64(0), m)
 }
 
 // sregSource is the special register that in reads, as the lanes of m in half h see
 // it: one that is uniform or affine in all warps (manual 10.1, 10.4).
-func sregSource(w *warp, h int, in *code.Instr, m uint32) affinetrack.Value {
-	r := ptx.SpecialReg(in.Imm)
+func sregSource(w *warp, h int, instr *code.Instr, m uint32) affinetrack.Value {
+	r := ptx.SpecialReg(instr.Imm)
 	switch {
 	case !r.PerLane():
-		return affinetrack.Value{Base: w.uniformSreg(in) & (1<<in.Op.Signature().Width - 1)}
+		return affinetrack.Value{Base: w.uniformSreg(instr) & (1<<instr.Op.Signature().Width - 1)}
 	case r == ptx.LaneID:
 		return affinetrack.Value{Base: uint64(32 * h), Stride: 1}
 	}
@@ -55,15 +55,15 @@ func threadSpacing(block Dim3, width int) (worst [3]lower.Spacing) {
 	weight := 1 // of the digit
 	for d := range worst {
 		n := block.along(d)
-		for _, over := range []int{lower.Whole, lower.Half} {
+		for _, over := range []int{lower.WholeRow, lower.HalfRow} {
 			lanes := min(row, over)
 			s := &worst[d]
 			switch {
-			case s.Over != 0:
+			case s.Group != 0:
 			case n == 1 || weight%lanes == 0: // it changes between rows at most
-				*s = lower.Spacing{Over: uint8(over)}
+				*s = lower.Spacing{Group: uint8(over)}
 			case weight == 1 && (n%lanes == 0 || n == block.Count()): // it carries between rows at most
-				*s = lower.Spacing{By: 1, Over: uint8(over)}
+				*s = lower.Spacing{Stride: 1, Group: uint8(over)}
 			}
 		}
 		weight *= n
@@ -72,10 +72,10 @@ func threadSpacing(block Dim3, width int) (worst [3]lower.Spacing) {
 }
 
 // sregRow reads the special register of in for the lanes of m.
-func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, mask T, m uint32) {
-	r := ptx.SpecialReg(in.Imm)
+func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, instr *code.Instr, mask T, m uint32) {
+	r := ptx.SpecialReg(instr.Imm)
 	if !r.PerLane() {
-		mem.FillRow(d, T(w.uniformSreg(in))&mask, m)
+		mem.FillRow(d, T(w.uniformSreg(instr))&mask, m)
 		return
 	}
 	if r >= ptx.TidX && r <= ptx.TidZ {
@@ -118,18 +118,18 @@ func sregRow[T mem.Slot](w *warp, h int, d *[regfile.Lanes]T, in *code.Instr, ma
 
 // uniformSreg is the special register that in reads, one that is the same in all lanes
 // of a warp.
-func (w *warp) uniformSreg(in *code.Instr) uint64 {
-	c, r := w.cta, ptx.SpecialReg(in.Imm)
+func (w *warp) uniformSreg(instr *code.Instr) uint64 {
+	c, r := w.cta, ptx.SpecialReg(instr.Imm)
 	switch {
 	case r >= ptx.CtaidX && r <= ptx.CtaidZ:
 		return uint64(c.id.along(int(r - ptx.CtaidX)))
 	// Without explicit clusters every CTA is a cluster of its own.
 	case r >= ptx.ClusterIDX && r <= ptx.ClusterIDZ:
 		i := int(r - ptx.ClusterIDX)
-		return uint64(c.id.along(i) / c.grid.team.along(i))
+		return uint64(c.id.along(i) / c.grid.clusterDim.along(i))
 	case r >= ptx.ClusterCtaidX && r <= ptx.ClusterCtaidZ:
 		i := int(r - ptx.ClusterCtaidX)
-		return uint64(c.id.along(i) % c.grid.team.along(i))
+		return uint64(c.id.along(i) % c.grid.clusterDim.along(i))
 	}
 	switch r {
 	case ptx.PerCTAMemoryOffset:
@@ -141,11 +141,11 @@ func (w *warp) uniformSreg(in *code.Instr) uint64 {
 	case ptx.SMID:
 		return uint64(c.index % Multiprocessors)
 	case ptx.Clock, ptx.GlobalTimerLo:
-		return uint64(uint32(w.clock(in)))
+		return uint64(uint32(w.clock(instr)))
 	case ptx.ClockHi, ptx.GlobalTimerHi:
-		return w.clock(in) >> 32
+		return w.clock(instr) >> 32
 	case ptx.Clock64, ptx.GlobalTimer:
-		return w.clock(in)
+		return w.clock(instr)
 	}
 	return c.grid.sreg(r)
 }
@@ -160,23 +160,23 @@ func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 	case r >= ptx.NClusterIDX && r <= ptx.NClusterIDZ:
 		return uint64(g.clusters().along(int(r - ptx.NClusterIDX)))
 	case r >= ptx.ClusterNctaidX && r <= ptx.ClusterNctaidZ:
-		return uint64(g.team.along(int(r - ptx.ClusterNctaidX)))
+		return uint64(g.clusterDim.along(int(r - ptx.ClusterNctaidX)))
 	}
 	switch r {
 	case ptx.NWarpID:
-		return uint64((g.threads + g.code.Width - 1) / g.code.Width)
+		return uint64((g.threads + g.kernel.Width - 1) / g.kernel.Width)
 	case ptx.NSMID:
 		return Multiprocessors
 	case ptx.GridID:
 		return g.gridID
 	case ptx.ClusterNctarank:
-		return uint64(g.size)
+		return uint64(g.clusterSize)
 	case ptx.TotalSmemSize, ptx.AggrSmemSize:
 		return g.sharedLen
 	case ptx.DynamicSmemSize:
 		return g.dynShared
 	case ptx.PerCTAMemorySize:
-		return g.code.sliceSize()
+		return g.kernel.sliceSize()
 	case workspaceHigh, workspaceLow:
 		switch {
 		case g.workspace == nil:
@@ -194,12 +194,12 @@ func (g *Grid) sreg(r ptx.SpecialReg) uint64 {
 // clock is the time when the warp executes an instruction, in cycles and nanoseconds: the
 // instructions that the warps of the CTA have executed before, and how long they have
 // slept. It is the same in every run.
-func (w *warp) clock(in *code.Instr) uint64 {
+func (w *warp) clock(instr *code.Instr) uint64 {
 	c := w.cta
-	c.timed = true // a loop that watches the clock is no standstill
+	c.readClock = true // a loop that watches the clock is no standstill
 	n := c.slept
 	for i := range c.warps {
 		n += c.warps[i].count.WarpInstructions
 	}
-	return uint64(n - int64(c.code.Block(w.pc).Sources.End-in.Src)) // all of a block is counted when it begins
+	return uint64(n - int64(c.code.Block(w.pc).Sources.End-instr.Src)) // all of a block is counted when it begins
 }

@@ -33,9 +33,9 @@ func spacingOf(t *testing.T, block Dim3, width int) {
 		want := lower.Spacing{}
 		switch {
 		case whole != affinetrack.Generic:
-			want = lower.Spacing{By: int64(whole - affinetrack.Uniform), Over: lower.Whole}
+			want = lower.Spacing{Stride: int64(whole - affinetrack.Uniform), Group: lower.WholeRow}
 		case half != affinetrack.Generic:
-			want = lower.Spacing{By: int64(half - affinetrack.Uniform), Over: lower.Half}
+			want = lower.Spacing{Stride: int64(half - affinetrack.Uniform), Group: lower.HalfRow}
 		}
 		if got[d] != want {
 			t.Fatalf("block %v, warps of %d, dimension %d: spacing %v, want %v", block, width, d, got[d], want)

@@ -1,17 +1,17 @@
 package simt
 
 // This file is the policy stack: the immediate-post-dominator reconvergence stack.
-// The strands lie in the order in which branches made them, and the last that can
+// The warp splits lie in the order in which branches made them, and the last that can
 // run runs.
 
-type stack struct{ joins }
+type stack struct{ reconvergences }
 
 func (s *stack) expire(w *warp) {}
 
 func (s *stack) next(w *warp) bool {
-	for i := len(w.others) - 1; i >= 0; i-- {
-		if w.others[i].wait == nil {
-			w.resume(w.take(i))
+	for i := len(w.waitingSplits) - 1; i >= 0; i-- {
+		if w.waitingSplits[i].wait == nil {
+			w.resume(w.takeSplit(i))
 			return true
 		}
 	}

@@ -19,79 +19,79 @@ import (
 // too many lanes goes there.
 //
 //go:norace
-func (w *warp) beforeStore(p *pair) {
+func (w *warp) beforeStore(p *instrPair) {
 	k, t := w.check, w.target(p)
 	for n := k.idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		k.before[lane] = append(k.before[lane][:0], t.memory(lane, t.address(lane))...)
+		k.memoryBefore[lane] = append(k.memoryBefore[lane][:0], t.memory(lane, t.address(lane))...)
 	}
 }
 
-// target is where a store goes to.
-type target struct {
-	w *warp
-	a *code.Access
-	c *regfile.Compact // the compact address of those that execute it; nil if they have none
-	f *regfile.File
-	o code.Row // the address register
+// storeTarget is where a store goes to.
+type storeTarget struct {
+	w          *warp
+	access     *code.Access
+	compact    *regfile.Compact // the compact address of those that execute it; nil if they have none
+	f          *regfile.File
+	addressRow code.Row // the address register
 
 	// Where the engine can store without resolving addresses, but in local memory: where the
 	// instruction accessed memory the last time. See warp.reach.
-	p          unsafe.Pointer
+	pointer    unsafe.Pointer
 	base, last uint64
 }
 
-func (w *warp) target(p *pair) target {
-	k, a := w.check, w.access(p.in)
-	t := target{w: w, a: a, f: k.f, o: code.Row{Slot: a.Addr, Row: p.in.A}}
+func (w *warp) target(p *instrPair) storeTarget {
+	k, a := w.check, w.access(p.instr)
+	t := storeTarget{w: w, access: a, f: k.engineFile, addressRow: code.Row{Slot: a.Addr, Row: p.instr.A}}
 	if a.Addr != code.NoSlot {
-		if c := shadowAt(k.f, a.Addr, p.in.A); k.lanes != 0 && c.Holds(k.lanes) {
-			t.c = c
+		if c := shadowAt(k.engineFile, a.Addr, p.instr.A); k.lanes != 0 && c.Holds(k.lanes) {
+			t.compact = c
 		}
 	}
 	if a.Space != ptx.Local {
-		t.p, t.base, t.last, _ = w.reach(a, a.Bytes)
+		t.pointer, t.base, t.last, _ = w.reach(a, a.Bytes)
 	}
 	return t
 }
 
 // address is where a lane stores, or would: at a compact address if those that do have one,
 // else at its own.
-func (t *target) address(lane int) uint64 {
+func (t *storeTarget) address(lane int) uint64 {
 	switch {
-	case t.c != nil:
-		return t.a.At(t.c.At(lane))
-	case t.a.Addr == code.NoSlot:
-		return t.a.Off
+	case t.compact != nil:
+		return t.access.AddressAt(t.compact.At(lane))
+	case t.access.Addr == code.NoSlot:
+		return t.access.Offset
 	}
-	return t.a.At(laneOf(t.f, t.o, lane))
+	return t.access.AddressAt(laneValue(t.f, t.addressRow, lane))
 }
 
-// near is the memory of the access at an address, if the engine can store there without
+// resolved is the memory of the access at an address, if the engine can store there without
 // resolving it, but in local memory; else nil.
-func (t *target) near(addr uint64) unsafe.Pointer {
-	off := addr - t.base
-	if t.p == nil || bits.RotateLeft64(off, -bits.TrailingZeros(uint(t.a.Bytes))) > t.last {
+func (t *storeTarget) resolved(addr uint64) unsafe.Pointer {
+	offset := addr - t.base
+	if t.pointer == nil || bits.RotateLeft64(offset, -bits.TrailingZeros(uint(t.access.Bytes))) > t.last {
 		return nil
 	}
-	return unsafe.Add(t.p, off)
+	return unsafe.Add(t.pointer, offset)
 }
 
 // memory is what a lane's access at an address goes to, if the engine can store there without
 // resolving it; else nothing. Of local memory it is a copy, of other memory the memory itself,
 // which may be written meanwhile: for functions that the race detector does not look at.
-func (t *target) memory(lane int, addr uint64) (b []byte) {
-	if t.a.Space != ptx.Local {
-		if p := t.near(addr); p != nil {
-			return unsafe.Slice((*byte)(p), t.a.Bytes)
+func (t *storeTarget) memory(lane int, addr uint64) (b []byte) {
+	if t.access.Space != ptx.Local {
+		if p := t.resolved(addr); p != nil {
+			return unsafe.Slice((*byte)(p), t.access.Bytes)
 		}
 		return nil
 	}
-	view, request := t.w.view(), t.w.request(t.a)
+	view, request := t.w.view(), t.w.request(t.access)
 	if place, fault := view.Find(&request, addr); fault == nil {
-		n := min(4, t.a.Bytes)
-		for i := 0; i < t.a.Bytes; i += n {
-			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, n)))
+		n := min(4, t.access.Bytes)
+		for i := 0; i < t.access.Bytes; i += n {
+			b = binary.LittleEndian.AppendUint32(b, uint32(t.w.local[t.w.check.half].Load(int(place.Offset)+i, lane, n)))
 		}
 	}
 	return b
@@ -101,31 +101,31 @@ func (t *target) memory(lane int, addr uint64) (b []byte) {
 // lanes would have, and with what was there. What differs may be what another CTA has
 // stored in between, a race of the guest's; a store happens once, so it is then repeated
 // in a copy of the memory.
-func (w *warp) afterStore(p *pair) {
-	a, m := w.access(p.in), w.check.lanes
-	if !w.cta.changed && w.seen(p, m) {
+func (w *warp) afterStore(p *instrPair) {
+	a, m := w.access(p.instr), w.check.lanes
+	if !w.cta.changed && w.storesToSharedMemory(p, m) {
 		w.mismatch(p, m, "it stores, and does not say so to those who wait for memory to change")
 		return
 	}
 	w.compareMemory(p)
-	if w.err == nil || !w.cta.grid.atomics || a.Space == ptx.Shared || a.Space == ptx.Local {
+	if w.err == nil || !w.cta.grid.hostAtomics || a.Space == ptx.Shared || a.Space == ptx.Local {
 		return
 	}
 	w.err = nil
-	if part := w.partOf(p); part != nil {
-		hit, counted := w.cta.hits[a.Hit], w.count.ThreadInstructions
-		w.cta.hits[a.Hit] = part
+	if part := w.copyOfTarget(p); part != nil {
+		hit, counted := w.cta.lastHits[a.HitIndex], w.count.ThreadInstructions
+		w.cta.lastHits[a.HitIndex] = part
 		w.beforeStore(p)
-		if w.engine(); w.err == nil {
+		if w.runEngine(); w.err == nil {
 			w.compareMemory(p)
 		}
-		w.cta.hits[a.Hit], w.count.ThreadInstructions = hit, counted
+		w.cta.lastHits[a.HitIndex], w.count.ThreadInstructions = hit, counted
 	}
 }
 
-// seen reports whether lanes have stored to memory that other threads see.
-func (w *warp) seen(p *pair, m uint32) bool {
-	a, t := w.access(p.in), w.target(p)
+// storesToSharedMemory reports whether lanes have stored to memory that other threads see.
+func (w *warp) storesToSharedMemory(p *instrPair, m uint32) bool {
+	a, t := w.access(p.instr), w.target(p)
 	if a.Space != ptx.Generic {
 		return m != 0 && a.Space != ptx.Local
 	}
@@ -138,10 +138,10 @@ func (w *warp) seen(p *pair, m uint32) bool {
 	return false
 }
 
-// partOf is a copy of the memory that the lanes of m store to, and idle ones would; nil if
+// copyOfTarget is a copy of the memory that the lanes of m store to, and idle ones would; nil if
 // the engine would not look there, but resolve the addresses.
-func (w *warp) partOf(p *pair) *mem.Allocation {
-	a, k := w.access(p.in), w.check
+func (w *warp) copyOfTarget(p *instrPair) *mem.Allocation {
+	a, k := w.access(p.instr), w.check
 	if a.Addr == code.NoSlot {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (w *warp) partOf(p *pair) *mem.Allocation {
 		lane := bits.TrailingZeros32(n) & 31
 		addr := t.address(lane)
 		switch {
-		case t.near(addr) != nil:
+		case t.resolved(addr) != nil:
 			from, to = min(from, addr), max(to, addr+uint64(a.Bytes))
 		case k.lanes>>lane&1 != 0:
 			return nil
@@ -159,11 +159,11 @@ func (w *warp) partOf(p *pair) *mem.Allocation {
 	if to == 0 {
 		return nil
 	}
-	return w.cta.hits[a.Hit].Part(from&^(hitAlign-1), to)
+	return w.cta.lastHits[a.HitIndex].Slice(from&^(hitAlign-1), to)
 }
 
 // compareMemory compares what is in memory after a store.
-func (w *warp) compareMemory(p *pair) {
+func (w *warp) compareMemory(p *instrPair) {
 	if w.check.lanes != 0 && !w.storedRows(p) {
 		w.compareStored(p)
 	}
@@ -175,15 +175,15 @@ func (w *warp) compareMemory(p *pair) {
 // storedRows reports whether memory holds what the lanes of m store at their compact
 // addresses, which are those of the reference. Where it does not, lanes may store in the
 // same place.
-func (w *warp) storedRows(p *pair) bool {
+func (w *warp) storedRows(p *instrPair) bool {
 	k, m := w.check, w.check.lanes
-	g, a := k.g, &k.Access[p.ref.Side]
+	g, a := k.referenceFile, &k.Access[p.ref.Side]
 	step := 0
 	if a.Space == ptx.Local {
 		return false
 	}
 	if a.Addr != code.NoSlot {
-		c := shadowAt(k.f, a.Addr, p.in.A)
+		c := shadowAt(k.engineFile, a.Addr, p.instr.A)
 		if !c.Holds(m) {
 			return false
 		}
@@ -194,12 +194,12 @@ func (w *warp) storedRows(p *pair) bool {
 	first, last := bits.TrailingZeros32(m), 31-bits.LeadingZeros32(m)
 	t := w.target(p)
 	from, to := t.address(first), t.address(last)
-	at := t.near(from)
-	if at == nil || t.near(to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
+	ptr := t.resolved(from)
+	if ptr == nil || t.resolved(to) == nil || to-from != uint64((last-first)*step) || last > first && step%a.Bytes != 0 {
 		return false
 	}
 	for i, e := range a.Elems {
-		if e.Slot != code.NoSlot && !storedRow(g, e, a.Size, unsafe.Add(at, i*a.Size), first, step, m) {
+		if e.Slot != code.NoSlot && !storedRow(g, e, a.Size, unsafe.Add(ptr, i*a.Size), first, step, m) {
 			return false
 		}
 	}
@@ -227,14 +227,14 @@ func storedAs[D mem.Slot](row *[regfile.Lanes]D, size int, p unsafe.Pointer, fir
 }
 
 // compareStored compares memory at the addresses of the reference's lanes, one by one.
-func (w *warp) compareStored(p *pair) {
+func (w *warp) compareStored(p *instrPair) {
 	k, m := w.check, w.check.lanes
-	g, a := k.g, &k.Access[p.ref.Side]
+	g, a := k.referenceFile, &k.Access[p.ref.Side]
 	w.referenceAddresses(p)
 	t := w.target(p)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		b := t.bytesAt(lane, k.address[lane])
+		b := t.bytesAt(lane, k.addressRow[lane])
 		if b == nil {
 			w.mismatch(p, 1<<lane, "it stores, but the access of lane %d traps", lane)
 			return
@@ -243,11 +243,11 @@ func (w *warp) compareStored(p *pair) {
 			if e.Slot == code.NoSlot {
 				continue
 			}
-			want := get(g, e, lane)
+			want := readElem(g, e, lane)
 			for j := range a.Size {
-				at := k.address[lane] + uint64(i*a.Size+j)
-				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !k.stores(at, m&^(1<<lane), a) {
-					w.mismatch(p, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.address[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
+				addr := k.addressRow[lane] + uint64(i*a.Size+j)
+				if v := byte(want >> (8 * j)); b[i*a.Size+j] != v && !k.storesByte(addr, m&^(1<<lane), a) {
+					w.mismatch(p, 1<<lane, "lane %d stores %#x at %s, where there is %#x now", lane, want, hexAddr(k.addressRow[lane]+uint64(i*a.Size)), b[i*a.Size:][:a.Size])
 					return
 				}
 			}
@@ -259,14 +259,14 @@ func (w *warp) compareStored(p *pair) {
 // there.
 //
 //go:norace
-func (w *warp) compareUnstored(p *pair) {
-	k, a := w.check, w.access(p.in)
+func (w *warp) compareUnstored(p *instrPair) {
+	k, a := w.check, w.access(p.instr)
 	m, addressed, t := k.lanes, false, w.target(p)
 	for n := k.idle; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
 		addr := t.address(lane)
 		now := t.memory(lane, addr)
-		if bytes.Equal(now, k.before[lane]) {
+		if bytes.Equal(now, k.memoryBefore[lane]) {
 			continue
 		}
 		if !addressed {
@@ -274,7 +274,7 @@ func (w *warp) compareUnstored(p *pair) {
 			addressed = true
 		}
 		for i, v := range now {
-			if i < len(k.before[lane]) && v != k.before[lane][i] && !k.stores(addr+uint64(i), m, a) {
+			if i < len(k.memoryBefore[lane]) && v != k.memoryBefore[lane][i] && !k.storesByte(addr+uint64(i), m, a) {
 				w.mismatch(p, 1<<lane, "lane %d, which does not execute it, has another byte at %s", lane, hexAddr(addr+uint64(i)))
 				return
 			}
@@ -282,14 +282,14 @@ func (w *warp) compareUnstored(p *pair) {
 	}
 }
 
-// stores reports whether a lane of m stores the byte at an address. In local memory, lanes
+// storesByte reports whether a lane of m stores the byte at an address. In local memory, lanes
 // have their own.
-func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
+func (k *check) storesByte(addr uint64, m uint32, a *code.Access) bool {
 	if a.Space == ptx.Local {
 		return false
 	}
 	for n := m; n != 0; n &= n - 1 {
-		if at-k.address[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
+		if addr-k.addressRow[bits.TrailingZeros32(n)&31] < uint64(a.Bytes) {
 			return true
 		}
 	}
@@ -299,17 +299,17 @@ func (k *check) stores(at uint64, m uint32, a *code.Access) bool {
 // bytesAt is what is in memory where a lane's access at an address goes to, nil if it traps.
 //
 //go:norace
-func (t *target) bytesAt(lane int, addr uint64) (b []byte) {
+func (t *storeTarget) bytesAt(lane int, addr uint64) (b []byte) {
 	if b = t.memory(lane, addr); b != nil {
 		return b
 	}
-	view, request := t.w.view(), t.w.request(t.a)
+	view, request := t.w.view(), t.w.request(t.access)
 	if place, fault := view.Find(&request, addr); fault == nil {
-		for i := range t.a.Bytes {
+		for i := range t.access.Bytes {
 			if place.Alloc != nil {
-				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Off+uint64(i))))
+				b = append(b, *(*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset+uint64(i))))
 			} else {
-				b = append(b, byte(t.w.local[t.w.check.half].Load(int(place.Off)+i, lane, 1)))
+				b = append(b, byte(t.w.local[t.w.check.half].Load(int(place.Offset)+i, lane, 1)))
 			}
 		}
 	}

@@ -14,223 +14,223 @@ import (
 	"gemu/regfile"
 )
 
-// stream is the events of a CTA. There is none where nobody wants to know.
-type stream struct {
-	cta   *cta
-	sinks []listener
-	wants Wants // of all of them
+// eventStream is the events of a CTA. There is none where nobody wants to know.
+type eventStream struct {
+	cta          *cta
+	sinks        []subscriber
+	subscription Subscription // of all of them
 
-	unions  []union // by which sinks have eased a warp, what any of them is told of instructions
-	eased   uint64  // as warp.eased, when the instruction began that is told of
-	telling int     // the sink that is told
+	unions       []eventUnion // by which sinks have eased a warp, what any of them is told of instructions
+	reducedSinks uint64       // as warp.eased, when the instruction began that is told of
+	current      int          // the sink that is told
 
-	step     Event    // of an instruction, before and after
-	accesses []Access // room for those of step
-	texels   []Texel
-	reads    []Value
-	writes   []Value
-	rows     []code.Row // and for those of its operations
-	event    Event      // of anything else
-	ways     []Way
-	before   []listener // room for the sinks of the CTA before
-	values   []Value    // room for those of event
-	effect   Effect     // of event
-	pieces   []Piece    // room for those of effect
+	step          Event    // of an instruction, before and after
+	accesses      []Access // room for those of step
+	texels        []Texel
+	reads         []Value
+	writes        []Value
+	rows          []code.Row // and for those of its operations
+	event         Event      // of anything else
+	groups        []LaneGroup
+	previousSinks []subscriber // room for the sinks of the CTA before
+	valueBuffer   []Value      // room for those of event
+	effect        Effect       // of event
+	segments      []Segment    // room for those of effect
 
-	expanded Value
+	materialised Value
 
-	stop error // the launch is to end with it
+	stopErr error // the launch is to end with it
 }
 
-// listener is a sink, and what the probe that it is of wants.
-type listener struct {
+// subscriber is a sink, and what the probe that it is of wants.
+type subscriber struct {
 	Sink
-	wants  Wants
-	of     *watcher // the probe
-	chosen []Events // what it is told of instructions; nil: all
-	eased  []Events // … of warps that it has eased; nil: it eases none
+	subscription Subscription
+	watcher      *probeState // the probe
+	selected     []Events    // what it is told of instructions; nil: all
+	reduced      []Events    // … of warps that it has eased; nil: it eases none
 }
 
-// mostEasers is how many sinks of a CTA may ease warps: the first.
-const mostEasers = 64
+// maxReducers is how many sinks of a CTA may ease warps: the first.
+const maxReducers = 64
 
-// union is what somebody is told of instructions in warps that these sinks have eased.
-type union struct {
-	by     uint64
-	chosen []Events // nil: all
-	next   []int32  // by instruction, the first from it on of which somebody is told something
-	room   []Events
+// eventUnion is what somebody is told of instructions in warps that these sinks have eased.
+type eventUnion struct {
+	reducedSinks uint64
+	selected     []Events // nil: all
+	next         []int32  // by instruction, the first from it on of which somebody is told something
+	buffer       []Events
 }
 
-// watcher is a probe, and what it wants.
-type watcher struct {
+// probeState is a probe, and what it wants.
+type probeState struct {
 	Probe
-	wants Wants
+	subscription Subscription
 }
 
-// tell tells the probes of something that is no CTA's.
-func (g *Grid) tell(kind Events, err error) {
+// emit tells the probes of something that is no CTA's.
+func (g *Grid) emit(kind Events, err error) {
 	for _, p := range g.probes {
-		if p.wants.Events&kind != 0 {
+		if p.subscription.Events&kind != 0 {
 			t, _ := err.(*Trap)
-			p.Tell(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Meet: -1, Trap: t, Err: err})
+			p.OnEvent(&Event{Kind: kind, Launch: g.info, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Trap: t, Err: err})
 		}
 	}
 }
 
-// Tell tells the device's probes what the host does to memory.
-func (d *Device) Tell(kind Events, a *mem.Allocation, off uint64, bytes int, order *Order) {
+// Emit tells the device's probes what the host does to memory.
+func (d *Device) Emit(kind Events, a *mem.Allocation, offset uint64, bytes int, order *HostOrder) {
 	for _, p := range d.Probes {
-		if p.Wants().Events&kind != 0 {
-			p.Tell(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Meet: -1, Memory: a, Offset: off, Bytes: bytes, Order: order})
+		if p.Subscription().Events&kind != 0 {
+			p.OnEvent(&Event{Kind: kind, CTA: -1, Warp: -1, Index: -1, Reconverge: -1, Memory: a, Offset: offset, Bytes: bytes, Order: order})
 		}
 	}
 }
 
-// tell tells all who want to know.
-func (s *stream) tell(e *Event, kind Events) {
+// emit tells all who want to know.
+func (s *eventStream) emit(e *Event, kind Events) {
 	e.Kind = kind
 	for i := range s.sinks {
 		l := &s.sinks[i]
-		if l.wants.Events&kind == 0 {
+		if l.subscription.Events&kind == 0 {
 			continue
 		}
-		if kind&chosenKinds != 0 {
-			if list := l.list(i, s.eased); list != nil && list[e.Index]&kind == 0 {
+		if kind&selectableEvents != 0 {
+			if list := l.selectedEvents(i, s.reducedSinks); list != nil && list[e.Index]&kind == 0 {
 				continue
 			}
 		}
-		s.telling = i
-		l.Tell(e)
+		s.current = i
+		l.OnEvent(e)
 	}
 }
 
-// watch asks the probes of the launch who wants to know of the CTA that begins.
-func (c *cta) watch() {
+// openStream asks the probes of the launch who wants to know of the CTA that begins.
+func (c *cta) openStream() {
 	c.stream = nil
 	if len(c.grid.probes) == 0 {
 		return
 	}
-	s := c.room
+	s := c.idleStream
 	if s == nil {
-		s = &stream{cta: c}
-		c.room = s
+		s = &eventStream{cta: c}
+		c.idleStream = s
 	}
-	before := append(s.before[:0], s.sinks...)
-	s.sinks, s.wants, s.stop = s.sinks[:0], Wants{}, nil
+	before := append(s.previousSinks[:0], s.sinks...)
+	s.sinks, s.subscription, s.stopErr = s.sinks[:0], Subscription{}, nil
 	same := true // as in the CTA before
 	for i := range c.grid.probes {
 		p := &c.grid.probes[i]
 		if sink := p.CTA(c.grid.info, c.index, c.id); sink != nil {
 			n := len(s.sinks)
-			s.sinks = append(s.sinks, listener{Sink: sink, wants: p.wants, of: p})
-			s.ask(n)
-			s.wants = s.wants.with(p.wants)
-			same = same && n < len(before) && before[n].alike(&s.sinks[n])
+			s.sinks = append(s.sinks, subscriber{Sink: sink, subscription: p.subscription, watcher: p})
+			s.selectEvents(n)
+			s.subscription = s.subscription.union(p.subscription)
+			same = same && n < len(before) && before[n].sameSelection(&s.sinks[n])
 		}
 	}
 	if !same || len(before) != len(s.sinks) {
 		s.unions = s.unions[:0]
 	}
 	clear(before) // which would keep them alive
-	s.before = before
+	s.previousSinks = before
 	if len(s.sinks) > 0 {
 		c.stream = s
 	}
 }
 
-// ask has the probe of sink i say which instructions the sink is told of.
-func (s *stream) ask(i int) {
+// selectEvents has the probe of sink i say which instructions the sink is told of.
+func (s *eventStream) selectEvents(i int) {
 	l := &s.sinks[i]
-	if l.chosen, l.eased = l.of.chosen(s.cta.grid.info); i >= mostEasers {
-		l.eased = nil
+	if l.selected, l.reduced = l.watcher.selectEvents(s.cta.grid.info); i >= maxReducers {
+		l.reduced = nil
 	}
 }
 
-// rechoose asks the probes anew which instructions of the CTAs in flight they are told of.
-func (g *Grid) rechoose() {
+// reselectEvents asks the probes anew which instructions of the CTAs in flight they are told of.
+func (g *Grid) reselectEvents() {
 	for i := range g.flights {
 		if c := g.flights[i].cta; c != nil && c.stream != nil {
 			for k := range c.stream.sinks {
-				c.stream.ask(k)
+				c.stream.selectEvents(k)
 			}
 			c.stream.unions = c.stream.unions[:0]
 		}
 	}
 }
 
-// chosen is what the probe is told of instructions; nil if that is all. eased is that of warps
+// selectEvents is what the probe is told of instructions; nil if that is all. eased is that of warps
 // that its sinks ease.
-func (p *watcher) chosen(l *LaunchInfo) (chosen, eased []Events) {
-	if p.wants.Events&chosenKinds == 0 {
+func (p *probeState) selectEvents(l *LaunchInfo) (chosen, eased []Events) {
+	if p.subscription.Events&selectableEvents == 0 {
 		return nil, nil
 	}
-	if c, ok := p.Probe.(Chooser); ok {
-		chosen = c.Chosen(l)
+	if c, ok := p.Probe.(EventSelector); ok {
+		chosen = c.SelectEvents(l)
 	}
-	if c, ok := p.Probe.(Easer); ok {
-		eased = c.Eased(l)
+	if c, ok := p.Probe.(EventReducer); ok {
+		eased = c.ReducedEvents(l)
 	}
 	return chosen, eased
 }
 
-// alike reports whether both are of the same probe, and told the same of instructions.
-func (l *listener) alike(o *listener) bool {
-	return l.of == o.of && sameList(l.chosen, o.chosen) && sameList(l.eased, o.eased)
+// sameSelection reports whether both are of the same probe, and told the same of instructions.
+func (l *subscriber) sameSelection(other *subscriber) bool {
+	return l.watcher == other.watcher && sameSlice(l.selected, other.selected) && sameSlice(l.reduced, other.reduced)
 }
 
-func sameList(a, b []Events) bool {
+func sameSlice(a, b []Events) bool {
 	return len(a) == len(b) && (a == nil) == (b == nil) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
-// list is what sink i is told of instructions in a warp that these have eased; nil: all.
-func (l *listener) list(i int, eased uint64) []Events {
+// selectedEvents is what sink i is told of instructions in a warp that these have eased; nil: all.
+func (l *subscriber) selectedEvents(i int, eased uint64) []Events {
 	if eased>>i&1 != 0 {
-		return l.eased
+		return l.reduced
 	}
-	return l.chosen
+	return l.selected
 }
 
-// choice is what somebody is told of instructions in a warp. It is good until the next choice.
-func (s *stream) choice(w *warp) *union {
+// unionFor is what somebody is told of instructions in a warp. It is good until the next choice.
+func (s *eventStream) unionFor(w *warp) *eventUnion {
 	for i := range s.unions {
-		if u := &s.unions[i]; u.by == w.eased {
+		if u := &s.unions[i]; u.reducedSinks == w.reducedSinks {
 			return u
 		}
 	}
-	return s.unite(w.eased)
+	return s.newUnion(w.reducedSinks)
 }
 
-// unite finds what somebody is told of instructions in warps that these sinks have eased.
-func (s *stream) unite(eased uint64) *union {
+// newUnion finds what somebody is told of instructions in warps that these sinks have eased.
+func (s *eventStream) newUnion(eased uint64) *eventUnion {
 	n := len(s.unions)
 	if n == cap(s.unions) {
-		s.unions = append(s.unions, union{})
+		s.unions = append(s.unions, eventUnion{})
 	}
 	s.unions = s.unions[:n+1]
 	u := &s.unions[n]
-	u.by, u.chosen = eased, nil
+	u.reducedSinks, u.selected = eased, nil
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.wants.Events&chosenKinds != 0 && l.list(i, eased) == nil {
+		if l := &s.sinks[i]; l.subscription.Events&selectableEvents != 0 && l.selectedEvents(i, eased) == nil {
 			return u
 		}
 	}
 	size := len(s.cta.code.Sources)
-	if u.room = u.room[:0]; cap(u.room) < size {
-		u.room, u.next = make([]Events, size), make([]int32, size)
+	if u.buffer = u.buffer[:0]; cap(u.buffer) < size {
+		u.buffer, u.next = make([]Events, size), make([]int32, size)
 	}
-	u.chosen, u.next = u.room[:size], u.next[:size]
-	clear(u.chosen)
+	u.selected, u.next = u.buffer[:size], u.next[:size]
+	clear(u.selected)
 	for i := range s.sinks {
-		if l := &s.sinks[i]; l.wants.Events&chosenKinds != 0 {
-			for k, kinds := range l.list(i, eased) {
-				u.chosen[k] |= kinds & l.wants.Events & chosenKinds
+		if l := &s.sinks[i]; l.subscription.Events&selectableEvents != 0 {
+			for k, kinds := range l.selectedEvents(i, eased) {
+				u.selected[k] |= kinds & l.subscription.Events & selectableEvents
 			}
 		}
 	}
 	next := int32(size)
 	for k := size - 1; k >= 0; k-- {
-		if u.chosen[k] != 0 {
+		if u.selected[k] != 0 {
 			next = int32(k)
 		}
 		u.next[k] = next
@@ -238,132 +238,134 @@ func (s *stream) unite(eased uint64) *union {
 	return u
 }
 
-// hears reports whether somebody wants to be told of events of a kind.
-func (c *cta) hears(kind Events) bool { return c.stream != nil && c.stream.wants.Events&kind != 0 }
+// isSubscribed reports whether somebody wants to be told of events of a kind.
+func (c *cta) isSubscribed(kind Events) bool {
+	return c.stream != nil && c.stream.subscription.Events&kind != 0
+}
 
-// tell tells of something that is no warp's.
-func (c *cta) tell(kind Events) {
-	if c.hears(kind) {
-		c.stream.tell(c.stream.none(), kind)
+// emit tells of something that is no warp's.
+func (c *cta) emit(kind Events) {
+	if c.isSubscribed(kind) {
+		c.stream.emit(c.stream.newCTAEvent(), kind)
 	}
 }
 
-// none is an event of the CTA that is about no warp.
-func (s *stream) none() *Event {
+// newCTAEvent is an event of the CTA that is about no warp.
+func (s *eventStream) newCTAEvent() *Event {
 	c := s.cta
-	s.event = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Meet: -1, stream: s}
+	s.event = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: -1, Index: -1, Reconverge: -1, stream: s}
 	return &s.event
 }
 
-// about fills in an event about lanes of the running strand of a warp, at an instruction,
+// fillEvent fills in an event about lanes of the running warp split of a warp, at an instruction,
 // which may be nil.
-func (s *stream) about(e *Event, w *warp, src *code.Source, lanes uint64) {
+func (s *eventStream) fillEvent(e *Event, w *warp, src *code.Source, lanes uint64) {
 	c := s.cta
-	*e = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Meet: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
+	*e = Event{Launch: c.grid.info, Step: c.grid.steps, CTA: c.index, ID: c.id, Warp: w.id, Index: -1, Reconverge: -1, Active: w.mask, Lanes: lanes, stream: s, warp: w, source: src, frame: w.frame}
 	if w.frame != nil {
 		e.Depth, e.Local = w.frame.depth, 4*w.frame.local
 	}
-	if w.join != nil {
-		e.Meet = int(c.code.sourceAt(w.join.pc))
+	if w.reconvergence != nil {
+		e.Reconverge = int(c.code.sourceAt(w.reconvergence.pc))
 	}
 	if src != nil {
 		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	}
 }
 
-// tellLanes tells of lanes of the running strand.
-func (w *warp) tellLanes(kind Events, src *code.Source, lanes uint64) {
+// emitLanes tells of lanes of the running warp split.
+func (w *warp) emitLanes(kind Events, src *code.Source, lanes uint64) {
 	if w.cta.stream != nil { // not worth a call where nobody watches
-		w.cta.stream.tellLanes(w, kind, src, lanes)
+		w.cta.stream.emitLanes(w, kind, src, lanes)
 	}
 }
 
-func (s *stream) tellLanes(w *warp, kind Events, src *code.Source, lanes uint64) {
-	if s.wants.Events&kind != 0 {
-		s.about(&s.event, w, src, lanes)
-		s.tell(&s.event, kind)
+func (s *eventStream) emitLanes(w *warp, kind Events, src *code.Source, lanes uint64) {
+	if s.subscription.Events&kind != 0 {
+		s.fillEvent(&s.event, w, src, lanes)
+		s.emit(&s.event, kind)
 	}
 }
 
-// tellWays tells where groups of lanes go.
-func (w *warp) tellWays(kind Events, src *code.Source, lanes uint64, groups ...group) {
+// emitGroups tells where groups of lanes go.
+func (w *warp) emitGroups(kind Events, src *code.Source, lanes uint64, groups ...laneGroup) {
 	s := w.cta.stream
-	if !w.cta.hears(kind) {
+	if !w.cta.isSubscribed(kind) {
 		return
 	}
-	s.about(&s.event, w, src, lanes)
-	s.ways = s.ways[:0]
+	s.fillEvent(&s.event, w, src, lanes)
+	s.groups = s.groups[:0]
 	for _, g := range groups {
 		if g.mask != 0 {
-			owed := int32(0)
+			uncounted := int32(0)
 			if g.pc == w.pc { // they part where they are
-				owed = w.owed
+				uncounted = w.uncounted
 			}
-			s.ways = append(s.ways, Way{g.mask, int(w.cta.code.nextSource(g.pc, owed))})
+			s.groups = append(s.groups, LaneGroup{g.mask, int(w.cta.code.nextSource(g.pc, uncounted))})
 		}
 	}
-	s.event.Ways = s.ways
-	s.tell(&s.event, kind)
+	s.event.Groups = s.groups
+	s.emit(&s.event, kind)
 }
 
-// tellStrand tells of a strand, which need not be the one that runs, and of registers that
+// emitSplit tells of a warp split, which need not be the one that runs, and of registers that
 // its lanes have got otherwise than by executing an instruction just now.
-func (w *warp) tellStrand(kind Events, c *strand, src *code.Source, results []ptx.RegID) {
+func (w *warp) emitSplit(kind Events, c *warpSplit, src *code.Source, results []ptx.RegID) {
 	s := w.cta.stream
-	if !w.cta.hears(kind) {
+	if !w.cta.isSubscribed(kind) {
 		return
 	}
-	running := w.strand
-	w.strand = *c
+	running := w.warpSplit
+	w.warpSplit = *c
 	e := &s.event
-	s.about(e, w, src, c.mask)
+	s.fillEvent(e, w, src, c.mask)
 	if c.wait != nil {
-		e.Waits = c.wait.told(w.cta.code.Width)
+		e.Wait = c.wait.described(w.cta.code.Width)
 	}
 	if len(results) > 0 {
 		w.show(c.frame)
-		s.values = w.registers(s.values, src, results)
-		e.Writes = s.values
+		s.valueBuffer = w.registers(s.valueBuffer, src, results)
+		e.Writes = s.valueBuffer
 	}
-	s.tell(e, kind)
-	w.strand = running
+	s.emit(e, kind)
+	w.warpSplit = running
 	if running.mask != 0 {
 		w.show(running.frame)
 	}
 }
 
-// told is a wait as probes are told.
-func (b *wait) told(width int) Waiting {
-	if b.collects() {
-		return Waiting{Barrier: -1, Members: b.member}
+// described is a wait as probes are told.
+func (b *wait) described(width int) WaitState {
+	if b.isCollective() {
+		return WaitState{Barrier: -1, Members: b.membermask}
 	}
-	return Waiting{Barrier: b.id, Threads: b.want * width, Generation: b.generation}
+	return WaitState{Barrier: b.id, Threads: b.expected * width, Generation: b.generation}
 }
 
-// tellMemory tells what an instruction has done to memory, by a lane.
-func (w *warp) tellMemory(kind Events, in *code.Instr, lane int, a *mem.Allocation) {
-	if s := w.cta.stream; w.cta.hears(kind) {
+// emitMemory tells what an instruction has done to memory, by a lane.
+func (w *warp) emitMemory(kind Events, instr *code.Instr, lane int, a *mem.Allocation) {
+	if s := w.cta.stream; w.cta.isSubscribed(kind) {
 		e := &s.event
-		s.about(e, w, w.src(in), 1<<lane)
+		s.fillEvent(e, w, w.sourceOf(instr), 1<<lane)
 		e.Memory, e.Bytes = a, int(a.Size)
-		s.tell(e, kind)
+		s.emit(e, kind)
 	}
 }
 
-// tellTrap tells of the trap that has stopped the CTA.
-func (c *cta) tellTrap(t *Trap) {
-	if !c.hears(OnTrap) {
+// emitTrap tells of the trap that has stopped the CTA.
+func (c *cta) emitTrap(t *Trap) {
+	if !c.isSubscribed(OnTrap) {
 		return
 	}
-	e := c.stream.none()
-	switch src := t.at; {
+	e := c.stream.newCTAEvent()
+	switch src := t.source; {
 	case t.Warp >= 0:
-		c.stream.about(e, &c.warps[t.Warp], src, t.Lanes)
+		c.stream.fillEvent(e, &c.warps[t.Warp], src, t.Lanes)
 	case src != nil:
 		e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
 	}
 	e.Trap = t
-	c.stream.tell(e, OnTrap)
+	c.stream.emit(e, OnTrap)
 }
 
 // source is the PTX instruction with an index, nil if it is below zero.
@@ -395,31 +397,31 @@ func (k *Kernel) sourceAt(pc int32) int32 {
 	}
 }
 
-// nextSource is sourceAt for a strand that has yet to execute so many PTX instructions of
+// nextSource is sourceAt for a warp split that has yet to execute so many PTX instructions of
 // its block, if it has executed some; else owed is 0.
-func (k *Kernel) nextSource(pc, owed int32) int32 {
-	if owed == 0 {
+func (k *Kernel) nextSource(pc, uncounted int32) int32 {
+	if uncounted == 0 {
 		return k.sourceAt(pc)
 	}
 	b := k.Block(pc)
-	if first := k.owedSource(b, pc, owed); first < b.Sources.End {
+	if first := k.uncountedSource(b, pc, uncounted); first < b.Sources.End {
 		return first
 	}
 	return k.sourceAt(b.Next)
 }
 
-// owedSource is the first of the PTX instructions of a block that a strand at a pc in it has
+// uncountedSource is the first of the PTX instructions of a block that a warp split at a pc in it has
 // yet to execute, after some others; the end of them if it has executed all.
-func (k *Kernel) owedSource(b *code.Block, pc, owed int32) int32 {
-	first := b.Sources.End - owed
+func (k *Kernel) uncountedSource(b *code.Block, pc, uncounted int32) int32 {
+	first := b.Sources.End - uncounted
 	if k.Instrs[pc].Src != first { // it was executed together with others
 		first++
 	}
 	return first
 }
 
-// accessing is the instructions that access memory, of a PTX instruction.
-type accessing struct {
+// accessedSources is the instructions that access memory, of a PTX instruction.
+type accessedSources struct {
 	folded []*code.Instr // a launch has executed them before it began
 	run    []int32       // the pcs of the others
 	start  int32         // the pc in the block from which on there is what is part of the PTX instruction, or behind it
@@ -434,22 +436,22 @@ var accessKinds = map[code.Op]mem.AccessKind{
 }
 
 // accesses are the instructions that access memory, by PTX instruction.
-func (k *Kernel) accesses() []accessing {
+func (k *Kernel) accesses() []accessedSources {
 	if k.accessOf == nil {
-		k.accessOf = make([]accessing, len(k.Sources))
-		accesses := func(in *code.Instr) bool {
-			_, ok := accessKinds[in.Op]
-			return in.Src >= 0 && (ok || in.Op == code.TextureFetch || in.Op.Signature().Side == code.AccessSide)
+		k.accessOf = make([]accessedSources, len(k.Sources))
+		accesses := func(instr *code.Instr) bool {
+			_, ok := accessKinds[instr.Op]
+			return instr.Src >= 0 && (ok || instr.Op == code.TextureFetch || instr.Op.Signature().Side == code.AccessSide)
 		}
 		for i := range k.Fixed {
-			if in := &k.Fixed[i].Instr; accesses(in) {
-				list := &k.accessOf[in.Src].folded
-				*list = append(*list, in)
+			if instr := &k.Fixed[i].Instr; accesses(instr) {
+				list := &k.accessOf[instr.Src].folded
+				*list = append(*list, instr)
 			}
 		}
 		for i := range k.Instrs {
-			if in := &k.Instrs[i]; accesses(in) {
-				list := &k.accessOf[in.Src].run
+			if instr := &k.Instrs[i]; accesses(instr) {
+				list := &k.accessOf[instr.Src].run
 				*list = append(*list, int32(i))
 			}
 		}
@@ -467,90 +469,90 @@ func (k *Kernel) accesses() []accessing {
 	return k.accessOf
 }
 
-// ready makes the event of an instruction that the running strand is about to execute with
+// beginStep makes the event of an instruction that the running warp split is about to execute with
 // some of its lanes.
-func (s *stream) ready(w *warp, src *code.Source, lanes uint64) {
+func (s *eventStream) beginStep(w *warp, src *code.Source, lanes uint64) {
 	// As about has it. Most of an event stays zero in one of an instruction, and clearing it each
 	// time would take as long as all else that telling of it takes.
 	e, c := &s.step, s.cta
-	s.eased = w.eased
-	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Meet, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
+	s.reducedSinks = w.reducedSinks
+	e.Launch, e.Step, e.CTA, e.ID, e.Warp, e.Reconverge, e.Active, e.Lanes = c.grid.info, c.grid.steps, c.index, c.id, w.id, -1, w.mask, lanes
 	e.Depth, e.Local, e.stream, e.warp, e.source, e.frame = w.frame.depth, 4*w.frame.local, s, w, src, w.frame
 	e.Instr, e.Func, e.Index = src.Instr, src.Func.Func, int(src.Index)
-	if w.join != nil {
-		e.Meet = int(c.code.sourceAt(w.join.pc))
+	if w.reconvergence != nil {
+		e.Reconverge = int(c.code.sourceAt(w.reconvergence.pc))
 	}
 	e.Writes, e.Accesses, e.Operation, e.pair = nil, nil, nil, nil
 	s.reads = w.registers(s.reads, src, src.Reads)
 	e.Reads = s.reads
 }
 
-// tellAfter tells that it has executed it.
-func (s *stream) tellAfter(w *warp, src *code.Source) {
+// emitAfter tells that it has executed it.
+func (s *eventStream) emitAfter(w *warp, src *code.Source) {
 	s.writes = w.registers(s.writes, src, src.Writes)
 	s.step.Writes, s.step.Operation = s.writes, nil
-	s.tell(&s.step, OnAfter)
+	s.emit(&s.step, OnAfter)
 }
 
-// tellAccess tells what a memory instruction is about to access.
-func (s *stream) tellAccess(w *warp, in *code.Instr) {
-	if in.Op == code.TextureFetch {
-		s.tellTexels(w, in)
+// emitAccess tells what a memory instruction is about to access.
+func (s *eventStream) emitAccess(w *warp, instr *code.Instr) {
+	if instr.Op == code.TextureFetch {
+		s.emitTexels(w, instr)
 		return
 	}
-	s.describe(w, in)
+	s.describe(w, instr)
 	if s.step.Lanes != 0 {
-		s.tell(&s.step, OnAccess)
+		s.emit(&s.step, OnAccess)
 	}
 }
 
 // describe says what a memory instruction accesses, beside what its PTX instruction has
 // accessed before.
-func (s *stream) describe(w *warp, in *code.Instr) {
+func (s *eventStream) describe(w *warp, instr *code.Instr) {
 	n := len(s.step.Accesses)
 	if s.accesses = s.accesses[:n]; n == cap(s.accesses) {
 		s.accesses = append(s.accesses, Access{})
 	}
 	s.accesses = s.accesses[:n+1]
 	s.step.Accesses = s.accesses
-	s.accesses[n].runsOf = 0
-	switch to := &s.accesses[n]; in.Op.Signature().Side {
+	s.accesses[n].runLanes = 0
+	switch to := &s.accesses[n]; instr.Op.Signature().Side {
 	case code.TextureSide:
-		w.describeSurface(in, to, s.step.Lanes, s.wants.Addresses)
+		w.describeSurface(instr, to, s.step.Lanes, s.subscription.Addresses)
 		return
 	case code.NoSide:
-		w.describeMbarrier(in, to, s.step.Lanes, s.wants.Addresses)
+		w.describeMbarrier(instr, to, s.step.Lanes, s.subscription.Addresses)
 		return
 	}
-	a, to := w.access(in), &s.accesses[n]
-	to.Access, to.w, to.in, to.Lanes, to.lengths = w.request(a), w, in, s.step.Lanes, nil
-	if a.Once {
+	a, to := w.access(instr), &s.accesses[n]
+	to.Access, to.w, to.instr, to.Lanes, to.lengths = w.request(a), w, instr, s.step.Lanes, nil
+	if a.SingleLane {
 		to.Lanes &= -to.Lanes
 	}
 	if a.Tile != nil {
-		half := uint64(providing(a))
+		half := uint64(providingLanes(a))
 		to.Lanes &= half<<32 | half
 	}
-	if !s.wants.Addresses {
+	if !s.subscription.Addresses {
 		to.Addr = nil
 		return
 	}
-	to.makeRoom()
+	to.reserve()
 	for h := range w.files {
 		list := (*regfile.Row64)(to.Addr[regfile.Lanes*h:])
 		if a.Addr == code.NoSlot {
 			mem.FillRow(list, 0, regfile.Full)
 		} else {
-			w.read(list, h, code.Row{Slot: a.Addr, Row: in.A})
+			w.read(list, h, code.Row{Slot: a.Addr, Row: instr.A})
 		}
 		switch { // a.At, which is for one
 		case a.Addr == code.R:
 			for i, v := range list {
-				list[i] = uint64(uint32(v + a.Off))
+				list[i] = uint64(uint32(v + a.Offset))
 			}
-		case a.Off != 0:
+		case a.Offset != 0:
 			for i := range list {
-				list[i] += a.Off
+				list[i] += a.Offset
 			}
 		}
 		if a.Frame {
@@ -559,7 +561,7 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 			}
 		}
 	}
-	if in.Op == code.StoreBulk {
+	if instr.Op == code.StoreBulk {
 		to.lengths = make([]uint64, len(to.Addr))
 		for h := range w.files {
 			w.read((*regfile.Row64)(to.lengths[regfile.Lanes*h:]), h, code.Row{Slot: a.Elems[0].Slot, Row: a.Elems[0].Row})
@@ -567,22 +569,22 @@ func (s *stream) describe(w *warp, in *code.Instr) {
 	}
 }
 
-// makeRoom gives the access addresses, for all lanes.
-func (a *Access) makeRoom() {
-	if a.room == nil {
-		a.room = make([]uint64, regfile.Lanes*len(a.w.files))
+// reserve gives the access addresses, for all lanes.
+func (a *Access) reserve() {
+	if a.addrBuffer == nil {
+		a.addrBuffer = make([]uint64, regfile.Lanes*len(a.w.files))
 	}
-	a.Addr = a.room
+	a.Addr = a.addrBuffer
 }
 
 // Stored appends the bytes that a lane is about to store to p. ok is false of what is no store of
 // registers, element by element, by the lane: of atomics, matrices, st.bulk, and vectors of which
 // elements are left out.
 func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
-	if a.in == nil || a.in.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
+	if a.instr == nil || a.instr.Op.Signature().Side != code.AccessSide || a.Kind != mem.Store {
 		return p, false
 	}
-	x := a.w.access(a.in)
+	x := a.w.access(a.instr)
 	if x.Tile != nil || a.lengths != nil {
 		return p, false
 	}
@@ -597,8 +599,8 @@ func (a *Access) Stored(p []byte, lane int) (to []byte, ok bool) {
 	return p, true
 }
 
-// Given is what a lane gives to an access that writes.
-type Given struct {
+// Stored is what a lane gives to an access that writes.
+type Stored struct {
 	// Data is what is stored, or what an atomic operation combines with what is there, of .cas what
 	// comes in its place; in elements of Size bytes.
 	Data []byte
@@ -608,24 +610,24 @@ type Given struct {
 	Left    uint64 // the elements of a vector, bit 0 for the first, that are not stored
 }
 
-// Given tells what a lane is about to give to the access, into room from an earlier one: what Stored
+// StoredBy tells what a lane is about to give to the access, into room from an earlier one: what Stored
 // has, and also the operands of atomics, the rows of matrices, which the registers of all lanes
 // make, and texels of surfaces. ok is false of what gives nothing: loads, st.bulk, and mbarriers, whose bytes are
 // the machine's own.
-func (a *Access) Given(g *Given, lane int) (ok bool) {
+func (a *Access) StoredBy(g *Stored, lane int) (ok bool) {
 	g.Data, g.Compare, g.Left = g.Data[:0], g.Compare[:0], 0
-	if a.in == nil || a.lengths != nil || a.Kind == mem.Load {
+	if a.instr == nil || a.lengths != nil || a.Kind == mem.Load {
 		return false
 	}
 	h, one := lane/regfile.Lanes, lane%regfile.Lanes
-	switch a.in.Op.Signature().Side {
+	switch a.instr.Op.Signature().Side {
 	case code.TextureSide:
-		g.Data, g.Size = a.w.texelOf(g.Data, h, a.in, one)
+		g.Data, g.Size = a.w.texelOf(g.Data, h, a.instr, one)
 		return g.Size > 0
 	case code.NoSide:
 		return false
 	}
-	x, f := a.w.access(a.in), &a.w.files[h]
+	x, f := a.w.access(a.instr), &a.w.files[h]
 	g.Size = x.Size
 	switch {
 	case x.Tile != nil:
@@ -654,9 +656,9 @@ func (a *Access) Given(g *Given, lane int) (ok bool) {
 func appendElem(p []byte, f *regfile.File, e code.Elem, lane, size int) []byte {
 	var b [16]byte
 	if e.Slot != code.NoSlot {
-		binary.LittleEndian.PutUint64(b[:], laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
+		binary.LittleEndian.PutUint64(b[:], laneValue(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
 		if size == 16 {
-			binary.LittleEndian.PutUint64(b[8:], laneOf(f, code.Row{Slot: e.Slot, Row: e.High}, lane))
+			binary.LittleEndian.PutUint64(b[8:], laneValue(f, code.Row{Slot: e.Slot, Row: e.High}, lane))
 		}
 	}
 	return append(p, b[:size]...)
@@ -672,30 +674,30 @@ func (w *warp) rowsOf(h int, a *code.Access) (rows [matrix.Lanes][]byte) {
 	}
 	a.Tile.Store(&rows, func(register, lane int) uint64 {
 		e := a.Elems[register]
-		return laneOf(&w.files[h], code.Row{Slot: e.Slot, Row: e.Row}, lane)
+		return laneValue(&w.files[h], code.Row{Slot: e.Slot, Row: e.Row}, lane)
 	})
 	return rows
 }
 
-// Place is the memory that a lane accesses: the state space, the allocation (nil: the
+// PlaceOf is the memory that a lane accesses: the state space, the allocation (nil: the
 // thread's local memory) and the offset there, in bytes; that of shared memory is the one of the
 // CTA that is accessed, which may be another of the cluster. ok is false if the access traps.
 // The access must have addresses.
-func (a *Access) Place(lane int) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
-	return a.At(a.Addr[lane])
+func (a *Access) PlaceOf(lane int) (space ptx.Space, alloc *mem.Allocation, offset uint64, ok bool) {
+	return a.AllocationAt(a.Addr[lane])
 }
 
-// At is the memory that an access to an address would go to, as Place has it.
-func (a *Access) At(addr uint64) (space ptx.Space, in *mem.Allocation, off uint64, ok bool) {
+// AllocationAt is the memory that an access to an address would go to, as Place has it.
+func (a *Access) AllocationAt(addr uint64) (space ptx.Space, alloc *mem.Allocation, offset uint64, ok bool) {
 	view := a.w.view()
 	place, fault := view.Resolve(&a.Access, addr)
 	switch {
 	case fault != nil, place.Tolerated.Has(mem.SharedUnit): // no memory of the CTA
 		return a.Space, nil, 0, false
 	case place.Alloc == nil:
-		return ptx.Local, nil, place.Off, true
+		return ptx.Local, nil, place.Offset, true
 	}
-	return place.Alloc.Space(), place.Alloc, place.Off, true
+	return place.Alloc.Space(), place.Alloc, place.Offset, true
 }
 
 // Shadow is the shadow bytes of the memory that a lane accesses, interp.Config.ShadowBytes for
@@ -704,16 +706,16 @@ func (a *Access) At(addr uint64) (space ptx.Space, in *mem.Allocation, off uint6
 // have addresses. CTAs that run at the same time share those of global memory.
 func (a *Access) Shadow(lane int) []byte {
 	n := a.w.cta.grid.dev.Memory.ShadowBytes
-	_, in, off, ok := a.Place(lane)
+	_, alloc, offset, ok := a.PlaceOf(lane)
 	if !ok || n == 0 {
 		return nil
 	}
-	from, to := n*int(off), n*(int(off)+a.Length(lane))
-	if in != nil && to > len(in.Shadow) { // it traps
+	from, to := n*int(offset), n*(int(offset)+a.Length(lane))
+	if alloc != nil && to > len(alloc.Shadow) { // it traps
 		return nil
 	}
-	if in != nil {
-		return in.Shadow[from:to]
+	if alloc != nil {
+		return alloc.Shadow[from:to]
 	}
 	if a.w.shadow == nil {
 		a.w.shadow = make([][]byte, 64)
@@ -727,9 +729,9 @@ func (a *Access) Shadow(lane int) []byte {
 
 // registers reads registers that an instruction names, into room for them.
 func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Value {
-	wants := &w.cta.stream.wants
+	sub := &w.cta.stream.subscription
 	room = room[:0]
-	if !wants.Values && !wants.Tags {
+	if !sub.Values && !sub.Tags {
 		return room
 	}
 	for _, r := range list {
@@ -738,66 +740,66 @@ func (w *warp) registers(room []Value, src *code.Source, list []ptx.RegID) []Val
 		} else {
 			room = append(room, Value{})
 		}
-		w.register(&room[len(room)-1], src.Func, r, wants)
+		w.register(&room[len(room)-1], src.Func, r, sub)
 	}
 	return room
 }
 
 // register reads a register of a function into room for it.
-func (w *warp) register(v *Value, fn *code.Func, r ptx.RegID, wants *Wants) {
-	at := &fn.Regs[r]
+func (w *warp) register(v *Value, fn *code.Func, r ptx.RegID, sub *Subscription) {
+	loc := &fn.Regs[r]
 	v.Reg, v.Type, v.Low, v.High, v.Tags = r, fn.Func.Regs[r].Type, nil, nil, [2]Tag{}
-	if wants.Values {
+	if sub.Values {
 		n := regfile.Lanes * len(w.files)
 		if v.low == nil {
 			v.low = make([]uint64, n)
 		}
 		v.Low = v.low
 		for h := range w.files {
-			w.read((*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: at.Slot, Row: at.Row})
+			w.read((*regfile.Row64)(v.Low[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.Row})
 		}
-		if at.Wide {
+		if loc.Wide {
 			if v.high == nil {
 				v.high = make([]uint64, n)
 			}
 			v.High = v.high
 			for h := range w.files {
-				w.read((*regfile.Row64)(v.High[regfile.Lanes*h:]), h, code.Row{Slot: at.Slot, Row: at.High})
+				w.read((*regfile.Row64)(v.High[regfile.Lanes*h:]), h, code.Row{Slot: loc.Slot, Row: loc.High})
 			}
 		}
 	}
-	if wants.Tags && w.files[0].Tracked() && at.Slot != code.P && at.Slot != code.NoSlot && !at.Wide {
+	if sub.Tags && w.files[0].Tracked() && loc.Slot != code.P && loc.Slot != code.NoSlot && !loc.Wide {
 		for h := range w.files {
-			c := shadowAt(&w.files[h], at.Slot, at.Row)
+			c := shadowAt(&w.files[h], loc.Slot, loc.Row)
 			v.Tags[h] = Tag{valueOf(c), c.Mask}
 		}
 	}
 }
 
 // read copies a row of half h of the warp, wherever its lanes are kept.
-func (w *warp) read(to *regfile.Row64, h int, o code.Row) {
+func (w *warp) read(to *regfile.Row64, h int, row code.Row) {
 	f := &w.files[h]
-	switch o.Slot {
+	switch row.Slot {
 	case code.P:
-		p := f.SrcP(o.Row)
+		p := f.SrcP(row.Row)
 		for i := range to {
 			to[i] = uint64(p >> i & 1)
 		}
 	case code.R:
-		for i, v := range f.Src32(o.Row) {
+		for i, v := range f.Src32(row.Row) {
 			to[i] = uint64(v)
 		}
-		if f.Tracked() && o.Row >= 0 {
-			c := f.Shadow32(o.Row)
+		if f.Tracked() && row.Row >= 0 {
+			c := f.Shadow32(row.Row)
 			for m := c.Mask; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros32(m) & 31
 				to[i] = c.At(i) & 0xffff_ffff
 			}
 		}
 	case code.Q:
-		*to = *f.Src64(o.Row)
-		if f.Tracked() && o.Row >= 0 {
-			c := f.Shadow64(o.Row)
+		*to = *f.Src64(row.Row)
+		if f.Tracked() && row.Row >= 0 {
+			c := f.Shadow64(row.Row)
 			regfile.Fill64(to, c.Base, c.Stride, c.Mask)
 		}
 	default:
@@ -805,54 +807,54 @@ func (w *warp) read(to *regfile.Row64, h int, o code.Row) {
 	}
 }
 
-// listen has the warp's files tell of expansions, if somebody wants to know.
-func (w *warp) listen() {
+// setOnMaterialise has the warp's files tell of expansions, if somebody wants to know.
+func (w *warp) setOnMaterialise() {
 	for h := range w.files {
 		f := &w.files[h]
-		if f.OnExpand = nil; w.check != nil || w.cta.hears(OnExpand) {
-			if w.expanding[h] == nil {
-				w.expanding[h] = func(bits int, row int32, lanes uint32) { w.expands(h, bits, row, lanes) }
+		if f.OnMaterialise = nil; w.check != nil || w.cta.isSubscribed(OnMaterialise) {
+			if w.onMaterialise[h] == nil {
+				w.onMaterialise[h] = func(bits int, row int32, lanes uint32) { w.emitMaterialise(h, bits, row, lanes) }
 			}
-			f.OnExpand = w.expanding[h]
+			f.OnMaterialise = w.onMaterialise[h]
 		}
 	}
 }
 
-// expands counts and tells that a row of half h of the warp has been written from its shadow.
-func (w *warp) expands(h, width int, row int32, lanes uint32) {
+// emitMaterialise counts and tells that a row of half h of the warp has been written from its shadow.
+func (w *warp) emitMaterialise(h, width int, row int32, lanes uint32) {
 	if w.check != nil {
-		w.count.Engine.Expanded += int64(bits.OnesCount32(lanes))
+		w.count.Engine.MaterialisedLanes += int64(bits.OnesCount32(lanes))
 	}
-	if !w.cta.hears(OnExpand) {
+	if !w.cta.isSubscribed(OnMaterialise) {
 		return
 	}
 	o := code.Row{Slot: code.R, Row: row}
 	if width == 64 {
 		o.Slot = code.Q
 	}
-	s, fn := w.cta.stream, w.shown.fn
+	s, fn := w.cta.stream, w.shownFrame.fn
 	src := s.step.source
 	if src != nil && src.Func != fn { // results on their way to the caller
 		src = nil
 	}
-	s.about(&s.event, w, src, uint64(lanes)<<(32*h))
-	s.event.frame = w.shown
+	s.fillEvent(&s.event, w, src, uint64(lanes)<<(32*h))
+	s.event.frame = w.shownFrame
 	c := shadowAt(&w.files[h], o.Slot, o.Row)
-	s.expanded = Value{Reg: registerIn(fn, o, src)}
-	s.expanded.Tags[h] = Tag{valueOf(c), c.Mask}
-	if s.expanded.Reg != ptx.NoReg {
-		s.expanded.Type = fn.Func.Regs[s.expanded.Reg].Type
+	s.materialised = Value{Reg: registerIn(fn, o, src)}
+	s.materialised.Tags[h] = Tag{valueOf(c), c.Mask}
+	if s.materialised.Reg != ptx.NoReg {
+		s.materialised.Type = fn.Func.Regs[s.materialised.Reg].Type
 	}
-	s.event.Expanded, s.event.Row = &s.expanded, Location{InRow, width, int(row)}
-	s.tell(&s.event, OnExpand)
+	s.event.Materialised, s.event.Row = &s.materialised, Location{RowLocation, width, int(row)}
+	s.emit(&s.event, OnMaterialise)
 }
 
 // registerIn is the register that a row of the function holds at an instruction: one that it
 // names, if there is one, else one that somebody will read; where src is nil, at the
 // function's end. It is none if the row is a temporary's.
-func registerIn(fn *code.Func, o code.Row, src *code.Source) ptx.RegID {
-	in := func(at *code.Location) bool {
-		return at.Slot == o.Slot && (at.Row == o.Row || at.Wide && at.High == o.Row)
+func registerIn(fn *code.Func, row code.Row, src *code.Source) ptx.RegID {
+	in := func(loc *code.Location) bool {
+		return loc.Slot == row.Slot && (loc.Row == row.Row || loc.Wide && loc.High == row.Row)
 	}
 	if src != nil {
 		for _, list := range [][]ptx.RegID{src.Reads, src.Writes} {
@@ -865,10 +867,10 @@ func registerIn(fn *code.Func, o code.Row, src *code.Source) ptx.RegID {
 	}
 	found := ptx.NoReg
 	for r := range fn.Regs {
-		switch at := &fn.Regs[r]; {
-		case !in(at):
-		case src != nil && (src.Index < at.First || src.Index > at.Last):
-		case found == ptx.NoReg || at.Last > fn.Regs[found].Last:
+		switch loc := &fn.Regs[r]; {
+		case !in(loc):
+		case src != nil && (src.Index < loc.First || src.Index > loc.Last):
+		case found == ptx.NoReg || loc.Last > fn.Regs[found].Last:
 			found = ptx.RegID(r)
 		}
 	}

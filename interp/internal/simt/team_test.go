@@ -9,9 +9,9 @@ import (
 	"gemu/interp/internal/simt"
 )
 
-// teams are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
+// schedulerKernels are kernels of three warps, whose turns machine code and Go have to give in the same order. %p holds in warp 0,
 // %w is the warp's number.
-var teams = map[string]launched{
+var schedulerKernels = map[string]launched{
 	"a barrier between the halves of that of the cluster": {asked: [3]int{33, 33, 33}, entered: [3]int{33, 33, 33}, body: `
 	barrier.cluster.arrive.aligned;
 	bar.sync 0;
@@ -108,15 +108,15 @@ E:	atom.global.add.u32 %i, [%o], %t;`},
 	"lanes that go twenty ways": {asked: [3]int{25, 25, 25}, entered: [3]int{26, 37, 37}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 19;
-ways:	.branchtargets ` + ways(20, "W%d", ", ") + `;
-	brx.idx %i, ways;` + ways(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
+ways:	.branchtargets ` + execFuncs(20, "W%d", ", ") + `;
+	brx.idx %i, ways;` + execFuncs(20, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tand.b32 %%i, %%t, 1;\n\tsetp.eq.u32 %%q, %%i, 0;\n\t@%%q add.u32 %%t, %%t, 1;\n\tbra E;", "") + `
 E:	bar.sync 0;
 	atom.global.add.u32 %i, [%o], %t;`},
 	"as many ways as machine code knows besides": {asked: [3]int{13, 13, 13}, entered: [3]int{14, 25, 25}, body: `
 	and.b32 %i, %t, 31;
 	min.u32 %i, %i, 16;
-ways:	.branchtargets ` + ways(17, "W%d", ", ") + `;
-	brx.idx %i, ways;` + ways(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
+ways:	.branchtargets ` + execFuncs(17, "W%d", ", ") + `;
+	brx.idx %i, ways;` + execFuncs(17, "\nW%d:\tmad.lo.u32 %%t, %%t, 3, %[1]d;\n\tbra E;", "") + `
 E:	atom.global.add.u32 %i, [%o], %t;`},
 	"lanes that end while warps share their time": {asked: [3]int{53, 53, 360}, entered: [3]int{415, 55, 0}, body: `
 	and.b32 %t, %t, 31;
@@ -136,7 +136,7 @@ M:	add.u32 %j, %j, 1;
 Z:`},
 	"shares to the last instruction": {asked: [3]int{25, 25, 25}, entered: [3]int{423, 30, 66}, body: `
 	mov.u32 %j, %ctaid.x;
-	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + ways(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
+	bar.sync 0;` + strings.Repeat("\n\tadd.u32 %t, %t, 3;", 5) + execFuncs(3, "\n\tsetp.lt.u32 %%q, %%j, %[1]d;\n\t@%%q bra S%[1]d;\n\tadd.u32 %%t, %%t, 1;\nS%[1]d:", "") + ` // another one in each CTA
 	mov.u32 %j, 0;
 M:	add.u32 %j, %j, 1;
 	ld.global.u32 %i, [%o]; // which of the warps executes when shows
@@ -253,8 +253,8 @@ E:`},
 E:`},
 }
 
-// ways are so many of a text in which a number stands.
-func ways(n int, text, between string) string {
+// execFuncs are so many of a text in which a number stands.
+func execFuncs(n int, text, between string) string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = fmt.Sprintf(text, i)
@@ -262,8 +262,8 @@ func ways(n int, text, between string) string {
 	return strings.Join(list, between)
 }
 
-// teamSource is the kernel of a body.
-func teamSource(body string) string {
+// schedulerSource is the kernel of a body.
+func schedulerSource(body string) string {
 	return `.version 8.0
 .target sm_90
 .address_size 64
@@ -298,12 +298,12 @@ func TestTeams(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	for name, k := range teams {
+	for name, k := range schedulerKernels {
 		for i, mode := range modes {
 			launch := interp.Launch{Grid: interp.Dim(4), Block: interp.Dim(96), MaxSteps: 1 << 14, Mode: mode}
 			outcome := func(b interp.Backend) string {
 				launch.Backend = b
-				text, out := ran(t, teamSource(k.body), launch, 2, 1, 1)
+				text, out := ran(t, schedulerSource(k.body), launch, 2, 1, 1)
 				return text + fmt.Sprint(out)
 			}
 			simt.Asked.Times, simt.Asked.Entered = 0, 0
@@ -328,7 +328,7 @@ func TestTeamsUndivided(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	source := teamSource(`
+	source := schedulerSource(`
 	mov.u32 %i, 0;
 L:	add.u32 %i, %i, 1;
 	setp.ne.u32 %q, %i, 1000;
@@ -349,7 +349,7 @@ func TestTeamsInParallel(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	const ctas, rounds = 64, 2000
-	source := teamSource(fmt.Sprintf(`
+	source := schedulerSource(fmt.Sprintf(`
 	mov.u32 %%i, %d;
 L:	red.global.add.u32 [%%o], 1;
 	add.u32 %%i, %%i, -1;
@@ -368,9 +368,9 @@ func TestTeamsLimited(t *testing.T) {
 		t.Skip("this host executes no machine code of ours")
 	}
 	for before := range 3 { // which has blocks end elsewhere
-		source := teamSource(`
+		source := schedulerSource(`
 	bar.sync 0;
-	bar.sync 0; // before which two of them get their turn once more` + ways(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
+	bar.sync 0; // before which two of them get their turn once more` + execFuncs(before, "\n\tadd.u32 %%t, %%t, %d;", "") + `
 L:	add.u32 %t, %t, 1;
 	setp.eq.u32 %q, %w, 5;
 	@!%q bra L;`)
@@ -385,13 +385,13 @@ L:	add.u32 %t, %t, 1;
 	}
 }
 
-// TestTeamsInSlices: CTAs with so many warps that they come back before they have ended, of which lanes have parted, or left,
+// TestTeamsInSlices: CTAs with so many warps that they come back before they have ended, of which lanes have diverged, or left,
 // follow others that are short: in the order of Go.
 func TestTeamsInSlices(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	source := teamSource(`
+	source := schedulerSource(`
 	and.b32 %j, %t, 31;
 	mul.lo.u32 %j, %j, 20;
 	mad.lo.u32 %j, %w, 30, %j;
@@ -435,7 +435,7 @@ func TestTeamsOfClusters(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
-	source := teamSource(`
+	source := schedulerSource(`
 	mov.u32 %i, %cluster_ctarank;
 	barrier.cluster.arrive.aligned;
 	barrier.cluster.wait.aligned;
@@ -454,9 +454,11 @@ func TestTeamsOfClusters(t *testing.T) {
 }
 
 // pauser pauses a launch once, in the second CTA; the first is not watched.
-type pauser struct{ told int }
+type pauser struct{ numEvents int }
 
-func (*pauser) Wants() interp.Wants { return interp.Wants{Events: interp.OnBefore, InOrder: true} }
+func (*pauser) Subscription() interp.Subscription {
+	return interp.Subscription{Events: interp.OnBefore, InOrder: true}
+}
 
 func (p *pauser) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink {
 	if index == 0 {
@@ -465,8 +467,8 @@ func (p *pauser) CTA(_ *interp.LaunchInfo, index int, _ interp.Dim3) interp.Sink
 	return p
 }
 
-func (p *pauser) Tell(e *interp.Event) {
-	if p.told++; p.told == 4 {
+func (p *pauser) OnEvent(e *interp.Event) {
+	if p.numEvents++; p.numEvents == 4 {
 		e.Pause()
 	}
 }
@@ -504,11 +506,11 @@ WAIT:
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := interp.NewBuffer(dev, make([]uint32, 33))
+		output, err := interp.NewBuffer(dev, make([]uint32, 33))
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := m.Start(&interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{out}, Mode: mode, Eager: true, Backend: interp.Native, Probes: []interp.Probe{new(pauser)}})
+		e, err := m.Start(&interp.Launch{Grid: interp.Dim(2), Block: interp.Dim(32), Args: []any{output}, Mode: mode, CompileEagerly: true, Backend: interp.Native, Probes: []interp.Probe{new(pauser)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -526,7 +528,7 @@ WAIT:
 		if ended, err := e.Continue(t.Context()); !ended || err != nil {
 			t.Fatalf("%v mode: ended %v, error %v", mode, ended, err)
 		}
-		for i, v := range interp.Slice[uint32](out) {
+		for i, v := range interp.Slice[uint32](output) {
 			if want := uint32(max(i-1, 0)); i > 0 && v != want || i == 0 && v != 7 {
 				t.Errorf("%v mode: element %d is %d", mode, i, v)
 			}

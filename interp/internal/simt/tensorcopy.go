@@ -37,17 +37,17 @@ func (e *effect) shared() uint64 {
 	return e.to
 }
 
-// badTensor is the trap of a copy that cannot be.
-func (e *effect) badTensor(kind error, format string, args ...any) *Trap {
+// tensorTrap is the trap of a copy that cannot be.
+func (e *effect) tensorTrap(kind error, format string, args ...any) *Trap {
 	t := e.tensor
 	args = append([]any{kind, t.copy.String(), hexAddr(t.at)}, args...)
 	return e.trap(kind, "%v: the box at %s by the tensor map at %s: "+format, args...)
 }
 
-// faultyTensor is the trap of a copy that cannot reach memory.
-func (e *effect) faultyTensor(fault *mem.Fault, addr uint64, bytes int) *Trap {
+// tensorFaultTrap is the trap of a copy that cannot reach memory.
+func (e *effect) tensorFaultTrap(fault *mem.Fault, addr uint64, bytes int) *Trap {
 	t := e.trap(fault.Kind, "%s: one of %d bytes of the box at %s by the tensor map at %s", fault.Msg, bytes, e.tensor.copy.String(), hexAddr(e.tensor.at))
-	t.Addr, t.Bytes, t.Near = addr, bytes, fault.Near
+	t.Addr, t.Bytes, t.Nearby = addr, bytes, fault.Near
 	return t
 }
 
@@ -70,23 +70,23 @@ func (e *effect) mapOf() (*tensormap.Map, error) {
 	place, fault := view.Resolve(&mem.Access{Space: t.space, Bytes: tensormap.Align, Kind: mem.Load}, t.at)
 	switch {
 	case fault == nil && (place.Alloc == nil || place.Alloc.Kind == mem.SharedBlock):
-		return nil, e.badTensor(ErrWrongSpace, "it is in shared or local memory")
-	case fault == nil && place.Alloc.Size-place.Off < tensormap.Size:
-		return nil, e.badTensor(ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Off, tensormap.Size)
+		return nil, e.tensorTrap(ErrWrongSpace, "it is in shared or local memory")
+	case fault == nil && place.Alloc.Size-place.Offset < tensormap.Size:
+		return nil, e.tensorTrap(ErrOutOfBounds, "it ends behind %d bytes, of %d", place.Alloc.Size-place.Offset, tensormap.Size)
 	case fault != nil:
-		return nil, e.faultyTensor(fault, t.at, tensormap.Size)
+		return nil, e.tensorFaultTrap(fault, t.at, tensormap.Size)
 	}
 	var b [tensormap.Size]byte
-	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Off)), tensormap.Size))
+	copy(b[:], unsafe.Slice((*byte)(unsafe.Add(place.Alloc.Ptr, place.Offset)), tensormap.Size))
 	m, err := tensormap.DecodeWith(b[:], t.with)
 	if err == nil {
 		err = m.Fits(&t.copy)
 	}
 	if err == nil && e.op.Reduces && !slices.Contains(reductions[m.Type].ops, t.reduce) {
-		return nil, e.badTensor(ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
+		return nil, e.tensorTrap(ErrAsync, "elements of .%s, for which there is no such reduction", m.Type)
 	}
 	if err != nil {
-		return nil, e.badTensor(ErrAsync, "%v", err)
+		return nil, e.tensorTrap(ErrAsync, "%v", err)
 	}
 	return m, nil
 }
@@ -105,14 +105,14 @@ var reductions = map[tensormap.Type]struct {
 	tensormap.F32:  {ptx.F32, []code.AtomicOp{code.AtomAdd}},
 }
 
-// reach finds memory of a tensor, piece by piece: mostly that of the piece before.
-type reach struct {
+// memoryView finds memory of a tensor, piece by piece: mostly that of the piece before.
+type memoryView struct {
 	view  mem.View
 	kind  mem.AccessKind
 	alloc *mem.Allocation
 }
 
-func (r *reach) bytes(p *tensormap.Piece) ([]byte, *mem.Fault) {
+func (r *memoryView) bytes(p *tensormap.Segment) ([]byte, *mem.Fault) {
 	n := uint64(p.Bytes)
 	if r.alloc == nil || p.Global < r.alloc.Base || p.Global-r.alloc.Base > r.alloc.Size || n > r.alloc.Size-(p.Global-r.alloc.Base) {
 		request := mem.Access{Space: ptx.Global, Bytes: 1, Kind: r.kind}
@@ -130,8 +130,8 @@ func (r *reach) bytes(p *tensormap.Piece) ([]byte, *mem.Fault) {
 	return unsafe.Slice((*byte)(unsafe.Add(r.alloc.Ptr, p.Global-r.alloc.Base)), n), nil
 }
 
-func (c *cta) reach(kind mem.AccessKind) reach {
-	return reach{view: mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}, kind: kind}
+func (c *cta) view(kind mem.AccessKind) memoryView {
+	return memoryView{view: mem.View{Map: c.grid.dev.Memory, Shared: c.sharedMem}, kind: kind}
 }
 
 // box is the shared memory that a copy needs.
@@ -140,23 +140,23 @@ func (e *effect) box(m *tensormap.Map) ([]byte, error) {
 	if e.tensor.copy.Store {
 		kind = mem.Load
 	}
-	space, at := e.op.To, e.shared()
+	space, addr := e.op.To, e.shared()
 	if e.tensor.copy.Store {
 		space = e.op.From
 	}
-	n := m.Room(&e.tensor.copy)
-	in, b, fault := e.cta.region(space, kind, at, n, tensormap.SharedAlign)
-	if fault == nil && e.op.Tells && in != e.cta.holder(e.told).sharedMem {
-		fault = &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier is told", hexAddr(at), e.cta.holder(e.told).id)}
+	n := m.Span(&e.tensor.copy)
+	alloc, b, fault := e.cta.region(space, kind, addr, n, tensormap.SharedAlign)
+	if fault == nil && e.op.NotifiesMbarrier && alloc != e.cta.ctaAt(e.mbarrier).sharedMem {
+		fault = &mem.Fault{Kind: ErrWrongSpace, Msg: fmt.Sprintf("a box at %s, not in the shared memory of cta %s, whose mbarrier counts its bytes", hexAddr(addr), e.cta.ctaAt(e.mbarrier).id)}
 	}
 	if fault != nil {
-		return nil, e.faultyTensor(fault, at, int(n))
+		return nil, e.tensorFaultTrap(fault, addr, int(n))
 	}
 	return b, nil
 }
 
-// placesOf traps if a copy cannot go where it should.
-func (e *effect) placesOf(m *tensormap.Map) (err error) {
+// resolvePlaces traps if a copy cannot go where it should.
+func (e *effect) resolvePlaces(m *tensormap.Map) (err error) {
 	if _, err = e.box(m); err != nil {
 		return err
 	}
@@ -164,11 +164,11 @@ func (e *effect) placesOf(m *tensormap.Map) (err error) {
 	if e.tensor.copy.Store {
 		kind = mem.Store
 	}
-	r := e.cta.reach(kind)
-	m.Walk(&e.tensor.copy, e.shared(), func(p tensormap.Piece) bool {
+	r := e.cta.view(kind)
+	m.Walk(&e.tensor.copy, e.shared(), func(p tensormap.Segment) bool {
 		if p.Inside {
 			if _, fault := r.bytes(&p); fault != nil {
-				err = e.faultyTensor(fault, p.Global, p.Bytes)
+				err = e.tensorFaultTrap(fault, p.Global, p.Bytes)
 			}
 		}
 		return err == nil
@@ -191,8 +191,8 @@ func (e *effect) readTensor() (err error) {
 	}
 	data := make([]byte, 0, m.Bytes(&t.copy))
 	if !t.copy.Store {
-		r, fill := e.cta.reach(mem.Load), fillOf(m)
-		m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+		r, fill := e.cta.view(mem.Load), fillOf(m)
+		m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 			if !p.Inside {
 				for n := p.Bytes; n > 0; n -= min(n, len(fill)) {
 					data = append(data, fill[:min(n, len(fill))]...)
@@ -201,10 +201,10 @@ func (e *effect) readTensor() (err error) {
 			}
 			b, fault := r.bytes(&p)
 			if fault != nil {
-				err = e.faultyTensor(fault, p.Global, p.Bytes)
+				err = e.tensorFaultTrap(fault, p.Global, p.Bytes)
 				return false
 			}
-			e.reports = e.reports || found(e.op.Report, &p, b)
+			e.patternFound = e.patternFound || found(e.op.ReportPattern, &p, b)
 			data = append(data, b...)
 			return true
 		})
@@ -212,7 +212,7 @@ func (e *effect) readTensor() (err error) {
 		e.keepData(data)
 		return err
 	}
-	m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+	m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 		b := from[p.Shared-e.shared():]
 		if m.Type == tensormap.B6x16P32 {
 			data = append(data, pack6((*[16]byte)(b))...)
@@ -227,15 +227,15 @@ func (e *effect) readTensor() (err error) {
 
 // found reports whether a piece of a tensor has the pattern that a copy looks for: in each 16 bytes of global
 // memory it looks at the first element that is copied.
-func found(v code.Validity, p *tensormap.Piece, b []byte) bool {
-	for at := p.Global; len(b) > 0; {
-		n := min(int(16-at%16), len(b))
-		if p.First || at != p.Global || at%16 == 0 || v == code.PerByte {
+func found(v code.PatternCheck, p *tensormap.Segment, b []byte) bool {
+	for addr := p.Global; len(b) > 0; {
+		n := min(int(16-addr%16), len(b))
+		if p.First || addr != p.Global || addr%16 == 0 || v == code.PerByte {
 			if v.FoundFirst(b[:n]) {
 				return true
 			}
 		}
-		at, b = at+uint64(n), b[n:]
+		addr, b = addr+uint64(n), b[n:]
 	}
 	return false
 }
@@ -243,7 +243,7 @@ func found(v code.Validity, p *tensormap.Piece, b []byte) bool {
 // keepData has the effect have what it has read.
 func (e *effect) keepData(data []byte) {
 	if e.data = data; !e.done {
-		e.keep(uint64(len(data)))
+		e.charge(uint64(len(data)))
 	}
 }
 
@@ -258,27 +258,27 @@ func (e *effect) writeTensor() (err error) {
 		if err != nil {
 			return err
 		}
-		m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+		m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 			copy(to[p.Shared-e.shared():], data[:p.Bytes])
 			data = data[p.Bytes:]
 			return true
 		})
 		return nil
 	}
-	var how code.Reduction
+	var reduction code.Reduction
 	if e.op.Reduces {
-		how = code.ReductionOn(t.reduce, reductions[m.Type].typ, ptx.Global)
+		reduction = code.ReductionOn(t.reduce, reductions[m.Type].typ, ptx.Global)
 	}
-	r := e.cta.reach(mem.Store)
-	m.Walk(&t.copy, e.shared(), func(p tensormap.Piece) bool {
+	r := e.cta.view(mem.Store)
+	m.Walk(&t.copy, e.shared(), func(p tensormap.Segment) bool {
 		if p.Inside {
 			to, fault := r.bytes(&p)
 			switch {
 			case fault != nil:
-				err = e.faultyTensor(fault, p.Global, p.Bytes)
+				err = e.tensorFaultTrap(fault, p.Global, p.Bytes)
 				return false
 			case e.op.Reduces:
-				reduceBytes(to, data[:p.Bytes], how)
+				reduceBytes(to, data[:p.Bytes], reduction)
 			default:
 				copy(to, data)
 			}
@@ -334,9 +334,9 @@ func pack6(b *[16]byte) []byte {
 	return out
 }
 
-// asyncTensor executes cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
-func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, args := code.TensorOf(in.Imm), w.cta.code.Calls[in.Side].Args
+// asyncTensor executes cp.async.bulk.tensor and cp.reduce.asyncState.bulk.tensor.
+func asyncTensor(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, args := code.TensorOf(instr.Imm), w.cta.code.Calls[instr.Side].Args
 	for ; m != 0 && w.err == nil; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
 		rest := args
@@ -345,16 +345,16 @@ func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			rest = rest[1:]
 			return v
 		}
-		t := &tensorCopy{at: f.Src64(in.B)[lane], space: op.Map, reduce: op.Op}
+		t := &tensorCopy{at: f.Src64(instr.B)[lane], space: op.Map, reduce: op.Op}
 		t.copy = tensormap.Copy{Mode: op.Mode, Dims: op.Dims, Rows: op.Rows, Store: op.Store, Reset: op.Shape}
 		for i := range op.Coordinates() {
-			t.copy.At[i] = int32(next())
+			t.copy.Position[i] = int32(next())
 		}
 		for i := range t.copy.Offsets {
 			t.copy.Offsets[i] = uint16(next())
 		}
-		e := w.effect(h, in, lane, code.Async{Bulk: true, Tells: !op.Store, Reduces: op.Reduces, Report: op.Report, To: op.Shared, From: ptx.Global})
-		if e.tensor, e.to = t, f.Src64(in.A)[lane]; op.Store {
+		e := w.effect(h, instr, lane, code.Async{Bulk: true, NotifiesMbarrier: !op.Store, Reduces: op.Reduces, ReportPattern: op.Report, To: op.Shared, From: ptx.Global})
+		if e.tensor, e.to = t, f.Src64(instr.A)[lane]; op.Store {
 			e.from, e.to = e.to, 0
 			e.op.From, e.op.To = e.op.To, e.op.From
 		}
@@ -378,19 +378,19 @@ func asyncTensor(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 				t.with.High = uint16(next())
 			}
 		}
-		w.issueTensor(h, in, e, op, f.Src64(in.C)[lane], mask)
+		w.issueTensor(h, instr, e, op, f.Src64(instr.C)[lane], mask)
 	}
 }
 
 // issueTensor looks at a copy, whose mbarrier is at an address, and notes it: for each CTA of a
 // mask, if it has .multicast::cluster.
-func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, told uint64, mask uint32) {
+func (w *warp) issueTensor(h int, instr *code.Instr, e *effect, op code.Tensor, mbarrier uint64, mask uint32) {
 	m, err := e.mapOf()
 	if err != nil {
 		w.err = err
 		return
 	}
-	if e.bytes = m.Bytes(&e.tensor.copy); e.op.Tells && !w.tells(h, in, e, op.Told, told, false) {
+	if e.bytes = m.Bytes(&e.tensor.copy); e.op.NotifiesMbarrier && !w.findMbarrier(h, instr, e, op.MbarrierSpace, mbarrier, false) {
 		return
 	}
 	list := []*effect{e}
@@ -398,14 +398,14 @@ func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, tol
 		list = w.multicast(e, mask)
 	}
 	for _, e := range list {
-		if b := w.cta.mbarrier(e.told); e.op.Tells && !b.valid() {
-			w.badMbarrier(h, in, e.lane&31, e.told, notAnMbarrier)
+		if b := w.cta.mbarrier(e.mbarrier); e.op.NotifiesMbarrier && !b.valid() {
+			w.failMbarrier(h, instr, e.lane&31, e.mbarrier, notAnMbarrier)
 			return
 		}
-		if op.Report != code.NoReport && !w.reportsTo(h, in, e) {
+		if op.Report != code.NoReport && !w.setMbarrier(h, instr, e) {
 			return
 		}
-		if w.err = e.placesOf(m); w.err != nil {
+		if w.err = e.resolvePlaces(m); w.err != nil {
 			return
 		}
 		if w.issue(e); w.err != nil {
@@ -417,16 +417,16 @@ func (w *warp) issueTensor(h int, in *code.Instr, e *effect, op code.Tensor, tol
 // mapReplace executes tensormap.replace (manual 9.7.9.27).
 //
 //go:norace
-func mapReplace(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op := code.MapFieldOf(in.Imm)
+func mapReplace(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op := code.MapFieldOf(instr.Imm)
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		b, ok := w.mapAt(h, in, lane, op.Space, mem.Atomic, f.Src64(in.A)[lane])
+		b, ok := w.mapAt(h, instr, lane, op.Space, mem.Atomic, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
-		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(in.B)[lane]); err != nil {
-			w.fail(w.src(in), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(in.A)[lane]), err)
+		if err := tensormap.Replace(b, code.MapFields[op.Field], op.Ord, f.Src64(instr.B)[lane]); err != nil {
+			w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
 			return
 		}
 		w.cta.changed = true
@@ -436,44 +436,44 @@ func mapReplace(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 // mapLarge executes tensormap.query.
 //
 //go:norace
-func mapLarge(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	op, d := code.MapFieldOf(in.Imm), uint32(0)
+func mapLarge(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	op, d := code.MapFieldOf(instr.Imm), uint32(0)
 	for left := m; left != 0; left &= left - 1 {
 		lane := bits.TrailingZeros32(left) & 31
-		b, ok := w.mapAt(h, in, lane, op.Space, mem.Load, f.Src64(in.A)[lane])
+		b, ok := w.mapAt(h, instr, lane, op.Space, mem.Load, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
 		large, err := tensormap.Large(b)
 		if err != nil {
-			w.fail(w.src(in), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(in.A)[lane]), err)
+			w.fail(w.sourceOf(instr), 1<<(32*h+lane), ErrAsync, "%v: the tensor map at %s: %v", ErrAsync, hexAddr(f.Src64(instr.A)[lane]), err)
 			return
 		}
 		if large {
 			d |= 1 << lane
 		}
 	}
-	if in.D != code.NoRow {
-		f.SetP(in.D, m, d)
+	if instr.D != code.NoRow {
+		f.SetP(instr.D, m, d)
 	}
 }
 
 // mapCopy executes tensormap.cp_fenceproxy (manual 9.7.13.16), lane by lane.
 //
 //go:norace
-func mapCopy(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func mapCopy(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	if absent := uint32(w.live>>(32*h)) &^ m; absent != 0 {
-		t := w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.src(in).Text, LaneList(uint64(absent)<<(32*h)))
+		t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes all lanes of a warp together, and not without lanes %s", ErrDivergent, w.sourceOf(instr).Text, LaneList(uint64(absent)<<(32*h)))
 		t.Notes = append(t.Notes, w.whereabouts(uint64(absent)<<(32*h))...)
 		return
 	}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		from, ok := w.mapAt(h, in, lane, ptx.Shared, mem.Load, f.Src64(in.B)[lane])
+		from, ok := w.mapAt(h, instr, lane, ptx.Shared, mem.Load, f.Src64(instr.B)[lane])
 		if !ok {
 			return
 		}
-		to, ok := w.mapAt(h, in, lane, ptx.Global, mem.Store, f.Src64(in.A)[lane])
+		to, ok := w.mapAt(h, instr, lane, ptx.Global, mem.Store, f.Src64(instr.A)[lane])
 		if !ok {
 			return
 		}
@@ -483,11 +483,11 @@ func mapCopy(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // mapAt is the bytes of a tensor map, or traps.
-func (w *warp) mapAt(h int, in *code.Instr, lane int, space ptx.Space, kind mem.AccessKind, addr uint64) ([]byte, bool) {
+func (w *warp) mapAt(h int, instr *code.Instr, lane int, space ptx.Space, kind mem.AccessKind, addr uint64) ([]byte, bool) {
 	_, b, fault := w.cta.region(space, kind, addr, tensormap.Size, tensormap.Align)
 	if fault != nil {
-		t := w.fail(w.src(in), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
-		t.Addr, t.Bytes, t.Near = addr, tensormap.Size, fault.Near
+		t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), fault.Kind, "%s", fault.Msg)
+		t.Addr, t.Bytes, t.Nearby = addr, tensormap.Size, fault.Near
 		return nil, false
 	}
 	return b, true

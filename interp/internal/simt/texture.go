@@ -32,23 +32,23 @@ type Object struct {
 
 // Objects are those of a device, by handle. They can be made while a grid runs.
 type Objects struct {
-	all sync.Map // from handles to *Object
+	objects sync.Map // from handles to *Object
 
 	mu    sync.Mutex
-	made  uint64   // objects
+	count uint64   // objects
 	freed []uint64 // handles of those that are freed and still known, the first one first
 }
 
-// mostFreed is how many objects that are freed are known.
-const mostFreed = 1 << 10
+// maxFreedObjects is how many objects that are freed are known.
+const maxFreedObjects = 1 << 10
 
 // Add gives an object a handle, which no other has had.
-func (l *Objects) Add(o *Object) (handle uint64) {
+func (l *Objects) Add(obj *Object) (handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	handle = mem.HandleBase + handleSize*l.made
-	l.all.Store(handle, o)
-	l.made++
+	handle = mem.HandleBase + handleSize*l.count
+	l.objects.Store(handle, obj)
+	l.count++
 	return handle
 }
 
@@ -58,58 +58,58 @@ const handleSize = 16
 func (l *Objects) Free(handle uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.Get(handle); o == nil || o.Freed.Swap(true) {
+	if obj := l.Get(handle); obj == nil || obj.Freed.Swap(true) {
 		return
 	}
-	if l.freed = append(l.freed, handle); len(l.freed) > mostFreed {
-		l.all.Delete(l.freed[0])
+	if l.freed = append(l.freed, handle); len(l.freed) > maxFreedObjects {
+		l.objects.Delete(l.freed[0])
 		l.freed = l.freed[1:]
 	}
 }
 
 // Get is the object of a handle, nil if it is none's or not known any more.
 func (l *Objects) Get(handle uint64) *Object {
-	o, _ := l.all.Load(handle)
+	o, _ := l.objects.Load(handle)
 	p, _ := o.(*Object)
 	return p
 }
 
-// Had reports whether an object has or has had the handle.
-func (l *Objects) Had(handle uint64) bool {
+// WasFreed reports whether an object has or has had the handle.
+func (l *Objects) WasFreed(handle uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := handle - mem.HandleBase
-	return at%handleSize == 0 && at/handleSize < l.made
+	addr := handle - mem.HandleBase
+	return addr%handleSize == 0 && addr/handleSize < l.count
 }
 
 // Each calls do with every object that is not freed.
-func (l *Objects) Each(do func(handle uint64, o *Object)) {
-	l.all.Range(func(handle, o any) bool {
-		if o := o.(*Object); !o.Freed.Load() {
-			do(handle.(uint64), o)
+func (l *Objects) Each(visit func(handle uint64, obj *Object)) {
+	l.objects.Range(func(handle, o any) bool {
+		if obj := o.(*Object); !obj.Freed.Load() {
+			visit(handle.(uint64), obj)
 		}
 		return true
 	})
 }
 
 // String names the object in messages.
-func (o *Object) String() string {
-	s := map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface", ptx.SamplerRef: "sampler"}[o.Type]
-	if o.Name != "" {
-		s += " " + o.Name
+func (obj *Object) String() string {
+	s := map[ptx.Type]string{ptx.TexRef: "texture", ptx.SurfRef: "surface", ptx.SamplerRef: "sampler"}[obj.Type]
+	if obj.Name != "" {
+		s += " " + obj.Name
 	}
-	if o.Type != ptx.SamplerRef {
-		s += " " + o.Texture.Image.String()
+	if obj.Type != ptx.SamplerRef {
+		s += " " + obj.Texture.Image.String()
 	}
 	return s
 }
 
 // Data is the texels.
-func (o *Object) Data() []byte { return o.Memory.Data[o.Offset:] }
+func (obj *Object) Data() []byte { return obj.Memory.Data[obj.Offset:] }
 
 // object finds what a value stands for: a handle, or the address of a variable or parameter
 // that holds one. ref is the name of that, bad what is wrong.
-func (w *warp) object(v uint64) (o *Object, ref, bad string) {
+func (w *warp) object(v uint64) (obj *Object, ref, bad string) {
 	d := w.cta.grid.dev
 	handle := v
 	if p, name, _ := w.reference(v); p != nil {
@@ -118,23 +118,23 @@ func (w *warp) object(v uint64) (o *Object, ref, bad string) {
 			return nil, ref, name + " is bound to nothing"
 		}
 	}
-	switch o = d.Objects.Get(handle); {
-	case o == nil && d.Objects.Had(handle):
+	switch obj = d.Objects.Get(handle); {
+	case obj == nil && d.Objects.WasFreed(handle):
 		return nil, ref, fmt.Sprintf("%s is the handle of a texture, surface or sampler that has been destroyed", hexAddr(handle))
-	case o == nil && ref != "":
+	case obj == nil && ref != "":
 		return nil, ref, fmt.Sprintf("%s holds %s, which is no handle of a texture, surface or sampler", ref, hexAddr(handle))
-	case o == nil:
+	case obj == nil:
 		return nil, ref, fmt.Sprintf("%s is no handle of a texture, surface or sampler, nor the address of a reference to one", hexAddr(v))
-	case o.Freed.Load() || o.Memory != nil && o.Memory.Dead:
-		return nil, ref, fmt.Sprintf("%v, which has been destroyed", o)
+	case obj.Freed.Load() || obj.Memory != nil && obj.Memory.Freed:
+		return nil, ref, fmt.Sprintf("%v, which has been destroyed", obj)
 	}
-	return o, ref, ""
+	return obj, ref, ""
 }
 
 // reference is the memory of the variable or parameter of an opaque type (manual 5.3) at an
 // address; nil if there is none.
 func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
-	if a := w.cta.grid.dev.Memory.Find(addr); a != nil && a.Base == addr && !a.Dead {
+	if a := w.cta.grid.dev.Memory.Find(addr); a != nil && a.Base == addr && !a.Freed {
 		if t := opaqueKinds[a.Kind]; t != ptx.NoType {
 			return a.Data, t.String() + " " + a.Name, t
 		}
@@ -142,10 +142,10 @@ func (w *warp) reference(addr uint64) (p []byte, name string, t ptx.Type) {
 	if addr < mem.ParamBase || addr >= mem.SharedWindow {
 		return nil, "", ptx.NoType
 	}
-	for _, v := range w.cta.grid.code.Params {
-		if v.Var.Type.Kind() == ptx.Opaque && mem.ParamBase+uint64(v.Off) == addr {
+	for _, v := range w.cta.grid.kernel.Params {
+		if v.Var.Type.Kind() == ptx.Opaque && mem.ParamBase+uint64(v.Offset) == addr {
 			block := w.cta.grid.dev.Memory.Find(addr)
-			return block.Data[v.Off:], v.Var.Type.String() + " parameter " + v.Var.Name, v.Var.Type
+			return block.Data[v.Offset:], v.Var.Type.String() + " parameter " + v.Var.Name, v.Var.Type
 		}
 	}
 	return nil, "", ptx.NoType
@@ -155,92 +155,92 @@ var opaqueKinds = map[mem.Kind]ptx.Type{mem.TexRef: ptx.TexRef, mem.SamplerRef: 
 
 // OpaqueKind is the kind of memory of a variable of an opaque type.
 func OpaqueKind(t ptx.Type) mem.Kind {
-	for kind, of := range opaqueKinds {
-		if of == t {
+	for kind, typ := range opaqueKinds {
+		if typ == t {
 			return kind
 		}
 	}
 	panic("no opaque type: " + t.String())
 }
 
-// badObject stops the warp: a lane's instruction cannot be executed, nor that of others of m.
-func (w *warp) badObject(h int, in *code.Instr, lane int, kind error, o *Object, msg string, others ...int) {
+// failObject stops the warp: a lane's instruction cannot be executed, nor that of others of m.
+func (w *warp) failObject(h int, instr *code.Instr, lane int, kind error, obj *Object, msg string, others ...int) {
 	near := ""
-	if o != nil {
-		msg = fmt.Sprintf("%v: %s", o, msg)
-		if o.Memory != nil {
-			near = o.Memory.String()
+	if obj != nil {
+		msg = fmt.Sprintf("%v: %s", obj, msg)
+		if obj.Memory != nil {
+			near = obj.Memory.String()
 		}
 	}
-	t := w.fail(w.src(in), 1<<(32*h+lane), kind, "%v: %s", kind, msg)
-	t.Near = near
+	t := w.fail(w.sourceOf(instr), 1<<(32*h+lane), kind, "%v: %s", kind, msg)
+	t.Nearby = near
 	for _, lane := range others {
 		t.Lanes |= 1 << (32*h + lane)
 	}
 }
 
-// finder finds the objects of lanes, which mostly have the same.
-type finder struct {
-	w       *warp
-	kind    error
-	t       ptx.Type
-	value   uint64
-	sampler uint64
-	o       *Object
-	texture texture.Texture // with the sampler
+// objectFinder finds the objects of lanes, which mostly have the same.
+type objectFinder struct {
+	w          *warp
+	kind       error
+	objectType ptx.Type
+	value      uint64
+	sampler    uint64
+	object     *Object
+	texture    texture.Texture // with the sampler
 }
 
 // find finds a lane's object, with a sampler if there is one; else it traps, also for the lanes
 // of m that have the same.
-func (x *finder) find(h int, f *regfile.File, in *code.Instr, s *code.Texture, lane int, m uint32) bool {
-	value, sampler := get(f, s.Sources[code.TextureObject][0], lane), uint64(0)
+func (x *objectFinder) find(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) bool {
+	value, sampler := readElem(f, s.Sources[code.TextureObject][0], lane), uint64(0)
 	named := len(s.Sources[code.TextureSampler]) > 0
 	if named {
-		sampler = get(f, s.Sources[code.TextureSampler][0], lane)
+		sampler = readElem(f, s.Sources[code.TextureSampler][0], lane)
 	}
-	if x.o != nil && x.value == value && x.sampler == sampler {
+	if x.object != nil && x.value == value && x.sampler == sampler {
 		return true
 	}
 	same := func(list []code.Elem, value uint64) (lanes []int) {
 		for ; m != 0; m &= m - 1 {
-			if i := bits.TrailingZeros32(m) & 31; get(f, list[0], i) == value {
+			if i := bits.TrailingZeros32(m) & 31; readElem(f, list[0], i) == value {
 				lanes = append(lanes, i)
 			}
 		}
 		return lanes
 	}
-	o, ok := x.w.typed(h, in, lane, value, x.t, x.kind, func() []int { return same(s.Sources[code.TextureObject], value) })
+	obj, ok := x.w.typed(h, instr, lane, value, x.objectType, x.kind, func() []int { return same(s.Sources[code.TextureObject], value) })
 	if !ok {
 		return false
 	}
-	x.value, x.sampler, x.o, x.texture = value, sampler, o, o.Texture
+	x.value, x.sampler, x.object, x.texture = value, sampler, obj, obj.Texture
 	if !named {
 		return true
 	}
-	by, ok := x.w.typed(h, in, lane, sampler, ptx.SamplerRef, x.kind, func() []int { return same(s.Sources[code.TextureSampler], sampler) })
+	sharer, ok := x.w.typed(h, instr, lane, sampler, ptx.SamplerRef, x.kind, func() []int { return same(s.Sources[code.TextureSampler], sampler) })
 	if !ok {
 		return false
 	}
-	x.texture.Sampler = by.Texture.Sampler
+	x.texture.Sampler = sharer.Texture.Sampler
 	if bad := x.texture.CheckSampling(); bad != "" {
-		x.w.badObject(h, in, lane, x.kind, o, fmt.Sprintf("%s, by %v", bad, by))
+		x.w.failObject(h, instr, lane, x.kind, obj, fmt.Sprintf("%s, by %v", bad, sharer))
 		return false
 	}
 	return true
 }
 
 // typed finds an object of a type, or traps, for other lanes too.
-func (w *warp) typed(h int, in *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*Object, bool) {
-	o, ref, bad := w.object(value)
+func (w *warp) typed(h int, instr *code.Instr, lane int, value uint64, t ptx.Type, kind error, others func() []int) (*Object, bool) {
+	obj, ref, bad := w.object(value)
 	switch {
 	case bad != "":
-		w.badObject(h, in, lane, kind, nil, bad, others()...)
+		w.failObject(h, instr, lane, kind, nil, bad, others()...)
 		return nil, false
-	case o.Type != t:
-		w.badObject(h, in, lane, kind, o, fmt.Sprintf("it is no %s%s", t, map[bool]string{true: ", by " + ref}[ref != ""]), others()...)
+	case obj.Type != t:
+		w.failObject(h, instr, lane, kind, obj, fmt.Sprintf("it is no %s%s", t, map[bool]string{true: ", by " + ref}[ref != ""]), others()...)
 		return nil, false
 	}
-	return o, true
+	return obj, true
 }
 
 // word is a lane's value of source i of a list, 0 if it has none.
@@ -249,7 +249,7 @@ func word(f *regfile.File, list []code.Elem, i, lane int) uint32 {
 		return 0
 	}
 	if f.Tracked() {
-		return uint32(laneOf(f, code.Row{Slot: list[i].Slot, Row: list[i].Row}, lane))
+		return uint32(laneValue(f, code.Row{Slot: list[i].Slot, Row: list[i].Row}, lane))
 	}
 	return f.Src32(list[i].Row)[lane]
 }
@@ -265,63 +265,63 @@ func lookupArgs(f *regfile.File, s *code.Texture, lane int) (a texture.Args) {
 	return a
 }
 
-// tellTexels tells what tex or tld4 is about to read.
-func (s *stream) tellTexels(w *warp, in *code.Instr) {
-	if !w.cta.hears(OnTexels) {
+// emitTexels tells what tex or tld4 is about to read.
+func (s *eventStream) emitTexels(w *warp, instr *code.Instr) {
+	if !w.cta.isSubscribed(OnTexels) {
 		return
 	}
-	x, list := &w.cta.code.Textures[in.Side], s.texels[:0]
+	x, list := &w.cta.code.Textures[instr.Side], s.texels[:0]
 	var offs []uint64
 	for m := s.step.Lanes; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
 		f := &w.files[lane/regfile.Lanes]
 		object := func(list []code.Elem, t ptx.Type) *Object {
-			o, _, _ := w.object(laneOf(f, code.Row{Slot: list[0].Slot, Row: list[0].Row}, lane%regfile.Lanes))
-			if o == nil || o.Type != t {
+			obj, _, _ := w.object(laneValue(f, code.Row{Slot: list[0].Slot, Row: list[0].Row}, lane%regfile.Lanes))
+			if obj == nil || obj.Type != t {
 				return nil
 			}
-			return o
+			return obj
 		}
-		o := object(x.Sources[code.TextureObject], ptx.TexRef)
-		if o == nil {
+		obj := object(x.Sources[code.TextureObject], ptx.TexRef)
+		if obj == nil {
 			continue // it traps
 		}
-		t := o.Texture
+		t := obj.Texture
 		if named := x.Sources[code.TextureSampler]; len(named) > 0 {
-			by := object(named, ptx.SamplerRef)
-			if by == nil {
+			sharer := object(named, ptx.SamplerRef)
+			if sharer == nil {
 				continue
 			}
-			if t.Sampler = by.Texture.Sampler; t.CheckSampling() != "" {
+			if t.Sampler = sharer.Texture.Sampler; t.CheckSampling() != "" {
 				continue
 			}
 		}
 		a := lookupArgs(f, x, lane%regfile.Lanes)
 		offs = t.Texels(offs[:0], &x.Lookup, &a)
-		for _, off := range offs {
-			list = append(list, Texel{Lane: lane, Memory: o.Memory, Offset: o.Offset + off, Bytes: t.Format.Bytes()})
+		for _, offset := range offs {
+			list = append(list, Texel{Lane: lane, Memory: obj.Memory, Offset: obj.Offset + offset, Bytes: t.Format.Bytes()})
 		}
 	}
 	if s.texels = list; len(list) > 0 {
 		s.step.Texels = list
-		s.tell(&s.step, OnTexels)
+		s.emit(&s.step, OnTexels)
 		s.step.Texels = nil
 	}
 }
 
 // textureFetch executes tex and tld4.
-func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &w.cta.code.Textures[in.Side]
-	x := finder{w: w, kind: ErrTexture, t: ptx.TexRef}
+func textureFetch(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[instr.Side]
+	x := objectFinder{w: w, kind: ErrTexture, objectType: ptx.TexRef}
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		if !x.find(h, f, in, s, lane, n) {
+		if !x.find(h, f, instr, s, lane, n) {
 			return
 		}
 		a := lookupArgs(f, s, lane)
-		out, bad := x.texture.Fetch(x.o.Data(), &s.Lookup, &a)
+		out, bad := x.texture.Fetch(x.object.Data(), &s.Lookup, &a)
 		if bad != "" {
-			w.badObject(h, in, lane, ErrTexture, x.o, bad)
+			w.failObject(h, instr, lane, ErrTexture, x.object, bad)
 			return
 		}
 		for i, e := range s.D {
@@ -338,57 +338,57 @@ func textureFetch(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // textureQuery executes txq and suq.
-func textureQuery(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	attribute, surface := texture.Attribute(in.Imm), in.Op == code.SurfaceQuery
+func textureQuery(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	attribute, surface := texture.Attribute(instr.Imm), instr.Op == code.SurfaceQuery
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		o, _, bad := w.object(f.Src64(in.A)[lane])
+		obj, _, bad := w.object(f.Src64(instr.A)[lane])
 		kind, level := ErrTexture, 0
 		switch {
 		case surface:
 			kind = ErrSurface
-			if bad == "" && o.Type != ptx.SurfRef {
+			if bad == "" && obj.Type != ptx.SurfRef {
 				bad = "it is no .surfref"
 			}
-		case bad == "" && (o.Type == ptx.SurfRef || o.Type == ptx.SamplerRef && !attribute.OfSampler()):
+		case bad == "" && (obj.Type == ptx.SurfRef || obj.Type == ptx.SamplerRef && !attribute.OfSampler()):
 			bad = "it has no " + attribute.String()
 		case bad == "":
-			if level = int(f.Src32(in.B)[lane]); uint64(uint32(level)) >= uint64(max(o.Texture.Levels, 1)) {
-				bad = fmt.Sprintf("it has %d levels, and none %d", o.Texture.Levels, level)
+			if level = int(f.Src32(instr.B)[lane]); uint64(uint32(level)) >= uint64(max(obj.Texture.Levels, 1)) {
+				bad = fmt.Sprintf("it has %d levels, and none %d", obj.Texture.Levels, level)
 			}
 		}
 		if bad != "" {
-			w.badObject(h, in, lane, kind, o, bad)
+			w.failObject(h, instr, lane, kind, obj, bad)
 			return
 		}
-		f.Row32(in.D)[lane] = o.Texture.Query(attribute, level)
+		f.Row32(instr.D)[lane] = obj.Texture.Query(attribute, level)
 	}
 }
 
 // isObject executes istypep: is it a variable of the type, or a handle of what one holds?
-func isObject(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.D == code.NoRow {
+func isObject(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if instr.D == code.NoRow {
 		return
 	}
-	yes := uint32(0)
+	agreeing := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		lane := bits.TrailingZeros32(n) & 31
-		v := f.Src64(in.A)[lane]
+		v := f.Src64(instr.A)[lane]
 		_, _, t := w.reference(v)
-		if o := w.cta.grid.dev.Objects.Get(v); o != nil && !o.Freed.Load() {
-			t = o.Type
+		if obj := w.cta.grid.dev.Objects.Get(v); obj != nil && !obj.Freed.Load() {
+			t = obj.Type
 		}
-		if t == ptx.Type(in.Imm) {
-			yes |= 1 << lane
+		if t == ptx.Type(instr.Imm) {
+			agreeing |= 1 << lane
 		}
 	}
-	f.SetP(in.D, m, yes)
+	f.SetP(instr.D, m, agreeing)
 }
 
 // surfaceAt finds the memory of a lane's access to a surface: nil if it is dropped. ok is false
 // if it traps, also for those lanes of m that do.
-func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Texture, lane int, m uint32) (p unsafe.Pointer, ok bool) {
-	if !x.find(h, f, in, s, lane, m) {
+func (x *objectFinder) surfaceAt(h int, f *regfile.File, instr *code.Instr, s *code.Texture, lane int, m uint32) (p unsafe.Pointer, ok bool) {
+	if !x.find(h, f, instr, s, lane, m) {
 		return nil, false
 	}
 	at := func(lane int) (coord [4]uint32) {
@@ -398,10 +398,10 @@ func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Textu
 		return coord
 	}
 	coord := at(lane)
-	off, where := x.texture.Place(&s.Access, coord)
+	offset, where := x.texture.Place(&s.Access, coord)
 	switch where {
 	case texture.Inside:
-		return unsafe.Add(x.o.Memory.Ptr, x.o.Offset+off), true
+		return unsafe.Add(x.object.Memory.Ptr, x.object.Offset+offset), true
 	case texture.Dropped:
 		return nil, true
 	}
@@ -419,22 +419,22 @@ func (x *finder) surfaceAt(h int, f *regfile.File, in *code.Instr, s *code.Textu
 	var others []int
 	for ; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
-		if _, w := x.texture.Place(&s.Access, at(i)); w == where && get(f, s.Sources[code.TextureObject][0], i) == x.value {
+		if _, w := x.texture.Place(&s.Access, at(i)); w == where && readElem(f, s.Sources[code.TextureObject][0], i) == x.value {
 			others = append(others, i)
 		}
 	}
-	x.w.badObject(h, in, lane, kind, x.o, msg, others...)
+	x.w.failObject(h, instr, lane, kind, x.object, msg, others...)
 	return nil, false
 }
 
 // describeSurface says what an instruction on a surface accesses for lanes: global memory. Those
 // that are out of bounds access nothing.
-func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted bool) {
-	s := &w.cta.code.Textures[in.Side]
-	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: accessKinds[in.Op], Surface: true}, w, 0
-	to.in, to.lengths, to.Addr = in, nil, nil
+func (w *warp) describeSurface(instr *code.Instr, to *Access, lanes uint64, wanted bool) {
+	s := &w.cta.code.Textures[instr.Side]
+	to.Access, to.w, to.Lanes = mem.Access{Space: ptx.Global, Bytes: max(s.Access.Bytes, 1), Kind: accessKinds[instr.Op], Surface: true}, w, 0
+	to.instr, to.lengths, to.Addr = instr, nil, nil
 	if wanted {
-		to.makeRoom()
+		to.reserve()
 		clear(to.Addr) // those of lanes that access nothing
 	}
 	for h := range w.files {
@@ -446,32 +446,32 @@ func (w *warp) describeSurface(in *code.Instr, to *Access, lanes uint64, wanted 
 		}
 		for m := uint32(lanes >> (32 * h)); m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m) & 31
-			o, _, _ := w.object(values[lane])
-			if o == nil || o.Type != ptx.SurfRef {
+			obj, _, _ := w.object(values[lane])
+			if obj == nil || obj.Type != ptx.SurfRef {
 				continue
 			}
 			if s.Access.Bytes == 0 {
-				to.Bytes = o.Texture.Format.Bytes()
+				to.Bytes = obj.Texture.Format.Bytes()
 			}
-			off, where := o.Texture.Place(&s.Access, [4]uint32{uint32(coords[0][lane]), uint32(coords[1][lane]), uint32(coords[2][lane]), uint32(coords[3][lane])})
+			offset, where := obj.Texture.Place(&s.Access, [4]uint32{uint32(coords[0][lane]), uint32(coords[1][lane]), uint32(coords[2][lane]), uint32(coords[3][lane])})
 			if where != texture.Inside {
 				continue
 			}
 			to.Lanes |= 1 << (32*h + lane)
 			if wanted {
-				to.Addr[32*h+lane] = o.Memory.Base + o.Offset + off
+				to.Addr[32*h+lane] = obj.Memory.Base + obj.Offset + offset
 			}
 		}
 	}
 }
 
 // surfaceLoad executes suld.
-func surfaceLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &w.cta.code.Textures[in.Side]
-	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+func surfaceLoad(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[instr.Side]
+	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		p, ok := x.surfaceAt(h, f, instr, s, lane, m)
 		if !ok {
 			return
 		}
@@ -491,14 +491,14 @@ func surfaceLoad(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 }
 
 // surfaceStore executes sust.
-func surfaceStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &w.cta.code.Textures[in.Side]
-	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+func surfaceStore(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[instr.Side]
+	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
 	w.cta.changed = true
 	data := s.Sources[code.TextureData]
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		p, ok := x.surfaceAt(h, f, instr, s, lane, m)
 		switch {
 		case !ok:
 			return
@@ -506,55 +506,55 @@ func surfaceStore(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		case s.Access.Samples:
 			var values [4]uint32
 			for i, e := range data {
-				values[i] = uint32(get(f, e, lane))
+				values[i] = uint32(readElem(f, e, lane))
 			}
-			texel := encoded(&x.texture, values[:len(data)])
+			texel := encodeTexel(&x.texture, values[:len(data)])
 			copy(unsafe.Slice((*byte)(p), x.texture.Format.Bytes()), texel[:])
 		default:
 			for i, e := range data {
-				mem.StoreBits(unsafe.Add(p, i*s.Size), s.Size, get(f, e, lane))
+				mem.StoreBits(unsafe.Add(p, i*s.Size), s.Size, readElem(f, e, lane))
 			}
 		}
 	}
 }
 
-// encoded is the texel of a surface that has some values, in the first bytes.
-func encoded(t *texture.Texture, values []uint32) (texel [16]byte) {
+// encodeTexel is the texel of a surface that has some values, in the first bytes.
+func encodeTexel(t *texture.Texture, values []uint32) (texel [16]byte) {
 	t.Format.Encode(texel[:], values, t.ReadFloat)
 	return texel
 }
 
 // texelOf appends what a lane of half h stores to a surface or combines with what is there, in elements
 // of size bytes; size is 0 if there is no such surface.
-func (w *warp) texelOf(p []byte, h int, in *code.Instr, lane int) (to []byte, size int) {
-	s, f := &w.cta.code.Textures[in.Side], &w.files[h]
+func (w *warp) texelOf(p []byte, h int, instr *code.Instr, lane int) (to []byte, size int) {
+	s, f := &w.cta.code.Textures[instr.Side], &w.files[h]
 	data := s.Sources[code.TextureData]
-	if in.Op != code.SurfaceStore || !s.Access.Samples {
+	if instr.Op != code.SurfaceStore || !s.Access.Samples {
 		for _, e := range data {
 			p = appendElem(p, f, e, lane, s.Size)
 		}
 		return p, s.Size
 	}
-	o, _, _ := w.object(laneOf(f, code.Row{Slot: code.Q, Row: s.Sources[code.TextureObject][0].Row}, lane))
-	if o == nil || o.Type != ptx.SurfRef {
+	obj, _, _ := w.object(laneValue(f, code.Row{Slot: code.Q, Row: s.Sources[code.TextureObject][0].Row}, lane))
+	if obj == nil || obj.Type != ptx.SurfRef {
 		return p, 0
 	}
 	var values [4]uint32
 	for i, e := range data {
-		values[i] = uint32(laneOf(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
+		values[i] = uint32(laneValue(f, code.Row{Slot: e.Slot, Row: e.Row}, lane))
 	}
-	texel, n := encoded(&o.Texture, values[:len(data)]), o.Texture.Format.Bytes()
-	return append(p, texel[:n]...), n / o.Texture.Format.Channels
+	texel, n := encodeTexel(&obj.Texture, values[:len(data)]), obj.Texture.Format.Bytes()
+	return append(p, texel[:n]...), n / obj.Texture.Format.Channels
 }
 
 // surfaceReduce executes sured, one lane after the other.
-func surfaceReduce(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	s := &w.cta.code.Textures[in.Side]
-	x := finder{w: w, kind: ErrSurface, t: ptx.SurfRef}
+func surfaceReduce(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	s := &w.cta.code.Textures[instr.Side]
+	x := objectFinder{w: w, kind: ErrSurface, objectType: ptx.SurfRef}
 	w.cta.changed = true
 	for ; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m) & 31
-		p, ok := x.surfaceAt(h, f, in, s, lane, m)
+		p, ok := x.surfaceAt(h, f, instr, s, lane, m)
 		if !ok {
 			return
 		}
@@ -562,20 +562,20 @@ func surfaceReduce(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if s.Access.Samples { // of the type that texels are of
 			format := x.texture.Format
 			if format.Kind == texture.Float || x.texture.ReadFloat || format.Bytes() < s.Size {
-				w.badObject(h, in, lane, ErrSurface, x.o, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
+				w.failObject(h, instr, lane, ErrSurface, x.object, fmt.Sprintf("its texels are no integers of %d bytes", s.Size))
 				return
 			}
-			r.Type = reduced(s.Size, format.Kind == texture.Signed)
+			r.Type = reductionType(s.Size, format.Kind == texture.Signed)
 		}
 		if p != nil {
 			old := mem.LoadBits(p, s.Size)
-			mem.StoreBits(p, s.Size, apply(r, widthMask(r.Type), old, get(f, s.Sources[code.TextureData][0], lane), 0))
+			mem.StoreBits(p, s.Size, applyReduction(r, widthMask(r.Type), old, readElem(f, s.Sources[code.TextureData][0], lane), 0))
 		}
 	}
 }
 
-// reduced is the type that sured.p takes texels for.
-func reduced(size int, signed bool) ptx.Type {
+// reductionType is the type that sured.p takes texels for.
+func reductionType(size int, signed bool) ptx.Type {
 	switch {
 	case size == 8 && signed:
 		return ptx.S64

@@ -67,15 +67,15 @@ type Trap struct {
 	Width  int    // lanes of a warp
 	Thread Dim3   // tid of the first faulting lane
 
-	Addr  uint64 // of the first faulting lane, if the trap is an access
-	Bytes int    // size of the access
-	Near  string // the nearest allocation
+	Addr   uint64 // of the first faulting lane, if the trap is an access
+	Bytes  int    // size of the access
+	Nearby string // the nearest allocation
 
 	Tolerable mem.Tolerance // the faults that must be tolerated for the kernel to go on; mem.Strict if that is not possible
 
 	Notes []string // further lines: who waits where
 
-	at *code.Source // the instruction
+	source *code.Source // the instruction
 }
 
 // Error is the trap in one line.
@@ -122,8 +122,8 @@ func (t *Trap) report(severity string) string {
 		}
 		fmt.Fprintf(&b, ", first thread %s", t.Thread)
 	}
-	if t.Near != "" {
-		fmt.Fprintf(&b, "\n   nearest allocation: %s", t.Near)
+	if t.Nearby != "" {
+		fmt.Fprintf(&b, "\n   nearest allocation: %s", t.Nearby)
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "\n   %s", n)

@@ -10,11 +10,11 @@ import (
 )
 
 // checkRank traps where the CTA rank of a lane is that of no CTA of its cluster.
-func checkRank(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	rank := f.Src32(in.A)
+func checkRank(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	rank := f.Src32(instr.A)
 	for ; m != 0; m &= m - 1 {
-		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.cta.grid.size) {
-			w.fail(w.src(in), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank[i], w.cta.grid.teamSize())
+		if i := bits.TrailingZeros32(m) & 31; uint64(rank[i]) >= uint64(w.cta.grid.clusterSize) {
+			w.fail(w.sourceOf(instr), 1<<(i+32*h), ErrCTARank, "%v: %d, in a cluster of %s", ErrCTARank, rank[i], w.cta.grid.clusterSizeText())
 			return
 		}
 	}
@@ -22,8 +22,8 @@ func checkRank(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 
 // checkSame traps where lanes have another value than the first: the manual leaves open what wmma
 // does with an address or stride that is not the same in all of them.
-func checkSame(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := f.Src64(in.A)
+func checkSame(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := f.Src64(instr.A)
 	first := a[bits.TrailingZeros32(m)&31]
 	other := uint64(0)
 	for ; m != 0; m &= m - 1 {
@@ -32,27 +32,27 @@ func checkSame(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 	}
 	if other != 0 {
-		w.fail(w.src(in), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.src(in).Text, LaneList(other))
+		w.fail(w.sourceOf(instr), other, ErrMatrix, "%v: %s wants the same address and stride in all lanes, and lanes %s have others", ErrMatrix, w.sourceOf(instr).Text, LaneList(other))
 	}
 }
 
-func trapLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func trapLane(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	kind := ErrTrap
-	if in.Op == code.Brkpt {
+	if instr.Op == code.Brkpt {
 		kind = ErrBreakpoint
 	}
-	w.fail(w.src(in), uint64(m)<<(32*h), kind, "%v", kind)
+	w.fail(w.sourceOf(instr), uint64(m)<<(32*h), kind, "%v", kind)
 }
 
-// nothing is done by what is there for its guard.
-func nothing(*warp, int, *regfile.File, *code.Instr, uint32) {}
+// noOp is done by what is there for its guard.
+func noOp(*warp, int, *regfile.File, *code.Instr, uint32) {}
 
 // sleepLane lets other warps run, and the time pass for which the lanes sleep: the
 // longest of them, exactly (manual 9.7.19.2 allows from nothing to twice as much).
-func sleepLane(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	w.yield = true
+func sleepLane(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	w.yields = true
 	longest := uint32(0)
-	for a := f.Src32(in.A); m != 0; m &= m - 1 {
+	for a := f.Src32(instr.A); m != 0; m &= m - 1 {
 		longest = max(longest, a[bits.TrailingZeros32(m)&31])
 	}
 	w.cta.slept += int64(longest)

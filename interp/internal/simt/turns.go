@@ -1,14 +1,14 @@
 package simt
 
-// This file is what policies share under which strands take turns, so that lanes of a
+// This file is what policies share under which warp splits take turns, so that lanes of a
 // warp can wait for each other.
 
 import "gemu/interp/internal/code"
 
-// turnLength is the share of a strand where strands take turns, in instructions.
-const turnLength = 256
+// timeSlice is the share of a warp split where warp splits take turns, in instructions.
+const timeSlice = 256
 
-// How much the turns of a strand count that it has spent in a loop that may wait, and
+// How much the turns of a warp split count that it has spent in a loop that may wait, and
 // how much it takes for lanes that wait for it to go on without. A turn in which
 // memory has changed was rather not for nothing.
 const (
@@ -17,20 +17,20 @@ const (
 	spunLimit = 64
 )
 
-// spend notes how the running strand has spent its turn.
-func (w *warp) spend() {
+// chargeLoop notes how the running warp split has spent its turn.
+func (w *warp) chargeLoop() {
 	switch {
-	case !w.mayWait(&w.strand):
-		w.spun = 0
+	case !w.mayWait(&w.warpSplit):
+		w.loopInstrs = 0
 	case w.changed:
-		w.spun = min(w.spun+spunBusy, spunLimit)
+		w.loopInstrs = min(w.loopInstrs+spunBusy, spunLimit)
 	default:
-		w.spun = min(w.spun+spunIdle, spunLimit)
+		w.loopInstrs = min(w.loopInstrs+spunIdle, spunLimit)
 	}
 }
 
-// mayWait reports whether a strand is in a loop that may wait.
-func (w *warp) mayWait(c *strand) bool {
+// mayWait reports whether a warp split is in a loop that may wait.
+func (w *warp) mayWait(c *warpSplit) bool {
 	b := w.cta.code.Block(c.pc)
 	for fr := c.frame; ; fr = fr.caller {
 		if b.MayWait {
@@ -44,31 +44,31 @@ func (w *warp) mayWait(c *strand) bool {
 
 // release lets lanes at the innermost join where some wait go on alone if all that
 // could run has spun for long enough.
-func (t *joins) release(w *warp) bool {
-	for i := range w.others {
-		if c := &w.others[i]; c.wait == nil && c.spun < spunLimit {
+func (t *reconvergences) release(w *warp) bool {
+	for i := range w.waitingSplits {
+		if c := &w.waitingSplits[i]; c.wait == nil && c.loopInstrs < spunLimit {
 			return false
 		}
 	}
-	if w.spun < spunLimit {
+	if w.loopInstrs < spunLimit {
 		return false
 	}
-	w.others = append(w.others, w.strand)
-	if !t.part(w) {
-		w.strand = w.take(len(w.others) - 1)
+	w.waitingSplits = append(w.waitingSplits, w.warpSplit)
+	if !t.releaseEarly(w) {
+		w.warpSplit = w.takeSplit(len(w.waitingSplits) - 1)
 		return false
 	}
-	w.cta.open[w.pc] = true
-	for i := range w.others {
-		w.others[i].spun = 0
+	w.cta.releasedBlocks[w.pc] = true
+	for i := range w.waitingSplits {
+		w.waitingSplits[i].loopInstrs = 0
 	}
-	if w.pc == w.stop {
+	if w.pc == w.reconvergeAt {
 		t.arrive(w, w.pc)
 	}
 	return true
 }
 
-// urgency is where a strand at the block comes among those of a branch, where strands take
+// urgency is where a warp split at the block comes among those of a branch, where warp splits take
 // turns: those that go on to something else than waiting first, for others may wait for them.
 func urgency(b *code.Block) int {
 	if b.MayWait {

@@ -20,58 +20,58 @@ const kernelFrame = code.FrameAlign
 
 // warp is up to 64 threads that execute together.
 type warp struct {
-	strand       // that runs; without lanes if none does
-	stop   int32 // the block where its lanes meet others
-	heeds  bool  // the policy wants to know of every block that a strand comes to while there are others
-	stays  bool  // lanes wait at the kernel's end
-	life
-	cta   *cta
-	files []regfile.File // one per 32 lanes
-	rc    reconverger
-	ways  *joins // of a policy whose strands machine code may keep; nil of others
+	warpSplit              // that runs; without lanes if none does
+	reconvergeAt     int32 // the block where its lanes meet others
+	notifyEveryBlock bool  // the policy wants to know of every block that a warp split comes to while there are others
+	waitAtExit       bool  // lanes wait at the kernel's end
+	warpProgress
+	cta        *cta
+	files      []regfile.File // one per 32 lanes
+	rc         reconverger
+	exportable *reconvergences // of a policy whose warp splits machine code may keep; nil of others
 
-	others []strand    // that do not run
-	left   int         // where strands take turns, what is left of that of the running one
-	spare  []*wait     // for use again
-	pair   [2]group    // of the branch under way
-	away   *code.Instr // with errAway: what waits for lanes that are elsewhere; with errNoRoom, for tensor memory
+	waitingSplits []warpSplit  // that do not run
+	sliceLeft     int          // where warp splits take turns, what is left of that of the running one
+	freeWaits     []*wait      // for use again
+	branchGroups  [2]laneGroup // of the branch under way
+	blockedInstr  *code.Instr  // with errAbsentLanes: what waits for lanes that are elsewhere; with errNoTensorMemory, for tensor memory
 
-	latest []latest // where the launch may pause: when its lanes began an instruction last, those that run at the end
+	latest []latestInstr // where the launch may pause: when its lanes began an instruction last, those that run at the end
 
-	id     int          // within the CTA
-	shown  *frame       // the window is at its registers
-	local  [2]mem.Local // local memory: word i of all lanes of a half
-	shadow [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
-	check  *check       // in check mode
+	id         int          // within the CTA
+	shownFrame *frame       // the window is at its registers
+	local      [2]mem.Local // local memory: word i of all lanes of a half
+	shadow     [][]byte     // shadow bytes of local memory, by lane, as far as somebody has asked for them
+	check      *check       // in check mode
 
-	sources   []native.Source                            // special registers, for machine code
-	lent      *lent                                      // what machine code is told; nil: nobody has asked
-	expanding [2]func(bits int, row int32, lanes uint32) // for the files' OnExpand
-	unit      affinetrack.Unit
+	sources       []native.Source                            // special registers, for machine code
+	exported      *exportedWarp                              // what machine code is told; nil: nobody has asked
+	onMaterialise [2]func(bits int, row int32, lanes uint32) // for the files' OnMaterialise
+	unit          affinetrack.Unit
 }
 
-// life is how far a warp has come in its CTA. It begins with nothing but lanes.
-type life struct {
-	state     warpState
-	sliced    bool   // strands take turns
-	changed   bool   // the running strand has changed memory in its turn
-	yield     bool   // the warp gives up the rest of its share
-	paused    bool   // it stands before an instruction of its block for a probe
-	told      bool   // … that probes know of
-	sourced   bool   // sources are those of the CTA
-	share     int    // of the warp, what is left of it: instructions
-	eased     uint64 // the sinks that are told less of it: bit i for sink i of the CTA
-	err       error  // trap, or the answer that something is not run
-	live      uint64 // lanes that have not ended, nor rest
-	rests     uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
-	waiting   int    // strands that wait
-	awaits    uint64 // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
-	arrivedIn int    // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
-	count     Counts
+// warpProgress is how far a warp has come in its CTA. It begins with nothing but lanes.
+type warpProgress struct {
+	state           warpState
+	timeSliced      bool   // warp splits take turns
+	changed         bool   // the running warp split has changed memory in its turn
+	yields          bool   // the warp gives up the rest of its share
+	pausedInBlock   bool   // it stands before an instruction of its block for a probe
+	pauseAnnounced  bool   // … that probes know of
+	sourcesSet      bool   // sources are those of the CTA
+	budget          int    // of the warp, what is left of it: instructions
+	reducedSinks    uint64 // the sinks that are told less of it: bit i for sink i of the CTA
+	err             error  // trap, or the answer that something is not run
+	live            uint64 // lanes that have not ended, nor rest
+	atExit          uint64 // lanes that wait at the kernel's end for others: all they have left to do is to end
+	numWaiting      int    // warp splits that wait
+	awaitedMbarrier uint64 // 1 + address in .shared space of the mbarrier that it has last looked at in vain; 0: none
+	clusterArrival  int    // 1 + how often the barrier of the cluster had completed when it arrived there; 0: it need not wait there
+	count           Counts
 
-	// Of the run under way, where a backend parts and joins strands itself.
-	settled int64 // of count.WarpInstructions, those whose lanes are counted
-	unpaid  int64 // … exits of lanes that a branch takes there, which nobody's share pays for
+	// Of the run under way, where a backend parts and joins warp splits itself.
+	countedUpTo    int64 // of count.WarpInstructions, those whose lanes are counted
+	unchargedExits int64 // … exits of lanes that a branch takes there, which nobody's share pays for
 }
 
 type warpState uint8
@@ -79,7 +79,7 @@ type warpState uint8
 const (
 	ready     warpState = iota
 	atBarrier           // waits for other warps
-	atVisible           // stands before a visible instruction, for its turn
+	atOrdered           // stands before a globally ordered instruction, for its turn
 	atGroup             // stands before a wait for what its warpgroup has yet to issue, or an allocation for which there is no tensor memory
 	ended
 )
@@ -91,27 +91,27 @@ type Counts struct {
 	LaneSlots          int64 // active lanes, summed over WarpInstructions
 	Branches           int64 // executed by warps
 	DivergentBranches  int64 // of them those that split a warp
-	Splits             int64 // strands, which are lanes that go on together, that have left others
-	Reconvergences     int64 // strands that have become one with others
+	Splits             int64 // warp splits, which are lanes that go on together, that have left others
+	Reconvergences     int64 // warp splits that have become one with others
 
 	Engine EngineCounts // of compact execution, in check mode
 }
 
 // Add adds what another launch, or another part of one, has counted.
-func (c *Counts) Add(o *Counts) {
-	c.addExecuted(o)
-	c.Engine.add(&o.Engine)
+func (c *Counts) Add(other *Counts) {
+	c.addExecuted(other)
+	c.Engine.add(&other.Engine)
 }
 
 // addExecuted is Add for all but check mode.
-func (c *Counts) addExecuted(o *Counts) {
-	c.WarpInstructions += o.WarpInstructions
-	c.ThreadInstructions += o.ThreadInstructions
-	c.LaneSlots += o.LaneSlots
-	c.Branches += o.Branches
-	c.DivergentBranches += o.DivergentBranches
-	c.Splits += o.Splits
-	c.Reconvergences += o.Reconvergences
+func (c *Counts) addExecuted(other *Counts) {
+	c.WarpInstructions += other.WarpInstructions
+	c.ThreadInstructions += other.ThreadInstructions
+	c.LaneSlots += other.LaneSlots
+	c.Branches += other.Branches
+	c.DivergentBranches += other.DivergentBranches
+	c.Splits += other.Splits
+	c.Reconvergences += other.Reconvergences
 }
 
 // ActiveLanesMean is the mean number of active lanes of an instruction.
@@ -125,13 +125,13 @@ func (c *Counts) ActiveLanesMean() float64 {
 // run executes until the warp stops being ready, traps, pauses, or has executed about its
 // share of instructions. Where a backend has had others go on meanwhile, it gives the one whose turn it is then.
 func (w *warp) run() *warp {
-	if w.paused {
-		w.share = max(w.share, 1) // it has a block to finish
-	} else if w.yield = false; w.sliced {
-		w.cta.note()
+	if w.pausedInBlock {
+		w.budget = max(w.budget, 1) // it has a block to finish
+	} else if w.yields = false; w.timeSliced {
+		w.cta.noteChange()
 	}
 	w = w.execute()
-	if w.sliced {
+	if w.timeSliced {
 		w.changed = w.changed || w.cta.changed
 	}
 	return w
@@ -140,87 +140,87 @@ func (w *warp) run() *warp {
 // execute has the backend execute, and does what that leaves to the machine. It gives the warp whose turn it is then.
 func (w *warp) execute() *warp {
 	c := w.cta.code
-	for w.share > 0 && w.state == ready && w.err == nil && (!w.yield || w.paused) {
-		share := w.share
-		if w.sliced {
-			share = min(share, w.left)
+	for w.budget > 0 && w.state == ready && w.err == nil && (!w.yields || w.pausedInBlock) {
+		share := w.budget
+		if w.timeSliced {
+			share = min(share, w.sliceLeft)
 		}
 		before := w.count.WarpInstructions
-		w.settled, w.unpaid = before, 0
-		why := w.cta.runner.run(w, share)
-		if o := w.cta.native.turned; o != nil { // its turn began meanwhile
-			w, before, w.cta.native.turned = o, w.cta.began, nil
+		w.countedUpTo, w.unchargedExits = before, 0
+		reason := w.cta.runner.run(w, share)
+		if other := w.cta.native.resumed; other != nil { // its turn began meanwhile
+			w, before, w.cta.native.resumed = other, w.cta.sliceStart, nil
 		}
-		if why == lacks { // the block is executed to its end, so that shares are those of any backend
-			why = Portable.run(w, 1)
+		if reason == unsupported { // the block is executed to its end, so that shares are those of any backend
+			reason = Portable.run(w, 1)
 		}
-		w.charge(int(w.count.WarpInstructions - before - w.unpaid))
-		switch why {
-		case visible:
-			w.state = atVisible
-		case behind:
+		w.charge(int(w.count.WarpInstructions - before - w.unchargedExits))
+		switch reason {
+		case beforeOrdered:
+			w.state = atOrdered
+		case beforeGroupWait:
 			w.state = atGroup
-		case apart:
-			w.callApart(c.Block(w.pc))
-		case away:
-			w.await()
+		case differentCalls:
+			w.callSeparately(c.Block(w.pc))
+		case lanesAbsent:
+			w.waitForLanes()
 			continue
-		case event:
-			if w.err = w.cta.stream.stop; w.err == nil { // it pauses
+		case probeStop:
+			if w.err = w.cta.stream.stopErr; w.err == nil { // it pauses
 				return w
 			}
-		case parts, meets, control:
-			w.finish(c.Block(w.pc))
-		case nobody:
+		case diverges, reconverges, otherEnd:
+			w.executeEnd(c.Block(w.pc))
+		case noSplit:
 			w.schedule()
 		}
-		if w.sliced && w.state == ready && w.err == nil && (w.left <= 0 || w.yield) {
+		if w.timeSliced && w.state == ready && w.err == nil && (w.sliceLeft <= 0 || w.yields) {
 			w.changed = w.changed || w.cta.changed
-			w.cta.note()
+			w.cta.noteChange()
 			w.rc.expire(w)
-			w.left, w.changed = turnLength, false
+			w.sliceLeft, w.changed = timeSlice, false
 		}
 	}
-	if w.share <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
-		w.exceeds()
+	if w.budget <= 0 && w.count.WarpInstructions > w.cta.grid.maxSteps && w.state == ready && w.err == nil {
+		w.trapStepLimit()
 	}
 	return w
 }
 
-// charge counts PTX instructions that the warp has executed, and those of the running strand that are not settled yet.
+// charge counts PTX instructions that the warp has executed, and those of the running warp split that are not settled yet.
 func (w *warp) charge(n int) {
-	w.share -= n
-	if w.sliced {
-		w.left -= n
+	w.budget -= n
+	if w.timeSliced {
+		w.sliceLeft -= n
 	}
-	lanes := (w.count.WarpInstructions - w.settled) * int64(bits.OnesCount64(w.mask))
+	lanes := (w.count.WarpInstructions - w.countedUpTo) * int64(bits.OnesCount64(w.mask))
 	w.count.LaneSlots += lanes
 	w.count.ThreadInstructions += lanes
 }
 
-// exceeds stops the warp for it has executed more than it may. Threads that wait for each
+// trapStepLimit stops the warp for it has executed more than it may. Threads that wait for each
 // other, and change memory while they do, end so: the trap says where those of the CTA are.
-func (w *warp) exceeds() {
+func (w *warp) trapStepLimit() {
 	c := w.cta
-	c.recalls()
-	t := w.fail(c.code.anchor(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
-	if w.mayWait(&w.strand) {
-		t.Notes = append(t.Notes, "it is in a loop that may wait for other threads; if it waits in vain, that is not found out earlier where somebody changes memory all the time")
+	c.importAll()
+	t := w.fail(c.code.firstSource(c.code.Block(w.pc)), w.mask, ErrStepLimit, "%v: warp %d has executed %d instructions without ending", ErrStepLimit, w.id, w.count.WarpInstructions)
+	if w.mayWait(&w.warpSplit) {
+		t.Notes = append(t.Notes, "the loop may be a spin-wait; a deadlock is detected only in a round without stores, and other threads keep storing")
 	}
-	if what := w.awaited(); what != "" {
+	if what := w.awaitedText(); what != "" {
 		t.Notes = append(t.Notes, what)
 	}
 	if rest := w.live &^ w.mask; rest != 0 {
 		t.Notes = append(t.Notes, w.whereabouts(rest)...)
 	}
-	var others standing
+	var stuck stuckWarps
 	for i := range c.warps {
-		if o := &c.warps[i]; o != w && o.state != ended {
-			others.add(o)
+		if other := &c.warps[i]; other != w && other.state != ended {
+			stuck.add(other)
 		}
 	}
-	others.note(t)
-	if w.parted() && !w.sliced {
+	stuck.addTo(t)
+	if w.diverged() && !w.timeSliced {
 		t.Notes = append(t.Notes, c.grid.reconverge.advice())
 	}
 }
@@ -241,10 +241,10 @@ func (w *warp) guardedWide(g int32) uint64 {
 	return (uint64(guardMask(&w.files[1], g))<<32 | uint64(guardMask(&w.files[0], g))) & w.mask
 }
 
-// finish executes the end of a block.
-func (w *warp) finish(b *code.Block) {
+// executeEnd executes the end of a block.
+func (w *warp) executeEnd(b *code.Block) {
 	end := w.cta.code.End(b)
-	if end.Skips {
+	if end.CountsSkipped {
 		w.count.ThreadInstructions -= int64(bits.OnesCount64(w.mask &^ w.guarded(end.Guard)))
 	}
 	switch end.Op {
@@ -258,11 +258,11 @@ func (w *warp) finish(b *code.Block) {
 		w.indexed(b)
 	case code.Exit:
 		m := w.guarded(end.Guard)
-		stay := w.mask &^ m
+		staying := w.mask &^ m
 		if m != 0 {
 			w.end(w.cta.code.source(end.Src), m)
 		}
-		if stay != 0 {
+		if staying != 0 {
 			w.jump(b.Next)
 		} else {
 			w.schedule()
@@ -281,77 +281,77 @@ func (w *warp) finish(b *code.Block) {
 // branch sends the lanes of taken to target, the others to the next block.
 // Lanes that go where there is nothing but the kernel's end do not wait there
 // for the others: they end at once, and barriers no longer wait for them.
-func (w *warp) branch(taken uint64, target int32, b *code.Block) {
+func (w *warp) branch(takenLanes uint64, target int32, b *code.Block) {
 	w.count.Branches++
 	c := w.cta.code
-	if w.cta.hears(OnBranch) {
-		if w.tellWays(OnBranch, w.src(c.End(b)), taken, group{target, taken}, group{b.Next, w.mask &^ taken}); w.err != nil {
+	if w.cta.isSubscribed(OnBranch) {
+		if w.emitGroups(OnBranch, w.sourceOf(c.End(b)), takenLanes, laneGroup{target, takenLanes}, laneGroup{b.Next, w.mask &^ takenLanes}); w.err != nil {
 			return
 		}
 	}
 	switch {
-	case taken == w.mask || target == b.Next:
+	case takenLanes == w.mask || target == b.Next:
 		w.jump(target)
-	case taken == 0:
+	case takenLanes == 0:
 		w.jump(b.Next)
-	case c.Block(target).Leaves && !w.gathers(target, b):
+	case c.Block(target).EndsLanes && !w.waitsForLanesAt(target, b):
 		w.count.DivergentBranches++
-		w.leave(taken, c.Block(target))
+		w.leave(takenLanes, c.Block(target))
 		w.jump(b.Next)
-	case c.Block(b.Next).Leaves && !w.gathers(b.Next, b):
+	case c.Block(b.Next).EndsLanes && !w.waitsForLanesAt(b.Next, b):
 		w.count.DivergentBranches++
-		w.leave(w.mask&^taken, c.Block(b.Next))
+		w.leave(w.mask&^takenLanes, c.Block(b.Next))
 		w.jump(target)
 	default:
-		w.pair = [2]group{{b.Next, w.mask &^ taken}, {target, taken}}
-		w.fan(w.pair[:], b.Join)
+		w.branchGroups = [2]laneGroup{{b.Next, w.mask &^ takenLanes}, {target, takenLanes}}
+		w.diverge(w.branchGroups[:], b.Reconverge)
 	}
 }
 
-// gathers reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
+// waitsForLanesAt reports whether the policy has lanes wait at block pc, where there is nothing but the kernel's
 // end, for others that a branch parts them from: where it has joins, those that come there in any case.
-func (w *warp) gathers(pc int32, branch *code.Block) bool {
-	return w.stays && (pc == branch.Join || !w.cta.grid.reconverge.Joins())
+func (w *warp) waitsForLanesAt(pc int32, branch *code.Block) bool {
+	return w.waitAtExit && (pc == branch.Reconverge || !w.cta.grid.reconverge.ReconvergesAtPostDominators())
 }
 
-// rest has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
+// markAtExit has lanes that wait before block pc be as good as ended, if there is nothing in it but the kernel's
 // end: nobody waits for them (manual 9.7.13.1), and their registers are of no use any more.
-func (w *warp) rest(pc int32, lanes uint64) {
-	if !w.stays || !w.cta.code.Block(pc).Leaves {
+func (w *warp) markAtExit(pc int32, lanes uint64) {
+	if !w.waitAtExit || !w.cta.code.Block(pc).EndsLanes {
 		return
 	}
 	w.live &^= lanes
-	w.rests |= lanes
-	if w.waiting > 0 {
-		w.meetings() // of lanes that have waited for these
+	w.atExit |= lanes
+	if w.numWaiting > 0 {
+		w.executeCollectives() // of lanes that have waited for these
 	}
 }
 
-// fan sends the active lanes to several blocks, whose ways meet at block join.
-func (w *warp) fan(groups []group, join int32) {
+// diverge sends the active lanes to several blocks, whose ways meet at block join.
+func (w *warp) diverge(groups []laneGroup, join int32) {
 	w.count.DivergentBranches++
-	w.parts(w.mask, groups...)
+	w.countSplits(w.mask, groups...)
 	w.rc.split(w, groups, join)
 }
 
-// parts counts and tells that lanes part.
-func (w *warp) parts(lanes uint64, groups ...group) {
+// countSplits counts and tells that lanes part.
+func (w *warp) countSplits(lanes uint64, groups ...laneGroup) {
 	w.count.Splits += int64(len(groups) - 1)
-	if w.cta.hears(OnSplit) {
-		w.tellWays(OnSplit, w.ending(), lanes, groups...)
+	if w.cta.isSubscribed(OnSplit) {
+		w.emitGroups(OnSplit, w.endSource(), lanes, groups...)
 	}
 }
 
-// reunites counts and tells that the lanes of a strand are together again.
-func (w *warp) reunites(c *strand) {
+// countReconvergence counts and tells that the lanes of a warp split are together again.
+func (w *warp) countReconvergence(c *warpSplit) {
 	w.count.Reconvergences++
-	if w.cta.hears(OnJoin) {
-		w.tellStrand(OnJoin, c, w.cta.code.source(w.cta.code.nextSource(c.pc, c.owed)), nil)
+	if w.cta.isSubscribed(OnReconverge) {
+		w.emitSplit(OnReconverge, c, w.cta.code.source(w.cta.code.nextSource(c.pc, c.uncounted)), nil)
 	}
 }
 
-// ending is the PTX instruction that ends the present block, nil if none does.
-func (w *warp) ending() *code.Source {
+// endSource is the PTX instruction that ends the present block, nil if none does.
+func (w *warp) endSource() *code.Source {
 	c := w.cta.code
 	return c.source(c.End(c.Block(w.pc)).Src)
 }
@@ -369,13 +369,13 @@ func (w *warp) leave(lanes uint64, b *code.Block) {
 
 // end takes lanes that have ended by an instruction out of the warp.
 func (w *warp) end(src *code.Source, lanes uint64) {
-	w.tellLanes(OnExit, src, lanes)
+	w.emitLanes(OnExit, src, lanes)
 	w.live &^= lanes
-	w.rests &^= lanes
+	w.atExit &^= lanes
 	w.mask &^= lanes
 	w.rc.end(w, lanes)
-	if w.waiting > 0 {
-		w.meetings() // of lanes that have waited for these
+	if w.numWaiting > 0 {
+		w.executeCollectives() // of lanes that have waited for these
 	}
 }
 
@@ -385,37 +385,37 @@ func (w *warp) indexed(b *code.Block) {
 	end := w.cta.code.End(b)
 	targets := w.cta.code.Targets[end.Side]
 	m := w.guarded(end.Guard)
-	var groups []group
+	var groups []laneGroup
 	for rest := m; rest != 0; rest &= rest - 1 {
 		lane := bits.TrailingZeros64(rest)
 		i := w.value(code.Row{Slot: code.R, Row: end.A}, lane)
 		if i >= uint64(len(targets)) {
-			w.fail(w.src(end), 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(targets))
+			w.fail(w.sourceOf(end), 1<<lane, ErrBadTarget, "%v: index %d in a list of %d labels", ErrBadTarget, i, len(targets))
 			return
 		}
-		groups = gather(groups, targets[i], 1<<lane)
+		groups = addToGroup(groups, targets[i], 1<<lane)
 	}
-	if off := w.mask &^ m; off != 0 {
-		groups = gather(groups, b.Next, off)
+	if offset := w.mask &^ m; offset != 0 {
+		groups = addToGroup(groups, b.Next, offset)
 	}
-	w.tellWays(OnBranch, w.src(end), m, groups...)
+	w.emitGroups(OnBranch, w.sourceOf(end), m, groups...)
 	if len(groups) == 1 {
 		w.jump(groups[0].pc)
 		return
 	}
-	w.fan(groups, b.Join)
+	w.diverge(groups, b.Reconverge)
 }
 
 // value reads a control operand of one lane.
-func (w *warp) value(o code.Row, lane int) uint64 {
+func (w *warp) value(row code.Row, lane int) uint64 {
 	f := &w.files[lane/32]
 	if f.Tracked() {
-		expand(f, o, 1<<(lane%32))
+		expand(f, row, 1<<(lane%32))
 	}
-	if o.Slot == code.Q {
-		return f.Src64(o.Row)[lane%32]
+	if row.Slot == code.Q {
+		return f.Src64(row.Row)[lane%32]
 	}
-	return uint64(f.Src32(o.Row)[lane%32])
+	return uint64(f.Src32(row.Row)[lane%32])
 }
 
 // tid is the linear index within the CTA of a lane's thread.
@@ -438,12 +438,12 @@ func (w *warp) newTrap(in *code.Source, lanes uint64, kind error, format string,
 	return t
 }
 
-// anchor is an instruction to name when the block as a whole is meant; nil if none is in
+// firstSource is an instruction to name when the block as a whole is meant; nil if none is in
 // it.
-func (c *Kernel) anchor(b *code.Block) *code.Source {
-	for _, in := range c.Instrs[b.First : b.Last+1] {
-		if in.Src >= 0 {
-			return &c.Sources[in.Src]
+func (c *Kernel) firstSource(b *code.Block) *code.Source {
+	for _, instr := range c.Instrs[b.First : b.Last+1] {
+		if instr.Src >= 0 {
+			return &c.Sources[instr.Src]
 		}
 	}
 	return nil

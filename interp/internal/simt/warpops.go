@@ -14,14 +14,14 @@ import (
 	"gemu/regfile"
 )
 
-// joined checks the membermask of a .sync instruction: the lanes that execute it must
+// membersPresent checks the membermask of a .sync instruction: the lanes that execute it must
 // name themselves. It reports whether all lanes are there that are named; if not, those
 // that wait for them wait, or trap where the policy does not let them.
-func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
+func (w *warp) membersPresent(instr *code.Instr, member *regfile.Row32, m uint32) bool {
 	absent, mask := uint32(0), uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
-		if !w.member(w.src(in), i, member[i]) {
+		if !w.isMember(w.sourceOf(instr), i, member[i]) {
 			return false
 		}
 		if absent == 0 {
@@ -32,17 +32,17 @@ func (w *warp) joined(in *code.Instr, member *regfile.Row32, m uint32) bool {
 	switch {
 	case absent == 0:
 		return true
-	case w.cta.grid.reconverge.traps:
-		t := w.missing(w.src(in), m, absent, mask)
+	case w.cta.grid.reconverge.trapOnAbsentLanes:
+		t := w.missingMembersTrap(w.sourceOf(instr), m, absent, mask)
 		t.Notes = append(t.Notes, w.cta.grid.reconverge.advice())
 	default:
-		w.err, w.away = errAway, in
+		w.err, w.blockedInstr = errAbsentLanes, instr
 	}
 	return false
 }
 
-// member checks that a lane names itself in its membermask.
-func (w *warp) member(src *code.Source, lane int, mask uint32) bool {
+// isMember checks that a lane names itself in its membermask.
+func (w *warp) isMember(src *code.Source, lane int, mask uint32) bool {
 	if mask>>lane&1 == 0 {
 		w.fail(src, 1<<lane, ErrMembermask, "%v: lane %d executes %s with membermask %#x, which leaves it out", ErrMembermask, lane, src.Text, mask)
 		return false
@@ -50,8 +50,8 @@ func (w *warp) member(src *code.Source, lane int, mask uint32) bool {
 	return true
 }
 
-// missing stops the warp: lanes of m wait for others that cannot come.
-func (w *warp) missing(src *code.Source, m, absent, mask uint32) *Trap {
+// missingMembersTrap stops the warp: lanes of m wait for others that cannot come.
+func (w *warp) missingMembersTrap(src *code.Source, m, absent, mask uint32) *Trap {
 	t := w.fail(src, uint64(m), ErrDeadlock, "%v: %s waits for lanes %s, which its membermask %#x names and which are elsewhere", ErrDeadlock, src.Text, LaneList(uint64(absent)), mask)
 	t.Notes = append(t.Notes, w.whereabouts(uint64(absent))...)
 	return t
@@ -59,11 +59,11 @@ func (w *warp) missing(src *code.Source, m, absent, mask uint32) *Trap {
 
 // shfl follows the pseudo-code of the manual. From a lane that takes no part, whose
 // value the manual leaves undefined, a lane gets its own.
-func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if in.Op == code.ShflSync && !w.joined(in, f.Src32(in.E), m) {
+func shfl(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if instr.Op == code.ShflSync && !w.membersPresent(instr, f.Src32(instr.E), m) {
 		return
 	}
-	a, b, c := *f.Src32(in.A), f.Src32(in.B), f.Src32(in.C)
+	a, b, c := *f.Src32(instr.A), f.Src32(instr.B), f.Src32(instr.C)
 	var out regfile.Row32
 	p := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
@@ -74,7 +74,7 @@ func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		minLane := lane & mask
 		var j int
 		var ok bool
-		switch in.Imm {
+		switch instr.Imm {
 		case code.ShflUp:
 			j = lane - bval
 			ok = j >= maxLane
@@ -96,27 +96,27 @@ func shfl(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		out[lane] = a[j]
 	}
-	d := f.Row32(in.D)
+	d := f.Row32(instr.D)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
 	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, p)
+	if instr.F != code.NoRow {
+		f.SetP(instr.F, m, p)
 	}
 }
 
-func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	sync := in.Op == code.VoteSync || in.Op == code.BallotSync
-	if sync && !w.joined(in, f.Src32(in.B), m) {
+func vote(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	sync := instr.Op == code.VoteSync || instr.Op == code.BallotSync
+	if sync && !w.membersPresent(instr, f.Src32(instr.B), m) {
 		return
 	}
-	p := f.SrcP(in.A)
+	p := f.SrcP(instr.A)
 	for rest := m; rest != 0; {
 		// Lanes that name the same lanes vote together.
 		group, voters := rest, rest
 		if sync {
-			member := f.Src32(in.B)
+			member := f.Src32(instr.B)
 			first := member[bits.TrailingZeros32(rest)&31]
 			voters = m & first
 			for n := rest; n != 0; n &= n - 1 {
@@ -126,44 +126,44 @@ func vote(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 			}
 		}
 		rest &^= group
-		yes := p & voters
+		agreeing := p & voters
 		t := false
-		if in.Op == code.Ballot || in.Op == code.BallotSync {
-			mem.FillRow(f.Row32(in.D), yes, group)
+		if instr.Op == code.Ballot || instr.Op == code.BallotSync {
+			mem.FillRow(f.Row32(instr.D), agreeing, group)
 			continue
 		}
-		switch in.Imm {
+		switch instr.Imm {
 		case code.VoteAll:
-			t = yes == voters
+			t = agreeing == voters
 		case code.VoteAny:
-			t = yes != 0
+			t = agreeing != 0
 		case code.VoteUni:
-			t = yes == voters || yes == 0
+			t = agreeing == voters || agreeing == 0
 		}
-		if in.D != code.NoRow {
-			f.SetP(in.D, group, -bit(t))
+		if instr.D != code.NoRow {
+			f.SetP(instr.D, group, -boolBit(t))
 		}
 	}
 }
 
-func bit(b bool) uint32 {
+func boolBit(b bool) uint32 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.joined(in, f.Src32(in.B), m) {
+func match(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.membersPresent(instr, f.Src32(instr.B), m) {
 		return
 	}
 	value := func(i int) uint64 {
-		if in.Op == code.Match64 {
-			return f.Src64(in.A)[i]
+		if instr.Op == code.Match64 {
+			return f.Src64(instr.A)[i]
 		}
-		return uint64(f.Src32(in.A)[i])
+		return uint64(f.Src32(instr.A)[i])
 	}
-	member := f.Src32(in.B)
+	member := f.Src32(instr.B)
 	var out regfile.Row32
 	all := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
@@ -174,53 +174,53 @@ func match(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 				same |= 1 << j
 			}
 		}
-		if in.Imm == 0 {
+		if instr.Imm == 0 {
 			out[i] = same
 		} else if same == m&member[i] {
 			out[i] = same
 			all |= 1 << i
 		}
 	}
-	d := f.Row32(in.D)
+	d := f.Row32(instr.D)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		d[i] = out[i]
 	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, all)
+	if instr.F != code.NoRow {
+		f.SetP(instr.F, m, all)
 	}
 }
 
-func activemask(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	mem.FillRow(f.Row32(in.D), m, m)
+func activemask(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	mem.FillRow(f.Row32(instr.D), m, m)
 }
 
-func redux(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.joined(in, f.Src32(in.B), m) {
+func redux(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.membersPresent(instr, f.Src32(instr.B), m) {
 		return
 	}
-	a, member := *f.Src32(in.A), *f.Src32(in.B)
-	op := code.ReductionOf(in.Imm)
+	a, member := *f.Src32(instr.A), *f.Src32(instr.B)
+	op := code.ReductionOf(instr.Imm)
 	mask := widthMask(op.Type)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		group := m & member[i]
 		acc := uint64(a[bits.TrailingZeros32(group)&31])
 		for k := group & (group - 1); k != 0; k &= k - 1 {
-			acc = apply(op, mask, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
+			acc = applyReduction(op, mask, acc, uint64(a[bits.TrailingZeros32(k)&31]), 0)
 		}
-		f.Row32(in.D)[i] = uint32(acc)
+		f.Row32(instr.D)[i] = uint32(acc)
 	}
 }
 
 // reduxFloat is redux.sync.min and .max of .f32: NaNs are left out, unless .NaN
 // makes them win.
-func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.joined(in, f.Src32(in.B), m) {
+func reduxFloat(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.membersPresent(instr, f.Src32(instr.B), m) {
 		return
 	}
-	a, member := *f.Src32(in.A), *f.Src32(in.B)
-	op := code.FloatReductionOf(in.Imm)
+	a, member := *f.Src32(instr.A), *f.Src32(instr.B)
+	op := code.FloatReductionOf(instr.Imm)
 	apply, modifiers := alu.Single[op.Op], uint64(op.Imm)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
@@ -234,26 +234,26 @@ func reduxFloat(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if math.Float32frombits(v) != math.Float32frombits(v) {
 			v = 0x7fffffff
 		}
-		f.Row32(in.D)[i] = v
+		f.Row32(instr.D)[i] = v
 	}
 }
 
 // elect chooses the lowest lane of the membermask that is active.
-func elect(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.joined(in, f.Src32(in.A), m) {
+func elect(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.membersPresent(instr, f.Src32(instr.A), m) {
 		return
 	}
-	member := *f.Src32(in.A)
+	member := *f.Src32(instr.A)
 	p := uint32(0)
 	for n := m; n != 0; n &= n - 1 {
 		i := bits.TrailingZeros32(n) & 31
 		leader := bits.TrailingZeros32(m & member[i])
-		f.Row32(in.D)[i] = uint32(leader)
+		f.Row32(instr.D)[i] = uint32(leader)
 		if leader == i {
 			p |= 1 << i
 		}
 	}
-	if in.F != code.NoRow {
-		f.SetP(in.F, m, p)
+	if instr.F != code.NoRow {
+		f.SetP(instr.F, m, p)
 	}
 }

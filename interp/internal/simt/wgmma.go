@@ -3,7 +3,7 @@ package simt
 // This file is the multiplications of a warpgroup (manual 9.7.15), four warps that execute the
 // same instructions. Each warp executes them when it comes to them, and multiplies its own
 // rows. What they read and write, registers as well as shared memory, they do at the wait for
-// their group, or with Launch.Early where they are issued. A multiplication is one of the whole
+// their group, or with Launch.EagerEffects where they are issued. A multiplication is one of the whole
 // warpgroup: who waits for it waits until all four warps have issued it, and then it has read
 // shared memory for all of them.
 
@@ -18,44 +18,44 @@ import (
 
 // warpgroup is what four warps have executed of wgmma.
 type warpgroup struct {
-	first int      // number of the first of joint
-	joint []*joint // that not all warps have executed
-	warps [matrix.Warps]groupWarp
+	firstNumber int           // number of the first of joint
+	pending     []*groupInstr // that not all warps have executed
+	warps       [matrix.Warps]warpgroupWarp
 }
 
-// groupWarp is a warp of a warpgroup.
-type groupWarp struct {
+// warpgroupWarp is a warp of a warpgroup.
+type warpgroupWarp struct {
 	executed int // of its instructions
-	pending  []*product
+	pending  []*pendingProduct
 	groups   int // committed
 	fenced   bool
 }
 
-// joint is an instruction of a warpgroup.
-type joint struct {
+// groupInstr is an instruction of a warpgroup.
+type groupInstr struct {
 	number int
-	src    *code.Source
+	source *code.Source
 	a, b   matrix.Descriptor
 }
 
-// product is a multiplication that is pending, for a warp.
-type product struct {
-	*joint
+// pendingProduct is a multiplication that is pending, for a warp.
+type pendingProduct struct {
+	*groupInstr
 	side       int32 // of its instruction, in Tables.Fragments
 	group      int   // of its warp, as many as were committed before
 	accumulate bool
 	stored     []uint8  // columns of a sparse A
 	rows       []uint32 // of A, if that is in shared memory and has been read
 	columns    []uint32 // of B, if that has been read
-	done       bool     // where it was issued; but who waits for it still waits for the others of the group
+	executed   bool     // where it was issued; but who waits for it still waits for the others of the group
 
 	// For probes: its number among asynchronous operations, whether they know that it has read, and
 	// the lanes that have issued it.
-	seq    int64
-	read   bool
-	warp   int
-	active uint64
-	depth  int
+	seq          int64
+	readReported bool
+	warp         int
+	active       uint64
+	depth        int
 }
 
 // rank is the number of a warp of 32 lanes in the CTA: of warps of 64 lanes each half is one.
@@ -63,71 +63,71 @@ func (w *warp) rank(h int) int { return w.id*len(w.files) + h }
 
 // warpgroup is that of half h, with the number of the warp in it. ok is false if it is not
 // whole, which is a trap.
-func (w *warp) warpgroup(h int, in *code.Instr, m uint32) (g *warpgroup, i int, ok bool) {
-	if !w.whole(h, in, m) {
+func (w *warp) warpgroup(h int, instr *code.Instr, m uint32) (g *warpgroup, i int, ok bool) {
+	if !w.requireAllLanes(h, instr, m) {
 		return nil, 0, false
 	}
 	c, rank := w.cta, w.rank(h)
 	first, threads := rank/matrix.Warps*matrix.Warps*matrix.Lanes, matrix.Warps*matrix.Lanes
 	switch {
 	case w.mask != w.live: // halves of a warp of 64 lanes
-		t := w.fail(w.src(in), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.src(in).Text, LaneList(w.live&^w.mask), w.id)
+		t := w.fail(w.sourceOf(instr), w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and not without lanes %s of warp %d", ErrDivergent, w.sourceOf(instr).Text, LaneList(w.live&^w.mask), w.id)
 		t.Notes = append(t.Notes, w.whereabouts(w.live&^w.mask)...)
 		return nil, 0, false
 	case first+threads > c.grid.threads:
-		w.fail(w.src(in), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", ErrDivergent, w.src(in).Text, threads, c.grid.threads-first)
+		w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrDivergent, "%v: %s takes a warpgroup of %d threads together, of which the CTA has %d", ErrDivergent, w.sourceOf(instr).Text, threads, c.grid.threads-first)
 		return nil, 0, false
 	}
-	if n := rank/matrix.Warps + 1; len(c.async.warpgroups) < n {
-		c.async.warpgroups = append(c.async.warpgroups, make([]warpgroup, n-len(c.async.warpgroups))...)
+	if n := rank/matrix.Warps + 1; len(c.asyncState.warpgroups) < n {
+		c.asyncState.warpgroups = append(c.asyncState.warpgroups, make([]warpgroup, n-len(c.asyncState.warpgroups))...)
 	}
-	return &c.async.warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
+	return &c.asyncState.warpgroups[rank/matrix.Warps], rank % matrix.Warps, true
 }
 
-// joins notes that a warp executes an instruction of its warpgroup, which must be the one that
+// issueInGroup notes that a warp executes an instruction of its warpgroup, which must be the one that
 // the others have executed in its place, with the same matrices.
-func (w *warp) joins(h int, in *code.Instr, m uint32, a, b matrix.Descriptor) (g *warpgroup, me *groupWarp, j *joint, ok bool) {
-	g, i, ok := w.warpgroup(h, in, m)
+func (w *warp) issueInGroup(h int, instr *code.Instr, m uint32, a, b matrix.Descriptor) (g *warpgroup, member *warpgroupWarp, j *groupInstr, ok bool) {
+	g, i, ok := w.warpgroup(h, instr, m)
 	if !ok {
 		return nil, nil, nil, false
 	}
-	me, src := &g.warps[i], w.src(in)
-	if k := me.executed - g.first; k < len(g.joint) {
-		j = g.joint[k]
-		other := slices.IndexFunc(g.warps[:], func(o groupWarp) bool { return o.executed > me.executed })
+	member, src := &g.warps[i], w.sourceOf(instr)
+	if k := member.executed - g.firstNumber; k < len(g.pending) {
+		j = g.pending[k]
+		other := slices.IndexFunc(g.warps[:], func(o warpgroupWarp) bool { return o.executed > member.executed })
 		name := fmt.Sprintf("warp %d of its warpgroup", w.rank(h)/matrix.Warps*matrix.Warps+other)
 		switch {
-		case j.src != src:
-			w.fail(src, w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", ErrDivergent, src.Text, name, j.src.Text, j.src.Pos)
+		case j.source != src:
+			w.fail(src, w.mask, ErrDivergent, "%v: %s takes a warpgroup together, and %s has come to %s at %s instead", ErrDivergent, src.Text, name, j.source.Text, j.source.Pos)
 			return nil, nil, nil, false
 		case j.a != a || j.b != b:
 			w.fail(src, w.mask, ErrAsync, "%v: its matrix descriptors are %s, and %s has %s", ErrAsync, descriptors(a, b), name, descriptors(j.a, j.b))
 			return nil, nil, nil, false
 		}
 	} else {
-		j = &joint{number: me.executed, src: src, a: a, b: b}
-		g.joint = append(g.joint, j)
+		j = &groupInstr{number: member.executed, source: src, a: a, b: b}
+		g.pending = append(g.pending, j)
 	}
-	me.executed++
-	for n := g.together(); g.first < n; g.first++ {
-		g.joint = g.joint[1:]
+	member.executed++
+	for n := g.issuedByAll(); g.firstNumber < n; g.firstNumber++ {
+		g.pending = g.pending[1:]
 	}
 	c := w.cta
 	c.changed = true
 	for k := range c.warps { // one may have waited for this
-		if o := &c.warps[k]; o.state == atGroup && o.rank(0)/matrix.Warps == w.rank(h)/matrix.Warps {
-			o.state = ready
+		if other := &c.warps[k]; other.state == atGroup && other.rank(0)/matrix.Warps == w.rank(h)/matrix.Warps {
+			other.state = ready
 		}
 	}
-	return g, me, j, true
+	return g, member, j, true
 }
 
 func descriptors(a, b matrix.Descriptor) string {
 	return fmt.Sprintf("%#x and %#x", uint64(a), uint64(b))
 }
 
-// together is how many instructions all warps have executed.
-func (g *warpgroup) together() int {
+// issuedByAll is how many instructions all warps have executed.
+func (g *warpgroup) issuedByAll() int {
 	n := g.warps[0].executed
 	for i := range g.warps {
 		n = min(n, g.warps[i].executed)
@@ -136,7 +136,7 @@ func (g *warpgroup) together() int {
 }
 
 // awaited is the pending multiplications that a wait completes.
-func (p *groupWarp) awaited(a code.Awaited) []*product {
+func (p *warpgroupWarp) awaited(a code.WaitGroups) []*pendingProduct {
 	n := 0
 	for n < len(p.pending) && (a.All || p.pending[n].group < p.groups-a.Last) {
 		n++
@@ -144,24 +144,24 @@ func (p *groupWarp) awaited(a code.Awaited) []*product {
 	return p.pending[:n]
 }
 
-func wgmmaFence(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if _, me, _, ok := w.joins(h, in, m, 0, 0); ok {
-		me.fenced = true
+func wgmmaFence(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if _, member, _, ok := w.issueInGroup(h, instr, m, 0, 0); ok {
+		member.fenced = true
 	}
 }
 
-func wgmmaCommit(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if _, me, _, ok := w.joins(h, in, m, 0, 0); ok {
-		me.groups++
+func wgmmaCommit(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if _, member, _, ok := w.issueInGroup(h, instr, m, 0, 0); ok {
+		member.groups++
 	}
 }
 
 // wgmmaIssue executes wgmma.mma_async.
-func wgmmaIssue(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	if !w.whole(h, in, m) {
+func wgmmaIssue(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	if !w.requireAllLanes(h, instr, m) {
 		return
 	}
-	src, lanes := w.src(in), uint64(m)<<(32*h)
+	src, lanes := w.sourceOf(instr), uint64(m)<<(32*h)
 	uniform := func(row int32, what string) matrix.Descriptor {
 		list := f.Src64(row)
 		for lane, v := range list {
@@ -171,59 +171,59 @@ func wgmmaIssue(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		}
 		return matrix.Descriptor(list[0])
 	}
-	a, b, scale := uniform(in.A, "A"), uniform(in.B, "B"), f.SrcP(in.E)
+	a, b, scale := uniform(instr.A, "A"), uniform(instr.B, "B"), f.SrcP(instr.E)
 	if scale != 0 && scale != regfile.Full && w.err == nil {
 		w.fail(src, uint64(scale)<<(32*h), ErrAsync, "%v: scale-d differs between the lanes of a warp", ErrAsync)
 	}
 	if w.err != nil {
 		return
 	}
-	_, me, j, ok := w.joins(h, in, m, a, b)
+	_, member, j, ok := w.issueInGroup(h, instr, m, a, b)
 	if !ok {
 		return
 	}
-	if !me.fenced {
+	if !member.fenced {
 		w.fail(src, lanes, ErrAsync, "%v: no wgmma.fence comes before it: without, it may not see what registers hold", ErrAsync)
 		return
 	}
-	p := &product{joint: j, side: in.Side, group: me.groups, accumulate: scale != 0}
-	o := &w.cta.code.Fragments[in.Side]
-	if !w.within(h, o.Wgmma, p, len(o.A) == 0) {
+	p := &pendingProduct{groupInstr: j, side: instr.Side, group: member.groups, accumulate: scale != 0}
+	frags := &w.cta.code.Fragments[instr.Side]
+	if !w.checkWgmmaMemory(h, frags.Wgmma, p, len(frags.A) == 0) {
 		return
 	}
-	if o.Wgmma.Sparse != nil {
+	if frags.Wgmma.Sparse != nil {
 		var u *matrix.Undefined
-		if p.stored, u = o.Wgmma.Sparse.Chosen((*[matrix.Lanes]uint32)(f.Src32(in.C))); u != nil {
-			w.fail(src, uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.What)
+		if p.stored, u = frags.Wgmma.Sparse.SelectedIndices((*[matrix.Lanes]uint32)(f.Src32(instr.C))); u != nil {
+			w.fail(src, uint64(u.Lanes)<<(32*h), ErrMatrix, "%v: %s: the manual leaves open what it gives", ErrMatrix, u.Description)
 			return
 		}
 	}
 	cl := w.cta.cluster
 	p.seq, p.warp, p.active, p.depth = cl.seq, w.id, lanes, w.frame.depth
 	cl.seq++
-	w.cta.informProduct(w.rank(h)%matrix.Warps, p, issued)
-	if w.cta.grid.early {
+	w.cta.emitProduct(w.rank(h)%matrix.Warps, p, stageIssued)
+	if w.cta.grid.eagerEffects {
 		w.multiply(h, f, p)
 	}
-	me.pending = append(me.pending, p)
+	member.pending = append(member.pending, p)
 }
 
-// within traps unless the matrices lie in shared memory.
-func (w *warp) within(h int, o *matrix.Wgmma, p *product, inShared bool) bool {
+// checkWgmmaMemory traps unless the matrices lie in shared memory.
+func (w *warp) checkWgmmaMemory(h int, o *matrix.Wgmma, p *pendingProduct, inShared bool) bool {
 	size := uint64(len(w.cta.shared))
 	what, d := "A", p.a
 	addr, outside := uint64(0), false
 	if inShared {
-		addr, outside = o.From.Outside(p.a.Placement(), w.rank(h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
+		addr, outside = o.SharedA.Outside(p.a.Placement(), w.rank(h)%matrix.Warps*matrix.WarpRows, matrix.WarpRows, size)
 	}
 	if !outside {
 		what, d = "B", p.b
-		addr, outside = o.To.Outside(p.b.Placement(), 0, o.N, size)
+		addr, outside = o.SharedB.Outside(p.b.Placement(), 0, o.N, size)
 	}
 	if !outside {
 		return true
 	}
-	t := w.fail(p.src, w.mask, ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
+	t := w.fail(p.source, w.mask, ErrOutOfBounds, "%v: matrix %s, from shared memory %s on, has elements at %s, and the CTA has %d bytes: descriptor %#x, leading dimension byte offset %d, stride dimension byte offset %d, %s",
 		ErrOutOfBounds, what, hexAddr(d.Start()), hexAddr(addr), size, uint64(d), d.Leading(), d.Stride(), swizzling(d))
 	t.Addr, t.Bytes = addr, matrix.Chunk
 	return false
@@ -236,46 +236,46 @@ func swizzling(d matrix.Descriptor) string {
 	return "no swizzling"
 }
 
-// fetch reads what a multiplication wants of shared memory, for a warp of its group.
-func (c *cta) fetch(i int, p *product) {
-	o := &c.code.Fragments[p.side]
-	if !p.read {
-		p.read = true
-		c.informProduct(i, p, reads)
+// readOperands reads what a multiplication wants of shared memory, for a warp of its group.
+func (c *cta) readOperands(i int, p *pendingProduct) {
+	frags := &c.code.Fragments[p.side]
+	if !p.readReported {
+		p.readReported = true
+		c.emitProduct(i, p, stageReads)
 	}
-	if p.rows == nil && len(o.A) == 0 {
-		p.rows = o.Wgmma.From.Load(c.shared, p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows)
+	if p.rows == nil && len(frags.A) == 0 {
+		p.rows = frags.Wgmma.SharedA.Load(c.shared, p.a.Placement(), i*matrix.WarpRows, matrix.WarpRows)
 	}
 	if p.columns == nil {
-		p.columns = o.Wgmma.To.Load(c.shared, p.b.Placement(), 0, o.Wgmma.N)
+		p.columns = frags.Wgmma.SharedB.Load(c.shared, p.b.Placement(), 0, frags.Wgmma.N)
 	}
 }
 
 // multiply multiplies for a warp. Nobody else has its matrices, and it does not need them again.
-func (w *warp) multiply(h int, f *regfile.File, p *product) {
-	w.cta.fetch(w.rank(h)%matrix.Warps, p)
-	o := &w.cta.code.Fragments[p.side]
-	var nobody regfile.Row32
+func (w *warp) multiply(h int, f *regfile.File, p *pendingProduct) {
+	w.cta.readOperands(w.rank(h)%matrix.Warps, p)
+	frags := &w.cta.code.Fragments[p.side]
+	var noLanes regfile.Row32
 	rows := func(list []code.Elem, to []*regfile.Row32) []*regfile.Row32 {
 		for i, e := range list {
-			if to[i] = &nobody; e.Slot == code.R {
+			if to[i] = &noLanes; e.Slot == code.R {
 				to[i] = f.Src32(e.Row)
 			}
 		}
 		return to[:len(list)]
 	}
 	var d, a [matrix.GroupRegisters]*regfile.Row32
-	o.Wgmma.Execute(rows(o.D, d[:]), rows(o.A, a[:]), p.rows, p.columns, p.stored, p.accumulate)
-	p.done, p.rows, p.columns, p.stored = true, nil, nil, nil
-	w.cta.informProduct(w.rank(h)%matrix.Warps, p, writes)
+	frags.Wgmma.Execute(rows(frags.D, d[:]), rows(frags.A, a[:]), p.rows, p.columns, p.stored, p.accumulate)
+	p.executed, p.rows, p.columns, p.stored = true, nil, nil, nil
+	w.cta.emitProduct(w.rank(h)%matrix.Warps, p, stageWrites)
 }
 
 // wgmmaWait executes wgmma.wait_group, and completes what may be pending where a function is
 // called that has groups of its own.
-func wgmmaWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
-	a := code.AwaitedOf(in.Imm)
+func wgmmaWait(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
+	a := code.WaitGroupsOf(instr.Imm)
 	if !a.All {
-		if _, _, _, ok := w.joins(h, in, m, 0, 0); !ok {
+		if _, _, _, ok := w.issueInGroup(h, instr, m, 0, 0); !ok {
 			return
 		}
 	}
@@ -284,33 +284,33 @@ func wgmmaWait(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
 		if g == nil || len(g.warps[i].pending) == 0 {
 			return
 		}
-		if _, _, ok := w.warpgroup(h, in, m); !ok {
+		if _, _, ok := w.warpgroup(h, instr, m); !ok {
 			return
 		}
 	}
-	me := &g.warps[i]
-	list := me.awaited(a)
+	member := &g.warps[i]
+	list := member.awaited(a)
 	for _, p := range list {
 		switch {
-		case p.done:
+		case p.executed:
 			continue
 		case !a.All:
-			w.cta.readFor(g, p)
+			w.cta.readOperandsOf(g, p)
 		}
 		w.multiply(h, f, p)
 	}
-	me.pending = me.pending[len(list):]
+	member.pending = member.pending[len(list):]
 }
 
-// readFor reads what a multiplication that a warp has waited for wants of shared memory, for all
+// readOperandsOf reads what a multiplication that a warp has waited for wants of shared memory, for all
 // warps.
-func (c *cta) readFor(g *warpgroup, p *product) {
+func (c *cta) readOperandsOf(g *warpgroup, p *pendingProduct) {
 	for i := range g.warps {
-		for _, o := range g.warps[i].pending {
-			if o.joint == p.joint {
-				o.columns = p.columns // the same, and read once
-				c.fetch(i, o)
-				p.columns = o.columns
+		for _, other := range g.warps[i].pending {
+			if other.groupInstr == p.groupInstr {
+				other.columns = p.columns // the same, and read once
+				c.readOperands(i, other)
+				p.columns = other.columns
 			}
 		}
 	}
@@ -320,7 +320,7 @@ func (c *cta) readFor(g *warpgroup, p *product) {
 // in it.
 func (w *warp) group(h int) (*warpgroup, int) {
 	n := w.rank(h)
-	if list := w.cta.async.warpgroups; n/matrix.Warps < len(list) {
+	if list := w.cta.asyncState.warpgroups; n/matrix.Warps < len(list) {
 		return &list[n/matrix.Warps], n % matrix.Warps
 	}
 	return nil, 0
@@ -328,24 +328,24 @@ func (w *warp) group(h int) (*warpgroup, int) {
 
 // grouped reports whether a warp may execute the wait that a block begins with: whether its
 // warpgroup has issued what it waits for.
-func (w *warp) grouped(b *code.Block) bool { return w.lacking(b) == nil }
+func (w *warp) grouped(b *code.Block) bool { return w.unissuedProduct(b) == nil }
 
-// lacking is a multiplication that a warp waits for, at the wait that a block begins with, and
+// unissuedProduct is a multiplication that a warp waits for, at the wait that a block begins with, and
 // that others of its warpgroup have yet to issue; nil if there is none.
-func (w *warp) lacking(b *code.Block) *product {
-	k := slices.IndexFunc(b.Body, func(in code.Instr) bool { return in.Op == code.WgmmaWait })
-	in := &b.Body[k]
+func (w *warp) unissuedProduct(b *code.Block) *pendingProduct {
+	k := slices.IndexFunc(b.Body, func(instr code.Instr) bool { return instr.Op == code.WgmmaWait })
+	instr := &b.Body[k]
 	for h := range w.files {
 		m := w.files[h].Active()
-		if in.Guard != 0 {
-			m &= guardMask(&w.files[h], in.Guard)
+		if instr.Guard != 0 {
+			m &= guardMask(&w.files[h], instr.Guard)
 		}
 		g, i := w.group(h)
 		if m == 0 || g == nil {
 			continue
 		}
-		for _, p := range g.warps[i].awaited(code.AwaitedOf(in.Imm)) {
-			if p.number >= g.together() {
+		for _, p := range g.warps[i].awaited(code.WaitGroupsOf(instr.Imm)) {
+			if p.number >= g.issuedByAll() {
 				return p
 			}
 		}
@@ -354,21 +354,21 @@ func (w *warp) lacking(b *code.Block) *product {
 }
 
 // wgmmaDisturb traps if registers of a multiplication are come to that is pending.
-func wgmmaDisturb(w *warp, h int, f *regfile.File, in *code.Instr, m uint32) {
+func wgmmaDisturb(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	g, i := w.group(h)
 	if g == nil {
 		return
 	}
 	for _, p := range g.warps[i].pending {
-		if !p.done && slices.Contains(w.cta.code.Fragments[in.Side].Pending, p.side) {
-			t := w.fail(w.src(in), uint64(m)<<(32*h), ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", ErrAsync, p.src.Text, p.src.Pos)
+		if !p.executed && slices.Contains(w.cta.code.Fragments[instr.Side].Pending, p.side) {
+			t := w.fail(w.sourceOf(instr), uint64(m)<<(32*h), ErrAsync, "%v: it comes to registers of %s at %s, which has not been waited for", ErrAsync, p.source.Text, p.source.Pos)
 			t.Notes = append(t.Notes, "until wgmma.wait_group the manual leaves open what they hold; where effects are early they are there")
 			return
 		}
 	}
 }
 
-// forgetProducts drops what is pending of a function that the running strand returns from: nobody has
+// forgetProducts drops what is pending of a function that the running warp split returns from: nobody has
 // its registers any more.
 func (w *warp) forgetProducts() {
 	for h := range w.files {
@@ -403,11 +403,11 @@ func ranks(group int, list []int) string {
 // finishGroups traps if a warp of a warpgroup has ended without an instruction that another has
 // executed.
 func (c *cta) finishGroups() error {
-	for k := range c.async.warpgroups {
-		g := &c.async.warpgroups[k]
-		if len(g.joint) > 0 {
-			j := g.joint[0]
-			return c.newTrap(j.src, ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", ErrDivergent, j.src.Text, ranks(k, g.missing(j.number)))
+	for k := range c.asyncState.warpgroups {
+		g := &c.asyncState.warpgroups[k]
+		if len(g.pending) > 0 {
+			j := g.pending[0]
+			return c.newTrap(j.source, ErrDivergent, "%v: %s takes a warpgroup together, and %s not executed it", ErrDivergent, j.source.Text, ranks(k, g.missing(j.number)))
 		}
 	}
 	return nil
@@ -415,8 +415,8 @@ func (c *cta) finishGroups() error {
 
 // standstill is the trap of a warp that waits for others, where no warp can run.
 func (c *cta) standstill(w *warp) *Trap {
-	if in := w.awaitsRoom(); in != nil {
-		return w.roomDeadlock(in)
+	if instr := w.awaitedAlloc(); instr != nil {
+		return w.tensorMemoryDeadlock(instr)
 	}
 	return c.groupDeadlock(w)
 }
@@ -424,23 +424,23 @@ func (c *cta) standstill(w *warp) *Trap {
 // groupDeadlock is the trap of a warp that waits for its warpgroup.
 func (c *cta) groupDeadlock(w *warp) *Trap {
 	b := c.code.Block(w.pc)
-	p := w.lacking(b)
+	p := w.unissuedProduct(b)
 	src := c.code.source(b.Sources.First)
 	h := 0
 	for ; ; h++ {
 		if g, i := w.group(h); g != nil && slices.Contains(g.warps[i].pending, p) {
-			t := w.fail(src, w.mask, ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", ErrDeadlock, p.src.Text, p.src.Pos, ranks(w.rank(h)/matrix.Warps, g.missing(p.number)))
+			t := w.fail(src, w.mask, ErrDeadlock, "%v: it waits for %s at %s, which %s not executed", ErrDeadlock, p.source.Text, p.source.Pos, ranks(w.rank(h)/matrix.Warps, g.missing(p.number)))
 			for n := range c.warps {
-				switch o := &c.warps[n]; {
-				case o == w:
-				case o.state == ended:
+				switch other := &c.warps[n]; {
+				case other == w:
+				case other.state == ended:
 					t.Notes = append(t.Notes, fmt.Sprintf("warp %d has ended", n))
-				case o.state == atGroup:
-					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.code.mod.Name, c.code.source(c.code.Block(o.pc).Sources.First).Pos))
+				case other.state == atGroup:
+					t.Notes = append(t.Notes, fmt.Sprintf("warp %d waits at %s:%s", n, c.code.module.Name, c.code.source(c.code.Block(other.pc).Sources.First).Pos))
 				default:
-					for k := range o.others {
-						if at := o.others[k].wait; at != nil {
-							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, LaneList(o.others[k].mask), at.id, c.code.mod.Name, at.src.Pos))
+					for k := range other.waitingSplits {
+						if wait := other.waitingSplits[k].wait; wait != nil {
+							t.Notes = append(t.Notes, fmt.Sprintf("warp %d, lanes %s, waits at barrier %d, %s:%s", n, LaneList(other.waitingSplits[k].mask), wait.id, c.code.module.Name, wait.src.Pos))
 						}
 					}
 				}
@@ -455,7 +455,7 @@ func cloneGroups(list []warpgroup) []warpgroup {
 	list = slices.Clone(list)
 	for k := range list {
 		g := &list[k]
-		g.joint = slices.Clone(g.joint) // what they point to does not change
+		g.pending = slices.Clone(g.pending) // what they point to does not change
 		for i := range g.warps {
 			pending := slices.Clone(g.warps[i].pending)
 			for n, p := range pending {

@@ -14,37 +14,37 @@ import (
 // step is the PTX instruction under way, for one half of the warp after the
 // other.
 type step struct {
-	active  uint64
-	told    bool              // of operations that it is made of; if not, its lanes execute it with others
-	compact bool              // all it has done so far was compact
-	held    bool              // … and its results were kept so
-	class   affinetrack.Class // the least structured operand or result
-	addr    affinetrack.Class // of memory instructions
-	data    affinetrack.Class
-	expand  int64
+	active     uint64
+	counted    bool              // of operations that it is made of; if not, its lanes execute it with others
+	compact    bool              // all it has done so far was compact
+	suppressed bool              // … and its results were kept so
+	class      affinetrack.Class // the least structured operand or result
+	addr       affinetrack.Class // of memory instructions
+	data       affinetrack.Class
+	expand     int64
 }
 
-// see takes an operand or result into account.
-func (s *step) see(c affinetrack.Class) { s.class = max(s.class, c) }
+// addClass takes an operand or result into account.
+func (s *step) addClass(c affinetrack.Class) { s.class = max(s.class, c) }
 
 // begin starts a PTX instruction: what its operands are is counted before it
 // changes them.
 func (t *tracker) begin(e *simt.Event) {
-	t.step = step{active: e.Active, compact: true, held: true}
+	t.step = step{active: e.Active, compact: true, suppressed: true}
 	n := &t.counts[e.Index]
-	t.before = *n
+	t.countsBefore = *n
 	n.Execs++
 	n.Lanes += int64(bits.OnesCount64(e.Active))
 	t.lanes[bits.OnesCount64(e.Active)]++
 	if e.Active != t.warps[e.Warp].live {
 		n.Diverged++
 	}
-	t.countRegisters(&n.Reads, e, e.Launch.Program.Parts(e.Index).Reads, e.Reads)
+	t.countRegisters(&n.Reads, e, e.Launch.Program.Operations(e.Index).Reads, e.Reads)
 }
 
 // countRegisters counts register operands by class, for the lanes that execute the
 // instruction.
-func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []simt.Operand, values []simt.Value) {
+func (t *tracker) countRegisters(n *affinetrack.ClassCounts, e *simt.Event, list []simt.Operand, values []simt.Value) {
 	if len(list) == 0 {
 		return
 	}
@@ -53,7 +53,7 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []si
 		if m == 0 {
 			continue
 		}
-		x := t.present(e, h, m)
+		x := t.selectHalf(e, h, m)
 		class := func(slot, row, width int, values []uint64) affinetrack.Class {
 			if t.Ideal {
 				return classOf(describe((*regfile.Row64)(values[regfile.Lanes*h:]), width, m))
@@ -62,17 +62,17 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []si
 			return classOf(v.Value, v.mask&m == m)
 		}
 		for i := range list {
-			o := &list[i]
-			if o.Bits == 1 {
+			operand := &list[i]
+			if operand.Bits == 1 {
 				continue
 			}
 			var v simt.Value
 			if t.Ideal {
 				v = values[i]
 			}
-			c := class(o.Bits, o.Row, t.width(e, o), v.Low)
-			if o.Kind == simt.WideOperand {
-				c = max(c, class(o.Bits, o.High, o.Bits, v.High))
+			c := class(operand.Bits, operand.Row, t.width(e, operand), v.Low)
+			if operand.Kind == simt.WideOperand {
+				c = max(c, class(operand.Bits, operand.High, operand.Bits, v.High))
 			}
 			n.Count(c)
 		}
@@ -81,28 +81,28 @@ func (t *tracker) countRegisters(n *affinetrack.Shares, e *simt.Event, list []si
 
 // end finishes a PTX instruction: what has become of its results is counted.
 func (t *tracker) end(e *simt.Event) {
-	st, in, parts := &t.step, e.Instr, e.Launch.Program.Parts(e.Index)
-	if !st.told && len(parts.Operations) > 0 {
+	st, instr, parts := &t.step, e.Instr, e.Launch.Program.Operations(e.Index)
+	if !st.counted && len(parts.Operations) > 0 {
 		st.compact = false
 		t.receive(e)
 	}
-	if e.Lanes == 0 && in.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
+	if e.Lanes == 0 && instr.Form.Class != ptx.ClassControl { // a branch that no lane takes has decided so
 		return
 	}
 	n := &t.counts[e.Index]
-	n.Expansions += st.expand
-	if in.Call == nil {
+	n.Materialisations += st.expand
+	if instr.Call == nil {
 		t.countRegisters(&n.Writes, e, parts.Writes, e.Writes)
 	}
 	label := affinetrack.Uniform
-	switch c := in.Form.Class; {
+	switch c := instr.Form.Class; {
 	case c == ptx.ClassControl || c == ptx.ClassBarrier || c == ptx.ClassMisc:
 		st.compact = false // nothing is computed
 	case c == ptx.ClassMemory && st.addr != affinetrack.Unknown:
 		label = st.addr
 		n.Addresses.Count(st.addr)
 		n.Data.Count(st.data)
-		st.compact = st.compact && in.Form.Affine == ptx.AffineLoad
+		st.compact = st.compact && instr.Form.Affine == ptx.AffineLoad
 	case !st.compact:
 		label = affinetrack.Generic
 	default:
@@ -111,7 +111,7 @@ func (t *tracker) end(e *simt.Event) {
 	n.Label.Count(label)
 	switch {
 	case !st.compact || len(parts.Writes) == 0:
-	case st.held:
+	case st.suppressed:
 		n.Compact++
 	default:
 		n.Suppressed++
@@ -135,12 +135,12 @@ func (t *tracker) branch(e *simt.Event) {
 		if m == 0 {
 			continue
 		}
-		x := t.present(e, h, m)
+		x := t.selectHalf(e, h, m)
 		var v, ok bool
 		if set := uint32(e.Lanes>>(32*h)) & m; t.Ideal {
 			v, ok = (set != 0) != guard.Neg, set == 0 || set == m
 		} else {
-			p := x.truth(&e.Launch.Program.Parts(e.Index).Guard)
+			p := x.predicateTag(&e.Launch.Program.Operations(e.Index).Guard)
 			v, ok = p.value, p.mask&m == m
 			class = max(class, p.class)
 		}

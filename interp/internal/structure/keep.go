@@ -30,13 +30,13 @@ type Step struct {
 	Compact, Suppressed bool // its results were all written compactly; could have been
 	Decided             bool // a branch that a compact predicate decides; known from OnBranch on
 	Expansions          int
-	Reads               affinetrack.Shares // register operands, predicates left out
-	Address             affinetrack.Class  // of loads and stores
+	Reads               affinetrack.ClassCounts // register operands, predicates left out
+	Address             affinetrack.Class       // of loads and stores
 }
 
 // Result looks at the tags. With an ideal policy it looks at the lanes.
 func (t *tracker) Result(e *simt.Event, i int) affinetrack.Class {
-	return t.register(e, e.Launch.Program.Parts(e.Index).Writes[i:i+1], e.Writes[i:i+1])
+	return t.register(e, e.Launch.Program.Operations(e.Index).Writes[i:i+1], e.Writes[i:i+1])
 }
 
 // Operand likewise.
@@ -45,14 +45,14 @@ func (t *tracker) Operand(e *simt.Event, i int) affinetrack.Class {
 	if t.Ideal { // others need no values, and may not have them
 		v = e.Reads[i : i+1]
 	}
-	return t.register(e, e.Launch.Program.Parts(e.Index).Reads[i:i+1], v)
+	return t.register(e, e.Launch.Program.Operations(e.Index).Reads[i:i+1], v)
 }
 
 // Step subtracts what had been counted before.
 func (t *tracker) Step(e *simt.Event) Step {
-	n, b := &t.counts[e.Index], &t.before
-	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Expansions - b.Expansions)}
-	s.Reads = affinetrack.Shares{Uniform: n.Reads.Uniform - b.Reads.Uniform, Affine: n.Reads.Affine - b.Reads.Affine, Generic: n.Reads.Generic - b.Reads.Generic}
+	n, b := &t.counts[e.Index], &t.countsBefore
+	s := Step{Compact: n.Compact > b.Compact, Suppressed: n.Suppressed > b.Suppressed, Decided: n.Decided > b.Decided, Expansions: int(n.Materialisations - b.Materialisations)}
+	s.Reads = affinetrack.ClassCounts{Uniform: n.Reads.Uniform - b.Reads.Uniform, Affine: n.Reads.Affine - b.Reads.Affine, Generic: n.Reads.Generic - b.Reads.Generic}
 	if n.Addresses != b.Addresses {
 		s.Address = t.step.addr
 	}
@@ -60,9 +60,9 @@ func (t *tracker) Step(e *simt.Event) Step {
 }
 
 // register is the class of one register.
-func (t *tracker) register(e *simt.Event, o []simt.Operand, v []simt.Value) affinetrack.Class {
-	var n affinetrack.Shares
-	t.countRegisters(&n, e, o, v)
+func (t *tracker) register(e *simt.Event, operands []simt.Operand, v []simt.Value) affinetrack.Class {
+	var n affinetrack.ClassCounts
+	t.countRegisters(&n, e, operands, v)
 	switch {
 	case n.Generic > 0:
 		return affinetrack.Generic

@@ -13,40 +13,40 @@ import (
 	"gemu/regfile"
 )
 
-// most is how many sources an operation has that are followed: those of tex.grad.
-const most = 20
+// maxOperands is how many sources an operation has that are followed: those of tex.grad.
+const maxOperands = 20
 
-// operands are what an operation has read that it may have overwritten since.
-type operands struct {
-	v    [most]affinetrack.Value
-	ok   [most]bool // of ideal policies: v describes the operand
+// operandValues are what an operation has read that it may have overwritten since.
+type operandValues struct {
+	v    [maxOperands]affinetrack.Value
+	ok   [maxOperands]bool // of ideal policies: v describes the operand
 	addr regfile.Row64
 }
 
-// look notes what an operation is about to read.
-func (t *tracker) look(e *simt.Event) {
+// readOperands notes what an operation is about to read.
+func (t *tracker) readOperands(e *simt.Event) {
 	op := e.Operation
 	access := op.Kind == simt.OperationLoad || op.Kind == simt.OperationStore
 	for h := range t.warps[e.Warp].halves {
-		m, seen := uint32(e.Lanes>>(32*h)), &t.seen[h]
+		m, seen := uint32(e.Lanes>>(32*h)), &t.operands[h]
 		if m == 0 {
 			continue
 		}
 		for i := range min(len(op.Sources), len(seen.v)) {
-			o := &op.Sources[i]
+			operand := &op.Sources[i]
 			switch {
-			case o.Kind == simt.NoOperand || access && i > 0:
+			case operand.Kind == simt.NoOperand || access && i > 0:
 			case access:
 				if e.Source(i).Lanes(h, &seen.addr); t.Ideal {
-					seen.v[i], seen.ok[i] = describe(&seen.addr, t.width(e, o), m)
+					seen.v[i], seen.ok[i] = describe(&seen.addr, t.width(e, operand), m)
 				}
-			case t.Ideal && o.Bits == 1:
+			case t.Ideal && operand.Bits == 1:
 				e.Source(i).Lanes(h, &t.row)
-				set := ones(&t.row) & m
+				set := setBits(&t.row) & m
 				seen.v[i], seen.ok[i] = affinetrack.Value{Base: uint64(set)}, set == 0 || set == m
 			case t.Ideal:
 				e.Source(i).Lanes(h, &t.row)
-				seen.v[i], seen.ok[i] = describe(&t.row, t.width(e, o), m)
+				seen.v[i], seen.ok[i] = describe(&t.row, t.width(e, operand), m)
 			}
 		}
 	}
@@ -57,8 +57,8 @@ func describe(r *regfile.Row64, slot int, m uint32) (affinetrack.Value, bool) {
 	return affinetrack.Describe(m, slot, func(i int) uint64 { return r[i] })
 }
 
-// ones is the lanes of a predicate that are set.
-func ones(r *regfile.Row64) (m uint32) {
+// setBits is the lanes of a predicate that are set.
+func setBits(r *regfile.Row64) (m uint32) {
 	for i, v := range r {
 		m |= uint32(v) << i
 	}
@@ -67,13 +67,13 @@ func ones(r *regfile.Row64) (m uint32) {
 
 // operation follows an operation that has executed.
 func (t *tracker) operation(e *simt.Event) {
-	t.step.told = true
+	t.step.counted = true
 	for h := range t.warps[e.Warp].halves {
 		m := uint32(e.Lanes >> (32 * h))
 		if m == 0 {
 			continue
 		}
-		switch x := t.present(e, h, m); {
+		switch x := t.selectHalf(e, h, m); {
 		case x.op.Kind == simt.OperationCompute && x.op.Rule == ptx.AffineCompare:
 			x.comparison()
 		case x.op.Kind == simt.OperationCompute:
@@ -86,7 +86,7 @@ func (t *tracker) operation(e *simt.Event) {
 			x.store()
 		case x.op.Kind == simt.OperationWarp:
 			x.warp()
-		case x.e.Instr.Form.Class == ptx.ClassTexture && x.e.Instr.Form.Affine == ptx.AffineUniform:
+		case x.event.Instr.Form.Class == ptx.ClassTexture && x.event.Instr.Form.Affine == ptx.AffineUniform:
 			x.lookup()
 		default:
 			x.generic()
@@ -97,7 +97,7 @@ func (t *tracker) operation(e *simt.Event) {
 // lookup follows instructions on textures, which are read-only: at uniform coordinates they
 // fetch once, if the policy has loads do so.
 func (x *half) lookup() {
-	once := x.t.Loads == affinetrack.AnyUniform && len(x.op.Sources) <= most
+	once := x.tracker.Loads == affinetrack.AnyUniform && len(x.op.Sources) <= maxOperands
 	for i := range x.op.Sources {
 		if v, ok := x.source(i); once && x.op.Sources[i].Kind != simt.NoOperand {
 			once = ok && v.Uniform()
@@ -108,16 +108,16 @@ func (x *half) lookup() {
 		return
 	}
 	for i := range x.op.Results {
-		switch o := &x.op.Results[i]; {
-		case o.Kind == simt.NoOperand:
-		case o.Bits == 1:
-			x.setPredicate(i, x.first(i).Base != 0)
+		switch operand := &x.op.Results[i]; {
+		case operand.Kind == simt.NoOperand:
+		case operand.Bits == 1:
+			x.setPredicate(i, x.laneValue(i).Base != 0)
 		default:
-			v := x.first(i)
-			if x.verifies() && !x.compareRow(i, v) {
+			v := x.laneValue(i)
+			if x.shouldVerify() && !x.compareRow(i, v) {
 				return
 			}
-			x.finish(i, v, true)
+			x.storeResult(i, v, true)
 		}
 	}
 }
@@ -125,25 +125,25 @@ func (x *half) lookup() {
 // source describes source i of the operation for the lanes that execute it, if it is
 // compact there.
 func (x *half) source(i int) (affinetrack.Value, bool) {
-	if x.t.Ideal {
-		return x.t.seen[x.h].v[i], x.t.seen[x.h].ok[i]
+	if x.tracker.Ideal {
+		return x.tracker.operands[x.index].v[i], x.tracker.operands[x.index].ok[i]
 	}
-	v := x.held(&x.op.Sources[i])
-	return v.Value, v.mask&x.m == x.m
+	v := x.heldTag(&x.op.Sources[i])
+	return v.Value, v.mask&x.mask == x.mask
 }
 
 // predicate tells whether source i, a predicate, is the same in all lanes that execute the
 // operation, and what.
 func (x *half) predicate(i int) (value, ok bool) {
-	o := &x.op.Sources[i]
+	operand := &x.op.Sources[i]
 	switch {
-	case x.t.Ideal:
-		return x.t.seen[x.h].v[i].Base != 0, x.t.seen[x.h].ok[i]
-	case o.Kind == simt.ConstantOperand:
-		return o.Value != 0, true
+	case x.tracker.Ideal:
+		return x.tracker.operands[x.index].v[i].Base != 0, x.tracker.operands[x.index].ok[i]
+	case operand.Kind == simt.ConstantOperand:
+		return operand.Value != 0, true
 	}
-	e := x.truth(o)
-	return e.value, e.mask&x.m == x.m
+	e := x.predicateTag(operand)
+	return e.value, e.mask&x.mask == x.mask
 }
 
 // operand is source i as the unit wants it.
@@ -151,7 +151,7 @@ func (x *half) operand(i int) (o affinetrack.Operand) {
 	if x.op.Sources[i].Bits == 1 {
 		v, ok := x.predicate(i)
 		if ok {
-			o.Held = x.m
+			o.Lanes = x.mask
 		}
 		if v {
 			o.Base = 1
@@ -159,75 +159,75 @@ func (x *half) operand(i int) (o affinetrack.Operand) {
 		return o
 	}
 	if v, ok := x.source(i); ok {
-		return affinetrack.Operand{Value: v, Held: x.m}
+		return affinetrack.Operand{Value: v, Lanes: x.mask}
 	}
 	return affinetrack.Operand{}
 }
 
-// first is what the first lane has of result i that executes the operation.
-func (x *half) first(i int) affinetrack.Value {
-	return affinetrack.Value{Base: x.e.Result(i).Lane(32*x.h + bits.TrailingZeros32(x.m))}
+// laneValue is what the first lane has of result i that executes the operation.
+func (x *half) laneValue(i int) affinetrack.Value {
+	return affinetrack.Value{Base: x.event.Result(i).Lane(32*x.index + bits.TrailingZeros32(x.mask))}
 }
 
 // result is the values of result i.
 func (x *half) result(i int) *regfile.Row64 {
-	x.e.Result(i).Lanes(x.h, &x.t.row)
-	return &x.t.row
+	x.event.Result(i).Lanes(x.index, &x.tracker.row)
+	return &x.tracker.row
 }
 
 // generic records that the operation has written its results lane by lane.
 func (x *half) generic() {
-	x.t.step.compact = false
+	x.tracker.step.compact = false
 	for i := range x.op.Results {
-		if o := &x.op.Results[i]; o.Kind != simt.NoOperand {
-			x.overwrite(o)
+		if operand := &x.op.Results[i]; operand.Kind != simt.NoOperand {
+			x.overwrite(operand)
 		}
 	}
 }
 
-// finish records result i, which the lanes have: v if it is compact.
-func (x *half) finish(i int, v affinetrack.Value, ok bool) {
-	t, o := x.t, &x.op.Results[i]
+// storeResult records result i, which the lanes have: v if it is compact.
+func (x *half) storeResult(i int, v affinetrack.Value, ok bool) {
+	t, operand := x.tracker, &x.op.Results[i]
 	if t.Ideal {
 		// What was proved does not count, only what can be seen.
-		v, ok = describe(x.result(i), t.width(x.e, o), x.m)
-		ok = ok && (v.Stride == 0 || !x.inexact())
+		v, ok = describe(x.result(i), t.width(x.event, operand), x.mask)
+		ok = ok && (v.Stride == 0 || !x.isInexact())
 	}
 	if !ok {
 		t.step.compact = false
-		x.overwrite(o)
+		x.overwrite(operand)
 		return
 	}
-	t.step.see(v.Class())
+	t.step.addClass(v.Class())
 	switch {
-	case !x.keep:
-		t.step.held = false
-		x.overwrite(o)
+	case !x.checksValues:
+		t.step.suppressed = false
+		x.overwrite(operand)
 	case !t.Ideal:
-		x.write(o, v)
+		x.write(operand, v)
 	}
 }
 
-// inexact reports whether the instruction computes a floating-point number, of which only
+// isInexact reports whether the instruction computes a floating-point number, of which only
 // uniform ones are compact: "expanding a floating-point affine value would result in an
 // unacceptable loss of precision" (Kim et al. 4.1).
-func (x *half) inexact() bool {
-	in := x.e.Instr
-	return (in.Form.Class == ptx.ClassFP || in.Form.Class == ptx.ClassSFU) && !in.OperandType(0).IsInt()
+func (x *half) isInexact() bool {
+	instr := x.event.Instr
+	return (instr.Form.Class == ptx.ClassFP || instr.Form.Class == ptx.ClassSFU) && !instr.OperandType(0).IsInt()
 }
 
 // arithmetic follows what computes, but comparisons.
 func (x *half) arithmetic() {
-	t, op := x.t, x.op
+	t, op := x.tracker, x.op
 	var src [4]affinetrack.Operand
 	n := len(op.Sources)
 	for i := range n {
-		if src[i] = x.operand(i); op.Sources[i].Bits != 1 && src[i].Held == x.m {
-			t.step.see(src[i].Class())
+		if src[i] = x.operand(i); op.Sources[i].Bits != 1 && src[i].Lanes == x.mask {
+			t.step.addClass(src[i].Class())
 		}
 	}
 	if t.Ideal {
-		if t.unit.Has(&op.Operation, src[:n], x.m) {
+		if t.unit.HasCompactOperands(&op.Operation, src[:n], x.mask) {
 			x.results(affinetrack.Value{}, 0)
 		} else {
 			x.generic()
@@ -237,29 +237,29 @@ func (x *half) arithmetic() {
 	v, answer := x.execute(src[:n])
 	var carry uint64
 	switch answer {
-	case affinetrack.OnLanes:
+	case affinetrack.PerLane:
 		x.generic()
 		return
-	case affinetrack.Once:
+	case affinetrack.Scalar:
 		v.Base, carry = op.Compute(src[0].Base, src[1].Base, src[2].Base, src[3].Base)
 	}
 	x.results(v, carry)
 }
 
 // execute asks the unit for the operation.
-func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Answer) {
-	m := x.m
-	if !x.t.Masked { // an entry is the whole warp's, whoever executes: "all elements in the affine sequence" (Kim et al. 4.2)
+func (x *half) execute(src []affinetrack.Operand) (affinetrack.Value, affinetrack.Execution) {
+	m := x.mask
+	if !x.tracker.Masked { // an entry is the whole warp's, whoever executes: "all elements in the affine sequence" (Kim et al. 4.2)
 		m = x.live
 		for i := range src {
-			if src[i].Held == x.m {
-				src[i].Held = m
+			if src[i].Lanes == x.mask {
+				src[i].Lanes = m
 			}
 		}
 	}
-	v, answer := x.t.unit.Execute(&x.op.Operation, src, m)
-	if answer == affinetrack.Once && !x.t.Once(x.op.Rule, x.e.Instr.Form.Class) {
-		answer = affinetrack.OnLanes
+	v, answer := x.tracker.unit.Execute(&x.op.Operation, src, m)
+	if answer == affinetrack.Scalar && !x.tracker.AllowsScalar(x.op.Rule, x.event.Instr.Form.Class) {
+		answer = affinetrack.PerLane
 	}
 	return v, answer
 }
@@ -269,11 +269,11 @@ func (x *half) results(v affinetrack.Value, carry uint64) {
 	if x.op.Results[0].Bits == 1 {
 		x.setPredicate(0, v.Base&1 != 0)
 	} else {
-		v = v.Reduced(x.op.Results[0].Bits)
-		if x.verifies() && !x.compareRow(0, v) {
+		v = v.Truncate(x.op.Results[0].Bits)
+		if x.shouldVerify() && !x.compareRow(0, v) {
 			return
 		}
-		x.finish(0, v, true)
+		x.storeResult(0, v, true)
 	}
 	if x.op.Results[1].Kind != simt.NoOperand {
 		x.setPredicate(1, carry != 0)
@@ -282,14 +282,14 @@ func (x *half) results(v affinetrack.Value, carry uint64) {
 
 // setPredicate records that result i, a predicate, is the same in all lanes of m.
 func (x *half) setPredicate(i int, value bool) {
-	if x.t.Ideal {
-		if set := ones(x.result(i)) & x.m; set != 0 && set != x.m {
-			x.t.step.compact = false
+	if x.tracker.Ideal {
+		if set := setBits(x.result(i)) & x.mask; set != 0 && set != x.mask {
+			x.tracker.step.compact = false
 		}
 		return
 	}
-	if !x.verifies() || x.comparePredicate(i, value) {
-		x.settle(&x.op.Results[i], value, x.origin())
+	if !x.shouldVerify() || x.comparePredicate(i, value) {
+		x.setTruth(&x.op.Results[i], value, x.origin())
 	}
 }
 
@@ -297,14 +297,14 @@ func (x *half) setPredicate(i int, value bool) {
 func (x *half) origin() affinetrack.Class {
 	c := affinetrack.Uniform
 	for i := range x.op.Sources {
-		switch o := &x.op.Sources[i]; {
-		case o.Kind != simt.RowOperand:
-		case o.Bits == 1:
-			if p := x.truth(o); p.mask&x.m == x.m {
+		switch operand := &x.op.Sources[i]; {
+		case operand.Kind != simt.RowOperand:
+		case operand.Bits == 1:
+			if p := x.predicateTag(operand); p.mask&x.mask == x.mask {
 				c = max(c, p.class)
 			}
-		case x.held(o).mask&x.m == x.m:
-			c = max(c, x.held(o).Class())
+		case x.heldTag(operand).mask&x.mask == x.mask:
+			c = max(c, x.heldTag(operand).Class())
 		}
 	}
 	return c
@@ -312,30 +312,30 @@ func (x *half) origin() affinetrack.Class {
 
 // comparison follows a comparison: p = t op c, q = !t op c (manual 9.7.6.2).
 func (x *half) comparison() {
-	t, op := x.t, x.op
+	t, op := x.tracker, x.op
 	src := [2]affinetrack.Operand{x.operand(0), x.operand(1)}
-	known := t.unit.Has(&op.Operation, src[:], x.m)
+	known := t.unit.HasCompactOperands(&op.Operation, src[:], x.mask)
 	if known {
-		t.step.see(src[0].Class())
-		t.step.see(src[1].Class())
+		t.step.addClass(src[0].Class())
+		t.step.addClass(src[1].Class())
 	}
 	if t.Ideal {
 		for i := range op.Results {
 			if op.Results[i].Kind == simt.NoOperand {
 				continue
 			}
-			set := ones(x.result(i)) & x.m
-			t.step.compact = t.step.compact && known && (set == 0 || set == x.m)
+			set := setBits(x.result(i)) & x.mask
+			t.step.compact = t.step.compact && known && (set == 0 || set == x.mask)
 		}
 		return
 	}
 	v, answer := x.execute(src[:])
 	class := x.origin()
 	switch answer {
-	case affinetrack.OnLanes:
+	case affinetrack.PerLane:
 		x.generic()
 		return
-	case affinetrack.Once:
+	case affinetrack.Scalar:
 		v.Base, _ = op.Compute(src[0].Base, src[1].Base, 0, 0)
 	}
 	uniform := op.Bool == "" // the results are so
@@ -343,21 +343,21 @@ func (x *half) comparison() {
 		_, uniform = x.predicate(2)
 	}
 	for i, holds := range []bool{v.Base&1 != 0, v.Base&1 == 0} {
-		o := &op.Results[i]
+		operand := &op.Results[i]
 		switch {
-		case o.Kind == simt.NoOperand:
+		case operand.Kind == simt.NoOperand:
 		case uniform || op.Bool == "and" && !holds || op.Bool == "or" && holds: // whatever it is combined with
 			value := holds
 			if uniform && op.Bool != "" {
-				value = x.first(i).Base != 0
+				value = x.laneValue(i).Base != 0
 			}
-			if x.verifies() && !x.comparePredicate(i, value) {
+			if x.shouldVerify() && !x.comparePredicate(i, value) {
 				return
 			}
-			x.settle(o, value, class)
+			x.setTruth(operand, value, class)
 		default:
 			t.step.compact = false
-			x.truth(o).mask &^= x.m
+			x.predicateTag(operand).mask &^= x.mask
 		}
 	}
 }
@@ -365,40 +365,40 @@ func (x *half) comparison() {
 // special follows the read of a special register, or of the address of a local
 // variable.
 func (x *half) special() {
-	o, r, l := &x.op.Results[0], x.op.Special, x.e.Launch
+	operand, r, l := &x.op.Results[0], x.op.Special, x.event.Launch
 	var v affinetrack.Value
 	ok := true
-	switch first := bits.TrailingZeros32(x.m); {
+	switch first := bits.TrailingZeros32(x.mask); {
 	case !r.PerLane():
-		v = x.first(0)
+		v = x.laneValue(0)
 	case r == ptx.LaneID:
-		v = affinetrack.Value{Base: uint64(32 * x.h), Stride: 1}
+		v = affinetrack.Value{Base: uint64(32 * x.index), Stride: 1}
 	case r >= ptx.TidX && r <= ptx.TidZ:
-		thread := x.e.Warp*l.WarpSize + 32*x.h + first
-		v, ok = affinetrack.ThreadIndex([3]int{l.Block.X, l.Block.Y, l.Block.Z}, int(r-ptx.TidX), thread, first, bits.Len32(x.m)-1-first)
+		thread := x.event.Warp*l.WarpSize + 32*x.index + first
+		v, ok = affinetrack.ThreadIndex([3]int{l.Block.X, l.Block.Y, l.Block.Z}, int(r-ptx.TidX), thread, first, bits.Len32(x.mask)-1-first)
 	default:
 		ok = false
 	}
-	v = v.Reduced(o.Bits)
-	ok = ok && x.t.Index(r) && x.t.Allows(v, o.Bits)
-	if ok && x.verifies() && !x.compareRow(0, v) {
+	v = v.Truncate(operand.Bits)
+	ok = ok && x.tracker.AllowsIndex(r) && x.tracker.Allows(v, operand.Bits)
+	if ok && x.shouldVerify() && !x.compareRow(0, v) {
 		return
 	}
-	x.finish(0, v, ok)
+	x.storeResult(0, v, ok)
 }
 
 // address describes the address of an access, its offset left out, if it is compact;
 // a fixed address is uniform.
 func (x *half) address() (v affinetrack.Value, ok bool) {
-	t := x.t
+	t := x.tracker
 	switch {
 	case x.op.Sources[0].Kind == simt.NoOperand:
 		ok = true
-	case t.Rules.Has(x.e.Instr.Form.Affine):
-		if v, ok = x.source(0); ok && x.verifies() {
+	case t.Rules.Has(x.event.Instr.Form.Affine):
+		if v, ok = x.source(0); ok && x.shouldVerify() {
 			x.compareAddress(v)
 		}
-		ok = ok && (v.Uniform() || t.Vector(x.e.Instr.Form.Affine, v, x.op.Sources[0].Bits, x.e.Accesses[len(x.e.Accesses)-1].Bytes))
+		ok = ok && (v.Uniform() || t.MustBeVector(x.event.Instr.Form.Affine, v, x.op.Sources[0].Bits, x.event.Accesses[len(x.event.Accesses)-1].Bytes))
 	}
 	t.step.addr = affinetrack.Generic
 	if ok {
@@ -407,33 +407,33 @@ func (x *half) address() (v affinetrack.Value, ok bool) {
 	return v, ok
 }
 
-// own reports whether an access at a uniform address is to the thread's own memory.
-func (x *half) own(base uint64) bool {
-	a := &x.e.Accesses[len(x.e.Accesses)-1]
+// ownRows reports whether an access at a uniform address is to the thread's own memory.
+func (x *half) ownRows(base uint64) bool {
+	a := &x.event.Accesses[len(x.event.Accesses)-1]
 	if a.Space != ptx.Generic {
 		return a.Space == ptx.Local
 	}
-	at := base + x.op.Offset
+	addr := base + x.op.Offset
 	if x.op.Sources[0].Bits == 32 {
-		at = uint64(uint32(at))
+		addr = uint64(uint32(addr))
 	}
-	space, _, _, _ := a.At(at)
+	space, _, _, _ := a.AllocationAt(addr)
 	return space == ptx.Local
 }
 
 // load follows a load. From a uniform address it loads once; the value is
 // uniform unless memory is the thread's own.
 func (x *half) load() {
-	t := x.t
+	t := x.tracker
 	v, ok := x.address()
-	space := x.e.Accesses[len(x.e.Accesses)-1].Space
-	once := ok && v.Uniform() && t.Loads.Uniform(space) && !x.own(v.Base)
+	space := x.event.Accesses[len(x.event.Accesses)-1].Space
+	once := ok && v.Uniform() && t.Loads.AllowsUniform(space) && !x.ownRows(v.Base)
 	for i := range x.op.Results {
-		o := &x.op.Results[i]
+		operand := &x.op.Results[i]
 		switch {
-		case o.Kind == simt.NoOperand:
+		case operand.Kind == simt.NoOperand:
 		case t.Ideal:
-			c := classOf(describe(x.result(i), t.width(x.e, o), x.m))
+			c := classOf(describe(x.result(i), t.width(x.event, operand), x.mask))
 			t.step.data = max(t.step.data, c)
 			if c != affinetrack.Uniform || !once {
 				t.step.compact = false
@@ -441,12 +441,12 @@ func (x *half) load() {
 		case !once:
 			t.step.data = affinetrack.Generic
 			t.step.compact = false
-			x.overwrite(o)
+			x.overwrite(operand)
 		default:
 			t.step.data = max(t.step.data, affinetrack.Uniform)
-			v := x.first(i)
+			v := x.laneValue(i)
 			// If it is not, another CTA has stored there meanwhile.
-			x.finish(i, v, notHolding(x.result(i), o.Bits, v, x.m) == 0)
+			x.storeResult(i, v, lanesUnlike(x.result(i), operand.Bits, v, x.mask) == 0)
 		}
 	}
 }
@@ -455,15 +455,15 @@ func (x *half) load() {
 func (x *half) store() {
 	x.address()
 	for i := range x.op.Sources {
-		o := &x.op.Sources[i]
+		operand := &x.op.Sources[i]
 		switch {
-		case i == 0 || o.Kind == simt.NoOperand:
-		case x.t.Ideal:
-			x.e.Source(i).Lanes(x.h, &x.t.row)
-			x.t.step.data = max(x.t.step.data, classOf(describe(&x.t.row, x.t.width(x.e, o), x.m)))
+		case i == 0 || operand.Kind == simt.NoOperand:
+		case x.tracker.Ideal:
+			x.event.Source(i).Lanes(x.index, &x.tracker.row)
+			x.tracker.step.data = max(x.tracker.step.data, classOf(describe(&x.tracker.row, x.tracker.width(x.event, operand), x.mask)))
 		default:
-			v := x.held(o)
-			x.t.step.data = max(x.t.step.data, classOf(v.Value, v.mask&x.m == x.m))
+			v := x.heldTag(operand)
+			x.tracker.step.data = max(x.tracker.step.data, classOf(v.Value, v.mask&x.mask == x.mask))
 		}
 	}
 }
@@ -471,17 +471,17 @@ func (x *half) store() {
 // warp follows an operation that has one result for all lanes that name the same lanes in
 // their membermasks.
 func (x *half) warp() {
-	form := x.e.Instr.Form
-	ok := x.t.Once(form.Affine, form.Class)
+	form := x.event.Instr.Form
+	ok := x.tracker.AllowsScalar(form.Affine, form.Class)
 	if n := x.op.Member; n >= 0 {
 		v, known := x.source(n)
 		ok = known && v.Uniform()
 	}
-	v := x.first(0)
-	if ok && x.verifies() && !x.compareRow(0, v) {
+	v := x.laneValue(0)
+	if ok && x.shouldVerify() && !x.compareRow(0, v) {
 		return
 	}
-	x.finish(0, v, ok)
+	x.storeResult(0, v, ok)
 }
 
 // classOf is the class of a value, generic if it is not compact.
@@ -492,16 +492,16 @@ func classOf(v affinetrack.Value, ok bool) affinetrack.Class {
 	return v.Class()
 }
 
-// verifies reports whether tags are compared with lanes. Those of ideal policies come from there.
-func (x *half) verifies() bool { return x.t.verify && !x.t.Ideal }
+// shouldVerify reports whether tags are compared with lanes. Those of ideal policies come from there.
+func (x *half) shouldVerify() bool { return x.tracker.verify && !x.tracker.Ideal }
 
 // compareRow compares a compact result with the lanes.
 func (x *half) compareRow(i int, v affinetrack.Value) bool {
-	if c := x.e.Result(i).Tag(x.h); c.Mask&x.m == x.m && c.Value == v { // the engine has the same
+	if c := x.event.Result(i).Tag(x.index); c.Mask&x.mask == x.mask && c.Value == v { // the engine has the same
 		return true
 	}
 	row := x.result(i)
-	bad := notHolding(row, x.op.Results[i].Bits, v, x.m)
+	bad := lanesUnlike(row, x.op.Results[i].Bits, v, x.mask)
 	if bad == 0 {
 		return true
 	}
@@ -512,11 +512,11 @@ func (x *half) compareRow(i int, v affinetrack.Value) bool {
 
 // comparePredicate compares a uniform predicate with the lanes.
 func (x *half) comparePredicate(i int, value bool) bool {
-	bad := ones(x.result(i))
+	bad := setBits(x.result(i))
 	if value {
 		bad = ^bad
 	}
-	if bad &= x.m; bad == 0 {
+	if bad &= x.mask; bad == 0 {
 		return true
 	}
 	x.mismatch(bad, "the compact predicate is %v, but not in lanes %#x", value, bad)
@@ -525,15 +525,15 @@ func (x *half) comparePredicate(i int, value bool) bool {
 
 // compareAddress compares a compact address with those of the lanes.
 func (x *half) compareAddress(v affinetrack.Value) {
-	addr := &x.t.seen[x.h].addr
-	if bad := notHolding(addr, x.op.Sources[0].Bits, v, x.m); bad != 0 {
+	addr := &x.tracker.operands[x.index].addr
+	if bad := lanesUnlike(addr, x.op.Sources[0].Bits, v, x.mask); bad != 0 {
 		i := bits.TrailingZeros32(bad)
 		x.mismatch(1<<i, "the compact address is %s, but lane %d has %#x", v, i, addr[i])
 	}
 }
 
-// notHolding is the lanes of m where a row does not hold a compact value.
-func notHolding(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (bad uint32) {
+// lanesUnlike is the lanes of m where a row does not hold a compact value.
+func lanesUnlike(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (bad uint32) {
 	ones := ^uint64(0) >> (64 - slot)
 	for n := m; n != 0; n &= n - 1 {
 		if i := bits.TrailingZeros32(n) & 31; row[i] != v.At(i)&ones {
@@ -545,14 +545,14 @@ func notHolding(row *regfile.Row64, slot int, v affinetrack.Value, m uint32) (ba
 
 // mismatch stops the launch: a rule of the policy is wrong.
 func (x *half) mismatch(lanes uint32, format string, args ...any) {
-	trap := x.e.NewTrap(simt.ErrMismatch, uint64(lanes)<<(32*x.h), "%v: rule %s of %s: %s", simt.ErrMismatch, x.op.Rule, x.e.Instr.Text, fmt.Sprintf(format, args...))
+	trap := x.event.NewTrap(simt.ErrMismatch, uint64(lanes)<<(32*x.index), "%v: rule %s of %s: %s", simt.ErrMismatch, x.op.Rule, x.event.Instr.Text, fmt.Sprintf(format, args...))
 	for i := range min(len(x.op.Sources), 4) {
-		o := &x.op.Sources[i]
-		if o.Kind == simt.NoOperand {
+		operand := &x.op.Sources[i]
+		if operand.Kind == simt.NoOperand {
 			continue
 		}
 		held := "generic"
-		if o.Bits == 1 {
+		if operand.Bits == 1 {
 			if value, ok := x.predicate(i); ok {
 				held = fmt.Sprint(value)
 			}
@@ -561,5 +561,5 @@ func (x *half) mismatch(lanes uint32, format string, args ...any) {
 		}
 		trap.Notes = append(trap.Notes, fmt.Sprintf("operand %d: %s", i, held))
 	}
-	x.e.Stop(trap)
+	x.event.Stop(trap)
 }

@@ -20,9 +20,9 @@ type Probe struct {
 	launch *simt.LaunchInfo
 	layout map[*ptx.Func]regfile.Size // of frames
 
-	mu    sync.Mutex
-	total tally
-	spare []*tracker
+	mu           sync.Mutex
+	total        tally
+	freeTrackers []*tracker
 }
 
 // tally is what is counted.
@@ -37,10 +37,10 @@ func New(p *affinetrack.Policy, rules *affinetrack.Table, verify bool) *Probe {
 	return &Probe{Policy: p, rules: rules, verify: verify}
 }
 
-// Wants: operations, with a look at what lanes hold only where it takes that; a policy that
+// Subscription: operations, with a look at what lanes hold only where it takes that; a policy that
 // compares the lanes wants the values of registers.
-func (p *Probe) Wants() simt.Wants {
-	w := simt.Wants{
+func (p *Probe) Subscription() simt.Subscription {
+	w := simt.Subscription{
 		Events: simt.OnLaunch | simt.OnCTA | simt.OnCTAEnd | simt.OnWarp | simt.OnExit | simt.OnBefore | simt.OnResult | simt.OnAfter | simt.OnUndo |
 			simt.OnBranch | simt.OnCall | simt.OnReturn | simt.OnWake,
 		Values: p.Ideal,
@@ -51,8 +51,8 @@ func (p *Probe) Wants() simt.Wants {
 	return w
 }
 
-// Tell learns of the launch.
-func (p *Probe) Tell(e *simt.Event) {
+// OnEvent learns of the launch.
+func (p *Probe) OnEvent(e *simt.Event) {
 	if e.Kind != simt.OnLaunch {
 		return
 	}
@@ -62,11 +62,11 @@ func (p *Probe) Tell(e *simt.Event) {
 			p.layout[f] = e.Launch.Program.Frame(f)
 		}
 	}
-	p.total = p.none()
+	p.total = p.emptyTally()
 }
 
-// none is a tally of nothing.
-func (p *Probe) none() tally {
+// emptyTally is a tally of nothing.
+func (p *Probe) emptyTally() tally {
 	return tally{make([]affinetrack.Counts, p.launch.Program.Len()), make([]int64, p.launch.WarpSize+1)}
 }
 
@@ -74,34 +74,34 @@ func (p *Probe) none() tally {
 func (p *Probe) CTA(*simt.LaunchInfo, int, simt.Dim3) simt.Sink {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n := len(p.spare); n > 0 {
-		t := p.spare[n-1]
-		p.spare = p.spare[:n-1]
+	if n := len(p.freeTrackers); n > 0 {
+		t := p.freeTrackers[n-1]
+		p.freeTrackers = p.freeTrackers[:n-1]
 		return t
 	}
 	return newTracker(p)
 }
 
-// ended adds up what a CTA has counted.
-func (p *Probe) ended(t *tracker) {
+// recycle adds up what a CTA has counted.
+func (p *Probe) recycle(t *tracker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total.take(&t.tally)
-	p.spare = append(p.spare, t)
+	p.total.add(&t.tally)
+	p.freeTrackers = append(p.freeTrackers, t)
 }
 
-// take adds another's counts, and clears them.
-func (n *tally) take(o *tally) {
-	for i := range o.counts {
-		if o.counts[i].Execs != 0 {
-			n.counts[i].Add(&o.counts[i])
+// add adds another's counts, and clears them.
+func (n *tally) add(other *tally) {
+	for i := range other.counts {
+		if other.counts[i].Execs != 0 {
+			n.counts[i].Add(&other.counts[i])
 		}
 	}
-	for i, k := range o.lanes {
+	for i, k := range other.lanes {
 		n.lanes[i] += k
 	}
-	clear(o.counts)
-	clear(o.lanes)
+	clear(other.counts)
+	clear(other.lanes)
 }
 
 func (n *tally) clone() tally { return tally{slices.Clone(n.counts), slices.Clone(n.lanes)} }
@@ -112,8 +112,8 @@ func (p *Probe) Structure() *Structure {
 	defer p.mu.Unlock()
 	s := &Structure{Policy: p.Policy, Lanes: slices.Clone(p.total.lanes)}
 	for i := range p.total.counts {
-		in, f := p.launch.Program.At(i)
-		s.Instrs = append(s.Instrs, InstrStructure{in, f, p.total.counts[i]})
+		instr, f := p.launch.Program.At(i)
+		s.Instrs = append(s.Instrs, InstrStructure{instr, f, p.total.counts[i]})
 	}
 	return s
 }
@@ -124,5 +124,5 @@ func (p *Probe) Save() any { return p.total.clone() }
 // Restore takes over what Save has copied.
 func (p *Probe) Restore(state any) {
 	total := state.(tally)
-	p.total, p.spare = total.clone(), nil
+	p.total, p.freeTrackers = total.clone(), nil
 }

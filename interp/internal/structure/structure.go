@@ -26,23 +26,23 @@ type InstrStructure struct {
 
 // Add adds the counts of another launch under the same policy. Instructions of
 // kernels that are not in s yet are appended.
-func (s *Structure) Add(o *Structure) {
-	at := map[*ptx.Instr]int{}
+func (s *Structure) Add(other *Structure) {
+	index := map[*ptx.Instr]int{}
 	for i := range s.Instrs {
-		at[s.Instrs[i].Instr] = i
+		index[s.Instrs[i].Instr] = i
 	}
-	for i := range o.Instrs {
-		in := &o.Instrs[i]
-		if j, ok := at[in.Instr]; ok {
-			s.Instrs[j].Counts.Add(&in.Counts)
+	for i := range other.Instrs {
+		instr := &other.Instrs[i]
+		if j, ok := index[instr.Instr]; ok {
+			s.Instrs[j].Counts.Add(&instr.Counts)
 		} else {
-			s.Instrs = append(s.Instrs, *in)
+			s.Instrs = append(s.Instrs, *instr)
 		}
 	}
-	for len(s.Lanes) < len(o.Lanes) {
+	for len(s.Lanes) < len(other.Lanes) {
 		s.Lanes = append(s.Lanes, 0)
 	}
-	for i, n := range o.Lanes {
+	for i, n := range other.Lanes {
 		s.Lanes[i] += n
 	}
 }
@@ -59,20 +59,20 @@ func (s *Structure) Total() affinetrack.Counts {
 // Summary is a launch in the columns of table 1 of Kim et al. 2013, those that a
 // functional run can give.
 type Summary struct {
-	Instructions int64   `json:"dynamic_instructions"`  // executed by warps
-	ActiveLanes  float64 `json:"active_lanes_mean"`     // of them
-	LongLatency  float64 `json:"long_latency_percent"`  // multiplications, floating point, special functions
-	Control      float64 `json:"control_percent"`       // branches, calls, returns, exits
-	Memory       float64 `json:"memory_percent"`        // loads, stores, atomics
-	Diverged     float64 `json:"divergent_percent"`     // executed while lanes of the warp were elsewhere
-	Affine       float64 `json:"affine_percent"`        // whose results were kept compact
-	Suppressed   float64 `json:"suppressed_percent"`    // of those that could have been, the part that divergence or a guard suppressed
-	Expansion    float64 `json:"expansion_percent"`     // expansions of a compact value that is overwritten for some lanes, over instructions
-	ReadsSaved   float64 `json:"reads_saved_percent"`   // reads of the vector register file, of all reads of registers
-	WritesSaved  float64 `json:"writes_saved_percent"`  // writes of it, less one for every expansion
-	Branches     float64 `json:"affine_branch_percent"` // conditional branches decided by a compact predicate
-	MemoryOps    float64 `json:"affine_memory_percent"` // loads and stores, but of parameters, with a compact address
-	Loads        float64 `json:"affine_load_percent"`   // of them the loads
+	Instructions int64   `json:"dynamic_instructions"`    // executed by warps
+	ActiveLanes  float64 `json:"active_lanes_mean"`       // of them
+	LongLatency  float64 `json:"long_latency_percent"`    // multiplications, floating point, special functions
+	Control      float64 `json:"control_percent"`         // branches, calls, returns, exits
+	Memory       float64 `json:"memory_percent"`          // loads, stores, atomics
+	Diverged     float64 `json:"divergent_percent"`       // executed while lanes of the warp were elsewhere
+	Affine       float64 `json:"affine_percent"`          // whose results were kept compact
+	Suppressed   float64 `json:"suppressed_percent"`      // of those that could have been, the part that divergence or a guard suppressed
+	Expansion    float64 `json:"materialisation_percent"` // expansions of a compact value that is overwritten for some lanes, over instructions
+	ReadsSaved   float64 `json:"reads_saved_percent"`     // reads of the vector register file, of all reads of registers
+	WritesSaved  float64 `json:"writes_saved_percent"`    // writes of it, less one for every expansion
+	Branches     float64 `json:"affine_branch_percent"`   // conditional branches decided by a compact predicate
+	MemoryOps    float64 `json:"affine_memory_percent"`   // loads and stores, but of parameters, with a compact address
+	Loads        float64 `json:"affine_load_percent"`     // of them the loads
 }
 
 // Summary computes the launch's line of the table.
@@ -80,21 +80,21 @@ func (s *Structure) Summary() Summary {
 	var r Summary
 	t := s.Total()
 	var long, control, memory int64
-	var ops, loads affinetrack.Shares
+	var ops, loads affinetrack.ClassCounts
 	for i := range s.Instrs {
-		in := &s.Instrs[i]
-		switch c := in.Form.Class; {
+		instr := &s.Instrs[i]
+		switch c := instr.Form.Class; {
 		case c.LongLatency():
-			long += in.Execs
+			long += instr.Execs
 		case c == ptx.ClassControl:
-			control += in.Execs
+			control += instr.Execs
 		case c == ptx.ClassMemory:
-			memory += in.Execs
+			memory += instr.Execs
 		}
-		if space, _ := in.Space(); space != ptx.Param {
-			ops.Add(in.Addresses)
-			if in.Form.Affine == ptx.AffineLoad {
-				loads.Add(in.Addresses)
+		if space, _ := instr.Space(); space != ptx.Param {
+			ops.Add(instr.Addresses)
+			if instr.Form.Affine == ptx.AffineLoad {
+				loads.Add(instr.Addresses)
 			}
 		}
 	}
@@ -102,18 +102,18 @@ func (s *Structure) Summary() Summary {
 	if t.Execs > 0 {
 		r.ActiveLanes = float64(t.Lanes) / float64(t.Execs)
 	}
-	r.LongLatency = percent.Of(long, t.Execs)
-	r.Control = percent.Of(control, t.Execs)
-	r.Memory = percent.Of(memory, t.Execs)
-	r.Diverged = percent.Of(t.Diverged, t.Execs)
-	r.Affine = percent.Of(t.Compact, t.Execs)
-	r.Suppressed = percent.Of(t.Suppressed, t.Compact+t.Suppressed)
-	r.Expansion = percent.Of(t.Expansions, t.Execs)
-	r.ReadsSaved = percent.Of(t.Reads.Compact(), t.Reads.Total())
-	r.WritesSaved = percent.Of(t.Writes.Compact()-t.Expansions, t.Writes.Total())
-	r.Branches = percent.Of(t.Decided, t.Branches)
-	r.MemoryOps = percent.Of(ops.Compact(), ops.Total())
-	r.Loads = percent.Of(loads.Compact(), loads.Total())
+	r.LongLatency = percent.Percentage(long, t.Execs)
+	r.Control = percent.Percentage(control, t.Execs)
+	r.Memory = percent.Percentage(memory, t.Execs)
+	r.Diverged = percent.Percentage(t.Diverged, t.Execs)
+	r.Affine = percent.Percentage(t.Compact, t.Execs)
+	r.Suppressed = percent.Percentage(t.Suppressed, t.Compact+t.Suppressed)
+	r.Expansion = percent.Percentage(t.Materialisations, t.Execs)
+	r.ReadsSaved = percent.Percentage(t.Reads.Compact(), t.Reads.Total())
+	r.WritesSaved = percent.Percentage(t.Writes.Compact()-t.Materialisations, t.Writes.Total())
+	r.Branches = percent.Percentage(t.Decided, t.Branches)
+	r.MemoryOps = percent.Percentage(ops.Compact(), ops.Total())
+	r.Loads = percent.Percentage(loads.Compact(), loads.Total())
 	return r
 }
 
@@ -121,30 +121,30 @@ func (s *Structure) Summary() Summary {
 // uniform, affine and generic. Of addresses the paper says shared, strided and
 // indexed. Accesses to parameters are left out of the first four.
 type Breakdown struct {
-	LoadAddresses, StoreAddresses affinetrack.Shares
-	LoadData, StoreData           affinetrack.Shares
-	RegisterReads, RegisterWrites affinetrack.Shares // predicates left out
-	Instructions                  affinetrack.Shares // by what they can exploit, as in figure 1
+	LoadAddresses, StoreAddresses affinetrack.ClassCounts
+	LoadData, StoreData           affinetrack.ClassCounts
+	RegisterReads, RegisterWrites affinetrack.ClassCounts // predicates left out
+	Instructions                  affinetrack.ClassCounts // by what they can exploit, as in figure 1
 }
 
 // Breakdown adds up the counts of all instructions by what they are about.
 func (s *Structure) Breakdown() Breakdown {
 	var b Breakdown
 	for i := range s.Instrs {
-		in := &s.Instrs[i]
-		b.RegisterReads.Add(in.Reads)
-		b.RegisterWrites.Add(in.Writes)
-		b.Instructions.Add(in.Label)
-		if space, _ := in.Space(); space == ptx.Param {
+		instr := &s.Instrs[i]
+		b.RegisterReads.Add(instr.Reads)
+		b.RegisterWrites.Add(instr.Writes)
+		b.Instructions.Add(instr.Label)
+		if space, _ := instr.Space(); space == ptx.Param {
 			continue
 		}
-		switch in.Form.Affine {
+		switch instr.Form.Affine {
 		case ptx.AffineLoad:
-			b.LoadAddresses.Add(in.Addresses)
-			b.LoadData.Add(in.Data)
+			b.LoadAddresses.Add(instr.Addresses)
+			b.LoadData.Add(instr.Data)
 		case ptx.AffineStore:
-			b.StoreAddresses.Add(in.Addresses)
-			b.StoreData.Add(in.Data)
+			b.StoreAddresses.Add(instr.Addresses)
+			b.StoreData.Add(instr.Data)
 		}
 	}
 	return b

@@ -28,17 +28,17 @@ type tracker struct {
 	warps []warp
 	entry *frame
 
-	step   step
-	before affinetrack.Counts // of its instruction, before it
-	seen   [2]operands        // of its present operation, by half
-	half   half               // the present one
-	row    regfile.Row64
+	step         step
+	countsBefore affinetrack.Counts // of its instruction, before it
+	operands     [2]operandValues   // of its present operation, by half
+	half         half               // the present one
+	row          regfile.Row64
 }
 
 func newTracker(p *Probe) *tracker {
 	width := p.launch.WarpSize
 	t := &tracker{
-		Probe: p, tally: p.none(), unit: affinetrack.NewUnit(p.Policy, p.rules), entry: &frame{end: p.layout[p.launch.Kernel]},
+		Probe: p, tally: p.emptyTally(), unit: affinetrack.NewUnit(p.Policy, p.rules), entry: &frame{end: p.layout[p.launch.Kernel]},
 		warps: make([]warp, (p.launch.Block.Count()+width-1)/width),
 	}
 	for i := range t.warps {
@@ -57,7 +57,7 @@ type warp struct {
 // tags are those of half a warp's registers, of all functions under way.
 type tags struct {
 	r, q []tag
-	p    []truth
+	p    []predicateTag
 }
 
 // tag is what is held of a register, for lanes of mask; of the others nothing.
@@ -66,19 +66,19 @@ type tag struct {
 	mask uint32
 }
 
-// truth is a predicate that is known to be the same in lanes of mask.
-type truth struct {
+// predicateTag is a predicate that is known to be the same in lanes of mask.
+type predicateTag struct {
 	mask  uint32
 	value bool
 	class affinetrack.Class // of what it comes of: Affine if an affine value was compared
 }
 
-// open makes room for the registers of a function from a base on.
-func (t *tags) open(base, n regfile.Size) {
-	t.r, t.q, t.p = atLeast(t.r, base.R+n.R), atLeast(t.q, base.Q+n.Q), atLeast(t.p, base.P+n.P)
+// grow makes room for the registers of a function from a base on.
+func (t *tags) grow(base, n regfile.Size) {
+	t.r, t.q, t.p = growTo(t.r, base.R+n.R), growTo(t.q, base.Q+n.Q), growTo(t.p, base.P+n.P)
 }
 
-func atLeast[T any](s []T, n int) []T {
+func growTo[T any](s []T, n int) []T {
 	if n > len(s) {
 		s = append(s, make([]T, n-len(s))...)
 	}
@@ -106,29 +106,29 @@ func (f *frame) reaches(base regfile.Size) bool {
 	return f.end.R > base.R || f.end.Q > base.Q || f.end.P > base.P
 }
 
-// Tell follows the CTA.
-func (t *tracker) Tell(e *simt.Event) {
+// OnEvent follows the CTA.
+func (t *tracker) OnEvent(e *simt.Event) {
 	switch e.Kind {
 	case simt.OnCTA:
-		t.begins()
+		t.beginWarp()
 	case simt.OnCTAEnd:
-		t.ended(t)
+		t.recycle(t)
 	case simt.OnWarp:
 		t.warps[e.Warp].live = e.Lanes
 	case simt.OnExit:
-		if !e.Launch.Reconverge.Waits() {
+		if !e.Launch.Reconverge.WaitsAtExit() {
 			t.warps[e.Warp].live &^= e.Lanes
 		}
 	case simt.OnBefore:
 		t.begin(e)
 	case simt.OnOperation:
-		t.look(e)
+		t.readOperands(e)
 	case simt.OnResult:
 		t.operation(e)
 	case simt.OnAfter:
 		t.end(e)
 	case simt.OnUndo: // the PTX instruction has not begun
-		t.counts[e.Index] = t.before
+		t.counts[e.Index] = t.countsBefore
 		t.lanes[bits.OnesCount64(t.step.active)]--
 	case simt.OnBranch:
 		t.branch(e)
@@ -146,8 +146,8 @@ func (t *tracker) Tell(e *simt.Event) {
 	}
 }
 
-// begins forgets what another CTA has left.
-func (t *tracker) begins() {
+// beginWarp forgets what another CTA has left.
+func (t *tracker) beginWarp() {
 	clear(t.counts) // of one that has not ended
 	clear(t.lanes)
 	for i := range t.warps {
@@ -157,7 +157,7 @@ func (t *tracker) begins() {
 		}
 		for h := range w.halves {
 			f := &w.halves[h]
-			f.open(regfile.Size{}, t.entry.end)
+			f.grow(regfile.Size{}, t.entry.end)
 			clear(f.r)
 			clear(f.q)
 			clear(f.p)
@@ -181,16 +181,16 @@ func (t *tracker) call(e *simt.Event) {
 	}
 	for h := range w.halves {
 		f := &w.halves[h]
-		f.open(fr.base, n)
+		f.grow(fr.base, n)
 		m := uint32(e.Lanes >> (32 * h))
 		if uint32(others>>(32*h)) == 0 {
 			m = regfile.Full
 		}
 		for i := range n.R {
-			t.forget(&f.r[fr.base.R+i], m)
+			t.markGeneric(&f.r[fr.base.R+i], m)
 		}
 		for i := range n.Q {
-			t.forget(&f.q[fr.base.Q+i], m)
+			t.markGeneric(&f.q[fr.base.Q+i], m)
 		}
 		for i := range n.P {
 			f.p[fr.base.P+i].mask &^= m
@@ -202,27 +202,27 @@ func (t *tracker) call(e *simt.Event) {
 // operation: of a call, at a barrier, together with others.
 func (t *tracker) receive(e *simt.Event) {
 	for h := range t.warps[e.Warp].halves {
-		x := t.present(e, h, uint32(e.Lanes>>(32*h)))
-		if x.m == 0 {
+		x := t.selectHalf(e, h, uint32(e.Lanes>>(32*h)))
+		if x.mask == 0 {
 			continue
 		}
-		for _, o := range e.Launch.Program.Parts(e.Index).Writes {
+		for _, operand := range e.Launch.Program.Operations(e.Index).Writes {
 			switch {
-			case o.Kind == simt.NoOperand:
-			case o.Bits == 1:
-				x.truth(&o).mask &^= x.m
+			case operand.Kind == simt.NoOperand:
+			case operand.Bits == 1:
+				x.predicateTag(&operand).mask &^= x.mask
 			default:
-				t.forget(x.tag(o.Bits, o.Row), x.m)
-				if o.Kind == simt.WideOperand {
-					t.forget(x.tag(o.Bits, o.High), x.m)
+				t.markGeneric(x.tag(operand.Bits, operand.Row), x.mask)
+				if operand.Kind == simt.WideOperand {
+					t.markGeneric(x.tag(operand.Bits, operand.High), x.mask)
 				}
 			}
 		}
 	}
 }
 
-// forget records that lanes have got a register's value.
-func (t *tracker) forget(c *tag, m uint32) {
+// markGeneric records that lanes have got a register's value.
+func (t *tracker) markGeneric(c *tag, m uint32) {
 	if t.Masked {
 		c.mask &^= m
 	} else {
@@ -232,22 +232,22 @@ func (t *tracker) forget(c *tag, m uint32) {
 
 // half is what an event is about in half a warp.
 type half struct {
-	t    *tracker
-	e    *simt.Event
-	op   *simt.Operation // nil if it is about none
-	h    int
-	tags *tags
-	base regfile.Size // of the running function's
-	m    uint32       // lanes that execute
-	live uint32       // of the warp's
-	keep bool         // results may stay compact
+	tracker      *tracker
+	event        *simt.Event
+	op           *simt.Operation // nil if it is about none
+	index        int
+	tags         *tags
+	base         regfile.Size // of the running function's
+	mask         uint32       // lanes that execute
+	live         uint32       // of the warp's
+	checksValues bool         // results may stay compact
 }
 
-// present readies the tracker for half a warp, of which the lanes of m are meant.
-func (t *tracker) present(e *simt.Event, h int, m uint32) *half {
+// selectHalf readies the tracker for half a warp, of which the lanes of m are meant.
+func (t *tracker) selectHalf(e *simt.Event, h int, m uint32) *half {
 	w, x := &t.warps[e.Warp], &t.half
-	*x = half{t: t, e: e, op: e.Operation, h: h, tags: &w.halves[h], m: m, live: uint32(w.live >> (32 * h))}
-	x.keep = t.Masked || e.Active == w.live && e.Instr.Guard.Reg == ptx.NoReg
+	*x = half{tracker: t, event: e, op: e.Operation, index: h, tags: &w.halves[h], mask: m, live: uint32(w.live >> (32 * h))}
+	x.checksValues = t.Masked || e.Active == w.live && e.Instr.Guard.Reg == ptx.NoReg
 	if m != 0 {
 		x.base = w.frames[32*h+bits.TrailingZeros32(m)].base
 	}
@@ -262,30 +262,32 @@ func (x *half) tag(slot, row int) *tag {
 	return &x.tags.r[x.base.R+row]
 }
 
-// truth is that of a predicate of the running function.
-func (x *half) truth(o *simt.Operand) *truth { return &x.tags.p[x.base.P+o.Row] }
-
-// width is how many bits of an operand there are: those of the register's type.
-func (t *tracker) width(e *simt.Event, o *simt.Operand) int {
-	if o.Reg == ptx.NoReg {
-		return o.Bits
-	}
-	_, f := e.Launch.Program.At(e.Index)
-	return min(o.Bits, f.Regs[o.Reg].Type.Bits())
+// predicateTag is that of a predicate of the running function.
+func (x *half) predicateTag(operand *simt.Operand) *predicateTag {
+	return &x.tags.p[x.base.P+operand.Row]
 }
 
-// held is what is held of an operand, which may be a constant.
-func (x *half) held(o *simt.Operand) tag {
-	if o.Kind == simt.ConstantOperand {
-		return tag{affinetrack.Value{Base: o.Value}, regfile.Full}
+// width is how many bits of an operand there are: those of the register's type.
+func (t *tracker) width(e *simt.Event, operand *simt.Operand) int {
+	if operand.Reg == ptx.NoReg {
+		return operand.Bits
 	}
-	return *x.tag(o.Bits, o.Row)
+	_, f := e.Launch.Program.At(e.Index)
+	return min(operand.Bits, f.Regs[operand.Reg].Type.Bits())
+}
+
+// heldTag is what is held of an operand, which may be a constant.
+func (x *half) heldTag(operand *simt.Operand) tag {
+	if operand.Kind == simt.ConstantOperand {
+		return tag{affinetrack.Value{Base: operand.Value}, regfile.Full}
+	}
+	return *x.tag(operand.Bits, operand.Row)
 }
 
 // write makes a register compact for the lanes of m.
-func (x *half) write(o *simt.Operand, v affinetrack.Value) {
-	c, m := x.tag(o.Bits, o.Row), x.m
-	if !x.t.Masked { // the whole warp executes
+func (x *half) write(operand *simt.Operand, v affinetrack.Value) {
+	c, m := x.tag(operand.Bits, operand.Row), x.mask
+	if !x.tracker.Masked { // the whole warp executes
 		m = regfile.Full
 	}
 	switch rest := c.mask &^ m & x.live; {
@@ -294,36 +296,36 @@ func (x *half) write(o *simt.Operand, v affinetrack.Value) {
 		c.mask |= m
 		return
 	default:
-		x.t.step.expand++
+		x.tracker.step.expand++
 	}
 	*c = tag{v, m}
 }
 
 // overwrite records that the lanes of m hold a register's value.
-func (x *half) overwrite(o *simt.Operand) {
+func (x *half) overwrite(operand *simt.Operand) {
 	switch {
-	case x.t.Ideal:
-	case o.Bits == 1:
-		x.truth(o).mask &^= x.m
-	case x.t.Masked:
-		x.tag(o.Bits, o.Row).mask &^= x.m
+	case x.tracker.Ideal:
+	case operand.Bits == 1:
+		x.predicateTag(operand).mask &^= x.mask
+	case x.tracker.Masked:
+		x.tag(operand.Bits, operand.Row).mask &^= x.mask
 	default:
-		c := x.tag(o.Bits, o.Row)
-		if c.mask != 0 && !x.keep {
-			x.t.step.expand++ // lazy expansion: the old value stays that of the other lanes
+		c := x.tag(operand.Bits, operand.Row)
+		if c.mask != 0 && !x.checksValues {
+			x.tracker.step.expand++ // lazy expansion: the old value stays that of the other lanes
 		}
 		*c = tag{}
 	}
 }
 
-// settle records that a predicate is the same in all lanes of m, from values of a class.
-func (x *half) settle(o *simt.Operand, value bool, c affinetrack.Class) {
-	e := x.truth(o)
-	if e.value != value || e.mask&^x.m == 0 {
+// setTruth records that a predicate is the same in all lanes of m, from values of a class.
+func (x *half) setTruth(operand *simt.Operand, value bool, c affinetrack.Class) {
+	e := x.predicateTag(operand)
+	if e.value != value || e.mask&^x.mask == 0 {
 		e.mask, e.class = 0, affinetrack.Uniform
 	}
 	e.value, e.class = value, max(e.class, c)
-	e.mask |= x.m
+	e.mask |= x.mask
 }
 
 // Save copies what the CTA has counted, and its tags.

@@ -12,21 +12,21 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// Mip says where the level of detail comes from (manual 9.7.10.2).
-type Mip uint8
+// MipSource says where the level of detail comes from (manual 9.7.10.2).
+type MipSource uint8
 
 // The ways.
 const (
-	Base  Mip = iota // level 0
-	Level            // an operand
-	Grad             // derivatives of the coordinates
+	MipBase     MipSource = iota // level 0
+	MipOperand                   // an operand
+	MipGradient                  // derivatives of the coordinates
 )
 
 // Lookup is a tex or tld4 instruction.
 type Lookup struct {
 	Geometry  Geometry
 	Integer   bool // coordinates are .s32, else .f32
-	Mip       Mip
+	MipSource MipSource
 	Gather    bool // tld4,
 	Component int  // of this channel
 	Compare   bool // texels with an operand
@@ -50,32 +50,32 @@ const weightBits = 8
 
 // tap is a texel with its weight.
 type tap struct {
-	off     uint64 // where it begins
-	outside bool   // the border
-	weight  int64
+	offset   uint64 // where it begins
+	isBorder bool   // the border
+	weight   int64
 }
 
-// mostTaps is how many texels a lookup combines: of two levels, between two in each dimension.
-const mostTaps = 16
+// maxTaps is how many texels a lookup combines: of two levels, between two in each dimension.
+const maxTaps = 16
 
 // Fetch is what the instruction gives for the operands of a lane: as many registers as it
 // has, from memory that begins with the image. bad says why it cannot.
-func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, bad string) {
-	p, bad := t.point(l, a)
-	if bad != "" {
-		return out, bad
+func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem string) {
+	p, problem := t.decodePoint(l, a)
+	if problem != "" {
+		return out, problem
 	}
 	if l.Gather {
-		taps := t.footprint(&p)
+		taps := t.gatherTaps(&p)
 		for i := range out {
-			out[i] = t.sum(data, taps[i:i+1], l, a, l.Component)
+			out[i] = t.weightedSum(data, taps[i:i+1], l, a, l.Component)
 		}
 		return out, ""
 	}
-	var room [mostTaps]tap
-	taps := t.taps(room[:0], &p)
+	var room [maxTaps]tap
+	taps := t.appendTaps(room[:0], &p)
 	for c := range out {
-		out[c] = t.sum(data, taps, l, a, c)
+		out[c] = t.weightedSum(data, taps, l, a, c)
 	}
 	if l.Half {
 		for c := range out {
@@ -91,21 +91,21 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, bad str
 // Texels appends where the texels begin that a lookup reads for the operands of a lane, in bytes from the
 // image's begin: those of the border are none, and one that cannot be executed reads none.
 func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
-	p, bad := t.point(l, a)
-	if bad != "" {
+	p, problem := t.decodePoint(l, a)
+	if problem != "" {
 		return list
 	}
-	var room [mostTaps]tap
+	var room [maxTaps]tap
 	taps := room[:0]
 	if l.Gather {
-		around := t.footprint(&p)
+		around := t.gatherTaps(&p)
 		taps = append(taps, around[:]...)
 	} else {
-		taps = t.taps(taps, &p)
+		taps = t.appendTaps(taps, &p)
 	}
 	for i := range taps {
-		if !taps[i].outside {
-			list = append(list, taps[i].off)
+		if !taps[i].isBorder {
+			list = append(list, taps[i].offset)
 		}
 	}
 	return list
@@ -113,19 +113,19 @@ func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 
 // point is where a lookup goes.
 type point struct {
-	d       int // dimensions
-	layer   int
-	sample  int
-	texel   bool       // whole texels, in at: nothing is filtered
-	scaled  bool       // u is in units of the image's extent
-	u       [3]float64 // coordinates
-	at      [3]int
-	offset  [3]int
-	quarter int // the level of detail, in 256ths
+	dimensions  int // dimensions
+	layer       int
+	sample      int
+	unfiltered  bool       // whole texels, in at: nothing is filtered
+	scaled      bool       // u is in units of the image's extent
+	coordinates [3]float64 // coordinates
+	texels      [3]int
+	offset      [3]int
+	level256    int // the level of detail, in 256ths
 }
 
-// point decodes the coordinates.
-func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
+// decodePoint decodes the coordinates.
+func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	g := l.Geometry
 	if g != t.Geometry && !(g == G1D && t.Geometry == G2D && t.Height == 1) { // Dr.Jit has textures of one dimension so
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
@@ -142,7 +142,7 @@ func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
 		c = c[1:]
 		return int(v)
 	}
-	p.d = g.Dimensions()
+	p.dimensions = g.Dimensions()
 	switch {
 	case g == GACube:
 		p.layer = 6 * index(t.Layers/6)
@@ -155,19 +155,19 @@ func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
 		}
 		c = c[1:]
 	}
-	for i := range p.d {
+	for i := range p.dimensions {
 		if o := a.Offset[i]; o < -8 || o > 7 {
 			return p, fmt.Sprintf("an offset of %d, which is not from -8 to 7", o)
 		}
 		p.offset[i] = int(a.Offset[i])
 	}
 	if l.Integer {
-		p.texel = true
-		for i := range p.d {
-			p.at[i] = int(int32(c[i]))
+		p.unfiltered = true
+		for i := range p.dimensions {
+			p.texels[i] = int(int32(c[i]))
 		}
-		if l.Mip == Level { // of integers, a whole level
-			p.quarter = min(max(int(int32(a.Level)), 0), t.Levels-1) << weightBits
+		if l.MipSource == MipOperand { // of integers, a whole level
+			p.level256 = min(max(int(int32(a.Level)), 0), t.Levels-1) << weightBits
 		}
 		return p, ""
 	}
@@ -179,14 +179,14 @@ func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
 		face, axes := cubeFace(dir)
 		p.layer += face
 		p.scaled = true
-		m := axes[2].of(dir)
+		m := axes[2].component(dir)
 		for i := range 2 {
-			p.u[i] = (axes[i].of(dir)/m + 1) / 2
+			p.coordinates[i] = (axes[i].component(dir)/m + 1) / 2
 		}
 		for k, from := range [][4]uint32{a.DX, a.DY} {
 			by := [3]float64{float(from[0]), float(from[1]), float(from[2])}
 			for i := range 2 { // the derivative of the quotient
-				v := (axes[i].of(by)*m - axes[i].of(dir)*axes[2].of(by)) / (m * m) / 2
+				v := (axes[i].component(by)*m - axes[i].component(dir)*axes[2].component(by)) / (m * m) / 2
 				if k == 0 {
 					dx[i] = v
 				} else {
@@ -195,27 +195,27 @@ func (t *Texture) point(l *Lookup, a *Args) (p point, bad string) {
 			}
 		}
 	default:
-		for i := range p.d {
-			p.u[i], dx[i], dy[i] = float(c[i]), float(a.DX[i]), float(a.DY[i])
+		for i := range p.dimensions {
+			p.coordinates[i], dx[i], dy[i] = float(c[i]), float(a.DX[i]), float(a.DY[i])
 		}
 	}
 	lod := 0.0
-	switch l.Mip {
-	case Level:
+	switch l.MipSource {
+	case MipOperand:
 		lod = float64(math.Float32frombits(a.Level))
-	case Grad:
-		lod = t.detail(&p, dx, dy)
+	case MipGradient:
+		lod = t.detailLevel(&p, dx, dy)
 	}
-	p.quarter = t.levelOf(lod)
+	p.level256 = t.clampLevel(lod)
 	return p, ""
 }
 
-// detail is the level of detail for derivatives: the logarithm of how many texels the longer
+// detailLevel is the level of detail for derivatives: the logarithm of how many texels the longer
 // of them spans (OpenGL 4.6 8.14.1, Direct3D 11.3 7.18.11).
-func (t *Texture) detail(p *point, dx, dy [3]float64) float64 {
+func (t *Texture) detailLevel(p *point, dx, dy [3]float64) float64 {
 	var x, y float64
 	for i, n := range t.Extent(0) {
-		if i >= p.d {
+		if i >= p.dimensions {
 			break
 		}
 		scale := 1.0
@@ -227,9 +227,9 @@ func (t *Texture) detail(p *point, dx, dy [3]float64) float64 {
 	return math.Log2(max(x, y)) / 2
 }
 
-// levelOf is a level of detail as it is used: with bias, in its bounds, in 256ths. NaN is 0,
+// clampLevel is a level of detail as it is used: with bias, in its bounds, in 256ths. NaN is 0,
 // as that of a bound is.
-func (t *Texture) levelOf(lod float64) int {
+func (t *Texture) clampLevel(lod float64) int {
 	number := func(v float64) float64 {
 		if v != v {
 			return 0
@@ -248,7 +248,7 @@ type axis struct {
 	neg bool
 }
 
-func (a axis) of(v [3]float64) float64 {
+func (a axis) component(v [3]float64) float64 {
 	if a.neg {
 		return -v[a.i]
 	}
@@ -283,43 +283,43 @@ func cubeFace(v [3]float64) (int, [3]axis) {
 	return face, cubeFaces[face]
 }
 
-// taps appends the texels that a lookup combines, those of weight 0 left out. Weights add up to
+// appendTaps appends the texels that a lookup combines, those of weight 0 left out. Weights add up to
 // a power of two.
-func (t *Texture) taps(list []tap, p *point) []tap {
-	level, rest := p.quarter>>weightBits, p.quarter&(1<<weightBits-1)
-	if !t.MipLinear || p.texel {
-		level, rest = (p.quarter+1<<(weightBits-1))>>weightBits, 0
+func (t *Texture) appendTaps(list []tap, p *point) []tap {
+	level, fraction := p.level256>>weightBits, p.level256&(1<<weightBits-1)
+	if !t.MipLinear || p.unfiltered {
+		level, fraction = (p.level256+1<<(weightBits-1))>>weightBits, 0
 	}
-	list = t.inLevel(list, p, level, int64(1<<weightBits-rest))
-	if rest > 0 {
-		list = t.inLevel(list, p, level+1, int64(rest))
+	list = t.appendLevelTaps(list, p, level, int64(1<<weightBits-fraction))
+	if fraction > 0 {
+		list = t.appendLevelTaps(list, p, level+1, int64(fraction))
 	}
 	return list
 }
 
 // edge is the texels that a coordinate lies between, in one dimension.
 type edge struct {
-	at      [2]int // outside: -1
+	texels  [2]int // outside: -1
 	weights [2]int64
 }
 
-// inLevel appends the texels of a level.
-func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
+// appendLevelTaps appends the texels of a level.
+func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64) []tap {
 	var edges [3]edge
 	size := t.Extent(level)
 	for i := range edges {
 		edges[i] = edge{weights: [2]int64{1, 0}}
 		switch {
-		case i >= p.d:
-		case p.texel:
-			edges[i].at[0] = t.whole(i, p.at[i]+p.offset[i], size[i])
+		case i >= p.dimensions:
+		case p.unfiltered:
+			edges[i].texels[0] = t.integerTexel(i, p.texels[i]+p.offset[i], size[i])
 		case t.Linear && !t.LinearMemory:
-			edges[i] = t.between(i, t.scale(p, i, size[i]), size[i], p.scaled)
+			edges[i] = t.edgeTexels(i, t.scaledCoordinate(p, i, size[i]), size[i], p.scaled)
 		default:
-			edges[i].at[0] = t.nearest(i, t.scale(p, i, size[i]), size[i], p.scaled)
+			edges[i].texels[0] = t.nearestTexel(i, t.scaledCoordinate(p, i, size[i]), size[i], p.scaled)
 		}
 	}
-	from, by := t.strides(level, p.layer, p.sample)
+	base, strides := t.strides(level, p.layer, p.sample)
 	for z := range 2 {
 		for y := range 2 {
 			for x := range 2 {
@@ -327,7 +327,7 @@ func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
 				if w == 0 {
 					continue
 				}
-				list = append(list, tapAt(from, by, [3]int{edges[0].at[x], edges[1].at[y], edges[2].at[z]}, w))
+				list = append(list, tapAt(base, strides, [3]int{edges[0].texels[x], edges[1].texels[y], edges[2].texels[z]}, w))
 			}
 		}
 	}
@@ -335,31 +335,31 @@ func (t *Texture) inLevel(list []tap, p *point, level int, weight int64) []tap {
 }
 
 // tapAt is the tap of a texel.
-func tapAt(from uint64, by [3]uint64, at [3]int, weight int64) tap {
+func tapAt(base uint64, strides [3]uint64, at [3]int, weight int64) tap {
 	if min(at[0], at[1], at[2]) < 0 {
-		return tap{outside: true, weight: weight}
+		return tap{isBorder: true, weight: weight}
 	}
-	return tap{off: from + uint64(at[0])*by[0] + uint64(at[1])*by[1] + uint64(at[2])*by[2], weight: weight}
+	return tap{offset: base + uint64(at[0])*strides[0] + uint64(at[1])*strides[1] + uint64(at[2])*strides[2], weight: weight}
 }
 
-// footprint is the four texels of tld4, counter-clockwise from the lower left.
-func (t *Texture) footprint(p *point) [4]tap {
+// gatherTaps is the four texels of tld4, counter-clockwise from the lower left.
+func (t *Texture) gatherTaps(p *point) [4]tap {
 	var edges [2]edge
 	size := t.Extent(0)
 	for i := range edges {
-		edges[i] = t.between(i, t.scale(p, i, size[i]), size[i], p.scaled)
+		edges[i] = t.edgeTexels(i, t.scaledCoordinate(p, i, size[i]), size[i], p.scaled)
 	}
-	from, by := t.strides(0, p.layer, 0)
+	base, strides := t.strides(0, p.layer, 0)
 	var taps [4]tap
 	for i, at := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
-		taps[i] = tapAt(from, by, [3]int{edges[0].at[at[0]], edges[1].at[at[1]]}, 1)
+		taps[i] = tapAt(base, strides, [3]int{edges[0].texels[at[0]], edges[1].texels[at[1]]}, 1)
 	}
 	return taps
 }
 
-// scale is a coordinate in texels of a dimension of n.
-func (t *Texture) scale(p *point, i, n int) float64 {
-	u := p.u[i]
+// scaledCoordinate is a coordinate in texels of a dimension of n.
+func (t *Texture) scaledCoordinate(p *point, i, n int) float64 {
+	u := p.coordinates[i]
 	if u != u { // NaN is 0
 		u = 0
 	}
@@ -369,19 +369,19 @@ func (t *Texture) scale(p *point, i, n int) float64 {
 	return u + float64(p.offset[i])
 }
 
-// mode is the address mode of a dimension. Coordinates that are not normalised do not
+// addressMode is the address mode of a dimension. Coordinates that are not normalised do not
 // repeat: "If the coordinates are not normalized, wrap and mirror are switched to clamp"
 // (CUDA driver API, CUDA_TEXTURE_DESC).
-func (t *Texture) mode(i int, scaled bool) AddressMode {
+func (t *Texture) addressMode(i int, scaled bool) AddressMode {
 	if m := t.Address[i]; scaled || m != Wrap && m != Mirror {
 		return m
 	}
 	return Clamp
 }
 
-// repeated brings a coordinate into an image that is repeated: frac(x), and for every other
+// wrapCoordinate brings a coordinate into an image that is repeated: frac(x), and for every other
 // repetition 1-frac(x) if it is mirrored (CUDA C++ Programming Guide, Texture Memory).
-func repeated(u float64, n int, m AddressMode) float64 {
+func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 	size := float64(n)
 	switch m {
 	case Wrap:
@@ -402,35 +402,35 @@ func repeated(u float64, n int, m AddressMode) float64 {
 	return min(max(u, -2), size+2) // farther out nothing changes
 }
 
-// nearest is the texel that a coordinate is in; -1 outside.
-func (t *Texture) nearest(i int, u float64, n int, scaled bool) int {
-	m := t.mode(i, scaled)
-	at := int(math.Floor(repeated(u, n, m)))
+// nearestTexel is the texel that a coordinate is in; -1 outside.
+func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
+	m := t.addressMode(i, scaled)
+	at := int(math.Floor(wrapCoordinate(u, n, m)))
 	if (at < 0 || at >= n) && (m == Border || t.LinearMemory) {
 		return -1
 	}
 	return min(max(at, 0), n-1)
 }
 
-// whole is the texel of an integer coordinate; -1 outside.
-func (t *Texture) whole(i, at, n int) int {
+// integerTexel is the texel of an integer coordinate; -1 outside.
+func (t *Texture) integerTexel(i, at, n int) int {
 	if (at < 0 || at >= n) && (t.Address[i] == Border || t.LinearMemory) {
 		return -1
 	}
 	return min(max(at, 0), n-1)
 }
 
-// between is the two texels whose centres a coordinate lies between.
-func (t *Texture) between(i int, u float64, n int, scaled bool) (e edge) {
-	m := t.mode(i, scaled)
-	if u = repeated(u, n, m); m == ClampOGL {
+// edgeTexels is the two texels whose centres a coordinate lies between.
+func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
+	m := t.addressMode(i, scaled)
+	if u = wrapCoordinate(u, n, m); m == ClampOGL {
 		u = min(max(u, 0), float64(n))
 	}
 	b := u - 0.5
 	first := math.Floor(b)
 	w := int64(math.Floor((b-first)*(1<<weightBits) + 0.5))
 	e.weights = [2]int64{1<<weightBits - w, w}
-	for k := range e.at {
+	for k := range e.texels {
 		at := int(first) + k
 		switch inside := at >= 0 && at < n; {
 		case inside:
@@ -441,21 +441,21 @@ func (t *Texture) between(i int, u float64, n int, scaled bool) (e edge) {
 		default:
 			at = min(max(at, 0), n-1)
 		}
-		e.at[k] = at
+		e.texels[k] = at
 	}
 	return e
 }
 
-// sum is a channel of the weighted sum of texels. A sum of one is the texel itself.
-func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
+// weightedSum is a channel of the weighted sum of texels. A sum of one is the texel itself.
+func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
 	if !t.Floats() {
-		return t.integer(data, taps[0], channel)
+		return t.integerChannel(data, taps[0], channel)
 	}
 	if t.Format.Kind != Float && !(t.SRGB && channel < 3) && !l.Compare {
-		return t.normalized(data, taps, channel)
+		return t.normalizedSum(data, taps, channel)
 	}
-	value := func(k tap) float32 {
-		v := t.float(data, k, channel)
+	value := func(texel tap) float32 {
+		v := t.floatChannel(data, texel, channel)
 		if !l.Compare {
 			return v
 		}
@@ -469,9 +469,9 @@ func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) 
 	}
 	total, sum, exact := int64(0), 0.0, true
 	for i := range taps {
-		k := taps[i]
-		v, w := float64(value(k)), float64(k.weight)
-		total += k.weight
+		texel := taps[i]
+		v, w := float64(value(texel)), float64(texel.weight)
+		total += texel.weight
 		x := float64(v * w)
 		s := float64(sum + x)
 		back := float64(s - sum)
@@ -481,15 +481,15 @@ func (t *Texture) sum(data []byte, taps []tap, l *Lookup, a *Args, channel int) 
 	}
 	switch {
 	case sum != sum || math.IsInf(sum, 0):
-		return canonical(sum)
+		return canonicalBits(sum)
 	case exact:
 		return math.Float32bits(float32(sum / float64(total)))
 	}
 	return math.Float32bits(slowSum(taps, value, total))
 }
 
-// canonical is an infinity, or the canonical NaN.
-func canonical(v float64) uint32 {
+// canonicalBits is an infinity, or the canonical NaN.
+func canonicalBits(v float64) uint32 {
 	if v != v {
 		return 0x7fffffff
 	}
@@ -507,14 +507,14 @@ func slowSum(taps []tap, value func(tap) float32, total int64) float32 {
 	return v
 }
 
-// raw is the bits of a channel of a texel; ok is false of the border, and of a channel that
+// channelBits is the bits of a channel of a texel; ok is false of the border, and of a channel that
 // there is not.
-func (t *Texture) raw(data []byte, k tap, channel int) (v uint32, ok bool) {
-	if k.outside || channel >= t.Format.Channels {
+func (t *Texture) channelBits(data []byte, texel tap, channel int) (v uint32, ok bool) {
+	if texel.isBorder || channel >= t.Format.Channels {
 		return 0, false
 	}
 	n := t.Format.Bits / 8
-	p := data[int(k.off)+channel*n:][:n]
+	p := data[int(texel.offset)+channel*n:][:n]
 	switch n {
 	case 1:
 		return uint32(p[0]), true
@@ -524,14 +524,14 @@ func (t *Texture) raw(data []byte, k tap, channel int) (v uint32, ok bool) {
 	return binary.LittleEndian.Uint32(p), true
 }
 
-// instead is what a channel is without a texel: of one that is missing, 0, and 1 of the
+// missingValue is what a channel is without a texel: of one that is missing, 0, and 1 of the
 // last (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG); outside, the border's. Outside linear memory
 // all is 0.
-func (t *Texture) instead(k tap, channel int) float32 {
+func (t *Texture) missingValue(texel tap, channel int) float32 {
 	switch {
-	case k.outside && t.LinearMemory:
+	case texel.isBorder && t.LinearMemory:
 		return 0
-	case k.outside && channel < t.Format.Channels:
+	case texel.isBorder && channel < t.Format.Channels:
 		return t.Border[channel]
 	case channel == 3:
 		return 1
@@ -539,11 +539,11 @@ func (t *Texture) instead(k tap, channel int) float32 {
 	return 0
 }
 
-// integer is a channel of a texel, extended to 32 bits.
-func (t *Texture) integer(data []byte, k tap, channel int) uint32 {
-	v, ok := t.raw(data, k, channel)
+// integerChannel is a channel of a texel, extended to 32 bits.
+func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
+	v, ok := t.channelBits(data, texel, channel)
 	if !ok {
-		f := math.Trunc(float64(t.instead(k, channel)))
+		f := math.Trunc(float64(t.missingValue(texel, channel)))
 		switch {
 		case f != f:
 			return 0
@@ -559,31 +559,31 @@ func (t *Texture) integer(data []byte, k tap, channel int) uint32 {
 	return v
 }
 
-// normalized is a channel of a weighted sum of integers that are read as floats: 255 and
+// normalizedSum is a channel of a weighted sum of integers that are read as floats: 255 and
 // 65535 as 1, and of signed ones 127 and 32767, and those below as -1. Texels of the border
 // are what they are. The quotient of the exact sum is rounded once: of numbers with less than 49
 // bits by such divisors none lies so near to the middle of two of .f32 that that of .f64 could
 // be there.
-func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
+func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	unit := int64(1)<<t.Format.Bits - 1
 	if t.Format.Kind == Signed {
 		unit >>= 1
 	}
 	sum, total, mixed := int64(0), int64(0), false
 	for i := range taps {
-		k := taps[i]
-		total += k.weight
-		v, ok := t.raw(data, k, channel)
+		texel := taps[i]
+		total += texel.weight
+		v, ok := t.channelBits(data, texel, channel)
 		switch {
 		case ok && t.Format.Kind == Signed:
 			n := 32 - t.Format.Bits
-			sum += max(int64(int32(v<<n)>>n), -unit) * k.weight
+			sum += max(int64(int32(v<<n)>>n), -unit) * texel.weight
 		case ok:
-			sum += int64(v) * k.weight
+			sum += int64(v) * texel.weight
 		default:
-			b := t.instead(k, channel)
+			b := t.missingValue(texel, channel)
 			mixed = mixed || b != 0 && b != 1
-			sum += int64(b) * unit * k.weight
+			sum += int64(b) * unit * texel.weight
 		}
 	}
 	if !mixed {
@@ -591,42 +591,42 @@ func (t *Texture) normalized(data []byte, taps []tap, channel int) uint32 {
 	}
 	exact := new(big.Rat)
 	for i := range taps {
-		k, x := taps[i], new(big.Rat)
-		if v, ok := t.raw(data, k, channel); ok {
+		texel, x := taps[i], new(big.Rat)
+		if v, ok := t.channelBits(data, texel, channel); ok {
 			n := 32 - t.Format.Bits
 			s := int64(v)
 			if t.Format.Kind == Signed {
 				s = max(int64(int32(v<<n)>>n), -unit)
 			}
 			x.SetFrac64(s, unit)
-		} else if x.SetFloat64(float64(t.instead(k, channel))) == nil { // not finite
-			return canonical(float64(t.instead(k, channel)))
+		} else if x.SetFloat64(float64(t.missingValue(texel, channel))) == nil { // not finite
+			return canonicalBits(float64(t.missingValue(texel, channel)))
 		}
-		exact.Add(exact, x.Mul(x, new(big.Rat).SetInt64(k.weight)))
+		exact.Add(exact, x.Mul(x, new(big.Rat).SetInt64(texel.weight)))
 	}
 	v, _ := exact.Quo(exact, new(big.Rat).SetInt64(total)).Float32()
 	return math.Float32bits(v)
 }
 
-// float is a channel of a texel as a float.
-func (t *Texture) float(data []byte, k tap, channel int) float32 {
-	v, ok := t.raw(data, k, channel)
+// floatChannel is a channel of a texel as a float.
+func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
+	v, ok := t.channelBits(data, texel, channel)
 	switch {
 	case !ok:
-		return t.instead(k, channel)
+		return t.missingValue(texel, channel)
 	case t.Format.Kind == Float && t.Format.Bits == 16:
 		return fp.F16ToF32(uint16(v))
 	case t.Format.Kind == Float:
 		return math.Float32frombits(v)
 	case t.SRGB && channel < 3:
-		return linear[v]
+		return linearFromSRGB[v]
 	}
-	k.weight = 1
-	return math.Float32frombits(t.normalized(data, []tap{k}, channel))
+	texel.weight = 1
+	return math.Float32frombits(t.normalizedSum(data, []tap{texel}, channel))
 }
 
-// linear is the intensity that a byte of sRGB stands for (IEC 61966-2-1), as .f32.
-var linear = func() (table [256]float32) {
+// linearFromSRGB is the intensity that a byte of sRGB stands for (IEC 61966-2-1), as .f32.
+var linearFromSRGB = func() (table [256]float32) {
 	for i := range table {
 		c := float64(i) / 255
 		if c <= 0.04045 {

@@ -10,14 +10,14 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// Outside is what becomes of an access to a surface that is out of bounds (manual 9.7.11).
-type Outside uint8
+// OutsideMode is what becomes of an access to a surface that is out of bounds (manual 9.7.11).
+type OutsideMode uint8
 
 // The ways.
 const (
-	Trap     Outside = iota // it is a fault
-	ToBorder                // .clamp: it goes to the nearest place
-	Nothing                 // .zero: loads give zeros, stores are dropped
+	Trap     OutsideMode = iota // it is a fault
+	ToBorder                    // .clamp: it goes to the nearest place
+	Nothing                     // .zero: loads give zeros, stores are dropped
 )
 
 // Access is an access to a surface.
@@ -25,7 +25,7 @@ type Access struct {
 	Geometry Geometry
 	Samples  bool // the lowest coordinate counts texels, else bytes
 	Bytes    int  // that are accessed; with Samples, 0 stands for a texel
-	Outside  Outside
+	Outside  OutsideMode
 }
 
 // Fits reports whether instructions of a geometry may access the image as a surface: the
@@ -34,12 +34,12 @@ func (m *Image) Fits(g Geometry) bool {
 	return m.Geometry == g || m.Geometry.Cube() && g == GA2D
 }
 
-// Where is what Place has found.
-type Where uint8
+// PlaceResult is what Place has found.
+type PlaceResult uint8
 
 // The answers.
 const (
-	Inside Where = iota
+	Inside PlaceResult = iota
 	Dropped
 	OutOfBounds
 	Misaligned
@@ -47,7 +47,7 @@ const (
 )
 
 // Place finds the bytes that an access goes to: from an offset on, in a surface of one level.
-func (m *Image) Place(a *Access, coord [4]uint32) (off uint64, w Where) {
+func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult) {
 	if !m.Fits(a.Geometry) {
 		return 0, BadShape
 	}
@@ -114,7 +114,7 @@ func (f Format) Encode(to []byte, values []uint32, normalized bool) {
 	for i := range f.Channels {
 		v := uint32(0)
 		if i < len(values) {
-			v = f.encode(values[i], normalized)
+			v = f.encodeChannel(values[i], normalized)
 		}
 		switch f.Bits {
 		case 8:
@@ -127,12 +127,12 @@ func (f Format) Encode(to []byte, values []uint32, normalized bool) {
 	}
 }
 
-func (f Format) encode(v uint32, normalized bool) uint32 {
-	most := int64(1)<<f.Bits - 1
-	least := int64(0)
+func (f Format) encodeChannel(v uint32, normalized bool) uint32 {
+	upper := int64(1)<<f.Bits - 1
+	lower := int64(0)
 	if f.Kind == Signed {
-		most >>= 1
-		least = -most - 1
+		upper >>= 1
+		lower = -upper - 1
 	}
 	switch {
 	case f.Kind == Float && f.Bits == 16:
@@ -144,12 +144,12 @@ func (f Format) encode(v uint32, normalized bool) uint32 {
 		if x != x {
 			return 0
 		}
-		if least != 0 {
-			least++
+		if lower != 0 {
+			lower++
 		}
-		return uint32(int64(math.RoundToEven(min(max(x*float64(most), float64(least)), float64(most)))))
+		return uint32(int64(math.RoundToEven(min(max(x*float64(upper), float64(lower)), float64(upper)))))
 	case f.Kind == Signed:
-		return uint32(min(max(int64(int32(v)), least), most))
+		return uint32(min(max(int64(int32(v)), lower), upper))
 	}
-	return uint32(min(int64(v), most))
+	return uint32(min(int64(v), upper))
 }

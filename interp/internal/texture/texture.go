@@ -129,17 +129,17 @@ type Image struct {
 // assumed to be aligned to a 16 byte boundary" (manual 9.7.11.1).
 const levelAlign = 16
 
-// most is the largest extent that an image can have.
-const most = 1 << 27
+// maxExtent is the largest extent that an image can have.
+const maxExtent = 1 << 27
 
-// mostPitch is the largest distance of rows.
-const mostPitch = 1 << 31
+// maxPitch is the largest distance of rows.
+const maxPitch = 1 << 31
 
 // Check says what is wrong with the image, "" if nothing is.
 func (m *Image) Check() string {
 	g := m.Geometry
 	for _, n := range []int{m.Width, m.Height, m.Depth, m.Layers, m.Levels, m.Samples} {
-		if n < 1 || n > most {
+		if n < 1 || n > maxExtent {
 			return fmt.Sprintf("an extent of %d", n)
 		}
 	}
@@ -158,21 +158,21 @@ func (m *Image) Check() string {
 		return "several samples"
 	case m.Levels > bits.Len(uint(max(m.Width, m.Height, m.Depth))):
 		return fmt.Sprintf("%d levels of an image of %d×%d×%d", m.Levels, m.Width, m.Height, m.Depth)
-	case m.Pitch > mostPitch:
-		return fmt.Sprintf("a pitch of %d bytes, at most %d", m.Pitch, mostPitch)
+	case m.Pitch > maxPitch:
+		return fmt.Sprintf("a pitch of %d bytes, at most %d", m.Pitch, maxPitch)
 	case m.Pitch != 0 && (g != G2D || m.Levels != 1 || m.Pitch < m.Width*m.Format.Bytes()):
 		return fmt.Sprintf("a pitch of %d bytes for rows of %d", m.Pitch, m.Width*m.Format.Bytes())
 	case m.LinearMemory && (g != G1D || m.Levels != 1):
 		return "linear memory has one dimension"
 	}
-	if m.size() > 1<<40 {
+	if m.approximateSize() > 1<<40 {
 		return "it is too large"
 	}
 	return ""
 }
 
-// size is how many bytes level 0 takes, about, of extents that are not too large.
-func (m *Image) size() float64 {
+// approximateSize is how many bytes level 0 takes, about, of extents that are not too large.
+func (m *Image) approximateSize() float64 {
 	row := max(float64(m.Pitch), float64(m.Width)*float64(m.Samples)*float64(m.Format.Bytes()))
 	return row * float64(m.Height) * float64(m.Depth) * float64(m.Layers)
 }
@@ -186,9 +186,9 @@ func (m *Image) Extent(level int) [3]int {
 	return e
 }
 
-// distances is how many bytes there are from texel to texel of a level, from row to row and from
+// strideBytes is how many bytes there are from texel to texel of a level, from row to row and from
 // slice to slice.
-func (m *Image) distances(level int) [3]uint64 {
+func (m *Image) strideBytes(level int) [3]uint64 {
 	e, texel := m.Extent(level), m.Samples*m.Format.Bytes()
 	row := m.Pitch
 	if row == 0 {
@@ -197,24 +197,24 @@ func (m *Image) distances(level int) [3]uint64 {
 	return [3]uint64{uint64(texel), uint64(row), uint64(row * e[1])}
 }
 
-// layer is the distance of layers of a level in bytes.
-func (m *Image) layer(level int) uint64 {
-	return m.distances(level)[2] * uint64(m.Extent(level)[2])
+// layerBytes is the distance of layers of a level in bytes.
+func (m *Image) layerBytes(level int) uint64 {
+	return m.strideBytes(level)[2] * uint64(m.Extent(level)[2])
 }
 
 // LevelOffset is where a level begins, in bytes: levels follow one another, in each the
 // layers, in each the slices, in each the rows, of texels with their samples.
-func (m *Image) LevelOffset(level int) (off uint64) {
+func (m *Image) LevelOffset(level int) (offset uint64) {
 	for i := range level {
-		off += (m.layer(i)*uint64(m.Layers) + levelAlign - 1) / levelAlign * levelAlign
+		offset += (m.layerBytes(i)*uint64(m.Layers) + levelAlign - 1) / levelAlign * levelAlign
 	}
-	return off
+	return offset
 }
 
 // Size is how many bytes the image takes.
 func (m *Image) Size() uint64 {
 	last := m.Levels - 1
-	n := m.LevelOffset(last) + m.layer(last)*uint64(m.Layers)
+	n := m.LevelOffset(last) + m.layerBytes(last)*uint64(m.Layers)
 	if m.Pitch != 0 { // the last row need not be whole
 		n -= uint64(m.Pitch - m.Width*m.Format.Bytes())
 	}
@@ -222,19 +222,19 @@ func (m *Image) Size() uint64 {
 }
 
 // strides is where a sample of the texels of a layer lies: from an offset on, at distances.
-func (m *Image) strides(level, layer, sample int) (from uint64, by [3]uint64) {
-	by = m.distances(level)
-	from = m.LevelOffset(level) + uint64(sample*m.Format.Bytes())
+func (m *Image) strides(level, layer, sample int) (base uint64, strides [3]uint64) {
+	strides = m.strideBytes(level)
+	base = m.LevelOffset(level) + uint64(sample*m.Format.Bytes())
 	if layer > 0 {
-		from += uint64(layer) * m.layer(level)
+		base += uint64(layer) * m.layerBytes(level)
 	}
-	return from, by
+	return base, strides
 }
 
 // Offset is where a sample of a texel begins.
 func (m *Image) Offset(level, layer, sample, x, y, z int) uint64 {
-	from, by := m.strides(level, layer, sample)
-	return from + uint64(x)*by[0] + uint64(y)*by[1] + uint64(z)*by[2]
+	base, strides := m.strides(level, layer, sample)
+	return base + uint64(x)*strides[0] + uint64(y)*strides[1] + uint64(z)*strides[2]
 }
 
 // AtLevel is a level as an image of its own; it begins at LevelOffset.

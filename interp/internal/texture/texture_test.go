@@ -22,24 +22,24 @@ func TestLimits(t *testing.T) {
 		size uint64
 		bad  string
 	}{
-		{bytes(Image{Width: most, Height: 1}), most, ""},
-		{bytes(Image{Width: most + 1, Height: 1}), 0, "extent"},
+		{bytes(Image{Width: maxExtent, Height: 1}), maxExtent, ""},
+		{bytes(Image{Width: maxExtent + 1, Height: 1}), 0, "extent"},
 		{bytes(Image{Width: 1 << 20, Height: 1 << 20}), 1 << 40, ""},
 		{bytes(Image{Width: 1 << 20, Height: 1<<20 + 1}), 0, "too large"},
 		{bytes(Image{Width: 4, Height: 5, Pitch: 3}), 0, "pitch"},
 		{bytes(Image{Width: 4, Height: 5, Pitch: -8}), 0, "pitch"},
-		{bytes(Image{Width: 4, Height: 5, Pitch: mostPitch}), 4*mostPitch + 4, ""},
-		{bytes(Image{Width: 4, Height: 5, Pitch: mostPitch + 1}), 0, "pitch"},
+		{bytes(Image{Width: 4, Height: 5, Pitch: maxPitch}), 4*maxPitch + 4, ""},
+		{bytes(Image{Width: 4, Height: 5, Pitch: maxPitch + 1}), 0, "pitch"},
 		{bytes(Image{Width: 4, Height: 5, Pitch: 1 << 62}), 0, "pitch"},
 		{bytes(Image{Width: 4, Height: 5, Pitch: math.MaxInt}), 0, "pitch"},
-		{bytes(Image{Width: 4, Height: 512, Pitch: mostPitch}), 511*mostPitch + 4, ""},
-		{bytes(Image{Width: 4, Height: 513, Pitch: mostPitch}), 0, "too large"},
-		{bytes(Image{Geometry: GA2D, Width: 1, Height: most, Layers: most}), 0, "too large"},
+		{bytes(Image{Width: 4, Height: 512, Pitch: maxPitch}), 511*maxPitch + 4, ""},
+		{bytes(Image{Width: 4, Height: 513, Pitch: maxPitch}), 0, "too large"},
+		{bytes(Image{Geometry: GA2D, Width: 1, Height: maxExtent, Layers: maxExtent}), 0, "too large"},
 	} {
-		bad := c.m.Check()
-		if (bad == "") != (c.bad == "") || !strings.Contains(bad, c.bad) {
-			t.Errorf("%v with a pitch of %d: %q, want %q", &c.m, c.m.Pitch, bad, c.bad)
-		} else if bad == "" && c.m.Size() != c.size {
+		problem := c.m.Check()
+		if (problem == "") != (c.bad == "") || !strings.Contains(problem, c.bad) {
+			t.Errorf("%v with a pitch of %d: %q, want %q", &c.m, c.m.Pitch, problem, c.bad)
+		} else if problem == "" && c.m.Size() != c.size {
 			t.Errorf("%v with a pitch of %d has %d bytes, want %d", &c.m, c.m.Pitch, c.m.Size(), c.size)
 		}
 	}

@@ -23,8 +23,8 @@ func sample(list []mutant, n int) []mutant {
 	return list[:n]
 }
 
-// everywhere are modifiers that are tried with every instruction.
-var everywhere = []string{
+// commonModifiers are modifiers that are tried with every instruction.
+var commonModifiers = []string{
 	"abs", "aligned", "approx", "cc", "ftz", "full", "gpu", "hi", "lo", "NaN", "noftz", "relaxed", "relu", "rn", "rna", "rni", "rs", "rz", "sat", "satfinite",
 	"sync", "uni", "v2", "v4", "v8", "volatile", "weak", "wide", "xorsign", "global", "shared", "L1::no_allocate", "L2::64B",
 }
@@ -40,11 +40,11 @@ func types() (list []ptx.Type) {
 // forms writes the instructions of a form with every combination of its modifiers, then
 // what differs from them in one modifier or in the type of a register, to put; at most
 // about limit of each.
-func forms(f *ptx.Form, limit int, put func(mutant)) {
+func forms(f *ptx.Form, limit int, emit func(mutant)) {
 	var list []mutant
 	flush := func() {
 		for _, m := range sample(list, limit) {
-			put(m)
+			emit(m)
 		}
 		list = nil
 	}
@@ -59,16 +59,16 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 			continue // another form has it
 		}
 		write(v, opcode, "", ptx.Writing{})
-		write(v, opcode, "all operands", ptx.Writing{All: true})
-		write(v, opcode, "pair", ptx.Writing{Bare: true})
-		write(v, opcode, "other shape", ptx.Writing{Alt: true})
+		write(v, opcode, "all operands", ptx.Writing{Optional: true})
+		write(v, opcode, "pair", ptx.Writing{NoPair: true})
+		write(v, opcode, "other shape", ptx.Writing{AlternateShape: true})
 		for n := 1; n <= 5; n++ {
-			write(v, opcode, fmt.Sprint("length ", n), ptx.Writing{All: true, Length: n})
+			write(v, opcode, fmt.Sprint("length ", n), ptx.Writing{Optional: true, Length: n})
 			write(v, opcode, fmt.Sprint("length ", n), ptx.Writing{Length: n})
 		}
 	}
 	for _, m := range list {
-		put(m)
+		emit(m)
 	}
 	list = nil
 	// The first few of each choice of types.
@@ -100,7 +100,7 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 			}
 			decls, text := v.Write(ptx.Writing{})
 			_, operands, _ := strings.Cut(text, " ")
-			other := func(kind string, mods []string) {
+			addOther := func(kind string, mods []string) {
 				opcode := v.Mnemonic()
 				for _, m := range mods {
 					opcode += "." + m
@@ -112,13 +112,13 @@ func forms(f *ptx.Form, limit int, put func(mutant)) {
 				at = len(mods)
 			}
 			for i, m := range mods {
-				other("no ."+m, slices.Delete(slices.Clone(mods), i, i+1))
+				addOther("no ."+m, slices.Delete(slices.Clone(mods), i, i+1))
 			}
-			words := slices.Concat(f.Op.Modifiers(), everywhere)
+			words := slices.Concat(f.Op.Modifiers(), commonModifiers)
 			slices.Sort(words)
 			for _, m := range slices.Compact(words) {
 				if ptx.TypeByName(m) == ptx.NoType && !slices.Contains(mods, m) {
-					other("."+m+" more", slices.Insert(slices.Clone(mods), at, m))
+					addOther("."+m+" more", slices.Insert(slices.Clone(mods), at, m))
 				}
 			}
 		}

@@ -53,9 +53,9 @@ func judge(l listedInstruction) (v verdict) {
 	for _, k := range m.Kernels() {
 		for _, b := range k.Blocks {
 			for i := range b.Instrs {
-				in := b.Instrs[i]
-				version, sm := in.Since()
-				v.NotRun = v.NotRun || in.Form.Family == ptx.FamilyNone
+				instr := b.Instrs[i]
+				version, sm := instr.Since()
+				v.NotRun = v.NotRun || instr.Form.Family == ptx.FamilyNone
 				v.SM = max(v.SM, sm)
 				if lowest.Less(version) {
 					lowest = version

@@ -63,7 +63,7 @@ func main() {
 	buffer := bufio.NewWriter(os.Stdout)
 	out := json.NewEncoder(buffer)
 	seen := map[string]bool{}
-	put := func(m mutant) {
+	emit := func(m mutant) {
 		src := m.Src
 		if sweep {
 			src = ptx.ExampleModule([]string{m.Decls}, m.Text)
@@ -87,13 +87,13 @@ func main() {
 		for _, f := range op.Forms {
 			if sweep {
 				if !f.Abolished() {
-					forms(f, limit, put)
+					forms(f, limit, emit)
 				}
 				continue
 			}
 			for _, v := range variants(f) {
 				for _, m := range mutants(v) {
-					put(m)
+					emit(m)
 				}
 			}
 		}

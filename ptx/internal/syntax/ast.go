@@ -31,17 +31,17 @@ type Item struct {
 }
 
 // names are the names a declaration declares, as far as it was read.
-func (it *Item) names() []string {
+func (item *Item) names() []string {
 	switch {
-	case it == nil || it.Decl == nil:
+	case item == nil || item.Decl == nil:
 		return nil
-	case it.Decl.Entry != nil && it.Decl.Entry.Name != nil:
-		return []string{it.Decl.Entry.Name.Text}
-	case it.Decl.Func != nil && it.Decl.Func.Name != nil:
-		return []string{it.Decl.Func.Name.Text}
-	case it.Decl.Var != nil:
+	case item.Decl.Entry != nil && item.Decl.Entry.Name != nil:
+		return []string{item.Decl.Entry.Name.Text}
+	case item.Decl.Func != nil && item.Decl.Func.Name != nil:
+		return []string{item.Decl.Func.Name.Text}
+	case item.Decl.Var != nil:
 		var names []string
-		for _, d := range it.Decl.Var.Names {
+		for _, d := range item.Decl.Var.Names {
 			names = append(names, d.Name)
 		}
 		return names
@@ -50,8 +50,8 @@ func (it *Item) names() []string {
 }
 
 // body is the body that the statement defines, nil if it defines none.
-func (it *Item) body() *Body {
-	switch d := it.Decl; {
+func (item *Item) body() *Body {
+	switch d := item.Decl; {
 	case d == nil:
 		return nil
 	case d.Entry != nil:
@@ -97,11 +97,11 @@ type Pragma struct {
 
 // Alias is ".alias f, g;".
 type Alias struct {
-	Pos   lexer.Position
-	Name  Word      `parser:"'.alias' @@"`
-	Comma Comma     `parser:"@@"`
-	Of    Word      `parser:"@@"`
-	End   Semicolon `parser:"@@"`
+	Pos    lexer.Position
+	Name   Word      `parser:"'.alias' @@"`
+	Comma  Comma     `parser:"@@"`
+	Target Word      `parser:"@@"`
+	End    Semicolon `parser:"@@"`
 }
 
 // Section is ".section .debug_info { … }".
@@ -336,7 +336,7 @@ type Loc struct {
 	Intermediate    bool // .loc_intermediate, a place in a text between the source and PTX
 	File, Line, Col int32
 	Function        string // label (and offset) of the function's name, "" if not inlined
-	At              *Loc   // where it was inlined
+	InlinedAt       *Loc   // where it was inlined
 }
 
 // PragmaStmt is ".pragma" within a body.
@@ -378,14 +378,14 @@ const (
 
 // Operand is an operand of an instruction.
 type Operand struct {
-	Pos   Pos
-	Kind  OperandKind
-	Not   bool // !p
-	Minus bool // -a, of vmad
-	Expr       // Name, Number, and the first part of an Address
-	Elems []Operand
-	Pair  *Operand // after "|"
-	Tail  string   // after an address: ".unified"
+	Pos      Pos
+	Kind     OperandKind
+	Not      bool // !p
+	Minus    bool // -a, of vmad
+	Expr          // Name, Number, and the first part of an Address
+	Elems    []Operand
+	PairWith *Operand // after "|"
+	Selector string   // after an address: ".unified"
 }
 
 func (*Label) stmt()      {}

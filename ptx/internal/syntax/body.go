@@ -33,18 +33,18 @@ func (b *Body) Each(do func(Stmt)) []*Error {
 func (b *Body) load() []*Error {
 	r := &reader{scan: rescan(b.text, b.Pos)}
 	r.load()
-	within := []*Body{b}
+	stack := []*Body{b}
 	var inits []*Error
 	errs := b.read(r, func(s Stmt) {
-		in := within[len(within)-1]
+		in := stack[len(stack)-1]
 		switch s := s.(type) {
 		case *OpenScope:
 			scope := &Scope{Body{Pos: s.Pos}}
 			in.Stmts = append(in.Stmts, scope)
-			within = append(within, &scope.Body)
+			stack = append(stack, &scope.Body)
 		case *CloseScope:
 			in.End = s.Pos
-			within = within[:len(within)-1]
+			stack = stack[:len(stack)-1]
 		default:
 			if d, ok := s.(*Var); ok {
 				inits = append(inits, d.load()...)
@@ -184,12 +184,12 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 		r.next()
 		l := &Targets{Pos: pos, Name: t.text, Kind: kind}
 		for {
-			n, at, err := r.ident("a name")
+			n, start, err := r.ident("a name")
 			if err != nil {
 				return nil, err
 			}
-			if kind == ".branchtargets" && r.is("<") { // L<3> is L0, L1, L2
-				count, err := r.count(n, at, MaxRange)
+			if kind == ".branchtargets" && r.isNext("<") { // L<3> is L0, L1, L2
+				count, err := r.count(n, start, MaxRange)
 				if err != nil {
 					return nil, err
 				}
@@ -207,7 +207,7 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 		r.next()
 		p := &Prototype{Pos: pos, Name: t.text}
 		var err *Error
-		if r.is("(") {
+		if r.isNext("(") {
 			if p.Rets, err = r.params(); err != nil {
 				return nil, err
 			}
@@ -215,7 +215,7 @@ func (r *reader) labelled(t token) (Stmt, *Error) {
 		if _, _, err = r.ident(`"_"`); err != nil {
 			return nil, err
 		}
-		if r.is("(") {
+		if r.isNext("(") {
 			if p.Params, err = r.params(); err != nil {
 				return nil, err
 			}
@@ -267,8 +267,8 @@ func (r *reader) loc() (Stmt, *Error) {
 			}
 		case "inlined_at":
 			r.next()
-			l.At = &Loc{Pos: l.Pos}
-			if err := r.place(l.At); err != nil {
+			l.InlinedAt = &Loc{Pos: l.Pos}
+			if err := r.place(l.InlinedAt); err != nil {
 				return nil, err
 			}
 		default:
@@ -367,7 +367,7 @@ func (r *reader) operand(o *Operand, depth int) *Error {
 				return err
 			}
 			if r.peek().typ == tokDot {
-				o.Tail = r.next().text
+				o.Selector = r.next().text
 			}
 			return r.pipe(o, depth)
 		case "!", "-": // !p, -a of vmad, or a number
@@ -410,8 +410,8 @@ func (r *reader) pipe(o *Operand, depth int) *Error {
 	if !r.accept("|") {
 		return nil
 	}
-	o.Pair = new(Operand)
-	return r.operand(o.Pair, depth+1)
+	o.PairWith = new(Operand)
+	return r.operand(o.PairWith, depth+1)
 }
 
 func (r *reader) elements(o *Operand, end string, depth int) *Error {

@@ -74,10 +74,10 @@ type token struct {
 type scanner struct {
 	file      string
 	src       string
-	off       int
+	offset    int
 	line      int
 	lineStart int  // offset of the first byte of the line; may be before src
-	done      bool // the chunk is complete
+	atEnd     bool // the chunk is complete
 	equals    bool // the chunk has an initialiser: its braces do not end it
 	function  bool // the chunk has an .entry or .func
 	pragma    bool // in a .pragma of that function: its semicolon does not end the chunk
@@ -99,15 +99,15 @@ func rescan(text string, pos Pos) *scanner {
 // nextChunk readies the scanner for the next module-level statement; it
 // reports false at the end of the source.
 func (s *scanner) nextChunk() bool {
-	s.done, s.equals, s.function, s.pragma, s.fileName, s.sources = false, false, false, false, false, false
-	for s.off < len(s.src) {
-		switch c := s.src[s.off]; {
+	s.atEnd, s.equals, s.function, s.pragma, s.fileName, s.sources = false, false, false, false, false, false
+	for s.offset < len(s.src) {
+		switch c := s.src[s.offset]; {
 		case c == '\n':
-			s.off++
+			s.offset++
 			s.line++
-			s.lineStart = s.off
+			s.lineStart = s.offset
 		case c == ' ' || c == '\t' || c == '\r':
-			s.off++
+			s.offset++
 		default:
 			return true
 		}
@@ -118,15 +118,15 @@ func (s *scanner) nextChunk() bool {
 // Next implements lexer.Lexer.
 func (s *scanner) Next() (lexer.Token, error) {
 	position := func(p Pos) lexer.Position {
-		return lexer.Position{Filename: s.file, Offset: s.off, Line: int(p.Line), Column: int(p.Col)}
+		return lexer.Position{Filename: s.file, Offset: s.offset, Line: int(p.Line), Column: int(p.Col)}
 	}
-	if s.done {
-		return lexer.EOFToken(position(s.pos(s.off))), nil
+	if s.atEnd {
+		return lexer.EOFToken(position(s.pos(s.offset))), nil
 	}
 	t := s.next()
 	switch t.text {
 	case ";":
-		s.done = !s.pragma
+		s.atEnd = !s.pragma
 		s.pragma = false
 	case ".entry", ".func":
 		s.function = true
@@ -141,9 +141,9 @@ func (s *scanner) Next() (lexer.Token, error) {
 	case "{":
 		t.typ = tokBraces
 		t.text, _ = s.braces()
-		s.done = !s.equals
+		s.atEnd = !s.equals
 	case "}":
-		s.done = true
+		s.atEnd = true
 	}
 	return lexer.Token{Type: t.typ, Value: t.text, Pos: position(t.pos)}, nil
 }
@@ -151,10 +151,10 @@ func (s *scanner) Next() (lexer.Token, error) {
 // braces moves behind the brace that closes the one just read, and returns the
 // text from the one to the other. If there is none, that is the rest, and ok is false.
 func (s *scanner) braces() (text string, ok bool) {
-	start := s.off - 1
+	start := s.offset - 1
 	src := s.src
 	depth := 1
-	i := s.off
+	i := s.offset
 	for i < len(src) && depth > 0 {
 		switch src[i] {
 		case '{':
@@ -199,8 +199,8 @@ func (s *scanner) braces() (text string, ok bool) {
 		}
 		i++
 	}
-	s.off = min(i, len(src))
-	return src[start:s.off], depth == 0
+	s.offset = min(i, len(src))
+	return src[start:s.offset], depth == 0
 }
 
 // sourceText is the text from a .source_begin at i to the end of the line of its .source_end; ok is
@@ -227,19 +227,19 @@ func sourceText(src string, i int) (text string, ok bool) {
 // closed reports whether the text, which begins with a brace, ends with the one that
 // closes it.
 func closed(text string) bool {
-	s := scanner{src: text, off: 1}
+	s := scanner{src: text, offset: 1}
 	_, ok := s.braces()
 	return ok
 }
 
 // skip moves over n bytes that are no tokens.
 func (s *scanner) skip(n int) {
-	text := s.src[s.off : s.off+n]
+	text := s.src[s.offset : s.offset+n]
 	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
 		s.line += strings.Count(text, "\n")
-		s.lineStart = s.off + last + 1
+		s.lineStart = s.offset + last + 1
 	}
-	s.off += n
+	s.offset += n
 }
 
 // Byte classes.
@@ -283,7 +283,7 @@ func init() {
 	}
 }
 
-func (s *scanner) pos(off int) Pos { return Pos{int32(s.line), int32(off - s.lineStart + 1)} }
+func (s *scanner) pos(offset int) Pos { return Pos{int32(s.line), int32(offset - s.lineStart + 1)} }
 
 // An Error is a problem of the text at a place.
 type Error struct {
@@ -300,14 +300,14 @@ func (s *scanner) bad(start, end int, format string, args ...any) token {
 	if len(s.errs) < maxErrors {
 		s.errs = append(s.errs, &Error{Pos: s.pos(start), Msg: fmt.Sprintf(format, args...)})
 	}
-	s.off = min(end, len(s.src))
-	return token{tokBad, s.src[start:s.off], s.pos(start)}
+	s.offset = min(end, len(s.src))
+	return token{tokBad, s.src[start:s.offset], s.pos(start)}
 }
 
 // next returns the next token.
 func (s *scanner) next() token {
 	src := s.src
-	i := s.off
+	i := s.offset
 	// White space, comments, and lines of a preprocessor.
 	for i < len(src) {
 		c := src[i]
@@ -345,7 +345,7 @@ func (s *scanner) next() token {
 	}
 	start := i
 	if i >= len(src) {
-		s.off = i
+		s.offset = i
 		return token{typ: lexer.EOF, pos: s.pos(i)}
 	}
 	afterOperand := s.operand
@@ -397,7 +397,7 @@ func (s *scanner) next() token {
 			return s.bad(start, i, "string is not closed")
 		}
 		i++
-		s.off, s.fileName = i, false
+		s.offset, s.fileName = i, false
 		return token{tokString, src[start:i], pos}
 	default:
 		typ = tokPunct
@@ -426,13 +426,13 @@ func (s *scanner) next() token {
 			return s.bad(start, start+n, "unexpected character %q", r)
 		}
 	}
-	s.off = i
+	s.offset = i
 	return token{typ, src[start:i], s.pos(start)}
 }
 
 // lineStartsWith reports whether only white space stands before off in its line.
-func (s *scanner) lineStartsWith(off int) bool {
-	return strings.TrimLeft(s.src[max(s.lineStart, 0):off], " \t") == ""
+func (s *scanner) lineStartsWith(offset int) bool {
+	return strings.TrimLeft(s.src[max(s.lineStart, 0):offset], " \t") == ""
 }
 
 func pair(src string, i int, c byte) int {

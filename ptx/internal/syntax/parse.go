@@ -36,14 +36,14 @@ func Parse(name, src string) (*File, []*Error) {
 		// Directives without a terminator gather in front of the statement that has one.
 		for !lex.Peek().EOF() {
 			first := *lex.Peek()
-			it, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
+			item, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
 			if err != nil {
 				errs = append(errs, asError(err))
-				f.Broken = append(f.Broken, it.names()...)
+				f.Broken = append(f.Broken, item.names()...)
 				resync(lex, first.Pos.Offset)
 				continue
 			}
-			f.Items = append(f.Items, it)
+			f.Items = append(f.Items, item)
 		}
 	}
 	if len(errs) > maxErrors {
@@ -54,11 +54,11 @@ func Parse(name, src string) (*File, []*Error) {
 
 // Load reads the function bodies of the file, too, and returns their problems.
 func (f *File) Load() (errs []*Error) {
-	for _, it := range f.Items {
-		if b := it.body(); b != nil {
+	for _, item := range f.Items {
+		if b := item.body(); b != nil {
 			errs = append(errs, b.load()...)
 		}
-		if d := it.Decl; d != nil && d.Var != nil {
+		if d := item.Decl; d != nil && d.Var != nil {
 			errs = append(errs, d.Var.load()...)
 		}
 	}
@@ -156,12 +156,12 @@ func (r *reader) next() token {
 	return t
 }
 
-func (r *reader) is(text string) bool {
+func (r *reader) isNext(text string) bool {
 	return r.tok.text == text && r.tok.typ != tokString
 }
 
 func (r *reader) accept(text string) bool {
-	if r.is(text) {
+	if r.isNext(text) {
 		r.next()
 		return true
 	}
@@ -198,9 +198,9 @@ func (r *reader) ident(what string) (string, Pos, *Error) {
 // Parse implements participle.Parseable.
 func (i *Ident) Parse(lex *lexer.PeekingLexer) (err error) {
 	r := fromStream(lex)
-	var bad *Error
-	i.Text, i.Pos, bad = r.ident("a name")
-	return result(bad)
+	var syntaxErr *Error
+	i.Text, i.Pos, syntaxErr = r.ident("a name")
+	return result(syntaxErr)
 }
 
 // result turns a typed nil into an untyped one.
@@ -281,10 +281,10 @@ func (r *reader) sourceBlock(b *SourceBlock) *Error {
 		return &Error{Pos: n.pos, Msg: fmt.Sprintf("%s is no index of a .file", n.text)}
 	}
 	const begin = ".source_begin"
-	if !r.is(begin) {
+	if !r.isNext(begin) {
 		return r.unexpected(strconv.Quote(begin))
 	}
-	text, ok := sourceText(r.scan.src, r.scan.off-len(begin))
+	text, ok := sourceText(r.scan.src, r.scan.offset-len(begin))
 	if !ok {
 		return &Error{Pos: r.peek().pos, Msg: "want .source_begin at the end of a line, and .source_end in a line of its own"}
 	}
@@ -359,7 +359,7 @@ func (r *reader) distance() (string, *Error) {
 // Parse implements participle.Parseable.
 func (d *Dwarf) Parse(lex *lexer.PeekingLexer) error {
 	r := fromStream(lex)
-	if !r.is("@@") {
+	if !r.isNext("@@") {
 		return participle.NextMatch
 	}
 	d.Pos = r.next().pos
@@ -577,14 +577,14 @@ func (r *reader) declarator() (d Declarator, err *Error) {
 	if strings.Contains(d.Name, ".") {
 		return d, &Error{Pos: d.Pos, Msg: fmt.Sprintf("%s: a name has no dot", d.Name)}
 	}
-	if d.Range = r.is("<"); d.Range {
+	if d.Range = r.isNext("<"); d.Range {
 		if d.Count, err = r.count(d.Name, d.Pos, math.MaxInt32); err != nil {
 			return d, err
 		}
 	}
 	for r.accept("[") {
 		n := -1
-		if !r.is("]") {
+		if !r.isNext("]") {
 			c, err := r.integer()
 			if err != nil {
 				return d, err
@@ -638,7 +638,7 @@ func (r *reader) value(v *Value, depth int) *Error {
 	if depth > maxNesting {
 		return &Error{Pos: v.Pos, Msg: "initialiser nests too deeply"}
 	}
-	if r.peek().typ == tokBraces || r.is("{") {
+	if r.peek().typ == tokBraces || r.isNext("{") {
 		if v.text = r.braces(); !closed(v.text) {
 			return &Error{Pos: v.Pos, Msg: `"{" is not closed`}
 		}
@@ -754,7 +754,7 @@ func (r *reader) symbol(depth int) (e Expr, err *Error) {
 		}
 	}
 	switch {
-	case r.is("-"):
+	case r.isNext("-"):
 		return e, r.unexpected(fmt.Sprintf(`"+" behind %s, as in %s+-4`, e.Sym, e.Sym))
 	case r.accept("+"):
 		e.Const, err = r.offset(depth)

@@ -11,8 +11,8 @@ import (
 // fields are left out.
 func Fprint(w io.Writer, f *File) {
 	fmt.Fprintf(w, "File %q\n", f.Name)
-	for _, it := range f.Items {
-		v := reflect.ValueOf(it).Elem()
+	for _, item := range f.Items {
+		v := reflect.ValueOf(item).Elem()
 		for i := 1; i < v.NumField(); i++ {
 			if !v.Field(i).IsNil() {
 				node(w, v.Field(i), 1)

@@ -7,8 +7,8 @@ import (
 	"gemu/interp"
 )
 
-// most is how many programs are known at a time.
-const most = 64
+// maxPlans is how many programs are known at a time.
+const maxPlans = 64
 
 // Cache has what a tool knows of programs. The zero Cache is empty. CTAs may ask it at the same
 // time.
@@ -20,22 +20,22 @@ type Cache[T any] struct {
 // key is a program, and what else there is to tell apart.
 type key struct {
 	interp.Program
-	of string
+	kind string
 }
 
-// Of is what is known of a launch's program; prepare works it out where nothing is.
-func (c *Cache[T]) Of(l *interp.LaunchInfo, prepare func(*interp.LaunchInfo) T) T {
-	return c.OfKind(l, "", prepare)
+// Get is what is known of a launch's program; prepare works it out where nothing is.
+func (c *Cache[T]) Get(l *interp.LaunchInfo, prepare func(*interp.LaunchInfo) T) T {
+	return c.GetKind(l, "", prepare)
 }
 
-// OfKind is Of for launches of one kind, of which what is known of the program differs.
-func (c *Cache[T]) OfKind(l *interp.LaunchInfo, kind string, prepare func(*interp.LaunchInfo) T) T {
+// GetKind is Of for launches of one kind, of which what is known of the program differs.
+func (c *Cache[T]) GetKind(l *interp.LaunchInfo, kind string, prepare func(*interp.LaunchInfo) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := key{l.Program, kind}
 	p, ok := c.known[k]
 	if !ok {
-		if len(c.known) >= most || c.known == nil {
+		if len(c.known) >= maxPlans || c.known == nil {
 			c.known = map[key]T{}
 		}
 		p = prepare(l)

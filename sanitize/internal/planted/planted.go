@@ -54,7 +54,7 @@ func Files(t *testing.T, pattern string, tool Tool) {
 				t.Fatal("no cases")
 			}
 			for i := range list {
-				try(t, mod, &list[i], tool)
+				runFile(t, mod, &list[i], tool)
 			}
 		})
 	}
@@ -75,7 +75,7 @@ func settings() []setting {
 	return list
 }
 
-func try(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
+func runFile(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 	t.Helper()
 	k, _ := m.Lookup(c.Kernel).(*ptx.Func)
 	if k == nil {
@@ -95,7 +95,7 @@ func try(t *testing.T, m *ptx.Module, c *cases.Case, tool Tool) {
 		}
 		var got []string
 		for i := range found {
-			got = append(got, fmt.Sprintf("%d: %s", found[i].At.Line, found[i].Kind))
+			got = append(got, fmt.Sprintf("%d: %s", found[i].Place.Line, found[i].Kind))
 		}
 		slices.Sort(got)
 		if got = slices.Compact(got); !slices.Equal(got, want) {
@@ -123,22 +123,22 @@ func printed(list []finding.Finding) string {
 // that name it.
 func notes(m *ptx.Module, k *ptx.Func) []string {
 	var list []string
-	within := false
+	inSection := false
 	for n := 1; n <= 1+strings.Count(m.Source(), "\n"); n++ {
 		line := m.Line(n)
-		within = within || n == int(k.Pos.Line)
+		inSection = inSection || n == int(k.Pos.Line)
 		if found := expected.FindStringSubmatch(line); found != nil {
 			for _, kind := range strings.Split(found[1], ",") {
-				name, of, named := strings.Cut(strings.TrimSpace(kind), ": ")
+				name, file, named := strings.Cut(strings.TrimSpace(kind), ": ")
 				switch {
 				case named && name == k.Name:
-					list = append(list, fmt.Sprintf("%d: %s", n, of))
-				case !named && within:
+					list = append(list, fmt.Sprintf("%d: %s", n, file))
+				case !named && inSection:
 					list = append(list, fmt.Sprintf("%d: %s", n, name))
 				}
 			}
 		}
-		within = within && !strings.HasPrefix(line, "}")
+		inSection = inSection && !strings.HasPrefix(line, "}")
 	}
 	slices.Sort(list)
 	return list
@@ -160,7 +160,7 @@ func run(m *ptx.Module, k *ptx.Func, c *cases.Case, s setting, tool Tool) ([]fin
 	_, err = mod.Run(context.Background(), &interp.Launch{
 		Kernel: k.Name, Grid: interp.Dim(c.Grid[:]...), Block: interp.Dim(c.Blocks[0][:]...), Args: args, Shared: c.Shared,
 		Cooperative: c.Cooperative, Cluster: interp.Dim3{X: c.Cluster[0], Y: c.Cluster[1], Z: c.Cluster[2]}, WarpSize: c.Widths[0],
-		MaxSteps: 1 << 21, Mode: s.mode, Reconverge: s.reconverge, Early: c.Early,
+		MaxSteps: 1 << 21, Mode: s.mode, Reconverge: s.reconverge, EagerEffects: c.EarlyOnly,
 	})
 	return log.Findings(), err
 }

@@ -154,9 +154,9 @@ func (k *kernel) comparison(o directive.Op) string {
 // rowOf is the row of a result of type t.
 func rowOf(t string) string {
 	if directive.Slot(t) == "Q" {
-		return "f.Row64(in.D)"
+		return "f.Row64(instr.D)"
 	}
-	return "f.Row32(in.D)"
+	return "f.Row32(instr.D)"
 }
 
 // slots are where the operands are.
@@ -249,7 +249,7 @@ func (k *kernel) call(raw func(i int, t string) string) string {
 }
 
 func (k *kernel) write(w *bytes.Buffer) {
-	fmt.Fprintf(w, "\nfunc %s(f *regfile.File, in *code.Instr, m uint32) {\n", k.Name)
+	fmt.Fprintf(w, "\nfunc %s(f *regfile.File, instr *code.Instr, m uint32) {\n", k.Name)
 	i := 0
 	var rows, predicates []string
 	for _, p := range k.Params {
@@ -259,11 +259,11 @@ func (k *kernel) write(w *bytes.Buffer) {
 		v := strings.ToLower(fields[i])
 		switch directive.Slot(p.Type) {
 		case "R":
-			fmt.Fprintf(w, "%s := %s\n", v, rowAs(p.Type, "f.Src32(in."+fields[i]+")"))
+			fmt.Fprintf(w, "%s := %s\n", v, rowAs(p.Type, "f.Src32(instr."+fields[i]+")"))
 		case "Q":
-			fmt.Fprintf(w, "%s := %s\n", v, rowAs(p.Type, "f.Src64(in."+fields[i]+")"))
+			fmt.Fprintf(w, "%s := %s\n", v, rowAs(p.Type, "f.Src64(instr."+fields[i]+")"))
 		case "P":
-			fmt.Fprintf(w, "%s := f.SrcP(in.%s)\n", v, fields[i])
+			fmt.Fprintf(w, "%s := f.SrcP(instr.%s)\n", v, fields[i])
 			predicates = append(predicates, v)
 		}
 		if directive.Slot(p.Type) != "P" {
@@ -299,7 +299,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 		hoist()
 		fmt.Fprintf(w, "var t uint32\n")
 		if !k.Slow {
-			at := k.turn(w, predicates)
+			at := k.iteration(w, predicates)
 			list := make([]string, len(at))
 			for j, i := range at {
 				list[j] = fmt.Sprintf("bit(%s)<<%d", call(i, j), regfile.Lanes-len(at)+j)
@@ -311,14 +311,14 @@ func (k *kernel) write(w *bytes.Buffer) {
 			fmt.Fprintf(w, "}\n")
 		}
 		if k.Compare {
-			fmt.Fprintf(w, "setPredicates(f, in, m, t)\n")
+			fmt.Fprintf(w, "setPredicates(f, instr, m, t)\n")
 		} else {
-			fmt.Fprintf(w, "f.SetP(in.D, m, t)\n")
+			fmt.Fprintf(w, "f.SetP(instr.D, m, t)\n")
 		}
 	case len(k.Results) == 2:
 		fmt.Fprintf(w, "d := %s\nvar t uint32\n", rowOf(d))
 		hoist()
-		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(in.F, m, t)\n", call("i", -1), store(d, "r"))
+		fmt.Fprintf(w, "for n := m; n != 0; n &= n-1 {\ni := bits.TrailingZeros32(n) & 31\nr, c := %s\nd[i] = %s\nif c {\nt |= 1<<i\n}\n}\nf.SetP(instr.F, m, t)\n", call("i", -1), store(d, "r"))
 	default:
 		value := func(i string, bit int) string {
 			if typed(d) {
@@ -330,7 +330,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 		rows = append(rows, "*d")
 		hoist()
 		if !k.Slow {
-			for j, i := range k.turn(w, predicates) {
+			for j, i := range k.iteration(w, predicates) {
 				fmt.Fprintf(w, "d[%s] = %s\n", i, value(i, j))
 			}
 			fmt.Fprintf(w, "}\nreturn\n}\n")
@@ -344,7 +344,7 @@ func (k *kernel) write(w *bytes.Buffer) {
 // turn begins the loop for full masks, and a turn of it: the lanes that are done in one. In
 // predicates they are the lowest bits then. Where a lane is a few instructions, the loop
 // itself would cost as much again.
-func (k *kernel) turn(w *bytes.Buffer, predicates []string) []string {
+func (k *kernel) iteration(w *bytes.Buffer, predicates []string) []string {
 	at := []string{"i"}
 	if k.Short {
 		at = append(at, "i+1", "i+2", "i+3")
@@ -369,7 +369,7 @@ func (k *kernel) writeOne(w *bytes.Buffer) {
 		}
 		return load(t, "uint32("+v+")")
 	})
-	call = strings.ReplaceAll(call, "in.Imm", "imm")
+	call = strings.ReplaceAll(call, "instr.Imm", "imm")
 	switch d := k.Results[0]; {
 	case d == "bool":
 		fmt.Fprintf(w, "return uint64(bit(%s)), 0\n", call)

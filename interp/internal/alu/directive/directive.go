@@ -239,7 +239,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		for _, n := range f.Names {
 			switch {
 			case n.Name == "imm":
-				k.Params = append(k.Params, Param{Value: "in.Imm"})
+				k.Params = append(k.Params, Param{Value: "instr.Imm"})
 			case t == "string":
 				k.Params = append(k.Params, Param{Value: fmt.Sprintf("%q", first(strings.ToUpper(n.Name)))})
 			case t == "floatOp":

@@ -46,24 +46,24 @@ func (t *target) flags() []string {
 		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
 		"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
 		"-fno-jump-tables",
-	}, t.own, []string{
+	}, t.extraFlags, []string{
 		"-Wall", "-Wno-unused-function",
 		fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
 		fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
-		fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_HEED=%d", native.HeedAt),
+		fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_NOTIFY_EVERY_BLOCK=%d", native.NotifyEveryBlockAt),
 		"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
 	})
 }
 
 // bound is how many bytes of stack a stencil may take, callers how many one that calls another, which calls none.
 const (
-	bound   = 1024
-	callers = 256
+	stackBound       = 1024
+	callerStackBound = 256
 )
 
 // longest is how many bytes of code a stencil may have of which there is another for all processors: what is longer is of
 // rare operations.
-const longest = 4096
+const maxVariantBytes = 4096
 
 // tables are the files written for a host, each of some stencils.
 var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
@@ -96,7 +96,7 @@ func main() {
 			log.Fatal(err)
 		}
 		if *check {
-			err = sources.current()
+			err = sources.checkCurrent()
 		} else {
 			err = sources.generate()
 		}
@@ -107,7 +107,7 @@ func main() {
 }
 
 // current is an error unless the tables are of these sources.
-func (s *sources) current() error {
+func (s *sources) checkCurrent() error {
 	for _, name := range s.target.tables {
 		table, err := os.ReadFile(s.target.table(name))
 		if err != nil {
@@ -126,7 +126,7 @@ func (s *sources) generate() error {
 	if err != nil {
 		return err
 	}
-	for _, r := range append(s.goes, refused...) {
+	for _, r := range append(s.inGo, refused...) {
 		log.Print(r)
 	}
 	for _, name := range s.target.tables {
@@ -152,7 +152,7 @@ type sources struct {
 	dir    string
 	files  []file      // headers first
 	ops    [][2]string // operations and their kernels
-	goes   []string    // why kernels run in Go
+	inGo   []string    // why kernels run in Go
 }
 
 type file struct {
@@ -167,7 +167,7 @@ type file struct {
 // kernel is the C of a kernel's stencils.
 type kernel struct {
 	name, text string
-	takes      int // as long as so many instructions, besides itself; narrow ones take longer
+	cost       int // as long as so many instructions, besides itself; narrow ones take longer
 }
 
 // readSources reads and generates the C.
@@ -200,14 +200,14 @@ func (s *sources) sum() string {
 	for _, f := range s.files {
 		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
 		for _, k := range f.kernels {
-			if k.takes > 0 {
-				fmt.Fprintln(h, k.name, k.takes)
+			if k.cost > 0 {
+				fmt.Fprintln(h, k.name, k.cost)
 			}
 		}
 	}
 	fmt.Fprintln(h, compiler, s.target.flags())
-	if b := s.target.beneath(); b != nil { // see text
-		fmt.Fprintln(h, b.flags(), longest)
+	if b := s.target.baseline(); b != nil { // see text
+		fmt.Fprintln(h, b.flags(), maxVariantBytes)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
@@ -235,8 +235,8 @@ func (s *sources) text(table string, stencils []*stencil) ([]byte, error) {
 	same := map[string]bool{}     // lines
 	narrower := map[string]bool{} // stencils
 	most := math.MaxInt           // bytes
-	if t := s.target.beneath(); t != nil {
-		most = longest
+	if t := s.target.baseline(); t != nil {
+		most = maxVariantBytes
 		for _, beneath := range []string{table, narrow} {
 			text, err := os.ReadFile(t.table(beneath))
 			if err != nil {
@@ -256,7 +256,7 @@ func (s *sources) text(table string, stencils []*stencil) ([]byte, error) {
 	for _, st := range stencils {
 		as := *st
 		if narrower[st.name] {
-			as.takes = native.Slow
+			as.cost = native.SlowCost
 		}
 		if line := as.String(); st.table == table && !same[line] && len(st.code) <= most {
 			b.WriteString(line)
@@ -276,7 +276,7 @@ func (s *sources) arithmetic(dir string) error {
 	for _, k := range directive.Read(dir) {
 		lane, err := t.lane(k)
 		if err != nil {
-			s.goes = append(s.goes, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
+			s.inGo = append(s.inGo, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
 			continue
 		}
 		n := len(operandsOf(&k))
@@ -321,7 +321,7 @@ var cTypes = map[string]string{
 }
 
 // in is the C type of the elements of a row that holds operands of a Go type.
-func in(t string) string {
+func rowType(t string) string {
 	switch directive.Slot(t) {
 	case "Q":
 		return cTypes[t]
@@ -336,8 +336,8 @@ func in(t string) string {
 
 // element is an element of a row that holds operands of a Go type. Numbers are zero of lanes that do not execute: what such a lane
 // has may be a denormal, with which a processor takes ten times as long for all.
-func element(t, of string) string {
-	if c := in(t); strings.HasPrefix(c, "f") {
+func activeElement(t, of string) string {
+	if c := rowType(t); strings.HasPrefix(c, "f") {
 		return fmt.Sprintf("ACTIVE_%s(%s)", c, of)
 	}
 	return of
@@ -349,7 +349,7 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	i := 0
 	for _, p := range k.Params {
 		if p.Type == "" {
-			if p.Value == "in.Imm" {
+			if p.Value == "instr.Imm" {
 				args.WriteString(", (u64)NUMBER(H0)")
 			}
 			continue
@@ -361,11 +361,11 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 			fmt.Fprintf(&rows, "\tu32 %s = PREDICATE(%s);\n", v, x)
 			fmt.Fprintf(&args, ", (bool)(%s >> i & 1)", v)
 		case "Q":
-			fmt.Fprintf(&rows, "\tconst %s *%s = WIDE(%[1]s, %[3]s);\n", in(p.Type), v, x)
-			fmt.Fprintf(&args, ", %s", element(p.Type, v+"[i]"))
+			fmt.Fprintf(&rows, "\tconst %s *%s = WIDE(%[1]s, %[3]s);\n", rowType(p.Type), v, x)
+			fmt.Fprintf(&args, ", %s", activeElement(p.Type, v+"[i]"))
 		default:
-			fmt.Fprintf(&rows, "\tconst %s *%s = ROW(%[1]s, %[3]s);\n", in(p.Type), v, x)
-			fmt.Fprintf(&args, ", (%s)%s", cTypes[p.Type], element(p.Type, v+"[i]"))
+			fmt.Fprintf(&rows, "\tconst %s *%s = ROW(%[1]s, %[3]s);\n", rowType(p.Type), v, x)
+			fmt.Fprintf(&args, ", (%s)%s", cTypes[p.Type], activeElement(p.Type, v+"[i]"))
 		}
 		i++
 	}
@@ -378,20 +378,20 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	}
 	// Narrow results are kept zero-extended.
 	value := "v"
-	if in(d) == "u32" && d != "uint32" && d != "bool" {
+	if rowType(d) == "u32" && d != "uint32" && d != "bool" {
 		value = fmt.Sprintf("(u32)(u%s)v", strings.TrimLeft(cTypes[d], "us"))
 	}
 	keep := "BLEND"
-	if strings.HasPrefix(in(d), "f") {
-		keep = "KEEP_" + in(d)
+	if strings.HasPrefix(rowType(d), "f") {
+		keep = "KEEP_" + rowType(d)
 	}
 	lanes := "LANES"
 	if k.Short {
 		lanes = "SHORT_LANES"
-		if wide(k) {
+		if isWide(k) {
 			lanes = "SHORT_WIDE_LANES"
 		}
-		if progresses(k) {
+		if mayBeAffine(k) {
 			comparingOf(w, k, rows.String(), call, value)
 		}
 	}
@@ -408,26 +408,26 @@ func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	case d == "bool":
 		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\ts8 t[32] = {0};\n\t%s t[i] = %s ? -1 : 0;\n\tu32 v = packed(t);\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), lanes, call)
 	case len(k.Results) == 2:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, keep)
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep)
 	default:
-		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), in(d), row, call, value, lanes, keep)
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, lanes, keep)
 	}
 }
 
 // wide reports whether a kernel has operands or a result of 64 bits.
-func wide(k *directive.Kernel) bool {
+func isWide(k *directive.Kernel) bool {
 	return slices.ContainsFunc(append(operandsOf(k), k.Results...), func(t string) bool { return directive.Slot(t) == "Q" })
 }
 
 // progresses reports whether a kernel may have progressions for results.
-func progresses(k *directive.Kernel) bool {
+func mayBeAffine(k *directive.Kernel) bool {
 	return slices.ContainsFunc(k.Ops, func(o directive.Op) bool {
-		return affinetrack.Rules[code.Named(o.Key).Signature().Rule].Affine != affinetrack.NoOperand
+		return affinetrack.Rules[code.OpNamed(o.Key).Signature().Rule].AffineOperands != affinetrack.NoOperand
 	})
 }
 
 // comparing is what names of stencils end in that compare what they compute.
-const comparing = "_agreed"
+const comparingSuffix = "_agreed"
 
 // comparingOf writes the stencil of a kernel that compares its results with those that shadow F has of all lanes, in check mode. H0
 // and others are the kernel's; if the shadow has them not, or not alone, it has done nothing.
@@ -456,11 +456,11 @@ STENCIL(%s%s) {
 	}
 	if (diff || (want->base | want->stride) != (%[7]s)(want->base | want->stride))
 		LEAVE;
-	ctx->kept += 32;
+	ctx->compared_compact += 32;
 	NEXT;
 }
 #endif
-`, strings.TrimPrefix(k.Name, "k_"), comparing, kind, rows, in(d), row, bits, call, value)
+`, strings.TrimPrefix(k.Name, "k_"), comparingSuffix, kind, rows, rowType(d), row, bits, call, value)
 }
 
 // scalarOf writes the stencil of a kernel that executes it once, on the bases of shadows and predicates that are the
@@ -474,7 +474,7 @@ func scalarOf(w *strings.Builder, k *directive.Kernel, lane string) {
 	i := 0
 	for _, p := range k.Params {
 		if p.Type == "" {
-			if p.Value == "in.Imm" {
+			if p.Value == "instr.Imm" {
 				args = append(args, "(u64)NUMBER(H0)")
 			}
 			continue
@@ -488,7 +488,7 @@ func scalarOf(w *strings.Builder, k *directive.Kernel, lane string) {
 		case "Q":
 			kind = "q_shadows"
 		}
-		args = append(args, fmt.Sprintf("(%s)*(const %s *)&SHADOW(%c, %s)->base", cTypes[p.Type], in(p.Type), x, kind))
+		args = append(args, fmt.Sprintf("(%s)*(const %s *)&SHADOW(%c, %s)->base", cTypes[p.Type], rowType(p.Type), x, kind))
 		i++
 	}
 	fmt.Fprintf(w, "STENCIL(scalar_%s) {\n\t__auto_type r = %s(%s);\n", strings.TrimPrefix(k.Name, "k_"), lane, strings.Join(args, ", "))
@@ -519,14 +519,14 @@ func allPredicates(k *directive.Kernel) bool {
 
 // stencil is machine code with holes.
 type stencil struct {
-	name  string
-	table string
-	takes int // as long as so many instructions, besides itself
-	calls bool
-	code  []byte
-	refs  []ref
-	flips []flip
-	never []string // "A!no": A cannot be a constant
+	name          string
+	table         string
+	cost          int // as long as so many instructions, besides itself
+	calls         bool
+	code          []byte
+	refs          []ref
+	flips         []flip
+	neverConstant []string // "A!no": A cannot be a constant
 }
 
 // String is its line in the table.
@@ -536,8 +536,8 @@ func (s *stencil) String() string {
 
 // ref is four bytes of code that the patcher fills in.
 type ref struct {
-	off    int
-	what   string // the symbol, or "pool"
+	offset int
+	symbol string // the symbol, or "pool"
 	addend int64
 	pool   string // the constant, in hexadecimal
 }
@@ -545,7 +545,7 @@ type ref struct {
 // flip is what to change for an operand that is a constant.
 type flip struct {
 	operand byte
-	off     int
+	offset  int
 	xor     byte
 }
 
@@ -554,11 +554,11 @@ type flip struct {
 // letter says what is to be changed if that operand is a constant.
 func (s *stencil) holes() (list []string) {
 	for _, r := range s.refs {
-		letter := strings.TrimPrefix(r.what, "H")
-		if letter == r.what {
-			letter = "_" + r.what[:1]
+		letter := strings.TrimPrefix(r.symbol, "H")
+		if letter == r.symbol {
+			letter = "_" + r.symbol[:1]
 		}
-		t := fmt.Sprintf("%s%d", letter, r.off)
+		t := fmt.Sprintf("%s%d", letter, r.offset)
 		if r.addend != 0 {
 			t += fmt.Sprintf("%+d", r.addend)
 		}
@@ -568,12 +568,12 @@ func (s *stencil) holes() (list []string) {
 		list = append(list, t)
 	}
 	for _, f := range s.flips {
-		list = append(list, fmt.Sprintf("%c%d^%d", f.operand+'a'-'A', f.off, f.xor))
+		list = append(list, fmt.Sprintf("%c%d^%d", f.operand+'a'-'A', f.offset, f.xor))
 	}
-	if s.takes > 0 {
-		list = append(list, fmt.Sprintf("!takes%d", s.takes))
+	if s.cost > 0 {
+		list = append(list, fmt.Sprintf("!takes%d", s.cost))
 	}
-	return append(list, s.never...)
+	return append(list, s.neverConstant...)
 }
 
 // compile compiles all, in all forms, and finds what changes with constants.
@@ -592,31 +592,31 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 		if !strings.HasSuffix(f.name, ".c") || !slices.Contains(s.target.tables, f.table) {
 			continue
 		}
-		learned, err := s.learned(tmp, f)
+		learned, err := s.compileForms(tmp, f)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, k := range f.kernels {
 			for _, form := range []string{"_full", "_masked"} {
-				if st := learned[k.name+form].st; st != nil {
-					st.takes = k.takes
+				if st := learned[k.name+form].stencil; st != nil {
+					st.cost = k.cost
 				}
 			}
 		}
-		if err := s.narrowed(tmp, f, learned); err != nil {
+		if err := s.compileNarrow(tmp, f, learned); err != nil {
 			return nil, nil, err
 		}
 		for _, name := range slices.Sorted(maps.Keys(learned)) {
 			switch o := learned[name]; {
-			case o.why == nil:
-				if o.st.table = cmp.Or(o.st.table, f.table); strings.HasSuffix(name, comparing) {
-					o.st.table = agreed
+			case o.err == nil:
+				if o.stencil.table = cmp.Or(o.stencil.table, f.table); strings.HasSuffix(name, comparingSuffix) {
+					o.stencil.table = agreed
 				}
-				all = append(all, o.st)
+				all = append(all, o.stencil)
 			case f.weak:
-				refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, o.why))
+				refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, o.err))
 			default:
-				return nil, nil, fmt.Errorf("%s: %v", name, o.why)
+				return nil, nil, fmt.Errorf("%s: %v", name, o.err)
 			}
 		}
 	}
@@ -625,17 +625,19 @@ func (s *sources) compile() (all []*stencil, refused []string, err error) {
 }
 
 // outcome is a stencil, or why there is none.
-type outcome struct {
-	st  *stencil
-	why error
+type compiledStencil struct {
+	stencil *stencil
+	err     error
 }
 
 // poor reports whether there is none, or none of all constants.
-func (o outcome) poor() bool { return o.why != nil || o.st != nil && len(o.st.never) > 0 }
+func (o compiledStencil) isIncomplete() bool {
+	return o.err != nil || o.stencil != nil && len(o.stencil.neverConstant) > 0
+}
 
 // learned compiles a file in all forms and gives its stencils by name.
-func (s *sources) learned(tmp string, f file) (map[string]outcome, error) {
-	out := map[string]outcome{}
+func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, error) {
+	out := map[string]compiledStencil{}
 	for _, form := range []string{"", "-DMASKED"} {
 		objects, err := s.objects(tmp, f, form)
 		if err != nil {
@@ -643,7 +645,7 @@ func (s *sources) learned(tmp string, f file) (map[string]outcome, error) {
 		}
 		for name, st := range objects[""] {
 			why := st.learn(f.operands, objects)
-			out[name] = outcome{st, why}
+			out[name] = compiledStencil{st, why}
 		}
 	}
 	return out, nil
@@ -651,13 +653,13 @@ func (s *sources) learned(tmp string, f file) (map[string]outcome, error) {
 
 // narrowed compiles again the kernels of a file whose stencils are poor: with bases that are read from the context,
 // which are the same code for constants, and then of fewer lanes at a time, which takes less of the stack.
-func (s *sources) narrowed(tmp string, f file, learned map[string]outcome) error {
+func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
 	for _, width := range []int{32, 8, 4, 1} {
 		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
 		n.text = "#include \"rows.h\" // and \"stencil.h\"\n#include \"lanes.h\"\n#include \"narrow.h\"\n#include \"numbers.h\"\n"
 		any := false
 		for _, k := range f.kernels {
-			if learned[k.name].poor() || learned[k.name+"_full"].poor() || learned[k.name+"_masked"].poor() {
+			if learned[k.name].isIncomplete() || learned[k.name+"_full"].isIncomplete() || learned[k.name+"_masked"].isIncomplete() {
 				n.text += k.text
 				any = true
 			}
@@ -668,13 +670,13 @@ func (s *sources) narrowed(tmp string, f file, learned map[string]outcome) error
 		if err := os.WriteFile(filepath.Join(tmp, n.name), []byte(n.text), 0o644); err != nil {
 			return err
 		}
-		others, err := s.learned(tmp, n)
+		others, err := s.compileForms(tmp, n)
 		if err != nil {
 			return err
 		}
 		for name, o := range others {
-			if was := learned[name]; was.poor() && o.why == nil && (was.why != nil || !o.poor()) {
-				o.st.table, o.st.takes = narrow, native.Slow
+			if was := learned[name]; was.isIncomplete() && o.err == nil && (was.err != nil || !o.isIncomplete()) {
+				o.stencil.table, o.stencil.cost = narrow, native.SlowCost
 				learned[name] = o
 			}
 		}
@@ -710,11 +712,11 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	args := append(s.target.flags(), "-fstack-usage")
 	args = append(args, f.flags...)
 	if strings.Contains(f.text, `"rows.h"`) {
-		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.Known), fmt.Sprintf("-DGATHERING=%d", native.Gathering))
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.HitsPerAccess), fmt.Sprintf("-DGATHER_COST=%d", native.GatherCost))
 	}
 	if strings.Contains(f.text, `"ways.h"`) {
-		args = append(args, fmt.Sprintf("-DUSED=%d", native.Used), fmt.Sprintf("-DMEETS=%d", native.Meets), fmt.Sprintf("-DNOBODY=%d", native.Nobody),
-			fmt.Sprintf("-DTURNED=%d", native.Turned), fmt.Sprintf("-DCONTEXT_AT=%d", native.AtAt), fmt.Sprintf("-DTEAM_LEAVES=%d", native.LeavesAt))
+		args = append(args, fmt.Sprintf("-DBUDGET_USED=%d", native.BudgetUsed), fmt.Sprintf("-DRECONVERGES=%d", native.Reconverges), fmt.Sprintf("-DNO_SPLIT=%d", native.NoSplit),
+			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
 	}
 	if f.name == "compact.c" || f.name == "check.c" {
 		// What is written in two halves and read as one vector does not come from the store buffer.
@@ -745,7 +747,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 		}
 		name := cols[0][strings.LastIndex(cols[0], ":")+1:]
 		st := stencils[name]
-		if n, err := strconv.Atoi(cols[1]); st != nil && err == nil && (n > bound || st.calls && n > callers || cols[2] != "static") {
+		if n, err := strconv.Atoi(cols[1]); st != nil && err == nil && (n > stackBound || st.calls && n > callerStackBound || cols[2] != "static") {
 			stencils[name] = &stencil{name: fmt.Sprintf("%d bytes of stack", n)}
 		}
 	}
@@ -757,7 +759,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, version(), args, f.name, f.text)
-	for _, header := range s.included(f) {
+	for _, header := range s.headersOf(f) {
 		fmt.Fprintln(h, header.name, header.text)
 	}
 	dir := tmp
@@ -788,7 +790,7 @@ func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 }
 
 // included is the headers that a file includes, those that they include among them.
-func (s *sources) included(f file) (list []file) {
+func (s *sources) headersOf(f file) (list []file) {
 	has := map[string]bool{}
 	var add func(text string)
 	add = func(text string) {
@@ -831,7 +833,7 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 	for _, op := range strings.Split(operands, "") {
 		o := objects[op][s.name]
 		if !slices.Equal(o.refs, s.refs) || len(o.code) != len(s.code) {
-			s.never = append(s.never, op+"!no")
+			s.neverConstant = append(s.neverConstant, op+"!no")
 			continue
 		}
 		for i := range s.code {
@@ -843,7 +845,7 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 	}
 	// Two that change the same byte have something in common, which with both is something else.
 	o := objects[operands][s.name]
-	if overlap(s.flips) || len(s.never) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
+	if overlap(s.flips) || len(s.neverConstant) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
 		return fmt.Errorf("%s: two operands change what only one can", s.name)
 	}
 	return nil
@@ -853,10 +855,10 @@ func (s *stencil) learn(operands string, objects map[string]map[string]*stencil)
 func overlap(flips []flip) bool {
 	by := map[int]byte{}
 	for _, f := range flips {
-		if operand, ok := by[f.off]; ok && operand != f.operand {
+		if operand, ok := by[f.offset]; ok && operand != f.operand {
 			return true
 		}
-		by[f.off] = f.operand
+		by[f.offset] = f.operand
 	}
 	return false
 }

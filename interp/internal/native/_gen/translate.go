@@ -686,7 +686,7 @@ func (c *context) composite(e *ast.CompositeLit) value {
 }
 
 // mostChoices bounds the tables of which an element is chosen at run time.
-const mostChoices = 8
+const maxChoices = 8
 
 // index is an element of a table. One that is not known here is chosen by comparisons, not
 // loaded: vectors have no other loads than of rows. (Go panics if it is out of range.)
@@ -709,7 +709,7 @@ func (c *context) index(e *ast.IndexExpr, x, i value) value {
 		}
 		return elem(int(k))
 	}
-	if n == 0 || n > mostChoices {
+	if n == 0 || n > maxChoices {
 		c.refuse(e, "a choice of %d elements", n)
 	}
 	last := elem(n - 1)
@@ -1463,7 +1463,7 @@ func (c *context) switches(s *ast.SwitchStmt) bool {
 }
 
 // mostTurns bounds the loops that are unrolled here.
-const mostTurns = 64
+const maxIterations = 64
 
 // loop translates a loop whose initial statement is done. If its variable is known, and only its own
 // statements change it, its turns are written one by one.
@@ -1543,7 +1543,7 @@ func (c *context) unrolled(s *ast.ForStmt) bool {
 		c.env[o] = v
 		cond := c.expr(s.Cond)
 		n, ok := next()
-		if cond.num == nil || !ok || n.num == nil || len(turns) > mostTurns {
+		if cond.num == nil || !ok || n.num == nil || len(turns) > maxIterations {
 			c.env[o] = saved
 			return false
 		}

@@ -422,7 +422,7 @@ func TestReads(t *testing.T) {
 		{"vpaddd ymm0, ymm0", []byte{0xc5, 0xfd, 0xfe, 0x05}, 0},
 		{"vpandq zmm0, zmm0, at a register", []byte{0x62, 0xf1, 0xfd, 0x48, 0xdb, 0x87}, 0},
 	} {
-		if got := reads(append(c.code, 0, 0, 0, 0), len(c.code)); got != c.want {
+		if got := constantBytes(append(c.code, 0, 0, 0, 0), len(c.code)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -51,16 +51,16 @@ func eachShape(yield func(shape) bool) {
 	}
 }
 
-// accesses reports whether an operation is a load or store that is tried.
-func accesses(op code.Op) bool {
+// isAccess reports whether an operation is a load or store that is tried.
+func isAccess(op code.Op) bool {
 	_, ok := shapes[op]
 	return ok || op == code.LoadFixed
 }
 
-// accesses tries an operation that accesses memory.
-func (t *trier) accesses(op code.Op, round int) bool {
+// testAccesses tries an operation that accesses memory.
+func (t *tester) testAccesses(op code.Op, round int) bool {
 	if op == code.LoadFixed {
-		return t.fixed(round)
+		return t.testFixed(round)
 	}
 	s, any := shapes[op], false
 	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
@@ -70,8 +70,8 @@ func (t *trier) accesses(op code.Op, round int) bool {
 					continue // a result is no constant
 				}
 				for _, m := range []uint32{regfile.Full, t.mask(i + set + 3*round)} {
-					ran := t.access(op, s, space, i, set, m)
-					any = any || ran
+					supported := t.testAccess(op, s, space, i, set, m)
+					any = any || supported
 					if t.Differs != "" {
 						return false
 					}
@@ -85,8 +85,8 @@ func (t *trier) accesses(op code.Op, round int) bool {
 // margin is memory on both sides of an allocation, which nobody may touch.
 const margin = 256
 
-// allocation makes an allocation of so many bytes, drawn, inside a larger piece of memory.
-func (t *trier) allocation(base uint64, size int) (a *mem.Allocation, around []byte) {
+// newAllocation makes an allocation of so many bytes, drawn, inside a larger piece of memory.
+func (t *tester) newAllocation(base uint64, size int) (a *mem.Allocation, around []byte) {
 	around = mem.AlignedBytes(uint64(size + 2*margin))
 	for i := range around {
 		around[i] = byte(t.Uint32())
@@ -97,66 +97,66 @@ func (t *trier) allocation(base uint64, size int) (a *mem.Allocation, around []b
 }
 
 // addressings are ways in which lanes address memory of n elements, in elements, and in bytes beside.
-var addressings = []func(t *trier, lane, n int) (element, bytes int){
-	func(*trier, int, int) (int, int) { return 0, 0 },                                     // all one, the first
-	func(_ *trier, _, n int) (int, int) { return n - 1, 0 },                               // … the last
-	func(_ *trier, _, n int) (int, int) { return n, 0 },                                   // … behind it
-	func(*trier, int, int) (int, int) { return -1, 0 },                                    // … before it
-	func(*trier, int, int) (int, int) { return 1, 1 },                                     // … misaligned
-	func(_ *trier, lane, _ int) (int, int) { return lane, 0 },                             // side by side, from the first
-	func(_ *trier, lane, n int) (int, int) { return n - 32 + lane, 0 },                    // … to the last
-	func(_ *trier, lane, n int) (int, int) { return n - 31 + lane, 0 },                    // … one too far
-	func(_ *trier, lane, _ int) (int, int) { return lane - 1, 0 },                         // … from one too early
-	func(_ *trier, lane, _ int) (int, int) { return lane, 1 },                             // … misaligned
-	func(_ *trier, lane, _ int) (int, int) { return 31 - lane, 0 },                        // the other way
-	func(_ *trier, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // each second
-	func(_ *trier, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // as far apart as may be
-	func(_ *trier, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // … in each half of the warp
-	func(_ *trier, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // side by side there
-	func(_ *trier, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // … all one
-	func(_ *trier, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // the last lane elsewhere: the first is out
-	func(_ *trier, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // … the last lane beside the others
-	func(_ *trier, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two are exchanged
-	func(t *trier, _, n int) (int, int) { return t.IntN(n), 0 },                           // anywhere, and several at one
-	func(t *trier, lane, n int) (int, int) { return t.IntN(n), lane / 31 },                // … the last lane misaligned
-	func(t *trier, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // … some of them outside
-	func(t *trier, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // … the last lane before it
-	func(t *trier, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // anywhere in the address space
+var addressings = []func(t *tester, lane, n int) (element, bytes int){
+	func(*tester, int, int) (int, int) { return 0, 0 },                                     // all one, the first
+	func(_ *tester, _, n int) (int, int) { return n - 1, 0 },                               // … the last
+	func(_ *tester, _, n int) (int, int) { return n, 0 },                                   // … behind it
+	func(*tester, int, int) (int, int) { return -1, 0 },                                    // … before it
+	func(*tester, int, int) (int, int) { return 1, 1 },                                     // … misaligned
+	func(_ *tester, lane, _ int) (int, int) { return lane, 0 },                             // side by side, from the first
+	func(_ *tester, lane, n int) (int, int) { return n - 32 + lane, 0 },                    // … to the last
+	func(_ *tester, lane, n int) (int, int) { return n - 31 + lane, 0 },                    // … one too far
+	func(_ *tester, lane, _ int) (int, int) { return lane - 1, 0 },                         // … from one too early
+	func(_ *tester, lane, _ int) (int, int) { return lane, 1 },                             // … misaligned
+	func(_ *tester, lane, _ int) (int, int) { return 31 - lane, 0 },                        // the other way
+	func(_ *tester, lane, n int) (int, int) { return n - 64 + 2*lane, 0 },                  // each second
+	func(_ *tester, lane, n int) (int, int) { return lane * (n / 32), 0 },                  // as far apart as may be
+	func(_ *tester, lane, n int) (int, int) { return n%33 + 2*(lane%16) - lane/16, 0 },     // … in each half of the warp
+	func(_ *tester, lane, n int) (int, int) { return lane%16 + (n-16)*(lane/16), 0 },       // side by side there
+	func(_ *tester, lane, n int) (int, int) { return (n - 1) * (lane / 16), 0 },            // … all one
+	func(_ *tester, lane, n int) (int, int) { return (n + lane/31) % (n + 1), 0 },          // the last lane elsewhere: the first is out
+	func(_ *tester, lane, _ int) (int, int) { return 5 + lane/31, 0 },                      // … the last lane beside the others
+	func(_ *tester, lane, _ int) (int, int) { return 3 + lane ^ lane>>4&1, 0 },             // two are exchanged
+	func(t *tester, _, n int) (int, int) { return t.IntN(n), 0 },                           // anywhere, and several at one
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n), lane / 31 },                // … the last lane misaligned
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n) + lane/17%2*(lane%2)*n, 0 }, // … some of them outside
+	func(t *tester, lane, n int) (int, int) { return t.IntN(n) - lane/31*2*n, 0 },          // … the last lane before it
+	func(t *tester, _, _ int) (int, int) { return int(t.Uint64() >> 3), 0 },                // anywhere in the address space
 
 	// One half of the warp is side by side, or each second, and the other one otherwise.
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane, 31-lane), 0 },          // the other way
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, 15-lane, lane), 0 },          // …
-	func(t *trier, lane, n int) (int, int) { return either(lane, lane, t.IntN(n)), 0 },        // anywhere
-	func(t *trier, lane, n int) (int, int) { return either(lane, t.IntN(n), lane), 0 },        // …
-	func(_ *trier, lane, n int) (int, int) { return either(lane, lane, n-31+lane), 0 },        // one too far
-	func(_ *trier, lane, n int) (int, int) { return either(lane, n-15+lane, lane), 0 },        // …
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane, lane-17), 0 },          // from one too early
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, lane-1, lane), 0 },           // …
-	func(_ *trier, lane, _ int) (int, int) { return lane, either(lane, 0, 1) },                // misaligned
-	func(_ *trier, lane, _ int) (int, int) { return lane, either(lane, 1, 0) },                // …
-	func(_ *trier, lane, n int) (int, int) { return either(lane, 2*lane, n-62+2*lane), 0 },    // one too far
-	func(_ *trier, lane, n int) (int, int) { return either(lane, n-30+2*lane, 2*lane-32), 0 }, // …
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane, 62-2*lane), 0 },      // the other way
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, 30-2*lane, 2*lane-32), 0 },   // …
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane, 2*lane-34), 0 },      // from one too early
-	func(_ *trier, lane, _ int) (int, int) { return either(lane, 2*lane-1, 2*lane-32), 0 },    // …
-	func(_ *trier, lane, _ int) (int, int) { return 2 * (lane % 16), either(lane, 0, 1) },     // misaligned
-	func(_ *trier, lane, _ int) (int, int) { return 2 * (lane % 16), either(lane, 1, 0) },     // …
-	func(_ *trier, lane, n int) (int, int) { return either(lane, 0, n), 0 },                   // all one, one too far
-	func(_ *trier, lane, n int) (int, int) { return either(lane, n, 0), 0 },                   // …
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, 31-lane), 0 },          // the other way
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 15-lane, lane), 0 },          // …
+	func(t *tester, lane, n int) (int, int) { return byHalf(lane, lane, t.IntN(n)), 0 },        // anywhere
+	func(t *tester, lane, n int) (int, int) { return byHalf(lane, t.IntN(n), lane), 0 },        // …
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, lane, n-31+lane), 0 },        // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-15+lane, lane), 0 },        // …
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane, lane-17), 0 },          // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, lane-1, lane), 0 },           // …
+	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 0, 1) },                // misaligned
+	func(_ *tester, lane, _ int) (int, int) { return lane, byHalf(lane, 1, 0) },                // …
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 2*lane, n-62+2*lane), 0 },    // one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n-30+2*lane, 2*lane-32), 0 }, // …
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 62-2*lane), 0 },      // the other way
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 30-2*lane, 2*lane-32), 0 },   // …
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane, 2*lane-34), 0 },      // from one too early
+	func(_ *tester, lane, _ int) (int, int) { return byHalf(lane, 2*lane-1, 2*lane-32), 0 },    // …
+	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 0, 1) },     // misaligned
+	func(_ *tester, lane, _ int) (int, int) { return 2 * (lane % 16), byHalf(lane, 1, 0) },     // …
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, 0, n), 0 },                   // all one, one too far
+	func(_ *tester, lane, n int) (int, int) { return byHalf(lane, n, 0), 0 },                   // …
 }
 
-// either is the one for lanes of the first half of the warp, the other for those of the second.
-func either(lane, first, second int) int {
+// byHalf is the one for lanes of the first half of the warp, the other for those of the second.
+func byHalf(lane, first, second int) int {
 	if lane < regfile.Lanes/2 {
 		return first
 	}
 	return second
 }
 
-// access tries one access. The first of the set is the address as a constant, the second what is
+// testAccess tries one access. The first of the set is the address as a constant, the second what is
 // stored.
-func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (ran bool) {
+func (t *tester) testAccess(op code.Op, s shape, space ptx.Space, addressing, set int, m uint32) (supported bool) {
 	n := []int{33, 64, 200}[t.IntN(3)]
 	size := n*s.size + t.IntN(s.size)
 	base := []uint64{mem.FirstAddress, 512, 1<<32 - 512}[t.IntN(3)] // the last one goes on where addresses of 32 bits end
@@ -166,9 +166,9 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	begin := base // the address of the first byte, as addresses of the space say it
 	if space == ptx.Shared {
 		rank := uint64(t.IntN(2))
-		base, begin = mem.SharedOf(int(rank)), mem.SharedOf(int(rank))-mem.SharedWindow
+		base, begin = mem.SharedAddress(int(rank)), mem.SharedAddress(int(rank))-mem.SharedWindow
 	}
-	a, around := t.allocation(base, size)
+	a, around := t.newAllocation(base, size)
 	switch t.IntN(12) {
 	case 0:
 		a.Size = 0 // freed
@@ -177,13 +177,13 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	case 2:
 		a.Size = uint64(t.IntN(size)) // of what lanes address, in part
 	}
-	p, row := &code.Program{Hits: 2 + code.Known}, t.Int32N(int32(frame.R))
-	in := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
-	off := uint64([]int{0, 0, 16, -16, 1 << 20, -1 << 20}[t.IntN(6)])
+	p, row := &code.Program{NumHits: 2 + code.HitsPerAccess}, t.Int32N(int32(frame.R))
+	instr := code.Instr{Op: op, A: t.Int32N(int32(frame.R)), D: code.NoRow, B: code.NoRow, Side: 1}
+	offset := uint64([]int{0, 0, 16, -16, 1 << 20, -1 << 20}[t.IntN(6)])
 	addresses := make([]uint64, regfile.Lanes)
 	for lane := range addresses {
-		element, beside := addressings[addressing](t, lane, n)
-		addresses[lane] = begin - off + uint64(element*s.size+beside)
+		element, extra := addressings[addressing](t, lane, n)
+		addresses[lane] = begin - offset + uint64(element*s.size+extra)
 	}
 	switch t.IntN(8) { // what only the upper bits tell is out of bounds
 	case 0:
@@ -203,45 +203,45 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	}
 	if set&1 != 0 {
 		if s.addr == code.R {
-			in.A = p.Consts.Add32(uint32(addresses[0]))
+			instr.A = p.Consts.Add32(uint32(addresses[0]))
 		} else {
-			in.A = p.Consts.Add64(addresses[0])
+			instr.A = p.Consts.Add64(addresses[0])
 		}
 	}
 	if set&2 != 0 {
-		t.source(p, &row, s.data, true)
+		t.drawSource(p, &row, s.data, true)
 	}
 	if s.store {
-		in.B = row
+		instr.B = row
 	} else {
-		in.D = row
+		instr.D = row
 	}
 	p.Access = []code.Access{{}, {
-		Space: space, Addr: s.addr, Off: off, Size: s.size, Bytes: s.size, Signed: s.signed, Store: s.store, Hit: 2, Elems: []code.Elem{{Slot: s.data, Row: row}},
+		Space: space, Addr: s.addr, Offset: offset, Size: s.size, Bytes: s.size, Signed: s.signed, Store: s.store, HitIndex: 2, Elems: []code.Elem{{Slot: s.data, Row: row}},
 	}}
 	if set&1 != 0 {
 		addresses = slices.Repeat(addresses[:1], regfile.Lanes)
 	}
-	t.prove(&p.Access[1], addresses, m)
-	made := t.single(p, in)
+	t.setPattern(&p.Access[1], addresses, m)
+	prog := t.newSingle(p, instr)
 	if set&1 == 0 {
 		for lane, v := range addresses {
 			if s.addr == code.R {
-				made.file.Row32(in.A)[lane] = uint32(v)
+				prog.file.Row32(instr.A)[lane] = uint32(v)
 			} else {
-				made.file.Row64(in.A)[lane] = v
+				prog.file.Row64(instr.A)[lane] = v
 			}
 		}
 	}
 
-	c, ctx := t.begin(made, m)
+	c, ctx := t.assemble(prog, m)
 	if c == nil {
 		return false
 	}
-	hits, changed := make([]*mem.Allocation, 2+code.Known), false
-	hits[2+max(0, t.IntN(2*code.Known)-code.Known)] = a // the instruction remembers it, if not always first
+	hits, changed := make([]*mem.Allocation, 2+code.HitsPerAccess), false
+	hits[2+max(0, t.IntN(2*code.HitsPerAccess)-code.HitsPerAccess)] = a // the instruction remembers it, if not always first
 	if hits[2] == nil && t.IntN(2) == 0 {
-		hits[2], _ = t.allocation(1<<46, 64)
+		hits[2], _ = t.newAllocation(1<<46, 64)
 	}
 	shared := a
 	if space != ptx.Shared {
@@ -252,77 +252,77 @@ func (t *trier) access(op code.Op, s shape, space ptx.Space, addressing, set int
 	if t.IntN(20) == 0 && space != ptx.Shared {
 		clear(hits) // nothing is hit yet
 	}
-	ctx.Room(hits, shared, &changed)
+	ctx.SetMemory(hits, shared, &changed)
 
 	// What it should be.
-	want, again, memory := made.copied(), made.copied(), slices.Clone(around)
+	want, copied, memory := prog.copied(), prog.copied(), slices.Clone(around)
 	good := space == ptx.Shared || slices.Contains(hits, a)
-	at := make([]uint64, regfile.Lanes)
-	for lane := range at {
-		at[lane] = addresses[lane]&(1<<s.addr.Bits()-1) + off - begin
-		if m>>lane&1 != 0 && (at[lane]%uint64(s.size) != 0 || a.Size < uint64(s.size) || at[lane] > a.Size-uint64(s.size)) {
+	offsets := make([]uint64, regfile.Lanes)
+	for lane := range offsets {
+		offsets[lane] = addresses[lane]&(1<<s.addr.Bits()-1) + offset - begin
+		if m>>lane&1 != 0 && (offsets[lane]%uint64(s.size) != 0 || a.Size < uint64(s.size) || offsets[lane] > a.Size-uint64(s.size)) {
 			good = false
 		}
 	}
-	for lane, o := range at {
+	for lane, o := range offsets {
 		if !good || m>>lane&1 == 0 {
 			continue
 		}
-		there := memory[margin+o:][:s.size]
+		element := memory[margin+o:][:s.size]
 		switch {
 		case s.store && s.data == code.R:
-			copy(there, binary.LittleEndian.AppendUint32(nil, want.Src32(row)[lane]))
+			copy(element, binary.LittleEndian.AppendUint32(nil, want.Src32(row)[lane]))
 		case s.store:
-			copy(there, binary.LittleEndian.AppendUint64(nil, want.Src64(row)[lane]))
+			copy(element, binary.LittleEndian.AppendUint64(nil, want.Src64(row)[lane]))
 		default:
-			load(want, row, lane, s, there)
+			load(want, row, lane, s, element)
 		}
 	}
 
 	found := space == ptx.Shared || hits[2] == a
-	diff := t.execute(c, ctx, made, want, good)
+	diff := t.execute(c, ctx, prog, want, good)
 	switch {
 	case diff == "" && !slices.Equal(memory, around):
 		diff = "memory differs"
 	case diff == "" && good && space != ptx.Shared && hits[2] != a:
 		diff = "what it has hit is not what it remembers first"
-	case diff == "" && good && (ctx.Enough == enough) != s.quick(at, m, a.Size, &p.Access[1], found, t.lib.Level.Parts):
-		diff = fmt.Sprintf("it counts as %d more", enough-ctx.Enough)
+	case diff == "" && good && (ctx.CountLimit == countLimit) != s.isQuick(offsets, m, a.Size, &p.Access[1], found, t.lib.Level.PartialVectors):
+		diff = fmt.Sprintf("it counts as %d more", countLimit-ctx.CountLimit)
 	case diff == "" && changed != (good && s.store):
 		diff = fmt.Sprintf("it says that memory is changed: %v", changed)
 	}
-	if diff == "" && good && s.proved(at, m, a.Size, &p.Access[1], found, t.lib.Level.Parts) {
-		made.file = again
-		diff = t.unaided(made, m, func(ctx *native.Context) { ctx.Room(hits, shared, &changed) })
+	if diff == "" && good && s.usesPattern(offsets, m, a.Size, &p.Access[1], found, t.lib.Level.PartialVectors) {
+		prog.file = copied
+		diff = t.runWithPatternsOnly(prog, m, func(ctx *native.Context) { ctx.SetMemory(hits, shared, &changed) })
 	}
 	if diff != "" {
-		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, %v, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, p.Access[1].Pattern, at, begin, a.Size, in.A, int64(off), diff)
+		t.Differs = fmt.Sprintf("%v, %v, lanes %#x, row %d, %v, at %#x of [%#x, +%#x), from %#x %+d: %s", op, space, m, row, p.Access[1].Pattern, offsets, begin, a.Size, instr.A, int64(offset), diff)
 	}
 	return true
 }
 
-// unaided tries a program whose access is one of which so much is proved that it needs no stencil for any other: without these.
-func (t *trier) unaided(made *program, m uint32, room func(*native.Context)) string {
-	if t.proofs == nil {
-		t.proofs = t.lib.Like("out", general.MatchString)
+// runWithPatternsOnly tries a program whose access is one of which so much is proved that it needs no stencil for any other: without these.
+func (t *tester) runWithPatternsOnly(prog *program, m uint32, room func(*native.Context)) string {
+	if t.patternsOnly == nil {
+		t.patternsOnly = t.lib.WithSubstitute("out", generalAccess.MatchString)
 	}
 	all := t.lib
-	t.lib = t.proofs
+	t.lib = t.patternsOnly
 	defer func() { t.lib = all }()
-	c, ctx := t.begin(made, m)
+	c, ctx := t.assemble(prog, m)
 	room(ctx)
-	c.Block(ctx, made.file, 0)
-	if ctx.PC != made.Blocks[0].Last || ctx.Reason != native.Control {
+	c.RunBlock(ctx, prog.file, 0)
+	if ctx.PC != prog.Blocks[0].Last || ctx.Reason != native.OtherEnd {
 		return fmt.Sprintf("it leaves although its lanes are as is proved: at %d for %d", ctx.PC, ctx.Reason)
 	}
 	return ""
 }
 
-// general are the stencils of accesses of which nothing is proved.
-var general = regexp.MustCompile(`^(load|store)_[us]\d+_[rq]_[rq]_(hit|shared)_(full|masked)$`)
+// generalAccess are the stencils of accesses of which nothing is proved.
+var generalAccess = regexp.MustCompile(`^(load|store)_[us]\d+_[rq]_[rq]_(hit|shared)_(full|masked)$`)
 
-// prove says how addresses lie, in a way that is true.
-func (t *trier) prove(a *code.Access, addresses []uint64, m uint32) {
+// setPattern says how addresses lie, in a way that is true.
+func (t *tester) setPattern(a *code.Access, addresses []uint64, m uint32) {
 	first, last := outermost(m)
 	between := func(i, j int) int64 { // two lanes
 		if a.Addr == code.R {
@@ -330,10 +330,10 @@ func (t *trier) prove(a *code.Access, addresses []uint64, m uint32) {
 		}
 		return int64(addresses[j] - addresses[i])
 	}
-	is := func(p code.Pattern, apart int64) bool {
+	holds := func(p code.Pattern, apart int64) bool {
 		for half := range 2 {
 			f, l := first[half], last[half]
-			if p != code.OnePlace && between(f, l) != int64(l-f)*apart {
+			if p != code.SameAddress && between(f, l) != int64(l-f)*apart {
 				continue // whatever they are
 			}
 			for lane := f; lane <= l; lane++ {
@@ -344,22 +344,22 @@ func (t *trier) prove(a *code.Access, addresses []uint64, m uint32) {
 		}
 		return true
 	}
-	const most = 1 << 20
+	const limit = 1 << 20
 	size := int64(a.Size)
 	list := []code.Access{{}}
-	if is(code.OnePlace, 0) {
-		list = append(list, code.Access{Pattern: code.OnePlace})
+	if holds(code.SameAddress, 0) {
+		list = append(list, code.Access{Pattern: code.SameAddress})
 	}
-	if is(code.SideBySide, size) {
-		list = append(list, code.Access{Pattern: code.SideBySide})
+	if holds(code.Contiguous, size) {
+		list = append(list, code.Access{Pattern: code.Contiguous})
 	}
 	for _, apart := range []int64{between(0, 1), between(16, 17), size * int64(2+t.IntN(5))} {
-		if apart > size && apart%size == 0 && apart <= most && is(code.Spread, apart) {
-			list = append(list, code.Access{Pattern: code.Spread, Apart: int(apart)})
+		if apart > size && apart%size == 0 && apart <= limit && holds(code.AnyStride, apart) {
+			list = append(list, code.Access{Pattern: code.AnyStride, Stride: int(apart)})
 		}
 	}
 	proved := list[t.IntN(len(list))]
-	a.Pattern, a.Apart = proved.Pattern, proved.Apart
+	a.Pattern, a.Stride = proved.Pattern, proved.Stride
 }
 
 // outermost is the first and the last of lanes m in each half of a warp, or of all of them where a half has none.
@@ -373,15 +373,15 @@ func outermost(m uint32) (first, last [2]int) {
 	return first, last
 }
 
-// quick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
+// isQuick reports whether lanes m of a warp access offsets of memory of so many bytes in a way that counts as one instruction: few
 // lanes, or each half of the warp the same element, or elements side by side. In a load of some lanes, those of the others
 // have to be there as well; and the host stores no parts of eight small elements. What is proved of the addresses is for the
 // memory that has been found, and matters if the outermost lanes are as expected: then other lanes' elements need not
 // be there, if the host loads parts of eight or the lanes are neighbours; but elements that are spread take their time. Some
 // hosts load and store parts of vectors of any elements.
-func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
-	if s.proved(at, m, size, a, found, parts) {
-		return a.Pattern != code.Spread
+func (s shape) isQuick(offsets []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
+	if s.usesPattern(offsets, m, size, a, found, parts) {
+		return a.Pattern != code.AnyStride
 	}
 	first, last := outermost(m)
 	n := uint64(s.size)
@@ -390,7 +390,7 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, 
 	}
 	apart := func(n uint64) bool { // by n bytes from lane to lane
 		for lane := range regfile.Lanes {
-			if f := first[lane/16]; m>>lane&1 != 0 && at[lane] != at[f]+uint64(lane-f)*n {
+			if f := first[lane/16]; m>>lane&1 != 0 && offsets[lane] != offsets[f]+uint64(lane-f)*n {
 				return false
 			}
 		}
@@ -399,37 +399,37 @@ func (s shape) quick(at []uint64, m uint32, size uint64, a *code.Access, found, 
 	if s.store {
 		return (m == regfile.Full || parts || s.size >= 4) && apart(n)
 	}
-	if at[first[0]] == at[last[0]] && at[first[1]] == at[last[1]] {
+	if offsets[first[0]] == offsets[last[0]] && offsets[first[1]] == offsets[last[1]] {
 		return apart(0)
 	}
-	return (s.whole(at, m, size) || parts) && apart(n)
+	return (s.allInBounds(offsets, m, size) || parts) && apart(n)
 }
 
-// proved reports whether an access is executed by what is proved of its addresses.
-func (s shape) proved(at []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
+// usesPattern reports whether an access is executed by what is proved of its addresses.
+func (s shape) usesPattern(offsets []uint64, m uint32, size uint64, a *code.Access, found, parts bool) bool {
 	parts = parts || s.size >= 4
-	if !found || !(a.Pattern == code.OnePlace && !s.store || a.Pattern >= code.SideBySide && m == regfile.Full || a.Pattern == code.SideBySide && (parts || solid(m) || !s.store && s.whole(at, m, size)) || a.Pattern == code.Spread) {
+	if !found || !(a.Pattern == code.SameAddress && !s.store || a.Pattern >= code.Contiguous && m == regfile.Full || a.Pattern == code.Contiguous && (parts || contiguous(m) || !s.store && s.allInBounds(offsets, m, size)) || a.Pattern == code.AnyStride) {
 		return false
 	}
 	first, last := outermost(m)
 	apart := uint64(a.Distance())
-	return at[last[0]]-at[first[0]] == uint64(last[0]-first[0])*apart && at[last[1]]-at[first[1]] == uint64(last[1]-first[1])*apart
+	return offsets[last[0]]-offsets[first[0]] == uint64(last[0]-first[0])*apart && offsets[last[1]]-offsets[first[1]] == uint64(last[1]-first[1])*apart
 }
 
-// whole reports whether elements side by side are there of all lanes of each half.
-func (s shape) whole(at []uint64, m uint32, size uint64) bool {
+// allInBounds reports whether elements side by side are there of all lanes of each half.
+func (s shape) allInBounds(offsets []uint64, m uint32, size uint64) bool {
 	first, _ := outermost(m)
 	n := uint64(s.size)
 	for half, f := range first {
-		if begin := at[f] - uint64(f)*n + uint64(16*half)*n; begin > size || begin+16*n > size {
+		if begin := offsets[f] - uint64(f)*n + uint64(16*half)*n; begin > size || begin+16*n > size {
 			return false
 		}
 	}
 	return true
 }
 
-// solid reports whether lanes m of each half are neighbours.
-func solid(m uint32) bool {
+// contiguous reports whether lanes m of each half are neighbours.
+func contiguous(m uint32) bool {
 	for _, half := range []uint32{m & 0xffff, m >> 16} {
 		if run := half >> (bits.TrailingZeros32(half) & 31); run&(run+1) != 0 {
 			return false
@@ -454,9 +454,9 @@ func load(f *regfile.File, row int32, lane int, s shape, from []byte) {
 	}
 }
 
-// fixed tries loads from an address that is the same in all lanes: of an allocation that is there, and of
+// testFixed tries loads from an address that is the same in all lanes: of an allocation that is there, and of
 // one that has been freed since.
-func (t *trier) fixed(round int) bool {
+func (t *tester) testFixed(round int) bool {
 	any := false
 	for s := range eachShape {
 		if s.store || s.addr == code.R {
@@ -468,7 +468,7 @@ func (t *trier) fixed(round int) bool {
 				m = t.mask(i/2 + 3*round)
 			}
 			n := 1 + t.IntN(40)
-			a, around := t.allocation(mem.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
+			a, around := t.newAllocation(mem.FirstAddress+uint64(t.IntN(2))<<40, n*s.size)
 			at := t.IntN(n) * s.size
 			if i < 4 {
 				at = (n - 1) * s.size // the last
@@ -476,15 +476,15 @@ func (t *trier) fixed(round int) bool {
 			row := t.Int32N(int32(frame.R))
 			p := &code.Program{}
 			p.Access = []code.Access{{}, {
-				Space: ptx.Global, Off: a.Base + uint64(at), Size: s.size, Bytes: s.size, Signed: s.signed, Fixed: a, Elems: []code.Elem{{Slot: s.data, Row: row}},
+				Space: ptx.Global, Offset: a.Base + uint64(at), Size: s.size, Bytes: s.size, Signed: s.signed, Fixed: a, Elems: []code.Elem{{Slot: s.data, Row: row}},
 			}}
-			made := t.single(p, code.Instr{Op: code.LoadFixed, D: code.NoRow, Side: 1})
-			c, ctx := t.begin(made, m)
+			prog := t.newSingle(p, code.Instr{Op: code.LoadFixed, D: code.NoRow, Side: 1})
+			c, ctx := t.assemble(prog, m)
 			if c == nil {
 				continue
 			}
 			any = true
-			want, memory, good := made.copied(), slices.Clone(around), t.IntN(4) > 0
+			want, memory, good := prog.copied(), slices.Clone(around), t.IntN(4) > 0
 			if !good {
 				a.Size = uint64(t.IntN(2) * (at + s.size - 1)) // all that it had, or the end
 			}
@@ -493,7 +493,7 @@ func (t *trier) fixed(round int) bool {
 					load(want, row, lane, s, memory[margin+at:][:s.size])
 				}
 			}
-			diff := t.execute(c, ctx, made, want, good)
+			diff := t.execute(c, ctx, prog, want, good)
 			if diff == "" && !slices.Equal(memory, around) {
 				diff = "memory differs"
 			}

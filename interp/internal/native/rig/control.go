@@ -13,70 +13,70 @@ import (
 	"gemu/regfile"
 )
 
-// passes is how often a program goes in and out of machine code, at most.
-const passes = 20
+// maxPasses is how often a program goes in and out of machine code, at most.
+const maxPasses = 20
 
-// control tries programs of several blocks, with loops and ways out.
-func (t *trier) control(round int) bool {
+// testControl tries programs of several blocks, with loops and ways out.
+func (t *tester) testControl(round int) bool {
 	for n := range 60 {
-		p := t.blocks(4)
+		p := t.newBlocks(4)
 		m := uint32(regfile.Full)
 		if n%2 == 1 {
 			m = t.mask(n/2 + 7*round)
 		}
 		c := t.lib.New(p.Program)
-		stop, heed := t.Int32N(4)-1, uint32(0)
+		stop, notify := t.Int32N(4)-1, uint32(0)
 		if stop >= 0 {
 			stop = p.Blocks[t.IntN(len(p.Blocks))].First
 		}
 		if t.IntN(6) == 0 {
-			heed = 1
+			notify = 1
 		}
-		ctx := &native.Context{Mask: m, Stop: stop, Heed: heed, Live: regfile.Full}
-		t.lib.Take()
+		ctx := &native.Context{Mask: m, ReconvergeAt: stop, NotifyEveryBlock: notify, Live: regfile.Full}
+		t.lib.TakeUsed()
 		if !c.Ready(&native.Context{Mask: 1}) || !c.Ready(&native.Context{Mask: regfile.Full}) { // lanes part where there is both
 			return false
 		}
-		if heed == 0 {
-			t.ways(p, ctx)
+		if notify == 0 {
+			t.exportDivergence(p, ctx)
 		}
-		t.Stencils = append(t.Stencils, t.lib.Take()...)
-		w := &walk{program: p, file: p.copied(), context: *ctx}
+		t.Stencils = append(t.Stencils, t.lib.TakeUsed()...)
+		w := &model{program: p, file: p.copied(), context: *ctx}
 		at, begins := p.Blocks[t.IntN(len(p.Blocks))].First, true
-		for range passes {
-			ctx.Count, ctx.Held, ctx.Branches = t.Int64N(1<<40), t.Int64N(100), t.Int64N(100)
-			ctx.Enough, ctx.Since = ctx.Count+t.Int64N(30), ctx.Count-t.Int64N(3)
-			w.context.Count, w.context.Held, w.context.Branches, w.context.Enough, w.context.Since = ctx.Count, ctx.Held, ctx.Branches, ctx.Enough, ctx.Since
+		for range maxPasses {
+			ctx.Count, ctx.Skipped, ctx.Branches = t.Int64N(1<<40), t.Int64N(100), t.Int64N(100)
+			ctx.CountLimit, ctx.CountedUpTo = ctx.Count+t.Int64N(30), ctx.Count-t.Int64N(3)
+			w.context.Count, w.context.Skipped, w.context.Branches, w.context.CountLimit, w.context.CountedUpTo = ctx.Count, ctx.Skipped, ctx.Branches, ctx.CountLimit, ctx.CountedUpTo
 			if begins {
-				c.Block(ctx, p.file, p.Block(at).Index)
+				c.RunBlock(ctx, p.file, p.Block(at).Index)
 			} else {
-				c.Instr(ctx, p.file, at)
+				c.RunInstr(ctx, p.file, at)
 			}
 			w.run(at, begins)
 			t.Compared++
-			diff := cmp.Or(p.differs(w.file), waysDiffer(ctx, &w.context))
-			if g, x := ctx, &w.context; g.Reason != x.Reason || g.PC != x.PC || g.Count != x.Count || g.Held != x.Held || g.Branches != x.Branches {
-				diff = fmt.Sprintf("it stops at %d for %d, count %d, held %d, branches %d, not at %d for %d, count %d, held %d, branches %d", g.PC, g.Reason, g.Count, g.Held, g.Branches, x.PC, x.Reason, x.Count, x.Held, x.Branches)
+			diff := cmp.Or(p.differs(w.file), divergenceDiffers(ctx, &w.context))
+			if g, x := ctx, &w.context; g.Reason != x.Reason || g.PC != x.PC || g.Count != x.Count || g.Skipped != x.Skipped || g.Branches != x.Branches {
+				diff = fmt.Sprintf("it stops at %d for %d, count %d, held %d, branches %d, not at %d for %d, count %d, held %d, branches %d", g.PC, g.Reason, g.Count, g.Skipped, g.Branches, x.PC, x.Reason, x.Count, x.Skipped, x.Branches)
 			}
 			if diff != "" {
-				t.Differs = fmt.Sprintf("control, lanes %#x, from %d, stop %d, heed %d, enough %d: %s\n%v", m, at, stop, heed, ctx.Enough, diff, p)
+				t.Differs = fmt.Sprintf("control, lanes %#x, from %d, stop %d, heed %d, enough %d: %s\n%v", m, at, stop, notify, ctx.CountLimit, diff, p)
 				return false
 			}
 			switch ctx.Reason {
-			case native.Lacks:
+			case native.Unsupported:
 				next := ctx.PC + 1
-				for p.Instrs[next].Op == lacking {
+				for p.Instrs[next].Op == unsupportedOp {
 					next++
 				}
-				if at, begins = c.Next(ctx, ctx.PC+1), false; at != next {
+				if at, begins = c.NextSupported(ctx, ctx.PC+1), false; at != next {
 					t.Differs = fmt.Sprintf("control: behind %d it goes on at %d, not %d\n%v", ctx.PC, at, next, p)
 					return false
 				}
 				continue
-			case native.Used:
+			case native.BudgetUsed:
 				at, begins = ctx.PC, true
 				continue
-			case native.Parts, native.Meets: // Go would see to it
+			case native.Diverges, native.Reconverges: // Go would see to it
 				at, begins = p.Blocks[t.IntN(len(p.Blocks))].First, true
 				continue
 			}
@@ -86,8 +86,8 @@ func (t *trier) control(round int) bool {
 	return true
 }
 
-// lacking is an operation that has no machine code and, here, does nothing.
-const lacking = code.Nothing
+// unsupportedOp is an operation that has no machine code and, here, does nothing.
+const unsupportedOp = code.NoOp
 
 // String is the blocks and the registers before.
 func (p *program) String() string {
@@ -96,15 +96,15 @@ func (p *program) String() string {
 		b := &p.Blocks[i]
 		text += fmt.Sprintf("block %d: %d PTX instructions, next %d, target %d, caution %d\n", i, b.Sources.Len(), b.Next, b.Target, b.Caution)
 		for pc := b.First; pc <= b.Last; pc++ {
-			in := &p.Instrs[pc]
-			text += fmt.Sprintf("%5d guard %d skips %v: %v %d, %d, %d\n", pc, in.Guard, in.Skips, in.Op, in.D, in.A, in.B)
+			instr := &p.Instrs[pc]
+			text += fmt.Sprintf("%5d guard %d skips %v: %v %d, %d, %d\n", pc, instr.Guard, instr.CountsSkipped, instr.Op, instr.D, instr.A, instr.B)
 		}
 	}
 	return text
 }
 
-// blocks makes a program of blocks, of whose instructions one in so many has no machine code.
-func (t *trier) blocks(lacks int) *program {
+// newBlocks makes a program of blocks, of whose instructions one in so many has no machine code.
+func (t *tester) newBlocks(unsupportedEvery int) *program {
 	p := &code.Program{}
 	p.Barriers = []code.BarrierOp{{}, {Kind: code.BarArrive}}
 	guard := func() int32 {
@@ -113,13 +113,13 @@ func (t *trier) blocks(lacks int) *program {
 		}
 		return code.Guard(t.Int32N(int32(frame.P)), t.IntN(2) == 0)
 	}
-	ops := []code.Op{code.Named("add.s32"), code.Named("xor.b32"), code.Named("not.pred")}
+	ops := []code.Op{code.OpNamed("add.s32"), code.OpNamed("xor.b32"), code.OpNamed("not.pred")}
 	for range 1 + t.IntN(4) {
 		b := code.Block{First: int32(len(p.Instrs))}
 		b.Sources.First = t.Int32N(10)
 		b.Sources.End = b.Sources.First + 1 + t.Int32N(9)
 		if t.IntN(12) == 0 {
-			b.Caution = code.Visible
+			b.Caution = code.GloballyOrdered
 		}
 		leaves := t.IntN(4) == 0 // it is no more than the end of its lanes
 		for range t.IntN(5) {
@@ -127,12 +127,12 @@ func (t *trier) blocks(lacks int) *program {
 				break
 			}
 			op := ops[t.IntN(len(ops))]
-			if t.IntN(lacks) == 0 {
-				op = lacking
+			if t.IntN(unsupportedEvery) == 0 {
+				op = unsupportedOp
 			}
-			in := code.Instr{Op: op, Guard: guard(), F: code.NoRow, D: t.Int32N(5), A: t.Int32N(5), B: t.Int32N(5)}
-			in.Skips = in.Guard != 0 && t.IntN(2) == 0
-			p.Instrs = append(p.Instrs, in)
+			instr := code.Instr{Op: op, Guard: guard(), F: code.NoRow, D: t.Int32N(5), A: t.Int32N(5), B: t.Int32N(5)}
+			instr.CountsSkipped = instr.Guard != 0 && t.IntN(2) == 0
+			p.Instrs = append(p.Instrs, instr)
 		}
 		end := code.Instr{Op: []code.Op{code.Jump, code.Branch, code.Branch, code.Branch, code.Return, code.Exit, code.Barrier, code.Barrier}[t.IntN(8)]}
 		switch {
@@ -160,30 +160,30 @@ func (t *trier) blocks(lacks int) *program {
 		if i+1 < len(p.Blocks) && t.IntN(2) == 0 {
 			b.Next = p.Blocks[i+1].First
 		}
-		b.Join = []int32{-1, -1, b.Next, b.Target, p.Blocks[t.IntN(len(p.Blocks))].First}[t.IntN(5)]
-		b.Leaves = b.First == b.Last && p.Instrs[b.Last].Op == code.Exit && p.Instrs[b.Last].Guard == 0
+		b.Reconverge = []int32{-1, -1, b.Next, b.Target, p.Blocks[t.IntN(len(p.Blocks))].First}[t.IntN(5)]
+		b.EndsLanes = b.First == b.Last && p.Instrs[b.Last].Op == code.Exit && p.Instrs[b.Last].Guard == 0
 	}
-	made := t.newProgram(p)
+	prog := t.newProgram(p)
 	for i := range int32(frame.P) { // of which many hold in all lanes, or in none
 		if t.IntN(3) > 0 {
-			made.file.SetP(i, regfile.Full, -(t.Uint32() & 1))
+			prog.file.SetP(i, regfile.Full, -(t.Uint32() & 1))
 		}
 	}
-	return made
+	return prog
 }
 
-// walk is a run of a program as package simt says it is.
-type walk struct {
+// model is a run of a program as package simt says it is.
+type model struct {
 	*program
-	file    *regfile.File
-	context native.Context
-	crew    *crew // that it is of
+	file      *regfile.File
+	context   native.Context
+	scheduler *goScheduler // that it is of
 }
 
 // run goes from the beginning of a block, or an instruction, to where the machine has to do something.
-func (w *walk) run(pc int32, begins bool) {
+func (w *model) run(pc int32, begins bool) {
 	x := &w.context
-	stop := func(pc int32, why native.Reason) { x.PC, x.Reason = pc, why }
+	stop := func(pc int32, reason native.Reason) { x.PC, x.Reason = pc, reason }
 	holds := func(guard int32) uint32 {
 		p, negated := code.GuardRow(guard)
 		v := w.file.Pred(p)
@@ -196,32 +196,32 @@ func (w *walk) run(pc int32, begins bool) {
 		b := w.Block(pc)
 		if begins {
 			switch {
-			case b.Caution == 0 || w.crew != nil && w.crew.May != 0:
-			case w.crew == nil:
-				stop(b.First, native.Cautious)
+			case b.Caution == 0 || w.scheduler != nil && w.scheduler.Ordered != 0:
+			case w.scheduler == nil:
+				stop(b.First, native.NeedsCaution)
 				return
 			default:
-				w.settle()
-				x.PC, x.State, x.Touched, w.crew.Dirty = b.First, native.Stands, 1, 1
-				w.crew.turn(w)
+				w.countLanes()
+				x.PC, x.State, x.Unsynced, w.scheduler.Dirty = b.First, native.AtOrdered, 1, 1
+				w.scheduler.switchWarp(w)
 				return
 			}
 			x.Count += int64(b.Sources.Len())
 		}
 		for ; pc < b.Last; pc++ {
-			in, m := &w.Instrs[pc], x.Mask
-			if in.Op == lacking {
-				stop(pc, native.Lacks)
+			instr, m := &w.Instrs[pc], x.Mask
+			if instr.Op == unsupportedOp {
+				stop(pc, native.Unsupported)
 				return
 			}
-			if in.Guard != 0 {
-				m = holds(in.Guard)
-				if in.Skips {
-					x.Held += int64(bits.OnesCount32(x.Mask &^ m))
+			if instr.Guard != 0 {
+				m = holds(instr.Guard)
+				if instr.CountsSkipped {
+					x.Skipped += int64(bits.OnesCount32(x.Mask &^ m))
 				}
 			}
 			if m != 0 {
-				alu.Vec[in.Op](w.file, in, m)
+				alu.Vec[instr.Op](w.file, instr, m)
 			}
 		}
 		end, to, branches := w.End(b), b.Next, int64(1)
@@ -229,197 +229,197 @@ func (w *walk) run(pc int32, begins bool) {
 		case end.Op == code.Jump:
 			branches = 0
 		case end.Op == code.Exit || end.Op == code.Barrier:
-			next, goesOn := w.crew.stops(w, b, end)
+			next, goesOn := w.scheduler.endOrWait(w, b, end)
 			switch {
 			case !goesOn:
-				stop(b.Last, native.Control)
+				stop(b.Last, native.OtherEnd)
 				return
 			case next == nil: // another has its turn
-				w.crew.turn(w)
+				w.scheduler.switchWarp(w)
 				return
 			}
 			branches = 0
 		case end.Guard == 0 || holds(end.Guard) == x.Mask:
 			to = b.Target
 		case holds(end.Guard) != 0 && b.Target != b.Next:
-			goes, ended, ok := w.part(b, holds(end.Guard))
+			next, ended, ok := w.diverge(b, holds(end.Guard))
 			if !ok {
-				stop(b.Last, native.Parts)
+				stop(b.Last, native.Diverges)
 				return
 			}
-			if to = goes; !ended {
+			if to = next; !ended {
 				branches = -1 // they are under way, wherever that is
 			}
 		}
 		if branches >= 0 {
-			if to == x.Stop || x.Heed != 0 {
-				goes, ok := w.arrive(to)
+			if to == x.ReconvergeAt || x.NotifyEveryBlock != 0 {
+				next, ok := w.arrive(to)
 				if !ok {
-					stop(b.Last, native.Meets)
+					stop(b.Last, native.Reconverges)
 					return
 				}
-				if to = goes; x.Mask == 0 {
+				if to = next; x.Mask == 0 {
 					x.Branches += branches
-					stop(b.Last, native.Nobody)
+					stop(b.Last, native.NoSplit)
 					return
 				}
 			}
 			x.Branches += branches
 		}
-		if x.Count >= x.Enough {
-			stop(to, native.Used)
+		if x.Count >= x.CountLimit {
+			stop(to, native.BudgetUsed)
 			return
 		}
 		pc = to
 	}
 }
 
-// ways lends lanes that have parted, and that may part.
-func (t *trier) ways(p *program, ctx *native.Context) {
-	ctx.Most, ctx.Ends = uint32(t.IntN(native.MostWays+1)), uint32(t.IntN(2))
+// exportDivergence lends lanes that have diverged, and that may part.
+func (t *tester) exportDivergence(p *program, ctx *native.Context) {
+	ctx.MaxDepth, ctx.MayExit = uint32(t.IntN(native.MaxSplits+1)), uint32(t.IntN(2))
 	rest := ctx.Live &^ ctx.Mask
-	ctx.Stop = -1
-	for n := min(t.Uint32N(4), ctx.Most); ctx.Meetings < n; { // each has the lanes of the one inside of it
-		m := native.Meeting{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Arrivals: t.Uint32N(3), Known: t.Uint32N(2)}
+	ctx.ReconvergeAt = -1
+	for n := min(t.Uint32N(4), ctx.MaxDepth); ctx.NumReconvergences < n; { // each has the lanes of the one inside of it
+		m := native.Reconvergence{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Arrivals: t.Uint32N(3), Number: t.Uint32N(2)}
 		if m.Arrivals > 0 {
-			m.Here = t.Uint32() & t.Uint32() & rest
-			rest &^= m.Here
+			m.Arrived = t.Uint32() & t.Uint32() & rest
+			rest &^= m.Arrived
 		}
-		if o := t.Uint32() & t.Uint32() & rest; o != 0 && ctx.Others < ctx.Most {
+		if o := t.Uint32() & t.Uint32() & rest; o != 0 && ctx.NumSplits < ctx.MaxDepth {
 			rest &^= o
-			ctx.Routes[ctx.Others] = native.Route{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Lanes: o, Meetings: ctx.Meetings + 1}
-			ctx.Others++
+			ctx.Splits[ctx.NumSplits] = native.Split{PC: p.Blocks[t.IntN(len(p.Blocks))].First, Lanes: o, Depth: ctx.NumReconvergences + 1}
+			ctx.NumSplits++
 			m.Lanes = o
 		}
-		m.Lanes |= m.Here
-		ctx.Meeting[ctx.Meetings], ctx.Stop = m, m.PC
-		ctx.Meetings++
+		m.Lanes |= m.Arrived
+		ctx.Reconvergences[ctx.NumReconvergences], ctx.ReconvergeAt = m, m.PC
+		ctx.NumReconvergences++
 	}
 	inside := ctx.Mask
-	for i := int(ctx.Meetings) - 1; i >= 0; i-- {
-		m := &ctx.Meeting[i]
+	for i := int(ctx.NumReconvergences) - 1; i >= 0; i-- {
+		m := &ctx.Reconvergences[i]
 		m.Lanes |= inside
 		inside = m.Lanes
 	}
-	if t.IntN(3) == 0 && ctx.Meetings > 0 { // lanes of which Go knows
-		ctx.Meeting[0].Lanes |= rest
+	if t.IntN(3) == 0 && ctx.NumReconvergences > 0 { // lanes of which Go knows
+		ctx.Reconvergences[0].Lanes |= rest
 	}
 }
 
-// waysDiffer says how what is known of lanes that have parted differs; "" for not at all.
-func waysDiffer(got, want *native.Context) string {
-	known := func(c *native.Context) string {
-		return fmt.Sprintf("lanes %#x of %#x, stop %d, enough %d, slots %d since %d, divergent %d, met %d, left %d, meetings %v, routes %v", c.Mask, c.Live, c.Stop, c.Enough,
-			c.Slots, c.Since, c.Divergent, c.Met, c.Leaves, c.Meeting[:c.Meetings], c.Routes[:c.Others])
+// divergenceDiffers says how what is known of lanes that have diverged differs; "" for not at all.
+func divergenceDiffers(got, want *native.Context) string {
+	describeWarp := func(c *native.Context) string {
+		return fmt.Sprintf("lanes %#x of %#x, stop %d, enough %d, slots %d since %d, divergent %d, met %d, left %d, meetings %v, routes %v", c.Mask, c.Live, c.ReconvergeAt, c.CountLimit,
+			c.LaneInstrs, c.CountedUpTo, c.DivergentBranches, c.Reconverged, c.ExitBranches, c.Reconvergences[:c.NumReconvergences], c.Splits[:c.NumSplits])
 	}
-	if g, w := known(got), known(want); g != w {
+	if g, w := describeWarp(got), describeWarp(want); g != w {
 		return fmt.Sprintf("it has %s\nnot %s", g, w)
 	}
 	return ""
 }
 
-// settle counts what the lanes that execute have executed.
-func (w *walk) settle() {
+// countLanes counts what the lanes that execute have executed.
+func (w *model) countLanes() {
 	x := &w.context
-	x.Slots += (x.Count - x.Since) * int64(bits.OnesCount32(x.Mask))
-	x.Since = x.Count
+	x.LaneInstrs += (x.Count - x.CountedUpTo) * int64(bits.OnesCount32(x.Mask))
+	x.CountedUpTo = x.Count
 }
 
-// part has lanes take a branch, others not, and reports where those go on that execute now; whether the others have ended,
+// diverge has lanes take a branch, others not, and reports where those go on that execute now; whether the others have ended,
 // and those have yet to go there; and whether there is room for it at all.
-func (w *walk) part(b *code.Block, taken uint32) (to int32, ended, ok bool) {
+func (w *model) diverge(b *code.Block, taken uint32) (to int32, ended, ok bool) {
 	x := &w.context
 	rest := x.Mask &^ taken
-	if gone, to := taken, b.Next; w.Block(b.Target).Leaves || w.Block(b.Next).Leaves {
-		if !w.Block(b.Target).Leaves {
-			gone, to = rest, b.Target
+	if exited, to := taken, b.Next; w.Block(b.Target).EndsLanes || w.Block(b.Next).EndsLanes {
+		if !w.Block(b.Target).EndsLanes {
+			exited, to = rest, b.Target
 		}
-		if x.Ends == 0 {
+		if x.MayExit == 0 {
 			return 0, false, false
 		}
-		w.settle()
-		x.Slots += int64(bits.OnesCount32(gone))
+		w.countLanes()
+		x.LaneInstrs += int64(bits.OnesCount32(exited))
 		x.Count++
-		x.Since++
-		x.Enough++
-		if w.crew != nil {
-			w.crew.End++
+		x.CountedUpTo++
+		x.CountLimit++
+		if w.scheduler != nil {
+			w.scheduler.SliceEnd++
 		}
-		x.Divergent++
-		x.Leaves++
-		x.Mask &^= gone
-		x.Live &^= gone
-		for i := range x.Meeting[:x.Meetings] {
-			x.Meeting[i].Lanes &^= gone
+		x.DivergentBranches++
+		x.ExitBranches++
+		x.Mask &^= exited
+		x.Live &^= exited
+		for i := range x.Reconvergences[:x.NumReconvergences] {
+			x.Reconvergences[i].Lanes &^= exited
 		}
 		return to, true, true
 	}
-	is := x.Meetings > 0 && x.Meeting[x.Meetings-1].PC == b.Join
-	waits := b.Target == b.Join || b.Next == b.Join
-	if n := x.Meetings; !is && n+1 > x.Most || n > x.Most || !waits && x.Others+1 > x.Most || x.Others > x.Most {
+	is := x.NumReconvergences > 0 && x.Reconvergences[x.NumReconvergences-1].PC == b.Reconverge
+	waits := b.Target == b.Reconverge || b.Next == b.Reconverge
+	if n := x.NumReconvergences; !is && n+1 > x.MaxDepth || n > x.MaxDepth || !waits && x.NumSplits+1 > x.MaxDepth || x.NumSplits > x.MaxDepth {
 		return 0, false, false
 	}
-	w.settle()
+	w.countLanes()
 	x.Branches++
-	x.Divergent++
+	x.DivergentBranches++
 	if !is {
-		x.Meeting[x.Meetings] = native.Meeting{PC: b.Join, Lanes: x.Mask}
-		x.Meetings++
+		x.Reconvergences[x.NumReconvergences] = native.Reconvergence{PC: b.Reconverge, Lanes: x.Mask}
+		x.NumReconvergences++
 	}
-	x.Stop = b.Join
-	m := &x.Meeting[x.Meetings-1]
-	switch b.Join {
+	x.ReconvergeAt = b.Reconverge
+	m := &x.Reconvergences[x.NumReconvergences-1]
+	switch b.Reconverge {
 	case b.Target:
-		m.Here |= taken
+		m.Arrived |= taken
 		m.Arrivals++
 		x.Mask = rest
 		return b.Next, false, true
 	case b.Next:
-		m.Here |= rest
+		m.Arrived |= rest
 		m.Arrivals++
 		x.Mask = taken
 		return b.Target, false, true
 	}
-	x.Routes[x.Others] = native.Route{PC: b.Target, Lanes: taken, Meetings: x.Meetings}
-	x.Others++
+	x.Splits[x.NumSplits] = native.Split{PC: b.Target, Lanes: taken, Depth: x.NumReconvergences}
+	x.NumSplits++
 	x.Mask = rest
 	return b.Next, false, true
 }
 
 // arrive has lanes come to where others are to meet them, and reports where those go on that execute then: no lanes do if
 // the others are none of those known.
-func (w *walk) arrive(pc int32) (to int32, ok bool) {
+func (w *model) arrive(pc int32) (to int32, ok bool) {
 	x := &w.context
-	next := func(n uint32) bool { return x.Others > 0 && x.Routes[x.Others-1].Meetings == n }
-	if n := x.Meetings; n == 0 || x.Meeting[n-1].Here|x.Mask != x.Meeting[n-1].Lanes && !next(n) {
+	next := func(n uint32) bool { return x.NumSplits > 0 && x.Splits[x.NumSplits-1].Depth == n }
+	if n := x.NumReconvergences; n == 0 || x.Reconvergences[n-1].Arrived|x.Mask != x.Reconvergences[n-1].Lanes && !next(n) {
 		return 0, false
 	}
-	w.settle()
+	w.countLanes()
 	for {
-		m := &x.Meeting[x.Meetings-1]
-		m.Here |= x.Mask
+		m := &x.Reconvergences[x.NumReconvergences-1]
+		m.Arrived |= x.Mask
 		m.Arrivals++
-		if m.Here != m.Lanes {
-			if !next(x.Meetings) {
+		if m.Arrived != m.Lanes {
+			if !next(x.NumReconvergences) {
 				x.Mask = 0
 				return 0, true
 			}
-			x.Others--
-			o := x.Routes[x.Others]
+			x.NumSplits--
+			o := x.Splits[x.NumSplits]
 			x.Mask, pc = o.Lanes, o.PC
 			break
 		}
 		if m.Arrivals > 1 {
-			x.Met++
+			x.Reconverged++
 		}
 		x.Mask = m.Lanes
-		if x.Meetings--; x.Meetings == 0 || x.Meeting[x.Meetings-1].PC != pc {
+		if x.NumReconvergences--; x.NumReconvergences == 0 || x.Reconvergences[x.NumReconvergences-1].PC != pc {
 			break
 		}
 	}
-	x.Stop = -1
-	if x.Meetings > 0 {
-		x.Stop = x.Meeting[x.Meetings-1].PC
+	x.ReconvergeAt = -1
+	if x.NumReconvergences > 0 {
+		x.ReconvergeAt = x.Reconvergences[x.NumReconvergences-1].PC
 	}
 	return pc, true
 }

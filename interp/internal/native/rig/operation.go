@@ -12,34 +12,34 @@ import (
 	"gemu/regfile"
 )
 
-// tries are of each set, in a round.
-const tries = 2
+// triesPerSet are of each set, in a round.
+const triesPerSet = 2
 
-// operation tries an operation with each set of operands constant: for all lanes, and for some.
-func (t *trier) operation(op code.Op, round int) bool {
+// testOperation tries an operation with each set of operands constant: for all lanes, and for some.
+func (t *tester) testOperation(op code.Op, round int) bool {
 	s := op.Signature()
-	t.For(op)
-	t.width = 1<<32 - 1
+	t.SetOperation(op)
+	t.constantMask = 1<<32 - 1
 	if s.Width == 8 || s.Width == 16 {
-		t.width = 1<<s.Width - 1
+		t.constantMask = 1<<s.Width - 1
 	}
 	any := false
-	for n := range 1 << s.Sources() * tries {
-		set := n / tries
+	for n := range 1 << s.Sources() * triesPerSet {
+		set := n / triesPerSet
 		for _, m := range []uint32{regfile.Full, t.mask(n + 3*round)} {
-			p := t.operationProgram(op, set, round)
-			c, ctx := t.begin(p, m)
+			p := t.newOperation(op, set, round)
+			c, ctx := t.assemble(p, m)
 			if c == nil {
 				continue
 			}
 			any = true
-			in := p.Instrs[0]
-			values := p.operands(&in, s)
+			instr := p.Instrs[0]
+			values := p.operands(&instr, s)
 			want := p.copied()
-			alu.Vec[op](want, &in, m)
+			alu.Vec[op](want, &instr, m)
 			diff := t.execute(c, ctx, p, want, true)
 			if diff != "" {
-				t.Differs = fmt.Sprintf("%v, lanes %#x, d %d f %d imm %#x of %v: %s", op, m, in.D, in.F, in.Imm, values, diff)
+				t.Differs = fmt.Sprintf("%v, lanes %#x, d %d f %d imm %#x of %v: %s", op, m, instr.D, instr.F, instr.Imm, values, diff)
 				return false
 			}
 		}
@@ -48,8 +48,8 @@ func (t *trier) operation(op code.Op, round int) bool {
 }
 
 // operands are the rows of an instruction's operands, for messages.
-func (p *program) operands(in *code.Instr, s *code.Signature) (list []string) {
-	for i, row := range in.Sources() {
+func (p *program) operands(instr *code.Instr, s *code.Signature) (list []string) {
+	for i, row := range instr.Sources() {
 		switch s.Src[i] {
 		case code.R:
 			list = append(list, fmt.Sprintf("%d: %#x", row, *p.file.Src32(row)))
@@ -69,42 +69,42 @@ var imms = []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0x96, 0xca, 0xff, 0x101, 0x
 // bools are what comparisons do with their outcomes.
 var bools = []uint64{alu.BoolNone, alu.BoolAnd, alu.BoolOr, alu.BoolXor, alu.BoolAnd | alu.ComplementC, alu.BoolOr | alu.ComplementC, alu.BoolXor | alu.ComplementC}
 
-// operationProgram makes a program of an operation; the sources of the set are constants.
-func (t *trier) operationProgram(op code.Op, set, round int) *program {
+// newOperation makes a program of an operation; the sources of the set are constants.
+func (t *tester) newOperation(op code.Op, set, round int) *program {
 	p, s := &code.Program{}, op.Signature()
-	in := code.Instr{Op: op, D: t.Int32N(5), F: code.NoRow}
-	for i, to := range []*int32{&in.A, &in.B, &in.C, &in.E} {
-		t.source(p, to, s.Src[i], set>>i&1 != 0)
+	instr := code.Instr{Op: op, D: t.Int32N(5), F: code.NoRow}
+	for i, to := range []*int32{&instr.A, &instr.B, &instr.C, &instr.E} {
+		t.drawSource(p, to, s.Src[i], set>>i&1 != 0)
 	}
 	if s.Dst2 == code.P {
-		in.F = (in.D + 1) % 5
+		instr.F = (instr.D + 1) % 5
 	}
 	if s.Compares() {
-		in.Imm = bools[(set+round)%len(bools)]
+		instr.Imm = bools[(set+round)%len(bools)]
 		switch t.IntN(3) {
 		case 0:
-			in.F = code.NoRow
+			instr.F = code.NoRow
 		case 1:
-			in.D = code.NoRow
+			instr.D = code.NoRow
 		}
 	} else {
-		in.Imm = imms[t.IntN(len(imms))]
+		instr.Imm = imms[t.IntN(len(imms))]
 		switch {
 		case op == code.CvtPack:
-			in.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // of 2 to 16 bits, with signs or without
+			instr.Imm = uint64(2<<t.IntN(4) | t.IntN(8)<<8) // of 2 to 16 bits, with signs or without
 		case strings.Contains(op.String(), ".any.") && t.IntN(2) == 0:
-			in.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
+			instr.Imm = uint64(t.IntN(4) | t.IntN(256)<<8) // alu.Modifiers
 		}
 	}
-	made := t.single(p, in)
+	prog := t.newSingle(p, instr)
 	if slices.Contains([]uint8{8, 16}, s.Width) { // rows keep values zero-extended
-		for i, row := range in.Sources() {
+		for i, row := range instr.Sources() {
 			if s.Src[i] == code.R && row >= 0 {
 				for lane := range regfile.Lanes {
-					made.file.Row32(row)[lane] &= 1<<s.Width - 1
+					prog.file.Row32(row)[lane] &= 1<<s.Width - 1
 				}
 			}
 		}
 	}
-	return made
+	return prog
 }

@@ -22,45 +22,45 @@ import (
 	"gemu/regfile"
 )
 
-// Subject is what programs are about: an operation, a kind of access, the ways between blocks.
-type Subject struct {
+// Suite is what programs are about: an operation, a kind of access, the ways between blocks.
+type Suite struct {
 	Name string
-	// programs are those of a round. They give false if there is no machine code for one.
-	programs func(t *trier, round int) bool
+	// runRound are those of a round. They give false if there is no machine code for one.
+	runRound func(t *tester, round int) bool
 }
 
-// Subjects are all there are.
-func Subjects() iter.Seq[Subject] {
-	return func(yield func(Subject) bool) {
+// Suites are all there are.
+func Suites() iter.Seq[Suite] {
+	return func(yield func(Suite) bool) {
 		for op := range code.Count {
 			switch {
 			case alu.Vec[op] != nil:
-				if !yield(Subject{op.String(), func(t *trier, round int) bool { return t.operation(op, round) }}) {
+				if !yield(Suite{op.String(), func(t *tester, round int) bool { return t.testOperation(op, round) }}) {
 					return
 				}
-			case accesses(op):
-				if !yield(Subject{op.String(), func(t *trier, round int) bool { return t.accesses(op, round) }}) {
+			case isAccess(op):
+				if !yield(Suite{op.String(), func(t *tester, round int) bool { return t.testAccesses(op, round) }}) {
 					return
 				}
 			}
 		}
-		yield(Subject{"control", (*trier).control})
-		yield(Subject{"turns", (*trier).turns})
+		yield(Suite{"control", (*tester).testControl})
+		yield(Suite{"scheduler", (*tester).testScheduler})
 	}
 }
 
-// compact are the names of stencils of compact execution that TestCompact has.
-var compact = regexp.MustCompile(`^(scalar|affine|held|level|keep|expand|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
+// compactNames are the names of stencils of compact execution that TestCompact has.
+var compactNames = regexp.MustCompile(`^(scalar|affine|compact|uniform|keep|materialise|uncompact|proved|row|one)_|^reach_(q|r|none|fixed)|^(alike|changes)$`)
 
-// unwanted are those of them that no program wants: comparisons of 32 bits and selections of which affinetrack has fast forms,
+// unused are those of them that no program wants: comparisons of 32 bits and selections of which affinetrack has fast forms,
 // and addresses that no plan has compact.
-var unwanted = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_fixed|reach_r_hit_(full|masked))$`)
+var unused = regexp.MustCompile(`^(scalar_(cmp_(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)_[bsu]32|selp_b\d+)|reach_fixed|reach_r_hit_(full|masked))$`)
 
-// Unwanted reports whether a stencil is one that no program wants.
-func Unwanted(stencil string) bool { return unwanted.MatchString(stencil) }
+// IsUnused reports whether a stencil is one that no program wants.
+func IsUnused(stencil string) bool { return unused.MatchString(stencil) }
 
-// Compact reports whether a stencil is one of them.
-func Compact(stencil string) bool { return compact.MatchString(stencil) }
+// IsCompact reports whether a stencil is one of them.
+func IsCompact(stencil string) bool { return compactNames.MatchString(stencil) }
 
 // Tests are tests of a package that execute stencils beside Go.
 type Tests struct {
@@ -68,21 +68,21 @@ type Tests struct {
 	Run     string // a pattern of their names
 }
 
-// elsewhere are the names of stencils that no subject is about.
-var elsewhere = []struct {
+// otherTests are the names of stencils that no subject is about.
+var otherTests = []struct {
 	Tests
 	names *regexp.Regexp
 }{
-	{Tests{"interp/internal/simt", "^TestCompact$"}, compact},
+	{Tests{"interp/internal/simt", "^TestCompact$"}, compactNames},
 	{Tests{"interp/internal/simt", "^TestCompactSources$"}, regexp.MustCompile(`^source_`)},
-	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_level|told|alone)$`)},
+	{Tests{"interp/internal/simt", "^TestChecked"}, regexp.MustCompile(`_agreed$|^(call|agree|agreed|still|same|copy|holds|idle|idled|generic|note|before|after|as_proved)_|^(tally|tally_uniform|memory_changed|all_active)$`)},
 	{Tests{"interp/internal/native", "^TestAccesses$"}, regexp.MustCompile(`^(load|store)_(element|fixed|frame|local|shared)_|^(atom|red|recall)_|^reach_[0-9]`)},
 	{Tests{"interp/internal/native", "^Test(Shuffles|Votes|Special|Addresses)$"}, regexp.MustCompile(`^(shfl|vote|ballot|activemask|joined|alike|sreg|frame|shared)_`)},
 }
 
-// Elsewhere is the tests that a stencil has of which no subject is; ok is false if there are none.
-func Elsewhere(stencil string) (t Tests, ok bool) {
-	for _, e := range elsewhere {
+// TestsOf is the tests that a stencil has of which no subject is; ok is false if there are none.
+func TestsOf(stencil string) (t Tests, ok bool) {
+	for _, e := range otherTests {
 		if e.names.MatchString(stencil) {
 			return e.Tests, true
 		}
@@ -97,12 +97,12 @@ type Result struct {
 	Stencils []string // that machine code of these was made of, sorted
 }
 
-// Try executes so many rounds of a subject's programs with a library's stencils, up to the first that
+// Run executes so many rounds of a subject's programs with a library's stencils, up to the first that
 // differs.
-func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
-	t := &trier{Values: Values{Rand: rng}, lib: l}
+func (s *Suite) Run(l *native.Library, rng *rand.Rand, rounds int) *Result {
+	t := &tester{Values: Values{Rand: rng}, lib: l}
 	for round := range rounds {
-		if !s.programs(t, round) {
+		if !s.runRound(t, round) {
 			break
 		}
 	}
@@ -111,21 +111,21 @@ func (s *Subject) Try(l *native.Library, rng *rand.Rand, rounds int) *Result {
 	return &t.Result
 }
 
-// trier tries programs.
-type trier struct {
+// tester tries programs.
+type tester struct {
 	Values
 	Result
 	lib *native.Library
 	// … without the stencils of accesses of which nothing is proved
-	proofs *native.Library
-	width  uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
+	patternsOnly *native.Library
+	constantMask uint32 // the bits that constants of 32-bit slots may have: values are kept zero-extended
 }
 
 // masks are those that programs run with, besides random ones.
 var masks = []uint32{1, 1 << 31, 0x55555555, 0xffff0000, 0x7fffffff, 0x00018000, 0xfffffffe}
 
 // mask is one of some lanes, the next of masks or a random one.
-func (t *trier) mask(n int) uint32 {
+func (t *tester) mask(n int) uint32 {
 	if n %= len(masks) + 1; n < len(masks) {
 		return masks[n]
 	}
@@ -140,30 +140,30 @@ type program struct {
 
 var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
-// single makes a program of one instruction and the tail.
-func (t *trier) single(p *code.Program, in code.Instr) *program {
-	p.Instrs = append([]code.Instr{in}, tail.Behind(t.Rand, &p.Consts, frame)...)
+// newSingle makes a program of one instruction and the tail.
+func (t *tester) newSingle(p *code.Program, instr code.Instr) *program {
+	p.Instrs = append([]code.Instr{instr}, tail.Instrs(t.Rand, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return t.newProgram(p)
 }
 
-// everywhere are stencils that every program has.
-var everywhere = []string{"begin", "out", "arrive", "turn", "warp_end"}
+// commonStencils are stencils that every program has.
+var commonStencils = []string{"begin", "out", "arrive", "switch_warp", "warp_end"}
 
-// own reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
+// isOwn reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
 // that every program has.
-func own(p *program, stencil string) bool {
-	in, behind := &p.Instrs[0], p.Instrs[1:1+tail.Len]
+func isOwn(p *program, stencil string) bool {
+	instr, epilogue := &p.Instrs[0], p.Instrs[1:1+tail.Len]
 	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
 	name, _, _ = strings.Cut(name, ".masked")
-	return name == in.Op.String() || !slices.Contains(everywhere, stencil) && !slices.ContainsFunc(behind, func(last code.Instr) bool { return last.Op.String() == name })
+	return name == instr.Op.String() || !slices.Contains(commonStencils, stencil) && !slices.ContainsFunc(epilogue, func(last code.Instr) bool { return last.Op.String() == name })
 }
 
 // newProgram gives a program registers.
-func (t *trier) newProgram(p *code.Program) *program {
+func (t *tester) newProgram(p *code.Program) *program {
 	p.Width, p.Funcs = regfile.Lanes, []*code.Func{{Frame: frame}}
-	p.Consts.Lay()
+	p.Consts.Layout()
 	p.Link()
 	f := regfile.New(&p.Consts, false)
 	f.Reset(frame)
@@ -182,28 +182,28 @@ func (t *trier) newProgram(p *code.Program) *program {
 // copied is a file with the same registers.
 func (p *program) copied() *regfile.File {
 	f := regfile.New(&p.Consts, false)
-	f.Assume(p.file)
+	f.CopyFrom(p.file)
 	f.Open(regfile.Size{}, frame)
 	return f
 }
 
-// enough is up to when machine code goes on, but for what counts as several instructions.
-const enough = 1 << 40
+// countLimit is up to when machine code goes on, but for what counts as several instructions.
+const countLimit = 1 << 40
 
-// begin is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
+// assemble is a context for lanes m of a program that is at its beginning, and the machine code. It is nil if the first
 // instruction has none.
-func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
+func (t *tester) assemble(p *program, m uint32) (*native.Code, *native.Context) {
 	c := t.lib.New(p.Program)
-	ctx := &native.Context{Mask: m, Stop: -1, Enough: enough}
-	t.lib.Take()
+	ctx := &native.Context{Mask: m, ReconvergeAt: -1, CountLimit: countLimit}
+	t.lib.TakeUsed()
 	if !c.Ready(ctx) {
 		return nil, nil
 	}
-	if c.Next(ctx, 0) != 0 {
+	if c.NextSupported(ctx, 0) != 0 {
 		return nil, nil
 	}
-	for _, name := range t.lib.Take() {
-		if own(p, name) {
+	for _, name := range t.lib.TakeUsed() {
+		if isOwn(p, name) {
 			t.Stencils = append(t.Stencils, name)
 		}
 	}
@@ -212,17 +212,17 @@ func (t *trier) begin(p *program, m uint32) (*native.Code, *native.Context) {
 
 // execute executes the machine code of a program that begins with what is tried, and says what is not as it should be: it goes on if it
 // may, and leaves before the instruction if not. want is the registers behind the instruction; the tail is executed on them.
-func (t *trier) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, may bool) string {
-	pc, why := p.Blocks[0].Last, native.Control
-	if may {
-		tail.Finish(p.Instrs[1:1+tail.Len], want, ctx.Mask)
+func (t *tester) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, supported bool) string {
+	pc, reason := p.Blocks[0].Last, native.OtherEnd
+	if supported {
+		tail.Execute(p.Instrs[1:1+tail.Len], want, ctx.Mask)
 	} else {
-		pc, why = 0, native.Lacks
+		pc, reason = 0, native.Unsupported
 	}
-	c.Block(ctx, p.file, 0)
+	c.RunBlock(ctx, p.file, 0)
 	t.Compared++
-	if ctx.PC != pc || ctx.Reason != why || ctx.Lanes != ctx.Mask {
-		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, why)
+	if ctx.PC != pc || ctx.Reason != reason || ctx.Lanes != ctx.Mask {
+		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, reason)
 	}
 	return p.differs(want)
 }
@@ -230,7 +230,7 @@ func (t *trier) execute(c *native.Code, ctx *native.Context, p *program, want *r
 // differs says where registers differ from what they should be, and constants from what they were; "" if they
 // do not.
 func (p *program) differs(want *regfile.File) string {
-	for i := range p.Consts.Len().R {
+	for i := range p.Consts.Size().R {
 		row := p.file.Src32(^int32(i))
 		for _, v := range row {
 			if v != row[0] {
@@ -238,7 +238,7 @@ func (p *program) differs(want *regfile.File) string {
 			}
 		}
 	}
-	for i := range p.Consts.Len().Q {
+	for i := range p.Consts.Size().Q {
 		row := p.file.Src64(^int32(i))
 		for _, v := range row {
 			if v != row[0] {
@@ -247,8 +247,8 @@ func (p *program) differs(want *regfile.File) string {
 		}
 	}
 	var a, b bytes.Buffer
-	p.file.Write(&a, frame)
-	want.Write(&b, frame)
+	p.file.WriteTo(&a, frame)
+	want.WriteTo(&b, frame)
 	if bytes.Equal(a.Bytes(), b.Bytes()) {
 		return ""
 	}
@@ -270,12 +270,12 @@ func (p *program) differs(want *regfile.File) string {
 	panic("BUG: files differ where they have no rows")
 }
 
-// source draws a source operand of a slot: a register, or a constant.
-func (t *trier) source(p *code.Program, to *int32, slot code.Slot, constant bool) {
+// drawSource draws a source operand of a slot: a register, or a constant.
+func (t *tester) drawSource(p *code.Program, to *int32, slot code.Slot, constant bool) {
 	switch {
 	case slot == code.NoSlot:
 	case constant && slot == code.R:
-		*to = p.Consts.Add32(uint32(t.Value()) & t.width)
+		*to = p.Consts.Add32(uint32(t.Value()) & t.constantMask)
 	case constant && slot == code.Q:
 		*to = p.Consts.Add64(t.Value())
 	case constant:

@@ -15,120 +15,120 @@ import (
 	"gemu/regfile"
 )
 
-// crew is warps that take turns as package simt has them.
-type crew struct {
-	native.Team
+// goScheduler is warps that take turns as package simt has them.
+type goScheduler struct {
+	native.Scheduler
 
-	warps          []*walk
-	arrived        uint32
-	barrier        uint32
-	allowed, given int64
-	shared         []byte
-	uniform        [native.Registers]uint64
-	zero           []code.Row
-	takes          int64
+	warps            []*model
+	arrivedWarps     uint32
+	barrier          uint32
+	stretch, granted int64
+	shared           []byte
+	uniform          [native.Registers]uint64
+	zeroRows         []code.Row
+	cost             int64
 }
 
-// stops has a warp come to the end of a block at which it ends or waits. It goes on itself, or nobody is given, and another has its
+// endOrWait has a warp come to the end of a block at which it ends or waits. It goes on itself, or nobody is given, and another has its
 // turn, if that is not Go's.
-func (c *crew) stops(w *walk, b *code.Block, end *code.Instr) (on *walk, ok bool) {
+func (c *goScheduler) endOrWait(w *model, b *code.Block, end *code.Instr) (next *model, ok bool) {
 	x := &w.context
-	if c == nil || end.Guard != 0 || x.Mask != x.Live || x.Others != 0 || c.Apart != 0 {
+	if c == nil || end.Guard != 0 || x.Mask != x.Live || x.NumSplits != 0 || c.WaitersInGo != 0 {
 		return nil, false
 	}
-	halts := func(s native.State) {
-		w.settle()
-		x.State, x.Touched, c.Dirty = s, 1, 1
+	halt := func(s native.State) {
+		w.countLanes()
+		x.State, x.Unsynced, c.Dirty = s, 1, 1
 	}
 	if end.Op == code.Exit {
-		if x.Ends == 0 || c.arrived != 0 {
+		if x.MayExit == 0 || c.arrivedWarps != 0 {
 			return nil, false
 		}
-		c.Live--
-		halts(native.Ended)
+		c.LiveWarps--
+		halt(native.Ended)
 		return nil, true
 	}
 	if end.A >= 0 || end.B != code.NoRow || end.Side != 0 {
 		return nil, false
 	}
 	id := w.file.Src32(end.A)[0]
-	if id > 15 || c.arrived != 0 && c.barrier != id || b.Next == x.Stop {
+	if id > 15 || c.arrivedWarps != 0 && c.barrier != id || b.Next == x.ReconvergeAt {
 		return nil, false
 	}
 	c.barrier = id
-	if c.arrived++; c.arrived != c.Live {
-		x.PC, x.At = b.Next, b.Last
-		halts(native.Waits)
+	if c.arrivedWarps++; c.arrivedWarps != c.LiveWarps {
+		x.PC, x.BarrierBlock = b.Next, b.Last
+		halt(native.AtBarrier)
 		return nil, true
 	}
-	c.arrived, c.Dirty = 0, 1
+	c.arrivedWarps, c.Dirty = 0, 1
 	for _, o := range c.warps {
-		if o.context.State == native.Waits {
-			o.context.State, o.context.Touched = native.Ready, 1
+		if o.context.State == native.AtBarrier {
+			o.context.State, o.context.Unsynced = native.Ready, 1
 		}
 	}
 	return w, true
 }
 
-// turn gives the next warp its turn.
-func (c *crew) turn(w *walk) {
+// switchWarp gives the next warp its turn.
+func (c *goScheduler) switchWarp(w *model) {
 	executed := w.context.Count
-	c.Left -= executed - c.Began
-	c.allowed -= executed - w.context.Enough + c.given
-	c.Began = executed
-	if c.Live == 0 && c.More > 0 && c.Left > 0 {
-		c.follow()
+	c.InstrsLeft -= executed - c.SliceStart
+	c.stretch -= executed - w.context.CountLimit + c.granted
+	c.SliceStart = executed
+	if c.LiveWarps == 0 && c.Remaining > 0 && c.InstrsLeft > 0 {
+		c.startNextCTA()
 	}
-	for k := 1; k <= len(c.warps) && c.Left > 0; k++ {
-		i := (int(c.Now) + k) % len(c.warps)
+	for k := 1; k <= len(c.warps) && c.InstrsLeft > 0; k++ {
+		i := (int(c.Running) + k) % len(c.warps)
 		o := c.warps[i]
 		x := &o.context
-		if x.State == native.Stops || x.State == native.Ready && x.Count > c.Most {
+		if x.State == native.ReadyInGo || x.State == native.Ready && x.Count > c.MaxCount {
 			break
 		}
 		if x.State != native.Ready {
 			continue
 		}
-		c.Now, c.Turned, c.Steps = uint32(i), 1, c.Steps+uint32(k)
-		c.Share = min(c.Left, c.Quantum)
-		c.Began, c.End, x.Touched = x.Count, x.Count+c.Share, 1
-		c.given = min(c.Share, c.allowed)
-		if x.Enough = x.Count + c.given; c.allowed <= 0 {
-			x.Reason = native.Used
+		c.Running, c.Switched, c.WarpsVisited = uint32(i), 1, c.WarpsVisited+uint32(k)
+		c.SliceLength = min(c.InstrsLeft, c.Quantum)
+		c.SliceStart, c.SliceEnd, x.Unsynced = x.Count, x.Count+c.SliceLength, 1
+		c.granted = min(c.SliceLength, c.stretch)
+		if x.CountLimit = x.Count + c.granted; c.stretch <= 0 {
+			x.Reason = native.BudgetUsed
 			return
 		}
 		o.run(x.PC, true)
 		return
 	}
-	w.context.Reason = native.Turned
+	w.context.Reason = native.SwitchedWarp
 }
 
-// follow has all warps be those of the next CTA.
-func (c *crew) follow() {
-	c.More--
-	c.Followed++
-	c.allowed -= c.takes
-	if c.At[0]++; c.At[0] == c.Width[0] {
-		c.At[0] = 0
-		if c.At[1]++; c.At[1] == c.Width[1] {
-			c.At[1] = 0
-			c.At[2]++
+// startNextCTA has all warps be those of the next CTA.
+func (c *goScheduler) startNextCTA() {
+	c.Remaining--
+	c.Completed++
+	c.stretch -= c.cost
+	if c.CTAID[0]++; c.CTAID[0] == c.GridWidth[0] {
+		c.CTAID[0] = 0
+		if c.CTAID[1]++; c.CTAID[1] == c.GridWidth[1] {
+			c.CTAID[1] = 0
+			c.CTAID[2]++
 		}
 	}
-	copy(c.uniform[ptx.CtaidX:], c.At[:])
+	copy(c.uniform[ptx.CtaidX:], c.CTAID[:])
 	clear(c.shared)
 	for i, w := range c.warps {
-		x, e := &w.context, &c.Ended
-		e.Count, e.Slots, e.Held, e.Branches = e.Count+x.Count, e.Slots+x.Slots, e.Held+x.Held, e.Branches+x.Branches
-		e.Divergent, e.Met, e.Leaves = e.Divergent+x.Divergent, e.Met+x.Met, e.Leaves+x.Leaves
-		x.Count, x.Since = 0, 0
-		x.Counted()
-		if x.Live = c.Usual; i == len(c.warps)-1 {
-			x.Live = c.Last
+		x, e := &w.context, &c.EndedCounts
+		e.Count, e.LaneInstrs, e.Skipped, e.Branches = e.Count+x.Count, e.LaneInstrs+x.LaneInstrs, e.Skipped+x.Skipped, e.Branches+x.Branches
+		e.DivergentBranches, e.Reconverged, e.ExitBranches = e.DivergentBranches+x.DivergentBranches, e.Reconverged+x.Reconverged, e.ExitBranches+x.ExitBranches
+		x.Count, x.CountedUpTo = 0, 0
+		x.ResetCounts()
+		if x.Live = c.FirstLanes; i == len(c.warps)-1 {
+			x.Live = c.LastLanes
 		}
-		x.Mask, x.Stop, x.PC, x.Most, x.Ends, x.Meetings, x.Others = x.Live, -1, c.Entry, native.MostWays, 1, 0, 0
-		x.State, x.Touched = native.Ready, 0
-		for _, z := range c.zero {
+		x.Mask, x.ReconvergeAt, x.PC, x.MaxDepth, x.MayExit, x.NumReconvergences, x.NumSplits = x.Live, -1, c.EntryPC, native.MaxSplits, 1, 0, 0
+		x.State, x.Unsynced = native.Ready, 0
+		for _, z := range c.zeroRows {
 			switch z.Slot {
 			case code.R:
 				*w.file.Row32(z.Row) = regfile.Row32{}
@@ -139,27 +139,27 @@ func (c *crew) follow() {
 			}
 		}
 	}
-	c.Live, c.Left, c.Now, c.Dirty = uint32(len(c.warps)), c.Slice, uint32(len(c.warps)-1), 1
-	c.Steps = ^uint32(0)
+	c.LiveWarps, c.InstrsLeft, c.Running, c.Dirty = uint32(len(c.warps)), c.InstrsPerCTA, uint32(len(c.warps)-1), 1
+	c.WarpsVisited = ^uint32(0)
 }
 
-// enters says up to when the warp may execute whose turn it is.
-func (c *crew) enters(x *native.Context) {
-	x.Enough = min(c.End, x.Count+native.Stretch)
-	c.allowed, c.given = native.Stretch, x.Enough-x.Count
+// enter says up to when the warp may execute whose turn it is.
+func (c *goScheduler) enter(x *native.Context) {
+	x.CountLimit = min(c.SliceEnd, x.Count+native.Stretch)
+	c.stretch, c.granted = native.Stretch, x.CountLimit-x.Count
 }
 
-// turns tries programs that several warps execute.
-func (t *trier) turns(round int) bool {
+// testScheduler tries programs that several warps execute.
+func (t *tester) testScheduler(round int) bool {
 	for n := range 1000 {
-		p := t.blocks(30)
+		p := t.newBlocks(30)
 		c := t.lib.New(p.Program)
 		size := 1 + t.IntN(5)
-		team, want := new(native.Team), new(crew)
+		scheduler, want := new(native.Scheduler), new(goScheduler)
 		shared := mem.NewMap(1<<20, 1<<20, nil).NewShared(uint64(t.IntN(5000)))
 		uniform, changed := [native.Registers]uint64{}, false
 		warps, contexts := make([]*program, size), make([]*native.Context, size)
-		t.lib.Take()
+		t.lib.TakeUsed()
 		for i := range size {
 			f := p.copied()
 			for k := range int32(frame.P) {
@@ -167,103 +167,103 @@ func (t *trier) turns(round int) bool {
 					f.SetP(k, regfile.Full, -(t.Uint32() & 1))
 				}
 			}
-			x := &native.Context{Mask: regfile.Full, Stop: -1, Count: t.Int64N(1 << 40), PC: p.Blocks[t.IntN(len(p.Blocks))].First}
-			x.State, x.Ends = native.Ready, 1
+			x := &native.Context{Mask: regfile.Full, ReconvergeAt: -1, Count: t.Int64N(1 << 40), PC: p.Blocks[t.IntN(len(p.Blocks))].First}
+			x.State, x.MayExit = native.Ready, 1
 			if t.IntN(3) == 0 {
 				x.Mask = t.mask(n + round)
 			}
 			if x.Live = x.Mask; t.IntN(6) == 0 {
 				x.Live = regfile.Full
-				t.ways(p, x)
+				t.exportDivergence(p, x)
 			}
 			if t.IntN(8) == 0 {
-				x.Stop = p.Blocks[t.IntN(len(p.Blocks))].First
+				x.ReconvergeAt = p.Blocks[t.IntN(len(p.Blocks))].First
 			}
-			x.In(team)
-			x.Room(nil, shared, &changed)
-			x.Since = x.Count
+			x.SetScheduler(scheduler)
+			x.SetMemory(nil, shared, &changed)
+			x.CountedUpTo = x.Count
 			if !c.Ready(x) || !c.Ready(&native.Context{Mask: 1}) || !c.Ready(&native.Context{Mask: regfile.Full}) || !c.Ready(x) {
 				return false
 			}
-			c.Fill(x, f)
+			c.FillContext(x, f)
 			if i > 0 && t.IntN(5) == 0 {
-				x.State = []native.State{native.Out, native.Stops, native.Ended}[t.IntN(3)]
+				x.State = []native.State{native.NotRunning, native.ReadyInGo, native.Ended}[t.IntN(3)]
 			}
 			if x.State != native.Ended {
-				team.Live++
+				scheduler.LiveWarps++
 			}
 			warps[i], contexts[i] = &program{p.Program, f}, x
 		}
 		if t.IntN(6) == 0 {
-			team.Apart = 1
+			scheduler.WaitersInGo = 1
 		}
-		team.May = t.Uint32N(2)
-		team.Left, team.Quantum, team.Most = t.Int64N(2000), 1+t.Int64N(60), 1<<40-t.Int64N(1<<36)
-		team.Began = contexts[0].Count
-		team.End = team.Began + 1 + t.Int64N(60)
-		team.Usual, team.Last, team.Entry, team.Slice = regfile.Full, regfile.Full, p.Blocks[t.IntN(len(p.Blocks))].First, 1+t.Int64N(2000)
+		scheduler.Ordered = t.Uint32N(2)
+		scheduler.InstrsLeft, scheduler.Quantum, scheduler.MaxCount = t.Int64N(2000), 1+t.Int64N(60), 1<<40-t.Int64N(1<<36)
+		scheduler.SliceStart = contexts[0].Count
+		scheduler.SliceEnd = scheduler.SliceStart + 1 + t.Int64N(60)
+		scheduler.FirstLanes, scheduler.LastLanes, scheduler.EntryPC, scheduler.InstrsPerCTA = regfile.Full, regfile.Full, p.Blocks[t.IntN(len(p.Blocks))].First, 1+t.Int64N(2000)
 		if t.IntN(2) == 0 {
-			team.Last = t.mask(n)
+			scheduler.LastLanes = t.mask(n)
 		}
 		if t.IntN(3) > 0 {
-			team.More = t.Uint32N(5)
+			scheduler.Remaining = t.Uint32N(5)
 		}
-		for d := range team.Width {
-			team.Width[d] = 1 + t.Uint64N(3)
-			team.At[d] = t.Uint64N(team.Width[d])
+		for d := range scheduler.GridWidth {
+			scheduler.GridWidth[d] = 1 + t.Uint64N(3)
+			scheduler.CTAID[d] = t.Uint64N(scheduler.GridWidth[d])
 		}
 		for i := range shared.Data {
 			shared.Data[i] = byte(1 + t.IntN(255))
 		}
 		for range t.IntN(4) {
-			want.zero = append(want.zero, []code.Row{{Slot: code.R, Row: t.Int32N(int32(frame.R))}, {Slot: code.Q, Row: t.Int32N(int32(frame.Q))}, {Slot: code.P, Row: t.Int32N(int32(frame.P))}}[t.IntN(3)])
+			want.zeroRows = append(want.zeroRows, []code.Row{{Slot: code.R, Row: t.Int32N(int32(frame.R))}, {Slot: code.Q, Row: t.Int32N(int32(frame.Q))}, {Slot: code.P, Row: t.Int32N(int32(frame.P))}}[t.IntN(3)])
 		}
-		team.Of(contexts)
-		c.Follows(team, warps[0].file, shared, want.zero, &uniform, nil)
-		want.takes = int64(len(shared.Data)/native.AsLong + size*(2+len(want.zero)))
-		t.Stencils = append(t.Stencils, t.lib.Take()...)
-		want.Team, want.shared = *team, slices.Clone(shared.Data)
-		if team.Of(contexts); t.IntN(8) == 0 {
-			team.Of(nil)
+		scheduler.SetWarps(contexts)
+		c.SetNextCTAs(scheduler, warps[0].file, shared, want.zeroRows, &uniform, nil)
+		want.cost = int64(len(shared.Data)/native.ClearedBytesPerInstr + size*(2+len(want.zeroRows)))
+		t.Stencils = append(t.Stencils, t.lib.TakeUsed()...)
+		want.Scheduler, want.shared = *scheduler, slices.Clone(shared.Data)
+		if scheduler.SetWarps(contexts); t.IntN(8) == 0 {
+			scheduler.SetWarps(nil)
 		}
 		for i := range size {
-			w := &walk{program: p, file: warps[i].copied(), context: *contexts[i]}
-			if w.crew = want; !team.Turns() {
-				w.crew = nil
+			w := &model{program: p, file: warps[i].copied(), context: *contexts[i]}
+			if w.scheduler = want; !scheduler.HasWarps() {
+				w.scheduler = nil
 			}
 			want.warps = append(want.warps, w)
 		}
 		at, begins := contexts[0].PC, true
-		for range passes {
-			now := team.Now
+		for range maxPasses {
+			now := scheduler.Running
 			ctx, w := contexts[now], want.warps[now]
 			from := fmt.Sprintf("warp %d from %d", now, at)
-			want.enters(&w.context)
-			if ctx.Until(team.End); begins {
-				c.Block(ctx, warps[now].file, p.Block(at).Index)
+			want.enter(&w.context)
+			if ctx.WithLimit(scheduler.SliceEnd); begins {
+				c.RunBlock(ctx, warps[now].file, p.Block(at).Index)
 			} else {
-				c.Instr(ctx, warps[now].file, at)
+				c.RunInstr(ctx, warps[now].file, at)
 			}
 			w.run(at, begins)
 			t.Compared++
-			if diff := t.turnsDiffer(team, want, warps, contexts); diff != "" {
+			if diff := t.schedulerDiffers(scheduler, want, warps, contexts); diff != "" {
 				t.Differs = fmt.Sprintf("%d warps take turns, %s: %s\n%v", size, from, diff, p)
 				return false
 			}
 			if uniform != want.uniform || !bytes.Equal(shared.Data, want.shared) {
-				t.Differs = fmt.Sprintf("%d warps take turns, %s: CTA %v has special registers %v, shared memory %v,\nnot %v, %v", size, from, team.At, uniform, shared.Data, want.uniform, want.shared)
+				t.Differs = fmt.Sprintf("%d warps take turns, %s: CTA %v has special registers %v, shared memory %v,\nnot %v, %v", size, from, scheduler.CTAID, uniform, shared.Data, want.uniform, want.shared)
 				return false
 			}
-			team.Dirty, want.Dirty = 0, 0 // Go has looked
+			scheduler.Dirty, want.Dirty = 0, 0 // Go has looked
 			for i := range size {
-				contexts[i].Touched, want.warps[i].context.Touched = 0, 0
+				contexts[i].Unsynced, want.warps[i].context.Unsynced = 0, 0
 			}
-			switch ctx = contexts[team.Now]; {
-			case ctx.Reason == native.Used && ctx.Count < team.End:
+			switch ctx = contexts[scheduler.Running]; {
+			case ctx.Reason == native.BudgetUsed && ctx.Count < scheduler.SliceEnd:
 				at, begins = ctx.PC, true
 				continue
-			case ctx.Reason == native.Lacks:
-				at, begins = c.Next(ctx, ctx.PC+1), false
+			case ctx.Reason == native.Unsupported:
+				at, begins = c.NextSupported(ctx, ctx.PC+1), false
 				continue
 			}
 			break
@@ -272,38 +272,38 @@ func (t *trier) turns(round int) bool {
 	return true
 }
 
-// turnsDiffer says how warps that have taken turns differ from what they should be; "" for not at all.
-func (t *trier) turnsDiffer(team *native.Team, want *crew, warps []*program, contexts []*native.Context) string {
-	told := func(t *native.Team) string {
-		return fmt.Sprintf("left %d, began %d, end %d, share %d, now %d, live %d, turned %d, steps %d, dirty %d, follow %d %d %v %d", t.Left, t.Began, t.End, t.Share, t.Now, t.Live, t.Turned, t.Steps, t.Dirty, t.More, t.Followed, t.At, t.Ended)
+// schedulerDiffers says how warps that have taken turns differ from what they should be; "" for not at all.
+func (t *tester) schedulerDiffers(scheduler *native.Scheduler, want *goScheduler, warps []*program, contexts []*native.Context) string {
+	describeScheduler := func(t *native.Scheduler) string {
+		return fmt.Sprintf("left %d, began %d, end %d, share %d, now %d, live %d, turned %d, steps %d, dirty %d, follow %d %d %v %d", t.InstrsLeft, t.SliceStart, t.SliceEnd, t.SliceLength, t.Running, t.LiveWarps, t.Switched, t.WarpsVisited, t.Dirty, t.Remaining, t.Completed, t.CTAID, t.EndedCounts)
 	}
-	g, w := told(team)+fmt.Sprint(team.Waiting()), told(&want.Team)+fmt.Sprint(want.arrived > 0)
-	if !team.Turns() { // nothing is done for a team that there is not, but that its end is put off
-		g, w = fmt.Sprint(team.Now), fmt.Sprint(want.Now)
-		want.End = team.End
+	g, w := describeScheduler(scheduler)+fmt.Sprint(scheduler.HasWaiters()), describeScheduler(&want.Scheduler)+fmt.Sprint(want.arrivedWarps > 0)
+	if !scheduler.HasWarps() { // nothing is done for a team that there is not, but that its end is put off
+		g, w = fmt.Sprint(scheduler.Running), fmt.Sprint(want.Running)
+		want.SliceEnd = scheduler.SliceEnd
 	}
 	if g != w {
 		return fmt.Sprintf("of the team, it has %s\nnot %s", g, w)
 	}
 	for i, o := range want.warps {
 		g, w := contexts[i], &o.context
-		if diff := cmp.Or(warps[i].differs(o.file), waysDiffer(g, w)); diff != "" {
+		if diff := cmp.Or(warps[i].differs(o.file), divergenceDiffers(g, w)); diff != "" {
 			return fmt.Sprintf("warp %d: %s", i, diff)
 		}
-		known := func(c *native.Context) string {
-			s := fmt.Sprintf("count %d, held %d, branches %d, state %d, touched %d", c.Count, c.Held, c.Branches, c.State, c.Touched)
-			if c.State == native.Waits {
-				s += fmt.Sprintf(", at %d", c.At)
+		describeWarp := func(c *native.Context) string {
+			s := fmt.Sprintf("count %d, held %d, branches %d, state %d, touched %d", c.Count, c.Skipped, c.Branches, c.State, c.Unsynced)
+			if c.State == native.AtBarrier {
+				s += fmt.Sprintf(", at %d", c.BarrierBlock)
 			}
-			if uint32(i) == team.Now && c.Reason != native.Turned || c.State == native.Waits || c.State == native.Stands {
+			if uint32(i) == scheduler.Running && c.Reason != native.SwitchedWarp || c.State == native.AtBarrier || c.State == native.AtOrdered {
 				s += fmt.Sprintf(", pc %d", c.PC)
 			}
-			if uint32(i) == team.Now {
+			if uint32(i) == scheduler.Running {
 				s += fmt.Sprintf(", reason %d", c.Reason)
 			}
 			return s
 		}
-		if g, w := known(g), known(w); g != w {
+		if g, w := describeWarp(g), describeWarp(w); g != w {
 			return fmt.Sprintf("warp %d has %s\nnot %s", i, g, w)
 		}
 	}

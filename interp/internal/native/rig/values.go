@@ -35,8 +35,8 @@ var corners = map[string][]uint64{
 	"f16": {0, 0x8000, 1, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3c003c00, 0x7c00fc00, 0x7e007c01, 0x04000001, 0x3f803f80, 0x7f80ff80, 0x7fc07f81},
 }
 
-// For has values be those that an operation may take in a way of its own.
-func (v *Values) For(op code.Op) { v.format = formatOf(op) }
+// SetOperation has values be those that an operation may take in a way of its own.
+func (v *Values) SetOperation(op code.Op) { v.format = formatOf(op) }
 
 // formatOf is which corners go with an operation: those of a format in its name.
 func formatOf(op code.Op) string {

@@ -16,8 +16,8 @@
 #define WITHIN(o, end) ((o) | (last - (o)) | (end) | (last - (end)) | ((end) - (o)))
 #define CHECK_OUTERMOST \
 	u64 first = a[f] + off, first2 = a[f2] + off; \
-	if (RARELY(((WITHIN(first, a[l] + off) | WITHIN(first2, a[l2] + off)) & SIGN) | ((first | first2) & (n - 1)))) \
+	if (UNLIKELY(((WITHIN(first, a[l] + off) | WITHIN(first2, a[l2] + off)) & SIGN) | ((first | first2) & (n - 1)))) \
 		LEAVE;
 
-// TAKES counts what takes as long as n others besides itself: machine code comes back so much earlier.
-#define TAKES(n) (ctx->enough = ctx->enough > (n) ? ctx->enough - (n) : 0)
+// ADD_COST counts what takes as long as n others besides itself: machine code comes back so much earlier.
+#define ADD_COST(n) (ctx->count_limit = ctx->count_limit > (n) ? ctx->count_limit - (n) : 0)

@@ -26,7 +26,7 @@
 		result; \
 	} \
 	if (changed) \
-		*ctx->changed = 1; \
+		*ctx->memory_changed = 1; \
 	NEXT;
 
 // ATOMIC gives what was there, REDUCE does not.
@@ -37,7 +37,7 @@
 		T *d = (T *)AT(char, D, BASE_##ds); \
 		u64 bad = 0; \
 		EVERY(i) bad |= outside(a[i] + off, last, sizeof(T)); \
-		if (RARELY(bad)) \
+		if (UNLIKELY(bad)) \
 			LEAVE; \
 		u32 parallel = PARALLEL_##space; \
 		ATOMIC_AT(T, p + (a[i] + off), value, parallel, result) \

@@ -98,7 +98,7 @@ NOTED(r) NOTED(q)
 		const struct compact *c = SHADOW(A, s##_shadows); \
 		if (CALL(s, c, ROW_OF_##s(B), ROW_OF_##s(C), ALL(m))) \
 			LEAVE; \
-		ctx->kept += __builtin_popcount(c->mask & ALL(m) & (u32)NUMBER(H0)); \
+		ctx->compared_compact += __builtin_popcount(c->mask & ALL(m) & (u32)NUMBER(H0)); \
 		NEXT; \
 	}
 AGREE(r) AGREE(q)
@@ -117,7 +117,7 @@ AGREE(r) AGREE(q)
 		VECTORS(s, i) diff |= STEPPED(v) ^ VECTOR(s, want, i); \
 		if (ANY(diff) || (c->base | c->stride) != (element_##s)(c->base | c->stride)) \
 			LEAVE; \
-		ctx->kept += PLACE(H0); \
+		ctx->compared_compact += PLACE(H0); \
 		NEXT; \
 	}
 #define AGREED_BOTH(s) AGREED(agreed_both, s, ~0ul, vector_##s diff = unlike_all_##s(ROW_OF_##s(B), ROW_OF_##s(C));)
@@ -240,21 +240,21 @@ STENCIL(tally) {
 	NEXT;
 }
 
-// tally_level does if the result under way is the same in all lanes.
-STENCIL(tally_level) {
+// tally_uniform does if the result under way is the same in all lanes.
+STENCIL(tally_uniform) {
 	*(u64 *)((char *)ctx->counts + PLACE(HD)) += spare ? 0 : NUMBER(H0);
 	NEXT;
 }
 
-// told: somebody has said that memory is changed.
-STENCIL(told) {
-	if (!*ctx->changed)
+// memory_changed leaves if the flag is not set that memory is changed.
+STENCIL(memory_changed) {
+	if (!*ctx->memory_changed)
 		LEAVE;
 	NEXT;
 }
 
-// alone: no lane lives that does not execute.
-STENCIL(alone) {
+// all_active leaves if a live lane does not execute.
+STENCIL(all_active) {
 	if (ctx->live & ~(u32)m)
 		LEAVE;
 	NEXT;

@@ -11,7 +11,7 @@
 #else
 #define EXECUTING 0xffffffffu
 #endif
-#define LACKING(mask) (EXECUTING & ~(mask))
+#define NOT_COMPACT(mask) (EXECUTING & ~(mask))
 
 static inline u32 lowest(u32 m) { return __builtin_ctz(m); }
 static inline u32 highest(u32 m) { return 31 - __builtin_clz(m); }
@@ -65,7 +65,7 @@ static inline void set(struct compact *d, u64 base, u64 stride, u32 lanes) {
 #define OTHERS_OF(s, T, row) \
 	u32 rest = d->mask & ~d->clean & ~(u32)m & ctx->live; \
 	if (rest) { \
-		ctx->expanded += __builtin_popcount(rest); \
+		ctx->materialised += __builtin_popcount(rest); \
 		filled_##s(row, (T)d->base, (T)d->stride, rest); \
 	}
 #define OTHERS_r OTHERS_OF(r, u32, ROW(u32, F))
@@ -83,7 +83,7 @@ KEEP_IN(q, u64)
 #ifndef MASKED
 // held: all lanes that execute have A in its shadow.
 #define HELD(s) \
-	STENCIL(held_##s) { \
+	STENCIL(compact_##s) { \
 		if ((u32)m & ~SHADOW(A, s##_shadows)->mask) \
 			OTHER; \
 		NEXT; \
@@ -92,7 +92,7 @@ HELD(r) HELD(q)
 
 // level: A, which is held, is the same in all lanes.
 #define LEVEL(s) \
-	STENCIL(level_##s) { \
+	STENCIL(uniform_##s) { \
 		if (SHADOW(A, s##_shadows)->stride) \
 			OTHER; \
 		NEXT; \
@@ -115,14 +115,14 @@ STENCIL(alike) {
 	}
 PROVED(r, u32) PROVED(q, u64)
 
-// expand writes what the shadow A has for lanes that execute to the row D.
+// materialise writes what the shadow A has for lanes that execute to the row D.
 #define EXPAND(s, T, row) \
-	STENCIL(expand_##s) { \
+	STENCIL(materialise_##s) { \
 		struct compact *a = SHADOW(A, s##_shadows); \
 		u32 need = a->mask & (u32)m & ~a->clean; \
 		if (need) { \
 			a->clean |= need; \
-			ctx->expanded += __builtin_popcount(need); \
+			ctx->materialised += __builtin_popcount(need); \
 			if (need == 0xffffffff) \
 				all_filled_##s(row, (T)a->base, (T)a->stride); \
 			else \
@@ -183,11 +183,11 @@ static inline int widened(u64 *base, u64 *stride, const struct compact *v, int i
 
 #define HELD_A(s) \
 	const struct compact *a = SHADOW(A, s##_shadows); \
-	if (LACKING(a->mask)) \
+	if (NOT_COMPACT(a->mask)) \
 		OTHER;
 #define HELD_AB(s, t) \
 	const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, t##_shadows); \
-	if (LACKING(a->mask & b->mask)) \
+	if (NOT_COMPACT(a->mask & b->mask)) \
 		OTHER;
 
 // What does the same to base and stride is one operation on both.
@@ -238,7 +238,7 @@ SUM(add, +, r) SUM(add, +, q) SUM(sub, -, r) SUM(sub, -, q)
 	} \
 	STENCIL(FORM(affine_mad_##s)) { \
 		const struct compact *c = SHADOW(C, s##_shadows); \
-		if (LACKING(c->mask)) \
+		if (NOT_COMPACT(c->mask)) \
 			OTHER; \
 		HELD_AB(s, s) \
 		u64 x = a->base, y = b->base, dx = a->stride, dy = b->stride; \
@@ -289,7 +289,7 @@ WIDEN(s, 1) WIDEN(u, 0)
 	STENCIL(FORM(affine_madwide_##name)) { \
 		const struct compact *c = SHADOW(C, q_shadows); \
 		u64 cb = c->base, cs = c->stride; \
-		if (LACKING(c->mask)) \
+		if (NOT_COMPACT(c->mask)) \
 			OTHER; \
 		WIDE_PRODUCT(is_signed) \
 		RESULT(q, base + cb, stride + cs) \
@@ -437,9 +437,9 @@ ORDER(s, 1) ORDER(u, 0)
 			OTHER; \
 		const struct compact *a = SHADOW(A, s##_shadows), *b = SHADOW(B, s##_shadows); \
 		a = p ? a : b; \
-		if (LACKING(a->mask)) \
+		if (NOT_COMPACT(a->mask)) \
 			OTHER; \
-		spare = a->stride; /* tally_level asks, when all lanes execute, too */ \
+		spare = a->stride; /* tally_uniform asks, when all lanes execute, too */ \
 		RESULT(s, a->base, spare) \
 	}
 SELECT(r) SELECT(q)
@@ -448,13 +448,13 @@ SELECT(r) SELECT(q)
 // lane, ctx->step from one lane to the next. H1 is the place of the allocation.
 #define AT_q \
 	const struct compact *a = SHADOW(A, q_shadows); \
-	if (LACKING(a->mask)) \
+	if (NOT_COMPACT(a->mask)) \
 		OTHER; \
 	u64 base = a->base, by = a->stride;
 #define AT_r \
 	const struct compact *a = SHADOW(A, r_shadows); \
 	u64 base, by; \
-	if (LACKING(a->mask) || !widened(&base, &by, a, 0, EXECUTING)) \
+	if (NOT_COMPACT(a->mask) || !widened(&base, &by, a, 0, EXECUTING)) \
 		OTHER;
 #define AT_none u64 base = 0, by = 0;
 #define IN_hit \
@@ -525,7 +525,7 @@ SOURCE(source_thread, 1) SOURCE(source_any, 0)
 
 // changes says that memory is changed.
 STENCIL(changes) {
-	*ctx->changed = 1;
+	*ctx->memory_changed = 1;
 	NEXT;
 }
 #endif

@@ -27,7 +27,7 @@ STENCIL(unguard) {
 // unguard_counted is unguard that counts the lanes kept back: not before, for what is guarded may leave, to be
 // executed by Go.
 STENCIL(unguard_counted) {
-	ctx->held += __builtin_popcount(ctx->mask & ~(u32)m);
+	ctx->skipped += __builtin_popcount(ctx->mask & ~(u32)m);
 	m = ctx->mask;
 	NEXT;
 }
@@ -47,10 +47,10 @@ STENCIL(branch) {
 // edge is on the way to block H0, which leaves if lanes meet there. H1 is how many branches
 // it is. If the budget is used up, it goes to other.
 STENCIL(edge) {
-	if (ctx->stop == (s32)NUMBER(H0) || ctx->heed)
+	if (ctx->reconverge_at == (s32)NUMBER(H0) || ctx->notify_every_block)
 		LEAVE;
 	ctx->branches += NUMBER(H1);
-	if (ctx->count >= ctx->enough)
+	if (ctx->count >= ctx->count_limit)
 		OTHER;
 	NEXT;
 }

@@ -15,7 +15,7 @@
 #define STORE(E, ds, space) \
 	STENCIL(FORM(store_##space##_##E##_##ds)) { \
 		AT_##space(sizeof(E)) DATA_##ds(B) \
-		*ctx->changed = 1; \
+		*ctx->memory_changed = 1; \
 		*(E##_u *)(al->ptr + o) = (E)d[LAST_LANE]; \
 		NEXT; \
 	}
@@ -24,7 +24,7 @@
 #define REACHED(n, as, space) \
 	STENCIL(FORM(reach_##n##_##as##_##space)) { \
 		REACH_##space(n) ADDR_##as \
-		if (RARELY(ASTRAY(as, n))) \
+		if (UNLIKELY(ASTRAY(as, n))) \
 			LEAVE; \
 		NEXT; \
 	}
@@ -38,7 +38,7 @@
 #define STORE_ELEMENT(E, as, ds, space) \
 	STENCIL(FORM(store_element_##E##_##as##_##ds##_##space)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
-		*ctx->changed = 1; \
+		*ctx->memory_changed = 1; \
 		p += off; \
 		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \
 		NEXT; \
@@ -70,7 +70,7 @@ RECALL(r) RECALL(q)
 // Local memory: word i of all lanes is row i. A lane's address is computed in the width of its row.
 #define LOCAL_BEGIN(n) \
 	struct machine *w = MACHINE; \
-	if (RARELY(w->to - w->from < (n))) \
+	if (UNLIKELY(w->to - w->from < (n))) \
 		LEAVE; \
 	u64 from = w->from, room = w->to - from - (n); \
 	char *local = w->local;
@@ -107,7 +107,7 @@ RECALL(r) RECALL(q)
 			u64 at = LANE_AT; \
 			bad |= ASTRAY_LOCAL(at, sizeof(E)); \
 		} \
-		if (RARELY(bad)) \
+		if (UNLIKELY(bad)) \
 			LEAVE; \
 		EVERY(i) { \
 			u64 at = LANE_AT; \
@@ -119,7 +119,7 @@ RECALL(r) RECALL(q)
 	STENCIL(FORM(name##_frame_##E##_##ds)) { \
 		LOCAL_BEGIN(sizeof(E)) DATA_##ds(X) \
 		u64 at = w->frame + (u64)NUMBER(H0); \
-		if (RARELY(ASTRAY_LOCAL(at, sizeof(E)))) \
+		if (UNLIKELY(ASTRAY_LOCAL(at, sizeof(E)))) \
 			LEAVE; \
 		EVERY_ROW(i) { access; } \
 		NEXT; \
@@ -134,7 +134,7 @@ RECALL(r) RECALL(q)
 			u64 at = LANE_AT; \
 			bad |= ASTRAY_LOCAL(at, n); \
 		} \
-		if (RARELY(bad)) \
+		if (UNLIKELY(bad)) \
 			LEAVE; \
 		NEXT; \
 	}
@@ -142,7 +142,7 @@ RECALL(r) RECALL(q)
 	STENCIL(FORM(reach_##n##_frame)) { \
 		LOCAL_BEGIN(n) \
 		u64 at = w->frame + (u64)NUMBER(H0); \
-		if (RARELY(ASTRAY_LOCAL(at, n))) \
+		if (UNLIKELY(ASTRAY_LOCAL(at, n))) \
 			LEAVE; \
 		NEXT; \
 	}

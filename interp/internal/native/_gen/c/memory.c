@@ -15,7 +15,7 @@
 		FIND(E) \
 		if (a[f] == a[l] && a[f2] == a[l2]) { \
 			if (beside_##as(a, m, a[f], a[f2], 0)) { \
-				if (RARELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
+				if (UNLIKELY(outside(a[f] + off, last, n) | outside(a[f2] + off, last, n))) \
 					LEAVE; \
 				E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
 				EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(i < 16 ? v : v2)); \
@@ -33,9 +33,9 @@
 				NEXT; \
 			} \
 		} \
-		if (RARELY(ASTRAY(as, n))) \
+		if (UNLIKELY(ASTRAY(as, n))) \
 			LEAVE; \
-		TAKES(GATHERING); \
+		ADD_COST(GATHER_COST); \
 		p += off; \
 		EVERY(i) d[i] = *(E##_u *)(p + a[i]); \
 		NEXT; \
@@ -43,18 +43,18 @@
 #define STORE(E, as, ds, space) \
 	STENCIL(FORM(store_##E##_##as##_##ds##_##space)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
-		FEWER(sizeof(E), *ctx->changed = 1; EVERY(i) *(E##_u *)(p + (a[i] + off)) = (E)d[i];) \
+		FEWER(sizeof(E), *ctx->memory_changed = 1; EVERY(i) *(E##_u *)(p + (a[i] + off)) = (E)d[i];) \
 		FIND(E) \
 		if (PUTS_##E && AS_BESIDE(as) && SIDE_BY_SIDE(as)) { \
 			CHECK_OUTERMOST \
-			*ctx->changed = 1; \
+			*ctx->memory_changed = 1; \
 			STORE_BESIDE(E, ds, p + o, p + o2) \
 			NEXT; \
 		} \
-		if (RARELY(ASTRAY(as, n))) \
+		if (UNLIKELY(ASTRAY(as, n))) \
 			LEAVE; \
-		TAKES(GATHERING); \
-		*ctx->changed = 1; \
+		ADD_COST(GATHER_COST); \
+		*ctx->memory_changed = 1; \
 		p += off; \
 		EVERY(i) *(E##_u *)(p + a[i]) = (E)d[i]; \
 		NEXT; \

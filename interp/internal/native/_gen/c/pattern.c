@@ -9,7 +9,7 @@
 // the first of them says whether all are in reach. Addresses of 32 bits that have wrapped round are not as they should be.
 #define EXPECTED(apart) \
 	u64 first = a[f] + off, first2 = a[f2] + off, span = (l - f) * (apart), span2 = (l2 - f2) * (apart); \
-	if (RARELY((u64)a[l] - a[f] != span || (u64)a[l2] - a[f2] != span2 || last < span || first > last - span || last < span2 || first2 > last - span2 || ((first | first2) & (n - 1)))) \
+	if (UNLIKELY((u64)a[l] - a[f] != span || (u64)a[l2] - a[f2] != span2 || last < span || first > last - span || last < span2 || first2 > last - span2 || ((first | first2) & (n - 1)))) \
 		LEAVE;
 
 #define ABREAST(E, as) \
@@ -23,7 +23,7 @@
 			LOAD_TOGETHER(E, ds, p + o, p + o2) \
 			NEXT; \
 		} \
-		if (!GETS_##E && RARELY(!WHOLE(n))) \
+		if (!GETS_##E && UNLIKELY(!WHOLE(n))) \
 			LEAVE; \
 		LOAD_BESIDE(E, ds, p + o, p + o2) \
 		NEXT; \
@@ -35,7 +35,7 @@
 		const bool together = TOGETHER; \
 		if (!PUTS_##E && !together) \
 			LEAVE; \
-		*ctx->changed = 1; \
+		*ctx->memory_changed = 1; \
 		if (together) { \
 			STORE_TOGETHER(E, ds, p + o, p + o2) \
 			NEXT; \
@@ -48,7 +48,7 @@
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		OUTERMOST \
 		const u64 n = sizeof(E); \
-		if (RARELY(outside(a[f] + off, last, n) || outside(a[f2] + off, last, n))) \
+		if (UNLIKELY(outside(a[f] + off, last, n) || outside(a[f2] + off, last, n))) \
 			LEAVE; \
 		E v = *(E##_u *)(p + (a[f] + off)), v2 = *(E##_u *)(p + (a[f2] + off)); \
 		EACH_KEPT(ds, i) KEEP_##ds(i, (ROW_##ds)(typeof(d[0] + 0u))(i < 16 ? v : v2)); \
@@ -68,7 +68,7 @@
 	STENCIL(FORM(load_##E##_##as##_##ds##_##space##_spread)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(D) \
 		SPREAD(E, as) \
-		TAKES(GATHERING); \
+		ADD_COST(GATHER_COST); \
 		EVERY_SPREAD(E, ds) \
 		NEXT; \
 	}
@@ -76,8 +76,8 @@
 	STENCIL(FORM(store_##E##_##as##_##ds##_##space##_spread)) { \
 		REACH_##space(sizeof(E)) ADDR_##as DATA_##ds(B) \
 		SPREAD(E, as) \
-		TAKES(GATHERING); \
-		*ctx->changed = 1; \
+		ADD_COST(GATHER_COST); \
+		*ctx->memory_changed = 1; \
 		EVERY(i) *(E##_u *)(p + (i < 16 ? o : o2) + apart * i) = (E)d[i]; \
 		NEXT; \
 	}
@@ -110,7 +110,7 @@ STORES(r, hit) STORES(q, hit) STORES(r, shared) STORES(q, shared)
 			vector_##as want = (vector_##as)(i < 16 ? at : at2) + (INDEX_##as + (number)i) * (number)apart; \
 			off |= (VECTOR(as, a, i) ^ want) & (vector_##as)(i < 16 ? said : said2) & EXECUTE(as, i); \
 		} \
-		if (RARELY(ANY(off))) \
+		if (UNLIKELY(ANY(off))) \
 			LEAVE; \
 		NEXT; \
 	}

@@ -68,7 +68,7 @@ ELEMENT(u8, 16) ELEMENT(s8, 16) ELEMENT(u16, 16) ELEMENT(s16, 16) ELEMENT(u32, 1
 #define ROW_r KEPT(u32, r)
 #define ROW_q KEPT(u64, q)
 #define EACH_KEPT(ds, i) _Pragma("clang loop unroll(full)") for (int i = 0; i < 32; i += KEPT_##ds)
-#define RARELY(x) __builtin_expect((x) != 0, 0)
+#define UNLIKELY(x) __builtin_expect((x) != 0, 0)
 #define AGAIN __asm__("" : "+r"(m)) // what is made of the mask is not kept from before: there are not so many registers
 
 // Rows of addresses and of registers.
@@ -133,13 +133,13 @@ BESIDE(r) BESIDE(q)
 // offset of an access of n bytes. Memory begins at a multiple of n.
 #define REACH_hit(n) \
 	struct allocation *al = *(struct allocation **)((char *)ctx->hits + PLACE(H1)); \
-	if (RARELY(!al || al->size < (n))) \
+	if (UNLIKELY(!al || al->size < (n))) \
 		LEAVE; \
 	u64 off = (u64)NUMBER(H0) - al->base, last = al->size - (n); \
 	char *p = al->ptr;
 #define REACH_shared(n) \
 	struct allocation *al = ctx->shared; \
-	if (RARELY(al->size < (n))) \
+	if (UNLIKELY(al->size < (n))) \
 		LEAVE; \
 	u64 off = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW), last = al->size - (n); \
 	char *p = al->ptr;
@@ -149,12 +149,12 @@ BESIDE(r) BESIDE(q)
 #define AT_fixed(n) \
 	struct allocation *al = *(struct allocation **)((char *)ctx->fixed + PLACE(H1)); \
 	u64 o = PLACE(H0); \
-	if (RARELY(al->size < o + (n))) \
+	if (UNLIKELY(al->size < o + (n))) \
 		LEAVE;
 #define AT_shared(n) \
 	struct allocation *al = ctx->shared; \
 	u64 o = (u64)NUMBER(H0) - (al->base - SHARED_WINDOW); \
-	if (RARELY(al->size < (n) || o > al->size - (n))) \
+	if (UNLIKELY(al->size < (n) || o > al->size - (n))) \
 		LEAVE;
 
 // outside is not 0 where an access of n bytes at offset o is out of reach or not aligned.

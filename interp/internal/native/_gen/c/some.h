@@ -7,7 +7,7 @@
 	if (__builtin_popcount((u32)m) <= 6) { \
 		u64 bad = 0; \
 		EVERY(i) bad |= outside(a[i] + off, last, n); \
-		if (RARELY(bad)) \
+		if (UNLIKELY(bad)) \
 			LEAVE; \
 		access \
 		NEXT; \

@@ -30,33 +30,33 @@ struct compact { // regfile.Compact
 
 struct context { // Context in context.go
 	u64 count;    // PTX instructions that the warp has executed
-	u64 enough;   // … up to which it goes on
-	u64 held;     // lanes that guards have kept from executing, summed over PTX instructions
+	u64 count_limit;   // the count at which it exits
+	u64 skipped;     // lanes that guards have skipped, summed over PTX instructions
 	u64 branches; // executed
 	struct allocation **hits, **fixed;
 	struct allocation *shared;
-	u8 *changed; // set where memory is changed
+	u8 *memory_changed; // set where memory is changed
 	char *constants, *r_shadows, *q_shadows;
 	char *at;    // of a compact access: the memory of the lowest lane
 	s64 step;    // … and how far it is from one lane to the next
-	u64 expanded; // lanes that have been written to rows from shadows
-	u64 kept;     // lanes that shadows have spoken for, in results that were compared
+	u64 materialised; // lanes that have been written from shadows to rows
+	u64 compared_compact;     // lanes of results that were compared by shadows
 	char *notes;  // of check mode: what was there before
 	u64 *counts;  // of compact execution
 	u32 mask;    // lanes that are active
-	s32 stop;    // the block where lanes meet others
+	s32 reconverge_at;    // the block where lanes reconverge with others
 	s32 pc;      // out: where it stopped
 	u32 reason;  // out: why
 	u32 lanes;   // out: that executed
 	u32 live;    // lanes that have not ended
-	u32 heed;    // it stops at each end of a block
+	u32 notify_every_block;    // it exits at each end of a block
 };
 
 // The generator says where Go has them.
 _Static_assert(__builtin_offsetof(struct allocation, base) == ALLOCATION_BASE, "mem.Allocation has another layout");
 _Static_assert(__builtin_offsetof(struct allocation, size) == ALLOCATION_SIZE, "mem.Allocation has another layout");
 _Static_assert(__builtin_offsetof(struct allocation, ptr) == ALLOCATION_PTR, "mem.Allocation has another layout");
-_Static_assert(__builtin_offsetof(struct context, heed) == CONTEXT_HEED, "Context has another layout");
+_Static_assert(__builtin_offsetof(struct context, notify_every_block) == CONTEXT_NOTIFY_EVERY_BLOCK, "Context has another layout");
 
 #define ARGS struct context *ctx, u64 m, u64 outcome, u64 spare, char *R, char *Q, char *P, char *K
 typedef __attribute__((preserve_none)) void stencil(ARGS);

@@ -4,40 +4,40 @@
 #include "ways.h"
 
 #ifndef MASKED
-// whole reports whether the warp takes turns with others and all its lanes are those of m.
-static inline int whole(struct ways *w, u64 m) { return w->team && w->team->size && (u32)m == w->rest.known.live && w->others == 0; }
+// all_lanes_run reports whether the warp takes turns with others and all its lanes are those of m.
+static inline int all_lanes_run(struct warp *w, u64 m) { return w->scheduler && w->scheduler->size && (u32)m == w->machine.known.live && w->num_splits == 0; }
 
-// stops has the warp not run any more.
-static inline void stops(struct ways *w, u64 m, u32 state) {
-	settle(w, m);
+// stop_warp has the warp not run any more.
+static inline void stop_warp(struct warp *w, u64 m, u32 state) {
+	count_lanes(w, m);
 	w->state = state;
-	w->touched = 1;
-	w->team->dirty = 1;
+	w->unsynced = 1;
+	w->scheduler->dirty = 1;
 }
 
-// meet_barrier has the warp wait at barrier A, a constant, behind which it goes on at block H0: H1 is the end of the block
+// wait_at_barrier has the warp wait at barrier A, a constant, behind which it goes on at block H0: H1 is the end of the block
 // before it. If it is the last to come it goes on, and the others are ready; otherwise another has its turn, at other. It
 // leaves if lanes of the warp are elsewhere, if they meet others behind the barrier, or if warps wait elsewhere.
-STENCIL(meet_barrier) {
-	struct ways *w = WAYS;
-	struct team *t = w->team;
+STENCIL(wait_at_barrier) {
+	struct warp *w = WARP;
+	struct scheduler *t = w->scheduler;
 	u32 id = *ROW(u32, A);
-	if (!whole(w, m) || ctx->stop == (s32)NUMBER(H0) || t->apart || id > 15 || (t->arrived && t->barrier != id))
+	if (!all_lanes_run(w, m) || ctx->reconverge_at == (s32)NUMBER(H0) || t->waiters_in_go || id > 15 || (t->arrived_warps && t->barrier != id))
 		LEAVE;
 	t->barrier = id;
-	if (++t->arrived != t->live) {
+	if (++t->arrived_warps != t->live_warps) {
 		ctx->pc = (s32)NUMBER(H0);
-		w->at = (s32)NUMBER(H1);
-		stops(w, m, WAITS);
+		w->barrier_block = (s32)NUMBER(H1);
+		stop_warp(w, m, AT_BARRIER);
 		OTHER;
 	}
-	t->arrived = 0;
+	t->arrived_warps = 0;
 	t->dirty = 1;
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < t->size; i++) {
-		struct ways *o = t->warps[i];
-		if (o->state == WAITS) {
+		struct warp *o = t->warps[i];
+		if (o->state == AT_BARRIER) {
 			o->state = READY;
-			o->touched = 1;
+			o->unsynced = 1;
 		}
 	}
 	NEXT;
@@ -46,36 +46,36 @@ STENCIL(meet_barrier) {
 // warp_end has the warp end, and another have its turn, at other. It leaves if lanes of the warp are elsewhere, or if warps
 // wait, which may have waited for this one.
 STENCIL(warp_end) {
-	struct ways *w = WAYS;
-	if (!whole(w, m) || !w->ends || w->team->apart || w->team->arrived)
+	struct warp *w = WARP;
+	if (!all_lanes_run(w, m) || !w->may_exit || w->scheduler->waiters_in_go || w->scheduler->arrived_warps)
 		LEAVE;
-	w->team->live--;
-	stops(w, m, ENDED);
+	w->scheduler->live_warps--;
+	stop_warp(w, m, ENDED);
 	OTHER;
 }
 
-// look is before a block at H0 that the CTA may only execute in its turn. If it is not, another warp has its turn, at other. It
+// check_ordered is before a block at H0 that the CTA may only execute in its turn. If it is not, another warp has its turn, at other. It
 // leaves where warps do not take turns.
-STENCIL(look) {
-	struct ways *w = WAYS;
-	if (!w->team || !w->team->size)
+STENCIL(check_ordered) {
+	struct warp *w = WARP;
+	if (!w->scheduler || !w->scheduler->size)
 		LEAVE;
-	if (w->team->may)
+	if (w->scheduler->ordered)
 		NEXT;
 	ctx->pc = (s32)NUMBER(H0);
-	stops(w, m, STANDS);
+	stop_warp(w, m, AT_ORDERED);
 	OTHER;
 }
 
-// slow is behind what takes as long as H0 others: machine code comes back so much earlier.
-STENCIL(slow) {
+// add_cost is behind what takes as long as H0 others: machine code comes back so much earlier.
+STENCIL(add_cost) {
 	u64 n = PLACE(H0);
-	ctx->enough = ctx->enough > n ? ctx->enough - n : 0;
+	ctx->count_limit = ctx->count_limit > n ? ctx->count_limit - n : 0;
 	NEXT;
 }
 
-// zeroes clears memory. What is volatile does not become a call.
-static inline void zeroes(char *p, u64 n) {
+// clear clears memory. What is volatile does not become a call.
+static inline void clear(char *p, u64 n) {
 	u64 i = 0;
 	for (; i + sizeof(vector_q) <= n; i += sizeof(vector_q))
 		*(volatile vector_q *)(p + i) = (vector_q)0;
@@ -85,109 +85,109 @@ static inline void zeroes(char *p, u64 n) {
 		*(volatile char *)(p + i) = 0;
 }
 
-// follow has the warps of a CTA that has ended be those of the next: cta.start of package simt.
-static inline void follow(struct team *t, struct allocation *shared) {
-	t->more--, t->followed++;
-	t->allowed -= t->takes;
-	if (++t->at[0] == t->width[0]) {
-		t->at[0] = 0;
-		if (++t->at[1] == t->width[1]) {
-			t->at[1] = 0;
-			t->at[2]++;
+// start_next_cta has the warps of a CTA that has ended be those of the next: cta.start of package simt.
+static inline void start_next_cta(struct scheduler *t, struct allocation *shared) {
+	t->remaining--, t->completed++;
+	t->stretch -= t->cost;
+	if (++t->ctaid[0] == t->grid_width[0]) {
+		t->ctaid[0] = 0;
+		if (++t->ctaid[1] == t->grid_width[1]) {
+			t->ctaid[1] = 0;
+			t->ctaid[2]++;
 		}
 	}
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (int d = 0; d < 3; d++)
-		t->id[d] = t->at[d];
-	zeroes(shared->data, shared->len);
-	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 i = 0; i < t->forgets; i++) { // cta.demote
+		t->ctaid_registers[d] = t->ctaid[d];
+	clear(shared->data, shared->len);
+	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 i = 0; i < t->hit_slots; i++) { // cta.demote
 		struct allocation **known = t->hits + ALLOCATIONS_KNOWN * i;
 		if (!known[0])
 			continue;
 		_Pragma("clang loop unroll(full)") for (int j = ALLOCATIONS_KNOWN - 1; j; j--) known[j] = known[j - 1];
 		known[0] = 0;
 	}
-	u64 executed = 0, slots = 0, held = 0, branches = 0, divergent = 0, meets = 0, leaves = 0;
+	u64 count = 0, lane_instrs = 0, skipped = 0, branches = 0, divergent_branches = 0, reconverged = 0, exit_branches = 0;
 	_Pragma("clang loop unroll(disable) vectorize(disable)") for (u32 i = 0; i < t->size; i++) {
-		struct ways *w = t->warps[i];
-		struct context *c = &w->rest.known;
-		executed += c->count, slots += w->slots, held += c->held, branches += c->branches;
-		divergent += w->divergent, meets += w->meets, leaves += w->leaves;
-		c->count = c->held = c->branches = w->slots = w->since = w->divergent = w->meets = w->leaves = 0;
-		c->mask = c->live = i + 1 == t->size ? t->last : t->usual;
-		c->stop = -1;
-		c->pc = t->entry;
-		w->most = sizeof w->meeting / sizeof *w->meeting;
-		w->ends = 1;
-		w->meetings = w->others = 0;
+		struct warp *w = t->warps[i];
+		struct context *c = &w->machine.known;
+		count += c->count, lane_instrs += w->lane_instrs, skipped += c->skipped, branches += c->branches;
+		divergent_branches += w->divergent_branches, reconverged += w->reconverged, exit_branches += w->exit_branches;
+		c->count = c->skipped = c->branches = w->lane_instrs = w->counted_up_to = w->divergent_branches = w->reconverged = w->exit_branches = 0;
+		c->mask = c->live = i + 1 == t->size ? t->last_lanes : t->first_lanes;
+		c->reconverge_at = -1;
+		c->pc = t->entry_pc;
+		w->max_depth = sizeof w->reconvergences / sizeof *w->reconvergences;
+		w->may_exit = 1;
+		w->num_reconvergences = w->num_splits = 0;
 		w->state = READY;
-		w->touched = 0;
+		w->unsynced = 0;
 		_Pragma("clang loop unroll(full)") for (int d = 0; d < 3; d++)
-			if (t->sources[d] >= 0)
-				*(u64 *)(w->rest.sources + t->sources[d]) = t->at[d];
-		_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 k = 0; k < t->zeros; k++) {
-			u64 row = t->zero[k].row;
-			switch (t->zero[k].slot) {
-			case 1: zeroes(w->rest.r + row * 4 * 32, 4 * 32); break;
-			case 2: zeroes(w->rest.q + row * 8 * 32, 8 * 32); break;
-			default: *(u32 *)(w->rest.p + row * 4) = 0;
+			if (t->ctaid_sources[d] >= 0)
+				*(u64 *)(w->machine.sources + t->ctaid_sources[d]) = t->ctaid[d];
+		_Pragma("clang loop unroll(disable) vectorize(disable)") for (u64 k = 0; k < t->num_zero_rows; k++) {
+			u64 row = t->zero_rows[k].row;
+			switch (t->zero_rows[k].slot) {
+			case 1: clear(w->machine.r + row * 4 * 32, 4 * 32); break;
+			case 2: clear(w->machine.q + row * 8 * 32, 8 * 32); break;
+			default: *(u32 *)(w->machine.p + row * 4) = 0;
 			}
 		}
-		if (t->shadows[0] | t->shadows[1]) {
-			zeroes(c->r_shadows, t->shadows[0]);
-			zeroes(c->q_shadows, t->shadows[1]);
+		if (t->shadow_bytes[0] | t->shadow_bytes[1]) {
+			clear(c->r_shadows, t->shadow_bytes[0]);
+			clear(c->q_shadows, t->shadow_bytes[1]);
 		}
 	}
-	t->executed += executed, t->slots += slots, t->held += held, t->branches += branches;
-	t->divergent += divergent, t->meets += meets, t->leaves += leaves;
-	t->live = t->size;
-	t->left = t->slice;
-	t->now = t->size - 1;
+	t->count += count, t->lane_instrs += lane_instrs, t->skipped += skipped, t->branches += branches;
+	t->divergent_branches += divergent_branches, t->reconverged += reconverged, t->exit_branches += exit_branches;
+	t->live_warps = t->size;
+	t->instrs_left = t->instrs_per_cta;
+	t->running = t->size - 1;
 	t->dirty = 1;
-	t->steps = -1; // which its first warp, that can run, makes 0
+	t->warps_visited = -1; // which its first warp, that can run, makes 0
 }
 
-// turn gives the next warp that is ready its turn, if Go need not. Where all have ended it is the first of the CTA that
+// switch_warp gives the next warp that is ready its turn, if Go need not. Where all have ended it is the first of the CTA that
 // follows, if one may.
-STENCIL(turn) {
-	struct team *t = WAYS->team;
+STENCIL(switch_warp) {
+	struct scheduler *t = WARP->scheduler;
 	s64 count = (s64)ctx->count;
-	t->left -= count - t->began;
-	t->allowed -= count - (s64)ctx->enough + t->given;
-	t->began = count;
-	if (t->live == 0 && t->more && t->left > 0)
-		follow(t, ctx->shared);
-	u32 i = t->now;
-	for (u32 k = t->left > 0 ? t->size : 0; k; k--) {
+	t->instrs_left -= count - t->slice_start;
+	t->stretch -= count - (s64)ctx->count_limit + t->granted;
+	t->slice_start = count;
+	if (t->live_warps == 0 && t->remaining && t->instrs_left > 0)
+		start_next_cta(t, ctx->shared);
+	u32 i = t->running;
+	for (u32 k = t->instrs_left > 0 ? t->size : 0; k; k--) {
 		if (++i == t->size)
 			i = 0;
-		struct ways *w = t->warps[i];
-		if (w->state != READY && w->state != STOPS)
+		struct warp *w = t->warps[i];
+		if (w->state != READY && w->state != READY_IN_GO)
 			continue;
-		u32 lanes = w->rest.known.mask;
-		stencil **to = lanes == 0xffffffff ? t->full : t->some;
-		count = (s64)w->rest.known.count;
-		if (w->state == STOPS || count > t->most || !to)
+		u32 lanes = w->machine.known.mask;
+		stencil **to = lanes == 0xffffffff ? t->full : t->masked;
+		count = (s64)w->machine.known.count;
+		if (w->state == READY_IN_GO || count > t->max_count || !to)
 			break;
-		t->now = i;
-		t->turned = 1;
-		t->steps += t->size - k + 1;
-		t->share = t->left < t->quantum ? t->left : t->quantum;
-		t->began = count;
-		t->end = count + t->share;
-		w->touched = 1;
+		t->running = i;
+		t->switched = 1;
+		t->warps_visited += t->size - k + 1;
+		t->slice_length = t->instrs_left < t->quantum ? t->instrs_left : t->quantum;
+		t->slice_start = count;
+		t->slice_end = count + t->slice_length;
+		w->unsynced = 1;
 		ctx = (struct context *)w;
-		t->given = t->share < t->allowed ? t->share : t->allowed;
-		ctx->enough = (u64)(count + t->given);
+		t->granted = t->slice_length < t->stretch ? t->slice_length : t->stretch;
+		ctx->count_limit = (u64)(count + t->granted);
 		m = lanes;
-		R = w->rest.r;
-		Q = w->rest.q;
-		P = w->rest.p;
-		if (t->allowed <= 0) {
-			ctx->reason = USED;
+		R = w->machine.r;
+		Q = w->machine.q;
+		P = w->machine.p;
+		if (t->stretch <= 0) {
+			ctx->reason = BUDGET_USED;
 			return;
 		}
 		__attribute__((musttail)) return to[ctx->pc](ctx, m, outcome, spare, R, Q, P, K);
 	}
-	ctx->reason = TURNED;
+	ctx->reason = SWITCHED_WARP;
 }
 #endif

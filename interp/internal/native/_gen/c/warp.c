@@ -45,14 +45,14 @@ static inline u64 missing(const u32 *member, u64 m, u32 live) {
 	return ANY(bad);
 }
 STENCIL(FORM(joined)) {
-	if (RARELY(missing(ROW(u32, A), m, ctx->live)))
+	if (UNLIKELY(missing(ROW(u32, A), m, ctx->live)))
 		LEAVE;
 	NEXT;
 }
 STENCIL(FORM(alike)) {
 	const u32 *a = ROW(u32, A);
 	u32 first = a[__builtin_ctz((u32)m)];
-	if (RARELY(missing(a, m, ctx->live) || ({ AGAIN; !beside_r(a, m, first, first, 0); })))
+	if (UNLIKELY(missing(a, m, ctx->live) || ({ AGAIN; !beside_r(a, m, first, first, 0); })))
 		LEAVE;
 	NEXT;
 }

@@ -1,95 +1,95 @@
-// What stencils know of lanes that part and meet again, and of warps that take turns.
+// What stencils know of the divergence of warps, and of the warp scheduler.
 
-struct meeting { // Meeting in ways.go
+struct reconvergence { // Reconvergence in ways.go
 	s32 pc;
-	u32 lanes, here, arrivals, known;
+	u32 lanes, arrived, arrivals, number;
 };
 
-struct route { // Route in ways.go
+struct split { // Split in ways.go
 	s32 pc;
-	u32 lanes, meetings;
+	u32 lanes, depth;
 };
 
-struct ways { // Context, behind struct machine
-	struct machine rest;
-	u64 slots, since;      // PTX instructions of lanes: those that were executed up to when count was since
-	u64 divergent, meets;  // branches that have parted lanes; strands that have become one with others
-	u64 leaves;            // branches at which lanes have ended
-	stencil **full, **some; // by pc: the code of the block that begins there, for all lanes, and for some
-	u32 most;              // meetings, and ways, that there may be
-	u32 ends;              // lanes may end
-	u32 meetings, others;  // that there are
-	struct meeting meeting[16];
-	struct route routes[16];
-	struct team *team; // that the warp takes turns in; none: it does not
-	u32 state;         // of the warp in it
-	u32 touched;       // Go does not know what the warp has done
-	s32 at;            // the end of the block that has a warp wait
+struct warp { // Context, after struct machine
+	struct machine machine;
+	u64 lane_instrs, counted_up_to; // PTX instructions summed over lanes: those that were executed up to when count was counted_up_to
+	u64 divergent_branches, reconverged; // branches at which lanes diverged; warp splits that reconverged
+	u64 exit_branches;      // branches at which lanes have exited
+	stencil **full, **masked; // by pc: the code of the block that begins there, for all lanes, and for some
+	u32 max_depth;          // reconvergences, and splits, that there may be
+	u32 may_exit;           // lanes may exit
+	u32 num_reconvergences, num_splits;
+	struct reconvergence reconvergences[16];
+	struct split splits[16];
+	struct scheduler *scheduler; // that schedules the warp; none: Go does
+	u32 state;              // of the warp in it
+	u32 unsynced;           // Go does not know what the warp has done
+	s32 barrier_block;      // the end of the block at whose barrier the warp waits
 };
 
-_Static_assert(__builtin_offsetof(struct ways, at) == CONTEXT_AT, "Context has another layout");
+_Static_assert(__builtin_offsetof(struct warp, barrier_block) == CONTEXT_BARRIER_BLOCK, "Context has another layout");
 
-enum { OUT, STOPS, READY, WAITS, ENDED, STANDS }; // State in team.go
+enum { NOT_RUNNING, READY_IN_GO, READY, AT_BARRIER, ENDED, AT_ORDERED }; // State in team.go
 
 struct zero { // code.Row
 	u8 slot; // 1: a row, 2: a wide row, 3: a predicate
 	s32 row;
 };
 
-struct team { // Team in team.go
-	struct ways **warps;
-	stencil **full, **some; // as in struct ways
-	s64 left;               // PTX instructions that the CTA may yet execute; of the turn under way they are not taken off
-	s64 allowed;            // … up to when it comes back to Go, as they were when the warp that runs was entered
-	s64 given;              // … of which it may execute so many
-	s64 began;              // count of the warp that runs, when its turn did
-	s64 end;                // … when its turn is to end
-	s64 share;              // how long that is
-	s64 quantum;            // … at most
-	s64 most;               // a warp that has executed more is not given a turn
-	u32 size, now;          // warps; the one that runs
-	u32 live;               // that have not ended
-	u32 arrived, barrier;   // warps that wait, and where
-	u32 apart;              // warps wait of which Go knows
-	u32 may;                // it may execute visible instructions
-	u32 turned;             // other warps than the first have run
-	u32 steps;              // … and so many have been looked at
-	u32 dirty;              // warps are touched
+struct scheduler { // Scheduler in team.go
+	struct warp **warps;
+	stencil **full, **masked; // as in struct warp
+	s64 instrs_left;        // PTX instructions that the CTA may still execute, without those of the current slice
+	s64 stretch;            // PTX instructions until the exit to Go, as they were when the running warp was entered
+	s64 granted;            // how many of those the running warp may execute
+	s64 slice_start;        // count of the running warp when its slice began
+	s64 slice_end;          // count of the running warp when its slice is to end
+	s64 slice_length;
+	s64 quantum;            // the largest slice_length
+	s64 max_count;          // a warp that has executed more is not scheduled
+	u32 size, running;      // warps; the one that runs
+	u32 live_warps;         // warps that have not ended
+	u32 arrived_warps, barrier; // warps that wait, and at which barrier
+	u32 waiters_in_go;      // Go knows of warps that wait
+	u32 ordered;            // the CTA may execute globally ordered instructions
+	u32 switched;           // other warps than the first have run
+	u32 warps_visited;      // since then, ready or not
+	u32 dirty;              // some warp is unsynced
 
-	// CTAs that follow.
-	u32 more, followed;      // that may; that have
-	u32 usual, last;         // lanes of a warp when it begins, and of the last one
-	s32 entry;               // the block where it does
-	u64 at[3], width[2];     // which CTA it is; how many there are along x and y
-	s64 slice;               // what left is for one
-	u64 *id;                 // special registers ctaid
-	s64 sources[3];          // where they are among those that are read compactly, in bytes; below 0: they are not
-	u64 shadows[2];          // bytes of shadows, of rows and of wide rows
-	struct zero *zero;       // rows that a warp begins with zeros in
-	u64 zeros;               // how many
+	// The next CTAs.
+	u32 remaining, completed; // CTAs that may run; that have run
+	u32 first_lanes, last_lanes; // lanes of a warp when it begins; of the last warp
+	s32 entry_pc;           // the block where a warp begins
+	u64 ctaid[3], grid_width[2]; // the CTA that runs; CTAs along x and y
+	s64 instrs_per_cta;     // instrs_left when a CTA begins
+	u64 *ctaid_registers;   // special registers ctaid
+	s64 ctaid_sources[3];   // their places among those that are read compactly, in bytes; below 0: they have none
+	u64 shadow_bytes[2];    // bytes of shadows, of rows and of wide rows
+	struct zero *zero_rows; // rows that are zero when a warp begins
+	u64 num_zero_rows;
 	struct allocation **hits; // that memory instructions have hit last
-	u64 forgets;             // how many do not know that where a CTA begins, but before
-	s64 takes;               // how many instructions going on with a CTA counts as
-	u64 executed, slots, held, branches, divergent, meets, leaves; // of CTAs that have ended, summed over warps
+	u64 hit_slots;          // how many instructions have hits, which are moved back when a CTA begins
+	s64 cost;               // how many instructions the start of a CTA counts as
+	u64 count, lane_instrs, skipped, branches, divergent_branches, reconverged, exit_branches; // of CTAs that have ended, summed over warps
 };
-_Static_assert(__builtin_offsetof(struct team, leaves) == TEAM_LEAVES, "Team has another layout");
-_Static_assert(__builtin_offsetof(struct ways, slots) == CONTEXT_PARALLEL + 8, "Context has another layout");
-#define WAYS ((struct ways *)ctx)
+_Static_assert(__builtin_offsetof(struct scheduler, exit_branches) == SCHEDULER_EXIT_BRANCHES, "Scheduler has another layout");
+_Static_assert(__builtin_offsetof(struct warp, lane_instrs) == CONTEXT_PARALLEL + 8, "Context has another layout");
+#define WARP ((struct warp *)ctx)
 
-// settle counts what the lanes that execute have executed.
-static inline void settle(struct ways *w, u64 m) {
-	u64 count = w->rest.known.count;
-	w->slots += (count - w->since) * (u64)__builtin_popcount((u32)m);
-	w->since = count;
+// count_lanes counts what the lanes that execute have executed.
+static inline void count_lanes(struct warp *w, u64 m) {
+	u64 count = w->machine.known.count;
+	w->lane_instrs += (count - w->counted_up_to) * (u64)__builtin_popcount((u32)m);
+	w->counted_up_to = count;
 }
 
-// AT_BLOCK has the lanes of m go on at block pc.
-#define AT_BLOCK(pc_) \
+// GO_TO_BLOCK has the lanes of m go on at block pc.
+#define GO_TO_BLOCK(pc_) \
 	ctx->mask = (u32)m; \
-	if (ctx->count >= ctx->enough) { \
+	if (ctx->count >= ctx->count_limit) { \
 		ctx->pc = (pc_); \
-		ctx->reason = USED; \
+		ctx->reason = BUDGET_USED; \
 		return; \
 	} \
-	stencil *to = ((u32)m == 0xffffffff ? w->full : w->some)[pc_]; \
+	stencil *to = ((u32)m == 0xffffffff ? w->full : w->masked)[pc_]; \
 	__attribute__((musttail)) return to(ctx, m, outcome, spare, R, Q, P, K)

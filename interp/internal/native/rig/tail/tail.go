@@ -13,11 +13,11 @@ import (
 // Len is how many they are.
 const Len = 3
 
-// Behind gives them. Each combines the last register of a kind that a frame has with a constant, which is drawn.
-func Behind(rng *rand.Rand, k *regfile.Constants, frame regfile.Size) []code.Instr {
+// Instrs gives them. Each combines the last register of a kind that a frame has with a constant, which is drawn.
+func Instrs(rng *rand.Rand, k *regfile.Constants, frame regfile.Size) []code.Instr {
 	last := func(op string, n int, constant int32) code.Instr {
 		row := int32(n) - 1
-		return code.Instr{Op: code.Named(op), D: row, F: code.NoRow, A: row, B: constant}
+		return code.Instr{Op: code.OpNamed(op), D: row, F: code.NoRow, A: row, B: constant}
 	}
 	return []code.Instr{
 		last("add.s32", int(frame.R), k.Add32(rng.Uint32())),
@@ -26,8 +26,8 @@ func Behind(rng *rand.Rand, k *regfile.Constants, frame regfile.Size) []code.Ins
 	}
 }
 
-// Finish executes them in Go, for lanes m.
-func Finish(tail []code.Instr, f *regfile.File, m uint32) {
+// Execute executes them in Go, for lanes m.
+func Execute(tail []code.Instr, f *regfile.File, m uint32) {
 	for i := range tail {
 		alu.Vec[tail[i].Op](f, &tail[i], m)
 	}

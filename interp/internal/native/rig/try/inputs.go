@@ -21,67 +21,69 @@ const testdata = "testdata"
 // share is the part of the cases that are inputs: one of so many of a file. A warp may execute so many steps, after which it
 // is stopped on either engine: most programs come to their end.
 const (
-	share = 10
-	steps = 1 << 12
+	sampleEvery = 10
+	maxSteps    = 1 << 12
 )
 
-// goMutants is the process that tries them.
-func goMutants() {
+// runGoMutants is the process that tries them.
+func runGoMutants() {
 	files, err := corpus.Files(testdata)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	trial.Main(&trial.Corpus{Groups: append([]string{stencils}, files...), Load: inputs})
+	trial.Main(&trial.Corpus{Groups: append([]string{stencilGroup}, files...), Load: inputs})
 }
 
-// stencils is the group of what package rig tries.
-const stencils = "stencils"
+// stencilGroup is the group of what package rig tries.
+const stencilGroup = "stencils"
 
 // inputs makes the inputs of a group.
 func inputs(group string) (list []trial.Input, err error) {
-	if group == stencils {
-		for s := range rig.Subjects() {
-			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Judge, Run: func() trial.Result {
-				r := try(&s, native.Shipped(), 1)
+	if group == stencilGroup {
+		for s := range rig.Suites() {
+			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Check, Run: func() trial.Result {
+				r := trySuite(&s, native.HostLibrary(), 1)
 				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // what has no machine code is slower
 			}})
 		}
 		return list, nil
 	}
-	programs, err := corpus.Of(testdata, group)
+	programs, err := corpus.ProgramsOf(testdata, group)
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range programs {
-		if i%share != 0 && !(strings.HasPrefix(p.File, "control/") && i%2 == 0) {
+		if i%sampleEvery != 0 && !(strings.HasPrefix(p.File, "control/") && i%2 == 0) {
 			continue
 		}
 		for k, mode := range []interp.Mode{interp.Vector, interp.Affine, interp.Check} {
-			as := how{mode, interp.Reconvergers[0]}
+			config := runConfig{mode, interp.Reconvergers[0]}
 			if (i+k)%3 == 0 { // the first has most to do with machine code
-				as.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
+				config.policy = interp.Reconvergers[(i+k)/3%len(interp.Reconvergers)]
 			}
-			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, as.policy.Name), Kind: trial.Judge, Run: func() trial.Result { return compared(p, as) }})
+			list = append(list, trial.Input{Name: fmt.Sprintf("%s, %v, %s", p, mode, config.policy.Name), Kind: trial.Check, Run: func() trial.Result { return compareEngines(p, config) }})
 		}
 	}
 	return list, nil
 }
 
-// how is how a program runs.
-type how struct {
+// runConfig is how a program runs.
+type runConfig struct {
 	mode   interp.Mode
 	policy *interp.Reconverger
 }
 
-// portably are outcomes in Go, which mutants do not reach, by the program and how it runs.
-var portably = map[string]string{}
+// portableOutcomes are outcomes in Go, which mutants do not reach, by the program and how it runs.
+var portableOutcomes = map[string]string{}
 
-// compared is the run of a program in both ways.
-func compared(p *corpus.Program, as how) trial.Result {
+// compareEngines is the run of a program in both ways.
+func compareEngines(p *corpus.Program, config runConfig) trial.Result {
 	cost := int64(0)
 	run := func(b interp.Backend) string {
-		o := p.Run(func(l *interp.Launch) { l.Mode, l.Reconverge, l.Backend, l.MaxSteps = as.mode, as.policy, b, steps })
+		o := p.Run(func(l *interp.Launch) {
+			l.Mode, l.Reconverge, l.Backend, l.MaxSteps = config.mode, config.policy, b, maxSteps
+		})
 		h := fnv.New64a()
 		o.Describe(h)
 		for _, r := range o.Results {
@@ -90,14 +92,14 @@ func compared(p *corpus.Program, as how) trial.Result {
 		}
 		return fmt.Sprintf("%x %v", h.Sum64(), o.Err)
 	}
-	key := fmt.Sprint(p, as.mode, as.policy.Name)
-	if portably[key] == "" {
-		portably[key] = run(interp.Portable)
+	key := fmt.Sprint(p, config.mode, config.policy.Name)
+	if portableOutcomes[key] == "" {
+		portableOutcomes[key] = run(interp.Portable)
 	}
-	native.Shipped().Take()
+	native.HostLibrary().TakeUsed()
 	before := simt.Entered.Load()
 	got := run(interp.Native)
-	wanted := native.Shipped().Take()       // what wants fewer stencils has more in Go
+	used := native.HostLibrary().TakeUsed() // what wants fewer stencils has more in Go
 	entered := simt.Entered.Load() - before // … or comes back to it more often
-	return trial.Result{Mismatch: got != portably[key], Digest: got, Cost: cost, Saved: []int64{int64(len(wanted))}, Spent: []int64{entered}}
+	return trial.Result{Mismatch: got != portableOutcomes[key], Digest: got, Cost: cost, Saved: []int64{int64(len(used))}, Spent: []int64{entered}}
 }

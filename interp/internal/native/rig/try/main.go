@@ -25,9 +25,9 @@ func main() {
 	case !native.Supported():
 		err = fmt.Errorf("this host executes no machine code of ours")
 	case len(os.Args) == 3 && os.Args[1] == "stencils", len(os.Args) > 3 && os.Args[1] == "stencil":
-		err = ofStencils(os.Args[1], os.Args[2], os.Args[3:])
+		err = runStencilCommand(os.Args[1], os.Args[2], os.Args[3:])
 	default:
-		goMutants()
+		runGoMutants()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,66 +35,66 @@ func main() {
 	}
 }
 
-// ofStencils does what is about those of the level with a mark.
-func ofStencils(command, mark string, subjects []string) error {
-	level := native.Marked(mark)
+// runStencilCommand does what is about those of the level with a mark.
+func runStencilCommand(command, mark string, suites []string) error {
+	level := native.LevelByMark(mark)
 	switch {
 	case level == nil:
 		return fmt.Errorf("this host's processor does not execute tables %s", mark)
 	case command == "stencils":
-		return json.NewEncoder(os.Stdout).Encode(triers(level))
+		return json.NewEncoder(os.Stdout).Encode(testsByStencil(level))
 	}
-	return stencil(os.Stdin, level, subjects)
+	return tryStencil(os.Stdin, level, suites)
 }
 
-// try tries a subject, always in the same way.
-func try(s *rig.Subject, l *native.Library, rounds int) *rig.Result {
-	return s.Try(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
+// trySuite tries a subject, always in the same way.
+func trySuite(s *rig.Suite, l *native.Library, rounds int) *rig.Result {
+	return s.Run(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
 }
 
-// trier is what tries a stencil: subjects, or else tests.
-type trier struct {
-	Subjects []string
+// stencilTests is what tries a stencil: subjects, or else tests.
+type stencilTests struct {
+	Suites []string
 	rig.Tests
 }
 
-// triers are they, of a level, by the stencil's name.
-func triers(level *native.Level) map[string]*trier {
+// testsByStencil are they, of a level, by the stencil's name.
+func testsByStencil(level *native.Level) map[string]*stencilTests {
 	l := level.Library()
-	by := map[string]*trier{}
+	by := map[string]*stencilTests{}
 	for name := range l.Names() {
-		if by[name] = new(trier); !rig.Unwanted(name) {
-			by[name].Tests, _ = rig.Elsewhere(name)
+		if by[name] = new(stencilTests); !rig.IsUnused(name) {
+			by[name].Tests, _ = rig.TestsOf(name)
 		}
 	}
-	for s := range rig.Subjects() {
-		for _, name := range try(&s, l, 1).Stencils {
-			by[name].Subjects = append(by[name].Subjects, s.Name)
+	for s := range rig.Suites() {
+		for _, name := range trySuite(&s, l, 1).Stencils {
+			by[name].Suites = append(by[name].Suites, s.Name)
 		}
 	}
 	return by
 }
 
-// rounds are as many as show what stencils do; turnRounds are they where warps take turns, each of which is a program that runs for long.
-const rounds, turnRounds = 60, 6
+// rounds are as many as show what stencils do; schedulerRounds are they where warps take turns, each of which is a program that runs for long.
+const rounds, schedulerRounds = 60, 6
 
-// stencil tries subjects with another line for a stencil, and ends the process if that shows.
-func stencil(in io.Reader, level *native.Level, names []string) error {
+// tryStencil tries subjects with another line for a stencil, and ends the process if that shows.
+func tryStencil(in io.Reader, level *native.Level, names []string) error {
 	line, err := io.ReadAll(in)
 	if err != nil {
 		return err
 	}
 	name, _, _ := strings.Cut(string(line), "\t")
 	l := level.Library(string(line))
-	for s := range rig.Subjects() {
+	for s := range rig.Suites() {
 		if !slices.Contains(names, s.Name) {
 			continue
 		}
 		n := rounds
-		if s.Name == "turns" {
-			n = turnRounds
+		if s.Name == "scheduler" {
+			n = schedulerRounds
 		}
-		if r := try(&s, l, n); r.Differs != "" {
+		if r := trySuite(&s, l, n); r.Differs != "" {
 			fmt.Println(r.Differs)
 			os.Exit(1)
 		} else if !slices.Contains(r.Stencils, name) {
