@@ -49,6 +49,8 @@ Each object says in ` + "`schema`" + ` what it is. Fields may be added; one that
 makes a new number. A field that may be left out is marked with ?. This page is made of the
 comments in the source (` + "`go test ./cmd/gemu -run JSONFields -update`" + `).
 
+Terms are in the [glossary](glossary.md).
+
 ` + "```console\n$ gemu isa trap --json\n{\n  \"schema\": \"gemu-isa/1\",\n  \"forms\": [\n…\n```" + `
 `
 

@@ -55,6 +55,8 @@ type cli struct {
 
 	Completion completionCmd `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
 
+	HelpOf     helpCmd       `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
+
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manFlag          `help:"Print the manual page."`
 }
@@ -108,6 +110,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		args, help = []string{"--help"}, stderr
 		defer func() { status = exitBad }()
 	}
+	args = helpArgs(args)
 	names, docs := reconvergers()
 	parser, err := kong.New(grammar(args),
 		kong.Name("gemu"),
