@@ -55,7 +55,7 @@ type cli struct {
 
 	Completion completionCmd `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
 
-	HelpOf     helpCmd       `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
+	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
 
 	Version kong.VersionFlag `help:"Print the version."`
 	Man     manFlag          `help:"Print the manual page."`
