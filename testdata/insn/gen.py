@@ -5913,14 +5913,10 @@ def hashed(words):
     return h
 
 
-def words_of(values, bits):
+def registers_of(values, bits):
     """Registers with fields of so many bits from the lowest on, the rest zeros."""
     per = 32 // bits
     return [sum(v << j * bits for j, v in enumerate(values[i:i + per])) for i in range(0, len(values), per)]
-
-
-def fields_of(words, bits):
-    return [w >> j & (1 << bits) - 1 for w in words for j in range(0, 32, bits)]
 
 
 SPARSE_TYPES = {8: ["u8", "s8", E5M2, E4M3, E3M2, E2M3], 16: [F16, BF16]}
@@ -5991,7 +5987,7 @@ def gen_sparse():
                     if sparse_choice(t, group, op & 2, op & 1):
                         values += group
                 threads.append((n << 2 | op, t, op, values))
-        data = [w for _, _, _, values in threads for w in words_of(values, bits)]
+        data = [w for _, _, _, values in threads for w in registers_of(values, bits)]
         for index in 2, 4:
             name = "b%d_b%d" % (bits, index)
             body = ["mov.u32 %t, %tid.x;"] + load_lines("desc", "s", 1)
@@ -6008,7 +6004,7 @@ def gen_sparse():
                         two = sparse_choice(t, values[g:g + 4], op & 2, op & 1)
                         at += two
                         kept += [values[g + i] for i in two]
-                    want.append(hashed(words_of(at, index) + words_of(kept, bits)))
+                    want.append(hashed(registers_of(at, index) + registers_of(kept, bits)))
             text = [".visible .entry %s(.param .u64 desc, .param .u64 data, .param .u64 out)" % name, "{", "\t.reg .b32 %t, %h, %s<1>, %a<128>, %c<64>, %d<32>;", "\t.reg .b64 %p;"] + ["\t" + line for line in body] + ["\tret;", "}"]
             text.append("// run block=%d: %s(u32{%s}, u32{%s}) == u32 %s" % (len(threads), name, list_text([d for d, _, _, _ in threads], "u32"), list_text(data, "u32"), list_text(want, "u32")))
             m.add("\n".join(text))
@@ -6034,14 +6030,14 @@ def gen_sparse():
                 for _ in range(3):
                     at = [rng.bits(8) % min(target, 1 << index) for _ in range(ms * 32 // index)]
                     stored = [rng.bits(bits) for _ in range(cs * 32 // bits)]
-                    all_meta += words_of(at, index)
-                    all_data += words_of(stored, bits)
+                    all_meta += registers_of(at, index)
+                    all_data += registers_of(stored, bits)
                     for num in fit:
                         dense = [0] * (target * num)
                         for n in range(num):
                             for s in range(source):
                                 dense[n * target + at[n * source + s]] = stored[n * source + s]
-                        want.append(hashed(words_of(dense, bits)))
+                        want.append(hashed(registers_of(dense, bits)))
                 text = [".visible .entry %s(.param .u64 meta, .param .u64 data, .param .u64 out)" % name, "{", "\t.reg .b32 %%t, %%h, %%m<%d>, %%c<%d>, %%d<%d>;" % (ms, cs, ds), "\t.reg .b64 %p;"] + ["\t" + line for line in body] + ["\tret;", "}"]
                 text.append("// run block=3: %s(u32{%s}, u32{%s}) == u32 %s" % (name, list_text(all_meta, "u32"), list_text(all_data, "u32"), list_text(want, "u32")))
                 m.add("\n".join(text))
@@ -6079,7 +6075,7 @@ def gen_sparse():
                     two = sparse_choice(F32, values[g:g + 4], op == "min", absolute)
                     at += two
                     kept += [values[g + j] for j in two]
-                out = words_of(at, 2) + kept
+                out = registers_of(at, 2) + kept
                 if red:
                     numbers = [v & ~F32.sign if absolute else v for v in values if not F32.is_nan(v)]
                     if nan and len(numbers) < num or not numbers:
