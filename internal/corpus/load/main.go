@@ -20,8 +20,8 @@ type outcome struct {
 	File        string
 	Error       string   // of the module, "" if it loads
 	Kernels     int      // that it has
-	Unsupported []string // of kernels with legal instructions that do not run
-	LowerErrors []string // of kernels that cannot be lowered for other reasons
+	Unsupported []string `json:"NotRun"`   // of kernels with legal instructions that do not run
+	LowerErrors []string `json:"NotLower"` // of kernels that cannot be lowered for other reasons
 }
 
 func main() {
