@@ -549,7 +549,7 @@ const (
 import "os"
 
 func init() {
-	level := Marked(os.Getenv("MUTANT_MARK"))
+	level := LevelByMark(os.Getenv("MUTANT_MARK"))
 	levels = []*Level{level}
 	level.Tables = append(level.Tables, os.Getenv("MUTANT_STENCIL"))
 }
