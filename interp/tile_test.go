@@ -65,4 +65,12 @@ func TestPerCTAMemory(t *testing.T) {
 			t.Errorf("a grid of %v: %v", grid, err)
 		}
 	}
+	// 2^32 bytes after rounding up to 1024: a size that %perctamemorysize cannot hold.
+	d = NewDevice(Config{})
+	if m, err = d.Load("cta.ptx", []byte(".version 9.4 .target sm_80 .address_size 64 .entry k() .minperctamemory 4294966273 { ret; }")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Launch(context.Background(), "k", Dim(1), Dim(1)); !errors.As(err, &refused) || !strings.Contains(err.Error(), "does not fit %perctamemorysize") {
+		t.Errorf("slices of 2^32 bytes: %v", err)
+	}
 }

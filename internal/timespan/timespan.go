@@ -27,7 +27,7 @@ func Parse(text string) (time.Duration, error) {
 		number += "s"
 	}
 	d, err := time.ParseDuration(number)
-	if err != nil || d < 0 {
+	if err != nil || d < 0 || d == 0 && strings.ContainsAny(number, "123456789") { // less than a nanosecond is not "no limit"
 		return 0, errors.New("want a time such as 90s, 1m30s or 500ms; a number without a unit is seconds")
 	}
 	return d, nil

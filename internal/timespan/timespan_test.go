@@ -13,7 +13,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, d, err)
 		}
 	}
-	for _, text := range []string{"", "soon", "-1", "-1s", "1 s", "1e3", ".", "1..5", "NaN", "10000000000", "9999999h", "5m30", "s"} {
+	for _, text := range []string{"0.1ns", "0.0000000001", "", "soon", "-1", "-1s", "1 s", "1e3", ".", "1..5", "NaN", "10000000000", "9999999h", "5m30", "s"} {
 		if d, err := Parse(text); err == nil {
 			t.Errorf("%q: %v", text, d)
 		}

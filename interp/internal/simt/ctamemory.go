@@ -3,7 +3,9 @@ package simt
 // This file is per-CTA memory: global memory of which each CTA of a launch has a slice of its own (manual 11.4.10, 10.34, 10.35).
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"gemu/interp/internal/mem"
@@ -11,6 +13,9 @@ import (
 
 // sliceUnit is the number of bytes of which the size of a slice is a multiple (manual 10.35).
 const sliceUnit = 1024
+
+// errSliceSize is the error of a slice whose size, rounded up, the register %perctamemorysize (.u32) cannot hold.
+var errSliceSize = errors.New("the size does not fit %perctamemorysize, which has 32 bits")
 
 // sliceSize is the bytes of per-CTA memory that each CTA of a launch of the kernel has, 0 without the directive .minperctamemory.
 func (k *Kernel) sliceSize() uint64 {
@@ -25,7 +30,9 @@ func (g *Grid) OpenCTAMemory() (err error) {
 		return nil
 	}
 	high, all := bits.Mul64(size, uint64(g.numCTAs))
-	if high != 0 {
+	if size > math.MaxUint32 {
+		err = errSliceSize
+	} else if high != 0 {
 		err = mem.ErrOutOfMemory
 	} else {
 		g.ctaMemory, err = g.dev.Memory.Alloc(all, mem.PerCTA, "")
