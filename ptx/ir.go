@@ -316,13 +316,39 @@ func (f *Func) PerCTAMemory() (n uint64) {
 	return n
 }
 
-// tileLanguages are the languages of tile kernels as .language has them (manual 11.8.2).
-var tileLanguages = []string{"6", `"cuda c++ tile"`, "7", `"tile ir"`, "8", `"python-cutile"`}
+// languages are the languages of .language (manual 11.8.2). The name stands in quotation marks, in any case. The manual does not
+// list numbers; those of tile languages are what NVIDIA's assembler writes.
+var languages = []struct {
+	name   string
+	number string // "" if it is not known
+	tile   bool   // a thread block executes operations on tiles
+}{
+	{name: "unknown"}, {name: "ptx"}, {name: "nvvm"}, {name: "cuda c++"}, {"cuda c++ tile", "6", true}, {"tile ir", "7", true},
+	{"python-cutile", "8", true}, {name: "fortran"}, {name: "optix"},
+}
+
+// languageNames are the names of languages.
+func languageNames() (names []string) {
+	for _, l := range languages {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// isTileLanguage reports whether an argument of .language is a language of tiles.
+func isTileLanguage(arg string) bool {
+	for _, l := range languages {
+		if l.tile && (arg == l.number || strings.EqualFold(arg, `"`+l.name+`"`)) {
+			return true
+		}
+	}
+	return false
+}
 
 // Tile reports whether the function is made from a language of tiles: one of the languages that .language names is.
 func (f *Func) Tile() bool {
 	return slices.ContainsFunc(f.Directives, func(d FuncDirective) bool {
-		return d.Name == ".language" && slices.ContainsFunc(d.Args, func(a string) bool { return slices.Contains(tileLanguages, strings.ToLower(a)) })
+		return d.Name == ".language" && slices.ContainsFunc(d.Args, isTileLanguage)
 	})
 }
 

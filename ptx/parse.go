@@ -420,8 +420,8 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 			args[i] = a
 			if strings.HasPrefix(a, `"`) {
 				switch {
-				case d.Name == ".language" && !slices.Contains(languages, strings.ToLower(strings.Trim(a, `"`))):
-					c.errorf(pos, ".language %s: want one of \"%s\"", a, strings.Join(languages, `", "`))
+				case d.Name == ".language" && !slices.Contains(languageNames(), strings.ToLower(strings.Trim(a, `"`))):
+					c.errorf(pos, ".language %s: want one of \"%s\"", a, strings.Join(languageNames(), `", "`))
 				case d.Name != ".language" && d.Name != ".pragma":
 					c.errorf(pos, "%s: bad argument %s", d.Name, a)
 				}
@@ -448,9 +448,6 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 		f.Directives = append(f.Directives, FuncDirective{d.Name, args})
 	}
 }
-
-// languages are the names that .language takes, in any case (manual 11.8.2).
-var languages = []string{"unknown", "ptx", "nvvm", "cuda c++", "cuda c++ tile", "tile ir", "python-cutile", "fortran", "optix"}
 
 // funcDirective is a directive that may follow a function's parameters.
 type funcDirective struct {
