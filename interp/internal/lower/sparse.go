@@ -1,7 +1,8 @@
 package lower
 
 import (
-	"strconv"
+	"fmt"
+	"strings"
 
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/matrix"
@@ -17,20 +18,17 @@ func lowerSparse(l *lowerer, instr *ptx.Instr) {
 	if instr.Has("b4") {
 		index = 4
 	}
+	var kept, of int // elements of a group that are stored, and all elements of a group
+	_, ratio, _ := strings.Cut(instr.Text, ".sp::")
+	fmt.Sscanf(ratio, "%d:%d", &kept, &of)
 	if instr.Mnemonic() == "spcompress" {
 		f := code.Fragments{D: l.fragment(instr.Arg("d"), ptx.B32, false), A: l.fragment(instr.Arg("a"), ptx.B32, true), E: l.fragment(instr.Arg("b"), ptx.B32, true)}
 		f.D = append(f.D, l.fragment(instr.Arg("p"), ptx.B32, false)...)
-		f.Sparse = matrix.NewCompression(elem, index, 2, 4, len(f.A))
+		f.Sparse = matrix.NewCompression(elem, index, kept, of, len(f.A))
 		l.tensorFragments(code.Sparse, f)
 		return
 	}
 	f := code.Fragments{D: l.fragment(instr.Arg("d"), ptx.B32, false), A: l.fragment(instr.Arg("a"), ptx.B32, true), B: l.fragment(instr.Arg("b"), ptx.B32, true)}
-	for kept := 1; kept <= 4; kept *= 2 {
-		for of := 2 * kept; of <= 16; of *= 2 {
-			if instr.Has("sp::" + strconv.Itoa(kept) + ":" + strconv.Itoa(of)) {
-				f.Sparse = matrix.NewCompression(elem, index, kept, of, len(f.D))
-			}
-		}
-	}
+	f.Sparse = matrix.NewCompression(elem, index, kept, of, len(f.D))
 	l.tensorFragments(code.Sparse, f)
 }

@@ -447,7 +447,7 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 // Reads calls f for the bytes that a multiplication reads of A and of B in the shared memory of each CTA.
 func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, n int)) {
 	for _, m := range p.sharedMatrices(x) {
-		if !map[string]bool{"A": a, "B": b}[m.name] {
+		if m.name == "A" && !a || m.name == "B" && !b {
 			continue
 		}
 		place, _ := m.desc.Placement()

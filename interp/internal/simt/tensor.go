@@ -474,9 +474,10 @@ func tensorLoad(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32) {
 	}
 	kept := loaded
 	if t.Compress != nil {
-		loaded = make([]*regfile.Row32, t.Tile.Registers)
-		for i := range loaded {
-			loaded[i] = new(regfile.Row32)
+		dense := make([]regfile.Row32, t.Tile.Registers)
+		loaded = make([]*regfile.Row32, len(dense))
+		for i := range dense {
+			loaded[i] = &dense[i]
 		}
 	}
 	t.Tile.Load(w.cta.asyncState.tensor.memory, a, loaded)
