@@ -453,7 +453,7 @@ func identEnd(src string, i int) int {
 		case class[c]&cIdent != 0:
 			i++
 		case c == '.' && i+1 < len(src) && class[src[i+1]]&cIdent != 0:
-			dotted = true
+			dotted, qualified = true, false
 			i += 2
 		case dotted && c == ':' && i+2 < len(src) && src[i+1] == ':' && class[src[i+2]]&cIdent != 0:
 			qualified = true
