@@ -337,6 +337,7 @@ func TestGuards(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
 		"call unknown;",
+		"fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [%r], [%r, %d], %r, [%r];",
 	} {
 		r := newHarness(t, `
 .extern .func unknown();
