@@ -230,13 +230,16 @@ func (l *Log) Add(e *interp.Event, f Finding) {
 	k := f.key()
 	old := l.found[k]
 	if old == nil {
-		f.spots = map[sourceSpot]bool{spotOf(&f.Place): true}
+		if f.OtherLanes {
+			f.spots = map[sourceSpot]bool{spotOf(&f.Place): true}
+		}
 		l.found[k] = &f
 		return
 	}
 	f.Count += old.Count
-	f.spots = old.spots
-	f.spots[spotOf(&f.Place)] = true
+	if f.spots = old.spots; f.OtherLanes {
+		f.spots[spotOf(&f.Place)] = true
+	}
 	if f.order.compare(old.order) < 0 {
 		*old = f
 	} else {
