@@ -3,7 +3,7 @@ package driver
 // This file is contexts: what a client's work on a device happens in.
 
 import (
-	"strings"
+	"fmt"
 
 	"gemu/interp"
 )
@@ -75,7 +75,7 @@ func (c *Context) outcome() error {
 	}
 	err := c.fault
 	if c.further > 0 {
-		err = fail(ResultOf(err), "%s (and %d more since the last call that has waited, each on standard error)", strings.TrimPrefix(err.Error(), ResultOf(err).Name()+": "), c.further)
+		err = fmt.Errorf("%w (and %d more since the last call that has waited, each on standard error)", err, c.further)
 	}
 	c.fault, c.further = nil, 0
 	return err
