@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file generates rows of forms that differ in one modifier or one number: copies of tensors with what
-// PTX 9.4 adds, and compression of sparse data.
+// This file generates rows of forms that differ in one modifier or one number: the additions of PTX 9.4 to tensor
+// copies, and the compression of sparse data.
 
 // tensorMode is how a copy of a tensor reads or writes its coordinates.
 type tensorMode struct {

@@ -91,7 +91,7 @@ func (f *File) NewAdjacent(k *Constants, first, size Size) *File {
 	return g
 }
 
-// IsFollowedBy reports whether the rows of g's window are where those of f's would go on behind the first own ones.
+// IsFollowedBy reports whether g's window begins where the first rows of f's window end, for all kinds of rows.
 func (f *File) IsFollowedBy(g *File, first Size) bool {
 	return isNext(f.r, g.r, first.R) && isNext(f.q, g.q, first.Q) && isNext(f.p, g.p, first.P)
 }

@@ -186,9 +186,9 @@ func readStencils(file, table string) (list []*stencilLine, err error) {
 	return list, nil
 }
 
-// insignificantCode is what a disassembler tells of bits of an x86-64 instruction that no one reads, and by what it is replaced: those for
-// an index, for operands of 64 bits or for a segment where there are none, and the kind of elements that are moved or combined bit by bit, where there
-// is no mask of elements and none that is for all.
+// insignificantCode lists texts of a disassembler that show ignored bits of an x86-64 instruction, with their replacements. Ignored are
+// bits for an index, a 64-bit operand or a segment that the instruction lacks, and the element size of bitwise operations and moves
+// without an element mask or a broadcast.
 var insignificantCode = []struct {
 	text *regexp.Regexp
 	by   string

@@ -28,7 +28,7 @@ type analysis struct {
 	minRegs, pressure int
 }
 
-// exitDistance is what the way out of a loop counts: more than what is within one.
+// exitDistance is the distance of a use after a loop: greater than any distance within a loop.
 const exitDistance = 1 << 20
 
 // noNextUse is where what is not used any more is used next.

@@ -26,9 +26,9 @@ type variable struct {
 // which are memory that arguments of the kernel point into. Where none does, nothing is loaded or vague.
 const (
 	notPointer   = iota // a number, as far as is known
-	unknownBase         // several variables, or one in a way that nobody follows
-	loaded              // it is as long as an address, and memory or a function had it: perhaps one, of what nobody knows
-	maybePointer        // made of such addresses or of buffers, in a way that nobody follows: perhaps what leads from one to another
+	unknownBase         // several variables, or one through an operation that is not tracked
+	loaded              // as wide as an address, and from memory or a function: perhaps a pointer, to an unknown variable
+	maybePointer        // derived from pointers by an operation that is not tracked: perhaps the distance of two
 	firstID
 
 	unset = ^uint32(0) // of a register in a plan in the making: no instruction that sets it has been looked at
@@ -691,7 +691,7 @@ func (p *plan) mergeOrigins(x, y origin) origin {
 	return p.either(x, y)
 }
 
-// combineOrigins is what a value is derived from that is made of two in a way that nobody follows.
+// combineOrigins is the origin of a value that an untracked operation makes of two values.
 func (p *plan) combineOrigins(x, y origin) origin {
 	id := uint32(notPointer)
 	for _, variableID := range [2]uint32{x.id, y.id} {

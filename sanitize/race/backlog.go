@@ -21,7 +21,7 @@ import (
 type backlog struct {
 	closed  bool // nothing is put off any more; of shared memory, until all have met
 	list    []deferredAccess
-	offsets []uint32 // of the lanes of those without a stride, one behind the other
+	offsets []uint32 // of accesses without a stride: the offsets of their lanes, access after access
 	clocks  []*clock // of those of list
 	bound   int      // bytes that it may take before it is thinned out, if that is more than it may anyway
 
@@ -383,8 +383,8 @@ func (b *backlog) comesAfter(t *deferredAccess) bool {
 	return false
 }
 
-// closeBacklog is for somebody who is about to access memory otherwise, and knows of others what a clock
-// says: from here on all is noted.
+// closeBacklog ends the deferral of accesses to the memory: an access of another pattern follows, by an agent with the clock k.
+// Later accesses are recorded at once.
 func (r *run) closeBacklog(s *shadow, alloc *interp.Allocation, o *record, k *clock) {
 	b := &s.backlog
 	if r.ownMemory(alloc.Space() == ptx.Shared) {

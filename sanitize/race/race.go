@@ -189,7 +189,7 @@ type warp struct {
 	readReleases  [][]*release // what each lane has read of what was released, for its next fence
 	watched       []place      // the mbarriers that lanes look at
 	clusters      []int        // how often the cluster's barrier had completed as the lane arrived, plus 1
-	learnedClocks []*clock     // by lane, what it has learned last of what others have released
+	learnedClocks []*clock     // by lane: the clock of the last release that the lane has observed
 }
 
 func (p *Probe) begin(l *interp.LaunchInfo) *run {
