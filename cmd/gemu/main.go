@@ -78,11 +78,21 @@ func main() {
 	signal.Notify(signals, ending()...)
 	go newInterrupts(stop).handle(signals)
 	relax()
+	unsetEmptyVariables()
 	go hostmem.Watch(ctx, func(err error) {
 		newOutput(os.Stderr).Write([]byte(fmt.Sprintf("gemu: %v. Raise that limit, or use --memory BYTES, smaller inputs or smaller blocks\n", err)))
 		cleanup.Exit(exitBad)
 	})
 	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// unsetEmptyVariables unsets the variables of gemu that are empty: an empty variable counts as unset, as in the libraries.
+func unsetEmptyVariables() {
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, "GEMU_") {
+			os.Unsetenv(name)
+		}
+	}
 }
 
 // run executes a command line and returns its exit status.
