@@ -1,0 +1,157 @@
+package cli
+
+// This file is the statistics of "gemu compare": whether two columns have their rows in the
+// same order, and whether that can be chance.
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+)
+
+// agreement says how far our values of a column agree with the paper's.
+type agreement struct {
+	Rows     int      `json:"rows"`             // that have both values
+	Rho      *float64 `json:"rank_correlation"` // Spearman's; null where it is not defined
+	P        *float64 `json:"p"`                // how often chance alone gives one so far from 0
+	Holm     *float64 `json:"p_corrected"`      // for the number of the table's columns, by Holm's method; null of another reading of one
+	Distance *float64 `json:"mean_distance"`    // mean of the differences without their signs; null of no rows
+}
+
+// level is the probability of chance below which an agreement counts as one.
+const level = 0.05
+
+// newAgreement compares two columns.
+func newAgreement(measured, printed []float64) *agreement {
+	a := &agreement{Rows: len(measured)}
+	if len(measured) == 0 {
+		return a
+	}
+	distance := 0.0
+	for i := range measured {
+		distance += math.Abs(measured[i]-printed[i]) / float64(len(measured))
+	}
+	a.Distance = &distance
+	if rho := spearman(measured, printed); !math.IsNaN(rho) {
+		p := chance(measured, printed)
+		a.Rho, a.P = &rho, &p
+	}
+	return a
+}
+
+// spearman is Spearman's rank correlation coefficient, the correlation of the
+// ranks; NaN if all values of a side are the same.
+func spearman(x, y []float64) float64 {
+	rx, ry := ranks(x), ranks(y)
+	mean := float64(len(x)+1) / 2
+	var xy, xx, yy float64
+	for i := range rx {
+		dx, dy := rx[i]-mean, ry[i]-mean
+		xy, xx, yy = xy+dx*dy, xx+dx*dx, yy+dy*dy
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+// ranks are the ranks of values from 1; equal ones share the mean of theirs.
+func ranks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(i, j int) bool { return x[order[i]] < x[order[j]] })
+	r := make([]float64, len(x))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && x[order[j]] == x[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			r[k] = float64(i+j+1) / 2
+		}
+		i = j
+	}
+	return r
+}
+
+// Up to exactRows rows all orders are tried, of more so many at random.
+const (
+	exactRows = 8
+	draws     = 100_000
+)
+
+// chance is how often the rank correlation of x and y, in any order, is as far from 0 as it is
+// in theirs: a permutation test of two sides, which takes ties as they are. It is exact for up
+// to exactRows rows; of more it counts random orders, always the same ones, and the given one.
+func chance(x, y []float64) float64 {
+	// Ranks doubled are integers, so sums of their products are exact; a correlation
+	// is such a sum, less that of the means.
+	rx, ry := ranks(x), ranks(y)
+	n := len(x)
+	a, b := make([]int, n), make([]int, n)
+	for i := range n {
+		a[i], b[i] = int(2*rx[i])-(n+1), int(2*ry[i])-(n+1)
+	}
+	sum := func() (s int) {
+		for i := range a {
+			s += a[i] * b[i]
+		}
+		return max(s, -s)
+	}
+	given := sum()
+	reached, all := 0, 0
+	count := func() {
+		all++
+		if sum() >= given {
+			reached++
+		}
+	}
+	if n <= exactRows {
+		permute(b, n, count)
+	} else {
+		count()
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		for range draws {
+			r.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
+			count()
+		}
+	}
+	return float64(reached) / float64(all)
+}
+
+// permute brings the first n elements of b into all orders (Heap's algorithm).
+func permute(b []int, n int, visit func()) {
+	if n <= 1 {
+		visit()
+		return
+	}
+	for i := range n {
+		permute(b, n-1, visit)
+		j := 0
+		if n%2 == 0 {
+			j = i
+		}
+		b[j], b[n-1] = b[n-1], b[j]
+	}
+}
+
+// holm corrects the probabilities of several tests for their number (Holm, A simple
+// sequentially rejective multiple test procedure, 1979): the least is taken times their number,
+// the next times one less, and none is below the one before it.
+func holm(tests []*agreement) {
+	order := slices.Clone(tests)
+	slices.SortStableFunc(order, func(a, b *agreement) int {
+		switch {
+		case *a.P < *b.P:
+			return -1
+		case *a.P > *b.P:
+			return 1
+		}
+		return 0
+	})
+	minimum := 0.0
+	for i, a := range order {
+		p := min(1, max(minimum, *a.P*float64(len(order)-i)))
+		minimum, a.Holm = p, &p
+	}
+}

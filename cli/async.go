@@ -1,0 +1,121 @@
+package cli
+
+// This file is "gemu run --async=both".
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// asyncTwin is a job that is as the main one but in when its asynchronous effects happen.
+type asyncTwin struct {
+	*job
+	err error // of its launches
+}
+
+// early runs what the flags ask for once, on a device of its own, with asynchronous effects
+// where they are issued. What its kernels print nobody sees.
+func (c *runCmd) early(a *app, prepare func(l *interp.Launch)) (*asyncTwin, error) {
+	if c.File == "-" {
+		return nil, errors.New("--async=both reads the file twice, which standard input cannot be")
+	}
+	j, err := c.open(a, io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	t := &asyncTwin{job: j}
+	t.err = j.run(a, func(l *interp.Launch) {
+		prepare(l)
+		l.EagerEffects, l.Structure, l.Probes = true, false, nil
+	})
+	if a.ctx.Err() != nil {
+		return nil, t.err
+	}
+	return t, nil
+}
+
+// compare returns what the command ends with: err, which has come of the launches or of what
+// they left, unless what they do depends on when effects happen. ran is the launches' error.
+// A fault that one of the two has is that of both; which of them has it is noted.
+func (t *asyncTwin) compare(a *app, j *job, ran, err error) error {
+	note := func(format string, args ...any) {
+		fmt.Fprintf(a.stderr, "gemu: --async=both: "+format+"\n", args...)
+	}
+	switch {
+	case t.err != nil && ran == nil:
+		note("it fails with asynchronous effects where they are issued; as late as may be it does not")
+		return t.err
+	case t.err == nil && ran != nil:
+		note("it fails with asynchronous effects as late as may be; where they are issued it does not")
+		return err
+	case ran != nil:
+		if ran.Error() != t.err.Error() {
+			note("it fails with asynchronous effects where they are issued, too: %v", t.err)
+		}
+		return err
+	case j.workload != nil: // it has compared its results
+		return err
+	}
+	msg := differences(t.defaultFlags(), j.defaultFlags(), func(name string) string {
+		if t.bindings[name] == nil {
+			return "variable " + name
+		}
+		return "buffer of argument " + name
+	})
+	switch {
+	case msg == "":
+		return err
+	case err != nil:
+		msg = fmt.Sprintf("%v\n%s", err, msg)
+	}
+	return &failure{errors.New(msg), exitFailed}
+}
+
+// differences says which arrays have other bytes; "" if none has.
+func differences(early, late map[string]*array, title func(name string) string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(late)) {
+		first, n := 0, 0
+		got, want := late[name], early[name]
+		for i := range got.len() {
+			if got.bits(i) != want.bits(i) {
+				if n++; n == 1 {
+					first = i
+				}
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		now, then := got.format(first), want.format(first)
+		if now == then { // NaNs
+			now, then = fmt.Sprintf("%s (%#x)", now, got.bits(first)), fmt.Sprintf("%s (%#x)", then, want.bits(first))
+		}
+		list = append(list, fmt.Sprintf("--async=both: %s: %d of %d elements depend on when asynchronous effects happen\n   [%d] is %s with them as late as may be, %s where they are issued", title(name), n, got.len(), first, now, then))
+	}
+	return strings.Join(list, "\n")
+}
+
+// defaultFlags is what a launch has left: in the buffers of its arguments, and in the variables
+// of the module.
+func (j *job) defaultFlags() map[string]*array {
+	all := map[string]*array{}
+	for _, d := range j.module.Decls {
+		if v, ok := d.(*ptx.Var); ok && v.Space == ptx.Global {
+			if b, err := variable(j.module, v.Name); err == nil {
+				all[v.Name] = b.now()
+			}
+		}
+	}
+	for name, b := range j.bindings {
+		all[name] = b.now()
+	}
+	return all
+}

@@ -1,0 +1,291 @@
+package cli
+
+// This file is "gemu bench": how fast the modes are.
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"gemu/internal/timespan"
+	"gemu/interp"
+	"gemu/kernels"
+)
+
+type benchCmd struct {
+	Workloads []string `arg:"" optional:"" name:"@workload" help:"Workloads to run (default all)."`
+
+	Engine  string   `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: auto, portable or native; see gemu run." placeholder:"ENGINE"`
+	Mode    []string `default:"affine,check" enum:"vector,affine,check" help:"Modes to compare with vector mode." placeholder:"MODE,..."`
+	Repeat  int      `default:"3" help:"Runs of each mode; the median counts."`
+	Size    int      `help:"Size of the inputs (default each workload's own)."`
+	Workers int      `default:"1" help:"Host threads; 0 means all."`
+
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped (default: no limit)." placeholder:"TIME"`
+
+	Structure bool `help:"Count the instructions whose results have structure (gemu structure), and tell the mean of workloads of which a quarter or more do from that of the others."`
+	policyFlag
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the table)." placeholder:"FILE"`
+}
+
+// benchJSON is what --json writes. Rates are thread instructions per second, of
+// launches alone.
+type benchJSON struct {
+	Schema    string      `json:"schema"`         // "gemu-bench/1"
+	Repeat    int         `json:"repeat"`         // runs of each mode, the median of which counts
+	Workers   int         `json:"workers"`        // 0: all
+	Engine    string      `json:"engine"`         // what executes instructions: "portable" or "native"
+	Workloads []benchRow  `json:"workloads"`      // by name
+	Geomean   *benchRates `json:"geometric_mean"` // of all of them
+
+	Structured   *benchRates `json:"geometric_mean_structured,omitempty"`   // with --structure: of those with 25 percent compact and more
+	Unstructured *benchRates `json:"geometric_mean_unstructured,omitempty"` // … with less
+}
+
+// benchRow is a workload.
+type benchRow struct {
+	Name               string `json:"name"`                // of the workload
+	Size               int    `json:"size"`                // of its input
+	ThreadInstructions int64  `json:"thread_instructions"` // of a run
+	benchRates
+
+	Compact *float64 `json:"compact_percent,omitempty"` // with --structure: warp instructions whose results gemu structure has compact
+}
+
+// structured is the percentage of compact results from which on a workload has structure.
+const structured = 25
+
+// benchRates are the speed of vector mode, and what is relative to it; 0: it has not been measured.
+type benchRates struct {
+	Vector   float64 `json:"vector_per_second"`         // thread instructions
+	Portable float64 `json:"vector_portable,omitempty"` // over that of the portable engine, if the engine is another
+	Affine   float64 `json:"affine_vector,omitempty"`   // the speed of affine mode over that of vector mode
+	Check    float64 `json:"check_vector,omitempty"`    // … of check mode
+}
+
+func (c *benchCmd) Run(a *app) error {
+	if c.Repeat < 1 || c.Size < 0 || c.Workers < 0 {
+		return fmt.Errorf("--repeat wants a number from 1 on, --size and --workers from 0 on")
+	}
+	engine, err := interp.EngineNamed(c.Engine)
+	if err != nil {
+		return fmt.Errorf("--engine: %w", err)
+	}
+	if c.Engine = "portable"; engine == interp.Native {
+		c.Engine = "native"
+	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	list := kernels.All()
+	if len(c.Workloads) > 0 {
+		list = nil
+		for _, name := range c.Workloads {
+			w, err := lookupWorkload(strings.TrimPrefix(name, "@"))
+			if err != nil {
+				return err
+			}
+			list = append(list, w)
+		}
+	}
+	s := newScreen(a.stdout)
+	quiet := c.JSON == "-"
+	if !quiet {
+		c.printHead(s)
+	}
+	output := &benchJSON{Schema: "gemu-bench/1", Repeat: c.Repeat, Workers: c.Workers, Engine: c.Engine}
+	for _, w := range list {
+		row, err := c.measure(a, w)
+		if err != nil {
+			return err
+		}
+		output.Workloads = append(output.Workloads, *row)
+		if !quiet {
+			c.printRow(s, "@"+row.Name, &row.benchRates, row.Compact)
+		}
+	}
+	output.Geomean = geomean(output.Workloads)
+	if c.Structure {
+		var withStructure, withoutStructure []benchRow
+		for _, r := range output.Workloads {
+			if *r.Compact >= structured {
+				withStructure = append(withStructure, r)
+			} else {
+				withoutStructure = append(withoutStructure, r)
+			}
+		}
+		if len(withStructure) > 0 {
+			output.Structured = geomean(withStructure)
+		}
+		if len(withoutStructure) > 0 {
+			output.Unstructured = geomean(withoutStructure)
+		}
+	}
+	if !quiet {
+		if len(list) > 1 {
+			c.printRow(s, "geometric mean", output.Geomean, nil)
+		}
+		for _, o := range []struct {
+			name string
+			mean *benchRates
+		}{{"… structured", output.Structured}, {"… others", output.Unstructured}} {
+			if o.mean != nil {
+				c.printRow(s, o.name, o.mean, nil)
+			}
+		}
+		s.printf("\nThread instructions per second in vector mode, median of %d; above 1, a mode is\nfaster than that, and the engine than the portable one.\n", c.Repeat)
+		if c.Structure {
+			s.printf("Structured are workloads of whose instructions %d percent have compact results, or more.\n", structured)
+		}
+		if c.Engine == "native" {
+			s.printf("The engine is native.\n")
+		}
+	}
+	if c.JSON != "" {
+		return writeJSON(a, c.JSON, output)
+	}
+	return nil
+}
+
+// setting is one that a workload is measured in.
+type setting struct {
+	engine string
+	mode   interp.Mode
+}
+
+// settings are those that are measured: in vector mode of the engine first.
+func (c *benchCmd) settings() []setting {
+	list := []setting{{c.Engine, interp.Vector}}
+	if c.Engine != "portable" {
+		list = append(list, setting{"portable", interp.Vector})
+	}
+	for _, mode := range []interp.Mode{interp.Affine, interp.Check} {
+		if slices.Contains(c.Mode, mode.String()) {
+			list = append(list, setting{c.Engine, mode})
+		}
+	}
+	return list
+}
+
+// measure runs a workload in each setting in turn, so that what happens to the host
+// meanwhile happens to all.
+func (c *benchCmd) measure(a *app, w *kernels.Workload) (*benchRow, error) {
+	row := &benchRow{Name: w.Name}
+	seconds := map[setting][]float64{}
+	for range c.Repeat {
+		for _, in := range c.settings() {
+			j, err := c.once(a, w, in, false)
+			if err != nil {
+				return nil, err
+			}
+			r := j.total()
+			row.Size, row.ThreadInstructions = j.session.N, r.ThreadInstructions
+			seconds[in] = append(seconds[in], r.Duration.Seconds())
+		}
+	}
+	if c.Structure {
+		j, err := c.once(a, w, setting{"portable", interp.Vector}, true)
+		if err != nil {
+			return nil, err
+		}
+		summary := j.total().Structure.Summary()
+		row.Compact = &summary.Affine
+	}
+	vector := median(seconds[setting{c.Engine, interp.Vector}])
+	portable := 0.0
+	if c.Engine != "portable" {
+		portable = median(seconds[setting{"portable", interp.Vector}])
+	}
+	row.Vector = float64(row.ThreadInstructions) / vector
+	for _, o := range []struct {
+		rate             *float64
+		workloads, under float64
+	}{
+		{&row.Portable, portable, vector},
+		{&row.Affine, vector, median(seconds[setting{c.Engine, interp.Affine}])},
+		{&row.Check, vector, median(seconds[setting{c.Engine, interp.Check}])},
+	} {
+		if o.workloads != 0 && o.under != 0 {
+			*o.rate = o.workloads / o.under
+		}
+	}
+	return row, nil
+}
+
+// once runs a workload in a setting, and counts the structure of its values if that is wanted.
+func (c *benchCmd) once(a *app, w *kernels.Workload, in setting, structure bool) (*job, error) {
+	f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: c.Size, Warp: 32, Workers: c.Workers, Engine: in.engine, TimeLimit: c.TimeLimit}}
+	j, err := f.open(a, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	runtime.GC() // of what came before, not while the clock runs
+	return j, j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Reconverge, l.Structure = in.mode, interp.ReconvergerNamed(c.Reconverge), structure
+	})
+}
+
+// median is that of numbers; 0 of none. It changes their order.
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
+}
+
+// geomean is the geometric mean of each rate.
+func geomean(rows []benchRow) *benchRates {
+	mean := func(of func(r *benchRow) float64) float64 {
+		sum := 0.0
+		for i := range rows {
+			sum += math.Log(of(&rows[i]))
+		}
+		return math.Exp(sum / float64(len(rows)))
+	}
+	return &benchRates{
+		Vector:   mean(func(r *benchRow) float64 { return r.Vector }),
+		Portable: mean(func(r *benchRow) float64 { return r.Portable }),
+		Affine:   mean(func(r *benchRow) float64 { return r.Affine }),
+		Check:    mean(func(r *benchRow) float64 { return r.Check }),
+	}
+}
+
+// benchColumns are those of rates that are relative to another.
+var benchColumns = []struct {
+	head  string
+	value func(*benchRates) float64
+}{
+	{"vector/portable", func(r *benchRates) float64 { return r.Portable }},
+	{"affine/vector", func(r *benchRates) float64 { return r.Affine }},
+	{"check/vector", func(r *benchRates) float64 { return r.Check }},
+}
+
+func (c *benchCmd) printHead(s *screen) {
+	text := fitted("workload", 16) + fitted("vector, instr/s", -17)
+	for _, col := range benchColumns {
+		text += fitted(col.head, -17)
+	}
+	if c.Structure {
+		text += fitted("compact, %", -17)
+	}
+	s.printf("%s\n", s.paint(bold, text))
+}
+
+func (c *benchCmd) printRow(s *screen, name string, r *benchRates, compact *float64) {
+	text := fitted(name, 16) + fitted(countText(int64(r.Vector)), -17)
+	for _, col := range benchColumns {
+		rate := "-"
+		if v := col.value(r); v != 0 {
+			rate = fmt.Sprintf("%.2f", v)
+		}
+		text += fitted(rate, -17)
+	}
+	if compact != nil {
+		text += fitted(fmt.Sprintf("%.1f", *compact), -17)
+	}
+	s.printf("%s\n", text)
+}

@@ -1,0 +1,337 @@
+package cli
+
+// This file is the commands that do not run anything: check, dump, isa and
+// kernels.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+type checkCmd struct {
+	Files []string `arg:"" predictor:"source" help:"PTX files (- for standard input)."`
+}
+
+// Run checks every file, and goes on after one that is bad.
+func (c *checkCmd) Run(a *app) error {
+	// What a check makes of a large file is needed until its end. To collect garbage
+	// more often than when the memory has doubled costs little.
+	defer collectAt(collectAt(15))
+	failures := 0
+	for _, name := range c.Files {
+		src, err := a.readSource(name)
+		var m *ptx.Module
+		if err == nil {
+			m, err = ptx.ParseString(sourceName(name), src)
+		}
+		if err != nil {
+			a.report(err)
+			failures++
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s: PTX %s, %s\n", name, m.Version, counted(len(m.Kernels()), "kernel"))
+		c.coverage(a, m)
+	}
+	if failures > 0 {
+		return &failure{fmt.Errorf("%d of %s bad", failures, counted(len(c.Files), "file")), exitBad}
+	}
+	return nil
+}
+
+// unboundedDevice makes a device for modules that are looked at and not run: its memory bounds none of their variables.
+func unboundedDevice() *interp.Device { return interp.NewDevice(interp.Config{Memory: math.MaxInt64}) }
+
+// coverage notes the kernels that would not run.
+func (c *checkCmd) coverage(a *app, m *ptx.Module) {
+	mod, err := unboundedDevice().LoadModule(m)
+	if err != nil {
+		if !errors.As(err, new(*interp.MemoryError)) { // which names the file
+			err = fmt.Errorf("%s: %w", m.Name, err)
+		}
+		fmt.Fprintf(a.stderr, "note: %v\n", err)
+		return
+	}
+	for _, k := range m.Kernels() {
+		if err := mod.Prepare(k.Name); err != nil {
+			fmt.Fprintf(a.stderr, "note: %v\n", err)
+		}
+	}
+}
+
+func counted(n int, noun string) string { return fmt.Sprintf("%d %s%s", n, noun, plural(n)) }
+
+type dumpCmd struct {
+	File   string `arg:"" predictor:"source" help:"PTX file (- for standard input)."`
+	Stage  string `default:"ir" enum:"ast,ir,cfg,lowered" help:"What to print: ast (what was written), ir (what it means, as PTX), cfg (control flow), lowered (what runs)."`
+	Kernel string `short:"k" help:"Print only this function (ir, cfg) or kernel (lowered)."`
+}
+
+func (c *dumpCmd) Run(a *app) error {
+	src, err := a.readSource(c.File)
+	if err != nil {
+		return err
+	}
+	if c.Stage == "ast" {
+		if c.Kernel != "" {
+			return errors.New("-k does not apply to --stage=ast")
+		}
+		return ptx.FprintSyntax(a.stdout, sourceName(c.File), []byte(src))
+	}
+	m, err := ptx.ParseString(sourceName(c.File), src)
+	if err != nil {
+		return err
+	}
+	var funcs []*ptx.Func
+	for _, d := range m.Decls {
+		if f, ok := d.(*ptx.Func); ok && f.Defined && (c.Kernel == "" || f.Name == c.Kernel) {
+			funcs = append(funcs, f)
+		}
+	}
+	if c.Kernel != "" && len(funcs) == 0 {
+		return fmt.Errorf("%s has no function %s", c.File, c.Kernel)
+	}
+	switch c.Stage {
+	case "ir":
+		if c.Kernel == "" {
+			return ptx.Fprint(a.stdout, m)
+		}
+		_, err := fmt.Fprint(a.stdout, funcs[0])
+		return err
+	case "cfg":
+		for i, f := range funcs {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			ptx.FprintCFG(a.stdout, f)
+		}
+		return nil
+	}
+	mod, err := unboundedDevice().LoadModule(m)
+	if err != nil {
+		return err
+	}
+	for _, f := range funcs {
+		if !f.Entry {
+			if c.Kernel != "" {
+				return fmt.Errorf("%s is no kernel: --stage=lowered prints kernels, with what they call", f.Name)
+			}
+			continue
+		}
+		if err := mod.FprintLowered(a.stdout, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type isaCmd struct {
+	Opcode string `arg:"" optional:"" help:"Instruction to describe in full: an opcode or its first words, as mad, cp.async.bulk or ld.global.v4.f32."`
+	JSON   bool   `name:"json" help:"Write JSON."`
+}
+
+// isaJSON is what --json writes.
+type isaJSON struct {
+	Schema string     `json:"schema"` // "gemu-isa/1"
+	Forms  []formJSON `json:"forms"`  // of all instructions, or that which was asked for
+}
+
+// formJSON is a form of the instruction table as "gemu isa --json" writes it.
+type formJSON struct {
+	Instruction string      `json:"instruction"`            // the mnemonic
+	Syntax      string      `json:"syntax"`                 // in the notation of the table
+	Section     string      `json:"section"`                // of the manual
+	Class       string      `json:"class"`                  // of functional unit
+	Affine      string      `json:"affine"`                 // rule of value structure
+	MinPTX      string      `json:"min_ptx,omitempty"`      // first .version that has it
+	MinSM       int         `json:"min_sm,omitempty"`       // first sm_NN that has it
+	Newer       []newerJSON `json:"newer,omitempty"`        // constants of operands that came later than the form
+	Assembler   bool        `json:"undocumented,omitempty"` // the manual does not have it, NVIDIA's assembler does
+	Variants    int         `json:"variants"`               // combinations of modifiers that are legal
+	Runs        int         `json:"runs"`                   // of them those that run
+}
+
+// newerJSON says from which constant on an operand needs a newer .version and sm_NN.
+type newerJSON struct {
+	Operand string `json:"operand"` // the name in the syntax
+	Least   int64  `json:"least"`   // the least constant that came later
+	MinPTX  string `json:"min_ptx"` // first .version that has it
+	MinSM   int    `json:"min_sm"`  // first sm_NN that has it
+}
+
+// since says which PTX and which machine a form wants, if not all have it.
+func (f *formJSON) since() string {
+	var parts []string
+	if f.MinPTX != "" {
+		parts = append(parts, "PTX "+f.MinPTX)
+	}
+	if f.MinSM > 0 {
+		parts = append(parts, fmt.Sprintf("sm_%d", f.MinSM))
+	}
+	since := strings.Join(parts, ", ")
+	for _, n := range f.Newer {
+		since += fmt.Sprintf("; with %s of %d or more PTX %s, sm_%d", n.Operand, n.Least, n.MinPTX, n.MinSM)
+	}
+	return since
+}
+
+// runs counts the legal variants of a form, and those of them that gemu runs.
+func runs(f *ptx.Form) (run, all int) {
+	for _, v := range f.Variants() {
+		legal, runs := interp.SupportsVariant(v)
+		if legal {
+			all++
+		}
+		if runs {
+			run++
+		}
+	}
+	return run, all
+}
+
+// runsVariant reports whether gemu runs an opcode.
+func runsVariant(v *ptx.Variant) bool {
+	_, runs := interp.SupportsVariant(v)
+	return runs
+}
+
+func (c *isaCmd) Run(a *app) error {
+	var forms []formJSON
+	var of []*ptx.Form
+	ops := ptx.Ops()
+	if c.Opcode == "" {
+		for _, op := range ops {
+			of = append(of, op.Forms...)
+		}
+	} else {
+		var err error
+		if of, err = ptx.FormsOf(c.Opcode); err != nil {
+			return fmt.Errorf("%w; gemu isa lists all", err)
+		}
+	}
+	for _, f := range of {
+		j := formJSON{Instruction: f.Op.Name, Syntax: f.Syntax, Section: f.Section, Class: f.Class.String(), Affine: f.Affine.String(), MinSM: f.MinSM, Assembler: f.Undocumented}
+		if f.MinPTX != (ptx.Version{}) {
+			j.MinPTX = f.MinPTX.String()
+		}
+		for _, n := range f.Newer {
+			j.Newer = append(j.Newer, newerJSON{n.Operand, n.Least, n.MinPTX.String(), n.MinSM})
+		}
+		forms = append(forms, j)
+	}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(of)); i = next.Add(1) - 1 {
+				forms[i].Runs, forms[i].Variants = runs(of[i])
+			}
+		})
+	}
+	wg.Wait()
+	if c.JSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(isaJSON{"gemu-isa/1", forms})
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	if c.Opcode != "" {
+		for _, f := range forms {
+			fmt.Fprintf(w, "%s\n", f.Syntax)
+			fmt.Fprintf(w, "  manual section\t%s\n  class\t%s\n  affine rule\t%s\n", f.Section, f.Class, f.Affine)
+			if since := f.since(); since != "" {
+				fmt.Fprintf(w, "  since\t%s\n", since)
+			}
+			if f.Assembler {
+				fmt.Fprintf(w, "  not in the manual\tNVIDIA's assembler takes it\n")
+			}
+			fmt.Fprintf(w, "  runs\t%s\n", runsText(f.Runs, f.Variants))
+			if v, err := ptx.LookupVariant(c.Opcode); err == nil && strings.Contains(c.Opcode, ".") {
+				fmt.Fprintf(w, "  %s\t%s\n", c.Opcode, map[bool]string{true: "runs", false: "does not run"}[runsVariant(v)])
+			}
+		}
+		return nil
+	}
+	fmt.Fprintln(w, "INSTRUCTION\tRUNS\tCLASS\tAFFINE\tSECTION")
+	for _, op := range ops {
+		var n, r int
+		var sections, classes, rules []string
+		for _, f := range forms {
+			if f.Instruction == op.Name {
+				n += f.Variants
+				r += f.Runs
+				sections = append(sections, f.Section)
+				classes = append(classes, f.Class)
+				rules = append(rules, f.Affine)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", op.Name, runsText(r, n), distinct(classes), distinct(rules), strings.Join(slices.Compact(sections), " "))
+	}
+	return nil
+}
+
+// distinct lists the different words, sorted.
+func distinct(words []string) string {
+	slices.Sort(words)
+	return strings.Join(slices.Compact(words), " ")
+}
+
+func runsText(run, all int) string {
+	switch {
+	case run == all:
+		return "all"
+	case run == 0:
+		return "no"
+	}
+	return fmt.Sprintf("%d of %d", run, all)
+}
+
+type kernelsCmd struct {
+	Name   string `arg:"" optional:"" help:"Workload to describe."`
+	Source bool   `help:"Print the workload's CUDA C."`
+	PTX    bool   `name:"ptx" help:"Print the workload's PTX."`
+}
+
+func (c *kernelsCmd) Run(a *app) error {
+	if c.Name == "" {
+		if c.Source || c.PTX {
+			return errors.New("--source and --ptx want the name of a workload")
+		}
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		for _, k := range kernels.All() {
+			fmt.Fprintf(w, "@%s\t%s\t%s\n", k.Name, strings.Join(k.Papers, ","), k.Doc)
+		}
+		return w.Flush()
+	}
+	k, err := lookupWorkload(strings.TrimPrefix(c.Name, "@"))
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Source:
+		fmt.Fprint(a.stdout, k.Source())
+	case c.PTX:
+		fmt.Fprint(a.stdout, k.PTX())
+	default:
+		fmt.Fprintf(a.stdout, "@%s: %s\norigin: %s\nsize: %d %s\n", k.Name, k.Doc, k.Origin, k.N, k.SizeDoc)
+		for _, paper := range k.Papers {
+			fmt.Fprintf(a.stdout, "paper: %s\n", paper)
+		}
+		for _, v := range k.Versions() {
+			fmt.Fprintf(a.stdout, "also: @%s, %s\n", v.Name, v.Version)
+		}
+	}
+	return nil
+}

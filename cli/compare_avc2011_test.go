@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/kernels"
+)
+
+// TestAVCCapacity takes the paper's table 4 for ours: by application and by kernel it gives the means that
+// the table of capacities has for it, worked by hand.
+func TestAVCCapacity(t *testing.T) {
+	results := map[string]map[string]*avcResult{}
+	for _, row := range readRows(avc2011Table4, nil) {
+		for _, k := range avcKernels {
+			if k.paper != row.name {
+				continue
+			}
+			if results[k.workload] == nil {
+				results[k.workload] = map[string]*avcResult{}
+			}
+			r := &avcResult{base: int(row.values["r_base"])}
+			for range avcInterpretations {
+				r.cached = append(r.cached, []int{int(row.values["B"]), int(row.values["c1"]), int(row.values["c2"]), int(row.values["c3"])})
+			}
+			results[k.workload][k.kernel] = r
+		}
+	}
+	m := newMeter(&app{ctx: t.Context()}, 1, nil)
+	defer m.close()
+	for workload, r := range results {
+		m.results["avc2011 "+workload] = func() (map[string]*avcResult, error) { return r, nil }
+	}
+	for _, p := range papers {
+		for _, table := range p.tables {
+			if p.name != "avc2011" || table.name != "capacity" {
+				continue
+			}
+			for _, row := range table.rows[:2] {
+				measured, err := table.measure(m, &row, &table.interpretations[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for name, want := range row.values {
+					tolerance := 0.051
+					if want > 10 { // percent
+						tolerance = 0.51
+					}
+					if got := measured[name]; math.Abs(got-want) > tolerance {
+						t.Errorf("%s %s: %v, want %v", row.name, name, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestAVCShares: r is rounded half up, and no less than the least.
+func TestAVCShares(t *testing.T) {
+	for _, c := range []struct {
+		base, minRegs int
+		share         float64
+		want          int
+	}{{10, 4, 0.5, 5}, {13, 4, 0.5, 7}, {15, 4, 0.75, 11}, {9, 4, 0.25, 4}, {9, 4, 0.75, 7}} {
+		r := &avcResult{base: c.base, minRegs: c.minRegs}
+		if got := r.registersAt(c.share); got != c.want {
+			t.Errorf("%v of %d: %d, want %d", c.share, c.base, got, c.want)
+		}
+	}
+}
+
+// TestAVCLetter: r_cache wants all greater numbers of registers to have little traffic, and to the letter
+// the text does not.
+func TestAVCLetter(t *testing.T) {
+	r := &avcResult{base: 8, minRegs: 3, cached: [][]int{{0, 0}, {0, 0}}, literal: []int{0, 0}}
+	for i, traffic := range []float64{0, 0.5e-4, 1e-3, 0, 1e-4, 1e-3} { // of 8, 7 … 3 registers
+		p := &avcPoint{traffic: make([]float64, 2)}
+		r.note(0, 0, 8-i, traffic, p)
+		r.note(0, 1, 8-i, 0, p)
+		r.note(1, 0, 8-i, 10*traffic, p)
+		if p.traffic[0] != traffic {
+			t.Errorf("%d registers: traffic %v, want the headline's, %v", 8-i, p.traffic[0], traffic)
+		}
+	}
+	r.finish()
+	if diff := cmp.Diff([][]int{{7, 3}, {8, 3}}, r.cached); diff != "" {
+		t.Errorf("r_cache (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{5, 3}, r.cache(&avcLetter)); diff != "" {
+		t.Errorf("to the letter (-want +got):\n%s", diff)
+	}
+}
+
+// TestAVCWide: the text has three applications in wider blocks, with five kernels.
+func TestAVCWide(t *testing.T) {
+	var names []string
+	for _, k := range avcWide {
+		if w := kernels.Lookup(k.workload); w == nil || w.Block != 32 || avcSizes[k.workload] == 0 {
+			t.Errorf("%s: %s is no workload in blocks of 32, or has no size", k.short, k.workload)
+		}
+		names = append(names, k.short)
+	}
+	if diff := cmp.Diff([]string{"bprop2w", "srad2w", "srad1w", "bprop1w", "hotspotw"}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	wide := 0
+	for i, k := range avcWidened() {
+		if k.kernel != avcKernels[i].kernel {
+			t.Errorf("%s in place of %s", k.kernel, avcKernels[i].kernel)
+		}
+		if k.workload != avcKernels[i].workload {
+			wide++
+		}
+	}
+	if wide != len(avcWide) {
+		t.Errorf("%d of %d are wider", wide, len(avcWide))
+	}
+}
+
+// TestAVCPoints runs a workload that is quick: what figures look at has been measured, and nothing is with
+// fewer registers than can be allocated.
+func TestAVCPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a workload with many numbers of registers")
+	}
+	m := newMeter(&app{ctx: t.Context()}, 1, nil)
+	defer m.close()
+	all, err := avcMeasure(m, "backprop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range all {
+		if r.minRegs < 1 || r.base <= r.minRegs || r.compact < r.minRegs || r.compact > r.base {
+			t.Errorf("%s: %+v", name, r)
+		}
+		for _, share := range avcShares {
+			p := r.points[r.registersAt(share)]
+			if p == nil || p.second.Traffic() != int64(math.Round(p.traffic[2]*float64(p.second.Instructions))) {
+				t.Errorf("%s at %v: %+v", name, share, p)
+			}
+		}
+		for c, n := range r.literal {
+			if n < r.minRegs || n > r.cached[0][c] {
+				t.Errorf("%s: to the letter %v, and r_cache %v", name, r.literal, r.cached[0])
+			}
+		}
+	}
+	measure := measureAVCSteps((*avcPoint).blocks)
+	few := all["backprop_adjust"]
+	row, reading := &paperRow{name: "0.75"}, &paperInterpretation{name: "bprop2"}
+	if measured, err := measure(m, row, reading); err != nil || measured["registers"] != float64(few.registersAt(0.75)) {
+		t.Errorf("three quarters: %v, %v", measured, err)
+	}
+	few.minRegs = few.base
+	if measured, err := measure(m, row, reading); err != nil || measured != nil {
+		t.Errorf("fewer registers than can be allocated: %v, %v", measured, err)
+	}
+}

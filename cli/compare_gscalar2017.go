@@ -1,0 +1,354 @@
+package cli
+
+// This file is Liu et al., HPCA 2017 (G-Scalar): what is compared with it, and by which reading, is
+// in docs/gscalar.md.
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/csv"
+	"strconv"
+
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/regfile/gscalar"
+)
+
+//go:embed papers/gscalar2017.csv
+var gscalarValues []byte
+
+func init() {
+	papers = append(papers, &paper{name: "gscalar2017", study: "liu2017", title: "Liu et al., HPCA 2017: G-Scalar", tables: gscalarTables()})
+}
+
+// gscalarBenchmarks are those of table 2, with their workloads at the sizes at which they were first
+// compared.
+var gscalarBenchmarks = []struct {
+	name, workload string
+	size           int
+}{
+	{"BT", "btree", 1 << 16},
+	{"BP", "backprop", 1 << 12},
+	{"HW", "heartwall", 20},
+	{"HS", "hotspot", 192},
+	{"LC", "leukocyte", 0},
+	{"PF", "pathfinder", 1 << 12},
+	{"SR1", "srad_v1", 0},
+	{"SR2", "srad", 128},
+	{"CC", "cutcp", 340},
+	{"LBM", "lbm", 32},
+	{"MG", "mri-gridding", 0},
+	{"MQ", "mriq", 1 << 11},
+	{"SAD", "sad", 8},
+	{"MM", "sgemm", 256},
+	{"MV", "spmv", 1 << 13},
+	{"ST", "stencil", 64},
+	{"ACF", "tpacf", 272},
+}
+
+// gscalarValue is where a value of the paper belongs; row "" is the mean.
+type gscalarValue struct{ metric, table, row, column string }
+
+var gscalarPlaces = []gscalarValue{
+	{"divergent_instructions", "figure1", "", "divergent"},
+	{"rf_operand_scalar", "figure8", "", "scalar"},
+	{"rf_operand_3byte", "figure8", "", "3-byte"},
+	{"rf_operand_2byte", "figure8", "", "2-byte"},
+	{"rf_operand_1byte", "figure8", "", "1-byte"},
+	{"alu_scalar_eligible", "figure9", "", "alu"},
+	{"plus_sfu_and_memory", "figure9", "", "others"},
+	{"plus_half_warp", "figure9", "", "half"},
+	{"plus_divergent_scalar", "figure9", "", "divergent"},
+	{"gscalar_total", "figure9", "", "total"},
+	{"backprop_half_warp", "figure9", "BP", "half"},
+	{"hotspot_divergent_scalar", "figure9", "HS", "divergent"},
+	{"lbm_divergent_scalar", "figure9", "LBM", "divergent"},
+	{"sad_divergent_scalar", "figure9", "SAD", "divergent"},
+	{"plus_half_warp", "figure10", "", "warp32"},
+	{"half_scalar_warp64_16thread_granularity", "figure10", "", "warp64"},
+	{"rf_power_vs_baseline_scalar_rf", "figure12", "", "scalar_file"},
+	{"rf_power_vs_baseline_gscalar", "figure12", "", "gscalar"},
+	{"special_move_overhead", "figure12", "", "moves"},
+	{"compression_ratio_bytewise", "ratio", "", "bytewise"},
+	{"compression_ratio_bdi", "ratio", "", "bdi"},
+}
+
+// gscalarMetrics reads the paper's values.
+func gscalarMetrics() map[string]float64 {
+	r := csv.NewReader(bytes.NewReader(gscalarValues))
+	r.Comment = '#'
+	table, err := r.ReadAll()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	values := map[string]float64{}
+	for _, record := range table[1:] {
+		v, err := strconv.ParseFloat(record[1], 64)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		values[record[0]] = v
+	}
+	return values
+}
+
+// gscalarRows are the rows of a table: the benchmarks, and their mean.
+func gscalarRows(table string) []paperRow {
+	metrics := gscalarMetrics()
+	values := func(row string) map[string]float64 {
+		m := map[string]float64{}
+		for _, p := range gscalarPlaces {
+			if p.table == table && p.row == row {
+				m[p.column] = metrics[p.metric]
+			}
+		}
+		if table == "figure1" && row == "" { // of the divergent ones, in the text
+			m["scalar"] = m["divergent"] * metrics["divergent_scalar_of_divergent"] / 100
+		}
+		return m
+	}
+	var rows []paperRow
+	for _, b := range gscalarBenchmarks {
+		row := paperRow{name: b.name, workload: b.workload, size: b.size, values: values(b.name)}
+		if kernels.Lookup(b.workload) == nil {
+			row.absent = b.workload + " is not in the library"
+		}
+		rows = append(rows, row)
+	}
+	return append(rows, paperRow{name: "mean", all: true, values: values("")})
+}
+
+// gscalarKey is a run of a benchmark.
+type gscalarKey struct {
+	workload string
+	warp     int
+}
+
+// gscalarCounts runs a benchmark under the paper's reconvergence.
+func gscalarCounts(m *meter, row *paperRow, warp int) (*gscalar.Counts, error) {
+	return measureOnce(m, gscalarKey{row.workload, warp}, func() (*gscalar.Counts, error) {
+		flags, watch := m.flags(row.workload, row.size), &gscalar.Model{}
+		flags.Warp = warp
+		j, err := flags.open(m.app, m.app.stderr, watch)
+		if err != nil {
+			return nil, err
+		}
+		err = j.run(m.app, func(l *interp.Launch) {
+			l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed("stack")
+		})
+		n := watch.Counts(warp)
+		return &n, err
+	})
+}
+
+// gscalarTable makes a table of what ours gives of a benchmark's counts, column by column. The mean is over
+// the benchmarks that are there, each with the same weight.
+func gscalarTable(t paperTable, ours func(c *gscalar.Counts, reading int) []float64) *paperTable {
+	t.rows = gscalarRows(t.name)
+	readings := t.interpretations
+	number := func(r *paperInterpretation) int {
+		for i := range readings {
+			if readings[i].name == r.name {
+				return i
+			}
+		}
+		panic("BUG: no reading " + r.name)
+	}
+	rows := t.rows
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measureRow := func(row *paperRow) (map[string]float64, error) {
+			c, err := gscalarCounts(m, row, 32)
+			if err != nil {
+				return nil, err
+			}
+			list := ours(c, number(r))
+			if t.name == "figure10" {
+				c, err := gscalarCounts(m, row, 64)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, ours(c, number(r))...)
+			}
+			v := map[string]float64{}
+			for i := range t.columns {
+				v[t.columns[i].name] = list[i]
+			}
+			return v, nil
+		}
+		if !row.all {
+			return measureRow(row)
+		}
+		sum, n := map[string]float64{}, 0
+		for i := range rows {
+			if rows[i].all || rows[i].absent != "" {
+				continue
+			}
+			v, err := measureRow(&rows[i])
+			if err != nil {
+				return nil, err
+			}
+			for name, x := range v {
+				sum[name] += x
+			}
+			n++
+		}
+		for name := range sum {
+			sum[name] /= float64(n)
+		}
+		return sum, nil
+	}
+	return &t
+}
+
+// gscalarInterpretations are the readings of scalar execution.
+func gscalarInterpretations() (list []paperInterpretation) {
+	for r := range gscalar.InterpretationCount {
+		list = append(list, paperInterpretation{r.String(), map[gscalar.Interpretation]string{
+			gscalar.Headline:       "64-bit registers are two; branches, %tid and atomics are never scalar; sources that are constants only are",
+			gscalar.WithControl:    "branches and other control instructions are scalar if their predicate is",
+			gscalar.NoConstants:    "instructions without a register as source are not",
+			gscalar.SpecialByValue: "%tid and the like are scalar where the lanes agree",
+			gscalar.NoPredicates:   "predicates as sources are left out of account",
+			gscalar.LowWords:       "of 64-bit registers the low word counts alone",
+		}[r]})
+	}
+	return list
+}
+
+func gscalarColumn(name, head1, head2, doc string) paperColumn {
+	return paperColumn{name: name, head: [2]string{head1, head2}, digits: 1, doc: doc}
+}
+
+// stacked has the first so many columns drawn on top of each other.
+func stacked(noun string, n int, columns []paperColumn) []paperColumn {
+	for i := range columns[:n] {
+		columns[i].stack, columns[i].series = noun, columns[i].label()
+	}
+	return columns
+}
+
+// gscalarTables are the figures.
+func gscalarTables() []*paperTable {
+	// Of figure 12 and of the ratio: a scheme, and what is left out.
+	const (
+		whole = iota
+		halves
+		lowWords
+		warped
+		last
+	)
+	file := func(reading int) (scheme, bdi int, low bool) {
+		scheme, bdi, low = gscalar.Bytewise, gscalar.BDI, reading == lowWords
+		switch reading {
+		case halves:
+			scheme = gscalar.Halves
+		case warped:
+			bdi = gscalar.Warped
+		}
+		return scheme, bdi, low
+	}
+	readings := []paperInterpretation{
+		whole:    {"headline", "one base value for a register; 64-bit registers are two; differences of up to 3 bytes; special moves counted"},
+		halves:   {"halves", "a base value for each 16 lanes"},
+		lowWords: {"low words only", "of 64-bit registers the low word counts alone"},
+		warped:   {"2-byte differences", "BDI as warped compression has it, with differences of up to 2 bytes"},
+	}
+	return []*paperTable{
+		gscalarTable(paperTable{
+			name: "figure1", title: "divergent instructions, % of instructions",
+			columns: []paperColumn{
+				gscalarColumn("divergent", "", "divergent", "not executed by all lanes of the warp, of instructions"),
+				gscalarColumn("scalar", "divergent", "scalar", "of them those whose sources are the same in the lanes that execute them, of instructions"),
+			},
+			interpretations: []paperInterpretation{{"headline", "by value; a branch goes by the lanes that are together"}},
+		}, func(c *gscalar.Counts, _ int) []float64 {
+			d, s := c.Divergence()
+			return []float64{d, s}
+		}),
+		gscalarTable(paperTable{
+			name: "figure8", title: "accesses to vector registers by what lanes share, %",
+			columns: stacked("accesses to vector registers", 6, []paperColumn{
+				gscalarColumn("scalar", "", "scalar", "all lanes have the same, of accesses"),
+				gscalarColumn("3-byte", "3", "bytes", "… the same three bytes from the top"),
+				gscalarColumn("2-byte", "2", "bytes", "… two"),
+				gscalarColumn("1-byte", "1", "byte", "… one"),
+				gscalarColumn("other", "", "other", "… none"),
+				gscalarColumn("divergent", "", "diverg.", "by divergent instructions"),
+			}),
+			interpretations: []paperInterpretation{
+				{"headline", "reads and writes; 64-bit registers are two"},
+				{"reads", "only reads"},
+				{"writes", "only writes"},
+				{"low words only", "of 64-bit registers the low word counts alone"},
+			},
+		}, func(c *gscalar.Counts, reading int) []float64 {
+			operands := gscalar.ReadsAndWrites
+			if reading < 3 {
+				operands = gscalar.Operands(reading)
+			}
+			s := c.Similar(operands, reading == 3)
+			return []float64{s[gscalar.ScalarValue], s[gscalar.ThreeBytes], s[gscalar.TwoBytes], s[gscalar.OneByte], s[gscalar.Other], s[gscalar.DivergentAccess]}
+		}),
+		gscalarTable(paperTable{
+			name: "figure9", title: "instructions that may execute as scalars, %",
+			columns: stacked("instructions", 4, []paperColumn{
+				gscalarColumn("alu", "", "ALU", "arithmetic and logic, not divergent, of instructions"),
+				gscalarColumn("others", "SFU,", "memory", "special functions, loads and stores, not divergent"),
+				gscalarColumn("half", "", "half", "not divergent, in 16 lanes"),
+				gscalarColumn("divergent", "", "diverg.", "divergent, by the mask of the last write"),
+				gscalarColumn("total", "", "all", "all of them"),
+			}),
+			interpretations: gscalarInterpretations(),
+		}, func(c *gscalar.Counts, reading int) []float64 {
+			alu, others, half, divergent := c.Scalar(gscalar.Interpretation(reading))
+			return []float64{alu, others, half, divergent, alu + others + half + divergent}
+		}),
+		gscalarTable(paperTable{
+			name: "figure10", title: "half scalar instructions by width of warps, %",
+			columns: []paperColumn{
+				gscalarColumn("warp32", "warps", "of 32", "with warps of 32 lanes, groups of 16"),
+				gscalarColumn("warp64", "warps", "of 64", "with warps of 64 lanes, groups of 16"),
+			},
+			interpretations: gscalarInterpretations(),
+		}, func(c *gscalar.Counts, reading int) []float64 {
+			_, _, half, _ := c.Scalar(gscalar.Interpretation(reading))
+			return []float64{half}
+		}),
+		gscalarTable(paperTable{
+			name: "figure12", title: "energy of the register file by first order, % of that of vectors",
+			note: "combined is a file of our own: tags for base and stride, and what they do not hold byte-wise. Figure 11 is instructions per cycle and watt, which gemu cannot know.",
+			columns: []paperColumn{
+				gscalarColumn("scalar_file", "scalar", "file", "a file of scalars beside the vectors"),
+				gscalarColumn("bdi", "", "W-C", "a base and differences"),
+				gscalarColumn("gscalar", "", "G-Scalar", "byte-wise"),
+				gscalarColumn("combined", "", "combined", "affine tags, else byte-wise"),
+				gscalarColumn("moves", "special", "moves", "% of instructions"),
+			},
+			interpretations: append(readings[:last:last],
+				paperInterpretation{"no moves", "special moves left out"},
+				paperInterpretation{"free scalars", "an access to the file of scalars costs nothing"}),
+		}, func(c *gscalar.Counts, reading int) []float64 {
+			scheme, bdi, low := file(reading)
+			moves := reading != last
+			scalars := c.Power(gscalar.ScalarFile, moves, low)
+			if reading == last+1 {
+				scalars = c.ArrayPower(gscalar.ScalarFile)
+			}
+			return []float64{scalars, c.Power(bdi, moves, low), c.Power(scheme, moves, low), c.Power(gscalar.Affine, moves, low), c.Moves()}
+		}),
+		gscalarTable(paperTable{
+			name: "ratio", title: "compression ratio of what registers are written (section 5.3)",
+			columns: []paperColumn{
+				{name: "bdi", head: [2]string{"", "BDI"}, digits: 2, doc: "bytes as vectors over bytes stored, a base and differences"},
+				{name: "bytewise", head: [2]string{"", "G-Scalar"}, digits: 2, doc: "… byte-wise"},
+				{name: "combined", head: [2]string{"", "combined"}, digits: 2, doc: "… affine tags, else byte-wise"},
+			},
+			interpretations: append(readings[:last:last],
+				paperInterpretation{"with encodings", "six bits for each register count as stored"}),
+		}, func(c *gscalar.Counts, reading int) []float64 {
+			scheme, bdi, low := file(reading)
+			encodings := reading == last
+			return []float64{c.Ratio(bdi, low, encodings), c.Ratio(scheme, low, encodings), c.Ratio(gscalar.Affine, low, encodings)}
+		}),
+	}
+}

@@ -1,0 +1,535 @@
+package cli
+
+// This file is what Kim et al., ISCA 2013, say of time: figures 5, 6 and 9, and the columns of tables 1 and 3 that
+// are cycles, by the machines of package kim. Their definitions are in docs/value-structure.md, in "Time".
+
+import (
+	"slices"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/regfile/kim"
+)
+
+// gpPair is a GP-SIMT machine, with and without affine execution.
+type gpPair struct {
+	name   string
+	lanes  int
+	few    bool // a reading that is measured for some benchmarks only: see gpMany
+	change func(c *kim.GPConfig)
+}
+
+// gpMany are the benchmarks that execute more than a million and a half instructions by warps, at their size. Readings
+// that few have leave them out, so that all of the paper is compared in less than two minutes.
+var gpMany = []string{"bfs", "bilat", "lps", "mfilt", "nnet", "nqueens"}
+
+// memory has a machine have more than an L1 with all in it.
+func memory(c *kim.GPConfig) { c.Memory = true }
+
+var gpPairs = []gpPair{
+	{name: "real16", lanes: 16, change: memory},
+	{name: "real8", lanes: 8, change: memory},
+	{name: "warm16", lanes: 16},
+	{name: "warm8", lanes: 8},
+	{name: "warm16 slow", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.FrontEnd = 2 }},
+	{name: "warm8 slow", lanes: 8, few: true, change: func(c *kim.GPConfig) { c.FrontEnd = 4 }},
+	{name: "real16 l2", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Memory, c.L2 = true, 100 }},
+	{name: "real16 bandwidth", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Memory, c.LineCycles = true, 0 }},
+	{name: "warm16 latency", lanes: 16, few: true, change: func(c *kim.GPConfig) { double(c.Results[:]) }},
+	{name: "warm16 hit", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.Hit = 20 }},
+	{name: "warm16 ctas", lanes: 16, change: func(c *kim.GPConfig) { c.CTAs = 8 }},
+	{name: "warm16 turns", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.RoundRobin = true }},
+	{name: "warm16 banks", lanes: 16, few: true, change: func(c *kim.GPConfig) { c.BankConflicts = false }},
+	{name: "warm32", lanes: 32, few: true},
+	{name: "warm8 slow2", lanes: 8, few: true, change: func(c *kim.GPConfig) { c.FrontEnd = 2 }},
+}
+
+func double(cycles []int64) {
+	for i := range cycles {
+		cycles[i] *= 2
+	}
+}
+
+// gpInterpretation is which of the pairs a reading of a table has for a column.
+type gpInterpretation map[string]string
+
+// gpInterpretations are those of tables, by the reading's name.
+var gpInterpretations = map[string]map[string]gpInterpretation{
+	"table1": {"kim": {"issue": "real16"}},
+	"issue": {
+		"real16": {"issue": "real16"}, "real8": {"issue": "real8"}, "warm16": {"issue": "warm16"}, "warm8": {"issue": "warm8"},
+		"slow16": {"issue": "warm16 slow"}, "slow8": {"issue": "warm8 slow"}, "busy": {"busy": "real16"},
+	},
+	"figure5": {
+		"kim":       {"l16": "real16", "l8": "real8"},
+		"far":       {"l16": "real16 l2"},
+		"bandwidth": {"l16": "real16 bandwidth"},
+	},
+	"figure6": {
+		"kim":     {"l16": "warm16", "l8": "warm8", "l16_slow": "warm16 slow", "l8_slow": "warm8 slow"},
+		"latency": {"l16": "warm16 latency"},
+		"hit":     {"l16": "warm16 hit"},
+		"ctas":    {"l16": "warm16 ctas"},
+		"turns":   {"l16": "warm16 turns"},
+		"banks":   {"l16": "warm16 banks"},
+		"lanes32": {"l16": "warm32"},
+		"slow2":   {"l8_slow": "warm8 slow2"},
+	},
+	"uses-gp": {"gpsimt": {"uses": "real16"}, "gpsimt+abm": {"uses": "real16"}},
+}
+
+// gpTime is what a pair has taken.
+type gpTime struct{ base, affine kim.Time }
+
+// gpTimes is what pairs have taken for a benchmark, by their names, and the structure of its values under the
+// headline.
+type gpTimes struct {
+	pairs     map[string]gpTime
+	structure *interp.Structure
+}
+
+// gpHeadline is the headline of tables of GP-SIMT, whose machine (of kimMachines) is the one that has time.
+const gpHeadline = "kim"
+
+// gpKey says what was run.
+type gpKey structureKey
+
+// gpTimes runs a row's benchmark on the pairs that tables have for it.
+func (m *meter) gpTimes(row *paperRow) (*gpTimes, error) {
+	of := kimMachines[gpHeadline]
+	key := of.key(row)
+	return measureOnce(m, gpKey(key), func() (*gpTimes, error) {
+		var pairs []gpPair
+		var machines []*kim.GPMachine
+		for _, p := range gpPairs {
+			if p.few && slices.Contains(gpMany, row.workload) || !m.needsPair(p.name) {
+				continue
+			}
+			pairs = append(pairs, p)
+			for _, affine := range []bool{false, true} {
+				c := kim.NewGPConfig(p.lanes, affine)
+				if p.change != nil {
+					p.change(&c)
+				}
+				machines = append(machines, kim.NewGPMachine(c))
+			}
+		}
+		r := kim.GPReplay(affinetrack.PolicyByName(of.policy), machines...)
+		if err := m.replay(key, r); err != nil {
+			return nil, err
+		}
+		times := &gpTimes{map[string]gpTime{}, r.Structure()}
+		for i, p := range pairs {
+			times.pairs[p.name] = gpTime{machines[2*i].Time(), machines[2*i+1].Time()}
+		}
+		return times, nil
+	})
+}
+
+// needsPair reports whether some table that is measured has a pair.
+func (m *meter) needsPair(pair string) bool {
+	for _, t := range m.tables {
+		for _, r := range t.interpretations {
+			for _, name := range gpInterpretations[t.name][r.name] {
+				if name == pair {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// replay runs a benchmark under a replay.
+func (m *meter) replay(key structureKey, r *kim.Replay) error {
+	j, err := m.flags(key.workload, key.size).open(m.app, m.app.stderr, r)
+	if err != nil {
+		return err
+	}
+	return j.run(m.app, func(l *interp.Launch) { l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(key.reconverge) })
+}
+
+// addGPTime adds what a reading of a table has of time to a row's values.
+func (m *meter) addGPTime(table string, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+	columns := gpInterpretations[table][r.name]
+	if len(columns) == 0 {
+		return nil
+	}
+	times, err := m.gpTimes(row)
+	if err != nil {
+		return err
+	}
+	for column, name := range columns {
+		switch t, ok := times.pairs[name]; {
+		case !ok:
+		case column == "issue":
+			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.Issues), quotient(t.affine.Issued, t.affine.Issues)
+		case column == "uses":
+			addUses(measured, map[string]kim.Time{"gpsimt": t.base, "gpsimt+abm": t.affine}[r.name])
+		case column == "busy":
+			measured["avg_iss"], measured["warp_issue"] = quotient(t.base.Issued, t.base.BusyCycles), quotient(t.affine.Issued, t.affine.BusyCycles)
+		default:
+			measured[column] = quotient(t.base.Cycles, t.affine.Cycles)
+		}
+	}
+	return nil
+}
+
+func quotient(n, of int64) float64 { return float64(n) / float64(max(of, 1)) }
+
+// issueColumns are the two of table 1 that are rates.
+func issueColumns() []paperColumn {
+	return []paperColumn{
+		{name: "avg_iss", head: [2]string{"avg", "iss"}, digits: 2, doc: "instructions that gpsimt issues, per cycle of a multiprocessor"},
+		{name: "warp_issue", head: [2]string{"warp", "issue"}, digits: 2, doc: "the same of gpsimt+abm"},
+	}
+}
+
+// timedTable1 is table 1 with rates of issue, by the headline's machine.
+func timedTable1(t *paperTable) *paperTable {
+	structure := t.measure
+	t.columns = append(t.columns, issueColumns()...)
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured, err := structure(m, row, r)
+		if err != nil {
+			return nil, err
+		}
+		return measured, m.addGPTime("table1", row, r, measured)
+	}
+	return t
+}
+
+// issueTable is the rates of issue under the other readings.
+func issueTable() *paperTable {
+	return &paperTable{
+		name: "issue", title: "the columns of table 1 that are rates of issue", columns: issueColumns(), rows: kimTable1Rows(),
+		interpretations: []paperInterpretation{
+			{"real16", "16 lanes, a fast front end, a memory with misses: figure 5"},
+			{"real8", "8 lanes"},
+			{"warm16", "16 lanes, all in the L1: figure 6"},
+			{"warm8", "8 lanes, all in the L1"},
+			{"slow16", "16 lanes, all in the L1, a front end of half the speed, by its cycles"},
+			{"slow8", "8 lanes, all in the L1, a front end of a quarter of the speed, by its cycles"},
+			{"busy", "as real16, by cycles in which the multiprocessor has a warp"},
+		},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, m.addGPTime("issue", row, r, measured)
+		},
+		note: "The paper does not say of which machine the two are. Slow front ends are measured for benchmarks that execute up to a million and a half instructions by warps.",
+	}
+}
+
+// counterColumn is what a machine counts of a unit, a bank or a cache.
+type counterColumn struct {
+	paperColumn
+	gpOnly bool // FG-SIMT does not have it
+	value  func(t *kim.Time) int64
+}
+
+// uses are what machines count, which is what energy would be made of.
+var uses = []counterColumn{
+	{paperColumn{name: "arithmetic_K", head: [2]string{"arith", "k cyc"}, doc: "thousands of cycles in which arithmetic units are taken"}, false, func(t *kim.Time) int64 { return t.Arithmetic }},
+	{paperColumn{name: "special_K", head: [2]string{"spec", "k cyc"}, doc: "the same of units for special functions"}, true, func(t *kim.Time) int64 { return t.Special }},
+	{paperColumn{name: "memory_K", head: [2]string{"mem", "k cyc"}, doc: "the same of units for loads and stores"}, false, func(t *kim.Time) int64 { return t.Memory }},
+	{paperColumn{name: "affine_K", head: [2]string{"aff", "k inst"}, doc: "thousands of instructions that execute compactly"}, false, func(t *kim.Time) int64 { return t.Affine }},
+	{paperColumn{name: "bank_reads_K", head: [2]string{"bank", "k rds"}, doc: "thousands of registers of 32 bits that are read from banks"}, true, func(t *kim.Time) int64 { return t.BankReads }},
+	{paperColumn{name: "bank_writes_K", head: [2]string{"bank", "k wrs"}, doc: "the same of those written"}, true, func(t *kim.Time) int64 { return t.BankWrites }},
+	{paperColumn{name: "lines_K", head: [2]string{"", "k lines"}, doc: "thousands of lines that warps access: of GP-SIMT those behind the L1, of FG-SIMT requests"}, false, func(t *kim.Time) int64 { return t.Lines }},
+	{paperColumn{name: "l1_misses_K", head: [2]string{"L1", "k miss"}, doc: "thousands of misses of the L1"}, true, func(t *kim.Time) int64 { return t.L1Misses }},
+	{paperColumn{name: "l2_misses_K", head: [2]string{"L2", "k miss"}, doc: "the same of the L2"}, true, func(t *kim.Time) int64 { return t.L2Misses }},
+}
+
+// addUses adds what a machine has used to a row's values.
+func addUses(measured map[string]float64, t kim.Time) {
+	for _, u := range uses {
+		measured[u.name] = float64(u.value(&t)) / 1000
+	}
+}
+
+// usesTable is what machines use.
+func usesTable(name, title string, rows []paperRow, gp bool, readings []paperInterpretation, measure func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error) *paperTable {
+	t := &paperTable{
+		name: name, title: title, rows: bareRows(rows), interpretations: readings, printRows: true,
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, measure(m, row, r, measured)
+		},
+		note: "The paper has energies and powers, and says of no event what it takes; these are the events.",
+	}
+	for _, u := range uses {
+		if u.notRanked = true; gp || !u.gpOnly {
+			t.columns = append(t.columns, u.paperColumn)
+		}
+	}
+	return t
+}
+
+// gpUses are the uses of GP-SIMT.
+func gpUses() *paperTable {
+	return usesTable("uses-gp", "what GP-SIMT uses, 16 lanes and a real memory", kimTable1Rows(), true,
+		[]paperInterpretation{{"gpsimt", "without affine execution"}, {"gpsimt+abm", "with it"}},
+		func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+			return m.addGPTime("uses-gp", row, r, measured)
+		})
+}
+
+// fgUses are the uses of FG-SIMT.
+func fgUses() *paperTable {
+	var readings []paperInterpretation
+	machines := map[string]string{} // prefixes of their columns, by reading
+	for _, f := range fgMachines {
+		name, doc := "fgsimt-plain", "without affine execution"
+		if f.name != "" {
+			name, doc = "fgsimt+"+f.name, "with affine execution, as in table3's +"+f.name
+		}
+		machines[name] = f.name
+		readings = append(readings, paperInterpretation{name, doc})
+	}
+	return usesTable("uses-fg", "what FG-SIMT uses", kimTable3Rows(), false, readings, func(m *meter, row *paperRow, r *paperInterpretation, measured map[string]float64) error {
+		times, err := m.fgTimes(row)
+		if err != nil {
+			return err
+		}
+		addUses(measured, times.interpretations[fgHeadline][machines[r.name]])
+		return nil
+	})
+}
+
+// figure5Table is speed-ups with a real memory.
+func figure5Table() *paperTable {
+	return &paperTable{
+		name: "figure5", title: "GP-SIMT with affine execution, speed-up with a real memory",
+		columns: []paperColumn{
+			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes"},
+			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+		},
+		rows: bareRows(kimTable1Rows()),
+		interpretations: append(gpsimt("kim"), []paperInterpretation{
+			{"far", "as kim, 100 cycles to the L2"},
+			{"bandwidth", "as kim, without a limit of bandwidth"},
+		}...),
+		longInterpretations: []string{"far", "bandwidth"},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			return measured, m.addGPTime("figure5", row, r, measured)
+		},
+		note: "120 cycles to memory, a fast front end. The paper has bars without numbers: 4 to 17 %. Other readings are measured for benchmarks that execute up to a million and a half instructions by warps.",
+	}
+}
+
+// figure6Table is speed-ups with warm caches, and by the busiest unit alone.
+func figure6Table() *paperTable {
+	speedup := func(s *interp.Structure, lanes int) float64 {
+		u := kim.ComputeUse(s)
+		return kim.GPSIMT{Lanes: lanes}.Cycles(u) / kim.GPSIMT{Lanes: lanes, Affine: true}.Cycles(u)
+	}
+	return &paperTable{
+		name: "figure6", title: "GP-SIMT with affine execution, speed-up with warm caches",
+		columns: []paperColumn{
+			{name: "l16", head: [2]string{"", "L16"}, digits: 2, notRanked: true, doc: "cycles of gpsimt over those of gpsimt+abm, 16 lanes, a fast front end"},
+			{name: "l8", head: [2]string{"", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+			{name: "l16_slow", head: [2]string{"slow", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, a slow front end"},
+			{name: "l8_slow", head: [2]string{"slow", "L8"}, digits: 2, notRanked: true, doc: "8 lanes, a slow front end"},
+			{name: "l16_bound", head: [2]string{"unit", "L16"}, digits: 2, notRanked: true, doc: "16 lanes, by what the busiest unit takes at least"},
+			{name: "l8_bound", head: [2]string{"unit", "L8"}, digits: 2, notRanked: true, doc: "the same, 8 lanes"},
+		},
+		rows: bareRows(kimTable1Rows()),
+		interpretations: append(gpsimt("kim", "kim-wide"), []paperInterpretation{
+			{"latency", "as kim, results take twice as long"},
+			{"hit", "as kim, 20 cycles to data in the L1 and in shared memory"},
+			{"ctas", "as kim, at most 8 blocks on a multiprocessor"},
+			{"turns", "as kim, warps issue in turn"},
+			{"banks", "as kim, banks of registers without conflicts"},
+			{"lanes32", "as kim, 32 lanes in place of 16"},
+			{"slow2", "as kim, a slow front end of half the speed with 8 lanes, too"},
+		}...),
+		longInterpretations: []string{"latency", "hit", "ctas", "turns", "banks", "lanes32", "slow2"},
+		measure: func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+			measured := map[string]float64{}
+			if _, ok := kimMachines[r.name]; ok {
+				s, err := m.structureOf(row, r.name)
+				if err != nil {
+					return nil, err
+				}
+				measured["l16_bound"], measured["l8_bound"] = speedup(s, 16), speedup(s, 8)
+			}
+			return measured, m.addGPTime("figure6", row, r, measured)
+		},
+		note: "Units alone are bounds without latencies, which kim-wide has alone. The paper has bars without numbers: 8 to 30 % for about half of the applications, a quarter with marginal or no speed-up, the rest slightly worse. Slow front ends, and other readings, are measured for benchmarks that execute up to a million and a half instructions by warps.",
+	}
+}
+
+// fgHeadline is the headline of tables of FG-SIMT, likewise.
+const fgHeadline = "fgsimt"
+
+// fgInterpretation is a reading of FG-SIMT that has time.
+type fgInterpretation struct {
+	paperInterpretation
+	change func(c *kim.FGConfig)
+}
+
+var fgInterpretations = []fgInterpretation{
+	{fgsimt()[0], nil},
+	{paperInterpretation{"queue16", "as fgsimt, 16 instructions between control processor and issue"}, func(c *kim.FGConfig) { c.Queue = 16 }},
+	{paperInterpretation{"refetch4", "as fgsimt, 4 cycles more after a branch that lanes decide"}, func(c *kim.FGConfig) { c.Refetch += 4 }},
+	{paperInterpretation{"latency", "as fgsimt, multiplications, floating point and divisions take twice as long"}, func(c *kim.FGConfig) { double(c.Results[1:]) }},
+	{paperInterpretation{"hit6", "as fgsimt, 6 cycles to data"}, func(c *kim.FGConfig) { c.Hit = 6 }},
+	{paperInterpretation{"skips", "as fgsimt, units skip groups of eight without active lanes"}, func(c *kim.FGConfig) { c.SkipsIssue = true }},
+}
+
+// figure9Interpretations are those of table 3, and of the others that have time.
+func figure9Interpretations() []paperInterpretation {
+	list := fgsimt()
+	for _, r := range fgInterpretations[1:] {
+		list = append(list, r.paperInterpretation)
+	}
+	return list
+}
+
+// fgMachines are the machines of table 3, by their columns' prefix.
+var fgMachines = []struct {
+	name   string
+	affine kim.FGSIMT
+}{
+	{"", kim.FGSIMT{}},
+	{"a", kim.FGSIMT{Arithmetic: true}},
+	{"ab", kim.FGSIMT{Arithmetic: true, Branches: true}},
+	{"abm", kim.FGSIMT{Arithmetic: true, Branches: true, Memory: true}},
+}
+
+// fgKey says what was run.
+type fgKey structureKey
+
+// fgTimes is what machines have taken for a benchmark, by reading and column's prefix, and the structure of its values
+// under the headline.
+type fgTimes struct {
+	interpretations map[string]map[string]kim.Time
+	structure       *interp.Structure
+}
+
+// fgTimes runs a row's benchmark on FG-SIMT machines.
+func (m *meter) fgTimes(row *paperRow) (*fgTimes, error) {
+	baseline := kimMachines[fgHeadline]
+	key := baseline.key(row)
+	return measureOnce(m, fgKey(key), func() (*fgTimes, error) {
+		var names []string
+		var machines []*kim.FGMachine
+		for _, r := range fgInterpretations {
+			if r.name != fgHeadline && !m.reads(r.name) {
+				continue
+			}
+			names = append(names, r.name)
+			for _, f := range fgMachines {
+				c := kim.NewFGConfig(f.affine)
+				if r.change != nil {
+					r.change(&c)
+				}
+				machines = append(machines, kim.NewFGMachine(c))
+			}
+		}
+		replay := kim.FGReplay(affinetrack.PolicyByName(baseline.policy), machines...)
+		if err := m.replay(key, replay); err != nil {
+			return nil, err
+		}
+		times := &fgTimes{map[string]map[string]kim.Time{}, replay.Structure()}
+		for i, name := range names {
+			byName := map[string]kim.Time{}
+			for k, f := range fgMachines {
+				byName[f.name] = machines[i*len(fgMachines)+k].Time()
+			}
+			times.interpretations[name] = byName
+		}
+		return times, nil
+	})
+}
+
+// reads reports whether some table that is measured has a reading.
+func (m *meter) reads(name string) bool {
+	return slices.ContainsFunc(m.tables, func(t *paperTable) bool {
+		return slices.ContainsFunc(t.interpretations, func(r paperInterpretation) bool { return r.name == name })
+	})
+}
+
+// timedTable3 is table 3 with what it has of time.
+func timedTable3(t *paperTable) *paperTable {
+	structure := t.measure
+	for _, f := range fgMachines {
+		name, head := "exec_K", "exec"
+		if f.name != "" {
+			name, head = f.name+"_"+name, "+"+f.name
+		}
+		t.columns = append(t.columns, paperColumn{name: name, head: [2]string{head, "k cycles"}, digits: 1, notRanked: true, doc: "thousands of cycles of fgsimt, and with affine execution"})
+	}
+	t.columns = append(t.columns,
+		paperColumn{name: "cycles", head: [2]string{"cyc/", "inst"}, digits: 2, doc: "cycles of fgsimt, by instruction of a thread"},
+		paperColumn{name: "mem_B_per_cyc", head: [2]string{"mem", "B/c"}, digits: 1, doc: "bytes that lanes load and store, by cycle"})
+	for i := range t.rows {
+		v := t.rows[i].values
+		v["cycles"] = v["exec_K"] / v["inst_K"]
+	}
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured, err := structure(m, row, r)
+		if err != nil || r.name != fgHeadline {
+			return measured, err
+		}
+		times, err := m.fgTimes(row)
+		if err != nil {
+			return nil, err
+		}
+		byName := times.interpretations[r.name]
+		for _, f := range fgMachines {
+			name := "exec_K"
+			if f.name != "" {
+				name = f.name + "_" + name
+			}
+			measured[name] = float64(byName[f.name].Cycles) / 1000
+		}
+		measured["cycles"] = quotient(byName[""].Cycles, times.structure.Total().Lanes)
+		measured["mem_B_per_cyc"] = quotient(byName[""].Bytes, byName[""].Cycles)
+		return measured, nil
+	}
+	return t
+}
+
+// figure9Table is speed-ups of FG-SIMT, and those of the busiest unit alone.
+func figure9Table() *paperTable {
+	t := &paperTable{
+		name: "figure9", title: "FG-SIMT with affine execution, speed-up",
+		columns: []paperColumn{
+			{name: "a", head: [2]string{"", "+a"}, digits: 2, doc: "cycles of fgsimt over those of fgsimt+a"},
+			{name: "ab", head: [2]string{"", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
+			{name: "abm", head: [2]string{"", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
+			{name: "a_bound", wholeColumn: "a", head: [2]string{"unit", "+a"}, digits: 2, doc: "the same, by what the busiest unit takes at least"},
+			{name: "ab_bound", wholeColumn: "ab", head: [2]string{"unit", "+ab"}, digits: 2, doc: "… of fgsimt+ab"},
+			{name: "abm_bound", wholeColumn: "abm", head: [2]string{"unit", "+abm"}, digits: 2, doc: "… of fgsimt+abm"},
+		},
+		rows: figure9Rows(), interpretations: figure9Interpretations(), longInterpretations: []string{"queue16", "refetch4", "latency", "hit6", "skips"},
+		note: "Units alone are bounds without latencies, which other policies and reconvergence have alone. The paper's speed-ups are quotients of table 3's execution times, which it prints in thousands.",
+	}
+	t.measure = func(m *meter, row *paperRow, r *paperInterpretation) (map[string]float64, error) {
+		measured := map[string]float64{}
+		if slices.ContainsFunc(fgInterpretations, func(f fgInterpretation) bool { return f.name == r.name }) {
+			times, err := m.fgTimes(row)
+			if err != nil {
+				return nil, err
+			}
+			byName := times.interpretations[r.name]
+			for _, f := range fgMachines[1:] {
+				measured[f.name] = quotient(byName[""].Cycles, byName[f.name].Cycles)
+			}
+		}
+		if _, ok := kimMachines[r.name]; ok {
+			s, err := m.structureOf(row, r.name)
+			if err != nil {
+				return nil, err
+			}
+			u := kim.ComputeUse(s)
+			for _, f := range fgMachines[1:] {
+				measured[f.name+"_bound"] = kim.FGSIMT{}.Cycles(u) / f.affine.Cycles(u)
+			}
+		}
+		return measured, nil
+	}
+	return t
+}

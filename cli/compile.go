@@ -1,0 +1,120 @@
+package cli
+
+// This file makes PTX of CUDA C++, with a compiler that is on the machine.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gemu/internal/cleanup"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+// A compiler is a program that makes PTX, and its arguments before the name of the source.
+type compiler struct {
+	program string
+	args    func(sm int, headers string) []string
+}
+
+// compilers are those that are looked for, the first first. nvcc comes with CUDA's headers; clang
+// gets the small one of the workload library instead, which has device code only.
+var compilers = []compiler{
+	{"nvcc", nvccArgs},
+	{"clang-19", clangArgs}, {"clang-20", clangArgs}, {"clang-21", clangArgs}, {"clang-18", clangArgs}, {"clang", clangArgs},
+}
+
+func nvccArgs(sm int, _ string) []string {
+	return []string{"-ptx", "-lineinfo", fmt.Sprintf("-arch=compute_%d", sm), "-o", "-"}
+}
+
+func clangArgs(sm int, headers string) []string {
+	return []string{
+		"-x", "cuda", "--cuda-device-only", fmt.Sprintf("--cuda-gpu-arch=sm_%d", sm), "--cuda-feature=+ptx70", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version",
+		"-O2", "-gline-tables-only", "-I", headers, "-include", "gemu.h", "-S", "-o", "-",
+	}
+}
+
+// defaultArch is the compute capability that CUDA C++ is compiled for: what runs on the default
+// device and needs no newer one.
+const defaultArch = 80
+
+// compile makes PTX of a file of CUDA C++.
+func (a *app) compile(name string) (string, error) {
+	if _, err := os.Stat(name); err != nil {
+		return "", fileError("read", name, errors.Unwrap(err))
+	}
+	var c *compiler
+	var program string
+	for i := range compilers {
+		if path, err := exec.LookPath(compilers[i].program); err == nil {
+			c, program = &compilers[i], path
+			break
+		}
+	}
+	if c == nil {
+		return "", fmt.Errorf("%s: no compiler for CUDA C++ is on the path (nvcc, clang). Where there is one, this makes PTX, with gemu.h from kernels/cuda:\n   clang-19 %s %s", name,
+			strings.Replace(strings.Join(clangArgs(defaultArch, "kernels/cuda"), " "), "-o -", "-o "+strings.TrimSuffix(filepath.Base(name), ".cu")+".ptx", 1), name)
+	}
+	dir, remove, err := cleanup.Dir("", "gemu-*")
+	if err != nil {
+		return "", err
+	}
+	defer remove()
+	// Sources that include CUDA's headers get the small one, which they have already.
+	for _, h := range []string{"gemu.h", "cuda_runtime.h", "cuda.h", "device_launch_parameters.h"} {
+		text := kernels.Header
+		if h != "gemu.h" {
+			text = "#pragma once\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, h), []byte(text), 0o644); err != nil {
+			return "", err
+		}
+	}
+	source := name
+	if strings.HasPrefix(source, "-") { // which a compiler takes for an option
+		source = "./" + source
+	}
+	cmd := exec.CommandContext(a.ctx, program, append(c.args(defaultArch, dir), source)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = runGroup(cmd)
+	a.stderr.Write(stderr.Bytes()) // warnings, too
+	if a.ctx.Err() != nil {
+		return "", fmt.Errorf("%s: %s stopped: %w", name, c.program, context.Cause(a.ctx))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %s: %w", name, c.program, err)
+	}
+	return stdout.String(), nil
+}
+
+// sourceName is what messages call the PTX of a file.
+func sourceName(file string) string {
+	if filepath.Ext(file) == ".cu" {
+		return file + ".ptx"
+	}
+	return file
+}
+
+// origin is the line of the source that PTX says an instruction comes from, "" if it is not read.
+func (a *app) origin(place string) string {
+	parts := strings.Split(place, ":")
+	if len(parts) < 3 || a.sources == nil {
+		return ""
+	}
+	line, err1 := strconv.Atoi(parts[len(parts)-2])
+	col, err2 := strconv.Atoi(parts[len(parts)-1])
+	lines := a.sources.Lines(strings.Join(parts[:len(parts)-2], ":"))
+	if err1 != nil || err2 != nil || line < 1 || line > len(lines) {
+		return ""
+	}
+	return ptx.Snippet(lines[line-1], ptx.Pos{Line: int32(line), Col: int32(col)})
+}

@@ -1,0 +1,211 @@
+package cli
+
+// This file is "gemu debug".
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"gemu/debug"
+	"gemu/debug/dap"
+	"gemu/debug/tui"
+	"gemu/internal/bytesize"
+	"gemu/interp"
+)
+
+type debugCmd struct {
+	File  string   `arg:"" optional:"" predictor:"source" help:"PTX file, CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload; none with --dap, whose client says it."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+	policyFlag
+
+	Mode        string        `default:"vector" enum:"check,affine,vector" help:"How instructions execute: as in gemu run, but on vectors only by default."`
+	Async       string        `default:"late" enum:"late,early" help:"When asynchronous effects happen: as late as may be (late, the default), or where they are issued (early)."`
+	Commands    string        `short:"x" help:"Execute the commands of FILE, a line each, instead of asking for some." placeholder:"FILE"`
+	DAP         string        `name:"dap" help:"Speak the Debug Adapter Protocol, on standard input and output, or with --dap=:PORT to one who connects there." placeholder:":PORT"`
+	Checkpoints bytesize.Size `help:"Memory of the host that going back may take, with K, M or G (default 256M)." placeholder:"BYTES"`
+}
+
+func (c *debugCmd) Run(a *app) error {
+	if c.DAP != "" {
+		if c.File != "" || c.Commands != "" {
+			return errors.New("--dap: the client says what to launch, and what to do")
+		}
+		return c.serve(a)
+	}
+	if c.File == "" {
+		return errors.New("what is to be debugged? A PTX file, CUDA C++, or @NAME")
+	}
+	front, stdout, err := c.front(a)
+	if err != nil {
+		return err
+	}
+	return c.debug(a, stdout, front, c.Commands == "" && isTerminal(a.stdin))
+}
+
+// maxCommands bounds a file of commands, in bytes.
+const maxCommands = 1 << 20
+
+// front is what talks to the user, and where kernels print.
+func (c *debugCmd) front(a *app) (debug.Front, io.Writer, error) {
+	more := strings.HasPrefix(c.File, "@")
+	if c.Commands != "" {
+		b, err := readFile(a.ctx, c.Commands, maxCommands)
+		if err != nil {
+			return nil, nil, err
+		}
+		return debug.NewLines(strings.NewReader(string(b)), a.stdout, c.Commands, more), a.stdout, nil
+	}
+	if c.File == "-" {
+		return nil, nil, errors.New("standard input has the commands, unless -x FILE has them: it cannot have the kernel")
+	}
+	if !isTerminal(a.stdin) {
+		return debug.NewLines(a.stdin, a.stdout, "standard input", more), a.stdout, nil
+	}
+	out, ok := terminal(a.stdout)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return debug.NewLines(a.stdin, a.stdout, "", more), a.stdout, nil
+	}
+	f := tui.New(a.stdin, out, more)
+	return f, f, nil
+}
+
+// isTerminal reports whether somebody types what is read.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// debug runs what the flags say under a front end. The user has heard of traps already; what they leave
+// is the exit status. Interrupts are for the session, where it hears of them, once the kernel is there.
+func (c *debugCmd) debug(a *app, stdout io.Writer, front debug.Front, interrupts bool) error {
+	out := debug.NewOutput(stdout)
+	flags := &launchFlags{sourceArg: sourceArg{c.File}, Extra: c.Extra, kernelFlags: c.kernelFlags}
+	j, err := flags.open(a, out)
+	if err != nil {
+		return err
+	}
+	sub := *a
+	if interrupts {
+		sub.ctx = context.WithoutCancel(a.ctx)
+		sessions.Add(1)
+		defer sessions.Add(-1)
+	}
+	s := debug.New(debug.Options{Budget: uint64(c.Checkpoints), Output: out, SourceDirs: c.Source})
+	err = j.run(&sub, func(l *interp.Launch) {
+		l.Mode, l.Reconverge, l.EagerEffects = interp.Modes[c.Mode], interp.ReconvergerNamed(c.Reconverge), c.Async == "early"
+		l.Progress = nil
+		s.Drive(l, front)
+	})
+	var wrong *debug.ScriptError
+	failed := s.Failure()
+	switch {
+	case errors.As(err, &wrong):
+		return &failure{fmt.Errorf("%w", wrong), exitBad}
+	case failed != nil && (errors.Is(err, debug.ErrQuit) || errors.Is(err, failed)):
+		return &failure{errors.New("the launch has failed"), exitFailed}
+	case errors.Is(err, debug.ErrQuit):
+		return nil
+	}
+	return err
+}
+
+// dapArguments are those of a client's launch request: the flags of "gemu debug".
+type dapArguments struct {
+	Program     string   `json:"program"`
+	Kernel      string   `json:"kernel"`
+	Grid        dapDim   `json:"grid"`
+	Block       dapDim   `json:"block"`
+	Cluster     dapDim   `json:"cluster"`
+	Args        []string `json:"args"`
+	Set         []string `json:"set"`
+	Shared      int      `json:"shared"`
+	Cooperative bool     `json:"cooperative"`
+	Size        int      `json:"size"`
+	Warp        int      `json:"warp"`
+	SM          int      `json:"sm"`
+	Seed        uint64   `json:"seed"`
+	Steps       int64    `json:"steps"`
+	Reconverge  string   `json:"reconverge"`
+	Mode        string   `json:"mode"`
+	Async       string   `json:"async"`
+	Source      []string `json:"source"`
+	CWD         string   `json:"cwd"` // where files are looked for
+}
+
+// dapDim is an extent: "8,8", 8 or [8, 8].
+type dapDim string
+
+func (d *dapDim) UnmarshalJSON(b []byte) error {
+	*d = dapDim(strings.NewReplacer("[", "", "]", "", " ", "", `"`, "").Replace(string(b)))
+	return nil
+}
+
+// serve speaks the Debug Adapter Protocol with one client.
+func (c *debugCmd) serve(a *app) error {
+	if c.DAP == "-" {
+		return dap.New(a.stdin, a.stdout).Serve(a.ctx, c.launch(a))
+	}
+	l, err := net.Listen("tcp", local(c.DAP))
+	if err != nil {
+		return fmt.Errorf("--dap=%s: %w", c.DAP, err)
+	}
+	fmt.Fprintf(a.stderr, "gemu: waiting for a client at %s\n", l.Addr())
+	stop := context.AfterFunc(a.ctx, func() { l.Close() })
+	defer stop()
+	conn, err := l.Accept()
+	l.Close()
+	if err != nil {
+		return fmt.Errorf("--dap=%s: %w", c.DAP, err)
+	}
+	defer conn.Close()
+	return dap.New(conn, conn).Serve(a.ctx, c.launch(a))
+}
+
+// local is an address to listen at: of this machine, unless it names another.
+func local(address string) string {
+	if strings.HasPrefix(address, ":") {
+		return "localhost" + address
+	}
+	return address
+}
+
+// launch begins what a client asks for.
+func (c *debugCmd) launch(a *app) dap.Launch {
+	return func(ctx context.Context, arguments json.RawMessage, front debug.Front, stdout io.Writer) error {
+		d := dapArguments{Warp: c.Warp, Mode: c.Mode, Async: c.Async, Reconverge: c.Reconverge}
+		if err := json.Unmarshal(arguments, &d); err != nil {
+			return fmt.Errorf("launch: %w", err)
+		}
+		if _, ok := interp.Modes[d.Mode]; !ok || interp.ReconvergerNamed(d.Reconverge) == nil || d.Async != "late" && d.Async != "early" {
+			return fmt.Errorf("launch: mode %q, reconverge %q, async %q: see gemu debug --help", d.Mode, d.Reconverge, d.Async)
+		}
+		if d.Program == "" || d.Program == "-" {
+			return errors.New("launch: program is missing: a PTX file, CUDA C++, or @NAME")
+		}
+		if d.CWD != "" {
+			if err := os.Chdir(d.CWD); err != nil {
+				return fmt.Errorf("launch: cwd: %w", err)
+			}
+		}
+		now := *c
+		now.File, now.Mode, now.Async, now.Reconverge = d.Program, d.Mode, d.Async, d.Reconverge
+		now.kernelFlags = kernelFlags{
+			Kernel: d.Kernel, Grid: string(d.Grid), Block: string(d.Block), Cluster: string(d.Cluster), Arg: d.Args, Set: d.Set, Shared: d.Shared, Coop: d.Cooperative,
+			Size: d.Size, Warp: d.Warp, SM: d.SM, Seed: d.Seed, Steps: d.Steps, Memory: c.Memory, DeviceMemory: c.DeviceMemory, Source: append(slices.Clip(c.Source), d.Source...),
+		}
+		sub := *a
+		sub.ctx = ctx
+		return now.debug(&sub, stdout, front, false)
+	}
+}

@@ -1,0 +1,213 @@
+package cli
+
+// This file is "gemu diff".
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/internal/cleanup"
+	"gemu/internal/input"
+	"gemu/interp"
+	"gemu/trace"
+)
+
+type diffCmd struct {
+	A     string   `arg:"" help:"A log, or what to run: a PTX file, CUDA C++, @NAME of a workload."`
+	B     string   `arg:"" optional:"" help:"Another (default: A is run twice, with what --mode, --reconverge and --seeds say)."`
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+	Reconverge []string `default:"auto" help:"Reconvergence policy of what is run; of A and of B if they differ: stack,its." placeholder:"POLICY"`
+	Mode       []string `default:"check" help:"How instructions execute; of A and of B: check,vector." placeholder:"MODE"`
+	Seeds      []uint64 `help:"Schedules of A and of B, as --seed." placeholder:"N"`
+	Eager      bool     `help:"Execute compactly wherever values are compact."`
+	KernelB    string   `name:"kernel-b" help:"Kernel of B to run, if it is not that of -k." placeholder:"NAME"`
+	filterFlags
+	compareFlags
+}
+
+// compareFlags say how logs are compared.
+type compareFlags struct {
+	ULP uint64 `name:"ulp" help:"How many units of the last place results of .approx instructions may be apart." placeholder:"N"`
+
+	Slice   string `enum:"auto,first,second,both,none" default:"auto" help:"In which log to look for where the value comes from: first, second, both, none; auto is the first that says which registers instructions read." placeholder:"LOG"`
+	NoSlice bool   `help:"Do not look for where the value comes from: --slice none."`
+}
+
+// isRun reports whether a name is of what is run, and not of a log.
+func isRun(name string) bool {
+	return strings.HasPrefix(name, "@") || slices.Contains([]string{".ptx", ".cu"}, filepath.Ext(name))
+}
+
+// logFile is a log that is there: a regular file, for it is read several times.
+func logFile(name string) trace.Source {
+	return trace.Source{Name: name, Open: func() (io.ReadCloser, error) {
+		f, err := input.OpenRegular(name)
+		if err != nil {
+			return nil, fileError("read", name, err)
+		}
+		return f, nil
+	}}
+}
+
+// live runs, and gives the log of that, in a file of a directory.
+func (c *traceCmd) live(a *app, dir, name string, filter trace.Filter) (trace.Source, error) {
+	file := filepath.Join(dir, name)
+	f, err := os.Create(file)
+	if err != nil {
+		return trace.Source{}, fileError("write", file, err)
+	}
+	defer f.Close()
+	run, wrote := c.record(a, f, trace.Binary, filter, io.Discard)
+	s := logFile(file)
+	s.Name = "the log of " + c.File
+	var trap *interp.Trap
+	switch {
+	case wrote != nil:
+		return s, fileError("write", file, wrote)
+	case errors.As(run, &trap): // which is in the log
+		fmt.Fprintf(a.stderr, "gemu: %s: %v\n", name, run)
+		return s, nil
+	}
+	return s, run
+}
+
+func (c *diffCmd) Run(a *app) error {
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	if c.B == "" {
+		c.B = c.A
+	}
+	names := [2]string{c.A, c.B}
+	if slices.Contains(names[:], "-") {
+		return errors.New("logs are read several times, which standard input cannot be")
+	}
+	if !isRun(c.A) && !isRun(c.B) && (c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra) > 0 || c.KernelB != "" || len(c.Seeds) > 0 || c.Size > 0) {
+		return fmt.Errorf("%s and %s are logs: the flags about kernels do not apply", c.A, c.B)
+	}
+	var policies []string
+	for _, r := range interp.Reconvergers {
+		policies = append(policies, r.Name)
+	}
+	var runs [2]*traceCmd // nil of a log
+	for i, name := range names {
+		mode, err := choice("--mode", c.Mode, i, "check", "affine", "vector")
+		if err != nil {
+			return err
+		}
+		policy, err := choice("--reconverge", c.Reconverge, i, policies...)
+		if err != nil {
+			return err
+		}
+		if !isRun(name) {
+			continue
+		}
+		r := &traceCmd{launchFlags: launchFlags{sourceArg: sourceArg{name}, Extra: c.Extra, kernelFlags: c.kernelFlags}}
+		r.Mode, r.Reconverge, r.Eager = mode, policy, c.Eager
+		if i == 1 && c.KernelB != "" {
+			r.Kernel = c.KernelB
+		}
+		if len(c.Seeds) > 0 {
+			r.Seed = c.Seeds[min(i, len(c.Seeds)-1)]
+		}
+		runs[i] = r
+	}
+	dir, remove, err := cleanup.Dir("", "gemu-diff-*")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	var logs [2]trace.Source
+	for i, r := range runs {
+		if logs[i] = logFile(names[i]); r == nil {
+			continue
+		}
+		if logs[i], err = r.live(a, dir, [2]string{"first", "second"}[i], filter); err != nil {
+			return err
+		}
+	}
+	return c.compare(a, logs[0], logs[1], filter)
+}
+
+// choice is what a flag says for A or for B.
+func choice(flag string, list []string, i int, names ...string) (string, error) {
+	if len(list) == 0 || len(list) > 2 {
+		return "", fmt.Errorf("%s wants one for both, or two", flag)
+	}
+	s := list[min(i, len(list)-1)]
+	if !slices.Contains(names, s) {
+		return "", fmt.Errorf("%s %s: there are %s", flag, s, strings.Join(names, ", "))
+	}
+	return s, nil
+}
+
+// compare prints the first difference of what a filter lets through of two logs.
+func (c *compareFlags) compare(a *app, x, y trace.Source, filter trace.Filter) error {
+	option, err := trace.Restricted(x, y, filter)
+	if err != nil {
+		return err
+	}
+	if option != "" {
+		fmt.Fprintf(a.stderr, "gemu: %s\n", option)
+	}
+	d, summary, err := trace.Compare(x, y, trace.Options{ULP: c.ULP, Filter: filter})
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		if summary.Empty() {
+			return fmt.Errorf("nothing was compared: %s and %s have no instruction that both let through", x.Name, y.Name)
+		}
+		fmt.Fprintf(a.stdout, "no difference\n%s", summary)
+		return nil
+	}
+	fmt.Fprint(a.stdout, d)
+	if c.NoSlice {
+		c.Slice = "none"
+	}
+	logs := [2]trace.Source{x, y}
+	switch c.Slice {
+	case "auto":
+		list, err := d.Slice(logs)
+		if err != nil {
+			return err
+		}
+		printSlice(a, d, list, "")
+	case "first", "second", "both":
+		for i, name := range []string{"first", "second"} {
+			if c.Slice != name && c.Slice != "both" {
+				continue
+			}
+			list, err := d.SliceOf(i, logs)
+			if err != nil {
+				return err
+			}
+			if printSlice(a, d, list, " in the "+name+" log"); len(list) == 0 {
+				fmt.Fprintf(a.stdout, "where it comes from in the %s log is not known\n", name)
+			}
+		}
+	}
+	return &failure{errors.New("the logs differ"), exitFailed}
+}
+
+// printSlice prints where the value of a difference comes from.
+func printSlice(a *app, d *trace.Difference, list []trace.Origin, place string) {
+	for i, o := range list {
+		if i == 0 {
+			fmt.Fprintf(a.stdout, "where it comes from%s, with what thread %d has there:\n", place, d.Thread)
+		}
+		source := ""
+		if o.Thread != d.Thread || o.CTA != d.CTA.Number || o.Launch != d.Launch {
+			source = fmt.Sprintf("launch %d, cta %d, thread %d: ", o.Launch, o.CTA, o.Thread)
+		}
+		fmt.Fprintf(a.stdout, "  %s%s%s\n", strings.Repeat("  ", o.Depth), source, o)
+	}
+}

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// TestGrammar: the command that arguments begin with has its flags, and where they begin with none all do.
+func TestGrammar(t *testing.T) {
+	all := reflect.TypeFor[cli]()
+	for _, args := range [][]string{nil, {"--help"}, {"--help", "run"}, {"ru"}, {"gemu", "run"}} {
+		if _, ok := grammar(args).(*cli); !ok {
+			t.Errorf("%q: commands lack flags", args)
+		}
+	}
+	for name, field := range map[string]string{"run": "Run", "isa": "ISA", "completion": "Completion"} {
+		got := reflect.TypeOf(grammar([]string{name, "--help"})).Elem()
+		var full []string
+		for i := range got.NumField() {
+			f, of := got.Field(i), all.Field(i)
+			if f.Name != of.Name || f.Tag != of.Tag {
+				t.Errorf("%s: field %s is %s", name, of.Name, f.Name)
+			}
+			if f.Type == of.Type {
+				full = append(full, f.Name)
+			}
+		}
+		full = slices.DeleteFunc(full, func(name string) bool { return name == "Ptxas" }) // has no flags to read
+		if want := []string{field, "Version", "Man"}; !slices.Equal(full, want) {
+			t.Errorf("%s: %v are whole, want %v", name, full, want)
+		}
+	}
+	t.Setenv("COMP_LINE", "gemu run --si")
+	if _, ok := grammar([]string{"run"}).(*cli); !ok {
+		t.Error("completion does not see all flags")
+	}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gemu/docs"
+)
+
+// TestHelp shows that help of a command is that of its --help, and that unknown topics are bad usage.
+func TestHelp(t *testing.T) {
+	run := func(args ...string) (string, int) {
+		var out bytes.Buffer
+		status := run(t.Context(), args, strings.NewReader(""), &out, &out)
+		return out.String(), status
+	}
+	for topic, same := range map[string][]string{"": {"--help"}, "run": {"run", "--help"}, "isa": {"isa", "--help"}} {
+		want, _ := run(same...)
+		if got, status := run(append([]string{"help"}, strings.Fields(topic)...)...); got != want || status != exitGood {
+			t.Errorf("gemu help %s: status %d, and not what %v prints:\n%s", topic, status, same, got)
+		}
+	}
+	for _, bad := range [][]string{{"help", "nonsense"}, {"help", "terms", "nonsense"}, {"help", "--"}, {"help", "--nonsense"}} {
+		if out, status := run(bad...); status != exitBad {
+			t.Errorf("%v: status %d, not %d: %s", bad, status, exitBad, out)
+		}
+	}
+	if all, _ := run("help", "terms"); strings.Count(all, "\n") < 3*len(glossary(docs.Glossary)) || strings.Contains(all, "`") {
+		t.Errorf("gemu help terms does not print the glossary:\n%s", all)
+	}
+	if one, _ := run("help", "terms", "Warp", "Split"); !strings.Contains(one, "warp split\n") || strings.Contains(one, "running split") {
+		t.Errorf("gemu help terms warp split: %s", one)
+	}
+	if found, _ := run("help", "terms", "wavefront"); !strings.Contains(found, "  warp\n") {
+		t.Errorf("a word of other texts does not lead to its entry: %s", found)
+	}
+}
+
+// TestGlossary shows that no term has two entries, that the Go names of the glossary exist, and that every document links it.
+func TestGlossary(t *testing.T) {
+	names := declaredNames(t)
+	qualified := regexp.MustCompile("(package )?`([a-zA-Z.]+)`")
+	seen := map[string]bool{}
+	for _, e := range glossary(docs.Glossary) {
+		if seen[e.term] {
+			t.Errorf("%s has two entries", e.term)
+		}
+		seen[e.term] = true
+		if e.meaning == "" {
+			t.Errorf("%s has no meaning", e.term)
+		}
+		for _, m := range qualified.FindAllStringSubmatch(e.inGo, -1) {
+			if !names[m[2]] {
+				t.Errorf("%s: there is no %s%s", e.term, m[1], m[2])
+			}
+		}
+	}
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err, len(pages))
+	}
+	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Base(page) != "glossary.md" && !strings.Contains(string(text), "glossary.md") {
+			t.Errorf("%s has no link to the glossary", page)
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("the glossary has %d terms", len(seen))
+	}
+}
+
+// declaredNames are the names of packages, and of their types, functions, constants and variables as package.Name.
+func declaredNames(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		names[f.Name.Name] = true
+		add := func(id *ast.Ident) { names[f.Name.Name+"."+id.Name] = true }
+		for _, decl := range f.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Recv == nil {
+					add(decl.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						add(spec.Name)
+					case *ast.ValueSpec:
+						for _, id := range spec.Names {
+							add(id)
+						}
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

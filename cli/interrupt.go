@@ -1,0 +1,83 @@
+package cli
+
+// This file ends the command when the user interrupts it.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"gemu/internal/cleanup"
+	"gemu/interp"
+)
+
+// exitGrace is how long a command may take to end after an interrupt while no launch runs. Reading, parsing and
+// lowering do not look at the context of the command, and are cut off then.
+const exitGrace = 700 * time.Millisecond
+
+// sessions counts the debugging sessions that handle interrupts themselves.
+var sessions atomic.Int32
+
+// interrupts is what follows from interrupts of the user. The first cancels the context: launches and compilers stop,
+// and the command ends with what they leave. The second ends the process at once.
+type interrupts struct {
+	cancel   context.CancelFunc
+	settling time.Duration
+	running  func() bool // reports whether a launch runs
+	exit     func(status int)
+	messages io.Writer
+}
+
+// newInterrupts is that of the process.
+func newInterrupts(cancel context.CancelFunc) *interrupts {
+	return &interrupts{cancel, exitGrace, func() bool { return interp.RunningLaunches() > 0 }, cleanup.Exit, os.Stderr}
+}
+
+// ending are the signals that end the command. A signal that the process was started without, as by nohup, stays ignored.
+func ending() (list []os.Signal) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// handle handles signals until the channel is closed. Signals that ask the process to end are no concern of a debugging
+// session.
+func (i *interrupts) handle(signals <-chan os.Signal) {
+	for s := range signals {
+		if s == os.Interrupt && sessions.Load() > 0 {
+			continue
+		}
+		i.cancel()
+		i.await(signals)
+		return
+	}
+}
+
+// await ends the process by the next signal, or when no launch has run for long enough.
+func (i *interrupts) await(signals <-chan os.Signal) {
+	tick := time.NewTicker(max(i.settling/7, 1))
+	defer tick.Stop()
+	for last := time.Now(); ; {
+		select {
+		case <-signals:
+		case <-tick.C:
+			if i.running() {
+				last = time.Now()
+			}
+			if time.Since(last) < i.settling {
+				continue
+			}
+		}
+		fmt.Fprintln(i.messages, "gemu: interrupted")
+		i.exit(exitFailed)
+		return
+	}
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gemu/driver"
+	"gemu/interp/fuzz"
+	"gemu/profile"
+	"gemu/regfile/model"
+	"gemu/sanitize"
+)
+
+// report is a type that is written as JSON.
+type report struct {
+	schema, byCommand string
+	value             any
+}
+
+// reports are what is written as JSON, by schema.
+var reports = []report{
+	{"gemu-run/2", "`gemu run --json`", runJSON{}},
+	{"gemu-findings/1", "`GEMU_SANITIZE_LOG=FILE.json`", sanitize.Report{}},
+	{"gemu-structure/2", "`gemu structure --json`", structureJSON{}},
+	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
+	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
+	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
+	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", model.Report{}},
+	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
+	{"gemu-compare/3", "`gemu compare --json`", comparison{}},
+	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},
+	{"gemu-spill/2", "`gemu spill --json`", spillJSON{}},
+	{"gemu-isa/1", "`gemu isa --json`", isaJSON{}},
+	{"gemu-fuzz/1", "`gemu fuzz --out`, as NAME.json", fuzz.Description{}},
+	{"gemu-statistics/2", "`GEMU_STATS`", driver.Statistics{}},
+}
+
+const jsonHead = `# What is written as JSON
+
+Each object says in ` + "`schema`" + ` what it is. Fields may be added; one that changes its meaning, or goes,
+makes a new number. A field that may be left out is marked with ?. This page is made of the
+comments in the source (` + "`go test ./cli -run JSONFields -update`" + `).
+
+Terms are in the [glossary](glossary.md).
+
+` + "```console\n$ gemu isa trap --json\n{\n  \"schema\": \"gemu-isa/1\",\n  \"forms\": [\n…\n```" + `
+`
+
+// TestJSONFields: docs/json.md has every field of what is written as JSON.
+func TestJSONFields(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(jsonHead)
+	comments := map[string]map[string]string{}
+	for _, r := range reports {
+		fmt.Fprintf(&b, "\n## %s\n\nBy %s.\n\n| field | type | what it is |\n|---|---|---|\n", r.schema, r.byCommand)
+		fieldsOf(t, &b, comments, reflect.TypeOf(r.value), "", r.schema)
+	}
+	const file = "../docs/json.md"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != b.String() {
+		t.Errorf("%s is not what the source says (%v): go test ./cli -run JSONFields -update", file, err)
+	}
+}
+
+// fieldsOf writes rows of the fields of a type, with a prefix before their names.
+func fieldsOf(t *testing.T, b *strings.Builder, comments map[string]map[string]string, typ reflect.Type, prefix, schema string) {
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			fieldsOf(t, b, comments, f.Type, prefix, schema)
+			continue
+		case !f.IsExported() || name == "-":
+			continue
+		case name == "":
+			t.Errorf("%s: field %s.%s has no name", schema, typ, f.Name)
+		}
+		noun := commentOf(t, comments, typ, f.Name)
+		if name == "schema" {
+			noun = fmt.Sprintf("%q", schema)
+			if prefix != "" {
+				noun = "its own"
+			}
+		}
+		if noun == "" {
+			t.Errorf("%s: field %s.%s has no comment", schema, typ, f.Name)
+		}
+		optional := ""
+		if strings.Contains(options, "omit") {
+			optional = "?"
+		}
+		inner, kind := elements(f.Type)
+		fmt.Fprintf(b, "| `%s%s`%s | %s | %s |\n", prefix, name, optional, kind, strings.ReplaceAll(noun, "|", "\\|"))
+		if inner != nil && !slices.ContainsFunc(reports, func(r report) bool { return inner == reflect.TypeOf(r.value) }) { // it has no table of its own
+			fieldsOf(t, b, comments, inner, prefix+name+strings.Repeat("[]", strings.Count(kind, " of "))+".", schema)
+		}
+	}
+}
+
+// elements is what a type is in JSON, and the struct that it has in it, if it has one.
+func elements(typ reflect.Type) (inner reflect.Type, kind string) {
+	if m, ok := typ.MethodByName("MarshalText"); ok && m.Type.NumIn() == 1 {
+		return nil, "string"
+	}
+	switch typ.Kind() {
+	case reflect.Pointer:
+		return elements(typ.Elem())
+	case reflect.Slice, reflect.Array:
+		inner, kind = elements(typ.Elem())
+		return inner, "array of " + kind
+	case reflect.Map:
+		inner, kind = elements(typ.Elem())
+		return inner, "object of " + kind
+	case reflect.Struct:
+		return typ, "object"
+	case reflect.String:
+		return nil, "string"
+	case reflect.Bool:
+		return nil, "boolean"
+	}
+	return nil, "number"
+}
+
+// commentOf is the comment of a field of a type of this module.
+func commentOf(t *testing.T, comments map[string]map[string]string, typ reflect.Type, field string) string {
+	pkg := typ.PkgPath()
+	if comments[pkg] == nil {
+		comments[pkg] = map[string]string{}
+		dir := filepath.Join("..", strings.TrimPrefix(strings.TrimPrefix(pkg, "gemu"), "/"))
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if s, ok := n.(*ast.TypeSpec); ok {
+					if st, ok := s.Type.(*ast.StructType); ok {
+						for _, f := range st.Fields.List {
+							for _, name := range f.Names {
+								text := f.Comment.Text()
+								if text == "" {
+									text = f.Doc.Text()
+								}
+								comments[pkg][s.Name.Name+"."+name.Name] = strings.Join(strings.Fields(text), " ")
+							}
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	return comments[pkg][typ.Name()+"."+field]
+}

@@ -1,0 +1,469 @@
+package cli
+
+// This file is what the commands that launch have in common: the flags that say
+// what to launch, and the launch itself.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"gemu/affinetrack"
+	"gemu/internal/bytesize"
+	"gemu/internal/input"
+	"gemu/internal/timespan"
+	"gemu/interp"
+	"gemu/kernels"
+	"gemu/ptx"
+)
+
+// sourceArg is the module that a command is about.
+type sourceArg struct {
+	File string `arg:"" predictor:"source" help:"PTX file (- for standard input), CUDA C++ (.cu, with a compiler that is on the path), or @NAME of a workload."`
+}
+
+// launchFlags say what to launch, on which machine.
+type launchFlags struct {
+	sourceArg
+	Extra []string `arg:"" optional:"" name:"ARG" help:"Further kernel arguments, after those of -a."`
+
+	kernelFlags
+}
+
+// kernelFlags say which kernel to launch, with what, of whatever file.
+type kernelFlags struct {
+	Kernel  string   `short:"k" help:"Kernel to run; may be left out if the file has just one."`
+	Grid    string   `short:"g" help:"CTAs of the grid: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Block   string   `short:"b" help:"Threads of a CTA: X[,Y[,Z]]." placeholder:"X[,Y[,Z]]"`
+	Cluster string   `help:"CTAs of a cluster: X[,Y[,Z]] (default: as the kernel requires by .reqnctapercluster, else none)." placeholder:"X[,Y[,Z]]"`
+	Arg     []string `short:"a" sep:"none" help:"Kernel arguments, one per parameter: a number, @FILE (.npy .png .bin), TYPE[N], TYPE[N]=iota|VALUE|rand:SEED, &I (the buffer of argument I), bytes:HEX, tma(I,TYPE[N],box=N…) (a tensor map over that buffer) or tma(TYPE[N],box=N…) (over one of its own): see docs/async.md, tex.2d(u8x4[HxW]=…,OPTION,…), surf.…, sampler(…): see docs/textures.md." placeholder:"ARG"`
+	Set     []string `sep:"none" help:"Set a .global or .const variable before the launch, or bind a .texref, .surfref or .samplerref, NAME=ARG." placeholder:"NAME=ARG"`
+	Shared  int      `help:"Bytes of dynamic shared memory."`
+	Coop    bool     `name:"cooperative" help:"Launch the grid as one whose CTAs may wait for each other (grid.sync() of cooperative groups)."`
+	Size    int      `help:"Size of a workload's input."`
+
+	Warp      int           `default:"32" help:"Lanes of a warp: 1, 2, 4, 8, 16, 32 or 64."`
+	SM        int           `name:"sm" help:"Compute capability of the device, 90 for 9.0 (default 86): tensor cores add as those of that generation do." placeholder:"NN"`
+	Seed      uint64        `help:"Another schedule of the warps than the usual one (0)." placeholder:"N"`
+	Steps     int64         `help:"Instructions a warp may execute before the launch is stopped (default 134217728)."`
+	TimeLimit timespan.Span `env:"GEMU_TIME_LIMIT" help:"Time that each launch may run before it is stopped, such as 90s or 5m; a number without a unit is seconds (default: no limit)." placeholder:"TIME"`
+	Tolerate  string        `env:"GEMU_TOLERATE" help:"Let kernels go on after faults that GPUs ignore, and report each on standard error: some of ${tolerables}." placeholder:"FAULT,…"`
+	Workers   int           `help:"Host threads (default: all); results do not depend on it."`
+	Engine    string        `default:"auto" env:"GEMU_ENGINE" help:"What executes instructions: native (machine code of this host, x86-64 with AVX2 or arm64, under Linux; unsupported operations and observed launches execute in Go), portable (Go), or auto: native where there is that; results do not depend on it." placeholder:"ENGINE"`
+
+	Base   string        `help:"Address of the first buffer, as another simulator has it: 0xc0000000 (default 0x10000000)." placeholder:"ADDRESS"`
+	Source []string      `name:"source" sep:"none" type:"path" help:"Also show sources of the PTX that lie below DIR; without it those below the directory of the PTX. May be given several times." placeholder:"DIR"`
+	Memory bytesize.Size `placeholder:"BYTES" help:"Memory of the host that CTAs in flight may take, with K, M or G; further ones wait until some have ended (default what the host allows: three quarters of the physical memory, or less under a limit of a control group, ulimit -v or GOMEMLIMIT)."`
+
+	DeviceMemory bytesize.Size `name:"device-memory" env:"GEMU_MEMORY" placeholder:"BYTES" help:"Memory of the device, with K, M or G (default 16G): variables, buffers and textures beyond it are refused. A page of it takes memory of the host when it is touched."`
+}
+
+// policyFlag chooses a reconvergence policy.
+type policyFlag struct {
+	Reconverge string `default:"auto" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence}." placeholder:"POLICY"`
+}
+
+// job is what launchFlags ask for, ready to run: the launch of a kernel, or those
+// of a workload.
+type job struct {
+	flags          *launchFlags
+	device         *interp.Device
+	engineReported bool             // the user knows that Go executes what was meant for machine code
+	sources        *input.Sources   // that the PTX was compiled from
+	results        []*interp.Result // of the launches so far
+
+	tolerated []*interp.Tolerated // faults after which launches have gone on
+
+	// Of a kernel:
+	module   *interp.Module
+	launch   *interp.Launch
+	bindings map[string]*binding // the buffers, by argument number or variable
+
+	// Of a workload:
+	workload *kernels.Workload
+	session  *kernels.Session
+}
+
+// binding is a buffer behind an argument or a variable, or a texture, surface or sampler.
+type binding struct {
+	buf    *interp.Buffer
+	arr    *array         // its type and shape; data are the initial ones; nil of a sampler
+	object *interp.Object // instead of buf
+}
+
+// bytes is what it has in memory.
+func (b *binding) bytes() []byte {
+	if b.object != nil {
+		return b.object.Bytes()
+	}
+	return b.buf.Bytes()
+}
+
+// value is what it is as an argument.
+func (b *binding) value() any {
+	if b.object != nil {
+		return b.object
+	}
+	return b.buf
+}
+
+// now is what it has; a sampler has nothing.
+func (b *binding) now() *array {
+	if b.arr == nil {
+		return &array{typ: ptx.U8, shape: []int{0}}
+	}
+	return &array{b.arr.typ, b.arr.shape, b.bytes()}
+}
+
+// open readies a job on a device that probes watch. What its kernels print goes to stdout.
+func (c *launchFlags) open(a *app, stdout io.Writer, probes ...interp.Probe) (*job, error) {
+	if c.SM != 0 && c.SM < 30 {
+		return nil, errors.New("--sm wants a compute capability such as 90")
+	}
+	if c.Steps < 0 || c.Shared < 0 || c.Workers < 0 || c.Size < 0 {
+		return nil, errors.New("--steps, --shared, --workers and --size want numbers from 0 on")
+	}
+	tolerate, err := interp.ParseTolerance(c.Tolerate)
+	if err != nil {
+		return nil, fmt.Errorf("--tolerate: %w", err)
+	}
+	if err := input.CheckDirs(c.Source); err != nil {
+		return nil, fmt.Errorf("--source: %w", err)
+	}
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := interp.EngineNamed(c.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("--engine: %w", err)
+	}
+	j := &job{flags: c, sources: input.NewSources(c.File, c.Source...)}
+	dev := interp.NewDevice(interp.Config{Base: base, Backend: engine, Stdout: stdout, Workers: c.Workers, HostMemory: uint64(c.Memory), Memory: uint64(c.DeviceMemory), SM: c.SM, TimeLimit: time.Duration(c.TimeLimit), Tolerance: tolerate, OnTolerated: j.tolerates(a), Probes: probes})
+	j.device = dev
+	if name, ok := strings.CutPrefix(c.File, "@"); ok {
+		if c.Grid != "" || c.Block != "" || c.Kernel != "" || len(c.Arg)+len(c.Extra)+len(c.Set) > 0 || c.Shared != 0 || c.Coop || c.Cluster != "" {
+			return nil, ownLaunches(name)
+		}
+		if j.workload, err = lookupWorkload(name); err != nil {
+			return nil, err
+		}
+		j.session, err = kernels.Start(a.ctx, j.workload, dev, c.Size)
+		return j, err
+	}
+	a.sources = j.sources
+	return j, j.open(a, dev)
+}
+
+// tolerables lists the faults that may be tolerated, for --help.
+func tolerables() string {
+	var list []string
+	for _, t := range interp.Tolerances {
+		list = append(list, fmt.Sprintf("%s (%s)", t.Name, t.Doc))
+	}
+	return strings.Join(list, ", ")
+}
+
+// tolerates is the function that reports faults as they are tolerated, and keeps them for reports.
+func (j *job) tolerates(a *app) func(*interp.Tolerated) {
+	return func(t *interp.Tolerated) {
+		j.tolerated = append(j.tolerated, t)
+		fmt.Fprintln(a.stderr, t.Report())
+	}
+}
+
+// base is the address of the first buffer; 0 is the usual one.
+func (c *kernelFlags) base() (uint64, error) {
+	if c.Base == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseUint(c.Base, 0, 64)
+	if err != nil || v%512 != 0 || v < interp.FirstAddress || v >= 1<<62 {
+		return 0, fmt.Errorf("--base %s: want a multiple of 512 from %#x on", c.Base, interp.FirstAddress)
+	}
+	return v, nil
+}
+
+// ownLaunches is the error of flags about a kernel that are given for a workload.
+func ownLaunches(name string) error {
+	return fmt.Errorf("a workload chooses its own launches: the flags about kernels, arguments and results do not apply to @%s", name)
+}
+
+// open readies the launch of a kernel.
+func (j *job) open(a *app, dev *interp.Device) error {
+	c := j.flags
+	grid, err := parseDim("-g", c.Grid)
+	if err != nil {
+		return err
+	}
+	block, err := parseDim("-b", c.Block)
+	if err != nil {
+		return err
+	}
+	var cluster interp.Dim3
+	if c.Cluster != "" {
+		if cluster, err = parseDim("--cluster", c.Cluster); err != nil {
+			return err
+		}
+		if cluster == (interp.Dim3{}) {
+			return fmt.Errorf("--cluster %s: a cluster of no CTAs", c.Cluster)
+		}
+	}
+	src, err := a.readSource(c.File)
+	if err != nil {
+		return err
+	}
+	m, err := ptx.ParseString(sourceName(c.File), src)
+	if err != nil {
+		return err
+	}
+	if j.module, err = dev.LoadModule(m); err != nil {
+		return err
+	}
+	kernel, err := j.module.Kernel(c.Kernel)
+	if err != nil {
+		return err
+	}
+	args := append(append([]string{}, c.Arg...), c.Extra...)
+	if len(args) != len(kernel.Params) {
+		return fmt.Errorf("kernel %s has %s, %d given%s", kernel.Name, counted(len(kernel.Params), "parameter"), len(args), signature(kernel))
+	}
+	j.bindings = map[string]*binding{}
+	values := make([]any, len(args))
+	for _, maps := range []bool{false, true} { // tensor maps may be over buffers of later arguments
+		for i, text := range args {
+			if strings.HasPrefix(text, "tma(") != maps {
+				continue
+			}
+			v, b, err := argument(a.ctx, j.module, kernel.Params[i], i, text, j.bindings)
+			if err != nil {
+				return fmt.Errorf("argument %d (%s %s) %q: %w", i, kernel.Params[i].Type, kernel.Params[i].Name, text, err)
+			}
+			values[i] = v
+			if b != nil {
+				j.bindings[strconv.Itoa(i)] = b
+			}
+		}
+	}
+	for _, s := range c.Set {
+		if err := setVariable(a.ctx, j.module, s, j.bindings); err != nil {
+			return fmt.Errorf("--set %s: %w", s, err)
+		}
+	}
+	j.launch = &interp.Launch{Kernel: kernel.Name, Grid: grid, Block: block, Args: values, Shared: c.Shared, Cooperative: c.Coop, Cluster: cluster}
+	return nil
+}
+
+// run launches, each launch prepared by prepare, and compares a workload with its
+// reference. The launches that were begun are in j.results even if it fails.
+func (j *job) run(a *app, prepare func(l *interp.Launch)) error {
+	ready := func(l *interp.Launch) {
+		l.WarpSize, l.MaxSteps, l.Seed = j.flags.Warp, j.flags.Steps, j.flags.Seed
+		if l.WarpSize == 0 {
+			l.WarpSize = -1 // refused with a message, not taken as the default
+		}
+		if f, ok := terminal(a.stderr); ok {
+			l.Progress = func(poll func() (int64, int64)) func() { return showProgress(f, l.Kernel, poll) }
+		}
+		prepare(l)
+		j.reportEngine(a, l)
+	}
+	if j.workload == nil {
+		ready(j.launch)
+		r, err := j.module.Run(a.ctx, j.launch)
+		if r != nil {
+			j.results = append(j.results, r)
+		}
+		return err
+	}
+	j.session.Prepare = ready
+	err := j.workload.Run(j.session)
+	j.results = j.session.Results
+	var mismatch *kernels.Mismatch
+	if errors.As(err, &mismatch) {
+		return &failure{fmt.Errorf("@%s: %w", j.workload.Name, mismatch), exitFailed}
+	}
+	return err
+}
+
+// reportEngine says once where machine code was asked for and Go executes.
+func (j *job) reportEngine(a *app, l *interp.Launch) {
+	if j.engineReported || j.flags.Engine != "native" {
+		return
+	}
+	if reason := j.device.WhyNotNative(l); reason != "" {
+		j.engineReported = true
+		fmt.Fprintf(a.stderr, "gemu: --engine native: %s; the results are the same, the time is not. --engine auto says nothing\n", reason)
+	}
+}
+
+// structure finds out what structure the values have.
+func (j *job) structure(a *app, policy *affinetrack.Policy, reconverge *interp.Reconverger) error {
+	return j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Policy, l.Reconverge, l.Structure = interp.Vector, policy, reconverge, true
+	})
+}
+
+// total adds up the launches of a job.
+func (j *job) total() *interp.Result {
+	last := j.results[len(j.results)-1]
+	if len(j.results) == 1 {
+		return last
+	}
+	t := &interp.Result{Kernel: last.Kernel, Grid: last.Grid, Block: last.Block, Cluster: last.Cluster, WarpSize: last.WarpSize, Reconverge: last.Reconverge, Mode: last.Mode}
+	for _, r := range j.results {
+		if r.Structure != nil {
+			if t.Structure == nil {
+				t.Structure = &interp.Structure{Policy: r.Structure.Policy}
+			}
+			t.Structure.Add(r.Structure)
+		}
+		t.Duration += r.Duration
+		t.WarpInstructions += r.WarpInstructions
+		t.ThreadInstructions += r.ThreadInstructions
+		t.LaneSlots += r.LaneSlots
+		t.Branches += r.Branches
+		t.DivergentBranches += r.DivergentBranches
+		t.Splits += r.Splits
+		t.Reconvergences += r.Reconvergences
+	}
+	return t
+}
+
+// launchJSON is what every report in JSON says of the launches; of several, kernel
+// and extents are those of the last.
+type launchJSON struct {
+	File       string `json:"file"`             // as the command line has it
+	Kernel     string `json:"kernel"`           // of the last launch
+	Grid       [3]int `json:"grid"`             // CTAs: x, y, z
+	Block      [3]int `json:"block"`            // threads of a CTA
+	Cluster    [3]int `json:"cluster,omitzero"` // CTAs of one; none: not there
+	Warp       int    `json:"warp"`             // lanes of a warp
+	Mode       string `json:"mode"`             // "check", "affine" or "vector"
+	Reconverge string `json:"reconverge"`       // the reconvergence policy
+	Policy     string `json:"policy,omitempty"` // of value structure, where that was counted
+	Launches   int    `json:"launches"`         // how many
+}
+
+func dims(d interp.Dim3) [3]int { return [3]int{d.X, d.Y, d.Z} }
+
+// facts describes the launches of a job that has run.
+func (j *job) facts() launchJSON {
+	r := j.results[len(j.results)-1]
+	f := launchJSON{File: j.flags.File, Kernel: r.Kernel, Grid: dims(r.Grid), Block: dims(r.Block), Cluster: dims(r.Cluster), Warp: r.WarpSize, Mode: r.Mode.String(), Reconverge: r.Reconverge.Name, Launches: len(j.results)}
+	if r.Structure != nil {
+		f.Policy = r.Structure.Policy.Name
+	}
+	return f
+}
+
+// parsePolicy finds a policy by name; "" is the default one.
+func parsePolicy(name string) (*affinetrack.Policy, error) {
+	if name == "" {
+		return affinetrack.Policies[0], nil
+	}
+	if p := affinetrack.PolicyByName(name); p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("no policy %s: there are %s", name, policyNames())
+}
+
+// reconvergers lists the reconvergence policies: their names, and what each does.
+func reconvergers() (names, docs string) {
+	var list, explained []string
+	for _, r := range interp.Reconvergers {
+		list = append(list, r.Name)
+		explained = append(explained, fmt.Sprintf("%s (%s)", r.Name, r.Doc))
+	}
+	return strings.Join(list, ","), strings.Join(explained, ", ")
+}
+
+func policyNames() string {
+	var names []string
+	for _, p := range slices.Concat(affinetrack.Policies, affinetrack.Variants) {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func lookupWorkload(name string) (*kernels.Workload, error) {
+	w := kernels.Lookup(name)
+	if w == nil {
+		return nil, fmt.Errorf("no workload @%s; \"gemu kernels\" lists them%s", name, nearestWorkload(name))
+	}
+	return w, nil
+}
+
+func nearestWorkload(name string) string {
+	for _, w := range kernels.All() {
+		if strings.HasPrefix(w.Name, name) || strings.HasPrefix(name, w.Name) {
+			return fmt.Sprintf(" (did you mean @%s?)", w.Name)
+		}
+	}
+	return ""
+}
+
+// parseDim reads X[,Y[,Z]].
+func parseDim(flag, s string) (interp.Dim3, error) {
+	if s == "" {
+		return interp.Dim3{}, fmt.Errorf("%s X[,Y[,Z]] is missing", flag)
+	}
+	var n []int
+	for _, p := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(p))
+		if errors.Is(err, strconv.ErrRange) {
+			return interp.Dim3{}, fmt.Errorf("%s %s: a number is too large", flag, s)
+		}
+		if err != nil || len(n) == 3 {
+			return interp.Dim3{}, fmt.Errorf("%s %s: want X[,Y[,Z]]", flag, s)
+		}
+		n = append(n, v)
+	}
+	return interp.Dim(n...), nil
+}
+
+// terminal is the file behind a writer if it is a terminal.
+func terminal(w io.Writer) (*os.File, bool) {
+	if o, ok := w.(*output); ok {
+		return o.file, o.file != nil
+	}
+	f, ok := w.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// showProgress draws a bar once a launch has taken a second, until stopped.
+func showProgress(w io.Writer, kernel string, poll func() (int64, int64)) (stop func()) {
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-quit:
+			return
+		case <-time.After(time.Second):
+		}
+		_, all := poll()
+		bar := progressbar.NewOptions64(all, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(kernel),
+			progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30))
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				bar.Clear()
+				return
+			case <-tick.C:
+				done, _ := poll()
+				bar.Set64(done)
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}

@@ -1,0 +1,333 @@
+// Package cli is the command gemu, which runs NVIDIA PTX kernels on any CPU.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	_ "gemu/cli/internal/addresses" // refuses a limit that Go's runtime does not live with
+	"gemu/internal/cleanup"
+	"gemu/internal/hostmem"
+	"gemu/internal/input"
+	"gemu/interp"
+	"gemu/interp/fuzz"
+	"gemu/kernels"
+	"gemu/ptx"
+	"gemu/regfile/models"
+	"gemu/sanitize"
+)
+
+// Exit statuses.
+const (
+	exitGood   = 0 // done, and every check held
+	exitFailed = 1 // the kernel ran, and trapped or failed a check
+	exitBad    = 2 // usage or input
+)
+
+type cli struct {
+	Run        runCmd        `cmd:"" help:"Run a kernel of a PTX file, or a workload of the library (@NAME)."`
+	Profile    profileCmd    `cmd:"" help:"Show what the lines of a kernel do: executions, divergence, coalescing, bank conflicts, loops, occupancy."`
+	Structure  structureCmd  `cmd:"" help:"Show what structure the values of a kernel have: uniform, affine or generic."`
+	Regfile    regfileCmd    `cmd:"" help:"Show what models of register files make of a kernel, side by side."`
+	Reconverge reconvergeCmd `cmd:"" help:"Run a kernel under every reconvergence policy and compare what they execute."`
+	Trace      traceCmd      `cmd:"" help:"Write the commit log of a run: what each warp instruction did."`
+	Diff       diffCmd       `cmd:"" help:"Find the first difference of two commit logs, or of runs: kernels, modes, policies."`
+	Replay     replayCmd     `cmd:"" help:"Run a kernel and compare it with another simulator's log, up to the first difference."`
+	Compare    compareCmd    `cmd:"" help:"Run the benchmarks of a paper and print its tables next to gemu's."`
+	Bench      benchCmd      `cmd:"" help:"Measure how fast the modes run workloads of the library."`
+	Fuzz       fuzzCmd       `cmd:"" help:"Write random programs with their results, and try them on another implementation."`
+	Debug      debugCmd      `cmd:"" help:"Debug a kernel: stop it anywhere, look at its threads, go on and back."`
+	Check      checkCmd      `cmd:"" help:"Parse and check PTX files."`
+	Dump       dumpCmd       `cmd:"" help:"Print a stage of a PTX file: ast, ir, cfg or lowered."`
+	Spill      spillCmd      `cmd:"" help:"Rewrite PTX to a number of registers a thread: allocate them, and spill what does not fit to local memory."`
+	Ptxas      ptxasCmd      `cmd:"" passthrough:"" help:"Check PTX and pack it for gemu's driver, with the command line and the messages of NVIDIA's assembler."`
+	ISA        isaCmd        `cmd:"" name:"isa" help:"List the instructions of PTX and which of them run."`
+	Kernels    kernelsCmd    `cmd:"" help:"List the workload library, or print a workload's source."`
+
+	Completion completionCmd `cmd:"" help:"Say how to have the shell complete command lines: bash, zsh or fish."`
+
+	HelpOf helpCmd `cmd:"" name:"help" help:"Print the help of a command, or the glossary (help terms)."`
+
+	Version kong.VersionFlag `help:"Print the version."`
+	Man     manFlag          `help:"Print the manual page."`
+}
+
+// app is what commands work with.
+type app struct {
+	ctx    context.Context
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+
+	sources *input.Sources // of the PTX that was opened last; nil: none was
+}
+
+// Main executes the command line of the process and ends the process with its exit status.
+func Main() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, ending()...)
+	go newInterrupts(stop).handle(signals)
+	relax()
+	unsetEmptyVariables()
+	go hostmem.Watch(ctx, func(err error) {
+		newOutput(os.Stderr).Write([]byte(fmt.Sprintf("gemu: %v. Raise that limit, or use --memory BYTES, smaller inputs or smaller blocks\n", err)))
+		cleanup.Exit(exitBad)
+	})
+	os.Exit(run(ctx, commandLine(os.Args), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// unsetEmptyVariables unsets the variables of gemu that are empty: an empty variable counts as unset, as in the libraries.
+func unsetEmptyVariables() {
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, "GEMU_") {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// run executes a command line and returns its exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out, messages := newOutput(stdout), newOutput(stderr)
+	status := execute(ctx, args, stdin, out, messages)
+	out.close()
+	if out.err != nil {
+		fmt.Fprintf(messages, "gemu: %v\n", out.err)
+		status = max(status, exitBad)
+	}
+	messages.close()
+	return status
+}
+
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output, stderr io.Writer) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(stderr, "gemu: internal error, please report it: %v\n", r)
+			status = exitBad
+		}
+	}()
+	exited, help := -1, io.Writer(stdout)
+	if _, asked := completing(); len(args) == 0 && !asked { // nothing was asked for: that is no result
+		args, help = []string{"--help"}, stderr
+		defer func() { status = exitBad }()
+	}
+	args = helpArgs(args)
+	names, docs := reconvergers()
+	parser, err := kong.New(grammar(args),
+		kong.Name("gemu"),
+		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
+		kong.UsageOnError(),
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(interpretationNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(help, stderr),
+		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
+	)
+	if err != nil {
+		panic(err)
+	}
+	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr}
+	func() {
+		defer func() {
+			if r := recover(); r != nil {
+				if _, ok := r.(exitPanic); !ok {
+					panic(r)
+				}
+			}
+		}()
+		if line, ok := completing(); ok {
+			for _, word := range complete(parser.Model.Node, line, predictors()) {
+				fmt.Fprintln(stdout, word)
+			}
+			parser.Exit(exitGood)
+		}
+		var kctx *kong.Context
+		if kctx, err = parser.Parse(gatherArgs(args)); err == nil {
+			err = kctx.Run(a)
+		}
+	}()
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil && !errors.Is(err, stdout.err) { // run reports those of writing
+		status = a.report(err)
+	}
+	if a.sources != nil {
+		if note := a.sources.Note(); note != "" {
+			fmt.Fprintf(stderr, "gemu: %s\n", note)
+		}
+	}
+	return status
+}
+
+// version says what was built, of what, with what.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "gemu"
+	}
+	s := fmt.Sprintf("gemu %s", info.Main.Version)
+	for _, setting := range info.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			s += ", revision " + setting.Value
+		case "vcs.modified":
+			if setting.Value == "true" {
+				s += " with changes"
+			}
+		}
+	}
+	return fmt.Sprintf("%s, %s %s/%s", s, info.GoVersion, runtime.GOOS, runtime.GOARCH)
+}
+
+// predictors complete arguments and flags.
+func predictors() map[string]predictor {
+	return map[string]predictor{
+		"source":  func(begun string) []string { return append(files("*.ptx")(begun), workloadNames()...) },
+		"paper":   words(strings.Split(paperNames(), ", ")...),
+		"table":   words(ofPapers(tableNames)...),
+		"reading": words(ofPapers(interpretationNames)...),
+		"model":   words(strings.Split(models.Names(), ", ")...),
+	}
+}
+
+// workloadNames completes "@".
+func workloadNames() (list []string) {
+	for _, w := range kernels.All() {
+		list = append(list, "@"+w.Name)
+	}
+	return list
+}
+
+// exitPanic carries kong's exit out of its parser.
+type exitPanic struct{}
+
+// gatherArgs lets -a take several values: "-a 1 2 3" is "-a=1 -a=2 -a=3". It
+// also keeps values that begin with a minus sign from looking like flags.
+func gatherArgs(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		if a == "--dap" { // --dap=:PORT is the other way
+			a = "--dap=-"
+		}
+		if a != "-a" && a != "--arg" {
+			out = append(out, a)
+			continue
+		}
+		first := true
+		for i+1 < len(args) && (first || !isFlag(args[i+1])) {
+			i++
+			out = append(out, "--arg="+args[i])
+			first = false
+		}
+		if first {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// isFlag reports whether a word is a flag, not a negative number.
+func isFlag(s string) bool {
+	return len(s) > 1 && s[0] == '-' && !(s[1] >= '0' && s[1] <= '9' || s[1] == '.' || strings.HasPrefix(s, "-inf") || strings.HasPrefix(s, "-nan"))
+}
+
+// failure is an error with the exit status it leads to.
+type failure struct {
+	error
+	status int
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// report prints an error the way its kind wants, and returns the exit status.
+func (a *app) report(err error) int {
+	var list ptx.ErrorList
+	var beyond *interp.MemoryError
+	var trap *interp.Trap
+	var unsupported *ptx.Unsupported
+	var f *failure
+	var several joinedErrors
+	var assembler *ptxasError
+	switch {
+	case errors.As(err, &assembler):
+		fmt.Fprint(a.stderr, assembler.text)
+		return assembler.status
+	case errors.As(err, &several):
+		status := exitGood
+		for _, err := range several {
+			status = max(status, a.report(err))
+		}
+		return status
+	case errors.As(err, &list):
+		for _, e := range list {
+			fmt.Fprintln(a.stderr, e)
+			if s := e.Snippet(); s != "" {
+				fmt.Fprintln(a.stderr, s)
+			}
+		}
+		return exitBad
+	case errors.As(err, &unsupported):
+		fmt.Fprintln(a.stderr, unsupported)
+		if s := unsupported.Snippet(); s != "" {
+			fmt.Fprintln(a.stderr, s)
+		}
+		return exitBad
+	case errors.As(err, &beyond):
+		fmt.Fprintf(a.stderr, "%v\n", err)
+		if s := beyond.Snippet(); s != "" {
+			fmt.Fprintln(a.stderr, s)
+		}
+		a.adviseMemory(err)
+		return exitBad
+	case errors.As(err, &trap):
+		fmt.Fprintln(a.stderr, trap.Report())
+		if s := a.origin(trap.Source); s != "" {
+			fmt.Fprintf(a.stderr, "   %s:\n%s\n", trap.Source, s)
+		}
+		if trap.Tolerable != interp.Strict {
+			fmt.Fprintf(a.stderr, "   --tolerate %v (or GEMU_TOLERATE) lets the kernel go on, as GPUs do\n", trap.Tolerable)
+		}
+		switch trap.Kind {
+		case interp.ErrStepLimit:
+			fmt.Fprintln(a.stderr, "   --steps raises the limit")
+		case interp.ErrTimeLimit:
+			fmt.Fprintln(a.stderr, "   --time-limit and GEMU_TIME_LIMIT set the limit")
+		case interp.ErrKeptOut:
+			fmt.Fprintln(a.stderr, "   --memory raises the limit")
+		}
+		return exitFailed
+	case errors.As(err, &f):
+		fmt.Fprintf(a.stderr, "gemu: %v\n", f.error)
+		return f.status
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+		return exitFailed
+	}
+	fmt.Fprintf(a.stderr, "gemu: %v\n", err)
+	a.adviseMemory(err)
+	return exitBad
+}
+
+// adviseMemory says what to do about memory that is not there.
+func (a *app) adviseMemory(err error) {
+	switch {
+	case errors.Is(err, interp.ErrNoHostMemory):
+		fmt.Fprintln(a.stderr, "   the limit is that of this process (physical memory, control group, ulimit -v): raise it, or make the variables, buffers or blocks smaller")
+	case errors.Is(err, interp.ErrOutOfMemory):
+		fmt.Fprintln(a.stderr, "   --device-memory raises the limit")
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"gemu/interp"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gemu": func() { restrict(); Main() }, "ptxas": Main})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:  "testdata/script",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Condition: func(name string) (bool, error) {
+			if name != "native" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return interp.Native != nil, nil
+		},
+		Setup: func(e *testscript.Env) error {
+			dir, err := os.Getwd()
+			e.Setenv("KERNELS", dir+"/../kernels/cuda")
+			return err
+		},
+	})
+}
+
+// exits is the script command "exits STATUS COMMAND…": exec of a command that must
+// fail with that status.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	status := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if status != want {
+		ts.Fatalf("exit status %d, want %d", status, want)
+	}
+}

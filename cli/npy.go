@@ -1,0 +1,127 @@
+package cli
+
+// This file reads and writes NumPy's .npy format (NEP 1), versions 1 to 3,
+// arrays in C order.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gemu/ptx"
+)
+
+// array is typed data in memory, little-endian.
+type array struct {
+	typ   ptx.Type
+	shape []int
+	data  []byte
+}
+
+var npyTypes = map[string]ptx.Type{
+	"u1": ptx.U8, "i1": ptx.S8, "u2": ptx.U16, "i2": ptx.S16, "u4": ptx.U32, "i4": ptx.S32, "u8": ptx.U64, "i8": ptx.S64,
+	"f2": ptx.F16, "f4": ptx.F32, "f8": ptx.F64, "b1": ptx.U8,
+}
+
+var (
+	npyMagic = []byte("\x93NUMPY")
+	npyDescr = regexp.MustCompile(`'descr'\s*:\s*'([<>|=]?)([a-z]\d+)'`)
+	npyOrder = regexp.MustCompile(`'fortran_order'\s*:\s*(True|False)`)
+	npyShape = regexp.MustCompile(`'shape'\s*:\s*\(([\d\s,]*)\)`)
+)
+
+// readNpy decodes a .npy file.
+func readNpy(b []byte) (*array, error) {
+	if !bytes.HasPrefix(b, npyMagic) || len(b) < 10 {
+		return nil, fmt.Errorf("not a .npy file")
+	}
+	head, start := 0, 0
+	switch b[6] {
+	case 1:
+		head, start = int(binary.LittleEndian.Uint16(b[8:])), 10
+	case 2, 3:
+		if len(b) < 12 {
+			return nil, fmt.Errorf("the header is cut off")
+		}
+		head, start = int(binary.LittleEndian.Uint32(b[8:])), 12
+	default:
+		return nil, fmt.Errorf("version %d of the .npy format", b[6])
+	}
+	if head > len(b)-start {
+		return nil, fmt.Errorf("the header is cut off")
+	}
+	text := string(b[start : start+head])
+	descr, order, shape := npyDescr.FindStringSubmatch(text), npyOrder.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
+	if descr == nil || order == nil || shape == nil {
+		return nil, fmt.Errorf("cannot read the header %q", strings.TrimSpace(text))
+	}
+	a := &array{typ: npyTypes[descr[2]], data: b[start+head:]}
+	if a.typ == ptx.NoType {
+		return nil, fmt.Errorf("elements of type %s", descr[2])
+	}
+	n := a.typ.Size()
+	for _, s := range strings.Split(shape[1], ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		d, err := strconv.Atoi(s)
+		if err != nil || d < 0 || d > 0 && n > 1<<40/d {
+			return nil, fmt.Errorf("shape (%s)", shape[1])
+		}
+		a.shape = append(a.shape, d)
+		n *= d
+	}
+	if order[1] == "True" && len(a.shape) > 1 {
+		return nil, fmt.Errorf("the array is in Fortran order; save it with numpy.ascontiguousarray")
+	}
+	if len(a.data) < n {
+		return nil, fmt.Errorf("%d bytes of data, the header promises %d", len(a.data), n)
+	}
+	a.data = a.data[:n:n]
+	if descr[1] == ">" {
+		for i, size := 0, a.typ.Size(); i < n; i += size {
+			slices.Reverse(a.data[i : i+size])
+		}
+	}
+	return a, nil
+}
+
+// writeNpy encodes an array. bf16, which NumPy lacks, is written as its bits.
+func writeNpy(a *array) []byte {
+	descr := ""
+	for name, t := range npyTypes {
+		if t == a.typ && name != "b1" {
+			descr = "<" + name
+		}
+	}
+	switch {
+	case a.typ == ptx.BF16:
+		descr = "<u2"
+	case a.typ.Size() == 1:
+		descr = "|" + descr[1:]
+	}
+	dims := make([]string, len(a.shape))
+	for i, d := range a.shape {
+		dims[i] = strconv.Itoa(d)
+	}
+	shape := strings.Join(dims, ", ")
+	if len(dims) == 1 {
+		shape += ","
+	}
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
+	for (len(head)+11)%64 != 0 {
+		head += " "
+	}
+	head += "\n"
+	var b bytes.Buffer
+	b.Write(npyMagic)
+	b.Write([]byte{1, 0})
+	binary.Write(&b, binary.LittleEndian, uint16(len(head)))
+	b.WriteString(head)
+	b.Write(a.data)
+	return b.Bytes()
+}

@@ -1,0 +1,235 @@
+package cli
+
+// This file makes the page of "gemu structure --html" and "gemu profile --html": one file, without
+// anything from elsewhere. Its form is page.html.
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+)
+
+//go:embed page.html
+var pageHTML string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+// pageData is what page.html is filled with.
+type pageData struct {
+	*structureReport
+	Title     string
+	PolicyDoc string
+	Sources   []pageSource // of a profile, first on the page
+	Columns   []pageHead   // that a profile has besides those of the structure
+	Launches  []string
+	Summary   []summaryRow
+	Bars      []pageBar
+	Lanes     pageHistogram
+	Listings  []pageListing
+}
+
+// pageHead is the name of a column, and what it means.
+type pageHead struct{ Name, Title string }
+
+// pageSource is a file that the PTX was compiled from.
+type pageSource struct {
+	Name string
+	Rows []pageLine
+}
+
+// pageLine is a line of it, what its instructions did, and where they are in the listings. Execs is "" if it
+// has none.
+type pageLine struct {
+	Line                int
+	Text                string
+	Execs, Share, Lanes string
+	Width               float64 // Share, in percent
+	Class, Label        string
+	Parts               []pagePart
+	More                []string // by Columns
+	Title               string
+}
+
+// pageBar is a bar of figure 2.
+type pageBar struct {
+	Name  string
+	Total int64
+	Parts []pagePart
+}
+
+// pagePart is a part of a bar.
+type pagePart struct {
+	Class, Kind, Percent string
+	Count                int64
+	Width                float64 // percent
+}
+
+// pageHistogram is the histogram of active lanes, in the coordinates of an SVG
+// picture.
+type pageHistogram struct {
+	Width, Height, Base int // Base is the y of the axis
+	Bars                []pageColumn
+	Top                 string // what the height of the axis means
+}
+
+// pageColumn is a column of the histogram.
+type pageColumn struct {
+	X, Y, W, H float64
+	Tick       string
+	Title      string
+}
+
+// pageListing is a function.
+type pageListing struct {
+	Title string
+	Depth int // columns of control flow
+	Width int // of their pictures: two per column
+	Rows  []pageRow
+}
+
+// pageRow is a row of a listing.
+type pageRow struct {
+	Kind                    string // "instruction", "label" or "source"
+	Line                    int
+	Guard, Opcode, Operands string // of an instruction
+	Text                    string // of the others
+	Class, Label, Title     string
+	Parts                   []pagePart
+	Execs                   string
+	Lanes                   string
+	LanesWidth              float64  // percent of the warp
+	Flow                    string   // SVG path in cells of 2×2
+	Arrow                   bool     // a line ends here
+	More                    []string // by pageData.Columns
+
+	in *ptx.Instr // of an instruction
+}
+
+// page makes the page.
+func (r *structureReport) page() ([]byte, error) {
+	return r.pageData("Value structure of " + r.File).html()
+}
+
+// html fills in the form.
+func (d *pageData) html() ([]byte, error) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, d); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// pageData is what the page says of the structure.
+func (r *structureReport) pageData(title string) *pageData {
+	d := &pageData{structureReport: r, Title: title, PolicyDoc: r.structure.Policy.Doc, Summary: summaryRows(r.structure), Lanes: r.pageLanes()}
+	for _, g := range r.groups {
+		d.Launches = append(d.Launches, g.String())
+	}
+	for _, b := range r.bars {
+		d.Bars = append(d.Bars, pageBar{b.Name, b.Shares.Total(), pageParts(b.Kinds, classShares(b.Shares))})
+	}
+	for _, l := range r.listings {
+		d.Listings = append(d.Listings, r.pageListing(l))
+	}
+	return d
+}
+
+func pageParts(kinds [3]string, counts []int64) []pagePart {
+	total := int64(0)
+	for _, n := range counts {
+		total += n
+	}
+	var parts []pagePart
+	for i, n := range counts {
+		p := share(n, total)
+		parts = append(parts, pagePart{classes[i].String(), kinds[i], percentText(p, 1), n, p})
+	}
+	return parts
+}
+
+func (r *structureReport) pageLanes() pageHistogram {
+	const left, step, height, base = 44, 18, 180, 150
+	counts := r.structure.Lanes[1:]
+	total := r.structure.Total().Execs
+	top := max(slices.Max(counts), 1)
+	h := pageHistogram{Width: left + step*len(counts) + 8, Height: height, Base: base, Top: percentText(share(top, total), 0) + " %"}
+	for i, n := range counts {
+		c := pageColumn{
+			X: left + step*float64(i) + 2, W: step - 4, H: float64(n) / float64(top) * (base - 12),
+			Title: fmt.Sprintf("%d active: %d instructions, %s %%", i+1, n, percentText(share(n, total), 1)),
+		}
+		if n > 0 {
+			c.H = max(c.H, 1)
+		}
+		c.Y = base - c.H
+		if i == 0 || (i+1)%max(len(counts)/8, 1) == 0 {
+			c.Tick = fmt.Sprint(i + 1)
+		}
+		h.Bars = append(h.Bars, c)
+	}
+	return h
+}
+
+func (r *structureReport) pageListing(l *listing) pageListing {
+	page := pageListing{Title: l.title(), Depth: l.flow.depth(), Width: 2 * l.flow.depth()}
+	for i := range l.rows {
+		row := &l.rows[i]
+		p := pageRow{Kind: "instruction", Line: row.line, Flow: l.flow.path(i), Arrow: l.flow.to[i]}
+		switch c := row.counts; {
+		case row.source:
+			p.Kind, p.Text = "source", row.text
+		case c == nil:
+			p.Kind, p.Text = "label", row.text
+		default:
+			p.in = row.in
+			p.Guard, p.Opcode, p.Operands = splitInstruction(row.text)
+			p.Class, p.Label = mainClass(c.Label).String(), classText(c.Label)
+			p.Execs, p.Lanes = countText(c.Execs), fmt.Sprintf("%.1f", row.lanes())
+			p.LanesWidth = row.lanes() / float64(r.Warp) * 100
+			p.Title = fmt.Sprintf("%d executions: %d uniform, %d affine, %d generic", c.Execs, c.Label.Uniform, c.Label.Affine, c.Label.Generic)
+			if c.Execs == 0 {
+				p.Title = "never executed"
+			}
+			p.Parts = pageParts(valueKinds, classShares(c.Label))
+			if row.place != "" {
+				p.Title += "; from " + row.place
+			}
+		}
+		page.Rows = append(page.Rows, p)
+	}
+	return page
+}
+
+// splitInstruction cuts a line of PTX into its guard, opcode and operands.
+func splitInstruction(text string) (guard, opcode, operands string) {
+	if strings.HasPrefix(text, "@") {
+		guard, text, _ = strings.Cut(text, " ")
+	}
+	opcode, operands, found := strings.Cut(text, " ")
+	if !found {
+		return guard, strings.TrimSuffix(opcode, ";"), ";"
+	}
+	return guard, opcode, operands
+}
+
+// path is the lines of a row as an SVG path, in cells of 2×2.
+func (f *flow) path(row int) string {
+	var b strings.Builder
+	for i, c := range f.cells[row] {
+		x := 2*i + 1
+		for _, side := range []struct {
+			cell cell
+			path string
+		}{{upward, "V0"}, {downward, "V2"}, {leftward, fmt.Sprintf("H%d", x-1)}, {rightward, fmt.Sprintf("H%d", x+1)}} {
+			if c&side.cell != 0 {
+				fmt.Fprintf(&b, "M%d 1%s", x, side.path)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,363 @@
+package cli
+
+// This file draws tables as SVG pictures: horizontal bars, in panels side by side. Pictures need nothing
+// from elsewhere, stand for themselves as files and in pages, and are dark where the page is.
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"gemu/regfile/model"
+)
+
+// picture is what is drawn.
+type picture struct {
+	title  string
+	series []string // what the colours mean; of none, bars are ours
+	paper  bool     // some bars are a paper's
+	panels []panel
+}
+
+// panel is a chart of a picture, with an axis of its own.
+type panel struct {
+	title  string
+	notes  []string // below the title, in lines that are broken
+	groups []barGroup
+}
+
+// barGroup is the bars of a row.
+type barGroup struct {
+	name string
+	bars []bar
+}
+
+// bar is parts on end of each other.
+type bar struct {
+	paper bool   // or ours
+	text  string // its value
+	parts []barPart
+}
+
+// barPart is a part of a bar.
+type barPart struct {
+	series int // of the picture's; -1: none
+	value  float64
+	text   string
+}
+
+// plotColours are those of series, in turn, on light and on dark, and of letters on the former; they differ in
+// lightness, too. Those of a paper are the same, paler.
+var plotColours = []struct{ light, dark, letters string }{
+	{"#1f5f99", "#5aa7e6", "on"}, {"#d98032", "#f0a060", "over"}, {"#4f9460", "#6fc48a", "on"}, {"#8f4a8a", "#c78bc3", "on"},
+	{"#c9b458", "#d8c878", "over"}, {"#7f8c98", "#9aa7b3", "over"}, {"#b33a3a", "#ea8080", "on"}, {"#6fb7c9", "#8fd3e3", "over"},
+}
+
+// plotInks are the colours of letters by class, on light: of what is read first, of what is not, and of those on bars.
+var plotInks = map[string]string{"ink": "#1d232b", "soft": "#5a6570", "on": "#fff", "over": "#1d232b"}
+
+// The colours of bars that are of no series: of the paper where ours have the first, and of panels beside
+// those that have some.
+const (
+	paperSeries = 1
+	plainSeries = 5
+)
+
+// The measures of a picture, in its own units, which are pixels unless it is scaled. Letters are as
+// wide as those of usual fonts, about.
+const (
+	plotMargin             = 12
+	plotLetter, plotSmall  = 7, 5.7 // letters of 12 and of 10 pixels
+	plotLine, plotNote     = 18, 13 // lines of these
+	plotBar, plotGap       = 12, 7  // a bar; between rows
+	plotAxis               = 20
+	plotPanels             = 3        // side by side
+	plotWide, plotNarrow   = 440, 170 // the longest bar, of one panel and of several
+	plotApart              = 26       // panels
+	plotNumber, plotNameTo = 46, 190  // behind bars; the longest name
+)
+
+// svg draws the picture, nothing if there is nothing to draw.
+func (p *picture) svg() string {
+	if len(p.panels) == 0 {
+		return ""
+	}
+	d := &drawing{bars: plotWide, across: 1}
+	if len(p.panels) > 1 {
+		d.bars, d.across = plotNarrow, min(plotPanels, len(p.panels))
+	}
+	for i := range p.panels {
+		for _, g := range p.panels[i].groups {
+			d.names = max(d.names, min(plotNameTo, textWidth(g.name)))
+			for _, b := range g.bars {
+				d.numbers = max(d.numbers, plotNumber, textWidth(b.text)+8)
+				if b.paper && len(p.series) > 0 {
+					d.names = max(d.names, textWidth("paper"))
+				}
+			}
+		}
+	}
+	d.names += 8
+	panelWidth := d.names + float64(d.bars) + d.numbers
+	width := 2*plotMargin + float64(d.across)*panelWidth + float64(d.across-1)*plotApart
+	y := float64(plotMargin)
+	for _, line := range wrap(p.title, int((width-2*plotMargin)/plotLetter)) {
+		y += plotLine
+		d.text(plotMargin, y-4, "start", "ink", `font-weight="600"`, line)
+	}
+	y = d.legend(p, y, width)
+	for first := 0; first < len(p.panels); first += d.across {
+		row := p.panels[first:min(first+d.across, len(p.panels))]
+		top, bottom := y, y
+		for i := range row {
+			top = max(top, d.head(&row[i], plotMargin+float64(i)*(panelWidth+plotApart), y, panelWidth))
+		}
+		for i := range row {
+			bottom = max(bottom, d.panel(p, &row[i], plotMargin+float64(i)*(panelWidth+plotApart), top))
+		}
+		y = bottom + plotGap
+	}
+	height := y + plotMargin - plotGap
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="plot" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(p.title)) +
+		plotStyle + fmt.Sprintf(`<rect class="card" width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height) + d.String() + "</svg>\n"
+}
+
+// plotStyle is what is otherwise on dark.
+var plotStyle = func() string {
+	var b strings.Builder
+	b.WriteString("<style>@media (prefers-color-scheme: dark) { .plot .card { fill: #1b2027; } .plot .ink { fill: #e4e8ec; } .plot .soft { fill: #9aa5b1; } .plot .grid { stroke: #333b45; } .plot .zero { stroke: #9aa5b1; } .plot .on, .plot .over { fill: #10151a; }")
+	for i, c := range plotColours {
+		fmt.Fprintf(&b, " .plot .s%d { fill: %s; stroke: %s; }", i, c.dark, c.dark)
+	}
+	b.WriteString(" }</style>\n")
+	return b.String()
+}()
+
+// drawing is a picture as far as it is drawn.
+type drawing struct {
+	strings.Builder
+	bars, across   int
+	names, numbers float64 // the widths before and behind bars
+}
+
+func (d *drawing) text(x, y float64, anchor, class, more, s string) {
+	if more != "" {
+		more = " " + more
+	}
+	fmt.Fprintf(d, `<text class="%s" x="%.1f" y="%.1f" text-anchor="%s" fill="%s"%s>%s</text>`+"\n", class, x, y, anchor, plotInks[class], more, html.EscapeString(s))
+}
+
+// rect draws a rectangle of a series.
+func (d *drawing) rect(series int, paper bool, x, y, width, height float64, title string) {
+	series %= len(plotColours)
+	more := ` stroke-width="0"`
+	if paper {
+		more = ` fill-opacity="0.45"`
+	}
+	colour := plotColours[series].light
+	if title != "" {
+		title = "<title>" + html.EscapeString(title) + "</title>"
+	}
+	fmt.Fprintf(d, `<rect class="s%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" stroke="%s"%s>%s</rect>`+"\n", series, x, y, width, height, colour, colour, more, title)
+}
+
+// legend says what colours mean, from y on, and gives where it ends.
+func (d *drawing) legend(p *picture, y, width float64) float64 {
+	x := 0.0
+	entry := func(series int, paper bool, name string) {
+		size := 30 + textWidth(name)
+		if x == 0 || x+size > width-plotMargin {
+			x, y = plotMargin, y+plotLine
+		}
+		d.rect(series, paper, x, y-13, 10, 10, "")
+		d.text(x+15, y-4, "start", "ink", "", name)
+		x += size
+	}
+	for i, name := range p.series {
+		entry(i, false, name)
+	}
+	switch {
+	case !p.paper:
+	case len(p.series) > 0:
+		entry(0, true, "paler: the paper")
+	default:
+		entry(0, false, "gemu")
+		entry(paperSeries, false, "the paper")
+	}
+	return y + plotGap
+}
+
+// head writes what is above a chart, from y on, and gives where that ends.
+func (d *drawing) head(n *panel, x, y, width float64) float64 {
+	for _, line := range wrap(n.title, int(width/plotLetter)) {
+		if line != "" {
+			y += plotLine
+			d.text(x, y-5, "start", "ink", `font-weight="600"`, line)
+		}
+	}
+	for _, note := range n.notes {
+		for _, line := range wrap(note, int(width/plotSmall)) {
+			y += plotNote
+			d.text(x, y-4, "start", "soft", `font-size="10"`, line)
+		}
+	}
+	return y + 4
+}
+
+// panel draws a chart with its upper left corner at x, y, and gives where it ends.
+func (d *drawing) panel(p *picture, n *panel, x, y float64) float64 {
+	low, high := n.extent()
+	step := tickStep(high - low)
+	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
+	left := x + d.names
+	at := func(v float64) float64 { return left + (v-low)/(high-low)*float64(d.bars) }
+	top, bottom := y, y
+	for i := range n.groups {
+		bottom += float64(len(n.groups[i].bars)*plotBar + plotGap)
+	}
+	for i := range int(math.Round((high-low)/step)) + 1 {
+		v := low + float64(i)*step
+		class, colour := "grid", "#e3e6e9"
+		if math.Abs(v) < step/2 {
+			v, class, colour = 0, "zero", "#5a6570"
+		}
+		fmt.Fprintf(d, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`+"\n", class, at(v), top, at(v), bottom, colour)
+		d.text(at(v), bottom+12, "middle", "soft", `font-size="10"`, tickText(v, step))
+	}
+	y += plotGap / 2.
+	for i := range n.groups {
+		g := &n.groups[i]
+		for k, b := range g.bars {
+			switch {
+			case k == 0:
+				d.text(left-6, y+plotBar-2, "end", "ink", "", cut(g.name, int(d.names/plotLetter)))
+			case b.paper && len(p.series) > 0:
+				d.text(left-6, y+plotBar-2, "end", "soft", "", "paper")
+			}
+			d.bar(p, g, &b, at, y)
+			y += plotBar
+		}
+		y += plotGap
+	}
+	return bottom + plotAxis
+}
+
+// bar draws a bar.
+func (d *drawing) bar(p *picture, g *barGroup, b *bar, at func(v float64) float64, y float64) {
+	up, down := 0.0, 0.0 // parts below 0 go the other way
+	for _, segment := range b.parts {
+		from := &up
+		if segment.value < 0 {
+			from = &down
+		}
+		x1, x2 := at(*from), at(*from+segment.value)
+		*from += segment.value
+		series, source := segment.series, g.name
+		pale := b.paper
+		switch {
+		case series >= 0:
+			source += ", " + p.series[series]
+		case len(p.series) > 0:
+			series = plainSeries
+		case b.paper:
+			series, pale = paperSeries, false
+		default:
+			series = 0
+		}
+		if b.paper {
+			source += ", the paper"
+		}
+		d.rect(series, pale, min(x1, x2), y+.5, math.Abs(x2-x1), plotBar-1, source+": "+segment.text)
+		if len(b.parts) > 1 && math.Abs(x2-x1) > plotSmall*float64(len(segment.text))+4 {
+			class := plotColours[series%len(plotColours)].letters
+			if pale {
+				class = "ink"
+			}
+			d.text((x1+x2)/2, y+plotBar-3, "middle", class, `font-size="9.5"`, segment.text)
+		}
+	}
+	d.text(max(at(up), at(0))+4, y+plotBar-2, "start", "ink", `font-size="11"`, b.text)
+}
+
+// extent is from where to where bars go: 0 is among it.
+func (n *panel) extent() (low, high float64) {
+	for i := range n.groups {
+		for _, b := range n.groups[i].bars {
+			up, down := 0.0, 0.0
+			for _, segment := range b.parts {
+				up, down = up+max(0, segment.value), down+min(0, segment.value)
+			}
+			low, high = min(low, down), max(high, up)
+		}
+	}
+	if low == high {
+		high = 1
+	}
+	return low, high
+}
+
+// tickStep is how far apart the ticks of an axis are: 1, 2 or 5 times a power of ten, up to five of them.
+func tickStep(size float64) float64 {
+	step := math.Pow(10, math.Floor(math.Log10(size/4)))
+	for _, by := range []float64{1, 2, 5} {
+		if size/(by*step) <= 4 {
+			return by * step
+		}
+	}
+	return 10 * step
+}
+
+// tickText writes the value of a tick: with the decimals of a step.
+func tickText(v, step float64) string {
+	if math.Abs(v) >= 1e6 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return fmt.Sprintf("%.*f", max(0, int(math.Ceil(-math.Log10(step)-1e-9))), v)
+}
+
+func textWidth(s string) float64 { return plotLetter * float64(utf8.RuneCountInString(s)) }
+
+// finite reports whether a value can be drawn.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// plot draws a table of a model, nothing if it is not one to be drawn.
+func plot(t *model.Table) string {
+	if t.Plot == model.NoPlot || len(t.Rows) == 0 {
+		return ""
+	}
+	n := panel{}
+	for _, r := range t.Rows {
+		g := barGroup{name: r.Name}
+		whole, sum := bar{}, 0.0
+		for i, v := range r.Values {
+			if !finite(v) {
+				continue
+			}
+			segment := barPart{i, v, valueText(v)}
+			if sum += v; t.Plot == model.Stacked {
+				whole.parts = append(whole.parts, segment)
+			} else {
+				g.bars = append(g.bars, bar{text: segment.text, parts: []barPart{segment}})
+			}
+		}
+		if t.Plot == model.Stacked {
+			whole.text = valueText(sum)
+			g.bars = []bar{whole}
+		}
+		n.groups = append(n.groups, g)
+	}
+	return (&picture{title: t.Title + ", " + t.Unit, series: t.Columns, panels: []panel{n}}).svg()
+}
+
+// valueText writes a value of a table: whole ones as they are, others with up to two decimals.
+func valueText(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	if math.Abs(v) < 10 {
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gemu/regfile/model"
+)
+
+// drawn is what a picture has in it: attributes and text of its elements, by name.
+type drawn struct {
+	width, height float64
+	rects, texts  []drawnElement
+}
+
+type drawnElement struct {
+	class, text, title string
+	x, y, w            float64
+	anchor             string
+	size               float64
+	paler              bool
+}
+
+// readPicture reads a picture as a viewer would.
+func readPicture(t *testing.T, svg string) *drawn {
+	t.Helper()
+	d := &drawn{}
+	var open []*drawnElement
+	inTitle := false
+	r := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := r.Token()
+		if errors.Is(err, io.EOF) {
+			return d
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, svg)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			n := &drawnElement{size: 12}
+			for _, a := range e.Attr {
+				v, _ := strconv.ParseFloat(a.Value, 64)
+				switch a.Name.Local {
+				case "class":
+					n.class = a.Value
+				case "x":
+					n.x = v
+				case "y":
+					n.y = v
+				case "width":
+					n.w = v
+				case "text-anchor":
+					n.anchor = a.Value
+				case "font-size":
+					n.size = v
+				case "fill-opacity":
+					n.paler = true
+				}
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "width" && v < 0 {
+					t.Errorf("%s %s=%q", e.Name.Local, a.Name.Local, a.Value)
+				}
+				if e.Name.Local == "svg" && a.Name.Local == "width" {
+					d.width = v
+				}
+				if e.Name.Local == "svg" && a.Name.Local == "height" {
+					d.height = v
+				}
+			}
+			inTitle = e.Name.Local == "title"
+			open = append(open, n)
+		case xml.CharData:
+			switch {
+			case inTitle:
+				open[len(open)-2].title = string(e)
+			case len(open) > 0:
+				open[len(open)-1].text += string(e)
+			}
+		case xml.EndElement:
+			n := open[len(open)-1]
+			open = open[:len(open)-1]
+			inTitle = false
+			switch e.Name.Local {
+			case "rect":
+				d.rects = append(d.rects, *n)
+			case "text":
+				d.texts = append(d.texts, *n)
+			}
+		}
+	}
+}
+
+// bars are the rectangles that are values, with what they say they are.
+func (d *drawn) bars() map[string]drawnElement {
+	m := map[string]drawnElement{}
+	for _, r := range d.rects {
+		if r.title != "" {
+			m[r.title] = r
+		}
+	}
+	return m
+}
+
+// tick is where the axis of the panel that x is in has a value.
+func (d *drawn) tick(t *testing.T, text string, x float64) float64 {
+	t.Helper()
+	at := math.Inf(1)
+	for _, e := range d.texts {
+		if e.text == text && e.anchor == "middle" && math.Abs(e.x-x) < math.Abs(at-x) && e.class == "soft" {
+			at = e.x
+		}
+	}
+	return at
+}
+
+// inside checks that all is in the picture: letters as wide as they are on most screens.
+func (d *drawn) inside(t *testing.T) {
+	t.Helper()
+	for _, e := range d.texts {
+		w := e.size * 0.58 * float64(len([]rune(e.text)))
+		from := map[string]float64{"start": e.x, "middle": e.x - w/2, "end": e.x - w}[e.anchor]
+		if from < 0 || from+w > d.width || e.y < 8 || e.y > d.height {
+			t.Errorf("%q from %.0f to %.0f at %.0f, outside of %.0f × %.0f", e.text, from, from+w, e.y, d.width, d.height)
+		}
+	}
+}
+
+// TestPictures draws a made-up table: bars are as long as what they mean, the paper's beside ours; what is not
+// there has none; a stack is its parts on end of each other.
+func TestPictures(t *testing.T) {
+	table := &paperTable{name: "t", title: "made up & <odd>", columns: []paperColumn{
+		{name: "a", head: [2]string{"", "a"}, digits: 1, doc: strings.Repeat("what is counted here ", 6)},
+		{name: "u", head: [2]string{"", "u"}, doc: "part", stack: "both", series: "uniform"},
+		{name: "v", head: [2]string{"uni-", "form"}, doc: "part", stack: "both", series: "affine"},
+		{name: "w", head: [2]string{"", "w"}, doc: "part", stack: "both", series: "generic"},
+		{name: "n", head: [2]string{"", "n"}, digits: 1, doc: "may be negative"},
+	}}
+	half := 0.5
+	r := &comparisonInterpretation{Name: "head", Rows: []comparisonRow{
+		{Name: "x", Ours: map[string]float64{"a": 10, "u": 30, "v": 20, "w": 25, "n": -4}, Paper: map[string]float64{"a": 5, "u": 40}},
+		{Name: "a name that is far too long to stand before a bar", Ours: map[string]float64{"a": math.NaN(), "u": 60, "v": -40, "w": 15, "n": 8}, Paper: map[string]float64{}},
+		{Name: "z", Ours: map[string]float64{}, Paper: map[string]float64{"u": 1, "v": 2}},
+	}, Agreement: map[string]*agreement{"a": {Rho: new(float64), P: new(float64), Holm: &half}}}
+	p := table.picture("of nothing", r)
+	d := readPicture(t, p.svg())
+	d.inside(t)
+	bars := d.bars()
+	wide := func(title string) float64 {
+		b, ok := bars[title]
+		if !ok {
+			t.Errorf("no bar %q", title)
+		}
+		return b.w
+	}
+	about := func(noun string, got, want float64) {
+		if !(math.Abs(got-want) <= 0.3) { // or one of them is none
+			t.Errorf("%s is %.1f, want %.1f", noun, got, want)
+		}
+	}
+	const long = "a name that is far too long to stand before a bar"
+	about("the paper's half", wide("x, the paper: 5.0"), wide("x: 10.0")/2)
+	about("a part", wide("x, affine: 20"), wide("x, uniform: 30")*2/3)
+	about("where it begins", bars["x, affine: 20"].x, bars["x, uniform: 30"].x+wide("x, uniform: 30"))
+	about("where the next begins", bars["x, generic: 25"].x, bars["x, affine: 20"].x+wide("x, affine: 20"))
+	about("below 0 in a stack", bars[long+", affine: -40"].x+wide(long+", affine: -40"), bars[long+", uniform: 60"].x)
+	about("behind it", bars[long+", generic: 15"].x, bars[long+", uniform: 60"].x+wide(long+", uniform: 60"))
+	about("the axis", bars["x: 10.0"].x+wide("x: 10.0"), d.tick(t, "10", bars["x: 10.0"].x))
+	below := bars["x: -4.0"].x
+	about("the axis below 0", below, d.tick(t, "-5", below)+(d.tick(t, "0", below)-d.tick(t, "-5", below))/5)
+	about("another row's", wide(long+", uniform: 60"), 2*wide("x, uniform: 30"))
+	about("the paper's part", wide("x, uniform, the paper: 40"), wide("x, uniform: 30")*4/3)
+	about("below 0", bars["x: -4.0"].x+wide("x: -4.0"), bars[long+": 8.0"].x)
+	about("above 0", wide(long+": 8.0"), 2*wide("x: -4.0"))
+	if !bars["x, uniform, the paper: 40"].paler || bars["x, uniform: 30"].paler {
+		t.Error("the paper's is not told from ours")
+	}
+	if len(bars) != 13 {
+		t.Errorf("%d bars", len(bars))
+	}
+	has := func(text string) bool {
+		return slices.ContainsFunc(d.texts, func(e drawnElement) bool { return e.text == text })
+	}
+	for _, text := range []string{"uniform 40", "both", "rank correlation .00, p <.1%, corrected 50%", "paper", "-"} {
+		if !has(text) {
+			t.Errorf("nothing says %q", text)
+		}
+	}
+	if (&picture{}).svg() != "" {
+		t.Error("a picture of nothing")
+	}
+	if got := table.columns[2].label(); got != "uniform" {
+		t.Errorf("label %q", got)
+	}
+}
+
+// TestPlots draws tables of models: of values that are all 0, that are none, and of none.
+func TestPlots(t *testing.T) {
+	table := &model.Table{Title: "t", Unit: "%", Plot: model.Stacked, Columns: []string{"a", "b"}, Rows: []model.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
+	d := readPicture(t, plot(table))
+	d.inside(t)
+	if b := d.bars(); math.Abs(3*b["s, a: 25"].w-b["s, b: 75"].w) > 0.3 {
+		t.Errorf("%+v", b)
+	}
+	table.Plot = model.Bars
+	table.Rows[1].Values = []float64{math.Inf(1), math.NaN()}
+	readPicture(t, plot(table)).inside(t)
+	for _, n := range []*model.Table{{Plot: model.Bars}, {Rows: table.Rows}} {
+		if plot(n) != "" {
+			t.Errorf("%+v is drawn", n)
+		}
+	}
+}
+
+// TestTicks: axes have 1 to 5 steps, of 1, 2 or 5 times a power of ten.
+func TestTicks(t *testing.T) {
+	for _, size := range []float64{1e-9, 0.3, 1, 1.01, 4, 4.1, 9.99, 30, 100, 128, 54321, 3e12} {
+		step := tickStep(size)
+		lead := step / math.Pow(10, math.Floor(math.Log10(step)+1e-9))
+		if n := size / step; n > 4+1e-9 || n < 1 || !slices.ContainsFunc([]float64{1, 2, 5}, func(v float64) bool { return math.Abs(v-lead) < 1e-6 }) {
+			t.Errorf("%g: %g steps of %g", size, n, step)
+		}
+	}
+	for _, c := range []struct {
+		v, step float64
+		want    string
+	}{{0.5, 0.5, "0.5"}, {20, 10, "20"}, {0.25, 0.05, "0.25"}, {2e6, 1e6, "2e+06"}, {100, 50, "100"}, {0.2, 0.1, "0.2"}} {
+		if got := tickText(c.v, c.step); got != c.want {
+			t.Errorf("%g of %g: %s, want %s", c.v, c.step, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,641 @@
+package cli
+
+// This file is "gemu profile": what the instructions of a kernel do, by line, by loop and by function, as
+// text, as JSON and for pprof.
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/internal/occupancy"
+	"gemu/interp"
+	"gemu/profile"
+	"gemu/ptx"
+)
+
+type profileCmd struct {
+	launchFlags
+	policyFlag
+
+	Policy   string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
+	Show     []string `default:"summary,lines,loops,calls,occupancy" enum:"summary,lines,loops,calls,occupancy" help:"What to print: summary, lines, loops, calls, occupancy (default all)." placeholder:"PART"`
+	PTX      bool     `name:"ptx" help:"Lines are those of the PTX, also where it says from which source it was compiled."`
+	Lines    bool     `help:"Print all lines, in the order of the source."`
+	Top      int      `default:"10" help:"Print so many lines and loops."`
+	Sort     string   `default:"instructions" enum:"${profileorders}" help:"Which are first: those with the most of ${profileorders}." placeholder:"WHAT"`
+	Regs     int      `help:"Registers of a thread, as ptxas -v tells, for the occupancy: PTX does not say how many there will be."`
+	Timeline string   `help:"Write a timeline for Perfetto or chrome://tracing to FILE." placeholder:"FILE"`
+	Pprof    string   `help:"Write a profile for \"go tool pprof\" to FILE." placeholder:"FILE"`
+	reportFlags
+}
+
+func (c *profileCmd) outputs() outputs {
+	return append(c.reportFlags.outputs(), outputs{{"--pprof", c.Pprof}, {"--timeline", c.Timeline}}...)
+}
+
+// profileOrders are what lines can be sorted by.
+var profileOrders = []struct {
+	name  string
+	value func(c *profile.Counts) int64
+}{
+	{"instructions", func(c *profile.Counts) int64 { return c.Execs }},
+	{"lanes", func(c *profile.Counts) int64 { return c.Lanes }},
+	{"divergence", func(c *profile.Counts) int64 { return c.Diverged }},
+	{"sectors", (*profile.Counts).Sectors},
+	{"excess", (*profile.Counts).Excess},
+	{"conflicts", (*profile.Counts).Conflicts},
+}
+
+func profileOrderNames() string {
+	var names []string
+	for _, o := range profileOrders {
+		names = append(names, o.name)
+	}
+	return strings.Join(names, ",")
+}
+
+func (c *profileCmd) Run(a *app) error {
+	policy, err := parsePolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	if c.Top < 0 || c.Regs < 0 || c.Regs > occupancy.MaxRegisters {
+		return fmt.Errorf("--top wants a number from 0 on, --regs one from 1 to %d", occupancy.MaxRegisters)
+	}
+	if err := c.outputs().check(); err != nil {
+		return err
+	}
+	probe := profile.New()
+	probes := []interp.Probe{probe}
+	var timeline *profile.Timeline
+	if c.Timeline != "" {
+		timeline = profile.NewTimeline()
+		probes = append(probes, timeline)
+	}
+	j, err := c.open(a, a.stderr, probes...) // standard output is for the report
+	if err != nil {
+		return err
+	}
+	runErr := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge))
+	p := probe.Profile()
+	if runErr != nil {
+		trap := (*interp.Trap)(nil)
+		if len(j.results) == 0 || !errors.As(p.Err, &trap) {
+			return runErr
+		}
+		// Of a launch that traps there is a profile, and then the error; its structure was not counted.
+		if last := j.results[len(j.results)-1]; last.Structure == nil {
+			last.Structure = &interp.Structure{Policy: policy, Lanes: make([]int64, last.WarpSize+1)}
+		}
+	}
+	r := newProfileReport(c, j, p)
+	for _, o := range []struct {
+		name string
+		make func() ([]byte, error)
+	}{{c.Pprof, r.pprof}, {c.Timeline, func() ([]byte, error) { return draw(a, timeline) }}} {
+		if o.name == "" {
+			continue
+		}
+		b, err := o.make()
+		if err == nil {
+			err = writeOutput(a, o.name, b)
+		}
+		runErr = all(runErr, err)
+	}
+	err = c.reportFlags.write(a, func() ([]byte, error) { return r.page(newStructureReport(j)) }, func() any { return r.json() })
+	if !c.outputs().stdout() {
+		r.print(newScreen(a.stdout))
+	}
+	return all(runErr, err)
+}
+
+// pprof is the profile for pprof, with files where they are found.
+func (r *profileReport) pprof() ([]byte, error) {
+	out := r.profile.Pprof(r.flags.PTX)
+	for _, f := range out.Function {
+		f.Filename = r.sources.Path(f.Filename)
+	}
+	var b bytes.Buffer
+	err := out.Write(&b)
+	return b.Bytes(), err
+}
+
+// draw is the timeline; what it leaves out is said.
+func draw(a *app, t *profile.Timeline) ([]byte, error) {
+	if left := t.Omitted(); left != "" {
+		fmt.Fprintf(a.stderr, "gemu: of the timeline, %s\n", left)
+	}
+	var b bytes.Buffer
+	err := t.Write(&b)
+	return b.Bytes(), err
+}
+
+// profileReport is what "gemu profile" has to tell.
+type profileReport struct {
+	launchJSON
+	flags   *profileCmd
+	groups  []launchGroup
+	profile *profile.Profile
+	total   profile.Counts
+	classes map[*ptx.Instr]affinetrack.ClassCounts // what their results were
+	lines   []*profile.Line
+	loops   []*profile.Loop
+	blocks  []profileBlock
+	sources sourceFiles
+}
+
+// profileBlock is the block of a kernel as it was launched, for its occupancy.
+type profileBlock struct {
+	kernel *ptx.Func
+	occupancy.Block
+}
+
+func newProfileReport(c *profileCmd, j *job, p *profile.Profile) *profileReport {
+	all := j.total()
+	r := &profileReport{
+		launchJSON: j.facts(), flags: c, groups: j.groups(), profile: p, total: p.Total(), classes: map[*ptx.Instr]affinetrack.ClassCounts{},
+		lines: p.Lines(c.PTX), loops: p.Loops(), sources: sourceFiles{j.sources},
+	}
+	for i := range all.Structure.Instrs {
+		instr := &all.Structure.Instrs[i]
+		r.classes[instr.Instr] = instr.Label
+	}
+	for _, l := range p.Launches {
+		b := profileBlock{l.Kernel, occupancy.Block{Threads: l.Block.Count(), Registers: c.Regs, Shared: l.Shared}}
+		if args, ok := l.Kernel.Directive(".maxnreg"); ok && c.Regs == 0 && len(args) == 1 {
+			fmt.Sscan(args[0], &b.Registers)
+			b.Registers = min(b.Registers, occupancy.MaxRegisters)
+		}
+		if !slices.Contains(r.blocks, b) {
+			r.blocks = append(r.blocks, b)
+		}
+	}
+	return r
+}
+
+// order is what lines and loops are sorted by.
+func (r *profileReport) order(c *profile.Counts) int64 {
+	for _, o := range profileOrders {
+		if o.name == r.flags.Sort {
+			return o.value(c)
+		}
+	}
+	panic("BUG: sorted by " + r.flags.Sort)
+}
+
+// hottest are the first of a list by the order, without those that have nothing of it.
+func hottest[T any](r *profileReport, list []T, of func(T) *profile.Counts) []T {
+	var out []T
+	for _, l := range list {
+		if r.order(of(l)) > 0 {
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b T) int { return cmp.Compare(r.order(of(b)), r.order(of(a))) })
+	return out[:min(len(out), r.flags.Top)]
+}
+
+// trappedText marks a report of launches the last of which has trapped.
+const trappedText = "as of the launch that trapped: up to the instruction that did, without value structure"
+
+// print writes the parts of the report to a screen.
+func (r *profileReport) print(s *screen) {
+	s.printf("%s: warps of %d\n", r.File, r.Warp)
+	for _, g := range r.groups {
+		s.printf("  kernel %s\n", g)
+	}
+	if r.profile.Err != nil {
+		s.printf("  %s\n", trappedText)
+	}
+	for _, p := range r.flags.Show {
+		switch p {
+		case "summary":
+			r.printSummary(s)
+		case "lines":
+			r.printLines(s)
+		case "loops":
+			r.printLoops(s)
+		case "calls":
+			r.printCalls(s)
+		case "occupancy":
+			r.printOccupancy(s)
+		}
+	}
+}
+
+// printSummary prints what the launches did in all.
+func (r *profileReport) printSummary(s *screen) {
+	row := func(name, format string, args ...any) {
+		s.printf("%s%s\n", fitted(name, 18), fmt.Sprintf(format, args...))
+	}
+	t := &r.total
+	s.heading("summary")
+	row("instructions", "%s by warps, %s by threads, %.1f of %d lanes", countText(t.Execs), countText(t.Lanes), t.MeanLanes(), r.Warp)
+	row("branches", "%s, %s divergent; %s %% of instructions while lanes are elsewhere", countText(t.Branches), countText(t.Divergent), percentText(share(t.Diverged, t.Execs), 1))
+	for _, m := range []struct {
+		name string
+		*profile.Traffic
+	}{{"global memory", &t.Global}, {"local memory", &t.Local}} {
+		if m.Requests > 0 {
+			row(m.name, "%s, %.1f sectors and %.1f lines each, %s %% efficient", requests(m.Requests), m.SectorsPerRequest(), m.LinesPerRequest(), percentText(100*m.Efficiency(), 1))
+		}
+	}
+	for _, m := range []struct {
+		name string
+		*profile.Banked
+	}{{"shared memory", &t.Shared}, {"constant memory", &t.Constant}} {
+		if m.Requests > 0 {
+			row(m.name, "%s, %.1f passes each, %s conflicts", requests(m.Requests), m.PassesPerRequest(), countText(m.Conflicts()))
+		}
+	}
+	if n := t.Global.Atomics + t.Shared.Atomics; n > 0 {
+		row("atomics", "%s, %.1f lanes at the same address at most in the mean", requests(n), float64(t.Global.SameAddress+t.Shared.SameAddress)/float64(n))
+	}
+	if t.Texture > 0 {
+		row("textures", "%s", requests(t.Texture))
+	}
+}
+
+// requests counts requests to memory.
+func requests(n int64) string { return countText(n) + " request" + plural(int(min(n, 2))) }
+
+// profileColumn is a column of what a line or loop has done.
+type profileColumn struct {
+	name  string
+	width int
+	doc   string
+	text  func(c *profile.Counts, total *profile.Counts) string
+}
+
+// profileColumns are the columns; the first three are about executions, the others about where warps diverge and
+// about memory.
+var profileColumns = []profileColumn{
+	{"execs", 7, "executions by warps", func(c, _ *profile.Counts) string { return countText(c.Execs) }},
+	{"share", 8, "of all", func(c, t *profile.Counts) string { return percentText(share(c.Execs, t.Execs), 1) + " %" }},
+	{"lanes", 6, "that execute it, in the mean", func(c, _ *profile.Counts) string { return fmt.Sprintf("%.1f", c.MeanLanes()) }},
+	{"splits", 7, "branches after which lanes were at several places", func(c, _ *profile.Counts) string { return countOrDash(c.Branches, countText(c.Divergent)) }},
+	{"sect/req", 9, "sectors of 32 bytes of a request to global or local memory", func(c, _ *profile.Counts) string {
+		m := c.Device()
+		return countOrDash(m.Requests, fmt.Sprintf("%.1f", m.SectorsPerRequest()))
+	}},
+	{"effic", 7, "sectors that would do, of those that requests touch", func(c, _ *profile.Counts) string {
+		m := c.Device()
+		return countOrDash(m.Requests, percentText(100*m.Efficiency(), 0)+" %")
+	}},
+	{"conflicts", 10, "passes over the banks of shared or constant memory in excess of those without conflicts", func(c, _ *profile.Counts) string {
+		return countOrDash(c.Shared.Requests+c.Constant.Requests, countText(c.Conflicts()))
+	}},
+}
+
+// profileWidth is that of all of them.
+var profileWidth = func() (n int) {
+	for _, c := range profileColumns {
+		n += c.width
+	}
+	return n
+}()
+
+// cutToFit cuts a text to what a line has left behind so many columns, but not to less than 40.
+func (s *screen) cutToFit(text string, columns int) string {
+	if s.width == 0 {
+		return text
+	}
+	return cut(text, max(s.width-columns, 40))
+}
+
+// countOrDash is a text, or "-" of nothing.
+func countOrDash(n int64, text string) string {
+	if n == 0 {
+		return "-"
+	}
+	return text
+}
+
+// columns writes the columns of what was done.
+func (r *profileReport) columns(c *profile.Counts) string {
+	var b strings.Builder
+	for _, col := range profileColumns {
+		b.WriteString(fitted(col.text(c, &r.total), -col.width))
+	}
+	return b.String()
+}
+
+// head writes the names of the columns.
+func (r *profileReport) head(s *screen, more string) {
+	var b strings.Builder
+	for _, col := range profileColumns {
+		b.WriteString(fitted(col.name, -col.width))
+	}
+	s.printf("%s\n", s.paint(dim, b.String()+more))
+}
+
+// class is the structure of the results of a line.
+func (r *profileReport) class(l *profile.Line) (shares affinetrack.ClassCounts) {
+	for i := range l.Instrs {
+		shares.Add(r.classes[l.Instrs[i].Instr])
+	}
+	return shares
+}
+
+// text is what a line has: of the source, or of the PTX.
+func (r *profileReport) text(l *profile.Line) string {
+	if m := l.Instrs[0].Func.Module(); l.File == m.Name {
+		return strings.Join(strings.Fields(m.Line(l.Line)), " ")
+	}
+	return r.sources.text(l.File, l.Line)
+}
+
+// printLines prints lines with what they did.
+func (r *profileReport) printLines(s *screen) {
+	list := r.lines
+	if r.flags.Lines {
+		s.heading("lines")
+	} else {
+		s.heading("lines with the most " + r.flags.Sort)
+		list = hottest(r, list, func(l *profile.Line) *profile.Counts { return &l.Counts })
+	}
+	if len(list) == 0 {
+		s.printf("none\n")
+		return
+	}
+	// If they are all in one file its name is said once.
+	several := slices.ContainsFunc(list, func(l *profile.Line) bool { return l.File != list[0].File })
+	place := func(l *profile.Line) string {
+		if several {
+			return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+		}
+		return fmt.Sprint(l.Line)
+	}
+	head, width := "", 0
+	for _, l := range list {
+		width = max(width, len(place(l)))
+		if !several {
+			head = l.File
+		}
+	}
+	const class = 7
+	r.head(s, "  "+fitted("class", class)+head)
+	for _, l := range list {
+		style := plain
+		if l.Execs == 0 {
+			style = dim
+		}
+		c := mainClass(r.class(l))
+		pad := width // numbers to the right, names to the left
+		if !several {
+			pad = -width
+		}
+		text := fitted(place(l), pad) + "  " + r.text(l)
+		s.printf("%s  %s%s\n", s.paint(style, r.columns(&l.Counts)), s.paint(classPaints[c], fitted(c.String(), class)), s.paint(style, s.cutToFit(text, profileWidth+2+class)))
+	}
+	if n := len(r.lines) - len(list); n > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top, --lines)", n)))
+	}
+}
+
+// printLoops prints loops: how many lanes entered, how often each went round, and what was done there.
+func (r *profileReport) printLoops(s *screen) {
+	if len(r.loops) == 0 {
+		return
+	}
+	list := hottest(r, r.loops, func(l *profile.Loop) *profile.Counts { return &l.Counts })
+	s.heading("loops with the most " + r.flags.Sort)
+	if len(list) == 0 {
+		s.printf("none\n")
+		return
+	}
+	r.head(s, fitted("entries", -9)+fitted("rounds", -9)+"  depth")
+	for _, l := range list {
+		s.printf("%s%s%s  %s%s\n", r.columns(&l.Counts), fitted(countText(l.Entries), -9), fitted(fmt.Sprintf("%.1f", l.MeanIterations()), -9),
+			fitted(strings.Repeat("·", l.Depth), 7), r.loopText(l))
+	}
+	if n := len(r.loops) - len(list); n > 0 {
+		s.printf("%s\n", s.paint(dim, fmt.Sprintf("and %d more (--top)", n)))
+	}
+}
+
+// place is where an instruction comes from, as lines have it.
+func (r *profileReport) place(f *ptx.Func, instr *ptx.Instr) string {
+	frame := profile.Frames(f, instr, r.flags.PTX)[0]
+	return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
+}
+
+// loopText says where a loop is.
+func (r *profileReport) loopText(l *profile.Loop) string {
+	text := l.Func.Name
+	if instr := firstOf(l.Headers[0]); instr != nil {
+		text += " at " + r.place(l.Func, instr)
+	}
+	if n := len(l.Headers); n > 1 {
+		text += fmt.Sprintf(" (entered at %d places)", n)
+	}
+	return text
+}
+
+// firstOf is the first instruction of a block, nil if it has none.
+func firstOf(b *ptx.Block) *ptx.Instr {
+	if len(b.Instrs) == 0 {
+		return nil
+	}
+	return b.Instrs[0]
+}
+
+// printCalls prints the functions as they were called, if any was.
+func (r *profileReport) printCalls(s *screen) {
+	if !slices.ContainsFunc(r.profile.Roots, func(n *profile.Node) bool { return len(n.Children) > 0 }) {
+		return
+	}
+	s.heading("calls")
+	s.printf("%s\n", s.paint(dim, fitted("total", -9)+fitted("own", -9)+fitted("share", -8)+fitted("calls", -9)))
+	var show func(n *profile.Node, indent string)
+	show = func(n *profile.Node, indent string) {
+		all, own := n.Total(), n.Own()
+		if all.Execs == 0 {
+			return
+		}
+		text := n.Func.Name
+		if n.Site != nil {
+			text += " from " + r.place(n.Parent.Func, n.Site)
+		}
+		s.printf("%s%s%s%s  %s%s\n", fitted(countText(all.Execs), -9), fitted(countText(own.Execs), -9),
+			fitted(percentText(share(all.Execs, r.total.Execs), 1)+" %", -8), fitted(countText(n.Calls), -9), indent, text)
+		for _, c := range n.Children {
+			show(c, indent+"  ")
+		}
+	}
+	for _, n := range r.profile.Roots {
+		show(n, "")
+	}
+}
+
+// registerSteps are the numbers of registers that occupancy is told for, where the kernel's is not known.
+var registerSteps = []int{32, 40, 48, 64, 80, 96, 128, 168, 255}
+
+// printOccupancy prints how many blocks multiprocessors hold, by generation.
+func (r *profileReport) printOccupancy(s *screen) {
+	for _, b := range r.blocks {
+		s.heading("occupancy of " + b.kernel.Name)
+		known := "registers are not known from PTX (--regs says how many)"
+		switch {
+		case r.flags.Regs > 0:
+			known = counted(b.Registers, "register")
+		case b.Registers > 0:
+			known = fmt.Sprintf("at most %s (.maxnreg)", counted(b.Registers, "register"))
+		}
+		s.printf("blocks of %s, %s of shared memory, %s\n", counted(b.Threads, "thread"), counted(b.Shared, "byte"), known)
+		head := fitted("blocks", -7) + fitted("warps", -8) + fitted("occup.", -8) + "  " + fitted("limited by", 15)
+		if b.Registers == 0 {
+			head += "with"
+			for _, n := range registerSteps {
+				head += fitted(fmt.Sprint(n), -5)
+			}
+			head += " registers"
+		}
+		s.printf("%s\n", s.paint(dim, head+"  sm"))
+		var rows []string // that generations have in common
+		var columns [][]string
+		for i := range occupancy.Generations {
+			g := &occupancy.Generations[i]
+			row := r.occupancyRow(g, b.Block)
+			at := slices.Index(rows, row)
+			if at < 0 {
+				at = len(rows)
+				rows, columns = append(rows, row), append(columns, nil)
+			}
+			columns[at] = append(columns[at], fmt.Sprint(g.SM))
+		}
+		for i, row := range rows {
+			style := plain
+			if r.flags.SM != 0 && slices.Contains(columns[i], fmt.Sprint(r.flags.SM)) {
+				style = bold
+			}
+			s.printf("%s\n", s.paint(style, row+"  "+strings.Join(columns[i], " ")))
+		}
+	}
+}
+
+// occupancyRow is a row of it, without the generation.
+func (r *profileReport) occupancyRow(g *occupancy.Limits, b occupancy.Block) string {
+	n, limit := g.Resident(b)
+	row := fitted(fmt.Sprint(n), -7) + fitted(fmt.Sprintf("%d/%d", n*b.Warps(), g.Warps), -8) + fitted(percentText(100*g.Occupancy(b, n), 0)+" %", -8) + "  " + fitted(string(limit), 15)
+	if b.Registers > 0 {
+		return row
+	}
+	row += "    "
+	for _, regs := range registerSteps {
+		with := b
+		with.Registers = regs
+		n, _ := g.Resident(with)
+		row += fitted(percentText(100*g.Occupancy(with, n), 0)+"%", -5)
+	}
+	return row + fitted("", len(" registers"))
+}
+
+// profileJSON is what --json writes. Names and meaning do not change.
+type profileJSON struct {
+	Schema string `json:"schema"` // "gemu-profile/2"
+	launchJSON
+	Trapped   string                `json:"trapped,omitempty"` // how the last launch trapped; all is as of then, without value structure
+	Groups    []launchGroup         `json:"kernels"`           // the launches, by kernel and extent
+	Total     profile.Counts        `json:"total"`             // of all instructions
+	Lines     []profileLineJSON     `json:"lines"`             // of the source, or of the PTX, in their order
+	Loops     []profileLoopJSON     `json:"loops"`             // those that were reached, an outer one first
+	Calls     []profileCallJSON     `json:"calls"`             // functions by the calls that lead to them, callers first
+	Occupancy []profileOccupantJSON `json:"occupancy"`         // of each kernel and generation
+}
+
+// profileLineJSON is a line.
+type profileLineJSON struct {
+	File   string         `json:"file"`   // as .file has it
+	Line   int            `json:"line"`   // from 1 on
+	Counts profile.Counts `json:"counts"` // what its instructions have done
+	U      int64          `json:"u"`      // results that were uniform
+	A      int64          `json:"a"`      // … affine
+	G      int64          `json:"g"`      // … generic
+}
+
+// profileLoopJSON is a loop.
+type profileLoopJSON struct {
+	Func       string         `json:"func"`       // that it is in
+	Line       int            `json:"line"`       // of the PTX, of its header; 0: that has no instruction
+	Source     string         `json:"source"`     // file:line of .loc, or of the PTX
+	Depth      int            `json:"depth"`      // from 1 on
+	Headers    int            `json:"headers"`    // more than one: irreducible
+	Entries    int64          `json:"entries"`    // lanes that came to it from outside
+	Iterations int64          `json:"iterations"` // lanes that executed a header
+	Counts     profile.Counts `json:"counts"`     // what its instructions have done, those of loops within it too
+}
+
+// profileCallJSON is a function where a sequence of calls leads to it.
+type profileCallJSON struct {
+	Func   string `json:"func"`             // its name
+	Parent int    `json:"parent"`           // index of the caller; -1: it is a kernel
+	Source string `json:"source,omitempty"` // of the call
+	Calls  int64  `json:"calls"`            // by warps; of a kernel, warps
+	Own    int64  `json:"own"`              // warp instructions of the function
+	Total  int64  `json:"total"`            // … and of those that it calls
+}
+
+// profileOccupantJSON is a kernel's occupancy on a generation.
+type profileOccupantJSON struct {
+	Kernel    string  `json:"kernel"`    // its name
+	SM        int     `json:"sm"`        // compute capability
+	Threads   int     `json:"threads"`   // of a block
+	Shared    int     `json:"shared"`    // bytes of a block
+	Registers int     `json:"registers"` // of a thread; 0: not known, and no limit
+	Blocks    int     `json:"blocks"`    // of a multiprocessor
+	Warps     int     `json:"warps"`     // of them
+	Occupancy float64 `json:"occupancy"` // of the warps there can be, from 0 to 1
+	Limit     string  `json:"limit"`     // what keeps more blocks away
+}
+
+func (r *profileReport) json() *profileJSON {
+	output := &profileJSON{
+		Schema: "gemu-profile/2", launchJSON: r.launchJSON, Groups: r.groups, Total: r.total,
+		Lines: []profileLineJSON{}, Loops: []profileLoopJSON{}, Calls: []profileCallJSON{}, Occupancy: []profileOccupantJSON{},
+	}
+	if r.profile.Err != nil {
+		output.Trapped = r.profile.Err.Error()
+	}
+	for _, l := range r.lines {
+		c := r.class(l)
+		output.Lines = append(output.Lines, profileLineJSON{l.File, l.Line, l.Counts, c.Uniform, c.Affine, c.Generic})
+	}
+	for _, l := range r.loops {
+		n := profileLoopJSON{Func: l.Func.Name, Depth: l.Depth, Headers: len(l.Headers), Entries: l.Entries, Iterations: l.Iterations, Counts: l.Counts}
+		if instr := firstOf(l.Headers[0]); instr != nil {
+			n.Line, n.Source = int(instr.Pos.Line), r.place(l.Func, instr)
+		}
+		output.Loops = append(output.Loops, n)
+	}
+	var call func(n *profile.Node, parent int)
+	call = func(n *profile.Node, parent int) {
+		all, own := n.Total(), n.Own()
+		c := profileCallJSON{Func: n.Func.Name, Parent: parent, Calls: n.Calls, Own: own.Execs, Total: all.Execs}
+		if n.Site != nil {
+			c.Source = r.place(n.Parent.Func, n.Site)
+		}
+		parent = len(output.Calls)
+		output.Calls = append(output.Calls, c)
+		for _, o := range n.Children {
+			call(o, parent)
+		}
+	}
+	for _, n := range r.profile.Roots {
+		call(n, -1)
+	}
+	for _, b := range r.blocks {
+		for i := range occupancy.Generations {
+			g := &occupancy.Generations[i]
+			n, limit := g.Resident(b.Block)
+			output.Occupancy = append(output.Occupancy, profileOccupantJSON{b.kernel.Name, g.SM, b.Threads, b.Shared, b.Registers, n, n * b.Warps(), g.Occupancy(b.Block, n), string(limit)})
+		}
+	}
+	return output
+}

@@ -1,0 +1,114 @@
+package cli
+
+// This file is what the page of "gemu profile --html" has that that of "gemu structure" has not.
+
+import (
+	"fmt"
+	"slices"
+
+	"gemu/profile"
+	"gemu/ptx"
+)
+
+// maxPageLines is how long a file may be that is shown whole: of longer ones the lines that have
+// instructions are.
+const maxPageLines = 5000
+
+// page makes the page.
+func (r *profileReport) page(structure *structureReport) ([]byte, error) {
+	title := "Profile of " + r.File
+	if r.profile.Err != nil {
+		title += ", " + trappedText
+	}
+	d := structure.pageData(title)
+	for _, c := range memoryColumns() {
+		d.Columns = append(d.Columns, pageHead{c.name, c.doc})
+	}
+	d.Sources = r.pageSources()
+	counts := map[*ptx.Instr]*profile.Counts{}
+	for _, l := range r.profile.Lines(true) {
+		for i := range l.Instrs {
+			counts[l.Instrs[i].Instr] = &l.Instrs[i].Counts
+		}
+	}
+	for _, l := range d.Listings {
+		for i := range l.Rows {
+			if row := &l.Rows[i]; row.in != nil {
+				c := counts[row.in]
+				if c == nil { // its function was not reached
+					c = &profile.Counts{}
+				}
+				row.More = r.memory(c)
+			}
+		}
+	}
+	return d.html()
+}
+
+// memoryColumns are those of profileColumns that the listing of "gemu structure" has not.
+func memoryColumns() []profileColumn { return profileColumns[3:] }
+
+// memory is what they have.
+func (r *profileReport) memory(c *profile.Counts) (cells []string) {
+	for _, col := range memoryColumns() {
+		cells = append(cells, col.text(c, &r.total))
+	}
+	return cells
+}
+
+// pageSources are the files that the PTX was compiled from.
+func (r *profileReport) pageSources() (list []pageSource) {
+	files := map[string]map[int]*profile.Line{}
+	var names []string
+	for _, l := range r.lines {
+		if l.File == l.Instrs[0].Func.Module().Name && r.profile.Err == nil { // the listing has it; after a trap there is none
+			continue
+		}
+		if files[l.File] == nil {
+			files[l.File] = map[int]*profile.Line{}
+			names = append(names, l.File)
+		}
+		files[l.File][l.Line] = l
+	}
+	for _, name := range names {
+		text := r.sources.Lines(name)
+		p := pageSource{Name: name}
+		if n := len(text); n > 0 && n <= maxPageLines {
+			for i, t := range text {
+				p.Rows = append(p.Rows, r.pageLine(i+1, t, files[name][i+1]))
+				delete(files[name], i+1)
+			}
+		}
+		var rest []int // all, or those that the file has not
+		for n := range files[name] {
+			rest = append(rest, n)
+		}
+		slices.Sort(rest)
+		for _, n := range rest {
+			t := ""
+			if n <= len(text) {
+				t = text[n-1]
+			} else {
+				t = r.text(files[name][n])
+			}
+			p.Rows = append(p.Rows, r.pageLine(n, t, files[name][n]))
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// pageLine is a line and what its instructions did; l is nil if it has none.
+func (r *profileReport) pageLine(n int, text string, l *profile.Line) pageLine {
+	p := pageLine{Line: n, Text: text}
+	if l == nil {
+		return p
+	}
+	shares := r.class(l)
+	p.Execs, p.Width = countText(l.Execs), share(l.Execs, r.total.Execs)
+	p.Share, p.Lanes = percentText(p.Width, 1)+" %", fmt.Sprintf("%.1f", l.MeanLanes())
+	p.Class, p.Label, p.Parts = mainClass(shares).String(), classText(shares), pageParts(valueKinds, classShares(shares))
+	p.More = r.memory(&l.Counts)
+	p.Title = fmt.Sprintf("%d executions of %s", l.Execs, counted(len(l.Instrs), "instruction"))
+	return p
+}

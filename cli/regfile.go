@@ -1,0 +1,355 @@
+package cli
+
+// This file is "gemu regfile": models of register files, side by side on the same execution, as
+// text, as JSON, as a page, and as tables and plots in a directory.
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	_ "embed"
+
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/regfile/model"
+	"gemu/regfile/models"
+)
+
+type regfileCmd struct {
+	launchFlags
+
+	Model      string `predictor:"model" help:"Models, with commas between: ${models} (default ${defaultmodels}, those of them that are for warps of so many lanes)." placeholder:"NAME,…"`
+	Reconverge string `default:"stack" enum:"${reconvergers}" help:"The reconvergence policy: which warp split runs next, and where warp splits reconverge: ${reconvergence} (default here stack, as in the papers)." placeholder:"POLICY"`
+
+	Show []string `default:"lines,models" enum:"lines,models" help:"What to print: lines (what each model keeps, by instruction), models (the tables of each); both without this." placeholder:"PART"`
+	reportFlags
+	tablesFlag
+}
+
+func (c *regfileCmd) Run(a *app) error {
+	list, err := models.Select(c.Model, c.Warp)
+	if err != nil {
+		return fmt.Errorf("--model: %w", err)
+	}
+	if err := c.outputs().check(); err != nil {
+		return err
+	}
+	if err := c.tablesFlag.check(); err != nil {
+		return err
+	}
+	side := models.Watch(list)
+	j, err := c.open(a, a.stderr, side) // standard output is for the report
+	if err != nil {
+		return err
+	}
+	if err := j.run(a, func(l *interp.Launch) {
+		l.Mode, l.Reconverge = interp.Vector, interp.ReconvergerNamed(c.Reconverge)
+	}); err != nil {
+		return err
+	}
+	r := newRegfileReport(j, side)
+	err = all(c.tablesFlag.write(a, r.files()), c.reportFlags.write(a, r.page, func() any { return r }))
+	if !c.outputs().stdout() {
+		r.print(newScreen(a.stdout), c.Show)
+	}
+	return err
+}
+
+// regfileReport is what the models have made of a run; --json writes it.
+type regfileReport struct {
+	Schema string `json:"schema"` // "gemu-regfile/2"
+	launchJSON
+	Groups []launchGroup   `json:"kernels"` // the launches, by kernel and extent
+	Total  storageCounts   `json:"total"`   // of all instructions
+	Lines  []regfileLine   `json:"lines"`   // instructions that have written registers, in the order of the source
+	Models []*model.Report `json:"models"`  // in the order of --model
+}
+
+// storageCounts is what models keep of the registers that were written, by warps and without
+// predicates.
+type storageCounts struct {
+	Writes  int64                   `json:"writes"`   // of registers
+	Bytes   int64                   `json:"bytes"`    // of them, as vectors
+	ByModel map[string]modelStorage `json:"by_model"` // by model
+	Sets    []regfileSet            `json:"sets"`     // by which of the models kept them together, the most frequent first
+}
+
+// modelStorage is what a model keeps.
+type modelStorage struct {
+	Compact  int64 `json:"compact_writes"`  // writes that it stores in less than a vector
+	OnlyThis int64 `json:"only_this_model"` // of them, those that no other model does
+	Bytes    int64 `json:"bytes"`           // that all take
+}
+
+// regfileSet is writes that the same models have kept.
+type regfileSet struct {
+	Models []string `json:"models"` // that kept them; none: all stored vectors
+	Writes int64    `json:"writes"` // how many
+}
+
+// regfileLine is an instruction.
+type regfileLine struct {
+	File   string `json:"file"`             // of the PTX
+	Line   int    `json:"line"`             // in it
+	Func   string `json:"func"`             // that it is in
+	Text   string `json:"text"`             // of the instruction
+	Source string `json:"source,omitempty"` // file:line of .loc
+	storageCounts
+
+	names []string // of the models
+}
+
+func newRegfileReport(j *job, side *model.Comparison) *regfileReport {
+	r := &regfileReport{Schema: "gemu-regfile/2", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
+	var names []string
+	for _, m := range side.Models() {
+		names = append(names, m.Name())
+	}
+	total := &model.Instr{Stored: make([]int64, len(names)), Compressed: make(model.CompressedWrites, 1<<len(names))}
+	for _, n := range side.Instrs() {
+		total.Add(n)
+		r.Lines = append(r.Lines, regfileLine{
+			File: n.Func.Module().Name, Line: int(n.Pos.Line), Func: n.Func.Name, Text: n.Format(n.Func) + ";", Source: placeOf(n.Func, n.Instr),
+			storageCounts: keptBy(n, names), names: names,
+		})
+	}
+	r.Total = keptBy(total, names)
+	return r
+}
+
+// placeOf is file:line of the .loc in force, "" if there is none.
+func placeOf(f *ptx.Func, instr *ptx.Instr) string {
+	if instr.Loc < 0 || f.Locs[instr.Loc].Line <= 0 {
+		return ""
+	}
+	loc := &f.Locs[instr.Loc]
+	return fmt.Sprintf("%s:%d", f.Module().FileName(loc.File), loc.Line)
+}
+
+// keptBy makes counts of models with these names.
+func keptBy(n *model.Instr, names []string) storageCounts {
+	k := storageCounts{Writes: n.Writes, Bytes: n.Bytes, ByModel: map[string]modelStorage{}, Sets: []regfileSet{}}
+	for i, name := range names {
+		k.ByModel[name] = modelStorage{n.Compressed.By(i), n.Compressed.OnlyBy(i), n.Stored[i]}
+	}
+	for _, set := range n.Compressed.Sets() {
+		s := regfileSet{Models: []string{}, Writes: n.Compressed[set]}
+		for i, name := range names {
+			if set>>i&1 != 0 {
+				s.Models = append(s.Models, name)
+			}
+		}
+		k.Sets = append(k.Sets, s)
+	}
+	return k
+}
+
+// Models says which models kept what: those that kept all, or shares of sets.
+func (k *storageCounts) Models() string {
+	var parts []string
+	for _, s := range k.Sets {
+		text := "none"
+		if len(s.Models) > 0 {
+			text = strings.Join(s.Models, "+")
+		}
+		if s.Writes != k.Writes {
+			text += " " + percentText(share(s.Writes, k.Writes), 0)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Row is the cells of a line: what each model stores, in percent of vectors.
+func (k *regfileLine) Row() (cells []string) {
+	for _, name := range k.names {
+		cells = append(cells, percentText(share(k.ByModel[name].Bytes, k.Bytes), 0))
+	}
+	return cells
+}
+
+// print writes the report to a screen.
+func (r *regfileReport) print(s *screen, parts []string) {
+	s.printf("%s: warps of %d, reconvergence %s\n", r.File, r.Warp, r.Reconverge)
+	for _, g := range r.Groups {
+		s.printf("  kernel %s\n", g)
+	}
+	r.printKept(s)
+	for _, p := range parts {
+		switch p {
+		case "lines":
+			r.printLines(s)
+		case "models":
+			for _, m := range r.Models {
+				printModel(s, m)
+			}
+		}
+	}
+}
+
+// The columns of the text.
+const (
+	regfileName   = 12
+	regfileNumber = 10
+)
+
+func (r *regfileReport) printKept(s *screen) {
+	s.heading(fmt.Sprintf("registers written: %d, %d bytes as vectors", r.Total.Writes, r.Total.Bytes))
+	s.printf("%s%s%s%s\n", fitted("", regfileName), fitted("kept", -regfileNumber), fitted("alone", -regfileNumber), fitted("bytes", -regfileNumber))
+	for _, m := range r.Models {
+		k := r.Total.ByModel[m.Model]
+		s.printf("%s", fitted(m.Model, regfileName))
+		for _, v := range []float64{share(k.Compact, r.Total.Writes), share(k.OnlyThis, r.Total.Writes), share(k.Bytes, r.Total.Bytes)} {
+			s.printf("%s", fitted(percentText(v, 1)+" %", -regfileNumber))
+		}
+		s.printf("\n")
+	}
+	s.printf("\n")
+	for _, set := range r.Total.Sets {
+		source := "no model"
+		if len(set.Models) > 0 {
+			source = strings.Join(set.Models, " and ")
+		}
+		s.printf("%s  kept by %s\n", fitted(percentText(share(set.Writes, r.Total.Writes), 1)+" %", -regfileNumber), source)
+	}
+}
+
+func (r *regfileReport) printLines(s *screen) {
+	s.heading("what models store, in percent of vectors, and which models store it compactly")
+	text := fitted("line", -5) + fitted("writes", -9)
+	for _, m := range r.Models {
+		text += fitted(m.Model, -lineColumn(m.Model))
+	}
+	s.printf("%s\n", s.paint(bold, text))
+	fn := ""
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if at := l.File + ", " + l.Func; at != fn && len(r.Groups) > 1 {
+			fn = at
+			s.printf("%s\n", s.paint(bold, at))
+		}
+		text := fitted(strconv.Itoa(l.Line), -5) + fitted(countText(l.Writes), -9)
+		for k, cell := range l.Row() {
+			text += fitted(cell, -lineColumn(l.names[k]))
+		}
+		text += "  " + l.Text
+		if len(l.Sets) > 1 || len(l.Sets[0].Models) > 0 && len(l.Sets[0].Models) < len(r.Models) {
+			text += "  " + l.Models()
+		}
+		s.printf("%s\n", cut(text, s.width))
+	}
+}
+
+func lineColumn(name string) int { return max(6, utf8.RuneCountInString(name)+1) }
+
+// printModel prints the tables of a model.
+func printModel(s *screen, m *model.Report) {
+	s.heading(m.Model)
+	for _, line := range wrap(m.Title, s.chart()) {
+		s.printf("%s\n", line)
+	}
+	for i := range m.Tables {
+		t := &m.Tables[i]
+		name := 0
+		for _, r := range t.Rows {
+			name = max(name, utf8.RuneCountInString(r.Name))
+		}
+		s.printf("\n%s, %s\n", t.Title, t.Unit)
+		text := fitted("", name)
+		for _, c := range t.Columns {
+			text += fitted(c, -tableColumn(c))
+		}
+		s.printf("%s\n", s.paint(dim, text))
+		for _, r := range t.Rows {
+			text := fitted(r.Name, name)
+			for k, v := range r.Values {
+				text += fitted(valueText(v), -tableColumn(t.Columns[k]))
+			}
+			s.printf("%s\n", text)
+		}
+	}
+}
+
+func tableColumn(name string) int { return max(8, utf8.RuneCountInString(name)+2) }
+
+// files are the tables: MODEL-TABLE.csv and .svg, and lines.csv.
+func (r *regfileReport) files() (list []namedFile) {
+	for _, m := range r.Models {
+		for i := range m.Tables {
+			t := &m.Tables[i]
+			name := m.Model + "-" + t.Name
+			list = append(list, namedFile{name + ".csv", tableCSV(t)})
+			if picture := plot(t); picture != "" {
+				list = append(list, namedFile{name + ".svg", []byte(picture)})
+			}
+		}
+	}
+	return append(list, namedFile{"lines.csv", r.linesCSV()})
+}
+
+// tableCSV is a table with a line for its columns and one for each row.
+func tableCSV(t *model.Table) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Write(append([]string{t.Unit}, t.Columns...))
+	for _, r := range t.Rows {
+		record := []string{r.Name}
+		for _, v := range r.Values {
+			record = append(record, strconv.FormatFloat(v, 'g', 8, 64))
+		}
+		w.Write(record)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// linesCSV is the instructions: what each model keeps of how many writes, alone, in how many bytes.
+func (r *regfileReport) linesCSV() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	head := []string{"file", "line", "source", "text", "writes", "bytes"}
+	for _, m := range r.Models {
+		head = append(head, m.Model+"_kept", m.Model+"_alone", m.Model+"_bytes")
+	}
+	w.Write(head)
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		record := []string{l.File, strconv.Itoa(l.Line), l.Source, l.Text, fmt.Sprint(l.Writes), fmt.Sprint(l.Bytes)}
+		for _, name := range l.names {
+			k := l.ByModel[name]
+			record = append(record, fmt.Sprint(k.Compact), fmt.Sprint(k.OnlyThis), fmt.Sprint(k.Bytes))
+		}
+		w.Write(record)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+//go:embed report.html
+var reportHTML string
+
+//go:embed regfile.html
+var regfileHTML string
+
+// reportPage begins the page of a report: its head with the style, before the form of its own.
+func reportPage(name, form string, funcs template.FuncMap) *template.Template {
+	t := template.Must(template.New("report").Parse(reportHTML))
+	return template.Must(t.New(name).Funcs(funcs).Parse(form))
+}
+
+var regfilePage = reportPage("regfile", regfileHTML, template.FuncMap{
+	"plot":    func(t model.Table) template.HTML { return template.HTML(plot(&t)) },
+	"number":  valueText,
+	"percent": func(n, of int64) string { return percentText(share(n, of), 1) + " %" },
+})
+
+func (r *regfileReport) page() ([]byte, error) {
+	var b bytes.Buffer
+	err := regfilePage.Execute(&b, r)
+	return b.Bytes(), err
+}

@@ -1,0 +1,391 @@
+package cli
+
+// This file is "gemu run".
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/interp"
+	"gemu/regfile/traffic"
+	"gemu/sanitize"
+)
+
+type runCmd struct {
+	launchFlags
+	policyFlag
+	sanitizeFlags
+
+	Out    []string `sep:"none" help:"Write the buffer of argument I (or variable NAME) after the launch: I=FILE (.npy .png .bin, - prints)." placeholder:"I=FILE"`
+	Expect []string `sep:"none" help:"Compare the buffer of argument I (or variable NAME) with a file or made buffer: I=ARG." placeholder:"I=ARG"`
+	Rtol   float64  `help:"Relative tolerance of --expect for floats."`
+	Atol   float64  `help:"Absolute tolerance of --expect for floats."`
+
+	Mode   string `default:"check" enum:"check,affine,vector" help:"How instructions execute: on vectors and compactly, with every compact result compared (check, the default); compactly where possible (affine); on vectors only (vector)."`
+	Eager  bool   `help:"Execute compactly wherever values are compact, not only where it pays: to try compact execution out."`
+	Policy string `help:"Which values are compact, for --stats: ${policies} (default gemu)." placeholder:"NAME"`
+
+	Async string `default:"late" enum:"late,early,both" help:"When asynchronous effects happen: as late as may be, at the wait that orders them (late, the default); where they are issued (early); run both ways, and report what differs (both)."`
+
+	Stats bool   `help:"Print what the launch counted, and what structure its values had."`
+	JSON  string `name:"json" help:"Write the launch as JSON to FILE (- for standard output)." placeholder:"FILE"`
+}
+
+func (c *runCmd) Run(a *app) error {
+	policy, err := parsePolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	if !(c.Rtol >= 0 && c.Atol >= 0) { // NaN is neither
+		return errors.New("--rtol and --atol want numbers from 0 on")
+	}
+	watch, err := c.sanitizers()
+	if err != nil {
+		return err
+	}
+	j, err := c.open(a, a.stdout, watch.Probes...)
+	if err != nil {
+		return err
+	}
+	// Outputs and expectations are looked up before the launch, so that a typing
+	// error does not cost its results.
+	if j.workload != nil && len(c.Out)+len(c.Expect) > 0 {
+		return ownLaunches(j.workload.Name)
+	}
+	outs, err := targets(j, "--out", c.Out)
+	if err != nil {
+		return err
+	}
+	expects, err := targets(j, "--expect", c.Expect)
+	if err != nil {
+		return err
+	}
+	expected := make([]*array, len(expects))
+	for i, e := range expects {
+		if expected[i], err = arrayOf(a.ctx, e.value); err != nil {
+			return fmt.Errorf("--expect %s=%s: %w", e.name, e.value, err)
+		}
+		if got := e.now(); got.len() != expected[i].len() {
+			return fmt.Errorf("--expect %s=%s: %d elements, the buffer has %d", e.name, e.value, expected[i].len(), got.len())
+		}
+	}
+	for _, o := range outs {
+		if err := checkOutput(o.value); err != nil {
+			return fmt.Errorf("--out %s=%s: %w", o.name, o.value, err)
+		}
+	}
+	if err := checkOutput(c.JSON); err != nil {
+		return fmt.Errorf("--json %s: %w", c.JSON, err)
+	}
+	mode := interp.Modes[c.Mode]
+	registers := &traffic.Counter{}
+	prepare := func(l *interp.Launch) {
+		if l.Mode, l.Policy, l.Structure = mode, policy, c.Stats; c.Stats {
+			l.Probes = append(l.Probes, registers)
+		}
+		l.Reconverge, l.CompileEagerly, l.EagerEffects = interp.ReconvergerNamed(c.Reconverge), c.Eager, c.Async == "early"
+	}
+	var other *asyncTwin
+	if c.Async == "both" {
+		if other, err = c.early(a, prepare); err != nil {
+			return err
+		}
+	}
+	ran := j.run(a, prepare)
+	if len(j.results) == 0 {
+		return ran
+	}
+	runErr := ran
+	c.statistics(a, j, registers.Counts())
+	if runErr == nil {
+		for _, o := range outs {
+			if err := o.write(a, j.bindings); err != nil {
+				return &failure{fmt.Errorf("--out %s=%s: %w", o.name, o.value, err), exitBad}
+			}
+		}
+		runErr = c.check(expects, expected)
+	}
+	if other != nil {
+		runErr = other.compare(a, j, ran, runErr)
+	}
+	found, err := c.findings(a, watch, j, prepare)
+	if err != nil {
+		return err
+	}
+	if c.JSON != "" {
+		r := newReport(j, runErr)
+		if r.Findings = found; runErr == nil && found != nil && found.Errors > 0 {
+			r.Exit = "findings"
+		}
+		if err := writeJSON(a, c.JSON, r); err != nil {
+			return err
+		}
+	}
+	if runErr == nil && found != nil && found.Errors > 0 {
+		return &failure{fmt.Errorf("sanitizers have found %s", counted(found.Errors, "error")), exitFailed}
+	}
+	if runErr != nil {
+		return runErr
+	}
+	if len(expects) > 0 {
+		fmt.Fprintf(a.stderr, "gemu: %d expectation%s met\n", len(expects), plural(len(expects)))
+	}
+	if j.workload != nil && c.JSON != "-" {
+		fmt.Fprintf(a.stdout, "@%s: %s\n", j.workload.Name, j.session.Summary)
+		fmt.Fprintf(a.stdout, "the result is that of the host reference\n")
+	}
+	return nil
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// statistics prints --stats.
+func (c *runCmd) statistics(a *app, j *job, registers traffic.Counts) {
+	if !c.Stats {
+		return
+	}
+	r := j.total()
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(a.stdout, "%-22s "+format+"\n", append([]any{name}, args...)...)
+	}
+	row("launches", "%d", len(j.results))
+	row("thread instructions", "%d", r.ThreadInstructions)
+	row("warp instructions", "%d", r.WarpInstructions)
+	row("mean active lanes", "%.2f of %d", r.ActiveLanesMean(), r.WarpSize)
+	row("branches", "%d", r.Branches)
+	row("divergent branches", "%d", r.DivergentBranches)
+	row("splits", "%d", r.Splits)
+	row("reconvergences", "%d", r.Reconvergences)
+	accesses := func(name string, s affinetrack.ClassCounts) {
+		n := float64(max(s.Total(), 1))
+		row(name, "%d, %.0f%% uniform, %.0f%% affine", s.Total(), 100*float64(s.Uniform)/n, 100*float64(s.Affine)/n)
+	}
+	accesses("register reads", registers.Reads)
+	accesses("register writes", registers.Writes)
+	row("reads of constants", "%d", registers.Constants)
+	row("seconds", "%.6f", r.Duration.Seconds())
+	if r.Structure != nil {
+		fmt.Fprintf(a.stdout, "\nvalue structure, policy %s\n", r.Structure.Policy.Name)
+		printSummary(a.stdout, r.Structure)
+	}
+}
+
+// runJSON is what --json writes.
+type runJSON struct {
+	Schema string `json:"schema"` // "gemu-run/2"
+	launchJSON
+	Exit    string    `json:"exit"`           // "ok", "trap", "expectation failed", "findings" or "stopped"
+	Trap    *trapJSON `json:"trap,omitempty"` // what has stopped it
+	Seconds float64   `json:"seconds"`        // of the launches alone
+
+	ThreadInstructions int64   `json:"thread_instructions"` // executed by lanes that their guard let; branches, returns and exits by all that meet them
+	WarpInstructions   int64   `json:"warp_instructions"`   // executed by warps, one for all their lanes
+	ActiveLanesMean    float64 `json:"active_lanes_mean"`   // of a warp instruction
+	Branches           int64   `json:"branches"`            // warp instructions that branch
+	DivergentBranches  int64   `json:"divergent_branches"`  // of them those after which lanes were at several places
+	Splits             int64   `json:"splits"`              // partings of lanes, in branches and elsewhere
+	Reconvergences     int64   `json:"reconvergences"`      // meetings of lanes that had diverged
+
+	Structure *interp.Summary  `json:"structure,omitempty"` // with --stats: the columns of the published tables
+	Tolerated []toleratedJSON  `json:"tolerated,omitempty"` // with --tolerate: instructions that have gone on after a fault
+	Findings  *sanitize.Report `json:"findings,omitempty"`  // with --sanitize
+}
+
+type trapJSON struct {
+	Message   string `json:"message"`                      // the kind with its particulars
+	Kind      string `json:"kind"`                         // such as "out-of-bounds access"
+	File      string `json:"file"`                         // of the PTX
+	Line      int    `json:"line"`                         // from 1 on
+	Column    int    `json:"column"`                       // from 1 on
+	CTA       [3]int `json:"cta"`                          // index: x, y, z
+	Warp      int    `json:"warp"`                         // in the CTA; -1: it is not one warp's
+	Lanes     string `json:"lanes"`                        // that caused it, in hexadecimal: bit 0 is lane 0
+	Address   string `json:"address,omitempty"`            // of the first of them, if it is an access
+	Source    string `json:"source,omitempty"`             // "file:line:col" of the .loc in force
+	Nearest   string `json:"nearest_allocation,omitempty"` // and where it ends
+	Tolerable string `json:"tolerable,omitempty"`          // names for --tolerate with which the kernel goes on
+}
+
+// toleratedJSON is a fault after which kernels have gone on.
+type toleratedJSON struct {
+	Severity string   `json:"severity"` // "notice"
+	Names    string   `json:"names"`    // the names that --tolerate has for it
+	Times    int64    `json:"times"`    // accesses of lanes; of a matrix in memory those of its rows
+	First    trapJSON `json:"first"`    // the trap that it would have been, of the first CTA and warp
+}
+
+// newTrapJSON describes a trap.
+func newTrapJSON(t *interp.Trap) *trapJSON {
+	n := &trapJSON{
+		Message: t.Msg, Kind: t.Kind.Error(), File: t.File, Line: int(t.Pos.Line), Column: int(t.Pos.Col), CTA: dims(t.CTA), Warp: t.Warp,
+		Lanes: fmt.Sprintf("%#x", t.Lanes), Source: t.Source, Nearest: t.Nearby,
+	}
+	if t.Bytes > 0 {
+		n.Address = fmt.Sprintf("%#x", t.Addr)
+	}
+	if t.Tolerable != interp.Strict {
+		n.Tolerable = t.Tolerable.String()
+	}
+	return n
+}
+
+// newReport describes a job that has run, and ended with err.
+func newReport(j *job, err error) *runJSON {
+	r := j.total()
+	rep := &runJSON{
+		Schema:     "gemu-run/2",
+		launchJSON: j.facts(), Exit: "ok", Seconds: r.Duration.Seconds(),
+		ThreadInstructions: r.ThreadInstructions, WarpInstructions: r.WarpInstructions, ActiveLanesMean: r.ActiveLanesMean(), Branches: r.Branches, DivergentBranches: r.DivergentBranches,
+	}
+	if r.Structure != nil {
+		s := r.Structure.Summary()
+		rep.Structure = &s
+	}
+	for _, t := range j.tolerated {
+		rep.Tolerated = append(rep.Tolerated, toleratedJSON{Severity: "notice", Names: t.Tolerance.String(), Times: t.Count, First: *newTrapJSON(t.First)})
+	}
+	var t *interp.Trap
+	var f *failure
+	switch {
+	case errors.As(err, &t):
+		rep.Exit = "trap"
+		rep.Trap = newTrapJSON(t)
+	case errors.As(err, &f):
+		rep.Exit = "expectation failed"
+	case err != nil:
+		rep.Exit = "stopped"
+	}
+	return rep
+}
+
+// writeJSON writes a value as JSON to a file; "-" is standard output.
+func writeJSON(a *app, name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeOutput(a, name, append(b, '\n'))
+}
+
+// target is an --out or --expect.
+type target struct {
+	*binding
+	name, value string
+}
+
+// targets resolves I=VALUE flags.
+func targets(j *job, flag string, list []string) ([]target, error) {
+	var targets []target
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || value == "" {
+			return nil, fmt.Errorf("%s %s: want I=FILE", flag, text)
+		}
+		b := j.bindings[name]
+		if b != nil && b.arr == nil {
+			return nil, fmt.Errorf("%s %s: a sampler has no texels", flag, text)
+		}
+		if b == nil {
+			if i, err := strconv.Atoi(name); err == nil {
+				return nil, fmt.Errorf("%s %s: argument %d is no buffer", flag, text, i)
+			}
+			var err error
+			if b, err = variable(j.module, name); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", flag, text, err)
+			}
+		}
+		targets = append(targets, target{b, name, value})
+	}
+	return targets, nil
+}
+
+// cutSize splits FILE.png:WIDTHxHEIGHT.
+func cutSize(s string) (name string, w, h int) {
+	i := strings.LastIndexByte(s, ':')
+	if i > 0 {
+		if n, err := fmt.Sscanf(s[i+1:], "%dx%d", &w, &h); n == 2 && err == nil {
+			return s[:i], w, h
+		}
+	}
+	return s, 0, 0
+}
+
+// write writes a buffer after the launch.
+func (t *target) write(a *app, bindings map[string]*binding) error {
+	arr := t.now()
+	if t.value == "-" {
+		arr.print(a.stdout)
+		return nil
+	}
+	name, w, h := cutSize(t.value)
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".npy":
+		return writeOutput(a, name, writeNpy(arr))
+	case ".png":
+		arr.shape = pictureShape(arr, w, h, bindings)
+		b, err := writePNG(arr)
+		if err != nil {
+			return err
+		}
+		return writeOutput(a, name, b)
+	}
+	return writeOutput(a, name, arr.data)
+}
+
+// pictureShape is the shape of a buffer as a picture: as given, its own, or that
+// of an input picture with as many elements.
+func pictureShape(arr *array, w, h int, bindings map[string]*binding) []int {
+	n := arr.len()
+	switch {
+	case w > 0 && h > 0 && n == w*h:
+		return []int{h, w}
+	case w > 0 && h > 0 && n == 4*w*h:
+		return []int{h, w, 4}
+	case w > 0:
+		return nil
+	case len(arr.shape) > 1:
+		return arr.shape
+	}
+	for i := range len(bindings) {
+		if b := bindings[strconv.Itoa(i)]; b != nil && len(b.arr.shape) > 1 && b.arr.len() == n {
+			return b.arr.shape
+		}
+	}
+	return nil
+}
+
+// check compares buffers with their expectations.
+func (c *runCmd) check(expects []target, expected []*array) error {
+	var msg strings.Builder
+	for i, e := range expects {
+		got := e.now()
+		first, n := compareArrays(got, expected[i], c.Rtol, c.Atol)
+		if n == 0 {
+			continue
+		}
+		if msg.Len() > 0 {
+			msg.WriteString("\n")
+		}
+		fmt.Fprintf(&msg, "--expect %s=%s: %d of %d elements differ", e.name, e.value, n, got.len())
+		for _, d := range first {
+			fmt.Fprintf(&msg, "\n   [%d] got %s, want %s", d.index, d.got, d.want)
+		}
+		if n > len(first) {
+			fmt.Fprintf(&msg, "\n   and %d more", n-len(first))
+		}
+	}
+	if msg.Len() == 0 {
+		return nil
+	}
+	return &failure{errors.New(msg.String()), exitFailed}
+}

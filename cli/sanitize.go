@@ -1,0 +1,101 @@
+package cli
+
+// This file is what sanitizers add to "gemu run".
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"gemu/interp"
+	"gemu/sanitize"
+	"gemu/sanitize/finding"
+)
+
+// sanitizeFlags say what faults to look for that do not stop a kernel.
+type sanitizeFlags struct {
+	Sanitize      *string `help:"Look for faults that do not stop a kernel: some of ${sanitizers}, or all; see docs/sanitizers.md. Errors among them make the exit status 1." placeholder:"TOOL,…"`
+	SanitizeLimit int     `default:"100" help:"Print at most N findings of --sanitize (0: all)." placeholder:"N"`
+	SanitizeSeeds int     `default:"1" help:"Run N times, each with another schedule (--seed), and tell what --sanitize finds in any." placeholder:"N"`
+	WarpSync      int     `help:"Lanes of a warp that --sanitize=race takes to be ordered by executing one instruction after the other (default: those of a warp before sm_70, else none)." placeholder:"N"`
+}
+
+// sanitizers makes those that the flags ask for.
+func (c *sanitizeFlags) sanitizers() (*sanitize.Sanitizer, error) {
+	switch {
+	case c.SanitizeLimit < 0:
+		return nil, errors.New("--sanitize-limit wants a number from 0 on")
+	case c.SanitizeSeeds < 1:
+		return nil, errors.New("--sanitize-seeds wants a number from 1 on")
+	case c.WarpSync < 0 || c.WarpSync > 64 || c.WarpSync&(c.WarpSync-1) != 0:
+		return nil, errors.New("--warp-sync wants 0, or what a warp may have: 1, 2, 4 … 64")
+	}
+	if c.Sanitize == nil {
+		if c.SanitizeSeeds > 1 || c.WarpSync > 0 {
+			return nil, errors.New("--sanitize-seeds and --warp-sync are about --sanitize, which is not there")
+		}
+		return &sanitize.Sanitizer{}, nil
+	}
+	tools, err := sanitize.Parse(*c.Sanitize)
+	if err != nil {
+		return nil, fmt.Errorf("--sanitize: %w", err)
+	}
+	return sanitize.New(tools, sanitize.Options{WarpSync: c.WarpSync}), nil
+}
+
+// findings prints what sanitizers have found, and what they find under other schedules. It is
+// nil if there are no sanitizers.
+func (c *runCmd) findings(a *app, watch *sanitize.Sanitizer, j *job, prepare func(l *interp.Launch)) (*sanitize.Report, error) {
+	if c.Sanitize == nil {
+		return nil, nil
+	}
+	j.copyBack()
+	watch.Finish()
+	list, coverage := watch.Findings(), watch.Coverage()
+	for i := 1; i < c.SanitizeSeeds; i++ {
+		if c.File == "-" {
+			return nil, errors.New("--sanitize-seeds reads the file several times, which standard input cannot be")
+		}
+		seed := c.Seed + uint64(i)
+		s, err := c.sanitizers()
+		if err != nil {
+			return nil, err
+		}
+		j, err := c.open(a, io.Discard, s.Probes...)
+		if err != nil {
+			return nil, err
+		}
+		err = j.run(a, func(l *interp.Launch) {
+			prepare(l)
+			l.Seed, l.Structure, l.Probes = seed, false, nil
+		})
+		if a.ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			fmt.Fprintf(a.stderr, "gemu: with --seed %d: %v\n", seed, err)
+		}
+		j.copyBack()
+		s.Finish()
+		list = finding.Merge(list, s.Findings(), fmt.Sprintf("found with --seed %d", seed))
+		other := s.Coverage()
+		coverage.Judged += other.Judged
+		coverage.NotJudged += other.NotJudged
+	}
+	if err := finding.Print(a.stderr, list, &coverage, c.SanitizeLimit); err != nil {
+		return nil, err
+	}
+	return sanitize.NewReport(list, coverage), nil
+}
+
+// copyBack copies the buffers to the host, as a program does that wants its results: sanitizers
+// look at what is copied.
+func (j *job) copyBack() {
+	for _, name := range slices.Sorted(maps.Keys(j.bindings)) {
+		if b := j.bindings[name].buf; b != nil {
+			b.Read(0, make([]byte, len(b.Bytes())))
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package cli
+
+// This file is what goes on a terminal: its width, colours, bars and charts made
+// of characters.
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"gemu/affinetrack"
+)
+
+// screen is where text is shown.
+type screen struct {
+	io.Writer
+	width int  // columns; 0 if lines may be of any length
+	color bool // it shows colours
+}
+
+// chartWidth is the width of charts where a screen has none of its own.
+const chartWidth = 80
+
+// newScreen finds out about a writer. Colours are for terminals, but not where
+// NO_COLOR is set (https://no-color.org) or the terminal is dumb. The width is the
+// terminal's; COLUMNS gives one to what is no terminal.
+func newScreen(w io.Writer) *screen {
+	s := &screen{Writer: w}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		s.width = n
+	}
+	if f, ok := terminal(w); ok {
+		s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			s.width = n
+		}
+	}
+	return s
+}
+
+// chart is the width charts may take.
+func (s *screen) chart() int {
+	if s.width == 0 {
+		return chartWidth
+	}
+	return min(max(s.width, 40), 100)
+}
+
+func (s *screen) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
+
+// paint is how text is shown.
+type paint string
+
+// The paints, as parameters of the terminal's "select graphic rendition".
+const (
+	plain   paint = ""
+	bold    paint = "1"
+	dim     paint = "2"
+	cyan    paint = "36"
+	green   paint = "32"
+	magenta paint = "35"
+)
+
+// classGlyphs fill bars, where there are no colours to tell the classes by.
+var classGlyphs = [3]rune{'█', '▓', '░'}
+
+// classPaints are the colours of uniform, affine and generic.
+var classPaints = map[affinetrack.Class]paint{affinetrack.Uniform: cyan, affinetrack.Affine: green, affinetrack.Generic: magenta}
+
+// paint colours a text, if the screen has colours.
+func (s *screen) paint(p paint, text string) string {
+	if !s.color || p == plain || text == "" {
+		return text
+	}
+	return p.sequence() + text + plain.sequence()
+}
+
+// sequence begins the paint on a terminal.
+func (p paint) sequence() string {
+	if p == plain {
+		return "\x1b[0m"
+	}
+	return "\x1b[" + string(p) + "m"
+}
+
+// styles are the escape sequences that gemu itself sends to terminals.
+func styles() (list []string) {
+	for _, p := range []paint{plain, bold, dim, cyan, green, magenta} {
+		list = append(list, p.sequence())
+	}
+	return list
+}
+
+// heading prints the title of a section.
+func (s *screen) heading(text string) { s.printf("\n%s\n", s.paint(bold, text)) }
+
+// fitted pads a text to a number of columns, on the right, or on the left if it
+// is negative.
+func fitted(text string, columns int) string {
+	n := utf8.RuneCountInString(text)
+	if columns < 0 {
+		return strings.Repeat(" ", max(-columns-n, 0)) + text
+	}
+	return text + strings.Repeat(" ", max(columns-n, 0))
+}
+
+// cut shortens a text to so many columns; 0 is any number.
+func cut(text string, columns int) string {
+	if r := []rune(text); columns > 0 && len(r) > columns {
+		return string(r[:columns-1]) + "…"
+	}
+	return text
+}
+
+// wrap breaks a text at blanks into lines of at most so many columns; 0 is any
+// number. Words are not broken.
+func wrap(text string, columns int) []string {
+	if columns <= 0 {
+		return []string{text}
+	}
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= columns:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}
+
+// countText writes a number in at most six characters: 999999, 1.23M, 45.6G.
+func countText(n int64) string {
+	if n < 1_000_000 {
+		return strconv.FormatInt(n, 10)
+	}
+	f := float64(n)
+	for _, unit := range "MGTPE" {
+		if f /= 1000; f < 999.5e3 {
+			f /= 1000
+			return strconv.FormatFloat(f, 'f', max(0, 2-int(math.Log10(f))), 64) + string(unit)
+		}
+	}
+	panic("BUG: a count beyond 64 bits")
+}
+
+// percentText writes a percentage with so many decimals. What would be rounded to
+// 0 or 100 but is not says so: "<0.1", ">99.9".
+func percentText(v float64, decimals int) string {
+	step := math.Pow(10, -float64(decimals))
+	switch {
+	case v > 0 && v < step/2:
+		return fmt.Sprintf("<%.*f", decimals, step)
+	case v < 100 && v >= 100-step/2:
+		return fmt.Sprintf(">%.*f", decimals, 100-step)
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
+// bar draws shares of a whole with so many cells. What is not nothing has a cell.
+func (s *screen) bar(width int, shares affinetrack.ClassCounts) string {
+	var b strings.Builder
+	for i, n := range cells(width, classShares(shares)) {
+		b.WriteString(s.paint(classPaints[classes[i]], strings.Repeat(string(classGlyphs[i]), n)))
+	}
+	return b.String()
+}
+
+// cells divides a number of cells in proportion, by largest remainders, but with
+// at least one for what is not nothing.
+func cells(width int, parts []int64) []int {
+	total := int64(0)
+	for _, p := range parts {
+		total += p
+	}
+	out := make([]int, len(parts))
+	if total == 0 {
+		return out
+	}
+	remaining := make([]float64, len(parts))
+	left := width
+	for i, p := range parts {
+		exact := float64(p) / float64(total) * float64(width)
+		if out[i] = int(exact); p > 0 && out[i] == 0 {
+			out[i], exact = 1, 0
+		}
+		remaining[i] = exact - float64(out[i])
+		left -= out[i]
+	}
+	for ; left > 0; left-- {
+		i := slices.Index(remaining, slices.Max(remaining))
+		out[i]++
+		remaining[i]--
+	}
+	for ; left < 0; left++ {
+		out[slices.Index(out, slices.Max(out))]--
+	}
+	return out
+}
+
+// columns draws a chart of values, each a column of so many characters (a blank
+// among them, if there is more than one), in so many lines, top first. The largest
+// value is as high as the chart; what is not nothing is seen.
+func columns(values []int64, width, height int) []string {
+	lines := make([]string, height)
+	top := max(slices.Max(values), 1)
+	for _, v := range values {
+		eighths := int(math.Round(float64(v) / float64(top) * float64(8*height)))
+		if v > 0 {
+			eighths = max(eighths, 1)
+		}
+		for i := range lines {
+			level := min(max(eighths-8*(height-1-i), 0), 8)
+			lines[i] += fitted(strings.Repeat(string([]rune(" ▁▂▃▄▅▆▇█")[level]), max(width-1, 1)), width)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,134 @@
+package cli
+
+// This file is "gemu spill": a module rewritten to a number of physical registers.
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemu/ptx"
+	"gemu/ptx/spill"
+)
+
+type spillCmd struct {
+	sourceArg
+	Only  []string `short:"k" name:"kernel" help:"Rewrite these functions only (default all)." placeholder:"NAME"`
+	Regs  int      `help:"Registers of 32 bits that a thread has." placeholder:"N"`
+	Out   string   `short:"o" default:"-" help:"Write the PTX to FILE (default: standard output)." placeholder:"FILE"`
+	Range bool     `help:"Print instead how many registers each function can make use of: the fewest that it runs with, the fewest without spills (r_base), and what it needs at once."`
+	JSON  string   `name:"json" help:"Write what became of each function to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+}
+
+// spillJSON is what "gemu spill" says of a module, as JSON.
+type spillJSON struct {
+	Schema    string       `json:"schema"`              // "gemu-spill/2"
+	File      string       `json:"file"`                // as messages call it
+	Regs      int          `json:"regs,omitempty"`      // of 32 bits, that a thread was given
+	Functions []spill.Func `json:"functions,omitempty"` // what became of each, in the order of the source
+	Ranges    []spillRange `json:"ranges,omitempty"`    // by --range: how many registers each can make use of
+}
+
+// spillRange is what --range says of a function.
+type spillRange struct {
+	Name     string `json:"name"`     // of the function
+	Line     int    `json:"line"`     // where it begins
+	Min      int    `json:"min_regs"` // registers that its instructions need: the fewest it can be given
+	Base     int    `json:"base"`     // the fewest with which nothing is loaded back that is not so with any number: r_base
+	Pressure int    `json:"pressure"` // registers that are needed at once, where most are
+}
+
+func (c *spillCmd) Run(a *app) error {
+	if (c.Regs != 0) == c.Range {
+		return errors.New("want --regs N, or --range")
+	}
+	if c.Range && c.Out != "-" {
+		return errors.New("--range writes no PTX: it has no use for --out")
+	}
+	if c.Regs < 0 || c.Regs > spill.MaxRegs {
+		return fmt.Errorf("--regs wants 1 to %d", spill.MaxRegs)
+	}
+	name, src, err := c.source(a)
+	if err != nil {
+		return err
+	}
+	m, err := ptx.ParseString(name, src)
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Only {
+		if f, ok := m.Lookup(name).(*ptx.Func); !ok || !f.Defined {
+			return fmt.Errorf("-k %s: %s has no such function with a body", name, m.Name)
+		}
+	}
+	files := outputs{{"--json", c.JSON}}
+	if c.Out != "-" { // JSON on standard output is instead of the PTX there
+		files = append(files, outputs{{"--out", c.Out}}...)
+	}
+	if err := files.check(); err != nil {
+		return err
+	}
+	if c.Range {
+		return c.printRange(a, m)
+	}
+	out, funcs, err := spill.Module(a.ctx, m, c.Regs, c.Only...)
+	if err != nil {
+		return explained(err)
+	}
+	if c.JSON != "" {
+		err = writeJSON(a, c.JSON, spillJSON{"gemu-spill/2", name, c.Regs, funcs, nil})
+	}
+	if c.JSON == "-" && c.Out == "-" {
+		return err
+	}
+	return all(err, writeOutput(a, c.Out, []byte(out)))
+}
+
+// explained is an error with the line of the source that it is about.
+func explained(err error) error {
+	var e *spill.Error
+	if errors.As(err, &e) && e.Line != "" {
+		return fmt.Errorf("%w\n%s", err, e.Snippet())
+	}
+	return err
+}
+
+// source reads the module.
+func (c *spillCmd) source(a *app) (name, src string, err error) {
+	if name, ok := strings.CutPrefix(c.File, "@"); ok {
+		w, err := lookupWorkload(name)
+		if err != nil {
+			return "", "", err
+		}
+		return w.Name + ".ptx", w.PTX(), nil
+	}
+	src, err = a.readSource(c.File)
+	return c.File, src, err
+}
+
+// printRange prints what --range says.
+func (c *spillCmd) printRange(a *app, m *ptx.Module) error {
+	var list []spillRange
+	for _, d := range m.Decls {
+		f, ok := d.(*ptx.Func)
+		if !ok || !f.Defined || len(c.Only) > 0 && !slices.Contains(c.Only, f.Name) {
+			continue
+		}
+		r, err := spill.RangeOf(a.ctx, f)
+		if err != nil {
+			return explained(err)
+		}
+		list = append(list, spillRange{f.Name, int(f.Pos.Line), r.Min, r.Base, r.Pressure})
+	}
+	if c.JSON != "" {
+		if err := writeJSON(a, c.JSON, spillJSON{Schema: "gemu-spill/2", File: m.Name, Ranges: list}); err != nil || c.JSON == "-" {
+			return err
+		}
+	}
+	fmt.Fprintln(a.stdout, "least  base  at once  function")
+	for _, r := range list {
+		fmt.Fprintf(a.stdout, "%5d %5d %8d  %s\n", r.Min, r.Base, r.Pressure, r.Name)
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package cli
+
+// This file reads and writes files, standard input and standard output.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/term"
+
+	"gemu/internal/input"
+	"gemu/internal/visible"
+	"gemu/internal/wholefile"
+)
+
+// maxData is the limit of what is read into a buffer, in bytes: the memory of the device.
+const maxData = 16 << 30
+
+// readFile reads a file of up to limit bytes.
+func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	b, err := input.ReadFile(ctx, name, limit)
+	if err != nil {
+		return nil, fileError("read", name, err)
+	}
+	return b, nil
+}
+
+// readSource reads a PTX file, or makes PTX of CUDA C++; "-" is standard input. What it has is
+// called name.ptx in messages if it was made of name.
+func (a *app) readSource(name string) (string, error) {
+	if filepath.Ext(name) == ".cu" {
+		return a.compile(name)
+	}
+	var b []byte
+	var err error
+	if name != "-" {
+		b, err = readFile(a.ctx, name, input.MaxText)
+	} else if b, err = input.ReadStream(a.ctx, a.stdin); err != nil {
+		err = fileError("read", "standard input", err)
+	}
+	// Nobody else has the bytes: the text need not be there twice.
+	return unsafe.String(unsafe.SliceData(b), len(b)), err
+}
+
+// writeOutput writes a file; "-" is standard output.
+func writeOutput(a *app, name string, b []byte) error {
+	if name == "-" {
+		_, err := a.stdout.Write(b)
+		return err
+	}
+	if err := wholefile.Write(a.ctx, name, b); err != nil {
+		return fileError("write", name, err)
+	}
+	return nil
+}
+
+// outputs are the files that a command is asked for, by flag; no name is no file.
+type outputs []struct{ flag, name string }
+
+// check finds out early what cannot be written, and what would be written over each other.
+func (o outputs) check() error {
+	seen := map[string]string{}
+	for _, f := range o {
+		if f.name == "" {
+			continue
+		}
+		if err := checkOutput(f.name); err != nil {
+			return fmt.Errorf("%s %s: %w", f.flag, f.name, err)
+		}
+		name := filepath.Clean(f.name)
+		st, err := os.Stat(name)
+		switch other := seen[name]; {
+		case other == "":
+		case name == "-":
+			return fmt.Errorf("%s - and %s -: only one fits on standard output", other, f.flag)
+		case err != nil || st.Mode().IsRegular(): // a device or a pipe takes both
+			return fmt.Errorf("%s and %s are the same file, %s", other, f.flag, f.name)
+		}
+		seen[name] = f.flag
+	}
+	return nil
+}
+
+// stdout reports whether one of them is standard output, which then has nothing else.
+func (o outputs) stdout() bool {
+	for _, f := range o {
+		if f.name == "-" {
+			return true
+		}
+	}
+	return false
+}
+
+// reportFlags say where a report goes besides, or instead of, the text.
+type reportFlags struct {
+	HTML string `name:"html" help:"Write a page to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+	JSON string `name:"json" help:"Write JSON to FILE (- for standard output, instead of the text)." placeholder:"FILE"`
+}
+
+func (f *reportFlags) outputs() outputs { return outputs{{"--html", f.HTML}, {"--json", f.JSON}} }
+
+// write writes the page and the JSON that are asked for. A failure of one leaves the other.
+func (f *reportFlags) write(a *app, page func() ([]byte, error), value func() any) (err error) {
+	if f.HTML != "" {
+		b, failed := page()
+		if failed == nil {
+			failed = writeOutput(a, f.HTML, b)
+		}
+		err = failed
+	}
+	if f.JSON != "" {
+		err = all(err, writeJSON(a, f.JSON, value()))
+	}
+	return err
+}
+
+// tablesFlag has tables written to a directory.
+type tablesFlag struct {
+	Tables string `help:"Write each table as CSV, and as SVG those that can be drawn, to the directory DIR, which is made if it is not there." placeholder:"DIR"`
+}
+
+func (f *tablesFlag) check() error {
+	if err := checkDirectory(f.Tables); err != nil {
+		return fmt.Errorf("--tables: %w", err)
+	}
+	return nil
+}
+
+// namedFile is a file of a directory.
+type namedFile struct {
+	name string
+	data []byte
+}
+
+// write writes files to the directory, if one is asked for.
+func (f *tablesFlag) write(a *app, files []namedFile) error {
+	if f.Tables == "" {
+		return nil
+	}
+	if err := os.Mkdir(f.Tables, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--tables: %w", fileError("make", f.Tables, err))
+	}
+	for _, file := range files {
+		name := filepath.Join(f.Tables, file.name)
+		if err := wholefile.Write(a.ctx, name, file.data); err != nil {
+			return fmt.Errorf("--tables: %w", fileError("write", name, err))
+		}
+	}
+	return nil
+}
+
+// checkOutput finds out early whether a file can be written; no name is no file.
+func checkOutput(name string) error {
+	if name == "" || name == "-" {
+		return nil
+	}
+	name, _, _ = cutSize(name)
+	if st, err := os.Stat(filepath.Dir(name)); err != nil || !st.IsDir() {
+		return fmt.Errorf("no directory %s", filepath.Dir(name))
+	}
+	st, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return checkWritable(filepath.Dir(name))
+	case st.IsDir():
+		return fmt.Errorf("%s is a directory", name)
+	case !st.Mode().IsRegular(): // a pipe may wait for who reads it
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return fileError("write", name, err)
+	}
+	return f.Close()
+}
+
+// checkDirectory finds out early whether a directory can be written to, or made; no name is none.
+func checkDirectory(name string) error {
+	if name == "" {
+		return nil
+	}
+	if st, err := os.Stat(name); err == nil {
+		if !st.IsDir() {
+			return fmt.Errorf("cannot make %s: it is a file", name)
+		}
+		return checkWritable(name)
+	}
+	parent := filepath.Dir(filepath.Clean(name))
+	if st, err := os.Stat(parent); err != nil || !st.IsDir() {
+		return fmt.Errorf("%s: no directory %s", name, parent)
+	}
+	return checkWritable(parent)
+}
+
+// checkWritable finds out whether files can be made in a directory, by making one.
+func checkWritable(dir string) error {
+	f, err := os.CreateTemp(dir, ".gemu-*")
+	if err != nil {
+		return fileError("write to", dir, err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// fileError is an error of the system about a file.
+func fileError(do, name string, err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("cannot %s %s: %w", do, name, err)
+}
+
+// joinedErrors is errors of which each is reported by itself.
+type joinedErrors []error
+
+func (t joinedErrors) Error() string { return errors.Join(t...).Error() }
+
+func (t joinedErrors) Unwrap() []error { return t }
+
+// all is errors together, those that are any; nil of none.
+func all(errs ...error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return joinedErrors(errs)
+}
+
+// output is standard output or standard error. It keeps the first error of writing and writes nothing more after it, so
+// callers need not check for errors. A terminal gets text with its control characters made
+// visible; a file or a pipe gets each byte as it is.
+type output struct {
+	io.Writer
+	shown *visible.Writer // nil: it is no terminal
+	file  *os.File        // the terminal
+	err   error
+}
+
+func newOutput(w io.Writer) *output {
+	o := &output{Writer: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		o.show(f)
+	}
+	return o
+}
+
+// show has the output go to a terminal.
+func (o *output) show(f *os.File) {
+	o.file, o.shown = f, visible.NewWriter(o.Writer, styles()...)
+	o.Writer = o.shown
+}
+
+// close writes the end of what was printed.
+func (o *output) close() {
+	if o.shown != nil && o.err == nil {
+		o.shown.Close()
+	}
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.Writer.Write(b)
+	if err != nil {
+		o.err = fileError("write", "standard output", err)
+	}
+	return n, o.err
+}

@@ -1,0 +1,343 @@
+package cli
+
+// This file is "gemu structure": what structure the values of a kernel have, by
+// instruction and over all, as text and as JSON. The page is in page.go.
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/internal/percent"
+	"gemu/interp"
+)
+
+type structureCmd struct {
+	launchFlags
+	policyFlag
+
+	Policy string   `default:"ideal" help:"Which values are compact: ${policies} (default ideal: whatever structure the lanes have)." placeholder:"NAME"`
+	Show   []string `default:"listing,bars,lanes,summary" enum:"listing,bars,lanes,summary" help:"What to print: listing, bars, lanes (how many are active), summary (default all)." placeholder:"PART"`
+	reportFlags
+}
+
+func (c *structureCmd) Run(a *app) error {
+	policy, err := parsePolicy(c.Policy)
+	if err != nil {
+		return err
+	}
+	if err := c.outputs().check(); err != nil {
+		return err
+	}
+	j, err := c.open(a, a.stderr) // standard output is for the report
+	if err != nil {
+		return err
+	}
+	if err := j.structure(a, policy, interp.ReconvergerNamed(c.Reconverge)); err != nil {
+		return err
+	}
+	r := newStructureReport(j)
+	err = c.write(a, r.page, func() any { return r.json() })
+	if !c.outputs().stdout() {
+		r.print(newScreen(a.stdout), c.Show)
+	}
+	return err
+}
+
+// structureReport is what "gemu structure" has to tell.
+type structureReport struct {
+	launchJSON
+	groups    []launchGroup
+	structure *interp.Structure
+	bars      []structureBar
+	listings  []*listing
+}
+
+// launchGroup is launches of the same kernel and extent.
+type launchGroup struct {
+	Kernel string `json:"kernel"` // its name
+	Grid   [3]int `json:"grid"`   // CTAs: x, y, z
+	Block  [3]int `json:"block"`  // threads of a CTA
+	Count  int    `json:"count"`  // launches
+}
+
+// groups are the launches of a job.
+func (j *job) groups() (list []launchGroup) {
+	for _, l := range j.results {
+		g := launchGroup{l.Kernel, dims(l.Grid), dims(l.Block), 0}
+		i := slices.IndexFunc(list, func(o launchGroup) bool { o.Count = 0; return o == g })
+		if i < 0 {
+			i = len(list)
+			list = append(list, g)
+		}
+		list[i].Count++
+	}
+	return list
+}
+
+// structureBar is a bar of figure 2.
+type structureBar struct {
+	Name, key string // for people and for JSON
+	Kinds     [3]string
+	Shares    affinetrack.ClassCounts
+}
+
+// What the paper calls uniform, affine and generic values and addresses.
+var (
+	valueKinds   = [3]string{"uniform", "affine", "generic"}
+	addressKinds = [3]string{"shared", "strided", "indexed"}
+)
+
+func newStructureReport(j *job) *structureReport {
+	r := &structureReport{launchJSON: j.facts(), groups: j.groups(), structure: j.total().Structure}
+	b := r.structure.Breakdown()
+	r.bars = []structureBar{
+		{"load addresses", "load_addresses", addressKinds, b.LoadAddresses},
+		{"store addresses", "store_addresses", addressKinds, b.StoreAddresses},
+		{"load data", "load_data", valueKinds, b.LoadData},
+		{"store data", "store_data", valueKinds, b.StoreData},
+		{"register reads", "register_reads", valueKinds, b.RegisterReads},
+		{"register writes", "register_writes", valueKinds, b.RegisterWrites},
+		{"instructions", "instructions", valueKinds, b.Instructions},
+	}
+	r.listings = newListings(r.structure, j.sources)
+	return r
+}
+
+// classes are the classes by structure, the most first.
+var classes = [3]affinetrack.Class{affinetrack.Uniform, affinetrack.Affine, affinetrack.Generic}
+
+// classShares are the counts in the order of classes.
+func classShares(s affinetrack.ClassCounts) []int64 { return []int64{s.Uniform, s.Affine, s.Generic} }
+
+// classText is the label of an instruction as in figure 1: a letter, or the shares
+// of several, or "-" if there is none.
+func classText(s affinetrack.ClassCounts) string {
+	if s.Total() == 0 {
+		return affinetrack.Unknown.String()
+	}
+	var parts []string
+	for i, n := range classShares(s) {
+		switch {
+		case n == 0:
+		case n == s.Total():
+			return classes[i].String()
+		default:
+			parts = append(parts, classes[i].String()+" "+percentText(share(n, s.Total()), 0))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// mainClass is the most frequent class.
+func mainClass(s affinetrack.ClassCounts) affinetrack.Class {
+	if s.Total() == 0 {
+		return affinetrack.Unknown
+	}
+	list := classShares(s)
+	return classes[slices.Index(list, slices.Max(list))]
+}
+
+// share is a part in percent.
+func share(n, of int64) float64 { return percent.Percentage(n, of) }
+
+func extentText(d [3]int) string { return fmt.Sprintf("(%d,%d,%d)", d[0], d[1], d[2]) }
+
+func (g launchGroup) String() string {
+	s := fmt.Sprintf("%s, grid %s of blocks %s", g.Kernel, extentText(g.Grid), extentText(g.Block))
+	if g.Count > 1 {
+		s += fmt.Sprintf(", %d times", g.Count)
+	}
+	return s
+}
+
+// print writes the parts of the report to a screen.
+func (r *structureReport) print(s *screen, parts []string) {
+	s.printf("%s: policy %s, warps of %d\n", r.File, r.Policy, r.Warp)
+	for _, g := range r.groups {
+		s.printf("  kernel %s\n", g)
+	}
+	for _, p := range parts {
+		switch p {
+		case "listing":
+			for _, l := range r.listings {
+				l.print(s)
+			}
+		case "bars":
+			r.printBars(s)
+		case "lanes":
+			r.printLanes(s)
+		case "summary":
+			s.heading("summary")
+			printSummary(s, r.structure)
+		}
+	}
+}
+
+// printBars draws figure 2.
+func (r *structureReport) printBars(s *screen) {
+	const name, number, narrowest = 16, 10, 8
+	width := max(s.chart()-name-3*number, narrowest)
+	s.heading("structure")
+	kinds := [3]string{}
+	for _, b := range r.bars {
+		if b.Kinds != kinds {
+			kinds = b.Kinds
+			s.printf("%s", fitted("", name+width))
+			for i, k := range kinds {
+				s.printf("%s", s.paint(classPaints[classes[i]], fitted(string(classGlyphs[i])+" "+k, -number)))
+			}
+			s.printf("\n")
+		}
+		s.printf("%s", fitted(b.Name, name))
+		if b.Shares.Total() == 0 {
+			s.printf("none\n")
+			continue
+		}
+		s.printf("%s", s.bar(width, b.Shares))
+		for _, n := range classShares(b.Shares) {
+			s.printf("%s", fitted(percentText(share(n, b.Shares.Total()), 1)+" %", -number))
+		}
+		s.printf("\n")
+	}
+}
+
+// printLanes draws the histogram of figure 2: how many lanes of a warp are active
+// when an instruction executes.
+func (r *structureReport) printLanes(s *screen) {
+	const axis, height = 8, 6
+	counts := r.structure.Lanes[1:]
+	total := r.structure.Total()
+	width := max(min((s.chart()-axis)/len(counts), 4), 1)
+	s.heading("active lanes")
+	for i, line := range columns(counts, width, height) {
+		label := ""
+		if i == 0 {
+			label = percentText(share(slices.Max(counts), total.Execs), 0) + " %"
+		}
+		s.printf("%s┤%s\n", fitted(label, -axis+1), s.paint(cyan, strings.TrimRight(line, " ")))
+	}
+	s.printf("%s┼%s\n", fitted("0 %", -axis+1), strings.Repeat("─", width*len(counts)))
+	ticks := []rune(strings.Repeat(" ", width*len(counts)))
+	for n := 1; n <= len(counts); n++ {
+		if n != 1 && n%max(len(counts)/4, 1) != 0 {
+			continue
+		}
+		text := []rune(fmt.Sprint(n))
+		copy(ticks[max(min(width*(n-1), len(ticks)-len(text)), 0):], text)
+	}
+	s.printf("%s%s\n", fitted("", axis), strings.TrimRight(string(ticks), " "))
+}
+
+// structureJSON is what --json writes. Names and meaning do not change; counts are
+// of warp instructions.
+type structureJSON struct {
+	Schema string `json:"schema"` // "gemu-structure/2"
+	launchJSON
+	Groups       []launchGroup         `json:"kernels"`      // the launches, by kernel and extent
+	Summary      interp.Summary        `json:"summary"`      // the columns of table 1
+	Bars         map[string]sharesJSON `json:"bars"`         // figure 2
+	ActiveLanes  []int64               `json:"active_lanes"` // warp instructions by number of active lanes, from 0
+	Instructions []instructionJSON     `json:"instructions"` // those that were executed, in the order of the source
+}
+
+// sharesJSON counts by class.
+type sharesJSON struct {
+	Uniform int64 `json:"uniform"` // warp instructions
+	Affine  int64 `json:"affine"`  // … affine and not uniform
+	Generic int64 `json:"generic"` // … neither
+}
+
+// instructionJSON is an instruction of the listing. U, A and G are how often it
+// executed as uniform, affine and generic; Class is the most frequent, "-" if it
+// never did.
+type instructionJSON struct {
+	Kernel string  `json:"kernel,omitempty"` // it is in a kernel
+	Func   string  `json:"func,omitempty"`   // it is in a device function
+	Line   int     `json:"line"`             // of the PTX
+	Text   string  `json:"text"`             // of the line
+	Class  string  `json:"class"`            // what most of its results were: "u", "a", "g"; "" without one
+	U      int64   `json:"u"`                // results that were uniform
+	A      int64   `json:"a"`                // … affine
+	G      int64   `json:"g"`                // … generic
+	Execs  int64   `json:"execs"`            // warp instructions
+	Lanes  float64 `json:"lanes"`            // mean active
+	Source string  `json:"source,omitempty"` // file:line of .loc
+}
+
+func (r *structureReport) json() *structureJSON {
+	output := &structureJSON{Schema: "gemu-structure/2", launchJSON: r.launchJSON, Groups: r.groups, Summary: r.structure.Summary(), Bars: map[string]sharesJSON{}, ActiveLanes: r.structure.Lanes, Instructions: []instructionJSON{}}
+	for _, b := range r.bars {
+		output.Bars[b.key] = sharesJSON(b.Shares)
+	}
+	for _, l := range r.listings {
+		for i := range l.rows {
+			row := &l.rows[i]
+			if row.counts == nil {
+				continue
+			}
+			in := instructionJSON{
+				Line: row.line, Text: row.text, Class: mainClass(row.counts.Label).String(), U: row.counts.Label.Uniform, A: row.counts.Label.Affine, G: row.counts.Label.Generic,
+				Execs: row.counts.Execs, Lanes: row.lanes(), Source: row.place,
+			}
+			if l.fn.Entry {
+				in.Kernel = l.fn.Name
+			} else {
+				in.Func = l.fn.Name
+			}
+			output.Instructions = append(output.Instructions, in)
+		}
+	}
+	return output
+}
+
+// summaryRow is a column of table 1 of Kim et al. 2013, as a row.
+type summaryRow struct {
+	Name  string
+	Value string // with its unit
+	Doc   string
+}
+
+// summaryRows are the columns that a functional run can give.
+func summaryRows(s *interp.Structure) []summaryRow {
+	t, all, b := s.Summary(), s.Total(), s.Breakdown()
+	rows := []summaryRow{
+		{"dynamic instructions", countText(t.Instructions), "executed by warps"},
+		{"active lanes", fmt.Sprintf("%.1f", t.ActiveLanes), "in the mean"},
+	}
+	for _, p := range []struct {
+		name  string
+		value float64
+		of    int64
+		doc   string
+	}{
+		{"long latency", t.LongLatency, all.Execs, "multiplications, floats, special functions"},
+		{"control", t.Control, all.Execs, "branches, calls, returns and exits"},
+		{"memory", t.Memory, all.Execs, "loads, stores and atomics"},
+		{"under divergence", t.Diverged, all.Execs, "with lanes of the warp elsewhere"},
+		{"affine instructions", t.Affine, all.Execs, "had results that stayed compact"},
+		{"suppressed", t.Suppressed, all.Compact + all.Suppressed, "of those that could: divergence, or a guard"},
+		{"expansion overhead", t.Expansion, all.Execs, "made a compact register be written out"},
+		{"register reads saved", t.ReadsSaved, all.Reads.Total(), "were of compact registers"},
+		{"register writes saved", t.WritesSaved, all.Writes.Total(), "likewise, less the expansions"},
+		{"affine branches", t.Branches, all.Branches, "of the conditional, decided without lanes"},
+		{"affine memory", t.MemoryOps, b.LoadAddresses.Total() + b.StoreAddresses.Total(), "of loads and stores, not of parameters"},
+		{"affine loads", t.Loads, b.LoadAddresses.Total(), "of loads likewise"},
+	} {
+		value := "none"
+		if p.of > 0 {
+			value = percentText(p.value, 1) + " %"
+		}
+		rows = append(rows, summaryRow{p.name, value, p.doc})
+	}
+	return rows
+}
+
+// printSummary prints the summary a row a line.
+func printSummary(w io.Writer, s *interp.Structure) {
+	for _, r := range summaryRows(s) {
+		fmt.Fprintf(w, "%s%s  %s\n", fitted(r.Name, 22), fitted(r.Value, -9), r.Doc)
+	}
+}

@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gemu/affinetrack"
+	"gemu/kernels"
+)
+
+// structureOf runs "gemu structure … --json -".
+func structureOf(t *testing.T, args ...string) *structureJSON {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(t.Context(), append([]string{"structure", "--json", "-"}, args...), strings.NewReader(""), &out, &errs); status != exitGood {
+		t.Fatalf("status %d: %s", status, &errs)
+	}
+	var s structureJSON
+	d := json.NewDecoder(&out)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// TestFigure1 compares the labels of the paper's example with those that its
+// authors put by hand in figure 1(c). They call %ctaid.x affine; within a warp it
+// is uniform.
+func TestFigure1(t *testing.T) {
+	s := structureOf(t, "../kernels/cuda/threshold.ptx", "-g", "4", "-b", "128", "-a", "u32[512]=rand:1", "3")
+	labels := ""
+	for _, in := range s.Instructions {
+		labels += in.Class
+		if pure := in.U + in.A + in.G; in.Execs != 16 || pure != 16 || max(in.U, in.A, in.G) != 16 {
+			t.Errorf("line %d, %s: %d executions, %d u, %d a, %d g; want 16 of one class", in.Line, in.Text, in.Execs, in.U, in.A, in.G)
+		}
+	}
+	const figure = "uuuuaaaaaagaguuuau"
+	if want := strings.Replace(figure, "uuuua", "uuuuu", 1); labels != want {
+		t.Errorf("labels %s, want %s", labels, want)
+	}
+	// Each load and store of y has an affine address; what is loaded is random, what
+	// is stored is that times 3, or the constant.
+	const warps = 16
+	want := map[string]sharesJSON{
+		"load_addresses": {Affine: warps}, "store_addresses": {Affine: 2 * warps},
+		"load_data": {Generic: warps}, "store_data": {Uniform: warps, Generic: warps},
+		"instructions":    {Uniform: 9 * warps, Affine: 7 * warps, Generic: 2 * warps},
+		"register_reads":  {Uniform: 6 * warps, Affine: 6 * warps, Generic: 3 * warps},
+		"register_writes": {Uniform: 6 * warps, Affine: 4 * warps, Generic: 2 * warps},
+	}
+	if diff := cmp.Diff(want, s.Bars); diff != "" {
+		t.Errorf("bars (-want +got):\n%s", diff)
+	}
+}
+
+// TestStructureAddsUp checks, for every workload, that the parts of a report agree
+// with each other and with what the launches counted.
+func TestStructureAddsUp(t *testing.T) {
+	for _, w := range kernels.All() {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			f := launchFlags{sourceArg: sourceArg{"@" + w.Name}, kernelFlags: kernelFlags{Size: min(w.N, 64), Warp: 32}}
+			a := &app{ctx: t.Context(), stdout: io.Discard, stderr: io.Discard}
+			j, err := f.open(a, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy, err := parsePolicy("ideal")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := j.structure(a, policy, nil); err != nil {
+				t.Fatal(err)
+			}
+			r := newStructureReport(j)
+			s, total := r.json(), j.total()
+			if s.Launches != len(j.results) {
+				t.Errorf("%d launches, want %d", s.Launches, len(j.results))
+			}
+			var execs, lanes, byLanes, launches int64
+			for _, in := range s.Instructions {
+				execs += in.Execs
+				lanes += int64(in.Lanes*float64(in.Execs) + 0.5)
+				// Guards may keep all lanes back, but branches are uniform whatever they do.
+				guard, opcode, _ := splitInstruction(in.Text)
+				sum, branch := in.U+in.A+in.G, strings.HasPrefix(opcode, "bra")
+				if sum > in.Execs || sum < in.Execs && guard == "" || branch && in.U < in.Execs || (sum == 0) != (in.Class == "-") {
+					t.Errorf("line %d, %s: class %s, %d u, %d a, %d g of %d executions", in.Line, in.Text, in.Class, in.U, in.A, in.G, in.Execs)
+				}
+			}
+			for n, count := range s.ActiveLanes {
+				byLanes += int64(n) * count
+			}
+			for _, g := range s.Groups {
+				launches += int64(g.Count)
+			}
+			if execs != total.WarpInstructions || s.Summary.Instructions != execs {
+				t.Errorf("%d executions listed, %d in the summary, want %d", execs, s.Summary.Instructions, total.WarpInstructions)
+			}
+			if lanes != total.LaneSlots || byLanes != total.LaneSlots {
+				t.Errorf("%d active lanes listed, %d in the histogram, want %d", lanes, byLanes, total.LaneSlots)
+			}
+			if launches != int64(s.Launches) {
+				t.Errorf("%d launches by kernel, want %d", launches, s.Launches)
+			}
+			checkPage(t, r)
+		})
+	}
+}
+
+// checkPage checks that a page is well-formed, complete, and refers to nothing
+// outside.
+func checkPage(t *testing.T, r *structureReport) {
+	t.Helper()
+	page, err := r.page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := wellFormed(t, page)
+	want := 0
+	for _, l := range r.listings {
+		for i := range l.rows {
+			if l.rows[i].counts != nil {
+				want++
+			}
+		}
+	}
+	if rows["instruction"] != want {
+		t.Errorf("the page lists %d instructions, want %d", rows["instruction"], want)
+	}
+}
+
+// locPTX has source lines, a device function, a branch table and code that is
+// never executed.
+const locPTX = `.version 7.0
+.target sm_80
+.address_size 64
+.file 1 "code.cu"
+.file 2 "gone.cu"
+.func twice(.reg .u32 %in) {
+	.reg .u32 %t;
+	.loc 2 7 1
+	add.u32 %t, %in, %in;
+	ret;
+}
+.entry k(.param .u64 p, .param .u32 which) {
+	.reg .u32 %r<4>;
+	.loc 1 2 1
+	ld.param.u32 %r1, [which];
+	call twice, (%r1);
+	T: .branchtargets ONE, TWO;
+	brx.idx %r1, T;
+DEBUG:
+	.loc 1 99 1
+	add.u32 %r2, %r1, 1;
+ONE:
+	ret;
+TWO:
+	ret;
+}
+`
+
+func TestListing(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"k.ptx": locPTX, "code.cu": "line one\n\tif (a <b>&& \"c\")\x1b[31m  x\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("COLUMNS", "60")
+	page := filepath.Join(dir, "page.html")
+	var out, errs bytes.Buffer
+	args := []string{"structure", filepath.Join(dir, "k.ptx"), "-g", "1", "-b", "2", "-a", "0", "1", "--show", "listing", "--html", page}
+	if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood {
+		t.Fatalf("status %d: %s", status, &errs)
+	}
+	_, listing, _ := strings.Cut(out.String(), "\n\n")
+	const want = `kernel k, k.ptx:12
+line  class  execs lanes
+                             code.cu:2  if (a <b>&& "c")\x1…
+  15  u          1   2.0      ld.param.u32 %r1, [which];
+  16  u          1   2.0      call twice, (%r1);
+  18  u          1   2.0 ╭┬── brx.idx %r1, T;
+                         ││  code.cu:99
+  21  -          -     - ││   add.u32 %r2, %r1, 1;
+                         │╰▶ ONE:
+  23  -          -     - │    ret;
+                         ╰─▶ TWO:
+  25  u          1   2.0      ret;
+
+function twice, k.ptx:6
+line  class  execs lanes
+                           gone.cu:7
+   9  u          1   2.0    add.u32 %t, %in, %in;
+  10  u          1   2.0    ret;
+`
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.ReplaceAll(listing, dir+"/", ""), "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := "code.cu:2  if (a &lt;b&gt;&amp;&amp; &#34;c&#34;)\\x1b[31m x"; !bytes.Contains(b, []byte(text)) {
+		t.Errorf("the page lacks %q", text)
+	}
+	s := structureOf(t, filepath.Join(dir, "k.ptx"), "-g", "1", "-b", "2", "-a", "0", "1")
+	var sources, functions []string
+	for _, in := range s.Instructions {
+		sources = append(sources, in.Source)
+		functions = append(functions, in.Kernel+"/"+in.Func)
+	}
+	if want := []string{"code.cu:2", "code.cu:2", "code.cu:2", "code.cu:99", "code.cu:99", "code.cu:99", "gone.cu:7", "gone.cu:7"}; !slices.Equal(sources, want) {
+		t.Errorf("sources %q, want %q", sources, want)
+	}
+	if want := []string{"k/", "k/", "k/", "k/", "k/", "k/", "/twice", "/twice"}; !slices.Equal(functions, want) {
+		t.Errorf("functions %q, want %q", functions, want)
+	}
+}
+
+// TestWidths prints a report on screens of several widths: lines fit, but those
+// of the narrowest.
+func TestWidths(t *testing.T) {
+	const narrowest = 70 // numbers, control flow, and a little for text and bars
+	for _, columns := range []int{1, 20, 70, 80, 120, 300} {
+		t.Setenv("COLUMNS", strconv.Itoa(columns))
+		var out, errs bytes.Buffer
+		args := []string{"structure", "@mfilt", "--size", "32", "--show", "listing,bars,lanes"}
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &errs); status != exitGood {
+			t.Fatalf("%d columns: status %d: %s", columns, status, &errs)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > max(columns, narrowest) {
+				t.Errorf("%d columns, a line of %d: %s", columns, n, line)
+			}
+		}
+	}
+}
+
+func TestClassText(t *testing.T) {
+	for _, c := range []struct {
+		shares affinetrack.ClassCounts
+		text   string
+		main   affinetrack.Class
+	}{
+		{affinetrack.ClassCounts{}, "-", affinetrack.Unknown},
+		{affinetrack.ClassCounts{Affine: 7}, "a", affinetrack.Affine},
+		{affinetrack.ClassCounts{Uniform: 12, Affine: 80, Generic: 8}, "u 12 a 80 g 8", affinetrack.Affine},
+		{affinetrack.ClassCounts{Uniform: 1, Generic: 999}, "u <1 g >99", affinetrack.Generic},
+		{affinetrack.ClassCounts{Uniform: 1, Affine: 1}, "u 50 a 50", affinetrack.Uniform},
+	} {
+		if text := classText(c.shares); text != c.text {
+			t.Errorf("classText(%v) = %q, want %q", c.shares, text, c.text)
+		}
+		if main := mainClass(c.shares); main != c.main {
+			t.Errorf("mainClass(%v) = %v, want %v", c.shares, main, c.main)
+		}
+	}
+}
+
+func TestFlow(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rows  int
+		jumps []jump
+		want  string
+	}{
+		{"none", 2, nil, "|"},
+		{"forward", 3, []jump{{0, 2}}, "╭|│|╰"},
+		{"backward", 3, []jump{{2, 0}}, "╭|│|╰"},
+		{"to itself in the next row", 2, []jump{{0, 1}}, "╭|╰"},
+		{"two to one", 4, []jump{{0, 3}, {1, 3}}, "╭|├|│|╰"},
+		{"nested", 4, []jump{{0, 3}, {1, 2}}, "╭─|│╭|│╰|╰─"},
+		{"crossing", 4, []jump{{0, 2}, {1, 3}}, " ╭|╭┼|│╰|╰─"},
+		{"apart", 4, []jump{{0, 1}, {2, 3}}, "╭|╰|╭|╰"},
+		{"a table", 3, []jump{{0, 1}, {0, 2}}, "╭┬|│╰|╰─"},
+	} {
+		f := newFlow(c.rows, c.jumps)
+		var rows []string
+		for i := range c.rows {
+			first, _ := f.text(i)
+			rows = append(rows, first)
+		}
+		if got := strings.Join(rows, "|"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(rows, "\n"), strings.ReplaceAll(c.want, "|", "\n"))
+		}
+	}
+	// More than fits is left out, and the rest stays.
+	var jumps []jump
+	for i := range 20 {
+		jumps = append(jumps, jump{i, 40 - i})
+	}
+	f := newFlow(41, jumps)
+	if f.depth() != maxFlow || f.from[0] || !f.from[19] {
+		t.Errorf("20 nested jumps: %d columns, outermost drawn %v, innermost %v", f.depth(), f.from[0], f.from[19])
+	}
+}

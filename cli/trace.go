@@ -1,0 +1,201 @@
+package cli
+
+// This file is "gemu trace".
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemu/accelsim"
+	"gemu/internal/wholefile"
+	"gemu/interp"
+	"gemu/ptx"
+	"gemu/trace"
+)
+
+// machineFlags say how a run that is logged executes.
+type machineFlags struct {
+	policyFlag
+	Mode  string `default:"check" enum:"check,affine,vector" help:"How instructions execute, as in gemu run; the log is the same."`
+	Eager bool   `help:"Execute compactly wherever values are compact, as in gemu run; the log is the same."`
+}
+
+// prepare makes a launch one on that machine.
+func (c *machineFlags) prepare(l *interp.Launch) {
+	l.Mode, l.CompileEagerly, l.Reconverge = interp.Modes[c.Mode], c.Eager, interp.ReconvergerNamed(c.Reconverge)
+}
+
+// filterFlags say what of a run is logged.
+type filterFlags struct {
+	OnlyKernel string       `help:"Log the launches of this kernel only, of a workload that has several." placeholder:"NAME"`
+	CTA        trace.Ranges `name:"cta" help:"Log these CTAs only, by linear index: 0-3,7." placeholder:"N,…"`
+	Warps      trace.Ranges `help:"Log these warps of a CTA only." placeholder:"N,…"`
+	Lines      trace.Ranges `help:"Log the instructions of these lines of the PTX only." placeholder:"N,…"`
+	Class      []string     `help:"Log the instructions of these classes only, as gemu isa names them: memory,control." placeholder:"CLASS,…"`
+}
+
+func (c *filterFlags) filter() (trace.Filter, error) {
+	for _, name := range c.Class {
+		if err := checkClass(name); err != nil {
+			return trace.Filter{}, err
+		}
+	}
+	return trace.Filter{Kernel: c.OnlyKernel, CTAs: c.CTA, Warps: c.Warps, Lines: c.Lines, Classes: c.Class}, nil
+}
+
+type traceCmd struct {
+	launchFlags
+	machineFlags
+	filterFlags
+
+	Out    string `short:"o" default:"-" help:"Write the log to FILE (- for standard output)." placeholder:"FILE"`
+	Format string `enum:"auto,text,binary,bare,accelsim,accelsim-tracez" default:"auto" help:"How to write it: text; binary (protocol buffers, compressed); bare (protocol buffers); auto is binary for a FILE.gtr, else text; accelsim writes traces for Accel-Sim to the directory -o, accelsim-tracez those with each warp compressed by itself, see docs/accelsim.md."`
+}
+
+// formats are those of logs, by the names that --format has for them.
+var formats = map[string]trace.Format{"text": trace.Text, "binary": trace.Binary, "bare": trace.Bare}
+
+func (c *traceCmd) Run(a *app) error {
+	if strings.HasPrefix(c.Format, "accelsim") {
+		return c.accelsim(a)
+	}
+	format := formats[c.Format]
+	if c.Format == "auto" && filepath.Ext(c.Out) == ".gtr" {
+		format = trace.Binary
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return fmt.Errorf("-o %s: %w", c.Out, err)
+	}
+	filter, err := c.filter()
+	if err != nil {
+		return err
+	}
+	var to io.Writer = a.stdout
+	var late *lateFile
+	if c.Out != "-" {
+		late = &lateFile{ctx: a.ctx, name: c.Out}
+		to = late
+	}
+	run, wrote := c.record(a, to, format, filter, a.stderr)
+	if late != nil {
+		wrote = late.commit(wrote)
+	}
+	switch {
+	case wrote == nil:
+		return run
+	case c.Out == "-": // which has said so
+		return wrote
+	}
+	return &failure{fileError("write", c.Out, wrote), exitBad}
+}
+
+// lateFile is a file that comes to be when something is written to it: a typing error in what follows
+// costs no earlier log.
+type lateFile struct {
+	ctx  context.Context
+	name string
+	file *wholefile.File
+}
+
+func (f *lateFile) Write(b []byte) (n int, err error) {
+	if f.file == nil {
+		if f.file, err = wholefile.Create(f.ctx, f.name); err != nil {
+			return 0, err
+		}
+	}
+	return f.file.Write(b)
+}
+
+// commit gives the file its name, if it is whole; after an error of writing, which it returns, the log before stays.
+func (f *lateFile) commit(wrote error) error {
+	switch {
+	case f.file == nil:
+		return wrote
+	case wrote != nil:
+		f.file.Discard()
+		return wrote
+	}
+	return f.file.Commit()
+}
+
+// accelsim writes traces for Accel-Sim.
+func (c *traceCmd) accelsim(a *app) error {
+	filter, err := c.filter()
+	switch {
+	case err != nil:
+		return err
+	case !filter.IsZero():
+		return fmt.Errorf("--format %s has whole launches: it cannot be filtered", c.Format)
+	case c.Out == "-":
+		return fmt.Errorf("--format %s writes a directory: -o DIR is missing", c.Format)
+	}
+	sm := c.SM
+	if sm == 0 {
+		sm = interp.DefaultSM
+	}
+	version := accelsim.VersionFor(sm)
+	if version == 0 {
+		return fmt.Errorf("--sm %d: Accel-Sim has traces of sm_%d and later", sm, accelsim.Versions()[0])
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return fileError("write", c.Out, err)
+	}
+	x, err := accelsim.New(c.Out, version)
+	if err != nil {
+		return err
+	}
+	x.Packed = c.Format == "accelsim-tracez"
+	j, err := c.open(a, a.stderr, x)
+	if err != nil {
+		x.Discard()
+		return err
+	}
+	if run := j.run(a, c.prepare); run != nil {
+		x.Discard()
+		return run
+	}
+	if wrote := x.Close(); wrote != nil {
+		return &failure{fileError("write", c.Out, wrote), exitBad}
+	}
+	fmt.Fprintf(a.stdout, "%s in %s, binary version %d\n", counted(len(j.results), "kernel"), filepath.Join(c.Out, "kernelslist.g"), version)
+	return nil
+}
+
+// record logs a run. The first error is that of the run, the second that of writing the log.
+func (c *traceCmd) record(a *app, to io.Writer, format trace.Format, filter trace.Filter, stdout io.Writer) (run, wrote error) {
+	w, err := trace.NewWriter(to, format, &trace.Header{Version: trace.Version, Filter: filter})
+	if err != nil {
+		return nil, err
+	}
+	r := trace.NewRecorder(w, filter)
+	j, err := c.open(a, stdout, r)
+	if err != nil {
+		return err, nil
+	}
+	run = j.run(a, c.prepare)
+	if wrote = r.Close(); run == nil && wrote == nil && w.Records() == 0 && !filter.IsZero() {
+		run = errors.New("nothing in the run is what --only-kernel, --cta, --warps, --lines and --class let through")
+	}
+	return run, wrote
+}
+
+// checkClass tells whether instructions have a class of that name.
+func checkClass(name string) error {
+	var names []string
+	for _, op := range ptx.Ops() {
+		for _, f := range op.Forms {
+			names = append(names, f.Class.String())
+		}
+	}
+	if slices.Contains(names, name) {
+		return nil
+	}
+	slices.Sort(names)
+	return fmt.Errorf("--class %s: there are %s", name, strings.Join(slices.Compact(names), ", "))
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// restrict: other systems have no machine code.
-func restrict() {}
