@@ -13,9 +13,9 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/models/avc"
 	"gemu/ptx"
-	"gemu/ptx/spill"
-	"gemu/regfile/avc"
+	"gemu/spill"
 )
 
 //go:embed papers/avc2011_table4.csv

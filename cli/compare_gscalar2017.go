@@ -11,7 +11,7 @@ import (
 
 	"gemu/interp"
 	"gemu/kernels"
-	"gemu/regfile/gscalar"
+	"gemu/models/gscalar"
 )
 
 //go:embed papers/gscalar2017.csv

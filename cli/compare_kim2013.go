@@ -10,8 +10,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/models/kim"
 	"gemu/ptx"
-	"gemu/regfile/kim"
 )
 
 //go:embed papers/kim2013_table1.csv

@@ -8,7 +8,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
-	"gemu/regfile/kim"
+	"gemu/models/kim"
 )
 
 // gpPair is a GP-SIMT machine, with and without affine execution.

@@ -15,11 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gemu/fuzz"
 	"gemu/internal/cleanup"
 	"gemu/internal/timespan"
 	"gemu/internal/wholefile"
 	"gemu/interp"
-	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
 

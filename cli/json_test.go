@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"gemu/driver"
-	"gemu/interp/fuzz"
+	"gemu/fuzz"
+	"gemu/models"
 	"gemu/profile"
-	"gemu/regfile/model"
 	"gemu/sanitize"
 )
 
@@ -33,7 +33,7 @@ var reports = []report{
 	{"gemu-profile/2", "`gemu profile --json`", profileJSON{}},
 	{"counts", "`gemu profile --json`, of all, of a line, and of a loop", profile.Counts{}},
 	{"gemu-regfile/2", "`gemu regfile --json`", regfileReport{}},
-	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", model.Report{}},
+	{"report", "`gemu regfile --json` and `GEMU_STATS`, of a model", models.Report{}},
 	{"gemu-reconverge/1", "`gemu reconverge --json`", reconvergeJSON{}},
 	{"gemu-compare/3", "`gemu compare --json`", comparison{}},
 	{"gemu-bench/1", "`gemu bench --json`", benchJSON{}},

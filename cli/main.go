@@ -15,14 +15,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	_ "gemu/cli/internal/addresses" // refuses a limit that Go's runtime does not live with
+	"gemu/fuzz"
 	"gemu/internal/cleanup"
 	"gemu/internal/hostmem"
 	"gemu/internal/input"
 	"gemu/interp"
-	"gemu/interp/fuzz"
 	"gemu/kernels"
+	"gemu/models/catalog"
 	"gemu/ptx"
-	"gemu/regfile/models"
 	"gemu/sanitize"
 )
 
@@ -127,7 +127,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout *output
 		kong.Name("gemu"),
 		kong.Description("gemu runs NVIDIA PTX kernels on any CPU, warp by warp."),
 		kong.UsageOnError(),
-		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(interpretationNames), "models": models.Names(), "defaultmodels": models.DefaultNames(), "reconvergers": names, "reconvergence": docs},
+		kong.Vars{"version": version(), "sanitizers": sanitize.Names(), "tolerables": tolerables(), "features": strings.Join(fuzz.FeatureNames(), ", "), "profileorders": profileOrderNames(), "policies": policyNames(), "papers": paperNames(), "papertables": eachPaper(tableNames), "paperreadings": eachPaper(interpretationNames), "models": catalog.Names(), "defaultmodels": catalog.DefaultNames(), "reconvergers": names, "reconvergence": docs},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(help, stderr),
 		kong.Exit(func(code int) { exited = code; panic(exitPanic{}) }),
@@ -196,7 +196,7 @@ func predictors() map[string]predictor {
 		"paper":   words(strings.Split(paperNames(), ", ")...),
 		"table":   words(ofPapers(tableNames)...),
 		"reading": words(ofPapers(interpretationNames)...),
-		"model":   words(strings.Split(models.Names(), ", ")...),
+		"model":   words(strings.Split(catalog.Names(), ", ")...),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gemu/regfile/model"
+	"gemu/models"
 )
 
 // picture is what is drawn.
@@ -323,8 +323,8 @@ func textWidth(s string) float64 { return plotLetter * float64(utf8.RuneCountInS
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // plot draws a table of a model, nothing if it is not one to be drawn.
-func plot(t *model.Table) string {
-	if t.Plot == model.NoPlot || len(t.Rows) == 0 {
+func plot(t *models.Table) string {
+	if t.Plot == models.NoPlot || len(t.Rows) == 0 {
 		return ""
 	}
 	n := panel{}
@@ -336,13 +336,13 @@ func plot(t *model.Table) string {
 				continue
 			}
 			segment := barPart{i, v, valueText(v)}
-			if sum += v; t.Plot == model.Stacked {
+			if sum += v; t.Plot == models.Stacked {
 				whole.parts = append(whole.parts, segment)
 			} else {
 				g.bars = append(g.bars, bar{text: segment.text, parts: []barPart{segment}})
 			}
 		}
-		if t.Plot == model.Stacked {
+		if t.Plot == models.Stacked {
 			whole.text = valueText(sum)
 			g.bars = []bar{whole}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/regfile/model"
+	"gemu/models"
 )
 
 // drawn is what a picture has in it: attributes and text of its elements, by name.
@@ -201,16 +201,16 @@ func TestPictures(t *testing.T) {
 
 // TestPlots draws tables of models: of values that are all 0, that are none, and of none.
 func TestPlots(t *testing.T) {
-	table := &model.Table{Title: "t", Unit: "%", Plot: model.Stacked, Columns: []string{"a", "b"}, Rows: []model.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
+	table := &models.Table{Title: "t", Unit: "%", Plot: models.Stacked, Columns: []string{"a", "b"}, Rows: []models.Row{{Name: "r", Values: []float64{0, 0}}, {Name: "s", Values: []float64{25, 75}}}}
 	d := readPicture(t, plot(table))
 	d.inside(t)
 	if b := d.bars(); math.Abs(3*b["s, a: 25"].w-b["s, b: 75"].w) > 0.3 {
 		t.Errorf("%+v", b)
 	}
-	table.Plot = model.Bars
+	table.Plot = models.Bars
 	table.Rows[1].Values = []float64{math.Inf(1), math.NaN()}
 	readPicture(t, plot(table)).inside(t)
-	for _, n := range []*model.Table{{Plot: model.Bars}, {Rows: table.Rows}} {
+	for _, n := range []*models.Table{{Plot: models.Bars}, {Rows: table.Rows}} {
 		if plot(n) != "" {
 			t.Errorf("%+v is drawn", n)
 		}

@@ -21,7 +21,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
-	"gemu/ptx/spill"
+	"gemu/spill"
 )
 
 // tableOf finds a table of a paper.

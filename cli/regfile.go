@@ -15,9 +15,9 @@ import (
 	_ "embed"
 
 	"gemu/interp"
+	"gemu/models"
+	"gemu/models/catalog"
 	"gemu/ptx"
-	"gemu/regfile/model"
-	"gemu/regfile/models"
 )
 
 type regfileCmd struct {
@@ -32,7 +32,7 @@ type regfileCmd struct {
 }
 
 func (c *regfileCmd) Run(a *app) error {
-	list, err := models.Select(c.Model, c.Warp)
+	list, err := catalog.Select(c.Model, c.Warp)
 	if err != nil {
 		return fmt.Errorf("--model: %w", err)
 	}
@@ -42,7 +42,7 @@ func (c *regfileCmd) Run(a *app) error {
 	if err := c.tablesFlag.check(); err != nil {
 		return err
 	}
-	side := models.Watch(list)
+	side := catalog.Watch(list)
 	j, err := c.open(a, a.stderr, side) // standard output is for the report
 	if err != nil {
 		return err
@@ -64,10 +64,10 @@ func (c *regfileCmd) Run(a *app) error {
 type regfileReport struct {
 	Schema string `json:"schema"` // "gemu-regfile/2"
 	launchJSON
-	Groups []launchGroup   `json:"kernels"` // the launches, by kernel and extent
-	Total  storageCounts   `json:"total"`   // of all instructions
-	Lines  []regfileLine   `json:"lines"`   // instructions that have written registers, in the order of the source
-	Models []*model.Report `json:"models"`  // in the order of --model
+	Groups []launchGroup    `json:"kernels"` // the launches, by kernel and extent
+	Total  storageCounts    `json:"total"`   // of all instructions
+	Lines  []regfileLine    `json:"lines"`   // instructions that have written registers, in the order of the source
+	Models []*models.Report `json:"models"`  // in the order of --model
 }
 
 // storageCounts is what models keep of the registers that were written, by warps and without
@@ -104,13 +104,13 @@ type regfileLine struct {
 	names []string // of the models
 }
 
-func newRegfileReport(j *job, side *model.Comparison) *regfileReport {
+func newRegfileReport(j *job, side *models.Comparison) *regfileReport {
 	r := &regfileReport{Schema: "gemu-regfile/2", launchJSON: j.facts(), Groups: j.groups(), Lines: []regfileLine{}, Models: side.Reports()}
 	var names []string
 	for _, m := range side.Models() {
 		names = append(names, m.Name())
 	}
-	total := &model.Instr{Stored: make([]int64, len(names)), Compressed: make(model.CompressedWrites, 1<<len(names))}
+	total := &models.Instr{Stored: make([]int64, len(names)), Compressed: make(models.CompressedWrites, 1<<len(names))}
 	for _, n := range side.Instrs() {
 		total.Add(n)
 		r.Lines = append(r.Lines, regfileLine{
@@ -132,7 +132,7 @@ func placeOf(f *ptx.Func, instr *ptx.Instr) string {
 }
 
 // keptBy makes counts of models with these names.
-func keptBy(n *model.Instr, names []string) storageCounts {
+func keptBy(n *models.Instr, names []string) storageCounts {
 	k := storageCounts{Writes: n.Writes, Bytes: n.Bytes, ByModel: map[string]modelStorage{}, Sets: []regfileSet{}}
 	for i, name := range names {
 		k.ByModel[name] = modelStorage{n.Compressed.By(i), n.Compressed.OnlyBy(i), n.Stored[i]}
@@ -248,7 +248,7 @@ func (r *regfileReport) printLines(s *screen) {
 func lineColumn(name string) int { return max(6, utf8.RuneCountInString(name)+1) }
 
 // printModel prints the tables of a model.
-func printModel(s *screen, m *model.Report) {
+func printModel(s *screen, m *models.Report) {
 	s.heading(m.Model)
 	for _, line := range wrap(m.Title, s.chart()) {
 		s.printf("%s\n", line)
@@ -293,7 +293,7 @@ func (r *regfileReport) files() (list []namedFile) {
 }
 
 // tableCSV is a table with a line for its columns and one for each row.
-func tableCSV(t *model.Table) []byte {
+func tableCSV(t *models.Table) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Write(append([]string{t.Unit}, t.Columns...))
@@ -343,7 +343,7 @@ func reportPage(name, form string, funcs template.FuncMap) *template.Template {
 }
 
 var regfilePage = reportPage("regfile", regfileHTML, template.FuncMap{
-	"plot":    func(t model.Table) template.HTML { return template.HTML(plot(&t)) },
+	"plot":    func(t models.Table) template.HTML { return template.HTML(plot(&t)) },
 	"number":  valueText,
 	"percent": func(n, of int64) string { return percentText(share(n, of), 1) + " %" },
 })

@@ -12,7 +12,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/interp"
-	"gemu/regfile/traffic"
+	"gemu/models/traffic"
 	"gemu/sanitize"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"gemu/ptx"
-	"gemu/ptx/spill"
+	"gemu/spill"
 )
 
 type spillCmd struct {

@@ -19,7 +19,7 @@ import (
 	"gemu/debug"
 	"gemu/internal/wholefile"
 	"gemu/interp"
-	"gemu/regfile/models"
+	"gemu/models/catalog"
 	"gemu/sanitize"
 )
 
@@ -83,7 +83,7 @@ func New(s Settings) *Driver {
 	probes := slices.Concat(s.Probes, d.sanitizer.Probes)
 	d.stats = newStatistics(&d.settings)
 	if len(s.Models) > 0 {
-		d.stats.models = models.Watch(s.Models)
+		d.stats.models = catalog.Watch(s.Models)
 		probes = append(probes, d.stats.models)
 	}
 	if s.Log != "" {

@@ -17,7 +17,7 @@ import (
 	"gemu/internal/bytesize"
 	"gemu/internal/timespan"
 	"gemu/interp"
-	"gemu/regfile/models"
+	"gemu/models/catalog"
 	"gemu/sanitize"
 )
 
@@ -41,8 +41,8 @@ type Settings struct {
 	Tolerate   interp.Tolerance    // faults after which kernels go on
 	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
 
-	Stats  string         // file that Close writes statistics to; "": none are kept
-	Models []models.Entry // of register files, that watch all launches; their reports are in the statistics
+	Stats  string          // file that Close writes statistics to; "": none are kept
+	Models []catalog.Entry // of register files, that watch all launches; their reports are in the statistics
 
 	Dump  string // directory that loaded PTX is written to; "": none
 	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
@@ -188,8 +188,8 @@ var Variables = []Variable{
 		s.Stats = v
 		return nil
 	}},
-	{"GEMU_REGFILE", "some of " + models.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
-		s.Models, err = models.Select(v, warpSize)
+	{"GEMU_REGFILE", "some of " + catalog.Names(), "none", "Have models of register files watch all launches, and put their reports into the file of GEMU_STATS: see docs/regfile.md.", func(s *Settings, v string) (err error) {
+		s.Models, err = catalog.Select(v, warpSize)
 		return err
 	}},
 	{"GEMU_LOG", "FILE", "none", "Write the commit log of all launches to FILE, in text or, if it is a .gtr, in binary: what each warp instruction did. FILE grows as kernels run; after a process that ends without its exit handlers it is not whole, and readers say where it ends.", func(s *Settings, v string) error {

@@ -10,8 +10,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/wholefile"
 	"gemu/interp"
+	"gemu/models"
 	"gemu/ptx"
-	"gemu/regfile/model"
 )
 
 // Statistics are what launches have counted: the file of GEMU_STATS.
@@ -22,7 +22,7 @@ type Statistics struct {
 	Total   LaunchCounts `json:"total"`   // of all kernels
 	Kernels []KernelStat `json:"kernels"` // in the order of their first launch
 
-	Models []*model.Report `json:"models,omitempty"` // of register files, with GEMU_REGFILE: what each made of all launches
+	Models []*models.Report `json:"models,omitempty"` // of register files, with GEMU_REGFILE: what each made of all launches
 }
 
 // KernelStat is what the launches of one kernel have counted.
@@ -83,7 +83,7 @@ type statistics struct {
 	total   LaunchCounts
 	kernels []*KernelStat
 	index   map[[2]string]*KernelStat // by module and kernel
-	models  *model.Comparison         // nil: there are none
+	models  *models.Comparison        // nil: there are none
 }
 
 func newStatistics(s *Settings) *statistics {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gemu/internal/oracle"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
 

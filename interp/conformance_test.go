@@ -15,8 +15,8 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/cases"
+	"gemu/internal/oracle"
 	"gemu/internal/part"
-	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"gemu/interp/internal/oracle"
+	"gemu/internal/oracle"
 )
 
 // heapFree has CTA 0 allocate a block of 64 MB, whose memory lies outside Go's heap, and free it while the other CTAs and the other

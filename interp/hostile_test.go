@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gemu/internal/oracle"
 	"gemu/internal/part"
-	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"gemu/affinetrack"
 	"gemu/internal/part"
-	"gemu/interp/internal/random"
+	"gemu/internal/random"
 	"gemu/ptx"
 )
 

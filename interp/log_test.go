@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/oracle"
 	"gemu/internal/part"
 	"gemu/interp"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 	tracelog "gemu/trace"
 )

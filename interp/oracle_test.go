@@ -9,8 +9,8 @@ import (
 	"fmt"
 
 	"gemu/internal/occupancy"
+	"gemu/internal/oracle"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/oracle"
 	"gemu/interp/internal/simt"
 )
 

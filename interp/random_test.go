@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"gemu/internal/part"
-	"gemu/interp/internal/random"
+	"gemu/internal/random"
 	"gemu/ptx"
 )
 

@@ -1,6 +1,6 @@
 package interp
 
-// This file runs random programs with few registers: what package ptx/spill makes of
+// This file runs random programs with few registers: what package spill makes of
 // them leaves the same in memory.
 
 import (
@@ -16,9 +16,9 @@ import (
 
 	"gemu/internal/cases"
 	"gemu/internal/part"
-	"gemu/interp/internal/random"
+	"gemu/internal/random"
 	"gemu/ptx"
-	"gemu/ptx/spill"
+	"gemu/spill"
 )
 
 // straight is what a program of random.Straight leaves in its output.

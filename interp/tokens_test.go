@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/random"
 	"gemu/interp"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"gemu/interp/internal/oracle"
+	"gemu/internal/oracle"
 )
 
 // tolerating are kernels with faults that GPUs ignore. Each gets a buffer of 1024 words, word i of which is i. The expected

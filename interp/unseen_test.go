@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"gemu/internal/corpus"
+	"gemu/internal/oracle"
 	"gemu/internal/part"
 	"gemu/interp"
-	"gemu/interp/internal/oracle"
 	"gemu/ptx"
 )
 

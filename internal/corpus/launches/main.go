@@ -26,9 +26,9 @@ import (
 	"slices"
 	"strings"
 
+	"gemu/fuzz"
 	"gemu/internal/corpus"
 	"gemu/interp"
-	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
 

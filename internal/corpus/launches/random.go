@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"gemu/fuzz"
 	"gemu/internal/corpus"
-	"gemu/interp/fuzz"
 )
 
 // randomPrograms lists the launches of n random programs (package fuzz) of all features, from a seed on.

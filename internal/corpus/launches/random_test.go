@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"gemu/fuzz"
 	"gemu/interp"
-	"gemu/interp/fuzz"
 	"gemu/ptx"
 )
 

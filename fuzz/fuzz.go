@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"gemu/internal/occupancy"
+	"gemu/internal/oracle"
+	"gemu/internal/random"
 	"gemu/interp"
-	"gemu/interp/internal/oracle"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 	"gemu/sanitize"
 	"gemu/sanitize/finding"

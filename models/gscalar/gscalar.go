@@ -16,8 +16,8 @@ import (
 	"sync"
 
 	"gemu/interp"
+	"gemu/models"
 	"gemu/ptx"
-	"gemu/regfile/model"
 )
 
 // SimilarityClass is by what accesses to vector registers are counted in figure 8: those of divergent
@@ -342,4 +342,4 @@ func unitOf(instr *ptx.Instr) unit {
 	return noUnit
 }
 
-var _ model.Model = (*Model)(nil)
+var _ models.Model = (*Model)(nil)

@@ -11,7 +11,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/internal/percent"
 	"gemu/interp"
-	"gemu/regfile/model"
+	"gemu/models"
 )
 
 // Model is the register file of a policy.
@@ -123,31 +123,31 @@ func (s *sink) StoredBytes(e *interp.Event, i int) int {
 		}
 		return 2 * baseBytes * words
 	}
-	return model.Bytes(v, e.Launch.WarpSize)
+	return models.Bytes(v, e.Launch.WarpSize)
 }
 
 // Report is what the policy holds: results, operands and instructions by class.
-func (m *Model) Report() *model.Report {
+func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := &model.Report{Model: m.Name(), Title: m.policy.Doc}
+	r := &models.Report{Model: m.Name(), Title: m.policy.Doc}
 	b, all := m.total.Breakdown(), m.total.Total()
-	classes := model.Table{Name: "structure", Title: "what values are held as", Unit: "% of accesses, or of instructions", Plot: model.Stacked, Columns: []string{"uniform", "affine", "generic"}}
+	classes := models.Table{Name: "structure", Title: "what values are held as", Unit: "% of accesses, or of instructions", Plot: models.Stacked, Columns: []string{"uniform", "affine", "generic"}}
 	for _, row := range []struct {
 		name   string
 		shares affinetrack.ClassCounts
 	}{{"register reads", b.RegisterReads}, {"register writes", b.RegisterWrites}, {"instructions", b.Instructions}} {
 		n := row.shares.Total()
 		values := []float64{percent.Percentage(row.shares.Uniform, n), percent.Percentage(row.shares.Affine, n), percent.Percentage(row.shares.Generic, n)}
-		classes.Rows = append(classes.Rows, model.Row{Name: row.name, Values: values})
+		classes.Rows = append(classes.Rows, models.Row{Name: row.name, Values: values})
 	}
 	s := m.total.Summary()
-	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"vector reads", "vector writes", "tag reads", "tag writes", "expansions"},
-		Rows: []model.Row{{Name: m.Name(), Values: []float64{float64(all.Reads.Generic), float64(all.Writes.Generic), float64(all.Reads.Compact()), float64(all.Writes.Compact()), float64(all.Materialisations)}}}}
-	summary := model.Table{Name: "summary", Title: "instructions", Unit: "%", Plot: model.Bars, Columns: []string{"compact", "suppressed", "expansions", "branches", "loads"},
-		Rows: []model.Row{{Name: m.Name(), Values: []float64{s.Affine, s.Suppressed, s.Expansion, s.Branches, s.Loads}}}}
-	r.Tables = []model.Table{classes, summary, accesses}
+	accesses := models.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"vector reads", "vector writes", "tag reads", "tag writes", "expansions"},
+		Rows: []models.Row{{Name: m.Name(), Values: []float64{float64(all.Reads.Generic), float64(all.Writes.Generic), float64(all.Reads.Compact()), float64(all.Writes.Compact()), float64(all.Materialisations)}}}}
+	summary := models.Table{Name: "summary", Title: "instructions", Unit: "%", Plot: models.Bars, Columns: []string{"compact", "suppressed", "expansions", "branches", "loads"},
+		Rows: []models.Row{{Name: m.Name(), Values: []float64{s.Affine, s.Suppressed, s.Expansion, s.Branches, s.Loads}}}}
+	r.Tables = []models.Table{classes, summary, accesses}
 	return r
 }
 
-var _ model.Model = (*Model)(nil)
+var _ models.Model = (*Model)(nil)

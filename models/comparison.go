@@ -1,4 +1,4 @@
-package model
+package models
 
 // This file is several models on the same execution.
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"gemu/interp"
+	"gemu/models"
 	"gemu/ptx"
-	"gemu/regfile/model"
 )
 
 // register is a vector register, or a predicate. The paper keeps enc and mask, or a base, in BVR
@@ -158,7 +158,7 @@ func (c *cta) OnEvent(e *interp.Event) {
 	case interp.OnAfter:
 		c.execute(e)
 	}
-	if model.HasResults(e) {
+	if models.HasResults(e) {
 		c.stored = c.stored[:0]
 		regs, at := c.frame(e, e.Func), c.offsets[e.Func]
 		for i := range e.Writes {

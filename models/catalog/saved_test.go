@@ -1,4 +1,4 @@
-package models
+package catalog
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gemu/interp"
-	"gemu/regfile/avc"
-	"gemu/regfile/model"
+	"gemu/models"
+	"gemu/models/avc"
 )
 
 // savedKernel diverges in a loop, calls, and keeps values in private memory.
@@ -153,7 +153,7 @@ func saved(t *testing.T, ctas int) {
 }
 
 // report is all that models and a recorder have to tell.
-func report(side *model.Comparison, recorder *avc.Recorder) string {
+func report(side *models.Comparison, recorder *avc.Recorder) string {
 	s := ""
 	for _, r := range side.Reports() {
 		s += fmt.Sprintf("%+v\n", *r)

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/internal/random"
 	"gemu/interp"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 )
 
@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the table of differences to docs/
 
 // TestDifferencesDocumented: docs/fuzz.md has the list of the generator.
 func TestDifferencesDocumented(t *testing.T) {
-	const file, begin, end = "../../docs/fuzz.md", "<!-- differences -->\n", "<!-- end of differences -->"
+	const file, begin, end = "../docs/fuzz.md", "<!-- differences -->\n", "<!-- end of differences -->"
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

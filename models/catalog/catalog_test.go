@@ -1,4 +1,4 @@
-package models
+package catalog
 
 import (
 	"strings"
@@ -9,13 +9,13 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/models"
+	"gemu/models/gscalar"
 	"gemu/ptx"
-	"gemu/regfile/gscalar"
-	"gemu/regfile/model"
 )
 
 // runWith runs a workload of the library with models beside each other.
-func runWith(t *testing.T, name string, size int, list string) (*model.Comparison, []*interp.Result) {
+func runWith(t *testing.T, name string, size int, list string) (*models.Comparison, []*interp.Result) {
 	t.Helper()
 	entries, err := Parse(list)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestBeside(t *testing.T) {
 		size int
 	}{{"bfs", 300}, {"hotspot", 32}, {"reduce", 3000}} {
 		side, results := runWith(t, c.name, c.size, "kim,avc,gscalar,combined")
-		total := model.Instr{Stored: make([]int64, 4), Compressed: make(model.CompressedWrites, 16)}
+		total := models.Instr{Stored: make([]int64, 4), Compressed: make(models.CompressedWrites, 16)}
 		for _, n := range side.Instrs() {
 			sum := int64(0)
 			for _, k := range n.Compressed {

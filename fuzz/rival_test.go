@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"gemu/internal/random"
 	"gemu/interp"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 )
 

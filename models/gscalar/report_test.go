@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"gemu/regfile/model"
+	"gemu/models"
 )
 
 // TestFigures derives the figures of a few counts by hand.
@@ -66,7 +66,7 @@ func TestReport(t *testing.T) {
 					t.Errorf("%s, %s: %d values in %d columns", m.Name(), table.Name, len(r.Values), len(table.Columns))
 				}
 			}
-			if table.Name == "accesses" && table.Plot != model.NoPlot {
+			if table.Name == "accesses" && table.Plot != models.NoPlot {
 				t.Error("accesses are drawn")
 			}
 		}

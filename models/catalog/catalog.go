@@ -1,5 +1,5 @@
-// Package models knows the models of register files by name. A further one is a line of Known.
-package models
+// Package catalog knows the models of register files by name. A further one is a line of Known.
+package catalog
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"gemu/affinetrack"
-	"gemu/regfile/avc"
-	"gemu/regfile/gscalar"
-	"gemu/regfile/model"
-	"gemu/regfile/tags"
+	"gemu/models"
+	"gemu/models/avc"
+	"gemu/models/gscalar"
+	"gemu/models/tags"
 )
 
 // Entry is a model that can be asked for.
 type Entry struct {
 	Name, Doc string
-	New       func() model.Model
+	New       func() models.Model
 	Warp      int  // lanes of the warps that it is for; 0: any
 	Default   bool // it is among those that are taken where none is asked for
 }
@@ -29,9 +29,9 @@ func known() []Entry {
 	kim.Default = true
 	list := []Entry{
 		kim,
-		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", New: func() model.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
-		{Name: "gscalar", Doc: "Liu et al. 2017: registers compressed byte by byte", New: func() model.Model { return &gscalar.Model{Verify: true} }, Default: true},
-		{Name: "combined", Doc: "that behind tags for base and stride; not of a paper", New: func() model.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
+		{Name: "avc", Doc: "Collange and Kouyoumdjian 2011: vectors of private memory in a cache of bases and strides", New: func() models.Model { return &cache{} }, Warp: avc.Lanes, Default: true},
+		{Name: "gscalar", Doc: "Liu et al. 2017: registers compressed byte by byte", New: func() models.Model { return &gscalar.Model{Verify: true} }, Default: true},
+		{Name: "combined", Doc: "that behind tags for base and stride; not of a paper", New: func() models.Model { return &gscalar.Model{Verify: true, File: gscalar.Affine} }},
 	}
 	for _, p := range affinetrack.Policies {
 		if p.Name != "kim" {
@@ -44,7 +44,7 @@ func known() []Entry {
 // policyEntry is the model of a policy.
 func policyEntry(name string) Entry {
 	p := affinetrack.PolicyByName(name)
-	return Entry{Name: name, Doc: p.Doc, New: func() model.Model { return tags.New(p) }}
+	return Entry{Name: name, Doc: p.Doc, New: func() models.Model { return tags.New(p) }}
 }
 
 // Names lists the models.
@@ -117,10 +117,10 @@ func Select(list string, lanes int) ([]Entry, error) {
 func (e *Entry) fits(lanes int) bool { return e.Warp == 0 || e.Warp == lanes }
 
 // Watch makes models that watch the same launches.
-func Watch(entries []Entry) *model.Comparison {
-	var list []model.Model
+func Watch(entries []Entry) *models.Comparison {
+	var list []models.Model
 	for _, e := range entries {
 		list = append(list, e.New())
 	}
-	return model.Watch(list...)
+	return models.Watch(list...)
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"gemu/internal/part"
+	"gemu/internal/random"
 	"gemu/interp"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 )
 

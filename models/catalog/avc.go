@@ -1,4 +1,4 @@
-package models
+package catalog
 
 // This file has the Affine Vector Cache stand beside register files.
 
@@ -6,9 +6,9 @@ import (
 	"math/bits"
 
 	"gemu/interp"
+	"gemu/models"
+	"gemu/models/avc"
 	"gemu/ptx"
-	"gemu/regfile/avc"
-	"gemu/regfile/model"
 )
 
 // cache is the Affine Vector Cache beside other models. It holds registers that are spilled to
@@ -118,7 +118,7 @@ func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
 		s.frames[key][v.Reg] = r
 	}
 	r.valid |= e.Lanes
-	for k := range model.Bytes(v, 1) / 4 {
+	for k := range models.Bytes(v, 1) / 4 {
 		from := v.Low
 		if k >= 2 {
 			from = v.High
@@ -139,8 +139,8 @@ func (s *cacheSink) StoredBytes(e *interp.Event, i int) (bytes int) {
 }
 
 // Report is the classes of vectors in private memory.
-func (c *cache) Report() *model.Report {
-	t := model.Table{Name: "private", Title: "vectors in private memory", Unit: "transactions", Plot: model.Stacked}
+func (c *cache) Report() *models.Report {
+	t := models.Table{Name: "private", Title: "vectors in private memory", Unit: "transactions", Plot: models.Stacked}
 	for k := range avc.Classes {
 		t.Columns = append(t.Columns, k.String())
 	}
@@ -149,7 +149,7 @@ func (c *cache) Report() *model.Report {
 		sum.Add(&k.Counts)
 	}
 	row := func(name string, counts [avc.Classes]int64) {
-		r := model.Row{Name: name}
+		r := models.Row{Name: name}
 		for _, n := range counts {
 			r.Values = append(r.Values, float64(n))
 		}
@@ -157,7 +157,7 @@ func (c *cache) Report() *model.Report {
 	}
 	row("loads", sum.Loads)
 	row("stores", sum.Stores)
-	return &model.Report{Model: c.Name(), Title: "Collange and Kouyoumdjian 2011: vectors of private memory with a base and a stride in a cache beside the first level; of registers, what it would hold if they were spilled", Tables: []model.Table{t}}
+	return &models.Report{Model: c.Name(), Title: "Collange and Kouyoumdjian 2011: vectors of private memory with a base and a stride in a cache beside the first level; of registers, what it would hold if they were spilled", Tables: []models.Table{t}}
 }
 
-var _ model.Sizer = (*cacheSink)(nil)
+var _ models.Sizer = (*cacheSink)(nil)

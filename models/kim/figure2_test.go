@@ -11,8 +11,8 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/models/kim"
 	"gemu/ptx"
-	"gemu/regfile/kim"
 )
 
 type classShares = affinetrack.ClassCounts

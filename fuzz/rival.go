@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"gemu/internal/input"
+	"gemu/internal/random"
 	"gemu/internal/wholefile"
 	"gemu/interp"
-	"gemu/interp/internal/random"
 	"gemu/ptx"
 	"gemu/trace"
 )

@@ -8,7 +8,7 @@ import (
 	"gemu/affinetrack"
 	"gemu/interp"
 	"gemu/kernels"
-	"gemu/regfile/kim"
+	"gemu/models/kim"
 )
 
 // TestBounds has cycles worked out by hand.

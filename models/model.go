@@ -1,11 +1,11 @@
-// Package model is what models of register files have in common, those that papers propose:
-// each is a package below regfile, watches launches as a probe, and reports tables. Models do
-// not change what is executed, so that several can watch the same launch: Beside has them do
+// Package models is what models of register files have in common, those that papers propose:
+// each is a package below models, watches launches as a probe, and reports tables. Models do
+// not change what is executed, so that several can watch the same launch: Watch has them do
 // so, and counts which of them keep which values, by instruction.
 //
 // A model that wants to join is a type with the methods of Model. If the sinks of its CTAs are
 // Keepers, too, it stands in the comparison by line; if not, it has its report only.
-package model
+package models
 
 import "gemu/interp"
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"gemu/internal/percent"
-	"gemu/regfile/model"
+	"gemu/models"
 )
 
 // Divergence is figure 1, in percent of instructions: those that are divergent, and of these those
@@ -100,10 +100,10 @@ func (c *Counts) words(scheme int, low bool) Scheme {
 
 // Report is the figures, a row for each width of warps. Of the model with affine tags it is what
 // registers take, and nothing of scalar execution.
-func (m *Model) Report() *model.Report {
+func (m *Model) Report() *models.Report {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := &model.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
+	r := &models.Report{Model: m.Name(), Title: "Liu et al., HPCA 2017: registers compressed byte by byte, and scalar execution by their encodings"}
 	tables, shown := figures, []int{Vectors, ScalarFile, BDI, Warped, Bytewise, Halves}
 	if m.file() == Affine {
 		r.Title = "byte-wise compression behind tags for base and stride: not of a paper"
@@ -114,11 +114,11 @@ func (m *Model) Report() *model.Report {
 	for _, f := range tables {
 		t := f.Table
 		for _, width := range widths {
-			t.Rows = append(t.Rows, model.Row{Name: fmt.Sprintf("warps of %d", width), Values: f.row(m.byWidth[width])})
+			t.Rows = append(t.Rows, models.Row{Name: fmt.Sprintf("warps of %d", width), Values: f.row(m.byWidth[width])})
 		}
 		r.Tables = append(r.Tables, t)
 	}
-	accesses := model.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
+	accesses := models.Table{Name: "accesses", Title: "accesses to the register file", Unit: "accesses", Columns: []string{"reads", "writes", "banks", "arrays", "small array", "special moves"}}
 	for _, width := range widths {
 		for _, i := range shown {
 			s := m.byWidth[width].Scheme(i)
@@ -126,7 +126,7 @@ func (m *Model) Report() *model.Report {
 			if len(widths) > 1 {
 				name += fmt.Sprintf(", warps of %d", width)
 			}
-			row := model.Row{Name: name}
+			row := models.Row{Name: name}
 			for _, n := range []int64{s.Reads, s.Writes, s.Banks, s.Arrays, s.Small, s.Moves} {
 				row.Values = append(row.Values, float64(n))
 			}
@@ -139,20 +139,20 @@ func (m *Model) Report() *model.Report {
 
 // figure is a table whose rows are made of counts.
 type figure struct {
-	model.Table
+	models.Table
 	row func(c *Counts) []float64
 }
 
 // figures are those of the paper.
 var figures = []figure{
-	{model.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: model.Bars, Columns: []string{"divergent", "divergent scalar"}},
+	{models.Table{Name: "figure1", Title: "figure 1: divergent instructions", Unit: "% of instructions", Plot: models.Bars, Columns: []string{"divergent", "divergent scalar"}},
 		func(c *Counts) []float64 { d, s := c.Divergence(); return []float64{d, s} }},
-	{model.Table{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: model.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
+	{models.Table{Name: "figure8", Title: "figure 8: what lanes of a register share", Unit: "% of accesses", Plot: models.Stacked, Columns: []string{"scalar", "3-byte", "2-byte", "1-byte", "other", "divergent"}},
 		func(c *Counts) []float64 {
 			s := c.Similar(ReadsAndWrites, false)
 			return []float64{s[ScalarValue], s[ThreeBytes], s[TwoBytes], s[OneByte], s[Other], s[DivergentAccess]}
 		}},
-	{model.Table{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: model.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"}},
+	{models.Table{Name: "figure9", Title: "figure 9: instructions that may execute as scalars", Unit: "% of instructions", Plot: models.Stacked, Columns: []string{"ALU scalar", "SFU and memory", "half scalar", "divergent scalar"}},
 		func(c *Counts) []float64 {
 			alu, otherUnits, half, divergent := c.Scalar(Headline)
 			return []float64{alu, otherUnits, half, divergent}
@@ -163,7 +163,7 @@ var figures = []figure{
 
 // energies is figure 12 of some schemes.
 func energies(list ...int) figure {
-	return figure{model.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: model.Bars, Columns: names(list)},
+	return figure{models.Table{Name: "figure12", Title: "figure 12: energy of the register file, first order", Unit: "% of vectors", Plot: models.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
 			for _, i := range list {
 				p = append(p, c.Power(i, true, false))
@@ -174,7 +174,7 @@ func energies(list ...int) figure {
 
 // ratios is what section 5.3 says of some schemes.
 func ratios(list ...int) figure {
-	return figure{model.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: model.Bars, Columns: names(list)},
+	return figure{models.Table{Name: "ratio", Title: "compression ratio of what is written", Unit: "times", Plot: models.Bars, Columns: names(list)},
 		func(c *Counts) (p []float64) {
 			for _, i := range list {
 				p = append(p, c.Ratio(i, false, false))

@@ -12,7 +12,7 @@ import (
 	"gemu/interp"
 	"gemu/kernels"
 	"gemu/ptx"
-	"gemu/ptx/spill"
+	"gemu/spill"
 )
 
 // run runs a workload with other PTX than its own.

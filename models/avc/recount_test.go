@@ -11,9 +11,9 @@ import (
 	"gemu/internal/recount"
 	"gemu/interp"
 	"gemu/kernels"
+	"gemu/models/avc"
 	"gemu/ptx"
-	"gemu/ptx/spill"
-	"gemu/regfile/avc"
+	"gemu/spill"
 )
 
 // TestRecount runs spilled workloads through the caches and through those of package recount, which are written from
