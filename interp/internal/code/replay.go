@@ -1,0 +1,172 @@
+package code
+
+import (
+	"errors"
+	"slices"
+
+	"gemu/regfile"
+)
+
+// Replay compares a function with what it was before its rows were allocated, in program
+// q: it follows which register each row holds, and reports where an instruction wants
+// another, or one that is kept in another way.
+func (p *Program) Replay(f *Func, q *Program, selected *Func) error {
+	v := newVerifier(p, f)
+	if len(p.Instrs) != len(q.Instrs) || len(p.Fixed) != len(q.Fixed) {
+		v.fault(f.Begin, "%d instructions have become %d", len(q.Instrs), len(p.Instrs))
+		return errors.Join(v.faults...)
+	}
+	r := replay{verifier: v, q: q, places: spaceOf(f.Frame), registers: spaceOf(selected.Frame), consts: map[Row]int32{}}
+	for i := range p.Fixed {
+		for _, row := range p.Results(nil, &p.Fixed[i].Instr) {
+			if row.Slot != NoSlot && row.Row < 0 {
+				r.consts[row] = r.places.size() + int32(len(r.consts))
+			}
+		}
+	}
+	begin := make([]int32, int(r.places.size())+len(r.consts))
+	setRows := func(holds, before []Row) {
+		for i := range holds {
+			if place := r.place(holds[i]); place >= 0 && holds[i].Row >= 0 {
+				begin[place] = r.register(before[i])
+			}
+		}
+	}
+	setRows(f.Zero, selected.Zero)
+	setRows(PlaceRows(nil, f.Formals), PlaceRows(nil, selected.Formals))
+	at := func(pc int32) int32 { return v.blockAt[pc].Index - f.Blocks.First }
+	in := make([][]int32, f.Blocks.Len())
+	in[at(f.Begin)] = begin
+	v.fixpoint(at(f.Begin), func(b *Block) func(next int32) bool {
+		out := slices.Clone(in[at(b.First)])
+		r.block(b, out, selected, false)
+		return func(next int32) (changed bool) {
+			k := at(next)
+			if in[k] == nil {
+				in[k] = slices.Clone(out)
+				return true
+			}
+			for i, held := range in[k] {
+				if held != 0 && out[i] != held {
+					in[k][i], changed = 0, true
+				}
+			}
+			return changed
+		}
+	})
+	for i := range in {
+		if in[i] != nil {
+			r.block(&p.Blocks[f.Blocks.First+int32(i)], in[i], selected, true)
+		}
+	}
+	return errors.Join(v.faults...)
+}
+
+// replay follows which register each place holds: a row, or a constant of the launch.
+type replay struct {
+	*verifier
+	q                 *Program
+	places, registers space
+	consts            map[Row]int32 // places of constants
+	holds, heldBefore []Row
+	guarded           map[int32]int32 // what this PTX instruction has written, where its guard let it
+}
+
+// space numbers the rows of a function.
+type space [P + 2]int32
+
+func spaceOf(n regfile.Size) (s space) {
+	s[R+1], s[Q+1], s[P+1] = int32(n.R), int32(n.Q), int32(n.P)
+	for i := 1; i < len(s); i++ {
+		s[i] += s[i-1]
+	}
+	return s
+}
+
+func (s *space) size() int32 { return s[P+1] }
+
+// place numbers a place; −1 for what is none.
+func (r *replay) place(row Row) int32 {
+	if row.Slot == NoSlot {
+		return -1
+	}
+	if row.Row >= 0 {
+		return r.places[row.Slot] + row.Row
+	}
+	if i, ok := r.consts[row]; ok {
+		return i
+	}
+	return -1
+}
+
+// register numbers a register, from 1; 0 stands for none.
+func (r *replay) register(row Row) int32 {
+	if row.Slot == NoSlot || row.Row < 0 {
+		return 0
+	}
+	return r.registers[row.Slot] + row.Row + 1
+}
+
+// block follows the instructions of a block. holds is the register in each place.
+func (r *replay) block(b *Block, holds []int32, selected *Func, report bool) {
+	source := int32(-1)
+	for pc := b.First; pc <= b.Last; pc++ {
+		for _, k := range r.fixed[pc] {
+			r.results(&r.Fixed[k].Instr, &r.q.Fixed[k].Instr, holds)
+		}
+		i, j := &r.Instrs[pc], &r.q.Instrs[pc]
+		if i.Src != source {
+			clear(r.guarded)
+			source = i.Src
+		}
+		if report {
+			r.reads(pc, i, j, holds, selected)
+		}
+		r.results(i, j, holds)
+	}
+}
+
+// reads reports operands that are not where the instruction looks for them.
+func (r *replay) reads(pc int32, i, j *Instr, holds []int32, selected *Func) {
+	r.holds, r.heldBefore = r.Operands(r.holds[:0], i), r.q.Operands(r.heldBefore[:0], j)
+	if i.Guard < 0 != (j.Guard < 0) || i.Guard > 0 != (j.Guard > 0) {
+		r.fault(pc, "its guard is %d, and was %d", i.Guard, j.Guard)
+	}
+	if i.Guard != 0 && j.Guard != 0 {
+		p, _ := GuardRow(i.Guard)
+		s, _ := GuardRow(j.Guard)
+		r.holds, r.heldBefore = append(r.holds, Row{P, p}), append(r.heldBefore, Row{P, s})
+	}
+	for k, row := range r.holds {
+		want := r.heldBefore[k]
+		switch place := r.place(row); {
+		case want.Slot == NoSlot || want.Row < 0:
+			if row != want {
+				r.fault(pc, "operand %d is %s%d, and not the constant %s%d", k, row.Slot, row.Row, want.Slot, want.Row)
+			}
+		case place < 0 || holds[place] != r.register(want) && r.guarded[place] != r.register(want):
+			r.fault(pc, "operand %d is %s%d, which does not hold %s%d there", k, row.Slot, row.Row, want.Slot, want.Row)
+		case row.Row >= 0 && r.fn.KeepingOf(row) != selected.KeepingOf(want):
+			r.fault(pc, "operand %d is kept in another way than %s%d", k, want.Slot, want.Row)
+		}
+	}
+}
+
+// results follows what an instruction writes.
+func (r *replay) results(i, j *Instr, holds []int32) {
+	r.holds, r.heldBefore = r.Results(r.holds[:0], i), r.q.Results(r.heldBefore[:0], j)
+	for k, row := range r.holds {
+		place, before := r.place(row), r.register(r.heldBefore[k])
+		switch {
+		case place < 0:
+		case i.Guard == 0:
+			holds[place] = before
+		case holds[place] != before:
+			holds[place] = 0
+			if r.guarded == nil {
+				r.guarded = map[int32]int32{}
+			}
+			r.guarded[place] = before
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package lower
+
+import (
+	"slices"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/ptx"
+)
+
+// lowerSetp: p and q are of a comparison and its complement, or of the low halves and of the
+// high ones.
+func lowerSetp(l *lowerer, instr *ptx.Instr) {
+	a, t := l.comparands(instr, instr.Arg("a"), instr.Type())
+	b, _ := l.comparands(instr, instr.Arg("b"), instr.Type())
+	p, q := l.predicate(instr.Arg("p")), int32(code.NoRow)
+	if instr.Form.Operand("q") >= 0 {
+		q = l.predicate(instr.Arg("q"))
+	}
+	if len(a) == 1 {
+		l.compare(instr, t, p, q, a[0], b[0])
+		return
+	}
+	results := []code.Instr{{Op: code.MovPred, D: p}, {Op: code.MovPred, D: q}}
+	for i := range results {
+		results[i].A = l.newTemp(code.P)
+		l.compare(instr, t, results[i].A, code.NoRow, a[i], b[i])
+	}
+	// The predicate last that is the instruction's own guard.
+	if g := instr.Guard.Reg; g != ptx.NoReg && p == l.rows[g].Row {
+		slices.Reverse(results)
+	}
+	for _, o := range results {
+		if o.D != code.NoRow {
+			l.emit(o)
+		}
+	}
+}
+
+// lowerSet: where the comparison holds, a one of a float type or ones in all bits of an
+// integer; for each of two halves, if they are compared.
+func lowerSet(l *lowerer, instr *ptx.Instr) {
+	if !instr.Form.HasSlot("dtype") {
+		l.setPacked(instr)
+		return
+	}
+	dt, st := instr.SlotType("dtype"), instr.SlotType("stype")
+	a, t := l.comparands(instr, instr.Arg("a"), st)
+	b, _ := l.comparands(instr, instr.Arg("b"), st)
+	p := l.newTemp(code.P)
+	d := l.target(instr.Arg("d"), code.R)
+	if len(a) == 2 {
+		parts := [2]int32{l.newTemp(code.R), l.newTemp(code.R)}
+		for i, part := range parts {
+			l.compare(instr, t, p, code.NoRow, a[i], b[i])
+			l.emit(code.Instr{Op: code.SelpB32, D: part, A: l.constant(code.R, setTrue(dt)&0xffff), B: l.constant(code.R, 0), C: p})
+		}
+		l.emit(code.Instr{Op: code.PackB32, D: d, A: parts[0], B: parts[1]})
+		return
+	}
+	l.compare(instr, t, p, code.NoRow, a[0], b[0])
+	switch dt {
+	case ptx.U32, ptx.S32:
+		l.emit(code.Instr{Op: code.MaskU32, D: d, A: p})
+	case ptx.F32:
+		l.emit(code.Instr{Op: code.MaskF32, D: d, A: p})
+	default:
+		l.emit(code.Instr{Op: code.SelpB32, D: d, A: l.constant(code.R, setTrue(dt)), B: l.constant(code.R, 0), C: p})
+	}
+}
+
+var boolOps = map[string]uint64{"": alu.BoolNone, "and": alu.BoolAnd, "or": alu.BoolOr, "xor": alu.BoolXor}
+
+// compare emits the comparison of rows a and b, of type t, into predicates p and q, combined
+// with the instruction's operand c.
+func (l *lowerer) compare(instr *ptx.Instr, t ptx.Type, p, q, a, b int32) {
+	o := code.Instr{Op: code.OpNamed("cmp." + instr.Slot("cmp") + t.String()), D: p, F: q, A: a, B: b, Imm: lookUp(boolOps, instr.Slot("bool"))}
+	o.C = l.constant(code.P, 0) // which is combined with nothing, if there is no other
+	if c := instr.Arg("c"); c.Kind != ptx.NoOperand {
+		plain := *c
+		plain.Neg = false
+		o.C = l.source(&plain, ptx.Pred, code.P)
+		if c.Neg {
+			o.Imm |= alu.ComplementC
+		}
+	}
+	l.emit(o)
+}
+
+// comparands gives what compare wants of a source operand: numbers of type as, one for each that
+// the operand holds. Those of halves are numbers of f32, which compare as they do.
+func (l *lowerer) comparands(instr *ptx.Instr, o *ptx.Operand, t ptx.Type) (rows []int32, as ptx.Type) {
+	row := l.source(o, t, code.SlotOf(t))
+	ftz := instr.Has("ftz")
+	widen := func(op code.Op, row int32) int32 {
+		d := l.newTemp(code.R)
+		if ftz && op == code.CvtF32F16 {
+			flushed := l.newTemp(code.R)
+			l.emit(code.Instr{Op: code.FtzF16, D: flushed, A: row})
+			row = flushed
+		}
+		l.emit(code.Instr{Op: op, D: d, A: row})
+		return d
+	}
+	half := func(i int) int32 {
+		d := l.newTemp(code.R)
+		l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(16*i | 16<<8)})
+		return d
+	}
+	switch t {
+	case ptx.F16:
+		return []int32{widen(code.CvtF32F16, row)}, ptx.F32
+	case ptx.BF16:
+		return []int32{widen(code.CvtF32Bf16, row)}, ptx.F32
+	case ptx.F16x2:
+		return []int32{widen(code.CvtF32F16, half(0)), widen(code.CvtF32F16, half(1))}, ptx.F32
+	case ptx.BF16x2:
+		return []int32{widen(code.CvtF32Bf16, half(0)), widen(code.CvtF32Bf16, half(1))}, ptx.F32
+	}
+	if ftz {
+		row = l.flushed(row)
+	}
+	return []int32{row}, t
+}
+
+// flushed gives a row with the subnormals of an f32 operand flushed.
+func (l *lowerer) flushed(row int32) int32 {
+	t := l.newTemp(code.R)
+	l.emit(code.Instr{Op: code.FtzF32, D: t, A: row})
+	return t
+}
+
+// packedComparisons are the comparisons of packed integers.
+var packedComparisons = map[string]uint64{
+	"eq": alu.PackedEq, "ne": alu.PackedNe, "lt": alu.PackedLt, "lo": alu.PackedLt, "le": alu.PackedLe, "ls": alu.PackedLe,
+	"gt": alu.PackedGt, "hi": alu.PackedGt, "ge": alu.PackedGe, "hs": alu.PackedGe,
+}
+
+// setPacked lowers set on packed integers.
+func (l *lowerer) setPacked(instr *ptx.Instr) {
+	elem, count := instr.Type().Elements()
+	imm := lookUp(packedComparisons, instr.Slot("cmp")) | uint64(instr.Type().Bits()/count)
+	if elem.IsSigned() {
+		imm |= 1 << 8
+	}
+	l.emit(code.Instr{Op: code.SetPacked, D: l.target(instr.Arg("d"), code.R), A: l.source(instr.Arg("a"), ptx.B32, code.R), B: l.source(instr.Arg("b"), ptx.B32, code.R), Imm: imm})
+}
+
+// setTrue is what set writes in a number of type t where the comparison holds.
+func setTrue(t ptx.Type) uint64 {
+	switch t {
+	case ptx.F16, ptx.F16x2:
+		return 0x3c00
+	case ptx.BF16, ptx.BF16x2:
+		return 0x3f80
+	}
+	return 1<<t.Bits() - 1
+}

@@ -1,0 +1,210 @@
+package lower
+
+import (
+	"strings"
+
+	"gemu/interp/internal/alu"
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/fp"
+	"gemu/interp/internal/mem"
+	"gemu/ptx"
+)
+
+func lowerCvt(l *lowerer, instr *ptx.Instr) {
+	dt, at := instr.Conversion()
+	spec := alu.ConvertSpec{
+		Dst: dt, Src: at, Rnd: lookUp(roundings, instr.Slot("rnd")), Integral: strings.HasSuffix(instr.Slot("rnd"), "i"),
+		FTZ: instr.Has("ftz"), Sat: instr.Has("sat"), Relu: instr.Has("relu"), SatFinite: instr.Has("satfinite"), PlusZero: instr.Has("pzo"),
+	}
+	switch {
+	case instr.Has("rs"):
+		spec.Rnd = fp.RS
+	case instr.Has("rna"):
+		spec.Rnd = fp.RNA
+	}
+	if _, n := dt.Elements(); n > 1 {
+		l.convertPacked(instr, spec)
+		return
+	}
+	d, finish := l.result(&instr.Ops[0], dt)
+	a := l.source(&instr.Ops[1], at, code.SlotOf(at))
+	conversion := code.Instr{Op: code.OpOf(instr.Variant), D: d, A: a}
+	if conversion.Op == code.Invalid {
+		conversion.Op, conversion.Imm = convertOps[code.SlotOf(dt)][code.SlotOf(at)], spec.Imm()
+	}
+	l.emit(conversion)
+	finish()
+}
+
+// convertPacked emits a cvt that packs its results. The first number is the uppermost.
+func (l *lowerer) convertPacked(instr *ptx.Instr, spec alu.ConvertSpec) {
+	d, packed := instr.Arg("d"), spec.Src
+	to, n := spec.Dst.Elements()
+	from, sources := packed.Elements()
+	width := spec.Dst.Bits() / n
+	spec.Dst, spec.Src = to, from
+	name := "c"
+	if sources > 1 {
+		name = "b"
+	}
+	with := new(ptx.Operand) // random bits or scales
+	if i := instr.Form.Operand(name); i >= 0 {
+		with = &instr.Ops[i]
+	}
+	parts := make([]int32, n)
+	for i := range parts {
+		var a int32
+		switch o := instr.Arg("a"); {
+		case sources > 1:
+			a = l.extract(l.source(o, packed, code.R), (n-1-i)*packed.Bits()/n, packed.Bits()/n)
+		case o.Kind == ptx.VecOperand:
+			a = l.source(&o.Elems()[i], from, code.R)
+		case i == 0:
+			a = l.source(o, from, code.R)
+		default:
+			a = l.source(instr.Arg("b"), from, code.R)
+		}
+		o := code.Instr{Op: code.ConvertB32B32, A: a}
+		switch {
+		case with.Kind == ptx.NoOperand:
+		case spec.Rnd == fp.RS:
+			o.Op, o.B = code.ConvertWithB32, l.random(l.source(with, ptx.B32, code.R), to, n, i)
+		case instr.Has("scaled::n1::ue8m0"):
+			o.Op, o.B, spec.Flush = code.ConvertWithB32, l.extract(l.source(with, ptx.B8, code.R), 0, 8), true
+		default:
+			o.Op, o.B = code.ConvertWithB32, l.extract(l.source(with, ptx.B16, code.R), 8*(n-1-i), 8)
+		}
+		spec.HasSecond = o.Op == code.ConvertWithB32
+		o.D, o.Imm = l.newTemp(code.R), spec.Imm()
+		l.emit(o)
+		parts[i] = o.D
+	}
+	row := l.target(d, code.R)
+	if width == 16 {
+		l.emit(code.Instr{Op: code.PackB32, D: row, A: parts[1], B: parts[0]})
+		return
+	}
+	acc := l.constant(code.R, 0)
+	for i, part := range parts {
+		l.emit(code.Instr{Op: code.InsertB32, D: row, A: acc, B: part, Imm: uint64((n - 1 - i) * width)})
+		acc = row
+	}
+}
+
+// extract gives n bits of a row.
+func (l *lowerer) extract(row int32, at, n int) int32 {
+	d := l.newTemp(code.R)
+	l.emit(code.Instr{Op: code.ExtractB32, D: d, A: row, Imm: uint64(at | n<<8)})
+	return d
+}
+
+// random gives the random bits that cvt.rs rounds the i-th of n numbers by. Two numbers have 16
+// bits of their own each. Of four, two share 16 bits, which the first of them takes from the
+// lowest on: RATIONALE.md says where that is from. Those of .e2m1 come from both halves.
+func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
+	if n == 2 {
+		return l.extract(row, 16*(1-i), alu.RandomBits(to))
+	}
+	upper := 1 - i/2
+	bits := int32(0)
+	if to == ptx.E2M1 {
+		bits = l.newTemp(code.R)
+		l.emit(code.Instr{Op: code.InsertB32, D: bits, A: l.extract(row, 8*upper, 8), B: l.extract(row, 16+8*upper, 8), Imm: 8})
+	} else {
+		bits = l.extract(row, 16*upper, 16)
+	}
+	if i%2 == 0 {
+		d := l.newTemp(code.R)
+		l.emit(code.Instr{Op: code.BrevB32, D: d, A: bits})
+		bits = l.extract(d, 16, 16)
+	}
+	return bits
+}
+
+// lowerMixed lowers arithmetic on packed numbers of different types. A source whose type the opcode does not
+// name has that of the result.
+func lowerMixed(l *lowerer, instr *ptx.Instr) {
+	types := instr.Types()
+	spec := alu.MixedSpec{Op: instr.Mnemonic(), Dst: types[0], Rnd: lookUp(roundings, instr.Slot("rnd")), FTZ: instr.Has("ftz"), SatFinite: instr.Has("satfinite")}
+	if instr.Has("rz") {
+		spec.Rnd = fp.RZ
+	}
+	for len(types) < len(instr.Ops) {
+		types = append(types, types[0])
+	}
+	spec.A, spec.B = types[1], types[2]
+	var o code.Instr
+	switch d, a := code.SlotOf(types[0]), code.SlotOf(types[1]); {
+	case d == code.Q:
+		o.Op = code.MixedB64B32
+	case a == code.Q:
+		o.Op = code.MixedB32B64
+	default:
+		o.Op = code.MixedB32B32
+	}
+	s := o.Op.Signature()
+	rows := []*int32{&o.A, &o.B, &o.C}
+	for i := range s.Sources() {
+		if i+1 < len(instr.Ops) {
+			*rows[i] = l.source(&instr.Ops[i+1], types[i+1], s.Src[i])
+		} else {
+			o.C = o.B // there is none
+		}
+	}
+	if len(instr.Ops) > 3 {
+		spec.C = types[3]
+	}
+	o.D, o.Imm = l.target(&instr.Ops[0], s.Dst), spec.Imm()
+	l.emit(o)
+}
+
+// convertOps are the conversions in full, by the slots of result and source.
+var convertOps = [...][code.Q + 1]code.Op{
+	code.R: {code.R: code.ConvertB32B32, code.Q: code.ConvertB32B64},
+	code.Q: {code.R: code.ConvertB64B32, code.Q: code.ConvertB64B64},
+}
+
+func lowerCvtPack(l *lowerer, instr *ptx.Instr) {
+	imm := uint64(16)
+	if dt := instr.Slot("dtype"); dt[1:] != "16" {
+		imm = uint64(dt[1] - '0')
+	} else {
+		imm |= 1 << 10
+	}
+	if instr.Slot("dtype")[0] == 's' {
+		imm |= 1 << 8
+	}
+	if instr.Slot("stype") == "s32" {
+		imm |= 1 << 9
+	}
+	o := code.Instr{Op: code.CvtPack, A: l.source(&instr.Ops[1], ptx.B32, code.R), B: l.source(&instr.Ops[2], ptx.B32, code.R), Imm: imm}
+	o.C = o.A
+	if len(instr.Ops) > 3 {
+		o.C = l.source(&instr.Ops[3], ptx.B32, code.R)
+	}
+	o.D = l.target(&instr.Ops[0], code.R)
+	l.emit(o)
+}
+
+// lowerCvta: global, constant and parameter addresses are generic as they are;
+// shared and local ones gain or lose the base of their window.
+func lowerCvta(l *lowerer, instr *ptx.Instr) {
+	s := code.SlotOf(instr.Type())
+	d := l.target(&instr.Ops[0], s)
+	a := l.source(&instr.Ops[1], instr.Type(), s)
+	base := uint64(0)
+	switch space, _ := instr.Space(); space {
+	case ptx.Shared:
+		base = mem.SharedWindow
+	case ptx.Local:
+		base = mem.LocalWindow
+	}
+	if base == 0 {
+		l.emit(code.Instr{Op: movOp(s), D: d, A: a})
+		return
+	}
+	if instr.Has("to") {
+		base = -base
+	}
+	l.emit(code.Instr{Op: addOp(s), D: d, A: a, B: l.constant(s, base)})
+}

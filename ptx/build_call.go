@@ -1,0 +1,209 @@
+package ptx
+
+import "gemu/ptx/internal/syntax"
+
+// call resolves a call: {(rets),} target {, (args)} {, list}.
+func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
+	ops := s.Operands
+	call := &Call{}
+	instr.Call = call
+	ok := true
+	if len(ops) > 0 && ops[0].Kind == syntax.List {
+		call.Rets = make([]Operand, 0, len(ops[0].Elems))
+		for i := range ops[0].Elems {
+			var o Operand
+			if !b.result(&o, &ops[0].Elems[i], instr) {
+				ok = false
+			}
+			call.Rets = passedOperands(call.Rets, o)
+		}
+		ops = ops[1:]
+	}
+	if len(ops) == 0 || ops[0].Kind != syntax.Name {
+		b.errorf(Pos(s.Pos), "%s: want a function or a register that holds its address", instr.Text)
+		return false
+	}
+	target := &ops[0]
+	if !b.operand(&call.Target, target, instr, &callTarget, NoType) {
+		return false
+	}
+	ops = ops[1:]
+	if len(ops) > 0 && ops[0].Kind == syntax.List {
+		call.Args = make([]Operand, 0, len(ops[0].Elems))
+		for i := range ops[0].Elems {
+			var o Operand
+			if !b.argument(&o, &ops[0].Elems[i], instr) {
+				ok = false
+			}
+			call.Args = passedOperands(call.Args, o)
+		}
+		ops = ops[1:]
+	}
+	var heads []*Func // that arguments and results must suit
+	switch call.Target.Kind {
+	case SymOperand:
+		f, isFunc := call.Target.Sym().(*Func)
+		if !isFunc {
+			b.errorf(Pos(target.Pos), "%s: %s is not a function", instr.Text, target.Sym)
+			return false
+		}
+		heads = []*Func{f}
+		if f.Entry {
+			b.errorf(Pos(target.Pos), "%s: %s is a kernel", instr.Text, target.Sym)
+			return false
+		}
+		if len(ops) > 0 {
+			b.errorf(Pos(ops[0].Pos), "%s: %s is a function: a prototype or a list of targets goes with a register that holds an address", instr.Text, target.Sym)
+			return false
+		}
+	case RegOperand:
+		if t := b.fn.Regs[call.Target.Reg].Type; !t.holdsAddress() {
+			b.errorf(Pos(target.Pos), "%s: %s (%s) cannot hold an address", instr.Text, target.Sym, t)
+			return false
+		}
+		if len(ops) == 0 {
+			b.errorf(Pos(s.Pos), "%s: an indirect call needs its prototype or list of targets", instr.Text)
+			return false
+		}
+	default:
+		b.errorf(Pos(target.Pos), "%s: bad call target", instr.Text)
+		return false
+	}
+	var listed *syntax.Operand // the prototype, list or table
+	if len(ops) > 0 {
+		listed = &ops[0]
+		w := listed
+		e, found := b.scope.lookup(w.Sym)
+		switch {
+		case found && e.kind == entTable:
+			call.List = e.table
+			if p := e.table.Proto; p != nil {
+				heads = []*Func{p}
+			}
+		case found && e.kind == entVar:
+			call.Var = e.v
+		case b.mod.symbols[w.Sym] != nil:
+			v, isVar := b.mod.symbols[w.Sym].(*Var)
+			if !isVar {
+				b.errorf(Pos(w.Pos), "%s: %s is no call table", instr.Text, w.Sym)
+				return false
+			}
+			call.Var = v
+		default:
+			b.unknown(Pos(w.Pos), instr.Text+": unknown prototype or target list", w.Sym, b.nearestName(w.Sym))
+			return false
+		}
+		ops = ops[1:]
+	}
+	if len(ops) > 0 {
+		b.errorf(Pos(ops[0].Pos), "%s: too many operands", instr.Text)
+		return false
+	}
+	if targets, known := call.Targets(); known {
+		if heads = targets; len(heads) == 0 {
+			b.errorf(Pos(listed.Pos), "%s: %s names no function", instr.Text, listed.Sym)
+			return false
+		}
+	}
+	for _, head := range heads {
+		ok = ok && b.callTypes(instr, head, Pos(s.Pos))
+	}
+	return ok
+}
+
+// What a call names is checked against the callee's head.
+var (
+	callTarget  = OperandSpec{Name: "target", Symbol: true, Access: Read}
+	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
+)
+
+// passedOperands appends an argument or result of a call; a vector register goes by its
+// components, as do vectors among the parameters.
+func passedOperands(list []Operand, o Operand) []Operand {
+	if o.Kind == VecOperand {
+		return append(list, o.Elems()...)
+	}
+	return append(list, o)
+}
+
+// argument resolves what a call passes.
+func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, instr *Instr) bool {
+	if w.Kind == syntax.Vector {
+		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", instr.Text)
+		return false
+	}
+	return b.operand(o, w, instr, &callOperand, NoType)
+}
+
+// result resolves where a result of a call goes: a register, a .param variable, or
+// nowhere.
+func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
+	if w.Kind == syntax.Name && w.Sym == "_" {
+		o.Kind = SinkOperand
+		return true
+	}
+	if !b.argument(o, w, instr) {
+		return false
+	}
+	v, _ := o.Sym().(*Var)
+	if o.Kind != RegOperand && o.Kind != VecOperand && (v == nil || v.Space != Param || o.Offset() != 0) {
+		b.errorf(Pos(w.Pos), "%s: a result goes to a register, to a .param variable or to _", instr.Text)
+		return false
+	}
+	return true
+}
+
+// callTypes checks arguments and results against the callee's head, and gives
+// constants the type of their parameter.
+func (b *funcBuilder) callTypes(instr *Instr, head *Func, pos Pos) bool {
+	check := func(noun string, ops []Operand, vars []*Var) bool {
+		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()
+		if len(ops) != len(vars) && !(variadic && len(ops) >= len(vars)-1) {
+			b.errorf(pos, "%s: %d %ss, %s has %d", instr.Text, len(ops), noun, head.Name, len(vars))
+			return false
+		}
+		for i := range ops {
+			if i >= len(vars) || vars[i].Unbounded() {
+				break
+			}
+			o := &ops[i]
+			size, alignment := vars[i].Size(), vars[i].Alignment()
+			var got, aligned int
+			var typ Type
+			switch o.Kind {
+			case ImmOperand:
+				if !b.immediate(o, instr, &callOperand, vars[i].Type, pos) {
+					return false
+				}
+				o.Imm = o.Imm.convert(vars[i].Type)
+				continue
+			case RegOperand:
+				typ = b.fn.Regs[o.Reg].Type
+				got = (typ.Bits() + 7) / 8
+				aligned = got
+			case SymOperand:
+				v, isVar := o.Sym().(*Var)
+				if !isVar || v.Space != Param && v.Space != Local {
+					continue // an address as a value
+				}
+				typ, got, aligned = v.Type, v.Size(), v.Alignment()
+			default:
+				continue
+			}
+			if got != size {
+				b.errorf(pos, "%s: %s %d has %d bytes, %s wants %d", instr.Text, noun, i+1, got, head.Name, size)
+				return false
+			}
+			if aligned != alignment {
+				b.errorf(pos, "%s: %s %d is aligned to %s, %s wants %d", instr.Text, noun, i+1, counted(aligned, "byte"), head.Name, alignment)
+				return false
+			}
+			if !typ.passesTo(vars[i].Type) {
+				b.errorf(pos, "%s: %s %d is of type %s, %s wants %s", instr.Text, noun, i+1, typ, head.Name, vars[i].Type)
+				return false
+			}
+		}
+		return true
+	}
+	return check("result", instr.Call.Rets, head.Rets) && check("argument", instr.Call.Args, head.Params)
+}

@@ -1,0 +1,173 @@
+package ptx
+
+import (
+	"slices"
+	"strconv"
+
+	"gemu/internal/spell"
+)
+
+// entity is what a name within a function stands for.
+type entity struct {
+	kind  entityKind
+	typ   Type   // of registers
+	reg   RegID  // first register
+	count int    // of a register range %r<N>: N
+	vec   int    // components of a vector register, which are reg, reg+1 …; else 1
+	v     *Var   // variable or parameter
+	table *Table // label of a table
+	block *Block // label
+}
+
+type entityKind uint8
+
+const (
+	entReg entityKind = iota + 1
+	entVar
+	entTable
+	entLabel
+)
+
+// nameScope is a { } of a function.
+type nameScope struct {
+	parent *nameScope
+	names  map[string]entity
+	ranges map[string]entity // %r<N> by its prefix
+}
+
+func newScope(parent *nameScope) *nameScope {
+	return &nameScope{parent: parent, names: map[string]entity{}, ranges: map[string]entity{}}
+}
+
+func (s *nameScope) lookup(name string) (entity, bool) {
+	prefix, n, isRange := splitRange(name)
+	for ; s != nil; s = s.parent {
+		if e, ok := s.names[name]; ok {
+			return e, true
+		}
+		if isRange {
+			if e, ok := s.ranges[prefix]; ok && n < e.count {
+				e.reg += RegID(n * e.vec)
+				return e, true
+			}
+		}
+	}
+	return entity{}, false
+}
+
+// splitRange splits "%r12" into "%r" and 12.
+func splitRange(name string) (prefix string, n int, ok bool) {
+	i := len(name)
+	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
+		i--
+	}
+	if i == len(name) || len(name)-i > 8 || name[i] == '0' && len(name)-i > 1 {
+		return name, 0, false
+	}
+	for _, c := range name[i:] {
+		n = 10*n + int(c-'0')
+	}
+	return name[:i], n, true
+}
+
+func (b *funcBuilder) enter(pos Pos, name string, e entity) {
+	_, dup := b.scope.names[name]
+	if prefix, i, ok := splitRange(name); ok && i < b.scope.ranges[prefix].count {
+		dup = true
+	}
+	if dup {
+		b.errorf(pos, "%s is declared twice in this scope", name)
+		return
+	}
+	b.scope.names[name] = e
+}
+
+// unique returns the name, altered if the flattened function already uses it.
+func (b *funcBuilder) unique(name string) string {
+	u := name
+	for b.uses(u) || u != name && b.mod.symbols[u] != nil {
+		b.usedNames[name] = max(b.usedNames[name], 1)
+		u = name + "$" + strconv.Itoa(b.usedNames[name])
+		b.usedNames[name]++
+	}
+	b.addName(u)
+	return u
+}
+
+// uses reports whether the flattened function has the name.
+func (b *funcBuilder) uses(name string) bool {
+	if b.usedNames[name] > 0 {
+		return true
+	}
+	prefix, n, ok := splitRange(name)
+	return ok && n < b.ranges[prefix]
+}
+
+// addName notes a name of the flattened function.
+func (b *funcBuilder) addName(name string) {
+	b.usedNames[name]++
+	if prefix, _, ok := splitRange(name); ok {
+		b.numberedNames[prefix] = true
+	}
+}
+
+func (b *funcBuilder) newReg(name string, t Type) RegID {
+	b.fn.Regs = append(b.fn.Regs, Reg{b.unique(name), t})
+	return RegID(len(b.fn.Regs) - 1)
+}
+
+// newVector makes the registers of a vector and returns the first.
+func (b *funcBuilder) newVector(name string, t Type, n int) RegID {
+	first := RegID(len(b.fn.Regs))
+	for i := range n {
+		b.newReg(component(name, i), t)
+	}
+	return first
+}
+
+// component is the name of a component of a vector register.
+func component(name string, i int) string { return name + "_" + "xyzw"[i:i+1] }
+
+// newRange makes the registers of a range, which may be a million.
+func (b *funcBuilder) newRange(prefix string, n int, t Type) {
+	b.fn.Regs = slices.Grow(b.fn.Regs, n)
+	if b.ranges[prefix] > 0 || b.numberedNames[prefix] {
+		for i := range n {
+			b.newReg(prefix+strconv.Itoa(i), t)
+		}
+		return
+	}
+	b.ranges[prefix] = n
+	// The names are cut from one text.
+	text := make([]byte, 0, n*(len(prefix)+len(strconv.Itoa(n-1))))
+	ends := make([]int32, n)
+	for i := range n {
+		text = strconv.AppendInt(append(text, prefix...), int64(i), 10)
+		ends[i] = int32(len(text))
+	}
+	names, place := string(text), int32(0)
+	for _, end := range ends {
+		b.fn.Regs = append(b.fn.Regs, Reg{names[place:end], t})
+		place = end
+	}
+}
+
+// nearestName suggests a name in sight.
+func (b *funcBuilder) nearestName(name string) string {
+	var names []string
+	for s := b.scope; s != nil; s = s.parent {
+		for n := range s.names {
+			names = append(names, n)
+		}
+		for p, e := range s.ranges {
+			// A range offers its neighbours in spelling, not all its members.
+			_, n, ok := splitRange(name)
+			if ok && n < e.count {
+				names = append(names, p+strconv.Itoa(n))
+			}
+		}
+	}
+	names = append(names, b.symbolNames()...)
+	slices.Sort(names)
+	return spell.Nearest(name, names)
+}

@@ -1,0 +1,463 @@
+package ptx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemu/ptx/internal/syntax"
+)
+
+// operands places what is written in the operand list of the form.
+func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
+	specs := instr.Form.Operands
+	// d|p counts as two.
+	written := make([]*syntax.Operand, 0, 8)
+	for i := range s.Operands {
+		o := &s.Operands[i]
+		written = append(written, o)
+		paired := len(specs) > len(written) && specs[len(written)].Pair
+		switch {
+		case o.PairWith != nil && !paired:
+			b.errorf(Pos(o.PairWith.Pos), "%s: operand %d is no pair", instr.Text, i+1)
+			return false
+		case o.PairWith != nil && o.Sym == "_" && o.PairWith.Sym == "_":
+			b.errorf(Pos(o.Pos), "%s: one of a pair must be a register", instr.Text)
+			return false
+		case o.PairWith != nil:
+			written = append(written, o.PairWith)
+		case paired && !specs[len(written)].Optional:
+			b.errorf(Pos(o.Pos), "%s: operand %d must be a pair a|b", instr.Text, i+1)
+			return false
+		case paired:
+			written = append(written, nil)
+		}
+	}
+	if b.mod.Version.Less(bracketsRequired) {
+		written = bracketed(specs, written)
+	}
+	places := instr.place(specs, written)
+	if places == nil {
+		b.errorf(Pos(s.Pos), "%s: %d operands, want %s", instr.Text, len(s.Operands), operandList(instr.Form))
+		return false
+	}
+	instr.Ops = b.newOps(len(specs))
+	ok := true
+	for i, at := range places {
+		if at < 0 || written[at] == nil {
+			continue
+		}
+		if w := written[at]; !b.operand(&instr.Ops[i], w, instr, &specs[i], instr.OperandType(i)) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// bracketsRequired is the first version in which an address stands in brackets.
+var bracketsRequired = Version{1, 2}
+
+// bracketed puts names that stand for addresses in brackets, which old versions leave out: a
+// texture together with its coordinates, which are the next operand (manual 9.7.10.3).
+func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
+	var list []*syntax.Operand
+	for remaining := written; len(remaining) > 0; {
+		w, i := remaining[0], len(list)
+		remaining = remaining[1:]
+		if i < len(specs) && specs[i].Address && w != nil && w.Kind == syntax.Name && !w.Element && w.Index == "" {
+			address := *w
+			address.Kind = syntax.Address
+			if w = &address; len(specs[i].AddressParts) > 0 && len(remaining) > 0 && remaining[0] != nil {
+				address.Elems = []syntax.Operand{*remaining[0]}
+				remaining = remaining[1:]
+			}
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// place finds for each operand of a list what is written for it: its index, -1 for an
+// optional one that is left out; nil if there are too few or too many. Operands that go
+// with a modifier stand where it does; other optional ones are filled from the left,
+// vectors with vectors unless all are there.
+func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
+	spare := len(written)
+	for i := range specs {
+		if o := &specs[i]; !o.Optional || o.Pair || v.HasModifierOf(o) {
+			spare--
+		}
+	}
+	if spare < 0 {
+		return nil
+	}
+	free := 0 // optional operands that go with no modifier
+	for i := range specs {
+		if o := &specs[i]; o.Optional && !o.Pair && o.requires == "" {
+			free++
+		}
+	}
+	places := make([]int, len(specs))
+	next := 0
+	for i := range specs {
+		o := &specs[i]
+		take := true
+		switch {
+		case !o.Optional || o.Pair:
+		case o.requires != "":
+			take = v.HasModifierOf(o)
+		default:
+			if take = spare > 0 && (spare == free || written[next] != nil && o.mayBe(written[next].Kind)); take {
+				spare--
+			}
+			free--
+		}
+		places[i] = -1
+		if take {
+			places[i] = next
+			next++
+		}
+	}
+	if next < len(written) {
+		return nil
+	}
+	return places
+}
+
+// mayBe reports whether an optional operand can be of the kind that is written.
+func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
+	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
+}
+
+// operand checks one operand against its spec.
+func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	fail := func(format string, args ...any) bool {
+		b.errorf(pos, "%s: %s", instr.Text, fmt.Sprintf(format, args...))
+		return false
+	}
+	if spec.Label {
+		if w.Kind != syntax.Name || w.Const.Bits != 0 || w.Element || w.Index != "" || w.Not || w.Minus {
+			return fail("operand %s must be a label", spec.Name)
+		}
+		o.Kind = LabelOperand
+		if e, ok := b.scope.lookup(w.Sym); ok && e.kind == entTable {
+			o.extra().table = e.table
+			return true
+		}
+		b.fixups = append(b.fixups, fixup{scope: b.scope, pos: pos, name: w.Sym, op: o})
+		return true
+	}
+	if a := spec.Alt; a != nil && (w.Kind == syntax.Vector && a.Vector && (!spec.Vector || b.holds(w, instr.specType(a))) || w.Kind == syntax.Address && a.Address) {
+		spec, want = a, instr.specType(a)
+	}
+	if w.Not || w.Minus {
+		if !spec.Negate || w.Not != (want == Pred || want == NoType) {
+			return fail("operand %s cannot be negated", spec.Name)
+		}
+		o.Neg = true
+	}
+	switch w.Kind {
+	case syntax.Address:
+		if !spec.Address {
+			return fail("operand %s is not an address", spec.Name)
+		}
+		return b.address(o, w, instr, spec)
+	case syntax.Vector:
+		if !spec.Vector {
+			return fail("operand %s is not a vector", spec.Name)
+		}
+		if !b.vector(o, w, instr, spec, want) {
+			return false
+		}
+		if spec.single() {
+			*o = o.Elems()[0] // {a} is a
+		}
+		return true
+	case syntax.List:
+		return fail("unexpected list")
+	}
+	switch {
+	case w.Index != "" || spec.Address && w.Element: // an array element stands for its address
+		if !spec.Address {
+			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
+		}
+		return b.address(o, w, instr, spec)
+	case spec.Address:
+		return fail("operand %s must be an address in brackets", spec.Name)
+	}
+	if w.Kind == syntax.Number {
+		if spec.Writes() {
+			return fail("operand %s is a destination, not a constant", spec.Name)
+		}
+		if k := spec.count.kind; spec.Vector && !spec.single() && instr.Form.Family != FamilyMove && k != countAny && (k != countVec || instr.VecLen() > 1) {
+			return fail("operand %s must be a vector {…}", spec.Name)
+		}
+		o.Kind, o.Imm = ImmOperand, immOf(w.Const)
+		switch {
+		case spec.Register:
+			return fail("operand %s must be a register", spec.Name)
+		case spec.Const && o.Imm.Kind != IntImm:
+			return fail("operand %s is a float, want an integer", spec.Name)
+		case !spec.allows(o.Imm):
+			return fail("operand %s must be %s", spec.Name, spec.Only)
+		}
+		return b.immediate(o, instr, spec, want, pos)
+	}
+	// A name.
+	if w.Sym == "_" {
+		switch {
+		case spec.Reads() && !(spec.element && instr.omitsType(want)):
+			return fail("the sink _ cannot be a source")
+		case !spec.Sink:
+			return fail("operand %s cannot be the sink _", spec.Name)
+		}
+		o.Kind = SinkOperand
+		return true
+	}
+	if spec.Const {
+		return fail("operand %s must be a constant", spec.Name)
+	}
+	return b.name(o, w, instr, spec, want)
+}
+
+// holds reports whether the first element of a vector is a register as wide as the type.
+func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
+	if len(w.Elems) == 0 || w.Elems[0].Kind != syntax.Name {
+		return false
+	}
+	e, found := b.scope.lookup(w.Elems[0].Sym)
+	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
+}
+
+// omitsType reports whether elements of a source may be the sink: st.v8 and its like leave those
+// parts of memory as they are, and mov.b32 has zeros there, which the assembler takes and the manual
+// does not mention.
+func (v *Variant) omitsType(element Type) bool {
+	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
+}
+
+// immediate checks a constant. Integers of any size may stand for an integer,
+// being cut to its size, and for a predicate (manual 4.5.1, 4.5.3).
+func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	isInt := o.Imm.Kind == IntImm
+	switch {
+	case want == NoType:
+	case want == Pred:
+		if !isInt {
+			b.errorf(pos, "%s: operand %s is a float, want a predicate", instr.Text, spec.Name)
+			return false
+		}
+		o.Imm.Bits = min(o.Imm.Bits, 1)
+	case instr.elementType(spec).packed() && !spec.element:
+		b.errorf(pos, "%s: operand %s: a constant is no %s", instr.Text, spec.Name, instr.elementType(spec))
+		return false
+	case !isInt && spec.typ.Kind() == Bits && spec.typ != NoType && !spec.element:
+		b.errorf(pos, "%s: operand %s is a float, want an integer", instr.Text, spec.Name)
+		return false
+	case !isInt && want.Kind() == Bits && want.Bits() >= 32 && want.Bits() != map[ImmKind]int{F32Imm: 32, F64Imm: 64}[o.Imm.Kind]:
+		b.errorf(pos, "%s: operand %s: a float of another width than %s", instr.Text, spec.Name, want)
+		return false
+	case isInt && want.IsFloat():
+		b.errorf(pos, "%s: operand %s is an integer, want a float such as %d.0", instr.Text, spec.Name, int64(o.Imm.Bits))
+		return false
+	case !isInt && want.IsInt():
+		b.errorf(pos, "%s: operand %s is a float, want %s", instr.Text, spec.Name, want)
+		return false
+	case !isInt && want.Bits() < 32:
+		b.errorf(pos, "%s: operand %s: a float constant has 32 or 64 bits, want %s", instr.Text, spec.Name, want)
+		return false
+	}
+	return true
+}
+
+// name resolves a register, a special register, or the address of a variable
+// or function.
+func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	name := w.Sym
+	e, ok := b.scope.lookup(name)
+	comp := ""
+	if !ok {
+		if sr, isSreg := sregByName[name]; isSreg {
+			if w.Const.Bits != 0 {
+				b.errorf(pos, "%s: a special register takes no offset", instr.Text)
+				return false
+			}
+			return b.special(o, sr, instr, spec, want, pos)
+		}
+		if x, isVector := sregByName[name+".x"]; isVector {
+			return b.specialVector(o, x, instr, spec, want, pos)
+		}
+		if base, c, found := strings.Cut(name, "."); found {
+			e, ok = b.scope.lookup(base)
+			comp = c
+			name = base
+		}
+	}
+	if ok && e.kind == entReg {
+		if !b.register(o, name, comp, e, instr, spec, want, pos) {
+			return false
+		}
+		if w.Element || w.Const.Bits != 0 && (comp != "" || spec.element || spec.NoSum || spec.Writes() || o.Kind != RegOperand || !b.plus(o, instr, int64(w.Const.Bits))) {
+			b.errorf(pos, "%s: %s takes no offset here", instr.Text, name)
+			return false
+		}
+		return true
+	}
+	if comp != "" && ok {
+		b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+		return false
+	}
+	var sym Symbol
+	switch {
+	case ok && e.kind == entVar:
+		sym = e.v
+	case ok:
+		b.errorf(pos, "%s: label %s cannot be operand %s", instr.Text, name, spec.Name)
+		return false
+	default:
+		sym = b.mod.symbols[name]
+	}
+	if sym == nil {
+		b.unknown(pos, instr.Text+": unknown name", name, b.nearestName(name))
+		return false
+	}
+	if spec.Writes() {
+		b.errorf(pos, "%s: operand %s is a destination, %s is not a register", instr.Text, spec.Name, name)
+		return false
+	}
+	// The address of a variable or function.
+	if !spec.Symbol {
+		b.errorf(pos, "%s: operand %s must be in a register, not the address of %s", instr.Text, spec.Name, name)
+		return false
+	}
+	if want != NoType && (want.Bits() < 32 || want.IsFloat()) {
+		b.errorf(pos, "%s: the address of %s does not fit in %s", instr.Text, name, want)
+		return false
+	}
+	switch _, isVar := sym.(*Var); {
+	case w.Element && !isVar:
+		b.errorf(pos, "%s: %s is no array", instr.Text, name)
+		return false
+	case w.Const.Bits != 0 && !isVar:
+		b.errorf(pos, "%s: the address of function %s takes no offset", instr.Text, name)
+		return false
+	case spec.element && spec != &callOperand:
+		b.errorf(pos, "%s: an element of a vector is a register or a number, not the address of %s", instr.Text, name)
+		return false
+	}
+	o.Kind, o.Imm.Bits = SymOperand, uint64(offset(sym, &w.Expr))
+	o.extra().sym = sym
+	return true
+}
+
+// special checks the use of a special register: mov and cvt read them (manual
+// chapter 10).
+func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	o.Kind, o.SReg = SRegOperand, r
+	t := r.Type()
+	// PTX 1.x had 16-bit special registers where there are 32-bit ones now.
+	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
+	switch {
+	case spec.Writes():
+		b.errorf(pos, "%s: special register %s is read-only", instr.Text, r)
+	case instr.Op.Name != "mov" && instr.Op.Name != "cvt":
+		b.errorf(pos, "%s: operand %s: only mov and cvt read a special register, want %s in a register", instr.Text, spec.Name, r)
+	case !narrow && !want.agrees(t, false):
+		b.errorf(pos, "%s: %s is %s, want %s", instr.Text, r, t, want)
+	case r.PerCTAMemory() && b.fn.Entry && !b.fn.has(".minperctamemory"):
+		b.errorf(pos, "%s: a kernel that reads %s needs the directive .minperctamemory", instr.Text, r)
+	default:
+		return true
+	}
+	return false
+}
+
+// specialVector reads %tid and its like as a whole, which mov.v4 does.
+func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	if instr.Form.Family != FamilyMove || instr.VecLen() != 4 {
+		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", instr.Text)
+		return false
+	}
+	o.Kind = VecOperand
+	elems := b.newOps(4)
+	o.extra().elems = elems
+	for i, r := range []SpecialReg{x, x + 1, x + 2, ZeroReg} {
+		if !b.special(&elems[i], r, instr, spec, want, pos) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *funcBuilder) register(o *Operand, name, comp string, e entity, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
+	reg := e.reg
+	switch {
+	case e.vec > 1 && comp == "":
+		if !spec.Vector {
+			b.errorf(pos, "%s: %s is a vector register, want one of its components", instr.Text, name)
+			return false
+		}
+		if spec.count.kind == countVec && want != NoType && !want.agrees(e.typ, spec.Wider) {
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", instr.Text, name, e.typ, want)
+			return false
+		}
+		if spec.padded() && !(e.typ.Bits() == 32 && (want.IsFloat() || !e.typ.IsFloat())) {
+			b.errorf(pos, "%s: %s has elements of type %s, want %s", instr.Text, name, e.typ, want)
+			return false
+		}
+		o.Kind = VecOperand
+		elems := b.newOps(e.vec)
+		for i := range e.vec {
+			elems[i] = Operand{Kind: RegOperand, Reg: reg + RegID(i)}
+		}
+		o.extra().elems = elems
+		return b.vectorLen(len(elems), instr, spec, pos)
+	case e.vec > 1:
+		i := slices.Index([]string{"x", "y", "z", "w"}, comp)
+		if i < 0 {
+			i = slices.Index([]string{"r", "g", "b", "a"}, comp)
+		}
+		if i < 0 || i >= e.vec {
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+			return false
+		}
+		reg += RegID(i)
+	case comp != "":
+		if !spec.Selector || !isSelector(comp) {
+			b.errorf(pos, "%s: %s has no component .%s", instr.Text, name, comp)
+			return false
+		}
+		o.extra().sel = comp
+	}
+	o.Kind, o.Reg = RegOperand, reg
+	if spec.Vector {
+		if n, _ := instr.Count(spec); n > 1 || spec.braced() {
+			b.errorf(pos, "%s: operand %s must be a vector {…} of %d", instr.Text, spec.Name, n)
+			return false
+		}
+	}
+	if !spec.element && !instr.acceptsType(spec, want, e.typ) {
+		b.errorf(pos, "%s: %s is %s, %s", instr.Text, name, e.typ, instr.wanted(spec, want))
+		return false
+	}
+	return true
+}
+
+// isSelector reports whether s chooses bytes or halves: b0 … b3, h1, b3210, h10 …
+// (manual 9.7.18).
+func isSelector(s string) bool {
+	return len(s) >= 2 && (s[0] == 'b' || s[0] == 'h') && strings.Trim(s[1:], "01234567") == ""
+}
+
+// wanted says what registers takes wants.
+func (v *Variant) wanted(o *OperandSpec, want Type) string {
+	switch t := v.fragmentType(o); {
+	case o.Integer:
+		return "want an integer of 32 or 64 bits"
+	case t != NoType:
+		return fmt.Sprintf("for %s want an untyped register", t)
+	}
+	return "want " + want.String()
+}

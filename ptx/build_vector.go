@@ -1,0 +1,129 @@
+package ptx
+
+import (
+	"slices"
+	"strconv"
+
+	"gemu/ptx/internal/syntax"
+)
+
+func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	pos := Pos(w.Pos)
+	if !b.vectorLen(len(w.Elems), instr, spec, pos) {
+		return false
+	}
+	elem := want
+	if spec.count.kind == countAny && instr.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
+		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
+	}
+	o.Kind = VecOperand
+	elems := b.newOps(len(w.Elems))
+	o.extra().elems = elems
+	inner := *spec
+	inner.Vector, inner.Sink, inner.element = false, true, true
+	index, n := inner, instr.indices(spec)
+	index.typ, index.slot = U32, ""
+	used := instr.coordinates(spec, len(w.Elems))
+	ok := true
+	if !slices.ContainsFunc(w.Elems, func(e syntax.Operand) bool { return e.Kind != syntax.Name || e.Sym != "_" }) {
+		b.errorf(pos, "%s: a vector of nothing but sinks", instr.Text)
+		return false
+	}
+	for i := range w.Elems {
+		e, single, t := &w.Elems[i], &inner, elem
+		switch {
+		case i < n:
+			single, t = &index, U32
+		case i >= used: // ignored
+			t = NoType
+		}
+		if !b.operand(&elems[i], e, instr, single, t) || i < n && !b.packElements(elems[i:i+1], w.Elems[i:], instr, single, t) {
+			ok = false
+		}
+	}
+	return ok && b.packElements(elems[n:], w.Elems[n:], instr, spec, elem)
+}
+
+// vectorLen checks the number of registers in a vector.
+func (b *funcBuilder) vectorLen(n int, instr *Instr, spec *OperandSpec, pos Pos) bool {
+	if list := instr.lengths(spec); !slices.Contains(list, n) {
+		want := strconv.Itoa(list[0])
+		if spec.padded() {
+			for i, more := range list[1:] {
+				want += []string{", ", " or "}[(i+2)/len(list)] + strconv.Itoa(more)
+			}
+		}
+		b.errorf(pos, "%s: vector of %d, want %s", instr.Text, n, want)
+		return false
+	}
+	return true
+}
+
+// packElements checks the types of the registers in a vector. They make one type, which has to
+// agree with what is wanted: that of all, or an untyped one of their width. The manual does not
+// say how they do; this is what the assembler takes, which moves integers as floats, too, but for .bf16. A number
+// is an integer or a float, as it is written. Alone it is that in a fragment, and in what else tensor
+// cores have in untyped registers.
+func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
+	bits := 0 // of the registers
+	for i := range elems {
+		if t := registerOf(b.fn, &elems[i]); t != NoType {
+			bits = t.Bits()
+			break
+		}
+	}
+	var all, first, last Type
+	integers := false // written as numbers
+	pos := Pos(written[0].Pos)
+	for i := range elems {
+		t, name := registerOf(b.fn, &elems[i]), written[i].Sym
+		if imm := elems[i].Imm; elems[i].Kind == ImmOperand {
+			t, name = imm.typeBeside(bits), "a number"
+			integers = integers || imm.Kind == IntImm
+		}
+		switch {
+		case t == NoType:
+			continue
+		case all == NoType:
+			all, first = t, t
+		case !last.overlaps(t):
+			b.errorf(Pos(written[i].Pos), "%s: %s is %s, beside %s", instr.Text, name, t, last)
+			return false
+		case t != all:
+			all = bitsOf(t.Bits())
+		}
+		last = t
+	}
+	fragment := spec.count.kind == countFragment
+	if bits == 0 {
+		written := func(e Operand) bool { return e.Kind == ImmOperand && (want != F32 || e.Imm.Kind == F64Imm) }
+		inFragment := fragment && (instr.fragmentType(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
+		wmma4 := instr.Form.Family == FamilyWmma && instr.elementType(spec).Bits() == 4 // which the assembler takes
+		if inFragment || integers && want == B32 && instr.Form.Class == ClassTensor && !wmma4 {
+			b.errorf(pos, "%s: operand %s: numbers alone are no %s", instr.Text, spec.Name, instr.elementType(spec))
+			return false
+		}
+		return true
+	}
+	moves := spec.count.kind == countVec && instr.Form.Effects.Any(Reads|Writes) || spec.count.slot == "geom" || fragment && instr.Form.Family == FamilyMma && want == F64
+	if moves && want.IsFloat() && want != BF16 && all.IsInt() && all.Bits() == want.Bits() || instr.acceptsType(spec, want, all) {
+		return true
+	}
+	i := slices.IndexFunc(elems, func(e Operand) bool { return registerOf(b.fn, &e) != NoType })
+	b.errorf(Pos(written[i].Pos), "%s: %s is %s, %s", instr.Text, written[i].Sym, first, instr.wanted(spec, want))
+	return false
+}
+
+// typeBeside is the type of a number beside registers of so many bits, or 0 beside none.
+func (i Imm) typeBeside(bits int) Type {
+	list := []Type{S8, S16, S32, S64}
+	if i.Kind != IntImm {
+		list = []Type{F32, F64}
+	}
+	for _, t := range list {
+		if t.Bits() == bits || t.Bits() == 32 && bits == 0 {
+			return t
+		}
+	}
+	return bitsOf(bits)
+}
