@@ -2,12 +2,11 @@ package mem
 
 import "math/bits"
 
-// Local is the local memory of 32 lanes: word i of each, 4 bytes, is row i, so that
-// an access to the same address in all lanes is a row.
+// Local is the local memory of 32 lanes. Row i holds word i (4 bytes) of each lane, so that an access to one address in
+// all lanes is a row.
 type Local []([Lanes]uint32)
 
-// Load reads size bytes, at most 8, of a lane at a byte offset that is a multiple of
-// the size.
+// Load reads size bytes (at most 8) of one lane at a byte offset that is a multiple of size.
 func (l Local) Load(offset, lane, size int) uint64 {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	v := uint64(l[i][lane])
@@ -20,7 +19,7 @@ func (l Local) Load(offset, lane, size int) uint64 {
 	return v >> (8 * (offset & 3)) & (1<<(8*size) - 1)
 }
 
-// Store is Load's counterpart.
+// Store writes size bytes of one lane, under the conditions of Load.
 func (l Local) Store(offset, lane, size int, v uint64) {
 	i, lane := uint(offset)/4, lane&(Lanes-1)
 	switch size {
@@ -35,7 +34,7 @@ func (l Local) Store(offset, lane, size int, v uint64) {
 	}
 }
 
-// LoadRow64 reads 8 bytes at a byte offset of the lanes of m.
+// LoadRow64 reads 8 bytes at a byte offset for the lanes of m.
 func (l Local) LoadRow64(d *[Lanes]uint64, offset int, m uint32) {
 	lo, hi := &l[offset/4], &l[offset/4+1]
 	for ; m != 0; m &= m - 1 {
@@ -44,7 +43,7 @@ func (l Local) LoadRow64(d *[Lanes]uint64, offset int, m uint32) {
 	}
 }
 
-// StoreRow64 is LoadRow64's counterpart.
+// StoreRow64 writes 8 bytes at a byte offset for the lanes of m.
 func (l Local) StoreRow64(s *[Lanes]uint64, offset int, m uint32) {
 	lo, hi := &l[offset/4], &l[offset/4+1]
 	for ; m != 0; m &= m - 1 {

@@ -1,15 +1,3 @@
-// Package mem is the memory of a device: the map of its allocations, what an address
-// means, and the accesses of a row of lanes to it.
-//
-// Global and constant variables, buffers, the device heap and the parameter block
-// are allocations in one address map; an address in .global, .const or .param space
-// is the same number as the generic address. Memory of the host can
-// be mapped at an address of the caller's choice. Shared and local memory are
-// windows of the generic address space (window.go). What an access goes to, or why
-// it may not, is found out in one place (resolve.go); the accesses themselves are
-// loops over rows (row.go). Where everything lies is said in docs/addresses.md.
-//
-// The package knows nothing of warps or instructions: a fault is a value.
 package mem
 
 import (
@@ -25,76 +13,75 @@ import (
 )
 
 const (
-	// FirstAddress is where device memory begins by default.
+	// FirstAddress is the address of the first allocation by default.
 	FirstAddress = 0x1000_0000
 
-	// Allocations keep this distance, so that running past the end of one does
-	// not enter the next.
+	// allocGap is the distance between allocations in bytes, so that an access past the end of one does not reach the
+	// next.
 	allocGap = 256
 
-	// Allocations begin at multiples of allocAlign, those of largeAlloc bytes and more at
-	// multiples of largeAlign, as on a GPU, whose large ones are of whole pages.
+	// Allocations begin at multiples of allocAlign, large ones (largeAlloc bytes or more) at multiples of largeAlign,
+	// as on a GPU, which gives large allocations whole pages.
 	allocAlign = 512
 	largeAlloc = 1 << 20
 	largeAlign = 2 << 20
 
-	// MaxFreed is how many of the allocations that were freed last are kept at least,
-	// so that their use can be named.
+	// MaxFreed is the least number of recently freed allocations that the map remembers, so that a message about a
+	// stale address can name its allocation.
 	MaxFreed = 1 << 16
 )
 
-// Kind says what an allocation is.
+// Kind is the kind of an allocation.
 type Kind uint8
 
 const (
-	Buffer      Kind = iota // the caller's
+	Buffer      Kind = iota // allocated by the caller
 	Variable                // a .global variable
 	Constant                // a .const variable
 	Params                  // the parameter block
 	Heap                    // device-side malloc
 	SharedBlock             // the shared memory of a CTA, at its window
 	Mapped                  // memory of the host
-	Workspace               // what the CTAs of a cooperative launch meet at
-	PerCTA                  // of a launch: slices of global memory, each of a CTA
-	Array                   // texels, which only textures and surfaces reach
-	TexRef                  // a .texref variable: a handle, which only its binding changes
+	Workspace               // word in which the CTAs of a cooperative launch count at the grid barrier
+	PerCTA                  // slices of global memory of a launch, one for each CTA
+	Array                   // texels: only textures and surfaces reach them
+	TexRef                  // handle of a .texref variable: only a binding changes it
 	SamplerRef
 	SurfRef
 )
 
-// Allocation is a piece of memory with an address range of its own.
+// Allocation is a block of memory with an address range of its own.
 type Allocation struct {
 	Base  uint64
-	Size  uint64 // bytes that may be accessed: 0 once it is dead
+	Size  uint64 // accessible bytes: 0 once it is freed
 	Span  uint64 // bytes of the address range
 	Data  []byte // Size bytes, 8-byte aligned
 	Ptr   unsafe.Pointer
 	Kind  Kind
 	Name  string
-	Freed bool // freed; kept so that its use can be named
+	Freed bool // the address range is kept, so that messages can name it
 
-	// Shadow holds Map.ShadowBytes for each byte of Data, zero at first; nil if the
-	// map keeps none. What they mean is their writer's business. Those of shared memory are
-	// the CTA's.
+	// Shadow holds Map.ShadowBytes bytes for each byte of Data, initially zero; nil if the map keeps none. The writer
+	// defines their meaning. The shadow of shared memory belongs to the CTA.
 	Shadow []byte
 
-	mapping       Mapping // of memory of the host
-	release       func()  // gives Data back; may be nil
-	releaseShadow func()  // gives Shadow back; may be nil
-	reserved      bool    // Data are pages that hostmem.Reserve has given
+	mapping       Mapping // properties of mapped host memory
+	release       func()  // frees Data; may be nil
+	releaseShadow func()  // frees Shadow; may be nil
+	reserved      bool    // Data comes from hostmem.Reserve
 }
 
-// Mapping says what is true of memory of the host while it is mapped.
+// Mapping is a set of properties of mapped host memory.
 type Mapping uint8
 
-// What may be true of it.
+// Properties of mapped host memory.
 const (
-	ReadOnly  Mapping = 1 << iota // kernels may not change it
-	Permanent                     // it is there, and may be read, and changed if kernels may do so: no access faults on the host
+	ReadOnly  Mapping = 1 << iota // kernels may not write to it
+	Permanent                     // accessible on the host while it is mapped, so that no access faults there
 )
 
-// NewShared makes the shared memory of a CTA of the device, of the given size in bytes. Zeros follow it up to the end of its
-// allocation unit: see SharedUnit.
+// NewShared makes the shared memory of a CTA: size bytes, followed by zeros up to the end of its allocation unit (see
+// SharedUnit).
 func (m *Map) NewShared(size uint64) *Allocation {
 	a := &Allocation{Base: SharedWindow, Size: size, Span: size, Data: AlignedBytes(roundUp(size, maxSharedUnit))[:size], Kind: SharedBlock}
 	if m.ShadowBytes > 0 {
@@ -104,20 +91,20 @@ func (m *Map) NewShared(size uint64) *Allocation {
 	return a
 }
 
-// AddToCluster makes shared memory, which is of the CTA of a rank in its cluster from now on, its
-// own again if the one that had it has exited.
+// AddToCluster assigns the shared memory to the CTA of the given rank in its cluster. It becomes accessible again if
+// its previous CTA has exited.
 func (a *Allocation) AddToCluster(rank int) {
 	a.Base, a.Size, a.Freed = SharedAddress(rank), uint64(len(a.Data)), false
 }
 
-// RemoveFromCluster is the end of the CTA whose shared memory it is.
+// RemoveFromCluster makes the shared memory inaccessible when its CTA exits.
 func (a *Allocation) RemoveFromCluster() { a.Size, a.Freed = 0, true }
 
-// setPointer makes Ptr follow Data.
+// setPointer updates Ptr after a change of Data.
 func (a *Allocation) setPointer() { a.Ptr = unsafe.Pointer(unsafe.SliceData(a.Data)) }
 
-// Slice is a copy of what the allocation has from one address up to another, as far as it
-// goes, for who looks there alone: no map has it.
+// Slice returns a copy of the bytes from address from up to address to, as far as the allocation has them. The copy is
+// in no map.
 //
 //go:norace
 func (a *Allocation) Slice(from, to uint64) *Allocation {
@@ -133,7 +120,7 @@ func (a *Allocation) String() string {
 	return fmt.Sprintf("%s [%#x, %#x) of %d bytes", a.Label(), a.Base, a.Base+a.Span, a.Span)
 }
 
-// Label is what messages call the allocation.
+// Label is the name of the allocation in messages.
 func (a *Allocation) Label() string {
 	name := a.Name
 	switch a.Kind {
@@ -169,7 +156,7 @@ func (a *Allocation) Label() string {
 	return name
 }
 
-// opaque is what memory is that loads and stores do not reach, "" of other memory.
+// opaque describes memory that loads and stores cannot reach; it returns "" for other memory.
 func (k Kind) opaque() string {
 	switch k {
 	case Array:
@@ -184,7 +171,7 @@ func (k Kind) opaque() string {
 	return ""
 }
 
-// Space is the state space the allocation belongs to.
+// Space is the state space of the allocation.
 func (a *Allocation) Space() ptx.Space {
 	switch a.Kind {
 	case Constant:
@@ -197,31 +184,31 @@ func (a *Allocation) Space() ptx.Space {
 	return ptx.Global
 }
 
-// Map is the address map of a device. Addresses are never used twice, so
-// that a stale pointer is always found out; but those of mapped memory are the
-// caller's.
+// Map is the address map of a device. It never uses an address twice, so that every use of a stale pointer is detected;
+// the addresses of mapped memory are the caller's choice.
 type Map struct {
-	// ShadowBytes is how many shadow bytes each byte of an allocation has that is
-	// made from now on.
+	// ShadowBytes is the number of shadow bytes for each byte of an allocation that is made from now on.
 	ShadowBytes int
 
-	allocs        []*Allocation // by base, dead ones included
+	allocs        []*Allocation // by base, freed ones included
 	next          uint64
-	used          uint64 // bytes alive, mapped ones left out
+	used          uint64 // live bytes, without mapped memory
 	limit         uint64
-	freedCount    int    // of allocs
-	stateBytes    uint64 // bytes of pages that were saved
-	mapped        int    // likewise
-	mayFaultCount int    // … of them those that are not Lasting
+	freedCount    int    // number of freed allocations in allocs
+	stateBytes    uint64 // size of all saved pages
+	mapped        int    // number of live mapped allocations
+	mayFaultCount int    // number of live mapped allocations without Permanent
 	params        *Allocation
 	allocate      func(size uint64) (data []byte, release func(), err error)
 	lazy          bool // allocate is reserve
 }
 
-// lazyThreshold is the size from which memory is reserved outside Go's heap. Less is cheaper there, and is collected when nobody has it.
+// lazyThreshold is the size in bytes from which memory is reserved outside Go's heap. Smaller blocks are cheaper on the
+// heap, and the garbage collector frees them.
 const lazyThreshold = 32 << 20
 
-// reserve provides zero bytes: of Go's heap, or, if they are many, pages that take memory of the host when they are touched.
+// reserve provides zero bytes: from Go's heap, or, from lazyThreshold on, as pages that occupy host memory only once
+// they are touched.
 func reserve(size uint64) ([]byte, func(), error) {
 	if size < lazyThreshold {
 		if err := hostmem.Check(size); err != nil {
@@ -236,10 +223,9 @@ func reserve(size uint64) ([]byte, func(), error) {
 	return data, func() { hostmem.Release(data) }, nil
 }
 
-// NewMap makes a map whose allocations begin at address base and have at most
-// limit bytes together. allocate provides the memory behind them (zero bytes at an
-// address that is a multiple of 16) and the function that takes it back, which may
-// be nil; without it, memory is of Go's heap, or reserved where it is much.
+// NewMap makes a map whose allocations begin at address base and have at most limit bytes together. allocate provides
+// the memory of an allocation (zero bytes at a multiple of 16) and a function to free it, which may be nil. If allocate
+// is nil, memory comes from Go's heap, or is reserved if it is large.
 func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release func(), err error)) *Map {
 	m := &Map{next: base, limit: limit, allocate: allocate, lazy: allocate == nil, params: &Allocation{Base: ParamBase, Kind: Params}}
 	if m.lazy {
@@ -249,7 +235,7 @@ func NewMap(base, limit uint64, allocate func(size uint64) (data []byte, release
 	return m
 }
 
-// SizeParams makes the parameter block one of n bytes.
+// SizeParams sets the size of the parameter block to n bytes.
 func (m *Map) SizeParams(n int) *Allocation {
 	a := m.params
 	if n > cap(a.Data) {
@@ -264,11 +250,10 @@ func (m *Map) SizeParams(n int) *Allocation {
 	return a
 }
 
-// Used is the number of bytes alive, mapped ones left out.
+// Used is the number of live bytes, without mapped memory.
 func (m *Map) Used() uint64 { return m.used }
 
-// Obstacle is an allocation that lies where the shared memory of CTAs of a cluster of n does;
-// nil if none does.
+// Obstacle returns a live allocation that overlaps the shared memory of a cluster of n CTAs, or nil.
 func (m *Map) Obstacle(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
 		from := SharedAddress(rank)
@@ -281,13 +266,14 @@ func (m *Map) Obstacle(n int) *Allocation {
 	return nil
 }
 
-// MayFault reports whether there is memory of the host in the map that is not Lasting: accesses within its bounds may fault.
+// MayFault reports whether the map has mapped memory without Permanent: an access within its bounds may fault on the
+// host.
 func (m *Map) MayFault() bool { return m.mayFaultCount > 0 }
 
-// Len is the number of allocations known, dead ones included.
+// Len is the number of known allocations, freed ones included.
 func (m *Map) Len() int { return len(m.allocs) }
 
-// Each calls do with every allocation known, dead ones included, by base.
+// Each calls visit for every known allocation, freed ones included, by base.
 func (m *Map) Each(visit func(a *Allocation)) {
 	for _, a := range m.allocs {
 		visit(a)
@@ -297,7 +283,7 @@ func (m *Map) Each(visit func(a *Allocation)) {
 // ErrOutOfMemory is the error of an allocation beyond the device's memory.
 var ErrOutOfMemory = errors.New("out of device memory")
 
-// AlignedBytes makes n zero bytes that begin at a multiple of 8.
+// AlignedBytes makes n zero bytes at a multiple of 8.
 func AlignedBytes(n uint64) []byte {
 	words := make([]uint64, (n+7)/8+1)
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
@@ -318,7 +304,7 @@ func (m *Map) Alloc(size uint64, kind Kind, name string) (*Allocation, error) {
 	return a, nil
 }
 
-// AllocOnHost allocates size zero bytes at the address that they have on the host.
+// AllocOnHost allocates size zero bytes whose device address is their host address.
 func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	data, release, err := m.allocate(size)
 	if err != nil {
@@ -335,7 +321,7 @@ func (m *Map) AllocOnHost(size uint64, name string) (*Allocation, error) {
 	return a, nil
 }
 
-// Alignment is what the address of an allocation of size bytes is a multiple of.
+// Alignment is the alignment in bytes of an allocation of size bytes.
 func Alignment(size uint64) uint64 {
 	if size >= largeAlloc {
 		return largeAlign
@@ -343,8 +329,8 @@ func Alignment(size uint64) uint64 {
 	return allocAlign
 }
 
-// place is the address of the next allocation, of size bytes: the first that is aligned
-// and keeps its distance to those before it and to mapped memory behind it.
+// place returns the address of the next allocation of size bytes: the first aligned address that keeps allocGap bytes
+// to earlier allocations and to mapped memory after it.
 func (m *Map) place(size uint64) uint64 {
 	align := Alignment(size)
 	for addr := m.next; ; {
@@ -361,9 +347,9 @@ func (m *Map) place(size uint64) uint64 {
 	}
 }
 
-// OpenWorkspace makes the workspace of a cooperative launch, which Free takes away. It is
-// what a grid's barrier counts in: a word with its size in bytes and a word that is 0
-// (struct grid_workspace of CUDA's cooperative_groups/details/driver_abi.h).
+// OpenWorkspace makes the workspace of a cooperative launch, in which the grid barrier counts; Free removes it. It
+// holds a word with its size in bytes and a word that is 0 (struct grid_workspace of CUDA's
+// cooperative_groups/details/driver_abi.h).
 func (m *Map) OpenWorkspace() *Allocation {
 	const size = 8
 	a := &Allocation{Base: WorkspaceBase, Size: size, Span: size, Data: AlignedBytes(size), Kind: Workspace}
@@ -376,7 +362,8 @@ func (m *Map) OpenWorkspace() *Allocation {
 	return a
 }
 
-// Attach makes memory of the host device memory at an address.
+// Attach maps host memory at a device address. It fails if the range lies in or below the windows, or overlaps a live
+// allocation.
 func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*Allocation, error) {
 	size := uint64(len(data))
 	if addr < windowsEnd || addr+size < addr {
@@ -407,7 +394,7 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	return a, nil
 }
 
-// allocateBacking makes the memory behind an allocation, and its shadow. The error wraps ErrOutOfMemory.
+// allocateBacking provides the bytes of an allocation and its shadow. The error wraps ErrOutOfMemory.
 func (m *Map) allocateBacking(a *Allocation) (err error) {
 	if a.Data, a.release, err = m.allocate(a.Size); err != nil {
 		return fmt.Errorf("%w: %w", ErrOutOfMemory, err)
@@ -421,7 +408,7 @@ func (m *Map) allocateBacking(a *Allocation) (err error) {
 	return nil
 }
 
-// allocateShadow makes the shadow bytes of an allocation, if the map keeps some. The error wraps ErrOutOfMemory.
+// allocateShadow provides the shadow bytes of an allocation, if the map keeps any. The error wraps ErrOutOfMemory.
 func (m *Map) allocateShadow(a *Allocation) (err error) {
 	if m.ShadowBytes == 0 {
 		return nil
@@ -432,7 +419,7 @@ func (m *Map) allocateShadow(a *Allocation) (err error) {
 	return nil
 }
 
-// releaseMemory gives back the memory of an allocation.
+// releaseMemory frees the bytes and the shadow of an allocation.
 func (a *Allocation) releaseMemory() {
 	a.Data, a.Ptr, a.Shadow = nil, nil, nil
 	for _, release := range []func(){a.release, a.releaseShadow} {
@@ -448,7 +435,7 @@ func (m *Map) insert(a *Allocation) {
 	m.allocs = slices.Insert(m.allocs, m.after(a.Base), a)
 }
 
-// Zero makes all bytes of the allocation 0. Pages that nobody has touched stay untouched.
+// Zero sets all bytes of the allocation to 0. Untouched pages stay untouched.
 func (a *Allocation) Zero() {
 	if a.reserved {
 		hostmem.Zero(a.Data)
@@ -457,7 +444,7 @@ func (a *Allocation) Zero() {
 	clear(a.Data)
 }
 
-// Close gives back the memory of all allocations. Nothing may be accessed any more.
+// Close frees all allocations. Nothing may be accessed afterwards.
 func (m *Map) Close() {
 	for _, a := range m.allocs {
 		a.Freed, a.Size = true, 0
@@ -466,7 +453,7 @@ func (m *Map) Close() {
 	m.allocs, m.used = nil, 0
 }
 
-// Free releases the memory but keeps the address range known as dead.
+// Free releases the memory and keeps its address range in the map as freed.
 func (m *Map) Free(a *Allocation) {
 	a.Freed = true
 	a.Size = 0
@@ -489,8 +476,7 @@ func (m *Map) Free(a *Allocation) {
 	}
 }
 
-// dropOldest drops dead allocations but for the MaxFreed at the highest addresses,
-// the latest.
+// dropOldest forgets freed allocations except the MaxFreed with the highest addresses, which are the latest.
 func (m *Map) dropOldest() {
 	m.allocs = slices.DeleteFunc(m.allocs, func(a *Allocation) bool {
 		drop := a.Freed && m.freedCount > MaxFreed
@@ -501,12 +487,12 @@ func (m *Map) dropOldest() {
 	})
 }
 
-// after is the index of the first allocation whose base lies behind the address.
+// after returns the index of the first allocation whose base is greater than the address.
 func (m *Map) after(addr uint64) int {
 	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].Base > addr })
 }
 
-// Find returns the allocation that covers the address, dead or alive.
+// Find returns the allocation that covers the address, live or freed; nil if there is none.
 func (m *Map) Find(addr uint64) *Allocation {
 	i := m.after(addr)
 	if i == 0 {
@@ -518,8 +504,7 @@ func (m *Map) Find(addr uint64) *Allocation {
 	return nil
 }
 
-// nearest returns the allocation whose range is closest to the address, nil if
-// there is none.
+// nearest returns the allocation whose range is closest to the address, or nil if the map is empty.
 func (m *Map) nearest(addr uint64) *Allocation {
 	i := m.after(addr)
 	var best *Allocation
@@ -544,18 +529,18 @@ func distance(a *Allocation, addr uint64) uint64 {
 	return 0
 }
 
-// Pointer is a word of the kernel's parameters whose value is an address of device memory.
+// Pointer is a word of the kernel's parameters whose value lies in the range of device memory.
 type Pointer struct {
 	Offset int         // from ParamBase
-	Memory *Allocation // that it points into; nil: into none, but it lies among those there are
+	Memory *Allocation // allocation that the word points into; nil: the address lies between allocations
 
-	// Memory from Begin up to End, without a gap: that allocation alone, unless memory of the host
-	// is mapped right beside it.
+	// Begin and End bound the contiguous memory around the address: the allocation alone, unless mapped memory adjoins
+	// it.
 	Begin, End uint64
 }
 
-// Pointers are the words of size bytes of the parameters, each at a multiple of that, whose values are
-// addresses of device memory, by offset.
+// Pointers returns the parameter words of size bytes, at multiples of size, whose values lie in the range of device
+// memory, by offset.
 func (m *Map) Pointers(size int) (list []Pointer) {
 	i := m.after(windowsEnd - 1)
 	if i == len(m.allocs) {
@@ -581,10 +566,10 @@ func (m *Map) Pointers(size int) (list []Pointer) {
 	return list
 }
 
-// neighbours is the memory around an allocation that is alive, itself included, without a gap.
+// neighbours returns the bounds of the contiguous live memory around a live allocation, which it includes.
 func (m *Map) neighbours(a *Allocation) (begin, end uint64) {
 	begin, end = a.Base, a.Base+a.Size
-	at := m.after(a.Base) // behind it
+	at := m.after(a.Base) // index of the next allocation
 	for i := at; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Freed; i++ {
 		end += m.allocs[i].Size
 	}

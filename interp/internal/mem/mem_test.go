@@ -23,9 +23,8 @@ func alloc(t *testing.T, m *Map, size uint64, k Kind, name string) *Allocation {
 	return a
 }
 
-// TestResolve has an access for every meaning that an address can have, and every
-// fault; the rules are those of the manual, section 9.7.9 (state spaces, generic
-// addressing, alignment).
+// TestResolve has an access for every meaning of an address, and every fault; the rules are in the manual, section
+// 9.7.9 (state spaces, generic addressing, alignment).
 func TestResolve(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<20, nil)
 	buf := alloc(t, m, 100, Buffer, "x")
@@ -46,7 +45,7 @@ func TestResolve(t *testing.T) {
 		want  *Allocation
 		off   uint64
 		fault error
-		text  string // of the message or the nearest allocation
+		text  string // part of the message or of the nearest allocation
 	}{
 		{space: ptx.Global, bytes: 4, addr: buf.Base + 96, want: buf, off: 96},
 		{space: ptx.Generic, kind: Atomic, bytes: 8, addr: buf.Base, want: buf},
@@ -87,8 +86,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRows compares accesses of rows with what they mean, a lane at a time, for
-// elements in place and out of it.
+// TestRows compares row accesses with an access per lane, for elements in bounds and out of bounds.
 func TestRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const elems = 40
@@ -109,7 +107,7 @@ func TestRows(t *testing.T) {
 		}
 		m := rapid.OneOf(rapid.Just(uint32(fullMask)), rapid.Uint32()).Draw(t, "lanes")
 		p := unsafe.Pointer(&memory)
-		good := uint32(0) // the lanes before the first that is wrong
+		good := uint32(0) // lanes before the first failing lane
 		for n := m; n != 0; n &= n - 1 {
 			offset := addr[bits.TrailingZeros32(n)] - base
 			if offset%2 != 0 || offset > 2*(elems-1) {
@@ -146,8 +144,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestHolds compares the bounds of a strided access with those of its elements. Of a
-// single one Holds looks at the stride too, and may refuse what could be granted.
+// TestHolds compares the bounds check of a strided access with checks of its elements. For a single element Holds also
+// looks at the stride, and may refuse a valid access.
 func TestHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &Allocation{Size: uint64(rapid.IntRange(0, 200).Draw(t, "size"))}
@@ -193,7 +191,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestShadow: shadow bytes live as long as the allocation, zero at first.
+// TestShadow checks that shadow bytes live as long as the allocation, and begin as zero.
 func TestShadow(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<20, nil)
 	before := alloc(t, m, 8, Buffer, "")
@@ -207,8 +205,8 @@ func TestShadow(t *testing.T) {
 	}
 }
 
-// The addresses follow docs/addresses.md: 256 bytes behind the end of the one before, at a
-// multiple of 512, or of 2 MiB from 1 MiB on; behind mapped memory that is in the way.
+// TestPlaces checks the addresses of docs/addresses.md: 256 bytes after the end of the previous allocation, at a
+// multiple of 512, or of 2 MiB from 1 MiB on; after mapped memory in the way.
 func TestPlaces(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<30, nil)
 	if _, err := m.Attach(0x1090_0800, AlignedBytes(64), "", 0); err != nil {
@@ -232,8 +230,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestHoldsRow stores a row lane by lane and finds it, until a byte of an active lane is
-// another.
+// TestHoldsRow stores a row lane by lane and finds it, until a byte of an active lane changes.
 func TestHoldsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{1, 2, 4, 8}).Draw(t, "size")
@@ -276,7 +273,7 @@ func TestHoldsRow(t *testing.T) {
 	})
 }
 
-// Only memory of the host that somebody may take away can fault while it is mapped.
+// TestMayFault: only host memory without Permanent can fault while it is mapped.
 func TestMayFault(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<20, nil)
 	alloc(t, m, 16, Buffer, "")
@@ -300,8 +297,8 @@ func TestMayFault(t *testing.T) {
 	}
 }
 
-// TestPointers: words of the parameters that are addresses of device memory, and what they point into: memory
-// that is mapped side by side is one, what is freed, texels, and the room between allocations is none.
+// TestPointers: parameter words with addresses of device memory, and their allocations. Adjoining mapped memory is one
+// block; freed memory, texels and the gaps between allocations are none.
 func TestPointers(t *testing.T) {
 	m := NewMap(FirstAddress, 1<<30, nil)
 	if list := m.Pointers(8); list != nil {

@@ -7,7 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// The kinds of faults.
+// Faults of an access.
 var (
 	ErrOutOfBounds  = errors.New("out-of-bounds access")
 	ErrMisaligned   = errors.New("misaligned access")
@@ -17,40 +17,39 @@ var (
 	ErrExited       = errors.New("access to shared memory of a CTA that has exited")
 )
 
-// Access is what an instruction does to memory, for each lane.
+// Access describes the memory access of an instruction, which is the same for each lane.
 type Access struct {
-	Space ptx.Space // as the instruction has it
-	Bytes int       // of one lane, a power of two: its address must be a multiple
-	Align int       // … unless this is what it must be a multiple of
+	Space ptx.Space // as written in the instruction
+	Bytes int       // bytes that one lane accesses, a power of two: the required alignment, unless Align is set
+	Align int       // alignment in bytes that is enough; 0: Bytes
 	Kind  AccessKind
 
-	// SpareBytes is how many of the bytes, from the last, nobody wants: they may lie behind the end of
-	// the memory.
+	// SpareBytes is the number of trailing bytes whose value is not used: they may lie past the end of the memory.
 	SpareBytes int
 
-	// Cluster has a generic address be one of shared memory, of any CTA of the cluster.
+	// Cluster requires a generic address to lie in the shared memory of a CTA of the cluster.
 	Cluster bool
 
-	Tolerate Tolerance // faults in spite of which the access is made
-	Hardware int       // the alignment that is enough where WMMAAlignment is tolerated; 0: none but the usual
-	Unit     uint64    // bytes in multiples of which the device allocates shared memory; at most maxSharedUnit
+	Tolerate Tolerance // faults that the access may ignore
+	Hardware int       // alignment in bytes that is enough under WMMAAlignment; 0: only the usual alignment
+	Unit     uint64    // unit in bytes of shared memory allocation on the device; at most maxSharedUnit
 
-	Surface bool // by way of a surface: to arrays, which nothing else reaches
+	Surface bool // access through a surface: only such accesses reach arrays
 }
 
 // AccessKind is the direction of an access.
 type AccessKind uint8
 
-// The directions.
+// Directions of an access.
 const (
 	Load AccessKind = iota
 	Store
-	Atomic // both
+	Atomic // load and store
 )
 
 func (k AccessKind) String() string { return [...]string{"load", "store", "atomic"}[k] }
 
-// String is the kind of access, as in "global load".
+// String describes the access, as in "global load".
 func (a *Access) String() string {
 	if a.Cluster {
 		return "cluster's shared " + a.Kind.String()
@@ -61,8 +60,8 @@ func (a *Access) String() string {
 // Writes reports whether the access changes memory.
 func (a *Access) Writes() bool { return a.Kind != Load }
 
-// Allowed reports whether the instruction's state space is that of the memory, and
-// whether it may write there.
+// Allowed reports whether the access may reach memory of this kind: its state space fits, and the memory is writable if
+// the access writes.
 func (a *Access) Allowed(m *Allocation) bool {
 	if a.Writes() && m.ReadOnly() {
 		return false
@@ -87,29 +86,29 @@ func (m *Allocation) ReadOnly() bool {
 	return m.Kind == Constant || m.Kind == Params || m.mapping&ReadOnly != 0
 }
 
-// HasUninitialised reports whether nobody has said what memory of its kind holds as it is allocated: that
-// which the host or malloc has allocated, and per-CTA memory. Variables have initial values.
+// HasUninitialised reports whether memory of its kind has undefined contents when it is allocated: memory from the host
+// or from malloc, and per-CTA memory. Variables have initial values.
 func (m *Allocation) HasUninitialised() bool {
 	return m.Kind == Buffer || m.Kind == Heap || m.Kind == PerCTA
 }
 
-// View is the memory that a lane can reach: the device's, its CTA's and its own.
+// View is the memory that a lane can reach: of the device, of its CTA and its own.
 type View struct {
 	Map                  *Map
 	Shared               *Allocation
-	Cluster              []*Allocation // the shared memory of the CTAs of a cluster, by rank; nil for one of one
+	Cluster              []*Allocation // shared memory of the cluster's CTAs, by rank; nil for a cluster of one CTA
 	LocalBegin, LocalEnd uint64        // bytes of local memory in use: LocalBegin ≤ offset < LocalEnd
 }
 
-// Location is what an address means.
+// Location is the memory that an address refers to.
 type Location struct {
 	Alloc  *Allocation // nil: the lane's local memory
-	Offset uint64      // bytes from there, or in local memory
+	Offset uint64      // in bytes, from the start of the allocation or of local memory
 
-	Tolerated Tolerance // faults that the access is
+	Tolerated Tolerance // faults of the access that were tolerated
 }
 
-// BytesLeft is how many bytes an access may have that begins at a place.
+// BytesLeft returns the number of accessible bytes from a location on.
 func (v *View) BytesLeft(a *Access, p Location) uint64 {
 	if p.Alloc == nil {
 		return v.LocalEnd - p.Offset
@@ -120,15 +119,15 @@ func (v *View) BytesLeft(a *Access, p Location) uint64 {
 	return p.Alloc.Size - p.Offset
 }
 
-// Fault is why an access cannot be made.
+// Fault describes why an access cannot be made.
 type Fault struct {
 	Kind error
 	Msg  string
-	Near string // the nearest allocation, "" if that says nothing
+	Near string // nearest allocation; "" if it does not help
 }
 
-// Find finds the memory that an access of one lane to an address goes to; an error is the
-// kind of the fault that it is.
+// Find returns the memory that a lane's access to an address reaches. The error is one of the faults above, such as
+// ErrMisaligned.
 func (v *View) Find(a *Access, addr uint64) (Location, error) {
 	whole, n, tolerated := uint64(a.Bytes), uint64(a.Bytes-a.SpareBytes), Strict
 	if align := uint64(a.Align); addr%whole != 0 && (align == 0 || addr%align != 0) {
@@ -177,8 +176,8 @@ func (v *View) Find(a *Access, addr uint64) (Location, error) {
 	return Location{}, ErrWrongSpace
 }
 
-// spaceAt is the state space that an address is in, as far as the access and the address say
-// it, and the address there.
+// spaceAt returns the state space of an address, as far as the access and the windows decide it, and the address in
+// that space.
 func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	switch {
 	case a.Space != ptx.Generic:
@@ -191,14 +190,14 @@ func (v *View) spaceAt(a *Access, addr uint64) (ptx.Space, uint64) {
 	return ptx.Generic, addr
 }
 
-// IsShared reports whether a generic address lies in the window of shared memory: of the CTA,
-// or of one of its cluster.
+// IsShared reports whether a generic address lies in a window of shared memory, of the CTA or of another CTA of its
+// cluster.
 func (v *View) IsShared(addr uint64) bool {
 	return InShared(addr, max(len(v.Cluster), 1))
 }
 
-// SpaceOf is the state space whose window a generic address lies in: that of shared memory is
-// the CTA's, or the cluster's.
+// SpaceOf returns the state space of a generic address. It counts shared memory of the whole cluster as ptx.Shared if
+// cluster is set; else only that of the CTA, and ptx.Generic for the rest.
 func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 	switch {
 	case v.IsShared(addr) && (cluster || addr-v.Shared.Base < WindowSize):
@@ -214,7 +213,7 @@ func (v *View) SpaceOf(addr uint64, cluster bool) ptx.Space {
 	return ptx.Global
 }
 
-// sharedAt is the shared memory that an access to an address of .shared space goes to.
+// sharedAt returns the shared memory that contains an address of .shared space.
 func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
 	if rank := addr >> RankShift; a.Space == ptx.Generic && rank < uint64(len(v.Cluster)) {
 		return v.Cluster[rank]
@@ -222,17 +221,17 @@ func (v *View) sharedAt(a *Access, addr uint64) *Allocation {
 	return v.Shared
 }
 
-// offset is where in shared memory an address of .shared space is.
+// offset converts an address of .shared space to an offset in this shared memory.
 func (m *Allocation) offset(addr uint64) uint64 { return addr - (m.Base - SharedWindow) }
 
-// Resolve is Find with a fault that explains itself.
+// Resolve is Find with an explained fault.
 func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	place, kind := v.Find(a, addr)
 	if kind == nil {
 		return place, nil
 	}
-	what := a.String() // not a itself, which would be moved to the heap whether or not there is a fault
-	at := addr         // as the instruction has it
+	what := a.String() // not a itself, which would then escape to the heap in every call
+	at := addr         // address as the instruction has it
 	if a.Cluster {
 		at -= SharedWindow
 	}
@@ -275,7 +274,7 @@ func isWithin(offset, n, from, top uint64) bool {
 	return offset >= from && offset <= top && n <= top-offset
 }
 
-// near says which allocation is the nearest to an address that is in none, and where.
+// near describes the allocation closest to an address that lies in none, and its distance.
 func (m *Map) near(addr uint64) string {
 	a := m.nearest(addr)
 	if a == nil {
@@ -291,12 +290,11 @@ func (m *Map) near(addr uint64) string {
 	}
 }
 
-// ContainsStrided reports whether accesses of the given bytes at offsets from + i·by, i from 0
-// to n, all lie in the allocation and are aligned. n is less than 64, and by fits in
-// 32 bits as a signed number.
+// ContainsStrided reports whether accesses of the given number of bytes at the offsets from + i·stride, i from 0 to n,
+// all lie in the allocation and are aligned. n must be less than 64, and stride must fit in 32 signed bits.
 func (m *Allocation) ContainsStrided(from uint64, stride, n int64, bytes int) bool {
-	// Between two offsets in the memory that are less than 2^37 apart nothing wraps.
+	// Offsets in the memory are less than 2^37 apart, so that nothing in between wraps.
 	to := from + uint64(n*stride)
-	end := m.Size &^ uint64(bytes-1) // of the last access that is aligned
+	end := m.Size &^ uint64(bytes-1) // end of the last aligned access
 	return from < end && to < end && (from|uint64(stride))&uint64(bytes-1) == 0
 }

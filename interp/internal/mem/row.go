@@ -1,41 +1,38 @@
 package mem
 
-// This file is accesses of a row of lanes to one piece of memory: gathered from
-// addresses of their own, strided (contiguous if the stride is an element), or
-// uniform.
+// This file has the accesses of a row of lanes to one block of memory: gathered (an address per lane), strided
+// (contiguous if the stride is the element's size) or uniform.
 //
-// Functions that touch the guest's memory are marked go:norace: races between
-// CTAs are the guest's own, and not what a race detector of Go is asked for.
+// Functions that touch guest memory are marked go:norace: races between CTAs belong to the guest, and Go's race
+// detector must not report them.
 
 import (
 	"math/bits"
 	"unsafe"
 )
 
-// Lanes is the number of lanes in a row, and full the mask of all of them.
+// Lanes is the number of lanes in a row, fullMask the mask of all of them.
 const (
 	Lanes    = 32
 	fullMask = 1<<Lanes - 1
 )
 
-// Elem is an element in memory. It is extended to the slot of its register as its
-// type says.
+// Elem is the type of an element in memory. Its signedness decides how it is extended to its register.
 type Elem interface {
 	uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64
 }
 
-// Slot is a lane's part of a register row.
+// Slot is the type of one lane in a register row.
 type Slot interface{ uint32 | uint64 }
 
-// Gather loads an element per lane of m from p + a[i] + off, where that offset must
-// lie in [0, last·size] and be a multiple of size: rotating it moves the bits that
-// must be zero to the top, so one comparison checks both. It returns the lanes from
-// the first that fails on.
+// Gather loads an element from p + a[i] + offset for each lane i of m. The sum a[i] + offset must lie in [0, last·size]
+// and be a multiple of size: a rotation moves the bits that must be zero to the top, so that one comparison checks
+// both. Gather stops at the first lane that fails, and returns the mask of this lane and the following lanes of m.
 //
 //go:norace
 func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
-	_, _ = *d, *a // checked here, not in every turn of the loop
+	_, _ = *d, *a // bounds check here instead of in each iteration
 	if m == fullMask {
 		for i := range d {
 			offset := uint64(a[i]) + offset
@@ -57,12 +54,12 @@ func Gather[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe
 	return 0
 }
 
-// Scatter is Gather's counterpart.
+// Scatter stores elements; its arguments and result are those of Gather.
 //
 //go:norace
 func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsafe.Pointer, last uint64, m uint32) uint32 {
 	shift := -bits.TrailingZeros(uint(unsafe.Sizeof(*new(E))))
-	_, _ = *d, *a // checked here, not in every turn of the loop
+	_, _ = *d, *a // bounds check here instead of in each iteration
 	if m == fullMask {
 		for i := range d {
 			offset := uint64(a[i]) + offset
@@ -84,8 +81,8 @@ func Scatter[E Elem, A, D Slot](d *[Lanes]D, a *[Lanes]A, offset uint64, p unsaf
 	return 0
 }
 
-// LanesInRange splits lanes into those before the first whose whole access of the given bytes
-// does not lie at an aligned offset of [0, last·bytes] from base, and the rest.
+// LanesInRange splits the lanes of m at the first lane whose access does not lie at an aligned offset in [0,
+// last·bytes] from base. good has the lanes before it, rest has this lane and the following lanes.
 func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (good, rest uint32) {
 	shift := -bits.TrailingZeros(uint(bytes))
 	for rest = m; rest != 0; rest &= rest - 1 {
@@ -97,8 +94,8 @@ func LanesInRange(addr *[Lanes]uint64, base, last uint64, bytes int, m uint32) (
 	return m &^ rest, rest
 }
 
-// Strided is the copies between rows and memory at p + (i − first)·step, lane i, of
-// elements of one kind.
+// Strided holds the functions that copy between a row and memory for one element type. Lane i is at p + (i −
+// first)·step.
 type Strided struct {
 	Load32, Store32 func(row *[Lanes]uint32, p unsafe.Pointer, first, step int, m uint32)
 	Load64, Store64 func(row *[Lanes]uint64, p unsafe.Pointer, first, step int, m uint32)
@@ -107,8 +104,8 @@ type Strided struct {
 var unsigned = [...]*Strided{stridedOf[uint8](), stridedOf[uint16](), stridedOf[uint32](), stridedOf[uint64]()}
 var signed = [...]*Strided{stridedOf[int8](), stridedOf[int16](), stridedOf[int32](), stridedOf[uint64]()}
 
-// StridedOf is the copies of elements of 1, 2, 4 or 8 bytes, sign-extended to the
-// slot if sign; nil for other sizes.
+// StridedOf returns the functions for elements of size bytes (1, 2, 4 or 8), sign-extended to the slot if sign is set;
+// nil for other sizes.
 func StridedOf(size int, sign bool) *Strided {
 	i := bits.TrailingZeros(uint(size))
 	if i >= len(unsigned) {
@@ -162,8 +159,8 @@ func storeStride[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step in
 	}
 }
 
-// HoldsRow reports whether p + (i − first)·step holds lane i of a row as an element, for the
-// lanes of m.
+// HoldsRow reports whether the memory at p + (i − first)·step equals lane i of the row, as an element, for all lanes of
+// m.
 //
 //go:norace
 func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, m uint32) bool {
@@ -179,7 +176,7 @@ func HoldsRow[E Elem, D Slot](row *[Lanes]D, p unsafe.Pointer, first, step int, 
 	return true
 }
 
-// LoadBits reads size bytes, 1, 2, 4 or 8.
+// LoadBits reads size bytes: 1, 2, 4 or 8.
 //
 //go:norace
 func LoadBits(p unsafe.Pointer, size int) uint64 {
@@ -194,7 +191,7 @@ func LoadBits(p unsafe.Pointer, size int) uint64 {
 	return *(*uint64)(p)
 }
 
-// StoreBits is LoadBits' counterpart.
+// StoreBits writes the low size bytes of v: 1, 2, 4 or 8.
 //
 //go:norace
 func StoreBits(p unsafe.Pointer, size int, v uint64) {

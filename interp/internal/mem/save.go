@@ -1,6 +1,6 @@
 package mem
 
-// This file saves and restores what is in a map.
+// This file saves and restores the contents of a map.
 
 import (
 	"bytes"
@@ -10,8 +10,7 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Snapshot is a map as it was: its allocations and what was in them. It shares the pages that are
-// alike with the one before.
+// Snapshot is a saved map: its allocations and their contents. It shares unchanged pages with the previous snapshot.
 type Snapshot struct {
 	allocs []savedAllocation
 	dead   int
@@ -26,26 +25,26 @@ type savedAllocation struct {
 	shadow pages
 }
 
-// pageSize is how many bytes a page has: the last of an allocation may have fewer.
+// pageSize is the size of a page in bytes; the last page of an allocation may be shorter.
 const pageSize = 4 << 10
 
-// pages are the bytes of an allocation.
+// pages holds the bytes of an allocation.
 type pages []*page
 
-// page is bytes that never change, and how many have them.
+// page is a block of constant bytes with the number of snapshots that share it.
 type page struct {
 	data []byte
 	refs int
 }
 
-// zeroPage has nothing but zeros. It stands for all such pages, and counts for nothing.
+// zeroPage stands for all pages of zeros; its references are not counted.
 var zeroPage = &page{data: make([]byte, pageSize)}
 
-// ErrOnHost is the error of saving memory that is the host's.
+// ErrOnHost is the error of Save for a map with mapped host memory.
 var ErrOnHost = errors.New("memory of the host cannot be saved")
 
-// Save copies what is in the map, but for pages that are what they were in another, which may be
-// nil. The error is ErrOnHost.
+// Save copies the contents of the map, except pages that are equal in the snapshot last, which may be nil. The only
+// error is ErrOnHost.
 func (m *Map) Save(last *Snapshot) (*Snapshot, error) {
 	if m.mapped > 0 {
 		return nil, ErrOnHost
@@ -70,12 +69,12 @@ func (m *Map) Save(last *Snapshot) (*Snapshot, error) {
 	return s, nil
 }
 
-// pagesOf are those of some bytes; where they are alike, the same as others.
+// pagesOf splits data into pages, and reuses equal pages of last.
 func (m *Map) pagesOf(data []byte, last pages) pages {
 	list := make(pages, 0, (len(data)+pageSize-1)/pageSize)
 	for i := 0; len(data) > 0; i++ {
 		n := min(len(data), pageSize)
-		if n == pageSize && hostmem.IsZero(data[:n]) { // also those that nobody has touched, which stay so
+		if n == pageSize && hostmem.IsZero(data[:n]) { // untouched pages, too: the test does not touch them
 			list = append(list, zeroPage)
 		} else if i < len(last) && bytes.Equal(last[i].data, data[:n]) {
 			last[i].refs++
@@ -89,10 +88,10 @@ func (m *Map) pagesOf(data []byte, last pages) pages {
 	return list
 }
 
-// StateBytes is how many bytes the pages have of what was saved and not released.
+// StateBytes is the number of bytes in the pages of all snapshots that were not released.
 func (m *Map) StateBytes() uint64 { return m.stateBytes }
 
-// Release gives up what was saved: it is not restored any more.
+// Release gives up a snapshot, which must not be restored afterwards.
 func (m *Map) Release(s *Snapshot) {
 	for i := range s.allocs {
 		for _, list := range []pages{s.allocs[i].data, s.allocs[i].shadow} {
@@ -109,7 +108,7 @@ func (m *Map) Release(s *Snapshot) {
 	s.allocs = nil
 }
 
-// copyTo writes the pages to memory of their size.
+// copyTo writes the pages to memory of the same size.
 func (p pages) copyTo(data []byte) {
 	for _, p := range p {
 		n := min(len(p.data), len(data))
@@ -120,8 +119,8 @@ func (p pages) copyTo(data []byte) {
 	}
 }
 
-// Restore makes the map what it was. Allocations are the same objects; those made since
-// are dead. The error is that of allocating anew what has been freed since.
+// Restore resets the map to the snapshot. The Allocation objects stay the same; allocations made since then are freed.
+// It fails if memory that was freed since then cannot be allocated again.
 func (m *Map) Restore(s *Snapshot) error {
 	kept := map[*Allocation]bool{}
 	for i := range s.allocs {

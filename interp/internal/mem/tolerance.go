@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Tolerance is a set of faults after which a kernel goes on, as it does on a GPU.
+// Tolerance is a set of faults that a launch ignores, as a GPU does.
 type Tolerance uint8
 
-// The faults that may be tolerated.
+// Faults that may be tolerated.
 const (
-	// WMMAAlignment is wmma.load and wmma.store at an address that is less aligned than the manual requires, and
-	// aligned to the widest piece that a lane accesses: Access.Hardware.
+	// WMMAAlignment is a wmma.load or wmma.store at an address that is less aligned than the manual requires, but
+	// aligned to the widest piece that a lane accesses (Access.Hardware).
 	WMMAAlignment Tolerance = 1 << iota
-	// SharedUnit is a load past the end of a CTA's shared memory that stays in its last allocation unit: Access.Unit.
+	// SharedUnit is a load past the end of a CTA's shared memory that stays in its last allocation unit (Access.Unit).
 	// The bytes past the end are zero.
 	SharedUnit
 
 	Strict Tolerance = 0 // tolerates nothing
 )
 
-// ToleranceInfo is a fault that may be tolerated.
+// ToleranceInfo describes a fault that may be tolerated.
 type ToleranceInfo struct {
 	Tolerance
 	Name   string // for command lines
 	Doc    string // one sentence
-	Source string // the rule that makes it a fault, and the reason that GPUs go on
+	Source string // rule that makes it a fault, and the reason why GPUs continue
 }
 
-// Tolerances are all faults that may be tolerated.
+// Tolerances lists all faults that may be tolerated.
 var Tolerances = []ToleranceInfo{
 	{WMMAAlignment, "wmma-alignment", "wmma.load and wmma.store at an address that is less aligned than the manual requires",
 		"PTX manual 9.7.14.4.2 requires each row or column to be aligned to the size of the whole fragment; machine code accesses pieces of a few elements"},
@@ -36,10 +36,10 @@ var Tolerances = []ToleranceInfo{
 		"a GPU allocates shared memory in units (cuda_occupancy.h) and checks addresses against whole units"},
 }
 
-// Has reports whether t has all faults of u.
+// Has reports whether t includes all faults of other.
 func (t Tolerance) Has(other Tolerance) bool { return t&other == other }
 
-// String is the names, separated by commas.
+// String lists the names, separated by commas.
 func (t Tolerance) String() string {
 	var names []string
 	for _, k := range Tolerances {
@@ -50,7 +50,7 @@ func (t Tolerance) String() string {
 	return strings.Join(names, ",")
 }
 
-// ParseTolerance reads names that are separated by commas; "" is none. The error lists the names.
+// ParseTolerance reads names separated by commas; "" is Strict. The error lists the names.
 func ParseTolerance(s string) (t Tolerance, err error) {
 	if s == "" {
 		return Strict, nil
@@ -68,11 +68,11 @@ next:
 	return t, nil
 }
 
-// allTolerances tolerates all that can be tolerated.
+// allTolerances has every fault that may be tolerated.
 const allTolerances = WMMAAlignment | SharedUnit
 
-// CouldTolerate is the faults that must be tolerated for the access to be made; Strict if it can be made without, or not
-// at all.
+// CouldTolerate returns the faults that must be tolerated to make the access; Strict if it can be made without
+// tolerance, or not at all.
 func (v *View) CouldTolerate(a *Access, addr uint64) Tolerance {
 	lenient := *a
 	lenient.Tolerate = allTolerances
@@ -83,5 +83,5 @@ func (v *View) CouldTolerate(a *Access, addr uint64) Tolerance {
 // maxSharedUnit is a multiple of every Access.Unit.
 const maxSharedUnit = 256
 
-// roundUp is the least multiple of a unit that is no less than n.
+// roundUp returns the least multiple of unit that is at least n.
 func roundUp(n, unit uint64) uint64 { return (n + unit - 1) / unit * unit }
