@@ -7,7 +7,7 @@ import (
 	"gemu/regfile"
 )
 
-// BenchmarkMultiply is what a warp executes of an mma.
+// BenchmarkMultiply measures the work of one warp for an mma.
 func BenchmarkMultiply(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -40,7 +40,7 @@ func BenchmarkMultiply(b *testing.B) {
 	}
 }
 
-// BenchmarkWgmma is what one of four warps executes of a wgmma.mma_async.
+// BenchmarkWgmma measures the work of one of four warps for a wgmma.mma_async.
 func BenchmarkWgmma(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -1,6 +1,6 @@
 package matrix
 
-// This file is structured sparse vectors in the registers of a thread (manual of PTX 9.4, 9.7.10.30, 9.7.10.31 and
+// This file has structured sparse vectors in the registers of a thread (manual of PTX 9.4, 9.7.10.30, 9.7.10.31 and
 // 9.7.18.8.3).
 
 import (
@@ -9,15 +9,15 @@ import (
 	"gemu/ptx"
 )
 
-// Compression is how a thread's elements lie in registers, dense and compressed: elements and indices fill the bits of
-// registers from the lowest on.
+// Compression is the layout of a thread's elements in registers, dense and compressed: elements and indices fill the
+// bits of registers from the lowest on.
 type Compression struct {
-	Elem, Index int // bits of an element, and of an index
-	Kept, Of    int // so many of each group of elements are stored
+	Elem, Index int // bits of an element and of an index
+	Kept, Of    int // stored elements of each group, and elements of a group
 	Dense       int // registers that hold all elements
 }
 
-// NewCompression is that of so many registers.
+// NewCompression returns a Compression with these fields.
 func NewCompression(elem, index, stored, of, dense int) *Compression {
 	return &Compression{elem, index, stored, of, dense}
 }
@@ -31,23 +31,23 @@ func (c *Compression) Stored() int { return (c.groups()*c.Kept*c.Elem + 31) / 32
 // Indices is the number of registers that hold the indices of stored elements.
 func (c *Compression) Indices() int { return (c.groups()*c.Kept*c.Index + 31) / 32 }
 
-// bitsAt is the i-th field of so many bits.
+// bitsAt returns the i-th field of the given number of bits.
 func bitsAt(words []uint32, bits, i int) uint32 {
 	return uint32(uint64(words[i*bits/32]) >> (i * bits % 32) & (1<<bits - 1))
 }
 
-// setBits sets the i-th field of so many bits, which is 0 before.
+// setBits sets the i-th field, which must be 0 before.
 func setBits(words []uint32, bits, i int, v uint32) { words[i*bits/32] |= v << (i * bits % 32) }
 
-// Choice says which two of four elements spcompress stores.
+// Choice is the rule by which spcompress selects two of four elements.
 type Choice struct {
 	Type      ptx.Type
-	Least     bool // the smallest, not the greatest
-	Magnitude bool // without their signs
+	Least     bool // the smallest, else the greatest
+	Magnitude bool // ignores signs
 }
 
-// ChoiceOf is what a descriptor says about elements of so many bits (manual of PTX 9.4, table 38). The error says
-// what is wrong with it.
+// ChoiceOf decodes a sparsity descriptor for elements of elem bits (manual of PTX 9.4, table 38). The error describes
+// an invalid descriptor.
 func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
 	types := []ptx.Type{ptx.U8, ptx.S8, ptx.E5M2, ptx.E4M3, ptx.E3M2, ptx.E2M3}
 	if elem == 16 {
@@ -63,7 +63,7 @@ func ChoiceOf(descriptor uint32, elem int) (Choice, error) {
 	return Choice{Type: types[t], Least: descriptor&2 != 0, Magnitude: descriptor&1 != 0}, nil
 }
 
-// rank orders elements: that with a higher rank is stored first.
+// rank orders elements: a higher rank is stored first.
 func (c Choice) rank(v uint32) int64 {
 	var k int64
 	switch c.Type {
@@ -89,14 +89,14 @@ func (c Choice) rank(v uint32) int64 {
 	return k
 }
 
-// floats are formats: the bit of the sign, and the largest magnitude that is no NaN. Bits above the sign do not count.
+// floats describes formats: the sign bit and the largest magnitude that is no NaN. Bits above the sign are ignored.
 var floats = map[ptx.Type]struct{ sign, last uint32 }{
 	ptx.F32: {1 << 31, 0x7f800000}, ptx.F16: {1 << 15, 0x7c00}, ptx.BF16: {1 << 15, 0x7f80},
 	ptx.E5M2: {1 << 7, 0x7c}, ptx.E4M3: {1 << 7, 0x7e}, ptx.E3M2: {1 << 5, 0x1f}, ptx.E2M3: {1 << 5, 0x1f},
 }
 
-// Compress stores two of each four elements, in their order, and their indices. Of equals the first are stored, and NaNs
-// before all others. The registers of stored and indices are overwritten.
+// Compress stores two of each four elements, in their order, and their indices. The first of equal elements is stored,
+// and NaNs before all other elements. Compress overwrites stored and indices.
 func (c *Compression) Compress(how Choice, dense, stored, indices []uint32) {
 	clear(stored)
 	clear(indices)
@@ -127,8 +127,8 @@ func (c *Compression) Compress(how Choice, dense, stored, indices []uint32) {
 	}
 }
 
-// Decompress puts each stored element at its index in its group; of several with one index the last counts. All other
-// elements are 0. It gives the first index that is beyond a group, or -1.
+// Decompress writes each stored element to its index in its group; for equal indices the last element counts. All other
+// elements are 0. It returns the first index beyond a group, or -1.
 func (c *Compression) Decompress(dense, stored, indices []uint32) int {
 	clear(dense)
 	for g := range c.groups() {

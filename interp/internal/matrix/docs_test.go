@@ -9,8 +9,8 @@ import (
 	"gemu/ptx"
 )
 
-// TestDocumented: the tables of docs/tensor.md say what Generations has, and all of it. That of
-// wgmma names no generation, and no exponents of zeros, which are those of sm_90.
+// TestDocumented checks that the tables of docs/tensor.md have exactly the entries of Generations. The table of wgmma
+// names no generation and no exponents of zeros, which are those of sm_90.
 func TestDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/tensor.md")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestDocumented(t *testing.T) {
 			n := NumericsFor(unit, sm, of, of)
 			said[n] = true
 			least, written := fmt.Sprintf("%d, %d", n.MinExponent32, n.MinExponent16), cells[5]
-			if n.MinExponent16 == 0 { // without sums of f16
+			if n.MinExponent16 == 0 { // no sums in f16
 				least = fmt.Sprint(n.MinExponent32)
 				written, _, _ = strings.Cut(written, ",")
 			}

@@ -1,25 +1,21 @@
-// Package matrix is the matrix instructions of a warp (manual 9.7.14): where the lanes hold
-// the elements of a matrix, and what is computed of them. It knows neither instructions nor
-// machines: who executes them brings the registers.
 package matrix
 
 import "math/bits"
 
-// Lanes is how many lanes hold a matrix.
+// Lanes is the number of lanes that hold a matrix.
 const Lanes = 32
 
-// Step is how far an element moves in its matrix, and to which matrix, if several are held.
+// Step is a movement in a matrix, and to another matrix if lanes hold several.
 type Step struct{ Row, Col, Matrix int }
 
-// Layout says where elements of a matrix are: element i of a lane's fragment is where the
-// steps of the bits of the lane's number and of i, added up, lead to. All layouts of the
-// manual can be written so.
+// Layout maps the elements that lanes hold to positions in the matrix. The position of element i of a lane is the sum
+// of the steps for the bits that are set in the lane's number and in i. All layouts of the manual have this form.
 type Layout struct {
 	Lane [5]Step // by bit of the lane's number
-	Elem []Step  // by bit of the element's
+	Elem []Step  // by bit of the element's number
 }
 
-// Position is where element i of a lane is.
+// Position returns the position of element i of a lane.
 func (l *Layout) Position(lane, i int) (at Step) {
 	add := func(s Step) { at.Row, at.Col, at.Matrix = at.Row+s.Row, at.Col+s.Col, at.Matrix+s.Matrix }
 	for n := uint(lane); n != 0; n &= n - 1 {
@@ -31,10 +27,10 @@ func (l *Layout) Position(lane, i int) (at Step) {
 	return at
 }
 
-// Len is how many elements each lane holds.
+// Len is the number of elements in each lane.
 func (l *Layout) Len() int { return 1 << len(l.Elem) }
 
-// Transposed is the layout of the matrix with rows and columns exchanged.
+// Transposed returns the layout of the transposed matrix.
 func (l Layout) Transposed() Layout {
 	turn := func(list []Step) []Step {
 		turned := make([]Step, len(list))
@@ -48,10 +44,9 @@ func (l Layout) Transposed() Layout {
 	return t
 }
 
-// Rows is the layout of a matrix of m×k elements, of which each group of four lanes has
-// rows: the lanes of the group w neighbours each in turn. What is left of a lane's elements is
-// first eight rows below, then further along the row. So are A and, transposed, B of mma, with
-// as many neighbours as a 32-bit register holds, and C with two (manual 9.7.14.5.2 to
+// Rows returns the layout of an m×k matrix in which each group of four lanes holds whole rows: each lane of the group
+// holds w neighbours in turn. Further elements of a lane lie eight rows below, then further along the row. A and
+// (transposed) B of mma have this layout, with w elements in a 32-bit register, and C with w = 2 (manual 9.7.14.5.2 to
 // 9.7.14.5.13).
 func Rows(m, k, w int) Layout {
 	l := Layout{Lane: [5]Step{{Col: w}, {Col: 2 * w}, {Row: 1}, {Row: 2}, {Row: 4}}}
@@ -67,9 +62,9 @@ func Rows(m, k, w int) Layout {
 	return l
 }
 
-// The fragments of mma.m8n8k4 with f16, which is four multiplications (manual 9.7.14.5.1):
-// each by lanes 4i to 4i+3 and 16+4i to 16+4i+3. In quarters, a lane has four neighbours of a row;
-// in columns, of a column, four of which make the upper or the lower half.
+// Fragments of mma.m8n8k4 with f16, which makes four multiplications (manual 9.7.14.5.1), each by lanes 4i to 4i+3 and
+// 16+4i to 16+4i+3. In quarterRows a lane has four neighbours of a row, in quarterColumns of a column, and four lanes
+// make the upper or the lower half.
 var (
 	quarterRows    = Layout{Lane: [5]Step{{Row: 1}, {Row: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Col: 1}, {Col: 2}}}
 	quarterColumns = Layout{Lane: [5]Step{{Col: 1}, {Col: 2}, {Matrix: 1}, {Matrix: 2}, {Row: 4}}, Elem: []Step{{Row: 1}, {Row: 2}}}

@@ -17,7 +17,7 @@ type shape struct {
 	aCol, bRow bool
 }
 
-// shapes are all dense ones.
+// shapes returns all dense shapes.
 func shapes() (list []shape) {
 	for _, s := range []struct {
 		m, n, k int
@@ -48,8 +48,7 @@ func shapes() (list []shape) {
 	return append(list, shape{16, 8, 32, ptx.E2M1, ptx.F32, 8, false, false})
 }
 
-// TestFragments: the fragments of every operand hold each element of its matrices once, and
-// all together nothing else.
+// TestFragments checks that the fragments of every operand hold each element of its matrices once, and nothing else.
 func TestFragments(t *testing.T) {
 	for _, s := range shapes() {
 		o := (&Mma{M: s.m, N: s.n, K: s.k, D: s.d, A: s.a, B: s.a, C: s.d, Container: s.container, ACol: s.aCol, BRow: s.bRow}).Multiply()
@@ -80,7 +79,7 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// TestTiles: the same of the rows of ldmatrix and stmatrix.
+// TestTiles checks the same for the rows of ldmatrix and stmatrix.
 func TestTiles(t *testing.T) {
 	for name := range tiles {
 		shape, transposed := strings.CutSuffix(name, ".trans")
@@ -99,7 +98,7 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestFigures: places as the manual's figures show them, "T3:{a0,a1}" and so on.
+// TestFigures compares positions with the manual's figures, "T3:{a0,a1}" and so on.
 func TestFigures(t *testing.T) {
 	for _, c := range []struct {
 		figure   string
@@ -137,8 +136,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestGenerations: sums that tell generations, units and methods apart, computed by hand from what
-// docs/tensor.md names: the published models, and the instructions that ptxas makes.
+// TestGenerations has sums that distinguish generations, units and methods. They were computed by hand from the sources
+// of docs/tensor.md: the published models, and the instructions that ptxas generates.
 func TestGenerations(t *testing.T) {
 	type term struct {
 		k    int
@@ -163,17 +162,17 @@ func TestGenerations(t *testing.T) {
 			map[int]float64{75: 1, 80: 1, 89: 1, 90: 1 + 0x1p-23}},
 		{"blocks of 4 of tf32", false, ptx.TF32, ptx.F32, 8, 1, []term{{0, 0x1p-12, 0x1p-12}, {4, 0x1p-12, 0x1p-12}},
 			map[int]float64{80: 1, 89: 1, 90: 1 + 0x1p-23}},
-		// What is below the least exponent is cut at 2^-156, or 2^-158.
+		// Terms below the least exponent are cut at 2^-156, or 2^-158.
 		{"zeros have an exponent", false, ptx.BF16, ptx.F32, 16, 0, []term{{0, 0x1p-75, 0x1p-74}, {1, -0x1p-79, 0x1p-78}},
 			map[int]float64{80: 0x1p-149, 90: 0}},
 		{"zeros have an exponent, next bits", false, ptx.BF16, ptx.F32, 16, 0, []term{{0, 0x1p-75, 0x1p-74}, {1, -0x1p-80, 0x1p-79}},
 			map[int]float64{80: 0x1p-149, 90: 0x1p-149}},
-		// 2^-25 is half of the last bit of f16; 2^-44 is just more, 2^-45 is cut but on Hopper.
+		// 2^-25 is half of the last bit of f16; 2^-44 is just more; 2^-45 is cut except on Hopper.
 		{"zeros have an exponent in f16", false, ptx.F16, ptx.F16, 8, 0, []term{{0, 0x1p-12, 0x1p-13}, {1, 0x1p-22, 0x1p-23}},
 			map[int]float64{75: 0, 80: 0, 90: 0x1p-24}},
 		{"no sign is left of what is too small", false, ptx.F16, ptx.F16, 8, 0, []term{{0, -0x1p-14, 0x1p-14}}, map[int]float64{75: 0, 90: 0}},
 		{"f16 adds to nearest", false, ptx.F16, ptx.F16, 8, 1, []term{{0, 1, 0x1.8p-11}}, map[int]float64{75: 1 + 0x1p-10, 90: 1 + 0x1p-10}},
-		// HMMA of k with k mod 4 < 2 and HMMA of the rest have 1.5·2^-16, and FADD rounds to nearest.
+		// HMMA for k with k mod 4 < 2 and HMMA for the rest give 1.5·2^-16, and FADD rounds to nearest.
 		{"8 bits by f16: C comes last", false, ptx.E4M3, ptx.F32, 32, 256, []term{{0, 0x1p-8, 0x1p-8}, {2, 0x1p-8, 0x1p-9}},
 			map[int]float64{89: 256, 90: 256 + 0x1p-15, 100: 256 + 0x1p-15, 103: 256 + 0x1p-15, 120: 256}},
 		{"8 bits by f16: in which order", false, ptx.E4M3, ptx.F16, 32, 0, []term{{0, 2, 1}, {1, 0x1p-6, 0x1p-5}, {2, -2, 1}},

@@ -1,6 +1,6 @@
 package matrix
 
-// This file is matrix multiplications.
+// This file has the matrix multiplications of a warp.
 
 import (
 	"math"
@@ -11,42 +11,41 @@ import (
 	"gemu/regfile"
 )
 
-// Multiply is D = A·B + C, of m×k, k×n and m×n elements.
+// Multiply is the multiplication D = A·B + C of m×k, k×n and m×n elements.
 type Multiply struct {
 	M, N, K    int
-	Count      int // of matrices: 1 or 4
+	Count      int // number of matrices: 1 or 4
 	A, B, C, D Operand
-	Saturate   bool        // of integers: they are clamped
-	Xor        bool        // of bits: their exclusive or is counted, not what they have in common
-	Rounding   fp.Rounding // of f64
-	Sparse     *Sparse     // of A half is there; nil if all of it is
-	Scales     *Scales     // that factors have; nil without
-	InFours    bool        // of tf32: four elements of k are multiplied, and then the other four
+	Saturate   bool        // clamps integer results
+	Xor        bool        // for bits: counts A xor B instead of A and B
+	Rounding   fp.Rounding // rounding of f64
+	Sparse     *Sparse     // metadata of A, of which half of the elements are stored; nil: A is dense
+	Scales     *Scales     // scales of A and B; nil: none
+	InFours    bool        // for tf32: multiplies four elements of k, then the next four
 }
 
-// Operand is a matrix as the lanes hold it.
+// Operand is a matrix as the lanes hold it in registers.
 type Operand struct {
 	Type     ptx.Type
-	Bits     int // of an element in its register: those of b1 are taken by 32
-	indices  []uint16
-	perLane  int // elements of a lane
-	elements int // elements; those of wmma may be in several lanes
+	Bits     int      // size of an element in its register: 32 for b1
+	indices  []uint16 // number of the element, by lane and position in the lane
+	perLane  int      // elements that one lane holds
+	elements int      // number of elements; wmma may hold one element in several lanes
 }
 
-// elementFormat is how numbers lie in the elements.
+// elementFormat is the position of a number in an element.
 func (o *Operand) elementFormat() format {
 	f := formatOf(o.Type)
 	if o.Bits == 4 {
-		f.shift = 0 // they fill them
+		f.shift = 0 // 4-bit numbers fill their element
 	}
 	return f
 }
 
-// Registers is how many registers of a lane hold the matrix.
+// Registers is the number of registers of a lane that hold the matrix.
 func (o *Operand) Registers() int { return o.perLane * o.Bits / max(o.Bits, 32) }
 
-// operand lays a matrix out. Elements are numbered by rows, behind those of the matrices
-// before; of B by columns.
+// operand numbers the elements of a matrix by rows (B: by columns), after those of earlier matrices.
 func operand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
 	o := Operand{Type: t, Bits: width, perLane: l.Len()}
 	for lane := range Lanes {
@@ -59,19 +58,19 @@ func operand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
 	return o
 }
 
-// Mma is a multiplication by mma (manual 9.7.14.5, 9.7.14.6).
+// Mma describes an mma instruction (manual 9.7.14.5, 9.7.14.6).
 type Mma struct {
 	M, N, K    int
 	D, A, B, C ptx.Type
-	Container  int     // the bits that an element of A or B is in, 0 for those of its type
-	ACol, BRow bool    // the layouts of m8n8k4 with f16
-	Sparse     bool    // A is
-	Ordered    bool    // … with ordered metadata
-	Selector   int     // … which these lanes have
-	Scales     *Scales // that factors have
+	Container  int     // bits that hold an element of A or B; 0: the size of its type
+	ACol, BRow bool    // layouts of m8n8k4 with f16
+	Sparse     bool    // A is sparse
+	Ordered    bool    // sparse A with ordered metadata
+	Selector   int     // sparsity selector: the lanes that hold the metadata
+	Scales     *Scales // scales of A and B; nil: none
 }
 
-// Multiply is the multiplication.
+// Multiply returns the multiplication of the instruction.
 func (x *Mma) Multiply() *Multiply {
 	o := &Multiply{M: x.M, N: x.N, K: x.K, Count: 1, Scales: x.Scales}
 	if x.A == ptx.F16 && x.M == 8 {
@@ -103,8 +102,8 @@ func (x *Mma) Multiply() *Multiply {
 	return o
 }
 
-// Extra is how many registers a lane has besides those of matrices: one of metadata, and of
-// A and of B one of scales and two that select them.
+// Extra is the number of registers of a lane that hold no matrix: one for metadata; for A and B each one for scales and
+// two that select them.
 func (o *Multiply) Extra() int {
 	n := 0
 	if o.Sparse != nil {
@@ -116,16 +115,16 @@ func (o *Multiply) Extra() int {
 	return n
 }
 
-// maxRegisters is how many a lane may hold a matrix in.
+// maxRegisters is the maximum number of registers of a lane that hold one matrix.
 const maxRegisters = 8
 
-// Registers are the rows of the registers that hold a matrix: of 32 bits or, of f64, of 64.
+// Registers are the rows of the registers that hold a matrix: R of 32 bits, or Q of 64 bits for f64.
 type Registers struct {
 	R [maxRegisters]*regfile.Row32
 	Q [maxRegisters]*regfile.Row64
 }
 
-// gather gathers the elements of a matrix.
+// gather collects the elements of a matrix from registers.
 func (o *Operand) gather(r *Registers, scratch *[]uint64) []uint64 {
 	to := resize(scratch, o.elements)
 	if o.Bits == 64 {
@@ -146,7 +145,7 @@ func (o *Operand) gather(r *Registers, scratch *[]uint64) []uint64 {
 	return to
 }
 
-// scatter hands the elements of a matrix out.
+// scatter writes the elements of a matrix to registers.
 func (o *Operand) scatter(r *Registers, from []uint64) {
 	if o.Bits == 64 {
 		for i := range o.perLane {
@@ -169,8 +168,8 @@ func (o *Operand) scatter(r *Registers, from []uint64) {
 	}
 }
 
-// Execute multiplies what the registers hold, on a device of a compute capability. Registers of
-// D may be those of others. If the manual leaves open what is computed, it says why instead.
+// Execute multiplies the matrices in registers on a device of compute capability sm. d may overlap the other operands.
+// If the manual leaves the result undefined, Execute writes nothing and returns the reason.
 func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	w := multiplication{Multiply: o, scratch: scratchPool.Get().(*scratch)}
 	defer scratchPool.Put(w.scratch)
@@ -181,7 +180,7 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 		}
 	}
 	if o.Scales != nil {
-		sm = max(sm, 120) // no device before has them
+		sm = max(sm, 120) // older devices have no scales
 		var u *Undefined
 		if w.rowScales, w.colScales, u = o.Scales.read(e, o.Extra()-6); u != nil {
 			return u
@@ -202,17 +201,17 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	return nil
 }
 
-// multiplication is a multiplication under way.
+// multiplication is a Multiply with the state of one execution.
 type multiplication struct {
 	*Multiply
 	*scratch
-	selected []uint8 // of a sparse A, the places of its elements in their rows
+	selected []uint8 // position in its row of each stored element of a sparse A
 
-	rowScales, colScales []number // of rows of A and columns of B, Scales.PerRow of each
+	rowScales, colScales []number // for rows of A and columns of B, Scales.PerRow for each
 }
 
-// forEachElement calls f for every element of D, with its number, the row of A and the column of B, and makes its
-// result the element. Of a sparse A they are what is there, and what that is multiplied by.
+// forEachElement replaces every element of D by the result of f, which gets its number, the row of A, the column of B
+// and the element of C. For a sparse A it passes the stored elements and their counterparts in B.
 func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
 	stored := len(a) / (o.Count * o.M)
 	var selected []T
@@ -235,7 +234,7 @@ func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(at in
 	}
 }
 
-// decodeAll reads all elements.
+// decodeAll applies f to all elements.
 func decodeAll[T any](list []uint64, scratch *[]T, f func(v uint64) T) []T {
 	to := resize(scratch, len(list))
 	for i, v := range list {
@@ -271,7 +270,7 @@ func (o *multiplication) floats(sm int, a, b, c []uint64) {
 	})
 }
 
-// unit is what multiplies floats.
+// unit returns the unit that multiplies floats.
 func (o *Multiply) unit() Unit {
 	switch {
 	case o.Count > 1:
@@ -284,8 +283,8 @@ func (o *Multiply) unit() Unit {
 	return UnitWarp
 }
 
-// convertedSum is a sum where C and D have different types, which only wmma can have: all is f32. On
-// Volta C is what it is.
+// convertedSum computes in f32 where C and D have different types, which only wmma allows. Volta reads C in its own
+// type.
 func convertedSum(sum summation, sm int) summation {
 	f32 := formatOf(ptx.F32)
 	return func(a, b []number, f factors, c uint64, from, to *format) uint64 {
@@ -299,8 +298,7 @@ func convertedSum(sum summation, sm int) summation {
 	}
 }
 
-// doubles is a chain of multiplications that are added without rounding between (manual
-// 9.7.14.5.14), in the order of k.
+// doubles adds the products in the order of k by fused multiply-adds, without other rounding (manual 9.7.14.5.14).
 func (o *multiplication) doubles(a, b, c []uint64) {
 	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		sum := math.Float64frombits(c)
@@ -311,7 +309,7 @@ func (o *multiplication) doubles(a, b, c []uint64) {
 	})
 }
 
-// bits counts bits of A and B.
+// bits counts the bits of A and B, or A xor B.
 func (o *multiplication) bits(a, b, c []uint64) {
 	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		n := 0

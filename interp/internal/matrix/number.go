@@ -1,22 +1,22 @@
 package matrix
 
-// This file reads floating point.
+// This file decodes floating-point elements.
 
 import (
 	"gemu/interp/internal/fp"
 	"gemu/ptx"
 )
 
-// format is how a number lies in an element.
+// format is a floating-point format and the position of its bits in an element.
 type format struct {
 	*fp.Format
-	shift int // of its bits
+	shift int // position of the lowest bit
 }
 
-// shifts are those of numbers that are not in the lowest bits.
+// shifts holds the position of the lowest bit, for types where it is not 0.
 var shifts = map[ptx.Type]int{
-	ptx.TF32: 13, // in the upper 19 bits of a register; the others are not looked at
-	ptx.E2M1: 2,  // in the middle of a byte
+	ptx.TF32: 13, // the upper 19 bits of a register; the other bits are ignored
+	ptx.E2M1: 2,  // the middle of a byte
 }
 
 func formatOf(t ptx.Type) format {
@@ -26,9 +26,8 @@ func formatOf(t ptx.Type) format {
 	return format{fp.FormatOf(t), shifts[t]}
 }
 
-// number is a number mant · 2^(exp-frac), where frac is its format's; or an infinity or NaN,
-// with the exponent inf or nan and the sign of mant. A subnormal has the exponent of the least
-// normal number.
+// number is the value mant · 2^(exp-frac), where frac is the fraction width of its format. An infinity or NaN has the
+// exponent inf or nan and the sign of mant. A subnormal has the exponent of the least normal number.
 type number struct {
 	mant int32
 	exp  int32
@@ -51,5 +50,5 @@ func (f *format) decode(v uint64) number {
 	return n
 }
 
-// sign is the bit of the sign, of a format with infinities.
+// sign returns the sign bit of a format with infinities.
 func (f *format) sign() uint64 { return f.Infinity(true) ^ f.Infinity(false) }

@@ -1,6 +1,6 @@
 package matrix
 
-// This file is how tensor cores add: nothing that the manual says, but what has been measured.
+// This file has the arithmetic of tensor cores. The manual does not specify it: it was measured.
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// Unit is what multiplies: generations differ in it by instruction.
+// Unit is a kind of multiplication: a generation may compute differently in each.
 type Unit uint8
 
 const (
@@ -18,28 +18,28 @@ const (
 	UnitWarpgroup             // wgmma
 	UnitFours                 // wmma with tf32, whose machine instructions have k = 4
 	UnitTensor                // tcgen05.mma
-	UnitGroups                // mma and tcgen05.mma with scales and factors that take four bits: products are those of 16 and their scales
+	UnitGroups                // mma and tcgen05.mma with scales and 4-bit factors: 16 products and their scales are one term
 )
 
-// Method is how a row of A times a column of B comes about.
+// Method is the way in which a row of A times a column of B is summed.
 type Method uint8
 
 const (
-	Blocks Method = iota // a block of products at once, and then the next
-	Halves               // in f16, from zero: what has a k of 4i and 4i+1, then the rest; then C is added
-	Fmas                 // in f32, one product after the other; then C is added
+	Blocks Method = iota // adds a block of products at once, then the next block
+	Halves               // in f16, from zero: first the products of k = 4i and 4i+1, then the rest; then adds C
+	Fmas                 // in f32, one product after the other; then adds C
 )
 
-// Numerics is how sums of products of floats are made, by what multiplies, the generation of the
-// device and the type of the factors. Of Blocks, the products are exact. Block of them, in the
-// order of k, are added to the accumulator at once: all are cut to Fraction bits behind the point
-// of the term with the largest exponent, towards zero, and the exact sum of that is rounded: to
-// nearest for f16, for f32 towards zero, to Result bits behind the point. The largest exponent is
-// at least Least32, or with a sum of f16 Least16.
+// Numerics is the summation of floating-point products by a unit, a generation of devices and a type of factors.
+//
+// In the method Blocks products are exact. Block products, in the order of k, are added to the accumulator at once. All
+// terms are cut towards zero to Fraction bits after the point of the term with the largest exponent; the exact sum of
+// these is rounded: to nearest for f16, and towards zero, to Result bits after the point, for f32. The largest exponent
+// is at least MinExponent32, or MinExponent16 for a sum in f16.
 type Numerics struct {
 	Unit          Unit
-	SM            int      // from this compute capability on
-	Type          ptx.Type // of the factors; F16 and BF16 are alike, and so are those of 8 and fewer bits: E4M3
+	SM            int      // first compute capability
+	Type          ptx.Type // of the factors; F16 stands for BF16, too, and E4M3 for all types of 8 bits or fewer
 	Method        Method
 	Block         int
 	Fraction      int
@@ -49,8 +49,8 @@ type Numerics struct {
 	Source        string
 }
 
-// Generations are the numerics, the oldest of a unit and type first. docs/tensor.md says where each
-// line comes from and where sources differ.
+// Generations lists the numerics, the oldest of each unit and type first. docs/tensor.md has the source of each line,
+// and the differences between sources.
 var Generations = []Numerics{
 	{UnitWarp, 70, ptx.F16, Blocks, 4, 23, 23, -131, -19, "MMA-Sim, MATLAB-tensor-core: V100"},
 	{UnitWarp, 75, ptx.F16, Blocks, 8, 24, 23, -132, -20, "MMA-Sim: Turing; Fasi et al. 2021 have blocks of 4"},
@@ -74,11 +74,11 @@ var Generations = []Numerics{
 	{UnitQuarters, 80, ptx.F16, Fmas, 0, 0, 0, 0, 0, "ptxas 13.5: FFMA and FADD from Ampere on"},
 }
 
-// firstSM is the first compute capability with a type, where that is not the first line's.
+// firstSM is the first compute capability with a type, where the first line in Generations is older.
 var firstSM = map[ptx.Type]int{ptx.BF16: 80, ptx.E3M2: 120, ptx.E2M3: 120, ptx.E2M1: 120}
 
-// NumericsFor is the numerics of a unit for factors of two types on a device of a compute
-// capability. What a generation does not have is computed as by the first that has it.
+// NumericsFor returns the numerics of a unit for two types of factors on a device of compute capability sm. A
+// generation without the unit or type computes as the first generation that has it.
 func NumericsFor(u Unit, sm int, a, b ptx.Type) *Numerics {
 	sm = max(sm, firstSM[a], firstSM[b])
 	switch {
@@ -96,10 +96,10 @@ func NumericsFor(u Unit, sm int, a, b ptx.Type) *Numerics {
 	return n
 }
 
-// summation is a row of A times a column of B plus c, whose format is from, in the format to.
+// summation computes a row of A times a column of B plus c. c has the format from, the result the format to.
 type summation func(a, b []number, f factors, c uint64, from, to *format) uint64
 
-// summation is that on a device of a compute capability, but for the method Fmas.
+// summation returns the function for a device of compute capability sm. It does not cover the method Fmas.
 func (n *Numerics) summation(sm int) summation {
 	if n.Method == Halves {
 		return NumericsFor(n.Unit, sm, ptx.F16, ptx.F16).halves
@@ -107,7 +107,7 @@ func (n *Numerics) summation(sm int) summation {
 	return n.dot
 }
 
-// halves is the method Halves with the numerics n of f16.
+// halves computes the method Halves; n is the numerics of f16.
 func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) uint64 {
 	f16 := formatOf(ptx.F16)
 	sum := uint64(0)
@@ -125,10 +125,10 @@ func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) 
 	return to.add(c, sum)
 }
 
-// maxHalfRow is how many elements half a row may have.
+// maxHalfRow is the maximum number of elements in half a row.
 const maxHalfRow = 32
 
-// f16 is a number of a format that has no others than f16, read as one of those.
+// f16 converts a number to format f16, which has all its values.
 func (x number) f16(f, f16 *format) number {
 	if x.exp >= inf {
 		return x
@@ -136,16 +136,16 @@ func (x number) f16(f, f16 *format) number {
 	return f16.decode(f16.Pack(x.mant < 0, uint64(max(x.mant, -x.mant)), int(x.exp)-f.Fraction(), fp.RN))
 }
 
-// add is the sum of two numbers of f16 or f32, rounded to nearest.
+// add returns the sum of two f16 or f32 numbers, rounded to nearest.
 func (f *format) add(x, y uint64) uint64 {
 	if f.Format == &fp.F16 {
-		return uint64(fp.F32ToF16(fp.F16ToF32(uint16(x))+fp.F16ToF32(uint16(y)), fp.RN)) // rounding twice is harmless from 24 = 2·11 + 2 bits on
+		return uint64(fp.F32ToF16(fp.F16ToF32(uint16(x))+fp.F16ToF32(uint16(y)), fp.RN)) // double rounding is harmless from 24 = 2·11 + 2 bits on
 	}
 	return uint64(math.Float32bits(fp.Add32(math.Float32frombits(uint32(x)), math.Float32frombits(uint32(y)), fp.RN)))
 }
 
-// fmas is the method Fmas, of f16: with a result of f16 the two halves of the row are added to c one
-// after the other. half says which of c and the result are f16.
+// fmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c one after the
+// other. half says which of c and the result are f16.
 func fmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
 	f32 := func(v uint64) float32 { return fp.F16ToF32(uint16(v)) }
 	start := math.Float32frombits(uint32(c))
@@ -166,16 +166,15 @@ func fmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
 	return uint64(math.Float32bits(fp.Add32(start, sum, fp.RN)))
 }
 
-// factors is how products of two formats are made.
+// factors are the formats of the two factors of a product.
 type factors struct{ a, b *format }
 
-// dot adds the products of a and b to c, and gives the result in the format of d.
+// dot adds the products of a and b to c.
 func (n *Numerics) dot(a, b []number, f factors, c uint64, from, to *format) uint64 {
 	return n.dotTo(a, b, f, from.decode(c), from, to)
 }
 
-// dotTo is dot with an accumulator that has been read, and may have another exponent than its
-// format has.
+// dotTo is dot with a decoded accumulator, whose exponent may be outside the range of its format.
 func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format) uint64 {
 	frac, sum := f.a.Fraction()+f.b.Fraction(), uint64(0)
 	for k := 0; k < len(a); k += n.Block {
@@ -186,7 +185,7 @@ func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format)
 	return sum
 }
 
-// minExponent is the exponent that terms of a sum in a format are aligned to at least.
+// minExponent is the least exponent to which terms of a sum in the format are aligned.
 func (n *Numerics) minExponent(to *format) int32 {
 	if to.Format == &fp.F16 {
 		return int32(n.MinExponent16)
@@ -194,10 +193,10 @@ func (n *Numerics) minExponent(to *format) int32 {
 	return int32(n.MinExponent32)
 }
 
-// block is the sum of a block of products and the accumulator. frac is the bits behind the
-// point of a product, and top an exponent that the terms are aligned to if none has a larger one.
+// block returns the sum of a block of products and the accumulator. frac is the number of fraction bits of a product,
+// and top the least exponent to which terms are aligned.
 func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, to *format) uint64 {
-	infinite := int32(0) // 1 and -1: an infinity of that sign
+	infinite := int32(0) // 1 or -1: sign of an infinity
 	bad := acc.exp == nan
 	if acc.exp == inf {
 		infinite = acc.mant
@@ -250,7 +249,7 @@ func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, t
 	return v
 }
 
-// align shifts a number to the left, or to the right towards zero.
+// align shifts a number to the left, or to the right with rounding towards zero.
 func align(v int64, left int) int64 {
 	switch {
 	case left >= 0:

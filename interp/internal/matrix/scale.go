@@ -1,7 +1,6 @@
 package matrix
 
-// This file is factors that scales go with, one for each block of a row of A and of a column
-// of B (manual 9.7.14.3).
+// This file has scales: factors for each block of a row of A and of a column of B (manual 9.7.14.3).
 
 import (
 	"fmt"
@@ -9,13 +8,13 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// Scales is the scales of mma with .block_scale.
+// Scales describes the scales of mma with .block_scale.
 type Scales struct {
-	PerRow int  // of a row of A, and of a column of B: 1, 2 or 4
-	UE4M3  bool // their type; else it is .ue8m0
+	PerRow int  // scales for one row of A, and for one column of B: 1, 2 or 4
+	UE4M3  bool // their type is .ue4m3; else .ue8m0
 }
 
-// decode reads a scale. Of .ue4m3 the uppermost bit is not looked at.
+// decode reads a scale. It ignores the uppermost bit of .ue4m3.
 func (s *Scales) decode(v uint32) number {
 	switch {
 	case s.UE4M3:
@@ -27,7 +26,7 @@ func (s *Scales) decode(v uint32) number {
 	return number{1, int32(v&0xff) - 127}
 }
 
-// fraction is how many bits of a scale's significand are behind the point.
+// fraction is the number of fraction bits of a scale.
 func (s *Scales) fraction() int {
 	if s.UE4M3 {
 		return fp.E4M3.Fraction()
@@ -35,11 +34,11 @@ func (s *Scales) fraction() int {
 	return 0
 }
 
-// selectors are where the scales are that a register of each of a row's four lanes could hold.
-type selectors struct{ data, byteID, threadID int } // registers of what goes with the fragments
+// selectors are the registers with the scales of a matrix and with the selection of a byte and a thread.
+type selectors struct{ data, byteID, threadID int }
 
-// selectedScales reads which byte and which lanes have the scales; they are the same in all lanes. most
-// is how many threads the selector can tell apart (manual table 37).
+// selectedScales reads which byte and which thread of four hold the scales of a matrix. The selectors must be the same
+// in all lanes. limit is the number of threads that the selector may name (manual table 37).
 func (s *Scales) selectedScales(e *Registers, at selectors, limit int, matrix string) (first, thread int, u *Undefined) {
 	for _, x := range []struct {
 		register, step, below int
@@ -67,8 +66,8 @@ func (s *Scales) selectedScales(e *Registers, at selectors, limit int, matrix st
 	return first, thread, nil
 }
 
-// read gives the scales of the rows of A and of the columns of B, each Vec of them. Of four lanes
-// two have those of a row of A and of the row eight below, and one those of a column of B.
+// read returns the scales of the rows of A and of the columns of B, PerRow of each. Of four lanes, two hold the scales
+// of a row of A and of the row eight below it, and one holds those of a column of B.
 func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	scales := func(register, lane, first int) (list []number) {
 		for i := range s.PerRow {
@@ -92,13 +91,12 @@ func (s *Scales) read(e *Registers, extra int) (a, b []number, u *Undefined) {
 	return a, b, nil
 }
 
-// exactGroup is how many products of .e2m1 that take four bits each are added exactly, with scales.
-// Their sum, times the scales, is one term, with the sum of the scales' exponents, which it has even
-// if they add up to zero.
+// exactGroup is the number of products of 4-bit .e2m1 elements that are added exactly. Their sum, times the scales, is
+// one term. Its exponent is the sum of the scales' exponents, even if the products add up to zero.
 const exactGroup = 16
 
-// applyScales gives numbers the scales that they have, of .ue8m0, which only change exponents: as many
-// neighbours have one as there are numbers for each.
+// applyScales multiplies numbers by scales of .ue8m0, which change only exponents. Each scale applies to a block of
+// neighbours of the same length.
 func applyScales(list, scales []number) {
 	each := len(list) / len(scales)
 	for i := range list {
@@ -111,7 +109,7 @@ func applyScales(list, scales []number) {
 	}
 }
 
-// packed multiplies a and b of e2m1 with scales.
+// packed multiplies A and B of .e2m1 with scales.
 func (o *multiplication) packed(n *Numerics, a, b []number, c []uint64, to *format) {
 	vec := o.Scales.PerRow
 	forEachElement(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
@@ -119,7 +117,7 @@ func (o *multiplication) packed(n *Numerics, a, b []number, c []uint64, to *form
 	})
 }
 
-// packed is a row times a column of e2m1, plus c: x and y are their scales.
+// packed computes a row times a column of .e2m1, plus c. x and y are the scales of the row and of the column.
 func (s *Scales) packed(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
 	var terms, ones [8]number
 	groups, top := len(a)/exactGroup, n.minExponent(to)

@@ -1,7 +1,7 @@
 package matrix
 
-// This file is sparse matrices A (manual 9.7.14.6, 9.7.15.6): of the elements of a row half are
-// there, and metadata says which.
+// This file has sparse matrices A (manual 9.7.14.6, 9.7.15.6): half of the elements of a row are stored, and metadata
+// has their positions.
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"gemu/ptx"
 )
 
-// Sparsity is how four bits of metadata choose the elements of a chunk: neighbours in a row
-// of the whole matrix, of which half are there (manual 9.7.14.6.1).
+// Sparsity is the meaning of four bits of metadata, which select the stored half of a chunk: neighbours in a row of the
+// whole matrix (manual 9.7.14.6.1).
 type Sparsity struct {
-	Chunk   int  // elements: 2, 4 or 8
-	Ordered bool // the lower index comes first: .ordered_metadata
+	Chunk   int  // elements of a chunk: 2, 4 or 8
+	Ordered bool // the lower index must come first: .ordered_metadata
 }
 
-// SparsityOf is that of elements of a type that take so many bits in their registers.
+// SparsityOf returns the sparsity of a type whose elements take the given number of bits in registers.
 func SparsityOf(t ptx.Type, bits int, ordered bool) Sparsity {
 	switch {
 	case t == ptx.TF32:
@@ -27,8 +27,8 @@ func SparsityOf(t ptx.Type, bits int, ordered bool) Sparsity {
 	return Sparsity{4, ordered}
 }
 
-// Indices says where in their chunk the elements are that are there, of which there are
-// Chunk/2. It reports whether the manual says so; if not, it leaves open what is computed.
+// Indices returns the positions in their chunk of the Chunk/2 stored elements. ok is false if the manual leaves the
+// meaning of meta undefined.
 //
 //	chunk  indices of    meaning
 //	2      –             0b0100: the first, 0b1110: the second
@@ -48,18 +48,18 @@ func (s Sparsity) Indices(meta uint32) (at [4]uint8, ok bool) {
 	return at, first < second || first > second && !s.Ordered
 }
 
-// Sparse is the metadata of a sparse A of mma.sp: 16 rows.
+// Sparse is the metadata of the 16 rows of a sparse A of mma.sp.
 type Sparse struct {
 	Sparsity
-	Selector          int // which lanes of four have the metadata
-	lanesWithMetadata int // how many of four have it
-	chunks            int // of a row
+	Selector          int // lanes of four that have the metadata
+	lanesWithMetadata int // number of lanes of four that have it
+	chunks            int // chunks of a row
 	layout            Layout
 }
 
-// NewSparse is the metadata of a matrix of 16 rows of k elements, which take so many bits in their
-// registers (manual 9.7.14.6.2; its figure of s4 and u4 with m16n8k128 shows another place of the
-// upper half, and NVIDIA's CUTLASS calls that wrong, cute/atom/mma_traits_sm80_sparse.hpp).
+// NewSparse returns the metadata of a matrix of 16 rows of k elements, which take the given number of bits in registers
+// (manual 9.7.14.6.2). The manual's figure for s4 and u4 with m16n8k128 shows another place of the upper half; NVIDIA's
+// CUTLASS calls it wrong (cute/atom/mma_traits_sm80_sparse.hpp).
 func NewSparse(s Sparsity, bits, k, selector int) *Sparse {
 	o := &Sparse{Sparsity: s, Selector: selector, chunks: k / s.Chunk}
 	o.layout.Lane = [5]Step{2: {Row: 1}, 3: {Row: 2}, 4: {Row: 4}}
@@ -75,8 +75,8 @@ func NewSparse(s Sparsity, bits, k, selector int) *Sparse {
 	return o
 }
 
-// SelectedIndices gives for each element of A that is there its place in the row, by what the lanes have
-// as metadata.
+// SelectedIndices returns the position in its row of each stored element of A. meta is the metadata register of the
+// lanes.
 func (o *Sparse) SelectedIndices(meta *[Lanes]uint32) ([]uint8, *Undefined) {
 	if o.Selector >= 4/o.lanesWithMetadata {
 		return nil, &Undefined{^uint32(0), fmt.Sprintf("sparsity selector %d, with metadata in %d lanes of four", o.Selector, o.lanesWithMetadata)}
@@ -109,8 +109,7 @@ func (o *Sparse) SelectedIndices(meta *[Lanes]uint32) ([]uint8, *Undefined) {
 	return list, nil
 }
 
-// Undefined is an operand for which the manual leaves open what is computed, and the lanes
-// that have it.
+// Undefined describes an operand for which the manual leaves the result undefined, and the lanes that have it.
 type Undefined struct {
 	Lanes       uint32
 	Description string

@@ -9,8 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// steps are those of the bits of a number, as CUTLASS has layouts: places are counted down
-// the columns.
+// steps are the strides of a number's bits, as in layouts of CUTLASS: positions are counted down the columns.
 type steps []int
 
 func (s steps) at(n int) (at int) {
@@ -20,10 +19,9 @@ func (s steps) at(n int) (at int) {
 	return at
 }
 
-// TestSparseFragments compares the fragments of sparse mma with those of CUTLASS
-// (cute/atom/mma_traits_sm80_sparse.hpp and mma_traits_sm120_sparse.hpp, whose layouts these
-// are): of A by elements of the whole matrix, of B, and of the metadata by chunks. A selector
-// stands for lanes of step 0.
+// TestSparseFragments compares the fragments of sparse mma with the layouts of CUTLASS
+// (cute/atom/mma_traits_sm80_sparse.hpp and mma_traits_sm120_sparse.hpp): of A by elements of the whole matrix, of B,
+// and of the metadata by chunks. A selector stands for lanes of step 0.
 func TestSparseFragments(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -75,7 +73,7 @@ func TestSparseFragments(t *testing.T) {
 			var meta [Lanes]uint32
 			for lane := range meta {
 				if lane%4/s.lanesWithMetadata == selector {
-					meta[lane] = 0x44444444 // the first of each chunk
+					meta[lane] = 0x44444444 // the first element of each chunk
 				}
 			}
 			if _, u := s.SelectedIndices(&meta); (u == nil) != (selector < c.selections) {
@@ -109,7 +107,7 @@ func TestSparseFragments(t *testing.T) {
 	}
 }
 
-// TestChosen: the metadata that means something (manual 9.7.14.6.1).
+// TestChosen checks all defined metadata (manual 9.7.14.6.1).
 func TestChosen(t *testing.T) {
 	pairs := map[uint32][2]uint8{0b0100: {0, 1}, 0b1000: {0, 2}, 0b1001: {1, 2}, 0b1100: {0, 3}, 0b1101: {1, 3}, 0b1110: {2, 3}}
 	for meta := range uint32(16) {
@@ -132,8 +130,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestPacked: sums of groups of e2m1 keep 35 bits behind the point of the scales, and are cut
-// to f32 after that.
+// TestPacked checks that sums of groups of e2m1 keep 35 bits after the point of the scales, and are then cut to f32.
 func TestPacked(t *testing.T) {
 	scale := func(exp int32) number { return number{1, exp} }
 	const cancel = 99 // 1 and -1
@@ -170,9 +167,9 @@ func TestPacked(t *testing.T) {
 		{-1, []float64{1, 0.5, 0, 0}, []int32{0, -35, 0, 0}, 0},
 		{1, []float64{1, 1, 0, 0}, []int32{-24, -24, 0, 0}, 1 + two(-23)},
 		{0, []float64{1, 6, -1, 0.5}, []int32{1, 2, 3, 4}, 2 + 24 - 8 + 8},
-		{0, []float64{0, 1, 0, 0}, []int32{100, -120, 0, 0}, two(-120)}, // what is zero has no exponent
+		{0, []float64{0, 1, 0, 0}, []int32{100, -120, 0, 0}, two(-120)}, // a zero scale has no exponent
 		{two(-15), []float64{cancel, 0, 0, 0}, []int32{20, 0, 0, 0}, two(-15)},
-		{two(-16), []float64{cancel, 0, 0, 0}, []int32{20, 0, 0, 0}, 0}, // what becomes zero has
+		{two(-16), []float64{cancel, 0, 0, 0}, []int32{20, 0, 0, 0}, 0}, // a sum of zero has an exponent
 	} {
 		if got := run(c.c, c.values, c.exps); got != c.want {
 			t.Errorf("%v + %v · 2^%v = %v, want %v", c.c, c.values, c.exps, got, c.want)

@@ -1,7 +1,7 @@
 package matrix
 
-// This file is tensor memory (manual 9.7.16.1): 128 lanes of 512 columns of 32 bits that a CTA
-// has, and what tcgen05.ld, .st, .cp and .shift access of it.
+// This file has tensor memory (manual 9.7.16.1), which belongs to a CTA and has 128 lanes of 512 columns of 32 bits,
+// and its accesses by tcgen05.ld, .st, .cp and .shift.
 
 import (
 	"encoding/binary"
@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// The extents of tensor memory, and what is allocated of it at a time.
+// Extents of tensor memory, and the unit of allocation.
 const (
 	TensorLanes   = 128
 	TensorColumns = 512
@@ -22,21 +22,21 @@ const (
 // TensorMemory is the tensor memory of a CTA.
 type TensorMemory [TensorLanes][WideColumns]uint32
 
-// TensorAddress is an address in tensor memory: the lane in the upper half, the column in the
-// lower one (manual 9.7.16.1.1).
+// TensorAddress is an address in tensor memory: the lane in the upper half, the column in the lower half (manual
+// 9.7.16.1.1).
 type TensorAddress uint32
 
 // Lane is the lane of the address.
 func (a TensorAddress) Lane() int { return int(a >> 16) }
 
-// Column is its column.
+// Column is the column of the address.
 func (a TensorAddress) Column() int { return int(a & 0xffff) }
 
 func (a TensorAddress) String() string {
 	return fmt.Sprintf("lane %d, column %d of tensor memory (%#x)", a.Lane(), a.Column(), uint32(a))
 }
 
-// Region is lanes × columns of tensor memory.
+// Region is a rectangle of lanes × columns of tensor memory.
 type Region struct{ Lane, Lanes, Column, Columns int }
 
 // Overlaps reports whether two regions have a cell in common.
@@ -48,19 +48,19 @@ func (r Region) String() string {
 	return fmt.Sprintf("lanes %d to %d, columns %d to %d", r.Lane, r.Lane+r.Lanes-1, r.Column, r.Column+r.Columns-1)
 }
 
-// TensorTile is what tcgen05.ld and tcgen05.st access: registers of a warp's lanes (manual
+// TensorTile maps the registers of a warp's lanes to the cells that tcgen05.ld and tcgen05.st access (manual
 // 9.7.16.2.3.1). The figures agree with CUTLASS, cute/atom/copy_traits_sm100.hpp.
 type TensorTile struct {
 	Rows      int // lanes of tensor memory: 16 or 32
 	Registers int
-	Split     int // .16x32bx2: columns from the first half to the second; else 0
+	Split     int // for .16x32bx2: columns from the first half to the second half; else 0
 	Halves    bool
-	Packed    bool // a register has the lower halves of two neighbouring columns
+	Packed    bool // a register holds the lower halves of two neighbouring columns
 	shape     string
 	num       int
 }
 
-// NewTensorTile is a tile of a shape, .x so many.
+// NewTensorTile returns the tile of a shape with repeat count num (.x1, .x2, …).
 func NewTensorTile(shape string, num int) *TensorTile {
 	t := &TensorTile{Rows: 16, Registers: num, shape: shape, num: num, Halves: shape == "16x32bx2"}
 	switch shape {
@@ -74,7 +74,7 @@ func NewTensorTile(shape string, num int) *TensorTile {
 	return t
 }
 
-// position is the lane and the column, from the first ones on, of a register of a lane.
+// position returns the lane and the column, relative to the first, of a register of a lane.
 func (t *TensorTile) position(register, lane int) (row, column int) {
 	quad, in := lane/4, lane%4
 	switch t.shape {
@@ -98,7 +98,7 @@ func (t *TensorTile) position(register, lane int) (row, column int) {
 	return row, column
 }
 
-// Regions is what it accesses from an address on.
+// Regions returns the cells that the tile accesses, starting at an address.
 func (t *TensorTile) Regions(a TensorAddress) []Region {
 	columns := t.num * map[string]int{"32x32b": 1, "16x64b": 2, "16x128b": 4, "16x256b": 8, "16x32bx2": 1}[t.shape]
 	if t.Packed {
@@ -111,7 +111,7 @@ func (t *TensorTile) Regions(a TensorAddress) []Region {
 	return list
 }
 
-// Load fills registers, from an address on.
+// Load fills registers from tensor memory, starting at an address.
 func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32) {
 	for i, row := range to {
 		for lane := range row {
@@ -124,13 +124,13 @@ func (t *TensorTile) Load(m *TensorMemory, a TensorAddress, to []*regfile.Row32)
 	}
 }
 
-// Cell is one of tensor memory, and what is to be in it.
+// Cell is a cell of tensor memory and its new value.
 type Cell struct {
 	Lane, Column uint16
 	Value        uint32
 }
 
-// Cells is what registers store, from an address on.
+// Cells returns the cells that a store of registers writes, starting at an address.
 func (t *TensorTile) Cells(a TensorAddress, from []*regfile.Row32) []Cell {
 	var list []Cell
 	for i, row := range from {
@@ -155,14 +155,13 @@ func (m *TensorMemory) Put(cells []Cell) {
 	}
 }
 
-// TensorDescriptor says where a matrix lies in shared memory (manual 9.7.16.4.1).
+// TensorDescriptor is the descriptor of a matrix in shared memory (manual 9.7.16.4.1).
 type TensorDescriptor uint64
 
-// tensorSwizzles are the bytes of a row of the swizzling pattern, by what bits 61 to 63 have.
+// tensorSwizzles is the size in bytes of a row of the swizzling pattern, by bits 61 to 63 of the descriptor.
 var tensorSwizzles = [8]int{0: 16, 1: 128, 2: 128, 4: 64, 6: 32}
 
-// Placement is what the descriptor says; bad says what is wrong with it, and the manual does
-// not allow.
+// Placement decodes the descriptor. bad describes a violation of the manual; "" if there is none.
 func (d TensorDescriptor) Placement() (p Placement, bad string) {
 	f := Descriptor(d)
 	mode := d >> 61
@@ -178,22 +177,21 @@ func (d TensorDescriptor) Placement() (p Placement, bad string) {
 	return p, bad
 }
 
-// Absolute reports whether the leading dimension is an address, and no offset.
+// Absolute reports whether the leading dimension is an address instead of an offset.
 func (d TensorDescriptor) Absolute() bool { return d>>52&1 != 0 }
 
-// TensorCopy is a copy of rows from shared memory to tensor memory (manual 9.7.16.9.2). Which
-// lanes the rows of .4x256b and .64x128b go to has been measured by others (Apache TVM,
-// tcgen05_cp.md, on a B200).
+// TensorCopy is a copy of rows from shared memory to tensor memory (manual 9.7.16.9.2). The destination lanes of
+// .4x256b and .64x128b come from a measurement by Apache TVM (tcgen05_cp.md, on a B200).
 type TensorCopy struct {
 	Rows, Columns int
-	Packed        int // bits of an element that becomes one of 8; 0: none does
+	Packed        int // size in bits of an element that is unpacked to 8 bits; 0: no unpacking
 	laneOf        func(row int) int
-	laneOffsets   []int // lanes apart
+	laneOffsets   []int // distances in lanes of the copies
 }
 
 func identity(row int) int { return row }
 
-// tensorCopies are those of the shapes, with what .multicast says.
+// tensorCopies has the copies by shape, with the text of .multicast.
 var tensorCopies = map[string]TensorCopy{
 	"128x256b":              {Rows: 128, Columns: 8, laneOf: identity, laneOffsets: []int{0}},
 	"4x256b":                {Rows: 4, Columns: 8, laneOf: func(row int) int { return quarterLanes * row }, laneOffsets: []int{0}},
@@ -203,8 +201,7 @@ var tensorCopies = map[string]TensorCopy{
 	"32x128b.warpx4":        {Rows: 32, Columns: 4, laneOf: identity, laneOffsets: []int{0, 32, 64, 96}},
 }
 
-// NewTensorCopy is the copy of a shape, with .multicast unless that is "". It is nil if there is
-// no such copy.
+// NewTensorCopy returns the copy of a shape, with .multicast unless it is ""; nil if there is no such copy.
 func NewTensorCopy(shape, multicast string, packed int) *TensorCopy {
 	if multicast != "" {
 		shape += "." + multicast
@@ -217,7 +214,7 @@ func NewTensorCopy(shape, multicast string, packed int) *TensorCopy {
 	return &c
 }
 
-// source is the rows as a matrix of 32-bit elements.
+// source describes the rows as a matrix of 32-bit elements.
 func (c *TensorCopy) source() *Shared { return &Shared{K: c.Columns, Bits: 32} }
 
 // Outside finds the first 16 bytes that are not within size bytes of shared memory.
@@ -225,14 +222,14 @@ func (c *TensorCopy) Outside(p Placement, size uint64) (addr uint64, outside boo
 	return c.source().Outside(p, 0, c.Rows, size)
 }
 
-// Reads calls f for the bytes that it reads.
+// Reads calls f for the byte ranges that the copy reads.
 func (c *TensorCopy) Reads(p Placement, f func(addr uint64, n int)) {
 	s := c.source()
 	s.Packed = c.Packed
 	s.Reads(p, 0, c.Rows, f)
 }
 
-// Regions is what it writes.
+// Regions returns the cells that the copy writes.
 func (c *TensorCopy) Regions(a TensorAddress) []Region {
 	if c.Rows < quarterLanes {
 		var list []Region
@@ -244,7 +241,7 @@ func (c *TensorCopy) Regions(a TensorAddress) []Region {
 	return []Region{{a.Lane(), TensorLanes, a.Column(), c.Columns}}
 }
 
-// Execute copies.
+// Execute copies the rows.
 //
 //go:norace
 func (c *TensorCopy) Execute(m *TensorMemory, a TensorAddress, shared []byte, p Placement) {
@@ -261,7 +258,7 @@ func (c *TensorCopy) Execute(m *TensorMemory, a TensorAddress, shared []byte, p 
 	}
 }
 
-// unpackChunk makes 16 elements of 8 bits of those that 16 bytes have (manual 9.7.16.9.1).
+// unpackChunk expands the elements in 16 bytes to 16 elements of 8 bits (manual 9.7.16.9.1).
 func unpackChunk(words []uint32, bits int) {
 	var chunk [Chunk]byte
 	for i, v := range words {
@@ -273,16 +270,16 @@ func unpackChunk(words []uint32, bits int) {
 	}
 }
 
-// shiftColumns is how many columns tcgen05.shift moves.
+// shiftColumns is the number of columns that tcgen05.shift moves.
 const shiftColumns = 8
 
-// ShiftRegion is what tcgen05.shift accesses: 32 bytes of the lanes of a warp.
+// ShiftRegion returns the cells that tcgen05.shift accesses: 32 bytes of each lane of a warp.
 func ShiftRegion(a TensorAddress) Region {
 	return Region{a.Lane(), quarterLanes, a.Column(), shiftColumns}
 }
 
-// ShiftDown moves what the lanes of a warp have to the next lane, but for the last (manual
-// 9.7.16.9.3). The first keeps what it has.
+// ShiftDown copies the cells of each lane of a warp to the next lane (manual 9.7.16.9.3). The first lane keeps its
+// cells.
 func (m *TensorMemory) ShiftDown(a TensorAddress) {
 	for lane := a.Lane() + quarterLanes - 1; lane > a.Lane(); lane-- {
 		copy(m[lane][a.Column():][:shiftColumns], m[lane-1][a.Column():])

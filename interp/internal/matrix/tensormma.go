@@ -1,8 +1,8 @@
 package matrix
 
-// This file is tcgen05.mma (manual 9.7.16.10): one thread has a CTA, or a pair of them, multiply.
-// Each lane of tensor memory has a row of D, or a part of one, and everything else that is needed
-// for it in tensor memory lies in its own part of that.
+// This file has tcgen05.mma (manual 9.7.16.10): one thread starts a multiplication by a CTA or a pair of CTAs. Each
+// lane of tensor memory has a row of D, or a part of a row. All other operands of this row in tensor memory lie in the
+// same quarter of the lanes.
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"gemu/ptx"
 )
 
-// TensorKind is .kind of tcgen05.mma.
+// TensorKind is the .kind of tcgen05.mma.
 type TensorKind uint8
 
-// The kinds.
+// Kinds of tcgen05.mma.
 const (
 	KindF16 TensorKind = iota
 	KindTF32
@@ -27,25 +27,25 @@ const (
 	KindTI16
 )
 
-// TensorKinds are their names.
+// TensorKinds are the names of the kinds.
 var TensorKinds = [...]string{"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4", "kind::ti16"}
 
-// TensorMma is what an instruction says of a multiplication.
+// TensorMma is the part of a multiplication that the instruction specifies.
 type TensorMma struct {
 	Kind               TensorKind
-	Pair               bool // of CTAs: .cta_group::2
-	Sparse             bool // A is
+	Pair               bool // pair of CTAs: .cta_group::2
+	Sparse             bool // A is sparse
 	Stationary         bool // .ws
 	InTensor           bool // A is in tensor memory
-	Shifted            bool // … where its rows are moved down by one: .ashift
-	Table              bool // B is indices into tables in tensor memory: .decompress::lut::b
-	Newer              bool // the instruction descriptor may have what it has for sm_107
-	ScalesPerRow       int  // scales of a row; 0: it has none
-	InputScaleExponent int  // exponent that D is divided by: scale-input-d
+	Shifted            bool // rows of A in tensor memory are shifted down by one: .ashift
+	Table              bool // B holds indices into tables in tensor memory: .decompress::lut::b
+	Newer              bool // allows instruction descriptors of sm_107
+	ScalesPerRow       int  // scales for a row; 0: none
+	InputScaleExponent int  // D is divided by 2 to this power: scale-input-d
 }
 
-// tensorKinds are what the kinds have: bits of an element of A and B in memory, K, and the types by
-// what the instruction descriptor has for them.
+// tensorKinds describes the kinds: bits of an element of A and B in memory, K, and the types by their code in the
+// instruction descriptor.
 var tensorKinds = [...]struct {
 	bits, k int
 	types   map[uint32]ptx.Type
@@ -62,28 +62,27 @@ var tensorKinds = [...]struct {
 
 var narrowTypes = map[uint32]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
 
-// TensorProduct is a multiplication as the instruction descriptor has it (manual 9.7.16.4.2).
+// TensorProduct is a multiplication as specified by instruction and instruction descriptor (manual 9.7.16.4.2).
 type TensorProduct struct {
 	*TensorMma
-	M, N, K                  int // of all CTAs; K: of B
+	M, N, K                  int // of all CTAs; K is that of B
 	A, B, D                  ptx.Type
 	NegateA, NegateB         bool
-	TransposedA, TransposedB bool // transposed: neighbours in memory are those of a column of A, or of a row of B
-	Saturate                 bool // of integers
-	ScaleA, ScaleB           int  // the byte of a word that the first scale is in
-	UE4M3                    bool // their type
+	TransposedA, TransposedB bool // neighbours in memory are neighbours in a column of A, or in a row of B
+	Saturate                 bool // clamps integer results
+	ScaleA, ScaleB           int  // byte of a word that holds the first scale
+	UE4M3                    bool // type of the scales
 
 	long       bool // K is twice that of the kind
-	rowsPerCTA int  // of a CTA
-	laneParts  int  // parts of N that are in as many parts of the lanes
-	halfLanes  bool // of each 32 lanes 16 have rows: layouts C and F
+	rowsPerCTA int  // rows of D of one CTA
+	laneParts  int  // number of parts of N, which lie in as many parts of the lanes
+	halfLanes  bool // of each 32 lanes, 16 hold rows: layouts C and F
 }
 
-// Refusal is why a multiplication cannot be: what the manual does not allow, or what it does and
-// gemu does not run.
+// Refusal is the reason why a multiplication cannot run: the manual forbids it, or gemu does not implement it.
 type Refusal struct {
 	Description    string
-	NotImplemented bool // not run
+	NotImplemented bool // allowed by the manual, but not run
 }
 
 func refuse(format string, args ...any) *Refusal {
@@ -223,7 +222,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	return p, nil
 }
 
-// String is what decides about shapes.
+// String names the properties that decide which shapes are valid.
 func (o *TensorMma) String() string {
 	s := TensorKinds[o.Kind]
 	if o.Stationary {
@@ -238,7 +237,7 @@ func (o *TensorMma) String() string {
 	return s + " and .cta_group::1"
 }
 
-// validShape reports whether there is one with M and N (manual 9.7.16.2.1, 9.7.16.10.1).
+// validShape reports whether the manual allows M and N (9.7.16.2.1, 9.7.16.10.1).
 func (p *TensorProduct) validShape() bool {
 	step := 8
 	if p.Pair {
@@ -278,7 +277,7 @@ func (p *TensorProduct) validShape() bool {
 	return p.N > 0 && p.N <= 256 && p.N%step == 0
 }
 
-// storedK is how many elements of a row of A are stored.
+// storedK is the number of stored elements in a row of A.
 func (p *TensorProduct) storedK() int {
 	if p.Sparse {
 		return p.K / 2
@@ -286,7 +285,7 @@ func (p *TensorProduct) storedK() int {
 	return p.K
 }
 
-// columnsB is how many columns of B a CTA has.
+// columnsB is the number of columns of B in one CTA.
 func (p *TensorProduct) columnsB() int {
 	if p.Pair {
 		return p.N / 2
@@ -294,8 +293,8 @@ func (p *TensorProduct) columnsB() int {
 	return p.N
 }
 
-// packedBits is the bits of elements of less than a byte, which have padding behind them in shared
-// memory where a byte is theirs elsewhere (manual 9.7.16.10.4.4).
+// packedBits is the size of elements of less than a byte. In shared memory they are followed by padding where other
+// elements fill a byte each (manual 9.7.16.10.4.4).
 var packedBits = map[ptx.Type]int{ptx.E2M1: 4, ptx.E3M2: 6, ptx.E2M3: 6}
 
 func packedBitsOf(t ptx.Type, container int) int {
@@ -305,16 +304,16 @@ func packedBitsOf(t ptx.Type, container int) int {
 	return 0
 }
 
-// What is B is in shared memory where tables have its elements (manual of PTX 9.4, 9.7.18.4.1, 9.7.18.10.8): a row has
-// the indices of 128 elements, of which a multiplication takes the first or the second half.
+// Layout of B in shared memory if tables hold its elements (manual of PTX 9.4, 9.7.18.4.1, 9.7.18.10.8): a row has the
+// indices of 128 elements, and a multiplication uses the first or the second half.
 const (
 	tableIndex = 3  // bits
 	tableRow   = 48 // bytes
-	tableSlice = 8  // columns of B that have a table
-	tableHalf  = 53 // bit of the descriptor: it is the second half
+	tableSlice = 8  // columns of B that share a table
+	tableHalf  = 53 // bit of the descriptor that selects the second half
 )
 
-// sharedA and to are A and B in shared memory.
+// sharedA describes A in shared memory.
 func (p *TensorProduct) sharedA() *Shared {
 	bits := tensorKinds[p.Kind].bits
 	return &Shared{K: p.storedK(), Bits: bits, Packed: packedBitsOf(p.A, bits), Transposed: p.TransposedA}
@@ -330,23 +329,23 @@ func (p *TensorProduct) sharedB() *Shared {
 
 // TensorOperands are the operands of a multiplication.
 type TensorOperands struct {
-	D, A, Meta     TensorAddress // A: if that is in tensor memory; Meta: of a sparse A, or the tables of B
+	D, A, Meta     TensorAddress // start of A in tensor memory; of the metadata of a sparse A, or of the tables of B
 	ScaleA, ScaleB TensorAddress
 	DescA, DescB   TensorDescriptor
-	Add            bool // to D
+	Add            bool // adds to D
 	Disabled       [2 * TensorLanes / 32]uint32
 	Zero           ZeroMask
 }
 
-// ZeroMask says which columns of B are taken for zeros: the zero-column mask descriptor (manual
-// 9.7.16.4.3). What its table calls skip and use spans are in the examples the lengths of ones
-// and zeros of the mask, plus one.
+// ZeroMask is the zero-column mask descriptor, which selects columns of B that are replaced by zeros (manual
+// 9.7.16.4.3). In the manual's examples the runs of ones and zeros of the mask are as long as the skip and use spans of
+// its table, plus one.
 type ZeroMask uint64
 
-// Shift is the column of B that is the first.
+// Shift is the number of the first column of B.
 func (z ZeroMask) Shift() int { return int(z >> 56 & 63) }
 
-// zero reports whether column n of sub-mask i is zero.
+// zero reports whether column n of sub-mask i is replaced by zeros.
 func (z ZeroMask) zero(i, n int) bool {
 	if z>>39&1 == 0 {
 		return false
@@ -358,7 +357,7 @@ func (z ZeroMask) zero(i, n int) bool {
 	return n%(ones+zeros) < ones
 }
 
-// Check says what of the operands cannot be, but for where they are.
+// Check returns the reason why operands are invalid, except for their bounds; nil if they are valid.
 func (p *TensorProduct) Check(x *TensorOperands) *Refusal {
 	align := x.D.Lane()
 	switch {
@@ -408,7 +407,7 @@ type sharedMatrix struct {
 	rows   int
 }
 
-// sharedMatrices is the matrices in shared memory of each CTA.
+// sharedMatrices returns the matrices in the shared memory of each CTA.
 func (p *TensorProduct) sharedMatrices(x *TensorOperands) (list []sharedMatrix) {
 	if !p.InTensor {
 		list = append(list, sharedMatrix{"A", x.DescA, p.sharedA(), 0, p.rowsPerCTA})
@@ -416,7 +415,7 @@ func (p *TensorProduct) sharedMatrices(x *TensorOperands) (list []sharedMatrix) 
 	return append(list, sharedMatrix{"B", p.descB(x), p.sharedB(), 0, p.columnsB() + p.extraColumns(x)})
 }
 
-// descB is the descriptor of B without the bit that only B has which is decompressed.
+// descB returns the descriptor of B without the bit tableHalf, which only a B with tables has.
 func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	if p.Table {
 		return x.DescB &^ (1 << tableHalf)
@@ -424,7 +423,7 @@ func (p *TensorProduct) descB(x *TensorOperands) TensorDescriptor {
 	return x.DescB
 }
 
-// extraColumns is how many columns more there are of B than those that are used.
+// extraColumns is the number of columns of B that are loaded for the shift, in addition to those that are used.
 func (p *TensorProduct) extraColumns(x *TensorOperands) int {
 	n := 8
 	if p.TransposedB {
@@ -444,7 +443,8 @@ func (p *TensorProduct) Outside(x *TensorOperands, size uint64) (name string, ad
 	return "", 0, false
 }
 
-// Reads calls f for the bytes that a multiplication reads of A and of B in the shared memory of each CTA.
+// Reads calls f for the byte ranges of A (if a is set) and of B (if b is set) that a multiplication reads in the shared
+// memory of each CTA.
 func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, n int)) {
 	for _, m := range p.sharedMatrices(x) {
 		if m.name == "A" && !a || m.name == "B" && !b {
@@ -455,7 +455,7 @@ func (p *TensorProduct) Reads(x *TensorOperands, a, b bool, f func(addr uint64, 
 	}
 }
 
-// Regions is what a multiplication reads and writes of the tensor memory of each CTA.
+// Regions returns the cells that a multiplication reads and writes in the tensor memory of each CTA.
 func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	lanes := func(a TensorAddress, columns int) (list []Region) {
 		if !p.halfLanes {
@@ -485,7 +485,7 @@ func (p *TensorProduct) Regions(x *TensorOperands) (read, written []Region) {
 	return read, written
 }
 
-// metadataColumns is how many columns the metadata of a sparse A has.
+// metadataColumns is the number of columns with metadata of a sparse A.
 func (p *TensorProduct) metadataColumns() int {
 	if tensorKinds[p.Kind].bits >= 16 {
 		return 1
@@ -496,8 +496,8 @@ func (p *TensorProduct) metadataColumns() int {
 	return 2
 }
 
-// rowOfLane is the row of A and D that a lane has, in its CTA; ok is false if it has none. first is the
-// column of D that its first is.
+// rowOfLane returns the row of A and D in the CTA that a lane has, and the column of D that its first cell holds. ok is
+// false if the lane has no row.
 func (p *TensorProduct) rowOfLane(lane, align int) (row, first int, ok bool) {
 	if p.halfLanes {
 		in := lane%32 - align
@@ -506,26 +506,26 @@ func (p *TensorProduct) rowOfLane(lane, align int) (row, first int, ok bool) {
 	return lane % p.rowsPerCTA, lane / p.rowsPerCTA * (p.N / p.laneParts), true
 }
 
-// TensorCTA is a CTA that multiplies.
+// TensorCTA is a CTA that takes part in a multiplication.
 type TensorCTA struct {
 	Memory *TensorMemory
 	Shared []byte
-	A      []uint32 // that LoadA has read; nil: it is read from Shared
+	A      []uint32 // result of LoadA; nil: A is read from Shared
 }
 
-// LoadA reads the elements of matrix A that a CTA has in its shared memory.
+// LoadA reads the elements of A from the shared memory of a CTA.
 func (p *TensorProduct) LoadA(shared []byte, x *TensorOperands) []uint32 {
 	place, _ := x.DescA.Placement()
 	return p.sharedA().Load(shared, place, 0, p.rowsPerCTA)
 }
 
-// factorLists are elements in the form that they are multiplied in.
+// factorLists holds elements in the form in which they are multiplied.
 type factorLists struct {
 	floats   []number
 	integers []int32
 }
 
-// decode reads elements of a type, which take so many bits.
+// decode reads elements of a type that take the given number of bits.
 func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool) (f factorLists) {
 	if t.IsInt() {
 		f.integers = make([]int32, len(list))
@@ -555,10 +555,10 @@ func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool)
 	return f
 }
 
-// magnitude is what of an element of .s1z4m11 is not its sign and not zero (manual of PTX 9.4, 9.7.18.4.2).
+// magnitude masks the magnitude of an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
 const magnitude = 1<<11 - 1
 
-// unsaid finds an element for which the manual leaves open what it stands for.
+// unsaid finds an element whose value the manual leaves undefined.
 func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
 	if p.Kind != KindTI16 {
 		return nil
@@ -571,7 +571,7 @@ func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
 	return nil
 }
 
-// above is the lane that has the row of A above that of a lane; its own if that is the first one.
+// above returns the lane with the row of A above that of the given lane; the lane itself if it has the first row.
 func (p *TensorProduct) above(lane, align int) int {
 	switch row, _, _ := p.rowOfLane(lane, align); {
 	case row == 0:
@@ -582,8 +582,8 @@ func (p *TensorProduct) above(lane, align int) int {
 	return lane - 1
 }
 
-// Execute multiplies: the even CTA of a pair comes first. Undefined is metadata for which the
-// manual leaves open what is computed.
+// Execute multiplies. The even CTA of a pair must come first. The result is not nil if the manual leaves the result
+// undefined.
 func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined {
 	bits := tensorKinds[p.Kind].bits
 	place, _ := p.descB(x).Placement()
@@ -617,7 +617,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 	return nil
 }
 
-// indices are those of a half of each row.
+// indices unpacks the table indices in one half of each row.
 func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	for ; len(rows) > 0; rows = rows[tableRow:] {
 		for k := range p.K {
@@ -632,8 +632,8 @@ func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	return list
 }
 
-// lookUp has the elements of B that indices stand for. That of a slice of columns has its table, of eight bytes, in the
-// lane of its number among the 32 around a lane.
+// lookUp replaces the table indices of B by elements. A slice of tableSlice columns has its table, of eight bytes, in
+// the lane with the slice's number among the 32 lanes around the given lane.
 func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane int, indices []uint32) {
 	if w.tabled == 1+lane/32 {
 		return
@@ -647,7 +647,7 @@ func (w *tensorMultiplication) lookUp(m *TensorMemory, x *TensorOperands, lane i
 	w.b = w.decode(list, w.B, 8, w.NegateB)
 }
 
-// multiply multiplies for CTA i by all columns of B, which tables decompress.
+// multiply computes the rows of CTA i. columns are the elements of B, or table indices.
 //
 //go:norace
 func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factorLists, columns []uint32) *Undefined {
@@ -670,7 +670,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		w.numerics = NumericsFor(unit, 100, p.A, p.B)
 		w.formats = [...]format{formatOf(p.A), formatOf(p.B), formatOf(p.D)}
 	}
-	// What lanes read may lie where others write.
+	// Results are written at the end, because a lane may read cells that another lane writes.
 	type result struct {
 		lane int
 		row  []uint32
@@ -682,7 +682,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		if !ok || x.Disabled[i*TensorLanes/32+lane/32]>>(lane%32)&1 != 0 {
 			continue
 		}
-		from := lane // that has the row of A
+		from := lane // lane with the row of A
 		if p.Shifted {
 			from = p.above(lane, x.D.Lane())
 		}
@@ -730,7 +730,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 	return nil
 }
 
-// unpackElements are n of so many bits that words have.
+// unpackElements returns n elements of the given number of bits.
 func unpackElements(words []uint32, n, bits int) []uint32 {
 	list := make([]uint32, n)
 	for i := range list {
@@ -743,25 +743,25 @@ func unpackElements(words []uint32, n, bits int) []uint32 {
 	return list
 }
 
-// tensorMultiplication is a lane's part of a multiplication.
+// tensorMultiplication is the multiplication of one lane's row.
 type tensorMultiplication struct {
 	*TensorProduct
-	a, b             factorLists // the row of A, all columns of B
-	selected         []uint8     // where the elements of a sparse A are in their row
+	a, b             factorLists // row of A, all columns of B
+	selected         []uint8     // position in its row of each stored element of a sparse A
 	selectedFloats   []number
 	selectedIntegers []int32
 	numerics         *Numerics
 	formats          [3]format
 	rowScales        []number // scales of the row
-	columnScales     []number // … and of the lane's columns, Vec of each
-	scalesQuarter    int      // 1 + the 32 lanes that have read those
-	tabled           int      // 1 + the 32 lanes whose tables have made B
-	scaledColumns    []number // those columns with their scales, of elements of 8 bits
+	columnScales     []number // scales of the lane's columns, ScalesPerRow for each
+	scalesQuarter    int      // 1 + the number of the 32 lanes that have columnScales
+	tabled           int      // 1 + the number of the 32 lanes whose tables gave b
+	scaledColumns    []number // the lane's columns of 8-bit elements, scaled
 }
 
-// selectElements reads the metadata of a lane's row. Where it lies is in the figures of 9.7.16.10.8.4, and so in
-// CUTLASS (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg): with elements of 16 bits and more, each
-// word has half a row of two rows eight apart.
+// selectElements reads the metadata of a lane's row. The figures of 9.7.16.10.8.4 show its position, and so does
+// CUTLASS (cute/atom/mma_traits_sm100_frag.hpp, tmem_e_frg): with elements of 16 bits or more, each word has half of
+// the metadata of two rows eight apart.
 func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands, lane int) *Undefined {
 	bits := tensorKinds[w.Kind].bits
 	s := SparsityOf(w.A, bits, true)
@@ -784,7 +784,7 @@ func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands
 	return nil
 }
 
-// readScales reads the scales of a lane's row and columns (manual 9.7.16.10.7), from its own 32 lanes.
+// readScales reads the scales of a lane's row and columns (manual 9.7.16.10.7) from the same 32 lanes.
 func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
 	s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
 	read := func(at TensorAddress, i, first int) (list []number) {
@@ -816,7 +816,7 @@ func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, la
 	}
 }
 
-// selectColumn is what the elements of a row of A are multiplied by.
+// selectColumn returns the elements of a column that meet the stored elements of a row of A.
 func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T {
 	if !w.Sparse {
 		return column
@@ -828,7 +828,7 @@ func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T 
 	return list
 }
 
-// element is an element of D: column n of B, which is the lane's column i.
+// element returns an element of D. n is the column of B, and i the same column counted from the lane's first.
 func (w *tensorMultiplication) element(n, i int, acc uint32) uint32 {
 	if w.A.IsInt() {
 		sum := int64(int32(acc))

@@ -1,6 +1,6 @@
 package matrix
 
-// This file is how rows in memory are shared out to the lanes.
+// This file distributes rows in memory to the lanes.
 
 import (
 	"encoding/binary"
@@ -8,35 +8,33 @@ import (
 	"gemu/ptx"
 )
 
-// Tile is matrices in memory whose rows lie at addresses that lanes provide: lane i that of
-// row i%Rows of matrix i/Rows. Those of ldmatrix and stmatrix are in shared memory (manual
-// 9.7.14.5.15, 9.7.14.5.16).
+// Tile is a group of matrices in memory whose rows lie at addresses from the lanes: lane i has the address of row
+// i%Rows of matrix i/Rows. Tiles of ldmatrix and stmatrix lie in shared memory (manual 9.7.14.5.15, 9.7.14.5.16).
 type Tile struct {
-	Rows   int  // of a matrix, in memory
-	Count  int  // of matrices
-	Bits   int  // of an element in a register
-	Packed int  // … in memory
-	Bytes  int  // of a row
-	Align  int  // what the address of a row is a multiple of
+	Rows   int  // of one matrix, in memory
+	Count  int  // number of matrices
+	Bits   int  // size of an element in a register
+	Packed int  // size of an element in memory, in bits
+	Bytes  int  // size of a row
+	Align  int  // required alignment of a row's address in bytes
 	Signed bool // elements of 4 bits are extended with their sign
 
-	// HardwareAlign is the alignment in bytes that GPUs need of wmma.load and wmma.store, if that is less than Align: see
-	// widest. 0: there is none.
+	// HardwareAlign is the alignment in bytes that GPUs require for wmma.load and wmma.store if it is less than Align
+	// (see widestAccess); else 0.
 	HardwareAlign int
 
 	layout Layout
-	places []place // of elements, by register, lane and element of the register
+	places []place // positions of elements, by register, lane and element of the register
 }
 
-// RowBytes is what a row of ldmatrix and stmatrix has: what its address is a multiple of.
+// RowBytes is the size and alignment in bytes of a row of ldmatrix and stmatrix.
 const RowBytes = 16
 
-// place is a row of the matrices, and an element of it.
+// place is a row of the matrices and an element of this row.
 type place struct{ row, col uint8 }
 
-// The tiles of ldmatrix and stmatrix, by shape and by whether they are transposed: what is a row
-// in memory is then a column in the registers. The manual shows m16n16 and m16n8 in figures
-// 105 and 108; which register has which elements there is taken from NVIDIA's CUTLASS
+// tiles has the tiles of ldmatrix and stmatrix, by shape. With ".trans" a row in memory is a column in the registers.
+// The manual shows m16n16 and m16n8 in figures 105 and 108; the elements of each register come from NVIDIA's CUTLASS
 // (cute/atom/copy_traits_sm100.hpp: SM100_U8x8_LDSM_T, SM100_U8x4_STSM_T).
 var tiles = map[string]Tile{
 	"m8n8":         {Rows: 8, Bits: 16, Packed: 16, layout: Rows(8, 8, 2)},
@@ -46,8 +44,8 @@ var tiles = map[string]Tile{
 	"m16n16.trans": {Rows: 16, Bits: 8, Packed: 8, layout: Layout{Lane: Rows(8, 16, 4).Lane, Elem: []Step{{Col: 1}, {Row: 8}, {Col: 2}}}.Transposed()},
 }
 
-// NewTile makes count matrices of a shape of ldmatrix or stmatrix, with elements that are
-// packed in so many bits in memory; 0 for those of the shape.
+// NewTile makes count matrices of a shape of ldmatrix or stmatrix. packed is the size of an element in memory in bits;
+// 0: as in the register.
 func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	if transposed {
 		shape += ".trans"
@@ -61,8 +59,8 @@ func NewTile(shape string, transposed bool, count, packed int) *Tile {
 	return &t
 }
 
-// NewSignedTile makes count matrices of 8×16 signed elements of 4 bits, which become ones of 8 bits (manual of
-// PTX 9.4, 9.7.16.5.15). A row is 8 bytes, without padding, and its address is a multiple of 8.
+// NewSignedTile makes count matrices of 8×16 signed 4-bit elements, which become 8-bit elements in registers (manual of
+// PTX 9.4, 9.7.16.5.15). A row has 8 bytes, without padding, and its address is a multiple of 8.
 func NewSignedTile(count int) *Tile {
 	t := tiles["m8n16"]
 	t.Count, t.Packed, t.Signed = count, 4, true
@@ -71,10 +69,10 @@ func NewSignedTile(count int) *Tile {
 	return &t
 }
 
-// placeElements finds the places.
+// placeElements fills places.
 func (t *Tile) placeElements() {
 	perWord := t.elemsPerRegister()
-	each := t.layout.Len() / perWord // registers of a matrix
+	each := t.layout.Len() / perWord // registers per matrix
 	for register := range t.Registers() {
 		for lane := range Lanes {
 			for k := range perWord {
@@ -85,13 +83,14 @@ func (t *Tile) placeElements() {
 	}
 }
 
-// elemsPerRegister is how many elements a register has.
+// elemsPerRegister is the number of elements in a register.
 func (t *Tile) elemsPerRegister() int { return max(32/t.Bits, 1) }
 
-// Addresses is how many lanes provide one.
+// Addresses is the number of lanes that provide an address.
 func (t *Tile) Addresses() int { return t.Rows * t.Count }
 
-// widestAccess is the most bytes that lie next to each other in a row and are of one lane: machine code accesses no more at once.
+// widestAccess returns the largest number of adjacent bytes in a row that one lane holds: machine code accesses no more
+// at once.
 func (t *Tile) widestAccess() int {
 	n := 1
 	for lane := range Lanes {
@@ -112,10 +111,10 @@ func (t *Tile) widestAccess() int {
 	return n
 }
 
-// Registers is how many registers of a lane hold the matrices, of 32 bits or, of f64, of 64.
+// Registers is the number of registers of a lane that hold the matrices: of 32 bits, or of 64 bits for f64.
 func (t *Tile) Registers() int { return t.Count * t.layout.Len() / t.elemsPerRegister() }
 
-// Load makes registers of the rows: register k of lane i is to(k, i).
+// Load distributes the rows: it calls to with the value of each register of each lane.
 func (t *Tile) Load(rows *[Lanes][]byte, to func(register, lane int, v uint64)) {
 	for register := range t.Registers() {
 		for lane := range Lanes {
@@ -128,7 +127,7 @@ func (t *Tile) Load(rows *[Lanes][]byte, to func(register, lane int, v uint64)) 
 	}
 }
 
-// Store makes the rows of what the registers hold.
+// Store fills the rows from the registers, which from returns.
 func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) {
 	for register := range t.Registers() {
 		for lane := range Lanes {
@@ -142,14 +141,14 @@ func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) 
 	}
 }
 
-// placesOf is where the elements of a register are.
+// placesOf returns the positions of the elements in a register of a lane.
 func (t *Tile) placesOf(register, lane int) []place {
 	perWord := t.elemsPerRegister()
 	return t.places[(register*Lanes+lane)*perWord:][:perWord]
 }
 
-// element is an element of a row. One of 4 bits is in the middle of its byte, and one of 6 in
-// the lower bits (manual 9.7.16.9.1).
+// element returns an element of a row. A 4-bit element goes to the middle of its byte, a 6-bit element to the lower
+// bits (manual 9.7.16.9.1).
 func (t *Tile) element(row []byte, col int) uint64 {
 	at := col * t.Packed
 	if t.Signed {
@@ -166,7 +165,7 @@ func (t *Tile) element(row []byte, col int) uint64 {
 	return uint64(unpacked(row, t.Packed, col))
 }
 
-// unpacked is element i of so many bits, at most 8, in a byte of its own.
+// unpacked returns element i of a row of elements of the given number of bits (at most 8), in a byte of its own.
 func unpacked(row []byte, bits, i int) uint32 {
 	at := i * bits
 	v := uint32(row[at/8]) | uint32(row[min(at/8+1, len(row)-1)])<<8
@@ -179,8 +178,8 @@ func unpacked(row []byte, bits, i int) uint32 {
 
 var plainTile, transposedTile = NewTile("m8n8", false, 1, 0), NewTile("m8n8", true, 1, 0)
 
-// Transpose is the 8×8 elements of 16 bits that the lanes hold in a register, with rows and
-// columns exchanged (manual 9.7.14.5.17).
+// Transpose exchanges rows and columns of the 8×8 matrix of 16-bit elements that the lanes hold in one register (manual
+// 9.7.14.5.17).
 func Transpose(a *[Lanes]uint32) (d [Lanes]uint32) {
 	var memory [8][RowBytes]byte
 	var rows [Lanes][]byte

@@ -1,7 +1,7 @@
 package matrix
 
-// This file is the multiplications of a warpgroup (manual 9.7.15): each of its four warps has 16
-// rows of D and A, and all have the same B.
+// This file has the multiplications of a warpgroup (manual 9.7.15): each of its four warps has 16 rows of D and A, and
+// all share B.
 
 import (
 	"encoding/binary"
@@ -12,22 +12,22 @@ import (
 	"gemu/regfile"
 )
 
-// Warps is how many warps are a warpgroup.
+// Warps is the number of warps in a warpgroup.
 const Warps = 4
 
-// WarpRows is how many rows of A and D a warp of a warpgroup has.
+// WarpRows is the number of rows of A and D in each warp of a warpgroup.
 const WarpRows = 16
 
-// GroupRegisters is how many registers of a lane may hold a matrix of a warpgroup: D of 256 columns.
+// GroupRegisters is the maximum number of registers of a lane that hold a matrix of a warpgroup: D of 256 columns.
 const GroupRegisters = WarpRows * 256 / Lanes
 
-// Descriptor says where a matrix lies in shared memory (manual 9.7.15.5.1.2.2).
+// Descriptor is the descriptor of a matrix in shared memory (manual 9.7.15.5.1.2.2).
 type Descriptor uint64
 
-// field is 14 bits of the descriptor, of which each stands for 16 bytes.
+// field decodes 14 bits of the descriptor, in units of 16 bytes.
 func (d Descriptor) field(at int) uint64 { return uint64(d) >> at & 0x3fff * Chunk }
 
-// Start is the address where the matrix begins, in bytes.
+// Start is the address of the matrix in bytes.
 func (d Descriptor) Start() uint64 { return d.field(0) }
 
 // Leading is the leading dimension byte offset.
@@ -36,41 +36,39 @@ func (d Descriptor) Leading() uint64 { return d.field(16) }
 // Stride is the stride dimension byte offset.
 func (d Descriptor) Stride() uint64 { return d.field(32) }
 
-// Base is the base offset: the number of the 128-byte line that a swizzling pattern begins at,
-// modulo 8.
+// Base is the base offset: the number, modulo 8, of the 128-byte line at which a swizzling pattern begins.
 func (d Descriptor) Base() uint64 { return uint64(d) >> 49 & 7 }
 
-// Swizzle is the bytes of a row of the swizzling pattern: 16 without.
+// Swizzle is the size in bytes of a row of the swizzling pattern; 16: no swizzling.
 func (d Descriptor) Swizzle() int { return [...]int{16, 128, 64, 32}[d>>62] }
 
-// Placement is where a matrix lies in shared memory, in bytes, as a descriptor says.
+// Placement decodes the descriptor.
 func (d Descriptor) Placement() Placement {
 	return Placement{Start: d.Start(), Leading: d.Leading(), Stride: d.Stride(), Base: d.Base(), Width: d.Swizzle()}
 }
 
-// Placement is where a matrix lies in shared memory.
+// Placement is the position of a matrix in shared memory.
 type Placement struct {
-	Start, Leading, Stride uint64 // the address where it begins, and the offsets, in bytes
-	Base                   uint64 // number of the 128-byte line that a swizzling pattern begins at, modulo 8
-	Width                  int    // bytes of a row of the swizzling pattern: 16 without
-	Pairs                  bool   // of 128 bytes: 32 bytes stay together, in patterns of four lines
+	Start, Leading, Stride uint64 // address and offsets, in bytes
+	Base                   uint64 // number, modulo 8, of the 128-byte line at which a swizzling pattern begins
+	Width                  int    // bytes of a row of the swizzling pattern; 16: no swizzling
+	Pairs                  bool   // for a Width of 128: 32 bytes stay together, in patterns of four lines
 }
 
-// Shared is a matrix in shared memory: A, or B with rows and columns exchanged.
+// Shared describes a matrix in shared memory: A, or B with rows and columns exchanged.
 type Shared struct {
 	K          int
-	Bits       int  // of an element: of b1 32
-	Packed     int  // bits of those that are packed in 16 bytes with padding behind them: 4 or 6; else 0
-	Transposed bool // neighbours in memory are those of a column, and not of a row: imm-trans
+	Bits       int  // size of an element; 32 for b1
+	Packed     int  // size in bits of elements packed in 16 bytes, followed by padding: 4 or 6; else 0
+	Transposed bool // neighbours in memory are neighbours in a column, not in a row: imm-trans
 }
 
-// eachChunk calls f for each 16 bytes of rows from first on, with their address and the first
-// element that is in them (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling
-// chunks are apart by the offsets of the descriptor; with it they are neighbours in a row of the
-// pattern, as far as that goes.
+// eachChunk calls f for each 16 bytes of the rows from first on, with their address and the first element in them
+// (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling, the descriptor's offsets separate chunks; with
+// swizzling, chunks are neighbours within a row of the pattern.
 func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr uint64)) {
 	perWord, width := Chunk*8/s.Bits, d.Width     // elements of a chunk
-	at := func(row, k, line int, offset uint64) { // line: in its pattern
+	at := func(row, k, line int, offset uint64) { // line: number in its pattern
 		addr := d.Start + offset + uint64(line*width)
 		if d.Pairs {
 			f(row, k, SwizzlePairs(addr, d.Base))
@@ -105,8 +103,7 @@ func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr
 	}
 }
 
-// Outside finds the first 16 bytes of rows from first on that are not within size bytes of shared
-// memory.
+// Outside finds the first 16 bytes of the rows from first on that are not within size bytes of shared memory.
 func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64, outside bool) {
 	s.eachChunk(d, first, rows, func(_, _ int, at uint64) {
 		if at+Chunk > size && !outside {
@@ -116,7 +113,7 @@ func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64
 	return addr, outside
 }
 
-// Reads calls f for the bytes that hold rows from first on: where n of them lie together.
+// Reads calls f for each contiguous byte range of the rows from first on.
 func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int)) {
 	n := Chunk
 	if s.Packed != 0 {
@@ -125,7 +122,7 @@ func (s *Shared) Reads(d Placement, first, rows int, f func(addr uint64, n int))
 	s.eachChunk(d, first, rows, func(_, _ int, addr uint64) { f(addr, n) })
 }
 
-// Load gives the elements of rows from first on, row after row.
+// Load returns the elements of the rows from first on, row after row.
 //
 //go:norace
 func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
@@ -159,23 +156,22 @@ func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 	return out
 }
 
-// Wgmma is D = A·B + D of a warpgroup, of 64×K, K×N and 64×N elements.
+// Wgmma is the multiplication D = A·B + D of a warpgroup, of 64×K, K×N and 64×N elements.
 type Wgmma struct {
-	N, K             int     // K: of A, in which sparse matrices have half of their columns
+	N, K             int     // K is the number of stored columns of A: half of its columns if A is sparse
 	A, D             Operand // as the lanes of a warp hold their rows
-	SharedA, SharedB Shared  // A and B in shared memory: From is not used if registers have A
+	SharedA, SharedB Shared  // A and B in shared memory; SharedA is unused if registers hold A
 	B                ptx.Type
-	Negate           bool // the products: one of the factors is to be negated
-	Saturate         bool // of integers
+	Negate           bool // negates the products, by negating one factor
+	Saturate         bool // clamps integer results
 
-	numerics *Numerics // of floats
-	formats  [3]format // … of A, B and D
-	Sparse   *Sparse   // of A half is stored; nil if all of it is (manual 9.7.15.6, whose figures are those of mma.sp)
+	numerics *Numerics // numerics of floats
+	formats  [3]format // formats of A, B and D
+	Sparse   *Sparse   // metadata of A, of which half is stored; nil: A is dense (manual 9.7.15.6, whose figures are those of mma.sp)
 }
 
-// NewWgmma is the multiplication of wgmma.mma_async with the given shape and types, and of .sp the
-// sparsity selector (manual
-// 9.7.15.5). A warp has the fragments that mma has of 16 rows.
+// NewWgmma returns the multiplication of wgmma.mma_async with the given shape and types, and for .sp the sparsity
+// selector (manual 9.7.15.5). A warp has the fragments of mma with 16 rows.
 func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	width := a.Bits()
 	if a == ptx.B1 {
@@ -202,7 +198,7 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	return o
 }
 
-// gatherWords gathers the elements of a matrix that registers hold, and give hands them out.
+// gatherWords collects the elements of a matrix from registers.
 func (o *Operand) gatherWords(rows []*regfile.Row32, to []uint32) {
 	perWord, mask := 32/o.Bits, uint32(1<<o.Bits-1)
 	for i := range o.perLane {
@@ -227,9 +223,9 @@ func (o *Operand) scatterWords(rows []*regfile.Row32, from []uint32) {
 	}
 }
 
-// Execute multiplies a warp's rows of A by B: a are its elements, row after row, or nil if
-// registers hold them; b are those of B, column after column; stored are the columns that a
-// sparse A has its elements in. Without accumulate D is not read.
+// Execute multiplies a warp's rows of A by B. a has the elements of A row after row, or is nil if registers hold them.
+// b has the elements of B column after column. stored has the column of each stored element of a sparse A. Without
+// accumulate D is not read.
 func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []uint8, accumulate bool) {
 	scratch := scratchPool.Get().(*scratch)
 	defer scratchPool.Put(scratch)
@@ -259,7 +255,7 @@ func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []u
 	o.D.scatterWords(d, sums)
 }
 
-// eachElement makes every element what f gives.
+// eachElement replaces every element by the result of f.
 func (o *Wgmma) eachElement(sums []uint32, f func(row, col int, c uint32) uint32) {
 	for row := range WarpRows {
 		for col := range o.N {
@@ -269,8 +265,8 @@ func (o *Wgmma) eachElement(sums []uint32, f func(row, col int, c uint32) uint32
 	}
 }
 
-// selectedColumn is the elements of a column of B that those of a row of A are multiplied by; met is for
-// them if A is sparse.
+// selectedColumn returns the elements of a column of B that meet the elements of a row of A. selected is working memory
+// for a sparse A.
 func selectedColumn[T any](o *Wgmma, b []T, row, col int, stored []uint8, selected []T) []T {
 	b = b[col*o.SharedB.K:][:o.SharedB.K]
 	if stored == nil {
@@ -282,7 +278,7 @@ func selectedColumn[T any](o *Wgmma, b []T, row, col int, stored []uint8, select
 	return selected
 }
 
-// newSelection is room for what the elements of a row of a sparse A are multiplied by.
+// newSelection returns the working memory of selectedColumn; nil if A is dense.
 func newSelection[T any](o *Wgmma) []T {
 	if o.Sparse == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"gemu/regfile"
 )
 
-// cute is a layout as CuTe writes it: extents with strides, in elements, of rows and of columns.
+// cute is a layout in CuTe's notation: extents with strides, in elements, of rows and of columns.
 type cute struct{ rows, cols [][2]int }
 
 func (l cute) at(row, col int) (offset int) {
@@ -23,9 +23,9 @@ func (l cute) at(row, col int) (offset int) {
 	return offset
 }
 
-// TestShared: matrices of 16 rows by descriptors, in the layouts that the manual gives as
-// examples (figures 166 to 170) and those that follow for the others by its table, against
-// Swizzle<B,4,3> of what CuTe's definition of a layout gives.
+// TestShared places matrices of 16 rows by descriptors: in the example layouts of the manual (figures 166 to 170), and
+// in the layouts that its table gives for the other cases. It compares them with Swizzle<B,4,3> of CuTe's definition of
+// a layout.
 func TestShared(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -80,8 +80,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestGroupFragments: each element of D and of A in registers is held once, where the figures
-// show it.
+// TestGroupFragments checks that lanes hold each element of D, and of A in registers, once, at the place in the
+// figures.
 func TestGroupFragments(t *testing.T) {
 	for n := 8; n <= 256; n += 8 {
 		for _, c := range []struct {
@@ -123,8 +123,8 @@ func TestGroupFragments(t *testing.T) {
 	}
 }
 
-// TestGroupNumerics: the sums of 8-bit factors keep 13 bits behind the point of the largest term,
-// and 32 products are one block (DeepSeek-V3, section 3.5.2: "the highest 14 bits").
+// TestGroupNumerics checks that sums of 8-bit factors keep 13 bits after the point of the largest term, and that 32
+// products are one block (DeepSeek-V3, section 3.5.2: "the highest 14 bits").
 func TestGroupNumerics(t *testing.T) {
 	n, f, to := NumericsFor(UnitWarpgroup, 90, ptx.E4M3, ptx.E4M3), formatOf(ptx.E4M3), formatOf(ptx.F32)
 	for _, c := range []struct {
@@ -152,8 +152,8 @@ func TestGroupNumerics(t *testing.T) {
 	}
 }
 
-// TestGroupLeast: terms are cut at 2^-158 at least, of sums in f16 at 2^-46: 25 bits behind the exponents
-// -133 and -21 that zeros have.
+// TestGroupLeast checks that terms are cut at 2^-158 at least, and for sums in f16 at 2^-46: 25 bits below the
+// exponents -133 and -21 of zeros.
 func TestGroupLeast(t *testing.T) {
 	type term struct{ a, b float64 }
 	for _, c := range []struct {
@@ -162,12 +162,12 @@ func TestGroupLeast(t *testing.T) {
 		products [2]term
 		want     float64
 	}{
-		// Less than 2^-149, towards zero, but for what is cut.
+		// Less than 2^-149 after the cut is rounded towards zero.
 		{16, ptx.BF16, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-79, 0x1p-79}}, 0},
 		{16, ptx.BF16, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-80, 0x1p-79}}, 0x1p-149},
 		{8, ptx.TF32, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-79, 0x1p-79}}, 0},
 		{8, ptx.TF32, ptx.F32, [2]term{{0x1p-75, 0x1p-74}, {-0x1p-80, 0x1p-79}}, 0x1p-149},
-		// More than half of 2^-24, or the half, to even.
+		// More than half of 2^-24, or exactly half, which goes to even.
 		{16, ptx.F16, ptx.F16, [2]term{{0x1p-12, 0x1p-13}, {0x1p-23, 0x1p-23}}, 0x1p-24},
 		{16, ptx.F16, ptx.F16, [2]term{{0x1p-12, 0x1p-13}, {0x1p-23, 0x1p-24}}, 0},
 	} {

@@ -1,7 +1,7 @@
 package matrix
 
-// This file is the fragments of wmma (manual 9.7.14.4), which the manual leaves open: they
-// are those of the machine code that ptxas makes of wmma.load.
+// This file has the fragments of wmma (manual 9.7.14.4). The manual leaves them undefined: these are the fragments of
+// the machine code that ptxas generates for wmma.load.
 
 import (
 	mathbits "math/bits"
@@ -11,22 +11,22 @@ import (
 
 // Wmma is a matrix multiplication by wmma of m×k, k×n and m×n elements.
 type Wmma struct {
-	SM         int // the compute capability of the device
+	SM         int // compute capability of the device
 	M, N, K    int
-	ACol, BCol bool // the layouts in memory, which the fragments of Volta differ by
+	ACol, BCol bool // layouts in memory; they decide the fragments on Volta
 }
 
-// WmmaMatrix is one of the matrices.
+// WmmaMatrix is a matrix operand of wmma.
 type WmmaMatrix byte
 
-// The matrices. C and D have the same fragments.
+// Matrix operands. C and D have the same fragments.
 const (
 	WmmaA WmmaMatrix = 'a'
 	WmmaB WmmaMatrix = 'b'
 	WmmaC WmmaMatrix = 'c'
 )
 
-// extent is the rows and columns of a matrix.
+// extent returns the rows and columns of a matrix.
 func (w *Wmma) extent(m WmmaMatrix) (rows, cols int) {
 	switch m {
 	case WmmaA:
@@ -37,8 +37,8 @@ func (w *Wmma) extent(m WmmaMatrix) (rows, cols int) {
 	return w.M, w.N
 }
 
-// fragment is where the lanes have the elements of a matrix. A and B of f16 take eight
-// registers in every shape: what is left of them has elements a second time.
+// fragment returns the positions of a matrix's elements in the lanes. A and B of f16 take eight registers in every
+// shape: unused registers repeat elements.
 func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	var l Layout
 	if w.SM < 75 && (t == ptx.F16 || t == ptx.F32) {
@@ -54,8 +54,8 @@ func (w *Wmma) fragment(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// turingLayout is the fragments from sm_75 on, those of mma: a matrix is one of its matrices, or
-// several in turn. m8n32 is m32n8 with A and B exchanged and all matrices transposed.
+// turingLayout returns the fragments from sm_75 on. They are those of mma, for one or several matrices of mma in turn.
+// m8n32 is m32n8 with A and B exchanged and all matrices transposed.
 func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	if w.N > w.M && m == WmmaC && t == ptx.S32 && w.SM < 80 {
 		l := Rows(8, 8, 2)
@@ -91,8 +91,8 @@ func (w *Wmma) turingLayout(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// voltaLayout is the fragments of Volta: those of mma.m8n8k4, whose four multiplications have the
-// rows and columns of a larger one.
+// voltaLayout returns the fragments of Volta: those of mma.m8n8k4, whose four multiplications cover the rows and
+// columns of a larger matrix.
 func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	part := [2]Step{{Row: 8}, {Col: 8}}
 	switch {
@@ -128,7 +128,7 @@ func (w *Wmma) voltaLayout(m WmmaMatrix, t ptx.Type) Layout {
 	return l
 }
 
-// Multiply is the multiplication of wmma.mma.
+// Multiply returns the multiplication of wmma.mma.
 func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
 	o := &Multiply{M: w.M, N: w.N, K: w.K, Count: 1, InFours: a == ptx.TF32}
 	width := a.Bits()
@@ -142,7 +142,7 @@ func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
 	return o
 }
 
-// groupElements is a layout of elements of which n neighbours of a row are taken together.
+// groupElements returns a layout whose elements are groups of n neighbours of a row.
 func groupElements(l Layout, n int) Layout {
 	o := Layout{Lane: l.Lane}
 	for i := range o.Lane {
@@ -156,10 +156,9 @@ func groupElements(l Layout, n int) Layout {
 	return o
 }
 
-// Tile is the rows of wmma.load and wmma.store in memory, or the columns, if col says that it
-// has those: lane i accesses row i. Where each must begin is taken from the guide for CUDA
-// C++ (ldm, of load_matrix_sync): the manual wants a multiple of the fragment's size, which
-// is more than that guide, its own examples and GPUs want where that is more than 16 bytes.
+// Tile returns the rows of a matrix in memory, or its columns if col is set: lane i accesses row i. The required
+// alignment comes from the CUDA C++ guide (ldm, of load_matrix_sync). The manual requires a multiple of the fragment's
+// size, which is more than this guide, the manual's own examples and GPUs require if it exceeds 16 bytes.
 func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	rows, cols := w.extent(m)
 	l := w.fragment(m, t)
@@ -179,8 +178,7 @@ func (w *Wmma) Tile(m WmmaMatrix, t ptx.Type, col bool) *Tile {
 	return tile
 }
 
-// Stride is how far apart the rows of a matrix are, or the columns, if col says that memory has
-// those, where nothing else is said: in elements.
+// Stride is the default distance in elements between the rows of a matrix, or between its columns if col is set.
 func (w *Wmma) Stride(m WmmaMatrix, col bool) int {
 	rows, cols := w.extent(m)
 	if col {

@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestWmmaFragments compares the fragments with what ptxas makes of wmma.load.
+// TestWmmaFragments compares the fragments with the code that ptxas generates for wmma.load.
 func TestWmmaFragments(t *testing.T) {
 	text, err := os.ReadFile("testdata/wmma.txt")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestWmmaFragments(t *testing.T) {
 	}
 }
 
-// TestWmmaTiles: the rows that are loaded hold every element, and those of C are stored once.
+// TestWmmaTiles checks that loaded rows hold every element, and that stores of C write each element once.
 func TestWmmaTiles(t *testing.T) {
 	for _, sm := range []int{70, 75, 80} {
 		for _, shape := range []string{"m16n16k16", "m8n32k16", "m32n8k16"} {
