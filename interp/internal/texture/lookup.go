@@ -1,7 +1,6 @@
 package texture
 
-// This file is tex and tld4: from coordinates to texels with weights, and from these to a
-// result.
+// This file executes tex and tld4: it turns coordinates into texels with weights, and these into a result.
 
 import (
 	"encoding/binary"
@@ -12,10 +11,10 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// MipSource says where the level of detail comes from (manual 9.7.10.2).
+// MipSource is the source of the level of detail (manual 9.7.10.2).
 type MipSource uint8
 
-// The ways.
+// Sources of the level of detail.
 const (
 	MipBase     MipSource = iota // level 0
 	MipOperand                   // an operand
@@ -27,14 +26,14 @@ type Lookup struct {
 	Geometry  Geometry
 	Integer   bool // coordinates are .s32, else .f32
 	MipSource MipSource
-	Gather    bool // tld4,
-	Component int  // of this channel
-	Compare   bool // texels with an operand
+	Gather    bool // tld4
+	Component int  // channel that tld4 gathers
+	Compare   bool // compares texels with an operand
 	Half      bool // the result is .f16
-	Packed    bool // … two in a register
+	Packed    bool // .f16 results, two in a register
 }
 
-// Args are the operands of a lane, as they are in its registers.
+// Args are the operands of one lane, as in its registers.
 type Args struct {
 	Coord   [4]uint32
 	Level   uint32
@@ -43,23 +42,22 @@ type Args struct {
 	Compare uint32
 }
 
-// weightBits is the precision of weights: "9-bit fixed point format with 8 bits of
-// fractional value (so 1.0 is exactly represented)" (CUDA C++ Programming Guide, Linear
-// Filtering).
+// weightBits is the number of fractional bits of weights: "9-bit fixed point format with 8 bits of fractional value (so
+// 1.0 is exactly represented)" (CUDA C++ Programming Guide, Linear Filtering).
 const weightBits = 8
 
 // tap is a texel with its weight.
 type tap struct {
-	offset   uint64 // where it begins
-	isBorder bool   // the border
+	offset   uint64 // start of the texel in bytes
+	isBorder bool   // the border instead of a texel
 	weight   int64
 }
 
-// maxTaps is how many texels a lookup combines: of two levels, between two in each dimension.
+// maxTaps is the maximum number of texels of a lookup: two levels, with two texels in each dimension.
 const maxTaps = 16
 
-// Fetch is what the instruction gives for the operands of a lane: as many registers as it
-// has, from memory that begins with the image. bad says why it cannot.
+// Fetch returns the registers that the instruction writes for one lane. data begins with the image. problem describes
+// operands that cannot be executed; else it is "".
 func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem string) {
 	p, problem := t.decodePoint(l, a)
 	if problem != "" {
@@ -88,8 +86,8 @@ func (t *Texture) Fetch(data []byte, l *Lookup, a *Args) (out [4]uint32, problem
 	return out, ""
 }
 
-// Texels appends where the texels begin that a lookup reads for the operands of a lane, in bytes from the
-// image's begin: those of the border are none, and one that cannot be executed reads none.
+// Texels appends the byte offsets of the texels that a lookup reads for one lane. Border texels are not read, and a
+// lookup that cannot be executed reads none.
 func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 	p, problem := t.decodePoint(l, a)
 	if problem != "" {
@@ -111,23 +109,23 @@ func (t *Texture) Texels(list []uint64, l *Lookup, a *Args) []uint64 {
 	return list
 }
 
-// point is where a lookup goes.
+// point is the decoded position of a lookup.
 type point struct {
-	dimensions  int // dimensions
+	dimensions  int // number of spatial dimensions
 	layer       int
 	sample      int
-	unfiltered  bool       // whole texels, in at: nothing is filtered
-	scaled      bool       // u is in units of the image's extent
-	coordinates [3]float64 // coordinates
+	unfiltered  bool // the position is in texels: no filtering
+	scaled      bool // coordinates are in units of the image's extent
+	coordinates [3]float64
 	texels      [3]int
 	offset      [3]int
-	level256    int // the level of detail, in 256ths
+	level256    int // level of detail, in 256ths
 }
 
-// decodePoint decodes the coordinates.
+// decodePoint decodes the operands of a lane.
 func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	g := l.Geometry
-	if g != t.Geometry && !(g == G1D && t.Geometry == G2D && t.Height == 1) { // Dr.Jit has textures of one dimension so
+	if g != t.Geometry && !(g == G1D && t.Geometry == G2D && t.Height == 1) { // Dr.Jit makes one-dimensional textures this way
 		return p, fmt.Sprintf("a %s instruction on a %s texture", g, t.Geometry)
 	}
 	if l.Half && !t.Floats() {
@@ -137,7 +135,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 		return p, "its texels are integers, and not to be compared as depths"
 	}
 	c := a.Coord[:]
-	index := func(n int) int { // D3D, OpenGL: the nearest there is
+	index := func(n int) int { // clamped, as in D3D and OpenGL
 		v := min(uint64(c[0]), uint64(n-1))
 		c = c[1:]
 		return int(v)
@@ -166,7 +164,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 		for i := range p.dimensions {
 			p.texels[i] = int(int32(c[i]))
 		}
-		if l.MipSource == MipOperand { // of integers, a whole level
+		if l.MipSource == MipOperand { // for integer coordinates, a whole level
 			p.level256 = min(max(int(int32(a.Level)), 0), t.Levels-1) << weightBits
 		}
 		return p, ""
@@ -185,7 +183,7 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 		}
 		for k, from := range [][4]uint32{a.DX, a.DY} {
 			by := [3]float64{float(from[0]), float(from[1]), float(from[2])}
-			for i := range 2 { // the derivative of the quotient
+			for i := range 2 { // derivative of the quotient
 				v := (axes[i].component(by)*m - axes[i].component(dir)*axes[2].component(by)) / (m * m) / 2
 				if k == 0 {
 					dx[i] = v
@@ -210,8 +208,8 @@ func (t *Texture) decodePoint(l *Lookup, a *Args) (p point, problem string) {
 	return p, ""
 }
 
-// detailLevel is the level of detail for derivatives: the logarithm of how many texels the longer
-// of them spans (OpenGL 4.6 8.14.1, Direct3D 11.3 7.18.11).
+// detailLevel returns the level of detail for derivatives: the logarithm of the number of texels that the longer
+// derivative spans (OpenGL 4.6 8.14.1, Direct3D 11.3 7.18.11).
 func (t *Texture) detailLevel(p *point, dx, dy [3]float64) float64 {
 	var x, y float64
 	for i, n := range t.Extent(0) {
@@ -227,8 +225,8 @@ func (t *Texture) detailLevel(p *point, dx, dy [3]float64) float64 {
 	return math.Log2(max(x, y)) / 2
 }
 
-// clampLevel is a level of detail as it is used: with bias, in its bounds, in 256ths. NaN is 0,
-// as that of a bound is.
+// clampLevel adds the bias to a level of detail, limits it to its bounds and converts it to 256ths. NaN counts as 0,
+// also in a bound.
 func (t *Texture) clampLevel(lod float64) int {
 	number := func(v float64) float64 {
 		if v != v {
@@ -242,7 +240,7 @@ func (t *Texture) clampLevel(lod float64) int {
 	return int(math.Floor(lod*256 + 0.5))
 }
 
-// axis is a coordinate of a direction, or its negative.
+// axis is a coordinate of a direction, possibly negated.
 type axis struct {
 	i   int
 	neg bool
@@ -255,8 +253,7 @@ func (a axis) component(v [3]float64) float64 {
 	return v[a.i]
 }
 
-// cubeFaces are the axes that give s, t and m, by face (CUDA C++ Programming Guide, Cubemap
-// Textures).
+// cubeFaces has the axes of s, t and m, by face (CUDA C++ Programming Guide, Cubemap Textures).
 var cubeFaces = [6][3]axis{
 	{{2, true}, {1, true}, {0, false}},
 	{{2, false}, {1, true}, {0, true}},
@@ -266,8 +263,8 @@ var cubeFaces = [6][3]axis{
 	{{0, true}, {1, true}, {2, true}},
 }
 
-// cubeFace is the face that a direction goes through. Of axes as long as one another the guide
-// names none: here z comes before y, y before x (Direct3D 11.3 7.18.8).
+// cubeFace returns the face that a direction passes through. For axes of equal length the guide names no face: here z
+// comes before y, y before x (Direct3D 11.3 7.18.8).
 func cubeFace(v [3]float64) (int, [3]axis) {
 	x, y, z := math.Abs(v[0]), math.Abs(v[1]), math.Abs(v[2])
 	face := 0
@@ -283,8 +280,7 @@ func cubeFace(v [3]float64) (int, [3]axis) {
 	return face, cubeFaces[face]
 }
 
-// appendTaps appends the texels that a lookup combines, those of weight 0 left out. Weights add up to
-// a power of two.
+// appendTaps appends the texels that a lookup combines, except those of weight 0. The weights add up to a power of two.
 func (t *Texture) appendTaps(list []tap, p *point) []tap {
 	level, fraction := p.level256>>weightBits, p.level256&(1<<weightBits-1)
 	if !t.MipLinear || p.unfiltered {
@@ -297,13 +293,13 @@ func (t *Texture) appendTaps(list []tap, p *point) []tap {
 	return list
 }
 
-// edge is the texels that a coordinate lies between, in one dimension.
+// edge is the pair of texels around a coordinate in one dimension.
 type edge struct {
-	texels  [2]int // outside: -1
+	texels  [2]int // -1: outside
 	weights [2]int64
 }
 
-// appendLevelTaps appends the texels of a level.
+// appendLevelTaps appends the texels of one level.
 func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64) []tap {
 	var edges [3]edge
 	size := t.Extent(level)
@@ -334,7 +330,7 @@ func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64)
 	return list
 }
 
-// tapAt is the tap of a texel.
+// tapAt returns the tap of a texel; a negative position is the border.
 func tapAt(base uint64, strides [3]uint64, at [3]int, weight int64) tap {
 	if min(at[0], at[1], at[2]) < 0 {
 		return tap{isBorder: true, weight: weight}
@@ -342,7 +338,7 @@ func tapAt(base uint64, strides [3]uint64, at [3]int, weight int64) tap {
 	return tap{offset: base + uint64(at[0])*strides[0] + uint64(at[1])*strides[1] + uint64(at[2])*strides[2], weight: weight}
 }
 
-// gatherTaps is the four texels of tld4, counter-clockwise from the lower left.
+// gatherTaps returns the four texels of tld4, counter-clockwise from the lower left.
 func (t *Texture) gatherTaps(p *point) [4]tap {
 	var edges [2]edge
 	size := t.Extent(0)
@@ -357,10 +353,10 @@ func (t *Texture) gatherTaps(p *point) [4]tap {
 	return taps
 }
 
-// scaledCoordinate is a coordinate in texels of a dimension of n.
+// scaledCoordinate returns coordinate i in texels, for an extent of n.
 func (t *Texture) scaledCoordinate(p *point, i, n int) float64 {
 	u := p.coordinates[i]
-	if u != u { // NaN is 0
+	if u != u { // NaN counts as 0
 		u = 0
 	}
 	if p.scaled {
@@ -369,9 +365,8 @@ func (t *Texture) scaledCoordinate(p *point, i, n int) float64 {
 	return u + float64(p.offset[i])
 }
 
-// addressMode is the address mode of a dimension. Coordinates that are not normalised do not
-// repeat: "If the coordinates are not normalized, wrap and mirror are switched to clamp"
-// (CUDA driver API, CUDA_TEXTURE_DESC).
+// addressMode returns the address mode of a dimension. Unnormalised coordinates do not repeat: "If the coordinates are
+// not normalized, wrap and mirror are switched to clamp" (CUDA driver API, CUDA_TEXTURE_DESC).
 func (t *Texture) addressMode(i int, scaled bool) AddressMode {
 	if m := t.Address[i]; scaled || m != Wrap && m != Mirror {
 		return m
@@ -379,8 +374,8 @@ func (t *Texture) addressMode(i int, scaled bool) AddressMode {
 	return Clamp
 }
 
-// wrapCoordinate brings a coordinate into an image that is repeated: frac(x), and for every other
-// repetition 1-frac(x) if it is mirrored (CUDA C++ Programming Guide, Texture Memory).
+// wrapCoordinate maps a coordinate into a repeated image: frac(x), and 1-frac(x) in every other repetition if the image
+// is mirrored (CUDA C++ Programming Guide, Texture Memory).
 func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 	size := float64(n)
 	switch m {
@@ -396,13 +391,13 @@ func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 			u = 2*size - u
 		}
 	}
-	if u != u { // of an infinity
+	if u != u { // result of an infinity
 		return 0
 	}
-	return min(max(u, -2), size+2) // farther out nothing changes
+	return min(max(u, -2), size+2) // farther coordinates give the same result
 }
 
-// nearestTexel is the texel that a coordinate is in; -1 outside.
+// nearestTexel returns the texel that contains a coordinate; -1 outside.
 func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	m := t.addressMode(i, scaled)
 	at := int(math.Floor(wrapCoordinate(u, n, m)))
@@ -412,7 +407,7 @@ func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	return min(max(at, 0), n-1)
 }
 
-// integerTexel is the texel of an integer coordinate; -1 outside.
+// integerTexel returns the texel of an integer coordinate; -1 outside.
 func (t *Texture) integerTexel(i, at, n int) int {
 	if (at < 0 || at >= n) && (t.Address[i] == Border || t.LinearMemory) {
 		return -1
@@ -420,7 +415,7 @@ func (t *Texture) integerTexel(i, at, n int) int {
 	return min(max(at, 0), n-1)
 }
 
-// edgeTexels is the two texels whose centres a coordinate lies between.
+// edgeTexels returns the two texels with their centres on both sides of a coordinate.
 func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	m := t.addressMode(i, scaled)
 	if u = wrapCoordinate(u, n, m); m == ClampOGL {
@@ -446,7 +441,7 @@ func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	return e
 }
 
-// weightedSum is a channel of the weighted sum of texels. A sum of one is the texel itself.
+// weightedSum returns a channel of the weighted sum of texels. The sum of a single texel is the texel itself.
 func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, channel int) uint32 {
 	if !t.Floats() {
 		return t.integerChannel(data, taps[0], channel)
@@ -459,7 +454,7 @@ func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, chann
 		if !l.Compare {
 			return v
 		}
-		if math.Float32frombits(a.Compare) <= v { // as GL_LEQUAL: the reference is not behind the texel
+		if math.Float32frombits(a.Compare) <= v { // as GL_LEQUAL: the reference is at most the texel
 			return 1
 		}
 		return 0
@@ -488,7 +483,7 @@ func (t *Texture) weightedSum(data []byte, taps []tap, l *Lookup, a *Args, chann
 	return math.Float32bits(slowSum(taps, value, total))
 }
 
-// canonicalBits is an infinity, or the canonical NaN.
+// canonicalBits returns the bits of an infinity or of the canonical NaN.
 func canonicalBits(v float64) uint32 {
 	if v != v {
 		return 0x7fffffff
@@ -496,19 +491,18 @@ func canonicalBits(v float64) uint32 {
 	return math.Float32bits(float32(v))
 }
 
-// slowSum is the sum where doubles do not hold it: .f32 has 277 binary places, weights 40.
+// slowSum computes a sum that is not exact in doubles: .f32 has 277 binary places, weights 40.
 func slowSum(taps []tap, value func(tap) float32, total int64) float32 {
 	sum := new(big.Float).SetPrec(512)
 	for i := range taps {
 		x := new(big.Float).SetPrec(512).SetFloat64(float64(value(taps[i])))
 		sum.Add(sum, x.Mul(x, new(big.Float).SetInt64(taps[i].weight)))
 	}
-	v, _ := sum.Quo(sum, new(big.Float).SetPrec(512).SetInt64(total)).Float32() // by a power of two
+	v, _ := sum.Quo(sum, new(big.Float).SetPrec(512).SetInt64(total)).Float32() // division by a power of two
 	return v
 }
 
-// channelBits is the bits of a channel of a texel; ok is false of the border, and of a channel that
-// there is not.
+// channelBits returns the bits of a channel of a texel; ok is false for the border and for a missing channel.
 func (t *Texture) channelBits(data []byte, texel tap, channel int) (v uint32, ok bool) {
 	if texel.isBorder || channel >= t.Format.Channels {
 		return 0, false
@@ -524,9 +518,8 @@ func (t *Texture) channelBits(data []byte, texel tap, channel int) (v uint32, ok
 	return binary.LittleEndian.Uint32(p), true
 }
 
-// missingValue is what a channel is without a texel: of one that is missing, 0, and 1 of the
-// last (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG); outside, the border's. Outside linear memory
-// all is 0.
+// missingValue is the value of a channel that no texel provides. A missing channel is 0, and 1 if it is the last
+// (OpenCL 1.0 8.3.1.1, for CL_R and CL_RG). Outside, it is the border's; outside linear memory, it is 0.
 func (t *Texture) missingValue(texel tap, channel int) float32 {
 	switch {
 	case texel.isBorder && t.LinearMemory:
@@ -539,7 +532,7 @@ func (t *Texture) missingValue(texel tap, channel int) float32 {
 	return 0
 }
 
-// integerChannel is a channel of a texel, extended to 32 bits.
+// integerChannel returns a channel of a texel, extended to 32 bits.
 func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 	v, ok := t.channelBits(data, texel, channel)
 	if !ok {
@@ -559,11 +552,11 @@ func (t *Texture) integerChannel(data []byte, texel tap, channel int) uint32 {
 	return v
 }
 
-// normalizedSum is a channel of a weighted sum of integers that are read as floats: 255 and
-// 65535 as 1, and of signed ones 127 and 32767, and those below as -1. Texels of the border
-// are what they are. The quotient of the exact sum is rounded once: of numbers with less than 49
-// bits by such divisors none lies so near to the middle of two of .f32 that that of .f64 could
-// be there.
+// normalizedSum returns a channel of a weighted sum of integers that are read as floats. 255 and 65535 count as 1; of
+// signed integers 127 and 32767 count as 1, and everything below their negatives as -1. Border texels keep their value.
+// The quotient of the exact sum is rounded twice, to .f64 and to .f32, with the result of a single rounding: a quotient
+// of numbers of less than 49 bits by such divisors is never so near to the middle of two .f32 values that its .f64
+// value is in the middle.
 func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	unit := int64(1)<<t.Format.Bits - 1
 	if t.Format.Kind == Signed {
@@ -608,7 +601,7 @@ func (t *Texture) normalizedSum(data []byte, taps []tap, channel int) uint32 {
 	return math.Float32bits(v)
 }
 
-// floatChannel is a channel of a texel as a float.
+// floatChannel returns a channel of a texel as a float.
 func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
 	v, ok := t.channelBits(data, texel, channel)
 	switch {
@@ -625,7 +618,7 @@ func (t *Texture) floatChannel(data []byte, texel tap, channel int) float32 {
 	return math.Float32frombits(t.normalizedSum(data, []tap{texel}, channel))
 }
 
-// linearFromSRGB is the intensity that a byte of sRGB stands for (IEC 61966-2-1), as .f32.
+// linearFromSRGB is the intensity of a byte of sRGB (IEC 61966-2-1), as .f32.
 var linearFromSRGB = func() (table [256]float32) {
 	for i := range table {
 		c := float64(i) / 255

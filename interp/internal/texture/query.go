@@ -1,11 +1,11 @@
 package texture
 
-// This file is txq and suq.
+// This file answers txq and suq.
 
-// Attribute is what txq or suq asks for (manual 9.7.10.5, 9.7.11.4).
+// Attribute is an attribute that txq or suq can query (manual 9.7.10.5, 9.7.11.4).
 type Attribute uint8
 
-// The attributes.
+// Attributes of textures, surfaces and samplers.
 const (
 	NoAttribute Attribute = iota
 	Width
@@ -32,7 +32,7 @@ var attributeNames = [...]string{
 
 func (a Attribute) String() string { return attributeNames[a] }
 
-// AttributeNamed is the attribute of a modifier.
+// AttributeNamed returns the attribute of a modifier; NoAttribute for other names.
 func AttributeNamed(name string) Attribute {
 	for a, n := range attributeNames {
 		if n == name {
@@ -42,11 +42,10 @@ func AttributeNamed(name string) Attribute {
 	return NoAttribute
 }
 
-// OfSampler reports whether the attribute is one of samplers.
+// OfSampler reports whether the attribute belongs to samplers.
 func (a Attribute) OfSampler() bool { return a >= ForceUnnormalizedCoords }
 
-// Query is an attribute of the image at a level. Extents that it does not have are 0; array
-// sizes count cubes.
+// Query returns an attribute of the image at a level. Missing extents are 0; array sizes count cubes.
 func (m *Image) Query(a Attribute, level int) uint32 {
 	size, d := m.Extent(level), m.Geometry.Dimensions()
 	switch a {
@@ -71,7 +70,7 @@ func (m *Image) Query(a Attribute, level int) uint32 {
 		return uint32(m.Levels)
 	case NumSamples:
 		return uint32(m.Samples)
-	case MemoryLayout: // 1 of linear memory
+	case MemoryLayout: // 1: linear memory
 		if m.LinearMemory || m.Pitch != 0 {
 			return 1
 		}
@@ -81,7 +80,7 @@ func (m *Image) Query(a Attribute, level int) uint32 {
 	return 0
 }
 
-// dataType is the enumeration of the manual's table 12.
+// dataType returns the code in the manual's table 12.
 func (f Format) dataType(normalized bool) uint32 {
 	at := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
 	switch {
@@ -97,8 +96,7 @@ func (f Format) dataType(normalized bool) uint32 {
 	return 0x10da + at
 }
 
-// Query is an attribute of the texture at a level. Modes are numbered as in the CUDA driver
-// API.
+// Query returns an attribute of the texture at a level. Modes are numbered as in the CUDA driver API.
 func (t *Texture) Query(a Attribute, level int) uint32 {
 	switch {
 	case a.OfSampler():
@@ -111,7 +109,7 @@ func (t *Texture) Query(a Attribute, level int) uint32 {
 	return t.Image.Query(a, level)
 }
 
-// Query is an attribute of the sampler.
+// Query returns an attribute of the sampler.
 func (s *Sampler) Query(a Attribute) uint32 {
 	switch a {
 	case ForceUnnormalizedCoords:

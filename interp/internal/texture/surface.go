@@ -1,6 +1,6 @@
 package texture
 
-// This file is surfaces: where an access goes, and the formats that sust.p writes.
+// This file has surfaces: the place of an access, and the formats that sust.p writes.
 
 import (
 	"encoding/binary"
@@ -10,34 +10,34 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// OutsideMode is what becomes of an access to a surface that is out of bounds (manual 9.7.11).
+// OutsideMode is the treatment of a surface access out of bounds (manual 9.7.11).
 type OutsideMode uint8
 
-// The ways.
+// Treatments of accesses out of bounds.
 const (
-	Trap     OutsideMode = iota // it is a fault
-	ToBorder                    // .clamp: it goes to the nearest place
-	Nothing                     // .zero: loads give zeros, stores are dropped
+	Trap     OutsideMode = iota // a fault
+	ToBorder                    // .clamp: accesses the nearest place
+	Nothing                     // .zero: loads return zeros, stores are dropped
 )
 
 // Access is an access to a surface.
 type Access struct {
 	Geometry Geometry
-	Samples  bool // the lowest coordinate counts texels, else bytes
-	Bytes    int  // that are accessed; with Samples, 0 stands for a texel
+	Samples  bool // the lowest coordinate counts texels; else bytes
+	Bytes    int  // accessed bytes; with Samples, 0 stands for a texel
 	Outside  OutsideMode
 }
 
-// Fits reports whether instructions of a geometry may access the image as a surface: the
-// layers of a cubemap are its faces.
+// Fits reports whether instructions of a geometry may access the image as a surface: the faces of a cubemap count as
+// layers.
 func (m *Image) Fits(g Geometry) bool {
 	return m.Geometry == g || m.Geometry.Cube() && g == GA2D
 }
 
-// PlaceResult is what Place has found.
+// PlaceResult is the outcome of Place.
 type PlaceResult uint8
 
-// The answers.
+// Outcomes of Place.
 const (
 	Inside PlaceResult = iota
 	Dropped
@@ -46,7 +46,7 @@ const (
 	BadShape
 )
 
-// Place finds the bytes that an access goes to: from an offset on, in a surface of one level.
+// Place returns the offset of the bytes that an access reaches in a surface of one level.
 func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult) {
 	if !m.Fits(a.Geometry) {
 		return 0, BadShape
@@ -88,7 +88,7 @@ func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult)
 	return m.Offset(0, int(at[3]), 0, 0, int(at[1]), int(at[2])) + uint64(at[0]), Inside
 }
 
-// Describe says in words where an access wants to go.
+// Describe describes the target of an access, for messages.
 func (a *Access) Describe(coord [4]uint32) string {
 	c, s := coord[:], "at "
 	if a.Geometry.Layered() {
@@ -107,9 +107,9 @@ func (a *Access) Describe(coord [4]uint32) string {
 	return s
 }
 
-// Encode writes a texel from the registers of sust.p (manual 9.7.11.2). Integers that do not
-// fit become the nearest that does (OpenCL 1.0 6.11.8, convert_uchar_sat), floats the nearest,
-// to even. Channels that no register has become 0, which the manual leaves open.
+// Encode writes a texel from the registers of sust.p (manual 9.7.11.2). Integers out of range become the nearest value
+// in range (OpenCL 1.0 6.11.8, convert_uchar_sat); floats are rounded to nearest even. Channels without a register
+// become 0, which the manual leaves undefined.
 func (f Format) Encode(to []byte, values []uint32, normalized bool) {
 	for i := range f.Channels {
 		v := uint32(0)

@@ -1,17 +1,3 @@
-// Package texture is textures and surfaces: what images are made of and how they lie in
-// memory, and what a texture instruction fetches from one.
-//
-// An Image is texels in one, two or three dimensions, in layers, in the faces of cubes, in
-// mipmap levels, each of one, two or four channels. A Texture is an image with a Sampler,
-// which says what coordinates mean and how texels become a result. Lookup is tex and tld4,
-// Place finds the bytes of an access to a surface, Query what txq and suq ask for.
-//
-// What is computed is what the CUDA C++ Programming Guide gives in "Texture Fetching":
-// sums of texels with weights of 8 fractional bits. A sum is that of the formula, exactly,
-// and is rounded once, to .f32. Where the guide and the PTX manual (5.3, 9.7.10, 9.7.11) are
-// silent, the rule is stated where it is implemented; docs/textures.md has them all.
-//
-// The package knows nothing of warps, addresses or instructions' operands.
 package texture
 
 import (
@@ -21,20 +7,20 @@ import (
 	"strings"
 )
 
-// Geometry is the shape of an image, or the one that an instruction expects.
+// Geometry is the shape of an image, or the shape that an instruction expects.
 type Geometry uint8
 
-// The geometries.
+// Geometries of images; "A" stands for an array of layers.
 const (
 	NoGeometry Geometry = iota
 	G1D
 	G2D
 	G3D
-	GA1D // in layers
+	GA1D
 	GA2D
 	GCube
 	GACube
-	G2DMS // with several samples to a texel
+	G2DMS // several samples per texel
 	GA2DMS
 )
 
@@ -42,7 +28,7 @@ var geometryNames = [...]string{"?", "1d", "2d", "3d", "a1d", "a2d", "cube", "ac
 
 func (g Geometry) String() string { return geometryNames[g] }
 
-// GeometryNamed is the geometry of a modifier such as "a2d".
+// GeometryNamed returns the geometry of a modifier such as "a2d"; NoGeometry for other names.
 func GeometryNamed(name string) Geometry {
 	for g, n := range geometryNames {
 		if n == name {
@@ -66,10 +52,10 @@ func (g Geometry) Cube() bool { return g == GCube || g == GACube }
 // Multisample reports whether a texel has several samples.
 func (g Geometry) Multisample() bool { return g == G2DMS || g == GA2DMS }
 
-// Kind is what the channels of a texel are.
+// Kind is the kind of number in the channels of a texel.
 type Kind uint8
 
-// The kinds.
+// Kinds of channels.
 const (
 	Unsigned Kind = iota
 	Signed
@@ -78,20 +64,20 @@ const (
 
 func (k Kind) String() string { return [...]string{"u", "s", "f"}[k] }
 
-// Format is what a texel is: so many channels of so many bits.
+// Format is the number, size and kind of a texel's channels.
 type Format struct {
 	Channels int // 1, 2 or 4
-	Bits     int // 8, 16 or 32; 16 or 32 of Float
+	Bits     int // 8, 16 or 32; for Float 16 or 32
 	Kind     Kind
 }
 
 // Bytes is the size of a texel.
 func (f Format) Bytes() int { return f.Channels * f.Bits / 8 }
 
-// Channel is the name of a channel's type, as in "u8" or "f32".
+// Channel is the name of the channel type, as in "u8" or "f32".
 func (f Format) Channel() string { return f.Kind.String() + strconv.Itoa(f.Bits) }
 
-// String is the format as in "u8x4" or "f32".
+// String formats the texel type, as in "u8x4" or "f32".
 func (f Format) String() string {
 	if f.Channels == 1 {
 		return f.Channel()
@@ -99,7 +85,7 @@ func (f Format) String() string {
 	return fmt.Sprintf("%sx%d", f.Channel(), f.Channels)
 }
 
-// Valid reports whether there is such a format.
+// Valid reports whether the format exists.
 func (f Format) Valid() bool {
 	switch {
 	case f.Channels != 1 && f.Channels != 2 && f.Channels != 4:
@@ -110,32 +96,32 @@ func (f Format) Valid() bool {
 	return f.Kind < Float && (f.Bits == 8 || f.Bits == 16 || f.Bits == 32)
 }
 
-// Image is the shape of texels in memory. Extents that the geometry does not have are 1.
+// Image is the shape of texels in memory. Extents in dimensions that the geometry lacks are 1.
 type Image struct {
 	Geometry Geometry
 	Format   Format
-	Width    int // in texels, of level 0
+	Width    int // of level 0, in texels
 	Height   int
 	Depth    int
-	Layers   int // of cubes six for each; 1 if the geometry has none
-	Levels   int // of a mipmap, 1 without
-	Samples  int // of a texel
-	Pitch    int // bytes from row to row, of pitched memory; 0: rows follow one another
-	// LinearMemory is what texels outside are 0 of, and never filtered.
+	Layers   int // number of layers, for cubes of faces (six per cube); 1 without layers
+	Levels   int // mipmap levels; 1 without mipmap
+	Samples  int // samples per texel
+	Pitch    int // bytes from row to row in pitched memory; 0: rows follow each other
+	// LinearMemory makes texels outside 0, and disables filtering.
 	LinearMemory bool
 }
 
-// levelAlign is what a mipmap level begins at a multiple of: "A surface base address is
-// assumed to be aligned to a 16 byte boundary" (manual 9.7.11.1).
+// levelAlign is the alignment of a mipmap level in bytes: "A surface base address is assumed to be aligned to a 16 byte
+// boundary" (manual 9.7.11.1).
 const levelAlign = 16
 
-// maxExtent is the largest extent that an image can have.
+// maxExtent is the largest extent of an image.
 const maxExtent = 1 << 27
 
-// maxPitch is the largest distance of rows.
+// maxPitch is the largest distance of rows in bytes.
 const maxPitch = 1 << 31
 
-// Check says what is wrong with the image, "" if nothing is.
+// Check describes an error in the image; "" if there is none.
 func (m *Image) Check() string {
 	g := m.Geometry
 	for _, n := range []int{m.Width, m.Height, m.Depth, m.Layers, m.Levels, m.Samples} {
@@ -171,13 +157,13 @@ func (m *Image) Check() string {
 	return ""
 }
 
-// approximateSize is how many bytes level 0 takes, about, of extents that are not too large.
+// approximateSize returns the approximate size of level 0 in bytes, for extents up to maxExtent.
 func (m *Image) approximateSize() float64 {
 	row := max(float64(m.Pitch), float64(m.Width)*float64(m.Samples)*float64(m.Format.Bytes()))
 	return row * float64(m.Height) * float64(m.Depth) * float64(m.Layers)
 }
 
-// Extent is the size of a level: each is half the one before, rounded down, and at least 1.
+// Extent returns the size of a level: each level has half the size of the previous level, rounded down, and at least 1.
 func (m *Image) Extent(level int) [3]int {
 	e := [3]int{m.Width, m.Height, m.Depth}
 	for i := range e {
@@ -186,8 +172,7 @@ func (m *Image) Extent(level int) [3]int {
 	return e
 }
 
-// strideBytes is how many bytes there are from texel to texel of a level, from row to row and from
-// slice to slice.
+// strideBytes returns the distances in bytes of texels, rows and slices in a level.
 func (m *Image) strideBytes(level int) [3]uint64 {
 	e, texel := m.Extent(level), m.Samples*m.Format.Bytes()
 	row := m.Pitch
@@ -197,13 +182,13 @@ func (m *Image) strideBytes(level int) [3]uint64 {
 	return [3]uint64{uint64(texel), uint64(row), uint64(row * e[1])}
 }
 
-// layerBytes is the distance of layers of a level in bytes.
+// layerBytes returns the distance in bytes of layers in a level.
 func (m *Image) layerBytes(level int) uint64 {
 	return m.strideBytes(level)[2] * uint64(m.Extent(level)[2])
 }
 
-// LevelOffset is where a level begins, in bytes: levels follow one another, in each the
-// layers, in each the slices, in each the rows, of texels with their samples.
+// LevelOffset returns the offset of a level in bytes. Levels follow each other; a level consists of layers, a layer of
+// slices, a slice of rows, a row of texels, a texel of samples.
 func (m *Image) LevelOffset(level int) (offset uint64) {
 	for i := range level {
 		offset += (m.layerBytes(i)*uint64(m.Layers) + levelAlign - 1) / levelAlign * levelAlign
@@ -211,17 +196,18 @@ func (m *Image) LevelOffset(level int) (offset uint64) {
 	return offset
 }
 
-// Size is how many bytes the image takes.
+// Size is the size of the image in bytes.
 func (m *Image) Size() uint64 {
 	last := m.Levels - 1
 	n := m.LevelOffset(last) + m.layerBytes(last)*uint64(m.Layers)
-	if m.Pitch != 0 { // the last row need not be whole
+	if m.Pitch != 0 { // the last row may be incomplete
 		n -= uint64(m.Pitch - m.Width*m.Format.Bytes())
 	}
 	return n
 }
 
-// strides is where a sample of the texels of a layer lies: from an offset on, at distances.
+// strides returns the offset of a sample in the first texel of a layer, and the distances to the next texel, row and
+// slice, in bytes.
 func (m *Image) strides(level, layer, sample int) (base uint64, strides [3]uint64) {
 	strides = m.strideBytes(level)
 	base = m.LevelOffset(level) + uint64(sample*m.Format.Bytes())
@@ -231,21 +217,21 @@ func (m *Image) strides(level, layer, sample int) (base uint64, strides [3]uint6
 	return base, strides
 }
 
-// Offset is where a sample of a texel begins.
+// Offset returns the offset of a sample of a texel in bytes.
 func (m *Image) Offset(level, layer, sample, x, y, z int) uint64 {
 	base, strides := m.strides(level, layer, sample)
 	return base + uint64(x)*strides[0] + uint64(y)*strides[1] + uint64(z)*strides[2]
 }
 
-// AtLevel is a level as an image of its own; it begins at LevelOffset.
+// AtLevel returns a level as an image of its own, which begins at LevelOffset.
 func (m Image) AtLevel(level int) Image {
 	e := m.Extent(level)
 	m.Width, m.Height, m.Depth, m.Levels = e[0], e[1], e[2], 1
 	return m
 }
 
-// Extents is the size of the image, the slowest dimension first: layers, of cubes all faces,
-// then slices, rows, texels.
+// Extents returns the size of the image, the slowest dimension first: layers (of cubes all faces), slices, rows,
+// texels.
 func (m *Image) Extents() (list []int) {
 	if m.Geometry.Layered() || m.Geometry.Cube() {
 		list = append(list, m.Layers)
@@ -259,7 +245,7 @@ func (m *Image) Extents() (list []int) {
 	return append(list, m.Width)
 }
 
-// String is the image as in "u8x4[64x48]", the slowest dimension first.
+// String formats the image as in "u8x4[64x48]", the slowest dimension first.
 func (m *Image) String() string {
 	var list []string
 	for _, n := range m.Extents() {
@@ -268,10 +254,10 @@ func (m *Image) String() string {
 	return m.Format.String() + "[" + strings.Join(list, "x") + "]"
 }
 
-// AddressMode is what becomes of coordinates outside the image.
+// AddressMode is the rule for coordinates outside the image.
 type AddressMode uint8
 
-// The modes, numbered as CUaddress_mode of the CUDA driver API; the last is PTX's alone.
+// Address modes, numbered as CUaddress_mode of the CUDA driver API; the last exists only in PTX.
 const (
 	Wrap AddressMode = iota
 	Clamp
@@ -280,33 +266,33 @@ const (
 	ClampOGL
 )
 
-// Sampler says how a texture is sampled.
+// Sampler describes the sampling of a texture.
 type Sampler struct {
-	ForceUnnormalized bool // coordinates count texels, whatever the texture says
-	Linear            bool // filter; else the nearest texel
+	ForceUnnormalized bool // coordinates count texels, even if the texture is Normalized
+	Linear            bool // linear filter; else the nearest texel
 	Address           [3]AddressMode
-	Border            [4]float32 // what is outside with Border
-	MipLinear         bool       // between levels
+	Border            [4]float32 // value outside with address mode Border
+	MipLinear         bool       // linear filter between levels
 	Bias              float32    // added to the level of detail
-	MinLevel          float32    // … which is kept between these
+	MinLevel          float32    // lower limit of the level of detail after Bias
 	MaxLevel          float32
 }
 
-// Texture is an image as it is sampled.
+// Texture is an image with its sampling.
 type Texture struct {
 	Image
 	Sampler
 	Normalized bool // coordinates go from 0 to 1
-	ReadFloat  bool // integers of 8 and 16 bits are read as floats, up to 1
-	SRGB       bool // … of 8 bits, but alpha, as sRGB
+	ReadFloat  bool // 8-bit and 16-bit integers are read as floats up to 1
+	SRGB       bool // 8-bit channels except alpha are read as sRGB
 }
 
-// Floats reports whether the texture gives floats.
+// Floats reports whether results are floats.
 func (t *Texture) Floats() bool {
 	return t.Format.Kind == Float || t.ReadFloat && t.Format.Bits < 32
 }
 
-// CheckSampling says why the texture cannot be sampled as it is to be, "" if it can.
+// CheckSampling describes a combination of image and sampler that cannot be sampled; "" if there is none.
 func (t *Texture) CheckSampling() string {
 	switch {
 	case t.Linear && !t.Floats():

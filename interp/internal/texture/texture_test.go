@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is too large, or larger than rows can be apart, is no image; what is just not does not
-// overflow.
+// TestLimits: an image that is too large, or whose rows are too far apart, is refused; the largest allowed image does
+// not overflow.
 func TestLimits(t *testing.T) {
 	bytes := func(m Image) Image {
 		m.Format = Format{Channels: 1, Bits: 8}
