@@ -32,7 +32,7 @@ type unseen struct{ kernels, finished, trapped, beside, ordered, timed, refused,
 // TestUnseen runs kernels with arguments that are made up. Under each policy they do the same
 // in every mode, traps included; and unless it depends on the order of threads, which three
 // orders of the oracle show, they leave the memory that the oracle does, under every policy.
-// GEMU_UNSEEN names files of modules, with colons between; testdata/unseen.py makes thousands.
+// GEMU_UNSEEN names files of modules, with colons between; tools/assembler/unseen.py makes thousands.
 func TestUnseen(t *testing.T) {
 	seed := part.Seed(t)
 	files := strings.Split(os.Getenv("GEMU_UNSEEN"), ":")

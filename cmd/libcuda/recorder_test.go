@@ -15,7 +15,7 @@ import (
 	"gemu/internal/corpus"
 )
 
-const recorder = "../../testdata/hw/record.py"
+const recorder = "../../tools/hardware/record.py"
 
 // TestRecorder: what records launches on GPUs records on this library what they leave by themselves: with tensor maps, with
 // variables that the host has written to, and behind a launch that breaks its process.

@@ -1,7 +1,7 @@
 package corpus
 
 // This file takes programs apart into launches that somebody else can run: a GPU above all.
-// testdata/hw/record.py does, and writes down what they leave.
+// tools/hardware/record.py does, and writes down what they leave.
 
 import (
 	"bytes"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"gemu/internal/corpus"
-	"gemu/internal/mutate/trial"
+	"gemu/internal/trial"
 	"gemu/interp"
 	"gemu/interp/internal/native"
 	"gemu/interp/internal/native/rig"

@@ -1,0 +1,445 @@
+// Command mutate shows that the check notices faults of what it checks: it makes mutants
+// of the code, each with one small fault, and runs them on inputs.
+//
+//	go run -C tools ./mutate                        all mutants of tools/mutate/scope.txt
+//	go run -C tools ./mutate -seed 7 -sample 100    some of them
+//	go run -C tools ./mutate -list -only 'interp.*' what there is
+//	go run -C tools ./mutate -recorded tools/mutate/outcomes.tsv
+//	                                                what came of them the last time
+//
+// It prints a line for each mutant, in the order of the code: its place, function, operator,
+// the code and what became of it, which of several equal ones it is, the outcome, and the
+// input that showed it. A mutant is killed if a run in check mode reports a mismatch. Wrong
+// results that nobody notices, crashes and hangs are outcomes of their own, and count as
+// not killed. A mutant is slower if all inputs leave what they left without it, and only
+// the engine's own counts tell (interp.EngineCounts: less is claimed or compact, or more expanded);
+// those counts are pinned by a test (internal/corpus). Where they differ in any other way
+// it is counted, which is not killed either, but for functions that the scope marks with a
+// tilde: what these choose is a matter of cost only.
+//
+// Then comes a summary by function, and survivors that are not argued, if there are more
+// than -at-least allows; the exit status is 1 then. The percentage is that of the killed
+// among all but the slower and the argued ones.
+//
+// The operators: a condition or a part of it is negated (negate), && becomes || and back
+// (logic), a part of a condition is left out (part); the right side of an ordered comparison
+// or a constant is moved by one (bound, const); what is added is subtracted (sign); operands
+// that do not commute, or neighbouring arguments of one type, are exchanged (swap); a mask
+// becomes all lanes, or none where it takes lanes away (widen); a statement, an early return,
+// a break or continue is left out (drop, return, control).
+//
+// The outcomes of all mutants are in tools/mutate/outcomes.tsv, whose first line says
+// with which command. Survivors are argued in tools/mutate/argued.txt, a line for each: the columns of the
+// list from the function to the number, and why no check can notice it. Argued mutants that
+// are killed, and those that do not exist any more, are errors; -arguments tries these alone.
+//
+// The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
+// crashes and hangs count as noticed, as they do in a test. The command is in tools/mutate/native.txt. The same goes for
+// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package rig, or else by tests:
+//
+//	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
+//
+// All mutants are compiled into one program (mutant schemata, Untch et al. 1993), by
+// "go build -overlay"; an environment variable chooses one. A first run without any tells
+// which inputs reach which mutants.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"gemu/tools/internal/repository"
+)
+
+func main() {
+	c := &config{command: strings.Join(append([]string{"go run -C tools ./mutate"}, os.Args[1:]...), " ")}
+	flag.StringVar(&c.root, "root", "", "the repository's `folder`, in which all other paths begin (default: the one around the working directory)")
+	flag.StringVar(&c.scope, "scope", "tools/mutate/scope.txt", "`file` that says which functions are mutated")
+	flag.StringVar(&c.equivalentFile, "argued", "tools/mutate/argued.txt", "`file` of argued survivors")
+	flag.StringVar(&c.program, "program", "./tools/mutate/try", "`package` that runs the inputs")
+	flag.StringVar(&c.only, "only", "*", "mutants of functions that match this `pattern` only")
+	flag.Uint64Var(&c.seed, "seed", 1, "of the sample")
+	flag.IntVar(&c.sample, "sample", 0, "try this many mutants only; 0: all")
+	flag.BoolVar(&c.checkEquivalent, "arguments", false, "try the argued mutants only: whether the arguments hold")
+	flag.BoolVar(&c.list, "list", false, "list the mutants, and run nothing")
+	flag.StringVar(&c.recorded, "recorded", "", "`file` with a list made before: take outcomes from there")
+	flag.BoolVar(&c.retry, "again", false, "try those again that are in -recorded, and are neither killed nor slower")
+	flag.IntVar(&c.workers, "j", runtime.GOMAXPROCS(0), "processes at a time")
+	flag.IntVar(&c.limits.inputs, "inputs", 500, "inputs in check mode to try a mutant on, at most, beside those made for a certain fault")
+	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
+	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
+	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
+	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, those only that subjects of package rig try one by one, not those of tests")
+	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
+	flag.BoolVar(&c.exitIsKill, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
+	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")
+	flag.Parse()
+	good, err := c.runInRoot(os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+	if !good {
+		os.Exit(1)
+	}
+}
+
+// config is what the flags say.
+type config struct {
+	command                                    string // that lists begin with; "" for none
+	recorded                                   string
+	retry                                      bool
+	root, scope, equivalentFile, program, only string
+	seed                                       uint64
+	sample, workers                            int
+	subjectsOnly                               bool
+	stencils, tests                            string
+	exitIsKill                                 bool
+	list, checkEquivalent                      bool
+	limits                                     limits
+	atLeast                                    float64
+}
+
+// runInRoot runs everything in the repository's folder.
+func (c *config) runInRoot(w io.Writer) (good bool, err error) {
+	if c.root == "" {
+		if c.root, err = repository.Root(); err != nil {
+			return false, err
+		}
+	}
+	if err := os.Chdir(c.root); err != nil {
+		return false, err
+	}
+	c.root = "."
+	return c.run(w)
+}
+
+// run does it all; good is what the exit status says.
+func (c *config) run(w io.Writer) (good bool, err error) {
+	if c.root, err = filepath.Abs(c.root); err != nil {
+		return false, err
+	}
+	if c.stencils != "" {
+		return c.runStencils(w)
+	}
+	scope, err := readScope(c.scope)
+	if err != nil {
+		return false, err
+	}
+	files, err := find(c.root, scope)
+	if err != nil {
+		return false, err
+	}
+	var all []*Mutant
+	for _, f := range files {
+		all = append(all, f.mutants...)
+	}
+	argued, err := readEquivalent(c.equivalentFile)
+	if err != nil {
+		return false, err
+	}
+	if err := argued.checkExist(all); err != nil {
+		return false, err
+	}
+	if c.checkEquivalent {
+		all = slices.DeleteFunc(all, func(m *Mutant) bool { return argued[m.row()] == "" })
+	}
+	chosen, err := c.choose(all)
+	if err != nil {
+		return false, err
+	}
+	if c.list {
+		for _, m := range chosen {
+			fmt.Fprintf(w, "%s:%d\t%s\n", m.File, m.Line, m.row())
+		}
+		return true, nil
+	}
+	verdicts := map[*Mutant]Verdict{}
+	if c.recorded != "" {
+		if verdicts, err = readVerdicts(c.recorded, chosen, !c.retry); err != nil {
+			return false, err
+		}
+	}
+	var open []*Mutant
+	for _, m := range chosen {
+		if v := verdicts[m]; c.recorded == "" || c.retry && v.Outcome != Killed && v.Outcome != Slower {
+			open = append(open, m)
+		}
+	}
+	if err := c.try(files, open, verdicts); err != nil {
+		return false, err
+	}
+	c.print(w, chosen, verdicts)
+	return c.summary(w, chosen, verdicts, argued)
+}
+
+// print prints the list of mutants, and what became of them.
+func (c *config) print(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict) {
+	if c.command != "" {
+		fmt.Fprintf(w, "# %s\n", c.command)
+	}
+	for _, m := range list {
+		v := verdicts[m]
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", m.File, m.Line, m.row(), v.Outcome, v.Input)
+	}
+}
+
+// try tries mutants.
+func (c *config) try(files []*instrumented, list []*Mutant, verdicts map[*Mutant]Verdict) error {
+	if len(list) == 0 {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	chosen := map[*Mutant]bool{}
+	for _, m := range list {
+		chosen[m] = true
+	}
+	binary, err := build(c.root, c.program, dir, files, chosen)
+	if err != nil {
+		return err
+	}
+	t := &runner{root: c.root, binary: binary, exitIsKill: c.exitIsKill, limits: c.limits}
+	if c.tests != "" {
+		if t.tests, err = findTests(c.root, c.tests, dir); err != nil {
+			return err
+		}
+	}
+	if err := t.cover(c.workers); err != nil {
+		return err
+	}
+	tried, err := t.tryAll(list, c.workers)
+	maps.Copy(verdicts, tried)
+	return err
+}
+
+// readVerdicts reads the outcomes of mutants from a list. Without all, some may be missing.
+func readVerdicts(name string, list []*Mutant, all bool) (map[*Mutant]Verdict, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]Verdict{}
+	for _, line := range strings.Split(string(data), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 7 || line[0] == '#' {
+			continue
+		}
+		i := slices.IndexFunc(outcomeNames[:], func(s string) bool { return s == f[5] })
+		if i < 0 {
+			return nil, fmt.Errorf("%s: no outcome is %q", name, f[5])
+		}
+		rows[strings.Join(f[1:5], "\t")] = Verdict{Outcome(i), f[6]}
+	}
+	verdicts := map[*Mutant]Verdict{}
+	for _, m := range list {
+		v, ok := rows[m.row()]
+		if !ok && all {
+			return nil, fmt.Errorf("%s does not have %s", name, m.row())
+		}
+		if ok {
+			verdicts[m] = v
+		}
+	}
+	return verdicts, nil
+}
+
+// row is a mutant as lists and arguments have it.
+func (m *Mutant) row() string { return fmt.Sprintf("%s\t%d", m.key(), m.Ordinal) }
+
+// choose picks the mutants to try.
+func (c *config) choose(all []*Mutant) ([]*Mutant, error) {
+	var list []*Mutant
+	for _, m := range all {
+		ok, err := path.Match(c.only, m.Func)
+		if err != nil {
+			return nil, fmt.Errorf("-only %s: %w", c.only, err)
+		}
+		if ok {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errors.New("there are no such mutants")
+	}
+	if c.sample <= 0 || c.sample >= len(list) {
+		return list, nil
+	}
+	picked := rand.New(rand.NewPCG(c.seed, 0)).Perm(len(list))[:c.sample]
+	sort.Ints(picked)
+	var sample []*Mutant
+	for _, i := range picked {
+		sample = append(sample, list[i])
+	}
+	return sample, nil
+}
+
+// tryAll tries mutants, those of different functions at the same time.
+func (t *runner) tryAll(list []*Mutant, workers int) (map[*Mutant]Verdict, error) {
+	byFunc := map[string][]*Mutant{}
+	var order []string
+	for _, m := range list {
+		if byFunc[m.Func] == nil {
+			order = append(order, m.Func)
+		}
+		byFunc[m.Func] = append(byFunc[m.Func], m)
+	}
+	// Long ones first, so that none is left for the end.
+	slices.SortStableFunc(order, func(a, b string) int { return len(byFunc[b]) - len(byFunc[a]) })
+	verdicts := map[*Mutant]Verdict{}
+	var mu sync.Mutex
+	var firstErr error
+	work := make(chan []*Mutant)
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for f := range work {
+				err := t.tryFunction(f, func(m *Mutant, v Verdict) {
+					mu.Lock()
+					defer mu.Unlock()
+					verdicts[m] = v
+					if len(verdicts)%250 == 0 {
+						fmt.Fprintf(os.Stderr, "mutate: %d of %d\n", len(verdicts), len(list))
+					}
+				})
+				mu.Lock()
+				if firstErr == nil {
+					firstErr = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, f := range order {
+		work <- byFunc[f]
+	}
+	close(work)
+	wait.Wait()
+	return verdicts, firstErr
+}
+
+// isNoticed reports whether an outcome counts as killed.
+func (c *config) isNoticed(o Outcome) bool {
+	return o == Killed || c.exitIsKill && (o == Crash || o == Hang)
+}
+
+// summary prints how many mutants of each function are killed, and survivors if those are
+// too few.
+func (c *config) summary(w io.Writer, list []*Mutant, verdicts map[*Mutant]Verdict, argued equivalentMutants) (good bool, err error) {
+	const isArgued = Killed + 1
+	tally := map[string]*[isArgued + 1]int{}
+	var total [isArgued + 1]int
+	var order []string
+	var wrong []error
+	for _, m := range list {
+		if tally[m.Func] == nil {
+			tally[m.Func] = &[isArgued + 1]int{}
+			order = append(order, m.Func)
+		}
+		o := verdicts[m].Outcome
+		if reason, ok := argued[m.row()]; ok {
+			if c.isNoticed(o) {
+				wrong = append(wrong, fmt.Errorf("%s: argued (%s), but killed by %s", m.row(), reason, verdicts[m].Input))
+			}
+			o = isArgued
+		}
+		tally[m.Func][o]++
+		total[o]++
+	}
+	if len(wrong) > 0 {
+		return false, errors.Join(wrong...)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "\nmutants\tkilled\tslower\targued\twrong\tcrash\thang\tcounted\tsurvived\tunreached\tkilled %\t  function\t")
+	line := func(name string, n *[isArgued + 1]int) float64 {
+		all := 0
+		for _, k := range n {
+			all += k
+		}
+		percent := 100.0
+		if total := all - n[Slower] - n[isArgued]; total > 0 {
+			killed := 0
+			for o, k := range n {
+				if c.isNoticed(Outcome(o)) {
+					killed += k
+				}
+			}
+			percent = 100 * float64(killed) / float64(total)
+		}
+		fmt.Fprintf(tw, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t  %s\t\n", all, n[Killed], n[Slower], n[isArgued], n[Wrong], n[Crash], n[Hang], n[CountsDiffer], n[Survived], n[Unreached], percent, name)
+		return percent
+	}
+	for _, name := range order {
+		line(name, tally[name])
+	}
+	percent := line("all", &total)
+	tw.Flush()
+	if percent >= c.atLeast {
+		return true, nil
+	}
+	fmt.Fprintf(w, "\n%.1f %% of the mutants that are neither slower nor argued are killed, at least %.1f %% should be. These are not:\n", percent, c.atLeast)
+	for _, m := range list {
+		o := verdicts[m].Outcome
+		if argued[m.row()] == "" && o != Slower && !c.isNoticed(o) {
+			fmt.Fprintf(w, "%s:%d\t%s\t%s\n", m.File, m.Line, m.row(), o)
+		}
+	}
+	return false, nil
+}
+
+// equivalentMutants are the reasons why mutants survive, by their rows.
+type equivalentMutants map[string]string
+
+// readEquivalent reads argued survivors. Lines that begin with # are comments.
+func readEquivalent(name string) (equivalentMutants, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	a := equivalentMutants{}
+	s := bufio.NewScanner(file)
+	for n := 1; s.Scan(); n++ {
+		line := s.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		i := strings.LastIndexByte(line, '\t')
+		if i < 0 || strings.Count(line, "\t") != 4 || strings.TrimSpace(line[i:]) == "" {
+			return nil, fmt.Errorf("%s:%d: want function, operator, code, number and reason, with tabs between them", name, n)
+		}
+		a[line[:i]] = line[i+1:]
+	}
+	return a, s.Err()
+}
+
+// checkExist checks that the mutants exist.
+func (a equivalentMutants) checkExist(all []*Mutant) error {
+	rows := map[string]bool{}
+	for _, m := range all {
+		rows[m.row()] = true
+	}
+	for row := range a {
+		if !rows[row] {
+			return fmt.Errorf("argued, but there is no such mutant: %s", row)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package main
+
+// This file tries mutants on tests of packages: on those that reach them, each in a process of its own.
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gemu/internal/trial/mutant"
+)
+
+// test is a test function, in a program with all mutants in it.
+type test struct {
+	binary, dir, name string
+	took              time.Duration // without a mutant
+	reached           []byte        // mutants: see has
+}
+
+// findTests builds and runs those that a list names: packages and patterns, as flag -tests has them.
+func findTests(root, list, dir string) (tests []*test, err error) {
+	for pkgPath := range strings.SplitSeq(list, ",") {
+		pkg, pattern, ok := strings.Cut(pkgPath, ":")
+		if !ok {
+			return nil, fmt.Errorf("-tests %s: want a package, a colon and a pattern", pkgPath)
+		}
+		binary, err := buildTest(root, pkg, dir)
+		if err != nil {
+			return nil, err
+		}
+		workDir := filepath.Join(root, filepath.FromSlash(pkg))
+		cmd := exec.Command(binary, "-test.list", pattern)
+		cmd.Dir = workDir
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("-tests %s: %w", pkgPath, err)
+		}
+		names := strings.Fields(string(out))
+		if len(names) == 0 {
+			return nil, fmt.Errorf("-tests %s: there are none", pkgPath)
+		}
+		for _, name := range names {
+			t := &test{binary: binary, dir: workDir, name: name}
+			if err := t.cover(filepath.Join(dir, "reached")); err != nil {
+				return nil, err
+			}
+			tests = append(tests, t)
+		}
+	}
+	slices.SortStableFunc(tests, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+	return tests, nil
+}
+
+// command runs the test, always with the same seed.
+func (t *test) command(ctx context.Context, env string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, t.binary, "-test.failfast", "-test.run", "^"+t.name+"$")
+	cmd.Dir, cmd.Env = t.dir, append(os.Environ(), env, "GEMU_SEED=1")
+	return cmd
+}
+
+// cover runs it without a mutant, and notes in a file which it reaches.
+func (t *test) cover(file string) error {
+	os.Remove(file)
+	start := time.Now()
+	if out, err := t.command(context.Background(), mutant.ReachedVariable+"="+file).CombinedOutput(); err != nil {
+		return fmt.Errorf("without a mutant: %s: %w\n%s", t.name, err, out)
+	}
+	t.took = time.Since(start)
+	ids, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) { // a test that reaches none makes no file
+		return err
+	}
+	t.reached = make([]byte, mutant.Max/8)
+	for line := range strings.Lines(string(ids)) {
+		var id int
+		if _, err := fmt.Sscanln(line, &id); err != nil {
+			return fmt.Errorf("%s: %q: %w", file, line, err)
+		}
+		t.reached[id/8] |= 1 << (id % 8)
+	}
+	return nil
+}
+
+// runTests tries a mutant on the tests that reach it, up to the first that notices it.
+func (t *runner) tryOnTests(m *Mutant) Verdict {
+	v := Verdict{Unreached, ""}
+	for _, test := range t.tests {
+		if !containsID(test.reached, m.ID) {
+			continue
+		}
+		if v = test.try(m); v.Outcome != Survived {
+			break
+		}
+	}
+	return v
+}
+
+// testTimeFactor is how many times longer than without a mutant a test may take.
+const testTimeFactor = 5
+
+// try runs it with a mutant.
+func (t *test) try(m *Mutant) Verdict {
+	ctx, cancel := context.WithTimeout(context.Background(), max(10*time.Second, testTimeFactor*t.took))
+	defer cancel()
+	switch err := t.command(ctx, fmt.Sprintf("%s=%d", mutant.Variable, m.ID)).Run(); {
+	case err == nil:
+		return Verdict{Survived, ""}
+	case ctx.Err() != nil:
+		return Verdict{Hang, t.name}
+	}
+	return Verdict{Killed, t.name}
+}

@@ -1,0 +1,47 @@
+package main
+
+// This file runs the kernels that the other files make: those of a module are k0, k1 and so
+// on.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gemu/internal/trial"
+	"gemu/interp"
+)
+
+// load loads a module on a device of its own.
+func load(name, text string) (*interp.Module, error) {
+	return interp.NewDevice(interp.Config{Workers: 1}).Load(name, []byte(text))
+}
+
+// warp is a launch of kernel n of a module, with one warp.
+func warp(n int, eager bool, args ...any) *interp.Launch {
+	return &interp.Launch{Kernel: fmt.Sprintf("k%d", n), Grid: interp.Dim(1), Block: interp.Dim(32), Args: args, CompileEagerly: eager}
+}
+
+// input is a launch in check mode.
+func input(name string, mod *interp.Module, l *interp.Launch) trial.Input {
+	return trial.Input{Name: name, Kind: trial.Check, Run: func() trial.Result { return run(name, mod, l) }}
+}
+
+// underKim is a launch in check mode with statistics of a policy.
+func underKim(name string, mod *interp.Module, l *interp.Launch) trial.Input {
+	launch := *l
+	launch.Structure, launch.Policy = true, kim
+	i := input(name+", under kim", mod, &launch)
+	i.Kind = trial.Fallback
+	return i
+}
+
+// run launches a kernel of a module with its initial values.
+func run(name string, mod *interp.Module, l *interp.Launch) trial.Result {
+	mod.Reset()
+	n, err := mod.Run(context.Background(), l)
+	if err != nil && !errors.As(err, new(*interp.Trap)) {
+		panic(fmt.Sprintf("%s: %v", name, err))
+	}
+	return result(err, []*interp.Result{n}, nil)
+}
