@@ -1,6 +1,6 @@
 package driver
 
-// This file is the traces for Accel-Sim of all launches of a process.
+// This file writes Accel-Sim traces of all launches of a process (GEMU_ACCELSIM).
 
 import (
 	"errors"
@@ -13,15 +13,15 @@ import (
 	"gemu/accelsim"
 )
 
-// packedTraces begins a GEMU_ACCELSIM that asks for .tracez files.
+// packedTraces is the prefix of GEMU_ACCELSIM that selects .tracez files.
 const packedTraces = "tracez:"
 
-// accelsimTraces are traces that are being written, to a directory of the process within that of GEMU_ACCELSIM.
+// accelsimTraces are traces under construction, in a directory of the process below that of GEMU_ACCELSIM.
 type accelsimTraces struct {
 	setting  string
 	dir      string
 	exporter *accelsim.Exporter
-	err      error // of beginning them
+	err      error // error of creating them
 }
 
 func newAccelsimTraces(s *Settings) *accelsimTraces {
@@ -44,8 +44,8 @@ func newAccelsimTraces(s *Settings) *accelsimTraces {
 	return a
 }
 
-// processDirectory makes a directory for this process that no other process has, nor an earlier one with its
-// number: process-1234, process-1234.2 …
+// processDirectory makes a new directory for this process: process-1234, or process-1234.2 and so on if an earlier
+// process had the same number.
 func processDirectory(root string) (string, error) {
 	base := filepath.Join(root, fmt.Sprintf("process-%d", os.Getpid()))
 	dir := base
@@ -58,8 +58,8 @@ func processDirectory(root string) (string, error) {
 	}
 }
 
-// close puts the traces in the directory, or removes that of a process without a launch. The error is that of writing
-// them, and says which launches have none.
+// close completes the traces, or removes the directory if there was no launch. The error reports failed writes, and
+// launches without traces.
 func (a *accelsimTraces) close() error {
 	err := a.err
 	if x := a.exporter; err == nil && x != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAccelsim: each process has a directory of its own with traces of its launches and copies; a launch that traps is left
-// out and reported; what launches nothing leaves nothing.
+// TestAccelsim: each process has its own directory with traces of its launches and copies. A launch that traps is
+// omitted and reported; a process without launches leaves no directory.
 func TestAccelsim(t *testing.T) {
 	root := t.TempDir()
 	for i, setting := range []string{root, packedTraces + root} {

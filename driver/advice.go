@@ -1,7 +1,7 @@
 package driver
 
-// This file is hints about managed memory (driver API, "Memory Management": cuMemAdvise). Managed memory is
-// everywhere at once here, so that they change nothing: they are remembered, and told.
+// This file implements hints about managed memory (driver API, "Memory Management": cuMemAdvise). Managed memory is
+// accessible everywhere, so hints are only stored and returned.
 
 import (
 	"errors"
@@ -36,27 +36,27 @@ const (
 	RangeLastPrefetchID
 )
 
-// Places that are no device, by the numbers of CUdevice.
+// Locations other than devices, by the numbers of CUdevice.
 const (
 	hostOrdinal int32 = -1
 	noPlace     int32 = -2
 )
 
-// hints are what is known of a piece of managed memory.
+// hints are the hints for a range of managed memory.
 type hints struct {
-	from, to              uint64 // offsets in the region
+	from, to              uint64 // offsets in the region, in bytes
 	readMostly            bool
 	preferred, prefetched int32
-	accessedBy            []int32 // in order
+	accessedBy            []int32 // ordinals of devices in ascending order, -1 for the host
 }
 
-// alike reports whether two pieces differ in where they are only.
+// alike reports whether two ranges have the same hints.
 func (h *hints) alike(o *hints) bool {
 	return h.readMostly == o.readMostly && h.preferred == o.preferred && h.prefetched == o.prefetched && slices.Equal(h.accessedBy, o.accessedBy)
 }
 
-// managed is the region of a range of managed memory, and the range in it: of whole pages, the first of which begins
-// with the region, as far as that goes. d.mu is held.
+// managed returns the region that contains a range of managed memory, and the range as offsets in the region. The range
+// is extended to whole pages, counted from the start of the region and cut at its end. The caller must hold d.mu.
 func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err error) {
 	r = d.regions.find(addr)
 	if r == nil || r.kind != managedRegion || size == 0 || size > r.size-(addr-r.addr) {
@@ -67,7 +67,7 @@ func (d *Driver) managed(addr, size uint64) (r *region, from, to uint64, err err
 	return r, from &^ (page - 1), min((to+page-1)&^(page-1), r.size), nil
 }
 
-// hintRanges are those of the region, in order.
+// hintRanges returns the ranges of the region with their hints, in order of addresses.
 func (r *region) hintRanges() []hints {
 	if r.hints == nil {
 		return []hints{{to: r.size, preferred: noPlace, prefetched: noPlace}}
@@ -75,7 +75,7 @@ func (r *region) hintRanges() []hints {
 	return r.hints
 }
 
-// advise changes what is known of a range. d.mu is held.
+// advise changes the hints of a range. The caller must hold d.mu.
 func (r *region) advise(from, to uint64, change func(*hints)) {
 	var list []hints
 	add := func(h hints, from, to uint64, change func(*hints)) {
@@ -98,7 +98,7 @@ func (r *region) advise(from, to uint64, change func(*hints)) {
 	r.hints = list
 }
 
-// checkOrdinal checks the number of a device, or the host's. d.mu is held.
+// checkOrdinal checks the ordinal of a device, or -1 for the host. The caller must hold d.mu.
 func (d *Driver) checkOrdinal(place int32) error {
 	if place == hostOrdinal {
 		return nil
@@ -107,7 +107,7 @@ func (d *Driver) checkOrdinal(place int32) error {
 	return err
 }
 
-// MemAdvise is cuMemAdvise; the place is a device, or -1 for the host.
+// MemAdvise is cuMemAdvise; place is the ordinal of a device, or -1 for the host.
 func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 	if _, err := t.enter(); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (t *Thread) MemAdvise(addr, size uint64, a Advice, place int32) error {
 	return nil
 }
 
-// MemPrefetch is cuMemPrefetchAsync; the place is a device, or -1 for the host. There is nothing to wait for.
+// MemPrefetch is cuMemPrefetchAsync; place is the ordinal of a device, or -1 for the host. It only stores the hint.
 func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *Thread) MemPrefetch(addr, size uint64, place int32, stream Handle) erro
 	return err
 }
 
-// StreamAttachMem is cuStreamAttachMemAsync, which changes nothing.
+// StreamAttachMem is cuStreamAttachMemAsync. It only checks its arguments.
 func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -175,8 +175,8 @@ func (t *Thread) StreamAttachMem(stream Handle, addr, size uint64) error {
 	return err
 }
 
-// MemRangeGetAttribute is cuMemRangeGetAttribute: the numbers, one but for RangeAccessedBy. It is noPlace where
-// not all of the range has the same.
+// MemRangeGetAttribute is cuMemRangeGetAttribute. It returns one number, or a list for RangeAccessedBy. The number is
+// noPlace if the hints of the range differ.
 func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]int32, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (t *Thread) MemRangeGetAttribute(a RangeAttribute, addr, size uint64) ([]in
 	return nil, fail(InvalidValue, "attribute %d of a range of memory", a)
 }
 
-// typeOf is the type of Location that a place has.
+// typeOf returns the type of Location of a place.
 func typeOf(place int32) int32 {
 	switch place {
 	case noPlace:

@@ -50,11 +50,11 @@ func TestAdvice(t *testing.T) {
 	is(RangeAccessedBy, 0, 8192, -1, 1)
 	is(RangeAccessedBy, 0, size)
 
-	// What was one piece is two that have nothing in common.
+	// One range is now two ranges with nothing in common.
 	for _, place := range []int32{0, 1} {
 		c.ok(c.MemAdvise(p+20480, 8192, SetAccessedBy, place))
 	}
-	c.ok(c.MemAdvise(p+24576, 100, UnsetAccessedBy, 0)) // of a page
+	c.ok(c.MemAdvise(p+24576, 100, UnsetAccessedBy, 0)) // rounds to a page
 	is(RangeAccessedBy, 20480, 4096, 0, 1)
 	is(RangeAccessedBy, 24576, 4096, 1)
 	if r := c.d.regions.find(p); len(r.hints) != 6 {

@@ -1,7 +1,7 @@
 package driver
 
-// This file is arrays and mipmapped arrays: memory with texels, which kernels reach by textures
-// and surfaces.
+// This file implements arrays and mipmapped arrays: memory that consists of texels, which kernels access through
+// textures and surfaces.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // ArrayFormat is a CUarray_format.
 type ArrayFormat uint32
 
-// arrayFormats are the formats there are: what a channel is, how many a texel has if the
-// format says so, and whether its integers stand for floats.
+// arrayFormats holds, by format, the bits and kind of a channel, the number of channels if the format fixes it, and
+// whether integers are read as normalised floats.
 var arrayFormats = map[ArrayFormat]struct {
 	bits, channels int
 	kind           interp.ChannelKind
@@ -28,7 +28,7 @@ var arrayFormats = map[ArrayFormat]struct {
 	0xc9: {16, 1, interp.Signed, true}, 0xca: {16, 2, interp.Signed, true}, 0xcb: {16, 4, interp.Signed, true},
 }
 
-// format is what texels of a format with so many channels are.
+// format returns the texel format of an array format with a number of channels.
 func (f ArrayFormat) format(channels uint32) (format interp.Format, normalized bool, err error) {
 	s, ok := arrayFormats[f]
 	format = interp.Format{Channels: int(channels), Bits: s.bits, Kind: s.kind}
@@ -47,8 +47,8 @@ const (
 	arrayAllFlags = ArrayLayered | ArraySurface | ArrayCubemap | ArrayGather
 )
 
-// ArrayDesc is a CUDA_ARRAY3D_DESCRIPTOR. Extents that an array does not have are 0; the depth
-// of layers is their number, of cubes six for each.
+// ArrayDesc is a CUDA_ARRAY3D_DESCRIPTOR. Unused extents are 0. Depth is the number of layers of a layered array, and
+// six times the number of cubes of a cubemap.
 type ArrayDesc struct {
 	Width, Height, Depth uint64
 	Format               ArrayFormat
@@ -56,7 +56,7 @@ type ArrayDesc struct {
 	Flags                uint32
 }
 
-// image is the shape of what the descriptor describes.
+// image returns the shape of the described array.
 func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err error) {
 	if a.Flags&^arrayAllFlags != 0 {
 		return m, false, fail(NotSupported, "array flags %#x", a.Flags)
@@ -93,19 +93,19 @@ func (a *ArrayDesc) image(levels int) (m interp.Image, normalized bool, err erro
 	return m, normalized, nil
 }
 
-// array is one, or a level of a mipmapped one.
+// array is an array, or one level of a mipmapped array.
 type array struct {
 	handle     Handle
 	ctx        *Context
 	desc       ArrayDesc
 	mem        *interp.Array
 	level      int
-	mipmap     *mipmap // that it is a level of; or nil
+	mipmap     *mipmap // nil unless the array is a level of it
 	normalized bool
 	charge     uint64
 }
 
-// ArrayElementSize is the size of an array's texels in bytes.
+// ArrayElementSize returns the size of an array's texels in bytes.
 func (t *Thread) ArrayElementSize(h Handle) (uint64, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
@@ -122,27 +122,26 @@ func (t *Thread) ArrayElementSize(h Handle) (uint64, error) {
 type mipmap struct {
 	handle Handle
 	array
-	levels []*array // those that were asked for; nil
+	levels []*array // the levels; nil until a client asks for one
 }
 
-// image is the array's shape: that of its level.
+// image returns the shape of the array, or of its level.
 func (a *array) image() interp.Image { return a.mem.Image().AtLevel(a.level) }
 
-// bytes is the array's memory.
+// bytes returns the memory of the array, or of its level.
 func (a *array) bytes() []byte {
 	m := a.mem.Image()
 	size := m.AtLevel(a.level)
 	return a.mem.Bytes()[m.LevelOffset(a.level):][:size.Size()]
 }
 
-// addr is where that is among the device's addresses.
+// addr returns the device address of bytes.
 func (a *array) addr() uint64 {
 	m := a.mem.Image()
 	return a.mem.Addr() + m.LevelOffset(a.level)
 }
 
-// allocate makes the memory of an array of the current context. The driver is locked after it,
-// unless there is an error.
+// allocate makes an array in the current context. It locks the driver unless it returns an error.
 func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	image, normalized, err := desc.image(levels)
 	if err != nil {
@@ -162,7 +161,7 @@ func (t *Thread) allocate(desc *ArrayDesc, levels int) (*array, error) {
 	name := fmt.Sprintf("#%d", d.buffers)
 	d.mu.Unlock()
 
-	mem, err := d.gpu.NewArray(name, whole) // waits for a launch under way
+	mem, err := d.gpu.NewArray(name, whole) // waits for a running launch
 
 	d.mu.Lock()
 	if err != nil {
@@ -215,7 +214,7 @@ func (t *Thread) ArrayDestroy(h Handle) error {
 	return nil
 }
 
-// destroy gives the memory back. d.mu is held, and given up.
+// destroy releases the memory. The caller must hold d.mu; destroy unlocks it.
 func (a *array) destroy() {
 	d := a.ctx.dev.d
 	a.ctx.dev.used -= a.charge
@@ -234,7 +233,7 @@ func (t *Thread) MipmappedArrayCreate(desc *ArrayDesc, levels uint32) (Handle, e
 	if err != nil {
 		return 0, err
 	}
-	for n := max(image.Width, image.Height, image.Depth); levels > 1 && n>>(levels-1) == 0; { // as many as there can be
+	for n := max(image.Width, image.Height, image.Depth); levels > 1 && n>>(levels-1) == 0; { // at most as many levels as the extents allow
 		levels--
 	}
 	a, err := t.allocate(desc, int(levels))
@@ -247,7 +246,7 @@ func (t *Thread) MipmappedArrayCreate(desc *ArrayDesc, levels uint32) (Handle, e
 	return m.handle, nil
 }
 
-// MipmappedArrayGetLevel is cuMipmappedArrayGetLevel: the array of a level.
+// MipmappedArrayGetLevel is cuMipmappedArrayGetLevel.
 func (t *Thread) MipmappedArrayGetLevel(h Handle, level uint32) (Handle, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
@@ -297,7 +296,7 @@ func (t *Thread) MipmappedArrayDestroy(h Handle) error {
 	return nil
 }
 
-// layout is where a copy to or from the array goes: rows, and slices or layers. d.mu is held.
+// layout returns the layout of one side of a copy in the array. The caller must hold d.mu.
 func (a *array) layout(s *Side, c *Copy3D) (l layout, err error) {
 	m := a.image()
 	row := uint64(m.Width * m.Format.Bytes())

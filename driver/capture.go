@@ -1,19 +1,19 @@
 package driver
 
-// This file is stream capture (driver API, "Stream Management", "Graph Management"): what is
-// submitted to a stream that is captured becomes a node of a graph, and does not run.
+// This file implements stream capture (driver API, "Stream Management", "Graph Management"): work submitted to a
+// captured stream becomes a node of a graph, and does not run.
 //
-// A stream knows after which nodes its next one comes. An event that is recorded on it knows the
-// same, and another stream that waits for the event takes part in the capture from then on. What
-// does not fit invalidates the capture: all that remains is to end it.
+// A captured stream holds the predecessors of its next node. An event recorded on it holds the same nodes; another
+// stream that waits for the event joins the capture. A call that cannot be captured invalidates the capture: it can
+// then only be ended.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// CaptureMode is a CUstreamCaptureMode. It says which threads may end a capture; calls that
-// are not of streams, which it forbids on a GPU, do no harm here.
+// CaptureMode is a CUstreamCaptureMode. It selects the threads that may end a capture. On a GPU it also forbids calls
+// that do not concern streams; here those calls are harmless.
 type CaptureMode int32
 
 // The modes.
@@ -26,33 +26,33 @@ const (
 // CaptureStatus is a CUstreamCaptureStatus.
 type CaptureStatus int32
 
-// What a stream can be.
+// The capture states of a stream.
 const (
 	NotCaptured CaptureStatus = iota
 	Captured
 	CaptureInvalid
 )
 
-// capture is streams that are captured into one graph.
+// capture is a set of streams that are captured into one graph.
 type capture struct {
 	id            uint64
 	graph         *Graph
-	ownedByClient bool // the graph is the client's
+	ownedByClient bool // the client made the graph
 	origin        *Stream
-	thread        *Thread // that may end it; nil: any
+	thread        *Thread // the thread that may end it; nil: any
 	streams       []*Stream
 	invalid       bool
 	ended         bool
 }
 
-// invalidate makes the capture one that can only be ended, and gives the error of the call that
-// does not fit.
+// invalidate invalidates the capture and returns the error of the call that cannot be captured.
 func (c *capture) invalidate(r Result, format string, args ...any) error {
 	c.invalid = true
 	return fail(r, format, args...)
 }
 
-// enterWork is enterQueue for a call that needs a current context, whatever the stream: copies, launches, allocations.
+// enterWork is enterQueue for a call that needs a current context even if the stream has its own: copies, launches,
+// allocations.
 func (t *Thread) enterWork(h Handle) (*Stream, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
@@ -60,19 +60,19 @@ func (t *Thread) enterWork(h Handle) (*Stream, error) {
 	return t.lockedWork(t.queue(h))
 }
 
-// enterQueue is enterStreamWork for a call that puts work into the stream's queue: it waits while the queue is full.
+// enterQueue is enterStreamWork for a call that adds a task: it waits while the stream's queue is full.
 func (t *Thread) enterQueue(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
 	return t.lockedWork(t.queue(h))
 }
 
-// enterStreamWork is enterStream for a call that works on what a stream has been given to do.
+// enterStreamWork is enterStream for a call that concerns the work of a stream.
 func (t *Thread) enterStreamWork(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
 	return t.lockedWork(t.stream(h))
 }
 
-// lockedWork checks that a stream takes work, and unlocks the driver if it does not. d.mu is held.
+// lockedWork checks that a stream accepts work, and unlocks the driver if it does not. The caller must hold d.mu.
 func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
 	if err != nil {
 		t.d.mu.Unlock()
@@ -84,7 +84,7 @@ func (t *Thread) lockedWork(s *Stream, err error) (*Stream, error) {
 	return s, err
 }
 
-// submittable reports what keeps work from being submitted to a stream. d.mu is held.
+// submittable returns an error if the stream does not accept work. The caller must hold d.mu.
 func (s *Stream) submittable() error {
 	if s.capture != nil && s.capture.invalid {
 		return fail(StreamCaptureInvalidated, "the capture of %s was invalidated", s.name())
@@ -96,8 +96,8 @@ func (s *Stream) submittable() error {
 	return implicitError(captured)
 }
 
-// implicitStreams lists the streams that are captured and that the default stream waits for: none, if s is
-// not that stream. d.mu is held.
+// implicitStreams lists the captured streams that the default stream would wait for; none if s is not the default
+// stream. The caller must hold d.mu.
 func (s *Stream) implicitStreams() []*Stream {
 	if s != s.ctx.legacy {
 		return nil
@@ -105,7 +105,8 @@ func (s *Stream) implicitStreams() []*Stream {
 	return slices.DeleteFunc(s.ctx.captured(), func(o *Stream) bool { return o.nonBlocking })
 }
 
-// implicitError is the error of a call on the default stream while these streams are captured.
+// implicitError returns the error of a call on the default stream while the given streams are captured; nil without
+// any.
 func implicitError(captured []*Stream) error {
 	if len(captured) == 0 {
 		return nil
@@ -113,7 +114,7 @@ func implicitError(captured []*Stream) error {
 	return fail(StreamCaptureImplicit, "the default stream would wait for %s, which is captured", captured[0].name())
 }
 
-// capturing lists the captures into a graph. d.mu is held.
+// capturing lists the captures into a graph. The caller must hold d.mu.
 func (d *Driver) capturing(g *Graph) []*capture {
 	var list []*capture
 	for _, o := range d.objects {
@@ -124,7 +125,7 @@ func (d *Driver) capturing(g *Graph) []*capture {
 	return list
 }
 
-// captured lists the context's streams that are captured, by their handles. d.mu is held.
+// captured lists the captured streams of the context in order of their handles. The caller must hold d.mu.
 func (c *Context) captured() []*Stream {
 	var list []*Stream
 	for s := range c.streams {
@@ -136,7 +137,8 @@ func (c *Context) captured() []*Stream {
 	return list
 }
 
-// uncaptured reports that a call cannot be captured. d.mu is held.
+// uncaptured returns an error, and invalidates the capture, if the stream is captured. It is for calls that cannot be
+// captured. The caller must hold d.mu.
 func (s *Stream) uncaptured() error {
 	if s.capture == nil {
 		return nil
@@ -144,8 +146,8 @@ func (s *Stream) uncaptured() error {
 	return s.capture.invalidate(StreamCaptureUnsupported, "%s is captured", s.name())
 }
 
-// uncaptured reports that a stream of the context is captured: a call that waits for all of them
-// invalidates each capture. d.mu is held.
+// uncaptured returns an error, and invalidates all captures, if a stream of the context is captured. It is for calls
+// that wait for the context. The caller must hold d.mu.
 func (c *Context) uncaptured() (err error) {
 	for _, s := range slices.Backward(c.captured()) {
 		err = s.uncaptured()
@@ -153,8 +155,7 @@ func (c *Context) uncaptured() (err error) {
 	return err
 }
 
-// record adds work to the graph that the stream is captured into. It ends the call. d.mu is
-// held, and given up.
+// record adds work to the graph of the capture, and ends the call. The caller must hold d.mu; record unlocks it.
 func (s *Stream) record(kind NodeKind, w work) error {
 	d := s.ctx.dev.d
 	defer d.mu.Unlock()
@@ -165,7 +166,7 @@ func (s *Stream) record(kind NodeKind, w work) error {
 	return nil
 }
 
-// recordTransfer is record for copies and fills; calls that wait for them cannot be captured.
+// recordTransfer is record for copies and fills. A synchronous call cannot be captured.
 func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
 	if !async {
 		defer s.ctx.dev.d.mu.Unlock()
@@ -174,7 +175,7 @@ func (s *Stream) recordTransfer(kind NodeKind, w work, async Async) error {
 	return s.record(kind, w)
 }
 
-// recordNode adds a node to the graph that the stream is captured into. d.mu is held.
+// recordNode adds a node to the graph of the capture. The caller must hold d.mu.
 func (s *Stream) recordNode(n *Node) {
 	n.after = s.captureTips
 	s.capture.graph.add(s.ctx.dev.d, n)
@@ -186,8 +187,8 @@ func (t *Thread) StreamBeginCapture(h Handle, mode CaptureMode) error {
 	return t.beginCapture(h, nil, nil, mode)
 }
 
-// StreamBeginCaptureToGraph is cuStreamBeginCaptureToGraph: the first nodes come after others
-// that the graph has.
+// StreamBeginCaptureToGraph is cuStreamBeginCaptureToGraph: the first captured nodes come after the given nodes of the
+// graph.
 func (t *Thread) StreamBeginCaptureToGraph(h, graph Handle, after []Handle, mode CaptureMode) error {
 	return t.beginCapture(h, &graph, after, mode)
 }
@@ -227,7 +228,7 @@ func (t *Thread) beginCapture(h Handle, graph *Handle, after []Handle, mode Capt
 	return nil
 }
 
-// StreamEndCapture is cuStreamEndCapture. The graph is 0 with an error.
+// StreamEndCapture is cuStreamEndCapture. With an error, the graph is 0.
 func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	s, err := t.enterStream(h)
 	if err != nil {
@@ -263,7 +264,7 @@ func (t *Thread) StreamEndCapture(h Handle) (graph Handle, err error) {
 	return c.graph.handle, nil
 }
 
-// endCapture ends a capture. d.mu is held.
+// endCapture ends a capture. The caller must hold d.mu.
 func (d *Driver) endCapture(c *capture) {
 	c.ended = true
 	for _, s := range c.streams {
@@ -271,7 +272,8 @@ func (d *Driver) endCapture(c *capture) {
 	}
 }
 
-// abandonCapture is for a stream that goes while it is captured. d.mu is held.
+// abandonCapture removes a destroyed stream from its capture, and ends the capture if it began on the stream. The
+// caller must hold d.mu.
 func (s *Stream) abandonCapture() {
 	switch c := s.capture; {
 	case c == nil:
@@ -283,13 +285,13 @@ func (s *Stream) abandonCapture() {
 	default:
 		c.streams = slices.DeleteFunc(c.streams, func(o *Stream) bool { return o == s })
 		if !slices.ContainsFunc(c.streams, func(o *Stream) bool { return o.joined(s.captureTips) }) {
-			c.invalid = true // nobody could wait for it any more
+			c.invalid = true // no stream could join its nodes any more
 		}
 		s.capture, s.captureTips = nil, nil
 	}
 }
 
-// joined reports whether what the stream captures next comes after some nodes.
+// joined reports whether the next captured node of the stream comes after all given nodes.
 func (s *Stream) joined(nodes []*Node) bool {
 	seen := map[*Node]bool{}
 	var visit func(list []*Node)
@@ -305,7 +307,7 @@ func (s *Stream) joined(nodes []*Node) bool {
 	return !slices.ContainsFunc(nodes, func(n *Node) bool { return !seen[n] })
 }
 
-// waitCaptured is StreamWaitEvent where the stream or the event is captured. d.mu is held.
+// waitCaptured is StreamWaitEvent for a captured stream, or an event recorded in a capture. The caller must hold d.mu.
 func (s *Stream) waitCaptured(e *Event) error {
 	c := e.capture
 	switch {
@@ -330,13 +332,13 @@ func (s *Stream) waitCaptured(e *Event) error {
 	return nil
 }
 
-// captured is the error of a call that asks for the event's time, as long as it was last recorded in
-// a capture. d.mu is held.
+// captured returns the error of a call that needs the time of an event last recorded in a capture. The caller must hold
+// d.mu.
 func (e *Event) captured() error {
 	return e.capture.invalidate(CapturedEvent, "the event was recorded in a capture")
 }
 
-// union is the nodes of two lists.
+// union returns the nodes of both lists without duplicates.
 func union(a, b []*Node) []*Node {
 	list := slices.Clone(a)
 	for _, n := range b {
@@ -347,18 +349,17 @@ func union(a, b []*Node) []*Node {
 	return list
 }
 
-// CaptureInfo is what StreamGetCaptureInfo tells. But for Status, it is of a stream that is
-// Captured.
+// CaptureInfo is the result of StreamGetCaptureInfo. All fields except Status are set only for a captured stream.
 type CaptureInfo struct {
 	Status       CaptureStatus
 	ID           uint64
 	Graph        Handle
-	After        []Handle      // what the stream's next node comes after
-	ClientMemory *ClientMemory // for a copy of After: it lasts until the next question of the stream
+	After        []Handle      // predecessors of the stream's next node
+	ClientMemory *ClientMemory // for a C copy of After, valid until the next query of the stream
 }
 
-// StreamGetCaptureInfo is cuStreamGetCaptureInfo, and cuStreamIsCapturing. Of the default stream,
-// while one is captured that it waits for, they give StreamCaptureImplicit; the capture goes on.
+// StreamGetCaptureInfo is cuStreamGetCaptureInfo and cuStreamIsCapturing. For the default stream it returns
+// StreamCaptureImplicit while a blocking stream is captured; the capture continues.
 func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
 	s, err := t.enterStream(h)
 	if err != nil {
@@ -376,8 +377,8 @@ func (t *Thread) StreamGetCaptureInfo(h Handle) (CaptureInfo, error) {
 	return CaptureInfo{Captured, c.id, c.graph.handle, nodeHandles(s.captureTips), s.clientTips}, nil
 }
 
-// StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: the stream's next node
-// comes after these, too, or after these only.
+// StreamUpdateCaptureDependencies is cuStreamUpdateCaptureDependencies: it adds predecessors of the stream's next node,
+// or replaces them if only is true.
 func (t *Thread) StreamUpdateCaptureDependencies(h Handle, after []Handle, only bool) error {
 	s, err := t.enterStreamWork(h)
 	if err != nil {

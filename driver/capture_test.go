@@ -13,17 +13,17 @@ import (
 	"gemu/interp"
 )
 
-// fillOf is a fill of words.
+// fillOf makes a fill of words.
 func fillOf(at uint64, value uint32, n uint64) *Fill2D {
 	return &Fill2D{Dst: at, Value: value, Size: 4, Width: n, Height: 1}
 }
 
-// add adds a number to x[0:n] on a stream.
+// add adds n to x[0], … on a stream.
 func (c *client) add(x uint64, n, value int, s Handle) error {
 	return c.LaunchKernel(launchParams(c.function("add"), 1, n, x, value), s)
 }
 
-// capturing is a stream that has begun to be captured.
+// capturing makes a stream and begins to capture it.
 func (c *client) capturing() Handle {
 	c.Helper()
 	s := must(c.StreamCreate(0, 0))(c.T)
@@ -31,7 +31,7 @@ func (c *client) capturing() Handle {
 	return s
 }
 
-// endInvalid ends captures that are invalid.
+// endInvalid ends invalid captures.
 func (c *client) endInvalid(streams []Handle) {
 	c.Helper()
 	for _, s := range streams {
@@ -51,7 +51,7 @@ func TestCapture(t *testing.T) {
 	c.ok(c.EventRecord(fork, s))
 	c.ok(c.StreamWaitEvent(other, fork, 0))
 	c.ok(c.add(x, 4, 1, s))
-	c.ok(c.Memset(fillOf(y, 100, 4), other, true)) // beside the launch
+	c.ok(c.Memset(fillOf(y, 100, 4), other, true)) // in parallel with the launch
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: func() { calls++ }}))
 	c.ok(c.EventRecord(join, other))
 	c.ok(c.StreamWaitEvent(s, join, 0))
@@ -91,7 +91,7 @@ func TestCapture(t *testing.T) {
 	c.ok(c.EventRecord(fork, s))
 	c.ok(c.EventSynchronize(fork))
 
-	// A launch that is captured is a child of the graph.
+	// A captured launch of a graph becomes a child node.
 	c.ok(c.StreamBeginCapture(s, CaptureRelaxed))
 	c.ok(c.GraphLaunch(exec, s))
 	c.ok(c.add(y, 4, 1000, s))
@@ -108,7 +108,7 @@ func TestCapture(t *testing.T) {
 	c.expect(y, 1005, 1005, 1100, 1100)
 }
 
-// Threads capture streams of their own, side by side.
+// Threads capture their own streams in parallel.
 func TestCaptureThreads(t *testing.T) {
 	c := newClient(t, nil)
 	f := c.function("add")
@@ -176,7 +176,7 @@ func TestCaptureToGraph(t *testing.T) {
 	c.expect(x, 4, 4, 4, 4)
 }
 
-// What does not fit into a capture says why, and leaves one that can only be ended.
+// A call that cannot be captured returns the reason, and the capture can only be ended.
 func TestCaptureInvalid(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
@@ -239,7 +239,7 @@ func TestCaptureInvalid(t *testing.T) {
 		c.ok(c.StreamSynchronize(s))
 	}
 
-	// These leave the capture as it is.
+	// These calls do not change the capture.
 	s := c.capturing()
 	goes := must(c.StreamCreate(0, 0))(t)
 	c.ok(c.EventRecord(within, s))
@@ -247,7 +247,7 @@ func TestCaptureInvalid(t *testing.T) {
 	c.ok(c.add(x, 1, 1, goes))
 	c.ok(c.EventRecord(within, goes))
 	c.ok(c.StreamWaitEvent(s, within, 0))
-	c.ok(c.StreamDestroy(goes)) // s waits for what it has captured
+	c.ok(c.StreamDestroy(goes)) // s waits for its captured work
 	if info := must(c.StreamGetCaptureInfo(s))(t); info.Status != Captured {
 		t.Errorf("a stream that goes when it is waited for: %+v", info)
 	}
@@ -266,7 +266,7 @@ func TestCaptureInvalid(t *testing.T) {
 	c.want(StreamCaptureUnsupported, "default stream", c.StreamBeginCapture(0, CaptureGlobal))
 	c.want(InvalidValue, "mode 3", c.StreamBeginCapture(s, 3))
 
-	// To ask for the default stream is no work on it.
+	// A query of the default stream is no work.
 	s = c.capturing()
 	_, err = c.StreamGetCaptureInfo(0)
 	c.want(StreamCaptureImplicit, "default stream", err)
@@ -276,8 +276,8 @@ func TestCaptureInvalid(t *testing.T) {
 		t.Errorf("the default stream is %+v", info)
 	}
 
-	// A call that comes after all streams invalidates all captures, and names the first.
-	for range 5 { // more than the order of a map gets right by chance
+	// A call that waits for all streams invalidates all captures, and names the first.
+	for range 5 { // a map would not produce this order by chance
 		list := []Handle{c.capturing(), c.capturing(), c.capturing()}
 		c.want(StreamCaptureImplicit, fmt.Sprintf("stream %#x", list[0]), c.add(x, 1, 1, 0))
 		c.endInvalid(list)
@@ -295,7 +295,7 @@ func TestCaptureInvalid(t *testing.T) {
 	c.want(InvalidValue, "outside of a capture", c.EventRecordWithFlags(before, free, 1))
 	c.want(InvalidValue, "outside of a capture", c.StreamWaitEvent(free, before, 1))
 
-	// What another stream does has to be waited for, and the capture ends where it began.
+	// Work of another stream must be joined, and a capture ends on the stream where it began.
 	s = c.capturing()
 	c.ok(c.EventRecord(within, s))
 	c.ok(c.StreamWaitEvent(free, within, 0))
@@ -308,14 +308,14 @@ func TestCaptureInvalid(t *testing.T) {
 	c.ok(c.StreamWaitEvent(free, within, 0))
 	_, err = c.StreamEndCapture(free)
 	c.want(StreamCaptureUnmatched, "", err)
-	c.ok(c.StreamDestroy(s)) // and with it the capture
+	c.ok(c.StreamDestroy(s)) // destroys the capture, too
 	c.ok(c.StreamSynchronize(free))
 	c.want(CapturedEvent, "ended", c.StreamWaitEvent(free, within, 0))
 	c.expect(x, 0, 0, 0, 0)
 }
 
-// What is lent of a node lasts until it changes or goes, and what is lent of a stream until the next
-// question; the threads' default streams are several.
+// Client memory of a node is valid until the node changes or is destroyed; client memory of a stream is valid until the
+// next query. Each thread has its own default stream.
 func TestLoan(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(16)
@@ -407,10 +407,10 @@ func TestGraphEdit(t *testing.T) {
 	c.ok(c.GraphNodeSetEnabled(exec, fill, true))
 	run(exec, 11, 11, 11, 11)
 
-	// A child between two nodes, and one that is empty.
+	// A child between two nodes, and an empty child.
 	outer := must(c.GraphCreate(0))(t)
 	child := must(c.GraphAddChildGraphNode(outer, nil, clone))(t)
-	c.ok(c.GraphDestroy(clone)) // it was copied
+	c.ok(c.GraphDestroy(clone)) // the child is a copy
 	nothing := must(c.GraphAddChildGraphNode(outer, []Handle{child}, must(c.GraphCreate(0))(t)))(t)
 	last := must(c.GraphAddKernelNode(outer, []Handle{nothing}, launchParams(c.function("add"), 1, 2, x, 100)))(t)
 	if inner := must(c.GraphChildGraphNodeGetGraph(child))(t); len(must(c.GraphGetNodes(inner))(t)) != 2 {
@@ -431,7 +431,7 @@ func TestGraphEdit(t *testing.T) {
 		return err
 	}())
 
-	// Nodes and edges go.
+	// Nodes and edges are removed.
 	if roots := must(c.GraphGetRootNodes(outer))(t); !slices.Equal(roots, []Handle{child}) {
 		t.Errorf("roots are %x, want %x", roots, child)
 	}
@@ -446,7 +446,7 @@ func TestGraphEdit(t *testing.T) {
 		t.Errorf("roots are %x, want %x", roots, []Handle{nothing, last})
 	}
 
-	// What nodes do can be read and changed.
+	// The work of nodes is read and changed.
 	c.ok(c.GraphMemsetNodeSetParams(fill, fillOf(x, 7, 3)))
 	if f := must(c.GraphMemsetNodeGetParams(fill))(t); f != *fillOf(x, 7, 3) {
 		t.Errorf("the fill is %+v", f)
@@ -476,7 +476,7 @@ func TestGraphEdit(t *testing.T) {
 	c.want(InvalidValue, "no launch, copy or fill", c.GraphNodeSetEnabled(exec, h, false))
 }
 
-// A user object lives as long as the client, a graph or what was made from one refers to it.
+// A user object lives as long as the client, a graph, or an executable graph refers to it.
 func TestUserObject(t *testing.T) {
 	c := newClient(t, nil)
 	gone := make(chan bool, 1)
@@ -490,7 +490,7 @@ func TestUserObject(t *testing.T) {
 	}
 	o := must(c.d.UserObjectCreate(func() { gone <- true }, 2, 1))(t)
 	parent, g := must(c.GraphCreate(0))(t), must(c.GraphCreate(0))(t)
-	c.ok(c.d.GraphRetainUserObject(g, o, 2, 1)) // the client's own
+	c.ok(c.d.GraphRetainUserObject(g, o, 2, 1)) // the client's own references
 	c.ok(c.d.GraphRetainUserObject(g, o, 1, 0))
 	must(c.GraphAddChildGraphNode(parent, nil, g))(t)
 	exec := must(c.GraphInstantiate(parent, 0))(t)

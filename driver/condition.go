@@ -1,7 +1,7 @@
 package driver
 
-// This file is conditional nodes (driver API, "Graph Management"; programming guide, "Conditional Graph
-// Nodes"): graphs that are run once, several times or not at all, as a value says that kernels set.
+// This file implements conditional nodes (driver API, "Graph Management"; programming guide, "Conditional Graph
+// Nodes"): they run graphs once, several times or not at all, depending on a value that kernels set.
 
 import (
 	"encoding/binary"
@@ -10,22 +10,22 @@ import (
 	"gemu/interp"
 )
 
-// condition is a value that says what a conditional node does. Its handle is where it is in memory: there
+// condition is the value that controls a conditional node. Its handle is its address in device memory, where
 // cudaGraphSetConditional of the device runtime writes it.
 type condition struct {
 	memory *interp.Buffer
-	first  uint32 // its value when a launch begins,
-	resets bool   // if it gets one then
-	used   bool   // it has its node
+	first  uint32 // initial value of each launch
+	resets bool   // each launch starts with the initial value
+	used   bool   // a node uses it
 }
 
-// handle is a CUgraphConditionalHandle.
+// handle returns the CUgraphConditionalHandle.
 func (c *condition) handle() uint64 { return c.memory.Addr() }
 
-// value is what it is now.
+// value returns the current value.
 func (c *condition) value() uint32 { return binary.LittleEndian.Uint32(c.memory.Bytes()) }
 
-// reset gives it its first value.
+// reset sets the initial value, if there is one.
 func (c *condition) reset() {
 	if c.resets {
 		binary.LittleEndian.PutUint32(c.memory.Bytes(), c.first)
@@ -35,35 +35,35 @@ func (c *condition) reset() {
 // ConditionalKind is a CUgraphConditionalNodeType.
 type ConditionalKind int32
 
-// What a conditional node does with its graphs.
+// The kinds of conditional node.
 const (
-	ConditionalIf     ConditionalKind = iota // the first if the value is not 0, otherwise the second, if there is one
-	ConditionalWhile                         // the one as long as the value is not 0
-	ConditionalSwitch                        // the one whose number is the value
+	ConditionalIf     ConditionalKind = iota // run the first body if the value is not 0, otherwise the second, if any
+	ConditionalWhile                         // repeat the body while the value is not 0
+	ConditionalSwitch                        // run the body whose index is the value
 )
 
 // assignDefault is CU_GRAPH_COND_ASSIGN_DEFAULT.
 const assignDefault uint32 = 1
 
-// conditional is the work of a conditional node, as it is described.
+// conditional is the work of a conditional node in a graph.
 type conditional struct {
 	condition    *condition
 	kind         ConditionalKind
 	bodies       []*Graph
-	clientBodies *ClientMemory // for a list of the bodies, as long as the node lasts
+	clientBodies *ClientMemory // for a C list of the bodies, valid as long as the node exists
 }
 
-// branch is the work of a conditional node that is ready to run.
+// branch is the work of a conditional node in an executable graph.
 type branch struct {
 	condition *condition
 	kind      ConditionalKind
 	bodies    [][]execNode
 }
 
-// start is never called: what runs is the branch that is made of it.
+// start has no effect: a launch runs the branch made by newBranch instead.
 func (w *conditional) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
 
-// newBranch makes a branch of what the bodies are now. d.mu is held.
+// newBranch makes a branch with the current nodes of the bodies. The caller must hold d.mu.
 func (w *conditional) newBranch() (*branch, error) {
 	b := &branch{condition: w.condition, kind: w.kind}
 	for _, g := range w.bodies {
@@ -106,13 +106,13 @@ func (b *branch) start(d *Driver) (func(*interp.HostOrder) error, error) {
 	}, nil
 }
 
-// maxRounds is how often a WHILE node runs its graph at most: one whose condition is never 0 must end, too.
+// maxRounds is the maximum number of repetitions of a WHILE node: a node whose condition never becomes 0 must end, too.
 const maxRounds = 1 << 20
 
-// choose is the body that the value is for now, if there is one.
+// choose returns the body for the current value, if there is one.
 func (b *branch) choose() ([]execNode, bool) {
 	at := uint64(b.condition.value())
-	if b.kind != ConditionalSwitch { // the first body is for what is not 0, one behind it for 0
+	if b.kind != ConditionalSwitch { // body 0 is for values other than 0, body 1 for 0
 		if at == 0 {
 			at = 1
 		} else {
@@ -125,7 +125,7 @@ func (b *branch) choose() ([]execNode, bool) {
 	return b.bodies[at], true
 }
 
-// allConditions are those of the graph and of what is in it. d.mu is held.
+// allConditions lists the conditions of the graph and its inner graphs. The caller must hold d.mu.
 func (g *Graph) allConditions() []*condition {
 	list := slices.Clone(g.conditions)
 	for _, inner := range g.inner() {
@@ -134,7 +134,7 @@ func (g *Graph) allConditions() []*condition {
 	return list
 }
 
-// inner are the graphs that are parts of nodes. d.mu is held.
+// inner lists the child graphs and the bodies of conditional nodes. The caller must hold d.mu.
 func (g *Graph) inner() []*Graph {
 	var list []*Graph
 	for _, n := range g.nodes {
@@ -161,7 +161,7 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := t.d.gpu.AllocNamed("a condition of a graph", 4) // waits for a launch under way
+	memory, err := t.d.gpu.AllocNamed("a condition of a graph", 4) // waits for a running launch
 	if err != nil {
 		return 0, fail(OutOfMemory, "%v", err)
 	}
@@ -173,8 +173,8 @@ func (t *Thread) GraphConditionalHandleCreate(graph Handle, first, flags uint32)
 	})
 }
 
-// GraphAddConditionalNode is cuGraphAddNode for a conditional node with n graphs, which it makes. The
-// loan is for a list of them, as long as the node lasts.
+// GraphAddConditionalNode is cuGraphAddNode for a conditional node. It makes n bodies. clientMemory is for a C list of
+// them, valid as long as the node exists.
 func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle uint64, kind ConditionalKind, n uint32) (node Handle, bodies []Handle, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -204,5 +204,5 @@ func (t *Thread) GraphAddConditionalNode(graph Handle, after []Handle, handle ui
 	return created.handle, bodies, w.clientBodies, nil
 }
 
-// maxBodies is how many graphs a switch can have here: the list of them is memory of the client's.
+// maxBodies is the maximum number of bodies of a switch: the client gets a list of them.
 const maxBodies = 1 << 16

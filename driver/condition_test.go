@@ -14,7 +14,7 @@ const conditionsPTX = `
 
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 
-// count takes n from a word, and makes a condition what is left.
+// count subtracts n from a word, and sets a condition to the result.
 .visible .entry count(.param .u64 handle, .param .u64 word, .param .u32 n)
 {
 	.reg .b64 %h, %w;
@@ -57,7 +57,7 @@ func TestConditionalNodes(t *testing.T) {
 	c.mod = must(c.ModuleLoadData(unsafe.Pointer(&image[0]), 0))(t)
 	word, marks := c.alloc(4), c.alloc(4)
 
-	// A graph: what sets the condition, perhaps, the conditional node, a mark of 1000.
+	// A graph: optionally a kernel that sets the condition, the conditional node, and a mark of 1000.
 	build := func(set bool, kind ConditionalKind, n uint32) (bodies []Handle, handle uint64, run func()) {
 		g := must(c.GraphCreate(0))(t)
 		handle = must(c.GraphConditionalHandleCreate(g, 1, assignDefault))(t)
@@ -103,7 +103,7 @@ func TestConditionalNodes(t *testing.T) {
 		}
 	}
 
-	// The default runs it once; the kernel within ends it.
+	// The default runs the body once; the kernel in the body ends the loop.
 	c.write(word, 4)
 	c.write(marks, 0)
 	bodies, handle, run := build(false, ConditionalWhile, 1)
@@ -133,12 +133,12 @@ func TestConditionalNodes(t *testing.T) {
 	_, err = c.GraphGetNodes(bodies[0])
 	c.want(InvalidHandle, "", err)
 
-	_, _, run = build(false, ConditionalWhile, 1) // which nothing ends
+	_, _, run = build(false, ConditionalWhile, 1) // no kernel ends the loop
 	run()
 	c.want(LaunchTimeout, "run its graph 1048576 times", c.StreamSynchronize(0))
 }
 
-// A node that a capture would go on from is not taken out of its graph without ending the capture.
+// Destroying a node that a capture would continue from invalidates the capture.
 func TestDestroyedWhileCaptured(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(4)

@@ -1,6 +1,6 @@
 package driver
 
-// This file is contexts: what a client's work on a device happens in.
+// This file implements contexts.
 
 import (
 	"fmt"
@@ -8,24 +8,24 @@ import (
 	"gemu/interp"
 )
 
-// Context is a context. What is made in it dies with it.
+// Context is a context. It owns the objects that are made in it: they end with it.
 type Context struct {
 	handle  Handle
 	id      uint64
 	dev     *Device
 	flags   uint32
 	primary bool
-	users   int // besides who has made it: calls of CtxAttach less those of CtxDetach
+	users   int // calls of CtxAttach less calls of CtxDetach
 	dead    bool
-	err     error // the first fault; the result of all calls from then on
+	err     error // the first fault; every later call returns it
 	fault   error // with Settings.ContinueOnFault: the first fault that no call has returned yet
-	further int   // faults after it
-	faults  int   // operations that have failed
+	further int   // number of faults after it
+	faults  int   // number of failed operations
 
 	legacy       *Stream // the default stream
-	orderedAfter *task   // that all later work comes after; nil: none
+	orderedAfter *task   // task that all later work comes after; nil: none
 	streams      map[*Stream]bool
-	endedClocks  [2]clock        // of streams that are gone: those that the default stream comes after, and others
+	endedClocks  [2]clock        // clocks of destroyed streams: [0] of streams that the default stream waits for, [1] of the rest
 	objects      map[Handle]bool // modules, libraries, events, graphs …
 	peers        map[*Context]bool
 
@@ -34,7 +34,7 @@ type Context struct {
 	sharedConfig int
 }
 
-// newContext makes a context. d.mu is held.
+// newContext makes a context. The caller must hold d.mu.
 func (v *Device) newContext(flags uint32) *Context {
 	c := &Context{dev: v, flags: flags}
 	c.handle = v.d.add(c)
@@ -43,7 +43,7 @@ func (v *Device) newContext(flags uint32) *Context {
 	return c
 }
 
-// reset gives a context the state of a new one. d.mu is held.
+// reset gives a context the state of a new one. The caller must hold d.mu.
 func (c *Context) reset() {
 	c.dead, c.err, c.fault, c.further, c.users = false, nil, nil, 0, 0
 	c.streams, c.objects, c.peers = map[*Stream]bool{}, map[Handle]bool{}, map[*Context]bool{}
@@ -53,8 +53,8 @@ func (c *Context) reset() {
 	c.cacheConfig, c.sharedConfig = 0, 0
 }
 
-// fails notes the error of an operation. It is the result of all calls from then on, or, if the settings say so, of the next
-// call that waits. d.mu is held.
+// fails records the error of an operation. Every later call returns it; with Settings.ContinueOnFault, the next call
+// that waits returns it. The caller must hold d.mu.
 func (c *Context) fails(err error) {
 	c.faults++
 	to := &c.err
@@ -68,7 +68,7 @@ func (c *Context) fails(err error) {
 	}
 }
 
-// outcome is the result of a call that waits for work of the context. d.mu is held.
+// outcome returns the result of a call that waits for work of the context. The caller must hold d.mu.
 func (c *Context) outcome() error {
 	if c.err != nil {
 		return c.err
@@ -81,20 +81,20 @@ func (c *Context) outcome() error {
 	return err
 }
 
-// addObject makes an object part of the context. d.mu is held.
+// addObject makes an object part of the context. The caller must hold d.mu.
 func (c *Context) addObject(o any) Handle {
 	h := c.dev.d.add(o)
 	c.objects[h] = true
 	return h
 }
 
-// removeObject forgets an object. d.mu is held.
+// removeObject removes an object from the context and the driver. The caller must hold d.mu.
 func (c *Context) removeObject(h Handle) {
 	delete(c.objects, h)
 	delete(c.dev.d.objects, h)
 }
 
-// destroy ends a context: it waits for its work and gives back what it owns.
+// destroy ends a context: it waits for its work and releases everything that the context owns.
 func (c *Context) destroy() {
 	d := c.dev.d
 	d.mu.Lock()
@@ -182,7 +182,7 @@ func checkContextFlags(flags uint32) error {
 	return nil
 }
 
-// context is the context with a handle. d.mu is held.
+// context returns the context with a handle. The caller must hold d.mu.
 func (d *Driver) context(h Handle) (*Context, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -194,7 +194,7 @@ func (d *Driver) context(h Handle) (*Context, error) {
 	return c, nil
 }
 
-// CtxDestroy is cuCtxDestroy. A context that is current is popped.
+// CtxDestroy is cuCtxDestroy. A current context is popped.
 func (t *Thread) CtxDestroy(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.d.context(h)
@@ -212,7 +212,7 @@ func (t *Thread) CtxDestroy(h Handle) error {
 	return nil
 }
 
-// CtxAttach is cuCtxAttach: the current context has one more user, and the call gives its handle.
+// CtxAttach is cuCtxAttach: it counts one more user of the current context and returns its handle.
 func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
 	if flags != 0 {
 		return 0, fail(InvalidValue, "flags %d, want 0", flags)
@@ -226,8 +226,8 @@ func (t *Thread) CtxAttach(flags uint32) (Handle, error) {
 	return c.handle, nil
 }
 
-// CtxDetach is cuCtxDetach: the current context, which h has to be, has one user less. The last
-// one destroys it.
+// CtxDetach is cuCtxDetach: it counts one user less of the current context, which must be h. The last call destroys the
+// context.
 func (t *Thread) CtxDetach(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.d.context(h)
@@ -276,7 +276,7 @@ func (t *Thread) CtxPopCurrent() (Handle, error) {
 	return c.handle, nil
 }
 
-// CtxSetCurrent is cuCtxSetCurrent; 0 leaves none.
+// CtxSetCurrent is cuCtxSetCurrent; 0 removes the current context.
 func (t *Thread) CtxSetCurrent(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -301,7 +301,7 @@ func (t *Thread) CtxSetCurrent(h Handle) error {
 	return nil
 }
 
-// CtxGetCurrent is cuCtxGetCurrent: 0 if there is none.
+// CtxGetCurrent is cuCtxGetCurrent; it returns 0 if no context is current.
 func (t *Thread) CtxGetCurrent() (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -325,7 +325,7 @@ func (t *Thread) CtxGetDevice(h Handle) (int, error) {
 	return c.dev.ordinal, nil
 }
 
-// contextOr is the context with a handle, or the current one for 0. d.mu is held.
+// contextOr returns the context with a handle, or the current context for 0. The caller must hold d.mu.
 func (t *Thread) contextOr(h Handle) (*Context, error) {
 	if h == 0 {
 		return t.current()
@@ -349,7 +349,7 @@ func (t *Thread) CtxGetAPIVersion(h Handle) (int, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	_, err := t.contextOr(h)
-	return 3020, err // of contexts from cuCtxCreate_v2 on
+	return 3020, err // the version of contexts since cuCtxCreate_v2
 }
 
 // CtxGetFlags is cuCtxGetFlags.
@@ -376,8 +376,8 @@ func (t *Thread) CtxSetFlags(flags uint32) error {
 	return nil
 }
 
-// CtxSynchronize is cuCtxSynchronize: it waits for all work of the context, of the
-// current one for 0. The error is that of the first fault.
+// CtxSynchronize is cuCtxSynchronize: it waits for all work of the context h, or of the current context for 0. It
+// returns the first fault.
 func (t *Thread) CtxSynchronize(h Handle) error {
 	t.d.mu.Lock()
 	c, err := t.contextOr(h)
@@ -404,7 +404,7 @@ const (
 	limitPendingLaunches = 4
 	limitL2Fetch         = 5
 	limitPersistingL2    = 6
-	limitCIG             = 8 // whether graphics shares the context; it cannot be set
+	limitCIG             = 8 // whether graphics shares the context; read-only
 )
 
 // Greatest values of limits (driver API, cuCtxSetLimit).
@@ -413,8 +413,9 @@ const (
 	maxL2Fetch   = 128 // bytes
 )
 
-// defaultLimits gives the limits of a new context. Those of kernels that launch kernels are the defaults of the CUDA C++
-// Programming Guide ("CUDA Dynamic Parallelism"); the depth is of devices before 9.0 alone (driver API, cuCtxSetLimit).
+// defaultLimits returns the limits of a new context. The limits of kernels that launch kernels are the defaults of the
+// CUDA C++ Programming Guide ("CUDA Dynamic Parallelism"); only devices before 9.0 have the depth (driver API,
+// cuCtxSetLimit).
 func (v *Device) defaultLimits() map[int]uint64 {
 	limits := map[int]uint64{
 		limitStack: 1024, limitPrintf: 1 << 20, limitHeap: 256 << 20, limitPendingLaunches: 2048, limitL2Fetch: 64, limitPersistingL2: 0, limitCIG: 0,
@@ -439,8 +440,8 @@ func (t *Thread) CtxGetLimit(limit int) (uint64, error) {
 	return v, nil
 }
 
-// CtxSetLimit is cuCtxSetLimit. The values are remembered; a thread's stack and the heap of a device have the bounds of
-// interp.Config, and the cache keeps no bytes for what persists.
+// CtxSetLimit is cuCtxSetLimit. The values are only stored: the stack of a thread and the heap of a device have the
+// bounds of interp.Config, and the cache has no persisting lines.
 func (t *Thread) CtxSetLimit(limit int, value uint64) error {
 	c, err := t.enter()
 	if err != nil {
@@ -454,9 +455,9 @@ func (t *Thread) CtxSetLimit(limit int, value uint64) error {
 		return fail(UnsupportedLimit, "limit %d can only be queried", limit)
 	case limit == limitSyncDepth && value > maxSyncDepth:
 		return fail(InvalidValue, "a depth of %d, at most %d", value, maxSyncDepth)
-	case limit == limitL2Fetch: // a hint, that may be clamped
+	case limit == limitL2Fetch: // a hint that may be clamped
 		value = min(value, maxL2Fetch)
-	case limit == limitPersistingL2: // a hint, too
+	case limit == limitPersistingL2: // a hint that may be clamped
 		value = 0
 	}
 	c.limits[limit] = value
@@ -473,7 +474,7 @@ func (t *Thread) CtxGetCacheConfig() (int, error) {
 	return c.cacheConfig, nil
 }
 
-// CtxSetCacheConfig is cuCtxSetCacheConfig. There is no cache to configure.
+// CtxSetCacheConfig is cuCtxSetCacheConfig. The value is only stored: there is no cache to configure.
 func (t *Thread) CtxSetCacheConfig(config int) error {
 	c, err := t.enter()
 	if err != nil {
@@ -497,7 +498,7 @@ func (t *Thread) CtxGetSharedMemConfig() (int, error) {
 	return max(c.sharedConfig, 1), nil // banks of four bytes
 }
 
-// CtxSetSharedMemConfig is cuCtxSetSharedMemConfig. There are no banks.
+// CtxSetSharedMemConfig is cuCtxSetSharedMemConfig. The value is only stored.
 func (t *Thread) CtxSetSharedMemConfig(config int) error {
 	c, err := t.enter()
 	if err != nil {
@@ -511,7 +512,7 @@ func (t *Thread) CtxSetSharedMemConfig(config int) error {
 	return nil
 }
 
-// Stream priorities: 0 is the least.
+// greatestPriority is the highest stream priority; 0 is the lowest.
 const greatestPriority = -5
 
 // CtxGetStreamPriorityRange is cuCtxGetStreamPriorityRange.
@@ -523,8 +524,7 @@ func (t *Thread) CtxGetStreamPriorityRange() (minimum, greatest int, err error) 
 	return 0, greatestPriority, nil
 }
 
-// Check reports whether a context is current and good: the whole effect of calls
-// that change nothing here.
+// Check reports whether a usable context is current. It implements calls that have no other effect here.
 func (t *Thread) Check() error {
 	if _, err := t.enter(); err != nil {
 		return err
@@ -533,8 +533,8 @@ func (t *Thread) Check() error {
 	return nil
 }
 
-// CtxEnablePeerAccess is cuCtxEnablePeerAccess. All memory is within reach anyway;
-// what is enabled is remembered, as the result of the next call depends on it.
+// CtxEnablePeerAccess is cuCtxEnablePeerAccess. All memory is accessible anyway; the call is recorded because a second
+// call must fail.
 func (t *Thread) CtxEnablePeerAccess(peer Handle, flags uint32) error {
 	c, err := t.enter()
 	if err != nil {
@@ -574,8 +574,8 @@ func (t *Thread) CtxDisablePeerAccess(peer Handle) error {
 	return nil
 }
 
-// PrimaryCtxRetain is cuDevicePrimaryCtxRetain. It waits for one that another thread
-// destroys.
+// PrimaryCtxRetain is cuDevicePrimaryCtxRetain. It waits until a concurrent destruction of the primary context has
+// ended.
 func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
 	v, err := d.lockedDevice(dev)
 	if err != nil {
@@ -597,7 +597,7 @@ func (d *Driver) PrimaryCtxRetain(dev int) (Handle, error) {
 	return v.primary.handle, nil
 }
 
-// PrimaryCtxRelease is cuDevicePrimaryCtxRelease: the last one destroys it.
+// PrimaryCtxRelease is cuDevicePrimaryCtxRelease: the last release destroys the context.
 func (d *Driver) PrimaryCtxRelease(dev int) error {
 	v, err := d.lockedDevice(dev)
 	if err != nil {
@@ -619,8 +619,8 @@ func (d *Driver) PrimaryCtxRelease(dev int) error {
 	return nil
 }
 
-// PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the primary context's
-// state. Those who retain it go on with one that is as good as new.
+// PrimaryCtxReset is cuDevicePrimaryCtxReset: it destroys the state of the primary context. Threads that retain it
+// continue with a new state.
 func (d *Driver) PrimaryCtxReset(dev int) error {
 	v, err := d.lockedDevice(dev)
 	if err != nil {

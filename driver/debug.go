@@ -1,6 +1,6 @@
 package driver
 
-// This file is launches of clients that are debugged.
+// This file runs launches under the debugger.
 
 import (
 	"context"
@@ -18,15 +18,15 @@ import (
 	"gemu/interp"
 )
 
-// Debugging says which launches stop before their first instruction, and who is asked then.
+// Debugging selects the launches that stop before their first instruction, and the front end that controls them.
 type Debugging struct {
-	Kernel string // of the launches; "": all
-	Port   int    // where to wait for a client of the Debug Adapter Protocol; 0: the terminal of the process
+	Kernel string // kernel whose launches stop; "": all kernels
+	Port   int    // TCP port for a client of the Debug Adapter Protocol; 0: use the terminal of the process
 
-	Front debug.Front // who is asked instead; nil: as Port says
+	Front debug.Front // front end; nil: selected by Port
 }
 
-// parseDebugging reads GEMU_DEBUG.
+// parseDebugging parses GEMU_DEBUG.
 func parseDebugging(v string) (*Debugging, error) {
 	d := &Debugging{Kernel: v}
 	if rest, ok := strings.CutPrefix(v, "dap:"); ok {
@@ -43,19 +43,19 @@ func parseDebugging(v string) (*Debugging, error) {
 	return d, nil
 }
 
-// debugger debugs launches, one at a time: those of other streams wait.
+// debugger debugs one launch at a time; launches on further streams wait.
 type debugger struct {
 	*Debugging
 	d  *Driver
-	mu sync.Mutex // held by a launch
+	mu sync.Mutex // held during a launch
 
 	session *debug.Session
 	output  *debug.Output
-	front   debug.Front // nil: nobody was asked yet
-	quit    bool        // the user has had enough
+	front   debug.Front // nil until the first launch
+	quit    bool        // the user has quit the debugger
 }
 
-// run runs a launch, which the user debugs if he wants to.
+// run runs a launch, under the debugger if the settings select it.
 func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,7 +66,7 @@ func (g *debugger) run(m *interp.Module, l *interp.Launch) (*interp.Result, erro
 	return m.Run(g.d.unended.ctx, l)
 }
 
-// open finds who is asked. If nobody can be, the driver says so, and debugs nothing.
+// open connects to the front end. If it cannot, it prints the reason and turns debugging off.
 func (g *debugger) open() bool {
 	if g.front != nil {
 		return true
@@ -88,7 +88,7 @@ func (g *debugger) open() bool {
 	return err == nil
 }
 
-// onTerminal asks on the terminal of the process, wherever its standard streams go.
+// onTerminal opens a front end on the terminal of the process, even if its standard streams are redirected.
 func onTerminal() (debug.Front, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -119,7 +119,8 @@ func (g *debugger) listen() (debug.Front, error) {
 	return s, nil
 }
 
-// Debug asks the user. One who quits lets this launch and all that follow go on.
+// Debug lets the front end control the launch. After a quit, this launch and all later launches run without the
+// debugger.
 func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	err := g.front.Debug(ctx, s)
 	if errors.Is(err, debug.ErrQuit) {
@@ -129,7 +130,7 @@ func (g *debugger) Debug(ctx context.Context, s *debug.Session) error {
 	return err
 }
 
-// noReturn is why launches cannot go back; "" if they can.
+// noReturn returns the reason why launches cannot step back; "" if they can.
 func (d *Driver) noReturn() string {
 	switch s := &d.settings; {
 	case s.Log != "":

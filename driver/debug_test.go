@@ -17,8 +17,7 @@ import (
 	"gemu/sanitize"
 )
 
-// TestDebug: launches of a client stop, as GEMU_DEBUG says, and go on as the user says; what they
-// compute is what it is otherwise.
+// TestDebug: launches stop as GEMU_DEBUG demands and continue at the user's command; their results do not change.
 func TestDebug(t *testing.T) {
 	var messages bytes.Buffer
 	script := "break opcode:st\nrun\nprint r4\nreverse-stepi\ncontinue\ndelete\ncontinue\ncontinue\nrun\nquit\n"
@@ -26,10 +25,10 @@ func TestDebug(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.Debug = &Debugging{Kernel: "add", Front: front} })
 	at := c.alloc(256)
 	c.write(at, 1, 2, 3)
-	for range 3 { // debugged; left at its begin; not debugged any more
+	for range 3 { // debugged; quit at its first instruction; not debugged
 		c.ok(c.launch("add", 1, 3, at, 10))
 	}
-	c.ok(c.launch("poke", 1, 1, at, 99)) // another kernel
+	c.ok(c.launch("poke", 1, 1, at, 99)) // a different kernel
 	c.expect(at, 99, 32, 33)
 	for _, want := range []string{"Breakpoint 1, kernel add", "$1 = 11   (.u32 of lanes 0-2: affine 11 + 1*lane)", "The launch has ended, after 12 instructions", "(gemu) quit"} {
 		if !strings.Contains(messages.String(), want) {
@@ -41,7 +40,7 @@ func TestDebug(t *testing.T) {
 	}
 }
 
-// TestDebugPending: a breakpoint of a kernel that is launched later is hit then.
+// TestDebugPending: a breakpoint is hit in a kernel that is launched later.
 func TestDebugPending(t *testing.T) {
 	var messages bytes.Buffer
 	front := debug.NewLines(strings.NewReader("break poke\ncontinue\ncontinue\nrun\ninfo breakpoints\nquit\n"), &messages, "script", true)
@@ -56,8 +55,8 @@ func TestDebugPending(t *testing.T) {
 	}
 }
 
-// TestDebugWatched: launches that a log or sanitizers watch can be debugged, forwards: what those say is what
-// they say of a launch that nobody debugs, and going back is refused with its reason.
+// TestDebugWatched: launches with a log or sanitizers can be debugged forwards. Log and findings are those of a launch
+// without debugger, and going back is refused with the reason.
 func TestDebugWatched(t *testing.T) {
 	tools, err := sanitize.Parse("all")
 	if err != nil {
@@ -81,7 +80,7 @@ func TestDebugWatched(t *testing.T) {
 					}
 				})
 				at := c.alloc(256)
-				c.ok(c.launch("add", 1, 3, at, 10)) // of what nobody has written
+				c.ok(c.launch("add", 1, 3, at, 10)) // reads memory that was never written
 			})
 			b, err := os.ReadFile(file)
 			if err != nil {
@@ -119,17 +118,17 @@ func TestDebugByDAP(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	c.ok(c.launch("add", 1, 1, at, 10)) // the client has gone
+	c.ok(c.launch("add", 1, 1, at, 10)) // the client has disconnected
 	c.expect(at, 21)
 }
 
-// attach is a client that looks at where a launch begins, and goes.
+// attach connects as a client, looks at the first instruction of a launch, and disconnects.
 func attach(port int) error {
 	var conn net.Conn
 	var err error
 	for conn == nil {
 		if conn, err = net.Dial("tcp", fmt.Sprintf("localhost:%d", port)); err != nil {
-			continue // it does not listen yet
+			continue // not listening yet
 		}
 	}
 	defer conn.Close()
@@ -150,7 +149,7 @@ func attach(port int) error {
 	return in.until(func(m dap.Message) bool { _, ok := m.(*dap.DisconnectResponse); return ok })
 }
 
-// TestDebugSetting: what GEMU_DEBUG may be.
+// TestDebugSetting: valid and invalid values of GEMU_DEBUG.
 func TestDebugSetting(t *testing.T) {
 	for v, want := range map[string]Debugging{"1": {}, "add": {Kernel: "add"}, "dap:4711": {Port: 4711}, "dap:4711,add": {Port: 4711, Kernel: "add"}} {
 		if d, err := parseDebugging(v); err != nil || *d != want {
@@ -164,12 +163,12 @@ func TestDebugSetting(t *testing.T) {
 	}
 }
 
-// messages are those of a connection.
+// messages holds the messages of a connection.
 type messages struct{ r *bufio.Reader }
 
 func newMessages(r io.Reader) *messages { return &messages{bufio.NewReader(r)} }
 
-// until reads up to a message.
+// until reads up to a message of a kind.
 func (m *messages) until(is func(dap.Message) bool) error {
 	for {
 		got, err := dap.ReadProtocolMessage(m.r)

@@ -1,6 +1,6 @@
 package driver
 
-// This file is devices: what they are and what they say of themselves.
+// This file implements devices, their limits and their attributes.
 
 import (
 	"fmt"
@@ -17,21 +17,21 @@ type Device struct {
 	used    uint64 // bytes allocated by clients
 	graphs  graphMemory
 
-	primaryMu sync.Mutex // held, from before d.mu on, while the primary context comes or goes
-	primary   *Context   // nil until it is first wanted
+	primaryMu sync.Mutex // held while the primary context is made or destroyed; locked before d.mu
+	primary   *Context   // nil until it is first retained
 	retained  int
-	flags     uint32 // of the primary context
+	flags     uint32 // flags of the primary context
 }
 
-// limits are those of the compute capability that the devices have.
+// limits returns the limits of the devices' compute capability.
 func (d *Driver) limits() *occupancy.Limits { return occupancy.LimitsOf(d.settings.SM) }
 
 // Limits that all devices share.
 const (
 	warpSize         = occupancy.WarpSize
-	maxThreads       = 1024 // of a block
+	maxThreads       = 1024 // per block
 	registersPerSM   = occupancy.FileSize
-	sharedPerBlock   = 48 << 10 // without asking for more
+	sharedPerBlock   = 48 << 10 // without opting in to more
 	constantMemory   = 64 << 10
 	clockRate        = 1_000_000 // kHz: %clock counts instructions
 	memoryClockRate  = 1_000_000 // kHz
@@ -40,21 +40,21 @@ const (
 	textureAlignment = 512
 	texturePitch     = 32 // TEXTURE_PITCH_ALIGNMENT
 
-	// Of textures and surfaces, in texels, as of compute capability 8 (CUDA C++ Programming Guide,
-	// technical specifications).
+	// Bounds of textures and surfaces, in texels, as of compute capability 8 (CUDA C++ Programming Guide, technical
+	// specifications).
 	maxWidth, maxHeight, maxDepth = 131072, 65536, 16384
 	maxLayeredWidth, maxLayers    = 32768, 2048
 	linearTexels                  = 1 << 27
-	pitchAlignment                = 512 // of cuMemAllocPitch
+	pitchAlignment                = 512 // of cuMemAllocPitch, in bytes
 )
 
 // DeviceAttribute is a CUdevice_attribute.
 type DeviceAttribute int32
 
-// attributeCount is the first number that is no attribute in this version.
+// attributeCount is the first number that is not an attribute in this version.
 const attributeCount DeviceAttribute = 162
 
-// attributes are those that are not 0.
+// attributes returns the attributes with a value other than 0.
 func (v *Device) attributes() map[DeviceAttribute]int {
 	sm := v.d.settings.SM
 	l := v.d.limits()
@@ -75,7 +75,7 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		14:  textureAlignment,       // TEXTURE_ALIGNMENT
 		15:  1,                      // GPU_OVERLAP
 		16:  interp.Multiprocessors, // MULTIPROCESSOR_COUNT
-		18:  1,                      // INTEGRATED: it has the host's memory
+		18:  1,                      // INTEGRATED: it uses the host's memory
 		19:  1,                      // CAN_MAP_HOST_MEMORY
 		21:  maxWidth,               // MAXIMUM_TEXTURE1D_WIDTH
 		22:  maxWidth,               // MAXIMUM_TEXTURE2D_WIDTH
@@ -154,16 +154,16 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 		123: 1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR
 		125: number(haveVirtual),    // IPC_EVENT_SUPPORTED
 		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
-		134: -1,                     // HOST_NUMA_ID: not known
+		134: -1,                     // HOST_NUMA_ID: unknown
 		142: 1,                      // HOST_NUMA_MEMORY_POOLS_SUPPORTED
 		144: 1,                      // HOST_MEMORY_POOLS_SUPPORTED
 		149: 1,                      // LOCALITY_DOMAIN_COUNT
 		157: interp.Multiprocessors, // LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT
-		160: 1<<31 - 1,              // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: there is no such class
+		160: 1<<31 - 1,              // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: no tensor is large
 	}
 }
 
-// device is the device with an ordinal; cuInit must have been called. d.mu is held.
+// device returns the device with an ordinal. It fails before cuInit. The caller must hold d.mu.
 func (d *Driver) device(ordinal int) (*Device, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -174,14 +174,14 @@ func (d *Driver) device(ordinal int) (*Device, error) {
 	return d.devices[ordinal], nil
 }
 
-// lockedDevice is device for those who do not hold the lock.
+// lockedDevice is device for callers that do not hold d.mu.
 func (d *Driver) lockedDevice(ordinal int) (*Device, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.device(ordinal)
 }
 
-// DeviceGet is cuDeviceGet: a device is its ordinal.
+// DeviceGet is cuDeviceGet: the handle of a device is its ordinal.
 func (d *Driver) DeviceGet(ordinal int) (int, error) {
 	_, err := d.lockedDevice(ordinal)
 	return ordinal, err
@@ -217,8 +217,8 @@ func (d *Driver) DeviceTotalMem(dev int) (uint64, error) {
 	return d.settings.Memory, err
 }
 
-// DeviceGetTexture1DLinearMaxWidth is cuDeviceGetTexture1DLinearMaxWidth: how many texels of a
-// format linear memory can have.
+// DeviceGetTexture1DLinearMaxWidth is cuDeviceGetTexture1DLinearMaxWidth: the maximum width of a texture in linear
+// memory, in texels.
 func (d *Driver) DeviceGetTexture1DLinearMaxWidth(format ArrayFormat, channels uint32, dev int) (uint64, error) {
 	if _, err := d.lockedDevice(dev); err != nil {
 		return 0, err
@@ -268,8 +268,8 @@ func (d *Driver) DeviceGetByPCIBusID(id string) (int, error) {
 	return bus - 1, err
 }
 
-// DeviceCanAccessPeer is cuDeviceCanAccessPeer: every device can access every
-// other, as they share one memory.
+// DeviceCanAccessPeer is cuDeviceCanAccessPeer: every device can access all devices except itself, because they share
+// one memory.
 func (d *Driver) DeviceCanAccessPeer(dev, peer int) (bool, error) {
 	_, err := d.lockedDevice(dev)
 	if err == nil {

@@ -1,7 +1,6 @@
 package driver
 
-// This file is the driver itself: its objects by handle, and the host threads that
-// call it.
+// This file holds the Driver, its table of objects by handle, and Thread, the view of one host thread.
 
 import (
 	"bytes"
@@ -23,57 +22,56 @@ import (
 	"gemu/sanitize"
 )
 
-// Handle names an object of a driver. 0 is none. Handles are never used twice.
+// Handle names an object of a driver; 0 names none. A handle is never reused.
 type Handle uint64
 
-// firstAddress is where device memory begins: above all addresses of a host with
-// 48-bit addresses.
+// firstAddress is the start of device memory: above every address of a host with 48-bit addresses.
 const firstAddress = 1 << 48
 
-// Driver is an emulated CUDA driver. Its methods, and those of its threads, may be
-// called at the same time.
+// Driver is an emulated CUDA driver. Its methods and the methods of its threads are safe for concurrent use.
 type Driver struct {
 	settings Settings
-	gpu      *interp.Device // of all devices: they share one address space
+	gpu      *interp.Device // shared by all devices, which have one address space
 	pages    pages
 	parsed   parseCache
 	stats    *statistics
 	stderr   output
 
-	exportTables sync.Map // files that have asked for one, by name
-	notNative    sync.Map // reasons of launches that Go executes, which messages have named
+	exportTables sync.Map // names of files that have asked for an export table
+	notNative    sync.Map // reasons for execution in Go that a message has already named
 
 	sanitizer *sanitize.Sanitizer
 	unended   unendedLaunches
-	log       *commitLog      // nil: none is kept
+	log       *commitLog      // nil without GEMU_LOG
 	accelsim  *accelsimTraces // nil without GEMU_ACCELSIM
-	debugger  *debugger       // nil: there is none
+	debugger  *debugger       // nil without GEMU_DEBUG
 	host      host
 	virtual   virtual
-	openMu    sync.Mutex // held while memory of another process is opened; taken before mu
+	openMu    sync.Mutex // held while memory of another process is opened; locked before mu
 
-	mu               sync.Mutex // guards all that follows, and the contents of objects
+	mu               sync.Mutex // guards all fields below and the contents of objects
 	ready            bool       // Init was called
 	devices          []*Device
 	objects          map[Handle]any
 	ordering         ordering
-	paused           *task // what all work waits for that is submitted; see pause
+	paused           *task // the task that all newly submitted work waits for; see pause
 	queues           queues
 	lastHandle       Handle
 	regions          regions
-	freeGraphRegions regions             // memory of graphs that is not allocated
-	textures         map[uint64]*texture // objects that clients have made, by handle
-	buffers          int                 // that were ever allocated
-	captures         uint64              // that ever began
+	freeGraphRegions regions             // unallocated memory of graphs
+	textures         map[uint64]*texture // texture and surface objects, by handle
+	buffers          int                 // number of buffers ever allocated
+	captures         uint64              // number of captures ever begun
 
 	pools    map[poolPlace]*pools
-	nextPool uint64 // address of the next stream-ordered allocation on a device
+	nextPool uint64 // address of the next stream-ordered allocation
 }
 
-// memoryWaitGrace is how long a kernel whose threads all wait for memory may do so, which streams and the host may yet write.
+// memoryWaitGrace is the time for which all threads of a kernel may wait for memory, because streams and the host may
+// still write it.
 const memoryWaitGrace = 500 * time.Millisecond
 
-// New makes a driver. Close gives its memory back.
+// New makes a driver. Close releases its memory.
 func New(s Settings) *Driver {
 	d := &Driver{settings: s, unended: newUnendedLaunches(&s), objects: map[Handle]any{}, pools: map[poolPlace]*pools{}, nextPool: poolAddress}
 	d.queues.room = sync.NewCond(&d.mu)
@@ -103,7 +101,7 @@ func New(s Settings) *Driver {
 	}
 	d.ordering.enabled = slices.ContainsFunc(ordered, func(p interp.Probe) bool { return p.Subscription().InOrder })
 	patience := memoryWaitGrace
-	if d.ordering.enabled { // nothing happens beside a launch
+	if d.ordering.enabled { // the host and other launches change nothing during a launch
 		patience = 0
 	}
 	d.gpu = interp.NewDevice(interp.Config{
@@ -118,7 +116,7 @@ func New(s Settings) *Driver {
 	return d
 }
 
-// Init is cuInit. The flags must be 0.
+// Init is cuInit. flags must be 0.
 func (d *Driver) Init(flags uint32) error {
 	if flags != 0 {
 		return fail(InvalidValue, "flags %d, want 0", flags)
@@ -132,8 +130,7 @@ func (d *Driver) Init(flags uint32) error {
 	return nil
 }
 
-// Close ends the driver: it waits for what is under way, ends as Exit does, and gives
-// memory back. No call may follow.
+// Close ends the driver: it waits for pending work, finishes as Exit does, and releases memory. No call may follow.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.ready = false
@@ -152,11 +149,11 @@ func (d *Driver) Close() error {
 	return d.Exit(false)
 }
 
-// Exit prints what kernels have left and what sanitizers have found, and writes the statistics, for a process that
-// ends. If sanitizers, statistics, logs or probes need launches that have not ended, Exit waits for them for as long
-// as Settings.ExitWait says, and then stops them. Otherwise it does not wait, like the end of a process on any driver.
-// inStream says that a function which a stream runs ends the process. The error is a *Found, perhaps among others, if
-// the process must end with another status than its own.
+// Exit prints the remaining output of kernels and the findings of sanitizers, and writes the statistics. The libraries
+// call it when the process ends. If sanitizers, statistics, logs or probes need launches that have not ended, Exit
+// waits for them for at most Settings.ExitWait, and then stops them. Otherwise it does not wait, as with any driver.
+// inStream reports that a function called from a stream ends the process. The error is or wraps a *Found if the process
+// must end with a status other than its own.
 func (d *Driver) Exit(inStream bool) error {
 	d.awaitLaunches(inStream)
 	d.stderr.flush()
@@ -183,20 +180,20 @@ func (d *Driver) Exit(inStream bool) error {
 // Version is cuDriverGetVersion: 12090 is 12.9.
 func (d *Driver) Version() int { return d.settings.Version }
 
-// tolerated reports a fault after which a kernel has gone on.
+// tolerated reports a fault after which a kernel has continued.
 func (d *Driver) tolerated(t *interp.Tolerated) { d.message("%s", t.Report()) }
 
-// message writes a message for people to the driver's standard error.
+// message writes a message to the user on the driver's standard error.
 func (d *Driver) message(format string, args ...any) {
 	if d.settings.Stderr != nil {
 		fmt.Fprintf(d.settings.Stderr, "gemu: "+format+"\n", args...)
 	}
 }
 
-// handleStep is the distance of handles.
+// handleStep is the difference between consecutive handles.
 const handleStep = 16
 
-// add gives an object a handle. d.mu is held.
+// add gives an object a handle. The caller must hold d.mu.
 func (d *Driver) add(object any) Handle {
 	d.lastHandle += handleStep
 	h := 0x10000 + d.lastHandle
@@ -204,7 +201,7 @@ func (d *Driver) add(object any) Handle {
 	return h
 }
 
-// object is the object of type T with a handle. d.mu is held.
+// object returns the object of type T with a handle. The caller must hold d.mu.
 func object[T any](d *Driver, h Handle) (T, error) {
 	o, ok := d.objects[h].(T)
 	if !ok {
@@ -213,7 +210,7 @@ func object[T any](d *Driver, h Handle) (T, error) {
 	return o, nil
 }
 
-// kindName is what an object of type T is called.
+// kindName returns the name that messages use for an object of type T.
 func kindName[T any]() string {
 	switch any(*new(T)).(type) {
 	case *Context:
@@ -256,8 +253,7 @@ func kindName[T any]() string {
 	return "object"
 }
 
-// dump writes the PTX of a module to the directory for that, and returns the name
-// that messages are to call it.
+// dump writes the PTX of a module to the directory Settings.Dump, and returns the name of the module for messages.
 func (d *Driver) dump(name string, src []byte) string {
 	if d.settings.Dump == "" {
 		return name
@@ -274,7 +270,7 @@ func (d *Driver) dump(name string, src []byte) string {
 	return path
 }
 
-// output holds what kernels print until it is time to show it.
+// output buffers the output of kernels until the next synchronisation.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -299,11 +295,11 @@ func (o *output) flush() {
 	o.buf.Reset()
 }
 
-// Thread is a host thread's view of the driver: its stack of contexts. It is used
-// by one goroutine at a time.
+// Thread is a host thread's view of the driver: its stack of contexts. It must not be used by two goroutines at the
+// same time.
 type Thread struct {
 	d       *Driver
-	stack   []*Context           // the last is current; may hold nil
+	stack   []*Context           // the last is current; entries may be nil
 	streams map[*Context]*Stream // the default streams of this thread
 }
 
@@ -312,7 +308,7 @@ func (d *Driver) NewThread() *Thread {
 	return &Thread{d: d, streams: map[*Context]*Stream{}}
 }
 
-// top is the current context, nil if there is none.
+// top returns the current context, or nil.
 func (t *Thread) top() *Context {
 	if n := len(t.stack); n > 0 {
 		return t.stack[n-1]
@@ -320,8 +316,8 @@ func (t *Thread) top() *Context {
 	return nil
 }
 
-// current is the current context, for a call that works in it. d.mu is held. The
-// error is also that of an earlier fault in the context.
+// current returns the current context for a call that needs a usable one. The error may be an earlier fault in the
+// context. The caller must hold d.mu.
 func (t *Thread) current() (*Context, error) {
 	if !t.d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -336,8 +332,7 @@ func (t *Thread) current() (*Context, error) {
 	return c, c.err
 }
 
-// enter locks the driver for a call in the current context; the call unlocks it
-// unless there is an error.
+// enter locks the driver for a call in the current context. The caller must unlock it unless enter returns an error.
 func (t *Thread) enter() (*Context, error) {
 	t.d.mu.Lock()
 	c, err := t.current()
@@ -347,8 +342,7 @@ func (t *Thread) enter() (*Context, error) {
 	return c, err
 }
 
-// Trace says what became of a call, if the settings want to know. It returns the
-// call's result.
+// Trace reports the outcome of a call as Settings.Trace demands, and returns the result of the call.
 func (d *Driver) Trace(call string, err error) Result {
 	r := ResultOf(err)
 	if d.settings.Trace > 1 || d.settings.Trace > 0 && r != Success && r != NotReady {
@@ -362,18 +356,18 @@ func (d *Driver) Trace(call string, err error) Result {
 	return r
 }
 
-// Unsupported is the result of a function that the driver does not have.
+// Unsupported returns the result of a function that the driver does not have.
 func (d *Driver) Unsupported(call string) Result {
 	return d.Trace(call, fail(NotSupported, "gemu does not have this function"))
 }
 
-// withoutTables are the libraries of NVIDIA that ask for private functions and work without them, by how their files are
-// called.
+// withoutTables lists prefixes of the file names of NVIDIA's libraries that request private functions and work without
+// them.
 var withoutTables = []string{"libnvrtc.", "libnvrtc-", "libnvJitLink."}
 
-// ExportTable is cuGetExportTable, which no header documents and the driver does not have. Programs with NVIDIA's runtime
-// end there. So the first call from each file says so, trace or not: caller is the name of the file. Libraries that go
-// on without the table are left out.
+// ExportTable is cuGetExportTable. No header documents it, and the driver does not have it. Programs with NVIDIA's
+// runtime end at this call. So the first call from each file prints a message, whatever Settings.Trace is; caller is
+// the name of the file. Libraries that work without the table get no message.
 func (d *Driver) ExportTable(caller string) Result {
 	works := slices.ContainsFunc(withoutTables, func(name string) bool { return strings.HasPrefix(filepath.Base(caller), name) })
 	if _, reported := d.exportTables.LoadOrStore(caller, true); !reported && !works {
@@ -383,5 +377,5 @@ func (d *Driver) ExportTable(caller string) Result {
 	return d.Unsupported("cuGetExportTable")
 }
 
-// hasResult reports whether the error has a result.
+// hasResult reports whether err has the result r.
 func hasResult(err error, r Result) bool { return errors.Is(err, r) }

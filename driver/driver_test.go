@@ -20,8 +20,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// kernels is what the tests load: add adds n to x[i] for each thread; poke stores a
-// word at an address; spin ends when a word is not 0; get copies v to an address.
+// kernels are the test kernels: add adds n to x[i] for each thread; poke stores a word at an address; spin ends when a
+// word is not 0; get copies v to an address.
 const kernels = `.version 7.8
 .target sm_80
 .address_size 64
@@ -72,7 +72,7 @@ L:	ld.volatile.global.u32 %r, [%rd];
 }
 `
 
-// client is a thread with a context, as a test wants it.
+// client is a thread with a context, with helpers for tests.
 type client struct {
 	*testing.T
 	*Thread
@@ -105,7 +105,7 @@ func newClient(t *testing.T, change func(*Settings)) *client {
 	return c
 }
 
-// lockedBuffer is a buffer that several goroutines write to.
+// lockedBuffer is a buffer that is safe for concurrent writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -117,7 +117,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// must is the value of a call that must not fail.
+// must returns the value of a call that must not fail.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -135,7 +135,7 @@ func (c *client) ok(err error) {
 	}
 }
 
-// want checks that a call has failed as it should, for the reason given.
+// want checks that a call has failed with a result and a reason.
 func (c *client) want(r Result, reason string, err error) {
 	c.Helper()
 	if ResultOf(err) != r || err != nil && !strings.Contains(err.Error(), reason) {
@@ -155,7 +155,7 @@ func (c *client) function(name string) Handle {
 	return must(c.ModuleGetFunction(c.mod, name))(c.T)
 }
 
-// launchParams describes a launch in one dimension. Arguments are of type uint64 or int: it panics at any other.
+// launchParams makes the parameters of a one-dimensional launch. Arguments must be of type uint64 or int.
 func launchParams(f Handle, grid, block int, args ...any) *LaunchParams {
 	pointers := make([]unsafe.Pointer, len(args)+1)
 	for i, a := range args {
@@ -202,8 +202,8 @@ func (c *client) expect(addr uint64, want ...uint32) {
 	}
 }
 
-// fixed is where x is, for memory that names it by number: x stays there, which
-// what is on a goroutine's stack does not of itself.
+// fixed returns the address of x, for memory that is referred to by number. It keeps x from moving: a goroutine's stack
+// may move.
 func fixed[T any](t *testing.T, x *T) uintptr {
 	var p runtime.Pinner
 	p.Pin(x)
@@ -219,7 +219,7 @@ func TestLaunch(t *testing.T) {
 	if got := c.read(x, 64); got[0] != 10 || got[63] != 10 {
 		t.Errorf("got %v", got)
 	}
-	// The same by a buffer of arguments: x at 0, n at 8.
+	// The same with a buffer of arguments: x at offset 0, n at offset 8.
 	buffer := make([]byte, 12)
 	binary.LittleEndian.PutUint64(buffer, x)
 	binary.LittleEndian.PutUint32(buffer[8:], 90)
@@ -254,7 +254,7 @@ func TestDynamicShared(t *testing.T) {
 	c.ok(c.FuncSetAttribute(FuncMaxDynamicShared, 90<<10, f))
 	c.ok(c.LaunchKernel(p, 0))
 	c.ok(c.CtxSynchronize(0))
-	// A device of compute capability 8.6 has 99 KiB for a block.
+	// A device of compute capability 8.6 has 99 KiB per block.
 	c.want(InvalidValue, "at most 100352", c.FuncSetAttribute(FuncMaxDynamicShared, 99<<10, f))
 	for a, want := range map[FunctionAttribute]int{FuncSharedSize: 1024, FuncMaxDynamicShared: 90 << 10, FuncMaxThreadsPerBlock: 1024, FuncPTXVersion: 80, FuncBinaryVersion: 86, FuncConstSize: 4} {
 		if got, err := c.FuncGetAttribute(a, f); err != nil || got != want {
@@ -263,8 +263,8 @@ func TestDynamicShared(t *testing.T) {
 	}
 }
 
-// gridBarrier has blocks that each add 1 to a word and wait until all have, at the grid's
-// workspace: see testdata/nvcc/grid.cu, which NVIDIA's compiler makes of CUDA C++.
+// gridBarrier: each block adds 1 to a word in the grid's workspace and waits until all blocks have done so. Compiled by
+// NVIDIA's compiler from testdata/nvcc/grid.cu.
 const gridBarrier = `.version 7.8
 .target sm_80
 .address_size 64
@@ -290,23 +290,23 @@ func TestCooperativeLaunch(t *testing.T) {
 	}
 	c.mod = c.load(gridBarrier)
 	x := c.alloc(4)
-	// 8.6 has 16 blocks on each multiprocessor.
+	// Compute capability 8.6 has 16 blocks per multiprocessor.
 	p := launchParams(c.function("meet"), 16*interp.Multiprocessors, 1, x)
 	p.Cooperative = true
-	for range 2 { // each with a workspace of its own
+	for range 2 { // each has its own workspace
 		c.ok(c.LaunchKernel(p, 0))
 	}
 	c.expect(x, 2*16*interp.Multiprocessors)
 	p.Grid.X++
 	c.want(CooperativeLaunchTooLarge, "257 blocks, of which the device holds 256 at once", c.LaunchKernel(p, 0))
-	// A launch of any other kind has no workspace.
+	// A launch that is not cooperative has no workspace.
 	p.Cooperative = false
 	c.ok(c.LaunchKernel(p, 0))
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
-// clusters gives each block the sum of what all of its cluster have put in shared memory: their
-// numbers; those of required are of two blocks.
+// clusters stores for each block the sum of the block numbers of its cluster, exchanged in shared memory; required has
+// clusters of two blocks.
 const clusters = `.version 8.0
 .target sm_90
 .address_size 64
@@ -332,7 +332,7 @@ L:	sub.u32 %r1, %r1, 1;
 .visible .entry required() .reqnctapercluster 2, 1, 1 { ret; }
 `
 
-// What may be asked and set is said at CUfunction_attribute in cuda.h.
+// CUfunction_attribute in cuda.h documents which attributes can be read and set.
 func TestClusters(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.SM = 90 })
 	if got := must(c.d.DeviceGetAttribute(120, 0))(t); got != 1 {
@@ -358,11 +358,11 @@ func TestClusters(t *testing.T) {
 	if n := must(c.OccupancyMaxPotentialClusterSize(p))(t); n != 16 {
 		t.Errorf("clusters of %d", n)
 	}
-	// 9.0 has 32 blocks on each multiprocessor.
+	// Compute capability 9.0 has 32 blocks per multiprocessor.
 	if n := must(c.OccupancyMaxActiveClusters(p))(t); n != 32 {
 		t.Errorf("%d clusters at once", n)
 	}
-	// Without clusters each block is alone, unless an attribute says otherwise.
+	// Without clusters, each block is alone, unless an attribute requires clusters.
 	p.Grid, p.Cluster = interp.Dim(4), interp.Dim3{}
 	c.ok(c.LaunchKernel(p, 0))
 	c.expect(x, 0, 1, 2, 3)
@@ -384,8 +384,8 @@ func TestClusters(t *testing.T) {
 	c.ok(c.CtxSynchronize(0))
 }
 
-// The first fault of a context is the result of every later call in it, told once
-// in full, and another context works on.
+// The first fault of a context is the result of every later call in it, and is reported once in full. A second context
+// is not affected.
 func TestFault(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(256)
@@ -408,7 +408,7 @@ func TestFault(t *testing.T) {
 	c.want(InvalidContext, "", c.CtxSynchronize(0))
 }
 
-// With ContinueOnFault each fault is the result of one call, and the context works on with the memory that is left.
+// With ContinueOnFault, each fault is the result of one call, and the context continues with the memory as it is.
 func TestContinueOnFault(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.ContinueOnFault = true })
 	x := c.alloc(256)
@@ -443,7 +443,7 @@ func TestContinueOnFault(t *testing.T) {
 	}
 	c.want(IllegalAddress, "", err)
 	c.ok(c.StreamQuery(s))
-	// What was submitted after the fault runs, and so does what is submitted later.
+	// Work submitted after the fault runs, and so does later work.
 	y := c.alloc(4)
 	c.write(y, 5)
 	bad(0)
@@ -454,7 +454,7 @@ func TestContinueOnFault(t *testing.T) {
 	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 6 {
 		t.Errorf("%d faults are told, want 6: %s", n, c.messages)
 	}
-	// A call that waits for several faults returns the first, and says how many more there were.
+	// A call that waits for several faults returns the first, and the number of further faults.
 	for range 3 {
 		bad(0)
 	}
@@ -466,12 +466,13 @@ func TestContinueOnFault(t *testing.T) {
 	if n := strings.Count(c.messages.String(), "out-of-bounds global load of 4 bytes"); n != 11 {
 		t.Errorf("%d faults are told, want 11: %s", n, c.messages)
 	}
-	// A stream that waits for a value ends its wait, for the operation that failed may be the one that was to write it.
+	// A stream stops waiting for a value after a failed operation: that may have been the operation that writes the
+	// value.
 	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: y, Value: 99, Flags: 1}}, 0))
 	bad(must(c.StreamCreate(flagNonBlocking, 0))(t))
 	c.want(IllegalAddress, "", c.StreamSynchronize(s))
 	c.ok(c.StreamSynchronize(s))
-	// The call that fails is the launch where launches wait.
+	// With blocking launches, the launch call fails.
 	c = newClient(t, func(s *Settings) { s.ContinueOnFault, s.Blocking = true, true })
 	x = c.alloc(256)
 	p := launchParams(c.function("add"), 1, 65, x, 1)
@@ -479,8 +480,8 @@ func TestContinueOnFault(t *testing.T) {
 	c.ok(c.CtxSynchronize(0))
 }
 
-// TestEachFaultCounts: sanitizers count every faulty kernel, whether the context goes on or not, and every kernel of a graph that
-// cannot begin.
+// TestEachFaultCounts: sanitizers count every faulty kernel, whether the context continues or not, and every kernel of
+// a graph that cannot begin.
 func TestEachFaultCounts(t *testing.T) {
 	tools, err := sanitize.Parse("bounds")
 	if err != nil {
@@ -508,7 +509,7 @@ func TestEachFaultCounts(t *testing.T) {
 	if n := failed(); n != 4 {
 		t.Errorf("%d errors, want 4: %+v", n, d.sanitizer.Findings())
 	}
-	// A kernel of a graph whose module is gone cannot begin.
+	// A graph cannot begin if the module of one of its kernels was unloaded.
 	g := must(c.GraphCreate(0))(t)
 	must(c.GraphAddKernelNode(g, nil, launchParams(push, 1, 1, x, 1)))(t)
 	exec := must(c.GraphInstantiate(g, 0))(t)
@@ -518,7 +519,7 @@ func TestEachFaultCounts(t *testing.T) {
 	if n := failed(); n != 5 {
 		t.Errorf("%d errors, want 5: %+v", n, d.sanitizer.Findings())
 	}
-	// A node that the driver refuses is a launch that fails.
+	// A refused node counts as a failed launch.
 	if _, err := c.GraphAddKernelNode(g, nil, launchParams(c.function("poke"), 1, 2000, x, 1)); ResultOf(err) != InvalidValue {
 		t.Error(err)
 	}
@@ -526,7 +527,7 @@ func TestEachFaultCounts(t *testing.T) {
 		t.Errorf("%d errors, want 6: %+v", n, d.sanitizer.Findings())
 	}
 
-	// A graph is refused since its context has failed: that is a consequence, and its launches are not judged.
+	// A graph that is refused because its context has failed is a consequence: its launches are not judged.
 	c = newClient(t, func(s *Settings) { s.Sanitize = tools })
 	d = c.Thread.d
 	x = c.alloc(256)
@@ -577,7 +578,8 @@ func TestFaultResults(t *testing.T) {
 	c.want(IllegalAddress, "has been freed", c.StreamSynchronize(0))
 }
 
-// TestTolerate: a kernel goes on after a fault that is tolerated, and standard error has a notice; else it names the setting.
+// TestTolerate: a kernel continues after a tolerated fault, and standard error has a notice; otherwise the message
+// names the setting.
 func TestTolerate(t *testing.T) {
 	for _, k := range []struct {
 		by   interp.Tolerance
@@ -600,7 +602,8 @@ func TestTolerate(t *testing.T) {
 	}
 }
 
-// TestNativeNotice: where the user has asked for machine code and Go executes a launch, one message says why; and without that none.
+// TestNativeNotice: one message gives the reason if the user asked for machine code and Go executes a launch; otherwise
+// there is no message.
 func TestNativeNotice(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("there is no machine code for this host")
@@ -608,7 +611,7 @@ func TestNativeNotice(t *testing.T) {
 	for _, k := range []struct {
 		engine string
 		change func(s *Settings)
-		maps   bool   // registers memory of the host, which may fault
+		maps   bool   // registers host memory, which may fault
 		want   string // "": no message
 	}{
 		{"native", nil, false, ""},
@@ -657,7 +660,7 @@ func TestModule(t *testing.T) {
 	x := c.alloc(4)
 	c.ok(c.launch("get", 1, 1, x))
 	c.expect(x, 1100)
-	again := c.load(kernels) // has variables of its own
+	again := c.load(kernels) // has its own variables
 	v2, _, err := c.ModuleGetGlobal(again, "v")
 	c.ok(err)
 	c.expect(v2, 11, 22, 33, 0)
@@ -709,7 +712,7 @@ func TestMemory(t *testing.T) {
 	c.want(InvalidValue, "", err)
 	c.expect(x, 0, 0)
 	c.write(x, 1, 2, 3, 4, 5, 6)
-	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: x + 4}, Place{Kind: DevicePlace, Device: x}, 16, 0, false)) // overlaps: as memmove
+	c.ok(c.Memcpy(Place{Kind: DevicePlace, Device: x + 4}, Place{Kind: DevicePlace, Device: x}, 16, 0, false)) // overlaps: behaves like memmove
 	c.expect(x, 1, 1, 2, 3, 4, 6)
 	c.want(InvalidValue, "do not lie in an allocation", c.Memcpy(Place{Kind: DevicePlace, Device: x + 1<<20 - 4}, Place{Kind: DevicePlace, Device: x}, 8, 0, false))
 	c.want(InvalidValue, "no memory of the host", c.Memcpy(Place{Kind: DevicePlace, Device: x}, Place{Kind: HostPlace, Host: pointer(1 << 20)}, 8, 0, false))
@@ -730,7 +733,7 @@ func TestMemory(t *testing.T) {
 	c.expect(y, 0x12341234, 0x1234, 0)
 	c.expect(y+pitch, 0x12341234, 0x1234, 0)
 	c.expect(y+2*pitch, 0)
-	// Two columns of the second and third row, to a packed place.
+	// Two columns of the second and third row, to packed memory.
 	c.write(y+pitch+4, 1, 2)
 	c.write(y+2*pitch+4, 3, 4)
 	var out [4]uint32
@@ -744,9 +747,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Memory of the host that the driver gives or is told of has one address.
-// Memory is aligned as textures want it (attribute 14), and large allocations as on a GPU,
-// whose pages have 2 MiB.
+// Host memory from the driver and registered host memory have the same address on host and device. Memory is aligned
+// for textures (attribute 14), and large allocations are aligned to 2 MiB, the page size of a GPU.
 func TestAlignment(t *testing.T) {
 	c := newClient(t, nil)
 	texture := must(c.d.DeviceGetAttribute(14, 0))(t)
@@ -761,8 +763,8 @@ func TestAlignment(t *testing.T) {
 	}
 }
 
-// Stream-ordered memory is reached from its allocation's turn in the stream to that of its
-// free, and the host does not wait for either.
+// Stream-ordered memory is accessible from its allocation to its free, in the order of the stream. The host waits for
+// neither.
 func TestStreamOrderedMemory(t *testing.T) {
 	c := newClient(t, nil)
 	if got := must(c.d.DeviceGetAttribute(115, 0))(t); got != 1 {
@@ -804,7 +806,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 		t.Errorf("got %d", got)
 	}
 	c.want(InvalidValue, "", c.MemFreeAsync(x, s))
-	c.ok(c.MemFree(y)) // which may free it, as MemFreeAsync what MemAlloc gave
+	c.ok(c.MemFree(y)) // MemFree may free it, and MemFreeAsync may free memory of MemAlloc
 	c.ok(c.MemFreeAsync(c.alloc(8), 0))
 	attribute(PoolUsed, 0)
 
@@ -830,7 +832,7 @@ func TestStreamOrderedMemory(t *testing.T) {
 	}
 }
 
-// Stream-ordered memory of the host and managed memory have their addresses on the host, where they are read.
+// Stream-ordered host memory and managed memory have host addresses, and the host reads them there.
 func TestStreamOrderedHostMemory(t *testing.T) {
 	c := newClient(t, nil)
 	for _, of := range []struct {
@@ -912,10 +914,8 @@ func TestHostMemory(t *testing.T) {
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
-// Streams run side by side, each in its order; events and the default stream order
-// them.
-// A .managed variable has one address for kernels and the host (driver API, "Unified
-// Addressing": the pointers of managed memory are valid on both).
+// Streams run in parallel, each in order; events and the default stream order them. A .managed variable has one address
+// for kernels and the host (driver API, "Unified Addressing": the pointers of managed memory are valid on both).
 func TestManagedVariable(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(strings.Replace(kernels, ".align 4 .u32 v[4]", ".attribute(.managed) .align 128 .u32 v[4]", 1))
@@ -964,7 +964,7 @@ func TestStreams(t *testing.T) {
 	c.ok(c.StreamQuery(b))
 	c.ok(c.StreamWaitEvent(b, e, 0))
 	c.want(NotReady, "", c.StreamQuery(b))
-	c.ok(c.StreamQuery(0)) // the two don't mind the default stream
+	c.ok(c.StreamQuery(0)) // the default stream does not wait for non-blocking streams
 	var order []string
 	c.ok(c.LaunchHostFunc(b, HostFunc{Call: func() { order = append(order, "b") }}))
 	close(gate)
@@ -1027,7 +1027,7 @@ func TestContexts(t *testing.T) {
 	c.want(InvalidValue, "", c.MemFree(y))
 	x := c.alloc(4)
 	c.ok(th.CtxSetCurrent(0))
-	c.ok(c.MemFree(x)) // whichever context is current
+	c.ok(c.MemFree(x)) // in any current context
 	c.ok(th.CtxSetCurrent(primary))
 	x = c.alloc(4)
 	c.ok(d.PrimaryCtxRelease(0))
@@ -1049,8 +1049,8 @@ func TestContexts(t *testing.T) {
 	c.ok(d.Close())
 }
 
-// A thread retains the primary context while another, the last that had it, waits for
-// its work to release it: what the first then makes is alive.
+// A thread retains the primary context while the last owner, in another thread, waits for work to release it. Objects
+// that the first thread then makes are valid.
 func TestRetainWhileReleasing(t *testing.T) {
 	c := newClient(t, nil)
 	c.ok(c.CtxSetCurrent(must(c.d.PrimaryCtxRetain(0))(t)))
@@ -1084,7 +1084,7 @@ func TestRetainWhileReleasing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	time.Sleep(10 * time.Millisecond) // long enough to retain it too early
+	time.Sleep(10 * time.Millisecond) // enough time for a wrong retain
 	close(work)
 	<-retained
 	c.ok(c.d.PrimaryCtxRelease(0))
@@ -1117,7 +1117,7 @@ func TestDevices(t *testing.T) {
 	if id := must(d.DeviceGetPCIBusID(1))(t); must(d.DeviceGetByPCIBusID(id))(t) != 1 {
 		t.Errorf("device 1 is at %s", id)
 	}
-	// Memory of one is within reach of the other.
+	// Each device can access the memory of the second.
 	a := d.NewThread()
 	c := &client{T: t, Thread: a}
 	ctx0 := must(a.CtxCreate(0, 0))(t)
@@ -1170,7 +1170,7 @@ func TestGraph(t *testing.T) {
 		Src: Side{Place: Place{Kind: DevicePlace, Device: x}, Pitch: 16, Height: 1}, Dst: Side{Place: Place{Kind: DevicePlace, Device: y}, Pitch: 16, Height: 1},
 		Width: 16, Height: 1, Depth: 1,
 	}
-	cp := must(c.GraphAddMemcpyNode(g, nil, &move))(t) // is to come after the kernel
+	cp := must(c.GraphAddMemcpyNode(g, nil, &move))(t) // must come after the kernel
 	k := must(c.GraphAddKernelNode(g, []Handle{fill}, launchParams(c.function("add"), 1, 4, x, 1)))(t)
 	c.ok(c.GraphAddDependencies(g, []Handle{k}, []Handle{cp}))
 	c.want(InvalidValue, "circle", c.GraphAddDependencies(g, []Handle{cp}, []Handle{fill}))
@@ -1188,8 +1188,8 @@ func TestGraph(t *testing.T) {
 	c.want(InvalidHandle, "", c.GraphLaunch(exec, 0))
 }
 
-// A graph outlives the modules of its kernels, but then it cannot be launched.
-// TestGraphOfClusters: a kernel node has clusters as an attribute, which it keeps.
+// A graph outlives the modules of its kernels, but can then not be launched. TestGraphOfClusters: cluster size is an
+// attribute of a kernel node, and is kept.
 func TestGraphOfClusters(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(32)
@@ -1225,7 +1225,7 @@ func TestGraphOfUnloadedModule(t *testing.T) {
 	c.ok(c.CtxSynchronize(0))
 }
 
-// Threads unload the modules that others launch kernels of.
+// Threads unload modules while kernels of the modules are launched.
 func TestUnloadWhileLaunching(t *testing.T) {
 	c := newClient(t, nil)
 	x, ctx := c.alloc(4), c.ctx
@@ -1280,7 +1280,7 @@ func TestLink(t *testing.T) {
 	if got := must(c.FuncGetAttribute(FuncPTXVersion, c.function("k")))(t); got != 80 {
 		t.Errorf("linked with a function for a newer device: PTX version %d, want 80", got)
 	}
-	// A declaration without results is linked with a definition that has some.
+	// A declaration without results is linked with a definition that has results.
 	void := head + ".extern .func note(.param .u64 x); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .param .u64 p; ld.param.u64 %rd, [x]; st.param.u64 [p], %rd; call.uni note, (p); ret; }"
 	note := head + ".visible .func (.param .align 8 .b8 r[16]) note(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.u32 [%rd], 9; st.param.u64 [r+8], %rd; ret; }"
 	for _, order := range [][]string{{void, note}, {note, void}} {
@@ -1295,10 +1295,10 @@ func TestLink(t *testing.T) {
 		c.expect(x, 9)
 		c.ok(c.LinkDestroy(l))
 	}
-	// A declaration with results is linked with a definition that has none.
+	// A declaration with results is linked with a definition without results.
 	some := head + ".extern .func (.param .b32 r) note(.param .u64 x); .visible .entry k(.param .u64 x) { .reg .u64 %rd; .param .u64 p; .param .b32 q; ld.param.u64 %rd, [x]; st.param.u64 [p], %rd; call.uni (q), note, (p); ret; }"
 	none := head + ".visible .func note(.param .u64 x) { .reg .u64 %rd; ld.param.u64 %rd, [x]; st.u32 [%rd], 8; ret; }"
-	// Of weak definitions one stays, and none if there is another.
+	// One of several weak definitions is kept, and none if there is a strong one.
 	weak := func(n int) string {
 		return head + fmt.Sprintf("\n/* { */ .weak .func (.param .u32 r) number() {\n{ st.param.u32 [r], %d; } ret; }\n.visible .func other%d() { ret; }", n, n)
 	}
@@ -1331,7 +1331,7 @@ func TestLink(t *testing.T) {
 	}
 	_, err := c.LinkComplete(l)
 	c.want(InvalidPTX, "declared twice", err)
-	// Names that modules keep to themselves do not meet, nor do words that look like them.
+	// Internal names of modules do not collide, and similar words are not changed.
 	own := func(kernel, value string) string {
 		return head + ".global .align 4 .u32 global = " + value + ";\n.func (.param .u32 r) $own() { .reg .u32 %r; ld.global.u32 %r, [global]; st.param.u32 [r], %r; ret; } // $own\n" +
 			".visible .entry " + kernel + "(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; .param .u32 p; ld.param.u64 %rd, [x]; call (p), $own, (); ld.param.u32 %r, [p]; st.global.u32 [%rd], %r; ret; }\n"
@@ -1370,7 +1370,7 @@ func TestLink(t *testing.T) {
 	c.want(InvalidImage, "nothing to link", err)
 }
 
-// archive is an archive in the format of ar with a long name for its only member.
+// archive makes an ar archive with a long name for its only member.
 func archive(name, content string) string {
 	names := name + "/\n"
 	member := func(name, content string) string {
@@ -1379,9 +1379,9 @@ func archive(name, content string) string {
 	return "!<arch>\n" + member("/", "\x00\x00\x00\x00") + member("//", names) + member("/0", content)
 }
 
-// groups uses the functions of the device runtime's cooperative groups, as Numba and others
-// do: sync stores 1 into its element of x, meets the grid, and adds its right neighbour's;
-// about stores what is known of a group.
+// groups uses the device runtime's functions for cooperative groups as Numba's code does: sync stores 1 into its
+// element of x, synchronises the grid, and adds the element of its right neighbour; about stores the properties of a
+// group.
 const groups = `.version 7.8
 .target sm_80
 .address_size 64
@@ -1436,9 +1436,8 @@ const groups = `.version 7.8
 }
 `
 
-// The linker takes CUDA's device runtime for its cooperative groups, and links it with what
-// wants them. Numbers of threads and ranks are those of CUDA C++'s grid_group; a group that
-// is not there has none, and gives cudaErrorUnknown.
+// The linker accepts CUDA's device runtime for cooperative groups, and links it with modules that need it. Numbers of
+// threads and ranks are those of CUDA C++'s grid_group; an invalid group has none, and returns cudaErrorUnknown.
 func TestDeviceRuntime(t *testing.T) {
 	c := newClient(t, nil)
 	lib := archive("cuda_device_runtime.o", "\x7fELF machine code")
@@ -1472,7 +1471,7 @@ func TestDeviceRuntime(t *testing.T) {
 	about(true, 2, 0, 0, 999, 0, 999)
 	about(false, 1, 0, 0, 999, 0, 999)
 
-	// Who wants nothing of a library gets nothing of it.
+	// A module that needs nothing of a library gets nothing of it.
 	l = must(c.LinkCreate())(t)
 	c.ok(c.LinkAddFile(l, LinkLibrary, file))
 	_, err := c.LinkComplete(l)
@@ -1505,7 +1504,7 @@ func TestLibrary(t *testing.T) {
 		t.Error("another function")
 	}
 	c.want(NotPermitted, "", c.ModuleUnload(must(c.LibraryGetModule(l))(t)))
-	must(c.CtxCreate(0, 0))(t) // the same kernel in another context
+	must(c.CtxCreate(0, 0))(t) // the same kernel in a second context
 	c.ok(c.LaunchKernel(launchParams(k, 1, 1, x, 8), 0))
 	c.expect(x, 8)
 	c.ok(c.LibraryUnload(l))
@@ -1515,8 +1514,8 @@ func TestLibrary(t *testing.T) {
 func TestOccupancy(t *testing.T) {
 	c := newClient(t, nil)
 	f := c.function("scratch")
-	// 8.6 has 100 KiB of shared memory, 1 KiB of it per block for the system, and
-	// 1536 threads in at most 16 blocks.
+	// Compute capability 8.6 has 100 KiB of shared memory, of which the system takes 1 KiB per block, and 1536 threads
+	// in at most 16 blocks.
 	for _, k := range []struct {
 		threads int
 		dynamic uint64

@@ -1,6 +1,6 @@
 package driver
 
-// This file is graphs: work that is described once and launched often.
+// This file implements graphs: nodes, instantiation and launches.
 
 import (
 	"slices"
@@ -9,31 +9,31 @@ import (
 	"gemu/interp"
 )
 
-// Graph describes work: nodes and which of them come before which.
+// Graph is a set of nodes with dependencies.
 type Graph struct {
 	handle           Handle
-	nodes            []*Node // in the order they were added
+	nodes            []*Node // in the order in which they were added
 	objectReferences objectReferences
 
 	conditions []*condition
 }
 
-// Node is a piece of a graph's work.
+// Node is one unit of work of a graph.
 type Node struct {
 	handle Handle
 	graph  *Graph
 	kind   NodeKind
 	after  []*Node
-	work   work   // nil of a ChildNode
-	child  *Graph // of a ChildNode
+	work   work   // nil for a ChildNode
+	child  *Graph // of a ChildNode; nil otherwise
 
-	original *Node // of which it was cloned; nil of others
+	original *Node // in a clone: the cloned node; nil otherwise
 }
 
-// NodeKind says what a node does; the numbers are those of CUgraphNodeType.
+// NodeKind is a kind of node; the numbers are those of CUgraphNodeType.
 type NodeKind int32
 
-// The kinds of node that this driver has.
+// The supported kinds of node.
 const (
 	KernelNode NodeKind = 0
 	MemcpyNode NodeKind = 1
@@ -51,12 +51,12 @@ const (
 	ConditionalNode NodeKind = 13
 )
 
-// work is what a node does. start checks it and gives what runs it; d.mu is held.
+// work is the operation of a node. start checks it and returns the function that runs it; the caller must hold d.mu.
 type work interface {
 	start(d *Driver) (run func(*interp.HostOrder) error, err error)
 }
 
-// reversible is work whose start changes what memory there is; back undoes that, before it has run.
+// reversible is work whose start changes the allocated memory. undo reverts the change if the work does not run.
 type reversible interface{ undo(d *Driver) }
 
 type copyWork struct{ Copy3D }
@@ -92,32 +92,32 @@ func (w hostWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
 
 func (noWork) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
 
-// HostFunc is a function of the client's that the driver calls.
+// HostFunc is a function of the client.
 type HostFunc struct {
 	Call           func()
-	Function, Data unsafe.Pointer // as the client has given them, who may ask for them
+	Function, Data unsafe.Pointer // the client's values, for queries
 }
 
-// GraphExec is a graph that is ready to be launched.
+// GraphExec is an executable graph.
 type GraphExec struct {
-	nodes            []execNode // each after those it has to come after
-	chains           int        // that the nodes are on
-	orderLines       []int      // by chain, see ordering; nil before the first launch
-	last             *task      // the last launch: they come one after the other
+	nodes            []execNode // in an order that respects the dependencies
+	chains           int        // number of chains of the nodes
+	orderLines       []int      // line of each chain, see ordering; nil before the first launch
+	last             *task      // the last launch: launches of the graph run one after the other
 	objectReferences objectReferences
-	childReferences  map[Handle]objectReferences // of graphs whose work a child's node does instead of its own, by that node
+	childReferences  map[Handle]objectReferences // references of child graphs set by GraphExecChildGraphNodeSetParams, by child node
 
 	conditions []*condition
 
 	flags uint64 // of GraphInstantiate
 }
 
-// execNode is a node as it was when the graph was instantiated.
+// execNode is the state of a node when the graph was instantiated.
 type execNode struct {
 	handle Handle
 	kind   NodeKind
 	work   work
-	after  []int // indices of the nodes that come before
+	after  []int // indices of the predecessors
 	chain  int
 
 	disabled bool
@@ -136,14 +136,14 @@ func (t *Thread) GraphCreate(flags uint32) (Handle, error) {
 	return t.d.newGraph().handle, nil
 }
 
-// newGraph makes a graph. d.mu is held.
+// newGraph makes a graph. The caller must hold d.mu.
 func (d *Driver) newGraph() *Graph {
 	g := &Graph{}
 	g.handle = d.add(g)
 	return g
 }
 
-// GraphDestroy is cuGraphDestroy. What was instantiated from the graph lives on.
+// GraphDestroy is cuGraphDestroy. Executable graphs made from the graph stay valid.
 func (t *Thread) GraphDestroy(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -155,7 +155,7 @@ func (t *Thread) GraphDestroy(h Handle) error {
 	return nil
 }
 
-// drop ends a graph. d.mu is held.
+// drop destroys a graph and its inner graphs. The caller must hold d.mu.
 func (d *Driver) drop(g *Graph) {
 	for _, n := range g.nodes {
 		delete(d.objects, n.handle)
@@ -167,7 +167,7 @@ func (d *Driver) drop(g *Graph) {
 	g.objectReferences.release(d)
 }
 
-// addNode adds a node to a graph, after others of it.
+// addNode adds a node to a graph, after the given nodes of the graph.
 func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -180,7 +180,7 @@ func (t *Thread) addNode(graph Handle, after []Handle, kind NodeKind, w work) (H
 	return n.handle, nil
 }
 
-// place is a graph, and nodes of it that a new one comes after. d.mu is held.
+// place returns a graph and the predecessors of a new node. The caller must hold d.mu.
 func (d *Driver) place(graph Handle, after []Handle) (*Graph, []*Node, error) {
 	g, err := object[*Graph](d, graph)
 	if err != nil {
@@ -190,14 +190,14 @@ func (d *Driver) place(graph Handle, after []Handle) (*Graph, []*Node, error) {
 	return g, before, err
 }
 
-// add makes a node one of the graph's. d.mu is held.
+// add adds a node to the graph. The caller must hold d.mu.
 func (g *Graph) add(d *Driver, n *Node) {
 	n.graph = g
 	n.handle = d.add(n)
 	g.nodes = append(g.nodes, n)
 }
 
-// node is a node of the graph. d.mu is held.
+// node returns the node with a handle, which must belong to the graph. The caller must hold d.mu.
 func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
 	n, err := object[*Node](d, h)
 	if err == nil && n.graph != g {
@@ -206,7 +206,8 @@ func (g *Graph) node(d *Driver, h Handle) (*Node, error) {
 	return n, err
 }
 
-// nodesOf are nodes of the graph, each named once. d.mu is held.
+// nodesOf returns the nodes with the given handles. They must be distinct and belong to the graph. The caller must hold
+// d.mu.
 func (g *Graph) nodesOf(d *Driver, handles []Handle) ([]*Node, error) {
 	var list []*Node
 	for _, h := range handles {
@@ -222,7 +223,7 @@ func (g *Graph) nodesOf(d *Driver, handles []Handle) ([]*Node, error) {
 	return list, nil
 }
 
-// nodeHandles are the handles of nodes.
+// nodeHandles returns the handles of nodes.
 func nodeHandles(list []*Node) []Handle {
 	var handles []Handle
 	for _, n := range list {
@@ -258,7 +259,7 @@ func (t *Thread) GraphAddMemsetNode(graph Handle, after []Handle, f *Fill2D) (Ha
 	return t.addNode(graph, after, MemsetNode, w)
 }
 
-// GraphAddHostNode is cuGraphAddHostNode: f runs in a thread of the driver.
+// GraphAddHostNode is cuGraphAddHostNode: f runs on a thread of the driver.
 func (t *Thread) GraphAddHostNode(graph Handle, after []Handle, f HostFunc) (Handle, error) {
 	return t.addNode(graph, after, HostNode, hostWork{f})
 }
@@ -268,15 +269,15 @@ func (t *Thread) GraphAddEmptyNode(graph Handle, after []Handle) (Handle, error)
 	return t.addNode(graph, after, EmptyNode, noWork{})
 }
 
-// try checks work as it is described.
+// try checks work without running it.
 func (t *Thread) try(w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
 	return t.d.try(w)
 }
 
-// try checks work that will run as part of a graph, when memory that graphs allocate will be there.
-// d.mu is held.
+// try checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
+// caller must hold d.mu.
 func (d *Driver) try(w work) error {
 	for _, r := range d.freeGraphRegions {
 		d.regions.insert(r)
@@ -286,8 +287,7 @@ func (d *Driver) try(w work) error {
 	return err
 }
 
-// GraphAddDependencies is cuGraphAddDependencies: each node of from comes before
-// the node of to at the same place.
+// GraphAddDependencies is cuGraphAddDependencies: from[i] must run before to[i].
 func (t *Thread) GraphAddDependencies(graph Handle, from, to []Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -341,10 +341,10 @@ func (t *Thread) GraphNodeGetType(h Handle) (NodeKind, error) {
 	return n.kind, nil
 }
 
-// id is the number of a handle, which fits 32 bits where a program makes fewer than four billion objects.
+// id returns the number of a handle. It fits 32 bits while a program makes fewer than four billion objects.
 func (h Handle) id() uint32 { return uint32(h / handleStep) }
 
-// GraphGetID is cuGraphGetId and cuGraphExecGetId: a number that no other graph has.
+// GraphGetID is cuGraphGetId and cuGraphExecGetId: a number unique among graphs.
 func (t *Thread) GraphGetID(h Handle) (uint32, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -366,13 +366,13 @@ func (t *Thread) GraphNodeGetGraph(h Handle) (Handle, error) {
 	return n.graph.handle, nil
 }
 
-// GraphNodeGetID is cuGraphNodeGetLocalId: a number that no other node of any graph has.
+// GraphNodeGetID is cuGraphNodeGetLocalId: a number unique among the nodes of all graphs.
 func (t *Thread) GraphNodeGetID(h Handle) (uint32, error) {
 	_, err := t.GraphNodeGetType(h)
 	return h.id(), err
 }
 
-// order lists the nodes so that each comes after those it has to. d.mu is held.
+// order returns the nodes in an order that respects the dependencies. The caller must hold d.mu.
 func (g *Graph) order() ([]*Node, error) {
 	done := map[*Node]bool{}
 	var list []*Node
@@ -391,10 +391,11 @@ func (g *Graph) order() ([]*Node, error) {
 	return list, nil
 }
 
-// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch frees what the last one has left allocated.
+// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch first frees the allocations that the
+// previous launch left.
 const autoFreeOnLaunch uint64 = 1
 
-// GraphInstantiate is cuGraphInstantiate. Of the flags one changes something here.
+// GraphInstantiate is cuGraphInstantiate. Only the flag autoFreeOnLaunch has an effect.
 func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -434,9 +435,9 @@ func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
 	return x.flags, nil
 }
 
-// flat appends the graph's nodes to a list, in place of a child's node those of the child. They
-// come after some that are in the list; ends are those that what follows the graph comes after.
-// d.mu is held.
+// flat appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
+// predecessors come after the nodes with indices before. ends are the indices of the last nodes, which come before
+// everything that follows the graph. The caller must hold d.mu.
 func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int, err error) {
 	nodes, err := g.order()
 	if err != nil {
@@ -483,11 +484,11 @@ func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int,
 	return list, ends, nil
 }
 
-// waitLate is the list with nodes that wait for events behind all that need not come after them: nodes run one after
-// the other, and what a graph waits for may be what another branch of it lets go on.
+// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow. Nodes run
+// one after the other, and another branch of the graph may be needed to complete the event.
 func waitLate(nodes []execNode) []execNode {
 	list := make([]execNode, 0, len(nodes))
-	at := make([]int, len(nodes)) // where a node is in the list, from 1 on; 0: it is not there yet
+	at := make([]int, len(nodes)) // 1 + the new index of each node; 0: not placed yet
 	take := func(wait bool) {
 		for i, n := range nodes {
 			if at[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.after, func(b int) bool { return at[b] == 0 }) {
@@ -501,18 +502,18 @@ func waitLate(nodes []execNode) []execNode {
 			list = append(list, n)
 			at[i] = len(list)
 			if wait {
-				return // something else may be possible now
+				return // further nodes may be ready now
 			}
 		}
 	}
 	for len(list) < len(nodes) {
-		take(false) // in one pass: the nodes are in an order already
+		take(false) // one pass is enough: the nodes are in dependency order
 		take(true)
 	}
 	return list
 }
 
-// GraphUpload is cuGraphUpload. There is nowhere to upload a graph to.
+// GraphUpload is cuGraphUpload. It only checks its arguments.
 func (t *Thread) GraphUpload(exec, stream Handle) error {
 	if _, err := t.enterStream(stream); err != nil {
 		return err
@@ -522,7 +523,7 @@ func (t *Thread) GraphUpload(exec, stream Handle) error {
 	return err
 }
 
-// GraphExecDestroy is cuGraphExecDestroy. A launch under way runs to its end.
+// GraphExecDestroy is cuGraphExecDestroy. A running launch continues to its end.
 func (t *Thread) GraphExecDestroy(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -538,7 +539,7 @@ func (t *Thread) GraphExecDestroy(h Handle) error {
 	return nil
 }
 
-// nodeOf is a node of an executable graph. d.mu is held.
+// nodeOf returns a node of an executable graph, which must be of the given kind. The caller must hold d.mu.
 func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
@@ -551,7 +552,7 @@ func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
 	return &x.nodes[i], nil
 }
 
-// setWork changes what a node of an executable graph does from its next launch on.
+// setWork changes the work of a node of an executable graph for later launches.
 func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -563,18 +564,18 @@ func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
 	return nil
 }
 
-// KernelAttributes are what a kernel node has beside its parameters: see LaunchParams.
+// KernelAttributes are the attributes of a kernel node: see LaunchParams.
 type KernelAttributes struct {
 	Cooperative bool
 	Cluster     interp.Dim3
 }
 
-// attributes are those of a launch.
+// attributes returns the attributes of a launch.
 func (l *launch) attributes() KernelAttributes {
 	return KernelAttributes{l.l.Cooperative, l.l.Cluster}
 }
 
-// kernelNode is the launch of a kernel node. d.mu is held.
+// kernelNode returns a kernel node and its launch. The caller must hold d.mu.
 func (t *Thread) kernelNode(h Handle) (*Node, *launch, error) {
 	n, err := object[*Node](t.d, h)
 	if err != nil {
@@ -598,8 +599,7 @@ func (t *Thread) GraphKernelNodeAttributes(node Handle) (KernelAttributes, error
 	return l.attributes(), nil
 }
 
-// GraphKernelNodeSetAttributes is cuGraphKernelNodeSetAttribute. What has been instantiated
-// stays as it is.
+// GraphKernelNodeSetAttributes is cuGraphKernelNodeSetAttribute. Executable graphs do not change.
 func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) error {
 	t.d.mu.Lock()
 	n, l, err := t.kernelNode(node)
@@ -607,7 +607,7 @@ func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) e
 		t.d.mu.Unlock()
 		return err
 	}
-	to := *l // with what is lent of it
+	to := *l // including clientArguments
 	t.d.mu.Unlock()
 	p := &LaunchParams{Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
 	if to.l.Cluster, err = l.f.extents(t.d, p); err != nil {
@@ -656,8 +656,8 @@ func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) erro
 	return t.setWork(exec, node, MemsetNode, w)
 }
 
-// orders are those of the nodes in a launch of the graph, whose task comes after them all; events are
-// the tasks that nodes' events stand for. d.mu is held.
+// orders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
+// holds, by node, the task of the node's event. The caller must hold d.mu.
 func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.HostOrder {
 	o := &s.ctx.dev.d.ordering
 	list := make([]*interp.HostOrder, len(x.nodes))
@@ -686,11 +686,11 @@ func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.HostOrd
 	return list
 }
 
-// nodeNames are what nodes do.
+// nodeNames are the names of operations for probes.
 var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
 
-// GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation
-// of the stream, after the graph's launches before it.
+// GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation of the stream, after earlier
+// launches of the graph.
 func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -714,15 +714,15 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 		x.freeLeft(s)
 	}
 	var runs []func(*interp.HostOrder) error
-	var kernels []string  // that the nodes launch, one after the other
-	var launches []string // by node: the kernel; "": none
+	var kernels []string  // of all launches, in order
+	var launches []string // by node: its kernel; "": none
 	var events []*task
-	var back []func() // undoes what starts have done
+	var back []func() // reverts each start
 	for _, n := range x.nodes {
 		w := n.enabled()
 		undo := func() {}
 		switch w := w.(type) {
-		case *recordWork: // the same may be in a launch twice
+		case *recordWork: // a launch may record the same event twice
 			previous := w.event.recorded
 			undo = func() { w.event.recorded = previous }
 		case reversible:
@@ -778,7 +778,7 @@ func (t *Thread) GraphLaunch(exec, stream Handle) error {
 	t.d.expectLaunches(previousTask, kernels...)
 	for i, n := range x.nodes {
 		if n.kind == EventRecordNode {
-			go func() { // who waits for what a launch that fails does not come to
+			go func() { // release waiters if a failed launch does not reach the node
 				<-previousTask.done
 				events[i].end()
 			}()

@@ -1,14 +1,14 @@
 package driver
 
-// This file is graphs as text for Graphviz.
+// This file prints graphs in the language of Graphviz.
 
 import (
 	"bytes"
 	"fmt"
 )
 
-// GraphDot is what cuGraphDebugDotPrint writes: the graph in the language of Graphviz. Nodes are numbered as
-// they were added; what is in a node is a cluster beside it.
+// GraphDot returns the output of cuGraphDebugDotPrint: the graph in the language of Graphviz. Nodes are numbered in the
+// order in which they were added. The graphs inside a node are clusters next to it.
 func (t *Thread) GraphDot(graph Handle) ([]byte, error) {
 	return graphValue(t, graph, func(g *Graph) ([]byte, error) {
 		var b bytes.Buffer
@@ -19,7 +19,7 @@ func (t *Thread) GraphDot(graph Handle) ([]byte, error) {
 	})
 }
 
-// dot writes the graph's nodes and edges; names of nodes begin with a prefix.
+// dot writes the graph's nodes and edges. The names of nodes begin with prefix.
 func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 	name := map[*Node]string{}
 	for i, n := range g.nodes {
@@ -40,7 +40,7 @@ func (g *Graph) dot(b *bytes.Buffer, prefix string) {
 	}
 }
 
-// describe says in a few words what a node does.
+// describe describes the work of a node in a few words.
 func (n *Node) describe() string {
 	switch w := n.work.(type) {
 	case *launch:

@@ -1,15 +1,15 @@
 package driver
 
-// This file is what can be asked of graphs, and changed in them, after their nodes were added.
+// This file implements queries and changes of graphs and of executable graphs.
 
 import (
 	"slices"
 )
 
-// Edge says that a node comes before another.
+// Edge is a dependency: From runs before To.
 type Edge struct{ From, To Handle }
 
-// graphValue reads something of a graph.
+// graphValue returns a value computed from a graph.
 func graphValue[T any](t *Thread, h Handle, get func(*Graph) (T, error)) (v T, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -20,7 +20,7 @@ func graphValue[T any](t *Thread, h Handle, get func(*Graph) (T, error)) (v T, e
 	return get(g)
 }
 
-// nodeValue reads or changes something of a node.
+// nodeValue returns a value computed from a node; get may change the node.
 func nodeValue[T any](t *Thread, h Handle, get func(*Node) (T, error)) (v T, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -31,7 +31,7 @@ func nodeValue[T any](t *Thread, h Handle, get func(*Node) (T, error)) (v T, err
 	return get(n)
 }
 
-// GraphGetRootNodes is cuGraphGetRootNodes: the nodes that come after no other.
+// GraphGetRootNodes is cuGraphGetRootNodes: the nodes without predecessors.
 func (t *Thread) GraphGetRootNodes(graph Handle) ([]Handle, error) {
 	return graphValue(t, graph, func(g *Graph) (list []Handle, _ error) {
 		for _, n := range g.nodes {
@@ -72,14 +72,13 @@ func (t *Thread) GraphNodeGetDependentNodes(node Handle) ([]Handle, error) {
 	})
 }
 
-// GraphRemoveDependencies is cuGraphRemoveDependencies: none of them is removed if one of them is
-// not there.
+// GraphRemoveDependencies is cuGraphRemoveDependencies. If a dependency does not exist, none is removed.
 func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error {
 	_, err := graphValue(t, graph, func(g *Graph) (_ struct{}, err error) {
 		if len(from) != len(to) {
 			return struct{}{}, fail(InvalidValue, "%d nodes before %d nodes", len(from), len(to))
 		}
-		before := map[*Node][]*Node{} // what nodes came after
+		before := map[*Node][]*Node{} // predecessors before the call, of each changed node
 		defer func() {
 			if err != nil {
 				for n, after := range before {
@@ -110,7 +109,7 @@ func (t *Thread) GraphRemoveDependencies(graph Handle, from, to []Handle) error 
 	return err
 }
 
-// GraphDestroyNode is cuGraphDestroyNode: its dependencies go with it.
+// GraphDestroyNode is cuGraphDestroyNode: it removes the node and its dependencies.
 func (t *Thread) GraphDestroyNode(node Handle) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		g := n.graph
@@ -123,7 +122,7 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 		}
 		for _, c := range t.d.capturing(g) {
 			if slices.ContainsFunc(c.streams, func(s *Stream) bool { return slices.Contains(s.captureTips, n) }) {
-				c.invalid = true // what it captures next would come after nothing
+				c.invalid = true // the next captured node would have lost its predecessors
 			}
 		}
 		delete(t.d.objects, n.handle)
@@ -135,10 +134,10 @@ func (t *Thread) GraphDestroyNode(node Handle) error {
 	return err
 }
 
-// ofMemory reports whether such a node allocates or frees.
+// ofMemory reports whether nodes of the kind allocate or free memory.
 func (k NodeKind) ofMemory() bool { return k == MemAllocNode || k == MemFreeNode }
 
-// single is the error of copying a node of a kind that there is once.
+// single returns an error if nodes of the kind cannot be copied.
 func (k NodeKind) single() error {
 	switch {
 	case k.ofMemory():
@@ -149,7 +148,7 @@ func (k NodeKind) single() error {
 	return nil
 }
 
-// copyable reports why a graph cannot be copied. d.mu is held.
+// copyable returns an error if the graph cannot be copied. The caller must hold d.mu.
 func (g *Graph) copyable() error {
 	for _, n := range g.nodes {
 		err := n.kind.single()
@@ -163,7 +162,7 @@ func (g *Graph) copyable() error {
 	return nil
 }
 
-// copyable reports why there can be no graph of what is executable. d.mu is held.
+// copyable returns an error if the executable graph cannot be turned into a graph. The caller must hold d.mu.
 func (x *GraphExec) copyable() error {
 	for _, n := range x.nodes {
 		if err := n.kind.single(); err != nil {
@@ -173,7 +172,7 @@ func (x *GraphExec) copyable() error {
 	return nil
 }
 
-// clone copies a graph; nodes of the copy know those that they are made of. d.mu is held.
+// clone copies a graph; each node of the copy refers to its original. The caller must hold d.mu.
 func (g *Graph) clone(d *Driver) *Graph {
 	c := d.newGraph()
 	c.objectReferences = g.objectReferences.copy()
@@ -194,7 +193,7 @@ func (g *Graph) clone(d *Driver) *Graph {
 	return c
 }
 
-// graph is a graph of what is executable. d.mu is held.
+// graph returns a graph with the nodes of an executable graph. The caller must hold d.mu.
 func (x *GraphExec) graph(d *Driver) *Graph {
 	g := d.newGraph()
 	for _, n := range x.nodes {
@@ -259,7 +258,7 @@ func (t *Thread) GraphChildGraphNodeGetGraph(node Handle) (Handle, error) {
 	})
 }
 
-// nodeWork gives a node of a kind other work. d.mu is not held.
+// nodeWork replaces the work of a node, which must be of the given kind. The caller must not hold d.mu.
 func (t *Thread) nodeWork(node Handle, kind NodeKind, w work) error {
 	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
 		if n.kind != kind {
@@ -286,8 +285,8 @@ func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
 	return t.nodeWork(node, KernelNode, l)
 }
 
-// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams: the launch, and the bytes of its
-// arguments, with a loan that lasts until the node's parameters change or it is destroyed.
+// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams. It returns the launch, the bytes of its arguments, and memory
+// for a C copy of them. The copy is valid until the node's parameters change or the node is destroyed.
 func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, clientMemory *ClientMemory, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -365,8 +364,8 @@ func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f HostFunc) error
 	return t.setWork(exec, node, HostNode, hostWork{f})
 }
 
-// GraphExecChildGraphNodeSetParams is cuGraphExecChildGraphNodeSetParams: what the nodes of the child do is what
-// those of another graph do, which must be of the same kinds and depend on each other in the same way.
+// GraphExecChildGraphNodeSetParams is cuGraphExecChildGraphNodeSetParams: the nodes of the child graph take the work of
+// another graph. Both graphs must have nodes of the same kinds with the same dependencies.
 func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -421,7 +420,7 @@ func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) erro
 	return nil
 }
 
-// adoptObjectReferences makes all references the graph's own. d.mu is held.
+// adoptObjectReferences moves the references of child graphs to the graph's own. The caller must hold d.mu.
 func (x *GraphExec) adoptObjectReferences() {
 	for _, k := range x.childReferences {
 		for o, n := range k {
@@ -431,7 +430,7 @@ func (x *GraphExec) adoptObjectReferences() {
 	x.childReferences = nil
 }
 
-// enabled is what the node does: nothing, while it is disabled.
+// enabled returns the work of the node; no work while it is disabled.
 func (n *execNode) enabled() work {
 	if n.disabled {
 		return noWork{}
@@ -439,7 +438,7 @@ func (n *execNode) enabled() work {
 	return n.work
 }
 
-// switchable is a node of an executable graph that can be disabled. d.mu is held.
+// switchable returns a node of an executable graph that can be disabled. The caller must hold d.mu.
 func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
 	x, err := object[*GraphExec](t.d, exec)
 	if err != nil {
@@ -453,7 +452,7 @@ func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
 	return nil, fail(InvalidValue, "node %#x is no launch, copy or fill of the graph", uint64(node))
 }
 
-// GraphNodeSetEnabled is cuGraphNodeSetEnabled: a node that is disabled does nothing.
+// GraphNodeSetEnabled is cuGraphNodeSetEnabled: a disabled node does no work.
 func (t *Thread) GraphNodeSetEnabled(exec, node Handle, enabled bool) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -475,7 +474,7 @@ func (t *Thread) GraphNodeGetEnabled(exec, node Handle) (bool, error) {
 // GraphUpdate is a CUgraphExecUpdateResult.
 type GraphUpdate int32
 
-// What became of an update.
+// The outcomes of an update.
 const (
 	UpdateSuccess         GraphUpdate = 0
 	UpdateError           GraphUpdate = 1
@@ -484,9 +483,8 @@ const (
 	UpdateNotSupported    GraphUpdate = 6
 )
 
-// GraphExecUpdate is cuGraphExecUpdate: an executable graph does what the nodes of another graph
-// do, which must be of the same kinds and depend on each other in the same way. node is the first
-// that does not fit.
+// GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have
+// nodes of the same kinds with the same dependencies. node is the first node that differs.
 func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

@@ -1,8 +1,7 @@
 package driver
 
-// This file is nodes of graphs that record events, and that wait for them (driver API, "Graph Management").
-// Each launch of the graph records the events anew, and its nodes wait for what events have recorded as it
-// is launched.
+// This file implements nodes that record events or wait for them (driver API, "Graph Management"). Each launch of the
+// graph records its events anew. A node waits for the recording that its event has when the graph is launched.
 
 import (
 	"time"
@@ -10,16 +9,16 @@ import (
 	"gemu/interp"
 )
 
-// eventWork is what such a node does with its event.
+// eventWork is the work of an event node.
 type eventWork struct {
 	event  *Event
-	handle Handle // of the event
+	handle Handle // handle of the event
 }
 
-// recordWork records it in the node's turn.
+// recordWork records the event when the node runs.
 type recordWork struct{ eventWork }
 
-// waitWork waits for it.
+// waitWork waits for the event.
 type waitWork struct{ eventWork }
 
 func (w *recordWork) start(*Driver) (func(*interp.HostOrder) error, error) {
@@ -33,8 +32,7 @@ func (w *waitWork) start(*Driver) (func(*interp.HostOrder) error, error) {
 	return func(*interp.HostOrder) error { wait([]*task{t}); return nil }, nil
 }
 
-// taskOf is the task that a node's event stands for in the launch that is being started; nil if there is none.
-// d.mu is held.
+// taskOf returns the task of a node's event in the launch being submitted, or nil. The caller must hold d.mu.
 func taskOf(w work) *task {
 	switch w := w.(type) {
 	case *recordWork:
@@ -45,7 +43,7 @@ func taskOf(w work) *task {
 	return nil
 }
 
-// end is the end of a task that is none of a stream's, unless it has ended.
+// end ends a task that is not in a stream's queue, unless it has ended.
 func (t *task) end() {
 	if !t.ended() {
 		t.endedAt = time.Now()
@@ -53,10 +51,10 @@ func (t *task) end() {
 	}
 }
 
-// errNoEventNode is the error of nodes with an event of several processes.
+// errNoEventNode is the error for a node with an event of several processes.
 var errNoEventNode = &Error{Result: NotSupported, Detail: "a node of a graph with an event of several processes"}
 
-// eventNode is the work of a node of one of the two kinds. d.mu is held.
+// eventNode makes the work of an event node. The caller must hold d.mu.
 func (d *Driver) eventNode(kind NodeKind, event Handle) (work, error) {
 	e, err := d.event(event)
 	switch {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// held is a function of the host that waits, and what lets it go on.
+// held is a host function that waits until it is released.
 func held() (f, release func()) {
 	c := make(chan bool)
 	return func() { <-c }, func() { close(c) }
 }
 
-// A node records its event in its turn: not when the graph is launched, and not when it is over.
+// A node records its event when it runs: not when the graph is launched, and not when the graph has ended.
 func TestGraphRecordsEvent(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -40,7 +40,7 @@ func TestGraphRecordsEvent(t *testing.T) {
 	c.expect(x, 6, 6)
 }
 
-// A node waits for what its event has recorded as the graph is launched.
+// A node waits for the recording that its event has when the graph is launched.
 func TestGraphWaitsForEvent(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -50,7 +50,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	wait := must(c.GraphAddEventNode(g, nil, EventWaitNode, e))(t)
 	must(c.GraphAddMemsetNode(g, []Handle{wait}, fillOf(x, 5, 2)))(t)
 	exec := must(c.GraphInstantiate(g, 0))(t)
-	c.ok(c.GraphLaunch(exec, s)) // for nothing
+	c.ok(c.GraphLaunch(exec, s)) // there is nothing to wait for
 	c.ok(c.StreamSynchronize(s))
 
 	hold, release := held()
@@ -64,7 +64,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, 5, 5) // after the sum
 
-	// Of another event, in what is executable and in the graph.
+	// A second event, in the executable graph and in the graph.
 	hold, release = held()
 	c.ok(c.LaunchHostFunc(other, HostFunc{Call: hold}))
 	c.ok(c.EventRecord(e, other))
@@ -91,7 +91,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	if got := must(c.GraphEventNodeGetEvent(must(c.GraphGetNodes(clone))(t)[0], EventRecordNode))(t); got != e {
 		t.Errorf("the clone's event is %#x, want %#x", got, e)
 	}
-	// An update takes the events with it.
+	// An update replaces the events.
 	exec = must(c.GraphInstantiate(records, 0))(t)
 	c.ok(c.GraphEventNodeSetEvent(must(c.GraphGetNodes(clone))(t)[0], EventRecordNode, never))
 	if _, _, err := c.GraphExecUpdate(exec, clone); err != nil {
@@ -105,7 +105,7 @@ func TestGraphWaitsForEvent(t *testing.T) {
 	c.ok(c.EventSynchronize(never))
 }
 
-// Nobody waits for ever for a record that a launch does not come to.
+// A failed launch ends the waits for records that it did not reach.
 func TestGraphFailsBeforeRecord(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -116,16 +116,16 @@ func TestGraphFailsBeforeRecord(t *testing.T) {
 	exec := must(c.GraphInstantiate(g, 0))(t)
 	hold, release := held()
 	c.ok(c.LaunchHostFunc(s, HostFunc{Call: hold}))
-	c.ok(c.GraphLaunch(exec, s)) // this one fails
+	c.ok(c.GraphLaunch(exec, s)) // this launch fails
 	first := must(c.EventCreate(0))(t)
 	c.ok(c.GraphExecEventNodeSetEvent(exec, must(c.GraphGetNodes(g))(t)[1], EventRecordNode, first))
-	c.ok(c.GraphLaunch(exec, s)) // and this one does not begin
+	c.ok(c.GraphLaunch(exec, s)) // this launch does not begin
 	release()
 	c.want(IllegalAddress, "", c.EventSynchronize(e))
 	c.want(IllegalAddress, "", c.EventSynchronize(first))
 }
 
-// A launch that is refused leaves what an event has recorded.
+// A refused launch does not change the recording of an event.
 func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -139,7 +139,7 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c.want(InvalidValue, "was not freed", c.GraphLaunch(exec, s))
 	c.ok(c.EventSynchronize(e))
 
-	// Also if the same node is in the launch twice.
+	// Also if the node is in the launch twice.
 	child := must(c.GraphCreate(0))(t)
 	must(c.GraphAddEventNode(child, nil, EventRecordNode, e))(t)
 	g = must(c.GraphCreate(0))(t)
@@ -154,7 +154,7 @@ func TestGraphRefusedBeforeRecord(t *testing.T) {
 	c.ok(c.EventQuery(e))
 }
 
-// A node waits where nothing else is left to do: what it waits for may be another branch's doing.
+// A node waits only when no other node can run, because another branch may complete the event.
 func TestGraphWaitsLast(t *testing.T) {
 	c := newClient(t, nil)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -175,7 +175,7 @@ func TestGraphWaitsLast(t *testing.T) {
 	c.expect(x, 5, 5)
 }
 
-// A child's node keeps what it does, and not what it did before.
+// A child node keeps its new work.
 func TestChildParamsReferences(t *testing.T) {
 	c := newClient(t, nil)
 	g := must(c.GraphCreate(0))(t)
@@ -205,7 +205,7 @@ func TestChildParamsReferences(t *testing.T) {
 	}
 }
 
-// A capture has such nodes for events that others are to see.
+// Capturing an external event adds such a node.
 func TestCapturesExternalEvents(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(8)
@@ -217,7 +217,7 @@ func TestCapturesExternalEvents(t *testing.T) {
 	c.ok(c.StreamWaitEvent(s, from, eventExternal))
 	c.ok(c.Memset(fillOf(x, 5, 2), s, true))
 	c.ok(c.EventRecordWithFlags(to, s, eventExternal))
-	c.ok(c.EventQuery(to)) // it has recorded nothing yet
+	c.ok(c.EventQuery(to)) // nothing was recorded yet
 	g := must(c.StreamEndCapture(s))(t)
 	var kinds []NodeKind
 	for _, n := range must(c.GraphGetNodes(g))(t) {
@@ -236,7 +236,7 @@ func TestCapturesExternalEvents(t *testing.T) {
 	c.expect(x, 5, 5)
 }
 
-// What a launch uses stays until it is over, though its graph does something else from then on.
+// Memory that a launch uses stays until the launch ends, even if the graph changes.
 func TestReferencesOfLaunch(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)

@@ -1,9 +1,9 @@
 package driver
 
-// This file is memory that graphs allocate and free (driver API, "Graph Management"; programming guide,
-// "Graph Memory Nodes"). An allocation node has its address, and the pages behind it, as long as its
-// graph or what was made of that lasts. Kernels reach it from the node's turn in a launch until a node, a
-// stream or cuMemFree frees it; then it waits for the next launch.
+// This file implements memory that graphs allocate and free (driver API, "Graph Management"; programming guide, "Graph
+// Memory Nodes"). An allocation node has a fixed address and fixed pages for as long as its graph, or an executable
+// graph made from it, exists. In a launch, kernels can access the memory after the node has run, and until a free node,
+// a stream or cuMemFree frees it. The memory then stays reserved for the next launch.
 
 import (
 	"fmt"
@@ -12,23 +12,23 @@ import (
 	"gemu/interp"
 )
 
-// allocWork is the allocation of a node.
+// allocWork is the work of an allocation node.
 type allocWork struct {
 	region       *region
 	name         string
-	pages        func()     // gives the region's pages back
-	exec         *GraphExec // the one executable graph of the node's; nil: there is none
-	orphaned     bool       // no graph refers to it any more
-	pendingFrees int        // that are submitted, and not done
+	pages        func()     // releases the region's pages
+	exec         *GraphExec // the executable graph of the node; nil: none
+	orphaned     bool       // no graph refers to the memory
+	pendingFrees int        // number of frees that were submitted and have not ended
 }
 
-// freeWork is the free of memory that a graph has allocated.
+// freeWork is the work of a free node.
 type freeWork struct{ region *region }
 
-// graphMemory is how many bytes a device has for graphs.
+// graphMemory counts the bytes that a device has for graphs.
 type graphMemory struct {
 	used, usedHigh         uint64 // allocated by launches
-	reserved, reservedHigh uint64 // the most that was used since it was last trimmed
+	reserved, reservedHigh uint64 // maximum of used since the last trim
 }
 
 // GraphMemoryAttribute is a CUgraphMem_attribute.
@@ -42,7 +42,7 @@ const (
 	GraphMemoryReservedHigh
 )
 
-// newAllocation makes the work of an allocation node, whose graph keeps the memory. d.mu is held.
+// newAllocation makes the work of an allocation node. The graph keeps the memory. The caller must hold d.mu.
 func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	d := c.dev.d
 	if size == 0 {
@@ -63,7 +63,7 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	return w, nil
 }
 
-// orphan ends memory that no graph refers to, once it is free.
+// orphan is called when no graph refers to the memory. It releases the memory as soon as it is free.
 func (w *allocWork) orphan(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *allocWork) orphan(d *Driver) {
 	w.end(d)
 }
 
-// end gives the pages back if no graph refers to them, and nobody uses them. d.mu is held.
+// end releases the pages if no graph refers to them and no work uses them. The caller must hold d.mu.
 func (w *allocWork) end(d *Driver) {
 	if w.orphaned && w.pendingFrees == 0 && d.freeGraphRegions.find(w.region.addr) == w.region {
 		d.freeGraphRegions.remove(w.region)
@@ -79,7 +79,7 @@ func (w *allocWork) end(d *Driver) {
 	}
 }
 
-// noteFreed is the end of a free. d.mu is not held.
+// noteFreed records the end of a free. The caller must not hold d.mu.
 func (w *allocWork) noteFreed(d *Driver) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,15 +132,15 @@ func (w *freeWork) undo(d *Driver) {
 	d.addRegion(r)
 }
 
-// setFree is for memory whose free is submitted: it waits for the next launch, or goes, when that is done, if there can be
-// none. d.mu is held.
+// setFree records the submission of a free. The memory becomes available for the next launch; if no graph refers to it,
+// it is released when the free has ended. The caller must hold d.mu.
 func (w *allocWork) setFree(d *Driver) {
 	w.region.ctx.dev.graphs.used -= w.region.size
 	w.pendingFrees++
 	d.freeGraphRegions.insert(w.region)
 }
 
-// use counts an allocation.
+// use counts an allocation of size bytes.
 func (m *graphMemory) use(size uint64) {
 	m.used += size
 	m.usedHigh = max(m.usedHigh, m.used)
@@ -148,7 +148,7 @@ func (m *graphMemory) use(size uint64) {
 	m.reservedHigh = max(m.reservedHigh, m.reserved)
 }
 
-// takeMemory makes the executable graph the one that allocates what its nodes do. d.mu is held.
+// takeMemory gives the executable graph the right to allocate the memory of its nodes. The caller must hold d.mu.
 func (x *GraphExec) takeMemory() error {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok && w.exec != nil {
@@ -163,7 +163,7 @@ func (x *GraphExec) takeMemory() error {
 	return nil
 }
 
-// releaseMemory lets another executable graph allocate it. d.mu is held.
+// releaseMemory gives up the right to allocate. The caller must hold d.mu.
 func (x *GraphExec) releaseMemory() {
 	for _, n := range x.nodes {
 		if w, ok := n.work.(*allocWork); ok {
@@ -172,7 +172,7 @@ func (x *GraphExec) releaseMemory() {
 	}
 }
 
-// freeLeft frees what the last launch has left allocated. d.mu is held.
+// freeLeft frees the allocations that the last launch left. The caller must hold d.mu.
 func (x *GraphExec) freeLeft(s *Stream) {
 	d := s.ctx.dev.d
 	for _, n := range x.nodes {
@@ -185,7 +185,7 @@ func (x *GraphExec) freeLeft(s *Stream) {
 	}
 }
 
-// freedNode is the work of a node of the graph that frees memory. d.mu is held.
+// freedNode makes the work of a node that frees the memory at addr. The caller must hold d.mu.
 func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 	r := d.freeGraphRegions.find(addr)
 	if r == nil {
@@ -200,7 +200,7 @@ func (g *Graph) freedNode(d *Driver, addr uint64) (*freeWork, error) {
 	return &freeWork{r}, nil
 }
 
-// GraphAddMemAllocNode is cuGraphAddMemAllocNode for memory of a device.
+// GraphAddMemAllocNode is cuGraphAddMemAllocNode for device memory.
 func (t *Thread) GraphAddMemAllocNode(graph Handle, after []Handle, size uint64, location Location) (node Handle, addr uint64, err error) {
 	c, err := t.enter()
 	if err != nil {
@@ -243,7 +243,8 @@ func (t *Thread) GraphAddMemFreeNode(graph Handle, after []Handle, addr uint64) 
 	return n.handle, nil
 }
 
-// GraphMemAllocNodeGetParams is cuGraphMemAllocNodeGetParams: how much is allocated, of which device, and where.
+// GraphMemAllocNodeGetParams is cuGraphMemAllocNodeGetParams: the size in bytes, the device and the address of the
+// allocation.
 func (t *Thread) GraphMemAllocNodeGetParams(node Handle) (size uint64, dev int, addr uint64, err error) {
 	r, err := nodeValue(t, node, func(n *Node) (*region, error) {
 		w, ok := n.work.(*allocWork)
@@ -290,7 +291,7 @@ func (d *Driver) DeviceGetGraphMemAttribute(dev int, a GraphMemoryAttribute) (ui
 	return 0, fail(InvalidValue, "attribute %d of memory for graphs", a)
 }
 
-// DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: high water marks can be reset.
+// DeviceSetGraphMemAttribute is cuDeviceSetGraphMemAttribute: it can reset the high water marks.
 func (d *Driver) DeviceSetGraphMemAttribute(dev int, a GraphMemoryAttribute, value uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -319,7 +320,7 @@ func (d *Driver) DeviceGraphMemTrim(dev int) error {
 	return err
 }
 
-// memAllocCaptured is MemAllocAsync on a stream that is captured. d.mu is held.
+// memAllocCaptured is MemAllocAsync on a captured stream. The caller must hold d.mu.
 func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 	d := s.ctx.dev.d
 	if pool != 0 {
@@ -342,7 +343,7 @@ func (s *Stream) memAllocCaptured(size uint64, pool Handle) (uint64, error) {
 	return w.region.addr, nil
 }
 
-// memFreeCaptured is MemFreeAsync on a stream that is captured. d.mu is held.
+// memFreeCaptured is MemFreeAsync on a captured stream. The caller must hold d.mu.
 func (s *Stream) memFreeCaptured(addr uint64) error {
 	w, err := s.capture.graph.freedNode(s.ctx.dev.d, addr)
 	if err != nil {

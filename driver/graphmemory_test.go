@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// free is how many bytes of the device are free.
+// free returns the free bytes of the device.
 func (c *client) free() uint64 {
 	c.Helper()
 	free, _, err := c.MemGetInfo()
@@ -21,8 +21,7 @@ func (c *client) allocNode(g Handle, after []Handle, size uint64) (node Handle, 
 	return node, addr
 }
 
-// memoryGraph captures an allocation of words, a fill of them, an addition, a copy of two to a place, and a
-// free if it should.
+// memoryGraph captures an allocation of words, a fill, an addition, a copy of two words to out, and optionally a free.
 func (c *client) memoryGraph(s Handle, to uint64, value uint32, free bool) (graph Handle, addr uint64) {
 	c.Helper()
 	c.ok(c.StreamBeginCapture(s, CaptureThreadLocal))
@@ -67,14 +66,15 @@ func TestGraphMemory(t *testing.T) {
 	if got := must(c.d.DeviceGetGraphMemAttribute(0, GraphMemoryReserved))(t); got != 0 {
 		t.Errorf("%d bytes are reserved after a trim", got)
 	}
-	c.want(InvalidValue, "", c.Memset(fillOf(addr, 0, 1), s, true)) // it is not allocated
+	c.want(InvalidValue, "", c.Memset(fillOf(addr, 0, 1), s, true)) // not allocated
 	c.ok(c.GraphDestroy(g))
 	c.ok(c.GraphLaunch(exec, s))
 	c.ok(c.GraphExecDestroy(exec))
 	c.ok(c.StreamSynchronize(s))
 }
 
-// What a graph leaves allocated is freed by a call, by a stream, by another graph, or by its next launch.
+// Memory that a graph leaves allocated is freed by a call, by a stream, by a second graph, or by the graph's next
+// launch.
 func TestGraphMemoryLeft(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(0, 0))(t)
@@ -109,7 +109,7 @@ func TestGraphMemoryLeft(t *testing.T) {
 	c.ok(c.StreamSynchronize(s))
 	c.expect(addr, 21, 21)
 
-	// It outlives its graph, until it is freed.
+	// It outlives its graph until it is freed.
 	c.ok(c.GraphExecDestroy(exec))
 	c.ok(c.GraphDestroy(g))
 	c.expect(addr, 21, 21)
@@ -117,7 +117,7 @@ func TestGraphMemoryLeft(t *testing.T) {
 	c.want(InvalidValue, "", c.MemFree(addr))
 }
 
-// A launch that fails leaves memory as it was.
+// A failed launch does not change the allocated memory.
 func TestGraphMemoryUndone(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(0, 0))(t)
@@ -141,7 +141,7 @@ func TestGraphMemoryUndone(t *testing.T) {
 	c.ok(c.GraphDestroy(g))
 }
 
-// Memory whose free is submitted and not done stays, though its graph goes: kernels and copies that come before use it.
+// Memory with a pending free stays even if its graph is destroyed: kernels and copies before the free use it.
 func TestGraphGoesBeforeFree(t *testing.T) {
 	for _, freed := range []string{"by a stream", "by another graph"} {
 		c := newClient(t, nil)

@@ -1,17 +1,18 @@
 package driver
 
-// This file is green contexts (driver API, "Green Contexts"): parts of a device's multiprocessors, with streams of their own.
+// This file implements green contexts (driver API, "Green Contexts"): subsets of a device's multiprocessors with their
+// own streams.
 //
-// A kernel runs as it does elsewhere, as each has the whole machine here. What shows is the number of multiprocessors: in
-// queries, and as the bound of cooperative launches. The context of a green context is the primary one.
+// Kernels run as in any context, because every kernel has the whole machine here. Only the number of multiprocessors
+// differs: in queries, and as the limit of cooperative launches. The context of a green context is the primary context.
 
 import "gemu/interp"
 
-// Multiprocessors is a CUdevSmResource: some of a device's.
+// Multiprocessors is a CUdevSmResource: a subset of a device's multiprocessors.
 type Multiprocessors struct {
-	Count     int // how many there are
-	Min       int // the smallest part
-	Alignment int // a part is a multiple of this
+	Count     int // number of multiprocessors
+	Min       int // minimum size of a group
+	Alignment int // sizes of groups are multiples of it
 }
 
 // Flags of DevSmResourceSplit.
@@ -20,18 +21,18 @@ const (
 	SplitPotentialClusterSize uint32 = 2
 )
 
-// GreenContext is a part of a device.
+// GreenContext is a subset of a device's multiprocessors with streams.
 type GreenContext struct {
 	handle       Handle
-	ctx          *Context // the primary one, which it retains
+	ctx          *Context // the primary context, which it retains
 	sms          int
-	orderedAfter *task // that all later work comes after; nil: none
+	orderedAfter *task // task that all later work comes after; nil: none
 }
 
-// resources is a CUdevResourceDesc: the multiprocessors that a green context is to have.
+// resources is a CUdevResourceDesc: the number of multiprocessors for a green context.
 type resources struct{ sms int }
 
-// multiprocessors is some of a device's, with the bounds of its compute capability (CUDA Programming Guide, "Green
+// multiprocessors returns a subset of count, with the bounds of the compute capability (CUDA Programming Guide, "Green
 // Contexts").
 func (d *Driver) multiprocessors(count int) Multiprocessors {
 	m := Multiprocessors{Count: count, Min: 4, Alignment: 2}
@@ -64,7 +65,7 @@ func (t *Thread) StreamGetMultiprocessors(h Handle) (Multiprocessors, error) {
 	return t.d.multiprocessors(n), err
 }
 
-// multiprocessors is how many the stream may use.
+// multiprocessors returns the number of multiprocessors that the stream may use.
 func (s *Stream) multiprocessors() int {
 	if s.green != nil {
 		return s.green.sms
@@ -72,8 +73,8 @@ func (s *Stream) multiprocessors() int {
 	return interp.Multiprocessors
 }
 
-// DevSmResourceSplit is cuDevSmResourceSplitByCount: at most groups equal parts of at least least multiprocessors each, and what
-// is left.
+// DevSmResourceSplit is cuDevSmResourceSplitByCount: n ≤ groups equal groups of at least minimum multiprocessors each,
+// and the rest.
 func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, flags uint32) (part Multiprocessors, n int, rest Multiprocessors, err error) {
 	switch {
 	case flags&^(SplitIgnoreCoscheduling|SplitPotentialClusterSize) != 0 || flags&SplitPotentialClusterSize != 0 && d.settings.SM < 90:
@@ -92,7 +93,8 @@ func (d *Driver) DevSmResourceSplit(from Multiprocessors, groups, minimum int, f
 	return part, n, rest, nil
 }
 
-// DevResourceGenerateDesc is cuDevResourceGenerateDesc: the descriptor of all of some multiprocessors. It stays.
+// DevResourceGenerateDesc is cuDevResourceGenerateDesc: the descriptor of all given multiprocessors. It is never
+// destroyed.
 func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,8 +111,8 @@ func (d *Driver) DevResourceGenerateDesc(sms []Multiprocessors) (Handle, error) 
 	return d.add(r), nil
 }
 
-// GreenCtxCreate is cuGreenCtxCreate. It retains the primary context. The flag of a default stream changes nothing: the
-// default stream is that of the primary context.
+// GreenCtxCreate is cuGreenCtxCreate. It retains the primary context. The flag for a default stream has no effect: the
+// default stream is the primary context's.
 func (d *Driver) GreenCtxCreate(desc Handle, dev int, flags uint32) (Handle, error) {
 	if flags&^1 != 0 {
 		return 0, fail(InvalidValue, "flags %#x", flags)
@@ -136,7 +138,7 @@ func (d *Driver) GreenCtxCreate(desc Handle, dev int, flags uint32) (Handle, err
 	return g.handle, nil
 }
 
-// green is the green context with a handle. d.mu is held.
+// green returns the green context with a handle. The caller must hold d.mu.
 func (d *Driver) green(h Handle) (*GreenContext, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -151,7 +153,7 @@ func (d *Driver) green(h Handle) (*GreenContext, error) {
 	return g, g.ctx.err
 }
 
-// GreenCtxDestroy is cuGreenCtxDestroy. Its streams stay, as those of the primary context.
+// GreenCtxDestroy is cuGreenCtxDestroy. Its streams become streams of the primary context.
 func (d *Driver) GreenCtxDestroy(h Handle) error {
 	d.mu.Lock()
 	g, ok := d.objects[h].(*GreenContext)
@@ -169,7 +171,7 @@ func (d *Driver) GreenCtxDestroy(h Handle) error {
 	return d.PrimaryCtxRelease(g.ctx.dev.ordinal)
 }
 
-// CtxFromGreenCtx is cuCtxFromGreenCtx: the primary context.
+// CtxFromGreenCtx is cuCtxFromGreenCtx: it returns the primary context.
 func (d *Driver) CtxFromGreenCtx(h Handle) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -215,7 +217,7 @@ func (d *Driver) GreenCtxStreamCreate(h Handle, flags uint32, priority int) (Han
 	return s.handle, nil
 }
 
-// StreamGetGreenCtx is cuStreamGetGreenCtx: 0 of a stream that is in none.
+// StreamGetGreenCtx is cuStreamGetGreenCtx; 0 if the stream belongs to no green context.
 func (t *Thread) StreamGetGreenCtx(h Handle) (Handle, error) {
 	return streamValue(t, h, func(s *Stream) Handle {
 		if s.green == nil {
@@ -225,7 +227,7 @@ func (t *Thread) StreamGetGreenCtx(h Handle) (Handle, error) {
 	})
 }
 
-// CtxRecordEvent is cuCtxRecordEvent: the event stands for all work of the context.
+// CtxRecordEvent is cuCtxRecordEvent: the event records all work of the context.
 func (t *Thread) CtxRecordEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -236,7 +238,7 @@ func (t *Thread) CtxRecordEvent(h, event Handle) error {
 	return t.d.recordAll(c, nil, event)
 }
 
-// GreenCtxRecordEvent is cuGreenCtxRecordEvent: the event stands for the work of all streams of the green context.
+// GreenCtxRecordEvent is cuGreenCtxRecordEvent: the event records the work of all streams of the green context.
 func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -247,8 +249,8 @@ func (t *Thread) GreenCtxRecordEvent(h, event Handle) error {
 	return t.d.recordAll(g.ctx, g, event)
 }
 
-// streamsOf lists the streams of a context, or of a green one of it if one is given. The error is that some are captured, and
-// their captures are invalid then. d.mu is held.
+// streamsOf lists the streams of a context, or of its green context g if that is not nil. If a stream is captured, it
+// invalidates the capture and returns an error. The caller must hold d.mu.
 func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
 	for s := range c.streams {
 		if g != nil && s.green != g {
@@ -262,7 +264,7 @@ func (c *Context) streamsOf(g *GreenContext) (list []*Stream, err error) {
 	return list, err
 }
 
-// recordAll records an event after all work of a context, or of a green one of it. d.mu is held.
+// recordAll records an event after all work of a context, or of its green context g. The caller must hold d.mu.
 func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 	e, err := d.event(event)
 	if err != nil {
@@ -287,7 +289,7 @@ func (d *Driver) recordAll(c *Context, g *GreenContext, event Handle) error {
 	return err
 }
 
-// CtxWaitEvent is cuCtxWaitEvent: all later work of the context comes after what the event has recorded.
+// CtxWaitEvent is cuCtxWaitEvent: all later work of the context runs after the work recorded by the event.
 func (t *Thread) CtxWaitEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -298,7 +300,8 @@ func (t *Thread) CtxWaitEvent(h, event Handle) error {
 	return t.d.waitAll(c, nil, event)
 }
 
-// GreenCtxWaitEvent is cuGreenCtxWaitEvent: all later work of the green context comes after what the event has recorded.
+// GreenCtxWaitEvent is cuGreenCtxWaitEvent: all later work of the green context runs after the work recorded by the
+// event.
 func (t *Thread) GreenCtxWaitEvent(h, event Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -309,7 +312,8 @@ func (t *Thread) GreenCtxWaitEvent(h, event Handle) error {
 	return t.d.waitAll(g.ctx, g, event)
 }
 
-// waitAll has all later work of a context, or of a green one of it, come after what an event has recorded. d.mu is held.
+// waitAll orders all later work of a context, or of its green context g, after the work recorded by an event. The
+// caller must hold d.mu.
 func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	e, err := d.event(event)
 	if err != nil {
@@ -334,15 +338,15 @@ func (d *Driver) waitAll(c *Context, g *GreenContext, event Handle) error {
 	return nil
 }
 
-// checkResident reports whether the blocks of a cooperative launch are all resident on the multiprocessors of a green context. The
-// driver is not locked.
+// checkResident checks that all blocks of a cooperative launch are resident at the same time on the multiprocessors of
+// a green context. The caller must not hold d.mu.
 func (t *Thread) checkResident(p *LaunchParams, l *launch, stream Handle) error {
 	if !p.Cooperative {
 		return nil
 	}
 	sms, err := streamValue(t, stream, (*Stream).multiprocessors)
 	if err != nil || sms == interp.Multiprocessors {
-		return nil // the launch says itself what is wrong with the stream
+		return nil // the launch itself reports an invalid stream
 	}
 	n, err := l.f.residency(l.l.Block.Count(), l.l.Shared)
 	if err == nil && l.l.Grid.Count() > n*sms {

@@ -1,7 +1,6 @@
 package driver
 
-// This file runs kernels on memory of the host, for clients that know nothing of
-// devices.
+// This file runs kernels on memory of the host, for clients without the driver API.
 
 import (
 	"context"
@@ -20,10 +19,10 @@ type HostLaunch struct {
 	PTX         []byte
 	Args        []uint64 // one per parameter, which takes its low bytes
 	Grid, Block interp.Dim3
-	Shared      int // bytes of dynamic shared memory
+	Shared      int // dynamic shared memory, in bytes
 }
 
-// host is a device whose memory is that of the host.
+// host is a device whose memory is the memory of the host.
 type host struct {
 	mu    sync.Mutex
 	dev   *interp.Device // nil before the first launch
@@ -31,13 +30,12 @@ type host struct {
 	order []*ptx.Module // oldest first
 }
 
-// hostModules is how many modules stay loaded.
+// hostModules is the maximum number of loaded modules.
 const hostModules = 1024
 
-// RunHost runs the first kernel of a module, where addresses of global memory are
-// those of the host, and waits for it. An access to memory that the host does not
-// have is a trap. The module's variables have their initial values in every launch.
-// Launches that are made at the same time run one after the other.
+// RunHost runs the first kernel of a module and waits for it. Addresses of global memory are addresses of the host. An
+// access to an address without memory is a trap. The module's variables have their initial values in every launch.
+// Concurrent calls run one after the other.
 func (d *Driver) RunHost(l *HostLaunch) error {
 	kernel, err := d.runHost(l)
 	d.stderr.flush()
@@ -53,7 +51,7 @@ func (d *Driver) RunHost(l *HostLaunch) error {
 	return nil
 }
 
-// hostResult is the result of a launch that has failed, or never began.
+// hostResult returns the result code of a launch that failed or did not start.
 func hostResult(err error) Result {
 	if _, ok := err.(ptx.ErrorList); ok {
 		return InvalidPTX
@@ -99,7 +97,7 @@ func (d *Driver) runHost(l *HostLaunch) (kernel string, err error) {
 	return k.Name, err
 }
 
-// module loads a module, if it is not loaded. h.mu is held.
+// module loads a module unless it is loaded. The caller must hold h.mu.
 func (h *host) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
 	if h.dev == nil {
 		if err := h.start(d); err != nil {
@@ -122,10 +120,10 @@ func (h *host) module(d *Driver, parsed *ptx.Module) (*interp.Module, error) {
 	return m, nil
 }
 
-// hostBegin is where memory of the host can begin: above the windows of interp.
+// hostBegin is the lowest address of host memory for kernels: above the windows of interp.
 const hostBegin = 4 << 20
 
-// hostEnd is where addresses of processes end.
+// hostEnd returns the end of the address space of a process.
 func hostEnd() uint64 {
 	if runtime.GOARCH == "amd64" {
 		return 1<<47 - 1<<12
@@ -133,8 +131,8 @@ func hostEnd() uint64 {
 	return 1<<48 - 1<<12
 }
 
-// start makes the device: all of the host's addresses are one allocation, and the
-// host tells which have memory behind them when they are accessed.
+// start makes the device. All addresses of the host are one allocation; each access finds out whether the address has
+// memory.
 func (h *host) start(d *Driver) error {
 	dev := interp.NewDevice(interp.Config{
 		Memory: d.settings.Memory, Workers: d.settings.Workers, HostMemory: d.settings.Host, Stdout: &d.stderr,

@@ -13,7 +13,7 @@ import (
 	"gemu/interp"
 )
 
-// pagesOf makes memory outside the Go heap, as a C client has it.
+// pagesOf makes memory outside the Go heap, like the memory of a C client.
 func pagesOf(t *testing.T, size uint64) []byte {
 	t.Helper()
 	data, release, err := new(pages).allocate(size)
@@ -36,7 +36,7 @@ func TestRunHost(t *testing.T) {
 		mem := pagesOf(t, 1<<17)
 		at := address(pointerTo(mem))
 		mem[4] = 30
-		// 7 is what the parameter's four bytes hold of the argument.
+		// 7 is the low four bytes of the argument.
 		if err := d.RunHost(hostLaunch(64, at, 7|1<<40)); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestRunHost(t *testing.T) {
 				t.Errorf("%s: got %v, want %s with %q", mode, err, r.Name(), reason)
 			}
 		}
-		// Nothing, nothing at an address that could be, and what no host has.
+		// Address 0, an unmapped address, and an address that no host has.
 		bad(IllegalAddress, "ld.global.u32 %r4, [%rd0]", hostLaunch(1, 0, 1))
 		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<36, 1))
 		bad(IllegalAddress, "out-of-bounds", hostLaunch(1, 1<<63, 1))
@@ -67,7 +67,7 @@ func TestRunHost(t *testing.T) {
 	}
 }
 
-// Variables start afresh in every launch.
+// Variables have their initial values in every launch.
 func TestHostVariables(t *testing.T) {
 	const src = `.version 7.8 .target sm_80 .address_size 64 .global .u32 n = 5;
 	.entry k(.param .u64 x) { .reg .u64 %rd; .reg .u32 %r; ld.param.u64 %rd, [x]; atom.global.add.u32 %r, [n], 1; st.global.u32 [%rd], %r; ret; }`
@@ -105,7 +105,7 @@ func TestHostThreads(t *testing.T) {
 	}
 }
 
-// The statistics of a program are those of its launches together.
+// The statistics of a program are the sums over its launches.
 func TestStatistics(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stats.json")
 	s := DefaultSettings()
@@ -132,7 +132,7 @@ func TestStatistics(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	// The kernel has 12 instructions, and a launch 2 full warps.
+	// The kernel has 12 instructions, and a launch has 2 full warps.
 	if got.Mode != "vector" || got.Policy != "gemu" || len(got.Kernels) != 1 || got.Kernels[0].Kernel != "add" {
 		t.Fatalf("got %s", b)
 	}
@@ -140,7 +140,7 @@ func TestStatistics(t *testing.T) {
 	if k.Launches != 3 || k.WarpInstructions != 3*2*12 || k.ThreadInstructions != 32*k.WarpInstructions || k.ActiveLanesMean != 32 {
 		t.Errorf("got %s", b)
 	}
-	// The address is affine, and loads of parameters are left out.
+	// The address is affine, and loads of parameters do not count.
 	if k.Structure == nil || k.Structure.Instructions != k.WarpInstructions || k.Structure.MemoryOps != 100 {
 		t.Errorf("got %s", b)
 	}
@@ -189,7 +189,7 @@ func TestEnvironment(t *testing.T) {
 
 func pointerTo(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
-// The manual has every variable, as the code does.
+// The manual documents every variable.
 func TestVariablesAreDocumented(t *testing.T) {
 	b, err := os.ReadFile("../docs/libraries.md")
 	if err != nil {

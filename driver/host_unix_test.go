@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// The trap of memory that is not there, or not to be written, names the instruction
-// and the lanes.
+// The trap of an access to missing or read-only memory names the instruction and the lanes.
 func TestHostFault(t *testing.T) {
 	d := New(DefaultSettings())
 	defer d.Close()

@@ -1,7 +1,7 @@
 package driver
 
-// This file calls the driver's functions in any order with any handles, addresses and counts: each call is an answer, whatever came
-// before.
+// This file calls the driver's functions in any order with any handles, addresses and counts: each call must return,
+// whatever was called before.
 
 import (
 	"fmt"
@@ -22,11 +22,11 @@ import (
 	"gemu/ptx"
 )
 
-// notCalled are the methods that hostile programs do not call: they end the driver, run without one, or read what the caller
-// vouches for.
+// notCalled lists the methods that hostile programs do not call: they end the driver, run without a context, or access
+// memory for which the caller is responsible.
 var notCalled = []string{"Init", "Close", "Exit", "NewThread", "RunHost", "Trace", "Unsupported", "ExportTable", "Statistics", "Check", "Run"}
 
-// hostileClient is a program that calls anything.
+// hostileClient is a program with random calls.
 type hostileClient struct {
 	r       *rand.Rand
 	d       *Driver
@@ -36,7 +36,7 @@ type hostileClient struct {
 	handles   []Handle
 	byKind    map[string][]Handle
 	addresses []uint64
-	host      []byte // that copies may go to and come from
+	host      []byte // source and destination of copies
 	files     []int
 	calls     []string
 }
@@ -58,7 +58,7 @@ func newHostileClient(d *Driver, seed uint64) *hostileClient {
 	return c
 }
 
-// begin makes some of everything that handles are of.
+// begin makes some objects of every kind.
 func (c *hostileClient) begin() error {
 	t := c.thread
 	var failed error
@@ -99,7 +99,7 @@ func (c *hostileClient) begin() error {
 	return failed
 }
 
-// keep has a handle used by later calls.
+// keep records a handle for later calls.
 func (c *hostileClient) keep(kind string, h Handle) {
 	if h != 0 {
 		c.handles = append(c.handles, h)
@@ -107,7 +107,8 @@ func (c *hostileClient) keep(kind string, h Handle) {
 	}
 }
 
-// handleKinds are what methods take first and give, by the beginnings of their names; the first that fits.
+// handleKinds maps the beginning of a method's name to the kinds of handle that it takes and returns; the first match
+// counts.
 var handleKinds = []struct{ prefix, takes, gives string }{
 	{"StreamEndCapture", "stream", "graph"}, {"Stream", "stream", "stream"}, {"Event", "event", "event"}, {"PrimaryCtx", "ctx", "ctx"}, {"Ctx", "ctx", "ctx"},
 	{"ModuleGetFunction", "module", "func"}, {"ModuleGetReference", "module", "reference"}, {"ModuleEnumerate", "module", "func"}, {"Module", "module", "module"},
@@ -129,10 +130,10 @@ func handleKind(method string) (takes, gives string) {
 	return "", ""
 }
 
-// hostileKernels are those of the other tests that end.
+// hostileKernels are the test kernels that terminate.
 var hostileKernels = kernels[:strings.Index(kernels, ".visible .entry spin")]
 
-// modest is a number that a call may well take.
+// modest returns a plausible number.
 func (c *hostileClient) modest() uint64 {
 	if c.r.IntN(2) == 0 {
 		return 0
@@ -140,7 +141,7 @@ func (c *hostileClient) modest() uint64 {
 	return []uint64{1, 1, 1, 2, 3, 4, 8, 16, 64, 256, 4096, 65536}[c.r.IntN(12)]
 }
 
-// number is a number of any size.
+// number returns a number of any size.
 func (c *hostileClient) number() uint64 {
 	switch r := c.r; r.IntN(6) {
 	case 0, 1:
@@ -156,7 +157,7 @@ func (c *hostileClient) number() uint64 {
 	}
 }
 
-// address is a number that may be an address, or near one.
+// address returns a number that may be an address, or close to an address.
 func (c *hostileClient) address() uint64 {
 	a := c.addresses[c.r.IntN(len(c.addresses))]
 	switch c.r.IntN(8) {
@@ -170,14 +171,14 @@ func (c *hostileClient) address() uint64 {
 	return a
 }
 
-// handle is one that was given out, most often of a kind; it may be gone, or be none at all.
+// handle returns a handle made earlier, usually of the given kind; it may be stale or invalid.
 func (c *hostileClient) handle(kind string) Handle {
 	if list := c.byKind[kind]; len(list) > 0 && c.r.IntN(5) > 0 {
 		return list[c.r.IntN(len(list))]
 	}
 	switch c.r.IntN(12) {
 	case 0:
-		return Handle(c.r.IntN(4)) // no handle, and the streams that always are
+		return Handle(c.r.IntN(4)) // 0 and the reserved streams
 	case 1:
 		return Handle(c.number())
 	case 2:
@@ -186,7 +187,7 @@ func (c *hostileClient) handle(kind string) Handle {
 	return c.handles[c.r.IntN(len(c.handles))]
 }
 
-// value is an argument of a type; small has numbers that a call may well take. Handles are of a kind.
+// value returns an argument of a type; with small, numbers are plausible. Handles are of the given kind.
 func (c *hostileClient) value(t reflect.Type, small bool, kind string) reflect.Value {
 	v := reflect.New(t).Elem()
 	number := c.number
@@ -202,7 +203,7 @@ func (c *hostileClient) value(t reflect.Type, small bool, kind string) reflect.V
 			*x = Location{int32(number()), int32(number())}
 		}
 		return v
-	case *NodeKind: // which of two functions it is
+	case *NodeKind: // selects one of two functions
 		*x = []NodeKind{EventWaitNode, EventRecordNode}[c.r.IntN(2)]
 		return v
 	case *ptx.Type:
@@ -249,7 +250,7 @@ func (c *hostileClient) value(t reflect.Type, small bool, kind string) reflect.V
 		}
 		x.Params = unsafe.Pointer(&pointers[0])
 		return v
-	case *MemoryOp: // waits may last forever
+	case *MemoryOp: // a wait may never end
 		*x = MemoryOp{Kind: []MemoryOpKind{WriteValue32, WriteValue64, MemoryBarrier, 3, -1}[c.r.IntN(5)], Addr: c.address(), Value: c.number(), Flags: uint32(c.number())}
 		return v
 	case *HostFunc:
@@ -309,7 +310,7 @@ func (c *hostileClient) value(t reflect.Type, small bool, kind string) reflect.V
 	return v
 }
 
-// size is a number, or one so small that products of two fit into memory of the host.
+// size returns a number, or a small number such that the product of two fits host memory.
 func (c *hostileClient) size(small bool) uint64 {
 	if small {
 		return uint64(c.r.IntN(9))
@@ -317,7 +318,8 @@ func (c *hostileClient) size(small bool) uint64 {
 	return c.number()
 }
 
-// place is a place of a copy: with large numbers not in memory of the host, which the caller answers for.
+// place returns a place of a copy. With large sizes it is not in host memory, because the caller is responsible for
+// that.
 func (c *hostileClient) place(small bool) Place {
 	p := Place{Kind: []PlaceKind{DevicePlace, DevicePlace, ArrayPlace, 4, 0, 77}[c.r.IntN(6)], Device: c.address(), Array: c.handle("array")}
 	if small && c.r.IntN(3) == 0 {
@@ -326,7 +328,7 @@ func (c *hostileClient) place(small bool) Place {
 	return p
 }
 
-// step calls a method, and keeps what it has given.
+// step calls a method and records the handles it returns.
 func (c *hostileClient) step() {
 	m := c.methods[c.r.IntN(len(c.methods))]
 	t := m.call.Type()
@@ -343,11 +345,11 @@ func (c *hostileClient) step() {
 		args = append(args, c.value(t.In(i), small, kind))
 	}
 	switch m.name {
-	case "Memcpy": // its count
+	case "Memcpy": // byte count
 		args[2].SetUint(c.size(small))
 	case "MemcpyEager":
 		args[2].SetUint(c.size(true))
-	case "GraphConditionalHandleCreate": // a loop that is never to end
+	case "GraphConditionalHandleCreate": // avoids an endless loop
 		args[1].SetUint(0)
 	case "GraphAddConditionalNode":
 		if ConditionalKind(args[3].Int()) == 1 {
@@ -358,13 +360,13 @@ func (c *hostileClient) step() {
 		if len(args) > 1 && small {
 			args[1].SetUint(uint64(c.r.IntN(4096)))
 		}
-	case "LinkAddData", "ModuleLoadData": // the size is the caller's word
+	case "LinkAddData", "ModuleLoadData": // the caller is responsible for the size
 		k := len(args) - 1
 		for args[k].Kind() != reflect.Uint64 {
 			k--
 		}
 		args[k].SetUint(uint64(c.r.IntN(8)))
-	case "MemImport", "MemPoolImport": // descriptors of the process are the caller's
+	case "MemImport", "MemPoolImport": // descriptors belong to the caller
 		args[0].SetInt(-1)
 	case "Peek":
 		args[0] = reflect.ValueOf(c.host[:c.r.IntN(100)])
@@ -401,7 +403,7 @@ func (c *hostileClient) step() {
 	}
 }
 
-// hostileCalls makes calls by a seed.
+// hostileCalls makes random calls for a seed.
 func hostileCalls(t *testing.T, seed uint64, calls int) {
 	t.Helper()
 	s := DefaultSettings()
@@ -437,7 +439,7 @@ func hostileCalls(t *testing.T, seed uint64, calls int) {
 		}
 	}()
 	for i := range calls {
-		if i%16 == 0 { // calls without a context do little
+		if i%16 == 0 { // calls without a context have little effect
 			c.thread.CtxSetCurrent(c.byKind["ctx"][c.r.IntN(len(c.byKind["ctx"]))])
 		}
 		c.step()
@@ -453,7 +455,7 @@ func hostileCalls(t *testing.T, seed uint64, calls int) {
 	}
 }
 
-// TestHostileCalls: programs that call anything with anything get results.
+// TestHostileCalls: random programs get results.
 func TestHostileCalls(t *testing.T) {
 	seed := part.Seed(t)
 	for i := range uint64(part.Count(10, 100, 20000)) {
@@ -469,10 +471,10 @@ func FuzzCalls(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { hostileCalls(t, seed, 300) })
 }
 
-// cut is a text that is not too long to read.
+// cut shortens a text.
 func cut(s string) string { return s[:min(len(s), 120)] }
 
-// TestHostileArguments: what hostile programs have found.
+// TestHostileArguments: calls that hostile programs have found.
 func TestHostileArguments(t *testing.T) {
 	c := newClient(t, nil)
 	c.want(InvalidValue, "at offset", c.ParamSet(c.function("add"), math.MaxInt64, []byte{1, 2}))

@@ -1,17 +1,15 @@
 package driver
 
-// This file finds PTX in what a client loads: text, a container that gemu's assembler or linker
-// has made (package cubin), or a fat binary, which holds such and machine code for several
-// devices.
+// This file extracts PTX from an image: text, a container of gemu's assembler or linker (package cubin), or a fat
+// binary, which holds PTX, containers and machine code for several devices.
 //
-// A fat binary is a header and entries behind it, all numbers little endian:
+// A fat binary is a header followed by entries. All numbers are little endian:
 //
-//	header   0 magic  4 version u16  6 size of the header u16  8 bytes behind it u64
+//	header   0 magic  4 version u16  6 size of the header u16  8 size of the entries u64
 //	entry    0 kind u16  4 size of the entry's header u32  8 size with padding u64
 //	        16 size u32  28 compute capability u32  40 flags u64  56 size uncompressed u64
 //
-// Compilers put a wrapper around it that points to it: magic u32, version u32,
-// pointer u64.
+// Compilers add a wrapper that points to the fat binary: magic u32, version u32, pointer u64.
 
 import (
 	"bytes"
@@ -42,11 +40,11 @@ const (
 	flagZstd = 1 << 15
 )
 
-// maxImage bounds the size of a module's source.
+// maxImage is the maximum size of an image in bytes.
 const maxImage = 1 << 30
 
-// source is the PTX of an image that a client points to, of any form that
-// cuModuleLoadData takes. size is 0 where the API does not tell it.
+// source returns the PTX of an image in client memory, in any form that cuModuleLoadData accepts. size is 0 if it is
+// unknown.
 func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 	switch {
 	case p == nil:
@@ -61,7 +59,7 @@ func (d *Driver) source(p unsafe.Pointer, size uint64) (src []byte, err error) {
 	return src, err
 }
 
-// readImage is source, reading memory that may not be there.
+// readImage is source without protection: it must run within safely, because the memory may not exist.
 func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 	le := binary.LittleEndian
 	magic := hostBytes(p, 4)
@@ -103,7 +101,7 @@ func (d *Driver) readImage(p unsafe.Pointer, size uint64) ([]byte, error) {
 	return bytes.Clone(text), nil
 }
 
-// cubinFile is the ELF file that a client points to, with its size if that is known and 0 otherwise.
+// cubinFile returns the ELF file at p. size is its size in bytes, or 0 if it is unknown.
 func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	if size > 0 && size < cubin.HeaderSize {
 		return nil, fail(InvalidImage, "%d bytes of an ELF file", size)
@@ -115,7 +113,7 @@ func cubinFile(p unsafe.Pointer, size uint64) ([]byte, error) {
 	return hostBytes(p, max(expected, cubin.HeaderSize)), nil
 }
 
-// cubinPTX is the PTX in a container. The result is NoBinaryForGPU if it is a cubin with machine code.
+// cubinPTX returns the PTX in a container. The result is NoBinaryForGPU if it is a cubin with machine code.
 func cubinPTX(file []byte) ([]byte, error) {
 	text, err := cubin.Unpack(file, maxImage)
 	switch {
@@ -127,7 +125,7 @@ func cubinPTX(file []byte) ([]byte, error) {
 	return text, nil
 }
 
-// textLength is the length of a text that ends with a zero.
+// textLength returns the length of a zero-terminated text in bytes.
 func textLength(p unsafe.Pointer) (n uint64) {
 	for n < maxImage && *(*byte)(unsafe.Add(p, n)) != 0 {
 		n++
@@ -140,7 +138,7 @@ type fatEntry struct {
 	kind  uint16
 	sm    int
 	flags uint64
-	plain uint64 // bytes uncompressed
+	plain uint64 // uncompressed size in bytes
 	data  []byte
 }
 
@@ -164,14 +162,14 @@ func entries(rest []byte) ([]fatEntry, error) {
 	return list, nil
 }
 
-// fatbinPTX is the PTX of a fat binary for the highest compute capability that the
-// device has, or else for the lowest above it; body is what follows its header.
+// fatbinPTX returns the PTX for the highest compute capability up to the device's, or else for the lowest above it.
+// body is the fat binary after its header.
 func fatbinPTX(body []byte, device int) ([]byte, error) {
 	list, err := entries(body)
 	if err != nil {
 		return nil, err
 	}
-	var best []byte // its text
+	var best []byte // text of the best entry
 	sm := -1
 	var others []string
 	for i := range list {
@@ -197,8 +195,7 @@ func fatbinPTX(body []byte, device int) ([]byte, error) {
 	return best, nil
 }
 
-// isNearer reports whether code for compute capability a suits a device better than code
-// for b.
+// isNearer reports whether code for compute capability a suits a device better than code for b.
 func isNearer(a, b, device int) bool {
 	if a <= device && b <= device {
 		return a > b
@@ -206,7 +203,7 @@ func isNearer(a, b, device int) bool {
 	return a < b
 }
 
-// text is the PTX of an entry. The result is NoBinaryForGPU if it has machine code.
+// text returns the PTX of an entry. The result is NoBinaryForGPU if it has machine code.
 func (e *fatEntry) text() ([]byte, error) {
 	data, err := e.unpack()
 	switch {
@@ -221,7 +218,7 @@ func (e *fatEntry) text() ([]byte, error) {
 	return bytes.Clone(data), nil
 }
 
-// unpack is what an entry has, uncompressed.
+// unpack returns the uncompressed content of an entry.
 func (e *fatEntry) unpack() ([]byte, error) {
 	data := e.data
 	var err error

@@ -14,8 +14,7 @@ import (
 	"gemu/internal/cubin"
 )
 
-// fatEntryOf makes an entry of a fat binary, with the fields where compilers have
-// them; plain is the size of what is compressed.
+// fatEntryOf makes an entry of a fat binary with the fields where compilers have them; plain is the uncompressed size.
 func fatEntryOf(kind uint16, sm uint32, flags uint64, data []byte, plain int) []byte {
 	e := make([]byte, entryHeader)
 	le := binary.LittleEndian
@@ -86,7 +85,7 @@ func TestFatbin(t *testing.T) {
 
 	newest := fatEntryOf(kindPTX, 120, 0, answer("120"), 0)
 
-	all := fatbin(newest, sass, tooNew) // nothing for 8.6: the nearest
+	all := fatbin(newest, sass, tooNew) // no PTX for 8.6: the nearest
 	run(unsafe.Pointer(&all[0]), 90)
 	all = fatbin(tooNew, sass, plain, newest)
 	run(unsafe.Pointer(&all[0]), 50)
@@ -109,7 +108,7 @@ func TestFatbin(t *testing.T) {
 	bad(NoBinaryForGPU, "it has nothing", fatbin())
 	bad(NoBinaryForGPU, "a cubin", slices.Concat([]byte("\x7fELF and more"), make([]byte, cubin.HeaderSize)))
 	bad(InvalidImage, "13 bytes of an ELF file", []byte("\x7fELF and more"))
-	// A broken one is told, wherever it is broken.
+	// A broken fat binary is reported, wherever it is broken.
 	for at := range all {
 		broken := slices.Clone(all)
 		broken[at] ^= 0xff
@@ -125,7 +124,7 @@ func TestFatbin(t *testing.T) {
 		h := slices.Clone(all)
 		binary.LittleEndian.PutUint16(h[6:], uint16(sizes[0]))
 		binary.LittleEndian.PutUint64(h[8:], sizes[1])
-		_, err := c.ModuleLoadData(unsafe.Pointer(&h[0]), 0) // its size is not known
+		_, err := c.ModuleLoadData(unsafe.Pointer(&h[0]), 0) // unknown size
 		c.want(InvalidImage, "a fat binary with a header of", err)
 	}
 	binary.LittleEndian.PutUint64(wrapper[8:], uint64(fixed(t, &wrapper[0])))
@@ -169,7 +168,7 @@ func TestCubin(t *testing.T) {
 	_, err := c.ModuleLoadData(unsafe.Pointer(&short[0]), uint64(len(short)))
 	c.want(InvalidImage, "an ELF file of", err)
 	broken := slices.Clone(large)
-	broken[bytes.Index(broken, []byte{0x78, 0x9c})+2] ^= 0xff // the first block of zlib's
+	broken[bytes.Index(broken, []byte{0x78, 0x9c})+2] ^= 0xff // the first zlib block
 	_, err = c.ModuleLoadData(unsafe.Pointer(&broken[0]), uint64(len(broken)))
 	c.want(InvalidImage, "section .gemu.ptx", err)
 }

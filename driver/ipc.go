@@ -1,8 +1,8 @@
 package driver
 
-// This file is memory that processes of one machine share by handles (driver API, "Memory Management", cuIpc…): plain
-// allocations, which become files without a name when their handles are first asked for. A handle says which descriptor
-// of which process is of the file; who opens it finds that in /proc.
+// This file implements memory that processes of one machine share by handles (driver API, "Memory Management", cuIpc…).
+// A plain allocation becomes a file without a name when its handle is first requested. A handle holds a process and its
+// descriptor of the file; the opening process finds that descriptor in /proc.
 
 import (
 	"bytes"
@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// What the files are called that memory is, so that none is taken for another: of created memory, of plain
-// allocations, of pools and of events.
+// Names of the files in memory, one for each use, so that a file of one use is never taken for another.
 const (
 	createdFile    = "gemu-memory"
 	allocationFile = "gemu-allocation"
@@ -25,15 +24,15 @@ const (
 // IPCHandle is a CUipcMemHandle or a CUipcEventHandle.
 type IPCHandle [64]byte
 
-// origin says where a file of another process is: it is what a handle has in it.
+// origin is the content of a handle: the place of a file in another process.
 type origin struct {
 	PID     int32
 	FD      int32
-	Started uint64 // the process: see startOf
+	Started uint64 // start time of the process; see startOf
 	File    uint64 // see fileID
-	Size    uint64 // bytes of the allocation
-	Addr    uint64 // of the allocation there
-	Device  int32  // its ordinal there
+	Size    uint64 // of the allocation, in bytes
+	Addr    uint64 // of the allocation in its process
+	Device  int32  // ordinal in its process
 	Kind    [12]byte
 }
 
@@ -43,13 +42,13 @@ var (
 	eventHandle  = [12]byte([]byte("gemu event  "))
 )
 
-// errNoProcesses is the error of all calls where processes share no memory.
+// errNoProcesses is the error of all calls on systems where processes cannot share memory.
 var errNoProcesses = fail(NotSupported, "what processes share, on a system that is not Linux")
 
-// ownStart is startOf of this process.
+// ownStart is startOf for this process.
 var ownStart = sync.OnceValues(func() (uint64, error) { return startOf(os.Getpid()) })
 
-// handle is the handle of a file of this process, with what the caller has filled in.
+// handle completes o with the place of a file of this process, and returns it as a handle.
 func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
 	o.PID, o.FD = int32(os.Getpid()), int32(file.Fd())
 	if o.Started, err = ownStart(); err == nil {
@@ -64,7 +63,7 @@ func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
 	return h, nil
 }
 
-// origin is what a handle of a kind says.
+// origin decodes a handle of a kind.
 func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
 	if _, err := binary.Decode(h[:], binary.LittleEndian, &o); err != nil || o.Kind != kind {
 		return o, fail(InvalidHandle, "%x… is no %sof gemu's", h[:8], bytes.TrimPrefix(kind[:], []byte("gemu ")))
@@ -72,12 +71,12 @@ func (h *IPCHandle) origin(kind [12]byte) (o origin, err error) {
 	return o, nil
 }
 
-// sameProcess reports whether the file is of the process that another is of, and the same device there.
+// sameProcess reports whether both files belong to the same device of the same process.
 func (o *origin) sameProcess(other *origin) bool {
 	return o.PID == other.PID && o.Started == other.Started && o.Device == other.Device
 }
 
-// open opens the file, which has to be there still.
+// open opens the file, if it still exists.
 func (o *origin) open(name string) (*os.File, uint64, error) {
 	started, err := startOf(int(o.PID))
 	switch {
@@ -100,13 +99,13 @@ func (o *origin) open(name string) (*os.File, uint64, error) {
 // openedMemory is memory of another process.
 type openedMemory struct {
 	origin origin
-	times  int // that it was opened, less those that it was closed
+	times  int // number of opens less number of closes
 }
 
-// isPlain reports whether the region is memory of cuMemAlloc, which has handles.
+// isPlain reports whether the region is memory of cuMemAlloc: only such memory has handles.
 func (r *region) isPlain() bool { return r.kind == deviceRegion && r.pool == nil && r.graph == nil }
 
-// plainAllocation is the plain allocation that an address lies in. d.mu is held.
+// plainAllocation returns the plain allocation that contains an address. The caller must hold d.mu.
 func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	r := d.regions.find(addr)
 	switch {
@@ -118,8 +117,8 @@ func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	return r, nil
 }
 
-// IPCGetMemHandle is cuIpcGetMemHandle: the handle of the whole allocation that an address lies in. The first call for an
-// allocation waits for all work.
+// IPCGetMemHandle is cuIpcGetMemHandle: it returns the handle of the allocation that contains an address. The first
+// call for an allocation waits for all work.
 func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	if _, err = t.enter(); err != nil {
 		return h, err
@@ -133,7 +132,7 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	file := d.pages.file(r.data)
 	if file == nil {
 		defer d.resume(d.pause())
-		if r, err = d.plainAllocation(addr); err != nil { // freed meanwhile
+		if r, err = d.plainAllocation(addr); err != nil { // another thread may have freed it
 			return h, err
 		}
 		if file, err = d.pages.share(r.data); err != nil {
@@ -144,11 +143,11 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	return o.handle(file)
 }
 
-// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, which all calls have to say.
+// lazyPeerAccess is CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, a flag that every call must set.
 const lazyPeerAccess = 1
 
-// find is the region that memory of another process was opened as in a context; nil if it was not. Only one context of
-// a device opens memory of a device of another process. d.mu is held.
+// find returns the region as which memory of another process is open in a context, or nil. It fails if another context
+// of the device has opened memory of the same device of that process. The caller must hold d.mu.
 func (c *Context) find(o *origin) (*region, error) {
 	for _, r := range c.dev.d.regions {
 		switch {
@@ -162,9 +161,9 @@ func (c *Context) find(o *origin) (*region, error) {
 	return nil, nil
 }
 
-// IPCOpenMemHandle is cuIpcOpenMemHandle: where the beginning of the other process's allocation is in this one. What is
-// open already is at the same address again, and closed as often as it was opened. The memory stays there whatever the
-// other process does, and is charged to that.
+// IPCOpenMemHandle is cuIpcOpenMemHandle: it returns the address in this process of the start of the other process's
+// allocation. If it is open already, the address is the same, and it must be closed as many times as it was opened. The
+// memory stays valid whatever the other process does, and counts as used there.
 func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	d := t.d
 	d.openMu.Lock()
@@ -216,14 +215,15 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	return r.addr, nil
 }
 
-// mapRegion gives a region its memory, of a file from a page on, at its address. The driver is not locked.
+// mapRegion maps a file from an offset on as the memory of a region, at the region's address. The offset must be a
+// multiple of the page size. The caller must not hold d.mu.
 func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) error {
 	mem, err := mapFile(file, from, wholePages(r.size))
 	if err != nil {
 		return fail(OutOfMemory, "%v", err)
 	}
 	r.data, r.pages = mem[:r.size:r.size], func() { freeAddresses(mem) }
-	if r.buf, err = d.gpu.Map(r.addr, r.data, name, 0); err != nil { // waits for a launch under way
+	if r.buf, err = d.gpu.Map(r.addr, r.data, name, 0); err != nil { // waits for a running launch
 		r.pages()
 		return fail(OutOfMemory, "%v", err)
 	}
@@ -235,11 +235,11 @@ func (t *Thread) IPCCloseMemHandle(addr uint64) error {
 	return t.release(addr, InvalidValue, func(r *region) bool { return r.opened != nil })
 }
 
-// userCount counts who uses something. The zero value has none.
+// userCount counts the users of a resource. The zero value has no users.
 type userCount struct{ n atomic.Int64 }
 
-// add is for one more.
+// add counts one more user.
 func (u *userCount) add() { u.n.Add(1) }
 
-// release is for one who does no more, and reports whether it was the last.
+// release counts one user less, and reports whether it was the last.
 func (u *userCount) release() bool { return u.n.Add(-1) == 0 }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A block that is made a file keeps what it has, and its neighbours; who has mapped the file has it when it was given back.
+// A block that becomes a file keeps its content and its neighbours. A process that maps the file keeps the memory when
+// the block is released.
 func TestSharedPages(t *testing.T) {
 	for _, size := range []uint64{100, 5000, 3 * smallBlock} {
 		p := &pages{}
@@ -47,7 +48,7 @@ func TestSharedPages(t *testing.T) {
 	}
 }
 
-// The first handle of an allocation waits for what runs; other streams do not wait for that.
+// The first handle of an allocation waits for running work; other streams do not wait for that.
 func TestHandleWaits(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
@@ -82,7 +83,7 @@ func TestHandleWaits(t *testing.T) {
 	}
 }
 
-// Records of a stream are counted in one lane, those of others in lanes that are over.
+// Records of one stream share a queue; records of further streams use free queues.
 func TestEventBoard(t *testing.T) {
 	e := must(createShared())(t)
 	defer e.drop()
@@ -112,7 +113,7 @@ func TestEventBoard(t *testing.T) {
 	fourth := take(e, c, 0, 3)
 	over(second, true, Success)
 
-	// Another view, as another process has it.
+	// A second view, as in another process.
 	fd := must(duplicate(int(e.file.Fd())))(t)
 	other := must(newSharedEvent(os.NewFile(uintptr(fd), eventFile), true))(t)
 	defer other.drop()
@@ -133,7 +134,7 @@ func TestEventBoard(t *testing.T) {
 		t.Errorf("who waits for what has failed is told %v", err)
 	}
 
-	// A process that has ended has nothing over any more.
+	// After its end, a process completes no more records.
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func TestEventBoard(t *testing.T) {
 	}
 }
 
-// Another process may tell that an event is over before the stream is so far here: then it is.
+// Another process may publish the end of an event before the task here has ended: then the event has ended.
 func TestEventToldFirst(t *testing.T) {
 	c := newClient(t, nil)
 	f, release := held()
@@ -180,7 +181,7 @@ func TestEventToldFirst(t *testing.T) {
 	c.ok(c.EventDestroy(h))
 }
 
-// A process has begun once, and one that has ended has not, before its parent knows of its end and after.
+// A process has one start time. A process that has ended has none, before and after its parent has waited for it.
 func TestStartOf(t *testing.T) {
 	own := must(startOf(os.Getpid()))(t)
 	child := exec.Command("sleep", "100")
@@ -205,7 +206,7 @@ func TestStartOf(t *testing.T) {
 	}
 }
 
-// What was overwritten of a handle, or is none of its kind, is no handle.
+// A changed handle, or a handle of a different kind, is refused.
 func TestBadHandles(t *testing.T) {
 	c := newClient(t, nil)
 	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)
@@ -230,7 +231,7 @@ func TestBadHandles(t *testing.T) {
 	bad("exported as gemu-allocation", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1 })
 }
 
-// What a context shares has no descriptors once it is destroyed.
+// A destroyed context has no open descriptors.
 func TestDestroyCloses(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(100)
@@ -248,7 +249,7 @@ func TestDestroyCloses(t *testing.T) {
 	}
 }
 
-// A handle of memory waits for work, and not for what that waits for.
+// A handle of memory waits for work, but not for later work on which that work waits.
 func TestHandleWaitsForReleased(t *testing.T) {
 	c := newClient(t, nil)
 	x, flag := c.alloc(64), c.alloc(64)
@@ -271,7 +272,7 @@ func TestHandleWaitsForReleased(t *testing.T) {
 	}
 }
 
-// A handle with a size that is not the file's leaves addresses as they are.
+// A handle with a size that differs from the file's uses no addresses.
 func TestHandleOfWrongSize(t *testing.T) {
 	c := newClient(t, nil)
 	h := must(c.IPCGetMemHandle(c.alloc(100)))(t)

@@ -1,6 +1,6 @@
 package driver
 
-// This file is kernel launches.
+// This file implements kernel launches.
 
 import (
 	"encoding/binary"
@@ -11,21 +11,20 @@ import (
 	"gemu/ptx"
 )
 
-// LaunchParams describes a launch, as CUDA_KERNEL_NODE_PARAMS does.
+// LaunchParams holds the parameters of a launch, like CUDA_KERNEL_NODE_PARAMS.
 type LaunchParams struct {
 	Func        Handle // of a function or a kernel
 	Grid, Block interp.Dim3
-	Shared      uint32 // bytes of dynamic shared memory
+	Shared      uint32 // dynamic shared memory, in bytes
 
 	Cooperative bool        // the blocks may wait for each other
-	Cluster     interp.Dim3 // blocks of a cluster; zero: those that the kernel requires, if it does
+	Cluster     interp.Dim3 // cluster size in blocks; zero: the size that the kernel requires, if any
 
-	// The arguments: either an array of pointers to them, or the "extra" array,
-	// which tells of a buffer that holds them, or such a buffer.
+	// The arguments: an array of pointers to them, an "extra" array that describes a buffer, or the buffer itself.
 	Params, Extra unsafe.Pointer
 	Buffer        []byte
 
-	Probes []interp.Probe // that watch the launch
+	Probes []interp.Probe // observers of this launch
 }
 
 // Keys of the extra array.
@@ -35,16 +34,16 @@ const (
 	extraSize    = 2
 )
 
-// launch is a launch that was checked, its arguments copied.
+// launch is a checked launch with copied arguments.
 type launch struct {
 	f               *Function
-	handle          Handle // that the client has named it by
+	handle          Handle // handle by which the client named the kernel
 	l               interp.Launch
-	clientArguments *ClientMemory // its arguments; nil if nobody has asked for them
+	clientArguments *ClientMemory // its arguments in C memory; nil unless a client asked for them
 }
 
-// extents checks the extents of a launch, which are all that the parameters are asked for, and
-// gives that of its clusters. The driver is not locked.
+// extents checks the extents of a launch and returns the cluster size. It uses no other parameters. The caller must not
+// hold d.mu.
 func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err error) {
 	d.mu.Lock()
 	maximum := f.dynamicLimit()
@@ -71,7 +70,7 @@ func (f *Function) extents(d *Driver, p *LaunchParams) (cluster interp.Dim3, err
 	return cluster, nil
 }
 
-// prepare checks a launch and copies its arguments. The driver is not locked.
+// prepare checks a launch and copies its arguments. The caller must not hold d.mu.
 func (t *Thread) prepare(p *LaunchParams) (*launch, error) {
 	f, info, err := t.prepared(p.Func)
 	if err != nil {
@@ -140,7 +139,7 @@ func (p *LaunchParams) arguments(kernel string, info *interp.KernelInfo) (args [
 	return args, err
 }
 
-// extraBuffer is the buffer that the extra array of a launch tells of.
+// extraBuffer returns the buffer that the extra array of a launch describes.
 func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	var ptr unsafe.Pointer
 	size, sized := uint64(0), false
@@ -163,9 +162,8 @@ func extraBuffer(extra unsafe.Pointer) ([]byte, error) {
 	}
 }
 
-// bound is the launch with what its module's references are set to. It makes sure that the
-// module is loaded: from then on what unloads it waits for the launch, once that is
-// submitted. d.mu is held.
+// bound returns a copy of the launch with the current bindings of its module's references. It fails if the module was
+// unloaded. After the submission, an unload waits for the launch. The caller must hold d.mu.
 func (l *launch) bound() (*launch, error) {
 	if !l.f.module.alive() {
 		return nil, fail(InvalidHandle, "the module of kernel %s was unloaded", l.f.kernel.Name)
@@ -198,7 +196,7 @@ func (t *Thread) LaunchKernel(p *LaunchParams, stream Handle) error {
 	return s.finish(s.submitLaunch(l, l.run), t.d.settings.Blocking)
 }
 
-// submitLaunch is submit for a launch, which run runs. d.mu is held.
+// submitLaunch submits a launch that run executes. The caller must hold d.mu.
 func (s *Stream) submitLaunch(l *launch, run func(*interp.HostOrder) error) *task {
 	d := s.ctx.dev.d
 	var t *task
@@ -212,7 +210,7 @@ func (s *Stream) submitLaunch(l *launch, run func(*interp.HostOrder) error) *tas
 	return t
 }
 
-// enterLaunch locks the driver for a launch on a stream, and gives it as it is bound.
+// enterLaunch locks the driver for a launch on a stream, and binds the launch.
 func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error) {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -228,8 +226,8 @@ func (t *Thread) enterLaunch(l *launch, stream Handle) (*Stream, *launch, error)
 	return s, l, nil
 }
 
-// Run runs a kernel on the default stream and waits for it. Unlike that of
-// LaunchKernel, its fault ends with the call: the context works on.
+// Run runs a kernel on the default stream and waits for it. Unlike with LaunchKernel, a fault does not affect the
+// context.
 func (t *Thread) Run(p *LaunchParams) (*interp.Result, error) {
 	l, err := t.prepare(p)
 	if err != nil {
@@ -265,7 +263,7 @@ func (l *launch) execute(o *interp.HostOrder) (*interp.Result, error) {
 	}
 	r, err := launch()
 	if err != nil {
-		if r == nil { // no probe was told of it
+		if r == nil { // no probe has seen the launch
 			d.sanitizer.Fail(l.f.kernel.Name, err)
 		}
 		return nil, failBy(faultResult(err), err)
@@ -274,7 +272,8 @@ func (l *launch) execute(o *interp.HostOrder) (*interp.Result, error) {
 	return r, nil
 }
 
-// reportEngine says why Go executes a launch where the user has asked for machine code, once for each reason.
+// reportEngine prints the reason why Go executes a launch although the user asked for machine code, once for each
+// reason.
 func (d *Driver) reportEngine(l *interp.Launch) {
 	if !d.settings.Native {
 		return
@@ -286,8 +285,7 @@ func (d *Driver) reportEngine(l *interp.Launch) {
 	}
 }
 
-// run is execute for a client that does not wait: it tells of the fault in full on
-// the driver's standard error.
+// run is execute for a client that does not wait: it prints the complete fault on the driver's standard error.
 func (l *launch) run(o *interp.HostOrder) error {
 	_, err := l.execute(o)
 	if err != nil {
@@ -296,7 +294,7 @@ func (l *launch) run(o *interp.HostOrder) error {
 	return err
 }
 
-// faults are the results of the kinds of fault; others are LaunchFailed.
+// faults maps kinds of fault to results. The default is LaunchFailed.
 var faults = map[error]Result{
 	interp.ErrOutOfBounds:   IllegalAddress,
 	interp.ErrUseAfterFree:  IllegalAddress,
@@ -317,7 +315,7 @@ var faults = map[error]Result{
 	interp.ErrMismatch:      Unknown,
 }
 
-// faultResult is the result of a launch that has failed.
+// faultResult returns the result of a launch that has failed.
 func faultResult(err error) Result {
 	var trap *interp.Trap
 	var refused *interp.LaunchError

@@ -2,7 +2,7 @@ package driver
 
 import "testing"
 
-// A kernel that is no tile kernel is refused a block that differs from its .reqntid.
+// A kernel that is not a tile kernel refuses a block that differs from its .reqntid.
 func TestRequiredBlock(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(".version 8.0 .target sm_80 .address_size 64 .visible .entry k(.param .u64 x) .reqntid 32 { ret; }")

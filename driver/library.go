@@ -1,7 +1,6 @@
 package driver
 
-// This file is libraries: modules that belong to no context, and are loaded into
-// each one that uses them.
+// This file implements libraries: modules that belong to no context, and are loaded into each context that uses them.
 
 import (
 	"unsafe"
@@ -9,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// Library is a loaded library.
+// Library is a library and its modules by context.
 type Library struct {
 	handle  Handle
 	mod     *ptx.Module
@@ -17,7 +16,7 @@ type Library struct {
 	kernels map[string]*Kernel
 }
 
-// Kernel is a kernel of a library: a function of whichever context is current.
+// Kernel is a kernel of a library. It stands for a function in the current context.
 type Kernel struct {
 	handle  Handle
 	library *Library
@@ -58,7 +57,7 @@ func (t *Thread) library(name string, src []byte) (Handle, error) {
 	return l.handle, nil
 }
 
-// enterLibrary locks the driver for a call on a library.
+// enterLibrary locks the driver for a call on a library, unless it returns an error.
 func (t *Thread) enterLibrary(h Handle) (*Library, error) {
 	t.d.mu.Lock()
 	err := error(nil)
@@ -105,7 +104,7 @@ func (t *Thread) LibraryGetKernel(h Handle, name string) (Handle, error) {
 	return l.kernel(t.d, name)
 }
 
-// kernel is a kernel of the library. d.mu is held.
+// kernel returns a kernel of the library. The caller must hold d.mu.
 func (l *Library) kernel(d *Driver, name string) (Handle, error) {
 	if k := l.kernels[name]; k != nil {
 		return k.handle, nil
@@ -121,8 +120,8 @@ func (l *Library) kernel(d *Driver, name string) (Handle, error) {
 	return 0, fail(NotFound, "%s has no kernel %s", l.mod.Name, name)
 }
 
-// LibraryEnumerateKernels is cuLibraryEnumerateKernels, and with its length
-// cuLibraryGetKernelCount: all kernels, in the order of the source.
+// LibraryEnumerateKernels is cuLibraryEnumerateKernels: all kernels in the order of the source. The length of the list
+// is cuLibraryGetKernelCount.
 func (t *Thread) LibraryEnumerateKernels(h Handle) ([]Handle, error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -140,7 +139,7 @@ func (t *Thread) LibraryEnumerateKernels(h Handle) ([]Handle, error) {
 	return list, nil
 }
 
-// LibraryGetModule is cuLibraryGetModule: the library in the current context.
+// LibraryGetModule is cuLibraryGetModule: the module in the current context.
 func (t *Thread) LibraryGetModule(h Handle) (Handle, error) {
 	l, err := t.enterLibrary(h)
 	if err != nil {
@@ -154,8 +153,8 @@ func (t *Thread) LibraryGetModule(h Handle) (Handle, error) {
 	return m.handle, nil
 }
 
-// libraryModule loads the library into the current context, if it is not there. The
-// driver is not locked.
+// libraryModule returns the module of the library in the current context, and loads it if necessary. The caller must
+// not hold d.mu.
 func (t *Thread) libraryModule(l *Library) (*Module, error) {
 	d := t.d
 	c, err := t.enter()
@@ -198,7 +197,7 @@ func (t *Thread) LibraryGetGlobal(h Handle, name string) (addr, size uint64, err
 	return m.global(name)
 }
 
-// KernelGetFunction is cuKernelGetFunction: the kernel in the current context.
+// KernelGetFunction is cuKernelGetFunction: the function in the current context.
 func (t *Thread) KernelGetFunction(h Handle) (Handle, error) {
 	t.d.mu.Lock()
 	k, err := object[*Kernel](t.d, h)
@@ -213,7 +212,7 @@ func (t *Thread) KernelGetFunction(h Handle) (Handle, error) {
 	return f.handle, nil
 }
 
-// kernelFunction is a kernel in the current context. The driver is not locked.
+// kernelFunction returns the function of a kernel in the current context. The caller must not hold d.mu.
 func (t *Thread) kernelFunction(k *Kernel) (*Function, error) {
 	m, err := t.libraryModule(k.library)
 	if err != nil {

@@ -1,7 +1,7 @@
 package driver
 
-// This file is the linker. It makes one PTX module of several, in a container: there is no machine
-// code to link. Of libraries it knows CUDA's device runtime, for which gemu has PTX of its own.
+// This file implements the linker. It merges PTX modules into one module and packs it into a container, because there
+// is no machine code to link. The only known library is CUDA's device runtime, for which gemu has its own PTX.
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"gemu/ptx"
 )
 
-// What gemu has of libcudadevrt.a, of which programs may bring the rest along.
+// The parts of libcudadevrt.a that gemu has; programs may link further parts.
 var (
 	//go:embed devrt.ptx
 	deviceGroups []byte
@@ -32,9 +32,9 @@ var (
 type Link struct {
 	ctx    *Context
 	inputs []linkInput
-	libs   []linkInput // of them what defines something that is missing is linked
-	image  []byte      // what Complete has made
-	free   func()      // gives image back; may be nil
+	libs   []linkInput // libraries: linked if they define a missing function
+	image  []byte      // result of LinkComplete
+	free   func()      // releases image; may be nil
 }
 
 // linkInput is a PTX module to link.
@@ -43,8 +43,7 @@ type linkInput struct {
 	text []byte
 }
 
-// LinkInput says what is given to a linker; the numbers are those of
-// CUjitInputType.
+// LinkInput is a kind of linker input; the numbers are those of CUjitInputType.
 type LinkInput int32
 
 // The kinds of input.
@@ -114,8 +113,8 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 	return t.LinkAddData(h, kind, nil, 0, file)
 }
 
-// linkLibrary adds a library, which is an archive of machine code: gemu has what is in
-// that of the device runtime.
+// linkLibrary adds a library, which is an archive of machine code. Only the device runtime is known; gemu's PTX
+// replaces it.
 func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	names, err := members(archive)
 	if err != nil {
@@ -132,8 +131,7 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 	return t.linkSource(h, "libcudadevrt_graph.ptx", deviceGraphs, (*Link).addLib)
 }
 
-// members lists the names of the members of an archive in the format of ar. Long names are
-// in a table that is the member called "//".
+// members lists the names of the members of an ar archive. Long names are in a table, the member "//".
 func members(archive []byte) ([]string, error) {
 	const magic, header = "!<arch>\n", 60
 	if !bytes.HasPrefix(archive, []byte(magic)) {
@@ -151,13 +149,13 @@ func members(archive []byte) ([]string, error) {
 			return nil, fmt.Errorf("a broken archive: size of member %s", name)
 		}
 		data := rest[header:][:size]
-		rest = rest[min(header+size+size%2, uint64(len(rest))):] // members begin at even places
+		rest = rest[min(header+size+size%2, uint64(len(rest))):] // members begin at even offsets
 		switch at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); {
 		case name == "//":
 			long = string(data)
 			continue
 		case name == "/" || name == "/SYM64/":
-			continue // the index of symbols
+			continue // symbol index
 		case strings.HasPrefix(name, "/") && err == nil && at < len(long):
 			name, _, _ = strings.Cut(long[at:], "\n")
 		}
@@ -166,7 +164,7 @@ func members(archive []byte) ([]string, error) {
 	return names, nil
 }
 
-// addInput adds what is linked in any case.
+// addInput adds a module that is always linked.
 func (l *Link) addInput(in linkInput) { l.inputs = append(l.inputs, in) }
 
 // addLib adds a library, once.
@@ -195,7 +193,7 @@ func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, l
 	return nil
 }
 
-// link is the linker with a handle. d.mu is held.
+// link returns the linker with a handle. The caller must hold d.mu.
 func (t *Thread) link(h Handle) (*Link, error) {
 	if !t.d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -203,7 +201,7 @@ func (t *Thread) link(h Handle) (*Link, error) {
 	return object[*Link](t.d, h)
 }
 
-// LinkComplete is cuLinkComplete: a container with what was linked. It lives until LinkDestroy.
+// LinkComplete is cuLinkComplete: it returns a container with the merged module, valid until LinkDestroy.
 func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -253,7 +251,7 @@ func (t *Thread) LinkDestroy(h Handle) error {
 	return nil
 }
 
-// release gives the image back.
+// release releases the image.
 func (l *Link) release() {
 	if l.free != nil {
 		l.free()
@@ -261,10 +259,10 @@ func (l *Link) release() {
 	l.image, l.free = nil, nil
 }
 
-// headers are the directives that a module begins with.
+// headers matches the directives at the beginning of a module.
 var headers = regexp.MustCompile(`(?m)^[ \t]*\.(version|target|address_size)\b[^\n]*$`)
 
-// definition is the function of a name that the input defines, nil if it does not.
+// definition returns the function that the input defines under a name, or nil.
 func (in *linkInput) definition(name string) *ptx.Func {
 	if f, ok := in.mod.Lookup(name).(*ptx.Func); ok && f.Defined {
 		return f
@@ -283,7 +281,7 @@ func (in *linkInput) missing() []*ptx.Func {
 	return list
 }
 
-// wanted reports whether a library defines a function that is missing in inputs.
+// wanted reports whether the library defines a function that the inputs miss.
 func (in *linkInput) wanted(inputs []linkInput) bool {
 	for _, o := range inputs {
 		for _, f := range o.missing() {
@@ -295,11 +293,11 @@ func (in *linkInput) wanted(inputs []linkInput) bool {
 	return false
 }
 
-// merge makes one module of several: the text of one behind the other, with the
-// headers that satisfy them all, and the target of each before it (manual 11.1.2). Declarations of what others define get its linkage, and
-// resolve as they do within a module; of a function that several define, weakly but for one perhaps, one
-// definition stays; a module's own symbols get other names where others have theirs; what else has the same
-// name in two of them is an error when the whole is parsed.
+// merge merges several modules into one: their texts in sequence, under headers that satisfy all of them, each after a
+// directive for its own target (manual 11.1.2). A declaration gets the linkage of the definition in another input, and
+// then resolves as within one module. Of several definitions of a function, at most one of which may be non-weak, one
+// is kept. Internal symbols with a name used in several inputs are renamed. Any other duplicate is an error when the
+// result is parsed.
 func merge(inputs []linkInput) []byte {
 	var version ptx.Version
 	sm, size := 0, 0
@@ -342,14 +340,15 @@ func merge(inputs []linkInput) []byte {
 	return b.Bytes()
 }
 
-// inputFunc is a function of one of the inputs: inputs of the same text share what is parsed of it.
+// inputFunc is a function of one input. The index is needed because inputs with the same text share their parsed
+// module.
 type inputFunc struct {
 	input int
 	f     *ptx.Func
 }
 
-// definitions are the definitions of functions that others see and that stay, by name: of several the first
-// that is not weak, or the first.
+// definitions returns the definitions of external functions that are kept, by name: the first that is not weak, or the
+// first.
 func definitions(inputs []linkInput) map[string]inputFunc {
 	kept := map[string]inputFunc{}
 	for i, in := range inputs {
@@ -366,15 +365,14 @@ func definitions(inputs []linkInput) map[string]inputFunc {
 	return kept
 }
 
-// withoutBody makes a declaration of a function's definition in the text of its module. It leaves what is
-// before the body where it is.
+// withoutBody turns the definition of a function into a declaration. Text before the body does not move.
 func withoutBody(text []byte, f *ptx.Func) []byte {
 	name, end := offset(text, f.Pos), offset(text, f.End)
 	begin := name + bytes.IndexByte(text[name:], '{')
 	return slices.Concat(text[:begin], []byte(";"), text[end+1:])
 }
 
-// offset is where a position is in a text.
+// offset returns the byte offset of a position in a text.
 func offset(text []byte, pos ptx.Pos) int {
 	at := 0
 	for range pos.Line - 1 {
@@ -383,7 +381,7 @@ func offset(text []byte, pos ptx.Pos) int {
 	return at + int(pos.Col) - 1
 }
 
-// ownNames are new names for the symbols that the i-th input keeps to itself and another has, too.
+// ownNames returns new names for the internal symbols of input i whose names other inputs use, too.
 func ownNames(inputs []linkInput, i int) map[string]string {
 	taken := func(name string, except int) bool {
 		for j, in := range inputs {
@@ -419,10 +417,10 @@ func ownNames(inputs []linkInput, i int) map[string]string {
 	return names
 }
 
-// namePattern is what a name can be part of, and a name.
+// namePattern matches names, and the strings and comments that may contain names.
 var namePattern = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
 
-// rename gives names of a text others.
+// rename replaces names in a text.
 func rename(text []byte, names map[string]string) []byte {
 	if len(names) == 0 {
 		return text
@@ -435,8 +433,7 @@ func rename(text []byte, names map[string]string) []byte {
 	})
 }
 
-// ownLinkage changes the declaration of a function that is .extern, or weak, to one of a module that
-// defines it, whose linkage others may name.
+// ownLinkage gives .extern and .weak declarations of a function the linkage of its external definition.
 func ownLinkage(text []byte, def *ptx.Func) []byte {
 	if def.Linkage != ptx.Visible && def.Linkage != ptx.Weak {
 		return text
@@ -445,9 +442,8 @@ func ownLinkage(text []byte, def *ptx.Func) []byte {
 	return declaration.ReplaceAll(text, []byte(def.Linkage.String()+"${1}"))
 }
 
-// ignoreResults changes a text that knows nothing of the results of a function: its
-// declaration gets those of the definition, and calls ignore them. A language that has no
-// use for a result declares the function without.
+// ignoreResults adapts a text that declares a function without its results: the declaration gets the results of the
+// definition, and calls ignore them. A language that does not use a result may declare the function without it.
 func ignoreResults(text []byte, def *ptx.Func) []byte {
 	name := regexp.QuoteMeta(def.Name)
 	declaration := regexp.MustCompile(`(\.func\s+)(` + name + `\s*[(;])`)
@@ -461,8 +457,8 @@ func ignoreResults(text []byte, def *ptx.Func) []byte {
 	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
 }
 
-// noResults changes a text that knows results of a function which has none: its declaration loses them, and
-// so do calls. What they were to be stored in keeps what it has.
+// noResults adapts a text that declares results of a function that has none: the declaration and the calls lose the
+// results. The variables for the results keep their values.
 func noResults(text []byte, def *ptx.Func) []byte {
 	name := regexp.QuoteMeta(def.Name)
 	declaration := regexp.MustCompile(`(\.func\s+)\([^)]*\)\s*(` + name + `\s*[(;])`)

@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// ClientMemory is memory that a client is given to read for as long as something of the driver's lasts. The
-// driver keeps the loan with what it is of; who gives the memory to the client says how it is made.
+// ClientMemory is C memory that a client may read as long as some object of the driver exists. The object keeps the
+// ClientMemory.
 type ClientMemory struct {
 	once    sync.Once
 	pointer unsafe.Pointer
 }
 
-// Allocate is what is lent. It is made when it is first asked for, outside of Go's memory, and freed
-// some time after what it is of has gone.
+// Allocate returns the memory. The first call makes it with create; free releases it some time after the object has
+// become unreachable.
 func (l *ClientMemory) Allocate(create func() unsafe.Pointer, free func(unsafe.Pointer)) unsafe.Pointer {
 	l.once.Do(func() {
 		l.pointer = create()

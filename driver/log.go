@@ -1,6 +1,6 @@
 package driver
 
-// This file is the commit log of all launches of a process.
+// This file writes the log of all launches of a process (GEMU_LOG).
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 	"gemu/trace"
 )
 
-// commitLog is a log that is being written.
+// commitLog is a log under construction.
 type commitLog struct {
 	name     string
 	file     *os.File
 	recorder *trace.Recorder
-	err      error // of beginning it
+	err      error // error of creating it
 }
 
 func newCommitLog(name string) *commitLog {
@@ -35,7 +35,7 @@ func newCommitLog(name string) *commitLog {
 	return l
 }
 
-// probes are those that write it; none if it could not begin.
+// probes returns the probe that writes the log; none if the log could not be created.
 func (l *commitLog) probes() []interp.Probe {
 	if l.recorder == nil {
 		return nil
@@ -43,7 +43,7 @@ func (l *commitLog) probes() []interp.Probe {
 	return []interp.Probe{l.recorder}
 }
 
-// close ends it. The error is that of writing it.
+// close completes the log and returns the first error of writing it.
 func (l *commitLog) close() error {
 	err := l.err
 	if err == nil && l.recorder != nil {

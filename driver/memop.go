@@ -1,7 +1,7 @@
 package driver
 
-// This file is stream memory operations (driver API, "Stream Memory Operations"): a stream writes
-// words, and waits for what others write.
+// This file implements stream memory operations (driver API, "Stream Memory Operations"): a stream writes words, and
+// waits for values.
 
 import (
 	"sync/atomic"
@@ -22,17 +22,17 @@ type MemoryOp struct {
 // MemoryOpKind is a CUstreamBatchMemOpType.
 type MemoryOpKind int32
 
-// The kinds of operation that there are.
+// The kinds of operation.
 const (
 	WaitValue32   MemoryOpKind = 1
 	WriteValue32  MemoryOpKind = 2
 	WaitValue64   MemoryOpKind = 4
 	WriteValue64  MemoryOpKind = 5
-	MemoryBarrier MemoryOpKind = 6 // operations are in order anyway
+	MemoryBarrier MemoryOpKind = 6 // no effect: operations are in order anyway
 )
 
-// The conditions that a wait is for, by its flags: what the word minus the value is at least 0,
-// the word is the value, has a bit of it, or has not all of the bits that it has not.
+// The conditions of a wait, by its flags: word - value ≥ 0 as signed numbers; word == value; word & value != 0; ^(word
+// | value) != 0.
 const (
 	waitGreaterOrEqual uint32 = iota
 	waitEqual
@@ -40,14 +40,13 @@ const (
 	waitNor
 )
 
-// waitFlush is the flag that asks for a flush of remote writes, which no GPU of this driver has.
+// waitFlush is the flag for a flush of remote writes, which the devices do not support.
 const waitFlush uint32 = 1 << 30
 
-// MaxMemoryOps is how many operations a batch may have.
+// MaxMemoryOps is the maximum number of operations of a batch.
 const MaxMemoryOps = 255
 
-// waits reports whether the operation is a wait, and size is how many bytes its word has: 0 if it
-// has none.
+// waits reports whether the operation is a wait.
 func (op *MemoryOp) waits() bool { return op.Kind == WaitValue32 || op.Kind == WaitValue64 }
 
 func (op *MemoryOp) size() uint64 {
@@ -60,13 +59,13 @@ func (op *MemoryOp) size() uint64 {
 	return 0
 }
 
-// operationWord is what an operation works on.
+// operationWord is an operation with the memory of its word.
 type operationWord struct {
 	MemoryOp
 	addr unsafe.Pointer
 }
 
-// load and store access the word as one, as the threads of a kernel may be doing.
+// load and store access the word atomically, because threads of kernels may access it at the same time.
 
 func (w *operationWord) load() uint64 {
 	if w.size() == 4 {
@@ -97,8 +96,8 @@ func (w *operationWord) conditionHolds() bool {
 	return int64((now-value)<<unused) >= 0
 }
 
-// StreamMemoryOps is cuStreamBatchMemOp: the operations happen one after the other, in the stream's
-// turn. A wait ends with its context, if not before.
+// StreamMemoryOps is cuStreamBatchMemOp: the operations run one after the other, in the order of the stream. A wait
+// ends at the latest with its context.
 func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	s, err := t.enterQueue(h)
 	if err != nil {
@@ -138,7 +137,7 @@ func (t *Thread) StreamMemoryOps(h Handle, ops []MemoryOp, flags uint32) error {
 	return nil
 }
 
-// word checks an operation, and finds the word that it works on. d.mu is held.
+// word checks an operation and finds its word. The caller must hold d.mu.
 func (d *Driver) word(op MemoryOp) (operationWord, error) {
 	w := operationWord{MemoryOp: op}
 	switch {
@@ -153,7 +152,7 @@ func (d *Driver) word(op MemoryOp) (operationWord, error) {
 	case op.Addr%op.size() != 0:
 		return w, fail(InvalidValue, "%#x is no multiple of %d", op.Addr, op.size())
 	case op.waits() && d.ordering.enabled:
-		// All work is in the order of the calls then, so that what is waited for might never be written.
+		// With ordering, work runs in the order of the calls, so a later call could never write the value.
 		return w, fail(NotSupported, "a stream that waits for a value, while races are looked for")
 	}
 	b, err := d.deviceBytes(op.Addr, op.size())
@@ -163,15 +162,15 @@ func (d *Driver) word(op MemoryOp) (operationWord, error) {
 	return w, err
 }
 
-// A stream that waits looks for its word after minPollInterval at first, and then ever more seldom, down to
-// maxPollInterval.
+// The interval between two polls of a waiting stream doubles from minPollInterval to maxPollInterval.
 const (
 	minPollInterval = 10 * time.Microsecond
 	maxPollInterval = time.Millisecond
 )
 
-// waitFor waits until the condition is met, or the context is destroyed, or it has had more faults than when the wait was
-// submitted: the operation that failed may be the one that was to write the word. The error says that the condition is not met.
+// waitFor waits until the condition holds or the context is destroyed. It returns an error if an operation of the
+// context has failed since the wait was submitted (faults is the number before), because that may have been the
+// operation that writes the word.
 func (c *Context) waitFor(w *operationWord, faults int) error {
 	d := c.dev.d
 	for interval := minPollInterval; !w.conditionHolds(); interval = min(2*interval, maxPollInterval) {

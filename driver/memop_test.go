@@ -7,7 +7,7 @@ import (
 	"gemu/sanitize"
 )
 
-// A stream waits for a word that another stream, a kernel or the host writes.
+// A stream waits for a word that a second stream, a kernel or the host writes.
 func TestMemoryOps(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
@@ -18,7 +18,7 @@ func TestMemoryOps(t *testing.T) {
 		kind    MemoryOpKind
 		flags   uint32
 		value   uint64
-		no, yes uint64 // with which the condition does not hold, and does
+		no, yes uint64 // values for which the condition fails and holds
 	}{
 		{"greater or equal", WaitValue32, 0, 5, 4, 5},
 		{"greater or equal, around", WaitValue32, 0, 0xffff_fff0, 0xffff_ffef, 3},
@@ -31,7 +31,7 @@ func TestMemoryOps(t *testing.T) {
 		{"and of 64", WaitValue64, 2, 1 << 40, 0xff, 1 << 40},
 		{"nor of 64", WaitValue64, 3, 1 << 63, 1<<63 - 1, 1<<62 - 1},
 	} {
-		write := wait.kind + 1 // the kind of a write follows that of its wait
+		write := wait.kind + 1 // the kind of a write is the kind of its wait plus 1
 		one(b, MemoryOp{Kind: write, Addr: x, Value: wait.no})
 		c.ok(c.StreamSynchronize(b))
 		one(a, MemoryOp{Kind: wait.kind, Addr: x, Value: wait.value, Flags: wait.flags})
@@ -45,7 +45,7 @@ func TestMemoryOps(t *testing.T) {
 		c.expect(x+8, 1)
 	}
 
-	// A kernel that spins sees what a stream writes, also where it has spun for long.
+	// A spinning kernel sees the value that a stream writes, even after a long time.
 	c.write(x, 0, 0)
 	c.ok(c.LaunchKernel(launchParams(c.function("spin"), 1, 1, x), a))
 	time.Sleep(50 * time.Millisecond)
@@ -55,7 +55,7 @@ func TestMemoryOps(t *testing.T) {
 	c.expect(x, 1, 0, 0, 2)
 }
 
-// A wait ends with its context, and what is no operation is refused.
+// A wait ends with its context, and invalid operations are refused.
 func TestMemoryOpErrors(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(64)
@@ -82,7 +82,7 @@ func TestMemoryOpErrors(t *testing.T) {
 	c.ok(c.CtxDestroy(c.ctx))
 }
 
-// With a sanitizer for races, work is in the order of the calls, so that waits might never end.
+// With race detection, work runs in the order of the calls, so waits are refused.
 func TestMemoryOpRace(t *testing.T) {
 	tools := must(sanitize.Parse("race"))(t)
 	c := newClient(t, func(s *Settings) { s.Sanitize = tools })

@@ -1,6 +1,7 @@
 package driver
 
-// This file is memory: what is allocated, and what copies and fills do with it.
+// This file implements device memory and host memory known to the driver: allocations, copies, fills and pointer
+// queries.
 
 import (
 	"encoding/binary"
@@ -14,7 +15,7 @@ import (
 	"gemu/interp"
 )
 
-// regionKind says where a region came from.
+// regionKind is the origin of a region.
 type regionKind uint8
 
 const (
@@ -27,29 +28,30 @@ const (
 	openedRegion                       // cuIpcOpenMemHandle
 )
 
-// region is memory that kernels can reach.
+// region is a range of memory that kernels can access.
 type region struct {
 	addr       uint64
 	size       uint64
 	data       []byte
 	kind       regionKind
-	ctx        *Context       // nil of mapped memory, which is of no context
-	module     *Module        // of a variable
+	ctx        *Context       // nil of mapped memory, which belongs to no context
+	module     *Module        // of a variable; nil otherwise
 	flags      uint32         // of host memory
 	pool       *Pool          // of stream-ordered memory; nil otherwise
-	fileOffset uint64         // where it is in its pool's file, if that has one
+	fileOffset uint64         // offset in the file of the pool, if it has one
 	mapping    *mapping       // of mapped memory; nil otherwise
 	graph      *allocWork     // of memory that a graph allocates; nil otherwise
 	opened     *openedMemory  // of memory of another process; nil otherwise
-	charge     uint64         // bytes of the device's memory
-	buf        *interp.Buffer // nil of variables, which belong to their module, and before an allocation's turn
-	pages      func()         // gives host memory back; may be nil
-	allocTask  *task          // the allocation, of stream-ordered memory and of a graph's; nil otherwise
+	charge     uint64         // bytes counted as used on the device
+	buf        *interp.Buffer // nil of a variable, which belongs to its module, and until a stream-ordered allocation has executed
+	pages      func()         // releases host memory; may be nil
+	allocTask  *task          // the allocation of stream-ordered memory or of a graph's memory; nil otherwise
 	id         uint64
-	hints      []hints // of managed memory, in order; nil: there were none
+	hints      []hints // of managed memory, in order of addresses; nil: no advice was given
 }
 
-// free gives the region's memory back; order is nil if nobody uses it any more.
+// free releases the region's memory. order is the place of the free in the order of tasks; nil if no work can still use
+// the memory.
 func (r *region) free(order *interp.HostOrder) {
 	if r.buf != nil {
 		r.buf.FreeOrdered(order)
@@ -62,7 +64,7 @@ func (r *region) free(order *interp.HostOrder) {
 	}
 }
 
-// discharge gives back what the region was charged for. d.mu is held.
+// discharge subtracts the region from the used bytes of its device and pool. The caller must hold d.mu.
 func (r *region) discharge() {
 	if r.pool == nil {
 		r.ctx.dev.used -= r.charge
@@ -75,7 +77,7 @@ func (r *region) discharge() {
 	r.pool.used -= r.size
 }
 
-// onHost reports whether the region is memory of the host.
+// onHost reports whether the region is host memory.
 func (r *region) onHost() bool { return r.kind == hostRegion || r.kind == registeredRegion }
 
 // freeable reports whether cuMemFree may free the region.
@@ -83,7 +85,7 @@ func (r *region) freeable() bool {
 	return r.kind == deviceRegion || r.pool != nil || r.kind == managedRegion && r.module == nil
 }
 
-// device is the device whose memory the region is. d.mu is held.
+// device returns the device that owns the region's memory. The caller must hold d.mu.
 func (r *region) device(d *Driver) *Device {
 	if r.mapping != nil {
 		return d.devices[r.mapping.memory.properties.Location.ID]
@@ -91,7 +93,7 @@ func (r *region) device(d *Driver) *Device {
 	return r.ctx.dev
 }
 
-// extent is the range of addresses that the region is of: its own, or what was reserved.
+// extent returns the allocation or reservation that contains the region.
 func (r *region) extent() (addr, size uint64) {
 	if r.mapping != nil {
 		return r.mapping.reservation.addr, r.mapping.reservation.size
@@ -99,14 +101,14 @@ func (r *region) extent() (addr, size uint64) {
 	return r.addr, r.size
 }
 
-// regions is the memory that kernels can reach, by address.
+// regions holds the memory that kernels can access, in order of addresses.
 type regions []*region
 
 func (l regions) after(addr uint64) int {
 	return sort.Search(len(l), func(i int) bool { return l[i].addr > addr })
 }
 
-// find is the region that an address lies in, nil if there is none.
+// find returns the region that contains addr, or nil.
 func (l regions) find(addr uint64) *region {
 	if i := l.after(addr); i > 0 && addr-l[i-1].addr < l[i-1].size {
 		return l[i-1]
@@ -114,7 +116,7 @@ func (l regions) find(addr uint64) *region {
 	return nil
 }
 
-// joined is a region of mapped memory together with those right behind it in its reservation.
+// joined returns a region that spans r and the mappings that follow it without a gap in the same reservation.
 func (l regions) joined(r *region) *region {
 	in, end := r.mapping.reservation, r.addr+r.size
 	for _, next := range l[l.after(r.addr):] {
@@ -128,7 +130,7 @@ func (l regions) joined(r *region) *region {
 
 func (l *regions) insert(r *region) { *l = slices.Insert(*l, l.after(r.addr), r) }
 
-// take removes the regions that a condition holds for.
+// take removes the regions for which a condition holds, and returns them.
 func (l *regions) take(which func(*region) bool) []*region {
 	var taken []*region
 	*l = slices.DeleteFunc(*l, func(r *region) bool {
@@ -147,27 +149,25 @@ func (l *regions) remove(r *region) {
 	*l = slices.Delete(*l, i, i+1)
 }
 
-// address is that of a host pointer.
+// address returns the address of a host pointer.
 func address(p unsafe.Pointer) uint64 { return uint64(uintptr(p)) }
 
-// pointer is the host pointer with an address, which is not that of a Go object.
+// pointer returns the host pointer with an address. It must not be the address of a Go object.
 func pointer(addr uint64) unsafe.Pointer {
 	p := uintptr(addr)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
 
-// noMemoryBelow is where memory of the host can begin. Go takes faults below it for
-// those of nil pointers.
+// noMemoryBelow is the lowest address of host memory. Go treats faults below it as nil dereferences.
 const noMemoryBelow = 4096
 
-// noMemory is the panic of an access below noMemoryBelow, for safely.
+// noMemory is the panic value of an access below noMemoryBelow; see safely.
 type noMemory uintptr
 
-// Addr is that of the access.
+// Addr returns the address of the access.
 func (a noMemory) Addr() uintptr { return uintptr(a) }
 
-// hostBytes views memory of the host. It is called within safely, or with an
-// address that is known to be good.
+// hostBytes returns n bytes of host memory at p. It must be called within safely, or with a valid address.
 func hostBytes(p unsafe.Pointer, n uint64) []byte {
 	if addr := address(p); addr < noMemoryBelow {
 		panic(noMemory(addr))
@@ -186,7 +186,7 @@ func (t *Thread) MemGetInfo() (free, total uint64, err error) {
 	return total - c.dev.used, total, nil
 }
 
-// reserve charges the device for memory. d.mu is held.
+// reserve counts size bytes as used on the device. The caller must hold d.mu.
 func (v *Device) reserve(size uint64) error {
 	total := v.d.settings.Memory
 	if size > total-v.used {
@@ -196,8 +196,8 @@ func (v *Device) reserve(size uint64) error {
 	return nil
 }
 
-// reserve begins an allocation of size bytes that takes charge bytes of the device: it
-// locks the driver, unless there is an error.
+// reserve begins an allocation of size bytes that uses charge bytes of the device. It locks the driver unless it
+// returns an error.
 func (t *Thread) reserve(size, charge uint64) (*Context, error) {
 	c, err := t.enter()
 	if err != nil {
@@ -214,7 +214,7 @@ func (t *Thread) reserve(size, charge uint64) (*Context, error) {
 	return c, err
 }
 
-// MemAlloc is cuMemAlloc. The memory is zero at first.
+// MemAlloc is cuMemAlloc. The memory is zero.
 func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 	c, err := t.reserve(size, size)
 	if err != nil {
@@ -225,7 +225,7 @@ func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 	name := fmt.Sprintf("#%d", d.buffers)
 	d.mu.Unlock()
 
-	buf, err := d.gpu.AllocNamed(name, int(size)) // waits for a launch under way
+	buf, err := d.gpu.AllocNamed(name, int(size)) // waits for a running launch
 
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,15 +238,15 @@ func (t *Thread) MemAlloc(size uint64) (uint64, error) {
 	return r.addr, nil
 }
 
-// addRegion adds a region to the map. d.mu is held.
+// addRegion makes a region accessible. The caller must hold d.mu.
 func (d *Driver) addRegion(r *region) {
 	d.lastHandle += 16
 	r.id = uint64(d.lastHandle)
 	d.regions.insert(r)
 }
 
-// MemAllocPitch is cuMemAllocPitch: height rows of width bytes, each at a multiple
-// of the pitch.
+// MemAllocPitch is cuMemAllocPitch: it allocates height rows of width bytes. Each row starts at a multiple of the
+// pitch.
 func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, pitch uint64, err error) {
 	if elementSize != 4 && elementSize != 8 && elementSize != 16 {
 		return 0, 0, fail(InvalidValue, "elements of %d bytes, want 4, 8 or 16", elementSize)
@@ -262,7 +262,7 @@ func (t *Thread) MemAllocPitch(width, height uint64, elementSize uint32) (addr, 
 	return addr, pitch, err
 }
 
-// hostPages allocates memory of the host that kernels reach by its address.
+// hostPages allocates host memory that kernels can access at its host address.
 func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge uint64) (uint64, error) {
 	c, err := t.reserve(size, charge)
 	if err != nil {
@@ -298,7 +298,7 @@ func (t *Thread) MemAllocManaged(size uint64, flags uint32) (uint64, error) {
 	return t.hostPages(size, managedRegion, 0, size)
 }
 
-// MemHostAlloc is cuMemHostAlloc, and with flags of 0 cuMemAllocHost.
+// MemHostAlloc is cuMemHostAlloc, and cuMemAllocHost with flags of 0.
 func (t *Thread) MemHostAlloc(size uint64, flags uint32) (unsafe.Pointer, error) {
 	if flags&^7 != 0 {
 		return nil, fail(InvalidValue, "flags %#x", flags)
@@ -307,8 +307,8 @@ func (t *Thread) MemHostAlloc(size uint64, flags uint32) (unsafe.Pointer, error)
 	return pointer(addr), err
 }
 
-// release ends a region: it waits for work that may still use it. It works in the
-// region's context, whichever is current.
+// release frees a region after all work that may still use it. It works in the region's context, even if another
+// context is current. wrong is the result if no region for which the condition holds starts at addr.
 func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) error {
 	d := t.d
 	d.mu.Lock()
@@ -340,7 +340,7 @@ func (t *Thread) release(addr uint64, wrong Result, which func(*region) bool) er
 	tasks := d.pending()
 	d.mu.Unlock()
 	wait(tasks)
-	if r.pool == nil { // others are freed without a synchronisation
+	if r.pool == nil { // freeing stream-ordered memory does not synchronise
 		d.mu.Lock()
 		d.ordering.learn(tasks)
 		d.mu.Unlock()
@@ -359,7 +359,7 @@ func (t *Thread) MemFreeHost(p unsafe.Pointer) error {
 	return t.release(address(p), InvalidValue, func(r *region) bool { return r.kind == hostRegion && r.pool == nil })
 }
 
-// MemHostRegister is cuMemHostRegister: kernels reach the memory by its address.
+// MemHostRegister is cuMemHostRegister: kernels can access the memory at its host address.
 func (t *Thread) MemHostRegister(p unsafe.Pointer, size uint64, flags uint32) error {
 	c, err := t.enter()
 	if err != nil {
@@ -396,8 +396,7 @@ func (t *Thread) MemHostUnregister(p unsafe.Pointer) error {
 	return t.release(address(p), HostMemoryNotRegistered, func(r *region) bool { return r.kind == registeredRegion })
 }
 
-// MemHostGetDevicePointer is cuMemHostGetDevicePointer: host memory has the same
-// address on the device.
+// MemHostGetDevicePointer is cuMemHostGetDevicePointer: host memory has the same address on the device.
 func (t *Thread) MemHostGetDevicePointer(p unsafe.Pointer, flags uint32) (uint64, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
@@ -419,10 +418,10 @@ func (t *Thread) MemHostGetFlags(p unsafe.Pointer) (uint32, error) {
 	if r == nil || !r.onHost() {
 		return 0, fail(InvalidValue, "%#x is no page-locked host memory", address(p))
 	}
-	return r.flags | 2, nil // all of it is mapped
+	return r.flags | 2, nil // all host memory is mapped
 }
 
-// MemGetAddressRange is cuMemGetAddressRange: the allocation an address lies in.
+// MemGetAddressRange is cuMemGetAddressRange: it returns the allocation that contains an address.
 func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) {
 	if _, err := t.enter(); err != nil {
 		return 0, 0, err
@@ -436,8 +435,8 @@ func (t *Thread) MemGetAddressRange(addr uint64) (base, size uint64, err error) 
 	return base, size, nil
 }
 
-// deviceBytes is n bytes of memory that kernels can reach: of one allocation, or of mapped memory without
-// a gap. d.mu is held.
+// deviceBytes returns n bytes of memory that kernels can access: in one allocation, or in mapped memory without a gap.
+// The caller must hold d.mu.
 func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 	r := d.regions.find(addr)
 	if r != nil && r.mapping != nil {
@@ -453,15 +452,15 @@ func (d *Driver) deviceBytes(addr, n uint64) ([]byte, error) {
 	return r.data[addr-r.addr:][:n:n], nil
 }
 
-// Place is one side of a copy.
+// Place is the source or destination of a copy.
 type Place struct {
 	Kind   PlaceKind
-	Device uint64         // address, of a DevicePlace; bytes from the beginning, of an ArrayPlace
-	Host   unsafe.Pointer // of a HostPlace
-	Array  Handle         // of an ArrayPlace
+	Device uint64         // address of a DevicePlace; offset of an ArrayPlace in bytes
+	Host   unsafe.Pointer // pointer of a HostPlace
+	Array  Handle         // handle of an ArrayPlace
 }
 
-// PlaceKind says which memory a place is in; the numbers are those of CUmemorytype.
+// PlaceKind is a kind of memory; the numbers are those of CUmemorytype.
 type PlaceKind uint32
 
 // The kinds of place.
@@ -469,11 +468,11 @@ const (
 	HostPlace    PlaceKind = 1
 	DevicePlace  PlaceKind = 2
 	ArrayPlace   PlaceKind = 3
-	UnifiedPlace PlaceKind = 4 // Device is an address of either
+	UnifiedPlace PlaceKind = 4 // Device is an address on the host or on a device
 )
 
-// bytes is n bytes at a place, and whether they are page-locked or on the device,
-// so that the driver may use them after the call. d.mu is held.
+// bytes returns n bytes at a place. asynchronous reports whether they are page-locked or on the device: the driver may
+// use such memory after the call. The caller must hold d.mu.
 func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err error) {
 	switch p.Kind {
 	case UnifiedPlace:
@@ -505,7 +504,7 @@ func (d *Driver) bytes(p Place, n uint64) (b []byte, asynchronous bool, err erro
 	return nil, false, fail(InvalidValue, "memory of kind %d", p.Kind)
 }
 
-// locate makes the offset of an array's place an address. d.mu is held.
+// locate replaces the offset of an ArrayPlace by an address. The caller must hold d.mu.
 func (d *Driver) locate(p *Place) error {
 	if p.Kind != ArrayPlace {
 		return nil
@@ -517,8 +516,8 @@ func (d *Driver) locate(p *Place) error {
 	return err
 }
 
-// reportHostAccess tells the device's probes that the host reads or has written n bytes at an offset
-// from a place, if kernels can reach it.
+// reportHostAccess reports to the device's probes that the host reads, or has written, n bytes at an offset from a
+// place, if kernels can access it.
 func (d *Driver) reportHostAccess(o *interp.HostOrder, p *Place, offset, n uint64, written bool) {
 	addr := p.Device
 	if p.Kind == HostPlace {
@@ -531,18 +530,18 @@ func (d *Driver) reportHostAccess(o *interp.HostOrder, p *Place, offset, n uint6
 	}
 }
 
-// copyKnowledge is what the host knows as a call returns that copies memory.
+// copyKnowledge is the knowledge of the host when a call returns that copies memory.
 type copyKnowledge uint8
 
 const (
-	knowsNothing copyKnowledge = iota // of it
-	knowsBefore                       // that all is over which the copy comes after
-	knowsCopied                       // that it is over, too
+	knowsNothing copyKnowledge = iota // nothing about the copy
+	knowsBefore                       // all work before the copy has ended
+	knowsCopied                       // the copy has ended
 )
 
-// knownAfter is what the host knows after a copy (driver API, "API synchronization behavior"):
-// memory of the host has been written, or read if it is page-locked and the call does not go
-// on by itself; other memory has been read, perhaps without having reached the device yet. d.mu is held.
+// knownAfter returns the knowledge of the host after a copy (driver API, "API synchronization behavior"). Host memory
+// has been written, or read if it is page-locked and the call is synchronous. Pageable memory has been read, but the
+// data may not have reached the device. The caller must hold d.mu.
 func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
 	onHost := func(p *Place) (host, locked bool) {
 		addr := p.Device
@@ -567,7 +566,7 @@ func (d *Driver) knownAfter(dst, src *Place, async Async) copyKnowledge {
 	return knowsNothing
 }
 
-// safely runs f, which touches memory of the client's. A fault there is an error.
+// safely runs f, which accesses memory of the client, and returns a fault as an error.
 func safely(f func()) error {
 	if addr, faulted := hostfault.Catch(f); faulted {
 		return fail(InvalidValue, "no memory of the host at %#x", addr)
@@ -575,7 +574,8 @@ func safely(f func()) error {
 	return nil
 }
 
-// deviceOf is the device whose memory is at a place; nil of memory of the host, and of managed memory. d.mu is held.
+// deviceOf returns the device that owns the memory at a place; nil for host memory and managed memory. The caller must
+// hold d.mu.
 func (d *Driver) deviceOf(p *Place) *Device {
 	switch p.Kind {
 	case ArrayPlace:
@@ -590,9 +590,9 @@ func (d *Driver) deviceOf(p *Place) *Device {
 	return nil
 }
 
-// contextsBetween lists the contexts of both devices, but the stream's, if a copy on a default stream is between the memory of
-// two: it comes after all work of either, and before all that comes later (CUDA C++ Programming Guide,
-// "Peer-to-Peer Memory Copy"). d.mu is held.
+// contextsBetween lists the contexts of both devices, except the stream's own, for a copy between two devices on a
+// default stream. Such a copy comes after all earlier work on either device and before all later work (CUDA C++
+// Programming Guide, "Peer-to-Peer Memory Copy"). Otherwise the list is empty. The caller must hold d.mu.
 func (s *Stream) contextsBetween(to, from *Place) (list []*Context) {
 	d := s.ctx.dev.d
 	a, b := d.deviceOf(to), d.deviceOf(from)
@@ -607,11 +607,11 @@ func (s *Stream) contextsBetween(to, from *Place) (list []*Context) {
 	return list
 }
 
-// Async says whether a call may return before its work is done.
+// Async reports whether a call may return before its work has ended.
 type Async bool
 
-// Memcpy is the cuMemcpy family on plain memory: n bytes on a stream; without Async
-// it waits. A copy from or to memory of the host that is not page-locked waits too.
+// Memcpy implements the cuMemcpy functions for linear memory: it copies n bytes on a stream. It waits without Async,
+// and for pageable host memory.
 func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -643,9 +643,9 @@ func (t *Thread) Memcpy(dst, src Place, n uint64, stream Handle, async Async) er
 	})
 }
 
-// MemcpyEager is Memcpy from one address of either kind to another that has read the source when it returns
-// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL): memory of the host alone without waiting for what the stream has yet to
-// do. It cannot be captured.
+// MemcpyEager copies n bytes between unified addresses. The source has been read when it returns
+// (CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL); pageable host memory is read without waiting for earlier work on the
+// stream. It cannot be captured.
 func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 	to, from := Place{Kind: UnifiedPlace, Device: dst}, Place{Kind: UnifiedPlace, Device: src}
 	s, err := t.enterWork(stream)
@@ -680,7 +680,8 @@ func (t *Thread) MemcpyEager(dst, src, n uint64, stream Handle) error {
 	})
 }
 
-// Peek reads device memory as it is, whatever is under way: for who knows that a launch waits.
+// Peek reads device memory immediately, without waiting for running work. The caller must know that a launch is
+// waiting.
 func (t *Thread) Peek(to []byte, from uint64) error {
 	if _, err := t.enter(); err != nil {
 		return err
@@ -694,9 +695,9 @@ func (t *Thread) Peek(to []byte, from uint64) error {
 	return nil
 }
 
-// transfer submits work on memory of the client's; d.mu is held, and given up. A
-// fault is the call's error, or, if it does not wait for it, the context's. What the host knows then
-// is another matter than whether the call has waited. Default streams of other contexts may order the work, too.
+// transfer submits work on memory of the client. The caller must hold d.mu; transfer unlocks it. A fault is the error
+// of the call, or the error of the context if the call does not wait. knowledge is independent of waiting: it says how
+// much the client may rely on afterwards. Default streams of the listed contexts order the work, too.
 func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async bool, knowledge copyKnowledge, work func(*interp.HostOrder)) error {
 	if async {
 		return s.finish(s.submitToAll(contexts, name, func(o *interp.HostOrder) error { return safely(func() { work(o) }) }), false)
@@ -723,25 +724,22 @@ func (t *Thread) transfer(s *Stream, name string, contexts []*Context, async boo
 	return bad
 }
 
-// Copy3D is a copy of Depth slices of Height rows of Width bytes, as
-// CUDA_MEMCPY3D has it. Pitches are in bytes, heights in rows; 0 means that there
-// are no gaps.
+// Copy3D is a copy of Depth slices of Height rows of Width bytes, as in CUDA_MEMCPY3D. Pitches are in bytes, heights in
+// rows; 0 means no gaps.
 type Copy3D struct {
 	Src, Dst      Side
-	Width         uint64 // bytes
+	Width         uint64 // in bytes
 	Height, Depth uint64
 }
 
-// Side is one side of a Copy3D: where the copy begins, in a block of memory with a
-// pitch.
+// Side is one side of a Copy3D: its start in a block of memory with a pitch.
 type Side struct {
 	Place
-	X, Y, Z       uint64 // X in bytes
+	X, Y, Z       uint64 // X in bytes, Y in rows, Z in slices
 	Pitch, Height uint64
 }
 
-// layout is a side with its gaps worked out: row y of slice z is at
-// start + y·pitch + z·slice.
+// layout is a side with resolved gaps: row y of slice z is at start + y·pitch + z·slice.
 type layout struct {
 	start, pitch, slice uint64
 	bytes               uint64 // from the place to the end of the last row
@@ -780,7 +778,7 @@ func (s *Side) layout(c *Copy3D) (l layout, err error) {
 	return l, nil
 }
 
-// layout is that of a side, which may be an array. d.mu is held.
+// layout returns the layout of a side, which may be an array. The caller must hold d.mu.
 func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 	if s.Kind != ArrayPlace {
 		return s.layout(c)
@@ -792,8 +790,8 @@ func (d *Driver) layout(s *Side, c *Copy3D) (layout, error) {
 	return a.layout(s, c)
 }
 
-// plan checks a copy and returns what does it, and whether it may happen after the
-// call. d.mu is held.
+// plan checks a copy and returns its work. asynchronous reports whether the work may run after the call. The caller
+// must hold d.mu.
 func (d *Driver) plan(c *Copy3D) (work func(*interp.HostOrder), asynchronous bool, err error) {
 	if c.Width == 0 || c.Height == 0 || c.Depth == 0 {
 		return func(*interp.HostOrder) {}, true, nil
@@ -831,7 +829,7 @@ func (d *Driver) plan(c *Copy3D) (work func(*interp.HostOrder), asynchronous boo
 	}, stays1 && stays2, nil
 }
 
-// Memcpy3D is cuMemcpy3D and cuMemcpy2D, which has one slice.
+// Memcpy3D is cuMemcpy3D, and cuMemcpy2D with one slice.
 func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -848,8 +846,7 @@ func (t *Thread) Memcpy3D(c *Copy3D, stream Handle, async Async) error {
 	return t.transfer(s, "a copy", s.contextsBetween(&c.Dst.Place, &c.Src.Place), bool(async) && asynchronous, t.d.knownAfter(&c.Dst.Place, &c.Src.Place, async), work)
 }
 
-// Fill2D is Height rows of Width elements of Size bytes (1, 2 or 4), all of one
-// value. The pitch is in bytes.
+// Fill2D is a fill of Height rows of Width elements of Size bytes (1, 2 or 4) with one value. Pitch is in bytes.
 type Fill2D struct {
 	Dst           uint64
 	Pitch         uint64
@@ -858,7 +855,7 @@ type Fill2D struct {
 	Width, Height uint64
 }
 
-// fill checks a fill and returns what does it. d.mu is held.
+// fill checks a fill and returns its work. The caller must hold d.mu.
 func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
 	size := uint64(f.Size)
 	switch {
@@ -888,7 +885,7 @@ func (d *Driver) fill(f *Fill2D) (work func(*interp.HostOrder), err error) {
 	}, nil
 }
 
-// fillRow fills memory with a value of size bytes.
+// fillRow fills a row with a value of size bytes.
 func fillRow(row []byte, value uint32, size int) {
 	var pattern [4]byte
 	binary.LittleEndian.PutUint32(pattern[:], value)
@@ -897,7 +894,7 @@ func fillRow(row []byte, value uint32, size int) {
 	}
 }
 
-// Memset is the cuMemset family. Without Async it waits if the host sees the memory.
+// Memset implements the cuMemset functions. Without Async it waits if the host can access the memory.
 func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -919,7 +916,7 @@ func (t *Thread) Memset(f *Fill2D, stream Handle, async Async) error {
 // PointerAttribute is a CUpointer_attribute.
 type PointerAttribute int32
 
-// The attributes of a pointer that this driver knows.
+// The attributes of a pointer.
 const (
 	PointerContext       PointerAttribute = 1
 	PointerMemoryType    PointerAttribute = 2
@@ -942,11 +939,11 @@ const (
 	PointerMemoryBlockID PointerAttribute = 20
 )
 
-// errNoPointer is an address that the driver knows nothing of.
+// errNoPointer is the error for an address that the driver does not know.
 var errNoPointer = errors.New("unknown pointer")
 
-// PointerGetAttribute is cuPointerGetAttribute: the value as a number, whose width
-// is that of the attribute's C type.
+// PointerGetAttribute is cuPointerGetAttribute. It returns the value as a number of the width of the attribute's C
+// type.
 func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -960,8 +957,7 @@ func (t *Thread) PointerGetAttribute(a PointerAttribute, addr uint64) (uint64, e
 	return v, err
 }
 
-// PointerGetAttributes is cuPointerGetAttributes: unlike PointerGetAttribute, it
-// answers 0 for pointers that the driver knows nothing of.
+// PointerGetAttributes is cuPointerGetAttributes. Unlike PointerGetAttribute, it returns 0 for unknown pointers.
 func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]uint64, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -982,7 +978,7 @@ func (t *Thread) PointerGetAttributes(list []PointerAttribute, addr uint64) ([]u
 	return values, nil
 }
 
-// pointerAttribute is one attribute. d.mu is held.
+// pointerAttribute returns the value of one attribute. The caller must hold d.mu.
 func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, error) {
 	if a < PointerContext || a > PointerMemoryBlockID || a == 5 {
 		return 0, fail(InvalidValue, "pointer attribute %d", a)
@@ -1057,5 +1053,5 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 			return uint64(r.pool.handle), nil
 		}
 	}
-	return 0, nil // what memory of this driver cannot do
+	return 0, nil // the remaining attributes are 0 for all memory of this driver
 }

@@ -1,6 +1,6 @@
 package driver
 
-// This file is modules and what is in them: functions and variables.
+// This file implements modules, their functions and variables, and occupancy queries.
 
 import (
 	"context"
@@ -18,11 +18,10 @@ import (
 	"gemu/ptx"
 )
 
-// parseCacheSize is how much PTX, in bytes of text, is kept parsed.
+// parseCacheSize is the limit of the parse cache, in bytes of PTX text.
 const parseCacheSize = 64 << 20
 
-// parseCache keeps parsed modules by content, so that what is loaded again is not
-// parsed again.
+// parseCache holds parsed modules by content, so that a module is parsed once.
 type parseCache struct {
 	mu    sync.Mutex
 	limit int
@@ -31,14 +30,14 @@ type parseCache struct {
 	order [][sha256.Size]byte // oldest first
 }
 
-// parsedModule is a module and the length of its text.
+// parsedModule is a module and the length of its text in bytes.
 type parsedModule struct {
 	*ptx.Module
 	size int
 }
 
-// parse parses a PTX source, or finds it parsed. Messages call it by name, or, if
-// that is empty, by its content.
+// parse returns the parsed form of a PTX source, from the cache if possible. name is its name in messages; if it is
+// empty, the name is made from the content.
 func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	c := &d.parsed
 	key := sha256.Sum256(append([]byte(name+"\x00"), src...))
@@ -73,7 +72,7 @@ func (d *Driver) parse(name string, src []byte) (*ptx.Module, error) {
 	return mod, nil
 }
 
-// explain is an error in full: with the place in the source, where it has one.
+// explain returns the full text of an error, with its place in the source if it has one.
 func explain(err error) string {
 	var list ptx.ErrorList
 	var unsupported *ptx.Unsupported
@@ -114,15 +113,15 @@ func explain(err error) string {
 	return b.String()
 }
 
-// Module is a module that is loaded into a context.
+// Module is a module loaded into a context.
 type Module struct {
 	handle    Handle
 	ctx       *Context
 	mod       *interp.Module
 	functions map[string]*Function
-	library   *Library // that it came with; nil otherwise
+	library   *Library // the library that loaded it; nil otherwise
 
-	references map[string]*Reference // that were asked for
+	references map[string]*Reference // references that the client asked for
 }
 
 // Function is a kernel of a module.
@@ -131,21 +130,21 @@ type Function struct {
 	module *Module
 	kernel *ptx.Func
 
-	once sync.Once // info and bad are set
+	once sync.Once // sets info and bad
 	info *interp.KernelInfo
 	bad  error
 
-	maxDynamic  int // bytes of dynamic shared memory it was allowed; 0: what all have
+	maxDynamic  int // allowed dynamic shared memory in bytes; 0: the default
 	carveout    int
-	cluster     interp.Dim3 // as attributes have set it; zero: they have not
+	cluster     interp.Dim3 // cluster size set by attributes; zero: not set
 	nonPortable bool        // clusters may have more than 8 blocks
-	scheduling  int         // of clusters: a preference
+	scheduling  int         // scheduling preference for clusters; only stored
 	cacheConfig int
 	setup       launchSetup
 }
 
-// ModuleLoadData is cuModuleLoadData: it loads an image, of size bytes where that
-// is known and 0 otherwise. What is wrong with its PTX is in the error's detail.
+// ModuleLoadData is cuModuleLoadData. size is the size of the image in bytes, or 0 if it is unknown. The detail of the
+// error describes errors in the PTX.
 func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, error) {
 	if err := t.Check(); err != nil {
 		return 0, err
@@ -157,7 +156,7 @@ func (t *Thread) ModuleLoadData(image unsafe.Pointer, size uint64) (Handle, erro
 	return t.load("", src)
 }
 
-// ModuleLoad is cuModuleLoad: it loads a file.
+// ModuleLoad is cuModuleLoad.
 func (t *Thread) ModuleLoad(file string) (Handle, error) {
 	if err := t.Check(); err != nil {
 		return 0, err
@@ -169,7 +168,7 @@ func (t *Thread) ModuleLoad(file string) (Handle, error) {
 	return t.load(file, src)
 }
 
-// readFile is the PTX in a file.
+// readFile returns the PTX in a file.
 func (d *Driver) readFile(file string) ([]byte, error) {
 	data, err := input.ReadFile(context.Background(), file, input.MaxText)
 	if errors.As(err, new(*fs.PathError)) {
@@ -178,7 +177,7 @@ func (d *Driver) readFile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, d.printError(fail(InvalidImage, "%s: %v", file, err))
 	}
-	data = append(data, 0, 0, 0, 0) // so that what looks for the beginning finds one
+	data = append(data, 0, 0, 0, 0) // source reads at least 4 bytes
 	src, err := d.source(unsafe.Pointer(&data[0]), uint64(len(data)))
 	if err != nil {
 		return nil, d.printError(fail(ResultOf(err), "%s: %v", file, err))
@@ -186,10 +185,10 @@ func (d *Driver) readFile(file string) ([]byte, error) {
 	return src, nil
 }
 
-// printError writes an error that its result code does not explain to the driver's
-// standard error, and returns it.
+// printError writes an error to the driver's standard error, because its result code does not explain it, and returns
+// it.
 func (d *Driver) printError(err error) error {
-	if d.settings.Trace == 0 { // which says it anyway
+	if d.settings.Trace == 0 { // Trace reports the error otherwise
 		d.message("%v", err)
 	}
 	return err
@@ -213,8 +212,8 @@ func (t *Thread) load(name string, src []byte) (Handle, error) {
 	return m.handle, nil
 }
 
-// compile parses a PTX source that a client has given. It may be for a newer device
-// than this one claims to be: what a GPU could not run, gemu can.
+// compile parses a PTX source of a client. The source may target a newer device than the emulated one: gemu runs it
+// although a GPU could not.
 func (d *Driver) compile(name string, src []byte) (*ptx.Module, error) {
 	parsed, err := d.parse(name, src)
 	if err != nil {
@@ -223,7 +222,7 @@ func (d *Driver) compile(name string, src []byte) (*ptx.Module, error) {
 	return parsed, nil
 }
 
-// load makes a module of the context. It waits for a launch under way.
+// load makes a module in the context. It waits for a running launch.
 func (c *Context) load(parsed *ptx.Module) (*Module, error) {
 	d := c.dev.d
 	mod, err := d.gpu.LoadModule(parsed)
@@ -267,10 +266,10 @@ func (t *Thread) ModuleUnload(h Handle) error {
 	return nil
 }
 
-// alive reports whether the module is loaded. d.mu is held.
+// alive reports whether the module is loaded. The caller must hold d.mu.
 func (m *Module) alive() bool { return m.ctx.dev.d.objects[m.handle] == any(m) }
 
-// unload gives the module back, once, when the work of its context is done.
+// unload releases the module after the work of its context. Further calls have no effect.
 func (m *Module) unload() {
 	c := m.ctx
 	d := c.dev.d
@@ -311,7 +310,7 @@ func (t *Thread) ModuleGetFunction(h Handle, name string) (Handle, error) {
 	return f.handle, nil
 }
 
-// function is a kernel of the module. d.mu is held.
+// function returns a kernel of the module. The caller must hold d.mu.
 func (m *Module) function(name string) (*Function, error) {
 	if f := m.functions[name]; f != nil {
 		return f, nil
@@ -335,8 +334,7 @@ func (t *Thread) ModuleGetFunctionCount(h Handle) (int, error) {
 	return len(list), err
 }
 
-// ModuleEnumerateFunctions is cuModuleEnumerateFunctions: all kernels, in the order
-// of the source.
+// ModuleEnumerateFunctions is cuModuleEnumerateFunctions: all kernels in the order of the source.
 func (t *Thread) ModuleEnumerateFunctions(h Handle) ([]Handle, error) {
 	return t.moduleFunctions(h, true)
 }
@@ -365,7 +363,7 @@ func (t *Thread) moduleFunctions(h Handle, wanted bool) ([]Handle, error) {
 	return list, nil
 }
 
-// ModuleGetGlobal is cuModuleGetGlobal: where a variable is, and its size.
+// ModuleGetGlobal is cuModuleGetGlobal: the address and size of a variable.
 func (t *Thread) ModuleGetGlobal(h Handle, name string) (addr, size uint64, err error) {
 	if _, err := t.enter(); err != nil {
 		return 0, 0, err
@@ -386,8 +384,8 @@ func (m *Module) global(name string) (addr, size uint64, err error) {
 	return b.Addr(), uint64(b.Size()), nil
 }
 
-// function is the function with a handle, which may be that of a kernel: then it is
-// the current context's. The driver is not locked.
+// function returns the function with a handle. For the handle of a Kernel, it is the function in the current context.
+// The caller must not hold d.mu.
 func (t *Thread) function(h Handle) (*Function, error) {
 	d := t.d
 	if _, err := t.enter(); err != nil {
@@ -402,7 +400,7 @@ func (t *Thread) function(h Handle) (*Function, error) {
 	return t.kernelFunction(k)
 }
 
-// prepared finds a function, with what it takes and needs.
+// prepared returns a function and the properties of its kernel.
 func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
 	f, err := t.function(h)
 	if err != nil {
@@ -412,15 +410,15 @@ func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
 	return f, info, err
 }
 
-// prepared is what a kernel takes and needs. The first call prepares it, which
-// waits for a launch under way; the error is that of PTX that gemu does not run.
+// prepared returns the properties of a kernel. The first call lowers the kernel and waits for a running launch. The
+// error reports PTX that gemu does not run.
 func (f *Function) prepared() (*interp.KernelInfo, error) {
 	f.once.Do(func() {
 		d := f.module.ctx.dev.d
 		var err error
 		var refused *interp.LaunchError
 		switch f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); {
-		case errors.As(err, &refused): // another thread unloads it
+		case errors.As(err, &refused): // another thread unloads the module
 			f.bad = fail(InvalidHandle, "%v", err)
 		case err != nil:
 			f.bad = d.printError(failBy(NotSupported, err))
@@ -482,7 +480,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncNumRegs:
 		return min(info.Registers, 255), nil
 	case FuncPTXVersion:
-		return f.kernel.SM, nil // the virtual architecture, not the version of the text
+		return f.kernel.SM, nil // the target architecture, not the version of the text
 	case FuncBinaryVersion:
 		return t.d.settings.SM, nil
 	case FuncMaxDynamicShared:
@@ -505,7 +503,7 @@ func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
 	case FuncClusterPolicy:
 		return f.scheduling, nil
 	}
-	return 0, nil // of caches, and what there is none of
+	return 0, nil // attributes of caches and missing features are 0
 }
 
 func number(b bool) int {
@@ -515,12 +513,12 @@ func number(b bool) int {
 	return 0
 }
 
-// required is the clusters that the kernel requires, by a directive or attributes; zero if it
-// requires none. explicit tells that it has to be launched with some. d.mu is held.
+// required returns the cluster size that the kernel requires, by a directive or by attributes; zero if it requires
+// none. explicit reports that the source requires clusters. The caller must hold d.mu.
 func (f *Function) required() (cluster interp.Dim3, explicit bool) {
 	cluster, err := f.module.mod.Cluster(f.kernel.Name, interp.Dim3{})
 	if err != nil {
-		cluster = interp.Dim3{} // it does not say which
+		cluster = interp.Dim3{} // clusters of any size
 	}
 	explicit = err != nil || cluster != interp.Dim3{}
 	if cluster == (interp.Dim3{}) {
@@ -529,7 +527,7 @@ func (f *Function) required() (cluster interp.Dim3, explicit bool) {
 	return cluster, explicit
 }
 
-// clusterOf is the clusters of a launch that asks for some, or none. d.mu is held.
+// clusterOf returns the cluster size of a launch; asked is the requested size, or zero. The caller must hold d.mu.
 func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
 	if asked == (interp.Dim3{}) {
 		asked = f.cluster
@@ -544,7 +542,7 @@ func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
 	return cluster, nil
 }
 
-// requireCluster sets an extent of the clusters that the kernel requires. d.mu is held.
+// requireCluster sets one dimension of the required cluster size. The caller must hold d.mu.
 func (f *Function) requireCluster(extent *int, value int) error {
 	if _, explicit := f.required(); explicit {
 		return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
@@ -556,10 +554,10 @@ func (f *Function) requireCluster(extent *int, value int) error {
 	return nil
 }
 
-// portableCluster is how many blocks a cluster may have that runs on every device.
+// portableCluster is the maximum cluster size, in blocks, that every device supports.
 const portableCluster = 8
 
-// mostCluster is that for a kernel. d.mu is held.
+// mostCluster returns the maximum cluster size of the kernel, in blocks. The caller must hold d.mu.
 func (f *Function) mostCluster() int {
 	if f.nonPortable {
 		return interp.MaxCluster
@@ -567,7 +565,7 @@ func (f *Function) mostCluster() int {
 	return portableCluster
 }
 
-// constants is the size of the module's constant variables.
+// constants returns the size of the module's constant variables in bytes.
 func (m *Module) constants() int {
 	n := 0
 	for _, v := range m.mod.Vars() {
@@ -578,7 +576,7 @@ func (m *Module) constants() int {
 	return n
 }
 
-// dynamicLimit is how much dynamic shared memory a launch may ask for. d.mu is held.
+// dynamicLimit returns the maximum dynamic shared memory of a launch in bytes. The caller must hold d.mu.
 func (f *Function) dynamicLimit() int {
 	if f.maxDynamic > 0 {
 		return f.maxDynamic
@@ -628,7 +626,7 @@ func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) erro
 	return nil
 }
 
-// FuncSetCacheConfig is cuFuncSetCacheConfig. There is no cache to configure.
+// FuncSetCacheConfig is cuFuncSetCacheConfig. The value is only stored: there is no cache to configure.
 func (t *Thread) FuncSetCacheConfig(h Handle, config int) error {
 	f, err := t.function(h)
 	switch {
@@ -661,8 +659,7 @@ func (t *Thread) FuncGetName(h Handle) (string, error) {
 	return f.kernel.Name, nil
 }
 
-// FuncGetParamInfo is cuFuncGetParamInfo and cuKernelGetParamInfo: the place of a
-// parameter among those of the function.
+// FuncGetParamInfo is cuFuncGetParamInfo and cuKernelGetParamInfo: the offset and size of a parameter in bytes.
 func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err error) {
 	_, info, err := t.prepared(h)
 	if err != nil {
@@ -683,8 +680,8 @@ func (t *Thread) FuncGetParamCount(h Handle) (int, error) {
 	return len(info.Params), nil
 }
 
-// residency is how many blocks of so many threads a multiprocessor holds at once,
-// by threads, blocks, shared memory and registers.
+// residency returns the number of blocks that a multiprocessor can hold at once, by threads, blocks, shared memory and
+// registers. threads is the block size, dynamic its dynamic shared memory in bytes.
 func (f *Function) residency(threads, dynamic int) (int, error) {
 	info, err := f.prepared()
 	if err != nil {
@@ -700,7 +697,7 @@ func (f *Function) residency(threads, dynamic int) (int, error) {
 	return n, nil
 }
 
-// residency is that of blocks of a function.
+// residency returns a function and its residency.
 func (t *Thread) residency(h Handle, threads int, dynamic uint64) (*Function, int, error) {
 	f, err := t.function(h)
 	if err != nil {
@@ -716,8 +713,7 @@ func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64)
 	return n, err
 }
 
-// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: how many clusters the device holds at
-// once.
+// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters that the device can hold at once.
 func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
@@ -732,8 +728,8 @@ func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
 	return n * interp.Multiprocessors / max(cluster.Count(), 1), nil
 }
 
-// OccupancyMaxPotentialClusterSize is cuOccupancyMaxPotentialClusterSize: how many blocks a cluster
-// of the kernel may have.
+// OccupancyMaxPotentialClusterSize is cuOccupancyMaxPotentialClusterSize: the maximum cluster size of the kernel, in
+// blocks.
 func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) {
 	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
 	if err != nil {
@@ -744,9 +740,9 @@ func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) 
 	return min(f.mostCluster(), n*interp.Multiprocessors), nil
 }
 
-// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the block size
-// that fills a multiprocessor best, the largest of equals, and how many blocks fill
-// the device. A limit of 0 is none.
+// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the largest block size with the maximum number of
+// resident threads, and the number of blocks that fill the device. dynamicFor returns the dynamic shared memory for a
+// block size. limit bounds the block size; 0: no limit.
 func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
 	f, info, err := t.prepared(h)
 	if err != nil {
@@ -773,8 +769,8 @@ func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(thread
 	return blocks * interp.Multiprocessors, block, nil
 }
 
-// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the
-// dynamic shared memory that so many blocks of a multiprocessor may each have.
+// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes that
+// each block can have if the given number of blocks share a multiprocessor.
 func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) (uint64, error) {
 	f, err := t.function(h)
 	if err != nil {

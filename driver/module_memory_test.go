@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What stays of a module that was unloaded is small, however long its source was: names that messages
-// about freed memory give are no parts of the source.
+// An unloaded module leaves little memory, however long its source was: the names that messages about freed memory use
+// do not refer to the source.
 func TestUnloadedModulesKeepNoSource(t *testing.T) {
 	c := newClient(t, nil)
 	const loads, comment = 500, 200_000
@@ -46,7 +46,7 @@ label%d:
 		c.ok(c.CtxSynchronize(0))
 		c.ok(c.ModuleUnload(c.mod))
 	}
-	// The driver keeps the sources that it has parsed last, up to a limit, which the first loads reach.
+	// The driver caches parsed sources up to a limit, which the first loads reach.
 	for i := range loads {
 		load(i)
 	}

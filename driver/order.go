@@ -1,15 +1,15 @@
 package driver
 
-// This file is which operations a program has ordered, for probes: sanitizers judge that, and not
-// in which order operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
+// This file computes, for probes, the order of operations that a program enforces. Race detection uses this order, not
+// the order in which operations happened to run (PTX manual 8.9.4, "CUDA API synchronization").
 //
-// Each stream is a line of operations, and each chain of a graph's nodes. An operation comes after
-// the one before it on its stream, after what its stream waits for there, and after all that the
-// host knew to be over as it submitted it. What the host's threads do counts as ordered, for what
-// they tell each other is not seen.
+// Each stream is a line of operations, and so is each chain of nodes of a graph. An operation comes after the previous
+// operation of its line, after the events that its stream waits for, and after all operations whose end the host knew
+// when it submitted the operation. Host threads count as ordered among themselves, because gemu does not see their
+// synchronisation.
 //
-// Where a probe wants events in one order, operations also run in the order in which they were
-// submitted. No program may rely on more: streams may run side by side, but need not.
+// If a probe requires events in one order, operations also run in the order of submission. This is legal: streams may
+// run concurrently, but need not.
 
 import (
 	"fmt"
@@ -18,10 +18,11 @@ import (
 	"gemu/interp"
 )
 
-// clock is, by line, up to which of its operations all are over, or come before something.
+// clock holds, for each line, the number of operations at its start that have ended, or that come before some
+// operation.
 type clock []uint64
 
-// union is what either says.
+// union returns the element-wise maximum.
 func (c clock) union(o clock) clock {
 	if len(c) < len(o) {
 		c, o = o, c
@@ -36,7 +37,7 @@ func (c clock) union(o clock) clock {
 	return n
 }
 
-// isWithin reports whether o, which is no shorter, says all that c does.
+// isWithin reports whether no element of c is greater than in o, which must not be shorter.
 func (c clock) isWithin(o clock) bool {
 	for i, at := range c {
 		if at > o[i] {
@@ -46,7 +47,7 @@ func (c clock) isWithin(o clock) bool {
 	return true
 }
 
-// upTo is the clock with the operations of a line up to one.
+// upTo returns a copy of the clock in which the element of line is at.
 func (c clock) upTo(line int, at uint64) clock {
 	n := make(clock, max(len(c), line+1))
 	copy(n, c)
@@ -54,16 +55,16 @@ func (c clock) upTo(line int, at uint64) clock {
 	return n
 }
 
-// ordering is what a driver knows of the order of operations. The driver's mutex guards it.
+// ordering is a driver's knowledge about the order of operations. The driver's mutex guards it.
 type ordering struct {
-	enabled   bool     // somebody wants to know
-	lines     []uint64 // how many operations there have been on each
-	freeLines []int    // lines that are used no more
-	known     clock    // what the host knows to be over
-	last      *task    // that was submitted
+	enabled   bool     // a probe needs the order
+	lines     []uint64 // number of operations ever submitted on each line
+	freeLines []int    // lines that take no more operations
+	known     clock    // operations whose end the host knows
+	last      *task    // the last task submitted
 }
 
-// newLine is a new line, or one whose operations the host knows to be over.
+// newLine returns an unused line, or a free line of which the host knows that all operations have ended.
 func (o *ordering) newLine() int {
 	for i, l := range o.freeLines {
 		if l < len(o.known) && o.lines[l] <= o.known[l] || o.lines[l] == 0 {
@@ -75,17 +76,17 @@ func (o *ordering) newLine() int {
 	return len(o.lines) - 1
 }
 
-// releaseLines is for lines on which nothing is submitted any more.
+// releaseLines frees lines that take no more operations.
 func (o *ordering) releaseLines(lines ...int) { o.freeLines = append(o.freeLines, lines...) }
 
-// newOrder is the order of an operation that is submitted, after others.
+// newOrder returns the order of an operation that is submitted after the given clock.
 func (o *ordering) newOrder(line int, name, stream string, after clock) *interp.HostOrder {
 	o.lines[line]++
 	at := o.lines[line]
 	return &interp.HostOrder{Line: line, Clock: at, Before: o.known.union(after).upTo(line, at), Ended: o.known, Name: name, Stream: stream}
 }
 
-// learn is for the host that knows operations to be over.
+// learn records that the host knows the end of tasks.
 func (o *ordering) learn(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil && t.order != nil {
@@ -94,22 +95,21 @@ func (o *ordering) learn(tasks []*task) {
 	}
 }
 
-// learnBefore is for the host that knows all to be over that an operation comes after.
+// learnBefore records that the host knows the end of all predecessors of an operation.
 func (o *ordering) learnBefore(x *interp.HostOrder) {
 	if x != nil {
 		o.known = o.known.union(clock(x.Before).upTo(x.Line, x.Clock-1))
 	}
 }
 
-// hostKnows is for a function of the host that runs in a stream's turn: the host knows all to be
-// over that it comes after.
+// hostKnows records, for a host function that runs in a stream, that the host knows the end of all its predecessors.
 func (d *Driver) hostKnows(x *interp.HostOrder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ordering.learnBefore(x)
 }
 
-// name is what messages call the stream.
+// name returns the name of the stream in messages.
 func (s *Stream) name() string {
 	switch {
 	case s == s.ctx.legacy:
@@ -120,8 +120,8 @@ func (s *Stream) name() string {
 	return fmt.Sprintf("stream %#x", uint64(s.handle))
 }
 
-// remove is for a stream without work that is used no more: what it has done, operations may still
-// have to come after.
+// remove removes an idle stream that takes no more work. Its clock is kept: later operations may still come after its
+// work.
 func (s *Stream) remove() {
 	c := s.ctx
 	delete(c.streams, s)
@@ -135,16 +135,16 @@ func (s *Stream) remove() {
 	c.dev.d.ordering.releaseLines(s.line)
 }
 
-// learnPredecessors is for the host that waits for the stream: of those that are gone, which have no work, it
-// waits for what the stream comes after. d.mu is held.
+// learnPredecessors records the knowledge of a host that waits for the stream: a wait for the default stream covers
+// destroyed blocking streams, too. The caller must hold d.mu.
 func (s *Stream) learnPredecessors() {
 	if o := &s.ctx.dev.d.ordering; s == s.ctx.legacy {
 		o.known = o.known.union(s.ctx.endedClocks[0])
 	}
 }
 
-// chains gives the nodes of a graph lines, of which each has one node after the other; after is
-// which come before each, all of them with lower indices. It gives how many lines there are.
+// chains assigns the nodes of a graph to lines, so that the nodes of a line follow each other. after lists the
+// predecessors of each node, which must have lower indices. n is the number of lines.
 func chains(after [][]int) (lines []int, n int) {
 	continues := make([]bool, len(after))
 	for _, before := range after {

@@ -1,6 +1,6 @@
 package driver
 
-// This file is memory outside the Go heap.
+// This file manages memory outside the Go heap.
 
 import (
 	"fmt"
@@ -11,31 +11,31 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Blocks up to smallBlock share a chunk; larger ones are mapped by themselves.
+// Blocks up to smallBlock bytes share a chunk; larger blocks are mapped separately.
 const (
 	smallBlock = 64 << 10
 	chunkSize  = 1 << 20
 )
 
-// pages hands out memory outside the Go heap, all zero. A block has its pages for itself, so that it can
-// be shared with other processes.
+// pages hands out zeroed memory outside the Go heap. No two blocks share a page, so that a block can be shared with
+// other processes.
 type pages struct {
 	mu     sync.Mutex
-	open   *chunk             // that small blocks come from; nil at first
-	shared map[*byte]*os.File // blocks that are files, by where they begin
+	open   *chunk             // source of small blocks; nil at first
+	shared map[*byte]*os.File // blocks that are files, by their first byte
 }
 
-// chunk holds small blocks, one behind the other.
+// chunk holds small blocks, one after the other.
 type chunk struct {
 	mem  []byte
-	used int // bytes
-	live int // blocks not given back
+	used int // in bytes
+	live int // number of blocks in use
 }
 
-// maxPages is more bytes than the address space of a process has room for.
+// maxPages is larger than the address space of a process, in bytes.
 const maxPages = 1 << 47
 
-// allocate is for interp.Config.Allocate.
+// allocate implements interp.Config.Allocate.
 func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	if size > maxPages {
 		return nil, nil, fmt.Errorf("%d bytes are more than a process can have", size)
@@ -52,7 +52,7 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := int(wholePages(max(size, 1))) // never empty
+	n := int(wholePages(max(size, 1))) // at least one page
 	c := p.open
 	if c == nil || c.used+n > len(c.mem) {
 		mem, err := hostmem.Reserve(chunkSize)
@@ -74,7 +74,7 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	}, nil
 }
 
-// release takes a block of a chunk back.
+// release returns a block to its chunk.
 func (p *pages) release(c *chunk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,26 +89,26 @@ func (p *pages) release(c *chunk) {
 	}
 }
 
-// wholePages is how many bytes the pages have that size bytes take.
+// wholePages rounds size up to whole pages, in bytes.
 func wholePages(size uint64) uint64 {
 	page := uint64(os.Getpagesize())
 	return (size + page - 1) / page * page
 }
 
-// wholeBlock is a block with all of its last page.
+// wholeBlock extends a block to the end of its last page.
 func wholeBlock(block []byte) []byte {
 	return unsafe.Slice(unsafe.SliceData(block), wholePages(uint64(len(block))))
 }
 
-// file is the file that a block was made, nil if it is none.
+// file returns the file of a shared block, or nil.
 func (p *pages) file(block []byte) *os.File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shared[unsafe.SliceData(block)]
 }
 
-// share makes a block, which nobody uses meanwhile, the memory of a file, until it is given back. Whoever maps the
-// file has the same memory, for as long as that is mapped.
+// share turns a block into the memory of a file, until the block is released. No work may use the block during the
+// call. Every process that maps the file has the same memory, for as long as it is mapped.
 func (p *pages) share(block []byte) (*os.File, error) {
 	if file := p.file(block); file != nil {
 		return file, nil
@@ -126,7 +126,8 @@ func (p *pages) share(block []byte) (*os.File, error) {
 	return file, nil
 }
 
-// unshare leaves what was shared of a block to those who have mapped it; the block is zero then.
+// unshare detaches a block from its file, if it has one. The block is then zero; processes that map the file keep its
+// memory.
 func (p *pages) unshare(block []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +139,7 @@ func (p *pages) unshare(block []byte) {
 	}
 }
 
-// close gives the open chunk back, if nothing in it is in use.
+// close releases the open chunk if no block of it is in use.
 func (p *pages) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

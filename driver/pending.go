@@ -1,7 +1,7 @@
 package driver
 
-// This file is launches that have not ended as the process ends. Sanitizers, statistics and logs need them to
-// end: Exit waits for them for a time, and then stops them and counts them.
+// This file handles launches that have not ended when the process ends. Sanitizers, statistics and logs need complete
+// launches: Exit waits for a limited time, then stops the rest and reports them.
 
 import (
 	"context"
@@ -13,33 +13,32 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// pending is the launches of a task. The driver's mutex guards it.
+// pending holds the launches of a task. The driver's mutex guards it.
 type pending struct {
 	waiting []string // kernels that have not begun
-	running string   // the kernel that runs; "": none
+	running string   // the running kernel; "": none
 }
 
-// conditionalKernels stands for the kernels of a conditional node, whose number is not known before.
+// conditionalKernels stands for the kernels of a conditional node: their number is not known in advance.
 const conditionalKernels = "kernels of a conditional node"
 
-// unendedLaunches is what the driver knows of launches that have not ended. The driver's mutex guards it but for ctx and
-// stop.
+// unendedLaunches tracks the launches that have not ended. The driver's mutex guards all fields except ctx and stop.
 type unendedLaunches struct {
-	ctx     context.Context // of all launches
+	ctx     context.Context // context of all launches
 	stop    context.CancelCauseFunc
-	tasks   map[*task]bool // tasks that have launches; nil: nobody wants them
-	refusal error          // no launch begins any more; nil: they do
+	tasks   map[*task]bool // tasks with launches; nil if Exit does not wait for launches
+	refusal error          // error of every further launch; nil: launches may begin
 
-	notBegun string // with over: why the launches that have not begun are not judged
+	notBegun string // with refusal: the reason why launches that have not begun are not judged
 }
 
-// errProcessEnds is the cause of launches that are stopped as the process ends.
+// errProcessEnds is the cause for which launches are stopped at the end of the process.
 var errProcessEnds = errors.New("the process has ended and did not wait for it")
 
-// stopTimeout is how long Exit waits for launches that it has stopped.
+// stopTimeout is the time for which Exit waits for launches that it has stopped.
 const stopTimeout = 2 * time.Second
 
-// watched reports whether somebody wants all launches to end before the process does.
+// watched reports whether all launches should end before the process does.
 func (s *Settings) watched() bool {
 	return len(s.Sanitize) > 0 || s.Stats != "" || s.Log != "" || s.Accelsim != "" || len(s.Models) > 0 || len(s.Probes) > 0
 }
@@ -52,7 +51,8 @@ func newUnendedLaunches(s *Settings) unendedLaunches {
 	return unendedLaunches{ctx: ctx, stop: stop, tasks: map[*task]bool{}}
 }
 
-// expectLaunches notes the kernels that a task will launch, in their order. The task must not have begun. d.mu is held.
+// expectLaunches records the kernels that a task will launch, in order. The task must not have begun. The caller must
+// hold d.mu.
 func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	if d.unended.tasks == nil || len(kernels) == 0 {
 		return
@@ -61,7 +61,7 @@ func (d *Driver) expectLaunches(t *task, kernels ...string) {
 	d.unended.tasks[t] = true
 }
 
-// noteLaunch notes that the next launch of the task begins. The error says that none may begin any more.
+// noteLaunch records that the next launch of the task begins. It returns an error if no launch may begin any more.
 func (t *task) noteLaunch(d *Driver) error {
 	if d.unended.tasks == nil {
 		return nil
@@ -77,7 +77,7 @@ func (t *task) noteLaunch(d *Driver) error {
 	return nil
 }
 
-// noteEnd notes that a task is over. Launches that it has not begun are not judged. d.mu is held.
+// noteEnd records that a task has ended, and reports launches that it did not begin. The caller must hold d.mu.
 func (t *task) noteEnd(d *Driver) {
 	if t.launches == nil || !d.unended.tasks[t] {
 		return
@@ -92,8 +92,8 @@ func (t *task) noteEnd(d *Driver) {
 	}
 }
 
-// reportNotJudged reports a launch that sanitizers have not seen. That is an error unless an error is known already, of
-// which it may be a consequence. d.mu is held.
+// reportNotJudged reports a launch that sanitizers have not seen. It is an error, or a notice after an earlier error,
+// because it may be a consequence of that. The caller must hold d.mu.
 func (d *Driver) reportNotJudged(kernel, reason string) {
 	severity := finding.Error
 	if d.sanitizer.Errors() > 0 && d.unended.refusal == nil {
@@ -102,13 +102,14 @@ func (d *Driver) reportNotJudged(kernel, reason string) {
 	d.sanitizer.Miss(kernel, 1, severity, reason)
 }
 
-// notEndedReason is the reason why a launch that runs is not judged at the end of the process.
+// notEndedReason returns the reason why a running launch is not judged at the end of the process.
 func (d *Driver) notEndedReason() string {
 	return fmt.Sprintf("it had not ended %v after the end of the process (GEMU_EXIT_WAIT)", d.settings.ExitWait)
 }
 
-// awaitLaunches waits until all launches have ended, for as long as the settings say. If a function that a stream runs
-// ends the process, nothing on that stream moves any more: then await gives up as soon as nothing runs.
+// awaitLaunches waits until all launches have ended, for at most Settings.ExitWait. inStream reports that a function
+// called from a stream ends the process: that stream makes no progress, so awaitLaunches gives up as soon as nothing
+// runs.
 func (d *Driver) awaitLaunches(inStream bool) {
 	if d.unended.tasks == nil {
 		return
@@ -168,10 +169,10 @@ func (d *Driver) awaitLaunches(inStream bool) {
 	clear(d.unended.tasks)
 }
 
-// idlePollInterval is how long nothing runs before await takes it that nothing will.
+// idlePollInterval is the time without a running launch after which awaitLaunches gives up.
 const idlePollInterval = 200 * time.Millisecond
 
-// nextUnendedLaunch returns a task whose launches have not ended, one that runs if there is one; nil if all have.
+// nextUnendedLaunch returns a task whose launches have not ended, preferably a running one; nil if all have ended.
 func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,8 +185,8 @@ func (d *Driver) nextUnendedLaunch() (next *task, runs bool) {
 	return next, false
 }
 
-// refused reports a launch that the driver has refused to a client, and returns the error. What a client is refused since its context has
-// failed is a consequence of that.
+// refused reports a launch that the driver has refused, and returns the error. After a fault of the context, a refusal
+// is only a consequence.
 func (t *Thread) refused(kernel Handle, err error) error {
 	d := t.d
 	if len(d.settings.Sanitize) == 0 {
@@ -204,7 +205,7 @@ func (t *Thread) refused(kernel Handle, err error) error {
 	return err
 }
 
-// LaunchRefused reports a launch that a client's library has refused before it came to the driver.
+// LaunchRefused reports a launch that a client's library refused before it called the driver.
 func (t *Thread) LaunchRefused(kernel, reason string) {
 	if len(t.d.settings.Sanitize) > 0 {
 		t.launchRefused(kernel, &interp.LaunchError{Msg: reason})

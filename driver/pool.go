@@ -1,9 +1,8 @@
 package driver
 
-// This file is stream-ordered memory (driver API, "Stream Ordered Memory Allocator"). The
-// client has the address at once; kernels reach the memory from the allocation's turn in
-// its stream to that of the free. Nothing would be gained by keeping what was freed, so
-// pools only count.
+// This file implements stream-ordered memory (driver API, "Stream Ordered Memory Allocator"). The client gets the
+// address immediately. Kernels can access the memory after the allocation and before the free, in the order of the
+// stream. Pools only count bytes: keeping freed memory would save nothing here.
 
 import (
 	"fmt"
@@ -12,8 +11,8 @@ import (
 	"gemu/interp"
 )
 
-// poolAddress is where stream-ordered memory of devices begins, and that of other processes. It has addresses of its own, so that
-// what kernels allocate meanwhile does not move it. Other memory has those that it has on the host.
+// poolAddress is the start of the addresses of stream-ordered device memory and of memory of other processes. Separate
+// addresses keep them independent of concurrent allocations by kernels. Other pools use host addresses.
 const poolAddress = 1 << 52
 
 // Pool is a memory pool.
@@ -21,23 +20,23 @@ type Pool struct {
 	handle Handle
 	d      *Driver
 	place  poolPlace
-	limit  uint64 // bytes in use at once; 0: what the device has
+	limit  uint64 // limit on used, in bytes; 0: the device's memory
 	used   uint64
-	memory *poolMemory              // of a pool that other processes may have; nil otherwise
-	values map[PoolAttribute]uint64 // that were set; high water marks: since they were reset
-	access map[int]MemoryAccess     // of devices that do not have it anyway, by ordinal
+	memory *poolMemory              // of a pool that is shared with other processes; nil otherwise
+	values map[PoolAttribute]uint64 // values that were set; high water marks count since their last reset
+	access map[int]MemoryAccess     // by ordinal, for devices without access by default
 }
 
-// poolPlace says which memory a pool is of.
+// poolPlace is the memory that a pool allocates from.
 type poolPlace struct {
 	kind regionKind // deviceRegion, hostRegion or managedRegion
-	dev  *Device    // nil of host memory, and of managed memory that is preferred nowhere
+	dev  *Device    // nil for host memory, and for managed memory without a preferred location
 }
 
-// pools are those that allocations take which name none.
+// pools are the default pool and the current pool of a place.
 type pools struct{ standard, now *Pool }
 
-// poolsOf are those of a place. d.mu is held.
+// poolsOf returns the pools of a place. The caller must hold d.mu.
 func (d *Driver) poolsOf(place poolPlace) *pools {
 	p := d.pools[place]
 	if p == nil {
@@ -48,7 +47,7 @@ func (d *Driver) poolsOf(place poolPlace) *pools {
 	return p
 }
 
-// poolPlace is the place of memory of a type at a location. d.mu is held.
+// poolPlace returns the place of memory of a type at a location. The caller must hold d.mu.
 func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error) {
 	switch {
 	case !d.ready:
@@ -69,7 +68,7 @@ func (d *Driver) poolPlace(location Location, kind MemoryType) (poolPlace, error
 	return poolPlace{}, fail(NotSupported, "pools at a location of type %d", location.Type)
 }
 
-// device is the device that pays for the memory. d.mu is held.
+// device returns the device that counts the pool's memory. The caller must hold d.mu.
 func (p *Pool) device() *Device {
 	if p.place.dev != nil {
 		return p.place.dev
@@ -102,14 +101,14 @@ const (
 // MemoryAccess is a CUmemAccess_flags.
 type MemoryAccess int32
 
-// What a device may do with the memory of a pool, or with what is mapped.
+// The access of a device to the memory of a pool or of a mapping.
 const (
 	NoAccess  MemoryAccess = 0
 	Read      MemoryAccess = 1
 	ReadWrite MemoryAccess = 3
 )
 
-// newPool makes a pool. d.mu is held.
+// newPool makes a pool. The caller must hold d.mu.
 func (d *Driver) newPool(place poolPlace, limit uint64) *Pool {
 	p := &Pool{d: d, place: place, limit: limit, access: map[int]MemoryAccess{}}
 	p.values = map[PoolAttribute]uint64{PoolReuseFollowEvents: 1, PoolReuseOpportunistic: 1, PoolReuseInternal: 1}
@@ -117,7 +116,7 @@ func (d *Driver) newPool(place poolPlace, limit uint64) *Pool {
 	return p
 }
 
-// pool is the pool with a handle. d.mu is held.
+// pool returns the pool with a handle. The caller must hold d.mu.
 func (d *Driver) pool(h Handle) (*Pool, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -129,7 +128,8 @@ func (d *Driver) pool(h Handle) (*Pool, error) {
 	return p, nil
 }
 
-// MemGetDefaultMemPool is cuMemGetDefaultMemPool, and cuDeviceGetDefaultMemPool for pinned memory on a device.
+// MemGetDefaultMemPool is cuMemGetDefaultMemPool; cuDeviceGetDefaultMemPool is this function for pinned memory on a
+// device.
 func (d *Driver) MemGetDefaultMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +140,7 @@ func (d *Driver) MemGetDefaultMemPool(location Location, kind MemoryType) (Handl
 	return d.poolsOf(place).standard.handle, nil
 }
 
-// MemGetMemPool is cuMemGetMemPool, and cuDeviceGetMemPool: the pool that MemAllocAsync takes.
+// MemGetMemPool is cuMemGetMemPool and cuDeviceGetMemPool: it returns the pool that MemAllocAsync uses by default.
 func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +151,7 @@ func (d *Driver) MemGetMemPool(location Location, kind MemoryType) (Handle, erro
 	return d.poolsOf(place).now.handle, nil
 }
 
-// MemSetMemPool is cuMemSetMemPool, and cuDeviceSetMemPool.
+// MemSetMemPool is cuMemSetMemPool and cuDeviceSetMemPool.
 func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,8 +173,8 @@ func (d *Driver) MemSetMemPool(location Location, kind MemoryType, h Handle) err
 	return nil
 }
 
-// MemPoolCreate is cuMemPoolCreate for at most limit bytes, if that is not 0. With types of handles, other processes may
-// have the memory.
+// MemPoolCreate is cuMemPoolCreate. limit is the maximum number of bytes in use; 0: no limit. If types is not 0, the
+// pool can be shared with other processes.
 func (d *Driver) MemPoolCreate(location Location, kind MemoryType, types HandleTypes, limit uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -192,7 +192,7 @@ func (d *Driver) MemPoolCreate(location Location, kind MemoryType, types HandleT
 	return p.handle, nil
 }
 
-// MemPoolDestroy is cuMemPoolDestroy. What was allocated from the pool stays.
+// MemPoolDestroy is cuMemPoolDestroy. Allocations from the pool stay valid.
 func (d *Driver) MemPoolDestroy(h Handle) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,7 +213,7 @@ func (d *Driver) MemPoolDestroy(h Handle) error {
 	return nil
 }
 
-// MemPoolTrimTo is cuMemPoolTrimTo. A pool holds nothing but what is in use.
+// MemPoolTrimTo is cuMemPoolTrimTo. It has no effect: a pool holds only memory in use.
 func (d *Driver) MemPoolTrimTo(h Handle, keep uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -259,13 +259,12 @@ func (d *Driver) MemPoolGetAttribute(h Handle, a PoolAttribute) (uint64, error) 
 	case PoolLimit:
 		return p.limit, nil
 	case PoolLocality:
-		return 1<<64 - 1, nil // -1: it has none
+		return 1<<64 - 1, nil // -1: none
 	}
 	return p.values[a], nil
 }
 
-// MemPoolSetAttribute is cuMemPoolSetAttribute. But for the high water marks, which can be
-// reset, attributes are only remembered.
+// MemPoolSetAttribute is cuMemPoolSetAttribute. High water marks can be reset; all further attributes are only stored.
 func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -282,13 +281,12 @@ func (d *Driver) MemPoolSetAttribute(h Handle, a PoolAttribute, value uint64) er
 	return nil
 }
 
-// reads reports whether a device reads and writes the pool's memory in any case.
+// reads reports whether a device can always read and write the pool's memory.
 func (p *Pool) reads(dev int) bool {
 	return p.place.kind == managedRegion || p.place.dev != nil && dev == p.place.dev.ordinal
 }
 
-// MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is within reach anyway;
-// what is set is remembered.
+// MemPoolSetAccess is cuMemPoolSetAccess for one device. All memory is accessible anyway; the value is only stored.
 func (d *Driver) MemPoolSetAccess(h Handle, location Location, access MemoryAccess) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -327,8 +325,8 @@ func (d *Driver) MemPoolGetAccess(h Handle, location Location) (MemoryAccess, er
 	return p.access[v.ordinal], nil
 }
 
-// MemAllocAsync is cuMemAllocFromPoolAsync; pool 0 is the current one of the stream's
-// device, as cuMemAllocAsync takes it. The memory is zero at first.
+// MemAllocAsync is cuMemAllocFromPoolAsync; pool 0 is the current pool of the stream's device, as in cuMemAllocAsync.
+// The memory is zero.
 func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error) {
 	s, err := t.enterWork(stream)
 	if err != nil {
@@ -354,7 +352,7 @@ func (t *Thread) MemAllocAsync(size uint64, pool, stream Handle) (uint64, error)
 	return r.addr, s.finish(task, false)
 }
 
-// allocate takes a region from a pool. d.mu is held.
+// allocate takes a region from a pool. The caller must hold d.mu.
 func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	d := s.ctx.dev.d
 	p := d.poolsOf(poolPlace{deviceRegion, s.ctx.dev}).now
@@ -401,7 +399,7 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	return r, nil
 }
 
-// count is for an allocation that is in use from now on. d.mu is held.
+// count adds an allocation of size bytes to the pool's counts. The caller must hold d.mu.
 func (p *Pool) count(size uint64) {
 	p.used += size
 	for _, a := range []PoolAttribute{PoolReservedHigh, PoolUsedHigh} {
@@ -409,7 +407,8 @@ func (p *Pool) count(size uint64) {
 	}
 }
 
-// poolAddress is an address for size bytes of stream-ordered memory, or of another process. d.mu is held.
+// poolAddress returns an address for size bytes of stream-ordered memory, or of memory of another process. The caller
+// must hold d.mu.
 func (d *Driver) poolAddress(size uint64) uint64 {
 	align := interp.Alignment(size)
 	addr := (d.nextPool + align - 1) / align * align
@@ -417,8 +416,8 @@ func (d *Driver) poolAddress(size uint64) uint64 {
 	return addr
 }
 
-// MemFreeAsync is cuMemFreeAsync, of any memory that MemFree frees. It comes after the allocation, whatever stream
-// that is on.
+// MemFreeAsync is cuMemFreeAsync, for any memory that MemFree frees. The free comes after the allocation, even if that
+// is on another stream.
 func (t *Thread) MemFreeAsync(addr uint64, stream Handle) error {
 	s, err := t.enterWork(stream)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Memory is shared between processes on Linux only, and these are not called elsewhere.
+// Memory is shared between processes on Linux only. These functions are not called on other systems.
 
 func shareMemory([]byte) (*os.File, error) { return nil, errors.ErrUnsupported }
 

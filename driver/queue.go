@@ -1,21 +1,22 @@
 package driver
 
-// This file is how much work a stream takes before calls wait for it.
+// This file bounds the queue of a stream.
 //
-// A task takes memory until it is over, so a stream takes maxQueued of them, as a GPU's launch queue does. A call that
-// would add one more waits until a task of the stream is over. On a GPU, a program hangs that is to release a task of a full
-// queue from the thread that waits for the queue. Here it does not: while a task waits for the host, calls do not wait.
+// A task takes memory until it ends, so a stream accepts maxQueued tasks, as the launch queue of a GPU does. A call
+// that would add one more waits until a task of the stream has ended. On a GPU, a program hangs if the thread that
+// waits for room is the thread that must release a task of the full queue. Here it does not: while any task waits for
+// the host, calls do not wait for room.
 
 import "sync"
 
-// maxQueued is how many tasks of a stream may be under way or wait.
+// maxQueued is the maximum number of tasks of a stream that have not ended.
 const maxQueued = 1024
 
-// queues is what calls know that wait for room in a queue. The driver's mutex guards it.
+// queues holds the state of calls that wait for room in a queue. The driver's mutex guards it.
 type queues struct {
 	room    *sync.Cond // signalled when a queue has room, and when a task begins to wait for the host
-	waiting int        // calls that wait
-	hosts   int        // tasks that wait for the host: for a function of it, a value that it writes, another process
+	waiting int        // number of calls that wait for room
+	hosts   int        // number of tasks that wait for the host: for a host function, a value written by the host, or another process
 }
 
 // changed wakes the calls that wait for room.
@@ -25,8 +26,8 @@ func (q *queues) changed() {
 	}
 }
 
-// queue is stream for a call that adds a task: it waits while the stream's queue is full. d.mu is held, but not
-// while it waits.
+// queue is stream for a call that adds a task: it waits while the stream's queue is full. The caller must hold d.mu;
+// queue releases it while it waits.
 func (t *Thread) queue(h Handle) (*Stream, error) {
 	q := &t.d.queues
 	s, err := t.stream(h)
@@ -39,7 +40,8 @@ func (t *Thread) queue(h Handle) (*Stream, error) {
 	return s, err
 }
 
-// awaitHost runs what a task waits for the host with: its thread may be the one that waits for room.
+// awaitHost runs wait, in which a task waits for the host. Meanwhile no call waits for room, because the waiting thread
+// may be the one that the task needs.
 func (d *Driver) awaitHost(wait func()) {
 	change := func(n int) {
 		d.mu.Lock()

@@ -14,9 +14,8 @@ import (
 	"gemu/sanitize/finding"
 )
 
-// streamKernels are what the programs of this file launch: write has each thread write a word of x,
-// read read one into y, add add to one; same has all read the first. publish
-// releases a flag, and consume waits for it.
+// streamKernels are the kernels of these programs: each thread of write writes a word of x; read copies a word to y;
+// add adds to a word; all threads of same read the first word. publish releases a flag, and consume waits for it.
 const streamKernels = `.version 7.8
 .target sm_80
 .address_size 64
@@ -78,8 +77,7 @@ L:	ld.acquire.gpu.global.u32 %r, [%rd1];
 }
 `
 
-// bulkKernel has kernels for later devices: bulk copies words of x to shared memory, addc adds to
-// the first.
+// bulkKernel has kernels for newer devices: bulk copies words of x to shared memory, addc adds to the first word.
 const bulkKernel = `.version 8.0
 .target sm_90
 .address_size 64
@@ -104,8 +102,8 @@ L:	mbarrier.try_wait.parity.shared.b64 %p, [bar], 0;
 }
 `
 
-// streams is a client with streams and memory: a and b are non-blocking streams, p and q blocking ones;
-// x, y and z have a thousand words and some.
+// streams is a client with streams and memory: a and b are non-blocking streams, p and q blocking ones; x, y and z have
+// words elements.
 type streams struct {
 	*client
 	a, b, p, q Handle
@@ -131,13 +129,13 @@ func newStreams(t *testing.T, workers int) *streams {
 	return s
 }
 
-// on launches a kernel of a thread per word on a stream.
+// on launches a kernel with a thread per word on a stream.
 func (s *streams) on(stream Handle, kernel string, args ...any) {
 	s.Helper()
 	s.ok(s.LaunchKernel(launchParams(s.function(kernel), words/100, 100, args...), stream))
 }
 
-// one launches a kernel of one thread.
+// one launches a kernel with one thread.
 func (s *streams) one(stream Handle, kernel string, args ...any) {
 	s.Helper()
 	s.ok(s.LaunchKernel(launchParams(s.function(kernel), 1, 1, args...), stream))
@@ -164,7 +162,7 @@ func (s *streams) fill(addr uint64, stream Handle, async Async) {
 	s.ok(s.Memset(&Fill2D{Dst: addr, Size: 4, Width: words, Height: 1, Value: 3}, stream, async))
 }
 
-// passes waits until the work on all streams is over, without the host of the program knowing.
+// passes waits until the work on all streams has ended, without a synchronisation by the program.
 func (s *streams) passes() {
 	s.d.mu.Lock()
 	tasks := s.top().pending()
@@ -172,7 +170,7 @@ func (s *streams) passes() {
 	wait(tasks)
 }
 
-// readers makes a graph of a node that writes x and two that read it after that.
+// readers makes a graph of a node that writes x and two nodes that read it afterwards.
 func (s *streams) readers() Handle {
 	s.Helper()
 	g := must(s.GraphCreate(0))(s.T)
@@ -183,7 +181,7 @@ func (s *streams) readers() Handle {
 	return must(s.GraphInstantiate(g, 0))(s.T)
 }
 
-// graph makes a graph of nodes that write x, read x and fill x, with edges between some of them.
+// graph makes a graph of nodes that write x, read x and fill x, with some edges between them.
 func (s *streams) graph(edges ...[2]int) Handle {
 	s.Helper()
 	g := must(s.GraphCreate(0))(s.T)
@@ -210,7 +208,7 @@ func (s *streams) recordsInGraph() Handle {
 	return e
 }
 
-// waitsInGraph launches a graph on b that waits for an event, and reads what is at an address.
+// waitsInGraph launches a graph on b that waits for an event, and reads memory at an address.
 func (s *streams) waitsInGraph(e Handle, from uint64) {
 	s.Helper()
 	g := must(s.GraphCreate(0))(s.T)
@@ -219,8 +217,8 @@ func (s *streams) waitsInGraph(e Handle, from uint64) {
 	s.ok(s.GraphLaunch(must(s.GraphInstantiate(g, 0))(s.T), s.b))
 }
 
-// streamPrograms are programs with several streams, and what is found in them: kinds, and what the later and
-// the earlier operation were.
+// streamPrograms are programs with several streams and the expected findings: their kinds, the later and the earlier
+// operation.
 var streamPrograms = []struct {
 	name string
 	run  func(s *streams)
@@ -653,11 +651,11 @@ var streamPrograms = []struct {
 	}, []string{"read after write: read, atomic operation at scope .gpu"}},
 }
 
-// hostAddress is that of memory of the host, which differs from run to run.
+// hostAddress matches addresses of the host, which differ between runs.
 var hostAddress = regexp.MustCompile(`0x[0-9a-f]{9,}`)
 
-// TestStreamRaces: what streams, events, graphs and the host do not order is a race, what they do is none,
-// on any number of the host's threads.
+// TestStreamRaces: accesses that streams, events, graphs and the host do not order are races, ordered accesses are not,
+// with any number of host threads.
 func TestStreamRaces(t *testing.T) {
 	for _, p := range streamPrograms {
 		t.Run(p.name, func(t *testing.T) {

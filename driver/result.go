@@ -1,6 +1,6 @@
 package driver
 
-// This file is the result codes of the driver API.
+// This file holds the result codes of the driver API and the errors that carry them.
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 // Result is a CUresult.
 type Result int32
 
-// The results that this driver gives.
+// The results that this driver returns.
 const (
 	Success                      Result = 0
 	InvalidValue                 Result = 1
@@ -71,7 +71,7 @@ const (
 	Unknown                      Result = 999
 )
 
-// results has all results of the API by number: name and description.
+// results maps each result of the API to its name and description.
 var results = map[Result][2]string{
 	0:   {"CUDA_SUCCESS", "no error"},
 	1:   {"CUDA_ERROR_INVALID_VALUE", "invalid argument"},
@@ -181,30 +181,29 @@ var results = map[Result][2]string{
 	999: {"CUDA_ERROR_UNKNOWN", "unknown error"},
 }
 
-// Results are all results of the API, in order.
+// Results returns all results of the API in ascending order.
 func Results() []Result { return slices.Sorted(maps.Keys(results)) }
 
-// Name is the result's name in C, "" if there is no such result.
+// Name returns the result's name in C, or "" for an unknown result.
 func (r Result) Name() string { return results[r][0] }
 
-// Description says in a few words what the result means, "" if there is no such
-// result.
+// Description returns the meaning of the result in a few words, or "" for an unknown result.
 func (r Result) Description() string { return results[r][1] }
 
-// Error makes a Result an error.
+// Error implements error: a Result alone is an error.
 func (r Result) Error() string { return fmt.Sprintf("%s: %s", r.Name(), r.Description()) }
 
-// Error is a result with what led to it.
+// Error is a result with its reason.
 type Error struct {
 	Result
 	Detail string
 
-	cause error // that it is made of; may be nil
+	cause error // may be nil
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Name(), e.Detail) }
 
-// Unwrap is the result, and the error of package interp or ptx that led to it, if there is one.
+// Unwrap returns the result, and the error of package interp or ptx that caused it, if any.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Result}
@@ -216,19 +215,18 @@ func fail(r Result, format string, args ...any) error {
 	return &Error{Result: r, Detail: fmt.Sprintf(format, args...)}
 }
 
-// failBy is an error of a result that another error led to.
+// failBy returns an error with result r, caused by cause.
 func failBy(r Result, cause error) error {
 	return &Error{Result: r, Detail: explain(cause), cause: cause}
 }
 
-// shortError is an error less all but its first line, for those that have been told in
-// full.
+// shortError returns the first line of an error. It is for errors that were already reported in full.
 func shortError(err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return fail(ResultOf(err), "%s", strings.TrimPrefix(line, ResultOf(err).Name()+": "))
 }
 
-// ResultOf is the result code of an error of this package; Success of nil.
+// ResultOf returns the result code of an error of this package; Success for nil.
 func ResultOf(err error) Result {
 	var r Result
 	switch {

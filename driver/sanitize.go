@@ -1,6 +1,6 @@
 package driver
 
-// This file is sanitizers of all launches of a process.
+// This file reports the findings of sanitizers about all launches of a process.
 
 import (
 	"cmp"
@@ -17,11 +17,11 @@ import (
 	"gemu/sanitize"
 )
 
-// Found is that sanitizers have found faults, or could not write their report, for a process that must end with a
-// status that says so.
+// Found reports that sanitizers have found errors, or that their report could not be written, so that the process must
+// end with Status.
 type Found struct {
-	Errors int // how many
-	Status int // what the process must end with
+	Errors int // number of errors
+	Status int // exit status of the process
 }
 
 func (f *Found) Error() string {
@@ -34,17 +34,16 @@ func (f *Found) Error() string {
 	return fmt.Sprintf("sanitizers have found %d errors", f.Errors)
 }
 
-// logFile is the file that the settings name for the findings, "" if there is none: %p is the number of the process.
+// logFile returns the name of the file for the findings, "" if there is none. %p stands for the process number.
 func (s *Settings) logFile() string {
 	return strings.ReplaceAll(s.SanitizeLog, "%p", strconv.Itoa(os.Getpid()))
 }
 
-// unfinishedNote is what the file of the findings says until the process ends.
+// unfinishedNote is the content of the file for the findings until the process ends.
 const unfinishedNote = "========= The process has not ended, or it ended without its exit handlers (_exit, exec, a signal): nothing was judged.\n"
 
-// announceFindings writes a file for the findings that says that the process has not ended. A process that ends
-// without its exit handlers leaves it, and not the report of an earlier process. An error shows again when the
-// process ends.
+// announceFindings writes unfinishedNote to the file for the findings, so that a process that ends without its exit
+// handlers does not leave the report of an earlier process. An error is ignored here: printFindings will report it.
 func (d *Driver) announceFindings() {
 	s := &d.settings
 	if len(s.Sanitize) == 0 || s.SanitizeLog == "" {
@@ -60,8 +59,8 @@ func (d *Driver) announceFindings() {
 	})
 }
 
-// printFindings writes what sanitizers have found: to the driver's standard error, or to the file that the settings
-// name. If that file cannot be written, the findings go to standard error, too.
+// printFindings writes the findings to the file that the settings name, or to the driver's standard error. If the file
+// cannot be written, the findings go to standard error, too.
 func (d *Driver) printFindings() error {
 	d.sanitizer.Finish()
 	var failed error
@@ -71,11 +70,11 @@ func (d *Driver) printFindings() error {
 			return nil
 		}
 	}
-	to := cmp.Or[io.Writer](d.settings.Stderr, os.Stderr) // a driver without messages was asked for this, too
+	to := cmp.Or[io.Writer](d.settings.Stderr, os.Stderr) // findings are printed even if Settings.Stderr is nil
 	return errors.Join(failed, d.sanitizer.Print(to, sanitize.Limit))
 }
 
-// writeFindings writes the file that the settings name, as text or as JSON.
+// writeFindings writes the file for the findings, as text or as JSON.
 func (d *Driver) writeFindings(text func(io.Writer) error, report func() *sanitize.Report) error {
 	name := d.settings.logFile()
 	if strings.HasSuffix(name, ".json") {

@@ -1,7 +1,6 @@
 package driver
 
-// This file is the settings of a driver, and the environment variables that give
-// them.
+// This file holds the settings of a driver and the environment variables that change them.
 
 import (
 	"fmt"
@@ -21,83 +20,82 @@ import (
 	"gemu/sanitize"
 )
 
-// Settings say how a driver presents itself and how it runs kernels. DefaultSettings
-// has the usual ones.
+// Settings selects the properties of a driver and the way it runs kernels. DefaultSettings returns the usual values.
 type Settings struct {
-	SM      int    // compute capability: 86 is 8.6; tensor cores add by it
-	Version int    // of CUDA, as cuDriverGetVersion gives it: 12090 is 12.9
-	Devices int    // how many there are
-	Memory  uint64 // bytes of each
+	SM      int    // compute capability: 86 is 8.6; it selects the arithmetic of tensor cores, too
+	Version int    // CUDA version, as cuDriverGetVersion returns it: 12090 is 12.9
+	Devices int    // number of devices
+	Memory  uint64 // of each device, in bytes
 
 	Mode       interp.Mode
 	Policy     *affinetrack.Policy // nil: the first of affinetrack.Policies
-	Early      bool                // asynchronous effects happen where they are issued
+	Early      bool                // asynchronous effects happen at their instruction
 	Backend    interp.Backend      // nil: portable
-	Native     bool                // the user has asked for machine code: a message says where Go executes instead
+	Native     bool                // the user asked for machine code: a message names each reason for execution in Go
 	Reconverge *interp.Reconverger // nil: the first of interp.Reconvergers
 	Workers    int                 // host threads that run CTAs; 0: one per core
-	Steps      int64               // instructions a warp may execute; 0: what package interp allows
-	TimeLimit  time.Duration       // that a launch may run; 0: no limit
-	Tolerate   interp.Tolerance    // faults after which kernels go on
-	Host       uint64              // bytes of the host's memory that CTAs in flight may take; 0: what package interp allows
+	Steps      int64               // step limit: instructions that a warp may execute; 0: the default of package interp
+	TimeLimit  time.Duration       // for one launch; 0: no limit
+	Tolerate   interp.Tolerance    // faults after which kernels continue
+	Host       uint64              // bytes of host memory that CTAs in flight may take; 0: the default of package interp
 
-	Stats  string          // file that Close writes statistics to; "": none are kept
-	Models []catalog.Entry // of register files, that watch all launches; their reports are in the statistics
+	Stats  string          // file for the statistics, which Close writes; "": none
+	Models []catalog.Entry // models of register files that observe all launches; their reports are in the statistics
 
-	Dump  string // directory that loaded PTX is written to; "": none
+	Dump  string // directory for the PTX of loaded modules; "": none
 	Trace int    // 0: silent; 1: calls that fail or are not supported; 2: all calls
 
-	Log string // file that the commit log of all launches is written to, in text or, if it is a .gtr, in binary; "": none is kept
+	Log string // file for the log of all launches, in text, or in binary if the name ends in .gtr; "": none
 
-	// Accelsim is the directory in which each process has one for traces of its launches for Accel-Sim, which may stand
-	// behind "tracez:" for .tracez files; "": none are kept.
+	// Accelsim is the directory for Accel-Sim traces of all launches; each process makes a directory in it. A prefix
+	// "tracez:" selects .tracez files. "" writes none.
 	Accelsim string
 
-	// Sanitize are the sanitizers that watch all launches. What they find is written to SanitizeLog
-	// as the driver ends, as JSON if it ends so; "" is Stderr. SanitizeExit is the status that
-	// a process is to end with if there are errors among it; 0: its own.
+	// Sanitize lists the sanitizers that observe all launches. Their findings are written to SanitizeLog when the
+	// driver ends, as JSON if the name ends in .json; "" is Stderr. SanitizeExit is the exit status of the process if
+	// there are errors among the findings; 0 leaves the status unchanged.
 	Sanitize     []*sanitize.Tool
 	SanitizeLog  string
 	SanitizeExit int
 
-	Source []string // directories whose files the debugger shows as sources, besides those below that of the PTX
+	Source []string // directories of source files for the debugger, in addition to the directory of the PTX
 
-	// ExitWait is how long Exit waits for launches that have not ended, if Sanitize, Stats, Log, Models or Probes need
-	// them.
+	// ExitWait is the time for which Exit waits for launches that have not ended, if Sanitize, Stats, Log, Models or
+	// Probes need them.
 	ExitWait time.Duration
 
-	Debug *Debugging // which launches are debugged, and by whom; nil: none. It makes launches return when the kernel has ended
+	Debug *Debugging // the debugger and the launches that it controls; nil: none. It implies Blocking
 
-	Blocking bool // launches return when the kernel has ended
+	Blocking bool // a launch call returns when the kernel has ended
 
-	// ContinueOnFault lets a context go on after a fault: the next call that waits for its work returns the fault, and
-	// later ones do not. Memory is as the fault has left it.
+	// ContinueOnFault lets a context continue after a fault: the next call that waits for its work returns the fault,
+	// and later calls do not. Memory stays as the fault left it.
 	ContinueOnFault bool
 
-	Probes []interp.Probe // watch all launches, and what the host does to memory
+	Probes []interp.Probe // observers of all launches and of the host's accesses to memory
 
-	Stdout io.Writer // receives what kernels print, at synchronisation; nil: nobody
-	Stderr io.Writer // receives messages; nil: nobody
+	Stdout io.Writer // output of kernels, written at synchronisation; nil: discarded
+	Stderr io.Writer // messages; nil: discarded
 }
 
-// DefaultSettings are the settings without any variable set. The version is that of the newest runtime
-// library, which a driver must not be older than.
+// DefaultSettings returns the settings without any variable set. The version is that of the newest runtime library: a
+// driver must not be older than the runtime.
 func DefaultSettings() Settings {
-	auto, _ := interp.EngineNamed("auto") // which there is always
+	auto, _ := interp.EngineNamed("auto") // "auto" always exists
 	return Settings{SM: interp.DefaultSM, Version: 13050, Devices: 1, Memory: 16 << 30, Mode: interp.Vector, Backend: auto, ExitWait: time.Minute}
 }
 
 // Variable is an environment variable that changes the settings.
 type Variable struct {
 	Name    string
-	Values  string // what it may be
-	Default string // in words; what an unset or empty variable means
+	Values  string // allowed values
+	Default string // effect of an unset or empty variable, in words
 	Doc     string
 
 	set func(s *Settings, value string) error
 }
 
-// Variables are the environment variables, in the order of documentation.
+// Variables lists the environment variables in the order of the documentation.
 var Variables = []Variable{
 	{"GEMU_SM", "MAJOR.MINOR", "8.6", "Compute capability that the device reports, and by which its tensor cores add.", func(s *Settings, v string) error {
 		major, minor, ok := version(v)
@@ -249,7 +247,7 @@ var Variables = []Variable{
 	}},
 }
 
-// tolerables is the names of the faults that may be tolerated.
+// tolerables returns the names of the faults that can be tolerated.
 func tolerables() string {
 	var names []string
 	for _, t := range interp.Tolerances {
@@ -258,7 +256,7 @@ func tolerables() string {
 	return strings.Join(names, ", ")
 }
 
-// version reads a number like 8.6.
+// version parses a number like 8.6.
 func version(v string) (major, minor int, ok bool) {
 	a, b, _ := strings.Cut(v, ".")
 	major, err1 := strconv.Atoi(a)
@@ -266,7 +264,7 @@ func version(v string) (major, minor int, ok bool) {
 	return major, minor, err1 == nil && err2 == nil && major >= 0 && major <= 99 && minor >= 0 && minor <= 9
 }
 
-// atoi reads a number and checks that it lies in a range.
+// atoi parses a number and checks its range.
 func atoi(v string, low, high int) (int, error) {
 	n, err := strconv.Atoi(v)
 	switch {
@@ -278,8 +276,8 @@ func atoi(v string, low, high int) (int, error) {
 	return 0, fmt.Errorf("want a number from %d to %d", low, high)
 }
 
-// Environment changes the settings as the environment says: lookup gives the
-// value of a variable, "" if it is not set. The error names the variable.
+// Environment changes the settings by environment variables. lookup returns the value of a variable, "" if it is not
+// set. The error names the variable.
 func (s *Settings) Environment(lookup func(name string) string) error {
 	for _, v := range Variables {
 		value := lookup(v.Name)

@@ -1,7 +1,7 @@
 package driver
 
-// This file is launches as CUDA had them before cuLaunchKernel: what a kernel is launched with is set
-// call by call, and stays with the function.
+// This file implements launches from before cuLaunchKernel: the launch parameters are set call by call and stay with
+// the function.
 
 import (
 	"slices"
@@ -9,17 +9,17 @@ import (
 	"gemu/interp"
 )
 
-// launchSetup is what such calls have set for the launches of a function.
+// launchSetup holds the parameters that earlier calls have set for launches of a function.
 type launchSetup struct {
 	block  interp.Dim3
-	shared uint32 // bytes of dynamic shared memory
+	shared uint32 // dynamic shared memory, in bytes
 	params []byte // the arguments, each at its offset
 }
 
-// paramLimit is how many bytes the parameters of a kernel can have (PTX ISA, "Kernel Function Parameters").
+// paramLimit is the maximum size of a kernel's parameters in bytes (PTX ISA, "Kernel Function Parameters").
 const paramLimit = 32764
 
-// setUp changes what launches of a function begin with.
+// setUp changes the launch parameters of a function.
 func (t *Thread) setUp(h Handle, change func(*launchSetup) error) error {
 	f, err := t.function(h)
 	if err != nil {
@@ -49,12 +49,12 @@ func (t *Thread) FuncSetSharedSize(h Handle, size uint32) error {
 	})
 }
 
-// ParamSetSize is cuParamSetSize: how many bytes the arguments take. What was not set of them is 0.
+// ParamSetSize is cuParamSetSize: it sets the size of the arguments in bytes. Bytes that were not set are 0.
 func (t *Thread) ParamSetSize(h Handle, size uint32) error {
 	return t.setUp(h, func(s *launchSetup) error { return s.resize(int64(size)) })
 }
 
-// ParamSet is cuParamSetv, and for numbers cuParamSeti and cuParamSetf: bytes of the arguments.
+// ParamSet is cuParamSetv, cuParamSeti and cuParamSetf: it sets bytes of the arguments.
 func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
 	return t.setUp(h, func(s *launchSetup) error {
 		if offset < 0 || offset > paramLimit {
@@ -70,7 +70,7 @@ func (t *Thread) ParamSet(h Handle, offset int, value []byte) error {
 	})
 }
 
-// resize gives the arguments a size in bytes.
+// resize sets the size of the arguments in bytes.
 func (s *launchSetup) resize(size int64) error {
 	if size > paramLimit {
 		return fail(InvalidValue, "arguments of %d bytes, at most %d", size, paramLimit)
@@ -81,7 +81,7 @@ func (s *launchSetup) resize(size int64) error {
 	return nil
 }
 
-// ParamSetTexRef is cuParamSetTexRef. A kernel has the references of its module without it; the unit must be
+// ParamSetTexRef is cuParamSetTexRef. It has no effect: a kernel can use all references of its module. unit must be
 // CU_PARAM_TR_DEFAULT, which is -1.
 func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 	return t.setUp(h, func(*launchSetup) error {
@@ -93,7 +93,7 @@ func (t *Thread) ParamSetTexRef(h Handle, unit int, reference Handle) error {
 	})
 }
 
-// LaunchGrid is cuLaunchGridAsync: it launches a kernel as it was set up.
+// LaunchGrid is cuLaunchGridAsync: it launches a kernel with the parameters that were set.
 func (t *Thread) LaunchGrid(h Handle, width, height int, stream Handle) error {
 	p := LaunchParams{Func: h, Grid: interp.Dim3{X: width, Y: height, Z: 1}}
 	err := t.setUp(h, func(s *launchSetup) error {

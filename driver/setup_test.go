@@ -8,7 +8,7 @@ import (
 	"gemu/interp"
 )
 
-// A kernel that is set up call by call runs as one that cuLaunchKernel launches.
+// A kernel that is set up call by call runs like one launched by cuLaunchKernel.
 func TestSetup(t *testing.T) {
 	c := newClient(t, nil)
 	f, x := c.function("add"), c.alloc(256)
@@ -21,7 +21,7 @@ func TestSetup(t *testing.T) {
 	c.ok(c.ParamSet(f, 8, word(5)))
 	c.ok(c.LaunchGrid(f, 2, 1, 0))
 	c.expect(x, 5, 5)
-	// All of it is there for the next launch; cuParamSetSize cuts it and brings zeroes.
+	// The parameters stay for the next launch; cuParamSetSize truncates them, or appends zeros.
 	c.ok(c.ParamSet(f, 8, word(90)))
 	c.ok(c.LaunchGrid(f, 1, 1, 0))
 	c.expect(x, 95, 95)
@@ -45,7 +45,7 @@ func TestSetup(t *testing.T) {
 	c.want(InvalidHandle, "no function", c.LaunchGrid(c.mod, 1, 1, 0))
 }
 
-// A context lives until all of its users have left it.
+// A context lives until its last user detaches.
 func TestAttach(t *testing.T) {
 	c := newClient(t, nil)
 	h, err := c.CtxCreate(0, 0)
@@ -74,7 +74,8 @@ func TestAttach(t *testing.T) {
 	c.ok(c.d.PrimaryCtxRelease(0))
 }
 
-// The first call of cuGetExportTable from each file says what that means, but for libraries that work without.
+// The first call of cuGetExportTable from each file prints a message, except from libraries that work without the
+// table.
 func TestExportTable(t *testing.T) {
 	var messages bytes.Buffer
 	d := New(Settings{Devices: 1, Stderr: &messages})
@@ -96,7 +97,7 @@ func TestExportTable(t *testing.T) {
 	}
 }
 
-// All limits of a device of 8.6 have values, and those that are hints are clamped.
+// All limits of a device of 8.6 have values, and hints are clamped.
 func TestLimits(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.SM = 86 })
 	for limit, want := range map[int]uint64{limitSyncDepth: 2, limitPendingLaunches: 2048, limitPersistingL2: 0, limitCIG: 0} {

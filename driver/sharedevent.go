@@ -1,7 +1,8 @@
 package driver
 
-// This file is events that several processes know (CU_EVENT_INTERPROCESS). They have a page of memory in common, a board:
-// there who records the event says so, and when what was recorded is over; who waits sleeps on it.
+// This file implements events that several processes share (CU_EVENT_INTERPROCESS). The processes share a page of
+// memory, the board. A process that records the event writes the record to the board, and later its end. A process that
+// waits sleeps on a word of the board.
 
 import (
 	"os"
@@ -12,30 +13,29 @@ import (
 	"gemu/interp"
 )
 
-// eventBoard is what the processes share of an event. What was recorded on one stream is over in the order in which it was
-// recorded: so such records share a lane, in which there is only to count. A lane that is over may be taken for another
-// stream, of any process.
+// eventBoard is the shared state of an event. Records of one stream end in the order of recording. So they share a
+// queue, which only counts them. A queue whose records have all ended may be reused by another stream of any process.
 type eventBoard struct {
-	newest recordID // that was recorded; 0: none
+	newest recordID // the newest record; 0: none
 	_      [24]byte
 	queues [boardQueues]recordQueue
 }
 
-const boardQueues = 127 // what a page of 4096 bytes has
+const boardQueues = 127 // as many as fit in a page of 4096 bytes
 
-// recordQueue is records of which each is over after those before it.
+// recordQueue is a sequence of records that end in order.
 type recordQueue struct {
-	pid     int32  // the process that records here
-	changed uint32 // how often done has: what processes sleep on
-	started uint64 // the process: see startOf
-	issued  uint64 // how many records there ever were; the file's lock guards it
-	ended   uint64 // how many of them are over; with failed, no more will be
+	pid     int32  // the recording process
+	changed uint32 // number of changes of ended; processes sleep on this word
+	started uint64 // start time of the process; see startOf
+	issued  uint64 // number of records ever made; guarded by the lock of the file
+	ended   uint64 // number of ended records; with the bit failed, no more will end
 }
 
-// failed is a part of recordQueue.ended.
+// failed is a bit of recordQueue.ended.
 const failed = 1 << 63
 
-// recordID is a record: a lane, and how many records there had been in it then. 0 is none.
+// recordID identifies a record: the index of its queue and its number in the queue. 0 is none.
 type recordID uint64
 
 const queueShift = 48
@@ -43,16 +43,16 @@ const queueShift = 48
 func (m recordID) queue() int    { return int(m >> queueShift) }
 func (m recordID) count() uint64 { return uint64(m) & (1<<queueShift - 1) }
 
-// sharedEvent is a process's view of such an event.
+// sharedEvent is the view of a shared event in one process.
 type sharedEvent struct {
 	file     *os.File
 	mem      []byte
 	board    *eventBoard
-	imported bool             // from another process
-	queues   map[int]queueUse // the last here of each lane, by its index; d.mu guards it
-	lastOwn  recordID         // the last here; likewise
+	imported bool             // opened from another process
+	queues   map[int]queueUse // the last record of this process in each queue, by index; guarded by d.mu
+	lastOwn  recordID         // the last record of this process; guarded by d.mu
 
-	userCount // of the memory: the last gives it back
+	userCount // users of the memory; the last release unmaps it
 }
 
 // queueUse is a record of this process.
@@ -61,7 +61,7 @@ type queueUse struct {
 	count  uint64
 }
 
-// newSharedEvent is the event that has a board, of a page. It takes the file.
+// newSharedEvent maps the board in a file. It takes ownership of the file.
 func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 	mem, err := mapFile(file, 0, wholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
@@ -73,7 +73,7 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 	return e, nil
 }
 
-// drop is for one who used the event.
+// drop ends one use of the event.
 func (e *sharedEvent) drop() {
 	if e.release() {
 		freeAddresses(e.mem)
@@ -81,12 +81,12 @@ func (e *sharedEvent) drop() {
 	}
 }
 
-// newest is what was recorded last, by any process.
+// newest returns the last record by any process.
 func (e *sharedEvent) newest() recordID {
 	return recordID(atomic.LoadUint64((*uint64)(&e.board.newest)))
 }
 
-// newRecord is the record of a stream that is made now. d.mu is held.
+// newRecord adds a record of a stream to the board. The caller must hold d.mu.
 func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 	if err := lockFile(e.file); err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
@@ -120,7 +120,8 @@ func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
 	return e.lastOwn, nil
 }
 
-// end tells all processes that a record of this one is over, or never will be.
+// end publishes that a record of this process has ended. If success is false, the record and all later records of its
+// queue never end.
 func (e *sharedEvent) end(m recordID, whether bool) {
 	l := &e.board.queues[m.queue()]
 	if whether {
@@ -132,12 +133,12 @@ func (e *sharedEvent) end(m recordID, whether bool) {
 	wake(&l.changed)
 }
 
-// endReported reports whether a record has been told to be over.
+// endReported reports whether the end of a record was published.
 func (e *sharedEvent) endReported(m recordID) bool {
 	return atomic.LoadUint64(&e.board.queues[m.queue()].ended)&^failed >= m.count()
 }
 
-// ended reports whether a record is over. The error is that it never will be.
+// ended reports whether a record has ended. The error says that it never will.
 func (e *sharedEvent) ended(m recordID) (bool, error) {
 	if m == 0 {
 		return true, nil
@@ -146,7 +147,7 @@ func (e *sharedEvent) ended(m recordID) (bool, error) {
 	pid := atomic.LoadInt32(&l.pid)
 	started, err := startOf(int(pid))
 	ended := err != nil || started != atomic.LoadUint64(&l.started)
-	switch done := atomic.LoadUint64(&l.ended); { // looked at last: what has ended says nothing more
+	switch done := atomic.LoadUint64(&l.ended); { // load last: a process publishes nothing after its end
 	case done&^failed >= m.count():
 		return true, nil
 	case done&failed != 0:
@@ -157,10 +158,11 @@ func (e *sharedEvent) ended(m recordID) (bool, error) {
 	return false, nil
 }
 
-// processPollInterval is how long one who waits for another process sleeps before he looks whether that has ended.
+// processPollInterval is the time for which a waiting process sleeps before it checks that the recording process still
+// runs.
 const processPollInterval = 100 * time.Millisecond
 
-// wait waits until a record is over.
+// wait waits until a record has ended.
 func (e *sharedEvent) wait(m recordID) error {
 	for {
 		word := &e.board.queues[m.queue()].changed
@@ -172,14 +174,15 @@ func (e *sharedEvent) wait(m recordID) error {
 	}
 }
 
-// foreign reports whether the event was recorded last by another process, or by another event of this one. d.mu is held.
+// foreign reports whether the last record is by another process, or by another event object of this process. The caller
+// must hold d.mu.
 func (e *Event) foreign() bool { return e.shared != nil && e.shared.newest() != e.shared.lastOwn }
 
-// recordEnded reports whether other processes have been told that what this one recorded last is over: they may tell its threads,
-// which ask before the record's task has ended. d.mu is held.
+// recordEnded reports whether the end of the last record of this process was published. Threads may learn it from
+// another process before the task of the record has ended. The caller must hold d.mu.
 func (e *Event) recordEnded() bool { return e.shared != nil && e.shared.endReported(e.shared.lastOwn) }
 
-// record is EventRecord on a stream that is not captured. d.mu is held.
+// record is EventRecord on a stream that is not captured. The caller must hold d.mu.
 func (e *Event) record(s *Stream) error {
 	if e.shared == nil {
 		e.task = s.submit("", noOperation)
@@ -191,7 +194,7 @@ func (e *Event) record(s *Stream) error {
 	}
 	shared := e.shared
 	shared.add()
-	// The task ends when the others have been told: this process may end after it.
+	// The task ends after the publication: this process may exit as soon as the task has ended.
 	e.task = s.submitAlways("", func(*interp.HostOrder) {
 		d := s.ctx.dev.d
 		d.mu.Lock()
@@ -203,7 +206,7 @@ func (e *Event) record(s *Stream) error {
 	return nil
 }
 
-// waitForeign puts into the stream's queue that it waits for what another process has recorded last. d.mu is held.
+// waitForeign makes the stream wait for the last record of another process. The caller must hold d.mu.
 func (s *Stream) waitForeign(shared *sharedEvent) {
 	m := shared.newest()
 	shared.add()
@@ -270,7 +273,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 	return c.addObject(&Event{ctx: c, noTiming: true, shared: shared}), nil
 }
 
-// createShared makes what other processes may know of an event.
+// createShared makes the shared memory of an event.
 func createShared() (*sharedEvent, error) {
 	if !haveVirtual {
 		return nil, errNoProcesses

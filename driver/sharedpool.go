@@ -1,7 +1,7 @@
 package driver
 
-// This file is memory pools that several processes have. Such a pool is a file without a name, and each allocation a range of
-// it that no other ever is: who has the file and knows the range has the memory.
+// This file implements memory pools that several processes share. Such a pool is a file without a name. Each allocation
+// is a range of it, and no range is used twice: a process with the file and the range can access the memory.
 
 import (
 	"encoding/binary"
@@ -15,15 +15,15 @@ import (
 type poolMemory struct {
 	file     *os.File
 	id       uint64 // see fileID
-	imported bool   // from another process, which allocates
+	imported bool   // the pool belongs to another process, which allocates
 
-	userCount // the pool, and ranges in use here: the last closes the file
+	userCount // the pool itself and each range in use in this process; the last release closes the file
 
 	mu  sync.Mutex
-	end uint64 // of the last range
+	end uint64 // end of the last range
 }
 
-// newPoolMemory is that of a file, which it takes.
+// newPoolMemory returns the pool memory of a file, and takes ownership of the file.
 func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	id, err := fileID(file)
 	if err != nil {
@@ -34,7 +34,7 @@ func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	return m, nil
 }
 
-// allocate is pages.allocate for memory of the pool, with where it is in the file.
+// allocate is pages.allocate for memory of the pool; from is the offset in the file.
 func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,19 +51,19 @@ func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from ui
 	m.add()
 	return mem[:size:size], func() {
 		freeAddresses(mem)
-		emptyFile(m.file, from, n) // for others that still have it, too
+		emptyFile(m.file, from, n) // for all processes that map it
 		m.drop()
 	}, from, nil
 }
 
-// drop is for one who used the file.
+// drop ends one use of the file.
 func (m *poolMemory) drop() {
 	if m.release() {
 		m.file.Close()
 	}
 }
 
-// own is the error of an allocation from a pool of another process.
+// own returns an error if the pool belongs to another process: only that process allocates from it.
 func (p *Pool) own() error {
 	if p.memory != nil && p.memory.imported {
 		return fail(InvalidValue, "the pool is of another process, which alone allocates from it")
@@ -71,7 +71,7 @@ func (p *Pool) own() error {
 	return nil
 }
 
-// handleTypes are those of the pool.
+// handleTypes returns the types of handles that the pool can be exported as.
 func (p *Pool) handleTypes() HandleTypes {
 	if p.memory != nil {
 		return FileDescriptor
@@ -79,7 +79,7 @@ func (p *Pool) handleTypes() HandleTypes {
 	return 0
 }
 
-// share makes a new pool one that other processes may have. d.mu is held.
+// share makes a new pool shareable with other processes. The caller must hold d.mu.
 func (p *Pool) share(types HandleTypes) error {
 	switch {
 	case types&^FileDescriptor != 0:
@@ -99,7 +99,7 @@ func (p *Pool) share(types HandleTypes) error {
 	return nil
 }
 
-// MemPoolExport is cuMemPoolExportToShareableHandle for file descriptors: one of the pool's that the client owns.
+// MemPoolExport is cuMemPoolExportToShareableHandle for file descriptors. The client owns the returned descriptor.
 func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -122,8 +122,8 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 	return fd, nil
 }
 
-// MemPoolImport is cuMemPoolImportFromShareableHandle for file descriptors, which stay the client's. The pool is of the
-// current device, or the first. Nothing can be allocated from it.
+// MemPoolImport is cuMemPoolImportFromShareableHandle for file descriptors. The client keeps its descriptor. The pool
+// belongs to the current device, or to device 0. Nothing can be allocated from it.
 func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, error) {
 	d := t.d
 	d.mu.Lock()
@@ -157,18 +157,18 @@ func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, 
 // PoolPointer is a CUmemPoolPtrExportData.
 type PoolPointer [64]byte
 
-// poolRange is what a PoolPointer has in it.
+// poolRange is the content of a PoolPointer.
 type poolRange struct {
 	Kind       [12]byte
 	PID        int32
-	File       uint64 // of the pool: see fileID
-	From, Size uint64 // in it
-	Addr       uint64 // in the process that has allocated it
+	File       uint64 // identifies the file of the pool; see fileID
+	From, Size uint64 // range in the file
+	Addr       uint64 // address in the exporting process
 }
 
 var pointerKind = [12]byte([]byte("gemu pointer"))
 
-// MemPoolExportPointer is cuMemPoolExportPointer, of the beginning of an allocation.
+// MemPoolExportPointer is cuMemPoolExportPointer. addr must be the start of an allocation.
 func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,7 +186,7 @@ func (d *Driver) MemPoolExportPointer(addr uint64) (data PoolPointer, err error)
 	return data, err
 }
 
-// MemPoolImportPointer is cuMemPoolImportPointer: the memory is freed as that of any pool is, here and there, in either order.
+// MemPoolImportPointer is cuMemPoolImportPointer. Both processes must free the memory, in any order.
 func (t *Thread) MemPoolImportPointer(h Handle, data PoolPointer) (uint64, error) {
 	c, err := t.enter()
 	if err != nil {

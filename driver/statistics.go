@@ -1,6 +1,6 @@
 package driver
 
-// This file is the statistics of all launches of a process.
+// This file counts the statistics of all launches of a process.
 
 import (
 	"context"
@@ -14,28 +14,28 @@ import (
 	"gemu/ptx"
 )
 
-// Statistics are what launches have counted: the file of GEMU_STATS.
+// Statistics are the counts of all launches: the content of the file of GEMU_STATS.
 type Statistics struct {
 	Schema  string       `json:"schema"`  // "gemu-statistics/2"
 	Mode    string       `json:"mode"`    // "check", "affine" or "vector"
-	Policy  string       `json:"policy"`  // of value structure
-	Total   LaunchCounts `json:"total"`   // of all kernels
-	Kernels []KernelStat `json:"kernels"` // in the order of their first launch
+	Policy  string       `json:"policy"`  // value policy
+	Total   LaunchCounts `json:"total"`   // sums over all kernels
+	Kernels []KernelStat `json:"kernels"` // one entry for each kernel, in the order of first launches
 
-	Models []*models.Report `json:"models,omitempty"` // of register files, with GEMU_REGFILE: what each made of all launches
+	Models []*models.Report `json:"models,omitempty"` // reports of register-file models on all launches, with GEMU_REGFILE
 }
 
-// KernelStat is what the launches of one kernel have counted.
+// KernelStat holds the counts of all launches of one kernel.
 type KernelStat struct {
-	Module string `json:"module"` // as messages name it
+	Module string `json:"module"` // its name in messages
 	Kernel string `json:"kernel"` // its name
 	LaunchCounts
 }
 
-// LaunchCounts are sums over launches. Launches that failed are not in them.
+// LaunchCounts are sums over launches that did not fail.
 type LaunchCounts struct {
-	Launches           int64           `json:"launches"`            // that have come to their end
-	Seconds            float64         `json:"seconds"`             // of them alone
+	Launches           int64           `json:"launches"`            // number of launches
+	Seconds            float64         `json:"seconds"`             // duration of the launches
 	ThreadInstructions int64           `json:"thread_instructions"` // as in gemu-run
 	WarpInstructions   int64           `json:"warp_instructions"`   // as in gemu-run
 	ActiveLanesMean    float64         `json:"active_lanes_mean"`   // as in gemu-run
@@ -47,7 +47,7 @@ type LaunchCounts struct {
 	structure *interp.Structure
 }
 
-// add adds a launch.
+// add adds the counts of a launch.
 func (c *LaunchCounts) add(r *interp.Result) {
 	c.Launches++
 	c.Seconds += r.Duration.Seconds()
@@ -64,7 +64,7 @@ func (c *LaunchCounts) add(r *interp.Result) {
 	}
 }
 
-// finish computes what is derived from the sums.
+// finish computes the fields that are derived from the sums.
 func (c *LaunchCounts) finish() {
 	if c.WarpInstructions > 0 {
 		c.ActiveLanesMean = float64(c.laneSlots) / float64(c.WarpInstructions)
@@ -75,7 +75,7 @@ func (c *LaunchCounts) finish() {
 	}
 }
 
-// statistics gathers Statistics.
+// statistics collects Statistics.
 type statistics struct {
 	mu      sync.Mutex
 	mode    string
@@ -83,7 +83,7 @@ type statistics struct {
 	total   LaunchCounts
 	kernels []*KernelStat
 	index   map[[2]string]*KernelStat // by module and kernel
-	models  *models.Comparison        // nil: there are none
+	models  *models.Comparison        // nil: none
 }
 
 func newStatistics(s *Settings) *statistics {
@@ -94,7 +94,7 @@ func newStatistics(s *Settings) *statistics {
 	return &statistics{mode: s.Mode.String(), policy: policy.Name, index: map[[2]string]*KernelStat{}}
 }
 
-// add adds a launch of a kernel.
+// add adds the counts of a launch of a kernel.
 func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *statistics) add(kernel *ptx.Func, r *interp.Result) {
 	s.total.add(r)
 }
 
-// snapshot is what was counted so far.
+// snapshot returns the counts of all launches so far.
 func (s *statistics) snapshot() *Statistics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +134,6 @@ func (s *statistics) write(file string) error {
 	return wholefile.Write(context.Background(), file, append(b, '\n'))
 }
 
-// Statistics are what launches have counted so far; the structure of values is in
-// them if the settings name a file for it.
+// Statistics returns the counts of all launches so far. It includes the value structure if the settings name a file for
+// statistics.
 func (d *Driver) Statistics() *Statistics { return d.stats.snapshot() }

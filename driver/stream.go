@@ -1,13 +1,12 @@
 package driver
 
-// This file is streams and events: what waits for what.
+// This file implements streams and events, and the order of work.
 //
-// Every operation is a task with a goroutine of its own, which first waits for the
-// tasks that it has to come after: the one before it on its stream; on the default
-// stream also the last of every other stream of the context that does not opt out
-// (manual of the driver API, "Stream synchronization behavior"), and on those the
-// last of the default stream. All of these were submitted before it, so that no
-// two tasks wait for each other.
+// Every operation is a task with its own goroutine. The goroutine first waits for the tasks that must come before: the
+// previous task of its stream. A task on the default stream also waits for the last task of every blocking stream of
+// the context, and a task on a blocking stream waits for the last task of the default stream (manual of the driver API,
+// "Stream synchronization behavior"). A task waits only for tasks submitted before it, so no two tasks wait for each
+// other.
 
 import (
 	"cmp"
@@ -19,34 +18,34 @@ import (
 	"gemu/interp"
 )
 
-// task is an operation under way.
+// task is an operation that was submitted.
 type task struct {
-	done    chan struct{}     // closed at its end
-	endedAt time.Time         // of its end
-	order   *interp.HostOrder // nil if nobody wants to know
+	done    chan struct{}     // closed when it ends
+	endedAt time.Time         // set when it ends
+	order   *interp.HostOrder // nil if no probe needs the order
 
-	launches *pending // nil: there are none, or nobody wants to know
+	launches *pending // nil if it has no launches, or if Exit does not wait for launches
 }
 
 // Stream is a queue of operations.
 type Stream struct {
 	handle      Handle
 	ctx         *Context
-	nonBlocking bool // the default stream does not matter to it
+	nonBlocking bool // created with CU_STREAM_NON_BLOCKING: not ordered with the default stream
 	perThread   bool // it is the default stream of a thread
 	priority    int
 	line        int           // see ordering
-	last        *task         // nil at first
-	queued      int           // tasks that are not over
-	green       *GreenContext // that it is in; nil: none
+	last        *task         // the last task submitted; nil at first
+	queued      int           // number of tasks that have not ended
+	green       *GreenContext // nil: none
 
-	attributes  map[StreamAttribute]AttributeValue // that were set
-	capture     *capture                           // nil while work runs
-	captureTips []*Node                            // what the next node of the capture comes after
-	clientTips  *ClientMemory                      // the tips that a client was told last
+	attributes  map[StreamAttribute]AttributeValue // attributes that were set
+	capture     *capture                           // nil while the stream is not captured
+	captureTips []*Node                            // predecessors of the next captured node
+	clientTips  *ClientMemory                      // the copy of captureTips that the client received last
 }
 
-// Streams without a handle of their own.
+// Reserved handles of streams.
 const (
 	streamLegacy    Handle = 1
 	streamPerThread Handle = 2
@@ -54,12 +53,13 @@ const (
 
 const flagNonBlocking = 1
 
-// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, a node for others.
+// eventExternal is CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL: in a capture, the call becomes a node that
+// records the event, or waits for it, in every launch of the graph.
 const eventExternal uint32 = 1
 
 var errExternal = fail(InvalidValue, "an external event outside of a capture")
 
-// newStream makes a stream. d.mu is held.
+// newStream makes a stream. The caller must hold d.mu.
 func (c *Context) newStream(flags uint32, priority int) *Stream {
 	s := &Stream{ctx: c, nonBlocking: flags&flagNonBlocking != 0, priority: priority, line: c.dev.d.ordering.newLine()}
 	s.handle = c.dev.d.add(s)
@@ -67,8 +67,8 @@ func (c *Context) newStream(flags uint32, priority int) *Stream {
 	return s
 }
 
-// stream finds a stream: 0 and streamLegacy are the default one of the current context. A stream with a handle
-// of its own is found without a current context, too. d.mu is held.
+// stream returns the stream with a handle; 0 and streamLegacy name the default stream of the current context. A stream
+// with its own handle needs no current context. The caller must hold d.mu.
 func (t *Thread) stream(h Handle) (*Stream, error) {
 	switch h {
 	case 0, streamLegacy:
@@ -100,7 +100,7 @@ func (t *Thread) stream(h Handle) (*Stream, error) {
 	return s, s.ctx.err
 }
 
-// enterStream locks the driver for a call that works on a stream.
+// enterStream locks the driver for a call on a stream, unless it returns an error.
 func (t *Thread) enterStream(h Handle) (*Stream, error) {
 	t.d.mu.Lock()
 	s, err := t.stream(h)
@@ -110,17 +110,17 @@ func (t *Thread) enterStream(h Handle) (*Stream, error) {
 	return s, err
 }
 
-// submit puts an operation into the stream's queue, behind other tasks too if any
-// are given; name is what it is. It does not run if its context has faulted meanwhile, and its
-// error is such a fault. d.mu is held.
+// submit puts an operation into the stream's queue. It runs after the previous operation and after the given tasks.
+// name describes it for probes. It does not run if the context has a fault by then. An error of run becomes a fault of
+// the context. The caller must hold d.mu.
 func (s *Stream) submit(name string, run func(*interp.HostOrder) error, after ...*task) *task {
 	t, after := s.next(name, after)
 	s.start(t, run, after)
 	return t
 }
 
-// submitToAll is submit on a default stream for an operation that those of other contexts are to order too, as
-// if it were in the queue of each. d.mu is held.
+// submitToAll submits an operation to a default stream and orders it on the default streams of other contexts, too, as
+// if it were in each of their queues. The caller must hold d.mu.
 func (s *Stream) submitToAll(contexts []*Context, name string, run func(*interp.HostOrder) error) *task {
 	var after []*task
 	for _, c := range contexts {
@@ -133,8 +133,8 @@ func (s *Stream) submitToAll(contexts []*Context, name string, run func(*interp.
 	return t
 }
 
-// next is the task of an operation that is put into the stream's queue, and what it comes after.
-// d.mu is held.
+// next makes the task of an operation at the end of the stream's queue, and lists its predecessors. The caller must
+// hold d.mu.
 func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	c := s.ctx
 	o := &c.dev.d.ordering
@@ -172,7 +172,7 @@ func (s *Stream) next(name string, after []*task) (*task, []*task) {
 	return t, after
 }
 
-// start has a task run when those are over that it comes after.
+// start makes a task run when its predecessors have ended.
 func (s *Stream) start(t *task, run func(*interp.HostOrder) error, after []*task) {
 	c := s.ctx
 	d := c.dev.d
@@ -197,11 +197,10 @@ func (s *Stream) start(t *task, run func(*interp.HostOrder) error, after []*task
 	}()
 }
 
-// noOperation is what an operation does that only waits.
+// noOperation is the function of an operation that only waits.
 func noOperation(*interp.HostOrder) error { return nil }
 
-// submitAlways is submit for an operation that runs even if the context has
-// faulted. d.mu is held.
+// submitAlways is submit for an operation that runs even after a fault of the context. The caller must hold d.mu.
 func (s *Stream) submitAlways(name string, run func(*interp.HostOrder), after ...*task) *task {
 	before := s.submit(name, noOperation, after...)
 	ended := make(chan struct{})
@@ -213,7 +212,7 @@ func (s *Stream) submitAlways(name string, run func(*interp.HostOrder), after ..
 	return s.submit("", func(*interp.HostOrder) error { <-ended; return nil })
 }
 
-// wait waits for tasks; nil ones are over.
+// wait waits until the tasks have ended; nil tasks are skipped.
 func wait(tasks []*task) {
 	for _, t := range tasks {
 		if t != nil {
@@ -222,7 +221,7 @@ func wait(tasks []*task) {
 	}
 }
 
-// ended reports whether a task has ended.
+// ended reports whether a task has ended. A nil task has.
 func (t *task) ended() bool {
 	if t == nil {
 		return true
@@ -235,7 +234,7 @@ func (t *task) ended() bool {
 	}
 }
 
-// pending lists the last tasks of the context's streams. d.mu is held.
+// pending lists the last tasks of the context's streams. The caller must hold d.mu.
 func (c *Context) pending() []*task {
 	var list []*task
 	for s := range c.streams {
@@ -244,7 +243,7 @@ func (c *Context) pending() []*task {
 	return list
 }
 
-// pending lists the last tasks of all streams. d.mu is held.
+// pending lists the last tasks of all streams. The caller must hold d.mu.
 func (d *Driver) pending() []*task {
 	var list []*task
 	for _, o := range d.objects {
@@ -255,8 +254,8 @@ func (d *Driver) pending() []*task {
 	return list
 }
 
-// settle waits for tasks of the context, which the host then knows to be over, and tells whether it
-// has faulted.
+// settle waits for tasks of the context and records that the host knows their end. It returns the context's fault, if
+// any.
 func (c *Context) settle(tasks []*task) error {
 	d := c.dev.d
 	wait(tasks)
@@ -267,8 +266,7 @@ func (c *Context) settle(tasks []*task) error {
 	return c.outcome()
 }
 
-// finish ends a call that has submitted a task: it unlocks the driver, and waits if
-// it should.
+// finish ends a call that has submitted a task: it unlocks the driver, and waits for the task if blocking.
 func (s *Stream) finish(t *task, blocking bool) error {
 	s.ctx.dev.d.mu.Unlock()
 	if !blocking {
@@ -277,7 +275,7 @@ func (s *Stream) finish(t *task, blocking bool) error {
 	return s.ctx.settle([]*task{t})
 }
 
-// StreamCreate is cuStreamCreateWithPriority; without a priority it is 0.
+// StreamCreate is cuStreamCreateWithPriority; cuStreamCreate passes priority 0.
 func (t *Thread) StreamCreate(flags uint32, priority int) (Handle, error) {
 	c, err := t.enter()
 	if err != nil {
@@ -290,7 +288,7 @@ func (t *Thread) StreamCreate(flags uint32, priority int) (Handle, error) {
 	return c.newStream(flags, min(max(priority, greatestPriority), 0)).handle, nil
 }
 
-// StreamDestroy is cuStreamDestroy. What is queued still runs.
+// StreamDestroy is cuStreamDestroy. Queued work still runs.
 func (t *Thread) StreamDestroy(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -309,7 +307,7 @@ func (t *Thread) StreamDestroy(h Handle) error {
 	return nil
 }
 
-// retire takes the stream's handle back. What is queued still runs. d.mu is held.
+// retire removes the stream's handle. Queued work still runs. The caller must hold d.mu.
 func (s *Stream) retire() {
 	s.abandonCapture()
 	d := s.ctx.dev.d
@@ -318,7 +316,7 @@ func (s *Stream) retire() {
 		s.remove()
 		return
 	}
-	// Until then, who waits for the context or the default stream waits for it.
+	// Until the work has ended, calls that wait for the context or the default stream wait for it.
 	go func() {
 		<-s.last.done
 		d.mu.Lock()
@@ -327,7 +325,7 @@ func (s *Stream) retire() {
 	}()
 }
 
-// StreamQuery is cuStreamQuery: NotReady while there is work.
+// StreamQuery is cuStreamQuery: NotReady while work is pending.
 func (t *Thread) StreamQuery(h Handle) error {
 	s, err := t.enterStreamWork(h)
 	if err != nil {
@@ -348,8 +346,8 @@ func (t *Thread) StreamQuery(h Handle) error {
 	return s.ctx.outcome()
 }
 
-// waitedTasks lists the tasks that who waits for the stream waits for: on the default
-// stream those of all streams that it orders. d.mu is held.
+// waitedTasks lists the tasks that a wait for the stream waits for: for the default stream, the tasks of all blocking
+// streams, too. The caller must hold d.mu.
 func (s *Stream) waitedTasks() []*task {
 	list := []*task{s.last}
 	if s == s.ctx.legacy {
@@ -378,8 +376,7 @@ func (t *Thread) StreamSynchronize(h Handle) error {
 	return s.ctx.settle(tasks)
 }
 
-// StreamWaitEvent is cuStreamWaitEvent: what follows on the stream comes after what
-// the event has recorded.
+// StreamWaitEvent is cuStreamWaitEvent: later work on the stream runs after the work recorded by the event.
 func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	s, err := t.enterQueue(h)
 	if err != nil {
@@ -410,8 +407,7 @@ func (t *Thread) StreamWaitEvent(h, event Handle, flags uint32) error {
 	return nil
 }
 
-// LaunchHostFunc is cuLaunchHostFunc: f runs in the stream's turn, in a thread of
-// the driver.
+// LaunchHostFunc is cuLaunchHostFunc: f runs in the order of the stream, on a thread of the driver.
 func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	s, err := t.enterQueue(h)
 	if err != nil {
@@ -422,15 +418,15 @@ func (t *Thread) LaunchHostFunc(h Handle, f HostFunc) error {
 	}
 	defer t.d.mu.Unlock()
 	s.submit("", func(o *interp.HostOrder) error {
-		t.d.hostKnows(o) // and may tell threads that ask nobody else
+		t.d.hostKnows(o) // f may notify threads that call no driver function
 		t.d.awaitHost(f.Call)
 		return nil
 	})
 	return nil
 }
 
-// StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f runs after a
-// fault too, and is told of it.
+// StreamAddCallback is cuStreamAddCallback: like LaunchHostFunc, but f also runs after a fault, and receives it as a
+// Result.
 func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 	s, err := t.enterQueue(h)
 	if err != nil {
@@ -451,7 +447,7 @@ func (t *Thread) StreamAddCallback(h Handle, f func(Result)) error {
 	return nil
 }
 
-// streamValue reads something of a stream.
+// streamValue returns a value computed from a stream.
 func streamValue[T any](t *Thread, h Handle, get func(*Stream) T) (v T, err error) {
 	s, err := t.enterStream(h)
 	if err != nil {
@@ -479,8 +475,7 @@ func (t *Thread) StreamGetPriority(h Handle) (int, error) {
 // StreamAttribute is a CUlaunchAttributeID of a stream.
 type StreamAttribute int32
 
-// The attributes that a stream has. But for its priority, they are hints that change nothing here:
-// they are remembered.
+// The attributes of a stream. All except the priority are hints: they are only stored.
 const (
 	StreamAccessPolicyWindow    StreamAttribute = 1
 	StreamSynchronizationPolicy StreamAttribute = 3
@@ -521,7 +516,7 @@ func (t *Thread) StreamSetAttribute(h Handle, a StreamAttribute, v AttributeValu
 	return nil
 }
 
-// StreamGetAttribute is cuStreamGetAttribute: zero if it was not set.
+// StreamGetAttribute is cuStreamGetAttribute. An attribute that was not set is zero.
 func (t *Thread) StreamGetAttribute(h Handle, a StreamAttribute) (v AttributeValue, err error) {
 	s, err := t.enterStream(h)
 	if err != nil {
@@ -568,19 +563,19 @@ func (t *Thread) StreamGetID(h Handle) (uint64, error) {
 	return streamValue(t, h, func(s *Stream) uint64 { return uint64(s.handle) })
 }
 
-// Event is a moment in a stream.
+// Event is a point in the work of a stream.
 type Event struct {
 	ctx      *Context
 	noTiming bool
-	shared   *sharedEvent // nil of an event that only this process knows
+	shared   *sharedEvent // nil unless other processes can open the event
 	recorded
 }
 
-// recorded is what an event has recorded last.
+// recorded is the last recording of an event.
 type recorded struct {
-	task    *task    // nil until it is recorded in a stream that is not captured
-	capture *capture // nil, or that
-	tips    []*Node  // what it was recorded after there
+	task    *task    // nil until it is recorded on a stream that is not captured
+	capture *capture // nil unless it was last recorded on a captured stream
+	tips    []*Node  // predecessors of the recording in the capture
 }
 
 // Flags of EventCreate.
@@ -623,14 +618,14 @@ func (t *Thread) EventDestroy(h Handle) error {
 	return nil
 }
 
-// destroyed gives back what the event has. d.mu is held.
+// destroyed releases the event's memory. The caller must hold d.mu.
 func (e *Event) destroyed() {
 	if e.shared != nil {
 		e.shared.drop()
 	}
 }
 
-// event is the event with a handle. d.mu is held.
+// event returns the event with a handle. The caller must hold d.mu.
 func (d *Driver) event(h Handle) (*Event, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -671,7 +666,7 @@ func (t *Thread) EventRecordWithFlags(h, stream Handle, flags uint32) error {
 	return nil
 }
 
-// EventQuery is cuEventQuery: NotReady until what was recorded is over.
+// EventQuery is cuEventQuery: NotReady until the recorded work has ended.
 func (t *Thread) EventQuery(h Handle) error {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()
@@ -722,8 +717,7 @@ func (t *Thread) EventSynchronize(h Handle) error {
 	return e.ctx.settle([]*task{last})
 }
 
-// EventElapsedTime is cuEventElapsedTime: milliseconds of the host's time between
-// two events.
+// EventElapsedTime is cuEventElapsedTime: host time between two events, in milliseconds.
 func (t *Thread) EventElapsedTime(start, end Handle) (float32, error) {
 	t.d.mu.Lock()
 	defer t.d.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"gemu/interp"
 )
 
-// Attributes of streams are remembered, and copied; the priority is the stream's.
+// Attributes of streams are stored and copied; the priority is that of the stream.
 func TestStreamAttributes(t *testing.T) {
 	c := newClient(t, nil)
 	a := must(c.StreamCreate(0, greatestPriority))(t)
@@ -32,7 +32,8 @@ func TestStreamAttributes(t *testing.T) {
 	c.want(InvalidHandle, "", c.StreamCopyAttributes(a, 12345))
 }
 
-// Streams and events are used in a thread without a current context; a default stream needs one, and so do other calls.
+// Streams and events can be used in a thread without a current context. A default stream and all further calls need a
+// context.
 func TestStreamsWithoutContext(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -61,7 +62,8 @@ func TestStreamsWithoutContext(t *testing.T) {
 	c.want(InvalidHandle, "is no stream", other.StreamQuery(s))
 }
 
-// A stream takes so many tasks; calls that add more wait for room. They do not wait while a task waits for the host.
+// A stream accepts a limited number of tasks; calls that add more wait for room. They do not wait while a task waits
+// for the host.
 func TestFullQueue(t *testing.T) {
 	c := newClient(t, nil)
 	s := must(c.StreamCreate(flagNonBlocking, 0))(t)
@@ -78,7 +80,7 @@ func TestFullQueue(t *testing.T) {
 			c.ok(c.add(x, 1, 1, s))
 		}
 	}
-	// A task that waits for no host holds the stream up.
+	// A task that does not wait for the host blocks the stream.
 	gate := make(chan struct{})
 	c.d.mu.Lock()
 	c.d.objects[s].(*Stream).submit("", func(*interp.HostOrder) error { <-gate; return nil })
@@ -101,14 +103,14 @@ func TestFullQueue(t *testing.T) {
 	if tasks, _ := queued(); tasks != maxQueued {
 		t.Errorf("a call waits for a queue of %d tasks, want %d", tasks, maxQueued)
 	}
-	// Other streams go on.
+	// Other streams continue.
 	c.ok(c.Memset(fillOf(c.alloc(4), 1, 1), must(c.StreamCreate(flagNonBlocking, 0))(t), true))
 	close(gate)
 	<-ended
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, launches)
 
-	// The thread that fills the queue is to end the function that the stream waits for: it does not wait.
+	// The thread that fills the queue must end the function that the stream waits for: it does not wait for room.
 	gate = make(chan struct{})
 	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
 	submit()
@@ -116,7 +118,7 @@ func TestFullQueue(t *testing.T) {
 	c.ok(c.StreamSynchronize(s))
 	c.expect(x, 2*launches)
 
-	// So it is where it is to write a value.
+	// The same with a value that the thread must write.
 	flag := c.alloc(4)
 	c.write(flag, 0)
 	c.ok(c.StreamMemoryOps(s, []MemoryOp{{Kind: WaitValue32, Addr: flag, Value: 1}}, 0))
@@ -129,8 +131,8 @@ func TestFullQueue(t *testing.T) {
 	}
 }
 
-// A copy between the memory of two devices, on a default stream, comes after what was to be done on either device, and
-// what is to be done there later comes after it; streams that the default stream does not matter to go on.
+// A copy between the memory of two devices on a default stream comes after earlier work on both devices and before
+// later work. Non-blocking streams are not ordered with it.
 func TestCopyBetweenDevices(t *testing.T) {
 	c := newClient(t, func(s *Settings) { s.Devices = 2 })
 	c2 := must(c.CtxCreate(0, 1))(t)
@@ -140,13 +142,13 @@ func TestCopyBetweenDevices(t *testing.T) {
 	separate := must(c.StreamCreate(flagNonBlocking, 0))(t)
 	fill := func(at uint64, value uint32) { c.ok(c.Memset(fillOf(at, value, 1), 0, true)) }
 	move := func(to, from uint64) { c.ok(c.Memcpy(device(to), device(from), 4, 0, true)) }
-	first := func() byte { // here, once all is over
+	first := func() byte { // read directly, after all work
 		var b [4]byte
 		c.ok(c.CtxSynchronize(c2))
 		c.ok(c.Memcpy(Place{Kind: HostPlace, Host: pointerTo(b[:])}, device(here), 4, 0, false))
 		return b[0]
 	}
-	// On one device work waits for gate; what does not come after it has time enough.
+	// Work on the first device waits for gate; unordered work has time to finish first.
 	for _, behind := range []bool{true, false} {
 		gate := make(chan struct{})
 		wait := func() { c.ok(c.LaunchHostFunc(0, HostFunc{Call: func() { <-gate }})) }
@@ -172,7 +174,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 	}
 }
 
-// A free on another stream comes after the allocation, and leaves nothing in the map.
+// A free on a second stream comes after the allocation, and leaves nothing in the map.
 func TestFreeBeforeAllocation(t *testing.T) {
 	c := newClient(t, nil)
 	s, other := must(c.StreamCreate(flagNonBlocking, 0))(t), must(c.StreamCreate(flagNonBlocking, 0))(t)

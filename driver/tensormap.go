@@ -1,26 +1,26 @@
 package driver
 
-// This file is tensor maps (the API's tensor map object management).
+// This file makes tensor maps (driver API, "Tensor Map Object Management").
 
 import (
 	"gemu/internal/tensormap"
 )
 
-// TensorMap is the bytes of a CUtensorMap.
+// TensorMap holds the bytes of a CUtensorMap.
 type TensorMap [tensormap.Size]byte
 
-// Tensor is what the functions that make tensor maps have in common. Enums are the API's
-// numbers, the first dimension is the innermost.
+// Tensor holds the common parameters of the functions that make tensor maps. Enumerations have the API's numbers. The
+// first dimension is the innermost.
 type Tensor struct {
 	Type                         uint32 // CUtensorMapDataType
 	Address                      uint64
-	Dims                         []uint64 // elements: as many as the tensor has dimensions
-	Strides                      []uint64 // bytes, of all but the innermost
+	Dims                         []uint64 // in elements, one for each dimension
+	Strides                      []uint64 // in bytes, one for each dimension except the innermost
 	Steps                        []uint32 // elementStrides
 	Interleave, Swizzle, L2, OOB uint32
 }
 
-// tensorMap makes a map with what its functions have in common.
+// tensorMap makes a map from the common parameters.
 func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	n := len(s.Dims)
 	switch {
@@ -37,12 +37,12 @@ func tensorMap(s *Tensor, mode tensormap.Mode) (*tensormap.Map, error) {
 	copy(m.Stride[:], s.Strides[:n-1])
 	copy(m.Step[:], s.Steps)
 	if m.Interleave == tensormap.NoInterleave {
-		m.Step[0] = 1 // what is given is ignored
+		m.Step[0] = 1 // the client's value is ignored
 	}
 	return m, nil
 }
 
-// encode checks the map and gives its bytes.
+// encode checks the map and returns its bytes.
 func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
 	if err == nil {
 		err = t.Check()
@@ -56,7 +56,7 @@ func (t *Thread) encode(m *tensormap.Map, err error) (TensorMap, error) {
 	return m.Encode(), nil
 }
 
-// TensorMapEncodeTiled is cuTensorMapEncodeTiled: boxes of so many elements in each dimension.
+// TensorMapEncodeTiled is cuTensorMapEncodeTiled; box is the size of a box in elements, by dimension.
 func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Tiled)
 	if err == nil && len(box) < m.Rank {
@@ -68,8 +68,7 @@ func (t *Thread) TensorMapEncodeTiled(s *Tensor, box []uint32) (TensorMap, error
 	return t.encode(m, err)
 }
 
-// TensorMapEncodeIm2col is cuTensorMapEncodeIm2col. The corners are of W, H and D, in this order,
-// as CUTLASS passes them.
+// TensorMapEncodeIm2col is cuTensorMapEncodeIm2col. The corners are in the order W, H, D, as CUTLASS passes them.
 func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels, pixels uint32) (TensorMap, error) {
 	m, err := tensorMap(s, tensormap.Im2col)
 	if err == nil && (m.Rank < 3 || len(lower) < m.Rank-2 || len(upper) < m.Rank-2) {
@@ -83,7 +82,7 @@ func (t *Thread) TensorMapEncodeIm2col(s *Tensor, lower, upper []int32, channels
 	return t.encode(m, err)
 }
 
-// TensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide, of a CUtensorMapIm2ColWideMode.
+// TensorMapEncodeIm2colWide is cuTensorMapEncodeIm2colWide; mode is a CUtensorMapIm2ColWideMode.
 func (t *Thread) TensorMapEncodeIm2colWide(s *Tensor, lower, upper int32, channels, pixels, mode uint32) (TensorMap, error) {
 	if mode > 1 {
 		return TensorMap{}, fail(InvalidValue, "mode %d of a tensor map for im2col", mode)

@@ -7,7 +7,7 @@ import (
 	"gemu/interp"
 )
 
-// moves copies a box of 8×8 halves at (x, y) of a tensor to the same place of another.
+// moves copies a box of 8×8 halves at (x, y) of a tensor to the same place of a second tensor.
 const moves = `.version 8.0
 .target sm_90
 .address_size 64
@@ -31,12 +31,12 @@ L:	mbarrier.try_wait.parity.shared.b64 %p, [full], 0;
 }
 `
 
-// TestTensorMap: a kernel moves a box by maps that the driver has made, one of them with another
-// address; maps that cannot be are refused.
+// TestTensorMap: a kernel moves a box with maps made by the driver, one of them with a replaced address; invalid maps
+// are refused.
 func TestTensorMap(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(moves)
-	const rows, columns = 20, 12 // of words
+	const rows, columns = 20, 12 // in words
 	from, to := c.alloc(4*rows*columns), c.alloc(4*rows*columns)
 	in, want := make([]uint32, rows*columns), make([]uint32, rows*columns)
 	for i := range in {

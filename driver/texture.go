@@ -1,6 +1,6 @@
 package driver
 
-// This file is texture and surface objects, and the references of modules.
+// This file implements texture objects, surface objects, and the texture and surface references of modules.
 
 import (
 	"fmt"
@@ -20,15 +20,15 @@ const (
 	PitchResource  ResourceKind = 3
 )
 
-// ResourceDesc is a CUDA_RESOURCE_DESC: what a texture or surface is of.
+// ResourceDesc is a CUDA_RESOURCE_DESC: the memory of a texture or surface.
 type ResourceDesc struct {
 	Kind                 ResourceKind
-	Array                Handle // or mipmapped array
-	Addr                 uint64 // of linear memory, and of memory with a pitch:
+	Array                Handle // array or mipmapped array
+	Addr                 uint64 // of linear and pitched memory
 	Format               ArrayFormat
 	Channels             uint32
 	Bytes                uint64 // of linear memory
-	Width, Height, Pitch uint64 // in texels, the pitch in bytes
+	Width, Height, Pitch uint64 // of pitched memory: extents in texels, pitch in bytes
 	Flags                uint32
 }
 
@@ -66,10 +66,10 @@ type texture struct {
 	object   *interp.Object
 	resource ResourceDesc
 	desc     TextureDesc
-	view     *ViewDesc // or nil
+	view     *ViewDesc // nil: none
 }
 
-// sampler is what the descriptor says of how to sample.
+// sampler converts the descriptor to a sampler.
 func (t *TextureDesc) sampler() (s interp.Sampler, err error) {
 	for i, m := range t.Address {
 		if m > 3 {
@@ -91,7 +91,7 @@ func (t *TextureDesc) sampler() (s interp.Sampler, err error) {
 	return s, nil
 }
 
-// memory is what the resource is: an *array, a *mipmap or a *region. d.mu is held.
+// memory returns the memory of the resource: an *array, a *mipmap or a *region. The caller must hold d.mu.
 func (r *ResourceDesc) memory(d *Driver) (any, error) {
 	switch r.Kind {
 	case ArrayResource:
@@ -107,7 +107,7 @@ func (r *ResourceDesc) memory(d *Driver) (any, error) {
 	return nil, fail(InvalidValue, "a resource of kind %d", r.Kind)
 }
 
-// makeTexture makes a texture of a resource, as a view shows it if there is one. d.mu is held.
+// makeTexture makes a texture of a resource; view may be nil. The caller must hold d.mu.
 func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc, view *ViewDesc) (*interp.Object, error) {
 	sampler, err := t.sampler()
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *Driver) makeTexture(name string, r *ResourceDesc, t *TextureDesc, view 
 	return o, nil
 }
 
-// image is the shape of linear memory, or of memory with a pitch.
+// image returns the shape of linear or pitched memory.
 func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
 	format, normalized, err := r.Format.format(r.Channels)
 	if err != nil {
@@ -167,8 +167,8 @@ func (r *ResourceDesc) image() (m interp.Image, normalized bool, err error) {
 	return interp.Image{Geometry: interp.Image2D, Format: format, Width: int(r.Width), Height: int(r.Height), Pitch: int(r.Pitch)}, normalized, nil
 }
 
-// viewFormats are the formats of views by their number (CUresourceViewFormat), from 1 on, each for 1, 2 and 4 channels.
-// Block compressed formats follow.
+// viewFormats lists the formats of views in the order of CUresourceViewFormat, from 1 on. Each stands for three
+// formats, with 1, 2 and 4 channels. Block compressed formats follow.
 var viewFormats = []struct {
 	bits int
 	kind interp.ChannelKind
@@ -177,11 +177,11 @@ var viewFormats = []struct {
 	{16, interp.Float}, {32, interp.Float},
 }
 
-// blockFormats is how many block compressed formats there are.
+// blockFormats is the number of block compressed formats.
 const blockFormats = 10
 
-// check reports whether the driver has a view of an array or of a mipmapped one: it must have the format of the array, and
-// show all layers, and all levels or one.
+// check checks that a view is supported: it must have the format of the array, all layers, and either all levels or
+// one.
 func (v *ViewDesc) check(of any) error {
 	var image interp.Image
 	normalized := false
@@ -227,8 +227,8 @@ func (v *ViewDesc) check(of any) error {
 	return nil
 }
 
-// TexObjectCreate is cuTexObjectCreate: the handle is what kernels know the texture by. Views in another format, and of
-// some levels or layers, are not supported.
+// TexObjectCreate is cuTexObjectCreate. Kernels use the returned handle. Views with another format, some of the layers,
+// or some of the levels are not supported.
 func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewDesc) (uint64, error) {
 	if _, err := t.enter(); err != nil {
 		return 0, err
@@ -242,7 +242,7 @@ func (t *Thread) TexObjectCreate(r *ResourceDesc, desc *TextureDesc, view *ViewD
 	return o.Handle(), nil
 }
 
-// trackObject notes an object that a client has made. d.mu is held.
+// trackObject records an object of the client. The caller must hold d.mu.
 func (d *Driver) trackObject(o *interp.Object, x *texture) {
 	if d.textures == nil {
 		d.textures = map[uint64]*texture{}
@@ -250,7 +250,7 @@ func (d *Driver) trackObject(o *interp.Object, x *texture) {
 	d.textures[o.Handle()] = x
 }
 
-// texture is the object of a handle, of a type. d.mu is held.
+// texture returns the object with a handle, which must be of the given type. The caller must hold d.mu.
 func (d *Driver) texture(h uint64, typ ptx.Type) (*texture, error) {
 	x := d.textures[h]
 	if x == nil || x.object.Type() != typ {
@@ -259,7 +259,7 @@ func (d *Driver) texture(h uint64, typ ptx.Type) (*texture, error) {
 	return x, nil
 }
 
-// destroyTexture takes the handle of an object back.
+// destroyTexture destroys an object after the context's work.
 func (t *Thread) destroyTexture(h uint64, typ ptx.Type) error {
 	c, err := t.enter()
 	if err != nil {
@@ -284,7 +284,7 @@ func (t *Thread) TexObjectDestroy(h uint64) error { return t.destroyTexture(h, p
 // SurfObjectDestroy is cuSurfObjectDestroy: it waits for the context's work.
 func (t *Thread) SurfObjectDestroy(h uint64) error { return t.destroyTexture(h, ptx.SurfRef) }
 
-// lookTexture is what an object was made of.
+// lookTexture returns the texture or surface object with a handle.
 func (t *Thread) lookTexture(h uint64, typ ptx.Type) (*texture, error) {
 	if _, err := t.enter(); err != nil {
 		return nil, err
@@ -324,7 +324,7 @@ func (t *Thread) TexObjectGetResourceViewDesc(h uint64) (v ViewDesc, err error) 
 	return v, err
 }
 
-// makeSurface makes a surface of an array. d.mu is held.
+// makeSurface makes a surface of an array. The caller must hold d.mu.
 func (d *Driver) makeSurface(name string, h Handle) (*interp.Object, error) {
 	a, err := object[*array](d, h)
 	if err != nil {
@@ -366,8 +366,7 @@ func (t *Thread) SurfObjectGetResourceDesc(h uint64) (r ResourceDesc, err error)
 	return r, err
 }
 
-// Reference is a .texref or .surfref variable of a module, and what it is set to: what is set
-// counts from the next launch on.
+// Reference is a .texref or .surfref variable of a module. A change takes effect with the next launch.
 type Reference struct {
 	handle   Handle
 	module   *Module
@@ -377,8 +376,8 @@ type Reference struct {
 	resource ResourceDesc
 	desc     TextureDesc
 
-	launchObject *interp.Object // of what it is set to, for launches; nil before the next
-	source       any            // what made is of: *array, *mipmap or *region
+	launchObject *interp.Object // object for launches; nil until the next launch
+	source       any            // memory of launchObject: *array, *mipmap or *region
 }
 
 // ModuleGetReference is cuModuleGetTexRef and cuModuleGetSurfRef.
@@ -419,8 +418,8 @@ func (t *Thread) ModuleGetReference(h Handle, name string, typ ptx.Type) (Handle
 	return r.handle, nil
 }
 
-// Reference calls f with a reference and what it is set to, for who sets or asks for it. The next
-// launch has an object of its own.
+// Reference calls f with a reference, its resource and its descriptor, to read or change them. The next launch uses a
+// new object.
 func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc, desc *TextureDesc) error) error {
 	if _, err := t.enter(); err != nil {
 		return err
@@ -434,7 +433,7 @@ func (t *Thread) Reference(h Handle, f func(r *Reference, resource *ResourceDesc
 	return f(r, &r.resource, &r.desc)
 }
 
-// drop gives back the object that launches up to now have, when they are over. d.mu is held.
+// drop releases the object of earlier launches when they have ended. The caller must hold d.mu.
 func (r *Reference) drop() {
 	if o := r.launchObject; o != nil {
 		tasks := r.module.ctx.pending()
@@ -446,13 +445,13 @@ func (r *Reference) drop() {
 	r.launchObject, r.source = nil, nil
 }
 
-// Set says whether the reference is set to a resource; by is what it was set to, or is to be.
+// Set binds the reference to a resource. Format and Channels of the reference do not change.
 func (r *Reference) Set(by ResourceDesc) {
 	by.Format, by.Channels = r.resource.Format, r.resource.Channels
 	r.resource, r.set = by, true
 }
 
-// CheckBound reports whether the reference is set to a resource of a kind.
+// CheckBound returns an error unless the reference is bound to a resource of a kind.
 func (r *Reference) CheckBound(kind ResourceKind) error {
 	if !r.set || r.resource.Kind != kind {
 		return fail(InvalidValue, "%s is not set to that", r.name)
@@ -460,8 +459,8 @@ func (r *Reference) CheckBound(kind ResourceKind) error {
 	return nil
 }
 
-// object is the object of what the reference is set to: that of the launch before, if this is
-// still there. d.mu is held.
+// object returns the object for a launch. It is the object of the previous launch if nothing has changed. The caller
+// must hold d.mu.
 func (r *Reference) object() (*interp.Object, error) {
 	d := r.module.ctx.dev.d
 	from, err := r.resource.memory(d)
@@ -485,7 +484,7 @@ func (r *Reference) object() (*interp.Object, error) {
 	return o, nil
 }
 
-// bindings are the objects of the module's references, as they are set. d.mu is held.
+// bindings returns the objects of the module's bound references. The caller must hold d.mu.
 func (m *Module) bindings() (map[string]*interp.Object, error) {
 	if len(m.references) == 0 {
 		return nil, nil

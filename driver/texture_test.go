@@ -50,7 +50,7 @@ const texturePTX = `.version 8.0
 	ret;
 }`
 
-// A view that repeats the array's own format and extents shows the array; one of a single level shows that level.
+// A view with the array's own format and extents shows the array; a view of a single level shows that level.
 func TestTextureViews(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)
@@ -65,7 +65,7 @@ func TestTextureViews(t *testing.T) {
 	}{
 		{array, ViewDesc{Width: 4, Height: 3}},
 		{array, ViewDesc{Format: 22, Width: 4, Height: 3}},                    // FLOAT_1X32
-		{array, ViewDesc{Format: 22, Width: 4, Height: 3, Depth: 1}},          // an extent that is not there is 0 or 1
+		{array, ViewDesc{Format: 22, Width: 4, Height: 3, Depth: 1}},          // an unused extent is 0 or 1
 		{ResourceDesc{Array: line}, ViewDesc{Format: 8, Width: 4, Height: 1}}, // UINT_2X16
 		{mip, ViewDesc{Format: 22, Width: 4, Height: 4, LastLevel: 2}},
 	} {
@@ -103,8 +103,8 @@ func TestTextureViews(t *testing.T) {
 	c.expect(y, math.Float32bits(7))
 }
 
-// TestTextureOfOneRow: tex.1d reads an array of a single row (Height 1) as it does one of one dimension (Height 0), filtered and not; and
-// no array of two rows.
+// TestTextureOfOneRow: tex.1d reads an array of a single row (Height 1) like a one-dimensional array (Height 0), with
+// and without filtering. It cannot read an array of two rows.
 func TestTextureOfOneRow(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(`.version 8.0
@@ -125,7 +125,7 @@ func TestTextureOfOneRow(t *testing.T) {
 		c.ok(c.Memcpy3D(&Copy3D{Src: Side{Place: hostPlace(&texels), Pitch: 16}, Dst: Side{Place: Place{Kind: ArrayPlace, Array: a}}, Width: 16, Height: 1, Depth: 1}, 0, false))
 		for _, k := range []struct {
 			filter uint32
-			u      float32 // of which a quarter is a texel
+			u      float32 // a quarter of it is a texel
 			want   float32
 		}{{0, 0.3, 3}, {0, 0.9, 15}, {1, 0.375, 3}, {1, 0.5, 5}, {1, 0.75, 11}, {1, 1, 15}} {
 			tex := must(c.TexObjectCreate(&ResourceDesc{Array: a}, &TextureDesc{Flags: TextureNormalized, Filter: k.filter, Address: [3]uint32{1, 1, 1}}, nil))(t)
@@ -141,7 +141,7 @@ func TestTextureOfOneRow(t *testing.T) {
 
 func hostPlace[T any](p *T) Place { return Place{Kind: HostPlace, Host: unsafe.Pointer(p)} }
 
-// Objects of linear memory and of an array, whose copies and faults are those of memory.
+// Objects of linear memory and of an array: copies and faults.
 func TestTextureObjects(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)
@@ -209,14 +209,14 @@ func TestTextureObjects(t *testing.T) {
 	c.ok(c.ArrayDestroy(a))
 	c.ok(c.MemFree(x))
 	c.ok(c.MemFree(y))
-	if now, _, _ := c.MemGetInfo(); now != free-8 { // the array of four texels is left
+	if now, _, _ := c.MemGetInfo(); now != free-8 { // the array of four texels remains
 		t.Errorf("%d bytes are free, %d were", now, free)
 	}
 	c.ok(c.LaunchKernel(launchParams(c.function("objects"), 1, 1, tex, surf, c.alloc(4)), 0))
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
-// References: what they are set to when a launch is made counts.
+// A launch uses the state of references at the time of the launch.
 func TestTextureReferences(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)
@@ -239,7 +239,7 @@ func TestTextureReferences(t *testing.T) {
 	c.write(x, 0x40000000, 0x40c00000) // 2, 6
 	set(ref, ResourceDesc{Kind: PitchResource, Addr: x, Width: 2, Height: 1, Pitch: 64})
 	out := c.alloc(32)
-	c.ok(c.launch("names", 1, 1, out)) // linear, as the module has it
+	c.ok(c.launch("names", 1, 1, out)) // linear, as in the module
 	c.expect(out, 0x40800000, 9)
 	change(func(_ *ResourceDesc, d *TextureDesc) { d.Filter = 0 })
 	c.ok(c.launch("names", 1, 1, out+8))
@@ -250,8 +250,8 @@ func TestTextureReferences(t *testing.T) {
 	c.expect(out+16, 0x3e008081, 9) // 32/255
 }
 
-// References follow their memory: what is given back and then there again, at the same address,
-// is other memory. Objects that no reference is bound by any more are given back.
+// References follow their memory: after a free and a new allocation at the same address they refer to the new memory.
+// Objects without a binding reference are released.
 func TestTextureReferencesOfOtherMemory(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)
@@ -338,7 +338,7 @@ func TestMipmappedArray(t *testing.T) {
 	c.ok(c.MipmappedArrayDestroy(m))
 }
 
-// What no image can be like is refused where it is made: bounds that are NaN are 0.
+// Invalid images are refused when they are made; bounds that are NaN count as 0.
 func TestTextureLimits(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(texturePTX)

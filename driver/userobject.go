@@ -1,22 +1,22 @@
 package driver
 
-// This file is user objects (driver API, "Graph Management"): things of the client's that live as long as
-// graphs refer to them.
+// This file implements user objects (driver API, "Graph Management"): objects of the client that live as long as graphs
+// refer to them.
 
 import "maps"
 
-// UserObject is a thing of the client's, or of the driver's, that is destroyed when there are no references to it. Those that
-// graphs have are graph's own: executable ones have as many as the graph had that they were made from.
+// UserObject is an object of the client or the driver. It is destroyed when it has no references. A graph owns
+// references, and an executable graph gets as many as its graph had.
 type UserObject struct {
 	handle     Handle
-	destroy    func() // runs in a thread of the driver
+	destroy    func() // runs on a thread of the driver
 	references uint
 }
 
-// objectReferences is how many references to user objects something has.
+// objectReferences counts the references to user objects that an owner has.
 type objectReferences map[*UserObject]uint
 
-// release takes references away. d.mu is held.
+// release removes n references. The caller must hold d.mu.
 func (o *UserObject) release(d *Driver, n uint) {
 	if o.references -= n; o.references == 0 {
 		delete(d.objects, o.handle)
@@ -24,7 +24,7 @@ func (o *UserObject) release(d *Driver, n uint) {
 	}
 }
 
-// add adds references to an object, which were somebody else's. d.mu is held.
+// add transfers n references of o to k. The caller must hold d.mu.
 func (k *objectReferences) add(o *UserObject, n uint) {
 	if *k == nil {
 		*k = objectReferences{}
@@ -32,7 +32,7 @@ func (k *objectReferences) add(o *UserObject, n uint) {
 	(*k)[o] += n
 }
 
-// copy is references of another's own. d.mu is held.
+// copy returns the same number of new references. The caller must hold d.mu.
 func (k objectReferences) copy() objectReferences {
 	for o, n := range k {
 		o.references += n
@@ -40,14 +40,14 @@ func (k objectReferences) copy() objectReferences {
 	return maps.Clone(k)
 }
 
-// release takes all references away. d.mu is held.
+// release removes all references. The caller must hold d.mu.
 func (k objectReferences) release(d *Driver) {
 	for o, n := range k {
 		o.release(d, n)
 	}
 }
 
-// release takes references of the graph's away when its last launch is over. d.mu is held.
+// release removes references of an executable graph when its last launch has ended. The caller must hold d.mu.
 func (x *GraphExec) release(d *Driver, k objectReferences) {
 	last := x.last
 	if len(k) == 0 {
@@ -61,7 +61,7 @@ func (x *GraphExec) release(d *Driver, k objectReferences) {
 	}()
 }
 
-// all are references of another's own to what the graph and its children refer to. d.mu is held.
+// all returns new references to all user objects of the graph and its child graphs. The caller must hold d.mu.
 func (g *Graph) all() objectReferences {
 	all := objectReferences{}
 	maps.Copy(all, g.objectReferences.copy())
@@ -75,11 +75,11 @@ func (g *Graph) all() objectReferences {
 
 // Flags of user objects.
 const (
-	noDestructorSync uint32 = 1 // of UserObjectCreate: nobody waits for the destructor
-	moveReferences   uint32 = 1 // of GraphRetainUserObject: they are the caller's until then
+	noDestructorSync uint32 = 1 // of UserObjectCreate: the destructor runs asynchronously
+	moveReferences   uint32 = 1 // of GraphRetainUserObject: the caller's references move to the graph
 )
 
-// userObject is the user object with a handle, for a call with a number of references. d.mu is held.
+// userObject returns the user object with a handle, and checks a number of references. The caller must hold d.mu.
 func (d *Driver) userObject(h Handle, n uint32) (*UserObject, error) {
 	o, ok := d.objects[h].(*UserObject)
 	switch {
@@ -91,7 +91,7 @@ func (d *Driver) userObject(h Handle, n uint32) (*UserObject, error) {
 	return o, nil
 }
 
-// UserObjectCreate is cuUserObjectCreate: the caller has n references.
+// UserObjectCreate is cuUserObjectCreate: the caller owns n references.
 func (d *Driver) UserObjectCreate(destroy func(), n, flags uint32) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

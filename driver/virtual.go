@@ -1,11 +1,10 @@
 package driver
 
-// This file is virtual memory management (driver API, "Virtual Memory Management"): addresses are
-// reserved, memory is created, and mapped there.
+// This file implements virtual memory management (driver API, "Virtual Memory Management"): addresses are reserved,
+// memory is created, and memory is mapped at reserved addresses.
 //
-// A reservation is a range of addresses of the host too, so that copies may run over the borders of
-// what is mapped in it, and created memory is a file without a name, which may be mapped several
-// times, and in other processes.
+// A reservation is a range of host addresses, too: so a copy can cross the borders of mappings. Created memory is a
+// file without a name: so it can be mapped several times, and in other processes.
 
 import (
 	"fmt"
@@ -19,31 +18,31 @@ import (
 	"gemu/interp"
 )
 
-// virtualAddress is where reserved addresses begin, and virtualEnd where they end.
+// virtualAddress and virtualEnd bound the addresses of reservations.
 const (
 	virtualAddress = 1 << 53
 	virtualEnd     = 1 << 54
 )
 
-// granularity is what sizes and addresses of created memory and its mappings are multiples of; of
-// reservations it is pageGranularity.
+// granularity is the unit of sizes and addresses of created memory and its mappings, in bytes; pageGranularity is the
+// unit of reservations.
 const (
 	granularity     = 2 << 20
 	pageGranularity = 4 << 10
 )
 
-// virtual is what is reserved, created and mapped.
+// virtual holds the reservations and their mappings.
 type virtual struct {
-	mu           sync.Mutex     // guards all that follows; taken before Driver.mu
-	reservations []*reservation // by address
-	next         uint64         // behind the last that was ever made
+	mu           sync.Mutex     // guards all fields below; locked before Driver.mu
+	reservations []*reservation // in order of addresses
+	next         uint64         // end of the highest reservation ever made
 }
 
 // reservation is a range of addresses.
 type reservation struct {
 	addr, size uint64
-	mem        []byte     // the range on the host; what is not mapped cannot be accessed
-	mappings   []*mapping // by address
+	mem        []byte     // the range on the host; addresses without a mapping are inaccessible
+	mappings   []*mapping // in order of addresses
 }
 
 // mapping is memory that is mapped at a range of addresses.
@@ -51,19 +50,19 @@ type mapping struct {
 	reservation *reservation
 	addr, size  uint64
 	memory      *Memory
-	access      map[int]MemoryAccess // of devices, by ordinal
-	maxAccess   MemoryAccess         // that any device has
-	region      *region              // nil while no device may access it
+	access      map[int]MemoryAccess // by ordinal of the device
+	maxAccess   MemoryAccess         // union over all devices
+	region      *region              // nil while no device has access
 }
 
-// Memory is what MemCreate has created. It lives while there are references to it.
+// Memory is memory made by MemCreate. It lives as long as it has references.
 type Memory struct {
 	handle     Handle
 	properties MemoryProperties
 	size       uint64
 	file       *os.File
-	references int // by handle
-	mapped     int // mappings
+	references int // references by handle
+	mapped     int // number of mappings
 	charged    bool
 }
 
@@ -79,7 +78,7 @@ type MemoryProperties struct {
 // MemoryType is a CUmemAllocationType.
 type MemoryType int32
 
-// The types of memory. That which MemCreate creates is pinned.
+// The types of memory. MemCreate makes pinned memory.
 const (
 	PinnedMemory  MemoryType = 1
 	ManagedMemory MemoryType = 2
@@ -88,14 +87,14 @@ const (
 // HandleTypes is a set of CUmemAllocationHandleType.
 type HandleTypes int32
 
-// FileDescriptor is the one type of handle that leaves the process.
+// FileDescriptor is the only supported type of handle that can leave the process.
 const FileDescriptor HandleTypes = 1
 
 // Location is a CUmemLocation.
 type Location struct{ Type, ID int32 }
 
-// The types of location. The ID of that on a device is its ordinal; onAnyNode to onThisNode are of the host, whose nodes
-// are all the same here.
+// The types of location. The ID of a location on a device is its ordinal. onAnyNode to onThisNode are NUMA nodes of the
+// host, which are all the same here.
 const (
 	nowhere    = 0
 	OnDevice   = 1
@@ -109,10 +108,10 @@ type AccessOf struct {
 	Access   MemoryAccess
 }
 
-// errNoVirtual is the error of all calls where there is none of this.
+// errNoVirtual is the error of all calls on systems without virtual memory management.
 var errNoVirtual = fail(NotSupported, "virtual memory management on %s", runtime.GOOS)
 
-// device is the device that a location is. d.mu is held.
+// device returns the device at a location. The caller must hold d.mu.
 func (l Location) device(d *Driver) (*Device, error) {
 	if l.Type != OnDevice {
 		return nil, fail(NotSupported, "memory at a location of type %d, which is no device", l.Type)
@@ -120,8 +119,7 @@ func (l Location) device(d *Driver) (*Device, error) {
 	return d.device(int(l.ID))
 }
 
-// check reports what is wrong with the properties of memory, and says on which device it is. d.mu
-// is held.
+// check checks the properties of memory and returns its device. The caller must hold d.mu.
 func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	switch {
 	case !d.ready:
@@ -140,7 +138,7 @@ func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	return p.Location.device(d)
 }
 
-// begin begins a call of this file, which end ends.
+// begin locks v for a call; end unlocks it. It fails before cuInit and on systems without support.
 func (v *virtual) begin(d *Driver) error {
 	v.mu.Lock()
 	d.mu.Lock()
@@ -157,12 +155,12 @@ func (v *virtual) begin(d *Driver) error {
 
 func (v *virtual) end() { v.mu.Unlock() }
 
-// after is the index of the first reservation that begins behind an address.
+// after returns the index of the first reservation that begins after an address.
 func (v *virtual) after(addr uint64) int {
 	return sort.Search(len(v.reservations), func(i int) bool { return v.reservations[i].addr > addr })
 }
 
-// find is the reservation that n bytes at an address lie in.
+// find returns the reservation that contains n bytes at an address.
 func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	if i := v.after(addr); i > 0 {
 		if r := v.reservations[i-1]; addr-r.addr < r.size && n <= r.size-(addr-r.addr) {
@@ -172,7 +170,7 @@ func (v *virtual) find(addr, n uint64) (*reservation, error) {
 	return nil, fail(InvalidValue, "%d bytes at %#x are not reserved", n, addr)
 }
 
-// place is where a reservation of size bytes goes: to the hint, if nothing is there.
+// place chooses the address of a reservation of size bytes: the hint, if that range is free.
 func (v *virtual) place(size, alignment, hint uint64) (uint64, error) {
 	if hint >= virtualAddress && hint%alignment == 0 && hint <= virtualEnd-size {
 		i := v.after(hint)
@@ -187,7 +185,7 @@ func (v *virtual) place(size, alignment, hint uint64) (uint64, error) {
 	return addr, nil
 }
 
-// MemAddressReserve is cuMemAddressReserve. An alignment of 0 is the granularity of memory.
+// MemAddressReserve is cuMemAddressReserve. An alignment of 0 means the granularity of memory.
 func (d *Driver) MemAddressReserve(size, alignment, hint, flags uint64) (uint64, error) {
 	if alignment == 0 {
 		alignment = granularity
@@ -242,8 +240,7 @@ func (d *Driver) MemAddressFree(addr, size uint64) error {
 	return nil
 }
 
-// MemGetAllocationGranularity is cuMemGetAllocationGranularity: the least is also the one that is
-// recommended.
+// MemGetAllocationGranularity is cuMemGetAllocationGranularity: the minimum is also the recommended value.
 func (d *Driver) MemGetAllocationGranularity(p *MemoryProperties) (uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -251,7 +248,7 @@ func (d *Driver) MemGetAllocationGranularity(p *MemoryProperties) (uint64, error
 	return granularity, err
 }
 
-// MemCreate is cuMemCreate. The memory is zero at first.
+// MemCreate is cuMemCreate. The memory is zero.
 func (d *Driver) MemCreate(size uint64, p MemoryProperties, flags uint64) (Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -277,7 +274,7 @@ func (d *Driver) MemCreate(size uint64, p MemoryProperties, flags uint64) (Handl
 	return m.handle, nil
 }
 
-// memory is the memory with a handle. d.mu is held.
+// memory returns the memory with a handle. The caller must hold d.mu.
 func (d *Driver) memory(h Handle) (*Memory, error) {
 	if !d.ready {
 		return nil, fail(NotInitialized, "cuInit was not called")
@@ -289,7 +286,7 @@ func (d *Driver) memory(h Handle) (*Memory, error) {
 	return m, nil
 }
 
-// forget ends the memory, if there are no references to it. d.mu is held.
+// forget releases the memory if it has no references. The caller must hold d.mu.
 func (m *Memory) forget(d *Driver) {
 	if m.references == 0 {
 		delete(d.objects, m.handle)
@@ -327,7 +324,7 @@ func (d *Driver) MemGetAllocationProperties(h Handle) (MemoryProperties, error) 
 	return m.properties, nil
 }
 
-// MemRetainAllocationHandle is cuMemRetainAllocationHandle: the memory that is mapped at an address.
+// MemRetainAllocationHandle is cuMemRetainAllocationHandle: it returns the memory mapped at an address.
 func (d *Driver) MemRetainAllocationHandle(addr uint64) (Handle, error) {
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
@@ -345,7 +342,7 @@ func (d *Driver) MemRetainAllocationHandle(addr uint64) (Handle, error) {
 	return p.memory.handle, nil
 }
 
-// mappingAt is the mapping that an address lies in; nil if there is none.
+// mappingAt returns the mapping that contains an address, or nil.
 func (v *virtual) mappingAt(addr uint64) *mapping {
 	r, err := v.find(addr, 1)
 	if err != nil {
@@ -358,7 +355,7 @@ func (v *virtual) mappingAt(addr uint64) *mapping {
 	return r.mappings[i]
 }
 
-// MemMap is cuMemMap. Who wants to access the memory sets that with MemSetAccess.
+// MemMap is cuMemMap. Devices have no access until MemSetAccess grants it.
 func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error {
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
@@ -396,7 +393,7 @@ func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error
 	return nil
 }
 
-// whole lists the mappings of a range, all of which must be mapped, and no more of any mapping.
+// whole lists the mappings of a range. The range must be fully mapped, and contain each of its mappings completely.
 func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 	r, err := v.find(addr, size)
 	if err != nil {
@@ -416,10 +413,10 @@ func (v *virtual) whole(addr, size uint64) ([]*mapping, error) {
 	return list, nil
 }
 
-// pause waits until no work runs on any device. What is submitted behind it runs after resume, so that what
-// is done between them nobody sees. d.mu is held, but not while it waits.
+// pause waits until no work runs on any device. Work submitted later runs after resume, so no work sees the state
+// between pause and resume. The caller must hold d.mu; pause releases it while it waits.
 func (d *Driver) pause() *task {
-	// What runs may wait for what is submitted later: that is kept back only if there is no end of it.
+	// Running work may wait for work that is submitted later. So later work is held back only if the rounds do not end.
 	tasks := append(d.pending(), d.paused)
 	for range 100 {
 		if !slices.ContainsFunc(tasks, func(t *task) bool { return !t.ended() }) {
@@ -438,7 +435,7 @@ func (d *Driver) pause() *task {
 	return p
 }
 
-// resume ends a pause. d.mu has been held since.
+// resume ends a pause. The caller must have held d.mu since the pause.
 func (d *Driver) resume(p *task) {
 	if d.paused == p {
 		d.paused = nil
@@ -446,7 +443,7 @@ func (d *Driver) resume(p *task) {
 	close(p.done)
 }
 
-// waitIdle waits for all that may use memory.
+// waitIdle waits for all work that may use memory.
 func (d *Driver) waitIdle() {
 	d.mu.Lock()
 	tasks := d.pending()
@@ -484,7 +481,7 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 	return nil
 }
 
-// hide makes the mapping one that kernels and copies do not reach.
+// hide makes the mapping inaccessible to kernels and copies.
 func (p *mapping) hide(d *Driver) {
 	r := p.region
 	if r == nil {
@@ -497,7 +494,7 @@ func (p *mapping) hide(d *Driver) {
 	p.region = nil
 }
 
-// show makes the mapping one that kernels and copies reach, as far as a device may access it.
+// show makes the mapping accessible to kernels and copies, if any device has access.
 func (p *mapping) show(d *Driver) error {
 	p.maxAccess = NoAccess
 	for _, a := range p.access {
@@ -511,7 +508,7 @@ func (p *mapping) show(d *Driver) error {
 	name := fmt.Sprintf("mapped memory #%d", d.buffers)
 	d.mu.Unlock()
 	r := &region{addr: p.addr, size: p.size, data: p.reservation.mem[p.addr-p.reservation.addr:][:p.size:p.size], kind: mappedRegion, mapping: p}
-	mappingKind := interp.Mapping(0) // another process may cut the file
+	mappingKind := interp.Mapping(0) // another process may truncate the file
 	if p.maxAccess == Read {
 		mappingKind = interp.ReadOnly
 	}
@@ -526,8 +523,8 @@ func (p *mapping) show(d *Driver) error {
 	return nil
 }
 
-// MemSetAccess is cuMemSetAccess. Devices share one address space: kernels of all have the most
-// that any device has.
+// MemSetAccess is cuMemSetAccess. Devices share one address space: kernels on every device have the union of all
+// devices' access.
 func (d *Driver) MemSetAccess(addr, size uint64, list []AccessOf) error {
 	v := &d.virtual
 	if err := v.begin(d); err != nil {
@@ -584,7 +581,7 @@ func (d *Driver) MemGetAccess(location Location, addr uint64) (MemoryAccess, err
 	return p.access[dev.ordinal], nil
 }
 
-// descriptor checks what a call says of a handle that is a file descriptor.
+// descriptor checks the type and flags of a handle that must be a file descriptor.
 func descriptor(kind HandleTypes, flags uint64) error {
 	switch {
 	case flags != 0:
@@ -595,8 +592,7 @@ func descriptor(kind HandleTypes, flags uint64) error {
 	return nil
 }
 
-// MemExport is cuMemExportToShareableHandle for file descriptors: one of the memory's that the
-// client owns.
+// MemExport is cuMemExportToShareableHandle for file descriptors. The client owns the returned descriptor.
 func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -616,8 +612,8 @@ func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, er
 	return fd, nil
 }
 
-// MemImport is cuMemImportFromShareableHandle for file descriptors, which stay the client's. The
-// memory is on the current device, or the first, and charged to the process that created it.
+// MemImport is cuMemImportFromShareableHandle for file descriptors. The client keeps its descriptor. The memory is on
+// the current device, or on device 0; it counts as used in the process that created it.
 func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	d := t.d
 	d.mu.Lock()
@@ -642,7 +638,7 @@ func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	return m.handle, nil
 }
 
-// close gives all of it back.
+// close releases all reservations.
 func (v *virtual) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,6 +1,6 @@
 package driver
 
-// This file is what the operating system does for virtual memory management.
+// This file holds the system calls for virtual memory management.
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 const haveVirtual = true
 
-// reserveAddresses takes addresses from the process, at which there is nothing.
+// reserveAddresses reserves addresses of the process without memory.
 func reserveAddresses(size uint64) ([]byte, error) {
 	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
@@ -22,14 +22,14 @@ func reserveAddresses(size uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// freeAddresses gives addresses back.
+// freeAddresses releases addresses and unmaps their memory.
 func freeAddresses(mem []byte) {
 	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem))); err != nil {
 		panic("BUG: munmap: " + err.Error())
 	}
 }
 
-// createMemory makes a file of zeros that is in memory only, with a name for openMemory.
+// createMemory makes a file of zeros in memory. openMemory must be given the same name.
 func createMemory(name string, size uint64) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -43,7 +43,7 @@ func createMemory(name string, size uint64) (*os.File, error) {
 	return file, nil
 }
 
-// openMemory is the memory that a descriptor of createMemory's, perhaps from another process, stands for.
+// openMemory opens the memory of a descriptor that createMemory made, in this or another process.
 func openMemory(name string, fd int) (*os.File, uint64, error) {
 	own, err := duplicate(fd)
 	if err != nil {
@@ -52,7 +52,7 @@ func openMemory(name string, fd int) (*os.File, uint64, error) {
 	return checkMemory(name, own)
 }
 
-// isMemory reports what a descriptor, by its path in /proc, is of, if that is no file of createMemory's with a name.
+// isMemory returns an error unless path, a descriptor in /proc, is a file that createMemory made with the name.
 func isMemory(name, path string) error {
 	kind, err := os.Readlink(path)
 	if err == nil && kind != "/memfd:"+name+" (deleted)" {
@@ -61,7 +61,8 @@ func isMemory(name, path string) error {
 	return err
 }
 
-// checkMemory is a file of createMemory's with its size. It takes the descriptor, which may be of any file.
+// checkMemory returns a file that createMemory made, and its size. It takes ownership of the descriptor, which may be
+// of any file.
 func checkMemory(name string, fd int) (*os.File, uint64, error) {
 	file := os.NewFile(uintptr(fd), name)
 	err := isMemory(name, fmt.Sprintf("/proc/self/fd/%d", fd))
@@ -75,16 +76,16 @@ func checkMemory(name string, fd int) (*os.File, uint64, error) {
 	return file, uint64(info.Size()), nil
 }
 
-// duplicate makes another descriptor of a file.
+// duplicate makes a new descriptor of the same file.
 func duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
 
-// mapMemory maps the beginning of a file at addresses that were reserved.
+// mapMemory maps the beginning of a file at reserved addresses.
 func mapMemory(at []byte, file *os.File) error {
 	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
 	return err
 }
 
-// unmapMemory leaves the addresses reserved, with nothing there.
+// unmapMemory unmaps memory and keeps the addresses reserved.
 func unmapMemory(at []byte) {
 	if _, err := unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
 		panic("BUG: mmap: " + err.Error())

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Virtual memory management is there on Linux only, and these are not called elsewhere.
+// Virtual memory management exists on Linux only. These functions are not called on other systems.
 
 const haveVirtual = false
 

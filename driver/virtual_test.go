@@ -2,10 +2,10 @@ package driver
 
 import "testing"
 
-// onDevice0 are the properties of memory on the first device.
+// onDevice0 has the properties of memory on the first device.
 var onDevice0 = MemoryProperties{Type: PinnedMemory, Location: Location{OnDevice, 0}}
 
-// virtualClient is a client where there is virtual memory management.
+// virtualClient makes a client, and skips the test on systems without virtual memory management.
 func virtualClient(t *testing.T) *client {
 	if !haveVirtual {
 		t.Skip("none on this system")
@@ -17,8 +17,8 @@ func (c *client) access(addr, size uint64, a MemoryAccess) error {
 	return c.d.MemSetAccess(addr, size, []AccessOf{{Location{OnDevice, 0}, a}})
 }
 
-// Memory is reached where it is mapped, and no longer where it was; copies and kernels go on from one
-// mapping to the next, and what is mapped twice is one memory.
+// Memory is accessible where it is mapped, and not after the unmap. Copies and kernels cross from one mapping to the
+// next. Memory that is mapped twice is the same memory.
 func TestVirtualMemory(t *testing.T) {
 	c := virtualClient(t)
 	const size = granularity
@@ -33,7 +33,7 @@ func TestVirtualMemory(t *testing.T) {
 	}
 	c.ok(c.d.MemMap(at, size, 0, a, 0))
 	c.ok(c.d.MemMap(at+size, size, 0, b, 0))
-	c.ok(c.d.MemMap(at+3*size, size, 0, a, 0)) // again
+	c.ok(c.d.MemMap(at+3*size, size, 0, a, 0)) // a second mapping
 	c.want(InvalidValue, "do not lie in an allocation", c.Memset(&Fill2D{Dst: at, Value: 7, Size: 4, Width: 1, Height: 1}, 0, false))
 	c.ok(c.access(at, 2*size, ReadWrite))
 	c.ok(c.access(at+3*size, size, Read))
@@ -63,7 +63,7 @@ func TestVirtualMemory(t *testing.T) {
 		}
 	}
 
-	// The memory lives as long as it is mapped; a handle of it can be had again.
+	// The memory lives as long as it is mapped; a handle can be retained again.
 	c.ok(c.d.MemRelease(a))
 	c.want(InvalidValue, "no created memory", c.d.MemRelease(a))
 	if again := must(c.d.MemRetainAllocationHandle(at + 100))(t); again != a {
@@ -80,7 +80,7 @@ func TestVirtualMemory(t *testing.T) {
 		t.Errorf("%d of %d bytes are free, %v", free, total, err)
 	}
 
-	// Other memory at the same addresses is zero.
+	// New memory at the same addresses is zero.
 	z := must(c.d.MemCreate(size, onDevice0, 0))(t)
 	c.ok(c.d.MemMap(at, size, 0, z, 0))
 	c.ok(c.access(at, size, ReadWrite))
@@ -92,7 +92,7 @@ func TestVirtualMemory(t *testing.T) {
 	c.ok(c.d.MemAddressFree(at, 4*size))
 }
 
-// Memory that may only be read is not written.
+// Read-only memory cannot be written.
 func TestVirtualMemoryReadOnly(t *testing.T) {
 	c := virtualClient(t)
 	at := must(c.d.MemAddressReserve(granularity, 0, 0, 0))(t)
@@ -102,7 +102,7 @@ func TestVirtualMemoryReadOnly(t *testing.T) {
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
-// A reservation is where it is wished, if nothing else is.
+// A reservation is at the requested address if that is free.
 func TestVirtualAddresses(t *testing.T) {
 	c := virtualClient(t)
 	a := must(c.d.MemAddressReserve(granularity, 0, 0, 0))(t)
@@ -121,7 +121,7 @@ func TestVirtualAddresses(t *testing.T) {
 	}
 }
 
-// What exported memory is imported as is the same memory.
+// Imported memory is the exported memory.
 func TestVirtualMemoryHandle(t *testing.T) {
 	c := virtualClient(t)
 	p := onDevice0
