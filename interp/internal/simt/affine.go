@@ -33,11 +33,13 @@ func affineGeneric(w *warp, h int, f *regfile.File, instr *code.Instr, m uint32)
 	if instr.Plan.Materialise != 0 {
 		w.expandSources(f, instr, m)
 	}
-	if !w.checkBeforeLanes(m) {
+	if w.check != nil && !w.check.beforeLanes(w, m) {
 		return
 	}
 	w.onLanes(h, f, instr, m)
-	w.checkAfterLanes()
+	if w.check != nil {
+		w.check.afterLanes(w)
+	}
 	if instr.Plan.LeavesStale {
 		w.uncompact(f, instr, m)
 	}

@@ -493,15 +493,17 @@ func (c *cta) awaitEffects(l *asyncThread, op code.Async, keepGroups int) error 
 		if e.group >= l.groupsRead {
 			break
 		}
-		read := e.read
-		switch {
-		case e.done:
+		if e.done {
 			continue
-		case e.op.NotifiesMbarrier:
-			read = e.readMap
 		}
 		unread := e.data == nil && !e.op.NotifiesMbarrier
-		if err := read(); err != nil {
+		err := error(nil)
+		if e.op.NotifiesMbarrier {
+			err = e.readMap()
+		} else {
+			err = e.read()
+		}
+		if err != nil {
 			return err
 		}
 		if unread {

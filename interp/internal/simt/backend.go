@@ -18,6 +18,16 @@ type Backend interface {
 	// or a probe is told, a backend is asked for spans; an instruction that it does not have
 	// is the portable one's.
 	span(w *warp, from, to int32) int32
+
+	// importAll copies back the state of warps that the backend keeps elsewhere. It is called while c.native.anyInNative.
+	importAll(c *cta)
+}
+
+// importAll copies the state of all warps of the CTA back from its backend.
+func (c *cta) importAll() {
+	if c.native.anyInNative {
+		c.grid.backend.importAll(c)
+	}
 }
 
 // runner executes the running warp split of a warp from w.pc on, block after block, along

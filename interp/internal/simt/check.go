@@ -24,6 +24,7 @@ import (
 // check is the checking of a warp.
 type check struct {
 	*reference
+	comparer
 	files           []regfile.File    // the reference's registers
 	engineFiles     []regfile.File    // those of the code that is checked
 	inReference     bool              // the reference is the warp's machine now
@@ -49,6 +50,20 @@ type check struct {
 	sharedDone                bool          // … and have done so
 	operandsSaved             bool          // operands are what was noted of them, where they are overwritten
 	inEngine                  bool          // the code that is checked runs, or what it has left is looked at
+}
+
+// comparer compares the results of the code that is checked with those of the reference, for instructions that
+// other code than check mode executes.
+type comparer interface {
+	// compareSources compares rows that the instructions under way read on the lanes.
+	compareSources(w *warp, list []rowPair)
+	// compareResults compares the results of the instructions under way.
+	compareResults(w *warp, list []rowPair)
+	// beforeLanes is called before an instruction that has a compact form runs on the lanes of m. It reports whether
+	// the instruction may run.
+	beforeLanes(w *warp, m uint32) bool
+	// afterLanes is called after it has run, before any of its results is kept compactly.
+	afterLanes(w *warp)
 }
 
 // checkRunner runs check mode.
@@ -680,14 +695,14 @@ func (w *warp) compareEnd(b *code.Block, list []rowPair, lanes uint64) {
 	}
 }
 
-// checkBeforeLanes is told before an instruction that the engine would run compactly runs on the
-// lanes of m, and reports whether all is well. What more than computes runs for both: what it
-// reads is compared.
-func (w *warp) checkBeforeLanes(m uint32) bool {
+func (checkRunner) compareSources(w *warp, list []rowPair) { w.compareSources(list) }
+
+func (checkRunner) compareResults(w *warp, list []rowPair) { w.compareResults(list) }
+
+// beforeLanes compares the operands of an instruction that does more than compute: it runs once, for the engine and
+// for the reference.
+func (checkRunner) beforeLanes(w *warp, m uint32) bool {
 	k := w.check
-	if k == nil {
-		return true
-	}
 	if m != k.lanes {
 		w.mismatch(&k.run.pairs[0], m^k.lanes, "it runs on lanes %s, and should on lanes %s", LaneList(uint64(m)), LaneList(uint64(k.lanes)))
 		return false
@@ -699,10 +714,10 @@ func (w *warp) checkBeforeLanes(m uint32) bool {
 	return w.err == nil
 }
 
-// checkAfterLanes takes results over as the lanes have them, before any is kept otherwise.
-func (w *warp) checkAfterLanes() {
+// afterLanes copies the results of an instruction that does more than compute to the reference.
+func (checkRunner) afterLanes(w *warp) {
 	k := w.check
-	if k == nil || k.run.pairs[0].computes {
+	if k.run.pairs[0].computes {
 		return
 	}
 	if k.sharedDone = true; w.err == nil {

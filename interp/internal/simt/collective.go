@@ -148,7 +148,7 @@ func (w *warp) executeTogether(b *wait, m uint32) {
 		}
 		if w.check != nil {
 			w.selectHalf(0, lanes)
-			if w.compareSources(w.beginInstr(split.pc, instr).uncheckedReads); w.err != nil {
+			if w.check.compareSources(w, w.beginInstr(split.pc, instr).uncheckedReads); w.err != nil {
 				return
 			}
 		}
@@ -194,7 +194,7 @@ func (w *warp) copyCollectiveResults(instr *code.Instr, f *regfile.File) {
 		w.switchToReference()
 		w.adopt(&w.files[0], p.ref, f, m)
 		w.switchToReference()
-		w.compareResults(p.writes)
+		w.check.compareResults(w, p.writes)
 	})
 }
 

@@ -79,9 +79,8 @@ func newCTA(g *Grid) *cta {
 	for i := range c.warps {
 		w := &c.warps[i]
 		w.cta, w.id, w.rc, w.notifyEveryBlock, w.waitAtExit = c, i, g.reconverge.new(), g.reconverge.notifyEveryBlock, g.reconverge.waitAtExit
-		if s, ok := w.rc.(reconvergenceExporter); ok && !w.notifyEveryBlock && !w.waitAtExit {
-			w.exportable = s.exportable()
-		}
+		_, isStack := w.rc.(stackPolicy)
+		w.exportable = isStack && !w.notifyEveryBlock && !w.waitAtExit
 		w.files = make([]regfile.File, (width+31)/32)
 		for h := range w.files {
 			w.files[h] = *regfile.New(&g.kernel.Consts, g.mode != Vector)
@@ -90,7 +89,7 @@ func newCTA(g *Grid) *cta {
 		if g.mode != Check {
 			continue
 		}
-		w.check = &check{reference: g.ref, nativeFuncs: g.native(), files: make([]regfile.File, len(w.files)), engineFiles: w.files}
+		w.check = &check{reference: g.ref, comparer: checkRunner{}, nativeFuncs: g.native(), files: make([]regfile.File, len(w.files)), engineFiles: w.files}
 		for h := range w.files {
 			if w.check.files[h] = *regfile.New(&g.ref.Consts, false); g.kernel.referenceAdjoins() {
 				w.check.files[h] = *w.files[h].NewAdjacent(&g.ref.Consts, g.kernel.entry.Frame, g.ref.entry.Frame)

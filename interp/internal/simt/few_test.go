@@ -37,6 +37,8 @@ func (b *few) span(w *warp, from, to int32) int32 {
 	return to
 }
 
+func (*few) importAll(*cta) {}
+
 // Few is one that is right.
 var Few Backend = &few{func(w *warp, instr *code.Instr) {
 	if m := w.lanesOf(0, instr); m != 0 {

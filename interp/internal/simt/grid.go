@@ -547,12 +547,14 @@ func (g *Grid) orderedHalf() (paused bool) {
 // advance runs a CTA for a slice, and those ahead of it that machine code goes on with. It gives the last, how many they are, and
 // whether the last has ended.
 func (g *Grid) advance(f *flight, slice int, ordered bool) (last *flight, n int, ended bool) {
-	c, run := f.cta, f.cta.run
+	c := f.cta
 	c.cluster.changedSinceSave = true
+	var status ctaStatus
 	if g.hostMayFault {
-		run = c.runGuarded
+		status = c.runGuarded(slice, ordered)
+	} else {
+		status = c.run(slice, ordered)
 	}
-	status := run(slice, ordered)
 	passed := c.completedCTAs
 	if passed > 0 {
 		f.count.Add(&c.completedCounts)

@@ -15,7 +15,7 @@ import (
 
 // mayScheduleInNative reports whether its warps may take turns without Go: nobody watches, and all is in the usual order.
 func (c *cta) mayScheduleInNative() bool {
-	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.mayPause && c.stream == nil && c.warps[0].exportable != nil && !c.grid.timeSliced()
+	return c.grid.seed == 0 && !c.grid.clustered() && !c.grid.mayPause && c.stream == nil && c.warps[0].exportable && !c.grid.timeSliced()
 }
 
 // enterScheduler has a warp that is readied begin its run, which ends when so many instructions are executed, and others go on where
@@ -132,7 +132,8 @@ func (w *warp) resetExported() {
 	l := w.exported
 	for _, j := range l.reconvergences.byNumber {
 		if j != nil {
-			w.exportable.free = append(w.exportable.free, j)
+			r := exportedFrom(w)
+			r.free = append(r.free, j)
 		}
 	}
 	l.reconvergences = exportedReconvergences{byNumber: l.reconvergences.byNumber[:0]}
@@ -270,12 +271,9 @@ func (w *warp) resumeUntilExit(block, rest func(*native.Context, *regfile.File, 
 	}
 }
 
-// importAll has Go know who waits, as if it had had them wait.
-func (c *cta) importAll() {
+// importAll copies the state of all warps back from machine code. Warps that wait at a barrier there arrive at it in Go.
+func (machineCode) importAll(c *cta) {
 	n := &c.native
-	if !n.anyInNative {
-		return
-	}
 	n.anyInNative = false
 	for i := range n.exported {
 		l, other := &n.exported[i], &c.warps[i]

@@ -13,10 +13,8 @@ type exportedReconvergences struct {
 	outer    *reconvergence   // what is outside of them
 }
 
-// reconvergenceExporter is a policy whose warp splits machine code may keep.
-type reconvergenceExporter interface{ exportable() *reconvergences }
-
-func (s *stack) exportable() *reconvergences { return &s.reconvergences }
+// exportedFrom is the reconvergences of a warp whose warp splits machine code may keep. The warp must be exportable.
+func exportedFrom(w *warp) *reconvergences { return w.rc.(stackPolicy).ofStack() }
 
 // export lends machine code the joins that the running warp split is in, and the warp splits that are to come to them, as far as they
 // are in the same function; none if warp splits run, or wait, in another order than that of the stack.
@@ -26,7 +24,7 @@ func (w *warp) export() {
 	n.inNative, n.State, w.cta.native.anyInNative = true, native.Ready, true
 	n.MaxDepth, n.MayExit, n.NumReconvergences, n.NumSplits = 0, 0, 0, 0
 	n.reconvergences.byNumber, n.reconvergences.outer = n.reconvergences.byNumber[:0], w.reconvergence
-	if w.exportable == nil || w.timeSliced || w.numWaiting > 0 {
+	if !w.exportable || w.timeSliced || w.numWaiting > 0 {
 		return
 	}
 	n.MaxDepth = native.MaxSplits
@@ -98,7 +96,7 @@ func (w *warp) importReconvergences(l *exportedReconvergences) {
 		if m.Number != 0 {
 			j, l.byNumber[m.Number-1] = l.byNumber[m.Number-1], nil
 		} else {
-			j = w.exportable.newReconvergence()
+			j = exportedFrom(w).newReconvergence()
 			*j = reconvergence{pc: m.PC, frame: w.frame, outer: outer}
 			if outer != nil {
 				j.depth = outer.depth + 1
@@ -114,7 +112,8 @@ func (w *warp) importReconvergences(l *exportedReconvergences) {
 	}
 	for _, j := range l.byNumber {
 		if j != nil { // all have come
-			w.exportable.free = append(w.exportable.free, j)
+			r := exportedFrom(w)
+			r.free = append(r.free, j)
 		}
 	}
 	l.byNumber = l.byNumber[:0] // for released

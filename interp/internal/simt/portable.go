@@ -22,6 +22,8 @@ func (*portable) span(w *warp, from, to int32) int32 {
 	return to
 }
 
+func (*portable) importAll(*cta) {}
+
 // block executes instructions of a block, up to its end or less.
 func (w *warp) block(instrs []code.Instr) reason {
 	if len(w.files) > 1 {

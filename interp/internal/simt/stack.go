@@ -6,6 +6,11 @@ package simt
 
 type stack struct{ reconvergences }
 
+// stackPolicy is a policy with the order of the stack: machine code may keep the warp splits of its warps.
+type stackPolicy interface{ ofStack() *reconvergences }
+
+func (s *stack) ofStack() *reconvergences { return &s.reconvergences }
+
 func (s *stack) expire(w *warp) {}
 
 func (s *stack) next(w *warp) bool {

@@ -713,13 +713,14 @@ func (cl *cluster) runPipe(upTo *effect) error {
 		e.done = true
 		e.cta.asyncState.keptBytes -= e.keptBytes
 		e.cta.changed = true
-		fn := e.arriveAt
+		var err error
 		if e.pipeOp != nil {
-			fn = e.executePipeOp
+			err = e.executePipeOp()
 		} else {
 			e.emit(stageWrites)
+			err = e.arriveAt()
 		}
-		if err := fn(); err != nil {
+		if err != nil {
 			return err
 		}
 		if e.commits && e != upTo {

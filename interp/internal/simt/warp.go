@@ -28,7 +28,7 @@ type warp struct {
 	cta        *cta
 	files      []regfile.File // one per 32 lanes
 	rc         reconverger
-	exportable *reconvergences // of a policy whose warp splits machine code may keep; nil of others
+	exportable bool // machine code may keep its warp splits: the policy has the order of the stack
 
 	waitingSplits []warpSplit  // that do not run
 	sliceLeft     int          // where warp splits take turns, what is left of that of the running one
