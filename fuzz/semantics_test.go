@@ -40,7 +40,7 @@ func TestDifferencesDocumented(t *testing.T) {
 }
 
 // manualDiffers are lines of programs whose result depends on whether an implementation follows the manual or GPUs.
-// They are written here anew, from RATIONALE.md and testdata/hw/known.txt.
+// They are written here anew, from docs/design/arithmetic.md and testdata/hw/known.txt.
 var manualDiffers = map[string]*regexp.Regexp{
 	"carry flag of a subtraction":  regexp.MustCompile(`sub(c)?\.cc\S* [^;]*; (addc|madc)`),
 	"carry flag of an addition":    regexp.MustCompile(`(add|addc|mad\.(lo|hi)|madc\.(lo|hi))\.cc\S* [^;]*; subc`),

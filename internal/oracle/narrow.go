@@ -314,7 +314,7 @@ func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
 	return d
 }
 
-// randomBits is the random bits of the i-th of count numbers: see RATIONALE.md.
+// randomBits is the random bits of the i-th of count numbers: see docs/design/arithmetic.md.
 func (t *thread) randomBits(to ptx.Type, count, i int) uint64 {
 	c := t.operandValue("c")
 	if count == 2 {

@@ -25,7 +25,7 @@ const (
 var SemanticsNames = []string{"manual", "hardware"}
 
 // Difference is something in which the manual and GPUs are known to differ, or that the manual leaves open. The sources are
-// RATIONALE.md and testdata/hw/known.txt.
+// docs/design/arithmetic.md and testdata/hw/known.txt.
 type Difference struct {
 	Instructions string // instructions
 	Manual       string // what the manual says; "" if it leaves this open

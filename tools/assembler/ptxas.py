@@ -146,7 +146,7 @@ FORMS = [
 # Messages about modules of --modules that one side takes, and why that stays.
 MODULES = [
     (r"unexpected \";\", want a name", "a declaration of nothing"),
-    (r"a float initialises", "a float where an integer is wanted: see RATIONALE.md"),
+    (r"a float initialises", "a float where an integer is wanted: see docs/design/ptx.md"),
     (r"cannot hold an address", "an address in 16 bits"),
     (r"Invalid initial value|Unknown symbol|Undefined|not declared|Undefined reference", "a name that is declared behind its use: gemu reads the whole module first"),
 ]

@@ -122,7 +122,7 @@ func sad[T constraints.Integer](a, b, c T) T {
 }
 
 // Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; the GPUs give all
-// ones, and so is the remainder: RATIONALE.md.
+// ones, and so is the remainder: docs/design/arithmetic.md.
 //
 //gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
 func div[T constraints.Integer](a, b T) T {

@@ -100,7 +100,7 @@ func (l *lowerer) extract(row int32, at, n int) int32 {
 
 // random gives the random bits that cvt.rs rounds the i-th of n numbers by. Two numbers have 16
 // bits of their own each. Of four, two share 16 bits, which the first of them takes from the
-// lowest on: RATIONALE.md says where that is from. Those of .e2m1 come from both halves.
+// lowest on: docs/design/arithmetic.md says where that is from. Those of .e2m1 come from both halves.
 func (l *lowerer) random(row int32, to ptx.Type, n, i int) int32 {
 	if n == 2 {
 		return l.extract(row, 16*(1-i), alu.RandomBits(to))
