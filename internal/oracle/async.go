@@ -1,9 +1,8 @@
 package oracle
 
-// This file executes asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7,
-// 9.7.13.15.18). Each is a task that is done as late as the manual lets it be: when a
-// thread waits for it, or when it is what an mbarrier lacks that a thread has just looked
-// at, or when the CTA has ended. Reductions on global memory are done at once.
+// This file executes asynchronous operations (manual 9.7.9.25, 9.7.9.12, 9.7.13.7, 9.7.13.15.18). Each is a task that
+// runs as late as the manual allows: when a thread waits for it, when a thread has tested an mbarrier whose phase it
+// completes, or when the CTA ends. Reductions on global memory run at once.
 
 import (
 	"bytes"
@@ -14,22 +13,22 @@ import (
 	"gemu/ptx"
 )
 
-// task is something that is still to be done for a thread.
+// task is an asynchronous operation that has yet to run.
 type task struct {
 	thread        *thread
 	instr         *ptx.Instr
 	bulk          bool
-	group         int    // how many groups of its kind the thread had committed
-	mbarrier      []byte // the mbarrier that is told, nil for none
-	txBytes       int64  // … that so many bytes have come; 0: that the thread has arrived
-	reportMatched bool   // … and that the pattern it looks for is in the source
+	group         int    // number of committed groups of its kind when the thread issued it
+	mbarrier      []byte // mbarrier that it notifies; nil for none
+	txBytes       int64  // transferred bytes that it reports to the mbarrier; 0: an arrival of the thread
+	reportMatched bool   // the pattern of a report was found in the source
 	isArrival     bool
-	readTensorMap func() // reads the tensor map of a copy that an mbarrier is told of; may be nil
-	readSource    func() // reads the source, once; may be nil
+	readTensorMap func() // reads the tensor map of a copy that notifies an mbarrier; may be nil
+	readSource    func() // reads the source once; may be nil
 	execute       func()
-	tensorCore    bool   // of tensor cores: all such tasks before it are done first
-	readA         func() // reads matrix A in shared memory, once; may be nil
-	onlyA         bool   // of all such tasks before it, matrix A is read first, and they are not done
+	tensorCore    bool   // a task of the tensor cores: earlier ones of the CTA pair run first
+	readA         func() // reads matrix A in shared memory once; may be nil
+	onlyA         bool   // only matrix A of earlier tensor-core tasks is read first; they do not run
 	done          bool
 }
 
@@ -38,7 +37,7 @@ type groupKey struct {
 	bulk bool
 }
 
-// finishTask does a task, those of an arrival's thread before it first.
+// finishTask runs a task. An arrival runs the earlier tasks of its thread first.
 func (g *cluster) finishTask(k *task) {
 	if k.done {
 		return
@@ -69,7 +68,7 @@ func (g *cluster) finishTask(k *task) {
 		}
 	}
 	saved := k.thread.instr
-	k.thread.instr = k.instr // a trap is at the instruction that issued it
+	k.thread.instr = k.instr // traps at the issuing instruction
 	if k.readSource != nil {
 		k.readSource()
 	}
@@ -82,7 +81,7 @@ func (g *cluster) finishTask(k *task) {
 	k.thread.instr = saved
 }
 
-// notify has the mbarrier know.
+// notify updates the mbarrier.
 func (k *task) notify() {
 	n := k.thread.mbarrierIn(k.mbarrier)
 	if k.reportMatched {
@@ -102,8 +101,8 @@ func (k *task) applyTo(n *mbarrierState) {
 	}
 }
 
-// finishPhaseTasks does the tasks that complete the phase of an mbarrier, if they do, for a thread has
-// found it incomplete.
+// finishPhaseTasks runs the tasks that complete the phase of an mbarrier, if there are such tasks. It is called when a
+// thread has found the phase incomplete.
 func (g *cluster) finishPhaseTasks(p []byte, n mbarrierState) {
 	var completing []*task
 	for _, k := range g.tasks {
@@ -121,12 +120,12 @@ func (g *cluster) finishPhaseTasks(p []byte, n mbarrierState) {
 	}
 }
 
-// removeDoneTasks forgets tasks that are done.
+// removeDoneTasks forgets finished tasks.
 func (g *cluster) removeDoneTasks() {
 	g.tasks = slices.DeleteFunc(g.tasks, func(k *task) bool { return k.done })
 }
 
-// finishTasks does what is left of the CTA's.
+// finishTasks runs the remaining tasks of the CTA.
 func (c *cta) finishTasks() {
 	for _, k := range c.cluster.tasks {
 		if k.thread.cta == c {
@@ -136,19 +135,19 @@ func (c *cta) finishTasks() {
 	c.cluster.removeDoneTasks()
 }
 
-// issue notes a task of the current instruction.
+// issue adds a task of the current instruction.
 func (t *thread) issue(k *task) {
 	k.thread, k.instr = t, t.instr
 	k.group = t.cta.groups[groupKey{t, k.bulk}]
 	t.cta.cluster.tasks = append(t.cta.cluster.tasks, k)
 }
 
-// asyncBytes gives n bytes at an address that is to be a multiple of alignment.
+// asyncBytes returns n bytes at an address, which must be a multiple of alignment.
 func (t *thread) asyncBytes(space ptx.Space, addr uint64, n, alignment int, rw accessKind) []byte {
 	if n == 0 {
 		return nil
 	}
-	// The source of a bulk copy is the CTA's own.
+	// The source of a bulk copy is in the CTA's own shared memory.
 	cluster := t.reachesCluster() && !(rw == readAccess && t.hasModifier("shared::cta"))
 	if space == ptx.Generic {
 		space, addr = t.machine.resolve(addr)
@@ -171,7 +170,7 @@ func (t *thread) asyncBytes(space ptx.Space, addr uint64, n, alignment int, rw a
 	return p
 }
 
-// addressIn is the address of an operand, in the space given unless it names a variable.
+// addressIn returns the address of an operand, in the given space unless the operand names a variable.
 func (t *thread) addressIn(name string, space ptx.Space) (ptx.Space, uint64) {
 	s, addr := t.address(name)
 	if o, _ := t.operand(name); o.Sym() != nil {
@@ -212,7 +211,7 @@ func cp(t *thread) {
 	}
 }
 
-// executeEarly does a part of the task before the rest: a trap is at the instruction that issued it.
+// executeEarly runs a part of the task before the rest; it traps at the issuing instruction.
 func (k *task) executeEarly(f func()) {
 	saved := k.thread.instr
 	k.thread.instr = k.instr
@@ -220,7 +219,7 @@ func (k *task) executeEarly(f func()) {
 	k.thread.instr = saved
 }
 
-// waitFor does the tasks of the thread that are in no mbarrier's hands.
+// waitFor runs the matching tasks of the thread that notify no mbarrier.
 func (t *thread) waitFor(match func(*task) bool) {
 	for _, k := range t.cta.cluster.tasks {
 		switch {
@@ -237,7 +236,7 @@ func (t *thread) waitFor(match func(*task) bool) {
 	t.cta.cluster.removeDoneTasks()
 }
 
-// asyncCopy is cp.async (9.7.9.25.3.1).
+// asyncCopy executes cp.async (9.7.9.25.3.1).
 func (t *thread) asyncCopy() {
 	size := int(t.operandValue("c"))
 	n := size
@@ -263,7 +262,7 @@ func (t *thread) asyncCopy() {
 	}})
 }
 
-// bulkCopy is cp.async.bulk (9.7.9.25.4.1) and cp.reduce.async.bulk (9.7.9.25.4.2).
+// bulkCopy executes cp.async.bulk (9.7.9.25.4.1) and cp.reduce.async.bulk (9.7.9.25.4.2).
 func (t *thread) bulkCopy() {
 	n := int(t.operandValue("c"))
 	if n%16 != 0 {
@@ -282,7 +281,7 @@ func (t *thread) bulkCopy() {
 	}
 	ts, to := t.addressIn("a", toSpace)
 	fs, from := t.addressIn("b", fromSpace)
-	size := n // what the mbarrier is told
+	size := n // byte count for the mbarrier
 	alignment, trimmed := 16, 0
 	if t.hasModifier("ignore_oob") {
 		l, r := int(t.operandValue("h")), int(t.operandValue("i"))
@@ -296,11 +295,11 @@ func (t *thread) bulkCopy() {
 		to, from, n, alignment = to+uint64(trimmed), from+uint64(trimmed), max(n-l-r, 0), 1
 	}
 	source := func() []byte { return t.asyncBytes(fs, from, n, alignment, readAccess) }
-	mask16 := uint64(0xffff) // the bytes of each 16 that are copied
+	mask16 := uint64(0xffff) // mask of the copied bytes in each 16
 	if t.hasOperand("f") && !notifies {
 		mask16 = t.operandValue("f")
 	}
-	// copyTo copies to addresses of which in makes what they are in another CTA.
+	// copyTo copies to one CTA. mapAddr maps an address to the address in this CTA.
 	copyTo := func(mapAddr func(addr uint64) uint64) {
 		k := &task{bulk: true}
 		target := func() []byte { return t.asyncBytes(ts, mapAddr(to), n, alignment, writeAccess) }
@@ -343,8 +342,8 @@ func (t *thread) bulkCopy() {
 		copyTo(func(addr uint64) uint64 { return addr })
 		return
 	}
-	// To the CTAs whose ranks the mask has: to the same offset as in one's own, and to the mbarrier
-	// at the same offset as its own.
+	// Copy to the CTAs in the mask: to the same offset as in the thread's CTA, and notify the mbarrier at the same
+	// offset.
 	t.checkMulticastSource(ts, to)
 	mask := t.operandValue("f")
 	for rank := range uint64(32) {
@@ -363,15 +362,15 @@ func (t *thread) isMulticast() bool {
 	return t.hasModifier("multicast::cluster") || t.hasModifier("multicast::cluster::16b") || t.hasModifier("multicast::cluster::32b")
 }
 
-// checkReport traps if the instruction reports to an mbarrier that has no reports.
+// checkReport traps if the instruction reports to an mbarrier without reports.
 func (t *thread) checkReport(n mbarrierState) {
 	if report := t.instr.Slot("report"); report != "" && report != "mbarrier::report::disabled" && !n.v1 {
 		t.trap(KindBarrier, "a report to an mbarrier of .layout::v0")
 	}
 }
 
-// matchesReport reports whether the source of a copy has what its instruction looks for (manual of PTX 9.4,
-// report mechanisms): a byte of ones anywhere, or a negative zero as the first element of 16 bytes.
+// matchesReport reports whether the source of a copy has the pattern of its instruction (manual of PTX 9.4, report
+// mechanisms): a byte of ones anywhere, or a negative zero as the first element of 16 bytes.
 func matchesReport(instr *ptx.Instr, data []byte) bool {
 	_, pattern, ok := strings.Cut(instr.Slot("report"), "::report::validity::")
 	switch {
@@ -380,7 +379,7 @@ func matchesReport(instr *ptx.Instr, data []byte) bool {
 	case pattern == "per_element::ff":
 		return bytes.IndexByte(data, 255) >= 0
 	}
-	digits := len(strings.TrimPrefix(pattern, "per_16bytes::")) // of the element, in hexadecimal
+	digits := len(strings.TrimPrefix(pattern, "per_16bytes::")) // digits of the element, in hexadecimal
 	for i := 0; i+16 <= len(data); i += 16 {
 		first := new(big.Int).SetUint64(valueOf(data[i:][:8]).lo)
 		element := first.Mod(first, new(big.Int).Lsh(big.NewInt(1), uint(4*digits)))
@@ -391,7 +390,7 @@ func matchesReport(instr *ptx.Instr, data []byte) bool {
 	return false
 }
 
-// checkMulticastSource traps unless the address that a multicast gives is in shared memory of the cluster.
+// checkMulticastSource traps unless the address operand of a multicast is in shared memory of the cluster.
 func (t *thread) checkMulticastSource(space ptx.Space, addr uint64) {
 	inSpace, address := space, addr
 	if space == ptx.Generic {
@@ -402,21 +401,20 @@ func (t *thread) checkMulticastSource(space ptx.Space, addr uint64) {
 	}
 }
 
-// checkSameCTA traps unless what is written and the mbarrier that is told of it are in the shared
-// memory of one CTA.
+// checkSameCTA traps unless the written bytes and the notified mbarrier are in the shared memory of one CTA.
 func (t *thread) checkSameCTA(to, bar uint64, n int) {
 	if n > 0 && rankOf(to) != rankOf(bar) {
 		t.trap(KindMemory, "%#x is in shared memory of cta %d, the mbarrier in that of cta %d", to, rankOf(to), rankOf(bar))
 	}
 }
 
-// combineBytes is *p = op(*p, b), with the operation of the current instruction.
+// combineBytes computes *p = op(*p, b), with the operation of the current instruction.
 func (t *thread) combineBytes(space ptx.Space, typ ptx.Type, p []byte, b value) {
 	old := valueOf(p)
 	copy(p, bytesOf(t.modify(space, typ, old, b), typ.Size()))
 }
 
-// asyncStore is st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
+// asyncStore executes st.async (9.7.9.12) and red.async (9.7.13.7) on shared memory.
 func (t *thread) asyncStore() {
 	bar := t.mbarrierAt("c")
 	t.mbarrierIn(bar)

@@ -1,7 +1,6 @@
 package oracle
 
-// This file executes atomics (manual 9.7.13.5, 9.7.13.6). As threads run in
-// turn, every instruction is atomic.
+// This file executes atomics (manual 9.7.13.5, 9.7.13.6). Threads run in turn, so that every instruction is atomic.
 
 import (
 	"math/big"
@@ -27,7 +26,7 @@ func red(t *thread) {
 	t.readModifyWrite()
 }
 
-// readModifyWrite updates memory and gives what was there, element by element.
+// readModifyWrite updates memory and returns the old values, element by element.
 func (t *thread) readModifyWrite() []value {
 	space, addr := t.address("a")
 	if space == ptx.Generic {
@@ -51,7 +50,7 @@ func (t *thread) readModifyWrite() []value {
 	return list
 }
 
-// combineHalves is op(old, b) of numbers of 16 bits, one or two of them.
+// combineHalves computes op(old, b) for one or two 16-bit numbers.
 func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 	f := half
 	if typ == ptx.BF16 || typ == ptx.BF16x2 {
@@ -74,9 +73,9 @@ func (t *thread) combineHalves(typ ptx.Type, old, b uint64) uint64 {
 	return r
 }
 
-// modify is op(old, b). Additions of .f32 in global memory, not in shared, flush
-// subnormal operands and results. A NaN of .f64 stays as it is there, b's before that in memory; in
-// shared memory it is made quiet, and that there goes before b's (an H200).
+// modify computes op(old, b). Additions of .f32 flush subnormal operands and results in global memory, but not in
+// shared memory. A NaN of .f64 is unchanged in global memory, and b's NaN is preferred to that in memory; in shared
+// memory the NaN is made quiet, and the NaN in memory is preferred (an H200).
 func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 	r, s := integer(old.lo, typ.Bits(), typ.IsSigned()), integer(b.lo, typ.Bits(), typ.IsSigned())
 	one := big.NewInt(1)
@@ -116,7 +115,7 @@ func (t *thread) modify(space ptx.Space, typ ptx.Type, old, b value) value {
 			return old
 		}
 		flush := func(bits uint64) uint64 { return bits }
-		keepsSubnormals := space == ptx.Shared || t.hasModifier("noftz") || t.hasModifier("bulk") && !t.hasModifier("tensor") // subnormal numbers
+		keepsSubnormals := space == ptx.Shared || t.hasModifier("noftz") || t.hasModifier("bulk") && !t.hasModifier("tensor")
 		if typ == ptx.F32 && !keepsSubnormals {
 			flush = f.flush
 		}

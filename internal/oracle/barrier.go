@@ -1,31 +1,29 @@
 package oracle
 
-// This file executes barriers of a CTA (manual 9.7.13.1). A barrier counts
-// warps: a warp arrives when all its threads that have not exited are at the
-// barrier, and counts as warp-size threads.
+// This file executes barriers of a CTA (manual 9.7.13.1). A barrier counts warps: a warp arrives when all its threads
+// that have not exited are at the barrier, and counts as warp-size threads.
 
-// barrier is one of the sixteen barriers of a CTA between two completions.
+// barrier is the state of one of the sixteen barriers of a CTA between two completions.
 type barrier struct {
-	expected int // threads it waits for; 0 before the first arrival
+	expected int // expected arrivals in threads; 0 before the first arrival
 	wholeCTA bool
 	count    int            // threads that have arrived
-	warps    map[*Warp]bool // that have arrived
+	warps    map[*Warp]bool // warps that have arrived
 	waiting  []*thread
 
-	popc     int // .red over the arrived threads: how many predicates were true
+	popc     int // number of true predicates of .red among the arrived threads
 	anyFalse bool
 }
 
-// arrival is what a thread at a barrier has come for.
+// arrival is the request of a thread at a barrier.
 type arrival struct {
 	id          uint64
-	count       int  // operand b; 0 without
-	warpArrived bool // its warp has arrived, it waits for the others
-	isWait      bool // … of barrier.cluster: it is .wait
+	count       int  // operand b; 0 if absent
+	warpArrived bool // its warp has arrived and waits for other warps
+	isWait      bool // for barrier.cluster: it is .wait
 }
 
-// bar (9.7.13.1, 9.7.13.2): bar.sync, .arrive and .red, barrier likewise;
-// bar.warp.sync is a collective.
+// bar (9.7.13.1, 9.7.13.2): bar.sync, .arrive and .red, and the same of barrier; bar.warp.sync is a collective.
 func bar(t *thread) {
 	switch {
 	case t.hasModifier("cluster"):
@@ -49,9 +47,8 @@ func bar(t *thread) {
 	t.state = atBarrier
 }
 
-// arrive lets the warp arrive at a barrier if all its threads are there, and
-// looks after every barrier if all have exited. It reports whether something
-// happened.
+// arrive lets the warp arrive at a barrier if all its threads are there. If all have exited, it tries to complete every
+// barrier. It reports whether the warp arrived.
 func (w *Warp) arrive() bool {
 	threads := w.liveThreads()
 	if len(threads) == 0 {
@@ -89,7 +86,7 @@ func (w *Warp) arrive() bool {
 	return true
 }
 
-// addThread enters a thread of an arriving warp.
+// addThread adds a thread of an arriving warp.
 func (b *barrier) addThread(t *thread) {
 	expected := t.arrival.count
 	if expected == 0 {
@@ -117,9 +114,8 @@ func (b *barrier) addThread(t *thread) {
 	b.waiting = append(b.waiting, t)
 }
 
-// completeBarrier releases the threads of a barrier if everyone it waits for has
-// arrived. A barrier for all threads of the CTA does not wait for warps that
-// have exited.
+// completeBarrier releases the threads of a barrier if all expected threads have arrived. A barrier for all threads of
+// the CTA does not wait for warps that have exited.
 func (c *cta) completeBarrier(b *barrier) {
 	expected := b.expected
 	if b.wholeCTA {

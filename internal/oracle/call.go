@@ -1,8 +1,7 @@
 package oracle
 
-// This file holds calls, frames and the functions that the driver provides
-// (manual 9.7.12.5, 7.1; vprintf, malloc, free and __assertfail of the CUDA
-// device runtime).
+// This file has calls, frames and the functions that the driver provides (manual 9.7.12.5, 7.1; vprintf, malloc, free
+// and __assertfail of the CUDA device runtime).
 
 import (
 	"fmt"
@@ -12,15 +11,14 @@ import (
 	"gemu/ptx"
 )
 
-// A thread's local memory is a stack that grows upwards; docs/addresses.md says what
-// lies in it where.
+// A thread's local memory is a stack that grows upwards; docs/addresses.md describes its layout.
 const (
-	stackBottom = 0x10 // nothing is below
+	stackBottom = 0x10 // first offset of the stack
 	frameAlign  = 16
-	stackAlign  = 4 // of its end, and of what is in a frame
+	stackAlign  = 4 // alignment of the stack's end, and of variables in a frame
 )
 
-// pushFrame begins an activation of fn. The arguments are bytes, by parameter.
+// pushFrame begins an activation of fn. args has the bytes of each argument.
 func (t *thread) pushFrame(fn *ptx.Func, args [][]byte) {
 	f := &frame{fn: fn, block: fn.Blocks[0], regs: make([]value, len(fn.Regs)), vars: map[*ptx.Var]uint64{}, base: t.sp, caller: t.instr}
 	if uint64(len(t.frames)) >= t.machine.stackLimit/frameAlign {
@@ -29,7 +27,7 @@ func (t *thread) pushFrame(fn *ptx.Func, args [][]byte) {
 	vars := frameVars(fn)
 	sp := align(t.sp, frameAlign)
 	for _, v := range vars {
-		sp = align(sp, uint64(v.Alignment())) // powers of two: the largest counts
+		sp = align(sp, uint64(v.Alignment())) // powers of two: the largest alignment wins
 	}
 	for _, v := range vars {
 		sp = align(sp, uint64(max(v.Alignment(), stackAlign)))
@@ -56,7 +54,7 @@ func (t *thread) pushFrame(fn *ptx.Func, args [][]byte) {
 	}
 }
 
-// copyModuleRegs copies the module's registers to one function's frame from another's.
+// copyModuleRegs copies the module's registers from one function's frame to another's.
 func (t *thread) copyModuleRegs(to, from *frame) {
 	moduleRegs, _ := to.fn.Statics()
 	regs, _ := from.fn.Statics()
@@ -66,8 +64,8 @@ func (t *thread) copyModuleRegs(to, from *frame) {
 	}
 }
 
-// frameVars are the variables in the frame of a function, in order. The parameters of a
-// kernel are in the parameter block, and those of the module in its frame.
+// frameVars returns the variables in the frame of a function, in order. The parameters of a kernel are in the parameter
+// block; variables of the module are in the kernel's frame.
 func frameVars(fn *ptx.Func) []*ptx.Var {
 	list := fn.Vars
 	if _, shared := fn.Statics(); !fn.Entry {
@@ -87,7 +85,7 @@ func (t *thread) growStack(sp uint64) {
 	t.sp = sp
 }
 
-// setVar gives a parameter or variable of the current frame its value.
+// setVar assigns a value to a parameter or variable of the current frame.
 func (t *thread) setVar(v *ptx.Var, p []byte) {
 	if v.Reg != ptx.NoReg {
 		t.write(&ptx.Operand{Kind: ptx.RegOperand, Reg: v.Reg}, v.Type, valueOf(p))
@@ -96,7 +94,7 @@ func (t *thread) setVar(v *ptx.Var, p []byte) {
 	copy(t.local[t.currentFrame().vars[v]:], p)
 }
 
-// getVar is the value of a parameter or variable of the current frame.
+// getVar returns the value of a parameter or variable of the current frame.
 func (t *thread) getVar(v *ptx.Var) []byte {
 	if v.Reg != ptx.NoReg {
 		return bytesOf(t.currentFrame().regs[v.Reg], v.Type.Size())
@@ -104,8 +102,7 @@ func (t *thread) getVar(v *ptx.Var) []byte {
 	return append([]byte(nil), t.local[t.currentFrame().vars[v]:][:t.machine.varSize(v)]...)
 }
 
-// popFrame ends the current activation and hands its results to the caller; from a
-// kernel it ends the thread.
+// popFrame ends the current activation and passes its results to the caller; for a kernel it ends the thread.
 func (t *thread) popFrame() {
 	f := t.currentFrame()
 	if f.caller == nil {
@@ -121,14 +118,14 @@ func (t *thread) popFrame() {
 	t.sp = f.base
 	t.instr = f.caller
 	t.takeResults(results)
-	if p := t.instr.Pending; p != nil { // the function may have waited for it
+	if p := t.instr.Pending; p != nil { // a wait in the called function may have completed it
 		for _, r := range p.Writes {
 			t.logWrite(t.currentFrame().fn, r, t.currentFrame().regs[r])
 		}
 	}
 }
 
-// takeResults stores a call's results where the caller wants them.
+// takeResults stores a call's results in the operands of the caller.
 func (t *thread) takeResults(results [][]byte) {
 	for i := range t.instr.Call.Rets {
 		o := &t.instr.Call.Rets[i]
@@ -156,7 +153,7 @@ func call(t *thread) {
 	}
 	minimum := len(fn.Params)
 	if minimum > 0 && fn.Params[minimum-1].Unbounded() {
-		minimum-- // it may be left out
+		minimum-- // an unbounded parameter may be omitted
 	}
 	if len(c.Args) < minimum || len(c.Args) > len(fn.Params) || len(c.Rets) > len(fn.Rets) {
 		t.trap(KindCall, "%d arguments and %d results, %s has %d and %d", len(c.Args), len(c.Rets), fn.Name, len(fn.Params), len(fn.Rets))
@@ -191,8 +188,8 @@ func call(t *thread) {
 	}
 }
 
-// checkPrototype traps unless a call through an address may reach the function: it is in the list of targets, or the
-// call table, or has the sizes and alignments of the prototype.
+// checkPrototype traps unless a call through an address may reach the function: it must be in the list of targets or in
+// the call table, or have the sizes and alignments of the prototype.
 func (t *thread) checkPrototype(c *ptx.Call, fn *ptx.Func) {
 	if c.List != nil && c.List.Proto != nil {
 		layout := func(f *ptx.Func) string {
@@ -232,7 +229,7 @@ func (t *thread) checkPrototype(c *ptx.Call, fn *ptx.Func) {
 	}
 }
 
-// argument is the value of an argument, by the size of the parameter.
+// argument returns the bytes of an argument, in the size of the parameter.
 func (t *thread) argument(o *ptx.Operand, param *ptx.Var) []byte {
 	var p []byte
 	v, isVar := o.Sym().(*ptx.Var)
@@ -261,8 +258,7 @@ func (t *thread) resultSize(o *ptx.Operand) int {
 	return t.currentFrame().fn.Regs[o.Reg].Type.Size()
 }
 
-// builtins are the functions without a body that can be called, with their
-// arguments as integers.
+// builtins are the callable functions without a body, with their arguments as integers.
 var builtins = map[string]func(t *thread, args [4]uint64) uint64{
 	"vprintf":      vprintf,
 	"malloc":       malloc,
@@ -305,8 +301,7 @@ func free(t *thread, args [4]uint64) uint64 {
 	return 0
 }
 
-// assertfail(message, file, line, function, charsize) is what assert calls when
-// it fails.
+// assertfail(message, file, line, function, charsize) is called by a failed assert.
 func assertfail(t *thread, args [4]uint64) uint64 {
 	c := t.cta.id
 	t.trap(KindAssert, "%s", fmt.Sprintf("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.",

@@ -1,7 +1,7 @@
 package oracle
 
-// This file is clusters (manual 3.2.1, 9.7.13.3): CTAs that reach each other's shared memory and
-// meet at a barrier. Where there are none, each CTA is one.
+// This file has clusters (manual 3.2.1, 9.7.13.3): CTAs that can access each other's shared memory and share a barrier.
+// Without clusters, each CTA is a cluster of its own.
 
 import (
 	"maps"
@@ -11,17 +11,17 @@ import (
 	"gemu/ptx"
 )
 
-// cluster is CTAs that run together.
+// cluster is a group of CTAs that run together.
 type cluster struct {
 	machine  *machine
 	ctas     []*cta // by rank
-	firstCTA int    // place of the first in the order of all CTAs, clusters one behind the other
+	firstCTA int    // number of the first CTA in the order of clusters
 	tasks    []*task
-	phase    int // of the barrier: how often it has completed
+	phase    int // number of completions of the barrier
 }
 
-// clusterDim is the extents of a cluster: those asked for, or that the kernel requires
-// (manual 11.7.1), or one CTA.
+// clusterDim returns the extents of a cluster: those of the launch, or those that the kernel requires (manual 11.7.1),
+// or one CTA.
 func (l *Launch) clusterDim(k *ptx.Func) [3]int {
 	n := l.Cluster
 	if args, ok := k.Directive(".reqnctapercluster"); ok && n == [3]int{} {
@@ -36,8 +36,8 @@ func (l *Launch) clusterDim(k *ptx.Func) [3]int {
 	return n
 }
 
-// withGridInCTAs is the launch with its grid in CTAs: that of a kernel whose blocks are clusters is in
-// clusters (manual 11.8.1). A tile kernel that is launched with one thread has the threads that it requires.
+// withGridInCTAs returns the launch with its grid in CTAs: a kernel with .blocksareclusters is launched with a grid of
+// clusters (manual 11.8.1). A tile kernel that is launched with one thread gets the threads that it requires.
 func (l *Launch) withGridInCTAs(k *ptx.Func) *Launch {
 	if k == nil {
 		return l
@@ -56,7 +56,7 @@ func (l *Launch) withGridInCTAs(k *ptx.Func) *Launch {
 	return &launch
 }
 
-// hasExplicitClusters reports whether the launch has clusters because somebody said so.
+// hasExplicitClusters reports whether the launch or the kernel specifies clusters.
 func (m *machine) hasExplicitClusters() bool {
 	_, ok := m.kernel.Directive(".reqnctapercluster")
 	return ok || m.Cluster != [3]int{}
@@ -64,7 +64,7 @@ func (m *machine) hasExplicitClusters() bool {
 
 func (m *machine) clusterSize() int { return m.clusterDim[0] * m.clusterDim[1] * m.clusterDim[2] }
 
-// clusterGrid is how many clusters there are in each dimension.
+// clusterGrid returns the number of clusters in each dimension.
 func (m *machine) clusterGrid() (n [3]int) {
 	for i := range n {
 		n[i] = m.Grid[i] / m.clusterDim[i]
@@ -87,7 +87,7 @@ func (m *machine) newCluster(linear int) *cluster {
 	return g
 }
 
-// threads are those of all its CTAs.
+// threads returns the threads of all CTAs.
 func (g *cluster) threads() (list []*thread) {
 	for _, c := range g.ctas {
 		list = append(list, c.threads...)
@@ -95,7 +95,7 @@ func (g *cluster) threads() (list []*thread) {
 	return list
 }
 
-// runRounds lets the CTAs run for some rounds. It reports whether all have ended.
+// runRounds runs the CTAs for some rounds. It reports whether all have ended.
 func (g *cluster) runRounds() (done bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -141,14 +141,14 @@ func (g *cluster) runRounds() (done bool, err error) {
 	return false, nil
 }
 
-// rankShift is where an address of shared memory has the rank of its CTA (docs/addresses.md).
+// rankShift is the position of the CTA's rank in an address of shared memory (docs/addresses.md).
 const rankShift = 24
 
 // sharedBase is the address of the CTA's shared memory in .shared space.
 func (c *cta) sharedBase() uint64 { return uint64(c.rank) << rankShift }
 
-// ctaOfShared is the CTA in whose shared memory an address in .shared space is: the thread's own, or
-// any of its cluster if cluster.
+// ctaOfShared returns the CTA whose shared memory contains an address in .shared space: the thread's own, or, if
+// cluster is set, any CTA of its cluster.
 func (t *thread) ctaOfShared(addr uint64, cluster bool) *cta {
 	c := t.cta
 	if rank := addr >> rankShift; cluster && rank < uint64(len(c.cluster.ctas)) {
@@ -160,7 +160,7 @@ func (t *thread) ctaOfShared(addr uint64, cluster bool) *cta {
 	return c
 }
 
-// reachesCluster reports whether the current instruction may go to shared memory of other CTAs.
+// reachesCluster reports whether the current instruction may access shared memory of other CTAs.
 func (t *thread) reachesCluster() bool {
 	space, _ := t.instr.Space()
 	return space == ptx.Generic || t.hasModifier("shared::cluster")
@@ -168,22 +168,21 @@ func (t *thread) reachesCluster() bool {
 
 // clusterArrival is the state of a thread at the barrier of its cluster.
 type clusterArrival struct {
-	pending bool // and has yet to wait
-	phase   int  // the barrier's when it did
+	pending bool // it has arrived, and not waited yet
+	phase   int  // phase of the barrier at the arrival
 }
 
-// atCluster is the number of the cluster's barrier, which no barrier of a CTA has.
+// atCluster is the number of the cluster's barrier, which differs from the numbers of CTA barriers.
 const atCluster = 16
 
-// clusterBarrier (9.7.13.3): the thread waits for those of its warp, then arrives, or waits for all
-// of the cluster.
+// clusterBarrier (9.7.13.3): the thread waits for its warp, then arrives, or waits for the whole cluster.
 func clusterBarrier(t *thread) {
 	t.arrival = arrival{id: atCluster, isWait: t.hasModifier("wait")}
 	t.state = atBarrier
 }
 
-// arriveAtCluster lets the threads of a warp arrive that are all at barrier.cluster.arrive, or
-// wait that are all at barrier.cluster.wait. It reports whether something happened.
+// arriveAtCluster handles a warp whose threads are all at barrier.cluster.arrive, or all at barrier.cluster.wait. It
+// reports whether they were.
 func (w *Warp) arriveAtCluster() bool {
 	threads := w.liveThreads()
 	for _, t := range threads {
@@ -209,8 +208,7 @@ func (w *Warp) arriveAtCluster() bool {
 	return true
 }
 
-// completeBarrier completes the barrier if every thread that has not exited has arrived, and lets go on
-// those that have waited for it.
+// completeBarrier completes the barrier if every live thread has arrived, and releases the threads that wait for it.
 func (g *cluster) completeBarrier() {
 	complete, anyLive := true, false
 	for _, t := range g.threads() {
@@ -230,8 +228,8 @@ func (g *cluster) completeBarrier() {
 	}
 }
 
-// launchControl is clusterlaunchcontrol (9.7.13.17). The answer, which the manual leaves open, is
-// x, y and z of the first CTA of the cluster that will not begin, and 1; or 0 (docs/clusters.md).
+// launchControl executes clusterlaunchcontrol (9.7.13.17). The manual leaves the response opaque; here it is x, y and z
+// of the first CTA of the cluster that will not begin, and 1; or 0 (docs/clusters.md).
 func launchControl(t *thread) {
 	switch {
 	case t.hasModifier("try_cancel"):
@@ -250,14 +248,14 @@ func launchControl(t *thread) {
 	}
 }
 
-// cancelResponse is the four words of an answer.
+// cancelResponse returns the four words of a response.
 func (t *thread) cancelResponse() [4]uint64 {
 	o, typ := t.operand("a")
 	v := t.read(o, typ)
 	return [4]uint64{low(v.lo, 32), v.lo >> 32, low(v.hi, 32), v.hi >> 32}
 }
 
-// tryCancel asks for a cluster that has not begun.
+// tryCancel cancels a cluster that has not begun.
 func (t *thread) tryCancel() {
 	var answer value
 	if m := t.machine; m.nextCluster < m.clusterCount() {
@@ -292,7 +290,7 @@ func (t *thread) tryCancel() {
 	}
 }
 
-// inCluster gives n bytes of shared memory of any CTA of the cluster.
+// inCluster returns n bytes of shared memory of any CTA of the cluster.
 func (t *thread) inCluster(space ptx.Space, addr uint64, n, alignment int) []byte {
 	if space == ptx.Shared {
 		addr += sharedWindow

@@ -8,9 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// compareBits is the comparison of the current instruction (9.3.1) on the bits a
-// and b of type typ. Operands in which one is NaN are unordered: eq to ge are
-// false for them, equ to geu true.
+// compareBits applies the comparison of the current instruction (9.3.1) to the bits a and b of type typ. Operands are
+// unordered if one is NaN: then eq to ge are false, equ to geu true.
 func (t *thread) compareBits(typ ptx.Type, a, b uint64) bool {
 	op := t.instr.Slot("cmp")
 	if !typ.IsFloat() {
@@ -53,7 +52,7 @@ func compareHolds(op string, c int) bool {
 	panic(fmt.Sprintf("BUG: comparison %s", op))
 }
 
-// boolOp combines the comparison with predicate c, if the instruction has one.
+// boolOp combines the comparison with predicate c, if the instruction has it.
 func (t *thread) boolOp(p bool) bool {
 	switch t.instr.Slot("bool") {
 	case "and":
@@ -66,7 +65,7 @@ func (t *thread) boolOp(p bool) bool {
 	return p
 }
 
-// comparisons compares a and b: of packed types the low halves, then the high ones.
+// comparisons compares a and b; for packed types the low halves, then the high halves.
 func (t *thread) comparisons() []bool {
 	typ := t.instr.SlotType("stype")
 	if typ == ptx.NoType {
@@ -85,8 +84,7 @@ func (t *thread) comparisons() []bool {
 	return []bool{t.compareBits(elemType, low(a, 16), low(b, 16)), t.compareBits(elemType, a>>16, b>>16)}
 }
 
-// set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison holds; in halves of d, if
-// halves are compared.
+// set (9.7.6.1, 9.7.7.1): all ones, or 1.0, if the comparison is true; in each half of d, if halves are compared.
 func set(t *thread) {
 	if !t.instr.Form.HasSlot("dtype") {
 		setPacked(t)
@@ -113,8 +111,8 @@ func set(t *thread) {
 	t.setOperand("d", d)
 }
 
-// setp (9.7.6.2): p = BoolOp(a cmp b, c), q = BoolOp(!(a cmp b), c). Of packed types
-// (9.7.7.2) q is that of the high halves.
+// setp (9.7.6.2): p = BoolOp(a cmp b, c), q = BoolOp(!(a cmp b), c). For packed types (9.7.7.2) q is the result of the
+// high halves.
 func setp(t *thread) {
 	tests := t.comparisons()
 	p, q := t.boolOp(tests[0]), t.boolOp(!tests[0])
@@ -136,7 +134,7 @@ func selp(t *thread) {
 	}
 }
 
-// slct (9.7.6.4): d = c >= 0 ? a : b. A NaN is not >= 0, -0 is.
+// slct (9.7.6.4): d = c >= 0 ? a : b. -0 counts as >= 0, NaN does not.
 func slct(t *thread) {
 	_, typ := t.operand("c")
 	c := t.operandValue("c")

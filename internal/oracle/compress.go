@@ -1,7 +1,7 @@
 package oracle
 
-// This file executes spcompress and spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31), and what
-// tcgen05.ld.spcompress does with what a thread has loaded (9.7.18.8.3).
+// This file executes spcompress and spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31), and the compression of
+// tcgen05.ld.spcompress (9.7.18.8.3).
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// fields cuts registers into fields of so many bits.
+// fields cuts registers into fields of the given number of bits.
 func fields(words []uint64, bits int) (list []uint64) {
 	for _, w := range words {
 		for at := 0; at < 32; at += bits {
@@ -21,7 +21,7 @@ func fields(words []uint64, bits int) (list []uint64) {
 	return list
 }
 
-// joined is n registers that hold the fields; bits that are left are 0.
+// joined packs fields into n registers; unused bits are 0.
 func joined(list []uint64, bits, n int) []uint64 {
 	words := make([]uint64, n)
 	for i, v := range list {
@@ -48,17 +48,17 @@ func (t *thread) putWords(name string, list []uint64, bits int) {
 	}
 }
 
-// sparseBits and indexBits are what the qualifiers say.
+// sparseBits and indexBits return the sizes that the qualifiers specify.
 func (t *thread) sparseBits() int { return choose(t.hasModifier("b16"), 16, 8) }
 func (t *thread) indexBits() int  { return choose(t.hasModifier("b4"), 4, 2) }
 
-// selection is what spcompress does with elements of a type.
+// selection is the rule by which spcompress selects elements of a type.
 type selection struct {
 	typ      ptx.Type
 	min, abs bool
 }
 
-// selectionOf reads a sparsity descriptor (table 38).
+// selectionOf decodes a sparsity descriptor (table 38).
 func (t *thread) selectionOf(desc uint64) selection {
 	types := map[uint64]ptx.Type{0: ptx.U8, 1: ptx.S8, 2: ptx.E5M2, 3: ptx.E4M3, 4: ptx.E3M2, 5: ptx.E2M3}
 	if t.hasModifier("b16") {
@@ -71,7 +71,7 @@ func (t *thread) selectionOf(desc uint64) selection {
 	return selection{typ, desc%4 >= 2, desc%2 == 1}
 }
 
-// number is the value of an element, or its magnitude.
+// number returns the value of an element, or its magnitude.
 func (s selection) number(v uint64) (n number) {
 	switch table := tables[s.typ]; {
 	case table != nil:
@@ -87,7 +87,7 @@ func (s selection) number(v uint64) (n number) {
 	return n
 }
 
-// before compares: -1 if an element is chosen before another one.
+// before returns -1 if x is selected before y, 1 if after, 0 if they are equal.
 func (s selection) before(x, y uint64) int {
 	a, b := s.number(x), s.number(y)
 	switch {
@@ -99,8 +99,8 @@ func (s selection) before(x, y uint64) int {
 	return choose(s.min, 1, -1) * order(a, b)
 }
 
-// compressed is two of each four elements, in their order, with their indices. The manual leaves open which of equals
-// are taken, and which of three NaNs: here the first ones.
+// compressed returns two of each four elements, in their order, with their indices. The manual does not specify the
+// choice among equal elements, and among three NaNs: here it is the first ones.
 func (s selection) compressed(all []uint64) (kept, indices []uint64) {
 	for ; len(all) > 0; all = all[4:] {
 		at := []int{0, 1, 2, 3}
@@ -121,7 +121,7 @@ func spcompress(t *thread) {
 	t.putWords("p", kept, t.sparseBits())
 }
 
-// spdecompress: an index beyond its sequence, whose meaning the manual leaves to implementations, is a trap.
+// spdecompress: an index beyond its sequence traps; the manual leaves its meaning to implementations.
 func spdecompress(t *thread) {
 	var from, to int
 	for _, mod := range strings.Split(t.instr.Text, ".") {

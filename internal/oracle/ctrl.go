@@ -1,6 +1,6 @@
 package oracle
 
-// This file executes control flow (manual 9.7.12) but for calls.
+// This file executes control flow (manual 9.7.12) except calls.
 
 // bra (9.7.12.3) continues at the target.
 func bra(t *thread) {

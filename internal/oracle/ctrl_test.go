@@ -139,8 +139,8 @@ func TestEndlessRecursion(t *testing.T) {
 	wantTrap(t, r.tryRun("k", 1, 1), KindStack, "calls deep")
 }
 
-// TestCalls passes arguments in registers, as constants, by value in
-// aggregates, and takes the address of a parameter.
+// TestCalls passes arguments in registers, as constants and by value in aggregates, and takes the address of a
+// parameter.
 func TestCalls(t *testing.T) {
 	r := newHarness(t, `
 .func (.reg .u32 d) addmul(.reg .u32 a, .reg .u32 b, .reg .u32 c) {
@@ -258,8 +258,7 @@ func TestIndirectCalls(t *testing.T) {
 	wantTrap(t, r.tryRun("k", 1, 4, o, 0), KindCall, "odd (8:7) is not among the targets")
 }
 
-// TestStepLimit: an endless loop ends with a trap; skipped instructions
-// count.
+// TestStepLimit: an endless loop ends with a trap; skipped instructions count.
 func TestStepLimit(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k() { L: bra L; }
@@ -280,8 +279,7 @@ L:	@%p add.u32 %r, %r, 1;
 	}
 }
 
-// TestCancel: a cancelled context ends an endless loop, and a launch that makes
-// no sense is refused.
+// TestCancel: a cancelled context ends an endless loop, and an invalid launch is refused.
 func TestCancel(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k() { L: bra L; }
@@ -307,8 +305,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestGuards: an instruction whose guard is false does nothing, and is not
-// counted, unless it is a return.
+// TestGuards: an instruction with a false guard does nothing, and is not counted, unless it is a return.
 func TestGuards(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 out) {
@@ -332,8 +329,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestUnsupported: what is not run says so when a thread reaches it, not
-// before.
+// TestUnsupported: an unsupported instruction fails when a thread reaches it, not before.
 func TestUnsupported(t *testing.T) {
 	for _, code := range []string{
 		"call unknown;",
@@ -362,7 +358,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// notRun lists the instructions that have forms which no engine runs, by mnemonic and section of the form.
+// notRun lists the instructions with forms that no engine runs, by mnemonic and section of the form.
 var notRun = map[string]bool{
 	"fabric 9.7.10.5.1": true,
 	"fabric 9.7.10.5.2": true,

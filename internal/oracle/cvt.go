@@ -23,7 +23,7 @@ func cvt(t *thread) {
 	t.setOperand("d", t.convert(t.operandValue("a"), from, to))
 }
 
-// convert gives the bits of type to for the bits a of type from.
+// convert converts the bits a of type from to type to.
 func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	switch {
 	case from.IsInt() && to.IsInt():
@@ -47,8 +47,8 @@ func (t *thread) convert(a uint64, from, to ptx.Type) uint64 {
 	return t.toFloat(n, to)
 }
 
-// convertNaN converts a NaN between floating-point types. It keeps its payload where .f64 is one of them,
-// and all its bits where nothing is done to a number, between the same types or from .bf16 to .f32.
+// convertNaN converts a NaN between floating-point types. It keeps the payload if one type is .f64, and all bits in a
+// conversion that changes no number: between the same types, or from .bf16 to .f32.
 func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 	f, g := formatOf(from), formatOf(to)
 	switch unchanged := from == to && t.integral() == "" && from.Bits() >= 32; {
@@ -67,8 +67,8 @@ func (t *thread) convertNaN(a uint64, from, to ptx.Type) uint64 {
 	return g.nan
 }
 
-// sourceNumber decodes a floating-point operand. The manual's .ftz flushes one of .f32;
-// a GPU's conversion to .f16 ignores it.
+// sourceNumber decodes a floating-point operand. With .ftz a .f32 operand is flushed, as the manual says; but a GPU's
+// conversion to .f16 ignores .ftz.
 func (t *thread) sourceNumber(a uint64, from ptx.Type) number {
 	f := formatOf(from)
 	if from == ptx.F32 && t.instr.SlotType("dtype") != ptx.F16 {
@@ -77,8 +77,8 @@ func (t *thread) sourceNumber(a uint64, from ptx.Type) number {
 	return f.decode(a)
 }
 
-// integral is the mode in which the instruction rounds to an integer (rni, rzi,
-// rmi, rpi), without its i; "" if it does not.
+// integral returns the mode of rounding to an integer (rni, rzi, rmi, rpi), without its last i; "" if the instruction
+// does not round to an integer.
 func (t *thread) integral() string {
 	if rnd := t.instr.Slot("rnd"); len(rnd) == 3 && rnd[2] == 'i' {
 		return rnd[:2]
@@ -86,8 +86,8 @@ func (t *thread) integral() string {
 	return ""
 }
 
-// toInt converts to an integer. Values out of range saturate, with or without
-// .sat. NaN gives zero, but 100…0 where 64 bits are involved.
+// toInt converts to an integer. Values out of range saturate, with or without .sat. NaN gives zero, but 100…0 if source
+// or destination has 64 bits.
 func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
 	n := t.sourceNumber(a, from)
 	switch n.class {
@@ -106,8 +106,7 @@ func (t *thread) toInt(a uint64, from, to ptx.Type) uint64 {
 	return wrap(clamp(n.integral(t.integral()).integer(), to.Bits(), to.IsSigned()), to.Bits())
 }
 
-// toFloat rounds to a floating-point type, with .ftz, .sat, .relu and
-// .satfinite.
+// toFloat rounds to a floating-point type, and applies .ftz, .sat, .relu and .satfinite.
 func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 	if to == ptx.TF32 {
 		rnd := t.rounding()
@@ -124,7 +123,7 @@ func (t *thread) toFloat(n number, to ptx.Type) uint64 {
 	return t.modified(d, f)
 }
 
-// modified is a result with .satfinite, .relu and .sat.
+// modified applies .pzo, .satfinite, .relu and .sat to a result.
 func (t *thread) modified(d uint64, f format) uint64 {
 	if t.hasModifier("pzo") && d == f.sign() {
 		d = 0
@@ -141,10 +140,9 @@ func (t *thread) modified(d uint64, f format) uint64 {
 	return d
 }
 
-// cvtPack (9.7.9.22): a and b saturated to a narrow type; b in the lowest bits
-// of d, a above, then c.
+// cvtPack (9.7.9.22): a and b saturated to a narrow type; b in the lowest bits of d, a above, then c.
 func cvtPack(t *thread) {
-	to := t.instr.Slot("dtype") // u2 and s2 are no types elsewhere
+	to := t.instr.Slot("dtype") // u2 and s2 exist only here
 	n, _ := strconv.Atoi(to[1:])
 	narrow := func(name string) uint64 { return wrap(clamp(t.intOperand(name), n, to[0] == 's'), n) }
 	d := narrow("a")<<n | narrow("b")

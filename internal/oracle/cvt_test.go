@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestCvtInt: integers between widths: the low bits, or with .sat the nearest
-// value.
+// TestCvtInt converts integers between widths: to the low bits, or with .sat to the nearest value.
 func TestCvtInt(t *testing.T) {
 	var ones [][]uint64
 	for _, c := range cornerValues {
@@ -23,7 +22,7 @@ func TestCvtInt(t *testing.T) {
 		return uint64(max(0, min(math.MaxUint32, int64(x[0]))))
 	})
 	checkAll(t, []want{
-		// The register is wider than the type: extended as the type says (9.4.1).
+		// The register is wider than the type, which decides the extension (9.4.1).
 		{"cvt.s8.s32", u(0x1ff), u(0xffff)},
 		{"cvt.u8.s32", u(0x1ff), u(0x00ff)},
 		{"cvt.s16.s8", u(0x80), u(0xff80)},
@@ -32,8 +31,8 @@ func TestCvtInt(t *testing.T) {
 	})
 }
 
-// TestCvtIntToFloat compares with the host, whose conversions round to nearest
-// even, and one step in the other directions.
+// TestCvtIntToFloat compares with the host, whose conversions round to nearest even, and with the neighbouring number
+// for the other rounding modes.
 func TestCvtIntToFloat(t *testing.T) {
 	var ones [][]uint64
 	for _, c := range cornerValues {
@@ -64,8 +63,7 @@ func TestCvtIntToFloat(t *testing.T) {
 	})
 }
 
-// TestCvtFloatToInt: out of range saturates; NaN is zero, or 1<<(n-1) if 64
-// bits are on either side.
+// TestCvtFloatToInt: values out of range saturate; NaN is zero, or 1<<(n-1) if one side has 64 bits.
 func TestCvtFloatToInt(t *testing.T) {
 	f := func(x float32) uint64 { return uint64(math.Float32bits(x)) }
 	d := math.Float64bits
@@ -103,7 +101,7 @@ func TestCvtFloatToInt(t *testing.T) {
 	})
 }
 
-// TestCvtFloat: between floating-point formats.
+// TestCvtFloat converts between floating-point formats.
 func TestCvtFloat(t *testing.T) {
 	checkAll(t, []want{
 		{"cvt.rn.f32.f64", u(math.Float64bits(0.1)), u(uint64(math.Float32bits(0.1)))},
@@ -136,7 +134,7 @@ func TestCvtFloat(t *testing.T) {
 		{"cvt.rn.f16.f32", u(0x477ff000), u(0x7c00)},
 		{"cvt.rz.f16.f32", u(fMax), u(0x7bff)},
 		{"cvt.rn.f16.f32", u(0x33000000), u(0)},      // 2^-25, half the smallest
-		{"cvt.rn.f16.f32", u(0x33000001), u(0x0001)}, // above
+		{"cvt.rn.f16.f32", u(0x33000001), u(0x0001)}, // just above it
 		{"cvt.rn.f16.f32", u(fQNaN), u(0x7fff)},
 		{"cvt.f32.f16", u(0x7e01), u(fNaN)},
 		{"cvt.f32.f16", u(0x0001), u(0x33800000)}, // 2^-24
@@ -173,9 +171,8 @@ func TestCvtFloat(t *testing.T) {
 	})
 }
 
-// TestHalfExhaustive: every .f16 and .bf16 goes to .f32 as the formats define
-// it, and back; halfway between neighbours goes to the even one, anything off
-// the middle to the nearer.
+// TestHalfExhaustive converts every .f16 and .bf16 to .f32, as the formats define it, and back. The middle of two
+// neighbours is rounded to the even neighbour, all other numbers to the nearest.
 func TestHalfExhaustive(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -210,7 +207,7 @@ func TestHalfExhaustive(t *testing.T) {
 			mid := float32((float64(lo) + float64(hi)) / 2)
 			add(lo, h)
 			add(mid, h+h&1)
-			if c.name == "f16" || h > 0x80 { // where .f32 has numbers between
+			if c.name == "f16" || h > 0x80 { // .f32 has numbers in between
 				add(math.Nextafter32(mid, 0), h)
 				add(math.Nextafter32(mid, hi), h+1)
 			}

@@ -1,7 +1,7 @@
 package oracle
 
-// This file is device memory, as docs/addresses.md places it: allocations and the
-// parameter block by address, and what may be done to them.
+// This file has device memory as docs/addresses.md places it: allocations and the parameter block by address, and the
+// accesses that they allow.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// Where things are (docs/addresses.md).
+// Fixed addresses (docs/addresses.md).
 const (
 	workspace    = 0x000e_0000
 	paramBlock   = 0x000f_0000
@@ -24,25 +24,25 @@ const (
 
 	functionSize = 16
 	handleSize   = 16
-	distance     = 256     // least, from the end of an allocation to the next
-	granule      = 512     // allocations begin at multiples of it,
-	page         = 2 << 20 // those of half a page and more at multiples of a page
+	distance     = 256     // least distance in bytes from the end of an allocation to the next
+	granule      = 512     // allocations begin at multiples of it
+	page         = 2 << 20 // allocations of half a page or more begin at multiples of it
 )
 
-// Config is what a device has. The zero value is that of interp.Config.
+// Config is the configuration of a device. The zero value is that of interp.Config.
 type Config struct {
 	Memory uint64    // bytes that may be allocated; 0 means 16 GiB
-	Heap   uint64    // bytes of it for malloc; 0 means 256 MiB
+	Heap   uint64    // bytes of Memory for malloc; 0 means 256 MiB
 	Stack  int       // bytes of local memory of a thread, at most 1 MiB; 0 means 512 KiB
-	Base   uint64    // where device memory begins; 0 means 0x1000_0000
+	Base   uint64    // first address of device memory; 0 means 0x1000_0000
 	SM     int       // compute capability; 0 means 86
-	Stdout io.Writer // for what kernels print; may be nil
+	Stdout io.Writer // receives printed text; may be nil
 
-	// WMMAAlignment lets wmma.load and wmma.store go on at addresses that are aligned for each piece of a row that a lane
-	// has, and not as the manual wants it.
+	// WMMAAlignment tolerates wmma.load and wmma.store at addresses that are aligned for each piece of a row that a
+	// lane accesses, but less than the manual requires.
 	WMMAAlignment bool
-	// SharedUnit is the bytes in multiples of which a GPU allocates shared memory: loads get zeros from the rest of the last
-	// unit. 0: they trap.
+	// SharedUnit is the unit in bytes in which a GPU allocates shared memory: loads from the rest of the last unit
+	// return zeros. 0: they trap.
 	SharedUnit int
 }
 
@@ -51,14 +51,14 @@ type Device struct {
 	cfg            Config
 	allocations    []*allocation
 	params         *allocation
-	nextAddr       uint64 // the next allocation begins here, or at the next multiple
-	heapUsed, heap uint64 // bytes: of all allocations, of those by malloc
-	functions      uint64 // that have an address
+	nextAddr       uint64 // lower limit for the next allocation
+	heapUsed, heap uint64 // bytes of all allocations, and of malloc's
+	functions      uint64 // number of functions with an address
 	launches       uint64
 	objects        map[uint64]*Object // textures, surfaces and samplers, by handle
 }
 
-// allocationKind says what an allocation is.
+// allocationKind is the kind of an allocation.
 type allocationKind uint8
 
 const (
@@ -66,23 +66,23 @@ const (
 	variable
 	constant
 	params
-	hidden // that loads and stores do not reach
+	hidden // not accessible to loads and stores
 	heap
 	mapped
-	readOnly // mapped, and not to be changed
+	readOnly // mapped and read-only
 )
 
-// spaces are the state spaces of the kinds.
+// spaces holds the state space of each kind.
 var spaces = [...]ptx.Space{ptx.Global, ptx.Global, ptx.Const, ptx.Param, ptx.Global, ptx.Global, ptx.Global, ptx.Global}
 
-// allocation is a piece of device memory.
+// allocation is a block of device memory.
 type allocation struct {
 	kind allocationKind
 	base uint64
 	data []byte
 }
 
-// end is the address behind it.
+// end is the first address after the allocation.
 func (a *allocation) end() uint64 { return a.base + uint64(len(a.data)) }
 
 func (a *allocation) space() ptx.Space { return spaces[a.kind] }
@@ -113,7 +113,7 @@ func NewDevice(cfg Config) *Device {
 // Alloc allocates size zero bytes of global memory.
 func (d *Device) Alloc(size uint64) (addr uint64, err error) { return d.allocate(buffer, size) }
 
-// Free gives an allocation back.
+// Free frees the allocation at an address.
 func (d *Device) Free(addr uint64) error {
 	for i, a := range d.allocations {
 		if a.base == addr && a != d.params {
@@ -130,7 +130,7 @@ func (d *Device) Free(addr uint64) error {
 	return fmt.Errorf("nothing was allocated at %#x", addr)
 }
 
-// Map makes data global memory at an address.
+// Map maps data at an address of global memory; fixed makes it read-only.
 func (d *Device) Map(addr uint64, data []byte, fixed bool) {
 	a := &allocation{kind: mapped, base: addr, data: data}
 	if fixed {
@@ -139,7 +139,7 @@ func (d *Device) Map(addr uint64, data []byte, fixed bool) {
 	d.allocations = append(d.allocations, a)
 }
 
-// Bytes is the memory of the allocation that begins at an address, nil if none does.
+// Bytes returns the memory of the allocation that begins at an address; nil if there is none.
 func (d *Device) Bytes(addr uint64) []byte {
 	for _, a := range d.allocations {
 		if a.base == addr {
@@ -149,10 +149,10 @@ func (d *Device) Bytes(addr uint64) []byte {
 	return nil
 }
 
-// blockCost is what a block takes of the heap besides its bytes.
+// blockCost is the overhead of a heap block in bytes.
 const blockCost = 256
 
-// Malloc allocates from the heap, as kernels do: 0 if it has no room.
+// Malloc allocates from the heap, as kernels do. It returns 0 if the heap is full.
 func (d *Device) Malloc(size uint64) uint64 {
 	if size == 0 || size > d.cfg.Heap || d.heap+size+blockCost > d.cfg.Heap {
 		return 0
@@ -165,7 +165,7 @@ func (d *Device) Malloc(size uint64) uint64 {
 	return addr
 }
 
-// allocate gives the next addresses to an allocation.
+// allocate makes an allocation at the next free address.
 func (d *Device) allocate(k allocationKind, size uint64) (uint64, error) {
 	if size > d.cfg.Memory-d.heapUsed {
 		return 0, fmt.Errorf("%d bytes wanted, %d of %d are in use", size, d.heapUsed, d.cfg.Memory)
@@ -178,7 +178,7 @@ func (d *Device) allocate(k allocationKind, size uint64) (uint64, error) {
 	for i := 0; i < len(d.allocations); i++ {
 		if a := d.allocations[i]; address < a.end() && a.base <= address+size+distance {
 			address = align(a.end()+distance, alignment)
-			i = -1 // there may be others
+			i = -1 // check all allocations again
 		}
 	}
 	d.allocations = append(d.allocations, &allocation{kind: k, base: address, data: make([]byte, size)})
@@ -187,7 +187,7 @@ func (d *Device) allocate(k allocationKind, size uint64) (uint64, error) {
 	return address, nil
 }
 
-// findAllocation gives the allocation that an address is in, nil if there is none.
+// findAllocation returns the allocation that contains an address; nil if there is none.
 func (d *Device) findAllocation(addr uint64) *allocation {
 	for _, a := range d.allocations {
 		if addr-a.base < uint64(len(a.data)) {
@@ -197,8 +197,8 @@ func (d *Device) findAllocation(addr uint64) *allocation {
 	return nil
 }
 
-// bytesAt gives n bytes at an address of the space, which may be generic, or says what is
-// wrong with the access.
+// bytesAt returns n bytes at an address of the space, which may be generic. The error describes why the access is
+// invalid.
 func (d *Device) bytesAt(space ptx.Space, addr uint64, n int, store bool) (*allocation, []byte, error) {
 	a := d.findAllocation(addr)
 	switch {

@@ -1,7 +1,6 @@
 package oracle
 
-// This file says which function executes which instruction, by chapter of the
-// manual and mnemonic.
+// This file maps instructions to the functions that execute them, by chapter of the manual and mnemonic.
 
 import (
 	"strings"
@@ -9,11 +8,10 @@ import (
 	"gemu/ptx"
 )
 
-// handler executes t.in for a thread whose guard is true.
+// handler executes t.instr for a thread whose guard is true.
 type handler func(t *thread)
 
-// chapters holds the instructions the oracle runs. Some of their forms it does
-// not run; their handlers say so.
+// chapters holds the instructions that the oracle runs. Handlers refuse forms that it does not run.
 var chapters = map[string]map[string]handler{
 	"9.7.1": { // integer arithmetic
 		"add": add, "sub": sub, "mul": mul, "mad": mad, "clmad": clmad, "mul24": mul24, "mad24": mad24, "sad": sad,
@@ -53,7 +51,7 @@ var chapters = map[string]map[string]handler{
 	},
 	"9.7.10": { // textures
 		"tex": texture, "tld4": texture, "txq": textureQuery, "istypep": istypep,
-		"fabric":     nop,                                      // a chapter of PTX 9.3, of operations that nothing has issued
+		"fabric":     nop,                                      // a chapter of PTX 9.3; nothing has issued the operations that it waits for
 		"spcompress": spcompress, "spdecompress": spdecompress, // in the manual of PTX 9.4
 	},
 	"9.7.11": { // surfaces
@@ -79,7 +77,7 @@ var chapters = map[string]map[string]handler{
 	"9.7.17": { // stack manipulation
 		"stacksave": stacksave, "stackrestore": stackrestore, "alloca": alloca,
 	},
-	"9.7.18": { // video, and what tcgen05 got in PTX 9.4
+	"9.7.18": { // video; in PTX 9.4 additions to tcgen05
 		"tcgen05": tcgen05,
 		"vadd":    video, "vsub": video, "vabsdiff": video, "vmin": video, "vmax": video, "vset": video,
 		"vshl": videoShift, "vshr": videoShift, "vmad": vmad,
@@ -91,7 +89,7 @@ var chapters = map[string]map[string]handler{
 	},
 }
 
-// handlers is chapters by the forms of the instruction table.
+// handlers holds the handlers by form of the instruction table.
 var handlers = func() map[*ptx.Form]handler {
 	m := map[*ptx.Form]handler{}
 	for _, op := range ptx.Ops() {
@@ -110,5 +108,5 @@ func chapterOf(section string) string {
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
-// nop executes hints, fences and waits for what is already there, as registers are.
+// nop executes hints, fences and waits for effects that are already complete here.
 func nop(*thread) {}

@@ -8,8 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// arith executes an arithmetic instruction, on each number that an operand holds: op
-// gives the exact result, to be rounded as the instruction says.
+// arith executes an arithmetic instruction on each number of its operands. op returns the exact result, which is
+// rounded in the mode of the instruction.
 func (t *thread) arith(op func(rnd string, x []number) number, operands ...string) {
 	f, count := packing(t.instr.Type())
 	width := f.exp + f.frac + 1
@@ -31,12 +31,11 @@ func (t *thread) arith(op func(rnd string, x []number) number, operands ...strin
 	t.setOperand("d", d)
 }
 
-// oobNaN is what tensor copies write for what lies outside of the tensor, in halves. Which
-// NaN it is the manual leaves open.
+// oobNaN is the value that tensor copies write for halves outside of the tensor. The manual does not specify which NaN
+// it is.
 const oobNaN = 0x7ff7
 
-// mixed executes arithmetic of mixed precision (9.7.5): of operands that are numbers of .f32
-// or of the type .atype, in .f32.
+// mixed executes mixed-precision arithmetic (9.7.5) in .f32, on operands of .f32 and of the type .atype.
 func (t *thread) mixed(op func(rnd string, x []number) number, operands ...string) {
 	x := make([]number, len(operands))
 	for i, name := range operands {
@@ -80,8 +79,7 @@ func fmaMixed(t *thread) {
 	t.mixed(func(rnd string, x []number) number { return sum(product(x[0], x[1]), x[2], rnd) }, "a", "b", "c")
 }
 
-// packing is the format of the numbers that an operand of the type holds, and their
-// count.
+// packing returns the format and count of the numbers in an operand of the type.
 func packing(t ptx.Type) (format, int) {
 	switch t {
 	case ptx.F32x2:
@@ -94,8 +92,7 @@ func packing(t ptx.Type) (format, int) {
 	return formatOf(t), 1
 }
 
-// rounded applies op to numbers in format f, with the instruction's rounding
-// mode, .ftz, .sat and .relu.
+// rounded applies op to numbers in format f, with the instruction's rounding mode, .ftz, .sat and .relu.
 func (t *thread) rounded(f format, op func(rnd string, x []number) number, args []uint64) uint64 {
 	rnd := t.rounding()
 	x := make([]number, len(args))
@@ -119,7 +116,7 @@ func (t *thread) rounded(f format, op func(rnd string, x []number) number, args 
 	return d
 }
 
-// doubleNaN is the NaN that an operation on doubles gives: that of the operand it prefers.
+// doubleNaN returns the NaN of an operation on doubles: the NaN of the operand that it prefers.
 func (t *thread) doubleNaN(args []uint64) uint64 {
 	switch {
 	case len(args) == 3:
@@ -130,8 +127,7 @@ func (t *thread) doubleNaN(args []uint64) uint64 {
 	return double.firstNaN(args...)
 }
 
-// rounding is the rounding mode of the instruction, to nearest even if it names
-// none.
+// rounding returns the rounding mode of the instruction; by default to nearest even.
 func (t *thread) rounding() string {
 	for _, rnd := range []string{"rz", "rm", "rp"} {
 		if t.hasModifier(rnd) {
@@ -211,8 +207,7 @@ func fdiv(t *thread) {
 	}
 }
 
-// approxQuotient is div.approx, a · (1/b): where 1/b is subnormal it counts as
-// zero.
+// approxQuotient is div.approx, a · (1/b): a subnormal 1/b counts as zero.
 func approxQuotient(a, b float64) float64 {
 	if math.Abs(b) > 0x1p126 && !math.IsInf(b, 0) {
 		return a * math.Copysign(0, b)
@@ -230,8 +225,8 @@ func fneg(t *thread) {
 	t.signOp(func(f format, bits uint64) uint64 { return bits ^ f.sign() })
 }
 
-// signOp changes the sign bit of a. A NaN of .f64 keeps its own; that of others is
-// unspecified: it becomes the canonical one.
+// signOp changes the sign bit of a. A NaN of .f64 keeps its sign; for other types it is unspecified, and becomes the
+// canonical NaN.
 func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	t.applyUnary(func(f format, a uint64) uint64 {
 		switch a = t.ftz(f, a); {
@@ -244,7 +239,7 @@ func (t *thread) signOp(op func(f format, bits uint64) uint64) {
 	})
 }
 
-// applyUnary computes each number of d from that of a.
+// applyUnary applies op to each number of a.
 func (t *thread) applyUnary(op func(f format, a uint64) uint64) {
 	f, count := packing(t.instr.Type())
 	width := f.exp + f.frac + 1
@@ -261,9 +256,8 @@ func fmin(t *thread) { t.fpick(-1) }
 // fmax (9.7.3.12): d = max(a, b) or max(a, b, c).
 func fmax(t *thread) { t.fpick(1) }
 
-// fpick is the operand that comes first in direction dir. A NaN loses against a
-// number, with .NaN it wins. With .xorsign.abs the magnitudes are compared and
-// the result's sign is the exclusive or of the operands'.
+// fpick selects the first operand in direction dir. A number is preferred to a NaN, but with .NaN the NaN is. With
+// .xorsign.abs magnitudes are compared, and the sign of the result is the exclusive or of the operands' signs.
 func (t *thread) fpick(dir int) {
 	operands := []string{"a", "b"}
 	if t.hasOperand("c") {
@@ -288,7 +282,7 @@ func (t *thread) fpick(dir int) {
 	}, operands...)
 }
 
-// minOrMax is the smaller (dir < 0) or larger of two numbers.
+// minOrMax returns the smaller (dir < 0) or larger of two numbers.
 func minOrMax(a, b number, dir int, nanWins bool) number {
 	switch {
 	case a.class == notANumber && b.class == notANumber:
@@ -359,7 +353,8 @@ func sin(t *thread) { t.approx(t.reduceAngle(math.Sin)) }
 // cos (9.7.3.19): d = cos a.
 func cos(t *thread) { t.approx(t.reduceAngle(math.Cos)) }
 
-// reduceAngle is a function of an angle, which with .2pi is in turns. Quarters are exact.
+// reduceAngle adapts a function of an angle to .2pi, where the angle is in turns. Multiples of a quarter turn are
+// exact.
 func (t *thread) reduceAngle(f func(x float64) float64) func(x float64) float64 {
 	if !t.hasModifier("2pi") {
 		return f
@@ -367,7 +362,7 @@ func (t *thread) reduceAngle(f func(x float64) float64) func(x float64) float64 
 	return func(x float64) float64 {
 		fraction := math.Mod(x, 1)
 		if x != 0 {
-			fraction += 0 // no zero is negative but that of a zero
+			fraction += 0 // a zero fraction is negative only for a negative zero
 		}
 		if y := f(2 * math.Pi * fraction); math.Mod(fraction, 0.25) != 0 || fraction == 0 {
 			return y
@@ -386,9 +381,8 @@ func ex2(t *thread) { t.approx(math.Exp2) }
 // tanh (9.7.3.22): d = tanh a.
 func tanh(t *thread) { t.approx(math.Tanh) }
 
-// approx computes an approximate function in double precision, which is rounded to .f32,
-// and then to the type. The manual bounds the error only; this is the choice both engines
-// make.
+// approx computes an approximate function in double precision, and rounds it to .f32 and then to the type. The manual
+// only bounds the error; both engines make this choice.
 func (t *thread) approx(f func(x float64) float64) {
 	t.applyUnary(func(to format, a uint64) uint64 {
 		if to == single {
@@ -403,7 +397,7 @@ func (t *thread) approx(f func(x float64) float64) {
 	})
 }
 
-// approx2 is approx of two operands.
+// approx2 is approx for two operands.
 func (t *thread) approx2(f func(a, b float64) float64) {
 	t.setOperand("d", t.approximated(f(t.float32("a"), t.float32("b"))))
 }
@@ -421,8 +415,8 @@ func (t *thread) approximated(y float64) uint64 {
 	return t.ftz(single, d)
 }
 
-// approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: what is below the
-// upper 32 bits of the operand is ignored, and zero in the result.
+// approxUpper executes rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: the lower 32 bits of the operand are ignored, and
+// those of the result are zero.
 func (t *thread) approxUpper(f func(x number) number) {
 	a := upper.decode(upper.flush(t.operandValue("a") >> 32))
 	t.setOperand("d", upper.flush(upper.round(f(a), "rn"))<<32)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Some .f32 bits.
+// Bits of some .f32 and .f64 numbers.
 const (
 	fOne   = 0x3f800000
 	fTwo   = 0x40000000
@@ -27,7 +27,7 @@ const (
 	dTwo   = 0x4000000000000000
 	dNeg0  = 0x8000000000000000
 	dInf   = 0x7ff0000000000000
-	dNaN   = 0xfff8000000000000 // where no operand is a NaN
+	dNaN   = 0xfff8000000000000 // result if no operand is a NaN
 	dMax   = 0x7fefffffffffffff
 	dQNaN  = 0xfff8000000000001
 	dSub   = 0x0000000000000001
@@ -37,7 +37,7 @@ const (
 	fHalf  = 0x3f000000
 )
 
-// floats32 are corners of .f32 and some numbers between.
+// floats32 returns extreme values of .f32 and some numbers in between.
 func floats32() []uint64 {
 	list := []uint64{0, fNeg0, fOne, fUp, 0xbf800000, fTwo, fMax, 0xff7fffff, fInf, fNInf, fQNaN, fMin, 0x80800000, 0x00ffffff,
 		fSub, 0x80000001, 0x007fffff, 0x00400000, fTiny, fThird, 0x3fffffff, 0x4b7fffff, 0x5f000000, 0x1f800000, 0xc0490fdb}
@@ -58,8 +58,8 @@ func floats64() []uint64 {
 	return list
 }
 
-// reference rounds x, as good as exact, by way of math/big's own rounding to
-// nearest and a step to the neighbour: nothing of ieee.go.
+// reference rounds x, which must be exact or nearly so, with math/big's rounding to nearest and a step to the
+// neighbour. It uses nothing of ieee.go.
 func reference(x *big.Float, bits int, rnd string) uint64 {
 	if bits == 32 {
 		r, _ := x.Float32()
@@ -75,8 +75,7 @@ func reference(x *big.Float, bits int, rnd string) uint64 {
 	return math.Float64bits(r)
 }
 
-// adjustRounding moves r, the nearest to x, in the direction of rnd if it is on the
-// wrong side of x.
+// adjustRounding moves r, the number nearest to x, in the direction of rnd if it is on the wrong side of x.
 func adjustRounding(x, r *big.Float, rnd string, down, up func()) {
 	c := r.Cmp(x)
 	switch {
@@ -95,9 +94,8 @@ func big64(b uint64) *big.Float {
 	return new(big.Float).SetPrec(5000).SetFloat64(math.Float64frombits(b))
 }
 
-// TestRounding compares add, sub, mul, fma, div, rcp and sqrt in every rounding
-// mode with math/big where operands and result are finite and not zero. The
-// special results are in TestFloatSpecials.
+// TestRounding compares add, sub, mul, fma, div, rcp and sqrt in every rounding mode with math/big, where operands and
+// result are finite and not zero. TestFloatSpecials has the special results.
 func TestRounding(t *testing.T) {
 	type operation struct {
 		name string
@@ -160,8 +158,7 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// TestAgainstHost compares round-to-nearest with the host's own arithmetic, at
-// random.
+// TestAgainstHost compares round-to-nearest with the host's arithmetic, for random operands.
 func TestAgainstHost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var c32, c64 [][]uint64
@@ -169,7 +166,7 @@ func TestAgainstHost(t *testing.T) {
 		c32 = append(c32, u(uint64(rng.Uint32()), uint64(rng.Uint32())))
 		a := rng.Uint64()
 		x := u(a, a&^(1<<60-1)|rng.Uint64N(1<<60), rng.Uint64())
-		if !slices.ContainsFunc(x, double.isNaN) { // hosts have their own ways with those
+		if !slices.ContainsFunc(x, double.isNaN) { // hosts differ for NaNs
 			c64 = append(c64, x)
 		}
 	}
@@ -214,8 +211,8 @@ func TestAgainstHost(t *testing.T) {
 	})
 }
 
-// TestFloatSpecials: results that are not rounded: infinities, NaNs, zeros and
-// their signs (IEEE 754 6.1 to 6.3), overflow (7.4), .ftz and .sat.
+// TestFloatSpecials has results that are not rounded: infinities, NaNs, zeros and their signs (IEEE 754 6.1 to 6.3),
+// overflow (7.4), .ftz and .sat.
 func TestFloatSpecials(t *testing.T) {
 	checkAll(t, []want{
 		{"fma.rn.f32", u(0x39800001, 0x397ffffe, 0x3f800001), u(0x3f800001)}, // no double rounding
@@ -224,7 +221,7 @@ func TestFloatSpecials(t *testing.T) {
 		{"sub.f32", u(fInf, fInf), u(fNaN)},
 		{"add.f32", u(fInf, fMax), u(fInf)},
 		{"add.f32", u(fQNaN, fOne), u(fNaN)},
-		// NaNs of .f64: what an H200 gives.
+		// NaNs of .f64: results of an H200.
 		{"add.f64", u(dOne, dQNaN), u(dQNaN)},
 		{"add.f64", u(0x7ff8000000000001, 0x7ff0000000000002), u(0x7ff8000000000002)},
 		{"add.rz.f64", u(0xfff0000000000004, dOne), u(0xfff8000000000004)},
@@ -267,7 +264,7 @@ func TestFloatSpecials(t *testing.T) {
 		{"sqrt.rn.f32", u(fInf), u(fInf)},
 		{"sqrt.rn.f64", u(0x4010000000000000), u(dTwo)},
 
-		// Signs of zero: an exact sum of opposites is +0, -0 rounding down.
+		// Signs of zero: an exact sum of opposites is +0, or -0 when rounding down.
 		{"add.f32", u(fOne, 0xbf800000), u(0)},
 		{"add.rm.f32", u(fOne, 0xbf800000), u(fNeg0)},
 		{"sub.rm.f64", u(dOne, dOne), u(dNeg0)},
@@ -290,8 +287,7 @@ func TestFloatSpecials(t *testing.T) {
 		{"add.rn.f32", u(fMax, 0x73000000), u(fInf)}, // half a unit: to even
 		{"add.rn.f32", u(fMax, 0x72ffffff), u(fMax)},
 
-		// .ftz flushes operands and results, keeping the sign; otherwise
-		// subnormals are kept.
+		// .ftz flushes operands and results and keeps the sign; without it subnormals stay.
 		{"add.f32", u(fSub, fSub), u(2)},
 		{"add.ftz.f32", u(fSub, fSub), u(0)},
 		{"add.ftz.f32", u(0x80000001, 0x80000001), u(fNeg0)},
@@ -383,8 +379,8 @@ func TestTestpCopysign(t *testing.T) {
 	})
 }
 
-// TestApprox: special values from the manual's tables, values a power of two
-// makes exact, and the documented error elsewhere.
+// TestApprox has special values from the manual's tables, exact results at powers of two, and the documented error
+// elsewhere.
 func TestApprox(t *testing.T) {
 	checkAll(t, []want{
 		{"rcp.approx.f32", u(fTwo), u(fHalf)},
@@ -432,10 +428,10 @@ func TestApprox(t *testing.T) {
 		{"div.full.f32", u(fOne, 0x40400000), u(fThird)},
 
 		{"rcp.approx.ftz.f64", u(dTwo), u(0x3fe0000000000000)},
-		{"rcp.approx.ftz.f64", u(dTwo | 0xffffffff), u(0x3fe0000000000000)}, // low half not seen
+		{"rcp.approx.ftz.f64", u(dTwo | 0xffffffff), u(0x3fe0000000000000)}, // the low half is ignored
 		{"rcp.approx.ftz.f64", u(0x4008000000000000), u(0x3fd5555500000000)},
 		{"rcp.approx.ftz.f64", u(dSub | dNeg), u(dInf | dNeg)},
-		{"rcp.approx.ftz.f64", u(dInf + 1), u(0)}, // a NaN by its low half, which is not seen
+		{"rcp.approx.ftz.f64", u(dInf + 1), u(0)}, // a NaN only by its low half, which is ignored
 		{"rcp.approx.ftz.f64", u(dNaN), u(0x7fffffff00000000)},
 		{"rcp.approx.ftz.f64", u(0x4018000000000000), u(0x3fc5555500000000)}, // 1/6
 		{"rcp.approx.ftz.f64", u(0x4014000000000000), u(0x3fc9999a00000000)}, // 1/5 rounds up
@@ -452,7 +448,7 @@ func TestApprox(t *testing.T) {
 	for _, c := range []struct {
 		op  string
 		f   func(float64) float64
-		err float64 // absolute, as the manual bounds it or less tight
+		err float64 // absolute error: the manual's bound, or a looser one
 	}{
 		{"sin.approx.f32", math.Sin, 0x1p-20},
 		{"cos.approx.f32", math.Cos, 0x1p-20},
@@ -469,8 +465,7 @@ func TestApprox(t *testing.T) {
 	}
 }
 
-// TestFloatCompare: 9.3.1: ordered comparisons are false for NaN, the others
-// true.
+// TestFloatCompare: 9.3.1: ordered comparisons are false for NaN, unordered comparisons true.
 func TestFloatCompare(t *testing.T) {
 	values := []float32{float32(math.Inf(-1)), -1, -math.SmallestNonzeroFloat32, float32(math.Copysign(0, -1)), 0, 1, float32(math.Inf(1)), float32(math.NaN())}
 	var list []uint64

@@ -1,8 +1,7 @@
 package oracle
 
-// This file is binary floating point (IEEE 754) from first principles: numbers
-// are exact, results are rounded once. Nothing here knows about PTX but the
-// NaNs.
+// This file has binary floating point (IEEE 754) from first principles: numbers are exact, results are rounded once. Of
+// PTX it knows only the NaNs.
 
 import (
 	"fmt"
@@ -16,7 +15,7 @@ import (
 //	| sign | exponent: exp bits, biased | fraction: frac bits |
 type format struct {
 	exp, frac int
-	nan       uint64 // of an operation, whatever its operands; of a double if none of them is a NaN
+	nan       uint64 // NaN result of an operation; for doubles only if no operand is a NaN
 }
 
 var (
@@ -27,7 +26,7 @@ var (
 	upper  = format{11, 20, 0x7fffffff} // the upper half of a double (rcp.approx.ftz.f64)
 )
 
-// formatOf is the format of a scalar floating-point type.
+// formatOf returns the format of a scalar floating-point type.
 func formatOf(t ptx.Type) format {
 	switch t {
 	case ptx.F16:
@@ -47,7 +46,7 @@ func (f format) inf() uint64  { return (1<<f.exp - 1) << f.frac }
 func (f format) one() uint64  { return uint64(f.bias()) << f.frac }
 func (f format) bias() int    { return 1<<(f.exp-1) - 1 }
 
-// signed gives the bits the sign.
+// signed sets the sign bit if neg.
 func (f format) signed(neg bool, bits uint64) uint64 {
 	if neg {
 		return bits | f.sign()
@@ -57,10 +56,10 @@ func (f format) signed(neg bool, bits uint64) uint64 {
 
 func (f format) isNaN(bits uint64) bool { return bits&^f.sign() > f.inf() }
 
-// quiet is a NaN made quiet.
+// quiet makes a NaN quiet.
 func (f format) quiet(bits uint64) uint64 { return bits | 1<<(f.frac-1) }
 
-// firstNaN is the first of some numbers that is a NaN, made quiet; the format's own if none is.
+// firstNaN returns the first NaN of the list, made quiet; the format's own NaN if there is none.
 func (f format) firstNaN(list ...uint64) uint64 {
 	for _, bits := range list {
 		if f.isNaN(bits) {
@@ -70,7 +69,7 @@ func (f format) firstNaN(list ...uint64) uint64 {
 	return f.nan
 }
 
-// convertNaN is a NaN in another format: its sign, the upper bits of its fraction, and quiet.
+// convertNaN converts a NaN to another format: its sign and the upper bits of its fraction, made quiet.
 func (f format) convertNaN(bits uint64, to format) uint64 {
 	fraction := bits & (1<<f.frac - 1)
 	if to.frac >= f.frac {
@@ -81,7 +80,7 @@ func (f format) convertNaN(bits uint64, to format) uint64 {
 	return to.quiet(to.signed(bits&f.sign() != 0, to.inf()|fraction))
 }
 
-// isSubnormal leaves out zero.
+// isSubnormal reports whether bits are a subnormal number; zero is not.
 func (f format) isSubnormal(bits uint64) bool {
 	mag := bits &^ f.sign()
 	return mag != 0 && mag>>f.frac == 0
@@ -106,7 +105,7 @@ func (f format) saturate(bits uint64) uint64 {
 	return bits
 }
 
-// class tells the special numbers from the others.
+// class is the kind of a number.
 type class uint8
 
 const (
@@ -116,13 +115,12 @@ const (
 	notANumber
 )
 
-// number is an exact real number, an infinity or NaN. A finite one is
+// number is an exact real number, an infinity or NaN. A finite number is
 //
 //	± mant · 2^exp
 //
-// and its mant is not zero. With sticky, its magnitude is above that by less
-// than 2^exp: quotients and square roots are cut off far behind where they
-// will be rounded.
+// and its mant is not zero. sticky means that its magnitude is larger by less than 2^exp: quotients and square roots
+// are cut far below the position at which they will be rounded.
 type number struct {
 	class  class
 	neg    bool
@@ -133,7 +131,7 @@ type number struct {
 
 var nan = number{class: notANumber}
 
-// decode reads bits in the format.
+// decode converts bits of the format to a number.
 func (f format) decode(bits uint64) number {
 	n := number{neg: bits&f.sign() != 0}
 	mag := bits &^ f.sign()
@@ -141,7 +139,7 @@ func (f format) decode(bits uint64) number {
 	m := mag & (1<<f.frac - 1)
 	switch {
 	case f.isNaN(bits):
-		n.class = notANumber // with a sign, which .xorsign looks at
+		n.class = notANumber // with a sign, which .xorsign uses
 		return n
 	case mag == f.inf():
 		n.class = infinite
@@ -159,7 +157,7 @@ func (f format) decode(bits uint64) number {
 	return n
 }
 
-// fromInt is an integer as a number; its zero is +0.
+// fromInt converts an integer to a number; its zero is +0.
 func fromInt(i *big.Int) number {
 	if i.Sign() == 0 {
 		return number{}
@@ -167,9 +165,8 @@ func fromInt(i *big.Int) number {
 	return number{class: finite, neg: i.Sign() < 0, mant: new(big.Int).Abs(i)}
 }
 
-// quantise divides the magnitude of a finite number by 2^q and rounds to an
-// integer: rn to nearest, ties to even, rna away from zero; rz towards zero; rm towards minus and rp
-// towards plus infinity.
+// quantise divides the magnitude of a finite number by 2^q and rounds to an integer: rn to nearest, ties to even; rna
+// to nearest, ties away from zero; rz towards zero; rm towards minus and rp towards plus infinity.
 func (n number) quantise(q int, rnd string) *big.Int {
 	shift := q - n.exp
 	if shift <= 0 {
@@ -202,7 +199,7 @@ func (n number) quantise(q int, rnd string) *big.Int {
 	return quo
 }
 
-// round gives the bits of the number in the format.
+// round converts the number to bits of the format.
 func (f format) round(n number, rnd string) uint64 {
 	switch n.class {
 	case notANumber:
@@ -212,13 +209,12 @@ func (f format) round(n number, rnd string) uint64 {
 	case zero:
 		return f.signed(n.neg, 0)
 	}
-	// The quantum is a unit in the last place at the number's magnitude, and no
-	// less than that of the subnormals.
+	// The quantum is a unit in the last place at the number's magnitude, and at least that of the subnormals.
 	emin := 1 - f.bias()
 	e := max(n.mant.BitLen()-1+n.exp, emin)
 	m := n.quantise(e-f.frac, rnd)
-	// With the leading bit of m added to the exponent field, subnormals (no such
-	// bit) and a carry out of m (twice that bit) come out right by themselves.
+	// The leading bit of m is added to the exponent field. So subnormals (no such bit) and a carry out of m (twice that
+	// bit) need no special case.
 	mag := new(big.Int).SetInt64(int64(e - emin))
 	mag.Lsh(mag, uint(f.frac)).Add(mag, m)
 	if mag.Cmp(new(big.Int).SetUint64(f.inf())) < 0 {
@@ -230,10 +226,9 @@ func (f format) round(n number, rnd string) uint64 {
 	return f.signed(n.neg, f.inf())
 }
 
-// isTiny reports whether a finite number, rounded to the format's precision as
-// though the exponent had no lower bound, is below the least normal number: IEEE
-// 754, 7.5, tininess after rounding. Such results are what .ftz flushes, by the
-// code that ptxas has for div.ftz, rcp.ftz and cvt.ftz.f32.f64.
+// isTiny reports whether a finite number, rounded to the format's precision as though the exponent had no lower bound,
+// is below the least normal number: IEEE 754, 7.5, tininess after rounding. .ftz flushes such results, by the code of
+// ptxas for div.ftz, rcp.ftz and cvt.ftz.f32.f64.
 func (f format) isTiny(n number, rnd string) bool {
 	if n.class != finite {
 		return false
@@ -243,7 +238,7 @@ func (f format) isTiny(n number, rnd string) bool {
 	return e+m.BitLen()-1-f.frac < 1-f.bias()
 }
 
-// integral rounds to an integer; the sign of a zero stays.
+// integral rounds to an integer; a zero keeps its sign.
 func (n number) integral(rnd string) number {
 	if n.class != finite {
 		return n
@@ -255,7 +250,7 @@ func (n number) integral(rnd string) number {
 	return number{class: finite, neg: n.neg, mant: m}
 }
 
-// integer is the value of a finite number that is an integer.
+// integer returns the value of a finite number that is an integer.
 func (n number) integer() *big.Int {
 	if n.class == zero {
 		return new(big.Int)
@@ -298,7 +293,7 @@ func sum(a, b number, rnd string) number {
 	return n
 }
 
-// scaled is the finite number divided by 2^e, which divides it.
+// scaled returns the finite number divided by 2^e; e must be at most its exponent.
 func (n number) scaled(e int) *big.Int {
 	m := new(big.Int).Lsh(n.mant, uint(n.exp-e))
 	if n.neg {
@@ -328,8 +323,8 @@ func product(a, b number) number {
 	return number{class: finite, neg: neg, mant: new(big.Int).Mul(a.mant, b.mant), exp: a.exp + b.exp}
 }
 
-// quotientBits is how far quotients and square roots are computed: beyond the
-// last place of every format and its rounding bit.
+// quotientBits is the precision of quotients and square roots in bits: beyond the last place of every format and its
+// rounding bit.
 const quotientBits = 128
 
 // quotient is a / b.
@@ -350,7 +345,7 @@ func quotient(a, b number) number {
 	return number{class: finite, neg: neg, mant: q, exp: a.exp - shift - b.exp, sticky: r.Sign() != 0}
 }
 
-// root is the square root; that of -0 is -0.
+// root is the square root; the root of -0 is -0.
 func root(a number) number {
 	switch {
 	case a.class == notANumber || a.class == zero:

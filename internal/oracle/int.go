@@ -1,8 +1,7 @@
 package oracle
 
-// This file executes integer arithmetic (manual 9.7.1) and extended-precision
-// arithmetic (9.7.2). Integers are computed exactly and cut to their width when
-// written.
+// This file executes integer arithmetic (manual 9.7.1) and extended-precision arithmetic (9.7.2). Integers are computed
+// exactly and cut to their width when written.
 
 import (
 	"math/big"
@@ -10,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// integer gives the value of the n-bit integer v.
+// integer returns the value of the n-bit integer v.
 func integer(v uint64, n int, signed bool) *big.Int {
 	v = low(v, n)
 	if signed {
@@ -29,7 +28,7 @@ func mask(n int) *big.Int {
 	return m.Sub(m, big.NewInt(1))
 }
 
-// clamp limits x to what n bits can hold.
+// clamp limits x to the range of n bits.
 func clamp(x *big.Int, n int, signed bool) *big.Int {
 	lo, hi := new(big.Int), mask(n)
 	if signed {
@@ -45,7 +44,7 @@ func clamp(x *big.Int, n int, signed bool) *big.Int {
 	return x
 }
 
-// intOperand reads an operand as the integer its type says.
+// intOperand reads an operand as an integer of its type.
 func (t *thread) intOperand(name string) *big.Int {
 	o, typ := t.operand(name)
 	return integer(t.read(o, typ).lo, typ.Bits(), typ.IsSigned())
@@ -66,7 +65,7 @@ func (t *thread) setSaturated(name string, x *big.Int) {
 	t.setInt(name, x)
 }
 
-// applyToElements applies op to each of the integers that operands of packed types hold, .u8x4 or .s16x2.
+// applyToElements applies op to each integer in operands of packed types, .u8x4 or .s16x2.
 func (t *thread) applyToElements(op func(a, b *big.Int) *big.Int) {
 	elem, count := t.instr.Type().Elements()
 	n, signed := elem.Bits(), elem.IsSigned()
@@ -110,8 +109,8 @@ func sub(t *thread) {
 	t.setSaturated("d", minus(t.intOperand("a"), t.intOperand("b")))
 }
 
-// clmad (PTX ISA 9.3, 9.7.1.5): the product of a and b as polynomials modulo 2, half of it, and
-// c added likewise.
+// clmad (PTX ISA 9.3, 9.7.1.5): the carry-less product of a and b (as polynomials modulo 2), its lower or upper half,
+// plus c modulo 2.
 func clmad(t *thread) {
 	a, b, c := t.intOperand("a"), t.intOperand("b"), t.intOperand("c")
 	p := new(big.Int)
@@ -123,8 +122,8 @@ func clmad(t *thread) {
 	t.setInt("d", p.Xor(t.selectHalf(p, 64), c))
 }
 
-// product of a and b as mul, mad and their relatives select it: all of it
-// (.wide), or its upper or lower half.
+// product returns the product of a and b as mul, mad and their relatives select it: all of it (.wide), or its upper or
+// lower half.
 func (t *thread) product() *big.Int {
 	p := new(big.Int).Mul(t.intOperand("a"), t.intOperand("b"))
 	_, typ := t.operand("a")
@@ -189,7 +188,7 @@ func div(t *thread) {
 	t.setInt("d", new(big.Int).Quo(a, b))
 }
 
-// rem (9.7.1.9): d = a % b, with the sign of a. By zero all ones, as div.
+// rem (9.7.1.9): d = a % b, with the sign of a. For b = 0 it is all ones, as for div.
 func rem(t *thread) {
 	a, b := t.intOperand("a"), t.intOperand("b")
 	if b.Sign() == 0 {
@@ -215,17 +214,17 @@ func neg(t *thread) {
 	t.setInt("d", a.Neg(a))
 }
 
-// minimum (9.7.1.12): d = min(a, b), with .relu not below zero.
+// minimum (9.7.1.12): d = min(a, b); with .relu at least zero.
 func minimum(t *thread) {
 	t.selectOperand(func(a, b *big.Int) bool { return a.Cmp(b) < 0 })
 }
 
-// maximum (9.7.1.13): d = max(a, b), with .relu not below zero.
+// maximum (9.7.1.13): d = max(a, b); with .relu at least zero.
 func maximum(t *thread) {
 	t.selectOperand(func(a, b *big.Int) bool { return a.Cmp(b) > 0 })
 }
 
-// selectOperand is the one of a and b that first prefers.
+// selectOperand selects a if first(a, b), else b.
 func (t *thread) selectOperand(first func(a, b *big.Int) bool) {
 	op := func(a, b *big.Int) *big.Int {
 		d := b
@@ -323,9 +322,9 @@ func brev(t *thread) {
 	t.setOperand("d", d)
 }
 
-// fieldPart is a position or length of bfe and bfi: the low byte of the operand.
-// The 64-bit forms use all 32 bits of it, whatever the manual says: GPUs have no
-// instruction for them, and the shifts that stand in take the whole operand.
+// fieldPart is a position or length of bfe and bfi: the low byte of the operand. The 64-bit forms use all 32 bits of
+// it, in contradiction to the manual: GPUs have no instruction for them, and the shifts that replace it take the whole
+// operand.
 func (t *thread) fieldPart(name string) int {
 	if t.instr.Type().Bits() == 64 {
 		return int(t.operandValue(name))
@@ -429,8 +428,7 @@ func dp2a(t *thread) {
 	t.setInt("d", d)
 }
 
-// addCarry writes a + b + in, all read as unsigned, and with .cc the carry out
-// of the width of d.
+// addCarry writes a + b + in, all read as unsigned. With .cc it sets the carry flag to the carry out of the width of d.
 func (t *thread) addCarry(a, b *big.Int, inRange bool) {
 	n := t.instr.Type().Bits()
 	s := new(big.Int).Add(a, b)
@@ -449,8 +447,8 @@ func addCC(t *thread) {
 	t.addCarry(t.unsigned("a"), t.unsigned("b"), t.instr.Mnemonic() == "addc" && t.carry)
 }
 
-// subCC (9.7.2.3, 9.7.2.4): sub.cc, subc. The manual says that the flag is the
-// borrow; on GPUs it is its opposite, and so it is here.
+// subCC (9.7.2.3, 9.7.2.4): sub.cc, subc. The manual describes the flag as the borrow; on GPUs it is the opposite, and
+// here, too.
 func subCC(t *thread) {
 	d := new(big.Int).Sub(t.unsigned("a"), t.unsigned("b"))
 	if t.instr.Mnemonic() == "subc" && !t.carry {
@@ -462,8 +460,7 @@ func subCC(t *thread) {
 	t.setInt("d", d)
 }
 
-// madCC (9.7.2.5, 9.7.2.6): mad.cc, madc. The carry is that of the addition of
-// the selected half of the product.
+// madCC (9.7.2.5, 9.7.2.6): mad.cc, madc. The carry comes from the addition to the selected half of the product.
 func madCC(t *thread) {
 	n := t.instr.Type().Bits()
 	p := new(big.Int).SetUint64(wrap(t.product(), n))

@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// cornerValues are integers where widths and signs matter.
+// cornerValues are integers at which widths and signs matter.
 var cornerValues = []uint64{
 	0, 1, 2, 7, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffff, 0x800000, 0x123456,
 	0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x1_00000000, 0x0123456789abcdef,
 	0x7fffffffffffffff, 0x8000000000000000, 0xfffffffffffffffe, 0xffffffffffffffff,
 }
 
-// TestIntManual holds the manual's own examples (9.7.1) and values that follow
-// from its pseudo-code by hand.
+// TestIntManual has the manual's own examples (9.7.1), and values computed by hand from its pseudo-code.
 func TestIntManual(t *testing.T) {
 	checkAll(t, []want{
 		{"fns.b32", u(0xaaaaaaaa, 3, 1), u(3)},
@@ -97,10 +96,9 @@ func TestIntManual(t *testing.T) {
 	})
 }
 
-// TestIntCorners compares the common operations with Go's arithmetic at all
-// pairs of corners.
+// TestIntCorners compares the common operations with Go's arithmetic for all pairs of cornerValues.
 func TestIntCorners(t *testing.T) {
-	// f works on values already extended to 64 bits; its result is cut.
+	// f gets values extended to 64 bits; its result is cut.
 	type binary struct {
 		op string
 		s  func(a, b int64) int64
@@ -302,8 +300,7 @@ func TestExtendedMultiply(t *testing.T) {
 	}
 }
 
-// TestCarry adds and subtracts 128-bit numbers in words of 32 bits, after the
-// examples of addc and subc.
+// TestCarry adds and subtracts 128-bit numbers in words of 32 bits, as the examples of addc and subc do.
 func TestCarry(t *testing.T) {
 	src := func(first, next string) string {
 		return `

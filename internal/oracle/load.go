@@ -1,7 +1,7 @@
 package oracle
 
-// This file loads modules: it gives their variables and functions addresses, and the
-// variables their values (manual 5.4); and it lays out shared memory.
+// This file loads modules: it assigns addresses to variables and functions, and values to variables (manual 5.4); and
+// it lays out shared memory.
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ type Module struct {
 	*ptx.Module
 	dev        *Device
 	addresses  map[ptx.Symbol]uint64
-	maxArgSize int // bytes of the largest variable that a call passes
+	maxArgSize int // size in bytes of the largest variable that a call passes
 }
 
 // Load loads a module.
@@ -65,8 +65,7 @@ func (d *Device) Load(m *ptx.Module) (*Module, error) {
 	return mod, nil
 }
 
-// variables are those of module scope and of the bodies of functions, as they are
-// declared.
+// variables returns the variables of module scope and of the bodies of functions, in the order of their declaration.
 func (m *Module) variables() []*ptx.Var {
 	var list []*ptx.Var
 	for _, decl := range m.Decls {
@@ -80,8 +79,8 @@ func (m *Module) variables() []*ptx.Var {
 	return list
 }
 
-// resolveSymbol is what a declaration stands for: of a variable that is declared .extern,
-// and of a function, what the module has of that name.
+// resolveSymbol returns the definition of a symbol: for a variable that is declared .extern, and for a function, the
+// module's symbol of this name.
 func (m *Module) resolveSymbol(s ptx.Symbol) ptx.Symbol {
 	if v, ok := s.(*ptx.Var); ok && v.Linkage != ptx.Extern {
 		return s
@@ -98,7 +97,7 @@ func (m *Module) Address(s ptx.Symbol) (uint64, bool) {
 	return addr, ok
 }
 
-// functionAt is the function at an address, nil if none is there.
+// functionAt returns the function at an address; nil if there is none.
 func (m *Module) functionAt(addr uint64) *ptx.Func {
 	for s, address := range m.addresses {
 		if f, ok := s.(*ptx.Func); ok && address == addr {
@@ -108,7 +107,7 @@ func (m *Module) functionAt(addr uint64) *ptx.Func {
 	return nil
 }
 
-// initialise gives a variable its initial value (manual 5.4.4).
+// initialise sets the initial value of a variable (manual 5.4.4).
 func (m *Module) initialise(v *ptx.Var) {
 	data, size := m.dev.Bytes(m.addresses[v]), v.Type.Size()
 	for _, e := range v.Init {
@@ -120,8 +119,8 @@ func (m *Module) initialise(v *ptx.Var) {
 	}
 }
 
-// pointerValue is the value of an element that is an address. The place of a shared variable
-// is not known here: its name stands for the beginning of shared memory.
+// pointerValue returns the value of an element that is an address. The offset of a shared variable is not known here:
+// its name stands for the beginning of shared memory.
 func (m *Module) pointerValue(e ptx.Init) uint64 {
 	addr, _ := m.Address(e.Sym)
 	if s, ok := e.Sym.(*ptx.Var); ok && s.Space == ptx.Shared && e.Generic {
@@ -134,11 +133,11 @@ func (m *Module) pointerValue(e ptx.Init) uint64 {
 	return addr
 }
 
-// sharedVarLayout is the shared memory of a CTA of a kernel.
+// sharedVarLayout is the layout of a kernel's shared memory.
 type sharedVarLayout struct {
 	offsets map[*ptx.Var]uint64
-	static  uint64 // bytes of variables with a size
-	dynamic uint64 // where the others begin
+	static  uint64 // bytes of variables with a known size
+	dynamic uint64 // offset of variables without a size
 }
 
 // sharedLayout lays out the shared memory of a kernel.
@@ -178,7 +177,7 @@ func (m *Module) sharedLayout(k *ptx.Func) sharedVarLayout {
 	return l
 }
 
-// reachableFuncs are the functions that can run in a launch of a kernel.
+// reachableFuncs returns the functions that can run in a launch of a kernel.
 func (m *Module) reachableFuncs(k *ptx.Func) map[*ptx.Func]bool {
 	runs := map[*ptx.Func]bool{}
 	var visit func(s ptx.Symbol)
@@ -202,7 +201,7 @@ func (m *Module) reachableFuncs(k *ptx.Func) map[*ptx.Func]bool {
 	return runs
 }
 
-// forEachPointer calls do with the symbols that the module uses as values.
+// forEachPointer calls visit with the symbols that the module uses as values.
 func (m *Module) forEachPointer(visit func(s ptx.Symbol)) {
 	for _, v := range m.variables() {
 		for _, e := range v.Init {
@@ -229,7 +228,7 @@ func (m *Module) forEachPointer(visit func(s ptx.Symbol)) {
 	})
 }
 
-// forEachInstr calls do with every instruction of the module.
+// forEachInstr calls visit with every instruction of the module.
 func (m *Module) forEachInstr(visit func(instr *ptx.Instr)) {
 	for _, decl := range m.Decls {
 		if f, ok := decl.(*ptx.Func); ok {

@@ -1,6 +1,6 @@
 package oracle
 
-// This file is the log of what threads have done.
+// This file has the log of executed instructions.
 
 import (
 	"slices"
@@ -8,42 +8,41 @@ import (
 	"gemu/ptx"
 )
 
-// Step is an instruction that a thread has executed. One that waits for others, at a
-// barrier or a collective, is executed when its wait is over.
+// Step is an instruction that a thread has executed. An instruction that waits, at a barrier or a collective, is
+// executed when its wait is over.
 type Step struct {
-	Cta, Thread int // linear index of the CTA in the grid, of the thread in the CTA
+	Cta, Thread int // linear index of the CTA in the grid, and of the thread in the CTA
 	Func        *ptx.Func
 	Instr       *ptx.Instr // nil for the return at the end of a body
 	Skipped     bool       // its guard was false
 
-	Writes   []Write  // to registers, in order
-	Accesses []Access // to memory, in order
+	Writes   []Write  // register writes, in order
+	Accesses []Access // memory accesses, in order
 }
 
-// Write is a value that a register has got. A call gives values to registers of the
-// function that is called, a return to those of the caller.
+// Write is a register write. A call writes registers of the called function, a return those of the caller.
 type Write struct {
 	Func      *ptx.Func
 	Reg       ptx.RegID
-	Low, High uint64 // bits 0 to 63; 64 to 127, of .b128
+	Low, High uint64 // bits 0 to 63, and bits 64 to 127 of .b128
 }
 
-// Access is an access to memory. The address is an offset in .shared and .local, which
-// is where parameters of functions are, and otherwise generic.
+// Access is a memory access. The address is an offset in .shared and in .local, which also holds parameters of
+// functions; otherwise it is generic.
 type Access struct {
-	Space  ptx.Space // that the address is in: never generic
+	Space  ptx.Space // space of the address: never generic
 	Addr   uint64
-	Loaded []byte // what was there, nil for stores
-	Stored []byte // what is there now, nil for loads
+	Loaded []byte // bytes before the access; nil for stores
+	Stored []byte // bytes after the access; nil for loads
 
-	// Of what does both: what is combined with what was there; of .cas what comes in its place if
-	// Compared is there.
+	// Operand is combined with the old value by an atomic operation; for .cas it replaces the old value if that equals
+	// Compared.
 	Operand, Compared []byte
 
 	current []byte // the memory itself
 }
 
-// beginStep begins the record of an instruction.
+// beginStep starts the record of an instruction.
 func (t *thread) beginStep() {
 	if t.machine.Log != nil {
 		t.log = &Step{Cta: t.cta.index, Thread: t.index, Func: t.currentFrame().fn, Instr: t.instr}
@@ -58,7 +57,7 @@ func (t *thread) skipStep() {
 	}
 }
 
-// endStep hands out the record.
+// endStep passes the record to Launch.Log.
 func (t *thread) endStep() {
 	if t.log == nil {
 		return
@@ -77,7 +76,7 @@ func (t *thread) logWrite(fn *ptx.Func, r ptx.RegID, v value) {
 	}
 }
 
-// logOperand notes an operand of the update that has been logged last, element by element.
+// logOperand adds an operand to the last logged update, element by element.
 func (t *thread) logOperand(v value, n int) {
 	if t.log == nil {
 		return
@@ -91,7 +90,7 @@ func (t *thread) logOperand(v value, n int) {
 	a.Operand = append(a.Operand, bytesOf(v, n)...)
 }
 
-// logAccess notes an access to the memory p, before it happens.
+// logAccess logs an access to the memory p, before it happens.
 func (t *thread) logAccess(space ptx.Space, addr uint64, p []byte, rw accessKind) {
 	if t.log == nil {
 		return

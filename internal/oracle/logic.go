@@ -36,8 +36,7 @@ func lop3(t *thread) {
 	t.setOperand("d", d)
 }
 
-// shf (9.7.8.7): the upper half of b:a shifted left, or the lower half of it
-// shifted right.
+// shf (9.7.8.7): the upper half of b:a after a left shift, or the lower half after a right shift.
 func shf(t *thread) {
 	ba := t.operandValue("b")<<32 | t.operandValue("a")
 	n := t.operandValue("c")
@@ -53,7 +52,7 @@ func shf(t *thread) {
 	}
 }
 
-// shl (9.7.8.8): d = a << b. Amounts beyond the width count as the width.
+// shl (9.7.8.8): d = a << b. A larger amount than the width counts as the width.
 func shl(t *thread) {
 	n := uint64(t.instr.Type().Bits())
 	t.setOperand("d", t.operandValue("a")<<min(t.operandValue("b"), n))

@@ -1,7 +1,6 @@
 package oracle
 
-// This file holds the machine: CTAs, warps, threads and frames, and who runs
-// when.
+// This file has the machine: CTAs, warps, threads and frames, and their schedule.
 
 import (
 	"cmp"
@@ -15,21 +14,20 @@ import (
 	"gemu/ptx"
 )
 
-// A warp runs threadSlice instructions for each of its threads that can run, unless none
-// can any more; then the next warp of its CTA has its turn, and after roundsPerCluster rounds
-// the next CTA. Threads thus may spin on one another, and CTAs too, while CTAs that
-// finish in one turn run strictly one after another.
+// A warp runs threadSlice instructions for each thread that can run, unless all threads wait before. Then the next warp
+// of its CTA runs, and after roundsPerCluster rounds the next cluster. So threads and CTAs may spin on one another,
+// while clusters that finish within their rounds run strictly one after another.
 const (
 	threadSlice      = 2000
 	roundsPerCluster = 10
 )
 
-// starvationLimit is the number of turns after which threads that wait at a collective
-// without .sync go on without those of their warp that still run elsewhere:
-// they may be spinning on what the waiting ones are to do next.
+// starvationLimit is the number of rounds after which threads that wait at a collective without .sync go on without the
+// threads of their warp that still run elsewhere: the running threads may be spinning on a store that the waiting
+// threads will do next.
 const starvationLimit = 50
 
-// machine is a launch under way.
+// machine is the state of a launch.
 type machine struct {
 	*Launch
 	mod         *Module
@@ -37,17 +35,17 @@ type machine struct {
 	ctx         context.Context
 	kernel      *ptx.Func
 	warpSize    int
-	stackLimit  uint64              // bytes of local memory that a thread may have
+	stackLimit  uint64              // maximum bytes of local memory of a thread
 	params      map[*ptx.Var]uint64 // addresses of the kernel's parameters
 	shared      sharedVarLayout
-	sharedSize  int            // bytes of shared memory of a CTA
+	sharedSize  int            // shared memory of a CTA in bytes
 	clusterDim  [3]int         // CTAs of a cluster
-	nextCluster int            // the cluster that begins next
-	printed     map[int]string // by CTA
+	nextCluster int            // index of the cluster that begins next
+	printed     map[int]string // printed text by CTA
 	stats       Stats
 
-	ctaMemory uint64 // the address of the per-CTA memory of the first CTA; 0: the kernel asks for none
-	sliceSize uint64 // bytes of it that each CTA has
+	ctaMemory uint64 // address of the per-CTA memory of the first CTA; 0: the kernel has none
+	sliceSize uint64 // bytes of per-CTA memory of each CTA
 }
 
 func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
@@ -100,8 +98,8 @@ func newMachine(ctx context.Context, mod *Module, l *Launch) (*machine, error) {
 	return m, nil
 }
 
-// varSize is the size of a variable; of a parameter that is an array without a bound, that
-// of the largest argument in the module.
+// varSize returns the size of a variable in bytes. A parameter that is an unbounded array has the size of the largest
+// argument in the module.
 func (m *machine) varSize(v *ptx.Var) int {
 	if v.Space == ptx.Param && v.Unbounded() {
 		return m.mod.maxArgSize
@@ -109,7 +107,7 @@ func (m *machine) varSize(v *ptx.Var) int {
 	return v.Size()
 }
 
-// flushPrinted writes what has been printed, CTA by CTA.
+// flushPrinted writes the printed text, CTA by CTA.
 func (m *machine) flushPrinted() {
 	if m.dev.cfg.Stdout == nil {
 		return
@@ -122,11 +120,10 @@ func (m *machine) flushPrinted() {
 // align rounds up to a multiple of a.
 func align(n, a uint64) uint64 { return (n + a - 1) / a * a }
 
-// clusterCount is how many clusters the grid has.
+// clusterCount is the number of clusters in the grid.
 func (m *machine) clusterCount() int { return m.Grid[0] * m.Grid[1] * m.Grid[2] / m.clusterSize() }
 
-// run gives the clusters turns until all have finished. A cluster is made when its first turn
-// comes.
+// run runs the clusters round by round until all have finished. A cluster is made when it first runs.
 func (m *machine) run() error {
 	total := m.clusterCount()
 	var unfinished []*cluster
@@ -142,7 +139,7 @@ func (m *machine) run() error {
 			}
 		}
 		unfinished = remaining
-		// Begin new ones until one does not finish in its turn.
+		// Begin new clusters until one does not finish within its rounds.
 		for m.nextCluster < total {
 			g := m.newCluster(m.nextCluster)
 			m.nextCluster++
@@ -165,29 +162,29 @@ type cta struct {
 	id       [3]int
 	index    int
 	cluster  *cluster
-	rank     int // in it
+	rank     int // rank in the cluster
 	shared   []byte
 	warps    []*Warp
 	threads  []*thread
 	barriers [16]barrier
-	groups   map[groupKey]int // of asynchronous copies, committed
+	groups   map[groupKey]int // numbers of committed groups of asynchronous copies
 	done     bool
 
 	warpgroups map[int]*warpgroup
-	tmem       *tensorMemory // nil until it is used
+	tmem       *tensorMemory // nil until first use
 }
 
-// Warp is the set of threads that collectives exchange values between, by lane.
-// The last warp of a CTA may have fewer than the warp size.
+// Warp is the set of threads between which collectives exchange values, by lane. The last warp of a CTA may have fewer
+// threads than the warp size.
 type Warp struct {
 	cta           *cta
 	id            int
 	threads       []*thread
 	order         Order
-	starvedRounds int // turns since threads began to wait at a collective without .sync
+	starvedRounds int // rounds since threads began to wait at a collective without .sync
 }
 
-// coordinates splits a linear index, x fastest.
+// coordinates converts a linear index to coordinates, x fastest.
 func coordinates(i int, dim [3]int) [3]int {
 	return [3]int{i % dim[0], i / dim[0] % dim[1], i / dim[0] / dim[1]}
 }
@@ -208,12 +205,11 @@ func (m *machine) newCTA(id [3]int) *cta {
 	return c
 }
 
-// fault carries a guest fault, or an instruction that is not run, out of an
-// instruction function: it is the only thing this package panics with, but for
-// bugs.
+// fault carries a guest fault or an unsupported instruction out of an instruction function. Apart from bugs, it is the
+// only value with which this package panics.
 type fault struct{ err error }
 
-// runRound lets the threads of the CTA run for a round. It reports whether any could.
+// runRound runs the threads of the CTA for a round. It reports whether any thread could run.
 func (c *cta) runRound() (progressed bool) {
 	anyLive := false
 	for _, w := range c.warps {
@@ -229,7 +225,7 @@ func (c *cta) runRound() (progressed bool) {
 	return progressed
 }
 
-// trapDeadlock traps with who waits where.
+// trapDeadlock traps with the places where threads wait.
 func (g *cluster) trapDeadlock() {
 	var first *thread
 	var places []string
@@ -253,7 +249,7 @@ func (g *cluster) trapDeadlock() {
 	first.trap(KindDeadlock, "no thread can run; waiting: %s", strings.Join(places, ", "))
 }
 
-// runRound gives the warp's threads their turn, in its order. It reports whether any could run.
+// runRound runs the warp's threads for a round, in the warp's order. It reports whether any thread could run.
 func (w *Warp) runRound() (progressed bool) {
 	n := 0
 	for _, t := range w.threads {
@@ -269,8 +265,8 @@ func (w *Warp) runRound() (progressed bool) {
 	return progressed
 }
 
-// completeWaits lets the waiting threads of a warp go on where their wait is over. It
-// is called when one of its threads begins to wait or exits.
+// completeWaits releases the waiting threads of a warp whose wait is over. It is called when a thread of the warp
+// begins to wait or exits.
 func (w *Warp) completeWaits() {
 	for w.completeSync() || w.arrive() || w.allWait() && w.completeEarliest() {
 	}
@@ -286,7 +282,7 @@ func (w *Warp) allWait() bool {
 	return true
 }
 
-// liveThreads are the threads that have not exited.
+// liveThreads returns the threads that have not exited.
 func (w *Warp) liveThreads() []*thread {
 	var threads []*thread
 	for _, t := range w.threads {
@@ -297,13 +293,13 @@ func (w *Warp) liveThreads() []*thread {
 	return threads
 }
 
-// state is what a thread does.
+// state is the state of a thread.
 type state uint8
 
 const (
 	ready        state = iota
 	atCollective       // waits for its warp
-	atBarrier          // waits for its CTA, or its cluster
+	atBarrier          // waits for its CTA or its cluster
 	exited
 )
 
@@ -312,17 +308,17 @@ type thread struct {
 	cta       *cta
 	warp      *Warp
 	lane      int
-	index     int // in the CTA
+	index     int // linear index in the CTA
 	tid       [3]int
 	state     state
-	instr     *ptx.Instr // being executed, or waited at
+	instr     *ptx.Instr // instruction that it executes, or at which it waits
 	frames    []*frame
-	local     []byte // the stack, by offset
-	sp        uint64 // its end
+	local     []byte // local memory, by offset: the stack
+	sp        uint64 // end of the stack
 	carry     bool   // CC.CF (9.7.2)
 	steps     int64
 	sleepTime int64 // nanoseconds
-	log       *Step // of the instruction, nil if nobody wants it
+	log       *Step // record of the current instruction; nil without Launch.Log
 
 	arrival        arrival // of a thread at a barrier
 	clusterArrival clusterArrival
@@ -332,16 +328,16 @@ type thread struct {
 type frame struct {
 	fn     *ptx.Func
 	block  *ptx.Block
-	index  int // of the next instruction in the block
+	index  int // index of the next instruction in the block
 	regs   []value
-	vars   map[*ptx.Var]uint64 // .local and .param variables, parameters, results: offsets in local memory
-	base   uint64              // stack pointer to return to
-	caller *ptx.Instr          // the call; nil for a kernel
+	vars   map[*ptx.Var]uint64 // offsets in local memory of .local and .param variables, parameters and results
+	base   uint64              // stack pointer of the caller
+	caller *ptx.Instr          // call instruction; nil for a kernel
 }
 
 func (t *thread) currentFrame() *frame { return t.frames[len(t.frames)-1] }
 
-// runSlice executes up to n instructions. It returns how many.
+// runSlice executes up to n instructions and returns their number.
 func (t *thread) runSlice(n int) int {
 	executed := 0
 	for ; executed < n && t.state == ready; executed++ {
@@ -394,7 +390,7 @@ func (t *thread) step() {
 	}
 }
 
-// endWait ends the wait of a thread, and with it its instruction.
+// endWait ends the wait of a thread, and its instruction.
 func (t *thread) endWait() {
 	t.state = ready
 	t.endStep()
@@ -402,8 +398,8 @@ func (t *thread) endWait() {
 
 func (f *frame) jumpTo(b *ptx.Block) { f.block, f.index = b, 0 }
 
-// compare orders threads by their place in the program: the order of the source, of
-// the outer frames first; and behind a call what is called comes first.
+// compare orders threads by their places in the program: by the order of the source, outer frames first. At the same
+// call, a thread in the called function comes before a thread that has returned.
 func (t *thread) compare(u *thread) int {
 	for i := range min(len(t.frames), len(u.frames)) {
 		a, b := t.frames[i], u.frames[i]
@@ -425,5 +421,5 @@ func (t *thread) trap(kind, format string, args ...any) {
 	panic(fault{trap})
 }
 
-// unsupported ends the launch because the current instruction is not run.
+// unsupported ends the launch because the oracle does not run the current instruction.
 func (t *thread) unsupported() { panic(fault{&Unsupported{t.instr}}) }

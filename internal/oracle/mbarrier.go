@@ -1,7 +1,7 @@
 package oracle
 
-// This file executes mbarriers (manual 9.7.13.15). What the manual calls opaque, the eight
-// bytes of an mbarrier and the state that an arrival gives, is as docs/async.md has it.
+// This file executes mbarriers (manual 9.7.13.15). The manual leaves opaque the eight bytes of an mbarrier and the
+// state that an arrival returns; docs/async.md defines them for gemu.
 
 import (
 	"encoding/binary"
@@ -9,22 +9,22 @@ import (
 	"gemu/ptx"
 )
 
-// mbarrierState is an mbarrier (9.7.13.15.2).
+// mbarrierState is the state of an mbarrier (9.7.13.15.2).
 type mbarrierState struct {
 	phase             int64 // modulo 4
 	pending, expected int64
 	tx                int64
 
-	v1          bool  // it has .layout::v1, and therefore:
+	v1          bool  // has .layout::v1, which uses the fields below
 	conditional int64 // the conditional phase, modulo 4
-	report      int64 // of the current phase: 256 for the predicate, and the value
-	lastReport  int64 // that of the phase before
+	report      int64 // of the current phase: 256 for the predicate, plus the value
+	lastReport  int64 // report of the previous phase
 }
 
-// maxCount is how far the counts go, and tx-count below zero.
+// maxCount is the largest count; the least tx-count is -maxCount.
 const maxCount = 1<<20 - 1
 
-// encode is the mbarrier as its memory has it.
+// encode returns the mbarrier's word in memory.
 func (n mbarrierState) encode() uint64 {
 	if n.v1 {
 		fields := []struct{ v, bits int64 }{{n.pending, 9}, {n.report, 9}, {n.conditional, 2}, {n.expected, 9}, {n.lastReport, 9}, {2, 2}, {n.tx + maxCount + 1, 21}, {n.phase, 2}}
@@ -34,14 +34,14 @@ func (n mbarrierState) encode() uint64 {
 		}
 		return uint64(v)
 	}
-	v := int64(2) + n.phase%4/2 // the top bit, and the phase from there
+	v := int64(2) + n.phase%4/2 // the top bit, and the upper bit of the phase
 	v = v*2 + n.phase%2
 	v = v<<21 + n.tx + maxCount + 1
 	v = v<<20 + n.expected
 	return uint64(v<<20 + n.pending)
 }
 
-// decodeMbarrier is the mbarrier that memory has, if it has one.
+// decodeMbarrier decodes a word in memory; ok is false if it is no mbarrier.
 func decodeMbarrier(word uint64) (n mbarrierState, ok bool) {
 	n.v1 = word < 1<<63
 	nextField := func(bits int) int64 {
@@ -62,7 +62,7 @@ func decodeMbarrier(word uint64) (n mbarrierState, ok bool) {
 	return n, n.tx >= -maxCount
 }
 
-// completePhase is the transition to the next phase, if this one is complete (9.7.13.15.6).
+// completePhase begins the next phase if the current phase is complete (9.7.13.15.6).
 func (n *mbarrierState) completePhase() {
 	if n.pending != 0 || n.tx != 0 {
 		return
@@ -76,7 +76,7 @@ func (n *mbarrierState) completePhase() {
 	}
 }
 
-// checkCounts traps if a count is out of its range.
+// checkCounts traps if a count is out of range.
 func (t *thread) checkCounts(n mbarrierState) mbarrierState {
 	arrivals := int64(maxCount)
 	if n.v1 {
@@ -93,8 +93,8 @@ func (t *thread) checkCounts(n mbarrierState) mbarrierState {
 	return n
 }
 
-// mbarrierAt gives the bytes of the mbarrier at the address of an operand. A Step does not
-// list them, nor what asynchronous operations access.
+// mbarrierAt returns the bytes of the mbarrier at the address of an operand. A Step lists neither these accesses nor
+// those of asynchronous operations.
 func (t *thread) mbarrierAt(name string) []byte {
 	space, addr := t.address(name)
 	if space == ptx.Generic {
@@ -106,7 +106,7 @@ func (t *thread) mbarrierAt(name string) []byte {
 	return t.asyncBytes(space, addr, 8, 8, updateAccess)
 }
 
-// ownMbarrier is mbarrierAt for one that has to be in the thread's own CTA.
+// ownMbarrier is mbarrierAt for an mbarrier that must be in the thread's own CTA.
 func (t *thread) ownMbarrier(name string) []byte {
 	p := t.mbarrierAt(name)
 	if space, addr := t.address(name); space == ptx.Generic {
@@ -117,7 +117,7 @@ func (t *thread) ownMbarrier(name string) []byte {
 	return p
 }
 
-// mbarrierIn is the mbarrier in eight bytes.
+// mbarrierIn decodes the mbarrier in eight bytes.
 func (t *thread) mbarrierIn(p []byte) mbarrierState {
 	n, ok := decodeMbarrier(binary.LittleEndian.Uint64(p))
 	if !ok {
@@ -151,8 +151,7 @@ func mbarrier(t *thread) {
 	t.mbarrierOn(p)
 }
 
-// eachMbarrier executes the instruction on the mbarrier at the same place of each CTA that the mask
-// has.
+// eachMbarrier executes the instruction on the mbarrier at the same offset in each CTA of the mask.
 func (t *thread) eachMbarrier(space ptx.Space, addr uint64) {
 	if space == ptx.Generic {
 		_, addr = t.machine.resolve(addr)
@@ -217,7 +216,7 @@ func (t *thread) mbarrierOn(p []byte) {
 	case t.hasModifier("expect_tx"): // 9.7.13.15.11
 		n.tx += count
 		t.checkCounts(n)
-		n.completePhase() // 9.7.13.15.6 has no say in which operation comes last
+		n.completePhase() // 9.7.13.15.6 allows any operation to be the last
 		store(n)
 	case t.hasModifier("complete_tx"): // 9.7.13.15.12
 		n.tx -= count
@@ -233,7 +232,7 @@ func (t *thread) mbarrierOn(p []byte) {
 			phase = n.conditional
 		}
 		t.endMbarrierTest(p, n, phase%2 != count)
-	default: // 9.7.13.15.16: the phase that the state is of
+	default: // 9.7.13.15.16: the phase of the state
 		state, ok := decodeMbarrier(t.operandValue("b"))
 		switch {
 		case ok && state.phase == n.phase:
@@ -246,7 +245,7 @@ func (t *thread) mbarrierOn(p []byte) {
 	}
 }
 
-// endMbarrierTest is the end of a look at an mbarrier.
+// endMbarrierTest writes the results of a test of an mbarrier.
 func (t *thread) endMbarrierTest(p []byte, n mbarrierState, done bool) {
 	t.setPred("p", done)
 	if t.instr.Form.Operand("q") >= 0 {

@@ -1,7 +1,6 @@
 package oracle
 
-// This file holds addresses and memory accesses (manual 6.4.1, 9.7.9.8 to
-// 9.7.9.11).
+// This file has addresses and memory accesses (manual 6.4.1, 9.7.9.8 to 9.7.9.11).
 
 import (
 	"encoding/binary"
@@ -11,9 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// resolve finds the space a generic address lies in by the windows, and the
-// address within; what is in no window is device memory, whose addresses are
-// generic. Each CTA of the cluster has a window for its shared memory.
+// resolve returns the space of a generic address and the address in that space. An address in no window is device
+// memory, whose addresses are generic. Each CTA of the cluster has a window for its shared memory.
 func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
 	for rank := range m.clusterSize() {
 		if address := addr - sharedWindow; address-uint64(rank)<<rankShift < windowSize {
@@ -27,8 +25,8 @@ func (m *machine) resolve(addr uint64) (ptx.Space, uint64) {
 	return ptx.Generic, addr
 }
 
-// address gives the space and address an instruction accesses. A variable
-// stands in its own space, whatever the instruction names.
+// address returns the space and address that an instruction accesses. A variable determines its own space, even if the
+// instruction names another.
 func (t *thread) address(name string) (ptx.Space, uint64) {
 	o, _ := t.operand(name)
 	space, sub := t.instr.Space()
@@ -42,7 +40,7 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 		if o.Reg == ptx.NoReg {
 			return space, addr + uint64(o.Offset())
 		}
-		// An index: it counts elements, and there are not 4 GB of them.
+		// The register is an index of elements, of which there are less than 4 GB.
 		size := o.Sym().(*ptx.Var).Type.Size()
 		addr += low((t.currentFrame().regs[o.Reg].lo+uint64(o.Offset()))*uint64(size), 32)
 		if space == ptx.Shared || space == ptx.Local || t.machine.mod.AddressSize == 32 {
@@ -62,9 +60,8 @@ func (t *thread) address(name string) (ptx.Space, uint64) {
 	return space, addr
 }
 
-// readsKernelParams tells the two kinds of .param space apart, for an address
-// in a register: .param::entry is the parameter block, .param::func the
-// thread's frames. Without either, loads of a kernel mean the former.
+// readsKernelParams distinguishes the two kinds of .param space, for an address in a register: .param::entry is the
+// parameter block, .param::func the thread's frames. Without a suffix, loads in a kernel read the parameter block.
 func (t *thread) readsKernelParams(sub string) bool {
 	switch sub {
 	case "entry":
@@ -75,21 +72,21 @@ func (t *thread) readsKernelParams(sub string) bool {
 	return t.currentFrame().fn.Entry && t.instr.Mnemonic() == "ld"
 }
 
-// accessKind says what an instruction does to memory.
+// accessKind is the direction of a memory access.
 type accessKind uint8
 
 const (
 	readAccess accessKind = iota
 	writeAccess
-	updateAccess // both, at once
+	updateAccess // reads and writes, as one operation
 )
 
-// access gives the n bytes at an address, a power of two, for the access.
+// access returns the n bytes at an address, which must be a multiple of n, a power of two.
 func (t *thread) access(space ptx.Space, addr uint64, n int, rw accessKind) []byte {
 	return t.accessAligned(space, addr, n, n, rw)
 }
 
-// accessAligned is reach where the address need not be a multiple of n, but of align.
+// accessAligned is access for an address that must be a multiple of align instead of n.
 func (t *thread) accessAligned(space ptx.Space, addr uint64, n, align int, rw accessKind) []byte {
 	if address := addr; address%uint64(align) != 0 {
 		if space == ptx.Generic {
@@ -105,8 +102,8 @@ func (t *thread) accessAligned(space ptx.Space, addr uint64, n, align int, rw ac
 	return p
 }
 
-// accessTolerant is accessAligned for a load, or for any access of wmma, with the faults that the device lets pass. enough is
-// the alignment that is enough if the device does not insist on the manual's.
+// accessTolerant is accessAligned for a load, or for any access of wmma, with the faults that the device tolerates.
+// enough is the sufficient alignment if the device tolerates less than the manual requires.
 func (t *thread) accessTolerant(space ptx.Space, addr uint64, n, align, enough int, rw accessKind) []byte {
 	cfg, tolerated := &t.machine.dev.cfg, false
 	if cfg.WMMAAlignment && addr%uint64(align) != 0 && addr%uint64(enough) == 0 {
@@ -135,7 +132,7 @@ func (t *thread) accessTolerant(space ptx.Space, addr uint64, n, align, enough i
 	return t.accessAligned(space, addr, n, align, rw)
 }
 
-// locate is the n bytes at an address, and the space and the address there that they are at.
+// locate returns the n bytes at an address, with their space and their address in that space.
 func (t *thread) locate(from ptx.Space, address uint64, n int, rw accessKind) (p []byte, space ptx.Space, addr uint64, err error) {
 	space, addr = from, address
 	if space == ptx.Generic {
@@ -178,7 +175,7 @@ func valueOf(p []byte) value {
 	return value{binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// bytesOf is the n low bytes of v, least significant first.
+// bytesOf returns the n low bytes of v, least significant first.
 func bytesOf(v value, n int) []byte {
 	p := make([]byte, 16)
 	binary.LittleEndian.PutUint64(p[:8], v.lo)
@@ -186,7 +183,7 @@ func bytesOf(v value, n int) []byte {
 	return p[:n]
 }
 
-// elements are the parts of a vector operand, or the operand itself.
+// elements returns the elements of a vector operand, or the operand itself.
 func elements(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind != ptx.VecOperand {
 		return []*ptx.Operand{o}
@@ -198,10 +195,9 @@ func elements(o *ptx.Operand) []*ptx.Operand {
 	return list
 }
 
-// ld (9.7.9.8 to 9.7.9.10): ld, ld.global.nc and ldu. Ordering, caching and
-// scope make no difference to threads that run in turn. The last elements of a vector may
-// lie behind the end of the memory if nothing reads them: compilers load four elements where
-// three are wanted, and the address is a multiple of four. They are zero there.
+// ld (9.7.9.8 to 9.7.9.10): ld, ld.global.nc and ldu. Ordering, caching and scope make no difference to threads that
+// run in turn. The last elements of a vector may lie past the end of the memory if nothing reads them: compilers load
+// four elements where three are needed and the address is a multiple of four. They are zero.
 func ld(t *thread) {
 	d, typ := t.operand("d")
 	elems := elements(d)
@@ -220,8 +216,8 @@ func ld(t *thread) {
 	}
 }
 
-// isDeadRegister reports whether an element of a vector that the running instruction writes is a register
-// of the function's own, no result, which no path from there reads.
+// isDeadRegister reports whether an element of a vector, which the current instruction writes, is never read: it must
+// be a register of the function itself, not a result, and no path from here reads it.
 func (t *thread) isDeadRegister(e *ptx.Operand) bool {
 	if e.Kind != ptx.RegOperand {
 		return true
@@ -266,7 +262,7 @@ func (t *thread) isDeadRegister(e *ptx.Operand) bool {
 	return true
 }
 
-// storeBulk is st.bulk (9.7.9.13): zeros, to shared memory only, in units of 8 bytes.
+// storeBulk executes st.bulk (9.7.9.13): zeros, only to shared memory, in units of 8 bytes.
 func (t *thread) storeBulk() {
 	space, addr := t.address("a")
 	if space == ptx.Generic {
@@ -288,8 +284,8 @@ func (t *thread) storeBulk() {
 	clear(p)
 }
 
-// multimem (9.7.9.14): what a multicast address stands for is one place, so that to reduce
-// is to load, to store is to store, and the update of all is that of one.
+// multimem (9.7.9.14): a multicast address stands for a single place here, so that reducing is loading, storing is
+// storing, and an update of all copies is an update of one.
 func multimem(t *thread) {
 	switch {
 	case t.hasModifier("bulk"):
@@ -303,7 +299,7 @@ func multimem(t *thread) {
 	}
 }
 
-// st (9.7.9.11). An element _ of a vector leaves its bytes alone.
+// st (9.7.9.11). An element _ of a vector does not change its bytes.
 func st(t *thread) {
 	if t.hasModifier("bulk") {
 		t.storeBulk()

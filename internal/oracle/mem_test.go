@@ -30,8 +30,8 @@ func checkWords(t *testing.T, r *harness, addr uint64, want ...uint32) {
 	}
 }
 
-// TestSpaces reads and writes every space, by its own addresses, by generic
-// ones, and by the name of a variable without a space.
+// TestSpaces reads and writes every space by its own addresses, by generic addresses, and by the name of a variable
+// without a space.
 func TestSpaces(t *testing.T) {
 	r := newHarness(t, `
 .global .align 8 .u32 g[4] = {1, 2, 3, 4};
@@ -132,7 +132,7 @@ func TestVectors(t *testing.T) {
 	checkWords(t, r, o, 7, 6, 5, 9, 4, 3, 0x04030201, 0, 0x01020304, 42, 3, 2, 4, 5, 6, 7)
 }
 
-// TestFaults: accesses that must trap, with what they say.
+// TestFaults has accesses that must trap, with a part of the message.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ code, kind, text string }{
 		{"ld.global.u32 %r, [%p+2];", KindMisaligned, "test.ptx:22:2: trap: misaligned: global address"},
@@ -175,7 +175,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestAtomics: 9.7.13.5: what each operation leaves and returns.
+// TestAtomics: 9.7.13.5: result and new memory of each operation.
 func TestAtomics(t *testing.T) {
 	for _, c := range []struct {
 		op                string
@@ -250,8 +250,8 @@ func TestAtomics(t *testing.T) {
 	}
 }
 
-// TestAtomicSubnormals: atom.add.f32 in shared memory keeps subnormals, also by
-// generic address; .f64 keeps them in global memory too (9.7.13.5).
+// TestAtomicSubnormals: atom.add.f32 in shared memory keeps subnormals, also with a generic address; .f64 keeps them in
+// global memory, too (9.7.13.5).
 func TestAtomicSubnormals(t *testing.T) {
 	r := newHarness(t, `
 .shared .u32 s[2];
@@ -341,7 +341,7 @@ func TestHistogram(t *testing.T) {
 	checkWords(t, r, o, bins[:]...)
 }
 
-// TestHints: instructions without an effect, and policies.
+// TestHints has instructions without an effect, and cache policies.
 func TestHints(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 p) {

@@ -1,15 +1,14 @@
 package oracle
 
-// This file executes miscellaneous instructions (manual 9.7.19) and the cache
-// policies of 9.7.9.18.
+// This file executes miscellaneous instructions (manual 9.7.19) and the cache policies of 9.7.9.18.
 
-// createpolicy (9.7.9.18): policies are hints, all alike.
+// createpolicy (9.7.9.18): all policies are hints without effect.
 func createpolicy(t *thread) { t.setOperand("d", 0) }
 
-// nanosleep (9.7.19.2) takes as long as it says, though others may run meanwhile.
+// nanosleep (9.7.19.2) takes the given time; other threads may run meanwhile.
 func nanosleep(t *thread) { t.sleepTime += int64(t.operandValue("a")) }
 
-// time is what the clocks of the thread show, in cycles and nanoseconds.
+// time returns the value of the thread's clocks, in cycles and in nanoseconds.
 func (t *thread) time() uint64 { return uint64(t.steps + t.sleepTime) }
 
 // brkpt (9.7.19.1) stops the thread, and with it the launch.

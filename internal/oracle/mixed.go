@@ -1,7 +1,7 @@
 package oracle
 
-// This file executes arithmetic on pairs and fours of numbers of different types (manual of PTX 9.4, 9.7.5 and
-// 9.7.6), and set on packed integers (9.7.7.1).
+// This file executes arithmetic on two or four numbers of different types (manual of PTX 9.4, 9.7.5 and 9.7.6), and set
+// on packed integers (9.7.7.1).
 
 import "gemu/ptx"
 
@@ -19,7 +19,7 @@ func (t *thread) packedMixed(op func(rnd string, x []number) number, sources ...
 				typ = types[j+1]
 			}
 			x[j] = t.elementAt(t.operandValue(name), typ, i)
-			// A product of the two formats of 16 bits is one of numbers of the first.
+			// A product of the two 16-bit formats is a product of numbers of the first format.
 			if from, _ := typ.Elements(); from.Bits() == 16 && elem.Bits() == 16 && from != elem {
 				to := formatOf(elem)
 				x[j] = to.decode(to.round(x[j], "rn"))
@@ -37,7 +37,7 @@ func (t *thread) packedMixed(op func(rnd string, x []number) number, sources ...
 	t.setOperand("d", d)
 }
 
-// elementAt is the i-th number of packed ones, from the lowest on.
+// elementAt returns the i-th number of a packed source, from the lowest on.
 func (t *thread) elementAt(bits uint64, typ ptx.Type, i int) number {
 	elem, count := typ.Elements()
 	bits >>= i * typ.Bits() / count
@@ -53,7 +53,7 @@ func exactDifference(rnd string, x []number) number { return sum(x[0], x[1].nega
 func exactProduct(_ string, x []number) number      { return product(x[0], x[1]) }
 func exactFma(rnd string, x []number) number        { return sum(product(x[0], x[1]), x[2], rnd) }
 
-// addFours, subFours, mulFours and fmaFours are 9.7.6.1 to 9.7.6.4.
+// addFours, subFours, mulFours and fmaFours execute 9.7.6.1 to 9.7.6.4.
 func addFours(t *thread) { t.packedMixed(exactSum, "a", "c") }
 func subFours(t *thread) { t.packedMixed(exactDifference, "a", "c") }
 func mulFours(t *thread) { t.packedMixed(exactProduct, "a", "b") }
@@ -62,7 +62,7 @@ func fmaFours(t *thread) { t.packedMixed(exactFma, "a", "b", "c") }
 // mulMixed (9.7.5.4): d = a * c.
 func mulMixed(t *thread) { t.packedMixed(exactProduct, "a", "c") }
 
-// setPacked (9.7.7.1): all ones in each integer of d for whose sources the comparison holds.
+// setPacked (9.7.7.1): all ones in each integer of d if the comparison of its sources is true.
 func setPacked(t *thread) {
 	elem, count := t.instr.Type().Elements()
 	width, d := t.instr.Type().Bits()/count, uint64(0)

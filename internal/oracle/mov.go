@@ -6,8 +6,7 @@ import (
 	"gemu/ptx"
 )
 
-// mov (9.7.9.3, 9.7.9.4): d = a; a vector on one side is packed or unpacked,
-// its first element lowest.
+// mov (9.7.9.3, 9.7.9.4): d = a. A vector on one side is packed or unpacked, its first element lowest.
 func mov(t *thread) {
 	d, typ := t.operand("d")
 	a, _ := t.operand("a")
@@ -35,8 +34,7 @@ func mov(t *thread) {
 	}
 }
 
-// elementBits is the width of a vector element: that of its register, or an
-// even share.
+// elementBits returns the width of a vector element: of its register, or an equal share of the whole.
 func (t *thread) elementBits(e *ptx.Operand, whole ptx.Type, n int) int {
 	if e.Kind == ptx.RegOperand {
 		return t.currentFrame().fn.Regs[e.Reg].Type.Bits()
@@ -44,7 +42,7 @@ func (t *thread) elementBits(e *ptx.Operand, whole ptx.Type, n int) int {
 	return whole.Bits() / n
 }
 
-// untyped is the bit type of a width.
+// untyped returns the bit type of a width.
 func untyped(bits int) ptx.Type {
 	switch bits {
 	case 8:
@@ -73,8 +71,8 @@ func (v value) shiftRight(n int) value {
 	return value{v.lo>>n | v.hi<<(64-n), v.hi >> n}
 }
 
-// prmtModes gives, for each mode of prmt and each value of the two low bits of
-// c, the source bytes of the result, most significant first.
+// prmtModes holds, for each mode of prmt and each value of the two low bits of c, the source bytes of the result, most
+// significant first.
 var prmtModes = map[string][4][4]int{
 	"f4e":  {{3, 2, 1, 0}, {4, 3, 2, 1}, {5, 4, 3, 2}, {6, 5, 4, 3}},
 	"b4e":  {{5, 6, 7, 0}, {6, 7, 0, 1}, {7, 0, 1, 2}, {0, 1, 2, 3}},
@@ -84,8 +82,7 @@ var prmtModes = map[string][4][4]int{
 	"rc16": {{1, 0, 1, 0}, {3, 2, 3, 2}, {1, 0, 1, 0}, {3, 2, 3, 2}},
 }
 
-// prmt (9.7.9.7): four bytes picked from b:a. Without a mode, bit 3 of a
-// selector asks for the byte's sign in all its bits.
+// prmt (9.7.9.7): four bytes selected from b:a. Without a mode, bit 3 of a selector replicates the byte's sign.
 func prmt(t *thread) {
 	source, c := t.operandValue("b")<<32|t.operandValue("a"), t.operandValue("c")
 	d := uint64(0)
@@ -105,14 +102,14 @@ func prmt(t *thread) {
 	t.setOperand("d", d)
 }
 
-// isspacep (9.7.9.19): whether a generic address lies in the space. The window
-// of kernel parameters is part of the global one.
+// isspacep (9.7.9.19): whether a generic address lies in the space. The window of kernel parameters is part of the
+// global window.
 func isspacep(t *thread) {
 	want, sub := t.instr.Space()
 	space, addr := t.machine.resolve(t.operandValue("a"))
 	switch {
 	case space == ptx.Shared && sub != "cluster" && addr-t.cta.sharedBase() >= windowSize:
-		space = ptx.Generic // another CTA's
+		space = ptx.Generic // shared memory of another CTA
 	case space == ptx.Generic:
 		space = ptx.Global
 		if a := t.machine.dev.findAllocation(addr); a != nil {
@@ -122,8 +119,8 @@ func isspacep(t *thread) {
 	t.setPred("p", space == want || space == ptx.Param && want == ptx.Global)
 }
 
-// cvta (9.7.9.20): an address of a space made generic, or back. Those of
-// global, constant and parameter memory are generic already.
+// cvta (9.7.9.20): converts an address of a space to a generic address, or back. Addresses of global, constant and
+// parameter memory are generic already.
 func cvta(t *thread) {
 	window := uint64(0)
 	switch space, _ := t.instr.Space(); space {
@@ -138,8 +135,7 @@ func cvta(t *thread) {
 	t.setOperand("d", t.operandValue("a")+window)
 }
 
-// mapa (9.7.9.23): the address in the CTA of a rank that is like an address in
-// one's own.
+// mapa (9.7.9.23): the address in the CTA of the given rank that corresponds to the address a.
 func mapa(t *thread) {
 	rank, n := t.operandValue("b"), t.machine.clusterSize()
 	if rank >= uint64(n) {
@@ -154,10 +150,10 @@ func mapa(t *thread) {
 	t.setOperand("d", a-rankOf(a)<<rankShift+low(rank<<rankShift, typ.Bits()))
 }
 
-// rankOf is what an address of shared memory, generic or not, has in place of a rank.
+// rankOf returns the field of an address of shared memory, generic or not, that holds the rank.
 func rankOf(addr uint64) uint64 { return addr >> rankShift % 256 }
 
-// getctarank (9.7.9.24): the rank of the CTA that an address belongs to.
+// getctarank (9.7.9.24): the rank of the CTA that owns an address.
 func getctarank(t *thread) {
 	if t.machine.clusterSize() == 1 {
 		t.setOperand("d", 0)

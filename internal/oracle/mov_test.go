@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPrmt: 9.7.9.7. The bytes of b:a are numbered 7 to 0; a is 0x03020100 and
-// b 0x07060504, so that each byte shows its number.
+// TestPrmt: 9.7.9.7. The bytes of b:a are numbered 7 to 0; a is 0x03020100 and b 0x07060504, so that each byte has its
+// number as value.
 func TestPrmt(t *testing.T) {
 	const a, b = 0x03020100, 0x07060504
 	for mode, rows := range map[string][4]uint64{

@@ -1,8 +1,7 @@
 package oracle
 
-// This file executes conversions to and from formats of 8 and fewer bits (manual 5.2.2 to
-// 5.2.4), .tf32 and random rounding. A format is the list of all its numbers, and rounding is a
-// search for those beside the exact one.
+// This file executes conversions to and from formats of 8 and fewer bits (manual 5.2.2 to 5.2.4), .tf32 and random
+// rounding. A format is the list of all its numbers, and rounding searches the neighbours of the exact number.
 
 import (
 	"math/big"
@@ -11,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// tensorFloat is .tf32, without the 13 bits that it leaves out of .f32.
+// tensorFloat is .tf32, without the 13 bits of .f32 that it omits.
 var tensorFloat = format{8, 10, 1<<18 - 1}
 
 // code is a finite number of a format with its bits.
@@ -21,13 +20,13 @@ type code struct {
 	neg       bool
 }
 
-// table is a format of which all numbers are listed.
+// table is a format as a list of all its numbers.
 type table struct {
 	numbers []number // by code
 	codes   []code   // of finite numbers, by magnitude
 	nan     uint64   // canonical
 	hasNaN  bool
-	inf     [2]uint64 // the infinities, the negative one second; 0: there are none
+	inf     [2]uint64 // positive and negative infinity; 0: none
 }
 
 var tables = map[ptx.Type]*table{
@@ -61,8 +60,8 @@ var tables = map[ptx.Type]*table{
 	}, 0, false),
 }
 
-// floatTable is a format of a sign, exp and frac bits. Special is what it has besides numbers:
-// "ieee" infinities and NaNs under the largest exponent, "nan" NaNs where all bits are set.
+// floatTable is a format of a sign, exp and frac bits. special selects its special values: "ieee" has infinities and
+// NaNs with the largest exponent, "nan" a NaN with all bits set.
 func floatTable(exp, frac int, special string) *table {
 	f := format{exp, frac, f8NaN}
 	n := 1 + exp + frac
@@ -105,7 +104,7 @@ func newTable(width int, decode func(c uint64) number, nan uint64, hasNaN bool) 
 	return t
 }
 
-// rational is the magnitude of a finite number.
+// rational returns the magnitude of a finite number.
 func (n number) rational() *big.Rat {
 	if n.class == zero {
 		return new(big.Rat)
@@ -118,7 +117,7 @@ func (n number) rational() *big.Rat {
 	return r.Mul(r, two)
 }
 
-// round gives the bits of the number in the format. Random has the bits of .rs, 16 of them.
+// round converts the number to bits of the format. random holds the 16 random bits of .rs.
 func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint64 {
 	signed, zeroRun := false, 0
 	for _, c := range f.codes {
@@ -134,7 +133,7 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		}
 		neg = false
 	}
-	// The numbers of that sign beside the exact one: low is not above it in magnitude.
+	// The neighbours of the exact number with its sign: low has at most its magnitude, high a larger one.
 	var low, high, largest *code
 	exact := new(big.Rat)
 	if n.class == finite {
@@ -167,12 +166,12 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		return largest.bits
 	case n.class == infinite:
 		return overflow
-	case low == nil: // without a zero
+	case low == nil: // a format without zero
 		return high.bits
 	case low.magnitude.Cmp(exact) == 0:
 		return low.bits
 	case high == nil:
-		// The number that would follow the largest is as far from it as the one before.
+		// The next number after the largest would follow at the same distance as the largest after its predecessor.
 		var before *big.Rat
 		for i := range f.codes {
 			if m := f.codes[i].magnitude; m.Cmp(largest.magnitude) < 0 && (before == nil || m.Cmp(before) > 0) {
@@ -184,7 +183,7 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 		if c := exact.Cmp(half); rnd == "rp" || rnd == "rn" && (c > 0 || c == 0 && largest.bits&1 == 1) {
 			return overflow
 		}
-		return largest.bits // all others saturate, or are cut
+		return largest.bits // all other modes saturate or cut
 	}
 	fraction := new(big.Rat).Sub(exact, low.magnitude)
 	fraction.Quo(fraction, new(big.Rat).Sub(high.magnitude, low.magnitude))
@@ -204,14 +203,13 @@ func (f *table) round(n number, rnd string, random uint64, satfinite bool) uint6
 	return low.bits
 }
 
-// roundsUp reports whether 16 random bits, added to the first 16 bits of what is lost, give a
-// carry.
+// roundsUp reports whether the sum of 16 random bits and the first 16 bits that are lost has a carry.
 func roundsUp(fraction *big.Rat, random uint64) bool {
 	cut := new(big.Int).Quo(new(big.Int).Lsh(fraction.Num(), 16), fraction.Denom())
 	return cut.Uint64()+random >= 1<<16
 }
 
-// roundRandomly is round by random bits.
+// roundRandomly rounds by random bits.
 func (f format) roundRandomly(n number, random uint64) uint64 {
 	low := f.round(n, "rz")
 	if n.class != finite {
@@ -219,7 +217,7 @@ func (f format) roundRandomly(n number, random uint64) uint64 {
 	}
 	decode := func(bits uint64) *big.Rat { return f.decode(bits &^ f.sign()).rational() }
 	step := new(big.Rat)
-	if low&^f.sign() == f.inf()-1 { // the largest number, and what would be next
+	if low&^f.sign() == f.inf()-1 { // the largest number, and its hypothetical successor
 		step.Sub(decode(low), decode(low-1))
 	} else {
 		step.Sub(decode(low+1), decode(low))
@@ -231,8 +229,8 @@ func (f format) roundRandomly(n number, random uint64) uint64 {
 	return low
 }
 
-// elementNumber is the i-th number that a source of packed type holds, from the uppermost on, or that of
-// the i-th source of another type.
+// elementNumber returns the i-th number of a packed source, from the uppermost on, or the number of the i-th source of
+// another type.
 func (t *thread) elementNumber(typ ptx.Type, i int) number {
 	elem, count := typ.Elements()
 	bits := uint64(0)
@@ -251,7 +249,7 @@ func (t *thread) elementNumber(typ ptx.Type, i int) number {
 	return formatOf(elem).decode(bits)
 }
 
-// withoutSubnormals is n, or a zero of its sign if the format has it as a subnormal number.
+// withoutSubnormals returns n, or a zero of its sign if n is subnormal in the format.
 func (f format) withoutSubnormals(n number) number {
 	if n.class == finite && f.isSubnormal(f.round(n, "rz")) {
 		return number{neg: n.neg}
@@ -261,7 +259,7 @@ func (f format) withoutSubnormals(n number) number {
 
 func indexBits(n int) int { return bits.Len(uint(n)) - 1 }
 
-// convertPacked is cvt to packed types.
+// convertPacked executes cvt to packed types.
 func (t *thread) convertPacked(to, from ptx.Type) {
 	elem, count := to.Elements()
 	width := to.Bits() / count
@@ -314,7 +312,7 @@ func (t *thread) packedNumber(n number, to ptx.Type, count, i int) uint64 {
 	return d
 }
 
-// randomBits is the random bits of the i-th of count numbers: see docs/design/arithmetic.md.
+// randomBits returns the random bits for the i-th of count numbers: see docs/design/arithmetic.md.
 func (t *thread) randomBits(to ptx.Type, count, i int) uint64 {
 	c := t.operandValue("c")
 	if count == 2 {

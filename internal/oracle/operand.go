@@ -9,7 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// value is the bits of a register; hi only of .b128.
+// value is the bits of a register; only .b128 uses hi.
 type value struct{ lo, hi uint64 }
 
 // low keeps the n low bits.
@@ -27,7 +27,7 @@ func (v value) low(n int) value {
 	return value{lo: low(v.lo, n)}
 }
 
-// signExtend widens the n-bit value v.
+// signExtend extends the n-bit value v with its sign.
 func signExtend(v uint64, n int) uint64 {
 	if n < 64 && v>>(n-1)&1 != 0 {
 		v |= ^uint64(0) << n
@@ -49,7 +49,7 @@ func (t *thread) operand(name string) (*ptx.Operand, ptx.Type) {
 	panic(fmt.Sprintf("BUG: %s has no operand %s", t.instr.Text, name))
 }
 
-// hasOperand reports whether the form has the operand and the instruction gives it.
+// hasOperand reports whether the form has the operand and the instruction provides it.
 func (t *thread) hasOperand(name string) bool {
 	for i, spec := range t.instr.Form.Operands {
 		if spec.Name == name {
@@ -59,7 +59,7 @@ func (t *thread) hasOperand(name string) bool {
 	return false
 }
 
-// operandValue reads an operand: its bits, as many as its type has.
+// operandValue reads the bits of an operand, in the width of its type.
 func (t *thread) operandValue(name string) uint64 {
 	o, typ := t.operand(name)
 	return t.read(o, typ).lo
@@ -87,8 +87,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// read gives the low bits of an operand, as many as typ has; all of it for
-// NoType.
+// read returns the low bits of an operand, in the width of typ; all bits for NoType.
 func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 	bits := typ.Bits()
 	if typ == ptx.NoType {
@@ -112,14 +111,14 @@ func (t *thread) read(o *ptx.Operand, typ ptx.Type) value {
 	case ptx.SymOperand:
 		_, addr := t.symbol(o.Sym())
 		return value{lo: addr + uint64(o.Offset())}.low(bits)
-	case ptx.SinkOperand: // an element of a vector nobody cares for, or zero
+	case ptx.SinkOperand: // unused element of a vector, or zero
 		return value{}
 	}
 	panic(fmt.Sprintf("BUG: %s: operand of kind %d read", t.instr.Text, o.Kind))
 }
 
-// write puts a value of type typ into a destination. A wider register is filled
-// by the sign for signed types, else by zeros (manual 9.4.1).
+// write stores a value of type typ in a destination. A wider register is extended by the sign for signed types, else by
+// zeros (manual 9.4.1).
 func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 	switch o.Kind {
 	case ptx.NoOperand, ptx.SinkOperand:
@@ -138,8 +137,8 @@ func (t *thread) write(o *ptx.Operand, typ ptx.Type, v value) {
 	panic(fmt.Sprintf("BUG: %s: operand of kind %d written", t.instr.Text, o.Kind))
 }
 
-// symbol gives the address of a variable in its space, or of a function in the
-// generic space. Parameters of a device function lie in its frame.
+// symbol returns the address of a variable in its space, or of a function in the generic space. Parameters of a device
+// function lie in its frame.
 func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
 	space := ptx.Generic
 	if v, ok := s.(*ptx.Var); ok {
@@ -162,10 +161,10 @@ func (t *thread) symbol(s ptx.Symbol) (ptx.Space, uint64) {
 	return space, addr
 }
 
-// multiprocessors is how many of them CTAs are dealt to, in turn.
+// multiprocessors is the number of SMs, to which CTAs are assigned in turn.
 const multiprocessors = 16
 
-// special reads a special register. What no machine is behind reads as zero.
+// special reads a special register. A register without a counterpart in gemu reads as zero.
 func (t *thread) special(r ptx.SpecialReg) uint64 {
 	m, c := t.machine, t.cta
 	component := func(i ptx.SpecialReg, v [3]int) uint64 { return uint64(v[i]) }
@@ -223,7 +222,7 @@ func (t *thread) special(r ptx.SpecialReg) uint64 {
 		return t.time()
 	case ptx.ClockHi, ptx.GlobalTimerHi:
 		return t.time() >> 32
-	case ptx.EnvReg0 + 2: // as CUDA's cooperative groups read it; the upper half is in 1
+	case ptx.EnvReg0 + 2: // as CUDA's cooperative groups read it; EnvReg 1 has the upper half
 		if m.Cooperative {
 			return workspace
 		}

@@ -1,52 +1,3 @@
-// Package oracle is the slow, clear engine of gemu: it executes checked PTX one
-// thread at a time, straight from the manual, so that the fast warp-vector
-// engine has something independent to be compared with. It shares nothing with that
-// engine but the IR: it loads modules itself, and puts everything that a kernel can see
-// where docs/addresses.md says, in code of its own.
-//
-// The mental model is a grid of little computers. A thread is a program
-// counter, a stack of frames with registers and local memory, and a carry flag;
-// it runs alone until it exits, has used up its time slice, or must wait for
-// others: at a barrier for its CTA, at a collective instruction (shfl, vote,
-// match, redux, elect, activemask, bar.warp.sync) for its warp. There is no SIMT
-// stack and no divergence: a warp is only the set of threads that collectives
-// exchange values between. Which of them goes next is an Order's choice, which a
-// program can see only where it depends on order. A Step tells what a thread has done.
-//
-// Integers are computed exactly with math/big and then cut to their width;
-// floating-point numbers are exact values (number, in ieee.go) that are rounded
-// once, explicitly, to their format. device.go and load.go are what there is before a
-// launch, machine.go and order.go run one. The other files follow the chapters of the
-// manual, the functions in them its sections: int.go (9.7.1, 9.7.2), float.go
-// (9.7.3), cmp.go (9.7.6), logic.go (9.7.8), mov.go, cvt.go and mem.go (9.7.9),
-// texture.go (9.7.10, 9.7.11), ctrl.go and call.go (9.7.12), barrier.go, cluster.go, mbarrier.go, async.go, atom.go and warp.go (9.7.13), tensor.go (9.7.14), wgmma.go (9.7.15), tcgen05Warp.go and fifthmma.go (9.7.16),
-// stack.go (9.7.17) and misc.go (9.7.19). An instruction function reads its
-// operands by the names the instruction table gives them.
-//
-// What it is not: fast, or a model of how warps execute. Programs whose result
-// depends on threads of a warp running in lockstep without synchronisation (an
-// undefined result since sm_70) may compute something else here. It does not run copies of
-// interleaved tensors, .ashift of tcgen05.mma, and exchanges in warps of more than 32 threads:
-// they end the launch with an *Unsupported error when a thread reaches one.
-//
-// Where the manual leaves a result open, the choices made here are:
-//
-//   - integer division and remainder by zero give all ones;
-//   - arithmetic on a NaN gives the canonical NaN; on .f64 that of an operand, made
-//     quiet: the second, the third, the first, but the first of a quotient, and the second
-//     of min and max; abs and neg leave its sign; conversions from and to .f64 keep sign
-//     and payload, and all bits from .f32 to .f32 and from .bf16 to .f32; atom.add.f64 in
-//     global memory leaves a NaN as it is, b's before that in memory (an H200);
-//   - .sat turns -0 into +0, like any value that is not above zero;
-//   - .ftz flushes results that are subnormal after rounding as though the
-//     exponent had no lower bound;
-//   - atom.add.f32 and red.add.f32 flush subnormals in global memory and keep
-//     them in shared memory, as the manual says current hardware does;
-//   - shfl from a lane that takes no part gives the thread its own value;
-//   - memory and registers that were never written read as zero, and so does a
-//     function's frame each time it is entered;
-//   - %clock and %globaltimer count the instructions of the thread and the
-//     nanoseconds it has slept.
 package oracle
 
 import (
@@ -60,40 +11,40 @@ import (
 type Launch struct {
 	Kernel      string
 	Grid, Block [3]int
-	Args        [][]byte // one per parameter, of its size
+	Args        [][]byte // one per parameter, of the parameter's size
 	Shared      int      // bytes of dynamic shared memory
-	Cooperative bool     // with a workspace for a barrier of the grid
-	Cluster     [3]int   // CTAs of a cluster; zero: what the kernel requires
+	Cooperative bool     // provides a workspace for a grid barrier
+	Cluster     [3]int   // CTAs of a cluster; zero: as the kernel requires
 	WarpSize    int      // 1 to 64; 0 means 32
-	MaxSteps    int64    // instructions a thread may execute, skipped ones included; 0 means no limit
+	MaxSteps    int64    // instructions that a thread may execute, skipped instructions included; 0: no limit
 
-	Order func() Order // makes the order of each warp; nil means Alone
-	Log   func(*Step)  // is told of every instruction of every thread, unless nil
+	Order func() Order // makes the order of each warp; nil: Sequential
+	Log   func(*Step)  // receives every instruction of every thread; may be nil
 }
 
-// Stats counts what a launch did.
+// Stats counts the work of a launch.
 type Stats struct {
-	ThreadInstructions int64 // executed by threads whose guard was true; every branch, return and exit met
-	Tolerated          int64 // accesses that Config has let go on
+	ThreadInstructions int64 // executed by threads with a true guard; branches, returns and exits count even if their guard is false
+	Tolerated          int64 // accesses that Config tolerated
 }
 
-// The kinds of Trap.
+// Kinds of Trap.
 const (
-	KindMemory     = "memory"          // an access outside memory, or refused by it
+	KindMemory     = "memory"          // an access outside memory, or one that the memory does not allow
 	KindMisaligned = "misaligned"      // an address that is no multiple of the access size
-	KindStack      = "stack overflow"  // local memory or call depth used up
-	KindCall       = "bad call"        // a call of something that is not such a function
+	KindStack      = "stack overflow"  // local memory or call depth exhausted
+	KindCall       = "bad call"        // a call of a value that is not such a function
 	KindBranch     = "bad branch"      // a brx.idx outside its list
-	KindDivergent  = "threads missing" // of those that execute a matrix instruction together
+	KindDivergent  = "threads missing" // in a matrix instruction that all threads must execute together
 	KindMatrix     = "bad matrix operand"
 	KindTensor     = "bad use of tensor memory"
 	KindBarrier    = "bad barrier" // a barrier that does not exist, or whose counts disagree
 	KindAsync      = "bad asynchronous operation"
-	KindCluster    = "bad cta rank" // a CTA that the cluster does not have
+	KindCluster    = "bad cta rank" // a CTA that is not in the cluster
 	KindExited     = "exited"       // shared memory of a CTA that has exited
 	KindDeadlock   = "deadlock"     // no thread of a CTA can run
-	KindSteps      = "step limit"   // Launch.MaxSteps used up
-	KindHeap       = "bad free"     // of what is not on the heap
+	KindSteps      = "step limit"   // Launch.MaxSteps exceeded
+	KindHeap       = "bad free"     // free of an address that is not on the heap
 	KindAssert     = "assertion"    // __assertfail was called
 	KindTexture    = "bad texture access"
 	KindSurface    = "bad surface access"
@@ -101,7 +52,7 @@ const (
 	KindBreak      = "breakpoint" // the brkpt instruction
 )
 
-// Trap is a guest fault: what happened, at which instruction, in which thread.
+// Trap is a guest fault with its instruction and thread.
 type Trap struct {
 	Kind, Msg string
 	Instr     *ptx.Instr
@@ -125,8 +76,7 @@ func (t *Trap) Error() string {
 		t.Cta[0], t.Cta[1], t.Cta[2], t.Tid[0], t.Tid[1], t.Tid[2])
 }
 
-// Unsupported is an instruction that a thread reached and the oracle does not
-// run.
+// Unsupported is the error of a thread that reaches an instruction which the oracle does not run.
 type Unsupported struct{ Instr *ptx.Instr }
 
 func (u *Unsupported) Error() string {
@@ -139,8 +89,8 @@ func (u *Unsupported) Error() string {
 	return fmt.Sprintf("%s: the oracle does not run %s", u.Instr.Pos, query)
 }
 
-// Run executes a launch to its end. The error is a *Trap, an *Unsupported, the
-// context's error, or says what is wrong with the launch.
+// Run executes a launch to its end. The error is a *Trap, an *Unsupported, the context's error, or describes an invalid
+// launch.
 func (m *Module) Run(ctx context.Context, l *Launch) (Stats, error) {
 	run, err := newMachine(ctx, m, l)
 	if err != nil {
@@ -153,7 +103,7 @@ func (m *Module) Run(ctx context.Context, l *Launch) (Stats, error) {
 	return run.stats, err
 }
 
-// check refuses launches that make no sense.
+// check refuses invalid launches.
 func (l *Launch) check(k *ptx.Func) error {
 	switch {
 	case k == nil || !k.Entry || !k.Defined:

@@ -1,8 +1,8 @@
 package oracle
 
-// This file says in which order the threads of a warp run. None of it is the manual's:
-// threads are independent of each other (manual 3.1). An order shows in programs whose
-// result depends on it, so one that a machine has can be had here too.
+// This file has the orders in which the threads of a warp run. The manual prescribes none: threads are independent of
+// each other (manual 3.1). The result of some programs depends on the order, so that the oracle can also run them in
+// the order of a machine.
 
 import (
 	"math/rand/v2"
@@ -10,31 +10,29 @@ import (
 	"gemu/ptx"
 )
 
-// Order says which lane of a warp goes next. Each warp has an order of its own, which is
-// asked until no lane can run. Whatever it says, lanes that wait at a barrier or a
-// collective give way to others; that a lane can wait for another by looking at memory
-// takes an order that leaves none out for ever.
+// Order chooses the next lane of a warp. Each warp has an Order of its own, which is called until no lane can run.
+// Lanes that wait at a barrier or a collective give way to other lanes under every order. A lane can wait for another
+// lane by polling memory only if the order leaves no lane out for ever.
 type Order interface {
-	// Next is a lane that can run, and how many instructions it may execute before Next
-	// is asked again.
+	// Next returns a lane that can run, and the number of instructions that it may execute before the next call.
 	Next(w *Warp) (lane, limit int)
 }
 
-// Lanes is the number of lanes that the warp has threads for.
+// Lanes is the number of threads in the warp.
 func (w *Warp) Lanes() int { return len(w.threads) }
 
 // CanRun reports whether a lane neither waits nor has exited.
 func (w *Warp) CanRun(lane int) bool { return w.threads[lane].state == ready }
 
-// Place is where in a function a thread is: before instruction Index of a block; in a
-// frame that is not the innermost, behind the call.
+// Place is the place of a thread in a function: before instruction Index of a block. In an outer frame it is after the
+// call.
 type Place struct {
 	Func  *ptx.Func
 	Block *ptx.Block
 	Index int
 }
 
-// Places is where a lane is, in each of its frames, the kernel's first.
+// Places returns the place of a lane in each of its frames, the kernel's first.
 func (w *Warp) Places(lane int) []Place {
 	var list []Place
 	for _, f := range w.threads[lane].frames {
@@ -43,15 +41,15 @@ func (w *Warp) Places(lane int) []Place {
 	return list
 }
 
-// Compare orders lanes by their places: those of the outer frames first, in the order of
-// the source; and behind a call, what is called comes first.
+// Compare orders lanes by their places: outer frames first, in the order of the source. At the same call, a lane in the
+// called function comes before a lane that has returned.
 func (w *Warp) Compare(lane, other int) int { return w.threads[lane].compare(w.threads[other]) }
 
-// sequential is the order of Alone.
+// sequential is the order of Sequential.
 type sequential struct{ next int }
 
-// Sequential runs one lane after the other, each as far as it can go, but no further than its
-// slice if others can run.
+// Sequential runs one lane after the other, each as far as it can, but no further than its slice if other lanes can
+// run.
 func Sequential() Order { return &sequential{} }
 
 func (o *sequential) Next(w *Warp) (lane, limit int) {
@@ -63,22 +61,21 @@ func (o *sequential) Next(w *Warp) (lane, limit int) {
 	return lane, threadSlice
 }
 
-// lockstep is the order of Together.
+// lockstep is the order of Lockstep.
 type lockstep struct {
-	group []int   // of lanes at one place: those that have not executed it yet
+	group []int   // lanes at one place that have still to execute its instruction
 	age   [64]int // rounds since the lane was in a group
 }
 
-// favour is how many rounds a lane that can run is left out before it comes first, and for
-// how many rounds it does.
+// A lane that can run is favoured after it was left out for maxRoundsWaiting rounds, and stays so for favouredRounds
+// rounds.
 const (
 	maxRoundsWaiting = 2000
 	favouredRounds   = 100
 )
 
-// Lockstep runs the lanes at the earliest place one instruction each, so that those of an
-// if meet behind it. Lanes that are later are left out as long as others loop before
-// them, but not for ever.
+// Lockstep runs the lanes at the earliest place, one instruction each, so that the lanes of an if reconverge after it.
+// Later lanes are left out while earlier lanes loop, but not for ever.
 func Lockstep() Order { return &lockstep{} }
 
 func (o *lockstep) Next(w *Warp) (lane, limit int) {
@@ -89,7 +86,7 @@ func (o *lockstep) Next(w *Warp) (lane, limit int) {
 	return lane, 1
 }
 
-// chooseGroup finds the lanes that go next.
+// chooseGroup selects the lanes that run next.
 func (o *lockstep) chooseGroup(w *Warp) {
 	first := -1
 	for lane := range w.Lanes() {

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// orders are all there are.
+// orders has all orders.
 var orders = map[string]func() Order{"alone": Sequential, "together": Lockstep, "random": Random(1)}
 
-// waiting are programs whose threads wait for one another by looking at memory, with what
-// is then in a buffer of zeros. They end in every order.
+// waiting has programs whose threads wait for one another by polling memory, with the expected contents of a buffer of
+// zeros. They end in every order.
 var waiting = []struct {
 	name        string
 	grid, block int
@@ -95,7 +95,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestTogether: lanes that part at a branch meet behind it, also where one side calls.
+// TestTogether: lanes that diverge at a branch reconverge after it, also if one side calls a function.
 func TestTogether(t *testing.T) {
 	r := newHarness(t, `
 .func (.reg .b32 %r) f(.reg .b32 %x) {
@@ -129,7 +129,7 @@ join:
 	checkWords(t, r, o, want...)
 }
 
-// TestLog: what threads have done, at a guard, a vector, a call, an atomic and a barrier.
+// TestLog checks the log of a guard, a vector, a call, an atomic and a barrier.
 func TestLog(t *testing.T) {
 	r := newHarness(t, `
 .func (.reg .b32 %r) twice(.reg .b32 %x) {

@@ -1,7 +1,7 @@
 package oracle
 
-// This file formats what device printf prints (CUDA C++ programming guide,
-// "Formatted Output"): C's conversions, but for %n.
+// This file formats the output of device printf (CUDA C++ programming guide, "Formatted Output"): C's conversions,
+// except %n.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"gemu/ptx"
 )
 
-// arguments reads the buffer that printf's arguments are packed in: each at its
-// natural alignment, integers of 4 bytes or 8, pointers and doubles of 8.
+// arguments reads the buffer with printf's arguments: each at its natural alignment, integers of 4 or 8 bytes, pointers
+// and doubles of 8.
 type arguments struct {
 	t    *thread
 	addr uint64
@@ -31,13 +31,12 @@ func (a *arguments) next(size int) uint64 {
 // conversion is a conversion specification: %[flags][width][.prec][length]verb.
 type conversion struct {
 	minus, plus, space, alt, zero bool
-	width, prec                   int // prec is -1 if not given
+	width, prec                   int // prec is -1 if absent
 	length                        string
 	verb                          byte
 }
 
-// sprintf formats with the arguments at an address. It returns how many
-// arguments the format took.
+// sprintf formats with the arguments at an address. It returns the text and the number of consumed arguments.
 func (t *thread) sprintf(format string, addr uint64) (string, int) {
 	args := &arguments{t: t, addr: addr}
 	var out strings.Builder
@@ -48,7 +47,7 @@ func (t *thread) sprintf(format string, addr uint64) (string, int) {
 			return out.String(), args.n
 		}
 		c, n := parseConversion(rest, args)
-		if n == 0 { // no conversion: printed as it stands
+		if n == 0 { // not a conversion: printed unchanged
 			out.WriteByte('%')
 			format = rest
 			continue
@@ -58,8 +57,7 @@ func (t *thread) sprintf(format string, addr uint64) (string, int) {
 	}
 }
 
-// parseConversion reads what follows a percent sign; n is its length, 0 if it
-// is no conversion.
+// parseConversion parses the text after a percent sign. n is the length of the conversion; 0 if there is none.
 func parseConversion(s string, args *arguments) (c conversion, n int) {
 	i := 0
 	for ; i < len(s); i++ {
@@ -239,8 +237,8 @@ func (c conversion) float(x float64) string {
 	return c.pad(sign, s, true)
 }
 
-// pad brings prefix and digits to the width: with blanks, or, where that is
-// allowed and asked for, with zeros between them.
+// pad fills prefix and digits up to the width: with blanks, or, if zeros is set and the conversion has the 0 flag, with
+// zeros between them.
 func (c conversion) pad(prefix, digits string, zeros bool) string {
 	fill := max(0, c.width-len(prefix)-len(digits))
 	switch {

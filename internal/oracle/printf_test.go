@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// TestPrintf: what glibc's printf makes of the same format and values.
+// TestPrintf compares with the output of glibc's printf for the same format and values.
 func TestPrintf(t *testing.T) {
 	const i4, i8 = "b32", "b64"
 	type arg struct {

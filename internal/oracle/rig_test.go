@@ -1,7 +1,6 @@
 package oracle
 
-// This file is the test rig: a device with memory, and a way to apply one
-// instruction to many operands.
+// This file has the test harness: a device with memory, and a function that applies one instruction to many operands.
 
 import (
 	"context"
@@ -22,7 +21,7 @@ type harness struct {
 	dev     *Device
 	mod     *Module
 	printed strings.Builder
-	launch  Launch // options of the next launches
+	launch  Launch // options of later launches
 	stats   Stats
 }
 
@@ -46,7 +45,7 @@ func newHarness(t testing.TB, src string) *harness {
 	return r
 }
 
-// alloc makes global memory.
+// alloc allocates global memory.
 func (r *harness) alloc(size int) uint64 {
 	r.t.Helper()
 	addr, err := r.dev.Alloc(uint64(size))
@@ -56,7 +55,7 @@ func (r *harness) alloc(size int) uint64 {
 	return addr
 }
 
-// buffer makes global memory with these 32-bit words.
+// buffer allocates global memory with the given 32-bit words.
 func (r *harness) buffer(words ...uint32) uint64 {
 	address := r.alloc(4 * len(words))
 	for i, w := range words {
@@ -65,7 +64,7 @@ func (r *harness) buffer(words ...uint32) uint64 {
 	return address
 }
 
-// read gives n bytes of memory.
+// read returns n bytes of memory.
 func (r *harness) read(addr uint64, n int) []byte {
 	r.t.Helper()
 	_, b, err := r.dev.bytesAt(ptx.Generic, addr, n, false)
@@ -80,7 +79,7 @@ func (r *harness) write(addr uint64, p []byte) {
 	copy(r.read(addr, len(p)), p)
 }
 
-// words reads 32-bit words.
+// words returns 32-bit words of memory.
 func (r *harness) words(addr uint64, n int) []uint32 {
 	r.t.Helper()
 	b := r.read(addr, 4*n)
@@ -139,9 +138,8 @@ func (r *harness) mustRun(kernel string, grid, block int, args ...any) {
 	}
 }
 
-// apply executes an instruction for each case, a thread each: cases hold the
-// bits of the source operands in order, results those of the destinations.
-// Constant operands come from the first case.
+// apply executes an instruction for each case, in a thread of its own. Cases hold the bits of the source operands in
+// order, results the bits of the destinations. Constant operands come from the first case.
 func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	t.Helper()
 	v, err := ptx.LookupVariant(opcode)
@@ -154,7 +152,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	argCount := len(cases[0])
 	for i, spec := range v.Form.Operands {
 		bits := max(v.OperandType(i).Bits(), 1)
-		wide := max(bits, 16) // of its register
+		wide := max(bits, 16) // width of its register
 		sep := ", "
 		if i == 0 {
 			sep = ""
@@ -175,7 +173,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 			continue
 		}
 		if srcs == argCount {
-			continue // an optional operand not given
+			continue // an absent optional operand
 		}
 		if spec.Const {
 			fmt.Fprintf(&ops, "%s%d", sep, cases[0][srcs])
@@ -226,7 +224,7 @@ func apply(t testing.TB, opcode string, cases ...[]uint64) [][]uint64 {
 	return results
 }
 
-// u makes operands.
+// u returns its arguments as operands.
 func u(x ...uint64) []uint64 { return x }
 
 // want is an instruction with operands and its result.
@@ -246,7 +244,7 @@ func checkAll(t *testing.T, tests []want) {
 	}
 }
 
-// checkFunc compares an instruction with a function on many operands.
+// checkFunc compares an instruction with a function for many operands.
 func checkFunc(t *testing.T, op string, cases [][]uint64, f func(x []uint64) uint64) {
 	t.Helper()
 	for i, got := range apply(t, op, cases...) {
@@ -257,7 +255,7 @@ func checkFunc(t *testing.T, op string, cases [][]uint64, f func(x []uint64) uin
 	}
 }
 
-// combine makes every n-tuple of the values.
+// combine returns every n-tuple of the values.
 func combine(n int, values []uint64) [][]uint64 {
 	cases := [][]uint64{{}}
 	for range n {

@@ -1,6 +1,6 @@
 package oracle
 
-// This file is mma with .block_scale (manual 9.7.14.3).
+// This file has the scales of mma with .block_scale (manual 9.7.14.3).
 
 import (
 	"math/big"
@@ -8,13 +8,13 @@ import (
 	"gemu/ptx"
 )
 
-// scale is a scale, and its exponent.
+// scale is a scale with its exponent.
 type scale struct {
 	number
 	exponent int
 }
 
-// decodeScale reads a scale, .ue4m3 or .ue8m0.
+// decodeScale decodes a scale, .ue4m3 or .ue8m0.
 func decodeScale(v uint64, kind string) scale {
 	if kind == "ue4m3" {
 		n, at := factor(v&0x7f, ptx.E4M3)
@@ -28,11 +28,10 @@ func decodeScale(v uint64, kind string) scale {
 	return scale{n, n.exp}
 }
 
-// scaling is the scales of rows of A and of columns of B.
+// scaling has the scales of rows of A and of columns of B.
 type scaling struct{ a, b [][]scale }
 
-// scaling reads the scales, which are in operands of these names: of A data, byte and thread, and
-// of B.
+// scaling reads the scales from the named operands: data and selectors (byte, thread) of A, then of B.
 func (g group) scaling(names []string, count int) scaling {
 	kind := choose(g[0].hasModifier("ue4m3"), "ue4m3", "ue8m0")
 	selector := func(name string, which, below, step int) int {
@@ -71,7 +70,7 @@ func (g group) scaling(names []string, count int) scaling {
 	return s
 }
 
-// scaledDot is a row times a column with scales, plus c.
+// scaledDot returns a row times a column with scales, plus c.
 func (t *thread) scaledDot(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, sb []scale) uint64 {
 	acc, at := factor(c, ptx.F32)
 	terms, exps := []number{acc}, []int{at}
@@ -101,7 +100,7 @@ func (t *thread) scaledDot(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, s
 			any = any || p.class == finite
 			n = sum(n, p, "rn")
 		}
-		if any && n.class == zero { // it has an exponent
+		if any && n.class == zero { // a zero sum has an exponent
 			n = number{class: finite, mant: new(big.Int)}
 		}
 		p, q := sa[block(k)], sb[block(k)]

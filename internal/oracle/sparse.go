@@ -1,12 +1,11 @@
 package oracle
 
-// This file is sparse matrices A (manual 9.7.14.6).
+// This file has sparse matrices A (manual 9.7.14.6).
 
 import "gemu/ptx"
 
-// sparsePlace is where element i of a lane's fragment of A is, as far as the shape says (manual
-// 9.7.14.6.2): its row, the first column of its chunk, and the how manieth of the elements
-// that are there of the chunk it is.
+// sparsePlace returns the place of element i of a lane's fragment of A, as far as the shape decides it (manual
+// 9.7.14.6.2): its row, the first column of its chunk, and its number among the stored elements of the chunk.
 type sparsePlace func(g, t, i int) (row, first, nth int)
 
 var fragmentsSparse = map[string]sparsePlace{
@@ -28,7 +27,7 @@ var fragmentsSparse = map[string]sparsePlace{
 	},
 }
 
-// Those of B that dense matrices do not have.
+// Add the fragments of B that dense matrices do not have.
 func init() {
 	fragmentsB["m16n8k32 16"] = func(l, g, t, i int) (int, int) { return t*2 + i&1 + i/2*8, g }
 	fragmentsB["m16n8k16 32"] = func(l, g, t, i int) (int, int) { return t + 4*i, g }
@@ -36,13 +35,13 @@ func init() {
 	fragmentsB["m16n8k128 4"] = func(l, g, t, i int) (int, int) { return t*8 + i&7 + i/8*32, g }
 }
 
-// sparseRow is the elements of a row of A that are there, by their columns in order of chunks.
+// sparseRow has the stored elements of a row of A, with their columns, in the order of chunks.
 type sparseRow struct {
 	cols   []int
 	values []uint64
 }
 
-// sparseRows puts a sparse A of m rows together, of k columns.
+// sparseRows collects a sparse A of m rows and k columns.
 func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow {
 	chunk := 4
 	if typ == ptx.TF32 {
@@ -89,7 +88,7 @@ func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow 
 	return rows
 }
 
-// indices is what the metadata of a chunk says (9.7.14.6.1).
+// indices decodes the metadata of a chunk (9.7.14.6.1).
 func (t *thread) indices(meta uint64, chunk int) []int {
 	ordered := map[uint64]bool{0b0100: true, 0b1000: true, 0b1001: true, 0b1100: true, 0b1101: true, 0b1110: true}
 	a, b := int(meta&3), int(meta>>2)

@@ -1,8 +1,7 @@
 package oracle
 
-// This file executes stack manipulation (manual 9.7.17). The stack grows
-// upwards here, so that alloca gives the old end, aligned, and stackrestore
-// takes back what stacksave gave.
+// This file executes stack manipulation (manual 9.7.17). The stack grows upwards here: alloca returns the old end,
+// aligned, and stackrestore takes a value from stacksave.
 
 // stacksave (9.7.17.1): d = the stack pointer.
 func stacksave(t *thread) { t.setOperand("d", t.sp) }

@@ -1,9 +1,8 @@
 package oracle
 
-// This file executes the matrix instructions of a warp (manual 9.7.14). The threads with
-// %laneid 0 to 31, or 32 to 63, wait for each other as at any collective; all must come. A
-// matrix is put together from what each has by the formulas of the section that is about
-// the shape, multiplied element by element, and handed out again.
+// This file executes the matrix instructions of a warp (manual 9.7.14). The threads with %laneid 0 to 31, or 32 to 63,
+// wait for each other as at any collective; all must take part. Matrices are collected from the threads by the formulas
+// in the section on the shape, multiplied element by element, and distributed again.
 
 import (
 	"fmt"
@@ -13,7 +12,7 @@ import (
 	"gemu/ptx"
 )
 
-// tensorLanes is how many threads share a matrix.
+// tensorLanes is the number of threads that share a matrix.
 const tensorLanes = 32
 
 // tensor begins to wait for the other threads.
@@ -24,21 +23,21 @@ func tensor(t *thread) {
 	t.state = atCollective
 }
 
-// isTensor reports whether the thread is at such an instruction.
+// isTensor reports whether the thread is at a matrix instruction.
 func (t *thread) isTensor() bool { return t.instr.Form.Class == ptx.ClassTensor }
 
-// halfMask is the threads that share a matrix with t.
+// halfMask is the mask of the threads that share a matrix with t.
 func (t *thread) halfMask() uint64 { return 0xffff_ffff << (t.lane / tensorLanes * tensorLanes) }
 
-// checkWholeWarp traps unless all threads are there.
+// checkWholeWarp traps unless all threads take part.
 func (g group) checkWholeWarp() {
 	if len(g) != tensorLanes {
 		g[0].trap(KindDivergent, "%d of 32 threads execute it", len(g))
 	}
 }
 
-// position is where element i of a lane is in a matrix; group and thread are the manual's groupID
-// and threadID_in_group.
+// position returns the position of element i of a lane in a matrix. group and thread are the manual's groupID and
+// threadID_in_group.
 type position func(lane, group, thread, i int) (row, col int)
 
 func choose[T any](p bool, yes, no T) T {
@@ -48,8 +47,8 @@ func choose[T any](p bool, yes, no T) T {
 	return no
 }
 
-// fragmentsA, fragmentsB and fragmentsC are the sections 9.7.14.5.2 to 9.7.14.5.13, by
-// shape and bits of an element of A and B.
+// fragmentsA and fragmentsB have the fragments of sections 9.7.14.5.2 to 9.7.14.5.13, by shape and bits of an element
+// of A and B.
 var fragmentsA = map[string]position{
 	"m8n8k4 64":  func(l, g, t, i int) (int, int) { return l >> 2, l % 4 },
 	"m8n8k16 8":  func(l, g, t, i int) (int, int) { return g, t*4 + i },
@@ -73,7 +72,7 @@ var fragmentsA = map[string]position{
 		return choose(i < 8 || 16 <= i && i < 24, g, g+8), t*8 + i&7 + choose(i < 16, 0, 32)
 	},
 	"m16n8k128 1": func(l, g, t, i int) (int, int) { return choose(i < 32, g, g+8), t*32 + i&0x1f },
-	// Of elements 32 to 63 the manual's formula leaves out that it is i & 0x1f; its figure does not.
+	// For elements 32 to 63 the manual's formula omits that i is i & 0x1f; its figure has it.
 	"m16n8k256 1": func(l, g, t, i int) (int, int) {
 		return choose(i < 32 || 64 <= i && i < 96, g, g+8), t*32 + i&0x1f + choose(i < 64, 0, 128)
 	},
@@ -99,12 +98,12 @@ var fragmentsB = map[string]position{
 	"m16n8k256 1": func(l, g, t, i int) (int, int) { return t*32 + i&0x1f + choose(i < 32, 0, 128), g },
 }
 
-// fragmentsC is that of all shapes: those of eight rows have no more than two elements.
+// fragmentsC is the fragment of C and D of all shapes: shapes of eight rows have at most two elements.
 func fragmentsC(l, g, t, i int) (int, int) { return choose(i < 2, g, g+8), t*2 + i&1 }
 
-// The fragments of mma.m8n8k4 with f16 (9.7.14.5.1).
+// Fragments of mma.m8n8k4 with f16 (9.7.14.5.1).
 var (
-	smallA = map[bool]position{ // by whether it is in columns
+	smallA = map[bool]position{ // by whether it is stored in columns
 		false: func(l, g, t, i int) (int, int) { return choose(l < 16, l%4, l%4+4), i },
 		true:  func(l, g, t, i int) (int, int) { return choose(l < 16, i%4, i%4+4), l % 4 },
 	}
@@ -121,11 +120,11 @@ var (
 	}
 )
 
-// matrix is elements by matrix, row and column.
+// matrix holds elements by matrix, row and column.
 type matrix map[[3]int]uint64
 
-// collectMatrix puts a matrix together: elements of so many bits, where pos says, in the matrix that
-// part gives a lane.
+// collectMatrix collects elements of the given number of bits. pos is their position, and lanePart the matrix of a
+// lane.
 func (g group) collectMatrix(name string, bits int, pos position, lanePart func(lane int) int) matrix {
 	m := matrix{}
 	g.eachElement(name, bits, pos, lanePart, func(t *thread, e *ptx.Operand, shift int, pos [3]int) {
@@ -138,7 +137,7 @@ func (g group) collectMatrix(name string, bits int, pos position, lanePart func(
 	return m
 }
 
-// distributeMatrix hands a matrix out.
+// distributeMatrix writes the elements of a matrix to the threads.
 func (g group) distributeMatrix(name string, bits int, pos position, lanePart func(lane int) int, m matrix) {
 	type place struct {
 		t *thread
@@ -160,8 +159,8 @@ func (g group) distributeMatrix(name string, bits int, pos position, lanePart fu
 	}
 }
 
-// eachElement calls f for each element of an operand: its register, where it is there, and
-// where it is in the matrix.
+// eachElement calls f for each element of an operand, with its register, its shift in the register, and its position in
+// the matrix.
 func (g group) eachElement(name string, bits int, pos position, lanePart func(lane int) int, f func(t *thread, e *ptx.Operand, shift int, pos [3]int)) {
 	perUnit := max(32/bits, 1)
 	for _, t := range g {
@@ -193,7 +192,7 @@ func mma(g group) {
 	d, a, b, c := types[0], types[1], types[2], types[3]
 	bits := a.Bits()
 	if instr.Has("kind::f8f6f4") || instr.Has("kind::mxf8f6f4") {
-		bits = 8 // whatever is in it
+		bits = 8 // in any type
 	}
 	key := fmt.Sprintf("%s %d", shape, bits)
 	pa, pb, pc, pd := fragmentsA[key], fragmentsB[key], position(fragmentsC), position(fragmentsC)
@@ -220,7 +219,7 @@ func mma(g group) {
 		for row := range m {
 			for col := range n {
 				var va, vb []uint64
-				if rows != nil { // what is not there is multiplied by nothing
+				if rows != nil { // only stored elements take part
 					va = rows[row].values
 					for _, i := range rows[row].cols {
 						vb = append(vb, mb[[3]int{x, i, col}])
@@ -242,7 +241,7 @@ func mma(g group) {
 	g.distributeMatrix("d", d.Bits(), pd, lanePart, md)
 }
 
-// dotProduct is a row times a column, plus c.
+// dotProduct returns a row times a column, plus c.
 func (t *thread) dotProduct(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	switch {
 	case ta == ptx.F64:
@@ -279,23 +278,21 @@ func (t *thread) dotProduct(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) ui
 	return t.blockDot(a, b, c, td, ta, tb, tc)
 }
 
-// adder is how tensor cores add products (docs/tensor.md): so many at once, with so many bits
-// behind the point; of an f32 so many are kept. No term is cut as if the largest exponent were
-// lower than that of least.
+// adder describes how tensor cores add products (docs/tensor.md): blockSize products at once, cut to fractionBits bits
+// after the point of the largest exponent; a sum in f32 keeps sumBits bits. Terms are aligned at least to minExponents.
 type adder struct {
 	blockSize, fractionBits, sumBits int
 	minExponents                     map[ptx.Type]int // by the type of the sum
 }
 
-// newest, older and oldest are the least exponents of Hopper and later, of Turing to Ada, and of
-// Volta.
+// Least exponents of Hopper and later, of Turing to Ada, and of Volta.
 var (
 	minExponentsHopper = map[ptx.Type]int{ptx.F32: -133, ptx.F16: -21}
 	minExponentsTuring = map[ptx.Type]int{ptx.F32: -132, ptx.F16: -20}
 	minExponentsVolta  = map[ptx.Type]int{ptx.F32: -131, ptx.F16: -19}
 )
 
-// adderFor is the adder that a device has for factors of a type, of 32, 16 and fewer bits.
+// adderFor returns the adder of a device for factors of a type, of 32, 16 and fewer bits.
 func adderFor(sm int, t ptx.Type) adder {
 	switch {
 	case t == ptx.TF32 && sm >= 90:
@@ -314,7 +311,7 @@ func adderFor(sm int, t ptx.Type) adder {
 	return adder{16, 13, 13, minExponentsTuring}
 }
 
-// deviceWith is the compute capability of the device, or that which first has a type.
+// deviceWith returns the compute capability of the device, or the first one with all of the types.
 func (t *thread) deviceWith(types ...ptx.Type) int {
 	sm := t.machine.dev.cfg.SM
 	for _, typ := range types {
@@ -367,11 +364,11 @@ func (t *thread) blockDot(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint
 	return h.chain(a, b, c, td, ta, tb, tc)
 }
 
-// nearestSum is the sum of two numbers.
+// nearestSum returns the sum of two numbers, for rounding to nearest.
 func nearestSum(a, b number) number { return sum(a, b, "rn") }
 
-// sequentialDot adds products of f16 as the code does that newer devices have for mma.m8n8k4: all in
-// f32. Where D is f16, there are two sums of two products.
+// sequentialDot adds products of f16 all in f32, as the code of newer devices for mma.m8n8k4 does. If D is f16, there
+// are two sums of two products.
 func sequentialDot(a, b []uint64, c uint64, td, tc ptx.Type) uint64 {
 	single, half := formatOf(ptx.F32), formatOf(ptx.F16)
 	rounded := func(n number) number { return single.decode(single.round(n, "rn")) }
@@ -400,8 +397,7 @@ func (h adder) chain(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	return c
 }
 
-// add is one block: every term is cut to the adder's bits behind the point of the largest, and the
-// sum is rounded.
+// add adds one block: every term is cut to the adder's bits after the point of the largest, and the sum is rounded.
 func (h adder) add(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	acc, at := factor(c, tc)
 	terms, exps := []number{acc}, []int{at}
@@ -413,7 +409,7 @@ func (h adder) add(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 	return h.sum(terms, exps, td)
 }
 
-// sum adds terms that have those exponents.
+// sum adds terms with the given exponents.
 func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 	special, top := number{}, h.minExponents[td]
 	for i, n := range terms {
@@ -447,18 +443,17 @@ func (h adder) sum(terms []number, exps []int, td ptx.Type) uint64 {
 		sumFormat := format{to.exp, h.sumBits, 0}
 		v = sumFormat.round(n, "rz")
 		if n.class == finite && n.mant.BitLen()+n.exp > to.bias()+1 {
-			v = sumFormat.signed(n.neg, sumFormat.inf()) // towards zero would be the largest number
+			v = sumFormat.signed(n.neg, sumFormat.inf()) // rounding towards zero would give the largest number
 		}
 		v <<= to.frac - h.sumBits
 	}
 	if v == to.sign() {
-		return 0 // what is too small has no sign
+		return 0 // a sum that is too small has no sign
 	}
 	return v
 }
 
-// factor reads a factor or an accumulator, with its exponent: a subnormal has that of the
-// least normal number.
+// factor decodes a factor or an accumulator, with its exponent; a subnormal has that of the least normal number.
 func factor(v uint64, t ptx.Type) (number, int) {
 	f, noSpecial := format{}, false
 	switch t {
@@ -481,15 +476,14 @@ func factor(v uint64, t ptx.Type) (number, int) {
 		f, noSpecial, v = format{2, 1, 0}, true, low(v>>2, 4)
 	}
 	field := int(v >> f.frac & (1<<f.exp - 1))
-	if noSpecial && field == 1<<f.exp-1 { // a number like others, in a format that is wider by a bit of exponent
+	if noSpecial && field == 1<<f.exp-1 { // an ordinary number, in a format with one more bit of exponent
 		n := number{class: finite, neg: v&f.sign() != 0, mant: new(big.Int).SetUint64(1<<f.frac | v&(1<<f.frac-1)), exp: field - f.bias() - f.frac}
 		return n, field - f.bias()
 	}
 	return f.decode(v), max(field, 1) - f.bias()
 }
 
-// rowsOf gives the rows of matrices in shared memory, whose addresses the first n threads
-// provide.
+// rowsOf returns the rows of matrices in shared memory; the first n threads provide their addresses.
 func (g group) rowsOf(n int, rw accessKind) [][]byte {
 	rows, size := make([][]byte, n), 16
 	if g[0].hasModifier("s4") { // sixteen elements of four bits
@@ -511,7 +505,7 @@ func (g group) rowsOf(n int, rw accessKind) [][]byte {
 	return rows
 }
 
-// number of matrices, from .num.
+// matrices returns the number of matrices, from .num.
 func (t *thread) matrices() int { return int(t.instr.Slot("num")[1] - '0') }
 
 // ldmatrix (9.7.14.5.15).
@@ -532,7 +526,7 @@ func ldmatrix(g group) {
 			switch {
 			case t.hasModifier("m8n8") && !t.hasModifier("trans"): // two elements of row lane/4
 				copy(b[:], memory[8*r+lane/4][lane%4*4:])
-			case t.hasModifier("m8n8"): // of the transposed
+			case t.hasModifier("m8n8"): // transposed
 				for k := range 2 {
 					copy(b[2*k:2*k+2], memory[8*r+lane%4*2+k][lane/4*2:])
 				}
@@ -540,7 +534,7 @@ func ldmatrix(g group) {
 				for k := range b {
 					b[k] = t.unpackedByte(memory[8*r+lane/4], lane%4*4+k)
 				}
-			default: // m16n16: bytes lane/4 and lane/4+8 of two rows, and in the next register of the next two
+			default: // m16n16: bytes lane/4 and lane/4+8 of two rows; the next register has the next two rows
 				for k := range b {
 					b[k] = t.unpackedByte(memory[16*(r/2)+lane%4*4+r%2*2+k%2], lane/4+k/2*8)
 				}
@@ -550,7 +544,7 @@ func ldmatrix(g group) {
 	}
 }
 
-// unpackedByte is element i of a row of 16.
+// unpackedByte returns element i of a row of 16.
 func (t *thread) unpackedByte(row []byte, i int) byte {
 	bits := 8
 	switch {
@@ -558,14 +552,14 @@ func (t *thread) unpackedByte(row []byte, i int) byte {
 		bits = 6
 	case t.hasModifier("b4x16_p64"):
 		bits = 4
-	case t.hasModifier("s4"): // two's complement, of eight bits
+	case t.hasModifier("s4"): // two's complement, extended to eight bits
 		v := int(row[i/2]) / choose(i%2 == 0, 1, 16) % 16
 		return byte(v - choose(v < 8, 0, 16))
 	}
 	return unpackByte(row, bits, i)
 }
 
-// unpackByte is element i of a row of 16, of so many bits.
+// unpackByte returns element i of a row of 16 elements of the given number of bits.
 func unpackByte(row []byte, bits, i int) byte {
 	all := new(big.Int)
 	for k, b := range row {
@@ -592,7 +586,7 @@ func stmatrix(g group) {
 					memory[8*r+lane/4][lane%4*4+k] = b[k]
 				case t.hasModifier("m8n8"):
 					memory[8*r+lane%4*2+k/2][lane/4*2+k%2] = b[k]
-				default: // m16n8: the accumulators of mma, a column in a row
+				default: // m16n8: the accumulators of mma, a column in each row
 					memory[8*r+lane%4*2+k%2][lane/4+k/2*8] = b[k]
 				}
 			}
@@ -600,7 +594,7 @@ func stmatrix(g group) {
 	}
 }
 
-// movmatrix (9.7.14.5.17): thread i has two elements of row i/4, and gets two of column i/4.
+// movmatrix (9.7.14.5.17): thread i has two elements of row i/4, and receives two of column i/4.
 func movmatrix(g group) {
 	g.checkWholeWarp()
 	a := g.operandValues("a")

@@ -1,7 +1,7 @@
 package oracle
 
-// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), element
-// by element, and what changes tensor maps (9.7.9.27, 9.7.13.16).
+// This file executes copies between tensors and shared memory (manual 5.5, 9.7.9.25.5), element by element, and changes
+// tensor maps (9.7.9.27, 9.7.13.16).
 
 import (
 	"strings"
@@ -10,8 +10,8 @@ import (
 	"gemu/ptx"
 )
 
-// The tables of manual 5.5.7: which chunk of 16 bytes of a line of 128 bytes is where, line by
-// line. They repeat.
+// swizzleTables has the tables of manual 5.5.7: the 16-byte chunk at each place of a 128-byte line, line by line. They
+// repeat.
 var swizzleTables = map[tensormap.Swizzle][][8]int{
 	{}:                          {{0, 1, 2, 3, 4, 5, 6, 7}},
 	{Mode: tensormap.Swizzle32}: {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}},
@@ -26,7 +26,7 @@ var swizzleTables = map[tensormap.Swizzle][][8]int{
 	{Mode: tensormap.Swizzle128, Atomicity: tensormap.Atom64}:      {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}},
 }
 
-// mixed is where a byte of shared memory is that belongs at an address.
+// mixed returns the address in shared memory of the byte that belongs at an address.
 func mixed(s tensormap.Swizzle, addr uint64) uint64 {
 	table := swizzleTables[s]
 	line, chunk, byte := addr/128, addr/16%8, addr%16
@@ -41,11 +41,11 @@ func mixed(s tensormap.Swizzle, addr uint64) uint64 {
 	panic("BUG: a chunk that is nowhere")
 }
 
-// element is one that a copy has.
+// element is an element of a copy.
 type element struct {
 	inside bool
-	global uint64 // its first bit, in global memory
-	shared uint64 // … in shared memory
+	global uint64 // address of its first bit in global memory
+	shared uint64 // address of its first bit in shared memory
 }
 
 // boxElements lists the elements of a copy.
@@ -80,7 +80,7 @@ func (t *thread) boxElements(m *tensormap.Map, coords []int64, offsets []int64, 
 			}
 			e.global = addr
 			switch {
-			case m.Type.Padded() && store: // bytes of which the upper bits are none
+			case m.Type.Padded() && store: // bytes whose upper bits are unused
 				e.shared = 8 * mixed(m.Swizzle, shared+uint64(r)*pitch+i)
 			case m.Type.Padded():
 				bit := i % 16 * bits
@@ -95,7 +95,7 @@ func (t *thread) boxElements(m *tensormap.Map, coords []int64, offsets []int64, 
 	return list
 }
 
-// boxRows lists the coordinates at which rows along the innermost dimension begin.
+// boxRows lists the coordinates of the first element of each row along the innermost dimension.
 func (t *thread) boxRows(m *tensormap.Map, coords, offsets []int64) (rows [][tensormap.Rank]int64) {
 	var x [tensormap.Rank]int64
 	switch {
@@ -147,7 +147,7 @@ func (t *thread) boxRows(m *tensormap.Map, coords, offsets []int64) (rows [][ten
 	return rows
 }
 
-// nextPixel goes on to the next pixel of the bounding box, in so many dimensions of space.
+// nextPixel advances to the next pixel of the bounding box, in dims dimensions of space.
 func (t *thread) nextPixel(m *tensormap.Map, x *[tensormap.Rank]int64, dims int, shift int64) {
 	for i := range dims {
 		x[i+1] += int64(m.Step[i+1])
@@ -159,14 +159,14 @@ func (t *thread) nextPixel(m *tensormap.Map, x *[tensormap.Rank]int64, dims int,
 	x[m.Rank-1]++
 }
 
-// mapOperand is where the tensor map of a copy is, and what overrides it, when the copy is issued.
+// mapOperand is the place of the tensor map of a copy, with its overrides, when the copy is issued.
 type mapOperand struct {
 	space ptx.Space
 	addr  uint64
 	with  *tensormap.Override
 }
 
-// mapAt reads a tensor map, for a copy at coordinates.
+// mapAt reads a tensor map, and checks it for a copy at coordinates.
 func (t *thread) mapAt(o mapOperand, coords []int64, offsets []int64, store bool) *tensormap.Map {
 	from, _ := t.machine.resolve(o.addr)
 	if o.space == ptx.Shared || o.space == ptx.Local || from != ptx.Generic {
@@ -226,8 +226,7 @@ func (t *thread) mapAt(o mapOperand, coords []int64, offsets []int64, store bool
 	return m
 }
 
-// tensorCopy is cp.async.bulk.tensor (9.7.9.25.5.2) and cp.reduce.async.bulk.tensor
-// (9.7.9.25.5.3).
+// tensorCopy executes cp.async.bulk.tensor (9.7.9.25.5.2) and cp.reduce.async.bulk.tensor (9.7.9.25.5.3).
 func (t *thread) tensorCopy() {
 	store, reduces := t.hasModifier("bulk_group"), t.hasModifier("reduce")
 	mapName, boxName := "b", "a"
@@ -281,7 +280,7 @@ func (t *thread) tensorCopy() {
 	}
 }
 
-// copyBox copies or reduces a box, from or to the shared memory of the CTA of a rank.
+// copyBox copies or reduces a box, from or to the shared memory of the CTA with the given rank.
 func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank uint64, store, reduces bool) {
 	k := &task{bulk: true}
 	var m *tensormap.Map
@@ -307,7 +306,7 @@ func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank 
 	if !store {
 		inShared, inGlobal = writeAccess, readAccess
 	}
-	// bits gives those of an element, and changes them if there are new ones.
+	// bits returns the bits of an element, and replaces them if newBits is not nil.
 	bits := func(space ptx.Space, first uint64, n int, rw accessKind, newBits *uint64) uint64 {
 		p := t.asyncBytes(space, first/8, (int(first%8)+n+7)/8, 1, rw)
 		var all, mask uint64
@@ -378,8 +377,8 @@ func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank 
 	t.issue(k)
 }
 
-// overriding reads the operands of a copy that take the place of properties of its map (manual of PTX 9.4,
-// 9.7.10.28.5.2): nil if there are none.
+// overriding reads the operands of a copy that replace properties of its map (manual of PTX 9.4, 9.7.10.28.5.2); nil if
+// there are none.
 func (t *thread) overriding(name string, dims int) *tensormap.Override {
 	if !t.hasModifier("override::global_address") {
 		return nil
@@ -407,22 +406,22 @@ func (t *thread) overriding(name string, dims int) *tensormap.Override {
 	return with
 }
 
-// boxReports reports whether elements in global memory have the pattern that a copy looks for. Of each 16 bytes
-// it looks at those from the first element on that is copied, row by row of the box.
+// boxReports reports whether elements in global memory have the pattern of a copy's report. Of each 16 bytes it
+// examines those from the first copied element on, row by row of the box.
 func (t *thread) boxReports(instr *ptx.Instr, m *tensormap.Map, list []element) bool {
 	_, pattern, ok := strings.Cut(instr.Slot("report"), "::report::validity::")
 	if !ok {
 		return false
 	}
-	size := 1 // bytes that are compared
+	size := 1 // compared bytes
 	want, mask := uint64(0xff), uint64(0xff)
 	if digits, chunks := strings.CutPrefix(pattern, "per_16bytes::"); chunks {
 		size = max(len(digits)/2, 1)
 		mask = 1<<(4*len(digits)) - 1
 		want = 1 << (4*len(digits) - 1)
 	}
-	chunks := map[[2]uint64]bool{} // looked at, by row of the box
-	copied := map[[2]uint64]bool{} // bytes, likewise
+	chunks := map[[2]uint64]bool{} // examined chunks, by row of the box
+	copied := map[[2]uint64]bool{} // copied bytes, by row of the box
 	var order [][2]uint64
 	for i, e := range list {
 		if !e.inside {
@@ -459,12 +458,12 @@ func (t *thread) boxReports(instr *ptx.Instr, m *tensormap.Map, list []element) 
 	return false
 }
 
-// reducedAs is the types of elements that can be reduced.
+// reducedAs has the types of elements that can be reduced.
 var reducedAs = map[tensormap.Type]ptx.Type{
 	tensormap.U32: ptx.U32, tensormap.S32: ptx.S32, tensormap.U64: ptx.U64, tensormap.S64: ptx.S64, tensormap.F16: ptx.F16, tensormap.BF16: ptx.BF16, tensormap.F32: ptx.F32,
 }
 
-// checkReduction traps if elements have no such reduction: the table of 9.7.9.25.5.3.
+// checkReduction traps if elements do not have the reduction: the table of 9.7.9.25.5.3.
 func (t *thread) checkReduction(m *tensormap.Map, reduces bool) {
 	ok := false
 	switch typ := m.Type; t.instr.Slot("op") {
@@ -482,7 +481,7 @@ func (t *thread) checkReduction(m *tensormap.Map, reduces bool) {
 	}
 }
 
-// roundLoaded is an element as it is in shared memory (5.5.1).
+// roundLoaded converts an element to its form in shared memory (5.5.1).
 func roundLoaded(typ tensormap.Type, v uint64) uint64 {
 	f := formatOf(ptx.F32)
 	if typ == tensormap.F32Ftz || typ == tensormap.TF32Ftz {
@@ -492,7 +491,7 @@ func roundLoaded(typ tensormap.Type, v uint64) uint64 {
 		if f.isNaN(v) {
 			return 0x7fffe000
 		}
-		// Floats are in the order of their bits.
+		// Floats are ordered by their bits.
 		fraction := v % 0x2000
 		low := v - fraction
 		if fraction > 0x1000 || fraction == 0x1000 && low/0x2000%2 == 1 {
@@ -503,7 +502,7 @@ func roundLoaded(typ tensormap.Type, v uint64) uint64 {
 	return v
 }
 
-// fillBits is an element outside of the tensor (5.5.3.3).
+// fillBits returns the value of an element outside of the tensor (5.5.3.3).
 func fillBits(m *tensormap.Map) uint64 {
 	if !m.NaN {
 		return 0
@@ -519,7 +518,7 @@ func fillBits(m *tensormap.Map) uint64 {
 	return 0x7fff_ffff
 }
 
-// copyMap is tensormap.cp_fenceproxy.
+// copyMap executes tensormap.cp_fenceproxy.
 func copyMap(g group) {
 	for _, t := range g {
 		ts, to := t.addressIn("a", ptx.Global)
@@ -528,8 +527,8 @@ func copyMap(g group) {
 	}
 }
 
-// tensormapOf executes tensormap.replace and tensormap.cp_fenceproxy. How a map is written down is
-// no matter of the manual.
+// tensormapOf executes tensormap.replace and tensormap.cp_fenceproxy. The manual does not specify the encoding of a
+// map.
 func tensormapOf(t *thread) {
 	if t.hasModifier("cp_fenceproxy") {
 		t.state = atCollective

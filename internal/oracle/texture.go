@@ -1,9 +1,8 @@
 package oracle
 
-// This file executes textures and surfaces (manual 9.7.10, 9.7.11). Coordinates, weights and
-// texels are rational numbers, and a result is rounded once. The formulas are those of the
-// CUDA C++ Programming Guide, "Texture Fetching"; what the guide and the manual leave open is
-// as docs/textures.md says.
+// This file executes textures and surfaces (manual 9.7.10, 9.7.11). Coordinates, weights and texels are rational
+// numbers, and a result is rounded once. The formulas are those of the CUDA C++ Programming Guide, "Texture Fetching";
+// docs/textures.md has the rules for cases that the guide and the manual leave undefined.
 
 import (
 	"math"
@@ -18,13 +17,13 @@ import (
 type Object struct {
 	Type ptx.Type // .texref, .surfref, .samplerref
 
-	// Texels lie from an address on: levels one behind the other, each at a multiple of 16
-	// bytes, in each the layers, in each the slices, in each the rows.
-	Geometry                    string // as modifiers have it: "a2d"
+	// Texels begin at Addr: levels follow each other at multiples of 16 bytes; a level consists of layers, a layer of
+	// slices, a slice of rows.
+	Geometry                    string // in the notation of modifiers: "a2d"
 	Addr                        uint64
 	Width, Height, Depth        int
 	Layers, Levels, Samples     int
-	Pitch                       int  // bytes of a row, if not as many as its texels have
+	Pitch                       int  // bytes from row to row; 0: rows follow each other
 	Linear                      bool // memory without a shape
 	Channels, Bits              int
 	Signed, Float               bool
@@ -36,7 +35,7 @@ type Object struct {
 	Bias, MinLevel, MaxLevel    float32
 }
 
-// Bind makes an object that of a handle that has none.
+// Bind assigns an object to a handle that has none.
 func (d *Device) Bind(handle uint64, o Object) {
 	if d.objects == nil {
 		d.objects = map[uint64]*Object{}
@@ -46,8 +45,8 @@ func (d *Device) Bind(handle uint64, o Object) {
 	}
 }
 
-// defineSampler makes the sampler that a .samplerref variable describes (manual 5.3.2), and
-// gives it the next handle.
+// defineSampler makes the sampler that a .samplerref variable describes (manual 5.3.2), and assigns the next handle to
+// it.
 func (m *Module) defineSampler(v *ptx.Var) {
 	o := Object{Type: ptx.SamplerRef, MaxLevel: math.MaxFloat32, Address: [3]string{"clamp_to_edge", "clamp_to_edge", "clamp_to_edge"}}
 	for _, f := range v.Fields {
@@ -69,11 +68,10 @@ func (m *Module) defineSampler(v *ptx.Var) {
 	copy(m.dev.Bytes(m.addresses[v]), bytesOf(value{lo: handle}, 8))
 }
 
-// AllocArray allocates memory that only textures and surfaces reach.
+// AllocArray allocates memory that only textures and surfaces can access.
 func (d *Device) AllocArray(size uint64) (addr uint64, err error) { return d.allocate(hidden, size) }
 
-// opaqueAt is the variable or kernel parameter of an opaque type at an address, and what it
-// holds.
+// opaqueAt returns the type and contents of the variable or kernel parameter of an opaque type at an address.
 func (t *thread) opaqueAt(addr uint64) (typ ptx.Type, holds []byte) {
 	for s, address := range t.machine.mod.addresses {
 		if v, ok := s.(*ptx.Var); ok && address == addr && v.Type.Kind() == ptx.Opaque {
@@ -88,7 +86,7 @@ func (t *thread) opaqueAt(addr uint64) (typ ptx.Type, holds []byte) {
 	return ptx.NoType, nil
 }
 
-// object is what a value names: a handle, or where one is held.
+// object returns the object of a value: a handle, or the address of a handle.
 func (t *thread) object(v uint64, kind string) *Object {
 	if _, holds := t.opaqueAt(v); holds != nil {
 		v = valueOf(holds[:8]).lo
@@ -100,7 +98,7 @@ func (t *thread) object(v uint64, kind string) *Object {
 	return o
 }
 
-// typedObject is an object that must be of a type.
+// typedObject returns an object that must have the given type.
 func (t *thread) typedObject(v uint64, typ ptx.Type, kind string) Object {
 	o := t.object(v, kind)
 	if o.Type != typ {
@@ -109,13 +107,13 @@ func (t *thread) typedObject(v uint64, typ ptx.Type, kind string) Object {
 	return *o
 }
 
-// objectOperand is the value that stands first in the brackets of operand a.
+// objectOperand returns the first value in the brackets of operand a.
 func (t *thread) objectOperand() uint64 {
 	_, addr := t.address("a")
 	return addr
 }
 
-// element is an element of a vector in the instruction, 0 without.
+// element returns an element of a vector operand; 0 if it is missing.
 func (t *thread) element(o *ptx.Operand, i int, typ ptx.Type) uint64 {
 	list := elements(o)
 	if i >= len(list) || o.Kind == ptx.NoOperand {
@@ -124,7 +122,7 @@ func (t *thread) element(o *ptx.Operand, i int, typ ptx.Type) uint64 {
 	return t.read(list[i], typ).lo
 }
 
-// coordinates is the last operand in the brackets.
+// coordinates returns the last operand in the brackets.
 func (t *thread) coordinates() *ptx.Operand {
 	a, _ := t.operand("a")
 	parts := a.Elems()
@@ -141,7 +139,7 @@ func (o *Object) extent(level, i int) int {
 	return max([]int{o.Width, o.Height, o.Depth}[i]>>level, 1)
 }
 
-// texelAddress is the address of a sample of a texel.
+// texelAddress returns the address of a sample of a texel.
 func (o *Object) texelAddress(level, layer, sample int, pos [3]int) uint64 {
 	size := o.Channels * o.Bits / 8 * o.Samples
 	addr := o.Addr
@@ -159,7 +157,7 @@ func (o *Object) texelAddress(level, layer, sample int, pos [3]int) uint64 {
 	}
 }
 
-// rational is a number of .f32; those that are none are 0, or lie very far out.
+// rational converts a .f32 number; NaN becomes 0, and an infinity a number far outside.
 func rational(bits uint64) *big.Rat {
 	f := float64(math.Float32frombits(uint32(bits)))
 	switch {
@@ -173,10 +171,10 @@ func rational(bits uint64) *big.Rat {
 
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
-// floor is the largest integer that is not above r.
+// floor returns the largest integer that is at most r.
 func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
-// weightedTexel is a texel that takes part in a result.
+// weightedTexel is a texel that contributes to a result.
 type weightedTexel struct {
 	weight       *big.Rat
 	level, layer int
@@ -185,14 +183,14 @@ type weightedTexel struct {
 	isOutside    bool
 }
 
-// setSampler takes over a sampler.
+// setSampler copies the properties of a sampler.
 func (o *Object) setSampler(s *Object) {
 	o.ForceUnnormalized, o.Filter, o.Address, o.Border = s.ForceUnnormalized, s.Filter, s.Address, s.Border
 	o.MipFilter, o.Bias, o.MinLevel, o.MaxLevel = s.MipFilter, s.Bias, s.MinLevel, s.MaxLevel
 }
 
-// texelNeighbours gives the one or two texels of a coordinate u, in texels, of n, with their
-// weights; -1 is outside.
+// texelNeighbours returns the one or two texels at coordinate u, for an extent of n texels, with their weights; -1 is
+// outside.
 func (o *Object) texelNeighbours(i int, u *big.Rat, n int, scaled, filter bool) (indices []int, weights []*big.Rat) {
 	mode := o.Address[i]
 	size := ratio(int64(n), 1)
@@ -247,7 +245,7 @@ func eighths(r *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(n, big.NewInt(256))
 }
 
-// lookup is what tex and tld4 have found out about where they go.
+// lookup is the decoded position of tex and tld4.
 type lookup struct {
 	object        Object
 	layer, sample int
@@ -290,7 +288,7 @@ func texture(t *thread) {
 	t.setPred("p", true)
 }
 
-// lookup reads the operands of tex and tld4.
+// lookup decodes the operands of tex and tld4.
 func (t *thread) lookup() lookup {
 	a, _ := t.operand("a")
 	l := lookup{object: t.typedObject(t.objectOperand(), ptx.TexRef, KindTexture)}
@@ -399,7 +397,7 @@ func (t *thread) lookup() lookup {
 	if lod += float64(o.Bias); lod != lod {
 		lod = 0
 	}
-	if lod = min(max(lod, float64(o.MinLevel)), float64(o.MaxLevel)); lod != lod { // by a bound
+	if lod = min(max(lod, float64(o.MinLevel)), float64(o.MaxLevel)); lod != lod { // from a NaN bound
 		lod = 0
 	}
 	lod = min(max(lod, 0), float64(o.Levels-1))
@@ -407,7 +405,7 @@ func (t *thread) lookup() lookup {
 	return l
 }
 
-// coordinate is a coordinate in texels of a level, the offset added.
+// coordinate returns a coordinate in texels of a level, plus its offset.
 func (l *lookup) coordinate(i, level int) *big.Rat {
 	u := l.u[i]
 	if l.scaled {
@@ -416,8 +414,7 @@ func (l *lookup) coordinate(i, level int) *big.Rat {
 	return new(big.Rat).Add(u, l.offset[i])
 }
 
-// face projects a direction, and its derivatives, to a face of the cube (CUDA C++ Programming
-// Guide, Cubemap Textures).
+// face projects a direction and its derivatives to a face of the cube (CUDA C++ Programming Guide, Cubemap Textures).
 func (l *lookup) face(gradients *[2][3]*big.Rat) int {
 	size := func(i int) *big.Rat { return new(big.Rat).Abs(l.u[i]) }
 	major := 0
@@ -470,7 +467,7 @@ func (l *lookup) face(gradients *[2][3]*big.Rat) int {
 	return face
 }
 
-// weightedTexels are the texels that make up the result of tex.
+// weightedTexels returns the texels that contribute to the result of tex.
 func (l *lookup) weightedTexels() (list []weightedTexel) {
 	o := &l.object
 	one := ratio(1, 1)
@@ -504,7 +501,7 @@ func (l *lookup) weightedTexels() (list []weightedTexel) {
 	return list
 }
 
-// combineTexels is the channels of a result, as .f32 or integers.
+// combineTexels returns the channels of a result, as .f32 or integers.
 func (t *thread) combineTexels(o *Object, list []weightedTexel) (out [4]uint64) {
 	compare := t.hasOperand("f")
 	for channel := range out {
@@ -536,7 +533,7 @@ func (t *thread) combineTexels(o *Object, list []weightedTexel) (out [4]uint64) 
 		case len(list) == 1:
 			v := t.realTexel(o, &list[0], channel)
 			if v.r == nil && !compare {
-				break // as it is
+				break // unchanged
 			}
 			f, _ := exact.Float32()
 			if out[channel] = uint64(math.Float32bits(f)); v.minusZero && !compare {
@@ -554,7 +551,7 @@ func (t *thread) combineTexels(o *Object, list []weightedTexel) (out [4]uint64) 
 	return out
 }
 
-// realNumber is a texel: rational, or an infinity or NaN.
+// realNumber is a rational number, or an infinity or NaN.
 type realNumber struct {
 	r         *big.Rat
 	f         float32
@@ -576,7 +573,7 @@ func realOf(f float32) realNumber {
 	return realNumber{r: new(big.Rat).SetFloat64(float64(f)), minusZero: f == 0 && math.Signbit(float64(f))}
 }
 
-// fillValue is a channel where no texel has one.
+// fillValue returns the value of a channel that no texel provides.
 func (o *Object) fillValue(s *weightedTexel, channel int) float32 {
 	switch {
 	case s.isOutside && o.Linear:
@@ -587,7 +584,7 @@ func (o *Object) fillValue(s *weightedTexel, channel int) float32 {
 	return []float32{0, 0, 0, 1}[channel]
 }
 
-// texel is the bits of a channel.
+// texel returns the bits of a channel.
 func (t *thread) texel(o *Object, s *weightedTexel, channel int) (uint64, bool) {
 	if s.isOutside || channel >= o.Channels {
 		return 0, false
@@ -725,8 +722,7 @@ func istypep(t *thread) {
 	t.setPred("p", typ == t.instr.Type())
 }
 
-// surface gives the n bytes that an access goes to; nil if there are none and that is no
-// fault.
+// surface returns the n bytes of a surface access; nil if the access is outside and has no effect.
 func (t *thread) surface(o *Object, n int, rw accessKind) []byte {
 	geometry := t.instr.Slot("geom")
 	if geometry != o.Geometry && !(o.isCube() && geometry == "a2d") {
@@ -825,7 +821,7 @@ func sust(t *thread) {
 	}
 }
 
-// toTexelFormat is what becomes of a register in a texel.
+// toTexelFormat converts a register to a channel of a texel.
 func (o *Object) toTexelFormat(v uint64) uint64 {
 	limit := int64(1)<<o.Bits - 1
 	minimum := int64(0)

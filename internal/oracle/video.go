@@ -1,6 +1,6 @@
 package oracle
 
-// This file executes video instructions (manual 9.7.18), by the steps of its pseudo-code.
+// This file executes video instructions (manual 9.7.18), by the steps of the manual's pseudo-code.
 
 import (
 	"math/big"
@@ -9,8 +9,7 @@ import (
 	"gemu/ptx"
 )
 
-// videoSource reads a source of a scalar instruction (partSelectSignExtend): a register, or
-// the byte or half of it that is selected.
+// videoSource reads a source of a scalar instruction (partSelectSignExtend): a register, or its selected byte or half.
 func (t *thread) videoSource(name string) *big.Int {
 	o, typ := t.operand(name)
 	v, bits := t.read(o, typ).lo, 32
@@ -23,7 +22,7 @@ func (t *thread) videoSource(name string) *big.Int {
 	return integer(v, bits, typ.IsSigned())
 }
 
-// negatedSource is videoSource, negated if the operand is.
+// negatedSource is videoSource, negated if the operand is negated.
 func (t *thread) negatedSource(name string) *big.Int {
 	x := t.videoSource(name)
 	if o, _ := t.operand(name); o.Neg {
@@ -68,7 +67,7 @@ func (t *thread) videoOp(a, b *big.Int) *big.Int {
 	panic("BUG: no video operation " + t.instr.Op.Name)
 }
 
-// cut gives the n-bit signed integer in the low bits of x.
+// cut returns the n-bit signed integer in the low bits of x.
 func cut(x *big.Int, n int) *big.Int { return integer(wrap(x, n), n, true) }
 
 // video executes scalar operations (9.7.18.1.1, 9.7.18.1.4).
@@ -76,7 +75,7 @@ func video(t *thread) {
 	t.finishVideo(t.videoOp(t.negatedSource("a"), t.negatedSource("b")))
 }
 
-// videoShift is vshl and vshr (9.7.18.1.2).
+// videoShift executes vshl and vshr (9.7.18.1.2).
 func videoShift(t *thread) {
 	a, b := t.videoSource("a"), t.videoSource("b").Uint64()
 	if t.hasModifier("wrap") {
@@ -92,8 +91,8 @@ func videoShift(t *thread) {
 	t.finishVideo(a)
 }
 
-// finishVideo is optSaturate, optSecOp and optMerge, on an intermediate result that has 34
-// bits, and 33 from the second on.
+// finishVideo executes optSaturate, optSecOp and optMerge. The intermediate result has 34 bits, and 33 from the second
+// step on.
 func (t *thread) finishVideo(tmp *big.Int) {
 	tmp = cut(tmp, 34)
 	o, typ := t.operand("d")
@@ -179,8 +178,8 @@ func videoVector(t *thread) {
 	lanes := t.instr.VideoLanes()
 	n := 32 / lanes
 	a, b, c := t.operandValue("a"), t.operandValue("b"), t.operandValue("c")
-	// extract gives lane i its element of a and b, as the selector of an operand says: its
-	// last digit is that of lane 0.
+	// extract returns lane i's element of a and b. A selector of the operand changes the source: its last digit is that
+	// of lane 0.
 	extract := func(name string, i int) *big.Int {
 		o, typ := t.operand(name)
 		k := i

@@ -1,13 +1,12 @@
 package oracle
 
-// This file executes collectives: instructions in which the threads of a warp
-// exchange values (manual 9.7.9.5, 9.7.9.6, 9.7.13.2, 9.7.13.8 to 9.7.13.14).
+// This file executes collectives: instructions in which the threads of a warp exchange values (manual 9.7.9.5, 9.7.9.6,
+// 9.7.13.2, 9.7.13.8 to 9.7.13.14).
 //
-// A thread that reaches one waits. With .sync, the threads named in membermask
-// that have not exited must all have come to the same instruction, there or at
-// another place. Without .sync the instruction completes when no thread of the warp
-// can run: then the threads at the place that is earliest in the program take part,
-// which is what a machine that brings its threads together as far as it can does.
+// A thread that reaches a collective waits. With .sync, it waits until all threads in membermask that have not exited
+// have reached a matching instruction, at the same or another place. Without .sync the instruction completes when no
+// thread of the warp can run: then the threads at the earliest place in the program take part, as in a machine that
+// reconverges its threads as far as it can.
 
 import (
 	"math/bits"
@@ -15,11 +14,11 @@ import (
 	"gemu/ptx"
 )
 
-// group is the threads that take part in a collective, by lane. Each executes
-// its own t.in; these have the same opcode.
+// group is the threads that take part in a collective, by lane. Each executes its own t.instr; all have the same
+// opcode.
 type group []*thread
 
-// collectives says how to complete each of them.
+// collectives holds the functions that complete them, by mnemonic.
 var collectives = map[string]func(g group){
 	"shfl":       shfl,
 	"bar":        func(group) {}, // bar.warp.sync
@@ -38,8 +37,7 @@ var collectives = map[string]func(g group){
 	"tensormap":  copyMap,
 }
 
-// collective begins to wait for the warp. Masks of lanes have 32 bits, so wider
-// warps have no collectives.
+// collective begins to wait for the warp. Masks of lanes have 32 bits, so that wider warps have no collectives.
 func collective(t *thread) {
 	if t.machine.warpSize > 32 {
 		t.unsupported()
@@ -47,7 +45,7 @@ func collective(t *thread) {
 	t.state = atCollective
 }
 
-// membermask is the mask operand of a collective with .sync.
+// membermask returns the mask operand of a collective with .sync.
 func (t *thread) membermask() uint64 {
 	if t.isTensor() || t.hasModifier("cp_fenceproxy") {
 		return t.halfMask()
@@ -61,8 +59,7 @@ func (t *thread) membermask() uint64 {
 	return t.operandValue("b")
 }
 
-// completeSync completes a collective with .sync that all its members have
-// reached. It reports whether there was one.
+// completeSync completes a collective with .sync that all its members have reached. It reports whether it found one.
 func (w *Warp) completeSync() bool {
 	for _, first := range w.threads {
 		if first.state != atCollective || !first.hasModifier("sync") {
@@ -87,14 +84,14 @@ func (w *Warp) completeSync() bool {
 	return false
 }
 
-// matchesCollective reports whether two collectives with .sync are of a kind to wait for each
-// other: any two of bar.warp.sync, others if they read alike.
+// matchesCollective reports whether two collectives with .sync wait for each other: any two bar.warp.sync, other
+// instructions if they have the same text.
 func (t *thread) matchesCollective(o *thread) bool {
 	return t.instr.Text == o.instr.Text || t.instr.Mnemonic() == "bar" && o.instr.Mnemonic() == "bar"
 }
 
-// completeEarliest completes, for the threads that have come, the collective without
-// .sync that is earliest in the program. It reports whether there was one.
+// completeEarliest completes the collective without .sync that is earliest in the program, for the threads that have
+// reached it. It reports whether it found one.
 func (w *Warp) completeEarliest() bool {
 	var g group
 	for _, t := range w.threads {
@@ -118,7 +115,7 @@ func (w *Warp) completeEarliest() bool {
 	return len(g) > 0
 }
 
-// endRound notes that a turn has passed; see patience.
+// endRound counts a round of the warp; see starvationLimit.
 func (w *Warp) endRound() {
 	waits := false
 	for _, t := range w.threads {
@@ -144,7 +141,7 @@ func (g group) execute() {
 	}
 }
 
-// mask has the bits of the group's lanes for which p holds.
+// mask has the bits of the group's lanes for which p is true.
 func (g group) mask(p func(t *thread) bool) uint64 {
 	m := uint64(0)
 	for _, t := range g {
@@ -166,8 +163,8 @@ func (g group) operandValues(name string) []uint64 {
 	return v
 }
 
-// shfl (9.7.9.5, 9.7.9.6): d = a of lane j; p says whether j was in range.
-// Where it was not, or lane j takes no part, j is the thread's own lane.
+// shfl (9.7.9.5, 9.7.9.6): d = a of lane j; p reports whether j was in range. If it was not, or lane j does not take
+// part, j is the thread's own lane.
 func shfl(g group) {
 	var source [32]uint64
 	present := g.laneMask()
@@ -246,14 +243,14 @@ func match(g group) {
 	}
 }
 
-// activemask (9.7.13.11): the lanes that execute this together.
+// activemask (9.7.13.11): the lanes that execute this instruction together.
 func activemask(g group) {
 	for _, t := range g {
 		t.setOperand("d", g.laneMask())
 	}
 }
 
-// redux (9.7.13.12): a of all the group, combined.
+// redux (9.7.13.12): a of the whole group, combined.
 func redux(g group) {
 	a := g.operandValues("a")
 	d := a[0]

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// perThread wraps code that computes the 32-bit %r0 (to %r3) of each thread from
-// %t, its index, and stores it.
+// perThread wraps code that computes the 32-bit %r0 (to %r3) of each thread from its index %t, and stores them.
 func perThread(code string) string {
 	return `
 .visible .entry k(.param .u64 out) {
@@ -24,8 +23,7 @@ func perThread(code string) string {
 }`
 }
 
-// runThreads runs perThread code in a CTA of n threads and gives what each
-// stored.
+// runThreads runs perThread code in a CTA of n threads and returns the stored words of each thread.
 func runThreads(t *testing.T, n int, code string) [][]uint32 {
 	t.Helper()
 	r := newHarness(t, perThread(code))
@@ -38,7 +36,7 @@ func runThreads(t *testing.T, n int, code string) [][]uint32 {
 	return out
 }
 
-// checkThreads compares the first words each thread stored.
+// checkThreads compares the first words that each thread stored.
 func checkThreads(t *testing.T, n int, code string, want func(i int) []uint32) {
 	t.Helper()
 	for i, got := range runThreads(t, n, code) {
@@ -50,8 +48,8 @@ func checkThreads(t *testing.T, n int, code string, want func(i int) []uint32) {
 	}
 }
 
-// TestScan is the manual's inclusive plus scan, its reverse, and the butterfly
-// reduction (9.7.9.5), in both forms of shfl.
+// TestScan runs the manual's inclusive plus scan, its reverse, and the butterfly reduction (9.7.9.5), in both forms of
+// shfl.
 func TestScan(t *testing.T) {
 	for _, form := range []struct{ name, mask string }{{"shfl", ""}, {"shfl.sync", ", -1"}} {
 		step := func(mode string, by int, clamp string) string {
@@ -71,7 +69,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestShfl: segments of eight lanes, and the predicate.
+// TestShfl checks segments of eight lanes, and the predicate.
 func TestShfl(t *testing.T) {
 	const seg8 = 0x1807 // mask 0x18, clamp 7
 	code := func(mode string, b string, c int) string {
@@ -91,7 +89,7 @@ func TestShfl(t *testing.T) {
 	checkThreads(t, 32, code("idx", "31", 20), func(i int) []uint32 { return result(i, 31, false) })
 }
 
-// TestVote in a diverged warp: odd lanes vote in another place than even ones.
+// TestVote votes in a diverged warp: odd lanes vote at another place than even lanes.
 func TestVote(t *testing.T) {
 	code := `
 	and.b32 %r4, %l, 1;
@@ -120,8 +118,7 @@ join:
 		}
 		return []uint32{0xaaaaa800, 0, 1, 1}
 	})
-	// Without .sync: the threads that execute it together; threads that have
-	// exited count for nothing.
+	// Without .sync the threads that execute it together take part; exited threads do not count.
 	code = `
 	setp.ge.u32 %p0, %l, 24;
 	@%p0 exit;
@@ -141,8 +138,7 @@ join:
 	})
 }
 
-// TestActivemask: threads in the branches of an if are apart, behind it
-// together; a loop is left together.
+// TestActivemask: threads diverge in the branches of an if and are together after it; they leave a loop together.
 func TestActivemask(t *testing.T) {
 	checkThreads(t, 32, `
 	setp.lt.u32 %p0, %l, 4;
@@ -175,8 +171,8 @@ loop:
 	})
 }
 
-// TestSyncAtTwoPlaces: threads that reach the same instruction text with the
-// same mask at different places exchange values.
+// TestSyncAtTwoPlaces: threads that reach the same instruction text with the same mask at different places exchange
+// values.
 func TestSyncAtTwoPlaces(t *testing.T) {
 	checkThreads(t, 32, `
 	mov.u32 %r4, %l;
@@ -197,8 +193,8 @@ join:
 	})
 }
 
-// TestIncompleteMask: named threads that exit are not waited for; where those that
-// live can never come, the threads that have come wait for ever.
+// TestIncompleteMask: the warp does not wait for named threads that have exited. If live threads can never arrive, the
+// waiting threads wait for ever.
 func TestIncompleteMask(t *testing.T) {
 	checkThreads(t, 32, `
 	setp.ge.u32 %p0, %l, 20;
@@ -291,8 +287,7 @@ func TestElect(t *testing.T) {
 	})
 }
 
-// TestSpinBesideCollective: lanes spin until a lane that waits at activemask
-// goes on: the wait has an end.
+// TestSpinBesideCollective: lanes spin until a lane that waits at activemask goes on. The wait must end.
 func TestSpinBesideCollective(t *testing.T) {
 	r := newHarness(t, `
 .global .u32 flag;
@@ -321,8 +316,7 @@ first:
 	checkWords(t, r, o, 1)
 }
 
-// TestBarrier reverses an array through shared memory, with warps of several
-// widths.
+// TestBarrier reverses an array through shared memory, with warps of several widths.
 func TestBarrier(t *testing.T) {
 	for _, width := range []int{1, 2, 4, 8, 16, 32, 64} {
 		r := newHarness(t, `
@@ -358,8 +352,8 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// TestProducerConsumer is the manual's example: the producer warp arrives and
-// goes on, the consumer waits; for the way back they change roles (9.7.13.1).
+// TestProducerConsumer is the manual's example: the producer warp arrives and goes on, the consumer waits; for the way
+// back they exchange roles (9.7.13.1).
 func TestProducerConsumer(t *testing.T) {
 	r := newHarness(t, `
 .visible .entry k(.param .u64 in, .param .u64 out) {
@@ -410,7 +404,7 @@ consume:
 	checkWords(t, r, o, data...)
 }
 
-// TestBarrierRed: population count, and, or, also with a number of threads.
+// TestBarrierRed checks population count, and, or, also with a number of threads.
 func TestBarrierRed(t *testing.T) {
 	checkThreads(t, 96, `
 	and.b32 %r4, %t, 3;
@@ -431,8 +425,8 @@ func TestBarrierRed(t *testing.T) {
 	})
 }
 
-// TestBarrierExit: threads that exit release a barrier for all threads
-// (9.7.12.7), within a warp and as whole warps; a partly filled warp counts.
+// TestBarrierExit: threads that exit release a barrier for all threads (9.7.12.7), within a warp and as whole warps; a
+// partly filled warp counts.
 func TestBarrierExit(t *testing.T) {
 	checkThreads(t, 80, `
 	mov.u32 %r0, 1;

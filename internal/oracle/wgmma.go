@@ -1,10 +1,9 @@
 package oracle
 
-// This file executes the multiplications of a warpgroup (manual 9.7.15): four warps, of which
-// the first has a number that is a multiple of four. The threads of a warp come to each of its
-// instructions together; one that waits for a group goes on when all four warps have issued
-// what is in it. Then the multiplications read what they want and write their results. Matrices
-// in shared memory are laid out by the canonical layouts of 9.7.15.5.1.2.1.3, as CuTe has them.
+// This file executes the multiplications of a warpgroup (manual 9.7.15): four warps, of which the first has a number
+// that is a multiple of four. The threads of a warp execute each of its instructions together. A wait for a group
+// completes when all four warps have issued the instructions of the group; then the multiplications read their operands
+// and write their results. Matrices in shared memory have the canonical layouts of 9.7.15.5.1.2.1.3, in CuTe's terms.
 
 import (
 	"slices"
@@ -12,30 +11,29 @@ import (
 	"gemu/ptx"
 )
 
-// warpgroup is four warps, by what each has executed and is still to do.
+// warpgroup is the state of four warps: issued instructions and pending multiplications, by warp.
 type warpgroup struct {
 	issued    [4][]*ptx.Instr // wgmma instructions
-	descs     [4][][2]uint64  // the matrix descriptors of each
+	descs     [4][][2]uint64  // matrix descriptors of each instruction
 	pending   [4][]*multiplication
-	committed [4]int // groups committed
+	committed [4]int // number of committed groups
 	fenced    [4]bool
 }
 
-// multiplication is one of a warp that is still to come.
+// multiplication is a pending multiplication of a warp.
 type multiplication struct {
 	instr      *ptx.Instr
-	number     int // among the instructions of its warpgroup
+	number     int // number among the instructions of its warpgroup
 	group      int
-	callDepth  int      // of the calls that its threads were in
-	frames     []*frame // … their frames
+	callDepth  int      // number of frames of its threads
+	frames     []*frame // current frame of each thread
 	a, b       uint64   // descriptors
-	accumulate bool     // to what is in D
-	meta       []uint64 // of the threads, where A is sparse
-	ma, mb     matrix   // the matrices, if they have been read
+	accumulate bool     // adds to D
+	meta       []uint64 // metadata of the threads if A is sparse
+	ma, mb     matrix   // the matrices, once they have been read
 }
 
-// warpgroup is the warpgroup of some threads, with the number of the warp in it. All of the
-// warpgroup must be there.
+// warpgroup returns the warpgroup of the threads, and the number of their warp in it. The warpgroup must be complete.
 func (g group) warpgroup() (*warpgroup, int) {
 	t := g[0]
 	rank := t.index / tensorLanes
@@ -120,7 +118,7 @@ func wgmma(g group) {
 	}
 }
 
-// completeOtherWarps completes what other warps have waited for the threads to issue.
+// completeOtherWarps lets other warps complete waits for instructions that this warp has issued.
 func (g group) completeOtherWarps() {
 	for _, c := range g[0].cta.cluster.ctas {
 		for _, w := range c.warps {
@@ -131,15 +129,15 @@ func (g group) completeOtherWarps() {
 	}
 }
 
-// column is the column of a sparse A that the i-th stored element of a row is in (9.7.15.6.1,
-// 9.7.15.6.2): each chunk of four has two, with an index of two bits each; of .tf32 each chunk of
-// two has one, with an index of four bits.
+// column returns the column of the i-th stored element in a row of a sparse A (9.7.15.6.1, 9.7.15.6.2). Each chunk of
+// four has two stored elements, with an index of two bits each; each chunk of two of .tf32 has one, with an index of
+// four bits.
 func (p *multiplication) column(t *thread, row, i int) int {
 	types, k := p.instr.Types(), p.instr.Extent('k')
 	bits, sel := types[1].Bits(), int(p.instr.Arg("f").Imm.Bits)
 	group, lower := row%8, row >= 8
-	nibble := func(chunk, chunks int) uint64 { // of so many in a row
-		if bits == 8 { // threads 0 and 1 of a group have the two rows from column 0 on, 2 and 3 from column 32 on
+	nibble := func(chunk, chunks int) uint64 { // chunks: number in a row
+		if bits == 8 { // threads 0 and 1 of a group have two rows from column 0 on, threads 2 and 3 from column 32 on
 			thread := choose(lower, 1, 0) + choose(chunk < 8, 0, 2)
 			return p.meta[group*4+thread] >> (chunk % 8 * 4) & 15
 		}
@@ -162,7 +160,7 @@ func (p *multiplication) column(t *thread, row, i int) int {
 	return i/2*4 + int(nibble2>>(2*(i%2))&3)
 }
 
-// descriptors are those of A, 0 if it is in registers, and B, which all threads share.
+// descriptors returns the descriptors of A (0 if it is in registers) and B, which must be the same in all threads.
 func (g group) descriptors() (d [2]uint64) {
 	for i, name := range []string{"a", "b"} {
 		if o, _ := g[0].operand(name); o.Kind == ptx.VecOperand {
@@ -184,7 +182,7 @@ func (g group) descriptors() (d [2]uint64) {
 	return d
 }
 
-// waitsForWarps reports whether a wait of the threads is for what another warp has yet to issue.
+// waitsForWarps reports whether the threads wait for instructions that another warp has yet to issue.
 func (g group) waitsForWarps() bool {
 	t := g[0]
 	if t.instr.Mnemonic() != "wgmma" || !t.instr.Has("wait_group") {
@@ -207,9 +205,8 @@ func (g group) waitsForWarps() bool {
 // layoutMode is an extent of a layout, with its stride in elements.
 type layoutMode struct{ size, stride int }
 
-// layoutOf is the canonical layout of a matrix in shared memory in CuTe's terms, rows and columns, with
-// the bits that its swizzle exchanges: the table of 9.7.15.5.1.2.1.3. The last mode of each
-// goes on.
+// layoutOf returns the canonical layout of a matrix in shared memory in CuTe's terms, rows and columns, with the number
+// of bits that its swizzle exchanges: the table of 9.7.15.5.1.2.1.3. The last mode of each is unbounded (size 0).
 func layoutOf(desc uint64, bits int, transposed bool) (rows, cols []layoutMode, swizzle int) {
 	t := 128 / bits
 	bytes := func(at int) int { return int(desc>>at&0x3fff) << 4 * 8 / bits }
@@ -227,7 +224,7 @@ func layoutOf(desc uint64, bits int, transposed bool) (rows, cols []layoutMode, 
 	return []layoutMode{{8, w * t}, {0, sbo}}, []layoutMode{{t, 1}, {0, t}}, swizzle
 }
 
-// offset is where a layout has an index.
+// offset returns the offset of index i in a layout.
 func offset(modes []layoutMode, i int) (offset int) {
 	for _, m := range modes {
 		if m.size == 0 {
@@ -239,15 +236,15 @@ func offset(modes []layoutMode, i int) (offset int) {
 	return offset
 }
 
-// swizzled exchanges bits of an address as Swizzle<b,4,3> does, in patterns that begin base lines
-// of 128 bytes behind multiples of their size.
+// swizzled exchanges bits of an address as Swizzle<b,4,3> does, in patterns that begin base 128-byte lines after
+// multiples of their size.
 func swizzled(addr, b, base int) int {
 	addr -= base << 7
 	lines := addr & ((1<<b - 1) << 7)
 	return (addr ^ lines>>3) + base<<7
 }
 
-// descriptorElement reads an element of a matrix in shared memory, or traps.
+// descriptorElement reads an element of a matrix in shared memory; it traps outside.
 func (c *cta) descriptorElement(t *thread, desc uint64, bits, row, col int, transposed bool) uint64 {
 	rows, cols, b := layoutOf(desc, bits, transposed)
 	at := (offset(rows, row) + offset(cols, col)) * bits
@@ -265,7 +262,7 @@ func (c *cta) descriptorElement(t *thread, desc uint64, bits, row, col int, tran
 	return low(v>>(at%8), bits)
 }
 
-// load reads a matrix of a multiplication from shared memory: of A the 16 rows of a warp.
+// load reads a matrix of a multiplication from shared memory: the 16 rows of A of a warp, or B.
 func (c *cta) load(p *multiplication, name string, warp int, t *thread) matrix {
 	types, m := p.instr.Types(), matrix{}
 	n, k := p.instr.Extent('n'), p.instr.Extent('k')
@@ -297,7 +294,7 @@ func (c *cta) load(p *multiplication, name string, warp int, t *thread) matrix {
 	return m
 }
 
-// loadOperands reads what a multiplication of a warp wants of shared memory.
+// loadOperands reads the operands of a multiplication of a warp that are in shared memory.
 func (c *cta) loadOperands(p *multiplication, warp int) {
 	t := c.threads[0]
 	if p.ma == nil && p.instr.Arg("a").Kind != ptx.VecOperand {
@@ -308,8 +305,8 @@ func (c *cta) loadOperands(p *multiplication, warp int) {
 	}
 }
 
-// completeMultiplication does a multiplication for a warp, whose threads may have left the function that it is
-// in: then nobody has its registers.
+// completeMultiplication executes a multiplication for a warp. If its threads have left the function of the
+// instruction, its registers do not exist any more, and nothing happens.
 func (g group) completeMultiplication(p *multiplication, warp int) {
 	for i, t := range g {
 		if len(t.frames) < p.callDepth || t.frames[p.callDepth-1] != p.frames[i] {
@@ -332,13 +329,12 @@ func (g group) completeMultiplication(p *multiplication, warp int) {
 	}
 }
 
-// product multiplies: a warp has the rows from 16·warp on, of which lane l has those of
-// figures 148 to 155.
+// product multiplies for a warp, which has the rows from 16·warp on; figures 148 to 155 show the elements of each lane.
 func (g group) product(p *multiplication, warp int) {
 	t, types := g[0], p.instr.Types()
 	d, a, b := types[0], types[1], types[2]
 	n, k := p.instr.Extent('n'), p.instr.Extent('k')
-	if p.meta != nil { // as many products as A has elements that are stored
+	if p.meta != nil { // one product for each stored element of A
 		k /= 2
 	}
 	t.cta.loadOperands(p, warp)
@@ -381,7 +377,7 @@ func (g group) product(p *multiplication, warp int) {
 	g.distributeMatrix("d", d.Bits(), sums, noPart, md)
 }
 
-// wgmmaDot is a row times a column, plus c, as the tensor cores of sm_90 add for a warpgroup
+// wgmmaDot returns a row times a column, plus c, in the arithmetic of the tensor cores of sm_90 for a warpgroup
 // (docs/tensor.md).
 func (t *thread) wgmmaDot(a, b []uint64, c uint64, td, ta, tb ptx.Type) uint64 {
 	if ta.IsInt() || ta == ptx.B1 {
@@ -401,8 +397,8 @@ func (t *thread) wgmmaDot(a, b []uint64, c uint64, td, ta, tb ptx.Type) uint64 {
 	return c
 }
 
-// checkPendingRegs traps if the current instruction comes to registers of a multiplication that the
-// thread has not waited for.
+// checkPendingRegs traps if the current instruction accesses registers of a pending multiplication for which the thread
+// has not waited.
 func (t *thread) checkPendingRegs() {
 	wg := t.cta.warpgroups[t.index/tensorLanes/4]
 	if wg == nil {
@@ -410,7 +406,7 @@ func (t *thread) checkPendingRegs() {
 	}
 	for _, p := range wg.pending[t.index/tensorLanes%4] {
 		if p.callDepth != len(t.frames) || p.frames[t.lane%tensorLanes] != t.currentFrame() || t.instr.Mnemonic() == "wgmma" && !t.instr.Has("mma_async") ||
-			t.instr.Pending != nil && slices.Contains(t.instr.Pending.Completes, p.instr) { // a call, which completes it
+			t.instr.Pending != nil && slices.Contains(t.instr.Pending.Completes, p.instr) { // a call that completes it
 			continue
 		}
 		usesReg := func(instr *ptx.Instr, operand string, r ptx.RegID) bool {
@@ -433,7 +429,7 @@ func (t *thread) checkPendingRegs() {
 	}
 }
 
-// checkWarpgroups traps if warps of a warpgroup have not executed the same.
+// checkWarpgroups traps if the warps of a warpgroup have not executed the same instructions.
 func (c *cta) checkWarpgroups() {
 	for rank := 0; rank < len(c.threads)/tensorLanes; rank++ {
 		if wg := c.warpgroups[rank/4]; wg != nil {

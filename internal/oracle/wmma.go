@@ -1,8 +1,8 @@
 package oracle
 
-// This file executes wmma (manual 9.7.14.4). The manual leaves open where the threads have
-// the elements of a matrix; docs/tensor.md says what is known of it. From sm_75 on a matrix is
-// pieces that are those of mma, on Volta those of mma.m8n8k4.
+// This file executes wmma (manual 9.7.14.4). The manual does not specify the positions of elements in threads;
+// docs/tensor.md describes them. From sm_75 on a matrix consists of the fragments of mma, on Volta of those of
+// mma.m8n8k4.
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"gemu/ptx"
 )
 
-// wmmaShape is the m, n and k of the instruction, and that as it is written.
+// wmmaShape returns the shape of the instruction, as text and as m, n and k.
 func (t *thread) wmmaShape() (shape string, m, n, k int) {
 	for _, mod := range strings.Split(t.instr.Variant.Canonical(), ".") {
 		if c, _ := fmt.Sscanf(mod, "m%dn%dk%d", &m, &n, &k); c == 3 {
@@ -21,12 +21,12 @@ func (t *thread) wmmaShape() (shape string, m, n, k int) {
 	panic("BUG: wmma without a shape")
 }
 
-// wmmaFragment is where a lane has element i of matrix A, B or C of m×n×k.
+// wmmaFragment returns the position in the matrix of element i of a lane, for matrix A, B or C of m×n×k.
 func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) position {
 	if sm < 75 && (typ == ptx.F16 || typ == ptx.F32) {
 		return voltaFragment(name, typ, m, n, col)
 	}
-	if m < n && !(sm < 80 && typ == ptx.S32) { // the transposed of m32n8
+	if m < n && !(sm < 80 && typ == ptx.S32) { // the transpose of m32n8
 		otherMatrix := map[byte]byte{'a': 'b', 'b': 'a', 'c': 'c'}[name]
 		pos := wmmaFragment(sm, otherMatrix, typ, n, m, k, col)
 		return func(l, g, t, i int) (int, int) {
@@ -36,7 +36,7 @@ func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) positi
 	}
 	if name == 'c' {
 		return func(l, g, t, i int) (int, int) {
-			rows := min(m, 16) / 8 // of 8, in a piece of 8 columns
+			rows := min(m, 16) / 8 // groups of 8 rows, in a part of 8 columns
 			r, c := fragmentsC(l, g, t, i%(2*rows))
 			segment := i / (2 * rows)
 			return r + choose(m == 32, 16*segment, 0), c + choose(m == 32, 0, 8*segment)
@@ -62,8 +62,8 @@ func wmmaFragment(sm int, name byte, typ ptx.Type, m, n, k int, col bool) positi
 	}
 }
 
-// voltaFragment is the same on Volta: the four groups of eight threads, which mma.m8n8k4 has
-// multiply matrices of their own, have those of 8 rows and 8 columns of A and B.
+// voltaFragment is wmmaFragment for Volta: each of the four groups of eight threads, which multiply separate matrices
+// in mma.m8n8k4, has 8 rows and 8 columns of A and B.
 func voltaFragment(name byte, typ ptx.Type, m, n int, col bool) position {
 	place := func(l int) (row, col int) {
 		low, high := l>>2&1, l>>3&1
@@ -105,8 +105,8 @@ func wmma(g group) {
 	}
 }
 
-// wmmaSegment is the most bytes of elements that are neighbours in a row of memory and that one lane has, of a fragment of
-// so many elements a lane.
+// wmmaSegment returns the largest size in bytes of adjacent elements in a row of memory that one lane has, for a
+// fragment of perLane elements.
 func wmmaSegment(pos position, perLane, bits int, col bool) int {
 	limit := 1
 	for l := range tensorLanes {
@@ -126,7 +126,7 @@ func wmmaSegment(pos position, perLane, bits int, col bool) int {
 	return limit
 }
 
-// wmmaMemory is wmma.load (9.7.14.4.3) and wmma.store (9.7.14.4.4).
+// wmmaMemory executes wmma.load (9.7.14.4.3) and wmma.store (9.7.14.4.4).
 func (g group) wmmaMemory(store bool) {
 	first := g[0]
 	_, m, n, k := first.wmmaShape()
@@ -168,7 +168,7 @@ func (g group) wmmaMemory(store bool) {
 	count := len(elements(o)) * max(bits, 32) / bits
 	align := min(max(count*bits/8, 4), 16)
 	pos := wmmaFragment(first.machine.dev.cfg.SM, name, typ, m, n, k, col)
-	perLane := max(1, len(elements(o))*max(bits, 32)/bits) // elements that a lane has
+	perLane := max(1, len(elements(o))*max(bits, 32)/bits) // elements of a lane
 	enough := align
 	for segment := wmmaSegment(pos, perLane, bits, col); segment < enough; {
 		enough /= 2
@@ -207,7 +207,7 @@ func (g group) wmmaMemory(store bool) {
 	}
 }
 
-// wmmaMultiply is wmma.mma (9.7.14.4.5).
+// wmmaMultiply executes wmma.mma (9.7.14.4.5).
 func (g group) wmmaMultiply() {
 	first := g[0]
 	_, m, n, k := first.wmmaShape()

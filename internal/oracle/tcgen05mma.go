@@ -1,8 +1,8 @@
 package oracle
 
-// This file is tcgen05.mma (manual 9.7.16.10). An element of D lies where the layout of the
-// instruction has it; what it is made of in tensor memory, of A, metadata and scales, lies in the
-// same lane, or in those around it that the figures show.
+// This file executes tcgen05.mma (manual 9.7.16.10). The layout of the instruction determines the place of an element
+// of D. Its operands in tensor memory (A, metadata, scales) lie in the same lane, or in the lanes around it that the
+// figures show.
 
 import (
 	"math/big"
@@ -11,19 +11,19 @@ import (
 	"gemu/ptx"
 )
 
-// tcgen05Mma is a multiplication: what the instruction and its descriptor say.
+// tcgen05Mma is a multiplication, as specified by the instruction and its descriptor.
 type tcgen05Mma struct {
 	kind               string
 	pair, ws, sparse   bool
 	m, n, k            int
-	bits               int // of an element of A and B
+	bits               int // size of an element of A and B
 	td, ta, tb         ptx.Type
 	negate, transposed [2]bool
 	saturate           bool
-	long               bool // K is twice what it was before PTX 9.4
+	long               bool // K is twice that of PTX before 9.4
 	scaleVectorSize    int
 	scaleType          string
-	scaleOffset        [2]int // bytes of scales
+	scaleOffset        [2]int // first byte of the scales in a word
 	columnShift        int
 
 	aInTensorMemory bool
@@ -34,20 +34,20 @@ type tcgen05Mma struct {
 	disabled        [8]uint64
 	zeroColumnMask  uint64
 	ctas            []*cta
-	tables          int               // 0: B is as it is; else which half of its indices, from 1 on
-	read            map[[3]int]uint64 // elements of A, by CTA, row and place in it, that have been read early; nil: none
+	tables          int               // half of the indices of B, from 1 on; 0: B has no tables
+	read            map[[3]int]uint64 // elements of A that were read early, by CTA, row and place in the row; nil: none
 }
 
 var tcgen05NarrowTypes = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2M3, 4: ptx.E3M2, 5: ptx.E2M1}
 
-// decodeTcgen05Mma reads an instruction descriptor (tables 42 to 44), or traps.
+// decodeTcgen05Mma decodes an instruction descriptor (tables 42 to 44); it traps if the descriptor is invalid.
 func (t *thread) decodeTcgen05Mma(d uint64) *tcgen05Mma {
 	x := &tcgen05Mma{kind: t.instr.Slot("kind"), pair: t.hasModifier("cta_group::2"), ws: t.hasModifier("ws"), sparse: t.hasModifier("sp"), td: ptx.F32}
 	get := func(at, n int) uint64 { return low(d>>at, n) }
 	flag := func(at int) bool { return get(at, 1) == 1 }
 	bad := func() { t.trap(KindTensor, "instruction descriptor %#x", d) }
 	sm := t.machine.mod.SM()
-	newer := 107 <= sm && sm < 110 // what the manual of PTX 9.4 adds to the descriptors
+	newer := 107 <= sm && sm < 110 // additions of the manual of PTX 9.4 to the descriptors
 	x.n, x.negate, x.transposed = int(get(17, 6))<<3, [2]bool{flag(13), flag(14)}, [2]bool{flag(15), flag(16)}
 	types, zeros := tcgen05NarrowTypes, d&(1<<6)
 	x.bits, x.k = 8, 32
@@ -159,7 +159,7 @@ func (t *thread) decodeTcgen05Mma(d uint64) *tcgen05Mma {
 	return x
 }
 
-// cellOf is where an element of D is: the CTA, and its lane and column from D on.
+// cellOf returns the place of an element of D: the CTA, and the lane and column relative to D.
 func (x *tcgen05Mma) cellOf(row, col int) (cta int, p cell) {
 	fold := 1
 	switch {
@@ -176,12 +176,12 @@ func (x *tcgen05Mma) cellOf(row, col int) (cta int, p cell) {
 		return cta, cell{row + col/span*(128/fold), col % span}
 	}
 	if x.m == 64 || x.pair && x.m == 128 {
-		row = row>>4<<5 | row&15 // of each 32 lanes 16
+		row = row>>4<<5 | row&15 // of each 32 lanes, 16 hold rows
 	}
 	return cta, cell{row, col}
 }
 
-// fromShared is an element of a matrix in the shared memory of a CTA: A, or B with rows and columns
+// fromShared returns an element of a matrix in the shared memory of a CTA: of A, or of B with rows and columns
 // exchanged.
 func (x *tcgen05Mma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
 	desc, elemType := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
@@ -194,7 +194,7 @@ func (x *tcgen05Mma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
 		}
 		return v
 	}
-	if x.transposed[which] { // 9.7.16.3.3: rows side by side
+	if x.transposed[which] { // 9.7.16.3.3: rows next to each other
 		perUnit := 128 / x.bits
 		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
 		at := int(desc&0x3fff) << 4
@@ -232,7 +232,7 @@ func littleEndian(b []byte) (v uint64) {
 	return v
 }
 
-// negated is an element with its sign changed.
+// negated returns an element with its sign changed.
 func (x *tcgen05Mma) negated(v uint64, elemType ptx.Type) uint64 {
 	switch {
 	case x.bits == 4:
@@ -265,7 +265,7 @@ func (t *thread) multiplyTensor() {
 	switch {
 	case x.scaleVectorSize > 0:
 		x.scales, x.accumulate = [2]cell{t.tensorAddress("f"), t.tensorAddress("g")}, t.predOperand("h")
-		for i := range x.scales { // the two bits above say which byte, as the descriptor does
+		for i := range x.scales { // the two bits above select a byte, as the descriptor does
 			x.scales[i].lane &= 1<<14 - 1
 		}
 	case x.ws:
@@ -279,7 +279,7 @@ func (t *thread) multiplyTensor() {
 				x.disabled[i] = t.read(e, ptx.B32).lo
 			}
 		}
-		if t.hasOperand("h") && x.td != ptx.S32 { // integers are added as they are
+		if t.hasOperand("h") && x.td != ptx.S32 { // integers are not scaled
 			x.columnShift = int(t.operandValue("h"))
 		}
 	}
@@ -303,7 +303,7 @@ func (t *thread) multiplyTensor() {
 		t.trap(KindTensor, "a shift by %d columns", shift)
 	}
 	x.checkCells(t)
-	x.run(t) // for what is outside of memory; it has no effect yet
+	x.run(t) // only checks memory: the results are dropped
 	k := &task{tensorCore: true, execute: func() {
 		x.checkCells(t)
 		for _, set := range x.run(t) {
@@ -316,10 +316,10 @@ func (t *thread) multiplyTensor() {
 	t.issue(k)
 }
 
-// stored is how many elements of a row of A are stored.
+// stored is the number of stored elements in a row of A.
 func (x *tcgen05Mma) stored() int { return choose(x.sparse, x.k/2, x.k) }
 
-// readA reads A, of which each CTA has its rows.
+// readA reads A: each CTA has its own rows.
 func (x *tcgen05Mma) readA(t *thread) {
 	all := map[[3]int]uint64{}
 	for i, c := range x.ctas {
@@ -343,7 +343,7 @@ func (x *tcgen05Mma) checkCells(t *thread) {
 	}
 }
 
-// run computes D, and gives what writes it.
+// run computes D, and returns functions that write it.
 func (x *tcgen05Mma) run(t *thread) (results []func()) {
 	stored := x.stored()
 	columns := make([][]uint64, x.n)
@@ -360,7 +360,7 @@ func (x *tcgen05Mma) run(t *thread) (results []func()) {
 			columns[col] = append(columns[col], v)
 		}
 	}
-	// Lanes of the same row differ in nothing but tensor memory.
+	// Lanes of the same row differ only in tensor memory.
 	rows := map[[2]int][]uint64{}
 	for row := range x.m {
 		for col := range x.n {
@@ -440,20 +440,20 @@ func (x *tcgen05Mma) run(t *thread) (results []func()) {
 	return results
 }
 
-// laneOfA is the lane that has what a lane multiplies of A: with .ashift that of the row above, but for the first row
-// that a CTA has.
+// laneOfA returns the lane with the row of A that a lane multiplies: its own; with .ashift the lane of the row above,
+// except for the first row of a CTA.
 func (x *tcgen05Mma) laneOfA(t *thread, row, lane int) int {
 	own := row % (x.m / len(x.ctas))
 	if !t.hasModifier("ashift") || own == 0 {
 		return lane
 	}
-	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // of each 32 lanes 16 have rows
+	if x.pair && x.m == 128 && x.sparse && own%16 == 0 { // of each 32 lanes, 16 hold rows
 		return lane - 32 + 15
 	}
 	return lane - 1
 }
 
-// signAndMagnitude is an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
+// signAndMagnitude decodes an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
 func (t *thread) signAndMagnitude(v uint64) *big.Int {
 	if v>>11&15 != 0 {
 		t.trap(KindMatrix, "%#x as an element of .s1z4m11", v)
@@ -465,7 +465,7 @@ func (t *thread) signAndMagnitude(v uint64) *big.Int {
 	return n
 }
 
-// chain adds products block by block, as docs/tensor.md has it.
+// chain adds products block by block, as docs/tensor.md describes.
 func (x *tcgen05Mma) chain(a, b []uint64, c uint64) uint64 {
 	h := adder{512 / x.bits / 2, 25, 23, minExponentsHopper}
 	shift := x.columnShift
@@ -485,7 +485,7 @@ func (x *tcgen05Mma) chain(a, b []uint64, c uint64) uint64 {
 	return c
 }
 
-// sparseIndices is where the elements of a lane's row of a sparse A are (9.7.16.10.8).
+// sparseIndices returns the positions of the stored elements in a lane's row of a sparse A (9.7.16.10.8).
 func (x *tcgen05Mma) sparseIndices(t *thread, m *tensorMemory, lane int) (indices []int) {
 	chunk := map[int]int{32: 2, 16: 4, 8: 4, 4: 8}[x.bits]
 	n := x.k / chunk
@@ -517,8 +517,8 @@ func (x *tcgen05Mma) sparseIndices(t *thread, m *tensorMemory, lane int) (indice
 	return indices
 }
 
-// scalesAt is the scales of row i of A, or of B's column i of those that a lane has (figures 231 to
-// 242): 32 of them in each column of the lane's quarter.
+// scalesAt returns the scales of row i of A, or of column i of a lane's columns of B (figures 231 to 242): each column
+// of the lane's quarter holds 32 of them.
 func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (list []scale) {
 	word := m.cells[m.checkCell(t, cell{lane/32*32 + i%32, x.scales[which].column + i/32})]
 	for k := range x.scaleVectorSize {
@@ -527,8 +527,8 @@ func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (l
 	return list
 }
 
-// isZero reports whether the zero-column mask has a column: in each part of the lanes a run of zeros
-// and one of ones take turns (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
+// isZero reports whether the zero-column mask selects a column: in each part of the lanes, runs of zeros and ones
+// alternate (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
 func (x *tcgen05Mma) isZero(col int) bool {
 	span := x.n * x.m / 128
 	i, at := col/span, col%span

@@ -1,10 +1,9 @@
 package oracle
 
-// This file executes the tensor cores of the fifth generation and their memory (manual 9.7.16).
-// A warp loads at once: whoever uses what it has loaded waits for it (9.7.16.6.4.5). It stores at
-// tcgen05.wait::st. What one thread issues for the tensor cores is a task, which is done with the
-// first tcgen05.commit behind it that an mbarrier lacks, those of its CTA and of the other one
-// of the pair in their order.
+// This file executes the tensor cores of the fifth generation and their memory (manual 9.7.16). A load of a warp takes
+// effect at once; every use of the loaded registers requires a wait (9.7.16.6.4.5). A store takes effect at
+// tcgen05.wait::st. Instructions that one thread issues for the tensor cores are tasks. They run, in the order of both
+// CTAs of the pair, with the first later tcgen05.commit that completes the phase of an mbarrier.
 
 import (
 	"math/bits"
@@ -18,20 +17,20 @@ import (
 // cell is a lane and a column of tensor memory.
 type cell struct{ lane, column int }
 
-// tensorMemory is that of a CTA, as far as it has been written, and who has which columns.
+// tensorMemory is the tensor memory of a CTA: the written cells, and the allocations.
 type tensorMemory struct {
 	cells           map[cell]uint64
-	owner           [576]int // of a column: number of the allocation, from 1 on
+	owner           [576]int // number of the allocation of each column, from 1 on; 0: free
 	size            map[int]int
-	alone           int          // the allocation that is exclusive; 0: none
-	pair            map[int]bool // allocations of the pair
-	returned        map[int]bool // … that this CTA has given back
-	granted         []int        // … that the other CTA has made, and this one has yet to
+	alone           int          // number of the exclusive allocation; 0: none
+	pair            map[int]bool // allocations of a CTA pair
+	returned        map[int]bool // allocations of the pair that this CTA has deallocated
+	granted         []int        // allocations that the other CTA has made and this CTA has yet to make
 	allocationCount int
 	relinquished    bool
 
-	stores map[int][]func()      // by warp, to come
-	loads  map[int]map[cell]bool // by warp, not waited for
+	stores map[int][]func()      // pending stores, by warp
+	loads  map[int]map[cell]bool // loaded cells before tcgen05.wait::ld, by warp
 }
 
 func (c *cta) tensorMemory() *tensorMemory {
@@ -44,7 +43,7 @@ func (c *cta) tensorMemory() *tensorMemory {
 	return c.tmem
 }
 
-// checkCell traps unless a cell is there and allocated.
+// checkCell traps unless the cell exists and is allocated.
 func (m *tensorMemory) checkCell(t *thread, p cell) cell {
 	if p.lane < 0 || p.lane > 127 || p.column < 0 || p.column > 575 || m.owner[p.column] == 0 {
 		t.trap(KindTensor, "lane %d, column %d of tensor memory is not allocated", p.lane, p.column)
@@ -52,7 +51,7 @@ func (m *tensorMemory) checkCell(t *thread, p cell) cell {
 	return p
 }
 
-// checkNoPendingLoad traps if somebody has loaded a cell, and has not waited for that.
+// checkNoPendingLoad traps if a warp has loaded the cell and not waited for the load.
 func (m *tensorMemory) checkNoPendingLoad(t *thread, p cell) cell {
 	for _, l := range m.loads {
 		if l[p] {
@@ -62,7 +61,7 @@ func (m *tensorMemory) checkNoPendingLoad(t *thread, p cell) cell {
 	return m.checkCell(t, p)
 }
 
-// ctaPair is the CTA of the thread, or those of its pair, the even one first.
+// ctaPair returns the CTA of the thread, or both CTAs of its pair, the even one first.
 func (t *thread) ctaPair() []*cta {
 	if !t.hasModifier("cta_group::2") {
 		return []*cta{t.cta}
@@ -80,7 +79,7 @@ func (t *thread) ctaPair() []*cta {
 	return list
 }
 
-// tcgen05 executes what a single thread does, and begins to wait for the warp else.
+// tcgen05 executes instructions of a single thread; for the others it begins to wait for the warp.
 func tcgen05(t *thread) {
 	switch {
 	case t.instr.Form.Family == ptx.FamilyNone:
@@ -98,7 +97,7 @@ func tcgen05(t *thread) {
 	}
 }
 
-// uniformOperand is an operand that all threads must have alike.
+// uniformOperand returns an operand that must be the same in all threads.
 func (g group) uniformOperand(name string) uint64 {
 	get := func(t *thread) uint64 {
 		if o, _ := t.operand(name); o.Kind == ptx.AddrOperand {
@@ -115,10 +114,10 @@ func (g group) uniformOperand(name string) uint64 {
 	return get(g[0])
 }
 
-// tensorRank is the number of the threads' warp of 32 in their CTA.
+// tensorRank is the number of the threads' warp (of 32 threads) in their CTA.
 func (g group) tensorRank() int { return g[0].index / tensorLanes }
 
-// tcgen05Warp executes what a warp does together.
+// tcgen05Warp executes instructions of a whole warp.
 func tcgen05Warp(g group) {
 	g.checkWholeWarp()
 	t := g[0]
@@ -145,7 +144,7 @@ func tcgen05Warp(g group) {
 	}
 }
 
-// columnCount is the number of columns that an instruction is about.
+// columnCount is the number of columns to allocate or deallocate.
 func (g group) columnCount() int {
 	n := int(g.uniformOperand("b"))
 	if g[0].hasModifier("exclusive") { // table 58
@@ -161,8 +160,8 @@ func (g group) columnCount() int {
 	return n
 }
 
-// freeColumns finds columns that no CTA of the list has given away; -1 if there are none. An exclusive allocation wants that
-// no column is given away, and keeps the others from being so.
+// freeColumns finds columns that are free in all CTAs of the list, or -1. An exclusive allocation (alone) requires that
+// no column is allocated, and prevents other allocations.
 func freeColumns(list []*cta, n int, alone bool) int {
 	for _, c := range list {
 		if m := c.tensorMemory(); m.alone != 0 || alone && len(m.size) > 0 {
@@ -186,7 +185,7 @@ next:
 	return -1
 }
 
-// waitsForColumns reports whether the threads have to wait for columns.
+// waitsForColumns reports whether the threads have to wait for free columns.
 func (g group) waitsForColumns() bool {
 	t := g[0]
 	if t.instr.Form.Family != ptx.FamilyTensorAlloc || !t.hasModifier("alloc") || len(g) != tensorLanes {
@@ -267,7 +266,7 @@ func (g group) deallocate(m *tensorMemory) {
 		m.release(id)
 		return
 	}
-	o := t.cta.cluster.ctas[t.cta.rank^1].tensorMemory() // which may have exited since
+	o := t.cta.cluster.ctas[t.cta.rank^1].tensorMemory() // it may have exited since
 	if owner := o.owner[at]; o.returned[owner] {
 		m.release(id)
 		o.release(owner)
@@ -276,7 +275,7 @@ func (g group) deallocate(m *tensorMemory) {
 	m.returned[id] = true
 }
 
-// checkTensorMemory traps if the CTA has allocated columns that it has not given back.
+// checkTensorMemory traps if the CTA has not deallocated all its columns.
 func (c *cta) checkTensorMemory() {
 	if c.tmem == nil {
 		return
@@ -288,8 +287,8 @@ func (c *cta) checkTensorMemory() {
 	}
 }
 
-// fragmentCells is the cells of a register of each lane, in the manual's figures 183 to 187: two if it
-// is packed.
+// fragmentCells returns the cell of a register of a lane, by the manual's figures 183 to 187; two cells if it is
+// packed.
 func (g group) fragmentCells(reg, lane int, split int) []cell {
 	t := g[0]
 	width := 1
@@ -315,7 +314,7 @@ func (g group) fragmentCells(reg, lane int, split int) []cell {
 	return []cell{p}
 }
 
-// base is the cell that a load or store of a warp begins at, in its quarter of the lanes.
+// base returns the first cell of a load or store of a warp, in the warp's quarter of the lanes.
 func (g group) base() cell {
 	t := g[0]
 	a := int(g.uniformOperand("a"))
@@ -416,8 +415,8 @@ func (g group) storeTensor(m *tensorMemory) {
 	})
 }
 
-// commitTensor (9.7.16.12): the mbarrier is told when what came before has been done; with
-// .multicast::cluster those at its place in other CTAs too.
+// commitTensor (9.7.16.12): the mbarrier is notified when all earlier operations are complete; with .multicast::cluster
+// also the mbarriers at the same offset in other CTAs.
 func (t *thread) commitTensor() {
 	t.ctaPair()
 	onlyA := t.hasModifier("sync_restrict::shared::read::mma::a")
@@ -448,7 +447,7 @@ func (t *thread) commitTensor() {
 	}
 }
 
-// notifiedMbarrier traps unless there is an mbarrier in eight bytes.
+// notifiedMbarrier traps unless the eight bytes are an mbarrier.
 func (t *thread) notifiedMbarrier(p []byte) []byte {
 	t.mbarrierIn(p)
 	return p
@@ -457,14 +456,13 @@ func (t *thread) notifiedMbarrier(p []byte) []byte {
 // issueToTensorCore issues a task for the tensor cores.
 func (t *thread) issueToTensorCore(f func()) { t.issue(&task{tensorCore: true, execute: f}) }
 
-// tensorAddress is an operand that is an address in tensor memory.
+// tensorAddress returns an operand that is an address in tensor memory.
 func (t *thread) tensorAddress(name string) cell {
 	_, addr := t.address(name)
 	return cell{int(addr >> 16 & 0xffff), int(addr & 0xffff)}
 }
 
-// tcgen05Offset is the address of a byte of a matrix of 16-byte units that a descriptor describes
-// (9.7.16.4.1, 9.7.16.3): unit u of row r.
+// tcgen05Offset returns the address of unit u (16 bytes) in row r of the matrix of a descriptor (9.7.16.4.1, 9.7.16.3).
 func (t *thread) tcgen05Offset(desc uint64, r, u int) int {
 	field := func(at int) int { return int(desc>>at&0x3fff) << 4 }
 	swizzle := map[uint64]int{0: 0, 2: 3, 4: 2, 6: 1}[desc>>61]
@@ -475,7 +473,7 @@ func (t *thread) tcgen05Offset(desc uint64, r, u int) int {
 	return swizzled(at+r%8*(16<<swizzle)+u*16, swizzle, int(desc>>49&7))
 }
 
-// checkTcgen05Descriptor traps unless a descriptor is one.
+// checkTcgen05Descriptor traps if a descriptor is invalid.
 func (t *thread) checkTcgen05Descriptor(desc uint64) {
 	if desc>>46&7 != 1 || desc>>53&0xff != 0 || !slices.Contains([]uint64{0, 1, 2, 4, 6}, desc>>61) || desc>>52&1 != 0 {
 		t.trap(KindTensor, "descriptor %#x", desc)
@@ -541,7 +539,7 @@ func (t *thread) copyTensor() {
 	t.issueToTensorCore(func() { each(func(m *tensorMemory, pos cell, v uint64) { m.cells[m.checkNoPendingLoad(t, pos)] = v }) })
 }
 
-// shiftTensor (9.7.16.9.3): rows go down to the next, but for the last.
+// shiftTensor (9.7.16.9.3): each row moves down to the next; the last is overwritten, the first stays.
 func (t *thread) shiftTensor() {
 	pos := t.tensorAddress("a")
 	if pos.lane%32 != 0 {
