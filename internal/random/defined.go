@@ -1,19 +1,18 @@
 package random
 
-// This file makes programs for any implementation of PTX: their results are defined to the
-// bit, whatever order threads run in.
-// Differences has more of what they avoid. By construction they have
+// This file makes programs for any implementation of PTX: their results are defined to the bit, for any order of
+// threads. By construction they have none of the following (Differences lists more):
 //
-//   - no register, local or shared memory that is read before it is written;
-//   - no integer division by zero, nor one that overflows;
-//   - no bits of a NaN that an instruction has made: each is made one NaN before it is used, and
-//     none is converted to an integer;
-//   - no sign of a zero where the manual is not plain about it, no .ftz, no approximation;
-//   - no floating-point operation without a rounding mode, which may be contracted;
-//   - no carry flag but from the instruction just before;
-//   - no access to what another thread writes, but behind a barrier, or by atomic operations that
-//     commute and whose result nobody looks at;
-//   - no barrier, and nothing that a warp does together, where threads may be elsewhere.
+//   - a register, or local or shared memory, that is read before it is written;
+//   - integer division by zero, or with overflow;
+//   - the bits of a NaN that an instruction has made: each NaN is replaced by a fixed one before use, and none is
+//     converted to an integer;
+//   - the sign of a zero where the manual is unclear, .ftz, approximations;
+//   - floating-point operations without a rounding mode, which may be contracted;
+//   - a carry flag that does not come from the previous instruction;
+//   - access to memory that another thread writes, except after a barrier, or by atomic operations that commute and whose
+//     result is unused;
+//   - a barrier, or an instruction of a whole warp, where threads may be diverged.
 
 import (
 	"encoding/binary"
@@ -25,11 +24,11 @@ import (
 	"gemu/ptx"
 )
 
-// Features are what programs may be made of, besides moves, integer conversions, a little
-// arithmetic for addresses, global loads and stores.
+// Features are the features that programs may use, in addition to moves, integer conversions, some arithmetic for
+// addresses, and global loads and stores.
 type Features uint32
 
-// The features.
+// Features of defined programs.
 const (
 	Arith      Features = 1 << iota // integer arithmetic, logic, comparison
 	Carry                           // extended precision: add.cc, addc …
@@ -46,23 +45,23 @@ const (
 	Calls                           // functions
 	Atomics                         // atomic operations
 	Warp                            // vote, shfl, match and redux
-	Variables                       // variables of the module: .global and .const ones, .shared ones of functions
+	Variables                       // variables of the module: .global and .const, and .shared of functions
 	Convert                         // cvt
 
 	AllFeatures Features = 1<<iota - 1
 )
 
-// FeatureNames are what the features are called, in their order.
+// FeatureNames are the names of the features, in their order.
 var FeatureNames = []string{"arith", "carry", "float", "double", "half", "video", "memory", "local", "generic", "divergence", "indirect", "shared", "calls", "atomics", "warp", "variables", "convert"}
 
-// typeFeatures are the features that instructions on types want; there are none on others.
+// typeFeatures has the features that instructions on a type require; other types are not used.
 var typeFeatures = map[ptx.Type]Features{
 	ptx.Pred: 0, ptx.F32: Float, ptx.F64: Double, ptx.F16: Half, ptx.BF16: Half, ptx.F16x2: Half, ptx.BF16x2: Half, ptx.U16x2: Video, ptx.S16x2: Video,
 	ptx.B8: 0, ptx.B16: 0, ptx.B32: 0, ptx.B64: 0, ptx.U8: 0, ptx.U16: 0, ptx.U32: 0, ptx.U64: 0, ptx.S8: 0, ptx.S16: 0, ptx.S32: 0, ptx.S64: 0,
 }
 
-// featuresOf is the feature that an opcode is of, with those of its types; defined reports whether
-// defined programs can have it, if sh.avoided lets them.
+// featuresOf returns the features that an opcode and its types require. defined reports whether defined programs can
+// have the opcode, unless sh.avoided excludes it.
 func featuresOf(v *ptx.Variant) (features Features, defined bool) {
 	f := v.Form
 	switch f.Class {
@@ -94,28 +93,28 @@ func featuresOf(v *ptx.Variant) (features Features, defined bool) {
 		features |= required
 	}
 	if f.Effects.HasAll(ptx.CarryIn | ptx.CarryOut) {
-		return 0, false // in the middle of three
+		return 0, false // in the middle of a chain of three
 	}
 	return features, true
 }
 
 func (f Features) any(features Features) bool { return f&features != 0 }
 
-// Shape says what defined programs are like.
+// Shape describes a kind of defined program.
 type Shape struct {
 	Features Features
 	Version  ptx.Version // .version
 	SM       int         // .target
 	Grid     int         // CTAs
-	Block    [3]int      // threads of one
-	Length   int         // about so many statements
+	Block    [3]int      // threads of a CTA
+	Length   int         // approximate number of statements
 
 	Semantics Semantics
 
-	Runs func(v *ptx.Variant) bool // whether an opcode is legal, and runs; only those that are chosen are asked about
+	Runs func(v *ptx.Variant) bool // reports whether an opcode is legal and runs; called only for chosen opcodes
 }
 
-// Variants are the opcodes that programs of the shape may have, if they run.
+// Variants returns the opcodes that programs of the shape may have if they run.
 func (sh *Shape) Variants() []*ptx.Variant {
 	return Variants(func(v *ptx.Variant) bool {
 		features, defined := featuresOf(v)
@@ -123,26 +122,27 @@ func (sh *Shape) Variants() []*ptx.Variant {
 	})
 }
 
-// Cells are the words at the end of what a defined program writes: atomic operations of all
-// threads meet in each.
+// cells is the number of words at the end of the output. Atomic operations of all threads update each of them.
 const cells = 8
 
-// Record is how many bytes of results a thread of a defined program has.
+// Record is the number of result bytes of each thread of a defined program.
 const Record = Stride + scratchBytes
 
-// InBytes and OutBytes are the sizes of the buffers of a program.
+// InBytes is the size of a program's input buffer.
 func (sh *Shape) InBytes() int {
 	if sh.Features&Variables == 0 {
 		return sh.threads()*Stride + tableBytes
 	}
 	return sh.threads() * Stride
 }
+
+// OutBytes is the size of a program's output buffer.
 func (sh *Shape) OutBytes() int { return sh.threads()*Record + 8*cells }
 
 func (sh *Shape) threads() int { return sh.Grid * sh.ofBlock() }
 func (sh *Shape) ofBlock() int { return sh.Block[0] * sh.Block[1] * sh.Block[2] }
 
-// The arguments of a defined program behind its buffers.
+// Arguments of a defined program after its buffers.
 const (
 	ArgN uint32 = 12
 	ArgM uint64 = 1 << 40
@@ -152,15 +152,15 @@ const (
 type defined struct {
 	structured
 	*Shape
-	any    [][]*ptx.Variant // by instruction, which are all as likely
-	affine [][]*ptx.Variant // those with a rule of their own
-	first  []*ptx.Variant   // that set the carry flag
-	second []*ptx.Variant   // that take it
+	any    [][]*ptx.Variant // by instruction; all instructions are equally likely
+	affine [][]*ptx.Variant // instructions with an affine rule of their own
+	first  []*ptx.Variant   // opcodes that set the carry flag
+	second []*ptx.Variant   // opcodes that read it
 }
 
-// Defined makes a defined program of the shape's opcodes, and its input. Its kernel is
-// k(in, out, n, m), two pointers to InBytes that it reads and OutBytes, zeros, that it writes,
-// ArgN and ArgM. A line of it is one thing that may be left out.
+// Defined makes a defined program of the shape's opcodes, and its input. Its kernel is k(in, out, n, m), with pointers
+// to InBytes of input and OutBytes of output, which must be zero, then ArgN and ArgM. Each line is a unit that can be
+// removed.
 func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []byte) {
 	p := &defined{Shape: sh, structured: structured{program: program{r: rand.New(rand.NewPCG(seed, 4)), constants: 1, documented: true}}}
 	p.unshared, p.unnamed, p.unconverted = !p.has(Shared), !p.has(Variables), !p.has(Convert)
@@ -208,17 +208,17 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	}
 	p.threadIndex()
 	p.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
-	if !p.has(Variables) { // what variables would hold is in the buffers
+	if !p.has(Variables) { // the buffers hold the contents of variables
 		p.printf("\tadd.u64 %%table, %%in, %d;\n", p.threads()*Stride)
 	}
 	p.printf("\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Record)
 	if !p.has(Variables) {
 		p.printf("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
 	}
-	if p.has(Shared) || p.has(Warp) { // the thread's place in its CTA
+	if p.has(Shared) || p.has(Warp) { // the thread's index in its CTA
 		p.printf("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
 	}
-	if p.has(Warp) { // the lanes that the thread's warp has
+	if p.has(Warp) { // the lanes of the thread's warp
 		p.printf("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
 	}
 	pool(func(name, typ string, offset int) {
@@ -248,14 +248,14 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	for i := 0; i+4 <= len(in); i += 4 {
 		v := p.value()
 		if p.r.IntN(3) == 0 {
-			v = corners[i/4%len(corners)] // the same in many threads
+			v = corners[i/4%len(corners)] // the same value in many threads
 		}
 		binary.LittleEndian.PutUint32(in[i:], uint32(v))
 	}
 	return p.String(), in
 }
 
-// byInstruction groups opcodes, which come in the order of the table.
+// byInstruction groups opcodes, which must be in the order of the table.
 func byInstruction(variants []*ptx.Variant) (list [][]*ptx.Variant) {
 	for i, v := range variants {
 		if i == 0 || variants[i-1].Op != v.Op {
@@ -268,14 +268,14 @@ func byInstruction(variants []*ptx.Variant) (list [][]*ptx.Variant) {
 
 func (p *defined) has(all Features) bool { return p.Features&all == all }
 
-// body is a writer of code of so many statements, of a function or the kernel.
+// body returns a writer for budget statements of a function or the kernel.
 func (p *defined) body(budget int) *defined {
 	b := *p
 	b.structured.program = program{variants: p.variants, r: p.r, budget: budget, labels: p.labels, constants: p.constants, documented: p.documented}
 	return &b
 }
 
-// registers declares those of a function or the kernel.
+// registers declares the registers of a function or the kernel.
 func (p *defined) registers(loops int) {
 	p.structured.registers(loops)
 	p.printf("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx, %%wy;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
@@ -291,7 +291,7 @@ func (p *defined) shared(indent string) {
 	}
 }
 
-// initial writes what a thread has of local and shared memory.
+// initial initialises the thread's local and shared memory.
 func (p *defined) initial() {
 	if p.has(Local) {
 		for i := 0; i < scratchBytes; i += 8 {
@@ -339,7 +339,7 @@ func (p *defined) function(name string) {
 	p.printf("\tst.param.b32 [z], %%w3;\n\tret;\n}\n")
 }
 
-// write writes statements.
+// write writes random statements.
 func (p *defined) write(depth int) {
 	for range 3 + p.r.IntN(6) + 4*max(0, 2-depth) {
 		if p.budget--; p.budget < 0 {
@@ -384,7 +384,7 @@ func (p *defined) write(depth int) {
 	}
 }
 
-// condition is what a branch may depend on; "" if there is nothing.
+// condition returns the condition of a branch; "" if there is none.
 func (p *defined) condition() (negation, pred string) {
 	switch {
 	case p.has(Divergence):
@@ -396,7 +396,7 @@ func (p *defined) condition() (negation, pred string) {
 	return pickOne(p.r, "", "!"), "%u"
 }
 
-// loopUniform is a loop that all threads leave together.
+// loopUniform writes a loop that all threads leave together.
 func (p *defined) loopUniform(depth int) {
 	n, c := p.labels, p.loops
 	p.labels++
@@ -406,7 +406,7 @@ func (p *defined) loopUniform(depth int) {
 	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
 }
 
-// statement writes an instruction of one of the opcodes, in a line with what defines its result.
+// statement writes an instruction with one of the opcodes, in a line with code that makes its result defined.
 func (p *defined) statement(instructions [][]*ptx.Variant) {
 	if len(instructions) == 0 {
 		return
@@ -457,7 +457,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 	p.printf("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
 }
 
-// divisor writes a positive number to a register.
+// divisor returns code that puts a positive number into a register.
 func (p *defined) divisor(t ptx.Type) (text, reg string) {
 	switch t.Bits() {
 	case 16:
@@ -468,7 +468,7 @@ func (p *defined) divisor(t ptx.Type) (text, reg string) {
 	return fmt.Sprintf("and.b64 %%dx, %s, 9223372036854775807; or.b64 %%dx, %%dx, 1; ", p.wideReg()), "%dx"
 }
 
-// float is how registers of a floating-point type are told from numbers by their bits.
+// float describes the bits of a floating-point type, to recognise NaNs and zeros.
 type float struct {
 	bits      int
 	pair      bool
@@ -486,7 +486,7 @@ var floats = map[ptx.Type]*float{
 	ptx.BF16x2: {16, true, 0x7f80, 0x7fff, 0, "%hx"},
 }
 
-// each writes code for a register, or for its halves.
+// each returns code for a register, or for both of its halves.
 func (f *float) each(reg string, code func(reg, temp string) string) string {
 	if !f.pair {
 		return code(reg, f.temp)
@@ -494,7 +494,7 @@ func (f *float) each(reg string, code func(reg, temp string) string) string {
 	return fmt.Sprintf(" mov.b32 {%%hx, %%hy}, %s;%s%s mov.b32 %s, {%%hx, %%hy};", reg, code("%hx", ""), code("%hy", ""), reg)
 }
 
-// when replaces a register by a value where its magnitude compares so with a bound.
+// when returns code that replaces a register by a value if its magnitude compares as cmp with a bound.
 func (f *float) when(reg, cmp string, bound, value uint64) string {
 	return f.each(reg, func(reg, temp string) string {
 		if temp == "" {
@@ -506,15 +506,15 @@ func (f *float) when(reg, cmp string, bound, value uint64) string {
 
 func (f *float) magnitude() uint64 { return 1<<(f.bits-1) - 1 }
 
-// replace gives a register a value if it is a NaN.
+// replace returns code that replaces a NaN by a value.
 func (f *float) replace(reg string, value uint64) string {
 	return f.when(reg, "gt", f.infinity, value)
 }
 
-// unsigned makes a zero positive.
+// unsigned returns code that makes a zero positive.
 func (f *float) unsigned(reg string) string { return f.when(reg, "eq", 0, 0) }
 
-// positive clears the sign.
+// positive returns code that clears the sign.
 func (f *float) positive(reg string) string {
 	if f.pair {
 		return fmt.Sprintf(" and.b32 %s, %s, %d;", reg, reg, 0x7fff7fff)
@@ -522,7 +522,7 @@ func (f *float) positive(reg string) string {
 	return fmt.Sprintf(" and.b%d %s, %s, %d;", f.bits, reg, reg, f.magnitude())
 }
 
-// carry writes an instruction that sets the carry flag, and one that takes it.
+// carry writes an instruction that sets the carry flag, and one that reads it.
 func (p *defined) carry() {
 	a := pickOne(p.r, p.first...)
 	var readers []*ptx.Variant
@@ -541,7 +541,7 @@ func (p *defined) carry() {
 	p.printf("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
 }
 
-// access is an access to memory, as far as the features go.
+// access writes an access to memory that the features allow.
 func (p *defined) access(depth int) {
 	var kinds []int
 	add := func(f Features, list ...int) {
@@ -552,7 +552,7 @@ func (p *defined) access(depth int) {
 	add(Local, 7, 8)
 	add(Local|Generic, 9)
 	add(Memory|Variables, 10)
-	if !p.inFunc || p.has(Variables) { // functions reach no buffers
+	if !p.inFunc || p.has(Variables) { // functions do not know the buffers
 		add(Memory, 0, 1, 2, 3, 3, 4, 5)
 		add(Shared, 6)
 		add(Shared|Atomics, 11)
@@ -577,7 +577,7 @@ func (p *defined) access(depth int) {
 	}
 }
 
-// call calls a function.
+// call writes a call of a function.
 func (p *defined) call() {
 	before, target, proto := "", pickOne(p.r, "fone", "ftwo"), ""
 	if p.has(Indirect) && p.r.IntN(3) == 0 {
@@ -586,7 +586,7 @@ func (p *defined) call() {
 	p.printf("\t%s{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], %s; st.param.b64 [y], %s; call (z), %s, (x, y)%s; ld.param.b32 %s, [z]; }\n", before, p.wordReg(), p.wideReg(), target, proto, p.wordReg())
 }
 
-// exchange is a barrier, with a predicate of all, or with a word of another thread.
+// exchange writes a barrier: with a predicate of all threads, or to read a word of another thread.
 func (p *defined) exchange() {
 	if p.r.IntN(3) == 0 {
 		p.printf("\tbar.red.%s, 0, %s;\n", pickOne(p.r, "popc.u32 "+p.wordReg(), "and.pred "+p.predReg(), "or.pred "+p.predReg()), p.predReg())
@@ -596,7 +596,7 @@ func (p *defined) exchange() {
 	p.printf("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.ofBlock()), p.wordReg())
 }
 
-// collective is what all lanes of a warp do.
+// collective writes an instruction that all lanes of a warp execute.
 func (p *defined) collective() {
 	available := func(version ptx.Version, sm int) bool { return p.SM >= sm && !p.Version.Less(version) }
 	switch k := p.r.IntN(8); {
@@ -611,7 +611,7 @@ func (p *defined) collective() {
 		p.printf("\tmatch.any.sync%s %s, %s, %%mask;\n", t, p.wordReg(), p.reg(t))
 	case k == 4 && available(ptx.Version{Major: 6}, 70):
 		p.printf("\tmatch.all.sync.b32 %s|%s, %s, %%mask;\n", p.wordReg(), p.predReg(), p.wordReg())
-	case p.ofBlock()%32 == 0: // every lane that may be named is there
+	case p.ofBlock()%32 == 0: // all lanes exist
 		mode := pickOne(p.r, "up", "down", "bfly", "idx")
 		clamp := pickOne(p.r, 0x1f, 0x1f, 0x181f)
 		if mode == "up" {

@@ -1,6 +1,6 @@
 package random
 
-// This file lists where GPUs do something else than the manual says.
+// This file lists the differences between the manual and GPUs.
 
 import (
 	"fmt"
@@ -10,34 +10,35 @@ import (
 	"gemu/ptx"
 )
 
-// Semantics chooses what defined programs may depend on where the manual and GPUs differ.
+// Semantics selects the behaviour on which defined programs may depend where the manual and GPUs differ.
 type Semantics int
 
 const (
 	// Manual programs avoid every difference: their results are those of the manual and of GPUs.
 	Manual Semantics = iota
-	// Hardware programs have instructions with differences, too. Their results are gemu's, which does what
-	// GPUs do where Difference.Gemu says so.
+	// Hardware programs have instructions with differences, too. Their results are gemu's, which follows GPUs where
+	// Difference.Gemu names them.
 	Hardware
 )
 
 // SemanticsNames are the names of the Semantics, in their order.
 var SemanticsNames = []string{"manual", "hardware"}
 
-// Difference is something in which the manual and GPUs are known to differ, or that the manual leaves open. The sources are
-// docs/design/arithmetic.md and testdata/hw/known.txt.
+// Difference is a known difference between the manual and GPUs, or a result that the manual leaves undefined. The
+// sources are docs/design/arithmetic.md and testdata/hw/known.txt.
 type Difference struct {
 	Instructions string // instructions
-	Manual       string // what the manual says; "" if it leaves this open
-	Hardware     string // what GPUs do
-	Gemu         string // whom gemu follows: "manual", "GPU", or "" if programs do not reach it
+	Manual       string // rule of the manual; "" if it is undefined
+	Hardware     string // behaviour of GPUs
+	Gemu         string // "manual" or "GPU", which gemu follows; "" if programs do not reach the difference
 	Programs     string // how manual programs avoid the difference
 
-	// How defined programs avoid it. A difference without any of these is not reachable: no statement of the generator has it.
+	// Defined programs avoid a difference by these functions. Without any of them it is unreachable: no statement of
+	// the generator has it.
 	avoided       func(v *ptx.Variant) bool        // manual programs do not have the opcode
 	alwaysAvoided func(v *ptx.Variant) bool        // no defined program has the opcode
-	narrowed      func(v *ptx.Variant, i int) bool // manual programs have only the lowest 8 bits of operand i
-	unguarded     func(v *ptx.Variant) bool        // manual programs have no guard there
+	narrowed      func(v *ptx.Variant, i int) bool // manual programs use only the lowest 8 bits of operand i
+	unguarded     func(v *ptx.Variant) bool        // manual programs do not guard the opcode
 	mismatched    func(first, second *ptx.Variant) bool
 }
 
@@ -51,7 +52,7 @@ func withModifier(mods ...string) func(v *ptx.Variant) bool {
 
 func subtracts(v *ptx.Variant) bool { return strings.HasPrefix(v.Op.Name, "sub") }
 
-// Differences is the list.
+// Differences lists the known differences.
 var Differences = []Difference{
 	{
 		Instructions: "`sub.cc`, `subc.cc` before `addc`, `madc`; `add.cc`, `addc.cc`, `mad.cc`, `madc.cc` before `subc`", Gemu: "GPU",
@@ -191,7 +192,7 @@ var Differences = []Difference{
 	},
 }
 
-// anyDifference reports whether a difference of the list holds.
+// anyDifference reports whether match is true for a difference of the list.
 func anyDifference(match func(d *Difference) bool) bool {
 	for i := range Differences {
 		if match(&Differences[i]) {
@@ -223,7 +224,7 @@ func (sh *Shape) pairs(first, second *ptx.Variant) bool {
 	return sh.Semantics != Manual || !anyDifference(func(d *Difference) bool { return d.mismatched != nil && d.mismatched(first, second) })
 }
 
-// DifferencesTable is the list as a table of Markdown, for docs/fuzz.md.
+// DifferencesTable formats the list as a Markdown table, for docs/fuzz.md.
 func DifferencesTable() string {
 	var b strings.Builder
 	b.WriteString("| instructions | manual | GPUs | gemu does as | programs |\n|---|---|---|---|---|\n")

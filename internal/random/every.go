@@ -8,8 +8,8 @@ import (
 	"gemu/ptx"
 )
 
-// EveryOpcode writes a kernel for every time that one of the variants runs on affine and uniform
-// operands: k0(out), k1(out) … leave what is then in the registers, Stride bytes for each thread.
+// EveryOpcode writes kernels that execute each variant once or more often on affine and uniform operands. k0(out),
+// k1(out), … store the resulting registers, Stride bytes for each thread.
 func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*ptx.Variant) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 3)), constants: 1}
 	p.printf(".version 8.8\n.target sm_100\n.address_size 64\n")
@@ -17,7 +17,7 @@ func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*p
 	for _, v := range variants {
 		times := 2
 		if a := v.Form.Affine; a != ptx.AffineUniform && a != ptx.AffineNone {
-			times = 8 // it has a rule, with conditions
+			times = 8 // it has a rule with conditions
 		}
 		list = append(list, slices.Repeat([]*ptx.Variant{v}, times)...)
 	}
@@ -30,8 +30,7 @@ func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*p
 			if p.r.IntN(2) == 0 {
 				from = uint64(p.r.IntN(64))
 			}
-			// In several steps: a register that is written once and stored once is not
-			// worth being compact.
+			// In several steps: the plan does not keep a register compact that is written once and stored once.
 			switch {
 			case stride == 0 && typ != "b16":
 				p.printf("\tmov.%s %s, %d;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n\tadd.%[1]s %[2]s, %[2]s, 1;\n", strings.Replace(typ, "b", "s", 1), name, int32(from))

@@ -1,10 +1,3 @@
-// Package random writes random PTX programs, out of the instruction table: straight-line code,
-// guards, branches and loops, memory, calls, and what threads do together.
-//
-// There are three kinds. Straight programs have few ways for values to come about and any
-// instruction. Structured programs have values that come from a thread's index, from parameters
-// and constants. Both run on engines of gemu only, which agree about more than PTX says. Defined
-// programs are for any implementation: whatever PTX leaves open they leave out.
 package random
 
 import (
@@ -18,22 +11,22 @@ import (
 	"gemu/ptx"
 )
 
-// program writes random PTX: straight-line code out of the instruction table,
-// guards, ifs and loops whose conditions differ between lanes.
+// program writes random PTX: straight-line code from the instruction table, guards, ifs and loops whose conditions
+// differ between lanes.
 type program struct {
 	strings.Builder
-	variants []*ptx.Variant // that it is made of
+	variants []*ptx.Variant // opcodes to choose from
 
 	r      *rand.Rand
 	labels int
 	loops  int
 	budget int
 
-	constants  int  // of six operands so many are constants, and one more
-	documented bool // operands are those of the manual's syntax
+	constants  int  // operands are constants with probability (constants + 1) in six
+	documented bool // restricts operands to the manual's syntax
 }
 
-// Registers of a random program, per width.
+// Numbers of registers of a random program, by width.
 const (
 	nPred = 4
 	nWide = 6  // of 64 bits
@@ -41,22 +34,20 @@ const (
 	nHalf = 6  // of 16 bits
 )
 
-// Stride is how many bytes a thread of a program reads and writes: its registers, the
-// predicates last.
+// Stride is the number of bytes that a thread reads and writes: its registers, the predicates last.
 const Stride = 8*nWide + 4*nWord + 4*nHalf + 4*nPred
 
-// unwritten are opcodes that want registers which random programs do not have.
+// unwritten matches opcodes that need registers which random programs do not have.
 var unwritten = regexp.MustCompile(`\.(e2m1x2|b128|scaled::n1::ue8m0)|\.[us]8\.bf16|\.bf16\.[us]8`)
 
-// families are those of the instructions of random programs: they compute, and do not tell
-// addresses.
+// families are the families of instructions in random programs: they compute, and do not depend on addresses.
 var families = []ptx.Family{
 	ptx.FamilyCompute, ptx.FamilyConvert, ptx.FamilyPack, ptx.FamilyMixed, ptx.FamilySetp, ptx.FamilySet, ptx.FamilySlct, ptx.FamilyLop3,
 	ptx.FamilyVideo, ptx.FamilyVideo2, ptx.FamilyVideo4, ptx.FamilyVmad,
 }
 
-// Variants are the opcodes of random programs: everything pure that runs and whose result is the
-// same to the bit in all engines.
+// Variants returns the opcodes of random programs: all pure opcodes that run and have the same result to the bit in all
+// engines.
 func Variants(runs func(v *ptx.Variant) bool) (list []*ptx.Variant) {
 	for _, op := range ptx.Ops() {
 		for _, f := range op.Forms {
@@ -76,8 +67,7 @@ func Variants(runs func(v *ptx.Variant) bool) (list []*ptx.Variant) {
 
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// reg is a random register of at least the width of the type (just that unless
-// wider is allowed).
+// reg returns a random register of the type's width.
 func (p *program) reg(t ptx.Type) string {
 	switch bits := t.Bits(); {
 	case t == ptx.Pred:
@@ -93,7 +83,7 @@ func (p *program) reg(t ptx.Type) string {
 var corners = []uint64{0, 1, 2, 31, 32, 63, 64, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
 	0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00000001, 0x00800000, 0x7f7fffff, 0x3ff0000000000000, 0x7ff0000000000000, 0x7ff8000000000000, 0x0010000000000000, 1}
 
-// value is a random number with a bias to corners.
+// value returns a random number, often from corners.
 func (p *program) value() uint64 {
 	switch p.r.IntN(4) {
 	case 0:
@@ -108,7 +98,7 @@ func (p *program) value() uint64 {
 	return v
 }
 
-// instr writes an instruction of one of the opcodes.
+// instr writes an instruction with one of the opcodes.
 func (p *program) instr(variants []*ptx.Variant) {
 	v := variants[p.r.IntN(len(variants))]
 	if ops := p.operands(v); ops != nil {
@@ -116,7 +106,7 @@ func (p *program) instr(variants []*ptx.Variant) {
 	}
 }
 
-// guard is a guard once in n times.
+// guard returns a guard with probability 1 in n; else "".
 func (p *program) guard(n int) string {
 	if p.r.IntN(n) > 0 {
 		return ""
@@ -126,7 +116,7 @@ func (p *program) guard(n int) string {
 
 func pickOne[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// operands chooses operands, those of a pair together; nil if there are no registers for them.
+// operands chooses random operands, and joins those of a pair; it returns nil if there are no suitable registers.
 func (p *program) operands(v *ptx.Variant) (ops []string) {
 	for i, o := range v.Form.Operands {
 		t := v.OperandType(i)
@@ -139,11 +129,11 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 		case o.Vector:
 			return nil
 		case o.Name == "b" && v.Form.Effects.HasAll(ptx.Partial) && v.Form.Affine == ptx.AffineUniform:
-			text = fmt.Sprint(p.r.IntN(32)) // a lane
+			text = fmt.Sprint(p.r.IntN(32)) // a lane number
 		case v.TakesConstant(i) && t != ptx.Pred && (v.Form.Family != ptx.FamilyConvert || t.Kind() != ptx.Bits) && !(p.documented && v.Op.Name == "cvt") && p.r.IntN(6) <= p.constants && t.Bits() >= 32:
 			x := p.value()
 			if p.constants > 0 && p.r.IntN(2) == 0 {
-				x = uint64(p.r.IntN(40)) // such as shifts and factors of addresses
+				x = uint64(p.r.IntN(40)) // suits shifts and factors of addresses
 			}
 			switch {
 			case t == ptx.F32:
@@ -167,7 +157,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 			case !o.Negate || o.Extended && p.documented || p.r.IntN(2) == 0:
 			case t == ptx.Pred:
 				text = "!" + text
-			case o.Name == "a" && !v.Has("po"): // not with c, of vmad
+			case o.Name == "a" && !v.Has("po"): // for vmad, not together with a negated c
 				text = "-" + text
 			}
 		}
@@ -183,7 +173,7 @@ func (p *program) operands(v *ptx.Variant) (ops []string) {
 	return ops
 }
 
-// selector is one of a register of a video instruction, or none.
+// selector returns a selector for a register of a video instruction, or "".
 func (p *program) selector(v *ptx.Variant, written bool) string {
 	lanes := v.VideoLanes()
 	switch {
@@ -217,7 +207,7 @@ func (p *program) block(depth int) {
 	}
 }
 
-// branch writes an if, with blocks of deeper code.
+// branch writes an if, whose blocks have depth + 1.
 func (p *program) branch(depth int, negation, pred string, block func(depth int)) {
 	n := p.labels
 	p.labels++
@@ -230,8 +220,7 @@ func (p *program) branch(depth int, negation, pred string, block func(depth int)
 	p.printf("END%d:\n", n)
 }
 
-// loop writes a loop that is entered and goes round up to three times, the last two bits of a
-// count.
+// loop writes a loop that runs one to three times, by the last two bits of count.
 func (p *program) loop(depth int, count string, block func(depth int)) {
 	n, c := p.labels, p.loops
 	p.labels++
@@ -244,8 +233,8 @@ func (p *program) loop(depth int, count string, block func(depth int)) {
 	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\nOUT%d:\n", c, c, c, n, n)
 }
 
-// StraightLine makes a program of some opcodes, and inputs for the threads of a CTA of one dimension:
-// Stride bytes for each. Its kernel is k(in, out), for pointers to what all read, and write.
+// StraightLine makes a program of some opcodes, and inputs for the threads of a one-dimensional CTA: Stride bytes for
+// each. Its kernel is k(in, out), with pointers to the inputs and outputs of all threads.
 func StraightLine(variants []*ptx.Variant, seed uint64, threads int) (src string, in []byte) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 1)), budget: 60}
 	body := &program{variants: variants, r: p.r, budget: 60}
@@ -267,7 +256,7 @@ func StraightLine(variants []*ptx.Variant, seed uint64, threads int) (src string
 	for i := 0; i+8 <= len(in); i += 4 {
 		v := p.value()
 		switch p.r.IntN(3) {
-		case 0: // the same in many lanes
+		case 0: // the same value in many lanes
 			v = corners[i/4%len(corners)]
 		case 1:
 			v = uint64(i / Stride * 3)

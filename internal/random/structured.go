@@ -10,33 +10,32 @@ import (
 	"gemu/ptx"
 )
 
-// structured writes a program of structured values: arithmetic, mostly such as has
-// affine rules, guards, branches and loops on uniform, affine and any conditions,
-// tables of labels, calls, memory of all state spaces, lanes that end early.
+// structured writes a program whose values have structure: mostly arithmetic with affine rules; guards, branches and
+// loops on uniform, affine and generic conditions; tables of labels, calls, memory of all state spaces, and lanes that
+// end early.
 type structured struct {
 	program
-	inFunc     bool // the body of a function, not the kernel's
-	warps      bool // what lanes of a warp do together: for warps of 32
-	lanesEnded bool // some lanes may have ended, and others diverged until they end
+	inFunc     bool // writes the body of a function, not of the kernel
+	warps      bool // allows instructions that lanes of a warp execute together: for warps of 32
+	lanesEnded bool // some lanes may have ended, and others may be diverged until the end
 
-	unshared    bool // there is no shared memory
-	unnamed     bool // there are no variables of the module
-	unconverted bool // there is no cvt; %hx is a register to spare
+	unshared    bool // no shared memory
+	unnamed     bool // no variables of the module
+	unconverted bool // no cvt; %hx is a free register
 
-	// mostlyAffine programs do little that gives a register no structure. The plan of affine
-	// mode has one class for a register, from all that writes it: in others hardly
-	// any stays compact.
+	// mostlyAffine programs seldom make generic values. The plan of affine mode has one class for a register, from all
+	// instructions that write it; in other programs hardly any register stays compact.
 	mostlyAffine bool
 }
 
 // Sizes of a structured program's memory, in bytes.
 const (
-	tableBytes   = 256 // read by everybody
-	scratchBytes = 64  // of a thread
-	sharedBytes  = 16  // of a thread
+	tableBytes   = 256 // read by all threads
+	scratchBytes = 64  // of each thread
+	sharedBytes  = 16  // of each thread
 )
 
-// withAffineRule are the opcodes that have an affine rule of their own.
+// withAffineRule returns the opcodes with an affine rule of their own.
 func withAffineRule(variants []*ptx.Variant) (list []*ptx.Variant) {
 	for _, v := range variants {
 		if a := v.Form.Affine; a != ptx.AffineNone && a != ptx.AffineUniform {
@@ -51,13 +50,13 @@ func (s *structured) wideReg() string { return s.reg(ptx.B64) }
 func (s *structured) halfReg() string { return s.reg(ptx.B16) }
 func (s *structured) predReg() string { return s.reg(ptx.Pred) }
 
-// guard is sometimes a guard.
+// guard returns a guard with probability 1 in 4; else "".
 func (s *structured) guard() string { return s.program.guard(4) }
 
-// indices are what a thread is told of where it is; the last is not defined by its index alone.
+// indices are the special registers with a thread's position. The last depends on more than the thread's index.
 var indices = []string{"%tid.x", "%tid.x", "%tid.y", "%tid.z", "%laneid", "%ctaid.x", "%ntid.x", "%nctaid.y", "%warpid"}
 
-// loadValue gives a register a value with structure, or a new one out of memory.
+// loadValue writes a structured value, or a value from memory, to a register.
 func (s *structured) loadValue() { s.seedFrom(indices) }
 
 func (s *structured) seedFrom(indices []string) {
@@ -94,7 +93,7 @@ func (s *structured) seedFrom(indices []string) {
 	}
 }
 
-// lowHalf writes the lower half of a word to a register of 16 bits.
+// lowHalf returns code that copies the lower half of a word to a 16-bit register.
 func (s *structured) lowHalf(half, word string) string {
 	if s.unconverted {
 		return fmt.Sprintf("mov.b32 {%s, %%hx}, %s;", half, word)
@@ -102,7 +101,7 @@ func (s *structured) lowHalf(half, word string) string {
 	return fmt.Sprintf("cvt.u16.u32 %s, %s;", half, word)
 }
 
-// memory is an access to memory that no other thread writes.
+// memory writes an access to memory that no other thread writes.
 func (s *structured) memory() {
 	kind := s.r.IntN(14)
 	if s.mostlyAffine {
@@ -111,7 +110,7 @@ func (s *structured) memory() {
 	s.access(kind, ".global", ".global", "", ".global.nc", ".volatile.global")
 }
 
-// access is an access of a kind; spaces are those by which the table may be read.
+// access writes an access of a kind; the table may be read through one of the spaces.
 func (s *structured) access(kind int, spaces ...string) {
 	offset := 4 * s.r.IntN(scratchBytes/4)
 	switch kind {
@@ -121,7 +120,7 @@ func (s *structured) access(kind int, spaces ...string) {
 		s.printf("\t%sld.global.u32 %s, [%%scratch+%d];\n", s.guard(), s.wordReg(), offset)
 	case 2:
 		s.printf("\t%sst.global.v2.u32 [%%scratch+%d], {%s, %s};\n", s.guard(), offset&^7, s.wordReg(), s.wordReg())
-	case 3: // the address a register of any structure
+	case 3: // the address comes from a register of any structure
 		t := pickOne(s.r, "u8", "s8", "u16", "s16", "b32", "b32", "v2.b32", "b64")
 		d := s.wordReg()
 		switch t {
@@ -147,7 +146,7 @@ func (s *structured) access(kind int, spaces ...string) {
 		s.printf("\t%sst.local.u32 [loc+%d], %s;\n", s.guard(), offset, s.wordReg())
 	case 8:
 		s.printf("\t%sld.local.u32 %s, [loc+%d];\n", s.guard(), s.wordReg(), offset)
-	case 9: // a uniform address, but every thread has its own memory there
+	case 9: // a uniform address, at which every thread has memory of its own
 		s.printf("\tmov.u64 %%addr, loc;\n\tcvta.local.u64 %%addr, %%addr;\n\t%sst.u32 [%%addr+%d], %s;\n\tld.u32 %s, [%%addr+%d];\n", s.guard(), offset, s.wordReg(), s.wordReg(), offset)
 	case 10:
 		s.printf("\t%sld.const.u32 %s, [ctab+%d];\n", s.guard(), s.wordReg(), offset)
@@ -179,7 +178,7 @@ func (s *structured) call() {
 	}
 }
 
-// collective is what the lanes of a warp do in one step.
+// collective writes an instruction that the lanes of a warp execute together.
 func (s *structured) collective() {
 	switch s.r.IntN(4) {
 	case 0:
@@ -222,7 +221,7 @@ func (s *structured) block(depth int) {
 			if !s.inFunc {
 				name := "bar"
 				if s.lanesEnded {
-					name = "barrier" // does not want warps to be converged
+					name = "barrier" // accepts diverged warps
 				}
 				s.printf("\t%s.red.%s, 0, %s;\n", name, pickOne(s.r, "popc.u32 "+s.wordReg(), "and.pred "+s.predReg(), "or.pred "+s.predReg()), s.predReg())
 			}
@@ -232,7 +231,7 @@ func (s *structured) block(depth int) {
 	}
 }
 
-// table writes a branch by a table of labels.
+// table writes a branch through a table of labels.
 func (s *structured) table(depth int, block func(depth int)) {
 	n := s.labels
 	s.labels++
@@ -241,7 +240,7 @@ func (s *structured) table(depth int, block func(depth int)) {
 	s.printf("OTHER%d:\n", n)
 }
 
-// pool calls f with the registers that random instructions use.
+// pool calls f for each register that random instructions use.
 func pool(f func(name, typ string, offset int)) {
 	offset := 0
 	for i := range nWide {
@@ -258,7 +257,7 @@ func pool(f func(name, typ string, offset int)) {
 	}
 }
 
-// function writes a function of the signature all have, with a body of its own.
+// function writes a function of the common signature, with a body of its own.
 func (s *structured) function(head, load, store string) {
 	body := &structured{program: program{variants: s.variants, r: s.r, budget: 12, labels: s.labels, constants: s.constants}, inFunc: true, warps: s.warps}
 	body.block(1)
@@ -293,8 +292,7 @@ func (s *structured) predicates() {
 	}
 }
 
-// threadIndex computes %lin, the index of the thread in the grid, and the
-// addresses of its memory.
+// threadIndex computes %lin, the index of the thread in the grid, and the addresses of the thread's memory.
 func (s *structured) threadIndex() {
 	s.printf(`	mov.u32 %%tx, %%tid.x;
 	mov.u32 %%ty, %%tid.y;
@@ -325,10 +323,9 @@ func (s *structured) threadIndex() {
 `, sharedBytes)
 }
 
-// Structured makes a program of some opcodes, and the inputs of all threads of a grid of one
-// dimension with blocks of any: Stride bytes for each. Lanes of a warp act together if warps is
-// set; what comes of it depends on where they meet. The kernel is k(in, out, n, m), of two
-// pointers, a .u32 and a .u64.
+// Structured makes a program of some opcodes, and the inputs of all threads of a one-dimensional grid with blocks of
+// any shape: Stride bytes for each. warps allows instructions that the lanes of a warp execute together; their result
+// depends on reconvergence. The kernel is k(in, out, n, m), with two pointers, a .u32 and a .u64.
 func Structured(variants []*ptx.Variant, seed uint64, threads int, warps bool) (src string, in []byte) {
 	s := &structured{program: program{variants: variants, r: rand.New(rand.NewPCG(seed, 2)), constants: 1}, warps: warps, mostlyAffine: seed%2 == 0}
 	budget := 50

@@ -1,6 +1,6 @@
 package random
 
-// This file changes the text of PTX modules token by token: what comes out is nearly PTX, and most of it is none.
+// This file changes the text of PTX modules token by token. The result is nearly PTX, but mostly invalid.
 
 import (
 	"math/rand/v2"
@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// tokenKind groups tokens that may stand for each other.
+// tokenKind groups tokens that can replace each other.
 type tokenKind int
 
 const (
 	blankToken  tokenKind = iota // blanks and comments
-	nameToken                    // a name, an opcode with its modifiers
+	nameToken                    // a name, or an opcode with its modifiers
 	dottedToken                  // a directive or a type
 	numberToken
 	textToken // in quotes
@@ -46,7 +46,7 @@ type Mutator struct {
 	vocabulary [tokenKinds][]string
 }
 
-// NewMutator makes a mutator of modules, whose tokens replace each other.
+// NewMutator makes a Mutator whose tokens come from the modules.
 func NewMutator(modules []string) *Mutator {
 	m := &Mutator{modules: modules}
 	for _, src := range modules {
@@ -61,20 +61,20 @@ func NewMutator(modules []string) *Mutator {
 	return m
 }
 
-// extremes are numbers at the bounds of what anything can hold, and beyond.
+// extremes are numbers at the limits of types, and beyond.
 var extremes = []string{
 	"0", "-1", "1", "2", "3", "31", "32", "33", "63", "64", "65535", "65536", "16777216", "2147483647", "2147483648", "-2147483648", "4294967295", "4294967296",
 	"9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615", "18446744073709551616", "0xffffffffffffffff", "0x10000000000000000",
 	"0f7fc00000", "0fFFFFFFFF", "0d7ff0000000000000", "1e308", "1e-400", "0.5", "1U", "077777777777", "0b11111111", strings.Repeat("9", 400),
 }
 
-// unusualValues are pieces of text that no module should have, or not here.
+// unusualValues are pieces of text that are invalid in every module, or at most places.
 var unusualValues = []string{
 	"\x00", "\xff", "\xc3\x28", "é", "\u2028", "\"", "\\", "/*", "*/", "//", "\n", "\r", "{", "}", "(", ")", "[", "]", "<", ">", ";", ";;", ",", ":", "@", "@!", "!", "-", "~", "+", "|", "%", "$", "_", "=", "#", "'",
 	strings.Repeat("x", 5000), "%" + strings.Repeat("r", 70000), strings.Repeat("{", 3000), strings.Repeat("(", 3000), strings.Repeat("-", 3000), strings.Repeat("[", 3000), strings.Repeat(".v4", 1000),
 }
 
-// Mutant is one of the modules with some of its tokens changed, and its index.
+// Mutant returns one of the modules with some changed tokens, and its index.
 func (m *Mutator) Mutant(seed uint64) (src string, module int) {
 	r := rand.New(rand.NewPCG(seed, 0x70c3))
 	module = r.IntN(len(m.modules))
@@ -91,7 +91,7 @@ func (m *Mutator) Mutant(seed uint64) (src string, module int) {
 
 // change changes one token, or one statement.
 func (m *Mutator) change(r *rand.Rand, list []token) []token {
-	var solid []int // tokens but blanks
+	var solid []int // tokens except blanks
 	for i, t := range list {
 		if t.kind != blankToken {
 			solid = append(solid, i)
@@ -116,7 +116,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 	case 2:
 		j := solid[r.IntN(len(solid))]
 		list[i], list[j] = list[j], list[i]
-	case 3: // the same kind of token, near it
+	case 3: // a token of the same kind from this module
 		for range 20 {
 			if j := solid[r.IntN(len(solid))]; list[j].kind == t.kind && list[j].text != t.text {
 				list[i] = list[j]
@@ -137,7 +137,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 		list[i] = token{numberToken, extremes[r.IntN(len(extremes))]}
 	case 8:
 		list[i] = token{markToken, unusualValues[r.IntN(len(unusualValues))]}
-	case 9: // a modifier more, less or other
+	case 9: // add, remove or replace a modifier
 		if parts := strings.Split(t.text, "."); t.kind == nameToken && len(parts) > 1 {
 			k := 1 + r.IntN(len(parts)-1)
 			switch d := other(dottedToken).text; r.IntN(3) {
@@ -150,10 +150,10 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 			}
 			list[i] = token{nameToken, strings.Join(parts, ".")}
 		}
-	case 10: // a statement less
+	case 10: // remove a statement
 		a, b := statement(list, i)
 		return slices.Delete(list, a, b)
-	case 11: // a statement at another place
+	case 11: // copy a statement to another place
 		a, b := statement(list, i)
 		copied := slices.Clone(list[a:b])
 		return slices.Insert(list, solid[r.IntN(len(solid))], copied...)
@@ -161,7 +161,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 	return list
 }
 
-// statement is the tokens around one up to the semicolons.
+// statement returns the range of tokens around token i up to the semicolons.
 func statement(list []token, i int) (a, b int) {
 	for a = i; a > 0 && list[a-1].text != ";"; a-- {
 	}
