@@ -1,7 +1,7 @@
 package recount
 
-// This file is the Affine Vector Cache: private memory as warps use it, and sections 4.1 to 4.3 and algorithms 1
-// and 2 of Collange and Kouyoumdjian 2011, by the readings of docs/avc.md.
+// This file has the Affine Vector Cache: private memory of warps, and sections 4.1 to 4.3 and algorithms 1 and 2 of
+// Collange and Kouyoumdjian 2011, in the interpretations of docs/avc.md.
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 	"gemu/ptx"
 )
 
-// Word is a word of private memory in the lanes of a warp: some have it, others do not.
+// Word is a word of private memory in the lanes of a warp; some lanes may lack it.
 type Word struct {
 	Present [32]bool
 	Value   [32]uint32
 }
 
-// findLine is the base and the stride of the lanes that have a word; ok is false if there is none by the
-// rules of section 2.3: strides 0 and 2^0 to 2^6, of which a base is a multiple.
+// findLine returns the base and stride of the lanes that have the word. ok is false if there are none by the rules of
+// section 2.3: the stride is 0 or 2^0 to 2^6, and the base a multiple of it.
 func (w *Word) findLine() (base, stride uint32, ok bool) {
 	first, n := -1, 0
 	for i := range w.Present {
@@ -46,7 +46,7 @@ func (w *Word) findLine() (base, stride uint32, ok bool) {
 	return 0, 0, false
 }
 
-// class is the name of a class of figure 1.
+// class returns the class in figure 1.
 func (w *Word) class() string {
 	base, stride, ok := w.findLine()
 	switch {
@@ -60,8 +60,8 @@ func (w *Word) class() string {
 	return "zero"
 }
 
-// hasStride reports whether the lanes lie on a line, modulo 2^32, by finding its stride bit by bit: of the
-// strides that fit modulo 2^b, those that with or without bit b fit modulo 2^(b+1).
+// hasStride reports whether the lanes are affine modulo 2^32, for any base and stride. It finds the stride bit by bit:
+// from the strides that fit modulo 2^b, it keeps the ones that fit modulo 2^(b+1), with or without bit b.
 func (w *Word) hasStride() bool {
 	list := w.lanes()
 	strides := []int64{0}
@@ -83,7 +83,7 @@ func (w *Word) hasStride() bool {
 	return len(strides) > 0
 }
 
-// lanes are those that have the word.
+// lanes returns the lanes that have the word.
 func (w *Word) lanes() (list []int) {
 	for i := range w.Present {
 		if w.Present[i] {
@@ -93,14 +93,14 @@ func (w *Word) lanes() (list []int) {
 	return list
 }
 
-// hasGaps reports whether a lane between two of them is not there.
+// hasGaps reports whether lanes are missing between the first and the last.
 func (w *Word) hasGaps() bool {
 	list := w.lanes()
 	return list[len(list)-1]-list[0] != len(list)-1
 }
 
-// hasXorStride reports whether the unit of section 5.2 finds a line: lanes 2i and 2i+1, the first such pair, give the
-// stride.
+// hasXorStride reports whether the unit of section 5.2 detects an affine word: the first pair of lanes 2i and 2i+1
+// gives the stride.
 func (w *Word) hasXorStride() bool {
 	list := w.lanes()
 	stride := uint32(0)
@@ -121,58 +121,58 @@ func (w *Word) hasXorStride() bool {
 	return true
 }
 
-// Private is the private memory of a launch's warps: what they load and store, one transaction for
-// each word and each address that lanes have.
+// Private is a probe of the private memory of a launch's warps. A load or store makes one transaction for each word and
+// each distinct address among lanes.
 type Private struct {
 	mu      sync.Mutex
 	Kernels map[string]*PrivateKernel
 }
 
-// PrivateKernel is the launches of a kernel.
+// PrivateKernel counts the launches of a kernel.
 type PrivateKernel struct {
 	Instructions  int
 	Loads, Stores map[string]int // transactions, by class
-	LowWords      map[string]int // of the first word of each access
+	LowWords      map[string]int // class of the first word of each access
 
-	AnyStride int // generic, but affine by any stride and base
-	Xor       int // found by the unit of section 5.2
-	NonDense  int // not generic, with lanes that do not lie side by side
-	Global    int // blocks of 128 bytes of each access to global memory
+	AnyStride int // generic words that are affine with any stride and base
+	Xor       int // words that the unit of section 5.2 detects
+	NonDense  int // words that are not generic, in lanes with gaps
+	Global    int // 128-byte blocks of accesses to global memory
 
 	launches []*privateLaunch
 }
 
-// privateLaunch is a launch.
+// privateLaunch is one launch of a kernel.
 type privateLaunch struct {
 	id     uint64
 	perCTA int
 	warps  map[[2]int]*privateWarp // by CTA and warp
 }
 
-// privateWarp is what a warp does to private memory.
+// privateWarp is the private memory of a warp, and its requests.
 type privateWarp struct {
 	instructions int
 	requests     []request
-	memory       [32]map[uint64]uint32 // words, by lane and address over 4
+	memory       [32]map[uint64]uint32 // words, by lane and by address divided by 4
 }
 
 // request is a transaction.
 type request struct {
-	step  int // the instruction
+	step  int // number of the instruction
 	word  uint64
 	store bool
 	Word
 }
 
-// Subscription are all instructions, with values and addresses.
+// Subscription selects all instructions, with values and addresses.
 func (p *Private) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
 }
 
-// CTA has nothing of its own.
+// CTA returns the probe itself for all CTAs.
 func (p *Private) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return p }
 
-// OnEvent keeps what an instruction does to private memory.
+// OnEvent records the accesses of an instruction to private memory.
 func (p *Private) OnEvent(e *interp.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,8 +210,8 @@ func (p *Private) OnEvent(e *interp.Event) {
 	}
 	access := &e.Accesses[0]
 	store := e.Instr.Form.Effects.HasAll(ptx.Writes)
-	bytes := map[int][]byte{} // by lane, that are stored, or as many as are loaded
-	from := map[int]uint64{}  // by lane, the address
+	bytes := map[int][]byte{} // stored bytes by lane; for loads only their number counts
+	from := map[int]uint64{}  // address by lane
 	blocks := map[uint64]bool{}
 	for lane := range 32 {
 		address := access.Addr[lane]
@@ -286,7 +286,7 @@ func (p *Private) OnEvent(e *interp.Event) {
 	}
 }
 
-// stored are the bytes that a lane stores: the low ones of each element of the operand that is no address.
+// stored returns the bytes that a lane stores: the low bytes of each element of the operand that is not the address.
 func stored(e *interp.Event, lane, size int) (list []byte) {
 	var elems []ptx.Operand
 	for _, o := range e.Instr.Ops {
@@ -310,20 +310,20 @@ func stored(e *interp.Event, lane, size int) (list []byte) {
 	return list
 }
 
-// CacheSetup is a configuration of table 3, and how warps run on it, by the rows of docs/avc.md.
+// CacheSetup is a configuration of table 3 and a schedule of warps, by the rows of docs/avc.md.
 type CacheSetup struct {
 	L1, AVC                       int // ways
 	LRU                           bool
 	Regs                          int
 	Greedy, WarpByWarp, WholeCTAs bool
-	Warps                         int // of a launch that go through the caches: the first, and CTAs whole
+	Warps                         int // warps of a launch that use the caches: the first ones, in whole CTAs
 }
 
-// CacheCounts are what the caches have done.
+// CacheCounts counts the events of the caches.
 type CacheCounts struct {
 	Instructions            int
 	Reads, Writes           int // requests
-	PartialHits             int // reads of which the AVC has had a part, for the rest
+	PartialHits             int // reads of which the AVC held only a part
 	AVCHits, L1Hits, Misses int
 	AVCWrites, L1Writes     int
 	Conflicts               int
@@ -342,13 +342,13 @@ type l1Line struct {
 	words [32]cell
 }
 
-// avcLine is 16 vectors, side by side in memory.
+// avcLine is 16 vectors that are adjacent in memory.
 type avcLine struct {
-	number  uint64 // of its first block, over 16
+	number  uint64 // number of its first block, divided by 16
 	vectors [16]avcVector
 }
 
-// avcVector is what the AVC has of a block, in some lanes.
+// avcVector is the compact content of a block in some lanes.
 type avcVector struct {
 	base, stride uint32
 	lanes        [32]bool
@@ -357,14 +357,14 @@ type avcVector struct {
 
 func (v *avcVector) isValid() bool { return slices.Contains(v.lanes[:], true) }
 
-// replacementTree is the order of replacement of some ways: a leaf, or two subtrees, and which of them has been used longer ago.
+// replacementTree is the replacement order of ways: a leaf, or two subtrees and the less recently used of them.
 type replacementTree struct {
 	way         int
 	left, right *replacementTree
 	older       *replacementTree
 }
 
-// newTree makes one of ways from on, the larger half of them left.
+// newTree makes a tree of n ways beginning at from; the larger half goes left.
 func newTree(from, n int) *replacementTree {
 	if n == 1 {
 		return &replacementTree{way: from}
@@ -374,7 +374,7 @@ func newTree(from, n int) *replacementTree {
 	return t
 }
 
-// markUsed tells that a way is used, and whether it is of the tree.
+// markUsed marks a way as used. It reports whether the tree has the way.
 func (t *replacementTree) markUsed(way int) bool {
 	switch {
 	case t.left == nil:
@@ -398,12 +398,12 @@ func (t *replacementTree) oldest() int {
 
 // cacheSet is a set of a cache.
 type cacheSet[T any] struct {
-	lines   []*T // nil: none
+	lines   []*T // nil: empty
 	tree    *replacementTree
 	lastUse []int // for exact LRU
 }
 
-// Caches are both, and the memory below them.
+// Caches has both caches and the memory below them.
 type Caches struct {
 	setup  CacheSetup
 	l1     map[uint64]*cacheSet[l1Line]
@@ -413,7 +413,7 @@ type Caches struct {
 	CacheCounts
 }
 
-// NewCaches makes empty ones, above a memory of zeros.
+// NewCaches makes empty caches above a memory of zeros.
 func NewCaches(s CacheSetup) *Caches {
 	return &Caches{setup: s, l1: map[uint64]*cacheSet[l1Line]{}, avc: map[uint64]*cacheSet[avcLine]{}, memory: map[uint64]*[32]uint32{}}
 }
@@ -437,7 +437,7 @@ func markUsed[T any](c *Caches, s *cacheSet[T], line *T) {
 	}
 }
 
-// insert puts a line into a set; gone is the one whose place it takes, nil if there was room.
+// insert puts a line into a set. It returns the evicted line; nil if there was a free way.
 func insert[T any](c *Caches, s *cacheSet[T], line *T) (evicted *T) {
 	way := slices.Index(s.lines, nil)
 	switch {
@@ -467,7 +467,7 @@ func (c *Caches) findL1(block uint64) *l1Line {
 	return nil
 }
 
-// invalidate has a line lose some of its words; without any its way is free. It reports whether one of them was dirty.
+// invalidate removes words of a line; if none is left, it frees the way. It reports whether a removed word was dirty.
 func (c *Caches) invalidate(line *l1Line, lanes [32]bool) (dirty bool) {
 	anyLeft := false
 	for i := range lanes {
@@ -499,7 +499,7 @@ func (c *Caches) findAVC(block uint64) (*avcLine, *avcVector) {
 	return nil, nil
 }
 
-// getL1 finds a block's line or gives it one.
+// getL1 returns the line of a block, and allocates it if necessary.
 func (c *Caches) getL1(block uint64) *l1Line {
 	line := c.findL1(block)
 	if line == nil {
@@ -513,7 +513,7 @@ func (c *Caches) getL1(block uint64) *l1Line {
 	return line
 }
 
-// drainL1 has a line's dirty words go to memory, and the line go; it reports whether there were any.
+// drainL1 writes a line's dirty words to memory and removes the line. It reports whether there were any.
 func (c *Caches) drainL1(line *l1Line) (dirty bool) {
 	all := [32]bool{}
 	for i := range line.words {
@@ -525,7 +525,8 @@ func (c *Caches) drainL1(line *l1Line) (dirty bool) {
 	return c.invalidate(line, all)
 }
 
-// getAVC finds a block's line or gives it one; what had its place leaves, with what L1 has of it.
+// getAVC returns the line of a block, and allocates it if necessary. Vectors of an evicted line leave the AVC, and
+// their words leave L1.
 func (c *Caches) getAVC(block uint64) (*avcLine, *avcVector) {
 	line, v := c.findAVC(block)
 	if line == nil {
@@ -540,7 +541,7 @@ func (c *Caches) getAVC(block uint64) (*avcLine, *avcVector) {
 	return line, v
 }
 
-// evictVector has a vector leave the AVC, if it has any lane, and what L1 has of its block.
+// evictVector removes a vector with valid lanes from the AVC, and the words of its block from L1.
 func (c *Caches) evictVector(block uint64, v *avcVector) {
 	if !v.isValid() {
 		return
@@ -560,7 +561,7 @@ func (c *Caches) evictVector(block uint64, v *avcVector) {
 	*v = avcVector{}
 }
 
-// Read is algorithm 1: it gives what a block has in some lanes.
+// Read executes algorithm 1: it returns the words of a block in the lanes of want.
 func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 	c.Reads++
 	if line, v := c.findAVC(block); v != nil {
@@ -608,7 +609,7 @@ func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 		if _, v := c.findAVC(block); v != nil && v.isValid() && (v.base != base || v.stride != stride) {
 			c.Conflicts++
 			c.evictVector(block, v)
-		} else if line != nil { // the words that move take along that they are dirty
+		} else if line != nil { // the moved words stay dirty
 			dirty = c.invalidate(line, want)
 		}
 		line, v := c.getAVC(block)
@@ -626,7 +627,7 @@ func (c *Caches) Read(block uint64, want [32]bool) (got [32]uint32) {
 	return got
 }
 
-// setAVC gives lanes of a vector its code.
+// setAVC sets base and stride of a vector, and adds lanes.
 func (c *Caches) setAVC(line *avcLine, v *avcVector, base, stride uint32, lanes [32]bool, dirty bool) {
 	v.base, v.stride = base, stride
 	v.dirty = v.dirty || dirty
@@ -636,7 +637,7 @@ func (c *Caches) setAVC(line *avcLine, v *avcVector, base, stride uint32, lanes 
 	markUsed(c, findSet(c, c.avc, line.number, c.setup.AVC), line)
 }
 
-// Write is algorithm 2: lanes of a word are stored to a block.
+// Write executes algorithm 2: it stores a word to the lanes of a block.
 func (c *Caches) Write(block uint64, w *Word) {
 	c.Writes++
 	base, stride, ok := w.findLine()
@@ -682,15 +683,15 @@ func (c *Caches) Write(block uint64, w *Word) {
 type resident struct {
 	warp   *privateWarp
 	step   int
-	next   int // of its requests
+	next   int // index of its next request
 	stored map[uint64]*[32]bool
 }
 
-// Replay runs the launches through caches.
+// Replay runs the launches through the caches.
 func (k *PrivateKernel) Replay(s CacheSetup) (CacheCounts, error) {
 	c := NewCaches(s)
 	frame := uint64(16)
-	queues := make([][]*privateWarp, len(k.launches)) // the warps of launches
+	queues := make([][]*privateWarp, len(k.launches)) // warps of each launch
 	slices.SortFunc(k.launches, func(a, b *privateLaunch) int { return int(a.id) - int(b.id) })
 	for i, l := range k.launches {
 		ctas := (s.Warps + l.perCTA - 1) / l.perCTA

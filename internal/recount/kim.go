@@ -1,8 +1,8 @@
 package recount
 
-// This file is the machine of Kim et al. 2013, tables 1 and 3, by docs/value-structure.md: what an instruction may be
-// computed compactly of goes by its mnemonic as the PTX manual has it, in lists of this file, and whether its result
-// can be stored compactly is tried on the lanes, one after the other.
+// This file has the machine of Kim et al. 2013, tables 1 and 3, by docs/value-structure.md. Lists of mnemonics of the
+// PTX manual decide which instructions can execute compactly. Whether a result can be stored compactly is tested on the
+// lanes, one after the other.
 
 import (
 	"fmt"
@@ -14,34 +14,34 @@ import (
 	"gemu/ptx"
 )
 
-// Machine is a probe that runs it.
+// Machine is a probe that runs the machine.
 type Machine struct {
-	IgnoresExited bool // lanes that have ended are nowhere (kim-leaves)
-	FGSIMT        bool // of table 3: branches by uniform values only, affine loads with unit stride only
-	Wide          bool // any arithmetic on uniform operands (kim-wide)
-	Const         bool // uniform loads of constant memory, too (kim-const)
+	IgnoresExited bool // ignores lanes that have ended (kim-leaves)
+	FGSIMT        bool // machine of table 3: only branches by uniform values, only affine loads with unit stride
+	Wide          bool // any arithmetic on uniform operands is compact (kim-wide)
+	Const         bool // uniform loads of constant memory are compact, too (kim-const)
 
 	Lines  map[int32]*MachineCounts // by line of the PTX
-	Errors []string                 // where lanes do not have what the machine would store
+	Errors []string                 // places where lanes differ from the stored compact value
 
-	*MachineCounts                         // of the instruction
+	*MachineCounts                         // counts of the current instruction
 	warps          map[[2]int]*machineWarp // by CTA and warp
-	written        []int                   // bytes of the registers that the instruction has written, predicates left out
+	written        []int                   // bytes of the registers that the current instruction has written, without predicates
 }
 
-// MachineCounts are counts of instructions executed by warps, but for Lanes.
+// MachineCounts counts warp instructions; Lanes counts lanes.
 type MachineCounts struct {
 	Instructions, Lanes          int
 	LongLatency, Control, Memory int
 	Divergent                    int
 	Compact, Suppressed          int
-	Compares                     int // of the compact ones
+	Compares                     int // comparisons among Compact
 	Materialisations             int
 	Reads, CompactReads          int
 	Writes, CompactWrites        int
-	Branches, Decided            int // conditional; by compact predicates
-	DecidedAffine                int // by comparing an affine value
-	Loads, CompactLoads          int // not of parameters
+	Branches, Decided            int // conditional branches; branches by compact predicates
+	DecidedAffine                int // branches by a comparison of an affine value
+	Loads, CompactLoads          int // without loads of parameters
 	AffineLoads                  int
 	Stores                       int
 	Int, FP, Params              int
@@ -58,15 +58,15 @@ func (m *Machine) Total() (n MachineCounts) {
 	return n
 }
 
-// Differences are lines whose instruction has other counts in a structure, and where lanes do not have what would be
-// stored.
+// Differences lists lines whose counts differ from those of a Structure, and places where lanes differ from the stored
+// value.
 func (m *Machine) Differences(s *interp.Structure) (list []string) {
 	for _, in := range s.Instrs {
 		line := MachineCounts{}
 		if m.Lines[in.Pos.Line] != nil {
 			line = *m.Lines[in.Pos.Line]
 		}
-		counted := line // but for what a structure counts
+		counted := line // with the counts of the structure
 		counted.Instructions, counted.Lanes, counted.Divergent = int(in.Execs), int(in.Counts.Lanes), int(in.Diverged)
 		counted.Compact, counted.Suppressed, counted.Materialisations = int(in.Compact), int(in.Suppressed), int(in.Materialisations)
 		counted.Branches, counted.Decided, counted.DecidedAffine = int(in.Branches), int(in.Decided), int(in.Counts.Affine)
@@ -79,17 +79,18 @@ func (m *Machine) Differences(s *interp.Structure) (list []string) {
 	return append(list, m.Errors[:min(3, len(m.Errors))]...)
 }
 
-// machineWarp is a warp: its registers that are compact, by depth, function and number.
+// machineWarp is the state of a warp: its compact registers and known predicates, by depth, function and number.
 type machineWarp struct {
 	launched, running uint64
 	compact           map[string]compact
 	decided           map[string]*[64]predicateOrigin // predicates, by lane
 }
 
-// predicateOrigin is a predicate of a lane that a comparison of compact values has given, one of an affine value or not.
+// predicateOrigin describes a lane's predicate: it is known if it comes from a comparison of compact values, and affine
+// if one of them was affine.
 type predicateOrigin struct{ known, affine, value bool }
 
-// compact is what an affine register holds: base + lane·stride modulo 2^bits.
+// compact is the content of a compact register: base + lane·stride modulo 2^bits.
 type compact struct {
 	base, stride uint64
 	bits         int
@@ -104,7 +105,7 @@ func modulo(v uint64, bits int) uint64 {
 	return v
 }
 
-// signed is a value of so many bits as a signed number.
+// signed returns a value of the given number of bits as a signed number.
 func signed(v uint64, bits int) int64 {
 	v = modulo(v, bits)
 	if bits < 64 && v >= 1<<(bits-1) {
@@ -113,12 +114,12 @@ func signed(v uint64, bits int) int64 {
 	return int64(v)
 }
 
-// Subscription are all instructions in order.
+// Subscription selects all instructions, in order.
 func (m *Machine) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnWarp | interp.OnAfter | interp.OnExit, Values: true, InOrder: true}
 }
 
-// CTA has nothing of its own.
+// CTA returns the probe itself for all CTAs.
 func (m *Machine) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return m }
 
 // OnEvent executes an instruction.
@@ -139,7 +140,7 @@ func (m *Machine) OnEvent(e *interp.Event) {
 	}
 }
 
-// instruction counts an instruction, and says what its results are.
+// instruction counts an instruction and determines its results.
 func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	words := strings.Split(e.Instr.Text, ".")
 	name, kind := words[0], words[len(words)-1]
@@ -156,7 +157,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	arithmetic := float && slices.Contains([]string{"add", "sub", "mul", "fma", "mad", "neg", "abs", "min", "max"}, name)
 	converts := name == "cvt" && (float || strings.HasPrefix(words[len(words)-2], "f"))
 	compares := name == "setp" || name == "set"
-	floats := arithmetic || converts // comparisons are none (section 3.2)
+	floats := arithmetic || converts // without comparisons (section 3.2)
 
 	if m.Lines[e.Instr.Pos.Line] == nil {
 		m.Lines[e.Instr.Pos.Line] = &MachineCounts{}
@@ -228,12 +229,12 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	for e.Lanes>>first&1 == 0 {
 		first++
 	}
-	n := 0 // lanes launched
+	n := 0 // number of launched lanes
 	for w.launched>>n&1 != 0 {
 		n++
 	}
 
-	// source gives an operand's lanes; ok is false if it is not compact.
+	// source returns an operand's lanes; ok is false if it is not compact.
 	type lanesOf struct {
 		v       []uint64
 		uniform bool
@@ -270,7 +271,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				}[o.SReg.String()]
 				s.v[i], s.ok = uint64(v), s.ok && ok
 			}
-		case ptx.SymOperand: // whatever it is, it is so in all lanes
+		case ptx.SymOperand: // its value is the same in all lanes
 			for i := range s.v {
 				s.v[i] = e.Writes[0].Low[first]
 			}
@@ -346,13 +347,13 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 				return x < y
 			}
 			allAbove, allBelow, rising, falling := true, true, true, true
-			last := -1 // the lane before
+			last := -1 // previous lane
 			for i, v := range vector.v {
 				if m.IgnoresExited && w.running>>i&1 == 0 {
 					continue
 				}
 				allAbove, allBelow = allAbove && less(v, scalar.v[0]), allBelow && less(scalar.v[0], v)
-				if last >= 0 { // what wraps round in the type is no progression there
+				if last >= 0 { // a wrap in the type breaks the progression
 					rising, falling = rising && less(vector.v[last], v), falling && less(v, vector.v[last])
 				}
 				last = i
@@ -360,13 +361,13 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			known = (allAbove || allBelow) && (rising || falling)
 		}
 		m.setDecided(e, w, key, known, affine > 0)
-		if known { // in a mask, for whatever lanes there are
+		if known { // a mask, for any active lanes
 			m.Compact++
 			m.Compares++
 		}
 		return
 	}
-	fromAffine := false // predicates that come of comparing affine values
+	fromAffine := false // predicates from comparisons of affine values
 	for _, v := range e.Reads {
 		if p := w.decided[key(v.Reg)]; p != nil {
 			fromAffine = fromAffine || p[first].affine
@@ -381,20 +382,21 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		}
 		return
 	}
-	var result func(i int) uint64 // of a lane's sources; nil: whatever uniform operands give
+	var result func(i int) uint64 // result of a lane's sources; nil: the results of uniform operands
 	compactResult := false
 	bits := 0
 	if len(e.Writes) > 0 {
 		bits = e.Writes[0].Type.Bits()
 	}
 	wide := slices.Contains(words, "wide")
-	extend := func(v uint64) uint64 { // of the instruction's type
+	extend := func(v uint64) uint64 { // extension from the instruction's type
 		if strings.HasPrefix(kind, "s") {
 			return uint64(signed(v, width))
 		}
 		return modulo(v, width)
 	}
-	// climbs: the numbers do not wrap round in the instruction's type, so that in a wider one they are a progression, too.
+	// climbs reports that numbers do not wrap in the instruction's type, so that they are a progression in a wider
+	// type, too.
 	climbs := func(o lanesOf) bool {
 		step := int64(extend(o.v[1%n])) - int64(extend(o.v[0]))
 		for i := 1; i < n; i++ {
@@ -435,7 +437,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			}
 			return modulo(inputs[0].v[i], width) >> shift(i)
 		}
-		for i := range n { // exact in the stride
+		for i := range n { // the shift must be exact in the stride
 			compactResult = compactResult && modulo(inputs[0].v[i]-inputs[0].v[0], width)%(1<<shift(i)) == 0
 		}
 	case name == "cvt":
@@ -456,7 +458,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		for i := range n {
 			values = append(values, modulo(result(i), bits))
 		}
-		bits := max(bits, 32) // a register of 16 bits is held in 32: what wraps round is not affine
+		bits := max(bits, 32) // a 16-bit register is stored in 32 bits: with a wrap it is not affine
 		stride := uint64(0)
 		if n > 1 {
 			stride = modulo(values[1]-values[0], bits)
@@ -474,7 +476,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	m.countResults(e, w, compactResult)
 }
 
-// isFullWarp reports whether what is written stays compact: without a guard, and by all that were launched.
+// isFullWarp reports whether a result stays compact: there is no guard, and all launched lanes are active.
 func (m *Machine) isFullWarp(e *interp.Event, w *machineWarp) bool {
 	active := w.launched
 	if m.IgnoresExited {
@@ -483,7 +485,7 @@ func (m *Machine) isFullWarp(e *interp.Event, w *machineWarp) bool {
 	return e.Active == active && e.Instr.Guard.Reg == ptx.NoReg
 }
 
-// countResults counts an instruction whose results can be compact, or not.
+// countResults counts an instruction with or without compact results.
 func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bool) {
 	switch {
 	case len(e.Writes) == 0 || !compactResult:
@@ -494,7 +496,7 @@ func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bo
 	}
 }
 
-// setDecided has predicates written, which are masks: a lane's is known by a comparison of compact values.
+// setDecided records written predicates, which are masks. They are known after a comparison of compact values.
 func (m *Machine) setDecided(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
 	for _, v := range e.Writes {
 		p := w.decided[key(v.Reg)]
@@ -510,14 +512,14 @@ func (m *Machine) setDecided(e *interp.Event, w *machineWarp, key func(ptx.RegID
 			switch {
 			case e.Lanes>>i&1 != 0:
 				p[i] = predicateOrigin{known, affine, v.Low[i]&1 != 0}
-			case known && p[i].value != (v.Low[first]&1 != 0): // the mask is of one value
+			case known && p[i].value != (v.Low[first]&1 != 0): // the mask holds a single value
 				p[i] = predicateOrigin{}
 			}
 		}
 	}
 }
 
-// write has a register written; values are nil if it is uniform, or not compact.
+// write records a written register. values is nil for a uniform or generic value.
 func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, compactResult bool) {
 	whole := m.isFullWarp(e, w)
 	if _, wasCompact := w.compact[key]; wasCompact && !whole {
@@ -531,7 +533,7 @@ func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.V
 		return
 	}
 	m.CompactWrites++
-	bytes := 4 * words // a base; and a stride of 16 bits
+	bytes := 4 * words // a base, and a stride of 16 bits
 	if len(values) > 1 && values[1] != values[0] {
 		bytes += 2
 	}

@@ -1,6 +1,6 @@
 package recount
 
-// This file is what models of register files store of what instructions write, by docs/regfile.md.
+// This file counts the bytes that models of register files store for written registers, by docs/regfile.md.
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"gemu/ptx"
 )
 
-// Written is the registers that the instructions of a line have written, predicates left out.
+// Written counts the registers that the instructions of a line have written, without predicates.
 type Written struct {
-	Writes, Bytes int            // as vectors
+	Writes, Bytes int            // Bytes counts full vectors
 	Stored        map[string]int // bytes, by model
-	Sets          map[string]int // writes, by the models that keep them in less than a vector: "kim gscalar"
+	Sets          map[string]int // writes, by the models that store them in less than a vector: "kim gscalar"
 }
 
-// MachineAndWrites is a probe of warps of 32 lanes that knows of "kim", "avc", "gscalar" and "combined".
+// MachineAndWrites is a probe for warps of 32 lanes that recounts "kim", "avc", "gscalar" and "combined".
 type MachineAndWrites struct {
 	Machine
 	Written map[int32]*Written // by line of the PTX
 
-	lanesWritten map[[2]int]map[string]*Word // what lanes have been given, by CTA and warp, and by depth, function, register and word
+	lanesWritten map[[2]int]map[string]*Word // values written by lanes, by CTA and warp, and by depth, function, register and word
 }
 
 // Total adds up the lines.
@@ -41,27 +41,27 @@ func (b *MachineAndWrites) Total() Written {
 	return t
 }
 
-// Subscription are also calls.
+// Subscription adds calls to the events of the machine.
 func (b *MachineAndWrites) Subscription() interp.Subscription {
 	w := b.Machine.Subscription()
 	w.Events |= interp.OnCall
 	return w
 }
 
-// CTA has nothing of its own.
+// CTA returns the probe itself for all CTAs.
 func (b *MachineAndWrites) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return b }
 
-// OnEvent counts what an instruction writes.
+// OnEvent counts the registers that an instruction writes.
 func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 	b.Machine.OnEvent(e)
 	warp := [2]int{e.CTA, e.Warp}
 	switch e.Kind {
-	case interp.OnWarp: // its registers are new
+	case interp.OnWarp: // it begins with empty registers
 		if b.lanesWritten == nil {
 			b.lanesWritten = map[[2]int]map[string]*Word{}
 		}
 		b.lanesWritten[warp] = map[string]*Word{}
-	case interp.OnCall: // those of the function are, in the lanes that call it
+	case interp.OnCall: // registers of the function are empty in the lanes that call it
 		for name, w := range b.lanesWritten[warp] {
 			if strings.HasPrefix(name, fmt.Sprint(e.Depth, " ", e.Callee.Name, " ")) {
 				for lane := range w.Present {
@@ -73,7 +73,7 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 	if e.Kind != interp.OnAfter || e.Lanes == 0 {
 		return
 	}
-	n := 0 // of what is no predicate
+	n := 0 // number of written registers, without predicates
 	for i := range e.Writes {
 		v := &e.Writes[i]
 		if v.Type == ptx.Pred {
@@ -89,7 +89,7 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 				w.Present[lane], w.Value[lane] = e.Lanes>>lane&1 != 0, uint32(v.Low[lane]>>(32*k))
 			}
 			name := fmt.Sprint(e.Depth, " ", e.Func.Name, " ", v.Reg, " ", k)
-			whole := b.lanesWritten[warp][name] // with what its other lanes have
+			whole := b.lanesWritten[warp][name] // with the values of the other lanes
 			if whole == nil {
 				whole = &Word{}
 				b.lanesWritten[warp][name] = whole
@@ -99,7 +99,7 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 			}
 			bytes := 128
 			if _, _, ok := whole.findLine(); ok {
-				bytes = 8 // of 128 bytes, a line of 16 vectors
+				bytes = 8 // of 128 bytes: an AVC line holds 16 vectors
 			}
 			stored["avc"] += bytes
 			bytes, combined := 128, 128
@@ -133,8 +133,8 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 	}
 }
 
-// gscalarBytes is the bytes of a word that is written whole: those of its hexadecimal digits that all lanes share from
-// the left, in pairs, stand once.
+// gscalarBytes returns the stored bytes of a word that all lanes write: leading bytes (pairs of hexadecimal digits)
+// that all lanes share are stored once.
 func gscalarBytes(w *Word) int {
 	equalBytes := 0
 	for equalBytes < 4 {
@@ -148,7 +148,7 @@ func gscalarBytes(w *Word) int {
 	return 4
 }
 
-// progression reports whether lanes go up by the same number, any, modulo 2^32.
+// progression reports whether the difference from lane to lane is constant modulo 2^32.
 func (w *Word) progression() bool {
 	for i := 1; i < 32; i++ {
 		if w.Value[i]-w.Value[i-1] != w.Value[1]-w.Value[0] {
