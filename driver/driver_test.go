@@ -747,8 +747,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Host memory from the driver and registered host memory have the same address on host and device. Memory is aligned
-// for textures (attribute 14), and large allocations are aligned to 2 MiB, the page size of a GPU.
+// Memory is aligned for textures (attribute 14), and large allocations are aligned to 2 MiB, the page size of a GPU.
 func TestAlignment(t *testing.T) {
 	c := newClient(t, nil)
 	texture := must(c.d.DeviceGetAttribute(14, 0))(t)
@@ -869,6 +868,7 @@ func TestStreamOrderedHostMemory(t *testing.T) {
 	c.want(InvalidValue, "type 3", err)
 }
 
+// Host memory from the driver and registered host memory have the same address on host and device.
 func TestHostMemory(t *testing.T) {
 	c := newClient(t, nil)
 	p := must(c.MemHostAlloc(64, 0))(t)
@@ -914,8 +914,8 @@ func TestHostMemory(t *testing.T) {
 	c.want(IllegalAddress, "", c.CtxSynchronize(0))
 }
 
-// Streams run in parallel, each in order; events and the default stream order them. A .managed variable has one address
-// for kernels and the host (driver API, "Unified Addressing": the pointers of managed memory are valid on both).
+// A .managed variable has one address for kernels and the host (driver API, "Unified Addressing": the pointers of
+// managed memory are valid on both).
 func TestManagedVariable(t *testing.T) {
 	c := newClient(t, nil)
 	c.mod = c.load(strings.Replace(kernels, ".align 4 .u32 v[4]", ".attribute(.managed) .align 128 .u32 v[4]", 1))
@@ -947,6 +947,7 @@ func TestManagedVariable(t *testing.T) {
 	}
 }
 
+// Streams run in parallel, each in order; events and the default stream order them.
 func TestStreams(t *testing.T) {
 	c := newClient(t, nil)
 	flag := must(c.MemHostAlloc(4, 0))(t)
@@ -1188,8 +1189,7 @@ func TestGraph(t *testing.T) {
 	c.want(InvalidHandle, "", c.GraphLaunch(exec, 0))
 }
 
-// A graph outlives the modules of its kernels, but can then not be launched. TestGraphOfClusters: cluster size is an
-// attribute of a kernel node, and is kept.
+// TestGraphOfClusters: cluster size is an attribute of a kernel node, and is kept.
 func TestGraphOfClusters(t *testing.T) {
 	c := newClient(t, nil)
 	x := c.alloc(32)
@@ -1214,6 +1214,7 @@ func TestGraphOfClusters(t *testing.T) {
 	c.ok(c.GraphLaunch(exec, 0))
 }
 
+// A graph outlives the modules of its kernels, but can then not be launched.
 func TestGraphOfUnloadedModule(t *testing.T) {
 	c := newClient(t, nil)
 	g := must(c.GraphCreate(0))(t)
