@@ -1,0 +1,344 @@
+package driver
+
+// This file implements executable graphs: instantiation, updates of nodes, and launches.
+
+import (
+	"slices"
+
+	"gemu/interp"
+)
+
+// GraphExec is an executable graph.
+type GraphExec struct {
+	nodes            []execNode // in an order that respects the dependencies
+	chains           int        // number of chains of the nodes
+	orderLines       []int      // line of each chain, see ordering; nil before the first launch
+	last             *task      // the last launch: launches of the graph run one after the other
+	objectReferences objectReferences
+	childReferences  map[Handle]objectReferences // references of child graphs set by GraphExecChildGraphNodeSetParams, by child node
+
+	conditions []*condition
+
+	flags uint64 // of GraphInstantiate
+}
+
+// execNode is the state of a node when the graph was instantiated.
+type execNode struct {
+	handle Handle
+	kind   NodeKind
+	work   work
+	after  []int // indices of the predecessors
+	chain  int
+
+	disabled bool
+}
+
+// autoFreeOnLaunch is CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: a launch first frees the allocations that the
+// previous launch left.
+const autoFreeOnLaunch uint64 = 1
+
+// GraphInstantiate is cuGraphInstantiate. Only the flag autoFreeOnLaunch has an effect.
+func (t *Thread) GraphInstantiate(graph Handle, flags uint64) (Handle, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return 0, err
+	}
+	x := &GraphExec{flags: flags}
+	if x.nodes, _, err = g.flat(nil, nil); err != nil {
+		return 0, err
+	}
+	x.nodes = waitLate(x.nodes)
+	if err := x.takeMemory(); err != nil {
+		return 0, err
+	}
+	var after [][]int
+	for _, n := range x.nodes {
+		after = append(after, n.after)
+	}
+	nodeChains, n := chains(after)
+	for i := range x.nodes {
+		x.nodes[i].chain = nodeChains[i]
+	}
+	x.chains = n
+	x.objectReferences, x.conditions = g.all(), g.allConditions()
+	return t.d.add(x), nil
+}
+
+// GraphExecGetFlags is cuGraphExecGetFlags.
+func (t *Thread) GraphExecGetFlags(exec Handle) (uint64, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return 0, err
+	}
+	return x.flags, nil
+}
+
+// flat appends the graph's nodes to list, and replaces each child node by the nodes of the child. Nodes without
+// predecessors come after the nodes with indices before. ends are the indices of the last nodes, which come before
+// everything that follows the graph. The caller must hold d.mu.
+func (g *Graph) flat(list []execNode, before []int) (all []execNode, ends []int, err error) {
+	nodes, err := g.order()
+	if err != nil {
+		return nil, nil, err
+	}
+	lasts := map[*Node][]int{}
+	inner := map[*Node]bool{}
+	for _, n := range nodes {
+		after := before
+		if len(n.after) > 0 {
+			after = nil
+		}
+		for _, b := range n.after {
+			inner[b] = true
+			for _, i := range lasts[b] {
+				if !slices.Contains(after, i) {
+					after = append(after, i)
+				}
+			}
+		}
+		if n.child == nil {
+			e := execNode{handle: n.handle, kind: n.kind, work: n.work, after: after}
+			if w, ok := n.work.(*conditional); ok {
+				if e.work, err = w.newBranch(); err != nil {
+					return nil, nil, err
+				}
+			}
+			lasts[n] = []int{len(list)}
+			list = append(list, e)
+			continue
+		}
+		if list, lasts[n], err = n.child.flat(list, after); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(nodes) == 0 {
+		return list, before, nil
+	}
+	for _, n := range nodes {
+		if !inner[n] {
+			ends = append(ends, lasts[n]...)
+		}
+	}
+	return list, ends, nil
+}
+
+// waitLate reorders the list so that each node that waits for an event comes as late as its successors allow. Nodes run
+// one after the other, and another branch of the graph may be needed to complete the event.
+func waitLate(nodes []execNode) []execNode {
+	list := make([]execNode, 0, len(nodes))
+	at := make([]int, len(nodes)) // 1 + the new index of each node; 0: not placed yet
+	take := func(wait bool) {
+		for i, n := range nodes {
+			if at[i] > 0 || (n.kind == EventWaitNode) != wait || slices.ContainsFunc(n.after, func(b int) bool { return at[b] == 0 }) {
+				continue
+			}
+			after := make([]int, len(n.after))
+			for k, b := range n.after {
+				after[k] = at[b] - 1
+			}
+			n.after = after
+			list = append(list, n)
+			at[i] = len(list)
+			if wait {
+				return // further nodes may be ready now
+			}
+		}
+	}
+	for len(list) < len(nodes) {
+		take(false) // one pass is enough: the nodes are in dependency order
+		take(true)
+	}
+	return list
+}
+
+// GraphUpload is cuGraphUpload. It only checks its arguments.
+func (t *Thread) GraphUpload(exec, stream Handle) error {
+	if _, err := t.enterStream(stream); err != nil {
+		return err
+	}
+	defer t.d.mu.Unlock()
+	_, err := object[*GraphExec](t.d, exec)
+	return err
+}
+
+// GraphExecDestroy is cuGraphExecDestroy. A running launch continues to its end.
+func (t *Thread) GraphExecDestroy(h Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, h)
+	if err != nil {
+		return err
+	}
+	delete(t.d.objects, h)
+	x.releaseMemory()
+	x.adoptObjectReferences()
+	t.d.ordering.releaseLines(x.orderLines...)
+	x.release(t.d, x.objectReferences)
+	return nil
+}
+
+// nodeOf returns a node of an executable graph, which must be of the given kind. The caller must hold d.mu.
+func (t *Thread) nodeOf(exec, node Handle, kind NodeKind) (*execNode, error) {
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == node })
+	if i < 0 || x.nodes[i].kind != kind {
+		return nil, fail(InvalidValue, "node %#x is not such a node of the graph", uint64(node))
+	}
+	return &x.nodes[i], nil
+}
+
+// orders returns the orders of the nodes in a launch of the graph, and makes its task t come after all of them. events
+// holds, by node, the task of the node's event. The caller must hold d.mu.
+func (x *GraphExec) orders(s *Stream, t *task, events []*task) []*interp.HostOrder {
+	o := &s.ctx.dev.d.ordering
+	list := make([]*interp.HostOrder, len(x.nodes))
+	if t.order == nil {
+		return list
+	}
+	for len(x.orderLines) < x.chains {
+		x.orderLines = append(x.orderLines, o.newLine())
+	}
+	begin := clock(t.order.Before)
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		before := begin
+		for _, b := range n.after {
+			before = before.union(list[b].Before)
+		}
+		if n.kind == EventWaitNode && events[i] != nil && events[i].order != nil {
+			before = before.union(events[i].order.Before)
+		}
+		list[i] = o.newOrder(x.orderLines[n.chain], nodeNames[n.kind], "a graph on "+s.name(), before)
+		if n.kind == EventRecordNode {
+			events[i].order = list[i]
+		}
+		t.order.Before = clock(t.order.Before).union(list[i].Before)
+	}
+	return list
+}
+
+// nodeNames are the names of operations for probes.
+var nodeNames = map[NodeKind]string{KernelNode: "a launch", MemcpyNode: "a copy", MemsetNode: "a fill"}
+
+// GraphLaunch is cuGraphLaunch: the nodes run one after the other, as one operation of the stream, after earlier
+// launches of the graph.
+func (t *Thread) GraphLaunch(exec, stream Handle) error {
+	s, err := t.enterWork(stream)
+	if err != nil {
+		t.graphRefused(exec, err)
+		return err
+	}
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	if s.capture != nil {
+		defer t.d.mu.Unlock()
+		if err := x.copyable(); err != nil {
+			return err
+		}
+		s.recordNode(&Node{kind: ChildNode, child: x.graph(t.d)})
+		return nil
+	}
+	if x.flags&autoFreeOnLaunch != 0 {
+		x.freeLeft(s)
+	}
+	var runs []func(*interp.HostOrder) error
+	var kernels []string  // of all launches, in order
+	var launches []string // by node: its kernel; "": none
+	var events []*task
+	var back []func() // reverts each start
+	for _, n := range x.nodes {
+		w := n.enabled()
+		undo := func() {}
+		switch w := w.(type) {
+		case *recordWork: // a launch may record the same event twice
+			previous := w.event.recorded
+			undo = func() { w.event.recorded = previous }
+		case reversible:
+			undo = func() { w.undo(t.d) }
+		}
+		run, err := w.start(t.d)
+		if err != nil {
+			for _, undo := range slices.Backward(back) {
+				undo()
+			}
+			if l, ok := w.(*launch); ok && len(t.d.settings.Sanitize) > 0 {
+				t.d.sanitizer.Fail(l.f.kernel.Name, err)
+			}
+			t.d.mu.Unlock()
+			return err
+		}
+		kernel := ""
+		switch w := w.(type) {
+		case *launch:
+			kernel = w.f.kernel.Name
+		case *branch:
+			kernel = conditionalKernels
+		}
+		if launches = append(launches, kernel); kernel != "" {
+			kernels = append(kernels, kernel)
+		}
+		runs, events, back = append(runs, run), append(events, taskOf(w)), append(back, undo)
+	}
+	previousTask, after := s.next("", []*task{x.last})
+	x.last = previousTask
+	for _, n := range x.nodes {
+		if w, ok := n.work.(*allocWork); ok {
+			w.region.allocTask = previousTask
+		}
+	}
+	orders := x.orders(s, previousTask, events)
+	s.start(previousTask, func(*interp.HostOrder) error {
+		for _, c := range x.conditions {
+			c.reset()
+		}
+		for i, run := range runs {
+			if launches[i] != "" {
+				if err := previousTask.noteLaunch(t.d); err != nil {
+					return err
+				}
+			}
+			if err := run(orders[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, after)
+	t.d.expectLaunches(previousTask, kernels...)
+	for i, n := range x.nodes {
+		if n.kind == EventRecordNode {
+			go func() { // release waiters if a failed launch does not reach the node
+				<-previousTask.done
+				events[i].end()
+			}()
+		}
+	}
+	return s.finish(previousTask, t.d.settings.Blocking)
+}
+
+// adoptObjectReferences moves the references of child graphs to the graph's own. The caller must hold d.mu.
+func (x *GraphExec) adoptObjectReferences() {
+	for _, k := range x.childReferences {
+		for o, n := range k {
+			x.objectReferences.add(o, n)
+		}
+	}
+	x.childReferences = nil
+}
+
+// enabled returns the work of the node; no work while it is disabled.
+func (n *execNode) enabled() work {
+	if n.disabled {
+		return noWork{}
+	}
+	return n.work
+}

@@ -1,0 +1,217 @@
+package driver
+
+// This file implements the parameters and attributes of nodes.
+
+import (
+	"gemu/interp"
+)
+
+// KernelAttributes are the attributes of a kernel node: see LaunchParams.
+type KernelAttributes struct {
+	Cooperative bool
+	Cluster     interp.Dim3
+}
+
+// attributes returns the attributes of a launch.
+func (l *launch) attributes() KernelAttributes {
+	return KernelAttributes{l.l.Cooperative, l.l.Cluster}
+}
+
+// kernelNode returns a kernel node and its launch. The caller must hold d.mu.
+func (t *Thread) kernelNode(h Handle) (*Node, *launch, error) {
+	n, err := object[*Node](t.d, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, ok := n.work.(*launch)
+	if !ok {
+		return nil, nil, fail(InvalidValue, "node %#x is of no kernel", uint64(h))
+	}
+	return n, l, nil
+}
+
+// GraphKernelNodeAttributes is cuGraphKernelNodeGetAttribute.
+func (t *Thread) GraphKernelNodeAttributes(node Handle) (KernelAttributes, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, l, err := t.kernelNode(node)
+	if err != nil {
+		return KernelAttributes{}, err
+	}
+	return l.attributes(), nil
+}
+
+// GraphKernelNodeSetAttributes is cuGraphKernelNodeSetAttribute. Executable graphs do not change.
+func (t *Thread) GraphKernelNodeSetAttributes(node Handle, a KernelAttributes) error {
+	t.d.mu.Lock()
+	n, l, err := t.kernelNode(node)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	to := *l // including clientArguments
+	t.d.mu.Unlock()
+	p := &LaunchParams{Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: a.Cooperative, Cluster: a.Cluster}
+	if to.l.Cluster, err = l.f.extents(t.d, p); err != nil {
+		return err
+	}
+	to.l.Cooperative = a.Cooperative
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n.work = &to
+	return nil
+}
+
+// nodeWork replaces the work of a node, which must be of the given kind. The caller must not hold d.mu.
+func (t *Thread) nodeWork(node Handle, kind NodeKind, w work) error {
+	_, err := nodeValue(t, node, func(n *Node) (struct{}, error) {
+		if n.kind != kind {
+			return struct{}{}, fail(InvalidValue, "node %#x is of another kind", uint64(node))
+		}
+		n.work = w
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// GraphKernelNodeSetParams is cuGraphKernelNodeSetParams. The node keeps its attributes.
+func (t *Thread) GraphKernelNodeSetParams(node Handle, p *LaunchParams) error {
+	has, err := t.GraphKernelNodeAttributes(node)
+	if err != nil {
+		return err
+	}
+	with := *p
+	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
+	l, err := t.prepare(&with)
+	if err != nil {
+		return err
+	}
+	return t.nodeWork(node, KernelNode, l)
+}
+
+// GraphKernelNodeGetParams is cuGraphKernelNodeGetParams. It returns the launch, the bytes of its arguments, and memory
+// for a C copy of them. The copy is valid until the node's parameters change or the node is destroyed.
+func (t *Thread) GraphKernelNodeGetParams(node Handle) (p LaunchParams, args [][]byte, clientMemory *ClientMemory, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	_, l, err := t.kernelNode(node)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	for _, a := range l.l.Args {
+		args = append(args, a.([]byte))
+	}
+	if l.clientArguments == nil {
+		l.clientArguments = &ClientMemory{}
+	}
+	return LaunchParams{Func: l.handle, Grid: l.l.Grid, Block: l.l.Block, Shared: uint32(l.l.Shared), Cooperative: l.l.Cooperative, Cluster: l.l.Cluster}, args, l.clientArguments, nil
+}
+
+// GraphMemcpyNodeSetParams is cuGraphMemcpyNodeSetParams.
+func (t *Thread) GraphMemcpyNodeSetParams(node Handle, c *Copy3D) error {
+	w := &copyWork{*c}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.nodeWork(node, MemcpyNode, w)
+}
+
+// GraphMemcpyNodeGetParams is cuGraphMemcpyNodeGetParams.
+func (t *Thread) GraphMemcpyNodeGetParams(node Handle) (Copy3D, error) {
+	return nodeValue(t, node, func(n *Node) (Copy3D, error) {
+		w, ok := n.work.(*copyWork)
+		if !ok {
+			return Copy3D{}, fail(InvalidValue, "node %#x is of no copy", uint64(node))
+		}
+		return w.Copy3D, nil
+	})
+}
+
+// GraphMemsetNodeSetParams is cuGraphMemsetNodeSetParams.
+func (t *Thread) GraphMemsetNodeSetParams(node Handle, f *Fill2D) error {
+	w := &fillWork{*f}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.nodeWork(node, MemsetNode, w)
+}
+
+// GraphMemsetNodeGetParams is cuGraphMemsetNodeGetParams.
+func (t *Thread) GraphMemsetNodeGetParams(node Handle) (Fill2D, error) {
+	return nodeValue(t, node, func(n *Node) (Fill2D, error) {
+		w, ok := n.work.(*fillWork)
+		if !ok {
+			return Fill2D{}, fail(InvalidValue, "node %#x is of no fill", uint64(node))
+		}
+		return w.Fill2D, nil
+	})
+}
+
+// GraphHostNodeSetParams is cuGraphHostNodeSetParams.
+func (t *Thread) GraphHostNodeSetParams(node Handle, f HostFunc) error {
+	return t.nodeWork(node, HostNode, hostWork{f})
+}
+
+// GraphHostNodeGetParams is cuGraphHostNodeGetParams.
+func (t *Thread) GraphHostNodeGetParams(node Handle) (HostFunc, error) {
+	return nodeValue(t, node, func(n *Node) (HostFunc, error) {
+		w, ok := n.work.(hostWork)
+		if !ok {
+			return HostFunc{}, fail(InvalidValue, "node %#x is of no function", uint64(node))
+		}
+		return w.HostFunc, nil
+	})
+}
+
+// setWork changes the work of a node of an executable graph for later launches.
+func (t *Thread) setWork(exec, node Handle, kind NodeKind, w work) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := t.nodeOf(exec, node, kind)
+	if err != nil {
+		return err
+	}
+	n.work = w
+	return nil
+}
+
+// GraphExecKernelNodeSetParams is cuGraphExecKernelNodeSetParams. The node keeps its attributes.
+func (t *Thread) GraphExecKernelNodeSetParams(exec, node Handle, p *LaunchParams) error {
+	t.d.mu.Lock()
+	n, err := t.nodeOf(exec, node, KernelNode)
+	if err != nil {
+		t.d.mu.Unlock()
+		return err
+	}
+	with, has := *p, n.work.(*launch).attributes()
+	t.d.mu.Unlock()
+	with.Cooperative, with.Cluster = has.Cooperative, has.Cluster
+	l, err := t.prepare(&with)
+	if err != nil {
+		return err
+	}
+	return t.setWork(exec, node, KernelNode, l)
+}
+
+// GraphExecMemcpyNodeSetParams is cuGraphExecMemcpyNodeSetParams.
+func (t *Thread) GraphExecMemcpyNodeSetParams(exec, node Handle, c *Copy3D) error {
+	w := &copyWork{*c}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.setWork(exec, node, MemcpyNode, w)
+}
+
+// GraphExecMemsetNodeSetParams is cuGraphExecMemsetNodeSetParams.
+func (t *Thread) GraphExecMemsetNodeSetParams(exec, node Handle, f *Fill2D) error {
+	w := &fillWork{*f}
+	if err := t.try(w); err != nil {
+		return err
+	}
+	return t.setWork(exec, node, MemsetNode, w)
+}
+
+// GraphExecHostNodeSetParams is cuGraphExecHostNodeSetParams.
+func (t *Thread) GraphExecHostNodeSetParams(exec, node Handle, f HostFunc) error {
+	return t.setWork(exec, node, HostNode, hostWork{f})
+}

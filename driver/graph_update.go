@@ -1,0 +1,155 @@
+package driver
+
+// This file implements changes of executable graphs as a whole.
+
+import (
+	"slices"
+)
+
+// GraphExecChildGraphNodeSetParams is cuGraphExecChildGraphNodeSetParams: the nodes of the child graph take the work of
+// another graph. Both graphs must have nodes of the same kinds with the same dependencies.
+func (t *Thread) GraphExecChildGraphNodeSetParams(exec, node, child Handle) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return err
+	}
+	n, err := object[*Node](t.d, node)
+	if err != nil {
+		return err
+	}
+	c, err := object[*Graph](t.d, child)
+	switch {
+	case err != nil:
+		return err
+	case n.child == nil:
+		return fail(InvalidValue, "node %#x is of no child", uint64(node))
+	}
+	if err := c.copyable(); err != nil {
+		return err
+	}
+	previous, _, err := n.child.flat(nil, nil)
+	if err != nil {
+		return err
+	}
+	now, _, err := c.flat(nil, nil)
+	if err != nil {
+		return err
+	}
+	if len(now) != len(previous) {
+		return fail(InvalidValue, "%d nodes in place of %d", len(now), len(previous))
+	}
+	at := make([]int, len(previous))
+	for i := range previous {
+		at[i] = slices.IndexFunc(x.nodes, func(n execNode) bool { return n.handle == previous[i].handle })
+		switch {
+		case at[i] < 0:
+			return fail(InvalidValue, "node %#x is not of the graph", uint64(node))
+		case now[i].kind != previous[i].kind || !sameNumbers(now[i].after, previous[i].after):
+			return fail(InvalidValue, "node %#x of the child is of another kind, or depends on others", uint64(now[i].handle))
+		}
+	}
+	for i := range now {
+		x.nodes[at[i]].work = now[i].work
+	}
+	if x.childReferences == nil {
+		x.childReferences = map[Handle]objectReferences{}
+	}
+	before := x.childReferences[node]
+	x.childReferences[node] = c.all()
+	x.release(t.d, before)
+	return nil
+}
+
+// switchable returns a node of an executable graph that can be disabled. The caller must hold d.mu.
+func (t *Thread) switchable(exec, node Handle) (*execNode, error) {
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return nil, err
+	}
+	for i := range x.nodes {
+		if n := &x.nodes[i]; n.handle == node && (n.kind == KernelNode || n.kind == MemcpyNode || n.kind == MemsetNode) {
+			return n, nil
+		}
+	}
+	return nil, fail(InvalidValue, "node %#x is no launch, copy or fill of the graph", uint64(node))
+}
+
+// GraphNodeSetEnabled is cuGraphNodeSetEnabled: a disabled node does no work.
+func (t *Thread) GraphNodeSetEnabled(exec, node Handle, enabled bool) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := t.switchable(exec, node)
+	if err == nil {
+		n.disabled = !enabled
+	}
+	return err
+}
+
+// GraphNodeGetEnabled is cuGraphNodeGetEnabled.
+func (t *Thread) GraphNodeGetEnabled(exec, node Handle) (bool, error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	n, err := t.switchable(exec, node)
+	return err == nil && !n.disabled, err
+}
+
+// GraphUpdate is a CUgraphExecUpdateResult.
+type GraphUpdate int32
+
+// The outcomes of an update.
+const (
+	UpdateSuccess         GraphUpdate = 0
+	UpdateError           GraphUpdate = 1
+	UpdateTopologyChanged GraphUpdate = 2
+	UpdateNodeTypeChanged GraphUpdate = 3
+	UpdateNotSupported    GraphUpdate = 6
+)
+
+// GraphExecUpdate is cuGraphExecUpdate: the executable graph takes the work of another graph. Both graphs must have
+// nodes of the same kinds with the same dependencies. node is the first node that differs.
+func (t *Thread) GraphExecUpdate(exec, graph Handle) (update GraphUpdate, node Handle, err error) {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	x, err := object[*GraphExec](t.d, exec)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	g, err := object[*Graph](t.d, graph)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	nodes, _, err := g.flat(nil, nil)
+	if err != nil {
+		return UpdateError, 0, err
+	}
+	nodes = waitLate(nodes)
+	if len(nodes) != len(x.nodes) {
+		return UpdateTopologyChanged, 0, fail(GraphExecUpdateFailure, "%d nodes in place of %d", len(nodes), len(x.nodes))
+	}
+	for i := range nodes {
+		n, previous := &nodes[i], &x.nodes[i]
+		switch {
+		case n.kind != previous.kind:
+			return UpdateNodeTypeChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x is of another kind", uint64(n.handle))
+		case !sameNumbers(n.after, previous.after):
+			return UpdateTopologyChanged, n.handle, fail(GraphExecUpdateFailure, "node %#x depends on others", uint64(n.handle))
+		case n.kind.single() != nil && n.handle != previous.handle:
+			return UpdateNotSupported, n.handle, fail(GraphExecUpdateFailure, "node %#x is of a kind that is not updated", uint64(n.handle))
+		}
+	}
+	for i := range nodes {
+		x.nodes[i].work = nodes[i].work
+	}
+	x.adoptObjectReferences()
+	previous := x.objectReferences
+	x.objectReferences = g.all()
+	x.release(t.d, previous)
+	return UpdateSuccess, 0, nil
+}
+
+// sameNumbers reports whether two lists have the same elements.
+func sameNumbers(a, b []int) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}

@@ -1,0 +1,77 @@
+package driver
+
+// This file holds the work of nodes.
+
+import (
+	"unsafe"
+
+	"gemu/interp"
+)
+
+// work is the operation of a node. start checks it and returns the function that runs it; the caller must hold d.mu.
+type work interface {
+	start(d *Driver) (run func(*interp.HostOrder) error, err error)
+}
+
+// reversible is work whose start changes the allocated memory. undo reverts the change if the work does not run.
+type reversible interface{ undo(d *Driver) }
+
+type copyWork struct{ Copy3D }
+
+type fillWork struct{ Fill2D }
+
+type hostWork struct{ HostFunc }
+
+type noWork struct{}
+
+func (l *launch) start(*Driver) (func(*interp.HostOrder) error, error) {
+	b, err := l.bound()
+	if err != nil {
+		return nil, err
+	}
+	return b.run, nil
+}
+
+func (w *copyWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+	do, _, err := d.plan(&w.Copy3D)
+	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
+}
+
+func (w *fillWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+	do, err := d.fill(&w.Fill2D)
+	return func(o *interp.HostOrder) error { return safely(func() { do(o) }) }, err
+}
+
+func (w hostWork) start(d *Driver) (func(*interp.HostOrder) error, error) {
+	return func(o *interp.HostOrder) error {
+		d.hostKnows(o)
+		d.awaitHost(w.Call)
+		return nil
+	}, nil
+}
+
+func (noWork) start(*Driver) (func(*interp.HostOrder) error, error) { return noOperation, nil }
+
+// HostFunc is a function of the client.
+type HostFunc struct {
+	Call           func()
+	Function, Data unsafe.Pointer // the client's values, for queries
+}
+
+// try checks work without running it.
+func (t *Thread) try(w work) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	return t.d.try(w)
+}
+
+// try checks work of a graph without running it. Meanwhile the memory of allocation nodes counts as allocated. The
+// caller must hold d.mu.
+func (d *Driver) try(w work) error {
+	for _, r := range d.freeGraphRegions {
+		d.regions.insert(r)
+	}
+	_, err := w.start(d)
+	d.regions.take(func(r *region) bool { return r.graph != nil && d.freeGraphRegions.find(r.addr) == r })
+	return err
+}

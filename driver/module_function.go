@@ -1,0 +1,326 @@
+package driver
+
+// This file implements functions: the kernels of modules and their attributes.
+
+import (
+	"errors"
+	"sync"
+
+	"gemu/interp"
+	"gemu/ptx"
+)
+
+// Function is a kernel of a module.
+type Function struct {
+	handle Handle
+	module *Module
+	kernel *ptx.Func
+
+	once sync.Once // sets info and bad
+	info *interp.KernelInfo
+	bad  error
+
+	maxDynamic  int // allowed dynamic shared memory in bytes; 0: the default
+	carveout    int
+	cluster     interp.Dim3 // cluster size set by attributes; zero: not set
+	nonPortable bool        // clusters may have more than 8 blocks
+	scheduling  int         // scheduling preference for clusters; only stored
+	cacheConfig int
+	setup       launchSetup
+}
+
+// function returns the function with a handle. For the handle of a Kernel, it is the function in the current context.
+// The caller must not hold d.mu.
+func (t *Thread) function(h Handle) (*Function, error) {
+	d := t.d
+	if _, err := t.enter(); err != nil {
+		return nil, err
+	}
+	k, isKernel := d.objects[h].(*Kernel)
+	if !isKernel {
+		defer d.mu.Unlock()
+		return object[*Function](d, h)
+	}
+	d.mu.Unlock()
+	return t.kernelFunction(k)
+}
+
+// prepared returns a function and the properties of its kernel.
+func (t *Thread) prepared(h Handle) (*Function, *interp.KernelInfo, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.prepared()
+	return f, info, err
+}
+
+// prepared returns the properties of a kernel. The first call lowers the kernel and waits for a running launch. The
+// error reports PTX that gemu does not run.
+func (f *Function) prepared() (*interp.KernelInfo, error) {
+	f.once.Do(func() {
+		d := f.module.ctx.dev.d
+		var err error
+		var refused *interp.LaunchError
+		switch f.info, err = f.module.mod.Info(f.kernel.Name, d.settings.Mode); {
+		case errors.As(err, &refused): // another thread unloads the module
+			f.bad = fail(InvalidHandle, "%v", err)
+		case err != nil:
+			f.bad = d.printError(failBy(NotSupported, err))
+		}
+	})
+	return f.info, f.bad
+}
+
+// FunctionAttribute is a CUfunction_attribute.
+type FunctionAttribute int32
+
+// The attributes of a function.
+const (
+	FuncMaxThreadsPerBlock FunctionAttribute = iota
+	FuncSharedSize
+	FuncConstSize
+	FuncLocalSize
+	FuncNumRegs
+	FuncPTXVersion
+	FuncBinaryVersion
+	FuncCacheModeCA
+	FuncMaxDynamicShared
+	FuncCarveout
+	FuncClusterMustBeSet
+	FuncClusterWidth
+	FuncClusterHeight
+	FuncClusterDepth
+	FuncNonPortableCluster
+	FuncClusterPolicy
+	FuncDeviceNodeUpdate
+	FuncSharedMemoryMode
+	funcAttributes
+)
+
+// FuncGetAttribute is cuFuncGetAttribute and cuKernelGetAttribute.
+func (t *Thread) FuncGetAttribute(a FunctionAttribute, h Handle) (int, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	if a < 0 || a >= funcAttributes {
+		return 0, fail(InvalidValue, "function attribute %d", a)
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	switch a {
+	case FuncMaxThreadsPerBlock:
+		return info.MaxThreads, nil
+	case FuncSharedSize:
+		return info.Shared, nil
+	case FuncConstSize:
+		return f.module.constants(), nil
+	case FuncLocalSize:
+		return info.Local, nil
+	case FuncNumRegs:
+		return min(info.Registers, 255), nil
+	case FuncPTXVersion:
+		return f.kernel.SM, nil // the target architecture, not the version of the text
+	case FuncBinaryVersion:
+		return t.d.settings.SM, nil
+	case FuncMaxDynamicShared:
+		return f.dynamicLimit(), nil
+	case FuncCarveout:
+		return f.carveout, nil
+	}
+	cluster, explicit := f.required()
+	switch a {
+	case FuncClusterMustBeSet:
+		return number(explicit), nil
+	case FuncClusterWidth:
+		return cluster.X, nil
+	case FuncClusterHeight:
+		return cluster.Y, nil
+	case FuncClusterDepth:
+		return cluster.Z, nil
+	case FuncNonPortableCluster:
+		return number(f.nonPortable), nil
+	case FuncClusterPolicy:
+		return f.scheduling, nil
+	}
+	return 0, nil // attributes of caches and missing features are 0
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// required returns the cluster size that the kernel requires, by a directive or by attributes; zero if it requires
+// none. explicit reports that the source requires clusters. The caller must hold d.mu.
+func (f *Function) required() (cluster interp.Dim3, explicit bool) {
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, interp.Dim3{})
+	if err != nil {
+		cluster = interp.Dim3{} // clusters of any size
+	}
+	explicit = err != nil || cluster != interp.Dim3{}
+	if cluster == (interp.Dim3{}) {
+		cluster = f.cluster
+	}
+	return cluster, explicit
+}
+
+// clusterOf returns the cluster size of a launch; asked is the requested size, or zero. The caller must hold d.mu.
+func (f *Function) clusterOf(asked interp.Dim3) (interp.Dim3, error) {
+	if asked == (interp.Dim3{}) {
+		asked = f.cluster
+	}
+	cluster, err := f.module.mod.Cluster(f.kernel.Name, asked)
+	if err != nil {
+		return cluster, fail(InvalidClusterSize, "%v", err)
+	}
+	if n := cluster.Count(); n > f.mostCluster() {
+		return cluster, fail(InvalidClusterSize, "kernel %s: a cluster of %d blocks, at most %d (cuFuncSetAttribute allows more)", f.kernel.Name, n, f.mostCluster())
+	}
+	return cluster, nil
+}
+
+// requireCluster sets one dimension of the required cluster size. The caller must hold d.mu.
+func (f *Function) requireCluster(extent *int, value int) error {
+	if _, explicit := f.required(); explicit {
+		return fail(NotPermitted, "kernel %s says itself what clusters it has", f.kernel.Name)
+	}
+	if value < 0 {
+		return fail(InvalidValue, "%d blocks of a cluster", value)
+	}
+	*extent = value
+	return nil
+}
+
+// portableCluster is the maximum cluster size, in blocks, that every device supports.
+const portableCluster = 8
+
+// mostCluster returns the maximum cluster size of the kernel, in blocks. The caller must hold d.mu.
+func (f *Function) mostCluster() int {
+	if f.nonPortable {
+		return interp.MaxCluster
+	}
+	return portableCluster
+}
+
+// constants returns the size of the module's constant variables in bytes.
+func (m *Module) constants() int {
+	n := 0
+	for _, v := range m.mod.Vars() {
+		if v.Space == ptx.Const {
+			n += v.Size()
+		}
+	}
+	return n
+}
+
+// dynamicLimit returns the maximum dynamic shared memory of a launch in bytes. The caller must hold d.mu.
+func (f *Function) dynamicLimit() int {
+	if f.maxDynamic > 0 {
+		return f.maxDynamic
+	}
+	return max(sharedPerBlock-f.info.Shared, 0)
+}
+
+// FuncSetAttribute is cuFuncSetAttribute and cuKernelSetAttribute.
+func (t *Thread) FuncSetAttribute(a FunctionAttribute, value int, h Handle) error {
+	f, err := t.function(h)
+	if err != nil {
+		return err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	switch a {
+	case FuncMaxDynamicShared:
+		if maximum := t.d.limits().PerBlock - info.Shared; value < 0 || value > maximum {
+			return fail(InvalidValue, "%d bytes of dynamic shared memory, at most %d", value, maximum)
+		}
+		f.maxDynamic = value
+	case FuncCarveout:
+		if value < -1 || value > 100 {
+			return fail(InvalidValue, "carveout %d", value)
+		}
+		f.carveout = value
+	case FuncClusterWidth:
+		return f.requireCluster(&f.cluster.X, value)
+	case FuncClusterHeight:
+		return f.requireCluster(&f.cluster.Y, value)
+	case FuncClusterDepth:
+		return f.requireCluster(&f.cluster.Z, value)
+	case FuncNonPortableCluster:
+		f.nonPortable = value != 0
+	case FuncClusterPolicy:
+		if value < 0 || value > 2 {
+			return fail(InvalidValue, "preference %d of scheduling clusters", value)
+		}
+		f.scheduling = value
+	default:
+		return fail(InvalidValue, "function attribute %d cannot be set", a)
+	}
+	return nil
+}
+
+// FuncSetCacheConfig is cuFuncSetCacheConfig. The value is only stored: there is no cache to configure.
+func (t *Thread) FuncSetCacheConfig(h Handle, config int) error {
+	f, err := t.function(h)
+	switch {
+	case err != nil:
+		return err
+	case config < 0 || config > 3:
+		return fail(InvalidValue, "cache configuration %d", config)
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	f.cacheConfig = config
+	return nil
+}
+
+// FuncGetModule is cuFuncGetModule.
+func (t *Thread) FuncGetModule(h Handle) (Handle, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	return f.module.handle, nil
+}
+
+// FuncGetName is cuFuncGetName and cuKernelGetName.
+func (t *Thread) FuncGetName(h Handle) (string, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return "", err
+	}
+	return f.kernel.Name, nil
+}
+
+// FuncGetParamInfo is cuFuncGetParamInfo and cuKernelGetParamInfo: the offset and size of a parameter in bytes.
+func (t *Thread) FuncGetParamInfo(h Handle, i uint64) (offset, size int, err error) {
+	_, info, err := t.prepared(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	if i >= uint64(len(info.Params)) {
+		return 0, 0, fail(InvalidValue, "parameter %d of %d", i, len(info.Params))
+	}
+	return info.Params[i].Offset, info.Params[i].Size, nil
+}
+
+// FuncGetParamCount is cuFuncGetParamCount and cuKernelGetParamCount.
+func (t *Thread) FuncGetParamCount(h Handle) (int, error) {
+	_, info, err := t.prepared(h)
+	if err != nil {
+		return 0, err
+	}
+	return len(info.Params), nil
+}

@@ -1,0 +1,115 @@
+package driver
+
+// This file implements occupancy queries.
+
+import (
+	"gemu/internal/occupancy"
+	"gemu/interp"
+)
+
+// residency returns the number of blocks that a multiprocessor can hold at once, by threads, blocks, shared memory and
+// registers. threads is the block size, dynamic its dynamic shared memory in bytes.
+func (f *Function) residency(threads, dynamic int) (int, error) {
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	if threads < 1 || dynamic < 0 {
+		return 0, fail(InvalidValue, "blocks of %d threads with %d bytes of dynamic shared memory", threads, dynamic)
+	}
+	if threads > info.MaxThreads {
+		return 0, nil
+	}
+	n, _ := f.module.ctx.dev.d.limits().Resident(occupancy.Block{Threads: threads, Registers: min(info.Registers, occupancy.MaxRegisters), Shared: info.Shared + dynamic})
+	return n, nil
+}
+
+// residency returns a function and its residency.
+func (t *Thread) residency(h Handle, threads int, dynamic uint64) (*Function, int, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := f.residency(threads, int(min(dynamic, 1<<30)))
+	return f, n, err
+}
+
+// OccupancyMaxActiveBlocks is cuOccupancyMaxActiveBlocksPerMultiprocessor.
+func (t *Thread) OccupancyMaxActiveBlocks(h Handle, threads int, dynamic uint64) (int, error) {
+	_, n, err := t.residency(h, threads, dynamic)
+	return n, err
+}
+
+// OccupancyMaxActiveClusters is cuOccupancyMaxActiveClusters: the number of clusters that the device can hold at once.
+func (t *Thread) OccupancyMaxActiveClusters(p *LaunchParams) (int, error) {
+	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	cluster, err := f.clusterOf(p.Cluster)
+	if err != nil {
+		return 0, t.d.printError(err)
+	}
+	return n * interp.Multiprocessors / max(cluster.Count(), 1), nil
+}
+
+// OccupancyMaxPotentialClusterSize is cuOccupancyMaxPotentialClusterSize: the maximum cluster size of the kernel, in
+// blocks.
+func (t *Thread) OccupancyMaxPotentialClusterSize(p *LaunchParams) (int, error) {
+	f, n, err := t.residency(p.Func, p.Block.Count(), uint64(p.Shared))
+	if err != nil {
+		return 0, err
+	}
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	return min(f.mostCluster(), n*interp.Multiprocessors), nil
+}
+
+// OccupancyMaxPotentialBlockSize is cuOccupancyMaxPotentialBlockSize: the largest block size with the maximum number of
+// resident threads, and the number of blocks that fill the device. dynamicFor returns the dynamic shared memory for a
+// block size. limit bounds the block size; 0: no limit.
+func (t *Thread) OccupancyMaxPotentialBlockSize(h Handle, dynamicFor func(threads int) uint64, limit int) (grid, block int, err error) {
+	f, info, err := t.prepared(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	maximum := info.MaxThreads
+	if limit > 0 {
+		maximum = min(maximum, limit)
+	}
+	best, blocks := 0, 0
+	for threads := (maximum + warpSize - 1) / warpSize * warpSize; threads > 0; threads -= warpSize {
+		size := min(threads, maximum)
+		n, err := f.residency(size, int(min(dynamicFor(size), 1<<30)))
+		if err != nil {
+			return 0, 0, err
+		}
+		if n*size > best {
+			best, block, blocks = n*size, size, n
+		}
+	}
+	if best == 0 {
+		return 0, 0, fail(InvalidValue, "no block of the kernel fits a multiprocessor")
+	}
+	return blocks * interp.Multiprocessors, block, nil
+}
+
+// OccupancyAvailableDynamicShared is cuOccupancyAvailableDynamicSMemPerBlock: the dynamic shared memory in bytes that
+// each block can have if the given number of blocks share a multiprocessor.
+func (t *Thread) OccupancyAvailableDynamicShared(h Handle, blocks, threads int) (uint64, error) {
+	f, err := t.function(h)
+	if err != nil {
+		return 0, err
+	}
+	info, err := f.prepared()
+	if err != nil {
+		return 0, err
+	}
+	if n, err := f.residency(threads, 0); err != nil || blocks < 1 || n < blocks {
+		return 0, fail(InvalidValue, "%d blocks of %d threads do not fit a multiprocessor", blocks, threads)
+	}
+	l := t.d.limits()
+	return uint64(max(min(l.Shared/blocks/l.Unit*l.Unit-l.Reserved, l.PerBlock)-info.Shared, 0)), nil
+}
