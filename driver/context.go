@@ -1,6 +1,6 @@
 package driver
 
-// This file implements contexts.
+// This file implements contexts and the stack of current contexts of a thread.
 
 import (
 	"fmt"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/internal/occupancy"
 	"gemu/interp"
 )
@@ -59,107 +60,107 @@ func (v *Device) attributes() map[DeviceAttribute]int {
 	sm := v.d.settings.SM
 	l := v.d.limits()
 	return map[DeviceAttribute]int{
-		1:   maxThreads,             // MAX_THREADS_PER_BLOCK
-		2:   1024,                   // MAX_BLOCK_DIM_X
-		3:   1024,                   // MAX_BLOCK_DIM_Y
-		4:   64,                     // MAX_BLOCK_DIM_Z
-		5:   1<<31 - 1,              // MAX_GRID_DIM_X
-		6:   65535,                  // MAX_GRID_DIM_Y
-		7:   65535,                  // MAX_GRID_DIM_Z
-		8:   sharedPerBlock,         // MAX_SHARED_MEMORY_PER_BLOCK
-		9:   constantMemory,         // TOTAL_CONSTANT_MEMORY
-		10:  warpSize,               // WARP_SIZE
-		11:  1<<31 - 1,              // MAX_PITCH
-		12:  l.Registers,            // MAX_REGISTERS_PER_BLOCK
-		13:  clockRate,              // CLOCK_RATE
-		14:  textureAlignment,       // TEXTURE_ALIGNMENT
-		15:  1,                      // GPU_OVERLAP
-		16:  interp.Multiprocessors, // MULTIPROCESSOR_COUNT
-		18:  1,                      // INTEGRATED: it uses the host's memory
-		19:  1,                      // CAN_MAP_HOST_MEMORY
-		21:  maxWidth,               // MAXIMUM_TEXTURE1D_WIDTH
-		22:  maxWidth,               // MAXIMUM_TEXTURE2D_WIDTH
-		23:  maxHeight,              // … HEIGHT
-		24:  maxDepth,               // MAXIMUM_TEXTURE3D_WIDTH
-		25:  maxDepth,               // … HEIGHT
-		26:  maxDepth,               // … DEPTH
-		27:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
-		28:  maxLayeredWidth,        // … HEIGHT
-		29:  maxLayers,              // … LAYERS
-		30:  textureAlignment,       // SURFACE_ALIGNMENT
-		31:  1,                      // CONCURRENT_KERNELS
-		33:  v.ordinal + 1,          // PCI_BUS_ID
-		36:  memoryClockRate,        // MEMORY_CLOCK_RATE
-		37:  memoryBusWidth,         // GLOBAL_MEMORY_BUS_WIDTH
-		38:  l2CacheSize,            // L2_CACHE_SIZE
-		39:  l.Threads(),            // MAX_THREADS_PER_MULTIPROCESSOR
-		40:  1,                      // ASYNC_ENGINE_COUNT
-		41:  1,                      // UNIFIED_ADDRESSING
-		42:  maxLayeredWidth,        // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
-		43:  maxLayers,              // … LAYERS
-		45:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_GATHER_WIDTH
-		46:  maxLayeredWidth,        // … HEIGHT
-		51:  texturePitch,           // TEXTURE_PITCH_ALIGNMENT
-		52:  maxLayeredWidth,        // MAXIMUM_TEXTURECUBEMAP_WIDTH
-		53:  maxLayeredWidth,        // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
-		54:  maxLayers / 6 * 6,      // … LAYERS
-		55:  maxLayeredWidth,        // MAXIMUM_SURFACE1D_WIDTH
-		56:  maxWidth,               // MAXIMUM_SURFACE2D_WIDTH
-		57:  maxHeight,              // … HEIGHT
-		58:  maxDepth,               // MAXIMUM_SURFACE3D_WIDTH
-		59:  maxDepth,               // … HEIGHT
-		60:  maxDepth,               // … DEPTH
-		61:  maxLayeredWidth,        // MAXIMUM_SURFACE1D_LAYERED_WIDTH
-		62:  maxLayers,              // … LAYERS
-		63:  maxLayeredWidth,        // MAXIMUM_SURFACE2D_LAYERED_WIDTH
-		64:  maxLayeredWidth,        // … HEIGHT
-		65:  maxLayers,              // … LAYERS
-		66:  maxLayeredWidth,        // MAXIMUM_SURFACECUBEMAP_WIDTH
-		67:  maxLayeredWidth,        // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
-		68:  maxLayers / 6 * 6,      // … LAYERS
-		69:  linearTexels,           // MAXIMUM_TEXTURE1D_LINEAR_WIDTH
-		70:  maxWidth,               // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
-		71:  65000,                  // … HEIGHT
-		72:  2097120,                // … PITCH
-		73:  maxLayeredWidth,        // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
-		74:  maxLayeredWidth,        // … HEIGHT
-		75:  sm / 10,                // COMPUTE_CAPABILITY_MAJOR
-		76:  sm % 10,                // COMPUTE_CAPABILITY_MINOR
-		77:  maxLayeredWidth,        // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
-		78:  1,                      // STREAM_PRIORITIES_SUPPORTED
-		79:  1,                      // GLOBAL_L1_CACHE_SUPPORTED
-		80:  1,                      // LOCAL_L1_CACHE_SUPPORTED
-		81:  l.Shared,               // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
-		82:  registersPerSM,         // MAX_REGISTERS_PER_MULTIPROCESSOR
-		83:  1,                      // MANAGED_MEMORY
-		85:  v.ordinal,              // MULTI_GPU_BOARD_GROUP_ID
-		87:  1,                      // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
-		89:  1,                      // CONCURRENT_MANAGED_ACCESS
-		91:  1,                      // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
-		92:  1,                      // CAN_USE_STREAM_MEM_OPS_V1
-		93:  1,                      // CAN_USE_64_BIT_STREAM_MEM_OPS_V1
-		94:  1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR_V1
-		95:  1,                      // COOPERATIVE_LAUNCH
-		97:  l.PerBlock,             // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-		99:  1,                      // HOST_REGISTER_SUPPORTED
-		102: number(haveVirtual),    // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
-		103: number(haveVirtual),    // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
-		106: l.Blocks,               // MAX_BLOCKS_PER_MULTIPROCESSOR
-		111: l.Reserved,             // RESERVED_SHARED_MEMORY_PER_BLOCK
-		113: 1,                      // READ_ONLY_HOST_REGISTER_SUPPORTED
-		115: 1,                      // MEMORY_POOLS_SUPPORTED
-		119: number(haveVirtual),    // MEMPOOL_SUPPORTED_HANDLE_TYPES: file descriptors
-		120: number(sm >= 90),       // CLUSTER_LAUNCH
-		122: 1,                      // CAN_USE_64_BIT_STREAM_MEM_OPS
-		123: 1,                      // CAN_USE_STREAM_WAIT_VALUE_NOR
-		125: number(haveVirtual),    // IPC_EVENT_SUPPORTED
-		126: 1,                      // MEM_SYNC_DOMAIN_COUNT
-		134: -1,                     // HOST_NUMA_ID: unknown
-		142: 1,                      // HOST_NUMA_MEMORY_POOLS_SUPPORTED
-		144: 1,                      // HOST_MEMORY_POOLS_SUPPORTED
-		149: 1,                      // LOCALITY_DOMAIN_COUNT
-		157: interp.Multiprocessors, // LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT
-		160: 1<<31 - 1,              // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: no tensor is large
+		1:   maxThreads,                  // MAX_THREADS_PER_BLOCK
+		2:   1024,                        // MAX_BLOCK_DIM_X
+		3:   1024,                        // MAX_BLOCK_DIM_Y
+		4:   64,                          // MAX_BLOCK_DIM_Z
+		5:   1<<31 - 1,                   // MAX_GRID_DIM_X
+		6:   65535,                       // MAX_GRID_DIM_Y
+		7:   65535,                       // MAX_GRID_DIM_Z
+		8:   sharedPerBlock,              // MAX_SHARED_MEMORY_PER_BLOCK
+		9:   constantMemory,              // TOTAL_CONSTANT_MEMORY
+		10:  warpSize,                    // WARP_SIZE
+		11:  1<<31 - 1,                   // MAX_PITCH
+		12:  l.Registers,                 // MAX_REGISTERS_PER_BLOCK
+		13:  clockRate,                   // CLOCK_RATE
+		14:  textureAlignment,            // TEXTURE_ALIGNMENT
+		15:  1,                           // GPU_OVERLAP
+		16:  interp.Multiprocessors,      // MULTIPROCESSOR_COUNT
+		18:  1,                           // INTEGRATED: it uses the host's memory
+		19:  1,                           // CAN_MAP_HOST_MEMORY
+		21:  maxWidth,                    // MAXIMUM_TEXTURE1D_WIDTH
+		22:  maxWidth,                    // MAXIMUM_TEXTURE2D_WIDTH
+		23:  maxHeight,                   // … HEIGHT
+		24:  maxDepth,                    // MAXIMUM_TEXTURE3D_WIDTH
+		25:  maxDepth,                    // … HEIGHT
+		26:  maxDepth,                    // … DEPTH
+		27:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_LAYERED_WIDTH
+		28:  maxLayeredWidth,             // … HEIGHT
+		29:  maxLayers,                   // … LAYERS
+		30:  textureAlignment,            // SURFACE_ALIGNMENT
+		31:  1,                           // CONCURRENT_KERNELS
+		33:  v.ordinal + 1,               // PCI_BUS_ID
+		36:  memoryClockRate,             // MEMORY_CLOCK_RATE
+		37:  memoryBusWidth,              // GLOBAL_MEMORY_BUS_WIDTH
+		38:  l2CacheSize,                 // L2_CACHE_SIZE
+		39:  l.Threads(),                 // MAX_THREADS_PER_MULTIPROCESSOR
+		40:  1,                           // ASYNC_ENGINE_COUNT
+		41:  1,                           // UNIFIED_ADDRESSING
+		42:  maxLayeredWidth,             // MAXIMUM_TEXTURE1D_LAYERED_WIDTH
+		43:  maxLayers,                   // … LAYERS
+		45:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_GATHER_WIDTH
+		46:  maxLayeredWidth,             // … HEIGHT
+		51:  texturePitch,                // TEXTURE_PITCH_ALIGNMENT
+		52:  maxLayeredWidth,             // MAXIMUM_TEXTURECUBEMAP_WIDTH
+		53:  maxLayeredWidth,             // MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
+		54:  maxLayers / 6 * 6,           // … LAYERS
+		55:  maxLayeredWidth,             // MAXIMUM_SURFACE1D_WIDTH
+		56:  maxWidth,                    // MAXIMUM_SURFACE2D_WIDTH
+		57:  maxHeight,                   // … HEIGHT
+		58:  maxDepth,                    // MAXIMUM_SURFACE3D_WIDTH
+		59:  maxDepth,                    // … HEIGHT
+		60:  maxDepth,                    // … DEPTH
+		61:  maxLayeredWidth,             // MAXIMUM_SURFACE1D_LAYERED_WIDTH
+		62:  maxLayers,                   // … LAYERS
+		63:  maxLayeredWidth,             // MAXIMUM_SURFACE2D_LAYERED_WIDTH
+		64:  maxLayeredWidth,             // … HEIGHT
+		65:  maxLayers,                   // … LAYERS
+		66:  maxLayeredWidth,             // MAXIMUM_SURFACECUBEMAP_WIDTH
+		67:  maxLayeredWidth,             // MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
+		68:  maxLayers / 6 * 6,           // … LAYERS
+		69:  linearTexels,                // MAXIMUM_TEXTURE1D_LINEAR_WIDTH
+		70:  maxWidth,                    // MAXIMUM_TEXTURE2D_LINEAR_WIDTH
+		71:  65000,                       // … HEIGHT
+		72:  2097120,                     // … PITCH
+		73:  maxLayeredWidth,             // MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+		74:  maxLayeredWidth,             // … HEIGHT
+		75:  sm / 10,                     // COMPUTE_CAPABILITY_MAJOR
+		76:  sm % 10,                     // COMPUTE_CAPABILITY_MINOR
+		77:  maxLayeredWidth,             // MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
+		78:  1,                           // STREAM_PRIORITIES_SUPPORTED
+		79:  1,                           // GLOBAL_L1_CACHE_SUPPORTED
+		80:  1,                           // LOCAL_L1_CACHE_SUPPORTED
+		81:  l.Shared,                    // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+		82:  registersPerSM,              // MAX_REGISTERS_PER_MULTIPROCESSOR
+		83:  1,                           // MANAGED_MEMORY
+		85:  v.ordinal,                   // MULTI_GPU_BOARD_GROUP_ID
+		87:  1,                           // SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+		89:  1,                           // CONCURRENT_MANAGED_ACCESS
+		91:  1,                           // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+		92:  1,                           // CAN_USE_STREAM_MEM_OPS_V1
+		93:  1,                           // CAN_USE_64_BIT_STREAM_MEM_OPS_V1
+		94:  1,                           // CAN_USE_STREAM_WAIT_VALUE_NOR_V1
+		95:  1,                           // COOPERATIVE_LAUNCH
+		97:  l.PerBlock,                  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+		99:  1,                           // HOST_REGISTER_SUPPORTED
+		102: number(sharedmem.Supported), // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
+		103: number(sharedmem.Supported), // HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+		106: l.Blocks,                    // MAX_BLOCKS_PER_MULTIPROCESSOR
+		111: l.Reserved,                  // RESERVED_SHARED_MEMORY_PER_BLOCK
+		113: 1,                           // READ_ONLY_HOST_REGISTER_SUPPORTED
+		115: 1,                           // MEMORY_POOLS_SUPPORTED
+		119: number(sharedmem.Supported), // MEMPOOL_SUPPORTED_HANDLE_TYPES: file descriptors
+		120: number(sm >= 90),            // CLUSTER_LAUNCH
+		122: 1,                           // CAN_USE_64_BIT_STREAM_MEM_OPS
+		123: 1,                           // CAN_USE_STREAM_WAIT_VALUE_NOR
+		125: number(sharedmem.Supported), // IPC_EVENT_SUPPORTED
+		126: 1,                           // MEM_SYNC_DOMAIN_COUNT
+		134: -1,                          // HOST_NUMA_ID: unknown
+		142: 1,                           // HOST_NUMA_MEMORY_POOLS_SUPPORTED
+		144: 1,                           // HOST_MEMORY_POOLS_SUPPORTED
+		149: 1,                           // LOCALITY_DOMAIN_COUNT
+		157: interp.Multiprocessors,      // LOCALITY_DOMAIN_MULTIPROCESSOR_COUNT
+		160: 1<<31 - 1,                   // TENSOR_MAP_LARGE_TENSOR_MIN_SIZE: no tensor is large
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gemu/debug"
+	"gemu/driver/internal/sharedmem"
 	"gemu/internal/wholefile"
 	"gemu/interp"
 	"gemu/models/catalog"
@@ -32,7 +33,7 @@ const firstAddress = 1 << 48
 type Driver struct {
 	settings Settings
 	gpu      *interp.Device // shared by all devices, which have one address space
-	pages    pages
+	pages    sharedmem.Allocator
 	parsed   parseCache
 	stats    *statistics
 	stderr   output
@@ -106,7 +107,7 @@ func New(s Settings) *Driver {
 	}
 	d.gpu = interp.NewDevice(interp.Config{
 		Memory: s.Memory * uint64(max(s.Devices, 1)), Workers: s.Workers, HostMemory: s.Host, Stdout: stdout,
-		Base: firstAddress, Allocate: d.pages.allocate, Managed: true, Probes: probes, Backend: s.Backend,
+		Base: firstAddress, Allocate: d.pages.Allocate, Managed: true, Probes: probes, Backend: s.Backend,
 		SM: s.SM, HostGrace: patience, TimeLimit: s.TimeLimit, Tolerance: s.Tolerate, OnTolerated: d.tolerated,
 	})
 	d.parsed.limit = parseCacheSize
@@ -144,7 +145,7 @@ func (d *Driver) Close() error {
 	for _, c := range all {
 		c.destroy()
 	}
-	d.pages.close()
+	d.pages.Close()
 	d.virtual.close()
 	return d.Exit(false)
 }

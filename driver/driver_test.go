@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/internal/cubin"
 	"gemu/interp"
 	"gemu/sanitize"
@@ -890,7 +891,7 @@ func TestHostMemory(t *testing.T) {
 	c.ok(c.MemFreeHost(p))
 	c.want(InvalidValue, "", c.MemFreeHost(p))
 
-	data, release, err := new(pages).allocate(1 << 17)
+	data, release, err := new(sharedmem.Allocator).Allocate(1 << 17)
 	c.ok(err)
 	defer release()
 	mine := unsafe.Pointer(&data[0])

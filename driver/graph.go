@@ -1,6 +1,6 @@
 package driver
 
-// This file implements graphs: nodes, instantiation and launches.
+// This file implements graphs and their nodes.
 
 import (
 	"slices"

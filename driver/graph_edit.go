@@ -1,6 +1,6 @@
 package driver
 
-// This file implements queries and changes of graphs and of executable graphs.
+// This file implements queries and changes of the nodes and dependencies of graphs, clones and child graphs.
 
 import (
 	"slices"

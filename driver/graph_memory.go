@@ -51,7 +51,7 @@ func (g *Graph) newAllocation(c *Context, size uint64) (*allocWork, error) {
 	if total := d.settings.Memory; size > total {
 		return nil, fail(OutOfMemory, "%d bytes wanted of %d", size, total)
 	}
-	data, release, err := d.pages.allocate(size)
+	data, release, err := d.pages.Allocate(size)
 	if err != nil {
 		return nil, fail(OutOfMemory, "%v", err)
 	}

@@ -10,13 +10,14 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/interp"
 )
 
 // pagesOf makes memory outside the Go heap, like the memory of a C client.
 func pagesOf(t *testing.T, size uint64) []byte {
 	t.Helper()
-	data, release, err := new(pages).allocate(size)
+	data, release, err := new(sharedmem.Allocator).Allocate(size)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"gemu/driver/internal/sharedmem"
 	"os"
 	"strings"
 	"syscall"
@@ -14,7 +15,7 @@ func TestHostFault(t *testing.T) {
 	d := New(DefaultSettings())
 	defer d.Close()
 	page := uint64(os.Getpagesize())
-	mem := pagesOf(t, max(2*page, smallBlock+1))
+	mem := pagesOf(t, max(2*page, sharedmem.SmallBlock+1))
 	at := address(pointerTo(mem)) + page
 	for prot, want := range map[int][]string{
 		syscall.PROT_NONE: {"out-of-bounds access", "ld.global.u32 %r4", "warp 0", "(1 of 32 active lanes), first thread (16,0,0)"},

@@ -1,7 +1,6 @@
 package driver
 
-// This file implements device memory and host memory known to the driver: allocations, copies, fills and pointer
-// queries.
+// This file implements allocations of device memory, managed memory and host memory.
 
 import (
 	"fmt"
@@ -99,7 +98,7 @@ func (t *Thread) hostPages(size uint64, kind regionKind, flags uint32, charge ui
 	d := t.d
 	d.mu.Unlock()
 	r := &region{size: size, kind: kind, ctx: c, flags: flags, charge: charge}
-	r.data, r.pages, err = d.pages.allocate(size)
+	r.data, r.pages, err = d.pages.Allocate(size)
 	if err == nil {
 		r.addr = address(unsafe.Pointer(unsafe.SliceData(r.data)))
 		if r.buf, err = d.gpu.Map(r.addr, r.data, kindNames[kind], interp.Permanent); err != nil {

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"gemu/driver/internal/sharedmem"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -28,8 +29,8 @@ type IPCHandle [64]byte
 type origin struct {
 	PID     int32
 	FD      int32
-	Started uint64 // start time of the process; see startOf
-	File    uint64 // see fileID
+	Started uint64 // start time of the process; see sharedmem.ProcessStart
+	File    uint64 // see sharedmem.FileID
 	Size    uint64 // of the allocation, in bytes
 	Addr    uint64 // of the allocation in its process
 	Device  int32  // ordinal in its process
@@ -45,14 +46,14 @@ var (
 // errNoProcesses is the error of all calls on systems where processes cannot share memory.
 var errNoProcesses = fail(NotSupported, "what processes share, on a system that is not Linux")
 
-// ownStart is startOf for this process.
-var ownStart = sync.OnceValues(func() (uint64, error) { return startOf(os.Getpid()) })
+// ownStart is sharedmem.ProcessStart for this process.
+var ownStart = sync.OnceValues(func() (uint64, error) { return sharedmem.ProcessStart(os.Getpid()) })
 
 // handle completes o with the place of a file of this process, and returns it as a handle.
 func (o *origin) handle(file *os.File) (h IPCHandle, err error) {
 	o.PID, o.FD = int32(os.Getpid()), int32(file.Fd())
 	if o.Started, err = ownStart(); err == nil {
-		o.File, err = fileID(file)
+		o.File, err = sharedmem.FileID(file)
 	}
 	if err == nil {
 		_, err = binary.Encode(h[:], binary.LittleEndian, o)
@@ -78,18 +79,18 @@ func (o *origin) sameProcess(other *origin) bool {
 
 // open opens the file, if it still exists.
 func (o *origin) open(name string) (*os.File, uint64, error) {
-	started, err := startOf(int(o.PID))
+	started, err := sharedmem.ProcessStart(int(o.PID))
 	switch {
 	case err != nil || started != o.Started:
 		return nil, 0, fail(InvalidHandle, "the process %d that the handle is of has ended", o.PID)
 	case int(o.PID) == os.Getpid():
 		return nil, 0, fail(InvalidContext, "the handle is of this process")
 	}
-	file, size, err := openOf(int(o.PID), int(o.FD), name)
+	file, size, err := sharedmem.OpenOf(int(o.PID), int(o.FD), name)
 	if err != nil {
 		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed: %v", o.PID, err)
 	}
-	if id, err := fileID(file); err != nil || id != o.File {
+	if id, err := sharedmem.FileID(file); err != nil || id != o.File {
 		file.Close()
 		return nil, 0, fail(InvalidHandle, "what the handle of process %d is of was freed", o.PID)
 	}
@@ -109,7 +110,7 @@ func (r *region) isPlain() bool { return r.kind == deviceRegion && r.pool == nil
 func (d *Driver) plainAllocation(addr uint64) (*region, error) {
 	r := d.regions.find(addr)
 	switch {
-	case !haveVirtual:
+	case !sharedmem.Supported:
 		return nil, errNoProcesses
 	case r == nil || !r.isPlain():
 		return nil, fail(InvalidValue, "%#x is in no memory of cuMemAlloc, which alone has such handles", addr)
@@ -129,13 +130,13 @@ func (t *Thread) IPCGetMemHandle(addr uint64) (h IPCHandle, err error) {
 	if err != nil {
 		return h, err
 	}
-	file := d.pages.file(r.data)
+	file := d.pages.File(r.data)
 	if file == nil {
 		defer d.resume(d.pause())
 		if r, err = d.plainAllocation(addr); err != nil { // another thread may have freed it
 			return h, err
 		}
-		if file, err = d.pages.share(r.data); err != nil {
+		if file, err = d.pages.Share(r.data, allocationFile); err != nil {
 			return h, fail(OutOfMemory, "%v", err)
 		}
 	}
@@ -177,7 +178,7 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 	switch {
 	case flags != lazyPeerAccess:
 		err = fail(InvalidValue, "flags %#x, want CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", flags)
-	case !haveVirtual:
+	case !sharedmem.Supported:
 		err = errNoProcesses
 	case err == nil:
 		r, err = c.find(&o)
@@ -218,11 +219,11 @@ func (t *Thread) IPCOpenMemHandle(h IPCHandle, flags uint32) (uint64, error) {
 // mapRegion maps a file from an offset on as the memory of a region, at the region's address. The offset must be a
 // multiple of the page size. The caller must not hold d.mu.
 func (d *Driver) mapRegion(r *region, file *os.File, from uint64, name string) error {
-	mem, err := mapFile(file, from, wholePages(r.size))
+	mem, err := sharedmem.Map(file, from, sharedmem.WholePages(r.size))
 	if err != nil {
 		return fail(OutOfMemory, "%v", err)
 	}
-	r.data, r.pages = mem[:r.size:r.size], func() { freeAddresses(mem) }
+	r.data, r.pages = mem[:r.size:r.size], func() { sharedmem.FreeAddresses(mem) }
 	if r.buf, err = d.gpu.Map(r.addr, r.data, name, 0); err != nil { // waits for a running launch
 		r.pages()
 		return fail(OutOfMemory, "%v", err)

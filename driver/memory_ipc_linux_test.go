@@ -2,51 +2,12 @@ package driver
 
 import (
 	"encoding/binary"
+	"gemu/driver/internal/sharedmem"
 	"os"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 )
-
-// A block that becomes a file keeps its content and its neighbours. A process that maps the file keeps the memory when
-// the block is released.
-func TestSharedPages(t *testing.T) {
-	for _, size := range []uint64{100, 5000, 3 * smallBlock} {
-		p := &pages{}
-		a, release, err := p.allocate(size)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, _, err := p.allocate(size)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a[0], a[size-1], b[0] = 1, 2, 3
-		file := must(p.share(a))(t)
-		if again := must(p.share(a))(t); again != file || p.file(a) != file || p.file(b) != nil {
-			t.Errorf("%d bytes: the block is two files, or its neighbour is one", size)
-		}
-		other := must(mapFile(file, 0, wholePages(size)))(t)
-		if a[0] != 1 || a[size-1] != 2 || b[0] != 3 || other[0] != 1 || other[size-1] != 2 {
-			t.Errorf("%d bytes: what was in the block is gone", size)
-		}
-		a[1], other[2] = 4, 5
-		if other[1] != 4 || a[2] != 5 {
-			t.Errorf("%d bytes: the block is not the file", size)
-		}
-		release()
-		if b[0] != 3 || !slices.Equal(other[:3], []byte{1, 4, 5}) {
-			t.Errorf("%d bytes: giving the block back has changed other memory", size)
-		}
-		if _, err := file.Stat(); err == nil {
-			t.Errorf("%d bytes: the file is still open", size)
-		}
-		if size <= smallBlock && (a[0] != 0 || a[1] != 0) {
-			t.Errorf("%d bytes: the block is not zero", size)
-		}
-	}
-}
 
 // The first handle of an allocation waits for running work; other streams do not wait for that.
 func TestHandleWaits(t *testing.T) {
@@ -77,7 +38,7 @@ func TestHandleWaits(t *testing.T) {
 	c.ok(c.CtxSynchronize(0))
 	c.expect(x, 12, 12, 12, 12)
 	r := c.d.regions.find(x)
-	mem := must(mapFile(c.d.pages.file(r.data), 0, wholePages(r.size)))(t)
+	mem := must(sharedmem.Map(c.d.pages.File(r.data), 0, sharedmem.WholePages(r.size)))(t)
 	if mem[0] != 12 {
 		t.Errorf("the file has %d, want 12", mem[0])
 	}
@@ -114,7 +75,7 @@ func TestEventBoard(t *testing.T) {
 	over(second, true, Success)
 
 	// A second view, as in another process.
-	fd := must(duplicate(int(e.file.Fd())))(t)
+	fd := must(sharedmem.Duplicate(int(e.file.Fd())))(t)
 	other := must(newSharedEvent(os.NewFile(uintptr(fd), eventFile), true))(t)
 	defer other.drop()
 	take(other, a, 2, 1)
@@ -183,17 +144,17 @@ func TestEventToldFirst(t *testing.T) {
 
 // A process has one start time. A process that has ended has none, before and after its parent has waited for it.
 func TestStartOf(t *testing.T) {
-	own := must(startOf(os.Getpid()))(t)
+	own := must(sharedmem.ProcessStart(os.Getpid()))(t)
 	child := exec.Command("sleep", "100")
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if began := must(startOf(child.Process.Pid))(t); began < own {
+	if began := must(sharedmem.ProcessStart(child.Process.Pid))(t); began < own {
 		t.Errorf("a child began at %d, its parent at %d", began, own)
 	}
 	child.Process.Kill()
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := startOf(child.Process.Pid); err != nil {
+		if _, err := sharedmem.ProcessStart(child.Process.Pid); err != nil {
 			break
 		}
 		if time.Now().After(until) {
@@ -201,7 +162,7 @@ func TestStartOf(t *testing.T) {
 		}
 	}
 	child.Wait()
-	if began, err := startOf(child.Process.Pid); err == nil {
+	if began, err := sharedmem.ProcessStart(child.Process.Pid); err == nil {
 		t.Errorf("a process that is gone began at %d", began)
 	}
 }
@@ -227,8 +188,10 @@ func TestBadHandles(t *testing.T) {
 	bad("is no memory of gemu's", func(o *origin) { o.Kind = eventHandle })
 	bad("has ended", func(o *origin) { o.Started-- })
 	bad("has ended", func(o *origin) { o.PID = 1 << 30 })
-	bad("was freed", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1<<20 })
-	bad("exported as gemu-allocation", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(startOf(parent))(t), 1 })
+	bad("was freed", func(o *origin) {
+		o.PID, o.Started, o.FD = int32(parent), must(sharedmem.ProcessStart(parent))(t), 1<<20
+	})
+	bad("exported as gemu-allocation", func(o *origin) { o.PID, o.Started, o.FD = int32(parent), must(sharedmem.ProcessStart(parent))(t), 1 })
 }
 
 // A destroyed context has no open descriptors.
@@ -240,7 +203,7 @@ func TestDestroyCloses(t *testing.T) {
 	}
 	e := must(c.EventCreate(flagNoTiming | flagInterprocess))(t)
 	c.ok(c.EventRecord(e, 0))
-	memory, event := c.d.pages.file(c.d.regions.find(x).data), c.d.objects[e].(*Event).shared.file
+	memory, event := c.d.pages.File(c.d.regions.find(x).data), c.d.objects[e].(*Event).shared.file
 	c.ok(c.CtxDestroy(c.ctx))
 	for _, file := range []*os.File{memory, event} {
 		if _, err := file.Stat(); err == nil {

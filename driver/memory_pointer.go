@@ -4,6 +4,7 @@ package driver
 
 import (
 	"errors"
+	"gemu/driver/internal/sharedmem"
 )
 
 // PointerAttribute is a CUpointer_attribute.
@@ -123,7 +124,7 @@ func (d *Driver) pointerAttribute(a PointerAttribute, addr uint64) (uint64, erro
 	case PointerMapped:
 		return 1, nil
 	case PointerIPCCapable:
-		return truth(haveVirtual && r.isPlain())
+		return truth(sharedmem.Supported && r.isPlain())
 	case PointerHandleTypes:
 		if r.mapping != nil {
 			return uint64(r.mapping.memory.properties.HandleTypes), nil

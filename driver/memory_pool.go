@@ -383,7 +383,7 @@ func (s *Stream) allocate(size uint64, pool Handle) (*region, error) {
 	if p.memory != nil {
 		r.data, r.pages, r.fileOffset, err = p.memory.allocate(size)
 	} else {
-		r.data, r.pages, err = d.pages.allocate(size)
+		r.data, r.pages, err = d.pages.Allocate(size)
 	}
 	if err != nil {
 		p.device().used -= charge

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"gemu/driver/internal/sharedmem"
 	"os"
 	"sync"
 )
@@ -14,7 +15,7 @@ import (
 // poolMemory is the file of a pool.
 type poolMemory struct {
 	file     *os.File
-	id       uint64 // see fileID
+	id       uint64 // see sharedmem.FileID
 	imported bool   // the pool belongs to another process, which allocates
 
 	userCount // the pool itself and each range in use in this process; the last release closes the file
@@ -25,7 +26,7 @@ type poolMemory struct {
 
 // newPoolMemory returns the pool memory of a file, and takes ownership of the file.
 func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
-	id, err := fileID(file)
+	id, err := sharedmem.FileID(file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -34,24 +35,24 @@ func newPoolMemory(file *os.File, imported bool) (*poolMemory, error) {
 	return m, nil
 }
 
-// allocate is pages.allocate for memory of the pool; from is the offset in the file.
+// allocate is sharedmem.Allocator.Allocate for memory of the pool; from is the offset in the file.
 func (m *poolMemory) allocate(size uint64) (data []byte, release func(), from uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := wholePages(size)
+	n := sharedmem.WholePages(size)
 	from = m.end
 	if err := m.file.Truncate(int64(from + n)); err != nil {
 		return nil, nil, 0, err
 	}
-	mem, err := mapFile(m.file, from, n)
+	mem, err := sharedmem.Map(m.file, from, n)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	m.end += n
 	m.add()
 	return mem[:size:size], func() {
-		freeAddresses(mem)
-		emptyFile(m.file, from, n) // for all processes that map it
+		sharedmem.FreeAddresses(mem)
+		sharedmem.Empty(m.file, from, n) // for all processes that map it
 		m.drop()
 	}, from, nil
 }
@@ -84,12 +85,12 @@ func (p *Pool) share(types HandleTypes) error {
 	switch {
 	case types&^FileDescriptor != 0:
 		return fail(NotSupported, "handles of type %#x", types)
-	case !haveVirtual:
+	case !sharedmem.Supported:
 		return errNoProcesses
 	case p.place.kind != deviceRegion:
 		return fail(NotSupported, "pools with handles that are not of a device")
 	}
-	file, err := createMemory(poolFile, 0)
+	file, err := sharedmem.Create(poolFile, 0)
 	if err == nil {
 		p.memory, err = newPoolMemory(file, false)
 	}
@@ -116,7 +117,7 @@ func (d *Driver) MemPoolExport(h Handle, kind HandleTypes, flags uint64) (fd int
 	if err := p.own(); err != nil {
 		return 0, err
 	}
-	if fd, err = duplicate(int(p.memory.file.Fd())); err != nil {
+	if fd, err = sharedmem.Duplicate(int(p.memory.file.Fd())); err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
 	return fd, nil
@@ -135,13 +136,13 @@ func (t *Thread) MemPoolImport(fd int, kind HandleTypes, flags uint64) (Handle, 
 	switch {
 	case err != nil:
 		return 0, err
-	case !haveVirtual:
+	case !sharedmem.Supported:
 		return 0, errNoProcesses
 	}
 	if c := t.top(); c != nil {
 		dev = c.dev
 	}
-	file, _, err := openMemory(poolFile, fd)
+	file, _, err := sharedmem.Open(poolFile, fd)
 	if err != nil {
 		return 0, fail(InvalidValue, "%v", err)
 	}
@@ -161,7 +162,7 @@ type PoolPointer [64]byte
 type poolRange struct {
 	Kind       [12]byte
 	PID        int32
-	File       uint64 // identifies the file of the pool; see fileID
+	File       uint64 // identifies the file of the pool; see sharedmem.FileID
 	From, Size uint64 // range in the file
 	Addr       uint64 // address in the exporting process
 }

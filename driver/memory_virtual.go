@@ -15,6 +15,7 @@ import (
 	"sort"
 	"sync"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/interp"
 )
 
@@ -124,7 +125,7 @@ func (p *MemoryProperties) check(d *Driver) (*Device, error) {
 	switch {
 	case !d.ready:
 		return nil, fail(NotInitialized, "cuInit was not called")
-	case !haveVirtual:
+	case !sharedmem.Supported:
 		return nil, errNoVirtual
 	case p.Type != PinnedMemory:
 		return nil, fail(InvalidValue, "memory of type %d", p.Type)
@@ -143,11 +144,11 @@ func (v *virtual) begin(d *Driver) error {
 	v.mu.Lock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ready && haveVirtual {
+	if d.ready && sharedmem.Supported {
 		return nil
 	}
 	v.mu.Unlock()
-	if !haveVirtual {
+	if !sharedmem.Supported {
 		return errNoVirtual
 	}
 	return fail(NotInitialized, "cuInit was not called")
@@ -209,7 +210,7 @@ func (d *Driver) MemAddressReserve(size, alignment, hint, flags uint64) (uint64,
 	if err != nil {
 		return 0, err
 	}
-	mem, err := reserveAddresses(size)
+	mem, err := sharedmem.ReserveAddresses(size)
 	if err != nil {
 		return 0, fail(OutOfMemory, "%v", err)
 	}
@@ -236,7 +237,7 @@ func (d *Driver) MemAddressFree(addr, size uint64) error {
 	}
 	i := v.after(addr) - 1
 	v.reservations = slices.Delete(v.reservations, i, i+1)
-	freeAddresses(r.mem)
+	sharedmem.FreeAddresses(r.mem)
 	return nil
 }
 
@@ -264,7 +265,7 @@ func (d *Driver) MemCreate(size uint64, p MemoryProperties, flags uint64) (Handl
 	if err := dev.reserve(size); err != nil {
 		return 0, err
 	}
-	file, err := createMemory(createdFile, size)
+	file, err := sharedmem.Create(createdFile, size)
 	if err != nil {
 		dev.used -= size
 		return 0, fail(OutOfMemory, "%v", err)
@@ -385,7 +386,7 @@ func (d *Driver) MemMap(addr, size, offset uint64, h Handle, flags uint64) error
 	} else if p := r.mappings[at]; p.addr < addr+size {
 		return fail(InvalidValue, "%d bytes at %#x: memory is mapped at %#x", size, addr, p.addr)
 	}
-	if err := mapMemory(r.mem[addr-r.addr:][:size], m.file); err != nil {
+	if err := sharedmem.MapAt(r.mem[addr-r.addr:][:size], m.file); err != nil {
 		return fail(OutOfMemory, "%v", err)
 	}
 	m.mapped++
@@ -468,7 +469,7 @@ func (d *Driver) MemUnmap(addr, size uint64) error {
 	d.waitIdle()
 	for _, p := range list {
 		p.hide(d)
-		unmapMemory(p.reservation.mem[p.addr-p.reservation.addr:][:p.size])
+		sharedmem.UnmapAt(p.reservation.mem[p.addr-p.reservation.addr:][:p.size])
 	}
 	r := list[0].reservation
 	r.mappings = slices.DeleteFunc(r.mappings, func(p *mapping) bool { return slices.Contains(list, p) })
@@ -606,7 +607,7 @@ func (d *Driver) MemExport(h Handle, kind HandleTypes, flags uint64) (fd int, er
 	case m.properties.HandleTypes&kind == 0:
 		return 0, fail(InvalidValue, "the memory was created without handles of type %#x", kind)
 	}
-	if fd, err = duplicate(int(m.file.Fd())); err != nil {
+	if fd, err = sharedmem.Duplicate(int(m.file.Fd())); err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
 	return fd, nil
@@ -628,7 +629,7 @@ func (t *Thread) MemImport(fd int, kind HandleTypes) (Handle, error) {
 	if c := t.top(); c != nil {
 		dev = c.dev
 	}
-	file, size, err := openMemory(createdFile, fd)
+	file, size, err := sharedmem.Open(createdFile, fd)
 	if err != nil {
 		return 0, fail(InvalidValue, "%v", err)
 	}
@@ -643,7 +644,7 @@ func (v *virtual) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, r := range v.reservations {
-		freeAddresses(r.mem)
+		sharedmem.FreeAddresses(r.mem)
 	}
 	v.reservations = nil
 }

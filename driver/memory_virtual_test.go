@@ -1,13 +1,16 @@
 package driver
 
-import "testing"
+import (
+	"gemu/driver/internal/sharedmem"
+	"testing"
+)
 
 // onDevice0 has the properties of memory on the first device.
 var onDevice0 = MemoryProperties{Type: PinnedMemory, Location: Location{OnDevice, 0}}
 
 // virtualClient makes a client, and skips the test on systems without virtual memory management.
 func virtualClient(t *testing.T) *client {
-	if !haveVirtual {
+	if !sharedmem.Supported {
 		t.Skip("none on this system")
 	}
 	return newClient(t, nil)

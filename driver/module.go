@@ -1,6 +1,6 @@
 package driver
 
-// This file implements modules, their functions and variables, and occupancy queries.
+// This file implements modules and their variables.
 
 import (
 	"context"

@@ -229,7 +229,7 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 		}
 	}
 	packed := cubin.Pack(text, t.d.settings.SM, false)
-	image, free, err := t.d.pages.allocate(uint64(len(packed)))
+	image, free, err := t.d.pages.Allocate(uint64(len(packed)))
 	if err != nil {
 		return nil, fail(OutOfMemory, "%v", err)
 	}

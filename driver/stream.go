@@ -1,12 +1,6 @@
 package driver
 
-// This file implements streams and events, and the order of work.
-//
-// Every operation is a task with its own goroutine. The goroutine first waits for the tasks that must come before: the
-// previous task of its stream. A task on the default stream also waits for the last task of every blocking stream of
-// the context, and a task on a blocking stream waits for the last task of the default stream (manual of the driver API,
-// "Stream synchronization behavior"). A task waits only for tasks submitted before it, so no two tasks wait for each
-// other.
+// This file implements streams.
 
 import (
 	"cmp"

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/interp"
 )
 
@@ -27,7 +28,7 @@ const boardQueues = 127 // as many as fit in a page of 4096 bytes
 type recordQueue struct {
 	pid     int32  // the recording process
 	changed uint32 // number of changes of ended; processes sleep on this word
-	started uint64 // start time of the process; see startOf
+	started uint64 // start time of the process; see sharedmem.ProcessStart
 	issued  uint64 // number of records ever made; guarded by the lock of the file
 	ended   uint64 // number of ended records; with the bit failed, no more will end
 }
@@ -63,7 +64,7 @@ type queueUse struct {
 
 // newSharedEvent maps the board in a file. It takes ownership of the file.
 func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
-	mem, err := mapFile(file, 0, wholePages(uint64(unsafe.Sizeof(eventBoard{}))))
+	mem, err := sharedmem.Map(file, 0, sharedmem.WholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -76,7 +77,7 @@ func newSharedEvent(file *os.File, imported bool) (*sharedEvent, error) {
 // drop ends one use of the event.
 func (e *sharedEvent) drop() {
 	if e.release() {
-		freeAddresses(e.mem)
+		sharedmem.FreeAddresses(e.mem)
 		e.file.Close()
 	}
 }
@@ -88,10 +89,10 @@ func (e *sharedEvent) newest() recordID {
 
 // newRecord adds a record of a stream to the board. The caller must hold d.mu.
 func (e *sharedEvent) newRecord(s *Stream) (recordID, error) {
-	if err := lockFile(e.file); err != nil {
+	if err := sharedmem.Lock(e.file); err != nil {
 		return 0, fail(OperatingSystem, "%v", err)
 	}
-	defer unlockFile(e.file)
+	defer sharedmem.Unlock(e.file)
 	at := -1
 	for i := range e.board.queues {
 		l := &e.board.queues[i]
@@ -130,7 +131,7 @@ func (e *sharedEvent) end(m recordID, whether bool) {
 		atomic.OrUint64(&l.ended, failed)
 	}
 	atomic.AddUint32(&l.changed, 1)
-	wake(&l.changed)
+	sharedmem.Wake(&l.changed)
 }
 
 // endReported reports whether the end of a record was published.
@@ -145,7 +146,7 @@ func (e *sharedEvent) ended(m recordID) (bool, error) {
 	}
 	l := &e.board.queues[m.queue()]
 	pid := atomic.LoadInt32(&l.pid)
-	started, err := startOf(int(pid))
+	started, err := sharedmem.ProcessStart(int(pid))
 	ended := err != nil || started != atomic.LoadUint64(&l.started)
 	switch done := atomic.LoadUint64(&l.ended); { // load last: a process publishes nothing after its end
 	case done&^failed >= m.count():
@@ -170,7 +171,7 @@ func (e *sharedEvent) wait(m recordID) error {
 		if isEnded, err := e.ended(m); isEnded || err != nil {
 			return err
 		}
-		sleepOn(word, seen, processPollInterval)
+		sharedmem.Sleep(word, seen, processPollInterval)
 	}
 }
 
@@ -251,7 +252,7 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 		return 0, err
 	}
 	defer t.d.mu.Unlock()
-	if !haveVirtual {
+	if !sharedmem.Supported {
 		return 0, errNoProcesses
 	}
 	o, err := handle.origin(eventHandle)
@@ -275,10 +276,10 @@ func (t *Thread) IPCOpenEventHandle(handle IPCHandle) (Handle, error) {
 
 // createShared makes the shared memory of an event.
 func createShared() (*sharedEvent, error) {
-	if !haveVirtual {
+	if !sharedmem.Supported {
 		return nil, errNoProcesses
 	}
-	file, err := createMemory(eventFile, wholePages(uint64(unsafe.Sizeof(eventBoard{}))))
+	file, err := sharedmem.Create(eventFile, sharedmem.WholePages(uint64(unsafe.Sizeof(eventBoard{}))))
 	if err != nil {
 		return nil, fail(OutOfMemory, "%v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"gemu/driver/internal/sharedmem"
 	"gemu/interp"
 	"gemu/ptx"
 )
@@ -266,7 +267,7 @@ func TestTextureReferencesOfOtherMemory(t *testing.T) {
 	}
 	a := must(c.ArrayCreate(&ArrayDesc{Width: 9, Format: 0x20, Channels: 1, Flags: ArraySurface}))(t)
 	set(surf, ResourceDesc{Array: a}, 0)
-	data, release, err := new(pages).allocate(8192)
+	data, release, err := new(sharedmem.Allocator).Allocate(8192)
 	c.ok(err)
 	defer release()
 	mine := unsafe.Pointer(&data[0])

@@ -1,6 +1,6 @@
-package driver
+package sharedmem
 
-// This file manages memory outside the Go heap.
+// This file holds the allocator of blocks.
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"gemu/internal/hostmem"
 )
 
-// Blocks up to smallBlock bytes share a chunk; larger blocks are mapped separately.
+// Blocks up to SmallBlock bytes share a chunk; larger blocks are mapped separately.
 const (
-	smallBlock = 64 << 10
+	SmallBlock = 64 << 10
 	chunkSize  = 1 << 20
 )
 
-// pages hands out zeroed memory outside the Go heap. No two blocks share a page, so that a block can be shared with
+// Allocator hands out zeroed memory outside the Go heap. No two blocks share a page, so that a block can be shared with
 // other processes.
-type pages struct {
+type Allocator struct {
 	mu     sync.Mutex
 	open   *chunk             // source of small blocks; nil at first
 	shared map[*byte]*os.File // blocks that are files, by their first byte
@@ -35,13 +35,13 @@ type chunk struct {
 // maxPages is larger than the address space of a process, in bytes.
 const maxPages = 1 << 47
 
-// allocate implements interp.Config.Allocate.
-func (p *pages) allocate(size uint64) ([]byte, func(), error) {
+// Allocate implements interp.Config.Allocate.
+func (p *Allocator) Allocate(size uint64) ([]byte, func(), error) {
 	if size > maxPages {
 		return nil, nil, fmt.Errorf("%d bytes are more than a process can have", size)
 	}
-	if size > smallBlock {
-		mem, err := hostmem.Reserve(wholePages(size))
+	if size > SmallBlock {
+		mem, err := hostmem.Reserve(WholePages(size))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -52,7 +52,7 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := int(wholePages(max(size, 1))) // at least one page
+	n := int(WholePages(max(size, 1))) // at least one page
 	c := p.open
 	if c == nil || c.used+n > len(c.mem) {
 		mem, err := hostmem.Reserve(chunkSize)
@@ -75,7 +75,7 @@ func (p *pages) allocate(size uint64) ([]byte, func(), error) {
 }
 
 // release returns a block to its chunk.
-func (p *pages) release(c *chunk) {
+func (p *Allocator) release(c *chunk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.live--
@@ -89,31 +89,31 @@ func (p *pages) release(c *chunk) {
 	}
 }
 
-// wholePages rounds size up to whole pages, in bytes.
-func wholePages(size uint64) uint64 {
+// WholePages rounds size up to whole pages, in bytes.
+func WholePages(size uint64) uint64 {
 	page := uint64(os.Getpagesize())
 	return (size + page - 1) / page * page
 }
 
 // wholeBlock extends a block to the end of its last page.
 func wholeBlock(block []byte) []byte {
-	return unsafe.Slice(unsafe.SliceData(block), wholePages(uint64(len(block))))
+	return unsafe.Slice(unsafe.SliceData(block), WholePages(uint64(len(block))))
 }
 
-// file returns the file of a shared block, or nil.
-func (p *pages) file(block []byte) *os.File {
+// File returns the file of a shared block, or nil.
+func (p *Allocator) File(block []byte) *os.File {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shared[unsafe.SliceData(block)]
 }
 
-// share turns a block into the memory of a file, until the block is released. No work may use the block during the
+// Share turns a block into the memory of a file, until the block is released. No work may use the block during the
 // call. Every process that maps the file has the same memory, for as long as it is mapped.
-func (p *pages) share(block []byte) (*os.File, error) {
-	if file := p.file(block); file != nil {
+func (p *Allocator) Share(block []byte, name string) (*os.File, error) {
+	if file := p.File(block); file != nil {
 		return file, nil
 	}
-	file, err := shareMemory(wholeBlock(block))
+	file, err := toFile(wholeBlock(block), name)
 	if err != nil {
 		return nil, err
 	}
@@ -128,19 +128,19 @@ func (p *pages) share(block []byte) (*os.File, error) {
 
 // unshare detaches a block from its file, if it has one. The block is then zero; processes that map the file keep its
 // memory.
-func (p *pages) unshare(block []byte) {
+func (p *Allocator) unshare(block []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := unsafe.SliceData(block)
 	if file := p.shared[first]; file != nil {
 		delete(p.shared, first)
-		privateMemory(wholeBlock(block))
+		toPrivate(wholeBlock(block))
 		file.Close()
 	}
 }
 
-// close releases the open chunk if no block of it is in use.
-func (p *pages) close() {
+// Close releases the open chunk if no block of it is in use.
+func (p *Allocator) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open != nil && p.open.live == 0 {

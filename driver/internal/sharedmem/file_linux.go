@@ -1,0 +1,161 @@
+package sharedmem
+
+// This file holds the system calls for files in memory and their mappings.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"bytes"
+
+	"golang.org/x/sys/unix"
+)
+
+// Supported reports whether processes can share memory on this system.
+const Supported = true
+
+// ReserveAddresses reserves addresses of the process without memory.
+func ReserveAddresses(size uint64) ([]byte, error) {
+	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
+// FreeAddresses releases addresses and unmaps their memory.
+func FreeAddresses(mem []byte) {
+	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem))); err != nil {
+		panic("BUG: munmap: " + err.Error())
+	}
+}
+
+// Create makes a file of zeros in memory. Open must be given the same name.
+func Create(name string, size uint64) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	file := os.NewFile(uintptr(fd), name)
+	if err := file.Truncate(int64(size)); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Open opens the memory of a descriptor that Create made, in this or another process.
+func Open(name string, fd int) (*os.File, uint64, error) {
+	own, err := Duplicate(fd)
+	if err != nil {
+		return nil, 0, err
+	}
+	return fileWithSize(name, own)
+}
+
+// checkName returns an error unless path, a descriptor in /proc, is a file that Create made with the name.
+func checkName(name, path string) error {
+	kind, err := os.Readlink(path)
+	if err == nil && kind != "/memfd:"+name+" (deleted)" {
+		err = fmt.Errorf("%s is of %s, and of no memory that was exported as %s", path, kind, name)
+	}
+	return err
+}
+
+// fileWithSize returns a file that Create made, and its size. It takes ownership of the descriptor, which may be
+// of any file.
+func fileWithSize(name string, fd int) (*os.File, uint64, error) {
+	file := os.NewFile(uintptr(fd), name)
+	err := checkName(name, fmt.Sprintf("/proc/self/fd/%d", fd))
+	var info os.FileInfo
+	if err == nil {
+		info, err = file.Stat()
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, uint64(info.Size()), nil
+}
+
+// Duplicate makes a new descriptor of the same file.
+func Duplicate(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0) }
+
+// MapAt maps the beginning of a file at reserved addresses.
+func MapAt(at []byte, file *os.File) error {
+	_, err := unix.MmapPtr(int(file.Fd()), 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED)
+	return err
+}
+
+// UnmapAt unmaps memory and keeps the addresses reserved.
+func UnmapAt(at []byte) {
+	if _, err := unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(at)), uintptr(len(at)), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE|unix.MAP_FIXED); err != nil {
+		panic("BUG: mmap: " + err.Error())
+	}
+}
+
+// toFile turns whole pages into the memory of a file with the same content.
+func toFile(mem []byte, name string) (*os.File, error) {
+	file, err := Create(name, uint64(len(mem)))
+	if err != nil {
+		return nil, err
+	}
+	// Untouched pages take no memory, neither here nor in the file.
+	const piece = 64 << 10
+	var zero [piece]byte
+	for at := 0; at < len(mem) && err == nil; at += piece {
+		if part := mem[at:min(at+piece, len(mem))]; !bytes.Equal(part, zero[:len(part)]) {
+			_, err = file.WriteAt(part, int64(at))
+		}
+	}
+	if err == nil {
+		err = MapAt(mem, file)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// toPrivate replaces whole pages by zeroed pages without a file.
+func toPrivate(mem []byte) {
+	if _, err := unix.MmapPtr(-1, 0, unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED); err != nil {
+		panic("BUG: mmap: " + err.Error())
+	}
+}
+
+// Map maps size bytes of a file from an offset on, which must be a multiple of the page size. FreeAddresses unmaps
+// them.
+func Map(file *os.File, from, size uint64) ([]byte, error) {
+	p, err := unix.MmapPtr(int(file.Fd()), int64(from), nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, os.NewSyscallError("mmap", err)
+	}
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
+// Empty releases the memory of a part of a file; the part is then zero.
+func Empty(file *os.File, from, size uint64) error {
+	return unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(from), int64(size))
+}
+
+// FileID returns a number that no other file of Create has at the same time.
+func FileID(file *os.File) (uint64, error) {
+	var s unix.Stat_t
+	err := unix.Fstat(int(file.Fd()), &s)
+	return s.Ino, err
+}
+
+// OpenOf opens a file of Create by the descriptor of another process.
+func OpenOf(pid, fd int, name string) (*os.File, uint64, error) {
+	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
+	if err := checkName(name, path); err != nil { // check first: opening an arbitrary file may have side effects
+		return nil, 0, err
+	}
+	own, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, 0, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fileWithSize(name, own)
+}
