@@ -44,7 +44,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestGlossary shows that no term has two entries, that the Go names of the glossary exist, and that every document links it.
+// TestGlossary shows that no term has two entries, and that the Go names of the glossary exist.
 func TestGlossary(t *testing.T) {
 	names := declaredNames(t)
 	qualified := regexp.MustCompile("(package )?`([a-zA-Z.]+)`")
@@ -61,19 +61,6 @@ func TestGlossary(t *testing.T) {
 			if !names[m[2]] {
 				t.Errorf("%s: there is no %s%s", e.term, m[1], m[2])
 			}
-		}
-	}
-	pages, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatal(err, len(pages))
-	}
-	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if filepath.Base(page) != "glossary.md" && !strings.Contains(string(text), "glossary.md") {
-			t.Errorf("%s has no link to the glossary", page)
 		}
 	}
 	if len(seen) < 60 {

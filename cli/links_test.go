@@ -113,6 +113,13 @@ func TestDocsIndex(t *testing.T) {
 	}
 }
 
+// TestReadmeSize keeps README.md to the beginning; more text belongs into docs.
+func TestReadmeSize(t *testing.T) {
+	if n := len(markdownFiles(t)["README.md"]); n > 6<<10 {
+		t.Errorf("README.md has %d bytes; it must have at most 6 KB", n)
+	}
+}
+
 // TestDocsGlossary: every page that explains gemu links the glossary.
 func TestDocsGlossary(t *testing.T) {
 	for name, text := range markdownFiles(t) {
