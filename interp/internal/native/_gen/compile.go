@@ -1,0 +1,352 @@
+package main
+
+// This file compiles stencils in all forms, and finds the bytes that differ where an operand is a constant.
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"gemu/interp/internal/code"
+	"gemu/interp/internal/mem"
+	"gemu/interp/internal/native"
+)
+
+const compiler = "clang-19"
+
+// flags are those of the compiler: no tables of jumps, no libm, nothing that a result
+// depends on but the operations of C.
+func (t *target) flags() []string {
+	return slices.Concat([]string{
+		"-O3", t.march, "-std=gnu17", "-fno-pic", t.model, "-ffunction-sections", "-ffreestanding", "-fwrapv",
+		"-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables",
+		"-fno-jump-tables",
+	}, t.extraFlags, []string{
+		"-Wall", "-Wno-unused-function",
+		fmt.Sprintf("-DSHARED_WINDOW=%#xul", mem.SharedWindow),
+		fmt.Sprintf("-DALLOCATION_BASE=%d", unsafe.Offsetof(mem.Allocation{}.Base)), fmt.Sprintf("-DALLOCATION_SIZE=%d", unsafe.Offsetof(mem.Allocation{}.Size)),
+		fmt.Sprintf("-DALLOCATION_PTR=%d", unsafe.Offsetof(mem.Allocation{}.Ptr)), fmt.Sprintf("-DCONTEXT_NOTIFY_EVERY_BLOCK=%d", native.NotifyEveryBlockAt),
+		"-Wno-pass-failed", "-Wno-unused-variable", "-Wno-unused-parameter", "-Wno-bitwise-op-parentheses", "-Wno-shift-op-parentheses", "-Wno-unused-but-set-variable",
+	})
+}
+
+// bound is how many bytes of stack a stencil may take, callers how many one that calls another, which calls none.
+const (
+	stackBound       = 1024
+	callerStackBound = 256
+)
+
+// longest is how many bytes of code a stencil may have of which there is another for all processors: what is longer is of
+// rare operations.
+const maxVariantBytes = 4096
+
+// version is that of the compiler.
+var version = sync.OnceValue(func() string {
+	text, err := exec.Command(compiler, "--version").Output()
+	if err != nil {
+		log.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return first
+})
+
+// compile compiles all, in all forms, and finds what changes with constants.
+func (s *sources) compile() (all []*stencil, refused []string, err error) {
+	tmp, err := os.MkdirTemp("", "stencils")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(tmp)
+	for _, f := range s.files {
+		if err := os.WriteFile(filepath.Join(tmp, f.name), []byte(f.text), 0o644); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range s.files {
+		if !strings.HasSuffix(f.name, ".c") || !slices.Contains(s.target.tables, f.table) {
+			continue
+		}
+		learned, err := s.compileForms(tmp, f)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, k := range f.kernels {
+			for _, form := range []string{"_full", "_masked"} {
+				if st := learned[k.name+form].stencil; st != nil {
+					st.cost = k.cost
+				}
+			}
+		}
+		if err := s.compileNarrow(tmp, f, learned); err != nil {
+			return nil, nil, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(learned)) {
+			switch o := learned[name]; {
+			case o.err == nil:
+				if o.stencil.table = cmp.Or(o.stencil.table, f.table); strings.HasSuffix(name, comparingSuffix) {
+					o.stencil.table = agreed
+				}
+				all = append(all, o.stencil)
+			case f.weak:
+				refused = append(refused, fmt.Sprintf("%s runs in Go: %v", name, o.err))
+			default:
+				return nil, nil, fmt.Errorf("%s: %v", name, o.err)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *stencil) int { return strings.Compare(a.name, b.name) })
+	return all, refused, nil
+}
+
+// outcome is a stencil, or why there is none.
+type compiledStencil struct {
+	stencil *stencil
+	err     error
+}
+
+// poor reports whether there is none, or none of all constants.
+func (o compiledStencil) isIncomplete() bool {
+	return o.err != nil || o.stencil != nil && len(o.stencil.neverConstant) > 0
+}
+
+// learned compiles a file in all forms and gives its stencils by name.
+func (s *sources) compileForms(tmp string, f file) (map[string]compiledStencil, error) {
+	out := map[string]compiledStencil{}
+	for _, form := range []string{"", "-DMASKED"} {
+		objects, err := s.objects(tmp, f, form)
+		if err != nil {
+			return nil, err
+		}
+		for name, st := range objects[""] {
+			why := st.learn(f.operands, objects)
+			out[name] = compiledStencil{st, why}
+		}
+	}
+	return out, nil
+}
+
+// narrowed compiles again the kernels of a file whose stencils are poor: with bases that are read from the context,
+// which are the same code for constants, and then of fewer lanes at a time, which takes less of the stack.
+func (s *sources) compileNarrow(tmp string, f file, learned map[string]compiledStencil) error {
+	for _, width := range []int{32, 8, 4, 1} {
+		n := file{name: fmt.Sprintf("narrow%d_%s", width, f.name), operands: f.operands, flags: []string{fmt.Sprintf("-DWIDTH=%d", width)}}
+		n.text = "#include \"rows.h\" // and \"stencil.h\"\n#include \"lanes.h\"\n#include \"narrow.h\"\n#include \"numbers.h\"\n"
+		any := false
+		for _, k := range f.kernels {
+			if learned[k.name].isIncomplete() || learned[k.name+"_full"].isIncomplete() || learned[k.name+"_masked"].isIncomplete() {
+				n.text += k.text
+				any = true
+			}
+		}
+		if !any {
+			return nil
+		}
+		if err := os.WriteFile(filepath.Join(tmp, n.name), []byte(n.text), 0o644); err != nil {
+			return err
+		}
+		others, err := s.compileForms(tmp, n)
+		if err != nil {
+			return err
+		}
+		for name, o := range others {
+			if was := learned[name]; was.isIncomplete() && o.err == nil && (was.err != nil || !o.isIncomplete()) {
+				o.stencil.table, o.stencil.cost = narrow, native.SlowCost
+				learned[name] = o
+			}
+		}
+	}
+	return nil
+}
+
+// objects compiles a file for each set of operands that are constants: none, each, all.
+func (s *sources) objects(tmp string, f file, form string) (map[string]map[string]*stencil, error) {
+	sets := append(strings.Split(f.operands, ""), "", f.operands)
+	slices.Sort(sets)
+	sets = slices.Compact(sets)
+	read, errs := make([]map[string]*stencil, len(sets)), make([]error, len(sets))
+	var all sync.WaitGroup
+	slots := make(chan bool, runtime.GOMAXPROCS(0))
+	for i, bases := range sets {
+		all.Go(func() {
+			slots <- true
+			defer func() { <-slots }()
+			read[i], errs[i] = s.object(tmp, f, form, bases)
+		})
+	}
+	all.Wait()
+	objects := map[string]map[string]*stencil{}
+	for i, bases := range sets {
+		objects[bases] = read[i]
+	}
+	return objects, errors.Join(errs...)
+}
+
+// object compiles a file and reads the stencils in it. One that cannot be used has no code.
+func (s *sources) object(tmp string, f file, form, bases string) (map[string]*stencil, error) {
+	args := append(s.target.flags(), "-fstack-usage")
+	args = append(args, f.flags...)
+	if strings.Contains(f.text, `"rows.h"`) {
+		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.HitsPerAccess), fmt.Sprintf("-DGATHER_COST=%d", native.GatherCost))
+	}
+	if strings.Contains(f.text, `"ways.h"`) {
+		args = append(args, fmt.Sprintf("-DBUDGET_USED=%d", native.BudgetUsed), fmt.Sprintf("-DRECONVERGES=%d", native.Reconverges), fmt.Sprintf("-DNO_SPLIT=%d", native.NoSplit),
+			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
+	}
+	if f.name == "compact.c" || f.name == "check.c" {
+		// What is written in two halves and read as one vector does not come from the store buffer.
+		args = append(args, "-fno-slp-vectorize")
+	}
+	if form != "" {
+		args = append(args, form)
+	}
+	for _, b := range bases {
+		args = append(args, fmt.Sprintf("-DCONSTANT_%c", b))
+	}
+	o, err := s.compiled(tmp, f, args)
+	if err != nil {
+		return nil, err
+	}
+	stencils, err := s.target.readObject(o)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := os.ReadFile(strings.TrimSuffix(o, ".o") + ".su")
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(usage)), "\n") {
+		cols := strings.Split(line, "\t")
+		if len(cols) != 3 {
+			continue
+		}
+		name := cols[0][strings.LastIndex(cols[0], ":")+1:]
+		st := stencils[name]
+		if n, err := strconv.Atoi(cols[1]); st != nil && err == nil && (n > stackBound || st.calls && n > callerStackBound || cols[2] != "static") {
+			stencils[name] = &stencil{name: fmt.Sprintf("%d bytes of stack", n)}
+		}
+	}
+	return stencils, nil
+}
+
+// compiled is the object file of a source, beside what the compiler says of the stack. What has been compiled
+// once is kept in the user's cache: a file takes minutes in all forms.
+func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, version(), args, f.name, f.text)
+	for _, header := range s.headersOf(f) {
+		fmt.Fprintln(h, header.name, header.text)
+	}
+	dir := tmp
+	if cache, err := os.UserCacheDir(); err == nil {
+		dir = filepath.Join(cache, "gemu-stencils")
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return "", err
+		}
+	}
+	name := fmt.Sprintf("%x", h.Sum(nil)[:16])
+	o := filepath.Join(dir, name+".o")
+	if _, err := os.Stat(o); err == nil {
+		return o, nil
+	}
+	cmd := exec.Command(compiler, append(args, "-c", "-o", name+".o", f.name)...)
+	cmd.Dir = tmp
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %v\n%s", f.name, err, text)
+	} else if len(text) > 0 {
+		log.Printf("%s", text)
+	}
+	for _, ext := range []string{".su", ".o"} {
+		if err := move(filepath.Join(tmp, name+ext), filepath.Join(dir, name+ext)); err != nil {
+			return "", err
+		}
+	}
+	return o, nil
+}
+
+// included is the headers that a file includes, those that they include among them.
+func (s *sources) headersOf(f file) (list []file) {
+	has := map[string]bool{}
+	var add func(text string)
+	add = func(text string) {
+		for _, h := range s.files {
+			if !has[h.name] && strings.HasSuffix(h.name, ".h") && (strings.Contains(text, strconv.Quote(h.name)) || strings.Contains(text, "<"+h.name+">")) {
+				has[h.name] = true
+				add(h.text)
+			}
+		}
+	}
+	add(f.text)
+	for _, h := range s.files {
+		if has[h.name] {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// move moves a file, which may be to another file system.
+func move(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // of no functions, nothing is said of the stack
+		return err
+	}
+	part := to + ".part"
+	if err := os.WriteFile(part, text, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(part, to)
+}
+
+// learn finds which bytes say that an operand is a row, by the same with constants; an operand with
+// which it is other code cannot be one.
+func (s *stencil) learn(operands string, objects map[string]map[string]*stencil) error {
+	if s.code == nil {
+		return fmt.Errorf("%s", s.name)
+	}
+	all := slices.Clone(s.code)
+	for _, op := range strings.Split(operands, "") {
+		o := objects[op][s.name]
+		if !slices.Equal(o.refs, s.refs) || len(o.code) != len(s.code) {
+			s.neverConstant = append(s.neverConstant, op+"!no")
+			continue
+		}
+		for i := range s.code {
+			if x := o.code[i] ^ s.code[i]; x != 0 {
+				s.flips = append(s.flips, flip{op[0], i, x})
+				all[i] ^= x
+			}
+		}
+	}
+	// Two that change the same byte have something in common, which with both is something else.
+	o := objects[operands][s.name]
+	if overlap(s.flips) || len(s.neverConstant) == 0 && (!slices.Equal(o.refs, s.refs) || !bytes.Equal(o.code, all)) {
+		return fmt.Errorf("%s: two operands change what only one can", s.name)
+	}
+	return nil
+}
+
+// overlap reports whether different operands change the same byte.
+func overlap(flips []flip) bool {
+	by := map[int]byte{}
+	for _, f := range flips {
+		if operand, ok := by[f.offset]; ok && operand != f.operand {
+			return true
+		}
+		by[f.offset] = f.operand
+	}
+	return false
+}

@@ -1,0 +1,265 @@
+package main
+
+// This file writes the C of the stencils of kernels of package alu, around the functions that the translator makes of them.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gemu/affinetrack"
+	"gemu/interp/internal/alu/directive"
+	"gemu/interp/internal/code"
+)
+
+// arithmetic is the C of the kernels of package alu.
+func (s *sources) arithmetic(dir string) error {
+	t, err := newTranslator(dir)
+	if err != nil {
+		return err
+	}
+	var scalars [len(letters) + 1]strings.Builder // by how many operands
+	var wrappers [len(letters) + 1][]kernel
+	for _, k := range directive.Read(dir) {
+		lane, err := t.lane(k)
+		if err != nil {
+			s.inGo = append(s.inGo, fmt.Sprintf("%s runs in Go: %v", k.Name, err))
+			continue
+		}
+		n := len(operandsOf(&k))
+		var text strings.Builder
+		stencilsOf(&text, &k, lane)
+		wrappers[n] = append(wrappers[n], kernel{strings.TrimPrefix(k.Name, "k_"), text.String(), k.Takes})
+		scalarOf(&scalars[n], &k, lane)
+		for _, o := range k.Ops {
+			s.ops = append(s.ops, [2]string{o.Key, strings.TrimPrefix(k.Name, "k_")})
+		}
+	}
+	s.files = append(s.files, file{name: "lanes.h", text: t.text()})
+	const head = "#include \"stencil.h\"\n#include \"lanes.h\"\n"
+	for n := range wrappers {
+		f := file{name: fmt.Sprintf("arithmetic%d.c", n), text: head, table: lanes, operands: letters[:n], weak: true, kernels: wrappers[n]}
+		f.text += "#include \"numbers.h\"\n"
+		for _, k := range f.kernels {
+			f.text += k.text
+		}
+		s.files = append(s.files, f,
+			file{name: fmt.Sprintf("scalar%d.c", n), text: head + "#ifndef MASKED\n" + scalars[n].String() + "#endif\n", table: scalar, operands: letters[:n], weak: true})
+	}
+	return nil
+}
+
+// letters name source operands.
+const letters = "ABCE"
+
+// operandsOf is the types of a kernel's source operands.
+func operandsOf(k *directive.Kernel) (types []string) {
+	for _, p := range k.Params {
+		if p.Type != "" {
+			types = append(types, p.Type)
+		}
+	}
+	return types
+}
+
+var cTypes = map[string]string{
+	"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "int8": "s8", "int16": "s16", "int32": "s32", "int64": "s64",
+	"float32": "f32", "float64": "f64", "bool": "bool",
+}
+
+// in is the C type of the elements of a row that holds operands of a Go type.
+func rowType(t string) string {
+	switch directive.Slot(t) {
+	case "Q":
+		return cTypes[t]
+	case "P":
+		return "u32"
+	}
+	if t == "float32" || t == "int32" {
+		return cTypes[t]
+	}
+	return "u32"
+}
+
+// element is an element of a row that holds operands of a Go type. Numbers are zero of lanes that do not execute: what such a lane
+// has may be a denormal, with which a processor takes ten times as long for all.
+func activeElement(t, of string) string {
+	if c := rowType(t); strings.HasPrefix(c, "f") {
+		return fmt.Sprintf("ACTIVE_%s(%s)", c, of)
+	}
+	return of
+}
+
+// stencilsOf writes the stencils of a kernel.
+func stencilsOf(w *strings.Builder, k *directive.Kernel, lane string) {
+	var rows, args strings.Builder
+	i := 0
+	for _, p := range k.Params {
+		if p.Type == "" {
+			if p.Value == "instr.Imm" {
+				args.WriteString(", (u64)NUMBER(H0)")
+			}
+			continue
+		}
+		x := string(letters[i])
+		v := strings.ToLower(x)
+		switch directive.Slot(p.Type) {
+		case "P":
+			fmt.Fprintf(&rows, "\tu32 %s = PREDICATE(%s);\n", v, x)
+			fmt.Fprintf(&args, ", (bool)(%s >> i & 1)", v)
+		case "Q":
+			fmt.Fprintf(&rows, "\tconst %s *%s = WIDE(%[1]s, %[3]s);\n", rowType(p.Type), v, x)
+			fmt.Fprintf(&args, ", %s", activeElement(p.Type, v+"[i]"))
+		default:
+			fmt.Fprintf(&rows, "\tconst %s *%s = ROW(%[1]s, %[3]s);\n", rowType(p.Type), v, x)
+			fmt.Fprintf(&args, ", (%s)%s", cTypes[p.Type], activeElement(p.Type, v+"[i]"))
+		}
+		i++
+	}
+	call := lane + "(" + strings.TrimPrefix(args.String(), ", ") + ")"
+	name := strings.TrimPrefix(k.Name, "k_")
+	d := k.Results[0]
+	row := "ROW"
+	if directive.Slot(d) == "Q" {
+		row = "WIDE"
+	}
+	// Narrow results are kept zero-extended.
+	value := "v"
+	if rowType(d) == "u32" && d != "uint32" && d != "bool" {
+		value = fmt.Sprintf("(u32)(u%s)v", strings.TrimLeft(cTypes[d], "us"))
+	}
+	keep := "BLEND"
+	if strings.HasPrefix(rowType(d), "f") {
+		keep = "KEEP_" + rowType(d)
+	}
+	lanes := "LANES"
+	if k.Short {
+		lanes = "SHORT_LANES"
+		if isWide(k) {
+			lanes = "SHORT_WIDE_LANES"
+		}
+		if mayBeAffine(k) {
+			comparingOf(w, k, rows.String(), call, value)
+		}
+	}
+	switch {
+	case k.Compare: // what is done with the outcome is a stencil of its own
+		fmt.Fprintf(w, "#ifndef MASKED\nSTENCIL(%s) {\n%s\ts8 t[32];\n\t%s t[i] = %s ? -1 : 0;\n\toutcome = packed(t);\n\tNEXT;\n}\n#endif\n", name, rows.String(), lanes, call)
+	case d == "bool" && allPredicates(k):
+		// all lanes at once, by the table of the function
+		word := fmt.Sprintf("WORD1(%s, a)", lane)
+		if len(k.Params) == 2 {
+			word = fmt.Sprintf("WORD2(%s, a, b)", lane)
+		}
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\tu32 v = %s;\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), word)
+	case d == "bool":
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\ts8 t[32] = {0};\n\t%s t[i] = %s ? -1 : 0;\n\tu32 v = packed(t);\n\tu32 *d = AT(u32, D, P);\n\t*d = MERGE(*d, v);\n\tNEXT;\n}\n", name, rows.String(), lanes, call)
+	case len(k.Results) == 2:
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\ts8 t[32];\n\tLANES {\n\t\t__auto_type r = %[5]s;\n\t\t__auto_type v = r.r;\n\t\tt[i] = r.c ? -1 : 0;\n\t\td[i] = %[7]s(d[i], %[6]s);\n\t}\n\tu32 v = packed(t);\n\tu32 *f = AT(u32, F, P);\n\t*f = MERGE(*f, v);\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, keep)
+	default:
+		fmt.Fprintf(w, "STENCIL(FORM(%s)) {\n%s\t%s *d = %s(%[3]s, D);\n\t%[7]s {\n\t\t__auto_type v = %[5]s;\n\t\td[i] = %[8]s(d[i], %[6]s);\n\t}\n\tNEXT;\n}\n", name, rows.String(), rowType(d), row, call, value, lanes, keep)
+	}
+}
+
+// wide reports whether a kernel has operands or a result of 64 bits.
+func isWide(k *directive.Kernel) bool {
+	return slices.ContainsFunc(append(operandsOf(k), k.Results...), func(t string) bool { return directive.Slot(t) == "Q" })
+}
+
+// progresses reports whether a kernel may have progressions for results.
+func mayBeAffine(k *directive.Kernel) bool {
+	return slices.ContainsFunc(k.Ops, func(o directive.Op) bool {
+		return affinetrack.Rules[code.OpNamed(o.Key).Signature().Rule].AffineOperands != affinetrack.NoOperand
+	})
+}
+
+// comparing is what names of stencils end in that compare what they compute.
+const comparingSuffix = "_agreed"
+
+// comparingOf writes the stencil of a kernel that compares its results with those that shadow F has of all lanes, in check mode. H0
+// and others are the kernel's; if the shadow has them not, or not alone, it has done nothing.
+func comparingOf(w *strings.Builder, k *directive.Kernel, rows, call, value string) {
+	d := k.Results[0]
+	if k.Compare || d == "bool" || len(k.Results) > 1 {
+		return
+	}
+	row, kind, bits := "ROW", "r", "u32"
+	if directive.Slot(d) == "Q" {
+		row, kind, bits = "WIDE", "q", "u64"
+	}
+	fmt.Fprintf(w, `#ifndef MASKED
+STENCIL(%s%s) {
+	struct compact *want = SHADOW(F, %s_shadows);
+	if (want->both != 0xffffffff)
+		OTHER;
+%s	%[5]s *d = %[6]s(%[5]s, D);
+	%[7]s expected = want->base, stride = want->stride, diff = 0;
+	SHORT_LANES {
+		__auto_type v = %[8]s;
+		%[5]s result = %[9]s;
+		d[i] = result;
+		diff |= __builtin_bit_cast(%[7]s, result) ^ expected;
+		expected += stride;
+	}
+	if (diff || (want->base | want->stride) != (%[7]s)(want->base | want->stride))
+		LEAVE;
+	ctx->compared_compact += 32;
+	NEXT;
+}
+#endif
+`, strings.TrimPrefix(k.Name, "k_"), comparingSuffix, kind, rows, rowType(d), row, bits, call, value)
+}
+
+// scalarOf writes the stencil of a kernel that executes it once, on the bases of shadows and predicates that are the
+// same in all lanes: for compact.c. There is none of those whose result is a predicate, but for comparisons.
+func scalarOf(w *strings.Builder, k *directive.Kernel, lane string) {
+	d := k.Results[0]
+	if d == "bool" && !k.Compare {
+		return
+	}
+	var args []string
+	i := 0
+	for _, p := range k.Params {
+		if p.Type == "" {
+			if p.Value == "instr.Imm" {
+				args = append(args, "(u64)NUMBER(H0)")
+			}
+			continue
+		}
+		x, kind := letters[i], "r_shadows"
+		switch directive.Slot(p.Type) {
+		case "P":
+			args = append(args, fmt.Sprintf("(PREDICATE(%c) & (u32)m) != 0", x))
+			i++
+			continue
+		case "Q":
+			kind = "q_shadows"
+		}
+		args = append(args, fmt.Sprintf("(%s)*(const %s *)&SHADOW(%c, %s)->base", cTypes[p.Type], rowType(p.Type), x, kind))
+		i++
+	}
+	fmt.Fprintf(w, "STENCIL(scalar_%s) {\n\t__auto_type r = %s(%s);\n", strings.TrimPrefix(k.Name, "k_"), lane, strings.Join(args, ", "))
+	v := "r"
+	if len(k.Results) == 2 {
+		v = "r.r"
+		fmt.Fprintf(w, "\tu32 *f = AT(u32, F, P);\n\t*f = *f & ~(u32)m | -(u32)r.c & (u32)m;\n")
+	}
+	switch {
+	case k.Compare:
+		v = "r ? 0xffffffff : 0"
+	case d == "float32":
+		v = "__builtin_bit_cast(u32, " + v + ")"
+	case d == "float64":
+		v = "__builtin_bit_cast(u64, " + v + ")"
+	case directive.Slot(d) == "Q":
+		v = "(u64)" + v
+	default:
+		v = fmt.Sprintf("(u32)(u%s)%s", strings.TrimLeft(cTypes[d], "us"), v)
+	}
+	fmt.Fprintf(w, "\toutcome = %s;\n\tspare = 0;\n\tNEXT;\n}\n", v)
+}
+
+// allPredicates reports whether all operands are predicates.
+func allPredicates(k *directive.Kernel) bool {
+	return !slices.ContainsFunc(k.Params, func(p directive.Param) bool { return p.Type != "bool" })
+}

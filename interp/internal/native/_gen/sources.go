@@ -1,0 +1,91 @@
+package main
+
+// This file reads and writes the C that the stencils are compiled from, and hashes it.
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// tables are the files written for a host, each of some stencils.
+var tables = []string{lanes, narrow, agreed, scalar, machine, memory, patterns, vectors}
+
+const (
+	lanes    = "lanes"
+	narrow   = "narrow"
+	agreed   = "agreed"
+	scalar   = "scalar"
+	machine  = "machine"
+	memory   = "memory"
+	patterns = "patterns"
+	vectors  = "vectors"
+)
+
+// sources are the C that the stencils are made of, for a host.
+type sources struct {
+	target *target
+	dir    string
+	files  []file      // headers first
+	ops    [][2]string // operations and their kernels
+	inGo   []string    // why kernels run in Go
+}
+
+type file struct {
+	name, text string
+	table      string   // of its stencils; headers have none
+	operands   string   // sources that its stencils have at most
+	weak       bool     // a stencil that cannot be had is left out: its operation runs in Go
+	kernels    []kernel // that it is of; none: only the file as a whole
+	flags      []string // besides those of all
+}
+
+// kernel is the C of a kernel's stencils.
+type kernel struct {
+	name, text string
+	cost       int // as long as so many instructions, besides itself; narrow ones take longer
+}
+
+// readSources reads and generates the C.
+func readSources(dir string, t *target) (*sources, error) {
+	s := &sources{target: t, dir: dir}
+	for _, name := range append(slices.Clone(t.headers), "go.h", "c/stencil.h", "c/vector.h", "c/all.h", "c/some.h", "c/some256.h", "c/some512.h", "c/rows.h", "c/ways.h", "c/narrow.h", "c/numbers.h", "c/control.c", "c/ways.c", "c/team.c", "c/compact.c", "c/check.c", "c/row.c", "c/access.h", "c/memory.c", "c/pattern.c", "c/fixed.c", "c/warp.c", "c/atomic.c") {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		f := file{name: filepath.Base(name), text: string(text), table: machine, operands: "ABC"}
+		switch f.name {
+		case "memory.c":
+			f.table, f.operands = memory, "AB" // it takes longest
+		case "pattern.c":
+			f.table, f.operands = patterns, "AB"
+		case "fixed.c":
+			f.table, f.operands = vectors, "AB"
+		case "atomic.c":
+			f.table = vectors
+		}
+		s.files = append(s.files, f)
+	}
+	return s, s.arithmetic(filepath.Join(dir, "../../alu"))
+}
+
+// sum is what all depends on but the compiler's version: sources and flags.
+func (s *sources) sum() string {
+	h := sha256.New()
+	for _, f := range s.files {
+		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
+		for _, k := range f.kernels {
+			if k.cost > 0 {
+				fmt.Fprintln(h, k.name, k.cost)
+			}
+		}
+	}
+	fmt.Fprintln(h, compiler, s.target.flags())
+	if b := s.target.baseline(); b != nil { // see text
+		fmt.Fprintln(h, b.flags(), maxVariantBytes)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}
