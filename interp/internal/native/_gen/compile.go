@@ -246,9 +246,9 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 // once is kept in the user's cache: a file takes minutes in all forms.
 func (s *sources) compiled(tmp string, f file, args []string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, version(), args, f.name, f.text)
+	fmt.Fprintln(h, version(), args, f.name, significant(f.text))
 	for _, header := range s.headersOf(f) {
-		fmt.Fprintln(h, header.name, header.text)
+		fmt.Fprintln(h, header.name, significant(header.text))
 	}
 	dir := tmp
 	if cache, err := os.UserCacheDir(); err == nil {

@@ -1,10 +1,8 @@
 package main
 
-// This file reads and writes the C that the stencils are compiled from, and hashes it.
+// This file reads the C that the stencils are compiled from.
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,22 +68,4 @@ func readSources(dir string, t *target) (*sources, error) {
 		s.files = append(s.files, f)
 	}
 	return s, s.arithmetic(filepath.Join(dir, "../../alu"))
-}
-
-// sum is what all depends on but the compiler's version: sources and flags.
-func (s *sources) sum() string {
-	h := sha256.New()
-	for _, f := range s.files {
-		fmt.Fprintf(h, "%s %d\n%s", f.name, len(f.text), f.text)
-		for _, k := range f.kernels {
-			if k.cost > 0 {
-				fmt.Fprintln(h, k.name, k.cost)
-			}
-		}
-	}
-	fmt.Fprintln(h, compiler, s.target.flags())
-	if b := s.target.baseline(); b != nil { // see text
-		fmt.Fprintln(h, b.flags(), maxVariantBytes)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }

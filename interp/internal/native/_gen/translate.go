@@ -201,7 +201,7 @@ func (t *translator) lane(k directive.Kernel) (name string, err error) {
 				v = c.flush(v)
 			}
 			args = append(args, v)
-		case p.Value == "in.Imm":
+		case p.Value == "instr.Imm":
 			imm = true
 			args = append(args, value{typ: types.Typ[types.Uint64], c: "imm"})
 		case strings.HasPrefix(p.Value, `"`):
