@@ -6,41 +6,23 @@ package driver
 import (
 	"bytes"
 	"context"
-	_ "embed"
-	"fmt"
+	"gemu/driver/internal/linker"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
 	"gemu/internal/cubin"
 	"gemu/internal/input"
-	"gemu/ptx"
-)
-
-// The parts of libcudadevrt.a that gemu has; programs may link further parts.
-var (
-	//go:embed devrt.ptx
-	deviceGroups []byte
-	//go:embed devrt_graph.ptx
-	deviceGraphs []byte
 )
 
 // Link is a linker invocation.
 type Link struct {
 	ctx    *Context
-	inputs []linkInput
-	libs   []linkInput // libraries: linked if they define a missing function
-	image  []byte      // result of LinkComplete
-	free   func()      // releases image; may be nil
-}
-
-// linkInput is a PTX module to link.
-type linkInput struct {
-	mod  *ptx.Module
-	text []byte
+	inputs []linker.Input
+	libs   []linker.Input // libraries: linked if they define a missing function
+	image  []byte         // result of LinkComplete
+	free   func()         // releases image; may be nil
 }
 
 // LinkInput is a kind of linker input; the numbers are those of CUjitInputType.
@@ -116,7 +98,7 @@ func (t *Thread) LinkAddFile(h Handle, kind LinkInput, file string) error {
 // linkLibrary adds a library, which is an archive of machine code. Only the device runtime is known; gemu's PTX
 // replaces it.
 func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
-	names, err := members(archive)
+	names, err := linker.Members(archive)
 	if err != nil {
 		return t.d.printError(fail(InvalidImage, "%s: %v", name, err))
 	}
@@ -125,57 +107,24 @@ func (t *Thread) linkLibrary(h Handle, name string, archive []byte) error {
 			return t.d.printError(fail(NoBinaryForGPU, "%s has machine code, %s, and gemu links PTX; of libraries it knows libcudadevrt", name, n))
 		}
 	}
-	if err := t.linkSource(h, "libcudadevrt.ptx", deviceGroups, (*Link).addLib); err != nil {
+	if err := t.linkSource(h, "libcudadevrt.ptx", linker.DeviceGroups, (*Link).addLib); err != nil {
 		return err
 	}
-	return t.linkSource(h, "libcudadevrt_graph.ptx", deviceGraphs, (*Link).addLib)
-}
-
-// members lists the names of the members of an ar archive. Long names are in a table, the member "//".
-func members(archive []byte) ([]string, error) {
-	const magic, header = "!<arch>\n", 60
-	if !bytes.HasPrefix(archive, []byte(magic)) {
-		return nil, fmt.Errorf("not an archive")
-	}
-	var names []string
-	var long string
-	for rest := archive[len(magic):]; len(rest) > 0; {
-		if len(rest) < header {
-			return nil, fmt.Errorf("a broken archive")
-		}
-		name := strings.TrimRight(string(rest[:16]), " ")
-		size, err := strconv.ParseUint(strings.TrimSpace(string(rest[48:58])), 10, 63)
-		if err != nil || size > uint64(len(rest)-header) {
-			return nil, fmt.Errorf("a broken archive: size of member %s", name)
-		}
-		data := rest[header:][:size]
-		rest = rest[min(header+size+size%2, uint64(len(rest))):] // members begin at even offsets
-		switch at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); {
-		case name == "//":
-			long = string(data)
-			continue
-		case name == "/" || name == "/SYM64/":
-			continue // symbol index
-		case strings.HasPrefix(name, "/") && err == nil && at < len(long):
-			name, _, _ = strings.Cut(long[at:], "\n")
-		}
-		names = append(names, strings.TrimSuffix(name, "/"))
-	}
-	return names, nil
+	return t.linkSource(h, "libcudadevrt_graph.ptx", linker.DeviceGraphs, (*Link).addLib)
 }
 
 // addInput adds a module that is always linked.
-func (l *Link) addInput(in linkInput) { l.inputs = append(l.inputs, in) }
+func (l *Link) addInput(in linker.Input) { l.inputs = append(l.inputs, in) }
 
 // addLib adds a library, once.
-func (l *Link) addLib(in linkInput) {
-	if !slices.ContainsFunc(l.libs, func(o linkInput) bool { return o.mod == in.mod }) {
+func (l *Link) addLib(in linker.Input) {
+	if !slices.ContainsFunc(l.libs, func(o linker.Input) bool { return o.Module == in.Module }) {
 		l.libs = append(l.libs, in)
 	}
 }
 
 // linkSource parses a PTX source and adds it to a linker.
-func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, linkInput)) error {
+func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, linker.Input)) error {
 	mod, err := t.d.compile(name, src)
 	if err != nil {
 		return t.d.printError(err)
@@ -189,7 +138,7 @@ func (t *Thread) linkSource(h Handle, name string, src []byte, add func(*Link, l
 	if l.image != nil {
 		return fail(InvalidHandle, "the link is complete")
 	}
-	add(l, linkInput{mod, src})
+	add(l, linker.Input{Module: mod, Text: src})
 	return nil
 }
 
@@ -214,16 +163,16 @@ func (t *Thread) LinkComplete(h Handle) ([]byte, error) {
 	}
 	inputs := l.inputs
 	for _, lib := range l.libs {
-		if lib.wanted(inputs) {
+		if lib.CompletesAny(inputs) {
 			inputs = append(inputs, lib)
 		}
 	}
 	if len(inputs) == 0 {
 		return nil, fail(InvalidImage, "nothing to link")
 	}
-	text := inputs[0].text
+	text := inputs[0].Text
 	if len(inputs) > 1 {
-		text = merge(inputs)
+		text = linker.Merge(inputs)
 		if _, err := t.d.parse("linked.ptx", text); err != nil {
 			return nil, t.d.printError(fail(InvalidPTX, "%s", explain(err)))
 		}
@@ -257,212 +206,4 @@ func (l *Link) release() {
 		l.free()
 	}
 	l.image, l.free = nil, nil
-}
-
-// headers matches the directives at the beginning of a module.
-var headers = regexp.MustCompile(`(?m)^[ \t]*\.(version|target|address_size)\b[^\n]*$`)
-
-// definition returns the function that the input defines under a name, or nil.
-func (in *linkInput) definition(name string) *ptx.Func {
-	if f, ok := in.mod.Lookup(name).(*ptx.Func); ok && f.Defined {
-		return f
-	}
-	return nil
-}
-
-// missing lists the functions that the input declares and does not define.
-func (in *linkInput) missing() []*ptx.Func {
-	var list []*ptx.Func
-	for _, d := range in.mod.Decls {
-		if f, ok := d.(*ptx.Func); ok && in.definition(f.Name) == nil {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// wanted reports whether the library defines a function that the inputs miss.
-func (in *linkInput) wanted(inputs []linkInput) bool {
-	for _, o := range inputs {
-		for _, f := range o.missing() {
-			if in.definition(f.Name) != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// merge merges several modules into one: their texts in sequence, under headers that satisfy all of them, each after a
-// directive for its own target (manual 11.1.2). A declaration gets the linkage of the definition in another input, and
-// then resolves as within one module. Of several definitions of a function, at most one of which may be non-weak, one
-// is kept. Internal symbols with a name used in several inputs are renamed. Any other duplicate is an error when the
-// result is parsed.
-func merge(inputs []linkInput) []byte {
-	var version ptx.Version
-	sm, size := 0, 0
-	for _, in := range inputs {
-		if version.Less(in.mod.Version) {
-			version = in.mod.Version
-		}
-		sm, size = max(sm, in.mod.SM()), max(size, in.mod.AddressSize)
-	}
-	kept := definitions(inputs)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size %d\n", version, sm, size)
-	for i, in := range inputs {
-		text := in.text
-		for _, d := range slices.Backward(in.mod.Decls) {
-			if f, ok := d.(*ptx.Func); ok && f.Defined && f.Linkage == ptx.Weak && kept[f.Name] != (inputFunc{i, f}) {
-				text = ownLinkage(withoutBody(text, f), kept[f.Name].f)
-			}
-		}
-		text = rename(headers.ReplaceAll(text, nil), ownNames(inputs, i))
-		for _, f := range in.missing() {
-			for _, o := range inputs {
-				def := o.definition(f.Name)
-				if def == nil {
-					continue
-				}
-				switch {
-				case len(f.Rets) == 0 && len(def.Rets) > 0:
-					text = ignoreResults(text, def)
-				case len(f.Rets) > 0 && len(def.Rets) == 0:
-					text = noResults(text, def)
-				}
-				text = ownLinkage(text, def)
-			}
-		}
-		fmt.Fprintf(&b, "// %s\n.target sm_%d\n", in.mod.Name, in.mod.SM())
-		b.Write(text)
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
-}
-
-// inputFunc is a function of one input. The index is needed because inputs with the same text share their parsed
-// module.
-type inputFunc struct {
-	input int
-	f     *ptx.Func
-}
-
-// definitions returns the definitions of external functions that are kept, by name: the first that is not weak, or the
-// first.
-func definitions(inputs []linkInput) map[string]inputFunc {
-	kept := map[string]inputFunc{}
-	for i, in := range inputs {
-		for _, d := range in.mod.Decls {
-			f, ok := d.(*ptx.Func)
-			if !ok || !f.Defined || f.Linkage == ptx.Internal {
-				continue
-			}
-			if other := kept[f.Name]; other.f == nil || other.f.Linkage == ptx.Weak && f.Linkage != ptx.Weak {
-				kept[f.Name] = inputFunc{i, f}
-			}
-		}
-	}
-	return kept
-}
-
-// withoutBody turns the definition of a function into a declaration. Text before the body does not move.
-func withoutBody(text []byte, f *ptx.Func) []byte {
-	name, end := offset(text, f.Pos), offset(text, f.End)
-	begin := name + bytes.IndexByte(text[name:], '{')
-	return slices.Concat(text[:begin], []byte(";"), text[end+1:])
-}
-
-// offset returns the byte offset of a position in a text.
-func offset(text []byte, pos ptx.Pos) int {
-	at := 0
-	for range pos.Line - 1 {
-		at += bytes.IndexByte(text[at:], '\n') + 1
-	}
-	return at + int(pos.Col) - 1
-}
-
-// ownNames returns new names for the internal symbols of input i whose names other inputs use, too.
-func ownNames(inputs []linkInput, i int) map[string]string {
-	taken := func(name string, except int) bool {
-		for j, in := range inputs {
-			if j != except && in.mod.Lookup(name) != nil {
-				return true
-			}
-		}
-		return false
-	}
-	names := map[string]string{}
-	for _, d := range inputs[i].mod.Decls {
-		var name string
-		switch s := d.(type) {
-		case *ptx.Var:
-			if s.Linkage == ptx.Internal {
-				name = s.Name
-			}
-		case *ptx.Func:
-			if s.Linkage == ptx.Internal && !s.Entry {
-				name = s.Name
-			}
-		}
-		if name == "" || !taken(name, i) {
-			continue
-		}
-		n := i
-		other := func() string { return fmt.Sprintf("%s__%d", name, n) }
-		for taken(other(), -1) {
-			n += len(inputs)
-		}
-		names[name] = other()
-	}
-	return names
-}
-
-// namePattern matches names, and the strings and comments that may contain names.
-var namePattern = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|(?s:/\*.*?\*/)|\.?[\w$%]+`)
-
-// rename replaces names in a text.
-func rename(text []byte, names map[string]string) []byte {
-	if len(names) == 0 {
-		return text
-	}
-	return namePattern.ReplaceAllFunc(text, func(word []byte) []byte {
-		if other, ok := names[string(word)]; ok {
-			return []byte(other)
-		}
-		return word
-	})
-}
-
-// ownLinkage gives .extern and .weak declarations of a function the linkage of its external definition.
-func ownLinkage(text []byte, def *ptx.Func) []byte {
-	if def.Linkage != ptx.Visible && def.Linkage != ptx.Weak {
-		return text
-	}
-	declaration := regexp.MustCompile(`\.(?:extern|weak)(\s+\.func\s+(?:\([^)]*\)\s*)?` + regexp.QuoteMeta(def.Name) + `\s*[(;])`)
-	return declaration.ReplaceAll(text, []byte(def.Linkage.String()+"${1}"))
-}
-
-// ignoreResults adapts a text that declares a function without its results: the declaration gets the results of the
-// definition, and calls ignore them. A language that does not use a result may declare the function without it.
-func ignoreResults(text []byte, def *ptx.Func) []byte {
-	name := regexp.QuoteMeta(def.Name)
-	declaration := regexp.MustCompile(`(\.func\s+)(` + name + `\s*[(;])`)
-	call := regexp.MustCompile(`(\bcall(?:\.uni)?\s+)(` + name + `\s*[,;])`)
-	var results []string
-	for _, r := range def.Rets {
-		results = append(results, r.String())
-	}
-	none := strings.TrimSuffix(strings.Repeat("_, ", len(def.Rets)), ", ")
-	text = declaration.ReplaceAll(text, []byte("${1}("+strings.ReplaceAll(strings.Join(results, ", "), "$", "$$")+") ${2}"))
-	return call.ReplaceAll(text, []byte("${1}("+none+"), ${2}"))
-}
-
-// noResults adapts a text that declares results of a function that has none: the declaration and the calls lose the
-// results. The variables for the results keep their values.
-func noResults(text []byte, def *ptx.Func) []byte {
-	name := regexp.QuoteMeta(def.Name)
-	declaration := regexp.MustCompile(`(\.func\s+)\([^)]*\)\s*(` + name + `\s*[(;])`)
-	call := regexp.MustCompile(`(\bcall(?:\.uni)?\s+)\([^)]*\)\s*,\s*(` + name + `\s*[,;])`)
-	text = declaration.ReplaceAll(text, []byte("${1}${2}"))
-	return call.ReplaceAll(text, []byte("${1}${2}"))
 }
