@@ -190,3 +190,56 @@ func TestFreeBeforeAllocation(t *testing.T) {
 	c.ok(c.add(p, 1, 1, s))
 	c.want(IllegalAddress, "", c.StreamSynchronize(s))
 }
+
+// Streams run in parallel, each in order; events and the default stream order them.
+func TestStreams(t *testing.T) {
+	c := newClient(t, nil)
+	flag := must(c.MemHostAlloc(4, 0))(t)
+	a := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	b := must(c.StreamCreate(flagNonBlocking, 0))(t)
+	x := c.alloc(4)
+	gate := make(chan struct{})
+	c.ok(c.LaunchHostFunc(a, HostFunc{Call: func() { <-gate }}))
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, address(flag), 1), a))
+	c.ok(c.LaunchKernel(launchParams(c.function("poke"), 1, 1, x, 77), a))
+	e := must(c.EventCreate(0))(t)
+	c.ok(c.EventRecord(e, a))
+	c.want(NotReady, "", c.EventQuery(e))
+	c.want(NotReady, "", c.StreamQuery(a))
+	c.ok(c.StreamQuery(b))
+	c.ok(c.StreamWaitEvent(b, e, 0))
+	c.want(NotReady, "", c.StreamQuery(b))
+	c.ok(c.StreamQuery(0)) // the default stream does not wait for non-blocking streams
+	var order []string
+	c.ok(c.LaunchHostFunc(b, HostFunc{Call: func() { order = append(order, "b") }}))
+	close(gate)
+	c.ok(c.StreamSynchronize(b))
+	c.ok(c.EventQuery(e))
+	if len(order) != 1 || *(*uint32)(flag) != 1 {
+		t.Errorf("order %v, flag %d", order, *(*uint32)(flag))
+	}
+	c.expect(x, 77)
+	e2 := must(c.EventCreate(0))(t)
+	c.ok(c.EventRecord(e2, a))
+	c.ok(c.EventSynchronize(e2))
+	if ms, err := c.EventElapsedTime(e, e2); err != nil || ms < 0 {
+		t.Errorf("%v ms, %v", ms, err)
+	}
+	if ms, _ := c.EventElapsedTime(e2, e); ms > 0 {
+		t.Errorf("%v ms backwards", ms)
+	}
+	// A blocking stream and the default stream wait for each other.
+	s := must(c.StreamCreate(0, 0))(t)
+	gate = make(chan struct{})
+	c.ok(c.LaunchHostFunc(s, HostFunc{Call: func() { <-gate }}))
+	done := make(chan bool, 1)
+	c.ok(c.LaunchHostFunc(0, HostFunc{Call: func() { done <- true }}))
+	c.want(NotReady, "", c.StreamQuery(0))
+	close(gate)
+	c.ok(c.CtxSynchronize(0))
+	if !<-done {
+		t.Fail()
+	}
+	c.ok(c.StreamDestroy(s))
+	c.want(InvalidHandle, "", c.StreamSynchronize(s))
+}
