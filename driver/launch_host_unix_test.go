@@ -3,11 +3,12 @@
 package driver
 
 import (
-	"gemu/driver/internal/sharedmem"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+
+	"gemu/driver/internal/sharedmem"
 )
 
 // The trap of an access to missing or read-only memory names the instruction and the lanes.

@@ -2,13 +2,14 @@ package driver
 
 import (
 	"encoding/binary"
-	"gemu/interp"
-	"gemu/sanitize"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"gemu/interp"
+	"gemu/sanitize"
 )
 
 // A kernel that is not a tile kernel refuses a block that differs from its .reqntid.

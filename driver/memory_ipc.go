@@ -8,10 +8,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"gemu/driver/internal/sharedmem"
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"gemu/driver/internal/sharedmem"
 )
 
 // Names of the files in memory, one for each use, so that a file of one use is never taken for another.

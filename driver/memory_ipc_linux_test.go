@@ -2,11 +2,12 @@ package driver
 
 import (
 	"encoding/binary"
-	"gemu/driver/internal/sharedmem"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
+
+	"gemu/driver/internal/sharedmem"
 )
 
 // The first handle of an allocation waits for running work; other streams do not wait for that.

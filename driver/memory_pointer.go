@@ -4,6 +4,7 @@ package driver
 
 import (
 	"errors"
+
 	"gemu/driver/internal/sharedmem"
 )
 

@@ -7,9 +7,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"gemu/driver/internal/sharedmem"
 	"os"
 	"sync"
+
+	"gemu/driver/internal/sharedmem"
 )
 
 // poolMemory is the file of a pool.

@@ -1,8 +1,9 @@
 package driver
 
 import (
-	"gemu/driver/internal/sharedmem"
 	"testing"
+
+	"gemu/driver/internal/sharedmem"
 )
 
 // onDevice0 has the properties of memory on the first device.

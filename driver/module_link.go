@@ -6,12 +6,12 @@ package driver
 import (
 	"bytes"
 	"context"
-	"gemu/driver/internal/linker"
 	"os"
 	"slices"
 	"strings"
 	"unsafe"
 
+	"gemu/driver/internal/linker"
 	"gemu/internal/cubin"
 	"gemu/internal/input"
 )

@@ -3,12 +3,11 @@ package sharedmem
 // This file holds the system calls for files in memory and their mappings.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"unsafe"
-
-	"bytes"
 
 	"golang.org/x/sys/unix"
 )
