@@ -1,24 +1,64 @@
-// Package driver is the CUDA driver API over package interp: a GPU that is not
-// there. It has the driver's objects (devices, contexts, modules, streams, events,
-// graphs, memory), its rules (which context is current, what a stream orders, what
-// a fault does to a context) and its result codes, without its C types. The shared
-// libraries under cmd are thin C shells around it.
+// Package driver implements the CUDA driver API on top of package interp, without its C types: devices, contexts,
+// modules, streams, events, graphs and memory, with the rules and result codes of the API. The shared libraries under
+// cmd are thin C layers around it.
 //
-// A Driver is one emulated driver. A Thread is a host thread's view of it: the API
-// keeps a stack of current contexts per thread, so most calls are methods of
-// Thread, with the name of the C function less its "cu" and what they give as Go
-// results. Objects are known by their Handle, as in C, so that a wrong handle is an
-// error and not a crash.
+// A Driver is one emulated driver. A Thread is the view of one host thread: the API keeps a stack of current contexts
+// for each thread. So most calls are methods of Thread. They have the name of the C function without "cu", and return
+// results as Go values. Objects are referred to by a Handle, as in C: a wrong handle is an error, not a crash. An error
+// carries a Result (see ResultOf).
 //
-// Work is asynchronous as the API says. Each operation is a task that waits for
-// those before it on its stream, and where the default stream is involved on
-// others (see stream.go). The first fault of a kernel stays the result of every
-// later call in its context.
+//	Driver                          settings, table of handles, map of memory (regions), one interp.Device
+//	  |
+//	  +-- Thread ...                stack of current contexts, one for each host thread
+//	  |
+//	  +-- Device ...                limits, used bytes
+//	        |
+//	        +-- Context ...         first fault, limits, modules, memory
+//	              |
+//	              +-- Stream legacy (the default stream)   task -> task -> task
+//	              |                                                  \       ^
+//	              +-- Stream blocking                      task ------> task  |    ordered with the default stream
+//	              |                                                         \ |
+//	              +-- Stream non-blocking                  task -> task -----+     ordered by events alone
 //
-// Device memory lies outside the Go heap. Its addresses are numbers that no host
-// address can be, so that the two cannot be confused; memory of the host that the
-// driver hands out or is told of has the address it has on the host.
+// Work is asynchronous. Each operation is a task with a goroutine: it waits for the previous task of its stream, for
+// the tasks that the default stream orders before it, and for the events that the stream waits for (stream_task.go).
+// The first fault of a kernel is the result of every later call in its context, unless Settings.ContinueOnFault is set.
 //
-// RunHost is the other way in: it runs a kernel on memory of the host, for clients
-// that know nothing of devices.
+// Device memory lies outside the Go heap. Its addresses lie above every address of the host, so the two cannot be
+// confused. Host memory that the driver allocates or registers has the same address on host and device.
+//
+// RunHost is a second entry point for clients without the driver API: it runs a kernel on memory of the host.
+//
+// One mutex, Driver.mu, guards the objects. A call locks it (Thread.enter, enterStream, enterQueue, enterWork) and
+// releases it while it waits for tasks. A Driver is safe for concurrent use, a Thread must be used by one goroutine at
+// a time.
+//
+// # Files in reading order
+//
+// Base: driver.go (Driver, Thread, handles), settings.go (environment variables), result.go, clientmemory.go,
+// hostbytes.go.
+//
+// Devices and contexts: device.go, context.go, context_limits.go, context_primary.go, context_green.go.
+//
+// Streams: stream_task.go (the order of work), stream.go, stream_queue.go, stream_event.go, stream_event_shared.go,
+// stream_memop.go, stream_attribute.go, stream_order.go (for race detection), stream_capture.go.
+//
+// Memory: memory_region.go, memory.go, memory_copy.go, memory_pointer.go, memory_advice.go, memory_pool.go,
+// memory_pool_shared.go, memory_virtual.go, memory_ipc.go.
+//
+// Modules: module.go, module_image.go (PTX in images), module_function.go, module_occupancy.go, module_library.go,
+// module_link.go.
+//
+// Launches: launch.go, launch_setup.go, launch_host.go, launch_unended.go.
+//
+// Graphs: graph.go, graph_work.go, graph_exec.go, graph_params.go, graph_edit.go, graph_update.go, graph_event.go,
+// graph_memory.go, graph_condition.go, graph_userobject.go, graph_dot.go.
+//
+// Textures: texture_array.go, texture.go, texture_tensormap.go.
+//
+// Observers of all launches: observe_statistics.go, observe_log.go, observe_accelsim.go, observe_sanitize.go,
+// observe_debug.go.
+//
+// Packages below: internal/sharedmem (memory that processes share), internal/linker (merging PTX).
 package driver
