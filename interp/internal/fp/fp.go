@@ -1,28 +1,3 @@
-// Package fp is the floating point of the PTX ISA, one scalar at a time and exact to the bit.
-//
-// It knows IEEE 754 binary32 and binary64 arithmetic in the four PTX rounding modes, the conversions
-// between f16, bf16, f32, f64 and the integers, the .approx functions, and the small rules that PTX adds
-// to IEEE 754: which NaN a result is, .ftz, .sat, and min and max that prefer numbers to NaNs.
-//
-// Three ideas carry the package:
-//
-//   - Round to odd. An f32 operation is done in float64, where it is exact or nearly so; what float64
-//     could not hold is folded into its last bit, and then one rounding to f32 is correct in every mode
-//     (53 bits hold the 24 of f32 with more than the two spare bits this needs).
-//   - Error terms. An f64 operation is done to nearest by the host; the sign of what was lost, found by an
-//     error-free transform, says whether a directed mode wants the neighbour instead.
-//   - Integer packing. Whatever fits neither goes through [format.pack], which rounds a 64-bit significand.
-//
-// Everything is the same on every host whose float32 and float64 are those of IEEE 754, subnormals
-// included. (GO386=softfloat is not one: in go1.26.8 some of its differences of small numbers are wrong,
-// and the tests of this package fail there.) Go may fuse x*y+z into one rounding, so each product that
-// feeds a sum, or is returned from a function that may be inlined into one, is written float32(x*y) or
-// float64(x*y), which forbids it.
-//
-// The package does not read instructions: the caller applies .ftz to operands and results with [FTZ32], where
-// there is no function with FTZ in its name, .sat with [Sat32], and turns sub into add of the negated operand. It keeps no exception flags (PTX has
-// none), and NaN payloads survive only in f64 and its conversions (see [Result64] and
-// [Format.NarrowNaN]), and from bf16 to f32.
 package fp
 
 import (
@@ -30,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Rounding is a PTX rounding modifier. For conversions to integral values the same constants stand for
-// .rni, .rzi, .rmi and .rpi. Any other value rounds as [RZ] in some functions and is a caller's bug.
+// Rounding is a PTX rounding modifier. For conversions to integral values the same constants stand for .rni, .rzi, .rmi
+// and .rpi. No other value may be passed; some functions then round as [RZ].
 type Rounding uint8
 
 const (
@@ -39,8 +14,8 @@ const (
 	RZ                  // .rz: toward zero
 	RM                  // .rm: toward negative infinity
 	RP                  // .rp: toward positive infinity
-	RNA                 // .rna: to nearest, ties away from zero; of [Format.Convert] only
-	RS                  // .rs: away from zero where random bits carry out of what is lost; likewise
+	RNA                 // .rna: to nearest, ties away from zero; only for [Format.Convert]
+	RS                  // .rs: away from zero if random bits carry out of the lost part; only for [Format.Convert]
 )
 
 // String returns the modifier without its dot: "rn", "rz", "rm", "rp", "rna", "rs".
@@ -52,7 +27,7 @@ func (r Rounding) String() string {
 	return names[r]
 }
 
-// opposite exchanges RM and RP: the mode for the magnitude of a negative number.
+// opposite exchanges RM and RP: it returns the mode for the magnitude of a negative number.
 func (r Rounding) opposite() Rounding {
 	switch r {
 	case RM:
@@ -63,12 +38,12 @@ func (r Rounding) opposite() Rounding {
 	return r
 }
 
-// Bit patterns of the NaN that each operation returns, whatever the payloads of its operands; of f64 that
-// is where no operand is a NaN, otherwise see [Result64].
+// Bit patterns of the NaN that each operation returns, for any payloads of its operands. For f64 they apply only if no
+// operand is a NaN; otherwise see [Result64].
 //
-// The manual (PTX ISA, Floating-Point Instructions) leaves the NaN of a single-precision result
-// unspecified, and says of double precision that payloads are supported, but not which operand's. These
-// are what an H200 gives (testdata/hw). Only the high word of f64 counts in [RcpApprox64].
+// The manual (PTX ISA, Floating-Point Instructions) does not specify the NaN of a single-precision result. It says that
+// double precision supports payloads, but not which operand's payload is the result's. These are the results of an H200
+// (testdata/hw). Only the high word of f64 counts in [RcpApprox64].
 const (
 	NaN32   uint32 = 0x7fffffff
 	NaN64   uint64 = 0xfff8000000000000 // Inf-Inf, 0*Inf, 0/0 and the like
@@ -76,7 +51,7 @@ const (
 	NaNBF16 uint16 = 0x7fff             // bf16
 )
 
-// quiet64 is the bit that a quiet NaN of f64 has.
+// quiet64 is the bit that marks a quiet NaN of f64.
 const quiet64 = 1 << 51
 
 // Canon32 returns x, or the canonical NaN if x is any NaN.
@@ -87,10 +62,10 @@ func Canon32(x float32) float32 {
 	return x
 }
 
-// Result64 returns r, the result of an operation on x and y; if it is a NaN, the one that the operation
-// gives: x made quiet if it is a NaN, otherwise y, and [NaN64] if neither is. Which of its operands an
-// operation prefers is its own: the second of sums and products, the factors of fma, again the second
-// before the first, before what is added, the first of quotients.
+// Result64 returns r, the result of an operation on x and y. If r is a NaN, it returns the NaN of the operation: x made
+// quiet if it is a NaN, otherwise y made quiet, and [NaN64] if neither is. The caller passes the preferred operand as x:
+// the second operand of sums and products, the first of quotients; fma prefers the second factor, then the addend, then
+// the first factor.
 func Result64(r, x, y float64) float64 {
 	if r == r {
 		return r
@@ -113,7 +88,7 @@ func Quiet64(x float64) float64 {
 	return x
 }
 
-// FTZ32 applies .ftz: a subnormal becomes the zero of its sign. All else, NaNs included, is unchanged.
+// FTZ32 applies .ftz: a subnormal becomes the zero of its sign. Everything else, NaNs included, is unchanged.
 func FTZ32(x float32) float32 {
 	if u := math.Float32bits(x); u&0x7f800000 == 0 {
 		return math.Float32frombits(u & 0x80000000)

@@ -1,10 +1,10 @@
 // This file holds the .approx functions.
 //
-// PTX documents for each of them a table of special values and a bound on the error, and leaves the rest
-// to the hardware. Here each is computed in float64 to 40 bits or more and rounded once to f32, so the
-// error is barely above half an ulp, inside every bound; it is not the bit pattern of any one GPU. The
-// kernels below are used instead of package math because that has assembly for some hosts and fused
-// products on others: the same input must give the same bits everywhere.
+// For each of them PTX documents a table of special values and a bound on the error, and leaves the rest to the
+// hardware. Here each is computed in float64 to 40 bits or more and rounded once to f32, so the error is barely above
+// half an ulp, inside every bound; it is not the bit pattern of any particular GPU. The kernels below replace package
+// math, which has assembly for some hosts and fused products on others: the same input must give the same bits
+// everywhere.
 //
 // Subnormal operands and results are supported, as in the forms without .ftz.
 
@@ -91,8 +91,8 @@ func CosApprox32(x float32) float32 {
 	return float32(sinKernel(y))
 }
 
-// SinTurns32 is sin.approx.ftz.2pi.f32, for x in turns: of its whole turns nothing is left. It keeps the
-// sign of a zero. An infinity gives NaN.
+// SinTurns32 is sin.approx.ftz.2pi.f32, for x in turns: whole turns have no effect. It keeps the sign of a zero. An
+// infinity gives NaN.
 func SinTurns32(x float32) float32 {
 	switch n, y := quarterTurns(x); n & 3 {
 	case 0:
@@ -106,7 +106,7 @@ func SinTurns32(x float32) float32 {
 	}
 }
 
-// CosTurns32 is cos.approx.ftz.2pi.f32, likewise.
+// CosTurns32 is cos.approx.ftz.2pi.f32, for x in turns. An infinity gives NaN.
 func CosTurns32(x float32) float32 {
 	switch n, y := quarterTurns(x); n & 3 {
 	case 0:
@@ -177,7 +177,7 @@ func Ex2Approx32(x float32) float32 {
 	return float32(exp2(float64(x)))
 }
 
-// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the others.
+// TanhApprox32 is tanh.approx.f32. Bound: 2^-11 relative; here as accurate as the other functions.
 //
 //	-Inf: -1   -0: -0   +0: +0   +Inf: +1
 //
@@ -248,8 +248,8 @@ func ftz64(x float64) float64 {
 	return x
 }
 
-// Taylor coefficients, constant first. Constant expressions are exact until stored, so no digits need
-// checking but those of math.Ln2.
+// Taylor coefficients, constant first. Constant expressions are exact until stored, so only the digits of math.Ln2 need
+// checking.
 var (
 	sinCoeff = [...]float64{ // sin(y)/y in y*y
 		1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800,
@@ -305,19 +305,20 @@ var twoOverPi = [...]uint64{
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 }
 
-// mul24 returns the product of w and m, below 2^24. It does what processors do on several at once.
+// mul24 returns the product of w and m, which must be below 2^24. It uses operations that processors have for several
+// lanes at once.
 func mul24(w, m uint64) (hi, lo uint64) {
 	low := w & (1<<32 - 1) * m
 	high := w>>32*m + low>>32
 	return high >> 32, high<<32 | low&(1<<32-1)
 }
 
-// reducePiOver2 returns y with |y| <= pi/4, about, and n so that x = n*pi/2 + y modulo 2*pi. It returns NaN
-// and 0 for Inf and NaN.
+// reducePiOver2 returns y, with |y| up to about pi/4, and n so that x = n*pi/2 + y modulo 2*pi. It returns NaN and 0
+// for Inf and NaN.
 //
-// For large x it multiplies by 2/pi in fixed point, and of the bits of 2/pi takes only those that leave a
-// product between 4 and 2^-190 (after Payne and Hanek). No float32 comes closer to a multiple of pi/2
-// than about 2^-30, so the fraction keeps 64 good bits and more, at every x.
+// For large x it multiplies by 2/pi in fixed point. Of the bits of 2/pi it takes only the bits that contribute to the
+// product between 4 and 2^-190 (after Payne and Hanek). No float32 comes closer to a multiple of pi/2 than about 2^-30,
+// so the fraction keeps 64 good bits and more, at every x.
 func reducePiOver2(x float32) (n uint, y float64) {
 	y = float64(x)
 	switch ax := math.Abs(y); {

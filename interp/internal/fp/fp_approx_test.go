@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The special values of the manual, and the subnormals it is silent about.
+// TestApproxSpecial has the special values of the manual, and subnormals, on which it is silent.
 func TestApproxSpecial(t *testing.T) {
 	const (
 		negInf, negZero, posZero, posInf = 0xff800000, 0x80000000, 0, 0x7f800000
@@ -61,7 +61,7 @@ func TestApproxSpecial64(t *testing.T) {
 	}{
 		{"rcp", RcpApprox64, map[uint64]uint64{negInf: negZero, negSub: negInf, negZero: negInf, posZero: posInf, posSub: posInf,
 			posInf: posZero, lowNaN: posZero, posInf | 1<<32: nan, 0xfff8 << 48: nan,
-			1023<<52 | 0xffffffff: 1023 << 52,   // the low word is not read
+			1023<<52 | 0xffffffff: 1023 << 52,   // the low word is ignored
 			0x7fe << 52:           posZero,      // the result would be subnormal
 			0x7fd << 52:           0x001 << 52,  // the least normal result
 			1 << 52:               0x7fd << 52}, // the least normal operand
@@ -90,14 +90,15 @@ func ulps(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e-24, -149))
 }
 
-// All are computed in more than 40 bits and rounded once, and the references are good to 50 or so.
+// TestApproxError: all functions are computed in more than 40 bits and rounded once, and the references have about 50
+// good bits.
 func TestApproxError(t *testing.T) {
 	const bound = 0.5 + 0x1p-12
 	tests := []struct {
 		name   string
 		f      func(float32) float32
 		want   func(float64) float64
-		lo, hi float64 // magnitudes, besides which all bit patterns are tried
+		lo, hi float64 // magnitudes; all bit patterns are tried, too
 		both   bool    // signs
 	}{
 		{"rcp", RcpApprox32, func(x float64) float64 { return 1 / x }, 0.5, 2, true},
@@ -142,9 +143,8 @@ func TestApproxError(t *testing.T) {
 	}
 }
 
-// TestApproxSameBits pins results to the last bit of float64 where that is to be had: they must not depend
-// on the host, which a product fused into a sum would make them do. Whoever changes a series changes the
-// sums below.
+// TestApproxSameBits pins results to the last bit of float64 where possible: they must not depend on the host, as they
+// would if a product were fused into a sum. A change of a series changes the sums below.
 func TestApproxSameBits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -170,7 +170,7 @@ func TestApproxSameBits(t *testing.T) {
 	}
 }
 
-// log2 is a logarithm that keeps its relative precision near one, which math.Log2 does not.
+// log2 is a logarithm with relative precision near one, which math.Log2 does not have.
 func log2(x float64) float64 {
 	if math.Abs(x-1) < 0.25 {
 		return math.Log1p(x-1) / math.Ln2
@@ -178,8 +178,8 @@ func log2(x float64) float64 {
 	return math.Log2(x)
 }
 
-// The float32 nearest to multiples of pi/2 test the reduction: what is left is as small as 2^-30, and its
-// leading bits come from far down in 2/pi.
+// TestReducePiOver2: the float32 nearest to multiples of pi/2 test the reduction. The remainder is as small as 2^-30,
+// and its leading bits come from far down in 2/pi.
 func TestReducePiOver2(t *testing.T) {
 	const prec = 480
 	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534"+
@@ -226,7 +226,8 @@ func TestReducePiOver2(t *testing.T) {
 			try(y)
 		}
 	}
-	// The last is the float32 nearest to a multiple of pi/2 relative to it, by trying all: 0x1.bbdp-30 is left.
+	// The last is the float32 that is relatively nearest to a multiple of pi/2, found by trying all: the remainder is
+	// 0x1.bbdp-30.
 	for _, u := range []uint64{0x3f490fdb, 0x3f490fdc, 0x40490fdb, 0x7f7fffff, 0x437ce5f1, 0x50a3e87f, 0x6f79be45} {
 		try(float32Of(u))
 	}

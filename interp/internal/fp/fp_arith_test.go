@@ -16,7 +16,7 @@ func TestRoundingString(t *testing.T) {
 	}
 }
 
-// A known answer keeps the oracle honest where it and the package could agree on a mistake.
+// TestOracle compares the oracle with known answers, because the oracle and the package could share a mistake.
 func TestOracle(t *testing.T) {
 	tests := []struct {
 		x    float64
@@ -40,7 +40,7 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// The example of the house style: float32 of a float64 fused multiply-add rounds twice and gives 3f800002.
+// TestFma32DoubleRounding: float32 of a float64 fused multiply-add rounds twice and gives 3f800002.
 func TestFma32DoubleRounding(t *testing.T) {
 	a, b, c := float32Of(0x39800001), float32Of(0x397ffffe), float32Of(0x3f800001)
 	if got := bitsOf32(FmaRN32(a, b, c)); got != 0x3f800001 {
@@ -277,8 +277,8 @@ func TestMinMax(t *testing.T) {
 	}
 }
 
-// TestFlushedResults compares results about the least normal number with those of numbers that have 24 bits
-// and any exponent: those below it are flushed.
+// TestFlushedResults compares results near the least normal number with results that have 24 bits and any exponent:
+// smaller results are flushed.
 func TestFlushedResults(t *testing.T) {
 	const least = 0x1p-126
 	modes := [4]big.RoundingMode{RN: big.ToNearestEven, RZ: big.ToZero, RM: big.ToNegativeInf, RP: big.ToPositiveInf}
@@ -299,7 +299,7 @@ func TestFlushedResults(t *testing.T) {
 	number := func(x float32) *big.Float { return exact().SetFloat64(float64(x)) }
 	rnd := source(t)
 	for range count(20000) {
-		// Two factors a few steps beside 1, and how they may be scaled to give a tiny result.
+		// Two factors a few steps from 1, and scales that give a tiny result.
 		near := func() float32 { return float32Of(uint64(0x3f800000 - 6 + rnd.IntN(12))) }
 		k := rnd.IntN(120)
 		a, b := near()*float32(math.Ldexp(1, -k)), near()*float32(math.Ldexp(1, k-126))

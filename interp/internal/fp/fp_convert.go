@@ -33,10 +33,10 @@ func NarrowF64(x float64) float32 {
 	return float32(x)
 }
 
-// F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up
-// to it. What counts then is whether it would reach 0x1p-126 if the exponent had no lower bound: tininess
-// after rounding, IEEE 754, 7.5. So it is in what NVIDIA's assembler makes of cvt.ftz.f32.f64, div.ftz,
-// rcp.ftz, and of a mul.ftz with constant operands.
+// F64ToF32FTZ is [F64ToF32] with .ftz for the result. A number a little below 0x1p-126 may be rounded up to it. It is
+// flushed unless it would reach 0x1p-126 with an exponent that has no lower bound: tininess after rounding, IEEE 754,
+// 7.5. NVIDIA's assembler does the same for cvt.ftz.f32.f64, div.ftz, rcp.ftz, and for a mul.ftz with constant
+// operands.
 func F64ToF32FTZ(x float64, r Rounding) float32 {
 	if math.Abs(x) < 0x1p-126 {
 		const up = 0x1p64 // away from the bound
@@ -118,8 +118,8 @@ func F16ToF64(h uint16) float64 {
 
 // F32ToF16 returns the bits of x rounded to f16 in mode r.
 func F32ToF16(x float32, r Rounding) uint16 {
-	// The common case, 2^-14 <= |x| < 2^16 to nearest: move the exponent, add just under half an ulp, or
-	// half if the last bit is odd, and cut. The carry makes Inf of what is 65520 or more.
+	// The common case, 2^-14 <= |x| < 2^16 to nearest: move the exponent, add just under half an ulp, or half if the
+	// last bit is odd, and cut. The carry turns 65520 or more into Inf.
 	u := math.Float32bits(x)
 	if m := u &^ (1 << 31); r == RN && m-(127-14)<<23 < (14+16)<<23 {
 		return uint16(u>>16&0x8000 | (m-(127-15)<<23+0xfff+m>>13&1)>>13)
@@ -132,8 +132,7 @@ func F64ToF16(x float64, r Rounding) uint16 {
 	return narrow16(f16, x, r)
 }
 
-// BF16ToF32 widens the bf16 number with bits h, exactly: they are the upper half of the result's, also
-// those of a NaN.
+// BF16ToF32 widens the bf16 number with bits h, exactly: h is the upper half of the result, also for a NaN.
 func BF16ToF32(h uint16) float32 {
 	return math.Float32frombits(uint32(h) << 16)
 }
@@ -232,12 +231,11 @@ func roundIntegral(x float64, r Rounding) float64 {
 	return math.Trunc(x)
 }
 
-// ToInt returns x rounded to an integral value in mode r and clamped to the range of the integer type of
-// the given width (8, 16, 32 or 64 bits) and signedness, in two's complement in the low bits of the
-// result; the others are zero. Clamping is what PTX does for every float-to-integer cvt, .sat or not.
+// ToInt returns x rounded to an integral value in mode r and clamped to the range of the integer type of the given
+// width (8, 16, 32 or 64 bits) and signedness, in two's complement in the low bits of the result; the upper bits are
+// zero. PTX clamps in every float-to-integer cvt, with or without .sat.
 //
-// What NaN becomes depends on the type x had in PTX, so ToInt has no answer for it but 0: use [F32ToInt]
-// or [F64ToInt] where x may be NaN.
+// The result for NaN depends on the type of x in PTX. ToInt returns 0: use [F32ToInt] or [F64ToInt] where x may be NaN.
 func ToInt(x float64, r Rounding, bits int, signed bool) uint64 {
 	x = roundIntegral(x, r)
 	mask := ^uint64(0) >> (64 - bits)
@@ -263,8 +261,8 @@ func ToInt(x float64, r Rounding, bits int, signed bool) uint64 {
 	return 0
 }
 
-// F32ToInt is [ToInt] for a source of .f32, .f16 or .bf16: NaN becomes 0, but 1<<63 if bits is 64 (PTX
-// ISA, cvt, integer notes).
+// F32ToInt is [ToInt] for a source of .f32, .f16 or .bf16: NaN becomes 0, or 1<<63 if bits is 64 (PTX ISA, cvt, integer
+// notes).
 func F32ToInt(x float32, r Rounding, bits int, signed bool) uint64 {
 	if x != x && bits == 64 {
 		return 1 << 63

@@ -55,8 +55,8 @@ func TestNarrow16(t *testing.T) {
 		{"F16", lay16, F16ToF32, F32ToF16, F64ToF16},
 		{"BF16", layBF16, BF16ToF32, F32ToBF16, F64ToBF16},
 	} {
-		// Each number gives itself back in every mode. Half an ulp above it is a tie, and a little above
-		// or below that is not; the magnitude decides, so positive numbers stand for both signs.
+		// Each number gives itself back in every mode. Half an ulp above it is a tie, and a little above or below is no
+		// tie; the magnitude decides, so positive numbers stand for both signs.
 		for h := range uint64(1 << 16) {
 			x := tt.to32(uint16(h))
 			want := h

@@ -14,7 +14,7 @@ const (
 	// tiny64 bounds the magnitudes for which the residual of a product, quotient or root could fall below
 	// the least subnormal, 2^-1074, and its sign be lost: residuals are above 2^-107 of the operand.
 	tiny64 = 0x1p-960
-	// subnormalShift64 is an even power of two that brings them to safety.
+	// subnormalShift64 is an even power of two that moves such operands away from the subnormals.
 	subnormalShift64     = 0x1p200
 	subnormalShiftRoot64 = 0x1p100
 )

@@ -28,7 +28,7 @@ func Max32(a, b float32) float32 {
 	return math.Float32frombits(math.Float32bits(a) & math.Float32bits(b))
 }
 
-// Min64 is [Min32] for f64. Of two NaNs the second stays, made quiet.
+// Min64 is [Min32] for f64. Two NaNs give the second, made quiet.
 func Min64(a, b float64) float64 {
 	switch {
 	case b < a || a != a:

@@ -1,4 +1,4 @@
-// This file holds the formats of numbers besides f64, as data.
+// This file holds the formats other than f64, as data.
 
 package fp
 
@@ -9,19 +9,19 @@ import (
 	"gemu/ptx"
 )
 
-// Format describes a format of 4 to 32 bits (PTX ISA 5.2.2 to 5.2.4): a sign, an exponent and
-// a fraction, or a number of fixed point. Numbers of all of them are numbers of f32.
+// Format describes a format of 4 to 32 bits (PTX ISA 5.2.2 to 5.2.4): a sign, an exponent and a fraction, or a
+// fixed-point number. The numbers of every format are numbers of f32.
 type Format struct {
 	format
 	max   uint64 // bits of the largest finite number
-	nan   uint64 // of the NaN that results are; 0: there is none
-	sign  uint64 // 0: it has no negative numbers, and exponents only: no zero, no subnormals
-	fixed bool   // two's complement, in units of the last of frac bits
-	plain bool   // without a sign, though with a zero and subnormals: sign is the bit above the format
+	nan   uint64 // bits of the NaN result of operations; 0: there is none
+	sign  uint64 // sign bit; 0: no negative numbers, and only exponents: no zero, no subnormals
+	fixed bool   // two's complement, in units of 2^-frac
+	plain bool   // no sign, but zero and subnormals: sign is the bit above the format
 }
 
-// The formats. F16 and BF16 are those of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19
-// bits of an f32. E4M3 has NaN but no infinity, E3M2, E2M3 and E2M1 have neither, nor has S2F6.
+// Formats. F16 and BF16 are those of [F32ToF16] and [F32ToBF16]; a TF32 is the upper 19 bits of an f32. E4M3 has NaN
+// but no infinity; E3M2, E2M3, E2M1 and S2F6 have neither.
 var (
 	F16   = Format{format: f16, max: 0x7bff, nan: uint64(NaN16), sign: 1 << 15}
 	BF16  = Format{format: bf16, max: 0x7f7f, nan: uint64(NaNBF16), sign: 1 << 15}
@@ -37,13 +37,13 @@ var (
 	F32   = Format{format: format{frac: 23, bias: 127, inf: 0xff << 23}, max: 0xff<<23 - 1, nan: 0x7fffffff, sign: 1 << 31}
 )
 
-// narrow are the formats that are no Go types.
+// narrow holds the formats by type.
 var narrow = [...]*Format{
 	ptx.F16: &F16, ptx.BF16: &BF16, ptx.TF32: &TF32, ptx.E5M2: &E5M2, ptx.E4M3: &E4M3, ptx.E3M2: &E3M2, ptx.E2M3: &E2M3,
 	ptx.E2M1: &E2M1, ptx.UE8M0: &UE8M0, ptx.S2F6: &S2F6, ptx.UE5M3: &UE5M3,
 }
 
-// FormatOf is the format of a type of at most 19 bits; nil for other types.
+// FormatOf returns the format of a type of at most 19 bits; nil for other types.
 func FormatOf(t ptx.Type) *Format {
 	if int(t) < len(narrow) {
 		return narrow[t]
@@ -51,7 +51,7 @@ func FormatOf(t ptx.Type) *Format {
 	return nil
 }
 
-// Class is what kind of number bits stand for.
+// Class is the kind of a number.
 type Class uint8
 
 const (
@@ -60,23 +60,23 @@ const (
 	NotANumber
 )
 
-// Fraction is how many bits of a significand are behind the point.
+// Fraction is the number of fraction bits of a significand.
 func (f *Format) Fraction() int { return int(f.frac) }
 
-// NaN is the NaN that results are.
+// NaN returns the bits of the NaN result of operations.
 func (f *Format) NaN() uint64 { return f.nan }
 
-// Infinity is the infinity of a sign.
+// Infinity returns the bits of the infinity with the given sign.
 func (f *Format) Infinity(neg bool) uint64 { return f.signed(f.inf, neg) }
 
-// NarrowNaN returns the bits of what cvt makes of x, a NaN of f64: it keeps its sign and what there is room for
-// of its payload, and is made quiet. Formats without infinities have no such NaN.
+// NarrowNaN returns the bits of cvt's result for a NaN x of f64: it keeps the sign and the upper bits of the payload,
+// as many as fit, and is made quiet. Formats without infinities have no such NaN.
 func (f *Format) NarrowNaN(x float64) uint64 {
 	u := math.Float64bits(x)
 	return f.signed(f.inf|1<<(f.frac-1)|u<<12>>(64-f.frac), u>>63 != 0)
 }
 
-// signed is bits with a sign.
+// signed adds a sign to bits.
 func (f *Format) signed(bits uint64, neg bool) uint64 {
 	if neg {
 		return bits | f.sign
@@ -84,8 +84,8 @@ func (f *Format) signed(bits uint64, neg bool) uint64 {
 	return bits
 }
 
-// Split takes apart what bits of a format with a sign stand for: mant · 2^(exp−Fraction). A
-// subnormal number has the exponent of the least normal one. Bits above the format are ignored.
+// Split decodes the bits of a number of a format with a sign: mant · 2^(exp−Fraction). A subnormal has the exponent of
+// the least normal number. Bits above the format are ignored.
 func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class) {
 	magnitude := bits & (f.sign - 1)
 	neg, mant, exp = bits&f.sign != 0 && !f.plain, magnitude&(1<<f.frac-1), int(magnitude>>f.frac)
@@ -102,8 +102,8 @@ func (f *Format) Split(bits uint64) (neg bool, mant uint64, exp int, class Class
 	return neg, mant, exp - f.bias, class
 }
 
-// Pack rounds mag · 2^exp in mode r, RN or RZ, to a format with infinities, which is what is
-// too large becomes in both. Zero is positive.
+// Pack rounds mag · 2^exp in mode r, RN or RZ, to a format with infinities. A number that is too large becomes an
+// infinity in both modes. Zero is positive.
 func (f *Format) Pack(neg bool, mag uint64, exp int, r Rounding) uint64 {
 	if mag == 0 {
 		return 0
@@ -112,7 +112,7 @@ func (f *Format) Pack(neg bool, mag uint64, exp int, r Rounding) uint64 {
 	return f.signed(min(f.magnitude(exp+63-n, mag<<n, r, 0), f.inf), neg)
 }
 
-// Value is the number that bits of the format stand for; those above it are ignored.
+// Value returns the number with the given bits; bits above the format are ignored.
 func (f *Format) Value(bits uint64) float64 {
 	switch {
 	case f.fixed:
@@ -137,10 +137,10 @@ func (f *Format) Value(bits uint64) float64 {
 	return x
 }
 
-// Convert returns the bits of x rounded once in mode r, for which random has bits from the
-// uppermost on. What the format does not hold becomes its largest number with satfinite, or if
-// it has neither infinity nor NaN; else infinity or NaN, as the mode says. NaN without a NaN is
-// the largest number. A format without negative numbers gets the magnitude.
+// Convert returns the bits of x rounded once in mode r; random holds the random bits of RS, from the uppermost on. With
+// satfinite, or if the format has neither infinity nor NaN, a number that is too large becomes the largest number;
+// otherwise it becomes an infinity or NaN, as the mode requires. If the format has no NaN, NaN becomes the largest
+// number. A format without negative numbers gets the magnitude.
 func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) uint64 {
 	if x != x {
 		if f.nan == 0 {
@@ -170,12 +170,12 @@ func (f *Format) Convert(x float64, r Rounding, random uint64, satfinite bool) u
 		}
 	}
 	if f.nan != 0 && f.inf == 0 && u == f.nan {
-		return f.nan // whatever the sign was
+		return f.nan // for either sign
 	}
 	return f.signed(u, neg)
 }
 
-// beyond is the magnitude of what is too large.
+// beyond returns the magnitude for numbers that are too large.
 func (f *Format) beyond(r Rounding) uint64 {
 	switch {
 	case f.inf != 0 && (r == RZ || r == RM):
@@ -188,8 +188,8 @@ func (f *Format) beyond(r Rounding) uint64 {
 	return f.max
 }
 
-// magnitude rounds m/2^63 * 2^exp to the number of representable magnitudes up to it; there are
-// more of them than the format has.
+// magnitude rounds m/2^63 * 2^exp, and returns the number of representable magnitudes up to the result; it may exceed
+// the largest of the format.
 func (f *Format) magnitude(exp int, m uint64, r Rounding, random uint64) uint64 {
 	biased := exp + f.bias
 	if f.sign == 0 { // a power of two

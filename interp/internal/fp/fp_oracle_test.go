@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// testFormat describes a float format to the oracle. The package's own format type is not used, so that a
-// mistake there cannot hide.
+// testFormat describes a float format to the oracle. It is not the package's own format type, so that a mistake there
+// cannot hide.
 type testFormat struct {
 	frac, exp uint // widths in bits
 	nan       uint64
@@ -28,8 +28,8 @@ var (
 func (l *testFormat) inf() uint64  { return (1<<l.exp - 1) << l.frac }
 func (l *testFormat) sign() uint64 { return 1 << (l.width - 1) }
 
-// value returns the number with the non-negative bits u. The bits of Inf give the power of two that would
-// follow the largest finite number, which is what rounding to nearest takes Inf for.
+// value returns the number with the non-negative bits u. For the bits of Inf it returns the power of two that would
+// follow the largest finite number: rounding to nearest treats Inf like that.
 func (l *testFormat) value(u uint64) *big.Float {
 	e, m := int(u>>l.frac), u&(1<<l.frac-1)
 	if e == 0 {
@@ -41,10 +41,10 @@ func (l *testFormat) value(u uint64) *big.Float {
 	return x.SetMantExp(x, e-(1<<(l.exp-1)-1)-int(l.frac))
 }
 
-// round returns the bits, for each mode, of a real number other than zero of the given sign. The number
-// is known only by compare, which returns the sign of |number| - x.
+// round returns the bits, for each mode, of a real number other than zero of the given sign. The number is known only
+// by compare, which returns the sign of |number| - x.
 //
-// Magnitudes are ordered as their bits are, so a binary search finds the last one not above the number.
+// Magnitudes are ordered like their bits, so a binary search finds the last magnitude that is not above the number.
 func (l *testFormat) round(neg bool, compare func(x *big.Float) int) (out [4]uint64) {
 	lo, hi := uint64(0), l.inf() // lo <= number < hi, or number >= the power of two for Inf
 	for hi-lo > 1 {
@@ -117,8 +117,8 @@ func (l *testFormat) number(x *big.Float) [4]uint64 {
 	return l.round(x.Signbit(), abs.Cmp)
 }
 
-// aNaN is what an operation gives that has no number for a result: of f64 the first of its operands, in the
-// order in which it prefers them, that is a NaN, made quiet.
+// aNaN returns the NaN result of an operation without a number as result: for f64 the first operand that is a NaN, in
+// the order of preference, made quiet.
 func (l *testFormat) aNaN(operands ...float64) [4]uint64 {
 	for _, x := range operands {
 		if x != x && l == lay64 {
@@ -281,8 +281,8 @@ func count(n int) int {
 	return n
 }
 
-// random returns random bits: usually any pattern, often one with an exponent near one, so that operands
-// meet, and often one with a run of equal bits, which makes ties and cancellations.
+// random returns random bits: usually any pattern, often with an exponent near one, so that operands interact, and
+// often with a run of equal bits, which makes ties and cancellations.
 func (l *testFormat) random(rnd *rand.Rand) uint64 {
 	u := rnd.Uint64() & (l.sign()<<1 - 1)
 	kind := rnd.IntN(8)

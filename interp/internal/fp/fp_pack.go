@@ -41,7 +41,7 @@ func (f format) pack(neg bool, exp int, m uint64, r Rounding) uint64 {
 		shift += uint(1 - biased)
 	}
 	if shift > 64 {
-		m, shift = 1, 64 // below half of the least subnormal: that it is not zero is all that matters
+		m, shift = 1, 64 // below half of the least subnormal: only being nonzero matters
 	}
 	u += m >> shift
 	switch lost := m << (64 - shift); r {
