@@ -1,8 +1,7 @@
 package alu
 
-// This file holds comparisons (manual sections 9.3.1, 9.7.6.1 and 9.7.6.2).
-// Ordered float comparisons are false, unordered ones (…u) true where an operand
-// is NaN.
+// This file holds comparisons (manual sections 9.3.1, 9.7.6.1 and 9.7.6.2). If an operand is NaN, ordered float
+// comparisons are false and unordered comparisons (…u) true.
 
 import (
 	"golang.org/x/exp/constraints"
@@ -74,7 +73,7 @@ func num[T number](a, b T) bool { return a == a && b == b }
 //gemu:compare nan.$T; T = f32 f64
 func nan[T number](a, b T) bool { return a != a || b != b }
 
-// The boolean operators of setp, in Instr.Imm.
+// Boolean operators of setp, in Instr.Imm.
 const (
 	BoolNone = iota
 	BoolAnd
@@ -82,7 +81,7 @@ const (
 	BoolXor
 )
 
-// setPredicates finishes a comparison whose outcome is t.
+// setPredicates writes the results of a comparison with outcome t.
 func setPredicates(f *regfile.File, instr *code.Instr, m, t uint32) {
 	c := uint32(0)
 	if instr.Imm != BoolNone {
@@ -97,8 +96,8 @@ func setPredicates(f *regfile.File, instr *code.Instr, m, t uint32) {
 	}
 }
 
-// Combine is p = t op c and q = !t op c (manual 9.7.6.2), for the boolean operator
-// and the complement of c in imm.
+// Combine returns p = t op c and q = !t op c (manual 9.7.6.2). imm holds the boolean operator op and the complement of
+// c.
 func Combine(t, c uint32, imm uint64) (p, q uint32) {
 	if imm&ComplementC != 0 {
 		c = ^c

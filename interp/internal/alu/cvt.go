@@ -1,7 +1,7 @@
 package alu
 
-// This file holds the conversions that compilers emit (manual section
-// 9.7.9.21). Every other one runs through convert in slow.go.
+// This file holds the conversions that compilers emit (manual section 9.7.9.21). All other conversions use convert in
+// slow.go.
 
 import (
 	"golang.org/x/exp/constraints"
@@ -9,8 +9,7 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// Between integers: the source is extended as its type says, then cut to the
-// destination.
+// Between integers: the source is extended by its type, then cut to the destination.
 //
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u32 s32 u64|s64
 //gemu:kernel cvt.$D.$S; D = u32|s32 u64|s64; S = u8 s8 u16 s16
@@ -108,8 +107,8 @@ func cvtF16F32(a float32) uint16 { return fp.F32ToF16(a, fp.RN) }
 //gemu:kernel cvt.sat.f32.f32
 func cvtSatF32(a float32) float32 { return fp.Sat32(a) }
 
-// sext and zext widen a narrow result to its register: conversions to a
-// register wider than the destination type (manual 9.4.1).
+// sext and zext widen a narrow result to its register, for conversions to a register wider than the destination type
+// (manual 9.4.1).
 //
 //gemu:kernel widen.s8.b16; rule = convert
 func widenS8B16(a int8) uint16 { return uint16(a) }

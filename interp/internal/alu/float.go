@@ -1,12 +1,10 @@
 package alu
 
-// This file holds floating-point arithmetic (manual section 9.7.3) in the forms
-// that compilers emit: rounding to nearest, with or without .ftz. Other roundings,
-// .sat and the rarer modifiers run through the functions of slow.go.
+// This file holds floating-point arithmetic (manual section 9.7.3) in the forms that compilers emit: rounding to
+// nearest, with or without .ftz. Other roundings, .sat and the rarer modifiers use the functions of slow.go.
 //
-// {ftz} in a key makes two kernels, without and with flushing of subnormal
-// operands and results. It serves where no result that rounds up to the least
-// normal number is to be flushed.
+// {ftz} in a key makes two kernels, without and with flushing of subnormal operands and results. It is correct only if
+// results that round up to the least normal number must not be flushed.
 
 import (
 	"math"
@@ -107,8 +105,8 @@ func ex2F32(a float32) float32 { return fp.Ex2Approx32(a) }
 //gemu:kernel tanh.approx.f32; takes = 7
 func tanhF32(a float32) float32 { return fp.TanhApprox32(a) }
 
-// abs and neg of f32 give the canonical NaN, the manual leaves theirs open; with .ftz
-// a subnormal becomes a zero. Those of f64 keep a NaN, its sign too, and make it quiet.
+// abs and neg of f32 give the canonical NaN, which the manual leaves undefined; with .ftz a subnormal becomes a zero.
+// For f64 they keep a NaN and its sign, and make it quiet.
 //
 //gemu:kernel abs{ftz}.f32
 func absF32(a float32) float32 {
@@ -148,7 +146,7 @@ func minF64(a, b float64) float64 { return fp.Min64(a, b) }
 //gemu:kernel max.f64
 func maxF64(a, b float64) float64 { return fp.Max64(a, b) }
 
-// copysign gives b the sign of a (manual 9.7.3.2).
+// copysign returns b with the sign of a (manual 9.7.3.2).
 //
 //gemu:kernel copysign.f32
 func copysignF32(a, b float32) float32 {

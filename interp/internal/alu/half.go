@@ -1,7 +1,7 @@
 package alu
 
-// This file holds arithmetic of half and mixed precision: manual sections 9.7.4 and 9.7.5. Every number of f16
-// and bf16 is one of f32; sums and products are rounded once.
+// This file holds arithmetic of half and mixed precision: manual sections 9.7.4 and 9.7.5. Every number of f16 and bf16
+// is a number of f32; sums and products are rounded once.
 
 import (
 	"math"
@@ -9,12 +9,12 @@ import (
 	"gemu/interp/internal/fp"
 )
 
-// halfFormat is what sets f16 and bf16 apart.
+// halfFormat holds the differences between f16 and bf16.
 type halfFormat struct {
 	wide        func(h uint16) float32
 	narrow      func(x float64, r fp.Rounding) uint16
 	leastNormal float64 // the least normal number
-	flushBelow  float64 // what is below rounds to less than that, if there were smaller normal numbers
+	flushBelow  float64 // results below it round to less than leastNormal, if the exponent had no lower bound
 }
 
 var (
@@ -22,8 +22,8 @@ var (
 	bf16 = halfFormat{fp.BF16ToF32, fp.F64ToBF16, 0x1p-126, 0x1p-126 - 0x1p-135}
 )
 
-// outOfBoundsNaN is the NaN that tensor copies write for what lies outside of the tensor. The manual
-// does not say which it is; 0x7ff7 is what GPUs of sm_120 write.
+// outOfBoundsNaN is the NaN that tensor copies write for elements outside of the tensor. The manual does not specify
+// it; GPUs of sm_120 write 0x7ff7.
 const outOfBoundsNaN = 0x7ff7
 
 //gemu:kernel $OP.any.f16; OP = add sub mul fma min max abs neg ex2 tanh; takes = 63 slow
@@ -46,14 +46,14 @@ func anyBF16x2(op floatOp, a, b, c uint32, imm uint64) uint32 {
 	return bf16.computeBoth(op, a, b, c, modifiersFromImm(imm))
 }
 
-// computeBoth is op on both halves.
+// computeBoth computes op on both halves.
 func (h *halfFormat) computeBoth(op floatOp, a, b, c uint32, s Modifiers) uint32 {
 	lo := h.compute(op, uint16(a), uint16(b), uint16(c), s)
 	hi := h.compute(op, uint16(a>>16), uint16(b>>16), uint16(c>>16), s)
 	return pack2(uint32(lo), uint32(hi))
 }
 
-// compute is an operation on one number of the format.
+// compute computes an operation on one number of the format.
 func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	if s.OutOfBounds && (a&0x7fff == outOfBoundsNaN || b&0x7fff == outOfBoundsNaN) {
 		return 0
@@ -97,7 +97,7 @@ func (h *halfFormat) compute(op floatOp, a, b, c uint16, s Modifiers) uint16 {
 	return h.narrow(r, s.Rnd)
 }
 
-// flush makes zeros of subnormal numbers.
+// flush turns subnormal numbers into zeros.
 func (h *halfFormat) flush(x float32) float32 {
 	if math.Abs(float64(x)) < h.leastNormal {
 		return float32(math.Copysign(0, float64(x)))
@@ -105,7 +105,7 @@ func (h *halfFormat) flush(x float32) float32 {
 	return x
 }
 
-// Of mixed precision: halves are numbers of f32.
+// Mixed precision: halves are numbers of f32.
 //
 //gemu:kernel $OP.any.f32.f16; OP = add sub; takes = 63 slow
 func mixedF16(op floatOp, a uint16, c float32, imm uint64) float32 {

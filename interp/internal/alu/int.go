@@ -12,7 +12,7 @@ import (
 
 func signed[T constraints.Integer]() bool { return ^T(0) < 0 }
 
-// width is the number of bits of a T; a constant to the compiler.
+// width returns the number of bits of a T; it is a constant for the compiler.
 func width[T constraints.Integer]() int { return 8 * int(unsafe.Sizeof(T(0))) }
 
 // Manual 9.7.1.1.
@@ -121,8 +121,8 @@ func sad[T constraints.Integer](a, b, c T) T {
 	return c + (a - b)
 }
 
-// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; the GPUs give all
-// ones, and so is the remainder: docs/design/arithmetic.md.
+// Manual 9.7.1.8 and 9.7.1.9. Division by zero is undefined; on GPUs quotient and remainder are all ones:
+// docs/design/arithmetic.md.
 //
 //gemu:kernel div.$T; T = u16 u32 u64 s16 s32 s64; takes = 7
 func div[T constraints.Integer](a, b T) T {
@@ -197,7 +197,7 @@ func maxReluS2(a, b uint32) uint32 {
 	return pack2(uint32(max(int16(a), int16(b), 0)), uint32(max(int16(a>>16), int16(b>>16), 0)))
 }
 
-// Of bytes, and saturating of halves.
+// Packed bytes, and packed halves with saturation.
 //
 //gemu:kernel $OP.u8x4; OP = add sub min max slow
 func packedU8(op floatOp, a, b uint32) uint32 { return inParts[uint8](op, false, false, a, b) }
@@ -223,7 +223,7 @@ func packedSatU16(op floatOp, a, b uint32) uint32 { return inParts[uint16](op, t
 //gemu:kernel $OP.sat.s16x2; OP = add slow
 func packedSatS16(op floatOp, a, b uint32) uint32 { return inParts[int16](op, true, false, a, b) }
 
-// inParts computes with each of the integers of type T that the words hold.
+// inParts computes each of the integers of type T in the words.
 func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uint32 {
 	n := width[T]()
 	lower, upper := int32(0), int32(1)<<n-1
@@ -256,7 +256,7 @@ func inParts[T constraints.Integer](op floatOp, sat, relu bool, a, b uint32) uin
 	return d
 }
 
-// clmad.lo and clmad.hi (PTX ISA 9.3): half of a product without carries, and c.
+// clmad.lo and clmad.hi (PTX ISA 9.3): half of a carry-less product, xor c.
 //
 //gemu:kernel clmad.lo.u64 slow
 func clmadLo(a, b, c uint64) uint64 {
@@ -289,8 +289,7 @@ func popc32(a uint32) uint32 { return uint32(bits.OnesCount32(a)) }
 //gemu:kernel popc.b64
 func popc64(a uint64) uint32 { return uint32(bits.OnesCount64(a)) }
 
-// Manual 9.7.13.15.17: the pending arrivals that the state of an mbarrier says were left
-// (docs/async.md has its bits).
+// Manual 9.7.13.15.17: the pending arrivals in the state of an mbarrier (docs/async.md has its bits).
 //
 //gemu:kernel mbarrier.pending_count.b64
 func pendingCount(a uint64) uint32 { return uint32(a & (1<<20 - 1)) }
@@ -357,8 +356,8 @@ func brev32(a uint32) uint32 { return bits.Reverse32(a) }
 //gemu:kernel brev.b64
 func brev64(a uint64) uint64 { return bits.Reverse64(a) }
 
-// Manual 9.7.1.19. It says that position and length are 8 bits of b and c, and
-// so they are for 32-bit types; those of 64 bits use all of b and c on GPUs.
+// Manual 9.7.1.19. It defines position and length as 8 bits of b and c. This is true for 32-bit types; for 64-bit types
+// GPUs use all of b and c.
 //
 //gemu:kernel bfe.$T; T = u32 u64
 func bfeU[T constraints.Integer](a T, b, c uint32) T {
@@ -373,7 +372,7 @@ func bfeS[T constraints.Integer](a T, b, c uint32) T {
 	if n == 0 {
 		return 0
 	}
-	a >>= pos // shifts in the sign where the field reaches beyond the msb
+	a >>= pos // shifts in the sign if the field reaches beyond the msb
 	if n >= w {
 		return a
 	}
@@ -389,7 +388,7 @@ func bfi[T constraints.Integer](a, b T, c, e uint32) T {
 	return b&^mask | a<<pos&mask
 }
 
-// fieldOf is the position and length that a bit field of T has.
+// fieldOf returns the position and length of a bit field of T.
 func fieldOf[T constraints.Integer](pos, n uint32) (uint32, uint32) {
 	if width[T]() == 32 {
 		return pos & 0xff, n & 0xff
@@ -427,7 +426,7 @@ func bmskClamp(a, b uint32) uint32 {
 //gemu:kernel bmsk.wrap.b32 slow
 func bmskWrap(a, b uint32) uint32 { return (1<<(b&31) - 1) << (a & 31) }
 
-// Manual 9.7.1.23: the bytes of a and b are signed or unsigned each.
+// Manual 9.7.1.23: the bytes of a and of b are signed or unsigned independently.
 //
 //gemu:kernel dp4a.$A.$B; A = u32 s32; B = u32 s32 slow
 func dp4a[A, B constraints.Integer](a A, b B, c uint32) uint32 {
@@ -458,9 +457,8 @@ func field[T constraints.Integer](v uint32, pos, n int) uint32 {
 	return v >> (32 - n)
 }
 
-// Manual 9.7.2: arithmetic with the carry flag CC.CF. Differences are sums on
-// GPUs, a - b = a + ^b + 1, and the flag is that sum's carry: 1 if nothing is
-// borrowed. subc adds the flag in place of the 1.
+// Manual 9.7.2: arithmetic with the carry flag CC.CF. GPUs compute differences as sums, a - b = a + ^b + 1, and the
+// flag is the carry of that sum: 1 if there is no borrow. subc adds the flag in place of the 1.
 //
 //gemu:kernel add.cc.$T; T = u32|s32
 func addCC32(a, b uint32) (uint32, bool) {

@@ -1,7 +1,6 @@
 package alu
 
-// This file holds logic, shifts, moves and selection: manual sections 9.7.6.3,
-// 9.7.6.4, 9.7.8 and 9.7.9.
+// This file holds logic, shifts, moves and selection: manual sections 9.7.6.3, 9.7.6.4, 9.7.8 and 9.7.9.
 
 import "golang.org/x/exp/constraints"
 
@@ -25,15 +24,14 @@ func cnot[T constraints.Integer](a T) T {
 	return 0
 }
 
-// lop3 evaluates the table by its variable a: where a is set the upper four
-// entries decide, else the lower four.
+// lop3 evaluates the table by its variable a: where a is set the upper four entries decide, else the lower four.
 //
 //gemu:kernel lop3.b32; takes = 7
 func lop3(a, b, c uint32, imm uint64) uint32 {
 	return a&lop2(uint32(imm>>4), b, c) | ^a&lop2(uint32(imm), b, c)
 }
 
-// lop2 is the function of two variables with the four-entry table lut.
+// lop2 returns the function of two variables with the four-entry table lut.
 func lop2(lut, b, c uint32) uint32 {
 	return b&(c&-(lut>>3&1)|^c&-(lut>>2&1)) | ^b&(c&-(lut>>1&1)|^c&-(lut&1))
 }
@@ -56,7 +54,7 @@ func shfRClamp(a, b, c uint32) uint32 {
 //gemu:kernel shf.r.wrap.b32
 func shfRWrap(a, b, c uint32) uint32 { return shfRClamp(a, b, c&31) }
 
-// Shifts clamp their amount to the width, which Go's do too.
+// Shifts clamp their amount to the width, as Go's shifts do.
 //
 //gemu:kernel shl.$T; T = b16 b32 b64
 func shl[T constraints.Integer](a T, b uint32) T { return a << b }
@@ -82,7 +80,7 @@ func xorPred(a, b bool) bool { return a != b }
 //gemu:kernel not.pred
 func notPred(a bool) bool { return !a }
 
-// mask.u32 and mask.f32 make the result of set from a predicate.
+// mask.u32 and mask.f32 convert a predicate to the result of set.
 //
 //gemu:kernel mask.u32
 func maskU32(a bool) uint32 { return -bit(a) }
@@ -109,7 +107,7 @@ func selp[T constraints.Integer](a, b T, c bool) T {
 //gemu:kernel slct.$T.s32; T = b32 b64 slow
 func slctS[T constraints.Integer](a, b T, c int32) T { return selp(a, b, c >= 0) }
 
-// slct on a float takes a where c >= 0, so b where c is NaN; -0 counts as 0.
+// slct on a float selects a if c >= 0, so b if c is NaN; -0 counts as 0.
 //
 //gemu:kernel slct.$T.f32; T = b32 b64 slow
 func slctF[T constraints.Integer](a, b T, c float32) T { return selp(a, b, c >= 0) }
@@ -160,8 +158,7 @@ func prmtRC16(a, b, c uint32) uint32 {
 	return prmt(a, b, [4]uint32{0x1010, 0x3232, 0x1010, 0x3232}[c&3])
 }
 
-// pack and unpack are the vector forms of mov: parts of n bits, the first the
-// lowest. The shift comes with the instruction.
+// pack and unpack are the vector forms of mov: parts of n bits, the first in the lowest bits. imm is the shift.
 //
 //gemu:kernel insert.$T; T = b32 b64
 func insert[T constraints.Integer](a T, b uint32, imm uint64) T { return a | T(b)<<imm }

@@ -1,7 +1,7 @@
 package alu
 
-// This file holds arithmetic on pairs and fours of numbers of different types: manual of PTX 9.4, sections
-// 9.7.5 and 9.7.6. All numbers are numbers of f64, and so are their products; a result is rounded once.
+// This file holds arithmetic on two or four packed numbers of different types: manual of PTX 9.4, sections 9.7.5 and
+// 9.7.6. All numbers are numbers of f64, and so are their products; a result is rounded once.
 
 import (
 	"math"
@@ -69,7 +69,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 		case opSub:
 			v = fp.Sum(x[0], -x[1], r)
 		case opMul:
-			if elem.Bits() == 16 && types[1].Bits() == 32 { // the other format of 16 bits, which is converted first
+			if elem.Bits() == 16 && types[1].Bits() == 32 { // the second 16-bit format, which is converted first
 				x[1] = format.Value(format.Convert(x[1], fp.RN, 0, false))
 			}
 			v = x[0] * x[1]
@@ -84,7 +84,7 @@ func mixed(a, b, c, imm uint64) (d uint64) {
 	return d
 }
 
-// element is the i-th number of packed ones.
+// element returns the i-th packed number.
 func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
 	elem, count := t.Elements()
 	v := packedFormat(elem).Value(bits >> (i * t.Bits() / count))
@@ -94,7 +94,7 @@ func element(bits uint64, t ptx.Type, i int, ftz bool) float64 {
 	return v
 }
 
-// packedFormat is the format of a type of at most 32 bits.
+// packedFormat returns the format of a type of at most 32 bits.
 func packedFormat(t ptx.Type) *fp.Format {
 	if t == ptx.F32 {
 		return &fp.F32
@@ -102,7 +102,7 @@ func packedFormat(t ptx.Type) *fp.Format {
 	return fp.FormatOf(t)
 }
 
-// Comparisons of set on packed integers, in Instr.Imm with the width of an integer and bit 8 for signed ones.
+// Comparisons of set on packed integers. Instr.Imm also holds the width of an integer, and bit 8 for signed integers.
 const (
 	PackedEq = iota << 16
 	PackedNe
@@ -112,12 +112,12 @@ const (
 	PackedGe
 )
 
-// packedComparisons are the comparisons by number. Calls through a table are not translated to machine code, so set on
-// packed integers runs in Go.
+// packedComparisons holds the comparisons by number. Calls through a table are not translated to machine code, so set
+// on packed integers runs in Go.
 var packedComparisons = [...]func(x, y int64) bool{eq[int64], ne[int64], lt[int64], le[int64], gt[int64], ge[int64]}
 
-// setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): where the comparison holds, all bits
-// of the integer of the result are ones.
+// setPacked is set on packed integers (manual of PTX 9.4, section 9.7.7.1): if the comparison is true, the integer of
+// the result is all ones.
 //
 //gemu:kernel set.packed slow
 func setPacked(a, b uint32, imm uint64) (d uint32) {

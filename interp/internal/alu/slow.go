@@ -1,8 +1,7 @@
 package alu
 
-// This file holds the forms of float arithmetic and conversion that compilers
-// seldom emit. Which one is decided per lane, from a description in
-// Instr.Imm.
+// This file holds forms of float arithmetic and conversion that compilers seldom emit. A description in Instr.Imm
+// selects the form, for each lane anew.
 
 import (
 	"math"
@@ -11,7 +10,7 @@ import (
 	"gemu/ptx"
 )
 
-// Modifiers are those of float arithmetic, of an operation "NAME.any.TYPE".
+// Modifiers are the modifiers of float arithmetic, for an operation "NAME.any.TYPE".
 type Modifiers struct {
 	Rnd           fp.Rounding
 	FTZ           bool // flush subnormal operands and results
@@ -20,11 +19,11 @@ type Modifiers struct {
 	XorSign       bool // min, max: the result has the sign a ^ b
 	Abs           bool // min, max: compare magnitudes
 	ThreeOperands bool // min, max: a third operand
-	Relu          bool // what is negative becomes zero
-	OutOfBounds   bool // of halves: an operand that is the OOB NaN makes zero of the result
+	Relu          bool // negative results become zero
+	OutOfBounds   bool // for halves: the result is zero if an operand is the OOB NaN
 }
 
-// Imm packs them for Instr.Imm, in less than 32 bits.
+// Imm packs the modifiers for Instr.Imm, in less than 32 bits.
 func (m Modifiers) Imm() uint64 {
 	v := uint64(m.Rnd)
 	for i, b := range []bool{m.FTZ, m.Sat, m.NaN, m.XorSign, m.Abs, m.ThreeOperands, m.Relu, m.OutOfBounds} {
@@ -40,8 +39,8 @@ func modifiersFromImm(imm uint64) Modifiers {
 	return Modifiers{fp.Rounding(imm), flag(0), flag(1), flag(2), flag(3), flag(4), flag(5), flag(6), flag(7)}
 }
 
-// floatOp is what an operation with any modifiers computes: a directive has its name in
-// $OP, and the generator makes the constant of it.
+// floatOp is the operation of a function with modifiers. A directive names it in $OP, and the generator makes the
+// constant.
 type floatOp uint8
 
 const (
@@ -54,7 +53,7 @@ const (
 	opSqrt
 	opMin
 	opMax
-	opAbs // these of halves only
+	opAbs // only for halves, from here on
 	opNeg
 	opEx2
 	opTanh
@@ -101,8 +100,8 @@ func anyF32(op floatOp, a, b, c float32, imm uint64) float32 {
 	return r
 }
 
-// minMax32 is min and max with their modifiers (manual 9.7.3.11). The sign is that of .xorsign, for which
-// operands that are NaNs have one, too.
+// minMax32 is min and max with their modifiers (manual 9.7.3.11). sign is the sign for .xorsign, which takes the signs
+// of NaN operands, too.
 func minMax32(op floatOp, s Modifiers, a, b float32, sign uint32) float32 {
 	if s.Abs {
 		a, b = absF32(a), absF32(b)
@@ -170,12 +169,12 @@ type ConvertSpec struct {
 	FTZ       bool
 	Sat       bool
 	Relu      bool // negative becomes zero
-	SatFinite bool // what is too large becomes the largest finite
-	HasSecond bool // there is an operand besides: random bits of fp.RS, or a scale
-	PlusZero  bool // a zero is positive
-	Sine      bool // no conversion: the sine of a number of turns
-	Cosine    bool // likewise, the cosine
-	Flush     bool // a subnormal number of the source is a zero
+	SatFinite bool // a result that is too large becomes the largest finite number
+	HasSecond bool // has a second operand: random bits for fp.RS, or a scale
+	PlusZero  bool // zero results are positive
+	Sine      bool // not a conversion: the sine of an angle in turns
+	Cosine    bool // not a conversion: the cosine of an angle in turns
+	Flush     bool // subnormal sources become zero
 }
 
 // Imm packs the description for Instr.Imm.
@@ -206,12 +205,12 @@ func convert6432(a uint32, imm uint64) uint64 { return convert(uint64(a), imm) }
 //gemu:kernel convert.b64.b64 slow
 func convert6464(a uint64, imm uint64) uint64 { return convert(a, imm) }
 
-// convertWith has the random bits of .rs in b, or a scale of type .ue8m0.
+// convertWith is a conversion with a second operand b: the random bits of .rs, or a scale of type .ue8m0.
 //
 //gemu:kernel convert.with.b32 slow
 func convertWith(a, b uint32, imm uint64) uint32 { return uint32(convertSecond(uint64(a), b, imm)) }
 
-// RandomBits is how many random bits a conversion to a number of type t takes.
+// RandomBits is the number of random bits in a conversion to type t.
 func RandomBits(t ptx.Type) int {
 	if t == ptx.F16 {
 		return 13
@@ -219,11 +218,10 @@ func RandomBits(t ptx.Type) int {
 	return 16
 }
 
-// convert is cvt in full (manual 9.7.9.21). The result is in the low bits,
-// zero-extended.
+// convert executes every cvt (manual 9.7.9.21). The result is in the low bits, zero-extended.
 func convert(x, imm uint64) uint64 { return convertSecond(x, 0, imm) }
 
-// convertSecond has b if the conversion has a second operand.
+// convertSecond is convert with a second operand b, which may be unused.
 func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 	s := convertSpecFromImm(imm)
 	switch {
@@ -248,13 +246,13 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 		return narrow(v, s)
 	}
 	plain := ConvertSpec{Dst: ptx.F32, Src: s.Src, Rnd: s.Rnd}
-	switch { // all bits stay, also those of a NaN
+	switch { // all bits are kept, also those of a NaN
 	case s == plain && s.Src == ptx.F32:
 		return x
 	case s == plain && s.Src == ptx.BF16:
 		return x << 16
 	}
-	// The formats below 64 bits are all values of f32.
+	// Numbers of the formats below 64 bits are numbers of f32.
 	var v float32
 	switch f := fp.FormatOf(s.Src); {
 	case s.Src == ptx.F16:
@@ -265,7 +263,7 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 		v = float32(f.Value(x))
 	default:
 		v = math.Float32frombits(uint32(x))
-		if s.FTZ && s.Dst != ptx.F16 { // GPUs convert to .f16 the same with .ftz and without
+		if s.FTZ && s.Dst != ptx.F16 { // GPUs ignore .ftz in conversions to .f16
 			v = fp.Canon32(fp.FTZ32(v))
 		}
 	}
@@ -293,7 +291,7 @@ func convertSecond(x uint64, b uint32, imm uint64) uint64 {
 	return narrowRandom(wide, b, s)
 }
 
-// leastNormalOf is the least normal number of .f16, .bf16 or .f32.
+// leastNormalOf returns the least normal number of .f16, .bf16 or .f32.
 func leastNormalOf(t ptx.Type) float64 {
 	if t == ptx.F16 {
 		return 0x1p-14
@@ -375,7 +373,7 @@ func saturate(x uint64, signed bool, n int, dstSigned bool) uint64 {
 	return x
 }
 
-// nanOf64 is what a NaN of .f64 becomes in type t.
+// nanOf64 converts a NaN of .f64 to type t.
 func nanOf64(v float64, t ptx.Type) uint64 {
 	switch t {
 	case ptx.F64:
@@ -389,7 +387,7 @@ func nanOf64(v float64, t ptx.Type) uint64 {
 // narrow rounds a float to the destination format.
 func narrow(v float64, s ConvertSpec) uint64 { return narrowRandom(v, 0, s) }
 
-// narrowRandom has random bits, if the mode wants them.
+// narrowRandom is narrow with random bits for the mode fp.RS.
 func narrowRandom(v float64, random uint32, s ConvertSpec) uint64 {
 	if s.Sat {
 		v = fp.Sat64(v)
@@ -417,9 +415,8 @@ func narrowRandom(v float64, random uint32, s ConvertSpec) uint64 {
 	return bits
 }
 
-// cvtPack is cvt.pack.sat (manual 9.7.9.22): a and b saturate to size bits and
-// go above c. imm: size, bit 8 a signed destination, bit 9 signed sources, bit
-// 10 no c.
+// cvtPack is cvt.pack.sat (manual 9.7.9.22): a and b are saturated to size bits and placed above c. imm: size in bits 0
+// to 7, bit 8 for a signed destination, bit 9 for signed sources, bit 10 for no c.
 //
 //gemu:kernel cvt.pack slow
 func cvtPack(a, b, c uint32, imm uint64) uint32 {
@@ -442,7 +439,7 @@ func cvtPack(a, b, c uint32, imm uint64) uint32 {
 //gemu:kernel ftz.f32
 func ftzF32(a float32) float32 { return fp.FTZ32(a) }
 
-// ftzF16 makes zeros of subnormal numbers.
+// ftzF16 turns subnormal numbers into zeros.
 //
 //gemu:kernel ftz.f16
 func ftzF16(a uint16) uint16 {

@@ -1,14 +1,14 @@
 package alu
 
-// This file holds video instructions (manual 9.7.18). They have so many forms that which
-// one is meant is decided per lane, from a description in Instr.Imm.
+// This file holds video instructions (manual 9.7.18). They have so many forms that a description in Instr.Imm selects
+// the form, for each lane anew.
 
 import "math/bits"
 
-// VideoOp is what a video instruction computes of each pair of elements.
+// VideoOp is the operation of a video instruction on each pair of elements.
 type VideoOp uint8
 
-// The operations. Comparisons give 1 or 0.
+// Operations. Comparisons give 1 or 0.
 const (
 	VideoAdd VideoOp = iota
 	VideoSub
@@ -26,10 +26,10 @@ const (
 	VideoGe
 )
 
-// VideoSecond is what is done with the results and the third operand.
+// VideoSecond is the operation on the results and the third operand.
 type VideoSecond uint8
 
-// The second operations.
+// Second operations.
 const (
 	VideoMerge VideoSecond = iota // results replace elements of the operand, or all of it
 	VideoAccumulate
@@ -37,8 +37,8 @@ const (
 	VideoSecondMax
 )
 
-// VideoElems are the elements that one source gives to the lanes: of 1 << Log bytes, lane
-// i gets that of index At[i] in the pair of operands a and b, a the lower.
+// VideoElems selects the elements that a source gives to the lanes: elements of 1 << Log bytes, for lane i with index
+// At[i] in the pair of operands a and b, where a is the lower.
 type VideoElems struct {
 	Log    int
 	At     [4]int
@@ -54,12 +54,12 @@ type Video struct {
 	A, B   VideoElems
 	Log    int  // results have 1 << Log bytes
 	At     int  // index in the destination of the result of lane 0
-	Mask   int  // bit i: the result of lane i is wanted
-	Signed bool // results
+	Mask   int  // bit i: the result of lane i is used
+	Signed bool // results are signed
 	Sat    bool // results are clamped
-	Wrap   bool // shifts: the amount modulo 32
+	Wrap   bool // shifts take the amount modulo 32
 
-	// of vmad
+	// Only for vmad.
 	NegC    bool
 	PlusOne bool
 	Shift   int // 0, 7 or 15
@@ -90,7 +90,7 @@ func (p *immFields) boolField(v *bool) {
 	p.shift++
 }
 
-// visitFields lists what an Imm holds: 60 bits.
+// visitFields lists the fields of an Imm: 60 bits.
 func (v *Video) visitFields(p *immFields) {
 	op, second := int(v.Op), int(v.Second)
 	p.intField(&op, 4)
@@ -126,7 +126,7 @@ func videoFromImm(imm uint64) (v Video) {
 	return v
 }
 
-// extend gives the integer in the low n bits.
+// extend returns the integer in the low n bits.
 func extend(v uint64, n int, signed bool) int64 {
 	v <<= 64 - n
 	if signed {
@@ -135,7 +135,7 @@ func extend(v uint64, n int, signed bool) int64 {
 	return int64(v >> (64 - n))
 }
 
-// element gives the element of a lane, in 33 bits.
+// element returns the element of a lane, in 33 bits.
 func (e *VideoElems) element(pair uint64, lane int) int64 {
 	n := 8 << e.Log
 	v := extend(pair>>(e.At[lane]*n), n, e.Signed)
@@ -145,7 +145,7 @@ func (e *VideoElems) element(pair uint64, lane int) int64 {
 	return v
 }
 
-// apply is the operation on two elements, in 34 bits.
+// apply computes the operation on two elements, in 34 bits.
 func (v *Video) apply(a, b int64) int64 {
 	truth := func(t bool) int64 {
 		if t {
@@ -229,7 +229,7 @@ func video(a, b, c uint32, imm uint64) uint32 {
 	return d
 }
 
-// vmad is (a*b) + c in 128 bits (manual 9.7.18.1.3), of which the sum has 66 at most.
+// vmad computes (a*b) + c in 128 bits (manual 9.7.18.1.3); the sum has at most 66.
 //
 //gemu:kernel vmad.b32 slow
 func vmad(a, b, c uint32, imm uint64) uint32 {

@@ -1,19 +1,16 @@
-// Package directive reads the //gemu:kernel and //gemu:compare directives of package alu: which
-// operations its functions implement.
+// Package directive reads the //gemu:kernel and //gemu:compare directives of package alu, which name the operations of
+// its functions.
 //
 //	//gemu:kernel KEY; VAR = CHOICE …; … {slow}
 //
-// $VAR in KEY stands for each choice in turn. A choice "u32|s32" gives two keys
-// one kernel; "u32:u64" sets two type parameters ("T:W = …"). {ftz} in KEY makes
-// two kernels, the second flushing subnormals. "slow" leaves out the loop for
-// full masks. A function parameter that is no operand takes its value from the
-// directive: a string named m from $M, a floatOp named op from $OP, and
-// imm from Instr.Imm.
+// $VAR in KEY stands for each choice in turn. A choice "u32|s32" gives two keys one kernel; "u32:u64" sets two type
+// parameters ("T:W = …"). {ftz} in KEY makes two kernels, the second flushing subnormals. "slow" omits the loop for
+// full masks. A function parameter that is not an operand takes its value from the directive: a string named m from $M,
+// a floatOp named op from $OP, and imm from Instr.Imm.
 //
-// The signature is that of the function, with the types that KEY names. The affine
-// rule is that of the PTX instruction KEY. What is only a step of others says it by
-// "rule = NAME", or executes once on uniform operands. "takes = N" is of operations that are
-// so long as machine code, of 25 ns and more for a row, that they count as N others besides themselves.
+// The signature is that of the function, with the types in KEY. The affine rule is that of the PTX instruction KEY. An
+// operation that is only a step of an instruction has "rule = NAME"; without it, it executes once for uniform operands.
+// "takes = N" marks operations whose machine code is long (25 ns or more for a row): each counts as N more operations.
 package directive
 
 import (
@@ -34,9 +31,9 @@ import (
 	"gemu/ptx"
 )
 
-// Kernel is a function of package alu made to execute operations on rows.
+// Kernel is a function of package alu that executes operations on rows.
 type Kernel struct {
-	Name    string // of the Go function written
+	Name    string // name of the generated Go function
 	Ops     []Op
 	Fn      string            // call expression head, with type arguments
 	Decl    *ast.FuncDecl     // the function
@@ -44,25 +41,25 @@ type Kernel struct {
 	Params  []Param
 	Results []string // Go types
 	Slow    bool
-	Short   bool // a few instructions on each lane
-	Takes   int  // as long as so many others, besides itself, as machine code
+	Short   bool // few instructions for each lane
+	Takes   int  // cost in operations, in addition to itself, as machine code; 0: none
 	FTZ     bool
 	Compare bool
-	Rule    string // of a step
+	Rule    string // affine rule of a step
 }
 
 // Op is an operation that the kernel executes.
 type Op struct {
 	Key  string
 	Src  string     // Go type of the first operand, as the key names it
-	Dst  string     // … of the result
-	Rule ptx.Affine // for who generates to set
+	Dst  string     // Go type of the result, as the key names it
+	Rule ptx.Affine // set by the generator
 }
 
 // Param is a parameter of the function.
 type Param struct {
-	Type  string // Go type of an operand, "" if bound
-	Value string // of a bound one
+	Type  string // Go type of an operand; "" if it is not an operand
+	Value string // value of a parameter that is not an operand
 }
 
 var goTypes = map[string]string{
@@ -70,8 +67,7 @@ var goTypes = map[string]string{
 	"b16": "uint16", "b32": "uint32", "b64": "uint64", "f32": "float32", "f64": "float64", "u16x2": "uint32",
 }
 
-// Read reads the directives of the Go files of package alu, which are in a directory. It ends the
-// program if one is wrong.
+// Read reads the directives of the Go files of package alu in a directory. It exits if a directive is invalid.
 func Read(dir string) []Kernel {
 	fset := token.NewFileSet()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -105,7 +101,7 @@ func Read(dir string) []Kernel {
 	return kernels
 }
 
-// Name is the operation's Go name: MadLoS32 for mad.lo.s32.
+// Name returns the operation's Go name: MadLoS32 for mad.lo.s32.
 func (o *Op) Name() string {
 	var b strings.Builder
 	for _, part := range strings.Split(o.Key, ".") {
@@ -177,11 +173,11 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 	return out
 }
 
-// few are the functions of package fp that are a few instructions of a host.
+// few matches the functions of package fp that take a few instructions of a host.
 var few = regexp.MustCompile(`^(Canon32|Result64|Quiet64|FmaRN(32|64)|SqrtRN32|F32ToF64|NarrowF64)$`)
 
-// isShort reports whether a function on a lane is a few instructions: it has no loops, and
-// calls nothing of package fp but what is a few itself.
+// isShort reports whether a function takes a few instructions for each lane: it has no loops, and calls only functions
+// of package fp that match few.
 func isShort(fn *ast.FuncDecl) bool {
 	short := true
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -207,7 +203,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		c, _, _ := strings.Cut(bound[name], "|")
 		return c
 	}
-	// resolve gives the Go type of an expression, of a type variable as choose says.
+	// resolve returns the Go type of an expression; choose selects the type of a type variable.
 	resolve := func(e ast.Expr, choose func(name string) string) string {
 		var b bytes.Buffer
 		format.Node(&b, fset, e)
@@ -256,7 +252,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 	for _, f := range fn.Type.Results.List {
 		k.Results = append(k.Results, resolve(f.Type, first))
 	}
-	// An operation for each combination of aliases.
+	// One operation for each combination of aliases.
 	names := slices.Sorted(maps.Keys(bound))
 	var rec func(i int, key string, alias map[string]string)
 	rec = func(i int, key string, alias map[string]string) {
@@ -267,7 +263,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 		}
 		choices := strings.Split(bound[names[i]], "|")
 		for _, c := range choices {
-			// One kernel can serve several types only if they are as wide.
+			// One kernel can serve several types only if they have the same width.
 			if typed[names[i]] && strings.TrimLeft(choices[0], "usbf") != strings.TrimLeft(c, "usbf") {
 				log.Fatalf("%s: %s and %s differ in width", fn.Name.Name, choices[0], c)
 			}
@@ -282,7 +278,7 @@ func instance(fset *token.FileSet, fn *ast.FuncDecl, key string, bound map[strin
 	return k
 }
 
-// Slot is the slot of rows that hold operands of a Go type: R, Q or P.
+// Slot returns the kind of row for operands of a Go type: R, Q or P.
 func Slot(t string) string {
 	switch t {
 	case "bool":
