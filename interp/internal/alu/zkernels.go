@@ -12,7 +12,7 @@ import (
 	"gemu/regfile"
 )
 
-// Vec is the kernels by operation; nil for those of the machine.
+// Vec holds the kernels by operation; nil for operations of the machine.
 var Vec = [code.Count]Kernel{
 	code.CmpEqB16:                 k_cmp_eq_b16,
 	code.CmpEqS16:                 k_cmp_eq_b16,
@@ -669,7 +669,7 @@ var Vec = [code.Count]Kernel{
 	code.VmadB32:                  k_vmad_b32,
 }
 
-// Single is the same on single values.
+// Single holds the kernels for single values.
 var Single = [code.Count]One{
 	code.CmpEqB16:                 one_k_cmp_eq_b16,
 	code.CmpEqS16:                 one_k_cmp_eq_b16,

@@ -7,7 +7,7 @@ import (
 	"gemu/ptx"
 )
 
-// The operations that are kernels of package alu.
+// Operations that are kernels of package alu.
 const (
 	CmpEqB16 Op = kernel + iota
 	CmpEqS16
@@ -662,7 +662,7 @@ const (
 	FtzF16
 	VideoB32
 	VmadB32
-	Count // how many operations there are
+	Count // number of operations
 )
 
 var kernels = [...]Signature{
