@@ -1,7 +1,7 @@
 package cli
 
 // This file is Kim et al., ISCA 2013: what is compared with it, and by which reading, is in
-// docs/value-structure.md.
+// docs/kim2013.md.
 
 import (
 	_ "embed"

@@ -1,7 +1,7 @@
 package cli
 
 // This file is what Kim et al., ISCA 2013, say of time: figures 5, 6 and 9, and the columns of tables 1 and 3 that
-// are cycles, by the machines of package kim. Their definitions are in docs/value-structure.md, in "Time".
+// are cycles, by the machines of package kim. Their definitions are in docs/kim2013-time.md.
 
 import (
 	"slices"

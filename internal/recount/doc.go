@@ -1,5 +1,5 @@
 // Package recount counts independently what the models of register files count, for tests of the models. It follows the
-// papers' text and docs/avc.md, docs/value-structure.md and docs/regfile.md, and shares only the events of a launch with
+// papers' text and docs/avc.md, docs/kim2013.md and docs/regfile.md, and shares only the events of a launch with
 // the models. Its data structures are the simplest possible: maps of words, lists that are searched from the beginning, no
 // bit sets.
 //

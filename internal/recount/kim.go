@@ -1,6 +1,6 @@
 package recount
 
-// This file has the machine of Kim et al. 2013, tables 1 and 3, by docs/value-structure.md. Lists of mnemonics of the
+// This file has the machine of Kim et al. 2013, tables 1 and 3, by docs/kim2013.md. Lists of mnemonics of the
 // PTX manual decide which instructions can execute compactly. Whether a result can be stored compactly is tested on the
 // lanes, one after the other.
 

@@ -8,6 +8,6 @@
 //     5.1, FG-SIMT of 3.2 and 5.2, which replay the instructions that warps have executed with the
 //     dependences between them.
 //
-// What of the machines is the paper's, and what is a choice, is in docs/value-structure.md, in
-// "Time". They are first-order: there is no fetch, no instruction cache, no energy.
+// What of the machines is the paper's, and what is a choice, is in docs/kim2013-time.md.
+// They are first-order: there is no fetch, no instruction cache, no energy.
 package kim

@@ -1,7 +1,7 @@
 package kim
 
 // This file is the GP-SIMT machine of sections 3.1 and 5.1, cycle by cycle. What is the paper's of it and
-// what is not is said in docs/value-structure.md.
+// what is not is said in docs/kim2013-time.md.
 
 import "math/bits"
 

@@ -1,7 +1,7 @@
 package kim
 
 // This file has machines run instructions made by hand, with the cycles worked out by hand from the
-// definitions in docs/value-structure.md.
+// definitions in docs/kim2013-time.md.
 
 import (
 	"slices"
