@@ -7,19 +7,18 @@
 // results as Go values. Objects are referred to by a Handle, as in C: a wrong handle is an error, not a crash. An error
 // carries a Result (see ResultOf).
 //
-//	Driver                          settings, table of handles, map of memory (regions), one interp.Device
-//	  |
-//	  +-- Thread ...                stack of current contexts, one for each host thread
-//	  |
-//	  +-- Device ...                limits, used bytes
-//	        |
-//	        +-- Context ...         first fault, limits, modules, memory
-//	              |
-//	              +-- Stream legacy (the default stream)   task -> task -> task
-//	              |                                                  \       ^
-//	              +-- Stream blocking                      task ------> task  |    ordered with the default stream
-//	              |                                                         \ |
-//	              +-- Stream non-blocking                  task -> task -----+     ordered by events alone
+//	Driver                 settings, table of handles, map of memory (regions), one interp.Device
+//	  Thread ...           one for each host thread: its stack of current contexts
+//	  Device ...           limits, used bytes
+//	    Context ...        first fault, limits; owns modules, memory, events
+//	      Stream ...       queue of tasks: launches, copies, fills, host functions
+//
+// Work on streams of one context, from left to right in the order of the calls; an arrow means "comes before":
+//
+//	default stream        A ---------> C ----------> D
+//	                       \          ^ \           ^
+//	blocking stream         +--> B ---+   +--> E ---+
+//	non-blocking stream   F ---> G ---> H               ordered with the streams above by events alone
 //
 // Work is asynchronous. Each operation is a task with a goroutine: it waits for the previous task of its stream, for
 // the tasks that the default stream orders before it, and for the events that the stream waits for (stream_task.go).

@@ -1,6 +1,6 @@
 package main
 
-// This file is stream capture.
+// This file exports stream capture.
 
 /*
 #include <stdlib.h>
@@ -36,7 +36,7 @@ func cuStreamBeginCaptureToGraph(stream C.CUstream, graph C.CUgraph, after *C.CU
 func cuStreamEndCapture(stream C.CUstream, graph *C.CUgraph) C.CUresult {
 	return do("cuStreamEndCapture", func(t *driver.Thread) error {
 		g, err := t.StreamEndCapture(driver.Handle(stream))
-		if graph != nil { // nobody has to be told of a graph that was there
+		if graph != nil { // a new graph
 			*graph = C.CUgraph(g)
 		}
 		return err
@@ -51,7 +51,7 @@ func cuStreamIsCapturing(stream C.CUstream, status *C.int) C.CUresult {
 	})
 }
 
-// exportNodes copies a list of nodes for a client, with the data of as many plain edges behind it.
+// exportNodes copies a list of nodes to C memory, followed by the data of as many plain edges.
 func exportNodes(l *driver.ClientMemory, list []driver.Handle) (nodes *C.CUgraphNode, edges *C.CUgraphEdgeData) {
 	n := C.size_t(len(list))
 	p := l.Allocate(func() unsafe.Pointer {
@@ -62,7 +62,7 @@ func exportNodes(l *driver.ClientMemory, list []driver.Handle) (nodes *C.CUgraph
 	return (*C.CUgraphNode)(p), (*C.CUgraphEdgeData)(unsafe.Add(p, len(list)*C.sizeof_CUgraphNode))
 }
 
-// release gives back what was lent.
+// release frees memory of exportNodes.
 func release(p unsafe.Pointer) { C.free(p) }
 
 //export cuStreamGetCaptureInfo_v3

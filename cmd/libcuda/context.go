@@ -1,6 +1,6 @@
 package main
 
-// This file is contexts.
+// This file exports contexts.
 
 /*
 #include "cuda_types.h"
@@ -14,8 +14,8 @@ func cuCtxCreate_v2(ctx *C.CUcontext, flags C.uint, dev C.CUdevice) C.CUresult {
 	return get("cuCtxCreate_v2", ctx, func(t *driver.Thread) (driver.Handle, error) { return t.CtxCreate(uint32(flags), int(dev)) })
 }
 
-// Affinity to a part of the device (version 3) and parameters (version 4) may be
-// left out, as most clients do.
+// cuCtxCreate_v3 and _v4 have parameters for affinity (version 3) and creation (version 4). They may be null, as most
+// clients pass them.
 
 //export cuCtxCreate_v3
 func cuCtxCreate_v3(ctx *C.CUcontext, affinity *C.char, n C.int, flags C.uint, dev C.CUdevice) C.CUresult {
@@ -83,7 +83,7 @@ func cuCtxGetDevice(dev *C.CUdevice) C.CUresult {
 	return cuCtxGetDevice_v2(dev, 0)
 }
 
-// Since CUDA 13 these name the context.
+// Since CUDA 13 these functions take the context as a parameter.
 
 //export cuCtxGetDevice_v2
 func cuCtxGetDevice_v2(dev *C.CUdevice, ctx C.CUcontext) C.CUresult {

@@ -1,6 +1,6 @@
 package main
 
-// This file is initialisation, errors and devices.
+// This file exports initialisation, errors and devices.
 
 /*
 #include "cuda_types.h"
@@ -24,7 +24,7 @@ func cuDriverGetVersion(version *C.int) C.CUresult {
 	return ask("cuDriverGetVersion", version, func(d *driver.Driver) (int, error) { return d.Version(), nil })
 }
 
-// texts are strings that were given to C, which keeps them.
+// texts holds strings that were returned to C, which may keep them.
 var texts sync.Map
 
 func constant(s string) *C.char {

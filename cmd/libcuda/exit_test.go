@@ -15,18 +15,18 @@ import (
 	"gemu/sanitize"
 )
 
-// A launch that fails is an error, whatever tool looks at it, and launches that have not ended as the process ends
-// are waited for, or counted as not judged: a run that was not looked at is never clean.
+// A failed launch is an error for every sanitizer. At the end of the process, launches that have not ended are awaited,
+// or counted as not judged: a run that no sanitizer has judged is never clean.
 func TestExit(t *testing.T) {
 	program := libtest.Client(t, "testdata/exit.c", "libcuda.so.1")
-	const race = "write after write" // of 64 threads that write different values to a word
-	reasons := map[string]string{    // why launches were not judged
+	const race = "write after write" // 64 threads write different values to a word
+	reasons := map[string]string{    // reasons why launches were not judged
 		"behind": "it had not begun 1s after the end of the process", "in stream": "a stream whose function has ended the process",
 	}
 	for _, c := range []struct {
 		ending, tool string
 		env          []string
-		kinds        []string // of the errors
+		kinds        []string // kinds of the errors
 		judged       uint64
 		notJudged    uint64
 		status       int
@@ -96,7 +96,7 @@ func TestExit(t *testing.T) {
 				t.Errorf("the report says complete: %t\n%s", r.Complete, b)
 			}
 
-			// The text says the same. Without exit handlers there is none.
+			// The text report says the same. Without exit handlers there is no report.
 			_, stderr = run()
 			if got := strings.Contains(stderr, "ERROR SUMMARY: "); got != ends {
 				t.Errorf("there is a summary: %t\n%s", got, stderr)

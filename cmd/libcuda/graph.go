@@ -1,6 +1,6 @@
 package main
 
-// This file is graphs.
+// This file exports graphs: nodes, instantiation and launches.
 
 /*
 #include "cuda_types.h"
@@ -23,8 +23,8 @@ func cuGraphDestroy(graph C.CUgraph) C.CUresult {
 	return do("cuGraphDestroy", func(t *driver.Thread) error { return t.GraphDestroy(driver.Handle(graph)) })
 }
 
-// kernelParams reads a node's parameters, of version 1 of the structure or 2: the
-// latter may name a kernel in place of a function.
+// kernelParams reads the parameters of a kernel node, of version 1 or 2 of the structure. Version 2 may name a kernel
+// instead of a function.
 func kernelParams(p *C.CUDA_KERNEL_NODE_PARAMS, version int) *driver.LaunchParams {
 	function := p._func
 	if version > 1 && function == 0 {
@@ -37,7 +37,7 @@ func kernelParams(p *C.CUDA_KERNEL_NODE_PARAMS, version int) *driver.LaunchParam
 	}
 }
 
-// addNode is a call that adds a node with parameters.
+// addNode implements calls that add a node with parameters.
 func addNode[P any](call string, node *C.CUgraphNode, after *C.CUgraphNode, n C.size_t, params *P, add func(t *driver.Thread, after []driver.Handle) (driver.Handle, error)) C.CUresult {
 	return get(call, node, func(t *driver.Thread) (driver.Handle, error) {
 		if params == nil {
@@ -66,8 +66,8 @@ func cuGraphAddKernelNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgr
 	return addKernelNode("cuGraphAddKernelNode_v2", node, graph, after, n, p, 2)
 }
 
-// attributes are the two of a kernel node that this driver has, as CUlaunchAttributeValue. Others
-// change nothing of what a launch computes: they are taken, and read as zero.
+// The supported attributes of kernel nodes are those of driver.KernelAttributes, as CUlaunchAttributeValue. Further
+// attributes do not change results: they are accepted, and read as zero.
 
 //export cuGraphKernelNodeGetAttribute
 func cuGraphKernelNodeGetAttribute(node C.CUgraphNode, id C.int, value *C.CUlaunchAttributeValue) C.CUresult {

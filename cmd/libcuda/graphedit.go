@@ -1,6 +1,6 @@
 package main
 
-// This file is what can be asked of graphs, and changed in them.
+// This file exports queries and changes of graphs.
 
 /*
 #include <stdlib.h>
@@ -17,8 +17,8 @@ import (
 	"gemu/internal/wholefile"
 )
 
-// plainEdges checks a list of n dependencies. Their data, if there is some, must say nothing but that
-// a node waits for the end of another.
+// plainEdges checks a list of n dependencies. Their data, if any, must describe plain edges: a node that waits for the
+// end of a node.
 func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error {
 	if n > 0 && list == nil || n > maxItems {
 		return driver.InvalidValue
@@ -33,8 +33,8 @@ func plainEdges(list *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t) error
 	return nil
 }
 
-// storeNodes gives a client as many nodes as it has room for, and says how many; if it has given no
-// room, how many there are. Room that is left over is set to 0.
+// storeNodes stores a list of nodes in an array of *n nodes, and sets *n to the number stored; without an array, to the
+// length of the list. Unused elements are set to 0.
 func storeNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 	if to == nil {
 		*n = C.size_t(len(list))
@@ -46,7 +46,7 @@ func storeNodes(to *C.CUgraphNode, n *C.size_t, list []driver.Handle) {
 	*n = C.size_t(k)
 }
 
-// nodes is a call that lists nodes. The data of edges, if the client wants some, is plain.
+// nodes implements calls that list nodes. The data of edges, if requested, is plain.
 func nodes(call string, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n *C.size_t, f func(*driver.Thread) ([]driver.Handle, error)) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		if n == nil || to != nil && *n > maxItems {
@@ -117,7 +117,7 @@ func cuGraphGetEdges_v2(graph C.CUgraph, from, to *C.CUgraphNode, edges *C.CUgra
 	})
 }
 
-// changeEdges is a call that adds dependencies or removes some.
+// changeEdges implements calls that add or remove dependencies.
 func changeEdges(call string, from, to *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, change func(t *driver.Thread, from, to []driver.Handle) error) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		if err := plainEdges(from, edges, n); err != nil {
@@ -194,7 +194,7 @@ func cuGraphKernelNodeSetParams_v2(node C.CUgraphNode, p *C.CUDA_KERNEL_NODE_PAR
 	return setNodeKernel("cuGraphKernelNodeSetParams_v2", node, p, 2)
 }
 
-// exportArguments copies the arguments of a node's kernel, behind an array of pointers to them.
+// exportArguments copies the arguments of a kernel node to C memory, after an array of pointers to them.
 func exportArguments(l *driver.ClientMemory, args [][]byte) *unsafe.Pointer {
 	const align = 16
 	aligned := func(n int) int { return (n + align - 1) / align * align }

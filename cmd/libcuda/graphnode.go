@@ -1,7 +1,7 @@
 package main
 
-// This file is nodes of a graph that record events and wait for them, that allocate and free memory, conditional
-// nodes, and nodes of any kind that are described by one structure.
+// This file exports event nodes, memory nodes, conditional nodes, and the calls that describe nodes of any kind by one
+// structure.
 
 /*
 #include <stdlib.h>
@@ -16,7 +16,7 @@ import (
 	"gemu/driver"
 )
 
-// Events. Of each call there is one for nodes that record, and one for nodes that wait.
+// Event nodes: of each call there is one for nodes that record, and one for nodes that wait.
 
 //export cuGraphAddEventRecordNode
 func cuGraphAddEventRecordNode(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, n C.size_t, event C.CUevent) C.CUresult {
@@ -74,12 +74,12 @@ func cuGraphExecEventWaitNodeSetEvent(exec C.CUgraphExec, node C.CUgraphNode, ev
 	})
 }
 
-// allocNode adds a node that allocates, and puts the address into its parameters.
+// allocNode adds an allocation node, and stores the address in its parameters.
 func allocNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_MEM_ALLOC_NODE_PARAMS) (driver.Handle, error) {
 	if p.poolProps.handleTypes != 0 || p.poolProps.allocType != C.int(driver.PinnedMemory) {
 		return 0, driver.InvalidValue
 	}
-	if _, err := items(p.accessDescs, p.accessDescCount, maxItems); err != nil { // all devices may access all memory
+	if _, err := items(p.accessDescs, p.accessDescCount, maxItems); err != nil { // every device can access all memory
 		return 0, err
 	}
 	node, addr, err := t.GraphAddMemAllocNode(driver.Handle(graph), after, uint64(p.bytesize), location(&p.poolProps.location))
@@ -156,7 +156,7 @@ func cuGraphConditionalHandleCreate(handle *C.CUgraphConditionalHandle, graph C.
 	})
 }
 
-// conditionalNode adds a conditional node, and puts the list of its graphs into its parameters.
+// conditionalNode adds a conditional node, and stores the list of its graphs in its parameters.
 func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p *C.CUDA_CONDITIONAL_NODE_PARAMS) (driver.Handle, error) {
 	node, bodies, clientMemory, err := t.GraphAddConditionalNode(driver.Handle(graph), after, uint64(p.handle), driver.ConditionalKind(p._type), uint32(p.size))
 	if err != nil {
@@ -171,7 +171,7 @@ func conditionalNode(t *driver.Thread, graph C.CUgraph, after []driver.Handle, p
 	return node, nil
 }
 
-// anyNode adds a node of the kind that its parameters say.
+// anyNode adds a node of the kind that its parameters name.
 func anyNode(call string, node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNode, edges *C.CUgraphEdgeData, n C.size_t, p *C.CUgraphNodeParams) C.CUresult {
 	return addNode(call, node, after, n, p, func(t *driver.Thread, after []driver.Handle) (driver.Handle, error) {
 		if err := plainEdges((*C.CUgraphNode)(unsafe.Pointer(unsafe.SliceData(after))), edges, n); err != nil {
@@ -218,8 +218,7 @@ func cuGraphAddNode_v2(node *C.CUgraphNode, graph C.CUgraph, after *C.CUgraphNod
 	return anyNode("cuGraphAddNode_v2", node, graph, after, edges, n, p)
 }
 
-// setNode changes what a node does, by parameters of any kind that can be changed: a node of a graph, or of an
-// executable one.
+// setNode changes the parameters of a node of a graph, or of an executable graph.
 func setNode(call string, exec *C.CUgraphExec, node C.CUgraphNode, p *C.CUgraphNodeParams) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		if p == nil {

@@ -1,6 +1,6 @@
 package main
 
-// This file is green contexts, and the parts of a device that they have.
+// This file exports green contexts and their multiprocessors.
 
 /*
 #include "cuda_types.h"
@@ -9,10 +9,10 @@ import "C"
 
 import "gemu/driver"
 
-// resourceSM is CU_DEV_RESOURCE_TYPE_SM, the only type of resource that there is.
+// resourceSM is CU_DEV_RESOURCE_TYPE_SM, the only supported type of resource.
 const resourceSM = 1
 
-// storeMultiprocessors stores multiprocessors where the client wants a resource of a type.
+// storeMultiprocessors stores multiprocessors as a resource, which must be of type resourceSM.
 func storeMultiprocessors(to *C.CUdevResource, typ C.int, m driver.Multiprocessors, err error) error {
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func cuDevSmResourceSplitByCount(to *C.CUdevResource, n *C.uint, from, remaining
 		case n == nil:
 			return driver.InvalidValue
 		}
-		groups := m.Count // without room, all that there could be are counted
+		groups := m.Count // without an array, count all possible groups
 		if to != nil {
 			groups = int(*n)
 		}

@@ -1,6 +1,6 @@
 package main
 
-// This file is what processes share by handles.
+// This file exports memory, events and pools that processes share by handles.
 
 /*
 #include "cuda_types.h"
@@ -60,7 +60,7 @@ func cuIpcOpenEventHandle(event *C.CUevent, handle C.CUipcEventHandle) C.CUresul
 	})
 }
 
-// A handle of a pool is a file descriptor, as that of memory is.
+// The handle of a pool is a file descriptor, like the handle of memory.
 
 //export cuMemPoolExportToShareableHandle
 func cuMemPoolExportToShareableHandle(to unsafe.Pointer, pool C.CUmemoryPool, kind C.int, flags C.ulonglong) C.CUresult {

@@ -1,6 +1,6 @@
 package main
 
-// This file is functions, launches and occupancy.
+// This file exports functions, launches and occupancy.
 
 /*
 #include "cuda_types.h"
@@ -39,8 +39,8 @@ func cuLaunchCooperativeKernel(function C.CUfunction, gx, gy, gz, bx, by, bz, sh
 	}, stream)
 }
 
-// gemu_launch_refused is called by gemu's runtime library for a launch that it refuses, so that sanitizers do not call
-// the program clean. It is no function of the API.
+// gemu_launch_refused reports a launch that gemu's runtime library has refused, so that sanitizers do not call the
+// program clean. It is not a function of the API.
 //
 //export gemu_launch_refused
 func gemu_launch_refused(kernel, reason *C.char) {
@@ -49,16 +49,16 @@ func gemu_launch_refused(kernel, reason *C.char) {
 	}
 }
 
-// Numbers of CUlaunchAttributeID whose value changes what a launch computes.
+// Numbers of the CUlaunchAttributeID values that change the results of a launch.
 const (
 	attributeCooperative = 2
 	attributeCluster     = 4
 )
 
-// maxLaunchAttributes is how many attributes a launch may have: more than there are.
+// maxLaunchAttributes is the maximum number of attributes of a launch: more than there are.
 const maxLaunchAttributes = 64
 
-// configured is what a CUlaunchConfig asks for.
+// configured converts a CUlaunchConfig.
 func configured(config *C.CUlaunchConfig, function C.CUfunction) (*driver.LaunchParams, error) {
 	if config == nil {
 		return nil, driver.InvalidValue
@@ -132,7 +132,7 @@ func cuFuncSetAttribute(function C.CUfunction, attribute, value C.int) C.CUresul
 	})
 }
 
-// All devices are alike: a kernel has the same attributes on each.
+// A kernel has the same attributes on all devices.
 
 //export cuKernelGetAttribute
 func cuKernelGetAttribute(value *C.int, attribute C.int, kernel C.CUkernel, dev C.CUdevice) C.CUresult {
@@ -158,7 +158,7 @@ func cuKernelSetCacheConfig(kernel C.CUkernel, config C.int, dev C.CUdevice) C.C
 	return do("cuKernelSetCacheConfig", func(t *driver.Thread) error { return t.FuncSetCacheConfig(driver.Handle(kernel), int(config)) })
 }
 
-// There are no banks of shared memory to configure.
+// Shared memory has no banks to configure.
 
 //export cuFuncSetSharedMemConfig
 func cuFuncSetSharedMemConfig(function C.CUfunction, config C.int) C.CUresult {

@@ -20,7 +20,7 @@ import (
 	"gemu/internal/part"
 )
 
-// A C program that calls what clients call runs on the library.
+// A C program with the usual calls of clients runs on the library.
 func TestClient(t *testing.T) {
 	program := libtest.Client(t, "testdata/driver.c", "libcuda.so.1")
 	stats := filepath.Join(t.TempDir(), "stats.json")
@@ -33,11 +33,11 @@ func TestClient(t *testing.T) {
 		if err != nil || stdout.String() != "ok\n" {
 			t.Fatalf("%v: %v\n%s%s", env, err, &stdout, &stderr)
 		}
-		// The fault that the client looks for is told in full.
+		// The fault of the client is reported in full.
 		if n := strings.Count(stderr.String(), "nearest allocation: buffer #"); n != 1 || !strings.Contains(stderr.String(), "trap: out-of-bounds global load of 4 bytes") {
 			t.Errorf("%v: %d traps are told\n%s", env, n, &stderr)
 		}
-		// Whose runtime wants what gemu does not have is told, with a trace and without.
+		// A program that requests private functions is named, with and without a trace.
 		if n := strings.Count(stderr.String(), program+" asks for private functions"); n != 1 {
 			t.Errorf("%v: it is told %d times\n%s", env, n, &stderr)
 		}
@@ -54,15 +54,15 @@ func TestClient(t *testing.T) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatal(err)
 	}
-	// The client launches the kernel three times plainly, twice on a stream, once of a
-	// library, twice in a graph, once on stream-ordered memory, twice cooperatively, once in clusters, twice as it was set up, and
-	// twenty times in each of eight threads; and one that samples textures.
+	// The client launches the kernel three times plainly, twice on a stream, once from a library, twice in a graph,
+	// once on stream-ordered memory, twice cooperatively, once in clusters, twice with cuFuncSet…, and twenty times in
+	// each of eight threads; and one kernel that samples textures.
 	if s.Mode != "vector" || len(s.Kernels) != 2 || s.Kernels[0].Kernel != "add" || s.Total.Launches != 3+2+1+2+1+2+1+2+8*20+1 || s.Total.Structure == nil {
 		t.Errorf("statistics are %s", b)
 	}
 }
 
-// Functions that came with CUDA 12.4 and later: green contexts, graphs by number, copies with attributes.
+// Functions since CUDA 12.4: green contexts, graphs by number, copies with attributes.
 func TestNewerFunctions(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/newer.c", "libcuda.so.1")).Output()
 	if err != nil || string(out) != "ok\n" {
@@ -70,7 +70,7 @@ func TestNewerFunctions(t *testing.T) {
 	}
 }
 
-// Counts and sizes that no memory has room for are refused, and nothing is made of them.
+// Impossible counts and sizes are refused, and leave nothing behind.
 func TestBounds(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/bounds.c", "libcuda.so.1")).Output()
 	if err != nil || string(out) != "ok\n" {
@@ -78,12 +78,12 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Calls with handles, addresses and counts that are wrong return results, and the process goes on.
+// Calls with wrong handles, addresses and counts return results, and the process continues.
 func TestHostileCalls(t *testing.T) {
 	program := libtest.Client(t, "testdata/hostile.c", "libcuda.so.1", "-rdynamic")
 	seed := part.Seed(t)
 	for i := range uint64(part.Count(3, 10, 1000)) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for a call that does not return
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // in case a call does not return
 		defer cancel()
 		cmd := exec.CommandContext(ctx, program, fmt.Sprint(seed+i), "2000")
 		cmd.Env = append(os.Environ(), "GEMU_MEMORY=64M", "GEMU_STEPS=4096")
@@ -126,7 +126,7 @@ func TestSignalStack(t *testing.T) {
 	}
 }
 
-// What a kernel prints comes behind what C has printed before, and before what it prints later, also where it buffers.
+// The output of a kernel comes after earlier output of C, even if that is buffered, and before later output.
 func TestPrint(t *testing.T) {
 	out, err := exec.Command(libtest.Client(t, "testdata/print.c", "libcuda.so.1")).CombinedOutput()
 	if err != nil || string(out) != "before\nkernel\nbehind\n" {
@@ -134,7 +134,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// What the environment says wrong is the result of cuInit, and is told.
+// An invalid environment is the result of cuInit, and is reported.
 func TestBadEnvironment(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "testdata/driver.c", "libcuda.so.1"))
 	cmd.Env = append(os.Environ(), "GEMU_MODE=quick")
@@ -144,8 +144,7 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// What a program has changed in its environment before it loads the library counts, and
-// what it changes later does not.
+// Changes of the environment before the library is loaded count, and later changes do not.
 func TestEnvironmentWhenLoaded(t *testing.T) {
 	cmd := exec.Command(libtest.Program(t, "testdata/environment.c"), libtest.Shared(t, "libcuda.so.1"))
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "9.0 13000\n" {
@@ -153,7 +152,7 @@ func TestEnvironmentWhenLoaded(t *testing.T) {
 	}
 }
 
-// The generated files are what the generator makes.
+// The generated files are up to date.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	dir := t.TempDir()
 	for _, pattern := range []string{"*.go", "*.c", "*.h", "names.txt"} {
@@ -195,7 +194,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// exported are the functions of the driver API that a library exports.
+// exported lists the functions of the driver API that a library exports.
 func exported(t *testing.T, library string) []string {
 	t.Helper()
 	out, err := exec.Command("nm", "-D", "--defined-only", library).Output()
@@ -212,7 +211,7 @@ func exported(t *testing.T, library string) []string {
 	return names
 }
 
-// firstFields reads a list of names, and gives the first field of each line.
+// firstFields returns the first field of each line.
 func firstFields(text []byte) []string {
 	var names []string
 	for line := range strings.Lines(string(text)) {
@@ -224,7 +223,7 @@ func firstFields(text []byte) []string {
 	return slices.Compact(names)
 }
 
-// The library exports the functions of names.txt, and no other name that begins like them.
+// The library exports the functions of names.txt, and no further name with the same prefix.
 func TestNames(t *testing.T) {
 	text, err := os.ReadFile("names.txt")
 	if err != nil {
@@ -248,7 +247,7 @@ func TestNamesOfHeaders(t *testing.T) {
 	if len(includes) == 0 {
 		t.Skip("GEMU_CUDA has no headers of each version: cmd/libcudart/toolkit.sh fetches them")
 	}
-	includes = append(includes, filepath.Join(root, "13", "include")) // which has the header of the profiler
+	includes = append(includes, filepath.Join(root, "13", "include")) // has the header of the profiler
 	want, err := exec.Command("./names.py", includes...).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -262,7 +261,7 @@ func TestNamesOfHeaders(t *testing.T) {
 	}
 }
 
-// What sanitizers find is told as the process ends, whose status may say so.
+// Findings of sanitizers are reported at the end of the process, and can set its exit status.
 func TestSanitize(t *testing.T) {
 	program := libtest.Client(t, "testdata/race.c", "libcuda.so.1")
 	dir := t.TempDir()

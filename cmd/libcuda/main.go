@@ -1,12 +1,14 @@
-// Command libcuda is libcuda.so.1: the CUDA driver API, by package driver. Build it
-// with
+// Command libcuda is libcuda.so.1: the CUDA driver API on top of package driver. Build it with
 //
 //	go build -buildmode=c-shared -o libcuda.so.1 ./cmd/libcuda
 //
-// Each file has the functions of a part of the API. They are thin: they turn C types
-// into Go's and say which results go where. A function that the API has and this
-// library does not is in zsymbols.c; that file is generated from the list of all names
-// (see _gen). docs/libraries.md is for users.
+// Each file has the functions of one part of the API. They are thin: they convert C types to Go types and back. A
+// function of the API that this library does not have is in zsymbols.c, which is generated from the list of all names
+// (see _gen). docs/libraries.md is the documentation for users.
+//
+// Files in reading order: main.go (helpers for all calls), device.go, context.go, green.go, stream.go, capture.go,
+// memory.go, pool.go, virtual.go, ipc.go, module.go, launch.go, graph.go, graphnode.go, graphedit.go, texture.go,
+// tensormap.go; shims.c has variants of functions that only differ in their name or default stream.
 package main
 
 //go:generate go run ./_gen
@@ -28,7 +30,7 @@ import (
 
 func main() {}
 
-// result is the result of a call that works on the driver as a whole.
+// result runs a call on the driver as a whole.
 func result(call string, f func(*driver.Driver) error) C.CUresult {
 	d, err := process.Driver()
 	if err != nil {
@@ -37,7 +39,7 @@ func result(call string, f func(*driver.Driver) error) C.CUresult {
 	return C.CUresult(d.Trace(call, f(d)))
 }
 
-// do is a call of a thread.
+// do runs a call of a thread.
 func do(call string, f func(*driver.Thread) error) C.CUresult {
 	t, err := process.Thread()
 	if err != nil {
@@ -46,12 +48,12 @@ func do(call string, f func(*driver.Thread) error) C.CUresult {
 	return result(call, func(*driver.Driver) error { return f(t.Thread) })
 }
 
-// number is any of C's and Go's numbers.
+// number is the union of C's and Go's number types.
 type number interface {
 	constraints.Integer | constraints.Float
 }
 
-// store stores a result where the client wants it. A null pointer is an error.
+// store stores a result at a client's address. A null pointer is an error.
 func store[C, G number](to *C, value G) error {
 	if to == nil {
 		return driver.InvalidValue
@@ -60,7 +62,7 @@ func store[C, G number](to *C, value G) error {
 	return nil
 }
 
-// get is a call of a thread with one result.
+// get runs a call of a thread with one result.
 func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_result {
 	return do(call, func(t *driver.Thread) error {
 		if to == nil {
@@ -74,7 +76,7 @@ func get[C, G number](call string, to *C, f func(*driver.Thread) (G, error)) C_r
 	})
 }
 
-// ask is a call of the driver with one result.
+// ask runs a call of the driver with one result.
 func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_result {
 	return result(call, func(d *driver.Driver) error {
 		if to == nil {
@@ -88,10 +90,10 @@ func ask[C, G number](call string, to *C, f func(*driver.Driver) (G, error)) C_r
 	})
 }
 
-// C_result is C.CUresult where C is a type parameter.
+// C_result is C.CUresult, which cannot be named where C is a type parameter.
 type C_result = C.CUresult
 
-// storeString copies text into a client's buffer of n bytes, cut to fit, with a zero.
+// storeString copies text to a client's buffer of n bytes, truncated if necessary, with a terminating zero.
 func storeString(to *C.char, n C.int, text string) error {
 	if to == nil || n < 1 {
 		return driver.InvalidValue
@@ -101,11 +103,11 @@ func storeString(to *C.char, n C.int, text string) error {
 	return nil
 }
 
-// maxItems is how many items an array of a client's may have: more than any call needs, and far fewer than memory has
-// room for. What is said to be longer is an invalid value, and is not looked at.
+// maxItems is the maximum length of a client's array: more than any call needs, and far fewer than fit memory. A longer
+// array is an invalid value and is not read.
 const maxItems = 1 << 20
 
-// items views an array of n items of a client's, which must be there and have at most as many as a call takes.
+// items views a client's array of n items. It must exist, and have at most most items.
 func items[T any, N constraints.Integer](p *T, n N, most uint64) ([]T, error) {
 	switch {
 	case n == 0:
@@ -131,7 +133,7 @@ func boolValue(b bool, err error) (int, error) {
 	return 0, err
 }
 
-// gemu_unsupported is what a function of zsymbols.c does.
+// gemu_unsupported is the result of the functions of zsymbols.c.
 //
 //export gemu_unsupported
 func gemu_unsupported(name *C.char) C.int {
@@ -142,7 +144,7 @@ func gemu_unsupported(name *C.char) C.int {
 	return C.int(d.Unsupported(C.GoString(name)))
 }
 
-// gemu_export_table is cuGetExportTable, called from a file.
+// gemu_export_table is cuGetExportTable; caller is the file that calls it.
 //
 //export gemu_export_table
 func gemu_export_table(caller *C.char) C.CUresult {

@@ -1,6 +1,6 @@
 package main
 
-// This file is memory.
+// This file exports memory: allocations, hints, copies, fills and pointer queries.
 
 /*
 #include "cuda_types.h"
@@ -128,7 +128,7 @@ func cuMemGetAddressRange_v2(base *C.CUdeviceptr, size *C.size_t, addr C.CUdevic
 	})
 }
 
-// The calls that give hints about managed memory, which is everywhere at once.
+// Hints about managed memory, which is accessible everywhere.
 
 //export cuMemAdvise
 func cuMemAdvise(addr C.CUdeviceptr, size C.size_t, advice C.int, dev C.CUdevice) C.CUresult {
@@ -151,8 +151,8 @@ func cuStreamAttachMemAsync(stream C.CUstream, addr C.CUdeviceptr, size C.size_t
 	})
 }
 
-// rangeAttribute puts an attribute of a range of managed memory where it is wanted: one number, or, of the devices
-// that access it, as many as there is room for, -2 where there is none.
+// rangeAttribute stores an attribute of a range of managed memory: one number, or the list of devices that access it,
+// filled up with -2.
 func rangeAttribute(t *driver.Thread, to unsafe.Pointer, n C.size_t, a C.int, addr C.CUdeviceptr, size C.size_t) error {
 	attribute := driver.RangeAttribute(a)
 	list, err := t.MemRangeGetAttribute(attribute, uint64(addr), uint64(size))
@@ -191,8 +191,7 @@ func cuMemRangeGetAttributes(data *unsafe.Pointer, sizes *C.size_t, attributes *
 	})
 }
 
-// pointerSizes are the sizes in bytes of the C types of attributes that are not of
-// eight.
+// pointerSizes are the sizes in bytes of attributes whose C type does not have eight bytes.
 var pointerSizes = map[driver.PointerAttribute]int{
 	driver.PointerMemoryType: 4, driver.PointerIsManaged: 1, driver.PointerDeviceOrdinal: 4, driver.PointerSyncMemops: 1,
 	driver.PointerIPCCapable: 1, driver.PointerMapped: 1, driver.PointerRDMACapable: 1, driver.PointerAccessFlags: 4,
@@ -258,7 +257,7 @@ func placeOf(addr C.CUdeviceptr) driver.Place {
 	return driver.Place{Kind: driver.UnifiedPlace, Device: uint64(addr)}
 }
 
-// move is a copy of plain memory.
+// move implements copies of linear memory.
 func move(call string, dst, src driver.Place, n C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
 	return do(call, func(t *driver.Thread) error { return t.Memcpy(dst, src, uint64(n), driver.Handle(stream), async) })
 }
@@ -273,15 +272,15 @@ func cuMemcpyAsync(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) C.CUre
 	return move("cuMemcpyAsync", placeOf(dst), placeOf(src), n, stream, true)
 }
 
-// When a copy of a batch may read its source (CUmemcpySrcAccessOrder).
+// The times at which a copy of a batch may read its source (CUmemcpySrcAccessOrder).
 const (
 	readInStream   = 1
 	readDuringCall = 2
 	readAnyTime    = 3
 )
 
-// batch makes count copies, one after the other. Attributes k are those of the copies from indices[k] on, up to those
-// of the next. failed, if it is there, is the copy that was not made, or beyond all.
+// batch makes count copies, one after the other. Attribute k applies to the copies from indices[k] up to indices[k+1].
+// If failed is not null, it receives the index of the failed copy, or a value that no copy has.
 func batch(call string, dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.size_t, attributes *C.CUmemcpyAttributes, indices *C.size_t, n C.size_t, failed *C.size_t, stream C.CUstream) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		none := ^C.size_t(0)
@@ -325,7 +324,7 @@ func cuMemcpyBatchAsync_v2(dsts, srcs *C.CUdeviceptr, sizes *C.size_t, count C.s
 	return batch("cuMemcpyBatchAsync_v2", dsts, srcs, sizes, count, attributes, indices, n, nil, stream)
 }
 
-// attributed makes a copy that reads its source when an attribute says.
+// attributed makes a copy that reads its source at the time that its attribute demands.
 func attributed(t *driver.Thread, order C.int, dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream) error {
 	if order == readDuringCall {
 		return t.MemcpyEager(uint64(dst), uint64(src), uint64(n), driver.Handle(stream))
@@ -349,7 +348,7 @@ const (
 	operandArray   = 2
 )
 
-// copyOf is an operation of a batch as a copy. Lengths are in elements: bytes, or those of the arrays that take part.
+// copyOf converts an operation of a batch. Lengths are in elements: bytes, or the elements of the arrays involved.
 func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, error) {
 	element := uint64(0)
 	for _, o := range []*C.CUmemcpy3DOperand{&op.src, &op.dst} {
@@ -367,7 +366,7 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 	}
 	element = max(element, 1)
 	width, height, depth := uint64(op.width), uint64(op.height), uint64(op.depth)
-	const most = 1 << 40 // so that no product overflows
+	const most = 1 << 40 // no product overflows
 	if width == 0 || height == 0 || depth == 0 || max(width, height, depth) > most || op.srcAccessOrder < readInStream || op.srcAccessOrder > readAnyTime {
 		return nil, driver.InvalidValue
 	}
@@ -398,8 +397,8 @@ func copyOf(t *driver.Thread, op *C.CUDA_MEMCPY3D_BATCH_OP) (*driver.Copy3D, err
 	return &driver.Copy3D{Src: src, Dst: dst, Width: width * element, Height: height, Depth: depth}, nil
 }
 
-// batch3D makes copies, one after the other. failed, if it is there, is the copy that was not made, or beyond all. A source
-// that is to be read during the call is read before the call returns: the call waits for the copy.
+// batch3D makes copies, one after the other. If failed is not null, it receives the index of the failed copy, or a
+// value that no copy has. If a source must be read during the call, the call waits for the copy.
 func batch3D(call string, n C.size_t, list *C.CUDA_MEMCPY3D_BATCH_OP, failed *C.size_t, flags C.ulonglong, stream C.CUstream) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		if failed == nil {
@@ -480,8 +479,7 @@ func cuMemcpyDtoDAsync_v2(dst, src C.CUdeviceptr, n C.size_t, stream C.CUstream)
 	return move("cuMemcpyDtoDAsync_v2", device(dst), device(src), n, stream, true)
 }
 
-// All devices have one address space: the contexts of a copy between two say
-// nothing new.
+// All devices have one address space: the contexts of a copy add no information.
 
 //export cuMemcpyPeer
 func cuMemcpyPeer(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdeviceptr, srcContext C.CUcontext, n C.size_t) C.CUresult {
@@ -493,7 +491,7 @@ func cuMemcpyPeerAsync(dst C.CUdeviceptr, dstContext C.CUcontext, src C.CUdevice
 	return move("cuMemcpyPeerAsync", device(dst), device(src), n, stream, true)
 }
 
-// place is a side of a structured copy.
+// place converts one side of a structured copy.
 func place(kind C.uint, p unsafe.Pointer, addr C.CUdeviceptr, array C.uint64_t) driver.Place {
 	if driver.PlaceKind(kind) == driver.ArrayPlace {
 		return driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(array)}
@@ -573,7 +571,7 @@ func cuMemcpy3DPeerAsync(c *C.CUDA_MEMCPY3D, stream C.CUstream) C.CUresult {
 // perThread is CU_STREAM_PER_THREAD.
 const perThread C.CUstream = 2
 
-// fill is a memset of n elements of size bytes, or of rows of them.
+// fill implements memsets of n elements of size bytes, or of rows of them.
 func fill(call string, dst C.CUdeviceptr, pitch C.size_t, value, size uint32, width, height C.size_t, stream C.CUstream, async driver.Async) C.CUresult {
 	f := driver.Fill2D{Dst: uint64(dst), Pitch: uint64(pitch), Value: value, Size: size, Width: uint64(width), Height: uint64(height)}
 	return do(call, func(t *driver.Thread) error { return t.Memset(&f, driver.Handle(stream), async) })
@@ -594,8 +592,8 @@ func cuMemsetD32_v2(dst C.CUdeviceptr, value C.uint, n C.size_t) C.CUresult {
 	return fill("cuMemsetD32_v2", dst, 0, uint32(value), 4, n, 1, 0, false)
 }
 
-// Fills that wait only if the host sees the memory cannot be made of those that never do, so that
-// those of the thread's own default stream are here and not in shims.c.
+// Synchronous fills wait only if the host can access the memory. They cannot be expressed by asynchronous fills, so the
+// variants for the thread's default stream are here and not in shims.c.
 
 //export cuMemsetD8_v2_ptds
 func cuMemsetD8_v2_ptds(dst C.CUdeviceptr, value C.uchar, n C.size_t) C.CUresult {

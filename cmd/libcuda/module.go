@@ -1,6 +1,6 @@
 package main
 
-// This file is modules, libraries and the linker.
+// This file exports modules, libraries and the linker.
 
 /*
 #include "cuda_types.h"
@@ -17,18 +17,18 @@ import (
 	"gemu/driver"
 )
 
-// jit is the part of the options of a compilation that has an effect here: the logs.
+// jit holds the compilation options that have an effect here: the logs.
 type jit struct {
 	wallTime     *unsafe.Pointer // the client's option value
 	info, errors jitLog
 	begun        time.Time
 }
 
-// jitLog is a buffer of the client's.
+// jitLog is a buffer of the client for messages.
 type jitLog struct {
 	buffer unsafe.Pointer
-	size   *unsafe.Pointer // the client's option value: its room, and then how much of it is used
-	room   uint32          // bytes
+	size   *unsafe.Pointer // the client's option value: first the size of the buffer, then the used size
+	room   uint32          // size of the buffer in bytes
 }
 
 // Numbers of CUjit_option.
@@ -67,7 +67,7 @@ func newJIT(n C.uint, options *C.int, values *unsafe.Pointer) (*jit, error) {
 	return j, nil
 }
 
-// newLibraryJIT is newJIT for a library, whose own options change nothing here.
+// newLibraryJIT is newJIT for a library. The library's own options have no effect here.
 func newLibraryJIT(n C.uint, options *C.int, values *unsafe.Pointer, libraryN C.uint, libraryOptions *C.int, libraryValues *unsafe.Pointer) (*jit, error) {
 	if libraryN > 0 && libraryOptions == nil || libraryN > jitOptionsIncluded {
 		return nil, driver.InvalidValue
@@ -75,7 +75,7 @@ func newLibraryJIT(n C.uint, options *C.int, values *unsafe.Pointer, libraryN C.
 	return newJIT(n, options, values)
 }
 
-// setSlot stores a number in an option value, which C has as a pointer.
+// setSlot stores a number in an option value, which has a pointer type in C.
 func setSlot(slot *unsafe.Pointer, bits uint64) {
 	if slot != nil {
 		*(*uint64)(unsafe.Pointer(slot)) = bits
@@ -83,10 +83,10 @@ func setSlot(slot *unsafe.Pointer, bits uint64) {
 }
 
 func (l *jitLog) setSize(slot *unsafe.Pointer) {
-	l.size, l.room = slot, *(*uint32)(unsafe.Pointer(slot)) // a number where C has a pointer
+	l.size, l.room = slot, *(*uint32)(unsafe.Pointer(slot)) // C passes a number as a pointer
 }
 
-// fill fills the log and tells its length.
+// fill fills the log and stores its length.
 func (l *jitLog) fill(text string) {
 	if l.buffer == nil || l.room == 0 {
 		return
@@ -97,7 +97,7 @@ func (l *jitLog) fill(text string) {
 	setSlot(l.size, uint64(n))
 }
 
-// finish fills the logs, and hands the error on.
+// finish fills the logs and returns err.
 func (j *jit) finish(err error) error {
 	setSlot(j.wallTime, uint64(math.Float32bits(float32(time.Since(j.begun).Seconds()*1e3))))
 	text := ""
@@ -145,7 +145,7 @@ func cuModuleUnload(module C.CUmodule) C.CUresult {
 	return do("cuModuleUnload", func(t *driver.Thread) error { return t.ModuleUnload(driver.Handle(module)) })
 }
 
-// Modules are loaded when they are asked for.
+// Modules are loaded at the call.
 
 //export cuModuleGetLoadingMode
 func cuModuleGetLoadingMode(mode *C.int) C.CUresult {
@@ -173,7 +173,7 @@ func cuModuleEnumerateFunctions(functions *C.CUfunction, n C.uint, module C.CUmo
 	})
 }
 
-// variable stores where a variable is; either may be null.
+// variable stores the address and size of a variable; either pointer may be null.
 func variable(addr *C.CUdeviceptr, size *C.size_t, a, n uint64, err error) error {
 	if err == nil && addr != nil {
 		*addr = C.CUdeviceptr(a)
@@ -268,10 +268,10 @@ func cuKernelGetLibrary(library *C.CUlibrary, kernel C.CUkernel) C.CUresult {
 	return get("cuKernelGetLibrary", library, func(t *driver.Thread) (driver.Handle, error) { return t.KernelGetLibrary(driver.Handle(kernel)) })
 }
 
-// links are the logs of linkers, by handle: they are filled as the linker goes on.
+// links holds the logs of linkers by handle; each call on a linker fills them.
 var links sync.Map
 
-// linking is a call on a linker; its logs are filled.
+// linking runs a call on a linker and fills its logs.
 func linking(call string, link C.CUlinkState, f func(*driver.Thread) error) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		err := f(t)

@@ -1,6 +1,6 @@
 package main
 
-// This file is stream-ordered memory and its pools.
+// This file exports stream-ordered memory and its pools.
 
 /*
 #include "cuda_types.h"
@@ -40,7 +40,7 @@ func cuMemFreeAsync(addr C.CUdeviceptr, stream C.CUstream) C.CUresult {
 	})
 }
 
-// onDevice is where memory of a device is.
+// onDevice returns the location of a device's memory.
 func onDevice(dev C.CUdevice) driver.Location {
 	return driver.Location{Type: driver.OnDevice, ID: int32(dev)}
 }
@@ -116,7 +116,7 @@ func cuMemPoolTrimTo(pool C.CUmemoryPool, keep C.size_t) C.CUresult {
 	return result("cuMemPoolTrimTo", func(d *driver.Driver) error { return d.MemPoolTrimTo(driver.Handle(pool), uint64(keep)) })
 }
 
-// poolInt reports whether an attribute of a pool is an int; others are 64-bit numbers.
+// poolInt reports whether an attribute of a pool is an int; all further attributes have 64 bits.
 func poolInt(a C.int) bool {
 	switch driver.PoolAttribute(a) {
 	case driver.PoolReleaseThreshold, driver.PoolReserved, driver.PoolReservedHigh, driver.PoolUsed, driver.PoolUsedHigh, driver.PoolLimit:

@@ -17,8 +17,8 @@ import (
 
 const recorder = "../../tools/hardware/record.py"
 
-// TestRecorder: what records launches on GPUs records on this library what they leave by themselves: with tensor maps, with
-// variables that the host has written to, and behind a launch that breaks its process.
+// TestRecorder: the recorder for launches on GPUs records the same on this library: with tensor maps, with variables
+// written by the host, and after a launch that breaks its process.
 func TestRecorder(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -86,7 +86,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestRecorderHeaders: a module's header is replaced where it stands, not in a comment.
+// TestRecorderHeaders: the header of a module is replaced, and text in comments is not.
 func TestRecorderHeaders(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// This file is streams and events.
+// This file exports streams and events.
 
 /*
 #include "cuda_types.h"
@@ -17,7 +17,7 @@ import (
 	"gemu/driver"
 )
 
-// hostFunction is a function of the client's that the driver calls.
+// hostFunction wraps a function of the client.
 func hostFunction(f C.CUhostFn, user unsafe.Pointer) driver.HostFunc {
 	return driver.HostFunc{Call: func() { process.CallFromStream(func() { C.gemu_call_host(f, user) }) }, Function: unsafe.Pointer(f), Data: user}
 }
@@ -173,7 +173,7 @@ func cuEventElapsedTime(ms *C.float, start, end C.CUevent) C.CUresult {
 	})
 }
 
-// memoryOp is a batch of one operation.
+// memoryOp implements batches of one operation.
 func memoryOp(call string, stream C.CUstream, op driver.MemoryOp) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		return t.StreamMemoryOps(driver.Handle(stream), []driver.MemoryOp{op}, 0)

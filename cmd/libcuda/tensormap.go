@@ -1,6 +1,6 @@
 package main
 
-// This file is tensor maps.
+// This file exports tensor maps.
 
 /*
 #include "cuda_types.h"
@@ -13,7 +13,7 @@ import (
 	"gemu/driver"
 )
 
-// mapAt is a client's tensor map, whose address must be a multiple of 64.
+// mapAt returns a client's tensor map. Its address must be a multiple of 64.
 func mapAt(p *C.CUtensorMap) (*driver.TensorMap, error) {
 	if p == nil || uintptr(unsafe.Pointer(p))%64 != 0 {
 		return nil, driver.InvalidValue
@@ -21,7 +21,7 @@ func mapAt(p *C.CUtensorMap) (*driver.TensorMap, error) {
 	return (*driver.TensorMap)(unsafe.Pointer(p)), nil
 }
 
-// list views an array of a client's; it is none if it is a null pointer.
+// list views a client's array; nil for a null pointer.
 func list[G, C any](p *C, n C_uint) []G {
 	if p == nil {
 		return nil
@@ -29,19 +29,19 @@ func list[G, C any](p *C, n C_uint) []G {
 	return unsafe.Slice((*G)(unsafe.Pointer(p)), int(n))
 }
 
-// C_uint is C.uint where C is a type parameter.
+// C_uint is C.uint, which cannot be named where C is a type parameter.
 type C_uint = C.uint
 
-// tensorOf is a tensor of a rank, as the functions that make maps have it.
+// tensorOf converts the common parameters of the functions that make maps.
 func tensorOf(typ C.int, rank C.uint, address unsafe.Pointer, dims, strides *C.uint64_t, steps *C.uint, interleave, swizzle, promotion, fill C.int) *driver.Tensor {
-	rank = min(rank, 6) // too many are refused
+	rank = min(rank, 6) // a higher rank is refused later
 	return &driver.Tensor{
 		Type: uint32(typ), Address: uint64(uintptr(address)), Dims: list[uint64](dims, rank), Strides: list[uint64](strides, max(rank, 1)-1), Steps: list[uint32](steps, rank),
 		Interleave: uint32(interleave), Swizzle: uint32(swizzle), L2: uint32(promotion), OOB: uint32(fill),
 	}
 }
 
-// makeMap is a call that makes a tensor map.
+// makeMap implements calls that make a tensor map.
 func makeMap(call string, to *C.CUtensorMap, make func(t *driver.Thread) (driver.TensorMap, error)) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		p, err := mapAt(to)

@@ -1,6 +1,6 @@
 package main
 
-// This file is arrays, textures and surfaces.
+// This file exports arrays, textures and surfaces.
 
 /*
 #include "cuda_types.h"
@@ -103,7 +103,7 @@ func cuMipmappedArrayDestroy(array C.CUmipmappedArray) C.CUresult {
 	return do("cuMipmappedArrayDestroy", func(t *driver.Thread) error { return t.MipmappedArrayDestroy(driver.Handle(array)) })
 }
 
-// inArray is a place in an array, so many bytes from its beginning.
+// inArray returns the place in an array at an offset in bytes.
 func inArray(array C.CUarray, offset C.size_t) driver.Place {
 	return driver.Place{Kind: driver.ArrayPlace, Array: driver.Handle(array), Device: uint64(offset)}
 }
@@ -143,7 +143,7 @@ func cuMemcpyAtoA_v2(dst C.CUarray, dstOffset C.size_t, src C.CUarray, srcOffset
 	return move("cuMemcpyAtoA_v2", inArray(dst, dstOffset), inArray(src, srcOffset), n, 0, false)
 }
 
-// linear and pitch2D are the resource's variants; all of them begin alike.
+// linear and pitch2D are variants of the resource union; all variants start with the same fields.
 type (
 	linearResource struct {
 		addr             C.CUdeviceptr
@@ -294,7 +294,7 @@ func cuSurfObjectGetResourceDesc(res *C.CUDA_RESOURCE_DESC, surface C.CUsurfObje
 	})
 }
 
-// References of modules, which CUDA has deprecated and old modules have.
+// References of modules: deprecated in CUDA, and used by old modules.
 
 //export cuModuleGetTexRef
 func cuModuleGetTexRef(ref *C.CUtexref, module C.CUmodule, name *C.char) C.CUresult {
@@ -316,7 +316,7 @@ func cuModuleGetSurfRef(ref *C.CUsurfref, module C.CUmodule, name *C.char) C.CUr
 	})
 }
 
-// setRef sets a reference to a resource.
+// setRef binds a reference to a resource.
 func setRef(call string, ref C.CUtexref, r driver.ResourceDesc) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		return t.Reference(driver.Handle(ref), func(x *driver.Reference, _ *driver.ResourceDesc, _ *driver.TextureDesc) error {
@@ -326,14 +326,14 @@ func setRef(call string, ref C.CUtexref, r driver.ResourceDesc) C.CUresult {
 	})
 }
 
-// changeRef changes how a reference samples.
+// changeRef changes the resource format or the sampling of a reference.
 func changeRef(call string, ref C.CUtexref, f func(r *driver.ResourceDesc, d *driver.TextureDesc) error) C.CUresult {
 	return do(call, func(t *driver.Thread) error {
 		return t.Reference(driver.Handle(ref), func(_ *driver.Reference, r *driver.ResourceDesc, d *driver.TextureDesc) error { return f(r, d) })
 	})
 }
 
-// askRef asks for something about how a reference samples.
+// askRef returns a property of the sampling of a reference.
 func askRef[C, G number](call string, to *C, ref uint64, f func(d *driver.TextureDesc) G) C_result {
 	return get(call, to, func(t *driver.Thread) (v G, err error) {
 		err = t.Reference(driver.Handle(ref), func(_ *driver.Reference, _ *driver.ResourceDesc, d *driver.TextureDesc) error {
@@ -344,7 +344,7 @@ func askRef[C, G number](call string, to *C, ref uint64, f func(d *driver.Textur
 	})
 }
 
-// refArray is what a reference is set to, of a kind.
+// refArray returns the array of a reference, which must be of a kind.
 func refArray[C number](call string, to *C, ref uint64, kind driver.ResourceKind) C_result {
 	return get(call, to, func(t *driver.Thread) (h driver.Handle, err error) {
 		err = t.Reference(driver.Handle(ref), func(x *driver.Reference, r *driver.ResourceDesc, _ *driver.TextureDesc) error {

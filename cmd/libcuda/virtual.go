@@ -1,6 +1,6 @@
 package main
 
-// This file is virtual memory management.
+// This file exports virtual memory management.
 
 /*
 #include "cuda_types.h"
@@ -13,12 +13,12 @@ import (
 	"gemu/driver"
 )
 
-// location is what C's location says.
+// location converts a location.
 func location(memLocation *C.CUmemLocation) driver.Location {
 	return driver.Location{Type: int32(memLocation._type), ID: int32(memLocation.id)}
 }
 
-// properties are what C's properties say; compressible memory is only a wish.
+// properties converts memory properties; the request for compressible memory is ignored.
 func properties(p *C.CUmemAllocationProp) (driver.MemoryProperties, error) {
 	if p == nil {
 		return driver.MemoryProperties{}, driver.InvalidValue
@@ -48,7 +48,7 @@ func cuMemGetAllocationGranularity(granularity *C.size_t, p *C.CUmemAllocationPr
 		switch {
 		case err != nil:
 			return 0, err
-		case option != 0 && option != 1: // the least, and that which is recommended
+		case option != 0 && option != 1: // minimum and recommended granularity
 			return 0, driver.InvalidValue
 		}
 		return d.MemGetAllocationGranularity(&props)
@@ -130,7 +130,7 @@ func cuMemGetAccess(flags *C.ulonglong, memLocation *C.CUmemLocation, addr C.CUd
 	})
 }
 
-// A handle that leaves the process is an int, and as such the pointer of the import.
+// An exported handle is an int. The import receives it as a pointer.
 
 //export cuMemExportToShareableHandle
 func cuMemExportToShareableHandle(to unsafe.Pointer, handle C.CUmemGenericAllocationHandle, kind C.int, flags C.ulonglong) C.CUresult {

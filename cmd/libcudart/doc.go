@@ -1,4 +1,6 @@
-// Package libcudart has no Go code: its directory is that of libcudart.so.12 and .so.13, the CUDA
-// runtime API over libcuda.so.1, in C. build.sh builds them, names.txt lists what they export, and the
-// tests here try them; with GEMU_CUDA, which toolkit.sh fills, they compile CUDA C++. docs/libraries.md is for users.
+// Package libcudart has no Go code. Its directory holds the sources of libcudart.so.12 and .so.13, the CUDA runtime API
+// on top of libcuda.so.1, in C: src/cudart.h first, then src/runtime.c (initialisation), src/register.c (programs
+// register their kernels) and one file for each part of the API. build.sh builds the libraries, names.txt lists their
+// exports, and the tests here test them; with GEMU_CUDA, the directory that toolkit.sh fills, they also compile CUDA
+// C++. docs/libraries.md is the documentation for users.
 package libcudart

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A launch that fails, or that the runtime library refuses before it comes to the driver, is an error for sanitizers.
+// A launch that fails, or that the runtime library refuses before it reaches the driver, is an error for sanitizers.
 func TestLaunchesThatFail(t *testing.T) {
 	for _, major := range majors {
 		program := link(t, major, "testdata/launches.c")

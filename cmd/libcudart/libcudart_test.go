@@ -19,7 +19,7 @@ import (
 
 var majors = []string{"12", "13"}
 
-// built is a directory with the libraries, and a list per major of the functions that are refused.
+// built is a directory with the libraries, and for each major version a list of the refused functions.
 var built struct {
 	sync.Once
 	dir   string
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// libraries gives a directory with libcuda.so.1 and both runtime libraries.
+// libraries returns a directory with libcuda.so.1 and both runtime libraries.
 func libraries(t *testing.T) string {
 	t.Helper()
 	built.Do(func() {
@@ -53,7 +53,7 @@ func libraries(t *testing.T) string {
 	return built.dir
 }
 
-// run runs a command with more in its environment, and gives what it prints.
+// run runs a command with additional environment variables, and returns its output.
 func run(t *testing.T, env []string, name string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -66,14 +66,14 @@ func run(t *testing.T, env []string, name string, args ...string) (stdout, stder
 	return out.String(), messages.String()
 }
 
-// link compiles a C program with the library of a major.
+// link compiles a C program with the library of a major version.
 func link(t *testing.T, major, source string) string {
 	t.Helper()
 	dir := libraries(t)
 	return libtest.Program(t, source, "-DMAJOR="+major, filepath.Join(dir, "libcudart.so."+major), filepath.Join(dir, "libcuda.so.1"), "-Wl,-rpath,"+dir)
 }
 
-// listed are the names of a list that a major version has.
+// listed returns the names in a list that apply to a major version.
 func listed(t *testing.T, file, major string) []string {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -90,7 +90,7 @@ func listed(t *testing.T, file, major string) []string {
 	return names
 }
 
-// A C program that does what generated code does runs with either library.
+// A C program with the calls of generated code runs with either library.
 func TestClient(t *testing.T) {
 	for _, major := range majors {
 		program := link(t, major, "testdata/client.c")
@@ -114,7 +114,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Two processes share memory, events and pools by the runtime's functions.
+// Two processes share memory, events and pools through the runtime API.
 func TestProcesses(t *testing.T) {
 	for _, major := range majors {
 		if out, messages := run(t, nil, link(t, major, "testdata/ipc.c")); out != "ok\n" {
@@ -123,7 +123,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// Functions that need no kernel do what they should with either library.
+// Functions that need no kernel work with either library.
 func TestCalls(t *testing.T) {
 	for _, major := range majors {
 		if out, messages := run(t, nil, link(t, major, "testdata/calls.c")); out != "ok\n" {
@@ -132,8 +132,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Each function that is not there gives its error by name; refused.txt lists them, and the
-// documentation counts them.
+// Each missing function returns an error that names it; refused.txt lists them, and the documentation has their number.
 func TestRefused(t *testing.T) {
 	dir := libraries(t)
 	docs, err := os.ReadFile("../../docs/libraries.md")
@@ -170,7 +169,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// toolkit is the directory of a major that toolkit.sh has made in GEMU_CUDA.
+// toolkit returns the directory of a major version that toolkit.sh has made in GEMU_CUDA.
 func toolkit(t *testing.T, major string) string {
 	t.Helper()
 	root := os.Getenv("GEMU_CUDA")
@@ -199,7 +198,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Structures are laid out as CUDA's headers have them.
+// Structures have the layout of CUDA's headers.
 func TestLayout(t *testing.T) {
 	cc, _ := run(t, nil, "go", "env", "CC")
 	for _, major := range majors {
@@ -222,7 +221,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Errors have the numbers that CUDA's headers give them.
+// Errors have the numbers of CUDA's headers.
 func TestErrors(t *testing.T) {
 	enum := regexp.MustCompile(`(?s)enum __device_builtin__ cudaError\s*\{.*?\};`)
 	enumerator := regexp.MustCompile(`\b(cudaError\w+|cudaSuccess)\s*=\s*(\d+)`)
@@ -256,7 +255,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Programs of CUDA C++ run with the library, as nvcc compiles them. With -short only some do.
+// Programs in CUDA C++, compiled by nvcc, run with the library. With -short only some do.
 func TestPrograms(t *testing.T) {
 	type variant struct {
 		name    string
@@ -292,7 +291,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// compiled runs what an nvcc makes of sources with the libraries of a directory.
+// compiled compiles sources with an nvcc and runs them with the libraries of a directory.
 func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
 	t.Helper()
 	here := t.TempDir()
@@ -311,7 +310,7 @@ func compiled(t *testing.T, dir, nvcc string, sources, flags []string) {
 	}
 }
 
-// Programs that nvcc has assembled with gemu run, though they have nothing but what assemblers make.
+// Programs that nvcc has assembled with gemu run, although they contain no machine code.
 func TestAssembler(t *testing.T) {
 	for _, major := range majors {
 		cuda, here := toolkit(t, major), t.TempDir()
@@ -322,7 +321,7 @@ func TestAssembler(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		run(t, nil, "cp", filepath.Join(cuda, "bin", "nvcc"), bin) // it looks for the rest beside itself
+		run(t, nil, "cp", filepath.Join(cuda, "bin", "nvcc"), bin) // nvcc looks for its tools next to itself
 		run(t, nil, "go", "build", "-o", filepath.Join(bin, "ptxas"), "../gemu")
 		code := []string{"-arch=compute_80", "-code=sm_80"}
 		for name, v := range map[string]struct{ sources, flags []string }{

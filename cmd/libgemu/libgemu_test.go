@@ -12,14 +12,14 @@ import (
 	"gemu/cmd/internal/libtest"
 )
 
-// The C example computes, watches and fails as it says.
+// The C example computes, observes and fails as documented.
 func TestExampleC(t *testing.T) {
 	cmd := exec.Command(libtest.Client(t, "example/saxpy.c", "libgemu.so", "-I", "."))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// 2·99 + 1, and 2·99 more. Four warps execute 18 instructions each.
+	// 2·99 + 1, plus 2·99. Four warps execute 18 instructions each.
 	for _, want := range []string{
 		"y[99] = 199\n", "y[99] = 397 after 72 warp instructions\n",
 		"cta 3 warp 0 pc 9: @%p ret: lanes 0xfffffff0 of 0xffffffff\n", "72 instructions were seen\n",
@@ -31,7 +31,7 @@ func TestExampleC(t *testing.T) {
 	}
 }
 
-// The Python example needs nothing but Python.
+// The Python example needs only Python.
 func TestExamplePython(t *testing.T) {
 	lib := libtest.Shared(t, "libgemu.so")
 	out, err := exec.Command("python3", "example/saxpy.py", lib).CombinedOutput()
@@ -40,8 +40,7 @@ func TestExamplePython(t *testing.T) {
 	}
 }
 
-// A C program that uses the library from many threads, wrongly, and on memory that
-// is not there.
+// A C program calls the library from many threads, with errors, and on missing memory.
 func TestClient(t *testing.T) {
 	program := libtest.Client(t, "testdata/client.c", "libgemu.so", "-I", ".")
 	for _, mode := range []string{"vector", "affine", "check"} {
@@ -52,7 +51,7 @@ func TestClient(t *testing.T) {
 		if err := cmd.Run(); err != nil || stdout.String() != "ok\n" {
 			t.Fatalf("%s: %v\n%s%s", mode, err, &stdout, &stderr)
 		}
-		// One message for each call of ptx_run that has failed.
+		// One message for each failed call of ptx_run.
 		if n := strings.Count(stderr.String(), "gemu: ptx_run: "); n != 5 {
 			t.Errorf("%s: %d messages\n%s", mode, n, &stderr)
 		}

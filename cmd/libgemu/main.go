@@ -1,9 +1,9 @@
-// Command libgemu is libgemu.so: ptx_run and the functions of gemu.h, by package
-// driver. Build it with
+// Command libgemu is libgemu.so: ptx_run and the functions of gemu.h, on top of package driver. Build it with
 //
 //	go build -buildmode=c-shared -o libgemu.so ./cmd/libgemu
 //
-// docs/libraries.md is for users.
+// Files in reading order: main.go (calls), watch.go (observers in C), pull.go (launches step by step).
+// docs/libraries.md is the documentation for users.
 package main
 
 /*
@@ -31,10 +31,10 @@ func main() {}
 
 func init() { process.SuppressErrors = true }
 
-// messageSize is the room for the last error of a thread, in bytes.
+// messageSize is the size of the buffer for the last error of a thread, in bytes.
 const messageSize = 1 << 14
 
-// client is a thread of C.
+// client is a C thread.
 type client struct {
 	*driver.Thread
 	entered bool    // its context is current
@@ -52,7 +52,7 @@ func thisClient() (*client, error) {
 	return t.Local.(*client), nil
 }
 
-// failed keeps the error's words for gemu_last_error, and is its number.
+// failed keeps the text of an error for gemu_last_error, and returns its number.
 func (c *client) failed(err error) C.int {
 	if err == nil {
 		return 0
@@ -71,7 +71,7 @@ func (c *client) failed(err error) C.int {
 	return C.int(driver.ResultOf(err))
 }
 
-// enter makes the device's context that of the thread.
+// enter makes the device's context current in the thread.
 func (c *client) enter() error {
 	if c.entered {
 		return nil
@@ -91,7 +91,7 @@ func (c *client) enter() error {
 	return err
 }
 
-// do is a call of a thread, in its context.
+// do runs a call of a thread in its context.
 func do(f func(*client) error) C.int {
 	c, err := thisClient()
 	if err != nil {
@@ -107,8 +107,8 @@ func do(f func(*client) error) C.int {
 	return c.failed(err)
 }
 
-// maxArguments is how many arguments a kernel can have at most: each has a byte of its parameters (PTX ISA, "Kernel Function
-// Parameters").
+// maxArguments is the maximum number of arguments of a kernel: each has at least one byte of parameters (PTX ISA,
+// "Kernel Function Parameters").
 const maxArguments = 32764
 
 //export ptx_run
@@ -134,7 +134,7 @@ func ptx_run(ptx *C.char, n C.int, args *unsafe.Pointer, bx, by, bz, gx, gy, gz,
 	return c.failed(err)
 }
 
-// last_error is gemu_last_error, but in a child of fork.
+// last_error is gemu_last_error, except in a child of fork.
 //
 //export last_error
 func last_error(to **C.char) C.int {
@@ -157,7 +157,7 @@ func gemu_load(ptx unsafe.Pointer, size C.size_t, module *C.gemu_module) C.int {
 	})
 }
 
-// store stores a result where the caller wants it.
+// store stores a result at the caller's address.
 func store[T any](to *T, value T, err error) error {
 	switch {
 	case err != nil:
@@ -232,7 +232,7 @@ func gemu_copy_out(to unsafe.Pointer, from C.gemu_address, size C.size_t) C.int 
 	return do(func(c *client) error { return c.Memcpy(host(to), device(from), uint64(size), 0, false) })
 }
 
-// dim is an extent, where 0 counts as 1.
+// dim converts an extent; 0 counts as 1.
 func dim(e *[3]C.uint32_t) interp.Dim3 {
 	return interp.Dim3{X: max(int(e[0]), 1), Y: max(int(e[1]), 1), Z: max(int(e[2]), 1)}
 }
@@ -257,7 +257,7 @@ func gemu_launch(p *C.gemu_launch_params, counts *C.gemu_counts) C.int {
 	})
 }
 
-// launchParams are a launch's, without its observer.
+// launchParams converts the parameters of a launch, without its observer.
 func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
 	return driver.LaunchParams{
 		Func: driver.Handle(p.kernel), Grid: dim(&p.grid), Block: dim(&p.block), Shared: uint32(p.shared_bytes),
@@ -265,7 +265,7 @@ func launchParams(p *C.gemu_launch_params) driver.LaunchParams {
 	}
 }
 
-// countsOf is what a launch has counted.
+// countsOf returns the counts of a launch.
 func countsOf(r *interp.Result) C.gemu_counts {
 	return C.gemu_counts{
 		seconds: C.double(r.Duration.Seconds()), thread_instructions: C.int64_t(r.ThreadInstructions),
@@ -274,7 +274,7 @@ func countsOf(r *interp.Result) C.gemu_counts {
 	}
 }
 
-// statistics is gemu_statistics, but in a child of fork.
+// statistics is gemu_statistics, except in a child of fork.
 //
 //export statistics
 func statistics(to **C.char) C.int {

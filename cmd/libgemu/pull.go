@@ -1,6 +1,6 @@
 package main
 
-// This file is launches that go on as C asks for their steps: gemu_start, gemu_next and gemu_stop.
+// This file implements launches that advance when C requests steps: gemu_start, gemu_next and gemu_stop.
 
 /*
 #include <stdlib.h>
@@ -23,31 +23,31 @@ import (
 	"gemu/trace"
 )
 
-// pulling is the launch that goes on so; there is one at most, for it has the device.
+// pulling is the launch that advances by steps; there is at most one, because it occupies the device.
 var pulling atomic.Pointer[pull]
 
-// errStopped ends a launch that gemu_stop ends.
+// errStopped ends a launch for gemu_stop.
 var errStopped = errors.New("stopped")
 
-// pull is a probe that has the launch wait until somebody wants its steps.
+// pull is a probe that makes the launch wait until the caller requests steps.
 type pull struct {
-	begun chan struct{}      // closed as the launch has begun
-	want  chan []C.gemu_step // room for steps; nil stops the launch
-	got   chan int           // how many of them have happened
-	ended chan struct{}      // closed as it has ended, with these:
+	begun chan struct{}      // closed when the launch has begun
+	want  chan []C.gemu_step // array for steps; nil stops the launch
+	got   chan int           // number of steps that have happened
+	ended chan struct{}      // closed when the launch has ended; guards result and err
 
 	result *interp.Result
 	err    error
 
-	// Of the launch's side, which waits while the caller's runs:
-	room     []C.gemu_step // nil: nobody has asked for more
+	// State of the launch's goroutine, which waits while the caller runs:
+	room     []C.gemu_step // nil: no request is open
 	n        int
 	stop     bool
 	pcs      pcs
-	pages    arena // what steps point to
+	pages    arena // memory that steps point to
 	accesses trace.Accesses
-	list     []trace.Access             // room
-	shared   map[int]*interp.Allocation // shared memory of CTAs that are under way, by index
+	list     []trace.Access             // scratch space
+	shared   map[int]*interp.Allocation // shared memory of the CTAs in flight, by index
 }
 
 func (p *pull) Subscription() interp.Subscription {
@@ -68,8 +68,7 @@ var stepKinds = map[interp.Events]C.uint32_t{
 
 var accessKinds = map[trace.AccessKind]C.uint32_t{trace.Load: C.GEMU_LOAD, trace.Store: C.GEMU_STORE, trace.Atomic: C.GEMU_ATOMIC, trace.Zero: C.GEMU_ZERO}
 
-// OnEvent makes a step of an event. When there is no more room, the launch waits: nothing is executed until
-// somebody asks for more.
+// OnEvent makes a step from an event. When the array is full, the launch waits for the next request.
 func (p *pull) OnEvent(e *interp.Event) {
 	switch {
 	case e.Kind == interp.OnLaunch:
@@ -128,7 +127,7 @@ func (p *pull) OnEvent(e *interp.Event) {
 				s.effect_now |= now.as
 			}
 		}
-		if len(e.Writes) > 0 { // of all that have issued it
+		if len(e.Writes) > 0 { // of all lanes that issued it
 			s.event.lanes = C.uint64_t(e.Active)
 		}
 	case e.Kind == interp.OnAfter && e.Lanes != 0:
@@ -143,7 +142,7 @@ func (p *pull) OnEvent(e *interp.Event) {
 	}
 }
 
-// ask waits until somebody wants more steps. It reports whether that is so, and not the launch to stop.
+// ask waits for a request. It returns false if the launch must stop.
 func (p *pull) ask(e *interp.Event) bool {
 	if p.room = <-p.want; p.room == nil {
 		p.stop = true
@@ -155,7 +154,7 @@ func (p *pull) ask(e *interp.Event) bool {
 	return true
 }
 
-// bring brings the accesses of p.list, of a record of lanes, to C.
+// bring copies the accesses of p.list, of a record of lanes, to C memory.
 func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 	if len(p.list) == 0 {
 		return nil, 0
@@ -188,7 +187,7 @@ func (p *pull) bring(lanes uint64) (first *C.gemu_access, n C.uint32_t) {
 	return &room[0], C.uint32_t(len(room))
 }
 
-// elements brings values of lanes to C, 64 words each; NULL if there are none.
+// elements copies values of lanes to C memory, 64 words each; NULL if there are none.
 func (p *pull) elements(list []trace.Value, lanes uint64) *C.uint64_t {
 	if len(list) == 0 {
 		return nil
@@ -204,7 +203,7 @@ func (p *pull) elements(list []trace.Value, lanes uint64) *C.uint64_t {
 	return to
 }
 
-// finish is told that the launch has ended.
+// finish records the end of the launch.
 func (p *pull) finish(r *interp.Result, err error) {
 	if p.result, p.err = r, err; p.room != nil {
 		p.got <- p.n
@@ -212,7 +211,7 @@ func (p *pull) finish(r *interp.Result, err error) {
 	close(p.ended)
 }
 
-// values brings registers to C.
+// values copies registers to C memory.
 func (p *pull) values(f *ptx.Func, list []interp.Value) (first *C.gemu_value, n C.uint32_t) {
 	if len(list) == 0 {
 		return nil, 0
@@ -225,7 +224,7 @@ func (p *pull) values(f *ptx.Func, list []interp.Value) (first *C.gemu_value, n 
 	return &room[0], C.uint32_t(len(list))
 }
 
-// lanes brings what each lane has to C; NULL if there is nothing.
+// lanes copies one word for each lane to C memory; NULL if there are none.
 func (p *pull) lanes(v []uint64) *C.uint64_t {
 	if v == nil {
 		return nil
@@ -235,7 +234,7 @@ func (p *pull) lanes(v []uint64) *C.uint64_t {
 	return to
 }
 
-// arena is memory of C that is given back at once.
+// arena is C memory that is freed at once.
 type arena []unsafe.Pointer
 
 func (a *arena) alloc(n int) unsafe.Pointer {
@@ -267,7 +266,7 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		}
 		l := launchParams(params)
 		l.Probes = append(l.Probes, p)
-		own := &client{Thread: d.NewThread()} // which waits for the launch, while the caller does not
+		own := &client{Thread: d.NewThread()} // its thread waits for the launch while the caller does not
 		go func() {
 			err := own.enter()
 			var r *interp.Result
@@ -280,14 +279,14 @@ func gemu_start(params *C.gemu_launch_params, run *C.gemu_run) C.int {
 		case <-p.begun:
 			*run = 1
 			return nil
-		case <-p.ended: // it was refused
+		case <-p.ended: // refused before it began
 			pulling.Store(nil)
 			return p.err
 		}
 	})
 }
 
-// pulls is a call about the launch that goes on.
+// pulls runs a call on the launch that advances by steps.
 func pulls(run C.gemu_run, f func(p *pull) error) C.int {
 	c, err := thisClient()
 	if err != nil {
@@ -345,7 +344,7 @@ func gemu_read_shared(run C.gemu_run, block C.uint32_t, to unsafe.Pointer, from 
 	})
 }
 
-// canRead is a call that reads memory while the launch waits.
+// canRead runs a call that reads memory while the launch waits.
 func canRead(run C.gemu_run, to unsafe.Pointer, size C.size_t, f func(c *client, p *pull, to []byte) error) C.int {
 	return pulls(run, func(p *pull) error {
 		if size == 0 {

@@ -24,8 +24,8 @@ import (
 	"gemu/trace"
 )
 
-// A log that a C program writes with gemu_trace.h, of what its observer is told, is that which the
-// library writes itself; and that is, byte by byte, the one of package interp.
+// A C program writes a log with gemu_trace.h from the events of its observer. It is the log that the library itself
+// writes, and that is, byte by byte, the log of package interp.
 func TestTraceHeader(t *testing.T) {
 	program := libtest.Client(t, "testdata/trace.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestTraceHeader(t *testing.T) {
 	}
 }
 
-// logOf is the log of the launch that testdata/trace.c makes, of the PTX that the library has dumped.
+// logOf returns the log of the launch of testdata/trace.c, made from the PTX that the library has dumped.
 func logOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.ptx"))
@@ -86,7 +86,7 @@ func logOf(t *testing.T, dir string) []byte {
 	return b.Bytes()
 }
 
-// A C program that asks for steps.
+// A C program requests steps.
 func TestPull(t *testing.T) {
 	program := libtest.Client(t, "testdata/pull.c", "libgemu.so", "-I", ".", "-Wall", "-Wextra", "-Werror")
 	for _, mode := range []string{"vector", "check"} {
@@ -100,8 +100,8 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullLog: the log that a C program writes of the steps that it asks for is that which the library
-// writes, and that is, byte by byte, the one of package interp: of a part of the conformance cases.
+// TestPullLog: a C program writes a log from the steps that it requests. It is the log that the library itself writes,
+// and that is, byte by byte, the log of package interp, for a part of the conformance cases.
 func TestPullLog(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/*/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -138,7 +138,7 @@ func TestPullLog(t *testing.T) {
 	}
 }
 
-// plainCase reports whether a case is a launch of nothing but buffers and numbers, on the usual device.
+// plainCase reports whether a case is a launch with only buffers and numbers, on the default device.
 func plainCase(c *cases.Case) bool {
 	if c.SM != 0 || c.Cooperative || c.EarlyOnly || c.Sanitize || c.Cluster != (cases.Extent{}) || len(c.Policies) > 0 || c.Widths[0] != 32 {
 		return false
@@ -196,7 +196,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "GEMU_MODE=vector", "GEMU_LOG="+filepath.Join(dir, "library.log"))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		if strings.Contains(string(out), "gemu_start") || strings.Contains(string(out), "gemu_load") { // it is refused
+		if strings.Contains(string(out), "gemu_start") || strings.Contains(string(out), "gemu_load") { // the launch is refused
 			t.Skip(string(out))
 		}
 		t.Fatalf("%v\n%s", err, out)
@@ -215,7 +215,7 @@ func pullCase(t *testing.T, program, file string, src []byte, c *cases.Case) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Modules have names of their own in the library, and the index other offsets then.
+	// The library has its own names of modules, and then the index has different offsets.
 	text := func(b []byte) string {
 		s := regexp.MustCompile(`module-\w+\.ptx`).ReplaceAllString(string(b), filepath.Base(file))
 		log, _, _ := strings.Cut(s, "\nindex ")

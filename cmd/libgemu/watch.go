@@ -1,6 +1,6 @@
 package main
 
-// This file brings the events of a launch to an observer in C.
+// This file passes the events of a launch to an observer in C.
 
 /*
 #include <stdlib.h>
@@ -41,28 +41,27 @@ import (
 	"gemu/ptx"
 )
 
-// observing reports whether an observer makes this call: the device is busy with the
-// launch that it watches.
+// observing reports whether the call comes from an observer: the device is then busy with the observed launch.
 func observing() bool { return C.gemu_observing() != 0 }
 
-// observer is a probe that calls a function of C.
+// observer is a probe that calls a C function.
 type observer struct {
 	f    C.gemu_observer
 	user unsafe.Pointer
 
 	mu   sync.Mutex // held during a call
 	pcs  pcs
-	call *C.gemu_call // what an event is made of
+	call *C.gemu_call // memory of the current event
 }
 
 func newObserver(f C.gemu_observer, user unsafe.Pointer) *observer {
 	return &observer{f: f, user: user, pcs: pcs{}, call: (*C.gemu_call)(C.calloc(1, C.sizeof_gemu_call))}
 }
 
-// free ends the observer, after the launch.
+// free releases the memory of the observer after the launch.
 func (o *observer) free() { C.free(unsafe.Pointer(o.call)) }
 
-// texts are the strings that events have named, which stay.
+// texts holds the strings that events have named; they are never freed.
 var texts sync.Map
 
 func text(s string) *C.char {
@@ -73,12 +72,12 @@ func text(s string) *C.char {
 	return p.(*C.char)
 }
 
-// Subscription: instructions that have executed, with all there is to know of them.
+// Subscription requests executed instructions with all details.
 func (o *observer) Subscription() interp.Subscription {
 	return interp.Subscription{Events: interp.OnAfter, Values: true, Addresses: true}
 }
 
-// CTA has the observer told of every CTA.
+// CTA makes the observer receive the events of every CTA.
 func (o *observer) CTA(*interp.LaunchInfo, int, interp.Dim3) interp.Sink { return o }
 
 // OnEvent calls the observer.
@@ -90,7 +89,7 @@ func (o *observer) OnEvent(e *interp.Event) {
 	n := 0
 	c.event.results, c.event.n_results = o.values(e.Func, e.Writes, &n)
 	c.event.sources, c.event.n_sources = o.values(e.Func, e.Reads, &n)
-	if len(e.Accesses) > 0 { // an instruction that has several reads first
+	if len(e.Accesses) > 0 { // for several accesses, the reading comes first
 		a := &e.Accesses[0]
 		copy(words(&c.addresses), a.Addr)
 		c.event.addresses = &c.addresses[0]
@@ -102,10 +101,10 @@ func (o *observer) OnEvent(e *interp.Event) {
 	C.gemu_call_observer(o.f, &c.event, o.user)
 }
 
-// words views an array of C's.
+// words views an array of C as a slice.
 func words(a *[64]C.uint64_t) []uint64 { return (*[64]uint64)(unsafe.Pointer(a))[:] }
 
-// values brings registers to C, where n are taken.
+// values copies registers to C memory, where n are used already.
 func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.gemu_value, count C.uint32_t) {
 	c := o.call
 	list = list[:min(len(list), len(c.values)-*n)]
@@ -123,7 +122,7 @@ func (o *observer) values(f *ptx.Func, list []interp.Value, n *int) (first *C.ge
 	return first, C.uint32_t(len(list))
 }
 
-// pcs are the numbers of instructions within their functions.
+// pcs holds the index of each instruction within its function.
 type pcs map[*ptx.Instr]C.uint32_t
 
 func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
@@ -138,7 +137,7 @@ func (p pcs) number(f *ptx.Func, instr *ptx.Instr) C.uint32_t {
 	return p[instr]
 }
 
-// event is an event without its values and addresses.
+// event converts an event, without its values and addresses.
 func (p pcs) event(e *interp.Event) C.gemu_event {
 	c := C.gemu_event{
 		cta:  [3]C.uint32_t{C.uint32_t(e.ID.X), C.uint32_t(e.ID.Y), C.uint32_t(e.ID.Z)},

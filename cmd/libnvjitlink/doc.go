@@ -1,4 +1,4 @@
-// Package libnvjitlink has no Go code: its directory is that of libnvJitLink.so.12 and .so.13, the
-// linker of device code over that of libcuda.so.1, in C. build.sh builds them, and the tests here try
-// them. docs/libraries.md is for users.
+// Package libnvjitlink has no Go code. Its directory holds the source of libnvJitLink.so.12 and .so.13 in C: NVIDIA's
+// linker of device code, on top of the linker of libcuda.so.1. build.sh builds the libraries, and the tests here test
+// them. docs/libraries.md is the documentation for users.
 package libnvjitlink

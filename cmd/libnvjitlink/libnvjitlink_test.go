@@ -11,7 +11,7 @@ import (
 	"gemu/cmd/internal/libtest"
 )
 
-// A C program that calls what NVIDIA's header calls links and runs with either library.
+// A C program with the calls of NVIDIA's header links and runs with either library.
 func TestClient(t *testing.T) {
 	dir := t.TempDir()
 	libtest.Driver(t, dir)

@@ -1,5 +1,4 @@
-// Package libtest builds the shared libraries and clients of them, for tests. It
-// needs Go and a C compiler.
+// Package libtest builds the shared libraries and their C clients for tests. It needs Go and a C compiler.
 package libtest
 
 import (
@@ -10,8 +9,7 @@ import (
 	"testing"
 )
 
-// Shared builds the shared library of the package in the current directory, under its
-// name, and gives the path.
+// Shared builds the shared library of the package in the current directory under a name, and returns its path.
 func Shared(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -24,8 +22,8 @@ func Shared(t *testing.T, name string) string {
 	return lib
 }
 
-// Driver builds libcuda.so.1 in a directory, with the header that go build writes beside it: a library
-// over it is built of both.
+// Driver builds libcuda.so.1 in a directory, with the header that go build writes next to it. Libraries on top of
+// libcuda need both.
 func Driver(t *testing.T, dir string) {
 	t.Helper()
 	exports, err := filepath.Abs("../libcuda/exports.map")
@@ -36,9 +34,9 @@ func Driver(t *testing.T, dir string) {
 		"-ldflags=-extldflags '-Wl,-soname,libcuda.so.1 -Wl,--version-script="+exports+"'", "../libcuda")
 }
 
-// Client compiles a C program with the library of the package in the current
-// directory and gives its path. If the test has a race detector, so has the library:
-// then it is an archive, as the detector wants code at low addresses.
+// Client compiles a C program with the library of the package in the current directory and returns the path of the
+// program. If the test runs with the race detector, so does the library: it is then an archive, because the detector
+// needs code at low addresses.
 func Client(t *testing.T, source, name string, flags ...string) string {
 	t.Helper()
 	var link []string
@@ -53,7 +51,7 @@ func Client(t *testing.T, source, name string, flags ...string) string {
 	return Program(t, source, append(link, flags...)...)
 }
 
-// Program compiles a C program and gives its path.
+// Program compiles a C program and returns its path.
 func Program(t *testing.T, source string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")

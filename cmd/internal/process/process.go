@@ -1,6 +1,6 @@
-// Package process is the driver of a C process, for the shared libraries: there is
-// one, made when it is first used, from the environment at the time the library was
-// loaded. It knows the process's threads, and ends with the process.
+// Package process holds the one driver of a C process, for the shared libraries. It makes the driver at the first call,
+// with the environment from the time when the library was loaded. It also keeps a driver.Thread for each C thread, and
+// ends the driver with the process.
 package process
 
 /*
@@ -25,8 +25,8 @@ import (
 	"gemu/driver"
 )
 
-// SuppressErrors keeps the driver from printing messages, for a library that has other ways
-// to tell them. It is set before the driver is made.
+// SuppressErrors keeps the driver from printing messages, for a library that reports errors itself. It must be set
+// before the driver is made.
 var SuppressErrors bool
 
 var (
@@ -51,8 +51,8 @@ var (
 	})
 )
 
-// stdout is the process's standard output, for what kernels print. It is a stream of the host (CUDA C++ Programming
-// Guide, Formatted Output): what C has printed before, and still buffers, comes before.
+// stdout is the standard output of the process, for the output of kernels. It is a stream of the host (CUDA C++
+// Programming Guide, Formatted Output): buffered output of the C program is written first.
 type stdout struct{}
 
 func (stdout) Write(p []byte) (int, error) {
@@ -60,29 +60,28 @@ func (stdout) Write(p []byte) (int, error) {
 	return os.Stdout.Write(p)
 }
 
-// getenv is the value that an environment variable had when the library was loaded, ""
-// if it was not set.
+// getenv returns the value of an environment variable when the library was loaded, "" if it was not set.
 func getenv(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
 	return C.GoString(C.process_getenv(n))
 }
 
-// Driver is the process's driver. The error is one of the environment, which was
-// printed when it was found. In a child of fork nobody gets here.
+// Driver returns the process's driver. The error reports an invalid environment; it was printed when it was found.
+// Driver is never called in a child of fork.
 func Driver() (*driver.Driver, error) {
 	C.process_enter()
 	start()
 	return drv, drvErr
 }
 
-// Client is the driver as a thread of C sees it.
+// Client is the view of a C thread on the driver.
 type Client struct {
 	*driver.Thread
-	Local any // what the library keeps of the thread
+	Local any // data of the library about the thread
 }
 
-// Thread is the calling thread of C.
+// Thread returns the Client of the calling C thread.
 func Thread() (*Client, error) {
 	d, err := Driver()
 	if err != nil {
@@ -100,8 +99,8 @@ func Thread() (*Client, error) {
 	return t, nil
 }
 
-// CallFromStream calls a function of the process in a stream's turn. If it ends the process, the driver knows that the
-// stream does not go on.
+// CallFromStream calls a function of the process from a stream. If the function ends the process, the driver knows that
+// the stream makes no progress.
 func CallFromStream(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -124,7 +123,7 @@ func process_exit() {
 		fmt.Fprintf(os.Stderr, "gemu: %v\n", err)
 	}
 	var found *driver.Found
-	if errors.As(err, &found) { // handlers that were registered before ours do not run
+	if errors.As(err, &found) { // exit handlers registered before ours do not run
 		C.fflush(nil)
 		C._exit(C.int(found.Status))
 	}
