@@ -10,8 +10,7 @@ import (
 
 var expectation = regexp.MustCompile(`// ERROR "((?:[^"\\]|\\.)+)"`)
 
-// Every file of testdata/bad has its problems reported on exactly the lines that
-// say so.
+// TestBad parses every file of testdata/bad. Problems must be reported on exactly the lines marked with ERROR comments.
 func TestBad(t *testing.T) {
 	files, err := filepath.Glob("../testdata/bad/*.ptx")
 	if err != nil || len(files) == 0 {

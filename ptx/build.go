@@ -1,7 +1,8 @@
 package ptx
 
-// This file builds the body of a function: scopes are flattened, names
-// resolved, operands checked against the instruction table.
+// This file builds the body of a function: it flattens scopes, resolves names and checks operands against the
+// instruction table. Read next: build_names.go (scopes and names), build_decl.go (local declarations), build_instr.go
+// (instructions), build_operand.go, build_vector.go and build_address.go (operands), and build_call.go (calls).
 
 import (
 	"slices"
@@ -16,12 +17,12 @@ type funcBuilder struct {
 	*checker
 	fn            *Func
 	scope         *nameScope
-	usedNames     map[string]int  // names of the flattened function, with how many it has of each: x, x$1 …
-	ranges        map[string]int  // ranges of registers that it has: of %r<N> by %r, N
-	numberedNames map[string]bool // what stands before the number in those of taken that end in one
+	usedNames     map[string]int  // how often each name occurs in the flattened function: x, x$1 …
+	ranges        map[string]int  // declared register ranges: for %r<N> the key is %r and the value N
+	numberedNames map[string]bool // prefixes of used names that end in a number
 	cur           *Block
 	curLoc        *syntax.Loc // the .loc in force
-	curMid        *syntax.Loc // the .loc_intermediate in force since; nil without
+	curMid        *syntax.Loc // the latest .loc_intermediate after curLoc; nil if there is none
 	locs          map[Loc]int32
 	fixups        []fixup
 }
@@ -31,8 +32,8 @@ type fixup struct {
 	scope *nameScope
 	pos   Pos
 	name  string
-	op    *Operand // gets Block
-	list  **Block  // or an element of a table
+	op    *Operand // the operand whose block is set
+	list  **Block  // the element of a table to set, if op is nil
 }
 
 func (b *funcBuilder) build(body *syntax.Body) {
@@ -114,13 +115,13 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 		b.table(Pos(s.Pos), s.Name).Proto = proto
 	case *syntax.Loc:
 		if s.Intermediate {
-			if b.curLoc != nil { // it says more of the place that .loc names
+			if b.curLoc != nil { // it adds to the place that .loc names
 				b.curMid = s
 			}
 			return
 		}
 		b.curLoc, b.curMid = s, nil
-		if s.InlinedAt != nil { // what is inlined there may name it, even if it is in force for no instruction
+		if s.InlinedAt != nil { // an inlined .loc may refer to this place, even if no instruction has it
 			b.loc()
 		}
 	case *syntax.PragmaStmt:
@@ -134,7 +135,7 @@ func (b *funcBuilder) stmt(s syntax.Stmt) {
 	}
 }
 
-// loc is the index in Func.Locs of the .loc in force, -1 if there is none.
+// loc returns the index in Func.Locs of the .loc in force, -1 if there is none.
 func (b *funcBuilder) loc() int32 {
 	s := b.curLoc
 	if s == nil {
@@ -177,7 +178,7 @@ func (b *funcBuilder) targets(s *syntax.Targets) {
 	}
 }
 
-// table enters a list of targets or a prototype.
+// table declares a list of targets or a prototype.
 func (b *funcBuilder) table(pos Pos, name string) *Table {
 	t := &Table{Pos: pos, Name: b.unique(name)}
 	b.enter(pos, name, entity{kind: entTable, table: t})
@@ -216,7 +217,7 @@ func (b *funcBuilder) resolve() {
 	}
 }
 
-// target checks what a jump names: a label or a list, as its form wants.
+// target checks the operand of a jump: the form requires a label or a list.
 func (b *funcBuilder) target(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]

@@ -39,7 +39,7 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 		}
 		ops = ops[1:]
 	}
-	var heads []*Func // that arguments and results must suit
+	var heads []*Func // the signatures that arguments and results must match
 	switch call.Target.Kind {
 	case SymOperand:
 		f, isFunc := call.Target.Sym().(*Func)
@@ -111,14 +111,14 @@ func (b *funcBuilder) call(instr *Instr, s *syntax.Instr) bool {
 	return ok
 }
 
-// What a call names is checked against the callee's head.
+// callTarget and callOperand are the specs of a call's operands. The callee's signature decides their types.
 var (
 	callTarget  = OperandSpec{Name: "target", Symbol: true, Access: Read}
 	callOperand = OperandSpec{Name: "argument", Symbol: true, element: true, Access: Read, Vector: true, count: count{kind: countAny}}
 )
 
-// passedOperands appends an argument or result of a call; a vector register goes by its
-// components, as do vectors among the parameters.
+// passedOperands appends an argument or result of a call. A vector register is passed as its components, like a vector
+// parameter.
 func passedOperands(list []Operand, o Operand) []Operand {
 	if o.Kind == VecOperand {
 		return append(list, o.Elems()...)
@@ -126,7 +126,7 @@ func passedOperands(list []Operand, o Operand) []Operand {
 	return append(list, o)
 }
 
-// argument resolves what a call passes.
+// argument resolves an argument of a call.
 func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Vector {
 		b.errorf(Pos(w.Pos), "%s: a vector goes in a vector register", instr.Text)
@@ -135,8 +135,7 @@ func (b *funcBuilder) argument(o *Operand, w *syntax.Operand, instr *Instr) bool
 	return b.operand(o, w, instr, &callOperand, NoType)
 }
 
-// result resolves where a result of a call goes: a register, a .param variable, or
-// nowhere.
+// result resolves the destination of a result of a call: a register, a .param variable, or the sink _.
 func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	if w.Kind == syntax.Name && w.Sym == "_" {
 		o.Kind = SinkOperand
@@ -153,8 +152,8 @@ func (b *funcBuilder) result(o *Operand, w *syntax.Operand, instr *Instr) bool {
 	return true
 }
 
-// callTypes checks arguments and results against the callee's head, and gives
-// constants the type of their parameter.
+// callTypes checks arguments and results against the callee's signature. It gives constants the type of their
+// parameter.
 func (b *funcBuilder) callTypes(instr *Instr, head *Func, pos Pos) bool {
 	check := func(noun string, ops []Operand, vars []*Var) bool {
 		variadic := len(vars) > 0 && vars[len(vars)-1].Unbounded()

@@ -6,7 +6,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// statics copies the variables that the module has in .local and .reg space.
+// statics copies the module's .local and .reg variables into the function.
 func (b *funcBuilder) statics() {
 	inner, regs := b.scope, len(b.fn.Regs)
 	b.scope = inner.parent
@@ -42,8 +42,8 @@ func (b *funcBuilder) declaration(d *syntax.Var) {
 	}
 }
 
-// parameterLists is the first version in which a kernel has a list of parameters. Before, its body
-// declares them (manual 11.1.1).
+// parameterLists is the first version in which a kernel has a list of parameters. Kernels of older versions declare
+// them in their body (manual 11.1.1).
 var parameterLists = Version{1, 4}
 
 func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
@@ -73,8 +73,7 @@ func (b *funcBuilder) localVar(v *Var, n *syntax.Declarator) {
 	}
 }
 
-// maxRegs bounds the registers of a function, which a single line can declare any
-// number of.
+// maxRegs bounds the registers of a function: a single line can declare any number.
 const maxRegs = 1 << 20
 
 func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
@@ -114,8 +113,7 @@ func (b *funcBuilder) registers(v *Var, n *syntax.Declarator) {
 	b.scope.ranges[v.Name] = e
 }
 
-// declareReg makes the register of a name, or the registers of a vector's
-// components.
+// declareReg makes the register of a name, or the registers of a vector's components.
 func (b *funcBuilder) declareReg(v *Var, name string) {
 	if v.Vec > 1 {
 		b.newVector(name, v.Type, v.Vec)

@@ -51,7 +51,7 @@ func (b *funcBuilder) instr(s *syntax.Instr) {
 	}
 }
 
-// emit adds an instruction that stands for part of in, under its guard.
+// emit adds an instruction that does part of instr, with the guard of instr.
 func (b *funcBuilder) emit(instr *Instr, opcode string, ops ...Operand) {
 	v, err := lookupVariant(opcode)
 	if err != nil {
@@ -62,8 +62,8 @@ func (b *funcBuilder) emit(instr *Instr, opcode string, ops ...Operand) {
 	b.cur.Instrs = append(b.cur.Instrs, part)
 }
 
-// moveVector adds a mov of vectors as movs of their elements, which go through
-// registers of their own, for the vectors may overlap.
+// moveVector adds a mov of vectors as movs of their elements. The values pass through new registers, because the
+// vectors may overlap.
 func (b *funcBuilder) moveVector(instr *Instr) {
 	opcode, t := "mov"+instr.Type().String(), instr.Type()
 	d, a := instr.Ops[0].Elems(), instr.Ops[1].Elems()
@@ -92,8 +92,8 @@ func (b *funcBuilder) moveVector(instr *Instr) {
 	}
 }
 
-// complement replaces what logic on predicates or a choice by one negates, !p, by registers that
-// hold it.
+// complement replaces each negated predicate operand (!p) by a new register that holds the complement. Callers use it
+// for logic on predicates and for selections by a predicate.
 func (b *funcBuilder) complement(instr *Instr) {
 	for i := range instr.Ops {
 		o := &instr.Ops[i]
@@ -106,8 +106,8 @@ func (b *funcBuilder) complement(instr *Instr) {
 	}
 }
 
-// plus replaces a register by one that holds the sum of it and a constant: the
-// assembler takes %r+4 wherever it takes %r.
+// plus replaces a register by a new register that holds its sum with a constant: ptxas accepts %r+4 wherever it accepts
+// %r.
 func (b *funcBuilder) plus(o *Operand, instr *Instr, offset int64) bool {
 	t := b.fn.Regs[o.Reg].Type
 	sum := map[int]Type{16: U16, 32: U32, 64: U64}[t.Bits()]
@@ -120,13 +120,13 @@ func (b *funcBuilder) plus(o *Operand, instr *Instr, offset int64) bool {
 	return true
 }
 
-// operandSlab is memory that many small things of a module are cut from.
+// operandSlab allocates many small objects of a module from larger pieces of memory.
 type operandSlab[T any] struct {
 	free []T
-	size int // of the last piece
+	size int // length of the last piece
 }
 
-// cut gives room for n things.
+// cut returns a slice of n elements.
 func (s *operandSlab[T]) cut(n int) []T {
 	if len(s.free) < n {
 		s.size = min(max(2*s.size, 64), 2048)

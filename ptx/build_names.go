@@ -7,15 +7,15 @@ import (
 	"gemu/internal/spell"
 )
 
-// entity is what a name within a function stands for.
+// entity is the meaning of a name within a function.
 type entity struct {
 	kind  entityKind
-	typ   Type   // of registers
+	typ   Type   // of a register
 	reg   RegID  // first register
-	count int    // of a register range %r<N>: N
-	vec   int    // components of a vector register, which are reg, reg+1 …; else 1
+	count int    // N of a register range %r<N>
+	vec   int    // number of components of a vector register (reg, reg+1 …); 1 for any other
 	v     *Var   // variable or parameter
-	table *Table // label of a table
+	table *Table // label of a list of targets or of a prototype
 	block *Block // label
 }
 
@@ -28,11 +28,11 @@ const (
 	entLabel
 )
 
-// nameScope is a { } of a function.
+// nameScope is a { } scope of a function.
 type nameScope struct {
 	parent *nameScope
 	names  map[string]entity
-	ranges map[string]entity // %r<N> by its prefix
+	ranges map[string]entity // ranges %r<N> by prefix
 }
 
 func newScope(parent *nameScope) *nameScope {
@@ -103,7 +103,7 @@ func (b *funcBuilder) uses(name string) bool {
 	return ok && n < b.ranges[prefix]
 }
 
-// addName notes a name of the flattened function.
+// addName records a name of the flattened function.
 func (b *funcBuilder) addName(name string) {
 	b.usedNames[name]++
 	if prefix, _, ok := splitRange(name); ok {
@@ -125,10 +125,10 @@ func (b *funcBuilder) newVector(name string, t Type, n int) RegID {
 	return first
 }
 
-// component is the name of a component of a vector register.
+// component returns the name of a component of a vector register.
 func component(name string, i int) string { return name + "_" + "xyzw"[i:i+1] }
 
-// newRange makes the registers of a range, which may be a million.
+// newRange makes the registers of a range. A range may have a million registers.
 func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 	b.fn.Regs = slices.Grow(b.fn.Regs, n)
 	if b.ranges[prefix] > 0 || b.numberedNames[prefix] {
@@ -138,7 +138,7 @@ func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 		return
 	}
 	b.ranges[prefix] = n
-	// The names are cut from one text.
+	// All names are substrings of one string.
 	text := make([]byte, 0, n*(len(prefix)+len(strconv.Itoa(n-1))))
 	ends := make([]int32, n)
 	for i := range n {
@@ -152,7 +152,7 @@ func (b *funcBuilder) newRange(prefix string, n int, t Type) {
 	}
 }
 
-// nearestName suggests a name in sight.
+// nearestName returns the visible name that is most similar to name, "" if none is.
 func (b *funcBuilder) nearestName(name string) string {
 	var names []string
 	for s := b.scope; s != nil; s = s.parent {
@@ -160,7 +160,7 @@ func (b *funcBuilder) nearestName(name string) string {
 			names = append(names, n)
 		}
 		for p, e := range s.ranges {
-			// A range offers its neighbours in spelling, not all its members.
+			// Only the member of the range with the same number can be similar; listing all members would be slow.
 			_, n, ok := splitRange(name)
 			if ok && n < e.count {
 				names = append(names, p+strconv.Itoa(n))

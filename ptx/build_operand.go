@@ -8,10 +8,10 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// operands places what is written in the operand list of the form.
+// operands assigns the written operands to the operands of the form.
 func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
 	specs := instr.Form.Operands
-	// d|p counts as two.
+	// A pair d|p counts as two operands.
 	written := make([]*syntax.Operand, 0, 8)
 	for i := range s.Operands {
 		o := &s.Operands[i]
@@ -54,11 +54,11 @@ func (b *funcBuilder) operands(instr *Instr, s *syntax.Instr) bool {
 	return ok
 }
 
-// bracketsRequired is the first version in which an address stands in brackets.
+// bracketsRequired is the first version in which an address must be in brackets.
 var bracketsRequired = Version{1, 2}
 
-// bracketed puts names that stand for addresses in brackets, which old versions leave out: a
-// texture together with its coordinates, which are the next operand (manual 9.7.10.3).
+// bracketed puts names of addresses in brackets, which old versions leave out. The brackets of a texture include its
+// coordinates, which are the next operand (manual 9.7.10.3).
 func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand {
 	var list []*syntax.Operand
 	for remaining := written; len(remaining) > 0; {
@@ -77,10 +77,10 @@ func bracketed(specs []OperandSpec, written []*syntax.Operand) []*syntax.Operand
 	return list
 }
 
-// place finds for each operand of a list what is written for it: its index, -1 for an
-// optional one that is left out; nil if there are too few or too many. Operands that go
-// with a modifier stand where it does; other optional ones are filled from the left,
-// vectors with vectors unless all are there.
+// place returns for each operand of specs the index of its written operand, or -1 if it is optional and left out. It
+// returns nil if too few or too many are written. An operand that belongs to a modifier is present exactly if the
+// modifier is. Other optional operands are filled from the left; as long as some are left out, a vector is placed only
+// at a vector operand.
 func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	spare := len(written)
 	for i := range specs {
@@ -91,7 +91,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	if spare < 0 {
 		return nil
 	}
-	free := 0 // optional operands that go with no modifier
+	free := 0 // optional operands without a modifier
 	for i := range specs {
 		if o := &specs[i]; o.Optional && !o.Pair && o.requires == "" {
 			free++
@@ -124,7 +124,7 @@ func (v *Variant) place(specs []OperandSpec, written []*syntax.Operand) []int {
 	return places
 }
 
-// mayBe reports whether an optional operand can be of the kind that is written.
+// mayBe reports whether an optional operand can have the written kind.
 func (o *OperandSpec) mayBe(kind syntax.OperandKind) bool {
 	return (kind == syntax.Vector) == o.Vector && (kind != syntax.Address || o.Address)
 }
@@ -171,14 +171,14 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 			return false
 		}
 		if spec.single() {
-			*o = o.Elems()[0] // {a} is a
+			*o = o.Elems()[0] // {a} means a
 		}
 		return true
 	case syntax.List:
 		return fail("unexpected list")
 	}
 	switch {
-	case w.Index != "" || spec.Address && w.Element: // an array element stands for its address
+	case w.Index != "" || spec.Address && w.Element: // an array element means its address
 		if !spec.Address {
 			return fail("operand %s: %s[%s] stands only where memory is accessed", spec.Name, w.Sym, w.Index)
 		}
@@ -221,7 +221,7 @@ func (b *funcBuilder) operand(o *Operand, w *syntax.Operand, instr *Instr, spec 
 	return b.name(o, w, instr, spec, want)
 }
 
-// holds reports whether the first element of a vector is a register as wide as the type.
+// holds reports whether the first element of a vector is a register with the width of t.
 func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
 	if len(w.Elems) == 0 || w.Elems[0].Kind != syntax.Name {
 		return false
@@ -230,15 +230,14 @@ func (b *funcBuilder) holds(w *syntax.Operand, t Type) bool {
 	return found && e.kind == entReg && e.typ.Bits() == t.Bits()
 }
 
-// omitsType reports whether elements of a source may be the sink: st.v8 and its like leave those
-// parts of memory as they are, and mov.b32 has zeros there, which the assembler takes and the manual
-// does not mention.
+// omitsType reports whether elements of a source may be the sink _. A 256-bit store such as st.v8 leaves those bytes of
+// memory unchanged. mov.b32 writes zeros there: ptxas accepts it, and the manual does not mention it.
 func (v *Variant) omitsType(element Type) bool {
 	return v.Form.Effects.HasAll(Writes) && v.VecLen()*element.Bits() == 256 || v.Form.Family == FamilyMove && v.Type() == B32
 }
 
-// immediate checks a constant. Integers of any size may stand for an integer,
-// being cut to its size, and for a predicate (manual 4.5.1, 4.5.3).
+// immediate checks a constant. An integer of any size is accepted for an integer, and cut to its size, and for a
+// predicate (manual 4.5.1, 4.5.3).
 func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	isInt := o.Imm.Kind == IntImm
 	switch {
@@ -271,8 +270,7 @@ func (b *funcBuilder) immediate(o *Operand, instr *Instr, spec *OperandSpec, wan
 	return true
 }
 
-// name resolves a register, a special register, or the address of a variable
-// or function.
+// name resolves a register, a special register, or the address of a variable or function.
 func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
 	pos := Pos(w.Pos)
 	name := w.Sym
@@ -352,12 +350,11 @@ func (b *funcBuilder) name(o *Operand, w *syntax.Operand, instr *Instr, spec *Op
 	return true
 }
 
-// special checks the use of a special register: mov and cvt read them (manual
-// chapter 10).
+// special checks the use of a special register: only mov and cvt read them (manual chapter 10).
 func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	o.Kind, o.SReg = SRegOperand, r
 	t := r.Type()
-	// PTX 1.x had 16-bit special registers where there are 32-bit ones now.
+	// In PTX 1.x some special registers had 16 bits that have 32 today.
 	narrow := want.Bits() == 16 && t == U32 || want.Bits() == 32 && r == GridID
 	switch {
 	case spec.Writes():
@@ -374,7 +371,7 @@ func (b *funcBuilder) special(o *Operand, r SpecialReg, instr *Instr, spec *Oper
 	return false
 }
 
-// specialVector reads %tid and its like as a whole, which mov.v4 does.
+// specialVector resolves a whole special vector such as %tid, the source of a mov.v4.
 func (b *funcBuilder) specialVector(o *Operand, x SpecialReg, instr *Instr, spec *OperandSpec, want Type, pos Pos) bool {
 	if instr.Form.Family != FamilyMove || instr.VecLen() != 4 {
 		b.errorf(pos, "%s: a special register of four components, want one of them or mov.v4", instr.Text)
@@ -445,13 +442,12 @@ func (b *funcBuilder) register(o *Operand, name, comp string, e entity, instr *I
 	return true
 }
 
-// isSelector reports whether s chooses bytes or halves: b0 … b3, h1, b3210, h10 …
-// (manual 9.7.18).
+// isSelector reports whether s selects bytes or halves: b0 … b3, h1, b3210, h10 … (manual 9.7.18).
 func isSelector(s string) bool {
 	return len(s) >= 2 && (s[0] == 'b' || s[0] == 'h') && strings.Trim(s[1:], "01234567") == ""
 }
 
-// wanted says what registers takes wants.
+// wanted returns the text of a message that says which registers the operand accepts.
 func (v *Variant) wanted(o *OperandSpec, want Type) string {
 	switch t := v.fragmentType(o); {
 	case o.Integer:

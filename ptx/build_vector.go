@@ -14,7 +14,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *
 	}
 	elem := want
 	if spec.count.kind == countAny && instr.Form.Family == FamilyMove && want.Bits()%max(len(w.Elems), 1) == 0 && want != NoType {
-		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // mov packs and unpacks
+		elem = bitsOf(want.Bits() / max(len(w.Elems), 1)) // a mov packs or unpacks
 	}
 	o.Kind = VecOperand
 	elems := b.newOps(len(w.Elems))
@@ -34,7 +34,7 @@ func (b *funcBuilder) vector(o *Operand, w *syntax.Operand, instr *Instr, spec *
 		switch {
 		case i < n:
 			single, t = &index, U32
-		case i >= used: // ignored
+		case i >= used: // an extra element is ignored
 			t = NoType
 		}
 		if !b.operand(&elems[i], e, instr, single, t) || i < n && !b.packElements(elems[i:i+1], w.Elems[i:], instr, single, t) {
@@ -59,13 +59,12 @@ func (b *funcBuilder) vectorLen(n int, instr *Instr, spec *OperandSpec, pos Pos)
 	return true
 }
 
-// packElements checks the types of the registers in a vector. They make one type, which has to
-// agree with what is wanted: that of all, or an untyped one of their width. The manual does not
-// say how they do; this is what the assembler takes, which moves integers as floats, too, but for .bf16. A number
-// is an integer or a float, as it is written. Alone it is that in a fragment, and in what else tensor
-// cores have in untyped registers.
+// packElements checks the types of the registers in a vector. Together they have one type: the common type of all, or
+// the untyped type of their width. That type must agree with want. The manual does not define this; the rule is that of
+// ptxas, which also moves integers as floats, except as .bf16. A number is an integer or a float, as written. Numbers
+// alone are rejected in a fragment and in other untyped registers of tensor instructions.
 func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, instr *Instr, spec *OperandSpec, want Type) bool {
-	bits := 0 // of the registers
+	bits := 0 // width of the registers
 	for i := range elems {
 		if t := registerOf(b.fn, &elems[i]); t != NoType {
 			bits = t.Bits()
@@ -73,7 +72,7 @@ func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, in
 		}
 	}
 	var all, first, last Type
-	integers := false // written as numbers
+	integers := false // at least one number is an integer
 	pos := Pos(written[0].Pos)
 	for i := range elems {
 		t, name := registerOf(b.fn, &elems[i]), written[i].Sym
@@ -98,7 +97,7 @@ func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, in
 	if bits == 0 {
 		written := func(e Operand) bool { return e.Kind == ImmOperand && (want != F32 || e.Imm.Kind == F64Imm) }
 		inFragment := fragment && (instr.fragmentType(spec) != NoType || want == F32) && slices.ContainsFunc(elems, written)
-		wmma4 := instr.Form.Family == FamilyWmma && instr.elementType(spec).Bits() == 4 // which the assembler takes
+		wmma4 := instr.Form.Family == FamilyWmma && instr.elementType(spec).Bits() == 4 // ptxas accepts it
 		if inFragment || integers && want == B32 && instr.Form.Class == ClassTensor && !wmma4 {
 			b.errorf(pos, "%s: operand %s: numbers alone are no %s", instr.Text, spec.Name, instr.elementType(spec))
 			return false
@@ -114,7 +113,8 @@ func (b *funcBuilder) packElements(elems []Operand, written []syntax.Operand, in
 	return false
 }
 
-// typeBeside is the type of a number beside registers of so many bits, or 0 beside none.
+// typeBeside returns the type of a number in a vector with registers of the given width, or without registers if bits
+// is 0.
 func (i Imm) typeBeside(bits int) Type {
 	list := []Type{S8, S16, S32, S64}
 	if i.Kind != IntImm {

@@ -1,7 +1,6 @@
 package ptx
 
-// This file computes what the control-flow graph of a function says: edges,
-// immediate post-dominators, endless loops.
+// This file derives facts from the control-flow graph of a function: edges, immediate post-dominators, endless loops.
 
 import (
 	"iter"
@@ -35,8 +34,7 @@ func (f *Func) connect() {
 	}
 }
 
-// Terminator is the branch, return or exit that ends the block, nil if control
-// only falls through.
+// Terminator returns the branch, return or exit that ends the block, nil if control only falls through.
 func (b *Block) Terminator() *Instr {
 	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].EndsBlock() {
 		return b.Instrs[n-1]
@@ -44,7 +42,7 @@ func (b *Block) Terminator() *Instr {
 	return nil
 }
 
-// Targets lists the blocks that the instruction may jump to.
+// Targets returns the blocks that the instruction may jump to.
 func (instr *Instr) Targets() []*Block {
 	for i := range instr.Ops {
 		switch o := &instr.Ops[i]; {
@@ -67,22 +65,19 @@ func (f *Func) mayLeave(b *Block) bool {
 	return b.Index == len(f.Blocks)-1 && (term == nil || term.Guard.Reg != NoReg)
 }
 
-// ImmediatePostDominators returns for each block the index of the block where
-// its paths meet again on their way out of the function: its immediate
-// post-dominator, or -1 where that is only the function's end.
+// ImmediatePostDominators returns for each block the index of its immediate post-dominator, the block where its paths
+// to the function's exit reconverge, or -1 if they reconverge only at the exit.
 //
-// From an infinite loop no path leads out. It is given one, from the last block
-// (in reverse postorder) of each region that cannot leave, so that the answer is
-// defined for every block, and the paths of a branch within the loop meet before
-// they go round; execution never takes it.
+// An infinite loop has no path to the exit. It gets an artificial edge to the exit from the last block (in reverse
+// postorder) of each region that cannot leave. So the answer is defined for every block, and the paths of a branch
+// within the loop reconverge before the next iteration. Execution never takes the edge.
 //
-// The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-// Algorithm" (2001), on the reversed graph.
+// The algorithm is Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
 func (f *Func) ImmediatePostDominators() []int {
 	n := len(f.Blocks)
 	exit := n
 	succs := make([][]int, n+1)
-	preds := make([][]int, n+1) // of the reversed graph's walk: original predecessors
+	preds := make([][]int, n+1) // predecessors in the original graph: successors in the walk of the reversed graph
 	edge := func(a, b int) {
 		succs[a] = append(succs[a], b)
 		preds[b] = append(preds[b], a)
@@ -95,7 +90,7 @@ func (f *Func) ImmediatePostDominators() []int {
 			edge(i, exit)
 		}
 	}
-	// Blocks that cannot reach the exit.
+	// Find the blocks that cannot reach the exit.
 	reach := make([]bool, n+1)
 	mark := func(list []int) {
 		for len(list) > 0 {
@@ -115,7 +110,7 @@ func (f *Func) ImmediatePostDominators() []int {
 			mark([]int{b})
 		}
 	}
-	for b := range n { // unreachable code that loops
+	for b := range n { // unreachable code with a loop
 		if !reach[b] {
 			edge(b, exit)
 			mark([]int{b})
@@ -188,12 +183,11 @@ func (f *Func) ImmediatePostDominators() []int {
 	return ipdom[:n]
 }
 
-// Endless tells for each block whether it is part of a loop that control never
-// leaves, without an instruction on any way from it that does anything but
-// compute: no memory access, call, barrier or trap.
+// Endless reports for each block whether it is part of a loop that control never leaves and from which only pure
+// computation is reachable: no memory access, call, barrier or trap.
 func (f *Func) Endless() []bool {
 	n := len(f.Blocks)
-	// Blocks from which something happens or control leaves, found backwards.
+	// Search backwards from the blocks that have an effect or leave the function.
 	out := make([]bool, n)
 	var work []*Block
 	for _, b := range f.Blocks {
@@ -225,14 +219,13 @@ func (f *Func) Endless() []bool {
 	return endless
 }
 
-// MayWait tells for each block whether it is part of a loop that may wait for what
-// another thread does: that holds an atomic, a strong load, or a load together with a
-// fence, a barrier or nanosleep. calls tells whether a function that is called may do
-// what makes the loop around the call such a one.
+// MayWait reports for each block whether it is part of a loop that may wait for another thread: a loop with an atomic,
+// with a strong load, or with a load together with a fence, a barrier or nanosleep. calls says whether a called
+// function may contain such an instruction, so that a loop around a call may wait, too.
 func (f *Func) MayWait(calls bool) []bool {
 	waits := make([]bool, len(f.Blocks))
 	for _, loop := range f.loops(func(*Block) bool { return true }) {
-		all := Effects(0) // of the loop's instructions
+		all := Effects(0) // the effects of all instructions of the loop
 		mayWait := false
 		for _, b := range loop {
 			for _, instr := range b.Instrs {
@@ -250,9 +243,8 @@ func (f *Func) MayWait(calls bool) []bool {
 	return waits
 }
 
-// ReversePostorder numbers the blocks in an order in which each comes before those that
-// control goes to from it, but for the way back of loops. Blocks that control does not
-// get to come last.
+// ReversePostorder returns the number of each block in reverse postorder: every block comes before its successors,
+// except along the back edges of loops. All unreachable blocks get len(f.Blocks).
 func (f *Func) ReversePostorder() []int {
 	order := make([]int, len(f.Blocks))
 	for i := range order {
@@ -264,15 +256,14 @@ func (f *Func) ReversePostorder() []int {
 	return order
 }
 
-// loops lists the cycles of blocks that are in a set, those that share blocks as one:
-// the strongly connected components by Tarjan's algorithm ("Depth-first search and
-// linear graph algorithms", 1972).
+// loops returns the cycles among the blocks for which in returns true; cycles that share blocks are merged. They are
+// the strongly connected components by Tarjan's algorithm ("Depth-first search and linear graph algorithms", 1972).
 func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	n := len(f.Blocks)
 	var list [][]*Block
-	cyclic := make([]bool, n) // blocks that go to themselves
-	number := make([]int, n)  // of the visit, from 1
-	low := make([]int, n)     // the lowest that is reached from there
+	cyclic := make([]bool, n) // blocks that are their own successor
+	number := make([]int, n)  // order of the visit, from 1
+	low := make([]int, n)     // the lowest number that is reachable from the block
 	onStack := make([]bool, n)
 	var stack []*Block
 	type frame struct {
@@ -328,7 +319,7 @@ func (f *Func) loops(in func(b *Block) bool) [][]*Block {
 	return list
 }
 
-// reversePostorder numbers the blocks reachable from the entry.
+// reversePostorder returns the indices of the blocks reachable from the entry, in reverse postorder.
 func (f *Func) reversePostorder() []int {
 	n := len(f.Blocks)
 	post := make([]int, 0, n)
@@ -359,8 +350,8 @@ func (f *Func) reversePostorder() []int {
 	return post
 }
 
-// Uses goes through the registers that the instruction reads, its guard first; those that it
-// reads for what it may complete last.
+// Uses iterates over the registers that the instruction reads: its guard first, and last the registers of the
+// asynchronous operations it may complete.
 func (instr *Instr) Uses() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if instr.Guard.Reg == NoReg || yield(instr.Guard.Reg) {
@@ -371,8 +362,8 @@ func (instr *Instr) Uses() iter.Seq[RegID] {
 	}
 }
 
-// Defs goes through the registers that the instruction writes; those of what it may complete
-// last.
+// Defs iterates over the registers that the instruction writes; the registers of the asynchronous operations it may
+// complete come last.
 func (instr *Instr) Defs() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		if instr.eachRegister(Write, yield) && instr.Pending != nil {
@@ -389,8 +380,7 @@ func each(list []RegID, yield func(RegID) bool) {
 	}
 }
 
-// eachRegister goes through the registers that are accessed so, as the table says of
-// the form's operands.
+// eachRegister iterates over the registers that are accessed in the given mode, according to the operands of the form.
 func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool {
 	for i := range instr.Ops {
 		if o := &instr.Ops[i]; !o.eachRegister(instr.Form.Operands[i].Access, accessMode, yield) {
@@ -412,8 +402,8 @@ func (instr *Instr) eachRegister(accessMode Access, yield func(RegID) bool) bool
 	return c.Target.eachRegister(Read, accessMode, yield) && each(c.Args, Read) && each(c.Rets, Write)
 }
 
-// eachRegister goes through the registers of an operand that an instruction accesses
-// as given. Those of an address are read whatever is done with the memory.
+// eachRegister iterates over the registers of an operand with the given access. The registers of an address are read,
+// whether memory is read or written.
 func (o *Operand) eachRegister(access, accessMode Access, yield func(RegID) bool) bool {
 	switch o.Kind {
 	case RegOperand:

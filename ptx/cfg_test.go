@@ -20,9 +20,8 @@ func function(t testing.TB, body string) *Func {
 	return m.Kernels()[0]
 }
 
-// postDominators is the definition, by data flow over sets: b post-dominates a
-// if every path from a to the exit goes through b. Blocks without a path to the
-// exit get everything.
+// postDominators computes post-dominators by their definition, by data flow over sets: b post-dominates a if every path
+// from a to the exit contains b. A block without a path to the exit has all blocks as post-dominators.
 func postDominators(f *Func) [][]bool {
 	n := len(f.Blocks)
 	pdom := make([][]bool, n)
@@ -79,7 +78,7 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 		fmt.Fprint(&body, "ret;")
 		f := function(t, body.String())
 		pdom := postDominators(f)
-		// Only where every block can leave does the definition say everything.
+		// The definition is complete only if every block can reach the exit.
 		mayLeave := make([]bool, len(f.Blocks))
 		for range f.Blocks {
 			for i, b := range f.Blocks {
@@ -102,7 +101,7 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 				if j == i || !pdom[i][j] {
 					continue
 				}
-				// The immediate one is post-dominated by all the others.
+				// All post-dominators of i post-dominate the immediate one.
 				immediate := true
 				for k := range f.Blocks {
 					if k != i && k != j && pdom[i][k] && !pdom[j][k] {
@@ -121,10 +120,10 @@ func TestImmediatePostDominatorsByDefinition(t *testing.T) {
 }
 
 func TestPostDominatorsOfInfiniteLoops(t *testing.T) {
-	// L1 and L2 go round for ever; L0 also reaches the exit.
+	// L1 and L2 loop forever; L0 also reaches the exit.
 	f := function(t, "@%p1 bra L1;\nret;\nL1:\n@%p2 bra L2;\nadd.u32 %r1, %r1, 1;\nL2:\nbra L1;")
 	got := f.ImmediatePostDominators()
-	// Within the loop the paths of the branch meet at L2 (block 4).
+	// Within the loop the paths of the branch reconverge at L2 (block 4).
 	if want := []int{-1, -1, 4, 4, -1}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -152,8 +151,7 @@ L1:
 		}
 		return strings.Join(out, " ")
 	}
-	// %r4 lives into the loop, for its guarded write may not happen; so does %p2,
-	// which nobody writes.
+	// %r4 is live into the loop, because its guarded write may not happen. %p2 is live, because nothing writes it.
 	for i, want := range []string{"%p2 %r4", "%p1 %p2 %r1 %r2 %r4", "%r3 %r4"} {
 		if got := names(i); got != want {
 			t.Errorf("live into block %d: got %q, want %q", i, got, want)
@@ -161,8 +159,8 @@ L1:
 	}
 }
 
-// A register is live into a block if a way leads from there to a read, or to the end of
-// the function for a return value, and no unguarded write lies on it.
+// TestLivenessByDefinition checks that a register is live into a block if a path leads from there to a read, or to the
+// end of the function for a return value, without an unguarded write.
 func TestLivenessByDefinition(t *testing.T) {
 	seed := part.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -238,10 +236,10 @@ func TestLivenessByDefinition(t *testing.T) {
 	}
 }
 
-// liveFrom looks for a way from a block to a read.
+// liveFrom reports whether a path leads from the start of a block to a read.
 func liveFrom(f *Func, from *Block, reg RegID) bool { return liveAfter(f, from, -1, reg) }
 
-// liveAfter looks for a way from behind instruction i of a block to a read.
+// liveAfter reports whether a path leads from the end of instruction i of a block to a read.
 func liveAfter(f *Func, from *Block, i int, reg RegID) bool {
 	seen := map[*Block]bool{}
 	var visit func(b *Block, list []*Instr) bool
@@ -272,7 +270,7 @@ func liveAfter(f *Func, from *Block, i int, reg RegID) bool {
 	return visit(from, from.Instrs[i+1:])
 }
 
-// manyRegisters is a kernel of n registers, a branch every 20 of them.
+// manyRegisters returns a kernel of n registers with a branch every 20 registers.
 func manyRegisters(n int) []byte {
 	var s strings.Builder
 	fmt.Fprintf(&s, ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\t.reg .b32 %%r<%d>;\n\t.reg .pred %%p;\n", n+1)
@@ -286,8 +284,8 @@ func manyRegisters(n int) []byte {
 	return []byte(s.String())
 }
 
-// What liveness takes does not grow with registers times blocks, which would be a
-// gigabyte here.
+// TestLivenessOfManyRegisters checks that the memory for liveness does not grow with registers times blocks, which
+// would be a gigabyte here.
 func TestLivenessOfManyRegisters(t *testing.T) {
 	m, err := Parse("many.ptx", manyRegisters(200_000))
 	if err != nil {
@@ -301,15 +299,15 @@ func TestLivenessOfManyRegisters(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 32<<20 {
 		t.Errorf("%d MB for %d registers in %d blocks", got>>20, len(f.Regs), len(f.Blocks))
 	}
-	// %r0 is read throughout, %r1 once.
+	// %r0 is read everywhere, %r1 once.
 	if last := len(f.Blocks) - 2; !live.LiveIn(last, 0) || live.LiveIn(last, 1) {
 		t.Errorf("live into block %d: %%r0 %v, %%r1 %v", last, live.LiveIn(last, 0), live.LiveIn(last, 1))
 	}
 }
 
 func TestMayWait(t *testing.T) {
-	// A loop with an atomic; one with a plain load and a fence; one with a plain load; a
-	// block that goes to itself with a volatile load; a loop with a call.
+	// A loop with an atomic; a loop with a plain load and a fence; a loop with a plain load; a block that is its own
+	// successor, with a volatile load; a loop with a call.
 	f := function(t, `
 A:
 	add.u32 %r1, %r1, 1;
@@ -341,7 +339,7 @@ E:
 }
 
 func TestReversePostorder(t *testing.T) {
-	// The last block in the text comes before the one that both ways go to; one is dead.
+	// The last block in the text precedes the common successor of both paths. One block is dead.
 	f := function(t, "@%p1 bra L1;\nbra L2;\nL3:\nret;\nL1:\nbra L2;\nL2:\nret;")
 	got := f.ReversePostorder()
 	// Blocks: 0 branch, 1 bra L2, 2 L3 (dead), 3 L1, 4 L2.

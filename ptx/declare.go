@@ -1,7 +1,6 @@
 package ptx
 
-// This file checks declarations: variables and parameters with their types and
-// initialisers (manual chapter 5, 7.1).
+// This file checks declarations: variables and parameters with their types and initialisers (manual chapter 5, 7.1).
 
 import (
 	"regexp"
@@ -13,8 +12,7 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// variables builds what the i-th declarator of a declaration declares: one
-// variable, or N of "name<N>"; none after a problem.
+// variables builds the variables of the i-th declarator: one variable, or N for "name<N>"; nil after a problem.
 func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	n := &d.Names[i]
 	v := c.variable(d, i, link)
@@ -41,11 +39,11 @@ func (c *checker) variables(d *syntax.Var, i int, link Linkage) []*Var {
 	return vars
 }
 
-// variable builds a variable of the i-th declarator of a declaration; nil after a
-// problem.
+// variable builds the variable of the i-th declarator; nil after a problem.
 func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	n := &d.Names[i]
-	// Copies of a name outlive the module, in messages about memory that is freed: it must not be part of the source.
+	// Clone the name: messages about freed memory keep names longer than the module, and a substring would keep the
+	// whole source.
 	v := &Var{Pos: Pos(n.Pos), Name: strings.Clone(n.Name), Linkage: link, Vec: 1, Dims: n.Dims, Reg: NoReg}
 	if !c.qualify(v, d.Quals) {
 		c.broken[v.Name] = true
@@ -76,12 +74,11 @@ func (c *checker) variable(d *syntax.Var, i int, link Linkage) *Var {
 	return v
 }
 
-// pointedTo are the state spaces that may follow .ptr (manual 6.4.2.1).
+// pointedTo lists the state spaces that may follow .ptr (manual 6.4.2.1).
 var pointedTo = []string{"const", "global", "local", "shared"}
 
-// The places of a declaration's words: a space, .align and .attribute in any order,
-// then a vector length, the type, and of kernel parameters .ptr with the space or opaque
-// type and the alignment it points to.
+// The order of the words in a declaration: a space, .align and .attribute in any order, then a vector length and the
+// type. A kernel parameter continues with .ptr, the space or opaque type it points to, and the alignment.
 const (
 	atSpace = iota
 	atVector
@@ -91,11 +88,10 @@ const (
 	atPtrAlign
 )
 
-// qualify takes in the words before a variable's name. It reports whether all
-// are good.
+// qualify checks and applies the words before a variable's name. It reports whether all are valid.
 func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	valid := true
-	at := atSpace // the place of the last word
+	at := atSpace // position of the last word
 	fail := func(q *syntax.Qualifier, format string, args ...any) {
 		c.errorf(Pos(q.Pos), format, args...)
 		valid = false
@@ -170,7 +166,7 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 				fail(q, "%s: want .attribute(.managed) or .attribute(.unified(NUMBER, NUMBER))", v.Name)
 			}
 			v.Attributes = append(v.Attributes, strings.Join(q.Args, ""))
-		case ".tex": // ".tex .u32 t" is the old way to write ".global .texref t"
+		case ".tex": // ".tex .u32 t" is the old spelling of ".global .texref t"
 			place(q, atSpace)
 			v.Space, texture = Global, true
 		default:
@@ -192,7 +188,7 @@ func (c *checker) qualify(v *Var, quals []syntax.Qualifier) bool {
 	return valid
 }
 
-// attributes is what stands in the parentheses of an .attribute (manual 5.4.8).
+// attributes matches the text within the parentheses of an .attribute (manual 5.4.8).
 var attributes = regexp.MustCompile(`^(\.managed|\.unified \( \d+ , \d+ \))( , (\.managed|\.unified \( \d+ , \d+ \)))*$`)
 
 var declWords = func() []string {
@@ -203,8 +199,7 @@ var declWords = func() []string {
 	return words
 }()
 
-// badType says why a variable cannot have its type (manual 5.2, 5.3, 5.4.2), ""
-// if it can.
+// badType returns the reason why a variable cannot have its type (manual 5.2, 5.3, 5.4.2), "" if it can.
 func badType(v *Var) string {
 	bits := v.Type.Bits() * v.Vec
 	switch {
@@ -258,7 +253,7 @@ func (c *checker) params(f *Func, list []*syntax.Param) []*Var {
 			vars = append(vars, v)
 			continue
 		}
-		// A vector in registers is passed by its components.
+		// A vector in registers is passed as its components.
 		f.vectors = append(f.vectors, v)
 		for i := range v.Vec {
 			part := *v
@@ -296,7 +291,7 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	if !v.Unbounded() {
 		return
 	}
-	// An array "[]" takes its size from the initialiser.
+	// The initialiser determines the size of an array "[]".
 	if init.IsList() && n == 0 {
 		c.errorf(pos, "%s: an array without elements", v.Name)
 		return
@@ -305,9 +300,9 @@ func (c *checker) initialiser(v *Var, init *syntax.Value, scope *nameScope) {
 	v.Dims[0] = n
 }
 
-// fill enters a value of the given shape, from element number at of the variable on, and moves at
-// behind it. Braces say how values may be grouped, not where they lie: what follows a row that is too
-// short continues it, as in NVIDIA's assembler. It returns how many elements the value lists.
+// fill stores a value of the given shape, starting with element number *at of the variable, and advances *at past it.
+// Braces group values without placing them: the values after a row that is too short continue that row, as in NVIDIA's
+// assembler. It returns the number of elements that the value lists.
 func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *nameScope) (n int) {
 	switch {
 	case !val.IsList() && len(shape) > 0:
@@ -339,7 +334,7 @@ func (c *checker) fill(v *Var, val *syntax.Value, shape []int, at *int, scope *n
 	return n
 }
 
-// initElem checks one element, a number or an address, and enters it.
+// initElem checks one element, a number or an address, and stores it.
 func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) {
 	e := Init{Elem: at, Mask: val.Mask}
 	pos := Pos(val.Pos)
@@ -391,8 +386,7 @@ func (c *checker) initElem(v *Var, val *syntax.Value, at int, scope *nameScope) 
 	v.Init = append(v.Init, e)
 }
 
-// number enters the bits of element number at. Numbers that follow each other are one
-// Init.
+// number stores the bits of element number at. Consecutive numbers share one Init.
 func (v *Var) number(at int, bits uint64) {
 	size := v.Type.Size()
 	n := len(v.Init)
@@ -410,10 +404,10 @@ func (v *Var) number(at int, bits uint64) {
 	}
 }
 
-// offset is the distance in bytes of an expression from the symbol in it.
+// offset returns the distance in bytes of an expression from its symbol.
 func offset(s Symbol, e *syntax.Expr) int64 {
 	if v, ok := s.(*Var); ok && e.Element {
-		return int64(e.Const.Bits) * int64(v.Type.Size()) // of a vector: its numbers count
+		return int64(e.Const.Bits) * int64(v.Type.Size()) // of a vector: the index counts its numbers
 	}
 	return int64(e.Const.Bits)
 }
@@ -428,8 +422,7 @@ func byteMask(m uint64) bool {
 	return false
 }
 
-// fields checks the initial values of a texture's, sampler's or surface's
-// properties (manual 5.3).
+// fields checks the initial values of the properties of a texture, sampler or surface (manual 5.3).
 func (c *checker) fields(v *Var, init *syntax.Value) {
 	if !init.IsList() || len(v.Dims) > 0 {
 		c.errorf(Pos(init.Pos), "%s: a %s wants a list of properties { name = value, … }", v.Name, v.Type)
@@ -454,8 +447,7 @@ func (c *checker) fields(v *Var, init *syntax.Value) {
 	}
 }
 
-// opaqueFields are the properties that can be set, each with the words it can be
-// set to; nil stands for a number.
+// opaqueFields maps each property to its possible words; nil means a number.
 var opaqueFields = map[string][]string{
 	"width": nil, "height": nil, "depth": nil, "channel_data_type": nil, "channel_order": nil,
 	"normalized_coords": nil, "force_unnormalized_coords": nil, "array_size": nil,

@@ -8,9 +8,8 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// FprintSyntax parses a source and writes its syntax tree: what was written,
-// before names and opcodes are looked up. The error is an ErrorList of what is
-// not PTX by its form alone; the tree of the rest is written all the same.
+// FprintSyntax parses a source and writes its syntax tree, before names and opcodes are looked up. The error is an
+// ErrorList of the syntax errors; the tree of the valid statements is written nevertheless.
 func FprintSyntax(w io.Writer, name string, src []byte) error {
 	f, errs := syntax.Parse(name, string(src))
 	errs = append(errs, f.Load()...)
@@ -25,8 +24,8 @@ func FprintSyntax(w io.Writer, name string, src []byte) error {
 	return list
 }
 
-// FprintCFG writes the control-flow graph of a function: its blocks with
-// successors, immediate post-dominators and the registers alive on entry.
+// FprintCFG writes the control-flow graph of a function: its blocks with successors, immediate post-dominators and the
+// registers alive on entry.
 func FprintCFG(w io.Writer, f *Func) {
 	fmt.Fprintf(w, "%s: %d blocks, %d registers\n", f.Name, len(f.Blocks), len(f.Regs))
 	ipdom := f.ImmediatePostDominators()

@@ -2,40 +2,40 @@ package ptx
 
 import "strings"
 
-// Effects are what an instruction does apart from writing its destinations. Each row
-// of the instruction table states them.
+// Effects is the set of effects of an instruction apart from writing its destinations. Each row of the instruction
+// table states them.
 type Effects uint32
 
 // The effects.
 const (
-	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, and does nothing else
+	Pure       Effects = 1 << iota // computes destinations from sources, lane by lane, without any other effect
 	CarryIn                        // reads the carry flag CC.CF
-	CarryOut                       // writes it
-	Jumps                          // goes to the label, or to one of the list, that its operand names
-	Calls                          // goes to a function and comes back
+	CarryOut                       // writes the carry flag CC.CF
+	Jumps                          // jumps to the label of its operand, or to a label of the list
+	Calls                          // calls a function, which returns here
 	Returns                        // leaves the function
 	Exits                          // ends the thread
-	Collective                     // the lanes of the warp that it names, or all, execute it together
-	Aligned                        // all lanes of the warp must execute the same one
-	Barrier                        // arrives at a barrier, or looks at one
+	Collective                     // the lanes of its membermask, or all lanes of the warp, execute it together
+	Aligned                        // all lanes of the warp must execute the same instruction
+	Barrier                        // arrives at a barrier or reads its state
 	Waits                          // can wait for other threads or for asynchronous operations
 	Reads                          // reads memory
 	Writes                         // writes memory
-	Atomic                         // reads and writes as one operation
-	Commutes                       // with others of its operation and type: the order is not seen in memory
-	Strong                         // a volatile, relaxed, acquire or release operation (manual 8.3): sees other threads, or is seen
-	Fences                         // orders accesses to memory
-	Async                          // starts what goes on behind the next instruction
-	Yields                         // gives other threads time
+	Atomic                         // reads and writes memory as one operation
+	Commutes                       // commutes with instructions of the same operation and type: memory does not show their order
+	Strong                         // a volatile, relaxed, acquire or release operation (manual 8.3): can observe other threads and be observed by them
+	Fences                         // orders memory accesses
+	Async                          // starts an operation that continues after the next instruction
+	Yields                         // gives other threads time to run
 	MayTrap                        // can fail: a bad address, lane mask or barrier, or trap itself
 	Stack                          // moves the stack pointer
 	Hint                           // may do nothing
-	SideEffect                     // is seen outside the grid's threads, or changes how they run
+	SideEffect                     // is visible outside the threads of the grid, or changes how they run
 	Partial                        // has operands for which PTX defines no result
 	effectsEnd
 )
 
-// endsBlock are the effects of instructions that control does not fall through.
+// endsBlock contains the effects of instructions that end a basic block.
 const endsBlock = Jumps | Returns | Exits
 
 var effectNames = []string{
@@ -43,13 +43,13 @@ var effectNames = []string{
 	"atomic", "commutes", "strong", "fences", "async", "yields", "may trap", "stack", "hint", "side effect", "partial",
 }
 
-// HasAll reports whether all of the given effects are there.
+// HasAll reports whether e contains all of the given effects.
 func (e Effects) HasAll(all Effects) bool { return e&all == all }
 
-// Any reports whether one of the given effects is there.
+// Any reports whether e contains at least one of the given effects.
 func (e Effects) Any(effects Effects) bool { return e&effects != 0 }
 
-// String lists the effects.
+// String returns the names of the effects, separated by commas.
 func (e Effects) String() string {
 	var list []string
 	for i, name := range effectNames {
@@ -60,18 +60,17 @@ func (e Effects) String() string {
 	return strings.Join(list, ", ")
 }
 
-// EndsBlock reports whether control goes elsewhere behind the instruction, in the
-// lanes that its guard lets execute it.
+// EndsBlock reports whether the instruction transfers control, in the lanes for which its guard holds.
 func (instr *Instr) EndsBlock() bool { return instr.Form.Effects.Any(endsBlock) }
 
-// GlobalOnly reports whether the instruction's address is one of global memory even if it
-// names no state space: vector atomics, and multimem (manual 9.7.13.5, 9.7.9.14).
+// GlobalOnly reports whether the instruction's address is in global memory even without a state space: vector atomics,
+// and multimem (manual 9.7.13.5, 9.7.9.14).
 func (instr *Instr) GlobalOnly() bool {
 	return instr.Op.Name == "multimem" || instr.Form.Effects.HasAll(Atomic) && instr.Form.HasSlot("vec")
 }
 
-// MayTouchGlobal reports whether the instruction accesses memory that other CTAs can
-// see: it names global memory, or no state space. Mbarriers are in shared memory.
+// MayTouchGlobal reports whether the instruction accesses memory that is visible to other CTAs: it names global memory,
+// or no state space. Mbarriers are in shared memory.
 func (instr *Instr) MayTouchGlobal() bool {
 	s, _ := instr.Space()
 	return instr.Form.Effects.Any(Reads|Writes) && instr.Form.Class != ClassBarrier && (s == Global || s == Generic)

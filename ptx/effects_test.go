@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every row of the table states its effects, and they go together; every operand is
-// read, written, or names no register.
+// TestTableSaysEverything checks that every row of the table states its effects, that its effects are compatible, and
+// that every operand is read, written, or contains no register.
 func TestTableSaysEverything(t *testing.T) {
 	var operand func(f *Form, o *OperandSpec)
 	operand = func(f *Form, o *OperandSpec) {
@@ -49,7 +49,7 @@ func TestTableSaysEverything(t *testing.T) {
 	}
 }
 
-// TestFamilies: the families of the table go with its effects.
+// TestFamilies checks that the families of the table agree with its effects.
 func TestFamilies(t *testing.T) {
 	has := map[Family]Effects{
 		FamilyCompute: Pure, FamilyMove: Pure, FamilyConvert: Pure, FamilyLoad: Reads, FamilyStore: Writes, FamilyAtomic: Reads | Writes | Atomic,
@@ -67,7 +67,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// What single instructions do, by their description in the manual.
+// TestEffects checks the effects of single instructions against their description in the manual.
 func TestEffects(t *testing.T) {
 	for text, want := range map[string]Effects{
 		"add.s32":                    Pure,
@@ -107,7 +107,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// Which registers instructions write and read, by the manual's syntax.
+// TestDefsAndUses checks the registers that instructions write and read against the manual's syntax.
 func TestDefsAndUses(t *testing.T) {
 	const decls = `
 	.reg .pred p, q; .reg .b16 h; .reg .b32 a, b, c, d, e, i, j, k, l; .reg .b64 x, y, z; .reg .b128 w;

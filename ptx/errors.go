@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Error is a problem of a PTX source: it is not PTX. Its one-line form is
-// "file:line:col: message".
+// Error is a problem that makes a source invalid PTX. Its one-line form is "file:line:col: message".
 type Error struct {
 	File string
 	Pos  Pos
 	Msg  string
-	Hint string // what was probably meant, "" if unknown
+	Hint string // the probably intended word, "" if unknown
 	Line string // the source line
 }
 
@@ -23,11 +22,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Snippet is the source line with a caret under the column, as two lines.
+// Snippet returns the source line with a caret under the column, as two lines.
 func (e *Error) Snippet() string { return Snippet(e.Line, e.Pos) }
 
-// Snippet renders a source line with its number and a caret under the column of
-// pos, as two lines; "" without a line.
+// Snippet returns a source line with its number and a caret under the column of pos, as two lines; "" if line is empty.
 func Snippet(line string, pos Pos) string {
 	if line == "" {
 		return ""
@@ -44,8 +42,8 @@ func Snippet(line string, pos Pos) string {
 	return fmt.Sprintf("%5d | %s\n      | %s^", pos.Line, line, pad)
 }
 
-// printable makes a line fit to be shown, whatever it holds: bytes that are no
-// text become "?" and what is too long is cut, columns stay what they are.
+// printable makes a line fit to print: bytes outside printable ASCII become "?", and a long line is cut. Columns stay
+// the same.
 func printable(line string) string {
 	const most = 300
 	b := []byte(line)
@@ -60,10 +58,10 @@ func printable(line string) string {
 	return string(b)
 }
 
-// ErrorList is every problem found in a source, in order of place.
+// ErrorList contains all problems found in a source, ordered by place.
 type ErrorList []*Error
 
-// Error is the first problem and the number of the others.
+// Error returns the first problem and the number of further problems.
 func (l ErrorList) Error() string {
 	switch len(l) {
 	case 0:
@@ -74,13 +72,13 @@ func (l ErrorList) Error() string {
 	return fmt.Sprintf("%s (and %d more)", l[0], len(l)-1)
 }
 
-// Unsupported is legal PTX that gemu does not run. It is raised when a kernel
-// that uses it is prepared for launch; other kernels of the module run.
+// Unsupported is legal PTX that gemu does not run. Preparing a kernel that uses it for a launch fails with this error;
+// other kernels of the module run.
 type Unsupported struct {
 	File    string
 	Pos     Pos
-	Feature string // the instruction or feature, by name
-	Why     string // the reason, as a sentence without its full stop; "" if there is nothing to add
+	Feature string // name of the instruction or feature
+	Why     string // the reason, as a sentence without its full stop; may be ""
 	Line    string // the source line
 	Kernel  string
 }
@@ -93,7 +91,7 @@ func (e *Unsupported) Error() string {
 	return msg
 }
 
-// Snippet is the source line with a caret under the column, as two lines.
+// Snippet returns the source line with a caret under the column, as two lines.
 func (e *Unsupported) Snippet() string { return Snippet(e.Line, e.Pos) }
 
 // sourceLine returns line n of src, from 1.

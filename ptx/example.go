@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Example writes a small module whose only kernel, "example", executes the
-// variant once, with registers of the right types as operands. It is how
-// coverage is found out: whatever the table has must parse, and what is lowered
-// without complaint runs.
+// Example returns a small module whose only kernel, "example", executes the variant once, with registers of the right
+// types as operands. Coverage is measured with it: the example of every variant of the table must parse, and a variant
+// runs if its example is lowered without an error.
 func (v *Variant) Example() string {
 	decls, text := v.Write(Writing{})
 	version, sm := "8.8", "100a"
@@ -19,7 +18,7 @@ func (v *Variant) Example() string {
 	return exampleModule(version, sm, decls, text)
 }
 
-// ExampleModule is the module of Example for any instruction.
+// ExampleModule returns the module of Example for any instruction.
 func ExampleModule(decls []string, text string) string {
 	return exampleModule("8.8", "100a", decls, text)
 }
@@ -28,19 +27,19 @@ func exampleModule(version, sm string, decls []string, text string) string {
 	return fmt.Sprintf(exampleText, version, sm, strings.Join(decls, "\n"), text)
 }
 
-// Writing chooses among the ways to write the operands of a variant. The zero Writing has
-// of the optional operands those that make a pair.
+// Writing selects how the operands of a variant are written. The zero Writing includes an optional operand only if it
+// is part of a pair.
 type Writing struct {
-	Optional       bool // with optional operands
-	NoPair         bool // without what may be left out of a pair
-	AlternateShape bool // with the other shape of operands that have two
-	Length         int  // of vectors of coordinates; 0 for the shortest
-	Operand        int  // the number of the operand, from 1, whose registers are of another type
-	Type           Type // that type
+	Optional       bool // include optional operands
+	NoPair         bool // leave out the optional part of a pair
+	AlternateShape bool // use the second shape of operands that have two shapes
+	Length         int  // number of coordinates in vectors of coordinates; 0 for the shortest
+	Operand        int  // number, from 1, of the operand whose registers have the type Type
+	Type           Type // type of the registers of that operand
 }
 
-// Write writes the variant with operands of the right types, for the kernel of Example. It
-// returns the declarations of the registers and the instruction.
+// Write writes the variant with operands of the right types, for the kernel of Example. It returns the declarations of
+// the registers and the instruction.
 func (v *Variant) Write(w Writing) (decls []string, text string) {
 	e := exampleWriter{v: v, Writing: w}
 	ops := e.list(v.Form.Operands)
@@ -72,13 +71,13 @@ type exampleWriter struct {
 	v *Variant
 	Writing
 	decls []string
-	nth   int // the number of the operand that is written
+	nth   int // number of the operand being written
 }
 
-// isTypedOperand reports whether the operand that is written is the one of another type.
+// isTypedOperand reports whether the current operand is the operand that Writing.Operand selects.
 func (e *exampleWriter) isTypedOperand() bool { return e.Type != NoType && e.nth == e.Operand }
 
-// reg declares a register.
+// reg declares a register and returns its name.
 func (e *exampleWriter) reg(t Type) string {
 	name := fmt.Sprintf("%%x%d", len(e.decls)+1)
 	if e.isTypedOperand() {
@@ -91,7 +90,7 @@ func (e *exampleWriter) reg(t Type) string {
 	return name
 }
 
-// addressParts writes the parts of an address: no sampler, which modules in another mode of textures have.
+// addressParts writes the parts of an address. It omits the sampler, which belongs to modules in another texture mode.
 func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 	all := e.Optional
 	e.Optional = false
@@ -99,8 +98,7 @@ func (e *exampleWriter) addressParts(specs []OperandSpec) string {
 	return e.list(specs)
 }
 
-// list writes operands, of the optional ones those that go with a modifier and those
-// that make a pair.
+// list writes operands. Of the optional operands it writes those that belong to a modifier and those that make a pair.
 func (e *exampleWriter) list(specs []OperandSpec) string {
 	var s strings.Builder
 	either := slices.ContainsFunc(specs, func(o OperandSpec) bool { return o.Alt != nil })
@@ -112,7 +110,7 @@ func (e *exampleWriter) list(specs []OperandSpec) string {
 		e.nth++
 		switch {
 		case !o.Optional || e.v.HasModifierOf(o):
-		case o.Const && either && !e.AlternateShape: // it goes with the first of the two that may stand there
+		case o.Const && either && !e.AlternateShape: // it belongs to the first of the two alternatives
 		case o.Pair && e.NoPair, !o.Pair && !(e.Optional && o.requires == ""):
 			continue
 		}
@@ -178,7 +176,7 @@ func (e *exampleWriter) operand(o *OperandSpec) string {
 	return e.reg(t)
 }
 
-// exampleAddress names a variable of the space.
+// exampleAddress returns the name of a variable of the space, or a new register.
 func exampleAddress(s Space, reg func(Type) string) string {
 	switch s {
 	case Const:

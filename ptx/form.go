@@ -1,7 +1,6 @@
 package ptx
 
-// This file reads the notation of the instruction table (see table.go) and
-// matches spelled-out opcodes against it.
+// This file reads the notation of the instruction table (see table.go) and matches written opcodes against it.
 
 import (
 	"errors"
@@ -14,44 +13,43 @@ import (
 	"gemu/internal/spell"
 )
 
-// Op is one mnemonic of PTX with every form the manual gives it.
+// Op is one mnemonic of PTX with all its forms in the manual.
 type Op struct {
 	Name  string
 	Forms []*Form
 }
 
-// Form is one line of manual syntax of a mnemonic: which modifiers it takes,
-// in which slots, and which operands.
+// Form is one line of manual syntax of a mnemonic: its modifiers with their slots, and its operands.
 type Form struct {
 	Op      *Op
 	Syntax  string // in the table's notation
-	Section string // of the manual
+	Section string // section of the manual
 	Class   Class
 	Affine  Affine
 	Family  Family
 	Effects Effects
-	MinPTX  Version // first .version that has it; zero if it always was there
-	MinSM   int     // first sm_NN that runs it; zero if all do
-	MaxPTX  Version // of a form that was abolished: the last .version that has it for all targets; else zero
-	MaxSM   int     // the last sm_NN that has it in every .version
+	MinPTX  Version // first .version with the form; zero if all have it
+	MinSM   int     // number of the first sm_NN with the form; zero if all have it
+	MaxPTX  Version // for an abolished form, the last .version that has it for all targets; else zero
+	MaxSM   int     // for an abolished form, the last sm_NN that has it in every .version
 
-	// Newer are the constants that later versions and targets added to an operand.
+	// Newer lists the constants that later versions and targets added to an operand.
 	Newer []NewerConstants
 
-	// Undocumented forms are not in the manual: NVIDIA's assembler takes them.
+	// Undocumented forms are missing in the manual, but NVIDIA's assembler accepts them.
 	Undocumented bool
 
 	mods     []modSpec
-	named    int // so many of mods belong to the instruction's name
+	named    int // number of leading mods that belong to the instruction's name
 	Operands []OperandSpec
 }
 
-// notRun are the reasons for which gemu does not run any form of FamilyNone of a mnemonic.
+// notRun maps a mnemonic to the reason why gemu runs none of its FamilyNone forms.
 var notRun = map[string]string{
 	"fabric": "gemu has no logical endpoints",
 }
 
-// NotRun is the reason for which gemu does not run the form, "" if it runs or the name says all.
+// NotRun returns the reason why gemu does not run the form. It is "" if gemu runs the form, or if the name explains it.
 func (f *Form) NotRun() string {
 	if f.Family != FamilyNone {
 		return ""
@@ -59,7 +57,7 @@ func (f *Form) NotRun() string {
 	return notRun[f.Op.Name]
 }
 
-// NewerConstants says that an operand may be Least or a greater constant only from a .version and an sm_NN on.
+// NewerConstants states that constants from Least on need a newer .version and sm_NN as an operand.
 type NewerConstants struct {
 	Operand string
 	Least   int64
@@ -67,7 +65,7 @@ type NewerConstants struct {
 	MinSM   int
 }
 
-// Since gives the first .version and the first sm_NN that have the instruction with its constants.
+// Since returns the first .version and the first sm_NN that have the instruction with its constants.
 func (instr *Instr) Since() (Version, int) {
 	version, sm := instr.Form.MinPTX, instr.Form.MinSM
 	for _, n := range instr.Form.Newer {
@@ -87,28 +85,27 @@ type modSpec struct {
 	slot     string // "" for a literal
 	values   []string
 	optional bool
-	joined   bool // optional, and stands only where the one before it does
+	joined   bool // optional, and present only together with the modifier before it
 }
 
-// Variant is one spelled-out opcode, a mnemonic with its modifiers such as
-// "ld.global.nc.v4.f32", matched with its form. Variants are shared: equal
-// texts give the same *Variant.
+// Variant is one written opcode, a mnemonic with its modifiers such as "ld.global.nc.v4.f32", matched with its form.
+// Variants are shared: equal texts give the same *Variant.
 type Variant struct {
 	Text  string
 	Op    *Op
 	Form  *Form
 	mods  []string // as written
-	slots []string // by modSpec; "" where an optional modifier is absent
-	types []Type   // by operand
+	slots []string // one for each modSpec; "" if an optional modifier is absent
+	types []Type   // one for each operand
 }
 
-// Mnemonic is the opcode without modifiers.
+// Mnemonic returns the opcode without modifiers.
 func (v *Variant) Mnemonic() string { return v.Op.Name }
 
-// Has reports whether the modifier (without its dot) is written.
+// Has reports whether the variant has the modifier mod, which is given without its dot.
 func (v *Variant) Has(mod string) bool { return slices.Contains(v.mods, mod) }
 
-// Canonical is the opcode with its modifiers in the order of the form.
+// Canonical returns the opcode with its modifiers in the order of the form.
 func (v *Variant) Canonical() string {
 	var b strings.Builder
 	b.WriteString(v.Op.Name)
@@ -121,7 +118,7 @@ func (v *Variant) Canonical() string {
 	return b.String()
 }
 
-// Slot is the modifier that fills the named slot of the form, "" if none does.
+// Slot returns the modifier in the named slot of the form, "" if there is none.
 func (v *Variant) Slot(name string) string {
 	for i := range v.Form.mods {
 		if v.Form.mods[i].slot == name && v.slots[i] != "" {
@@ -131,11 +128,10 @@ func (v *Variant) Slot(name string) string {
 	return ""
 }
 
-// SlotType is the type that fills the named slot ("type", "dtype", "atype" …).
+// SlotType returns the type in the named slot ("type", "dtype", "atype" …).
 func (v *Variant) SlotType(name string) Type { return TypeByName(v.Slot(name)) }
 
-// Type is the instruction type: the "type" slot, else the last modifier that
-// is a type, else NoType.
+// Type returns the instruction type: the "type" slot, else the last modifier that is a type, else NoType.
 func (v *Variant) Type() Type {
 	if t := v.SlotType("type"); t != NoType {
 		return t
@@ -148,8 +144,7 @@ func (v *Variant) Type() Type {
 	return NoType
 }
 
-// Types are the modifiers that are types, in the order of the form: of mma those of D, A, B
-// and C.
+// Types returns the modifiers that are types, in the order of the form; for mma the types of D, A, B and C.
 func (v *Variant) Types() (list []Type) {
 	for _, s := range v.slots {
 		if t := TypeByName(s); t != NoType {
@@ -159,15 +154,13 @@ func (v *Variant) Types() (list []Type) {
 	return list
 }
 
-// Conversion is the types that cvt converts to and from: the last but one and the last of
-// Types.
+// Conversion returns the types that cvt converts to and from: the last two of Types.
 func (v *Variant) Conversion() (to, from Type) {
 	list := v.Types()
 	return list[len(list)-2], list[len(list)-1]
 }
 
-// OperandType is the type the i-th operand must have; NoType for addresses,
-// labels and operands without one.
+// OperandType returns the required type of the i-th operand; NoType for addresses, labels and untyped operands.
 func (v *Variant) OperandType(i int) Type {
 	if i < len(v.types) {
 		return v.types[i]
@@ -175,8 +168,7 @@ func (v *Variant) OperandType(i int) Type {
 	return NoType
 }
 
-// Space is the state space the variant names, with its sub-qualifier ("cta",
-// "entry" …); Generic if it names none.
+// Space returns the state space of the variant, with its sub-qualifier ("cta", "entry" …); Generic if it names none.
 func (v *Variant) Space() (Space, string) {
 	for _, m := range v.mods {
 		if s, sub, ok := spaceByName(m); ok {
@@ -186,7 +178,7 @@ func (v *Variant) Space() (Space, string) {
 	return Generic, ""
 }
 
-// VecLen is the number of elements of .v2, .v4 and .v8; 1 without.
+// VecLen returns the number of elements of .v2, .v4 and .v8; 1 without such a modifier.
 func (v *Variant) VecLen() int {
 	switch {
 	case v.Has("v2"):
@@ -199,8 +191,7 @@ func (v *Variant) VecLen() int {
 	return 1
 }
 
-// commonSlots are the modifier sets that many forms share; a form may define
-// a slot of the same name for itself.
+// commonSlots are the modifier sets that many forms share. A form may define its own slot of the same name.
 var commonSlots = map[string]string{
 	"rnd":   "rn rz rm rp",
 	"scope": "cta cluster gpu sys",
@@ -212,7 +203,7 @@ var commonSlots = map[string]string{
 	"cmp":   "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan",
 	"bool":  "and or xor",
 	"smem":  "shared shared::cta shared::cluster",
-	// What a bulk copy reports to its mbarrier (manual 9.7.9.25.1.3).
+	// The report of a bulk copy to its mbarrier (manual 9.7.9.25.1.3).
 	"report": "mbarrier::report::disabled mbarrier::report::validity::per_16bytes::80000000 mbarrier::report::validity::per_16bytes::8000 " +
 		"mbarrier::report::validity::per_16bytes::80 mbarrier::report::validity::per_16bytes::8 mbarrier::report::validity::per_element::ff",
 }
@@ -225,41 +216,53 @@ var commonSlots = map[string]string{
 //	tensormap.field [a], #b=0..15; .field = elemtype; ptx 8.3; sm 90; b 13 ptx 8.7 sm 100
 //
 // In the last line the constants of b from 13 on need a newer version and target.
-// The opcode lists modifiers in the manual's order, optional ones in braces, in the same
-// braces those that stand together or not at all ({.sem.scope}). A name that a ".name = values" part or commonSlots defines is a slot, any other
-// is literal. Those up to a "!" belong to the instruction's name, and keep their
-// order in front of the others (mul.lo!.type). Of the operands,
 //
-//	d, p, q        are written (manual 9.2), as far as they are no addresses; +d is read, too; all others are read
+// The opcode lists modifiers in the manual's order. Braces enclose optional modifiers; modifiers in the same braces are
+// present together or not at all ({.sem.scope}). A name that is defined by a ".name = values" part or by commonSlots is
+// a slot, any other name is literal. Modifiers up to a "!" belong to the instruction's name, and keep their order
+// before the other modifiers (mul.lo!.type).
+//
+// The operands:
+//
+//	d, p, q        are written (manual 9.2) unless they are addresses; +d is also read; all other operands are read
 //	_d             may be the sink _
 //	a?             may be left out
-//	a?slot         stands where that slot is filled, and only there
+//	a?slot         is present exactly if that slot is filled
 //	d|p            are a pair
-//	[a]            is an address; [a, b] one of several parts
-//	<a>            is a vector {…}, as long as .vec says; without .vec a register
-//	<a*4>          of four registers; <a*1> of one, with braces or without; <a*num> of as many as the slot says, <a*2num> of twice as many; <a*num/4> of a quarter, rounded up; <a*xyz> of one per
-//	               coordinate of the .geom slot that is no index; <a*dhw> of two less than the .dim slot has, <a*dim-1> of one less; <a*> of any number;
-//	               <a*geom> of one per coordinate, indices are always .u32;
-//	               two or four elements may stand where fewer are needed, as for an optional <a*xyz>
-//	<a*mk>         of the registers that hold a lane's part of m×k elements, when a warp shares a matrix out
-//	<a*4mk>        of four such matrices; <a*mk/2> of half of one
-//	a or <a*4>     has one shape or the other; of two vectors the second if its registers are as wide
-//	#a             is a constant of the encoding, &a a label, &*a a list of labels, (a) the arguments or results of a call
-//	a=0..1, #a=128 can be no other constant; a=0..64/8 one of 0, 8, 16 … 64
-//	%a, %<a*4>     can be no constant
-//	%%a            can be no sum of a register and a constant either
+//	[a]            is an address; [a, b] an address of several parts
+//	<a>            is a vector {…} with the length of .vec; a register without .vec
+//	<a*4>          is a vector of four registers
+//	<a*1>          is one register, with braces or without
+//	<a*num>        has the number of registers in the slot num; <a*2num> twice as many; <a*num/4> a quarter, rounded up
+//	<a*xyz>        has one register for each coordinate of the .geom slot, except an index
+//	<a*geom>       has one register for each coordinate; indices are always .u32
+//	<a*dhw>        has two registers fewer than the .dim slot has dimensions; <a*dim-1> one fewer
+//	<a*>           has any number of registers
+//	               (vectors of coordinates and optional <a*xyz> may have two or four elements where fewer are needed)
+//	<a*mk>         has the registers that hold one lane's part of m×k elements, when a warp shares a matrix
+//	<a*4mk>        the same for four such matrices; <a*mk/2> for half a matrix
+//	a or <a*4>     has one shape or the other; of two vectors, the second shape applies if its registers have that width
+//	#a             is a constant of the encoding
+//	&a, &*a        is a label; a list of labels
+//	(a)            are the arguments or results of a call
+//	a=0..1, #a=128 allows only these constants; a=0..64/8 allows 0, 8, 16 … 64
+//	%a, %<a*4>     cannot be a constant
+//	%%a            can be neither a constant nor a sum of a register and a constant
 //	!a, -a         may be negated
-//	!!a            may be negated, which is not in the manual: NVIDIA's assembler takes it
+//	!!a            may be negated according to NVIDIA's assembler; the manual does not mention it
 //	@a             may be the address of a variable or function
-//	a.sel          may choose bytes or halves: a.b0
-//	a:type         has that type or, of an address, state space, or that of the slot of that name
-//	[a]:u32        is an address in an integer or untyped register of that width, and no
-//	               variable's; [a]:b32 one in an untyped register
-//	a:type+        may be a wider register; a:type- has no integers in registers of floats or
-//	               halves; a:type! is in an untyped register; a:type*2 is twice as wide; a:any is
-//	               any register; a:int an integer or untyped one of 32 or 64 bits
+//	a.sel          may select bytes or halves: a.b0
+//	a:type         has that type or, for an address, that state space, or the type in the slot of that name
+//	[a]:u32        is an address in an integer or untyped register of that width, and not the address of a
+//	               variable; [a]:b32 in an untyped register
+//	a:type+        may be a wider register
+//	a:type-        rejects integers in registers of floats or halves
+//	a:type!        is in an untyped register
+//	a:type*2       is twice as wide
+//	a:any          is any register
+//	a:int          is an integer or untyped register of 32 or 64 bits
 //
-// An operand's type is by default that of the .type slot.
+// By default an operand has the type in the .type slot.
 func parseForm(line string) (*Form, error) {
 	parts := strings.Split(line, ";")
 	f := &Form{Syntax: strings.Join(strings.Fields(parts[0]), " ")}
@@ -301,7 +304,7 @@ func parseForm(line string) (*Form, error) {
 	if i < 0 {
 		i = len(opcode)
 	}
-	inside := false // braces
+	inside := false // within braces
 	for rest := opcode[i:]; rest != ""; {
 		m := modSpec{optional: inside, joined: inside}
 		if rest[0] == '{' {
@@ -350,7 +353,7 @@ func (f *Form) HasSlot(name string) bool {
 	return slices.ContainsFunc(f.mods, func(m modSpec) bool { return m.slot == name })
 }
 
-// Operand is the index of the operand of that name, -1 if the form has none.
+// Operand returns the index of the operand of that name, -1 if the form has none.
 func (f *Form) Operand(name string) int {
 	return slices.IndexFunc(f.Operands, func(o OperandSpec) bool { return o.Name == name })
 }
@@ -358,18 +361,17 @@ func (f *Form) Operand(name string) int {
 // Abolished reports whether only modules of old versions or targets have the form.
 func (f *Form) Abolished() bool { return f.MaxPTX != Version{} }
 
-// supports reports whether a module has the form. Only abolished forms can be missing:
-// what is too new for the module's .version or .target passes.
+// supports reports whether a module may use the form. Only abolished forms are rejected: a form that is too new for the
+// module's .version or .target is accepted.
 func (m *Module) supports(f *Form) bool {
 	return !f.Abolished() || !f.MaxPTX.Less(m.Version) || m.SM() <= f.MaxSM
 }
 
-// repeatable modifiers may be written more than once: NVIDIA's assembler takes
-// shfl.sync.sync.
+// repeatable lists the modifiers that may occur more than once: NVIDIA's assembler accepts shfl.sync.sync.
 var repeatable = []string{"NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"}
 
-// kindOf tells modifiers that keep their order among themselves: types, state spaces, the
-// layouts of matrices, and what is done with bits. It is 0 for all others.
+// kindOf returns the kind of a modifier: type, state space, matrix layout or bit operation. Modifiers of one kind keep
+// their order. It returns 0 for all other modifiers.
 func kindOf(mod string) int {
 	_, _, isSpace := spaceByName(mod)
 	switch {
@@ -385,11 +387,10 @@ func kindOf(mod string) int {
 	return 0
 }
 
-// match tries to place the modifiers in the form. Those of the name come first. Every
-// other takes the first free place that allows it, so that they may come in any order,
-// as the manual's own examples write them, but for those of a kind, which keep theirs. It
-// returns the placed modifiers, and the index of the first that found no place
-// (len(mods) if a required one is missing instead).
+// match tries to place the modifiers in the form. Modifiers of the name come first. Every other modifier takes the
+// first free place that allows it, so modifiers may come in any order, as in the manual's own examples; only modifiers
+// of one kind keep their order. It returns the placed modifiers, and the index of the first modifier without a place,
+// or len(mods) if a required modifier is missing instead.
 func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	slots = make([]string, len(f.mods))
 	named := 0
@@ -399,7 +400,7 @@ func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 			named++
 		}
 	}
-	next := [5]int{} // by kind: behind the last of it
+	next := [5]int{} // for each kind, the place after the last modifier of that kind
 	for i := named; i < len(mods); i++ {
 		m := mods[i]
 		kind := kindOf(m)
@@ -430,7 +431,7 @@ func (f *Form) match(mods []string) (slots []string, invalid int, ok bool) {
 	return slots, len(mods), true
 }
 
-// isMissing reports whether the j-th modifier has to be there beside the others, and is not.
+// isMissing reports whether the j-th modifier is required next to the present ones, and absent.
 func (f *Form) isMissing(slots []string, j int) bool {
 	if slots[j] != "" {
 		return false
@@ -438,7 +439,7 @@ func (f *Form) isMissing(slots []string, j int) bool {
 	return !f.mods[j].optional || f.mods[j].joined && slots[j-1] != "" || j+1 < len(slots) && f.mods[j+1].joined && slots[j+1] != ""
 }
 
-// opcodeError says why an opcode text matches no form.
+// opcodeError is the reason why an opcode text matches no form.
 type opcodeError struct {
 	msg  string
 	hint string
@@ -449,8 +450,7 @@ var (
 	variants  = map[string]*Variant{}
 )
 
-// lookupVariant resolves an opcode text such as "add.rn.f32". It is called for
-// every instruction, so results are kept.
+// lookupVariant resolves an opcode text such as "add.rn.f32". It runs for every instruction, so it caches its results.
 func lookupVariant(text string) (*Variant, *opcodeError) {
 	variantMu.RLock()
 	v := variants[text]
@@ -478,7 +478,7 @@ func lookupVariant(text string) (*Variant, *opcodeError) {
 	return v, nil
 }
 
-// resolveVariant matches an opcode text with the first form that allow lets pass.
+// resolveVariant matches an opcode text with the first form for which allow returns true.
 func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError) {
 	name, rest, _ := strings.Cut(text, ".")
 	op := opByName[name]
@@ -489,11 +489,11 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	if rest != "" {
 		mods = strings.Split(rest, ".")
 	}
-	// Of the forms that do not match, the message is about the one that comes
-	// nearest: it places the most modifiers, and lacks the fewest words.
+	// If no form matches, the message describes the nearest form: it places the most modifiers and lacks the fewest
+	// words.
 	bestBad, bestScore := 0, math.MinInt
-	var bestLacks []string // the first thing it lacks
-	var oneShort []string  // what completes the forms that lack a single modifier
+	var bestLacks []string // candidates for the first missing modifier
+	var oneShort []string  // candidates that complete the forms with a single missing modifier
 	for _, f := range op.Forms {
 		if !allow(f) {
 			continue
@@ -536,7 +536,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 		}
 		return nil, &opcodeError{msg: fmt.Sprintf("%s: missing %s", text, oneOf(bestLacks))}
 	}
-	// Name what would have been possible at the first modifier that fits nowhere.
+	// List the modifiers that would be possible instead of the first modifier without a place.
 	var candidates []string
 	for _, f := range op.Forms {
 		slots, invalid, _ := f.match(mods[:bestBad])
@@ -550,7 +550,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 			}
 		}
 		for j, m := range f.mods {
-			late := slices.Contains(m.values, mods[bestBad]) // it should have stood before another
+			late := slices.Contains(m.values, mods[bestBad]) // it is valid only before another modifier
 			if slots[j] == "" && !late && (j > lastType || TypeByName(m.values[0]) == NoType) {
 				candidates = append(candidates, m.values...)
 			}
@@ -571,7 +571,7 @@ func resolveVariant(text string, allow func(*Form) bool) (*Variant, *opcodeError
 	return nil, &opcodeError{msg, hint}
 }
 
-// unique drops the words that stand in the list before.
+// unique removes repeated words; the first occurrence stays.
 func unique(list []string) []string {
 	var out []string
 	for _, s := range list {
@@ -590,9 +590,8 @@ func oneOf(values []string) string {
 	return s
 }
 
-// Variants spells out the form: every choice of each slot at least once, and
-// every combination of its type slots, optional modifiers first left out and
-// then each put in alone. It is how coverage is counted and printed.
+// Variants lists variants of the form: every choice of each slot at least once, and every combination of its type
+// slots; optional modifiers are first left out and then added one at a time. Coverage is counted and printed with it.
 func (f *Form) Variants() []*Variant {
 	var texts []string
 	var build func(i int, text string, free int)
@@ -638,9 +637,8 @@ func (f *Form) Variants() []*Variant {
 	return out
 }
 
-// FormsOf gives the forms of an opcode that is spelled in whole or in part: "ld.global.v4.f32" has the one
-// form that takes it, "cp.async.bulk" all forms that have these modifiers. The error says what is
-// unknown, with the nearest word that is not.
+// FormsOf returns the forms of a complete or partial opcode: "ld.global.v4.f32" has the one form that matches it,
+// "cp.async.bulk" all forms with these modifiers. The error names the unknown word and the nearest known one.
 func FormsOf(opcode string) ([]*Form, error) {
 	name, rest, modified := strings.Cut(opcode, ".")
 	op := opByName[name]
@@ -670,7 +668,7 @@ func FormsOf(opcode string) ([]*Form, error) {
 	if list := having(mods); list != nil {
 		return list, nil
 	}
-	// The last word may be cut short.
+	// The last word may be incomplete.
 	before, last := mods[:len(mods)-1], mods[len(mods)-1]
 	for _, f := range having(before) {
 		for _, m := range f.mods {
@@ -684,8 +682,8 @@ func FormsOf(opcode string) ([]*Form, error) {
 	return nil, fmt.Errorf("PTX has no instruction %w", err)
 }
 
-// LookupVariant resolves an opcode text such as "mad.lo.s32". The error is nil
-// exactly if the instruction table has it.
+// LookupVariant resolves an opcode text such as "mad.lo.s32". The error is nil exactly if the instruction table has the
+// opcode.
 func LookupVariant(text string) (*Variant, error) {
 	v, e := lookupVariant(text)
 	if e == nil {

@@ -12,21 +12,21 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// Pos is a place in the PTX source: line and column (in bytes), from 1.
+// Pos is a place in the PTX source: line and column (in bytes), both from 1.
 type Pos struct{ Line, Col int32 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
 
 // Module is a checked PTX module.
 type Module struct {
-	Name        string // of the source, for messages
+	Name        string // name of the source, for messages
 	Version     Version
 	Target      []string // as written: sm_80, texmode_independent, debug …
 	AddressSize int      // 32 or 64 bits
 	Files       []SourceFile
-	Decls       []Decl // everything at module level, in order
+	Decls       []Decl // all module-level declarations, in order
 
-	symbols map[string]Symbol // variables and functions; a definition hides its prototypes
+	symbols map[string]Symbol // variables and functions by name; a definition replaces its prototypes
 	statics []static
 	src     string
 }
@@ -37,8 +37,7 @@ type static struct {
 	d *syntax.Declarator
 }
 
-// SM is the number of the first sm_NN target, which may be written compute_NN; 0
-// if there is none.
+// SM returns the number of the first sm_NN target, which may be written compute_NN; 0 if there is none.
 func (m *Module) SM() int { return smOf(m.Target) }
 
 func smOf(targets []string) int {
@@ -52,14 +51,14 @@ func smOf(targets []string) int {
 	return 0
 }
 
-// SourceFile is a ".file" directive: what .loc numbers mean.
+// SourceFile is a ".file" directive; .loc directives refer to it by its number.
 type SourceFile struct {
 	Index int
 	Name  string
 	Stamp []string // modification time and size, as written
 }
 
-// FileName is the name of .file number index, "" if there is none.
+// FileName returns the name of .file number index, "" if there is none.
 func (m *Module) FileName(index int32) string {
 	for _, f := range m.Files {
 		if f.Index == int(index) {
@@ -69,8 +68,7 @@ func (m *Module) FileName(index int32) string {
 	return ""
 }
 
-// Decl is something declared at module level: *Var, *Func, *Alias, *Section,
-// *Sources or Pragma.
+// Decl is a module-level declaration: *Var, *Func, *Alias, *Section, *Sources or Pragma.
 type Decl interface{ decl() }
 
 func (*Var) decl()     {}
@@ -80,14 +78,14 @@ func (*Section) decl() {}
 func (*Sources) decl() {}
 func (Pragma) decl()   {}
 
-// Alias is ".alias Name, Of;".
+// Alias is the directive ".alias Name, Target;".
 type Alias struct {
 	Pos    Pos
 	Name   string
 	Target *Func
 }
 
-// Pragma is ".pragma": its strings, unquoted.
+// Pragma is the directive ".pragma": its strings, unquoted.
 type Pragma []string
 
 // Section is a debug section, kept as written.
@@ -96,15 +94,15 @@ type Section struct {
 	Lines []SectionLine
 }
 
-// Sources is a section of texts that the PTX was made from, kept as written.
+// Sources is a section of the texts from which the PTX was generated, kept as written.
 type Sources struct {
 	Blocks []SourceBlock
 }
 
-// SourceBlock is one such text.
+// SourceBlock is one text of Sources.
 type SourceBlock struct {
-	Name string // of the language, as "tile ir"
-	File int    // index of the .file that .loc_intermediate names
+	Name string // name of the language, such as "tile ir"
+	File int    // index of the .file to which .loc_intermediate refers
 	Text string // whole lines
 }
 
@@ -115,7 +113,7 @@ type SectionLine struct {
 	Values []string
 }
 
-// Vars are the module-scope variables.
+// Vars returns the module-scope variables.
 func (m *Module) Vars() []*Var {
 	var vars []*Var
 	for _, d := range m.Decls {
@@ -126,7 +124,7 @@ func (m *Module) Vars() []*Var {
 	return vars
 }
 
-// Kernels are the .entry functions with a body.
+// Kernels returns the .entry functions with a body.
 func (m *Module) Kernels() []*Func {
 	var k []*Func
 	for _, d := range m.Decls {
@@ -137,25 +135,25 @@ func (m *Module) Kernels() []*Func {
 	return k
 }
 
-// Lookup finds a variable or function of module scope; of a function that is
-// both declared and defined, the definition. Aliases are followed.
+// Lookup finds a module-scope variable or function. For a function that is both declared and defined it returns the
+// definition. Aliases are followed.
 func (m *Module) Lookup(name string) Symbol { return m.symbols[name] }
 
-// Symbol is what an operand's name can stand for: *Var or *Func.
+// Symbol is the target of an operand's name: *Var or *Func.
 type Symbol interface {
 	SymbolName() string
 }
 
-// SymbolName is the variable's name.
+// SymbolName returns the variable's name.
 func (v *Var) SymbolName() string { return v.Name }
 
-// SymbolName is the function's name.
+// SymbolName returns the function's name.
 func (f *Func) SymbolName() string { return f.Name }
 
-// Linkage is how a symbol is seen from outside the module.
+// Linkage is the visibility of a symbol outside the module.
 type Linkage uint8
 
-// The linkages; Internal is the lack of a directive.
+// The linkages; Internal means no directive.
 const (
 	Internal Linkage = iota
 	Extern
@@ -174,30 +172,28 @@ type Var struct {
 	Name    string
 	Linkage Linkage
 	Space   Space
-	Type    Type // of an element
+	Type    Type // type of an element
 	Vec     int  // elements of a vector variable (.v2 .v4), else 1
 	Dims    []int
-	Align   int // bytes, as declared; 0 if not declared
+	Align   int // alignment in bytes, as declared; 0 if not declared
 	Init    []Init
 	Fields  []Field // initial properties of a texture, sampler or surface
 	HasInit bool
-	Reg     RegID // parameters in .reg space: the register they arrive in
+	Reg     RegID // the register of a parameter in .reg space; else NoReg
 
-	// Of kernel parameters: what .ptr says.
+	// The .ptr attribute of a kernel parameter.
 	IsPtr    bool
 	PtrSpace Space
-	PtrType  Type // .texref, .samplerref or .surfref in place of a space; else NoType
+	PtrType  Type // .texref, .samplerref or .surfref instead of a space; else NoType
 	PtrAlign int
 
 	Attributes []string // .attribute(…), as written
 }
 
-// Managed reports whether the variable lies in memory that the host reaches too (manual
-// 5.4, ".attribute").
+// Managed reports whether the variable is in memory that the host can access, too (manual 5.4, ".attribute").
 func (v *Var) Managed() bool { return slices.Contains(v.Attributes, ".managed") }
 
-// Size is the number of bytes the variable takes; 0 for an array without a
-// bound ("[]").
+// Size returns the size of the variable in bytes; 0 for an array without a bound ("[]").
 func (v *Var) Size() int {
 	n := v.ElemSize()
 	for _, d := range v.Dims {
@@ -209,11 +205,10 @@ func (v *Var) Size() int {
 	return n
 }
 
-// ElemSize is the number of bytes of one array element.
+// ElemSize returns the size of one array element in bytes.
 func (v *Var) ElemSize() int { return v.Type.Size() * max(v.Vec, 1) }
 
-// Unbounded reports whether the variable is an array without a bound, as
-// dynamic shared memory is.
+// Unbounded reports whether the variable is an array without a bound, such as dynamic shared memory.
 func (v *Var) Unbounded() bool {
 	for _, d := range v.Dims {
 		if d < 0 {
@@ -223,7 +218,7 @@ func (v *Var) Unbounded() bool {
 	return false
 }
 
-// Alignment is the alignment in bytes: as declared, else the natural one.
+// Alignment returns the alignment in bytes: the declared one, else the natural one.
 func (v *Var) Alignment() int {
 	if v.Align > 0 {
 		return v.Align
@@ -235,11 +230,10 @@ func (v *Var) Alignment() int {
 // "filter_mode = nearest" (manual 5.3).
 type Field struct{ Name, Value string }
 
-// Init is part of an initialiser, in the order of memory: numbers, or an address.
-// Missing elements are zero.
+// Init is part of an initialiser, in memory order: numbers, or an address. Elements without an Init are zero.
 type Init struct {
-	Elem    int    // index of the first element it sets
-	Data    []byte // the numbers, as they lie in memory, unless Sym is set
+	Elem    int    // index of the first element
+	Data    []byte // the numbers as bytes in memory, unless Sym is set
 	Sym     Symbol // the address of a variable or function, plus Offset
 	Offset  int64
 	Generic bool   // generic(sym): the generic address
@@ -253,7 +247,7 @@ type Func struct {
 	Linkage    Linkage
 	Entry      bool
 	Defined    bool // has a body
-	SM         int  // of the .target before it, of which a linked module has several
+	SM         int  // sm_NN of the preceding .target; a linked module has several
 	Rets       []*Var
 	Params     []*Var
 	Directives []FuncDirective
@@ -263,33 +257,31 @@ type Func struct {
 	Tables  []*Table // .branchtargets, .calltargets, .callprototype
 	Blocks  []*Block // in source order; Blocks[0] is the entry
 	Pragmas []Pragma
-	Locs    []Loc // that Instr.Loc refers to
-	End     Pos   // of the closing brace
+	Locs    []Loc // the places to which Instr.Loc refers
+	End     Pos   // place of the closing brace
 
 	module     *Module
 	vectors    []*Var  // parameters and results that are vectors in registers
-	staticRegs []RegID // those of the module; they follow those of parameters
-	staticVars int     // likewise, first in Vars
-	ctaGroup   string  // .cta_group of its tcgen05 instructions; "" before the first
+	staticRegs []RegID // registers of the module's statics; they follow the registers of parameters
+	staticVars int     // number of the module's statics at the start of Vars
+	ctaGroup   string  // .cta_group of the function's tcgen05 instructions; "" before the first
 }
 
-// Statics are the variables in .reg and .local space that the module has, as versions
-// before 3.0 had them: each thread has its own, and all its functions share them. Each
-// function of the module names them by registers and variables of its own, in the same
-// order.
+// Statics returns the function's copies of the module's .reg and .local variables, which exist in versions before 3.0.
+// Each thread has its own instance, and all functions of the module share it. Every function has its own registers and
+// variables for them, in the same order.
 func (f *Func) Statics() (regs []RegID, vars []*Var) { return f.staticRegs, f.Vars[:f.staticVars] }
 
-// Module is the module the function belongs to.
+// Module returns the module of the function.
 func (f *Func) Module() *Module { return f.module }
 
 // FuncDirective is a directive of a function, as in ".maxntid 256, 1, 1".
 type FuncDirective struct {
-	Name string   // with its dot
-	Args []string // strings with their quotation marks; numbers in decimal, however the module writes them
+	Name string   // name, with its dot
+	Args []string // arguments; strings keep their quotation marks, and all numbers are decimal
 }
 
-// Directive returns the arguments of the named directive (with its dot) and
-// whether the function has it.
+// Directive returns the arguments of the named directive (with its dot), and whether the function has it.
 func (f *Func) Directive(name string) ([]string, bool) {
 	for _, d := range f.Directives {
 		if d.Name == name {
@@ -305,29 +297,30 @@ func (f *Func) has(name string) bool {
 	return ok
 }
 
-// PerCTAMemory is the least bytes of per-CTA memory that the kernel asks for with .minperctamemory, 0 without it.
+// PerCTAMemory returns the minimum size in bytes of the per-CTA memory that the kernel requests with .minperctamemory,
+// 0 without the directive.
 func (f *Func) PerCTAMemory() (n uint64) {
 	for _, d := range f.Directives {
 		if d.Name == ".minperctamemory" {
-			size, _ := strconv.ParseUint(d.Args[0], 10, 32) // which the checker has looked at
+			size, _ := strconv.ParseUint(d.Args[0], 10, 32) // the checker has validated it
 			n = max(n, size)
 		}
 	}
 	return n
 }
 
-// languages are the languages of .language (manual 11.8.2). The name stands in quotation marks, in any case. The manual does not
-// list numbers; those of tile languages are what NVIDIA's assembler writes.
+// languages lists the languages of .language (manual 11.8.2). The directive has the name in quotation marks, in any
+// case. The manual lists no numbers; the numbers of tile languages are taken from the output of NVIDIA's assembler.
 var languages = []struct {
 	name   string
-	number string // "" if it is not known
+	number string // "" if unknown
 	tile   bool   // a thread block executes operations on tiles
 }{
 	{name: "unknown"}, {name: "ptx"}, {name: "nvvm"}, {name: "cuda c++"}, {"cuda c++ tile", "6", true}, {"tile ir", "7", true},
 	{"python-cutile", "8", true}, {name: "fortran"}, {name: "optix"},
 }
 
-// languageNames are the names of languages.
+// languageNames returns the names of languages.
 func languageNames() (names []string) {
 	for _, l := range languages {
 		names = append(names, l.name)
@@ -335,7 +328,7 @@ func languageNames() (names []string) {
 	return names
 }
 
-// isTileLanguage reports whether an argument of .language is a language of tiles.
+// isTileLanguage reports whether an argument of .language is a tile language.
 func isTileLanguage(arg string) bool {
 	for _, l := range languages {
 		if l.tile && (arg == l.number || strings.EqualFold(arg, `"`+l.name+`"`)) {
@@ -345,17 +338,17 @@ func isTileLanguage(arg string) bool {
 	return false
 }
 
-// Tile reports whether the function is made from a language of tiles: one of the languages that .language names is.
+// Tile reports whether a .language directive of the function names a tile language.
 func (f *Func) Tile() bool {
 	return slices.ContainsFunc(f.Directives, func(d FuncDirective) bool {
 		return d.Name == ".language" && slices.ContainsFunc(d.Args, isTileLanguage)
 	})
 }
 
-// RegID names a virtual register: an index into Func.Regs.
+// RegID is the number of a virtual register: an index into Func.Regs.
 type RegID int32
 
-// NoReg is no register.
+// NoReg means no register.
 const NoReg RegID = -1
 
 // Reg is a virtual register.
@@ -370,26 +363,25 @@ type Table struct {
 	Name   string
 	Blocks []*Block // .branchtargets
 	Funcs  []*Func  // .calltargets
-	Proto  *Func    // .callprototype: only Rets, Params and Directives
+	Proto  *Func    // .callprototype; only Rets, Params and Directives are set
 }
 
-// Loc is a ".loc" directive: a place in the source the PTX was compiled from.
+// Loc is a ".loc" directive: a place in the source from which the PTX was compiled.
 type Loc struct {
 	File, Line, Col       int32
 	Function              string // label of the inlined function's name, "" if not inlined
-	AtFile, AtLine, AtCol int32  // where it was inlined, zero if not
+	AtFile, AtLine, AtCol int32  // place where the function was inlined; zero if not inlined
 
-	// .loc_intermediate: the place in the text between the source and PTX; zero without.
+	// .loc_intermediate: the place in the text between the source and PTX; zero if there is none.
 	MidFile, MidLine, MidCol int32
 }
 
-// Block is a basic block: control enters at its first and leaves after its last
-// instruction.
+// Block is a basic block: control enters at the first instruction and leaves after the last.
 type Block struct {
 	Index  int
 	Labels []string
 	Instrs []*Instr
-	Succs  []*Block // where control may go: the next block first if it can fall through
+	Succs  []*Block // successors; the next block comes first if control can fall through to it
 	Preds  []*Block
 }
 
@@ -397,15 +389,15 @@ type Block struct {
 type Instr struct {
 	*Variant
 	Pos   Pos
-	Loc   int32 // index into Func.Locs, -1 without
+	Loc   int32 // index into Func.Locs, -1 if there is none
 	Guard Guard
-	Ops   []Operand // one per operand of the form, absent ones NoOperand; none of a call
-	Call  *Call     // of a call
+	Ops   []Operand // one for each operand of the form, NoOperand if absent; nil for a call
+	Call  *Call     // nil unless it is a call
 
-	Pending *Pending // of what comes to pending multiplications: nil for nearly all
+	Pending *Pending // relation to pending multiplications; nil for nearly all instructions
 }
 
-// Guard is the predicate of an instruction; Reg is NoReg without.
+// Guard is the predicate of an instruction; Reg is NoReg if there is none.
 type Guard struct {
 	Reg RegID
 	Neg bool
@@ -420,14 +412,14 @@ func (instr *Instr) Arg(name string) *Operand {
 	return &instr.Ops[i]
 }
 
-// IsSource reports whether operand i is a value the instruction reads: present,
-// no destination, and no constant of the encoding.
+// IsSource reports whether operand i is a value that the instruction reads: it is present, no destination, and no
+// constant of the encoding.
 func (instr *Instr) IsSource(i int) bool {
 	spec := &instr.Form.Operands[i]
 	return spec.Reads() && !spec.Writes() && instr.Ops[i].Kind != NoOperand
 }
 
-// Sources counts the operands that are values the instruction reads.
+// Sources returns the number of operands that are values the instruction reads.
 func (instr *Instr) Sources() int {
 	n := 0
 	for i := range instr.Form.Operands {
@@ -438,16 +430,16 @@ func (instr *Instr) Sources() int {
 	return n
 }
 
-// Call is what a call instruction calls, with what.
+// Call is the target, the arguments and the results of a call.
 type Call struct {
 	Rets   []Operand
-	Target Operand // a function, or the register that holds its address
+	Target Operand // a function, or the register with its address
 	Args   []Operand
 	List   *Table // targets or prototype of an indirect call
 	Var    *Var   // call table of an indirect call, instead of List
 }
 
-// OperandKind says what an operand is.
+// OperandKind is the kind of an operand.
 type OperandKind uint8
 
 // The kinds of operand.
@@ -460,22 +452,21 @@ const (
 	AddrOperand              // [%rd1+4], [var+4], [4], var[%rd1+4]
 	VecOperand               // {%f1, %f2}
 	LabelOperand             // $L1, or the name of a table
-	SinkOperand              // _; as an element of a source of mov.b32, zero
+	SinkOperand              // _; an element _ of a source of mov.b32 is zero
 )
 
-// Operand is an operand of an instruction. A module has millions: what most of them do
-// not have is apart.
+// Operand is an operand of an instruction. A module has millions of them, so rarely used fields are in operandExtra.
 type Operand struct {
 	Kind    OperandKind
 	Neg     bool       // !%p1, or -%r1 of vmad
 	Unified bool       // [a].unified
-	SReg    SpecialReg // SRegOperand
-	Reg     RegID      // RegOperand; of an AddrOperand, added to the address, or NoReg; with a symbol an index, see IndexSize
-	Imm     Imm        // ImmOperand
+	SReg    SpecialReg // of an SRegOperand
+	Reg     RegID      // of a RegOperand; of an AddrOperand, the register added to the address, or NoReg; with a symbol, an index (see IndexSize)
+	Imm     Imm        // of an ImmOperand
 	more    *operandExtra
 }
 
-// operandExtra is what few operands have.
+// operandExtra contains the rarely used fields of an operand.
 type operandExtra struct {
 	sym   Symbol
 	elems []Operand
@@ -484,7 +475,7 @@ type operandExtra struct {
 	sel   string // byte or half selector of a video operand: "b0", "h10"
 }
 
-// Offset is the offset of a SymOperand or an AddrOperand: in bytes, but in elements where IndexSize is not 0.
+// Offset returns the offset of a SymOperand or an AddrOperand: in bytes, or in elements if IndexSize is not 0.
 func (o *Operand) Offset() int64 {
 	if o.Kind != SymOperand && o.Kind != AddrOperand {
 		return 0
@@ -492,10 +483,10 @@ func (o *Operand) Offset() int64 {
 	return int64(o.Imm.Bits)
 }
 
-// IndexSize is the size in bytes of an element of the array of which an AddrOperand has the index in a register,
-// var[%r+4]: that of a number of the array's, if they are vectors. Index and offset count elements then, and what
-// is added to the variable's address is so many bytes, as a number of 32 bits: (Reg + Off) * IndexSize (manual
-// 6.4.2, and NVIDIA's assembler). Of other operands it is 0.
+// IndexSize returns the size in bytes of an array element if the operand is an AddrOperand with an index in a register,
+// var[%r+4], else 0. For an array of vectors it is the size of a vector's component. Index and offset then count
+// elements. The distance from the variable's address is (Reg + Off) * IndexSize bytes, computed in 32 bits (manual
+// 6.4.2, and NVIDIA's assembler).
 func (o *Operand) IndexSize() int {
 	if v, ok := o.Sym().(*Var); ok && o.Kind == AddrOperand && o.Reg != NoReg {
 		return v.Type.Size()
@@ -503,13 +494,13 @@ func (o *Operand) IndexSize() int {
 	return 0
 }
 
-// Indexed is how many bytes behind the variable an element is whose index the register has, see IndexSize.
+// Indexed returns the distance in bytes of an element from its variable, if reg is the value of the index register; see
+// IndexSize.
 func (o *Operand) Indexed(reg uint64) uint64 {
 	return uint64(uint32((reg + uint64(o.Offset())) * uint64(o.IndexSize())))
 }
 
-// Sym is the symbol of a SymOperand; of an AddrOperand, what its address is added to, or
-// nil.
+// Sym returns the symbol of a SymOperand, or the symbol in an AddrOperand; nil if there is none.
 func (o *Operand) Sym() Symbol {
 	if o.more == nil {
 		return nil
@@ -517,7 +508,7 @@ func (o *Operand) Sym() Symbol {
 	return o.more.sym
 }
 
-// Elems are the elements of a VecOperand, or the further parts of an AddrOperand.
+// Elems returns the elements of a VecOperand, or the further parts of an AddrOperand.
 func (o *Operand) Elems() []Operand {
 	if o.more == nil {
 		return nil
@@ -525,7 +516,7 @@ func (o *Operand) Elems() []Operand {
 	return o.more.elems
 }
 
-// Block is the block of a LabelOperand that names a label, else nil.
+// Block returns the block of a LabelOperand that names a label, else nil.
 func (o *Operand) Block() *Block {
 	if o.more == nil {
 		return nil
@@ -533,7 +524,7 @@ func (o *Operand) Block() *Block {
 	return o.more.block
 }
 
-// Table is the table of a LabelOperand that names one, else nil.
+// Table returns the table of a LabelOperand that names a table, else nil.
 func (o *Operand) Table() *Table {
 	if o.more == nil {
 		return nil
@@ -541,7 +532,7 @@ func (o *Operand) Table() *Table {
 	return o.more.table
 }
 
-// Sel is the selector of a video operand, such as "h10"; "" without.
+// Sel returns the selector of a video operand, such as "h10"; "" if it has none.
 func (o *Operand) Sel() string {
 	if o.more == nil {
 		return ""
@@ -549,7 +540,7 @@ func (o *Operand) Sel() string {
 	return o.more.sel
 }
 
-// extra makes room for what few operands have.
+// extra returns the rarely used fields for writing; it allocates them if necessary.
 func (o *Operand) extra() *operandExtra {
 	if o.more == nil {
 		o.more = &operandExtra{}
@@ -563,7 +554,7 @@ type Imm struct {
 	Bits uint64
 }
 
-// ImmKind is how a constant was written.
+// ImmKind is the notation of a constant.
 type ImmKind uint8
 
 // The kinds of constant.
@@ -573,8 +564,7 @@ const (
 	F64Imm                // 0dXXXXXXXXXXXXXXXX, or decimal
 )
 
-// Encode gives the bits of the constant as a value of type t, in the low bits.
-// Decimal floats round to nearest even.
+// Encode returns the bits of the constant as a value of type t, in the low bits. Decimal floats round to nearest even.
 func (i Imm) Encode(t Type) uint64 {
 	mask := ^uint64(0)
 	if n := t.Bits(); n < 64 {
@@ -589,7 +579,7 @@ func (i Imm) Encode(t Type) uint64 {
 	return i.Bits & mask
 }
 
-// convert converts a constant to what As gives for the type.
+// convert returns the constant as a value of type t.
 func (i Imm) convert(t Type) Imm {
 	switch t {
 	case F32:
@@ -610,14 +600,14 @@ func immOf(c syntax.Const) Imm {
 	return Imm{IntImm, c.Bits}
 }
 
-// Source is the text that the module was parsed from.
+// Source returns the text from which the module was parsed.
 func (m *Module) Source() string { return m.src }
 
-// Line returns the text of a line of the source, from 1, without its newline.
+// Line returns line n of the source, counted from 1, without its newline.
 func (m *Module) Line(n int) string { return sourceLine(m.src, n) }
 
-// Origin is where an instruction of the function comes from, as .loc says it: "file:line:col";
-// "" if none does.
+// Origin returns the place of an instruction in the original source according to .loc, as "file:line:col"; "" if it has
+// none.
 func (f *Func) Origin(instr *Instr) string {
 	if instr.Loc < 0 {
 		return ""
@@ -635,8 +625,7 @@ func (f *Func) EachInstr(do func(instr *Instr)) {
 	}
 }
 
-// EachSymbol calls do with every variable and function that the instruction
-// names.
+// EachSymbol calls do with every variable and function that the instruction names.
 func (instr *Instr) EachSymbol(do func(s Symbol)) {
 	var visit func(ops []Operand)
 	visit = func(ops []Operand) {
@@ -660,7 +649,7 @@ func (instr *Instr) EachSymbol(do func(s Symbol)) {
 	}
 }
 
-// DebugString is the text in section .debug_str at a place that .loc names, "label" or "label+offset"
+// DebugString returns the text in section .debug_str at "label" or "label+offset", a place to which a .loc refers
 // (manual 11.5.4); "" if there is none.
 func (m *Module) DebugString(place string) string {
 	label, offset, _ := strings.Cut(place, "+")

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FormsOf finds the form of every opcode, whole and in each part that ends before a dot.
+// TestFormsOf checks that FormsOf finds the form of every opcode from the whole opcode, and from each part that ends
+// before a dot.
 func TestFormsOf(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
@@ -22,7 +23,7 @@ func TestFormsOf(t *testing.T) {
 				for n := range len(words) - 1 {
 					part := strings.Join(words[:n+1], ".")
 					if _, err := LookupVariant(part); n > 0 && err == nil {
-						continue // a whole opcode, too
+						continue // the part is a whole opcode, too
 					}
 					if list, err := FormsOf(part); err != nil || !slices.Contains(list, f) {
 						t.Errorf("%s is not among the forms of %s: %v", f.Syntax, part, err)

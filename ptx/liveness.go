@@ -1,11 +1,11 @@
 package ptx
 
-// This file computes which registers hold values still to be read.
+// This file computes live registers.
 //
-// A function can have a million registers, so nothing here is a table of blocks by
-// registers. Most registers live within a block, and take no part. The others are done
-// 64 at a time, by the usual data flow over the blocks that they reach, and what comes
-// of it is kept as spans of blocks.
+// A function can have a million registers, so a table of blocks by registers would be too large. Most registers are
+// live within one block only, and take no part in the data flow. The other registers cross blocks. They are processed
+// 64 at a time: the usual backward data flow over the blocks that they reach, with one bit for each register. The
+// result is kept as spans of blocks.
 
 import (
 	"iter"
@@ -14,22 +14,21 @@ import (
 	"sort"
 )
 
-// Liveness says which registers hold values still to be read where blocks begin and end.
-// A guarded instruction does not end the life of what it writes: lanes it skips keep
-// their value.
+// Liveness contains the registers that are live at the start and end of blocks. A guarded instruction does not end the
+// life of its destination: the lanes that it skips keep their value.
 type Liveness struct {
 	f        *Func
-	place    []int32    // by register: its place among those that live across blocks, or -1
-	regs     []RegID    // those, by place
-	spans    [][]span   // by place: where it is live on entry, in order
-	extents  [][2]int32 // by place
-	returned []bool     // by place: read when the function ends
+	place    []int32    // for each register, its index in regs if it crosses blocks, else -1
+	regs     []RegID    // the registers that cross blocks
+	spans    [][]span   // for each of regs: the blocks on whose entry it is live, in order
+	extents  [][2]int32 // for each of regs: first and last place where it is live
+	returned []bool     // for each of regs: whether it is read when the function ends
 }
 
-// span is a range of blocks, the last not included.
+// span is a range of blocks; to is not included.
 type span struct{ from, to int32 }
 
-// LiveIn reports whether register r is live into block b.
+// LiveIn reports whether register r is live on entry to block b.
 func (l *Liveness) LiveIn(b int, r RegID) bool {
 	p := l.place[r]
 	if p < 0 {
@@ -40,7 +39,7 @@ func (l *Liveness) LiveIn(b int, r RegID) bool {
 	return i < len(list) && int(list[i].from) <= b
 }
 
-// LiveOut reports whether register r is live out of block b.
+// LiveOut reports whether register r is live at the end of block b.
 func (l *Liveness) LiveOut(b int, r RegID) bool {
 	p := l.place[r]
 	if p < 0 {
@@ -50,7 +49,7 @@ func (l *Liveness) LiveOut(b int, r RegID) bool {
 	return l.returned[p] && l.f.mayLeave(block) || slices.ContainsFunc(block.Succs, func(s *Block) bool { return l.LiveIn(s.Index, r) })
 }
 
-// EachLiveIn goes through the registers that are live into block b, in order.
+// EachLiveIn iterates over the registers that are live on entry to block b, in order.
 func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, r := range l.regs {
@@ -61,11 +60,12 @@ func (l *Liveness) EachLiveIn(b int) iter.Seq[RegID] {
 	}
 }
 
-// LiveAfter goes through the instructions of a block from the last to the first, and gives for each
-// whether registers are live behind it: asked while it is at that instruction.
+// LiveAfter iterates over the instructions of a block from the last to the first. For each instruction it yields its
+// index and a function that reports whether a register is live after it. That function is valid only during this step
+// of the iteration.
 func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	return func(yield func(int, func(RegID) bool) bool) {
-		known := map[RegID]bool{} // those that the instructions gone through read or write
+		known := map[RegID]bool{} // registers read or written by the instructions visited so far
 		live := func(r RegID) bool {
 			if state, ok := known[r]; ok {
 				return state
@@ -88,9 +88,8 @@ func (l *Liveness) LiveAfter(b *Block) iter.Seq2[int, func(RegID) bool] {
 	}
 }
 
-// Extent returns the first and the last place between blocks where the register is live:
-// place b is where block b begins, b+1 where it ends. ok is false if it lives within a
-// block.
+// Extent returns the first and the last place between blocks where the register is live: place b is the start of block
+// b, place b+1 its end. ok is false if the register is live only within one block.
 func (l *Liveness) Extent(r RegID) (first, last int, ok bool) {
 	p := l.place[r]
 	if p < 0 || l.extents[p][1] < 0 {
@@ -99,7 +98,7 @@ func (l *Liveness) Extent(r RegID) (first, last int, ok bool) {
 	return int(l.extents[p][0]), int(l.extents[p][1]), true
 }
 
-// Liveness computes live registers.
+// Liveness computes the live registers of the function.
 func (f *Func) Liveness() *Liveness {
 	l := &Liveness{f: f}
 	l.findCrossing()
@@ -134,8 +133,7 @@ func (f *Func) Returned(r RegID) bool {
 	return false
 }
 
-// results goes through the registers that are read when the function ends: return
-// values.
+// results iterates over the registers that are read when the function ends: return values.
 func (f *Func) results() iter.Seq[RegID] {
 	return func(yield func(RegID) bool) {
 		for _, v := range f.Rets {
@@ -148,12 +146,12 @@ func (f *Func) results() iter.Seq[RegID] {
 	}
 }
 
-// findCrossing finds the registers that may live across blocks: those that several
-// blocks name, or that a block reads before it has surely written them.
+// findCrossing finds the registers that may be live across blocks: registers that several blocks name, and registers
+// that a block may read before it writes them.
 func (l *Liveness) findCrossing() {
 	const none, crossing = -1, -2
-	home := make([]int32, len(l.f.Regs)) // the block that names it
-	written := make([]int32, len(home))  // the last block that surely wrote it
+	home := make([]int32, len(l.f.Regs)) // the only block so far that names the register
+	written := make([]int32, len(home))  // the last block that certainly wrote the register
 	for r := range home {
 		home[r], written[r] = none, none
 	}
@@ -190,19 +188,19 @@ func (l *Liveness) findCrossing() {
 	}
 }
 
-// event is what a block does with a register.
+// event is the use of a register by a block.
 type event struct {
 	block int32
-	reads bool // before it writes it
+	reads bool // reads it before writing it
 	kills bool // writes it in all lanes
 }
 
-// events lists what blocks do with the registers that live across them: those of the
-// register at place p are from first[p] to first[p+1].
+// events lists the events of the registers that cross blocks. The events of the register at place p are
+// list[first[p]:first[p+1]].
 func (l *Liveness) events() (first []int32, list []event) {
 	n := len(l.regs)
 	first = make([]int32, n+1)
-	last := make([]int32, n) // the block of the register's last event
+	last := make([]int32, n) // block of the register's last event
 	each := func(do func(p int32, b int32, e event)) {
 		for p := range last {
 			last[p] = -1
@@ -247,13 +245,13 @@ func (l *Liveness) events() (first []int32, list []event) {
 	return first, list
 }
 
-// livenessFlow is the data flow of up to 64 registers, a bit each.
+// livenessFlow is the data flow of up to 64 registers, with one bit for each.
 type livenessFlow struct {
 	f          *Func
 	blocks     []flowBlock
-	liveAtExit uint64 // read when the function ends
+	liveAtExit uint64 // registers read when the function ends
 	exitBlocks []int32
-	touched    []int32 // blocks that are not zero
+	touched    []int32 // blocks with a nonzero state
 	work       []int32
 }
 
@@ -281,7 +279,7 @@ func (w *livenessFlow) touch(b int32) *flowBlock {
 	return t
 }
 
-// enter notes what blocks do with a register.
+// enter adds the events of one register.
 func (w *livenessFlow) enter(events []event, bit uint64) {
 	for _, e := range events {
 		t := w.touch(e.block)
@@ -294,7 +292,7 @@ func (w *livenessFlow) enter(events []event, bit uint64) {
 	}
 }
 
-// solve finds what is live, backwards from the reads.
+// solve propagates liveness backwards from the reads.
 func (w *livenessFlow) solve() {
 	for _, b := range w.touched {
 		if t := &w.blocks[b]; t.reads != 0 {
@@ -316,7 +314,7 @@ func (w *livenessFlow) solve() {
 	}
 }
 
-// flowOut notes registers that are live out of a block.
+// flowOut marks registers as live at the end of a block.
 func (w *livenessFlow) flowOut(b int32, regs uint64) {
 	t := &w.blocks[b]
 	if regs&^t.out == 0 {
@@ -330,8 +328,8 @@ func (w *livenessFlow) flowOut(b int32, regs uint64) {
 	}
 }
 
-// collect stores the result by register, and clears the flow for the next ones. It
-// looks at registers one by one only where something changes.
+// collect stores the result of each register, and clears the flow for the next registers. It visits single registers
+// only where their state changes.
 func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	eachBit := func(regs uint64, do func(i int)) {
 		for ; regs != 0; regs &= regs - 1 {
@@ -343,7 +341,7 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	}
 	w.order()
 	var live, seen uint64
-	end := int32(0) // of the blocks looked at so far
+	end := int32(0) // end of the blocks visited so far
 	stop := func(regs uint64, place int32) { eachBit(regs, func(i int) { spans[i][len(spans[i])-1].to = place }) }
 	first := func(regs uint64, place int32) {
 		eachBit(regs&^seen, func(i int) { extents[i][0] = place })
@@ -376,7 +374,7 @@ func (w *livenessFlow) collect(spans [][]span, extents [][2]int32) {
 	w.touched, w.liveAtExit = w.touched[:0], 0
 }
 
-// order sorts the blocks that are not zero.
+// order sorts the touched blocks.
 func (w *livenessFlow) order() {
 	if len(w.touched) < len(w.blocks)/16 {
 		slices.Sort(w.touched)
@@ -390,9 +388,9 @@ func (w *livenessFlow) order() {
 	}
 }
 
-// Pressure is how many words of 4 bytes the registers take that are live at once in the function, at most: what a
-// machine without registers to spare would save at a call. Predicates take none. A register that is live in several
-// blocks counts from the first to the last of them, in the order of the source.
+// Pressure returns the maximum size of the registers that are live at the same time, in words of 4 bytes: a machine
+// without spare registers would have to save that much at a call. Predicates count 0. A register that is live in
+// several blocks counts from the first to the last of them, in source order.
 func (l *Liveness) Pressure() int {
 	words := func(r RegID) int {
 		if l.f.Regs[r].Type == Pred {
@@ -400,7 +398,7 @@ func (l *Liveness) Pressure() int {
 		}
 		return (l.f.Regs[r].Type.Bits() + 31) / 32
 	}
-	crossing := make([]int, len(l.f.Blocks)+2) // by place between blocks: first what begins less what has ended there
+	crossing := make([]int, len(l.f.Blocks)+2) // for each place between blocks: first the words that begin there minus the words that ended, then their sum
 	for p, r := range l.regs {
 		if e := l.extents[p]; e[1] >= 0 {
 			crossing[e[0]] += words(r)
@@ -411,7 +409,7 @@ func (l *Liveness) Pressure() int {
 		crossing[i+1] += crossing[i]
 	}
 	maximum := 0
-	live := make([]bool, len(l.f.Regs)) // of those that live within a block
+	live := make([]bool, len(l.f.Regs)) // registers that are live within one block
 	for i, b := range l.f.Blocks {
 		ownSet, inside := 0, 0
 		set := func(r RegID, to bool) {
@@ -439,7 +437,7 @@ func (l *Liveness) Pressure() int {
 			}
 			inside = max(inside, ownSet)
 		}
-		for _, instr := range b.Instrs { // whatever is left is read before it is written
+		for _, instr := range b.Instrs { // clear live for the next block
 			for r := range instr.Uses() {
 				set(r, false)
 			}

@@ -1,19 +1,18 @@
 package ptx
 
-// This file finds the loops of a function, and how they are nested.
+// This file finds the loops of a function and their nesting.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Loop is a loop of a function: blocks each of which is reached from each other without
-// leaving them.
+// Loop is a loop of a function: blocks that all reach each other without leaving the loop.
 type Loop struct {
-	Headers []*Block // where control enters it, in the order of the source: one, unless the loop is irreducible
-	Blocks  []*Block // in the order of the source, those of loops within it too
-	Parent  *Loop    // the loop that it is in; nil if there is none
-	Depth   int      // from 1 on
+	Headers []*Block // blocks where control enters the loop, in source order; more than one if the loop is irreducible
+	Blocks  []*Block // blocks in source order, including nested loops
+	Parent  *Loop    // the enclosing loop; nil if there is none
+	Depth   int      // nesting depth, from 1
 }
 
 // Has reports whether a block is in the loop.
@@ -22,11 +21,10 @@ func (l *Loop) Has(b *Block) bool {
 	return ok
 }
 
-// Loops lists the loops, an outer one before those within it, and else in the order of the source.
-// They are the strongly connected components of the graph, and again those of what is left of each
-// without its headers (Steensgaard, "Sequentializing program dependence graphs for irreducible
-// programs", 1993): where control enters loops at one place only, these are the natural loops, those
-// of one header as one.
+// Loops returns the loops in source order, an outer loop before its nested loops. They are the strongly connected
+// components of the graph and, recursively, of each component without its headers (Steensgaard, "Sequentializing
+// program dependence graphs for irreducible programs", 1993). If control enters a loop at a single place, this is the
+// natural loop; natural loops with the same header are merged.
 func (f *Func) Loops() []*Loop {
 	var list []*Loop
 	var find func(parent *Loop, in func(b *Block) bool)
@@ -42,7 +40,7 @@ func (f *Func) Loops() []*Loop {
 					l.Headers = append(l.Headers, b)
 				}
 			}
-			if len(l.Headers) == 0 { // control does not get there
+			if len(l.Headers) == 0 { // unreachable
 				l.Headers = blocks[:1]
 			}
 			list = append(list, l)

@@ -11,7 +11,7 @@ import (
 	"gemu/internal/part"
 )
 
-// loopsText writes loops by the first labels of their blocks.
+// loopsText writes each loop with the first labels of its blocks.
 func loopsText(f *Func) (list []string) {
 	name := func(blocks []*Block) string {
 		var names []string
@@ -47,8 +47,8 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestLoopsByDefinition compares with the definition, on random graphs: in a loop, and in none within
-// it but by way of headers, each block is reached from each; every edge that closes a cycle leads to a header.
+// TestLoopsByDefinition compares with the definition on random graphs: within a loop all blocks reach each other, in a
+// nested loop without passing the outer headers, and every cycle contains a header.
 func TestLoopsByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(part.Seed(t), 0))
 	for range 300 {
@@ -81,7 +81,7 @@ func TestLoopsByDefinition(t *testing.T) {
 					t.Fatalf("block %d is not in the loop around its loop\n%s", a.Index, &body)
 				}
 			}
-			if len(l.Headers) == 1 && reachable(f, l.Headers[0]) { // natural: it dominates the others
+			if len(l.Headers) == 1 && reachable(f, l.Headers[0]) { // natural loop: the header dominates the other blocks
 				h := l.Headers[0]
 				for _, b := range l.Blocks {
 					if b != h && reaches(f.Blocks[0], b, func(b *Block) bool { return b != h }) && f.Blocks[0] != h && l.Parent == nil {
@@ -90,7 +90,7 @@ func TestLoopsByDefinition(t *testing.T) {
 				}
 			}
 		}
-		for _, b := range f.Blocks { // without headers there are no cycles
+		for _, b := range f.Blocks { // no cycle without a header
 			if !headers[b] && reaches(b, b, func(b *Block) bool { return !headers[b] }) {
 				t.Fatalf("block %d is in a cycle without a header\n%s", b.Index, &body)
 			}
@@ -98,7 +98,7 @@ func TestLoopsByDefinition(t *testing.T) {
 	}
 }
 
-// reaches reports whether control goes from a block to another by at least one edge, in a set of blocks.
+// reaches reports whether a path of at least one edge leads from a block to another within the set of blocks.
 func reaches(from, to *Block, in func(b *Block) bool) bool {
 	seen := map[*Block]bool{}
 	work := []*Block{from}
@@ -123,7 +123,7 @@ func reachable(f *Func, b *Block) bool {
 	return b.Index == 0 || reaches(f.Blocks[0], b, func(*Block) bool { return true })
 }
 
-// TestDebugString: the texts that .loc names.
+// TestDebugString looks up texts at places of .loc directives.
 func TestDebugString(t *testing.T) {
 	m, err := ParseString("k.ptx", ".version 7.2\n.target sm_80\n.address_size 64\n.section .debug_str\n{\n.b8 120, 0\nname:\n.b8 97, 98\n.b8 0\nlast:\n.b8 99\n}\n")
 	if err != nil {

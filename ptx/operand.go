@@ -1,7 +1,7 @@
 package ptx
 
-// This file reads the operands of a form in the notation of the instruction table,
-// and says what a variant wants of them: types, numbers of registers, state spaces.
+// This file reads the operands of a form in the notation of the instruction table, and derives the requirements of a
+// variant: types, numbers of registers, state spaces.
 
 import (
 	"fmt"
@@ -12,11 +12,10 @@ import (
 	"gemu/internal/brackets"
 )
 
-// Access is what an instruction does with the registers of an operand.
+// Access is the use of an operand's registers by an instruction.
 type Access uint8
 
-// The ways to access. An operand that names no register, a label or a constant of the
-// encoding, has neither.
+// The kinds of access. An operand without registers, a label or a constant of the encoding, has neither.
 const (
 	Read Access = 1 << iota
 	Write
@@ -27,40 +26,40 @@ type OperandSpec struct {
 	Name         string
 	Access       Access
 	Optional     bool
-	Pair         bool          // joined with "|" to the operand before it
+	Pair         bool          // joined with "|" to the operand before
 	Address      bool          // [a]
-	AddressParts []OperandSpec // of an address: what stands behind its base
-	Label        bool          // a label, or with Targets the name of a list
+	AddressParts []OperandSpec // the parts of an address after its base
+	Label        bool          // a label; with Targets, the name of a list
 	Targets      bool
 	Const        bool         // an integer constant
-	Only         *Constants   // the integer constants that may stand; nil if any may
-	Register     bool         // no constant may stand
-	NoSum        bool         // nor the sum of a register and a constant
+	Only         *Constants   // the allowed integer constants; nil if all are allowed
+	Register     bool         // must not be a constant
+	NoSum        bool         // must not be the sum of a register and a constant
 	List         bool         // (a, b, …): arguments and results of a call
 	Negate       bool         // may be written !p or -a
-	Extended     bool         // Negate is not in the manual: NVIDIA's assembler takes it
-	Selector     bool         // may name bytes or halves of a register: a.b0, a.h10
-	Sink         bool         // may be _: the result is not wanted
+	Extended     bool         // Negate comes from NVIDIA's assembler; the manual does not mention it
+	Selector     bool         // may select bytes or halves of a register: a.b0, a.h10
+	Sink         bool         // may be _, which discards the result
 	Symbol       bool         // may be the address of a variable or function
-	Vector       bool         // {a, b, …}, of as many registers as Variant.Count says
-	Alt          *OperandSpec // of another shape, which may stand instead
+	Vector       bool         // {a, b, …}, with Variant.Count registers
+	Alt          *OperandSpec // alternative shape of the operand
 	Wider        bool         // a register may be wider than the type
 	Integer      bool         // a register is an integer or untyped one of 32 or 64 bits
-	NoFloat      bool         // an integer is not in a register of floats or halves
-	Untyped      bool         // a register is of a .b type
-	Base         Type         // of an address that is in a register and no variable's: the register's type; else NoType
-	requires     string       // the slot or modifier without which it may not be written
+	NoFloat      bool         // an integer must not be in a register of floats or halves
+	Untyped      bool         // a register must have a .b type
+	Base         Type         // register type of an address that must be in a register and must not be a variable's; else NoType
+	requires     string       // the slot or modifier on which the operand depends
 	count        count
 	typ          Type // fixed type, or NoType
 	slot         string
 	wide         bool // twice the width of the slot's type
-	element      bool // of a vector or a list
+	element      bool // element of a vector or a list
 }
 
-// Constants are integers from Least to Most, in steps.
+// Constants are the integers from Min to Max with the distance Step.
 type Constants struct{ Min, Max, Step int64 }
 
-// parseConstants reads 128, 0..1, 0..64/8.
+// parseConstants reads constants such as 128, 0..1 and 0..64/8.
 func parseConstants(text string) (*Constants, error) {
 	bounds, step, steps := strings.Cut(text, "/")
 	minimum, maximum, isRange := strings.Cut(bounds, "..")
@@ -99,7 +98,7 @@ func (c *Constants) String() string {
 // Writes reports whether the instruction writes the operand's registers.
 func (o *OperandSpec) Writes() bool { return o.Access&Write != 0 }
 
-// Reads reports whether it reads them.
+// Reads reports whether the instruction reads the operand's registers.
 func (o *OperandSpec) Reads() bool { return o.Access&Read != 0 }
 
 // parseOperands reads a list such as "d|p?:pred, [a, <b*2>], #c".
@@ -214,29 +213,29 @@ func parseOperand(f *Form, text string) (o OperandSpec, err error) {
 	return o, nil
 }
 
-// count is how many registers a vector has: a factor, times a number that a slot gives,
-// or the registers that hold a lane's part of a matrix.
+// count determines the number of registers in a vector: a factor times the number in a slot, or the registers of a
+// lane's part of a matrix.
 type count struct {
 	kind   countKind
 	factor int
-	slot   string // countSlot
-	dims   string // countFragment: of the matrix, among m, n and k
-	div    int    // countFragment: of the elements, one in so many is there; countSlot: the number is divided by it, and rounded up
+	slot   string // of countSlot
+	dims   string // of countFragment: the dimensions of the matrix, among m, n and k
+	div    int    // of countFragment: only one of div elements is stored; of countSlot: the number is divided by div and rounded up
 }
 
 type countKind uint8
 
 const (
-	countVec      countKind = iota // as .vec says: one without, which needs no braces
+	countVec      countKind = iota // the length of .vec; 1 without .vec, where braces are optional
 	countAny                       // any number
 	countSlot                      // factor times the number in a slot
-	countSpatial                   // the coordinates in space that slot geom has
-	countImage                     // two less than the dimensions that slot dim has: those in space
-	countStride                    // one less than the dimensions that slot dim has
-	countFragment                  // factor × dims ÷ div elements, shared out to 32 lanes
+	countSpatial                   // the spatial coordinates of slot geom
+	countImage                     // two less than the dimensions of slot dim: the spatial ones
+	countStride                    // one less than the dimensions of slot dim
+	countFragment                  // factor × dims ÷ div elements, distributed to 32 lanes
 )
 
-// parseCount reads what stands behind the star of <a*4>, <a*2num>, <a*mk/2>.
+// parseCount reads the text after the star of <a*4>, <a*2num>, <a*mk/2>.
 func parseCount(f *Form, text string, star bool) (count, error) {
 	c := count{kind: countVec, factor: 1, div: 1}
 	if !star {
@@ -292,14 +291,13 @@ func (o *OperandSpec) single() bool {
 	return o.count.kind == countSlot && o.count.slot == "" && o.count.factor == 1
 }
 
-// braced reports whether the operand wants braces around a single register: what has as many
-// as a matrix or a tensor wants, and gradients; .vec, coordinates of textures and <a*1> do not.
+// braced reports whether even a single register needs braces: it does for matrices, tensors and gradients, and does not
+// for .vec, coordinates of textures and <a*1>.
 func (o *OperandSpec) braced() bool {
 	return o.count.kind == countFragment || o.count.kind == countImage || o.count.kind == countStride || o.count.kind == countSpatial && !o.Optional || o.count.kind == countSlot && o.count.slot != "geom" && !o.single()
 }
 
-// Count says how many registers an operand of the form holds that is a vector: from
-// least to most.
+// Count returns the minimum and maximum number of registers in a vector operand.
 func (v *Variant) Count(o *OperandSpec) (minimum, maximum int) {
 	c := o.count
 	n := c.factor
@@ -323,7 +321,7 @@ func (v *Variant) Count(o *OperandSpec) (minimum, maximum int) {
 			n = 4
 		}
 		if o.Optional {
-			return n, 4 // offsets: the assembler takes longer vectors, as for coordinates
+			return n, 4 // offsets: NVIDIA's assembler accepts longer vectors, as for coordinates
 		}
 	case countImage:
 		n = max(numberOf(v.Slot("dim"))-2, 1)
@@ -341,7 +339,7 @@ func (v *Variant) Count(o *OperandSpec) (minimum, maximum int) {
 	return n, n
 }
 
-// lengths are the numbers of registers that an operand of the form may hold that is a vector.
+// lengths returns the allowed numbers of registers in a vector operand.
 func (v *Variant) lengths(o *OperandSpec) (list []int) {
 	minimum, maximum := v.Count(o)
 	for n := minimum; n <= maximum; n++ {
@@ -352,22 +350,21 @@ func (v *Variant) lengths(o *OperandSpec) (list []int) {
 	return list
 }
 
-// padded reports whether elements may follow those that the geometry needs.
+// padded reports whether more elements than the geometry needs are allowed.
 func (o *OperandSpec) padded() bool {
 	return o.count.slot == "geom" || o.count.kind == countSpatial && o.Optional
 }
 
-// maxVector bounds vectors whose length the table leaves to a rule.
+// maxVector bounds the length of vectors for which the table gives no length; a rule checks them.
 const maxVector = 8
 
-// geometries are the numbers of coordinates of textures and surfaces: all, and those
-// that are neither index nor sample.
+// geometries gives the number of coordinates of textures and surfaces: all, and without index and sample.
 var geometries = map[string]struct{ all, spatial int }{
 	"1d": {1, 1}, "2d": {2, 2}, "3d": {3, 3}, "a1d": {2, 1}, "a2d": {3, 2}, "cube": {3, 3}, "acube": {4, 3}, "2dms": {3, 2}, "a2dms": {4, 2},
 }
 
-// indices is how many elements of a vector of coordinates stand in front of those in space:
-// the index of an array, the number of a sample. They are .u32, whatever the others are.
+// indices returns the number of elements before the spatial coordinates of a vector: an array index or a sample number.
+// They are .u32, regardless of the type of the coordinates.
 func (v *Variant) indices(o *OperandSpec) int {
 	if o.count.slot != "geom" {
 		return 0
@@ -376,8 +373,8 @@ func (v *Variant) indices(o *OperandSpec) int {
 	return g.all - g.spatial
 }
 
-// coordinates is how many elements of a vector are coordinates: all of them, unless the vector
-// is longer than its geometry needs.
+// coordinates returns the number of elements of a vector of n that are coordinates: all of them, unless the vector is
+// longer than its geometry needs.
 func (v *Variant) coordinates(o *OperandSpec, n int) int {
 	g := geometries[v.Slot("geom")]
 	switch {
@@ -389,7 +386,7 @@ func (v *Variant) coordinates(o *OperandSpec, n int) int {
 	return min(g.all, n)
 }
 
-// numberOf is the number that a modifier has: 4 of x4, 2 of 2d and of a1d.
+// numberOf returns the number in a modifier: 4 for x4, 2 for 2d and for a1d.
 func numberOf(mod string) int {
 	if g, ok := geometries[mod]; ok {
 		return g.all
@@ -398,7 +395,7 @@ func numberOf(mod string) int {
 	return n
 }
 
-// Extent is the m, n or k of the matrix shape among the modifiers, as in m16n8k16.
+// Extent returns the m, n or k of the matrix shape among the modifiers, such as m16n8k16.
 func (v *Variant) Extent(dim byte) int {
 	for _, m := range v.mods {
 		var e [3]int
@@ -409,8 +406,7 @@ func (v *Variant) Extent(dim byte) int {
 	panic(fmt.Sprintf("BUG: %s has no shape", v.Text))
 }
 
-// elementType is the type that the table gives an operand, before it says in which
-// registers the values are.
+// elementType returns the operand's type in the table, which may differ from the type of its registers.
 func (v *Variant) elementType(o *OperandSpec) Type {
 	if o.typ != NoType {
 		return o.typ
@@ -428,14 +424,13 @@ func (v *Variant) elementType(o *OperandSpec) Type {
 	return t
 }
 
-// TakesConstant reports whether any constant may stand for the i-th operand: it is read, and
-// is no vector of packed numbers.
+// TakesConstant reports whether the i-th operand can be any constant: it is read, and is no vector of packed numbers.
 func (v *Variant) TakesConstant(i int) bool {
 	o := &v.Form.Operands[i]
 	return o.Reads() && !o.Register && o.Only == nil && !v.elementType(o).packed()
 }
 
-// allows reports whether a constant is one that may stand. A mask of all lanes may be written as -1.
+// allows reports whether the constant is allowed. -1 also means a mask of all lanes.
 func (o *OperandSpec) allows(i Imm) bool {
 	n := int64(i.Bits)
 	if n == -1 && o.Only != nil && o.Only.Min == math.MaxUint32 {
@@ -444,16 +439,16 @@ func (o *OperandSpec) allows(i Imm) bool {
 	return o.Only == nil || i.Kind == IntImm && o.Only.contains(n)
 }
 
-// specType is the type that the registers of an operand must have.
+// specType returns the required type of an operand's registers.
 func (v *Variant) specType(o *OperandSpec) Type {
 	t := v.elementType(o)
 	if o.Vector && o.count.kind == countFragment && t.Bits() < 32 || t == TF32 {
-		return B32 // packed, or a format that registers do not have
+		return B32 // packed, or a format without registers of its own
 	}
 	switch t.Kind() {
 	case Float:
-		// Formats that registers do not have travel in bit registers. A .bf16
-		// operand keeps its type, which says how cvt reads the bits.
+		// Formats without registers of their own use untyped registers. A .bf16 operand keeps its type, which tells cvt
+		// how to read the bits.
 		if !t.IsFundamental() && t != BF16 {
 			return bitsOf(t.Bits())
 		}
@@ -465,7 +460,7 @@ func (v *Variant) specType(o *OperandSpec) Type {
 	return t
 }
 
-// bitsOf is the untyped type that holds n bits.
+// bitsOf returns the untyped type of n bits, rounded up to a type of PTX.
 func bitsOf(n int) Type {
 	switch {
 	case n <= 8:
@@ -481,8 +476,8 @@ func bitsOf(n int) Type {
 	}
 }
 
-// fragmentType is what registers hold that have no type for it: several numbers, or such as make up a
-// fragment; NoType if their type says it.
+// fragmentType returns the type of the contents if the register type does not show it: packed numbers, or parts of a
+// fragment. It returns NoType otherwise.
 func (v *Variant) fragmentType(o *OperandSpec) Type {
 	t := v.elementType(o)
 	switch {
@@ -499,8 +494,8 @@ func (v *Variant) fragmentType(o *OperandSpec) Type {
 	return NoType
 }
 
-// acceptsType reports whether a register of type r, or a vector of registers that make it, may stand for
-// an operand that has to be of type want.
+// acceptsType reports whether a register of type r, or a vector whose registers together have type r, is allowed for an
+// operand of type want.
 func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 	fragment := v.fragmentType(o)
 	switch {
@@ -512,7 +507,7 @@ func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 		return false
 	case o.Untyped && r != bitsOf(r.Bits()):
 		return false
-	case r == F16x2 && o.typ.IsInt(): // the type of an operand; that of an instruction takes it
+	case r == F16x2 && o.typ.IsInt(): // the operand's own type rejects it; the instruction type accepts it
 		return false
 	case o.NoFloat && (r.IsFloat() || r == F16x2) && !v.elementType(o).IsFloat():
 		return false
@@ -520,12 +515,12 @@ func (v *Variant) acceptsType(o *OperandSpec, want, r Type) bool {
 	return want.agrees(r, o.Wider)
 }
 
-// HasModifierOf reports whether the variant has the modifier that an optional operand goes with.
+// HasModifierOf reports whether the variant has the modifier to which an optional operand belongs.
 func (v *Variant) HasModifierOf(o *OperandSpec) bool {
 	return o.requires != "" && v.Slot(o.requires) != ""
 }
 
-// SpaceOf is the state space in which an address operand lies.
+// SpaceOf returns the state space of an address operand.
 func (v *Variant) SpaceOf(o *OperandSpec) Space {
 	if o.slot == "" {
 		s, _ := v.Space()
@@ -539,7 +534,7 @@ func (v *Variant) SpaceOf(o *OperandSpec) Space {
 	return s
 }
 
-// String is the operand as messages write it.
+// String returns the operand in the notation of messages.
 func (o *OperandSpec) String() string {
 	s := o.Name
 	for i := range o.AddressParts {
@@ -559,7 +554,7 @@ func (o *OperandSpec) String() string {
 	return s
 }
 
-// operandList writes the operands of a form for a message.
+// operandList returns the operands of a form in the notation of messages.
 func operandList(f *Form) string {
 	if len(f.Operands) == 0 {
 		return "none"

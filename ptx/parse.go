@@ -1,7 +1,7 @@
 package ptx
 
-// This file turns the syntax tree of a module into IR: names become the things
-// they stand for, opcodes rows of the instruction table, statements blocks.
+// This file turns the syntax tree of a module into IR. It resolves names to variables, functions and blocks, opcodes to
+// rows of the instruction table, and statements to blocks.
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"gemu/ptx/internal/syntax"
 )
 
-// maxErrors bounds the problems reported of one source.
+// maxErrors bounds the number of problems reported for one source.
 const maxErrors = 50
 
-// Parse reads and checks a PTX source; name is what messages call it. The
-// error is an ErrorList of all problems found, at most 50.
+// Parse reads and checks a PTX source; messages use name for it. The error is an ErrorList of the problems found, at
+// most 50.
 func Parse(name string, src []byte) (*Module, error) { return ParseString(name, string(src)) }
 
-// ParseString is Parse of a text, which the module keeps.
+// ParseString is Parse for a string, which the module keeps.
 func ParseString(name, text string) (*Module, error) {
 	tree, synErrs := syntax.Parse(name, text)
 	c := &checker{mod: &Module{Name: name, AddressSize: 32, symbols: map[string]Symbol{}, src: text}, broken: map[string]bool{}}
@@ -57,11 +57,11 @@ func ParseString(name, text string) (*Module, error) {
 type checker struct {
 	mod    *Module
 	errs   []*Error
-	broken map[string]bool // names whose declaration is bad: that is problem enough
+	broken map[string]bool // names with an invalid declaration: their uses are not reported
 	instrs operandSlab[Instr]
 	ops    operandSlab[Operand]
-	debug  *Section // that a line "@@DWARF" belongs to
-	sm     int      // of the .target before what is read
+	debug  *Section // the section to which lines "@@DWARF" belong
+	sm     int      // number of the latest .target
 }
 
 func (c *checker) report(pos Pos, hint, format string, args ...any) {
@@ -70,14 +70,13 @@ func (c *checker) report(pos Pos, hint, format string, args ...any) {
 	}
 }
 
-// full reports whether no more problems are reported: there is no use in looking
-// for them, nor for names that may have been meant.
+// full reports whether the limit of reported problems is reached. The checker then stops searching for problems and for
+// similar names.
 func (c *checker) full() bool { return len(c.errs) >= maxErrors }
 
 func (c *checker) errorf(pos Pos, format string, args ...any) { c.report(pos, "", format, args...) }
 
-// unknown reports a name that stands for nothing, with what comes before it in
-// the message and a name that may have been meant.
+// unknown reports an undefined name; noun precedes it in the message, and hint is a similar name.
 func (c *checker) unknown(pos Pos, noun, name, hint string) {
 	if !c.broken[name] {
 		c.report(pos, hint, "%s %s", noun, name)
@@ -86,7 +85,7 @@ func (c *checker) unknown(pos Pos, noun, name, hint string) {
 
 func (c *checker) module(tree *syntax.File) {
 	m := c.mod
-	// First everything that has a name, so that bodies may use it in any order.
+	// Declare all names first, so that bodies can use them in any order.
 	type pending struct {
 		fn   *Func
 		body *syntax.Body
@@ -222,8 +221,7 @@ func (c *checker) module(tree *syntax.File) {
 	}
 }
 
-// section enters a debug section.
-// sources enters a section of intermediate sources.
+// sources adds a section of intermediate sources.
 func (c *checker) sources(blocks []syntax.SourceBlock) {
 	s := &Sources{}
 	for _, b := range blocks {
@@ -248,8 +246,7 @@ func (c *checker) section(name string, lines []syntax.SectionLine) {
 	c.mod.Decls = append(c.mod.Decls, s)
 }
 
-// dwarf enters a line "@@DWARF …" in the debug section that the lines before it have
-// begun. PTX 2.0 did away with them.
+// dwarf adds a line "@@DWARF …" to the debug section that an earlier line began. PTX 2.0 removed these lines.
 func (c *checker) dwarf(d *syntax.Dwarf) {
 	switch {
 	case c.mod.Version.Major >= 2:
@@ -295,8 +292,8 @@ func (c *checker) symbolNames() []string {
 	return names
 }
 
-// declare enters a module-scope name. Declarations may repeat: a function's
-// prototypes before its definition, an .extern variable before its own.
+// declare adds a module-scope name. Declarations may repeat: prototypes of a function before its definition, an .extern
+// variable before its definition.
 func (c *checker) declare(pos Pos, name string, s Symbol) {
 	old, ok := c.mod.symbols[name]
 	if !ok {
@@ -337,8 +334,7 @@ func (c *checker) linkage(d *syntax.Decl) Linkage {
 	return link
 }
 
-// static enters a variable in .local or .reg space at module level, as PTX before 3.0
-// had them: each thread has its own.
+// static adds a module-level variable in .local or .reg space, which exist in PTX before 3.0. Each thread has its own.
 func (c *checker) static(v *Var, d *syntax.Declarator) {
 	if !c.mod.Version.Less(Version{3, 0}) {
 		c.errorf(v.Pos, ".%s variable %s at module level", v.Space, v.Name)
@@ -347,7 +343,7 @@ func (c *checker) static(v *Var, d *syntax.Declarator) {
 	c.mod.statics = append(c.mod.statics, static{v, d})
 }
 
-// kernel builds the head of a kernel and declares it.
+// kernel builds the signature of a kernel and declares it.
 func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
 	f := &Func{Pos: Pos(t.Name.Pos), Name: strings.Clone(t.Name.Text), Linkage: link, Entry: true, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, d := range t.Directives {
@@ -357,7 +353,7 @@ func (c *checker) kernel(t *syntax.Entry, link Linkage) *Func {
 	return f
 }
 
-// function builds the head of a device function and declares it.
+// function builds the signature of a device function and declares it.
 func (c *checker) function(t *syntax.Func, link Linkage) *Func {
 	f := &Func{Pos: Pos(t.Name.Pos), Name: strings.Clone(t.Name.Text), Linkage: link, Defined: t.Body != nil, SM: c.sm, module: c.mod}
 	for _, a := range t.Attributes {
@@ -382,7 +378,7 @@ func (c *checker) head(f *Func, rets, params []*syntax.Param) {
 	f.Params = c.params(f, params)
 	if old, ok := c.mod.symbols[f.Name].(*Func); ok {
 		if f.Linkage == Internal && !old.Defined && (old.Linkage == Visible || old.Linkage == Weak) {
-			f.Linkage = old.Linkage // as NVIDIA's assembler does; the manual is silent
+			f.Linkage = old.Linkage // the behaviour of NVIDIA's assembler; the manual does not define it
 		}
 		if msg := signatureMismatch(old, f); msg != "" {
 			c.errorf(f.Pos, "%s differs from its declaration at line %d: %s", f.Name, old.Pos.Line, msg)
@@ -392,7 +388,7 @@ func (c *checker) head(f *Func, rets, params []*syntax.Param) {
 	c.mod.Decls = append(c.mod.Decls, f)
 }
 
-// directive checks a directive of a function and enters it.
+// directive checks a directive of a function and adds it.
 func (c *checker) directive(f *Func, d *syntax.Directive) {
 	pos := Pos(d.Pos)
 	i := slices.IndexFunc(funcDirectives, func(k funcDirective) bool { return k.name == d.Name })
@@ -452,14 +448,14 @@ func (c *checker) directive(f *Func, d *syntax.Directive) {
 // funcDirective is a directive that may follow a function's parameters.
 type funcDirective struct {
 	name           string
-	kernel, device bool // may have it
-	min, max       int  // numbers it takes
-	positive       bool // which are not zero
+	kernel, device bool // allowed for kernels, for device functions
+	min, max       int  // number of arguments
+	positive       bool // arguments must not be zero
 	excludes       []string
-	abolished      Version // the first version that does not have it
+	abolished      Version // the first version without it
 }
 
-// funcDirectives are those directives (manual 11.4, 11.5).
+// funcDirectives lists the directives of functions (manual 11.4, 11.5).
 var funcDirectives = []funcDirective{
 	{name: ".maxnreg", kernel: true, min: 1, max: 1, positive: true},
 	{name: ".maxntid", kernel: true, min: 1, max: 3, positive: true, excludes: []string{".reqntid"}},
@@ -479,8 +475,7 @@ var funcDirectives = []funcDirective{
 	{name: ".local_maxnreg", kernel: true, device: true, min: 1, max: 1},
 }
 
-// signatureMismatch says in what the heads of two functions of one name differ, "" if
-// they agree.
+// signatureMismatch returns the difference between two declarations of a function, "" if they agree.
 func signatureMismatch(a, b *Func) string {
 	if a.Entry != b.Entry {
 		return "one is an .entry, the other a .func"

@@ -1,8 +1,7 @@
 package ptx
 
-// This file finds which asynchronous multiplications (manual 9.7.15) may still be pending
-// where: wgmma.mma_async reads and writes registers up to the wait that its group is waited
-// for by, which names none of them.
+// This file finds the asynchronous multiplications (manual 9.7.15) that may be pending at each instruction.
+// wgmma.mma_async reads and writes registers until its group is waited for, and the wait names none of these registers.
 
 import (
 	"encoding/binary"
@@ -10,20 +9,19 @@ import (
 	"slices"
 )
 
-// Pending is what an instruction has to do with multiplications that may be pending.
+// Pending is an instruction's relation to multiplications that may be pending.
 type Pending struct {
-	Completes []*Instr // those that it may complete: wgmma.wait_group; a call of a function that has wgmma completes all
-	Disturbs  []*Instr // those that it must not come to before they have been waited for: it writes their registers, or reads their results
+	Completes []*Instr // the multiplications that wgmma.wait_group may complete; a call of a function with wgmma may complete all
+	Disturbs  []*Instr // the multiplications that must be waited for before the instruction, because it writes their registers or reads their results
 
-	Reads, Writes []RegID // by what it completes
+	Reads, Writes []RegID // the registers of the completed multiplications
 }
 
-// IsMultiply reports whether the instruction is a multiplication that goes on behind the next
-// instruction: wgmma.mma_async.
+// IsMultiply reports whether the instruction is a multiplication that continues after the next instruction:
+// wgmma.mma_async.
 func (instr *Instr) IsMultiply() bool { return instr.Form.Family == FamilyWgmma }
 
-// Fragment goes through the registers of an operand of a multiplication: "d", or "a", which
-// has none if it is a descriptor.
+// Fragment returns the registers of operand "d" or "a" of a multiplication; nil if "a" is a descriptor.
 func (instr *Instr) Fragment(operand string) []Operand {
 	if o := instr.Arg(operand); o.Kind == VecOperand {
 		return o.Elems()
@@ -31,10 +29,9 @@ func (instr *Instr) Fragment(operand string) []Operand {
 	return nil
 }
 
-// findPending finds what instructions of the module's functions have to do with pending
-// multiplications.
+// findPending sets Pending for the instructions of the module's functions.
 func (m *Module) findPending(funcs []*Func) {
-	pending := map[*Func]bool{} // wgmma, or a call of a function that has
+	pending := map[*Func]bool{} // functions with wgmma instructions, or with a call of such a function
 	for _, f := range funcs {
 		f.EachInstr(func(instr *Instr) {
 			switch instr.Form.Family {
@@ -72,15 +69,14 @@ func (m *Module) findPending(funcs []*Func) {
 	}
 }
 
-// age is how many groups have been committed since a multiplication was issued.
+// age is the number of groups committed since a multiplication was issued.
 type age uint8
 
-// maxAge is the greatest age that is told apart.
+// maxAge is the greatest age that is distinguished.
 const maxAge age = 254
 
-// multiplyFlow is the search in a function. Multiplications, accumulators and matrices A in registers
-// have numbers: those with the same registers are one accumulator or one A, however many
-// multiplications have it.
+// multiplyFlow is the data flow of pending multiplications in a function. Multiplications, accumulators and A matrices
+// in registers have numbers. Equal registers have the same number, so multiplications can share an accumulator or an A.
 type multiplyFlow struct {
 	list         []pendingMultiply
 	index        map[*Instr]int
@@ -95,14 +91,14 @@ type pendingMultiply struct {
 	accumulator, a int
 }
 
-// fragmentTable is what multiplications have in registers.
+// fragmentTable numbers the register fragments of multiplications.
 type fragmentTable struct {
 	number     map[string]int
-	list       [][]RegID       // by number
-	byRegister map[RegID][]int // those that have a register
+	list       [][]RegID       // registers of each fragment
+	byRegister map[RegID][]int // fragments that contain the register
 }
 
-// numberOf is the number of a fragment of a type.
+// numberOf returns the number of a fragment of type t; a new fragment gets a new number.
 func (f *fragmentTable) numberOf(t Type, operands []Operand) int {
 	key := []byte{byte(t)}
 	var registers []RegID
@@ -128,15 +124,15 @@ func (f *fragmentTable) numberOf(t Type, operands []Operand) int {
 	return n
 }
 
-// multiplyState is the multiplications that may be pending, with the number of groups committed
-// before each, the greatest that it can be, and how many of them have an accumulator and an A.
+// multiplyState contains the multiplications that may be pending. groups gives for each the greatest possible number of
+// groups committed before it. accumulators and sources count the pending multiplications of each accumulator and A.
 type multiplyState struct {
 	groups                map[int]int
 	committed             int
 	accumulators, sources map[int]int
 }
 
-// age is the least that a multiplication can have.
+// age returns the minimum possible age of a multiplication.
 func (s *multiplyState) age(i int) age { return age(min(s.committed-s.groups[i], int(maxAge))) }
 
 func (p *multiplyFlow) state(ages map[int]age) *multiplyState {
@@ -178,7 +174,7 @@ func (f *Func) findPending(calls func(instr *Instr) bool) {
 	if len(p.list) == 0 {
 		return
 	}
-	before := make([]map[int]age, len(f.Blocks)) // by block; nil: not reached
+	before := make([]map[int]age, len(f.Blocks)) // state on entry to each block; nil if not reached
 	before[0] = map[int]age{}
 	for work := []*Block{f.Blocks[0]}; len(work) > 0; {
 		b := work[len(work)-1]
@@ -217,7 +213,7 @@ func (f *Func) findPending(calls func(instr *Instr) bool) {
 	}
 }
 
-// step is what an instruction does to a state.
+// step applies the effect of an instruction to a state.
 func (p *multiplyFlow) step(instr *Instr, state *multiplyState) {
 	always := instr.Guard.Reg == NoReg
 	switch {
@@ -239,14 +235,14 @@ func (p *multiplyFlow) step(instr *Instr, state *multiplyState) {
 	}
 }
 
-// note notes what an instruction has to do with those of a state.
+// note records the relation of an instruction to the pending multiplications of a state.
 func (p *multiplyFlow) note(instr *Instr, state *multiplyState) {
 	if instr.Call != nil && p.calls(instr) || instr.Form.Family == FamilyWgmmaWait {
 		p.completes(instr.pend(), state)
 		return
 	}
-	accumulators, sources := map[int]bool{}, map[int]bool{} // disturbed
-	chained := -1                                           // that which a multiplication adds to: they are ordered without a wait
+	accumulators, sources := map[int]bool{}, map[int]bool{} // numbers of disturbed fragments
+	chained := -1                                           // the accumulator to which this multiplication adds: such multiplications are ordered without a wait
 	result := func(r RegID) {
 		for _, n := range p.accumulators.byRegister[r] {
 			if n != chained && state.accumulators[n] > 0 {
@@ -300,7 +296,7 @@ func (instr *Instr) pend() *Pending {
 	return instr.Pending
 }
 
-// completes notes that an instruction may complete what is pending.
+// completes records that an instruction may complete all pending multiplications.
 func (p *multiplyFlow) completes(n *Pending, state *multiplyState) {
 	for _, i := range slices.Sorted(maps.Keys(state.groups)) {
 		n.Completes = append(n.Completes, p.list[i].instr)

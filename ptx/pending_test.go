@@ -8,7 +8,7 @@ import (
 	"gemu/ptx"
 )
 
-// group is a module of n multiplications in a row, each with the accumulator and the A that of says.
+// group returns a module of n consecutive multiplications; of gives the numbers of their accumulator and A.
 func group(n int, of func(i int) (accumulator, a int)) string {
 	vector := func(name string, first, count int) string {
 		var list []string
@@ -27,8 +27,8 @@ func group(n int, of func(i int) (accumulator, a int)) string {
 	return b.String()
 }
 
-// TestManyPending: what may be pending is found in a time that grows as the module does. Where
-// each multiplication is compared with all before it, this takes minutes.
+// TestManyPending checks that the time to find pending multiplications grows linearly with the module. If each
+// multiplication were compared with all earlier ones, this would take minutes.
 func TestManyPending(t *testing.T) {
 	const n = 4096
 	m, err := ptx.ParseString("many.ptx", group(n, func(i int) (int, int) { return i % 4, i % 16 }))

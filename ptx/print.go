@@ -1,7 +1,6 @@
 package ptx
 
-// This file prints the IR as PTX. Parsing what it prints gives the same IR
-// again, but for positions.
+// This file prints the IR as PTX. Parsing the output gives the same IR again, except for positions.
 
 import (
 	"fmt"
@@ -19,28 +18,28 @@ func Fprint(w io.Writer, m *Module) error {
 	return err
 }
 
-// String is the module as PTX.
+// String returns the module as PTX.
 func (m *Module) String() string {
 	p := &printer{}
 	p.module(m)
 	return p.String()
 }
 
-// String is the function as PTX.
+// String returns the function as PTX.
 func (f *Func) String() string {
 	p := &printer{}
 	p.function(f)
 	return p.String()
 }
 
-// String is the variable's declaration as PTX, without its semicolon.
+// String returns the variable's declaration as PTX, without its semicolon.
 func (v *Var) String() string {
 	p := &printer{}
 	p.variable(v)
 	return p.String()
 }
 
-// Format is the instruction as PTX, without its semicolon; f is its function.
+// Format returns the instruction as PTX, without its semicolon; f must be its function.
 func (instr *Instr) Format(f *Func) string {
 	p := &printer{}
 	p.instr(f, instr)
@@ -99,8 +98,7 @@ func (p *printer) module(m *Module) {
 	}
 }
 
-// static prints a variable in .local or .reg space. Vectors of registers go by their
-// components, as in functions.
+// static prints a variable in .local or .reg space. Vector registers are printed as their components, as in functions.
 func (p *printer) static(s static) {
 	names := []string{s.v.Name}
 	if s.v.Space == RegSpace && s.d.Range {
@@ -196,9 +194,8 @@ func (p *printer) variable(v *Var) {
 	}
 }
 
-// init prints the elements that begin at index at and fill the shape; missing
-// ones at the end of a row are left out. It takes them from the list, and returns those
-// behind.
+// init prints the elements of the given shape from index at on. Missing elements at the end of a row are omitted. It
+// returns the unused rest of the list.
 func (p *printer) init(v *Var, list []Init, shape []int, at int) []Init {
 	if len(shape) == 0 {
 		e := list[0]
@@ -397,10 +394,10 @@ func (p *printer) loc(l Loc) {
 	}
 }
 
-// registers prints the declarations, ranges %r<N> as such.
+// registers prints the register declarations, with ranges as %r<N>.
 func (p *printer) registers(f *Func) {
 	regs := f.Regs
-	i := 0 // parameters in .reg space declare themselves, and come first
+	i := 0 // skip the parameters in .reg space and the module's registers: they come first and have their own declarations
 	for _, list := range [][]*Var{f.Rets, f.Params} {
 		for _, v := range list {
 			if v.Reg != NoReg {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// corpus is every PTX file of the repository that is PTX.
+// corpus returns all valid PTX files of the repository.
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -37,15 +37,14 @@ func corpus(t testing.TB) map[string][]byte {
 	return files
 }
 
-// sameIR compares modules but for names of files and places in them.
+// sameIR compares modules without file names and positions.
 var sameIR = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
 	cmpopts.IgnoreFields(Module{}, "Name"),
 	cmpopts.IgnoreUnexported(Module{}, Func{}),
 	cmp.AllowUnexported(Operand{}, operandExtra{}),
 	cmp.Comparer(func(a, b *Variant) bool { return a.Text == b.Text }),
-	// What an operand or an edge refers to is compared by name or number, not all
-	// over again.
+	// References to blocks and symbols are compared by name or number only.
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().Type() == reflect.TypeFor[Symbol]() },
 		cmp.Comparer(func(a, b Symbol) bool {
 			return (a == nil) == (b == nil) && (a == nil || a.SymbolName() == b.SymbolName())
@@ -56,7 +55,7 @@ var sameIR = cmp.Options{
 	reference(func(v *Var) string { return v.Name }, "Var"),
 }
 
-// reference compares pointers by a key where they stand in one of the fields.
+// reference compares pointers by a key if they are in one of the fields.
 func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option {
 	return cmp.FilterPath(func(p cmp.Path) bool {
 		for _, step := range p[max(0, len(p)-3):] {
@@ -68,7 +67,7 @@ func reference[T any, K comparable](key func(*T) K, fields ...string) cmp.Option
 	}, cmp.Comparer(func(a, b *T) bool { return a == nil && b == nil || a != nil && b != nil && key(a) == key(b) }))
 }
 
-// Parsing what a module prints as gives the module again.
+// TestRoundTrip checks that parsing a printed module gives the same module.
 func TestRoundTrip(t *testing.T) {
 	for name, src := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -97,8 +96,7 @@ func roundTrip(t *testing.T, name string, src []byte) {
 	}
 }
 
-// FuzzParse: any input is either a module or errors, never a panic, and a module
-// survives printing.
+// FuzzParse checks that every input gives a module or errors, never a panic, and that a module survives printing.
 func FuzzParse(f *testing.F) {
 	for _, src := range corpus(f) {
 		if len(src) < 8<<10 {
@@ -121,7 +119,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// largeSource is about size bytes of what clang emits.
+// largeSource returns about size bytes of clang's output.
 func largeSource(t testing.TB, size int) string {
 	var src strings.Builder
 	body := benchmarkFunction(t)
@@ -132,8 +130,8 @@ func largeSource(t testing.TB, size int) string {
 	return src.String()
 }
 
-// What a module takes is a small multiple of its text: the goal of the command is ten
-// times a file's size, with what the garbage collector adds.
+// TestMemoryOfModules checks that a module takes a small multiple of its text in memory. The goal of the command is ten
+// times the file's size, including the overhead of the garbage collector.
 func TestMemoryOfModules(t *testing.T) {
 	for name, src := range map[string]string{
 		"kernels": largeSource(t, 8<<20), "registers": string(manyRegisters(1_000_000)),
@@ -162,7 +160,7 @@ func TestMemoryOfModules(t *testing.T) {
 	}
 }
 
-// BenchmarkParse parses and checks 10 MB of what clang emits.
+// BenchmarkParse parses and checks 10 MB of clang's output.
 func BenchmarkParse(b *testing.B) {
 	text := []byte(largeSource(b, 10<<20))
 	b.SetBytes(int64(len(text)))
@@ -174,8 +172,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// benchmarkFunction is the largest kernel of the corpus that clang made, with
-// its name replaced by NAME.
+// benchmarkFunction returns the largest kernel of the corpus that was compiled with clang; its name is replaced by
+// NAME.
 func benchmarkFunction(b testing.TB) string {
 	best, bestName := "", ""
 	for file, src := range corpus(b) {

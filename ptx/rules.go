@@ -1,7 +1,6 @@
 package ptx
 
-// This file holds the few rules of single instructions that the table's
-// notation cannot say.
+// This file contains the rules of single instructions that the table's notation cannot express.
 
 import (
 	"fmt"
@@ -10,8 +9,7 @@ import (
 	"strings"
 )
 
-// rules are checked after the operands, by mnemonic. They return what is wrong,
-// "" if nothing is.
+// rules are checked after the operands, by mnemonic. They return the problem, "" if there is none.
 var rules = map[string]func(f *Func, instr *Instr) string{
 	"mov":  ruleMov,
 	"bar":  ruleBarrier,
@@ -51,8 +49,7 @@ func checkRules(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMov: one side may be a vector, whose elements together are as wide as
-// the type (manual 9.7.9.4).
+// ruleMov: one operand may be a vector, whose elements together are as wide as the type (manual 9.7.9.4).
 func ruleMov(f *Func, instr *Instr) string {
 	d, a := &instr.Ops[0], &instr.Ops[1]
 	t := instr.Type()
@@ -88,13 +85,13 @@ func ruleMov(f *Func, instr *Instr) string {
 			return fmt.Sprintf("a vector of %d bits does not make %s", bits, t)
 		}
 		if len(o.Elems()) == 1 {
-			*o = o.Elems()[0] // {a} is a
+			*o = o.Elems()[0] // {a} means a
 		}
 	}
 	return ""
 }
 
-// ruleSpace: an address is of the space that the modifier names, .shared without.
+// ruleSpace: an address must be in the space of the modifier, in .shared without one.
 func ruleSpace(f *Func, instr *Instr) string {
 	space, _ := instr.Space()
 	if space == Generic {
@@ -106,7 +103,7 @@ func ruleSpace(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleBarrier: a cta has 16 barriers, and warps arrive whole (manual 9.7.13.1).
+// ruleBarrier: a CTA has 16 barriers, and warps arrive as a whole (manual 9.7.13.1).
 func ruleBarrier(f *Func, instr *Instr) string {
 	if i := instr.Form.Operand("a"); instr.Form.Effects.HasAll(Barrier) && i >= 0 && instr.Ops[i].Kind == ImmOperand && instr.Ops[i].Imm.Bits > 15 {
 		return fmt.Sprintf("barrier %d is not in 0..15", int64(instr.Ops[i].Imm.Bits))
@@ -124,15 +121,14 @@ func ruleBarrier(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleCvt: where a rounding modifier must stand and where it may (manual
-// 9.7.9.21).
+// ruleCvt: rounding modifiers are required in some conversions and allowed in others (manual 9.7.9.21).
 func ruleCvt(f *Func, instr *Instr) string {
 	if instr.Has("pack") {
 		return ""
 	}
 	to, from := instr.Conversion()
 	if _, n := to.Elements(); n > 1 || !instr.Form.HasSlot("atype") || !instr.Form.HasSlot("dtype") {
-		for i := range instr.Ops { // packed numbers, and random bits
+		for i := range instr.Ops { // packed numbers and random bits
 			o, t := &instr.Form.Operands[i], registerOf(f, &instr.Ops[i])
 			holds := from
 			if o.Writes() {
@@ -149,7 +145,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 		return ""
 	}
 	d, a := instr.SlotType("dtype"), instr.SlotType("atype")
-	for i := range instr.Ops { // with .bf16, wider registers may not stand
+	for i := range instr.Ops { // .bf16 does not allow wider registers
 		want, t := instr.OperandType(i), registerOf(f, &instr.Ops[i])
 		if (d == BF16 || a == BF16) && t != NoType && (t.Bits() != want.Bits() || want == BF16 && t.Kind() != Bits) {
 			return fmt.Sprintf("operand %s is %s, with .bf16 want a register of %d bits", instr.Form.Operands[i].Name, t, want.Bits())
@@ -176,7 +172,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 		if rnd == "" || integral {
 			return "a conversion from an integer wants .rn, .rz, .rm or .rp"
 		}
-	case d.Bits() == a.Bits() && d != a: // .f16 and .bf16: to nearest even without a modifier
+	case d.Bits() == a.Bits() && d != a: // .f16 and .bf16: round to nearest even without a modifier
 		if integral {
 			return "a conversion of .f16 to .bf16 or back does not round to an integer"
 		}
@@ -199,7 +195,7 @@ func ruleCvt(f *Func, instr *Instr) string {
 	return ""
 }
 
-// registerOf is the type of the register that an operand is; NoType if it is none.
+// registerOf returns the type of the operand's register; NoType if it is no register.
 func registerOf(f *Func, o *Operand) Type {
 	if o.Kind != RegOperand {
 		return NoType
@@ -207,7 +203,7 @@ func registerOf(f *Func, o *Operand) Type {
 	return f.Regs[o.Reg].Type
 }
 
-// containsType reports whether integer type d has all the values of a.
+// containsType reports whether integer type d contains all values of a.
 func containsType(d, a Type) bool {
 	if d.IsSigned() == a.IsSigned() {
 		return d.Bits() >= a.Bits()
@@ -215,9 +211,8 @@ func containsType(d, a Type) bool {
 	return d.IsSigned() && d.Bits() > a.Bits()
 }
 
-// ruleAccess: a vector access moves at most 16 bytes, with .v8 and the 64-bit .v4 32 bytes
-// of global memory, which alone have an L2 priority; an operator of the cache excludes
-// priorities (manual 9.7.9.8, 9.7.9.11).
+// ruleAccess: a vector access moves at most 16 bytes. In global memory .v8 and the 64-bit .v4 move 32 bytes, and only
+// they have an L2 priority. A cache operator excludes priorities (manual 9.7.9.8, 9.7.9.11).
 func ruleAccess(f *Func, instr *Instr) string {
 	n, size := instr.VecLen(), instr.Type().Size()
 	space, _ := instr.Space()
@@ -234,7 +229,7 @@ func ruleAccess(f *Func, instr *Instr) string {
 	return ruleCached(f, instr)
 }
 
-// ruleCached: what is said of caches is said of global memory.
+// ruleCached: cache modifiers are allowed only for global memory.
 func ruleCached(f *Func, instr *Instr) string {
 	if space, _ := instr.Space(); space == Global || space == Generic {
 		return ""
@@ -247,7 +242,7 @@ func ruleCached(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleAtomic: eight elements are of 16 bits (manual 9.7.13.5).
+// ruleAtomic: a vector of eight has 16-bit elements (manual 9.7.13.5).
 func ruleAtomic(f *Func, instr *Instr) string {
 	if instr.VecLen() == 8 && instr.Type().Bits() != 16 {
 		return fmt.Sprintf("a vector of 8 × %s is not allowed here", instr.Type())
@@ -255,11 +250,11 @@ func ruleAtomic(f *Func, instr *Instr) string {
 	return ruleCached(f, instr)
 }
 
-// ruleCopy: cp.async copies 4, 8 or 16 bytes, and may be told how many there are at the
-// source, or by a predicate that there are none (manual 9.7.9.25.3).
+// ruleCopy: cp.async copies 4, 8 or 16 bytes. An operand may give the number of bytes to read from the source, or a
+// predicate that reads none (manual 9.7.9.25.3).
 func ruleCopy(f *Func, instr *Instr) string {
 	i := instr.Form.Operand("e")
-	if i < 0 || !instr.Form.Operands[i].Negate { // another copy
+	if i < 0 || !instr.Form.Operands[i].Negate { // a different copy instruction
 		return ""
 	}
 	o, n, t := &instr.Ops[i], instr.Arg("c").Imm.Bits, registerOf(f, &instr.Ops[i])
@@ -279,14 +274,14 @@ func ruleCopy(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMultimem: floats are 32, 64 or 128 bits together (manual 9.7.9.14), and those of half
-// precision are compared in vectors only.
+// ruleMultimem: a vector of floats has 32, 64 or 128 bits (manual 9.7.9.14); half precision is compared in vectors
+// only.
 func ruleMultimem(f *Func, instr *Instr) string {
 	if n, t := instr.VecLen(), instr.Type(); instr.Form.HasSlot("vec") && (n*t.Bits() < 32 || n*t.Bits() > 128 || n > 1 && t == F64) {
 		return fmt.Sprintf("a vector of %d × %s is not allowed here", n, t)
 	}
 	switch sem, scope := instr.Slot("sem"), instr.Slot("scope"); {
-	case !instr.Form.HasSlot("sem"): // the table says where a scope stands
+	case !instr.Form.HasSlot("sem"): // the table defines where a scope is allowed
 	case sem == "weak" && scope != "":
 		return ".weak excludes a scope"
 	case sem != "weak" && (sem == "") != (scope == ""):
@@ -295,7 +290,7 @@ func ruleMultimem(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleWgmma: only what is in shared memory can be transposed (manual 9.7.15.5.2).
+// ruleWgmma: only matrices in shared memory can be transposed (manual 9.7.15.5.2).
 func ruleWgmma(f *Func, instr *Instr) string {
 	i, j := instr.Form.Operand("i"), instr.Form.Operand("j")
 	if i < 0 || j < 0 {
@@ -310,8 +305,8 @@ func ruleWgmma(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleTensor: which shapes, kinds and scales go together, and one .cta_group in all of a function (manual 9.7.16.7.1, 9.7.16.8.3, 9.7.16.9.2,
-// 9.7.16.10.9.1).
+// ruleTensor: shapes, kinds and scales must match, and a function uses only one .cta_group (manual 9.7.16.7.1,
+// 9.7.16.8.3, 9.7.16.9.2, 9.7.16.10.9.1).
 func ruleTensor(f *Func, instr *Instr) string {
 	for _, group := range []string{"cta_group::1", "cta_group::2"} {
 		if instr.Has(group) {
@@ -375,7 +370,7 @@ func ruleTensor(f *Func, instr *Instr) string {
 			less := i >= 0 && instr.Ops[i].Kind == ImmOperand && !instr.Has("ws")
 			switch {
 			case less && kind == "kind::i8" && !(instr.Has("sp") && instr.Arg("f").Kind != NoOperand):
-				// The manual has none here; the assembler takes any, and drops it.
+				// The manual allows none here; NVIDIA's assembler accepts any, and drops it.
 			case less && kind != "kind::f16" && kind != "kind::tf32":
 				return "scale-input-d is of .kind::f16 and .kind::tf32"
 			case less && instr.Ops[i].Imm.Encode(U32) > 15:
@@ -390,15 +385,14 @@ func ruleTensor(f *Func, instr *Instr) string {
 	return ""
 }
 
-// tensorScales are the sizes of scale vectors of the kinds; "" where none need be given.
+// tensorScales lists the allowed scale vector sizes of each kind; "" means that the modifier may be omitted.
 var tensorScales = map[string][]string{
 	"kind::mxf8f6f4": {"", "scale_vec::1X", "block32"},
 	"kind::mxf4":     {"", "scale_vec::2X", "block32"},
 	"kind::mxf4nvf4": {"scale_vec::2X", "scale_vec::4X", "block16", "block32"},
 }
 
-// ruleMinMax: of two numbers, .xorsign and .abs stand together; of three, there is no
-// .xorsign (manual 9.7.3.11).
+// ruleMinMax: with two operands, .xorsign requires .abs; with three, .xorsign is not allowed (manual 9.7.3.11).
 func ruleMinMax(f *Func, instr *Instr) string {
 	three := instr.Form.Operand("c") >= 0 && instr.Arg("c").Kind != NoOperand
 	switch {
@@ -410,8 +404,7 @@ func ruleMinMax(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMma: what is added and the sum are of one type, but for the old shape with a sum in
-// .f32 (manual 9.7.14.5.14).
+// ruleMma: addend and sum have the same type, except in the old shape with a sum in .f32 (manual 9.7.14.5.14).
 func ruleMma(f *Func, instr *Instr) string {
 	t := instr.Types()
 	if d, c := t[0], t[3]; d != c && !(instr.Has("m8n8k4") && d == F32) {
@@ -420,8 +413,8 @@ func ruleMma(f *Func, instr *Instr) string {
 	return ""
 }
 
-// ruleMbarrier: an mbarrier is in shared memory, by a generic address too (manual 9.7.13.15.1); an
-// arrival at another CTA's has no result (9.7.13.15.13).
+// ruleMbarrier: an mbarrier is in shared memory, even with a generic address (manual 9.7.13.15.1). An arrival at the
+// mbarrier of another CTA has no result (9.7.13.15.13).
 func ruleMbarrier(f *Func, instr *Instr) string {
 	if i := instr.Form.Operand("a"); i >= 0 {
 		if v, ok := instr.Ops[i].Sym().(*Var); ok && v.Space != Shared {
@@ -444,8 +437,8 @@ func ruleMbarrier(f *Func, instr *Instr) string {
 	return ""
 }
 
-// rulePolicy: a part of the lines, more than none, which may be the integer 1 as in the manual's
-// example, or a range that has another at its start (manual 9.7.9.18).
+// rulePolicy: the fraction of the lines is above 0 and at most 1, and may be the integer 1 as in the manual's example.
+// The primary part of a range is not larger than the range (manual 9.7.9.18).
 func rulePolicy(f *Func, instr *Instr) string {
 	i, j := instr.Form.Operand("b"), instr.Form.Operand("c")
 	if i < 0 {

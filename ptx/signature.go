@@ -1,15 +1,15 @@
 package ptx
 
-// This file compares signatures: of a call with the function or the prototype that it names, of a
-// declaration with its definition, of a prototype with the function at an address.
+// This file compares signatures: of a call and its function or prototype, of a declaration and its definition, of a
+// prototype and the function at an address.
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Signature is the results and the parameters of a function or a prototype as PTX writes them, without
-// names: "(.param .b32) (.param .align 8 .b8[16], .reg .u64)". An empty list is "()".
+// Signature returns the results and parameters of a function or prototype in PTX notation, without names: "(.param
+// .b32) (.param .align 8 .b8[16], .reg .u64)". An empty list is "()".
 func (f *Func) Signature() string {
 	list := func(vars []*Var) string {
 		var b strings.Builder
@@ -35,9 +35,9 @@ func (f *Func) Signature() string {
 	return list(f.Rets) + " " + list(f.Params)
 }
 
-// Mismatch says how the signature of the function differs from that of a prototype; "" if a call through the
-// prototype passes what the function takes. Sizes and alignments count, as in the calling convention. Types of one
-// size are alike, and so are parameters in .reg and in .param space.
+// Mismatch returns the difference between the signatures of the function and of a prototype, "" if a call through the
+// prototype passes the right values. Sizes and alignments count, as in the calling convention. Types of the same size
+// are equivalent, and so are parameters in .reg and in .param space.
 func (f *Func) Mismatch(proto *Func) string {
 	compare := func(noun string, want, have []*Var) string {
 		if len(want) != len(have) {
@@ -56,7 +56,7 @@ func (f *Func) Mismatch(proto *Func) string {
 	return compare("parameter", proto.Params, f.Params)
 }
 
-// parameterMismatch says how two parameters, or results, differ in the calling convention.
+// parameterMismatch returns the difference of two parameters or results in the calling convention, "" if there is none.
 func parameterMismatch(want, have *Var) string {
 	switch {
 	case want.Unbounded() != have.Unbounded():
@@ -71,7 +71,7 @@ func parameterMismatch(want, have *Var) string {
 	return ""
 }
 
-// counted is a number of things, in English.
+// counted returns a number with its noun, in the singular or plural.
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -79,8 +79,8 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// Targets lists the functions that a call may reach through an address: those of its list of targets or of its
-// table. known is false for a direct call and for a call with a prototype, which may reach any function.
+// Targets returns the functions that a call through an address may reach, from its list of targets or its call table.
+// known is false for a direct call, and for a call with a prototype, which may reach any function.
 func (c *Call) Targets() (list []*Func, known bool) {
 	switch {
 	case c.Target.Kind != RegOperand:
@@ -92,7 +92,7 @@ func (c *Call) Targets() (list []*Func, known bool) {
 	return nil, false
 }
 
-// functions lists the functions in the initialiser of a variable.
+// functions returns the functions in the initialiser of a variable.
 func (v *Var) functions() []*Func {
 	var list []*Func
 	for _, e := range v.Init {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConstantsSince: the constants of tensormap.replace have the version and target that the manual gives in its
-// notes (section "tensormap.replace"), and a module of an older target may use them.
+// TestConstantsSince checks that the constants of tensormap.replace have the version and target in the notes of the
+// manual (section "tensormap.replace"), and that a module of an older target may use them.
 func TestConstantsSince(t *testing.T) {
 	for _, c := range []struct {
 		field    string
@@ -42,7 +42,7 @@ func TestConstantsSince(t *testing.T) {
 	}
 }
 
-// TestMaskOfAllLanes: where an operand may be only the mask of all lanes, -1 is another way to write it.
+// TestMaskOfAllLanes checks that -1 is accepted where an operand must be the mask of all lanes.
 func TestMaskOfAllLanes(t *testing.T) {
 	for mask, valid := range map[string]bool{"-1": true, "0xffffffff": true, "0xffffffffffffffff": true, "1": false, "0xfffffffff": false, "%r": false} {
 		_, err := Parse("mask.ptx", []byte(`.version 9.3

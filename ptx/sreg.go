@@ -68,7 +68,7 @@ const (
 	PM0      // %pm0 … %pm7
 	PM0x64   = PM0 + 8
 	EnvReg0  = PM0x64 + 8
-	ZeroReg  = EnvReg0 + 32 // fourth component of the vector registers: always 0
+	ZeroReg  = EnvReg0 + 32 // fourth component of vector special registers: always 0
 	sregStop = ZeroReg + 1
 )
 
@@ -151,16 +151,16 @@ var sregByName = func() map[string]SpecialReg {
 	return m
 }()
 
-// String is the register's name, with its percent sign.
+// String returns the register's name, with its percent sign.
 func (r SpecialReg) String() string { return sregInfo[r].name }
 
-// Type is the type of the register.
+// Type returns the type of the register.
 func (r SpecialReg) Type() Type { return sregInfo[r].typ }
 
-// PerCTAMemory reports whether a kernel may read the register only if it has the directive .minperctamemory.
+// PerCTAMemory reports whether a kernel needs the directive .minperctamemory to read the register.
 func (r SpecialReg) PerCTAMemory() bool { return r == PerCTAMemoryOffset || r == PerCTAMemorySize }
 
-// Measures reports whether the register measures the machine: time that passes, events.
+// Measures reports whether the register measures the machine: elapsed time or events.
 func (r SpecialReg) Measures() bool {
 	return Clock <= r && r <= GlobalTimerHi || PM0 <= r && r < EnvReg0
 }
@@ -170,8 +170,7 @@ func (r SpecialReg) PerLane() bool {
 	return r == LaneID || r >= TidX && r <= TidZ || r >= LanemaskEq && r <= LanemaskGt
 }
 
-// Fixed reports whether the register is the same wherever and whenever it
-// is read in a launch.
+// Fixed reports whether the register has the same value everywhere and at all times in a launch.
 func (r SpecialReg) Fixed() bool {
 	return r >= NtidX && r <= NtidZ || r >= NctaidX && r <= NctaidZ || r == NWarpID || r == GridID ||
 		r >= EnvReg0 && r < EnvReg0+32

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// This file writes instructions to ask an assembler about: every combination of a form's
-// modifiers, and what is near them.
+// This file generates instructions to test against an assembler: every combination of a form's modifiers, and opcodes
+// close to them.
 
-// Combinations lists the opcodes that the form allows, with every combination of its
-// modifiers; where those are more than limit, about that many of them, among which every
-// pair of modifiers stands together at least once. The choice is always the same.
+// Combinations returns the opcodes of the form with every combination of its modifiers. If there are more than limit,
+// it returns about limit of them, with every possible pair of modifiers in at least one. The choice is deterministic.
 func (f *Form) Combinations(limit int) (list []string, all bool) {
 	choices := make([][]string, len(f.mods))
 	total := 1
@@ -24,7 +23,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		total = min(total*len(choices[i]), 1<<40)
 	}
 	row := make([]int, len(choices))
-	// together reports whether those that stand only together do in the row.
+	// together reports whether the row has joined modifiers only together.
 	together := func() bool {
 		for i := range row {
 			if f.mods[i].joined && (row[i] == 0) != (row[i-1] == 0) {
@@ -71,7 +70,7 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 		}
 		add()
 	}
-	const tries = 100 // after which a pair cannot stand together
+	const tries = 100 // number of attempts after which a pair counts as impossible
 	for i := range choices {
 		for j := range i {
 			for a := range choices[i] {
@@ -95,9 +94,8 @@ func (f *Form) Combinations(limit int) (list []string, all bool) {
 	return slices.Compact(list), false
 }
 
-// Altered is the variant with its i-th modifier replaced by another, which may be none of
-// the form's; its operands are of the types that this gives them. It is nil if the modifier
-// says what operands there are.
+// Altered returns the variant with its i-th modifier replaced by another, which need not be one of the form's. Its
+// operands have the resulting types. It returns nil if the modifier determines the operands.
 func (v *Variant) Altered(i int, mod string) *Variant {
 	old := v.mods[i]
 	var m, n, k int
@@ -105,7 +103,7 @@ func (v *Variant) Altered(i int, mod string) *Variant {
 		return nil
 	}
 	w := &Variant{Op: v.Op, Form: v.Form, mods: slices.Clone(v.mods), slots: slices.Clone(v.slots)}
-	// Of equal modifiers, the slots are in the order in which they are written.
+	// Equal modifiers fill their slots in the order in which they are written.
 	nth := 0
 	for _, m := range v.mods[:i] {
 		if m == old {
@@ -122,13 +120,13 @@ func (v *Variant) Altered(i int, mod string) *Variant {
 			return w
 		}
 	}
-	return nil // it is written twice
+	return nil // the modifier is written twice
 }
 
-// Modifiers are those that are written.
+// Modifiers returns the modifiers as written.
 func (v *Variant) Modifiers() []string { return v.mods }
 
-// Modifiers lists those that stand in any form of the instruction.
+// Modifiers returns the modifiers of all forms of the instruction, sorted.
 func (o *Op) Modifiers() []string {
 	var list []string
 	for _, f := range o.Forms {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// A sample of the combinations of a form is of those that there are, without one twice, and
-// has every pair of modifiers that any of them has.
+// TestCombinationsHavePairs checks that a sample of a form's combinations contains only valid combinations, none twice,
+// and every pair of modifiers that any combination has.
 func TestCombinationsHavePairs(t *testing.T) {
 	const few = 20
-	// pairs lists what stands at two places of opcodes, "" where nothing does.
+	// pairs returns the pairs of modifiers at two places of the opcodes; "" means no modifier.
 	pairs := func(f *Form, opcodes []string) map[[4]any]bool {
 		set := map[[4]any]bool{}
 		for _, o := range opcodes {
@@ -53,7 +53,7 @@ func TestAltered(t *testing.T) {
 		opcode string
 		i      int // modifier
 		mod    string
-		want   string // "" for none
+		want   string // "" for nil
 		slot   string
 	}{
 		{"atom.global.min.u32", 1, "max", "atom.global.max.u32", "op"},

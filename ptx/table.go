@@ -1,12 +1,11 @@
 package ptx
 
-// This file and its neighbours table_*.go are the instruction table: the one
-// place that says which instructions PTX has. The checker, the lowering, the
-// affine rules, the statistics, the coverage listing of "gemu isa" and the
-// documentation are driven by it or tested against it.
+// This file and table_*.go are the instruction table: the only place that defines the instructions of PTX. The checker,
+// the lowering, the affine rules, the statistics, the coverage listing of "gemu isa" and the documentation are driven
+// by it or tested against it.
 //
-// A row gives the forms of one mnemonic that share a section of the manual (PTX
-// ISA 8.8), in the manual's own notation; parseForm documents how it is read.
+// A row gives the forms of one mnemonic that share a section of the manual (PTX ISA 8.8), in the manual's own notation;
+// see parseForm.
 
 import (
 	"fmt"
@@ -14,7 +13,7 @@ import (
 	"strings"
 )
 
-// Class is the functional unit an instruction occupies.
+// Class is the functional unit of an instruction.
 type Class uint8
 
 // The classes, with the manual sections they cover.
@@ -26,7 +25,7 @@ const (
 	ClassSFU           // special functions: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, and divisions
 	ClassMemory        // loads, stores, atomics, prefetches, address policies
 	ClassControl       // branches, calls, returns, exits, traps
-	ClassBarrier       // barriers, fences and what waits on them
+	ClassBarrier       // barriers, fences and waits for them
 	ClassWarp          // exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect
 	ClassTensor        // matrix instructions
 	ClassTexture       // textures and surfaces
@@ -39,16 +38,16 @@ var classNames = [classCount]string{"?", "int", "mul", "fp", "sfu", "memory", "c
 
 func (c Class) String() string { return classNames[c] }
 
-// LongLatency reports whether the class's instructions take the long way through
-// the arithmetic pipelines: multiplications, floating point, special functions.
+// LongLatency reports whether the class uses the long path through the arithmetic pipelines: multiplications, floating
+// point, special functions.
 func (c Class) LongLatency() bool { return c == ClassMul || c == ClassFP || c == ClassSFU }
 
-// Affine names the rule by which a form executes on compact (uniform or
-// affine) operands; the rules themselves are in package affinetrack.
+// Affine is the affine rule of a form: how it executes on compact (uniform or affine) operands. The rules themselves
+// are in package affinetrack.
 type Affine uint8
 
-// The affine rules. Every rule but AffineNone also covers "all operands
-// uniform", which executes once.
+// The affine rules. Every rule but AffineNone also covers the case that all operands are uniform: the instruction then
+// executes once.
 const (
 	AffineNone    Affine = iota // never compact
 	AffineUniform               // compact on uniform operands only
@@ -58,20 +57,20 @@ const (
 	AffineMul                   // one side uniform
 	AffineMad                   // AffineMul, then AffineAdd
 	AffineShl                   // by a uniform amount: multiplication by a power of two
-	AffineShr                   // by a uniform amount, where every lane divides exactly or all get the same
-	AffineDiv                   // by a uniform divisor, likewise
-	AffineRem                   // by a uniform divisor, where the quotient is the same in every lane
+	AffineShr                   // by a uniform amount, if every lane divides exactly or all lanes have the same result
+	AffineDiv                   // by a uniform divisor, under the same condition as AffineShr
+	AffineRem                   // by a uniform divisor, if the quotient is the same in every lane
 	AffineBfe                   // AffineShr, then AffineAnd
 	AffineNeg                   // base and stride negated
 	AffineNot                   // -a-1
-	AffineAbs                   // where the sign is the same in every lane
-	AffineMin                   // where one side is the smaller in every lane
-	AffineMax                   // where one side is the larger in every lane
+	AffineAbs                   // if the sign is the same in every lane
+	AffineMin                   // if the same side is the smaller in every lane
+	AffineMax                   // if the same side is the larger in every lane
 	AffineAnd                   // with a uniform mask that keeps or clears the varying bits
 	AffineOr                    // with a uniform value that sets none or all of the varying bits
-	AffineXor                   // with a uniform value that flips none or all of them
+	AffineXor                   // with a uniform value that flips none or all of the varying bits
 	AffineSelect                // by a uniform predicate
-	AffineConvert               // where no lane wraps
+	AffineConvert               // if no lane wraps
 	AffineCompare               // decided at the end points
 	AffineAddress               // conversion between address spaces
 	AffineLoad                  // uniform address: the loaded value is uniform; affine address: a vector access
@@ -89,30 +88,29 @@ var affineNames = [AffineCount]string{
 
 func (a Affine) String() string { return affineNames[a] }
 
-// Family names what instructions have in common for who makes them run: one function of
-// package lower deals with each.
+// Family selects the function of package lower that lowers an instruction.
 type Family uint8
 
-// The families. But for those of one instruction, which have its name:
+// The families. A family of a single instruction has the name of the instruction:
 const (
 	FamilyNone    Family = iota // not run yet
-	FamilyCompute               // results from sources, lane by lane: what is computed is a function of package alu
+	FamilyCompute               // results from sources, lane by lane; a function of package alu computes them
 	FamilyMove
 	FamilyConvert
 	FamilyPack    // cvt.pack
-	FamilyMixed   // arithmetic on pairs and fours of numbers of different types
-	FamilyAddress // between address spaces
+	FamilyMixed   // arithmetic on pairs and quadruples of numbers of different types
+	FamilyAddress // conversion between address spaces
 	FamilyIsspacep
 	FamilySetp
 	FamilySet
 	FamilySlct
-	FamilyLop3 // with a predicate; without it computes
+	FamilyLop3 // with a predicate; lop3 without one is in FamilyCompute
 	FamilyMapa
 	FamilyGetctarank
 	FamilyLoad
 	FamilyStore
 	FamilyAtomic
-	FamilyHint // an address that nothing is done with
+	FamilyHint // an address that is not used
 	FamilyCreatepolicy
 	FamilyStacksave
 	FamilyStackrestore
@@ -125,7 +123,7 @@ const (
 	FamilyTrap
 	FamilyBrkpt
 	FamilyBarrier
-	FamilyNothing // needs nothing done on this machine
+	FamilyNothing // has no effect in gemu
 	FamilyNanosleep
 	FamilyShfl
 	FamilyVote
@@ -137,7 +135,7 @@ const (
 	FamilyVideo2 // of two lanes
 	FamilyVideo4 // of four lanes
 	FamilyVmad
-	FamilyMbarrier // operations on mbarriers, but mbarrier.pending_count
+	FamilyMbarrier // operations on mbarriers, except mbarrier.pending_count
 	FamilyTile     // ldmatrix and stmatrix
 	FamilyFragment // wmma.load and wmma.store
 	FamilyMovmatrix
@@ -155,7 +153,7 @@ const (
 	FamilyTensorShift
 	FamilyTensorMma
 	FamilyTensorCommit
-	FamilyAsync      // asynchronous copies and reductions of memory, and waiting for them
+	FamilyAsync      // asynchronous copies and reductions of memory, and waits for them
 	FamilyAsyncStore // asynchronous stores and reductions of registers
 	FamilyTexture
 	FamilySurface
@@ -223,5 +221,5 @@ func addRow(r row) {
 	}
 }
 
-// Ops lists the instruction table by mnemonic.
+// Ops returns the instruction table, sorted by mnemonic.
 func Ops() []*Op { return ops }

@@ -26,7 +26,7 @@ var integerRows = []row{
 		mad.hi!.type d, a, b, c;               .type = u16 u32 u64 s16 s32 s64
 		mad.hi!.sat.s32 d, a, b, c`},
 	{"clmad", "9.7.1.5", ClassMul, AffineUniform, FamilyCompute, Pure, `
-		clmad.mode!.u64 d, a, b, c;            .mode = hi lo; ptx 9.3; sm 80`}, // its section in the manual of PTX 9.3
+		clmad.mode!.u64 d, a, b, c;            .mode = hi lo; ptx 9.3; sm 80`}, // section of the PTX 9.3 manual
 	{"mul24", "9.7.1.5", ClassMul, AffineUniform, FamilyCompute, Pure, `
 		mul24.mode!.type d, a, b;              .mode = hi lo; .type = u32 s32`},
 	{"mad24", "9.7.1.6", ClassMul, AffineUniform, FamilyCompute, Pure, `
@@ -228,7 +228,7 @@ var halfRows = []row{
 	{"fma", "9.7.5.3", ClassFP, AffineUniform, FamilyCompute, Pure, `
 		fma.rnd{.sat}.f32.atype d:f32, a:atype, b:atype, c:f32;   .atype = f16 bf16; ptx 8.6; sm 100`},
 
-	// Pairs. The sections are those of the manual of PTX 9.4.
+	// Pairs. The sections are from the PTX 9.4 manual.
 	{"add", "9.7.5.1", ClassFP, AffineUniform, FamilyMixed, Pure, `
 		add{.rnd}.f32x2.atype.f32x2 d:f32x2, a:atype, c:f32x2;    .atype = f16x2 bf16x2; ptx 9.4; sm 107
 		add.rz.ftz.f16x2.f32x2.f32x2 d:f16x2, a:f32x2, c:f32x2;   ptx 9.4; sm 107
@@ -246,7 +246,7 @@ var halfRows = []row{
 		mul.f16x2.f16x2.bf16x2 d:f16x2, a:f16x2, c:bf16x2;        ptx 9.4; sm 107`},
 }
 
-// Manual of PTX 9.4, section 9.7.6: fours of numbers of 8 and less bits.
+// Manual of PTX 9.4, section 9.7.6: quadruples of numbers of at most 8 bits.
 var alternateRows = []row{
 	{"add", "9.7.6.1", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("add", "atype", "%a:atype!, %c:dtype!")},
 	{"sub", "9.7.6.2", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("sub", "atype", "%a:atype!, %c:dtype!")},
@@ -254,7 +254,7 @@ var alternateRows = []row{
 	{"fma", "9.7.6.4", ClassFP, AffineUniform, FamilyMixed, Pure, alternate("fma", "atype.btype", "%a:atype!, %b:btype!, %c:dtype!")},
 }
 
-// alternate is the form of an instruction on fours, whose sources have any of seven types.
+// alternate returns the form of an instruction on quadruples, whose sources have any of seven types.
 func alternate(op, types, sources string) string {
 	const any = "e5m2x4 e4m3x4 e3m2x4 e2m3x4 e2m1x4 e2m1p4x4 ue8m0x4"
 	return op + "{.rn}{.satfinite}.dtype." + types + " d:dtype!, " + sources +

@@ -72,9 +72,8 @@ var moveRows = []row{
 		getctarank{.shared::cluster}.type d:u32, @a;   .type = u32 u64; ptx 7.8; sm 90`},
 }
 
-// Manual sections 9.7.9.8 to 9.7.9.30, 9.7.13.5 to 9.7.13.7 and 9.7.17: memory.
-// The fraction of createpolicy is a float, but an example in the manual writes it
-// as an integer.
+// Manual sections 9.7.9.8 to 9.7.9.30, 9.7.13.5 to 9.7.13.7 and 9.7.17: memory. The fraction of createpolicy is a
+// float, but an example in the manual writes it as an integer.
 var memoryRows = []row{
 	{"ld", "9.7.9.8", ClassMemory, AffineLoad, FamilyLoad, Reads | MayTrap, `
 		ld{.weak}{.ss}{.cop}{.l1}{.l2}{.hint}{.pf}{.vec}.type <d>:type+, [a], e?hint:b64-;  .ss = const global local param param::entry param::func shared shared::cta shared::cluster; .cop = ca cg cs lu; .type = b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64`},

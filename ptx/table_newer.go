@@ -8,14 +8,14 @@ import (
 // This file generates rows of forms that differ in one modifier or one number: the additions of PTX 9.4 to tensor
 // copies, and the compression of sparse data.
 
-// tensorMode is how a copy of a tensor reads or writes its coordinates.
+// tensorMode is the coordinate mode of a tensor copy.
 type tensorMode struct {
-	dim    string // the modifier of the dimensions
-	mode   string // the modifier of the mode, with braces if it may be left out
-	coords string // the operand of the coordinates, without its name
-	info   string // the operand of offsets, without its name; "" for none
+	dim    string // modifier of the dimensions
+	mode   string // modifier of the mode, in braces if it is optional
+	coords string // operand of the coordinates, without its name
+	info   string // operand of the offsets, without its name; "" if there is none
 	slots  string
-	sm     int // the least target of the mode itself
+	sm     int // the lowest target with the mode
 }
 
 var (
@@ -29,27 +29,26 @@ var (
 	storeW     = tensorMode{".dim", ".im2col_no_offs::w", "*dim>:s32", "", ".dim = 3d 4d 5d", 107}
 )
 
-// override is a modifier that has operands of a copy take the place of parts of its tensor map (manual of
-// PTX 9.4, 9.7.10.28.5.2).
+// override is a modifier with operands that replace parts of the tensor map (manual of PTX 9.4, 9.7.10.28.5.2).
 type override struct {
 	modifier string
-	operands string // within the address of the map, with a comma before each
-	dim      string // the modifier of the dimensions, "" for that of the mode
+	operands string // operands within the address of the map, each after a comma
+	dim      string // modifier of the dimensions; "" for the mode's own
 	slots    string
 }
 
 var (
-	// overrideAddress may be left out.
+	// overrideAddress is optional.
 	overrideAddress = override{modifier: "{.override}", operands: ", %i?override:b64-", slots: ".override = override::global_address"}
-	// overrideShape are those of tiles with other extents and strides.
+	// overrideShape replaces the extents and strides of tiles.
 	overrideShape = []override{
 		{".override::global_address.override::global_dim", ", %i:b64-, <j*1dim>:b16- or <j*1dim>:b8", ".dim", ".dim = 1d"},
 		{".override::global_address.override::global_dim_stride", ", %i:b64-, <j*dim>:b16- or <j*dim>:b8, %<k*dim-1>:b32, %l:b16-", ".dim", ".dim = 2d 3d 4d 5d"},
 	}
 )
 
-// form writes a form of a copy: mods stand between the mode and the overriding modifier, before and after are
-// operands around the address of the map.
+// form returns a form of a copy: mods are between the mode and the override modifier, before and after are the operands
+// around the address of the map.
 func (m tensorMode) form(name, mods, before, after string, o override, slots string, sm int) string {
 	dim, dims := m.dim, m.slots
 	if o.dim != "" {
@@ -67,8 +66,8 @@ func (m tensorMode) form(name, mods, before, after string, o override, slots str
 	return fmt.Sprintf("%s; ptx 9.4; sm %d\n", strings.Join(parts, "; "), max(sm, m.sm))
 }
 
-// tensorLoads are the forms of cp.async.bulk.tensor from global memory: those with a multicast to 16 CTAs,
-// which any target has, or those with what sm_107 adds.
+// tensorLoads returns the forms of cp.async.bulk.tensor from global memory: with a multicast to 16 CTAs, which any
+// target has (narrow), or with the additions of sm_107.
 func tensorLoads(narrow bool) (forms string) {
 	const group = ".group = cta_group::1 cta_group::2"
 	for _, m := range loadModes {
@@ -101,8 +100,8 @@ func tensorLoads(narrow bool) (forms string) {
 	return forms
 }
 
-// tensorStores are the forms of cp.async.bulk.tensor or cp.reduce.async.bulk.tensor to global memory that
-// sm_107 adds.
+// tensorStores returns the forms of cp.async.bulk.tensor or cp.reduce.async.bulk.tensor to global memory that sm_107
+// adds.
 func tensorStores(reduce bool) (forms string) {
 	name, slots := "cp.async.bulk.tensor!DIM.global.shared::ctaMODE.bulk_group", ""
 	if reduce {
@@ -110,7 +109,7 @@ func tensorStores(reduce bool) (forms string) {
 	}
 	store := func(m tensorMode, o override) {
 		f := m.form(name, "{.hint}", "", ", [e]:shared, h?hint:b64-", o, slots, 107)
-		// The names that lowering knows: the map is a, its coordinates b, the memory c.
+		// Use the operand names of the lowering: a is the map, b the coordinates, c the memory.
 		forms += strings.NewReplacer("[b", "[a", "<c*", "<b*", "[e]", "[c]", "h?hint", "e?hint").Replace(f)
 	}
 	for _, m := range append(storeModes, storeW) {
@@ -124,7 +123,7 @@ func tensorStores(reduce bool) (forms string) {
 	return forms
 }
 
-// tensorHints are the forms of prefetches and priorities of tensors that sm_107 adds.
+// tensorHints returns the forms of tensor prefetches that sm_107 adds.
 func tensorHints() (forms string) {
 	for _, h := range []struct{ name, mods, after, slots string }{
 		{"cp.async.bulk.prefetch.tensor!DIM.L2.globalMODE", "{.hint}", ", h?hint:b64-", ""},
@@ -135,7 +134,7 @@ func tensorHints() (forms string) {
 	return forms
 }
 
-// priorities are the forms of applypriority.async.bulk.tensor.
+// priorities returns the forms of applypriority.async.bulk.tensor.
 func priorities() string {
 	return hints("applypriority.async.bulk.tensor!DIM{.global}MODE.bulk_group", ".L2::evict_normal", "")
 }
@@ -156,8 +155,8 @@ func hints(name, mods, after string) (forms string) {
 	return strings.NewReplacer("[b", "[a", "<c*", "<b*").Replace(forms)
 }
 
-// sparseForms are the forms of spcompress or spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31): .b2 and
-// .b4 are the sizes of indices, of which a register has as many as of elements.
+// sparseForms returns the forms of spcompress or spdecompress (manual of PTX 9.4, 9.7.10.30 and 9.7.10.31). .b2 and .b4
+// are the sizes of indices; there is one index for each element.
 func sparseForms(decompress bool) (forms string) {
 	for _, elem := range []int{8, 16} {
 		for _, index := range []int{2, 4} {
@@ -184,7 +183,7 @@ func sparseForms(decompress bool) (forms string) {
 	return forms
 }
 
-// newerRows are forms of PTX 9.4 and 9.5. The section of a form without a family is that of its manual.
+// newerRows contains forms of PTX 9.4 and 9.5. Forms of FamilyNone have the section of that manual.
 var newerRows = []row{
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Async | MayTrap, tensorLoads(true) + tensorLoads(false) + tensorStores(false)},
 	{"cp", "9.7.9.25.5", ClassMemory, AffineNone, FamilyAsync, Reads | Writes | Atomic | Async | MayTrap, tensorStores(true) + `
@@ -230,13 +229,13 @@ var newerRows = []row{
 		fabricReductions("fabric.try_atom!.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.hint}.relaxed.sys.op.type [b, i:u64]:u32, [a]:shared, [c]:shared, [e]:shared, h?hint:b64-", "atom", "f16x2 bf16x2")},
 }
 
-// fabricTensors are the forms of an operation between devices on a tensor: the map has the endpoint and the
-// offset in the place of the address of its memory. A variable with the map is in shared memory: NVIDIA's
-// assembler takes no other space.
+// fabricTensors returns the forms of an operation between devices on a tensor. The map contains an endpoint and an
+// offset instead of the address of its memory. A variable with the map must be in shared memory: NVIDIA's assembler
+// accepts no other space.
 func fabricTensors(name, completion, before, after, counter, op string) (forms string) {
 	slots, multimem := "", ""
 	if strings.Contains(completion, "counted") {
-		multimem = "{.multimem}" // NVIDIA's assembler takes it for all but try_get
+		multimem = "{.multimem}" // NVIDIA's assembler accepts it for all except try_get
 		completion = strings.TrimSuffix(completion, "{.counted}")
 		slots = ".counted = counted::bytes"
 	}
@@ -257,7 +256,7 @@ func fabricTensors(name, completion, before, after, counter, op string) (forms s
 	return forms
 }
 
-// fabricReductions are the forms of a syntax with .op and .type: those of bits, of minima and of sums.
+// fabricReductions returns the forms of a syntax with .op and .type: bit operations, minima and maxima, and sums.
 func fabricReductions(syntax, kind, halves string) (forms string) {
 	sums := "u32 u64 f32 f64 " + halves
 	if kind == "pull" {
@@ -275,8 +274,8 @@ func fabricReductions(syntax, kind, halves string) (forms string) {
 	return forms
 }
 
-// tensorMultiplications are the forms of tcgen05.mma that sm_107 adds: .kind::ti16, what B is kept in, and a
-// B of indices into a table.
+// tensorMultiplications returns the forms of tcgen05.mma that sm_107 adds: .kind::ti16, the collectors of B, and a B of
+// indices into a table.
 func tensorMultiplications() (forms string) {
 	const (
 		acol  = "; .acol = collector::a::fill collector::a::use collector::a::lastuse collector::a::discard"
@@ -309,7 +308,7 @@ func tensorMultiplications() (forms string) {
 	return forms
 }
 
-// wsCollectors are the modifiers of the four buffers of tcgen05.mma.ws.
+// wsCollectors returns the modifiers of the four buffers of tcgen05.mma.ws.
 func wsCollectors() string {
 	var list []string
 	for buffer := range 4 {

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Manual sections 9.7.14 to 9.7.16: matrix instructions. The lanes of a warp hold a
-// matrix in fragments: <a*mk> are the registers in which each keeps its part of the m×k
-// elements (see count). None computes lane by lane: a result depends on elements that other
-// lanes have, so that it is neither uniform nor affine, whatever the operands are.
+// Manual sections 9.7.14 to 9.7.16: matrix instructions. The lanes of a warp hold a matrix in fragments: <a*mk> are the
+// registers in which each lane keeps its part of the m×k elements (see count). No matrix instruction computes lane by
+// lane: a result depends on elements in other lanes, so it is neither uniform nor affine, whatever the operands are.
 var matrixRows = []row{
 	{"wmma", "9.7.14.4.3", ClassTensor, AffineNone, FamilyFragment, Collective | Aligned | Reads | MayTrap, `
 		wmma.load.m!.sync.aligned.layout.shape{.ss}.f16 <d*8>:f16x2, [a], b?:u32; .m = a b; .layout = row col; .shape = m16n16k16 m8n32k16 m32n8k16; .ss = global shared shared::cta; ptx 6.0; sm 70
@@ -151,7 +150,7 @@ var matrixRows = []row{
 		tcgen05.commit!.group.mbarrier::arrive::one{.ss}{.multicast}.b64 [a], b?multicast:u16; .group = cta_group::1 cta_group::2; .ss = shared::cluster; .multicast = multicast::cluster; ptx 8.6; sm 100`},
 }
 
-// wgmmaShapes are the matrix shapes of wgmma with the given k (manual 9.7.15.3).
+// wgmmaShapes returns the matrix shapes of wgmma with the given k (manual 9.7.15.3).
 func wgmmaShapes(k int) string {
 	var list []string
 	for n := 8; n <= 256; n += 8 {
@@ -160,8 +159,7 @@ func wgmmaShapes(k int) string {
 	return strings.Join(list, " ")
 }
 
-// wgmmaIntegerShapes are those of integer and single-bit types: from n = 32 on, every
-// second.
+// wgmmaIntegerShapes returns the shapes of integer and single-bit types: above n = 32 only every second n.
 func wgmmaIntegerShapes(k int) string {
 	list := []string{fmt.Sprintf("m64n8k%d", k), fmt.Sprintf("m64n24k%d", k)}
 	for n := 16; n <= 256; n += 16 {
@@ -170,8 +168,8 @@ func wgmmaIntegerShapes(k int) string {
 	return strings.Join(list, " ")
 }
 
-// Manual sections 9.7.10 and 9.7.11: textures and surfaces. Textures do not change while a
-// kernel runs, so that what it fetches at uniform coordinates is uniform; surfaces do.
+// Manual sections 9.7.10 and 9.7.11: textures and surfaces. Textures do not change while a kernel runs, so a fetch at
+// uniform coordinates is uniform. Surfaces can change.
 var textureRows = []row{
 	{"tex", "9.7.10.3", ClassTexture, AffineUniform, FamilyTexture, Reads | MayTrap,
 		texForms("{.base}!", "", " 2dms a2dms", "") + texForms(".level!", ", g:ctype", "", "; ptx 2.0") + texForms(".grad!", ", <g*xyz>:f32, <h*xyz>:f32", "", "; ptx 2.0")},
@@ -200,9 +198,9 @@ var textureRows = []row{
 		suq.query.b32 d:b32, [a]; .query = width height depth channel_data_type channel_order array_size memory_layout; ptx 1.5`},
 }
 
-// texForms are the forms of a kind of tex, with what stands behind its coordinates, and geometries
-// that it has besides: results in .v4, or .v2 of .f16x2; coordinates in integers, or floats, which a
-// cube wants. Only floats are compared with a depth, but not in 3D; a cube has no offsets.
+// texForms returns the forms of a kind of tex; suffix contains the operands after the coordinates, and more lists
+// additional geometries. Results are .v4, or .v2 of .f16x2. Coordinates are integers or floats; a cube requires floats.
+// Only forms with float coordinates have a depth comparison, and not in 3D. A cube has no offsets.
 func texForms(kind, suffix, more, since string) string {
 	var forms strings.Builder
 	for _, result := range []string{".vec = v4; .dtype = u32 s32 f16 f32", ".vec = v2; .dtype = f16x2"} {
@@ -219,8 +217,7 @@ func texForms(kind, suffix, more, since string) string {
 	return forms.String()
 }
 
-// Manual section 9.7.18: video. Selectors choose bytes and halves of the operands
-// (a.b0, b.h10); ruleVideo says which.
+// Manual section 9.7.18: video. Selectors choose bytes and halves of the operands (a.b0, b.h10); ruleVideo checks them.
 var videoRows = func() []row {
 	const scalar = `
 		$.dtype.atype.btype{.sat} d.sel:dtype, a.sel:atype, b.sel:btype, c?:dtype; .dtype = u32 s32; .atype = u32 s32; .btype = u32 s32; ptx 2.0; sm 20

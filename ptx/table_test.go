@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every row of the table is complete, and every form has a variant that parses.
+// TestTable checks that every row of the table is complete, and that every form has a variant that parses.
 func TestTable(t *testing.T) {
 	for _, op := range Ops() {
 		for _, f := range op.Forms {
@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A sample of opcodes as compilers emit them, from the manual's examples.
+// TestLookupVariant looks up a sample of opcodes as compilers emit them, from the manual's examples.
 func TestLookupVariant(t *testing.T) {
 	for _, text := range []string{
 		"add.s32", "add.sat.s32", "add.rn.ftz.f32", "mad.lo.s32", "mul.wide.u32", "fma.rn.f64", "ld.global.nc.v4.f32",

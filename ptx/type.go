@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Type is a PTX type: the type of a register, a variable or an instruction
-// (manual section 5.2).
+// Type is a PTX type: the type of a register, a variable or an instruction (manual section 5.2).
 type Type uint8
 
 // The types, each with its width in bits. Packed types (U16x2 …) are bit
@@ -74,7 +73,7 @@ const (
 	typeCount
 )
 
-// Kind is how the bits of a type are read.
+// Kind is the interpretation of a type's bits.
 type Kind uint8
 
 // The kinds of a type.
@@ -83,7 +82,7 @@ const (
 	Bits                 // .bX: untyped, and the packed containers
 	Unsigned             // .uX
 	Signed               // .sX
-	Float                // .fX, .bf16, .tf32 and the 8, 6 and 4 bit formats, one of fixed point among them
+	Float                // .fX, .bf16, .tf32, and the formats of 8, 6 and 4 bits, including a fixed-point format
 	Boolean              // .pred
 )
 
@@ -161,17 +160,16 @@ var typeByName = func() map[string]Type {
 	return m
 }()
 
-// TypeByName returns the type written as ".name", without the dot; NoType if
-// there is none.
+// TypeByName returns the type with the name, given without the dot; NoType if there is none.
 func TypeByName(name string) Type { return typeByName[name] }
 
-// Bits is the width in bits; 0 for NoType.
+// Bits returns the width in bits; 0 for NoType.
 func (t Type) Bits() int { return typeInfo[t].bits }
 
-// Size is the width in bytes, rounded up.
+// Size returns the width in bytes, rounded up.
 func (t Type) Size() int { return (typeInfo[t].bits + 7) / 8 }
 
-// Kind says how the bits are read.
+// Kind returns the interpretation of the bits.
 func (t Type) Kind() Kind { return typeInfo[t].kind }
 
 // IsInt reports whether t is .uX or .sX.
@@ -183,7 +181,7 @@ func (t Type) IsSigned() bool { return t.Kind() == Signed }
 // IsFloat reports whether t is a scalar floating-point type.
 func (t Type) IsFloat() bool { return t.Kind() == Float }
 
-// String is the type as PTX writes it, with the dot.
+// String returns the type in PTX notation, with the dot.
 func (t Type) String() string {
 	if t >= typeCount {
 		return fmt.Sprintf("Type(%d)", uint8(t))
@@ -191,9 +189,9 @@ func (t Type) String() string {
 	return "." + typeInfo[t].name
 }
 
-// IsFundamental reports whether variables can be declared with the type, in
-// registers and, .pred excepted, in memory (manual 5.2.1). The others are formats
-// that some instructions read and write in registers of a .b type (5.2.3, 5.2.5).
+// IsFundamental reports whether variables can be declared with the type, in registers and, except .pred, in memory
+// (manual 5.2.1). The other types are formats that some instructions read and write in registers of a .b type (5.2.3,
+// 5.2.5).
 func (t Type) IsFundamental() bool {
 	switch t {
 	case Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64:
@@ -202,8 +200,8 @@ func (t Type) IsFundamental() bool {
 	return false
 }
 
-// Elements are the type and number of what a packed type such as .e4m3x2 holds; one of t for
-// any other. Each element of .e2m1p4x4 has four zero bits above it.
+// Elements returns the element type and number of elements of a packed type such as .e4m3x2; t and 1 for any other
+// type. Each element of .e2m1p4x4 has four zero bits above it.
 func (t Type) Elements() (Type, int) {
 	name := typeInfo[t].name
 	if i := strings.LastIndexByte(name, 'x'); i > 0 && i == len(name)-2 {
@@ -212,7 +210,7 @@ func (t Type) Elements() (Type, int) {
 	return t, 1
 }
 
-// packed reports whether t holds several numbers.
+// packed reports whether t contains several numbers.
 func (t Type) packed() bool {
 	switch t {
 	case U16x2, S16x2, U8x4, S8x4, F16x2, BF16x2, F32x2:
@@ -221,14 +219,14 @@ func (t Type) packed() bool {
 	return false
 }
 
-// packedIn reports whether registers of type r hold what is packed as t: untyped ones, and
-// .f16x2 ones what is of 16 bits, but for .bf16x2. The assembler has it so; the manual wants .b32
+// packedIn reports whether registers of type r can hold a packed value of type t: untyped registers can, and .f16x2
+// registers can hold 16-bit elements, except .bf16x2. This is the rule of NVIDIA's assembler; the manual requires .b32
 // and .b64 (9.7.4).
 func (t Type) packedIn(r Type) bool {
 	return r == bitsOf(r.Bits()) || r == F16x2 && t.packed() && t != BF16x2
 }
 
-// Wide is the integer type of twice the width; NoType where PTX has none.
+// Wide returns the integer type of twice the width; NoType if PTX has none.
 func (t Type) Wide() Type {
 	switch t {
 	case U16:
@@ -243,9 +241,8 @@ func (t Type) Wide() Type {
 	return NoType
 }
 
-// agrees reports whether a register of type r may stand where an instruction
-// wants type t (manual 9.4, "operand type checking"). With wider, r may be
-// wider than t, as in ld, st and cvt (9.4.1).
+// agrees reports whether a register of type r is allowed where an instruction requires type t (manual 9.4, "operand
+// type checking"). If wider is true, r may be wider than t, as in ld, st and cvt (9.4.1).
 func (t Type) agrees(r Type, wider bool) bool {
 	if t == Pred || r == Pred {
 		return t == r
@@ -261,21 +258,22 @@ func (t Type) agrees(r Type, wider bool) bool {
 	case tk == Bits || rk == Bits:
 		return true
 	case tk == Float || rk == Float:
-		return t == r // .bf16 is in untyped registers alone
+		return t == r // .bf16 is allowed only in untyped registers
 	default:
 		return true
 	}
 }
 
-// passesTo reports whether a call may pass a value of type t to a parameter of type p, of the same size: no float goes to an integer
-// or the other way round. The manual does not say so; the assembler checks it, and takes .f16x2 as untyped.
+// passesTo reports whether a call may pass a value of type t to a parameter of type p of the same size. A float cannot
+// be passed as an integer, nor the other way round. The manual does not say so; NVIDIA's assembler checks it, and
+// treats .f16x2 as untyped.
 func (t Type) passesTo(p Type) bool {
 	float := func(t Type) bool { return t.Kind() == Float && t != F16x2 }
 	return !(float(t) && p.IsInt()) && !(t.IsInt() && float(p))
 }
 
-// overlaps reports whether registers of types t and r may stand in one vector: they are as wide as
-// each other, and of one kind or one of them untyped, .f16x2 being a kind of its own.
+// overlaps reports whether registers of types t and r may be in the same vector: they have the same width, and the same
+// kind unless one is untyped. .f16x2 is a kind of its own.
 func (t Type) overlaps(r Type) bool {
 	switch {
 	case t.Bits() != r.Bits() || t == Pred || r == Pred:
@@ -286,8 +284,8 @@ func (t Type) overlaps(r Type) bool {
 	return t == r || t.IsInt() && r.IsInt()
 }
 
-// holdsAddress reports whether a register of type t may hold an address: an integer or untyped
-// one, of 32 or 64 bits (manual 6.4.1).
+// holdsAddress reports whether a register of type t may hold an address: an integer or untyped register of 32 or 64
+// bits (manual 6.4.1).
 func (t Type) holdsAddress() bool {
 	return (t.IsInt() || t == bitsOf(t.Bits())) && (t.Bits() == 32 || t.Bits() == 64)
 }
@@ -295,8 +293,8 @@ func (t Type) holdsAddress() bool {
 // Space is a state space (manual section 5.1).
 type Space uint8
 
-// The state spaces. Generic stands for an address without a space; Param is
-// split where it matters by the function it appears in.
+// The state spaces. Generic is the space of an address without one. Param has several meanings, which depend on the
+// function it appears in.
 const (
 	Generic Space = iota
 	RegSpace
@@ -311,11 +309,10 @@ const (
 
 var spaceNames = [spaceCount]string{"generic", "reg", "sreg", "const", "global", "local", "param", "shared"}
 
-// String is the space as PTX writes it, without the dot.
+// String returns the space in PTX notation, without the dot.
 func (s Space) String() string { return spaceNames[s] }
 
-// spaceByName reads a space with an optional sub-qualifier, as in
-// "shared::cta" or "param::entry".
+// spaceByName parses a space with an optional sub-qualifier, such as "shared::cta" or "param::entry".
 func spaceByName(name string) (s Space, sub string, ok bool) {
 	base := name
 	for i := 0; i+1 < len(name); i++ {

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// UnwrittenRead is a read of something that the function may not have written: a path leads from the function's
-// first instruction to the read without a write. PTX leaves such a value open.
+// UnwrittenRead is a read of a value that the function may not have written: a path without a write leads from the
+// function's first instruction to the read. PTX leaves such a value undefined.
 type UnwrittenRead struct {
-	Instr *Instr // reads it; nil if the function's caller does, as the function returns
+	Instr *Instr // the reading instruction; nil if the function's caller reads the value as a result
 	Value string // "register %r1", "the carry flag", "byte 4 of parameter z"
-	Carry bool   // it is the carry flag
+	Carry bool   // whether the value is the carry flag
 }
 
-// String is the place and the value.
+// String returns the place and the value.
 func (u UnwrittenRead) String() string {
 	if u.Instr == nil {
 		return "where the function ends: " + u.Value
@@ -23,15 +23,15 @@ func (u UnwrittenRead) String() string {
 	return fmt.Sprintf("%s: %s: %s", u.Instr.Pos, u.Instr.Text, u.Value)
 }
 
-// UnwrittenReads lists reads of registers, of the carry flag and of parameters in memory that are not preceded by
-// a write on every path of the control-flow graph. It gives each register, flag or parameter at its first such read in
+// UnwrittenReads returns reads of registers, of the carry flag and of parameters in memory that are not preceded by a
+// write on every path of the control-flow graph. For each register, flag or parameter it returns the first such read in
 // each block.
 //
-// A guarded instruction does not count as a write, because the lanes that it skips keep the old value. A call
-// leaves the carry flag unwritten (manual 9.7.2). Parameters are followed byte by byte where instructions name them: those
-// of calls from st.param to the call, those of results from the call to ld.param and from st.param to the
-// return. Kernel parameters, parameters of the function and the registers that the module declares count as written. Other memory
-// is not followed: an address is known only as the program runs.
+// A guarded instruction does not count as a write, because the lanes that it skips keep the old value. A call leaves
+// the carry flag unwritten (manual 9.7.2). Parameters are tracked byte by byte where instructions name them: parameters
+// of calls from st.param to the call, results from the call to ld.param and from st.param to the return. Kernel
+// parameters, parameters of the function and the registers that the module declares count as written. Other memory is
+// not tracked: an address is known only as the program runs.
 func (f *Func) UnwrittenReads() []UnwrittenRead {
 	if len(f.Blocks) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (f *Func) isSetOnEntry(r RegID) bool {
 	return slices.ContainsFunc(f.Params, isSet) || slices.Contains(f.staticRegs, r)
 }
 
-// memoryResults are the results of the function that it stores to parameters in memory.
+// memoryResults returns the results of the function that it stores to parameters in memory.
 func (f *Func) memoryResults() (list []*Var) {
 	for _, v := range f.Rets {
 		if v.Reg == NoReg {
@@ -75,13 +75,13 @@ func (f *Func) memoryResults() (list []*Var) {
 	return list
 }
 
-// carryFlag stands for the flag CC.CF among registers.
+// carryFlag represents the flag CC.CF as a register.
 const carryFlag = RegID(-2)
 
 // storedValue is a register, the carry flag, or a byte of a parameter in memory.
 type storedValue struct {
 	reg  RegID
-	v    *Var // nil of a register
+	v    *Var // nil for a register
 	byte int
 }
 
@@ -95,7 +95,7 @@ func (f *Func) nameOf(p storedValue) string {
 	return "register " + f.Regs[p.reg].Name
 }
 
-// definiteAssignment is the data flow of values that are written on every path. Only values that are in doubt take part.
+// definiteAssignment is the data flow of values that are written on every path. It tracks only values in doubt.
 type definiteAssignment struct {
 	f      *Func
 	places map[storedValue]int // index of each value
@@ -109,10 +109,10 @@ func (d *definiteAssignment) place(p storedValue) {
 	}
 }
 
-// find solves the data flow and lists the reads of values that are not written.
+// find solves the data flow and returns the reads of values that are not written.
 func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	n := len(d.f.Blocks)
-	entry := make([][]bool, n) // by block: values written on every path there; nil: not reached
+	entry := make([][]bool, n) // for each block, the values written on every path to it; nil if not reached
 	entry[0] = make([]bool, len(d.names))
 	work := []*Block{d.f.Blocks[0]}
 	for len(work) > 0 {
@@ -152,7 +152,7 @@ func (d *definiteAssignment) find() (list []UnwrittenRead) {
 	return list
 }
 
-// walk goes through a block and keeps written up to date. It reports reads of values that are not written.
+// walk visits the instructions of a block and updates written. It reports reads of values that are not written.
 func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *Instr, place int)) {
 	read := func(instr *Instr, p storedValue) {
 		if i, ok := d.places[p]; ok && !written[i] && report != nil {
@@ -213,8 +213,8 @@ func (d *definiteAssignment) walk(b *Block, written []bool, report func(instr *I
 	}
 }
 
-// eachParam goes through the bytes of parameters in memory that an instruction names and reads or writes. Those of kernels, and
-// those that the function is called with, are left out.
+// eachParam iterates over the bytes of parameters in memory that an instruction names and reads or writes. It omits the
+// parameters of kernels and the parameters with which the function is called.
 func (d *definiteAssignment) eachParam(instr *Instr, do func(p storedValue, accessMode Access)) {
 	bytes := func(o *Operand, from, n int, accessMode Access) {
 		v, ok := o.Sym().(*Var)

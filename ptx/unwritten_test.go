@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestUnwrittenReads: values that a path leads to without a write are found, and no others.
+// TestUnwrittenReads checks that exactly the values with a path without a write are found.
 func TestUnwrittenReads(t *testing.T) {
 	for _, c := range []struct {
 		name, body string

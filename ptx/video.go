@@ -1,13 +1,13 @@
 package ptx
 
-// This file holds what is particular to video instructions (manual 9.7.18).
+// This file contains the particulars of video instructions (manual 9.7.18).
 
 import (
 	"slices"
 	"strings"
 )
 
-// VideoLanes is how many results a video instruction computes at once.
+// VideoLanes returns the number of results that a video instruction computes at once.
 func (v *Variant) VideoLanes() int {
 	switch v.Form.Family {
 	case FamilyVideo2:
@@ -24,11 +24,11 @@ func init() {
 	}
 }
 
-// selectors are those of registers in scalar instructions.
+// selectors lists the selectors of scalar instructions.
 var selectors = []string{"b0", "b1", "b2", "b3", "h0", "h1"}
 
-// ruleVideo: selectors are those that the number of lanes allows, and one operand of vmad is
-// negated at most. A constant has no selector.
+// ruleVideo: the number of lanes determines the allowed selectors, and at most one operand of vmad is negated. A
+// constant has no selector.
 func ruleVideo(f *Func, instr *Instr) string {
 	lanes := instr.VideoLanes()
 	for i := range instr.Ops {
@@ -47,7 +47,7 @@ func ruleVideo(f *Func, instr *Instr) string {
 			for j := range digits[1:] {
 				valid = valid && digits[j+1] < digits[j]
 			}
-		default: // which of the elements of both operands each lane gets
+		default: // for each lane, the selected element of both operands
 			valid = len(digits) == lanes && strings.Trim(digits, "01234567"[:2*lanes]) == ""
 		}
 		if !valid {
