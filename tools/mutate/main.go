@@ -35,7 +35,7 @@
 //
 // The engine of machine code is tried with inputs of its own, which run in Go too, and on tests that reach a mutant: there
 // crashes and hangs count as noticed, as they do in a test. The command is in tools/mutate/native.txt. The same goes for
-// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package rig, or else by tests:
+// mutants of its tables of stencils (stencils.go), each of which is tried by subjects of package harness, or else by tests:
 //
 //	go run -C tools ./mutate -stencils 'interp/internal/native/*_amd64.txt'
 //
@@ -83,7 +83,7 @@ func main() {
 	flag.IntVar(&c.limits.others, "others", 40, "inputs of each other kind: with statistics, and in affine mode")
 	flag.Int64Var(&c.limits.cost, "cost", 600_000, "warp instructions of these inputs together")
 	flag.StringVar(&c.stencils, "stencils", "", "mutants of tables of stencils, the files of this `pattern`, 1000 of them if -sample does not say, instead of those of Go code")
-	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, those only that subjects of package rig try one by one, not those of tests")
+	flag.BoolVar(&c.subjectsOnly, "alone", false, "with -stencils, those only that subjects of package harness try one by one, not those of tests")
 	flag.StringVar(&c.tests, "tests", "", "try what the inputs let pass on `tests`, too, such as ./interp:Random,./regfile:. : packages, and patterns of their tests")
 	flag.BoolVar(&c.exitIsKill, "ends", false, "that a process crashes or hangs is noticed, too: the inputs are those of tests")
 	flag.Float64Var(&c.atLeast, "at-least", 0, "`percent` of mutants, slower and argued ones left out, that must be killed")

@@ -28,7 +28,7 @@ import (
 // there, five to a hundred times as long as one does that is none; stencilTestTimeout is the same of tests, ten times as long.
 const (
 	stencilPackage     = "interp/internal/native"
-	stencilProgram     = "./interp/internal/native/rig/try"
+	stencilProgram     = "./interp/internal/native/harness/mutants"
 	stencilTimeout     = 5 * time.Second
 	stencilTestTimeout = 40 * time.Second
 )

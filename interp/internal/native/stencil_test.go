@@ -7,7 +7,7 @@ import (
 
 	"gemu/internal/part"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/native/rig"
+	"gemu/interp/internal/native/harness"
 )
 
 // TestStencils: each stencil does what Go does, on rows of corner values and random ones, for all lanes and some, on
@@ -25,7 +25,7 @@ func TestStencils(t *testing.T) {
 func tryStencils(t *testing.T, l *native.Library) {
 	rng := rand.New(rand.NewPCG(part.Seed(t), 2))
 	has, compared, tried := 0, 0, map[string]bool{}
-	for s := range rig.Suites() {
+	for s := range harness.Suites() {
 		r := s.Run(l, rng, part.Count(1, 1, 50))
 		if r.Differs != "" {
 			t.Error(r.Differs)
@@ -41,7 +41,7 @@ func tryStencils(t *testing.T, l *native.Library) {
 	t.Logf("%d subjects, %d programs, %d stencils", has, compared, len(tried))
 	var untried []string
 	for name := range l.Names() {
-		if _, ok := rig.TestsOf(name); !ok && !tried[name] {
+		if _, ok := harness.TestsOf(name); !ok && !tried[name] {
 			untried = append(untried, name)
 		}
 	}

@@ -15,15 +15,15 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
-	tries "gemu/interp/internal/native/rig"
-	"gemu/interp/internal/native/rig/tail"
+	"gemu/interp/internal/native/harness"
+	"gemu/interp/internal/native/harness/epilogue"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
-// harness is a warp before a program of one instruction, with registers and memory.
-type harness struct {
-	*harnesses
+// testWarp is a warp before a program of one instruction, with registers and memory.
+type testWarp struct {
+	*programGenerator
 	prog   *code.Program
 	sum    code.Instr // of constants: for the reference
 	file   *regfile.File
@@ -37,28 +37,28 @@ type harness struct {
 	cta    Dim3
 }
 
-// harnessFrame is the registers of the programs. The last of each kind are those of the tail.
-var harnessFrame = regfile.Size{R: 7, Q: 7, P: 5}
+// testFrame is the registers of the programs. The last of each kind are those of the tail.
+var testFrame = regfile.Size{R: 7, Q: 7, P: 5}
 
 // followed is a program of one instruction, which is yet to be drawn, and the tail.
-func (r *harnesses) followed() *code.Program {
+func (r *programGenerator) followed() *code.Program {
 	p := &code.Program{Instrs: make([]code.Instr, 1)}
-	p.Instrs = append(p.Instrs, tail.Instrs(r.Rand, &p.Consts, harnessFrame)...)
+	p.Instrs = append(p.Instrs, epilogue.Instrs(r.Rand, &p.Consts, testFrame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return p
 }
 
-// harnesses draws programs of one instruction.
-type harnesses struct {
-	tries.Values
+// programGenerator draws programs of one instruction.
+type programGenerator struct {
+	harness.Values
 	drawn, native int // programs, and those of them that are machine code
 	many          int // of these are enough, to try one stencil; 0: 1000
 	late          int // mismatches that were found behind other instructions
 }
 
 // value is one that rules may have something to say of, or the operation.
-func (r *harnesses) value() uint64 {
+func (r *programGenerator) value() uint64 {
 	switch r.IntN(8) {
 	case 0, 1:
 		return uint64(r.IntN(70))
@@ -71,7 +71,7 @@ func (r *harnesses) value() uint64 {
 }
 
 // stride is that of a register: often none.
-func (r *harnesses) stride() uint64 {
+func (r *programGenerator) stride() uint64 {
 	switch r.IntN(4) {
 	case 0, 1:
 		return 0
@@ -82,7 +82,7 @@ func (r *harnesses) stride() uint64 {
 }
 
 // lanes is some of a warp, often all, or those side by side in each half.
-func (r *harnesses) lanes() uint32 {
+func (r *programGenerator) lanes() uint32 {
 	switch r.IntN(9) {
 	case 0, 1, 2:
 		return regfile.Full
@@ -96,15 +96,15 @@ func (r *harnesses) lanes() uint32 {
 }
 
 // source is a register, or a constant.
-func (r *harnesses) source(k *regfile.Constants, slot code.Slot) int32 {
+func (r *programGenerator) source(k *regfile.Constants, slot code.Slot) int32 {
 	if r.IntN(5) != 0 {
-		return r.Int32N(map[code.Slot]int32{code.R: int32(harnessFrame.R) - 1, code.Q: int32(harnessFrame.Q) - 1, code.P: int32(harnessFrame.P) - 1}[slot])
+		return r.Int32N(map[code.Slot]int32{code.R: int32(testFrame.R) - 1, code.Q: int32(testFrame.Q) - 1, code.P: int32(testFrame.P) - 1}[slot])
 	}
 	return r.constant(k, slot)
 }
 
 // constant is one.
-func (r *harnesses) constant(k *regfile.Constants, slot code.Slot) int32 {
+func (r *programGenerator) constant(k *regfile.Constants, slot code.Slot) int32 {
 	switch slot {
 	case code.R:
 		return k.Add32(uint32(r.value()))
@@ -115,8 +115,8 @@ func (r *harnesses) constant(k *regfile.Constants, slot code.Slot) int32 {
 }
 
 // shadowed gives registers shadows, so that rows say the same where these are clean.
-func (r *harnesses) shadowed(f *regfile.File, all uint32) {
-	for i := range harnessFrame.R {
+func (r *programGenerator) shadowed(f *regfile.File, all uint32) {
+	for i := range testFrame.R {
 		f.Row32(int32(i))[0] = 0
 		c := regfile.Compact{Base: uint64(uint32(r.value())), Stride: uint64(uint32(r.stride())), Mask: r.held(all)}
 		c.Materialised = c.Mask & r.lanes()
@@ -128,7 +128,7 @@ func (r *harnesses) shadowed(f *regfile.File, all uint32) {
 			}
 		}
 	}
-	for i := range harnessFrame.Q {
+	for i := range testFrame.Q {
 		c := regfile.Compact{Base: r.value(), Stride: r.stride(), Mask: r.held(all)}
 		c.Materialised = c.Mask & r.lanes()
 		*f.Shadow64(int32(i)) = c
@@ -139,13 +139,13 @@ func (r *harnesses) shadowed(f *regfile.File, all uint32) {
 			}
 		}
 	}
-	for i := range harnessFrame.P {
+	for i := range testFrame.P {
 		f.SetP(int32(i), regfile.Full, []uint32{0, regfile.Full, r.Uint32()}[r.IntN(3)])
 	}
 }
 
 // held is the lanes that a shadow speaks for: often all that execute.
-func (r *harnesses) held(m uint32) uint32 {
+func (r *programGenerator) held(m uint32) uint32 {
 	switch r.IntN(6) {
 	case 0:
 		return 0
@@ -158,22 +158,22 @@ func (r *harnesses) held(m uint32) uint32 {
 }
 
 // new is a warp before the instruction, once its operands have been drawn.
-func (r *harnesses) new(p *code.Program) *harness {
+func (r *programGenerator) new(p *code.Program) *testWarp {
 	if instr := &p.Instrs[0]; r.IntN(4) == 0 {
-		instr.Guard = code.Guard(r.Int32N(int32(harnessFrame.P)-1), r.IntN(2) == 0)
+		instr.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
 		instr.CountsSkipped = true
 	}
 	sum := code.Instr{Op: code.OpNamed("add.s32"), D: p.Consts.Add32(12), F: code.NoRow, A: p.Consts.Add32(7), B: p.Consts.Add32(5)}
 	p.Consts.Layout()
 	p.Width = regfile.Lanes
-	fn := harnessModule.Kernels()[0]
-	p.Funcs = []*code.Func{{Frame: harnessFrame, Func: fn}}
+	fn := testModule.Kernels()[0]
+	p.Funcs = []*code.Func{{Frame: testFrame, Func: fn}}
 	p.Sources = []code.Source{{Instr: fn.Blocks[0].Instrs[0], Func: p.Funcs[0]}}
 	p.Link()
 	r.drawn++
-	g := &harness{harnesses: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
+	g := &testWarp{programGenerator: r, prog: p, sum: sum, file: regfile.New(&p.Consts, true), mask: r.lanes(), block: Dim3{X: 32, Y: 1, Z: 1}, rules: affinetrack.Rules}
 	g.live = g.mask | r.Uint32()
-	g.file.Reset(harnessFrame)
+	g.file.Reset(testFrame)
 	r.shadowed(g.file, g.mask)
 	*g.file.Shadow32(6), *g.file.Shadow64(6) = regfile.Compact{}, regfile.Compact{}
 	g.memory = make([]byte, 4096)
@@ -183,8 +183,8 @@ func (r *harnesses) new(p *code.Program) *harness {
 	return g
 }
 
-// harnessModule is what the instruction stands in for.
-var harnessModule = func() *ptx.Module {
+// testModule is what the instruction stands in for.
+var testModule = func() *ptx.Module {
 	m, err := ptx.ParseString("rig.ptx", ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tret;\n}\n")
 	if err != nil {
 		panic(err)
@@ -192,22 +192,22 @@ var harnessModule = func() *ptx.Module {
 	return m
 }()
 
-// harnessBase is where the first allocation is.
-const harnessBase = 1 << 32
+// testBase is where the first allocation is.
+const testBase = 1 << 32
 
 // runOn executes the instruction on a backend, and says what becomes of the registers, their shadows, and memory.
-func (g *harness) runOn(b Backend) (outcome string) {
+func (g *testWarp) runOn(b Backend) (outcome string) {
 	f := regfile.New(&g.prog.Consts, true)
 	f.CopyFrom(g.file)
-	f.Open(regfile.Size{}, harnessFrame)
+	f.Open(regfile.Size{}, testFrame)
 	memory := slices.Clone(g.memory)
 	device := &Device{Memory: mem.NewMap(1<<32, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
-	k := NewKernel(harnessModule, harnessModule.Kernels()[0], g.prog)
+	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
 	grid := &Grid{block: g.block, mode: Affine, backend: b, dev: device, rules: g.rules, kernel: k}
 	c := &cta{grid: grid, code: k, id: g.cta, index: g.cta.X, sharedMem: device.Memory.NewShared(256)}
 	copy(c.sharedMem.Data, memory)
 	hit, err := device.Memory.Alloc(uint64(len(memory)), mem.Buffer, "")
-	if err != nil || hit.Base != harnessBase {
+	if err != nil || hit.Base != testBase {
 		return fmt.Sprintf("memory at %#x, %v", hit.Base, err)
 	}
 	copy(hit.Data, memory)
@@ -231,13 +231,13 @@ func (g *harness) runOn(b Backend) (outcome string) {
 	outcome = fmt.Sprintf("why %v at %d, error %v, counts %+v", reason, w.pc, w.err, w.count)
 	outcome += fmt.Sprintf(", changed %v", c.changed)
 	h := &w.files[0]
-	for i := range int32(harnessFrame.R) {
+	for i := range int32(testFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *h.Row32(i), *h.Shadow32(i))
 	}
-	for i := range int32(harnessFrame.Q) {
+	for i := range int32(testFrame.Q) {
 		outcome += fmt.Sprintf("\nq%d %x %+v", i, *h.Row64(i), *h.Shadow64(i))
 	}
-	for i := range int32(harnessFrame.P) {
+	for i := range int32(testFrame.P) {
 		outcome += fmt.Sprintf("\np%d %x", i, h.Pred(i))
 	}
 	if !bytes.Equal(memory, g.memory) {
@@ -247,7 +247,7 @@ func (g *harness) runOn(b Backend) (outcome string) {
 }
 
 // hits are allocations that instructions remember: this one's is remembered where it looks for it.
-func (g *harness) hits(one *mem.Allocation) []*mem.Allocation {
+func (g *testWarp) hits(one *mem.Allocation) []*mem.Allocation {
 	list := make([]*mem.Allocation, g.prog.NumHits)
 	for i := range g.prog.Access {
 		list[g.prog.Access[i].HitIndex+g.since] = one
@@ -256,7 +256,7 @@ func (g *harness) hits(one *mem.Allocation) []*mem.Allocation {
 }
 
 // compare executes an instruction on both backends.
-func (g *harness) compare(t *testing.T) (same bool) {
+func (g *testWarp) compare(t *testing.T) (same bool) {
 	t.Helper()
 	if !g.wanted() {
 		return true
@@ -278,7 +278,7 @@ func (g *harness) compare(t *testing.T) (same bool) {
 }
 
 // wanted reports whether the program is one of those to try: if its machine code is made of the stencil that tests are to try.
-func (g *harness) wanted() bool {
+func (g *testWarp) wanted() bool {
 	one := part.Stencil()
 	if one == "" {
 		return true
@@ -290,7 +290,7 @@ func (g *harness) wanted() bool {
 
 // often calls a function that tries a program drawn so many times, as long as it can. Of one stencil it does so more often, unless
 // few programs show that they do not want it, or many have. If the stencil has the operation's name, few are more.
-func (r *harnesses) often(times int, name string, try func() bool) bool {
+func (r *programGenerator) often(times int, name string, try func() bool) bool {
 	few, many := 20, cmp.Or(r.many, 1000)
 	if name != "" && strings.Contains(part.Stencil(), strings.ReplaceAll(name, ".", "_")) {
 		few = 60
@@ -323,12 +323,12 @@ func linesOf(before, native, portable string) string {
 }
 
 // before is the registers before the instruction.
-func (g *harness) before() string {
+func (g *testWarp) before() string {
 	text := ""
-	for i := range int32(harnessFrame.R) {
+	for i := range int32(testFrame.R) {
 		text += fmt.Sprintf("\nr%d %x %+v", i, *g.file.Row32(i), *g.file.Shadow32(i))
 	}
-	for i := range int32(harnessFrame.Q) {
+	for i := range int32(testFrame.Q) {
 		text += fmt.Sprintf("\nq%d %x %+v", i, *g.file.Row64(i), *g.file.Shadow64(i))
 	}
 	return text
@@ -341,11 +341,11 @@ func TestCompact(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	native.HostLibrary().TakeUsed()
-	of := [2]harnesses{}
+	of := [2]programGenerator{}
 	for i, name := range []string{"kernels", "accesses"} {
 		of[i].Rand = rand.New(rand.NewPCG(uint64(3+i), part.Seed(t)))
 		t.Run(name, func(t *testing.T) {
-			[]func(*harnesses, *testing.T){(*harnesses).compactKernels, (*harnesses).compactAccesses}[i](&of[i], t)
+			[]func(*programGenerator, *testing.T){(*programGenerator).compactKernels, (*programGenerator).compactAccesses}[i](&of[i], t)
 		})
 	}
 	if part.Stencil() != "" && of[0].native+of[1].native == 0 {
@@ -353,8 +353,8 @@ func TestCompact(t *testing.T) {
 	}
 	if tried := native.HostLibrary().TakeUsed(); part.TryAll() {
 		for name := range native.HostLibrary().Names() {
-			if tries.IsCompact(name) && slices.Contains(tried, name) == tries.IsUnused(name) {
-				t.Errorf("stencil %s is tried: %v", name, tries.IsUnused(name))
+			if harness.IsCompact(name) && slices.Contains(tried, name) == harness.IsUnused(name) {
+				t.Errorf("stencil %s is tried: %v", name, harness.IsUnused(name))
 			}
 		}
 	}
@@ -380,7 +380,7 @@ func ruled(s *code.Signature, target code.Exec) bool {
 }
 
 // kernel is a warp before an operation that computes, executed in a way.
-func (r *harnesses) kernel(op code.Op, target code.Exec) *harness {
+func (r *programGenerator) kernel(op code.Op, target code.Exec) *testWarp {
 	s := op.Signature()
 	r.SetOperation(op)
 	p := r.followed()
@@ -393,7 +393,7 @@ func (r *harnesses) kernel(op code.Op, target code.Exec) *harness {
 	}
 	instr.D, instr.F = r.Int32N(3), code.NoRow
 	if s.Dst2 == code.P {
-		instr.F = (instr.D + 1) % int32(harnessFrame.P-1)
+		instr.F = (instr.D + 1) % int32(testFrame.P-1)
 	}
 	instr.Imm = uint64(r.IntN(256)) // a table, of some
 	if s.Compares() {
@@ -433,7 +433,7 @@ func (r *harnesses) kernel(op code.Op, target code.Exec) *harness {
 
 // forRule draws a source of an instruction as rules have something to say of: a small number, a progression, or what the first source
 // has, the same way or the other.
-func (r *harnesses) forRule(g *harness, instr *code.Instr, i int) {
+func (r *programGenerator) forRule(g *testWarp, instr *code.Instr, i int) {
 	s, rows := instr.Op.Signature(), instr.Sources()
 	c := shadowAt(g.file, s.Src[i], rows[i])
 	c.Mask, c.Materialised = regfile.Full, 0
@@ -452,7 +452,7 @@ func (r *harnesses) forRule(g *harness, instr *code.Instr, i int) {
 
 // compactKernels: operations that compute do to registers and their shadows what the portable backend does, in each
 // way that they can execute.
-func (r *harnesses) compactKernels(t *testing.T) {
+func (r *programGenerator) compactKernels(t *testing.T) {
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
@@ -477,7 +477,7 @@ func leavesToGo(instr *code.Instr) bool {
 }
 
 // covered says how many of the programs were machine code: a part of them that there should be.
-func (r *harnesses) covered(t *testing.T, percent int) {
+func (r *programGenerator) covered(t *testing.T, percent int) {
 	t.Helper()
 	t.Logf("%d programs of %d are machine code", r.native, r.drawn)
 	if part.Stencil() == "" && 100*r.native < percent*r.drawn {
@@ -486,7 +486,7 @@ func (r *harnesses) covered(t *testing.T, percent int) {
 }
 
 // narrow cuts sources to their widths.
-func (g *harness) narrow(instr *code.Instr) {
+func (g *testWarp) narrow(instr *code.Instr) {
 	s := instr.Op.Signature()
 	if s.Width != 16 && s.Width != 8 {
 		return
@@ -505,7 +505,7 @@ func (g *harness) narrow(instr *code.Instr) {
 }
 
 // access is a warp before a load or store at an address that may be compact.
-func (r *harnesses) access() *harness {
+func (r *programGenerator) access() *testWarp {
 	p := r.followed()
 	instr := &p.Instrs[0]
 	size := 1 << r.IntN(4)
@@ -552,7 +552,7 @@ func (r *harnesses) access() *harness {
 	}
 	instr.A = r.Int32N(2) + 4
 	g := r.new(p)
-	shadow, room, base := shadowAt(g.file, a.Addr, instr.A), uint64(len(g.memory)), uint64(harnessBase)
+	shadow, room, base := shadowAt(g.file, a.Addr, instr.A), uint64(len(g.memory)), uint64(testBase)
 	if a.Space == ptx.Shared {
 		room, base = 256, 0
 	}
@@ -599,7 +599,7 @@ func (r *harnesses) access() *harness {
 }
 
 // compactAccesses: so do loads and stores.
-func (r *harnesses) compactAccesses(t *testing.T) {
+func (r *programGenerator) compactAccesses(t *testing.T) {
 	for range part.Count(1000, 3000, 400000) {
 		if !r.often(1, "", func() bool { return r.access().compare(t) }) {
 			return
@@ -613,7 +613,7 @@ func TestCompactRules(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(13, part.Seed(t)))}}
 	less := *affinetrack.Rules
 	less[ptx.AffineAdd].Apply = func(*affinetrack.Args) (affinetrack.Value, bool) { return affinetrack.Value{}, false }
 	another := 0
@@ -637,7 +637,7 @@ func TestCompactSources(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}}
 	for range part.Count(300, 1000, 20000) {
 		p := r.followed()
 		instr := &p.Instrs[0]

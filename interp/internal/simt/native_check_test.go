@@ -14,24 +14,24 @@ import (
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
 	"gemu/interp/internal/native"
-	tries "gemu/interp/internal/native/rig"
+	"gemu/interp/internal/native/harness"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
 // checkHarness is a rig beside its reference, in which something may be wrong.
 type checkHarness struct {
-	*harness
+	*testWarp
 	wrong func(f, ref *regfile.File, memory []byte)
 	known bool            // the address was compared before
 	lib   *native.Library // of stencils, some of which may be wrong; nil: the one of this host
 }
 
 // refFrame is the registers of references: one more.
-var refFrame = regfile.Size{R: harnessFrame.R + 1, Q: harnessFrame.Q, P: harnessFrame.P}
+var refFrame = regfile.Size{R: testFrame.R + 1, Q: testFrame.Q, P: testFrame.P}
 
 // newCheckHarness gives the program of a rig a reference, of the same instruction.
-func (g *harness) newCheckHarness() *checkHarness {
+func (g *testWarp) newCheckHarness() *checkHarness {
 	p := g.prog
 	ref := &code.Program{Width: p.Width, Instrs: append([]code.Instr(nil), p.Instrs...), Blocks: append([]code.Block(nil), p.Blocks...), Sources: p.Sources, Tables: p.Tables}
 	ref.Instrs[0].Plan = code.ExecPlan{}
@@ -42,19 +42,19 @@ func (g *harness) newCheckHarness() *checkHarness {
 	if p.Fixed = nil; g.IntN(2) == 0 { // a sum that the launch knows, so that steps are not numbered as instructions
 		sum := g.sum
 		p.Fixed = []code.FixedInstr{{Instr: sum}}
-		sum.D = int32(harnessFrame.R)
+		sum.D = int32(testFrame.R)
 		ref.Fixed = []code.FixedInstr{{Instr: sum}}
 	}
 	ref.Consts = p.Consts
 	ref.Funcs = []*code.Func{{Frame: refFrame, Func: p.Funcs[0].Func}}
 	ref.Link()
 	p.Reference = ref
-	return &checkHarness{harness: g}
+	return &checkHarness{testWarp: g}
 }
 
 // runOn executes the instruction in both ways on a backend, and says what becomes of all.
 func (g *checkHarness) runOn(b Backend) (outcome string) {
-	device := &Device{Memory: mem.NewMap(harnessBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
+	device := &Device{Memory: mem.NewMap(testBase, 1<<20, func(n uint64) ([]byte, func(), error) { return make([]byte, n), func() {}, nil })}
 	hit, err := device.Memory.Alloc(uint64(len(g.memory)), mem.Buffer, "")
 	if err != nil {
 		return err.Error()
@@ -70,21 +70,21 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 	w.frame, w.shownFrame = &c.frame, &c.frame
 	c.frame.fn = g.prog.Funcs[0]
 	f, ref := &w.files[0], &w.check.files[0]
-	f.Reset(harnessFrame)
+	f.Reset(testFrame)
 	ref.Reset(refFrame)
-	for i := range int32(harnessFrame.R) {
+	for i := range int32(testFrame.R) {
 		*f.Row32(i), *f.Shadow32(i) = *g.file.Row32(i), *g.file.Shadow32(i)
 		for lane := range regfile.Lanes {
 			ref.Row32(i)[lane] = uint32(laneValue(g.file, code.Row{Slot: code.R, Row: i}, lane))
 		}
 	}
-	for i := range int32(harnessFrame.Q) {
+	for i := range int32(testFrame.Q) {
 		*f.Row64(i), *f.Shadow64(i) = *g.file.Row64(i), *g.file.Shadow64(i)
 		for lane := range regfile.Lanes {
 			ref.Row64(i)[lane] = laneValue(g.file, code.Row{Slot: code.Q, Row: i}, lane)
 		}
 	}
-	for i := range int32(harnessFrame.P) {
+	for i := range int32(testFrame.P) {
 		f.SetP(i, regfile.Full, g.file.Pred(i))
 		ref.SetP(i, regfile.Full, g.file.Pred(i))
 	}
@@ -103,7 +103,7 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 		return outcome + fmt.Sprintf(" lanes %#x notes %q", t.Lanes, t.Notes)
 	}
 	outcome += fmt.Sprintf("\ncounts %+v", w.count)
-	for i := range int32(harnessFrame.R) {
+	for i := range int32(testFrame.R) {
 		outcome += fmt.Sprintf("\nr%d %x %+v", i, *f.Row32(i), *f.Shadow32(i))
 		for lane := range regfile.Lanes {
 			if g.live>>lane&1 != 0 {
@@ -111,7 +111,7 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 			}
 		}
 	}
-	for i := range int32(harnessFrame.Q) {
+	for i := range int32(testFrame.Q) {
 		outcome += fmt.Sprintf("\nq%d %x %+v", i, *f.Row64(i), *f.Shadow64(i))
 		for lane := range regfile.Lanes {
 			if g.live>>lane&1 != 0 {
@@ -119,7 +119,7 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 			}
 		}
 	}
-	for i := range int32(harnessFrame.P) {
+	for i := range int32(testFrame.P) {
 		outcome += fmt.Sprintf("\np%d %x %x", i, f.Pred(i), ref.Pred(i)&g.live)
 	}
 	return outcome + fmt.Sprintf("\nmemory %x\nshared %x", hit.Data, c.sharedMem.Data)
@@ -127,7 +127,7 @@ func (g *checkHarness) runOn(b Backend) (outcome string) {
 
 // kernel is the program with its reference.
 func (g *checkHarness) kernel() *Kernel {
-	k := NewKernel(harnessModule, harnessModule.Kernels()[0], g.prog)
+	k := NewKernel(testModule, testModule.Kernels()[0], g.prog)
 	if k.ref.pairs[0][0].addressChecked = g.known; g.lib != nil {
 		k.native = g.lib.New(g.prog)
 	}
@@ -146,7 +146,7 @@ func (g *checkHarness) wanted() bool {
 }
 
 // compareChecked executes the instruction in check mode on both backends, as it is and with faults: both find the same.
-func (r *harnesses) compareChecked(t *testing.T, g *checkHarness) bool {
+func (r *programGenerator) compareChecked(t *testing.T, g *checkHarness) bool {
 	t.Helper()
 	if !g.wanted() {
 		return true
@@ -198,7 +198,7 @@ func (r *harnesses) compareChecked(t *testing.T, g *checkHarness) bool {
 			case 8: // what the launch has computed
 				g.prog.Consts.Set32(g.sum.D, 13)
 			default:
-				f.SetP(row%int32(harnessFrame.P), 1<<lane, ^f.Pred(row%int32(harnessFrame.P)))
+				f.SetP(row%int32(testFrame.P), 1<<lane, ^f.Pred(row%int32(testFrame.P)))
 			}
 		}
 	}
@@ -210,7 +210,7 @@ func TestCheckedEnds(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(12, part.Seed(t)))}}
 	found, good := map[code.Op]int{}, map[code.Op]int{}
 	for range part.Count(300, 1000, 20000) {
 		p := r.followed()
@@ -219,7 +219,7 @@ func TestCheckedEnds(t *testing.T) {
 		end := &p.Instrs[last]
 		*end = code.Instr{Op: []code.Op{code.Branch, code.Exit, code.Barrier}[r.IntN(3)]}
 		if end.Op != code.Barrier || r.IntN(2) == 0 {
-			end.Guard = code.Guard(r.Int32N(int32(harnessFrame.P)-1), r.IntN(2) == 0)
+			end.Guard = code.Guard(r.Int32N(int32(testFrame.P)-1), r.IntN(2) == 0)
 		}
 		if end.Op == code.Barrier {
 			p.Barriers = make([]code.BarrierOp, 1)
@@ -250,7 +250,7 @@ func TestCheckedEnds(t *testing.T) {
 			holds = ^(1 << lane) // as the program has it
 		}
 		c.wrong = func(f, ref *regfile.File, _ []byte) {
-			for i := range int32(harnessFrame.P) { // of which many hold in all lanes, or in none
+			for i := range int32(testFrame.P) { // of which many hold in all lanes, or in none
 				all := -uint32(i & 1)
 				f.SetP(i, regfile.Full, all)
 				ref.SetP(i, regfile.Full, all)
@@ -303,7 +303,7 @@ func TestCheckedAlarms(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	lib := another("idled_r", "memory_changed")
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(15, part.Seed(t)))}}
 	p := r.followed()
 	instr := &p.Instrs[0]
 	*instr = code.Instr{Op: code.OpNamed("add.s32"), D: 0, F: code.NoRow, A: 1, B: 2, Plan: code.ExecPlan{Exec: code.CompactTwo, Materialise: 15, LeavesStale: true}}
@@ -327,7 +327,7 @@ func TestCheckedTold(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(16, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(16, part.Seed(t)))}}
 	c := r.sharedStore(regfile.Full).newCheckHarness()
 	if got := c.runOn(Native); !strings.Contains(got, "error <nil>, changed true") {
 		t.Errorf("a store: %s", got)
@@ -343,7 +343,7 @@ func TestCheckedPanics(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(14, part.Seed(t)))}}
 	p := r.followed()
 	p.Instrs[0] = code.Instr{Op: code.Sreg32, D: 1000, F: code.NoRow, Imm: uint64(ptx.Clock)} // there is no such row
 	g := r.new(p)
@@ -395,7 +395,7 @@ func TestCheckedKernels(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(5, part.Seed(t)))}, many: 250} // each with twenty faults
 	for op := code.Op(0); op < code.Count; op++ {
 		s := op.Signature()
 		if alu.Vec[op] == nil || s.Sources() == 0 || !native.HasKernel(op) {
@@ -419,14 +419,14 @@ func TestCheckedKernels(t *testing.T) {
 }
 
 // proves draws whether the results are taken to be uniform, which they need not be. Where operands are, they are.
-func (r *harnesses) proves(g *harness) *harness {
+func (r *programGenerator) proves(g *testWarp) *testWarp {
 	instr := &g.prog.Instrs[0]
 	if instr.Plan.LeavesStale && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) == 0) {
 		f := g.prog.Funcs[0]
 		for _, row := range g.prog.Results(nil, instr) {
 			if row.Slot != code.P && row.Row >= 0 && (instr.Plan.Exec >= code.ProvedOne || r.IntN(4) > 0) { // or of some
 				if f.Keeping[row.Slot] == nil {
-					f.Keeping[row.Slot] = make([]code.Storage, harnessFrame.R)
+					f.Keeping[row.Slot] = make([]code.Storage, testFrame.R)
 				}
 				f.Keeping[row.Slot][row.Row] = code.StorageShadow | code.StorageProved
 			}
@@ -441,7 +441,7 @@ func (r *harnesses) proves(g *harness) *harness {
 }
 
 // takeFor draws how the lanes of an access are taken to lie, which may be true.
-func (r *harnesses) takeFor(g *harness) {
+func (r *programGenerator) takeFor(g *testWarp) {
 	a := &g.prog.Access[0]
 	if len(a.Elems) != 1 || a.Addr == code.NoSlot {
 		return
@@ -465,7 +465,7 @@ func (r *harnesses) takeFor(g *harness) {
 }
 
 // overwrites draws whether a load overwrites its address: as a program, as its reference, or as both.
-func (r *harnesses) overwrites(c *checkHarness) {
+func (r *programGenerator) overwrites(c *checkHarness) {
 	a, ref := &c.prog.Access[0], &c.prog.Reference.Access[0]
 	if a.Store || len(a.Elems) != 1 || a.Addr != a.Elems[0].Slot || r.IntN(3) > 0 {
 		return
@@ -484,7 +484,7 @@ func TestCheckedAccesses(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(6, part.Seed(t)))}, many: 250} // each with twenty faults
 	for range part.Count(200, 600, 100000) {
 		if !r.often(1, "", func() bool {
 			g := r.access()
@@ -520,9 +520,9 @@ func TestCheckedIdle(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	lib := mistaken("row_store_")
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(7, part.Seed(t)))}}
 	for _, space := range []ptx.Space{ptx.Global, ptx.Shared} {
-		from := map[ptx.Space]uint64{ptx.Global: harnessBase + 128, ptx.Shared: 0}[space]
+		from := map[ptx.Space]uint64{ptx.Global: testBase + 128, ptx.Shared: 0}[space]
 		for size := 1; size <= 8; size *= 2 {
 			for _, n := range []int{1, 2} {
 				if space == ptx.Shared && n*size > 8 {
@@ -570,7 +570,7 @@ func TestCheckedIdleLanes(t *testing.T) {
 	}{
 		{code.CompactTwo, 0, mistaken("keep_")}, {code.CompactTwo, regfile.Full, mistaken("keep_")}, {code.Materialised, 0, mistaken("mul_hi_")},
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(10, part.Seed(t)))}}
 	for _, op := range []code.Op{code.OpNamed("mul.hi.u32"), code.OpNamed("mul.hi.u64")} { // of which single values are computed
 		for lane := range regfile.Lanes {
 			for _, target := range ways {
@@ -612,7 +612,7 @@ func TestCheckedIdlePredicates(t *testing.T) {
 		t.Skip("no machine code for this host")
 	}
 	lib := mistaken("compared", "uncompared")
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(11, part.Seed(t)))}}
 	for lane := range regfile.Lanes {
 		for _, reduce := range []bool{false, true} {
 			p := r.followed()
@@ -645,7 +645,7 @@ func TestCheckedIdlePredicates(t *testing.T) {
 }
 
 // sharedLoad is a compact load, for some lanes, of words side by side from address 16 of shared memory on.
-func (r *harnesses) sharedLoad(slot code.Slot, lanes uint32) *harness {
+func (r *programGenerator) sharedLoad(slot code.Slot, lanes uint32) *testWarp {
 	p := r.followed()
 	p.NumHits, p.Access = code.HitsPerAccess, []code.Access{{Space: ptx.Shared, Addr: slot, Size: 4, Bytes: 4, Strided: mem.StridedOf(4, false), Elems: []code.Elem{{Slot: code.R}}}}
 	instr := &p.Instrs[0]
@@ -658,7 +658,7 @@ func (r *harnesses) sharedLoad(slot code.Slot, lanes uint32) *harness {
 }
 
 // sharedStore is a compact store, for some lanes, of words side by side from address 16 of shared memory on.
-func (r *harnesses) sharedStore(lanes uint32) *harness {
+func (r *programGenerator) sharedStore(lanes uint32) *testWarp {
 	g := r.sharedLoad(code.Q, lanes)
 	instr, a := &g.prog.Instrs[0], &g.prog.Access[0]
 	instr.Op, instr.Plan.Exec, a.Store = code.StoreOp(4, code.Q, code.R), code.CompactStore, true
@@ -671,7 +671,7 @@ func TestCheckedKnown(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(8, part.Seed(t)))}}
 	for _, m := range []uint32{regfile.Full, 0xff0, 1 << 31, 1 << 7, 0x80000001, 0x55555555} {
 		for _, slot := range []code.Slot{code.R, code.Q} {
 			shadows := map[string]regfile.Compact{
@@ -714,7 +714,7 @@ func TestCheckedAgreement(t *testing.T) {
 	if Native == nil {
 		t.Skip("no machine code for this host")
 	}
-	r := &harnesses{Values: tries.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
+	r := &programGenerator{Values: harness.Values{Rand: rand.New(rand.NewPCG(9, part.Seed(t)))}}
 	const full = regfile.Full
 	for _, m := range []uint32{full, 0xff0, 1 << 9, 0x55555755} {
 		for _, slot := range []code.Slot{code.R, code.Q} {

@@ -202,7 +202,7 @@ func (s *sources) object(tmp string, f file, form, bases string) (map[string]*st
 	if strings.Contains(f.text, `"rows.h"`) {
 		args = append(args, fmt.Sprintf("-DCONTEXT_PARALLEL=%d", native.ParallelAt), fmt.Sprintf("-DALLOCATIONS_KNOWN=%d", code.HitsPerAccess), fmt.Sprintf("-DGATHER_COST=%d", native.GatherCost))
 	}
-	if strings.Contains(f.text, `"ways.h"`) {
+	if strings.Contains(f.text, `"warp.h"`) {
 		args = append(args, fmt.Sprintf("-DBUDGET_USED=%d", native.BudgetUsed), fmt.Sprintf("-DRECONVERGES=%d", native.Reconverges), fmt.Sprintf("-DNO_SPLIT=%d", native.NoSplit),
 			fmt.Sprintf("-DSWITCHED_WARP=%d", native.SwitchedWarp), fmt.Sprintf("-DCONTEXT_BARRIER_BLOCK=%d", native.BarrierBlockAt), fmt.Sprintf("-DSCHEDULER_EXIT_BRANCHES=%d", native.ExitBranchesAt))
 	}

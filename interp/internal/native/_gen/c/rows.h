@@ -100,11 +100,11 @@ BESIDE(r) BESIDE(q)
 // What stencils for all lanes and those for some do otherwise: KEEP has a vector of results be in a row, from a lane on; GET loads elements, side by side
 // from there on, and PUT stores what a row has; EVERY goes over lanes; OUTERMOST are the first and the last lane of each half, of those that execute.
 #ifndef MASKED
-#include "all.h"
+#include "full.h"
 #elif VECTOR_BYTES == 64
-#include "some512.h"
+#include "masked512.h"
 #else
-#include "some256.h"
+#include "masked256.h"
 #endif
 // GETS and PUTS are whether the host loads and stores elements of those lanes that execute, and no others.
 #define PUTS_u8 SOME_BYTES

@@ -1,6 +1,6 @@
 // Lanes of a row where some execute, by masks of AVX-512: see "rows.h".
 
-#include "some.h"
+#include "masked.h"
 
 #define MASK_r(i) (__mmask16)((u32)m >> (i))
 #define MASK_q(i) (__mmask8)((u32)m >> (i))

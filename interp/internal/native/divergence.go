@@ -29,7 +29,7 @@ type Split struct {
 }
 
 // Divergence is what machine code knows of lanes that part: Go lends it, and takes it back. Its layout is that of struct ways in
-// _gen/c/ways.c.
+// _gen/c/warp.h.
 type Divergence struct {
 	LaneInstrs  int64 // PTX instructions of lanes executed, but for those of the lanes that execute now from Since on
 	CountedUpTo int64 // … of Context.Count

@@ -4,7 +4,7 @@
 //
 // What is compared with is not machine code's: of operations, the functions of package alu that the
 // stencils are made of; of memory and control flow, some lines that are written here from what package simt says they do.
-package rig
+package harness
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"gemu/interp/internal/alu"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/native/rig/tail"
+	"gemu/interp/internal/native/harness/epilogue"
 	"gemu/regfile"
 )
 
@@ -142,7 +142,7 @@ var frame = regfile.Size{R: 6, Q: 6, P: 5}
 
 // newSingle makes a program of one instruction and the tail.
 func (t *tester) newSingle(p *code.Program, instr code.Instr) *program {
-	p.Instrs = append([]code.Instr{instr}, tail.Instrs(t.Rand, &p.Consts, frame)...)
+	p.Instrs = append([]code.Instr{instr}, epilogue.Instrs(t.Rand, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 	return t.newProgram(p)
@@ -154,10 +154,10 @@ var commonStencils = []string{"begin", "out", "arrive", "switch_warp", "warp_end
 // isOwn reports whether a stencil is that of a subject of which a program begins with an instruction, and not one
 // that every program has.
 func isOwn(p *program, stencil string) bool {
-	instr, epilogue := &p.Instrs[0], p.Instrs[1:1+tail.Len]
+	instr, last := &p.Instrs[0], p.Instrs[1:1+epilogue.Len]
 	name, _, _ := strings.Cut(strings.ReplaceAll(stencil, "_", "."), ".full")
 	name, _, _ = strings.Cut(name, ".masked")
-	return name == instr.Op.String() || !slices.Contains(commonStencils, stencil) && !slices.ContainsFunc(epilogue, func(last code.Instr) bool { return last.Op.String() == name })
+	return name == instr.Op.String() || !slices.Contains(commonStencils, stencil) && !slices.ContainsFunc(last, func(e code.Instr) bool { return e.Op.String() == name })
 }
 
 // newProgram gives a program registers.
@@ -215,7 +215,7 @@ func (t *tester) assemble(p *program, m uint32) (*native.Code, *native.Context) 
 func (t *tester) execute(c *native.Code, ctx *native.Context, p *program, want *regfile.File, supported bool) string {
 	pc, reason := p.Blocks[0].Last, native.OtherEnd
 	if supported {
-		tail.Execute(p.Instrs[1:1+tail.Len], want, ctx.Mask)
+		epilogue.Execute(p.Instrs[1:1+epilogue.Len], want, ctx.Mask)
 	} else {
 		pc, reason = 0, native.Unsupported
 	}

@@ -1,6 +1,6 @@
 // Lanes of a row where some execute, by vectors of 256 bits whose signs are the lanes: see "rows.h".
 
-#include "some.h"
+#include "masked.h"
 
 // signs are masks of the lanes from i on, for instructions that look at signs.
 static inline __m256i signs8(u64 m, u32 i) { return _mm256_sllv_epi32(_mm256_set1_epi32((s32)m), (__m256i)((u32x8){31, 30, 29, 28, 27, 26, 25, 24} - i)); }

@@ -9,14 +9,14 @@ import (
 	"gemu/internal/part"
 	"gemu/interp/internal/code"
 	"gemu/interp/internal/mem"
-	"gemu/interp/internal/native/rig/tail"
+	"gemu/interp/internal/native/harness/epilogue"
 	"gemu/ptx"
 	"gemu/regfile"
 )
 
 // followed has a program of one instruction have the tail.
 func followed(rng *rand.Rand, p *code.Program, instr code.Instr) {
-	p.Instrs = append([]code.Instr{instr}, tail.Instrs(rng, &p.Consts, frame)...)
+	p.Instrs = append([]code.Instr{instr}, epilogue.Instrs(rng, &p.Consts, frame)...)
 	p.Blocks = []code.Block{{First: 0, Last: int32(len(p.Instrs))}}
 	p.Instrs = append(p.Instrs, code.Instr{Op: code.Exit})
 }
@@ -58,7 +58,7 @@ func differs(p *code.Program, f, want *regfile.File, ctx *Context, may bool) str
 	if !may {
 		pc, reason = 0, Unsupported
 	} else {
-		tail.Execute(p.Instrs[1:1+tail.Len], want, ctx.Mask)
+		epilogue.Execute(p.Instrs[1:1+epilogue.Len], want, ctx.Mask)
 	}
 	if ctx.PC != pc || ctx.Reason != reason || ctx.Lanes != ctx.Mask {
 		return fmt.Sprintf("it stops at %d for %d with lanes %#x, not at %d for %d", ctx.PC, ctx.Reason, ctx.Lanes, pc, reason)

@@ -1,4 +1,4 @@
-package rig
+package harness
 
 // This file draws values that operations are tried on.
 

@@ -1,7 +1,7 @@
 // Stencils for the warps of a CTA, which take turns until Go has something to do, as cta.go of package simt has it.
 
 #include "rows.h"
-#include "ways.h"
+#include "warp.h"
 
 #ifndef MASKED
 // all_lanes_run reports whether the warp takes turns with others and all its lanes are those of m.

@@ -195,9 +195,9 @@ func nextCTASource(body string) string {
 }`
 }
 
-// TestFollowers: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
+// TestNextCTAs: CTAs that follow each other in machine code do and count what those do that Go begins, in all modes and on
 // several threads; and they do follow each other.
-func TestFollowers(t *testing.T) {
+func TestNextCTAs(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -234,9 +234,9 @@ func TestFollowers(t *testing.T) {
 	}
 }
 
-// TestFollowersCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is before it is
+// TestNextCTAsCancelled: where a launch is cancelled, machine code does not go on from CTA to CTA: neither if it is before it is
 // entered, nor while it executes.
-func TestFollowersCancelled(t *testing.T) {
+func TestNextCTAsCancelled(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}

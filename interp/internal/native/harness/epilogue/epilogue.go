@@ -1,6 +1,6 @@
 // Package tail has instructions for tests to put behind the one that they try as machine code. They need all that one has to
 // leave as it was: the lanes, and where rows of each kind and constants begin.
-package tail
+package epilogue
 
 import (
 	"math/rand/v2"

@@ -13,7 +13,7 @@ import (
 	"gemu/regfile"
 )
 
-// Scheduler is the warps of a CTA that take turns. Its layout is that of struct team in _gen/c/ways.h.
+// Scheduler is the warps of a CTA that take turns. Its layout is that of struct team in _gen/c/warp.h.
 type Scheduler struct {
 	warps        unsafe.Pointer // array of *Context, by warp
 	full, masked unsafe.Pointer // by pc: code of the block that begins there, for all lanes, and for those of a mask

@@ -1,11 +1,11 @@
 // What stencils know of the divergence of warps, and of the warp scheduler.
 
-struct reconvergence { // Reconvergence in ways.go
+struct reconvergence { // Reconvergence in divergence.go
 	s32 pc;
 	u32 lanes, arrived, arrivals, number;
 };
 
-struct split { // Split in ways.go
+struct split { // Split in divergence.go
 	s32 pc;
 	u32 lanes, depth;
 };
@@ -29,14 +29,14 @@ struct warp { // Context, after struct machine
 
 _Static_assert(__builtin_offsetof(struct warp, barrier_block) == CONTEXT_BARRIER_BLOCK, "Context has another layout");
 
-enum { NOT_RUNNING, READY_IN_GO, READY, AT_BARRIER, ENDED, AT_ORDERED }; // State in team.go
+enum { NOT_RUNNING, READY_IN_GO, READY, AT_BARRIER, ENDED, AT_ORDERED }; // State in scheduler.go
 
 struct zero { // code.Row
 	u8 slot; // 1: a row, 2: a wide row, 3: a predicate
 	s32 row;
 };
 
-struct scheduler { // Scheduler in team.go
+struct scheduler { // Scheduler in scheduler.go
 	struct warp **warps;
 	stencil **full, **masked; // as in struct warp
 	s64 instrs_left;        // PTX instructions that the CTA may still execute, without those of the current slice

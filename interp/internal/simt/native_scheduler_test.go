@@ -292,8 +292,8 @@ X:	exit;
 }`
 }
 
-// TestTeams: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
-func TestTeams(t *testing.T) {
+// TestScheduler: warps that take turns in machine code do and count what they do in Go, and trap with the same words.
+func TestScheduler(t *testing.T) {
 	t.Parallel()
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
@@ -323,8 +323,8 @@ func TestTeams(t *testing.T) {
 	}
 }
 
-// TestTeamsUndivided: where lanes stay together, no policy looks at each block that they come to.
-func TestTeamsUndivided(t *testing.T) {
+// TestSchedulerOfConvergedWarps: where lanes stay together, no policy looks at each block that they come to.
+func TestSchedulerOfConvergedWarps(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -343,8 +343,8 @@ L:	add.u32 %i, %i, 1;
 	}
 }
 
-// TestTeamsInParallel: sums that CTAs form on several threads are whole.
-func TestTeamsInParallel(t *testing.T) {
+// TestSchedulerOnSeveralThreads: sums that CTAs form on several threads are whole.
+func TestSchedulerOnSeveralThreads(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -361,9 +361,9 @@ L:	red.global.add.u32 [%%o], 1;
 	}
 }
 
-// TestTeamsLimited: a warp is given its turn by machine code as long as it may execute a whole one, and stops where it would in Go, whatever
+// TestSchedulerNearStepLimit: a warp is given its turn by machine code as long as it may execute a whole one, and stops where it would in Go, whatever
 // it may execute.
-func TestTeamsLimited(t *testing.T) {
+func TestSchedulerNearStepLimit(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -385,9 +385,9 @@ L:	add.u32 %t, %t, 1;
 	}
 }
 
-// TestTeamsInSlices: CTAs with so many warps that they come back before they have ended, of which lanes have diverged, or left,
+// TestSchedulerAtSliceEnds: CTAs with so many warps that they come back before they have ended, of which lanes have diverged, or left,
 // follow others that are short: in the order of Go.
-func TestTeamsInSlices(t *testing.T) {
+func TestSchedulerAtSliceEnds(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}
@@ -430,8 +430,8 @@ Z:`)
 	}
 }
 
-// TestTeamsOfClusters: clusters stay together, on one thread as on several.
-func TestTeamsOfClusters(t *testing.T) {
+// TestSchedulerOfClusters: clusters stay together, on one thread as on several.
+func TestSchedulerOfClusters(t *testing.T) {
 	if interp.Native == nil {
 		t.Skip("this host executes no machine code of ours")
 	}

@@ -1,4 +1,4 @@
-package rig
+package harness
 
 // This file tries loads and stores of one element, by addresses in a row and from a fixed address.
 

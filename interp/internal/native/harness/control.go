@@ -1,4 +1,4 @@
-package rig
+package harness
 
 // This file tries what is between instructions: blocks and their ends, guards, counts, ways out.
 

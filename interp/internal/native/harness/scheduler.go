@@ -1,4 +1,4 @@
-package rig
+package harness
 
 // This file tries warps that take turns.
 

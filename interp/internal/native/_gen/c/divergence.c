@@ -2,7 +2,7 @@
 // stack.go of package simt). What they know of ways and meetings is Go's again whenever machine code comes back.
 
 #include "rows.h"
-#include "ways.h"
+#include "warp.h"
 
 #ifndef MASKED
 // diverge_X found the lanes that take a branch, of which outcome says which do, go to block B, and the others to block A;

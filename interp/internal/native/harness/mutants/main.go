@@ -1,7 +1,7 @@
-// Command try runs inputs for package mutate, with mutants of the machine code's engine: what package rig tries, the
+// Command mutants runs inputs for package mutate, with mutants of the machine code's engine: what package harness tries, the
 // programs of package corpus, and random ones. Each runs as machine code and in Go, and the two have to be the same.
 //
-// With arguments it is about mutants of stencils: "stencils MARK" writes which subjects of package rig, or tests, try which
+// With arguments it is about mutants of stencils: "stencils MARK" writes which subjects of package harness, or tests, try which
 // stencil of the level of processors with this mark (native.Level), in JSON; "stencil MARK SUBJECT…" reads a line of a table, and tries the subjects with
 // it in place of the stencil's own. The exit status is then 1 if something differs, and 0 if nothing does.
 package main
@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/native/rig"
+	"gemu/interp/internal/native/harness"
 )
 
 func main() {
@@ -48,14 +48,14 @@ func runStencilCommand(command, mark string, suites []string) error {
 }
 
 // trySuite tries a subject, always in the same way.
-func trySuite(s *rig.Suite, l *native.Library, rounds int) *rig.Result {
+func trySuite(s *harness.Suite, l *native.Library, rounds int) *harness.Result {
 	return s.Run(l, rand.New(rand.NewPCG(1, uint64(len(s.Name)))), rounds)
 }
 
 // stencilTests is what tries a stencil: subjects, or else tests.
 type stencilTests struct {
 	Suites []string
-	rig.Tests
+	harness.Tests
 }
 
 // testsByStencil are they, of a level, by the stencil's name.
@@ -63,11 +63,11 @@ func testsByStencil(level *native.Level) map[string]*stencilTests {
 	l := level.Library()
 	by := map[string]*stencilTests{}
 	for name := range l.Names() {
-		if by[name] = new(stencilTests); !rig.IsUnused(name) {
-			by[name].Tests, _ = rig.TestsOf(name)
+		if by[name] = new(stencilTests); !harness.IsUnused(name) {
+			by[name].Tests, _ = harness.TestsOf(name)
 		}
 	}
-	for s := range rig.Suites() {
+	for s := range harness.Suites() {
 		for _, name := range trySuite(&s, l, 1).Stencils {
 			by[name].Suites = append(by[name].Suites, s.Name)
 		}
@@ -86,7 +86,7 @@ func tryStencil(in io.Reader, level *native.Level, names []string) error {
 	}
 	name, _, _ := strings.Cut(string(line), "\t")
 	l := level.Library(string(line))
-	for s := range rig.Suites() {
+	for s := range harness.Suites() {
 		if !slices.Contains(names, s.Name) {
 			continue
 		}

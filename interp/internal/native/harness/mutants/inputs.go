@@ -12,7 +12,7 @@ import (
 	"gemu/internal/trial"
 	"gemu/interp"
 	"gemu/interp/internal/native"
-	"gemu/interp/internal/native/rig"
+	"gemu/interp/internal/native/harness"
 	"gemu/interp/internal/simt"
 )
 
@@ -35,13 +35,13 @@ func runGoMutants() {
 	trial.Main(&trial.Corpus{Groups: append([]string{stencilGroup}, files...), Load: inputs})
 }
 
-// stencilGroup is the group of what package rig tries.
+// stencilGroup is the group of what package harness tries.
 const stencilGroup = "stencils"
 
 // inputs makes the inputs of a group.
 func inputs(group string) (list []trial.Input, err error) {
 	if group == stencilGroup {
-		for s := range rig.Suites() {
+		for s := range harness.Suites() {
 			list = append(list, trial.Input{Name: "stencils: " + s.Name, Kind: trial.Check, Run: func() trial.Result {
 				r := trySuite(&s, native.HostLibrary(), 1)
 				return trial.Result{Mismatch: r.Differs != "", Cost: int64(r.Compared), Saved: []int64{int64(r.Compared)}} // what has no machine code is slower
