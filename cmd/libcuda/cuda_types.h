@@ -1,6 +1,5 @@
-// The types of the CUDA driver API that this library's functions have, as far as
-// their binary interface goes: handles are 64-bit numbers, which C passes like
-// pointers, enums are ints, structures have the layout of version 12.
+// The types of the CUDA driver API for the functions of this library, as far as the binary interface needs them:
+// handles are 64-bit numbers, which C passes like pointers; enums are ints; structures have the layout of version 12.
 
 #ifndef GEMU_CUDA_TYPES_H
 #define GEMU_CUDA_TYPES_H
@@ -21,7 +20,7 @@ typedef struct { char reserved[64]; } CUipcMemHandle;
 typedef struct { char reserved[64]; } CUipcEventHandle;
 typedef struct { unsigned char reserved[64]; } CUmemPoolPtrExportData;
 
-typedef struct { uint64_t opaque[16]; } CUtensorMap; // at multiples of 64
+typedef struct { uint64_t opaque[16]; } CUtensorMap; // aligned to 64 bytes
 
 typedef void (*CUhostFn)(void *user);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *user);
@@ -49,7 +48,7 @@ typedef struct {
 	const void *srcHost;
 	CUdeviceptr srcDevice;
 	uint64_t srcArray;
-	uint64_t srcContext; // reserved but in CUDA_MEMCPY3D_PEER
+	uint64_t srcContext; // reserved except in CUDA_MEMCPY3D_PEER
 	size_t srcPitch, srcHeight;
 	size_t dstXInBytes, dstY, dstZ, dstLOD;
 	unsigned dstMemoryType;
@@ -74,7 +73,7 @@ typedef struct {
 	unsigned Format, NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
 
-// A union in CUDA's own header: array, mipmap, linear and pitch2D begin at the same place.
+// A union in CUDA's header: array, mipmap, linear and pitch2D begin at the same offset.
 typedef struct {
 	unsigned resType;
 	union {
@@ -124,8 +123,8 @@ typedef struct {
 	unsigned flags;
 } CUmemcpyAttributes;
 
-// A union in CUDA's own header: of memory that begins at place, the length of rows and the height of layers in elements follow;
-// of an array, which place is then, the offset in three dimensions.
+// A union in CUDA's header. For linear memory at place, the length of rows and the height of layers in elements follow;
+// for an array, place is its handle, and the three-dimensional offset follows.
 typedef struct {
 	int type;
 	uint64_t place;
@@ -139,7 +138,7 @@ typedef struct {
 	unsigned flags;
 } CUDA_MEMCPY3D_BATCH_OP;
 
-// A union in CUDA's own header: sm is the resource of type 1.
+// A union in CUDA's header: sm is the resource of type 1.
 typedef struct CUdevResource {
 	int type;
 	unsigned char pad[92];
@@ -170,7 +169,7 @@ typedef struct {
 	} allocFlags;
 } CUmemAllocationProp;
 
-// A union in CUDA's own header: what is behind barrierFlags is of waits and writes.
+// A union in CUDA's header: the fields after barrierFlags are for waits and writes.
 typedef struct {
 	int operation;
 	unsigned barrierFlags;
@@ -193,7 +192,7 @@ typedef struct {
 	void *userData;
 } CUDA_HOST_NODE_PARAMS;
 
-// Version 2 of the structure has two members more than version 1.
+// Version 2 of the structure has two more members than version 1.
 typedef struct {
 	CUfunction func;
 	unsigned gridDimX, gridDimY, gridDimZ;
@@ -226,7 +225,7 @@ typedef struct {
 	CUDA_MEMCPY3D copyParams;
 } CUDA_MEMCPY_NODE_PARAMS;
 
-// CUgraphNodeParams is a union in CUDA's own header: params has the members of the kind that type says.
+// CUgraphNodeParams is a union in CUDA's header: params has the members for the kind in type.
 typedef struct {
 	int type, reserved0[3];
 	union {
@@ -294,7 +293,7 @@ typedef struct {
 	int textureAlign;
 } CUdevprop;
 
-// What results are called is said in C.
+// The names of results are in C, for children of fork.
 CUresult cuGetErrorName(CUresult of, const char **to);
 CUresult cuGetErrorString(CUresult of, const char **to);
 

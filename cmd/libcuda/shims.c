@@ -1,8 +1,7 @@
-// The functions that only say something in another way: those with the thread's own
-// default stream (suffix _ptsz, and _ptds where there is no stream to name), those
-// whose version 2 has the same interface as version 1, the launches from before
-// cuLaunchKernel, cuGetProcAddress and cuGetExportTable; and what results are called, which
-// a child of fork may ask as well.
+// Functions that only differ in form from functions in Go: variants for the thread's own default stream (suffix _ptsz,
+// or _ptds without a stream parameter), functions whose version 2 has the same interface as version 1, launches from
+// before cuLaunchKernel, cuGetProcAddress and cuGetExportTable; and the names of results, which a child of fork may
+// request, too.
 
 #define _GNU_SOURCE // for dladdr
 #include <dlfcn.h>
@@ -15,7 +14,7 @@ static const CUstream per_thread = 2;
 
 static CUstream of_thread(CUstream s) { return s != 0 ? s : per_thread; }
 
-// wait ends a call without a stream, whose work was submitted.
+// wait_for ends a call without a stream parameter, whose work was submitted.
 static CUresult wait_for(CUresult submitted)
 {
 	return submitted != 0 ? submitted : cuStreamSynchronize(per_thread);
@@ -46,7 +45,7 @@ CUresult cuMemcpyHtoAAsync_v2_ptsz(CUarray dst, size_t at, const void *src, size
 CUresult cuMemcpyAtoH_v2_ptds(void *dst, CUarray src, size_t at, size_t n) { return wait_for(cuMemcpyAtoHAsync_v2(dst, src, at, n, per_thread)); }
 CUresult cuMemcpyAtoHAsync_v2_ptsz(void *dst, CUarray src, size_t at, size_t n, CUstream s) { return cuMemcpyAtoHAsync_v2(dst, src, at, n, of_thread(s)); }
 
-// Those without a stream of their own wait for the thread's by way of the legacy one.
+// Functions without a stream parameter wait for the thread's stream through the legacy stream.
 CUresult cuMemcpyDtoA_v2_ptds(CUarray dst, size_t at, CUdeviceptr src, size_t n) { return cuMemcpyDtoA_v2(dst, at, src, n); }
 CUresult cuMemcpyAtoD_v2_ptds(CUdeviceptr dst, CUarray src, size_t at, size_t n) { return cuMemcpyAtoD_v2(dst, src, at, n); }
 CUresult cuMemcpyAtoA_v2_ptds(CUarray dst, size_t to, CUarray src, size_t from, size_t n) { return cuMemcpyAtoA_v2(dst, to, src, from, n); }
@@ -59,8 +58,7 @@ CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned short v
 CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr dst, size_t pitch, unsigned v, size_t w, size_t h, CUstream s) { return cuMemsetD2D32Async(dst, pitch, v, w, h, of_thread(s)); }
 CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr p, size_t n, CUdevice dev, CUstream s) { return cuMemPrefetchAsync(p, n, dev, of_thread(s)); }
 
-// device_at is the number of a place: that of the host, of one of its nodes or of the caller's is -1, that of what is no
-// place -2.
+// device_at returns the device number of a location: -1 for the host and its nodes, -2 for an invalid location.
 static CUdevice device_at(CUmemLocation where)
 {
 	switch (where.type) {
@@ -101,7 +99,8 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
 
 CUresult cuLaunchHostFunc_ptsz(CUstream s, CUhostFn f, void *user) { return cuLaunchHostFunc(of_thread(s), f, user); }
 
-// How the driver's thread waits for the function (CU_HOST_TASK_BLOCKING, CU_HOST_TASK_SPINWAIT) changes nothing here.
+// The way in which the driver's thread waits for the function (CU_HOST_TASK_BLOCKING, CU_HOST_TASK_SPINWAIT) has no
+// effect here.
 CUresult cuLaunchHostFunc_v2(CUstream s, CUhostFn f, void *user, unsigned mode)
 {
 	enum { invalid_value = 1, spin = 1 };
@@ -115,8 +114,8 @@ CUresult cuMemcpy3DBatchAsync_ptsz(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, size_t
 CUresult cuMemcpy3DBatchAsync_v2_ptsz(size_t n, CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, CUstream s) { return cuMemcpy3DBatchAsync_v2(n, ops, flags, of_thread(s)); }
 CUresult cuStreamGetDevResource_ptsz(CUstream s, CUdevResource *r, int type) { return cuStreamGetDevResource(of_thread(s), r, type); }
 
-// for_batch does something with each range of a batch, place k being of those from indices[k] on, up to those of the next. Without
-// places the ranges have none.
+// for_batch calls each for every range of a batch. Place k applies to the ranges from indices[k] up to indices[k + 1].
+// Without places the ranges have none.
 static CUresult for_batch(CUresult each(CUdeviceptr, size_t, CUmemLocation, CUstream), CUdeviceptr *ranges, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s)
 {
 	enum { invalid_value = 1, most = 1 << 20 };
@@ -140,7 +139,7 @@ static CUresult for_batch(CUresult each(CUdeviceptr, size_t, CUmemLocation, CUst
 
 static CUresult prefetch(CUdeviceptr p, size_t n, CUmemLocation where, CUstream s) { return cuMemPrefetchAsync_v2(p, n, where, 0, s); }
 
-// What is discarded has any value, so that it may keep its own; only the range is looked at.
+// Discarded memory may have any content, so it is left unchanged; only the range is checked.
 static CUresult discard(CUdeviceptr p, size_t n, CUmemLocation where, CUstream s)
 {
 	(void)where;
@@ -168,11 +167,11 @@ CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *p, size_t *sizes, size_t
 }
 CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr *p, size_t *sizes, size_t count, CUmemLocation *places, size_t *indices, size_t n, unsigned long long flags, CUstream s) { return cuMemDiscardAndPrefetchBatchAsync(p, sizes, count, places, indices, n, flags, of_thread(s)); }
 
-// The versions have the same structure, which has grown within its room.
+// Both versions have the same structure, in which reserved space was given to new members.
 CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph g, const CUgraphNode *after, const CUgraphEdgeData *edges, size_t n, CUgraphNodeParams *p) { return cuGraphAddNode_v2(node, g, (CUgraphNode *)after, (CUgraphEdgeData *)edges, n, p); }
 CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *p) { return cuGraphNodeSetParams(node, p); }
 
-// The parameters of a node by the functions for each kind. Those of a conditional node have no such function.
+// The parameters of a node, read by the function for its kind. Conditional nodes have no such function.
 CUresult cuGraphNodeGetParams(CUgraphNode node, CUgraphNodeParams *p)
 {
 	enum { invalid_value = 1, not_supported = 801 };
@@ -211,7 +210,7 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *p, size_t n, CUstream s) { return cuM
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) { return cuMemAllocFromPoolAsync(p, n, pool, of_thread(s)); }
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, CUstream s) { return cuMemFreeAsync(p, of_thread(s)); }
 
-// A stream has a context or a green one.
+// A stream belongs to a context or to a green context.
 CUresult cuStreamGetCtx_v2(CUstream s, CUcontext *ctx, CUgreenCtx *green)
 {
 	CUgreenCtx in = 0;
@@ -226,7 +225,7 @@ CUresult cuStreamGetCtx_v2(CUstream s, CUcontext *ctx, CUgreenCtx *green)
 }
 CUresult cuStreamGetCtx_v2_ptsz(CUstream s, CUcontext *ctx, CUgreenCtx *green) { return cuStreamGetCtx_v2(of_thread(s), ctx, green); }
 
-// The versions differ in which GPUs have them.
+// The versions differ only in the GPUs that support them.
 CUresult cuStreamWaitValue32(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(s, p, v, flags); }
 CUresult cuStreamWaitValue32_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(of_thread(s), p, v, flags); }
 CUresult cuStreamWaitValue32_v2_ptsz(CUstream s, CUdeviceptr p, uint32_t v, unsigned flags) { return cuStreamWaitValue32_v2(of_thread(s), p, v, flags); }
@@ -299,8 +298,7 @@ CUresult cuGraphExecUpdate(CUgraphExec x, CUgraph g, CUgraphNode *node, int *res
 	return r;
 }
 
-// Calls that a mode would forbid do no harm, and are let through in each: only what the mode was set to
-// is known.
+// Calls that a mode forbids are harmless here, and are allowed in every mode: the mode is only stored.
 CUresult cuThreadExchangeStreamCaptureMode(int *mode)
 {
 	enum { invalid_value = 1, relaxed = 2 };
@@ -343,16 +341,17 @@ CUresult cuLaunchGrid(CUfunction f, int width, int height) { return cuLaunchGrid
 // Results of cuGetProcAddress_v2 (CUdriverProcAddressQueryResult).
 enum { found = 0, not_found = 1, version_not_sufficient = 2 };
 
-// Flags of cuGetProcAddress: which default stream the function has. Without a flag it is the legacy one.
+// Flags of cuGetProcAddress: the default stream of the function. Without a flag it is the legacy stream.
 enum { legacy_default_stream = 1, per_thread_default_stream = 2 };
 
-// Version of CUDA that brought cuGetProcAddress. NVIDIA's driver gives an older function for every version, as published
-// programs ask for cuFuncSetAttribute, which came with 9.0, by 2000. A newer function needs its version (CUDA Programming
-// Guide, "Driver Entry Point Access", on cuDeviceGetExecAffinitySupport).
+// The version of CUDA that introduced cuGetProcAddress. NVIDIA's driver returns an older function for every requested
+// version: published programs request cuFuncSetAttribute, which came with 9.0, with version 2000. A newer function
+// needs its version (CUDA Programming Guide, "Driver Entry Point Access", on cuDeviceGetExecAffinitySupport).
 enum { first_version_asked = 11030 };
 
-// find is the newest function of a name up to a version, with the thread's own default stream if that is wanted and
-// makes a difference. Of a function that is older than cuGetProcAddress, it is the oldest where the version is older still.
+// find returns the newest function with a name up to a version, and the variant for the thread's own default stream if
+// that is requested and exists. A function older than cuGetProcAddress is found for every version: then it is the
+// oldest.
 static const struct symbol *find(const char *name, int version, int thread, int *status)
 {
 	const struct symbol *best = NULL, *oldest = NULL;

@@ -5,25 +5,25 @@
 
 // symbol is an exported function.
 struct symbol {
-	const char *request; // what cuGetProcAddress is asked for
-	int since;           // version of CUDA that brought it; 0 if it does not matter
+	const char *request; // name for cuGetProcAddress
+	int since;           // version of CUDA that introduced it; 0 if it does not matter
 	int per_thread;      // its default stream is that of the thread
 	void *address;
 };
 
-// gemu_symbols are all of them, with a null request behind the last.
+// gemu_symbols lists all functions; the last entry has a null request.
 extern const struct symbol gemu_symbols[];
 
-// result is what a result is called, and what it means.
+// result is a result code with its name and its description.
 struct result {
 	int code;
 	const char *name, *description;
 };
 
-// gemu_results are all of them, with a null name behind the last.
+// gemu_results lists all results; the last entry has a null name.
 extern const struct result gemu_results[];
 
-// gemu_unsupported is the result of a function that the library does not have.
+// gemu_unsupported returns the result of a function that the library does not have.
 int gemu_unsupported(char *name);
 
 #endif

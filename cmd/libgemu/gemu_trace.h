@@ -1,15 +1,15 @@
-// gemu_trace.h: write a commit log that gemu compares with a run of its own (gemu replay), from C or
-// C++. It needs nothing else of gemu, and no library: it is for simulators, and for test benches of
-// hardware. docs/simulators.md has an example, docs/trace.md what the fields mean.
+// gemu_trace.h: write a log from C or C++, which gemu compares with its own run (gemu replay). The header needs no
+// library and nothing else of gemu: it is for simulators, and for test benches of hardware. docs/simulators.md has an
+// example, docs/trace.md the meaning of the fields.
 //
-// A log is: gemu_trace_begin; for each launch gemu_trace_launch, its records, gemu_trace_end; and
-// gemu_trace_finish, without which it is not whole. Records of a CTA may come among those of others;
-// those of a thread come in order. A record is gemu_trace_record, or gemu_trace_return, _wake, _effect or
-// _trap, then its results, then its accesses, then gemu_trace_record_end. Arrays of lanes have 64 elements, of which
-// those of lanes that do not execute the instruction are not looked at.
+// A log is written by gemu_trace_begin; for each launch gemu_trace_launch, its records, gemu_trace_end; and
+// gemu_trace_finish, without which the log is incomplete. Records of several CTAs may be interleaved; records of one
+// thread must be in order. A record is written by gemu_trace_record, or by gemu_trace_return, _wake, _effect or _trap,
+// then its results, then its accesses, then gemu_trace_record_end. Arrays of lanes have 64 elements; elements of lanes
+// that do not execute the instruction are not read.
 //
-// It is written as protocol buffers (trace/trace.proto) behind their lengths. A gemu_trace is not for
-// use by several threads at a time.
+// The log consists of protocol buffers (trace/trace.proto), each after its length. A gemu_trace must not be used by
+// several threads at the same time.
 
 #ifndef GEMU_TRACE_H
 #define GEMU_TRACE_H
@@ -19,36 +19,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-// gemu_trace is a log that is being written. Its fields are the header's own, but for failed: whether
-// writing has failed, or memory has run out.
+// gemu_trace is a log under construction. Its fields are private, except failed: whether writing has failed, or memory
+// is exhausted.
 typedef struct {
 	FILE *file;
-	unsigned char *data; // the entry that is being made
+	unsigned char *data; // the entry under construction
 	size_t size, room;
-	size_t record;       // where the record in it begins
+	size_t record;       // start of the record in it
 	uint64_t lanes, records;
 	int failed;
 } gemu_trace;
 
-// What an access does. Of GEMU_TRACE_ZERO, of st.bulk, bytes are 0, and what is stored are lengths.
+// The kinds of access. GEMU_TRACE_ZERO is for st.bulk: bytes is 0, and stored holds lengths.
 enum { GEMU_TRACE_LOAD = 0, GEMU_TRACE_STORE = 1, GEMU_TRACE_ATOMIC = 2, GEMU_TRACE_ZERO = 3 };
 
-// What an asynchronous operation does at a time.
+// The phases of an asynchronous operation.
 enum { GEMU_TRACE_ISSUED = 1, GEMU_TRACE_READS = 2, GEMU_TRACE_WRITES = 4 };
 
-// gemu_trace_memory is an access to memory, with all that a log can have of it; what is zero is not there.
+// gemu_trace_memory is an access to memory, with all information that a log can have about it. Fields that are zero are
+// omitted.
 typedef struct {
 	int kind;
 	const char *space;         // as "global"
-	uint32_t bytes;            // of a lane
-	uint64_t lanes;            // that do it; 0: all of the record's
+	uint32_t bytes;            // per lane
+	uint64_t lanes;            // the accessing lanes; 0: all lanes of the record
 	const uint64_t *addresses; // addresses[lane]
-	const uint64_t *stored;    // elements that are stored, or that atomics combine with what is there: 64 values each, of up to 64 bits
+	const uint64_t *stored;    // elements that are stored, or that atomics combine with the memory: 64 values each, of up to 64 bits
 	int n_stored;
-	uint64_t left_out;         // of them those that are not stored, bit 0 for the first: a vector with _
-	const uint64_t *compared;  // what .cas compares with what is there, as stored is
+	uint64_t left_out;         // elements that are not stored, bit 0 for the first: a vector operand with _
+	const uint64_t *compared;  // elements that .cas compares with the memory, in the form of stored
 	int n_compared;
-	const void *data;          // of asynchronous operations, instead: bytes that are written
+	const void *data;          // of asynchronous operations instead: the bytes written
 } gemu_trace_memory;
 
 static inline void gemu_trace__byte(gemu_trace *t, unsigned char b)
@@ -73,7 +74,7 @@ static inline void gemu_trace__varint(gemu_trace *t, uint64_t v)
 	gemu_trace__byte(t, (unsigned char)v);
 }
 
-// A field that is 0 or "" is left out.
+// A field that is 0 or "" is omitted.
 static inline void gemu_trace__number(gemu_trace *t, int field, uint64_t v)
 {
 	if (v) {
@@ -102,7 +103,7 @@ static inline void gemu_trace__text(gemu_trace *t, int field, const char *s)
 	}
 }
 
-// A message within another, or an entry: what is behind open comes behind its length by close.
+// A message within a message, or an entry: close inserts the length before the content written after open.
 static inline size_t gemu_trace__open(gemu_trace *t, int field)
 {
 	gemu_trace__varint(t, (uint64_t)field << 3 | 2);
@@ -132,7 +133,7 @@ static inline void gemu_trace__numbers(gemu_trace *t, int field, const uint32_t 
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace__put writes the entry that has been made.
+// gemu_trace__put writes the entry under construction.
 static inline void gemu_trace__put(gemu_trace *t)
 {
 	gemu_trace__close(t, 0);
@@ -141,8 +142,8 @@ static inline void gemu_trace__put(gemu_trace *t)
 	t->size = 0;
 }
 
-// gemu_trace_begin begins a log. By is the simulator's name, lacks are names of what the log does not
-// have (docs/trace.md), with a null pointer behind them.
+// gemu_trace_begin begins a log. by is the simulator's name; lacks is a NULL-terminated list of the kinds of
+// information that the log does not have (docs/trace.md).
 static inline void gemu_trace_begin(gemu_trace *t, FILE *file, const char *by, const char *const *lacks)
 {
 	size_t from;
@@ -157,7 +158,7 @@ static inline void gemu_trace_begin(gemu_trace *t, FILE *file, const char *by, c
 	gemu_trace__put(t);
 }
 
-// gemu_trace_launch begins a launch, the number-th of the log from 0 on. File is the PTX.
+// gemu_trace_launch begins launch number of the log, from 0 on. file is the PTX.
 static inline void gemu_trace_launch(gemu_trace *t, uint64_t number, const char *kernel, const char *file, const uint32_t grid[3], const uint32_t block[3], uint32_t warp_size)
 {
 	size_t from = gemu_trace__open(t, 2);
@@ -171,9 +172,9 @@ static inline void gemu_trace_launch(gemu_trace *t, uint64_t number, const char 
 	gemu_trace__put(t);
 }
 
-// gemu_trace_record begins an instruction that a warp has executed: CTA is linear in the grid, seq how
-// many the warp has executed before, line that of the PTX, name the opcode or "". Of the lanes that are
-// active together those of lanes execute it, as the guard says.
+// gemu_trace_record begins an instruction that a warp has executed. cta is its linear index in the grid, seq the number
+// of instructions that the warp has executed before, line the line in the PTX, name the opcode or "". active are the
+// lanes that are active together; lanes are those for which the guard holds.
 static inline void gemu_trace_record(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, const char *name, uint64_t lanes, uint64_t active)
 {
 	t->record = gemu_trace__open(t, 5);
@@ -189,7 +190,7 @@ static inline void gemu_trace_record(gemu_trace *t, uint64_t cta, uint32_t warp,
 		gemu_trace__fixed(t, 9, active);
 }
 
-// gemu_trace__about begins a record that is not of an instruction as it executes.
+// gemu_trace__about begins a record that is not the execution of an instruction.
 static inline void gemu_trace__about(gemu_trace *t, int kind, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, const char *note)
 {
 	gemu_trace_record(t, cta, warp, seq, line, "", lanes, lanes);
@@ -197,21 +198,21 @@ static inline void gemu_trace__about(gemu_trace *t, int kind, uint64_t cta, uint
 	gemu_trace__text(t, 14, note);
 }
 
-// gemu_trace_return begins the results of a call, which lanes are back from: at line.
+// gemu_trace_return begins the results of the call at line, from which lanes have returned.
 static inline void gemu_trace_return(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes)
 {
 	gemu_trace__about(t, 1, cta, warp, seq, line, lanes, NULL);
 }
 
-// gemu_trace_wake begins the results of a barrier, which lanes have passed: at line.
+// gemu_trace_wake begins the results of the barrier at line, which lanes have passed.
 static inline void gemu_trace_wake(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes)
 {
 	gemu_trace__about(t, 2, cta, warp, seq, line, lanes, NULL);
 }
 
-// gemu_trace_effect begins what an asynchronous operation does that lanes have issued at line: the number-th
-// of its CTA; now is of GEMU_TRACE_ISSUED and so on. As it writes, its accesses have data, and registers that
-// it writes are results.
+// gemu_trace_effect begins a phase of an asynchronous operation that lanes have issued at line. number counts the
+// operations of the CTA; now is a set of GEMU_TRACE_ISSUED and so on. When it writes, its accesses have data, and the
+// registers that it writes are results.
 static inline void gemu_trace_effect(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, uint64_t number, int now)
 {
 	char note[64];
@@ -221,20 +222,20 @@ static inline void gemu_trace_effect(gemu_trace *t, uint64_t cta, uint32_t warp,
 	gemu_trace__about(t, 3, cta, warp, seq, line, lanes, note);
 }
 
-// gemu_trace_trap begins, and needs no more than its end, a trap of lanes at line, which ends the launch.
+// gemu_trace_trap begins a trap of lanes at line, which ends the launch. It needs only gemu_trace_record_end.
 static inline void gemu_trace_trap(gemu_trace *t, uint64_t cta, uint32_t warp, uint64_t seq, uint32_t line, uint64_t lanes, const char *message)
 {
 	gemu_trace__about(t, 4, cta, warp, seq, line, lanes, message);
 }
 
-// gemu_trace_depth says how many calls the lanes of a record are in.
+// gemu_trace_depth sets the call depth of the lanes of a record.
 static inline void gemu_trace_depth(gemu_trace *t, uint32_t depth)
 {
 	gemu_trace__number(t, 11, depth);
 }
 
-// gemu_trace__value writes what lanes have: uniform, or one by one. Readers find out the rest. High is
-// NULL but of 128 bits.
+// gemu_trace__value writes the values of lanes: one value if they are uniform, otherwise one for each lane. high is
+// NULL except for 128 bits.
 static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t bits, uint64_t lanes, const uint64_t *v, const uint64_t *high)
 {
 	uint64_t cut = bits >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1, mask = 0;
@@ -273,7 +274,7 @@ static inline void gemu_trace__value(gemu_trace *t, const char *name, uint32_t b
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace_result is a register that the lanes have got, of up to 64 bits; of a predicate, of 1 bit.
+// gemu_trace_result adds a register that the lanes have received, of up to 64 bits; a predicate has 1 bit.
 static inline void gemu_trace_result(gemu_trace *t, const char *name, uint32_t bits, const uint64_t *values)
 {
 	size_t from = gemu_trace__open(t, 12);
@@ -281,7 +282,7 @@ static inline void gemu_trace_result(gemu_trace *t, const char *name, uint32_t b
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace_result128 is one of 128 bits: low[lane] are bits 0 to 63.
+// gemu_trace_result128 adds a register of 128 bits: low[lane] holds bits 0 to 63.
 static inline void gemu_trace_result128(gemu_trace *t, const char *name, const uint64_t *low, const uint64_t *high)
 {
 	size_t from = gemu_trace__open(t, 12);
@@ -289,7 +290,7 @@ static inline void gemu_trace_result128(gemu_trace *t, const char *name, const u
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace__elements writes elements of an access, as a field.
+// gemu_trace__elements writes elements of an access as a field.
 static inline void gemu_trace__elements(gemu_trace *t, int field, const gemu_trace_memory *m, uint64_t lanes, const uint64_t *v, int n, uint64_t left_out)
 {
 	int i;
@@ -303,7 +304,7 @@ static inline void gemu_trace__elements(gemu_trace *t, int field, const gemu_tra
 	}
 }
 
-// gemu_trace_memory_access is an access to memory, by some lanes of the record.
+// gemu_trace_memory_access adds an access to memory by some lanes of the record.
 static inline void gemu_trace_memory_access(gemu_trace *t, const gemu_trace_memory *m)
 {
 	size_t from = gemu_trace__open(t, 13), value;
@@ -328,8 +329,8 @@ static inline void gemu_trace_memory_access(gemu_trace *t, const gemu_trace_memo
 	gemu_trace__close(t, from);
 }
 
-// gemu_trace_access is an access to memory by all lanes of the record, of bytes per lane at addresses, in a
-// state space as "global". Of stores, stored has the elements, 64 values each: n of them; 0 if they are not known.
+// gemu_trace_access adds an access to memory by all lanes of the record, of bytes per lane at addresses, in a state
+// space such as "global". For stores, stored holds n elements of 64 values each; n is 0 if they are unknown.
 static inline void gemu_trace_access(gemu_trace *t, int kind, const char *space, uint32_t bytes, const uint64_t *addresses, const uint64_t *stored, int n)
 {
 	gemu_trace_memory m;
@@ -350,7 +351,7 @@ static inline void gemu_trace_record_end(gemu_trace *t)
 	gemu_trace__put(t);
 }
 
-// gemu_trace_end ends the launch: by an error, or NULL.
+// gemu_trace_end ends the launch; error is its error, or NULL.
 static inline void gemu_trace_end(gemu_trace *t, uint64_t number, const char *error)
 {
 	size_t from = gemu_trace__open(t, 6);
@@ -360,7 +361,7 @@ static inline void gemu_trace_end(gemu_trace *t, uint64_t number, const char *er
 	gemu_trace__put(t);
 }
 
-// gemu_trace_finish ends the log, but does not close the file. It gives 0 if all of it was written.
+// gemu_trace_finish ends the log and does not close the file. It returns 0 if the whole log was written.
 static inline int gemu_trace_finish(gemu_trace *t)
 {
 	size_t from = gemu_trace__open(t, 7);

@@ -1,4 +1,4 @@
-// The functions whose result is a text: a call into Go gives a number, in a child of fork without entering Go.
+// Functions that return a text: the call into Go returns a number. A child of fork does not enter Go.
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// getenv's own variables. The program may change them at any time from another thread,
-// so they are copied while it waits for the library to load.
+// The program may change the environment at any time from another thread. So the variables are copied while the program
+// waits for the library to load.
 extern char **environ;
 
-static char **variables; // each NAME=VALUE; NULL behind the last
+static char **variables; // each NAME=VALUE; NULL-terminated
 
 __attribute__((constructor)) static void copy_environment(void)
 {

@@ -7,16 +7,16 @@
 
 #include "_cgo_export.h"
 
-// ended is a thread that has ended: an element of a list.
+// ended is a thread that has ended, as an element of a list.
 struct ended {
 	uint64_t number;
 	struct ended *next;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;    // key is made
-static pthread_once_t started = PTHREAD_ONCE_INIT; // Go has started
-static pthread_key_t key; // of a thread's struct ended
+static pthread_once_t once = PTHREAD_ONCE_INIT;    // makes key
+static pthread_once_t started = PTHREAD_ONCE_INIT; // waits until Go has started
+static pthread_key_t key; // each thread's struct ended
 static struct ended *list;
 static uint64_t last;
 static int forked;
@@ -30,27 +30,27 @@ static void end(void *p)
 	pthread_mutex_unlock(&mutex);
 }
 
-extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t); // of runtime/cgo: what the end of a thread calls Go with
+extern void (*x_crosscall2_ptr)(void (*)(void *), void *, int, size_t); // of runtime/cgo: enters Go at the end of a thread
 
 static void in_child(void)
 {
 	forked = 1;
 	x_crosscall2_ptr = NULL;
-	mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; // another thread may have had it
+	mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; // another thread may have held it at the fork
 }
 
-// A call into Go waits until Go has started, which it does in a thread of its own when
-// the library is loaded. In a child of fork that would be for ever.
+// A call into Go waits until Go has started, which happens in a separate thread when the library is loaded. A child of
+// fork would wait for ever.
 static void before_fork(void) { pthread_once(&started, process_started); }
 
-// Even a child that is forked before the first call lacks Go's threads.
+// A child forked before the first call also lacks Go's threads.
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(before_fork, NULL, in_child); }
 
 void __real_crosscall2(void (*)(void *), void *, int, size_t);
 
-// __wrap_crosscall2 is what cgo's functions call Go with (the linker's option -wrap): n bytes at a are the arguments, and
-// an int behind them, the result. A child of fork lacks Go's threads, and any of the runtime's locks may be held for
-// ever in it, so a call does not enter Go: its result, if it has one, is process_forked.
+// __wrap_crosscall2 is the function by which cgo enters Go (linker option -wrap). The n bytes at a are the arguments,
+// followed by the result, an int. A child of fork lacks Go's threads, and any lock of the runtime may be held for ever.
+// So in a child a call does not enter Go, and its result, if it has one, is process_forked.
 void __wrap_crosscall2(void (*fn)(void *), void *a, int n, size_t context)
 {
 	const int32_t result = process_forked;
@@ -67,7 +67,7 @@ void process_enter(void)
 	enum { size = 64 << 10 };
 	stack_t stack;
 	if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
-		// It is never given back: few threads lose theirs, and signals may come to the last.
+		// never freed: few threads lose their stack, and a signal may come at any time
 		stack = (stack_t){.ss_sp = malloc(size), .ss_size = size};
 		if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0)
 			abort();
@@ -110,7 +110,7 @@ static void run_exit(void)
 	process_exit();
 }
 
-// The process may end by exit and by quick_exit, and by either in a handler of the other.
+// The process may end by exit and by quick_exit, and each may be called in a handler of the other.
 static void at_exit(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

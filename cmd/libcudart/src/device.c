@@ -1,12 +1,12 @@
-// Devices: what they are, limits, and access between them.
+// Devices: properties, limits and peer access.
 
 #include <stdint.h>
 #include <string.h>
 
 #include "cudart.h"
 
-// Members of a cudaDeviceProp, and the attribute of the driver that is their value. Those of
-// arrays have the attributes from that on.
+// Members of a cudaDeviceProp with the driver's attribute that is their value. Array members have consecutive
+// attributes from the given one on.
 #define MEMBER(attribute, member) {attribute, offsetof(struct cudaDeviceProp, member), sizeof(((struct cudaDeviceProp *)0)->member), 0}
 #define WIDE(attribute, member) {attribute, offsetof(struct cudaDeviceProp, member), sizeof(size_t), 1}
 
@@ -146,7 +146,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 }
 
 #if MAJOR == 12
-// Programs of before version 12 have the beginning of the structure.
+// Programs built before version 12 have only the beginning of the structure.
 cudaError_t cudaGetDeviceProperties(void *p, int device)
 {
 	struct cudaDeviceProp all;
@@ -159,7 +159,7 @@ cudaError_t cudaGetDeviceProperties(void *p, int device)
 }
 #endif
 
-// All devices are alike.
+// All devices are equal.
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
 {
 	if (device == NULL || wanted == NULL)
@@ -167,7 +167,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted)
 	return DONE(current_device(device));
 }
 
-// STARTED gives the result of a call of the driver that wants no context.
+// STARTED returns the result of a driver call that needs no context.
 #define STARTED(condition, call)                         \
 	do {                                             \
 		int r_ = (condition) ? start() : invalidValue; \
@@ -225,7 +225,7 @@ cudaError_t cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLi
 cudaError_t cudaThreadGetCacheConfig(int *config) { return cudaDeviceGetCacheConfig(config); }
 cudaError_t cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
 
-// Devices have double precision.
+// Devices support double precision, so no conversion is needed.
 cudaError_t cudaSetDoubleForDevice(double *d) { return DONE(d == NULL ? invalidValue : 0); }
 cudaError_t cudaSetDoubleForHost(double *d) { return DONE(d == NULL ? invalidValue : 0); }
 #endif

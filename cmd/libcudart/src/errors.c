@@ -1,12 +1,12 @@
-// Errors: their names and texts. Where the driver API has a result of the same number it
-// means the same, and the driver has its text.
+// Errors: names and texts. If the driver API has a result with the same number, it has the same meaning, and the text
+// is the driver's.
 
 #include "cudart.h"
 
 static const struct error {
 	int number;
 	const char *name;
-	const char *text; // of those that the driver does not have
+	const char *text; // for errors that the driver does not have
 } errors[] = {
 	{0, "cudaSuccess", 0},
 	{1, "cudaErrorInvalidValue", 0},

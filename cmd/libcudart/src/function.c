@@ -1,10 +1,10 @@
-// Kernels: what they need, occupancy, and libraries.
+// Kernels: attributes, occupancy and libraries.
 
 #include <pthread.h>
 
 #include "cudart.h"
 
-// KERNEL gives the result of a call of the driver on the kernel k of a function.
+// KERNEL returns the result of a driver call on the kernel k of a function.
 #define KERNEL(function, call)                 \
 	do {                                   \
 		CUkernel k;                    \
@@ -94,8 +94,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *n, const void *f, const cu
 	KERNEL(f, cuOccupancyMaxPotentialClusterSize(n, k, &config));
 }
 
-// most are the limits of launches, by CUdevice_attribute. All devices are alike.
-static int most[8], limits; // and the result of asking for them
+// most holds the limits of launches by CUdevice_attribute. All devices are equal.
+static int most[8], limits; // result of querying them
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 
 static void ask(void)
@@ -104,7 +104,7 @@ static void ask(void)
 		limits = cuDeviceGetAttribute(&most[i], i, 0);
 }
 
-// check_extent checks what the driver would call an invalid value.
+// check_extent checks extents for which the driver would return invalid value.
 int check_extent(dim3 grid, dim3 block)
 {
 	pthread_once(&asked, ask);
@@ -136,7 +136,7 @@ cudaError_t cudaLibraryGetKernelCount(unsigned *n, cudaLibrary_t l) { IN(cuLibra
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *list, unsigned n, cudaLibrary_t l) { IN(cuLibraryEnumerateKernels(list, n, l)); }
 cudaError_t cudaLibraryGetGlobal(void **p, size_t *size, cudaLibrary_t l, const char *name) { IN(name == NULL ? invalidValue : cuLibraryGetGlobal((CUdeviceptr *)p, size, l, (char *)name)); }
 
-// A library's managed variables are variables that the host reaches, too.
+// The host can access the managed variables of a library.
 cudaError_t cudaLibraryGetManaged(void **p, size_t *size, cudaLibrary_t l, const char *name)
 {
 	enum { isManaged = 8 };

@@ -1,4 +1,4 @@
-// Graphs, as far as the driver has them.
+// Graphs, as far as the driver supports them.
 
 #include "cudart.h"
 
@@ -27,7 +27,7 @@ static CUDA_MEMSET_NODE_PARAMS fill_node(const struct cudaMemsetParams *p)
 	return (CUDA_MEMSET_NODE_PARAMS){address(p->dst), p->pitch, p->value, p->elementSize, p->width, p->height};
 }
 
-// context is the current one, for nodes that name it.
+// context returns the current context, for nodes that need one.
 static CUcontext context(void)
 {
 	CUcontext c = 0;
@@ -145,8 +145,8 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
 	IN(cuGraphExecMemsetNodeSetParams(exec, node, &f, context()));
 }
 
-// Copies: each of them as it is described, as one of plain memory, and to or from a symbol; for a new
-// node, for a node, and for one of an executable graph.
+// Copies: as a description, of linear memory, and to or from a symbol; each for a new node, for a node, and for a node
+// of an executable graph.
 
 static int to_symbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind, CUDA_MEMCPY3D *c)
 {
@@ -162,7 +162,7 @@ static int from_symbol(void *dst, const void *symbol, size_t bytes, size_t offse
 	return r != 0 ? r : copy_1d(dst, pointer(at), bytes, kind, c);
 }
 
-// COPY ends a function with what a call of the driver does with a copy c.
+// COPY ends a function with a driver call on a copy c.
 #define COPY(described, call)                \
 	do {                                 \
 		CUDA_MEMCPY3D c;             \
@@ -201,7 +201,7 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 	return DONE(r);
 }
 
-// Memory that graphs allocate, and what they do under a condition.
+// Allocation nodes and conditional nodes.
 
 cudaError_t cudaGraphAddMemAllocNode(NODE, struct cudaMemAllocNodeParams *p) { IN(cuGraphAddMemAllocNode(node, graph, (CUgraphNode *)after, n, (CUDA_MEM_ALLOC_NODE_PARAMS *)p)); }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p) { IN(cuGraphMemAllocNodeGetParams(node, (CUDA_MEM_ALLOC_NODE_PARAMS *)p)); }
@@ -215,8 +215,8 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) { IN(cuGraphInstantiateWithFlags(exec, graph, flags)); }
 
-// node_params are parameters of a node of any kind as the driver has them; alike is whether those of this kind
-// have the same members.
+// node_params converts the parameters of a node of any kind. alike reports whether the driver's structure has the same
+// members for this kind.
 static int node_params(const struct cudaGraphNodeParams *p, CUgraphNodeParams *to, int *alike)
 {
 	*alike = 0;
@@ -237,8 +237,8 @@ static int node_params(const struct cudaGraphNodeParams *p, CUgraphNodeParams *t
 	return 0;
 }
 
-// add_node adds a node of the kind that its parameters say. What the driver tells in them, it tells the
-// caller: addresses of memory, graphs.
+// add_node adds a node of the kind that its parameters name. It copies the driver's output to the caller: addresses of
+// memory, graphs.
 static int add_node(NODE, const cudaGraphEdgeData *edges, struct cudaGraphNodeParams *p)
 {
 	CUgraphNodeParams to;
@@ -268,7 +268,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t nod
 	return DONE(r != 0 ? r : cuGraphExecNodeSetParams(exec, node, &to));
 }
 
-// Functions that have got the data of edges as a parameter: in version 12 they are those with _v2.
+// Functions with a parameter for the data of edges: in version 12 they have the suffix _v2.
 
 #if MAJOR == 12
 #define V2(name) name##_v2

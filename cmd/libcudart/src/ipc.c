@@ -1,4 +1,4 @@
-// What processes share by handles: memory, events and pools.
+// Memory, events and pools that processes share by handles.
 
 #include "cudart.h"
 

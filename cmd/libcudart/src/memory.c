@@ -1,4 +1,4 @@
-// Memory: what is allocated, arrays, pools, and copies as the driver has them.
+// Memory: allocation, arrays, pools, and conversion of copies for the driver.
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { onHost = 1, onDevice = 2, inArray = 3, either = 4 }; // CUmemorytype
 
-// sides are the memory types of the two sides of a copy.
+// sides returns the memory types of both sides of a copy.
 static int sides(int kind, unsigned *from, unsigned *to)
 {
 	static const unsigned char table[][2] = {{onHost, onHost}, {onHost, onDevice}, {onDevice, onHost}, {onDevice, onDevice}, {either, either}};
@@ -17,7 +17,7 @@ static int sides(int kind, unsigned *from, unsigned *to)
 	return 0;
 }
 
-// size_of is the size in bytes of an array's elements.
+// size_of returns the size of an array's elements in bytes.
 static int size_of(cudaArray_t array, size_t *size)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
@@ -70,8 +70,8 @@ int copy_3d(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *c)
 	return 0;
 }
 
-// copy_of is a copy as the API has it. One that has come by copy_3d is what it was before, but for
-// cudaMemcpyDefault where both sides are known.
+// copy_of converts a copy back. The result of copy_3d becomes the original copy again, except that cudaMemcpyDefault is
+// replaced if both sides are known.
 void copy_of(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *p)
 {
 	size_t source = 1, target = 1;
@@ -99,8 +99,7 @@ int copy_1d(void *dst, const void *src, size_t n, int kind, CUDA_MEMCPY3D *c)
 	return copy_3d(&p, c);
 }
 
-// Formats of the driver's: integers, floats, and integers that stand for floats, whose kind says how
-// many channels there are.
+// Formats of the driver: integers, floats, and integers read as normalised floats, which fix the number of channels.
 static const struct {
 	unsigned format;
 	int kind, bits;
@@ -206,7 +205,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent e)
 	return DONE(r);
 }
 
-// described is the driver's description of an array.
+// described fills in the driver's description of an array.
 static int described(const struct cudaChannelFormatDesc *desc, struct cudaExtent e, unsigned flags, CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	if (desc == NULL)
@@ -300,7 +299,7 @@ cudaError_t cudaMemAdvise(const void *p, size_t n, int advice, struct cudaMemLoc
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, int attribute, const void *p, size_t n) { IN(cuMemRangeGetAttribute(data, size, attribute, address(p), n)); }
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, int *attributes, size_t k, const void *p, size_t n) { IN(cuMemRangeGetAttributes(data, sizes, attributes, k, address(p), n)); }
 
-// All devices share one address space: copies between them are plain ones, if they exist.
+// All devices share one address space: a copy between existing devices is a linear copy.
 
 static int between(int to, int from)
 {

@@ -1,8 +1,8 @@
-// What the code that compilers generate calls: fat binaries and what is in them, by the
-// addresses that stand for it on the host; and launches by <<<…>>>.
+// The functions that compiler-generated code calls: registration of fat binaries and of their kernels and variables by
+// host addresses, and launches by <<<…>>>.
 //
-// A fat binary is loaded when the first thing in it is wanted, as a library of the driver
-// (cuLibraryLoadData), which has it in every context that uses it.
+// A fat binary is loaded at the first use of any of its contents, as a library of the driver (cuLibraryLoadData), which
+// is then available in every context.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,36 +11,36 @@
 
 #include "cudart.h"
 
-// wrapper is what __cudaRegisterFatBinary is given (fatbinary_section.h). In version 2, that
-// of -rdc=true, parts are the images of the objects, NULL behind the last, to be linked.
+// wrapper is the argument of __cudaRegisterFatBinary (fatbinary_section.h). In version 2, for -rdc=true, parts is a
+// NULL-terminated list of the images of the objects, which must be linked.
 struct wrapper {
 	int magic, version;
 	const void *image;
 	void **parts;
 };
 
-// entry is something that has an address on the host.
+// entry is a kernel or variable with a host address.
 struct entry {
 	const void *host;
-	char *name; // on the device
+	char *name; // name on the device
 	struct binary *binary;
-	CUkernel kernel; // 0 before it is first wanted, and of variables
-	int function;    // it is a kernel, and no variable
-	void **managed;  // where the host looks for a managed variable; NULL of others
+	CUkernel kernel; // 0 before its first use, and for variables
+	int function;    // it is a kernel, not a variable
+	void **managed;  // the host's pointer to a managed variable; NULL otherwise
 	struct entry *next;
 };
 
 struct binary {
 	const struct wrapper *wrapper;
 	CUlibrary library; // 0 before it is loaded
-	int unfit;         // result of loading it that will not change, if that has failed
+	int unfit;         // error of loading it, if a new attempt would fail as well
 	int managed;       // number of managed variables
-	CUcontext in;      // the context in which they have their addresses; 0 if they have none
+	CUcontext in;      // the context in which the managed variables have addresses; 0 if none
 };
 
 enum { buckets = 4096 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of all that follows
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards all data below
 static struct entry *table[buckets];
 
 static struct entry **bucket(const void *host)
@@ -61,7 +61,7 @@ static void add(void **handle, const void *host, const char *name, int function,
 {
 	struct entry *e = calloc(1, sizeof *e);
 	if (e == NULL || (e->name = strdup(name)) == NULL)
-		abort(); // while the program is loaded: there is nobody to tell
+		abort(); // the program is still loading: no caller could handle the error
 	*e = (struct entry){host, e->name, (struct binary *)handle, 0, function, managed, NULL};
 	pthread_mutex_lock(&mutex);
 	e->next = *bucket(host);
@@ -81,7 +81,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
-// In a child of fork, a thread that is not there may have the mutex, and half changed the table.
+// In a child of fork, a missing thread may hold the mutex, and may have left the table half changed.
 static int forked;
 static void in_child(void) { forked = 1; }
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
@@ -127,15 +127,15 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 	add(handle, host, name, 0, host);
 }
 
-// runtime_archive is a library of which the linker takes what gemu has of CUDA's device
-// runtime, which nvcc links to every program of -rdc=true: an archive with an empty member.
+// runtime_archive is an archive with an empty member. It makes the linker add gemu's version of CUDA's device runtime,
+// which nvcc links to every program built with -rdc=true.
 static char runtime_archive[] =
 	"!<arch>\n"
 	"//                                              24        `\n"
 	"cuda_device_runtime.o/\n\n"
 	"/0                                              0         `\n";
 
-// link_parts loads what the linker makes of the objects of a program.
+// link_parts loads the result of linking the objects of a program.
 static int link_parts(struct binary *b)
 {
 	enum { fatbin = 2, library = 4 };
@@ -157,17 +157,17 @@ static int link_parts(struct binary *b)
 	return r;
 }
 
-// of_image reports whether a result of loading says something of the image: others are of the context
-// or of the moment, and the next attempt may fare better.
+// of_image reports whether a result of loading is caused by the image. Otherwise it is caused by the context or is
+// temporary, and a new attempt may succeed.
 static int of_image(int result)
 {
 	enum { invalidImage = 200, invalidPTX = 218, unsupportedPTX = 222 };
 	return result == noKernelImage || result == invalidImage || result == invalidPTX || result == unsupportedPTX || result == notSupported;
 }
 
-// load makes sure that a binary is loaded, and that its managed variables are where they are in the
-// current context: each context has its own, so that a program can use them in one of them only. The
-// mutex is held.
+// load loads a binary unless it is loaded, and gives its managed variables their addresses in the current context. Each
+// context has its own addresses, so a program can use managed variables in one context only. The caller must hold the
+// mutex.
 static int load(struct binary *b)
 {
 	enum { linked = 2 };
@@ -230,7 +230,7 @@ char __cudaInitModule(void **handle)
 	return r == 0;
 }
 
-// kernel finds the kernel of an entry. The mutex is held.
+// kernel returns the kernel of an entry. The caller must hold the mutex.
 static int kernel(struct entry *e, CUkernel *k)
 {
 	int r = load(e->binary);
@@ -250,7 +250,7 @@ int kernel_of(const void *function, CUkernel *k)
 	int r = e == NULL || !e->function ? invalidFunction : kernel(e, k);
 	pthread_mutex_unlock(&mutex);
 	if (e == NULL && (uintptr_t)function < 1 << 30 && cuKernelGetFunction(&f, (uintptr_t)function) == 0) {
-		*k = (uintptr_t)function; // the API takes handles, too
+		*k = (uintptr_t)function; // the API accepts handles, too
 		r = 0;
 	}
 	return r;
@@ -280,7 +280,7 @@ const void *function_of(CUkernel k)
 	return host;
 }
 
-// variable is the entry of a variable. The host knows managed ones by where they are.
+// variable returns the entry of a variable. The host refers to a managed variable by its address.
 static struct entry *variable(const void *symbol)
 {
 	struct entry *e = find(symbol);
@@ -332,8 +332,8 @@ cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 	return DONE(symbol_at(symbol, &at, size));
 }
 
-// Launches by <<<…>>>: their configuration is pushed before the arguments are evaluated,
-// and popped by the function that stands for the kernel.
+// Launches by <<<…>>>: the configuration is pushed before the arguments are evaluated, and popped by the host function
+// of the kernel.
 
 struct configuration {
 	dim3 grid, block;
@@ -366,8 +366,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 	return 0;
 }
 
-// __cudaGetKernel is asked once for a kernel, before its first launch. What it gives is for
-// __cudaLaunchKernel only: the host function, so that errors come with the launches.
+// __cudaGetKernel is called once for a kernel, before its first launch. The result is only for __cudaLaunchKernel. It
+// is the host function itself, so that errors are reported at the launches.
 cudaError_t __cudaGetKernel(cudaKernel_t *k, const void *function)
 {
 	*k = (uintptr_t)function;

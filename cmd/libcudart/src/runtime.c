@@ -1,4 +1,4 @@
-// The state of the library: what each thread has, contexts, and how calls end.
+// The state of the library: data of threads, contexts, and the end of calls.
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,9 +9,9 @@
 #include "cudart.h"
 
 static _Thread_local struct {
-	cudaError_t last; // error
-	cudaError_t kept; // the last error of a context
-	int chosen;       // device, if set
+	cudaError_t last; // the last error
+	cudaError_t kept; // the last sticky error, of a context
+	int chosen;       // the selected device, if set
 	int set;
 	CUcontext bound; // the context that the library has made current; 0 if none
 } self;
@@ -21,10 +21,10 @@ static int trace; // GEMU_TRACE when the library was loaded
 __attribute__((constructor)) static void read_environment(void)
 {
 	const char *value = getenv("GEMU_TRACE");
-	trace = value != NULL ? atoi(value) : 0; // cuInit complains of other values
+	trace = value != NULL ? atoi(value) : 0; // cuInit reports invalid values
 }
 
-// lasting reports whether an error is that of a context, for as long as it lives.
+// lasting reports whether an error is sticky: an error of a context for as long as the context lives.
 static int lasting(cudaError_t e)
 {
 	switch (e) {
@@ -63,8 +63,8 @@ void say(const char *what)
 
 cudaError_t cudaPeekAtLastError(void) { return self.last; }
 
-// The error of a context comes back until its device is reset, after others too. Asking for it waits
-// for nothing, and is nothing that a capture forbids.
+// A sticky error is returned again until the device is reset, even after further errors. The query waits for no work,
+// and is allowed during a capture.
 cudaError_t cudaGetLastError(void)
 {
 	unsigned flags;
@@ -99,9 +99,9 @@ int ending(void) { return ended; }
 
 enum { most_devices = 64 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // of what follows
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // guards the data below
 static CUcontext primaries[most_devices];
-static int valid = 0; // the device of threads that have set none
+static int valid = 0; // device of threads that have selected none
 
 static int check_device(int device)
 {
@@ -128,7 +128,7 @@ int primary_context(int device, CUcontext *context)
 
 static int own_device(void) { return self.set ? self.chosen : valid; }
 
-// bind makes a device's primary context current.
+// bind makes the primary context of a device current.
 static int bind(int device)
 {
 	CUcontext c;
@@ -147,7 +147,7 @@ int enter(void)
 	if (r != 0 || (c != 0 && c != self.bound))
 		return r;
 	int device = own_device();
-	if (c != 0) { // ours: it may have been reset meanwhile
+	if (c != 0) { // made by the library: it may have been reset meanwhile
 		pthread_mutex_lock(&mutex);
 		int same = primaries[device] == c;
 		pthread_mutex_unlock(&mutex);

@@ -1,4 +1,4 @@
-// Streams and events, as far as they come and go.
+// Streams and events: creation and destruction.
 
 #include "cudart.h"
 

@@ -1,6 +1,6 @@
-// The functions that work on a stream, or on the default one. They are compiled twice: as
-// they are, and, in streamed_ptsz.c, for programs in which the default stream is the
-// thread's own: those have the suffix _ptsz, or _ptds where no stream is named.
+// The functions that work on a stream, or on the default stream. This file is compiled twice: directly, and in
+// streamed_ptsz.c for programs whose default stream is the thread's own; those functions have the suffix _ptsz, or
+// _ptds without a stream parameter.
 
 #include "cudart.h"
 
@@ -27,7 +27,7 @@ static CUstream on(cudaStream_t s)
 #endif
 }
 
-// Plain copies.
+// Copies of linear memory.
 
 static int copy(void *dst, const void *src, size_t n, int kind)
 {
@@ -139,7 +139,7 @@ static int copy_peers(const struct cudaMemcpy3DPeerParms *p, int async, cudaStre
 cudaError_t PTDS(cudaMemcpy3DPeer)(const struct cudaMemcpy3DPeerParms *p) { IN(copy_peers(p, 0, 0)); }
 cudaError_t PTSZ(cudaMemcpy3DPeerAsync)(const struct cudaMemcpy3DPeerParms *p, cudaStream_t s) { IN(copy_peers(p, 1, s)); }
 
-// Of arrays these have offsets and widths in bytes: copies of whole elements.
+// For arrays, these functions have offsets and widths in bytes: copies of whole elements.
 
 static int element_of(cudaArray_t array, size_t x, size_t width, size_t *size)
 {
@@ -194,15 +194,15 @@ static int between_arrays(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src
 
 cudaError_t PTDS(cudaMemcpy2DArrayToArray)(cudaArray_t dst, size_t dx, size_t dy, cudaArray_t src, size_t sx, size_t sy, size_t width, size_t height, int kind) { IN(between_arrays(dst, dx, dy, src, sx, sy, width, height, kind)); }
 
-// Copies of n bytes that go on from row to row of an array. Each is made of rectangles: the rest of
-// a row, rows, and a part of one.
+// Copies of n bytes that continue from row to row of an array. Each consists of rectangles: the rest of a row, whole
+// rows, and a part of a row.
 
-// run is where such a copy is in an array of rows of some bytes.
+// run is the position of such a copy in an array whose rows have a number of bytes.
 struct run {
 	size_t row, x, y;
 };
 
-// begin checks that n bytes from a place on lie in an array.
+// begin checks that n bytes from a position on lie in an array.
 static int begin(cudaArray_t array, size_t x, size_t y, size_t n, struct run *at)
 {
 	CUDA_ARRAY3D_DESCRIPTOR d;
@@ -214,7 +214,7 @@ static int begin(cudaArray_t array, size_t x, size_t y, size_t n, struct run *at
 	return d.Depth != 0 || x >= at->row || y >= rows || n > (rows - y) * at->row - x ? invalidValue : 0;
 }
 
-// rectangle is the size of the next one of a copy that has n bytes left.
+// rectangle returns the size of the next rectangle of a copy with n bytes left.
 static void rectangle(const struct run *at, size_t n, size_t *width, size_t *height)
 {
 	*width = at->row - at->x < n ? at->row - at->x : n;
@@ -293,7 +293,7 @@ static int fill_3d(struct cudaPitchedPtr p, int value, struct cudaExtent e, int 
 cudaError_t PTDS(cudaMemset3D)(struct cudaPitchedPtr p, int value, struct cudaExtent e) { IN(fill_3d(p, value, e, 0, 0)); }
 cudaError_t PTSZ(cudaMemset3DAsync)(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) { IN(fill_3d(p, value, e, 1, s)); }
 
-// Batches of copies. In version 12 they tell which one has failed.
+// Batches of copies. In version 12 they return the index of the failed copy.
 
 #if MAJOR == 12
 cudaError_t PTSZ(cudaMemcpyBatchAsync)(void **dsts, void **srcs, size_t *sizes, size_t count, struct cudaMemcpyAttributes *attributes, size_t *indices, size_t n, size_t *failed, cudaStream_t s)
@@ -352,7 +352,7 @@ static int launch_function(const void *f, dim3 grid, dim3 block, void **args, si
 cudaError_t PTSZ(cudaLaunchKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(f, grid, block, args, shared, s, 0)); }
 cudaError_t PTSZ(cudaLaunchCooperativeKernel)(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(f, grid, block, args, shared, s, 1)); }
 
-// __cudaLaunchKernel has what __cudaGetKernel has given.
+// __cudaLaunchKernel receives the result of __cudaGetKernel.
 cudaError_t PTSZ(__cudaLaunchKernel)(cudaKernel_t k, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s) { IN(launch_function(pointer(k), grid, block, args, shared, s, 0)); }
 
 cudaError_t PTSZ(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args)
@@ -448,7 +448,7 @@ static int entry_point(const char *name, void **to, unsigned version, unsigned l
 	return cuGetProcAddress_v2(name, to, version, flags, status);
 }
 
-// The driver may be older than this library, and knows no newer version than its own.
+// The driver may be older than this library. It knows no version newer than its own.
 static int entry_point_of_runtime(const char *name, void **to, unsigned long long flags, int *status)
 {
 	int newest;

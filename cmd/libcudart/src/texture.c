@@ -32,7 +32,7 @@ static int resource(const struct cudaResourceDesc *p, CUDA_RESOURCE_DESC *to)
 	return invalidValue;
 }
 
-// described is a resource as the API has it.
+// described converts a resource to the API's description.
 static void described(const CUDA_RESOURCE_DESC *r, struct cudaResourceDesc *to)
 {
 	*to = (struct cudaResourceDesc){.resType = r->resType};

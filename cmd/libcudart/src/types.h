@@ -1,7 +1,6 @@
-// The types of the CUDA runtime API that this library's functions have, as far as their
-// binary interface goes: handles are 64-bit numbers, which C passes like pointers, enums
-// are ints. Structures and their members have the names of CUDA's, so that a program can
-// compare the two layouts (testdata/layout.c). MAJOR is the version of CUDA they are of.
+// The types of the CUDA runtime API for the functions of this library, as far as the binary interface needs them:
+// handles are 64-bit numbers, which C passes like pointers; enums are ints. Structures and members have CUDA's names,
+// so that a program can compare both layouts (testdata/layout.c). MAJOR is the version of CUDA.
 
 #ifndef GEMU_CUDART_TYPES_H
 #define GEMU_CUDART_TYPES_H
@@ -13,7 +12,7 @@
 #error "MAJOR is 12 or 13"
 #endif
 
-// VERSION is the CUDART_VERSION of the headers that the types are those of.
+// VERSION is the CUDART_VERSION of the corresponding headers.
 #if MAJOR == 12
 #define VERSION 12090
 #else
@@ -167,7 +166,7 @@ struct cudaFuncAttributes {
 	int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 	int clusterDimMustBeSet, requiredClusterWidth, requiredClusterHeight, requiredClusterDepth;
 	int clusterSchedulingPolicyPreference, nonPortableClusterSizeAllowed;
-	int reserved[16]; // in later versions fewer, behind members that are 0 here
+	int reserved[16]; // shorter in later versions, after members that are 0 here
 };
 
 struct cudaMemLocation { int type, id; };
@@ -203,10 +202,10 @@ struct cudaGraphNodeParams {
 	int type, reserved0[3];
 	union {
 		long long reserved1[29];
-		struct cudaKernelNodeParams kernel; // CUDA's own has more behind
+		struct cudaKernelNodeParams kernel; // CUDA's structure has further members
 		struct cudaMemcpyNodeParams memcpy;
-		struct cudaMemsetParams memset; // this too
-		struct cudaHostNodeParams host; // and this
+		struct cudaMemsetParams memset; // CUDA's structure has further members
+		struct cudaHostNodeParams host; // CUDA's structure has further members
 		struct { cudaGraph_t graph; } graph;
 		struct cudaMemAllocNodeParams alloc;
 		struct { void *dptr; } free;
@@ -233,7 +232,7 @@ typedef struct {
 	unsigned numAttrs;
 } cudaLaunchConfig_t;
 
-// A cudaDeviceProp, as a list: ONLY12(member) of version 12, ONLY13 of version 13.
+// cudaDeviceProp as a list: ONLY12(member) exists in version 12, ONLY13 in version 13.
 #if MAJOR == 12
 #define ONLY12(...) __VA_ARGS__
 #define ONLY13(...)
@@ -283,7 +282,7 @@ struct cudaDeviceProp {
 	int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
 	int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize;
 	size_t reservedSharedMemPerBlock;
-	// What follows is not in the structure of cudaGetDeviceProperties of version 12.
+	// The following members are not in the structure for cudaGetDeviceProperties of version 12.
 	int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported;
 	int timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
 	unsigned gpuDirectRDMAFlushWritesOptions;
@@ -296,7 +295,7 @@ struct cudaDeviceProp {
 	int reserved[MAJOR == 12 ? 63 : 56];
 };
 
-enum { // of cudaGraphNodeType
+enum { // cudaGraphNodeType
 	nodeKernel = 0, nodeMemcpy = 1, nodeMemset = 2,
 };
 

@@ -42,7 +42,7 @@ static void check(int result)
 	}
 }
 
-// print_branch prints what a watched launch does where it branches.
+// print_branch prints the branches of an observed launch.
 static void print_branch(const gemu_event *e, void *user)
 {
 	int *instructions = user;
@@ -60,14 +60,14 @@ int main(void)
 		y[i] = 1;
 	}
 
-	// On the host's own memory: one call.
+	// On host memory: one call.
 	union { float f; unsigned u; } bits = {a};
 	void *values[] = {(void *)(uintptr_t)n, (void *)(uintptr_t)bits.u, x, y};
 	if (ptx_run(ptx, 4, values, 32, 1, 1, 4, 1, 1, 0) != 0)
 		return 1;
 	printf("y[99] = %g\n", y[99]);
 
-	// On device memory, where every access is checked.
+	// On device memory: every access is checked.
 	gemu_module module;
 	gemu_kernel kernel;
 	gemu_address dx, dy;
@@ -84,14 +84,14 @@ int main(void)
 	check(gemu_copy_out(y, dy, sizeof y));
 	printf("y[99] = %g after %lld warp instructions\n", y[99], (long long)counts.warp_instructions);
 
-	// The same, watched.
+	// The same with an observer.
 	int instructions = 0;
 	launch.observer = print_branch;
 	launch.user = &instructions;
 	check(gemu_launch(&launch, NULL));
 	printf("%d instructions were seen\n", instructions);
 
-	// What goes wrong is told.
+	// An error is reported.
 	n = N + 1;
 	if (gemu_launch(&launch, NULL) != GEMU_ILLEGAL_ADDRESS)
 		return 1;

@@ -1,6 +1,6 @@
-// The linker of device code as a library of its own (CUDA's nvJitLink), over the linker of the driver: what it
-// makes is what cuLinkComplete makes. Its log has what the driver says of each input. Of LTO-IR, which is NVIDIA's
-// own, NVIDIA's linker makes PTX first, if there is one.
+// The linker of device code as a separate library (CUDA's nvJitLink), on top of the driver's linker: its result is the
+// result of cuLinkComplete. Its log has the driver's messages about each input. LTO-IR is NVIDIA's own format: NVIDIA's
+// linker turns it into PTX first, if it is installed.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libcuda.so.h" // what Go says of the driver: go build writes it beside the library
+#include "libcuda.so.h" // the driver's functions: go build writes it next to the library
 
 // Results and kinds of input have the numbers of nvJitLink.h.
 typedef enum {
@@ -34,29 +34,29 @@ typedef enum {
 	input_any = 10,
 } input;
 
-// A linker. The driver's has a log of its own for each call, which is added to the whole one.
+// A linker. The driver's linker has a log for each call, which is appended to the complete log.
 struct nvJitLink {
-	bool made; // with context and link
+	bool made; // context and link exist
 	CUdevice device;
 	CUcontext context;
 	CUlinkState link;
-	int options[2]; // of link, which writes to the values as long as it lives
+	int options[2]; // of link, which writes to the values as long as it exists
 	void *values[2];
-	char said[64 << 10]; // by the driver, in its last call
-	char *log;           // NULL: nothing was said
+	char said[64 << 10]; // messages of the driver's last call
+	char *log;           // NULL: empty
 	void *image;         // NULL: not complete
 	size_t size;
 	char **given; // options of Create
 	uint32_t n;
-	bool to_ptx;     // PTX of LTO-IR is all that is wanted
-	void *optimizer; // NVIDIA's linker with the inputs that are LTO-IR; NULL: there are none
-	char *ptx;       // that it has made; NULL: none yet
+	bool to_ptx;     // the result must be the PTX of the LTO-IR
+	void *optimizer; // NVIDIA's linker with the LTO-IR inputs; NULL: none
+	char *ptx;       // result of the optimizer; NULL: none yet
 	size_t ptx_size;
 };
 
 typedef struct nvJitLink *handle;
 
-// told adds a line to the log, and gives a result.
+// told appends a line to the log and returns a result.
 __attribute__((format(printf, 3, 4))) static result told(handle h, result r, const char *format, ...)
 {
 	char *line, *log;
@@ -74,7 +74,7 @@ __attribute__((format(printf, 3, 4))) static result told(handle h, result r, con
 	return r;
 }
 
-// outcome is what a result of the driver is here, with what the driver says in the log.
+// outcome converts a result of the driver, and appends the driver's messages to the log.
 static result outcome(handle h, const char *what, int r)
 {
 	enum { invalid_ptx = 218 };
@@ -91,7 +91,7 @@ static result outcome(handle h, const char *what, int r)
 
 // NVIDIA's linker. GEMU_NVJITLINK names its library, of the same version as this one.
 static struct {
-	const char *missing; // why there is none; NULL: there is
+	const char *missing; // reason why it cannot be used; NULL: it can
 	result (*create)(void **, uint32_t, const char **), (*destroy)(void **), (*complete)(void *);
 	result (*add)(void *, input, const void *, size_t, const char *);
 	result (*log_size)(void *, size_t *), (*log)(void *, char *), (*ptx_size)(void *, size_t *), (*ptx)(void *, char *);
@@ -115,7 +115,7 @@ static void open_nvidia(void)
 		nvidia.missing = "gemu does not compile it: GEMU_NVJITLINK can name NVIDIA's library, which does";
 		return;
 	}
-	// It calls itself by names that are ours, too.
+	// The library calls its own functions by names that this library has, too.
 	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 	if (library == NULL)
 		nvidia.missing = strdup(dlerror());
@@ -124,7 +124,7 @@ static void open_nvidia(void)
 			nvidia.missing = strdup(dlerror());
 }
 
-// optimized is the outcome of a call of NVIDIA's linker, whose log becomes ours if it fails.
+// optimized returns the result of a call of NVIDIA's linker. If it fails, its log is appended to the log.
 static result optimized(handle h, const char *what, result r)
 {
 	size_t n;
@@ -148,7 +148,7 @@ static bool has_option(handle h, const char *option)
 	return false;
 }
 
-// open_optimizer makes NVIDIA's linker, with the options that were given, for a link to PTX.
+// open_optimizer makes a linker of NVIDIA for a link to PTX, with the given options.
 static result open_optimizer(handle h)
 {
 	const char *options[h->n + 2];
@@ -177,7 +177,7 @@ static result add_ltoir(handle h, const void *data, size_t size, const char *nam
 	return r != success ? r : optimized(h, name, nvidia.add(h->optimizer, input_ltoir, data, size, name));
 }
 
-// optimize makes PTX of the LTO-IR.
+// optimize turns the LTO-IR into PTX.
 static result optimize(handle h)
 {
 	const char *what = "the LTO-IR";
@@ -189,8 +189,7 @@ static result optimize(handle h)
 	return r != success ? r : optimized(h, what, nvidia.ptx(h->optimizer, h->ptx));
 }
 
-// Options that change nothing here: they are about machine code, or speed. Those that end in "=" have
-// a value.
+// Options without effect here: they concern machine code or speed. An option that ends in "=" takes a value.
 static const char *const idle[] = {
 	"-maxrregcount=", "-time", "-verbose", "-lto", "-O0", "-O3", "-g", "-lineinfo", "-ftz=", "-prec-div=", "-prec-sqrt=", "-fma=",
 	"-kernels-used=", "-variables-used=", "-optimize-unused-variables", "-Xptxas=", "-Xnvvm=", "-split-compile=", "-split-compile-extended=",
@@ -207,7 +206,7 @@ static bool is_idle(const char *option)
 	return false;
 }
 
-// read_options checks the options: an architecture has to be among them.
+// read_options checks the options. An architecture is required.
 static result read_options(handle h, uint32_t n, const char **options)
 {
 	bool arch = false;
@@ -226,7 +225,7 @@ static result read_options(handle h, uint32_t n, const char **options)
 	return arch ? success : missing_arch;
 }
 
-// keep_options copies the options, for NVIDIA's linker.
+// keep_options copies the options for NVIDIA's linker.
 static result keep_options(handle h, uint32_t n, const char **options)
 {
 	if ((h->given = calloc(n + 1, sizeof *h->given)) == NULL)
@@ -237,7 +236,7 @@ static result keep_options(handle h, uint32_t n, const char **options)
 	return success;
 }
 
-// open_link makes the linker of the driver, in the primary context of the first device.
+// open_link makes a linker of the driver in the primary context of the first device.
 static int open_link(handle h)
 {
 	enum { error_log = 5, error_size = 6 };
@@ -257,7 +256,7 @@ static int open_link(handle h)
 	return r;
 }
 
-// Of a linker whose options are wrong there is a handle too: it has the log.
+// A linker with wrong options has a handle, too, because the handle has the log.
 result nvJitLinkCreate(handle *out, uint32_t n, const char **options)
 {
 	enum { most_options = 1 << 16 }; // more than a command line has
@@ -294,7 +293,7 @@ result nvJitLinkDestroy(handle *h)
 	return success;
 }
 
-// has_library reports whether data is an archive, which the driver wants to be told.
+// has_library reports whether data is an archive: the driver needs its kind.
 static bool has_library(const void *data, size_t n) { return n >= 8 && memcmp(data, "!<arch>\n", 8) == 0; }
 
 // is_ltoir reports whether data is LTO-IR.
@@ -302,7 +301,7 @@ static bool is_ltoir(const void *data, size_t n) { return n >= 4 && memcmp(data,
 
 enum { ptx_input = 1 }; // the driver's number for PTX
 
-// kind_of is the driver's number for a kind of input: -1 for one that it does not link.
+// kind_of returns the driver's number for a kind of input; -1 for an unsupported kind.
 static int kind_of(handle h, input kind, const char *name)
 {
 	enum { cubin = 0, fatbin = 2, object = 3, library = 4 };
@@ -310,7 +309,7 @@ static int kind_of(handle h, input kind, const char *name)
 	case input_cubin:
 		return cubin;
 	case input_ptx:
-	case input_any: // the driver sees what it is
+	case input_any: // the driver detects the kind
 		return ptx_input;
 	case input_fatbin:
 		return fatbin;
@@ -402,7 +401,7 @@ result nvJitLinkGetLinkedCubin(handle h, void *cubin)
 	return success;
 }
 
-// without is the result of asking for what gemu does not link to.
+// without returns the result of a query for an output that gemu does not produce.
 static result without(handle h, const char *what)
 {
 	return h == NULL ? invalid_input : told(h, invalid_input, "ERROR: there is no linked %s: gemu links to a container that its driver loads", what);
@@ -438,7 +437,7 @@ result nvJitLinkGetLinkedLTOIR(handle h, void *ltoir)
 }
 #endif
 
-// The size of a log counts the zero behind it; that of an empty one is 0.
+// The size of a log includes the terminating zero; an empty log has size 0.
 result nvJitLinkGetErrorLogSize(handle h, size_t *size)
 {
 	if (h == NULL || size == NULL)
@@ -455,7 +454,7 @@ result nvJitLinkGetErrorLog(handle h, char *log)
 	return success;
 }
 
-// Of what goes well nothing is said.
+// There are no messages about successful links.
 result nvJitLinkGetInfoLogSize(handle h, size_t *size)
 {
 	if (h == NULL || size == NULL)
