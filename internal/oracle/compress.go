@@ -14,8 +14,8 @@ import (
 // fields cuts registers into fields of the given number of bits.
 func fields(words []uint64, bits int) (list []uint64) {
 	for _, w := range words {
-		for at := 0; at < 32; at += bits {
-			list = append(list, low(w>>at, bits))
+		for shift := 0; shift < 32; shift += bits {
+			list = append(list, low(w>>shift, bits))
 		}
 	}
 	return list
@@ -103,11 +103,11 @@ func (s selection) before(x, y uint64) int {
 // choice among equal elements, and among three NaNs: here it is the first ones.
 func (s selection) compressed(all []uint64) (kept, indices []uint64) {
 	for ; len(all) > 0; all = all[4:] {
-		at := []int{0, 1, 2, 3}
-		slices.SortStableFunc(at, func(i, j int) int { return s.before(all[i], all[j]) })
-		at = at[:2]
-		slices.Sort(at)
-		for _, i := range at {
+		selected := []int{0, 1, 2, 3}
+		slices.SortStableFunc(selected, func(i, j int) int { return s.before(all[i], all[j]) })
+		selected = selected[:2]
+		slices.Sort(selected)
+		for _, i := range selected {
 			kept, indices = append(kept, all[i]), append(indices, uint64(i))
 		}
 	}

@@ -13,12 +13,12 @@ func mov(t *thread) {
 	switch {
 	case a.Kind == ptx.VecOperand:
 		var v value
-		at := 0
+		shift := 0
 		for i := range a.Elems() {
 			e := &a.Elems()[i]
 			bits := t.elementBits(e, typ, len(a.Elems()))
-			v = v.bitOr(t.read(e, untyped(bits)).shiftLeft(at))
-			at += bits
+			v = v.bitOr(t.read(e, untyped(bits)).shiftLeft(shift))
+			shift += bits
 		}
 		t.write(d, typ, v)
 	case d.Kind == ptx.VecOperand:

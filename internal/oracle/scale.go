@@ -17,8 +17,8 @@ type scale struct {
 // decodeScale decodes a scale, .ue4m3 or .ue8m0.
 func decodeScale(v uint64, kind string) scale {
 	if kind == "ue4m3" {
-		n, at := factor(v&0x7f, ptx.E4M3)
-		return scale{n, at}
+		n, exp := factor(v&0x7f, ptx.E4M3)
+		return scale{n, exp}
 	}
 	if v == 0xff {
 		return scale{nan, 0}
@@ -34,12 +34,12 @@ type scaling struct{ a, b [][]scale }
 // scaling reads the scales from the named operands: data and selectors (byte, thread) of A, then of B.
 func (g group) scaling(names []string, count int) scaling {
 	kind := choose(g[0].hasModifier("ue4m3"), "ue4m3", "ue8m0")
-	selector := func(name string, which, below, step int) int {
+	selector := func(name string, index, below, step int) int {
 		o, _ := g[0].operand(name)
-		v := g[0].read(elements(o)[which], ptx.U16).lo
+		v := g[0].read(elements(o)[index], ptx.U16).lo
 		for _, t := range g {
 			o, _ := t.operand(name)
-			if t.read(elements(o)[which], ptx.U16).lo != v {
+			if t.read(elements(o)[index], ptx.U16).lo != v {
 				t.trap(KindMatrix, "not the selector of the first thread")
 			}
 		}
@@ -72,15 +72,15 @@ func (g group) scaling(names []string, count int) scaling {
 
 // scaledDot returns a row times a column with scales, plus c.
 func (t *thread) scaledDot(a, b []uint64, c uint64, ta, tb ptx.Type, bits int, sa, sb []scale) uint64 {
-	acc, at := factor(c, ptx.F32)
-	terms, exps := []number{acc}, []int{at}
+	acc, exp := factor(c, ptx.F32)
+	terms, exps := []number{acc}, []int{exp}
 	block := func(k int) int { return k * len(sa) / len(a) }
 	if bits == 8 {
 		h := adder{32, 25, 23, minExponentsHopper}
 		for k := range a {
 			if k > 0 && k%h.blockSize == 0 {
-				acc, at = factor(h.sum(terms, exps, ptx.F32), ptx.F32)
-				terms, exps = []number{acc}, []int{at}
+				acc, exp = factor(h.sum(terms, exps, ptx.F32), ptx.F32)
+				terms, exps = []number{acc}, []int{exp}
 			}
 			x, ex := factor(a[k], ta)
 			y, ey := factor(b[k], tb)

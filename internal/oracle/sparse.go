@@ -69,16 +69,16 @@ func (g group) sparseRows(key string, typ ptx.Type, bits, m, k int) []sparseRow 
 	rows := make([]sparseRow, m)
 	for row := range rows {
 		for first := 0; first < k; first += chunk {
-			lane, at, n := row%8*4, 0, first/chunk
+			lane, shift, n := row%8*4, 0, first/chunk
 			switch {
 			case bits >= 16:
-				at = row/8*16 + n%4*4
+				shift = row/8*16 + n%4*4
 				lane += choose(sharing == 1, selector, 2*selector+n/4)
 			default:
-				at = n % 8 * 4
+				shift = n % 8 * 4
 				lane += row/8 + choose(sharing == 2, 2*selector, n/8*2)
 			}
-			meta := g[lane].operandValue("e") >> at & 15
+			meta := g[lane].operandValue("e") >> shift & 15
 			for nth, index := range g[lane].indices(meta, chunk) {
 				rows[row].cols = append(rows[row].cols, first+index)
 				rows[row].values = append(rows[row].values, selected[place{row, first, nth}])

@@ -254,12 +254,12 @@ func (m *tensorMemory) release(id int) {
 
 func (g group) deallocate(m *tensorMemory) {
 	t := g[0]
-	n, at := g.columnCount(), int(g.uniformOperand("a"))
+	n, column := g.columnCount(), int(g.uniformOperand("a"))
 	id := 0
-	if at < 576 {
-		id = m.owner[at]
+	if column < 576 {
+		id = m.owner[column]
 	}
-	if id == 0 || m.size[id] != n || at > 0 && m.owner[at-1] == id || m.returned[id] || m.pair[id] != t.hasModifier("cta_group::2") || (m.alone == id) != t.hasModifier("exclusive") {
+	if id == 0 || m.size[id] != n || column > 0 && m.owner[column-1] == id || m.returned[id] || m.pair[id] != t.hasModifier("cta_group::2") || (m.alone == id) != t.hasModifier("exclusive") {
 		t.trap(KindTensor, "no such columns are allocated")
 	}
 	if !m.pair[id] {
@@ -267,7 +267,7 @@ func (g group) deallocate(m *tensorMemory) {
 		return
 	}
 	o := t.cta.cluster.ctas[t.cta.rank^1].tensorMemory() // it may have exited since
-	if owner := o.owner[at]; o.returned[owner] {
+	if owner := o.owner[column]; o.returned[owner] {
 		m.release(id)
 		o.release(owner)
 		return
@@ -464,13 +464,13 @@ func (t *thread) tensorAddress(name string) cell {
 
 // tcgen05Offset returns the address of unit u (16 bytes) in row r of the matrix of a descriptor (9.7.16.4.1, 9.7.16.3).
 func (t *thread) tcgen05Offset(desc uint64, r, u int) int {
-	field := func(at int) int { return int(desc>>at&0x3fff) << 4 }
+	field := func(shift int) int { return int(desc>>shift&0x3fff) << 4 }
 	swizzle := map[uint64]int{0: 0, 2: 3, 4: 2, 6: 1}[desc>>61]
-	at := field(0) + r/8*field(32)
+	addr := field(0) + r/8*field(32)
 	if swizzle == 0 {
-		return at + r%8*16 + u*field(16)
+		return addr + r%8*16 + u*field(16)
 	}
-	return swizzled(at+r%8*(16<<swizzle)+u*16, swizzle, int(desc>>49&7))
+	return swizzled(addr+r%8*(16<<swizzle)+u*16, swizzle, int(desc>>49&7))
 }
 
 // checkTcgen05Descriptor traps if a descriptor is invalid.

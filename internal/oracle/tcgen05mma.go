@@ -43,8 +43,8 @@ var tcgen05NarrowTypes = map[uint64]ptx.Type{0: ptx.E4M3, 1: ptx.E5M2, 3: ptx.E2
 // decodeTcgen05Mma decodes an instruction descriptor (tables 42 to 44); it traps if the descriptor is invalid.
 func (t *thread) decodeTcgen05Mma(d uint64) *tcgen05Mma {
 	x := &tcgen05Mma{kind: t.instr.Slot("kind"), pair: t.hasModifier("cta_group::2"), ws: t.hasModifier("ws"), sparse: t.hasModifier("sp"), td: ptx.F32}
-	get := func(at, n int) uint64 { return low(d>>at, n) }
-	flag := func(at int) bool { return get(at, 1) == 1 }
+	get := func(shift, n int) uint64 { return low(d>>shift, n) }
+	flag := func(shift int) bool { return get(shift, 1) == 1 }
 	bad := func() { t.trap(KindTensor, "instruction descriptor %#x", d) }
 	sm := t.machine.mod.SM()
 	newer := 107 <= sm && sm < 110 // additions of the manual of PTX 9.4 to the descriptors
@@ -183,9 +183,9 @@ func (x *tcgen05Mma) cellOf(row, col int) (cta int, p cell) {
 
 // fromShared returns an element of a matrix in the shared memory of a CTA: of A, or of B with rows and columns
 // exchanged.
-func (x *tcgen05Mma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
-	desc, elemType := x.descs[which], []ptx.Type{x.ta, x.tb}[which]
-	if which == 1 && x.tables != 0 { // three bits of a row of 48 bytes (table 49)
+func (x *tcgen05Mma) fromShared(t *thread, c *cta, operand, row, col int) uint64 {
+	desc, elemType := x.descs[operand], []ptx.Type{x.ta, x.tb}[operand]
+	if operand == 1 && x.tables != 0 { // three bits of a row of 48 bytes (table 49)
 		v := uint64(0)
 		for i := range 3 {
 			bit := 192*(x.tables-1) + 3*col + i
@@ -194,35 +194,35 @@ func (x *tcgen05Mma) fromShared(t *thread, c *cta, which, row, col int) uint64 {
 		}
 		return v
 	}
-	if x.transposed[which] { // 9.7.16.3.3: rows next to each other
+	if x.transposed[operand] { // 9.7.16.3.3: rows next to each other
 		perUnit := 128 / x.bits
 		lead, stride := int(desc>>16&0x3fff)<<4, int(desc>>32&0x3fff)<<4
-		at := int(desc&0x3fff) << 4
+		addr := int(desc&0x3fff) << 4
 		unit, offset := row/perUnit, row%perUnit*x.bits/8
 		switch mode := desc >> 61; mode {
 		case 0:
-			at += unit*stride + col/8*lead + col%8*16
+			addr += unit*stride + col/8*lead + col%8*16
 		case 1: // 128 bytes, of which 32 stay together, in four lines
-			at += unit/8*lead + unit%8*16 + col/4*stride + col%4*128
-			at ^= (at>>7 - int(desc>>49&7)) & 3 << 5
+			addr += unit/8*lead + unit%8*16 + col/4*stride + col%4*128
+			addr ^= (addr>>7 - int(desc>>49&7)) & 3 << 5
 		default:
 			b := map[uint64]int{2: 3, 4: 2, 6: 1}[mode]
-			at += unit>>b*lead + unit%(1<<b)*16 + col/8*stride + col%8*(16<<b)
-			at = swizzled(at, b, int(desc>>49&7))
+			addr += unit>>b*lead + unit%(1<<b)*16 + col/8*stride + col%8*(16<<b)
+			addr = swizzled(addr, b, int(desc>>49&7))
 		}
-		return littleEndian(c.sharedBytes(t, at+offset, x.bits/8))
+		return littleEndian(c.sharedBytes(t, addr+offset, x.bits/8))
 	}
-	at := col * x.bits / 8
-	chunk := c.sharedBytes(t, t.tcgen05Offset(desc, row, at/16), 16)
+	addr := col * x.bits / 8
+	chunk := c.sharedBytes(t, t.tcgen05Offset(desc, row, addr/16), 16)
 	switch {
 	case x.bits == 4:
-		return uint64(chunk[at%16]) >> (col % 2 * 4) & 15
+		return uint64(chunk[addr%16]) >> (col % 2 * 4) & 15
 	case x.bits == 8 && elemType == ptx.E2M1:
 		return uint64(unpackByte(chunk, 4, col%16))
 	case x.bits == 8 && (elemType == ptx.E2M3 || elemType == ptx.E3M2):
 		return uint64(unpackByte(chunk, 6, col%16))
 	}
-	return littleEndian(chunk[at%16:][:x.bits/8])
+	return littleEndian(chunk[addr%16:][:x.bits/8])
 }
 
 func littleEndian(b []byte) (v uint64) {
@@ -364,24 +364,24 @@ func (x *tcgen05Mma) run(t *thread) (results []func()) {
 	rows := map[[2]int][]uint64{}
 	for row := range x.m {
 		for col := range x.n {
-			which, p := x.cellOf(row, col)
-			c := x.ctas[which]
+			ctaIndex, p := x.cellOf(row, col)
+			c := x.ctas[ctaIndex]
 			m := c.tensorMemory()
 			lane := p.lane + x.d.lane
-			if x.disabled[which*4+lane/32]>>(lane%32)&1 != 0 {
+			if x.disabled[ctaIndex*4+lane/32]>>(lane%32)&1 != 0 {
 				continue
 			}
-			key := [2]int{which, lane}
+			key := [2]int{ctaIndex, lane}
 			a := rows[key]
 			for i := len(a); i < stored; i++ {
 				var v uint64
 				if x.aInTensorMemory {
-					at := i * x.bits
-					v = low(m.cells[m.checkCell(t, cell{x.laneOfA(t, row, lane), x.a.column + at/32})]>>(at%32), x.bits)
-				} else if in := row % (x.m / len(x.ctas)); x.read != nil {
-					v = x.read[[3]int{which, in, i}]
+					bit := i * x.bits
+					v = low(m.cells[m.checkCell(t, cell{x.laneOfA(t, row, lane), x.a.column + bit/32})]>>(bit%32), x.bits)
+				} else if ownRow := row % (x.m / len(x.ctas)); x.read != nil {
+					v = x.read[[3]int{ctaIndex, ownRow, i}]
 				} else {
-					v = x.fromShared(t, c, 0, in, i)
+					v = x.fromShared(t, c, 0, ownRow, i)
 				}
 				if x.negate[0] {
 					v = x.negated(v, x.ta)
@@ -392,8 +392,8 @@ func (x *tcgen05Mma) run(t *thread) (results []func()) {
 			b := columns[col]
 			if x.sparse {
 				b = nil
-				for _, at := range x.sparseIndices(t, m, x.laneOfA(t, row, lane)) {
-					b = append(b, columns[col][at])
+				for _, index := range x.sparseIndices(t, m, x.laneOfA(t, row, lane)) {
+					b = append(b, columns[col][index])
 				}
 			}
 			if x.tables != 0 {
@@ -471,9 +471,9 @@ func (x *tcgen05Mma) chain(a, b []uint64, c uint64) uint64 {
 	shift := x.columnShift
 	for len(a) > 0 {
 		n := min(h.blockSize, len(a))
-		acc, at := factor(c, x.td)
-		acc.exp, at = acc.exp-shift, at-shift
-		terms, exps := []number{acc}, []int{at}
+		acc, exp := factor(c, x.td)
+		acc.exp, exp = acc.exp-shift, exp-shift
+		terms, exps := []number{acc}, []int{exp}
 		for i := range n {
 			p, ep := factor(a[i], x.ta)
 			q, eq := factor(b[i], x.tb)
@@ -519,10 +519,10 @@ func (x *tcgen05Mma) sparseIndices(t *thread, m *tensorMemory, lane int) (indice
 
 // scalesAt returns the scales of row i of A, or of column i of a lane's columns of B (figures 231 to 242): each column
 // of the lane's quarter holds 32 of them.
-func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (list []scale) {
-	word := m.cells[m.checkCell(t, cell{lane/32*32 + i%32, x.scales[which].column + i/32})]
+func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, operand, i int) (list []scale) {
+	word := m.cells[m.checkCell(t, cell{lane/32*32 + i%32, x.scales[operand].column + i/32})]
 	for k := range x.scaleVectorSize {
-		list = append(list, decodeScale(low(word>>(8*(x.scaleOffset[which]+k)), 8), x.scaleType))
+		list = append(list, decodeScale(low(word>>(8*(x.scaleOffset[operand]+k)), 8), x.scaleType))
 	}
 	return list
 }
@@ -531,18 +531,18 @@ func (x *tcgen05Mma) scalesAt(t *thread, m *tensorMemory, lane, which, i int) (l
 // alternate (9.7.16.4.3, whose examples have Use Span + 1 zeros and Skip Span + 1 ones).
 func (x *tcgen05Mma) isZero(col int) bool {
 	span := x.n * x.m / 128
-	i, at := col/span, col%span
+	i, position := col/span, col%span
 	if x.zeroColumnMask>>39&1 == 0 {
 		return false
 	}
 	oneRun, zeroRun := int(low(x.zeroColumnMask>>40, 8))+1, int(low(x.zeroColumnMask>>48, 8))+1
-	isN1 := x.zeroColumnMask>>(32+i)&1 == 1
-	at += int(low(x.zeroColumnMask>>(8*i), 8))
+	isOneRun := x.zeroColumnMask>>(32+i)&1 == 1
+	position += int(low(x.zeroColumnMask>>(8*i), 8))
 	for {
-		run := choose(isN1, oneRun, zeroRun)
-		if at < run {
-			return isN1
+		run := choose(isOneRun, oneRun, zeroRun)
+		if position < run {
+			return isOneRun
 		}
-		at, isN1 = at-run, !isN1
+		position, isOneRun = position-run, !isOneRun
 	}
 }

@@ -399,8 +399,8 @@ func (h adder) chain(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
 
 // add adds one block: every term is cut to the adder's bits after the point of the largest, and the sum is rounded.
 func (h adder) add(a, b []uint64, c uint64, td, ta, tb, tc ptx.Type) uint64 {
-	acc, at := factor(c, tc)
-	terms, exps := []number{acc}, []int{at}
+	acc, exp := factor(c, tc)
+	terms, exps := []number{acc}, []int{exp}
 	for i := range a {
 		x, ex := factor(a[i], ta)
 		y, ey := factor(b[i], tb)

@@ -284,14 +284,14 @@ func (t *thread) tensorCopy() {
 func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank uint64, store, reduces bool) {
 	k := &task{bulk: true}
 	var m *tensormap.Map
-	look := func() {
+	readMap := func() {
 		if m == nil {
 			m = t.mapAt(from, coords, offsets, store)
 		}
 	}
 	first := t.mapAt(from, coords, offsets, store)
 	if !store {
-		k.readTensorMap = look
+		k.readTensorMap = readMap
 		k.mbarrier = t.mbarrierAt("e")
 		if t.isMulticast() {
 			_, bar := t.address("e")
@@ -337,7 +337,7 @@ func (t *thread) copyBox(from mapOperand, coords, offsets []int64, shared, rank 
 	var data []uint64
 	var last []element
 	k.readSource = func() {
-		look()
+		readMap()
 		last = t.boxElements(m, coords, offsets, shared, store)
 		k.reportMatched = t.boxReports(k.instr, m, last)
 		for _, e := range last {
@@ -422,33 +422,33 @@ func (t *thread) boxReports(instr *ptx.Instr, m *tensormap.Map, list []element) 
 	}
 	chunks := map[[2]uint64]bool{} // examined chunks, by row of the box
 	copied := map[[2]uint64]bool{} // copied bytes, by row of the box
-	var order [][2]uint64
+	var copiedBytes [][2]uint64
 	for i, e := range list {
 		if !e.inside {
 			continue
 		}
 		row := uint64(i) / uint64(m.Box[0])
 		for bit := e.global; bit < e.global+uint64(m.Type.Bits()); bit++ {
-			if at := [2]uint64{row, bit / 8}; !copied[at] {
-				copied[at] = true
-				order = append(order, at)
+			if copiedByte := [2]uint64{row, bit / 8}; !copied[copiedByte] {
+				copied[copiedByte] = true
+				copiedBytes = append(copiedBytes, copiedByte)
 			}
 		}
 	}
-	for _, at := range order {
-		if chunk := [2]uint64{at[0], at[1] / 16}; strings.HasPrefix(pattern, "per_16bytes") && chunks[chunk] {
+	for _, copiedByte := range copiedBytes {
+		if chunk := [2]uint64{copiedByte[0], copiedByte[1] / 16}; strings.HasPrefix(pattern, "per_16bytes") && chunks[chunk] {
 			continue
 		} else {
 			chunks[chunk] = true
 		}
-		v, whole := uint64(0), at[1]%16+uint64(size) <= 16
+		v, complete := uint64(0), copiedByte[1]%16+uint64(size) <= 16
 		for i := range uint64(size) {
-			whole = whole && copied[[2]uint64{at[0], at[1] + i}]
+			complete = complete && copied[[2]uint64{copiedByte[0], copiedByte[1] + i}]
 		}
-		if !whole {
+		if !complete {
 			continue
 		}
-		for i, b := range t.asyncBytes(ptx.Global, at[1], size, 1, readAccess) {
+		for i, b := range t.asyncBytes(ptx.Global, copiedByte[1], size, 1, readAccess) {
 			v |= uint64(b) << (8 * i)
 		}
 		if v&mask == want {

@@ -126,11 +126,11 @@ func (t *thread) finishVideo(tmp *big.Int) {
 		}
 	}
 	if sel != "" {
-		at := uint(bits) * uint(sel[1]-'0')
+		shift := uint(bits) * uint(sel[1]-'0')
 		low := new(big.Int).And(tmp, mask(bits))
-		hole := new(big.Int).Lsh(mask(bits), at)
+		hole := new(big.Int).Lsh(mask(bits), shift)
 		tmp = new(big.Int).AndNot(c, hole)
-		tmp.Or(tmp, low.Lsh(low, at))
+		tmp.Or(tmp, low.Lsh(low, shift))
 	}
 	t.setInt("d", tmp)
 }

@@ -209,7 +209,7 @@ type layoutMode struct{ size, stride int }
 // of bits that its swizzle exchanges: the table of 9.7.15.5.1.2.1.3. The last mode of each is unbounded (size 0).
 func layoutOf(desc uint64, bits int, transposed bool) (rows, cols []layoutMode, swizzle int) {
 	t := 128 / bits
-	bytes := func(at int) int { return int(desc>>at&0x3fff) << 4 * 8 / bits }
+	bytes := func(shift int) int { return int(desc>>shift&0x3fff) << 4 * 8 / bits }
 	lbo, sbo := bytes(16), bytes(32)
 	if swizzle = []int{0, 3, 2, 1}[desc>>62]; swizzle == 0 {
 		if transposed {
@@ -247,8 +247,8 @@ func swizzled(addr, b, base int) int {
 // descriptorElement reads an element of a matrix in shared memory; it traps outside.
 func (c *cta) descriptorElement(t *thread, desc uint64, bits, row, col int, transposed bool) uint64 {
 	rows, cols, b := layoutOf(desc, bits, transposed)
-	at := (offset(rows, row) + offset(cols, col)) * bits
-	addr := int(desc&0x3fff)<<4 + at/8
+	bit := (offset(rows, row) + offset(cols, col)) * bits
+	addr := int(desc&0x3fff)<<4 + bit/8
 	if b > 0 {
 		addr = swizzled(addr, b, int(desc>>49&7))
 	}
@@ -259,7 +259,7 @@ func (c *cta) descriptorElement(t *thread, desc uint64, bits, row, col int, tran
 	for i := range (bits + 7) / 8 {
 		v |= uint64(c.shared[addr+i]) << (8 * i)
 	}
-	return low(v>>(at%8), bits)
+	return low(v>>(bit%8), bits)
 }
 
 // load reads a matrix of a multiplication from shared memory: the 16 rows of A of a warp, or B.
@@ -313,14 +313,14 @@ func (g group) completeMultiplication(p *multiplication, warp int) {
 			return
 		}
 	}
-	type was struct {
+	type savedState struct {
 		in     *ptx.Instr
 		frames []*frame
 		log    *Step
 	}
-	var saved []was
+	var saved []savedState
 	for _, t := range g {
-		saved = append(saved, was{t.instr, t.frames, t.log})
+		saved = append(saved, savedState{t.instr, t.frames, t.log})
 		t.instr, t.frames, t.log = p.instr, t.frames[:p.callDepth], nil
 	}
 	g.product(p, warp)
@@ -364,11 +364,11 @@ func (g group) product(p *multiplication, warp int) {
 		for col := range n {
 			var va, vb []uint64
 			for i := range k {
-				at := i
+				index := i
 				if p.meta != nil {
-					at = p.column(t, row, i)
+					index = p.column(t, row, i)
 				}
-				va, vb = append(va, ma[[3]int{0, row, i}]^sa), append(vb, p.mb[[3]int{0, at, col}]^sb)
+				va, vb = append(va, ma[[3]int{0, row, i}]^sa), append(vb, p.mb[[3]int{0, index, col}]^sb)
 			}
 			pos := [3]int{0, row, col}
 			md[pos] = t.wgmmaDot(va, vb, c[pos], d, a, b)

@@ -191,14 +191,14 @@ func (g group) wmmaMemory(store bool) {
 	}
 	for r := range rows {
 		for c := range cols {
-			line, at := memory[choose(col, c, r)], choose(col, r, c)*bits
+			line, bit := memory[choose(col, c, r)], choose(col, r, c)*bits
 			switch {
 			case store:
-				copy(line[at/8:], bytesOf(value{lo: all[[3]int{0, r, c}]}, bits/8))
+				copy(line[bit/8:], bytesOf(value{lo: all[[3]int{0, r, c}]}, bits/8))
 			case bits < 8:
-				all[[3]int{0, r, c}] = low(uint64(line[at/8])>>(at%8), bits)
+				all[[3]int{0, r, c}] = low(uint64(line[bit/8])>>(bit%8), bits)
 			default:
-				all[[3]int{0, r, c}] = valueOf(line[at/8:][:bits/8]).lo
+				all[[3]int{0, r, c}] = valueOf(line[bit/8:][:bits/8]).lo
 			}
 		}
 	}

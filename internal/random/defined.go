@@ -118,7 +118,7 @@ type Shape struct {
 func (sh *Shape) Variants() []*ptx.Variant {
 	return Variants(func(v *ptx.Variant) bool {
 		features, defined := featuresOf(v)
-		return defined && !sh.avoided(v) && features&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
+		return defined && !sh.isAvoided(v) && features&^sh.Features == 0 && v.Form.MinSM <= sh.SM && !sh.Version.Less(v.Form.MinPTX)
 	})
 }
 
@@ -139,8 +139,8 @@ func (sh *Shape) InBytes() int {
 // OutBytes is the size of a program's output buffer.
 func (sh *Shape) OutBytes() int { return sh.threads()*Record + 8*cells }
 
-func (sh *Shape) threads() int { return sh.Grid * sh.ofBlock() }
-func (sh *Shape) ofBlock() int { return sh.Block[0] * sh.Block[1] * sh.Block[2] }
+func (sh *Shape) threads() int      { return sh.Grid * sh.blockThreads() }
+func (sh *Shape) blockThreads() int { return sh.Block[0] * sh.Block[1] * sh.Block[2] }
 
 // Arguments of a defined program after its buffers.
 const (
@@ -185,19 +185,19 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 			p.printf("%s%d", []string{"", ", "}[min(i, 1)], uint32(p.value()))
 		}
 		p.printf("};\n.const .align 8 .u32 ctab[%d] = {1, 2, 3};\n", scratchBytes/4)
-		p.shared("")
+		p.declareShared("")
 	}
 	if p.has(Calls) {
-		p.function("fone")
-		p.function("ftwo")
+		p.writeFunction("fone")
+		p.writeFunction("ftwo")
 	}
 
 	body := p.body(sh.Length)
-	body.write(0)
+	body.writeStatements(0)
 	p.printf(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
-	p.registers(body.loops)
+	p.declareRegisters(body.loops)
 	if !p.has(Variables) {
-		p.shared("\t")
+		p.declareShared("\t")
 	}
 	p.printf("\t.reg .u64 %%in, %%out, %%cells;\n\t.reg .u32 %%one, %%n, %%mask, %%tcta, %%threads;\n")
 	if p.has(Calls | Indirect) {
@@ -206,7 +206,7 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 	if p.has(Variables) {
 		p.printf("\tmov.u64 %%table, tab;\n")
 	}
-	p.threadIndex()
+	p.computeThreadIndex()
 	p.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tld.param.u32 %%n, [n];\n\tadd.u64 %%cells, %%out, %d;\n", p.threads()*Record)
 	if !p.has(Variables) { // the buffers hold the contents of variables
 		p.printf("\tadd.u64 %%table, %%in, %d;\n", p.threads()*Stride)
@@ -216,12 +216,12 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 		p.printf("\tadd.u64 %%scratch, %%out, %d;\n", Stride)
 	}
 	if p.has(Shared) || p.has(Warp) { // the thread's index in its CTA
-		p.printf("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.ofBlock())
+		p.printf("\tmov.u32 %%threads, %d;\n\trem.u32 %%tcta, %%lin, %%threads;\n", p.blockThreads())
 	}
 	if p.has(Warp) { // the lanes of the thread's warp
 		p.printf("\tsub.u32 %%mask, %%threads, %%tcta; add.u32 %%mask, %%mask, %%lane; min.u32 %%mask, %%mask, 32; sub.u32 %%mask, 32, %%mask; shr.u32 %%mask, -1, %%mask;\n")
 	}
-	pool(func(name, typ string, offset int) {
+	forEachRegister(func(name, typ string, offset int) {
 		switch {
 		case p.r.IntN(2) == 0:
 			p.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset)
@@ -233,10 +233,10 @@ func Defined(sh *Shape, variants []*ptx.Variant, seed uint64) (src string, in []
 			p.printf("\t%s\n", p.lowHalf(name, "%lin"))
 		}
 	})
-	p.predicates()
-	p.initial()
+	p.setPredicates()
+	p.initialiseMemory()
 	p.WriteString(body.String())
-	pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
+	forEachRegister(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 	for i := range nPred {
 		p.printf("\tselp.u32 %%one, 1, 0, %%p%d; st.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}
@@ -275,24 +275,24 @@ func (p *defined) body(budget int) *defined {
 	return &b
 }
 
-// registers declares the registers of a function or the kernel.
-func (p *defined) registers(loops int) {
-	p.structured.registers(loops)
+// declareRegisters declares the registers of a function or the kernel.
+func (p *defined) declareRegisters(loops int) {
+	p.structured.declareRegisters(loops)
 	p.printf("\t.reg .b16 %%hx, %%hy;\n\t.reg .b32 %%wx, %%wy;\n\t.reg .b64 %%dx;\n\t.reg .pred %%u;\n")
 	if p.has(Local) {
 		p.printf("\t.local .align 16 .b8 loc[%d];\n", scratchBytes)
 	}
 }
 
-// shared declares shared memory.
-func (p *defined) shared(indent string) {
+// declareShared declares shared memory.
+func (p *defined) declareShared(indent string) {
 	if p.has(Shared) {
-		p.printf("%[1]s.shared .align 16 .b8 sh[%[2]d];\n%[1]s.shared .align 4 .b8 others[%[3]d];\n", indent, p.ofBlock()*sharedBytes, p.ofBlock()*4)
+		p.printf("%[1]s.shared .align 16 .b8 sh[%[2]d];\n%[1]s.shared .align 4 .b8 others[%[3]d];\n", indent, p.blockThreads()*sharedBytes, p.blockThreads()*4)
 	}
 }
 
-// initial initialises the thread's local and shared memory.
-func (p *defined) initial() {
+// initialiseMemory initialises the thread's local and shared memory.
+func (p *defined) initialiseMemory() {
 	if p.has(Local) {
 		for i := 0; i < scratchBytes; i += 8 {
 			p.printf("\tst.local.u64 [loc+%d], %%d%d;\n", i, i/8%nWide)
@@ -305,14 +305,14 @@ func (p *defined) initial() {
 	}
 }
 
-// function writes a function with a body of its own.
-func (p *defined) function(name string) {
+// writeFunction writes a function with a body of its own.
+func (p *defined) writeFunction(name string) {
 	body := p.body(12)
 	body.inFunc = true
-	body.write(1)
+	body.writeStatements(1)
 	p.labels = body.labels
 	p.printf(".func (.param .b32 z) %s(.param .b32 x, .param .b64 y)\n{\n", name)
-	p.registers(body.loops)
+	p.declareRegisters(body.loops)
 	p.printf("\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n\tld.param.b32 %%ra, [x];\n\tld.param.b64 %%rb, [y];\n\tst.param.b32 [z], %%ra;\n")
 	if p.has(Variables) {
 		p.printf("\tmov.u64 %%table, tab;\n")
@@ -320,7 +320,7 @@ func (p *defined) function(name string) {
 	f := *p
 	f.unshared = !p.has(Shared | Variables)
 	f.structured.program = program{}
-	f.threadIndex()
+	f.computeThreadIndex()
 	p.WriteString(f.String())
 	for i := range nWord {
 		p.printf("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
@@ -331,45 +331,45 @@ func (p *defined) function(name string) {
 	for i := range nHalf {
 		p.printf("\t%s\n", p.lowHalf(fmt.Sprintf("%%h%d", i), fmt.Sprintf("%%w%d", i)))
 	}
-	p.predicates()
+	p.setPredicates()
 	p.inFunc = true
-	p.initial()
+	p.initialiseMemory()
 	p.inFunc = false
 	p.WriteString(body.String())
 	p.printf("\tst.param.b32 [z], %%w3;\n\tret;\n}\n")
 }
 
-// write writes random statements.
-func (p *defined) write(depth int) {
+// writeStatements writes random statements.
+func (p *defined) writeStatements(depth int) {
 	for range 3 + p.r.IntN(6) + 4*max(0, 2-depth) {
 		if p.budget--; p.budget < 0 {
 			return
 		}
 		switch k := p.r.IntN(40); {
 		case k < 7:
-			p.statement(p.affine)
+			p.writeStatement(p.affine)
 		case k < 16:
-			p.statement(p.any)
+			p.writeStatement(p.any)
 		case k < 17 && len(p.first) > 0 && len(p.second) > 0:
-			p.carry()
+			p.writeCarryPair()
 		case k < 21:
 			p.seedFrom(indices[:len(indices)-1])
 		case k < 27:
-			p.access(depth)
+			p.writeAccess(depth)
 		case k < 29 && p.has(Calls) && !p.inFunc:
-			p.call()
+			p.writeCall()
 		case k < 32 && depth < 3:
 			if negation, pred := p.condition(); pred != "" {
-				p.branch(depth, negation, pred, p.write)
+				p.writeBranch(depth, negation, pred, p.writeStatements)
 			}
 		case k < 34 && depth < 2:
 			if p.has(Divergence) {
-				p.loop(depth, pickOne(p.r, p.wordReg(), "2", "3"), p.write)
+				p.writeLoop(depth, pickOne(p.r, p.wordReg(), "2", "3"), p.writeStatements)
 			} else {
-				p.loopUniform(depth)
+				p.writeUniformLoop(depth)
 			}
 		case k == 34 && depth < 3 && p.has(Divergence|Indirect):
-			p.table(depth, p.write)
+			p.writeTableBranch(depth, p.writeStatements)
 		case k == 35 && depth > 0 && p.has(Divergence):
 			statement := "ret"
 			if !p.inFunc {
@@ -377,9 +377,9 @@ func (p *defined) write(depth int) {
 			}
 			p.printf("\t@%s %s;\n", p.predReg(), statement)
 		case k < 38 && depth == 0 && !p.inFunc && !p.lanesEnded && p.has(Shared):
-			p.exchange()
+			p.writeExchange()
 		case depth == 0 && !p.inFunc && !p.lanesEnded && p.has(Warp):
-			p.collective()
+			p.writeCollective()
 		}
 	}
 }
@@ -396,18 +396,18 @@ func (p *defined) condition() (negation, pred string) {
 	return pickOne(p.r, "", "!"), "%u"
 }
 
-// loopUniform writes a loop that all threads leave together.
-func (p *defined) loopUniform(depth int) {
+// writeUniformLoop writes a loop that all threads leave together.
+func (p *defined) writeUniformLoop(depth int) {
 	n, c := p.labels, p.loops
 	p.labels++
 	p.loops++
 	p.printf("\tmov.b32 %%c%d, %d;\nLOOP%d:\n", c, 1+p.r.IntN(3), n)
-	p.write(depth + 1)
+	p.writeStatements(depth + 1)
 	p.printf("\tadd.u32 %%c%d, %%c%d, -1;\n\tsetp.gt.s32 %%q, %%c%d, 0;\n\t@%%q bra LOOP%d;\n", c, c, c, n)
 }
 
-// statement writes an instruction with one of the opcodes, in a line with code that makes its result defined.
-func (p *defined) statement(instructions [][]*ptx.Variant) {
+// writeStatement writes an instruction with one of the opcodes, in a line with code that makes its result defined.
+func (p *defined) writeStatement(instructions [][]*ptx.Variant) {
 	if len(instructions) == 0 {
 		return
 	}
@@ -424,7 +424,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 		before, ops[2] = p.divisor(v.OperandType(2))
 	}
 	for i, temp := 0, []string{"%wx", "%wy"}; i < len(ops); i++ {
-		if !p.narrowed(v, i) {
+		if !p.isNarrowed(v, i) {
 			continue
 		}
 		if n, err := strconv.ParseUint(ops[i], 10, 64); err == nil {
@@ -435,7 +435,7 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 		ops[i], temp = temp[0], temp[1:]
 	}
 	guard := ""
-	if p.guarded(v) {
+	if p.mayGuard(v) {
 		guard = p.guard()
 	}
 	result := v.OperandType(0)
@@ -443,15 +443,15 @@ func (p *defined) statement(instructions [][]*ptx.Variant) {
 		to, from := v.Conversion()
 		result = to
 		if a := ops[1]; floats[from] != nil && floats[to] == nil && strings.HasPrefix(a, "%") {
-			before = floats[from].replace(a, floats[from].zero)
+			before = floats[from].replaceNaN(a, floats[from].zero)
 		}
 	}
 	if f := floats[result]; f != nil {
-		after = f.replace(ops[0], f.nan)
+		after = f.replaceNaN(ops[0], f.nan)
 		if v.Has("sat") || v.Has("relu") {
-			after += f.positive(ops[0])
+			after += f.clearSign(ops[0])
 		} else if !v.Form.HasSlot("rnd") {
-			after += f.unsigned(ops[0])
+			after += f.clearZeroSign(ops[0])
 		}
 	}
 	p.printf("\t%s%s%s %s;%s\n", before, guard, v.Text, strings.Join(ops, ", "), after)
@@ -486,17 +486,17 @@ var floats = map[ptx.Type]*float{
 	ptx.BF16x2: {16, true, 0x7f80, 0x7fff, 0, "%hx"},
 }
 
-// each returns code for a register, or for both of its halves.
-func (f *float) each(reg string, code func(reg, temp string) string) string {
+// forEachNumber returns code for a register, or for both of its halves.
+func (f *float) forEachNumber(reg string, code func(reg, temp string) string) string {
 	if !f.pair {
 		return code(reg, f.temp)
 	}
 	return fmt.Sprintf(" mov.b32 {%%hx, %%hy}, %s;%s%s mov.b32 %s, {%%hx, %%hy};", reg, code("%hx", ""), code("%hy", ""), reg)
 }
 
-// when returns code that replaces a register by a value if its magnitude compares as cmp with a bound.
-func (f *float) when(reg, cmp string, bound, value uint64) string {
-	return f.each(reg, func(reg, temp string) string {
+// replaceWhere returns code that replaces a register by a value if its magnitude compares as cmp with a bound.
+func (f *float) replaceWhere(reg, cmp string, bound, value uint64) string {
+	return f.forEachNumber(reg, func(reg, temp string) string {
 		if temp == "" {
 			return fmt.Sprintf(" mov.b32 %%wx, {%s, %s}; and.b32 %%wx, %%wx, %d; setp.%s.u32 %%q, %%wx, %d; @%%q mov.b16 %s, %d;", reg, reg, 0x7fff, cmp, bound, reg, value)
 		}
@@ -506,28 +506,28 @@ func (f *float) when(reg, cmp string, bound, value uint64) string {
 
 func (f *float) magnitude() uint64 { return 1<<(f.bits-1) - 1 }
 
-// replace returns code that replaces a NaN by a value.
-func (f *float) replace(reg string, value uint64) string {
-	return f.when(reg, "gt", f.infinity, value)
+// replaceNaN returns code that replaces a NaN by a value.
+func (f *float) replaceNaN(reg string, value uint64) string {
+	return f.replaceWhere(reg, "gt", f.infinity, value)
 }
 
-// unsigned returns code that makes a zero positive.
-func (f *float) unsigned(reg string) string { return f.when(reg, "eq", 0, 0) }
+// clearZeroSign returns code that makes a zero positive.
+func (f *float) clearZeroSign(reg string) string { return f.replaceWhere(reg, "eq", 0, 0) }
 
-// positive returns code that clears the sign.
-func (f *float) positive(reg string) string {
+// clearSign returns code that clears the sign.
+func (f *float) clearSign(reg string) string {
 	if f.pair {
 		return fmt.Sprintf(" and.b32 %s, %s, %d;", reg, reg, 0x7fff7fff)
 	}
 	return fmt.Sprintf(" and.b%d %s, %s, %d;", f.bits, reg, reg, f.magnitude())
 }
 
-// carry writes an instruction that sets the carry flag, and one that reads it.
-func (p *defined) carry() {
+// writeCarryPair writes an instruction that sets the carry flag, and one that reads it.
+func (p *defined) writeCarryPair() {
 	a := pickOne(p.r, p.first...)
 	var readers []*ptx.Variant
 	for _, v := range p.second {
-		if p.pairs(a, v) {
+		if p.canPair(a, v) {
 			readers = append(readers, v)
 		}
 	}
@@ -541,8 +541,8 @@ func (p *defined) carry() {
 	p.printf("\t%s %s; %s %s;\n", a.Text, strings.Join(p.operands(a), ", "), b.Text, strings.Join(p.operands(b), ", "))
 }
 
-// access writes an access to memory that the features allow.
-func (p *defined) access(depth int) {
+// writeAccess writes an access to memory that the features allow.
+func (p *defined) writeAccess(depth int) {
 	var kinds []int
 	add := func(f Features, list ...int) {
 		if p.has(f) {
@@ -571,14 +571,14 @@ func (p *defined) access(depth int) {
 		i := p.r.IntN(cells)
 		p.printf("\t%sred.global.%s [%%cells+%d], %s;\n", p.guard(), []string{"add.u32", "max.u32", "min.s32", "max.s32", "or.b32", "xor.b32", "add.u64", "max.s64"}[i], 8*i, []string{p.wordReg(), p.wideReg()}[i/6])
 	case p.has(Generic):
-		p.structured.access(kind, ".global", "", ".volatile.global")
+		p.structured.writeAccess(kind, ".global", "", ".volatile.global")
 	default:
-		p.structured.access(kind, ".global", ".volatile.global")
+		p.structured.writeAccess(kind, ".global", ".volatile.global")
 	}
 }
 
-// call writes a call of a function.
-func (p *defined) call() {
+// writeCall writes a call of a function.
+func (p *defined) writeCall() {
 	before, target, proto := "", pickOne(p.r, "fone", "ftwo"), ""
 	if p.has(Indirect) && p.r.IntN(3) == 0 {
 		before, target, proto = fmt.Sprintf("mov.u64 %%addr, fone; @%s mov.u64 %%addr, ftwo; ", p.predReg()), "%addr", ", proto"
@@ -586,18 +586,18 @@ func (p *defined) call() {
 	p.printf("\t%s{ .param .b32 x; .param .b64 y; .param .b32 z; st.param.b32 [x], %s; st.param.b64 [y], %s; call (z), %s, (x, y)%s; ld.param.b32 %s, [z]; }\n", before, p.wordReg(), p.wideReg(), target, proto, p.wordReg())
 }
 
-// exchange writes a barrier: with a predicate of all threads, or to read a word of another thread.
-func (p *defined) exchange() {
+// writeExchange writes a barrier: with a predicate of all threads, or to read a word of another thread.
+func (p *defined) writeExchange() {
 	if p.r.IntN(3) == 0 {
 		p.printf("\tbar.red.%s, 0, %s;\n", pickOne(p.r, "popc.u32 "+p.wordReg(), "and.pred "+p.predReg(), "or.pred "+p.predReg()), p.predReg())
 		return
 	}
 	p.printf("\tmov.u32 %%at, others; mad.lo.u32 %%at, %%tcta, 4, %%at; st.shared.u32 [%%at], %s;\n\tbar.sync 0;\n", p.wordReg())
-	p.printf("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.ofBlock()), p.wordReg())
+	p.printf("\tadd.u32 %%at, %%tcta, %d; rem.u32 %%at, %%at, %%threads; mov.u32 %%one, others; mad.lo.u32 %%at, %%at, 4, %%one; ld.shared.u32 %s, [%%at];\n\tbar.sync 0;\n", p.r.IntN(p.blockThreads()), p.wordReg())
 }
 
-// collective writes an instruction that all lanes of a warp execute.
-func (p *defined) collective() {
+// writeCollective writes an instruction that all lanes of a warp execute.
+func (p *defined) writeCollective() {
 	available := func(version ptx.Version, sm int) bool { return p.SM >= sm && !p.Version.Less(version) }
 	switch k := p.r.IntN(8); {
 	case k == 0:
@@ -611,7 +611,7 @@ func (p *defined) collective() {
 		p.printf("\tmatch.any.sync%s %s, %s, %%mask;\n", t, p.wordReg(), p.reg(t))
 	case k == 4 && available(ptx.Version{Major: 6}, 70):
 		p.printf("\tmatch.all.sync.b32 %s|%s, %s, %%mask;\n", p.wordReg(), p.predReg(), p.wordReg())
-	case p.ofBlock()%32 == 0: // all lanes exist
+	case p.blockThreads()%32 == 0: // all lanes exist
 		mode := pickOne(p.r, "up", "down", "bfly", "idx")
 		clamp := pickOne(p.r, 0x1f, 0x1f, 0x181f)
 		if mode == "up" {

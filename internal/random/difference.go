@@ -202,25 +202,25 @@ func anyDifference(match func(d *Difference) bool) bool {
 	return false
 }
 
-// avoided reports whether programs must not have an opcode.
-func (sh *Shape) avoided(v *ptx.Variant) bool {
+// isAvoided reports whether programs must not have an opcode.
+func (sh *Shape) isAvoided(v *ptx.Variant) bool {
 	return anyDifference(func(d *Difference) bool {
 		return d.alwaysAvoided != nil && d.alwaysAvoided(v) || sh.Semantics == Manual && d.avoided != nil && d.avoided(v)
 	})
 }
 
-// narrowed reports whether operand i of an opcode must be masked to 8 bits.
-func (sh *Shape) narrowed(v *ptx.Variant, i int) bool {
+// isNarrowed reports whether operand i of an opcode must be masked to 8 bits.
+func (sh *Shape) isNarrowed(v *ptx.Variant, i int) bool {
 	return sh.Semantics == Manual && anyDifference(func(d *Difference) bool { return d.narrowed != nil && d.narrowed(v, i) })
 }
 
-// guarded reports whether an opcode may have a guard.
-func (sh *Shape) guarded(v *ptx.Variant) bool {
+// mayGuard reports whether an opcode may have a guard.
+func (sh *Shape) mayGuard(v *ptx.Variant) bool {
 	return sh.Semantics != Manual || !anyDifference(func(d *Difference) bool { return d.unguarded != nil && d.unguarded(v) })
 }
 
-// pairs reports whether the second opcode may read the carry flag that the first sets.
-func (sh *Shape) pairs(first, second *ptx.Variant) bool {
+// canPair reports whether the second opcode may read the carry flag that the first sets.
+func (sh *Shape) canPair(first, second *ptx.Variant) bool {
 	return sh.Semantics != Manual || !anyDifference(func(d *Difference) bool { return d.mismatched != nil && d.mismatched(first, second) })
 }
 

@@ -25,7 +25,7 @@ func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*p
 		p.printf(".entry k%d(.param .u64 out)\n{\n", len(kernels))
 		p.printf("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>, %%t, %%one;\n\t.reg .b64 %%d<%d>, %%wide, %%out;\n\t.reg .pred %%p<%d>;\n", nHalf, nWord, nWide, nPred)
 		p.printf("\tmov.u32 %%t, %%tid.x;\n\tcvt.u64.u32 %%wide, %%t;\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", Stride)
-		pool(func(name, typ string, offset int) {
+		forEachRegister(func(name, typ string, offset int) {
 			stride, from := pickOne(p.r, 0, 0, 1, 1, 4, -1, int32(p.value())), p.value()
 			if p.r.IntN(2) == 0 {
 				from = uint64(p.r.IntN(64))
@@ -45,8 +45,8 @@ func EveryOpcode(variants []*ptx.Variant, seed uint64) (src string, kernels []*p
 		for i := range nPred {
 			p.printf("\tsetp.lt.s32 %%p%d, %%t, %d;\n", i, pickOne(p.r, 0, 100, 7, 7))
 		}
-		p.instr([]*ptx.Variant{v})
-		pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
+		p.writeInstr([]*ptx.Variant{v})
+		forEachRegister(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 		for i := range nPred {
 			p.printf("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 		}

@@ -98,8 +98,8 @@ func (p *program) value() uint64 {
 	return v
 }
 
-// instr writes an instruction with one of the opcodes.
-func (p *program) instr(variants []*ptx.Variant) {
+// writeInstr writes an instruction with one of the opcodes.
+func (p *program) writeInstr(variants []*ptx.Variant) {
 	v := variants[p.r.IntN(len(variants))]
 	if ops := p.operands(v); ops != nil {
 		p.printf("\t%s%s %s;\n", p.guard(5), v.Text, strings.Join(ops, ", "))
@@ -191,24 +191,24 @@ func (p *program) selector(v *ptx.Variant, written bool) string {
 	return text
 }
 
-func (p *program) block(depth int) {
+func (p *program) writeBlock(depth int) {
 	for range 2 + p.r.IntN(6) {
 		if p.budget--; p.budget < 0 {
 			return
 		}
 		switch k := p.r.IntN(10); {
 		case k == 0 && depth < 3:
-			p.branch(depth, "", p.reg(ptx.Pred), p.block)
+			p.writeBranch(depth, "", p.reg(ptx.Pred), p.writeBlock)
 		case k == 1 && depth < 2:
-			p.loop(depth, fmt.Sprintf("%%w%d", p.r.IntN(nWord)), p.block)
+			p.writeLoop(depth, fmt.Sprintf("%%w%d", p.r.IntN(nWord)), p.writeBlock)
 		default:
-			p.instr(p.variants)
+			p.writeInstr(p.variants)
 		}
 	}
 }
 
-// branch writes an if, whose blocks have depth + 1.
-func (p *program) branch(depth int, negation, pred string, block func(depth int)) {
+// writeBranch writes an if, whose blocks have depth + 1.
+func (p *program) writeBranch(depth int, negation, pred string, block func(depth int)) {
 	n := p.labels
 	p.labels++
 	p.printf("\t@%s%s bra ELSE%d;\n", negation, pred, n)
@@ -220,8 +220,8 @@ func (p *program) branch(depth int, negation, pred string, block func(depth int)
 	p.printf("END%d:\n", n)
 }
 
-// loop writes a loop that runs one to three times, by the last two bits of count.
-func (p *program) loop(depth int, count string, block func(depth int)) {
+// writeLoop writes a loop that runs one to three times, by the last two bits of count.
+func (p *program) writeLoop(depth int, count string, block func(depth int)) {
 	n, c := p.labels, p.loops
 	p.labels++
 	p.loops++
@@ -238,16 +238,16 @@ func (p *program) loop(depth int, count string, block func(depth int)) {
 func StraightLine(variants []*ptx.Variant, seed uint64, threads int) (src string, in []byte) {
 	p := &program{r: rand.New(rand.NewPCG(seed, 1)), budget: 60}
 	body := &program{variants: variants, r: p.r, budget: 60}
-	body.block(0)
+	body.writeBlock(0)
 	p.printf(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 in, .param .u64 out)\n{\n")
 	p.printf("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n\t.reg .u64 %%in, %%out, %%t;\n\t.reg .u32 %%tid, %%one;\n", nHalf, nWord, nWide, nPred, body.loops+1)
 	p.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tmov.u32 %%tid, %%tid.x;\n\tmul.wide.u32 %%t, %%tid, %d;\n\tadd.u64 %%in, %%in, %%t;\n\tadd.u64 %%out, %%out, %%t;\n", Stride)
-	pool(func(name, typ string, offset int) { p.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset) })
+	forEachRegister(func(name, typ string, offset int) { p.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset) })
 	for i := range nPred {
 		p.printf("\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, i, i+1)
 	}
 	p.WriteString(body.String())
-	pool(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
+	forEachRegister(func(name, typ string, offset int) { p.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 	for i := range nPred {
 		p.printf("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}

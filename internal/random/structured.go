@@ -101,17 +101,17 @@ func (s *structured) lowHalf(half, word string) string {
 	return fmt.Sprintf("cvt.u16.u32 %s, %s;", half, word)
 }
 
-// memory writes an access to memory that no other thread writes.
-func (s *structured) memory() {
+// writeMemoryAccess writes an access to memory that no other thread writes.
+func (s *structured) writeMemoryAccess() {
 	kind := s.r.IntN(14)
 	if s.mostlyAffine {
 		kind = pickOne(s.r, 0, 2, 3, 4, 7, 9, 10, 13)
 	}
-	s.access(kind, ".global", ".global", "", ".global.nc", ".volatile.global")
+	s.writeAccess(kind, ".global", ".global", "", ".global.nc", ".volatile.global")
 }
 
-// access writes an access of a kind; the table may be read through one of the spaces.
-func (s *structured) access(kind int, spaces ...string) {
+// writeAccess writes an access of a kind; the table may be read through one of the spaces.
+func (s *structured) writeAccess(kind int, spaces ...string) {
 	offset := 4 * s.r.IntN(scratchBytes/4)
 	switch kind {
 	case 0:
@@ -162,7 +162,7 @@ func (s *structured) access(kind int, spaces ...string) {
 	}
 }
 
-func (s *structured) call() {
+func (s *structured) writeCall() {
 	if s.inFunc {
 		return
 	}
@@ -178,8 +178,8 @@ func (s *structured) call() {
 	}
 }
 
-// collective writes an instruction that the lanes of a warp execute together.
-func (s *structured) collective() {
+// writeCollective writes an instruction that the lanes of a warp execute together.
+func (s *structured) writeCollective() {
 	switch s.r.IntN(4) {
 	case 0:
 		s.printf("\tactivemask.b32 %s;\n", s.wordReg())
@@ -192,28 +192,28 @@ func (s *structured) collective() {
 	}
 }
 
-func (s *structured) block(depth int) {
+func (s *structured) writeBlock(depth int) {
 	for range 3 + s.r.IntN(6) {
 		if s.budget--; s.budget < 0 {
 			return
 		}
 		switch k := s.r.IntN(40); {
 		case k < 12 || s.mostlyAffine && k < 17:
-			s.instr(withAffineRule(s.variants))
+			s.writeInstr(withAffineRule(s.variants))
 		case k < 17:
-			s.instr(s.variants)
+			s.writeInstr(s.variants)
 		case k < 25:
 			s.loadValue()
 		case k < 30:
-			s.memory()
+			s.writeMemoryAccess()
 		case k < 32 && !s.mostlyAffine:
-			s.call()
+			s.writeCall()
 		case k < 35 && depth < 3:
-			s.branch(depth, pickOne(s.r, "", "!"), s.predReg(), s.block)
+			s.writeBranch(depth, pickOne(s.r, "", "!"), s.predReg(), s.writeBlock)
 		case k < 37 && depth < 2:
-			s.loop(depth, pickOne(s.r, s.wordReg(), "2", "3"), s.block)
+			s.writeLoop(depth, pickOne(s.r, s.wordReg(), "2", "3"), s.writeBlock)
 		case k == 37 && depth < 3:
-			s.table(depth, s.block)
+			s.writeTableBranch(depth, s.writeBlock)
 		case k == 38 && depth > 0:
 			s.lanesEnded = true
 			s.printf("\t@%s %s;\n", s.predReg(), pickOne(s.r, "ret", "exit"))
@@ -226,13 +226,13 @@ func (s *structured) block(depth int) {
 				s.printf("\t%s.red.%s, 0, %s;\n", name, pickOne(s.r, "popc.u32 "+s.wordReg(), "and.pred "+s.predReg(), "or.pred "+s.predReg()), s.predReg())
 			}
 		case k == 39 && s.warps:
-			s.collective()
+			s.writeCollective()
 		}
 	}
 }
 
-// table writes a branch through a table of labels.
-func (s *structured) table(depth int, block func(depth int)) {
+// writeTableBranch writes a branch through a table of labels.
+func (s *structured) writeTableBranch(depth int, block func(depth int)) {
 	n := s.labels
 	s.labels++
 	s.printf("\tand.b32 %%at, %s, 1;\nlist%d: .branchtargets CASE%d, OTHER%d;\n\tbrx.idx %%at, list%d;\nCASE%d:\n", s.wordReg(), n, n, n, n, n)
@@ -240,8 +240,8 @@ func (s *structured) table(depth int, block func(depth int)) {
 	s.printf("OTHER%d:\n", n)
 }
 
-// pool calls f for each register that random instructions use.
-func pool(f func(name, typ string, offset int)) {
+// forEachRegister calls f for each register that random instructions use.
+func forEachRegister(f func(name, typ string, offset int)) {
 	offset := 0
 	for i := range nWide {
 		f(fmt.Sprintf("%%d%d", i), "b64", offset)
@@ -257,16 +257,16 @@ func pool(f func(name, typ string, offset int)) {
 	}
 }
 
-// function writes a function of the common signature, with a body of its own.
-func (s *structured) function(head, load, store string) {
+// writeFunction writes a function of the common signature, with a body of its own.
+func (s *structured) writeFunction(head, load, store string) {
 	body := &structured{program: program{variants: s.variants, r: s.r, budget: 12, labels: s.labels, constants: s.constants}, inFunc: true, warps: s.warps}
-	body.block(1)
+	body.writeBlock(1)
 	s.labels = body.labels
 	s.printf("%s\n{\n", head)
-	s.registers(body.loops)
+	s.declareRegisters(body.loops)
 	s.printf("\t.local .align 8 .b8 loc[%d];\n\t.reg .b32 %%ra;\n\t.reg .b64 %%rb;\n%s", scratchBytes, load)
 	s.printf("\tmov.u64 %%table, tab;\n\tmov.u32 %%sh, %%tid.x;\n")
-	s.threadIndex()
+	s.computeThreadIndex()
 	for i := range nWord {
 		s.printf("\tmad.lo.u32 %%w%d, %%ra, %d, %%tx;\n", i, i)
 	}
@@ -276,24 +276,24 @@ func (s *structured) function(head, load, store string) {
 	for i := range nHalf {
 		s.printf("\tcvt.u16.u32 %%h%d, %%w%d;\n", i, i)
 	}
-	s.predicates()
+	s.setPredicates()
 	s.WriteString(body.String())
 	s.printf("%s\tret;\n}\n", store)
 }
 
-func (s *structured) registers(loops int) {
+func (s *structured) declareRegisters(loops int) {
 	s.printf("\t.reg .b16 %%h<%d>;\n\t.reg .b32 %%w<%d>;\n\t.reg .b64 %%d<%d>;\n\t.reg .pred %%p<%d>, %%q;\n\t.reg .u32 %%c<%d>;\n", nHalf, nWord, nWide, nPred, loops+1)
 	s.printf("\t.reg .u64 %%table, %%scratch, %%addr;\n\t.reg .u32 %%lin, %%sh, %%at, %%tx, %%ty, %%lane, %%cta;\n")
 }
 
-func (s *structured) predicates() {
+func (s *structured) setPredicates() {
 	for i := range nPred {
 		s.printf("\tsetp.lt.s32 %%p%d, %%w%d, %%w%d;\n", i, i, i+1)
 	}
 }
 
-// threadIndex computes %lin, the index of the thread in the grid, and the addresses of the thread's memory.
-func (s *structured) threadIndex() {
+// computeThreadIndex computes %lin, the index of the thread in the grid, and the addresses of the thread's memory.
+func (s *structured) computeThreadIndex() {
 	s.printf(`	mov.u32 %%tx, %%tid.x;
 	mov.u32 %%ty, %%tid.y;
 	mov.u32 %%lane, %%laneid;
@@ -344,19 +344,19 @@ func Structured(variants []*ptx.Variant, seed uint64, threads int, warps bool) (
 	reg := func(name string) (head, load, store string) {
 		return ".func (.reg .b32 %z) " + name + "(.reg .b32 %x, .reg .b64 %y)", "\tmov.b32 %z, 5;\n\tmov.b32 %ra, %x;\n\tmov.b64 %rb, %y;\n", "\tmov.b32 %z, %w3;\n"
 	}
-	s.function(param("fparam"))
-	s.function(reg("freg"))
-	s.function(reg("fother"))
+	s.writeFunction(param("fparam"))
+	s.writeFunction(reg("freg"))
+	s.writeFunction(reg("fother"))
 
 	body := &structured{program: program{variants: variants, r: s.r, budget: budget, constants: s.constants}, warps: warps, mostlyAffine: s.mostlyAffine}
-	body.block(0)
+	body.writeBlock(0)
 	s.printf(".entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u64 m)\n{\n")
-	s.registers(body.loops)
+	s.declareRegisters(body.loops)
 	s.printf("\t.local .align 8 .b8 loc[%d];\n\t.reg .u64 %%in, %%out;\n\t.reg .u32 %%one;\nproto: .callprototype (.reg .b32 _) _ (.reg .b32 _, .reg .b64 _);\n", scratchBytes)
 	s.printf("\tmov.u64 %%table, tab;\n")
-	s.threadIndex()
+	s.computeThreadIndex()
 	s.printf("\tld.param.u64 %%in, [in];\n\tld.param.u64 %%out, [out];\n\tmad.wide.u32 %%in, %%lin, %d, %%in;\n\tmad.wide.u32 %%out, %%lin, %d, %%out;\n", Stride, Stride)
-	pool(func(name, typ string, offset int) {
+	forEachRegister(func(name, typ string, offset int) {
 		switch {
 		case s.r.IntN(4) == 0 && !s.mostlyAffine:
 			s.printf("\tld.global.%s %s, [%%in+%d];\n", typ, name, offset)
@@ -368,9 +368,9 @@ func Structured(variants []*ptx.Variant, seed uint64, threads int, warps bool) (
 			s.printf("\tcvt.u16.u32 %s, %s;\n", name, pickOne(s.r, "%lin", "%at", "%sh"))
 		}
 	})
-	s.predicates()
+	s.setPredicates()
 	s.WriteString(body.String())
-	pool(func(name, typ string, offset int) { s.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
+	forEachRegister(func(name, typ string, offset int) { s.printf("\tst.global.%s [%%out+%d], %s;\n", typ, offset, name) })
 	for i := range nPred {
 		s.printf("\tselp.u32 %%one, 1, 0, %%p%d;\n\tst.global.u32 [%%out+%d], %%one;\n", i, Stride-4*nPred+4*i)
 	}

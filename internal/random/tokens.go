@@ -30,10 +30,10 @@ type token struct {
 }
 
 func tokensOf(src string) (list []token) {
-	for _, at := range tokenSyntax.FindAllStringSubmatchIndex(src, -1) {
+	for _, match := range tokenSyntax.FindAllStringSubmatchIndex(src, -1) {
 		for k := range tokenKinds {
-			if at[2*k+2] >= 0 {
-				list = append(list, token{k, src[at[0]:at[1]]})
+			if match[2*k+2] >= 0 {
+				list = append(list, token{k, src[match[0]:match[1]]})
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 	}
 	i := solid[r.IntN(len(solid))]
 	t := list[i]
-	other := func(kind tokenKind) token {
+	randomToken := func(kind tokenKind) token {
 		if words := m.vocabulary[kind]; len(words) > 0 {
 			return token{kind, words[r.IntN(len(words))]}
 		}
@@ -124,9 +124,9 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 			}
 		}
 	case 4, 5:
-		list[i] = other(t.kind)
+		list[i] = randomToken(t.kind)
 	case 6:
-		list[i] = other(tokenKind(1 + r.IntN(int(tokenKinds)-1)))
+		list[i] = randomToken(tokenKind(1 + r.IntN(int(tokenKinds)-1)))
 	case 7: // a number
 		for range 20 {
 			if j := solid[r.IntN(len(solid))]; list[j].kind == numberToken {
@@ -140,7 +140,7 @@ func (m *Mutator) change(r *rand.Rand, list []token) []token {
 	case 9: // add, remove or replace a modifier
 		if parts := strings.Split(t.text, "."); t.kind == nameToken && len(parts) > 1 {
 			k := 1 + r.IntN(len(parts)-1)
-			switch d := other(dottedToken).text; r.IntN(3) {
+			switch d := randomToken(dottedToken).text; r.IntN(3) {
 			case 0:
 				parts[k] = strings.TrimPrefix(d, ".")
 			case 1:

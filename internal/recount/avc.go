@@ -184,12 +184,12 @@ func (p *Private) OnEvent(e *interp.Event) {
 		k = &PrivateKernel{Loads: map[string]int{}, Stores: map[string]int{}, LowWords: map[string]int{}}
 		p.Kernels[e.Launch.Kernel.Name] = k
 	}
-	at := slices.IndexFunc(k.launches, func(l *privateLaunch) bool { return l.id == e.Launch.ID })
-	if at < 0 {
-		at = len(k.launches)
+	index := slices.IndexFunc(k.launches, func(l *privateLaunch) bool { return l.id == e.Launch.ID })
+	if index < 0 {
+		index = len(k.launches)
 		k.launches = append(k.launches, &privateLaunch{e.Launch.ID, (e.Launch.Block.Count() + 31) / 32, map[[2]int]*privateWarp{}})
 	}
-	l := k.launches[at]
+	l := k.launches[index]
 	w := l.warps[[2]int{e.CTA, e.Warp}]
 	if w == nil {
 		w = &privateWarp{}
@@ -232,7 +232,7 @@ func (p *Private) OnEvent(e *interp.Event) {
 		from[lane] = address
 		bytes[lane] = make([]byte, access.Bytes)
 		if store {
-			bytes[lane] = stored(e, lane, access.Bytes)
+			bytes[lane] = storedBytes(e, lane, access.Bytes)
 		}
 	}
 	k.Global += len(blocks)
@@ -258,7 +258,7 @@ func (p *Private) OnEvent(e *interp.Event) {
 			}
 			r := request{step: step, word: from[first]/4 + uint64(n), store: store}
 			for lane := range 32 {
-				if at, present := from[lane]; present && at/4 == from[first]/4 {
+				if address, present := from[lane]; present && address/4 == from[first]/4 {
 					done[lane] = true
 					r.Present[lane], r.Value[lane] = true, w.memory[lane][r.word]
 				}
@@ -286,8 +286,8 @@ func (p *Private) OnEvent(e *interp.Event) {
 	}
 }
 
-// stored returns the bytes that a lane stores: the low bytes of each element of the operand that is not the address.
-func stored(e *interp.Event, lane, size int) (list []byte) {
+// storedBytes returns the bytes that a lane stores: the low bytes of each element of the operand other than the address.
+func storedBytes(e *interp.Event, lane, size int) (list []byte) {
 	var elems []ptx.Operand
 	for _, o := range e.Instr.Ops {
 		switch o.Kind {
@@ -709,14 +709,14 @@ func (k *PrivateKernel) Replay(s CacheSetup) (CacheCounts, error) {
 		}
 	}
 	for i, l := range k.launches {
-		if err := c.launch(queues[i], l.perCTA, frame); err != nil {
+		if err := c.runLaunch(queues[i], l.perCTA, frame); err != nil {
 			return c.CacheCounts, err
 		}
 	}
 	return c.CacheCounts, nil
 }
 
-func (c *Caches) launch(queue []*privateWarp, perCTA int, frame uint64) error {
+func (c *Caches) runLaunch(queue []*privateWarp, perCTA int, frame uint64) error {
 	n := min(48, 512/c.setup.Regs)
 	if c.setup.WholeCTAs {
 		n = max(n/perCTA*perCTA, perCTA)
@@ -738,7 +738,7 @@ func (c *Caches) launch(queue []*privateWarp, perCTA int, frame uint64) error {
 					if c.setup.WarpByWarp {
 						block = uint64(k)*frame + q.word
 					}
-					if err := c.request(r, q, block); err != nil {
+					if err := c.serve(r, q, block); err != nil {
 						return err
 					}
 					r.next++
@@ -762,7 +762,7 @@ func (c *Caches) launch(queue []*privateWarp, perCTA int, frame uint64) error {
 	}
 }
 
-func (c *Caches) request(r *resident, q *request, block uint64) error {
+func (c *Caches) serve(r *resident, q *request, block uint64) error {
 	if r.stored[q.word] == nil {
 		r.stored[q.word] = &[32]bool{}
 	}

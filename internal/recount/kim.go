@@ -61,19 +61,19 @@ func (m *Machine) Total() (n MachineCounts) {
 // Differences lists lines whose counts differ from those of a Structure, and places where lanes differ from the stored
 // value.
 func (m *Machine) Differences(s *interp.Structure) (list []string) {
-	for _, in := range s.Instrs {
+	for _, instr := range s.Instrs {
 		line := MachineCounts{}
-		if m.Lines[in.Pos.Line] != nil {
-			line = *m.Lines[in.Pos.Line]
+		if m.Lines[instr.Pos.Line] != nil {
+			line = *m.Lines[instr.Pos.Line]
 		}
 		counted := line // with the counts of the structure
-		counted.Instructions, counted.Lanes, counted.Divergent = int(in.Execs), int(in.Counts.Lanes), int(in.Diverged)
-		counted.Compact, counted.Suppressed, counted.Materialisations = int(in.Compact), int(in.Suppressed), int(in.Materialisations)
-		counted.Branches, counted.Decided, counted.DecidedAffine = int(in.Branches), int(in.Decided), int(in.Counts.Affine)
-		counted.Reads, counted.CompactReads = int(in.Reads.Total()), int(in.Reads.Compact())
-		counted.Writes, counted.CompactWrites = int(in.Writes.Total()), int(in.Writes.Compact())
+		counted.Instructions, counted.Lanes, counted.Divergent = int(instr.Execs), int(instr.Counts.Lanes), int(instr.Diverged)
+		counted.Compact, counted.Suppressed, counted.Materialisations = int(instr.Compact), int(instr.Suppressed), int(instr.Materialisations)
+		counted.Branches, counted.Decided, counted.DecidedAffine = int(instr.Branches), int(instr.Decided), int(instr.Counts.Affine)
+		counted.Reads, counted.CompactReads = int(instr.Reads.Total()), int(instr.Reads.Compact())
+		counted.Writes, counted.CompactWrites = int(instr.Writes.Total()), int(instr.Writes.Compact())
 		if counted != line {
-			list = append(list, fmt.Sprintf("line %d, %s: %+v, again %+v", in.Pos.Line, in.Format(in.Func), counted, line))
+			list = append(list, fmt.Sprintf("line %d, %s: %+v, again %+v", instr.Pos.Line, instr.Format(instr.Func), counted, line))
 		}
 	}
 	return append(list, m.Errors[:min(3, len(m.Errors))]...)
@@ -135,13 +135,13 @@ func (m *Machine) OnEvent(e *interp.Event) {
 		m.warps[key].running &^= e.Lanes
 	case interp.OnAfter:
 		if e.CTA >= 0 && e.Warp >= 0 {
-			m.instruction(e, m.warps[key])
+			m.countInstruction(e, m.warps[key])
 		}
 	}
 }
 
-// instruction counts an instruction and determines its results.
-func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
+// countInstruction counts an instruction and determines its results.
+func (m *Machine) countInstruction(e *interp.Event, w *machineWarp) {
 	words := strings.Split(e.Instr.Text, ".")
 	name, kind := words[0], words[len(words)-1]
 	width := 0 // in bits
@@ -313,7 +313,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		}
 		uniform := name == "ld" && (space == ptx.Param || m.Const && space == ptx.Const && addr.uniform)
 		for i := range e.Writes {
-			m.write(e, w, key(e.Writes[i].Reg), &e.Writes[i], nil, uniform)
+			m.recordWrite(e, w, key(e.Writes[i].Reg), &e.Writes[i], nil, uniform)
 		}
 		m.countResults(e, w, uniform)
 		return
@@ -360,7 +360,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 			}
 			known = (allAbove || allBelow) && (rising || falling)
 		}
-		m.setDecided(e, w, key, known, affine > 0)
+		m.recordPredicates(e, w, key, known, affine > 0)
 		if known { // a mask, for any active lanes
 			m.Compact++
 			m.Compares++
@@ -376,7 +376,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 	cannotCompact := slices.Contains([]string{"bar", "barrier", "membar", "fence", "shfl", "vote", "match", "activemask", "redux"}, name)
 	if len(e.Writes) > 0 && e.Writes[0].Type == ptx.Pred {
 		known := uniform && (name == "mov" || m.Wide && !cannotCompact)
-		m.setDecided(e, w, key, known, fromAffine)
+		m.recordPredicates(e, w, key, known, fromAffine)
 		if known {
 			m.Compact++
 		}
@@ -471,7 +471,7 @@ func (m *Machine) instruction(e *interp.Event, w *machineWarp) {
 		}
 	}
 	for i := range e.Writes {
-		m.write(e, w, key(e.Writes[i].Reg), &e.Writes[i], values, compactResult)
+		m.recordWrite(e, w, key(e.Writes[i].Reg), &e.Writes[i], values, compactResult)
 	}
 	m.countResults(e, w, compactResult)
 }
@@ -496,8 +496,8 @@ func (m *Machine) countResults(e *interp.Event, w *machineWarp, compactResult bo
 	}
 }
 
-// setDecided records written predicates, which are masks. They are known after a comparison of compact values.
-func (m *Machine) setDecided(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
+// recordPredicates records written predicates, which are masks. They are known after a comparison of compact values.
+func (m *Machine) recordPredicates(e *interp.Event, w *machineWarp, key func(ptx.RegID) string, known, affine bool) {
 	for _, v := range e.Writes {
 		p := w.decided[key(v.Reg)]
 		if p == nil {
@@ -519,8 +519,8 @@ func (m *Machine) setDecided(e *interp.Event, w *machineWarp, key func(ptx.RegID
 	}
 }
 
-// write records a written register. values is nil for a uniform or generic value.
-func (m *Machine) write(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, compactResult bool) {
+// recordWrite records a written register. values is nil for a uniform or generic value.
+func (m *Machine) recordWrite(e *interp.Event, w *machineWarp, key string, v *interp.Value, values []uint64, compactResult bool) {
 	whole := m.isFullWarp(e, w)
 	if _, wasCompact := w.compact[key]; wasCompact && !whole {
 		m.Materialisations++

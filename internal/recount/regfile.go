@@ -105,7 +105,7 @@ func (b *MachineAndWrites) OnEvent(e *interp.Event) {
 			bytes, combined := 128, 128
 			if len(w.lanes()) == 32 {
 				bytes = gscalarBytes(&w)
-				if combined = bytes; combined > 8 && w.progression() {
+				if combined = bytes; combined > 8 && w.isProgression() {
 					combined = 8
 				}
 			}
@@ -148,8 +148,8 @@ func gscalarBytes(w *Word) int {
 	return 4
 }
 
-// progression reports whether the difference from lane to lane is constant modulo 2^32.
-func (w *Word) progression() bool {
+// isProgression reports whether the difference from lane to lane is constant modulo 2^32.
+func (w *Word) isProgression() bool {
 	for i := 1; i < 32; i++ {
 		if w.Value[i]-w.Value[i-1] != w.Value[1]-w.Value[0] {
 			return false

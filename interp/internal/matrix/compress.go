@@ -97,13 +97,13 @@ var floats = map[ptx.Type]struct{ sign, last uint32 }{
 
 // Compress stores two of each four elements, in their order, and their indices. The first of equal elements is stored,
 // and NaNs before all other elements. Compress overwrites stored and indices.
-func (c *Compression) Compress(how Choice, dense, stored, indices []uint32) {
+func (c *Compression) Compress(choice Choice, dense, stored, indices []uint32) {
 	clear(stored)
 	clear(indices)
 	for g := range c.groups() {
 		var ranks [4]int64
 		for i := range ranks {
-			ranks[i] = how.rank(bitsAt(dense, c.Elem, 4*g+i))
+			ranks[i] = choice.rank(bitsAt(dense, c.Elem, 4*g+i))
 		}
 		first := 0
 		for i, r := range ranks {

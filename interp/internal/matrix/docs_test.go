@@ -41,16 +41,16 @@ func TestDocumented(t *testing.T) {
 			unit = UnitFours
 		}
 		var types []ptx.Type
-		for _, of := range []ptx.Type{ptx.F16, ptx.BF16, ptx.TF32} {
-			if strings.Contains(cells[1], "`"+of.String()+"`") {
-				types = append(types, of)
+		for _, typ := range []ptx.Type{ptx.F16, ptx.BF16, ptx.TF32} {
+			if strings.Contains(cells[1], "`"+typ.String()+"`") {
+				types = append(types, typ)
 			}
 		}
 		if len(types) == 0 {
 			types = []ptx.Type{ptx.E4M3, ptx.E5M2}
 		}
-		for _, of := range types {
-			n := NumericsFor(unit, sm, of, of)
+		for _, typ := range types {
+			n := NumericsFor(unit, sm, typ, typ)
 			said[n] = true
 			least, written := fmt.Sprintf("%d, %d", n.MinExponent32, n.MinExponent16), cells[5]
 			if n.MinExponent16 == 0 { // no sums in f16
@@ -63,15 +63,15 @@ func TestDocumented(t *testing.T) {
 			}
 			switch result, _, _ := strings.Cut(cells[4], " "); {
 			case n.SM > sm || sm > 70 && unit != UnitQuarters && n.SM != sm:
-				t.Errorf("%s%v of sm_%d adds as on sm_%d", line, of, sm, n.SM)
+				t.Errorf("%s%v of sm_%d adds as on sm_%d", line, typ, sm, n.SM)
 			case cells[2] == "" && n.Method == Blocks:
-				t.Errorf("%s%v has blocks", line, of)
+				t.Errorf("%s%v has blocks", line, typ)
 			case cells[2] != "" && (n.Method != Blocks || fmt.Sprint(block, n.Fraction, n.Result) != strings.Join([]string{cells[2], cells[3], result}, " ")):
-				t.Errorf("%s%v has %d, %d, %d", line, of, block, n.Fraction, n.Result)
+				t.Errorf("%s%v has %d, %d, %d", line, typ, block, n.Fraction, n.Result)
 			case cells[2] != "" && written != least:
-				t.Errorf("%s%v has %s", line, of, least)
+				t.Errorf("%s%v has %s", line, typ, least)
 			}
-			if unit == UnitWarp && sm == 90 && of == ptx.F16 {
+			if unit == UnitWarp && sm == 90 && typ == ptx.F16 {
 				zeros = cells[5]
 			}
 		}

@@ -16,15 +16,15 @@ type Layout struct {
 }
 
 // Position returns the position of element i of a lane.
-func (l *Layout) Position(lane, i int) (at Step) {
-	add := func(s Step) { at.Row, at.Col, at.Matrix = at.Row+s.Row, at.Col+s.Col, at.Matrix+s.Matrix }
+func (l *Layout) Position(lane, i int) (pos Step) {
+	add := func(s Step) { pos.Row, pos.Col, pos.Matrix = pos.Row+s.Row, pos.Col+s.Col, pos.Matrix+s.Matrix }
 	for n := uint(lane); n != 0; n &= n - 1 {
 		add(l.Lane[bits.TrailingZeros(n)])
 	}
 	for n := uint(i); n != 0; n &= n - 1 {
 		add(l.Elem[bits.TrailingZeros(n)])
 	}
-	return at
+	return pos
 }
 
 // Len is the number of elements in each lane.
@@ -32,15 +32,15 @@ func (l *Layout) Len() int { return 1 << len(l.Elem) }
 
 // Transposed returns the layout of the transposed matrix.
 func (l Layout) Transposed() Layout {
-	turn := func(list []Step) []Step {
-		turned := make([]Step, len(list))
+	exchange := func(list []Step) []Step {
+		exchanged := make([]Step, len(list))
 		for i, s := range list {
-			turned[i] = Step{s.Col, s.Row, s.Matrix}
+			exchanged[i] = Step{s.Col, s.Row, s.Matrix}
 		}
-		return turned
+		return exchanged
 	}
-	t := Layout{Elem: turn(l.Elem)}
-	copy(t.Lane[:], turn(l.Lane[:]))
+	t := Layout{Elem: exchange(l.Elem)}
+	copy(t.Lane[:], exchange(l.Lane[:]))
 	return t
 }
 

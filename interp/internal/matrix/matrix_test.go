@@ -207,7 +207,7 @@ func TestGenerations(t *testing.T) {
 				a[e.k], b[e.k] = bits(x.t, e.a), bits(x.t, e.b)
 			}
 			c := []uint64{bits(x.d, x.c), 0, 0, 0}
-			if (&multiplication{Multiply: o, scratch: new(scratch)}).floats(sm, a, b, c); c[0] != bits(x.d, want) {
+			if (&multiplication{Multiply: o, scratch: new(scratch)}).multiplyFloats(sm, a, b, c); c[0] != bits(x.d, want) {
 				t.Errorf("%s: sm_%d has %#x, want %#x", x.what, sm, c[0], bits(x.d, want))
 			}
 		}

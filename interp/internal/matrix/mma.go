@@ -45,14 +45,14 @@ func (o *Operand) elementFormat() format {
 // Registers is the number of registers of a lane that hold the matrix.
 func (o *Operand) Registers() int { return o.perLane * o.Bits / max(o.Bits, 32) }
 
-// operand numbers the elements of a matrix by rows (B: by columns), after those of earlier matrices.
-func operand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
+// newOperand numbers the elements of a matrix by rows (B: by columns), after those of earlier matrices.
+func newOperand(t ptx.Type, width int, l Layout, rows, cols int) Operand {
 	o := Operand{Type: t, Bits: width, perLane: l.Len()}
 	for lane := range Lanes {
 		for i := range o.perLane {
 			s := l.Position(lane, i)
-			at := (s.Matrix*rows+s.Row)*cols + s.Col
-			o.indices, o.elements = append(o.indices, uint16(at)), max(o.elements, at+1)
+			index := (s.Matrix*rows+s.Row)*cols + s.Col
+			o.indices, o.elements = append(o.indices, uint16(index)), max(o.elements, index+1)
 		}
 	}
 	return o
@@ -82,9 +82,9 @@ func (x *Mma) Multiply() *Multiply {
 		if x.BRow {
 			lb = quarterColumns
 		}
-		o.A, o.B = operand(x.A, 16, la, x.M, x.K), operand(x.B, 16, lb, x.N, x.K)
+		o.A, o.B = newOperand(x.A, 16, la, x.M, x.K), newOperand(x.B, 16, lb, x.N, x.K)
 		sums := map[ptx.Type]Layout{ptx.F16: sumLayout16, ptx.F32: sumLayout32}
-		o.C, o.D = operand(x.C, x.C.Bits(), sums[x.C], x.M, x.N), operand(x.D, x.D.Bits(), sums[x.D], x.M, x.N)
+		o.C, o.D = newOperand(x.C, x.C.Bits(), sums[x.C], x.M, x.N), newOperand(x.D, x.D.Bits(), sums[x.D], x.M, x.N)
 		return o
 	}
 	width := max(x.Container, x.A.Bits())
@@ -96,9 +96,9 @@ func (x *Mma) Multiply() *Multiply {
 		stored = o.K / 2
 		o.Sparse = NewSparse(SparsityOf(x.A, width, x.Ordered), width, o.K, x.Selector)
 	}
-	o.A, o.B = operand(x.A, width, Rows(x.M, stored, w), x.M, stored), operand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
+	o.A, o.B = newOperand(x.A, width, Rows(x.M, stored, w), x.M, stored), newOperand(x.B, width, Rows(x.N, o.K, w), x.N, o.K)
 	sums := Rows(x.M, x.N, 2)
-	o.C, o.D = operand(x.C, x.C.Bits(), sums, x.M, x.N), operand(x.D, x.D.Bits(), sums, x.M, x.N)
+	o.C, o.D = newOperand(x.C, x.C.Bits(), sums, x.M, x.N), newOperand(x.D, x.D.Bits(), sums, x.M, x.N)
 	return o
 }
 
@@ -189,13 +189,13 @@ func (o *Multiply) Execute(sm int, d, a, b, c, e *Registers) *Undefined {
 	x, y, z := o.A.gather(a, &w.words[0]), o.B.gather(b, &w.words[1]), o.C.gather(c, &w.words[2])
 	switch t := o.A.Type; {
 	case t == ptx.F64:
-		w.doubles(x, y, z)
+		w.multiplyDoubles(x, y, z)
 	case t == ptx.B1:
-		w.bits(x, y, z)
+		w.multiplyBits(x, y, z)
 	case t.IsInt():
-		w.integers(x, y, z)
+		w.multiplyIntegers(x, y, z)
 	default:
-		w.floats(sm, x, y, z)
+		w.multiplyFloats(sm, x, y, z)
 	}
 	o.D.scatter(d, z)
 	return nil
@@ -212,7 +212,7 @@ type multiplication struct {
 
 // forEachElement replaces every element of D by the result of f, which gets its number, the row of A, the column of B
 // and the element of C. For a sparse A it passes the stored elements and their counterparts in B.
-func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(at int, a, b []T, c uint64) uint64) {
+func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(index int, a, b []T, c uint64) uint64) {
 	stored := len(a) / (o.Count * o.M)
 	var selected []T
 	if o.selected != nil {
@@ -223,13 +223,13 @@ func forEachElement[T any](o *multiplication, a, b []T, c []uint64, f func(at in
 		for j := range o.N {
 			col := cols[j*o.K:][:o.K]
 			if o.selected != nil {
-				for k, at := range o.selected[i*stored:][:stored] {
-					selected[k] = col[at]
+				for k, index := range o.selected[i*stored:][:stored] {
+					selected[k] = col[index]
 				}
 				col = selected
 			}
-			at := i*o.N + j
-			c[at] = f(at, row, col, c[at])
+			index := i*o.N + j
+			c[index] = f(index, row, col, c[index])
 		}
 	}
 }
@@ -243,11 +243,11 @@ func decodeAll[T any](list []uint64, scratch *[]T, f func(v uint64) T) []T {
 	return to
 }
 
-func (o *multiplication) floats(sm int, a, b, c []uint64) {
+func (o *multiplication) multiplyFloats(sm int, a, b, c []uint64) {
 	n := NumericsFor(o.unit(), sm, o.A.Type, o.B.Type)
 	if n.Method == Fmas {
 		half := struct{ c, d bool }{o.C.Type == ptx.F16, o.D.Type == ptx.F16}
-		forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return fmas(a, b, c, half) })
+		forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 { return dotFmas(a, b, c, half) })
 		return
 	}
 	o.formats = [...]format{o.A.elementFormat(), o.B.elementFormat(), formatOf(o.C.Type), formatOf(o.D.Type)}
@@ -255,7 +255,7 @@ func (o *multiplication) floats(sm int, a, b, c []uint64) {
 	x, y := decodeAll(a, &o.factors[0], fa.decode), decodeAll(b, &o.factors[1], fb.decode)
 	switch {
 	case o.Scales != nil && o.A.Bits == 4:
-		o.packed(n, x, y, c, to)
+		o.multiplyPacked(n, x, y, c, to)
 		return
 	case o.Scales != nil:
 		applyScales(x, o.rowScales)
@@ -263,7 +263,7 @@ func (o *multiplication) floats(sm int, a, b, c []uint64) {
 	}
 	sum := n.summation(sm)
 	if o.C.Type != o.D.Type && o.Count == 1 {
-		sum = convertedSum(sum, sm)
+		sum = sumInF32(sum, sm)
 	}
 	forEachElement(o, x, y, c, func(_ int, a, b []number, c uint64) uint64 {
 		return sum(a, b, factors{fa, fb}, c, from, to)
@@ -283,9 +283,9 @@ func (o *Multiply) unit() Unit {
 	return UnitWarp
 }
 
-// convertedSum computes in f32 where C and D have different types, which only wmma allows. Volta reads C in its own
+// sumInF32 computes in f32 where C and D have different types, which only wmma allows. Volta reads C in its own
 // type.
-func convertedSum(sum summation, sm int) summation {
+func sumInF32(sum summation, sm int) summation {
 	f32 := formatOf(ptx.F32)
 	return func(a, b []number, f factors, c uint64, from, to *format) uint64 {
 		switch {
@@ -298,8 +298,9 @@ func convertedSum(sum summation, sm int) summation {
 	}
 }
 
-// doubles adds the products in the order of k by fused multiply-adds, without other rounding (manual 9.7.14.5.14).
-func (o *multiplication) doubles(a, b, c []uint64) {
+// multiplyDoubles adds the products in the order of k by fused multiply-adds, with no other rounding (manual
+// 9.7.14.5.14).
+func (o *multiplication) multiplyDoubles(a, b, c []uint64) {
 	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		sum := math.Float64frombits(c)
 		for k := range a {
@@ -309,8 +310,8 @@ func (o *multiplication) doubles(a, b, c []uint64) {
 	})
 }
 
-// bits counts the bits of A and B, or A xor B.
-func (o *multiplication) bits(a, b, c []uint64) {
+// multiplyBits counts the bits of A and B, or A xor B.
+func (o *multiplication) multiplyBits(a, b, c []uint64) {
 	forEachElement(o, a, b, c, func(_ int, a, b []uint64, c uint64) uint64 {
 		n := 0
 		for k := range a {
@@ -324,15 +325,15 @@ func (o *multiplication) bits(a, b, c []uint64) {
 	})
 }
 
-func (o *multiplication) integers(a, b, c []uint64) {
-	as := func(o *Operand) func(v uint64) int32 {
+func (o *multiplication) multiplyIntegers(a, b, c []uint64) {
+	converter := func(o *Operand) func(v uint64) int32 {
 		n := 32 - o.Bits
 		if o.Type.IsSigned() {
 			return func(v uint64) int32 { return int32(v) << n >> n }
 		}
 		return func(v uint64) int32 { return int32(v) }
 	}
-	x, y := decodeAll(a, &o.scratch.integers[0], as(&o.A)), decodeAll(b, &o.scratch.integers[1], as(&o.B))
+	x, y := decodeAll(a, &o.scratch.integers[0], converter(&o.A)), decodeAll(b, &o.scratch.integers[1], converter(&o.B))
 	forEachElement(o, x, y, c, func(_ int, a, b []int32, c uint64) uint64 {
 		sum := int64(int32(c))
 		for k := range a {

@@ -102,13 +102,13 @@ type summation func(a, b []number, f factors, c uint64, from, to *format) uint64
 // summation returns the function for a device of compute capability sm. It does not cover the method Fmas.
 func (n *Numerics) summation(sm int) summation {
 	if n.Method == Halves {
-		return NumericsFor(n.Unit, sm, ptx.F16, ptx.F16).halves
+		return NumericsFor(n.Unit, sm, ptx.F16, ptx.F16).dotHalves
 	}
 	return n.dot
 }
 
-// halves computes the method Halves; n is the numerics of f16.
-func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) uint64 {
+// dotHalves computes the method Halves; n is the numerics of f16.
+func (n *Numerics) dotHalves(a, b []number, f factors, c uint64, from, to *format) uint64 {
 	f16 := formatOf(ptx.F16)
 	sum := uint64(0)
 	for half := range 2 {
@@ -116,7 +116,7 @@ func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) 
 		count := 0
 		for k := range a {
 			if k/2%2 == half {
-				x[count], y[count] = a[k].f16(f.a, &f16), b[k].f16(f.b, &f16)
+				x[count], y[count] = a[k].toF16(f.a, &f16), b[k].toF16(f.b, &f16)
 				count++
 			}
 		}
@@ -128,8 +128,8 @@ func (n *Numerics) halves(a, b []number, f factors, c uint64, from, to *format) 
 // maxHalfRow is the maximum number of elements in half a row.
 const maxHalfRow = 32
 
-// f16 converts a number to format f16, which has all its values.
-func (x number) f16(f, f16 *format) number {
+// toF16 converts a number to format f16, which has all its values.
+func (x number) toF16(f, f16 *format) number {
 	if x.exp >= inf {
 		return x
 	}
@@ -144,9 +144,9 @@ func (f *format) add(x, y uint64) uint64 {
 	return uint64(math.Float32bits(fp.Add32(math.Float32frombits(uint32(x)), math.Float32frombits(uint32(y)), fp.RN)))
 }
 
-// fmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c one after the
+// dotFmas computes the method Fmas, for f16. With a result of f16 it adds the two halves of the row to c one after the
 // other. half says which of c and the result are f16.
-func fmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
+func dotFmas(a, b []uint64, c uint64, half struct{ c, d bool }) uint64 {
 	f32 := func(v uint64) float32 { return fp.F16ToF32(uint16(v)) }
 	start := math.Float32frombits(uint32(c))
 	if half.c {
@@ -179,7 +179,7 @@ func (n *Numerics) dotTo(a, b []number, f factors, acc number, from, to *format)
 	frac, sum := f.a.Fraction()+f.b.Fraction(), uint64(0)
 	for k := 0; k < len(a); k += n.Block {
 		end := min(k+n.Block, len(a))
-		sum = n.block(a[k:end], b[k:end], frac, n.minExponent(to), acc, from, to)
+		sum = n.addBlock(a[k:end], b[k:end], frac, n.minExponent(to), acc, from, to)
 		acc, from = to.decode(sum), to
 	}
 	return sum
@@ -193,9 +193,9 @@ func (n *Numerics) minExponent(to *format) int32 {
 	return int32(n.MinExponent32)
 }
 
-// block returns the sum of a block of products and the accumulator. frac is the number of fraction bits of a product,
+// addBlock returns the sum of a block of products and the accumulator. frac is the number of fraction bits of a product,
 // and top the least exponent to which terms are aligned.
-func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, to *format) uint64 {
+func (n *Numerics) addBlock(a, b []number, frac int, top int32, acc number, from, to *format) uint64 {
 	infinite := int32(0) // 1 or -1: sign of an infinity
 	bad := acc.exp == nan
 	if acc.exp == inf {
@@ -228,9 +228,9 @@ func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, t
 	case infinite != 0:
 		return to.Infinity(infinite < 0)
 	}
-	sum := align(int64(acc.mant), n.Fraction-from.Fraction()-int(top-acc.exp))
+	sum := alignTerm(int64(acc.mant), n.Fraction-from.Fraction()-int(top-acc.exp))
 	for i := range a {
-		sum += align(int64(a[i].mant)*int64(b[i].mant), n.Fraction-frac-int(top-a[i].exp-b[i].exp))
+		sum += alignTerm(int64(a[i].mant)*int64(b[i].mant), n.Fraction-frac-int(top-a[i].exp-b[i].exp))
 	}
 	neg, mag := sum < 0, uint64(sum)
 	if neg {
@@ -249,8 +249,8 @@ func (n *Numerics) block(a, b []number, frac int, top int32, acc number, from, t
 	return v
 }
 
-// align shifts a number to the left, or to the right with rounding towards zero.
-func align(v int64, left int) int64 {
+// alignTerm shifts a number to the left, or to the right with rounding towards zero.
+func alignTerm(v int64, left int) int64 {
 	switch {
 	case left >= 0:
 		return v << left

@@ -39,11 +39,11 @@ type selectors struct{ data, byteID, threadID int }
 
 // selectedScales reads which byte and which thread of four hold the scales of a matrix. The selectors must be the same
 // in all lanes. limit is the number of threads that the selector may name (manual table 37).
-func (s *Scales) selectedScales(e *Registers, at selectors, limit int, matrix string) (first, thread int, u *Undefined) {
+func (s *Scales) selectedScales(e *Registers, regs selectors, limit int, matrix string) (first, thread int, u *Undefined) {
 	for _, x := range []struct {
 		register, step, below int
 		name                  string
-	}{{at.byteID, s.PerRow, 5 - s.PerRow, "byte-id"}, {at.threadID, 1, limit, "thread-id"}} {
+	}{{regs.byteID, s.PerRow, 5 - s.PerRow, "byte-id"}, {regs.threadID, 1, limit, "thread-id"}} {
 		row := e.R[x.register]
 		v, other := row[0]&0xffff, uint32(0)
 		for lane, w := range row {
@@ -109,16 +109,16 @@ func applyScales(list, scales []number) {
 	}
 }
 
-// packed multiplies A and B of .e2m1 with scales.
-func (o *multiplication) packed(n *Numerics, a, b []number, c []uint64, to *format) {
+// multiplyPacked multiplies A and B of .e2m1 with scales.
+func (o *multiplication) multiplyPacked(n *Numerics, a, b []number, c []uint64, to *format) {
 	vec := o.Scales.PerRow
-	forEachElement(o, a, b, c, func(at int, a, b []number, c uint64) uint64 {
-		return o.Scales.packed(n, a, b, o.rowScales[at/o.N*vec:][:vec], o.colScales[at%o.N*vec:][:vec], c, to)
+	forEachElement(o, a, b, c, func(index int, a, b []number, c uint64) uint64 {
+		return o.Scales.dotPacked(n, a, b, o.rowScales[index/o.N*vec:][:vec], o.colScales[index%o.N*vec:][:vec], c, to)
 	})
 }
 
-// packed computes a row times a column of .e2m1, plus c. x and y are the scales of the row and of the column.
-func (s *Scales) packed(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
+// dotPacked computes a row times a column of .e2m1, plus c. x and y are the scales of the row and of the column.
+func (s *Scales) dotPacked(n *Numerics, a, b, x, y []number, c uint64, to *format) uint64 {
 	var terms, ones [8]number
 	groups, top := len(a)/exactGroup, n.minExponent(to)
 	for g := range groups {
@@ -136,5 +136,5 @@ func (s *Scales) packed(n *Numerics, a, b, x, y []number, c uint64, to *format) 
 			top = max(top, terms[g].exp)
 		}
 	}
-	return n.block(terms[:groups], ones[:groups], 2*(fp.E2M1.Fraction()+s.fraction()), top, to.decode(c), to, to)
+	return n.addBlock(terms[:groups], ones[:groups], 2*(fp.E2M1.Fraction()+s.fraction()), top, to.decode(c), to, to)
 }

@@ -34,18 +34,18 @@ func SparsityOf(t ptx.Type, bits int, ordered bool) Sparsity {
 //	2      –             0b0100: the first, 0b1110: the second
 //	4      elements      bits 0 and 1, and bits 2 and 3: two different elements
 //	8      pairs         the same of pairs
-func (s Sparsity) Indices(meta uint32) (at [4]uint8, ok bool) {
+func (s Sparsity) Indices(meta uint32) (indices [4]uint8, ok bool) {
 	first, second := uint8(meta&3), uint8(meta>>2&3)
 	switch s.Chunk {
 	case 2:
-		at[0] = second >> 1
-		return at, meta == 0b0100 || meta == 0b1110
+		indices[0] = second >> 1
+		return indices, meta == 0b0100 || meta == 0b1110
 	case 4:
-		at[0], at[1] = first, second
+		indices[0], indices[1] = first, second
 	default:
-		at = [4]uint8{2 * first, 2*first + 1, 2 * second, 2*second + 1}
+		indices = [4]uint8{2 * first, 2*first + 1, 2 * second, 2*second + 1}
 	}
-	return at, first < second || first > second && !s.Ordered
+	return indices, first < second || first > second && !s.Ordered
 }
 
 // Sparse is the metadata of the 16 rows of a sparse A of mma.sp.
@@ -91,7 +91,7 @@ func (o *Sparse) SelectedIndices(meta *[Lanes]uint32) ([]uint8, *Undefined) {
 		}
 		for i := range 8 {
 			place := o.layout.Position(lane&^3|lane%o.lanesWithMetadata, i)
-			at, ok := o.Sparsity.Indices(word >> (4 * i) & 15)
+			indices, ok := o.Sparsity.Indices(word >> (4 * i) & 15)
 			if !ok && bad == 0 {
 				value = word >> (4 * i) & 15
 			}
@@ -99,7 +99,7 @@ func (o *Sparse) SelectedIndices(meta *[Lanes]uint32) ([]uint8, *Undefined) {
 				bad |= 1 << lane
 			}
 			for k := range stored {
-				list[(place.Row*o.chunks+place.Col)*stored+k] = uint8(place.Col*o.Chunk) + at[k]
+				list[(place.Row*o.chunks+place.Col)*stored+k] = uint8(place.Col*o.Chunk) + indices[k]
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func TestPacked(t *testing.T) {
 		}
 		to := formatOf(ptx.F32)
 		sum := []uint64{uint64(math.Float32bits(c))}
-		w.packed(NumericsFor(UnitGroups, 120, ptx.E2M1, ptx.E2M1), a, b, sum, &to)
+		w.multiplyPacked(NumericsFor(UnitGroups, 120, ptx.E2M1, ptx.E2M1), a, b, sum, &to)
 		return math.Float32frombits(uint32(sum[0]))
 	}
 	two := func(e int) float32 { return float32(math.Ldexp(1, e)) }

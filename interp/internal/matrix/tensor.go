@@ -76,14 +76,14 @@ func NewTensorTile(shape string, num int) *TensorTile {
 
 // position returns the lane and the column, relative to the first, of a register of a lane.
 func (t *TensorTile) position(register, lane int) (row, column int) {
-	quad, in := lane/4, lane%4
+	quad, inQuad := lane/4, lane%4
 	switch t.shape {
 	case "16x64b":
 		row, column = lane%2*8+quad, 2*register+lane/2%2
 	case "16x128b":
-		row, column = register%2*8+quad, register/2*4+in
+		row, column = register%2*8+quad, register/2*4+inQuad
 	case "16x256b":
-		row, column = register/2%2*8+quad, register/4*8+2*in+register%2
+		row, column = register/2%2*8+quad, register/4*8+2*inQuad+register%2
 	case "16x32bx2":
 		row, column = lane%16, register
 	default:
@@ -266,7 +266,7 @@ func unpackChunk(words []uint32, bits int) {
 		words[i] = 0
 	}
 	for i := range chunk {
-		words[i/4] |= unpacked(chunk[:], bits, i) << (i % 4 * 8)
+		words[i/4] |= unpackElement(chunk[:], bits, i) << (i % 4 * 8)
 	}
 }
 

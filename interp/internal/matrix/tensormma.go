@@ -92,8 +92,8 @@ func refuse(format string, args ...any) *Refusal {
 // Product decodes an instruction descriptor.
 func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	kind := &tensorKinds[o.Kind]
-	field := func(at, n int) uint32 { return d >> at & (1<<n - 1) }
-	flag := func(at int) bool { return field(at, 1) != 0 }
+	field := func(shift, n int) uint32 { return d >> shift & (1<<n - 1) }
+	flag := func(shift int) bool { return field(shift, 1) != 0 }
 	p := &TensorProduct{
 		TensorMma: o, N: int(field(17, 6)) * 8, K: kind.k, D: ptx.F32,
 		NegateA: flag(13), NegateB: flag(14), TransposedA: flag(15), TransposedB: flag(16),
@@ -101,8 +101,8 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	bad := func(format string, args ...any) (*TensorProduct, *Refusal) {
 		return nil, refuse("instruction descriptor %#x: "+format, append([]any{d}, args...)...)
 	}
-	later := func(what string) (*TensorProduct, *Refusal) {
-		return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: %s", d, what), true}
+	notImplemented := func(description string) (*TensorProduct, *Refusal) {
+		return nil, &Refusal{fmt.Sprintf("instruction descriptor %#x: %s", d, description), true}
 	}
 	reserved := uint32(1<<6 | 1<<23 | 1<<29)
 	typesB := field(10, 3)
@@ -118,18 +118,18 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		if narrowest {
 			typesB, reserved = field(10, 2), reserved&^(1<<31)|1<<12|3<<15
 			if flag(31) {
-				return later("a K of 96")
+				return notImplemented("a K of 96")
 			}
 		}
 		switch {
 		case o.Newer && flag(26):
-			return later("scales of A in 128 lanes")
+			return notImplemented("scales of A in 128 lanes")
 		case o.Newer && narrowest && flag(3):
-			return later("a K of 128")
+			return notImplemented("a K of 128")
 		case o.Newer && narrowest && flag(12):
-			return later("sparsity of version 1")
+			return notImplemented("sparsity of version 1")
 		case o.Newer && narrowest && flag(24):
-			return later("scales of .ue5m3")
+			return notImplemented("scales of .ue5m3")
 		case p.UE4M3 && (o.Kind != KindMXF4NVF4 || o.ScalesPerRow != 4):
 			return bad("scales of .ue4m3, with %s and %d for a row", TensorKinds[o.Kind], o.ScalesPerRow)
 		case p.ScaleA%o.ScalesPerRow != 0 || p.ScaleA+o.ScalesPerRow > 4:
@@ -167,7 +167,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 		case selector != 0 && kind.bits < 16:
 			return bad("sparsity selector %d, with %s", selector, TensorKinds[o.Kind])
 		case selector != 0:
-			return later(fmt.Sprintf("sparsity selector %d", selector))
+			return notImplemented(fmt.Sprintf("sparsity selector %d", selector))
 		}
 	}
 	p.A, p.B = kind.types[field(7, 3)], kind.types[typesB]
@@ -191,7 +191,7 @@ func (o *TensorMma) Product(d uint32) (*TensorProduct, *Refusal) {
 	case long && o.Kind == KindF8F6F4 && (packedBits[p.A] > 0 || packedBits[p.B] > 0):
 		return bad("elements of less than 8 bits, with a K of 64")
 	case long && (packedBits[p.A] > 0 || packedBits[p.B] > 0):
-		return later("elements of less than 8 bits, with a K of 64")
+		return notImplemented("elements of less than 8 bits, with a K of 64")
 	}
 	if long {
 		p.K *= 2
@@ -500,8 +500,8 @@ func (p *TensorProduct) metadataColumns() int {
 // false if the lane has no row.
 func (p *TensorProduct) rowOfLane(lane, align int) (row, first int, ok bool) {
 	if p.halfLanes {
-		in := lane%32 - align
-		return lane/32*16 + in, 0, 0 <= in && in < 16
+		index := lane%32 - align
+		return lane/32*16 + index, 0, 0 <= index && index < 16
 	}
 	return lane % p.rowsPerCTA, lane / p.rowsPerCTA * (p.N / p.laneParts), true
 }
@@ -558,8 +558,8 @@ func (p *TensorProduct) decode(list []uint32, t ptx.Type, bits int, negate bool)
 // magnitude masks the magnitude of an element of .s1z4m11 (manual of PTX 9.4, 9.7.18.4.2).
 const magnitude = 1<<11 - 1
 
-// unsaid finds an element whose value the manual leaves undefined.
-func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
+// undefinedElement finds an element whose value the manual leaves undefined.
+func (p *TensorProduct) undefinedElement(name string, list []uint32) *Undefined {
 	if p.Kind != KindTI16 {
 		return nil
 	}
@@ -571,8 +571,8 @@ func (p *TensorProduct) unsaid(name string, list []uint32) *Undefined {
 	return nil
 }
 
-// above returns the lane with the row of A above that of the given lane; the lane itself if it has the first row.
-func (p *TensorProduct) above(lane, align int) int {
+// laneAbove returns the lane with the row of A above that of the given lane; the lane itself if it has the first row.
+func (p *TensorProduct) laneAbove(lane, align int) int {
 	switch row, _, _ := p.rowOfLane(lane, align); {
 	case row == 0:
 		return lane
@@ -602,7 +602,7 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 			clear(columns[n*p.K:][:p.K])
 		}
 	}
-	if u := p.unsaid("B", columns); u != nil {
+	if u := p.undefinedElement("B", columns); u != nil {
 		return u
 	}
 	var b factorLists
@@ -621,12 +621,12 @@ func (p *TensorProduct) Execute(ctas []TensorCTA, x *TensorOperands) *Undefined 
 func (p *TensorProduct) indices(rows []uint32, half int) (list []uint32) {
 	for ; len(rows) > 0; rows = rows[tableRow:] {
 		for k := range p.K {
-			at := (half*p.K + k) * tableIndex
-			v := rows[at/8]
-			if at/8+1 < tableRow {
-				v |= rows[at/8+1] << 8
+			bit := (half*p.K + k) * tableIndex
+			v := rows[bit/8]
+			if bit/8+1 < tableRow {
+				v |= rows[bit/8+1] << 8
 			}
-			list = append(list, v>>(at%8)&(1<<tableIndex-1))
+			list = append(list, v>>(bit%8)&(1<<tableIndex-1))
 		}
 	}
 	return list
@@ -684,7 +684,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		}
 		from := lane // lane with the row of A
 		if p.Shifted {
-			from = p.above(lane, x.D.Lane())
+			from = p.laneAbove(lane, x.D.Lane())
 		}
 		held := list
 		if p.InTensor {
@@ -692,7 +692,7 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 		} else {
 			held = held[row*stored:][:stored]
 		}
-		if u := p.unsaid("A", held); u != nil {
+		if u := p.undefinedElement("A", held); u != nil {
 			return u
 		}
 		if p.Table {
@@ -734,8 +734,8 @@ func (p *TensorProduct) multiply(i int, c TensorCTA, x *TensorOperands, b factor
 func unpackElements(words []uint32, n, bits int) []uint32 {
 	list := make([]uint32, n)
 	for i := range list {
-		at := i * bits
-		list[i] = words[at/32] >> (at % 32)
+		bit := i * bits
+		list[i] = words[bit/32] >> (bit % 32)
 		if bits < 32 {
 			list[i] &= 1<<bits - 1
 		}
@@ -773,11 +773,11 @@ func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands
 			from, column, nibble = lane&^15|i/half*8|lane%8, x.Meta.Column(), lane/8%2*half+i%half
 		}
 		v := m[from][column] >> (4 * nibble) & 15
-		at, ok := s.Indices(v)
+		indices, ok := s.Indices(v)
 		if !ok && !(v == 0b0110 && s.Chunk > 2) {
 			return &Undefined{0, fmt.Sprintf("metadata 0b%04b at %v", v, TensorAddress(from<<16|column))}
 		}
-		for _, k := range at[:s.Chunk/2] {
+		for _, k := range indices[:s.Chunk/2] {
 			w.selected = append(w.selected, uint8(i*s.Chunk)+k)
 		}
 	}
@@ -787,8 +787,8 @@ func (w *tensorMultiplication) selectElements(m *TensorMemory, x *TensorOperands
 // readScales reads the scales of a lane's row and columns (manual 9.7.16.10.7) from the same 32 lanes.
 func (w *tensorMultiplication) readScales(m *TensorMemory, x *TensorOperands, lane, row, first int) {
 	s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
-	read := func(at TensorAddress, i, first int) (list []number) {
-		word := m[lane&^31|i%32][at.Column()+i/32]
+	read := func(addr TensorAddress, i, first int) (list []number) {
+		word := m[lane&^31|i%32][addr.Column()+i/32]
 		for k := range w.ScalesPerRow {
 			list = append(list, s.decode(word>>(8*(first+k))))
 		}
@@ -822,8 +822,8 @@ func selectColumn[T any](w *tensorMultiplication, column []T, scratch *[]T) []T 
 		return column
 	}
 	list := resize(scratch, len(w.selected))
-	for i, at := range w.selected {
-		list[i] = column[at]
+	for i, position := range w.selected {
+		list[i] = column[position]
 	}
 	return list
 }
@@ -847,7 +847,7 @@ func (w *tensorMultiplication) element(n, i int, acc uint32) uint32 {
 	a, b := w.a.floats, selectColumn(w, column, &w.selectedFloats)
 	if tensorKinds[w.Kind].bits == 4 {
 		s := Scales{PerRow: w.ScalesPerRow, UE4M3: w.UE4M3}
-		return uint32(s.packed(w.numerics, a, b, w.rowScales, w.columnScales[i*w.ScalesPerRow:][:w.ScalesPerRow], uint64(acc), to))
+		return uint32(s.dotPacked(w.numerics, a, b, w.rowScales, w.columnScales[i*w.ScalesPerRow:][:w.ScalesPerRow], uint64(acc), to))
 	}
 	c := to.decode(uint64(acc))
 	if c.exp < inf {

@@ -96,13 +96,13 @@ func (t *Tile) widestAccess() int {
 	for lane := range Lanes {
 		held := map[place]bool{}
 		for register := range t.Registers() {
-			for _, at := range t.placesOf(register, lane) {
-				held[at] = true
+			for _, pos := range t.placesOf(register, lane) {
+				held[pos] = true
 			}
 		}
-		for at := range held {
+		for pos := range held {
 			run := 1
-			for held[place{at.row, at.col + uint8(run)}] {
+			for held[place{pos.row, pos.col + uint8(run)}] {
 				run++
 			}
 			n = max(n, run*t.Packed/8)
@@ -119,8 +119,8 @@ func (t *Tile) Load(rows *[Lanes][]byte, to func(register, lane int, v uint64)) 
 	for register := range t.Registers() {
 		for lane := range Lanes {
 			v := uint64(0)
-			for k, at := range t.placesOf(register, lane) {
-				v |= t.element(rows[at.row], int(at.col)) << (k * t.Bits)
+			for k, pos := range t.placesOf(register, lane) {
+				v |= t.element(rows[pos.row], int(pos.col)) << (k * t.Bits)
 			}
 			to(register, lane, v)
 		}
@@ -132,9 +132,9 @@ func (t *Tile) Store(rows *[Lanes][]byte, from func(register, lane int) uint64) 
 	for register := range t.Registers() {
 		for lane := range Lanes {
 			v := from(register, lane)
-			for k, at := range t.placesOf(register, lane) {
+			for k, pos := range t.placesOf(register, lane) {
 				for b := 0; b < t.Bits; b += 8 {
-					rows[at.row][(int(at.col)*t.Bits+b)/8] = byte(v >> (k*t.Bits + b))
+					rows[pos.row][(int(pos.col)*t.Bits+b)/8] = byte(v >> (k*t.Bits + b))
 				}
 			}
 		}
@@ -150,26 +150,26 @@ func (t *Tile) placesOf(register, lane int) []place {
 // element returns an element of a row. A 4-bit element goes to the middle of its byte, a 6-bit element to the lower
 // bits (manual 9.7.16.9.1).
 func (t *Tile) element(row []byte, col int) uint64 {
-	at := col * t.Packed
+	bit := col * t.Packed
 	if t.Signed {
-		return uint64(uint8(int8(row[at/8]<<(4-at%8)) >> 4))
+		return uint64(uint8(int8(row[bit/8]<<(4-bit%8)) >> 4))
 	}
 	switch t.Packed {
 	case 16:
-		return uint64(binary.LittleEndian.Uint16(row[at/8:]))
+		return uint64(binary.LittleEndian.Uint16(row[bit/8:]))
 	case 32:
-		return uint64(binary.LittleEndian.Uint32(row[at/8:]))
+		return uint64(binary.LittleEndian.Uint32(row[bit/8:]))
 	case 64:
-		return binary.LittleEndian.Uint64(row[at/8:])
+		return binary.LittleEndian.Uint64(row[bit/8:])
 	}
-	return uint64(unpacked(row, t.Packed, col))
+	return uint64(unpackElement(row, t.Packed, col))
 }
 
-// unpacked returns element i of a row of elements of the given number of bits (at most 8), in a byte of its own.
-func unpacked(row []byte, bits, i int) uint32 {
-	at := i * bits
-	v := uint32(row[at/8]) | uint32(row[min(at/8+1, len(row)-1)])<<8
-	v = v >> (at % 8) & (1<<bits - 1)
+// unpackElement returns element i of a row of elements of the given number of bits (at most 8), in a byte of its own.
+func unpackElement(row []byte, bits, i int) uint32 {
+	bit := i * bits
+	v := uint32(row[bit/8]) | uint32(row[min(bit/8+1, len(row)-1)])<<8
+	v = v >> (bit % 8) & (1<<bits - 1)
 	if bits == 4 {
 		v <<= shifts[ptx.E2M1]
 	}

@@ -25,7 +25,7 @@ const GroupRegisters = WarpRows * 256 / Lanes
 type Descriptor uint64
 
 // field decodes 14 bits of the descriptor, in units of 16 bytes.
-func (d Descriptor) field(at int) uint64 { return uint64(d) >> at & 0x3fff * Chunk }
+func (d Descriptor) field(shift int) uint64 { return uint64(d) >> shift & 0x3fff * Chunk }
 
 // Start is the address of the matrix in bytes.
 func (d Descriptor) Start() uint64 { return d.field(0) }
@@ -67,8 +67,8 @@ type Shared struct {
 // (manual 9.7.15.5.1.2.1.3, canonical layouts). Without swizzling, the descriptor's offsets separate chunks; with
 // swizzling, chunks are neighbours within a row of the pattern.
 func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr uint64)) {
-	perWord, width := Chunk*8/s.Bits, d.Width     // elements of a chunk
-	at := func(row, k, line int, offset uint64) { // line: number in its pattern
+	perWord, width := Chunk*8/s.Bits, d.Width        // elements of a chunk
+	visit := func(row, k, line int, offset uint64) { // line: number in its pattern
 		addr := d.Start + offset + uint64(line*width)
 		if d.Pairs {
 			f(row, k, SwizzlePairs(addr, d.Base))
@@ -87,7 +87,7 @@ func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr
 				if inRow == 1 {
 					offset = uint64(row/8)*d.Stride + uint64(j)*d.Leading
 				}
-				at(row, j*perWord, row%8, offset)
+				visit(row, j*perWord, row%8, offset)
 			}
 		}
 		return
@@ -98,16 +98,16 @@ func (s *Shared) eachChunk(d Placement, first, rows int, f func(row, k int, addr
 			if inRow == 1 {
 				offset = uint64(j)*d.Stride + uint64(k/8)*d.Leading
 			}
-			at(j*perWord, k, k%lines, offset)
+			visit(j*perWord, k, k%lines, offset)
 		}
 	}
 }
 
 // Outside finds the first 16 bytes of the rows from first on that are not within size bytes of shared memory.
 func (s *Shared) Outside(d Placement, first, rows int, size uint64) (addr uint64, outside bool) {
-	s.eachChunk(d, first, rows, func(_, _ int, at uint64) {
-		if at+Chunk > size && !outside {
-			addr, outside = at, true
+	s.eachChunk(d, first, rows, func(_, _ int, start uint64) {
+		if start+Chunk > size && !outside {
+			addr, outside = start, true
 		}
 	})
 	return addr, outside
@@ -132,24 +132,24 @@ func (s *Shared) Load(memory []byte, d Placement, first, rows int) []uint32 {
 		chunk := memory[addr:][:Chunk]
 		if s.Packed != 0 {
 			for i := range perWord {
-				out[(row-first)*s.K+k+i] = unpacked(chunk, s.Packed, i)
+				out[(row-first)*s.K+k+i] = unpackElement(chunk, s.Packed, i)
 			}
 			return
 		}
 		for i := range perWord {
-			at := (row-first)*s.K + k + i
+			index := (row-first)*s.K + k + i
 			if s.Transposed {
-				at = (row-first+i)*s.K + k
+				index = (row-first+i)*s.K + k
 			}
 			switch e := chunk[i*s.Bits/8:]; size {
 			case 0:
-				out[at] = uint32(e[0]) >> (i % 2 * 4) & 15
+				out[index] = uint32(e[0]) >> (i % 2 * 4) & 15
 			case 1:
-				out[at] = uint32(e[0])
+				out[index] = uint32(e[0])
 			case 2:
-				out[at] = uint32(binary.LittleEndian.Uint16(e))
+				out[index] = uint32(binary.LittleEndian.Uint16(e))
 			default:
-				out[at] = binary.LittleEndian.Uint32(e)
+				out[index] = binary.LittleEndian.Uint32(e)
 			}
 		}
 	})
@@ -183,7 +183,7 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 		k /= 2
 	}
 	o.K, o.SharedA = k, Shared{K: k, Bits: width}
-	o.A = operand(a, width, Rows(WarpRows, k, 32/width), WarpRows, k)
+	o.A = newOperand(a, width, Rows(WarpRows, k, 32/width), WarpRows, k)
 	if a.IsFloat() {
 		o.numerics, o.formats = NumericsFor(UnitWarpgroup, 90, a, b), [...]format{formatOf(a), formatOf(b), formatOf(d)}
 	}
@@ -191,8 +191,8 @@ func NewWgmma(n, k int, d, a, b ptx.Type, sparse bool, selector int) *Wgmma {
 	sums := Rows(WarpRows, 256, 2)
 	for lane := range Lanes {
 		for i := range o.D.perLane {
-			at := sums.Position(lane, i)
-			o.D.indices = append(o.D.indices, uint16(at.Row*n+at.Col))
+			pos := sums.Position(lane, i)
+			o.D.indices = append(o.D.indices, uint16(pos.Row*n+pos.Col))
 		}
 	}
 	return o
@@ -248,9 +248,9 @@ func (o *Wgmma) Execute(d, registers []*regfile.Row32, a, b []uint32, stored []u
 			return c
 		})
 	case t.IsInt():
-		o.integers(scratch, sums, a, b, stored)
+		o.multiplyIntegers(scratch, sums, a, b, stored)
 	default:
-		o.floats(scratch, sums, a, b, stored)
+		o.multiplyFloats(scratch, sums, a, b, stored)
 	}
 	o.D.scatterWords(d, sums)
 }
@@ -272,8 +272,8 @@ func selectedColumn[T any](o *Wgmma, b []T, row, col int, stored []uint8, select
 	if stored == nil {
 		return b
 	}
-	for k, at := range stored[row*o.K:][:o.K] {
-		selected[k] = b[at]
+	for k, column := range stored[row*o.K:][:o.K] {
+		selected[k] = b[column]
 	}
 	return selected
 }
@@ -286,8 +286,8 @@ func newSelection[T any](o *Wgmma) []T {
 	return make([]T, o.K)
 }
 
-func (o *Wgmma) integers(scratch *scratch, sums, a, b []uint32, stored []uint8) {
-	as := func(t ptx.Type, list []uint32, to []int32) []int32 {
+func (o *Wgmma) multiplyIntegers(scratch *scratch, sums, a, b []uint32, stored []uint8) {
+	convert := func(t ptx.Type, list []uint32, to []int32) []int32 {
 		for i, v := range list {
 			if to[i] = int32(v); t.IsSigned() {
 				to[i] = int32(int8(v))
@@ -295,7 +295,7 @@ func (o *Wgmma) integers(scratch *scratch, sums, a, b []uint32, stored []uint8) 
 		}
 		return to
 	}
-	x, y, selected := as(o.A.Type, a, resize(&scratch.integers[0], len(a))), as(o.B, b, resize(&scratch.integers[1], len(b))), newSelection[int32](o)
+	x, y, selected := convert(o.A.Type, a, resize(&scratch.integers[0], len(a))), convert(o.B, b, resize(&scratch.integers[1], len(b))), newSelection[int32](o)
 	o.eachElement(sums, func(row, col int, c uint32) uint32 {
 		sum := int64(int32(c))
 		for k, v := range selectedColumn(o, y, row, col, stored, selected) {
@@ -308,9 +308,9 @@ func (o *Wgmma) integers(scratch *scratch, sums, a, b []uint32, stored []uint8) 
 	})
 }
 
-func (o *Wgmma) floats(scratch *scratch, sums, a, b []uint32, stored []uint8) {
+func (o *Wgmma) multiplyFloats(scratch *scratch, sums, a, b []uint32, stored []uint8) {
 	fa, fb, to := &o.formats[0], &o.formats[1], &o.formats[2]
-	as := func(f *format, list []uint32, negate bool, out []number) []number {
+	convert := func(f *format, list []uint32, negate bool, out []number) []number {
 		for i, v := range list {
 			if out[i] = f.decode(uint64(v)); negate {
 				out[i].mant = -out[i].mant
@@ -318,7 +318,7 @@ func (o *Wgmma) floats(scratch *scratch, sums, a, b []uint32, stored []uint8) {
 		}
 		return out
 	}
-	x, y, selected := as(fa, a, o.Negate, resize(&scratch.factors[0], len(a))), as(fb, b, false, resize(&scratch.factors[1], len(b))), newSelection[number](o)
+	x, y, selected := convert(fa, a, o.Negate, resize(&scratch.factors[0], len(a))), convert(fb, b, false, resize(&scratch.factors[1], len(b))), newSelection[number](o)
 	o.eachElement(sums, func(row, col int, c uint32) uint32 {
 		return uint32(o.numerics.dot(x[row*o.K:][:o.K], selectedColumn(o, y, row, col, stored, selected), factors{fa, fb}, uint64(c), to, to))
 	})

@@ -137,8 +137,8 @@ func (w *Wmma) Multiply(d, a, b, c ptx.Type) *Multiply {
 		width, o.K = 32, w.K/32
 		la, lb = groupElements(la, 32), groupElements(lb.Transposed(), 32).Transposed()
 	}
-	o.A, o.B = operand(a, width, la, w.M, o.K), operand(b, width, lb.Transposed(), w.N, o.K)
-	o.C, o.D = operand(c, c.Bits(), w.fragment(WmmaC, c), w.M, w.N), operand(d, d.Bits(), w.fragment(WmmaC, d), w.M, w.N)
+	o.A, o.B = newOperand(a, width, la, w.M, o.K), newOperand(b, width, lb.Transposed(), w.N, o.K)
+	o.C, o.D = newOperand(c, c.Bits(), w.fragment(WmmaC, c), w.M, w.N), newOperand(d, d.Bits(), w.fragment(WmmaC, d), w.M, w.N)
 	return o
 }
 

@@ -151,13 +151,13 @@ func (a *Allocation) Label() string {
 	case Array:
 		name = strings.TrimSpace("array " + name)
 	case TexRef, SamplerRef, SurfRef:
-		name = a.Kind.opaque() + " " + name
+		name = a.Kind.opaqueDescription() + " " + name
 	}
 	return name
 }
 
-// opaque describes memory that loads and stores cannot reach; it returns "" for other memory.
-func (k Kind) opaque() string {
+// opaqueDescription describes memory that loads and stores cannot reach; it returns "" for other memory.
+func (k Kind) opaqueDescription() string {
 	switch k {
 	case Array:
 		return "the array of a texture or surface"
@@ -257,7 +257,7 @@ func (m *Map) Used() uint64 { return m.used }
 func (m *Map) Obstacle(n int) *Allocation {
 	for rank := 1; rank < n; rank++ {
 		from := SharedAddress(rank)
-		for i := m.after(from + WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
+		for i := m.indexAfter(from + WindowSize - 1); i > 0 && m.allocs[i-1].Base+m.allocs[i-1].Span > from; i-- {
 			if a := m.allocs[i-1]; !a.Freed {
 				return a
 			}
@@ -335,7 +335,7 @@ func (m *Map) place(size uint64) uint64 {
 	align := Alignment(size)
 	for addr := m.next; ; {
 		addr = (addr + align - 1) / align * align
-		i := m.after(addr + size + allocGap)
+		i := m.indexAfter(addr + size + allocGap)
 		if i == 0 {
 			return addr
 		}
@@ -369,7 +369,7 @@ func (m *Map) Attach(addr uint64, data []byte, name string, mapping Mapping) (*A
 	if addr < windowsEnd || addr+size < addr {
 		return nil, fmt.Errorf("memory of %d bytes at %#x: addresses below %#x are windows of shared and local memory", size, addr, windowsEnd)
 	}
-	i := m.after(addr)
+	i := m.indexAfter(addr)
 	if i > 0 && addr-m.allocs[i-1].Base < m.allocs[i-1].Span {
 		i--
 	}
@@ -432,7 +432,7 @@ func (a *Allocation) releaseMemory() {
 
 // insert adds an allocation to the map.
 func (m *Map) insert(a *Allocation) {
-	m.allocs = slices.Insert(m.allocs, m.after(a.Base), a)
+	m.allocs = slices.Insert(m.allocs, m.indexAfter(a.Base), a)
 }
 
 // Zero sets all bytes of the allocation to 0. Untouched pages stay untouched.
@@ -460,7 +460,7 @@ func (m *Map) Free(a *Allocation) {
 	a.releaseMemory()
 	switch a.Kind {
 	case Workspace:
-		i := m.after(a.Base) - 1
+		i := m.indexAfter(a.Base) - 1
 		m.allocs = slices.Delete(m.allocs, i, i+1)
 		return
 	case Mapped:
@@ -487,14 +487,14 @@ func (m *Map) dropOldest() {
 	})
 }
 
-// after returns the index of the first allocation whose base is greater than the address.
-func (m *Map) after(addr uint64) int {
+// indexAfter returns the index of the first allocation whose base is greater than the address.
+func (m *Map) indexAfter(addr uint64) int {
 	return sort.Search(len(m.allocs), func(i int) bool { return m.allocs[i].Base > addr })
 }
 
 // Find returns the allocation that covers the address, live or freed; nil if there is none.
 func (m *Map) Find(addr uint64) *Allocation {
-	i := m.after(addr)
+	i := m.indexAfter(addr)
 	if i == 0 {
 		return nil
 	}
@@ -506,7 +506,7 @@ func (m *Map) Find(addr uint64) *Allocation {
 
 // nearest returns the allocation whose range is closest to the address, or nil if the map is empty.
 func (m *Map) nearest(addr uint64) *Allocation {
-	i := m.after(addr)
+	i := m.indexAfter(addr)
 	var best *Allocation
 	for _, j := range []int{i - 1, i} {
 		if j < 0 || j >= len(m.allocs) {
@@ -542,7 +542,7 @@ type Pointer struct {
 // Pointers returns the parameter words of size bytes, at multiples of size, whose values lie in the range of device
 // memory, by offset.
 func (m *Map) Pointers(size int) (list []Pointer) {
-	i := m.after(windowsEnd - 1)
+	i := m.indexAfter(windowsEnd - 1)
 	if i == len(m.allocs) {
 		return nil
 	}
@@ -557,7 +557,7 @@ func (m *Map) Pointers(size int) (list []Pointer) {
 			continue
 		}
 		p := Pointer{Offset: offset}
-		if a := m.Find(v); a != nil && !a.Freed && a.Kind.opaque() == "" {
+		if a := m.Find(v); a != nil && !a.Freed && a.Kind.opaqueDescription() == "" {
 			p.Memory = a
 			p.Begin, p.End = m.neighbours(a)
 		}
@@ -569,11 +569,11 @@ func (m *Map) Pointers(size int) (list []Pointer) {
 // neighbours returns the bounds of the contiguous live memory around a live allocation, which it includes.
 func (m *Map) neighbours(a *Allocation) (begin, end uint64) {
 	begin, end = a.Base, a.Base+a.Size
-	at := m.after(a.Base) // index of the next allocation
-	for i := at; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Freed; i++ {
+	next := m.indexAfter(a.Base) // index of the next allocation
+	for i := next; i < len(m.allocs) && m.allocs[i].Base == end && !m.allocs[i].Freed; i++ {
 		end += m.allocs[i].Size
 	}
-	for i := at - 2; i >= 0 && m.allocs[i].Base+m.allocs[i].Size == begin && !m.allocs[i].Freed; i-- {
+	for i := next - 2; i >= 0 && m.allocs[i].Base+m.allocs[i].Size == begin && !m.allocs[i].Freed; i-- {
 		begin = m.allocs[i].Base
 	}
 	return begin, end

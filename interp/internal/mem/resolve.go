@@ -230,39 +230,39 @@ func (v *View) Resolve(a *Access, addr uint64) (Location, *Fault) {
 	if kind == nil {
 		return place, nil
 	}
-	what := a.String() // not a itself, which would then escape to the heap in every call
-	at := addr         // address as the instruction has it
+	access := a.String() // not a itself, which would then escape to the heap in every call
+	address := addr      // address as the instruction has it
 	if a.Cluster {
-		at -= SharedWindow
+		address -= SharedWindow
 	}
-	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", what, a.Bytes, at)}
+	f := &Fault{Kind: kind, Msg: fmt.Sprintf("%s of %d bytes at %#x", access, a.Bytes, address)}
 	space, offset := v.spaceAt(a, addr)
 	m := v.Map.Find(addr)
 	switch {
 	case kind == ErrMisaligned:
 		f.Msg = "misaligned " + f.Msg
 	case kind == ErrExited:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", what, a.Bytes, offset, offset>>RankShift)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which was shared memory of the CTA of rank %d of the cluster: it has exited", access, a.Bytes, offset, offset>>RankShift)
 	case space == ptx.Shared && v.Cluster != nil:
 		m := v.sharedAt(a, offset)
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", what, a.Bytes, offset, m.Size, m.Base-SharedWindow)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x: shared memory of %d bytes begins at %#x", access, a.Bytes, offset, m.Size, m.Base-SharedWindow)
 		if rank := offset >> RankShift; m == v.Shared && rank < uint64(len(v.Cluster)) && v.Cluster[rank] != m {
 			f.Near = fmt.Sprintf("shared memory of the CTA of rank %d of the cluster, which .shared::cluster reaches, and .shared does not", rank)
 		}
 	case space == ptx.Shared:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", what, a.Bytes, offset, v.Shared.Size)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of shared memory", access, a.Bytes, offset, v.Shared.Size)
 	case a.Cluster:
 		f.Msg += ", which is not in shared memory of the cluster"
 	case space == ptx.Local && kind == ErrWrongSpace:
-		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", what, a.Bytes, offset)
+		f.Msg = fmt.Sprintf("%s of %d bytes at %#x, which is local memory", access, a.Bytes, offset)
 	case space == ptx.Local:
-		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", what, a.Bytes, offset, v.LocalEnd)
+		f.Msg = fmt.Sprintf("out-of-bounds %s of %d bytes at %#x of %d bytes of the thread's local memory", access, a.Bytes, offset, v.LocalEnd)
 	case kind == ErrOutOfBounds:
-		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.near(addr)
+		f.Msg, f.Near = "out-of-bounds "+f.Msg, v.Map.describeNearest(addr)
 	case kind == ErrUseAfterFree:
 		f.Msg, f.Near = f.Msg+", which has been freed", m.String()
 	case m.Kind >= Array:
-		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.opaque()), m.String()
+		f.Msg, f.Near = fmt.Sprintf("%s, which is %s", f.Msg, m.Kind.opaqueDescription()), m.String()
 	default:
 		f.Msg, f.Near = fmt.Sprintf("%s, which is in .%s space", f.Msg, m.Space()), m.String()
 	}
@@ -274,8 +274,8 @@ func isWithin(offset, n, from, top uint64) bool {
 	return offset >= from && offset <= top && n <= top-offset
 }
 
-// near describes the allocation closest to an address that lies in none, and its distance.
-func (m *Map) near(addr uint64) string {
+// describeNearest describes the allocation closest to an address that lies in none, and its distance.
+func (m *Map) describeNearest(addr uint64) string {
 	a := m.nearest(addr)
 	if a == nil {
 		return ""

@@ -48,8 +48,8 @@ func SharedAddress(rank int) uint64 { return SharedWindow + uint64(rank)<<RankSh
 // InShared reports whether a generic address lies in the window of shared memory of one of the
 // n CTAs of a cluster.
 func InShared(addr uint64, n int) bool {
-	at := addr - SharedWindow
-	return at>>RankShift < uint64(n) && at&(1<<RankShift-1) < WindowSize
+	offset := addr - SharedWindow
+	return offset>>RankShift < uint64(n) && offset&(1<<RankShift-1) < WindowSize
 }
 
 // InWindow reports whether a generic address lies in the window of a space.

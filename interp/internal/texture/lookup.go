@@ -331,11 +331,11 @@ func (t *Texture) appendLevelTaps(list []tap, p *point, level int, weight int64)
 }
 
 // tapAt returns the tap of a texel; a negative position is the border.
-func tapAt(base uint64, strides [3]uint64, at [3]int, weight int64) tap {
-	if min(at[0], at[1], at[2]) < 0 {
+func tapAt(base uint64, strides [3]uint64, pos [3]int, weight int64) tap {
+	if min(pos[0], pos[1], pos[2]) < 0 {
 		return tap{isBorder: true, weight: weight}
 	}
-	return tap{offset: base + uint64(at[0])*strides[0] + uint64(at[1])*strides[1] + uint64(at[2])*strides[2], weight: weight}
+	return tap{offset: base + uint64(pos[0])*strides[0] + uint64(pos[1])*strides[1] + uint64(pos[2])*strides[2], weight: weight}
 }
 
 // gatherTaps returns the four texels of tld4, counter-clockwise from the lower left.
@@ -347,8 +347,8 @@ func (t *Texture) gatherTaps(p *point) [4]tap {
 	}
 	base, strides := t.strides(0, p.layer, 0)
 	var taps [4]tap
-	for i, at := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
-		taps[i] = tapAt(base, strides, [3]int{edges[0].texels[at[0]], edges[1].texels[at[1]]}, 1)
+	for i, corner := range [4][2]int{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
+		taps[i] = tapAt(base, strides, [3]int{edges[0].texels[corner[0]], edges[1].texels[corner[1]]}, 1)
 	}
 	return taps
 }
@@ -400,19 +400,19 @@ func wrapCoordinate(u float64, n int, m AddressMode) float64 {
 // nearestTexel returns the texel that contains a coordinate; -1 outside.
 func (t *Texture) nearestTexel(i int, u float64, n int, scaled bool) int {
 	m := t.addressMode(i, scaled)
-	at := int(math.Floor(wrapCoordinate(u, n, m)))
-	if (at < 0 || at >= n) && (m == Border || t.LinearMemory) {
+	texel := int(math.Floor(wrapCoordinate(u, n, m)))
+	if (texel < 0 || texel >= n) && (m == Border || t.LinearMemory) {
 		return -1
 	}
-	return min(max(at, 0), n-1)
+	return min(max(texel, 0), n-1)
 }
 
 // integerTexel returns the texel of an integer coordinate; -1 outside.
-func (t *Texture) integerTexel(i, at, n int) int {
-	if (at < 0 || at >= n) && (t.Address[i] == Border || t.LinearMemory) {
+func (t *Texture) integerTexel(i, texel, n int) int {
+	if (texel < 0 || texel >= n) && (t.Address[i] == Border || t.LinearMemory) {
 		return -1
 	}
-	return min(max(at, 0), n-1)
+	return min(max(texel, 0), n-1)
 }
 
 // edgeTexels returns the two texels with their centres on both sides of a coordinate.
@@ -426,17 +426,17 @@ func (t *Texture) edgeTexels(i int, u float64, n int, scaled bool) (e edge) {
 	w := int64(math.Floor((b-first)*(1<<weightBits) + 0.5))
 	e.weights = [2]int64{1<<weightBits - w, w}
 	for k := range e.texels {
-		at := int(first) + k
-		switch inside := at >= 0 && at < n; {
+		texel := int(first) + k
+		switch inside := texel >= 0 && texel < n; {
 		case inside:
 		case m == Border || m == ClampOGL:
-			at = -1
+			texel = -1
 		case m == Wrap:
-			at = (at + n) % n
+			texel = (texel + n) % n
 		default:
-			at = min(max(at, 0), n-1)
+			texel = min(max(texel, 0), n-1)
 		}
-		e.texels[k] = at
+		e.texels[k] = texel
 	}
 	return e
 }

@@ -82,18 +82,18 @@ func (m *Image) Query(a Attribute, level int) uint32 {
 
 // dataType returns the code in the manual's table 12.
 func (f Format) dataType(normalized bool) uint32 {
-	at := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
+	index := map[int]uint32{8: 0, 16: 1, 32: 2}[f.Bits]
 	switch {
 	case f.Kind == Float:
-		return 0x10dd + at - 1
+		return 0x10dd + index - 1
 	case normalized && f.Bits < 32 && f.Kind == Signed:
-		return 0x10d0 + at
+		return 0x10d0 + index
 	case normalized && f.Bits < 32:
-		return 0x10d2 + at
+		return 0x10d2 + index
 	case f.Kind == Signed:
-		return 0x10d7 + at
+		return 0x10d7 + index
 	}
-	return 0x10da + at
+	return 0x10da + index
 }
 
 // Query returns an attribute of the texture at a level. Modes are numbered as in the CUDA driver API.

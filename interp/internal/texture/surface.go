@@ -47,7 +47,7 @@ const (
 )
 
 // Place returns the offset of the bytes that an access reaches in a surface of one level.
-func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult) {
+func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, result PlaceResult) {
 	if !m.Fits(a.Geometry) {
 		return 0, BadShape
 	}
@@ -61,15 +61,15 @@ func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult)
 	}
 	size := m.Extent(0)
 	last := [4]int64{int64(size[0])*int64(m.Format.Bytes()) - n, int64(size[1]) - 1, int64(size[2]) - 1, int64(m.Layers) - 1}
-	at := [4]int64{3: layer}
+	pos := [4]int64{3: layer}
 	for i := range a.Geometry.Dimensions() {
-		at[i] = int64(int32(c[i]))
+		pos[i] = int64(int32(c[i]))
 	}
 	if a.Samples {
-		at[0] *= int64(m.Format.Bytes())
+		pos[0] *= int64(m.Format.Bytes())
 	}
-	for i := range at {
-		if at[i] >= 0 && at[i] <= last[i] {
+	for i := range pos {
+		if pos[i] >= 0 && pos[i] <= last[i] {
 			continue
 		}
 		switch {
@@ -78,14 +78,14 @@ func (m *Image) Place(a *Access, coord [4]uint32) (offset uint64, w PlaceResult)
 		case a.Outside == Trap || last[i] < 0:
 			return 0, OutOfBounds
 		}
-		if at[i] = min(max(at[i], 0), last[i]); i == 0 {
-			at[i] -= at[i] % n
+		if pos[i] = min(max(pos[i], 0), last[i]); i == 0 {
+			pos[i] -= pos[i] % n
 		}
 	}
-	if at[0]%n != 0 {
+	if pos[0]%n != 0 {
 		return 0, Misaligned
 	}
-	return m.Offset(0, int(at[3]), 0, 0, int(at[1]), int(at[2])) + uint64(at[0]), Inside
+	return m.Offset(0, int(pos[3]), 0, 0, int(pos[1]), int(pos[2])) + uint64(pos[0]), Inside
 }
 
 // Describe describes the target of an access, for messages.

@@ -173,11 +173,11 @@ func expand(fset *token.FileSet, fn *ast.FuncDecl, text string, compare bool) []
 	return out
 }
 
-// few matches the functions of package fp that take a few instructions of a host.
-var few = regexp.MustCompile(`^(Canon32|Result64|Quiet64|FmaRN(32|64)|SqrtRN32|F32ToF64|NarrowF64)$`)
+// shortFunctions matches the functions of package fp that take a few instructions of a host.
+var shortFunctions = regexp.MustCompile(`^(Canon32|Result64|Quiet64|FmaRN(32|64)|SqrtRN32|F32ToF64|NarrowF64)$`)
 
 // isShort reports whether a function takes a few instructions for each lane: it has no loops, and calls only functions
-// of package fp that match few.
+// of package fp that shortFunctions matches.
 func isShort(fn *ast.FuncDecl) bool {
 	short := true
 	ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -186,7 +186,7 @@ func isShort(fn *ast.FuncDecl) bool {
 			short = false
 		case *ast.SelectorExpr:
 			x, ok := n.X.(*ast.Ident)
-			short = short && !(ok && x.Name == "fp" && !few.MatchString(n.Sel.Name))
+			short = short && !(ok && x.Name == "fp" && !shortFunctions.MatchString(n.Sel.Name))
 		}
 		return short
 	})
